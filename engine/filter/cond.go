@@ -1,0 +1,49 @@
+// Package filter holds the conditions that are pushed down into runs: a conjunction of comparisons of one column with
+// constants. Evaluation goes from cheap to dear: zone maps refute a block, postings or token filters refute or shrink
+// it, dictionaries are tested once per distinct value, only then values.
+package filter
+
+import (
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// Op is a comparison.
+type Op uint8
+
+// The comparisons. A NULL value passes none of them but IsNull.
+const (
+	Equal        Op = iota + 1 // Args has one row
+	NotEqual                   // one row
+	Less                       // one row
+	LessEqual                  // one row
+	Greater                    // one row
+	GreaterEqual               // one row
+	In                         // any number of rows, sorted, without NULL
+	NotIn                      // the same
+	IsNull                     // no Args
+	IsNotNull                  // no Args
+	Prefix                     // text begins with the argument
+	Contains                   // text holds the argument, byte for byte
+	ContainsFold               // text holds the argument, ASCII and Unicode simple case folded; the argument is folded
+	Term                       // text holds the argument as a whole word (matches_term)
+	Regex                      // text matches the regular expression somewhere; Args row 0 is the expression
+	NotRegex
+	Like // SQL LIKE pattern with % and _, escape is backslash; Args row 0
+	NotLike
+	ILike
+	NotILike
+)
+
+// Cond is one comparison of a column with constants. Args has the column's type at the reader's schema version (STRING
+// for text operators), Flat, without NULL.
+type Cond struct {
+	Column schema.ColumnID
+	Op     Op
+	Args   *vector.Vector
+	// NArgs is the number of rows of Args.
+	NArgs int
+}
+
+// And is a conjunction; empty means true.
+type And []Cond

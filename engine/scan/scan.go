@@ -1,0 +1,95 @@
+// Package scan is the contract between the engine and what holds rows: memtables and parts are both a Run.
+//
+// Inside a run rows are ordered by (series, time, sequence). What comes out of a cursor is dense batches: projection,
+// time range and filter have been applied.
+package scan
+
+import (
+	"math"
+
+	"varve/engine/filter"
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// Range is a half-open span [From, To) of the time index, in its unit.
+type Range struct{ From, To int64 }
+
+// All is the range that excludes nothing but the largest time value; To is inclusive when it is MaxInt64.
+var All = Range{math.MinInt64, math.MaxInt64}
+
+// Holds tells whether t lies in the range. To == MaxInt64 includes MaxInt64 itself.
+func (r Range) Holds(t int64) bool { return t >= r.From && (t < r.To || r.To == math.MaxInt64) }
+
+// Overlaps tells whether any time of [min, max] (both inclusive) lies in the range.
+func (r Range) Overlaps(min, max int64) bool {
+	return max >= r.From && (min < r.To || r.To == math.MaxInt64)
+}
+
+// Covers tells whether all of [min, max] lies in the range.
+func (r Range) Covers(min, max int64) bool { return r.Holds(min) && r.Holds(max) }
+
+// Spec is what a reader wants of a run. It is not changed by the run and may be shared by many cursors.
+type Spec struct {
+	// Columns are the wanted columns at the reader's schema version, in output order. A run that lacks a column gives
+	// its default or NULL as a Const vector; one that holds an older type casts. schema.SequenceColumn and
+	// schema.KindColumn ask for the hidden columns.
+	Columns []schema.Column
+	// TimeColumn is the time index column; Time restricts it.
+	TimeColumn schema.Column
+	Time       Range
+	// Filter is evaluated exactly by the run: nothing above it filters again. Its columns need not be in Columns;
+	// FilterColumns describes them at the reader's schema version.
+	Filter        filter.And
+	FilterColumns []schema.Column
+	// KeyPrefix restricts to series whose key begins with it (the logical table in a shared region). Empty: all.
+	KeyPrefix []byte
+	// Newest asks a cursor to give blocks newest first (rows inside a batch stay in run order).
+	Newest bool
+	// Pieces, when not nil, restricts a part's cursor to blocks [Pieces.From, Pieces.To): the unit of parallel work.
+	Pieces *Pieces
+	// Stats, when not nil, counts what the scan did. Fields are updated atomically.
+	Stats *Stats
+}
+
+// Pieces is a half-open range of block numbers of a run.
+type Pieces struct{ From, To int }
+
+// Cursor streams the matching rows of a run. One goroutine at a time.
+type Cursor interface {
+	// Next fills b with up to vector.Size rows and tells whether there were any. What is inside stays valid until
+	// the following Next or Close.
+	Next(b *vector.Batch) (bool, error)
+	Close()
+}
+
+// Series walks a run series by series: keys rise, rows of the current series come by (time, sequence).
+type Series interface {
+	// Next moves to the next series with matching rows.
+	Next() (key []byte, ok bool, err error)
+	// Rows fills b with the next rows of the current series.
+	Rows(b *vector.Batch) (bool, error)
+	Close()
+}
+
+// Run is an immutable sorted set of rows. Safe for concurrent use.
+type Run interface {
+	Rows() int
+	// Span is [min, max] of the time index, both inclusive, as Range{min, max}.
+	Span() Range
+	// Blocks is the number of blocks a cursor can be cut into by Spec.Pieces.
+	Blocks() int
+	// Block gives rows and the time span (both inclusive) of block i without reading it.
+	Block(i int) (rows int, span Range)
+	// Stat answers count, min and max of a column from statistics alone; ok is false when the run cannot tell
+	// exactly. Time and filters are not regarded.
+	Stat(c schema.Column) (s ColumnStat, ok bool)
+	Scan(*Spec) (Cursor, error)
+	Series(*Spec) (Series, error)
+}
+
+// ColumnStat is exact knowledge about one column of a run.
+type ColumnStat struct {
+	Count    int            // non-NULL values
+	Min, Max *vector.Vector // one row each; nil when Count is 0
+}

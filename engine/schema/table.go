@@ -1,0 +1,117 @@
+package schema
+
+import (
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Name is a table's full name. The catalog is always "service".
+type Name struct{ DB, Table string }
+
+// String is the name as error texts show it.
+func (n Name) String() string { return "service." + n.DB + "." + n.Table }
+
+// Option is one table option as given, key and normalised value.
+type Option struct{ Key, Value string }
+
+// Options are the table options. The typed members are what the engine acts on; All holds every option in normal form,
+// sorted by key, as SHOW CREATE TABLE prints them.
+type Options struct {
+	AppendMode bool
+	MergeMode  MergeMode
+	SkipWAL    bool
+	// TTL in nanoseconds; 0 keeps rows for ever, TTLInstant drops them at once.
+	TTL     int64
+	Comment string
+	All     []Option
+}
+
+// TTLInstant is the TTL of tables that accept rows and drop them.
+const TTLInstant = -1
+
+// MergeMode says what happens to rows of equal key in tables that are not append-only.
+type MergeMode uint8
+
+// The merge modes.
+const (
+	LastRow MergeMode = iota
+	LastNonNull
+)
+
+// Table is one version of a table's schema. Immutable.
+type Table struct {
+	ID      TableID
+	Name    Name
+	Version uint32
+	Columns []Column
+	// Time is the position of the time index in Columns.
+	Time int
+	// Tags are the positions of the tag columns, in key order.
+	Tags    []int
+	Options Options
+	// NextColumn is the id that the next new column gets.
+	NextColumn ColumnID
+	// CreatedMS is the time of creation, ms since the epoch.
+	CreatedMS int64
+	// Engine is "mito" or "metric", as SHOW CREATE TABLE prints it.
+	Engine string
+}
+
+// TimeColumn is the time index.
+func (t *Table) TimeColumn() Column { return t.Columns[t.Time] }
+
+// Column finds a column by name; -1 when there is none.
+func (t *Table) Column(name string) int {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// ByID finds a column by id; -1 when there is none.
+func (t *Table) ByID(id ColumnID) int {
+	for i := range t.Columns {
+		if t.Columns[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// Evolve gives the next version with the columns added at the end, in order. New columns must be nullable or have a
+// default, and their names must be new: otherwise TableColumnExists or InvalidArguments. Ids are given here.
+func (t *Table) Evolve(add []Column) (*Table, error) {
+	n := *t
+	n.Version++
+	n.Columns = append(append(make([]Column, 0, len(t.Columns)+len(add)), t.Columns...), add...)
+	n.Tags = append([]int(nil), t.Tags...)
+	for i := len(t.Columns); i < len(n.Columns); i++ {
+		c := &n.Columns[i]
+		if n.Column(c.Name) != i {
+			return nil, status.New(status.TableColumnExists, "Column %s already exists in table %s", c.Name, t.Name)
+		}
+		if !c.Nullable && c.Default == nil {
+			return nil, status.New(status.InvalidArguments, "no default value for the new column %s, which is NOT NULL", c.Name)
+		}
+		if c.Semantic == Timestamp {
+			return nil, status.New(status.InvalidArguments, "column %s: a table has one time index", c.Name)
+		}
+		if c.Semantic == Tag {
+			n.Tags = append(n.Tags, i)
+		}
+		c.ID = n.NextColumn
+		n.NextColumn++
+	}
+	return &n, nil
+}
+
+// Types are the types of the columns with the given positions.
+func (t *Table) Types(positions []int) []vector.Type {
+	types := make([]vector.Type, len(positions))
+	for i, p := range positions {
+		types[i] = t.Columns[p].Type
+	}
+	return types
+}

@@ -1,0 +1,125 @@
+package vector
+
+import "math/bits"
+
+// Bitmap is a set of rows: row i is bit i%64 of word i/64; bits past the last row are zero.
+type Bitmap []uint64
+
+// Words is the number of words that n rows need.
+func Words(n int) int { return (n + 63) / 64 }
+
+// MakeBitmap is an empty set over n rows.
+func MakeBitmap(n int) Bitmap { return make(Bitmap, Words(n)) }
+
+// Get tells whether row i is in the set.
+func (b Bitmap) Get(i int) bool { return b[i>>6]>>(uint(i)&63)&1 != 0 }
+
+// Set puts row i into the set.
+func (b Bitmap) Set(i int) { b[i>>6] |= 1 << (uint(i) & 63) }
+
+// Clear takes row i out of the set.
+func (b Bitmap) Clear(i int) { b[i>>6] &^= 1 << (uint(i) & 63) }
+
+// Count is the number of rows in the set.
+func (b Bitmap) Count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Fill makes b the set of all of the first n rows, clearing the tail bits. It needs len(b) >= Words(n).
+func (b Bitmap) Fill(n int) {
+	full := n >> 6
+	for i := range b[:full] {
+		b[i] = ^uint64(0)
+	}
+	rest := b[full:]
+	for i := range rest {
+		rest[i] = 0
+	}
+	if tail := uint(n) & 63; tail != 0 {
+		rest[0] = 1<<tail - 1
+	}
+}
+
+// And keeps the rows that are in both; nil o means all rows.
+func (b Bitmap) And(o Bitmap) {
+	if o == nil {
+		return
+	}
+	o = o[:len(b)]
+	for i := range b {
+		b[i] &= o[i]
+	}
+}
+
+// All tells whether all of the first n rows are in the set.
+func (b Bitmap) All(n int) bool {
+	full := n >> 6
+	for _, w := range b[:full] {
+		if w != ^uint64(0) {
+			return false
+		}
+	}
+	tail := uint(n) & 63
+	return tail == 0 || b[full]&(1<<tail-1) == 1<<tail-1
+}
+
+// AppendRows appends the numbers of the rows in the set, rising.
+func (b Bitmap) AppendRows(dst []uint32) []uint32 {
+	for w, m := range b {
+		base := uint32(w) << 6
+		for m != 0 {
+			dst = append(dst, base+uint32(bits.TrailingZeros64(m)))
+			m &= m - 1
+		}
+	}
+	return dst
+}
+
+// resize gives a bitmap of Words(n) words that keeps the first min(n, old) rows; new bits are zero.
+func (b Bitmap) resize(n int) Bitmap {
+	w := Words(n)
+	for len(b) < w {
+		b = append(b, 0)
+	}
+	b = b[:w]
+	if tail := uint(n) & 63; tail != 0 {
+		b[w-1] &= 1<<tail - 1
+	}
+	return b
+}
+
+// appendBits appends n bits of src beginning at bit off to b, which holds at bits. src nil stands for all ones.
+func (b Bitmap) appendBits(at int, src Bitmap, off, n int) Bitmap {
+	b = b.resize(at + n)
+	for n > 0 {
+		step := min(64, n)
+		var m uint64 = ^uint64(0)
+		if src != nil {
+			m = src.word(off)
+		}
+		if step < 64 {
+			m &= 1<<uint(step) - 1
+		}
+		shift := uint(at) & 63
+		b[at>>6] |= m << shift
+		if shift != 0 && int(shift)+step > 64 {
+			b[at>>6+1] |= m >> (64 - shift)
+		}
+		at, off, n = at+step, off+step, n-step
+	}
+	return b
+}
+
+// word is the 64 bits beginning at bit off; bits past the end read as zero.
+func (b Bitmap) word(off int) uint64 {
+	i, shift := off>>6, uint(off)&63
+	m := b[i] >> shift
+	if shift != 0 && i+1 < len(b) {
+		m |= b[i+1] << (64 - shift)
+	}
+	return m
+}

@@ -1,0 +1,314 @@
+package vector
+
+import (
+	"slices"
+	"strings"
+
+	"varve/engine/status"
+)
+
+// Builder collects the rows of one table, column by column. It is reused between requests: a warm builder allocates
+// nothing. One goroutine at a time.
+//
+// A row is the SetX calls since the last EndRow. Columns not set are NULL in the row, at no cost until a later row
+// sets them. New columns found within one row are put in byte order of their names at EndRow, because column order is
+// observable.
+type Builder struct {
+	rows   int
+	cols   []*ColumnBuilder
+	byName map[string]*ColumnBuilder
+	sorted int // cols[:sorted] have their final order
+	spare  []*ColumnBuilder
+	fields []Field
+	batch  Batch
+}
+
+// ColumnBuilder is one column of a Builder. Pointers stay valid until Reset.
+type ColumnBuilder struct {
+	b    *Builder
+	name string
+	n    int // values held, NULLs included: b.rows, or b.rows+1 when the current row has a value
+	mark int // heap length before the current row's value
+	vec  Vector
+}
+
+// NewBuilder is an empty builder.
+func NewBuilder() *Builder { return &Builder{byName: map[string]*ColumnBuilder{}} }
+
+// Rows is the number of committed rows.
+func (b *Builder) Rows() int { return b.rows }
+
+// Columns is the number of columns so far.
+func (b *Builder) Columns() int { return len(b.cols) }
+
+// Bytes is about the memory that the values take.
+func (b *Builder) Bytes() int64 {
+	var n int64
+	for _, c := range b.cols {
+		n += c.vec.Bytes64(c.n)
+	}
+	return n
+}
+
+// Pin fixes the order of the columns so far: those added later in this row come after them. Decoders pin the time
+// index before they add an entry's columns.
+func (b *Builder) Pin() { b.sorted = len(b.cols) }
+
+// Column finds or adds a column. Another type than the column has is an InvalidArguments error.
+func (b *Builder) Column(name string, t Type) (*ColumnBuilder, error) {
+	if c, ok := b.byName[name]; ok {
+		if c.vec.Type != t {
+			return nil, status.New(status.InvalidArguments,
+				"Column datatype mismatch. For column: %s, expected datatype: %s, actual datatype: %s", name, c.vec.Type, t)
+		}
+		return c, nil
+	}
+	var c *ColumnBuilder
+	if k := len(b.spare); k > 0 {
+		c, b.spare = b.spare[k-1], b.spare[:k-1]
+	} else {
+		c = &ColumnBuilder{}
+	}
+	c.b, c.name, c.n = b, strings.Clone(name), 0
+	c.vec.Reset(t)
+	b.cols = append(b.cols, c)
+	b.byName[c.name] = c
+	return c, nil
+}
+
+// Lookup finds a column by name; nil when there is none.
+func (b *Builder) Lookup(name string) *ColumnBuilder { return b.byName[name] }
+
+// EndRow commits the row.
+func (b *Builder) EndRow() {
+	if b.sorted < len(b.cols) {
+		b.sortNew()
+	}
+	b.rows++
+}
+
+// DropRow undoes the values set in this row. Columns that it introduced stay.
+func (b *Builder) DropRow() {
+	for _, c := range b.cols {
+		if c.n > b.rows {
+			c.undo()
+		}
+	}
+	b.sortNew()
+}
+
+func (b *Builder) sortNew() {
+	slices.SortFunc(b.cols[b.sorted:], func(x, y *ColumnBuilder) int { return strings.Compare(x.name, y.name) })
+	b.sorted = len(b.cols)
+}
+
+// MoveRow hands the current row's values over to another builder and drops them here: the row carried option
+// variables, it belongs to another group. The row of to is left open. Columns keep the order they have here.
+func (b *Builder) MoveRow(to *Builder) error {
+	b.sortNew()
+	for _, c := range b.cols {
+		if c.n <= b.rows {
+			continue
+		}
+		d, err := to.Column(c.name, c.vec.Type)
+		if err != nil {
+			b.DropRow()
+			to.DropRow()
+			return err
+		}
+		to.sorted = len(to.cols)
+		d.setFrom(&c.vec, b.rows)
+	}
+	b.DropRow()
+	return nil
+}
+
+// Finish pads all columns to the same length and gives what was collected. It stays valid until Reset; the builder
+// may not be written to in between.
+func (b *Builder) Finish() ([]Field, *Batch) {
+	b.fields, b.batch.Cols = b.fields[:0], b.batch.Cols[:0]
+	for _, c := range b.cols {
+		c.pad(b.rows)
+		b.fields = append(b.fields, Field{c.name, c.vec.Type})
+		b.batch.Cols = append(b.batch.Cols, &c.vec)
+	}
+	b.batch.N = b.rows
+	return b.fields, &b.batch
+}
+
+// Reset empties the builder and keeps its buffers. Column builders handed out before are dead.
+func (b *Builder) Reset() {
+	for i, c := range b.cols {
+		b.cols[i] = nil
+		// An outlier must not be kept for ever.
+		if c.vec.Bytes64(c.n) <= maxSpareBytes && len(b.spare) < maxSpareColumns {
+			b.spare = append(b.spare, c)
+		}
+	}
+	b.cols, b.rows, b.sorted = b.cols[:0], 0, 0
+	clear(b.byName)
+	b.fields, b.batch = b.fields[:0], Batch{Cols: b.batch.Cols[:0]}
+}
+
+// What a reset builder keeps for the next request.
+const (
+	maxSpareBytes   = 16 << 20
+	maxSpareColumns = 1024
+)
+
+// Name is the column's name.
+func (c *ColumnBuilder) Name() string { return c.name }
+
+// Type is the column's type.
+func (c *ColumnBuilder) Type() Type { return c.vec.Type }
+
+// IsSet tells whether the current row has a value in this column.
+func (c *ColumnBuilder) IsSet() bool { return c.n > c.b.rows }
+
+// align makes the next append land on the current row: it pads rows that had no value, and undoes a value that the
+// row already has (a repeated key: the last one wins).
+func (c *ColumnBuilder) align() {
+	if c.n > c.b.rows {
+		c.undo()
+	}
+	c.pad(c.b.rows)
+}
+
+func (c *ColumnBuilder) pad(rows int) {
+	if k := rows - c.n; k > 0 {
+		c.vec.AppendNulls(c.n, k)
+		c.n = rows
+	}
+}
+
+func (c *ColumnBuilder) undo() {
+	c.n--
+	v := &c.vec
+	if v.Valid != nil {
+		v.Valid = v.Valid.resize(c.n)
+	}
+	switch v.Type.Kind() {
+	case Bool:
+		v.Bools = v.Bools.resize(c.n)
+	case Int64:
+		v.Ints = v.Ints[:c.n]
+	case Uint64:
+		v.Uints = v.Uints[:c.n]
+	case Float64:
+		v.Floats = v.Floats[:c.n]
+	default:
+		v.Views = v.Views[:c.n]
+		v.Heap = v.Heap[:c.mark]
+	}
+}
+
+// valued counts a value that was just appended.
+func (c *ColumnBuilder) valued() {
+	if c.vec.Valid != nil {
+		if c.n>>6 == len(c.vec.Valid) {
+			c.vec.Valid = append(c.vec.Valid, 0)
+		}
+		c.vec.Valid.Set(c.n)
+	}
+	c.n++
+}
+
+// SetInt sets the row's value in an Int64-kind column.
+func (c *ColumnBuilder) SetInt(x int64) {
+	if c.n != c.b.rows {
+		c.align()
+	}
+	c.vec.Ints = append(c.vec.Ints, x)
+	c.valued()
+}
+
+// SetUint sets the row's value in a Uint64-kind column.
+func (c *ColumnBuilder) SetUint(x uint64) {
+	if c.n != c.b.rows {
+		c.align()
+	}
+	c.vec.Uints = append(c.vec.Uints, x)
+	c.valued()
+}
+
+// SetFloat sets the row's value in a Float64-kind column.
+func (c *ColumnBuilder) SetFloat(x float64) {
+	if c.n != c.b.rows {
+		c.align()
+	}
+	c.vec.Floats = append(c.vec.Floats, x)
+	c.valued()
+}
+
+// SetBool sets the row's value in a BOOLEAN column.
+func (c *ColumnBuilder) SetBool(x bool) {
+	if c.n != c.b.rows {
+		c.align()
+	}
+	c.vec.Bools = c.vec.Bools.resize(c.n + 1)
+	if x {
+		c.vec.Bools.Set(c.n)
+	}
+	c.valued()
+}
+
+// SetBytes sets the row's value in a Bytes-kind column. x is copied.
+func (c *ColumnBuilder) SetBytes(x []byte) {
+	if c.n != c.b.rows {
+		c.align()
+	}
+	c.mark = len(c.vec.Heap)
+	c.vec.Views = append(c.vec.Views, View{uint32(c.mark), uint32(len(x))})
+	c.vec.Heap = append(c.vec.Heap, x...)
+	c.valued()
+}
+
+// SetString sets the row's value in a Bytes-kind column.
+func (c *ColumnBuilder) SetString(x string) {
+	if c.n != c.b.rows {
+		c.align()
+	}
+	c.mark = len(c.vec.Heap)
+	c.vec.Views = append(c.vec.Views, View{uint32(c.mark), uint32(len(x))})
+	c.vec.Heap = append(c.vec.Heap, x...)
+	c.valued()
+}
+
+// Heap lets a decoder unescape straight into the column: it appends to what Heap returns and hands the result to
+// SetHeap. Nothing else may be set in this column in between.
+func (c *ColumnBuilder) Heap() []byte {
+	if c.n != c.b.rows {
+		c.align()
+	}
+	c.mark = len(c.vec.Heap)
+	return c.vec.Heap
+}
+
+// SetHeap sets the row's value to what was appended to Heap.
+func (c *ColumnBuilder) SetHeap(heap []byte) {
+	c.vec.Heap = heap
+	c.vec.Views = append(c.vec.Views, View{uint32(c.mark), uint32(len(heap) - c.mark)})
+	c.valued()
+}
+
+// SetNull makes the row NULL in this column, undoing a value set before in it.
+func (c *ColumnBuilder) SetNull() {
+	if c.n > c.b.rows {
+		c.undo()
+	}
+}
+
+func (c *ColumnBuilder) setFrom(v *Vector, i int) {
+	switch v.Type.Kind() {
+	case Bool:
+		c.SetBool(v.Bools.Get(i))
+	case Int64:
+		c.SetInt(v.Ints[i])
+	case Uint64:
+		c.SetUint(v.Uints[i])
+	case Float64:
+		c.SetFloat(v.Floats[i])
+	default:
+		c.SetBytes(v.Bytes(i))
+	}
+}

@@ -1,0 +1,53 @@
+// Package vfs is the file system as the store sees it: few calls, each of which a test can make fail or cut short.
+// os.go is the real one, mem.go a crashable one in memory, fault.go wraps either and injects errors.
+package vfs
+
+import (
+	"io"
+	"os"
+)
+
+// FS is a file system. Names are slash-separated paths. Safe for concurrent use.
+type FS interface {
+	// Create makes or truncates a file for writing.
+	Create(name string) (File, error)
+	// OpenAppend opens an existing file for writing at its end, or makes it.
+	OpenAppend(name string) (File, error)
+	// Open opens a file for reading.
+	Open(name string) (File, error)
+	// Map gives the whole file read-only. Unmap when no reader is left.
+	Map(name string) (Mapping, error)
+	Rename(from, to string) error
+	Remove(name string) error
+	// Link makes a hard link; a file system without links copies and syncs.
+	Link(from, to string) error
+	MkdirAll(dir string) error
+	// List gives the names in dir, sorted, without path.
+	List(dir string) ([]string, error)
+	Stat(name string) (os.FileInfo, error)
+	// SyncDir makes creations, renames and removals in dir durable.
+	SyncDir(dir string) error
+	// Lock takes the exclusive advisory lock of a file, making it if absent; Close releases it. A lock held by
+	// another process (or by this one) is an error that says so.
+	Lock(name string) (io.Closer, error)
+	// FreeBytes is the room left for this user on the device that holds dir.
+	FreeBytes(dir string) (uint64, error)
+}
+
+// File is an open file. One goroutine at a time, except ReadAt.
+type File interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+	// Sync makes what was written durable. After an error the file must not be trusted or synced again.
+	Sync() error
+	Size() (int64, error)
+}
+
+// Mapping is a file's content in memory, read-only.
+type Mapping interface {
+	Bytes() []byte
+	// WillNeed advises that the range is read soon. Offsets are clipped.
+	WillNeed(off, n int64)
+	Unmap() error
+}
