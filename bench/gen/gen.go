@@ -1,0 +1,94 @@
+// Package gen makes log data of fixed shapes: any number of rows, the same bytes for the same seed, fast enough not to
+// be what a benchmark measures (about 210 ns a row of 497 bytes on one core).
+//
+// # Shapes
+//
+//	access  17-18 flat fields a row: the entry of a web server's access log (about 497 bytes)
+//	nested  events of a social network's relay, 3-5 levels deep, optional members, arrays, escapes (about 575 bytes)
+//	text    the access entries as plain lines in combined format (about 210 bytes)
+//
+// Names, clients, users and products are drawn by rank with the probability of rank k falling as 1/k, trace ids are
+// random, latencies and sizes are log-normal, times rise over Options.Span.
+//
+// # Promises
+//
+// Row i depends on the options and i alone: batches may be made in any order and by many goroutines, and a row can be
+// made again to learn what a query about it has to answer.
+package gen
+
+import (
+	"fmt"
+	"time"
+)
+
+// Start is the time of the first row unless Options say otherwise: 2026-11-01T00:00:00Z in ms since the epoch.
+const Start int64 = 1793491200000
+
+// Options choose a data set.
+type Options struct {
+	Rows  int64         // rows of the whole set; their times are spread evenly over Span; at least 1
+	Seed  uint64        // sets of different seeds have nothing but their shape in common
+	Start int64         // time of the first row in ms since the epoch; 0 means Start
+	Span  time.Duration // from the first row to the last; 0 means 24 h
+}
+
+// Set is one data set. It is immutable: many goroutines may append rows of it.
+type Set struct {
+	Name        string
+	ContentType string // of a body that is a run of rows
+	TimeIndex   string // the custom_time_index parameter that suits the rows; empty: none
+	Rows        int64
+	row         func(dst []byte, i int64) []byte
+}
+
+// New returns the set of a name: access, nested or text.
+func New(name string, o Options) (*Set, error) {
+	if o.Rows < 1 {
+		return nil, fmt.Errorf("gen: %d rows: at least 1", o.Rows)
+	}
+	if o.Start == 0 {
+		o.Start = Start
+	}
+	if o.Span == 0 {
+		o.Span = 24 * time.Hour
+	}
+	s := &Set{Name: name, Rows: o.Rows}
+	switch name {
+	case "access":
+		m := newAccess(o)
+		s.ContentType, s.TimeIndex, s.row = "application/x-ndjson", "ts;epoch;ms", m.appendJSON
+	case "nested":
+		m := newNested(o)
+		s.ContentType, s.TimeIndex, s.row = "application/x-ndjson", "time_us;epoch;us", m.appendJSON
+	case "text":
+		m := newAccess(o)
+		s.ContentType, s.row = "text/plain", m.appendCombined
+	default:
+		return nil, fmt.Errorf("gen: no data set %q: access, nested or text", name)
+	}
+	return s, nil
+}
+
+// Append appends rows [from, to), each closed by a line feed. The rows need not lie inside the set: times go on rising
+// at the same pace behind it.
+func (s *Set) Append(dst []byte, from, to int64) []byte {
+	for i := from; i < to; i++ {
+		dst = s.row(dst, i)
+	}
+	return dst
+}
+
+// clock gives row i its time: even steps over the span, each moved forward by less than a step.
+type clock struct {
+	start int64
+	step  float64 // ms
+}
+
+func newClock(o Options) clock {
+	return clock{start: o.Start, step: float64(o.Span.Milliseconds()) / float64(o.Rows)}
+}
+
+// micros is the time of row i in us since the epoch. Rising in i; equal only when a step is under a us.
+func (c clock) micros(i int64, r *random) int64 {
+	return c.start*1000 + int64((float64(i)+r.unit())*c.step*1000)
+}
