@@ -1,0 +1,457 @@
+package parse
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Binding powers, rising. The order is the contract's: note that ^ binds weaker than +.
+const (
+	powOr = iota + 1
+	powAnd
+	powNot
+	powIs
+	powCompare
+	powLike
+	powBitOr
+	powBitXor
+	powBitAnd
+	powShift
+	powAdd
+	powMul
+	powUnary
+	powPostfix
+)
+
+var binaryPower = map[string]int{
+	"or": powOr, "and": powAnd,
+	"=": powCompare, "==": powCompare, "<>": powCompare, "!=": powCompare, "<": powCompare, "<=": powCompare, ">": powCompare, ">=": powCompare, "<=>": powCompare,
+	"~": powLike, "~*": powLike, "!~": powLike, "!~*": powLike, "@@": powLike,
+	"|": powBitOr, "^": powBitXor, "&": powBitAnd, "<<": powShift, ">>": powShift,
+	"+": powAdd, "-": powAdd, "||": powAdd, "*": powMul, "/": powMul, "%": powMul,
+	"->": powPostfix, "->>": powPostfix,
+}
+
+// reserved words cannot stand alone as a column in an expression.
+var reserved = wordSet(`select from where group having order limit offset union except intersect join on using and or not
+	case when then else end as by distinct is like ilike between in into values with inner cross natural
+	full window qualify align fetch set create alter insert delete`)
+
+// notAlias are the words that cannot be an alias without AS.
+var notAlias = wordSet(`select from where group having order limit offset union except intersect join on using and or not
+	case when then else end as by is like ilike between in inner left right full cross natural window qualify align
+	fetch fill range with set values to similar at tablesample lateral asc desc nulls for collate partition div escape over filter`)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// expr reads an expression of any precedence.
+func (p *parser) expr() (Expr, error) { return p.binary(0) }
+
+// exprList reads a, b, .. with at least one element.
+func (p *parser) exprList() ([]Expr, error) {
+	var list []Expr
+	for {
+		x, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+		if ok, err := p.takeOp(","); err != nil || !ok {
+			return list, err
+		}
+	}
+}
+
+// binary reads operators that bind stronger than min.
+func (p *parser) binary(min int) (Expr, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	left, err := p.prefix()
+	if err != nil {
+		return nil, err
+	}
+	for chain := 0; ; chain++ {
+		if chain > maxChain {
+			return nil, p.fail(p.tok.pos, "more than %d operators in a row", maxChain)
+		}
+		next, err := p.infix(left, min)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
+			return left, nil
+		}
+		left = next
+	}
+}
+
+// prefix reads what an expression can begin with.
+func (p *parser) prefix() (Expr, error) {
+	at := Node{p.tok.pos}
+	switch {
+	case p.is("not"):
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		x, err := p.binary(powNot)
+		return &Unary{Node: at, Op: "not", X: x}, err
+	case p.isOp("-"), p.isOp("+"), p.isOp("~"):
+		op := p.tok.text
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		if op == "-" && p.tok.kind == tokNumber { // one literal, so that the smallest integer can be written
+			lit := &Literal{Node: at, Kind: NumberLiteral, Text: "-" + p.tok.text}
+			return lit, p.advance()
+		}
+		x, err := p.binary(powUnary)
+		return &Unary{Node: at, Op: op, X: x}, err
+	}
+	return p.primary()
+}
+
+// infix reads one operator after left that binds stronger than min, with its right side; nil when there is none.
+func (p *parser) infix(left Expr, min int) (Expr, error) {
+	switch p.tok.kind {
+	case tokOp:
+		return p.infixOp(left, min)
+	case tokWord:
+		return p.infixWord(left, min)
+	}
+	return nil, nil
+}
+
+func (p *parser) infixOp(left Expr, min int) (Expr, error) {
+	at := Node{left.Position()}
+	op := p.tok.text
+	switch op {
+	case "::":
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		t, err := p.dataType()
+		return &Cast{Node: at, X: left, Type: t}, err
+	case "[":
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		i, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		return &Index{Node: at, X: left, I: i}, p.expectOp("]")
+	}
+	pow := binaryPower[op]
+	if pow == 0 || pow <= min {
+		return nil, nil
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if op == "==" {
+		op = "="
+	} else if op == "!=" {
+		op = "<>"
+	}
+	if pow == powCompare && p.isAny("any", "all", "some") && p.peek().op("(") {
+		return p.quantified(at, left, op)
+	}
+	right, err := p.binary(pow)
+	return &Binary{Node: at, Op: op, L: left, R: right}, err
+}
+
+func (p *parser) quantified(at Node, left Expr, op string) (Expr, error) {
+	all := p.is("all")
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	q, err := p.parenQuery()
+	return &Quantified{Node: at, X: left, Op: op, All: all, Query: q}, err
+}
+
+func (p *parser) infixWord(left Expr, min int) (Expr, error) {
+	at := Node{left.Position()}
+	switch word := p.tok.text; word {
+	case "and", "or":
+		pow := binaryPower[word]
+		if pow <= min {
+			return nil, nil
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		right, err := p.binary(pow)
+		return &Binary{Node: at, Op: word, L: left, R: right}, err
+	case "div":
+		if powMul <= min || !startsOperand(p.peek()) {
+			return nil, nil
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		right, err := p.binary(powMul)
+		return &Binary{Node: at, Op: "/", L: left, R: right}, err
+	case "is":
+		if powIs <= min {
+			return nil, nil
+		}
+		return p.isExpr(at, left)
+	case "not", "like", "ilike", "similar", "between", "in", "regexp", "rlike":
+		if powLike <= min {
+			return nil, nil
+		}
+		return p.likeExpr(at, left)
+	case "at":
+		if !p.peek().is("time") {
+			return nil, nil
+		}
+		if ok, err := p.takeWords("at", "time", "zone"); err != nil || !ok {
+			return nil, err
+		}
+		zone, err := p.binary(powUnary)
+		return &AtTimeZone{Node: at, X: left, Zone: zone}, err
+	case "range":
+		next := p.peek()
+		if next.kind != tokString && !next.op("(") && next.kind != tokNumber && !next.is("interval") {
+			return nil, nil
+		}
+		return p.rangeExpr(at, left)
+	case "collate":
+		return nil, p.fail(p.tok.pos, "COLLATE is not supported")
+	}
+	return nil, nil
+}
+
+// startsOperand tells whether an operand can begin with t.
+func startsOperand(t token) bool {
+	switch t.kind {
+	case tokNumber, tokString, tokQuoted:
+		return true
+	case tokWord:
+		return !reserved[t.text]
+	}
+	return t.op("(")
+}
+
+func (p *parser) isExpr(at Node, left Expr) (Expr, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	not, err := p.take("not")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.isAny("null", "true", "false", "unknown"):
+		what := p.tok.text
+		return &Is{Node: at, X: left, What: what, Not: not}, p.advance()
+	case p.is("distinct"):
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		if err := p.expect("from"); err != nil {
+			return nil, err
+		}
+		right, err := p.binary(powIs)
+		op := "is distinct from"
+		if not {
+			op = "is not distinct from"
+		}
+		return &Binary{Node: at, Op: op, L: left, R: right}, err
+	}
+	return nil, p.expected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM")
+}
+
+func (p *parser) likeExpr(at Node, left Expr) (Expr, error) {
+	m := p.mark()
+	not, err := p.take("not")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.is("between"):
+		return p.betweenExpr(at, left, not)
+	case p.is("in"):
+		return p.inExpr(at, left, not)
+	case p.is("regexp"), p.is("rlike"):
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		right, err := p.binary(powLike)
+		op := "~"
+		if not {
+			op = "!~"
+		}
+		return &Binary{Node: at, Op: op, L: left, R: right}, err
+	case p.is("like"), p.is("ilike"), p.is("similar"):
+		like := &Like{Node: at, X: left, Op: p.tok.text, Not: not}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		if like.Op == "similar" {
+			like.Op = "similar to"
+			if err := p.expect("to"); err != nil {
+				return nil, err
+			}
+		}
+		if like.Pattern, err = p.binary(powLike); err != nil {
+			return nil, err
+		}
+		if ok, err := p.take("escape"); err != nil || !ok {
+			return like, err
+		}
+		at := p.tok.pos
+		if like.Escape, err = p.text("the escape character"); err == nil && len([]rune(like.Escape)) != 1 {
+			err = p.fail(at, "the escape is one character")
+		}
+		return like, err
+	}
+	p.back(m)
+	return nil, nil
+}
+
+func (p *parser) betweenExpr(at Node, left Expr, not bool) (Expr, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	lo, err := p.binary(powLike)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.expect("and"); err != nil {
+		return nil, err
+	}
+	hi, err := p.binary(powLike)
+	return &Between{Node: at, X: left, Lo: lo, Hi: hi, Not: not}, err
+}
+
+func (p *parser) inExpr(at Node, left Expr, not bool) (Expr, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	in := &In{Node: at, X: left, Not: not}
+	var err error
+	if p.isOp("(") && p.queryAhead() {
+		in.Query, err = p.parenQuery()
+		return in, err
+	}
+	if err := p.expectOp("("); err != nil {
+		return nil, err
+	}
+	if ok, err := p.takeOp(")"); ok || err != nil {
+		return in, err
+	}
+	if in.List, err = p.exprList(); err != nil {
+		return nil, err
+	}
+	if sub, ok := in.List[0].(*Subquery); ok && len(in.List) == 1 {
+		in.Query, in.List = sub.Query, nil
+		if p.queryGoesOn() {
+			if in.Query, err = p.queryAfter(sub.Query); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return in, p.expectOp(")")
+}
+
+// rangeExpr reads RANGE 'dur' [FILL f] after an aggregate.
+func (p *parser) rangeExpr(at Node, left Expr) (Expr, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	r := &Range{Node: at, X: left}
+	var err error
+	if r.Span, err = p.prefix(); err != nil {
+		return nil, err
+	}
+	if p.is("fill") {
+		r.Fill, err = p.fill()
+	}
+	return r, err
+}
+
+// fill reads FILL NULL|PREV|LINEAR|constant.
+func (p *parser) fill() (*Fill, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if p.isAny("null", "prev", "linear") {
+		kind := p.tok.text
+		return &Fill{Kind: kind}, p.advance()
+	}
+	x, err := p.binary(powLike)
+	return &Fill{Kind: "value", Value: x}, err
+}
+
+// dataType reads a type name with its parameters.
+func (p *parser) dataType() (DataType, error) {
+	d := DataType{At: p.tok.pos}
+	if p.tok.kind != tokWord {
+		return d, p.expected("a data type")
+	}
+	d.Name = strings.ToUpper(p.tok.text)
+	if err := p.advance(); err != nil {
+		return d, err
+	}
+	if second := strings.ToUpper(p.tok.text); p.tok.kind == tokWord && (d.Name == "DOUBLE" && second == "PRECISION" || d.Name == "CHARACTER" && second == "VARYING") {
+		d.Name += " " + second
+		if err := p.advance(); err != nil {
+			return d, err
+		}
+	}
+	if p.isOp("(") {
+		if err := p.typeArgs(&d); err != nil {
+			return d, err
+		}
+	}
+	if ok, err := p.take("unsigned"); err != nil {
+		return d, err
+	} else if ok {
+		d.Name += " UNSIGNED"
+	}
+	for _, words := range [][]string{{"with", "time", "zone"}, {"without", "time", "zone"}} {
+		if p.is(words[0]) && p.peek().is("time") {
+			if _, err := p.takeWords(words...); err != nil {
+				return d, err
+			}
+		}
+	}
+	if p.isOp("[") && p.peek().op("]") {
+		d.IsArray = true
+		if err := p.advance(); err != nil {
+			return d, err
+		}
+		return d, p.advance()
+	}
+	return d, nil
+}
+
+func (p *parser) typeArgs(d *DataType) error {
+	if err := p.advance(); err != nil {
+		return err
+	}
+	for {
+		n, err := strconv.Atoi(p.tok.text)
+		if p.tok.kind != tokNumber || err != nil {
+			return p.expected("a number")
+		}
+		d.Args = append(d.Args, n)
+		if err := p.advance(); err != nil {
+			return err
+		}
+		if ok, err := p.takeOp(","); err != nil {
+			return err
+		} else if !ok {
+			return p.expectOp(")")
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package parse
+
+// from reads a, b JOIN c ..: a comma is a cross join of the list.
+func (p *parser) from() ([]TableRef, error) {
+	var list []TableRef
+	for {
+		t, err := p.joined()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+		if ok, err := p.takeOp(","); err != nil || !ok {
+			return list, err
+		}
+	}
+}
+
+// joined reads a table and the joins after it.
+func (p *parser) joined() (TableRef, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	left, err := p.table()
+	if err != nil {
+		return nil, err
+	}
+	return p.joins(left)
+}
+
+func (p *parser) joins(left TableRef) (TableRef, error) {
+	for chain := 0; ; chain++ {
+		if chain > maxDepth {
+			return nil, p.fail(p.tok.pos, "more than %d joins in a row", maxDepth)
+		}
+		j := &Join{Node: Node{p.tok.pos}, L: left}
+		ok, err := p.joinHead(j)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return left, nil
+		}
+		if j.R, err = p.table(); err != nil {
+			return nil, err
+		}
+		if err := p.joinTail(j); err != nil {
+			return nil, err
+		}
+		left = j
+	}
+}
+
+// joinHead reads [NATURAL] [INNER|LEFT [OUTER|SEMI|ANTI]|..|CROSS] JOIN.
+func (p *parser) joinHead(j *Join) (bool, error) {
+	m := p.mark()
+	var err error
+	if j.Natural, err = p.take("natural"); err != nil {
+		return false, err
+	}
+	j.Kind = "inner"
+	switch {
+	case p.isAny("inner", "cross"):
+		j.Kind = p.tok.text
+		err = p.advance()
+	case p.isAny("left", "right", "full"):
+		j.Kind = p.tok.text
+		if err = p.advance(); err != nil {
+			return false, err
+		}
+		if p.isAny("semi", "anti") && j.Kind != "full" {
+			j.Kind += " " + p.tok.text
+			err = p.advance()
+		} else {
+			_, err = p.take("outer")
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	ok, err := p.take("join")
+	if err == nil && !ok {
+		if p.tok != m.tok {
+			return false, p.expected("JOIN")
+		}
+		p.back(m)
+	}
+	return ok, err
+}
+
+func (p *parser) joinTail(j *Join) error {
+	var err error
+	switch {
+	case p.is("on"):
+		if err := p.advance(); err != nil {
+			return err
+		}
+		j.On, err = p.expr()
+		return err
+	case p.is("using"):
+		if err := p.advance(); err != nil {
+			return err
+		}
+		j.Using, err = p.identList("a column name")
+		return err
+	}
+	if j.Kind == "inner" && !j.Natural {
+		j.Kind = "cross"
+	}
+	if j.Kind != "cross" && !j.Natural {
+		return p.expected("ON or USING")
+	}
+	return nil
+}
+
+// table reads one element of FROM.
+func (p *parser) table() (TableRef, error) {
+	at := Node{p.tok.pos}
+	lateral, err := p.take("lateral")
+	if err != nil {
+		return nil, err
+	}
+	if p.isOp("(") {
+		return p.parenTable(at, lateral)
+	}
+	if p.tok.kind != tokQuoted && p.tok.kind != tokString && (p.tok.kind != tokWord || reserved[p.tok.text]) {
+		return nil, p.expected("a table")
+	}
+	if p.tok.kind != tokString && p.peek().op("(") {
+		x, err := p.columnOrCall()
+		if err != nil {
+			return nil, err
+		}
+		call, ok := x.(*Call)
+		if !ok {
+			return nil, p.fail(at.At, "expected a table function")
+		}
+		f := &TableFunc{Node: at, Call: call}
+		f.Alias, err = p.tableAlias()
+		return f, err
+	}
+	t := &Table{Node: at}
+	if t.Name, err = p.name("a table name", true); err != nil {
+		return nil, err
+	}
+	if len(t.Name) > 3 {
+		return nil, p.fail(at.At, "a table name has at most three parts: %s", t.Name)
+	}
+	if t.Alias, err = p.tableAlias(); err != nil {
+		return nil, err
+	}
+	return t, p.sample()
+}
+
+// sample reads TABLESAMPLE method (n), which has no effect.
+func (p *parser) sample() error {
+	if !p.is("tablesample") {
+		return nil
+	}
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if _, err := p.ident("a sampling method"); err != nil {
+		return err
+	}
+	if err := p.expectOp("("); err != nil {
+		return err
+	}
+	if _, err := p.expr(); err != nil {
+		return err
+	}
+	if p.tok.kind == tokWord {
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	return p.expectOp(")")
+}
+
+// parenTable reads (query) alias or (table join ..).
+func (p *parser) parenTable(at Node, lateral bool) (TableRef, error) {
+	if p.queryAhead() {
+		q, err := p.parenQuery()
+		if err != nil {
+			return nil, err
+		}
+		d := &Derived{Node: at, Query: q, Lateral: lateral}
+		d.Alias, err = p.tableAlias()
+		return d, err
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	inner, err := p.joined()
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := inner.(*Derived); ok && d.Alias == nil { // ((SELECT ..) UNION ..) alias
+		if p.queryGoesOn() {
+			if d.Query, err = p.queryAfter(d.Query); err != nil {
+				return nil, err
+			}
+		}
+		if err := p.expectOp(")"); err != nil {
+			return nil, err
+		}
+		d.Alias, err = p.tableAlias()
+		return d, err
+	}
+	return inner, p.expectOp(")")
+}
+
+// tableAlias reads [AS] name [(columns)]; nil when there is none.
+func (p *parser) tableAlias() (*Alias, error) {
+	if p.is("window") || p.is("values") {
+		return nil, nil
+	}
+	id, err := p.alias()
+	if err != nil || id == nil {
+		return nil, err
+	}
+	a := &Alias{Name: *id}
+	if p.isOp("(") {
+		a.Columns, err = p.identList("a column name")
+	}
+	return a, err
+}

@@ -1,0 +1,269 @@
+// Package parse turns SQL text into statements: a lexer with positions, recursive descent for statements and
+// precedence climbing for expressions. It knows the grammar only; names, types and values are looked at by the binder.
+//
+// # Limits
+//
+// Text longer than MaxText, nesting deeper than maxDepth and operator chains longer than maxChain are errors, so any
+// input ends in time and memory proportional to its length.
+package parse
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"varve/engine/status"
+)
+
+// MaxText is the longest text that is parsed: the body limit of the HTTP front.
+const MaxText = 64 << 20
+
+// Pos is a byte offset into the text of a request.
+type Pos int32
+
+type tokenKind uint8
+
+const (
+	tokEOF    tokenKind = iota
+	tokWord             // unquoted: an identifier or a keyword; text is folded to lower case
+	tokQuoted           // "x" or `x`; quote tells which; text is without quotes
+	tokString           // 'x'; text is the value
+	tokNumber           // text as written
+	tokHex              // x'ff'; text is the digits
+	tokOp               // punctuation and operators
+)
+
+// token is one lexical unit. [pos, end) is its place in the text.
+type token struct {
+	kind     tokenKind
+	quote    byte // of tokQuoted
+	pos, end Pos
+	text     string
+}
+
+// lexer cuts src into tokens on demand; its only state is the offset, so a parser can go back by setting it.
+type lexer struct {
+	src string
+	off int
+}
+
+// syntaxError is InvalidSyntax with the place in line and column, both from 1; columns count characters.
+func syntaxError(src string, at Pos, format string, args ...any) error {
+	line, column := Place(src, at)
+	return status.New(status.InvalidSyntax, "Invalid SQL syntax: %s at line %d, column %d", fmt.Sprintf(format, args...), line, column)
+}
+
+// Place gives the line and column of a position, both from 1. Columns count characters.
+func Place(src string, at Pos) (line, column int) {
+	head := src[:min(int(at), len(src))]
+	line = strings.Count(head, "\n") + 1
+	return line, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:]) + 1
+}
+
+func isWordStart(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// skipSpace moves past blanks and comments.
+func (l *lexer) skipSpace() error {
+	for l.off < len(l.src) {
+		switch c := l.src[l.off]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+			l.off++
+		case c == '-' && strings.HasPrefix(l.src[l.off:], "--"):
+			end := strings.IndexByte(l.src[l.off:], '\n')
+			if end < 0 {
+				l.off = len(l.src)
+				return nil
+			}
+			l.off += end + 1
+		case c == '/' && strings.HasPrefix(l.src[l.off:], "/*"):
+			end := strings.Index(l.src[l.off+2:], "*/")
+			if end < 0 {
+				return syntaxError(l.src, Pos(l.off), "comment without its end")
+			}
+			l.off += end + 4
+		case c == 0xC2 && strings.HasPrefix(l.src[l.off:], "\u00a0"): // no-break space, from copied text
+			l.off += 2
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// next gives the next token; at the end of the text, tokEOF for ever.
+func (l *lexer) next() (token, error) {
+	if err := l.skipSpace(); err != nil {
+		return token{}, err
+	}
+	start := l.off
+	if start >= len(l.src) {
+		return token{kind: tokEOF, pos: Pos(start), end: Pos(start)}, nil
+	}
+	t := token{pos: Pos(start)}
+	c := l.src[start]
+	var err error
+	switch {
+	case c == '\'':
+		t.kind = tokString
+		t.text, err = l.quoted('\'')
+	case c == '"' || c == '`':
+		t.kind, t.quote = tokQuoted, c
+		t.text, err = l.quoted(c)
+		if err == nil && t.text == "" && c == '`' {
+			err = syntaxError(l.src, t.pos, "empty identifier")
+		}
+	case (c == 'x' || c == 'X') && start+1 < len(l.src) && l.src[start+1] == '\'':
+		l.off++
+		t.kind = tokHex
+		t.text, err = l.quoted('\'')
+	case (c == 'e' || c == 'E') && start+1 < len(l.src) && l.src[start+1] == '\'':
+		l.off++
+		t.kind = tokString
+		t.text, err = l.escaped()
+	case isDigit(c) || c == '.' && start+1 < len(l.src) && isDigit(l.src[start+1]):
+		t.kind = tokNumber
+		l.number()
+		t.text = l.src[start:l.off]
+	case isWordStart(c):
+		t.kind = tokWord
+		if err = l.word(); err == nil {
+			t.text = strings.ToLower(l.src[start:l.off])
+		}
+	default:
+		t.kind = tokOp
+		err = l.operator()
+		t.text = l.src[start:l.off]
+	}
+	t.end = Pos(l.off)
+	return t, err
+}
+
+// quoted reads a quoted text whose quote is doubled inside; the offset is at the opening quote.
+func (l *lexer) quoted(q byte) (string, error) {
+	open := l.off
+	from := open + 1
+	var text strings.Builder
+	for {
+		n := strings.IndexByte(l.src[from:], q)
+		if n < 0 {
+			what := "quoted identifier"
+			if q == '\'' {
+				what = "string literal"
+			}
+			return "", syntaxError(l.src, Pos(open), "unterminated %s", what)
+		}
+		end := from + n
+		if end+1 < len(l.src) && l.src[end+1] == q {
+			text.WriteString(l.src[from : end+1])
+			from = end + 2
+			continue
+		}
+		l.off = end + 1
+		if text.Len() == 0 {
+			return l.src[from:end], nil
+		}
+		text.WriteString(l.src[from:end])
+		return text.String(), nil
+	}
+}
+
+// escaped reads E'..' with backslash escapes; the offset is at the opening quote.
+func (l *lexer) escaped() (string, error) {
+	var text strings.Builder
+	for i := l.off + 1; i < len(l.src); i++ {
+		switch c := l.src[i]; {
+		case c == '\'' && i+1 < len(l.src) && l.src[i+1] == '\'':
+			text.WriteByte('\'')
+			i++
+		case c == '\'':
+			l.off = i + 1
+			return text.String(), nil
+		case c == '\\' && i+1 < len(l.src):
+			i++
+			if at := strings.IndexByte("ntrbf", l.src[i]); at >= 0 {
+				text.WriteByte("\n\t\r\b\f"[at])
+			} else {
+				text.WriteByte(l.src[i])
+			}
+		default:
+			text.WriteByte(c)
+		}
+	}
+	return "", syntaxError(l.src, Pos(l.off), "unterminated string literal")
+}
+
+func (l *lexer) digits() {
+	for l.off < len(l.src) && isDigit(l.src[l.off]) {
+		l.off++
+	}
+}
+
+// number reads 12, 1.5, .5, 1e3; a point needs a digit after it unless nothing that could be a name follows.
+func (l *lexer) number() {
+	l.digits()
+	if l.off < len(l.src) && l.src[l.off] == '.' && !(l.off+1 < len(l.src) && (isWordStart(l.src[l.off+1]) || l.src[l.off+1] == '.')) {
+		l.off++
+		l.digits()
+	}
+	if l.off < len(l.src) && l.src[l.off]|0x20 == 'e' {
+		exp := l.off + 1
+		if exp < len(l.src) && (l.src[exp] == '+' || l.src[exp] == '-') {
+			exp++
+		}
+		if exp < len(l.src) && isDigit(l.src[exp]) {
+			l.off = exp
+			l.digits()
+		}
+	}
+}
+
+// word reads letters, digits, _ @ # $; two @ in a row are the operator and end the word.
+func (l *lexer) word() error {
+	start := l.off
+	for l.off < len(l.src) {
+		c := l.src[l.off]
+		switch {
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRuneInString(l.src[l.off:])
+			if r == utf8.RuneError && size <= 1 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+				if l.off > start {
+					return nil
+				}
+				return syntaxError(l.src, Pos(l.off), "unexpected character %q", r)
+			}
+			l.off += size
+		case isWordStart(c) || isDigit(c) || c == '#' || c == '$':
+			l.off++
+		case c == '@' && !strings.HasPrefix(l.src[l.off:], "@@"):
+			l.off++
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// operators of more than one character, longer ones first.
+var operators = []string{
+	"!~*", "<=>", "->>", "!~", "~*", "<=", ">=", "<>", "!=", "==", "::", "||", "<<", ">>", "@@", "->", "=>", ":=",
+}
+
+func (l *lexer) operator() error {
+	for _, op := range operators {
+		if strings.HasPrefix(l.src[l.off:], op) {
+			l.off += len(op)
+			return nil
+		}
+	}
+	if strings.IndexByte("+-*/%^&|~<>=(),.;[]{}:!?@", l.src[l.off]) < 0 {
+		r, _ := utf8.DecodeRuneInString(l.src[l.off:])
+		return syntaxError(l.src, Pos(l.off), "unexpected character %q", r)
+	}
+	l.off++
+	return nil
+}
