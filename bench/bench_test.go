@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"varve/bench/gen"
+)
+
+func accessSet(t *testing.T, rows int64) *gen.Set {
+	t.Helper()
+	s, err := gen.New("access", gen.Options{Rows: rows, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// counter answers writes with the rows it was sent, every third time with "busy" first.
+func counter(t *testing.T, rows, asked *atomic.Int64) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if asked.Add(1)%3 == 0 {
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		n := int64(bytes.Count(body, []byte("\n")))
+		rows.Add(n)
+		if _, err := fmt.Fprintf(w, `{"output":[{"affectedrows":%d}],"execution_time_ms":1}`, n); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestLoadWritesEveryRowOnce(t *testing.T) {
+	var rows, asked, shown atomic.Int64
+	s := counter(t, &rows, &asked)
+	l := load{base: s.URL, path: "/v1/ingest", set: accessSet(t, 1050), rows: 1050, batch: 100, connections: 3, progress: func(n int) { shown.Add(int64(n)) }}
+	f, err := l.run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.rows != 1050 || rows.Load() != 1050 || shown.Load() != 1050 {
+		t.Errorf("rows: counted %d, server %d, shown %d, want 1050", f.rows, rows.Load(), shown.Load())
+	}
+	if f.retries == 0 || len(f.requests) != 11 {
+		t.Errorf("%d retries and %d requests, want some and 11", f.retries, len(f.requests))
+	}
+	if !slices.IsSorted(f.requests) {
+		t.Error("request times are not sorted")
+	}
+}
+
+func TestLoadStopsAtAnError(t *testing.T) {
+	for _, c := range []struct{ name, answer, want string }{
+		{"error", `{"code":1004,"error":"no such thing"}`, "no such thing"},
+		{"short count", `{"output":[{"affectedrows":3}],"execution_time_ms":1}`, "3 rows acknowledged, 100 sent"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(c.answer, "error") {
+					w.WriteHeader(http.StatusBadRequest)
+				}
+				if _, err := io.WriteString(w, c.answer); err != nil {
+					t.Error(err)
+				}
+			}))
+			defer s.Close()
+			l := load{base: s.URL, path: "/", set: accessSet(t, 1000), rows: 1000, batch: 100, connections: 2, progress: func(int) {}}
+			if _, err := l.run(context.Background()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestQueriesAreFilled(t *testing.T) {
+	for name, wantTen := range map[string]int{"access": 10, "nested": 7, "text": 3} {
+		set, err := gen.New(name, gen.Options{Rows: 1000, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := queriesFor(set, "logs", "dashboard")
+		if err != nil || len(q) != wantTen {
+			t.Errorf("%s: %d dashboard queries, %v; want %d", name, len(q), err, wantTen)
+		}
+		for _, q := range q {
+			if strings.Contains(q.sql, "$") || !strings.Contains(q.sql, "logs") {
+				t.Errorf("%s: %s", q.name, q.sql)
+			}
+		}
+	}
+	if id := traceID(accessSet(t, 1000)); len(id) != 32 {
+		t.Errorf("trace id %q", id)
+	}
+	if _, err := queriesFor(accessSet(t, 10), "logs", "no such query"); err == nil {
+		t.Error("an unknown choice is taken")
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.WriteString(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"n","data_type":"Int64"}]},"rows":[[7],[8]],"total_rows":2}}],"execution_time_ms":1}`); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer s.Close()
+	f := measure(context.Background(), s.URL, "public", query{name: "q", sql: "SELECT 1"}, 3, func() time.Duration { return 0 })
+	if f.Error != "" || f.Rows != 2 || f.First != "[7]" || f.P50 < f.Min {
+		t.Errorf("got %+v", f)
+	}
+	s.Close()
+	if f := measure(context.Background(), s.URL, "public", query{sql: "SELECT 1"}, 1, func() time.Duration { return 0 }); f.Error == "" {
+		t.Error("a dead server gives no error")
+	}
+}
+
+func TestReportPrints(t *testing.T) {
+	r := Report{Commit: "abc", Dataset: "access", Sync: "always", Batch: 10, Connections: 2,
+		Load:    &LoadReport{Rows: 1_000_000, Bytes: 500_000_000, Took: 2 * time.Second, ServerCPUFull: 4 * time.Second, PeakRSS: 400e6, DataBytes: 48e6, Retries: 1},
+		Queries: []QueryFigure{{Name: "rows", P50: 1500 * time.Microsecond, Rows: 1, First: "[1]"}, {Name: "bad", Error: "no"}}}
+	var b strings.Builder
+	if err := r.print(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"wal.sync = always", "| 1000000 | 500000 | 250 | 4.00 (8.0) |", "| 400 | 48.0 |", "| rows | 1.50 |", "failed: no"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if r.failed() == nil {
+		t.Error("a failed query is no failure")
+	}
+}

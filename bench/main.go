@@ -1,0 +1,138 @@
+// Command bench drives a running server over HTTP with made logs and prints what it cost: rows a second, processor time,
+// memory, disk, request and query times. docs/bench.md tells how to read the figures.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/pkg/profile"
+
+	"varve/bench/gen"
+)
+
+// options are the flags.
+type options struct {
+	url, server, sync, dir       string
+	dataset, db, table           string
+	rows, batch                  int64
+	connections                  int
+	seed                         uint64
+	load                         bool
+	queries                      string
+	queryRuns                    int
+	pid                          int
+	profile, serverProfile, json string
+	keep                         bool
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.url, "url", "http://127.0.0.1:4000", "the running server")
+	flag.StringVar(&o.server, "server", "", "start this program on a temporary directory instead, once for each mode of -sync")
+	flag.StringVar(&o.sync, "sync", "always", "with -server: values of wal.sync to measure, such as always,never")
+	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; with -server: where temporary directories are made")
+	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested or text")
+	flag.StringVar(&o.db, "db", "public", "database")
+	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
+	flag.Int64Var(&o.rows, "rows", 1_000_000, "rows to write")
+	flag.Int64Var(&o.batch, "batch", 10_000, "rows a request")
+	flag.IntVar(&o.connections, "connections", 2, "connections that write at the same time")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the data")
+	flag.BoolVar(&o.load, "load", true, "write the rows; false: only query a table of an earlier run with the same -rows and -seed")
+	flag.StringVar(&o.queries, "queries", "dashboard", "queries to run: none, dashboard (ten), all, or a part of a name")
+	flag.IntVar(&o.queryRuns, "query-runs", 5, "measured runs of each query")
+	flag.IntVar(&o.pid, "pid", 0, "process id of the server at -url, for processor time and memory")
+	flag.StringVar(&o.profile, "profile", "", "profile this program: cpu or mem; the file's name is printed")
+	flag.StringVar(&o.serverProfile, "server-profile", "", "write a CPU profile of the server while it is written to into this file")
+	flag.StringVar(&o.json, "json", "", "write the figures into this file as well")
+	flag.BoolVar(&o.keep, "keep", false, "with -server: keep the data directory and say where it is")
+	flag.Parse()
+	if err := start(&o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// start checks the flags, turns the profiler on and runs.
+func start(o *options) error {
+	switch {
+	case flag.NArg() > 0:
+		return fmt.Errorf("unknown argument %q", flag.Arg(0))
+	case o.batch < 1 || o.connections < 1 || o.queryRuns < 1:
+		return errors.New("-batch, -connections and -query-runs are at least 1")
+	}
+	switch o.profile {
+	case "":
+	case "cpu":
+		defer profile.Start(profile.CPUProfile, profile.ProfilePath(".")).Stop()
+	case "mem":
+		defer profile.Start(profile.MemProfile, profile.ProfilePath(".")).Stop()
+	default:
+		return fmt.Errorf("-profile %s: cpu or mem", o.profile)
+	}
+	if o.table == "" {
+		o.table = "bench_" + o.dataset
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return run(ctx, o)
+}
+
+// run measures the server at -url, or one started for each mode.
+func run(ctx context.Context, o *options) error {
+	set, err := gen.New(o.dataset, gen.Options{Rows: o.rows, Seed: o.seed})
+	if err != nil {
+		return err
+	}
+	queries, err := queriesFor(set, o.table, o.queries)
+	if err != nil {
+		return err
+	}
+	modes := []string{""}
+	if o.server != "" {
+		modes = strings.Split(o.sync, ",")
+	}
+	var reports []Report
+	var failures []error
+	for _, mode := range modes {
+		r := Report{Commit: commit(), Time: time.Now().UTC(), Dataset: o.dataset, Sync: mode, Batch: o.batch, Connections: o.connections}
+		err := runOne(ctx, o, set, queries, &r)
+		if err := r.print(os.Stdout); err != nil {
+			return err
+		}
+		reports = append(reports, r)
+		failures = append(failures, err, r.failed())
+	}
+	if o.json != "" {
+		failures = append(failures, writeJSON(o.json, reports))
+	}
+	return errors.Join(failures...)
+}
+
+// runOne measures one server and fills r with what was learnt, also when it fails on the way.
+func runOne(ctx context.Context, o *options, set *gen.Set, queries []query, r *Report) (err error) {
+	t, err := target(ctx, o, r.Sync)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	if o.load {
+		if r.Load, err = t.load(ctx, o, set); err != nil {
+			return err
+		}
+	}
+	for _, q := range queries {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.Queries = append(r.Queries, measure(ctx, t.url, o.db, q, o.queryRuns, t.cpu))
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// Package process starts and ends servers for benchmarks and end-to-end tests, and reads a process's own accounting.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// healthPoll is how often a starting server is asked whether it serves.
+const healthPoll = 5 * time.Millisecond
+
+// Options say what to start.
+type Options struct {
+	Binary string   // path of the varve program
+	Dir    string   // data directory
+	Addr   string   // host:port; empty: a free port of 127.0.0.1
+	Args   []string // further arguments of serve
+	Env    []string // in addition to the environment, less its VARVE_* names
+}
+
+// Server is a running server.
+type Server struct {
+	URL string
+	Dir string
+
+	cmd    *exec.Cmd
+	output *output
+	done   chan struct{} // closed when the process has ended
+	err    error         // of Wait; set before done is closed
+}
+
+// FreeAddr is an address of 127.0.0.1 that nothing listened on a moment ago.
+func FreeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// Launch starts a server without waiting for it to serve. The process dies with this one.
+func Launch(o Options) (*Server, error) {
+	if o.Addr == "" {
+		var err error
+		if o.Addr, err = FreeAddr(); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{URL: "http://" + o.Addr, Dir: o.Dir, output: new(output), done: make(chan struct{})}
+	s.cmd = exec.Command(o.Binary, append([]string{"serve", "--data-dir", o.Dir, "--http-addr", o.Addr}, o.Args...)...)
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "VARVE_") {
+			s.cmd.Env = append(s.cmd.Env, v)
+		}
+	}
+	s.cmd.Env = append(s.cmd.Env, o.Env...)
+	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
+	s.cmd.SysProcAttr = attributes()
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		s.err = s.cmd.Wait()
+		close(s.done)
+	}()
+	return s, nil
+}
+
+// Start launches a server and waits until it serves. When it ends instead, or ctx does, the error holds its output.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	s, err := Launch(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Ready(ctx); err != nil {
+		return nil, errors.Join(err, s.Kill())
+	}
+	return s, nil
+}
+
+// Ready waits until the server answers /health.
+func (s *Server) Ready(ctx context.Context) error {
+	tick := time.NewTicker(healthPoll)
+	defer tick.Stop()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/health", nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_, err := io.Copy(io.Discard, resp.Body)
+			if errors.Join(err, resp.Body.Close()) == nil && resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-s.done:
+			return fmt.Errorf("server ended before it served: %v\n%s", s.err, s.Output())
+		case <-ctx.Done():
+			return fmt.Errorf("server does not serve: %w\n%s", ctx.Err(), s.Output())
+		case <-tick.C:
+		}
+	}
+}
+
+// PID is the process id.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
+// Output is what the server has written to its standard streams so far.
+func (s *Server) Output() string { return s.output.String() }
+
+// Done is closed when the process has ended.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// ExitCode waits for the end of the process and gives its exit code; -1 when a signal ended it.
+func (s *Server) ExitCode() int {
+	<-s.done
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// Kill ends the process at once (SIGKILL) and waits for its end.
+func (s *Server) Kill() error {
+	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-s.done
+	return nil
+}
+
+// Stop asks the server to end (SIGTERM) and waits for it; a server that is still there at the limit is killed, and that
+// or an exit code other than 0 is an error.
+func (s *Server) Stop(limit time.Duration) error {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+	case <-timer.C:
+		return errors.Join(fmt.Errorf("server runs on %v after SIGTERM\n%s", limit, s.Output()), s.Kill())
+	}
+	if code := s.ExitCode(); code != 0 {
+		return fmt.Errorf("server ended with code %d (%v)\n%s", code, s.err, s.Output())
+	}
+	return nil
+}
+
+// output collects what a process writes; the first megabyte of it.
+type output struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if room := 1<<20 - len(o.buf); room > 0 {
+		o.buf = append(o.buf, p[:min(room, len(p))]...)
+	}
+	return len(p), nil
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.buf)
+}

@@ -1,0 +1,85 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tick is the unit of the times in /proc/PID/stat: 1/100 s on every Linux port of Go.
+const tick = 10 * time.Millisecond
+
+// CPU is the processor time a process has used so far, user and system, by /proc/PID/stat.
+func CPU(pid int) (time.Duration, error) {
+	name := fmt.Sprintf("/proc/%d/stat", pid)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return 0, err
+	}
+	// The second field is the program's name in parentheses and may hold blanks; fields 14 and 15 are the times.
+	rest := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(rest) < 13 {
+		return 0, fmt.Errorf("%s: %d fields after the name", name, len(rest))
+	}
+	user, err1 := strconv.ParseInt(rest[11], 10, 64)
+	system, err2 := strconv.ParseInt(rest[12], 10, 64)
+	return time.Duration(user+system) * tick, errors.Join(err1, err2)
+}
+
+// PeakRSS is the largest resident set a process has had, in bytes: VmHWM of /proc/PID/status.
+func PeakRSS(pid int) (int64, error) {
+	name := fmt.Sprintf("/proc/%d/status", pid)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, fmt.Errorf("%s: no VmHWM", name)
+}
+
+// Disk is what lies in a data directory.
+type Disk struct {
+	DataBytes int64 // everything but the log and the ballast
+	LogBytes  int64 // files below a directory named wal
+	Files     int
+}
+
+// DiskUse adds up the files below dir. Files that vanish meanwhile are left out.
+func DiskUse(dir string) (d Disk, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			return nil
+		}
+		var info fs.FileInfo
+		if err == nil {
+			info, err = e.Info()
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case strings.Contains(e.Name(), "ballast"):
+			return nil
+		}
+		d.Files++
+		if rel, err := filepath.Rel(dir, path); err == nil && strings.HasPrefix(rel, "wal"+string(filepath.Separator)) {
+			d.LogBytes += info.Size()
+		} else {
+			d.DataBytes += info.Size()
+		}
+		return nil
+	})
+	return d, err
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"varve/bench/client"
+	"varve/bench/gen"
+)
+
+// query is one measured statement. $t stands for the table, $trace for the trace id of the set's middle row, $hour for
+// a condition that selects one hour, $six for one that selects six.
+type query struct {
+	name      string
+	dashboard bool // one of the ten that a log dashboard lives on
+	sql       string
+}
+
+var accessQueries = []query{
+	{"count of one hour", true, `SELECT count(*) FROM $t WHERE $hour`},
+	{"rows a minute", true, `SELECT date_bin(INTERVAL '1 minute', ts) AS t, count(*) FROM $t GROUP BY t ORDER BY t`},
+	{"minute and status, one service, one hour", false, `SELECT date_bin(INTERVAL '1 minute', ts) AS t, status, count(*) FROM $t WHERE service = 'cart' AND $hour GROUP BY t, status ORDER BY t, status`},
+	{"top 10 paths", true, `SELECT path, count(*) AS n FROM $t GROUP BY path ORDER BY n DESC LIMIT 10`},
+	{"rows by status", false, `SELECT status, count(*) FROM $t GROUP BY status ORDER BY status`},
+	{"errors by service", true, `SELECT service, count(*) AS n FROM $t WHERE level = 'error' GROUP BY service ORDER BY n DESC`},
+	{"count, mean, p99 latency by service", true, `SELECT service, count(*), avg(latency_ms), approx_percentile_cont(latency_ms, 0.99) FROM $t GROUP BY service ORDER BY service`},
+	{"distinct clients", false, `SELECT count(DISTINCT client_ip) FROM $t`},
+	{"distinct users", true, `SELECT count(DISTINCT user_id) FROM $t`},
+	{"one trace id", true, `SELECT * FROM $t WHERE trace_id = '$trace'`},
+	{"phrase in message", false, `SELECT count(*) FROM $t WHERE message LIKE '%lease held by another node%'`},
+	{"substring in message", true, `SELECT count(*) FROM $t WHERE message LIKE '%OfMemory%'`},
+	{"word in message, any case", false, `SELECT count(*) FROM $t WHERE message ILIKE '%PASSWORD%'`},
+	{"regular expression on path", false, `SELECT count(*) FROM $t WHERE path ~ '^/api/v[12]/orders/[0-9a-f]*77/'`},
+	{"latest 100, two filters", true, `SELECT * FROM $t WHERE service = 'cart' AND level = 'error' ORDER BY ts DESC LIMIT 100`},
+	{"latest 100 rows", false, `SELECT * FROM $t ORDER BY ts DESC LIMIT 100`},
+	{"mean latency by host and minute, one hour", true, `SELECT host, date_bin(INTERVAL '1 minute', ts) AS t, avg(latency_ms) FROM $t WHERE $hour GROUP BY host, t ORDER BY host, t`},
+	{"AND/OR over four columns", false, `SELECT count(*) FROM $t WHERE (service = 'payment' OR region = 'eu-west-1') AND (status >= 500 OR latency_ms > 1000)`},
+	{"top 10 clients by bytes", false, `SELECT client_ip, sum(bytes) AS b FROM $t GROUP BY client_ip ORDER BY b DESC LIMIT 10`},
+	{"rows and errors a minute, six hours", false, `SELECT date_bin(INTERVAL '1 minute', ts) AS t, count(*), sum(CASE WHEN status >= 500 THEN 1 ELSE 0 END) FROM $t WHERE $six GROUP BY t ORDER BY t`},
+	{"top 10 agents of 404s", false, `SELECT user_agent, count(*) AS n FROM $t WHERE status = 404 GROUP BY user_agent ORDER BY n DESC LIMIT 10`},
+	{"bytes by region and hour", false, `SELECT region, date_bin(INTERVAL '1 hour', ts) AS t, sum(bytes) FROM $t GROUP BY region, t ORDER BY region, t`},
+}
+
+var nestedQueries = []query{
+	{"rows", true, `SELECT count(*) FROM $t`},
+	{"rows by collection", true, `SELECT "commit.collection", count(*) AS n FROM $t GROUP BY "commit.collection" ORDER BY n DESC`},
+	{"top 10 accounts", true, `SELECT did, count(*) AS n FROM $t GROUP BY did ORDER BY n DESC LIMIT 10`},
+	{"posts by hour", true, `SELECT date_bin(INTERVAL '1 hour', time_us) AS t, count(*) FROM $t WHERE "commit.collection" = 'feed.post' GROUP BY t ORDER BY t`},
+	{"mean lag by region", true, `SELECT "relay.region", avg("relay.lag_ms") FROM $t GROUP BY "relay.region" ORDER BY "relay.region"`},
+	{"substring in post", true, `SELECT count(*) FROM $t WHERE "commit.record.text" LIKE '%coffee morning%'`},
+	{"latest 100", true, `SELECT * FROM $t ORDER BY time_us DESC LIMIT 100`},
+}
+
+var textQueries = []query{
+	{"rows", true, `SELECT count(*) FROM $t`},
+	{"substring", true, `SELECT count(*) FROM $t WHERE message LIKE '% 503 %'`},
+	{"latest 100", true, `SELECT * FROM $t ORDER BY service_timestamp DESC LIMIT 100`},
+}
+
+// queriesFor gives the statements of a choice (none, dashboard, all, or a part of a name) over a data set.
+func queriesFor(set *gen.Set, table, choice string) ([]query, error) {
+	all := map[string][]query{"access": accessQueries, "nested": nestedQueries, "text": textQueries}[set.Name]
+	fill := strings.NewReplacer("$t", table, "$trace", traceID(set), "$hour", window(10, 1), "$six", window(12, 6))
+	var out []query
+	for _, q := range all {
+		if choice == "all" || choice == "dashboard" && q.dashboard || choice != "dashboard" && strings.Contains(q.name, choice) {
+			q.sql = fill.Replace(q.sql)
+			out = append(out, q)
+		}
+	}
+	if len(out) == 0 && choice != "none" {
+		return nil, fmt.Errorf("--queries %s: none, dashboard, all, or a part of a name", choice)
+	}
+	return out, nil
+}
+
+// window is the condition that selects some hours of the access set's day.
+func window(from, hours int64) string {
+	start := gen.Start + from*time.Hour.Milliseconds()
+	return fmt.Sprintf("ts >= %d AND ts < %d", start, start+hours*time.Hour.Milliseconds())
+}
+
+// traceID is the trace id of the row in the middle of the set; empty when its rows have none.
+func traceID(set *gen.Set) string {
+	_, rest, _ := bytes.Cut(set.Append(nil, set.Rows/2, set.Rows/2+1), []byte(`"trace_id":"`))
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(id)
+}
+
+// QueryFigure is what one statement took.
+type QueryFigure struct {
+	Name  string        `json:"name"`
+	SQL   string        `json:"sql"`
+	Rows  int           `json:"rows"`
+	P50   time.Duration `json:"p50_ns"`
+	Min   time.Duration `json:"min_ns"`
+	CPU   time.Duration `json:"cpu_ns"` // of the server, a run; 0 when its process is not known
+	Error string        `json:"error,omitempty"`
+	First string        `json:"first,omitempty"` // the first row, shortened: to see that the answer makes sense
+}
+
+// measure runs q once to warm up and then runs times.
+func measure(ctx context.Context, base, db string, q query, runs int, cpu func() time.Duration) (f QueryFigure) {
+	f = QueryFigure{Name: q.name, SQL: q.sql}
+	a, err := client.SQL(ctx, base, db, q.sql)
+	if err == nil && len(a.Results) != 1 {
+		err = fmt.Errorf("%d results, want 1", len(a.Results))
+	}
+	if err != nil {
+		f.Error = err.Error()
+		return f
+	}
+	f.Rows = len(a.Results[0].Rows)
+	if f.Rows > 0 {
+		if first, err := json.Marshal(a.Results[0].Rows[0]); err == nil {
+			f.First = string(first[:min(len(first), 60)])
+		}
+	}
+	took := make([]time.Duration, 0, runs)
+	used := cpu()
+	for range runs {
+		start := time.Now()
+		if _, err := client.Raw(ctx, base, db, q.sql); err != nil {
+			f.Error = err.Error()
+			return f
+		}
+		took = append(took, time.Since(start))
+	}
+	f.CPU = (cpu() - used) / time.Duration(runs)
+	slices.Sort(took)
+	f.P50, f.Min = took[len(took)/2], took[0]
+	return f
+}

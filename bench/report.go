@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// Report is the outcome of one run: the printed tables and the file of --json.
+type Report struct {
+	Commit      string    `json:"commit"`
+	Time        time.Time `json:"time"`
+	Dataset     string    `json:"dataset"`
+	Sync        string    `json:"wal_sync"` // of a server that the run started
+	Batch       int64     `json:"batch"`
+	Connections int       `json:"connections"`
+
+	Load    *LoadReport   `json:"load,omitempty"`
+	Queries []QueryFigure `json:"queries,omitempty"`
+}
+
+// LoadReport holds the figures of the writing half. Fields that need the server's process are 0 when it is not known.
+type LoadReport struct {
+	Rows          int64         `json:"rows"`
+	Bytes         int64         `json:"bytes"`
+	Took          time.Duration `json:"took_ns"`       // first request to last answer
+	FlushTook     time.Duration `json:"flush_took_ns"` // ADMIN flush_table after it
+	P50           time.Duration `json:"request_p50_ns"`
+	P99           time.Duration `json:"request_p99_ns"`
+	Retries       int64         `json:"retries"`
+	ServerCPU     time.Duration `json:"server_cpu_ns"`       // while writing
+	ServerCPUFull time.Duration `json:"server_cpu_full_ns"`  // the flush that follows included
+	ClientCPU     time.Duration `json:"client_cpu_ns"`       // of the load generator while writing
+	PeakRSS       int64         `json:"server_peak_rss"`     // bytes
+	DataBytes     int64         `json:"data_bytes"`          // in the data directory after the flush, log and ballast apart
+	LogBytes      int64         `json:"log_bytes"`           // of the write-ahead log after the flush
+	Stored        int64         `json:"stored_rows_counted"` // by SELECT count(*)
+}
+
+// print writes the report as Markdown, ready for RESULTS.md.
+func (r *Report) print(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s, commit %s, %s rows, batches of %d, %d connections", r.Time.Format(time.DateOnly), r.Commit, r.Dataset, r.Batch, r.Connections)
+	if r.Sync != "" {
+		fmt.Fprintf(&b, ", wal.sync = %s", r.Sync)
+	}
+	b.WriteString("\n\n")
+	if l := r.Load; l != nil {
+		b.WriteString("| rows | rows/s | MB/s | CPU s per million rows (per GB), with flush | while writing | generator | peak RSS MB | disk bytes a row | request p50 | p99 | flush |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+		fmt.Fprintf(&b, "| %d | %.0f | %.0f | %s | %s | %s | %.0f | %.1f | %s | %s | %s |\n",
+			l.Rows, float64(l.Rows)/l.Took.Seconds(), float64(l.Bytes)/1e6/l.Took.Seconds(),
+			l.cost(l.ServerCPUFull), l.cost(l.ServerCPU), l.cost(l.ClientCPU),
+			float64(l.PeakRSS)/1e6, float64(l.DataBytes)/float64(l.Rows), millis(l.P50), millis(l.P99), millis(l.FlushTook))
+		if l.Retries > 0 {
+			fmt.Fprintf(&b, "\n%d writes were refused for want of room and sent again.\n", l.Retries)
+		}
+		if l.LogBytes > 0 {
+			fmt.Fprintf(&b, "\nThe log held %.1f MB after the flush.\n", float64(l.LogBytes)/1e6)
+		}
+		b.WriteByte('\n')
+	}
+	if len(r.Queries) > 0 {
+		b.WriteString("| query | p50 ms | best ms | server CPU ms | rows | first row |\n|---|---|---|---|---|---|\n")
+		for _, q := range r.Queries {
+			if q.Error != "" {
+				fmt.Fprintf(&b, "| %s | failed: %s | | | | |\n", q.Name, q.Error)
+				continue
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | `%s` |\n", q.Name, millis(q.P50), millis(q.Min), millis(q.CPU), q.Rows, q.First)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cost is processor time per million rows and per GB of input.
+func (l *LoadReport) cost(d time.Duration) string {
+	return fmt.Sprintf("%.2f (%.1f)", d.Seconds()/float64(l.Rows)*1e6, d.Seconds()/float64(l.Bytes)*1e9)
+}
+
+func millis(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	if ms < 10 {
+		return fmt.Sprintf("%.2f", ms)
+	}
+	return fmt.Sprintf("%.0f", ms)
+}
+
+// failed says whether a query failed.
+func (r *Report) failed() error {
+	for _, q := range r.Queries {
+		if q.Error != "" {
+			return fmt.Errorf("query %q failed: %s", q.Name, q.Error)
+		}
+	}
+	return nil
+}
+
+func writeJSON(name string, reports []Report) error {
+	b, err := json.MarshalIndent(reports, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(b, '\n'), 0o644)
+}
