@@ -1,0 +1,241 @@
+package varve_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "varve"
+
+// layers is the import table: a package belongs to the longest entry it equals or lies below, and may import packages
+// of lower numbers only. What is listed in within is allowed besides.
+var layers = map[string]int{
+	"engine/status": 0, "engine/vfs": 0, "engine/kernel": 0, "engine/timefmt": 0,
+	"engine/vector": 1, "engine/schema": 1,
+	"engine/filter": 2, "engine/scan": 2,
+	"memtable": 3, "sst": 3, "wal": 3, "flatten": 3, "engine/manifest": 3,
+	"engine":   4,
+	"pipeline": 5, "sqlexec": 5,
+	"server":    6,
+	"cmd/varve": 7,
+}
+
+// within lists the imports between packages of one layer: importer, then what it may import.
+var within = map[string][]string{
+	"engine/schema":   {"engine/vector"},
+	"engine/scan":     {"engine/filter"},
+	"engine/manifest": {"sst", "wal"},
+
+	// A parent may import its parts.
+	"sst":      {"sst/encoding", "sst/index"},
+	"pipeline": {"pipeline/processor", "pipeline/vrl"},
+	"sqlexec":  {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql"},
+	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/lineproto", "server/otlp",
+		"server/logpush", "server/jsonput", "server/admin", "server/dashboard"},
+
+	// Inside the executor of SQL: expressions, then operators over them, then the planner that puts both together.
+	"sqlexec/exec":       {"sqlexec/expr"},
+	"sqlexec/infoschema": {"sqlexec/exec", "sqlexec/expr"},
+	"sqlexec/plan":       {"sqlexec/parse", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema"},
+	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr"},
+
+	// Protocols share the HTTP frame and the wire reader, never each other.
+	"server/auth":       {"server/web"},
+	"server/ingest":     {"server/web"},
+	"server/query":      {"server/web"},
+	"server/metricsapi": {"server/web", "server/protowire"},
+	"server/lineproto":  {"server/web"},
+	"server/otlp":       {"server/web", "server/protowire"},
+	"server/logpush":    {"server/web", "server/protowire"},
+	"server/jsonput":    {"server/web"},
+	"server/admin":      {"server/web"},
+	"server/dashboard":  {"server/web"},
+}
+
+// homes lists for each library the packages that may import it; "bench" and such stand for all below them as well.
+// A library that is not listed may not be imported: a new one needs a line here and one in docs/decisions.
+var homes = map[string][]string{
+	"github.com/valyala/fasthttp":         {"server", "bench"},
+	"github.com/fasthttp/router":          {"server"},
+	"github.com/bytedance/sonic":          {"flatten"},
+	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},
+	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web"},
+	"github.com/andybalholm/brotli":       {"server/web"},
+	"github.com/cespare/xxhash/v2":        {"sst", "sqlexec", "engine"},
+	"github.com/axiomhq/hyperloglog":      {"sqlexec/expr", "sqlexec/exec"},
+	"github.com/prometheus/client_golang": {"engine", "server", "wal", "sst", "cmd/varve"},
+	"github.com/prometheus/client_model":  {"server/admin"},
+	"github.com/prometheus/prometheus":    {"sqlexec/promql"},
+	"github.com/pelletier/go-toml/v2":     {"cmd/varve", "server/admin"},
+	"github.com/alecthomas/kong":          {"cmd/varve"},
+	"github.com/google/pprof":             {"server/admin"},
+	"github.com/pkg/profile":              {"bench"},
+	"github.com/schollz/progressbar/v3":   {"bench"},
+	"golang.org/x/sys":                    {"engine/vfs", "server", "cmd/varve"},
+	"golang.org/x/term":                   {"cmd/varve"},
+	"unsafe":                              {"engine/kernel", "engine/vector", "engine/vfs", "flatten"},
+	"net/http":                            {"server", "cmd/varve", "bench"},
+	"encoding/json":                       {"flatten", "pipeline", "sqlexec", "server", "cmd/varve", "bench"},
+	"C":                                   {},
+}
+
+// pkg is what `go list` says of a package.
+type pkg struct {
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
+}
+
+// packages lists the module.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// below says whether path is home or lies below it.
+func below(path, home string) bool {
+	return path == home || strings.HasPrefix(path, home+"/")
+}
+
+// layer is the number of a package of the module; ok is false when the table does not know it.
+func layer(path string) (n int, ok bool) {
+	longest := -1
+	for home, number := range layers {
+		if below(path, home) && len(home) > longest {
+			n, ok, longest = number, true, len(home)
+		}
+	}
+	return n, ok
+}
+
+// complaint says what is wrong with an import; empty: nothing.
+func complaint(from, to string) string {
+	if rest, ok := strings.CutPrefix(to, module+"/"); ok {
+		return ownComplaint(from, rest)
+	}
+	library, longest := "", -1
+	for l := range homes {
+		if below(to, l) && len(l) > longest {
+			library, longest = l, len(l)
+		}
+	}
+	switch {
+	case library == "" && strings.Contains(strings.Split(to, "/")[0], "."):
+		return "the library has no home in layering_test.go"
+	case library == "" || slices.ContainsFunc(homes[library], func(home string) bool { return below(from, home) }):
+		return ""
+	}
+	return "only " + strings.Join(homes[library], ", ") + " may import " + library
+}
+
+// ownComplaint judges an import between packages of the module.
+func ownComplaint(from, to string) string {
+	if below(from, "bench") {
+		if below(to, "bench") {
+			return ""
+		}
+		return "bench drives the server over HTTP and imports its own parts only"
+	}
+	a, okA := layer(from)
+	b, okB := layer(to)
+	switch {
+	case !okA:
+		return from + " has no layer in layering_test.go"
+	case !okB:
+		return to + " has no layer in layering_test.go"
+	case b < a || slices.Contains(within[from], to):
+		return ""
+	case b > a:
+		return "imports point down only"
+	}
+	return "packages of one layer meet only below it"
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, p := range packages(t) {
+		from := strings.TrimPrefix(p.ImportPath, module+"/")
+		if from == module {
+			continue
+		}
+		for _, to := range p.Imports {
+			if c := complaint(from, to); c != "" {
+				t.Errorf("%s imports %s: %s", from, to, c)
+			}
+		}
+		// Tests may use any library of the standard library, but keep to the layers.
+		for _, to := range append(p.TestImports, p.XTestImports...) {
+			rest, own := strings.CutPrefix(to, module+"/")
+			if !own || rest == from {
+				continue
+			}
+			if c := ownComplaint(from, rest); c != "" {
+				t.Errorf("a test of %s imports %s: %s", from, rest, c)
+			}
+		}
+	}
+}
+
+func TestImportTableKnowsTheRules(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		allowed  bool
+	}{
+		{"engine/vector", "varve/engine/kernel", true},
+		{"engine/kernel", "varve/engine/vector", false},
+		{"engine/schema", "varve/engine/vector", true},
+		{"engine/vector", "varve/engine/schema", false},
+		{"memtable", "varve/engine/scan", true},
+		{"memtable", "varve/sst", false},
+		{"memtable", "varve/engine", false},
+		{"engine/manifest", "varve/sst", true},
+		{"engine", "varve/memtable", true},
+		{"pipeline", "varve/sqlexec", false},
+		{"sqlexec/plan", "varve/sqlexec/parse", true},
+		{"sqlexec/parse", "varve/sqlexec", false},
+		{"server/otlp", "varve/server/lineproto", false},
+		{"server/otlp", "varve/server/web", true},
+		{"server/web", "varve/server", false},
+		{"server", "varve/cmd/varve", false},
+		{"cmd/varve", "varve/server", true},
+		{"bench", "varve/bench/gen", true},
+		{"bench", "varve/engine", false},
+		{"memtable", "varve/util", false},
+		{"engine", "github.com/valyala/fasthttp", false},
+		{"server/ingest", "github.com/valyala/fasthttp", true},
+		{"pipeline", "github.com/bytedance/sonic/ast", false},
+		{"sst/index", "github.com/RoaringBitmap/roaring/v2/roaring64", true},
+		{"memtable", "unsafe", false},
+		{"flatten", "unsafe", true},
+		{"wal", "net/http", false},
+		{"wal", "encoding/binary", true},
+		{"wal", "example.com/new/library", false},
+		{"engine/vfs", "C", false},
+	} {
+		if got := complaint(c.from, c.to); (got == "") != c.allowed {
+			t.Errorf("%s imports %s: got %q, want allowed = %v", c.from, c.to, got, c.allowed)
+		}
+	}
+}

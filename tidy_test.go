@@ -1,0 +1,128 @@
+package varve_test
+
+import (
+	"bytes"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const (
+	// maxTracked is the size of the largest file that may lie in the tree, in bytes: source and small test data.
+	maxTracked = 1 << 20
+	// maxLines is where a source file is no longer one room.
+	maxLines = 900
+)
+
+// foreign finds what must not stand in the tree: paths of the machine it was written on and another maker's names. The
+// patterns are written so that they do not find themselves.
+var foreign = regexp.MustCompile(`(?i)grep[t]ime|/wor[k]/|/roo[t]/|/hom[e]/[a-z]|/tm[p]/(brief|bash)`)
+
+// unfinished finds notes of work left undone.
+var unfinished = regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X])\b`)
+
+// waits finds tests that wait by the clock or are left out.
+var waits = regexp.MustCompile(`\btime\.Slee[p]\(|\b[tb]\.Ski[p](f|Now)?\(`)
+
+// tracked lists the files of the tree: those under version control, or all when it is a bare copy without any.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("git", "ls-files", "-z").Output()
+	if err != nil || len(out) == 0 {
+		out, err = exec.Command("find", ".", "-type", "f", "-not", "-path", "./.git/*", "-not", "-path", "./data/*", "-print0").Output()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.Trim(string(out), "\x00"), "\x00")
+}
+
+// content reads a tracked file; ok is false for one that was just deleted or is not a plain file.
+func content(t *testing.T, name string) (b []byte, ok bool) {
+	t.Helper()
+	info, err := os.Lstat(name)
+	if os.IsNotExist(err) || err == nil && !info.Mode().IsRegular() {
+		return nil, false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxTracked {
+		t.Errorf("%s: %d bytes; the tree holds source and small test data, at most %d a file", name, info.Size(), maxTracked)
+		return nil, false
+	}
+	b, err = os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, true
+}
+
+// findLine reports the first line of a file that a pattern finds.
+func findLine(t *testing.T, name string, b []byte, what *regexp.Regexp, complaint string) {
+	t.Helper()
+	if at := what.FindIndex(b); at != nil {
+		t.Errorf("%s:%d: %q: %s", name, 1+bytes.Count(b[:at[0]], []byte("\n")), b[at[0]:at[1]], complaint)
+	}
+}
+
+func TestTreeIsTidy(t *testing.T) {
+	for _, name := range tracked(t) {
+		b, ok := content(t, name)
+		if !ok {
+			continue
+		}
+		// Fuzz seeds and sample data may hold any bytes.
+		if !strings.Contains(name, "testdata/") && !strings.HasSuffix(name, ".sum") {
+			findLine(t, name, b, foreign, "a path of one machine, or another maker's name")
+		}
+		if !strings.HasSuffix(name, ".go") {
+			continue
+		}
+		findLine(t, name, b, unfinished, "finish it, or say what is missing without a mark")
+		if strings.HasSuffix(name, "_test.go") {
+			findLine(t, name, b, waits, "tests wait on conditions and are not left out")
+		}
+		if n := bytes.Count(b, []byte("\n")); n > maxLines {
+			t.Errorf("%s: %d lines, at most %d: is it still one room?", name, n, maxLines)
+		}
+		if want, err := format.Source(b); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !bytes.Equal(b, want) {
+			t.Errorf("%s: not formatted by gofmt", name)
+		}
+	}
+}
+
+// TestPackagesSayWhatTheyAre wants one package comment in every package.
+func TestPackagesSayWhatTheyAre(t *testing.T) {
+	comments := map[string]int{}
+	for _, name := range tracked(t) {
+		b, ok := content(t, name)
+		if !ok || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, b, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		dir := name[:strings.LastIndexByte("/"+name, '/')]
+		if _, known := comments[dir]; !known {
+			comments[dir] = 0
+		}
+		if f.Doc != nil {
+			comments[dir]++
+		}
+	}
+	for dir, n := range comments {
+		if n != 1 {
+			t.Errorf("package in %q: %d package comments, want one", "./"+dir, n)
+		}
+	}
+}
