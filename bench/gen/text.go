@@ -65,16 +65,6 @@ func appendThousandths(dst []byte, x uint64) []byte {
 	return append(dst, b[:n]...)
 }
 
-// appendDigits appends x with leading zeros to n digits.
-func appendDigits(dst []byte, x uint64, n int) []byte {
-	var b [20]byte
-	for i := n - 1; i >= 0; i-- {
-		b[i] = byte('0' + x%10)
-		x /= 10
-	}
-	return append(dst, b[:n]...)
-}
-
 // octets holds the decimal text of every byte and, last, its length.
 var octets = func() (t [256][4]byte) {
 	for i := range t {
