@@ -1,0 +1,143 @@
+package vfs
+
+import (
+	"io"
+	"os"
+)
+
+// Op names a call of FS or File, for faults and counts.
+type Op string
+
+// The calls that change something or read from disk.
+const (
+	OpCreate  Op = "create"
+	OpOpen    Op = "open"
+	OpMap     Op = "map"
+	OpRename  Op = "rename"
+	OpRemove  Op = "remove"
+	OpLink    Op = "link"
+	OpMkdir   Op = "mkdir"
+	OpList    Op = "list"
+	OpStat    Op = "stat"
+	OpSyncDir Op = "syncdir"
+	OpWrite   Op = "write"
+	OpRead    Op = "read"
+	OpSync    Op = "sync"
+	OpFree    Op = "free"
+)
+
+// WithFaults gives fs with before called ahead of every operation: an error that it returns is the operation's result
+// and the operation does not happen. before may be called by many goroutines.
+func WithFaults(fs FS, before func(op Op, name string) error) FS { return faultFS{fs, before} }
+
+type faultFS struct {
+	fs     FS
+	before func(Op, string) error
+}
+
+func (f faultFS) file(op Op, name string, open func(string) (File, error)) (File, error) {
+	if err := f.before(op, name); err != nil {
+		return nil, err
+	}
+	file, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	return faultFile{file, name, f.before}, nil
+}
+
+func (f faultFS) Create(n string) (File, error)     { return f.file(OpCreate, n, f.fs.Create) }
+func (f faultFS) OpenAppend(n string) (File, error) { return f.file(OpCreate, n, f.fs.OpenAppend) }
+func (f faultFS) Open(n string) (File, error)       { return f.file(OpOpen, n, f.fs.Open) }
+
+func (f faultFS) Map(n string) (Mapping, error) {
+	if err := f.before(OpMap, n); err != nil {
+		return nil, err
+	}
+	return f.fs.Map(n)
+}
+
+func (f faultFS) Rename(from, to string) error {
+	if err := f.before(OpRename, to); err != nil {
+		return err
+	}
+	return f.fs.Rename(from, to)
+}
+
+func (f faultFS) Remove(n string) error {
+	if err := f.before(OpRemove, n); err != nil {
+		return err
+	}
+	return f.fs.Remove(n)
+}
+
+func (f faultFS) Link(from, to string) error {
+	if err := f.before(OpLink, to); err != nil {
+		return err
+	}
+	return f.fs.Link(from, to)
+}
+
+func (f faultFS) MkdirAll(n string) error {
+	if err := f.before(OpMkdir, n); err != nil {
+		return err
+	}
+	return f.fs.MkdirAll(n)
+}
+
+func (f faultFS) List(n string) ([]string, error) {
+	if err := f.before(OpList, n); err != nil {
+		return nil, err
+	}
+	return f.fs.List(n)
+}
+
+func (f faultFS) Stat(n string) (os.FileInfo, error) {
+	if err := f.before(OpStat, n); err != nil {
+		return nil, err
+	}
+	return f.fs.Stat(n)
+}
+
+func (f faultFS) SyncDir(n string) error {
+	if err := f.before(OpSyncDir, n); err != nil {
+		return err
+	}
+	return f.fs.SyncDir(n)
+}
+
+func (f faultFS) Lock(n string) (io.Closer, error) { return f.fs.Lock(n) }
+
+func (f faultFS) FreeBytes(n string) (uint64, error) {
+	if err := f.before(OpFree, n); err != nil {
+		return 0, err
+	}
+	return f.fs.FreeBytes(n)
+}
+
+type faultFile struct {
+	File
+	name   string
+	before func(Op, string) error
+}
+
+func (f faultFile) Write(p []byte) (int, error) {
+	if err := f.before(OpWrite, f.name); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
+}
+
+func (f faultFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.before(OpRead, f.name); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, off)
+}
+
+func (f faultFile) Sync() error {
+	if err := f.before(OpSync, f.name); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}

@@ -1,0 +1,434 @@
+package vfs
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Mem is a file system in memory that can lose power: it knows which bytes and which directory entries were synced.
+// Safe for concurrent use.
+type Mem struct {
+	mu    sync.Mutex
+	live  map[string]*memNode // what processes see
+	disk  map[string]*memNode // directory entries that were synced
+	dirs  map[string]bool
+	locks map[string]bool
+	free  uint64
+	dead  bool
+}
+
+// memNode is a file's content, shared by all its names.
+type memNode struct {
+	data   []byte
+	synced int // data[:synced] survives a crash
+	mod    time.Time
+}
+
+// NewMem is an empty file system in memory with 1 TiB of room.
+func NewMem() *Mem {
+	return &Mem{live: map[string]*memNode{}, disk: map[string]*memNode{}, dirs: map[string]bool{"/": true, ".": true},
+		locks: map[string]bool{}, free: 1 << 40}
+}
+
+// SetFree sets what FreeBytes answers.
+func (m *Mem) SetFree(n uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.free = n
+}
+
+// Crash gives the file system as it is found after power loss now, and makes m refuse all further calls. Of bytes that
+// were not synced a random prefix survives; of directory changes that were not synced each may have happened or not.
+// Hole-free: an un-synced tail that survives may hold damage in its last bytes.
+func (m *Mem) Crash(r *rand.Rand) *Mem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dead = true
+	c := NewMem()
+	c.free = m.free
+	for d := range m.dirs {
+		c.dirs[d] = true
+	}
+	copies := map[*memNode]*memNode{}
+	keep := func(name string, n *memNode) {
+		if copies[n] == nil {
+			size := n.synced
+			if extra := len(n.data) - n.synced; extra > 0 {
+				size += r.IntN(extra + 1)
+			}
+			data := append([]byte(nil), n.data[:size]...)
+			if size > n.synced && r.IntN(4) == 0 {
+				data[len(data)-1] ^= byte(1 + r.IntN(255))
+			}
+			copies[n] = &memNode{data: data, synced: size, mod: n.mod}
+		}
+		c.live[name], c.disk[name] = copies[n], copies[n]
+	}
+	for _, name := range names(m.live, m.disk) {
+		n := m.live[name]
+		if n != m.disk[name] && r.IntN(2) == 0 {
+			n = m.disk[name] // the change of this name did not reach the disk
+		}
+		if n != nil {
+			keep(name, n)
+		}
+	}
+	return c
+}
+
+func names(maps ...map[string]*memNode) []string {
+	seen := map[string]bool{}
+	var all []string
+	for _, m := range maps {
+		for n := range m {
+			if !seen[n] {
+				seen[n] = true
+				all = append(all, n)
+			}
+		}
+	}
+	sort.Strings(all)
+	return all
+}
+
+var errDead = fmt.Errorf("the file system lost power")
+
+func (m *Mem) enter() error {
+	m.mu.Lock()
+	if m.dead {
+		m.mu.Unlock()
+		return errDead
+	}
+	return nil
+}
+
+func pathError(op, name string, err error) error { return &fs.PathError{Op: op, Path: name, Err: err} }
+
+// Create makes or truncates a file. Truncation of a synced file takes effect on disk at the next Sync only in real
+// life; here the old content is a different node, so it comes back when the entry was not synced.
+func (m *Mem) Create(name string) (File, error) {
+	if err := m.enter(); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	name = path.Clean(name)
+	if !m.dirs[path.Dir(name)] {
+		return nil, pathError("create", name, fs.ErrNotExist)
+	}
+	n := &memNode{mod: time.Unix(0, 0)}
+	m.live[name] = n
+	return &memFile{m, n, name}, nil
+}
+
+// OpenAppend opens a file for writing at its end.
+func (m *Mem) OpenAppend(name string) (File, error) {
+	if f, err := m.Open(name); err == nil || !NotExist(err) {
+		return f, err
+	}
+	return m.Create(name)
+}
+
+// Open opens a file for reading.
+func (m *Mem) Open(name string) (File, error) {
+	if err := m.enter(); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	name = path.Clean(name)
+	n := m.live[name]
+	if n == nil {
+		return nil, pathError("open", name, fs.ErrNotExist)
+	}
+	return &memFile{m, n, name}, nil
+}
+
+// Map gives a copy of the file's content.
+func (m *Mem) Map(name string) (Mapping, error) {
+	if err := m.enter(); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	n := m.live[path.Clean(name)]
+	if n == nil {
+		return nil, pathError("map", name, fs.ErrNotExist)
+	}
+	return memMapping(append([]byte(nil), n.data...)), nil
+}
+
+type memMapping []byte
+
+func (m memMapping) Bytes() []byte         { return m }
+func (m memMapping) WillNeed(int64, int64) {}
+func (m memMapping) Unmap() error          { return nil }
+
+// Rename moves a name; durable at SyncDir.
+func (m *Mem) Rename(from, to string) error {
+	if err := m.enter(); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	from, to = path.Clean(from), path.Clean(to)
+	n := m.live[from]
+	if n == nil {
+		return pathError("rename", from, fs.ErrNotExist)
+	}
+	m.live[to] = n
+	delete(m.live, from)
+	return nil
+}
+
+// Link makes another name of a file.
+func (m *Mem) Link(from, to string) error {
+	if err := m.enter(); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	from, to = path.Clean(from), path.Clean(to)
+	if m.live[from] == nil {
+		return pathError("link", from, fs.ErrNotExist)
+	}
+	if m.live[to] != nil {
+		return pathError("link", to, fs.ErrExist)
+	}
+	m.live[to] = m.live[from]
+	return nil
+}
+
+// Remove takes a name away; durable at SyncDir.
+func (m *Mem) Remove(name string) error {
+	if err := m.enter(); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	name = path.Clean(name)
+	if m.live[name] == nil {
+		return pathError("remove", name, fs.ErrNotExist)
+	}
+	delete(m.live, name)
+	return nil
+}
+
+// MkdirAll makes directories; they survive crashes.
+func (m *Mem) MkdirAll(dir string) error {
+	if err := m.enter(); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	for d := path.Clean(dir); !m.dirs[d]; d = path.Dir(d) {
+		m.dirs[d] = true
+	}
+	return nil
+}
+
+// List gives the names in a directory, sub-directories included.
+func (m *Mem) List(dir string) ([]string, error) {
+	if err := m.enter(); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	dir = path.Clean(dir)
+	if !m.dirs[dir] {
+		return nil, pathError("list", dir, fs.ErrNotExist)
+	}
+	var found []string
+	for n := range m.live {
+		if path.Dir(n) == dir {
+			found = append(found, path.Base(n))
+		}
+	}
+	for d := range m.dirs {
+		if d != dir && path.Dir(d) == dir {
+			found = append(found, path.Base(d))
+		}
+	}
+	sort.Strings(found)
+	return found, nil
+}
+
+// Stat gives size and kind of a name.
+func (m *Mem) Stat(name string) (os.FileInfo, error) {
+	if err := m.enter(); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	name = path.Clean(name)
+	if m.dirs[name] {
+		return memInfo{path.Base(name), 0, true, time.Unix(0, 0)}, nil
+	}
+	n := m.live[name]
+	if n == nil {
+		return nil, pathError("stat", name, fs.ErrNotExist)
+	}
+	return memInfo{path.Base(name), int64(len(n.data)), false, n.mod}, nil
+}
+
+// SyncDir makes the entries of a directory durable.
+func (m *Mem) SyncDir(dir string) error {
+	if err := m.enter(); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	dir = path.Clean(dir)
+	in := func(n string) bool { return path.Dir(n) == dir }
+	for n := range m.disk {
+		if in(n) && m.live[n] == nil {
+			delete(m.disk, n)
+		}
+	}
+	for n, node := range m.live {
+		if in(n) {
+			m.disk[n] = node
+		}
+	}
+	return nil
+}
+
+// Lock takes a lock that only this file system knows.
+func (m *Mem) Lock(name string) (io.Closer, error) {
+	if err := m.enter(); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	name = path.Clean(name)
+	if m.locks[name] {
+		return nil, fmt.Errorf("%s is locked by this process", name)
+	}
+	m.locks[name] = true
+	return memLock{m, name}, nil
+}
+
+type memLock struct {
+	m    *Mem
+	name string
+}
+
+func (l memLock) Close() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	delete(l.m.locks, l.name)
+	return nil
+}
+
+// FreeBytes answers what SetFree set.
+func (m *Mem) FreeBytes(string) (uint64, error) {
+	if err := m.enter(); err != nil {
+		return 0, err
+	}
+	defer m.mu.Unlock()
+	return m.free, nil
+}
+
+type memFile struct {
+	m    *Mem
+	n    *memNode
+	name string
+}
+
+func (f *memFile) Write(p []byte) (int, error) {
+	if err := f.m.enter(); err != nil {
+		return 0, err
+	}
+	defer f.m.mu.Unlock()
+	f.n.data = append(f.n.data, p...)
+	return len(p), nil
+}
+
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.m.enter(); err != nil {
+		return 0, err
+	}
+	defer f.m.mu.Unlock()
+	if off < 0 || off > int64(len(f.n.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.n.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *memFile) Sync() error {
+	if err := f.m.enter(); err != nil {
+		return err
+	}
+	defer f.m.mu.Unlock()
+	f.n.synced = len(f.n.data)
+	return nil
+}
+
+func (f *memFile) Size() (int64, error) {
+	if err := f.m.enter(); err != nil {
+		return 0, err
+	}
+	defer f.m.mu.Unlock()
+	return int64(len(f.n.data)), nil
+}
+
+func (f *memFile) Close() error { return nil }
+
+type memInfo struct {
+	name string
+	size int64
+	dir  bool
+	mod  time.Time
+}
+
+func (i memInfo) Name() string       { return i.name }
+func (i memInfo) Size() int64        { return i.size }
+func (i memInfo) ModTime() time.Time { return i.mod }
+func (i memInfo) IsDir() bool        { return i.dir }
+func (i memInfo) Sys() any           { return nil }
+func (i memInfo) Mode() fs.FileMode {
+	if i.dir {
+		return fs.ModeDir | 0o755
+	}
+	return 0o644
+}
+
+// Damage flips a bit of a file's content, for tests of checksums. off counts from the end when negative.
+func (m *Mem) Damage(name string, off int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.live[path.Clean(name)]
+	if n == nil || len(n.data) == 0 {
+		return fmt.Errorf("nothing to damage in %s", name)
+	}
+	if off < 0 {
+		off += len(n.data)
+	}
+	n.data[off] ^= 0x40
+	return nil
+}
+
+// Truncate cuts a file, for tests of torn files.
+func (m *Mem) Truncate(name string, size int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.live[path.Clean(name)]
+	if n == nil || size > len(n.data) {
+		return fmt.Errorf("cannot cut %s to %d bytes", name, size)
+	}
+	n.data = n.data[:size]
+	n.synced = min(n.synced, size)
+	return nil
+}
+
+// Files lists all files with their sizes, one a line, for messages of failing tests.
+func (m *Mem) Files() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var s strings.Builder
+	for _, n := range names(m.live) {
+		fmt.Fprintf(&s, "%s %d (synced %d)\n", n, len(m.live[n].data), m.live[n].synced)
+	}
+	return s.String()
+}

@@ -1,0 +1,49 @@
+package vfs
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapFile maps a whole file read-only. An empty file gives an empty mapping.
+func mapFile(name string) (Mapping, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() == 0 {
+		return mapping(nil), nil
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", name, err)
+	}
+	return mapping(b), nil
+}
+
+type mapping []byte
+
+func (m mapping) Bytes() []byte { return m }
+
+func (m mapping) WillNeed(off, n int64) {
+	page := int64(os.Getpagesize())
+	from := max(off, 0) &^ (page - 1)
+	to := min(off+n, int64(len(m)))
+	if from < to {
+		_ = unix.Madvise(m[from:to], unix.MADV_WILLNEED) // advice: a refusal costs speed only
+	}
+}
+
+func (m mapping) Unmap() error {
+	if m == nil {
+		return nil
+	}
+	return unix.Munmap(m)
+}

@@ -1,0 +1,134 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// OS is the operating system's file system.
+func OS() FS { return osFS{} }
+
+type osFS struct{}
+
+func (osFS) Create(name string) (File, error) {
+	return open(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+}
+
+func (osFS) OpenAppend(name string) (File, error) {
+	return open(name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+}
+
+func (osFS) Open(name string) (File, error) { return open(name, os.O_RDONLY) }
+
+func open(name string, flags int) (File, error) {
+	f, err := os.OpenFile(name, flags, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) Rename(from, to string) error       { return os.Rename(from, to) }
+func (osFS) Remove(name string) error           { return os.Remove(name) }
+func (osFS) Link(from, to string) error         { return os.Link(from, to) }
+func (osFS) MkdirAll(dir string) error          { return os.MkdirAll(dir, 0o755) }
+func (osFS) Stat(n string) (os.FileInfo, error) { return os.Stat(n) }
+func (osFS) Map(name string) (Mapping, error)   { return mapFile(name) }
+func (osFS) FreeBytes(dir string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return s.Bavail * uint64(s.Bsize), nil
+}
+
+func (osFS) List(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+func (osFS) SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}
+
+// held are the locks of this process: flock alone would let the same process lock twice through two descriptors only
+// on some systems, so the rule is kept here.
+var held = struct {
+	sync.Mutex
+	names map[string]bool
+}{names: map[string]bool{}}
+
+func (osFS) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	held.Lock()
+	defer held.Unlock()
+	key := lockKey(f, name)
+	if held.names[key] {
+		return nil, errors.Join(fmt.Errorf("%s is locked by this process", name), f.Close())
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = fmt.Errorf("%s is locked by another process", name)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	held.names[key] = true
+	return &osLock{f, key}, nil
+}
+
+// lockKey names the locked file whatever path led to it.
+func lockKey(f *os.File, name string) string {
+	var s unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &s) == nil {
+		return fmt.Sprintf("%d:%d", s.Dev, s.Ino)
+	}
+	return name
+}
+
+type osLock struct {
+	f   *os.File
+	key string
+}
+
+func (l *osLock) Close() error {
+	held.Lock()
+	delete(held.names, l.key)
+	held.Unlock()
+	return l.f.Close() // closing the descriptor releases the lock
+}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// NotExist tells whether err says that a file is absent.
+func NotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,179 @@
+package vfs
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// both runs f on the real and the memory file system.
+func both(t *testing.T, f func(t *testing.T, fs FS, dir string)) {
+	t.Run("os", func(t *testing.T) { f(t, OS(), t.TempDir()) })
+	t.Run("mem", func(t *testing.T) {
+		m := NewMem()
+		if err := m.MkdirAll("/d"); err != nil {
+			t.Fatal(err)
+		}
+		f(t, m, "/d")
+	})
+}
+
+func write(t *testing.T, fs FS, name, text string) File {
+	t.Helper()
+	f, err := fs.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func content(t *testing.T, fs FS, name string) string {
+	t.Helper()
+	m, err := fs.Map(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.Unmap(); err != nil {
+			t.Error(err)
+		}
+	}()
+	m.WillNeed(-1, 1<<40)
+	return string(bytes.Clone(m.Bytes()))
+}
+
+func TestFilesAndNames(t *testing.T) {
+	both(t, func(t *testing.T, fs FS, dir string) {
+		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+		f := write(t, fs, a, "hello")
+		if err := errors.Join(f.Sync(), f.Close(), fs.Rename(a, b), fs.Link(b, a), fs.SyncDir(dir)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := fs.OpenAppend(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(" world")); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := f.Size(); n != 11 || err != nil {
+			t.Errorf("size %d, %v", n, err)
+		}
+		if got := content(t, fs, a); got != "hello world" {
+			t.Errorf("linked file holds %q", got)
+		}
+		list, err := fs.List(dir)
+		if err != nil || strings.Join(list, " ") != "a b" {
+			t.Errorf("list %v, %v", list, err)
+		}
+		if err := errors.Join(f.Close(), fs.Remove(a)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fs.Open(a); !NotExist(err) {
+			t.Errorf("open of a removed file: %v", err)
+		}
+		if _, err := fs.Stat(a); !NotExist(err) {
+			t.Errorf("stat of a removed file: %v", err)
+		}
+		if n, err := fs.FreeBytes(dir); n == 0 || err != nil {
+			t.Errorf("free %d, %v", n, err)
+		}
+	})
+}
+
+func TestLockIsExclusive(t *testing.T) {
+	both(t, func(t *testing.T, fs FS, dir string) {
+		name := filepath.Join(dir, "LOCK")
+		l, err := fs.Lock(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fs.Lock(name); err == nil || !strings.Contains(err.Error(), "locked") {
+			t.Errorf("second lock: %v", err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l, err = fs.Lock(name)
+		if err != nil {
+			t.Fatalf("lock after release: %v", err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestPublishIsAllOrNothing(t *testing.T) {
+	fail := errors.New("injected")
+	for n := range 8 {
+		m := NewMem()
+		if err := m.MkdirAll("/d"); err != nil {
+			t.Fatal(err)
+		}
+		count := 0
+		fs := WithFaults(m, func(Op, string) error {
+			count++
+			if count == n+1 {
+				return fail
+			}
+			return nil
+		})
+		err := Publish(fs, "/d", "x", func(f File) error {
+			_, err := f.Write([]byte("whole"))
+			return err
+		})
+		_, stat := m.Stat("/d/x")
+		if (err == nil) != (stat == nil) {
+			t.Errorf("fault at operation %d: error %v, file %v", n, err, stat)
+		}
+		if n < 5 && !errors.Is(err, fail) {
+			t.Errorf("fault at operation %d is lost: %v", n, err)
+		}
+		if err == nil {
+			after := m.Crash(rand.New(rand.NewPCG(uint64(n), 0)))
+			if got := content(t, after, "/d/x"); got != "whole" {
+				t.Errorf("after a crash: %q", got)
+			}
+		}
+	}
+}
+
+func TestCrashDropsOnlyWhatWasNotSynced(t *testing.T) {
+	dropped, kept := 0, 0
+	for seed := range uint64(50) {
+		m := NewMem()
+		if err := m.MkdirAll("/d"); err != nil {
+			t.Fatal(err)
+		}
+		f := write(t, m, "/d/a", "synced")
+		if err := errors.Join(f.Sync(), m.SyncDir("/d")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(" not")); err != nil {
+			t.Fatal(err)
+		}
+		write(t, m, "/d/b", "entry not synced")
+		after := m.Crash(rand.New(rand.NewPCG(seed, 1)))
+		if got := content(t, after, "/d/a"); !strings.HasPrefix(got, "synced") || len(got) > 10 {
+			t.Errorf("seed %d: %q", seed, got)
+		}
+		if _, err := after.Stat("/d/b"); err != nil {
+			dropped++
+		} else {
+			kept++
+		}
+		if _, err := m.Stat("/d/a"); err == nil {
+			t.Error("the crashed file system still answers")
+		}
+	}
+	if dropped == 0 || kept == 0 {
+		t.Errorf("un-synced entries: %d dropped, %d kept", dropped, kept)
+	}
+}
