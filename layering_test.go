@@ -40,7 +40,7 @@ var within = map[string][]string{
 
 	// Inside the executor of SQL: expressions, then operators over them, then the planner that puts both together.
 	"sqlexec/exec":       {"sqlexec/expr"},
-	"sqlexec/infoschema": {"sqlexec/exec", "sqlexec/expr"},
+	"sqlexec/infoschema": {"sqlexec/exec", "sqlexec/expr", "sqlexec/parse"},
 	"sqlexec/plan":       {"sqlexec/parse", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema"},
 	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr"},
 

@@ -1,0 +1,57 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestOwnUsage(t *testing.T) {
+	before, err := CPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for start := time.Now(); time.Since(start) < 50*time.Millisecond; { // spend some
+	}
+	after, err := CPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := after - before; used <= 0 || used > 10*time.Second {
+		t.Errorf("used %v while 50ms passed", used)
+	}
+	if rss, err := PeakRSS(os.Getpid()); err != nil || rss < 1<<20 || rss > 1<<34 {
+		t.Errorf("peak memory %d, %v", rss, err)
+	}
+	if _, err := CPU(1 << 30); err == nil {
+		t.Error("a process that does not exist has used time")
+	}
+}
+
+func TestDiskUse(t *testing.T) {
+	dir := t.TempDir()
+	for name, size := range map[string]int{"a.sst": 10, "wal/1.wal": 200, "x/wal": 3000, "ballast": 40000} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := DiskUse(dir)
+	if err != nil || d != (Disk{DataBytes: 3010, LogBytes: 200, Files: 3}) {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	if d, err := DiskUse(filepath.Join(dir, "gone")); err != nil || d.Files != 0 {
+		t.Errorf("a missing directory: %+v, %v", d, err)
+	}
+}
+
+func TestStartTellsWhyNot(t *testing.T) {
+	s, err := Start(t.Context(), Options{Binary: "/bin/false", Dir: t.TempDir()})
+	if err == nil {
+		t.Fatal("a program that ends at once serves", s.Kill())
+	}
+}
