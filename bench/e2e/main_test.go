@@ -4,11 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +51,9 @@ func buildAndRun(m *testing.M) (int, error) {
 		}
 		return m.Run(), nil
 	}
+	if err := lookAtSources(); err != nil {
+		return 1, err
+	}
 	dir, err := os.MkdirTemp("", "varve-e2e-")
 	if err != nil {
 		return 1, err
@@ -59,6 +64,23 @@ func buildAndRun(m *testing.M) (int, error) {
 	}
 	code := m.Run()
 	return code, os.RemoveAll(dir)
+}
+
+// lookAtSources opens every source file: the go command keeps the result of a test until a file that the test opened
+// has changed, and does not know that these make the program.
+func lookAtSources() error {
+	return filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && e.Name() != "..":
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go") && e.Name() != "go.mod":
+			return nil
+		}
+		_, err = os.Stat(path)
+		return err
+	})
 }
 
 // launch starts a server on dir, waits until it serves, and kills it when the test ends. A failed test shows its output.
