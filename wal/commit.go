@@ -1,0 +1,228 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"varve/engine/status"
+	"varve/engine/vfs"
+)
+
+// frame types of a segment.
+const (
+	typeRecord = 1
+	typeClose  = 2 // the segment ends here; its frames are on disk
+)
+
+// gatherBytes is the size under which bodies are copied together into one write; larger ones are written from where
+// they lie.
+const gatherBytes = 64 << 10
+
+// writer is the goroutine that owns the open segment: it takes all that waits, writes it, syncs once, wakes all.
+type writer struct {
+	l        *Log
+	f        vfs.File // nil: the next record opens a new segment
+	next     uint64   // number of the next segment
+	size     int64    // of the open segment
+	number   uint64   // of the last frame written
+	synced   uint64   // of the last frame known to be on disk
+	batch    []*pending
+	buf      []byte
+	dirty    bool
+	closeErr error
+}
+
+func (w *writer) run() {
+	defer close(w.l.done)
+	var tick <-chan time.Time
+	if w.l.o.Sync == SyncInterval {
+		t := time.NewTicker(w.l.o.SyncPeriod)
+		defer t.Stop()
+		tick = t.C
+	}
+	for {
+		select {
+		case p, ok := <-w.l.queue:
+			if !ok {
+				w.closeErr = w.closeSegment()
+				return
+			}
+			w.batch = append(w.batch[:0], p)
+			w.drain()
+			w.commit()
+		case <-tick:
+			if err := w.sync(); err != nil {
+				w.l.o.Logger.Error("log: sync failed, a new segment will be opened", "error", err)
+				w.abandon()
+			}
+		}
+	}
+}
+
+// drain takes what else waits, up to a bound that keeps one commit short.
+func (w *writer) drain() {
+	for bytes := len(w.batch[0].body); bytes < 32<<20; {
+		select {
+		case p, ok := <-w.l.queue:
+			if !ok {
+				return
+			}
+			w.batch = append(w.batch, p)
+			bytes += len(p.body)
+		default:
+			return
+		}
+	}
+}
+
+// commit writes the batch and, under SyncAlways, syncs it; then everybody is woken with the outcome.
+func (w *writer) commit() {
+	err := w.write()
+	if err == nil && w.l.o.Sync == SyncAlways {
+		err = w.sync()
+	}
+	if err != nil {
+		w.abandon()
+		err = status.Wrap(err, status.StorageUnavailable, "the log cannot be written: %v", err)
+		w.l.metrics.Failures.Inc()
+	}
+	for i, p := range w.batch {
+		p.err = err
+		p.wake <- struct{}{}
+		w.batch[i] = nil
+	}
+	if err == nil && w.size >= w.l.o.FileSize {
+		if err := w.closeSegment(); err != nil {
+			w.l.o.Logger.Error("log: segment could not be closed", "error", err)
+		}
+	}
+}
+
+// write puts the batch's frames into the open segment.
+func (w *writer) write() error {
+	if w.f == nil {
+		if err := w.openSegment(); err != nil {
+			return err
+		}
+	}
+	w.buf = w.buf[:0]
+	for _, p := range w.batch {
+		p.at = lsn(w.next-1, w.size+int64(len(w.buf)))
+		w.number++
+		w.buf = appendHead(w.buf, typeRecord, w.number, w.synced, len(p.body), p.sum)
+		if len(p.body) < gatherBytes {
+			w.buf = append(w.buf, p.body...)
+			continue
+		}
+		if err := w.put(w.buf); err != nil {
+			return err
+		}
+		w.buf = w.buf[:0]
+		if err := w.put(p.body); err != nil {
+			return err
+		}
+	}
+	w.l.metrics.Appends.Add(float64(len(w.batch)))
+	err := w.put(w.buf)
+	w.l.setSize(w.next-1, w.size)
+	return err
+}
+
+func (w *writer) put(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	w.dirty = true
+	n, err := w.f.Write(b)
+	w.size += int64(n)
+	w.l.metrics.Bytes.Add(float64(n))
+	return err
+}
+
+func (w *writer) sync() error {
+	if w.f == nil || !w.dirty {
+		return nil
+	}
+	start := time.Now()
+	if err := w.f.Sync(); err != nil {
+		return err
+	}
+	w.l.metrics.Fsyncs.Observe(time.Since(start).Seconds())
+	w.synced, w.dirty = w.number, false
+	return nil
+}
+
+// openSegment makes the next segment; its header and name are on disk before the first frame is written.
+func (w *writer) openSegment() error {
+	name := path.Join(w.l.dir, segmentName(w.next))
+	f, err := w.l.fs.Create(name)
+	if err != nil {
+		return fmt.Errorf("new segment: %w", err)
+	}
+	header := head{segment: w.next, first: w.number + 1, synced: w.synced}.append(nil)
+	_, err = f.Write(header)
+	if err == nil && w.l.o.Sync != SyncNever {
+		if err = f.Sync(); err == nil {
+			err = w.l.fs.SyncDir(w.l.dir)
+		}
+	}
+	if err != nil {
+		// The name stays taken: whatever is in it is not believed, and a retry makes another.
+		w.next++
+		return errors.Join(fmt.Errorf("new segment %s: %w", name, err), f.Close(), w.l.fs.Remove(name))
+	}
+	w.f, w.size, w.dirty = f, int64(len(header)), false
+	w.l.mu.Lock()
+	w.l.segments = append(w.l.segments, segment{w.next, w.size})
+	w.l.metrics.Segments.Set(float64(len(w.l.segments)))
+	w.l.mu.Unlock()
+	w.next++
+	return nil
+}
+
+// closeSegment writes the close frame, syncs and closes.
+func (w *writer) closeSegment() error {
+	if w.f == nil {
+		return nil
+	}
+	var err error
+	if w.l.o.Sync != SyncNever {
+		err = w.sync()
+	}
+	if err == nil {
+		w.number++
+		err = w.put(AppendFrame(w.buf[:0], Frame{Type: typeClose, Number: w.number, Synced: w.synced}))
+	}
+	if err == nil && w.l.o.Sync != SyncNever {
+		err = w.sync()
+	}
+	w.l.setSize(w.next-1, w.size)
+	err = errors.Join(err, w.f.Close())
+	w.f = nil
+	return err
+}
+
+// abandon gives up the open segment after a failure.
+func (w *writer) abandon() {
+	if w.f == nil {
+		return
+	}
+	if err := w.f.Close(); err != nil {
+		w.l.o.Logger.Error("log: failed segment could not be closed", "error", err)
+	}
+	w.l.setSize(w.next-1, w.size)
+	w.f, w.dirty = nil, false
+}
+
+func (l *Log) setSize(number uint64, size int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := len(l.segments) - 1; i >= 0; i-- {
+		if l.segments[i].number == number {
+			l.segments[i].size = size
+			return
+		}
+	}
+}

@@ -1,0 +1,235 @@
+// Package wal keeps the write-ahead log: the records that make an acknowledged write survive a crash.
+//
+// # Layout
+//
+// A log is a directory of segments, 000001.wal, 000002.wal, ... A segment is a header (segment.go) and frames
+// (frame.go); both are drawn in docs/format/wal.md.
+//
+// # Promises
+//
+// Append returns once the record is as durable as Options.Sync says. Replay is silent about a torn tail, which is only
+// what lies behind the last synced frame; it reports damage before that and goes on behind it. A write or sync that
+// fails closes its segment for good: what the kernel dropped must not be believed later.
+//
+// Append may be called by many goroutines; Replay only before the first Append.
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"sort"
+	"sync"
+	"time"
+
+	"varve/engine/status"
+	"varve/engine/vfs"
+)
+
+// The modes of Options.Sync.
+const (
+	SyncAlways   = "always"   // fsync before Append returns
+	SyncInterval = "interval" // fsync every SyncPeriod
+	SyncNever    = "never"    // leave it to the kernel
+)
+
+// Options of a log. Zero values mean the defaults.
+type Options struct {
+	Sync       string        // default always
+	SyncPeriod time.Duration // default 1s, for SyncInterval
+	FileSize   int64         // size at which a segment is closed. Default 128 MiB
+	Now        func() time.Time
+	Logger     *slog.Logger
+}
+
+func (o Options) withDefaults() (Options, error) {
+	switch o.Sync {
+	case "":
+		o.Sync = SyncAlways
+	case SyncAlways, SyncInterval, SyncNever:
+	default:
+		return o, fmt.Errorf("wal.sync = %q is none of always, interval, never", o.Sync)
+	}
+	if o.SyncPeriod <= 0 {
+		o.SyncPeriod = time.Second
+	}
+	if o.FileSize <= 0 {
+		o.FileSize = 128 << 20
+	}
+	o.FileSize = min(o.FileSize, 1<<31)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}
+
+// Log is an open log. Safe for concurrent use after Replay.
+type Log struct {
+	fs      vfs.FS
+	dir     string
+	o       Options
+	metrics *Metrics
+	queue   chan *pending
+	done    chan struct{}
+
+	closing sync.RWMutex // held for reading while an Append is in the queue
+	closed  bool
+
+	mu       sync.Mutex // protects what follows: the list of segments
+	segments []segment  // rising; the last one may be open for writing
+	damaged  map[uint64]bool
+
+	w writer // of the writer goroutine alone
+}
+
+type segment struct {
+	number uint64
+	size   int64
+}
+
+// Open opens the log of a directory, making it if absent. Nothing is read before Replay and nothing written before the
+// first Append.
+func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := fs.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("log directory: %w", err)
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return nil, fmt.Errorf("log directory: %w", err)
+	}
+	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256), done: make(chan struct{}),
+		damaged: map[uint64]bool{}}
+	for _, name := range names {
+		n, ok := segmentNumber(name)
+		if !ok {
+			continue
+		}
+		info, err := fs.Stat(path.Join(dir, name))
+		if err != nil {
+			return nil, fmt.Errorf("log segment %s: %w", name, err)
+		}
+		l.segments = append(l.segments, segment{n, info.Size()})
+	}
+	sort.Slice(l.segments, func(i, j int) bool { return l.segments[i].number < l.segments[j].number })
+	if k := len(l.segments); k > 0 {
+		l.w.next = l.segments[k-1].number + 1
+	} else {
+		l.w.next = 1
+	}
+	l.w.l = l
+	go l.w.run()
+	return l, nil
+}
+
+// Metrics are the log's counters.
+func (l *Log) Metrics() *Metrics { return l.metrics }
+
+// pending is an Append that waits.
+type pending struct {
+	body []byte
+	sum  uint32
+	at   LSN
+	err  error
+	wake chan struct{}
+}
+
+var pendings = sync.Pool{New: func() any { return &pending{wake: make(chan struct{}, 1)} }}
+
+// ErrClosed is returned by Append after Close.
+var ErrClosed = errors.New("the log is closed")
+
+// Append adds a record and returns its place when it is as durable as Options.Sync says. On an error (a
+// status.StorageUnavailable) the record may or may not be found by a later Replay, wholly. rec is not kept.
+func (l *Log) Append(rec []byte) (LSN, error) {
+	if len(rec) > MaxRecord {
+		return 0, status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", len(rec), MaxRecord)
+	}
+	l.closing.RLock()
+	if l.closed {
+		l.closing.RUnlock()
+		return 0, ErrClosed
+	}
+	p := pendings.Get().(*pending)
+	p.body, p.sum, p.err = rec, Checksum(rec), nil
+	l.queue <- p
+	<-p.wake
+	l.closing.RUnlock()
+	at, err := p.at, p.err
+	p.body = nil
+	pendings.Put(p)
+	return at, err
+}
+
+// Size is the total size of the segments in bytes.
+func (l *Log) Size() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var n int64
+	for _, s := range l.segments {
+		n += s.size
+	}
+	return n
+}
+
+// End is the place behind the last record written.
+func (l *Log) End() LSN {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.segments) == 0 {
+		return lsn(1, 0)
+	}
+	s := l.segments[len(l.segments)-1]
+	return lsn(s.number, s.size)
+}
+
+// Truncate removes the segments that lie wholly before the given place; the newest segment always stays. Segments in
+// which Replay found damage are renamed to NAME.damaged instead.
+func (l *Log) Truncate(before LSN) error {
+	l.mu.Lock()
+	k := 0
+	for k+1 < len(l.segments) && l.segments[k].number < before.Segment() {
+		k++
+	}
+	gone := l.segments[:k:k]
+	l.segments = append([]segment(nil), l.segments[k:]...)
+	l.mu.Unlock()
+	for i, s := range gone {
+		name := path.Join(l.dir, segmentName(s.number))
+		var err error
+		if l.damaged[s.number] {
+			err = l.fs.Rename(name, name+damagedSuffix)
+		} else {
+			err = l.fs.Remove(name)
+		}
+		if err != nil && !vfs.NotExist(err) {
+			l.mu.Lock()
+			l.segments = append(append([]segment(nil), gone[i:]...), l.segments...)
+			l.mu.Unlock()
+			return fmt.Errorf("truncate log: %w", err)
+		}
+	}
+	l.metrics.Segments.Set(float64(len(l.segments)))
+	return nil
+}
+
+// Close waits for running Appends, syncs and closes the segment. The log writes nothing afterwards.
+func (l *Log) Close() error {
+	l.closing.Lock()
+	if l.closed {
+		l.closing.Unlock()
+		return nil
+	}
+	l.closed = true
+	l.closing.Unlock()
+	close(l.queue)
+	<-l.done
+	return l.w.closeErr
+}

@@ -1,0 +1,211 @@
+package wal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path"
+
+	"varve/engine/vfs"
+)
+
+// Damage is a stretch of the log that was synced once and cannot be read now.
+type Damage struct {
+	File   string // name in the log's directory
+	Offset int64
+	Bytes  int64
+	Reason string
+}
+
+func (d Damage) String() string {
+	return fmt.Sprintf("%s: %d bytes at %d: %s", d.File, d.Bytes, d.Offset, d.Reason)
+}
+
+// ReplayResult says what Replay found.
+type ReplayResult struct {
+	Records int
+	Bytes   int64
+	Damaged []Damage
+}
+
+// Replay calls apply for every intact record at or after from, in order. rec is only valid during the call. An error of
+// apply ends it. It must be called once, before the first Append, also when nothing is to be applied: it finds the
+// number that the next frame gets.
+func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResult, error) {
+	r := replay{l: l, from: from, apply: apply}
+	for i, s := range l.segments {
+		if i == len(l.segments)-1 {
+			if err := l.settle(s.number); err != nil {
+				return r.result, err
+			}
+		}
+		if err := r.segment(s.number); err != nil {
+			return r.result, err
+		}
+	}
+	r.judge()
+	l.w.number, l.w.synced = r.last, r.last
+	l.metrics.Segments.Set(float64(len(l.segments)))
+	return r.result, nil
+}
+
+// settle makes what the crash left of the last segment durable before anybody acts on it: after a kill it may be in the
+// page cache only. A file system that is read-only now still allows reading.
+func (l *Log) settle(number uint64) error {
+	f, err := l.fs.OpenAppend(path.Join(l.dir, segmentName(number)))
+	if err != nil {
+		l.o.Logger.Warn("log: last segment cannot be synced before replay", "error", err)
+		return nil
+	}
+	err = f.Sync()
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("sync log segment %d before replay: %w", number, err)
+	}
+	return nil
+}
+
+type replay struct {
+	l      *Log
+	from   LSN
+	apply  func(LSN, []byte) error
+	last   uint64 // highest number seen
+	synced uint64 // highest number known to have been on disk
+	gaps   []gap
+	voids  [][2]uint64 // numbers that were never acknowledged, both inclusive
+	result ReplayResult
+}
+
+// gap is a place where numbers are missing or bytes could not be read.
+type gap struct {
+	Damage
+	segment       uint64
+	first, beyond uint64 // missing numbers are [first, beyond)
+}
+
+func (r *replay) segment(number uint64) error {
+	name := segmentName(number)
+	m, err := r.l.fs.Map(path.Join(r.l.dir, name))
+	if err != nil {
+		if vfs.NotExist(err) {
+			return nil
+		}
+		return fmt.Errorf("log segment %s: %w", name, err)
+	}
+	err = r.frames(number, name, m.Bytes())
+	return errors.Join(err, m.Unmap())
+}
+
+func (r *replay) frames(number uint64, name string, src []byte) error {
+	h, err := readHead(src)
+	if err != nil && len(src) > 8 && string(src[:8]) == segmentMagic && len(src) >= 12 &&
+		binary.LittleEndian.Uint32(src[8:]) > segmentVersion {
+		return fmt.Errorf("log segment %s: %w", name, err)
+	}
+	off := segmentHead
+	if err != nil {
+		// A header that never reached the disk belongs to a segment without acknowledged frames; frames that follow an
+		// unreadable header are looked for all the same.
+		r.bad(number, name, 0, "segment header: "+err.Error())
+		off = r.resync(src, 0)
+	} else {
+		r.synced = max(r.synced, h.synced)
+		if h.first > h.synced+1 {
+			r.voids = append(r.voids, [2]uint64{h.synced + 1, h.first - 1})
+		}
+		if h.first > r.last+1 && r.last > 0 {
+			r.bad(number, name, 0, "frames before this segment are missing")
+		}
+		r.close(h.first, number, 0)
+	}
+	for off < len(src) {
+		f, length, _, ok := ReadFrame(src[off:])
+		if ok && f.Number > r.last {
+			r.close(f.Number, number, int64(off))
+			r.last = f.Number
+			r.synced = max(r.synced, f.Synced)
+			if f.Type == typeRecord && lsn(number, int64(off)) >= r.from {
+				r.result.Records++
+				r.result.Bytes += int64(length)
+				if err := r.apply(lsn(number, int64(off)), f.Body); err != nil {
+					return err
+				}
+			}
+			off += length
+			continue
+		}
+		r.bad(number, name, int64(off), "no intact frame")
+		off = r.resync(src, off)
+	}
+	r.endOf(number, int64(len(src)))
+	return nil
+}
+
+// resync finds the next intact frame behind a bad one: where the header says it is, or by looking at every byte.
+func (r *replay) resync(src []byte, off int) int {
+	if f, length, headOK, ok := ReadFrame(src[off:]); headOK && !ok && off+length < len(src) && f.Number > r.last {
+		if g, _, _, ok := ReadFrame(src[off+length:]); ok && g.Number > f.Number {
+			return off + length
+		}
+	}
+	for off++; off+FrameHead <= len(src); off++ {
+		// The number is plausible for a frame that follows: a cheap test before the checksum.
+		if n := binary.LittleEndian.Uint64(src[off+12:]); n <= r.last || n > r.last+1<<24 {
+			continue
+		}
+		if _, _, _, ok := ReadFrame(src[off:]); ok {
+			return off
+		}
+	}
+	return len(src)
+}
+
+// bad opens a gap; the next frame read closes it.
+func (r *replay) bad(segment uint64, name string, off int64, reason string) {
+	if k := len(r.gaps); k > 0 && r.gaps[k-1].beyond == 0 && r.gaps[k-1].segment == segment {
+		return
+	}
+	r.gaps = append(r.gaps, gap{Damage{name, off, 0, reason}, segment, r.last + 1, 0})
+}
+
+// close ends open gaps before the frame with the given number at the given offset.
+func (r *replay) close(number, segment uint64, off int64) {
+	for i := len(r.gaps) - 1; i >= 0 && r.gaps[i].beyond == 0; i-- {
+		g := &r.gaps[i]
+		g.beyond = number
+		if g.segment == segment && g.Bytes == 0 {
+			g.Bytes = off - g.Offset
+		}
+	}
+}
+
+func (r *replay) endOf(segment uint64, size int64) {
+	if k := len(r.gaps); k > 0 && r.gaps[k-1].beyond == 0 && r.gaps[k-1].segment == segment {
+		r.gaps[k-1].Bytes = size - r.gaps[k-1].Offset
+	}
+}
+
+// judge tells damage from torn tails: a gap is damage when it lacks a number that was on disk once.
+func (r *replay) judge() {
+	for _, g := range r.gaps {
+		beyond := g.beyond
+		if beyond == 0 {
+			beyond = r.synced + 1
+		}
+		beyond = min(beyond, r.synced+1)
+		n := g.first
+		for again := true; again; {
+			again = false
+			for _, v := range r.voids {
+				if n >= v[0] && n <= v[1] {
+					n, again = v[1]+1, true
+				}
+			}
+		}
+		if n >= beyond {
+			continue
+		}
+		r.l.damaged[g.segment] = true
+		r.result.Damaged = append(r.result.Damaged, g.Damage)
+		r.l.o.Logger.Error("log: damage", "file", g.File, "offset", g.Offset, "bytes", g.Bytes, "reason", g.Reason)
+	}
+}
