@@ -97,6 +97,24 @@ func (b *Builder) DropRow() {
 	b.sortNew()
 }
 
+// AbandonRow undoes the row as if it had not begun: values and the columns that it introduced, pinned ones excepted. It
+// gives the number of columns removed; their builders are dead.
+func (b *Builder) AbandonRow() int {
+	removed := len(b.cols) - b.sorted
+	for i, c := range b.cols[b.sorted:] {
+		delete(b.byName, c.name)
+		b.cols[b.sorted+i] = nil
+		b.keep(c)
+	}
+	b.cols = b.cols[:b.sorted]
+	for _, c := range b.cols {
+		if c.n > b.rows {
+			c.undo()
+		}
+	}
+	return removed
+}
+
 func (b *Builder) sortNew() {
 	slices.SortFunc(b.cols[b.sorted:], func(x, y *ColumnBuilder) int { return strings.Compare(x.name, y.name) })
 	b.sorted = len(b.cols)
@@ -140,14 +158,18 @@ func (b *Builder) Finish() ([]Field, *Batch) {
 func (b *Builder) Reset() {
 	for i, c := range b.cols {
 		b.cols[i] = nil
-		// An outlier must not be kept for ever.
-		if c.vec.Bytes64(c.n) <= maxSpareBytes && len(b.spare) < maxSpareColumns {
-			b.spare = append(b.spare, c)
-		}
+		b.keep(c)
 	}
 	b.cols, b.rows, b.sorted = b.cols[:0], 0, 0
 	clear(b.byName)
 	b.fields, b.batch = b.fields[:0], Batch{Cols: b.batch.Cols[:0]}
+}
+
+// keep puts a column by for reuse, unless it is an outlier, which must not be kept for ever.
+func (b *Builder) keep(c *ColumnBuilder) {
+	if c.vec.Bytes64(c.n) <= maxSpareBytes && len(b.spare) < maxSpareColumns {
+		b.spare = append(b.spare, c)
+	}
 }
 
 // What a reset builder keeps for the next request.

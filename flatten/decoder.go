@@ -1,0 +1,280 @@
+// Package flatten turns bodies of JSON or text into columns: nested objects become columns named with dots, arrays and
+// objects at the depth limit become JSON text.
+//
+// # How it reads
+//
+// Logs repeat their shape. For every position in an object the predictive reader (predict.go) remembers the key that
+// came there last, compares bytes, and has the column at once; the value is read in place into the column. What it
+// cannot finish (a key twice in one entry, a type that clashes) is undone and read again by the general reader
+// (entry.go), which builds the entry as a tree, sorts and decides. Both accept exactly RFC 8259: nesting and numbers
+// within limits, UTF-8 checked once per window, half surrogate pairs read as U+FFFD.
+//
+// # Bodies
+//
+// A body is read in windows of 256 KiB and never collected. What is cut at a window's end moves to the front of the
+// next window and is read again.
+package flatten
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Framing is how a body holds entries.
+type Framing uint8
+
+const (
+	// JSONStream is a stream of JSON values: objects are entries, arrays hold entries.
+	JSONStream Framing = iota
+	// NDJSON has one value on each line.
+	NDJSON
+	// Lines has one text on each line; an entry is its message.
+	Lines
+)
+
+// messageColumn is the column of text lines.
+const messageColumn = "message"
+
+// Options say how to read a body.
+type Options struct {
+	// MaxDepth is the number of segments of a column's name, past which objects are kept as JSON text. 0 means 10.
+	MaxDepth int
+	// Time says where the time index comes from.
+	Time TimeIndex
+	// IgnoreErrors drops what cannot be decoded and gives the current time to rows whose time cannot be read.
+	IgnoreErrors bool
+	// SkipErrors leaves out entries that fail: no objects, clashing types, unreadable times.
+	SkipErrors bool
+	// CheckOnly reads the body for its own errors and makes no rows.
+	CheckOnly bool
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+}
+
+// Result says what became of the entries.
+type Result struct {
+	Rows, Skipped int
+}
+
+// Rows gives the builder for rows with the given option variables. It is called once per body with the zero
+// OptionVars, and when rows carry variables once per change of them.
+type Rows func(OptionVars) *vector.Builder
+
+// Decoder reads bodies. It learns the shape of entries: keep it, a warm decoder allocates nothing per row or field.
+// One goroutine at a time.
+type Decoder struct {
+	o    Options
+	rows Rows
+
+	// The window: buf[pos:end] is unread, padBytes of zeros follow at end.
+	buf      []byte
+	pos, end int
+	base     int64  // place of buf[0] in the body
+	cut      []byte // the begin of a rune, at most three bytes, that belongs at end
+	src      io.Reader
+	srcErr   error // what the source ended with; io.EOF at the body's end
+	total    int64 // bytes read
+	newlines bool  // line ends are blanks between tokens: true for JSONStream
+
+	root  node
+	nodes []*node // every node of the tree but root
+	paths map[string]*node
+	bound []*node // bound to a column in this row
+	stamp uint64  // number of the entry; a node stamped with it was seen in this entry
+
+	b      *vector.Builder // of rows without option variables; others are moved on from here
+	time   *vector.ColumnBuilder
+	msg    *vector.ColumnBuilder // of text lines
+	timeNS int64                 // the time of the last row that got the clock's, in ns
+	clock  bool                  // timeNS has been read from the clock in this window
+	timed  bool                  // the current row has its time
+	group  group
+	res    Result
+	err    error // the first entry's error; the rest of the body is read for its own errors only
+
+	scratch []byte // keys and values being unescaped
+	text    jsonText
+}
+
+// NewDecoder makes a decoder.
+func NewDecoder() *Decoder { return &Decoder{paths: map[string]*node{}} }
+
+// Decode reads a body into the builders that rows gives. Errors are status errors; a reader's error passes through.
+// After an error the builders hold rows that must not be used. An error of an entry comes back only when the whole
+// body is readable: errors of the body go first.
+func (d *Decoder) Decode(body io.Reader, f Framing, o Options, rows Rows) (Result, error) {
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = 10
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	d.begin(body, f, o, rows)
+	defer d.release()
+	var err error
+	switch f {
+	case JSONStream:
+		err = d.stream()
+	case NDJSON:
+		err = d.lines()
+	default:
+		err = d.plainLines()
+	}
+	if err == nil {
+		err = d.err
+	}
+	if err == nil && d.res.Rows*d.columns() > maxCells {
+		err = errCells
+	}
+	return d.res, err
+}
+
+func (d *Decoder) begin(body io.Reader, f Framing, o Options, rows Rows) {
+	d.o, d.rows, d.src = o, rows, body
+	d.pos, d.end, d.base, d.total, d.srcErr = 0, 0, 0, 0, nil
+	d.cut = d.cut[:0]
+	d.newlines = f == JSONStream
+	d.res, d.err, d.timeNS, d.clock = Result{}, nil, 0, false
+	d.forget()
+	if !o.CheckOnly {
+		d.b = rows(OptionVars{})
+		d.prepare(d.b)
+		d.time = d.b.Lookup(o.Time.Column())
+	}
+}
+
+// prepare puts the time index first.
+func (d *Decoder) prepare(b *vector.Builder) {
+	if b.Columns() > 0 {
+		return
+	}
+	if _, err := b.Column(d.o.Time.Column(), d.o.Time.Type()); err != nil {
+		panic("flatten: an empty builder has a column: " + err.Error())
+	}
+	b.Pin()
+}
+
+// release lets go of what belongs to the body.
+func (d *Decoder) release() {
+	d.o, d.rows, d.src, d.b, d.time, d.msg, d.group = Options{}, nil, nil, nil, nil, nil, group{}
+	if cap(d.buf) > maxSpareWindow {
+		d.buf = nil
+	}
+	if cap(d.scratch) > maxSpareScratch {
+		d.scratch = nil
+	}
+	d.text.release()
+}
+
+// endRow finishes the row that has its values in d.b.
+func (d *Decoder) endRow() error {
+	if d.o.Time.Kind == Now {
+		d.time.SetInt(d.now())
+	}
+	d.res.Rows++
+	if d.group.set != 0 {
+		return d.moveRow()
+	}
+	d.b.EndRow()
+	return nil
+}
+
+// now is the time of a row without its own, in ns: the clock as it was at the begin of the window, and never the same
+// twice, so that rows keep their order and do not replace each other.
+func (d *Decoder) now() int64 {
+	d.timeNS++
+	if !d.clock {
+		d.clock = true
+		d.timeNS = max(d.timeNS, d.o.Now().UnixNano())
+	}
+	return d.timeNS
+}
+
+// entryFailed deals with the error of an entry whose row is undone. False: read on for the body's own errors only.
+func (d *Decoder) entryFailed(err error) {
+	if d.o.SkipErrors {
+		d.res.Skipped++
+		return
+	}
+	d.err = err
+}
+
+// making tells whether entries still become rows.
+func (d *Decoder) making() bool { return d.err == nil && !d.o.CheckOnly }
+
+var errNotObject = status.New(status.IllegalState, "Top level value must be map")
+
+// errTooLong is the error of a reader asked for more than it gives.
+func errTooLong(what string) error {
+	return status.New(status.InvalidArguments, "%s is longer than %d MiB", what, maxValueBytes>>20)
+}
+
+var errCells = status.New(status.InvalidArguments,
+	"rows times columns of the request are more than %d, send it in several requests", maxCells)
+
+var errBody = status.New(status.InvalidArguments, "body is longer than %d MiB, send it in several requests", maxBodyBytes>>20)
+
+// fill moves buf[keep:end] to the front and reads until the window is full or the body ends. It grows the window when
+// what is kept fills half of it. what names the thing that is kept, for the error when it is too long.
+func (d *Decoder) fill(keep int, what string) error {
+	d.end += copy(d.buf[d.end:], d.cut)
+	d.cut = d.cut[:0]
+	d.base += int64(keep)
+	rest := d.end - keep
+	if rest > maxValueBytes {
+		return errTooLong(what)
+	}
+	size := len(d.buf) - padBytes
+	if size < windowBytes {
+		size = windowBytes
+	}
+	for rest > size/2 && size < maxValueBytes+windowBytes {
+		size = min(2*size, maxValueBytes+windowBytes)
+	}
+	if size > len(d.buf)-padBytes {
+		grown := make([]byte, size+padBytes)
+		copy(grown, d.buf[keep:d.end])
+		d.buf = grown
+	} else {
+		copy(d.buf, d.buf[keep:d.end])
+	}
+	d.pos, d.end = 0, rest
+	d.clock = false
+	idle := 0
+	for d.srcErr == nil && d.end < size {
+		n, err := d.src.Read(d.buf[d.end:size])
+		d.end += n
+		d.total += int64(n)
+		d.srcErr = err
+		if d.total > maxBodyBytes {
+			return errBody
+		}
+		if n > 0 {
+			idle = 0
+		} else if idle++; idle > 100 && err == nil {
+			d.srcErr = io.ErrNoProgress
+		}
+	}
+	clear(d.buf[d.end : d.end+padBytes])
+	if cells := d.res.Rows * d.columns(); cells > maxCells {
+		return errCells
+	}
+	if d.srcErr != nil && !errors.Is(d.srcErr, io.EOF) {
+		return d.srcErr
+	}
+	return nil
+}
+
+func (d *Decoder) columns() int {
+	if d.b == nil {
+		return 0
+	}
+	return d.b.Columns()
+}
+
+// last tells that the window holds the body's end.
+func (d *Decoder) last() bool { return d.srcErr != nil }

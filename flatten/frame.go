@@ -1,0 +1,333 @@
+package flatten
+
+import (
+	"bytes"
+	stdutf8 "unicode/utf8"
+
+	"github.com/bytedance/sonic/utf8"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// beginRow begins an entry for the predictive reader.
+func (d *Decoder) beginRow() {
+	d.stamp++
+	d.timed = d.o.Time.Kind == Now
+	d.group.set = 0
+	d.bound = d.bound[:0]
+}
+
+// undo takes back what the predictive reader did of a row, its new columns included.
+func (d *Decoder) undo() {
+	if d.b.AbandonRow() == 0 {
+		return
+	}
+	for _, n := range d.bound {
+		d.special(n)
+	}
+}
+
+// skipMark skips a byte order mark at the begin of the body.
+func (d *Decoder) skipMark() {
+	if d.base+int64(d.pos) == 0 && bytes.HasPrefix(d.buf[:d.end], []byte("\uFEFF")) {
+		d.pos = 3
+	}
+}
+
+// lines reads a body of one JSON value a line.
+func (d *Decoder) lines() error {
+	for index := 0; ; {
+		if err := d.fill(d.pos, "Invalid request parameter: a line"); err != nil {
+			return err
+		}
+		d.skipMark()
+		stop := d.wholeLines()
+		valid := utf8.Validate(d.buf[d.pos:stop])
+		for d.pos < stop {
+			if err := d.line(index, valid); err != nil {
+				return err
+			}
+			index++
+		}
+		if d.last() {
+			return nil
+		}
+	}
+}
+
+// wholeLines is the end of the last whole line in the window. A last line of the body that lacks its end gets one.
+func (d *Decoder) wholeLines() int {
+	stop := d.pos + bytes.LastIndexByte(d.buf[d.pos:d.end], '\n') + 1
+	if d.last() && stop < d.end {
+		d.buf[d.end] = '\n'
+		d.end++
+		stop = d.end
+	}
+	return stop
+}
+
+// line reads the line at pos and moves pos behind it. valid tells that it is known to be UTF-8.
+func (d *Decoder) line(index int, valid bool) error {
+	b, i := d.buf, d.pos
+	if b[i] == '\n' {
+		d.pos++
+		return nil
+	}
+	if valid && b[i] == '{' && d.making() {
+		d.beginRow()
+		end, f := d.object(&d.root, i+1, 1)
+		if f == fine {
+			if b[end] != '\n' {
+				end = d.blank(end)
+			}
+			if b[end] == '\n' && d.timed {
+				d.pos = end + 1
+				d.entryDone(d.endRow())
+				return nil
+			}
+		}
+		d.undo()
+	}
+	stop := i + bytes.IndexByte(b[i:], '\n')
+	d.pos = stop + 1
+	if stop == i+1 && b[i] == '\r' {
+		return nil
+	}
+	if !valid && !utf8.Validate(b[i:stop]) {
+		return d.badLine("Invalid request parameter: invalid line at index: %d", index)
+	}
+	start := d.blank(i)
+	end, f := d.skip(start, 1)
+	if f != fine || d.blank(end) != stop {
+		return d.badLine("Invalid request parameter: invalid JSON at index: %d", index)
+	}
+	if d.making() {
+		d.entryDone(d.entry(start, end))
+	}
+	return nil
+}
+
+// badLine is the error of a line, unless such lines are dropped.
+func (d *Decoder) badLine(format string, index int) error {
+	if d.o.IgnoreErrors {
+		return nil
+	}
+	return status.New(status.InvalidArguments, format, index)
+}
+
+// entryDone deals with the error of an entry whose row is undone: it is skipped, or kept until the body has shown that
+// it has no errors of its own.
+func (d *Decoder) entryDone(err error) {
+	switch {
+	case err == nil:
+	case d.o.SkipErrors:
+		d.res.Skipped++
+	default:
+		d.err = err
+	}
+}
+
+// plainLines reads a body of text lines.
+func (d *Decoder) plainLines() error {
+	for {
+		if err := d.fill(d.pos, "Invalid request parameter: a line"); err != nil {
+			return err
+		}
+		d.skipMark()
+		stop := d.wholeLines()
+		valid := utf8.Validate(d.buf[d.pos:stop])
+		for d.pos < stop {
+			end := d.pos + bytes.IndexByte(d.buf[d.pos:], '\n')
+			text := bytes.TrimSuffix(d.buf[d.pos:end], []byte{'\r'})
+			d.pos = end + 1
+			if len(text) == 0 || !valid && !utf8.Validate(text) || !d.making() {
+				continue
+			}
+			d.message(text)
+		}
+		if d.last() {
+			return nil
+		}
+	}
+}
+
+// message makes the row of a text line.
+func (d *Decoder) message(text []byte) {
+	if d.o.Time.Kind != Now {
+		d.entryDone(d.row([]field{{messageColumn, value{kind: stringValue, text: view(text)}}}))
+		return
+	}
+	if d.msg == nil {
+		c, err := d.b.Column(messageColumn, vector.StringType)
+		if err != nil {
+			d.entryDone(err)
+			return
+		}
+		d.msg = c
+	}
+	d.msg.SetBytes(text)
+	d.time.SetInt(d.now())
+	d.res.Rows++
+	d.b.EndRow()
+}
+
+// place is where the next token of a stream lies.
+type place uint8
+
+const (
+	atValue   place = iota // between values
+	atFirst                // after [
+	atElement              // after a comma
+	atComma                // after an element
+)
+
+// stream reads a body of JSON values.
+func (d *Decoder) stream() error {
+	at := atValue
+	for {
+		if err := d.fill(d.pos, "Invalid request parameter: a JSON value"); err != nil {
+			return err
+		}
+		d.skipMark()
+		whole := d.checkUTF8()
+		i, f := 0, fine
+		for f == fine && d.pos < d.end {
+			at, i, f = d.step(at)
+			if f == notAnEntry {
+				return status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON.")
+			}
+		}
+		switch {
+		case f != fine && (i < d.end || d.last() && whole):
+			return d.badStream(f.String(), i)
+		case !whole:
+			return d.badStream("invalid UTF-8", d.end)
+		case d.last() && at != atValue:
+			return d.badStream("unexpected end", d.end)
+		case d.last():
+			return nil
+		}
+	}
+}
+
+// badStream is the error of a stream, unless it ends quietly there.
+func (d *Decoder) badStream(reason string, i int) error {
+	if d.o.IgnoreErrors {
+		return nil
+	}
+	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d", reason, d.base+int64(i))
+}
+
+// checkUTF8 cuts the window where it stops being UTF-8. It tells whether that is only for want of the rest.
+func (d *Decoder) checkUTF8() (whole bool) {
+	text := d.buf[d.pos:d.end]
+	if !d.last() {
+		d.cut = append(d.cut[:0], text[wholeRunes(text):]...)
+		text = text[:len(text)-len(d.cut)]
+	}
+	n := len(text)
+	if whole = utf8.Validate(text); !whole {
+		n = 0
+		for {
+			r, size := stdutf8.DecodeRune(text[n:])
+			if r == stdutf8.RuneError && size <= 1 {
+				break
+			}
+			n += size
+		}
+	}
+	d.end = d.pos + n
+	clear(d.buf[d.end : d.end+padBytes])
+	return whole
+}
+
+// wholeRunes is the length of text without a rune at its end that goes on after it.
+func wholeRunes(text []byte) int {
+	for n := len(text) - 1; n >= 0 && n >= len(text)-3; n-- {
+		if stdutf8.RuneStart(text[n]) {
+			if !stdutf8.FullRune(text[n:]) {
+				return n
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// step reads the next token or entry at pos and moves pos behind it. A fault leaves pos before what could not be read,
+// and gives the index of the byte that does not fit.
+func (d *Decoder) step(at place) (next place, i int, f fault) {
+	i = d.blank(d.pos)
+	d.pos = i
+	if i >= d.end {
+		return at, i, fine
+	}
+	c := d.buf[i]
+	switch {
+	case at == atComma:
+		if c != ',' && c != ']' {
+			return at, i, badSyntax
+		}
+		d.pos++
+		if c == ',' {
+			return atElement, i, fine
+		}
+		return atValue, i, fine
+	case at == atFirst && c == ']':
+		d.pos++
+		return atValue, i, fine
+	case at == atValue && c == '[':
+		d.pos++
+		return atFirst, i, fine
+	}
+	next = atComma
+	if at == atValue {
+		next = atValue
+	}
+	if c == '{' {
+		if i, f = d.object1(i); f == fine {
+			d.pos = i
+			return next, i, fine
+		}
+		return at, i, f
+	}
+	end, f := d.skip(i, 1)
+	if f == fine && end == d.end && !d.last() {
+		return at, end, badSyntax // a number may go on
+	}
+	if f != fine {
+		return at, end, f
+	}
+	d.pos = end
+	if at != atValue {
+		if d.making() {
+			d.entryDone(errNotObject)
+		}
+	} else if !d.o.IgnoreErrors {
+		return at, end, notAnEntry
+	}
+	return next, end, fine
+}
+
+// object1 reads the entry at i, an object.
+func (d *Decoder) object1(i int) (end int, f fault) {
+	if !d.making() {
+		return d.skip(i, 1)
+	}
+	d.beginRow()
+	end, f = d.object(&d.root, i+1, 1)
+	if f == fine && d.timed {
+		d.entryDone(d.endRow())
+		return end, fine
+	}
+	d.undo()
+	if f != fine && f != odd {
+		return end, f
+	}
+	if end, f = d.skip(i, 1); f != fine {
+		return end, f
+	}
+	d.entryDone(d.entry(i, end))
+	return end, fine
+}

@@ -1,0 +1,39 @@
+package flatten
+
+// What a client can make us hold. Past a limit the answer is InvalidArguments with the limit in the text.
+const (
+	// maxValueBytes bounds one line, one entry or one element of an array: it must lie in memory as a whole.
+	maxValueBytes = 16 << 20
+	// maxBodyBytes bounds a body, so that the text of a column always fits the 4 GiB of a heap: rewriting a number can
+	// make it five times longer.
+	maxBodyBytes = 512 << 20
+	// maxNesting bounds the nesting of a value before any recursion: a page of brackets must not exhaust the stack.
+	maxNesting = 128
+	// maxColumns bounds the columns of a request.
+	maxColumns = 4096
+	// maxCells bounds rows times columns: a NULL takes eight bytes in memory and none in the body.
+	maxCells = 32 << 20
+	// maxGroups bounds the sets of option variables in a request.
+	maxGroups = 64
+	// maxNameBytes bounds the name of a column.
+	maxNameBytes = 1024
+)
+
+// What a decoder keeps from one body to the next.
+const (
+	// windowBytes is what is read at a time: big enough for its cost per window to vanish, small enough for the second
+	// level cache.
+	windowBytes = 256 << 10
+	// maxSpareWindow is the largest window kept; it has grown for an outlier.
+	maxSpareWindow = 1 << 20
+	// maxSpareNodes bounds the learned keys kept: keys that are data (ids) must not fill memory for ever.
+	maxSpareNodes = 2 * maxColumns
+	// maxNodes bounds the learned keys while decoding; entries with further ones are read without learning.
+	maxNodes = 4 * maxColumns
+	// maxSpareScratch is the largest scratch text kept.
+	maxSpareScratch = 1 << 20
+)
+
+// padBytes of zeros follow what was read: loads of eight bytes need no check, and a zero byte, which no token holds,
+// ends every loop.
+const padBytes = 16

@@ -1,0 +1,84 @@
+package flatten
+
+import (
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Option names one of the table options that an entry can name with a top-level key.
+type Option uint8
+
+// The options, in the order of OptionVars.Values.
+const (
+	TTL Option = iota
+	SkipWAL
+	AutoCreateTable
+	AppendMode
+	MergeMode
+	PhysicalTable
+	optionCount
+)
+
+// String is the option's name, also as a hint.
+func (o Option) String() string {
+	return [...]string{"ttl", "skip_wal", "auto_create_table", "append_mode", "merge_mode", "physical_table"}[o]
+}
+
+// optionVariables maps the keys of entries to options.
+var optionVariables = map[string]Option{
+	"service_ttl": TTL, "service_skip_wal": SkipWAL, "service_auto_create_table": AutoCreateTable,
+	"service_append_mode": AppendMode, "service_merge_mode": MergeMode, "service_physical_table": PhysicalTable,
+}
+
+// suffixVariable is the key of a table suffix. It never becomes a column and has no effect here.
+const suffixVariable = "service_table_suffix"
+
+// OptionVars are the option variables of a row, as text. Comparable.
+type OptionVars struct {
+	set    uint8
+	values [optionCount]string
+}
+
+// Value is the text of an option; ok tells whether the row names it.
+func (v *OptionVars) Value(o Option) (text string, ok bool) { return v.values[o], v.set>>o&1 != 0 }
+
+// group is the option variables of the current row, and the builder of the last row that had some.
+type group struct {
+	set    uint8
+	texts  [optionCount]string // of the options in set, and of former rows
+	vars   OptionVars          // of b
+	b      *vector.Builder
+	groups int
+}
+
+// take notes an option of the current row. Rows repeat them, so the text is mostly there.
+func (g *group) take(o Option, text []byte) {
+	g.set |= 1 << o
+	if g.texts[o] != string(text) {
+		g.texts[o] = string(text)
+	}
+}
+
+// moveRow ends a row with option variables: it goes to its own builder.
+func (d *Decoder) moveRow() error {
+	g := &d.group
+	vars := OptionVars{set: g.set}
+	for o := range optionCount {
+		if g.set>>o&1 != 0 {
+			vars.values[o] = g.texts[o]
+		}
+	}
+	if g.b == nil || g.vars != vars {
+		if g.groups++; g.groups > maxGroups {
+			d.b.DropRow()
+			return status.New(status.InvalidArguments, "option variables change more than %d times in a request", maxGroups)
+		}
+		g.vars, g.b = vars, d.rows(vars)
+		d.prepare(g.b)
+	}
+	if err := d.b.MoveRow(g.b); err != nil {
+		return err
+	}
+	g.b.EndRow()
+	return nil
+}
