@@ -10,7 +10,8 @@ import (
 const TempSuffix = ".tmp"
 
 // Publish is the one way to a file name: it writes dir/name.tmp, syncs it, renames it to dir/name and syncs dir. When
-// it returns nil the file is wholly there after any crash; when it returns an error the name is as before.
+// it returns nil the file is wholly there after any crash. When it returns an error the name holds what it held before
+// or, if only the last step failed, the new content; never a part of it.
 func Publish(fs FS, dir, name string, write func(File) error) error {
 	tmp := path.Join(dir, name+TempSuffix)
 	f, err := fs.Create(tmp)
@@ -21,20 +22,17 @@ func Publish(fs FS, dir, name string, write func(File) error) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = fs.Rename(tmp, path.Join(dir, name))
 	}
-	if err == nil {
-		if err = fs.SyncDir(dir); err == nil {
-			return nil
+	if err != nil {
+		if rm := fs.Remove(tmp); rm != nil && !NotExist(rm) {
+			err = errors.Join(err, rm)
 		}
-		// The rename may or may not survive a crash: take the name away again, so that failure means absent.
-		err = errors.Join(err, fs.Remove(path.Join(dir, name)))
 		return fmt.Errorf("publish %s: %w", name, err)
 	}
-	if rm := fs.Remove(tmp); rm != nil && !NotExist(rm) {
-		err = errors.Join(err, rm)
+	if err := fs.SyncDir(dir); err != nil {
+		return fmt.Errorf("publish %s: %w", name, err)
 	}
-	return fmt.Errorf("publish %s: %w", name, err)
+	return nil
 }

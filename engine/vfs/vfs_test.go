@@ -129,9 +129,11 @@ func TestPublishIsAllOrNothing(t *testing.T) {
 			_, err := f.Write([]byte("whole"))
 			return err
 		})
-		_, stat := m.Stat("/d/x")
-		if (err == nil) != (stat == nil) {
-			t.Errorf("fault at operation %d: error %v, file %v", n, err, stat)
+		if _, stat := m.Stat("/d/x"); err == nil && stat != nil {
+			t.Errorf("no error at operation %d, file %v", n, stat)
+		}
+		if _, stat := m.Stat("/d/x"); stat == nil && content(t, m, "/d/x") != "whole" {
+			t.Errorf("fault at operation %d: the name holds a part", n)
 		}
 		if n < 5 && !errors.Is(err, fail) {
 			t.Errorf("fault at operation %d is lost: %v", n, err)

@@ -1,0 +1,246 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vfs"
+	"varve/wal"
+)
+
+// The manifest file:
+//
+//	+---------------------+-------------+--------+-----------------------+---------------------+
+//	| magic "VARVMAN1" 8B | version 4B  | crc 4B | frame: snapshot       | frame: edit | ...   |
+//	+---------------------+-------------+--------+-----------------------+---------------------+
+//
+// Frames are those of the log. The snapshot is frame 1; edits follow with rising numbers.
+const (
+	// FileName is the manifest's name in the data directory.
+	FileName = "MANIFEST"
+
+	fileMagic    = "VARVMAN1"
+	fileVersion  = 1
+	fileHead     = 16
+	typeSnapshot = 1
+	typeEdit     = 2
+
+	// Edits are folded into a new snapshot when they outgrow it and this many bytes.
+	foldBytes = 1 << 20
+)
+
+// ErrCorrupt is wrapped by every error about the file's content.
+var ErrCorrupt = errors.New("manifest is damaged")
+
+// Manifest is the open file. Safe for concurrent use.
+type Manifest struct {
+	fs  vfs.FS
+	dir string
+
+	state atomic.Pointer[State]
+
+	mu       sync.Mutex // protects what follows; held while an edit is written
+	f        vfs.File   // nil: the file cannot be trusted, the next edit writes a new one
+	number   uint64
+	snapshot int64 // bytes of the snapshot frame
+	edits    int64 // bytes of edits behind it
+}
+
+// Open reads the manifest of a data directory, or makes an empty one. What a crash left of an edit that was never
+// acknowledged is cut off; damage before that is ErrCorrupt.
+func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
+	m := &Manifest{fs: fs, dir: dir}
+	name := path.Join(dir, FileName)
+	mapping, err := fs.Map(name)
+	if vfs.NotExist(err) {
+		s := newState()
+		m.state.Store(s)
+		return m, s, m.rewrite(s)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("manifest: %w", err)
+	}
+	s, clean, err := m.read(mapping.Bytes())
+	if err := errors.Join(err, mapping.Unmap()); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m.state.Store(s)
+	if clean {
+		// Everything is intact: go on at the end. After a crash the last edit may be in the page cache only.
+		if m.f, err = fs.OpenAppend(name); err == nil {
+			err = m.f.Sync()
+		}
+	}
+	if !clean || err != nil {
+		if err := m.rewrite(s); err != nil {
+			return nil, nil, err
+		}
+	}
+	return m, s, nil
+}
+
+// read gives the state of a file's content; clean is false when an unfinished edit lies at the end.
+func (m *Manifest) read(src []byte) (s *State, clean bool, err error) {
+	if err := checkHead(src); err != nil {
+		return nil, false, err
+	}
+	f, length, _, ok := wal.ReadFrame(src[fileHead:])
+	if !ok || f.Type != typeSnapshot {
+		return nil, false, fmt.Errorf("%w: the snapshot is not intact", ErrCorrupt)
+	}
+	if s, err = decodeSnapshot(f.Body); err != nil {
+		return nil, false, fmt.Errorf("%w: snapshot: %v", ErrCorrupt, err)
+	}
+	m.snapshot, m.number = int64(length), f.Number
+	for off := fileHead + length; off < len(src); off += length {
+		if f, length, _, ok = wal.ReadFrame(src[off:]); !ok {
+			if later, found := intactBehind(src[off:], m.number); found {
+				return nil, false, fmt.Errorf("%w: edit %d at offset %d cannot be read, but edit %d behind it can", ErrCorrupt, m.number+1, off, later)
+			}
+			return s, false, nil
+		}
+		if f.Number != m.number+1 || f.Type != typeEdit {
+			return nil, false, fmt.Errorf("%w: offset %d: frame %d of type %d after frame %d", ErrCorrupt, off, f.Number, f.Type, m.number)
+		}
+		e, err := decodeEdit(f.Body)
+		if err == nil {
+			s, err = s.apply(e)
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("%w: edit %d at offset %d: %v", ErrCorrupt, f.Number, off, err)
+		}
+		m.number = f.Number
+		m.edits += int64(length)
+	}
+	return s, true, nil
+}
+
+func checkHead(src []byte) error {
+	if len(src) < fileHead {
+		return fmt.Errorf("%w: %d bytes", ErrCorrupt, len(src))
+	}
+	if string(src[:8]) != fileMagic {
+		return fmt.Errorf("%w: magic %q is not %q", ErrCorrupt, src[:8], fileMagic)
+	}
+	if got, want := wal.Checksum(src[:12]), binary.LittleEndian.Uint32(src[12:]); got != want {
+		return fmt.Errorf("%w: header checksum %08x, want %08x", ErrCorrupt, got, want)
+	}
+	if v := binary.LittleEndian.Uint32(src[8:]); v != fileVersion {
+		return fmt.Errorf("manifest has format version %d, this program reads version %d", v, fileVersion)
+	}
+	return nil
+}
+
+// intactBehind looks for an intact edit behind a bad one: each edit is synced before the next is written, so finding
+// one means damage, not a crash.
+func intactBehind(src []byte, last uint64) (uint64, bool) {
+	for off := 1; off+wal.FrameHead <= len(src); off++ {
+		if n := binary.LittleEndian.Uint64(src[off+12:]); n <= last+1 || n > last+1<<24 {
+			continue
+		}
+		if f, _, _, ok := wal.ReadFrame(src[off:]); ok {
+			return f.Number, true
+		}
+	}
+	return 0, false
+}
+
+// State is the current state. It never changes; Apply publishes a new one.
+func (m *Manifest) State() *State { return m.state.Load() }
+
+// Apply makes an edit durable and publishes the state after it. On an error nothing is published; the edit may
+// nevertheless be found by the next Open, wholly, unless another Apply succeeds in between. So files that a failed edit
+// would have added must stay where they are.
+func (m *Manifest) Apply(e Edit) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next, err := m.State().apply(&e)
+	if err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	if m.f == nil || m.edits > max(foldBytes, m.snapshot) {
+		if err := m.rewrite(next); err != nil {
+			return err
+		}
+		m.state.Store(next)
+		return nil
+	}
+	body, err := encodeEdit(&e)
+	if err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	frame := wal.AppendFrame(nil, wal.Frame{Type: typeEdit, Number: m.number + 1, Synced: m.number, Body: body})
+	if _, err = m.f.Write(frame); err == nil {
+		err = m.f.Sync()
+	}
+	if err != nil {
+		m.abandon()
+		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %v", err)
+	}
+	m.number++
+	m.edits += int64(len(frame))
+	m.state.Store(next)
+	return nil
+}
+
+// abandon gives up a file whose end is not known: the next edit writes the whole state anew.
+func (m *Manifest) abandon() {
+	if m.f != nil {
+		_ = m.f.Close() // what it holds is not believed any more
+	}
+	m.f = nil
+}
+
+// rewrite publishes a new file with s as its snapshot.
+func (m *Manifest) rewrite(s *State) error {
+	m.abandon()
+	body, err := encodeSnapshot(s)
+	if err != nil {
+		return fmt.Errorf("manifest: %w", err)
+	}
+	head := append([]byte(fileMagic), 0, 0, 0, 0, 0, 0, 0, 0)
+	binary.LittleEndian.PutUint32(head[8:], fileVersion)
+	binary.LittleEndian.PutUint32(head[12:], wal.Checksum(head[:12]))
+	number := m.number + 1
+	frame := wal.AppendFrame(head, wal.Frame{Type: typeSnapshot, Number: number, Synced: m.number, Body: body})
+	err = vfs.Publish(m.fs, m.dir, FileName, func(f vfs.File) error {
+		_, err := f.Write(frame)
+		return err
+	})
+	if err == nil {
+		m.f, err = m.fs.OpenAppend(path.Join(m.dir, FileName))
+	}
+	if err != nil {
+		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %v", err)
+	}
+	m.number, m.snapshot, m.edits = number, int64(len(frame)-fileHead), 0
+	return nil
+}
+
+// Close closes the file. Everything is on disk already.
+func (m *Manifest) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.f == nil {
+		return nil
+	}
+	err := m.f.Close()
+	m.f = nil
+	return err
+}
+
+func (s *State) tableIDs() []schema.TableID {
+	ids := make([]schema.TableID, 0, len(s.Tables))
+	for id := range s.Tables {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}

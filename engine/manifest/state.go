@@ -1,0 +1,138 @@
+// Package manifest keeps the one durable list of databases, tables and parts: a snapshot and the edits since, in one
+// file of checksummed frames, replaced by rename when the edits outgrow the snapshot.
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"varve/engine/schema"
+)
+
+// State is what the manifest says. A State handed out is never changed by the manifest: Apply publishes a new one.
+type State struct {
+	Databases map[string]Database
+	Tables    map[schema.TableID]*TableState
+	// NextTable and NextFile are the smallest ids never given out.
+	NextTable schema.TableID
+	NextFile  uint64
+}
+
+// Database is a database's options.
+type Database struct {
+	Options []schema.Option `json:"options,omitempty"`
+}
+
+// TableState is one table with its parts. Immutable.
+type TableState struct {
+	Schema *schema.Table
+	// Flushed is the highest sequence number whose rows, and those of all smaller ones, are in parts or gone by
+	// truncation: replay of the log skips them.
+	Flushed uint64
+	Parts   []PartMeta // in the order they were added
+}
+
+// PartMeta is what is known of a part without opening it.
+type PartMeta struct {
+	File       uint64 `json:"file"`
+	Bytes      int64  `json:"bytes"`
+	IndexBytes int64  `json:"index_bytes,omitempty"`
+	Rows       int64  `json:"rows"`
+	MinTime    int64  `json:"min_time"` // of the time index, inclusive
+	MaxTime    int64  `json:"max_time"` // inclusive
+	MinSeq     uint64 `json:"min_seq"`
+	MaxSeq     uint64 `json:"max_seq"`
+	Checksum   uint32 `json:"checksum"` // of the part's footer
+	Level      uint8  `json:"level,omitempty"`
+}
+
+// Edit is one change, applied wholly or not at all. Members that are nil or empty change nothing. They take effect in
+// the order of the fields.
+type Edit struct {
+	PutDatabase  map[string]Database `json:"put_database,omitempty"`
+	DropDatabase []string            `json:"drop_database,omitempty"`
+	PutTable     []*schema.Table     `json:"-"`
+	DropTable    []schema.TableID    `json:"drop_table,omitempty"`
+	RemoveParts  []PartEdit          `json:"remove_parts,omitempty"`
+	AddParts     []PartEdit          `json:"add_parts,omitempty"`
+	Flushed      []FlushedEdit       `json:"flushed,omitempty"`
+	NextFile     uint64              `json:"next_file,omitempty"`
+}
+
+// PartEdit adds or removes a part of a table; removal looks at File alone.
+type PartEdit struct {
+	Table schema.TableID `json:"table"`
+	Part  PartMeta       `json:"part"`
+}
+
+// FlushedEdit raises a table's flushed sequence number.
+type FlushedEdit struct {
+	Table    schema.TableID `json:"table"`
+	Sequence uint64         `json:"sequence"`
+}
+
+func newState() *State {
+	return &State{Databases: map[string]Database{}, Tables: map[schema.TableID]*TableState{}, NextTable: 1, NextFile: 1}
+}
+
+// apply gives the state after the edit; s stays as it is.
+func (s *State) apply(e *Edit) (*State, error) {
+	n := &State{Databases: maps.Clone(s.Databases), Tables: maps.Clone(s.Tables), NextTable: s.NextTable, NextFile: s.NextFile}
+	maps.Copy(n.Databases, e.PutDatabase)
+	for _, d := range e.DropDatabase {
+		delete(n.Databases, d)
+	}
+	for _, t := range e.PutTable {
+		ts := TableState{Schema: t}
+		if old := n.Tables[t.ID]; old != nil {
+			ts.Flushed, ts.Parts = old.Flushed, old.Parts
+		}
+		n.Tables[t.ID] = &ts
+		n.NextTable = max(n.NextTable, t.ID+1)
+	}
+	for _, id := range e.DropTable {
+		delete(n.Tables, id)
+	}
+	for _, p := range e.RemoveParts {
+		if err := n.change(p.Table, func(t *TableState) error {
+			i := slices.IndexFunc(t.Parts, func(m PartMeta) bool { return m.File == p.Part.File })
+			if i < 0 {
+				return fmt.Errorf("table %d has no part %d to remove", p.Table, p.Part.File)
+			}
+			t.Parts = slices.Delete(slices.Clone(t.Parts), i, i+1)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range e.AddParts {
+		if err := n.change(p.Table, func(t *TableState) error {
+			t.Parts = append(slices.Clone(t.Parts), p.Part)
+			n.NextFile = max(n.NextFile, p.Part.File+1)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range e.Flushed {
+		if err := n.change(f.Table, func(t *TableState) error {
+			t.Flushed = max(t.Flushed, f.Sequence)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	n.NextFile = max(n.NextFile, e.NextFile)
+	return n, nil
+}
+
+func (s *State) change(id schema.TableID, f func(*TableState) error) error {
+	old := s.Tables[id]
+	if old == nil {
+		return fmt.Errorf("edit of table %d, which does not exist", id)
+	}
+	t := *old
+	s.Tables[id] = &t
+	return f(&t)
+}
