@@ -1,0 +1,286 @@
+package filter
+
+import (
+	"fmt"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// Program is a compiled conjunction. It holds scratch memory: one goroutine at a time.
+type Program struct {
+	conds []*condition
+	hit   vector.Bitmap // scratch: rows that pass the condition at hand
+	rows  []uint32      // scratch: row numbers
+	text  textScratch
+}
+
+// condition is one compiled comparison.
+type condition struct {
+	Cond
+	kind    vector.Kind
+	negate  bool     // rows that do not pass test but have a value
+	op      Op       // what to test, negation taken off
+	numbers numbers  // constants of comparisons and IN lists
+	strings stringIn // constants of IN on bytes
+	match   *matcher // text operators
+
+	// The last dictionary seen and which of its values pass.
+	values *vector.Vector
+	passes vector.Bitmap
+}
+
+// Compile prepares a conjunction for evaluation. It fails on a malformed regular expression and on arguments whose
+// count does not fit the operator.
+func Compile(a And) (*Program, error) {
+	p := &Program{conds: make([]*condition, len(a))}
+	for i := range a {
+		c, err := compile(&a[i])
+		if err != nil {
+			return nil, err
+		}
+		p.conds[i] = c
+	}
+	return p, nil
+}
+
+func compile(from *Cond) (*condition, error) {
+	c := &condition{Cond: *from, op: from.Op}
+	switch c.Op {
+	case IsNull, IsNotNull:
+		return c, nil
+	case In, NotIn:
+	default:
+		if c.Args == nil || c.NArgs != 1 {
+			return nil, fmt.Errorf("condition %d on column %d takes one argument, not %d", c.Op, c.Column, c.NArgs)
+		}
+	}
+	if c.Args == nil || c.Args.Form != vector.Flat && (c.Args.Form != vector.Const || c.NArgs != 1) {
+		return nil, fmt.Errorf("condition %d on column %d: arguments must be flat", c.Op, c.Column)
+	}
+	c.kind = c.Args.Type.Kind()
+	switch c.Op {
+	case NotEqual:
+		c.op, c.negate = Equal, true
+	case Greater:
+		c.op, c.negate = LessEqual, true
+	case GreaterEqual:
+		c.op, c.negate = Less, true
+	case NotIn:
+		c.op, c.negate = In, true
+	case NotRegex:
+		c.op, c.negate = Regex, true
+	case NotLike:
+		c.op, c.negate = Like, true
+	case NotILike:
+		c.op, c.negate = ILike, true
+	case Equal, Less, LessEqual, In, Prefix, Contains, ContainsFold, Term, Regex, Like, ILike:
+	default:
+		return nil, fmt.Errorf("unknown condition %d on column %d", c.Op, c.Column)
+	}
+	switch c.op {
+	case Equal, Less, LessEqual:
+		return c, nil
+	case In:
+		c.compileIn()
+		return c, nil
+	}
+	if c.kind != vector.Bytes {
+		return nil, fmt.Errorf("condition %d on column %d takes text, not %s", c.Op, c.Column, c.Args.Type)
+	}
+	m, err := newMatcher(c.op, c.Args.Bytes(0))
+	if err != nil {
+		return nil, err
+	}
+	c.match = m
+	return c, nil
+}
+
+// Len is the number of conditions.
+func (p *Program) Len() int { return len(p.conds) }
+
+// Column is the column that condition i looks at.
+func (p *Program) Column(i int) schema.ColumnID { return p.conds[i].Column }
+
+// Cost orders conditions from cheap to dear: 0 NULL tests, 1 numbers, 2 short comparisons of bytes, 3 text search,
+// 4 regular expressions.
+func (p *Program) Cost(i int) int {
+	c := p.conds[i]
+	switch {
+	case c.Op == IsNull || c.Op == IsNotNull:
+		return 0
+	case c.kind != vector.Bytes:
+		return 1
+	case c.match == nil || c.op == Prefix:
+		return 2
+	case c.op == Regex:
+		return 4
+	}
+	return 3
+}
+
+// Eval evaluates the conjunction on n rows. keep holds the rows in question on entry, and of them those that pass on
+// return; it has Words(n) words. col gives the vector of a column, of any form, of the condition's type.
+func (p *Program) Eval(n int, col func(schema.ColumnID) *vector.Vector, keep vector.Bitmap) {
+	for i, c := range p.conds {
+		p.EvalCond(i, n, col(c.Column), keep)
+		if none(keep) {
+			return
+		}
+	}
+}
+
+// Eval evaluates the conjunction on n rows, compiling it first: see Program.Eval.
+func (a And) Eval(n int, col func(schema.ColumnID) *vector.Vector, keep vector.Bitmap) error {
+	p, err := Compile(a)
+	if err != nil {
+		return err
+	}
+	p.Eval(n, col, keep)
+	return nil
+}
+
+// EvalCond evaluates condition i on the n rows of v and takes the rows that do not pass out of keep.
+func (p *Program) EvalCond(i, n int, v *vector.Vector, keep vector.Bitmap) {
+	c := p.conds[i]
+	switch c.Op {
+	case IsNull:
+		keepNulls(keep, v)
+		return
+	case IsNotNull:
+		keepValid(keep, v)
+		return
+	}
+	switch v.Form {
+	case vector.Const:
+		if v.IsNull(0) || !c.one(p, v) {
+			clear(keep)
+		}
+	case vector.Dict:
+		if v.Values.Len() == 0 {
+			clear(keep)
+			return
+		}
+		keepValid(keep, v)
+		keepCodes(keep, v.Codes[:n], c.dictionary(p, v.Values))
+	default:
+		keepValid(keep, v)
+		c.flat(p, n, v, keep)
+	}
+}
+
+// one tests the single value of a Const vector.
+func (c *condition) one(p *Program, v *vector.Vector) bool {
+	f := *v
+	f.Form, f.Valid = vector.Flat, nil
+	keep := [1]uint64{1}
+	c.flat(p, 1, &f, keep[:])
+	return keep[0]&1 != 0
+}
+
+// dictionary tells which values of a dictionary pass. The answer for the dictionary seen last is kept.
+func (c *condition) dictionary(p *Program, values *vector.Vector) vector.Bitmap {
+	if c.values == values {
+		return c.passes
+	}
+	n := values.Len()
+	if cap(c.passes) < vector.Words(n) {
+		c.passes = vector.MakeBitmap(n)
+	}
+	c.passes = c.passes[:vector.Words(n)]
+	c.passes.Fill(n)
+	c.flat(p, n, values, c.passes)
+	c.values = values
+	return c.passes
+}
+
+// Passing tells which values of a dictionary pass condition i; ok is false for NULL tests, which no dictionary
+// decides. The bitmap is valid until the next evaluation on another dictionary.
+func (p *Program) Passing(i int, values *vector.Vector) (passes vector.Bitmap, ok bool) {
+	c := p.conds[i]
+	if c.Op == IsNull || c.Op == IsNotNull {
+		return nil, false
+	}
+	return c.dictionary(p, values), true
+}
+
+// flat evaluates on a Flat vector whose NULL rows are no longer in keep.
+func (c *condition) flat(p *Program, n int, v *vector.Vector, keep vector.Bitmap) {
+	if c.kind != v.Type.Kind() {
+		clear(keep) // the caller casts; a vector of another kind holds nothing that could be equal
+		return
+	}
+	if cap(p.hit) < len(keep) {
+		p.hit = make(vector.Bitmap, len(keep))
+	}
+	hit := p.hit[:len(keep)]
+	switch {
+	case c.match != nil:
+		c.match.eval(p, n, v, keep, hit)
+	case c.kind == vector.Bytes:
+		c.evalBytes(n, v, keep, hit)
+	default:
+		c.evalNumbers(n, v, hit)
+	}
+	if c.negate {
+		for i := range keep {
+			keep[i] &^= hit[i]
+		}
+		return
+	}
+	for i := range keep {
+		keep[i] &= hit[i]
+	}
+}
+
+func none(b vector.Bitmap) bool {
+	for _, w := range b {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func keepValid(keep vector.Bitmap, v *vector.Vector) {
+	switch {
+	case v.Valid == nil:
+	case v.Form == vector.Const:
+		if v.Valid[0]&1 == 0 {
+			clear(keep)
+		}
+	default:
+		keep.And(v.Valid)
+	}
+}
+
+func keepNulls(keep vector.Bitmap, v *vector.Vector) {
+	switch {
+	case v.Valid == nil:
+		clear(keep)
+	case v.Form == vector.Const:
+		if v.Valid[0]&1 != 0 {
+			clear(keep)
+		}
+	default:
+		valid := v.Valid[:len(keep)]
+		for i := range keep {
+			keep[i] &^= valid[i]
+		}
+	}
+}
+
+// keepCodes takes the rows out of keep whose code is not in passes.
+func keepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
+	for w := range keep {
+		if keep[w] == 0 {
+			continue
+		}
+		chunk := codes[w*64 : min(w*64+64, len(codes))]
+		var m uint64
+		for i, c := range chunk {
+			m |= (passes[c>>6] >> (c & 63) & 1) << i
+		}
+		keep[w] &= m
+	}
+}

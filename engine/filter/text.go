@@ -1,0 +1,164 @@
+package filter
+
+import (
+	"bytes"
+
+	"varve/engine/vector"
+)
+
+// matcher is a compiled text operator. A row can only pass when it holds literal; check decides the rows that do.
+type matcher struct {
+	literal []byte
+	// fold: the literal is folded, and so are the rows before they are searched and checked.
+	fold bool
+	// check decides one row (folded when fold is set); nil: holding the literal is enough.
+	check func(row []byte) bool
+	// anchored: check is cheaper than a search for the literal.
+	anchored bool
+}
+
+// textScratch is the memory that folding needs.
+type textScratch struct {
+	heap []byte
+	row  []byte
+}
+
+func newMatcher(op Op, arg []byte) (*matcher, error) {
+	arg = bytes.Clone(arg)
+	switch op {
+	case Prefix:
+		return &matcher{check: func(row []byte) bool { return bytes.HasPrefix(row, arg) }, anchored: true}, nil
+	case Contains:
+		return &matcher{literal: arg}, nil
+	case ContainsFold:
+		return &matcher{literal: AppendFold(nil, arg), fold: true}, nil
+	case Term:
+		t := NewTerm(arg)
+		return &matcher{literal: arg, check: t.Match}, nil
+	case Regex:
+		return newRegex(string(arg))
+	}
+	return newLike(arg, op == ILike), nil
+}
+
+// Ways of walking a heap.
+const (
+	// sparse is the share of candidate rows, one in so many, below which rows are looked at one by one.
+	sparse = 8
+	// minSearch is the number of rows below which a search over the heap does not pay.
+	minSearch = 16
+)
+
+// eval sets hit where the rows of keep match; other rows of hit have no meaning. v is Flat.
+func (m *matcher) eval(p *Program, n int, v *vector.Vector, keep, hit vector.Bitmap) {
+	clear(hit)
+	views, heap := v.Views[:n], v.Heap
+	if !m.anchored && len(m.literal) > 0 && n >= minSearch && keep.Count()*sparse >= n {
+		if from, to, ok := packed(views); ok {
+			span := heap[from:to]
+			if m.fold {
+				if !foldable(span, m.literal) {
+					m.evalRows(p, views, heap, keep, hit)
+					return
+				}
+				p.text.heap = appendLower(p.text.heap[:0], span)
+				span = p.text.heap
+			}
+			m.evalHeap(&p.text, views, heap, span, hit)
+			return
+		}
+	}
+	m.evalRows(p, views, heap, keep, hit)
+}
+
+// evalHeap searches the literal in span, the part of the heap that the rows fill back to back (or its lowered copy),
+// and maps positions to rows.
+func (m *matcher) evalHeap(s *textScratch, views []vector.View, heap, span []byte, hit vector.Bitmap) {
+	base, size := views[0].Off, len(m.literal)
+	row := 0
+	for at := 0; ; {
+		i := bytes.Index(span[at:], m.literal)
+		if i < 0 {
+			return
+		}
+		at += i
+		row = rowAt(views, base, row, at)
+		w := views[row]
+		end := int(w.Off - base + w.Len)
+		if at+size > end {
+			at++ // begins in one row and ends in the next
+			continue
+		}
+		if m.check == nil || m.checks(s, heap[w.Off:w.Off+w.Len]) {
+			hit.Set(row)
+		}
+		if at = end; row+1 >= len(views) {
+			return
+		}
+		row++
+	}
+}
+
+// rowAt finds the row, from row on, that holds byte at of the span: by doubling steps, then by halves.
+func rowAt(views []vector.View, base uint32, row, at int) int {
+	pos := base + uint32(at)
+	lo, step := row, 1
+	for lo+step < len(views) && views[lo+step].Off <= pos {
+		lo += step
+		step <<= 1
+	}
+	hi := min(lo+step, len(views))
+	for hi-lo > 1 {
+		mid := int(uint(lo+hi) >> 1)
+		if views[mid].Off <= pos {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// packed tells whether the views lie back to back, and which part of the heap they fill.
+func packed(views []vector.View) (from, to uint32, ok bool) {
+	from = views[0].Off
+	to = from
+	for _, w := range views {
+		if w.Off != to {
+			return 0, 0, false
+		}
+		to += w.Len
+	}
+	return from, to, true
+}
+
+// evalRows looks at the rows of keep one by one.
+func (m *matcher) evalRows(p *Program, views []vector.View, heap []byte, keep, hit vector.Bitmap) {
+	p.rows = keep.AppendRows(p.rows[:0])
+	for _, r := range p.rows {
+		w := views[r]
+		if m.matches(&p.text, heap[w.Off:w.Off+w.Len]) {
+			hit.Set(int(r))
+		}
+	}
+}
+
+// checks folds the row when that is asked for and runs check.
+func (m *matcher) checks(s *textScratch, row []byte) bool {
+	if m.fold {
+		s.row = AppendFold(s.row[:0], row)
+		row = s.row
+	}
+	return m.check(row)
+}
+
+func (m *matcher) matches(s *textScratch, row []byte) bool {
+	if m.fold {
+		s.row = AppendFold(s.row[:0], row)
+		row = s.row
+	}
+	if len(m.literal) > 0 && !m.anchored && !bytes.Contains(row, m.literal) {
+		return false
+	}
+	return m.check == nil || m.check(row)
+}
