@@ -60,9 +60,9 @@ type Result struct {
 	Rows, Skipped int
 }
 
-// Rows gives the builder for rows with the given option variables. It is called once per body with the zero
-// OptionVars, and when rows carry variables once per change of them.
-type Rows func(OptionVars) *vector.Builder
+// Rows gives the builder for rows with the given option variables, or the error of the variables. It is called once per
+// body with the zero OptionVars, and when rows carry variables once per change of them.
+type Rows func(OptionVars) (*vector.Builder, error)
 
 // Decoder reads bodies. It learns the shape of entries: keep it, a warm decoder allocates nothing per row or field.
 // One goroutine at a time.
@@ -94,7 +94,7 @@ type Decoder struct {
 	timed  bool                  // the current row has its time
 	group  group
 	res    Result
-	err    error // the first entry's error; the rest of the body is read for its own errors only
+	err    error // the request's error; the rest of the body is read for its own errors only
 
 	scratch []byte // keys and values being unescaped
 	text    jsonText
@@ -140,8 +140,10 @@ func (d *Decoder) begin(body io.Reader, f Framing, o Options, rows Rows) {
 	d.newlines = f == JSONStream
 	d.res, d.err, d.timeNS, d.clock = Result{}, nil, 0, false
 	d.forget()
-	if !o.CheckOnly {
-		d.b = rows(OptionVars{})
+	if o.CheckOnly {
+		return
+	}
+	if d.b, d.err = rows(OptionVars{}); d.err == nil {
 		d.prepare(d.b)
 		d.time = d.b.Lookup(o.Time.Column())
 	}
@@ -170,16 +172,16 @@ func (d *Decoder) release() {
 	d.text.release()
 }
 
-// endRow finishes the row that has its values in d.b.
+// endRow finishes the row that has its values in d.b. After an error the row is gone.
 func (d *Decoder) endRow() error {
 	if d.o.Time.Kind == Now {
 		d.time.SetInt(d.now())
 	}
-	d.res.Rows++
 	if d.group.set != 0 {
 		return d.moveRow()
 	}
 	d.b.EndRow()
+	d.res.Rows++
 	return nil
 }
 

@@ -23,14 +23,17 @@ type groups struct {
 	builders []*vector.Builder
 }
 
-func (g *groups) rows(v OptionVars) *vector.Builder {
+func (g *groups) rows(v OptionVars) (*vector.Builder, error) {
+	if text, _ := v.Value(TTL); text == "bad" {
+		return nil, status.New(status.InvalidArguments, "bad ttl")
+	}
 	for i := range g.vars {
 		if g.vars[i] == v {
-			return g.builders[i]
+			return g.builders[i], nil
 		}
 	}
 	g.vars, g.builders = append(g.vars, v), append(g.builders, vector.NewBuilder())
-	return g.builders[len(g.builders)-1]
+	return g.builders[len(g.builders)-1], nil
 }
 
 // String is all groups with rows: options, columns, rows. Times of the clock are shown as now.
@@ -246,6 +249,9 @@ func TestBodies(t *testing.T) {
 		{"invalid UTF-8 ignored", JSONStream, ignore, "{\"a\":1} {\"a\":\"\xff\"}", one},
 		{"UTF-8 cut short", JSONStream, stream, "{\"a\":\"\xe2\x82", jsonError + "invalid UTF-8 at byte 6"},
 		{"error of the body after one of an entry", JSONStream, stream, `[1,{"a":1},`, jsonError + "unexpected end at byte 11"},
+
+		{"bad option", NDJSON, skip, "{\"a\":1}\n{\"a\":2,\"service_ttl\":\"bad\"}", "1004 bad ttl"},
+		{"bad option before a bad line", NDJSON, skip, "{\"a\":2,\"service_ttl\":\"bad\"}\n{", "1004 Invalid request parameter: invalid JSON at index: 1"},
 
 		{"text", Lines, text, "\nhello world\n\r\n two \n", ts + `message:String | now "hello world" | now " two "`},
 		{"text invalid UTF-8", Lines, text, "a\n\xff\nb", ts + `message:String | now "a" | now "b"`},

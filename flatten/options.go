@@ -69,16 +69,30 @@ func (d *Decoder) moveRow() error {
 		}
 	}
 	if g.b == nil || g.vars != vars {
-		if g.groups++; g.groups > maxGroups {
+		b, err := d.newGroup(vars)
+		if err != nil {
 			d.b.DropRow()
-			return status.New(status.InvalidArguments, "option variables change more than %d times in a request", maxGroups)
+			d.err = err // not an error of the entry alone: never skipped
+			return nil
 		}
-		g.vars, g.b = vars, d.rows(vars)
-		d.prepare(g.b)
+		g.vars, g.b = vars, b
 	}
 	if err := d.b.MoveRow(g.b); err != nil {
 		return err
 	}
 	g.b.EndRow()
+	d.res.Rows++
 	return nil
+}
+
+// newGroup gives the builder of rows with other option variables than the last row.
+func (d *Decoder) newGroup(vars OptionVars) (*vector.Builder, error) {
+	if d.group.groups++; d.group.groups > maxGroups {
+		return nil, status.New(status.InvalidArguments, "option variables change more than %d times in a request", maxGroups)
+	}
+	b, err := d.rows(vars)
+	if err == nil {
+		d.prepare(b)
+	}
+	return b, err
 }

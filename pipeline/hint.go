@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"strings"
+
+	"varve/engine"
+	"varve/engine/status"
+	"varve/flatten"
+)
+
+// commentCreated is the comment of tables that a write creates.
+const commentCreated = "Created on insertion"
+
+// hinter makes the hints of a request's groups: what to create when the table is absent.
+type hinter struct {
+	request *Request
+	time    string // the time index
+}
+
+// hint joins the request's hints with the option variables of rows, which come first.
+func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
+	text := map[string]string{}
+	for _, o := range []flatten.Option{flatten.TTL, flatten.SkipWAL, flatten.AutoCreateTable, flatten.PhysicalTable} {
+		if x, ok := h.request.Hints[o.String()]; ok {
+			text[o.String()] = x
+		}
+	}
+	for _, o := range []flatten.Option{flatten.TTL, flatten.SkipWAL, flatten.AutoCreateTable, flatten.PhysicalTable, flatten.AppendMode, flatten.MergeMode} {
+		if x, ok := v.Value(o); ok {
+			text[o.String()] = x
+		}
+	}
+	create := true
+	if x, ok := text["auto_create_table"]; ok {
+		switch strings.ToLower(x) {
+		case "true":
+		case "false":
+			create = false
+		default:
+			return engine.Hint{}, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
+		}
+		delete(text, "auto_create_table")
+	}
+	if err := setMode(text); err != nil {
+		return engine.Hint{}, err
+	}
+	options, err := parseOptions(text)
+	if err != nil {
+		return engine.Hint{}, err
+	}
+	return engine.Hint{AutoCreate: create, TimeIndex: h.time, Options: options, Comment: commentCreated}, nil
+}
+
+// setMode decides between keeping all rows, which is what log tables do, and merging rows of equal key and time.
+func setMode(text map[string]string) error {
+	mode, given := text["append_mode"]
+	_, merging := text["merge_mode"]
+	switch {
+	case !merging && !given:
+		text["append_mode"] = "true"
+	case merging && !given:
+		text["append_mode"] = "false"
+	case merging && strings.EqualFold(mode, "true"):
+		return status.New(status.InvalidArguments, "`merge_mode` cannot be set for a table with `append_mode = 'true'`")
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+// Package pipeline takes a request's body through the pipeline it names and leaves rows in a write set. The built-in
+// service_identity needs no document: it flattens entries into columns as they are.
+package pipeline
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"varve/engine"
+	"varve/flatten"
+)
+
+// Identity is the name of the built-in pipeline that writes every key of an entry as a column.
+const Identity = "service_identity"
+
+// Options of a Manager. Zero values mean the documented default.
+type Options struct {
+	// Now is the clock of rows without a time of their own. Default time.Now.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Manager runs pipelines by name. Safe for concurrent use.
+type Manager struct {
+	o        Options
+	decoders sync.Pool // of *flatten.Decoder
+}
+
+// New makes a manager.
+func New(o Options) *Manager {
+	m := &Manager{o: o.withDefaults()}
+	m.decoders.New = func() any { return flatten.NewDecoder() }
+	return m
+}
+
+// Request is what a client asked for: parameters and headers as text, the defaults filled in.
+type Request struct {
+	// DB and Table name the destination. Table empty is an error that Run reports.
+	DB, Table string
+	// Pipeline is the pipeline's name: headers before the query parameter. Empty is an error that Run reports.
+	Pipeline string
+	// Version is the version text as given; empty for the latest.
+	Version string
+	// CustomTimeIndex as given; only service_identity looks at it.
+	CustomTimeIndex string
+	// ContentType as sent, parameters included.
+	ContentType string
+	// SkipError leaves out entries that fail in the pipeline. SetParams overrides it.
+	SkipError bool
+	// IgnoreErrors tolerates undecodable parts of the body and unreadable times.
+	IgnoreErrors bool
+	// MaxDepth is the number of segments of a flattened name, past which objects are kept as JSON text. 0 means 10.
+	MaxDepth int
+	// Hints are the table hints of the headers by key: ttl, append_mode, ... Unknown keys are ignored.
+	Hints map[string]string
+}
+
+// SetParams takes over what the header x-service-pipeline-params says: k=v pairs joined by &. max_nested_levels wants a
+// positive integer and is ignored otherwise; skip_error beats the query parameter; other keys are ignored.
+func (r *Request) SetParams(header string) {
+	for pair := range strings.SplitSeq(header, "&") {
+		k, v, _ := strings.Cut(pair, "=")
+		v = strings.TrimSpace(v)
+		switch strings.TrimSpace(k) {
+		case "max_nested_levels":
+			if n, err := strconv.ParseUint(v, 10, 31); err == nil && n > 0 {
+				r.MaxDepth = int(n)
+			}
+		case "skip_error":
+			switch strings.ToLower(v) {
+			case "true", "1", "yes", "on", "t":
+				r.SkipError = true
+			default:
+				r.SkipError = false
+			}
+		}
+	}
+}
+
+// Outcome is what Run did.
+type Outcome struct {
+	// Rows went into the write set; Skipped entries were left out because of SkipError.
+	Rows, Skipped int
+}
+
+// Run takes the body through the request's pipeline and leaves the rows in set. The caller then writes the set. On an
+// error nothing of the set may be written. Errors are status errors, checked in the order of the interface: the
+// parameters, the body, the pipeline, the entries; a reader's error passes through unchanged.
+func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engine.WriteSet) (Outcome, error) {
+	return m.run(ctx, r, body, set)
+}
