@@ -80,7 +80,7 @@ var homes = map[string][]string{
 	"golang.org/x/term":                   {"cmd/varve"},
 	"unsafe":                              {"engine/kernel", "engine/vector", "engine/vfs", "flatten"},
 	"net/http":                            {"server", "cmd/varve", "bench"},
-	"encoding/json":                       {"flatten", "pipeline", "sqlexec", "server", "cmd/varve", "bench"},
+	"encoding/json":                       {"engine/manifest", "flatten", "pipeline", "sqlexec", "server", "cmd/varve", "bench"},
 	"C":                                   {},
 }
 
