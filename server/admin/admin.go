@@ -1,0 +1,150 @@
+// Package admin answers what an operator asks of a running server: health, state, figures, configuration, log level and
+// profiles.
+package admin
+
+import (
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"varve/engine"
+	"varve/engine/status"
+	"varve/server/web"
+)
+
+// Levels changes log levels at run time.
+type Levels interface {
+	// Set takes "level" or "global,target=level,..." and gives the old and the new setting.
+	Set(filter string) (from, to string, err error)
+}
+
+// Store is what /status and /metrics show of the store; engine.Engine is one.
+type Store interface {
+	SetAside() []engine.SetAside
+	Databases() []engine.Database
+	Tables(db string) ([]*engine.Table, error)
+}
+
+// Options of a Handler.
+type Options struct {
+	Version, Commit, Branch string
+	Store                   Store
+	Levels                  Levels
+	// Config gives the running configuration as TOML, secrets masked.
+	Config func() string
+	// Registry is what /metrics prints.
+	Registry *prometheus.Registry
+}
+
+// Handler answers the admin endpoints. Safe for concurrent use.
+type Handler struct {
+	o       Options
+	figures http.Handler
+	// profiling is set while a CPU profile is taken: the runtime takes one at a time.
+	profiling atomic.Bool
+	memOff    atomic.Bool
+}
+
+// New makes a handler.
+func New(o Options) *Handler {
+	h := &Handler{o: o}
+	if o.Registry != nil {
+		h.figures = promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{DisableCompression: true})
+	}
+	return h
+}
+
+// Health answers /health, /ready and /v1/health.
+func (h *Handler) Health(c *web.Ctx) error {
+	c.JSON(200, []byte("{}"))
+	return nil
+}
+
+// Ping answers /v1/lineproto/ping.
+func (h *Handler) Ping(c *web.Ctx) error {
+	c.Empty(204)
+	return nil
+}
+
+// Status answers /status: who the server is, and the damaged files that it does not serve.
+func (h *Handler) Status(c *web.Ctx) error {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	body := []byte{'{'}
+	for i, m := range [...][2]string{
+		{"commit", h.o.Commit}, {"branch", h.o.Branch}, {"rustc_version", runtime.Version()}, {"go_version", runtime.Version()},
+		{"hostname", host}, {"version", h.o.Version},
+	} {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(web.AppendJSONString(body, m[0]), ':')
+		body = web.AppendJSONString(body, m[1])
+	}
+	body = append(body, `,"damaged":[`...)
+	if h.o.Store != nil {
+		for i, d := range h.o.Store.SetAside() {
+			if i > 0 {
+				body = append(body, ',')
+			}
+			body = web.AppendJSONString(append(body, `{"file":`...), d.File)
+			body = append(web.AppendJSONString(append(body, `,"reason":`...), d.Reason), '}')
+		}
+	}
+	c.JSON(200, append(body, `]}`...))
+	return nil
+}
+
+// Config answers /config.
+func (h *Handler) Config(c *web.Ctx) error {
+	c.Text(200, h.o.Config())
+	return nil
+}
+
+// maxLevelText bounds the body of a log level request.
+const maxLevelText = 4096
+
+// LogLevel answers POST /debug/log_level.
+func (h *Handler) LogLevel(c *web.Ctx) error {
+	c.BodyLimit = maxLevelText
+	body, err := c.ReadBody()
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSpace(string(body))
+	if text != strings.ToValidUTF8(text, "") {
+		return web.NewReject(400, "the log level is not valid UTF-8")
+	}
+	from, to, err := h.o.Levels.Set(text)
+	if err != nil {
+		return status.New(status.InvalidArguments, "Invalid request parameter: Invalid filter %q: %v", text, err)
+	}
+	c.Text(200, "Log Level changed from "+from+" to "+to)
+	return nil
+}
+
+// Index answers / with links.
+func (h *Handler) Index(c *web.Ctx) error {
+	c.Text(200, index)
+	c.SetContentType("text/html; charset=utf-8")
+	return nil
+}
+
+const index = `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Varve</title></head>
+<body><h1>Varve</h1>
+<ul>
+<li><a href="/status">status</a></li>
+<li><a href="/health">health</a></li>
+<li><a href="/metrics">metrics</a></li>
+<li><a href="/config">configuration</a></li>
+<li><a href="/v1/sql?sql=SHOW+TABLES">tables</a></li>
+</ul></body></html>
+`

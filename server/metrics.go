@@ -1,0 +1,38 @@
+package server
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metrics are the figures of the front end.
+type metrics struct {
+	Requests    *prometheus.CounterVec // path, method, status
+	Latency     *prometheus.HistogramVec
+	BodyBytes   prometheus.Counter
+	InFlight    prometheus.Gauge
+	Panics      prometheus.Counter
+	ClientsLeft prometheus.Counter
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	return &metrics{
+		Requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "varve_http_requests_total", Help: "Requests answered.",
+		}, []string{"path", "method", "status"}),
+		Latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "varve_http_request_seconds", Help: "Time from a request's header to its answer.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"path"}),
+		BodyBytes: counter("varve_http_body_bytes_total", "Bytes of request bodies read, after decompression."),
+		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "varve_http_requests_in_flight", Help: "Requests being handled or answered.",
+		}),
+		Panics:      counter("varve_http_panics_total", "Requests that ended in a panic."),
+		ClientsLeft: counter("varve_http_clients_left_total", "Requests cancelled because the client closed its connection."),
+	}
+}
+
+func (m *metrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.InFlight, m.Panics, m.ClientsLeft}
+}

@@ -1,0 +1,240 @@
+// Package query answers the SQL endpoints: statements in, results out in the format that was asked for.
+package query
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine/status"
+	"varve/server/web"
+	"varve/sqlexec/parse"
+)
+
+// Session is what a request says about all of its statements.
+type Session struct {
+	DB      string
+	DBGiven bool
+	User    string
+	Client  string
+	Zone    *time.Location
+	ConnID  uint64
+}
+
+// Conn runs the statements of one request, one after the other; the rows of one are read to the end or closed before
+// the next.
+type Conn interface {
+	Run(ctx context.Context, st parse.Statement) (*web.Output, error)
+}
+
+// Executor runs SQL.
+type Executor interface {
+	// HasDatabase tells whether a database exists.
+	HasDatabase(name string) bool
+	Open(s Session) Conn
+}
+
+// Options of a Handler.
+type Options struct {
+	Executor Executor
+	// MaxConcurrent is the number of requests that run at a time; 0 means no limit.
+	MaxConcurrent int
+}
+
+// Handler answers the SQL endpoints. Safe for concurrent use.
+type Handler struct {
+	o     Options
+	slots chan struct{} // nil: no limit
+
+	statements *prometheus.CounterVec
+	seconds    prometheus.Histogram
+	running    prometheus.Gauge
+}
+
+// New makes a handler.
+func New(o Options) *Handler {
+	h := &Handler{
+		o: o,
+		statements: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "varve_sql_statements_total", Help: "SQL statements executed, by kind and outcome.",
+		}, []string{"kind", "outcome"}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "varve_sql_request_seconds", Help: "Time of SQL requests until the last byte was handed over.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
+		}),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "varve_sql_requests_running", Help: "SQL requests that are running."}),
+	}
+	if o.MaxConcurrent > 0 {
+		h.slots = make(chan struct{}, o.MaxConcurrent)
+	}
+	return h
+}
+
+// Collectors are the handler's figures.
+func (h *Handler) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{h.statements, h.seconds, h.running}
+}
+
+// SQL answers /v1/sql.
+func (h *Handler) SQL(c *web.Ctx) error {
+	p, err := c.QueryOrForm("sql", "db", "format", "epoch", "limit", "compression")
+	if err != nil {
+		return err
+	}
+	limit, err := p.Uint("limit", 1<<63-1)
+	if err != nil {
+		return err
+	}
+	text, err := sqlText(p)
+	if err != nil {
+		return err
+	}
+	session := Session{User: c.User.Name, Client: c.RemoteAddr().String(), Zone: c.RequestZone(), ConnID: c.ConnID()}
+	session.DB, session.DBGiven = web.Database(p.String("db"), c.HeaderDB())
+	if !h.o.Executor.HasDatabase(session.DB) {
+		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)
+	}
+	statements, err := parse.Parse(text)
+	if err != nil {
+		return err
+	}
+	if h.slots != nil {
+		select {
+		case h.slots <- struct{}{}:
+			c.Finally(func() { <-h.slots })
+		default:
+			return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries)", cap(h.slots))
+		}
+	}
+	h.running.Inc()
+	c.Finally(func() {
+		h.running.Dec()
+		h.seconds.Observe(time.Since(c.Start).Seconds())
+	})
+	if c.Watch != nil {
+		c.Watch()
+	}
+	format := web.ParseFormat(p.String("format"))
+	run := &run{h: h, c: c, conn: h.o.Executor.Open(session), statements: statements}
+	if len(statements) > 1 && !format.Several() {
+		if err := run.drain(); err != nil {
+			return err
+		}
+		return status.New(status.InvalidArguments, "cannot output multi-statements result in %s format", format)
+	}
+	if !limited(format) {
+		limit = 1<<63 - 1
+	}
+	return c.Results(format, web.ParseEpoch(p.String("epoch")), int64(limit), run.next)
+}
+
+// limited tells whether the parameter limit cuts answers in the format.
+func limited(f web.Format) bool { return f != web.InfluxV1 && f != web.Arrow && f != web.Null }
+
+func sqlText(p *web.Params) (string, error) {
+	if !p.Has("sql") {
+		return "", status.New(status.InvalidArguments, "sql parameter is required.")
+	}
+	return p.String("sql"), nil
+}
+
+// run is the execution of a request's statements.
+type run struct {
+	h          *Handler
+	c          *web.Ctx
+	conn       Conn
+	statements []parse.Statement
+	at         int
+}
+
+// next executes the next statement.
+func (r *run) next() (*web.Output, bool, error) {
+	if r.at == len(r.statements) {
+		return nil, true, nil
+	}
+	st := r.statements[r.at]
+	r.at++
+	kind := kindOf(st)
+	out, err := r.execute(st)
+	outcome := "ok"
+	if err != nil {
+		outcome = "error"
+	}
+	r.h.statements.WithLabelValues(kind, outcome).Inc()
+	return out, r.at == len(r.statements), err
+}
+
+func (r *run) execute(st parse.Statement) (*web.Output, error) {
+	if !allowed(r.c.User.Mode, st) {
+		return nil, web.Denied
+	}
+	if err := r.c.Context.Err(); err != nil {
+		return nil, err
+	}
+	return r.conn.Run(r.c.Context, st)
+}
+
+// drain executes all statements for their effects.
+func (r *run) drain() error {
+	for {
+		out, _, err := r.next()
+		if err != nil || out == nil {
+			return err
+		}
+		if out.Rows != nil {
+			out.Rows.Close()
+		}
+	}
+}
+
+// Format answers /v1/sql/format.
+func (h *Handler) Format(c *web.Ctx) error {
+	p, err := c.QueryOrForm("sql")
+	if err != nil {
+		return err
+	}
+	text, err := sqlText(p)
+	if err != nil {
+		return err
+	}
+	formatted, err := parse.Format(text)
+	if err != nil {
+		return err
+	}
+	c.JSON(200, append(web.AppendJSONString([]byte(`{"formatted":`), formatted), '}'))
+	return nil
+}
+
+// Parse answers /v1/sql/parse: per statement its kind and its text as it was understood.
+func (h *Handler) Parse(c *web.Ctx) error {
+	p, err := c.QueryOrForm("sql")
+	if err != nil {
+		return err
+	}
+	if !p.Has("sql") {
+		return status.New(status.InvalidArguments, "Invalid query: sql parameter is required.")
+	}
+	statements, err := parse.Parse(p.String("sql"))
+	if err != nil {
+		return err
+	}
+	body := []byte{'['}
+	for i, st := range statements {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = web.AppendJSONString(append(body, '{'), kindOf(st))
+		body = append(web.AppendJSONString(append(body, `:{"sql":`...), parse.Print(st)), `}}`...)
+	}
+	c.JSON(200, append(body, ']'))
+	return nil
+}
+
+// kindOf names the kind of a statement: Select, CreateTable, ...
+func kindOf(st parse.Statement) string {
+	name := fmt.Sprintf("%T", st)
+	return strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "Stmt")
+}

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"varve/server/web"
+)
+
+// access is who may use a route on a server with users. The zero value is the strictest.
+type access uint8
+
+const (
+	accessAdmin   access = iota // users who may read and write
+	accessRead                  // users who may read
+	accessWrite                 // users who may write
+	accessUser                  // every user; the handler decides by statement
+	accessMetrics               // everybody, unless http.metrics_need_auth
+	accessOpen                  // everybody
+)
+
+func (a access) String() string {
+	return [...]string{"admin", "read", "write", "user", "metrics", "open"}[a]
+}
+
+// route is one path of the HTTP interface.
+type route struct {
+	methods []string
+	path    string
+	access  access
+	handler web.Handler
+}
+
+var (
+	get     = []string{"GET"}
+	post    = []string{"POST"}
+	getPost = []string{"GET", "POST"}
+)
+
+// routes is the whole HTTP surface. What is not here is 404.
+func (s *Server) routes() []route {
+	a, q := s.admin, s.query
+	return []route{
+		// Writing.
+		{post, "/v1/ingest", accessWrite, s.ingest.Ingest},
+
+		// Asking.
+		{getPost, "/v1/sql", accessUser, q.SQL},
+		{getPost, "/v1/sql/format", accessUser, q.Format},
+		{getPost, "/v1/sql/parse", accessUser, q.Parse},
+
+		// State of the server.
+		{get, "/", accessOpen, a.Index},
+		{getPost, "/health", accessOpen, a.Health},
+		{getPost, "/ready", accessOpen, a.Health},
+		{getPost, "/v1/health", accessOpen, a.Health},
+		{get, "/status", accessOpen, a.Status},
+		{get, "/metrics", accessMetrics, a.Metrics},
+		{get, "/config", accessAdmin, a.Config},
+		{get, "/v1/lineproto/ping", accessOpen, a.Ping},
+		{get, "/v1/lineproto/health", accessOpen, a.Health},
+
+		// Looking inside.
+		{post, "/debug/log_level", accessAdmin, a.LogLevel},
+		{post, "/debug/prof/cpu", accessAdmin, a.CPUProfile},
+		{post, "/debug/prof/mem", accessAdmin, a.MemProfile},
+		{get, "/debug/prof/mem/status", accessAdmin, a.MemStatus},
+		{post, "/debug/prof/mem/activate", accessAdmin, a.MemActivate},
+		{post, "/debug/prof/mem/deactivate", accessAdmin, a.MemDeactivate},
+	}
+}

@@ -1,0 +1,168 @@
+// Package server is the HTTP front end: connections, routes, who may do what, limits, and the way of every request from
+// its first byte to its answer. The handlers live in its parts.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"varve/server/admin"
+	"varve/server/auth"
+	"varve/server/ingest"
+	"varve/server/query"
+	"varve/server/web"
+)
+
+// readBuffer bounds a request's header, and with it SQL in a query string; longer SQL goes into a form.
+const readBuffer = 32 << 10
+
+// Options of a Server. Zero values mean the documented default.
+type Options struct {
+	// BodyLimit is the most bytes of a request body after decompression; 0 means no limit.
+	BodyLimit int64
+	// Timeout is the time limit of requests that ask for none; 0 means that requests have no limit at all.
+	Timeout time.Duration
+	// Zone is the zone of requests that name none. Default UTC.
+	Zone *time.Location
+	// EnableCORS lets pages read answers; CORSOrigins are the origins allowed, none meaning any.
+	EnableCORS  bool
+	CORSOrigins []string
+	// Users are the users; nil lets everybody do everything.
+	Users *auth.Users
+	// MetricsNeedAuth closes /metrics to requests without credentials.
+	MetricsNeedAuth bool
+	// MaxConnections is the number of connections served at a time. Default 1024.
+	MaxConnections int
+
+	// Ingest, Query and Admin do the work.
+	Ingest ingest.Options
+	Query  query.Options
+	Admin  admin.Options
+
+	Logger *slog.Logger
+}
+
+// Server serves the HTTP interface. Safe for concurrent use.
+type Server struct {
+	o       Options
+	log     *slog.Logger
+	metrics *metrics
+
+	ingest *ingest.Handler
+	query  *query.Handler
+	admin  *admin.Handler
+
+	router *router.Router
+	http   *fasthttp.Server
+	ctx    context.Context // ends when the server stops waiting for requests
+	cancel context.CancelFunc
+	state  state
+}
+
+// New makes a server; registry takes its figures.
+func New(o Options, registry *prometheus.Registry) (*Server, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.MaxConnections <= 0 {
+		o.MaxConnections = 1024
+	}
+	s := &Server{o: o, log: o.Logger, metrics: newMetrics()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.ingest = ingest.New(o.Ingest)
+	s.query = query.New(o.Query)
+	s.admin = admin.New(o.Admin)
+	if err := s.register(registry); err != nil {
+		return nil, fmt.Errorf("server: register figures: %w", err)
+	}
+	s.buildRouter()
+	s.http = &fasthttp.Server{
+		Name:         "varve",
+		Handler:      s.serve,
+		ErrorHandler: s.readError,
+		HeaderReceived: func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
+			return fasthttp.RequestConfig{ReadTimeout: bodyTimeout}
+		},
+		ReadTimeout:                  headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		ReadBufferSize:               readBuffer,
+		WriteBufferSize:              16 << 10,
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		NoDefaultContentType:         true,
+		SecureErrorLogMessage:        true,
+		Concurrency:                  o.MaxConnections + reservedConns,
+		Logger:                       quiet{s.log},
+	}
+	return s, nil
+}
+
+// quiet takes what the HTTP library logs: connection troubles, of interest only when one looks for them.
+type quiet struct{ log *slog.Logger }
+
+func (q quiet) Printf(format string, args ...any) {
+	q.log.Debug("http: " + fmt.Sprintf(format, args...))
+}
+
+// buildRouter registers the routes; HEAD works wherever GET does.
+func (s *Server) buildRouter() {
+	r := router.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
+	for _, rt := range s.routes() {
+		h := s.handle(&rt)
+		for _, m := range rt.methods {
+			r.Handle(m, rt.path, h)
+			if m == "GET" {
+				r.Handle("HEAD", rt.path, h)
+			}
+		}
+	}
+	r.MethodNotAllowed = s.handle(&route{path: otherPath, access: accessOpen, handler: s.wrongMethod})
+	r.NotFound = s.handle(&route{path: otherPath, access: accessOpen, handler: s.notFound})
+	s.router = r
+}
+
+// Serve answers the connections of ln until Shutdown.
+func (s *Server) Serve(ln net.Listener) error {
+	l := newListener(ln, s.o.MaxConnections)
+	if !s.state.begin(l) {
+		return errors.Join(errors.New("server: it was shut down"), ln.Close())
+	}
+	return s.http.Serve(l)
+}
+
+// Users reads a watched user file again when it changed.
+func (s *Server) RefreshUsers() {
+	if s.o.Users != nil {
+		s.o.Users.Refresh()
+	}
+}
+
+// register hands the figures of the server and its parts to the registry.
+func (s *Server) register(r *prometheus.Registry) error {
+	own := append(s.metrics.collectors(), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "varve_http_connections", Help: "Open connections.",
+	}, func() float64 { return float64(s.state.connections()) }))
+	own = append(own, s.ingest.Collectors()...)
+	own = append(own, s.query.Collectors()...)
+	own = append(own, s.admin.Collectors()...)
+	for _, c := range own {
+		if err := r.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ web.Handler = (*Server)(nil).notFound

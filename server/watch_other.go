@@ -1,0 +1,8 @@
+//go:build !linux
+
+package server
+
+import "net"
+
+// peerLeft tells whether the other side of a connection has closed it; only Linux tells without reading.
+func peerLeft(net.Conn) bool { return false }

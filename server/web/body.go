@@ -1,0 +1,240 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"varve/engine/status"
+)
+
+// BodyProgress is how long a body may stand still before the request fails with 408.
+const BodyProgress = 30 * time.Second
+
+// maxWindow bounds the memory that a compressed body may ask of its decoder, whatever its header claims. Ordinary
+// levels of zstd use 8 MiB and less; brotli's largest standard window is 16 MiB.
+const maxWindow = 16 << 20
+
+// bodyReader reads a request's body: the raw bytes in time and whole, then Content-Encoding undone, then counted.
+type bodyReader struct {
+	raw     rawBody
+	from    io.Reader // raw, or the decoder over it
+	encoded bool
+	limit   int64 // 0: none
+	read    int64
+	err     error
+	done    func() // gives the decoder back
+}
+
+// rawBody is the body as it arrives. The server's own reader takes a connection that ended for the end of the body;
+// this one compares with Content-Length. It moves the connection's deadline as long as bytes come.
+type rawBody struct {
+	from   io.Reader
+	conn   net.Conn
+	length int // -1: chunked
+	read   int
+	moved  time.Time
+}
+
+func (r *rawBody) Read(p []byte) (int, error) {
+	if now := time.Now(); now.Sub(r.moved) > time.Second {
+		r.moved = now
+		if err := r.conn.SetReadDeadline(now.Add(BodyProgress)); err != nil {
+			return 0, err
+		}
+	}
+	n, err := r.from.Read(p)
+	r.read += n
+	if err == io.EOF && r.length >= 0 && r.read < r.length {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// Body is the request's body with Content-Encoding undone, at most BodyLimit bytes of it: a reader of more gets
+// TooLarge. Unknown encodings pass through untouched. What does not decompress is InvalidArguments.
+func (c *Ctx) Body() io.Reader {
+	if c.body != nil {
+		return c.body
+	}
+	b := &bodyReader{limit: c.BodyLimit}
+	c.body = b
+	length := c.Request.Header.ContentLength()
+	stream := c.RequestBodyStream()
+	if stream == nil {
+		stream = bytes.NewReader(c.Request.Body())
+		length = -1
+	}
+	b.raw = rawBody{from: stream, conn: c.Conn(), length: length}
+	if b.limit > 0 && int64(length) > b.limit {
+		b.err = TooLarge
+		return b
+	}
+	b.decode(strings.ToLower(c.HeaderText("Content-Encoding")))
+	return b
+}
+
+// ReadBody is the whole body, within the limit.
+func (c *Ctx) ReadBody() ([]byte, error) {
+	var buf bytes.Buffer
+	if _, err := buf.ReadFrom(c.Body()); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if b.limit > 0 && int64(len(p)) > b.limit-b.read+1 {
+		p = p[:b.limit-b.read+1] // one byte more tells that there is more
+	}
+	n, err := b.from.Read(p)
+	b.read += int64(n)
+	if b.limit > 0 && b.read > b.limit {
+		b.err = TooLarge
+		return 0, b.err
+	}
+	if err != nil && err != io.EOF {
+		err = b.explain(err)
+	}
+	b.err = err
+	return n, err
+}
+
+// explain tells a connection that failed from a body that does not decompress.
+func (b *bodyReader) explain(err error) error {
+	if !b.encoded || isTimeout(err) || b.raw.length >= 0 && b.raw.read < b.raw.length && errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return err
+	}
+	return status.Wrap(err, status.InvalidArguments, "Failed to decompress the request body: %v", err)
+}
+
+func (b *bodyReader) release() {
+	if b.done != nil {
+		b.done()
+		b.done = nil
+	}
+	b.from, b.err = nil, errReleased
+}
+
+var errReleased = errors.New("the request is over")
+
+// decode puts the decoder of a content encoding between the raw body and the reader.
+func (b *bodyReader) decode(encoding string) {
+	b.from = &b.raw
+	switch encoding {
+	case "gzip", "x-gzip":
+		pooledReader(b, &gzipReaders, func(r *gzip.Reader) error { return r.Reset(&b.raw) })
+	case "deflate":
+		b.deflate()
+	case "br":
+		pooledReader(b, &brotliReaders, func(r *brotli.Reader) error { return r.Reset(&b.raw) })
+	case "zstd":
+		pooledReader(b, &zstdReaders, func(r *zstd.Decoder) error { return r.Reset(&b.raw) })
+	}
+}
+
+var (
+	gzipReaders   = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	brotliReaders = sync.Pool{New: func() any { return brotli.NewReader(nil) }}
+	zstdReaders   = sync.Pool{New: func() any {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			panic(fmt.Sprintf("the options of the zstd decoder are wrong: %v", err))
+		}
+		return d
+	}}
+)
+
+// decoder is what the pools hold.
+type decoder interface {
+	*gzip.Reader | *brotli.Reader | *zstd.Decoder
+	io.Reader
+}
+
+func pooledReader[D decoder](b *bodyReader, pool *sync.Pool, reset func(D) error) {
+	d := pool.Get().(D)
+	b.encoded = true
+	b.done = func() { pool.Put(d) }
+	if err := reset(d); err != nil {
+		if err != io.EOF { // an empty body is no entry, compressed or not
+			err = b.explain(err)
+		}
+		b.err = err
+		return
+	}
+	b.from = d
+}
+
+// deflate is zlib by the standard and bare deflate by widespread mistake: the first two bytes tell.
+func (b *bodyReader) deflate() {
+	b.encoded = true
+	peek := bufio.NewReader(&b.raw)
+	head, err := peek.Peek(2)
+	if len(head) < 2 {
+		if len(head) == 0 {
+			b.err = err
+			return
+		}
+		b.err = b.explain(io.ErrUnexpectedEOF)
+		return
+	}
+	if head[0]&15 == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		z, err := zlib.NewReader(peek)
+		if err != nil {
+			b.err = b.explain(err)
+			return
+		}
+		b.from = z
+		return
+	}
+	b.from = flate.NewReader(peek)
+}
+
+func isUTF8(b []byte) bool { return utf8.Valid(b) }
+
+// BodyBytes is the number of body bytes read so far, after decompression.
+func (c *Ctx) BodyBytes() int64 {
+	if c.body == nil {
+		return 0
+	}
+	return c.body.read
+}
+
+// BodyDrained tells whether the body is read to its end; up to most bytes that are left are read away for it. When it
+// is false the connection must be closed: what comes next on it is still the body.
+func (c *Ctx) BodyDrained(most int64) bool {
+	stream := c.RequestBodyStream()
+	if stream == nil {
+		return false
+	}
+	length := c.Request.Header.ContentLength()
+	raw := &rawBody{from: stream, conn: c.Conn(), length: -1}
+	if c.body != nil {
+		raw = &c.body.raw
+	} else if length > 0 && int64(length) > most {
+		return false
+	}
+	_, err := io.CopyN(io.Discard, raw, most+1)
+	return err == io.EOF
+}

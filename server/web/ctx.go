@@ -1,0 +1,142 @@
+// Package web is the frame of every HTTP handler: the request with its user, time limit and body, parameters, answers
+// and errors. Only this package knows which HTTP status a code has.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"varve/engine/status"
+	"varve/engine/timefmt"
+)
+
+// Handler answers one request. An error becomes the answer through ReplyError.
+type Handler func(c *Ctx) error
+
+// Mode says what a user may do.
+type Mode uint8
+
+// The modes of users. ReadWrite is the mode of everybody on a server without users.
+const (
+	ReadWrite Mode = iota
+	ReadOnly
+	WriteOnly
+)
+
+// User is who sent a request. Name is empty when no user was named.
+type User struct {
+	Name string
+	Mode Mode
+}
+
+// Denied is the error of everything that a user's mode does not allow.
+var Denied = status.New(status.PermissionDenied, "User is not authorized to perform this action")
+
+// Ctx is one request. It belongs to the goroutine of the handler; a body that is sent as a stream keeps it until the
+// stream is closed.
+type Ctx struct {
+	*fasthttp.RequestCtx
+	// Context ends with the request's time limit, when the client leaves (see Watch) and when the server stops.
+	Context context.Context
+	User    User
+	// Start is when the handler began.
+	Start time.Time
+	// BodyLimit is the number of bytes a body may have after decompression; 0 means no limit.
+	BodyLimit int64
+	// Zone is the zone of requests that name none.
+	Zone *time.Location
+	// Log takes what the client does not see.
+	Log *slog.Logger
+	// Watch starts looking for a client that leaves, which then ends Context. May be nil.
+	Watch func()
+
+	cancel   context.CancelFunc
+	body     *bodyReader
+	finally  []func()
+	streamed bool
+}
+
+// NewCtx makes the frame of a request. A limit above zero ends Context after that time.
+func NewCtx(rc *fasthttp.RequestCtx, parent context.Context, limit time.Duration) *Ctx {
+	c := &Ctx{RequestCtx: rc, Start: time.Now(), Log: slog.New(slog.DiscardHandler), Zone: time.UTC}
+	if limit > 0 {
+		c.Context, c.cancel = context.WithTimeout(parent, limit)
+	} else {
+		c.Context, c.cancel = context.WithCancel(parent)
+	}
+	return c
+}
+
+// Finally runs f when the request is over: after the handler, or after the last byte of a streamed body.
+func (c *Ctx) Finally(f func()) { c.finally = append(c.finally, f) }
+
+// Done ends the request: the middleware calls it once the handler has returned. A streamed body puts it off.
+func (c *Ctx) Done() {
+	if !c.streamed {
+		c.end()
+	}
+}
+
+func (c *Ctx) end() {
+	c.cancel()
+	for i := len(c.finally) - 1; i >= 0; i-- {
+		c.finally[i]()
+	}
+	c.finally = nil
+	if c.body != nil {
+		c.body.release()
+	}
+}
+
+// Cancel ends Context, for a client that left.
+func (c *Ctx) Cancel() { c.cancel() }
+
+// ElapsedMS is the age of the request, ms.
+func (c *Ctx) ElapsedMS() int64 { return time.Since(c.Start).Milliseconds() }
+
+// HeaderText is a request header as text without blanks around it; the copy outlives the request.
+func (c *Ctx) HeaderText(name string) string {
+	return strings.TrimSpace(string(c.Request.Header.Peek(name)))
+}
+
+// RequestZone is the zone that header x-service-timezone names; unknown text and none give the server's.
+func (c *Ctx) RequestZone() *time.Location {
+	name := c.HeaderText("x-service-timezone")
+	if name == "" {
+		return c.Zone
+	}
+	zone, err := timefmt.Zone(name)
+	if err != nil {
+		return c.Zone
+	}
+	return zone
+}
+
+// Hints are the table hints of the headers: x-service-hints, else one header per hint. Nil when there are none.
+func (c *Ctx) Hints() map[string]string {
+	if list := c.Request.Header.Peek("x-service-hints"); list != nil {
+		hints := map[string]string{}
+		for part := range strings.SplitSeq(string(list), ",") {
+			if k, v, ok := strings.Cut(part, "="); ok {
+				hints[strings.TrimSpace(k)] = strings.TrimSpace(v)
+			}
+		}
+		return hints
+	}
+	var hints map[string]string
+	for _, k := range hintHeaders {
+		if v := c.Request.Header.Peek("x-service-hint-" + k); v != nil {
+			if hints == nil {
+				hints = map[string]string{}
+			}
+			hints[k] = strings.TrimSpace(string(v))
+		}
+	}
+	return hints
+}
+
+var hintHeaders = [...]string{"auto_create_table", "ttl", "append_mode", "merge_mode", "physical_table", "skip_wal", "read_preference"}

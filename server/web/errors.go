@@ -1,0 +1,174 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+
+	"varve/engine/status"
+)
+
+// Reject is a request that was refused while it was read: an HTTP status and plain text, no code.
+type Reject struct {
+	Status int
+	Text   string
+	// Close ends the connection after the answer: what follows on it cannot be trusted.
+	Close bool
+}
+
+func (r *Reject) Error() string { return r.Text }
+
+// NewReject makes a refusal.
+func NewReject(status int, text string) *Reject { return &Reject{Status: status, Text: text} }
+
+// TooLarge is the refusal of a body over the limit.
+var TooLarge = &Reject{Status: 413, Text: "Failed to buffer the request body: length limit exceeded", Close: true}
+
+var httpStatus = map[status.Code]int{
+	status.Success: 200, status.Unsupported: 400, status.InvalidArguments: 400, status.Cancelled: 504, status.External: 503,
+	status.DeadlineExceeded: 504, status.Suspended: 503, status.InvalidSyntax: 400, status.PlanQuery: 400,
+	status.TableAlreadyExists: 400, status.TableNotFound: 400, status.TableColumnNotFound: 400, status.TableColumnExists: 400,
+	status.DatabaseNotFound: 400, status.RegionNotFound: 400, status.RegionAlreadyExists: 400, status.RegionReadonly: 503,
+	status.RegionNotReady: 503, status.RegionBusy: 503, status.TableUnavailable: 503, status.DatabaseAlreadyExists: 400,
+	status.StorageUnavailable: 503, status.RequestOutdated: 400, status.RateLimited: 429, status.UserNotFound: 401,
+	status.UnsupportedPasswordType: 401, status.UserPasswordMismatch: 401, status.AuthHeaderNotFound: 401,
+	status.InvalidAuthHeader: 401, status.AccessDenied: 403, status.PermissionDenied: 403,
+}
+
+// HTTPStatus is the HTTP status of a code. Codes that are nobody's fault but ours are 500.
+func HTTPStatus(c status.Code) int {
+	if s, ok := httpStatus[c]; ok {
+		return s
+	}
+	return 500
+}
+
+// Message is what a client may read of err: internal errors show their code only.
+func Message(err error) (status.Code, string) {
+	var e *status.Error
+	code := status.Internal
+	if errors.As(err, &e) {
+		code = e.Code
+	}
+	if code == status.Internal || code == status.Unknown {
+		return code, "Internal error: " + strconv.Itoa(int(code))
+	}
+	return code, e.Msg
+}
+
+// ReplyError answers the request with err: its text, its HTTP status, code and headers.
+func ReplyError(c *Ctx, err error) { c.replyError(err, 0) }
+
+// ReplyErrorStatus is ReplyError with another HTTP status than the code's.
+func ReplyErrorStatus(c *Ctx, httpStatus int, err error) { c.replyError(err, httpStatus) }
+
+func (c *Ctx) replyError(err error, as int) {
+	c.Response.ResetBody()
+	var r *Reject
+	var e *status.Error
+	switch {
+	case errors.As(err, &r):
+		c.Text(r.Status, r.Text)
+		if r.Close {
+			c.SetConnectionClose()
+		}
+		return
+	case errors.Is(c.Context.Err(), context.DeadlineExceeded):
+		c.Response.Header.Del("Content-Type")
+		c.Response.Header.SetNoDefaultContentType(true)
+		c.SetStatusCode(408)
+		return
+	case c.Context.Err() != nil && (errors.Is(err, context.Canceled) || !errors.As(err, &e)):
+		err = status.Wrap(err, status.Cancelled, "The request was cancelled: the client left or the server is stopping")
+	case errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
+		c.Text(408, "Request timeout: the body did not arrive in time")
+		c.SetConnectionClose()
+		return
+	case errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &e):
+		c.Text(400, "The body ended before its announced length")
+		c.SetConnectionClose()
+		return
+	}
+	code, text := Message(err)
+	c.logError(code, text, err)
+	elapsed := c.ElapsedMS()
+	h := &c.Response.Header
+	h.Set("x-service-err-code", strconv.Itoa(int(code)))
+	h.SetBytesV("x-service-err-msg", appendHeaderText(nil, "error: "+text, ", execution_time_ms: "+strconv.FormatInt(elapsed, 10)))
+	body := append([]byte(`{"code":`), strconv.Itoa(int(code))...)
+	body = append(body, `,"error":`...)
+	body = AppendJSONString(body, text)
+	body = append(body, `,"execution_time_ms":`...)
+	body = strconv.AppendInt(body, elapsed, 10)
+	if as == 0 {
+		as = HTTPStatus(code)
+	}
+	c.JSON(as, append(body, '}'))
+}
+
+func isTimeout(err error) bool {
+	var n net.Error
+	return errors.As(err, &n) && n.Timeout()
+}
+
+// logError writes the errors that an operator should see at level error, the others at debug.
+func (c *Ctx) logError(code status.Code, text string, err error) {
+	level := slog.LevelDebug
+	switch code {
+	case status.Unknown, status.Unexpected, status.Internal, status.Cancelled, status.IllegalState, status.External,
+		status.DeadlineExceeded, status.EngineExecuteQuery, status.StorageUnavailable, status.RuntimeResourcesExhausted:
+		level = slog.LevelError
+	}
+	if !c.Log.Enabled(c.Context, level) {
+		return
+	}
+	attrs := []any{"method", string(c.Method()), "path", string(c.Path()), "code", int(code), "error", text}
+	if cause := cause(err); cause != "" && cause != text {
+		attrs = append(attrs, "cause", cause)
+	}
+	c.Log.Log(context.Background(), level, "request failed", attrs...)
+}
+
+// cause is what the client did not see of err.
+func cause(err error) string {
+	var e *status.Error
+	if errors.As(err, &e) {
+		if e.Cause == nil {
+			if e.Code == status.Internal || e.Code == status.Unknown {
+				return e.Msg
+			}
+			return ""
+		}
+		return e.Cause.Error()
+	}
+	return err.Error()
+}
+
+// maxHeaderText bounds an error text in a response header.
+const maxHeaderText = 1024
+
+// appendHeaderText writes text and then tail so that nothing but printable ASCII is sent, at most maxHeaderText bytes
+// in all: text is cut, tail is not.
+func appendHeaderText(dst []byte, text, tail string) []byte {
+	const hex = "0123456789abcdef"
+	room := maxHeaderText - len(tail)
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		if b >= ' ' && b < 0x7f && b != '\\' {
+			if len(dst)+1 > room {
+				break
+			}
+			dst = append(dst, b)
+			continue
+		}
+		if len(dst)+4 > room {
+			break
+		}
+		dst = append(dst, '\\', 'x', hex[b>>4], hex[b&15])
+	}
+	return append(dst, tail...)
+}

@@ -1,0 +1,177 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Params are the known parameters of a query string and, for some endpoints, a form; the query string wins.
+type Params struct {
+	query, form map[string]string
+}
+
+// Query reads the query string. Unknown names are ignored; a known one given twice is refused.
+func (c *Ctx) Query(known ...string) (*Params, error) {
+	p := &Params{}
+	name, text := collect(c.QueryArgs(), known, &p.query)
+	if name != "" {
+		return nil, NewReject(400, "Failed to deserialize query string: "+text+" `"+name+"`")
+	}
+	return p, nil
+}
+
+// QueryOrForm reads the query string and, on POST, the form in the body. A POST without a body needs no content type.
+func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
+	p, err := c.Query(known...)
+	if err != nil || !c.IsPost() {
+		return p, err
+	}
+	if c.Request.Header.ContentLength() == 0 && len(c.Request.Header.ContentType()) == 0 {
+		return p, nil
+	}
+	if mediaType(c.Request.Header.ContentType()) != "application/x-www-form-urlencoded" {
+		return nil, NewReject(415, "Form requests must have `Content-Type: application/x-www-form-urlencoded`")
+	}
+	body, err := c.ReadBody()
+	if err != nil {
+		return nil, err
+	}
+	var args fasthttp.Args
+	args.ParseBytes(body)
+	name, text := collect(&args, known, &p.form)
+	if name != "" {
+		return nil, NewReject(422, "Failed to deserialize form body: "+text+" `"+name+"`")
+	}
+	return p, nil
+}
+
+// collect takes the known names out of args. It names the first parameter that is wrong, and how.
+func collect(args *fasthttp.Args, known []string, into *map[string]string) (name, reason string) {
+	for k, v := range args.All() {
+		for _, n := range known {
+			if n != string(k) {
+				continue
+			}
+			if _, twice := (*into)[n]; twice {
+				return n, "duplicate field"
+			}
+			if !isUTF8(v) {
+				return n, "invalid UTF-8 in field"
+			}
+			if *into == nil {
+				*into = make(map[string]string, len(known))
+			}
+			(*into)[n] = string(v)
+		}
+	}
+	return "", ""
+}
+
+// Has tells whether the parameter was given.
+func (p *Params) Has(name string) bool {
+	_, ok := p.lookup(name)
+	return ok
+}
+
+func (p *Params) lookup(name string) (string, bool) {
+	if v, ok := p.query[name]; ok {
+		return v, true
+	}
+	v, ok := p.form[name]
+	return v, ok
+}
+
+// String is a parameter's text; empty when it was not given.
+func (p *Params) String(name string) string {
+	v, _ := p.lookup(name)
+	return v
+}
+
+// Bool is a boolean parameter: exactly true or false.
+func (p *Params) Bool(name string, otherwise bool) (bool, error) {
+	v, ok := p.lookup(name)
+	switch {
+	case !ok:
+		return otherwise, nil
+	case v == "true", v == "false":
+		return v == "true", nil
+	}
+	return false, p.bad(name, "provided string was not `true` or `false`")
+}
+
+// Uint is a whole number of the query string that is not negative.
+func (p *Params) Uint(name string, otherwise uint64) (uint64, error) {
+	v, ok := p.query[name]
+	if !ok {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseUint(v, 10, 63)
+	if err != nil {
+		return 0, p.bad(name, "invalid digit found in string")
+	}
+	return n, nil
+}
+
+// bad is the refusal of a parameter's value, by where it stood.
+func (p *Params) bad(name, reason string) error {
+	if _, ok := p.query[name]; ok {
+		return NewReject(400, fmt.Sprintf("Failed to deserialize query string: %s: %s", name, reason))
+	}
+	return NewReject(422, fmt.Sprintf("Failed to deserialize form body: %s: %s", name, reason))
+}
+
+// DefaultDB is the database of requests that name none.
+const DefaultDB = "public"
+
+// DatabaseName takes the catalog off a database name: service-public is public. Another catalog stays in the name, and
+// so names a database that does not exist.
+func DatabaseName(name string) string {
+	if rest, ok := strings.CutPrefix(name, "service-"); ok {
+		return rest
+	}
+	return name
+}
+
+// Database is the database of a request: the first of the given texts that is not empty, else public.
+func Database(sources ...string) (name string, given bool) {
+	for _, s := range sources {
+		if s != "" {
+			return DatabaseName(s), true
+		}
+	}
+	return DefaultDB, false
+}
+
+// HeaderDB is the database that the header names.
+func (c *Ctx) HeaderDB() string { return c.HeaderText("x-service-db-name") }
+
+// mediaType is a content type without parameters, in lower case.
+func mediaType(contentType []byte) string {
+	t, _, _ := bytes.Cut(contentType, []byte{';'})
+	return strings.ToLower(string(bytes.TrimSpace(t)))
+}
+
+// ContentType is the request's content type, which must be there and look like one.
+func (c *Ctx) RequiredContentType() (string, error) {
+	raw := string(c.Request.Header.ContentType())
+	if raw == "" {
+		return "", NewReject(400, "Header of type `content-type` was missing")
+	}
+	if main, sub, ok := strings.Cut(mediaType([]byte(raw)), "/"); !ok || main == "" || sub == "" || strings.ContainsAny(main+sub, " \t/,") {
+		return "", NewReject(400, "invalid HTTP header (content-type)")
+	}
+	return raw, nil
+}
+
+// UTF8Header is a request header as text, which must be UTF-8.
+func (c *Ctx) UTF8Header(name string) (string, error) {
+	text := c.HeaderText(name)
+	if !isUTF8([]byte(text)) {
+		return "", NewReject(400, name+" header is not valid UTF-8 string type")
+	}
+	return text, nil
+}

@@ -1,0 +1,430 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// StreamAbove is the size of an answer above which it is sent while the rest is still being read. Below it, an error
+// in the middle of the rows is still a proper answer.
+const StreamAbove = 1 << 20
+
+// chunkBytes is about what a streamed answer writes at once.
+const chunkBytes = 64 << 10
+
+// bufferMost bounds what is held back of an answer that cannot be streamed yet: results of a statement that others
+// follow, whose error would replace them, and boxes whose widths are not known.
+const bufferMost = 256 << 20
+
+// Outputs gives the results of a request one after the other: nil when there is none left. last tells that no other
+// follows.
+type Outputs func() (out *Output, last bool, err error)
+
+// Results answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
+// read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error.
+func (c *Ctx) Results(f Format, e Epoch, limit int64, next Outputs) error {
+	w := &resultWriter{c: c, format: f, epoch: e, limit: limit, next: next, batch: &vector.Batch{}}
+	if f == Arrow {
+		return status.New(status.Unsupported, "The format arrow is not supported yet")
+	}
+	w.buf = make([]byte, 0, 4096)
+	for !w.done && (len(w.buf) < StreamAbove || !w.last) {
+		if err := w.step(); err != nil {
+			w.close()
+			return err
+		}
+		if len(w.buf)+w.held > bufferMost {
+			w.close()
+			return status.New(status.RuntimeResourcesExhausted, "The answer is larger than %d MiB; add a LIMIT or use another format", bufferMost>>20)
+		}
+	}
+	c.Executed(f.String())
+	c.SetStatusCode(200)
+	c.SetContentType(f.contentType())
+	if w.done {
+		w.close()
+		c.Response.SetBodyRaw(w.buf)
+		return nil
+	}
+	c.streamed = true
+	stream := io.Reader(w)
+	if enc := c.acceptedEncoding(); enc != "" {
+		stream = c.compressStream(enc, stream)
+	}
+	c.Response.SetBodyStream(&closer{stream, w}, -1)
+	return nil
+}
+
+// closer reads from the one and closes the other.
+type closer struct {
+	io.Reader
+	io.Closer
+}
+
+// resultWriter turns results into bytes, a chunk at a time. It is a reader for the streamed part.
+type resultWriter struct {
+	c      *Ctx
+	format Format
+	epoch  Epoch
+	limit  int64
+	next   Outputs
+
+	buf   []byte
+	sent  int
+	done  bool
+	err   error
+	batch *vector.Batch
+	cells []cell
+
+	out   *Output // the one being written
+	index int     // statements begun
+	rows  int64   // rows of out so far
+	last  bool    // out is the last one
+	grid  [][]byte
+	held  int // bytes in grid
+}
+
+// Read streams what step makes.
+func (w *resultWriter) Read(p []byte) (int, error) {
+	for w.sent == len(w.buf) {
+		if w.err != nil {
+			return 0, w.err
+		}
+		if w.done {
+			return 0, io.EOF
+		}
+		w.buf, w.sent = w.buf[:0], 0
+		for !w.done && len(w.buf) < chunkBytes {
+			if err := w.guardedStep(); err != nil {
+				w.err = fmt.Errorf("result stream: %w", err)
+				w.c.logError(status.Of(err), err.Error(), err)
+				break
+			}
+		}
+	}
+	n := copy(p, w.buf[w.sent:])
+	w.sent += n
+	return n, nil
+}
+
+// Close ends the request of a streamed answer.
+func (w *resultWriter) Close() error {
+	w.close()
+	w.c.end()
+	return nil
+}
+
+func (w *resultWriter) close() {
+	if w.out != nil && w.out.Rows != nil {
+		w.out.Rows.Close()
+	}
+	w.out = nil
+}
+
+// guardedStep is step for the streamed part, which no middleware guards any more.
+func (w *resultWriter) guardedStep() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.c.Log.Error("panic while an answer was streamed", "panic", p, "stack", string(debug.Stack()))
+			err = status.New(status.Internal, "panic: %v", p)
+		}
+	}()
+	return w.step()
+}
+
+// step appends the next piece: the head of a result, a batch of its rows, its tail, or the end of the answer.
+func (w *resultWriter) step() error {
+	if w.out == nil {
+		out, last, err := w.next()
+		if err != nil {
+			return err
+		}
+		w.last = last
+		if out == nil {
+			w.end()
+			w.done = true
+			return nil
+		}
+		w.out, w.rows = out, 0
+		w.head()
+		w.index++
+		if out.Rows == nil {
+			w.out = nil
+		}
+		return nil
+	}
+	more, err := false, error(nil)
+	if w.limit < 0 || w.rows < w.limit {
+		more, err = w.out.Rows.Next(w.batch)
+	}
+	if err != nil {
+		return err
+	}
+	if !more {
+		w.tail()
+		w.out.Rows.Close()
+		w.out = nil
+		return nil
+	}
+	n := w.batch.N
+	if w.limit >= 0 {
+		n = int(min(int64(n), w.limit-w.rows))
+	}
+	w.body(n)
+	w.rows += int64(n)
+	return nil
+}
+
+// head begins a result.
+func (w *resultWriter) head() {
+	b, out := w.buf, w.out
+	switch w.format {
+	case ServiceV1:
+		b = appendFirst(b, w.index, `{"output":[`, `,`)
+		if out.Rows == nil {
+			b = append(appendInt(append(b, `{"affectedrows":`...), out.Affected), '}')
+			break
+		}
+		b = append(b, `{"records":{"schema":{"column_schemas":[`...)
+		for i, f := range out.Fields {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = AppendJSONString(append(b, `{"name":`...), f.Name)
+			b = append(AppendJSONString(append(b, `,"data_type":`...), f.Type.String()), '}')
+		}
+		b = append(b, `]},"rows":[`...)
+	case InfluxV1:
+		b = appendFirst(b, w.index, `{"results":[`, `,`)
+		b = append(appendInt(append(b, `{"statement_id":`...), int64(w.index)), `,"series":[`...)
+		if out.Rows == nil {
+			b = append(b, `]}`...)
+		}
+	case CSVWithNames, CSVWithNamesAndTypes, CSV:
+		b = w.csvHead(b)
+	case JSONRows:
+		b = append(b, `{"data":[`...)
+		if out.Rows == nil {
+			b = appendInt(append(b, `],"affected_rows":`...), out.Affected)
+		}
+	case Table:
+		if out.Rows == nil {
+			b = append(appendInt(b, out.Affected), '\n')
+		}
+	case Null:
+		if out.Rows == nil {
+			b = append(appendInt(b, out.Affected), " rows affected.\n"...)
+		}
+	}
+	w.buf = b
+}
+
+// body appends the first n rows of the batch.
+func (w *resultWriter) body(n int) {
+	b := w.buf
+	switch w.format {
+	case ServiceV1:
+		w.cells = cellsOf(w.batch, w.cells, jsonCell)
+		b = appendRows(b, w.cells, n, w.rows > 0)
+	case InfluxV1:
+		if w.rows == 0 && n > 0 {
+			b = append(b, `{"name":"","columns":[`...)
+			b = append(w.names(b), `],"values":[`...)
+		}
+		w.cells = cellsOf(w.batch, w.cells, w.epoch.cell)
+		b = appendRows(b, w.cells, n, w.rows > 0)
+	case CSV, CSVWithNames, CSVWithNamesAndTypes:
+		w.cells = cellsOf(w.batch, w.cells, csvCell)
+		for i := range n {
+			for c, write := range w.cells {
+				if c > 0 {
+					b = append(b, ',')
+				}
+				b = write(b, i)
+			}
+			b = append(b, '\r', '\n')
+		}
+	case JSONRows:
+		b = w.objects(b, n)
+	case Table:
+		w.collect(n)
+	case Null:
+	}
+	w.buf = b
+}
+
+// tail ends a result with rows.
+func (w *resultWriter) tail() {
+	b := w.buf
+	switch w.format {
+	case ServiceV1:
+		b = append(appendInt(append(b, `],"total_rows":`...), w.rows), `}}`...)
+	case InfluxV1:
+		if w.rows == 0 {
+			b = append(b, `{"name":"","columns":[],"values":[`...)
+		}
+		b = append(b, `]}]}`...)
+	case JSONRows:
+		b = append(b, ']')
+	case Table:
+		b = w.box(b)
+	case Null:
+		b = append(appendInt(b, w.rows), " rows in set.\n"...)
+	}
+	w.buf = b
+}
+
+// end closes the answer.
+func (w *resultWriter) end() {
+	b := w.buf
+	switch w.format {
+	case ServiceV1:
+		b = appendFirst(b, w.index, `{"output":[`, ``)
+		b = append(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), '}')
+	case InfluxV1:
+		b = appendFirst(b, w.index, `{"results":[`, ``)
+		b = append(appendInt(append(b, `],"execution_time_ms":`...), w.c.ElapsedMS()), '}')
+	case JSONRows:
+		b = append(appendInt(append(b, `,"execution_time_ms":`...), w.c.ElapsedMS()), '}')
+	case Null:
+		seconds := strconv.FormatFloat(time.Since(w.c.Start).Seconds(), 'f', 3, 64)
+		b = append(append(append(b, "Elapsed: "...), seconds...), " sec.\n"...)
+	}
+	w.buf = b
+}
+
+func (w *resultWriter) names(b []byte) []byte {
+	for i, f := range w.out.Fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendJSONString(b, f.Name)
+	}
+	return b
+}
+
+func (w *resultWriter) csvHead(b []byte) []byte {
+	if w.out.Rows == nil {
+		return append(appendInt(b, w.out.Affected), '\n')
+	}
+	if w.format != CSV {
+		b = appendLine(b, w.out.Fields, func(f vector.Field) string { return f.Name })
+	}
+	if w.format == CSVWithNamesAndTypes {
+		b = appendLine(b, w.out.Fields, func(f vector.Field) string { return f.Type.String() })
+	}
+	return b
+}
+
+// objects appends rows as objects. Of columns with one name the last counts.
+func (w *resultWriter) objects(b []byte, n int) []byte {
+	w.cells = cellsOf(w.batch, w.cells, jsonCell)
+	var names [][]byte
+	for i, f := range w.out.Fields {
+		names = append(names, append(AppendJSONString(nil, f.Name), ':'))
+		for j := range i {
+			if w.out.Fields[j].Name == f.Name {
+				names[j] = nil
+			}
+		}
+	}
+	for i := range n {
+		if w.rows > 0 || i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		first := true
+		for c, write := range w.cells {
+			if names[c] == nil {
+				continue
+			}
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = write(append(b, names[c]...), i)
+		}
+		b = append(b, '}')
+	}
+	return b
+}
+
+// collect keeps the cells of n rows as text until all are there and their widths known.
+func (w *resultWriter) collect(n int) {
+	w.cells = cellsOf(w.batch, w.cells, jsonCell)
+	for i := range n {
+		for _, write := range w.cells {
+			text := write(nil, i)
+			w.grid = append(w.grid, text)
+			w.held += len(text) + 24
+		}
+	}
+}
+
+// box draws the collected cells.
+func (w *resultWriter) box(b []byte) []byte {
+	columns := len(w.out.Fields)
+	if columns == 0 {
+		return b
+	}
+	widths := make([]int, columns)
+	for i, f := range w.out.Fields {
+		widths[i] = utf8.RuneCountInString(f.Name)
+	}
+	for i, text := range w.grid {
+		widths[i%columns] = max(widths[i%columns], utf8.RuneCount(text))
+	}
+	line := func(left, between, right string, name func(int) string) {
+		b = append(b, left...)
+		for i, width := range widths {
+			if i > 0 {
+				b = append(b, between...)
+			}
+			b = append(append(b, "─"...), name(i)...)
+			for range width - utf8.RuneCountInString(name(i)) + 1 {
+				b = append(b, "─"...)
+			}
+		}
+		b = append(append(b, right...), '\n')
+	}
+	line("┌", "┬", "┐", func(i int) string { return w.out.Fields[i].Name })
+	for i, text := range w.grid {
+		b = append(append(b, "│ "...), text...)
+		for range widths[i%columns] - utf8.RuneCount(text) + 1 {
+			b = append(b, ' ')
+		}
+		if i%columns == columns-1 {
+			b = append(b, "│\n"...)
+		}
+	}
+	line("└", "┴", "┘", func(int) string { return "" })
+	w.grid, w.held = nil, 0
+	return b
+}
+
+func appendRows(b []byte, cells []cell, n int, more bool) []byte {
+	for i := range n {
+		if more || i > 0 {
+			b = append(b, ',')
+		}
+		b = appendRow(b, cells, i)
+	}
+	return b
+}
+
+// appendFirst appends first before the first statement and between before the others.
+func appendFirst(b []byte, index int, first, between string) []byte {
+	if index == 0 {
+		return append(b, first...)
+	}
+	return append(b, between...)
+}
+
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
