@@ -1,0 +1,207 @@
+// Package infoschema makes the tables of information_schema: what the catalog knows, as rows. A table is made when a
+// query asks for it; conditions on the schema and table names keep it from walking what is not asked for.
+package infoschema
+
+import (
+	"strings"
+	"time"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// Names of the databases that are always there besides public.
+const (
+	DB      = "information_schema"
+	Private = "service_private"
+	Catalog = "service"
+)
+
+// Env is what the tables are made from.
+type Env struct {
+	Engine    *engine.Engine
+	Version   string
+	Now       func() time.Time
+	Processes func() []Process
+}
+
+// Process is a running query.
+type Process struct {
+	ID      string
+	DB      string
+	Query   string
+	Client  string
+	Started time.Time
+	Elapsed time.Duration
+}
+
+// Where restricts the schema and table names of the rows; empty means all. It may give more rows than match.
+type Where struct{ Schema, Table string }
+
+func (w Where) schema(name string) bool { return w.Schema == "" || w.Schema == name }
+func (w Where) table(name string) bool  { return w.Table == "" || w.Table == name }
+
+// Table is one table of information_schema.
+type Table struct {
+	Name   string
+	Fields []vector.Field
+	// SchemaColumn and TableColumn name the columns that Where restricts; empty: none.
+	SchemaColumn, TableColumn string
+	fill                      func(e *Env, w Where, r *rows) error
+}
+
+// Rows makes the rows.
+func (t *Table) Rows(e *Env, w Where) (*vector.Batch, error) {
+	r := &rows{b: vector.NewBuilder()}
+	for _, f := range t.Fields {
+		c, err := r.b.Column(f.Name, f.Type)
+		if err != nil {
+			return nil, err
+		}
+		r.cols = append(r.cols, c)
+	}
+	r.b.Pin()
+	if err := t.fill(e, w, r); err != nil {
+		return nil, err
+	}
+	_, b := r.b.Finish()
+	return b, nil
+}
+
+// Find finds a table by name in any case; nil when there is none.
+func Find(name string) *Table {
+	name = strings.ToLower(name)
+	for _, t := range tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Tables are all tables, by name.
+func Tables() []*Table { return tables }
+
+// rows collects rows of a few hundred cells at most each: metadata, not data.
+type rows struct {
+	b    *vector.Builder
+	cols []*vector.ColumnBuilder
+}
+
+// add appends a row; nil is NULL. Missing values at the end are NULL.
+func (r *rows) add(values ...any) {
+	for i, v := range values {
+		c := r.cols[i]
+		switch v := v.(type) {
+		case nil:
+		case string:
+			c.SetString(v)
+		case bool:
+			c.SetBool(v)
+		case int64:
+			if c.Type().Kind() == vector.Uint64 {
+				c.SetUint(uint64(v))
+			} else {
+				c.SetInt(v)
+			}
+		case int:
+			if c.Type().Kind() == vector.Uint64 {
+				c.SetUint(uint64(v))
+			} else {
+				c.SetInt(int64(v))
+			}
+		case uint64:
+			c.SetUint(v)
+		case float64:
+			c.SetFloat(v)
+		default:
+			panic("infoschema: a value of no column's kind")
+		}
+	}
+	r.b.EndRow()
+}
+
+// columns makes fields of words: "name" is a string, "name:u32" and the like have their type.
+func columns(list string) []vector.Field {
+	types := map[string]vector.Type{
+		"u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type, "f64": vector.FloatType,
+		"s": vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType, "u8": vector.Uint8Type,
+	}
+	var fields []vector.Field
+	for _, word := range strings.Fields(list) {
+		name, t, typed := strings.Cut(word, ":")
+		f := vector.Field{Name: name, Type: vector.StringType}
+		if typed {
+			f.Type = types[t]
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// databases are the names of all databases that the condition lets through, information_schema included, sorted.
+func databases(e *Env, w Where) []engine.Database {
+	var list []engine.Database
+	info := false
+	for _, d := range e.Engine.Databases() {
+		if !info && d.Name > DB {
+			info = true
+			list = appendIf(list, w.schema(DB), engine.Database{Name: DB})
+		}
+		list = appendIf(list, w.schema(d.Name), d)
+	}
+	if !info {
+		list = appendIf(list, w.schema(DB), engine.Database{Name: DB})
+	}
+	return list
+}
+
+func appendIf[T any](list []T, ok bool, x T) []T {
+	if ok {
+		return append(list, x)
+	}
+	return list
+}
+
+// eachTable calls f for every table of the store that the condition lets through. A database dropped in between has
+// no tables.
+func eachTable(e *Env, w Where, f func(t *engine.Table) error) error {
+	for _, d := range databases(e, w) {
+		if d.Name == DB {
+			continue
+		}
+		if w.Table != "" {
+			t, err := e.Engine.Table(schema.Name{DB: d.Name, Table: w.Table})
+			if err != nil {
+				continue // there is no such table: no rows
+			}
+			if err := f(t); err != nil {
+				return err
+			}
+			continue
+		}
+		list, err := e.Engine.Tables(d.Name)
+		if err != nil {
+			continue
+		}
+		for _, t := range list {
+			if err := f(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eachOwn calls f for every table of information_schema itself that the condition lets through.
+func eachOwn(w Where, f func(id int, t *Table)) {
+	if !w.schema(DB) {
+		return
+	}
+	for i, t := range tables {
+		if w.table(t.Name) {
+			f(i+1, t)
+		}
+	}
+}
