@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/vector"
 	"varve/flatten"
 )
 
@@ -97,5 +99,7 @@ type Outcome struct {
 // error nothing of the set may be written. Errors are status errors, checked in the order of the interface: the
 // parameters, the body, the pipeline, the entries; a reader's error passes through unchanged.
 func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engine.WriteSet) (Outcome, error) {
-	return m.run(ctx, r, body, set)
+	return m.run(ctx, r, body, func(h engine.Hint) *vector.Builder {
+		return set.Rows(schema.Name{DB: r.DB, Table: r.Table}, h)
+	})
 }

@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"varve/engine"
-	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/flatten"
 )
 
-func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, set *engine.WriteSet) (Outcome, error) {
+// destination gives the builder of the rows of a group.
+type destination func(engine.Hint) *vector.Builder
+
+func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destination) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err
 	}
@@ -39,7 +41,7 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, set *engi
 		if err != nil {
 			return nil, err
 		}
-		return set.Rows(schema.Name{DB: r.DB, Table: r.Table}, h), nil
+		return to(h), nil
 	}
 	d := m.decoders.Get().(*flatten.Decoder)
 	defer m.decoders.Put(d)
