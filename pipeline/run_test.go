@@ -93,8 +93,8 @@ func TestHints(t *testing.T) {
 		want  string // options of each group with rows
 	}{
 		{"default", nil, `{"a":1}`, "append_mode=true"},
-		{"of the request", map[string]string{"ttl": "7d", "skip_wal": "true", "append_mode": "false", "unknown": "x"}, `{"a":1}`, "append_mode=true skip_wal=true ttl=7days"},
-		{"of rows", map[string]string{"ttl": "7d"}, "{\"a\":1}\n{\"a\":2,\"service_ttl\":\"1d\"}", "append_mode=true ttl=7days, append_mode=true ttl=1day"},
+		{"of the request", map[string]string{"ttl": "7days", "skip_wal": "true", "append_mode": "false", "unknown": "x"}, `{"a":1}`, "append_mode=true skip_wal=true ttl=7days"},
+		{"of rows", map[string]string{"ttl": "7days"}, "{\"a\":1}\n{\"a\":2,\"service_ttl\":\"1day\"}", "append_mode=true ttl=7days, append_mode=true ttl=1day"},
 		{"all of rows", nil, `{"a":2,"service_append_mode":"false"}`, "append_mode=false"},
 		{"merging", nil, `{"a":2,"service_merge_mode":"last_non_null"}`, "append_mode=false merge_mode=last_non_null"},
 		{"no table", map[string]string{"auto_create_table": "false"}, `{"a":2}`, "append_mode=true never"},
