@@ -130,6 +130,23 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+func TestSteady(t *testing.T) {
+	var samples []sample
+	var rows int64
+	for i := range 41 {
+		samples = append(samples, sample{rows: rows, rss: int64(i)})
+		if rows += 100; i/10 == 2 {
+			rows -= 40
+		}
+	}
+	if f := steady(samples); f == nil || *f != (SteadyFigure{Windows: 4, MedianRows: 100, SlowestRows: 60, QuarterRSS: 10, EndRSS: 40}) {
+		t.Errorf("got %+v", f)
+	}
+	if f := steady(samples[:25]); f != nil {
+		t.Errorf("two windows: %+v", f)
+	}
+}
+
 func TestReportPrints(t *testing.T) {
 	r := Report{Commit: "abc", Dataset: "access", Sync: "always", Batch: 10, Connections: 2,
 		Load:    &LoadReport{Rows: 1_000_000, Bytes: 500_000_000, Took: 2 * time.Second, ServerCPUFull: 4 * time.Second, PeakRSS: 400e6, DataBytes: 48e6, Retries: 1},

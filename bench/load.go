@@ -26,6 +26,7 @@ type load struct {
 	set         *gen.Set
 	rows, batch int64
 	connections int
+	until       time.Time // the end of a load by time; zero: all rows
 	progress    func(rows int)
 }
 
@@ -82,10 +83,13 @@ func (l *load) write(ctx context.Context, next *atomic.Int64) (f loadFigure, err
 	var body []byte
 	for {
 		from := next.Add(l.batch) - l.batch
-		if from >= l.rows || ctx.Err() != nil {
+		if l.until.IsZero() && from >= l.rows || !l.until.IsZero() && time.Now().After(l.until) || ctx.Err() != nil {
 			return f, nil
 		}
-		to := min(from+l.batch, l.rows)
+		to := from + l.batch
+		if l.until.IsZero() {
+			to = min(to, l.rows)
+		}
 		body = l.set.Append(body[:0], from, to)
 		if err := l.post(ctx, c, body, to-from, &f); err != nil {
 			return f, fmt.Errorf("rows %d to %d: %w", from, to, err)

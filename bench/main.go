@@ -22,7 +22,8 @@ type options struct {
 	url, server, sync, dir       string
 	dataset, db, table           string
 	rows, batch                  int64
-	connections                  int
+	connections, readers         int
+	duration                     time.Duration
 	seed                         uint64
 	load                         bool
 	queries                      string
@@ -44,6 +45,8 @@ func main() {
 	flag.Int64Var(&o.rows, "rows", 1_000_000, "rows to write")
 	flag.Int64Var(&o.batch, "batch", 10_000, "rows a request")
 	flag.IntVar(&o.connections, "connections", 2, "connections that write at the same time")
+	flag.IntVar(&o.readers, "readers", 0, "connections that run the queries over and over while rows are written")
+	flag.DurationVar(&o.duration, "duration", 0, "write for this long instead of a number of rows; -rows then says how dense their times lie")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the data")
 	flag.BoolVar(&o.load, "load", true, "write the rows; false: only query a table of an earlier run with the same -rows and -seed")
 	flag.StringVar(&o.queries, "queries", "dashboard", "queries to run: none, dashboard (ten), all, or a part of a name")
@@ -124,7 +127,7 @@ func runOne(ctx context.Context, o *options, set *gen.Set, queries []query, r *R
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 	if o.load {
-		if r.Load, err = t.load(ctx, o, set); err != nil {
+		if r.Load, err = t.load(ctx, o, set, queries); err != nil {
 			return err
 		}
 	}

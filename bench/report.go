@@ -38,6 +38,9 @@ type LoadReport struct {
 	DataBytes     int64         `json:"data_bytes"`          // in the data directory after the flush, log and ballast apart
 	LogBytes      int64         `json:"log_bytes"`           // of the write-ahead log after the flush
 	Stored        int64         `json:"stored_rows_counted"` // by SELECT count(*)
+
+	Steady  *SteadyFigure `json:"steady,omitempty"`  // of a load of half a minute and more
+	Readers *ReaderFigure `json:"readers,omitempty"` // with -readers
 }
 
 // print writes the report as Markdown, ready for RESULTS.md.
@@ -59,6 +62,16 @@ func (r *Report) print(w io.Writer) error {
 		}
 		if l.LogBytes > 0 {
 			fmt.Fprintf(&b, "\nThe log held %.1f MB after the flush.\n", float64(l.LogBytes)/1e6)
+		}
+		if s := l.Steady; s != nil {
+			fmt.Fprintf(&b, "\nThe slowest of %d windows of 10 s wrote %d rows/s, %.0f %% of the median; resident memory %.0f MB after a quarter, %.0f MB at the end.\n",
+				s.Windows, s.SlowestRows, 100*float64(s.SlowestRows)/float64(s.MedianRows), float64(s.QuarterRSS)/1e6, float64(s.EndRSS)/1e6)
+		}
+		if q := l.Readers; q != nil {
+			fmt.Fprintf(&b, "\nMeanwhile %d queries ran, p50 %s ms, p99 %s ms, %d failed.\n", q.Queries, millis(q.P50), millis(q.P99), q.Failed)
+			if q.Failed > 0 {
+				fmt.Fprintf(&b, "The last failure: %s\n", q.Error)
+			}
 		}
 		b.WriteByte('\n')
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -77,57 +78,83 @@ func (t *measured) cpu() time.Duration {
 }
 
 // load writes the set, flushes the table and takes the figures.
-func (t *measured) load(ctx context.Context, o *options, set *gen.Set) (*LoadReport, error) {
+func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries []query) (*LoadReport, error) {
 	profiled := make(chan error, 1)
 	if o.serverProfile == "" {
 		profiled <- nil
 	} else {
 		go func() { profiled <- t.profile(ctx, o) }()
 	}
-	bar := progressbar.NewOptions64(o.rows, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription(o.dataset),
+	size := o.rows
+	if o.duration > 0 {
+		size = -1 // a spinner
+	}
+	bar := progressbar.NewOptions64(size, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetDescription(o.dataset),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("rows"), progressbar.OptionThrottle(200*time.Millisecond),
 		progressbar.OptionClearOnFinish())
+	var written atomic.Int64
 	l := load{
 		base: t.url, path: client.IngestPath(o.db, o.table, set.TimeIndex), set: set,
 		rows: o.rows, batch: o.batch, connections: o.connections,
 		progress: func(rows int) {
+			written.Add(int64(rows))
 			if err := bar.Add(rows); err != nil {
 				fmt.Fprintln(os.Stderr, "bench: progress:", err)
 			}
 		},
 	}
+	if o.duration > 0 {
+		l.until = time.Now().Add(o.duration)
+	}
+	aside, end := context.WithCancel(ctx)
+	defer end()
+	samples, readers := make(chan []sample, 1), make(chan *ReaderFigure, 1)
+	go func() { samples <- watch(aside, t.pid, &written) }()
+	go func() { readers <- read(aside, o.readers, t.url, o.db, queries) }()
 	server, own := t.cpu(), ownCPU()
 	f, err := l.run(ctx)
+	end()
+	evenness, read := steady(<-samples), <-readers
 	if err != nil {
 		return nil, err
 	}
 	r := &LoadReport{Rows: f.rows, Bytes: f.bytes, Took: f.took, Retries: f.retries,
 		P50: f.requests[len(f.requests)/2], P99: f.requests[len(f.requests)*99/100],
-		ServerCPU: t.cpu() - server, ClientCPU: ownCPU() - own}
+		ServerCPU: t.cpu() - server, ClientCPU: ownCPU() - own, Steady: evenness, Readers: read}
+	if err := t.settle(ctx, o, r, server); err != nil {
+		return r, err
+	}
+	return r, <-profiled
+}
+
+// settle flushes the table and takes the figures that are complete only then. server is the processor time before the load.
+func (t *measured) settle(ctx context.Context, o *options, r *LoadReport, server time.Duration) error {
 	start := time.Now()
 	if _, err := client.SQL(ctx, t.url, o.db, fmt.Sprintf("ADMIN flush_table('%s')", o.table)); err != nil {
-		return r, err
+		return err
 	}
 	r.FlushTook, r.ServerCPUFull = time.Since(start), t.cpu()-server
 	if t.pid != 0 {
+		var err error
 		if r.PeakRSS, err = process.PeakRSS(t.pid); err != nil {
-			return r, err
+			return err
 		}
 	}
 	if t.dir != "" {
 		use, err := process.DiskUse(t.dir)
 		if err != nil {
-			return r, err
+			return err
 		}
 		r.DataBytes, r.LogBytes = use.DataBytes, use.LogBytes
 	}
+	var err error
 	if r.Stored, err = client.Int(ctx, t.url, o.db, "SELECT count(*) FROM "+o.table); err != nil {
-		return r, err
+		return err
 	}
-	if t.started != nil && r.Stored != f.rows {
-		return r, fmt.Errorf("%d rows acknowledged, %d counted", f.rows, r.Stored)
+	if t.started != nil && r.Stored != r.Rows {
+		return fmt.Errorf("%d rows acknowledged, %d counted", r.Rows, r.Stored)
 	}
-	return r, <-profiled
+	return nil
 }
 
 // profile fetches a CPU profile of the server that is about as long as the load at the rate to reach.

@@ -33,19 +33,25 @@ func CPU(pid int) (time.Duration, error) {
 }
 
 // PeakRSS is the largest resident set a process has had, in bytes: VmHWM of /proc/PID/status.
-func PeakRSS(pid int) (int64, error) {
+func PeakRSS(pid int) (int64, error) { return memory(pid, "VmHWM:") }
+
+// RSS is the resident set a process has now, in bytes: VmRSS of /proc/PID/status.
+func RSS(pid int) (int64, error) { return memory(pid, "VmRSS:") }
+
+// memory reads a line of /proc/PID/status that counts kB.
+func memory(pid int, key string) (int64, error) {
 	name := fmt.Sprintf("/proc/%d/status", pid)
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if rest, ok := strings.CutPrefix(line, key); ok {
 			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
 			return kib << 10, err
 		}
 	}
-	return 0, fmt.Errorf("%s: no VmHWM", name)
+	return 0, fmt.Errorf("%s: no %s", name, key)
 }
 
 // Disk is what lies in a data directory.

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"varve/bench/client"
+	"varve/bench/process"
+)
+
+const (
+	sampleEvery = time.Second
+	// windowSamples make one window: a merge or a flush may slow a second down, but not ten.
+	windowSamples = 10
+)
+
+// sample is the state of a load at one moment.
+type sample struct {
+	rows int64 // acknowledged so far
+	rss  int64 // of the server, in bytes; 0: not known
+}
+
+// SteadyFigure says how even a long load was.
+type SteadyFigure struct {
+	Windows     int   `json:"windows"`            // of 10 s
+	MedianRows  int64 `json:"median_rows_per_s"`  // over the windows
+	SlowestRows int64 `json:"slowest_rows_per_s"` // of the windows
+	QuarterRSS  int64 `json:"rss_after_quarter"`  // bytes
+	EndRSS      int64 `json:"rss_at_end"`         // bytes
+}
+
+// watch takes samples until ctx is done.
+func watch(ctx context.Context, pid int, rows *atomic.Int64) (samples []sample) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return samples
+		case <-tick.C:
+			s := sample{rows: rows.Load()}
+			if rss, err := process.RSS(pid); pid != 0 && err == nil {
+				s.rss = rss
+			}
+			samples = append(samples, s)
+		}
+	}
+}
+
+// steady reads the samples of a load; nil when it was shorter than three windows.
+func steady(samples []sample) *SteadyFigure {
+	var rates []int64
+	for i := windowSamples; i < len(samples); i += windowSamples {
+		rates = append(rates, (samples[i].rows-samples[i-windowSamples].rows)/int64(windowSamples*sampleEvery/time.Second))
+	}
+	if len(rates) < 3 {
+		return nil
+	}
+	slices.Sort(rates)
+	return &SteadyFigure{
+		Windows: len(rates), MedianRows: rates[len(rates)/2], SlowestRows: rates[0],
+		QuarterRSS: samples[len(samples)/4].rss, EndRSS: samples[len(samples)-1].rss,
+	}
+}
+
+// ReaderFigure is what queries took that ran while rows were written.
+type ReaderFigure struct {
+	Queries int           `json:"queries"`
+	Failed  int           `json:"failed"`
+	P50     time.Duration `json:"p50_ns"`
+	P99     time.Duration `json:"p99_ns"`
+	Error   string        `json:"error,omitempty"` // of one that failed
+}
+
+// read runs the queries one after the other, again and again, on some connections until ctx is done.
+func read(ctx context.Context, readers int, base, db string, queries []query) *ReaderFigure {
+	if readers == 0 || len(queries) == 0 {
+		return nil
+	}
+	var (
+		f    ReaderFigure
+		took []time.Duration
+		mu   sync.Mutex // protects f and took
+		wg   sync.WaitGroup
+	)
+	for r := range readers {
+		wg.Go(func() {
+			for i := r; ctx.Err() == nil; i++ {
+				start := time.Now()
+				_, err := client.Raw(ctx, base, db, queries[i%len(queries)].sql)
+				if ctx.Err() != nil {
+					return
+				}
+				mu.Lock()
+				f.Queries++
+				took = append(took, time.Since(start))
+				if err != nil {
+					f.Failed++
+					f.Error = err.Error()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(took) > 0 {
+		slices.Sort(took)
+		f.P50, f.P99 = took[len(took)/2], took[len(took)*99/100]
+	}
+	return &f
+}
