@@ -156,6 +156,22 @@ func TestGatherReusesItsTarget(t *testing.T) {
 	})
 }
 
+func TestAppendRowsPicks(t *testing.T) {
+	forAll(t, func(t *testing.T, r *rand.Rand, v *Vector, want []any) {
+		dst := &Vector{Type: v.Type}
+		head := randomFlat(r, dst, r.IntN(70), r.IntN(2) == 0)
+		var rows []uint32
+		for range r.IntN(100) {
+			if len(want) > 0 {
+				rows = append(rows, uint32(r.IntN(len(want))))
+				head = append(head, want[rows[len(rows)-1]])
+			}
+		}
+		dst.AppendRows(len(head)-len(rows), v, rows)
+		checkValues(t, "append rows", dst, head)
+	})
+}
+
 func TestSliceSharesAndCutsTails(t *testing.T) {
 	forAll(t, func(t *testing.T, r *rand.Rand, v *Vector, want []any) {
 		from := 64 * r.IntN(len(want)/64+1)
