@@ -16,24 +16,26 @@ import (
 type Builder struct {
 	rows   int
 	cols   []*ColumnBuilder
-	byName map[string]*ColumnBuilder
-	sorted int // cols[:sorted] have their final order
-	spare  []*ColumnBuilder
+	byName map[string]*ColumnBuilder // those of former rounds too, kept for their buffers: see live
+	round  uint64                    // counts Resets
+	sorted int                       // cols[:sorted] have their final order
 	fields []Field
 	batch  Batch
 }
 
 // ColumnBuilder is one column of a Builder. Pointers stay valid until Reset.
 type ColumnBuilder struct {
-	b    *Builder
-	name string
-	n    int // values held, NULLs included: b.rows, or b.rows+1 when the current row has a value
-	mark int // heap length before the current row's value
-	vec  Vector
+	b     *Builder
+	name  string
+	round uint64 // of the builder, when the column was added last; 0: removed
+	n     int    // values held, NULLs included: b.rows, or b.rows+1 when the current row has a value
+	mark  int    // heap length before the current row's value
+	vec   Vector
+	valid Bitmap // the buffer of vec.Valid between rounds
 }
 
 // NewBuilder is an empty builder.
-func NewBuilder() *Builder { return &Builder{byName: map[string]*ColumnBuilder{}} }
+func NewBuilder() *Builder { return &Builder{byName: map[string]*ColumnBuilder{}, round: 1} }
 
 // Rows is the number of committed rows.
 func (b *Builder) Rows() int { return b.rows }
@@ -56,28 +58,34 @@ func (b *Builder) Pin() { b.sorted = len(b.cols) }
 
 // Column finds or adds a column. Another type than the column has is an InvalidArguments error.
 func (b *Builder) Column(name string, t Type) (*ColumnBuilder, error) {
-	if c, ok := b.byName[name]; ok {
+	c, ok := b.byName[name]
+	if ok && c.round == b.round {
 		if c.vec.Type != t {
 			return nil, status.New(status.InvalidArguments,
 				"Column datatype mismatch. For column: %s, expected datatype: %s, actual datatype: %s", name, c.vec.Type, t)
 		}
 		return c, nil
 	}
-	var c *ColumnBuilder
-	if k := len(b.spare); k > 0 {
-		c, b.spare = b.spare[k-1], b.spare[:k-1]
-	} else {
-		c = &ColumnBuilder{}
+	if !ok {
+		c = &ColumnBuilder{b: b, name: strings.Clone(name)}
+		b.byName[c.name] = c
 	}
-	c.b, c.name, c.n = b, strings.Clone(name), 0
+	if c.vec.Valid != nil {
+		c.valid = c.vec.Valid
+	}
+	c.round, c.n = b.round, 0
 	c.vec.Reset(t)
 	b.cols = append(b.cols, c)
-	b.byName[c.name] = c
 	return c, nil
 }
 
 // Lookup finds a column by name; nil when there is none.
-func (b *Builder) Lookup(name string) *ColumnBuilder { return b.byName[name] }
+func (b *Builder) Lookup(name string) *ColumnBuilder {
+	if c := b.byName[name]; c != nil && c.round == b.round {
+		return c
+	}
+	return nil
+}
 
 // EndRow commits the row.
 func (b *Builder) EndRow() {
@@ -101,10 +109,8 @@ func (b *Builder) DropRow() {
 // gives the number of columns removed; their builders are dead.
 func (b *Builder) AbandonRow() int {
 	removed := len(b.cols) - b.sorted
-	for i, c := range b.cols[b.sorted:] {
-		delete(b.byName, c.name)
-		b.cols[b.sorted+i] = nil
-		b.keep(c)
+	for _, c := range b.cols[b.sorted:] {
+		c.round = 0
 	}
 	b.cols = b.cols[:b.sorted]
 	for _, c := range b.cols {
@@ -154,29 +160,33 @@ func (b *Builder) Finish() ([]Field, *Batch) {
 	return b.fields, &b.batch
 }
 
-// Reset empties the builder and keeps its buffers. Column builders handed out before are dead.
+// Reset empties the builder and keeps its buffers, each for a column of the same name. Column builders handed out
+// before are dead.
 func (b *Builder) Reset() {
-	for i, c := range b.cols {
-		b.cols[i] = nil
-		b.keep(c)
+	held := 0
+	for _, c := range b.byName {
+		held += c.held()
 	}
+	if held > maxSpareBytes || len(b.byName) > maxSpareColumns {
+		clear(b.byName)
+		clear(b.cols[:cap(b.cols)])
+	}
+	b.round++
 	b.cols, b.rows, b.sorted = b.cols[:0], 0, 0
-	clear(b.byName)
 	b.fields, b.batch = b.fields[:0], Batch{Cols: b.batch.Cols[:0]}
 }
 
-// keep puts a column by for reuse, unless it is an outlier, which must not be kept for ever.
-func (b *Builder) keep(c *ColumnBuilder) {
-	if c.vec.Bytes64(c.n) <= maxSpareBytes && len(b.spare) < maxSpareColumns {
-		b.spare = append(b.spare, c)
-	}
-}
-
-// What a reset builder keeps for the next request.
+// What a reset builder keeps for the next request: an outlier must not be kept for ever.
 const (
-	maxSpareBytes   = 16 << 20
-	maxSpareColumns = 1024
+	maxSpareBytes   = 64 << 20
+	maxSpareColumns = 4096
 )
+
+// held is the memory of the column's buffers.
+func (c *ColumnBuilder) held() int {
+	v := &c.vec
+	return 8*(cap(v.Valid)+cap(v.Bools)+cap(v.Ints)+cap(v.Uints)+cap(v.Floats)+cap(v.Views)+cap(c.valid)) + cap(v.Heap)
+}
 
 // Name is the column's name.
 func (c *ColumnBuilder) Name() string { return c.name }
@@ -198,6 +208,10 @@ func (c *ColumnBuilder) align() {
 
 func (c *ColumnBuilder) pad(rows int) {
 	if k := rows - c.n; k > 0 {
+		if c.vec.Valid == nil {
+			c.vec.Valid = c.valid[:0].resize(c.n)
+			c.vec.Valid.Fill(c.n)
+		}
 		c.vec.AppendNulls(c.n, k)
 		c.n = rows
 	}

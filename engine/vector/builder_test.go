@@ -1,0 +1,64 @@
+package vector
+
+import "testing"
+
+func TestBuilderAbandonRow(t *testing.T) {
+	b := NewBuilder()
+	column(t, b, "ts", Int64Type).SetInt(1)
+	b.Pin()
+	column(t, b, "a", Int64Type).SetInt(1)
+	b.EndRow()
+	column(t, b, "ts", Int64Type).SetInt(2)
+	column(t, b, "b", StringType).SetString("x")
+	if got := b.AbandonRow(); got != 1 {
+		t.Errorf("%d columns removed, want 1", got)
+	}
+	if b.Lookup("b") != nil {
+		t.Error("the column is still there")
+	}
+	column(t, b, "ts", Int64Type).SetInt(3)
+	column(t, b, "b", BoolType).SetBool(true) // its type was given up as well
+	b.EndRow()
+	if got, want := describe(b.Finish()), "ts:Int64=[1 3] a:Int64=[1 <nil>] b:Boolean=[<nil> true] "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestBuilderReset: buffers go to the column of the same name, and nothing of a former round shows.
+func TestBuilderReset(t *testing.T) {
+	b := NewBuilder()
+	round := func() {
+		b.Reset()
+		s, err := b.Column("s", StringType)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := b.Column("n", Int64Type)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 200 {
+			if i > 100 {
+				s.SetString("text")
+			}
+			if i%3 == 0 {
+				n.SetInt(int64(i))
+			}
+			b.EndRow()
+		}
+		b.Finish()
+	}
+	round()
+	if n := testing.AllocsPerRun(10, round); n != 0 {
+		t.Errorf("%v allocations a round", n)
+	}
+	b.Reset()
+	if b.Lookup("s") != nil || b.Columns() != 0 || b.Rows() != 0 {
+		t.Error("a reset builder is not empty")
+	}
+	column(t, b, "s", Int64Type).SetInt(5)
+	b.EndRow()
+	if got, want := describe(b.Finish()), "s:Int64=[5] "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
