@@ -3,6 +3,9 @@ package schema
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
+
+	"varve/engine/vector"
 )
 
 // A series key is byte-comparable:
@@ -78,3 +81,68 @@ func AppendKeyInt(dst []byte, x int64) []byte {
 
 // KeyInt is the inverse of AppendKeyInt; it needs 8 bytes.
 func KeyInt(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63) }
+
+// AppendTag appends row i of a tag column in the form that series keys use: bytes compare as the values do.
+func AppendTag(dst []byte, v *vector.Vector, i int) []byte {
+	switch v.Type.Kind() {
+	case vector.Bool:
+		if v.Bool(i) {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case vector.Int64:
+		return AppendKeyInt(dst, v.Int(i))
+	case vector.Uint64:
+		return binary.BigEndian.AppendUint64(dst, v.Uint(i))
+	case vector.Float64:
+		u := math.Float64bits(v.Float(i))
+		if u>>63 != 0 {
+			u = ^u
+		} else {
+			u |= 1 << 63
+		}
+		return binary.BigEndian.AppendUint64(dst, u)
+	}
+	return append(dst, v.Bytes(i)...)
+}
+
+// TagVector is the inverse of AppendTag: a Flat vector of type t with the given values, which are copied.
+func TagVector(t vector.Type, tags [][]byte) (*vector.Vector, error) {
+	v := &vector.Vector{Type: t}
+	if k := t.Kind(); k == vector.Bool {
+		v.Bools = vector.MakeBitmap(len(tags))
+	}
+	for i, b := range tags {
+		width := 8
+		switch t.Kind() {
+		case vector.Bytes:
+			v.Views = append(v.Views, vector.View{Off: uint32(len(v.Heap)), Len: uint32(len(b))})
+			v.Heap = append(v.Heap, b...)
+			continue
+		case vector.Bool:
+			width = 1
+		}
+		if len(b) != width {
+			return nil, fmt.Errorf("tag value of %d bytes is no %s", len(b), t)
+		}
+		switch t.Kind() {
+		case vector.Bool:
+			if b[0] != 0 {
+				v.Bools.Set(i)
+			}
+		case vector.Int64:
+			v.Ints = append(v.Ints, KeyInt(b))
+		case vector.Uint64:
+			v.Uints = append(v.Uints, binary.BigEndian.Uint64(b))
+		case vector.Float64:
+			u := binary.BigEndian.Uint64(b)
+			if u>>63 != 0 {
+				u &^= 1 << 63
+			} else {
+				u = ^u
+			}
+			v.Floats = append(v.Floats, math.Float64frombits(u))
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,189 @@
+// Package memtable holds the rows that are not in a part yet: immutable chunks, appended to by writers under a short
+// lock and read without any.
+//
+// Every append becomes a chunk of its own, a packed copy of the batch; neighbours of similar size are merged until a
+// chunk has ChunkRows rows, so that many small writes cost a logarithmic number of copies and leave few chunks. A chunk
+// never changes, so readers need the list of chunks alone, which is one atomic pointer.
+package memtable
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// ChunkRows is the size at which chunks are not merged any more. Larger appends are cut into chunks of this size.
+const ChunkRows = 8192
+
+// Memtable collects the rows of one region. Append may be called by many goroutines, Live and Freeze too.
+type Memtable struct {
+	mu     sync.Mutex // held by writers while a chunk is added
+	series seriesMap  // written under mu
+	key    []byte     // scratch under mu
+	tags   [][]byte   // scratch under mu
+
+	snap  atomic.Pointer[snapshot]
+	bytes atomic.Int64
+	rows  atomic.Int64
+}
+
+// snapshot is what readers see: rows of chunks and the series they refer to. Immutable.
+type snapshot struct {
+	chunks []*chunk
+	series []seriesEntry // by series number; the slice is shared with the writer, who only appends
+	rows   int
+	order  atomic.Pointer[order] // made by the first reader that needs it
+}
+
+type seriesEntry struct {
+	key   string
+	table schema.TableID
+}
+
+// New is an empty memtable.
+func New() *Memtable {
+	m := &Memtable{}
+	m.snap.Store(&snapshot{})
+	return m
+}
+
+// Bytes is the memory held, about.
+func (m *Memtable) Bytes() int64 { return m.bytes.Load() }
+
+// Rows is the number of rows.
+func (m *Memtable) Rows() int { return int(m.rows.Load()) }
+
+// Append adds a batch of table t with sequence number seq; fields name b's columns, which are t's columns of those names
+// and types: all checks are before. Values are copied. The rows are visible on return. Batches of the same table are
+// ordered by seq, whatever the order of the calls.
+func (m *Memtable) Append(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
+	m.add(seq, schema.KindPut, t, fields, b)
+}
+
+// AppendDelete adds tombstones: fields name the table's tags and its time index.
+func (m *Memtable) AppendDelete(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
+	m.add(seq, schema.KindDelete, t, fields, b)
+}
+
+func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.Field, b *vector.Batch) {
+	if b.N == 0 {
+		return
+	}
+	var added []*chunk
+	for from := 0; from < b.N; from += ChunkRows {
+		added = append(added, newChunk(seq, kind, t, fields, b, from, min(from+ChunkRows, b.N)))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := 0
+	for _, c := range added {
+		m.number(c, t, fields, b, at)
+		at += c.n
+	}
+	old := m.snap.Load()
+	chunks := append(old.chunks[:len(old.chunks):len(old.chunks)], added...)
+	chunks = m.mergeTail(chunks)
+	var grown int64
+	for _, c := range chunks {
+		grown += c.bytes
+	}
+	n := &snapshot{chunks: chunks, series: m.series.entries, rows: old.rows + b.N}
+	m.snap.Store(n)
+	m.rows.Store(int64(n.rows))
+	m.bytes.Store(grown + m.series.bytes)
+}
+
+// mergeTail merges the last chunks while the last is at least as large as half of the one before it and both together
+// are small.
+func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
+	for k := len(chunks); k >= 2; k-- {
+		a, b := chunks[k-2], chunks[k-1]
+		if a.n+b.n > ChunkRows || b.n < a.n/2 || a.table != b.table {
+			break
+		}
+		chunks[k-2] = mergeChunks(a, b)
+		chunks = chunks[:k-1]
+	}
+	return chunks
+}
+
+// number gives every row of c, which are the rows of b from row at on, its series number.
+func (m *Memtable) number(c *chunk, t *schema.Table, fields []vector.Field, b *vector.Batch, at int) {
+	if len(t.Tags) == 0 {
+		m.key = schema.AppendSeriesKey(m.key[:0], t.ID, nil, nil)
+		c.oneSeries = m.series.number(m.key, t.ID)
+		return
+	}
+	cols := make([]*vector.Vector, len(t.Tags))
+	ids := make([]schema.ColumnID, len(t.Tags))
+	for i, p := range t.Tags {
+		ids[i] = t.Columns[p].ID
+		for j, f := range fields {
+			if f.Name == t.Columns[p].Name {
+				cols[i] = b.Cols[j]
+			}
+		}
+	}
+	c.series = make([]uint32, c.n)
+	c.bytes += int64(4 * c.n)
+	var last []byte
+	for r := range c.n {
+		m.key = m.rowKey(m.key[:0], t.ID, ids, cols, at+r)
+		if r > 0 && string(last) == string(m.key) {
+			c.series[r] = c.series[r-1]
+			continue
+		}
+		c.series[r] = m.series.number(m.key, t.ID)
+		last = append(last[:0], m.key...)
+	}
+}
+
+// rowKey appends the series key of a row.
+func (m *Memtable) rowKey(dst []byte, t schema.TableID, ids []schema.ColumnID, cols []*vector.Vector, row int) []byte {
+	m.tags = m.tags[:0]
+	for _, c := range cols {
+		switch {
+		case c == nil || c.IsNull(row):
+			m.tags = append(m.tags, nil)
+		case c.Type.Kind() == vector.Bytes:
+			m.tags = append(m.tags, c.Bytes(row))
+		default:
+			m.tags = append(m.tags, schema.AppendTag(nil, c, row))
+		}
+	}
+	return schema.AppendSeriesKey(dst, t, ids, m.tags)
+}
+
+// seriesMap gives series keys their numbers, in order of first appearance.
+type seriesMap struct {
+	numbers map[string]uint32
+	entries []seriesEntry
+	bytes   int64
+}
+
+func (s *seriesMap) number(key []byte, t schema.TableID) uint32 {
+	if n, ok := s.numbers[string(key)]; ok {
+		return n
+	}
+	if s.numbers == nil {
+		s.numbers = map[string]uint32{}
+	}
+	if len(s.entries) == math.MaxUint32 {
+		panic("memtable: more series than a number can name; the size limit comes long before")
+	}
+	k := string(key)
+	n := uint32(len(s.entries))
+	s.numbers[k] = n
+	s.entries = append(s.entries, seriesEntry{k, t})
+	s.bytes += int64(len(k)) + 80 // map slot and entry
+	return n
+}
+
+// Freeze gives the rows as an immutable run. Nothing may be appended afterwards.
+func (m *Memtable) Freeze() *Run { return m.Live() }
+
+// Live gives a view of the rows appended so far.
+func (m *Memtable) Live() *Run { return &Run{m.snap.Load()} }
