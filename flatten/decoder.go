@@ -71,6 +71,7 @@ type Decoder struct {
 	rows Rows
 
 	// The window: buf[pos:end] is unread, padBytes of zeros follow at end.
+	window   int // bytes to read at a time
 	buf      []byte
 	pos, end int
 	base     int64  // place of buf[0] in the body
@@ -101,7 +102,7 @@ type Decoder struct {
 }
 
 // NewDecoder makes a decoder.
-func NewDecoder() *Decoder { return &Decoder{paths: map[string]*node{}} }
+func NewDecoder() *Decoder { return &Decoder{window: windowBytes, paths: map[string]*node{}} }
 
 // Decode reads a body into the builders that rows gives. Errors are status errors; a reader's error passes through.
 // After an error the builders hold rows that must not be used. An error of an entry comes back only when the whole
@@ -230,10 +231,7 @@ func (d *Decoder) fill(keep int, what string) error {
 	if rest > maxValueBytes {
 		return errTooLong(what)
 	}
-	size := len(d.buf) - padBytes
-	if size < windowBytes {
-		size = windowBytes
-	}
+	size := max(len(d.buf)-padBytes, d.window)
 	for rest > size/2 && size < maxValueBytes+windowBytes {
 		size = min(2*size, maxValueBytes+windowBytes)
 	}
