@@ -100,7 +100,12 @@ type conn struct {
 	// linger is set when the connection is closed with a request not read to its end.
 	linger atomic.Bool
 	closed atomic.Bool
+	// ended is set when the client has closed its side.
+	ended atomic.Bool
 }
+
+// Ended tells whether a read saw the end of what the client sends.
+func (c *conn) Ended() bool { return c.ended.Load() }
 
 // Read reads. The first read after an answer means that the connection waits for the next request.
 func (c *conn) Read(p []byte) (int, error) {
@@ -108,7 +113,11 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.answered.Store(false)
 		c.busy.Store(false)
 	}
-	return c.Conn.Read(p)
+	n, err := c.Conn.Read(p)
+	if err == io.EOF {
+		c.ended.Store(true)
+	}
+	return n, err
 }
 
 // SyscallConn gives the socket below, for a look at its state.

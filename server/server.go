@@ -4,7 +4,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -18,7 +17,6 @@ import (
 	"varve/server/auth"
 	"varve/server/ingest"
 	"varve/server/query"
-	"varve/server/web"
 )
 
 // readBuffer bounds a request's header, and with it SQL in a query string; longer SQL goes into a form.
@@ -133,16 +131,16 @@ func (s *Server) buildRouter() {
 	s.router = r
 }
 
-// Serve answers the connections of ln until Shutdown.
+// Serve answers the connections of ln until Shutdown. A server that was shut down before closes ln.
 func (s *Server) Serve(ln net.Listener) error {
 	l := newListener(ln, s.o.MaxConnections)
 	if !s.state.begin(l) {
-		return errors.Join(errors.New("server: it was shut down"), ln.Close())
+		return ln.Close()
 	}
 	return s.http.Serve(l)
 }
 
-// Users reads a watched user file again when it changed.
+// RefreshUsers reads a watched user file again when it changed.
 func (s *Server) RefreshUsers() {
 	if s.o.Users != nil {
 		s.o.Users.Refresh()
@@ -164,5 +162,3 @@ func (s *Server) register(r *prometheus.Registry) error {
 	}
 	return nil
 }
-
-var _ web.Handler = (*Server)(nil).notFound

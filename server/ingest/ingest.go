@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -30,12 +31,18 @@ type Options struct {
 	Store     Store
 	// NoAutoCreate refuses to create tables, whatever hints say.
 	NoAutoCreate bool
+	// MaxBytes bounds the bytes of the bodies taken at a time, 0 meaning no bound; MaxWait is how long a request waits
+	// for room.
+	MaxBytes int64
+	MaxWait  time.Duration
 }
 
 // Handler answers ingest requests. Safe for concurrent use.
 type Handler struct {
 	o    Options
 	sets sync.Pool // of *engine.WriteSet
+
+	budget *budget // nil: no bound
 
 	rows, skipped prometheus.Counter
 }
@@ -46,6 +53,9 @@ func New(o Options) *Handler {
 		o:       o,
 		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_rows_total", Help: "Rows written by ingest requests."}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_skipped_rows_total", Help: "Entries left out because of skip_error."}),
+	}
+	if o.MaxBytes > 0 {
+		h.budget = newBudget(o.MaxBytes, o.MaxWait)
 	}
 	h.sets.New = func() any { return new(engine.WriteSet) }
 	return h
@@ -67,6 +77,13 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 			req.Hints = map[string]string{}
 		}
 		req.Hints["auto_create_table"] = "false"
+	}
+	if h.budget != nil {
+		giveBack, err := h.budget.take(c.Context, int64(c.Request.Header.ContentLength()))
+		if err != nil {
+			return err
+		}
+		defer giveBack()
 	}
 	set := h.sets.Get().(*engine.WriteSet)
 	defer func() {

@@ -58,11 +58,32 @@ func (r *rawBody) Read(p []byte) (int, error) {
 	}
 	n, err := r.from.Read(p)
 	r.read += n
-	if err == io.EOF && r.length >= 0 && r.read < r.length {
-		err = io.ErrUnexpectedEOF
+	switch {
+	case err == nil:
+	case err == io.EOF:
+		if r.cut() {
+			err = io.ErrUnexpectedEOF
+		}
+	case !isTimeout(err) && !errors.Is(err, io.ErrUnexpectedEOF):
+		err = &brokenBody{err}
 	}
 	return n, err
 }
+
+// cut tells whether the end of the stream is the end of the connection, not of the body. Behind the last chunk of a
+// chunked body nothing is read, so a connection that was seen to end has ended before it.
+func (r *rawBody) cut() bool {
+	if r.length >= 0 {
+		return r.read < r.length
+	}
+	c, ok := r.conn.(interface{ Ended() bool })
+	return ok && c.Ended()
+}
+
+// brokenBody is a body that the connection does not deliver: bad chunks, a reset.
+type brokenBody struct{ error }
+
+func (b *brokenBody) Unwrap() error { return b.error }
 
 // Body is the request's body with Content-Encoding undone, at most BodyLimit bytes of it: a reader of more gets
 // TooLarge. Unknown encodings pass through untouched. What does not decompress is InvalidArguments.
@@ -76,7 +97,7 @@ func (c *Ctx) Body() io.Reader {
 	stream := c.RequestBodyStream()
 	if stream == nil {
 		stream = bytes.NewReader(c.Request.Body())
-		length = -1
+		length = 0
 	}
 	b.raw = rawBody{from: stream, conn: c.Conn(), length: length}
 	if b.limit > 0 && int64(length) > b.limit {
@@ -118,11 +139,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 
 // explain tells a connection that failed from a body that does not decompress.
 func (b *bodyReader) explain(err error) error {
-	if !b.encoded || isTimeout(err) || b.raw.length >= 0 && b.raw.read < b.raw.length && errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
-	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	var broken *brokenBody
+	if !b.encoded || isTimeout(err) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
 		return err
 	}
 	return status.Wrap(err, status.InvalidArguments, "Failed to decompress the request body: %v", err)

@@ -70,6 +70,7 @@ func (c *Ctx) replyError(err error, as int) {
 	c.Response.ResetBody()
 	var r *Reject
 	var e *status.Error
+	var broken *brokenBody
 	switch {
 	case errors.As(err, &r):
 		c.Text(r.Status, r.Text)
@@ -86,6 +87,10 @@ func (c *Ctx) replyError(err error, as int) {
 		err = status.Wrap(err, status.Cancelled, "The request was cancelled: the client left or the server is stopping")
 	case errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		c.Text(408, "Request timeout: the body did not arrive in time")
+		c.SetConnectionClose()
+		return
+	case errors.As(err, &broken):
+		c.Text(400, "The body cannot be read: "+broken.Error())
 		c.SetConnectionClose()
 		return
 	case errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &e):

@@ -1,0 +1,242 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/vector"
+	"varve/pipeline"
+	"varve/server/auth"
+	"varve/server/query"
+	"varve/server/web"
+	"varve/sqlexec/parse"
+)
+
+// fake stands for pipelines, store and SQL.
+type fake struct {
+	mu     sync.Mutex
+	bodies [][]byte // of ingest requests that were read to the end
+	run    func(ctx context.Context, st parse.Statement) (*web.Output, error)
+}
+
+func (f *fake) Run(_ context.Context, _ *pipeline.Request, body io.Reader, _ *engine.WriteSet) (pipeline.Outcome, error) {
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return pipeline.Outcome{}, err
+	}
+	f.mu.Lock()
+	f.bodies = append(f.bodies, b)
+	f.mu.Unlock()
+	return pipeline.Outcome{Rows: 1}, nil
+}
+
+func (f *fake) taken() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.bodies)
+}
+
+func (f *fake) Write(context.Context, *engine.WriteSet) ([]engine.Written, error) {
+	return []engine.Written{{Rows: 1}}, nil
+}
+
+func (f *fake) HasDatabase(name string) bool  { return name == "public" }
+func (f *fake) Open(query.Session) query.Conn { return fakeConn{f} }
+func (f *fake) SetAside() []engine.SetAside {
+	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
+}
+func (f *fake) Databases() []engine.Database           { return nil }
+func (f *fake) Tables(string) ([]*engine.Table, error) { return nil, nil }
+
+func (f *fake) Set(text string) (from, to string, err error) {
+	if text != "debug" {
+		return "", "", fmt.Errorf("no such level")
+	}
+	return "info", text, nil
+}
+
+type fakeConn struct{ f *fake }
+
+func (c fakeConn) Run(ctx context.Context, st parse.Statement) (*web.Output, error) {
+	if c.f.run != nil {
+		return c.f.run(ctx, st)
+	}
+	return one(7), nil
+}
+
+// one is a result of one number.
+func one(n int64) *web.Output {
+	return &web.Output{Fields: []vector.Field{{Name: "n", Type: vector.Int64Type}}, Rows: &numbers{left: 1, value: n}}
+}
+
+// numbers is a result of rows that hold a number.
+type numbers struct {
+	left  int
+	value int64
+}
+
+func (r *numbers) Next(b *vector.Batch) (bool, error) {
+	if r.left == 0 {
+		return false, nil
+	}
+	b.N = min(r.left, vector.Size)
+	r.left -= b.N
+	b.Cols = []*vector.Vector{vector.ConstInt(vector.Int64Type, r.value)}
+	return true, nil
+}
+
+func (r *numbers) Close() {}
+
+// house is a server that runs.
+type house struct {
+	*testing.T
+	s    *Server
+	f    *fake
+	addr string
+	url  string
+	log  *bytes.Buffer
+}
+
+// open starts a server on fakes; change adapts its options.
+func open(t *testing.T, change func(*Options)) *house {
+	t.Helper()
+	f := &fake{}
+	log := &lockedBuffer{}
+	o := Options{
+		BodyLimit: 1 << 20, EnableCORS: true, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	o.Ingest.Pipelines, o.Ingest.Store = f, f
+	o.Query.Executor = f
+	registry := prometheus.NewRegistry()
+	o.Admin.Version, o.Admin.Store, o.Admin.Levels, o.Admin.Registry = "1.2.3", f, f, registry
+	o.Admin.Config = func() string { return "enable_telemetry = false\n" }
+	if change != nil {
+		change(&o)
+	}
+	s, err := New(o, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		s.Shutdown(ctx) // a test that left a connection open does not fail for it
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	return &house{T: t, s: s, f: f, addr: ln.Addr().String(), url: "http://" + ln.Addr().String()}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// answer is a response that was read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// do sends a request; headers come in pairs.
+func (h *house) do(method, path, body string, headers ...string) answer {
+	h.Helper()
+	r, err := http.NewRequest(method, h.url+path, strings.NewReader(body))
+	if err != nil {
+		h.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := (&http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Do(r)
+	if err != nil {
+		h.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(b)}
+}
+
+// want checks an answer's status and that its body contains a text.
+func (h *house) want(a answer, status int, contains string) {
+	h.Helper()
+	if a.status != status || !strings.Contains(a.body, contains) {
+		h.Errorf("got %d %q, want %d with %q", a.status, a.body, status, contains)
+	}
+}
+
+// raw sends bytes and reads what comes until the connection is closed or nothing comes any more.
+func (h *house) raw(send string) string {
+	h.Helper()
+	c, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, send); err != nil {
+		h.Fatal(err)
+	}
+	c.SetReadDeadline(time.Now().Add(3 * time.Second))
+	b, err := io.ReadAll(c)
+	if err != nil {
+		h.Logf("reading the answer: %v", err)
+	}
+	return string(b)
+}
+
+// statusLines are the status codes of the answers in raw output.
+func statusLines(raw string) []string {
+	var list []string
+	for _, m := range statusLine.FindAllStringSubmatch(raw, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+var statusLine = regexp.MustCompile(`HTTP/1\.1 (\d{3}) `)
+
+func basic(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+func users(t *testing.T, provider string) *auth.Users {
+	t.Helper()
+	u, err := auth.Open(provider, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}

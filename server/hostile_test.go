@@ -1,0 +1,233 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const ingestPath = "/v1/ingest?table=t&pipeline_name=service_identity"
+
+// TestFraming sends requests whose end is not certain, each followed by one that must not be run.
+func TestFraming(t *testing.T) {
+	h := open(t, nil)
+	const smuggled = "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n"
+	for _, c := range []struct{ name, request, status string }{
+		{"length and chunked", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+		{"two lengths", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n", "400"},
+		{"length list", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0, 0\r\n\r\n", "400"},
+		{"length with a sign", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n\r\n", "400"},
+		{"other coding", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "400"},
+		{"coding twice", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+		{"blank before the colon", "GET /health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n", "400"},
+		{"blank in a name", "GET /health HTTP/1.1\r\nHost: x\r\nX Y: 1\r\n\r\n", "400"},
+		{"folded line", "GET /health HTTP/1.1\r\nHost: x\r\nX-Y: 1\r\n 2\r\n\r\n", "400"},
+		{"two hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "400"},
+		{"not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400"},
+		{"bad chunk", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n", "400"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := statusLines(h.raw(c.request + smuggled))
+			if !slices.Equal(got, []string{c.status}) {
+				t.Errorf("answers %v, want only %s", got, c.status)
+			}
+		})
+	}
+	if n := h.f.taken(); n != 0 {
+		t.Errorf("%d bodies were taken", n)
+	}
+}
+
+// TestUnreadBodyIsNotARequest sends bodies that handlers do not read and that look like requests.
+func TestUnreadBodyIsNotARequest(t *testing.T) {
+	h := open(t, nil)
+	inner := "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n"
+	for _, c := range []struct {
+		name, method, path string
+		answers            []string
+	}{
+		{"read away", "POST", "/health", []string{"200", "200"}},
+		{"refused", "POST", "/v1/ingest", []string{"400", "200"}},
+		{"unknown path", "POST", "/nowhere", []string{"404", "200"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := statusLines(h.raw(fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%sGET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+				c.method, c.path, len(inner), inner)))
+			if !slices.Equal(got, c.answers) {
+				t.Errorf("answers %v, want %v", got, c.answers)
+			}
+		})
+	}
+	t.Run("body of a GET", func(t *testing.T) {
+		got := statusLines(h.raw(fmt.Sprintf("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(inner), inner)))
+		if !slices.Equal(got, []string{"200"}) {
+			t.Errorf("answers %v, want one 200", got)
+		}
+	})
+	t.Run("large", func(t *testing.T) {
+		body := strings.Repeat(inner, 20000)
+		got := statusLines(h.raw(fmt.Sprintf("POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)))
+		if !slices.Equal(got, []string{"200"}) {
+			t.Errorf("answers %v, want one 200 and the end of the connection", got)
+		}
+	})
+}
+
+// TestHalfABodyIsNoBody ends the connection in the middle of a body.
+func TestHalfABodyIsNoBody(t *testing.T) {
+	h := open(t, nil)
+	for _, head := range []string{
+		"POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n" + strings.Repeat("line\n", 3000),
+		"POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nline\n\r\n",
+	} {
+		c, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, head)
+		c.(*net.TCPConn).CloseWrite()
+		b, _ := io.ReadAll(c)
+		c.Close()
+		if got := statusLines(string(b)); !slices.Equal(got, []string{"400"}) {
+			t.Errorf("answers %v, want 400\n%s", got, b)
+		}
+	}
+	if n := h.f.taken(); n != 0 {
+		t.Errorf("%d halves were taken for bodies", n)
+	}
+}
+
+func compressed(t *testing.T, encoding string, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch encoding {
+	case "gzip":
+		w = gzip.NewWriter(&b)
+	case "zstd":
+		e, err := zstd.NewWriter(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = e
+	}
+	w.Write(text)
+	w.Close()
+	return b.Bytes()
+}
+
+func TestBodyLimit(t *testing.T) {
+	h := open(t, nil) // 1 MiB
+	zeros := make([]byte, 64<<20)
+	for _, c := range []struct {
+		name, body string
+		headers    []string
+		status     int
+		contains   string
+	}{
+		{"fits", strings.Repeat("x", 1<<20), nil, 200, "affectedrows"},
+		{"one byte more", strings.Repeat("x", 1<<20+1), nil, 413, "length limit exceeded"},
+		{"gzip bomb", string(compressed(t, "gzip", zeros)), []string{"Content-Encoding", "gzip"}, 413, "length limit exceeded"},
+		{"zstd bomb", string(compressed(t, "zstd", zeros)), []string{"Content-Encoding", "zstd"}, 413, "length limit exceeded"},
+		{"not gzip", "plain text", []string{"Content-Encoding", "gzip"}, 400, "decompress"},
+		{"not zstd", "plain text", []string{"Content-Encoding", "zstd"}, 400, "decompress"},
+		{"not deflate", "\xff\xff\xff\xff", []string{"Content-Encoding", "deflate"}, 400, "decompress"},
+		{"not brotli", "\xff\xff\xff\xff\xff\xff", []string{"Content-Encoding", "br"}, 400, "decompress"},
+		{"cut gzip", string(compressed(t, "gzip", []byte(strings.Repeat("abc", 1000)))[:20]), []string{"Content-Encoding", "gzip"}, 400, "decompress"},
+		{"zstd window of 2 GiB", "\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", []string{"Content-Encoding", "zstd"}, 400, "decompress"},
+		{"unknown coding", "plain", []string{"Content-Encoding", "snappy"}, 200, "affectedrows"},
+		{"empty gzip", "", []string{"Content-Encoding", "gzip"}, 200, "affectedrows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
+			h.want(h.do("POST", ingestPath, c.body, append(c.headers, "Content-Type", "text/plain")...), c.status, c.contains)
+		})
+	}
+}
+
+func TestHeaderTooLarge(t *testing.T) {
+	h := open(t, nil)
+	got := statusLines(h.raw("GET /health HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("y", readBuffer) + "\r\n\r\n"))
+	if !slices.Equal(got, []string{"431"}) {
+		t.Errorf("answers %v, want 431", got)
+	}
+}
+
+// TestErrorTextInHeader has an error text with line ends and other letters in it.
+func TestErrorTextInHeader(t *testing.T) {
+	h := open(t, nil)
+	a := h.do("GET", "/v1/sql?db=x%0d%0aSet-Cookie:+a%3db%00%c3%a9&sql=select+1", "")
+	if a.status != 400 || a.header.Get("Set-Cookie") != "" || a.header.Get("x-service-err-code") != "4004" {
+		t.Errorf("got %d %v", a.status, a.header)
+	}
+	if got := a.header.Get("x-service-err-msg"); !strings.Contains(got, `x\x0d\x0aSet-Cookie: a=b\x00\xc3\xa9`) || !strings.Contains(got, "execution_time_ms: ") {
+		t.Errorf("x-service-err-msg is %q", got)
+	}
+	a = h.do("GET", "/v1/sql?db="+strings.Repeat("z", 4000)+"&sql=select+1", "")
+	if got := a.header.Get("x-service-err-msg"); len(got) > 1024 {
+		t.Errorf("x-service-err-msg has %d bytes", len(got))
+	}
+}
+
+func TestParameters(t *testing.T) {
+	h := open(t, nil)
+	for _, c := range []struct {
+		name, method, path, body string
+		headers                  []string
+		status                   int
+		contains                 string
+	}{
+		{"boolean", "POST", ingestPath + "&skip_error=True", "x", []string{"Content-Type", "text/plain"}, 400, "Failed to deserialize query string"},
+		{"twice", "GET", "/v1/sql?sql=select+1&sql=select+2", "", nil, 400, "Failed to deserialize query string: duplicate field `sql`"},
+		{"negative limit", "GET", "/v1/sql?sql=select+1&limit=-1", "", nil, 400, "Failed to deserialize query string"},
+		{"unknown name", "GET", "/v1/sql?sql=select+1&other=1&other=2", "", nil, 200, "records"},
+		{"form type missing", "POST", "/v1/sql?sql=select+1", "x", []string{"Content-Type", "application/json"}, 415, "Form requests must have"},
+		{"post without a body", "POST", "/v1/sql?sql=select+1", "", nil, 200, "records"},
+		{"form twice", "POST", "/v1/sql", "sql=a&sql=b", []string{"Content-Type", "application/x-www-form-urlencoded"}, 422, "Failed to deserialize form body"},
+		{"no content type", "POST", ingestPath, "x", nil, 400, "Header of type `content-type` was missing"},
+		{"odd content type", "POST", ingestPath, "x", []string{"Content-Type", "nonsense"}, 400, "content-type"},
+		{"header not UTF-8", "POST", ingestPath, "x", []string{"Content-Type", "text/plain", "x-service-pipeline-name", "a\xff"}, 400, "header is not valid UTF-8 string type"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := &house{T: t, s: h.s, f: h.f, addr: h.addr, url: h.url}
+			h.want(h.do(c.method, c.path, c.body, c.headers...), c.status, c.contains)
+		})
+	}
+}
+
+// TestConnWritesInPieces has an answer larger than one piece.
+func TestConnWritesInPieces(t *testing.T) {
+	c, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l := newListener(c, 1)
+	go func() {
+		d, err := net.Dial("tcp", c.Addr().String())
+		if err == nil {
+			defer d.Close()
+			fmt.Fprint(d, "x")
+			io.Copy(io.Discard, d)
+		}
+	}()
+	k, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Write(make([]byte, 5<<20)); err != nil {
+		t.Errorf("a large write: %v", err)
+	}
+	k.SetReadDeadline(time.Now().Add(time.Second))
+	if l.open() != 1 || k.Close() != nil || l.open() != 0 {
+		t.Error("the listener does not count its connections")
+	}
+}

@@ -1,0 +1,288 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"varve/engine/status"
+	"varve/server/web"
+	"varve/sqlexec/parse"
+)
+
+// TestAccess lists every route with who may use it: a new route needs a line here.
+func TestAccess(t *testing.T) {
+	want := `GET / open
+GET /config admin
+POST /debug/log_level admin
+POST /debug/prof/cpu admin
+POST /debug/prof/mem admin
+POST /debug/prof/mem/activate admin
+POST /debug/prof/mem/deactivate admin
+GET /debug/prof/mem/status admin
+GET POST /health open
+GET /metrics metrics
+GET POST /ready open
+GET /status open
+GET POST /v1/health open
+POST /v1/ingest write
+GET /v1/lineproto/health open
+GET /v1/lineproto/ping open
+GET POST /v1/sql user
+GET POST /v1/sql/format user
+GET POST /v1/sql/parse user`
+	h := open(t, nil)
+	routes := h.s.routes()
+	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.path, b.path) })
+	var got []string
+	for _, r := range routes {
+		got = append(got, fmt.Sprintf("%s %s %s", strings.Join(r.methods, " "), r.path, r.access))
+	}
+	if g := strings.Join(got, "\n"); g != want {
+		t.Errorf("routes are\n%s\nwant\n%s", g, want)
+	}
+}
+
+// TestClosedDoors asks every route that is not open without credentials.
+func TestClosedDoors(t *testing.T) {
+	h := open(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:admin=secret,reader:ro=r,writer:wo=w") })
+	for _, r := range h.s.routes() {
+		for _, m := range r.methods {
+			a := h.do(m, r.path, "")
+			if closed := r.access != accessOpen && r.access != accessMetrics; closed != (a.status == 401) {
+				t.Errorf("%s %s (%s) without credentials: %d %s", m, r.path, r.access, a.status, a.body)
+			}
+		}
+	}
+	for _, path := range []string{"/v1/nothing", "/v1/", "//v1/sql", "/v1//sql", "/x/../v1/sql", "/%76%31/sql?sql=select+1", "/V1/sql"} {
+		if a := h.do("GET", path, ""); a.status != 401 && a.status != 404 {
+			t.Errorf("GET %s: %d %s", path, a.status, a.body)
+		}
+	}
+	h.want(h.do("GET", "/v1/nothing", ""), 401, `"code":7003`)
+	h.want(h.do("GET", "/v1/nothing", "", "Authorization", basic("admin", "secret")), 404, "")
+	h.want(h.do("GET", "/config", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
+	h.want(h.do("GET", "/config", "", "Authorization", basic("admin", "secret")), 200, "enable_telemetry")
+	h.want(h.do("POST", "/v1/ingest", "{}", "Authorization", basic("reader", "r"), "Content-Type", "application/json"), 403, `"code":7006`)
+	h.want(h.do("GET", "/v1/sql?sql=select+1", "", "Authorization", basic("writer", "w")), 403, `"code":7006`)
+	h.want(h.do("GET", "/v1/sql?sql=drop+table+x", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
+	h.want(h.do("GET", "/v1/sql?sql=explain+analyze+insert+into+x+values+(1)", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
+	h.want(h.do("GET", "/v1/sql?sql=show+tables", "", "x-service-auth", basic("reader", "r"), "Authorization", "Bearer proxy"), 200, "records")
+}
+
+func TestMethodsAndPaths(t *testing.T) {
+	h := open(t, nil)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		header, want string
+	}{
+		{"GET", "/nowhere", 404, "", ""},
+		{"GET", "/health/", 404, "", ""},
+		{"GET", "/HEALTH", 404, "", ""},
+		{"DELETE", "/health", 405, "Allow", "GET, HEAD, OPTIONS, POST"},
+		{"GET", "/v1/ingest", 405, "Allow", "OPTIONS, POST"},
+		{"HEAD", "/health", 200, "Content-Type", "application/json"},
+		{"GET", "/v1/lineproto/ping", 204, "", ""},
+		{"GET", "/health", 200, "Access-Control-Allow-Origin", "*"},
+		{"POST", "/debug/prof/mem/activate", 200, "Access-Control-Allow-Origin", ""},
+	} {
+		a := h.do(c.method, c.path, "")
+		if a.status != c.status || a.header.Get(c.header) != c.want {
+			t.Errorf("%s %s: %d, %s %q; want %d, %q", c.method, c.path, a.status, c.header, a.header.Get(c.header), c.status, c.want)
+		}
+		if (a.status >= 404 || c.method == "HEAD") && a.body != "" {
+			t.Errorf("%s %s: body %q", c.method, c.path, a.body)
+		}
+	}
+}
+
+func TestForeignPages(t *testing.T) {
+	h := open(t, func(o *Options) { o.CORSOrigins = []string{"https://grafana.example"} })
+	for _, c := range []struct {
+		name, path string
+		headers    []string
+		status     int
+	}{
+		{"program", "/v1/sql?sql=select+1", nil, 200},
+		{"own page", "/v1/sql?sql=select+1", []string{"Origin", h.url, "Sec-Fetch-Site", "same-origin"}, 200},
+		{"foreign origin", "/v1/sql?sql=select+1", []string{"Origin", "https://evil.example"}, 403},
+		{"opaque origin", "/v1/sql?sql=select+1", []string{"Origin", "null"}, 403},
+		{"image of a foreign page", "/v1/sql?sql=select+1", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"configuration", "/config", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"allowed origin", "/v1/sql?sql=select+1", []string{"Origin", "https://grafana.example", "Sec-Fetch-Site", "cross-site"}, 200},
+		{"open path", "/health", []string{"Origin", "https://evil.example"}, 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := h.do("GET", c.path, "", c.headers...)
+			if a.status != c.status || c.status == 403 && !strings.Contains(a.body, `"code":7006`) {
+				t.Errorf("got %d %s, want %d", a.status, a.body, c.status)
+			}
+		})
+	}
+}
+
+func TestPanicIsAnAnswer(t *testing.T) {
+	h := open(t, nil)
+	h.f.run = func(context.Context, parse.Statement) (*web.Output, error) { panic("the sky falls") }
+	a := h.do("GET", "/v1/sql?sql=select+1", "")
+	h.want(a, 500, `{"code":1003,"error":"Internal error: 1003"`)
+	if strings.Contains(a.body, "sky") {
+		t.Errorf("the panic's text reached the client: %s", a.body)
+	}
+	h.f.run = nil
+	h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 200, "records")
+}
+
+func TestTimeLimit(t *testing.T) {
+	h := open(t, func(o *Options) { o.Timeout = time.Hour })
+	h.f.run = func(ctx context.Context, _ parse.Statement) (*web.Output, error) {
+		<-ctx.Done()
+		return nil, status.Wrap(ctx.Err(), status.Cancelled, "ended")
+	}
+	a := h.do("GET", "/v1/sql?sql=select+1", "", "x-service-timeout", "20ms")
+	if a.status != 408 || a.body != "" {
+		t.Errorf("got %d %q, want 408 without a body", a.status, a.body)
+	}
+}
+
+func TestClientThatLeaves(t *testing.T) {
+	h := open(t, nil)
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	h.f.run = func(ctx context.Context, _ parse.Statement) (*web.Output, error) {
+		close(begun)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	}
+	c, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(c, "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-begun
+	c.Close()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the query goes on although its client left")
+	}
+}
+
+func TestShutdownDoesNotWaitForConnections(t *testing.T) {
+	h := open(t, nil)
+	begun, finish := make(chan struct{}), make(chan struct{})
+	h.f.run = func(context.Context, parse.Statement) (*web.Output, error) {
+		close(begun)
+		<-finish
+		return one(1), nil
+	}
+	var conns []net.Conn
+	for _, send := range []string{
+		"",                         // says nothing
+		"GET /health HTTP/1.1\r\n", // half a header
+		"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", // kept alive after its answer
+		"POST /v1/ingest?table=t&pipeline_name=p HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf", // a body that never ends
+	} {
+		c, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write([]byte(send)); err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+	}
+	buf := make([]byte, 4096)
+	if _, err := conns[2].Read(buf); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan answer, 1)
+	go func() { answered <- h.do("GET", "/v1/sql?sql=select+1", "") }()
+	<-begun
+	stopped := make(chan error, 1)
+	start := time.Now()
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		stopped <- h.s.Shutdown(ctx)
+	}()
+	for !h.s.state.draining.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	close(finish)
+	if a := <-answered; a.status != 200 {
+		t.Errorf("the request in hand got %d %s", a.status, a.body)
+	}
+	<-stopped
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("shutting down took %v", took)
+	}
+}
+
+func TestTooManyConnections(t *testing.T) {
+	h := open(t, func(o *Options) { o.MaxConnections = 2 })
+	for range 2 {
+		c, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+		if _, err := c.Read(make([]byte, 1024)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.want(h.do("GET", "/health", ""), 200, "{}")
+	h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 503, "Too many connections")
+}
+
+func TestStatusNamesDamage(t *testing.T) {
+	h := open(t, nil)
+	h.want(h.do("GET", "/status", ""), 200, `"damaged":[{"file":"part-7","reason":"checksum"}]`)
+}
+
+func TestMetricsCountRequests(t *testing.T) {
+	h := open(t, nil)
+	h.do("GET", "/v1/sql?sql=select+1", "")
+	h.do("GET", "/wp-admin.php", "")
+	a := h.do("GET", "/metrics", "")
+	for _, line := range []string{
+		`varve_http_requests_total{method="GET",path="/v1/sql",status="200"} 1`,
+		`varve_http_requests_total{method="GET",path="other",status="404"} 1`,
+		`varve_sql_statements_total{kind="Select",outcome="ok"} 1`, "go_goroutines", "# HELP", "# TYPE",
+	} {
+		h.want(a, 200, line)
+	}
+}
+
+func TestLogLevel(t *testing.T) {
+	h := open(t, nil)
+	h.want(h.do("POST", "/debug/log_level", "debug"), 200, "Log Level changed from info to debug")
+	h.want(h.do("POST", "/debug/log_level", "loud"), 400, "Invalid request parameter: Invalid filter")
+	h.want(h.do("POST", "/debug/log_level", strings.Repeat("x", 5000)), 413, "length limit exceeded")
+}
+
+func TestProfiles(t *testing.T) {
+	h := open(t, nil)
+	h.want(h.do("POST", "/debug/prof/mem", ""), 200, "function")
+	h.want(h.do("POST", "/debug/prof/mem?output=flamegraph", ""), 200, "<svg")
+	h.want(h.do("POST", "/debug/prof/mem?output=png", ""), 400, "Failed to deserialize query string")
+	h.want(h.do("GET", "/debug/prof/mem/status", ""), 200, `{"active": true}`)
+	h.want(h.do("POST", "/debug/prof/cpu?seconds=0", ""), 400, "Failed to deserialize query string")
+	h.want(h.do("POST", "/debug/prof/cpu?seconds=61", ""), 400, "Failed to deserialize query string")
+	h.want(h.do("POST", "/debug/prof/cpu?frequency=0", ""), 400, "Failed to deserialize query string")
+	both := make(chan int, 2)
+	for range 2 {
+		go func() { both <- h.do("POST", "/debug/prof/cpu?seconds=1&output=flamegraph", "").status }()
+	}
+	if a, b := <-both, <-both; a+b != 700 {
+		t.Errorf("two profiles at a time: %d and %d, want 200 and 500", a, b)
+	}
+	h.want(h.do("POST", "/debug/prof/cpu?seconds=1&output=text", ""), 200, "flat")
+}
