@@ -79,6 +79,7 @@ type Decoder struct {
 	src      io.Reader
 	srcErr   error // what the source ended with; io.EOF at the body's end
 	total    int64 // bytes read
+	partial  bool  // what ends at end may go on after it
 	newlines bool  // line ends are blanks between tokens: true for JSONStream
 
 	root  node

@@ -191,6 +191,7 @@ func (d *Decoder) stream() error {
 		}
 		d.skipMark()
 		whole := d.checkUTF8()
+		d.partial = !d.last() || !whole
 		i, f := 0, fine
 		for f == fine && d.pos < d.end {
 			at, i, f = d.step(at)
@@ -199,7 +200,7 @@ func (d *Decoder) stream() error {
 			}
 		}
 		switch {
-		case f != fine && (i < d.end || d.last() && whole):
+		case f != fine && (i < d.end || !d.partial):
 			return d.badStream(f.String(), i)
 		case !whole:
 			return d.badStream("invalid UTF-8", d.end)
@@ -293,7 +294,7 @@ func (d *Decoder) step(at place) (next place, i int, f fault) {
 		return at, i, f
 	}
 	end, f := d.skip(i, 1)
-	if f == fine && end == d.end && !d.last() {
+	if f == fine && end == d.end && d.partial {
 		return at, end, badSyntax // a number may go on
 	}
 	if f != fine {
