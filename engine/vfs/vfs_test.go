@@ -147,6 +147,36 @@ func TestPublishIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// TestPublishNeverLosesWhatItReplaces fails every operation, once and for ever, and cuts the power: the name holds the
+// old or the new content.
+func TestPublishNeverLosesWhatItReplaces(t *testing.T) {
+	put := func(text string) func(File) error {
+		return func(f File) error { _, err := f.Write([]byte(text)); return err }
+	}
+	for _, forever := range []bool{false, true} {
+		for n := range 8 {
+			for seed := range uint64(8) {
+				m := NewMem()
+				if err := errors.Join(m.MkdirAll("/d"), Publish(m, "/d", "x", put("old"))); err != nil {
+					t.Fatal(err)
+				}
+				count := 0
+				fs := WithFaults(m, func(Op, string) error {
+					if count++; count == n+1 || forever && count > n {
+						return errors.New("injected")
+					}
+					return nil
+				})
+				err := Publish(fs, "/d", "x", put("new"))
+				got := content(t, m.Crash(rand.New(rand.NewPCG(seed, uint64(n)))), "/d/x")
+				if got != "new" && (got != "old" || err == nil) {
+					t.Fatalf("fault at operation %d (for ever: %v): %q, error %v", n, forever, got, err)
+				}
+			}
+		}
+	}
+}
+
 func TestCrashDropsOnlyWhatWasNotSynced(t *testing.T) {
 	dropped, kept := 0, 0
 	for seed := range uint64(50) {
