@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/engine/vfs"
 )
@@ -148,6 +149,35 @@ func TestCrashAndFaultsKeepAcknowledgedEdits(t *testing.T) {
 				next++
 			}
 			fs = fs.Crash(r)
+		}
+	}
+}
+
+// TestFailingDiskNeverLosesTheManifest fails everything from the k'th operation on, then cuts the power.
+func TestFailingDiskNeverLosesTheManifest(t *testing.T) {
+	for k := 1; k < 24; k++ {
+		for seed := range uint64(10) {
+			fs := newFS(t)
+			m, _ := open(t, fs)
+			apply(t, m, Edit{PutTable: []*schema.Table{table(1)}})
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			fault := vfs.FailAt(0, true, vfs.ErrNoSpace)
+			m, _ = open(t, vfs.WithFaults(fs, fault.Before))
+			fault.Arm(k)
+			acked := 0
+			for i := range uint64(8) {
+				if err := m.Apply(Edit{AddParts: []PartEdit{{1, part(i + 1)}}}); err == nil {
+					acked++
+				} else if status.Of(err) != status.StorageUnavailable || !vfs.IsNoSpace(err) {
+					t.Fatalf("operation %d: %v", k, err)
+				}
+			}
+			_, s := open(t, fs.Crash(rand.New(rand.NewPCG(seed, uint64(k)))))
+			if s.Tables[1] == nil || len(s.Tables[1].Parts) < acked {
+				t.Fatalf("operation %d, seed %d: %d acknowledged parts, state %+v", k, seed, acked, s)
+			}
 		}
 	}
 }

@@ -1,8 +1,12 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"os"
+	"slices"
+	"sync/atomic"
+	"syscall"
 )
 
 // Op names a call of FS or File, for faults and counts.
@@ -140,4 +144,61 @@ func (f faultFile) Sync() error {
 		return err
 	}
 	return f.File.Sync()
+}
+
+// Fault fails one operation, or one and all after it, and counts. Its Before goes to WithFaults. Safe for concurrent
+// use.
+type Fault struct {
+	ops     []Op
+	err     error
+	forever bool
+	left    atomic.Int64
+	count   atomic.Int64
+}
+
+// FailAt makes the n'th operation (from 1) among ops fail with err, and all later ones too when forever is set. Without
+// ops every operation counts; n 0 fails none and only counts.
+func FailAt(n int, forever bool, err error, ops ...Op) *Fault {
+	f := &Fault{ops: ops, err: err, forever: forever}
+	f.left.Store(int64(n))
+	return f
+}
+
+// Arm makes the n'th operation from now fail; 0 mends the disk.
+func (f *Fault) Arm(n int) { f.left.Store(int64(n)) }
+
+// Count is the number of operations seen, failed ones included.
+func (f *Fault) Count() int { return int(f.count.Load()) }
+
+// Before is called ahead of an operation.
+func (f *Fault) Before(op Op, name string) error {
+	if len(f.ops) > 0 && !slices.Contains(f.ops, op) {
+		return nil
+	}
+	f.count.Add(1)
+	for {
+		left := f.left.Load()
+		switch {
+		case left == 0 || left < 0 && !f.forever:
+			return nil
+		case left < 0:
+			return &os.PathError{Op: string(op), Path: name, Err: f.err}
+		case left > 1:
+			if f.left.CompareAndSwap(left, left-1) {
+				return nil
+			}
+		default:
+			if f.left.CompareAndSwap(1, -1) {
+				return &os.PathError{Op: string(op), Path: name, Err: f.err}
+			}
+		}
+	}
+}
+
+// ErrNoSpace is what a full disk gives.
+var ErrNoSpace error = syscall.ENOSPC
+
+// IsNoSpace tells that an operation failed because the disk or the user's share of it is full.
+func IsNoSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

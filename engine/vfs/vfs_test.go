@@ -177,6 +177,34 @@ func TestPublishNeverLosesWhatItReplaces(t *testing.T) {
 	}
 }
 
+func TestFaultPlans(t *testing.T) {
+	for _, c := range []struct {
+		n       int
+		forever bool
+		want    string
+	}{{0, false, "....."}, {1, false, "x...."}, {3, false, "..x.."}, {3, true, "..xxx"}} {
+		f := FailAt(c.n, c.forever, ErrNoSpace, OpWrite)
+		got := ""
+		for range 5 {
+			if err := f.Before(OpSync, "a"); err != nil {
+				t.Errorf("an operation outside the plan failed: %v", err)
+			}
+			if err := f.Before(OpWrite, "a"); err == nil {
+				got += "."
+			} else if got += "x"; !IsNoSpace(err) {
+				t.Errorf("%v is not told as a full disk", err)
+			}
+		}
+		if got != c.want || f.Count() != 5 {
+			t.Errorf("fail at %d, for ever %v: got %s, want %s, %d operations", c.n, c.forever, got, c.want, f.Count())
+		}
+		f.Arm(0)
+		if err := f.Before(OpWrite, "a"); err != nil {
+			t.Errorf("after mending: %v", err)
+		}
+	}
+}
+
 func TestCrashDropsOnlyWhatWasNotSynced(t *testing.T) {
 	dropped, kept := 0, 0
 	for seed := range uint64(50) {
