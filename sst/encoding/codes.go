@@ -1,0 +1,86 @@
+package encoding
+
+import "encoding/binary"
+
+// Dictionary codes:
+//
+//	method 1B = 0 | base | width 1B | section: n x width bits
+//	method 1B = 1 | runs of codes (ints.go)
+const (
+	packedCodes = 0
+	runCodes    = 1
+)
+
+// saveCodes: codes are compressed when that saves a sixth; less does not pay for the time it takes to read them.
+const saveCodes = 6
+
+func (e *Encoder) appendCodes(dst []byte, codes []uint32) []byte {
+	if len(codes) == 0 {
+		return append(dst, packedCodes, 0, 0, 0)
+	}
+	lo, hi, runs := codes[0], codes[0], 1
+	last := lo
+	for _, c := range codes {
+		lo, hi = min(lo, c), max(hi, c)
+		if c != last {
+			runs++
+			last = c
+		}
+	}
+	width := lenOf(uint64(hi - lo))
+	if width > 0 && runs <= len(codes)/16 {
+		e.values = grow(e.values, len(codes))
+		for i, c := range codes {
+			e.values[i] = uint64(c)
+		}
+		return e.appendRuns(append(dst, runCodes), e.values, false)
+	}
+	dst = binary.AppendUvarint(append(dst, packedCodes), uint64(lo))
+	dst = append(dst, byte(width))
+	e.packed = appendBits(e.packed[:0], codes, lo, width)
+	return appendSection(dst, e.packed, saveCodes)
+}
+
+// decodeCodes fills dst with codes below k.
+func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
+	if r.byte() == runCodes {
+		d.ints = grow(d.ints, len(dst))
+		decodeRuns(d, r, d.ints)
+		if r.err != nil {
+			return
+		}
+		for i, c := range d.ints {
+			if c >= uint64(k) {
+				r.fail("code %d of %d", c, k)
+				return
+			}
+			dst[i] = uint32(c)
+		}
+		return
+	}
+	base, width := r.uvarint(), int(r.byte())
+	if base > 1<<31 || width > 32 {
+		r.fail("code base %d, width %d", base, width)
+		return
+	}
+	d.packed = grow(d.packed, 0)
+	body := r.section(d.packed, packedSize(len(dst), 32))
+	if r.err != nil {
+		return
+	}
+	if len(body) != packedSize(len(dst), width) {
+		r.fail("codes of %d bytes", len(body))
+		return
+	}
+	unpack(dst, body, uint32(base), width)
+	if base+1<<width <= uint64(k) {
+		return
+	}
+	greatest := uint32(0)
+	for _, c := range dst {
+		greatest = max(greatest, c)
+	}
+	if len(dst) > 0 && uint64(greatest) >= uint64(k) {
+		r.fail("code %d of %d", greatest, k)
+	}
+}

@@ -1,0 +1,160 @@
+package encoding
+
+import (
+	"hash/maphash"
+
+	"varve/engine/vector"
+)
+
+// Limits of a part's dictionary of one column. Beyond them codes are hardly narrower than what zstd makes of the
+// strings, and the dictionary becomes something that has to be loaded.
+const (
+	MaxShared      = 4096
+	maxSharedBytes = 512 << 10
+)
+
+// Dictionary numbers the distinct byte strings of a column in the order in which they come. One goroutine at a time.
+type Dictionary struct {
+	Views []vector.View
+	Heap  []byte
+	limit int
+	bytes int
+	slots []slot
+	// Refused counts the blocks whose values did not fit.
+	Refused int
+}
+
+type slot struct {
+	hash uint32
+	code uint32 // 0: free; else code+1
+}
+
+var seed = maphash.MakeSeed()
+
+// NewDictionary is an empty dictionary that takes limit values of together maxBytes bytes.
+func NewDictionary(limit, maxBytes int) *Dictionary {
+	return &Dictionary{limit: limit, bytes: maxBytes, slots: make([]slot, 64)}
+}
+
+// NewShared is an empty dictionary for a whole part.
+func NewShared() *Dictionary { return NewDictionary(MaxShared, maxSharedBytes) }
+
+// Len is the number of values.
+func (d *Dictionary) Len() int { return len(d.Views) }
+
+// Bytes is value i.
+func (d *Dictionary) Bytes(i int) []byte {
+	w := d.Views[i]
+	return d.Heap[w.Off : w.Off+w.Len]
+}
+
+// Reset empties the dictionary and keeps its buffers.
+func (d *Dictionary) Reset() {
+	d.Views, d.Heap = d.Views[:0], d.Heap[:0]
+	clear(d.slots)
+}
+
+// probeRows is the number of rows after which a block that is nearly all new values is given up.
+const probeRows = 256
+
+// Codes appends the code of every string to codes, adding new values. When they do not fit, or when more than one in
+// four of the block is new and so the dictionary would not pay, everything is as before and ok is false.
+func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ []uint32, ok bool) {
+	from, heapFrom := len(d.Views), len(d.Heap)
+	mark := len(codes)
+	for i, w := range views {
+		s := heap[w.Off : w.Off+w.Len]
+		c, fresh := d.code(s)
+		if fresh {
+			added := len(d.Views) - from
+			if len(d.Views) > d.limit || len(d.Heap) > d.bytes || i >= probeRows && added > i/4+probeRows/2 {
+				d.truncate(from, heapFrom)
+				return codes[:mark], false
+			}
+		}
+		codes = append(codes, c)
+	}
+	return codes, true
+}
+
+// code finds or adds a value.
+func (d *Dictionary) code(s []byte) (code uint32, fresh bool) {
+	h := uint32(maphash.Bytes(seed, s))
+	mask := uint32(len(d.slots) - 1)
+	at := h & mask
+	for d.slots[at].code != 0 {
+		if d.slots[at].hash == h {
+			c := d.slots[at].code - 1
+			w := d.Views[c]
+			if string(d.Heap[w.Off:w.Off+w.Len]) == string(s) {
+				return c, false
+			}
+		}
+		at = (at + 1) & mask
+	}
+	c := uint32(len(d.Views))
+	d.Views = append(d.Views, vector.View{Off: uint32(len(d.Heap)), Len: uint32(len(s))})
+	d.Heap = append(d.Heap, s...)
+	d.slots[at] = slot{h, c + 1}
+	if len(d.Views)*2 > len(d.slots) {
+		d.rehash(len(d.slots) * 2)
+	}
+	return c, true
+}
+
+func (d *Dictionary) rehash(n int) {
+	old := d.slots
+	d.slots = make([]slot, n)
+	mask := uint32(n - 1)
+	for _, s := range old {
+		if s.code == 0 {
+			continue
+		}
+		at := s.hash & mask
+		for d.slots[at].code != 0 {
+			at = (at + 1) & mask
+		}
+		d.slots[at] = s
+	}
+}
+
+// truncate takes back all values from number n on.
+func (d *Dictionary) truncate(n, heap int) {
+	d.Views, d.Heap = d.Views[:n], d.Heap[:heap]
+	if n == 0 {
+		clear(d.slots)
+		return
+	}
+	old := d.slots
+	d.slots = make([]slot, len(old))
+	mask := uint32(len(old) - 1)
+	for _, s := range old {
+		if s.code == 0 || int(s.code) > n {
+			continue
+		}
+		at := s.hash & mask
+		for d.slots[at].code != 0 {
+			at = (at + 1) & mask
+		}
+		d.slots[at] = s
+	}
+}
+
+// AppendDictionary appends the dictionary itself, as a column of values: what Decoder.Dictionary reads.
+func (e *Encoder) AppendDictionary(dst []byte, d *Dictionary) []byte {
+	return e.appendPlain(dst, d.Views, d.Heap)
+}
+
+// Dictionary reads what AppendDictionary wrote: n values of type t, in memory of their own.
+func (d *Decoder) Dictionary(src []byte, t vector.Type, n int) (*vector.Vector, error) {
+	if n > MaxShared || t.Kind() != vector.Bytes {
+		return nil, malformed("dictionary of %d values of %s", n, t)
+	}
+	v := &vector.Vector{Type: t}
+	r := reader{b: src}
+	d.decodePlain(&r, v, n, true)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	return v, r.err
+}

@@ -1,0 +1,163 @@
+// Package encoding turns one block of one column into bytes and back.
+//
+// An encoded block is
+//
+//	+-------------+----------+------------+---------+
+//	| encoding 1B | flags 1B | [validity] | payload |
+//	+-------------+----------+------------+---------+
+//
+// and says nothing of its type and its number of rows: the reader knows both. Flag bit 0: a validity section follows
+// and the payload holds the values of the valid rows only. Each encoding is drawn at the head of its file. Numbers
+// inside payloads are unsigned varints unless said otherwise, bulk data is little endian.
+//
+// Encoder.Append analyses the values and picks (choose.go). Every decoder checks what it reads: any bytes give values
+// or an error that wraps ErrMalformed, and no more memory than rows and input justify.
+package encoding
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"varve/engine/vector"
+)
+
+// ID names an encoding; written to disk, never changed.
+type ID uint8
+
+// The encodings.
+const (
+	Null     ID = 1  // every row is NULL; no payload
+	Constant ID = 2  // one value for all valid rows
+	Plain    ID = 3  // floats: 8 bytes each; booleans: bits; bytes: lengths and heap
+	Packed   ID = 4  // integers: frame of reference, bit packed, patched
+	Delta    ID = 5  // integers: differences, packed
+	DeltaTwo ID = 6  // integers: differences of differences, packed
+	Runs     ID = 7  // integers, booleans: values and lengths of runs
+	Local    ID = 8  // integers, bytes: dictionary of this block, then codes
+	Shared   ID = 9  // bytes: codes into the part's dictionary of the column
+	Decimal  ID = 10 // floats: integers scaled by a power of ten, with exceptions
+	XOR      ID = 11 // floats: bits against the value before
+	Hex      ID = 12 // bytes: lower-case hex of one length, optionally with dashes as UUIDs have them
+	IPv4     ID = 13 // bytes: dotted IPv4 addresses
+	Number   ID = 14 // bytes: decimal integers
+)
+
+var names = [...]string{
+	Null: "null", Constant: "constant", Plain: "plain", Packed: "packed", Delta: "delta", DeltaTwo: "delta2", Runs: "runs",
+	Local: "local", Shared: "shared", Decimal: "decimal", XOR: "xor", Hex: "hex", IPv4: "ipv4", Number: "number",
+}
+
+// String is the encoding's name as dumps show it.
+func (id ID) String() string {
+	if int(id) < len(names) && names[id] != "" {
+		return names[id]
+	}
+	return fmt.Sprintf("encoding(%d)", uint8(id))
+}
+
+// ErrMalformed is wrapped by every error of a decoder.
+var ErrMalformed = errors.New("malformed block")
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
+}
+
+const flagValid = 1
+
+// MaxRows is the largest number of rows of a block.
+const MaxRows = 1 << 16
+
+// MaxHeap is the largest number of bytes that the strings of a block may take together.
+const MaxHeap = 1 << 28
+
+// reader walks over encoded bytes. The first error sticks, and every later read gives zeros.
+type reader struct {
+	b       []byte
+	err     error
+	inPlace bool // the section read last lies in the source
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = malformed(format, args...)
+	}
+	r.b = nil
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.fail("ends early")
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *reader) uvarint() uint64 {
+	x, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.fail("bad varint")
+		return 0
+	}
+	r.b = r.b[n:]
+	return x
+}
+
+// count reads a number of things, which is at most limit.
+func (r *reader) count(limit int, what string) int {
+	x := r.uvarint()
+	if x > uint64(limit) {
+		r.fail("%d %s, at most %d", x, what, limit)
+		return 0
+	}
+	return int(x)
+}
+
+// take gives the next n bytes.
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.fail("%d bytes wanted, %d left", n, len(r.b))
+		return nil
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) uint64() uint64 {
+	b := r.take(8)
+	if b == nil {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+// grow gives a slice of n elements with unspecified content, keeping the buffer of s when it is large enough.
+func grow[T any](s []T, n int) []T {
+	if cap(s) >= n {
+		return s[:n]
+	}
+	return make([]T, n)
+}
+
+// Description is what the head of a block tells, for dumps.
+type Description struct {
+	Encoding ID
+	Nulls    bool
+	Bytes    int
+}
+
+// Describe reads the head of an encoded block.
+func Describe(src []byte) (Description, error) {
+	if len(src) < 2 {
+		return Description{}, malformed("%d bytes", len(src))
+	}
+	return Description{Encoding: ID(src[0]), Nulls: src[1]&flagValid != 0, Bytes: len(src)}, nil
+}
+
+// reset makes v an empty Flat vector of type t.
+func reset(v *vector.Vector, t vector.Type) {
+	v.Type, v.Form, v.Values, v.Valid = t, vector.Flat, nil, nil
+}

@@ -1,0 +1,179 @@
+package encoding
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Decimal floats: digits 1B | exceptions | ID and integers (ints.go) | [packed positions, 8B values]
+//
+// A value is integer / 10^digits, correctly rounded; what does not come back bit for bit is an exception. With flag
+// 0x80 in digits the quotient is rounded to a float32, for columns of that type.
+//
+// Plain: section of 8B values.
+
+const (
+	maxDigits   = 15
+	singleFlag  = 0x80
+	maxMantissa = 1 << 53
+)
+
+var powers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// scale gives the integer whose quotient by p is x; ok tells whether it comes back exactly.
+func scale(x, p float64, single bool) (int64, bool) {
+	y := x * p
+	if !(math.Abs(y) < maxMantissa) {
+		return 0, false
+	}
+	i := int64(math.RoundToEven(y))
+	back := float64(i) / p
+	if single {
+		back = float64(float32(back))
+	}
+	return i, math.Float64bits(back) == math.Float64bits(x)
+}
+
+// planDecimal finds the fewest digits that bring nearly all of a sample back.
+func planDecimal(v []float64, single bool) (digits int, ok bool) {
+	n := min(len(v), 128)
+	for digits = 0; digits <= maxDigits; digits++ {
+		bad := 0
+		for i := range n {
+			if _, exact := scale(v[i*len(v)/n], powers[digits], single); !exact {
+				if bad++; bad*16 > n {
+					break
+				}
+			}
+		}
+		if bad*16 <= n {
+			return digits, true
+		}
+	}
+	return 0, false
+}
+
+func (e *Encoder) appendFloats(dst []byte, v []float64, single bool) []byte {
+	e.texts = grow(e.texts, len(v))
+	same := len(v) > 0
+	for i, x := range v {
+		e.texts[i] = math.Float64bits(x)
+		same = same && e.texts[i] == e.texts[0]
+	}
+	if same {
+		return binary.LittleEndian.AppendUint64(append(dst, byte(Constant)), e.texts[0])
+	}
+	mark := len(dst)
+	if digits, ok := planDecimal(v, single); ok && len(v) > 0 {
+		if dst, ok = e.appendDecimal(dst, v, digits, single); ok {
+			return dst
+		}
+	}
+	dst = e.appendXOR(dst[:mark], v)
+	if len(dst)-mark < len(v)*7 {
+		return dst
+	}
+	e.packed = e.packed[:0]
+	for _, x := range v {
+		e.packed = binary.LittleEndian.AppendUint64(e.packed, math.Float64bits(x))
+	}
+	return appendSection(append(dst[:mark], byte(Plain)), e.packed, savePlain)
+}
+
+func (e *Encoder) appendDecimal(dst []byte, v []float64, digits int, single bool) ([]byte, bool) {
+	mark := len(dst)
+	p := powers[digits]
+	e.texts = grow(e.texts, len(v))
+	e.positions = e.positions[:0]
+	var last int64
+	for i, x := range v {
+		y, ok := scale(x, p, single)
+		if !ok {
+			e.positions = append(e.positions, uint32(i))
+			y = last // costs nothing in any packing
+		}
+		last = y
+		e.texts[i] = uint64(y)
+	}
+	if len(e.positions) > len(v)/8 {
+		return dst, false
+	}
+	exceptions := append([]uint32(nil), e.positions...)
+	head := byte(digits)
+	if single {
+		head |= singleFlag
+	}
+	dst = append(dst, byte(Decimal), head)
+	dst = binary.AppendUvarint(dst, uint64(len(exceptions)))
+	for _, i := range exceptions {
+		dst = binary.LittleEndian.AppendUint32(dst, i)
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v[i]))
+	}
+	dst = e.appendInts(dst, e.texts, true)
+	return dst, len(dst)-mark < len(v)*7
+}
+
+func (d *Decoder) decodeDecimal(r *reader, dst []float64) {
+	head := r.byte()
+	digits := int(head &^ singleFlag)
+	count := r.count(len(dst), "exceptions")
+	patches := r.take(count * 12)
+	if digits > maxDigits {
+		r.fail("%d digits", digits)
+	}
+	d.decodeTexts(r, len(dst))
+	if r.err != nil {
+		return
+	}
+	p := powers[digits]
+	if head&singleFlag != 0 {
+		for i, x := range d.texts {
+			dst[i] = float64(float32(float64(int64(x)) / p))
+		}
+	} else if digits == 0 {
+		for i, x := range d.texts {
+			dst[i] = float64(int64(x))
+		}
+	} else {
+		for i, x := range d.texts {
+			dst[i] = float64(int64(x)) / p
+		}
+	}
+	for ; len(patches) > 0; patches = patches[12:] {
+		i := binary.LittleEndian.Uint32(patches)
+		if int(i) >= len(dst) {
+			r.fail("exception at row %d of %d", i, len(dst))
+			return
+		}
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))
+	}
+}
+
+// decodeFloats fills dst by the encoding id.
+func (d *Decoder) decodeFloats(r *reader, id ID, dst []float64) {
+	switch id {
+	case Constant:
+		x := math.Float64frombits(r.uint64())
+		for i := range dst {
+			dst[i] = x
+		}
+	case Decimal:
+		d.decodeDecimal(r, dst)
+	case XOR:
+		decodeXOR(r, dst)
+	case Plain:
+		d.packed = grow(d.packed, 8*len(dst))
+		b := r.section(d.packed, 8*len(dst))
+		if r.err == nil && len(b) != 8*len(dst) {
+			r.fail("%d bytes for %d floats", len(b), len(dst))
+		}
+		if r.err != nil {
+			return
+		}
+		for i := range dst {
+			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+		}
+	default:
+		r.fail("%s is no encoding of floats", id)
+	}
+}

@@ -1,0 +1,158 @@
+package encoding
+
+import (
+	"encoding/binary"
+
+	"varve/engine/vector"
+)
+
+// Hex strings: length 1B | dashes 1B | n x bytes
+//
+// All strings have the same length and consist of lower-case hex digits, an even number; dashes 1 puts dashes where
+// UUIDs have them (36 characters, 32 digits).
+
+const uuidLength = 36
+
+// uuidDash tells whether position i of a UUID is a dash.
+func uuidDash(i int) bool { return i == 8 || i == 13 || i == 18 || i == 23 }
+
+var hexValue = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0xFF
+	}
+	for i := range 10 {
+		t['0'+i] = byte(i)
+	}
+	for i := range 6 {
+		t['a'+i] = byte(10 + i)
+	}
+	return t
+}()
+
+func (e *Encoder) appendHex(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
+	size := int(views[0].Len)
+	if size == 0 || size > 254 || size%2 != 0 {
+		return dst, false
+	}
+	dashes := size == uuidLength && heap[views[0].Off+8] == '-'
+	digits := size
+	if dashes {
+		digits = 32
+	}
+	mark := len(dst)
+	dst = append(dst, byte(Hex), byte(size), byte(bit(dashes)))
+	at := len(dst)
+	dst = append(dst, make([]byte, digits/2*len(views))...)
+	out := dst[at:]
+	for _, w := range views {
+		if int(w.Len) != size {
+			return dst[:mark], false
+		}
+		s := heap[w.Off : w.Off+w.Len]
+		ok := false
+		if dashes {
+			ok = packUUID(out[:16], s)
+		} else {
+			ok = packHex(out[:digits/2], s)
+		}
+		if !ok {
+			return dst[:mark], false
+		}
+		out = out[digits/2:]
+	}
+	return dst, true
+}
+
+// packHex packs two digits into every byte of dst; false when one is no lower-case hex digit.
+func packHex(dst, s []byte) bool {
+	var bad byte
+	s = s[:2*len(dst)]
+	for i := range dst {
+		hi, lo := hexValue[s[2*i]], hexValue[s[2*i+1]]
+		bad |= hi | lo
+		dst[i] = hi<<4 | lo
+	}
+	return bad < 0x10
+}
+
+func packUUID(dst, s []byte) bool {
+	at := 0
+	for i := 0; i < uuidLength; {
+		if uuidDash(i) {
+			if s[i] != '-' {
+				return false
+			}
+			i++
+			continue
+		}
+		if !packHex(dst[at:at+1], s[i:i+2]) {
+			return false
+		}
+		at++
+		i += 2
+	}
+	return true
+}
+
+const hexDigits = "0123456789abcdef"
+
+// hexPairs[b] holds the two digits of b.
+var hexPairs = func() (t [256][2]byte) {
+	for i := range t {
+		t[i] = [2]byte{hexDigits[i>>4], hexDigits[i&15]}
+	}
+	return t
+}()
+
+func decodeHex(r *reader, v *vector.Vector, n int) {
+	size, dashes := int(r.byte()), r.byte() == 1
+	digits := size
+	if dashes {
+		digits = 32
+	}
+	if size == 0 || size%2 != 0 || dashes && size != uuidLength {
+		r.fail("hex strings of %d characters", size)
+		return
+	}
+	src := r.take(digits / 2 * n)
+	if r.err != nil {
+		return
+	}
+	v.Heap = grow(v.Heap, size*n)
+	v.Views = grow(v.Views, n)
+	for i := range v.Views {
+		v.Views[i] = vector.View{Off: uint32(i * size), Len: uint32(size)}
+	}
+	if dashes {
+		unpackUUIDs(v.Heap, src)
+		return
+	}
+	out := v.Heap[:2*len(src)]
+	for i, b := range src {
+		p := &hexPairs[b]
+		binary.LittleEndian.PutUint16(out[2*i:], uint16(p[0])|uint16(p[1])<<8)
+	}
+}
+
+func unpackUUIDs(out, src []byte) {
+	for ; len(src) >= 16; src = src[16:] {
+		o := out[:uuidLength]
+		at := 0
+		for _, b := range src[:16] {
+			if uuidDash(at) {
+				o[at] = '-'
+				at++
+			}
+			o[at], o[at+1] = hexPairs[b][0], hexPairs[b][1]
+			at += 2
+		}
+		out = out[uuidLength:]
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
