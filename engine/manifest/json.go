@@ -32,6 +32,7 @@ type columnJSON struct {
 	Semantic    schema.Semantic `json:"semantic,omitempty"`
 	Nullable    bool            `json:"nullable,omitempty"`
 	Default     []byte          `json:"default,omitempty"` // batch codec, one column
+	Initial     []byte          `json:"initial,omitempty"` // as default
 	DefaultExpr string          `json:"default_expr,omitempty"`
 	DefaultText string          `json:"default_text,omitempty"`
 	Indexes     []schema.Index  `json:"indexes,omitempty"`
@@ -45,10 +46,7 @@ func toJSON(t *schema.Table) tableJSON {
 		k := columnJSON{ID: c.ID, Name: c.Name, Type: [3]uint8{uint8(c.Type.ID), c.Type.Precision, c.Type.Scale},
 			Semantic: c.Semantic, Nullable: c.Nullable, DefaultExpr: c.DefaultExpr, DefaultText: c.DefaultText,
 			Indexes: c.Indexes, Comment: c.Comment}
-		if c.Default != nil {
-			k.Default = vector.AppendBatch(nil, []vector.Field{{Name: c.Name, Type: c.Type}},
-				&vector.Batch{N: 1, Cols: []*vector.Vector{c.Default}})
-		}
+		k.Default, k.Initial = encodeValue(c.Default), encodeValue(c.Initial)
 		j.Columns = append(j.Columns, k)
 	}
 	return j
@@ -64,13 +62,12 @@ func fromJSON(j tableJSON) (*schema.Table, error) {
 		if !c.Type.Known() || c.Semantic > schema.Timestamp {
 			return nil, fmt.Errorf("table %d: column %q: type %v, semantic %d are not known", j.ID, k.Name, k.Type, k.Semantic)
 		}
-		if k.Default != nil {
-			_, b, err := vector.DecodeBatch(k.Default)
-			if err != nil || len(b.Cols) != 1 || b.N != 1 || b.Cols[0].Type.Kind() != c.Type.Kind() || b.Cols[0].Form == vector.Dict {
-				return nil, fmt.Errorf("table %d: column %q: default value: %v", j.ID, k.Name, err)
-			}
-			c.Default = b.Cols[0]
-			c.Default.Form = vector.Const
+		var err error
+		if c.Default, err = decodeValue(k.Default, c.Type); err == nil {
+			c.Initial, err = decodeValue(k.Initial, c.Type)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("table %d: column %q: default value: %w", j.ID, k.Name, err)
 		}
 		t.Columns = append(t.Columns, c)
 	}
@@ -83,6 +80,29 @@ func fromJSON(j tableJSON) (*schema.Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// encodeValue gives a default value in the batch codec; nil for NULL.
+func encodeValue(v *vector.Vector) []byte {
+	if v == nil {
+		return nil
+	}
+	return vector.AppendBatch(nil, []vector.Field{{Type: v.Type}}, &vector.Batch{N: 1, Cols: []*vector.Vector{v}})
+}
+
+func decodeValue(src []byte, t vector.Type) (*vector.Vector, error) {
+	if src == nil {
+		return nil, nil
+	}
+	_, b, err := vector.DecodeBatch(src)
+	if err != nil {
+		return nil, err
+	}
+	if len(b.Cols) != 1 || b.N != 1 || b.Cols[0].Type.Kind() != t.Kind() || b.Cols[0].Form == vector.Dict {
+		return nil, fmt.Errorf("not one value of type %s", t)
+	}
+	b.Cols[0].Form = vector.Const
+	return b.Cols[0], nil
 }
 
 type editJSON struct {

@@ -45,6 +45,8 @@ type PartMeta struct {
 	MaxSeq     uint64 `json:"max_seq"`
 	Checksum   uint32 `json:"checksum"` // of the part's footer
 	Level      uint8  `json:"level,omitempty"`
+	// Unique: no two rows have the same series and time, and none is a tombstone.
+	Unique bool `json:"unique,omitempty"`
 }
 
 // Edit is one change, applied wholly or not at all. Members that are nil or empty change nothing. They take effect in

@@ -101,7 +101,7 @@ func (t *Table) Evolve(add []Column) (*Table, error) {
 		if c.Semantic == Tag {
 			n.Tags = append(n.Tags, i)
 		}
-		c.ID = n.NextColumn
+		c.ID, c.Initial = n.NextColumn, c.Default
 		n.NextColumn++
 	}
 	return &n, nil

@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"varve/engine/status"
+	"varve/engine/timefmt"
+)
+
+// optionForms are the forms of the values of the options that need no typed member. A key that ends in a dot stands for
+// all keys that begin with it.
+var optionForms = map[string]func(string) (string, bool){
+	"comment":                              anyText,
+	"physical_metric_table":                anyText,
+	"on_physical_table":                    anyText,
+	"compaction.type":                      oneOf("twcs"),
+	"compaction.twcs.trigger_file_num":     count,
+	"compaction.twcs.time_window":          duration,
+	"compaction.twcs.max_output_file_size": size,
+	"compaction.twcs.fallback_to_local":    boolean,
+	"compaction.override":                  boolean,
+	"memtable.type":                        oneOf("time_series", "partition_tree", "bulk"),
+	"memtable.":                            anyText,
+	"write_buffer_size":                    size,
+	"auto_flush_interval":                  duration,
+	"sst_format":                           oneOf("flat", "primary_key"),
+	"max_row_group_row_count":              count,
+	"storage":                              anyText,
+	"index.":                               anyText,
+	"wal_options":                          anyText,
+	"table_data_model":                     anyText,
+	"service.semantic.":                    anyText,
+	"trace_table_partitions":               count,
+}
+
+// ParseOptions checks table options given as text and brings them into normal form. InvalidArguments for unknown keys,
+// for values that do not fit and for append_mode together with merge_mode last_non_null.
+func ParseOptions(given map[string]string) (Options, error) {
+	var o Options
+	keys := make([]string, 0, len(given))
+	for k := range given {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		key, value, err := o.set(k, given[k])
+		if err != nil {
+			return Options{}, err
+		}
+		o.All = append(o.All, Option{key, value})
+	}
+	if o.AppendMode && o.MergeMode != LastRow {
+		return Options{}, status.New(status.InvalidArguments, "Invalid table option: merge_mode = 'last_non_null' cannot be used together with append_mode = 'true'")
+	}
+	slices.SortFunc(o.All, func(a, b Option) int { return strings.Compare(a.Key, b.Key) })
+	return o, nil
+}
+
+// set takes one option and gives it in normal form.
+func (o *Options) set(key, value string) (string, string, error) {
+	ok := true
+	switch key {
+	case "ttl":
+		ns, text, err := ParseTTL(value)
+		if err != nil {
+			return "", "", err
+		}
+		o.TTL = ns
+		return key, text, nil
+	case "append_mode":
+		value, ok = boolean(value)
+		o.AppendMode = value == "true"
+	case "skip_wal":
+		value, ok = boolean(value)
+		o.SkipWAL = value == "true"
+	case "merge_mode":
+		if value, ok = oneOf("last_row", "last_non_null")(value); value == "last_non_null" {
+			o.MergeMode = LastNonNull
+		}
+	case "physical_table":
+		return "on_physical_table", value, nil
+	default:
+		form := optionForm(key)
+		if form == nil {
+			return "", "", status.New(status.InvalidArguments, "Unrecognized table option key: %s", key)
+		}
+		if value, ok = form(value); key == "comment" {
+			o.Comment = value
+		}
+	}
+	if !ok {
+		return "", "", status.New(status.InvalidArguments, "Invalid value of table option %s: %q", key, value)
+	}
+	return key, value, nil
+}
+
+func optionForm(key string) func(string) (string, bool) {
+	if f := optionForms[key]; f != nil && !strings.HasSuffix(key, ".") {
+		return f
+	}
+	for prefix, f := range optionForms {
+		if strings.HasSuffix(prefix, ".") && strings.HasPrefix(key, prefix) && len(key) > len(prefix) {
+			return f
+		}
+	}
+	return nil
+}
+
+// ParseTTL reads a time to live: nanoseconds (0: for ever, TTLInstant) and its normal form.
+func ParseTTL(text string) (ns int64, normal string, err error) {
+	text = strings.TrimSpace(text)
+	switch strings.ToLower(text) {
+	case "", "forever", "null":
+		return 0, "forever", nil
+	case "instant":
+		return TTLInstant, "instant", nil
+	}
+	if ns, err = timefmt.ParseDuration(text); err != nil {
+		return 0, "", status.Wrap(err, status.InvalidArguments, "Invalid value of table option ttl: %v", err)
+	}
+	if ns == 0 {
+		return 0, "forever", nil
+	}
+	return ns, timefmt.FormatDuration(ns), nil
+}
+
+// Find gives the value of an option.
+func (o *Options) Find(key string) (string, bool) {
+	for _, p := range o.All {
+		if p.Key == key {
+			return p.Value, true
+		}
+	}
+	return "", false
+}
+
+// Equal tells whether the options are the same in normal form.
+func (o *Options) Equal(p *Options) bool { return slices.Equal(o.All, p.All) }
+
+// The forms of values: each gives the normal form and whether the text has the form. Text that has not stays as it is.
+
+func anyText(s string) (string, bool) { return s, true }
+
+func boolean(s string) (string, bool) {
+	if l := strings.ToLower(strings.TrimSpace(s)); l == "true" || l == "false" {
+		return l, true
+	}
+	return s, false
+}
+
+func oneOf(choices ...string) func(string) (string, bool) {
+	return func(s string) (string, bool) {
+		l := strings.ToLower(strings.TrimSpace(s))
+		if slices.Contains(choices, l) {
+			return l, true
+		}
+		return s, false
+	}
+}
+
+func count(s string) (string, bool) {
+	n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 63)
+	if err != nil {
+		return s, false
+	}
+	return strconv.FormatUint(n, 10), true
+}
+
+func duration(s string) (string, bool) {
+	ns, err := timefmt.ParseDuration(s)
+	if err != nil {
+		return s, false
+	}
+	return timefmt.FormatDuration(ns), true
+}
+
+// size is a number of bytes with an optional unit: 512, 64MB, 1GiB, 2g.
+func size(s string) (string, bool) {
+	t := strings.TrimSpace(s)
+	digits := len(t) - len(strings.TrimLeft(t, "0123456789."))
+	if _, err := strconv.ParseFloat(t[:digits], 64); err != nil {
+		return s, false
+	}
+	unit := strings.ToLower(strings.TrimSpace(t[digits:]))
+	unit = strings.TrimSuffix(strings.TrimSuffix(unit, "b"), "i")
+	return t, unit == "" || len(unit) == 1 && strings.Contains("kmgtp", unit)
+}
