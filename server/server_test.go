@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -213,7 +214,7 @@ func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 		stopped <- h.s.Shutdown(ctx)
 	}()
 	for !h.s.state.draining.Load() {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 	close(finish)
 	if a := <-answered; a.status != 200 {
