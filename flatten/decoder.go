@@ -84,6 +84,7 @@ type Decoder struct {
 
 	root  node
 	nodes []*node // every node of the tree but root
+	edges int     // of all nodes
 	paths map[string]*node
 	bound []*node // bound to a column in this row
 	stamp uint64  // number of the entry; a node stamped with it was seen in this entry
@@ -92,7 +93,7 @@ type Decoder struct {
 	time   *vector.ColumnBuilder
 	msg    *vector.ColumnBuilder // of text lines
 	timeNS int64                 // the time of the last row that got the clock's, in ns
-	clock  bool                  // timeNS has been read from the clock in this window
+	spare  int                   // rows that may still get the last reading of the clock
 	timed  bool                  // the current row has its time
 	group  group
 	res    Result
@@ -140,7 +141,7 @@ func (d *Decoder) begin(body io.Reader, f Framing, o Options, rows Rows) {
 	d.pos, d.end, d.base, d.total, d.srcErr = 0, 0, 0, 0, nil
 	d.cut = d.cut[:0]
 	d.newlines = f == JSONStream
-	d.res, d.err, d.timeNS, d.clock = Result{}, nil, 0, false
+	d.res, d.err, d.timeNS, d.spare = Result{}, nil, 0, 0
 	d.forget()
 	if o.CheckOnly {
 		return
@@ -191,12 +192,16 @@ func (d *Decoder) endRow() error {
 // twice, so that rows keep their order and do not replace each other.
 func (d *Decoder) now() int64 {
 	d.timeNS++
-	if !d.clock {
-		d.clock = true
+	if d.spare--; d.spare < 0 {
+		d.spare = ClockSpan - 1
 		d.timeNS = max(d.timeNS, d.o.Now().UnixNano())
 	}
 	return d.timeNS
 }
+
+// ClockSpan is the number of rows that get one reading of the clock, a nanosecond apart. A clock that never gives two
+// times within so many nanoseconds keeps the rows of all decoders apart.
+const ClockSpan = 4096
 
 // entryFailed deals with the error of an entry whose row is undone. False: read on for the body's own errors only.
 func (d *Decoder) entryFailed(err error) {
@@ -244,7 +249,7 @@ func (d *Decoder) fill(keep int, what string) error {
 		copy(d.buf, d.buf[keep:d.end])
 	}
 	d.pos, d.end = 0, rest
-	d.clock = false
+	d.spare = 0
 	idle := 0
 	for d.srcErr == nil && d.end < size {
 		n, err := d.src.Read(d.buf[d.end:size])

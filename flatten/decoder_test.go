@@ -26,6 +26,8 @@ type groups struct {
 func (g *groups) rows(v OptionVars) (*vector.Builder, error) {
 	if text, _ := v.Value(TTL); text == "bad" {
 		return nil, status.New(status.InvalidArguments, "bad ttl")
+	} else if text == "same" { // says no more than the request does
+		return g.builders[0], nil
 	}
 	for i := range g.vars {
 		if g.vars[i] == v {
@@ -151,6 +153,7 @@ func TestEntries(t *testing.T) {
 			`ttl="1d" skip_wal="1" append_mode="false" ` + ts + `a:Int64 | now 1`},
 		{"options by row", "{\"a\":1}\n{\"a\":2,\"service_ttl\":\"1d\"}\n{\"a\":3}\n{\"service_ttl\":\"1d\",\"a\":4,\"b\":5}",
 			ts + `a:Int64 b:Int64 | now 1 NULL | now 3 NULL ttl="1d" ` + ts + `a:Int64 b:Int64 | now 2 NULL | now 4 5`},
+		{"options that change nothing", "{\"a\":1}\n{\"a\":2,\"service_ttl\":\"same\"}\n{\"a\":3}", ts + `a:Int64 | now 1 | now 2 | now 3`},
 		{"null option", `{"a":1,"service_ttl":null}`, ts + `a:Int64 | now 1`},
 		{"options of one type", "{\"a\":1,\"service_ttl\":\"1d\"}\n{\"a\":\"x\"}", `1004 Column datatype mismatch. For column: a, expected datatype: Int64, actual datatype: String`},
 	} {

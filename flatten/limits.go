@@ -26,10 +26,10 @@ const (
 	windowBytes = 256 << 10
 	// maxSpareWindow is the largest window kept; it has grown for an outlier.
 	maxSpareWindow = 1 << 20
-	// maxSpareNodes bounds the learned keys kept: keys that are data (ids) must not fill memory for ever.
-	maxSpareNodes = 2 * maxColumns
-	// maxNodes bounds the learned keys while decoding; entries with further ones are read without learning.
-	maxNodes = 4 * maxColumns
+	// maxSpareEdges bounds the learned keys kept: keys that are data (ids) must not fill memory for ever.
+	maxSpareEdges = 2 * maxColumns
+	// maxEdges bounds the learned keys while decoding; entries with further ones are read without learning.
+	maxEdges = 4 * maxColumns
 	// maxSpareScratch is the largest scratch text kept.
 	maxSpareScratch = 1 << 20
 )

@@ -77,8 +77,11 @@ func (d *Decoder) moveRow() error {
 		}
 		g.vars, g.b = vars, b
 	}
-	if err := d.b.MoveRow(g.b); err != nil {
-		return err
+	// Variables may say no more than the request does.
+	if g.b != d.b {
+		if err := d.b.MoveRow(g.b); err != nil {
+			return err
+		}
 	}
 	g.b.EndRow()
 	d.res.Rows++

@@ -85,7 +85,7 @@ func (d *Decoder) member(parent *node, key []byte, plainKey bool) *edge {
 	if e := parent.edges[string(key)]; e != nil {
 		return e
 	}
-	if len(d.nodes) >= maxNodes || len(parent.name)+1+len(key) > maxNameBytes {
+	if d.edges >= maxEdges || len(parent.name)+1+len(key) > maxNameBytes {
 		return nil
 	}
 	name := string(key)
@@ -117,6 +117,7 @@ func (d *Decoder) member(parent *node, key []byte, plainKey bool) *edge {
 		parent.edges = map[string]*edge{}
 	}
 	parent.edges[name] = e
+	d.edges++
 	return e
 }
 
@@ -143,8 +144,8 @@ func (d *Decoder) special(n *node) {
 
 // forget makes the tree fit for another body: columns are unbound, and a tree that has grown too far is dropped.
 func (d *Decoder) forget() {
-	if len(d.nodes) > maxSpareNodes {
-		d.root, d.nodes = node{}, nil
+	if d.edges > maxSpareEdges {
+		d.root, d.nodes, d.edges = node{}, nil, 0
 		d.paths = map[string]*node{}
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"varve/engine"
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/flatten"
 )
@@ -44,7 +45,7 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if err := setMode(text); err != nil {
 		return engine.Hint{}, err
 	}
-	options, err := parseOptions(text)
+	options, err := schema.ParseOptions(text)
 	if err != nil {
 		return engine.Hint{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"varve/engine"
@@ -35,7 +36,8 @@ func (o Options) withDefaults() Options {
 // Manager runs pipelines by name. Safe for concurrent use.
 type Manager struct {
 	o        Options
-	decoders sync.Pool // of *flatten.Decoder
+	decoders sync.Pool    // of *flatten.Decoder
+	clock    atomic.Int64 // the last time given by now, ns
 }
 
 // New makes a manager.
@@ -43,6 +45,18 @@ func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults()}
 	m.decoders.New = func() any { return flatten.NewDecoder() }
 	return m
+}
+
+// now is the clock, never giving times less than flatten.ClockSpan apart: rows without a time of their own must not
+// meet, whichever request they come from.
+func (m *Manager) now() time.Time {
+	for {
+		last := m.clock.Load()
+		t := max(m.o.Now().UnixNano(), last+flatten.ClockSpan)
+		if m.clock.CompareAndSwap(last, t) {
+			return time.Unix(0, t)
+		}
+	}
 }
 
 // Request is what a client asked for: parameters and headers as text, the defaults filled in.

@@ -20,7 +20,7 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 	if err := r.check(); err != nil {
 		return Outcome{}, err
 	}
-	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError, Now: m.o.Now}
+	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError, Now: m.now}
 	identity := r.Pipeline == Identity
 	if identity {
 		t, err := flatten.ParseTimeIndex(r.CustomTimeIndex)
