@@ -191,33 +191,43 @@ func (l *Log) End() LSN {
 }
 
 // Truncate removes the segments that lie wholly before the given place; the newest segment always stays. Segments in
-// which Replay found damage are renamed to NAME.damaged instead.
+// which Replay found damage are renamed to NAME.damaged instead. One call at a time.
 func (l *Log) Truncate(before LSN) error {
-	l.mu.Lock()
-	k := 0
-	for k+1 < len(l.segments) && l.segments[k].number < before.Segment() {
-		k++
-	}
-	gone := l.segments[:k:k]
-	l.segments = append([]segment(nil), l.segments[k:]...)
-	l.mu.Unlock()
-	for i, s := range gone {
-		name := path.Join(l.dir, segmentName(s.number))
-		var err error
-		if l.damaged[s.number] {
-			err = l.fs.Rename(name, name+damagedSuffix)
-		} else {
-			err = l.fs.Remove(name)
+	for {
+		l.mu.Lock()
+		gone := len(l.segments) > 1 && l.segments[0].number < before.Segment()
+		var number uint64
+		if gone {
+			number = l.segments[0].number
 		}
-		if err != nil && !vfs.NotExist(err) {
-			l.mu.Lock()
-			l.segments = append(append([]segment(nil), gone[i:]...), l.segments...)
-			l.mu.Unlock()
+		l.mu.Unlock()
+		if !gone {
+			return nil
+		}
+		if err := l.remove(number); err != nil {
 			return fmt.Errorf("truncate log: %w", err)
 		}
+		l.mu.Lock()
+		l.segments = l.segments[1:]
+		l.metrics.Segments.Set(float64(len(l.segments)))
+		l.mu.Unlock()
 	}
-	l.metrics.Segments.Set(float64(len(l.segments)))
-	return nil
+}
+
+// remove takes a segment away for good: if a removal came back after a crash and that of a later segment did not, the
+// later one would be missed as damage.
+func (l *Log) remove(number uint64) error {
+	name := path.Join(l.dir, segmentName(number))
+	var err error
+	if l.damaged[number] {
+		err = l.fs.Rename(name, name+damagedSuffix)
+	} else {
+		err = l.fs.Remove(name)
+	}
+	if err != nil && !vfs.NotExist(err) {
+		return err
+	}
+	return l.fs.SyncDir(l.dir)
 }
 
 // Close waits for running Appends, syncs and closes the segment. The log writes nothing afterwards.

@@ -113,6 +113,33 @@ func TestTruncateKeepsWhatIsNeeded(t *testing.T) {
 	}
 }
 
+// TestCrashWhileTruncating cuts the power after every operation: what comes back is no damage, and what lies behind is
+// there.
+func TestCrashWhileTruncating(t *testing.T) {
+	for k := 1; k < 14; k++ {
+		for seed := range uint64(20) {
+			fs := vfs.NewMem()
+			fault := vfs.FailAt(0, true, vfs.ErrNoSpace)
+			l := openLog(t, vfs.WithFaults(fs, fault.Before), Options{FileSize: 1})
+			replayAll(t, l)
+			at := appendAll(t, l, "a", "b", "c", "d", "e", "f")
+			fault.Arm(k)
+			if err := l.Truncate(at[4]); err != nil && !vfs.IsNoSpace(err) {
+				t.Fatal(err)
+			}
+			crashed := fs.Crash(rand.New(rand.NewPCG(seed, uint64(k))))
+			closeLog(t, l) // every segment is closed already
+			l = openLog(t, crashed, Options{})
+			got, r := replayAll(t, l)
+			checkSubsequence(t, seed, got, []string{"e", "f"})
+			if len(r.Damaged) != 0 {
+				t.Fatalf("cut at %d, seed %d: damage %v", k, seed, r.Damaged)
+			}
+			closeLog(t, l)
+		}
+	}
+}
+
 func TestConcurrentAppendsKeepAll(t *testing.T) {
 	fs := vfs.NewMem()
 	l := openLog(t, fs, Options{FileSize: 4 << 10})
