@@ -130,8 +130,8 @@ func (d *Decoder) Decode(body io.Reader, f Framing, o Options, rows Rows) (Resul
 	if err == nil {
 		err = d.err
 	}
-	if err == nil && d.res.Rows*d.columns() > maxCells {
-		err = errCells
+	if err == nil {
+		err = d.checkCells()
 	}
 	return d.res, err
 }
@@ -222,9 +222,6 @@ func errTooLong(what string) error {
 	return status.New(status.InvalidArguments, "%s is longer than %d MiB", what, maxValueBytes>>20)
 }
 
-var errCells = status.New(status.InvalidArguments,
-	"rows times columns of the request are more than %d, send it in several requests", maxCells)
-
 var errBody = status.New(status.InvalidArguments, "body is longer than %d MiB, send it in several requests", maxBodyBytes>>20)
 
 // fill moves buf[keep:end] to the front and reads until the window is full or the body ends. It grows the window when
@@ -266,8 +263,8 @@ func (d *Decoder) fill(keep int, what string) error {
 		}
 	}
 	clear(d.buf[d.end : d.end+padBytes])
-	if cells := d.res.Rows * d.columns(); cells > maxCells {
-		return errCells
+	if err := d.checkCells(); err != nil {
+		return err
 	}
 	if d.srcErr != nil && !errors.Is(d.srcErr, io.EOF) {
 		return d.srcErr
@@ -275,11 +272,17 @@ func (d *Decoder) fill(keep int, what string) error {
 	return nil
 }
 
-func (d *Decoder) columns() int {
+// checkCells refuses bodies of few bytes that make many cells.
+func (d *Decoder) checkCells() error {
 	if d.b == nil {
-		return 0
+		return nil
 	}
-	return d.b.Columns()
+	limit := min(maxCells, freeCells+cellsPerByte*d.total)
+	if cells := int64(d.res.Rows) * int64(d.b.Columns()); cells > limit {
+		return status.New(status.InvalidArguments, "%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
+			d.res.Rows, d.b.Columns(), d.total, limit)
+	}
+	return nil
 }
 
 // last tells that the window holds the body's end.

@@ -367,6 +367,10 @@ func TestLimits(t *testing.T) {
 	if got := describe(t, `{"x`+name+`":1}`, NDJSON, Options{}); !strings.HasPrefix(got, "1004 column name of 1025 bytes is longer than 1024") {
 		t.Errorf("longer name: %.200s", got)
 	}
+	wide := "{" + bomb.String()[1:strings.Index(bomb.String(), `,"k4000`)] + "}"
+	if got := describe(t, wide+strings.Repeat("\n{}", 20000), NDJSON, Options{}); !strings.HasPrefix(got, "1004 20001 rows of 4001 columns are more cells than") {
+		t.Errorf("few bytes, many cells: %.200s", got)
+	}
 	var options strings.Builder
 	for i := range maxGroups + 1 {
 		fmt.Fprintf(&options, "{\"service_ttl\":\"%ds\"}\n", i+1)

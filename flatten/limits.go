@@ -11,8 +11,11 @@ const (
 	maxNesting = 128
 	// maxColumns bounds the columns of a request.
 	maxColumns = 4096
-	// maxCells bounds rows times columns: a NULL takes eight bytes in memory and none in the body.
-	maxCells = 32 << 20
+	// maxCells bounds rows times columns: a NULL takes eight bytes in memory and none in the body. The bound is freeCells
+	// and cellsPerByte for every byte of the body, at most maxCells.
+	maxCells     = 32 << 20
+	freeCells    = 1 << 20
+	cellsPerByte = 8
 	// maxGroups bounds the sets of option variables in a request.
 	maxGroups = 64
 	// maxNameBytes bounds the name of a column.
