@@ -1,0 +1,317 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"varve/engine/timefmt"
+	"varve/server/auth"
+)
+
+// Config is everything that can be configured. The keys, their defaults and what they mean are in keys.go.
+type Config struct {
+	EnableTelemetry           bool
+	DefaultTimezone           string
+	AutoCreateTable           bool
+	UserProvider              string
+	InitRegionsInBackground   bool
+	InitRegionsParallelism    int
+	MaxConcurrentQueries      int
+	MaxInFlightWriteBytes     Size
+	WriteBytesExhaustedPolicy string
+
+	HTTP struct {
+		Addr            string
+		Timeout         time.Duration
+		BodyLimit       Size
+		IsStrictMode    bool
+		EnableCORS      bool
+		CORSOrigins     []string
+		MetricsNeedAuth bool
+		MaxConnections  int
+	}
+	Storage struct {
+		DataHome      string
+		FlushBytes    Size
+		FlushAge      time.Duration
+		MemtableLimit Size
+		WriteWait     time.Duration
+		CacheBytes    Size
+		MinFree       Size
+	}
+	WAL struct {
+		Dir            string
+		FileSize       Size
+		PurgeThreshold Size
+		Sync           string
+		SyncPeriod     time.Duration
+	}
+	Logging struct{ Level, Format string }
+	Query   struct {
+		Parallelism int
+		MemoryPool  string
+	}
+	Process struct {
+		MemoryLimit Size
+		GCPercent   int
+	}
+}
+
+// Size is a number of bytes, written 64MiB.
+type Size int64
+
+// ParseSize reads a number with a unit: B KB KiB MB MiB GB GiB TB TiB PB PiB, in any case; none means bytes.
+func ParseSize(text string) (Size, error) {
+	text = strings.TrimSpace(text)
+	end := 0
+	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] == '.') {
+		end++
+	}
+	n, err := strconv.ParseFloat(text[:end], 64)
+	if err != nil {
+		return 0, fmt.Errorf("a size is a number and a unit, such as 64MiB")
+	}
+	unit, ok := sizeUnits[strings.ToLower(strings.TrimSpace(text[end:]))]
+	if !ok {
+		return 0, fmt.Errorf("the unit of a size is one of B KB KiB MB MiB GB GiB TB TiB PB PiB")
+	}
+	if n*unit >= 1<<62 {
+		return 0, fmt.Errorf("the size is too large")
+	}
+	return Size(n * unit), nil
+}
+
+var sizeUnits = map[string]float64{
+	"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "pb": 1e15,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
+}
+
+// String is the size with the largest binary unit that leaves no fraction.
+func (s Size) String() string {
+	for i, unit := range [...]string{"PiB", "TiB", "GiB", "MiB", "KiB"} {
+		if one := Size(1) << (50 - 10*i); s >= one && s%one == 0 {
+			return strconv.FormatInt(int64(s/one), 10) + unit
+		}
+	}
+	return strconv.FormatInt(int64(s), 10) + "B"
+}
+
+// configError is a configuration that stops the start.
+type configError struct{ msg string }
+
+func (e *configError) Error() string { return e.msg }
+
+// loadConfig composes the configuration: defaults, then the file, then the environment, then key=value settings, each
+// beating the ones before.
+func loadConfig(file string, environ []string, settings []setting) (*Config, error) {
+	c := &Config{}
+	keys := c.keys()
+	for i := range keys {
+		if err := keys[i].set(keys[i].def); err != nil {
+			panic(fmt.Sprintf("the default of %s is wrong: %v", keys[i].name, err))
+		}
+	}
+	if file != "" {
+		if err := readFile(file, keys); err != nil {
+			return nil, err
+		}
+	}
+	if err := readEnvironment(environ, keys); err != nil {
+		return nil, err
+	}
+	for _, s := range settings {
+		if err := assign(keys, s.from, s.key, s.value); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.check()
+}
+
+// setting is a key with a value and where it comes from, for messages: the flag.
+type setting struct{ from, key, value string }
+
+// assign sets a key; from says where the value stands.
+func assign(keys []key, from, name string, value any) error {
+	for i := range keys {
+		if keys[i].name == name {
+			if err := keys[i].set(value); err != nil {
+				shown := fmt.Sprint(value)
+				if name == "user_provider" {
+					shown = auth.Mask(shown)
+				}
+				return &configError{fmt.Sprintf("%s: %s = %q: %v", from, name, shown, err)}
+			}
+			return nil
+		}
+	}
+	return &configError{fmt.Sprintf("%s: unknown key %s; the nearest key is %s", from, name, nearest(name, keys))}
+}
+
+// readFile reads a TOML file.
+func readFile(file string, keys []key) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return &configError{fmt.Sprintf("configuration file: %v", err)}
+	}
+	var tree map[string]any
+	if err := toml.Unmarshal(text, &tree); err != nil {
+		var at *toml.DecodeError
+		if errors.As(err, &at) {
+			row, column := at.Position()
+			return &configError{fmt.Sprintf("%s: line %d, column %d: %s", file, row, column, strings.TrimPrefix(at.Error(), "toml: "))}
+		}
+		return &configError{fmt.Sprintf("%s: %v", file, err)}
+	}
+	return assignTree(keys, file, "", tree)
+}
+
+// assignTree sets the keys of a table, in order of their names.
+func assignTree(keys []key, file, prefix string, tree map[string]any) error {
+	names := make([]string, 0, len(tree))
+	for name := range tree {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if table, ok := tree[name].(map[string]any); ok {
+			if err := assignTree(keys, file, prefix+name+".", table); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := assign(keys, file, prefix+name, tree[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clientVariables belong to client commands, and VARVE_CONFIG to the command line.
+var clientVariables = []string{"VARVE_URL", "VARVE_USER", "VARVE_PASSWORD", "VARVE_PASSWORD_FILE", "VARVE_DB", "VARVE_PROFILE",
+	"VARVE_TIMEZONE", "VARVE_HISTORY", "VARVE_CONFIG"}
+
+// readEnvironment takes VARVE_SECTION__KEY and VARVE_KEY.
+func readEnvironment(environ []string, keys []key) error {
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		rest, ours := strings.CutPrefix(name, "VARVE_")
+		if !ours || slices.Contains(clientVariables, name) {
+			continue
+		}
+		key := strings.ToLower(strings.ReplaceAll(rest, "__", "."))
+		if err := assign(keys, "environment variable "+name, key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check looks at what one key alone does not tell.
+func (c *Config) check() error {
+	if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
+		return &configError{fmt.Sprintf("http.addr = %q: host:port is wanted: %v", c.HTTP.Addr, err)}
+	}
+	if c.Storage.MemtableLimit < c.Storage.FlushBytes {
+		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q", c.Storage.MemtableLimit, c.Storage.FlushBytes)}
+	}
+	return nil
+}
+
+// TOML is the configuration as a file that gives it again, top-level keys first; secrets are masked.
+func (c *Config) TOML() string {
+	var b strings.Builder
+	section := ""
+	for _, k := range c.keys() {
+		table, name, dotted := strings.Cut(k.name, ".")
+		if !dotted {
+			table, name = "", k.name
+		}
+		if k.name == "user_provider" && c.UserProvider == "" {
+			continue
+		}
+		if table != section {
+			section = table
+			fmt.Fprintf(&b, "\n[%s]\n", table)
+		}
+		fmt.Fprintf(&b, "%s = %s\n", name, k.print())
+	}
+	return b.String()
+}
+
+// nearest is the known key that resembles a name most.
+func nearest(name string, keys []key) string {
+	best, distance := "", 1<<30
+	for _, k := range keys {
+		if d := editDistance(name, k.name); d < distance {
+			best, distance = k.name, d
+		}
+		// A key without its section is a common slip.
+		if _, last, ok := strings.Cut(k.name, "."); ok {
+			if d := editDistance(name, last) + 1; d < distance {
+				best, distance = k.name, d
+			}
+		}
+	}
+	return best
+}
+
+// editDistance is the number of letters to insert, remove or replace to make b of a.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost = 1 + min(diagonal, row[j], row[j-1])
+			}
+			diagonal, row[j] = row[j], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// parseDuration reads 30s, 1m 30s.
+func parseDuration(text string) (time.Duration, error) {
+	ns, err := timefmt.ParseDuration(strings.TrimSpace(text))
+	if err != nil || ns < 0 {
+		return 0, fmt.Errorf("a duration is written 30s, 1m 30s, 1h")
+	}
+	return time.Duration(ns), nil
+}
+
+// printDuration is the opposite of parseDuration.
+func printDuration(d time.Duration) string {
+	if d == 0 {
+		return "0s"
+	}
+	return timefmt.FormatDuration(int64(d))
+}
+
+// memoryPool is the bytes that queries may use together: a size, or a share of the memory limit.
+func (c *Config) memoryPool() int64 {
+	if share, ok := strings.CutSuffix(c.Query.MemoryPool, "%"); ok {
+		percent, err := strconv.ParseFloat(share, 64)
+		if err != nil {
+			return 0 // the key's check did not let it through
+		}
+		return int64(float64(c.Process.MemoryLimit) * percent / 100)
+	}
+	size, err := ParseSize(c.Query.MemoryPool)
+	if err != nil {
+		return 0
+	}
+	return int64(size)
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"varve/engine/timefmt"
+	"varve/server/auth"
+)
+
+// key is one key of the configuration: where it is kept, its default as text, and what it accepts.
+type key struct {
+	name string
+	into any // *string, *bool, *int, *Size, *time.Duration or *[]string
+	def  string
+	// ok refuses values that the type lets through; may be nil.
+	ok func() error
+}
+
+// keys lists all keys, top-level ones first, then section by section. docs/config.md says what they mean.
+func (c *Config) keys() []key {
+	h, s, w := &c.HTTP, &c.Storage, &c.WAL
+	return []key{
+		{"enable_telemetry", &c.EnableTelemetry, "false", nil},
+		{"default_timezone", &c.DefaultTimezone, "UTC", func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
+		{"auto_create_table", &c.AutoCreateTable, "true", nil},
+		{"user_provider", &c.UserProvider, "", nil},
+		{"init_regions_in_background", &c.InitRegionsInBackground, "false", nil},
+		{"init_regions_parallelism", &c.InitRegionsParallelism, "16", atLeast(&c.InitRegionsParallelism, 1)},
+		{"max_concurrent_queries", &c.MaxConcurrentQueries, "0", atLeast(&c.MaxConcurrentQueries, 0)},
+		{"max_in_flight_write_bytes", &c.MaxInFlightWriteBytes, "0B", nil},
+		{"write_bytes_exhausted_policy", &c.WriteBytesExhaustedPolicy, "wait", func() error { _, err := writePolicy(c.WriteBytesExhaustedPolicy); return err }},
+
+		{"http.addr", &h.Addr, "127.0.0.1:4000", nil},
+		{"http.timeout", &h.Timeout, "0s", nil},
+		{"http.body_limit", &h.BodyLimit, "64MiB", nil},
+		{"http.is_strict_mode", &h.IsStrictMode, "false", nil},
+		{"http.enable_cors", &h.EnableCORS, "true", nil},
+		{"http.cors_allowed_origins", &h.CORSOrigins, "", nil},
+		{"http.metrics_need_auth", &h.MetricsNeedAuth, "false", nil},
+		{"http.max_connections", &h.MaxConnections, "1024", atLeast(&h.MaxConnections, 1)},
+
+		{"storage.data_home", &s.DataHome, "./data", notEmpty(&s.DataHome)},
+		{"storage.flush_bytes", &s.FlushBytes, "64MiB", sizeAtLeast(&s.FlushBytes, 1<<20)},
+		{"storage.flush_age", &s.FlushAge, "5m", positive(&s.FlushAge)},
+		{"storage.memtable_limit", &s.MemtableLimit, "256MiB", nil},
+		{"storage.write_wait", &s.WriteWait, "5s", positive(&s.WriteWait)},
+		{"storage.cache_bytes", &s.CacheBytes, "128MiB", nil},
+		{"storage.min_free", &s.MinFree, "256MiB", nil},
+
+		{"wal.dir", &w.Dir, "", nil},
+		{"wal.file_size", &w.FileSize, "128MiB", sizeAtLeast(&w.FileSize, 1<<20)},
+		{"wal.purge_threshold", &w.PurgeThreshold, "1GiB", sizeAtLeast(&w.PurgeThreshold, 1<<20)},
+		{"wal.sync", &w.Sync, "always", oneOf(&w.Sync, "always", "interval", "never")},
+		{"wal.sync_period", &w.SyncPeriod, "1s", positive(&w.SyncPeriod)},
+
+		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
+		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},
+
+		{"query.parallelism", &c.Query.Parallelism, "0", atLeast(&c.Query.Parallelism, 0)},
+		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkPool(c.Query.MemoryPool) }},
+
+		{"process.memory_limit", &c.Process.MemoryLimit, "512MiB", nil},
+		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},
+	}
+}
+
+// set takes a value of a TOML file, or the text of a variable or flag.
+func (k *key) set(value any) error {
+	if err := k.convert(value); err != nil {
+		return err
+	}
+	if k.ok != nil {
+		return k.ok()
+	}
+	return nil
+}
+
+func (k *key) convert(value any) error {
+	text, isText := value.(string)
+	switch into := k.into.(type) {
+	case *string:
+		if !isText {
+			return fmt.Errorf("text in quotes is wanted")
+		}
+		*into = text
+	case *bool:
+		b, isBool := value.(bool)
+		if isText {
+			isBool, b = text == "true" || text == "false", text == "true"
+		}
+		if !isBool {
+			return fmt.Errorf("true or false is wanted")
+		}
+		*into = b
+	case *int:
+		n, err := wholeNumber(value)
+		if err != nil {
+			return err
+		}
+		*into = int(n)
+	case *Size:
+		if n, ok := value.(int64); ok && n >= 0 {
+			*into = Size(n)
+			return nil
+		}
+		if !isText {
+			return fmt.Errorf("a size such as 64MiB is wanted")
+		}
+		size, err := ParseSize(text)
+		if err != nil {
+			return err
+		}
+		*into = size
+	case *time.Duration:
+		if !isText {
+			return fmt.Errorf("a duration in quotes such as \"30s\" is wanted")
+		}
+		d, err := parseDuration(text)
+		if err != nil {
+			return err
+		}
+		*into = d
+	case *[]string:
+		return convertList(value, into)
+	}
+	return nil
+}
+
+func wholeNumber(value any) (int64, error) {
+	switch v := value.(type) {
+	case int64:
+		return v, nil
+	case string:
+		if n, err := strconv.ParseInt(v, 10, 32); err == nil {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("a whole number is wanted")
+}
+
+// convertList takes a list of texts, or one text with commas.
+func convertList(value any, into *[]string) error {
+	*into = nil
+	switch v := value.(type) {
+	case string:
+		for part := range strings.SplitSeq(v, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				*into = append(*into, part)
+			}
+		}
+		return nil
+	case []any:
+		for _, one := range v {
+			text, ok := one.(string)
+			if !ok {
+				return fmt.Errorf("a list of texts is wanted")
+			}
+			*into = append(*into, text)
+		}
+		return nil
+	}
+	return fmt.Errorf("a list of texts is wanted")
+}
+
+// print is the value as TOML.
+func (k *key) print() string {
+	switch v := k.into.(type) {
+	case *string:
+		if k.name == "user_provider" {
+			return strconv.Quote(auth.Mask(*v))
+		}
+		return strconv.Quote(*v)
+	case *bool:
+		return strconv.FormatBool(*v)
+	case *int:
+		return strconv.Itoa(*v)
+	case *Size:
+		return strconv.Quote(v.String())
+	case *time.Duration:
+		return strconv.Quote(printDuration(*v))
+	case *[]string:
+		quoted := make([]string, len(*v))
+		for i, s := range *v {
+			quoted[i] = strconv.Quote(s)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	panic(fmt.Sprintf("the key %s has the type %T", k.name, k.into))
+}
+
+func atLeast(n *int, least int) func() error {
+	return func() error {
+		if *n < least {
+			return fmt.Errorf("at least %d is wanted", least)
+		}
+		return nil
+	}
+}
+
+func sizeAtLeast(n *Size, least Size) func() error {
+	return func() error {
+		if *n < least {
+			return fmt.Errorf("at least %s is wanted", least)
+		}
+		return nil
+	}
+}
+
+func positive(d *time.Duration) func() error {
+	return func() error {
+		if *d <= 0 {
+			return fmt.Errorf("a duration above zero is wanted")
+		}
+		return nil
+	}
+}
+
+func notEmpty(s *string) func() error {
+	return func() error {
+		if *s == "" {
+			return fmt.Errorf("it must not be empty")
+		}
+		return nil
+	}
+}
+
+func oneOf(s *string, values ...string) func() error {
+	return func() error {
+		if !slices.Contains(values, *s) {
+			return fmt.Errorf("one of %s is wanted", strings.Join(values, ", "))
+		}
+		return nil
+	}
+}
+
+func checkPool(text string) error {
+	share, isShare := strings.CutSuffix(text, "%")
+	if !isShare {
+		_, err := ParseSize(text)
+		return err
+	}
+	if n, err := strconv.ParseFloat(share, 64); err != nil || n <= 0 || n > 100 {
+		return fmt.Errorf("a size such as 256MiB or a share such as 50%% is wanted")
+	}
+	return nil
+}
+
+// writePolicy reads wait, wait(30s) or fail: how long a write may wait for room.
+func writePolicy(text string) (time.Duration, error) {
+	switch text {
+	case "wait":
+		return 10 * time.Second, nil
+	case "fail":
+		return 0, nil
+	}
+	if inner, ok := strings.CutPrefix(text, "wait("); ok {
+		if inner, ok = strings.CutSuffix(inner, ")"); ok {
+			return parseDuration(inner)
+		}
+	}
+	return 0, fmt.Errorf("one of wait, wait(30s), fail is wanted")
+}

@@ -1,0 +1,110 @@
+// Command varve is the database server.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Set by the linker: make build.
+var (
+	version = "0.1.0"
+	commit  = "unknown"
+	branch  = "unknown"
+)
+
+// commandLine is the model of the command line.
+type commandLine struct {
+	Serve   serveCommand   `cmd:"" help:"Run the server."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+	Help    helpCommand    `cmd:"" help:"Print help for a command."`
+}
+
+type versionCommand struct {
+	JSON bool `name:"json" help:"Print as JSON."`
+}
+
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"The command to explain."`
+}
+
+// streams are what a command reads and writes.
+type streams struct {
+	out, err io.Writer
+	environ  []string
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdout, os.Stderr, os.Environ()}))
+}
+
+// run executes a command line and gives the exit code.
+func run(args []string, io streams) int {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	if args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	}
+	var line commandLine
+	exited := -1
+	parser, err := kong.New(&line, kong.Name("varve"), kong.Description("A database server for logs, metrics and traces."),
+		kong.Writers(io.out, io.err), kong.Exit(func(code int) { exited = code }), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		panic(fmt.Sprintf("the command model is wrong: %v", err))
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited // help was printed
+	}
+	if err != nil {
+		return complain(io.err, &usageError{err})
+	}
+	switch parsed.Command() {
+	case "serve":
+		err = line.Serve.run(io)
+	case "version":
+		err = line.Version.run(io.out)
+	}
+	return complain(io.err, err)
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+// complain prints an error as one sentence and gives the exit code.
+func complain(w io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(w, "varve: %s\n", strings.TrimSpace(err.Error()))
+	var usage *usageError
+	var config *configError
+	if errors.As(err, &usage) || errors.As(err, &config) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func (v *versionCommand) run(w io.Writer) error {
+	if v.JSON {
+		_, err := fmt.Fprintf(w, `{"version":%q,"commit":%q,"branch":%q,"go":%q,"os":%q,"arch":%q}`+"\n",
+			version, commit, branch, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return err
+	}
+	_, err := fmt.Fprintf(w, "varve %s (%s, %s, %s/%s)\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}

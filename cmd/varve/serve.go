@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/timefmt"
+	"varve/engine/vfs"
+	"varve/pipeline"
+	"varve/server"
+	"varve/server/admin"
+	"varve/server/auth"
+	"varve/server/ingest"
+	"varve/server/query"
+	"varve/sqlexec"
+)
+
+// serveCommand is varve serve.
+type serveCommand struct {
+	Config       string   `type:"path" env:"VARVE_CONFIG" placeholder:"FILE" help:"Configuration file (TOML)."`
+	DataDir      string   `placeholder:"DIR" help:"Where the data is (storage.data_home)."`
+	HTTPAddr     string   `name:"http-addr" placeholder:"HOST:PORT" help:"Where to listen (http.addr)."`
+	UserProvider string   `placeholder:"PROVIDER" help:"Where users come from (user_provider)."`
+	LogLevel     string   `placeholder:"LEVEL" help:"Log level (logging.level)."`
+	Set          []string `sep:"none" placeholder:"SECTION.KEY=VALUE" help:"Set any key of the configuration. Repeatable."`
+}
+
+// settings are the flags as keys, in the order in which they beat each other.
+func (s *serveCommand) settings() ([]setting, error) {
+	var list []setting
+	for _, one := range s.Set {
+		key, value, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, &configError{fmt.Sprintf("--set %s: section.key=value is wanted", one)}
+		}
+		list = append(list, setting{"--set", strings.TrimSpace(key), value})
+	}
+	for _, f := range [...]setting{
+		{"--data-dir", "storage.data_home", s.DataDir}, {"--http-addr", "http.addr", s.HTTPAddr},
+		{"--user-provider", "user_provider", s.UserProvider}, {"--log-level", "logging.level", s.LogLevel},
+	} {
+		if f.value != "" {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+// load composes the configuration of the command line, the environment and the file.
+func (s *serveCommand) load(environ []string) (*Config, error) {
+	settings, err := s.settings()
+	if err != nil {
+		return nil, err
+	}
+	return loadConfig(s.Config, environ, settings)
+}
+
+func (s *serveCommand) run(io streams) error {
+	config, err := s.load(io.environ)
+	if err != nil {
+		return err
+	}
+	level, err := parseFilter(config.Logging.Level)
+	if err != nil {
+		return &configError{fmt.Sprintf("logging.level: %v", err)}
+	}
+	logs := newLogs(io.err, config.Logging.Format, level)
+	limitMemory(config)
+	n, err := open(config, logs)
+	if err != nil {
+		return err
+	}
+	return n.serve(s, io, logs)
+}
+
+// limitMemory tells the collector how much memory the process should take. An environment that sets GOGC or GOMEMLIMIT
+// itself is left alone.
+func limitMemory(c *Config) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(c.Process.GCPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" && c.Process.MemoryLimit > 0 {
+		debug.SetMemoryLimit(int64(c.Process.MemoryLimit))
+	}
+}
+
+// node is everything that runs: the store, the server, its listener.
+type node struct {
+	config *Config
+	store  *engine.Engine
+	server *server.Server
+	users  *auth.Users
+	ln     net.Listener
+	log    *slog.Logger
+}
+
+// open opens the store and listens. Whatever fails is one sentence.
+func open(c *Config, logs *logs) (*node, error) {
+	n := &node{config: c, log: logs.logger("varve")}
+	zone, err := timefmt.Zone(c.DefaultTimezone)
+	if err != nil {
+		return nil, &configError{fmt.Sprintf("default_timezone: %v", err)}
+	}
+	if c.UserProvider != "" {
+		if n.users, err = auth.Open(c.UserProvider, logs.logger("server/auth")); err != nil {
+			return nil, &configError{err.Error()}
+		}
+	}
+	if n.ln, err = net.Listen("tcp", c.HTTP.Addr); err != nil {
+		return nil, listenError(c.HTTP.Addr, err)
+	}
+	n.store, err = engine.Open(engine.Options{
+		FS: vfs.OS(), Dir: c.Storage.DataHome, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
+		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
+		FlushBytes: int64(c.Storage.FlushBytes), FlushAge: c.Storage.FlushAge, MemtableLimit: int64(c.Storage.MemtableLimit),
+		WriteWait: c.Storage.WriteWait, CacheBytes: int64(c.Storage.CacheBytes), MinFree: int64(c.Storage.MinFree),
+		Parallelism: c.InitRegionsParallelism, Logger: logs.logger("engine"),
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot open the data directory %s: %w", c.Storage.DataHome, err), n.ln.Close())
+	}
+	if n.server, err = newServer(c, n, zone, logs); err != nil {
+		return nil, errors.Join(err, n.ln.Close(), n.store.Close(context.Background(), false))
+	}
+	return n, nil
+}
+
+// listenError says why an address cannot be listened on.
+func listenError(addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("cannot listen on %s: the address is in use. Is another server running? Choose another with --http-addr", addr)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("cannot listen on %s: permission denied. Ports below 1024 need a privilege", addr)
+	}
+	return fmt.Errorf("cannot listen on %s: %w", addr, err)
+}
+
+// newServer wires the rooms together.
+func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Server, error) {
+	sql := sqlexec.New(n.store, sqlexec.Options{
+		Workers: c.Query.Parallelism, MemoryLimit: c.memoryPool(), Version: version, Logger: logs.logger("sqlexec"),
+	})
+	policy, err := writePolicy(c.WriteBytesExhaustedPolicy)
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	return server.New(server.Options{
+		BodyLimit: int64(c.HTTP.BodyLimit), Timeout: c.HTTP.Timeout, Zone: zone,
+		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
+		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
+		Ingest: ingest.Options{
+			Pipelines: pipeline.New(pipeline.Options{}), Store: n.store, NoAutoCreate: !c.AutoCreateTable,
+			MaxBytes: int64(c.MaxInFlightWriteBytes), MaxWait: policy,
+		},
+		Query: query.Options{Executor: server.SQL(n.store, sql), MaxConcurrent: c.MaxConcurrentQueries},
+		Admin: admin.Options{
+			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
+			Config: c.TOML, Registry: registry,
+		},
+		Logger: logs.logger("server"),
+	}, registry)
+}
+
+// banner tells in a few lines what was found and where the server listens.
+func (n *node) banner(io streams) {
+	r := n.store.Recovery()
+	addr := "http://" + n.ln.Addr().String()
+	if n.config.Logging.Format == "json" {
+		n.log.Info("started", "version", version, "data", n.config.Storage.DataHome, "tables", r.Tables, "parts", r.Parts, "bytes", r.DiskBytes,
+			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(), "listening", addr)
+		if n.exposed() {
+			n.log.Warn("no users are configured: everybody who can reach this address may read and write", "listening", addr)
+		}
+		return
+	}
+	recovered := "nothing to replay"
+	if r.ReplayedBytes > 0 {
+		recovered = fmt.Sprintf("replayed %s of log with %d rows", humanBytes(r.ReplayedBytes), r.ReplayedRows)
+	}
+	fmt.Fprintf(io.err, "varve %s (%s, %s)\n", version, runtime.Version(), runtime.GOARCH)
+	fmt.Fprintf(io.err, "data      %s  (%s, %s, %s in %s)\n", n.config.Storage.DataHome, count(r.Tables, "table"),
+		humanBytes(r.DiskBytes), recovered, r.Took.Round(time.Millisecond))
+	for _, d := range r.SetAside {
+		fmt.Fprintf(io.err, "damaged   %s: %s (set aside, not served)\n", d.File, d.Reason)
+	}
+	fmt.Fprintf(io.err, "listening %s\n", addr)
+	switch {
+	case n.users != nil:
+		fmt.Fprintf(io.err, "users     %d\n", n.users.Len())
+	case n.exposed():
+		fmt.Fprintf(io.err, "users     none: WARNING: everybody who can reach this address may read and write; see user_provider\n")
+	default:
+		fmt.Fprintf(io.err, "users     none: everybody who can reach this address may read and write\n")
+	}
+}
+
+// exposed tells whether others than this machine reach a server without users.
+func (n *node) exposed() bool {
+	if n.users != nil {
+		return false
+	}
+	a, ok := n.ln.Addr().(*net.TCPAddr)
+	return ok && !a.IP.IsLoopback()
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// humanBytes is a number of bytes with one digit after the point.
+func humanBytes(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	step := min(int(math.Log2(float64(n))/10), 5)
+	return fmt.Sprintf("%.1f %ciB", float64(n)/float64(int64(1)<<(10*step)), " KMGTP"[step])
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Time to stop in: requests get drainTime, then what is in memory is flushed within flushTime. Rows that were
+// acknowledged are in the log already, so neither can lose any.
+const (
+	drainTime = 6 * time.Second
+	flushTime = 4 * time.Second
+)
+
+// watchUsers is how often a watched user file is looked at.
+const watchUsers = 2 * time.Second
+
+// serve answers requests until a signal asks to stop.
+func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	served := make(chan error, 1)
+	n.banner(io)
+	go func() { served <- n.server.Serve(n.ln) }()
+	users := time.NewTicker(watchUsers)
+	defer users.Stop()
+	for {
+		select {
+		case err := <-served:
+			return errors.Join(fmt.Errorf("the server stopped: %w", err), n.store.Close(context.Background(), true))
+		case <-users.C:
+			n.server.RefreshUsers()
+		case sig := <-signals:
+			if sig == syscall.SIGHUP {
+				n.reload(s, io, logs)
+				continue
+			}
+			go hurry(signals)
+			return n.stop(sig, served)
+		}
+	}
+}
+
+// hurry ends the process at the second signal to stop.
+func hurry(signals <-chan os.Signal) {
+	for sig := range signals {
+		if n, ok := sig.(syscall.Signal); ok && n != syscall.SIGHUP {
+			os.Exit(128 + int(n))
+		}
+	}
+}
+
+// stop finishes the requests in hand, whatever connections do, and closes the store.
+func (n *node) stop(sig os.Signal, served <-chan error) error {
+	begun := time.Now()
+	n.log.Info("stopping", "signal", sig.String())
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := n.server.Shutdown(ctx); err != nil {
+		n.log.Warn("some connections were cut", "reason", err)
+	}
+	if err := <-served; err != nil {
+		n.log.Warn("the listener ended with an error", "error", err)
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	if err := n.store.Close(ctx, true); err != nil {
+		return fmt.Errorf("closing the store: %w", err)
+	}
+	n.log.Info("stopped", "took", time.Since(begun).Round(time.Millisecond).String())
+	return nil
+}
+
+// reload reads the configuration again and takes over what may change while the server runs: the log level and the user
+// file.
+func (n *node) reload(s *serveCommand, io streams, logs *logs) {
+	n.server.RefreshUsers()
+	config, err := s.load(io.environ)
+	if err != nil {
+		n.log.Error("the configuration cannot be read again: everything stays as it was", "error", err)
+		return
+	}
+	from, to, err := logs.Set(config.Logging.Level)
+	if err != nil {
+		n.log.Error("the log level cannot be used", "error", err)
+		return
+	}
+	n.log.Info("configuration read again", "log_level_from", from, "log_level_to", to)
+}
