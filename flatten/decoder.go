@@ -203,15 +203,6 @@ func (d *Decoder) now() int64 {
 // times within so many nanoseconds keeps the rows of all decoders apart.
 const ClockSpan = 4096
 
-// entryFailed deals with the error of an entry whose row is undone. False: read on for the body's own errors only.
-func (d *Decoder) entryFailed(err error) {
-	if d.o.SkipErrors {
-		d.res.Skipped++
-		return
-	}
-	d.err = err
-}
-
 // making tells whether entries still become rows.
 func (d *Decoder) making() bool { return d.err == nil && !d.o.CheckOnly }
 

@@ -35,7 +35,7 @@ func FuzzLines(f *testing.F) {
 		var got, cut, want groups
 		res, err := NewDecoder().Decode(bytes.NewReader(body), NDJSON, o, got.rows)
 		if err != nil {
-			t.Skip(err) // limits of the request: the oracle below has none
+			return // a limit of the request: the oracle below has none
 		}
 		small := NewDecoder()
 		small.window = 32
