@@ -2,11 +2,14 @@
 package auth
 
 import (
+	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"varve/engine/status"
@@ -22,7 +25,7 @@ type user struct {
 
 // Users are the users of a provider. Safe for concurrent use; a watched file replaces them as a whole.
 type Users struct {
-	list atomic.Pointer[map[string]*user]
+	list atomic.Pointer[userList]
 	path string // of a watched file, else empty
 	log  *slog.Logger
 	seen fileState
@@ -75,30 +78,72 @@ func (u *Users) Login(name, password string) (web.User, error) {
 	if password == "" {
 		return web.User{}, status.New(status.InvalidArguments, "Illegal param: blank password")
 	}
-	users := *u.list.Load()
-	known, ok := users[name]
+	list := u.list.Load()
+	known, ok := list.users[name]
 	if !ok {
-		known = nobody(users)
+		known = list.nobody
 	}
-	if match := known.verify.matches(password); !match || !ok {
+	if match := list.matches(known, password); !match || !ok {
 		return web.User{}, status.New(status.UserPasswordMismatch, "Username and password does not match, username: %s", name)
 	}
 	return web.User{Name: known.name, Mode: known.mode}, nil
 }
 
-// nobody is the user that stands in for an unknown one: as slow to refuse as the slowest real one.
-func nobody(users map[string]*user) *user {
-	n := &user{verify: plain(sha256.Sum256(nil))}
-	for _, u := range users {
-		if u.verify.cost() > n.verify.cost() {
-			n = u
-		}
-	}
-	return n
+// Len is the number of users.
+func (u *Users) Len() int { return len(u.list.Load().users) }
+
+// userList is the users at one time. Immutable but for what it remembers.
+type userList struct {
+	users map[string]*user
+	// nobody stands in for an unknown user: as slow to refuse as the slowest real one.
+	nobody *user
+
+	// Passwords that matched a slow verifier, as keyed hashes: a derived hash takes a good part of a second by design,
+	// which is too long for every request of a client that has shown the right one before.
+	key    [sha256.Size]byte
+	mu     sync.Mutex
+	proven map[[sha256.Size]byte]bool
 }
 
-// Len is the number of users.
-func (u *Users) Len() int { return len(*u.list.Load()) }
+// maxProven bounds what a list remembers.
+const maxProven = 1024
+
+func newUserList(users map[string]*user) *userList {
+	l := &userList{users: users, nobody: &user{verify: plain(sha256.Sum256(nil))}, proven: map[[sha256.Size]byte]bool{}}
+	rand.Read(l.key[:]) // never fails
+	for _, u := range users {
+		if u.verify.cost() > l.nobody.verify.cost() {
+			l.nobody = &user{verify: u.verify}
+		}
+	}
+	return l
+}
+
+// matches checks a password, a slow verifier's only the first time that it is right.
+func (l *userList) matches(u *user, password string) bool {
+	if u.verify.cost() == 0 {
+		return u.verify.matches(password)
+	}
+	mac := hmac.New(sha256.New, l.key[:])
+	mac.Write([]byte(u.name + "\x00" + password))
+	proof := [sha256.Size]byte(mac.Sum(nil))
+	l.mu.Lock()
+	known := l.proven[proof]
+	l.mu.Unlock()
+	if known {
+		return true
+	}
+	if !u.verify.matches(password) {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.proven) >= maxProven {
+		clear(l.proven)
+	}
+	l.proven[proof] = true
+	return true
+}
 
 // verifier checks a password.
 type verifier interface {

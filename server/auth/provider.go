@@ -59,7 +59,7 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 		}
 		users[one.name] = one
 	}
-	u.list.Store(&users)
+	u.list.Store(newUserList(users))
 	return u, nil
 }
 
@@ -135,7 +135,7 @@ func (u *Users) load(path string) error {
 	if len(users) == 0 {
 		return fmt.Errorf("user file %s names no user", path)
 	}
-	u.list.Store(&users)
+	u.list.Store(newUserList(users))
 	return nil
 }
 
