@@ -1,10 +1,8 @@
 package memtable
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -24,8 +22,6 @@ type chunk struct {
 	oneKind   uint8
 	min, max  int64 // of times, inclusive
 	bytes     int64
-
-	sorted atomic.Pointer[[]uint32] // rows by (series rank in this chunk, time, sequence); made on demand
 }
 
 func newChunk(seq uint64, kind uint8, t *schema.Table, fields []vector.Field, b *vector.Batch, from, to int) *chunk {
@@ -152,51 +148,6 @@ func (c *chunk) seqOf(row int) uint64 {
 		return c.oneSeq
 	}
 	return c.seqs[row]
-}
-
-func (c *chunk) kindOf(row int) uint8 {
-	if c.kinds == nil {
-		return c.oneKind
-	}
-	return c.kinds[row]
-}
-
-// order gives the rows of the chunk by (series, time, sequence), series by key; nil when they lie so already.
-func (c *chunk) order(s *snapshot) []uint32 {
-	if p := c.sorted.Load(); p != nil {
-		return *p
-	}
-	rows := c.sort(s)
-	c.sorted.Store(&rows)
-	return rows
-}
-
-func (c *chunk) sort(s *snapshot) []uint32 {
-	if c.series == nil && c.seqs == nil && slices.IsSorted(c.times) {
-		return nil
-	}
-	rows := make([]uint32, c.n)
-	for i := range rows {
-		rows[i] = uint32(i)
-	}
-	slices.SortFunc(rows, func(x, y uint32) int {
-		if a, b := c.seriesOf(int(x)), c.seriesOf(int(y)); a != b {
-			return cmp.Compare(s.series[a].key, s.series[b].key)
-		}
-		if d := cmp.Compare(c.times[x], c.times[y]); d != 0 {
-			return d
-		}
-		if d := cmp.Compare(c.seqOf(int(x)), c.seqOf(int(y))); d != 0 {
-			return d
-		}
-		return cmp.Compare(x, y)
-	})
-	for i, r := range rows {
-		if int(r) != i {
-			return rows
-		}
-	}
-	return nil
 }
 
 // span is the smallest and largest time of some chunks.

@@ -24,6 +24,7 @@ type Memtable struct {
 	series seriesMap  // written under mu
 	key    []byte     // scratch under mu
 	tags   [][]byte   // scratch under mu
+	dicts  tagDicts
 
 	snap  atomic.Pointer[snapshot]
 	bytes atomic.Int64
@@ -35,6 +36,7 @@ type snapshot struct {
 	chunks []*chunk
 	series []seriesEntry // by series number; the slice is shared with the writer, who only appends
 	rows   int
+	tags   *tagDicts             // of the memtable
 	order  atomic.Pointer[order] // made by the first reader that needs it
 }
 
@@ -46,7 +48,7 @@ type seriesEntry struct {
 // New is an empty memtable.
 func New() *Memtable {
 	m := &Memtable{}
-	m.snap.Store(&snapshot{})
+	m.snap.Store(&snapshot{tags: &m.dicts})
 	return m
 }
 
@@ -90,7 +92,7 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 	for _, c := range chunks {
 		grown += c.bytes
 	}
-	n := &snapshot{chunks: chunks, series: m.series.entries, rows: old.rows + b.N}
+	n := &snapshot{chunks: chunks, series: m.series.entries, tags: &m.dicts, rows: old.rows + b.N}
 	m.snap.Store(n)
 	m.rows.Store(int64(n.rows))
 	m.bytes.Store(grown + m.series.bytes)

@@ -324,17 +324,3 @@ func TestManySmallAppendsLeaveFewChunks(t *testing.T) {
 		t.Errorf("3,000 rows in %d chunks", n)
 	}
 }
-
-func BenchmarkAppend(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 1))
-	fields, rows, _ := batch(r, logs, 1, 5000)
-	b.ReportAllocs()
-	m := New()
-	for b.Loop() {
-		if m.Rows() > 1<<20 {
-			m = New()
-		}
-		m.Append(1, logs, fields, rows)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/5000, "ns/row")
-}

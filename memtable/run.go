@@ -3,6 +3,7 @@ package memtable
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"varve/engine/filter"
 	"varve/engine/scan"
@@ -10,9 +11,9 @@ import (
 	"varve/engine/vector"
 )
 
-// Run is a snapshot of a memtable as a scan.Run. Its blocks are chunks: a cursor gives the rows of a block in order of
-// (series, time, sequence), blocks in the order they were appended (Newest: falling by their newest time). Series gives
-// all rows in order.
+// Run is a snapshot of a memtable as a scan.Run. Its blocks are chunks: a cursor gives the rows of a block in the order
+// they were appended, blocks likewise (Newest: falling by their newest time). Series gives all rows in the order of a
+// run, which is made when the first reader asks for it.
 type Run struct{ s *snapshot }
 
 // Rows is the number of rows, tombstones included.
@@ -51,212 +52,369 @@ func (r *Run) Block(i int) (int, scan.Range) {
 	return c.n, scan.Range{From: c.min, To: c.max}
 }
 
-// Stat never knows: a memtable keeps no statistics but of time.
-func (r *Run) Stat(schema.Column) (scan.ColumnStat, bool) { return scan.ColumnStat{}, false }
-
 // Scan gives a cursor over the chunks that spec.Pieces names.
 func (r *Run) Scan(spec *scan.Spec) (scan.Cursor, error) {
-	p, err := r.newPicker(spec)
-	if err != nil {
-		return nil, err
-	}
-	c := &cursor{picker: p, next: 0, chunks: r.s.chunks}
-	if spec.Pieces != nil {
-		c.chunks = c.chunks[spec.Pieces.From:min(spec.Pieces.To, len(c.chunks))]
+	chunks := r.s.chunks
+	if p := spec.Pieces; p != nil {
+		chunks = chunks[min(p.From, len(chunks)):min(p.To, len(chunks))]
 	}
 	if spec.Newest {
-		c.chunks = newestFirst(c.chunks)
+		chunks = slices.Clone(chunks)
+		slices.SortStableFunc(chunks, func(a, b *chunk) int { return -compareInts(a.max, b.max) })
 	}
-	return c, nil
+	if st := spec.Stats; st != nil {
+		st.Runs.Add(1)
+		st.BlocksTotal.Add(int64(len(chunks)))
+	}
+	return newCursor(r.s, chunks, spec)
 }
 
-func newestFirst(chunks []*chunk) []*chunk {
-	s := append([]*chunk(nil), chunks...)
-	for i := 1; i < len(s); i++ { // nearly sorted the other way round: insertion from the end
-		for j := i; j > 0 && s[j].max > s[j-1].max; j-- {
-			s[j], s[j-1] = s[j-1], s[j]
-		}
+func compareInts(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
 	}
-	return s
+	return 0
 }
 
 // cursor walks chunks in windows of vector.Size rows.
 type cursor struct {
-	*picker
-	chunks []*chunk
-	next   int // chunk
-	from   int // row of the chunk's order
-	rows   []uint32
+	reader
+	at   int // chunk
+	from int // row of the chunk
+}
+
+func newCursor(s *snapshot, chunks []*chunk, spec *scan.Spec) (*cursor, error) {
+	c := &cursor{}
+	return c, c.open(s, chunks, spec)
 }
 
 func (c *cursor) Close() {}
 
 func (c *cursor) Next(b *vector.Batch) (bool, error) {
-	for c.next < len(c.chunks) {
-		ch := c.chunks[c.next]
-		if c.from == 0 && !c.spec.Time.Overlaps(ch.min, ch.max) {
-			c.next++
+	for c.at < len(c.chunks) {
+		ch := c.chunks[c.at]
+		if c.from == 0 && !c.begin(ch) {
+			c.at++
 			continue
 		}
-		order := ch.order(c.s)
-		from, to := c.from, min(c.from+vector.Size, ch.n)
+		at, from, to := c.at, c.from, min(c.from+vector.Size, ch.n)
 		if c.from = to; to == ch.n {
-			c.next, c.from = c.next+1, 0
+			c.at, c.from = c.at+1, 0
 		}
-		c.rows = c.rows[:0]
-		if order == nil {
-			for i := from; i < to; i++ {
-				c.rows = append(c.rows, uint32(i))
-			}
-		} else {
-			c.rows = append(c.rows, order[from:to]...)
-		}
-		if c.pick(ch, c.rows, order == nil, b) {
+		if c.window(at, from, to, b) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// picker turns rows of one chunk into an output batch: time range, key prefix, filter, projection.
-type picker struct {
-	s     *snapshot
-	spec  *scan.Spec
-	prog  *filter.Program
-	types map[schema.ColumnID]schema.Column
-	tags  map[schema.ColumnID]*tagColumn
-	keep  vector.Bitmap
-	rows  []uint32
-	temp  map[schema.ColumnID]*vector.Vector // gathered filter columns
-	out   []*vector.Vector
+// begin tells whether any row of a chunk can pass, by time and series.
+func (c *cursor) begin(ch *chunk) bool {
+	ok := c.spec.Time.Overlaps(ch.min, ch.max) && (c.allowed == nil || ch.series != nil || c.allowed.Get(int(ch.oneSeries)))
+	if st := c.spec.Stats; st != nil {
+		if ok {
+			st.BlocksRead.Add(1)
+			st.RowsScanned.Add(int64(ch.n))
+		} else {
+			st.BlocksPruned.Add(1)
+		}
+	}
+	return ok
 }
 
-func (r *Run) newPicker(spec *scan.Spec) (*picker, error) {
-	prog, err := filter.Compile(spec.Filter)
-	if err != nil {
-		return nil, err
-	}
-	p := &picker{s: r.s, spec: spec, prog: prog, types: map[schema.ColumnID]schema.Column{}, tags: map[schema.ColumnID]*tagColumn{},
-		keep: vector.MakeBitmap(vector.Size), temp: map[schema.ColumnID]*vector.Vector{}}
-	for _, cols := range [][]schema.Column{spec.FilterColumns, spec.Columns} {
-		for _, c := range cols {
-			p.types[c.ID] = c
-			if c.Semantic == schema.Tag && p.tags[c.ID] == nil {
-				t, err := newTagColumn(r.s, c)
-				if err != nil {
-					return nil, err
-				}
-				p.tags[c.ID] = t
-			}
-		}
-	}
-	for i := range prog.Len() {
-		if _, ok := p.types[prog.Column(i)]; !ok {
-			return nil, fmt.Errorf("filter column %d is not described", prog.Column(i))
-		}
-	}
-	for _, ch := range r.s.chunks {
-		for id, c := range p.types {
-			if v := ch.cols[id]; v != nil && v.Type.Kind() != c.Type.Kind() {
-				return nil, fmt.Errorf("column %s is %s in memory and %s in the schema", c.Name, v.Type, c.Type)
-			}
-		}
-	}
-	for range spec.Columns {
-		p.out = append(p.out, &vector.Vector{})
-	}
-	return p, nil
-}
-
-// pick fills b with the rows that pass and tells whether there are any. natural: rows are a rising gapless stretch that
-// begins at a multiple of 64.
-func (p *picker) pick(ch *chunk, rows []uint32, natural bool, b *vector.Batch) bool {
-	n := len(rows)
-	keep := p.keep[:vector.Words(n)]
+// window fills b with the rows of [from, to) that pass and tells whether there are any. from is a multiple of
+// vector.Size.
+func (c *cursor) window(at, from, to int, b *vector.Batch) bool {
+	ch, n := c.chunks[at], to-from
+	keep := c.keep[:vector.Words(n)]
 	keep.Fill(n)
-	if !p.spec.Time.Covers(ch.min, ch.max) {
-		for i, r := range rows {
-			if !p.spec.Time.Holds(ch.times[r]) {
-				keep.Clear(i)
-			}
+	if !c.spec.Time.Covers(ch.min, ch.max) {
+		keepTimes(keep, ch.times[from:to], c.spec.Time)
+	}
+	if c.allowed != nil && ch.series != nil {
+		keepSeries(keep, ch.series[from:to], c.allowed)
+	}
+	if c.prog.Len() > 0 {
+		c.eval(n, func(s *source) *vector.Vector { return s.slice(ch, at, from, to) })
+	}
+	b.N, b.Cols = n, b.Cols[:0]
+	if keep.All(n) {
+		for i := range c.out {
+			b.Cols = append(b.Cols, c.out[i].slice(ch, at, from, to))
 		}
-	}
-	if prefix := string(p.spec.KeyPrefix); prefix != "" {
-		for i, r := range rows {
-			if k := p.s.series[ch.seriesOf(int(r))].key; len(k) < len(prefix) || k[:len(prefix)] != prefix {
-				keep.Clear(i)
-			}
-		}
-	}
-	if st := p.spec.Stats; st != nil {
-		st.RowsScanned.Add(int64(n))
-	}
-	if p.prog.Len() > 0 {
-		p.prog.Eval(n, func(id schema.ColumnID) *vector.Vector {
-			v := p.temp[id]
-			if v == nil {
-				v = &vector.Vector{}
-				p.temp[id] = v
-			}
-			return p.column(v, p.types[id], ch, rows, natural)
-		}, keep)
-	}
-	if !keep.All(n) {
-		p.rows = keep.AppendRows(p.rows[:0])
-		if len(p.rows) == 0 {
+	} else {
+		c.rows = keep.AppendRows(c.rows[:0])
+		if b.N = len(c.rows); b.N == 0 {
 			return false
 		}
-		for i, k := range p.rows {
-			p.rows[i] = rows[k]
+		for i := range c.rows {
+			c.rows[i] += uint32(from)
 		}
-		rows, natural = p.rows, false
+		for i := range c.out {
+			b.Cols = append(b.Cols, c.out[i].gather(ch, at, c.rows))
+		}
 	}
-	b.N, b.Cols = len(rows), b.Cols[:0]
-	for i, c := range p.spec.Columns {
-		b.Cols = append(b.Cols, p.column(p.out[i], c, ch, rows, natural))
-	}
-	if st := p.spec.Stats; st != nil {
+	if st := c.spec.Stats; st != nil {
 		st.RowsOut.Add(int64(b.N))
 	}
 	return true
 }
 
-// column gives rows of one column of a chunk, using dst where values must be gathered.
-func (p *picker) column(dst *vector.Vector, c schema.Column, ch *chunk, rows []uint32, natural bool) *vector.Vector {
+// keepTimes takes the rows outside the range out of keep.
+func keepTimes(keep vector.Bitmap, times []int64, r scan.Range) {
+	to := r.To
+	if to != math.MaxInt64 {
+		to-- // inclusive; a range up to the smallest value is empty
+		if r.To == math.MinInt64 {
+			clear(keep)
+			return
+		}
+	}
+	for w := range keep {
+		var m uint64
+		for i, t := range times[w*64 : min(w*64+64, len(times))] {
+			m |= bit(t >= r.From && t <= to) << i
+		}
+		keep[w] &= m
+	}
+}
+
+// keepSeries takes the rows of series that are not allowed out of keep.
+func keepSeries(keep vector.Bitmap, series []uint32, allowed vector.Bitmap) {
+	for w := range keep {
+		var m uint64
+		for i, n := range series[w*64 : min(w*64+64, len(series))] {
+			m |= (allowed[n>>6] >> (n & 63) & 1) << i
+		}
+		keep[w] &= m
+	}
+}
+
+// bit compiles to one conditional set: no branch.
+func bit(b bool) uint64 {
+	var x uint64
+	if b {
+		x = 1
+	}
+	return x
+}
+
+// reader is what cursors and walks share: where columns come from, which series may pass, the conditions on rows.
+type reader struct {
+	s       *snapshot
+	chunks  []*chunk
+	spec    *scan.Spec
+	out     []source        // by spec.Columns
+	prog    *filter.Program // conditions on columns that are no tags
+	conds   []source        // what prog looks at
+	allowed vector.Bitmap   // series that pass the key prefix and the conditions on tags; nil: all do
+	keep    vector.Bitmap   // scratch
+	rows    []uint32        // scratch
+
+	vectorOf func(*source) *vector.Vector // of the evaluation at hand
+	lookup   func(schema.ColumnID) *vector.Vector
+}
+
+func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
+	r.s, r.chunks, r.spec, r.keep = s, chunks, spec, vector.MakeBitmap(vector.Size)
+	var onTags, onRows filter.And
+	for _, c := range spec.Filter {
+		i := slices.IndexFunc(spec.FilterColumns, func(f schema.Column) bool { return f.ID == c.Column })
+		if i < 0 {
+			return fmt.Errorf("filter column %d is not described", c.Column)
+		}
+		if spec.FilterColumns[i].Semantic == schema.Tag {
+			onTags = append(onTags, c)
+			continue
+		}
+		onRows = append(onRows, c)
+		if !slices.ContainsFunc(r.conds, func(s source) bool { return s.col.ID == c.Column }) {
+			src, err := newSource(s, chunks, spec.FilterColumns[i])
+			if err != nil {
+				return err
+			}
+			r.conds = append(r.conds, src)
+		}
+	}
+	var err error
+	if r.prog, err = filter.Compile(onRows); err != nil {
+		return err
+	}
+	if err := r.allow(onTags); err != nil {
+		return err
+	}
+	r.lookup = func(id schema.ColumnID) *vector.Vector {
+		i := slices.IndexFunc(r.conds, func(s source) bool { return s.col.ID == id })
+		return r.vectorOf(&r.conds[i])
+	}
+	r.out = make([]source, len(spec.Columns))
+	for i, c := range spec.Columns {
+		if r.out[i], err = newSource(s, chunks, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allow decides on the series: once for each, not for each row.
+func (r *reader) allow(onTags filter.And) error {
+	n := len(r.s.series)
+	if len(onTags) == 0 && len(r.spec.KeyPrefix) == 0 {
+		return nil
+	}
+	r.allowed = vector.MakeBitmap(n)
+	r.allowed.Fill(n)
+	if prefix := string(r.spec.KeyPrefix); prefix != "" {
+		for i, e := range r.s.series {
+			if len(e.key) < len(prefix) || e.key[:len(prefix)] != prefix {
+				r.allowed.Clear(i)
+			}
+		}
+	}
+	prog, err := filter.Compile(onTags)
+	if err != nil || n == 0 {
+		return err
+	}
+	numbers := make([]uint32, n)
+	for i := range numbers {
+		numbers[i] = uint32(i)
+	}
+	for i := range prog.Len() {
+		k := slices.IndexFunc(r.spec.FilterColumns, func(f schema.Column) bool { return f.ID == prog.Column(i) })
+		tag, err := r.s.tags.column(r.spec.FilterColumns[k], r.s.series)
+		if err != nil {
+			return err
+		}
+		var v vector.Vector
+		prog.EvalCond(i, n, tag.bySeries(&v, numbers), r.allowed)
+	}
+	return nil
+}
+
+// eval takes the rows that fail a condition out of r.keep.
+func (r *reader) eval(n int, vectorOf func(*source) *vector.Vector) {
+	r.vectorOf = vectorOf
+	r.prog.Eval(n, r.lookup, r.keep[:vector.Words(n)])
+}
+
+// source gives one column of some chunks, as the reader wants to see it.
+type source struct {
+	col    schema.Column
+	tag    *tagColumn
+	values []*vector.Vector // by chunk: Flat, or Const where the chunk has no values of its own. nil for tags
+	head   vector.Vector    // scratch: a window of a chunk's vector
+	own    vector.Vector    // scratch: gathered rows
+	codes  []uint32         // scratch of tags: numbers of series
+}
+
+func newSource(s *snapshot, chunks []*chunk, c schema.Column) (source, error) {
+	src := source{col: c}
+	if c.Semantic == schema.Tag {
+		var err error
+		src.tag, err = s.tags.column(c, s.series)
+		return src, err
+	}
+	src.values = make([]*vector.Vector, len(chunks))
+	for i, ch := range chunks {
+		v := ch.vector(c)
+		if v.Type.Kind() != c.Type.Kind() {
+			return src, fmt.Errorf("column %s is %s in memory and %s in the schema", c.Name, v.Type, c.Type)
+		}
+		src.values[i] = v
+	}
+	return src, nil
+}
+
+// vector gives a column of the chunk: Flat, or Const where all rows are alike.
+func (ch *chunk) vector(c schema.Column) *vector.Vector {
 	switch c.ID {
 	case schema.SequenceID:
 		if ch.seqs == nil {
 			return vector.ConstUint(c.Type, ch.oneSeq)
 		}
-		dst.Reset(c.Type)
-		for _, r := range rows {
-			dst.Uints = append(dst.Uints, ch.seqs[r])
-		}
-		return dst
+		return &vector.Vector{Type: c.Type, Uints: ch.seqs}
 	case schema.KindID:
 		if ch.kinds == nil {
 			return vector.ConstUint(c.Type, uint64(ch.oneKind))
 		}
-		dst.Reset(c.Type)
-		for _, r := range rows {
-			dst.Uints = append(dst.Uints, uint64(ch.kinds[r]))
+		return &vector.Vector{Type: c.Type, Uints: widen(ch.kinds)}
+	case schema.SeriesID:
+		if ch.series == nil {
+			return vector.ConstUint(c.Type, uint64(ch.oneSeries))
 		}
-		return dst
+		return &vector.Vector{Type: c.Type, Uints: widen(ch.series)}
 	}
-	if t := p.tags[c.ID]; t != nil {
-		return t.gather(dst, ch, rows)
+	if v := ch.cols[c.ID]; v != nil {
+		return v
 	}
-	v := ch.cols[c.ID]
-	if v == nil {
-		if c.Default != nil && ch.table.ByID(c.ID) < 0 { // the column is younger than the row
-			return c.Default
-		}
-		return vector.ConstNull(c.Type)
+	if c.Default != nil && ch.table.ByID(c.ID) < 0 { // the column is younger than the rows
+		return c.Default
 	}
-	if natural {
-		return v.Slice(int(rows[0]), int(rows[len(rows)-1])+1)
-	}
-	dst.Gather(v, rows)
-	dst.Type = c.Type
-	return dst
+	return vector.ConstNull(c.Type)
 }
+
+func widen[T uint8 | uint32](s []T) []uint64 {
+	w := make([]uint64, len(s))
+	for i, x := range s {
+		w[i] = uint64(x)
+	}
+	return w
+}
+
+// slice gives rows [from, to) of chunk number at without copying; from is a multiple of 64, to one or the chunk's end.
+func (s *source) slice(ch *chunk, at, from, to int) *vector.Vector {
+	if s.tag != nil {
+		if ch.series == nil {
+			return s.tag.one(&s.own, ch.oneSeries, to-from)
+		}
+		return s.tag.bySeries(&s.own, ch.series[from:to])
+	}
+	v := s.values[at]
+	if v.Form == vector.Const {
+		return v
+	}
+	h := &s.head
+	*h = vector.Vector{Type: s.col.Type, Heap: v.Heap}
+	if v.Valid != nil {
+		h.Valid = v.Valid[from>>6 : vector.Words(to)]
+	}
+	switch v.Type.Kind() {
+	case vector.Bool:
+		h.Bools = v.Bools[from>>6 : vector.Words(to)]
+	case vector.Int64:
+		h.Ints = v.Ints[from:to]
+	case vector.Uint64:
+		h.Uints = v.Uints[from:to]
+	case vector.Float64:
+		h.Floats = v.Floats[from:to]
+	default:
+		h.Views = v.Views[from:to]
+	}
+	return h
+}
+
+// gather gives the rows with the given numbers of chunk number at; strings stay where they are.
+func (s *source) gather(ch *chunk, at int, rows []uint32) *vector.Vector {
+	if s.tag == nil {
+		v := s.values[at]
+		if v.Form == vector.Const {
+			return v
+		}
+		s.own.Gather(v, rows)
+		s.own.Type = s.col.Type
+		return &s.own
+	}
+	if ch.series == nil {
+		return s.tag.one(&s.own, ch.oneSeries, len(rows))
+	}
+	s.codes = s.codes[:0]
+	for _, r := range rows {
+		s.codes = append(s.codes, ch.series[r])
+	}
+	return s.tag.bySeries(&s.own, s.codes)
+}
+
+var _ scan.Run = (*Run)(nil)

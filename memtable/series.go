@@ -1,144 +1,115 @@
 package memtable
 
 import (
-	"bytes"
-	"cmp"
 	"slices"
 
 	"varve/engine/scan"
 	"varve/engine/vector"
 )
 
-// order is all rows of a snapshot by (series key, time, sequence).
-type order struct {
-	rows   []ref
-	ranks  []uint32 // series numbers by rising key
-	starts []int    // starts[i] is the first row of ranks[i]; one more at the end
-}
-
-// ref is a row: chunk in the high 32 bits, row in the low.
-type ref uint64
-
-func (s *snapshot) ordered() *order {
-	if o := s.order.Load(); o != nil {
-		return o
-	}
-	o := s.sortAll()
-	s.order.Store(o) // two readers may both have made it; either will do
-	return o
-}
-
-func (s *snapshot) sortAll() *order {
-	used := make([]bool, len(s.series))
-	for _, c := range s.chunks {
-		if c.series == nil {
-			used[c.oneSeries] = true
-			continue
-		}
-		for _, n := range c.series {
-			used[n] = true
-		}
-	}
-	o := &order{}
-	for n := range s.series {
-		if used[n] {
-			o.ranks = append(o.ranks, uint32(n))
-		}
-	}
-	slices.SortFunc(o.ranks, func(a, b uint32) int { return cmp.Compare(s.series[a].key, s.series[b].key) })
-	position := make([]uint32, len(s.series))
-	for i, n := range o.ranks {
-		position[n] = uint32(i)
-	}
-	// Counting sort by series keeps the order of appending inside each; then each series by time, if it is not already.
-	o.starts = make([]int, len(o.ranks)+1)
-	for _, c := range s.chunks {
-		for r := range c.n {
-			o.starts[position[c.seriesOf(r)]+1]++
-		}
-	}
-	for i := range o.ranks {
-		o.starts[i+1] += o.starts[i]
-	}
-	at := slices.Clone(o.starts)
-	o.rows = make([]ref, s.rows)
-	for k, c := range s.chunks {
-		for r := range c.n {
-			p := position[c.seriesOf(r)]
-			o.rows[at[p]] = ref(k)<<32 | ref(r)
-			at[p]++
-		}
-	}
-	for i := range o.ranks {
-		s.sortSeries(o.rows[o.starts[i]:o.starts[i+1]])
-	}
-	return o
-}
-
-// sortSeries sorts the rows of one series by (time, sequence), stably.
-func (s *snapshot) sortSeries(rows []ref) {
-	compare := func(x, y ref) int {
-		a, b := s.chunks[x>>32], s.chunks[y>>32]
-		i, j := uint32(x), uint32(y)
-		if d := cmp.Compare(a.times[i], b.times[j]); d != 0 {
-			return d
-		}
-		if d := cmp.Compare(a.seqOf(int(i)), b.seqOf(int(j))); d != 0 {
-			return d
-		}
-		return cmp.Compare(x, y)
-	}
-	if !slices.IsSortedFunc(rows, compare) {
-		slices.SortFunc(rows, compare)
-	}
-}
-
 // Series walks the rows in order.
 func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
-	p, err := r.newPicker(spec)
-	if err != nil {
-		return nil, err
+	if st := spec.Stats; st != nil {
+		st.Runs.Add(1)
 	}
-	w := &walk{picker: p, o: r.s.ordered(), rank: -1}
-	for range spec.Columns {
-		w.cols = append(w.cols, &vector.Vector{})
+	o := r.s.ordered()
+	if o.natural {
+		c, err := newCursor(r.s, r.s.chunks, spec)
+		if err != nil {
+			return nil, err
+		}
+		return &naturalWalk{cursor: c, key: r.s.series[o.ranks[0]].key}, nil
 	}
-	return w, nil
+	w := &walk{o: o, rank: -1}
+	return w, w.open(r.s, r.s.chunks, spec)
 }
 
-// walk is a scan.Series over a snapshot.
+// naturalWalk is the walk of one series whose rows lie in order: a cursor with a key.
+type naturalWalk struct {
+	*cursor
+	key   string
+	begun bool
+	first vector.Batch
+	ready bool // first holds rows not handed out yet
+}
+
+// Next moves to the only series.
+func (w *naturalWalk) Next() ([]byte, bool, error) {
+	if w.begun || w.allowed != nil && w.allowed.Count() == 0 {
+		w.at = len(w.chunks)
+		return nil, false, nil
+	}
+	w.begun = true
+	var err error
+	w.ready, err = w.cursor.Next(&w.first)
+	return []byte(w.key), w.ready, err
+}
+
+// Rows fills b with the next rows.
+func (w *naturalWalk) Rows(b *vector.Batch) (bool, error) {
+	if w.ready {
+		w.ready = false
+		b.N, b.Cols = w.first.N, append(b.Cols[:0], w.first.Cols...)
+		return true, nil
+	}
+	return w.cursor.Next(b)
+}
+
+// walk is a scan.Series over a snapshot of many series, or of rows that lie in no order.
 type walk struct {
-	*picker
-	o     *order
-	rank  int
-	at    int // next row of the current series
-	end   int
-	ready bool // batch holds rows not handed out yet
-	batch vector.Batch
-	piece vector.Batch
-	cols  []*vector.Vector
-	rows  []uint32
+	reader
+	o         *order
+	rank      int
+	at, end   int // rows of the current series not looked at yet
+	ready     bool
+	batch     vector.Batch // ready: rows not handed out yet
+	picked    []ref        // scratch
+	stretches []stretch    // scratch: what picked holds, by chunk
+	low       []uint32     // scratch: row numbers of picked
+}
+
+// stretch is rows [from, to) of walk.low, which belong to one chunk.
+type stretch struct {
+	chunk    int
+	from, to int
+	gapless  bool // the row numbers rise by one
 }
 
 func (w *walk) Close() {}
 
+// Next moves to the next series with rows that pass.
 func (w *walk) Next() ([]byte, bool, error) {
 	for w.rank+1 < len(w.o.ranks) {
 		w.rank++
-		key := w.s.series[w.o.ranks[w.rank]].key
-		if !bytes.HasPrefix([]byte(key), w.spec.KeyPrefix) {
+		n := w.o.ranks[w.rank]
+		if w.allowed != nil && !w.allowed.Get(int(n)) {
 			continue
 		}
-		w.at, w.end = w.o.starts[w.rank], w.o.starts[w.rank+1]
+		w.at, w.end = w.inTime(w.o.starts[w.rank], w.o.starts[w.rank+1])
 		if w.fill() {
 			w.ready = true
-			return []byte(key), true, nil
+			return []byte(w.s.series[n].key), true, nil
 		}
 	}
 	w.at, w.end, w.ready = 0, 0, false
 	return nil, false, nil
 }
 
+// inTime narrows the rows [from, to) of a series, which lie by time, to those in the range.
+func (w *walk) inTime(from, to int) (int, int) {
+	rows := w.o.rows[from:to]
+	r := w.spec.Time
+	lo, _ := slices.BinarySearchFunc(rows, r.From, func(x ref, t int64) int { return compareInts(w.time(x), t) })
+	hi := len(rows)
+	if !r.Holds(w.time(rows[hi-1])) {
+		hi, _ = slices.BinarySearchFunc(rows, r.To, func(x ref, t int64) int { return compareInts(w.time(x), t) })
+	}
+	return from + lo, from + max(lo, hi)
+}
+
+func (w *walk) time(x ref) int64 { return w.s.chunks[x>>32].times[uint32(x)] }
+
+// Rows fills b with the next rows of the current series.
 func (w *walk) Rows(b *vector.Batch) (bool, error) {
 	if !w.ready && !w.fill() {
 		return false, nil
@@ -148,52 +119,99 @@ func (w *walk) Rows(b *vector.Batch) (bool, error) {
 	return true, nil
 }
 
-// fill collects the next rows of the series that pass, at most vector.Size, into w.batch: stretches of one chunk are
-// picked together.
+// fill collects the next rows of the series that pass, at most vector.Size, into w.batch.
 func (w *walk) fill() bool {
-	w.batch.N, w.batch.Cols = 0, w.batch.Cols[:0]
-	for w.at < w.end && w.batch.N < vector.Size {
-		room := vector.Size - w.batch.N
-		chunk := w.o.rows[w.at] >> 32
-		w.rows = w.rows[:0]
-		natural := true
-		for w.at < w.end && w.o.rows[w.at]>>32 == chunk && len(w.rows) < room {
-			row := uint32(w.o.rows[w.at])
-			natural = natural && row == uint32(len(w.rows))+w.first()
-			w.rows = append(w.rows, row)
-			w.at++
+	for w.at < w.end {
+		to := min(w.at+vector.Size, w.end)
+		w.picked = append(w.picked[:0], w.o.rows[w.at:to]...)
+		w.at = to
+		if st := w.spec.Stats; st != nil {
+			st.RowsScanned.Add(int64(len(w.picked)))
 		}
-		natural = natural && w.rows[0]&63 == 0
-		if !w.pick(w.s.chunks[chunk], w.rows, natural, &w.piece) {
+		w.cut()
+		if w.prog.Len() > 0 && !w.filter() {
 			continue
 		}
-		if w.batch.N == 0 && (w.piece.N == vector.Size || w.at == w.end) {
-			w.batch.N, w.batch.Cols = w.piece.N, append(w.batch.Cols, w.piece.Cols...)
-			return true
+		w.batch.N, w.batch.Cols = len(w.picked), w.batch.Cols[:0]
+		for i := range w.out {
+			w.batch.Cols = append(w.batch.Cols, w.collect(&w.out[i]))
 		}
-		w.keepPiece()
+		if st := w.spec.Stats; st != nil {
+			st.RowsOut.Add(int64(w.batch.N))
+		}
+		return true
 	}
-	return w.batch.N > 0
+	return false
 }
 
-// first is the row that the stretch being collected began with.
-func (w *walk) first() uint32 {
-	if len(w.rows) == 0 {
-		return uint32(w.o.rows[w.at])
+// filter leaves the rows that pass the conditions in w.picked and tells whether there are any.
+func (w *walk) filter() bool {
+	n := len(w.picked)
+	keep := w.keep[:vector.Words(n)]
+	keep.Fill(n)
+	w.eval(n, w.collect)
+	if keep.All(n) {
+		return true
 	}
-	return w.rows[0]
+	w.rows = keep.AppendRows(w.rows[:0])
+	for i, r := range w.rows {
+		w.picked[i] = w.picked[r]
+	}
+	w.picked = w.picked[:len(w.rows)]
+	w.cut()
+	return len(w.picked) > 0
 }
 
-// keepPiece copies the piece behind what w.batch holds.
-func (w *walk) keepPiece() {
-	if w.batch.N == 0 {
-		for i, c := range w.spec.Columns {
-			*w.cols[i] = vector.Vector{Type: c.Type} // handed out before: its buffers may still be read
-			w.batch.Cols = append(w.batch.Cols, w.cols[i])
+// cut makes the stretches of w.picked.
+func (w *walk) cut() {
+	w.low, w.stretches = w.low[:0], w.stretches[:0]
+	for i, x := range w.picked {
+		row, last := uint32(x), len(w.stretches)-1
+		if last < 0 || w.stretches[last].chunk != int(x>>32) {
+			w.stretches = append(w.stretches, stretch{int(x >> 32), i, i + 1, true})
+		} else {
+			s := &w.stretches[last]
+			s.gapless = s.gapless && row == w.low[i-1]+1
+			s.to = i + 1
+		}
+		w.low = append(w.low, row)
+	}
+}
+
+// collect gives the column's values of the rows in w.picked.
+func (w *walk) collect(s *source) *vector.Vector {
+	n := len(w.picked)
+	if s.tag != nil {
+		return s.tag.one(&s.own, w.o.ranks[w.rank], n)
+	}
+	if v, ok := s.alike(w.stretches); ok {
+		return v
+	}
+	s.own.Reset(s.col.Type)
+	for _, t := range w.stretches {
+		v := s.values[t.chunk]
+		if t.gapless {
+			first := int(w.low[t.from])
+			s.own.Append(t.from, v, first, first+t.to-t.from)
+		} else {
+			s.own.AppendRows(t.from, v, w.low[t.from:t.to])
 		}
 	}
-	w.batch.Append(&w.piece, 0, w.piece.N)
+	return &s.own
 }
 
-var _ scan.Run = (*Run)(nil)
+// alike gives the one Const vector that all stretches share, if there is one.
+func (s *source) alike(stretches []stretch) (*vector.Vector, bool) {
+	first := s.values[stretches[0].chunk]
+	if first.Form != vector.Const {
+		return nil, false
+	}
+	for _, t := range stretches[1:] {
+		if s.values[t.chunk] != first {
+			return nil, false
+		}
+	}
+	return first, true
+}
+
 var _ scan.Series = (*walk)(nil)

@@ -1,82 +1,153 @@
 package memtable
 
 import (
+	"bytes"
+	"sync"
+
 	"varve/engine/schema"
 	"varve/engine/vector"
 )
 
-// tagColumn is one tag of all series of a snapshot as a dictionary: a code per series.
+// tagDicts are the tag columns by series. They are made when a reader asks for a tag and grow with the series: what is
+// only loaded and flushed pays nothing, and many queries pay once. Safe for concurrent use.
+type tagDicts struct {
+	mu   sync.Mutex
+	done int // series looked at
+	cols map[schema.ColumnID]*tagDict
+}
+
+// tagDict is one tag by series.
+type tagDict struct {
+	byValue map[string]uint32
+	values  [][]byte // distinct, in series key form
+	codes   []uint32 // codes[series] is 1 + position in values; 0: the series has no such tag
+	nulls   bool     // there is a 0 in codes
+	made    *tagColumn
+}
+
+// tagColumn is a tag of all series of a snapshot, and perhaps later ones. Immutable.
 type tagColumn struct {
 	typ    vector.Type
 	values *vector.Vector
-	codes  []uint32 // by series number
-	null   []bool   // by series number; nil: no series lacks the tag
+	codes  []uint32 // as in tagDict
+	nulls  bool
 }
 
-func newTagColumn(s *snapshot, c schema.Column) (*tagColumn, error) {
-	t := &tagColumn{typ: c.Type, codes: make([]uint32, len(s.series))}
-	seen := map[string]uint32{}
-	var distinct [][]byte
-	null, any := make([]bool, len(s.series)), false
-	for i, e := range s.series {
-		found := false
-		_, err := schema.ParseSeriesKey([]byte(e.key), func(id schema.ColumnID, val []byte) {
-			if id != c.ID {
-				return
-			}
-			code, ok := seen[string(val)]
-			if !ok {
-				code = uint32(len(distinct))
-				distinct = append(distinct, append([]byte{}, val...))
-				seen[string(val)] = code
-			}
-			t.codes[i], found = code, true
-		})
-		if err != nil {
+// column gives a tag of the given series.
+func (d *tagDicts) column(c schema.Column, series []seriesEntry) (*tagColumn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.extend(series); err != nil {
+		return nil, err
+	}
+	t := d.cols[c.ID]
+	if t == nil {
+		t = &tagDict{byValue: map[string]uint32{}}
+		d.cols[c.ID] = t
+	}
+	t.pad(d.done)
+	if t.made != nil && t.made.typ == c.Type && len(t.made.codes) == d.done {
+		return t.made, nil
+	}
+	made := &tagColumn{typ: c.Type, codes: t.codes, nulls: t.nulls}
+	if t.made != nil && t.made.typ == c.Type && t.made.values.Type.Kind() != vector.Bool && t.made.values.Len() == len(t.values) {
+		made.values = t.made.values // what was tested on it need not be tested again
+	} else {
+		var err error
+		if made.values, err = schema.TagVector(c.Type, t.values); err != nil {
 			return nil, err
 		}
-		null[i] = !found
-		any = any || !found
 	}
-	if any {
-		t.null = null
-	}
-	var err error
-	t.values, err = schema.TagVector(c.Type, distinct)
-	return t, err
+	t.made = made
+	return made, nil
 }
 
-// gather gives the tag of some rows of a chunk: Const when the chunk has one series, else Dict.
-func (t *tagColumn) gather(dst *vector.Vector, ch *chunk, rows []uint32) *vector.Vector {
-	if t.values.Type.Kind() == vector.Bool {
-		return t.flat(dst, ch, rows)
+// extend looks at the series that were not there last time.
+func (d *tagDicts) extend(series []seriesEntry) error {
+	if d.cols == nil {
+		d.cols = map[schema.ColumnID]*tagDict{}
 	}
-	*dst = vector.Vector{Type: t.typ, Form: vector.Dict, Values: t.values, Codes: dst.Codes[:0]}
-	for _, r := range rows {
-		dst.Codes = append(dst.Codes, t.codes[ch.seriesOf(int(r))])
-	}
-	if t.null != nil {
-		dst.Valid = vector.MakeBitmap(len(rows))
-		for i, r := range rows {
-			if !t.null[ch.seriesOf(int(r))] {
-				dst.Valid.Set(i)
+	for ; d.done < len(series); d.done++ {
+		_, err := schema.ParseSeriesKey([]byte(series[d.done].key), func(id schema.ColumnID, val []byte) {
+			t := d.cols[id]
+			if t == nil {
+				t = &tagDict{byValue: map[string]uint32{}}
+				d.cols[id] = t
 			}
+			t.pad(d.done)
+			code, ok := t.byValue[string(val)]
+			if !ok {
+				code = uint32(len(t.values))
+				t.values = append(t.values, bytes.Clone(val))
+				t.byValue[string(val)] = code
+			}
+			t.codes = append(t.codes, code+1)
+		})
+		if err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// pad counts the series up to n that lack the tag.
+func (t *tagDict) pad(n int) {
+	for len(t.codes) < n {
+		t.codes, t.nulls = append(t.codes, 0), true
+	}
+}
+
+// one gives the tag of one series for n rows: Const.
+func (t *tagColumn) one(dst *vector.Vector, series uint32, n int) *vector.Vector {
+	code := t.codes[series]
+	if code == 0 {
+		*dst = *vector.ConstNull(t.typ)
+		return dst
+	}
+	values := t.values
+	*dst = vector.Vector{Type: t.typ, Form: vector.Const, Heap: values.Heap}
+	i := int(code - 1)
+	switch t.typ.Kind() {
+	case vector.Bool:
+		dst.Bools = vector.Bitmap{bit(values.Bools.Get(i))}
+	case vector.Int64:
+		dst.Ints = values.Ints[i : i+1]
+	case vector.Uint64:
+		dst.Uints = values.Uints[i : i+1]
+	case vector.Float64:
+		dst.Floats = values.Floats[i : i+1]
+	default:
+		dst.Views = values.Views[i : i+1]
 	}
 	return dst
 }
 
-// flat is gather for booleans, which have no dictionaries.
-func (t *tagColumn) flat(dst *vector.Vector, ch *chunk, rows []uint32) *vector.Vector {
-	*dst = vector.Vector{Type: t.typ, Bools: vector.MakeBitmap(len(rows)), Valid: vector.MakeBitmap(len(rows))}
-	for i, r := range rows {
-		n := ch.seriesOf(int(r))
-		if t.null != nil && t.null[n] {
-			continue
+// bySeries gives the tag of rows of the given series: Dict, or Flat for booleans, which have no dictionaries.
+func (t *tagColumn) bySeries(dst *vector.Vector, series []uint32) *vector.Vector {
+	codes := dst.Codes[:0]
+	valid := dst.Valid[:0]
+	*dst = vector.Vector{Type: t.typ, Form: vector.Dict, Values: t.values}
+	if t.nulls {
+		for i := 0; i < len(series); i += 64 {
+			var m uint64
+			for k, n := range series[i:min(i+64, len(series))] {
+				m |= bit(t.codes[n] != 0) << k
+			}
+			valid = append(valid, m)
 		}
-		dst.Valid.Set(i)
-		if t.values.Bools.Get(int(t.codes[n])) {
-			dst.Bools.Set(i)
+		dst.Valid = valid
+	}
+	for _, n := range series {
+		code := t.codes[n]
+		codes = append(codes, code-uint32(bit(code != 0))) // under a NULL: the first value
+	}
+	dst.Codes = codes
+	if t.typ.Kind() == vector.Bool {
+		dst.Form, dst.Values, dst.Bools = vector.Flat, nil, vector.MakeBitmap(len(series))
+		for i, c := range codes {
+			if len(t.values.Bools) > 0 && t.values.Bools.Get(int(c)) {
+				dst.Bools.Set(i)
+			}
 		}
 	}
 	return dst
