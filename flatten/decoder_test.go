@@ -314,7 +314,8 @@ func TestTimeIndex(t *testing.T) {
 		{"datestr of a number", "t;datestr;%s", Options{}, `{"t":1}`, cast + "unsupported value type to convert to date string: 1"},
 		{"datestr without offset", "t;datestr;%Y-%m-%d", Options{}, `{"t":"2019-01-16"}`, cast + "failed to parse date string: 2019-01-16, format: %Y-%m-%d"},
 		{"skipped", "t;epoch;s", Options{SkipErrors: true}, "{\"t\":1,\"a\":1}\n{\"a\":2}\n{\"t\":\"x\",\"a\":3}\n{\"t\":\"4\",\"a\":4}", `t:TimestampSecond a:Int64 | 1 1 | 4 4 skipped 2`},
-		{"ignored", "t;epoch;s", Options{IgnoreErrors: true}, "{\"t\":\"x\",\"a\":3}\n{\"a\":4}", `t:TimestampSecond a:Int64 | 1000 3 | 1000 4`},
+		{"ignored", "t;epoch;s", Options{IgnoreErrors: true}, "{\"t\":\"x\",\"a\":3}\n{\"a\":4}\n{\"t\":null,\"a\":5}\n{\"t\":1.5,\"a\":6}\n{\"t\":\"x\",\"t\":7,\"a\":8}\n{\"t\":{\"x\":1}}",
+			`t:TimestampSecond a:Int64 t.x:Int64 | 1000 3 NULL | 1000 4 NULL | 1000 5 NULL | 1000 6 NULL | 7 8 NULL | 1000 NULL 1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var err error

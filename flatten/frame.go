@@ -18,6 +18,15 @@ func (d *Decoder) beginRow() {
 	d.bound = d.bound[:0]
 }
 
+// timeAbsent gives the clock's time to a row that lacks the field of its time, where errors are ignored.
+func (d *Decoder) timeAbsent() bool {
+	if n := d.paths[d.o.Time.Field]; !d.o.IgnoreErrors || n != nil && n.stamp == d.stamp {
+		return false
+	}
+	d.time.SetInt(d.o.Time.fromClock(d.now()))
+	return true
+}
+
 // undo takes back what the predictive reader did of a row, its new columns included.
 func (d *Decoder) undo() {
 	if d.b.AbandonRow() == 0 {
@@ -81,7 +90,7 @@ func (d *Decoder) line(index int, valid bool) error {
 			if b[end] != '\n' {
 				end = d.blank(end)
 			}
-			if b[end] == '\n' && d.timed {
+			if b[end] == '\n' && (d.timed || d.timeAbsent()) {
 				d.pos = end + 1
 				d.entryDone(d.endRow())
 				return nil
@@ -318,7 +327,7 @@ func (d *Decoder) object1(i int) (end int, f fault) {
 	}
 	d.beginRow()
 	end, f = d.object(&d.root, i+1, 1)
-	if f == fine && d.timed {
+	if f == fine && (d.timed || d.timeAbsent()) {
 		d.entryDone(d.endRow())
 		return end, fine
 	}

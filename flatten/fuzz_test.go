@@ -26,11 +26,12 @@ var seeds = []string{
 
 // FuzzLines holds the predictive reader against the tree that sonic builds, line by line.
 func FuzzLines(f *testing.F) {
-	for _, s := range seeds {
-		f.Add([]byte(s))
+	for i, s := range seeds {
+		f.Add([]byte(s), uint8(i))
 	}
-	o := Options{MaxDepth: 3, IgnoreErrors: true, SkipErrors: true, Now: clock}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(t *testing.T, data []byte, mode uint8) {
+		o := Options{MaxDepth: 1 + int(mode>>2)%4, IgnoreErrors: true, SkipErrors: true, Now: clock}
+		o.Time, _ = ParseTimeIndex([]string{"", "a;epoch;s", "c.d;epoch;s", "b;datestr;%Y-%m-%d%z"}[mode&3])
 		body := append([]byte(warmLines), data...)
 		var got, cut, want groups
 		res, err := NewDecoder().Decode(bytes.NewReader(body), NDJSON, o, got.rows)

@@ -209,7 +209,10 @@ func (d *Decoder) specialString(n *node, i int) (end int, f fault) {
 	case isEpoch, isDate:
 		x, ok := d.o.Time.fromText(text)
 		if !ok {
-			return j, odd
+			if !d.o.IgnoreErrors {
+				return j, odd
+			}
+			x = d.o.Time.fromClock(d.now())
 		}
 		d.time.SetInt(x)
 		d.timed = true
