@@ -185,6 +185,7 @@ func TestDepth(t *testing.T) {
 		{"keys of text sorted, last wins", 1, `{"a":{"z":1,"b":{"y":1,"x":2},"z":3}}`, ts + `a:String | now "{\"b\":{\"x\":2,\"y\":1},\"z\":3}"`},
 		{"default of ten", 0, nest(10, "1"), ts + `a.a.a.a.a.a.a.a.a.a:Int64 | now 1`},
 		{"eleventh", 0, nest(11, "1"), ts + `a.a.a.a.a.a.a.a.a.a:String | now "{\"a\":1}"`},
+		{"at the nesting limit", 1000, nest(maxNesting, "1"), ts + strings.Repeat("a.", maxNesting-1) + "a:Int64 | now 1"},
 		{"beyond the nesting limit", 1000, nest(maxNesting+1, "1"), "1004 Invalid request parameter: invalid JSON at index: 0"},
 		{"deep array", 0, `{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "1004 Invalid request parameter: invalid JSON at index: 0"},
 		{"deep array in a deep limit", 0, `{"a":` + strings.Repeat("[", 127) + strings.Repeat("]", 127) + `}`,
