@@ -299,7 +299,7 @@ func (c *condition) evalBytes(n int, v *vector.Vector, keep, hit vector.Bitmap) 
 		equalBytes(views, heap, c.Args.Bytes(0), hit)
 	default:
 		k := c.Args.Bytes(0)
-		order := orderOf(v.Type)
+		order := OrderOf(v.Type)
 		limit := 0 // Less: order < 0; LessEqual: order <= 0
 		if c.op == LessEqual {
 			limit = 1
@@ -344,8 +344,8 @@ func (l *stringIn) eval(views []vector.View, heap []byte, keep, hit []uint64) {
 	}
 }
 
-// orderOf is the order of a Bytes-kind type: bytes, but numbers for decimals.
-func orderOf(t vector.Type) func(a, b []byte) int {
+// OrderOf is the order of a Bytes-kind type: bytes, but numbers for decimals.
+func OrderOf(t vector.Type) func(a, b []byte) int {
 	if t.ID == vector.TypeDecimal {
 		return compareDecimals
 	}

@@ -112,7 +112,7 @@ func (s *Stat) compare(args *vector.Vector, i int) (lo, hi int) {
 		k := args.Float(i)
 		return orderFloats(s.Min.Floats[s.At], k), orderFloats(s.Max.Floats[s.At], k)
 	}
-	k, cmp := args.Bytes(i), orderOf(args.Type)
+	k, cmp := args.Bytes(i), OrderOf(args.Type)
 	lo, hi = cmp(s.Min.Bytes(s.At), k), cmp(s.Max.Bytes(s.At), k)
 	if s.MaxCut && hi < 0 && bytes.HasPrefix(k, s.Max.Bytes(s.At)) {
 		hi = 1

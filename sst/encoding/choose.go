@@ -12,7 +12,7 @@ type Encoder struct {
 	signed                                []int64
 	positions, codes, sharedCodes         []uint32
 	slots                                 [4 * maxLocalInts]uint16
-	packed, heap                          []byte
+	packed, heap, block                   []byte
 	local                                 *Dictionary
 	dense                                 vector.Vector
 	rows                                  []uint32

@@ -161,3 +161,60 @@ func Describe(src []byte) (Description, error) {
 func reset(v *vector.Vector, t vector.Type) {
 	v.Type, v.Form, v.Values, v.Valid = t, vector.Flat, nil, nil
 }
+
+// AppendUints appends any number of unsigned integers: count, then blocks of at most MaxRows, each behind its length.
+// The indexes of a part keep their numbers so.
+func (e *Encoder) AppendUints(dst []byte, v []uint64) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(v)))
+	for len(v) > 0 {
+		n := min(len(v), MaxRows)
+		e.texts = append(e.texts[:0], v[:n]...)
+		e.block = e.appendInts(e.block[:0], e.texts, false)
+		dst = binary.AppendUvarint(dst, uint64(len(e.block)))
+		dst = append(dst, e.block...)
+		v = v[n:]
+	}
+	return dst
+}
+
+// Uints reads what AppendUints wrote, at most limit numbers, and gives the bytes that follow.
+func (d *Decoder) Uints(src []byte, limit int) (v []uint64, rest []byte, err error) {
+	r := reader{b: src}
+	n := r.count(limit, "numbers")
+	for r.err == nil && len(v) < n {
+		k := min(n-len(v), MaxRows)
+		block := reader{b: r.take(r.count(len(r.b), "bytes"))}
+		if r.err != nil {
+			break
+		}
+		id := ID(block.byte())
+		d.texts = grow(d.texts, k)
+		d.decodeTextsBy(&block, id, k)
+		if block.err != nil {
+			return nil, nil, block.err
+		}
+		v = append(v, d.texts...)
+	}
+	return v, r.b, r.err
+}
+
+// AppendVector appends n values of any type behind their encoded length.
+func (e *Encoder) AppendVector(dst []byte, v *vector.Vector, n int) []byte {
+	e.block = e.Append(e.block[:0], v, n, nil)
+	dst = binary.AppendUvarint(dst, uint64(len(e.block)))
+	return append(dst, e.block...)
+}
+
+// Vector reads what AppendVector wrote, as a Flat vector, and gives the bytes that follow.
+func (d *Decoder) Vector(src []byte, t vector.Type, n int) (v *vector.Vector, rest []byte, err error) {
+	r := reader{b: src}
+	block := r.take(r.count(len(r.b), "bytes"))
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	v = &vector.Vector{}
+	if err := d.Decode(v, block, t, n, nil); err != nil {
+		return nil, nil, err
+	}
+	return v.Flatten(n), r.b, nil
+}

@@ -128,7 +128,10 @@ func (d *Decoder) decodeNumbers(r *reader, v *vector.Vector, n int) {
 // decodeTexts reads the integers behind n strings.
 func (d *Decoder) decodeTexts(r *reader, n int) {
 	d.texts = grow(d.texts, n)
-	id := ID(r.byte())
+	d.decodeTextsBy(r, ID(r.byte()), n)
+}
+
+func (d *Decoder) decodeTextsBy(r *reader, id ID, n int) {
 	if id != Local {
 		decodeInts(d, r, id, d.texts)
 		return

@@ -1,0 +1,158 @@
+package sst
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+
+	"varve/engine/vector"
+)
+
+// Cache keeps decoded blocks, so that queries that come again skip checksums, zstd and unpacking. Vectors in it are
+// immutable: cursors hand out slices of them. Safe for concurrent use.
+//
+// A block enters when it is wanted for the second time within a while: a scan that passes once over more than the
+// cache holds neither fills it nor allocates.
+type Cache struct {
+	shards [cacheShards]cacheShard
+	limit  int64 // bytes of one shard
+
+	Hits, Misses, Evicted atomic.Int64
+	bytes                 atomic.Int64
+}
+
+const (
+	cacheShards = 16
+	// ghosts is how many missed blocks a shard remembers.
+	ghosts = 4096
+)
+
+// blockKey names a block of a column of a part.
+type blockKey struct {
+	part   uint64
+	column uint32
+	block  uint32
+}
+
+type cacheShard struct {
+	mu      sync.Mutex
+	entries map[blockKey]*cacheEntry
+	ring    []*cacheEntry // in the order of the clock's hand
+	hand    int
+	bytes   int64
+	missed  [ghosts]uint32
+}
+
+type cacheEntry struct {
+	key   blockKey
+	v     *vector.Vector
+	bytes int64
+	used  bool
+}
+
+// NewCache is a cache of at most about the given number of bytes; less than 1 MiB: nothing is kept.
+func NewCache(bytes int64) *Cache {
+	c := &Cache{limit: bytes / cacheShards}
+	if bytes < 1<<20 {
+		c.limit = 0
+	}
+	for i := range c.shards {
+		c.shards[i].entries = map[blockKey]*cacheEntry{}
+	}
+	return c
+}
+
+// Bytes is what the cache holds.
+func (c *Cache) Bytes() int64 { return c.bytes.Load() }
+
+var cacheSeed = maphash.MakeSeed()
+
+func hashKey(k blockKey) uint64 { return maphash.Comparable(cacheSeed, k) }
+
+// get finds a block. admit tells the caller, on a miss, whether put will want it.
+func (c *Cache) get(k blockKey) (v *vector.Vector, admit bool) {
+	h := hashKey(k)
+	s := &c.shards[h%cacheShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entries[k]; e != nil {
+		e.used = true
+		c.Hits.Add(1)
+		return e.v, false
+	}
+	c.Misses.Add(1)
+	if c.limit == 0 {
+		return nil, false
+	}
+	mark := uint32(h>>32) | 1
+	g := &s.missed[h>>8%ghosts]
+	if *g == mark {
+		*g = 0
+		return nil, true
+	}
+	*g = mark
+	return nil, false
+}
+
+// put keeps a block of n rows; the vector is the cache's from now on.
+func (c *Cache) put(k blockKey, v *vector.Vector, n int) {
+	size := v.Bytes64(n) + 256
+	if size > c.limit/4 {
+		return
+	}
+	s := &c.shards[hashKey(k)%cacheShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entries[k] != nil {
+		return
+	}
+	for s.bytes+size > c.limit && len(s.ring) > 0 {
+		c.evict(s)
+	}
+	e := &cacheEntry{key: k, v: v, bytes: size}
+	s.entries[k] = e
+	s.ring = append(s.ring, e)
+	s.bytes += size
+	c.bytes.Add(size)
+}
+
+// evict takes out the first entry after the hand that was not used since the hand passed it.
+func (c *Cache) evict(s *cacheShard) {
+	for {
+		if s.hand >= len(s.ring) {
+			s.hand = 0
+		}
+		e := s.ring[s.hand]
+		if !e.used {
+			c.remove(s, s.hand)
+			c.Evicted.Add(1)
+			return
+		}
+		e.used = false
+		s.hand++
+	}
+}
+
+func (c *Cache) remove(s *cacheShard, i int) {
+	e := s.ring[i]
+	last := len(s.ring) - 1
+	s.ring[i], s.ring[last] = s.ring[last], nil
+	s.ring = s.ring[:last]
+	delete(s.entries, e.key)
+	s.bytes -= e.bytes
+	c.bytes.Add(-e.bytes)
+}
+
+// drop takes out all blocks of a part.
+func (c *Cache) drop(part uint64) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		for j := len(s.ring) - 1; j >= 0; j-- {
+			if s.ring[j].key.part == part {
+				c.remove(s, j)
+			}
+		}
+		s.mu.Unlock()
+	}
+}

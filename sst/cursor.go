@@ -1,0 +1,148 @@
+package sst
+
+import (
+	"slices"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// run is a part as a scan.Run.
+type run struct{ p *Part }
+
+func (r *run) Rows() int { return int(r.p.meta.Rows) }
+
+func (r *run) Span() scan.Range { return scan.Range{From: r.p.meta.MinTime, To: r.p.meta.MaxTime} }
+
+func (r *run) Blocks() int { return len(r.p.blocks) }
+
+func (r *run) Block(i int) (int, scan.Range) {
+	b := &r.p.blocks[i]
+	return b.rows, scan.Range{From: b.minTime, To: b.maxTime}
+}
+
+// Stat answers for stored columns of unchanged type; not when a string bound was cut.
+func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
+	col := r.p.byID[c.ID]
+	if col == nil || col.typ != c.Type {
+		return s, false
+	}
+	x, err := r.p.index(col)
+	if err != nil {
+		return s, false // whoever reads the column gets the error
+	}
+	s.Count = int(r.p.meta.Rows)
+	for _, n := range x.zones.Nulls {
+		s.Count -= int(n)
+	}
+	if s.Count == 0 {
+		return s, true
+	}
+	lo, hi, ok := x.zones.Extremes()
+	if !ok {
+		return scan.ColumnStat{}, false
+	}
+	s.Min, s.Max = &vector.Vector{}, &vector.Vector{}
+	s.Min.Gather(x.zones.Min, []uint32{uint32(lo)})
+	s.Max.Gather(x.zones.Max, []uint32{uint32(hi)})
+	s.Min.Valid, s.Max.Valid = nil, nil
+	return s, true
+}
+
+// Scan gives a cursor over the blocks that spec.Pieces names.
+func (r *run) Scan(spec *scan.Spec) (scan.Cursor, error) {
+	k, err := r.p.picker(spec)
+	if err != nil {
+		return nil, err
+	}
+	c := &cursor{projector: projector{picker: k}, to: len(r.p.blocks)}
+	if spec.Pieces != nil {
+		c.from, c.to = max(spec.Pieces.From, 0), min(spec.Pieces.To, len(r.p.blocks))
+	}
+	if spec.Stats != nil {
+		spec.Stats.BlocksTotal.Add(int64(max(0, c.to-c.from)))
+	}
+	if err := c.project(); err != nil {
+		return nil, err
+	}
+	if spec.Newest {
+		c.order = r.p.newest(c.from, c.to)
+	}
+	return c, nil
+}
+
+// newest orders blocks [from, to) by falling greatest time.
+func (p *Part) newest(from, to int) []int {
+	order := make([]int, 0, max(0, to-from))
+	for i := to - 1; i >= from; i-- {
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := p.blocks[a].maxTime, p.blocks[b].maxTime
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// cursor streams the matching rows of a part, block by block.
+type cursor struct {
+	projector
+	from, to int   // blocks not yet looked at
+	order    []int // the same by falling time; nil: rising numbers
+	inside   bool  // a block is open
+	n        int   // rows of it to give
+	list     []uint32
+}
+
+// Next fills b with up to vector.Size rows.
+func (c *cursor) Next(b *vector.Batch) (bool, error) {
+	for {
+		if c.inside {
+			ok, err := c.give(b, c.rows, c.n)
+			if ok || err != nil {
+				return ok, err
+			}
+			c.inside = false
+		}
+		block, ok := c.next()
+		if !ok {
+			return false, nil
+		}
+		picked, err := c.pick(block)
+		if err != nil {
+			return false, err
+		}
+		if !picked {
+			continue
+		}
+		c.inside, c.at, c.n, c.rows = true, 0, c.picked, nil
+		if c.picked < c.p.blocks[block].rows {
+			c.list = c.keep.AppendRows(c.list[:0])
+			c.rows = c.list
+		}
+	}
+}
+
+// next takes the next block.
+func (c *cursor) next() (int, bool) {
+	if c.from >= c.to {
+		return 0, false
+	}
+	block := c.from
+	if c.order != nil {
+		block = c.order[0]
+		c.order = c.order[1:]
+	}
+	c.from++
+	return block, true
+}
+
+// Close ends the walk. The memory is the collector's.
+func (c *cursor) Close() { c.from = c.to }

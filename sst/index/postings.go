@@ -1,0 +1,104 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"varve/engine/vector"
+	"varve/sst/encoding"
+)
+
+// Postings tell for every value of a part's dictionary in which blocks it occurs.
+//
+// They name blocks, not rows: postings of rows would cost two bytes a row and column (an array container holds 16 bits
+// for each), more than the codes themselves, and a block that survives is tested on its codes in microseconds.
+//
+//	uvarint values | (uvarint size | roaring bitmap, portable format)*
+type Postings struct {
+	blocks []*roaring.Bitmap
+}
+
+// NewPostings are postings without values.
+func NewPostings() *Postings { return &Postings{} }
+
+// Add notes the codes that occur in a block. Blocks come in rising order.
+func (p *Postings) Add(block int, codes []uint32) {
+	for _, c := range codes {
+		for int(c) >= len(p.blocks) {
+			p.blocks = append(p.blocks, roaring.New())
+		}
+		p.blocks[c].Add(uint32(block))
+	}
+}
+
+// Append appends the encoded postings.
+func (p *Postings) Append(dst []byte) ([]byte, error) {
+	dst = binary.AppendUvarint(dst, uint64(len(p.blocks)))
+	for _, b := range p.blocks {
+		b.RunOptimize()
+		raw, err := b.ToBytes()
+		if err != nil {
+			return nil, fmt.Errorf("postings: %w", err)
+		}
+		dst = binary.AppendUvarint(dst, uint64(len(raw)))
+		dst = append(dst, raw...)
+	}
+	return dst, nil
+}
+
+// ReadPostings reads the postings of n values over the given number of blocks.
+func ReadPostings(src []byte, n, blocks int) (*Postings, error) {
+	count, k := binary.Uvarint(src)
+	if k <= 0 || count != uint64(n) {
+		return nil, fmt.Errorf("%w: postings of %d values, want %d", encoding.ErrMalformed, count, n)
+	}
+	src = src[k:]
+	p := &Postings{blocks: make([]*roaring.Bitmap, n)}
+	for i := range p.blocks {
+		size, k := binary.Uvarint(src)
+		if k <= 0 || size > uint64(len(src)-k) {
+			return nil, fmt.Errorf("%w: posting %d is longer than its section", encoding.ErrMalformed, i)
+		}
+		src = src[k:]
+		b := roaring.New()
+		read, err := b.ReadFrom(bytes.NewReader(src[:size]))
+		if err == nil {
+			err = b.Validate()
+		}
+		if err != nil || read != int64(size) || b.IsEmpty() || int(b.Maximum()) >= blocks {
+			return nil, fmt.Errorf("%w: posting %d of %d blocks (%v)", encoding.ErrMalformed, i, blocks, err)
+		}
+		p.blocks[i], src = b, src[size:]
+	}
+	if len(src) > 0 {
+		return nil, fmt.Errorf("%w: %d bytes behind the postings", encoding.ErrMalformed, len(src))
+	}
+	return p, nil
+}
+
+// Blocks keeps of candidates the blocks in which any of the passing values occurs.
+func (p *Postings) Blocks(passing vector.Bitmap, candidates vector.Bitmap) {
+	var lists []*roaring.Bitmap
+	for i, b := range p.blocks {
+		if passing.Get(i) {
+			lists = append(lists, b)
+		}
+	}
+	union := vector.MakeBitmap(len(candidates) * 64)
+	for it := roaring.FastOr(lists...).Iterator(); it.HasNext(); {
+		union.Set(int(it.Next()))
+	}
+	candidates.And(union)
+}
+
+// Holds tells whether value i is noted for a block.
+func (p *Postings) Holds(i, block int) bool { return p.blocks[i].Contains(uint32(block)) }
+
+// Len is the number of values.
+func (p *Postings) Len() int { return len(p.blocks) }
+
+// Count is the number of blocks of value i.
+func (p *Postings) Count(i int) int { return int(p.blocks[i].GetCardinality()) }

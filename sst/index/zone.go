@@ -1,0 +1,275 @@
+// Package index holds what lets a part leave blocks unread: zone maps and postings.
+package index
+
+import (
+	"bytes"
+	"fmt"
+
+	"varve/engine/filter"
+	"varve/engine/vector"
+	"varve/sst/encoding"
+)
+
+// MaxBound is the length at which bounds of strings are cut: a longer one rarely refutes more.
+const MaxBound = 32
+
+// Zones are the bounds of one column in every block of a part.
+type Zones struct {
+	Type vector.Type
+	// Nulls[i] is the number of NULLs in block i.
+	Nulls []uint64
+	// Min and Max are Flat, one row a block; NULL where a block has no value. Strings are cut at MaxBound bytes.
+	Min, Max *vector.Vector
+	// MaxCut are the blocks whose Max is cut.
+	MaxCut vector.Bitmap
+}
+
+// NewZones are zones without blocks, to be added to.
+func NewZones(t vector.Type) *Zones {
+	return &Zones{Type: t, Min: &vector.Vector{Type: t}, Max: &vector.Vector{Type: t}}
+}
+
+// Add appends the zone of a block: n rows of the Flat vector v.
+func (z *Zones) Add(v *vector.Vector, n int) {
+	at := len(z.Nulls)
+	nulls := 0
+	if v.Valid != nil {
+		nulls = n - v.Valid[:vector.Words(n)].Count()
+	}
+	z.Nulls = append(z.Nulls, uint64(nulls))
+	if at>>6 == len(z.MaxCut) {
+		z.MaxCut = append(z.MaxCut, 0)
+	}
+	if nulls == n {
+		z.Min.AppendNulls(at, 1)
+		z.Max.AppendNulls(at, 1)
+		return
+	}
+	lo, hi := bounds(v, n, nulls > 0)
+	if v.Type.Kind() == vector.Bytes {
+		z.addBytes(at, v.Bytes(lo), v.Bytes(hi))
+		return
+	}
+	one := *v // only Append looks at it; rows lo and hi are not NULL
+	one.Valid = nil
+	z.Min.Append(at, &one, lo, lo+1)
+	z.Max.Append(at, &one, hi, hi+1)
+}
+
+func (z *Zones) addBytes(at int, lo, hi []byte) {
+	z.Min.Append(at, vector.ConstBytes(z.Type, lo[:min(len(lo), MaxBound)]), 0, 1)
+	z.Max.Append(at, vector.ConstBytes(z.Type, hi[:min(len(hi), MaxBound)]), 0, 1)
+	if len(hi) > MaxBound {
+		z.MaxCut.Set(at)
+	}
+}
+
+// bounds gives the rows of the least and the greatest value of a block that has one.
+func bounds(v *vector.Vector, n int, nulls bool) (lo, hi int) {
+	switch v.Type.Kind() {
+	case vector.Bool:
+		return boundsBy(v, n, func(a, b int) bool { return !v.Bools.Get(a) && v.Bools.Get(b) })
+	case vector.Int64:
+		if !nulls {
+			return boundsOf(v.Ints[:n])
+		}
+		return boundsBy(v, n, func(a, b int) bool { return v.Ints[a] < v.Ints[b] })
+	case vector.Uint64:
+		if !nulls {
+			return boundsOf(v.Uints[:n])
+		}
+		return boundsBy(v, n, func(a, b int) bool { return v.Uints[a] < v.Uints[b] })
+	case vector.Float64: // NaN is the greatest
+		return boundsBy(v, n, func(a, b int) bool {
+			x, y := v.Floats[a], v.Floats[b]
+			return x < y || y != y && x == x
+		})
+	}
+	order := filter.OrderOf(v.Type)
+	first := 0
+	for v.IsNull(first) {
+		first++
+	}
+	lo, hi = first, first
+	least, greatest := v.Bytes(lo), v.Bytes(hi)
+	for i := first + 1; i < n; i++ {
+		if nulls && !v.Valid.Get(i) {
+			continue
+		}
+		x := v.Bytes(i)
+		if order(x, least) < 0 {
+			lo, least = i, x
+		} else if order(x, greatest) > 0 {
+			hi, greatest = i, x
+		}
+	}
+	return lo, hi
+}
+
+func boundsOf[T int64 | uint64](v []T) (lo, hi int) {
+	least, greatest := v[0], v[0]
+	for i, x := range v {
+		if x < least {
+			lo, least = i, x
+		}
+		if x > greatest {
+			hi, greatest = i, x
+		}
+	}
+	return lo, hi
+}
+
+func boundsBy(v *vector.Vector, n int, less func(a, b int) bool) (lo, hi int) {
+	lo = -1
+	for i := range n {
+		if v.IsNull(i) {
+			continue
+		}
+		if lo < 0 {
+			lo, hi = i, i
+			continue
+		}
+		if less(i, lo) {
+			lo = i
+		}
+		if less(hi, i) {
+			hi = i
+		}
+	}
+	return lo, hi
+}
+
+// Append appends the zones in their encoded form: NULL counts, least values, greatest values, cuts.
+func (z *Zones) Append(dst []byte, e *encoding.Encoder) []byte {
+	n := len(z.Nulls)
+	dst = e.AppendUints(dst, z.Nulls)
+	if n == 0 {
+		return dst
+	}
+	dst = e.AppendVector(dst, z.Min, n)
+	dst = e.AppendVector(dst, z.Max, n)
+	return e.AppendVector(dst, &vector.Vector{Type: vector.BoolType, Bools: z.MaxCut}, n)
+}
+
+// ReadZones reads the zones of n blocks; rows gives the rows of each.
+func ReadZones(src []byte, t vector.Type, n int, rows func(block int) int) (*Zones, error) {
+	var d encoding.Decoder
+	nulls, rest, err := d.Uints(src, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(nulls) != n {
+		return nil, fmt.Errorf("%w: zones of %d blocks, want %d", encoding.ErrMalformed, len(nulls), n)
+	}
+	z := &Zones{Type: t, Nulls: nulls, Min: &vector.Vector{Type: t}, Max: &vector.Vector{Type: t}}
+	if n == 0 {
+		return z, nil
+	}
+	if z.Min, rest, err = d.Vector(rest, t, n); err != nil {
+		return nil, err
+	}
+	if z.Max, rest, err = d.Vector(rest, t, n); err != nil {
+		return nil, err
+	}
+	cuts, rest, err := d.Vector(rest, vector.BoolType, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("%w: %d bytes behind the zones", encoding.ErrMalformed, len(rest))
+	}
+	z.MaxCut = cuts.Bools
+	for i, k := range nulls {
+		empty := k == uint64(rows(i))
+		if k > uint64(rows(i)) || z.Min.IsNull(i) != empty || z.Max.IsNull(i) != empty {
+			return nil, fmt.Errorf("%w: zone of block %d does not fit its rows", encoding.ErrMalformed, i)
+		}
+	}
+	return z, nil
+}
+
+// Stat fills s with what the zone of block i tells.
+func (z *Zones) Stat(s *filter.Stat, i, rows int) {
+	s.Rows, s.Nulls, s.At = rows, int(z.Nulls[i]), i
+	s.Min, s.Max, s.MaxCut = z.Min, z.Max, z.MaxCut.Get(i)
+}
+
+// Extremes gives the blocks that hold the least and the greatest value of the part; ok is false when there is no value
+// or when strings are cut, so that the bounds are not values.
+func (z *Zones) Extremes() (lo, hi int, ok bool) {
+	n := len(z.Nulls)
+	lo = -1
+	order := filter.OrderOf(z.Type)
+	for i := range n {
+		if z.Min.IsNull(i) {
+			continue
+		}
+		if lo < 0 {
+			lo, hi = i, i
+			continue
+		}
+		if less(z.Min, i, lo, order) {
+			lo = i
+		}
+		if less(z.Max, hi, i, order) {
+			hi = i
+		}
+	}
+	if lo < 0 {
+		return 0, 0, false
+	}
+	if z.Type.Kind() == vector.Bytes && (len(z.Min.Bytes(lo)) == MaxBound || len(z.Max.Bytes(hi)) == MaxBound) {
+		return 0, 0, false
+	}
+	return lo, hi, true
+}
+
+func less(v *vector.Vector, a, b int, order func(x, y []byte) int) bool {
+	switch v.Type.Kind() {
+	case vector.Bool:
+		return !v.Bools.Get(a) && v.Bools.Get(b)
+	case vector.Int64:
+		return v.Ints[a] < v.Ints[b]
+	case vector.Uint64:
+		return v.Uints[a] < v.Uints[b]
+	case vector.Float64:
+		x, y := v.Floats[a], v.Floats[b]
+		return x < y || y != y && x == x
+	}
+	return order(v.Bytes(a), v.Bytes(b)) < 0
+}
+
+// Equal tells whether two zones say the same: what a check compares.
+func (z *Zones) Equal(o *Zones) bool {
+	if len(z.Nulls) != len(o.Nulls) {
+		return false
+	}
+	order := bytes.Compare
+	for i := range z.Nulls {
+		if z.Nulls[i] != o.Nulls[i] || z.Min.IsNull(i) != o.Min.IsNull(i) || z.MaxCut.Get(i) != o.MaxCut.Get(i) {
+			return false
+		}
+		if z.Min.IsNull(i) {
+			continue
+		}
+		pair := func(a, b *vector.Vector) bool {
+			if z.Type.Kind() == vector.Bytes {
+				return order(a.Bytes(i), b.Bytes(i)) == 0
+			}
+			switch z.Type.Kind() {
+			case vector.Bool:
+				return a.Bool(i) == b.Bool(i)
+			case vector.Int64:
+				return a.Int(i) == b.Int(i)
+			case vector.Uint64:
+				return a.Uint(i) == b.Uint(i)
+			}
+			x, y := a.Float(i), b.Float(i)
+			return x == y || x != x && y != y
+		}
+		if !pair(z.Min, o.Min) || !pair(z.Max, o.Max) {
+			return false
+		}
+	}
+	return true
+}

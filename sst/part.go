@@ -1,0 +1,290 @@
+package sst
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sync/atomic"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+	"varve/sst/encoding"
+	"varve/sst/index"
+)
+
+// Part is an open part. Opening reads and checks footer and directory only; dictionaries, zones, postings and series
+// are read when first needed. Safe for concurrent use.
+type Part struct {
+	name    string
+	mapping vfs.Mapping
+	data    []byte
+	id      uint64 // names the part in the cache
+	cache   *Cache
+	metrics *Metrics
+	meta    Meta
+	dir     *directory
+	columns []*column
+	byID    map[schema.ColumnID]*column
+	blocks  []block
+	series  atomic.Pointer[seriesTable]
+	tags    tagCache
+}
+
+// block is what is known of a block without reading it.
+type block struct {
+	first, rows      int
+	minTime, maxTime int64
+}
+
+// column is one stored column of an open part.
+type column struct {
+	columnEntry
+	number uint32 // position in the directory
+	pages  atomic.Pointer[pageIndex]
+	values atomic.Pointer[vector.Vector]
+	posts  atomic.Pointer[index.Postings]
+}
+
+// pageIndex says where a column's pages lie and what is in them.
+type pageIndex struct {
+	off    []uint64
+	length []uint32 // with checksum
+	zones  *index.Zones
+}
+
+var partIDs atomic.Uint64
+
+// Open maps a part and checks footer and directory. A file that is no part or is damaged there gives an error that
+// wraps ErrCorrupt.
+func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
+	m, err := fs.Map(name)
+	if err != nil {
+		return nil, fmt.Errorf("part %s: %w", name, err)
+	}
+	p := &Part{name: name, mapping: m, data: m.Bytes(), id: partIDs.Add(1), cache: o.Cache, metrics: o.Metrics}
+	if p.cache == nil {
+		p.cache = NewCache(0)
+	}
+	if p.metrics == nil {
+		p.metrics = NewMetrics()
+	}
+	if err := p.open(); err != nil {
+		return nil, errors.Join(err, m.Unmap())
+	}
+	return p, nil
+}
+
+func (p *Part) open() error {
+	f, err := readFooter(p.data)
+	if err != nil {
+		return p.corrupt(err, "")
+	}
+	dir := p.data[f.dir.off : f.dir.off+f.dir.length]
+	if got := crc32.Checksum(dir, castagnoli); got != f.dirSum {
+		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), "directory")
+	}
+	if p.dir, err = readDirectory(dir, f.dir.off); err != nil {
+		return p.corrupt(err, "directory")
+	}
+	p.meta = p.dir.meta(&f, int64(len(p.data)))
+	p.byID = make(map[schema.ColumnID]*column, len(p.dir.columns))
+	for i := range p.dir.columns {
+		c := &column{columnEntry: p.dir.columns[i], number: uint32(i)}
+		p.columns = append(p.columns, c)
+		p.byID[c.id] = c
+	}
+	p.blocks = make([]block, len(p.dir.rows))
+	first := uint64(0)
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	for i, n := range p.dir.rows {
+		b := block{int(first), int(n), int64(p.dir.minTime[i]), int64(p.dir.maxTime[i])}
+		if n == 0 || n > MaxBlockRows || b.minTime > b.maxTime {
+			return p.corrupt(fmt.Errorf("block %d of %d rows, times %d to %d", i, n, b.minTime, b.maxTime), "directory")
+		}
+		lo, hi = min(lo, b.minTime), max(hi, b.maxTime)
+		p.blocks[i] = b
+		first += n
+	}
+	if first != f.rows || lo != f.minTime || hi != f.maxTime {
+		return p.corrupt(fmt.Errorf("blocks of %d rows from %d to %d, the footer says %d from %d to %d", first, lo, hi, f.rows, f.minTime, f.maxTime), "directory")
+	}
+	return nil
+}
+
+// corrupt makes the error for damage in a place of the file.
+func (p *Part) corrupt(err error, where string) error {
+	p.metrics.Damaged.Add(1)
+	if where != "" {
+		where += ": "
+	}
+	return fmt.Errorf("part %s: %s%w: %w", p.name, where, ErrCorrupt, err)
+}
+
+// Meta is what the engine keeps of the part.
+func (p *Part) Meta() Meta { return p.meta }
+
+// Name is the name that the part was opened by.
+func (p *Part) Name() string { return p.name }
+
+// Run is the part as a sorted set of rows.
+func (p *Part) Run() scan.Run { return &run{p} }
+
+// Close unmaps the file. No cursor may be open.
+func (p *Part) Close() error {
+	p.cache.drop(p.id)
+	if err := p.mapping.Unmap(); err != nil {
+		return fmt.Errorf("part %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// section gives the bytes of a section after checking them.
+func (p *Part) section(r ref, what string) ([]byte, error) {
+	b := p.data[r.off : r.off+r.length]
+	want := binary.LittleEndian.Uint32(p.data[r.off+r.length:])
+	if got := crc32.Checksum(b, castagnoli); got != want {
+		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), what)
+	}
+	return b, nil
+}
+
+// index gives the page index of a column, read at first use.
+func (p *Part) index(c *column) (*pageIndex, error) {
+	if x := c.pages.Load(); x != nil {
+		return x, nil
+	}
+	what := fmt.Sprintf("page index of column %q", c.name)
+	b, err := p.section(c.indexRef, what)
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.readIndex(c, b)
+	if err != nil {
+		return nil, p.corrupt(err, what)
+	}
+	c.pages.Store(x)
+	return x, nil
+}
+
+func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
+	var d encoding.Decoder
+	n := len(p.blocks)
+	gaps, b, err := d.Uints(b, n)
+	if err != nil {
+		return nil, err
+	}
+	lengths, b, err := d.Uints(b, n)
+	if err != nil {
+		return nil, err
+	}
+	if len(gaps) != n || len(lengths) != n {
+		return nil, fmt.Errorf("%d and %d pages for %d blocks", len(gaps), len(lengths), n)
+	}
+	x := &pageIndex{off: make([]uint64, n), length: make([]uint32, n)}
+	at, size := uint64(0), uint64(len(p.data))
+	for i := range n {
+		if gaps[i] > size-at || lengths[i] > size-at-gaps[i] || lengths[i] < sumSize || lengths[i] > math.MaxUint32 {
+			return nil, fmt.Errorf("page %d lies outside of the file", i)
+		}
+		at += gaps[i]
+		x.off[i], x.length[i] = at, uint32(lengths[i])
+		at += lengths[i]
+	}
+	x.zones, err = index.ReadZones(b, c.typ, n, func(i int) int { return p.blocks[i].rows })
+	return x, err
+}
+
+// dictionary gives the values that the column's shared codes stand for; nil when it has none.
+func (p *Part) dictionary(c *column) (*vector.Vector, error) {
+	if !c.dictRef.present() {
+		return nil, nil
+	}
+	if v := c.values.Load(); v != nil {
+		return v, nil
+	}
+	what := fmt.Sprintf("dictionary of column %q", c.name)
+	b, err := p.section(c.dictRef, what)
+	if err != nil {
+		return nil, err
+	}
+	var d encoding.Decoder
+	v, err := d.Dictionary(b, c.typ, c.dictSize)
+	if err != nil {
+		return nil, p.corrupt(err, what)
+	}
+	// The first one wins: a dictionary is known by its pointer.
+	c.values.CompareAndSwap(nil, v)
+	return c.values.Load(), nil
+}
+
+// postings gives the postings of a column; nil when it has none.
+func (p *Part) postings(c *column) (*index.Postings, error) {
+	if !c.postRef.present() {
+		return nil, nil
+	}
+	if x := c.posts.Load(); x != nil {
+		return x, nil
+	}
+	what := fmt.Sprintf("postings of column %q", c.name)
+	b, err := p.section(c.postRef, what)
+	if err != nil {
+		return nil, err
+	}
+	x, err := index.ReadPostings(b, c.dictSize, len(p.blocks))
+	if err != nil {
+		return nil, p.corrupt(err, what)
+	}
+	c.posts.Store(x)
+	return x, nil
+}
+
+// seriesTable gives the series section, read at first use.
+func (p *Part) seriesTable() (*seriesTable, error) {
+	if t := p.series.Load(); t != nil {
+		return t, nil
+	}
+	if !p.dir.series.present() {
+		return nil, p.corrupt(errors.New("missing"), "series")
+	}
+	b, err := p.section(p.dir.series, "series")
+	if err != nil {
+		return nil, err
+	}
+	t, err := readSeries(b, p.dir.seriesCount, uint64(p.meta.Rows))
+	if err != nil {
+		return nil, p.corrupt(err, "series")
+	}
+	p.series.Store(t)
+	return t, nil
+}
+
+// decode decodes one page into v after checking it.
+func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vector) (size int, err error) {
+	x, err := p.index(c)
+	if err != nil {
+		return 0, err
+	}
+	page := p.data[x.off[block] : x.off[block]+uint64(x.length[block])]
+	body := page[:len(page)-sumSize]
+	if got, want := pageSum(c.id, block, body), binary.LittleEndian.Uint32(page[len(body):]); got != want {
+		return 0, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), p.place(c, block))
+	}
+	shared, err := p.dictionary(c)
+	if err != nil {
+		return 0, err
+	}
+	if err := d.Decode(v, body, c.typ, p.blocks[block].rows, shared); err != nil {
+		return 0, p.corrupt(err, p.place(c, block))
+	}
+	p.metrics.BlocksRead.Add(1)
+	p.metrics.BytesRead.Add(int64(len(page)))
+	return len(page), nil
+}
+
+func (p *Part) place(c *column, block int) string {
+	return fmt.Sprintf("column %q: block %d", c.name, block)
+}

@@ -1,0 +1,307 @@
+package sst
+
+import (
+	"errors"
+	"slices"
+
+	"varve/engine/filter"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// picker decides which blocks and which rows of them pass: time, series, zones, postings, then values.
+type picker struct {
+	*reader
+	spec    *scan.Spec
+	prog    *filter.Program
+	conds   []condition
+	time    *source
+	sorted  bool          // one series: times rise within a block
+	chosen  []bool        // by series number: it may have rows that pass; nil: all
+	blocks  vector.Bitmap // blocks that postings leave; nil: all
+	nothing bool          // no row passes
+	keep    vector.Bitmap
+	picked  int           // rows of the block in keep
+	left    []condition   // scratch: conditions that zones leave
+	times   vector.Bitmap // scratch
+}
+
+// condition is one condition on stored columns, in the order of evaluation.
+type condition struct {
+	i     int // in the program
+	src   *source
+	pages *pageIndex // of an unchanged type; nil: no zones
+	cost  int
+}
+
+func (p *Part) picker(spec *scan.Spec) (*picker, error) {
+	prog, err := filter.Compile(spec.Filter)
+	if err != nil {
+		return nil, err
+	}
+	k := &picker{reader: p.reader(spec), spec: spec, prog: prog, sorted: p.dir.seriesCount == 1}
+	if k.time, err = k.source(&spec.TimeColumn); err != nil {
+		return nil, err
+	}
+	if k.time.from != stored || k.time.want.Type.Kind() != vector.Int64 {
+		return nil, errors.New("part " + p.name + ": the time column of the scan is not the part's time index")
+	}
+	if err := k.chooseSeries(); err != nil {
+		return nil, err
+	}
+	for i := range prog.Len() {
+		if err := k.condition(i); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(k.conds, func(a, b condition) int { return a.cost - b.cost })
+	k.nothing = k.nothing || k.chosen != nil && !slices.Contains(k.chosen, true)
+	return k, nil
+}
+
+// chooseSeries applies the key prefix.
+func (k *picker) chooseSeries() error {
+	if len(k.spec.KeyPrefix) == 0 {
+		return nil
+	}
+	t, err := k.p.seriesTable()
+	if err != nil {
+		return err
+	}
+	from, to, err := t.prefix(k.spec.KeyPrefix)
+	if err != nil {
+		return k.p.corrupt(err, "series")
+	}
+	if from == 0 && to == t.len() {
+		return nil
+	}
+	k.series = t
+	k.chosen = make([]bool, t.len())
+	for i := from; i < to; i++ {
+		k.chosen[i] = true
+	}
+	return nil
+}
+
+// condition prepares one condition: on tags and on columns that the part lacks it is decided here.
+func (k *picker) condition(i int) error {
+	id := k.prog.Column(i)
+	at := slices.IndexFunc(k.spec.FilterColumns, func(c schema.Column) bool { return c.ID == id })
+	if at < 0 {
+		if at = slices.IndexFunc(k.spec.Columns, func(c schema.Column) bool { return c.ID == id }); at < 0 {
+			return errors.New("part " + k.p.name + ": a filter's column is not described")
+		}
+		return k.conditionOn(i, &k.spec.Columns[at])
+	}
+	return k.conditionOn(i, &k.spec.FilterColumns[at])
+}
+
+func (k *picker) conditionOn(i int, c *schema.Column) error {
+	src, err := k.source(c)
+	if err != nil {
+		return err
+	}
+	switch src.from {
+	case fixed:
+		one := [1]uint64{1}
+		k.prog.EvalCond(i, 1, src.fixed, one[:])
+		k.nothing = k.nothing || one[0]&1 == 0
+		return nil
+	case tag:
+		k.chooseByTag(i, src.tag)
+		return nil
+	}
+	cond := condition{i: i, src: src, cost: k.prog.Cost(i)}
+	if src.from == stored && src.cast == nil {
+		if cond.pages, err = k.p.index(src.col); err != nil {
+			return err
+		}
+		if err := k.chooseByPostings(i, src.col); err != nil {
+			return err
+		}
+	}
+	k.conds = append(k.conds, cond)
+	return nil
+}
+
+// chooseByTag decides a condition on a tag for every series.
+func (k *picker) chooseByTag(i int, t *tagColumn) {
+	n := len(t.codes)
+	keep := vector.MakeBitmap(n)
+	keep.Fill(n)
+	k.prog.EvalCond(i, n, t.series(), keep)
+	if k.chosen == nil {
+		if keep.All(n) {
+			return
+		}
+		k.chosen = make([]bool, n)
+		for s := range k.chosen {
+			k.chosen[s] = true
+		}
+	}
+	for s := range k.chosen {
+		k.chosen[s] = k.chosen[s] && keep.Get(s)
+	}
+}
+
+// chooseByPostings leaves the blocks that hold a value that passes.
+func (k *picker) chooseByPostings(i int, c *column) error {
+	if !c.postRef.present() {
+		return nil
+	}
+	values, err := k.p.dictionary(c)
+	if err != nil {
+		return err
+	}
+	passing, ok := k.prog.Passing(i, values)
+	if !ok {
+		return nil
+	}
+	posts, err := k.p.postings(c)
+	if err != nil {
+		return err
+	}
+	if k.blocks == nil {
+		n := len(k.p.blocks)
+		k.blocks = vector.MakeBitmap(n)
+		k.blocks.Fill(n)
+	}
+	posts.Blocks(passing, k.blocks)
+	return nil
+}
+
+// pick moves to a block and decides which of its rows pass; false: none. keep is nil when all pass.
+func (k *picker) pick(block int) (bool, error) {
+	b := &k.p.blocks[block]
+	if k.nothing || !k.spec.Time.Overlaps(b.minTime, b.maxTime) && k.time.cast == nil || k.blocks != nil && !k.blocks.Get(block) {
+		k.prune()
+		return false, nil
+	}
+	conds, ok := k.judge(block, b.rows)
+	if !ok {
+		k.prune()
+		return false, nil
+	}
+	if cap(k.keep) < vector.Words(b.rows) {
+		k.keep = vector.MakeBitmap(MaxBlockRows)
+	}
+	k.keep = k.keep[:vector.Words(b.rows)]
+	k.keep.Fill(b.rows)
+	if k.chosen != nil && !k.keepSeries(b) {
+		k.prune()
+		return false, nil
+	}
+	k.open(block)
+	if st := k.spec.Stats; st != nil {
+		st.BlocksRead.Add(1)
+		st.RowsScanned.Add(int64(b.rows))
+	}
+	k.p.metrics.RowsScanned.Add(int64(b.rows))
+	if k.time.cast != nil || !k.spec.Time.Covers(b.minTime, b.maxTime) {
+		t, err := k.load(k.time)
+		if err != nil {
+			return false, err
+		}
+		k.keepTimes(t, b.rows)
+	}
+	for _, c := range conds {
+		if k.picked = k.keep.Count(); k.picked == 0 {
+			return false, nil
+		}
+		v, err := k.load(c.src)
+		if err != nil {
+			return false, err
+		}
+		k.prog.EvalCond(c.i, b.rows, v, k.keep)
+	}
+	k.picked = k.keep.Count()
+	return k.picked > 0, nil
+}
+
+func (k *picker) prune() {
+	if st := k.spec.Stats; st != nil {
+		st.BlocksPruned.Add(1)
+	}
+	k.p.metrics.BlocksPruned.Add(1)
+}
+
+// judge asks the zones: false when one refutes the block, else the conditions that remain.
+func (k *picker) judge(block, rows int) ([]condition, bool) {
+	k.left = k.left[:0]
+	var s filter.Stat
+	for _, c := range k.conds {
+		if c.pages != nil {
+			c.pages.zones.Stat(&s, block, rows)
+			switch k.prog.Judge(c.i, &s) {
+			case filter.None:
+				return nil, false
+			case filter.All:
+				continue
+			}
+		}
+		k.left = append(k.left, c)
+	}
+	return k.left, true
+}
+
+// keepSeries takes the rows of series that are not chosen out of keep and tells whether any are left.
+func (k *picker) keepSeries(b *block) bool {
+	clear(k.keep)
+	any := false
+	s := k.series.at(b.first)
+	for row := b.first; row < b.first+b.rows; s++ {
+		_, to := k.series.rows(s)
+		to = min(to, b.first+b.rows)
+		if k.chosen[s] {
+			setRange(k.keep, row-b.first, to-b.first)
+			any = true
+		}
+		row = to
+	}
+	return any
+}
+
+// keepTimes takes rows outside of the time range out of keep.
+func (k *picker) keepTimes(v *vector.Vector, n int) {
+	if v.Form != vector.Flat { // Const, or a dictionary of few times
+		for i := range n {
+			if v.IsNull(i) || !k.spec.Time.Holds(v.Int(i)) {
+				k.keep.Clear(i)
+			}
+		}
+		return
+	}
+	if k.sorted {
+		from, _ := slices.BinarySearch(v.Ints[:n], k.spec.Time.From)
+		to := n
+		if !k.spec.Time.Holds(v.Ints[n-1]) {
+			to, _ = slices.BinarySearch(v.Ints[:n], k.spec.Time.To)
+		}
+		if k.times == nil {
+			k.times = vector.MakeBitmap(MaxBlockRows)
+		}
+		in := k.times[:len(k.keep)]
+		clear(in)
+		setRange(in, from, to)
+		k.keep.And(in)
+		return
+	}
+	lo, hi := k.spec.Time.From, k.spec.Time.To
+	last := hi != scan.All.To // To itself is outside
+	for w := range k.keep {
+		if k.keep[w] == 0 {
+			continue
+		}
+		var m uint64
+		for i, t := range v.Ints[w*64 : min(w*64+64, n)] {
+			if t >= lo && (t < hi || !last) {
+				m |= 1 << i
+			}
+		}
+		k.keep[w] &= m
+	}
+	if v.Valid != nil {
+		k.keep.And(v.Valid)
+	}
+}

@@ -1,0 +1,193 @@
+package sst
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"sort"
+
+	"varve/sst/encoding"
+)
+
+// The series section:
+//
+//	first rows of all series (packed integers) | offsets of the restarts (packed integers) | keys
+//	key = uvarint bytes shared with the key before | uvarint further bytes | bytes
+//
+// Every restartEvery-th key is a restart: it shares nothing, so a search halves between restarts.
+const restartEvery = 16
+
+// seriesWriter gathers the series section.
+type seriesWriter struct {
+	last     []byte
+	first    []uint64
+	restarts []uint64
+	keys     []byte
+}
+
+// add begins a series at a row; its key is greater than all before.
+func (s *seriesWriter) add(key []byte, row uint64) {
+	shared := 0
+	if len(s.first)%restartEvery == 0 {
+		s.restarts = append(s.restarts, uint64(len(s.keys)))
+	} else {
+		for shared < len(key) && shared < len(s.last) && key[shared] == s.last[shared] {
+			shared++
+		}
+	}
+	s.keys = binary.AppendUvarint(s.keys, uint64(shared))
+	s.keys = binary.AppendUvarint(s.keys, uint64(len(key)-shared))
+	s.keys = append(s.keys, key[shared:]...)
+	s.last = append(s.last[:0], key...)
+	s.first = append(s.first, row)
+}
+
+func (s *seriesWriter) append(dst []byte, e *encoding.Encoder) []byte {
+	dst = e.AppendUints(dst, s.first)
+	dst = e.AppendUints(dst, s.restarts)
+	return append(dst, s.keys...)
+}
+
+// seriesTable is the series section in memory: row numbers decoded, keys where they are in the file.
+type seriesTable struct {
+	first    []uint32 // of each series, and the number of rows at the end
+	restarts []uint64
+	keys     []byte
+}
+
+func readSeries(src []byte, count, rows uint64) (*seriesTable, error) {
+	var d encoding.Decoder
+	limit := int(min(count, uint64(len(src))*encoding.MaxRows))
+	first, rest, err := d.Uints(src, limit)
+	if err != nil {
+		return nil, err
+	}
+	restarts, keys, err := d.Uints(rest, limit)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(first)) != count || len(restarts) != (len(first)+restartEvery-1)/restartEvery || count == 0 || first[0] != 0 {
+		return nil, fmt.Errorf("series section of %d series and %d restarts, want %d series", len(first), len(restarts), count)
+	}
+	t := &seriesTable{first: make([]uint32, count+1), restarts: restarts, keys: keys}
+	for i, r := range first {
+		if r >= rows || i > 0 && r <= first[i-1] {
+			return nil, fmt.Errorf("series %d begins at row %d of %d", i, r, rows)
+		}
+		t.first[i] = uint32(r)
+	}
+	t.first[count] = uint32(rows)
+	for i, r := range restarts {
+		if r >= uint64(len(keys)) || i > 0 && r <= restarts[i-1] {
+			return nil, fmt.Errorf("restart %d at %d of %d bytes", i, r, len(keys))
+		}
+	}
+	return t, nil
+}
+
+func (t *seriesTable) len() int { return len(t.first) - 1 }
+
+// rows are the rows of series i.
+func (t *seriesTable) rows(i int) (from, to int) { return int(t.first[i]), int(t.first[i+1]) }
+
+// at finds the series that a row belongs to.
+func (t *seriesTable) at(row int) int {
+	return sort.Search(t.len(), func(i int) bool { return int(t.first[i+1]) > row })
+}
+
+// keyWalk reads keys one after the other.
+type keyWalk struct {
+	t    *seriesTable
+	next int // series that step reads
+	off  uint64
+	key  []byte
+}
+
+// walk begins at the restart at or before series i and steps up to it, so that the next step reads series i.
+func (t *seriesTable) walk(i int) (*keyWalk, error) {
+	w := &keyWalk{t: t, next: i / restartEvery * restartEvery}
+	if i >= t.len() {
+		w.next = i
+		return w, nil
+	}
+	w.off = t.restarts[i/restartEvery]
+	for w.next < i {
+		if err := w.step(); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// step reads the next key; it is valid until the following step.
+func (w *keyWalk) step() error {
+	b := w.t.keys[min(w.off, uint64(len(w.t.keys))):]
+	shared, n := binary.Uvarint(b)
+	if n <= 0 || shared > uint64(len(w.key)) || w.next%restartEvery == 0 && shared > 0 {
+		return fmt.Errorf("key of series %d", w.next)
+	}
+	size, m := binary.Uvarint(b[n:])
+	if m <= 0 || size > uint64(len(b)-n-m) || shared+size > maxKeySize {
+		return fmt.Errorf("key of series %d", w.next)
+	}
+	if w.next%restartEvery == 0 && w.off != w.t.restarts[w.next/restartEvery] {
+		return fmt.Errorf("key of series %d is not where its restart says", w.next)
+	}
+	w.key = append(w.key[:shared], b[n+m:n+m+int(size)]...)
+	w.off += uint64(n+m) + size
+	w.next++
+	return nil
+}
+
+// find gives the first series whose key is not less than key; the number of series when there is none.
+func (t *seriesTable) find(key []byte) (int, error) {
+	var failed error
+	restart := sort.Search(len(t.restarts), func(i int) bool {
+		w, err := t.walk(i * restartEvery)
+		if err == nil {
+			err = w.step()
+		}
+		if err != nil {
+			failed = err
+			return true
+		}
+		return bytes.Compare(w.key, key) >= 0
+	})
+	if failed != nil {
+		return 0, failed
+	}
+	i := max(restart-1, 0) * restartEvery
+	w, err := t.walk(i)
+	if err != nil {
+		return 0, err
+	}
+	for ; i < t.len(); i++ {
+		if err := w.step(); err != nil {
+			return 0, err
+		}
+		if bytes.Compare(w.key, key) >= 0 {
+			break
+		}
+	}
+	return i, nil
+}
+
+// prefix gives the series whose keys begin with prefix.
+func (t *seriesTable) prefix(prefix []byte) (from, to int, err error) {
+	if len(prefix) == 0 {
+		return 0, t.len(), nil
+	}
+	if from, err = t.find(prefix); err != nil {
+		return 0, 0, err
+	}
+	end := bytes.Clone(prefix)
+	for len(end) > 0 && end[len(end)-1] == 0xFF {
+		end = end[:len(end)-1]
+	}
+	if len(end) == 0 {
+		return from, t.len(), nil
+	}
+	end[len(end)-1]++
+	to, err = t.find(end)
+	return from, to, err
+}

@@ -1,0 +1,217 @@
+package sst
+
+import (
+	"fmt"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/sst/encoding"
+)
+
+// source gives one wanted column of the block at hand.
+type source struct {
+	want schema.Column
+	from sourceKind
+	col  *column    // stored
+	tag  *tagColumn // tag
+	cast caster     // stored with another type; nil: none
+
+	fixed  *vector.Vector // fixed
+	loaded *vector.Vector // of the block at hand; nil: not yet
+	own    vector.Vector  // memory that is used again from block to block
+	typed  vector.Vector  // what is loaded, under the wanted type
+}
+
+type sourceKind uint8
+
+const (
+	fixed  sourceKind = iota // the same value in all rows
+	stored                   // pages
+	tag                      // out of the series keys
+	number                   // the series' number
+)
+
+// reader reads the columns of one block after the other. One goroutine at a time.
+type reader struct {
+	p       *Part
+	spec    *scan.Spec
+	dec     encoding.Decoder
+	sources map[schema.ColumnID]*source
+	all     []*source
+	block   int
+	series  *seriesTable
+}
+
+func (p *Part) reader(spec *scan.Spec) *reader {
+	return &reader{p: p, spec: spec, sources: map[schema.ColumnID]*source{}, block: -1}
+}
+
+// source finds or makes the source of a column.
+func (r *reader) source(c *schema.Column) (*source, error) {
+	if s := r.sources[c.ID]; s != nil && s.want.Type == c.Type {
+		return s, nil
+	}
+	s := &source{want: *c}
+	switch {
+	case c.ID == schema.SeriesID:
+		s.from = number
+	case r.p.byID[c.ID] != nil:
+		s.from, s.col = stored, r.p.byID[c.ID]
+		if s.col.typ != c.Type {
+			cast, err := castOf(s.col.typ, c.Type)
+			if err != nil {
+				return nil, fmt.Errorf("part %s: column %q: %w", r.p.name, c.Name, err)
+			}
+			s.cast = cast
+		}
+	case c.ID == schema.SequenceID:
+		s.fixed = vector.ConstUint(c.Type, r.p.meta.MaxSeq)
+	case c.ID == schema.KindID:
+		s.fixed = vector.ConstUint(c.Type, schema.KindPut)
+	case c.Semantic == schema.Tag:
+		t, err := r.p.tag(c)
+		if err != nil {
+			return nil, err
+		}
+		s.from, s.tag = tag, t
+	case c.Default != nil:
+		s.fixed = c.Default
+	default:
+		s.fixed = vector.ConstNull(c.Type)
+	}
+	if s.from == tag || s.from == number {
+		var err error
+		if r.series, err = r.p.seriesTable(); err != nil {
+			return nil, err
+		}
+	}
+	r.sources[c.ID] = s
+	r.all = append(r.all, s)
+	return s, nil
+}
+
+// open moves to a block; nothing is read yet.
+func (r *reader) open(block int) {
+	r.block = block
+	for _, s := range r.all {
+		s.loaded = nil
+	}
+}
+
+// load gives the column of the block at hand. The vector is valid until the next block is opened.
+func (r *reader) load(s *source) (*vector.Vector, error) {
+	if s.loaded != nil {
+		return s.loaded, nil
+	}
+	b := &r.p.blocks[r.block]
+	switch s.from {
+	case fixed:
+		s.loaded = s.fixed
+	case tag:
+		s.tag.block(&s.own, r.series, b.first, b.rows)
+		s.loaded = &s.own
+	case number:
+		r.numbers(&s.own, s.want.Type, b)
+		s.loaded = &s.own
+	default:
+		v, err := r.page(s)
+		if err != nil {
+			return nil, err
+		}
+		if s.cast != nil {
+			v = s.cast(&s.typed, v, s.want.Type, b.rows)
+		}
+		s.loaded = v
+	}
+	return s.loaded, nil
+}
+
+// page gives the decoded page of a stored column, from the cache where it is.
+func (r *reader) page(s *source) (*vector.Vector, error) {
+	p := r.p
+	key := blockKey{p.id, s.col.number, uint32(r.block)}
+	v, admit := p.cache.get(key)
+	if v != nil {
+		return v, nil
+	}
+	v = &s.own
+	if admit {
+		v = &vector.Vector{}
+	}
+	size, err := p.decode(&r.dec, s.col, r.block, v)
+	if err != nil {
+		return nil, err
+	}
+	if st := r.spec.Stats; st != nil {
+		st.BytesRead.Add(int64(size))
+	}
+	if admit {
+		p.cache.put(key, v, p.blocks[r.block].rows)
+	}
+	return v, nil
+}
+
+// numbers makes dst the series numbers of a block.
+func (r *reader) numbers(dst *vector.Vector, t vector.Type, b *block) {
+	dst.Reset(t)
+	s := r.series.at(b.first)
+	for row := b.first; row < b.first+b.rows; s++ {
+		_, to := r.series.rows(s)
+		for ; row < min(to, b.first+b.rows); row++ {
+			dst.Uints = append(dst.Uints, uint64(s))
+		}
+	}
+}
+
+// window makes dst rows [from, to) of v without copying values; from is a multiple of 64.
+func window(dst, v *vector.Vector, from, to int) {
+	if v.Form == vector.Const {
+		*dst = *v
+		return
+	}
+	dst.Type, dst.Form, dst.Heap, dst.Values = v.Type, v.Form, v.Heap, v.Values
+	dst.Valid = windowBits(v.Valid, from, to)
+	dst.Bools = windowBits(v.Bools, from, to)
+	dst.Ints = windowOf(v.Ints, from, to)
+	dst.Uints = windowOf(v.Uints, from, to)
+	dst.Floats = windowOf(v.Floats, from, to)
+	dst.Views = windowOf(v.Views, from, to)
+	dst.Codes = windowOf(v.Codes, from, to)
+	if v.Form == vector.Dict {
+		dst.Ints, dst.Uints, dst.Floats, dst.Views, dst.Bools = nil, nil, nil, nil, nil
+		return
+	}
+	dst.Codes = nil
+	switch v.Type.Kind() { // what else lies in the vector's buffers is left over from other blocks
+	case vector.Bool:
+		dst.Ints, dst.Uints, dst.Floats, dst.Views = nil, nil, nil, nil
+	case vector.Int64:
+		dst.Bools, dst.Uints, dst.Floats, dst.Views = nil, nil, nil, nil
+	case vector.Uint64:
+		dst.Bools, dst.Ints, dst.Floats, dst.Views = nil, nil, nil, nil
+	case vector.Float64:
+		dst.Bools, dst.Ints, dst.Uints, dst.Views = nil, nil, nil, nil
+	default:
+		dst.Bools, dst.Ints, dst.Uints, dst.Floats = nil, nil, nil, nil
+	}
+}
+
+func windowOf[T any](s []T, from, to int) []T {
+	if len(s) < to {
+		return nil
+	}
+	return s[from:to:to]
+}
+
+func windowBits(b vector.Bitmap, from, to int) vector.Bitmap {
+	if b == nil || len(b) < vector.Words(to) {
+		return nil
+	}
+	s := b[from>>6 : vector.Words(to) : vector.Words(to)]
+	if tail := to & 63; tail != 0 && s[len(s)-1]>>tail != 0 {
+		s = append(vector.Bitmap(nil), s...)
+		s[len(s)-1] &= 1<<tail - 1
+	}
+	return s
+}

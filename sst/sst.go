@@ -1,0 +1,95 @@
+// Package sst keeps rows in column files, one file per part: written once in order, then mapped and read.
+//
+// # Layout
+//
+// All integers are little endian; docs/format/part.md gives the widths of everything.
+//
+//	+--------------------------------------------------+
+//	| magic "VARVSST1" 8B                              |
+//	| pages: column 0: block 0 | block 1 | ...         |   page = encoded block of one column, CRC-32C 4B
+//	|        column 1: ...                             |
+//	| per column: dictionary, postings, page index     |   sections, each followed by its CRC-32C
+//	| series section: keys (front coded), first rows   |
+//	| directory: per column id, type, sections, stats  |
+//	| footer 64B: directory offset and length, counts, |
+//	|         format version, CRC-32C, magic           |
+//	+--------------------------------------------------+
+//
+// Rows are ordered by (series, time, sequence). Every column is cut at the same rows: a block is BlockRows rows, the
+// last one may be shorter. Tag columns are not stored per row: the series section says where each series begins, and
+// tag values come out of its keys.
+//
+// # Promises
+//
+// Whatever a file holds, reading it gives the rows that were written or an error that wraps ErrCorrupt and names file,
+// column and block: every byte that is believed has been checked against a CRC-32C, every count and offset against the
+// bounds of what it points into. A Part, its Run and a Cache are safe for concurrent use; a Writer, a cursor and a
+// series walk belong to one goroutine.
+package sst
+
+import (
+	"errors"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// ErrCorrupt is wrapped by every error that says that a file does not hold what it claims.
+var ErrCorrupt = errors.New("damaged part")
+
+// WriterOptions are how a part is written.
+type WriterOptions struct {
+	// Table is the schema version that the rows have; tags and time index are found in it.
+	Table *schema.Table
+	// Columns are the columns of the batches given to Write, in order: the time index and the fields, no tags.
+	Columns []schema.Column
+	// Hidden stores the sequence and kind columns, which then follow Columns in every batch: tables that are not
+	// append-only. Without it the part reads as sequence MaxSeq, kind put, in every row.
+	Hidden bool
+	// MinSeq and MaxSeq are the sequence numbers of the rows, for parts without hidden columns.
+	MinSeq, MaxSeq uint64
+	// BlockRows is the number of rows of a block: a multiple of vector.Size, at most MaxBlockRows. 0: DefaultBlockRows.
+	BlockRows int
+	// Workers is the number of goroutines that encode a block's columns; 0 and 1: the caller's alone.
+	Workers int
+}
+
+// Block sizes.
+const (
+	// DefaultBlockRows is four streaming batches.
+	DefaultBlockRows = 8192
+	// MaxBlockRows bounds what a reader allocates for one column of a block.
+	MaxBlockRows = 1 << 16
+	// maxRows bounds a part: row numbers are 32 bits wide.
+	maxRows = 1<<32 - 1
+)
+
+// Meta is what the engine keeps of a part.
+type Meta struct {
+	Rows int64
+	// Bytes is the file's size; IndexBytes what of it is page indexes, postings, series and directory.
+	Bytes, IndexBytes int64
+	// MinTime and MaxTime are the span of the time index, both inclusive.
+	MinTime, MaxTime int64
+	MinSeq, MaxSeq   uint64
+	// Checksum is the CRC-32C of directory and footer, which hold those of everything else.
+	Checksum uint32
+	Series   int64
+	Columns  []ColumnMeta
+}
+
+// ColumnMeta describes one column of a part.
+type ColumnMeta struct {
+	ID    schema.ColumnID
+	Name  string
+	Type  vector.Type
+	Bytes int64 // pages, dictionary, postings and page index
+}
+
+// OpenOptions are how a part is read.
+type OpenOptions struct {
+	// Cache keeps decoded blocks; nil: none.
+	Cache *Cache
+	// Metrics counts what reads did; nil: not counted.
+	Metrics *Metrics
+}

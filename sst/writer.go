@@ -1,0 +1,434 @@
+package sst
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+	"varve/sst/encoding"
+	"varve/sst/index"
+)
+
+// Bounds of what a writer holds in memory.
+const (
+	// stripeSize: when so many bytes of encoded pages have gathered they are written, column by column. Smaller parts
+	// have all pages of a column side by side.
+	stripeSize = 32 << 20
+	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early.
+	maxBlockHeap = 32 << 20
+	// maxValue is the longest string that a part takes.
+	maxValue = encoding.MaxHeap - maxBlockHeap
+)
+
+// Writer writes one part. One goroutine at a time. After an error the file is worthless.
+type Writer struct {
+	f        vfs.File
+	o        WriterOptions
+	cols     []*columnWriter
+	time     int // position of the time index in cols
+	encoders []*encoding.Encoder
+	dir      directory
+	series   seriesWriter
+	key      []byte // of the current series; nil before the first
+	begun    bool   // the current series has rows and so is in series
+	rows     int    // rows of the open block
+	total    uint64
+	at       uint64 // bytes written
+	buffered int
+	lastTime int64
+	err      error
+}
+
+// columnWriter is one column of an open part.
+type columnWriter struct {
+	entry    columnEntry
+	buf      vector.Vector // values of the open block
+	pages    []byte        // encoded, not yet written
+	lengths  []uint64      // of each page, with its checksum
+	gaps     []uint64      // bytes between the end of the page before and each page; the first counts from 0
+	fresh    int           // pages that are not yet written
+	end      uint64        // end of the page written last
+	zones    *index.Zones
+	dict     *encoding.Dictionary
+	postings *index.Postings
+	seen     vector.Bitmap
+	codes    []uint32
+}
+
+// NewWriter begins a part. Series must be called before the first Write.
+func NewWriter(f vfs.File, o WriterOptions) *Writer {
+	if o.BlockRows == 0 {
+		o.BlockRows = DefaultBlockRows
+	}
+	w := &Writer{f: f, o: o, time: -1}
+	if o.BlockRows%vector.Size != 0 || o.BlockRows < 0 || o.BlockRows > MaxBlockRows {
+		w.err = fmt.Errorf("blocks of %d rows: must be a multiple of %d, at most %d", o.BlockRows, vector.Size, MaxBlockRows)
+	}
+	for range max(1, o.Workers) {
+		w.encoders = append(w.encoders, encoding.NewEncoder())
+	}
+	columns := o.Columns
+	if o.Hidden {
+		columns = append(append([]schema.Column(nil), columns...), schema.SequenceColumn, schema.KindColumn)
+	}
+	for i := range columns {
+		c := &columnWriter{entry: columnEntry{id: columns[i].ID, typ: columns[i].Type, name: columns[i].Name}}
+		c.buf.Type = columns[i].Type
+		c.zones = index.NewZones(columns[i].Type)
+		if columns[i].Type.Kind() == vector.Bytes {
+			c.dict, c.postings = encoding.NewShared(), index.NewPostings()
+		}
+		if columns[i].Semantic == schema.Timestamp {
+			w.time = i
+		}
+		w.cols = append(w.cols, c)
+	}
+	if w.time < 0 && w.err == nil {
+		w.err = errors.New("a part needs its time index column")
+	}
+	w.dir = directory{blockRows: uint64(o.BlockRows), minSeq: o.MinSeq, maxSeq: o.MaxSeq, hidden: o.Hidden}
+	if o.Hidden {
+		w.dir.minSeq, w.dir.maxSeq = math.MaxUint64, 0
+	}
+	return w
+}
+
+// Series says that the rows that follow belong to the series of the key; keys rise.
+func (w *Writer) Series(key []byte) error {
+	if w.err != nil {
+		return w.err
+	}
+	if w.key != nil && bytes.Compare(key, w.key) <= 0 {
+		w.err = fmt.Errorf("series keys do not rise: %x after %x", key, w.key)
+		return w.err
+	}
+	if len(key) > maxKeySize {
+		w.err = fmt.Errorf("series key of %d bytes, at most %d", len(key), maxKeySize)
+		return w.err
+	}
+	w.key, w.begun = append(w.key[:0], key...), false
+	w.lastTime = math.MinInt64
+	return nil
+}
+
+// Write appends rows of the current series, by rising time. The batch is not kept.
+func (w *Writer) Write(b *vector.Batch) error {
+	if w.err == nil {
+		w.err = w.write(b)
+	}
+	return w.err
+}
+
+func (w *Writer) write(b *vector.Batch) error {
+	if err := w.checkBatch(b); err != nil {
+		return err
+	}
+	if b.N > 0 && !w.begun {
+		w.series.add(w.key, w.total)
+		w.begun = true
+	}
+	for from := 0; from < b.N; {
+		n, err := w.room(b, from)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			for i, c := range w.cols {
+				c.buf.Append(w.rows, b.Cols[i], from, from+n)
+			}
+			if err := w.checkTimes(w.rows, w.rows+n); err != nil {
+				return err
+			}
+			w.rows += n
+			w.total += uint64(n)
+			from += n
+		}
+		if w.rows == w.o.BlockRows || n == 0 {
+			if err := w.closeBlock(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *Writer) checkBatch(b *vector.Batch) error {
+	if w.key == nil {
+		return errors.New("rows before the first series")
+	}
+	if len(b.Cols) != len(w.cols) {
+		return fmt.Errorf("batch of %d columns for a part of %d", len(b.Cols), len(w.cols))
+	}
+	if w.total+uint64(b.N) > maxRows {
+		return fmt.Errorf("a part takes at most %d rows", uint64(maxRows))
+	}
+	for i, c := range w.cols {
+		if b.Cols[i].Type.Kind() != c.entry.typ.Kind() {
+			return fmt.Errorf("column %q: %s given, the part has %s", c.entry.name, b.Cols[i].Type, c.entry.typ)
+		}
+	}
+	return nil
+}
+
+// room gives how many rows from from on fit into the open block: 0 when it must be closed first.
+func (w *Writer) room(b *vector.Batch, from int) (int, error) {
+	n := min(b.N-from, w.o.BlockRows-w.rows)
+	for i, c := range w.cols {
+		if c.entry.typ.Kind() != vector.Bytes {
+			continue
+		}
+		v, size := b.Cols[i], len(c.buf.Heap)
+		for k := range n {
+			if v.IsNull(from + k) {
+				continue
+			}
+			l := len(v.Bytes(from + k))
+			if l > maxValue {
+				return 0, fmt.Errorf("column %q: value of %d bytes, at most %d", c.entry.name, l, maxValue)
+			}
+			if size += l; size > maxBlockHeap && (k > 0 || w.rows > 0) {
+				n = k
+				break
+			}
+		}
+	}
+	return n, nil
+}
+
+// checkTimes holds that time does not fall within a series.
+func (w *Writer) checkTimes(from, to int) error {
+	c := w.cols[w.time]
+	if c.buf.Valid != nil {
+		return fmt.Errorf("column %q: the time index has no NULL", c.entry.name)
+	}
+	last := w.lastTime
+	for _, t := range c.buf.Ints[from:to] {
+		if t < last {
+			return fmt.Errorf("column %q: time %d after %d within a series", c.entry.name, t, last)
+		}
+		last = t
+	}
+	w.lastTime = last
+	return nil
+}
+
+// closeBlock encodes the rows gathered so far.
+func (w *Writer) closeBlock() error {
+	n, block := w.rows, len(w.dir.rows)
+	if n == 0 {
+		return nil
+	}
+	if block == maxBlocks {
+		return fmt.Errorf("a part takes at most %d blocks", maxBlocks)
+	}
+	w.encodeBlock(n, block)
+	w.dir.rows = append(w.dir.rows, uint64(n))
+	t := w.cols[w.time].zones
+	w.dir.minTime = append(w.dir.minTime, uint64(t.Min.Ints[block]))
+	w.dir.maxTime = append(w.dir.maxTime, uint64(t.Max.Ints[block]))
+	w.buffered = 0
+	for _, c := range w.cols {
+		w.buffered += len(c.pages)
+		c.buf.Reset(c.entry.typ)
+	}
+	w.rows = 0
+	if w.buffered >= stripeSize {
+		return w.writeStripe()
+	}
+	return nil
+}
+
+// encodeBlock encodes the columns of a block, by several goroutines when there are several encoders. Columns differ in
+// cost, so each goroutine takes the next one that nobody has taken.
+func (w *Writer) encodeBlock(n, block int) {
+	if len(w.encoders) == 1 {
+		for _, c := range w.cols {
+			c.encode(w.encoders[0], n, block)
+		}
+		return
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for _, e := range w.encoders {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(w.cols); i = next.Add(1) - 1 {
+				w.cols[i].encode(e, n, block)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// encode appends the page of a block to the column.
+func (c *columnWriter) encode(e *encoding.Encoder, n, block int) {
+	mark := len(c.pages)
+	c.pages = e.Append(c.pages, &c.buf, n, c.dict)
+	c.pages = binary.LittleEndian.AppendUint32(c.pages, pageSum(c.entry.id, block, c.pages[mark:]))
+	c.lengths = append(c.lengths, uint64(len(c.pages)-mark))
+	c.fresh++
+	c.zones.Add(&c.buf, n)
+	if c.dict == nil || c.dict.Refused > 0 {
+		return
+	}
+	// What occurs in the block, each code once.
+	if words := vector.Words(c.dict.Len()); len(c.seen) < words {
+		c.seen = make(vector.Bitmap, max(words, 2*len(c.seen)))
+	}
+	clear(c.seen)
+	for _, code := range e.SharedCodes() {
+		c.seen.Set(int(code))
+	}
+	c.codes = c.seen.AppendRows(c.codes[:0])
+	c.postings.Add(block, c.codes)
+}
+
+// writeStripe writes the gathered pages, column by column.
+func (w *Writer) writeStripe() error {
+	if w.at == 0 {
+		if err := w.put([]byte(magic)); err != nil {
+			return err
+		}
+	}
+	for _, c := range w.cols {
+		at := w.at
+		for _, l := range c.lengths[len(c.lengths)-c.fresh:] {
+			c.gaps = append(c.gaps, at-c.end)
+			at += l
+			c.end = at
+		}
+		if c.entry.bytes == 0 {
+			c.entry.pageRef.off = w.at
+		}
+		if err := w.put(c.pages); err != nil {
+			return err
+		}
+		c.entry.bytes += uint64(len(c.pages))
+		c.pages, c.fresh = c.pages[:0], 0
+	}
+	w.buffered = 0
+	return nil
+}
+
+func (w *Writer) put(b []byte) error {
+	n, err := w.f.Write(b)
+	w.at += uint64(n)
+	if err != nil {
+		return fmt.Errorf("write part: %w", err)
+	}
+	return nil
+}
+
+// putSection writes a section and its checksum.
+func (w *Writer) putSection(b []byte) (ref, error) {
+	r := ref{w.at, uint64(len(b))}
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return r, w.put(b)
+}
+
+// Finish writes what is left, and the end of the file. Syncing and closing it is the caller's.
+func (w *Writer) Finish() (Meta, error) {
+	if w.err == nil {
+		w.err = w.finish()
+	}
+	if w.err != nil {
+		return Meta{}, w.err
+	}
+	return w.meta()
+}
+
+func (w *Writer) finish() error {
+	if w.total == 0 {
+		return errors.New("a part needs rows")
+	}
+	if err := w.closeBlock(); err != nil {
+		return err
+	}
+	if err := w.writeStripe(); err != nil {
+		return err
+	}
+	for _, c := range w.cols {
+		if err := w.finishColumn(c); err != nil {
+			return err
+		}
+	}
+	w.dir.seriesCount = uint64(len(w.series.first))
+	var err error
+	w.dir.series, err = w.putSection(w.series.append(nil, w.encoders[0]))
+	return err
+}
+
+// finishColumn writes the dictionary, the postings and the page index of a column.
+func (w *Writer) finishColumn(c *columnWriter) (err error) {
+	e := w.encoders[0]
+	if c.entry.pageRef.length = c.entry.bytes; c.end-c.entry.pageRef.off != c.entry.bytes {
+		c.entry.pageRef.length = c.end - c.entry.pageRef.off
+	}
+	if c.dict != nil && c.dict.Len() > 0 {
+		c.entry.dictSize = c.dict.Len()
+		if c.entry.dictRef, err = w.putSection(e.AppendDictionary(nil, c.dict)); err != nil {
+			return err
+		}
+		if c.dict.Refused == 0 {
+			section, err := c.postings.Append(nil)
+			if err != nil {
+				return err
+			}
+			if c.entry.postRef, err = w.putSection(section); err != nil {
+				return err
+			}
+		}
+	}
+	section := e.AppendUints(nil, c.gaps)
+	section = e.AppendUints(section, c.lengths)
+	section = c.zones.Append(section, e)
+	if c.entry.indexRef, err = w.putSection(section); err != nil {
+		return err
+	}
+	if c.entry.id == schema.SequenceID {
+		lo, hi, ok := c.zones.Extremes()
+		if !ok {
+			return errors.New("the sequence column has no values")
+		}
+		w.dir.minSeq, w.dir.maxSeq = c.zones.Min.Uints[lo], c.zones.Max.Uints[hi]
+	}
+	w.dir.columns = append(w.dir.columns, c.entry)
+	return nil
+}
+
+func (w *Writer) meta() (Meta, error) {
+	lo, hi, _ := w.cols[w.time].zones.Extremes()
+	zones := w.cols[w.time].zones
+	b := w.dir.append(nil, w.encoders[0])
+	f := footer{dir: ref{w.at, uint64(len(b))}, rows: w.total, minTime: zones.Min.Ints[lo], maxTime: zones.Max.Ints[hi],
+		version: formatVersion, dirSum: crc32.Checksum(b, castagnoli)}
+	b = f.append(b)
+	if w.err = w.put(b); w.err != nil {
+		return Meta{}, w.err
+	}
+	w.err = errors.New("the part is finished")
+	m := w.dir.meta(&f, int64(w.at))
+	return m, nil
+}
+
+// meta is what the engine keeps of the part.
+func (d *directory) meta(f *footer, size int64) Meta {
+	m := Meta{Rows: int64(f.rows), Bytes: size, MinTime: f.minTime, MaxTime: f.maxTime, MinSeq: d.minSeq, MaxSeq: d.maxSeq,
+		Checksum: f.dirSum ^ f.sum, Series: int64(d.seriesCount)}
+	data := int64(0)
+	for i := range d.columns {
+		c := &d.columns[i]
+		all := int64(c.bytes + c.indexRef.length + c.dictRef.length + c.postRef.length)
+		m.Columns = append(m.Columns, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: all})
+		data += int64(c.bytes + c.dictRef.length)
+	}
+	m.IndexBytes = size - data
+	return m
+}
