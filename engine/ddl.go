@@ -1,0 +1,284 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+)
+
+// change publishes a changed copy of the catalog. The caller holds e.ddl.
+func (e *core) change(f func(c *catalog)) {
+	old := e.catalog.Load()
+	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName), byID: maps.Clone(old.byID)}
+	f(c)
+	e.catalog.Store(c)
+}
+
+func (e *core) createDatabase(_ context.Context, d Database) error {
+	if err := checkName("database", d.Name); err != nil {
+		return err
+	}
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	if _, ok := e.catalog.Load().databases[d.Name]; ok {
+		return status.New(status.DatabaseAlreadyExists, "Schema %s already exists", d.Name)
+	}
+	return e.putDatabase(d)
+}
+
+func (e *core) alterDatabase(_ context.Context, d Database) error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	if _, ok := e.catalog.Load().databases[d.Name]; !ok {
+		return status.New(status.DatabaseNotFound, "Database not found: %s", d.Name)
+	}
+	return e.putDatabase(d)
+}
+
+func (e *core) putDatabase(d Database) error {
+	put := manifest.Database{Options: d.Options}
+	if err := e.manifest.Apply(manifest.Edit{PutDatabase: map[string]manifest.Database{d.Name: put}}); err != nil {
+		return err
+	}
+	e.change(func(c *catalog) { c.databases[d.Name] = put })
+	return nil
+}
+
+func (e *core) dropDatabase(_ context.Context, name string) error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	c := e.catalog.Load()
+	if _, ok := c.databases[name]; !ok {
+		return status.New(status.DatabaseNotFound, "Database not found: %s", name)
+	}
+	if name == PublicDB || name == PrivateDB {
+		return status.New(status.InvalidArguments, "database %s is always there", name)
+	}
+	edit := manifest.Edit{DropDatabase: []string{name}}
+	var gone []*region
+	for n, r := range c.byName {
+		if n.DB == name {
+			gone = append(gone, r)
+			edit.DropTable = append(edit.DropTable, r.id)
+		}
+	}
+	if err := e.manifest.Apply(edit); err != nil {
+		return err
+	}
+	e.change(func(c *catalog) {
+		delete(c.databases, name)
+		for _, r := range gone {
+			delete(c.byName, r.snap.Load().schema.Name)
+			delete(c.byID, r.id)
+		}
+	})
+	e.discard(gone)
+	return nil
+}
+
+func checkName(what, name string) error {
+	if name == "" || len(name) > maxNameBytes {
+		return status.New(status.InvalidArguments, "Invalid %s name: %d bytes, the limit is %d and it may not be empty", what, len(name), maxNameBytes)
+	}
+	return nil
+}
+
+func (e *core) createTable(_ context.Context, t *schema.Table) (*Table, error) {
+	if err := checkTable(t); err != nil {
+		return nil, err
+	}
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	c := e.catalog.Load()
+	if _, ok := c.databases[t.Name.DB]; !ok {
+		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", t.Name.DB)
+	}
+	if c.byName[t.Name] != nil {
+		return nil, status.New(status.TableAlreadyExists, "Table already exists: `%s`", t.Name)
+	}
+	n := *t
+	n.ID = e.manifest.State().NextTable
+	n.Version = 1
+	n.CreatedMS = e.o.Now().UnixMilli()
+	n.Columns = slices.Clone(t.Columns)
+	for i := range n.Columns {
+		n.Columns[i].ID = schema.ColumnID(i + 1)
+	}
+	n.NextColumn = schema.ColumnID(len(n.Columns) + 1)
+	if err := e.manifest.Apply(manifest.Edit{PutTable: []*schema.Table{&n}}); err != nil {
+		return nil, err
+	}
+	r := newRegion(e, &n)
+	e.change(func(c *catalog) { c.byName[n.Name], c.byID[n.ID] = r, r })
+	return &Table{&n, table{r}}, nil
+}
+
+func checkTable(t *schema.Table) error {
+	if err := checkName("table", t.Name.Table); err != nil {
+		return err
+	}
+	if len(t.Columns) > maxColumns {
+		return status.New(status.InvalidArguments, "table %s has %d columns, the limit is %d", t.Name.Table, len(t.Columns), maxColumns)
+	}
+	for i := range t.Columns {
+		if err := checkName("column", t.Columns[i].Name); err != nil {
+			return err
+		}
+		if p := t.Column(t.Columns[i].Name); p != i {
+			return status.New(status.InvalidArguments, "column %s is defined twice", t.Columns[i].Name)
+		}
+	}
+	if t.Time < 0 || t.Time >= len(t.Columns) || !t.Columns[t.Time].Type.IsTimestamp() {
+		return status.New(status.InvalidArguments, "table %s needs a time index column of a TIMESTAMP type", t.Name.Table)
+	}
+	return nil
+}
+
+func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	tab, err := e.findTable(n)
+	if err != nil {
+		return err
+	}
+	next, err := change(tab.Schema)
+	if err != nil || next == tab.Schema {
+		return err
+	}
+	if next.Version == tab.Schema.Version {
+		c := *next
+		c.Version++
+		next = &c
+	}
+	if err := checkTable(next); err != nil {
+		return err
+	}
+	c := e.catalog.Load()
+	if next.Name != n {
+		if _, ok := c.databases[next.Name.DB]; !ok {
+			return status.New(status.DatabaseNotFound, "Database not found: %s", next.Name.DB)
+		}
+		if c.byName[next.Name] != nil {
+			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
+		}
+	}
+	r := tab.region
+	if retyped(tab.Schema, next) {
+		// Rows in memory have the old type: parts know how to read it as the new one.
+		r.maintain.Lock()
+		defer r.maintain.Unlock()
+		if err := e.flushFrozen(ctx, r, true); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if retyped(tab.Schema, next) && r.snap.Load().live.table.Rows() > 0 {
+		return status.New(status.RegionBusy, "table %s is being written to: a column's type cannot change now, try again", n)
+	}
+	if err := e.manifest.Apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
+		return err
+	}
+	r.replace(func(s *regionSnap) { s.schema = next })
+	if next.Name != n {
+		e.change(func(c *catalog) {
+			delete(c.byName, n)
+			c.byName[next.Name] = r
+		})
+	}
+	return nil
+}
+
+// retyped tells whether a column that both schemas have changes its type.
+func retyped(old, next *schema.Table) bool {
+	for i := range old.Columns {
+		if p := next.ByID(old.Columns[i].ID); p >= 0 && next.Columns[p].Type != old.Columns[i].Type {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *core) dropTables(_ context.Context, names []schema.Name) error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	var edit manifest.Edit
+	var gone []*region
+	for _, n := range names {
+		tab, err := e.findTable(n)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(gone, tab.region) {
+			gone = append(gone, tab.region)
+			edit.DropTable = append(edit.DropTable, tab.region.id)
+		}
+	}
+	if err := e.manifest.Apply(edit); err != nil {
+		return err
+	}
+	e.change(func(c *catalog) {
+		for _, r := range gone {
+			delete(c.byName, r.snap.Load().schema.Name)
+			delete(c.byID, r.id)
+		}
+	})
+	e.discard(gone)
+	return nil
+}
+
+// discard lets go of everything a dropped region holds; readers keep what they pinned.
+func (e *core) discard(gone []*region) {
+	for _, r := range gone {
+		r.maintain.Lock()
+		r.mu.Lock()
+		r.dropped = true
+		old := r.snap.Load()
+		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(), nil, nil })
+		r.mu.Unlock()
+		r.maintain.Unlock()
+		e.letGo(old)
+	}
+}
+
+func (e *core) letGo(old *regionSnap) {
+	for _, m := range old.mems() {
+		m.writers.Wait()
+		e.forget(m)
+	}
+	for _, p := range old.parts {
+		p.retire()
+	}
+}
+
+func (e *core) truncate(_ context.Context, n schema.Name) error {
+	tab, err := e.findTable(n)
+	if err != nil {
+		return err
+	}
+	r := tab.region
+	r.maintain.Lock()
+	defer r.maintain.Unlock()
+	r.mu.Lock()
+	old := r.snap.Load()
+	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: e.seq.Load()}}}
+	for _, p := range old.parts {
+		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: p.meta})
+	}
+	err = nil
+	if r.dropped {
+		err = status.New(status.TableNotFound, "Table not found: %s", n)
+	} else if err = e.manifest.Apply(edit); err == nil {
+		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(), nil, nil })
+	}
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	e.letGo(old)
+	return nil
+}

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"log/slog"
+	"time"
+
+	"varve/engine/vfs"
+)
+
+// Bounds of the store, each with its reason.
+const (
+	// maxColumns bounds a table: schemas are copied at each change and every part's directory names all its columns.
+	maxColumns = 4096
+	// maxNameBytes bounds names of tables, databases and columns.
+	maxNameBytes = 512
+	// pieceBlocks is the number of blocks of one piece of work: 64 Ki rows keep a worker busy for about a millisecond.
+	pieceBlocks = 8
+	// mergeParts is the number of neighbours of one level that are merged into one part of the next.
+	mergeParts = 8
+	// maxMergeRows bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten.
+	maxMergeRows = 32 << 20
+	// spaceCheck is how old the knowledge of free space may be.
+	spaceCheck = 500 * time.Millisecond
+	// retryFlush is the pause after a flush that failed.
+	retryFlush = time.Second
+)
+
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = vfs.OS()
+	}
+	if o.WALDir == "" {
+		o.WALDir = o.Dir + "/wal"
+	}
+	def(&o.WALPurgeThreshold, 1<<30)
+	def(&o.FlushBytes, 64<<20)
+	def(&o.FlushAge, 5*time.Minute)
+	def(&o.MemtableLimit, 256<<20)
+	def(&o.WriteWait, 5*time.Second)
+	def(&o.CacheBytes, 128<<20)
+	def(&o.MinFree, 256<<20)
+	def(&o.Parallelism, 16)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func def[T int | int64 | time.Duration](p *T, value T) {
+	if *p == 0 {
+		*p = value
+	}
+}

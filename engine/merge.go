@@ -1,0 +1,342 @@
+package engine
+
+import (
+	"bytes"
+
+	"varve/engine/filter"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// mergeMode says which rows of equal key come out of a merge.
+type mergeMode struct {
+	// keepAll: every row, tombstones included, by (time, sequence): for append-only tables and for writing parts.
+	keepAll     bool
+	lastNonNull bool
+	// filter is evaluated on the merged rows; its columns are in filterAt.
+	filter filter.And
+}
+
+// merged walks several runs as one, by series key, then time, then sequence. It alone looks at the hidden columns.
+type merged struct {
+	spec    *scan.Spec // what the caller wants
+	inner   *scan.Spec // what the runs are asked for: wanted columns, filter columns, time, sequence, kind
+	mode    mergeMode
+	prog    *filter.Program
+	at      map[schema.ColumnID]int // positions in inner.Columns
+	sources []*source
+	active  []*source // those that have the current series
+	out     vector.Batch
+	result  vector.Batch
+	keep    vector.Bitmap
+	rows    []uint32
+	fold    *vector.Batch // scratch row of last_non_null
+}
+
+// source is one run's walk with its current batch.
+type source struct {
+	walk  scan.Series
+	key   []byte
+	done  bool
+	batch vector.Batch
+	pos   int
+	times []int64
+	seqs  *vector.Vector
+	kinds *vector.Vector
+}
+
+// mergeRuns opens the merged walk. Only conditions that spec.Filter holds go down into the runs; mode.filter is evaluated
+// afterwards.
+func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error) {
+	m := &merged{spec: spec, mode: mode, at: map[schema.ColumnID]int{}}
+	inner := *spec
+	inner.Columns = nil
+	add := func(c schema.Column) {
+		if _, ok := m.at[c.ID]; !ok {
+			m.at[c.ID] = len(inner.Columns)
+			inner.Columns = append(inner.Columns, c)
+		}
+	}
+	for _, c := range spec.Columns {
+		add(c)
+	}
+	for _, c := range spec.FilterColumns {
+		for _, f := range mode.filter {
+			if f.Column == c.ID {
+				add(c)
+			}
+		}
+	}
+	add(spec.TimeColumn)
+	add(schema.SequenceColumn)
+	add(schema.KindColumn)
+	m.inner = &inner
+	var err error
+	if m.prog, err = filter.Compile(mode.filter); err != nil {
+		return nil, err
+	}
+	for _, c := range inner.Columns {
+		m.out.Cols = append(m.out.Cols, &vector.Vector{Type: c.Type})
+	}
+	for _, r := range runs {
+		w, err := r.Series(m.inner)
+		if err != nil {
+			m.Close()
+			return nil, err
+		}
+		s := &source{walk: w}
+		m.sources = append(m.sources, s)
+		if err := s.nextSeries(); err != nil {
+			m.Close()
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Close closes the walks of the runs.
+func (m *merged) Close() {
+	for _, s := range m.sources {
+		s.walk.Close()
+	}
+}
+
+func (s *source) nextSeries() error {
+	key, ok, err := s.walk.Next()
+	s.key, s.done = append(s.key[:0], key...), !ok
+	s.batch.N, s.pos = 0, 0
+	return err
+}
+
+// load makes sure that the source has a row of the current series; false at the end of the series.
+func (m *merged) load(s *source) (bool, error) {
+	for s.pos >= s.batch.N {
+		ok, err := s.walk.Rows(&s.batch)
+		if err != nil || !ok {
+			return false, err
+		}
+		s.pos = 0
+		s.times = s.batch.Cols[m.at[m.spec.TimeColumn.ID]].Flatten(s.batch.N).Ints
+		s.seqs = s.batch.Cols[m.at[schema.SequenceID]]
+		s.kinds = s.batch.Cols[m.at[schema.KindID]]
+	}
+	return true, nil
+}
+
+// Next moves to the next series that any run has. Series whose rows all turn out to be replaced or deleted may come
+// without rows.
+func (m *merged) Next() ([]byte, bool, error) {
+	for _, s := range m.active {
+		if err := s.nextSeries(); err != nil {
+			return nil, false, err
+		}
+	}
+	m.active = m.active[:0]
+	var least []byte
+	for _, s := range m.sources {
+		if s.done {
+			continue
+		}
+		switch d := bytes.Compare(s.key, least); {
+		case least == nil || d < 0:
+			least = s.key
+			m.active = append(m.active[:0], s)
+		case d == 0:
+			m.active = append(m.active, s)
+		}
+	}
+	if least == nil {
+		return nil, false, nil
+	}
+	return least, true, nil
+}
+
+// Rows gives the next merged rows of the current series.
+func (m *merged) Rows(b *vector.Batch) (bool, error) {
+	for {
+		if m.mode.keepAll && len(m.active) == 1 {
+			// Nothing to merge with: batches pass through.
+			s := m.active[0]
+			if ok, err := m.load(s); err != nil || !ok {
+				return false, err
+			}
+			b.N, b.Cols = s.batch.N, append(b.Cols[:0], s.batch.Cols[:len(m.spec.Columns)]...)
+			s.pos = s.batch.N
+			m.project(b, s.batch.Cols)
+			return true, nil
+		}
+		for i, c := range m.inner.Columns {
+			*m.out.Cols[i] = vector.Vector{Type: c.Type}
+		}
+		m.out.N = 0
+		if err := m.collect(); err != nil {
+			return false, err
+		}
+		if m.out.N == 0 {
+			return false, nil
+		}
+		if m.finish(b) {
+			return true, nil
+		}
+	}
+}
+
+// project gives b the wanted columns of a row of inner columns.
+func (m *merged) project(b *vector.Batch, cols []*vector.Vector) {
+	b.Cols = b.Cols[:0]
+	for _, c := range m.spec.Columns {
+		b.Cols = append(b.Cols, cols[m.at[c.ID]])
+	}
+}
+
+// finish filters what was collected; false when nothing is left.
+func (m *merged) finish(b *vector.Batch) bool {
+	if m.prog.Len() == 0 {
+		b.N = m.out.N
+		m.project(b, m.out.Cols)
+		return true
+	}
+	m.keep = append(m.keep[:0], make(vector.Bitmap, vector.Words(m.out.N))...)
+	m.keep.Fill(m.out.N)
+	m.prog.Eval(m.out.N, func(id schema.ColumnID) *vector.Vector { return m.out.Cols[m.at[id]] }, m.keep)
+	m.rows = m.keep.AppendRows(m.rows[:0])
+	if len(m.rows) == 0 {
+		return false
+	}
+	b.N, b.Cols = len(m.rows), b.Cols[:0]
+	for _, c := range m.spec.Columns {
+		v := &vector.Vector{}
+		v.Gather(m.out.Cols[m.at[c.ID]], m.rows)
+		b.Cols = append(b.Cols, v)
+	}
+	return true
+}
+
+// collect fills m.out with merged rows, up to vector.Size.
+func (m *merged) collect() error {
+	for m.out.N < vector.Size {
+		s, limit, err := m.leader()
+		if err != nil || s == nil {
+			return err
+		}
+		if m.mode.keepAll {
+			m.takeAll(s, limit)
+			continue
+		}
+		if err := m.takeKey(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// head is the order of a source's current row.
+type head struct {
+	time int64
+	seq  uint64
+}
+
+func (h head) less(o head) bool { return h.time < o.time || h.time == o.time && h.seq < o.seq }
+
+func (s *source) head() head { return head{s.times[s.pos], s.seqs.Uint(s.pos)} }
+
+// leader is the source with the least row, and the least row of the others, up to which the leader may go on alone. nil
+// at the end of the series.
+func (m *merged) leader() (lead *source, limit *head, err error) {
+	var least head
+	for _, s := range m.active {
+		ok, err := m.load(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			continue
+		}
+		h := s.head()
+		switch {
+		case lead == nil:
+			lead, least = s, h
+		case h.less(least):
+			old := least
+			lead, least, limit = s, h, &old
+		case limit == nil || h.less(*limit):
+			l := h
+			limit = &l
+		}
+	}
+	return lead, limit, nil
+}
+
+// takeAll appends the leader's rows as far as they come before limit.
+func (m *merged) takeAll(s *source, limit *head) {
+	from := s.pos
+	most := min(s.batch.N, from+vector.Size-m.out.N)
+	s.pos++
+	for s.pos < most && (limit == nil || !limit.less(s.head())) {
+		s.pos++
+	}
+	m.out.Append(&s.batch, from, s.pos)
+}
+
+// takeKey handles all rows of the leader's time: the last one stays, or all are folded.
+func (m *merged) takeKey(lead *source) error {
+	t := lead.times[lead.pos]
+	from := m.out.N
+	for {
+		s, _, err := m.leader()
+		if err != nil {
+			return err
+		}
+		if s == nil || s.times[s.pos] != t {
+			return nil
+		}
+		deleted := s.kinds.Uint(s.pos) == schema.KindDelete
+		switch {
+		case deleted:
+			m.cutTo(from)
+		case m.out.N == from:
+			m.out.Append(&s.batch, s.pos, s.pos+1)
+		case m.mode.lastNonNull:
+			m.foldInto(s)
+		default:
+			m.cutTo(from)
+			m.out.Append(&s.batch, s.pos, s.pos+1)
+		}
+		s.pos++
+	}
+}
+
+// cutTo takes back the row behind n, if there is one.
+func (m *merged) cutTo(n int) {
+	if m.out.N == n {
+		return
+	}
+	for _, c := range m.out.Cols {
+		c.Truncate(n)
+	}
+	m.out.N = n
+}
+
+// foldInto puts the values of a newer row over the last row collected; NULL overwrites nothing.
+func (m *merged) foldInto(s *source) {
+	if m.fold == nil {
+		types := make([]vector.Type, len(m.inner.Columns))
+		for i, c := range m.inner.Columns {
+			types[i] = c.Type
+		}
+		m.fold = vector.NewBatch(types...)
+	}
+	last := m.out.N - 1
+	m.fold.Reset()
+	for i, c := range m.fold.Cols {
+		if v := s.batch.Cols[i]; v.IsNull(s.pos) {
+			c.Append(0, m.out.Cols[i], last, last+1)
+		} else {
+			c.Append(0, v, s.pos, s.pos+1)
+		}
+	}
+	m.fold.N = 1
+	m.cutTo(last)
+	m.out.Append(m.fold, 0, 1)
+}

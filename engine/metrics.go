@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/sst"
+)
+
+// Metrics are the figures of the store.
+type Metrics struct {
+	RowsWritten, BytesWritten       prometheus.Counter
+	Refused                         *prometheus.CounterVec // by reason
+	Flushes, FlushFailures          prometheus.Counter
+	FlushSeconds                    prometheus.Histogram
+	FlushedRows, FlushedBytes       prometheus.Counter
+	Merges, MergeFailures           prometheus.Counter
+	MergeSeconds                    prometheus.Histogram
+	MergedBytes                     prometheus.Counter
+	MemtableBytes, Parts, PartBytes prometheus.GaugeFunc
+	Tables, Damaged                 prometheus.GaugeFunc
+	ReplayedRows                    prometheus.Counter
+	SST                             *sst.Metrics
+}
+
+func newMetrics(e *core) *Metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	seconds := func(name, help string) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.001, 3, 12)})
+	}
+	gauge := func(name, help string, f func() float64) prometheus.GaugeFunc {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
+	}
+	sum := func(f func(s *regionSnap) float64) func() float64 {
+		return func() (n float64) {
+			for _, r := range e.catalog.Load().byID {
+				n += f(r.snap.Load())
+			}
+			return n
+		}
+	}
+	return &Metrics{
+		RowsWritten:   counter("varve_rows_written_total", "Rows acknowledged by the write door."),
+		BytesWritten:  counter("varve_bytes_written_total", "Bytes of log records of acknowledged rows."),
+		Refused:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "varve_writes_refused_total", Help: "Writes refused, by reason."}, []string{"reason"}),
+		Flushes:       counter("varve_flushes_total", "Memtables written into parts."),
+		FlushFailures: counter("varve_flush_failures_total", "Flushes that failed and are tried again."),
+		FlushSeconds:  seconds("varve_flush_seconds", "Time of one flush."),
+		FlushedRows:   counter("varve_flushed_rows_total", "Rows written into parts by flushes."),
+		FlushedBytes:  counter("varve_flushed_bytes_total", "Bytes of parts written by flushes."),
+		Merges:        counter("varve_merges_total", "Merges of parts."),
+		MergeFailures: counter("varve_merge_failures_total", "Merges that failed."),
+		MergeSeconds:  seconds("varve_merge_seconds", "Time of one merge."),
+		MergedBytes:   counter("varve_merged_bytes_total", "Bytes of parts written by merges."),
+		ReplayedRows:  counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
+		SST:           sst.NewMetrics(),
+		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.", func() float64 { return float64(e.memBytes.Load()) }),
+		Parts:         gauge("varve_parts", "Parts served.", sum(func(s *regionSnap) float64 { return float64(len(s.parts)) })),
+		PartBytes: gauge("varve_part_bytes", "Bytes of parts served.", sum(func(s *regionSnap) (n float64) {
+			for _, p := range s.parts {
+				n += float64(p.meta.Bytes)
+			}
+			return n
+		})),
+		Tables:  gauge("varve_tables", "Tables.", sum(func(*regionSnap) float64 { return 1 })),
+		Damaged: gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.setAside())) }),
+	}
+}
+
+// Collectors lists the figures of the store, its log and its parts, for a registry.
+func (e *Engine) Collectors() []prometheus.Collector {
+	m := e.metrics
+	c := []prometheus.Collector{m.RowsWritten, m.BytesWritten, m.Refused, m.Flushes, m.FlushFailures, m.FlushSeconds, m.FlushedRows,
+		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.MemtableBytes, m.Parts, m.PartBytes, m.Tables,
+		m.Damaged, m.ReplayedRows}
+	c = append(c, e.log.Metrics().Collectors()...)
+	return append(c, readCollectors(m.SST)...)
+}
+
+// readCollectors are the figures of reading parts.
+func readCollectors(m *sst.Metrics) []prometheus.Collector {
+	counter := func(name, help string, n *atomic.Int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) })
+	}
+	return []prometheus.Collector{
+		counter("varve_part_blocks_read_total", "Column blocks of parts decoded.", &m.BlocksRead),
+		counter("varve_part_blocks_pruned_total", "Blocks of rows left out by time, series, zones or postings.", &m.BlocksPruned),
+		counter("varve_part_read_bytes_total", "Encoded bytes of parts decoded.", &m.BytesRead),
+		counter("varve_part_rows_scanned_total", "Rows of the blocks that were looked at.", &m.RowsScanned),
+		counter("varve_part_read_errors_total", "Reads that met damage.", &m.Damaged),
+	}
+}

@@ -1,0 +1,320 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vfs"
+	"varve/sst"
+	"varve/wal"
+)
+
+// core is the engine's state.
+type core struct {
+	o        Options
+	lock     io.Closer
+	manifest *manifest.Manifest
+	log      *wal.Log
+	cache    *sst.Cache
+	metrics  *Metrics
+	catalog  atomic.Pointer[catalog]
+	ddl      sync.Mutex // held while the catalog or a schema changes
+	seq      atomic.Uint64
+	nextFile atomic.Uint64
+	memBytes atomic.Int64
+	room     *signal // broadcast when memtable memory was given back
+	closed   atomic.Bool
+
+	spaceMu  sync.Mutex // protects the next two
+	spaceAt  time.Time
+	spaceErr error
+
+	damageMu sync.Mutex // protects damaged
+	damaged  []SetAside
+
+	found Recovery
+	work  chan *region // regions that want a flush
+	merge chan *region // regions that got a part
+	stop  context.CancelFunc
+	wg    sync.WaitGroup
+}
+
+// catalog is all names of one moment. Immutable.
+type catalog struct {
+	databases map[string]manifest.Database
+	byName    map[schema.Name]*region
+	byID      map[schema.TableID]*region
+}
+
+// The databases that are always there; information_schema is made by the SQL layer.
+const (
+	PublicDB  = "public"
+	PrivateDB = "service_private"
+)
+
+func open(o Options) (_ *Engine, err error) {
+	o = o.withDefaults()
+	start := o.Now()
+	e := &Engine{core{o: o, room: newSignal(), work: make(chan *region, 1024), merge: make(chan *region, 1024)}}
+	e.catalog.Store(&catalog{})
+	if err := o.FS.MkdirAll(path.Join(o.Dir, partsDir)); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if e.lock, err = o.FS.Lock(path.Join(o.Dir, "LOCK")); err != nil {
+		return nil, fmt.Errorf("data directory %s is in use by another server: %w", o.Dir, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.abort())
+		}
+	}()
+	e.cache = sst.NewCache(o.CacheBytes)
+	e.metrics = newMetrics(&e.core)
+	var state *manifest.State
+	if e.manifest, state, err = manifest.Open(o.FS, o.Dir); err != nil {
+		return nil, err
+	}
+	e.load(state)
+	if err := e.sweep(state); err != nil {
+		return nil, err
+	}
+	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod, FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.replay(); err != nil {
+		return nil, err
+	}
+	e.found.Took = o.Now().Sub(start)
+	ctx, cancel := context.WithCancel(context.Background())
+	e.stop = cancel
+	if !o.NoBackground {
+		e.wg.Go(func() { e.flushLoop(ctx) })
+		e.wg.Go(func() { e.mergeLoop(ctx) })
+	}
+	return e, nil
+}
+
+// abort releases what a failed Open took.
+func (e *core) abort() error {
+	var errs []error
+	if e.log != nil {
+		errs = append(errs, e.log.Close())
+	}
+	if e.manifest != nil {
+		errs = append(errs, e.manifest.Close())
+	}
+	for _, r := range e.catalog.Load().byID {
+		for _, p := range r.snap.Load().parts {
+			p.release()
+		}
+	}
+	return errors.Join(append(errs, e.lock.Close())...)
+}
+
+// load opens the parts that the manifest lists, several at a time. Parts that cannot be read are set aside.
+func (e *core) load(state *manifest.State) {
+	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]*region{}, byID: map[schema.TableID]*region{}}
+	for name, d := range state.Databases {
+		c.databases[name] = d
+	}
+	for _, name := range []string{PublicDB, PrivateDB} {
+		if _, ok := c.databases[name]; !ok {
+			c.databases[name] = manifest.Database{}
+		}
+	}
+	var wg sync.WaitGroup
+	room := make(chan struct{}, e.o.Parallelism)
+	opened := map[*region][]*part{}
+	for _, t := range state.Tables {
+		r := newRegion(e, t.Schema)
+		c.byName[t.Schema.Name], c.byID[t.Schema.ID] = r, r
+		e.seq.Store(max(e.seq.Load(), t.Flushed))
+		parts := make([]*part, len(t.Parts))
+		for i, m := range t.Parts {
+			e.found.Parts++
+			e.found.DiskBytes += m.Bytes
+			e.seq.Store(max(e.seq.Load(), m.MaxSeq))
+			wg.Go(func() {
+				room <- struct{}{}
+				defer func() { <-room }()
+				p, err := e.openPart(m)
+				if err == nil && p.file.Meta().Checksum != m.Checksum {
+					err = fmt.Errorf("%w: checksum %08x, the manifest has %08x", sst.ErrCorrupt, p.file.Meta().Checksum, m.Checksum)
+				}
+				if err != nil {
+					e.noteDamage(SetAside{partName(m.File), err.Error()})
+					return
+				}
+				parts[i] = p
+			})
+		}
+		opened[r] = parts
+	}
+	wg.Wait()
+	for r, parts := range opened {
+		r.replace(func(s *regionSnap) {
+			s.parts = slices.DeleteFunc(parts, func(p *part) bool { return p == nil })
+		})
+	}
+	e.found.Tables = len(state.Tables)
+	e.nextFile.Store(state.NextFile)
+	e.catalog.Store(c)
+}
+
+// sweep removes files of parts that the manifest does not list: what a crash left of flushes and merges.
+func (e *core) sweep(state *manifest.State) error {
+	listed := map[uint64]bool{}
+	for _, t := range state.Tables {
+		for _, p := range t.Parts {
+			listed[p.File] = true
+		}
+	}
+	dir := path.Join(e.o.Dir, partsDir)
+	names, err := e.o.FS.List(dir)
+	if err != nil {
+		return fmt.Errorf("parts directory: %w", err)
+	}
+	for _, name := range names {
+		n, isPart := partNumber(strings.TrimSuffix(name, vfs.TempSuffix))
+		if !isPart || listed[n] && !strings.HasSuffix(name, vfs.TempSuffix) {
+			continue
+		}
+		e.nextFile.Store(max(e.nextFile.Load(), n+1))
+		if err := e.o.FS.Remove(path.Join(dir, name)); err != nil {
+			e.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
+		}
+	}
+	return nil
+}
+
+// replay applies the log's records that are in no part, flushing when memory runs out.
+func (e *core) replay() error {
+	last := e.o.Now()
+	result, err := e.log.Replay(0, func(at wal.LSN, rec []byte) error {
+		if now := e.o.Now(); now.Sub(last) > 2*time.Second {
+			last = now
+			e.o.Logger.Info("replaying the log", "at", at.String(), "rows", e.found.ReplayedRows)
+		}
+		return e.replayRecord(at, rec)
+	})
+	if err != nil {
+		return fmt.Errorf("replay of the log: %w", err)
+	}
+	e.found.ReplayedBytes = result.Bytes
+	for _, d := range result.Damaged {
+		e.noteDamage(SetAside{"wal/" + d.File, d.String()})
+	}
+	return nil
+}
+
+func (e *core) replayRecord(at wal.LSN, rec []byte) error {
+	r, body, err := readRecordHead(rec)
+	if err != nil {
+		e.noteDamage(SetAside{"wal " + at.String(), err.Error()})
+		return nil
+	}
+	e.seq.Store(max(e.seq.Load(), r.seq))
+	region := e.catalog.Load().byID[r.table]
+	if region == nil || r.seq <= e.manifest.State().Tables[r.table].Flushed {
+		return nil
+	}
+	snap := region.snap.Load()
+	// Strings of a decoded batch point into the mapped log; the memtable copies them.
+	if err := r.decode(body, snap.schema); err != nil {
+		e.noteDamage(SetAside{"wal " + at.String(), err.Error()})
+		return nil
+	}
+	m := snap.live
+	region.mu.Lock()
+	m.began(at, r.seq, e.o.Now())
+	region.mu.Unlock()
+	m.append(r, snap.schema)
+	e.account(m)
+	e.found.ReplayedRows += int64(r.batch.N)
+	e.metrics.ReplayedRows.Add(float64(r.batch.N))
+	if m.table.Bytes() > e.o.FlushBytes || e.memBytes.Load() > e.o.MemtableLimit {
+		return e.flushRegion(context.Background(), region)
+	}
+	return nil
+}
+
+// began notes a write: the log must be kept from at on, if at is not 0. The caller holds region.mu.
+func (m *mem) began(at wal.LSN, seq uint64, now time.Time) {
+	if m.first == 0 {
+		m.first = at
+	}
+	if m.born.IsZero() {
+		m.born = now
+	}
+	m.lastSeq = max(m.lastSeq, seq)
+}
+
+func (m *mem) append(r *record, t *schema.Table) {
+	if r.kind == schema.KindDelete {
+		m.table.AppendDelete(r.seq, t, r.fields, r.batch)
+	} else {
+		m.table.Append(r.seq, t, r.fields, r.batch)
+	}
+}
+
+func (e *core) noteDamage(s SetAside) {
+	e.damageMu.Lock()
+	defer e.damageMu.Unlock()
+	if slices.Contains(e.damaged, s) {
+		return
+	}
+	e.damaged = append(e.damaged, s)
+	e.o.Logger.Error("set aside, not served", "file", s.File, "reason", s.Reason)
+}
+
+func (e *core) setAside() []SetAside {
+	e.damageMu.Lock()
+	defer e.damageMu.Unlock()
+	return slices.Clone(e.damaged)
+}
+
+func (e *core) recovery() Recovery {
+	r := e.found
+	r.SetAside = e.setAside()
+	return r
+}
+
+// ErrClosed is returned by calls after Close.
+var ErrClosed = status.New(status.Suspended, "the server is shutting down")
+
+func (e *core) close(ctx context.Context, flush bool) error {
+	if !e.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	e.stop()
+	e.wg.Wait()
+	var errs []error
+	for _, r := range e.catalog.Load().byID {
+		s := r.snap.Load()
+		// Rows of tables without a log live only in memory.
+		if (flush || s.schema.Options.SkipWAL) && ctx.Err() == nil {
+			if err := e.flushRegion(ctx, r); err != nil {
+				e.o.Logger.Warn("flush at close failed; the log has the rows", "table", s.schema.Name.String(), "error", err)
+			}
+		}
+	}
+	errs = append(errs, e.log.Close(), e.manifest.Close())
+	for _, r := range e.catalog.Load().byID {
+		for _, p := range r.snap.Load().parts {
+			p.release()
+		}
+	}
+	return errors.Join(append(errs, e.lock.Close())...)
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"varve/engine/manifest"
+	"varve/engine/scan"
+	"varve/sst"
+)
+
+// part is an open part with its readers. It is closed when the last one lets go, and its file removed when the part was
+// replaced or dropped.
+type part struct {
+	e        *core
+	meta     manifest.PartMeta
+	file     *sst.Part
+	run      scan.Run
+	refs     atomic.Int64 // one for the snapshots that list it, one for each reader
+	obsolete atomic.Bool
+	damaged  atomic.Bool
+}
+
+const (
+	partsDir   = "parts"
+	partSuffix = ".part"
+)
+
+func partName(file uint64) string { return fmt.Sprintf("%08d%s", file, partSuffix) }
+
+func partNumber(name string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, partSuffix)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, err == nil
+}
+
+func (e *core) partPath(file uint64) string { return path.Join(e.o.Dir, partsDir, partName(file)) }
+
+func (e *core) openPart(m manifest.PartMeta) (*part, error) {
+	f, err := sst.Open(e.o.FS, e.partPath(m.File), sst.OpenOptions{Cache: e.cache, Metrics: e.metrics.SST})
+	if err != nil {
+		return nil, err
+	}
+	p := &part{e: e, meta: m, file: f, run: f.Run()}
+	p.refs.Store(1)
+	return p, nil
+}
+
+// acquire takes a reference; false when the part is closed already.
+func (p *part) acquire() bool {
+	for {
+		n := p.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if p.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// release lets go of a reference.
+func (p *part) release() {
+	if p.refs.Add(-1) > 0 {
+		return
+	}
+	if err := p.file.Close(); err != nil {
+		p.e.o.Logger.Error("part cannot be closed", "part", partName(p.meta.File), "error", err)
+	}
+	if p.obsolete.Load() {
+		// A file that stays is swept at the next start: the manifest does not list it.
+		if err := p.e.o.FS.Remove(p.e.partPath(p.meta.File)); err != nil {
+			p.e.o.Logger.Warn("replaced part cannot be removed", "part", partName(p.meta.File), "error", err)
+		}
+	}
+}
+
+// retire drops the snapshots' reference of a part that no list names any more.
+func (p *part) retire() {
+	p.obsolete.Store(true)
+	p.release()
+}

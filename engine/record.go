@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// A record of the log is one batch of one table:
+//
+//	version 1B = 1 | kind 1B | table u32 | sequence u64 | columns u16 | column id u32 * | batch (docs/format/batch.md)
+//
+// Columns are found again by id, so a record survives any change of the schema made after it.
+const (
+	recordVersion = 1
+	recordHead    = 16
+)
+
+type record struct {
+	kind   uint8
+	table  schema.TableID
+	seq    uint64
+	ids    []schema.ColumnID
+	fields []vector.Field
+	batch  *vector.Batch
+}
+
+func appendRecord(dst []byte, r *record) []byte {
+	dst = append(dst, recordVersion, r.kind)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(r.table))
+	dst = binary.LittleEndian.AppendUint64(dst, r.seq)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(r.ids)))
+	for _, id := range r.ids {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(id))
+	}
+	return vector.AppendBatch(dst, r.fields, r.batch)
+}
+
+// readRecordHead reads what decides whether a record is needed, without its batch.
+func readRecordHead(src []byte) (*record, []byte, error) {
+	if len(src) < recordHead {
+		return nil, nil, fmt.Errorf("log record of %d bytes", len(src))
+	}
+	if src[0] != recordVersion {
+		return nil, nil, fmt.Errorf("log record of version %d, this program reads version %d", src[0], recordVersion)
+	}
+	r := &record{kind: src[1], table: schema.TableID(binary.LittleEndian.Uint32(src[2:])), seq: binary.LittleEndian.Uint64(src[6:])}
+	n := int(binary.LittleEndian.Uint16(src[14:]))
+	src = src[recordHead:]
+	if len(src) < 4*n || r.kind > schema.KindDelete {
+		return nil, nil, fmt.Errorf("log record of kind %d with %d columns in %d bytes", r.kind, n, len(src))
+	}
+	for i := range n {
+		r.ids = append(r.ids, schema.ColumnID(binary.LittleEndian.Uint32(src[4*i:])))
+	}
+	return r, src[4*n:], nil
+}
+
+// decode reads the batch and aligns it with the schema: names become the current ones, columns that are gone or have
+// another kind now are left out.
+func (r *record) decode(body []byte, t *schema.Table) error {
+	fields, b, err := vector.DecodeBatch(body)
+	if err != nil {
+		return err
+	}
+	if len(fields) != len(r.ids) {
+		return fmt.Errorf("log record names %d columns and holds %d", len(r.ids), len(fields))
+	}
+	r.batch = &vector.Batch{N: b.N}
+	haveTime := false
+	for i, id := range r.ids {
+		p := t.ByID(id)
+		if p < 0 || t.Columns[p].Type.Kind() != fields[i].Type.Kind() {
+			continue
+		}
+		haveTime = haveTime || p == t.Time
+		r.fields = append(r.fields, vector.Field{Name: t.Columns[p].Name, Type: t.Columns[p].Type})
+		r.batch.Cols = append(r.batch.Cols, b.Cols[i])
+	}
+	if !haveTime {
+		return fmt.Errorf("log record of table %s has no time index", t.Name)
+	}
+	return nil
+}

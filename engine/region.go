@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"varve/engine/schema"
+	"varve/memtable"
+	"varve/wal"
+)
+
+// region is the storage of one table. Readers pin its snapshot; writers, flushes and alterations publish new ones.
+type region struct {
+	e  *core
+	id schema.TableID
+
+	snap   atomic.Pointer[regionSnap]
+	queued atomic.Bool // waits in the queue of the flush loop
+
+	maintain sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
+
+	mu      sync.Mutex // held while a snapshot is published and while a writer takes its sequence number
+	dropped bool       // under mu
+}
+
+// regionSnap is what readers see. Immutable once published.
+type regionSnap struct {
+	schema *schema.Table
+	live   *mem
+	frozen []*mem  // on their way to parts, oldest first
+	parts  []*part // in the order they were added
+}
+
+// mem is a memtable with what the log and the limits need to know of it. Its sequence numbers lie between those of the
+// memtables before and behind it.
+type mem struct {
+	table   *memtable.Memtable
+	writers sync.WaitGroup // who has a sequence number of it and has not appended yet
+	counted atomic.Int64   // bytes that the memory limit knows of
+
+	// Under region.mu while live; fixed when frozen and the writers are gone.
+	first   wal.LSN   // the log holds its rows at or behind this place; 0: nothing in the log
+	lastSeq uint64    // highest sequence number given
+	born    time.Time // of the first write; zero: none
+}
+
+func newMem() *mem { return &mem{table: memtable.New()} }
+
+func newRegion(e *core, t *schema.Table) *region {
+	r := &region{e: e, id: t.ID}
+	r.snap.Store(&regionSnap{schema: t, live: newMem()})
+	return r
+}
+
+// mems are the memtables, oldest first.
+func (s *regionSnap) mems() []*mem { return append(s.frozen[:len(s.frozen):len(s.frozen)], s.live) }
+
+// replace publishes a changed copy of the snapshot. f may change the lists in place. The caller holds r.mu, or nobody
+// else knows the region yet.
+func (r *region) replace(f func(s *regionSnap)) {
+	old := r.snap.Load()
+	n := &regionSnap{schema: old.schema, live: old.live, frozen: slices.Clone(old.frozen), parts: slices.Clone(old.parts)}
+	f(n)
+	r.snap.Store(n)
+}
+
+// pin gives the current snapshot and keeps its parts open until unpin.
+func (r *region) pin() *regionSnap {
+	for {
+		s := r.snap.Load()
+		k := 0
+		for k < len(s.parts) && s.parts[k].acquire() {
+			k++
+		}
+		if k == len(s.parts) {
+			return s
+		}
+		// A part was closed: the snapshot has been replaced since it was loaded, or the store is closed.
+		for _, p := range s.parts[:k] {
+			p.release()
+		}
+		if r.snap.Load() == s {
+			return &regionSnap{schema: s.schema, live: s.live, frozen: s.frozen}
+		}
+	}
+}
+
+// unpin lets go of the parts.
+func (s *regionSnap) unpin() {
+	for _, p := range s.parts {
+		p.release()
+	}
+}
+
+// account tells the memory limit how large a memtable is now.
+func (e *core) account(m *mem) {
+	n := m.table.Bytes()
+	e.memBytes.Add(n - m.counted.Swap(n))
+}
+
+// forget gives a memtable's memory back and wakes the writers that wait for it. Its writers are gone.
+func (e *core) forget(m *mem) {
+	e.memBytes.Add(-m.counted.Swap(0))
+	e.room.broadcast()
+}
+
+// signal wakes all who wait. Safe for concurrent use.
+type signal struct {
+	mu sync.Mutex
+	c  chan struct{}
+}
+
+func newSignal() *signal { return &signal{c: make(chan struct{})} }
+
+// wait gives a channel that is closed by the next broadcast.
+func (s *signal) wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.c
+}
+
+func (s *signal) broadcast() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.c)
+	s.c = make(chan struct{})
+}
