@@ -11,10 +11,10 @@ import (
 // chunk is some rows in the order they were appended. Immutable once published.
 type chunk struct {
 	n         int
-	table     *schema.Table                      // the schema version the rows were written at
-	cols      map[schema.ColumnID]*vector.Vector // Flat; tags are not here
-	times     []int64                            // the time index column
-	series    []uint32                           // nil: all rows belong to oneSeries
+	layout    *layout
+	cols      []*vector.Vector // by the layout's columns: Flat, or nil where all rows are NULL
+	times     []int64          // the time index column
+	series    []uint32         // nil: all rows belong to oneSeries
 	oneSeries uint32
 	seqs      []uint64 // nil: all rows have oneSeq
 	oneSeq    uint64
@@ -24,35 +24,51 @@ type chunk struct {
 	bytes     int64
 }
 
-func newChunk(seq uint64, kind uint8, t *schema.Table, fields []vector.Field, b *vector.Batch, from, to int) *chunk {
-	c := &chunk{n: to - from, table: t, cols: make(map[schema.ColumnID]*vector.Vector, len(fields)), oneSeq: seq, oneKind: kind}
-	for i, f := range fields {
-		p := t.Column(f.Name)
-		if p < 0 {
-			panic("memtable: column " + f.Name + " is not in the schema; writers align before")
-		}
-		col := &t.Columns[p]
-		if col.Semantic == schema.Tag {
+// newChunk copies rows [from, to) of a batch.
+func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int) *chunk {
+	c := &chunk{n: to - from, layout: l, cols: make([]*vector.Vector, len(l.columns)), oneSeq: seq, oneKind: kind}
+	vectors := make([]vector.Vector, len(l.columns))
+	for i, p := range l.place {
+		if p < 0 || allNull(b.Cols[i], from, to) {
 			continue
 		}
-		v := packed(col.Type, b.Cols[i], from, to)
-		c.cols[col.ID] = v
-		c.bytes += v.Bytes64(c.n) + 64
-		if p == t.Time {
-			c.times = v.Ints
-		}
+		c.cols[p] = &vectors[p]
+		packed(&vectors[p], l.columns[p].Type, b.Cols[i], from, to)
 	}
-	if c.times == nil {
-		panic("memtable: batch without time index; writers check before")
-	}
+	c.times = c.cols[l.time].Ints
 	c.min, c.max = slices.Min(c.times), slices.Max(c.times)
+	c.count()
 	return c
 }
 
-// packed copies rows of a column into a vector of their exact size.
-func packed(t vector.Type, src *vector.Vector, from, to int) *vector.Vector {
+// count sets the chunk's bytes: what its slices hold, and their headers.
+func (c *chunk) count() {
+	c.bytes = 256 + int64(len(c.cols))*8 + int64(cap(c.series))*4 + int64(cap(c.seqs))*8 + int64(cap(c.kinds))
+	for _, v := range c.cols {
+		if v != nil {
+			words := cap(v.Valid) + cap(v.Bools) + cap(v.Ints) + cap(v.Uints) + cap(v.Floats) + cap(v.Views)
+			c.bytes += 256 + int64(words)*8 + int64(cap(v.Heap))
+		}
+	}
+}
+
+// packed makes v the rows [from, to) of src, in memory of their exact size.
+func packed(v *vector.Vector, t vector.Type, src *vector.Vector, from, to int) {
 	n := to - from
-	v := &vector.Vector{Type: t}
+	heap := 0
+	if t.Kind() == vector.Bytes {
+		heap = heapBytes(src, from, to)
+	}
+	reserve(v, t, n, heap)
+	v.Append(0, src, from, to)
+	if v.Valid != nil && v.Valid.All(n) {
+		v.Valid = nil
+	}
+}
+
+// reserve makes v an empty Flat vector with room for n rows and some bytes of strings.
+func reserve(v *vector.Vector, t vector.Type, n, heap int) {
+	*v = vector.Vector{Type: t}
 	switch t.Kind() {
 	case vector.Int64:
 		v.Ints = make([]int64, 0, n)
@@ -61,59 +77,94 @@ func packed(t vector.Type, src *vector.Vector, from, to int) *vector.Vector {
 	case vector.Float64:
 		v.Floats = make([]float64, 0, n)
 	case vector.Bytes:
-		v.Views = make([]vector.View, 0, n)
-		size := 0
-		if src.Form == vector.Flat {
-			for _, w := range src.Views[from:to] {
-				size += int(w.Len)
-			}
+		v.Views, v.Heap = make([]vector.View, 0, n), make([]byte, 0, heap)
+	}
+}
+
+// heapBytes is the size of the strings of rows [from, to), as Append copies them.
+func heapBytes(v *vector.Vector, from, to int) int {
+	size := 0
+	switch v.Form {
+	case vector.Const:
+		return int(v.Views[0].Len)
+	case vector.Dict:
+		if v.Values.Len() == 0 {
+			return 0
 		}
-		v.Heap = make([]byte, 0, size)
+		for _, c := range v.Codes[from:to] {
+			size += int(v.Values.Views[c].Len)
+		}
+	default:
+		for _, w := range v.Views[from:to] {
+			size += int(w.Len)
+		}
 	}
-	v.Append(0, src, from, to)
-	if v.Valid != nil && v.Valid.All(n) {
-		v.Valid = nil
+	return size
+}
+
+// allNull tells whether rows [from, to) of v are NULL.
+func allNull(v *vector.Vector, from, to int) bool {
+	if v.Valid == nil {
+		return false
 	}
-	return v
+	if v.Form == vector.Const {
+		return v.Valid[0]&1 == 0
+	}
+	for from < to {
+		step := min(64-from&63, to-from)
+		if v.Valid[from>>6]>>(uint(from)&63)<<(64-uint(step)) != 0 {
+			return false
+		}
+		from += step
+	}
+	return true
 }
 
 // mergeChunks is a followed by b, which were written at the same schema version.
 func mergeChunks(a, b *chunk) *chunk {
-	c := &chunk{n: a.n + b.n, table: a.table, cols: make(map[schema.ColumnID]*vector.Vector, len(a.cols)), min: min(a.min, b.min), max: max(a.max, b.max)}
-	for id, v := range a.cols {
-		m := &vector.Vector{Type: v.Type}
-		m.Append(0, v, 0, a.n)
-		if w := b.cols[id]; w != nil {
-			m.Append(a.n, w, 0, b.n)
-		} else {
-			m.AppendNulls(a.n, b.n)
-		}
-		c.cols[id] = m
-	}
-	for id, w := range b.cols {
-		if a.cols[id] != nil {
+	l := a.layout.join(b.layout)
+	c := &chunk{n: a.n + b.n, layout: l, cols: make([]*vector.Vector, len(l.columns)), min: min(a.min, b.min), max: max(a.max, b.max)}
+	vectors := make([]vector.Vector, len(l.columns))
+	for i := range l.columns {
+		v, w := a.column(l.columns[i].ID), b.column(l.columns[i].ID)
+		if v == nil && w == nil {
 			continue
 		}
-		m := &vector.Vector{Type: w.Type}
-		m.AppendNulls(0, a.n)
-		m.Append(a.n, w, 0, b.n)
-		c.cols[id] = m
-	}
-	c.times = append(append(make([]int64, 0, c.n), a.times...), b.times...)
-	for id, v := range a.cols {
-		if len(v.Ints) == a.n && a.n > 0 && &v.Ints[0] == &a.times[0] {
-			c.times = c.cols[id].Ints
+		c.cols[i] = &vectors[i]
+		heap := 0
+		for _, x := range []*vector.Vector{v, w} {
+			if x != nil {
+				heap += len(x.Heap)
+			}
 		}
+		reserve(c.cols[i], l.columns[i].Type, c.n, heap)
+		appendOrNulls(c.cols[i], 0, v, a.n)
+		appendOrNulls(c.cols[i], a.n, w, b.n)
 	}
+	c.times = c.cols[l.time].Ints
 	c.oneSeries, c.oneSeq, c.oneKind = a.oneSeries, a.oneSeq, a.oneKind
 	c.series = join(a.series, b.series, a.oneSeries, b.oneSeries, a.n, b.n)
 	c.seqs = join(a.seqs, b.seqs, a.oneSeq, b.oneSeq, a.n, b.n)
 	c.kinds = join(a.kinds, b.kinds, a.oneKind, b.oneKind, a.n, b.n)
-	for _, v := range c.cols {
-		c.bytes += v.Bytes64(c.n) + 64
-	}
-	c.bytes += int64(4*len(c.series) + 8*len(c.seqs) + len(c.kinds))
+	c.count()
 	return c
+}
+
+// appendOrNulls appends all k rows of src, or as many NULLs when there is none, to v that holds n rows.
+func appendOrNulls(v *vector.Vector, n int, src *vector.Vector, k int) {
+	if src == nil {
+		v.AppendNulls(n, k)
+	} else {
+		v.Append(n, src, 0, k)
+	}
+}
+
+// column gives the values of a column; nil when all are NULL or it is not there.
+func (c *chunk) column(id schema.ColumnID) *vector.Vector {
+	if p, ok := c.layout.index[id]; ok {
+		return c.cols[p]
+	}
+	return nil
 }
 
 // join concatenates two lists of which each may stand for one value for all its rows; nil when that stays so.
@@ -134,13 +185,6 @@ func appendOr[T any](dst, s []T, one T, n int) []T {
 		dst = append(dst, one)
 	}
 	return dst
-}
-
-func (c *chunk) seriesOf(row int) uint32 {
-	if c.series == nil {
-		return c.oneSeries
-	}
-	return c.series[row]
 }
 
 func (c *chunk) seqOf(row int) uint64 {

@@ -24,11 +24,13 @@ type Memtable struct {
 	series seriesMap  // written under mu
 	key    []byte     // scratch under mu
 	tags   [][]byte   // scratch under mu
+	values []byte     // scratch under mu: tags that are no text
 	dicts  tagDicts
 
-	snap  atomic.Pointer[snapshot]
-	bytes atomic.Int64
-	rows  atomic.Int64
+	layout atomic.Pointer[layout] // of the last batch
+	snap   atomic.Pointer[snapshot]
+	bytes  atomic.Int64
+	rows   atomic.Int64
 }
 
 // snapshot is what readers see: rows of chunks and the series they refer to. Immutable.
@@ -74,15 +76,20 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 	if b.N == 0 {
 		return
 	}
-	var added []*chunk
+	l := m.layout.Load()
+	if !l.fits(t, fields) {
+		l = newLayout(t, fields)
+		m.layout.Store(l)
+	}
+	added := make([]*chunk, 0, (b.N+ChunkRows-1)/ChunkRows)
 	for from := 0; from < b.N; from += ChunkRows {
-		added = append(added, newChunk(seq, kind, t, fields, b, from, min(from+ChunkRows, b.N)))
+		added = append(added, newChunk(seq, kind, l, b, from, min(from+ChunkRows, b.N)))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := 0
 	for _, c := range added {
-		m.number(c, t, fields, b, at)
+		m.number(c, l, b, at)
 		at += c.n
 	}
 	old := m.snap.Load()
@@ -103,7 +110,7 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	for k := len(chunks); k >= 2; k-- {
 		a, b := chunks[k-2], chunks[k-1]
-		if a.n+b.n > ChunkRows || b.n < a.n/2 || a.table != b.table {
+		if a.n+b.n > ChunkRows || b.n < a.n/2 || a.layout.table != b.layout.table {
 			break
 		}
 		chunks[k-2] = mergeChunks(a, b)
@@ -113,50 +120,62 @@ func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 }
 
 // number gives every row of c, which are the rows of b from row at on, its series number.
-func (m *Memtable) number(c *chunk, t *schema.Table, fields []vector.Field, b *vector.Batch, at int) {
-	if len(t.Tags) == 0 {
-		m.key = schema.AppendSeriesKey(m.key[:0], t.ID, nil, nil)
-		c.oneSeries = m.series.number(m.key, t.ID)
+func (m *Memtable) number(c *chunk, l *layout, b *vector.Batch, at int) {
+	c.oneSeries = m.series.number(m.rowKey(l, b, at), l.table.ID)
+	if alike(l, b) {
 		return
 	}
-	cols := make([]*vector.Vector, len(t.Tags))
-	ids := make([]schema.ColumnID, len(t.Tags))
-	for i, p := range t.Tags {
-		ids[i] = t.Columns[p].ID
-		for j, f := range fields {
-			if f.Name == t.Columns[p].Name {
-				cols[i] = b.Cols[j]
-			}
-		}
-	}
 	c.series = make([]uint32, c.n)
+	c.series[0] = c.oneSeries
 	c.bytes += int64(4 * c.n)
 	var last []byte
-	for r := range c.n {
-		m.key = m.rowKey(m.key[:0], t.ID, ids, cols, at+r)
-		if r > 0 && string(last) == string(m.key) {
+	for r := 1; r < c.n; r++ {
+		last = append(last[:0], m.key...)
+		if m.rowKey(l, b, at+r); string(last) == string(m.key) {
 			c.series[r] = c.series[r-1]
 			continue
 		}
-		c.series[r] = m.series.number(m.key, t.ID)
-		last = append(last[:0], m.key...)
+		c.series[r] = m.series.number(m.key, l.table.ID)
 	}
 }
 
-// rowKey appends the series key of a row.
-func (m *Memtable) rowKey(dst []byte, t schema.TableID, ids []schema.ColumnID, cols []*vector.Vector, row int) []byte {
-	m.tags = m.tags[:0]
-	for _, c := range cols {
-		switch {
-		case c == nil || c.IsNull(row):
-			m.tags = append(m.tags, nil)
-		case c.Type.Kind() == vector.Bytes:
-			m.tags = append(m.tags, c.Bytes(row))
-		default:
-			m.tags = append(m.tags, schema.AppendTag(nil, c, row))
+// alike tells that all rows of a batch are of one series without looking at them.
+func alike(l *layout, b *vector.Batch) bool {
+	for _, f := range l.tags {
+		if f >= 0 && b.Cols[f].Form != vector.Const {
+			return false
 		}
 	}
-	return schema.AppendSeriesKey(dst, t, ids, m.tags)
+	return true
+}
+
+// rowKey makes m.key the series key of a row.
+func (m *Memtable) rowKey(l *layout, b *vector.Batch, row int) []byte {
+	m.tags, m.values = m.tags[:0], m.values[:0]
+	for _, f := range l.tags {
+		if f < 0 || b.Cols[f].IsNull(row) {
+			m.tags = append(m.tags, nil)
+			continue
+		}
+		c := b.Cols[f]
+		if c.Type.Kind() == vector.Bytes {
+			m.tags = append(m.tags, present(c.Bytes(row)))
+			continue
+		}
+		k := len(m.values)
+		m.values = schema.AppendTag(m.values, c, row)
+		m.tags = append(m.tags, m.values[k:len(m.values):len(m.values)])
+	}
+	m.key = schema.AppendSeriesKey(m.key[:0], l.table.ID, l.tagIDs, m.tags)
+	return m.key
+}
+
+// present is b, told from an absent tag also when it is empty.
+func present(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }
 
 // seriesMap gives series keys their numbers, in order of first appearance.

@@ -1,7 +1,9 @@
 package memtable
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -45,7 +47,7 @@ func batch(r *rand.Rand, t *schema.Table, seq uint64, n int) ([]vector.Field, *v
 		c, _ := b.Column("ts", ts.Type)
 		c.SetInt(x.time)
 		if len(t.Tags) > 0 && r.IntN(4) > 0 {
-			x.host = fmt.Sprint("h", r.IntN(5))
+			x.host = []string{"", "h", "h0", "h1", "h2"}[r.IntN(5)]
 			c, _ := b.Column("host", host.Type)
 			c.SetString(x.host)
 		}
@@ -87,31 +89,43 @@ func read(b *vector.Batch) []string {
 	return out
 }
 
-func spec(r *rand.Rand) *scan.Spec {
+func spec(r *rand.Rand, tags bool) *scan.Spec {
 	s := &scan.Spec{Columns: []schema.Column{host, ts, msg, num}, TimeColumn: ts, Time: scan.All}
 	if r.IntN(2) == 0 {
 		from := r.Int64N(900)
 		s.Time = scan.Range{From: from, To: from + r.Int64N(400)}
 	}
+	s.Newest = r.IntN(2) == 0
 	if r.IntN(2) == 0 {
-		s.Filter = filter.And{{Column: msg.ID, Op: filter.Equal, Args: vector.ConstString("mm"), NArgs: 1}}
-		s.FilterColumns = []schema.Column{msg}
+		s.Filter = append(s.Filter, filter.Cond{Column: msg.ID, Op: filter.Equal, Args: vector.ConstString("mm"), NArgs: 1})
 	}
+	if tags && r.IntN(2) == 0 {
+		s.Filter = append(s.Filter, filter.Cond{Column: host.ID, Op: filter.Prefix, Args: vector.ConstString("h"), NArgs: 1})
+	}
+	if tags && r.IntN(4) == 0 {
+		s.KeyPrefix = schema.AppendSeriesKey(nil, 2, []schema.ColumnID{host.ID}, [][]byte{[]byte("h1")})
+	}
+	s.FilterColumns = []schema.Column{msg, host}
 	return s
 }
 
 func passes(s *scan.Spec, x row) bool {
-	return s.Time.Holds(x.time) && (len(s.Filter) == 0 || x.msg == "mm")
+	for _, c := range s.Filter {
+		if c.Column == msg.ID && x.msg != "mm" || c.Column == host.ID && !strings.HasPrefix(x.host, "h") {
+			return false
+		}
+	}
+	return s.Time.Holds(x.time) && (len(s.KeyPrefix) == 0 || x.host == "h1")
 }
 
 func TestScanAgainstModel(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		table := []*schema.Table{logs, tagged}[seed%2]
 		m := New()
 		var model []row
 		for seq := range uint64(1 + r.IntN(30)) {
-			fields, b, rows := batch(r, table, seq, r.IntN(1+r.IntN(6000)))
+			fields, b, rows := batch(r, table, seq, r.IntN(1+r.IntN(3000)))
 			m.Append(seq, table, fields, b)
 			model = append(model, rows...)
 		}
@@ -119,7 +133,7 @@ func TestScanAgainstModel(t *testing.T) {
 		if run.Rows() != len(model) || m.Rows() != len(model) {
 			t.Fatalf("seed %d: %d rows, want %d", seed, run.Rows(), len(model))
 		}
-		s := spec(r)
+		s := spec(r, len(table.Tags) > 0)
 		var want []string
 		for _, x := range model {
 			if passes(s, x) {
@@ -163,8 +177,7 @@ func checkSeries(t *testing.T, seed uint64, run scan.Run, s *scan.Spec, model []
 	var want []string
 	sorted := slices.Clone(model)
 	slices.SortStableFunc(sorted, func(a, b row) int {
-		ha, hb := strings.TrimPrefix(a.host, "-"), strings.TrimPrefix(b.host, "-")
-		if d := strings.Compare(ha, hb); d != 0 {
+		if d := strings.Compare(hostRank(a.host), hostRank(b.host)); d != 0 {
 			return d
 		}
 		if a.time != b.time {
@@ -211,6 +224,14 @@ func checkSeries(t *testing.T, seed uint64, run scan.Run, s *scan.Spec, model []
 	if !slices.Equal(got, want) {
 		t.Fatalf("seed %d: walk differs: %d rows, want %d", seed, len(got), len(want))
 	}
+}
+
+// hostRank compares as series keys do: no tag, then the empty one, then others.
+func hostRank(host string) string {
+	if host == "-" {
+		return ""
+	}
+	return "+" + host
 }
 
 func TestColumnsYoungerThanTheirRows(t *testing.T) {
@@ -322,5 +343,211 @@ func TestManySmallAppendsLeaveFewChunks(t *testing.T) {
 	}
 	if n := m.Live().Blocks(); n > 14 {
 		t.Errorf("3,000 rows in %d chunks", n)
+	}
+}
+
+func TestStatAgainstModel(t *testing.T) {
+	floats := schema.Column{ID: 8, Name: "f", Type: vector.FloatType, Nullable: true}
+	table := &schema.Table{ID: 1, Columns: []schema.Column{ts, msg, num, floats}}
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		m := New()
+		var times, nums []int64
+		var msgs []string
+		nans := 0
+		for seq := range uint64(1 + r.IntN(10)) {
+			fields, b, rows := batch(r, table, seq, r.IntN(50))
+			f := &vector.Vector{Type: vector.FloatType, Floats: make([]float64, b.N)}
+			for i := range f.Floats {
+				if f.Floats[i] = r.Float64(); r.IntN(9) == 0 {
+					f.Floats[i] = math.NaN()
+					nans++
+				}
+			}
+			if b.N > 0 {
+				fields, b = append(slices.Clone(fields), vector.Field{Name: "f", Type: vector.FloatType}), &vector.Batch{N: b.N, Cols: append(slices.Clone(b.Cols), f)}
+			}
+			m.Append(seq, table, fields, b)
+			for _, x := range rows {
+				times = append(times, x.time)
+				if x.num != "-" {
+					var n int64
+					if _, err := fmt.Sscan(x.num, &n); err != nil {
+						t.Fatal(err)
+					}
+					nums = append(nums, n)
+				}
+				if x.msg != "-" {
+					msgs = append(msgs, x.msg)
+				}
+			}
+		}
+		run := m.Live()
+		checkStat(t, run, ts, times, func(v *vector.Vector) int64 { return v.Int(0) })
+		checkStat(t, run, num, nums, func(v *vector.Vector) int64 { return v.Int(0) })
+		checkStat(t, run, msg, msgs, func(v *vector.Vector) string { return string(v.Bytes(0)) })
+		if st, ok := run.Stat(floats); !ok || st.Count != len(times) || nans > 0 && !math.IsNaN(st.Max.Float(0)) {
+			t.Errorf("seed %d: floats %+v", seed, st)
+		}
+	}
+}
+
+func checkStat[T cmp.Ordered](t *testing.T, run *Run, c schema.Column, want []T, value func(*vector.Vector) T) {
+	t.Helper()
+	st, ok := run.Stat(c)
+	if !ok || st.Count != len(want) {
+		t.Fatalf("%s: count %d, %v, want %d", c.Name, st.Count, ok, len(want))
+	}
+	if len(want) > 0 && (value(st.Min) != slices.Min(want) || value(st.Max) != slices.Max(want)) {
+		t.Errorf("%s: %v to %v, want %v to %v", c.Name, value(st.Min), value(st.Max), slices.Min(want), slices.Max(want))
+	}
+}
+
+// TestTagsOfAllKinds reads tags back that are no text, NULL among them.
+func TestTagsOfAllKinds(t *testing.T) {
+	table := &schema.Table{ID: 3, Columns: []schema.Column{ts,
+		{ID: 20, Name: "i", Type: vector.Int64Type, Semantic: schema.Tag, Nullable: true},
+		{ID: 21, Name: "u", Type: vector.Uint64Type, Semantic: schema.Tag, Nullable: true},
+		{ID: 22, Name: "f", Type: vector.FloatType, Semantic: schema.Tag, Nullable: true},
+		{ID: 23, Name: "b", Type: vector.BoolType, Semantic: schema.Tag, Nullable: true}}, Tags: []int{1, 2, 3, 4}}
+	var rows []string
+	b := vector.NewBuilder()
+	for i := range 100 {
+		want := ""
+		set := func(name string, typ vector.Type, f func(*vector.ColumnBuilder) any) {
+			c, err := b.Column(name, typ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name != "ts" && (i+len(name)+int(typ.ID))%5 == 0 {
+				want += "- "
+				return
+			}
+			want += fmt.Sprint(f(c), " ")
+		}
+		set("ts", ts.Type, func(c *vector.ColumnBuilder) any { c.SetInt(int64(i)); return i })
+		set("i", vector.Int64Type, func(c *vector.ColumnBuilder) any { x := int64(i%7 - 3); c.SetInt(x); return x })
+		set("u", vector.Uint64Type, func(c *vector.ColumnBuilder) any { x := uint64(i % 3); c.SetUint(x); return x })
+		set("f", vector.FloatType, func(c *vector.ColumnBuilder) any { x := float64(i%4) - 1.5; c.SetFloat(x); return x })
+		set("b", vector.BoolType, func(c *vector.ColumnBuilder) any { x := i%2 == 0; c.SetBool(x); return x })
+		b.EndRow()
+		rows = append(rows, want)
+	}
+	fields, in := b.Finish()
+	m := New()
+	m.Append(1, table, fields, in)
+	spec := &scan.Spec{Columns: table.Columns, FilterColumns: table.Columns, TimeColumn: ts, Time: scan.All}
+	got := printAll(t, m.Live(), spec)
+	if !slices.Equal(got, rows) {
+		t.Errorf("got  %v\nwant %v", got, rows)
+	}
+	spec.Filter = filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 0), NArgs: 1}, {Column: 23, Op: filter.IsNull}}
+	var want []string
+	for _, r := range rows {
+		if f := strings.Fields(r); strings.HasPrefix(f[1], "-") && f[1] != "-" && f[4] == "-" {
+			want = append(want, r)
+		}
+	}
+	if got := printAll(t, m.Live(), spec); !slices.Equal(got, want) || len(want) == 0 {
+		t.Errorf("filtered: got %v, want %v", got, want)
+	}
+	w, err := m.Live().Series(&scan.Spec{Columns: table.Columns, TimeColumn: ts, Time: scan.All})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := drainSeries(t, w); n != 100 {
+		t.Errorf("the walk gives %d rows", n)
+	}
+}
+
+// printAll prints the rows of a scan, values apart by blanks.
+func printAll(t *testing.T, run scan.Run, s *scan.Spec) []string {
+	t.Helper()
+	c, err := run.Scan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var out []string
+	var b vector.Batch
+	for {
+		ok, err := c.Next(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return out
+		}
+		for i := range b.N {
+			line := ""
+			for k, v := range b.Cols {
+				switch {
+				case v.IsNull(i):
+					line += "- "
+				case s.Columns[k].Type.Kind() == vector.Int64:
+					line += fmt.Sprint(v.Int(i), " ")
+				case s.Columns[k].Type.Kind() == vector.Uint64:
+					line += fmt.Sprint(v.Uint(i), " ")
+				case s.Columns[k].Type.Kind() == vector.Float64:
+					line += fmt.Sprint(v.Float(i), " ")
+				case s.Columns[k].Type.Kind() == vector.Bool:
+					line += fmt.Sprint(v.Bool(i), " ")
+				}
+			}
+			out = append(out, line)
+		}
+	}
+}
+
+// TestSparseColumnsTakeNoRoom: a wide table whose batches fill few columns.
+func TestSparseColumnsTakeNoRoom(t *testing.T) {
+	table := &schema.Table{ID: 1, Columns: []schema.Column{ts}}
+	b := &vector.Batch{N: 1000, Cols: []*vector.Vector{{Type: ts.Type, Ints: make([]int64, 1000)}}}
+	fields := []vector.Field{{Name: "ts", Type: ts.Type}}
+	for i := range 1000 {
+		c := schema.Column{ID: schema.ColumnID(100 + i), Name: fmt.Sprint("c", i), Type: vector.StringType, Nullable: true}
+		table.Columns = append(table.Columns, c)
+		v := &vector.Vector{Type: c.Type}
+		v.AppendNulls(0, 1000)
+		b.Cols, fields = append(b.Cols, v), append(fields, vector.Field{Name: c.Name, Type: c.Type})
+	}
+	m := New()
+	m.Append(1, table, fields, b)
+	if m.Bytes() > 64<<10 {
+		t.Errorf("1,000 rows of one value take %d bytes", m.Bytes())
+	}
+}
+
+func TestWarmScanAllocatesNothing(t *testing.T) {
+	for _, tags := range []int{0, 2} {
+		table := access(tags)
+		m := filled(table, 100000)
+		spec := &scan.Spec{TimeColumn: ts, Time: scan.Range{From: 10, To: 99990}, Columns: table.Columns, FilterColumns: table.Columns,
+			Filter: filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 500), NArgs: 1}}}
+		c, err := m.Live().Scan(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := m.Live().Series(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b, d vector.Batch
+		if _, _, err := w.Next(); err != nil {
+			t.Fatal(err)
+		}
+		step := func() {
+			if ok, err := c.Next(&b); err != nil || !ok {
+				t.Fatalf("scan ended: %v", err)
+			}
+			if _, err := w.Rows(&d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step()
+		step()
+		if n := testing.AllocsPerRun(10, step); n != 0 {
+			t.Errorf("%d tags: %v allocations a batch", tags, n)
+		}
 	}
 }

@@ -84,11 +84,21 @@ type cursor struct {
 	reader
 	at   int // chunk
 	from int // row of the chunk
+	win  win // rows in hand
 }
+
+// win is rows [from, to) of chunk number at.
+type win struct{ at, from, to int }
 
 func newCursor(s *snapshot, chunks []*chunk, spec *scan.Spec) (*cursor, error) {
 	c := &cursor{}
+	c.vectorOf = c.slice
 	return c, c.open(s, chunks, spec)
+}
+
+// slice gives the rows in hand of one column.
+func (c *cursor) slice(s *source) *vector.Vector {
+	return s.slice(c.chunks[c.win.at], c.win.at, c.win.from, c.win.to)
 }
 
 func (c *cursor) Close() {}
@@ -100,11 +110,11 @@ func (c *cursor) Next(b *vector.Batch) (bool, error) {
 			c.at++
 			continue
 		}
-		at, from, to := c.at, c.from, min(c.from+vector.Size, ch.n)
-		if c.from = to; to == ch.n {
+		c.win = win{c.at, c.from, min(c.from+vector.Size, ch.n)}
+		if c.from = c.win.to; c.from == ch.n {
 			c.at, c.from = c.at+1, 0
 		}
-		if c.window(at, from, to, b) {
+		if c.window(b) {
 			return true, nil
 		}
 	}
@@ -125,9 +135,10 @@ func (c *cursor) begin(ch *chunk) bool {
 	return ok
 }
 
-// window fills b with the rows of [from, to) that pass and tells whether there are any. from is a multiple of
+// window fills b with the rows in hand that pass and tells whether there are any. They begin at a multiple of
 // vector.Size.
-func (c *cursor) window(at, from, to int, b *vector.Batch) bool {
+func (c *cursor) window(b *vector.Batch) bool {
+	at, from, to := c.win.at, c.win.from, c.win.to
 	ch, n := c.chunks[at], to-from
 	keep := c.keep[:vector.Words(n)]
 	keep.Fill(n)
@@ -138,12 +149,12 @@ func (c *cursor) window(at, from, to int, b *vector.Batch) bool {
 		keepSeries(keep, ch.series[from:to], c.allowed)
 	}
 	if c.prog.Len() > 0 {
-		c.eval(n, func(s *source) *vector.Vector { return s.slice(ch, at, from, to) })
+		c.prog.Eval(n, c.lookup, keep)
 	}
 	b.N, b.Cols = n, b.Cols[:0]
 	if keep.All(n) {
 		for i := range c.out {
-			b.Cols = append(b.Cols, c.out[i].slice(ch, at, from, to))
+			b.Cols = append(b.Cols, c.slice(&c.out[i]))
 		}
 	} else {
 		c.rows = keep.AppendRows(c.rows[:0])
@@ -214,7 +225,7 @@ type reader struct {
 	keep    vector.Bitmap   // scratch
 	rows    []uint32        // scratch
 
-	vectorOf func(*source) *vector.Vector // of the evaluation at hand
+	vectorOf func(*source) *vector.Vector // the rows in hand of a column; set before open
 	lookup   func(schema.ColumnID) *vector.Vector
 }
 
@@ -294,12 +305,6 @@ func (r *reader) allow(onTags filter.And) error {
 	return nil
 }
 
-// eval takes the rows that fail a condition out of r.keep.
-func (r *reader) eval(n int, vectorOf func(*source) *vector.Vector) {
-	r.vectorOf = vectorOf
-	r.prog.Eval(n, r.lookup, r.keep[:vector.Words(n)])
-}
-
 // source gives one column of some chunks, as the reader wants to see it.
 type source struct {
 	col    schema.Column
@@ -347,10 +352,10 @@ func (ch *chunk) vector(c schema.Column) *vector.Vector {
 		}
 		return &vector.Vector{Type: c.Type, Uints: widen(ch.series)}
 	}
-	if v := ch.cols[c.ID]; v != nil {
+	if v := ch.column(c.ID); v != nil {
 		return v
 	}
-	if c.Default != nil && ch.table.ByID(c.ID) < 0 { // the column is younger than the rows
+	if c.Default != nil && ch.layout.table.ByID(c.ID) < 0 { // the column is younger than the rows
 		return c.Default
 	}
 	return vector.ConstNull(c.Type)

@@ -21,6 +21,7 @@ func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
 		return &naturalWalk{cursor: c, key: r.s.series[o.ranks[0]].key}, nil
 	}
 	w := &walk{o: o, rank: -1}
+	w.vectorOf = w.collect
 	return w, w.open(r.s, r.s.chunks, spec)
 }
 
@@ -149,7 +150,7 @@ func (w *walk) filter() bool {
 	n := len(w.picked)
 	keep := w.keep[:vector.Words(n)]
 	keep.Fill(n)
-	w.eval(n, w.collect)
+	w.prog.Eval(n, w.lookup, keep)
 	if keep.All(n) {
 		return true
 	}
