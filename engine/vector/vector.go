@@ -412,3 +412,22 @@ func (v *Vector) Bytes64(n int) int64 {
 	b := int64(len(v.Valid)+len(v.Bools)+len(v.Ints)+len(v.Uints)+len(v.Floats)+len(v.Views)) * 8
 	return b + int64(len(v.Heap)) + int64(len(v.Codes))*4
 }
+
+// Truncate cuts a Flat vector to its first n rows. The heap keeps what belonged to the others.
+func (v *Vector) Truncate(n int) {
+	if v.Valid != nil {
+		v.Valid = v.Valid.resize(n)
+	}
+	switch v.Type.Kind() {
+	case Bool:
+		v.Bools = v.Bools.resize(n)
+	case Int64:
+		v.Ints = v.Ints[:n]
+	case Uint64:
+		v.Uints = v.Uints[:n]
+	case Float64:
+		v.Floats = v.Floats[:n]
+	default:
+		v.Views = v.Views[:n]
+	}
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"varve/engine/vfs"
+)
+
+// crashSeeds is how many random runs TestCrash makes; VARVE_CRASH_SEEDS asks for more, as before a release.
+const crashSeeds = 150
+
+// TestCrash cuts the power at a random operation of the file system, several times in a row, recovery included. What was
+// acknowledged is there exactly once; the operation that the crash met is there wholly or not at all.
+func TestCrash(t *testing.T) {
+	seeds := uint64(crashSeeds)
+	if s := os.Getenv("VARVE_CRASH_SEEDS"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = n
+	}
+	for seed := range seeds {
+		crashRun(t, seed)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// errPower is what the file system answers once the power is cut.
+var errPower = errors.New("the power is cut")
+
+// fuse lets a number of file system operations happen and fails all later ones.
+type fuse struct {
+	mu   sync.Mutex
+	left int
+}
+
+func (f *fuse) before(vfs.Op, string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left == 0 {
+		return errPower
+	}
+	f.left--
+	return nil
+}
+
+func crashRun(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 11))
+	w := newWorkload(rand.New(rand.NewPCG(seed, 12)))
+	disk := vfs.NewMem()
+	for round := range 4 {
+		when := fmt.Sprintf("seed %d, round %d", seed, round)
+		f := &fuse{left: 20 + r.IntN(400)}
+		o := testOptions(vfs.WithFaults(disk, f.before))
+		if r.IntN(3) == 0 {
+			o.MemtableLimit = 16 << 10 // replay must flush
+		}
+		o.WriteWait = 1
+		last, after := crashOperations(t, o, w)
+		disk = disk.Crash(r)
+		o.FS, o.MemtableLimit = disk, 0
+		e, err := Open(o)
+		if err != nil {
+			t.Fatalf("%s: open after the crash: %v\n%s", when, err, disk.Files())
+		}
+		if aside := e.SetAside(); len(aside) > 0 {
+			t.Fatalf("%s: damage after a mere crash: %v", when, aside)
+		}
+		got, err := dump(e)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		switch got {
+		case w.model.dump():
+		case after.dump():
+			w.model = after
+		default:
+			t.Fatalf("%s: crashed in %q:\nagainst the state before it:\n%sagainst the state after it:\n%s", when, last,
+				difference(got, w.model.dump()), difference(got, after.dump()))
+		}
+		mustClose(t, e)
+	}
+}
+
+// crashOperations runs random operations until the power is cut: w.model is the state that was acknowledged, after the
+// one that the last operation would have made. Writes that are refused for lack of memory make room by a flush.
+func crashOperations(t *testing.T, o Options, w *workload) (last string, after model) {
+	after = w.model
+	e, err := Open(o)
+	if err != nil {
+		if !errors.Is(err, errPower) {
+			t.Fatalf("open: %v", err)
+		}
+		return "open", after
+	}
+	for {
+		op := w.next()
+		err := op.run(e)
+		after = w.model.clone()
+		if op.change != nil {
+			op.change(after)
+		}
+		if err == nil {
+			w.model = after
+			continue
+		}
+		if errors.Is(err, errPower) {
+			// What the store still does on its way down must not make the answer worse.
+			_ = e.Close(ctx, true)
+			return op.name, after
+		}
+		for name := range w.model {
+			if err := e.Flush(ctx, public(name)); err != nil {
+				if !errors.Is(err, errPower) {
+					t.Fatalf("flush after %q failed with %v: %v", op.name, err, err)
+				}
+				_ = e.Close(ctx, true)
+				return op.name, after
+			}
+		}
+		if !isUnavailable(err) {
+			t.Fatalf("%s: %v", op.name, err)
+		}
+	}
+}
+
+// TestCrashConcurrent cuts the power while several writers write and a flusher flushes: every acknowledged batch is there
+// exactly once, every other one wholly or not at all.
+func TestCrashConcurrent(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 21))
+		disk := vfs.NewMem()
+		f := &fuse{left: 60 + r.IntN(300)}
+		o := testOptions(vfs.WithFaults(disk, f.before))
+		o.NoBackground = false
+		e, err := Open(o)
+		if err != nil {
+			continue
+		}
+		const writers = 4
+		var wg sync.WaitGroup
+		acked := make([][]bool, writers)
+		for k := range writers {
+			wg.Go(func() {
+				for i := 0; ; i++ {
+					rows := make([]modelRow, 30)
+					for j := range rows {
+						rows[j] = modelRow{"ts": int64(i), "batch": int64(k*100000 + i), "row": int64(j)}
+					}
+					err := put(e, "log", appendOnly, rows)
+					acked[k] = append(acked[k], err == nil)
+					if err != nil {
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		_ = e.Close(ctx, false)
+		disk = disk.Crash(r)
+		o.FS = disk
+		if r.IntN(2) == 0 {
+			o.MemtableLimit = 4 << 10
+		}
+		e = mustOpen(t, o)
+		checkBatches(t, e, acked, fmt.Sprintf("seed %d", seed))
+		mustClose(t, e)
+	}
+}
+
+// checkBatches reads the batches of TestCrashConcurrent back.
+func checkBatches(t *testing.T, e *Engine, acked [][]bool, when string) {
+	t.Helper()
+	tables, err := e.Tables("public")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	if len(tables) > 0 {
+		lines, err := scanTable(e, public("log"), everything)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		for _, l := range lines {
+			seen[l]++
+		}
+	}
+	for k, batches := range acked {
+		for i, ok := range batches {
+			found := 0
+			for j := range 30 {
+				n := seen[modelRow{"ts": int64(i), "batch": int64(k*100000 + i), "row": int64(j)}.String()]
+				if n > 1 {
+					t.Fatalf("%s: writer %d, batch %d: row %d is there %d times", when, k, i, j, n)
+				}
+				found += n
+			}
+			if ok && found != 30 || found != 0 && found != 30 {
+				t.Fatalf("%s: writer %d, batch %d, acknowledged %v: %d of 30 rows", when, k, i, ok, found)
+			}
+		}
+	}
+}
