@@ -59,9 +59,7 @@ func (f *fake) Open(query.Session) query.Conn { return fakeConn{f} }
 func (f *fake) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
 }
-func (f *fake) Databases() []engine.Database           { return nil }
-func (f *fake) Tables(string) ([]*engine.Table, error) { return nil, nil }
-
+func (f *fake) Collectors() []prometheus.Collector { return nil }
 func (f *fake) Set(text string) (from, to string, err error) {
 	if text != "debug" {
 		return "", "", fmt.Errorf("no such level")

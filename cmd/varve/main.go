@@ -61,7 +61,7 @@ func run(args []string, io streams) int {
 	var line commandLine
 	exited := -1
 	parser, err := kong.New(&line, kong.Name("varve"), kong.Description("A database server for logs, metrics and traces."),
-		kong.Writers(io.out, io.err), kong.Exit(func(code int) { exited = code }), kong.UsageOnError(),
+		kong.Writers(io.out, io.err), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		panic(fmt.Sprintf("the command model is wrong: %v", err))

@@ -26,8 +26,7 @@ type Levels interface {
 // Store is what /status and /metrics show of the store; engine.Engine is one.
 type Store interface {
 	SetAside() []engine.SetAside
-	Databases() []engine.Database
-	Tables(db string) ([]*engine.Table, error)
+	Collectors() []prometheus.Collector
 }
 
 // Options of a Handler.
@@ -52,11 +51,7 @@ type Handler struct {
 
 // New makes a handler.
 func New(o Options) *Handler {
-	h := &Handler{o: o}
-	if o.Registry != nil {
-		h.figures = promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{DisableCompression: true})
-	}
-	return h
+	return &Handler{o: o, figures: promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{DisableCompression: true})}
 }
 
 // Health answers /health, /ready and /v1/health.
@@ -89,14 +84,12 @@ func (h *Handler) Status(c *web.Ctx) error {
 		body = web.AppendJSONString(body, m[1])
 	}
 	body = append(body, `,"damaged":[`...)
-	if h.o.Store != nil {
-		for i, d := range h.o.Store.SetAside() {
-			if i > 0 {
-				body = append(body, ',')
-			}
-			body = web.AppendJSONString(append(body, `{"file":`...), d.File)
-			body = append(web.AppendJSONString(append(body, `,"reason":`...), d.Reason), '}')
+	for i, d := range h.o.Store.SetAside() {
+		if i > 0 {
+			body = append(body, ',')
 		}
+		body = web.AppendJSONString(append(body, `{"file":`...), d.File)
+		body = append(web.AppendJSONString(append(body, `,"reason":`...), d.Reason), '}')
 	}
 	c.JSON(200, append(body, `]}`...))
 	return nil

@@ -42,7 +42,7 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	}
 	rest, ok := strings.CutPrefix(provider, "static_user_provider:")
 	if !ok {
-		return nil, fmt.Errorf("user_provider %q: a provider begins with static_user_provider:file:, static_user_provider:cmd: or watch_file_user_provider:", Mask(provider))
+		return nil, fmt.Errorf("user_provider %q: it is none of static_user_provider:file:<path>, static_user_provider:cmd:<users>, watch_file_user_provider:<path>", Mask(provider))
 	}
 	if path, ok := strings.CutPrefix(rest, "file:"); ok {
 		return u, u.load(path)
