@@ -45,7 +45,7 @@ func (g *groups) String() string {
 		if b.Rows() == 0 {
 			continue
 		}
-		for o := range optionCount {
+		for o := range OptionCount {
 			if text, ok := g.vars[i].Value(o); ok {
 				fmt.Fprintf(&s, "%s=%q ", o, text)
 			}

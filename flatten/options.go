@@ -16,7 +16,7 @@ const (
 	AppendMode
 	MergeMode
 	PhysicalTable
-	optionCount
+	OptionCount // the number of options
 )
 
 // String is the option's name, also as a hint.
@@ -36,7 +36,7 @@ const suffixVariable = "service_table_suffix"
 // OptionVars are the option variables of a row, as text. Comparable.
 type OptionVars struct {
 	set    uint8
-	values [optionCount]string
+	values [OptionCount]string
 }
 
 // Value is the text of an option; ok tells whether the row names it.
@@ -45,7 +45,7 @@ func (v *OptionVars) Value(o Option) (text string, ok bool) { return v.values[o]
 // group is the option variables of the current row, and the builder of the last row that had some.
 type group struct {
 	set    uint8
-	texts  [optionCount]string // of the options in set, and of former rows
+	texts  [OptionCount]string // of the options in set, and of former rows
 	vars   OptionVars          // of b
 	b      *vector.Builder
 	groups int
@@ -63,7 +63,7 @@ func (g *group) take(o Option, text []byte) {
 func (d *Decoder) moveRow() error {
 	g := &d.group
 	vars := OptionVars{set: g.set}
-	for o := range optionCount {
+	for o := range OptionCount {
 		if g.set>>o&1 != 0 {
 			vars.values[o] = g.texts[o]
 		}

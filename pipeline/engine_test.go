@@ -16,7 +16,7 @@ import (
 
 func openStore(t testing.TB, fs vfs.FS, dir string) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(engine.Options{FS: fs, Dir: dir, NoBackground: true})
+	e, err := engine.Open(engine.Options{FS: fs, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

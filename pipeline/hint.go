@@ -12,6 +12,10 @@ import (
 // commentCreated is the comment of tables that a write creates.
 const commentCreated = "Created on insertion"
 
+// requestHints are the hints that a request can give to log tables. Whether rows replace each other is not among them:
+// log tables keep all rows unless an entry's variables say otherwise.
+var requestHints = [...]string{"ttl", "skip_wal", "auto_create_table", "physical_table", "sst_format"}
+
 // hinter makes the hints of a request's groups: what to create when the table is absent.
 type hinter struct {
 	request *Request
@@ -21,12 +25,12 @@ type hinter struct {
 // hint joins the request's hints with the option variables of rows, which come first.
 func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	text := map[string]string{}
-	for _, o := range []flatten.Option{flatten.TTL, flatten.SkipWAL, flatten.AutoCreateTable, flatten.PhysicalTable} {
-		if x, ok := h.request.Hints[o.String()]; ok {
-			text[o.String()] = x
+	for _, key := range requestHints {
+		if x, ok := h.request.Hints[key]; ok {
+			text[key] = x
 		}
 	}
-	for _, o := range []flatten.Option{flatten.TTL, flatten.SkipWAL, flatten.AutoCreateTable, flatten.PhysicalTable, flatten.AppendMode, flatten.MergeMode} {
+	for o := range flatten.OptionCount {
 		if x, ok := v.Value(o); ok {
 			text[o.String()] = x
 		}
