@@ -43,14 +43,14 @@ type bodyReader struct {
 // this one compares with Content-Length. It moves the connection's deadline as long as bytes come.
 type rawBody struct {
 	from   io.Reader
-	conn   net.Conn
+	conn   net.Conn // nil: the body is in memory
 	length int // -1: chunked
 	read   int
 	moved  time.Time
 }
 
 func (r *rawBody) Read(p []byte) (int, error) {
-	if now := time.Now(); now.Sub(r.moved) > time.Second {
+	if now := time.Now(); r.conn != nil && now.Sub(r.moved) > time.Second {
 		r.moved = now
 		if err := r.conn.SetReadDeadline(now.Add(BodyProgress)); err != nil {
 			return 0, err
@@ -99,7 +99,10 @@ func (c *Ctx) Body() io.Reader {
 		stream = bytes.NewReader(c.Request.Body())
 		length = 0
 	}
-	b.raw = rawBody{from: stream, conn: c.Conn(), length: length}
+	b.raw = rawBody{from: stream, length: length}
+	if c.RequestBodyStream() != nil {
+		b.raw.conn = c.Conn()
+	}
 	if b.limit > 0 && int64(length) > b.limit {
 		b.err = TooLarge
 		return b
