@@ -44,7 +44,7 @@ type bodyReader struct {
 type rawBody struct {
 	from   io.Reader
 	conn   net.Conn // nil: the body is in memory
-	length int // -1: chunked
+	length int      // -1: chunked
 	read   int
 	moved  time.Time
 }
