@@ -35,10 +35,10 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.url, "url", "http://127.0.0.1:4000", "the running server")
-	flag.StringVar(&o.server, "server", "", "start this program on a temporary directory instead, once for each mode of -sync")
-	flag.StringVar(&o.sync, "sync", "always", "with -server: values of wal.sync to measure, such as always,never")
-	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; with -server: where temporary directories are made")
+	flag.StringVar(&o.url, "url", "", "a running server, such as http://127.0.0.1:4000 (default: start one of our own)")
+	flag.StringVar(&o.server, "server", "bin/varve", "without -url: start this program on a temporary directory, once for each mode of -sync")
+	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
+	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
 	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested or text")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
@@ -55,7 +55,7 @@ func main() {
 	flag.StringVar(&o.profile, "profile", "", "profile this program: cpu or mem; the file's name is printed")
 	flag.StringVar(&o.serverProfile, "server-profile", "", "write a CPU profile of the server while it is written to into this file")
 	flag.StringVar(&o.json, "json", "", "write the figures into this file as well")
-	flag.BoolVar(&o.keep, "keep", false, "with -server: keep the data directory and say where it is")
+	flag.BoolVar(&o.keep, "keep", false, "without -url: keep the data directory and say where it is")
 	flag.Parse()
 	if err := start(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -99,7 +99,7 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	modes := []string{""}
-	if o.server != "" {
+	if o.url == "" {
 		modes = strings.Split(o.sync, ",")
 	}
 	var reports []Report
