@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
+	"varve/engine/status"
 	"varve/engine/vfs"
 )
 
@@ -65,7 +67,7 @@ func crashRun(t *testing.T, seed uint64) {
 			o.MemtableLimit = 16 << 10 // replay must flush
 		}
 		o.WriteWait = 1
-		last, after := crashOperations(t, o, w)
+		last, possible := crashOperations(t, o, w)
 		disk = disk.Crash(r)
 		o.FS, o.MemtableLimit = disk, 0
 		e, err := Open(o)
@@ -79,56 +81,50 @@ func crashRun(t *testing.T, seed uint64) {
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		switch got {
-		case w.model.dump():
-		case after.dump():
-			w.model = after
-		default:
+		k := slices.IndexFunc(possible, func(m model) bool { return m.dump() == got })
+		if k < 0 {
 			t.Fatalf("%s: crashed in %q:\nagainst the state before it:\n%sagainst the state after it:\n%s", when, last,
-				difference(got, w.model.dump()), difference(got, after.dump()))
+				difference(got, possible[0].dump()), difference(got, possible[len(possible)-1].dump()))
 		}
+		w.model = possible[k]
 		mustClose(t, e)
 	}
 }
 
-// crashOperations runs random operations until the power is cut: w.model is the state that was acknowledged, after the
-// one that the last operation would have made. Writes that are refused for lack of memory make room by a flush.
-func crashOperations(t *testing.T, o Options, w *workload) (last string, after model) {
-	after = w.model
+// crashOperations runs random operations until the power is cut and gives the last one with the states that the store may
+// be found in. Writes that are refused for lack of memory make room by a flush.
+func crashOperations(t *testing.T, o Options, w *workload) (last string, possible []model) {
 	e, err := Open(o)
 	if err != nil {
 		if !errors.Is(err, errPower) {
 			t.Fatalf("open: %v", err)
 		}
-		return "open", after
+		return "open", []model{w.model}
 	}
 	for {
 		op := w.next()
+		possible := op.outcomes(w.model)
 		err := op.run(e)
-		after = w.model.clone()
-		if op.change != nil {
-			op.change(after)
-		}
 		if err == nil {
-			w.model = after
+			w.model = possible[len(possible)-1]
 			continue
 		}
-		if errors.Is(err, errPower) {
-			// What the store still does on its way down must not make the answer worse.
-			_ = e.Close(ctx, true)
-			return op.name, after
-		}
-		for name := range w.model {
-			if err := e.Flush(ctx, public(name)); err != nil {
-				if !errors.Is(err, errPower) {
-					t.Fatalf("flush after %q failed with %v: %v", op.name, err, err)
+		if status.Of(err) == status.RegionBusy {
+			// Refused before anything happened: a flush makes room.
+			for name := range w.model {
+				if err = e.Flush(ctx, public(name)); err != nil {
+					break
 				}
-				_ = e.Close(ctx, true)
-				return op.name, after
 			}
+			op.name, possible = "flush after "+op.name, []model{w.model}
 		}
-		if !isUnavailable(err) {
-			t.Fatalf("%s: %v", op.name, err)
+		if err != nil {
+			if !errors.Is(err, errPower) {
+				t.Fatalf("%s: %v", op.name, err)
+			}
+			// What the store still does on its way down must not make things worse.
+			_ = e.Close(ctx, true)
+			return op.name, possible
 		}
 	}
 }

@@ -72,7 +72,6 @@ func faultRun(t *testing.T, at int, ever bool) bool {
 		b.mend()
 		e = mustOpen(t, o)
 	}
-	possible := []model{w.model} // what the store may hold: an operation that failed may have happened or not
 	for range 45 {
 		op := w.next()
 		err := op.run(e)
@@ -86,14 +85,9 @@ func faultRun(t *testing.T, at int, ever bool) bool {
 			}
 			b.mend()
 		}
-		after := w.model.clone()
-		if op.change != nil {
-			op.change(after)
-		}
+		possible := op.outcomes(w.model)
 		if err == nil {
-			possible = []model{after}
-		} else {
-			possible = []model{w.model, after}
+			possible = possible[len(possible)-1:]
 		}
 		w.model = settle(t, e, possible, when)
 	}

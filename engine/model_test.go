@@ -110,6 +110,21 @@ type op struct {
 	name   string
 	run    func(e *Engine) error
 	change func(m model)
+	// first is what may have happened of it when it failed: nil when nothing.
+	first func(m model)
+}
+
+// outcomes are the states that the store may be in after the operation failed.
+func (o op) outcomes(before model) []model {
+	all := []model{before}
+	for _, f := range []func(model){o.first, o.change} {
+		if f != nil {
+			m := before.clone()
+			f(m)
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 var ctx = context.Background()
@@ -315,7 +330,7 @@ func (w *workload) rows(kind modelKind) []modelRow {
 	base := w.r.Int64N(5) * 1000
 	for i := range rows {
 		row := modelRow{"ts": base + w.r.Int64N(40), "batch": w.batch, "row": int64(i)}
-		if kind != appendOnly && w.r.IntN(10) > 0 {
+		if kind != appendOnly && (i == 0 || w.r.IntN(10) > 0) {
 			row["host"] = fmt.Sprint("h", w.r.IntN(4))
 		}
 		if w.r.IntN(3) > 0 {
@@ -347,24 +362,24 @@ func (w *workload) next() op {
 	case k < 94:
 		return op{name: "compact " + name, run: func(e *Engine) error { return e.Compact(ctx, public(name)) }}
 	case k < 96:
-		return op{"truncate " + name, func(e *Engine) error { return e.Truncate(ctx, public(name)) },
-			func(m model) { m[name] = &modelTable{kind: kind, keys: map[string]modelRow{}} }}
+		return op{name: "truncate " + name, run: func(e *Engine) error { return e.Truncate(ctx, public(name)) },
+			change: func(m model) { m[name] = &modelTable{kind: kind, keys: map[string]modelRow{}} }}
 	case k < 97:
-		return op{"drop " + name, func(e *Engine) error { return e.DropTables(ctx, []schema.Name{public(name)}) },
-			func(m model) { delete(m, name) }}
+		return op{name: "drop " + name, run: func(e *Engine) error { return e.DropTables(ctx, []schema.Name{public(name)}) },
+			change: func(m model) { delete(m, name) }}
 	}
 	return w.write(name, kind)
 }
 
 func (w *workload) write(name string, kind modelKind) op {
 	rows := w.rows(kind)
+	create := func(m model) {
+		if m[name] == nil {
+			m[name] = &modelTable{kind: kind, keys: map[string]modelRow{}}
+		}
+	}
 	return op{fmt.Sprintf("write %d rows into %s", len(rows), name), func(e *Engine) error { return put(e, name, kind, rows) },
-		func(m model) {
-			if m[name] == nil {
-				m[name] = &modelTable{kind: kind, keys: map[string]modelRow{}}
-			}
-			m[name].put(rows)
-		}}
+		func(m model) { create(m); m[name].put(rows) }, create}
 }
 
 func (w *workload) delete(name string) op {
@@ -372,8 +387,8 @@ func (w *workload) delete(name string) op {
 	for range 1 + w.r.IntN(10) {
 		keys = append(keys, modelRow{"host": fmt.Sprint("h", w.r.IntN(4)), "ts": w.r.Int64N(5)*1000 + w.r.Int64N(40)})
 	}
-	return op{fmt.Sprintf("delete %d keys of %s", len(keys), name), func(e *Engine) error { return remove(e, name, keys) },
-		func(m model) { m[name].remove(keys) }}
+	return op{name: fmt.Sprintf("delete %d keys of %s", len(keys), name), run: func(e *Engine) error { return remove(e, name, keys) },
+		change: func(m model) { m[name].remove(keys) }}
 }
 
 // testOptions are options that make small tests meet many files.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"varve/engine/manifest"
+	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -43,11 +44,12 @@ type core struct {
 	damageMu sync.Mutex // protects damaged
 	damaged  []SetAside
 
-	found Recovery
-	work  chan *region // regions that want a flush
-	merge chan *region // regions that got a part
-	stop  context.CancelFunc
-	wg    sync.WaitGroup
+	found    Recovery
+	replayed map[*region][]*part // parts made by replay that the manifest does not list yet
+	work     chan *region        // regions that want a flush
+	merge    chan *region        // regions that got a part
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
 }
 
 // catalog is all names of one moment. Immutable.
@@ -66,7 +68,7 @@ const (
 func open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	start := o.Now()
-	e := &Engine{core{o: o, room: newSignal(), work: make(chan *region, 1024), merge: make(chan *region, 1024)}}
+	e := &Engine{core{o: o, room: newSignal(), work: make(chan *region, 1024), merge: make(chan *region, 1024), replayed: map[*region][]*part{}}}
 	e.catalog.Store(&catalog{})
 	if err := o.FS.MkdirAll(path.Join(o.Dir, partsDir)); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
@@ -212,6 +214,9 @@ func (e *core) replay() error {
 	if err != nil {
 		return fmt.Errorf("replay of the log: %w", err)
 	}
+	if err := e.finishReplay(); err != nil {
+		return err
+	}
 	e.found.ReplayedBytes = result.Bytes
 	for _, d := range result.Damaged {
 		e.noteDamage(SetAside{"wal/" + d.File, d.String()})
@@ -245,9 +250,49 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 	e.found.ReplayedRows += int64(r.batch.N)
 	e.metrics.ReplayedRows.Add(float64(r.batch.N))
 	if m.table.Bytes() > e.o.FlushBytes || e.memBytes.Load() > e.o.MemtableLimit {
-		return e.flushRegion(context.Background(), region)
+		return e.flushReplayed(region)
 	}
 	return nil
+}
+
+// flushReplayed writes what has been replayed of a region into a part that the manifest learns of at the end of replay.
+// The log is not in the order of sequence numbers, so until then nobody can say up to which one everything is in parts;
+// a crash before the end leaves files that no manifest lists, and the log.
+func (e *core) flushReplayed(r *region) error {
+	m := r.snap.Load().live
+	run := m.table.Freeze()
+	if run.Rows() == 0 {
+		return nil
+	}
+	p, err := e.writePart(r.snap.Load().schema, []scan.Run{run}, runSequences(run))
+	if err != nil {
+		return err
+	}
+	r.replace(func(s *regionSnap) { s.live, s.parts = newMem(), append(s.parts, p) })
+	e.replayed[r] = append(e.replayed[r], p)
+	e.forget(m)
+	return nil
+}
+
+// finishReplay tells the manifest of the parts made by replay: all of them and the last sequence number in one edit.
+func (e *core) finishReplay() error {
+	var edit manifest.Edit
+	for r := range e.replayed {
+		if err := e.flushReplayed(r); err != nil {
+			return err
+		}
+		last := uint64(0)
+		for _, p := range e.replayed[r] {
+			last = max(last, p.meta.MaxSeq)
+			edit.AddParts = append(edit.AddParts, manifest.PartEdit{Table: r.id, Part: p.meta})
+		}
+		edit.Flushed = append(edit.Flushed, manifest.FlushedEdit{Table: r.id, Sequence: last})
+	}
+	if len(edit.AddParts) == 0 {
+		return nil
+	}
+	e.replayed = nil
+	return e.manifest.Apply(edit)
 }
 
 // began notes a write: the log must be kept from at on, if at is not 0. The caller holds region.mu.
