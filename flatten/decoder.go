@@ -87,14 +87,17 @@ type Decoder struct {
 	edges int     // of all nodes
 	paths map[string]*node
 	bound []*node // bound to a column in this row
-	stamp uint64  // number of the entry; a node stamped with it was seen in this entry
+	seen  [64]*node
+	seenN int    // nodes seen in this row; the first of them are in seen
+	stamp uint64 // number of the entry; a node stamped with it was seen in this entry
 
 	b      *vector.Builder // of rows without option variables; others are moved on from here
 	time   *vector.ColumnBuilder
-	msg    *vector.ColumnBuilder // of text lines
-	timeNS int64                 // the time of the last row that got the clock's, in ns
-	spare  int                   // rows that may still get the last reading of the clock
-	timed  bool                  // the current row has its time
+	msg    *vector.ColumnBuilder   // of text lines
+	timeNS int64                   // the time of the last row that got the clock's, in ns
+	spare  int                     // rows that may still get the last reading of the clock
+	timed  bool                    // the current row has its time
+	set    []*vector.ColumnBuilder // what the row may have set, when it is undone
 	group  group
 	res    Result
 	err    error // the request's error; the rest of the body is read for its own errors only

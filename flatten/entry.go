@@ -25,9 +25,10 @@ func (d *Decoder) entry(start, end int) error {
 // row makes the row of flattened fields, which are in byte order of their names.
 func (d *Decoder) row(fs []field) error {
 	d.group.set = 0
+	d.set = append(d.set[:0], d.time)
 	err := d.setFields(fs)
 	if err != nil {
-		d.b.DropRow()
+		d.b.DropRow(d.set...)
 		return err
 	}
 	return d.endRow()
@@ -82,6 +83,7 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	if err != nil {
 		return err
 	}
+	d.set = append(d.set, c)
 	switch v.kind {
 	case boolValue:
 		c.SetBool(v.int != 0)

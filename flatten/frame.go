@@ -16,6 +16,7 @@ func (d *Decoder) beginRow() {
 	d.timed = d.o.Time.Kind == Now
 	d.group.set = 0
 	d.bound = d.bound[:0]
+	d.seenN = 0
 }
 
 // timeAbsent gives the clock's time to a row that lacks the field of its time, where errors are ignored.
@@ -27,9 +28,20 @@ func (d *Decoder) timeAbsent() bool {
 	return true
 }
 
-// undo takes back what the predictive reader did of a row, its new columns included.
+// undo takes back what the predictive reader did of a row, its new columns included. It must not look at all columns:
+// a body of thousands of columns can have millions of bad lines.
 func (d *Decoder) undo() {
-	if d.b.AbandonRow() == 0 {
+	d.set = append(d.set[:0], d.time)
+	if d.seenN > len(d.seen) {
+		d.set = d.set[:0] // all; such rows are long
+	} else {
+		for _, n := range d.seen[:d.seenN] {
+			if n.col != nil {
+				d.set = append(d.set, n.col)
+			}
+		}
+	}
+	if d.b.AbandonRow(d.set...) == 0 {
 		return
 	}
 	for _, n := range d.bound {

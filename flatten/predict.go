@@ -23,6 +23,8 @@ func (d *Decoder) object(n *node, i, depth int) (end int, f fault) {
 			return i, odd
 		}
 		c.stamp = d.stamp
+		d.seen[d.seenN&63] = c
+		d.seenN++
 		if b[i] <= ' ' {
 			i = d.blank(i)
 		}

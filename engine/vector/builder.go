@@ -95,30 +95,34 @@ func (b *Builder) EndRow() {
 	b.rows++
 }
 
-// DropRow undoes the values set in this row. Columns that it introduced stay.
-func (b *Builder) DropRow() {
-	for _, c := range b.cols {
-		if c.n > b.rows {
-			c.undo()
-		}
-	}
+// DropRow undoes the values set in this row. Columns that it introduced stay. Who knows the columns that the row may
+// have set names them; without, all are looked at.
+func (b *Builder) DropRow(set ...*ColumnBuilder) {
+	b.undo(set)
 	b.sortNew()
 }
 
 // AbandonRow undoes the row as if it had not begun: values and the columns that it introduced, pinned ones excepted. It
-// gives the number of columns removed; their builders are dead.
-func (b *Builder) AbandonRow() int {
+// gives the number of columns removed; their builders are dead. set is as in DropRow.
+func (b *Builder) AbandonRow(set ...*ColumnBuilder) int {
+	b.undo(set)
 	removed := len(b.cols) - b.sorted
 	for _, c := range b.cols[b.sorted:] {
 		c.round = 0
 	}
 	b.cols = b.cols[:b.sorted]
-	for _, c := range b.cols {
+	return removed
+}
+
+func (b *Builder) undo(set []*ColumnBuilder) {
+	if len(set) == 0 {
+		set = b.cols
+	}
+	for _, c := range set {
 		if c.n > b.rows {
 			c.undo()
 		}
 	}
-	return removed
 }
 
 func (b *Builder) sortNew() {

@@ -10,9 +10,11 @@ func TestBuilderAbandonRow(t *testing.T) {
 	b.EndRow()
 	column(t, b, "ts", Int64Type).SetInt(2)
 	column(t, b, "b", StringType).SetString("x")
-	if got := b.AbandonRow(); got != 1 {
+	if got := b.AbandonRow(b.Lookup("ts"), b.Lookup("b")); got != 1 {
 		t.Errorf("%d columns removed, want 1", got)
 	}
+	column(t, b, "a", Int64Type).SetInt(7)
+	b.DropRow(b.Lookup("a"))
 	if b.Lookup("b") != nil {
 		t.Error("the column is still there")
 	}
