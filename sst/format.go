@@ -66,8 +66,9 @@ type directory struct {
 	blockRows      uint64 // the usual number of rows of a block
 	minSeq, maxSeq uint64
 	hidden         bool
-	rows           []uint64 // of each block
-	minTime        []uint64 // of each block, as bit patterns
+	time           schema.ColumnID // the time index
+	rows           []uint64        // of each block
+	minTime        []uint64        // of each block, as bit patterns
 	maxTime        []uint64
 }
 
@@ -77,6 +78,7 @@ func (d *directory) append(dst []byte, e *encoding.Encoder) []byte {
 		flags = 1
 	}
 	dst = append(dst, flags)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(d.time))
 	dst = binary.AppendUvarint(dst, d.blockRows)
 	dst = binary.AppendUvarint(dst, d.minSeq)
 	dst = binary.AppendUvarint(dst, d.maxSeq)
@@ -162,7 +164,11 @@ func readDirectory(src []byte, size uint64) (*directory, error) {
 	var dec encoding.Decoder
 	d := &directory{}
 	flags := r.take(1)[0]
+	if flags&^1 != 0 {
+		r.fail("unknown flags %#x", flags)
+	}
 	d.hidden = flags&1 != 0
+	d.time = schema.ColumnID(binary.LittleEndian.Uint32(r.take(4)))
 	d.blockRows, d.minSeq, d.maxSeq = r.uvarint(), r.uvarint(), r.uvarint()
 	d.series, d.seriesCount = r.ref(size), r.uvarint()
 	d.rows = r.uints(&dec, maxBlocks)

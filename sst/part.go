@@ -97,6 +97,9 @@ func (p *Part) open() error {
 		p.columns = append(p.columns, c)
 		p.byID[c.id] = c
 	}
+	if t := p.byID[p.dir.time]; t == nil || t.typ.Kind() != vector.Int64 {
+		return p.corrupt(fmt.Errorf("no time index column %d", p.dir.time), "directory")
+	}
 	p.blocks = make([]block, len(p.dir.rows))
 	first := uint64(0)
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)

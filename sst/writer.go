@@ -88,16 +88,14 @@ func NewWriter(f vfs.File, o WriterOptions) *Writer {
 		}
 		if columns[i].Semantic == schema.Timestamp {
 			w.time = i
+			w.dir.time = columns[i].ID
 		}
 		w.cols = append(w.cols, c)
 	}
 	if w.time < 0 && w.err == nil {
 		w.err = errors.New("a part needs its time index column")
 	}
-	w.dir = directory{blockRows: uint64(o.BlockRows), minSeq: o.MinSeq, maxSeq: o.MaxSeq, hidden: o.Hidden}
-	if o.Hidden {
-		w.dir.minSeq, w.dir.maxSeq = math.MaxUint64, 0
-	}
+	w.dir.blockRows, w.dir.minSeq, w.dir.maxSeq, w.dir.hidden = uint64(o.BlockRows), o.MinSeq, o.MaxSeq, o.Hidden
 	return w
 }
 

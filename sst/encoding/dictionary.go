@@ -57,8 +57,11 @@ func (d *Dictionary) Reset() {
 // probeRows is the number of rows after which a block that is nearly all new values is given up.
 const probeRows = 256
 
-// Codes appends the code of every string to codes, adding new values. When they do not fit, or when more than one in
-// four of the block is new and so the dictionary would not pay, everything is as before and ok is false.
+// fewValues is the number of new values that a dictionary takes however few rows there are.
+const fewValues = 8
+
+// Codes appends the code of every string to codes, adding new values. When they do not fit, or when so many of the block
+// are new that the dictionary would not pay, everything is as before and ok is false.
 func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ []uint32, ok bool) {
 	from, heapFrom := len(d.Views), len(d.Heap)
 	mark := len(codes)
@@ -73,6 +76,10 @@ func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ 
 			}
 		}
 		codes = append(codes, c)
+	}
+	if added := len(d.Views) - from; added > fewValues && added > len(views)/2 {
+		d.truncate(from, heapFrom)
+		return codes[:mark], false
 	}
 	return codes, true
 }

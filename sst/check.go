@@ -1,0 +1,160 @@
+package sst
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+	"varve/sst/encoding"
+	"varve/sst/index"
+)
+
+// Check verifies everything that a part claims: checksums, series, every block of every column, that times rise within
+// a series, that zones are the bounds of their blocks and that postings name the blocks of their values. It gives one
+// error for each damaged place; all wrap ErrCorrupt but those of the file system.
+func Check(fs vfs.FS, name string) []error {
+	p, err := Open(fs, name, OpenOptions{})
+	if err != nil {
+		return []error{err}
+	}
+	c := checker{p: p}
+	c.series()
+	for _, col := range p.columns {
+		c.column(col)
+	}
+	if err := p.Close(); err != nil {
+		c.errs = append(c.errs, err)
+	}
+	return c.errs
+}
+
+type checker struct {
+	p    *Part
+	errs []error
+	dec  encoding.Decoder
+	v    vector.Vector
+	last int64 // time of the last row of the block before
+}
+
+func (c *checker) add(err error) {
+	if err != nil {
+		c.errs = append(c.errs, err)
+	}
+}
+
+// series walks over all keys: they rise and can be parsed.
+func (c *checker) series() {
+	t, err := c.p.seriesTable()
+	if err != nil {
+		c.add(err)
+		return
+	}
+	walk, err := t.walk(0)
+	var last []byte
+	for i := 0; i < t.len() && err == nil; i++ {
+		if err = walk.step(); err != nil {
+			break
+		}
+		if i > 0 && bytes.Compare(walk.key, last) <= 0 {
+			err = fmt.Errorf("key %d does not rise", i)
+			break
+		}
+		last = append(last[:0], walk.key...)
+		_, err = schema.ParseSeriesKey(walk.key, func(schema.ColumnID, []byte) {})
+	}
+	if err == nil && walk.off != uint64(len(t.keys)) {
+		err = fmt.Errorf("%d bytes behind the keys", uint64(len(t.keys))-walk.off)
+	}
+	if err != nil {
+		c.add(c.p.corrupt(err, "series"))
+	}
+}
+
+// column decodes every block and compares what the indexes say.
+func (c *checker) column(col *column) {
+	x, err := c.p.index(col)
+	if err != nil {
+		c.add(err)
+		return
+	}
+	values, err := c.p.dictionary(col)
+	if err != nil {
+		c.add(err)
+		return
+	}
+	posts, err := c.p.postings(col)
+	if err != nil {
+		c.add(err)
+	}
+	zones := index.NewZones(col.typ)
+	for i := range c.p.blocks {
+		n := c.p.blocks[i].rows
+		if _, err := c.p.decode(&c.dec, col, i, &c.v); err != nil {
+			c.add(err)
+			zones = nil
+			continue
+		}
+		flat := c.v.Flatten(n)
+		if zones != nil {
+			zones.Add(flat, n)
+		}
+		if posts != nil {
+			c.postings(col, posts, values, i)
+		}
+		if col.id == c.p.dir.time {
+			c.times(col, flat, i)
+		}
+	}
+	if zones != nil && !zones.Equal(x.zones) {
+		c.add(c.p.corrupt(errors.New("zones are not the bounds of the blocks"), fmt.Sprintf("column %q", col.name)))
+	}
+}
+
+// times holds that time does not fall within a series.
+func (c *checker) times(col *column, v *vector.Vector, block int) {
+	t, err := c.p.seriesTable()
+	if err != nil {
+		return // said already
+	}
+	b := &c.p.blocks[block]
+	if v.Valid != nil || b.minTime != slices.Min(v.Ints[:b.rows]) || b.maxTime != slices.Max(v.Ints[:b.rows]) {
+		c.add(c.p.corrupt(errors.New("times are not those of the directory"), c.p.place(col, block)))
+		return
+	}
+	s := t.at(b.first)
+	for i, x := range v.Ints[:b.rows] {
+		if _, to := t.rows(s); b.first+i >= to {
+			s++
+		}
+		if from, _ := t.rows(s); b.first+i > from && x < c.last {
+			c.add(c.p.corrupt(fmt.Errorf("time %d after %d within a series", x, c.last), c.p.place(col, block)))
+			return
+		}
+		c.last = x
+	}
+}
+
+// postings compares the codes of a block with what the postings say.
+func (c *checker) postings(col *column, posts *index.Postings, values *vector.Vector, block int) {
+	seen := make([]bool, posts.Len())
+	if c.v.Form == vector.Dict && c.v.Values == values {
+		for i, code := range c.v.Codes {
+			if !c.v.IsNull(i) {
+				seen[code] = true
+			}
+		}
+	} else if c.v.Form != vector.Const || !c.v.IsNull(0) {
+		c.add(c.p.corrupt(errors.New("a column with postings has a block without codes"), c.p.place(col, block)))
+		return
+	}
+	for i, held := range seen {
+		if held != posts.Holds(i, block) {
+			c.add(c.p.corrupt(fmt.Errorf("posting of value %q", values.Bytes(i)), c.p.place(col, block)))
+			return
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package sst
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"varve/engine/filter"
+	"varve/engine/scan"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// file reads a file of a file system.
+func file(tb testing.TB, fs vfs.FS, name string) []byte {
+	tb.Helper()
+	m, err := fs.Map(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b := bytes.Clone(m.Bytes())
+	if err := m.Unmap(); err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// store writes a file.
+func store(tb testing.TB, fs vfs.FS, name string, b []byte) {
+	tb.Helper()
+	f, err := fs.Create(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := f.Write(b); err != nil {
+		tb.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// smallPart is a part of some series with all kinds of sections.
+func smallPart(tb testing.TB) (vfs.FS, *table) {
+	tb.Helper()
+	r := rand.New(rand.NewPCG(3, 3))
+	t := newTable(r, 6, 8, true)
+	fs := vfs.NewMem()
+	t.write(tb, fs, "p", r, WriterOptions{})
+	return fs, t
+}
+
+// TestDump holds the layout: an annotated dump of a small part. The part itself, as version 1 wrote it, is kept too and
+// must go on opening.
+func TestDump(t *testing.T) {
+	fs, _ := smallPart(t)
+	var got bytes.Buffer
+	if err := Dump(&got, fs, "p"); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("testdata/small.dump", got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/small.dump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("the dump differs from testdata/small.dump (-update rewrites it)\n%s", firstDifference(got.String(), string(want)))
+	}
+}
+
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return " got " + g[i] + "\nwant " + w[i]
+		}
+	}
+	return "one is longer"
+}
+
+// TestVersion1 reads the part that the first version of the format wrote.
+func TestVersion1(t *testing.T) {
+	fs, model := smallPart(t)
+	if _, err := os.Stat("testdata/v1.part"); *update && errors.Is(err, os.ErrNotExist) {
+		if err := os.WriteFile("testdata/v1.part", file(t, fs, "p"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile("testdata/v1.part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store(t, fs, "old", b)
+	if errs := Check(fs, "old"); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	p, err := Open(fs, "old", OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All}, func(*seriesRows, row) bool { return true })
+}
+
+// readAll reads a part in every way and gives the first error.
+func readAll(fs vfs.FS, name string) (rows int, err error) {
+	p, err := Open(fs, name, OpenOptions{Cache: NewCache(1 << 20)})
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	for _, and := range []filter.And{nil, {cond(levelColumn, filter.Equal, "warn")}, {cond(hostColumn, filter.NotEqual, "x"), cond(bytesColumn, filter.Less, int64(9))},
+		{cond(messageColumn, filter.NotEqual, "x")}} { // a condition on every column with postings
+		spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: and, FilterColumns: allColumns}
+		if rows, err = drain(p, spec); err != nil {
+			return rows, err
+		}
+		if and == nil && rows != int(p.Meta().Rows) {
+			return rows, errors.New("rows are missing")
+		}
+	}
+	for _, c := range fieldColumns {
+		p.Run().Stat(c)
+	}
+	return rows, nil
+}
+
+func drain(p *Part, spec *scan.Spec) (rows int, err error) {
+	c, err := p.Run().Scan(spec)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	var b vector.Batch
+	for {
+		ok, err := c.Next(&b)
+		if !ok || err != nil {
+			break
+		}
+		for i := range b.N {
+			text(&b, i)
+		}
+		rows += b.N
+	}
+	walk, err := p.Run().Series(spec)
+	if err != nil {
+		return rows, err
+	}
+	defer walk.Close()
+	for {
+		_, ok, err := walk.Next()
+		if !ok || err != nil {
+			return rows, err
+		}
+		for {
+			ok, err := walk.Rows(&b)
+			if err != nil {
+				return rows, err
+			}
+			if !ok {
+				break
+			}
+		}
+	}
+}
+
+// TestDamage turns every byte of a part, one at a time: a reader gives an error that wraps ErrCorrupt, and Check finds
+// it too. No byte may be believed unchecked.
+func TestDamage(t *testing.T) {
+	fs, _ := smallPart(t)
+	whole := file(t, fs, "p")
+	if errs := Check(fs, "p"); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	for i := range whole {
+		b := bytes.Clone(whole)
+		b[i] ^= 1 << (i % 8)
+		store(t, fs, "bad", b)
+		if _, err := readAll(fs, "bad"); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("byte %d of %d turned: %v", i, len(whole), err)
+		} else if !strings.Contains(err.Error(), "bad") {
+			t.Fatalf("byte %d turned: the error does not name the file: %v", i, err)
+		}
+		errs := Check(fs, "bad")
+		if len(errs) == 0 {
+			t.Fatalf("byte %d of %d turned: Check finds nothing", i, len(whole))
+		}
+		for _, err := range errs {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("byte %d turned: Check says %v", i, err)
+			}
+		}
+	}
+}
+
+// TestTruncated cuts a part at every length.
+func TestTruncated(t *testing.T) {
+	fs, _ := smallPart(t)
+	whole := file(t, fs, "p")
+	for n := range whole {
+		store(t, fs, "cut", whole[:n])
+		if _, err := Open(fs, "cut", OpenOptions{}); !errors.Is(err, ErrCorrupt) {
+			t.Fatalf("cut at %d of %d: %v", n, len(whole), err)
+		}
+	}
+}
+
+// TestMisplacedPage swaps two pages with their checksums: each is whole, but not what belongs there.
+func TestMisplacedPage(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	fs := vfs.NewMem()
+	newTable(r, 1, 3*2048, false).write(t, fs, "p", r, WriterOptions{BlockRows: 2048})
+	p, err := Open(fs, "p", OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := p.byID[messageColumn.ID]
+	x, err := p.index(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := file(t, fs, "p")
+	n := min(x.length[0], x.length[1])
+	copy(b[x.off[1]:], p.data[x.off[0]:x.off[0]+uint64(n)])
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store(t, fs, "p", b)
+	if _, err := readAll(fs, "p"); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `column "message": block 1`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestOtherVersion(t *testing.T) {
+	fs, _ := smallPart(t)
+	b := file(t, fs, "p")
+	end := b[len(b)-footerSize:]
+	binary.LittleEndian.PutUint32(end[40:], 2)
+	binary.LittleEndian.PutUint32(end[52:], crc32.Checksum(end[:52], castagnoli))
+	store(t, fs, "new", b)
+	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !strings.Contains(err.Error(), "format version 2; this program reads version 1") {
+		t.Errorf("%v", err)
+	}
+}
+
+// resign gives a mutated part valid checksums, so that what lies behind them is tested too.
+func resign(b []byte) {
+	if len(b) < len(magic)+footerSize {
+		return
+	}
+	end := b[len(b)-footerSize:]
+	off, n := binary.LittleEndian.Uint64(end), binary.LittleEndian.Uint64(end[8:])
+	if off < uint64(len(b)) && n <= uint64(len(b))-off {
+		dir := b[off : off+n]
+		binary.LittleEndian.PutUint32(end[44:], crc32.Checksum(dir, castagnoli))
+		if d, err := readDirectory(dir, off); err == nil {
+			sign := func(r ref) {
+				if r.present() {
+					binary.LittleEndian.PutUint32(b[r.off+r.length:], crc32.Checksum(b[r.off:r.off+r.length], castagnoli))
+				}
+			}
+			sign(d.series)
+			for _, c := range d.columns {
+				sign(c.indexRef)
+				sign(c.dictRef)
+				sign(c.postRef)
+			}
+			signPages(b, d)
+		}
+		binary.LittleEndian.PutUint32(end[44:], crc32.Checksum(dir, castagnoli))
+	}
+	binary.LittleEndian.PutUint32(end[52:], crc32.Checksum(end[:52], castagnoli))
+}
+
+// signPages signs the pages that the page indexes name.
+func signPages(b []byte, d *directory) {
+	p := &Part{data: b, dir: d, metrics: NewMetrics(), blocks: make([]block, len(d.rows))}
+	for i, n := range d.rows {
+		p.blocks[i].rows = int(min(n, MaxBlockRows))
+	}
+	for i := range d.columns {
+		c := &column{columnEntry: d.columns[i]}
+		x, err := p.index(c)
+		if err != nil {
+			continue
+		}
+		for k := range x.off {
+			page := b[x.off[k] : x.off[k]+uint64(x.length[k])]
+			body := page[:len(page)-sumSize]
+			binary.LittleEndian.PutUint32(page[len(body):], pageSum(c.id, k, body))
+		}
+	}
+}
+
+// FuzzPart changes a few bytes of a part, as they are and with all checksums made right again: whatever comes out is
+// rows or an error.
+func FuzzPart(f *testing.F) {
+	fs, _ := smallPart(f)
+	whole := file(f, fs, "p")
+	r := rand.New(rand.NewPCG(5, 5))
+	for i := range 300 {
+		f.Add(uint32(r.IntN(len(whole))), []byte{byte(r.Uint32()), byte(i)}, i%4 > 0)
+	}
+	for i := range 200 { // the end: directory and footer
+		f.Add(uint32(len(whole)-1-i*4), []byte{byte(r.Uint32())}, true)
+	}
+	f.Fuzz(func(t *testing.T, at uint32, change []byte, sign bool) {
+		b := bytes.Clone(whole)
+		if int(at) >= len(b) {
+			return
+		}
+		copy(b[at:], change)
+		if sign {
+			resign(b)
+		}
+		fs := vfs.NewMem()
+		store(t, fs, "p", b)
+		readAll(fs, "p")
+		Check(fs, "p")
+		Dump(&bytes.Buffer{}, fs, "p")
+	})
+}

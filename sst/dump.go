@@ -1,0 +1,171 @@
+package sst
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+	"varve/sst/encoding"
+)
+
+// dumpRows is the number of first rows that a dump prints in full.
+const dumpRows = 10
+
+// Dump prints a part readably: the places of all sections, every block's encoding, size and zone, dictionaries, series
+// and the first rows. What is damaged is printed as the error it gives; the dump goes on behind it.
+func Dump(out io.Writer, fs vfs.FS, name string) error {
+	p, err := Open(fs, name, OpenOptions{})
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	d := &dumper{p: p, w: w}
+	d.head()
+	d.series()
+	for _, c := range p.columns {
+		d.column(c)
+	}
+	d.rows()
+	if err := p.Close(); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+type dumper struct {
+	p *Part
+	w *bufio.Writer
+}
+
+func (d *dumper) line(format string, args ...any) {
+	fmt.Fprintf(d.w, format+"\n", args...) // bufio keeps the error for Flush
+}
+
+func (d *dumper) ref(title string, r ref) {
+	if r.present() {
+		d.line("  %-14s at %8d, %6d bytes", title, r.off, r.length)
+	}
+}
+
+func (d *dumper) head() {
+	p, m := d.p, d.p.meta
+	d.line("part           format version %d, %d bytes, %d of them index", formatVersion, m.Bytes, m.IndexBytes)
+	d.line("rows           %d in %d blocks of up to %d, %d series", m.Rows, len(p.blocks), p.dir.blockRows, m.Series)
+	d.line("time           %d to %d, in column %d", m.MinTime, m.MaxTime, p.dir.time)
+	d.line("sequence       %d to %d, stored for every row: %t", m.MinSeq, m.MaxSeq, p.dir.hidden)
+	for i, b := range p.blocks {
+		d.line("block %-4d     rows %d to %d, time %d to %d", i, b.first, b.first+b.rows-1, b.minTime, b.maxTime)
+	}
+}
+
+func (d *dumper) series() {
+	d.line("series")
+	d.ref("section", d.p.dir.series)
+	t, err := d.p.seriesTable()
+	if err != nil {
+		d.line("  %v", err)
+		return
+	}
+	walk, err := t.walk(0)
+	for i := 0; i < t.len() && err == nil; i++ {
+		if err = walk.step(); err != nil {
+			break
+		}
+		from, to := t.rows(i)
+		text := ""
+		id, bad := schema.ParseSeriesKey(walk.key, func(c schema.ColumnID, val []byte) { text += fmt.Sprintf(" %d=%q", c, val) })
+		if bad != nil {
+			text = " " + bad.Error()
+		}
+		d.line("  %-14d rows %d to %d, table %d%s", i, from, to-1, id, text)
+	}
+	if err != nil {
+		d.line("  %v", err)
+	}
+}
+
+func (d *dumper) column(c *column) {
+	p := d.p
+	d.line("column %d %q %s", c.id, c.name, c.typ)
+	d.ref("pages", c.pageRef)
+	d.ref("page index", c.indexRef)
+	d.ref("dictionary", c.dictRef)
+	d.ref("postings", c.postRef)
+	x, err := p.index(c)
+	if err != nil {
+		d.line("  %v", err)
+		return
+	}
+	for i := range p.blocks {
+		page := p.data[x.off[i] : x.off[i]+uint64(x.length[i])]
+		about := "damaged"
+		if desc, err := encoding.Describe(page); err == nil {
+			about = desc.Encoding.String()
+		}
+		bounds := "no values"
+		if !x.zones.Min.IsNull(i) {
+			bounds = printed(x.zones.Min, i) + " to " + printed(x.zones.Max, i)
+			if x.zones.MaxCut.Get(i) {
+				bounds += " (cut)"
+			}
+		}
+		d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i], bounds)
+	}
+	d.dictionary(c)
+}
+
+func (d *dumper) dictionary(c *column) {
+	values, err := d.p.dictionary(c)
+	if err == nil && values == nil {
+		return
+	}
+	posts, err2 := d.p.postings(c)
+	if err == nil {
+		err = err2
+	}
+	if err != nil {
+		d.line("  %v", err)
+		return
+	}
+	for i := range values.Len() {
+		blocks := ""
+		if posts != nil {
+			blocks = fmt.Sprintf(" in %d blocks", posts.Count(i))
+		}
+		d.line("  value %-8d %s%s", i, printed(values, i), blocks)
+	}
+}
+
+// rows prints the first rows, a line for each column.
+func (d *dumper) rows() {
+	p := d.p
+	n := min(dumpRows, p.blocks[0].rows)
+	d.line("first %d rows", n)
+	var dec encoding.Decoder
+	for _, c := range p.columns {
+		var v vector.Vector
+		if _, err := p.decode(&dec, c, 0, &v); err != nil {
+			d.line("  %-14s %v", c.name, err)
+			continue
+		}
+		fmt.Fprintf(d.w, "  %-14s", c.name)
+		for i := range n {
+			fmt.Fprintf(d.w, " %s", printed(&v, i))
+		}
+		d.line("")
+	}
+}
+
+// printed is a value as dumps show it.
+func printed(v *vector.Vector, i int) string {
+	if v.IsNull(i) {
+		return "NULL"
+	}
+	if v.Type.Kind() == vector.Bytes {
+		return fmt.Sprintf("%q", v.Bytes(i))
+	}
+	return valueText(v, i)
+}
