@@ -20,12 +20,18 @@ const (
 // they lie.
 const gatherBytes = 64 << 10
 
+// forgetBytes is how much synced log stays in the page cache before it is given back. The log is read again only after
+// a restart, and a kernel that must find fresh memory for every page written costs more than the copy: 4 MiB with fsync
+// 12.5 ms, against 3.0 ms when the same pages go round.
+const forgetBytes = 256 << 10
+
 // writer is the goroutine that owns the open segment: it takes all that waits, writes it, syncs once, wakes all.
 type writer struct {
 	l        *Log
 	f        vfs.File // nil: the next record opens a new segment
 	next     uint64   // number of the next segment
 	size     int64    // of the open segment
+	forgot   int64    // where the page cache still holds the open segment from
 	number   uint64   // of the last frame written
 	synced   uint64   // of the last frame known to be on disk
 	batch    []*pending
@@ -151,6 +157,10 @@ func (w *writer) sync() error {
 	}
 	w.l.metrics.Fsyncs.Observe(time.Since(start).Seconds())
 	w.synced, w.dirty = w.number, false
+	if n := w.size - w.forgot; n >= forgetBytes {
+		w.f.Forget(w.forgot, n)
+		w.forgot = w.size
+	}
 	return nil
 }
 
@@ -173,7 +183,7 @@ func (w *writer) openSegment() error {
 		w.next++
 		return errors.Join(fmt.Errorf("new segment %s: %w", name, err), f.Close(), w.l.fs.Remove(name))
 	}
-	w.f, w.size, w.dirty = f, int64(len(header)), false
+	w.f, w.size, w.forgot, w.dirty = f, int64(len(header)), 0, false
 	w.l.mu.Lock()
 	w.l.segments = append(w.l.segments, segment{w.next, w.size})
 	w.l.metrics.Segments.Set(float64(len(w.l.segments)))

@@ -122,6 +122,12 @@ func (l *osLock) Close() error {
 
 type osFile struct{ *os.File }
 
+// Forget begins at the page that holds off: the kernel keeps pages that are named only in part.
+func (f osFile) Forget(off, n int64) {
+	from := off &^ int64(os.Getpagesize()-1)
+	forget(int(f.Fd()), from, off+n-from)
+}
+
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

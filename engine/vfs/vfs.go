@@ -41,6 +41,8 @@ type File interface {
 	io.Closer
 	// Sync makes what was written durable. After an error the file must not be trusted or synced again.
 	Sync() error
+	// Forget advises that a synced range is not read soon: its memory may serve other pages. Offsets are in bytes.
+	Forget(off, n int64)
 	Size() (int64, error)
 }
 
