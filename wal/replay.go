@@ -104,8 +104,11 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 	off := segmentHead
 	if err != nil {
 		// A header that never reached the disk belongs to a segment without acknowledged frames; frames that follow an
-		// unreadable header are looked for all the same.
-		r.bad(number, name, 0, "segment header: "+err.Error())
+		// unreadable header are looked for all the same. As the oldest segment, a cut header alone tells nothing: the
+		// numbers before it are gone by truncation.
+		if r.last > 0 || len(src) > segmentHead {
+			r.bad(number, name, 0, "segment header: "+err.Error())
+		}
 		off = r.resync(src, 0)
 	} else {
 		r.synced = max(r.synced, h.synced)

@@ -140,6 +140,45 @@ func TestCrashWhileTruncating(t *testing.T) {
 	}
 }
 
+// TestCutHeaderIsNoDamage: a crash cut the header of a new segment; later the log goes on behind it, and what was before
+// it is truncated.
+func TestCutHeaderIsNoDamage(t *testing.T) {
+	for _, truncate := range []bool{false, true} {
+		for size := range segmentHead + 1 {
+			fs := vfs.NewMem()
+			l := openLog(t, fs, Options{FileSize: 1})
+			replayAll(t, l)
+			appendAll(t, l, "a", "b")
+			closeLog(t, l)
+			f, err := fs.Create(path.Join(dir, segmentName(3)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Write(head{segment: 3, first: 5, synced: 4}.append(nil)[:size]); err != nil {
+				t.Fatal(err)
+			}
+			l = openLog(t, fs, Options{FileSize: 1})
+			replayAll(t, l)
+			at := appendAll(t, l, "c", "d")
+			want := []string{"a", "b", "c", "d"}
+			if truncate {
+				if err := l.Truncate(at[0] - 1<<32); err != nil {
+					t.Fatal(err)
+				}
+				want = want[2:]
+			}
+			closeLog(t, l)
+			l = openLog(t, fs, Options{})
+			got, r := replayAll(t, l)
+			checkRecords(t, got, want...)
+			if len(r.Damaged) != 0 {
+				t.Errorf("header of %d bytes, truncated %v: damage %v", size, truncate, r.Damaged)
+			}
+			closeLog(t, l)
+		}
+	}
+}
+
 func TestConcurrentAppendsKeepAll(t *testing.T) {
 	fs := vfs.NewMem()
 	l := openLog(t, fs, Options{FileSize: 4 << 10})
