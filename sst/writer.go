@@ -272,8 +272,8 @@ func (c *columnWriter) encode(e *encoding.Encoder, n, block int) {
 	c.pages = binary.LittleEndian.AppendUint32(c.pages, pageSum(c.entry.id, block, c.pages[mark:]))
 	c.lengths = append(c.lengths, uint64(len(c.pages)-mark))
 	c.fresh++
-	c.zones.Add(&c.buf, n)
-	if c.dict == nil || c.dict.Refused > 0 {
+	if len(e.SharedCodes()) == 0 {
+		c.zones.Add(&c.buf, n)
 		return
 	}
 	// What occurs in the block, each code once.
@@ -285,7 +285,10 @@ func (c *columnWriter) encode(e *encoding.Encoder, n, block int) {
 		c.seen.Set(int(code))
 	}
 	c.codes = c.seen.AppendRows(c.codes[:0])
-	c.postings.Add(block, c.codes)
+	c.zones.AddDictionary(c.dict.Views, c.dict.Heap, c.codes, n-len(e.SharedCodes()))
+	if c.dict.Refused == 0 {
+		c.postings.Add(block, c.codes)
+	}
 }
 
 // writeStripe writes the gathered pages, column by column.

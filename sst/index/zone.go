@@ -3,6 +3,7 @@ package index
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"varve/engine/filter"
@@ -85,25 +86,60 @@ func bounds(v *vector.Vector, n int, nulls bool) (lo, hi int) {
 			return x < y || y != y && x == x
 		})
 	}
-	order := filter.OrderOf(v.Type)
+	if v.Type.ID == vector.TypeDecimal {
+		order := filter.OrderOf(v.Type)
+		return boundsBy(v, n, func(a, b int) bool { return order(v.Bytes(a), v.Bytes(b)) < 0 })
+	}
+	return boundsOfBytes(v, n, nulls)
+}
+
+// boundsOfBytes compares the first eight bytes as numbers, and the rest only where they are equal.
+func boundsOfBytes(v *vector.Vector, n int, nulls bool) (lo, hi int) {
 	first := 0
 	for v.IsNull(first) {
 		first++
 	}
 	lo, hi = first, first
 	least, greatest := v.Bytes(lo), v.Bytes(hi)
+	low := head(least)
+	high := low
 	for i := first + 1; i < n; i++ {
 		if nulls && !v.Valid.Get(i) {
 			continue
 		}
-		x := v.Bytes(i)
-		if order(x, least) < 0 {
-			lo, least = i, x
-		} else if order(x, greatest) > 0 {
-			hi, greatest = i, x
+		w := v.Views[i]
+		x := v.Heap[w.Off : w.Off+w.Len]
+		h := head(x)
+		if h < low || h == low && bytes.Compare(x, least) < 0 {
+			lo, least, low = i, x, h
+		} else if h > high || h == high && bytes.Compare(x, greatest) > 0 {
+			hi, greatest, high = i, x, h
 		}
 	}
 	return lo, hi
+}
+
+// head is the first eight bytes as a number of the same order; shorter strings are filled up with zeros.
+func head(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	var x uint64
+	for i, c := range b {
+		x |= uint64(c) << (56 - 8*i)
+	}
+	return x
+}
+
+// AddDictionary appends the zone of a block whose values are some of a dictionary's: codes holds each that occurs, nulls
+// is the number of NULLs.
+func (z *Zones) AddDictionary(views []vector.View, heap []byte, codes []uint32, nulls int) {
+	v := &vector.Vector{Type: z.Type, Heap: heap, Views: make([]vector.View, len(codes))}
+	for i, c := range codes {
+		v.Views[i] = views[c]
+	}
+	z.Add(v, len(codes))
+	z.Nulls[len(z.Nulls)-1] = uint64(nulls)
 }
 
 func boundsOf[T int64 | uint64](v []T) (lo, hi int) {
