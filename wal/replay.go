@@ -109,7 +109,7 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 		if r.last > 0 || len(src) > segmentHead {
 			r.bad(number, name, 0, "segment header: "+err.Error())
 		}
-		off = r.resync(src, 0)
+		off = resync(src, 0, r.last)
 	} else {
 		r.synced = max(r.synced, h.synced)
 		if h.first > h.synced+1 {
@@ -137,22 +137,23 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 			continue
 		}
 		r.bad(number, name, int64(off), "no intact frame")
-		off = r.resync(src, off)
+		off = resync(src, off, r.last)
 	}
 	r.endOf(number, int64(len(src)))
 	return nil
 }
 
-// resync finds the next intact frame behind a bad one: where the header says it is, or by looking at every byte.
-func (r *replay) resync(src []byte, off int) int {
-	if f, length, headOK, ok := ReadFrame(src[off:]); headOK && !ok && off+length < len(src) && f.Number > r.last {
+// resync finds the next intact frame with a number above last behind the bad one at off: where its header says it is, or
+// by looking at every byte.
+func resync(src []byte, off int, last uint64) int {
+	if f, length, headOK, ok := ReadFrame(src[off:]); headOK && !ok && off+length < len(src) && f.Number > last {
 		if g, _, _, ok := ReadFrame(src[off+length:]); ok && g.Number > f.Number {
 			return off + length
 		}
 	}
 	for off++; off+FrameHead <= len(src); off++ {
 		// The number is plausible for a frame that follows: a cheap test before the checksum.
-		if n := binary.LittleEndian.Uint64(src[off+12:]); n <= r.last || n > r.last+1<<24 {
+		if n := binary.LittleEndian.Uint64(src[off+12:]); n <= last || n > last+1<<24 {
 			continue
 		}
 		if _, _, _, ok := ReadFrame(src[off:]); ok {

@@ -1,0 +1,68 @@
+package wal
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"varve/engine/vfs"
+)
+
+// Dump prints a segment readably: its header, a line for each frame, and what cannot be read where it lies. body prints
+// the body of a record behind its line; nil prints none.
+func Dump(out io.Writer, fs vfs.FS, name string, body func(w io.Writer, rec []byte) error) error {
+	m, err := fs.Map(name)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	err = dump(w, m.Bytes(), body)
+	return errors.Join(err, w.Flush(), m.Unmap())
+}
+
+func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error {
+	off := segmentHead
+	if h, err := readHead(src); err != nil {
+		fmt.Fprintf(w, "%10d  header       %v\n", 0, err)
+		off = resync(src, 0, 0)
+	} else {
+		fmt.Fprintf(w, "%10d  header       version %d, segment %d, first frame %d, synced %d\n", 0, segmentVersion, h.segment, h.first, h.synced)
+	}
+	last := uint64(0)
+	for off < len(src) {
+		f, length, _, ok := ReadFrame(src[off:])
+		if !ok || f.Number <= last {
+			next := resync(src, off, last)
+			fmt.Fprintf(w, "%10d  unreadable   %d bytes\n", off, next-off)
+			off = next
+			continue
+		}
+		what := fmt.Sprintf("type %d", f.Type)
+		switch f.Type {
+		case typeRecord:
+			what = "record"
+		case typeClose:
+			what = "close"
+		}
+		fmt.Fprintf(w, "%10d  %-6s %5d  synced %d, %d bytes, checksum %08x\n", off, what, f.Number, f.Synced, len(f.Body), Checksum(f.Body))
+		if body != nil && f.Type == typeRecord {
+			if err := body(w, f.Body); err != nil {
+				return err
+			}
+		}
+		last = f.Number
+		off += length
+	}
+	return nil
+}
+
+// Check reads all of a log and tells what is damaged. Nothing is changed; no server may have the log open.
+func Check(fs vfs.FS, dir string) (r ReplayResult, err error) {
+	l, err := Open(fs, dir, Options{})
+	if err != nil {
+		return r, err
+	}
+	r, err = l.Replay(0, func(LSN, []byte) error { return nil })
+	return r, errors.Join(err, l.Close())
+}
