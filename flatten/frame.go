@@ -308,7 +308,7 @@ func (d *Decoder) step(at place) (next place, i int, f fault) {
 		next = atValue
 	}
 	if c == '{' {
-		if i, f = d.object1(i); f == fine {
+		if i, f = d.streamEntry(i); f == fine {
 			d.pos = i
 			return next, i, fine
 		}
@@ -332,8 +332,8 @@ func (d *Decoder) step(at place) (next place, i int, f fault) {
 	return next, end, fine
 }
 
-// object1 reads the entry at i, an object.
-func (d *Decoder) object1(i int) (end int, f fault) {
+// streamEntry reads the entry at i, an object.
+func (d *Decoder) streamEntry(i int) (end int, f fault) {
 	if !d.making() {
 		return d.skip(i, 1)
 	}
