@@ -96,6 +96,7 @@ func BenchmarkDecode(b *testing.B) {
 	}{
 		{"access/ndjson", NDJSON, access, Options{Now: time.Now}}, {"access/epoch", NDJSON, access, epoch}, {"access/array", JSONStream, array, Options{Now: time.Now}},
 		{"access/spaced", NDJSON, spaced, Options{Now: time.Now}}, {"nested", NDJSON, nestedBody(5000), Options{Now: time.Now}}, {"text", Lines, textBody(20000), Options{Now: time.Now}},
+		{"access/rows=10", NDJSON, accessBody(10), Options{Now: time.Now}},
 		{"access/check", NDJSON, access, Options{CheckOnly: true}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
