@@ -48,7 +48,7 @@ func table(id schema.TableID) *schema.Table {
 			{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
 			{ID: 2, Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
 			{ID: 3, Name: "x", Type: vector.FloatType, Nullable: true, Default: vector.ConstFloat(vector.FloatType, math.Inf(-1)),
-				Initial: vector.ConstFloat(vector.FloatType, math.Copysign(0, -1)),
+				Initial:     vector.ConstFloat(vector.FloatType, math.Copysign(0, -1)),
 				DefaultText: "-inf", Indexes: []schema.Index{{Kind: schema.Skipping, Options: map[string]string{"granularity": "10240"}}}},
 		},
 		Options: schema.Options{AppendMode: true, TTL: 5, All: []schema.Option{{Key: "append_mode", Value: "true"}}}}

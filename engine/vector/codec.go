@@ -56,7 +56,7 @@ func appendColumn(dst []byte, v *Vector, n int) []byte {
 		n = 1
 	}
 	if v.Valid != nil {
-		dst = appendRaw(dst, v.Valid[:Words(n)])
+		dst = appendBits(dst, v.Valid, n)
 	}
 	if v.Form == Dict {
 		count := v.Values.Len()
@@ -73,7 +73,7 @@ func (v *Vector) Len() int { return v.rows() }
 func appendValues(dst []byte, v *Vector, n int) []byte {
 	switch v.Type.Kind() {
 	case Bool:
-		return appendRaw(dst, v.Bools[:Words(n)])
+		return appendBits(dst, v.Bools, n)
 	case Int64:
 		return appendRaw(dst, v.Ints[:n])
 	case Uint64:
@@ -88,6 +88,17 @@ func appendValues(dst []byte, v *Vector, n int) []byte {
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(size))
 	return appendPacked(dst, v.Views[:n], v.Heap)
+}
+
+// appendBits appends the first n bits as whole words. Bits past them are written as zero whatever they are: the decoder
+// refuses others, and nothing that was acknowledged may be refused.
+func appendBits(dst []byte, b Bitmap, n int) []byte {
+	dst = appendRaw(dst, b[:Words(n)])
+	if tail := uint(n) & 63; tail != 0 {
+		last := dst[len(dst)-8:]
+		binary.LittleEndian.PutUint64(last, binary.LittleEndian.Uint64(last)&(1<<tail-1))
+	}
+	return dst
 }
 
 // appendPacked appends the strings, in one copy when they lie back to back.
@@ -222,6 +233,9 @@ func (r *codecReader) values(v *Vector, n int) {
 	switch v.Type.Kind() {
 	case Bool:
 		v.Bools = Bitmap(readRaw[uint64](r, Words(n)))
+		if tail := uint(n) & 63; tail != 0 && r.err == nil && v.Bools[len(v.Bools)-1]>>tail != 0 {
+			r.fail("values past the last row")
+		}
 	case Int64:
 		v.Ints = readRaw[int64](r, n)
 	case Uint64:

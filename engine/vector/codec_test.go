@@ -41,6 +41,14 @@ func TestCodecRefusesEveryCut(t *testing.T) {
 	}
 }
 
+func TestCodecClearsBitsPastTheLastRow(t *testing.T) {
+	v := &Vector{Type: BoolType, Valid: Bitmap{^uint64(0)}, Bools: Bitmap{^uint64(0)}}
+	_, b, err := DecodeBatch(AppendBatch(nil, []Field{{"x", BoolType}}, &Batch{N: 3, Cols: []*Vector{v}}))
+	if err != nil || b.Cols[0].Valid[0] != 7 || b.Cols[0].Bools[0] != 7 {
+		t.Errorf("got %v, %v", b, err)
+	}
+}
+
 func FuzzDecodeBatch(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, typ := range kinds {
