@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"time"
 
 	"varve/engine/manifest"
-	"varve/engine/scan"
 	"varve/engine/schema"
 )
 
@@ -42,6 +43,9 @@ func (e *core) mergeLoop(ctx context.Context) {
 func (e *core) mergeQuietly(ctx context.Context, r *region, all bool) {
 	for ctx.Err() == nil {
 		again, err := e.mergeOnce(ctx, r, all)
+		if err != nil && (ctx.Err() != nil || errors.Is(err, errOverrun)) {
+			return
+		}
 		if err != nil {
 			e.metrics.MergeFailures.Inc()
 			e.o.Logger.Error("merge failed", "table", r.snap.Load().schema.Name.String(), "error", err)
@@ -84,44 +88,79 @@ func pick(parts []*part, all bool) []*part {
 
 // mergeOnce merges one group of parts, if there is one.
 func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error) {
-	r.maintain.Lock()
-	defer r.maintain.Unlock()
+	r.merging.Lock()
+	defer r.merging.Unlock()
 	s := r.pin()
 	defer s.unpin()
 	group := pick(s.parts, all)
 	if group == nil {
 		return false, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
 	start := time.Now()
-	runs := make([]scan.Run, len(group))
-	q := sequences{group[0].meta.MinSeq, group[0].meta.MaxSeq}
-	level := uint8(0)
-	for i, p := range group {
-		runs[i] = p.run
-		q = sequences{min(q.min, p.meta.MinSeq), max(q.max, p.meta.MaxSeq)}
-		level = max(level, p.meta.Level)
+	j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, minSeq: math.MaxUint64, pace: func() error { return e.pace(ctx) }}
+	for _, p := range group {
+		j.runs = append(j.runs, &guardedRun{p.run, ctx, e, r, p})
+		j.minSeq, j.maxSeq = min(j.minSeq, p.meta.MinSeq), max(j.maxSeq, p.meta.MaxSeq)
+		j.level = max(j.level, p.meta.Level+1)
 	}
-	p, err := e.writePart(s.schema, runs, q)
-	if err != nil {
+	j.relate(s.parts, group)
+	p, err := e.writePart(j)
+	if err != nil && !errors.Is(err, errNoRows) {
 		return false, err
 	}
-	p.meta.Level = level + 1
 	if err := e.exchange(r, group, p); err != nil {
-		p.release()
+		if p != nil {
+			p.release() // the file stays unless it is marked: the edit may be found at the next start
+		}
 		return false, err
 	}
+	took := time.Since(start)
 	e.metrics.Merges.Inc()
-	e.metrics.MergedBytes.Add(float64(p.meta.Bytes))
-	e.metrics.MergeSeconds.Observe(time.Since(start).Seconds())
-	e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "rows", p.meta.Rows, "bytes", p.meta.Bytes, "took", time.Since(start))
+	e.metrics.MergeSeconds.Observe(took.Seconds())
+	if p != nil {
+		e.metrics.MergedBytes.Add(float64(p.meta.Bytes))
+		e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "rows", p.meta.Rows, "bytes", p.meta.Bytes, "took", took)
+	}
 	return true, nil
 }
 
-// exchange replaces parts by one, or by nothing, in the manifest and in the snapshot. The caller holds r.maintain.
+// relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
+// fields may be folded when no version of them lies in between.
+func (j *partJob) relate(parts, group []*part) {
+	older, between := false, false
+	for _, p := range parts {
+		if slices.Contains(group, p) {
+			continue
+		}
+		older = older || p.meta.MinSeq <= j.maxSeq
+		between = between || p.meta.MinSeq <= j.maxSeq && p.meta.MaxSeq >= j.minSeq
+	}
+	j.mode.tombstones = older
+	if j.mode.lastNonNull && between {
+		j.mode.keepAll = true
+	}
+}
+
+// pace lets flushes go first: a merge has time, writers have not.
+func (e *core) pace(ctx context.Context) error {
+	for {
+		wait := e.room.wait()
+		if err := ctx.Err(); err != nil || !e.flushing.Load() {
+			return err
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+		}
+	}
+}
+
+var errOverrun = errors.New("the parts were dropped or set aside while they were merged")
+
+// exchange replaces parts by one, or by nothing, in the manifest and in the snapshot.
 func (e *core) exchange(r *region, old []*part, p *part) error {
+	r.maintain.Lock()
+	defer r.maintain.Unlock()
 	var edit manifest.Edit
 	for _, o := range old {
 		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: o.meta})
@@ -129,37 +168,32 @@ func (e *core) exchange(r *region, old []*part, p *part) error {
 	if p != nil {
 		edit.AddParts = []manifest.PartEdit{{Table: r.id, Part: p.meta}}
 	}
-	r.mu.Lock()
-	if r.dropped {
-		r.mu.Unlock()
+	present := r.snap.Load().parts
+	if slices.ContainsFunc(old, func(o *part) bool { return !slices.Contains(present, o) }) {
 		if p != nil {
 			p.obsolete.Store(true)
 		}
-		return ErrClosed
-	}
-	present := r.snap.Load().parts
-	for _, o := range old {
-		if !slices.Contains(present, o) { // set aside in the meantime
-			r.mu.Unlock()
-			if p != nil {
-				p.obsolete.Store(true)
-			}
-			return ErrClosed
-		}
+		return errOverrun
 	}
 	if err := e.manifest.Apply(edit); err != nil {
-		r.mu.Unlock()
 		return err
 	}
+	var gone []*part
+	r.mu.Lock()
 	r.replace(func(s *regionSnap) {
-		at := slices.Index(s.parts, old[0])
+		at := max(slices.Index(s.parts, old[0]), 0)
+		for _, o := range old {
+			if slices.Contains(s.parts, o) { // else set aside in this moment
+				gone = append(gone, o)
+			}
+		}
 		s.parts = slices.DeleteFunc(s.parts, func(x *part) bool { return slices.Contains(old, x) })
 		if p != nil {
 			s.parts = slices.Insert(s.parts, min(at, len(s.parts)), p)
 		}
 	})
 	r.mu.Unlock()
-	for _, o := range old {
+	for _, o := range gone {
 		o.retire()
 	}
 	return nil
@@ -168,15 +202,16 @@ func (e *core) exchange(r *region, old []*part, p *part) error {
 // dropExpired drops the parts whose rows are all past the table's time to live.
 func (e *core) dropExpired(r *region) error {
 	t := r.snap.Load().schema
-	if t.Options.TTL <= 0 {
+	ttl := e.ttl(t)
+	if ttl <= 0 {
 		return nil
 	}
-	r.maintain.Lock()
-	defer r.maintain.Unlock()
-	horizon := inUnit(e.o.Now().Add(-nanoseconds(t.Options.TTL)), t.TimeColumn().Type)
+	r.merging.Lock()
+	defer r.merging.Unlock()
+	oldest := horizon(e.o.Now(), ttl, t.TimeColumn().Type)
 	var gone []*part
 	for _, p := range r.snap.Load().parts {
-		if p.meta.MaxTime < horizon {
+		if p.meta.MaxTime < oldest {
 			gone = append(gone, p)
 		}
 	}
@@ -185,8 +220,6 @@ func (e *core) dropExpired(r *region) error {
 	}
 	return e.exchange(r, gone, nil)
 }
-
-func nanoseconds(n int64) time.Duration { return time.Duration(n) }
 
 func (e *core) compact(ctx context.Context, n schema.Name) error {
 	tab, err := e.findTable(n)

@@ -15,7 +15,7 @@ import (
 )
 
 // crashSeeds is how many random runs TestCrash makes; VARVE_CRASH_SEEDS asks for more, as before a release.
-const crashSeeds = 150
+const crashSeeds = 100
 
 // TestCrash cuts the power at a random operation of the file system, several times in a row, recovery included. What was
 // acknowledged is there exactly once; the operation that the crash met is there wholly or not at all.

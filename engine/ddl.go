@@ -157,6 +157,7 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 	if err := checkTable(next); err != nil {
 		return err
 	}
+	next = keepInitial(tab.Schema, next)
 	c := e.catalog.Load()
 	if next.Name != n {
 		if _, ok := c.databases[next.Name.DB]; !ok {
@@ -191,6 +192,26 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 		})
 	}
 	return nil
+}
+
+// keepInitial gives next with what rows read that were written before a column existed: as in the old schema, whatever
+// the default is now; a column of another type now begins with its default in that type.
+func keepInitial(old, next *schema.Table) *schema.Table {
+	n := *next
+	n.Columns = slices.Clone(next.Columns)
+	for i := range n.Columns {
+		c := &n.Columns[i]
+		p := old.ByID(c.ID)
+		switch {
+		case p < 0:
+			c.Initial = c.Default
+		case old.Columns[p].Type == c.Type || old.Columns[p].Initial == nil:
+			c.Initial = old.Columns[p].Initial
+		default:
+			c.Initial = c.Default
+		}
+	}
+	return &n
 }
 
 // retyped tells whether a column that both schemas have changes its type.

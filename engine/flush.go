@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
-	"varve/memtable"
 	"varve/sst"
 )
 
@@ -37,7 +37,11 @@ func (e *core) flushLoop(ctx context.Context) {
 			return
 		case r := <-e.work:
 			r.queued.Store(false)
-			if err := e.flushRegion(ctx, r); err != nil {
+			e.flushing.Store(true)
+			err := e.flushRegion(ctx, r)
+			e.flushing.Store(false)
+			e.room.broadcast()
+			if err != nil && ctx.Err() == nil {
 				e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
 				select {
 				case <-ctx.Done():
@@ -117,117 +121,152 @@ func (e *core) flushOne(r *region, m *mem) error {
 	t := r.snap.Load().schema
 	run := m.table.Freeze()
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}}
-	var p *part
-	if run.Rows() > 0 {
-		var err error
-		if p, err = e.writePart(t, []scan.Run{run}, runSequences(run)); err != nil {
+	if m.built == nil && run.Rows() > 0 {
+		lo, hi := run.Sequences()
+		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, minSeq: lo, maxSeq: hi, mode: flushMode(t), workers: flushWorkers})
+		if err != nil {
 			return err
 		}
+		m.built = p
+	}
+	p := m.built
+	if p != nil {
 		edit.AddParts = []manifest.PartEdit{{Table: r.id, Part: p.meta}}
+	}
+	if err := e.manifest.Apply(edit); err != nil {
+		if e.manifest.State().Tables[r.id] != nil {
+			return err // the part is kept for the next try: the edit may be found at the next start
+		}
+		r.drop() // while it was flushed
 	}
 	r.mu.Lock()
 	dropped := r.dropped
-	err := error(nil)
 	if !dropped {
-		if err = e.manifest.Apply(edit); err == nil {
-			r.replace(func(s *regionSnap) {
-				s.frozen = slices.DeleteFunc(s.frozen, func(x *mem) bool { return x == m })
-				if p != nil {
-					s.parts = append(s.parts, p)
-				}
-			})
-		}
+		r.replace(func(s *regionSnap) {
+			s.frozen = slices.DeleteFunc(s.frozen, func(x *mem) bool { return x == m })
+			if p != nil {
+				s.parts = append(s.parts, p)
+			}
+		})
 	}
 	r.mu.Unlock()
-	if err != nil {
+	m.built = nil
+	if dropped {
 		if p != nil {
-			p.release() // the file stays: the edit may be found at the next start
-		}
-		return err
-	}
-	if p != nil {
-		if dropped {
 			p.retire()
-		} else {
-			e.metrics.Flushes.Inc()
-			e.metrics.FlushedRows.Add(float64(p.meta.Rows))
-			e.metrics.FlushedBytes.Add(float64(p.meta.Bytes))
-			e.metrics.FlushSeconds.Observe(time.Since(start).Seconds())
-			e.requestMerge(r)
-			e.o.Logger.Debug("flushed", "table", t.Name.String(), "rows", p.meta.Rows, "bytes", p.meta.Bytes, "took", time.Since(start))
 		}
+		return nil // who dropped the table forgets its memtables
 	}
 	e.forget(m)
+	if p != nil {
+		took := time.Since(start)
+		e.metrics.Flushes.Inc()
+		e.metrics.FlushedRows.Add(float64(p.meta.Rows))
+		e.metrics.FlushedBytes.Add(float64(p.meta.Bytes))
+		e.metrics.FlushSeconds.Observe(took.Seconds())
+		e.requestMerge(r)
+		e.o.Logger.Debug("flushed", "table", t.Name.String(), "rows", p.meta.Rows, "bytes", p.meta.Bytes, "took", took)
+	}
 	return nil
 }
 
-// sequences is the span of sequence numbers of some runs.
-type sequences struct{ min, max uint64 }
-
-func runSequences(r *memtable.Run) sequences {
-	lo, hi := r.Sequences()
-	return sequences{lo, hi}
+// flushMode says what of a memtable goes into its part. Its sequence numbers lie between those of all others, so
+// replaced rows can go at once; tombstones must stay, they hide rows of older parts.
+func flushMode(t *schema.Table) mergeMode {
+	return mergeMode{keepAll: t.Options.AppendMode, lastNonNull: t.Options.MergeMode == schema.LastNonNull, tombstones: true}
 }
 
+// partJob is a part to be written.
+type partJob struct {
+	table          *schema.Table
+	runs           []scan.Run
+	minSeq, maxSeq uint64
+	level          uint8
+	mode           mergeMode
+	workers        int
+	pace           func() error // called between batches; nil: none
+	any            bool         // a row was written
+}
+
+// errNoRows: all rows of a merge were replaced or deleted; there is no part without rows.
+var errNoRows = errors.New("no rows are left")
+
 // writePart merges runs into one new part file and opens it. Nothing lists it yet.
-func (e *core) writePart(t *schema.Table, runs []scan.Run, q sequences) (*part, error) {
+func (e *core) writePart(j *partJob) (*part, error) {
 	file := e.nextFile.Add(1) - 1
 	var meta sst.Meta
-	name := partName(file)
-	err := vfs.Publish(e.o.FS, path.Join(e.o.Dir, partsDir), name, func(f vfs.File) (err error) {
-		meta, err = e.writeRows(f, t, runs, q)
+	unique := false
+	err := vfs.Publish(e.o.FS, path.Join(e.o.Dir, partsDir), partName(file), func(f vfs.File) (err error) {
+		meta, unique, err = j.write(f)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return e.openPart(manifest.PartMeta{File: file, Bytes: meta.Bytes, IndexBytes: meta.IndexBytes, Rows: meta.Rows,
-		MinTime: meta.MinTime, MaxTime: meta.MaxTime, MinSeq: q.min, MaxSeq: q.max, Checksum: meta.Checksum})
+		MinTime: meta.MinTime, MaxTime: meta.MaxTime, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Checksum: meta.Checksum,
+		Level: j.level, Unique: unique})
 }
 
-// writeRows writes the merged rows of the runs. Tables that are not append-only keep sequence and kind of every row, and
-// all versions that a later merge may still need.
-func (e *core) writeRows(f vfs.File, t *schema.Table, runs []scan.Run, q sequences) (sst.Meta, error) {
-	hidden := !t.Options.AppendMode
+// write writes the merged rows of the runs. Tables that are not append-only keep sequence and kind of every row. unique
+// tells that no two rows have the same key and none is a tombstone.
+func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
+	hidden := !j.table.Options.AppendMode
 	var columns []schema.Column
-	for _, c := range t.Columns {
+	for _, c := range j.table.Columns {
 		if c.Semantic != schema.Tag {
-			columns = append(columns, c)
+			columns = append(columns, readColumn(c))
 		}
 	}
-	w := sst.NewWriter(f, sst.WriterOptions{Table: t, Columns: columns, Hidden: hidden, MinSeq: q.min, MaxSeq: q.max, Workers: 2})
-	spec := &scan.Spec{Columns: columns, TimeColumn: t.TimeColumn(), Time: scan.All}
+	w := sst.NewWriter(f, sst.WriterOptions{Table: j.table, Columns: columns, Hidden: hidden, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Workers: j.workers})
+	spec := &scan.Spec{Columns: columns, TimeColumn: j.table.TimeColumn(), Time: scan.All}
 	if hidden {
 		spec.Columns = append(slices.Clone(columns), schema.SequenceColumn, schema.KindColumn)
 	}
-	walk, err := mergeRuns(runs, spec, mergeMode{keepAll: true})
+	walk, err := mergeRuns(j.runs, spec, j.mode)
 	if err != nil {
-		return sst.Meta{}, err
+		return sst.Meta{}, false, err
 	}
 	defer walk.Close()
-	var b vector.Batch
 	for {
 		key, ok, err := walk.Next()
 		if err != nil {
-			return sst.Meta{}, err
+			return sst.Meta{}, false, err
+		}
+		if !ok && !j.any {
+			return sst.Meta{}, false, errNoRows
 		}
 		if !ok {
-			return w.Finish()
+			meta, err := w.Finish()
+			return meta, hidden && !j.mode.keepAll && walk.tombs == 0, err
 		}
-		if err := w.Series(key); err != nil {
-			return sst.Meta{}, err
+		if err := j.writeSeries(w, key, walk); err != nil {
+			return sst.Meta{}, false, err
 		}
-		for {
-			ok, err := walk.Rows(&b)
-			if err != nil {
-				return sst.Meta{}, err
+	}
+}
+
+// writeSeries writes the rows of the walk's current series, if any are left of it.
+func (j *partJob) writeSeries(w *sst.Writer, key []byte, walk *merged) error {
+	var b vector.Batch
+	for begun := false; ; begun = true {
+		if j.pace != nil {
+			if err := j.pace(); err != nil {
+				return err
 			}
-			if !ok {
-				break
+		}
+		ok, err := walk.Rows(&b)
+		if err != nil || !ok {
+			return err
+		}
+		if !begun {
+			j.any = true
+			if err := w.Series(key); err != nil {
+				return err
 			}
-			if err := w.Write(&b); err != nil {
-				return sst.Meta{}, err
-			}
+		}
+		if err := w.Write(&b); err != nil {
+			return err
 		}
 	}
 }

@@ -15,6 +15,10 @@ const (
 	maxNameBytes = 512
 	// pieceBlocks is the number of blocks of one piece of work: 64 Ki rows keep a worker busy for about a millisecond.
 	pieceBlocks = 8
+	// newestBlocks is the same for scans that begin with the newest rows and may stop early.
+	newestBlocks = 1
+	// flushWorkers encode the columns of a flush: it must keep up with ingestion. Merges take one and have time.
+	flushWorkers = 2
 	// mergeParts is the number of neighbours of one level that are merged into one part of the next.
 	mergeParts = 8
 	// maxMergeRows bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten.

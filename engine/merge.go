@@ -11,9 +11,11 @@ import (
 
 // mergeMode says which rows of equal key come out of a merge.
 type mergeMode struct {
-	// keepAll: every row, tombstones included, by (time, sequence): for append-only tables and for writing parts.
+	// keepAll: every row, tombstones included, by (time, sequence): for append-only tables.
 	keepAll     bool
 	lastNonNull bool
+	// tombstones come out too: a part that is written from some of the runs must still hide rows of the others.
+	tombstones bool
 	// filter is evaluated on the merged rows; its columns are in filterAt.
 	filter filter.And
 }
@@ -32,6 +34,7 @@ type merged struct {
 	keep    vector.Bitmap
 	rows    []uint32
 	fold    *vector.Batch // scratch row of last_non_null
+	tombs   int           // tombstones that came out
 }
 
 // source is one run's walk with its current batch.
@@ -44,6 +47,7 @@ type source struct {
 	times []int64
 	seqs  *vector.Vector
 	kinds *vector.Vector
+	puts  bool // no row of the batch is a tombstone
 }
 
 // mergeRuns opens the merged walk. Only conditions that spec.Filter holds go down into the runs; mode.filter is evaluated
@@ -120,8 +124,29 @@ func (m *merged) load(s *source) (bool, error) {
 		s.times = s.batch.Cols[m.at[m.spec.TimeColumn.ID]].Flatten(s.batch.N).Ints
 		s.seqs = s.batch.Cols[m.at[schema.SequenceID]]
 		s.kinds = s.batch.Cols[m.at[schema.KindID]]
+		s.puts = allPuts(s.kinds, s.batch.N)
 	}
 	return true, nil
+}
+
+func allPuts(kinds *vector.Vector, n int) bool {
+	if kinds.Form == vector.Flat {
+		for _, k := range kinds.Uints[:n] {
+			if k != schema.KindPut {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range n {
+		if kinds.Uint(i) != schema.KindPut {
+			return false
+		}
+		if kinds.Form == vector.Const {
+			break
+		}
+	}
+	return true
 }
 
 // Next moves to the next series that any run has. Series whose rows all turn out to be replaced or deleted may come
@@ -213,9 +238,9 @@ func (m *merged) finish(b *vector.Batch) bool {
 	return true
 }
 
-// collect fills m.out with merged rows, up to vector.Size.
+// collect fills m.out with merged rows, at most vector.Size: a key may leave two, a tombstone and what came after it.
 func (m *merged) collect() error {
-	for m.out.N < vector.Size {
+	for m.out.N < vector.Size-1 {
 		s, limit, err := m.leader()
 		if err != nil || s == nil {
 			return err
@@ -224,11 +249,30 @@ func (m *merged) collect() error {
 			m.takeAll(s, limit)
 			continue
 		}
+		if to := s.alone(limit, vector.Size-1-m.out.N); to > s.pos {
+			m.out.Append(&s.batch, s.pos, to)
+			s.pos = to
+			continue
+		}
 		if err := m.takeKey(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// alone gives the end of the stretch of rows, at most n, that are put as they are: no other row in this run or before
+// limit has the time of one of them.
+func (s *source) alone(limit *head, n int) int {
+	if !s.puts {
+		return s.pos
+	}
+	times := s.times[s.pos:s.batch.N]
+	k := 0
+	for k < len(times)-1 && k < n && times[k] != times[k+1] && (limit == nil || times[k] < limit.time) {
+		k++
+	}
+	return s.pos + k
 }
 
 // head is the order of a source's current row.
@@ -279,28 +323,38 @@ func (m *merged) takeAll(s *source, limit *head) {
 	m.out.Append(&s.batch, from, s.pos)
 }
 
-// takeKey handles all rows of the leader's time: the last one stays, or all are folded.
+// takeKey handles all rows of the leader's time: the last one stays, or all behind the last tombstone are folded.
 func (m *merged) takeKey(lead *source) error {
 	t := lead.times[lead.pos]
-	from := m.out.N
+	from, tomb := m.out.N, false
 	for {
 		s, _, err := m.leader()
 		if err != nil {
 			return err
 		}
 		if s == nil || s.times[s.pos] != t {
+			if tomb {
+				m.tombs++
+			}
 			return nil
 		}
-		deleted := s.kinds.Uint(s.pos) == schema.KindDelete
+		first := from // where the row of this key goes
+		if tomb && m.mode.lastNonNull {
+			first++ // the tombstone stays before it: older runs may hold values to hide
+		}
 		switch {
-		case deleted:
+		case s.kinds.Uint(s.pos) == schema.KindDelete:
 			m.cutTo(from)
-		case m.out.N == from:
+			if tomb = m.mode.tombstones; tomb {
+				m.out.Append(&s.batch, s.pos, s.pos+1)
+			}
+		case m.out.N == first:
 			m.out.Append(&s.batch, s.pos, s.pos+1)
 		case m.mode.lastNonNull:
 			m.foldInto(s)
 		default:
 			m.cutTo(from)
+			tomb = false
 			m.out.Append(&s.batch, s.pos, s.pos+1)
 		}
 		s.pos++

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,11 +27,22 @@ import (
 type modelRow map[string]any
 
 func (r modelRow) String() string {
-	var s []string
-	for _, k := range slices.Sorted(maps.Keys(r)) {
-		s = append(s, fmt.Sprintf("%s=%v", k, r[k]))
+	names := make([]string, 0, 16)
+	for k := range r {
+		names = append(names, k)
 	}
-	return strings.Join(s, " ")
+	slices.Sort(names)
+	var s []byte
+	for _, k := range names {
+		s = append(append(append(s, ' '), k...), '=')
+		switch v := r[k].(type) {
+		case int64:
+			s = strconv.AppendInt(s, v, 10)
+		case string:
+			s = append(s, v...)
+		}
+	}
+	return string(s)
 }
 
 // kind of table: how equal keys are treated.
@@ -323,7 +335,7 @@ func newWorkload(r *rand.Rand) *workload {
 func (w *workload) rows(kind modelKind) []modelRow {
 	w.batch++
 	n := 1 + w.r.IntN(20)
-	if w.r.IntN(20) == 0 {
+	if w.r.IntN(40) == 0 {
 		n = 500 + w.r.IntN(2500)
 	}
 	rows := make([]modelRow, n)

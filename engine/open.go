@@ -36,6 +36,7 @@ type core struct {
 	memBytes atomic.Int64
 	room     *signal // broadcast when memtable memory was given back
 	closed   atomic.Bool
+	flushing atomic.Bool // the flush loop is at work: merges wait
 
 	spaceMu  sync.Mutex // protects the next two
 	spaceAt  time.Time
@@ -264,7 +265,11 @@ func (e *core) flushReplayed(r *region) error {
 	if run.Rows() == 0 {
 		return nil
 	}
-	p, err := e.writePart(r.snap.Load().schema, []scan.Run{run}, runSequences(run))
+	t := r.snap.Load().schema
+	lo, hi := run.Sequences()
+	mode := flushMode(t)
+	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
+	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers})
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type region struct {
 	snap   atomic.Pointer[regionSnap]
 	queued atomic.Bool // waits in the queue of the flush loop
 
+	merging  sync.Mutex // held while some of its parts are merged; taken before maintain
 	maintain sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
 
 	mu      sync.Mutex // held while a snapshot is published and while a writer takes its sequence number
@@ -44,6 +45,8 @@ type mem struct {
 	first   wal.LSN   // the log holds its rows at or behind this place; 0: nothing in the log
 	lastSeq uint64    // highest sequence number given
 	born    time.Time // of the first write; zero: none
+
+	built *part // written, but the manifest could not be told yet; under region.maintain
 }
 
 func newMem() *mem { return &mem{table: memtable.New()} }
@@ -52,6 +55,13 @@ func newRegion(e *core, t *schema.Table) *region {
 	r := &region{e: e, id: t.ID}
 	r.snap.Store(&regionSnap{schema: t, live: newMem()})
 	return r
+}
+
+// drop notes that the table is gone.
+func (r *region) drop() {
+	r.mu.Lock()
+	r.dropped = true
+	r.mu.Unlock()
 }
 
 // mems are the memtables, oldest first.

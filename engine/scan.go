@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"varve/engine/filter"
 	"varve/engine/scan"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sst"
 )
@@ -30,15 +33,15 @@ type tableScan struct {
 	pieces []piece
 }
 
-// piece is some blocks of one run, or the merge of all runs.
+// piece is some blocks of one run, or the merge of several runs, within a span of time.
 type piece struct {
+	span   scan.Range // both inclusive
 	run    *scanRun
 	blocks scan.Pieces
-	span   scan.Range // both inclusive
-	merge  bool
+	merge  []*scanRun // nil: run alone, its rows as they are
 }
 
-// scanRun is a run with the part it belongs to, if any.
+// scanRun is a run with the part it belongs to; nil for a memtable.
 type scanRun struct {
 	run  scan.Run
 	part *part
@@ -65,19 +68,18 @@ func (s *tableScan) describe(r Request) error {
 		if p < 0 {
 			return errors.New("scan of a column that the schema lacks")
 		}
-		s.spec.Columns = append(s.spec.Columns, s.t.Columns[p])
+		s.spec.Columns = append(s.spec.Columns, readColumn(s.t.Columns[p]))
 	}
-	if ttl := s.t.Options.TTL; ttl > 0 {
+	if ttl := s.e.ttl(s.t); ttl > 0 {
 		// Rows past their time are gone at once, whatever has been cleaned up.
-		now := s.e.o.Now()
-		s.spec.Time.From = max(s.spec.Time.From, inUnit(now.Add(-1*nanoseconds(ttl)), s.spec.TimeColumn.Type))
+		s.spec.Time.From = max(s.spec.Time.From, horizon(s.e.o.Now(), ttl, s.spec.TimeColumn.Type))
 	}
 	for _, c := range r.Filter {
 		p := s.t.ByID(c.Column)
 		if p < 0 {
 			return errors.New("filter on a column that the schema lacks")
 		}
-		col := s.t.Columns[p]
+		col := readColumn(s.t.Columns[p])
 		if !slices.ContainsFunc(s.spec.FilterColumns, func(x schema.Column) bool { return x.ID == col.ID }) {
 			s.spec.FilterColumns = append(s.spec.FilterColumns, col)
 		}
@@ -91,14 +93,38 @@ func (s *tableScan) describe(r Request) error {
 	return nil
 }
 
+// readColumn is a column as runs are asked for it: those that lack it give the default it was added with.
+func readColumn(c schema.Column) schema.Column {
+	c.Default = c.Initial
+	return c
+}
+
+// ttl is the time to live of a table's rows: its own or its database's.
+func (e *core) ttl(t *schema.Table) int64 {
+	if _, own := t.Options.Find("ttl"); own {
+		return t.Options.TTL
+	}
+	for _, o := range e.catalog.Load().databases[t.Name.DB].Options {
+		if o.Key == "ttl" {
+			ns, _, err := schema.ParseTTL(o.Value)
+			if err != nil {
+				return 0 // was checked when it was set: what cannot be read keeps rows
+			}
+			return ns
+		}
+	}
+	return t.Options.TTL
+}
+
+// horizon is the oldest time that a time to live leaves.
+func horizon(now time.Time, ttl int64, t vector.Type) int64 {
+	return inUnit(now.Add(-time.Duration(ttl)), t)
+}
+
 // runs are the runs that overlap the time range, oldest first.
 func (s *tableScan) runs() []*scanRun {
 	var all []*scanRun
 	for _, p := range s.snap.parts {
-		if st := s.spec.Stats; st != nil {
-			st.Runs.Add(1)
-			st.BlocksTotal.Add(int64(p.run.Blocks()))
-		}
 		if s.spec.Time.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
 			all = append(all, &scanRun{p.run, p})
 		} else if st := s.spec.Stats; st != nil {
@@ -110,9 +136,6 @@ func (s *tableScan) runs() []*scanRun {
 		if run.Rows() == 0 {
 			continue
 		}
-		if st := s.spec.Stats; st != nil {
-			st.Runs.Add(1)
-		}
 		if span := run.Span(); s.spec.Time.Overlaps(span.From, span.To) {
 			all = append(all, &scanRun{run, nil})
 		}
@@ -123,41 +146,113 @@ func (s *tableScan) runs() []*scanRun {
 // cut makes the pieces.
 func (s *tableScan) cut() {
 	runs := s.runs()
-	if !s.t.Options.AppendMode {
-		if len(runs) > 0 {
-			span := runs[0].run.Span()
-			for _, r := range runs {
-				x := r.run.Span()
-				span = scan.Range{From: min(span.From, x.From), To: max(span.To, x.To)}
-			}
-			s.pieces = []piece{{span: span, merge: true}}
+	if st := s.spec.Stats; st != nil {
+		st.Runs.Add(int64(len(s.snap.parts) + len(s.snap.mems())))
+		for _, p := range s.snap.parts {
+			st.BlocksTotal.Add(int64(p.run.Blocks()))
 		}
-		return
 	}
-	for _, r := range runs {
-		for from := 0; from < r.run.Blocks(); {
-			p := piece{run: r, blocks: scan.Pieces{From: from, To: from}}
-			for p.blocks.To < r.run.Blocks() && p.blocks.To-from < pieceBlocks {
-				_, span := r.run.Block(p.blocks.To)
-				if from == p.blocks.To {
-					p.span = span
-				} else {
-					p.span = scan.Range{From: min(p.span.From, span.From), To: max(p.span.To, span.To)}
-				}
-				p.blocks.To++
-			}
-			from = p.blocks.To
-			if s.spec.Time.Overlaps(p.span.From, p.span.To) {
-				s.pieces = append(s.pieces, p)
-			} else if st := s.spec.Stats; st != nil && r.part != nil {
-				st.BlocksPruned.Add(int64(p.blocks.To - p.blocks.From))
-			}
+	switch {
+	case s.t.Options.AppendMode:
+		for _, r := range runs {
+			s.cutRun(r, r.run.Span())
 		}
+	case len(s.t.Tags) == 0:
+		s.cutTimes(runs)
+	default:
+		s.cutGroups(runs)
 	}
 	if s.spec.Newest {
 		slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(b.span.To, a.span.To) })
 	} else {
 		slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.span.From, b.span.From) })
+	}
+}
+
+// cutRun makes pieces of some blocks of a run whose rows need no merging within span.
+func (s *tableScan) cutRun(r *scanRun, span scan.Range) {
+	most := pieceBlocks
+	if s.spec.Newest {
+		most = newestBlocks
+	}
+	for from := 0; from < r.run.Blocks(); {
+		p := piece{run: r, blocks: scan.Pieces{From: from, To: from}}
+		for p.blocks.To < r.run.Blocks() && p.blocks.To-from < most {
+			_, block := r.run.Block(p.blocks.To)
+			if from == p.blocks.To {
+				p.span = block
+			} else {
+				p.span = scan.Range{From: min(p.span.From, block.From), To: max(p.span.To, block.To)}
+			}
+			p.blocks.To++
+		}
+		from = p.blocks.To
+		p.span = scan.Range{From: max(p.span.From, span.From), To: min(p.span.To, span.To)}
+		s.add(p, r.part != nil)
+	}
+}
+
+// add enters a piece unless its span is empty or outside the time range.
+func (s *tableScan) add(p piece, part bool) {
+	if p.span.From <= p.span.To && s.spec.Time.Overlaps(p.span.From, p.span.To) {
+		s.pieces = append(s.pieces, p)
+	} else if st := s.spec.Stats; st != nil && part {
+		st.BlocksPruned.Add(int64(p.blocks.To - p.blocks.From))
+	}
+}
+
+// cutTimes cuts the time at every begin and end of a run, for tables of one series: where one part holds a stretch
+// alone its blocks are read as they are, else what overlaps is merged, stretch by stretch.
+func (s *tableScan) cutTimes(runs []*scanRun) {
+	var cuts []int64 // where stretches begin; the last is where nothing is left
+	for _, r := range runs {
+		span := r.run.Span()
+		cuts = append(cuts, span.From)
+		if span.To < math.MaxInt64 {
+			cuts = append(cuts, span.To+1)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	for i, from := range cuts {
+		span := scan.Range{From: from, To: math.MaxInt64}
+		if i+1 < len(cuts) {
+			span.To = cuts[i+1] - 1
+		}
+		var there []*scanRun
+		for _, r := range runs {
+			if at := r.run.Span(); at.From <= span.To && at.To >= span.From {
+				there = append(there, r)
+			}
+		}
+		s.cutGroup(there, span)
+	}
+}
+
+// cutGroups puts runs together whose times overlap, directly or through others: series are not cut, because a block of
+// several series spans all times.
+func (s *tableScan) cutGroups(runs []*scanRun) {
+	sorted := slices.Clone(runs)
+	slices.SortStableFunc(sorted, func(a, b *scanRun) int { return cmp.Compare(a.run.Span().From, b.run.Span().From) })
+	for i := 0; i < len(sorted); {
+		span := sorted[i].run.Span()
+		k := i + 1
+		for ; k < len(sorted) && sorted[k].run.Span().From <= span.To; k++ {
+			span.To = max(span.To, sorted[k].run.Span().To)
+		}
+		s.cutGroup(sorted[i:k], span)
+		i = k
+	}
+}
+
+// cutGroup makes the pieces of the rows of some runs within span.
+func (s *tableScan) cutGroup(runs []*scanRun, span scan.Range) {
+	switch {
+	case len(runs) == 0:
+	case len(runs) == 1 && runs[0].part != nil && runs[0].part.meta.Unique:
+		s.cutRun(runs[0], span)
+	default:
+		s.add(piece{span: span, merge: runs}, false)
 	}
 }
 
@@ -173,33 +268,48 @@ func (s *tableScan) next() (scan.Cursor, scan.Range, bool, error) {
 	p := s.pieces[0]
 	s.pieces = s.pieces[1:]
 	s.mu.Unlock()
-	if p.merge {
-		w, err := s.series(0, 1)
-		if err != nil {
-			return nil, scan.Range{}, false, err
-		}
-		return &seriesCursor{w: w, done: true}, p.span, true, nil
-	}
-	spec := *s.spec
-	spec.Pieces = &p.blocks
-	c, err := p.run.run.Scan(&spec)
-	if err != nil {
-		return nil, scan.Range{}, false, s.damage(p.run.part, err)
-	}
-	return &guarded{c, s, p.run.part}, p.span, true, nil
+	c, err := s.open(&p)
+	return c, p.span, err == nil, err
 }
 
-// series merges all runs. Key ranges are cut by the first tag's table prefix only when there is one region for many
-// tables, so an ordinary table gives everything to worker 0.
+// open gives the cursor of a piece.
+func (s *tableScan) open(p *piece) (scan.Cursor, error) {
+	spec := *s.spec
+	spec.Time.From = max(spec.Time.From, p.span.From)
+	if p.span.To < math.MaxInt64 {
+		spec.Time.To = min(spec.Time.To, p.span.To+1)
+	}
+	if p.merge != nil {
+		w, err := mergeRuns(s.guard(p.merge), &spec, s.mode)
+		if err != nil {
+			return nil, err
+		}
+		return &seriesCursor{w: w, done: true}, nil
+	}
+	spec.Pieces = &p.blocks
+	spec.Filter = append(spec.Filter[:len(spec.Filter):len(spec.Filter)], s.above...)
+	c, err := p.run.run.Scan(&spec)
+	if err != nil {
+		return nil, s.e.damage(s.r, p.run.part, err)
+	}
+	return &guarded{c, s, p.run.part}, nil
+}
+
+// guard gives the runs so that damage is noted and the end of the request stops them.
+func (s *tableScan) guard(runs []*scanRun) []scan.Run {
+	var all []scan.Run
+	for _, r := range runs {
+		all = append(all, &guardedRun{r.run, s.ctx, s.e, s.r, r.part})
+	}
+	return all
+}
+
+// series merges all runs. A table's series are not cut into ranges: everything goes to worker 0.
 func (s *tableScan) series(i, _ int) (scan.Series, error) {
 	if i > 0 {
 		return emptySeries{}, nil
 	}
-	var runs []scan.Run
-	for _, r := range s.runs() {
-		runs = append(runs, &guardedRun{r.run, s, r.part})
-	}
-	return mergeRuns(runs, s.spec, s.mode)
+	return mergeRuns(s.guard(s.runs()), s.spec, s.mode)
 }
 
 type emptySeries struct{}
@@ -215,26 +325,19 @@ func (s *tableScan) rowBound() (n int) {
 	return n
 }
 
-// stat combines the statistics of parts; memtables have none, so it answers only when nothing is in memory.
+// stat combines the statistics of the runs.
 func (s *tableScan) stat(id schema.ColumnID) (scan.ColumnStat, bool) {
 	var total scan.ColumnStat
 	p := s.t.ByID(id)
 	if p < 0 || !s.t.Options.AppendMode || len(s.spec.Filter) > 0 {
 		return total, false
 	}
-	for _, m := range s.snap.mems() {
-		if m.table.Rows() > 0 {
+	column := readColumn(s.t.Columns[p])
+	for _, r := range s.runs() {
+		if span := r.run.Span(); !s.spec.Time.Covers(span.From, span.To) {
 			return total, false
 		}
-	}
-	for _, part := range s.snap.parts {
-		if !s.spec.Time.Overlaps(part.meta.MinTime, part.meta.MaxTime) {
-			continue
-		}
-		if !s.spec.Time.Covers(part.meta.MinTime, part.meta.MaxTime) {
-			return total, false
-		}
-		st, ok := part.run.Stat(s.t.Columns[p])
+		st, ok := r.run.Stat(column)
 		if !ok {
 			return total, false
 		}
@@ -280,18 +383,23 @@ func (s *tableScan) unpin() { s.pinned.Do(s.snap.unpin) }
 
 // damage sets a part aside when err says that it does not hold what it claims: this query fails with a message that
 // names file and block, the following ones are served from the rest.
-func (s *tableScan) damage(p *part, err error) error {
-	if p == nil || !errors.Is(err, sst.ErrCorrupt) || !p.damaged.CompareAndSwap(false, true) {
+func (e *core) damage(r *region, p *part, err error) error {
+	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
 		return err
 	}
-	s.e.noteDamage(SetAside{partName(p.meta.File), err.Error()})
-	s.r.mu.Lock()
-	s.r.replace(func(snap *regionSnap) {
-		snap.parts = slices.DeleteFunc(snap.parts, func(x *part) bool { return x == p })
-	})
-	s.r.mu.Unlock()
-	p.release() // the snapshots' reference; this scan still has its own
-	return err
+	if p.damaged.CompareAndSwap(false, true) {
+		e.noteDamage(SetAside{partName(p.meta.File), err.Error()})
+		r.mu.Lock()
+		listed := slices.Contains(r.snap.Load().parts, p)
+		r.replace(func(snap *regionSnap) {
+			snap.parts = slices.DeleteFunc(snap.parts, func(x *part) bool { return x == p })
+		})
+		r.mu.Unlock()
+		if listed {
+			p.release() // the snapshots' reference; the caller still has its own
+		}
+	}
+	return status.Wrap(err, status.StorageUnavailable, "a damaged part was set aside, ask again for the rest: %v", err)
 }
 
 // guarded notes damage that a cursor meets and stops when the request is over.
@@ -307,21 +415,23 @@ func (g *guarded) Next(b *vector.Batch) (bool, error) {
 	}
 	ok, err := g.Cursor.Next(b)
 	if err != nil {
-		err = g.s.damage(g.part, err)
+		err = g.s.e.damage(g.s.r, g.part, err)
 	}
 	return ok, err
 }
 
 type guardedRun struct {
 	scan.Run
-	s    *tableScan
+	ctx  context.Context
+	e    *core
+	r    *region
 	part *part
 }
 
 func (g *guardedRun) Series(spec *scan.Spec) (scan.Series, error) {
 	w, err := g.Run.Series(spec)
 	if err != nil {
-		return nil, g.s.damage(g.part, err)
+		return nil, g.e.damage(g.r, g.part, err)
 	}
 	return &guardedSeries{w, g}, nil
 }
@@ -332,25 +442,19 @@ type guardedSeries struct {
 }
 
 func (w *guardedSeries) Next() ([]byte, bool, error) {
-	if err := w.g.s.ctx.Err(); err != nil {
+	if err := w.g.ctx.Err(); err != nil {
 		return nil, false, err
 	}
 	key, ok, err := w.Series.Next()
-	if err != nil {
-		err = w.g.s.damage(w.g.part, err)
-	}
-	return key, ok, err
+	return key, ok, w.g.e.damage(w.g.r, w.g.part, err)
 }
 
 func (w *guardedSeries) Rows(b *vector.Batch) (bool, error) {
-	if err := w.g.s.ctx.Err(); err != nil {
+	if err := w.g.ctx.Err(); err != nil {
 		return false, err
 	}
 	ok, err := w.Series.Rows(b)
-	if err != nil {
-		err = w.g.s.damage(w.g.part, err)
-	}
-	return ok, err
+	return ok, w.g.e.damage(w.g.r, w.g.part, err)
 }
 
 // seriesCursor gives the rows of a walk as a cursor.
