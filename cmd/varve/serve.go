@@ -130,7 +130,7 @@ func open(c *Config, logs *logs) (*node, error) {
 		Parallelism: c.InitRegionsParallelism, Logger: logs.logger("engine"),
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot open the data directory %s: %w", c.Storage.DataHome, err), n.ln.Close())
+		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.ln.Close())
 	}
 	if n.server, err = newServer(c, n, zone, logs); err != nil {
 		return nil, errors.Join(err, n.ln.Close(), n.store.Close(context.Background(), false))
