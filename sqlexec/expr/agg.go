@@ -1,0 +1,249 @@
+package expr
+
+import (
+	"strings"
+
+	"varve/engine/vector"
+)
+
+// Agg is a bound aggregate.
+type Agg struct {
+	Name     string
+	Args     []Expr
+	Distinct bool
+	Order    []SortKey
+	Filter   Expr
+	T        vector.Type
+	make     func() Accumulator
+	params   []float64 // constant parameters, such as a percentile
+}
+
+// Type is the result's type.
+func (a *Agg) Type() vector.Type { return a.T }
+
+// String is the aggregate as result columns are named: count(*), sum(t.x).
+func (a *Agg) String() string {
+	args := join(a.Args)
+	if a.Name == "count" && len(a.Args) == 0 {
+		args = "*"
+	}
+	if a.Distinct {
+		args = "DISTINCT " + args
+	}
+	s := a.Name + "(" + args + ")"
+	if len(a.Order) > 0 {
+		s = strings.TrimSuffix(s, ")") + " ORDER BY ..)"
+	}
+	if a.Filter != nil {
+		s += " FILTER (WHERE " + a.Filter.String() + ")"
+	}
+	return s
+}
+
+// Accumulator is the state of one aggregate for many groups. One goroutine at a time.
+type Accumulator interface {
+	// Add takes n rows: groups[i] is the group of row i, args the argument vectors followed by the order keys, of any
+	// form. keep, if not nil, holds the rows that count.
+	Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error
+	// Grow makes room for groups [0, n).
+	Grow(n int)
+	// Merge takes the state of another accumulator of the same aggregate: its group g is to[g] here.
+	Merge(o Accumulator, to []uint32) error
+	// Result gives a value for each of n groups.
+	Result(n int) (*vector.Vector, error)
+	// Bytes is about the memory held.
+	Bytes() int64
+}
+
+// New makes an empty state.
+func (a *Agg) New() Accumulator {
+	if a.Distinct {
+		return newDistinct(a)
+	}
+	return a.make()
+}
+
+// Inputs are the expressions whose vectors Add takes: arguments, then order keys.
+func (a *Agg) Inputs() []Expr {
+	all := append([]Expr{}, a.Args...)
+	for _, k := range a.Order {
+		all = append(all, k.Expr)
+	}
+	return all
+}
+
+// Map is the aggregate with every expression replaced by f's answer.
+func (a *Agg) Map(f func(Expr) Expr) *Agg {
+	n := *a
+	n.Args = make([]Expr, len(a.Args))
+	for i, e := range a.Args {
+		n.Args[i] = f(e)
+	}
+	n.Order = append([]SortKey(nil), a.Order...)
+	for i := range n.Order {
+		n.Order[i].Expr = f(n.Order[i].Expr)
+	}
+	if a.Filter != nil {
+		n.Filter = f(a.Filter)
+	}
+	return &n
+}
+
+var aggNames = map[string]string{
+	"mean": "avg", "stddev_samp": "stddev", "std": "stddev_pop", "var_samp": "var", "variance": "var_pop",
+	"quantile_cont": "percentile_cont", "approx_median": "approx_percentile_cont", "covar": "covar_samp", "every": "bool_and",
+	"any_value": "first_value", "first": "first_value", "last": "last_value", "group_concat": "string_agg",
+}
+
+var aggregates = map[string]func(c *Context, a *Agg) error{}
+
+// IsAggregate tells whether an aggregate of that name exists.
+func IsAggregate(name string) bool {
+	if n, ok := aggNames[name]; ok {
+		name = n
+	}
+	return aggregates[name] != nil
+}
+
+// Aggregate binds an aggregate call; count without arguments counts rows.
+func (c *Context) Aggregate(name string, args []Expr, distinct bool, order []SortKey, filter Expr) (*Agg, error) {
+	full := name
+	if n, ok := aggNames[name]; ok {
+		full = n
+	}
+	bind := aggregates[full]
+	if bind == nil {
+		return nil, planError("Invalid function '%s'.", name)
+	}
+	a := &Agg{Name: name, Args: args, Distinct: distinct, Order: order, Filter: filter}
+	if name == "approx_median" && len(args) == 1 {
+		a.Args = append(args[:1:1], &Const{vector.ConstFloat(f64, 0.5)})
+	}
+	if err := bind(c, a); err != nil {
+		return nil, err
+	}
+	if distinct && len(a.Args) == 0 {
+		return nil, planError("%s(DISTINCT) needs an argument", name)
+	}
+	if full == "min" || full == "max" {
+		a.Distinct = false // the same either way
+	}
+	return a, nil
+}
+
+// need checks the number of arguments.
+func (a *Agg) need(lo, hi int) error {
+	if len(a.Args) < lo || len(a.Args) > hi {
+		return planError("aggregate '%s' takes %s, found %d", a.Name, arity(&Function{min: lo, max: hi}), len(a.Args))
+	}
+	return nil
+}
+
+// number casts argument i to Float64.
+func (a *Agg) float(c *Context, i int) error {
+	t := a.Args[i].Type()
+	if !t.IsNumber() && t != vector.NullType {
+		return planError("aggregate '%s' takes numbers, found %s", a.Name, t)
+	}
+	e, err := c.Cast(a.Args[i], f64, false)
+	if err == nil {
+		a.Args = append([]Expr(nil), a.Args...)
+		a.Args[i] = e
+	}
+	return err
+}
+
+// constant takes a constant number out of the arguments.
+func (a *Agg) constant(i int) (float64, error) {
+	k, ok := a.Args[i].(*Const)
+	if !ok || k.Value.IsNull(0) || !k.Value.Type.IsNumber() || k.Value.Type.ID == vector.TypeDecimal {
+		return 0, planError("aggregate '%s': argument %d must be a constant number", a.Name, i+1)
+	}
+	return number(k.Value, 0), nil
+}
+
+// eachRow calls f for every row that counts: kept and with a value in v (nil: no look at values).
+func eachRow(n int, v *vector.Vector, keep vector.Bitmap, f func(i int)) {
+	if keep == nil && (v == nil || v.Valid == nil) {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	for i := range n {
+		if keep != nil && !keep.Get(i) || v != nil && v.IsNull(i) {
+			continue
+		}
+		f(i)
+	}
+}
+
+// distinct gives every distinct value of a group to the inner state once, at the end.
+type distinct struct {
+	a      *Agg
+	seen   map[string]struct{}
+	rows   *vector.Batch
+	groups []uint32
+	key    []byte
+	bytes  int64
+	n      int
+}
+
+func newDistinct(a *Agg) *distinct {
+	types := make([]vector.Type, 0, len(a.Args)+len(a.Order))
+	for _, e := range a.Inputs() {
+		types = append(types, e.Type())
+	}
+	return &distinct{a: a, seen: map[string]struct{}{}, rows: vector.NewBatch(types...)}
+}
+
+func (d *distinct) Grow(n int) { d.n = max(d.n, n) }
+
+func (d *distinct) Bytes() int64 { return d.bytes }
+
+func (d *distinct) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	first := args[0]
+	eachRow(n, first, keep, func(i int) {
+		g := groups[i]
+		d.key = append(d.key[:0], byte(g), byte(g>>8), byte(g>>16), byte(g>>24))
+		for _, v := range args[:len(d.a.Args)] {
+			d.key = AppendKey(d.key, v, i)
+		}
+		if _, ok := d.seen[string(d.key)]; ok {
+			return
+		}
+		d.seen[string(d.key)] = struct{}{}
+		d.bytes += int64(len(d.key)) + 64
+		for k, c := range d.rows.Cols {
+			c.Append(d.rows.N, args[k], i, i+1)
+		}
+		d.rows.N++
+		d.groups = append(d.groups, g)
+	})
+	return nil
+}
+
+func (d *distinct) Merge(o Accumulator, to []uint32) error {
+	other := o.(*distinct)
+	mapped := make([]uint32, len(other.groups))
+	for i, g := range other.groups {
+		mapped[i] = to[g]
+	}
+	return d.Add(other.rows.N, mapped, other.rows.Cols, nil)
+}
+
+func (d *distinct) Result(n int) (*vector.Vector, error) {
+	if d.a.Name == "count" && len(d.a.Args) == 1 {
+		counts := make([]int64, n)
+		for _, g := range d.groups {
+			counts[g]++
+		}
+		return &vector.Vector{Type: i64, Ints: counts}, nil
+	}
+	inner := d.a.make()
+	inner.Grow(n)
+	if err := inner.Add(d.rows.N, d.groups, d.rows.Cols, nil); err != nil {
+		return nil, err
+	}
+	return inner.Result(n)
+}

@@ -1,0 +1,352 @@
+package expr
+
+import (
+	"math"
+
+	"varve/engine/vector"
+)
+
+func init() {
+	aggregates["count"] = func(_ *Context, a *Agg) error {
+		if err := a.need(0, 16); err != nil {
+			return err
+		}
+		a.T = i64
+		a.make = func() Accumulator { return &counts{args: len(a.Args)} }
+		return nil
+	}
+	aggregates["sum"] = bindSum
+	aggregates["avg"] = func(c *Context, a *Agg) error {
+		if err := a.need(1, 1); err != nil {
+			return err
+		}
+		if err := a.float(c, 0); err != nil {
+			return err
+		}
+		a.T = f64
+		a.make = func() Accumulator { return &moments{finish: func(m *moment) float64 { return m.mean }} }
+		return nil
+	}
+	for name, f := range map[string]func(m *moment) float64{
+		"stddev":     func(m *moment) float64 { return math.Sqrt(m.m2 / (m.n - 1)) },
+		"stddev_pop": func(m *moment) float64 { return math.Sqrt(m.m2 / m.n) },
+		"var":        func(m *moment) float64 { return m.m2 / (m.n - 1) },
+		"var_pop":    func(m *moment) float64 { return m.m2 / m.n },
+	} {
+		least := 1.0
+		if name == "stddev" || name == "var" {
+			least = 2
+		}
+		aggregates[name] = func(c *Context, a *Agg) error {
+			if err := a.need(1, 1); err != nil {
+				return err
+			}
+			a.T = f64
+			a.make = func() Accumulator { return &moments{finish: f, least: least, square: true} }
+			return a.float(c, 0)
+		}
+	}
+	for name, sign := range map[string]int{"min": -1, "max": 1} {
+		aggregates[name] = func(_ *Context, a *Agg) error {
+			if err := a.need(1, 1); err != nil {
+				return err
+			}
+			a.T = a.Args[0].Type()
+			a.make = func() Accumulator { return newExtremes(a.T, sign) }
+			return nil
+		}
+	}
+	for name, all := range map[string]bool{"bool_and": true, "bool_or": false} {
+		aggregates[name] = func(c *Context, a *Agg) error {
+			if err := a.need(1, 1); err != nil {
+				return err
+			}
+			var err error
+			a.T = flag
+			a.Args = append([]Expr(nil), a.Args...)
+			a.Args[0], err = c.Cast(a.Args[0], flag, false)
+			a.make = func() Accumulator { return newExtremes(flag, map[bool]int{true: -1, false: 1}[all]) }
+			return err
+		}
+	}
+	for name, op := range map[string]func(x, y int64) int64{
+		"bit_and": func(x, y int64) int64 { return x & y }, "bit_or": func(x, y int64) int64 { return x | y }, "bit_xor": func(x, y int64) int64 { return x ^ y },
+	} {
+		aggregates[name] = func(c *Context, a *Agg) error {
+			if err := a.need(1, 1); err != nil {
+				return err
+			}
+			var err error
+			a.T = i64
+			a.Args = append([]Expr(nil), a.Args...)
+			a.Args[0], err = c.Cast(a.Args[0], i64, false)
+			a.make = func() Accumulator { return &intFold{op: op} }
+			return err
+		}
+	}
+}
+
+// counts is count(*) and count(x, ..).
+type counts struct {
+	args int
+	n    []int64
+}
+
+func (c *counts) Grow(n int)   { c.n = grown(c.n, n) }
+func (c *counts) Bytes() int64 { return int64(8 * cap(c.n)) }
+
+// grown extends s to n elements that are zero.
+func grown[T any](s []T, n int) []T {
+	if n <= len(s) {
+		return s
+	}
+	return append(s, make([]T, n-len(s))...)
+}
+
+func (c *counts) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	counts := c.n
+	plain := keep == nil
+	for _, v := range args[:c.args] {
+		plain = plain && v.Valid == nil
+	}
+	if plain {
+		for _, g := range groups[:n] {
+			counts[g]++
+		}
+		return nil
+	}
+	for i, g := range groups[:n] {
+		if keep != nil && !keep.Get(i) {
+			continue
+		}
+		null := false
+		for _, v := range args[:c.args] {
+			null = null || v.IsNull(i)
+		}
+		if !null {
+			counts[g]++
+		}
+	}
+	return nil
+}
+
+func (c *counts) Merge(o Accumulator, to []uint32) error {
+	for g, n := range o.(*counts).n {
+		c.n[to[g]] += n
+	}
+	return nil
+}
+
+func (c *counts) Result(n int) (*vector.Vector, error) {
+	c.Grow(n)
+	return &vector.Vector{Type: i64, Ints: c.n[:n]}, nil
+}
+
+func bindSum(c *Context, a *Agg) error {
+	if err := a.need(1, 1); err != nil {
+		return err
+	}
+	t := a.Args[0].Type()
+	cast := func(to vector.Type) error {
+		var err error
+		a.T = to
+		a.Args = append([]Expr(nil), a.Args...)
+		a.Args[0], err = c.Cast(a.Args[0], to, false)
+		return err
+	}
+	switch {
+	case signed(t), t == vector.NullType:
+		a.make = func() Accumulator {
+			return &sums[int64]{t: i64, of: func(v *vector.Vector) *[]int64 { return &v.Ints }}
+		}
+		return cast(i64)
+	case unsigned(t):
+		a.make = func() Accumulator {
+			return &sums[uint64]{t: vector.Uint64Type, of: func(v *vector.Vector) *[]uint64 { return &v.Uints }}
+		}
+		return cast(vector.Uint64Type)
+	case t.IsNumber():
+		a.make = func() Accumulator {
+			return &sums[float64]{t: f64, of: func(v *vector.Vector) *[]float64 { return &v.Floats }}
+		}
+		return cast(f64)
+	case t.ID == vector.TypeDuration:
+		a.T = t
+		a.make = func() Accumulator { return &sums[int64]{t: t, of: func(v *vector.Vector) *[]int64 { return &v.Ints }} }
+		return nil
+	}
+	return planError("aggregate 'sum' takes numbers, found %s", t)
+}
+
+// sums adds numbers; integers wrap around.
+type sums[T int64 | uint64 | float64] struct {
+	t    vector.Type
+	of   func(v *vector.Vector) *[]T
+	sum  []T
+	some []bool
+	flat vector.Vector
+}
+
+func (s *sums[T]) Grow(n int)   { s.sum, s.some = grown(s.sum, n), grown(s.some, n) }
+func (s *sums[T]) Bytes() int64 { return int64(9 * cap(s.sum)) }
+
+func (s *sums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	v := flatten(args[0], n, &s.flat)
+	x := (*s.of(v))[:n]
+	groups = groups[:n]
+	sum, some := s.sum, s.some
+	if keep == nil && v.Valid == nil {
+		for i, g := range groups {
+			sum[g] += x[i]
+			some[g] = true
+		}
+		return nil
+	}
+	eachRow(n, v, keep, func(i int) {
+		sum[groups[i]] += x[i]
+		some[groups[i]] = true
+	})
+	return nil
+}
+
+func (s *sums[T]) Merge(o Accumulator, to []uint32) error {
+	other := o.(*sums[T])
+	for g, x := range other.sum {
+		s.sum[to[g]] += x
+		s.some[to[g]] = s.some[to[g]] || other.some[g]
+	}
+	return nil
+}
+
+func (s *sums[T]) Result(n int) (*vector.Vector, error) {
+	s.Grow(n)
+	v := &vector.Vector{Type: s.t, Valid: validOf(s.some[:n])}
+	*s.of(v) = s.sum[:n]
+	return v, nil
+}
+
+// validOf makes validity of flags; nil when all are set.
+func validOf(some []bool) vector.Bitmap {
+	b, all := vector.MakeBitmap(len(some)), true
+	for i, x := range some {
+		if x {
+			b.Set(i)
+		} else {
+			all = false
+		}
+	}
+	if all {
+		return nil
+	}
+	return b
+}
+
+// moment is count, mean and sum of squared deviations of one group.
+type moment struct{ n, mean, m2, sum float64 }
+
+// moments serves avg, stddev and var. The mean is sum/count, as people check it; squares go by Welford's method.
+type moments struct {
+	finish func(*moment) float64
+	least  float64
+	square bool
+	m      []moment
+	flat   vector.Vector
+}
+
+func (s *moments) Grow(n int)   { s.m = grown(s.m, n) }
+func (s *moments) Bytes() int64 { return int64(32 * cap(s.m)) }
+
+func (s *moments) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	v := flatten(args[0], n, &s.flat)
+	x := v.Floats[:n]
+	if !s.square && keep == nil && v.Valid == nil {
+		for i, g := range groups[:n] {
+			m := &s.m[g]
+			m.n++
+			m.sum += x[i]
+		}
+		return nil
+	}
+	eachRow(n, v, keep, func(i int) {
+		m := &s.m[groups[i]]
+		m.n++
+		m.sum += x[i]
+		if s.square {
+			d := x[i] - m.mean
+			m.mean += d / m.n
+			m.m2 += d * (x[i] - m.mean)
+		}
+	})
+	return nil
+}
+
+func (s *moments) Merge(o Accumulator, to []uint32) error {
+	for g := range o.(*moments).m {
+		a, b := &s.m[to[g]], &o.(*moments).m[g]
+		if b.n == 0 {
+			continue
+		}
+		n := a.n + b.n
+		d := b.mean - a.mean
+		a.m2 += b.m2 + d*d*a.n*b.n/n
+		a.mean += d * b.n / n
+		a.n, a.sum = n, a.sum+b.sum
+	}
+	return nil
+}
+
+func (s *moments) Result(n int) (*vector.Vector, error) {
+	s.Grow(n)
+	v, some := &vector.Vector{Type: f64, Floats: make([]float64, n)}, make([]bool, n)
+	for g := range n {
+		m := s.m[g]
+		if m.n == 0 || m.n < s.least {
+			continue
+		}
+		if !s.square {
+			m.mean = m.sum / m.n
+		}
+		v.Floats[g], some[g] = s.finish(&m), true
+	}
+	v.Valid = validOf(some)
+	return v, nil
+}
+
+// intFold folds integers with an operator.
+type intFold struct {
+	op   func(x, y int64) int64
+	x    []int64
+	some []bool
+	flat vector.Vector
+}
+
+func (f *intFold) Grow(n int)   { f.x, f.some = grown(f.x, n), grown(f.some, n) }
+func (f *intFold) Bytes() int64 { return int64(9 * cap(f.x)) }
+
+func (f *intFold) put(g uint32, x int64) {
+	if f.some[g] {
+		x = f.op(f.x[g], x)
+	}
+	f.x[g], f.some[g] = x, true
+}
+
+func (f *intFold) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	v := flatten(args[0], n, &f.flat)
+	eachRow(n, v, keep, func(i int) { f.put(groups[i], v.Ints[i]) })
+	return nil
+}
+
+func (f *intFold) Merge(o Accumulator, to []uint32) error {
+	other := o.(*intFold)
+	for g, some := range other.some {
+		if some {
+			f.put(to[g], other.x[g])
+		}
+	}
+	return nil
+}
+
+func (f *intFold) Result(n int) (*vector.Vector, error) {
+	f.Grow(n)
+	return &vector.Vector{Type: i64, Ints: f.x[:n], Valid: validOf(f.some[:n])}, nil
+}

@@ -1,0 +1,129 @@
+package expr
+
+import (
+	"strconv"
+
+	"varve/engine/vector"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// rank orders the numeric types by width: signed 1..4, unsigned 1..4, floats.
+func width(t vector.Type) int {
+	switch t.ID {
+	case vector.TypeInt8, vector.TypeUint8:
+		return 1
+	case vector.TypeInt16, vector.TypeUint16:
+		return 2
+	case vector.TypeInt32, vector.TypeUint32:
+		return 3
+	}
+	return 4
+}
+
+func signed(t vector.Type) bool   { return t.ID >= vector.TypeInt8 && t.ID <= vector.TypeInt64 }
+func unsigned(t vector.Type) bool { return t.ID >= vector.TypeUint8 && t.ID <= vector.TypeUint64 }
+func float(t vector.Type) bool    { return t.ID == vector.TypeFloat32 || t.ID == vector.TypeFloat64 }
+
+var signedTypes = [...]vector.Type{{}, vector.Int8Type, vector.Int16Type, vector.Int32Type, vector.Int64Type}
+
+// common is the type that values of a and b are compared and united in; aLit and bLit tell which are literals, that
+// take the type of the other side where text is read as time. ok false: there is none.
+func common(a, b vector.Type, aLit, bLit bool) (t vector.Type, ok bool) {
+	switch {
+	case a == b || b == vector.NullType:
+		return a, true
+	case a == vector.NullType:
+		return b, true
+	case a.IsNumber() && b.IsNumber():
+		return commonNumber(a, b), true
+	case a.IsText() && timelike(b), b.IsText() && timelike(a):
+		if a.IsText() {
+			a = b
+		}
+		return a, true
+	case a.IsTimestamp() && b.IsTimestamp():
+		return vector.Timestamp(max(a.Precision, b.Precision)), true
+	case a.ID == vector.TypeDate && b.IsTimestamp():
+		return b, true
+	case b.ID == vector.TypeDate && a.IsTimestamp():
+		return a, true
+	case a.IsTimestamp() && b.IsInteger() && bLit:
+		return a, true
+	case b.IsTimestamp() && a.IsInteger() && aLit:
+		return b, true
+	case a.ID == b.ID:
+		return vector.Type{ID: a.ID, Precision: max(a.Precision, b.Precision), Scale: max(a.Scale, b.Scale)}, true
+	case bytesLike(a) && bytesLike(b):
+		return vector.StringType, true
+	case a.IsText() && b.IsNumber(), b.IsText() && a.IsNumber():
+		return vector.StringType, true
+	case a.IsText() && b.ID == vector.TypeBool, b.IsText() && a.ID == vector.TypeBool:
+		return vector.StringType, true
+	}
+	return vector.Type{}, false
+}
+
+func bytesLike(t vector.Type) bool {
+	return t.ID == vector.TypeString || t.ID == vector.TypeBinary || t.ID == vector.TypeJSON
+}
+
+func timelike(t vector.Type) bool {
+	switch t.ID {
+	case vector.TypeTimestamp, vector.TypeDate, vector.TypeTime, vector.TypeInterval, vector.TypeDuration:
+		return true
+	}
+	return false
+}
+
+// commonNumber: integers widen, a signed with an unsigned becomes a wider signed one, anything with a float Float64.
+func commonNumber(a, b vector.Type) vector.Type {
+	switch {
+	case a == b:
+		return a
+	case float(a) || float(b):
+		if a == vector.Float32Type && (b == a || b.IsInteger() && width(b) < 3) || b == vector.Float32Type && a.IsInteger() && width(a) < 3 {
+			return vector.Float32Type
+		}
+		return vector.FloatType
+	case a.ID == vector.TypeDecimal || b.ID == vector.TypeDecimal:
+		return vector.FloatType
+	case signed(a) == signed(b):
+		if width(a) >= width(b) {
+			return a
+		}
+		return b
+	}
+	if unsigned(a) {
+		a, b = b, a
+	}
+	return signedTypes[min(4, max(width(a), width(b)+1))]
+}
+
+// castable tells whether values of a type convert to another, at least some of them.
+func castable(from, to vector.Type) bool {
+	if from == to || from == vector.NullType || to.IsText() {
+		return true
+	}
+	switch {
+	case from.IsText():
+		return to.ID != vector.TypeList
+	case from.IsNumber() && to.IsNumber():
+		return true
+	case from.IsInteger() && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime || to.ID == vector.TypeDuration):
+		return true
+	case to.IsInteger() && from.Kind() == vector.Int64:
+		return true
+	case to.ID == vector.TypeFloat64 && (from.IsTimestamp() || from.ID == vector.TypeDuration):
+		return true
+	case from.ID == vector.TypeBool && to.IsNumber(), to.ID == vector.TypeBool && from.IsNumber():
+		return true
+	case (from.IsTimestamp() || from.ID == vector.TypeDate) && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime):
+		return true
+	case from.ID == to.ID:
+		return from.ID != vector.TypeList
+	case bytesLike(from) && bytesLike(to):
+		return true
+	}
+	return false
+}

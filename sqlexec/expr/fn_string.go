@@ -1,0 +1,615 @@
+package expr
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"varve/engine/filter"
+	"varve/engine/vector"
+)
+
+// arg types of a simple function.
+type sig []vector.Type
+
+var (
+	str  = vector.StringType
+	i64  = vector.Int64Type
+	f64  = vector.FloatType
+	flag = vector.BoolType
+)
+
+// simple registers a function whose arguments are cast to fixed types; trailing ones from least on may be left out.
+func simple(least int, args sig, result vector.Type, k kernel, names ...string) {
+	register(&Function{min: least, max: len(args), makesNull: true, bind: func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
+		out := make([]Expr, len(given))
+		for i, g := range given {
+			t := g.Type()
+			if args[i] == str && !t.IsText() && t.Kind() == vector.Bytes && t != vector.NullType && t.ID != vector.TypeBinary && t.ID != vector.TypeJSON {
+				return nil, result, nil, planError("function '%s' takes a string, found %s", names[0], t)
+			}
+			if args[i].IsNumber() && !t.IsNumber() && t != vector.NullType && t.ID != vector.TypeString {
+				return nil, result, nil, planError("function '%s' takes a number, found %s", names[0], t)
+			}
+			var err error
+			if out[i], err = c.Cast(g, args[i], false); err != nil {
+				return nil, result, nil, err
+			}
+		}
+		return out, result, k, nil
+	}}, names...)
+}
+
+// mapText is a kernel that appends a text for each row.
+func mapText(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			at := len(out.Heap)
+			if valid == nil || valid.Get(i) {
+				out.Heap = f(out.Heap, a, i)
+			}
+			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+		}
+		return nil
+	}
+}
+
+func mapInt(f func(a []*vector.Vector, i int) int64) kernel {
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			var x int64
+			if valid == nil || valid.Get(i) {
+				x = f(a, i)
+			}
+			out.Ints = append(out.Ints, x)
+		}
+		return nil
+	}
+}
+
+func mapBool(f func(a []*vector.Vector, i int) bool) kernel {
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		return eachBool(n, out, func(i int) bool { return (valid == nil || valid.Get(i)) && f(a, i) })
+	}
+}
+
+// maybeText is mapText for functions that give NULL for some rows.
+func maybeText(f func(a []*vector.Vector, i int) ([]byte, bool)) kernel {
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			if valid == nil || valid.Get(i) {
+				if b, ok := f(a, i); ok {
+					pushBytes(out, b)
+					if out.Valid != nil {
+						out.Valid = growBit(out.Valid, i)
+					}
+					continue
+				}
+			}
+			out.AppendNulls(i, 1)
+		}
+		return nil
+	}
+}
+
+func init() {
+	registerLengths()
+	registerParts()
+	registerMatches()
+	registerHashes()
+	register(&Function{lazy: true, min: 1, max: -1, bind: bindConcat(0)}, "concat")
+	register(&Function{lazy: true, min: 2, max: -1, makesNull: true, bind: bindConcat(1)}, "concat_ws")
+	register(&Function{infix: "||", min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		args, err := c.castAll(args, str)
+		return args, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+			return append(append(dst, a[0].Bytes(i)...), a[1].Bytes(i)...)
+		}), err
+	}}, "||")
+}
+
+// bindConcat joins texts, skipping NULLs; separators 1: the first argument stands between the others.
+func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		args, err := c.castAll(args, str)
+		return args, str, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				if separators == 1 && a[0].IsNull(i) {
+					out.AppendNulls(i, 1)
+					continue
+				}
+				at := len(out.Heap)
+				some := false
+				for _, v := range a[separators:] {
+					if v.IsNull(i) {
+						continue
+					}
+					if some && separators == 1 {
+						out.Heap = append(out.Heap, a[0].Bytes(i)...)
+					}
+					some = true
+					out.Heap = append(out.Heap, v.Bytes(i)...)
+				}
+				out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+				if out.Valid != nil {
+					out.Valid = growBit(out.Valid, i)
+				}
+			}
+			return nil
+		}, err
+	}
+}
+
+func registerLengths() {
+	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(utf8.RuneCount(a[0].Bytes(i))) }), "length", "char_length", "character_length")
+	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length")
+	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) * 8 }), "bit_length")
+	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return append(dst, bytes.ToUpper(a[0].Bytes(i))...)
+	}), "upper", "ucase")
+	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return append(dst, bytes.ToLower(a[0].Bytes(i))...)
+	}), "lower", "lcase")
+	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		s := a[0].Bytes(i)
+		for len(s) > 0 {
+			_, w := utf8.DecodeLastRune(s)
+			dst = append(dst, s[len(s)-w:]...)
+			s = s[:len(s)-w]
+		}
+		return dst
+	}), "reverse")
+	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		word := false
+		for _, r := range a[0].Str(i) {
+			if word {
+				r = unicode.ToLower(r)
+			} else {
+				r = unicode.ToUpper(r)
+			}
+			word = unicode.IsLetter(r) || unicode.IsDigit(r)
+			dst = utf8.AppendRune(dst, r)
+		}
+		return dst
+	}), "initcap")
+	trim := func(left, right bool) kernel {
+		return mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+			set, s := " ", a[0].Bytes(i)
+			if len(a) > 1 {
+				set = a[1].Str(i)
+			}
+			if left {
+				s = bytes.TrimLeft(s, set)
+			}
+			if right {
+				s = bytes.TrimRight(s, set)
+			}
+			return append(dst, s...)
+		})
+	}
+	simple(1, sig{str, str}, str, trim(true, true), "btrim", "trim")
+	simple(1, sig{str, str}, str, trim(true, false), "ltrim")
+	simple(1, sig{str, str}, str, trim(false, true), "rtrim")
+	simple(1, sig{i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return utf8.AppendRune(dst, rune(a[0].Ints[i])) }), "chr")
+	simple(1, sig{str}, vector.Int32Type, mapInt(func(a []*vector.Vector, i int) int64 {
+		if s := a[0].Bytes(i); len(s) > 0 {
+			r, _ := utf8.DecodeRune(s)
+			return int64(r)
+		}
+		return 0
+	}), "ascii")
+	simple(1, sig{i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return strconv.AppendUint(dst, uint64(a[0].Ints[i]), 16)
+	}), "to_hex")
+}
+
+// maxText bounds the texts that repeat, lpad and space make.
+const maxText = 16 << 20
+
+// byteAt is the offset of character k (from 0) of s; len(s) when it has fewer.
+func byteAt(s []byte, k int64) int {
+	at := 0
+	for ; k > 0 && at < len(s); k-- {
+		_, w := utf8.DecodeRune(s[at:])
+		at += w
+	}
+	return at
+}
+
+func registerParts() {
+	substr := mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		s, from := a[0].Bytes(i), a[1].Ints[i]-1
+		n := int64(len(s))
+		if len(a) > 2 {
+			n = max(a[2].Ints[i], 0)
+			if from < 0 {
+				n = max(n+from, 0)
+			}
+		}
+		s = s[byteAt(s, max(from, 0)):]
+		return append(dst, s[:byteAt(s, n)]...)
+	})
+	simple(2, sig{str, i64, i64}, str, substr, "substr", "substring", "mid")
+	side := func(left bool) kernel {
+		return mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+			s, n := a[0].Bytes(i), a[1].Ints[i]
+			total := int64(utf8.RuneCount(s))
+			if n < 0 {
+				n = max(total+n, 0)
+			}
+			n = min(n, total)
+			if left {
+				return append(dst, s[:byteAt(s, n)]...)
+			}
+			return append(dst, s[byteAt(s, total-n):]...)
+		})
+	}
+	simple(2, sig{str, i64}, str, side(true), "left")
+	simple(2, sig{str, i64}, str, side(false), "right")
+	pad := func(left bool) kernel {
+		return mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+			s, want, fill := a[0].Bytes(i), min(a[1].Ints[i], maxText), " "
+			if len(a) > 2 {
+				fill = a[2].Str(i)
+			}
+			have := int64(utf8.RuneCount(s))
+			if want <= have || fill == "" {
+				return append(dst, s[:byteAt(s, min(max(want, 0), have))]...)
+			}
+			runes := []rune(fill)
+			if !left {
+				dst = append(dst, s...)
+			}
+			for k := range want - have {
+				dst = utf8.AppendRune(dst, runes[int(k)%len(runes)])
+			}
+			if left {
+				dst = append(dst, s...)
+			}
+			return dst
+		})
+	}
+	simple(2, sig{str, i64, str}, str, pad(true), "lpad")
+	simple(2, sig{str, i64, str}, str, pad(false), "rpad")
+	simple(3, sig{str, str, str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		if len(a[1].Bytes(i)) == 0 {
+			return append(dst, a[0].Bytes(i)...)
+		}
+		return append(dst, bytes.ReplaceAll(a[0].Bytes(i), a[1].Bytes(i), a[2].Bytes(i))...)
+	}), "replace")
+	simple(3, sig{str, str, str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		from, to := []rune(a[1].Str(i)), []rune(a[2].Str(i))
+	next:
+		for _, r := range a[0].Str(i) {
+			for k, f := range from {
+				if f == r {
+					if k < len(to) {
+						dst = utf8.AppendRune(dst, to[k])
+					}
+					continue next
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+		}
+		return dst
+	}), "translate")
+	simple(2, sig{str, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		s := a[0].Bytes(i)
+		for n := a[1].Ints[i]; n > 0 && len(dst)+len(s) <= maxText*8 && int64(len(s))*n <= maxText; n-- {
+			dst = append(dst, s...)
+		}
+		return dst
+	}), "repeat")
+	simple(1, sig{i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return append(dst, strings.Repeat(" ", int(min(max(a[0].Ints[i], 0), maxText)))...)
+	}), "space")
+	simple(3, sig{str, str, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		s, sep, k := a[0].Str(i), a[1].Str(i), a[2].Ints[i]
+		parts := []string{s}
+		if sep != "" {
+			parts = strings.Split(s, sep)
+		}
+		if k < 0 {
+			k = int64(len(parts)) + k + 1
+		}
+		if k < 1 || k > int64(len(parts)) {
+			return dst
+		}
+		return append(dst, parts[k-1]...)
+	}), "split_part")
+	find := func(s, sub []byte) int64 {
+		at := bytes.Index(s, sub)
+		if at < 0 {
+			return 0
+		}
+		return int64(utf8.RuneCount(s[:at])) + 1
+	}
+	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return find(a[0].Bytes(i), a[1].Bytes(i)) }), "strpos", "instr", "position")
+	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return find(a[1].Bytes(i), a[0].Bytes(i)) }), "locate")
+	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.HasPrefix(a[0].Bytes(i), a[1].Bytes(i)) }), "starts_with")
+	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.HasSuffix(a[0].Bytes(i), a[1].Bytes(i)) }), "ends_with")
+	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.Contains(a[0].Bytes(i), a[1].Bytes(i)) }), "contains")
+	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
+		for k, s := range strings.Split(a[1].Str(i), ",") {
+			if s == a[0].Str(i) {
+				return int64(k + 1)
+			}
+		}
+		return 0
+	}), "find_in_set")
+	simple(3, sig{str, str, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		parts := strings.Split(a[0].Str(i), a[1].Str(i))
+		n := int(a[2].Ints[i])
+		switch {
+		case a[1].Str(i) == "" || n == 0:
+			return dst
+		case n > 0:
+			parts = parts[:min(n, len(parts))]
+		default:
+			parts = parts[max(len(parts)+n, 0):]
+		}
+		return append(dst, strings.Join(parts, a[1].Str(i))...)
+	}), "substr_index", "substring_index")
+	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
+		x, y := a[0].Str(i), a[1].Str(i)
+		return int64(editDistance(x, y, len(x)+len(y)+1))
+	}), "levenshtein")
+}
+
+// pattern binds a function of text and a constant pattern that is compiled once.
+func pattern[P any](name string, compile func(p string) (P, error), match func(p P, s []byte) bool, not bool) *Function {
+	return &Function{infix: strings.ToUpper(name), min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		for _, a := range args {
+			if t := a.Type(); !t.IsText() && t != vector.NullType && t.ID != vector.TypeJSON && t.ID != vector.TypeBinary {
+				return nil, flag, nil, planError("%s needs strings, found %s", name, t)
+			}
+		}
+		args, err := c.castAll(args, str)
+		if err != nil {
+			return nil, flag, nil, err
+		}
+		k, constant := args[1].(*Const)
+		if constant && !k.Value.IsNull(0) {
+			p, err := compile(k.Value.Str(0))
+			if err != nil {
+				return nil, flag, nil, planError("%s: %v", name, err)
+			}
+			return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return match(p, a[0].Bytes(i)) != not }), nil
+		}
+		return args, flag, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			compiled := map[string]P{}
+			out.Bools = vector.MakeBitmap(n)
+			for i := range n {
+				if valid != nil && !valid.Get(i) {
+					continue
+				}
+				p, ok := compiled[a[1].Str(i)]
+				if !ok {
+					var err error
+					if p, err = compile(a[1].Str(i)); err != nil {
+						return execError("%s: %v", name, err)
+					}
+					compiled[strings.Clone(a[1].Str(i))] = p
+				}
+				if match(p, a[0].Bytes(i)) != not {
+					out.Bools.Set(i)
+				}
+			}
+			return nil
+		}, nil
+	}}
+}
+
+func registerMatches() {
+	likes := func(fold bool) func(string) (*filter.Pattern, error) {
+		return func(p string) (*filter.Pattern, error) { return filter.NewLike([]byte(p), fold), nil }
+	}
+	isLike := func(p *filter.Pattern, s []byte) bool { return p.Match(s) }
+	register(pattern("like", likes(false), isLike, false), "like")
+	register(pattern("not like", likes(false), isLike, true), "not like")
+	register(pattern("ilike", likes(true), isLike, false), "ilike")
+	register(pattern("not ilike", likes(true), isLike, true), "not ilike")
+	compile := func(prefix string) func(string) (*regexp.Regexp, error) {
+		return func(p string) (*regexp.Regexp, error) { return regexp.Compile(prefix + p) }
+	}
+	isMatch := func(p *regexp.Regexp, s []byte) bool { return p.Match(s) }
+	register(pattern("~", compile(""), isMatch, false), "~")
+	register(pattern("!~", compile(""), isMatch, true), "!~")
+	register(pattern("~*", compile("(?i)"), isMatch, false), "~*")
+	register(pattern("!~*", compile("(?i)"), isMatch, true), "!~*")
+	register(pattern("regexp_like", compile(""), isMatch, false), "regexp_like")
+	register(pattern("matches_term", func(p string) (*filter.Word, error) { return filter.NewTerm([]byte(p)), nil },
+		func(p *filter.Word, s []byte) bool { return p.Match(s) }, false), "matches_term")
+	functions["matches_term"].infix, functions["regexp_like"].infix = "", ""
+
+	replace := func(a []*vector.Vector, i int, dst []byte) ([]byte, error) {
+		flags := ""
+		if len(a) > 3 {
+			flags = a[3].Str(i)
+		}
+		re, err := regexps.get(a[1].Str(i), flags)
+		if err != nil {
+			return dst, execError("regexp_replace: %v", err)
+		}
+		with := backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
+		s := a[0].Bytes(i)
+		if strings.Contains(flags, "g") {
+			return append(dst, re.ReplaceAll(s, with)...), nil
+		}
+		m := re.FindSubmatchIndex(s)
+		if m == nil {
+			return append(dst, s...), nil
+		}
+		dst = append(dst, s[:m[0]]...)
+		return append(re.Expand(dst, with, s, m), s[m[1]:]...), nil
+	}
+	simple(3, sig{str, str, str, str}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) (err error) {
+		for i := range n {
+			at := len(out.Heap)
+			if valid == nil || valid.Get(i) {
+				if out.Heap, err = replace(a, i, out.Heap); err != nil {
+					return err
+				}
+			}
+			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+		}
+		return nil
+	}, "regexp_replace")
+	extract := func(group func(m [][]byte) []byte) kernel {
+		return maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
+			re, err := regexps.get(a[1].Str(i), "")
+			if err != nil {
+				return nil, false
+			}
+			m := re.FindSubmatch(a[0].Bytes(i))
+			if m == nil {
+				return nil, false
+			}
+			return group(m), true
+		})
+	}
+	checked := func(k kernel) kernel { // a bad expression is an error, not NULL
+		return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				if valid == nil || valid.Get(i) {
+					if _, err := regexps.get(a[1].Str(i), ""); err != nil {
+						return execError("regular expression: %v", err)
+					}
+				}
+			}
+			return k(n, a, valid, out)
+		}
+	}
+	simple(2, sig{str, str}, str, checked(extract(func(m [][]byte) []byte { return m[0] })), "regexp_extract")
+	simple(2, sig{str, str}, vector.List(str), checked(extract(func(m [][]byte) []byte {
+		list := make([]*string, 0, len(m))
+		groups := m
+		if len(m) > 1 {
+			groups = m[1:]
+		}
+		for _, g := range groups {
+			if g == nil {
+				list = append(list, nil)
+				continue
+			}
+			s := string(g)
+			list = append(list, &s)
+		}
+		b, err := marshalJSON(list)
+		if err != nil {
+			return []byte("[]")
+		}
+		return b
+	})), "regexp_match")
+	simple(2, sig{str, str}, i64, checked(mapInt(func(a []*vector.Vector, i int) int64 {
+		re, err := regexps.get(a[1].Str(i), "")
+		if err != nil {
+			return 0
+		}
+		return int64(len(re.FindAllIndex(a[0].Bytes(i), -1)))
+	})), "regexp_count")
+	simple(2, sig{str, str}, i64, checked(mapInt(func(a []*vector.Vector, i int) int64 {
+		re, err := regexps.get(a[1].Str(i), "")
+		if err != nil {
+			return 0
+		}
+		m := re.FindIndex(a[0].Bytes(i))
+		if m == nil {
+			return 0
+		}
+		return int64(utf8.RuneCount(a[0].Bytes(i)[:m[0]])) + 1
+	})), "regexp_instr")
+}
+
+var backslashGroups = regexp.MustCompile(`\\(\d)`)
+
+func registerHashes() {
+	hash := func(sum func(b []byte) []byte) kernel {
+		return mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return hex.AppendEncode(dst, sum(a[0].Bytes(i))) })
+	}
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := md5.Sum(b); return s[:] }), "md5")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha256.Sum224(b); return s[:] }), "sha224")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }), "sha256")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha512.Sum384(b); return s[:] }), "sha384")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }), "sha512")
+	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		b, err := c.Cast(args[0], vector.BinaryType, false)
+		if err != nil {
+			return nil, str, nil, err
+		}
+		return []Expr{b, args[1]}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				at := len(out.Heap)
+				if valid == nil || valid.Get(i) {
+					switch strings.ToLower(a[1].Str(i)) {
+					case "hex":
+						out.Heap = hex.AppendEncode(out.Heap, a[0].Bytes(i))
+					case "base64":
+						out.Heap = base64.RawStdEncoding.AppendEncode(out.Heap, a[0].Bytes(i))
+					default:
+						return execError("encode: unknown encoding '%s', there are hex and base64", a[1].Str(i))
+					}
+				}
+				out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+			}
+			return nil
+		}, nil
+	}}, "encode")
+	simple(2, sig{str, str}, vector.BinaryType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			var b []byte
+			var err error
+			if valid == nil || valid.Get(i) {
+				switch strings.ToLower(a[1].Str(i)) {
+				case "hex":
+					b, err = hex.DecodeString(a[0].Str(i))
+				case "base64":
+					b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(a[0].Str(i), "="))
+				default:
+					return execError("decode: unknown encoding '%s', there are hex and base64", a[1].Str(i))
+				}
+			}
+			if err != nil {
+				return execError("decode: %v", err)
+			}
+			pushBytes(out, b)
+		}
+		return nil
+	}, "decode")
+	register(&Function{volatile: true, max: 0, bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return args, str, func(n int, _ []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for range n {
+				var b [16]byte
+				rand.Read(b[:])
+				b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+				h := hex.EncodeToString(b[:])
+				pushBytes(out, []byte(h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:]))
+			}
+			return nil
+		}, nil
+	}}, "uuid")
+	for name, value := range map[string]func(c *Context) string{
+		"database": func(c *Context) string { return c.DB }, "timezone": func(c *Context) string { return c.zone().String() },
+		"current_user": func(c *Context) string { return c.User }, "version": func(*Context) string { return "varve" },
+		"build": func(*Context) string { return "varve" }, "read_preference": func(*Context) string { return "leader" },
+	} {
+		names := []string{name}
+		if name == "database" {
+			names = append(names, "current_schema", "schema", "current_database")
+		}
+		register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
+			return []Expr{Text(value(c))}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return append(dst, a[0].Bytes(i)...) }), nil
+		}}, names...)
+	}
+	register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
+		return []Expr{Int(int64(c.ConnID))}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return a[0].Ints[i] }), nil
+	}}, "connection_id", "pg_backend_pid")
+}

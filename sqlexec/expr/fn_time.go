@@ -1,0 +1,615 @@
+package expr
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+)
+
+// bindTimeArith binds + and - with timestamps, dates, durations and intervals; ok is false when none is there.
+func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Type, k kernel, ok bool, err error) {
+	a, b := args[0].Type(), args[1].Type()
+	if !timelike(a) && !timelike(b) {
+		return nil, t, nil, false, nil
+	}
+	fail := func() ([]Expr, vector.Type, kernel, bool, error) {
+		return nil, t, nil, false, planError("Cannot compute %s %s %s", a, op, b)
+	}
+	if op != "+" && op != "-" {
+		return fail()
+	}
+	if op == "+" && (a == vector.Interval || a.ID == vector.TypeDuration) && (b.IsTimestamp() || b.ID == vector.TypeDate) {
+		args, a, b = []Expr{args[1], args[0]}, b, a
+	}
+	sign := int64(1)
+	if op == "-" {
+		sign = -1
+	}
+	// Text beside a time: an interval next to +, a time next to -.
+	if b.IsText() && a != vector.Interval {
+		to := vector.Interval
+		e, err := c.Cast(args[1], to, false)
+		if err != nil && op == "-" {
+			to = a
+			e, err = c.Cast(args[1], to, false)
+		}
+		if err != nil {
+			return nil, t, nil, false, err
+		}
+		args, b = []Expr{args[0], e}, to
+	}
+	if b == vector.NullType {
+		args, b = []Expr{args[0], Null(vector.Interval)}, vector.Interval
+	}
+	switch {
+	case a == vector.Interval && b == vector.Interval:
+		return args, a, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				m1, d1, n1 := Interval(v[0].Bytes(i))
+				m2, d2, n2 := Interval(v[1].Bytes(i))
+				pushBytes(out, AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
+			}
+			return nil
+		}, true, nil
+	case (a.IsTimestamp() || a.ID == vector.TypeDate) && b == vector.Interval:
+		return args, a, shiftKernel(a, sign), true, nil
+	case a.IsTimestamp() && b.ID == vector.TypeDuration:
+		return args, a, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				d, _ := scale(v[1].Ints[i], b.UnitsPerSecond(), a.UnitsPerSecond()) // wraps like all integer sums
+				out.Ints = append(out.Ints, v[0].Ints[i]+sign*d)
+			}
+			return nil
+		}, true, nil
+	case op == "-" && (a.IsTimestamp() || a.ID == vector.TypeDate) && (b.IsTimestamp() || b.ID == vector.TypeDate):
+		p := uint8(0)
+		if a.IsTimestamp() {
+			p = a.Precision
+		}
+		if b.IsTimestamp() {
+			p = max(p, b.Precision)
+		}
+		args, err := c.castAll(args, vector.Timestamp(p))
+		return args, vector.Duration(p), func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				out.Ints = append(out.Ints, v[0].Ints[i]-v[1].Ints[i])
+			}
+			return nil
+		}, true, err
+	case a.ID == vector.TypeDate && b.IsInteger():
+		e, err := c.Cast(args[1], vector.Int64Type, false)
+		return []Expr{args[0], e}, a, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				out.Ints = append(out.Ints, v[0].Ints[i]+sign*v[1].Ints[i])
+			}
+			return nil
+		}, true, err
+	}
+	return fail()
+}
+
+// shiftKernel adds an interval to timestamps or dates; months clip to the month's end.
+func shiftKernel(t vector.Type, sign int64) kernel {
+	return func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			if valid != nil && !valid.Get(i) {
+				out.Ints = append(out.Ints, 0)
+				continue
+			}
+			m, d, ns := Interval(v[1].Bytes(i))
+			x, ok := Shift(v[0].Ints[i], t, sign*int64(m), sign*int64(d), sign*ns)
+			if !ok {
+				return execError("timestamp overflow in interval arithmetic")
+			}
+			out.Ints = append(out.Ints, x)
+		}
+		return nil
+	}
+}
+
+// Shift adds months, days and nanoseconds to a timestamp or date of type t.
+func Shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
+	if t.ID == vector.TypeDate {
+		y, ok := Shift(x*86400, vector.Timestamp(0), months, days, ns)
+		return floorDiv(y, 86400), ok
+	}
+	unit := t.UnitsPerSecond()
+	if months != 0 {
+		day := floorDiv(x, 86400*unit)
+		within := x - day*86400*unit
+		y, m, dom := civil(day)
+		total := y*12 + int64(m) - 1 + months
+		y, m = floorDiv(total, 12), int(total-floorDiv(total, 12)*12)+1
+		dom = min(dom, daysIn(y, m))
+		x = fromCivil(y, m, dom)*86400*unit + within
+	}
+	delta := days * 86400 * unit
+	if ns != 0 {
+		if unit < 1e9 && ns%(1e9/unit) != 0 && ns < 0 {
+			delta += floorDiv(ns, 1e9/unit)
+		} else {
+			delta += ns / (1e9 / unit)
+		}
+	}
+	y := x + delta
+	return y, (delta >= 0) == (y >= x)
+}
+
+// civil gives year, month and day of a day number since 1970-01-01, proleptic Gregorian.
+func civil(day int64) (y int64, m, d int) {
+	t := time.Unix(day*86400, 0).UTC()
+	return int64(t.Year()), int(t.Month()), t.Day()
+}
+
+func fromCivil(y int64, m, d int) int64 {
+	return time.Date(int(y), time.Month(m), d, 0, 0, 0, 0, time.UTC).Unix() / 86400
+}
+
+func daysIn(y int64, m int) int {
+	return time.Date(int(y), time.Month(m)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// timeArg casts an argument to the time type it stands for: text and integers become timestamps.
+func (c *Context) timeArg(what string, e Expr) (Expr, error) {
+	t := e.Type()
+	switch {
+	case t.IsTimestamp() || t.ID == vector.TypeDate:
+		return e, nil
+	case t.IsText():
+		if k, ok := e.(*Const); ok && !k.Value.IsNull(0) {
+			x, err := ParseTime(k.Value.Str(0), vector.Timestamp(9), c.zone())
+			if err != nil {
+				return nil, planError("%s: cannot read '%s' as a time", what, k.Value.Str(0))
+			}
+			return &Const{vector.ConstInt(vector.Timestamp(9), x)}, nil
+		}
+		return c.Cast(e, vector.Timestamp(9), false)
+	case t == vector.NullType:
+		return Null(vector.Timestamp(9)), nil
+	}
+	return nil, planError("%s needs a timestamp or date, found %s", what, t)
+}
+
+// intervalArg reads a constant interval.
+func (c *Context) intervalArg(what string, e Expr) (months, days int32, ns int64, err error) {
+	k, ok := e.(*Const)
+	if !ok || k.Value.IsNull(0) {
+		return 0, 0, 0, planError("%s needs a constant interval", what)
+	}
+	switch {
+	case k.Value.Type.IsText():
+		months, days, ns, err = timefmt.ParseInterval(k.Value.Str(0))
+		if err != nil {
+			return 0, 0, 0, planError("%s: invalid interval '%s'", what, k.Value.Str(0))
+		}
+		return months, days, ns, nil
+	case k.Value.Type == vector.Interval:
+		months, days, ns = Interval(k.Value.Bytes(0))
+		return months, days, ns, nil
+	}
+	return 0, 0, 0, planError("%s needs an interval, found %s", what, k.Value.Type)
+}
+
+func init() {
+	register(&Function{min: 2, max: 3, bind: bindDateBin}, "date_bin")
+	register(&Function{min: 2, max: 2, bind: bindDateTrunc}, "date_trunc")
+	register(&Function{min: 2, max: 2, bind: bindDatePart}, "date_part", "datepart", "extract")
+	register(&Function{min: 2, max: 2, bind: bindDateFormat}, "date_format", "to_char")
+	addInterval := func(op string) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			t, err := c.timeArg("date_add", args[0])
+			if err != nil {
+				return nil, vector.Type{}, nil, err
+			}
+			iv, err := c.Cast(args[1], vector.Interval, false)
+			if err != nil {
+				return nil, vector.Type{}, nil, err
+			}
+			a, typ, k, _, err := c.bindTimeArith(op, []Expr{t, iv})
+			return a, typ, k, err
+		}
+	}
+	register(&Function{min: 2, max: 2, bind: addInterval("+")}, "date_add")
+	register(&Function{min: 2, max: 2, bind: addInterval("-")}, "date_sub")
+	register(&Function{min: 1, max: 1, makesNull: true, bind: bindToUnix}, "to_unixtime")
+	for name, p := range map[string]uint8{"to_timestamp": 9, "to_timestamp_seconds": 0, "to_timestamp_millis": 3, "to_timestamp_micros": 6, "to_timestamp_nanos": 9} {
+		register(&Function{min: 1, max: -1, bind: bindToTimestamp(name, p)}, name)
+	}
+	register(&Function{min: 1, max: 1, bind: bindToTimestamp("from_unixtime", 0)}, "from_unixtime")
+	now := func(t vector.Type) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			x, _ := convertTime(c.Now.UnixNano(), vector.Timestamp(9), t) // the clock's time fits
+			return []Expr{&Const{vector.ConstInt(t, x)}}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+				out.Ints = append(out.Ints, v[0].Ints[:n]...)
+				return nil
+			}, nil
+		}
+	}
+	register(&Function{max: 1, bind: now(vector.Timestamp(9))}, "now", "current_timestamp", "localtimestamp")
+	register(&Function{max: 0, bind: now(vector.DateType)}, "current_date", "today", "curdate")
+	register(&Function{max: 0, bind: now(vector.Type{ID: vector.TypeTime, Precision: 9})}, "current_time", "curtime")
+	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		args, err := c.castAll(args, vector.DateType)
+		return args, vector.DateType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			out.Ints = append(out.Ints, v[0].Ints[:n]...)
+			return nil
+		}, err
+	}}, "to_date", "date")
+	register(&Function{min: 3, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		args, err := c.castAll(args, vector.Int64Type)
+		return args, vector.DateType, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				y, m, d := v[0].Ints[i], v[1].Ints[i], v[2].Ints[i]
+				if (valid == nil || valid.Get(i)) && (y < -262000 || y > 262000 || m < 1 || m > 12 || d < 1 || int(d) > daysIn(y, int(m))) {
+					return execError("make_date: %d-%d-%d is no date", y, m, d)
+				}
+				out.Ints = append(out.Ints, fromCivil(y, int(m), int(d)))
+			}
+			return nil
+		}, err
+	}}, "make_date")
+	zoneShift := func(back bool) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			t, err := c.timeArg("AT TIME ZONE", args[0])
+			if err != nil {
+				return nil, vector.Type{}, nil, err
+			}
+			zone := c.zone()
+			if len(args) > 1 {
+				k, ok := args[1].(*Const)
+				if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+					return nil, vector.Type{}, nil, planError("AT TIME ZONE needs a constant zone")
+				}
+				if zone, err = timefmt.Zone(k.Value.Str(0)); err != nil {
+					return nil, vector.Type{}, nil, planError("unknown time zone '%s'", k.Value.Str(0))
+				}
+			}
+			typ := t.Type()
+			if typ.ID == vector.TypeDate {
+				typ = vector.Timestamp(9)
+				if t, err = c.Cast(t, typ, false); err != nil {
+					return nil, typ, nil, err
+				}
+			}
+			unit := typ.UnitsPerSecond()
+			return []Expr{t}, typ, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+				for _, x := range v[0].Ints[:n] {
+					sec := floorDiv(x, unit)
+					_, off := time.Unix(sec, 0).In(zone).Zone()
+					if back { // wall time in the zone to UTC
+						_, off = time.Unix(sec-int64(off), 0).In(zone).Zone()
+						off = -off
+					}
+					out.Ints = append(out.Ints, x+int64(off)*unit)
+				}
+				return nil
+			}, nil
+		}
+	}
+	register(&Function{min: 2, max: 2, bind: zoneShift(false)}, "at_time_zone")
+	register(&Function{min: 1, max: 1, bind: zoneShift(false)}, "to_local_time")
+}
+
+// bindDateBin floors timestamps to buckets of a fixed length, or of months.
+func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	months, days, ns, err := c.intervalArg("date_bin", args[0])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	ts, err := c.timeArg("date_bin", args[1])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	t := ts.Type()
+	if t.ID == vector.TypeDate {
+		t = vector.Timestamp(9)
+		if ts, err = c.Cast(ts, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	origin := Expr(&Const{vector.ConstInt(t, 0)})
+	if len(args) == 3 {
+		if origin, err = c.timeArg("date_bin", args[2]); err != nil {
+			return nil, t, nil, err
+		}
+		if origin, err = c.Cast(origin, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	unit := t.UnitsPerSecond()
+	if months != 0 {
+		if days != 0 || ns != 0 || months < 0 {
+			return nil, t, nil, planError("date_bin: an interval of months cannot have days or times")
+		}
+		return []Expr{ts, origin}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				out.Ints = append(out.Ints, binMonths(v[0].Ints[i], v[1].Ints[i], int64(months), unit))
+			}
+			return nil
+		}, nil
+	}
+	total := int64(days)*86400e9 + ns
+	step := total / (1e9 / unit)
+	if total <= 0 {
+		return nil, t, nil, planError("date_bin needs an interval greater than zero")
+	}
+	step = max(step, 1)
+	bare := []Expr{ts, origin}
+	return bare, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		r := resized(out.Ints, n)
+		out.Ints = r
+		x, o := v[0].Ints[:n], v[1].Ints[:n]
+		for i := range r {
+			d := x[i] - o[i]
+			m := d % step
+			m += step & (m >> 63) // floor: negative rests move up by a step
+			r[i] = x[i] - m
+		}
+		return nil
+	}, nil
+}
+
+func binMonths(x, origin, months, unit int64) int64 {
+	day := 86400 * unit
+	y1, m1, _ := civil(floorDiv(origin, day))
+	y2, m2, _ := civil(floorDiv(x, day))
+	k := floorDiv((y2-y1)*12+int64(m2-m1), months) * months
+	t := vector.Timestamp(0)
+	for t.UnitsPerSecond() < unit {
+		t.Precision += 3
+	}
+	for {
+		b, ok := Shift(origin, t, k, 0, 0)
+		if !ok || b <= x {
+			return b
+		}
+		k -= months
+	}
+}
+
+// bindDateTrunc floors to calendar units, weeks beginning on Monday.
+func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	k, ok := args[0].(*Const)
+	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+		return nil, vector.Type{}, nil, planError("date_trunc needs a constant unit")
+	}
+	ts, err := c.timeArg("date_trunc", args[1])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	t := ts.Type()
+	if t.ID == vector.TypeDate {
+		t = vector.Timestamp(9)
+		if ts, err = c.Cast(ts, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	unit := t.UnitsPerSecond()
+	name := strings.ToLower(k.Value.Str(0))
+	fixed := map[string]int64{"microsecond": 1e3, "millisecond": 1e6, "second": 1e9, "minute": 60e9, "hour": 3600e9, "day": 86400e9, "week": 7 * 86400e9}
+	if step, ok := fixed[name]; ok {
+		step = max(step/(1e9/unit), 1)
+		shift := int64(0)
+		if name == "week" {
+			shift = 4 * 86400 * unit // 1970-01-05 was a Monday
+		}
+		return []Expr{ts}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for _, x := range v[0].Ints[:n] {
+				out.Ints = append(out.Ints, floorDiv(x-shift, step)*step+shift)
+			}
+			return nil
+		}, nil
+	}
+	months := map[string]int64{"month": 1, "quarter": 3, "year": 12}[name]
+	if months == 0 {
+		return nil, t, nil, planError("date_trunc: unknown unit '%s'", name)
+	}
+	return []Expr{ts}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for _, x := range v[0].Ints[:n] {
+			out.Ints = append(out.Ints, binMonths(x, 0, months, unit))
+		}
+		return nil
+	}, nil
+}
+
+// bindDatePart takes a part out of a time: Int32, epoch Float64.
+func bindDatePart(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	k, ok := args[0].(*Const)
+	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+		return nil, vector.Type{}, nil, planError("date_part needs a constant unit")
+	}
+	name := strings.TrimSuffix(strings.ToLower(k.Value.Str(0)), "s")
+	ts, err := c.timeArg("date_part", args[1])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	t := ts.Type()
+	if t.ID == vector.TypeDate {
+		t = vector.Timestamp(0)
+		if ts, err = c.Cast(ts, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	unit := t.UnitsPerSecond()
+	if name == "epoch" {
+		return []Expr{ts}, vector.FloatType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for _, x := range v[0].Ints[:n] {
+				out.Floats = append(out.Floats, float64(x)/float64(unit))
+			}
+			return nil
+		}, nil
+	}
+	part, ok := dateParts[name]
+	if !ok {
+		return nil, t, nil, planError("date_part: unknown unit '%s'", k.Value.Str(0))
+	}
+	return []Expr{ts}, vector.Int32Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for _, x := range v[0].Ints[:n] {
+			sec := floorDiv(x, unit)
+			out.Ints = append(out.Ints, part(time.Unix(sec, (x-sec*unit)*(1e9/unit)).UTC()))
+		}
+		return nil
+	}, nil
+}
+
+var dateParts = map[string]func(t time.Time) int64{
+	"year":        func(t time.Time) int64 { return int64(t.Year()) },
+	"quarter":     func(t time.Time) int64 { return int64(t.Month()-1)/3 + 1 },
+	"month":       func(t time.Time) int64 { return int64(t.Month()) },
+	"week":        func(t time.Time) int64 { _, w := t.ISOWeek(); return int64(w) },
+	"day":         func(t time.Time) int64 { return int64(t.Day()) },
+	"hour":        func(t time.Time) int64 { return int64(t.Hour()) },
+	"minute":      func(t time.Time) int64 { return int64(t.Minute()) },
+	"second":      func(t time.Time) int64 { return int64(t.Second()) },
+	"millisecond": func(t time.Time) int64 { return int64(t.Second())*1e3 + int64(t.Nanosecond())/1e6 },
+	"microsecond": func(t time.Time) int64 { return int64(t.Second())*1e6 + int64(t.Nanosecond())/1e3 },
+	"nanosecond":  func(t time.Time) int64 { return int64(t.Second())*1e9 + int64(t.Nanosecond()) },
+	"dow":         func(t time.Time) int64 { return int64(t.Weekday()) },
+	"isodow":      func(t time.Time) int64 { return (int64(t.Weekday())+6)%7 + 1 },
+	"doy":         func(t time.Time) int64 { return int64(t.YearDay()) },
+}
+
+// bindDateFormat prints times by a strftime format in the zone of the request.
+func bindDateFormat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	ts, err := c.timeArg("date_format", args[0])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	if ts, err = c.Cast(ts, vector.Timestamp(9), false); err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	k, ok := args[1].(*Const)
+	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+		return nil, vector.Type{}, nil, planError("date_format needs a constant format")
+	}
+	layout, err := timefmt.Compile(k.Value.Str(0))
+	if err != nil {
+		return nil, vector.Type{}, nil, planError("date_format: %v", err)
+	}
+	zone := c.zone()
+	return []Expr{ts}, vector.StringType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for _, x := range v[0].Ints[:n] {
+			at := len(out.Heap)
+			out.Heap = layout.Append(out.Heap, x, zone)
+			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+		}
+		return nil
+	}, nil
+}
+
+// bindToUnix gives seconds since the epoch; unreadable text is NULL, integers count milliseconds.
+func bindToUnix(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	t := args[0].Type()
+	unit := t.UnitsPerSecond()
+	switch {
+	case t.IsTimestamp():
+	case t.ID == vector.TypeDate:
+		return args, vector.Int64Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for _, x := range v[0].Ints[:n] {
+				out.Ints = append(out.Ints, x*86400)
+			}
+			return nil
+		}, nil
+	case t.IsInteger():
+		unit = 1000
+	case t.IsText() || t == vector.NullType:
+		zone := c.zone()
+		args, err := c.castAll(args, vector.StringType)
+		return args, vector.Int64Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				sec, _, err := timefmt.ParseTimestamp(v[0].Str(i), zone)
+				if err != nil {
+					out.AppendNulls(i, 1)
+					continue
+				}
+				out.Ints = append(out.Ints, sec)
+				if out.Valid != nil {
+					out.Valid = growBit(out.Valid, i)
+				}
+			}
+			return nil
+		}, err
+	default:
+		return nil, t, nil, planError("to_unixtime of %s", t)
+	}
+	args, err := c.castAll(args, map[bool]vector.Type{true: t, false: vector.Int64Type}[t.IsTimestamp()])
+	return args, vector.Int64Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for _, x := range v[0].Ints[:n] {
+			out.Ints = append(out.Ints, floorDiv(x, unit))
+		}
+		return nil
+	}, err
+}
+
+// bindToTimestamp converts integers (seconds for to_timestamp, else the named unit), floats, text with formats.
+func bindToTimestamp(name string, precision uint8) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	t := vector.Timestamp(precision)
+	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		from := args[0].Type()
+		copyInts := func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			out.Ints = append(out.Ints, v[0].Ints[:n]...)
+			return nil
+		}
+		switch {
+		case from.IsInteger() && name == "to_timestamp":
+			e, err := c.Cast(args[0], vector.Int64Type, false)
+			return []Expr{e}, t, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+				for i, x := range v[0].Ints[:n] {
+					if (valid == nil || valid.Get(i)) && (x > math.MaxInt64/1000000000 || x < math.MinInt64/1000000000) {
+						return execError("to_timestamp: %d seconds do not fit nanoseconds", x)
+					}
+					out.Ints = append(out.Ints, x*1e9)
+				}
+				return nil
+			}, err
+		case from.Kind() == vector.Float64 && name == "to_timestamp":
+			e, err := c.Cast(args[0], vector.FloatType, false)
+			return []Expr{e}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+				for _, x := range v[0].Floats[:n] {
+					out.Ints = append(out.Ints, int64(x*1e9))
+				}
+				return nil
+			}, err
+		case len(args) > 1 && from.IsText():
+			return c.bindFormats(args, t)
+		}
+		e, err := c.Cast(args[0], t, false)
+		return []Expr{e}, t, copyInts, err
+	}
+}
+
+func (c *Context) bindFormats(args []Expr, t vector.Type) ([]Expr, vector.Type, kernel, error) {
+	var layouts []*timefmt.Layout
+	for _, a := range args[1:] {
+		k, ok := a.(*Const)
+		if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+			return nil, t, nil, planError("to_timestamp needs constant formats")
+		}
+		l, err := timefmt.Compile(k.Value.Str(0))
+		if err != nil {
+			return nil, t, nil, planError("to_timestamp: %v", err)
+		}
+		layouts = append(layouts, l)
+	}
+	return args[:1], t, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+	rows:
+		for i := range n {
+			if valid != nil && !valid.Get(i) {
+				out.Ints = append(out.Ints, 0)
+				continue
+			}
+			for _, l := range layouts {
+				if ns, _, err := l.Parse(v[0].Str(i), time.UTC); err == nil {
+					x, _ := scale(ns, 1e9, t.UnitsPerSecond()) // to coarser units: no overflow
+					out.Ints = append(out.Ints, x)
+					continue rows
+				}
+			}
+			return execError("to_timestamp: cannot read '%s'", v[0].Str(i))
+		}
+		return nil
+	}, nil
+}

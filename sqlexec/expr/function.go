@@ -1,0 +1,260 @@
+package expr
+
+import (
+	"sort"
+	"strings"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// kernel computes n rows of a function. Arguments are Flat with n rows, of the types that the function's bind asked for;
+// out is empty, Flat and of the result type. For strict functions valid holds the rows whose arguments all have values
+// (nil: all): values under other rows have no meaning and must not make errors. A kernel may set out.Valid to make
+// further rows NULL.
+type kernel func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error
+
+// Function is one function or operator with all its overloads.
+type Function struct {
+	Name      string
+	infix     string // printed between two arguments
+	lazy      bool   // not strict: the kernel sees NULLs and decides
+	makesNull bool
+	volatile  bool // not folded
+	min, max  int  // number of arguments; max -1: any
+	// bind checks and coerces arguments and picks the overload.
+	bind func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
+}
+
+var functions = map[string]*Function{}
+
+// register adds a function under all its names; the first is shown.
+func register(f *Function, names ...string) {
+	f.Name = names[0]
+	for _, n := range names {
+		if functions[n] != nil {
+			panic("expr: function " + n + " is registered twice")
+		}
+		functions[n] = f
+	}
+}
+
+// IsFunction tells whether a scalar function of that name exists.
+func IsFunction(name string) bool { return functions[name] != nil }
+
+// Names lists all functions and operators, sorted.
+func Names() []string {
+	names := make([]string, 0, len(functions))
+	for n := range functions {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func planError(format string, args ...any) error {
+	return status.New(status.PlanQuery, "Failed to plan SQL: "+format, args...)
+}
+
+func execError(format string, args ...any) error {
+	return status.New(status.EngineExecuteQuery, format, args...)
+}
+
+// Call binds a function or operator: "+", "=", "and", "like", "is null", "upper". The overload is resolved, casts are
+// put in, and what is constant is computed.
+func (c *Context) Call(name string, args ...Expr) (Expr, error) {
+	f := functions[name]
+	if f == nil {
+		return nil, planError("Invalid function '%s'.%s", name, didYouMean(name))
+	}
+	if len(args) < f.min || f.max >= 0 && len(args) > f.max {
+		return nil, planError("function '%s' takes %s, found %d", f.Name, arity(f), len(args))
+	}
+	args, t, k, err := f.bind(c, args)
+	if err != nil {
+		return nil, err
+	}
+	call := &Call{Fn: f, Args: args, T: t, k: k}
+	if f.volatile {
+		return call, nil
+	}
+	return fold(call)
+}
+
+func arity(f *Function) string {
+	plural := func(n int) string {
+		if n == 1 {
+			return "1 argument"
+		}
+		return itoa(n) + " arguments"
+	}
+	switch {
+	case f.max < 0:
+		return "at least " + plural(f.min)
+	case f.min == f.max:
+		return plural(f.min)
+	}
+	return itoa(f.min) + " to " + plural(f.max)
+}
+
+// fold computes an expression whose inputs are all constant.
+func fold(e Expr) (Expr, error) {
+	for _, a := range inputs(e) {
+		if !IsConst(a) {
+			return e, nil
+		}
+	}
+	p, err := Compile([]Expr{e})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*vector.Vector, 1)
+	if err := p.Eval(&vector.Batch{N: 1}, out); err != nil {
+		return nil, err
+	}
+	v := &vector.Vector{Type: e.Type()}
+	v.Append(0, out[0], 0, 1)
+	v.Form = vector.Const
+	return &Const{v}, nil
+}
+
+// inputs are the expressions directly inside e.
+func inputs(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Call:
+		return e.Args
+	case *Cast:
+		return []Expr{e.Arg}
+	case *In:
+		return append([]Expr{e.Arg}, e.List...)
+	case *Case:
+		all := append(append([]Expr{}, e.When...), e.Then...)
+		if e.Else != nil {
+			all = append(all, e.Else)
+		}
+		return all
+	case *Column:
+		return []Expr{e}
+	}
+	return nil
+}
+
+// didYouMean names the nearest function, if one is near.
+func didYouMean(name string) string {
+	best, dist := "", 3
+	for n := range functions {
+		if d := editDistance(name, n, dist); d < dist || d == dist && n < best {
+			best, dist = n, d
+		}
+	}
+	if best == "" || dist > 2 || strings.ContainsAny(best, " +-*/%<>=~|&^") {
+		return ""
+	}
+	return " Did you mean '" + best + "'?"
+}
+
+// editDistance is the number of single-letter changes between a and b, or limit when it is at least that.
+func editDistance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost = 1 + min(last, row[j], row[j+1])
+			}
+			last, row[j+1] = row[j+1], cost
+		}
+	}
+	return min(row[len(b)], limit)
+}
+
+// In binds membership in a list.
+func (c *Context) In(e Expr, list []Expr, not bool) (Expr, error) {
+	t := e.Type()
+	for _, x := range list {
+		u, ok := common(t, x.Type(), IsConst(e), IsConst(x))
+		if !ok {
+			return nil, planError("IN: %s and %s cannot be compared", t, x.Type())
+		}
+		t = u
+	}
+	in := &In{Not: not, List: make([]Expr, len(list))}
+	var err error
+	if in.Arg, err = c.Cast(e, t, false); err != nil {
+		return nil, err
+	}
+	for i, x := range list {
+		if in.List[i], err = c.Cast(x, t, false); err != nil {
+			return nil, err
+		}
+	}
+	return fold(in)
+}
+
+// Case binds CASE WHEN when THEN then ... ELSE otherwise; otherwise may be nil. Conditions are BOOLEAN.
+func (c *Context) Case(when, then []Expr, otherwise Expr) (Expr, error) {
+	results := then
+	if otherwise != nil {
+		results = append(append([]Expr{}, then...), otherwise)
+	}
+	t, err := commonOf("CASE", results)
+	if err != nil {
+		return nil, err
+	}
+	e := &Case{When: make([]Expr, len(when)), Then: make([]Expr, len(then)), T: t}
+	for i := range when {
+		if when[i].Type() != vector.BoolType && when[i].Type() != vector.NullType {
+			return nil, planError("CASE WHEN needs a boolean expression, found %s", when[i].Type())
+		}
+		if e.When[i], err = c.Cast(when[i], vector.BoolType, false); err != nil {
+			return nil, err
+		}
+		if e.Then[i], err = c.Cast(then[i], t, false); err != nil {
+			return nil, err
+		}
+	}
+	if otherwise != nil {
+		if e.Else, err = c.Cast(otherwise, t, false); err != nil {
+			return nil, err
+		}
+	}
+	return fold(e)
+}
+
+// Cast converts e to a type; e itself when it has it already. Errors: PlanQuery for pairs of types that do not convert,
+// EngineExecuteQuery for constants that do not.
+func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
+	if e.Type() == to {
+		return e, nil
+	}
+	if k, ok := e.(*Const); ok && k.Value.IsNull(0) {
+		return Null(to), nil
+	}
+	if !castable(e.Type(), to) {
+		return nil, planError("Cannot cast %s to %s", e.Type(), to)
+	}
+	return fold(&Cast{Arg: e, To: to, Try: try, zone: c.zone()})
+}
+
+// commonOf is the type that all expressions widen to.
+func commonOf(what string, list []Expr) (vector.Type, error) {
+	t := vector.NullType
+	lit := true
+	for _, e := range list {
+		u, ok := common(t, e.Type(), lit, IsConst(e))
+		if !ok {
+			return t, planError("%s: %s and %s have no common type", what, t, e.Type())
+		}
+		lit = lit && IsConst(e)
+		t = u
+	}
+	return t, nil
+}

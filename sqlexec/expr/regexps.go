@@ -1,0 +1,58 @@
+package expr
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// regexpCache keeps compiled expressions of functions whose pattern is an ordinary argument; nearly always one.
+type regexpCache struct {
+	mu   sync.Mutex // protects m
+	last regexpEntry
+	m    map[string]*regexp.Regexp
+}
+
+type regexpEntry struct {
+	key string
+	re  *regexp.Regexp
+}
+
+var regexps = &regexpCache{m: map[string]*regexp.Regexp{}}
+
+// maxRegexps bounds the cache; past it it starts anew.
+const maxRegexps = 256
+
+// get compiles an expression with the flags i, s, m, x of SQL's fourth argument; g is not the expression's business.
+func (c *regexpCache) get(expr, flags string) (*regexp.Regexp, error) {
+	var keep strings.Builder
+	for _, f := range flags {
+		if strings.ContainsRune("ism", f) {
+			keep.WriteRune(f)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if keep.Len() == 0 && c.last.re != nil && c.last.key == expr {
+		return c.last.re, nil
+	}
+	full := strings.Clone(expr)
+	if keep.Len() > 0 {
+		full = "(?" + keep.String() + ")" + full
+	}
+	re := c.m[full]
+	if re == nil {
+		var err error
+		if re, err = regexp.Compile(full); err != nil {
+			return nil, err
+		}
+		if len(c.m) >= maxRegexps {
+			clear(c.m)
+		}
+		c.m[full] = re
+	}
+	if keep.Len() == 0 {
+		c.last = regexpEntry{full, re}
+	}
+	return re, nil
+}
