@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -145,12 +146,13 @@ func (j *partJob) relate(parts, group []*part) {
 func (e *core) pace(ctx context.Context) error {
 	for {
 		wait := e.room.wait()
-		if err := ctx.Err(); err != nil || !e.flushing.Load() {
+		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || !e.flushing.Load() {
 			return err
 		}
 		select {
 		case <-wait:
 		case <-ctx.Done():
+		case <-e.run.Done():
 		}
 	}
 }

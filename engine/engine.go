@@ -93,11 +93,21 @@ func (s *WriteSet) Reset() { s.reset() }
 // logged and appended. It returns when the rows are as durable as the log's mode promises and visible. Within one
 // table a write is all or nothing; tables are written one after the other. The result has one element per group of
 // equal options, in order of first use.
-func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) { return e.write(ctx, s) }
+func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	return e.write(ctx, s)
+}
 
 // Delete writes tombstones for the row keys in keys: its columns are the table's tags, then the time index. Not for
 // append-only tables.
 func (e *Engine) Delete(ctx context.Context, t schema.Name, keys *vector.Batch) (int, error) {
+	if err := e.enter(); err != nil {
+		return 0, err
+	}
+	defer e.leave()
 	return e.delete(ctx, t, keys)
 }
 
@@ -124,42 +134,54 @@ type Database struct {
 
 // CreateDatabase makes a database; DatabaseAlreadyExists.
 func (e *Engine) CreateDatabase(ctx context.Context, d Database) error {
-	return e.createDatabase(ctx, d)
+	return e.during(func() error { return e.createDatabase(ctx, d) })
 }
 
 // AlterDatabase replaces a database's options; DatabaseNotFound.
-func (e *Engine) AlterDatabase(ctx context.Context, d Database) error { return e.alterDatabase(ctx, d) }
+func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
+	return e.during(func() error { return e.alterDatabase(ctx, d) })
+}
 
 // DropDatabase drops a database with its tables; DatabaseNotFound.
 func (e *Engine) DropDatabase(ctx context.Context, name string) error {
-	return e.dropDatabase(ctx, name)
+	return e.during(func() error { return e.dropDatabase(ctx, name) })
 }
 
 // CreateTable makes a table. Ids are given here: t's ids and version are ignored. TableAlreadyExists,
 // DatabaseNotFound.
 func (e *Engine) CreateTable(ctx context.Context, t *schema.Table) (*Table, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
 	return e.createTable(ctx, t)
 }
 
 // Alter publishes the schema that change makes of the current one (same table id). change may be called again when
 // another change came in between. A new name in it renames the table.
 func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
-	return e.alter(ctx, n, change)
+	return e.during(func() error { return e.alter(ctx, n, change) })
 }
 
 // DropTables drops tables: all of them or, when one is missing, none.
 func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
-	return e.dropTables(ctx, names)
+	return e.during(func() error { return e.dropTables(ctx, names) })
 }
 
 // Truncate removes all rows of a table.
-func (e *Engine) Truncate(ctx context.Context, n schema.Name) error { return e.truncate(ctx, n) }
+func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
+	return e.during(func() error { return e.truncate(ctx, n) })
+}
 
 // Flush writes all rows of a table that are in memory into parts.
-func (e *Engine) Flush(ctx context.Context, n schema.Name) error { return e.flush(ctx, n) }
+func (e *Engine) Flush(ctx context.Context, n schema.Name) error {
+	return e.during(func() error { return e.flush(ctx, n) })
+}
 
 // Compact merges the parts of a table as far as its rules want it.
-func (e *Engine) Compact(ctx context.Context, n schema.Name) error { return e.compact(ctx, n) }
+func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
+	return e.during(func() error { return e.compact(ctx, n) })
+}
 
 // Request is what a reader wants of a table.
 type Request struct {
@@ -178,7 +200,13 @@ type Scan struct{ tableScan }
 
 // Scan pins the table's rows as they are now. Columns come out in the order of r.Columns with the types of
 // r.Table.Schema; expired rows, replaced rows and deleted rows do not come out; r.Filter has been applied.
-func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) { return e.scan(ctx, r) }
+func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	return e.scan(ctx, r)
+}
 
 // Cursor gives the next piece of work with the span of times it can hold (both inclusive); ok is false when none is
 // left. With Newest, pieces come by falling Span.To, so that a reader with enough rows newer than every remaining

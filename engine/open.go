@@ -36,7 +36,8 @@ type core struct {
 	memBytes atomic.Int64
 	room     *signal // broadcast when memtable memory was given back
 	closed   atomic.Bool
-	flushing atomic.Bool // the flush loop is at work: merges wait
+	calls    sync.RWMutex // held for reading by calls of the public face
+	flushing atomic.Bool  // the flush loop is at work: merges wait
 
 	spaceMu  sync.Mutex // protects the next two
 	spaceAt  time.Time
@@ -49,6 +50,7 @@ type core struct {
 	replayed map[*region][]*part // parts made by replay that the manifest does not list yet
 	work     chan *region        // regions that want a flush
 	merge    chan *region        // regions that got a part
+	run      context.Context     // over when the store closes
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 }
@@ -100,11 +102,10 @@ func open(o Options) (_ *Engine, err error) {
 		return nil, err
 	}
 	e.found.Took = o.Now().Sub(start)
-	ctx, cancel := context.WithCancel(context.Background())
-	e.stop = cancel
+	e.run, e.stop = context.WithCancel(context.Background())
 	if !o.NoBackground {
-		e.wg.Go(func() { e.flushLoop(ctx) })
-		e.wg.Go(func() { e.mergeLoop(ctx) })
+		e.wg.Go(func() { e.flushLoop(e.run) })
+		e.wg.Go(func() { e.mergeLoop(e.run) })
 	}
 	return e, nil
 }
@@ -344,11 +345,33 @@ func (e *core) recovery() Recovery {
 // ErrClosed is returned by calls after Close.
 var ErrClosed = status.New(status.Suspended, "the server is shutting down")
 
+// enter admits a call of the public face that Close waits for; leave ends it. Not to be nested.
+func (e *core) enter() error {
+	e.calls.RLock()
+	if e.closed.Load() {
+		e.calls.RUnlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+func (e *core) leave() { e.calls.RUnlock() }
+
+func (e *core) during(f func() error) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	return f()
+}
+
 func (e *core) close(ctx context.Context, flush bool) error {
 	if !e.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	e.stop()
+	e.stop() // ends background work, and calls that wait for memory or merge
+	e.calls.Lock()
+	defer e.calls.Unlock()
 	e.wg.Wait()
 	var errs []error
 	for _, r := range e.catalog.Load().byID {

@@ -41,11 +41,8 @@ func (e *core) write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	return out, nil
 }
 
-// admit refuses writes that cannot be kept: closed, full disk, full memory.
+// admit refuses writes that cannot be kept: full disk, full memory.
 func (e *core) admit(ctx context.Context) error {
-	if e.closed.Load() {
-		return ErrClosed
-	}
 	if err := e.checkSpace(); err != nil {
 		e.metrics.Refused.WithLabelValues("disk").Inc()
 		return err
@@ -69,6 +66,8 @@ func (e *core) awaitRoom(ctx context.Context) error {
 		case <-wait:
 		case <-ctx.Done():
 			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for memory")
+		case <-e.run.Done():
+			return ErrClosed
 		case <-timer.C:
 			e.metrics.Refused.WithLabelValues("memory").Inc()
 			return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", e.memBytes.Load(), e.o.MemtableLimit)
