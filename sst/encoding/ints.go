@@ -371,6 +371,7 @@ func (e *Encoder) distinct(v []uint64) []uint64 {
 			c := table[h]
 			if c == 0 {
 				if len(values) == maxLocalInts {
+					e.values = values
 					return nil
 				}
 				values = append(values, x)
