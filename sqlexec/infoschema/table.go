@@ -24,7 +24,11 @@ type Env struct {
 	Version   string
 	Now       func() time.Time
 	Processes func() []Process
+	Views     func() ([]View, error)
 }
+
+// View is a stored query.
+type View struct{ DB, Name, Definition string }
 
 // Process is a running query.
 type Process struct {
@@ -192,6 +196,17 @@ func eachTable(e *Env, w Where, f func(t *engine.Table) error) error {
 		}
 	}
 	return nil
+}
+
+// eachView calls f for every view that the condition lets through.
+func eachView(e *Env, w Where, f func(v View)) error {
+	list, err := e.Views()
+	for _, v := range list {
+		if w.schema(v.DB) && w.table(v.Name) {
+			f(v)
+		}
+	}
+	return err
 }
 
 // eachOwn calls f for every table of information_schema itself that the condition lets through.

@@ -63,7 +63,7 @@ func init() {
 			create_time:s update_time:s check_time:s table_collation checksum:u64 create_options table_comment temporary`)},
 		{Name: "views", SchemaColumn: "table_schema", TableColumn: "table_name", Fields: columns(`
 			table_catalog table_schema table_name view_definition check_option is_updatable definer security_type character_set_client
-			collation_connection`), fill: func(*Env, Where, *rows) error { return nil }},
+			collation_connection`), fill: viewRows},
 	}
 	sort.Slice(tables, func(i, j int) bool { return tables[i].Name < tables[j].Name })
 }
@@ -123,6 +123,12 @@ func tableRows(e *Env, w Where, r *rows) error {
 	eachOwn(w, func(id int, t *Table) {
 		r.add(Catalog, DB, t.Name, "LOCAL TEMPORARY", id, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "Y")
 	})
+	err := eachView(e, w, func(v View) {
+		r.add(Catalog, v.DB, v.Name, "VIEW", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "N")
+	})
+	if err != nil {
+		return err
+	}
 	return eachTable(e, w, func(t *engine.Table) error {
 		s, st := t.Schema, t.Stats()
 		created := s.CreatedMS / 1000
@@ -133,6 +139,12 @@ func tableRows(e *Env, w Where, r *rows) error {
 		r.add(Catalog, s.Name.DB, s.Name.Table, "BASE TABLE", int(s.ID), st.DiskBytes, 0, st.IndexBytes, 0, perRow, s.Engine, 11, "Fixed",
 			st.Rows, 0, 0, created, created, nil, "utf8_bin", 0, createOptions(s.Options.All), s.Options.Comment, "N")
 		return nil
+	})
+}
+
+func viewRows(e *Env, w Where, r *rows) error {
+	return eachView(e, w, func(v View) {
+		r.add(Catalog, v.DB, v.Name, v.Definition, nil, "NO", nil, nil, "utf8", "utf8_bin")
 	})
 }
 

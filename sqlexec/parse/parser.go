@@ -11,7 +11,7 @@ import (
 // operator of a chain one level of the tree.
 const (
 	maxDepth = 200
-	maxChain = 20000
+	maxChain = 5000
 )
 
 // parser reads one text. Only the current token is decoded; peek decodes further ones again.

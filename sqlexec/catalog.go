@@ -1,0 +1,116 @@
+package sqlexec
+
+import (
+	"context"
+
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/exec"
+	"varve/sqlexec/infoschema"
+	"varve/sqlexec/parse"
+	"varve/sqlexec/plan"
+)
+
+// Numbers is the table of all numbers from 0 up, which every database public has.
+const Numbers = "numbers"
+
+// catalog is how the binder sees the store.
+type catalog struct {
+	x    *Executor
+	sess *Session
+	bare bool // tables of the store only: views are being read
+}
+
+func (x *Executor) catalog(s *Session) plan.Catalog { return &catalog{x: x, sess: s} }
+
+// env is what information_schema is made from.
+func (x *Executor) env() *infoschema.Env {
+	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: x.infoViews}
+}
+
+// Relation finds a table in the store, in information_schema, or the table of numbers.
+func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
+	sess := *c.sess
+	sess.DB = db
+	name, err := sess.tableName(n)
+	if err != nil {
+		return nil, err
+	}
+	if name.DB == infoschema.DB {
+		return c.info(name)
+	}
+	t, err := c.x.e.Table(name)
+	if err == nil {
+		return &plan.Relation{Name: name, Table: t}, nil
+	}
+	if !c.bare {
+		v, err := c.x.view(name)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			return &plan.Relation{Name: name, View: &plan.View{Query: v.query, Columns: v.columns, DB: name.DB}}, nil
+		}
+	}
+	if name.DB == DefaultDB && name.Table == Numbers {
+		v := &plan.Virtual{Fields: []vector.Field{{Name: "number", Type: vector.Uint32Type}}, Endless: true}
+		return &plan.Relation{Name: name, Virtual: v}, nil
+	}
+	if notFound(err) {
+		return nil, status.Wrap(err, status.TableNotFound, "Failed to plan SQL: Table not found: %s", name)
+	}
+	return nil, err
+}
+
+func (c *catalog) info(name schema.Name) (*plan.Relation, error) {
+	t := infoschema.Find(name.Table)
+	if t == nil {
+		return nil, status.New(status.TableNotFound, "Failed to plan SQL: Table not found: %s", name)
+	}
+	name.Table = t.Name
+	v := &plan.Virtual{Fields: t.Fields, Rows: func(equal map[string]string) (*vector.Batch, error) {
+		return t.Rows(c.x.env(), infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})
+	}}
+	return &plan.Relation{Name: name, Virtual: v}, nil
+}
+
+// physical is what running a plan needs.
+func (x *Executor) physical(s *Session) plan.Physical {
+	return plan.Physical{Engine: x.e, Workers: x.o.Workers, MemoryLimit: x.o.MemoryLimit, Context: x.context(s)}
+}
+
+// stream starts a plan and gives its rows.
+func (x *Executor) stream(ctx context.Context, s *Session, n plan.Node) (exec.Reader, error) {
+	return plan.Run(ctx, x.physical(s), plan.Optimize(x.context(s), n))
+}
+
+// runner runs subqueries for the binder.
+func (x *Executor) runner(s *Session) plan.Runner {
+	return func(ctx context.Context, n plan.Node, maxRows int) (*vector.Batch, error) {
+		rows, err := x.stream(ctx, s, n)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		return collect(rows, plan.Fields(n), maxRows)
+	}
+}
+
+// collect reads rows into one batch, at most maxRows and the rest of a batch.
+func collect(rows exec.Reader, fields []vector.Field, maxRows int) (*vector.Batch, error) {
+	types := make([]vector.Type, len(fields))
+	for i, f := range fields {
+		types[i] = f.Type
+	}
+	all := vector.NewBatch(types...)
+	var b vector.Batch
+	for all.N < maxRows {
+		ok, err := rows.Next(&b)
+		if err != nil || !ok {
+			return all, err
+		}
+		all.Append(&b, 0, b.N)
+	}
+	return all, nil
+}

@@ -1,0 +1,262 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// Aggregate gives one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal. Without
+// keys there is exactly one row, also over nothing.
+func Aggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (Sink, error) {
+	s := &aggregate{keys: keys, aggs: aggs, budget: budget, list: append([]expr.Expr(nil), keys...)}
+	for _, a := range aggs {
+		s.list = append(s.list, a.Inputs()...)
+		if a.Filter != nil {
+			s.list = append(s.list, a.Filter)
+		}
+	}
+	_, err := expr.Compile(s.list)
+	return s, err
+}
+
+// Distinct keeps one of each set of equal rows.
+func Distinct(types []vector.Type, budget *Budget) (Sink, error) {
+	keys := make([]expr.Expr, len(types))
+	for i, t := range types {
+		keys[i] = &expr.Column{Index: i, T: t, Null: true}
+	}
+	return Aggregate(keys, nil, budget)
+}
+
+type aggregate struct {
+	keys    []expr.Expr
+	aggs    []*expr.Agg
+	list    []expr.Expr // keys, then for each aggregate its inputs and its filter
+	budget  *Budget
+	workers []*grouper
+}
+
+func (s *aggregate) String() string {
+	aggs := make([]string, len(s.aggs))
+	for i, a := range s.aggs {
+		aggs[i] = a.String()
+	}
+	return fmt.Sprintf("Aggregate: by [%s] of %v", texts(s.keys, ", "), aggs)
+}
+
+// grouper is a worker's groups.
+type grouper struct {
+	groups *groups
+	accs   []expr.Accumulator
+	held   int64 // bytes reserved
+}
+
+func (s *aggregate) newGrouper() *grouper {
+	g := &grouper{groups: newGroups(s.keys)}
+	for _, a := range s.aggs {
+		g.accs = append(g.accs, a.New())
+	}
+	if len(s.keys) == 0 {
+		g.groups.n = 1
+		g.grow()
+	}
+	return g
+}
+
+func (g *grouper) grow() {
+	for _, a := range g.accs {
+		a.Grow(g.groups.n)
+	}
+}
+
+// Step numbers the groups of a batch, then runs one loop per aggregate over group numbers and argument vectors.
+func (s *aggregate) Step(int) Step {
+	g := s.newGrouper()
+	s.workers = append(s.workers, g)
+	program := mustCompile(s.list)
+	vectors := make([]*vector.Vector, len(s.list))
+	var keep vector.Bitmap
+	count := 0
+	return func(b *vector.Batch) error {
+		if err := program.Eval(b, vectors); err != nil {
+			return err
+		}
+		before := g.groups.n
+		ids, err := g.groups.number(vectors[:len(s.keys)], b.N)
+		if err != nil {
+			return err
+		}
+		if g.groups.n > before {
+			g.grow()
+		}
+		at := len(s.keys)
+		for i, a := range s.aggs {
+			n := len(a.Args) + len(a.Order)
+			args := vectors[at : at+n]
+			at += n
+			var rows vector.Bitmap
+			if a.Filter != nil {
+				keep = truth(keep, vectors[at], b.N)
+				rows = keep
+				at++
+			}
+			if err := g.accs[i].Add(b.N, ids, args, rows); err != nil {
+				return err
+			}
+		}
+		if count++; count&31 == 1 {
+			return g.account(s.budget)
+		}
+		return nil
+	}
+}
+
+// account reserves what the groups have grown by since the last time.
+func (g *grouper) account(budget *Budget) error {
+	bytes := g.groups.bytes()
+	for _, a := range g.accs {
+		bytes += a.Bytes()
+	}
+	grown := bytes - g.held
+	if grown <= 0 {
+		return nil
+	}
+	g.held = bytes
+	return budget.Reserve(grown)
+}
+
+// Finish combines the workers' groups and gives the results.
+func (s *aggregate) Finish(ctx context.Context) (Source, error) {
+	all := s.workers[0]
+	for _, w := range s.workers[1:] {
+		if w.groups.n == 0 {
+			continue
+		}
+		to := make([]uint32, 0, w.groups.n)
+		if len(s.keys) == 0 {
+			to = append(to, 0)
+		}
+		for from := 0; len(s.keys) > 0 && from < w.groups.n; from += vector.Size {
+			n := min(vector.Size, w.groups.n-from)
+			part := make([]*vector.Vector, len(s.keys))
+			for i, v := range w.groups.values {
+				part[i] = v.Slice(from, from+n)
+			}
+			ids, err := all.groups.number(part, n)
+			if err != nil {
+				return nil, err
+			}
+			to = append(to, ids...)
+		}
+		all.grow()
+		for i, a := range all.accs {
+			if err := a.Merge(w.accs[i], to); err != nil {
+				return nil, err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	if err := all.account(s.budget); err != nil {
+		return nil, err
+	}
+	out := &vector.Batch{N: all.groups.n, Cols: append([]*vector.Vector(nil), all.groups.values...)}
+	for _, a := range all.accs {
+		v, err := a.Result(all.groups.n)
+		if err != nil {
+			return nil, err
+		}
+		out.Cols = append(out.Cols, v)
+	}
+	return Values(out), nil
+}
+
+// maxGroups bounds the groups of one aggregation.
+const maxGroups = 1 << 30
+
+// groups numbers distinct combinations of key values in order of appearance. Every key column interns its values to
+// small numbers; the numbers of several columns are interned pairwise. One goroutine at a time.
+type groups struct {
+	n       int
+	values  []*vector.Vector // the keys of each group, Flat
+	columns []*interner
+	pairs   []*table // pairs[k] interns (number so far, number in column k+1)
+	ids     []uint32
+	part    []uint32
+	fresh   []uint32 // rows that began a group
+}
+
+func newGroups(keys []expr.Expr) *groups {
+	g := &groups{}
+	for i, k := range keys {
+		g.values = append(g.values, &vector.Vector{Type: k.Type()})
+		g.columns = append(g.columns, newInterner(k.Type()))
+		if i > 0 {
+			g.pairs = append(g.pairs, newTable())
+		}
+	}
+	return g
+}
+
+// bytes is about the memory held.
+func (g *groups) bytes() int64 {
+	var n int64
+	for _, v := range g.values {
+		n += v.Bytes64(g.n)
+	}
+	for _, c := range g.columns {
+		n += c.bytes()
+	}
+	for _, p := range g.pairs {
+		n += p.bytes()
+	}
+	return n
+}
+
+// number gives the group of each row. The result is valid until the next call.
+func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
+	if cap(g.ids) < n {
+		g.ids, g.part = make([]uint32, n, max(n, vector.Size)), make([]uint32, n, max(n, vector.Size))
+	}
+	ids := g.ids[:n]
+	if len(keys) == 0 {
+		clear(ids)
+		return ids, nil
+	}
+	g.columns[0].intern(keys[0], n, ids)
+	for k := 1; k < len(keys); k++ {
+		part := g.part[:n]
+		g.columns[k].intern(keys[k], n, part)
+		g.pairs[k-1].internPairs(ids, part)
+	}
+	g.fresh = g.fresh[:0]
+	for i, id := range ids {
+		if int(id) == g.n {
+			g.n++
+			g.fresh = append(g.fresh, uint32(i))
+		}
+	}
+	if g.n > maxGroups {
+		return nil, status.New(status.RuntimeResourcesExhausted, "an aggregation makes more than %d groups", maxGroups)
+	}
+	if len(g.fresh) > 0 {
+		g.keep(keys)
+	}
+	return ids, nil
+}
+
+// keep copies the keys of the rows that began a group.
+func (g *groups) keep(keys []*vector.Vector) {
+	at := g.n - len(g.fresh)
+	var part vector.Vector
+	for k, v := range keys {
+		part = vector.Vector{}
+		part.Gather(v, g.fresh)
+		g.values[k].Append(at, &part, 0, len(g.fresh))
+	}
+}

@@ -1,0 +1,174 @@
+package exec
+
+import (
+	"fmt"
+	"strings"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// Filter keeps the rows for which all conditions are true. The conditions are BOOLEAN.
+func Filter(conds []expr.Expr) (Operator, error) {
+	if _, err := expr.Compile(conds); err != nil {
+		return nil, err
+	}
+	return &filter{conds}, nil
+}
+
+type filter struct{ conds []expr.Expr }
+
+func (f *filter) String() string { return "Filter: " + texts(f.conds, " AND ") }
+
+func texts(list []expr.Expr, sep string) string {
+	out := make([]string, len(list))
+	for i, e := range list {
+		out[i] = e.String()
+	}
+	return strings.Join(out, sep)
+}
+
+// Step evaluates the conditions one after the other, each on the rows that the former left, so that a cheap first one
+// spares the others.
+func (f *filter) Step(next Step) Step {
+	programs := make([]*expr.Program, len(f.conds))
+	for i, c := range f.conds {
+		programs[i] = mustCompile([]expr.Expr{c})
+	}
+	out := make([]*vector.Vector, 1)
+	var rows []uint32
+	var keep vector.Bitmap
+	passed := make([]vector.Batch, 2) // two, because a gather may not read what it writes
+	return func(b *vector.Batch) error {
+		for i, p := range programs {
+			if err := p.Eval(b, out); err != nil {
+				return err
+			}
+			keep = truth(keep, out[0], b.N)
+			switch n := keep.Count(); n {
+			case b.N:
+				continue
+			case 0:
+				return nil
+			}
+			rows = keep.AppendRows(rows[:0])
+			to := &passed[i&1]
+			gatherRows(to, b, rows)
+			b = to
+		}
+		return next(b)
+	}
+}
+
+// mustCompile compiles what has been compiled before.
+func mustCompile(list []expr.Expr) *expr.Program {
+	p, err := expr.Compile(list)
+	if err != nil {
+		panic("exec: an expression that compiled does not compile: " + err.Error())
+	}
+	return p
+}
+
+// truth is the set of rows where a BOOLEAN vector is true.
+func truth(keep vector.Bitmap, v *vector.Vector, n int) vector.Bitmap {
+	if w := vector.Words(n); cap(keep) < w {
+		keep = make(vector.Bitmap, w)
+	} else {
+		keep = keep[:w]
+	}
+	switch v.Form {
+	case vector.Const:
+		keep.Fill(0)
+		if !v.IsNull(0) && v.Bool(0) {
+			keep.Fill(n)
+		}
+	case vector.Dict:
+		keep.Fill(0)
+		for i := range n {
+			if !v.IsNull(i) && v.Bool(i) {
+				keep.Set(i)
+			}
+		}
+	default:
+		copy(keep, v.Bools)
+		keep.And(v.Valid)
+	}
+	return keep
+}
+
+// gatherRows makes to the rows of from with the given numbers; to's vectors are reused.
+func gatherRows(to, from *vector.Batch, rows []uint32) {
+	for len(to.Cols) < len(from.Cols) {
+		to.Cols = append(to.Cols, &vector.Vector{})
+	}
+	to.Cols = to.Cols[:len(from.Cols)]
+	to.N = len(rows)
+	for i, c := range from.Cols {
+		to.Cols[i].Gather(c, rows)
+	}
+}
+
+// Project computes columns.
+func Project(list []expr.Expr) (Operator, error) {
+	if _, err := expr.Compile(list); err != nil {
+		return nil, err
+	}
+	return &project{list}, nil
+}
+
+type project struct{ list []expr.Expr }
+
+func (p *project) String() string { return "Project: " + texts(p.list, ", ") }
+
+// Step evaluates the expressions.
+func (p *project) Step(next Step) Step {
+	program := mustCompile(p.list)
+	out := vector.Batch{Cols: make([]*vector.Vector, len(p.list))}
+	return func(b *vector.Batch) error {
+		if err := program.Eval(b, out.Cols); err != nil {
+			return err
+		}
+		out.N = b.N
+		return next(&out)
+	}
+}
+
+// Limit passes limit rows after the first offset ones on; limit < 0 is no limit. One worker.
+func Limit(offset, limit int64) Operator { return &limiter{offset, limit} }
+
+type limiter struct{ offset, limit int64 }
+
+func (l *limiter) String() string { return fmt.Sprintf("Limit: %d, offset %d", l.limit, l.offset) }
+
+// Step counts rows and ends the pipeline when there are enough.
+func (l *limiter) Step(next Step) Step {
+	seen := int64(0)
+	var rows []uint32
+	var cut vector.Batch
+	return func(b *vector.Batch) error {
+		from := min(max(l.offset-seen, 0), int64(b.N))
+		to := int64(b.N)
+		if l.limit >= 0 {
+			to = min(to, max(l.offset+l.limit-seen, 0))
+		}
+		seen += int64(b.N)
+		if from < to {
+			out := b
+			if from > 0 || to < int64(b.N) {
+				rows = rows[:0]
+				for i := from; i < to; i++ {
+					rows = append(rows, uint32(i))
+				}
+				gatherRows(&cut, b, rows)
+				out = &cut
+			}
+			if err := next(out); err != nil {
+				return err
+			}
+		}
+		if l.limit >= 0 && seen >= l.offset+l.limit {
+			return ErrStop
+		}
+		return nil
+	}
+}

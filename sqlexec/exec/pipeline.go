@@ -1,0 +1,128 @@
+// Package exec runs queries over batches. A plan is a list of pipelines: a source, streaming operators over it, and a
+// sink at the end that needs all rows before it can give any. Each pipeline reads what the former one finished into.
+//
+// An operator is a function that wraps the next function. A worker builds its own chain, so scratch memory is a
+// captured local and operators hold no locks; sinks keep state per worker and combine it at the end.
+package exec
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+
+	"varve/engine/vector"
+)
+
+// Step takes a batch and keeps nothing of it.
+type Step func(*vector.Batch) error
+
+// Source is what a pipeline reads. Readers of different workers share its rows: each row comes to one of them.
+type Source interface {
+	Reader(worker int) Reader
+}
+
+// Reader streams rows. One goroutine at a time. What is inside the batch stays valid until the next Next or Close.
+type Reader interface {
+	Next(*vector.Batch) (bool, error)
+	Close()
+}
+
+// Operator is a streaming step: filter, project, limit, join probe. Step is called once per worker.
+type Operator interface {
+	Step(next Step) Step
+	String() string
+}
+
+// Sink takes all rows of a pipeline. Step is called once per worker, from that worker's goroutine or before it
+// starts; Finish once, when all workers are done.
+type Sink interface {
+	Step(worker int) Step
+	Finish(context.Context) (Source, error)
+	String() string
+}
+
+// ErrStop is what a step answers when it needs no more rows: the pipeline ends without an error.
+var ErrStop = errors.New("enough rows")
+
+// Pipeline is a source, operators and a sink.
+type Pipeline struct {
+	Source Source
+	Ops    []Operator
+	Sink   Sink
+}
+
+// Workers is the number of workers that a query gets when it asks for n; 0 is one per processor.
+func Workers(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Run moves all rows of the source through the operators into the sink and gives what the sink made of them. The
+// first error of any worker ends all. It returns when all workers have.
+func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	steps := make([]Step, max(1, workers))
+	for w := range steps {
+		steps[w] = chain(p.Ops, p.Sink.Step(w))
+	}
+	var first error
+	var once sync.Once
+	work := func(w int) {
+		if err := drain(inner, p.Source.Reader(w), steps[w]); err != nil {
+			once.Do(func() {
+				first = err
+				cancel()
+			})
+		}
+	}
+	var wg sync.WaitGroup
+	for w := 1; w < len(steps); w++ {
+		wg.Go(func() { work(w) })
+	}
+	work(0)
+	wg.Wait()
+	if first != nil && !errors.Is(first, ErrStop) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return nil, first
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return p.Sink.Finish(ctx)
+}
+
+// chain puts operators before a step.
+func chain(ops []Operator, last Step) Step {
+	for i := len(ops) - 1; i >= 0; i-- {
+		last = ops[i].Step(last)
+	}
+	return last
+}
+
+// drain reads to the end. A step that wants no more rows ends it with ErrStop, which ends the other workers too: a
+// limit is reached for all of them.
+func drain(ctx context.Context, r Reader, step Step) error {
+	defer r.Close()
+	var b vector.Batch
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ok, err := r.Next(&b)
+		if err != nil || !ok {
+			return err
+		}
+		if b.N == 0 {
+			continue
+		}
+		if err := step(&b); err != nil {
+			return err
+		}
+	}
+}

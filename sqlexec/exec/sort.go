@@ -1,0 +1,293 @@
+package exec
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// maxRows bounds the rows that one sink keeps: row numbers are 32 bits.
+const maxRows = 1<<31 - 1
+
+// sorter keeps rows with their sort keys as bytes that compare like the order.
+type sorter struct {
+	rows  *vector.Batch
+	keys  []byte
+	ends  []int // keys[ends[i-1]:ends[i]] is the key of row i
+	eval  *expr.Program
+	order []expr.SortKey
+	out   []*vector.Vector
+}
+
+func newSorter(order []expr.SortKey, types []vector.Type) *sorter {
+	list := make([]expr.Expr, len(order))
+	for i, k := range order {
+		list[i] = k.Expr
+	}
+	return &sorter{rows: vector.NewBatch(types...), eval: mustCompile(list), order: order, out: make([]*vector.Vector, len(order))}
+}
+
+// key is the key of row i.
+func (s *sorter) key(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = s.ends[i-1]
+	}
+	return s.keys[from:s.ends[i]]
+}
+
+// appendKey appends the key of row i of the batch that was evaluated last.
+func (s *sorter) appendKey(i int) {
+	for k, v := range s.out {
+		s.keys = expr.AppendSortKey(s.keys, v, i, s.order[k].Desc, s.order[k].NullsFirst)
+	}
+	s.ends = append(s.ends, len(s.keys))
+}
+
+// add keeps all rows of a batch.
+func (s *sorter) add(b *vector.Batch) error {
+	if s.rows.N+b.N > maxRows {
+		return status.New(status.RuntimeResourcesExhausted, "ORDER BY over more than %d rows", maxRows)
+	}
+	if err := s.eval.Eval(b, s.out); err != nil {
+		return err
+	}
+	for i := range b.N {
+		s.appendKey(i)
+	}
+	s.rows.Append(b, 0, b.N)
+	return nil
+}
+
+// entry is a row while it is sorted: the first 8 bytes of its key decide most comparisons.
+type entry struct {
+	prefix uint64
+	row    uint32
+}
+
+// sorted gives the row numbers in order; rows of equal keys keep the order they came in.
+func (s *sorter) sorted() []uint32 {
+	list := make([]entry, s.rows.N)
+	for i := range list {
+		key := s.key(i)
+		var head [8]byte
+		copy(head[:], key)
+		list[i] = entry{binary.BigEndian.Uint64(head[:]), uint32(i)}
+	}
+	slices.SortFunc(list, func(a, b entry) int {
+		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
+			return c
+		}
+		if c := bytes.Compare(s.key(int(a.row)), s.key(int(b.row))); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.row, b.row)
+	})
+	rows := make([]uint32, len(list))
+	for i, e := range list {
+		rows[i] = e.row
+	}
+	return rows
+}
+
+// merge puts the rows of other sorters behind this one's.
+func (s *sorter) merge(others []*sorter) {
+	for _, o := range others {
+		base := len(s.keys)
+		s.keys = append(s.keys, o.keys...)
+		for _, e := range o.ends {
+			s.ends = append(s.ends, base+e)
+		}
+		s.rows.Append(o.rows, 0, o.rows.N)
+	}
+}
+
+// reorder is a source that gives rows of a batch in a given order. One reader.
+type reorder struct {
+	rows  *vector.Batch
+	order []uint32
+}
+
+// Reader gives the rows to worker 0.
+func (r *reorder) Reader(worker int) Reader {
+	if worker > 0 {
+		return nothing{}
+	}
+	return &reorderReader{r: r}
+}
+
+type nothing struct{}
+
+func (nothing) Next(*vector.Batch) (bool, error) { return false, nil }
+func (nothing) Close()                           {}
+
+type reorderReader struct {
+	r    *reorder
+	next int
+	b    vector.Batch
+}
+
+func (r *reorderReader) Next(b *vector.Batch) (bool, error) {
+	if r.next >= len(r.r.order) {
+		return false, nil
+	}
+	to := min(r.next+vector.Size, len(r.r.order))
+	gatherRows(&r.b, r.r.rows, r.r.order[r.next:to])
+	r.next = to
+	b.N, b.Cols = r.b.N, append(b.Cols[:0], r.b.Cols...)
+	return true, nil
+}
+
+func (r *reorderReader) Close() {}
+
+// Sort orders all rows. Rows of equal keys keep their order when one worker runs.
+func Sort(order []expr.SortKey, types []vector.Type, budget *Budget) (Sink, error) {
+	if err := compiles(order); err != nil {
+		return nil, err
+	}
+	return &sortSink{order: order, types: types, budget: budget}, nil
+}
+
+func compiles(order []expr.SortKey) error {
+	for _, k := range order {
+		if _, err := expr.Compile([]expr.Expr{k.Expr}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type sortSink struct {
+	order   []expr.SortKey
+	types   []vector.Type
+	budget  *Budget
+	workers []*sorter
+}
+
+func (s *sortSink) String() string { return "Sort: " + orderText(s.order) }
+
+func orderText(order []expr.SortKey) string {
+	out := make([]string, len(order))
+	for i, k := range order {
+		out[i] = k.Expr.String()
+		if k.Desc {
+			out[i] += " DESC"
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Step keeps rows.
+func (s *sortSink) Step(int) Step {
+	w := newSorter(s.order, s.types)
+	s.workers = append(s.workers, w)
+	return func(b *vector.Batch) error {
+		before := len(w.keys)
+		if err := w.add(b); err != nil {
+			return err
+		}
+		return s.budget.Reserve(batchBytes(b) + int64(len(w.keys)-before) + int64(b.N)*24)
+	}
+}
+
+// Finish sorts.
+func (s *sortSink) Finish(ctx context.Context) (Source, error) {
+	all := s.workers[0]
+	all.merge(s.workers[1:])
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &reorder{all.rows, all.sorted()}, nil
+}
+
+// TopK keeps the first k rows of an order.
+func TopK(order []expr.SortKey, k int, types []vector.Type, budget *Budget) (Sink, error) {
+	if err := compiles(order); err != nil {
+		return nil, err
+	}
+	return &topSink{sortSink: sortSink{order: order, types: types, budget: budget}, k: k}, nil
+}
+
+type topSink struct {
+	sortSink
+	k int
+}
+
+func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }
+
+// Step keeps the rows that come before the last of the k best so far. When twice as many have gathered, the worse ones
+// go.
+func (s *topSink) Step(int) Step {
+	w := newSorter(s.order, s.types)
+	at := len(s.workers)
+	s.workers = append(s.workers, w)
+	var bound []byte // the key of the k'th row; nil while there are fewer
+	var rows []uint32
+	var part vector.Batch
+	return func(b *vector.Batch) error {
+		if s.k == 0 {
+			return ErrStop
+		}
+		if err := w.eval.Eval(b, w.out); err != nil {
+			return err
+		}
+		rows = rows[:0]
+		for i := range b.N {
+			start := len(w.keys)
+			w.appendKey(i)
+			if bound != nil && bytes.Compare(w.keys[start:], bound) >= 0 {
+				w.keys, w.ends = w.keys[:start], w.ends[:len(w.ends)-1]
+				continue
+			}
+			rows = append(rows, uint32(i))
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		gatherRows(&part, b, rows)
+		if err := s.budget.Reserve(batchBytes(&part)); err != nil {
+			return err
+		}
+		w.rows.Append(&part, 0, part.N)
+		if w.rows.N >= 2*s.k+vector.Size {
+			w = w.best(s.k)
+			s.workers[at] = w
+			bound = append(bound[:0], w.key(w.rows.N-1)...)
+		}
+		return nil
+	}
+}
+
+// best is a sorter of the k first rows, in order.
+func (s *sorter) best(k int) *sorter {
+	order := s.sorted()
+	order = order[:min(k, len(order))]
+	n := &sorter{rows: vector.NewBatch(), eval: s.eval, order: s.order, out: s.out}
+	for _, c := range s.rows.Cols {
+		n.rows.Cols = append(n.rows.Cols, &vector.Vector{Type: c.Type})
+	}
+	for _, r := range order {
+		n.keys = append(n.keys, s.key(int(r))...)
+		n.ends = append(n.ends, len(n.keys))
+	}
+	var part vector.Batch
+	gatherRows(&part, s.rows, order)
+	n.rows.Append(&part, 0, part.N)
+	return n
+}
+
+// Finish sorts what is left and cuts it.
+func (s *topSink) Finish(ctx context.Context) (Source, error) {
+	all := s.workers[0]
+	all.merge(s.workers[1:])
+	order := all.sorted()
+	return &reorder{all.rows, order[:min(s.k, len(order))]}, ctx.Err()
+}

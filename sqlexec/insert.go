@@ -1,0 +1,290 @@
+package sqlexec
+
+import (
+	"context"
+	"sync"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+	"varve/sqlexec/plan"
+)
+
+// sets keeps write sets and their buffers between statements.
+var sets = sync.Pool{New: func() any { return new(engine.WriteSet) }}
+
+// target is the table of an INSERT: which value of a row goes to which column, and a builder over all columns.
+type target struct {
+	table   *schema.Table
+	columns []int // columns[k] is the table's column of value k
+	given   []bool
+	b       *vector.Builder
+	cols    []*vector.ColumnBuilder
+	fill    []filler
+}
+
+// filler sets the default of a column that the statement does not name.
+type filler struct {
+	col   *vector.ColumnBuilder
+	value *vector.Vector // Const
+}
+
+func (x *Executor) insert(ctx context.Context, sess *Session, s *parse.Insert) (*Result, error) {
+	table, err := x.table(sess, s.Table)
+	if err != nil {
+		return nil, err
+	}
+	set := sets.Get().(*engine.WriteSet)
+	defer func() {
+		set.Reset()
+		sets.Put(set)
+	}()
+	t, err := x.target(sess, table.Schema, s, set)
+	if err != nil {
+		return nil, err
+	}
+	if s.Query != nil {
+		err = x.insertQuery(ctx, sess, s, t)
+	} else {
+		err = x.insertRows(ctx, sess, s, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.b.Rows() == 0 {
+		return &Result{}, nil
+	}
+	written, err := x.e.Write(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	var n int64
+	for _, w := range written {
+		n += int64(w.Rows)
+	}
+	return &Result{Affected: n}, nil
+}
+
+// target finds the columns of an INSERT and the defaults of those it leaves out.
+func (x *Executor) target(sess *Session, table *schema.Table, s *parse.Insert, set *engine.WriteSet) (*target, error) {
+	t := &target{table: table, given: make([]bool, len(table.Columns))}
+	if s.Columns == nil {
+		for i := range table.Columns {
+			t.columns = append(t.columns, i)
+		}
+	}
+	for _, id := range s.Columns {
+		i := table.Column(id.Name)
+		if i < 0 {
+			return nil, columnNotFound(id.Name, table)
+		}
+		t.columns = append(t.columns, i)
+	}
+	for _, i := range t.columns {
+		if t.given[i] {
+			return nil, status.New(status.InvalidArguments, "Column %s is named twice", table.Columns[i].Name)
+		}
+		t.given[i] = true
+	}
+	t.b = set.Rows(table.Name, hintOf(table))
+	for i := range table.Columns {
+		c, err := t.b.Column(table.Columns[i].Name, table.Columns[i].Type)
+		if err != nil {
+			return nil, err
+		}
+		t.cols = append(t.cols, c)
+	}
+	t.b.Pin()
+	for i := range table.Columns {
+		if t.given[i] {
+			continue
+		}
+		def, err := x.defaultOf(sess, &table.Columns[i])
+		if err != nil {
+			return nil, err
+		}
+		if def != nil {
+			t.fill = append(t.fill, filler{t.cols[i], def})
+		}
+	}
+	return t, nil
+}
+
+// hintOf tells the engine the roles of the columns; it creates nothing.
+func hintOf(t *schema.Table) engine.Hint {
+	h := engine.Hint{TimeIndex: t.Columns[t.Time].Name}
+	for _, i := range t.Tags {
+		h.Tags = append(h.Tags, t.Columns[i].Name)
+	}
+	return h
+}
+
+// defaultOf is the value of a column that a row does not name; nil is NULL.
+func (x *Executor) defaultOf(sess *Session, c *schema.Column) (*vector.Vector, error) {
+	switch {
+	case c.DefaultExpr != "":
+		now := x.now(sess)
+		n, ok := plan.Count(now.Unix(), int64(now.Nanosecond()), c.Type)
+		if !ok {
+			return nil, status.New(status.InvalidArguments, "the current time does not fit column %s of type %s", c.Name, c.Type)
+		}
+		return vector.ConstInt(c.Type, n), nil
+	case c.Default != nil:
+		return c.Default, nil
+	case !c.Nullable:
+		return nil, status.New(status.InvalidArguments, "Column %s is NOT NULL and has no default, a value is needed", c.Name)
+	}
+	return nil, nil
+}
+
+func (x *Executor) insertRows(ctx context.Context, sess *Session, s *parse.Insert, t *target) error {
+	v := x.valuer(ctx, sess)
+	for n, row := range s.Rows {
+		if len(row) != len(t.columns) {
+			return status.New(status.InvalidArguments, "column count mismatch: row %d has %d values for %d columns", n+1, len(row), len(t.columns))
+		}
+		for k, e := range row {
+			if err := x.insertValue(sess, v, t, t.columns[k], e); err != nil {
+				return err
+			}
+		}
+		for _, f := range t.fill {
+			setValue(f.col, f.value, 0)
+		}
+		if err := t.endRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *Executor) insertValue(sess *Session, v *valuer, t *target, i int, e parse.Expr) error {
+	if !isDefault(e) {
+		return v.set(t.cols[i], e)
+	}
+	def, err := x.defaultOf(sess, &t.table.Columns[i])
+	if err != nil {
+		return err
+	}
+	if def == nil {
+		t.cols[i].SetNull()
+	} else {
+		setValue(t.cols[i], def, 0)
+	}
+	return nil
+}
+
+func isDefault(e parse.Expr) bool {
+	if c, ok := e.(*parse.Column); ok && len(c.Parts) == 1 && c.Parts[0].Quote == 0 && c.Parts[0].Name == "default" {
+		return true
+	}
+	_, ok := e.(*parse.Default)
+	return ok
+}
+
+// endRow checks NOT NULL columns and commits the row.
+func (t *target) endRow() error {
+	for i, c := range t.cols {
+		if !t.table.Columns[i].Nullable && !c.IsSet() {
+			return status.New(status.InvalidArguments, "Column %s is NOT NULL, row %d has no value for it", c.Name(), t.b.Rows()+1)
+		}
+	}
+	t.b.EndRow()
+	return nil
+}
+
+// insertQuery runs the query of INSERT .. SELECT and collects its rows; columns match by position.
+func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Insert, t *target) error {
+	ectx := x.context(sess)
+	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.Database(), s.Query)
+	if err != nil {
+		return err
+	}
+	if got, want := len(n.Columns()), len(t.columns); got != want {
+		return status.New(status.PlanQuery, "Failed to plan SQL: INSERT has %d columns but the query gives %d", want, got)
+	}
+	types := make([]vector.Type, len(t.columns))
+	for k, i := range t.columns {
+		types[k] = t.table.Columns[i].Type
+	}
+	if n, err = castInsert(ectx, n, types); err != nil {
+		return err
+	}
+	rows, err := x.stream(ctx, sess, n)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var b vector.Batch
+	for {
+		ok, err := rows.Next(&b)
+		if err != nil || !ok {
+			return err
+		}
+		for r := range b.N {
+			for k, i := range t.columns {
+				setValue(t.cols[i], b.Cols[k], r)
+			}
+			for _, f := range t.fill {
+				setValue(f.col, f.value, 0)
+			}
+			if err := t.endRow(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func castInsert(ctx *expr.Context, n plan.Node, types []vector.Type) (plan.Node, error) {
+	return plan.CastTo(ctx, n, types)
+}
+
+// deleteFrom finds the keys of the rows that match and writes tombstones for them.
+func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delete) (*Result, error) {
+	table, err := x.table(sess, s.Table)
+	if err != nil {
+		return nil, err
+	}
+	t := table.Schema
+	if t.Options.AppendMode {
+		return nil, status.New(status.InvalidArguments, "DELETE is not possible on table %s in append mode", t.Name)
+	}
+	sel := &parse.Select{From: []parse.TableRef{&parse.Table{Name: s.Table}}, Where: s.Where}
+	var types []vector.Type
+	for _, i := range append(append([]int(nil), t.Tags...), t.Time) {
+		name := parse.Name{{Name: t.Columns[i].Name, Quote: '"'}}
+		sel.Items = append(sel.Items, parse.SelectItem{X: &parse.Column{Parts: name}})
+		types = append(types, t.Columns[i].Type)
+	}
+	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.Database(), &parse.Query{Body: sel})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := x.stream(ctx, sess, n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	keys := vector.NewBatch(types...)
+	var b vector.Batch
+	for {
+		ok, err := rows.Next(&b)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			break
+		}
+		keys.Append(&b, 0, b.N)
+	}
+	if keys.N == 0 {
+		return &Result{}, nil
+	}
+	if _, err := x.e.Delete(ctx, t.Name, keys); err != nil {
+		return nil, err
+	}
+	return &Result{Affected: int64(keys.N)}, nil
+}

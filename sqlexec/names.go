@@ -1,0 +1,58 @@
+package sqlexec
+
+import (
+	"slices"
+	"strings"
+
+	"varve/engine/status"
+	"varve/sqlexec/infoschema"
+)
+
+// foldInfo gives information_schema in any case as its name; other names stay.
+func foldInfo(db string) string {
+	if strings.EqualFold(db, infoschema.DB) {
+		return infoschema.DB
+	}
+	return db
+}
+
+// checkDatabase is DatabaseNotFound for a database that does not exist.
+func (x *Executor) checkDatabase(db string) error {
+	if x.hasDatabase(db) {
+		return nil
+	}
+	return status.New(status.DatabaseNotFound, "Database not found: %s", db)
+}
+
+func (x *Executor) hasDatabase(db string) bool {
+	return db == infoschema.DB || slices.ContainsFunc(x.e.Databases(), func(d databaseInfo) bool { return d.Name == db })
+}
+
+// readOnly is the error for changes of information_schema.
+func readOnly(db string) error {
+	if db != infoschema.DB {
+		return nil
+	}
+	return status.New(status.Unsupported, "%s is read only", infoschema.DB)
+}
+
+// checkName holds new names of tables, views and databases to the rules: letters, digits, _ - : @ # and the point.
+func checkName(what, name string, quoted bool) error {
+	ok := name != "" && len(name) <= maxName
+	for i, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 127 && r != '\ufffd', strings.ContainsRune("_-:@#.", r):
+		case r >= '0' && r <= '9':
+			ok = ok && (i > 0 || quoted)
+		default:
+			ok = false
+		}
+	}
+	if !ok {
+		return status.New(status.InvalidArguments, "Invalid %s name: %s", what, name)
+	}
+	return nil
+}
+
+// maxName is the longest name of a table, column or database in bytes.
+const maxName = 255

@@ -1,0 +1,250 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+
+	"varve/engine/status"
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// flipped is the operator with its operands exchanged.
+var flipped = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
+	"is distinct from": "is distinct from", "is not distinct from": "is not distinct from"}
+
+// compare binds a comparison. A constant beside a column takes the column's type where that is exact, so that the
+// comparison can be pushed into the scan; times are compared exactly whatever their units.
+func (b *binder) compare(op string, l, r expr.Expr) (expr.Expr, error) {
+	lc, lconst := l.(*expr.Const)
+	rc, rconst := r.(*expr.Const)
+	switch {
+	case rconst && !lconst:
+		return b.compareConst(op, l, rc)
+	case lconst && !rconst:
+		return b.compareConst(flipped[op], r, lc)
+	case lconst && rconst && lc.Value.Type.IsText() != rc.Value.Type.IsText():
+		if rc.Value.Type.IsText() {
+			return b.compareConst(op, l, rc)
+		}
+		return b.compareConst(flipped[op], r, lc)
+	}
+	return b.ctx.Call(op, l, r)
+}
+
+func (b *binder) compareConst(op string, e expr.Expr, c *expr.Const) (expr.Expr, error) {
+	t := e.Type()
+	if c.Value.IsNull(0) {
+		return b.ctx.Call(op, e, c)
+	}
+	switch {
+	case t.IsTimestamp():
+		return b.compareTime(op, e, c)
+	case t.ID == vector.TypeDate && c.Value.Type.IsText():
+		d, err := b.dateConst(c.Value.Str(0))
+		if err != nil {
+			return nil, err
+		}
+		return b.ctx.Call(op, e, d)
+	case t.IsNumber() && t.ID != vector.TypeDecimal:
+		if n, ok := exactNumber(c.Value, t); ok {
+			return b.ctx.Call(op, e, n)
+		}
+	}
+	return b.ctx.Call(op, e, c)
+}
+
+// exactNumber gives a numeric constant as type t when that changes nothing.
+func exactNumber(v *vector.Vector, t vector.Type) (*expr.Const, bool) {
+	if v.Type == t {
+		return &expr.Const{Value: v}, true
+	}
+	var i int64
+	switch {
+	case v.Type.IsInteger() && v.Type.Kind() == vector.Int64:
+		i = v.Int(0)
+	case v.Type.IsInteger():
+		if u := v.Uint(0); u > math.MaxInt64 {
+			return nil, false
+		}
+		i = int64(v.Uint(0))
+	case v.Type.Kind() == vector.Float64:
+		f := v.Float(0)
+		if t.ID == vector.TypeFloat64 {
+			return &expr.Const{Value: vector.ConstFloat(t, f)}, true
+		}
+		if t.ID == vector.TypeFloat32 {
+			return &expr.Const{Value: vector.ConstFloat(t, f)}, float64(float32(f)) == f
+		}
+		if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			return nil, false
+		}
+		i = int64(f)
+	default:
+		return nil, false
+	}
+	switch t.Kind() {
+	case vector.Int64:
+		lo, hi := intRange(t)
+		return &expr.Const{Value: vector.ConstInt(t, i)}, i >= lo && i <= hi
+	case vector.Uint64:
+		_, hi := intRange(t)
+		return &expr.Const{Value: vector.ConstUint(t, uint64(i))}, i >= 0 && (t.ID == vector.TypeUint64 || i <= hi)
+	case vector.Float64:
+		f := float64(i)
+		exact := math.Abs(f) <= 1<<53 && (t.ID == vector.TypeFloat64 || float64(float32(f)) == f)
+		return &expr.Const{Value: vector.ConstFloat(t, f)}, exact
+	}
+	return nil, false
+}
+
+// intRange is the range of an integer type; UInt64's upper bound is MaxInt64.
+func intRange(t vector.Type) (lo, hi int64) {
+	switch t.ID {
+	case vector.TypeInt8:
+		return math.MinInt8, math.MaxInt8
+	case vector.TypeInt16:
+		return math.MinInt16, math.MaxInt16
+	case vector.TypeInt32:
+		return math.MinInt32, math.MaxInt32
+	case vector.TypeUint8:
+		return 0, math.MaxUint8
+	case vector.TypeUint16:
+		return 0, math.MaxUint16
+	case vector.TypeUint32:
+		return 0, math.MaxUint32
+	case vector.TypeUint64:
+		return 0, math.MaxInt64
+	}
+	return math.MinInt64, math.MaxInt64
+}
+
+// instant is a point in time as seconds and nanoseconds from 0 to 999,999,999.
+type instant struct {
+	sec   int64
+	nanos int64
+}
+
+// compareTime compares a timestamp expression with a constant exactly: the constant becomes a count of the
+// expression's unit, and where it lies between two counts the operator changes with it.
+func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, error) {
+	t, v := e.Type(), c.Value
+	if v.Type == t {
+		return b.ctx.Call(op, e, c)
+	}
+	var at instant
+	switch {
+	case v.Type.IsText():
+		sec, nanos, err := timefmt.ParseTimestamp(v.Str(0), b.ctx.Zone)
+		if err != nil {
+			return nil, status.Wrap(err, status.InvalidSyntax, "Failed to parse value: %q is not a timestamp", v.Str(0))
+		}
+		at = instant{sec, int64(nanos)}
+	case v.Type.IsInteger() && v.Type.Kind() == vector.Int64:
+		return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(t, v.Int(0))})
+	case v.Type.IsTimestamp():
+		per := v.Type.UnitsPerSecond()
+		sec, rest := floorDivMod(v.Int(0), per)
+		at = instant{sec, rest * (1_000_000_000 / per)}
+	case v.Type.ID == vector.TypeDate:
+		at = instant{v.Int(0) * 86400, 0}
+	default:
+		return b.ctx.Call(op, e, c)
+	}
+	return b.compareInstant(op, e, at)
+}
+
+func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, error) {
+	t := e.Type()
+	per := t.UnitsPerSecond()
+	unit := 1_000_000_000 / per
+	count, ok := mulAdd(at.sec, per, at.nanos/unit)
+	exact := ok && at.nanos%unit == 0
+	if !ok { // outside the unit's range: all times lie on one side
+		count = math.MaxInt64
+		if at.sec < 0 {
+			switch op {
+			case "<", "<=":
+				return b.ctx.Call("<", e, &expr.Const{Value: vector.ConstInt(t, math.MinInt64)})
+			case ">", ">=":
+				return b.ctx.Call(">=", e, &expr.Const{Value: vector.ConstInt(t, math.MinInt64)})
+			}
+		}
+	}
+	if !exact { // the constant lies strictly between count and count+1
+		switch op {
+		case "<", "<=":
+			op = "<="
+		case ">", ">=":
+			op = ">"
+		default: // equal to nothing
+			return b.neverEqual(op, e)
+		}
+	}
+	return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(t, count)})
+}
+
+// neverEqual is a comparison for equality with a value that the column cannot have.
+func (b *binder) neverEqual(op string, e expr.Expr) (expr.Expr, error) {
+	switch op {
+	case "is distinct from", "is not distinct from":
+		return &expr.Const{Value: vector.ConstBool(op == "is distinct from")}, nil
+	}
+	// true or false where e has a value, else NULL
+	null, err := b.ctx.Call("is null", e)
+	if err != nil {
+		return nil, err
+	}
+	unknown := &expr.Const{Value: vector.ConstNull(vector.BoolType)}
+	return b.ctx.Case([]expr.Expr{null}, []expr.Expr{unknown}, &expr.Const{Value: vector.ConstBool(op == "<>")})
+}
+
+func (b *binder) dateConst(text string) (expr.Expr, error) {
+	sec, nanos, err := timefmt.ParseTimestamp(text, nil)
+	if err != nil {
+		return nil, status.Wrap(err, status.InvalidSyntax, "Failed to parse value: %q is not a date", text)
+	}
+	day, rest := floorDivMod(sec, 86400)
+	if rest != 0 || nanos != 0 { // finer than a day: compare as a point in time
+		ns, ok := mulAdd(sec, 1_000_000_000, int64(nanos))
+		if ok {
+			return &expr.Const{Value: vector.ConstInt(vector.Timestamp(9), ns)}, nil
+		}
+	}
+	return &expr.Const{Value: vector.ConstInt(vector.DateType, day)}, nil
+}
+
+func floorDivMod(a, b int64) (q, r int64) {
+	q, r = a/b, a%b
+	if r < 0 {
+		q, r = q-1, r+b
+	}
+	return q, r
+}
+
+// mulAdd is a*b+c for b > 0 and 0 <= c < b; ok tells that it fits.
+func mulAdd(a, b, c int64) (sum int64, ok bool) {
+	neg := a < 0
+	u := uint64(a)
+	if neg { // (a+1)*b + (c-b): the product stays in range where the sum is
+		a, c = a+1, c-b
+		u = uint64(-a)
+	}
+	hi, lo := bits.Mul64(u, uint64(b))
+	if hi != 0 || lo > math.MaxInt64 {
+		return 0, false
+	}
+	if neg {
+		sum = c - int64(lo)
+		return sum, sum <= c
+	}
+	sum = int64(lo) + c
+	return sum, sum >= 0
+}
+
+// Count is a point in time as a count of a timestamp type's unit, what is finer cut; ok tells that it fits.
+func Count(sec, nanos int64, t vector.Type) (n int64, ok bool) {
+	per := t.UnitsPerSecond()
+	return mulAdd(sec, per, nanos/(1_000_000_000/per))
+}

@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+func columnNumber(i int) string { return fmt.Sprintf("column%d", i+1) }
+
+// from binds FROM: without tables it is one row without columns.
+func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
+	if len(list) == 0 {
+		return &Values{Batch: &vector.Batch{N: 1}}, &scope{outer: out}, nil
+	}
+	n, err := b.tableRef(list[0], out)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range list[1:] {
+		r, err := b.tableRef(t, out)
+		if err != nil {
+			return nil, nil, err
+		}
+		n = &Join{Kind: "cross", L: n, R: r, Cols: concat(n.Columns(), r.Columns())}
+	}
+	seen := map[string]bool{}
+	for _, name := range tableNames(list, nil) {
+		if seen[name] {
+			return nil, nil, planError("table name %q specified more than once", name)
+		}
+		seen[name] = true
+	}
+	return n, &scope{cols: n.Columns(), outer: out}, nil
+}
+
+// tableNames lists the names that the tables of FROM can be referred to by, database included where there is no alias.
+func tableNames(list []parse.TableRef, names []string) []string {
+	for _, t := range list {
+		switch t := t.(type) {
+		case *parse.Table:
+			if t.Alias != nil {
+				names = append(names, t.Alias.Name.Name)
+			} else {
+				names = append(names, t.Name.String())
+			}
+		case *parse.Derived:
+			if t.Alias != nil {
+				names = append(names, t.Alias.Name.Name)
+			}
+		case *parse.Join:
+			names = tableNames([]parse.TableRef{t.L, t.R}, names)
+		}
+	}
+	return names
+}
+
+func concat(a, b []Column) []Column { return append(append([]Column(nil), a...), b...) }
+
+func (b *binder) tableRef(t parse.TableRef, out *outer) (Node, error) {
+	switch t := t.(type) {
+	case *parse.Table:
+		return b.table(t)
+	case *parse.Derived:
+		if t.Lateral {
+			return nil, status.New(status.Unsupported, "LATERAL is not supported")
+		}
+		n, err := b.query(t.Query, out)
+		if err != nil {
+			return nil, err
+		}
+		return rename(n, t.Alias, "")
+	case *parse.TableFunc:
+		return b.tableFunc(t)
+	case *parse.Join:
+		return b.join(t, out)
+	}
+	return nil, status.New(status.Unsupported, "this element of FROM is not supported")
+}
+
+// rename gives a node's columns the qualifier of an alias and, where given, its column names.
+func rename(n Node, a *parse.Alias, table string) (Node, error) {
+	cols := unqualified(n.Columns())
+	if a != nil {
+		table = a.Name.Name
+		if len(a.Columns) > len(cols) {
+			return nil, planError("Source table contains %d columns but %d names given as column alias", len(cols), len(a.Columns))
+		}
+		for i, id := range a.Columns {
+			cols[i].Name = id.Name
+		}
+	}
+	for i := range cols {
+		cols[i].Table = table
+	}
+	sc := &scope{cols: n.Columns()}
+	p := &Project{Input: n, Cols: cols}
+	for i := range cols {
+		p.Exprs = append(p.Exprs, sc.column(i))
+	}
+	return p, nil
+}
+
+// table binds a name in FROM: a common table expression, a view, or a table.
+func (b *binder) table(t *parse.Table) (Node, error) {
+	if len(t.Name) == 1 {
+		for i := len(b.ctes) - 1; i >= 0; i-- {
+			if b.ctes[i].name == t.Name[0].Name {
+				return b.cteRef(i, t.Alias)
+			}
+		}
+	}
+	rel, err := b.cat.Relation(t.Name, b.db)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case rel.View != nil:
+		return b.view(rel, t.Alias)
+	case rel.Virtual != nil:
+		return b.scanOf(rel, virtualColumns(rel), t.Alias)
+	}
+	return b.scanOf(rel, tableColumns(rel.Table.Schema), t.Alias)
+}
+
+func (b *binder) scanOf(rel *Relation, cols []Column, a *parse.Alias) (Node, error) {
+	s := &Scan{Rel: rel, Cols: cols, Time: scan.All}
+	for i := range cols {
+		cols[i].DB, cols[i].Table = rel.Name.DB, rel.Name.Table
+		if a != nil {
+			cols[i].DB, cols[i].Table = "", a.Name.Name
+		}
+		s.Positions = append(s.Positions, i)
+	}
+	if a != nil && len(a.Columns) > 0 {
+		return rename(s, a, "")
+	}
+	return s, nil
+}
+
+func tableColumns(t *schema.Table) []Column {
+	cols := make([]Column, len(t.Columns))
+	for i, c := range t.Columns {
+		cols[i] = Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Time: i == t.Time, Tag: slices.Contains(t.Tags, i)}
+	}
+	return cols
+}
+
+func virtualColumns(rel *Relation) []Column {
+	cols := make([]Column, len(rel.Virtual.Fields))
+	for i, f := range rel.Virtual.Fields {
+		cols[i] = Column{Name: f.Name, Type: f.Type, Nullable: true}
+	}
+	return cols
+}
+
+// cteRef binds a use of a common table expression, which sees only those before it.
+func (b *binder) cteRef(i int, a *parse.Alias) (Node, error) {
+	c := b.ctes[i]
+	saved, db := b.ctes, b.db
+	b.ctes, b.db = b.ctes[:c.depth:c.depth], c.db
+	defer func() { b.ctes, b.db = saved, db }()
+	n, err := b.query(c.query, nil)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = rename(n, &parse.Alias{Name: parse.Ident{Name: c.name}, Columns: c.cols}, ""); err != nil || a == nil {
+		return n, err
+	}
+	return rename(n, a, "")
+}
+
+// view binds a stored query in the database of the view.
+func (b *binder) view(rel *Relation, a *parse.Alias) (Node, error) {
+	if b.views++; b.views > maxViews {
+		return nil, planError("views are nested deeper than %d", maxViews)
+	}
+	saved, db := b.ctes, b.db
+	b.ctes, b.db = nil, rel.View.DB
+	defer func() { b.ctes, b.db, b.views = saved, db, b.views-1 }()
+	n, err := b.query(rel.View.Query, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(rel.View.Columns) > 0 && len(rel.View.Columns) != len(n.Columns()) {
+		return nil, planError("view %s has %d columns, its query gives %d", rel.Name, len(rel.View.Columns), len(n.Columns()))
+	}
+	alias := &parse.Alias{Name: parse.Ident{Name: rel.Name.Table}}
+	for _, c := range rel.View.Columns {
+		alias.Columns = append(alias.Columns, parse.Ident{Name: c})
+	}
+	if n, err = rename(n, alias, ""); err != nil || a == nil {
+		return n, err
+	}
+	return rename(n, a, "")
+}
+
+// maxSeries bounds the rows of generate_series.
+const maxSeries = 10_000_000
+
+// tableFunc binds generate_series(a, b [, step]), range(a, b [, step]) and unnest(list).
+func (b *binder) tableFunc(t *parse.TableFunc) (Node, error) {
+	eb := &exprBinder{b: b, sc: &scope{}, where: "FROM"}
+	name := t.Call.Name
+	if name != "generate_series" && name != "range" {
+		return nil, planError("table function '%s' not found", name)
+	}
+	args := make([]int64, len(t.Call.Args))
+	for i, x := range t.Call.Args {
+		e, err := eb.bind(x)
+		if err != nil {
+			return nil, err
+		}
+		c, ok := e.(*expr.Const)
+		if !ok || c.Value.Type != vector.Int64Type || c.Value.IsNull(0) {
+			return nil, planError("%s needs integer constants", name)
+		}
+		args[i] = c.Value.Int(0)
+	}
+	from, to, step := int64(0), int64(0), int64(1)
+	switch len(args) {
+	case 1:
+		to = args[0]
+	case 2:
+		from, to = args[0], args[1]
+	case 3:
+		from, to, step = args[0], args[1], args[2]
+	default:
+		return nil, planError("%s needs one to three arguments, found %d", name, len(args))
+	}
+	if step == 0 {
+		return nil, planError("%s: the step cannot be 0", name)
+	}
+	if name == "range" { // the end is not part of it
+		to -= map[bool]int64{true: 1, false: -1}[step > 0]
+	}
+	v := &vector.Vector{Type: vector.Int64Type}
+	for x := from; step > 0 && x <= to || step < 0 && x >= to; x += step {
+		if len(v.Ints) >= maxSeries {
+			return nil, planError("%s makes more than %d rows", name, maxSeries)
+		}
+		v.Ints = append(v.Ints, x)
+		if step > 0 && x > to-step || step < 0 && x < to-step {
+			break
+		}
+	}
+	n := &Values{Cols: []Column{{Name: "value", Type: v.Type}}, Batch: &vector.Batch{N: len(v.Ints), Cols: []*vector.Vector{v}}}
+	return rename(n, t.Alias, name)
+}

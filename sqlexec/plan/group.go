@@ -1,0 +1,395 @@
+package plan
+
+import (
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// isAggregate tells whether x is an aggregate call that is not a window function.
+func isAggregate(x parse.Expr) bool {
+	c, ok := x.(*parse.Call)
+	return ok && c.Over == nil && expr.IsAggregate(c.Name)
+}
+
+// hasAggregate tells whether an aggregate lies in x.
+func hasAggregate(x parse.Expr) bool {
+	found := false
+	parse.Walk(x, func(y parse.Expr) bool {
+		found = found || isAggregate(y)
+		return !found
+	})
+	return found
+}
+
+// grouped tells whether the SELECT aggregates.
+func (sel *selection) grouped(q *parse.Query) bool {
+	if sel.s.GroupBy != nil || sel.s.Having != nil {
+		return true
+	}
+	for _, it := range sel.items {
+		if hasAggregate(it.x) {
+			return true
+		}
+	}
+	for _, o := range q.OrderBy {
+		if hasAggregate(o.X) {
+			return true
+		}
+	}
+	return false
+}
+
+// grouping is an Aggregate while it is bound.
+type grouping struct {
+	sel   *selection
+	input *exprBinder // over the rows that are aggregated
+	keys  []expr.Expr
+	aggs  []*expr.Agg
+	texts []string // aggs[i] as written, to find it again
+	cols  []Column // of the keys, then of the aggregates
+	inner []Column
+	// over is the last column of the input that an aggregate may leave to its default order: the time index; -1: none.
+	time int
+}
+
+// group binds GROUP BY, the aggregates of all clauses and HAVING. Afterwards items are bound over the aggregate.
+func (sel *selection) group(q *parse.Query) error {
+	if !sel.grouped(q) {
+		return nil
+	}
+	sets, err := sel.groupingSets()
+	if err != nil {
+		return err
+	}
+	g := &grouping{sel: sel, input: &exprBinder{b: sel.b, sc: sel.sc, where: "GROUP BY"}, inner: sel.node.Columns()}
+	for _, x := range sets.all {
+		if err := g.addKey(x); err != nil {
+			return err
+		}
+	}
+	if err := g.collect(q); err != nil {
+		return err
+	}
+	sel.eb = &exprBinder{b: sel.b, sc: &scope{cols: g.output(), outer: sel.sc.outer}, special: g.special, where: "this clause"}
+	if sel.node, err = sets.node(g, sel.node); err != nil {
+		return err
+	}
+	return sel.having()
+}
+
+// addKey binds an element of GROUP BY: a position, an expression, or the alias of an item.
+func (g *grouping) addKey(x parse.Expr) error {
+	sel := g.sel
+	it, ok, err := sel.position(x, "GROUP BY")
+	if err != nil {
+		return err
+	}
+	name := ""
+	if !ok {
+		if c, isColumn := x.(*parse.Column); isColumn && len(sel.sc.find(c.Parts)) == 0 {
+			it = sel.aliasOf(x)
+		}
+	}
+	if it != nil {
+		x, name = it.x, it.name
+	} else {
+		name = outputName(x, sel.sc)
+	}
+	if hasAggregate(x) {
+		return planError("aggregate functions are not possible in GROUP BY: %s", parse.PrintExpr(x))
+	}
+	e, err := g.input.bind(x)
+	if err != nil {
+		return err
+	}
+	for _, k := range g.keys {
+		if equal(k, e) {
+			return nil
+		}
+	}
+	col := Column{Name: name, Type: e.Type(), Nullable: e.Nullable()}
+	if c, ok := e.(*expr.Column); ok {
+		col = g.inner[c.Index]
+	}
+	g.keys, g.cols = append(g.keys, e), append(g.cols, col)
+	return nil
+}
+
+// collect binds every aggregate of the items, HAVING, ORDER BY and DISTINCT ON, each once.
+func (g *grouping) collect(q *parse.Query) error {
+	var err error
+	add := func(x parse.Expr) {
+		parse.Walk(x, func(y parse.Expr) bool {
+			if err != nil || !isAggregate(y) {
+				return err == nil
+			}
+			_, err = g.aggregate(y.(*parse.Call))
+			return false
+		})
+	}
+	for _, it := range g.sel.items {
+		add(it.x)
+	}
+	if g.sel.s.Having != nil {
+		add(g.sel.s.Having)
+	}
+	for _, o := range q.OrderBy {
+		add(o.X)
+	}
+	for _, x := range g.sel.s.DistinctOn {
+		add(x)
+	}
+	if g.sel.s.Qualify != nil {
+		add(g.sel.s.Qualify)
+	}
+	return err
+}
+
+// aggregate gives the number of the bound aggregate of a call.
+func (g *grouping) aggregate(c *parse.Call) (int, error) {
+	text := parse.PrintExpr(c)
+	for i, t := range g.texts {
+		if t == text {
+			return i, nil
+		}
+	}
+	a, err := g.sel.b.aggregate(c, g.input)
+	if err != nil {
+		return 0, err
+	}
+	g.aggs, g.texts = append(g.aggs, a), append(g.texts, text)
+	return len(g.aggs) - 1, nil
+}
+
+// aggregate binds an aggregate call over the rows that in describes.
+func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
+	for _, x := range parse.Children(c) {
+		if hasAggregate(x) {
+			return nil, planError("aggregate functions cannot be nested: %s", parse.PrintExpr(c))
+		}
+	}
+	eb := *in
+	eb.where = "an aggregate"
+	args, err := eb.bindList(c.Args)
+	if err != nil {
+		return nil, err
+	}
+	var order []expr.SortKey
+	for _, o := range c.OrderBy {
+		e, err := eb.bind(o.X)
+		if err != nil {
+			return nil, err
+		}
+		order = append(order, expr.SortKey{Expr: e, Desc: o.Desc, NullsFirst: o.NullsFirst()})
+	}
+	if c.Within && len(order) == 1 { // percentile(p) WITHIN GROUP (ORDER BY x) is percentile(x, p)
+		args = append([]expr.Expr{order[0].Expr}, args...)
+		if order[0].Desc && len(args) > 1 {
+			if args[1], err = b.ctx.Call("-", &expr.Const{Value: constFloat(1)}, args[1]); err != nil {
+				return nil, err
+			}
+		}
+		order = nil
+	}
+	if len(order) == 0 && (c.Name == "first_value" || c.Name == "last_value") {
+		for i := range in.sc.cols { // by time unless said otherwise
+			if in.sc.cols[i].Time {
+				order = append(order, expr.SortKey{Expr: in.sc.column(i)})
+				break
+			}
+		}
+	}
+	var cond expr.Expr
+	if c.Filter != nil {
+		if cond, err = eb.bind(c.Filter); err != nil {
+			return nil, err
+		}
+		if cond, err = b.boolean(cond, "FILTER"); err != nil {
+			return nil, err
+		}
+	}
+	if c.Star && c.Name != "count" {
+		return nil, planError("%s(*) is not possible", c.Name)
+	}
+	return b.ctx.Aggregate(c.Name, args, c.Distinct, order, cond)
+}
+
+// output are the columns of the aggregate: keys, then aggregates.
+func (g *grouping) output() []Column {
+	cols := append([]Column(nil), g.cols...)
+	for i, a := range g.aggs {
+		cols = append(cols, Column{Name: g.texts[i], Type: a.Type(), Nullable: true})
+	}
+	return cols
+}
+
+// special finds what became a column of the aggregate: aggregates and group keys. Other columns are an error.
+func (g *grouping) special(x parse.Expr) (expr.Expr, bool, error) {
+	out := g.sel.eb.sc
+	if isAggregate(x) {
+		i, err := g.aggregate(x.(*parse.Call))
+		if err != nil {
+			return nil, false, err
+		}
+		return out.column(len(g.keys) + i), true, nil
+	}
+	switch x := x.(type) {
+	case *parse.Literal, *parse.Interval, *parse.Subquery, *parse.Exists:
+		return nil, false, nil
+	case *parse.Call:
+		if x.Over != nil {
+			return nil, false, nil
+		}
+	}
+	if hasAggregate(x) || hasWindow(x) {
+		return nil, false, nil
+	}
+	e, err := g.input.bind(x)
+	if err != nil {
+		if _, ok := x.(*parse.Column); ok {
+			return nil, false, err
+		}
+		return nil, false, nil
+	}
+	for i, k := range g.keys {
+		if equal(k, e) {
+			return out.column(i), true, nil
+		}
+	}
+	switch e := e.(type) {
+	case *expr.Const: // an outer query's column, or a constant expression
+		return e, true, nil
+	case *expr.Column:
+		return nil, false, planError("Column in SELECT must be in GROUP BY or an aggregate function: %s", g.inner[e.Index].label())
+	}
+	return nil, false, nil
+}
+
+// having puts HAVING over the aggregate.
+func (sel *selection) having() error {
+	if sel.s.Having == nil {
+		return nil
+	}
+	cond, err := sel.bindAliased(sel.s.Having)
+	if err != nil {
+		return err
+	}
+	if cond, err = sel.b.boolean(cond, "HAVING"); err != nil {
+		return err
+	}
+	sel.node = &Filter{Input: sel.node, Conds: splitAnd(cond, nil)}
+	return nil
+}
+
+// groupingSets are the sets of keys to aggregate by: one for a plain GROUP BY.
+type groupingSets struct {
+	all  []parse.Expr   // every key once
+	sets [][]parse.Expr // nil: one set of all
+}
+
+// groupingSets multiplies the elements of GROUP BY out.
+func (sel *selection) groupingSets() (groupingSets, error) {
+	var gs groupingSets
+	sets := [][]parse.Expr{nil}
+	plain := true
+	for _, item := range sel.s.GroupBy {
+		var element [][]parse.Expr
+		switch item.Kind {
+		case "":
+			element = [][]parse.Expr{{item.X}}
+			if t, ok := item.X.(*parse.Tuple); ok {
+				element = [][]parse.Expr{t.Items}
+			}
+		case "grouping sets":
+			plain, element = false, item.Sets
+		case "rollup":
+			plain = false
+			for n := len(item.Sets); n >= 0; n-- {
+				element = append(element, join(item.Sets[:n]))
+			}
+		case "cube":
+			plain = false
+			if len(item.Sets) > 10 {
+				return gs, planError("CUBE of %d expressions is too large, at most 10", len(item.Sets))
+			}
+			for mask := 1<<len(item.Sets) - 1; mask >= 0; mask-- {
+				var set []parse.Expr
+				for i, s := range item.Sets {
+					if mask>>i&1 != 0 {
+						set = append(set, s...)
+					}
+				}
+				element = append(element, set)
+			}
+		}
+		var product [][]parse.Expr
+		for _, a := range sets {
+			for _, b := range element {
+				product = append(product, join([][]parse.Expr{a, b}))
+			}
+		}
+		if sets = product; len(sets) > 1024 {
+			return gs, planError("GROUP BY makes more than 1024 grouping sets")
+		}
+	}
+	for _, set := range sets {
+		gs.all = append(gs.all, set...)
+	}
+	if !plain {
+		gs.sets = sets
+	}
+	return gs, nil
+}
+
+func join(lists [][]parse.Expr) []parse.Expr {
+	var out []parse.Expr
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
+}
+
+// node makes the Aggregate; several sets are a Union of one each, with NULL for the keys that a set leaves out.
+func (gs groupingSets) node(g *grouping, in Node) (Node, error) {
+	cols := g.output()
+	if gs.sets == nil {
+		return &Aggregate{Input: in, Keys: g.keys, Aggs: g.aggs, Cols: cols}, nil
+	}
+	for i := range g.keys {
+		cols[i].Nullable = true
+	}
+	u := &Union{Cols: cols}
+	for _, set := range gs.sets {
+		in, err := gs.one(g, in, set, cols)
+		if err != nil {
+			return nil, err
+		}
+		u.Inputs = append(u.Inputs, in)
+	}
+	return u, nil
+}
+
+func (gs groupingSets) one(g *grouping, in Node, set []parse.Expr, cols []Column) (Node, error) {
+	part := &grouping{sel: g.sel, input: g.input, inner: g.inner}
+	for _, x := range set {
+		if err := part.addKey(x); err != nil {
+			return nil, err
+		}
+	}
+	a := &Aggregate{Input: in, Keys: part.keys, Aggs: g.aggs, Cols: append(append([]Column(nil), part.cols...), cols[len(g.keys):]...)}
+	p := &Project{Input: a, Cols: cols}
+	for i, k := range g.keys {
+		var e expr.Expr = nullOf(cols[i].Type)
+		for j, have := range part.keys {
+			if equal(have, k) {
+				e = &expr.Column{Index: j, Name: cols[i].Name, T: cols[i].Type, Null: true}
+			}
+		}
+		p.Exprs = append(p.Exprs, e)
+	}
+	for i := range g.aggs {
+		c := cols[len(g.keys)+i]
+		p.Exprs = append(p.Exprs, &expr.Column{Index: len(part.keys) + i, Name: c.Name, T: c.Type, Null: true})
+	}
+	return p, nil
+}

@@ -1,0 +1,207 @@
+package plan
+
+import (
+	"slices"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// join binds a JOIN: equalities of one side with the other become keys, the rest of ON the residual.
+func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
+	l, err := b.tableRef(t.L, out)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.tableRef(t.R, out)
+	if err != nil {
+		return nil, err
+	}
+	kind := t.Kind
+	switch kind { // the right forms are the left ones with the sides exchanged
+	case "right semi", "right anti":
+		l, r, kind = r, l, "left"+kind[len("right"):]
+	}
+	j := &Join{Kind: kind, L: l, R: r, Cols: concat(l.Columns(), r.Columns())}
+	semi := kind == "left semi" || kind == "left anti"
+	if t.Natural || len(t.Using) > 0 {
+		if err := b.using(j, t); err != nil {
+			return nil, err
+		}
+	} else if t.On != nil {
+		sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
+		eb := &exprBinder{b: b, sc: sc, where: "ON"}
+		cond, err := eb.bind(t.On)
+		if err != nil {
+			return nil, err
+		}
+		if cond, err = b.boolean(cond, "ON"); err != nil {
+			return nil, err
+		}
+		if err := b.joinOn(j, splitAnd(cond, nil)); err != nil {
+			return nil, err
+		}
+	}
+	if semi {
+		j.Cols = append([]Column(nil), l.Columns()...)
+		return j, nil
+	}
+	nullable(j)
+	if (t.Natural || len(t.Using) > 0) && (kind == "right" || kind == "full") {
+		return b.mergeUsing(j, t)
+	}
+	return j, nil
+}
+
+// nullable marks the columns of the side that an outer join may leave without a partner.
+func nullable(j *Join) {
+	n := len(j.L.Columns())
+	for i := range j.Cols {
+		if i < n && (j.Kind == "right" || j.Kind == "full") || i >= n && (j.Kind == "left" || j.Kind == "full") {
+			j.Cols[i].Nullable = true
+		}
+	}
+}
+
+// joinOn sorts the conditions of ON into keys and residual.
+func (b *binder) joinOn(j *Join, conds []expr.Expr) error {
+	n := len(j.L.Columns())
+	var rest []expr.Expr
+	for _, c := range conds {
+		l, r, ok := equality(c, n)
+		if !ok {
+			rest = append(rest, c)
+			continue
+		}
+		j.LKeys, j.RKeys = append(j.LKeys, l), append(j.RKeys, shift(r, -n))
+	}
+	var err error
+	j.Residual, err = b.andAll(rest)
+	if j.Kind == "cross" && len(j.LKeys) > 0 {
+		j.Kind = "inner"
+	}
+	return err
+}
+
+// andAll joins conditions to one; nil when there are none.
+func (b *binder) andAll(conds []expr.Expr) (expr.Expr, error) {
+	if len(conds) == 0 {
+		return nil, nil
+	}
+	acc := conds[0]
+	for _, c := range conds[1:] {
+		var err error
+		if acc, err = b.ctx.Call("and", acc, c); err != nil {
+			return nil, err
+		}
+	}
+	return acc, nil
+}
+
+// equality tells whether c is an equality of the first n columns with the others, and gives the sides.
+func equality(c expr.Expr, n int) (l, r expr.Expr, ok bool) {
+	op, args := operator(c)
+	if op != "=" || len(args) != 2 {
+		return nil, nil, false
+	}
+	l, r = args[0], args[1]
+	ll, lr := sides(l, n)
+	rl, rr := sides(r, n)
+	switch {
+	case ll && !lr && !rl && rr:
+		return l, r, true
+	case !ll && lr && rl && !rr:
+		return r, l, true
+	}
+	return nil, nil, false
+}
+
+// sides tells whether e refers to columns before n, and to columns from n on.
+func sides(e expr.Expr, n int) (left, right bool) {
+	eachColumn(e, func(c *expr.Column) {
+		left = left || c.Index < n
+		right = right || c.Index >= n
+	})
+	return left, right
+}
+
+// using makes keys of the columns that both sides have by name; the right one is shadowed.
+func (b *binder) using(j *Join, t *parse.Join) error {
+	lc, rc := &scope{cols: j.L.Columns()}, &scope{cols: j.R.Columns()}
+	names := t.Using
+	if t.Natural {
+		for _, c := range lc.cols {
+			if slices.ContainsFunc(rc.cols, func(o Column) bool { return o.Name == c.Name && !o.Shadow && !c.Shadow }) {
+				names = append(names, parse.Ident{Name: c.Name})
+			}
+		}
+	}
+	for _, id := range names {
+		li, err := lc.resolve(parse.Name{id})
+		if err != nil {
+			return err
+		}
+		ri, err := rc.resolve(parse.Name{id})
+		if err != nil {
+			return err
+		}
+		l, r, err := b.sameType(lc.column(li), rc.column(ri))
+		if err != nil {
+			return err
+		}
+		j.LKeys, j.RKeys = append(j.LKeys, l), append(j.RKeys, r)
+		j.Cols[len(lc.cols)+ri].Shadow = true
+	}
+	if j.Kind == "cross" && len(names) > 0 {
+		j.Kind = "inner"
+	}
+	return nil
+}
+
+// sameType casts two expressions to their common type.
+func (b *binder) sameType(l, r expr.Expr) (expr.Expr, expr.Expr, error) {
+	if l.Type() == r.Type() {
+		return l, r, nil
+	}
+	t, err := commonType([]expr.Expr{l, r})
+	if err != nil {
+		return nil, nil, err
+	}
+	if l, err = b.ctx.Cast(l, t, false); err != nil {
+		return nil, nil, err
+	}
+	r, err = b.ctx.Cast(r, t, false)
+	return l, r, err
+}
+
+// mergeUsing makes the one column of USING the value of the side that has a row.
+func (b *binder) mergeUsing(j *Join, t *parse.Join) (Node, error) {
+	sc := &scope{cols: j.Cols}
+	p := &Project{Input: j, Cols: append([]Column(nil), j.Cols...)}
+	n := len(j.L.Columns())
+	for i := range j.Cols {
+		p.Exprs = append(p.Exprs, sc.column(i))
+	}
+	for i := n; i < len(j.Cols); i++ {
+		if !j.Cols[i].Shadow {
+			continue
+		}
+		li := slices.IndexFunc(j.Cols[:n], func(c Column) bool { return c.Name == j.Cols[i].Name && !c.Shadow })
+		if li < 0 {
+			continue
+		}
+		e, err := b.ctx.Call("coalesce", sc.column(li), sc.column(i))
+		if err != nil {
+			return nil, err
+		}
+		p.Exprs[li] = e
+		p.Cols[li].Type = e.Type()
+	}
+	return p, nil
+}
+
+// nullOf is a NULL of a type.
+func nullOf(t vector.Type) *expr.Const { return &expr.Const{Value: vector.ConstNull(t)} }
+
+func constFloat(f float64) *vector.Vector { return vector.ConstFloat(vector.FloatType, f) }

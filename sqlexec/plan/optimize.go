@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"varve/engine/scan"
+	"varve/sqlexec/expr"
+)
+
+// optimizer rewrites a logical plan. One goroutine, one plan.
+type optimizer struct {
+	ctx *expr.Context
+}
+
+// Optimize gives the plan that is run: conditions moved down, unneeded columns dropped, scans told in which order
+// their rows are wanted. n itself stays as it is.
+func Optimize(ctx *expr.Context, n Node) Node {
+	o := &optimizer{ctx: ctx}
+	n = o.push(clone(n), nil)
+	n = o.exact(n)
+	o.order(n, true)
+	return n
+}
+
+// order asks scans for the natural row order where nothing above decides it: rows of plain scans come by primary key,
+// then time. natural tells whether the order of n's rows shows in the answer.
+func (o *optimizer) order(n Node, natural bool) {
+	switch n := n.(type) {
+	case *Scan:
+		n.Ordered = natural && n.Rel.Table != nil
+	case *Filter:
+		o.order(n.Input, natural)
+	case *Project:
+		o.order(n.Input, natural)
+	case *Limit:
+		o.order(n.Input, natural)
+	case *Sort:
+		o.order(n.Input, false)
+	case *Distinct:
+		o.order(n.Input, false)
+	case *DistinctOn:
+		o.order(n.Input, false)
+	case *Aggregate:
+		o.order(n.Input, false)
+	case *Window:
+		o.order(n.Input, false)
+	case *Expand:
+		o.order(n.Input, false)
+	case *FillSlots:
+		o.order(n.Input, false)
+	case *Union:
+		for _, in := range n.Inputs {
+			o.order(in, natural)
+		}
+	case *Join:
+		o.order(n.L, false)
+		o.order(n.R, false)
+	}
+}
+
+// newestFirst tells whether a Sort with a limit orders by the time index falling, first of all: then the newest rows
+// are read first and reading stops early. It gives the scan below.
+func newestFirst(s *Sort) (*Scan, bool) {
+	if s.Limit < 0 || len(s.Keys) == 0 || !s.Keys[0].Desc {
+		return nil, false
+	}
+	key, ok := s.Keys[0].Expr.(*expr.Column)
+	if !ok {
+		return nil, false
+	}
+	n, at := s.Input, key.Index
+	for {
+		switch in := n.(type) {
+		case *Project:
+			c, ok := in.Exprs[at].(*expr.Column)
+			if !ok {
+				return nil, false
+			}
+			n, at = in.Input, c.Index
+		case *Filter:
+			n = in.Input
+		case *Scan:
+			return in, in.Rel.Table != nil && in.Positions[at] == in.Rel.Table.Schema.Time
+		default:
+			return nil, false
+		}
+	}
+}
+
+// wholeTable tells whether a scan reads every row of its table.
+func (s *Scan) wholeTable() bool {
+	return s.Rel.Table != nil && s.Time == scan.All && len(s.Filter) == 0 && len(s.Residual) == 0 && !s.Never
+}

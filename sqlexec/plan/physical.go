@@ -1,0 +1,445 @@
+package plan
+
+import (
+	"context"
+	"math"
+
+	"varve/engine"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/sqlexec/exec"
+	"varve/sqlexec/expr"
+)
+
+// Physical is what running a plan needs.
+type Physical struct {
+	Engine      *engine.Engine
+	Context     *expr.Context
+	Workers     int   // goroutines of one pipeline; 0: one per processor
+	MemoryLimit int64 // bytes that the query may keep; 0: exec's default
+	Stats       *scan.Stats
+}
+
+// Run starts an optimized plan: everything below the last breaker runs now, the rest as the rows are read. The caller
+// closes the reader.
+func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
+	r := &runner{ctx: ctx, p: p, budget: exec.NewBudget(p.MemoryLimit)}
+	s, err := r.build(n)
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	return newPull(ctx, s.src, s.ops, r.close), nil
+}
+
+// stream is a source and the operators over it that have not run yet.
+type stream struct {
+	src exec.Source
+	ops []exec.Operator
+	// serial sources give their rows in an order that counts: one worker.
+	serial bool
+}
+
+func (s stream) with(op exec.Operator) stream {
+	s.ops = append(s.ops[:len(s.ops):len(s.ops)], op)
+	return s
+}
+
+// runner runs one plan and holds its scans open until the end.
+type runner struct {
+	ctx    context.Context
+	p      Physical
+	budget *exec.Budget
+	scans  []*engine.Scan
+	// replaced has the source of a scan that its consumer has opened itself.
+	replaced map[*Scan]exec.Source
+}
+
+func (r *runner) close() {
+	for _, s := range r.scans {
+		s.Close()
+	}
+	r.scans = nil
+}
+
+// filter puts conditions over a stream.
+func (r *runner) filter(s stream, conds []expr.Expr) (stream, error) {
+	if len(conds) == 0 {
+		return s, nil
+	}
+	op, err := exec.Filter(conds)
+	return s.with(op), err
+}
+
+// finish runs a stream into a sink and gives what came of it.
+func (r *runner) finish(s stream, sink exec.Sink, serial bool) (stream, error) {
+	workers := exec.Workers(r.p.Workers)
+	if s.serial || serial {
+		workers = 1
+	}
+	src, err := (&exec.Pipeline{Source: s.src, Ops: s.ops, Sink: sink}).Run(r.ctx, workers)
+	return stream{src: src, serial: true}, err
+}
+
+// build makes the stream of a node; breakers below it run.
+func (r *runner) build(n Node) (stream, error) {
+	switch n := n.(type) {
+	case *Scan:
+		return r.scan(n)
+	case *Values:
+		return stream{src: exec.Values(n.Batch), serial: true}, nil
+	case *Filter:
+		s, err := r.build(n.Input)
+		if err != nil {
+			return s, err
+		}
+		return r.filter(s, n.Conds)
+	case *Project:
+		s, err := r.build(n.Input)
+		if err != nil {
+			return s, err
+		}
+		op, err := exec.Project(n.Exprs)
+		return s.with(op), err
+	case *Limit:
+		s, err := r.build(n.Input)
+		if err != nil {
+			return s, err
+		}
+		return r.limit(s, n.Limit, n.Offset)
+	case *Aggregate:
+		return r.aggregate(n)
+	case *Sort:
+		return r.sort(n)
+	case *Distinct:
+		s, err := r.build(n.Input)
+		if err != nil {
+			return s, err
+		}
+		sink, err := exec.Distinct(types(n.Columns()), r.budget)
+		if err != nil {
+			return s, err
+		}
+		return r.finish(s, sink, false)
+	case *DistinctOn:
+		return r.distinctOn(n)
+	case *Union:
+		return r.union(n)
+	case *Join:
+		return r.join(n)
+	case *Window:
+		return r.window(n)
+	case *Expand:
+		s, err := r.build(n.Input)
+		return s.with(&slotsOf{n}), err
+	case *FillSlots:
+		s, err := r.build(n.Input)
+		if err != nil {
+			return s, err
+		}
+		return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, n.fillSlots), true)
+	}
+	panic("plan: a node without a physical form")
+}
+
+// limit counts rows, which needs one worker.
+func (r *runner) limit(s stream, limit, offset int64) (stream, error) {
+	s.serial = true
+	return s.with(exec.Limit(offset, limit)), nil
+}
+
+func (r *runner) distinctOn(n *DistinctOn) (stream, error) {
+	s, err := r.build(n.Input)
+	if err != nil {
+		return s, err
+	}
+	keys := make([]int, len(n.Keys))
+	for i, k := range n.Keys {
+		keys[i] = k.(*expr.Column).Index
+	}
+	return s.with(&firstOfRun{keys}), nil
+}
+
+// scan opens a table. Without an order that counts, its pieces are read by several workers.
+func (r *runner) scan(n *Scan) (stream, error) {
+	if n.Never {
+		return stream{src: exec.Values(vector.NewBatch(types(n.Cols)...)), serial: true}, nil
+	}
+	if n.Rel.Virtual != nil {
+		return r.virtual(n)
+	}
+	if src, ok := r.replaced[n]; ok {
+		return r.filter(stream{src: src}, n.Residual)
+	}
+	sc, err := r.open(n, false)
+	if err != nil {
+		return stream{}, err
+	}
+	s := stream{src: exec.ScanSource(sc)}
+	if n.Ordered {
+		s = stream{src: &ordered{scan: sc, types: types(n.Cols)}, serial: true}
+	}
+	return r.filter(s, n.Residual)
+}
+
+func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
+	columns := make([]schema.ColumnID, len(n.Positions))
+	for i, p := range n.Positions {
+		columns[i] = n.Rel.Table.Schema.Columns[p].ID
+	}
+	sc, err := r.p.Engine.Scan(r.ctx, engine.Request{
+		Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter, Newest: newest, Stats: r.p.Stats,
+	})
+	if err == nil {
+		r.scans = append(r.scans, sc)
+	}
+	return sc, err
+}
+
+// virtual makes the rows of a virtual table and cuts them to the wanted columns.
+func (r *runner) virtual(n *Scan) (stream, error) {
+	s := stream{src: numbers{}, serial: true}
+	if !n.Rel.Virtual.Endless {
+		all, err := n.Rel.Virtual.Rows(n.Equal)
+		if err != nil {
+			return s, err
+		}
+		b := &vector.Batch{N: all.N}
+		for _, p := range n.Positions {
+			b.Cols = append(b.Cols, all.Cols[p])
+		}
+		s.src = exec.Values(b)
+	}
+	return r.filter(s, n.Residual)
+}
+
+// numbers is the endless table of numbers, as far as its type goes.
+type numbers struct{}
+
+// Reader gives the numbers to worker 0.
+func (numbers) Reader(worker int) exec.Reader {
+	if worker > 0 {
+		return empty{}
+	}
+	return &numbersReader{}
+}
+
+type numbersReader struct{ next uint64 }
+
+func (r *numbersReader) Next(b *vector.Batch) (bool, error) {
+	if r.next > math.MaxUint32 {
+		return false, nil
+	}
+	v := &vector.Vector{Type: vector.Uint32Type, Uints: make([]uint64, vector.Size)}
+	for i := range v.Uints {
+		v.Uints[i] = r.next + uint64(i)
+	}
+	r.next += vector.Size
+	b.N, b.Cols = vector.Size, []*vector.Vector{v}
+	return true, nil
+}
+
+func (r *numbersReader) Close() {}
+
+// aggregate answers from statistics where that is exact, else runs the aggregation.
+func (r *runner) aggregate(n *Aggregate) (stream, error) {
+	if b, ok, err := r.fromStats(n); ok || err != nil {
+		return stream{src: exec.Values(b), serial: true}, err
+	}
+	s, err := r.build(n.Input)
+	if err != nil {
+		return s, err
+	}
+	sink, err := exec.Aggregate(n.Keys, n.Aggs, r.budget)
+	if err != nil {
+		return s, err
+	}
+	return r.finish(s, sink, false)
+}
+
+// fromStats answers count, min and max of plain columns over a whole table without reading it.
+func (r *runner) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
+	s, ok := n.Input.(*Scan)
+	if !ok || len(n.Keys) > 0 || !s.wholeTable() || len(n.Aggs) == 0 {
+		return nil, false, nil
+	}
+	for _, a := range n.Aggs {
+		if a.Distinct || a.Filter != nil || a.Name != "count" && a.Name != "min" && a.Name != "max" || len(a.Args) > 1 {
+			return nil, false, nil
+		}
+		if len(a.Args) == 1 {
+			if _, ok := a.Args[0].(*expr.Column); !ok {
+				return nil, false, nil
+			}
+		}
+	}
+	sc, err := r.open(s, false)
+	if err != nil {
+		return nil, false, err
+	}
+	table := s.Rel.Table.Schema
+	out := &vector.Batch{N: 1}
+	for _, a := range n.Aggs {
+		at := table.Time // count(*) counts the time index, which is never NULL
+		if len(a.Args) == 1 {
+			at = s.Positions[a.Args[0].(*expr.Column).Index]
+		}
+		st, ok := sc.Stat(table.Columns[at].ID)
+		if !ok {
+			return nil, false, nil
+		}
+		v := vector.ConstInt(vector.Int64Type, int64(st.Count))
+		if a.Name == "min" {
+			v = st.Min
+		} else if a.Name == "max" {
+			v = st.Max
+		}
+		if v == nil {
+			v = vector.ConstNull(a.Type())
+		}
+		one := &vector.Vector{Type: a.Type()}
+		one.Append(0, v, 0, 1)
+		out.Cols = append(out.Cols, one)
+	}
+	return out, true, nil
+}
+
+// sort runs ORDER BY; with a limit only the first rows are kept. The newest rows of a table come from its newest
+// pieces, and reading stops when no remaining piece can hold a newer one.
+func (r *runner) sort(n *Sort) (stream, error) {
+	if n.Limit >= 0 && n.Limit <= maxTop && n.Offset <= maxTop {
+		return r.top(n)
+	}
+	s, err := r.build(n.Input)
+	if err != nil {
+		return s, err
+	}
+	sink, err := exec.Sort(n.Keys, types(n.Columns()), r.budget)
+	if err != nil {
+		return s, err
+	}
+	s, err = r.finish(s, sink, false)
+	if err == nil && (n.Limit >= 0 || n.Offset > 0) {
+		s = s.with(exec.Limit(n.Offset, n.Limit))
+	}
+	return s, err
+}
+
+// top keeps the first rows of an order.
+func (r *runner) top(n *Sort) (stream, error) {
+	s, err := r.topInput(n)
+	if err != nil {
+		return s, err
+	}
+	sink, err := exec.TopK(n.Keys, int(n.Limit+n.Offset), types(n.Columns()), r.budget)
+	if err != nil {
+		return s, err
+	}
+	s, err = r.finish(s, sink, false)
+	if err == nil && n.Offset > 0 {
+		s = s.with(exec.Limit(n.Offset, n.Limit))
+	}
+	return s, err
+}
+
+// topInput is the input of a top, read newest first where the order begins with the time index falling.
+func (r *runner) topInput(n *Sort) (stream, error) {
+	table, ok := newestFirst(n)
+	if !ok || table.Never {
+		return r.build(n.Input)
+	}
+	sc, err := r.open(table, true)
+	if err != nil {
+		return stream{}, err
+	}
+	w := &newest{scan: sc, n: int(n.Limit + n.Offset), ties: len(n.Keys) > 1, col: n.Keys[0].Expr.(*expr.Column).Index}
+	r.replaced = map[*Scan]exec.Source{table: w}
+	s, err := r.build(n.Input)
+	r.replaced = nil
+	return s.with(&watch{w}), err
+}
+
+// maxTop is the largest limit for which the first rows are kept instead of sorting all.
+const maxTop = 100_000
+
+func (r *runner) union(n *Union) (stream, error) {
+	sources := make([]exec.Source, len(n.Inputs))
+	for i, in := range n.Inputs {
+		s, err := r.build(in)
+		if err != nil {
+			return s, err
+		}
+		sources[i] = &piped{ctx: r.ctx, s: s}
+	}
+	return stream{src: &chain{sources}, serial: true}, nil
+}
+
+// piped is a stream as a source of one reader.
+type piped struct {
+	ctx context.Context
+	s   stream
+}
+
+// Reader gives all rows to worker 0.
+func (p *piped) Reader(worker int) exec.Reader {
+	if worker > 0 {
+		return empty{}
+	}
+	return newPull(p.ctx, p.s.src, p.s.ops, nil)
+}
+
+// chain reads sources one after the other.
+type chain struct{ sources []exec.Source }
+
+// Reader gives all rows to worker 0.
+func (c *chain) Reader(worker int) exec.Reader {
+	if worker > 0 {
+		return empty{}
+	}
+	return &chainReader{sources: c.sources}
+}
+
+type chainReader struct {
+	sources []exec.Source
+	in      exec.Reader
+}
+
+func (r *chainReader) Next(b *vector.Batch) (bool, error) {
+	for {
+		if r.in == nil {
+			if len(r.sources) == 0 {
+				return false, nil
+			}
+			r.in, r.sources = r.sources[0].Reader(0), r.sources[1:]
+		}
+		ok, err := r.in.Next(b)
+		if ok || err != nil {
+			return ok, err
+		}
+		r.in.Close()
+		r.in = nil
+	}
+}
+
+func (r *chainReader) Close() {
+	if r.in != nil {
+		r.in.Close()
+	}
+}
+
+func (r *runner) window(n *Window) (stream, error) {
+	var keys []expr.SortKey
+	for _, e := range n.Partition {
+		keys = append(keys, expr.SortKey{Expr: e})
+	}
+	in := Node(n.Input)
+	if keys = append(keys, n.Order...); len(keys) > 0 {
+		in = &Sort{Input: n.Input, Keys: keys, Limit: -1}
+	}
+	s, err := r.build(in)
+	if err != nil {
+		return s, err
+	}
+	return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, n.compute), true)
+}

@@ -1,0 +1,210 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"varve/engine/filter"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// Print draws a plan as a tree, one node a line.
+func Print(n Node) string {
+	var b strings.Builder
+	printNode(&b, n, 0)
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func printNode(b *strings.Builder, n Node, depth int) {
+	b.WriteString(strings.Repeat("  ", depth))
+	b.WriteString(line(n))
+	b.WriteByte('\n')
+	for _, in := range inputs(n) {
+		printNode(b, in, depth+1)
+	}
+}
+
+// inputs are the nodes that n reads.
+func inputs(n Node) []Node {
+	switch n := n.(type) {
+	case *Filter:
+		return []Node{n.Input}
+	case *Project:
+		return []Node{n.Input}
+	case *Aggregate:
+		return []Node{n.Input}
+	case *Sort:
+		return []Node{n.Input}
+	case *Limit:
+		return []Node{n.Input}
+	case *Distinct:
+		return []Node{n.Input}
+	case *DistinctOn:
+		return []Node{n.Input}
+	case *Expand:
+		return []Node{n.Input}
+	case *FillSlots:
+		return []Node{n.Input}
+	case *Window:
+		return []Node{n.Input}
+	case *Union:
+		return n.Inputs
+	case *Join:
+		return []Node{n.L, n.R}
+	}
+	return nil
+}
+
+// line describes one node.
+func line(n Node) string {
+	switch n := n.(type) {
+	case *Scan:
+		return n.line()
+	case *Values:
+		return fmt.Sprintf("Values: %d rows", n.Batch.N)
+	case *Filter:
+		return "Filter: " + exprTexts(n.Conds, " AND ")
+	case *Project:
+		list := make([]string, len(n.Exprs))
+		for i, e := range n.Exprs {
+			list[i] = e.String()
+			if list[i] != n.Cols[i].Name {
+				list[i] += " AS " + n.Cols[i].Name
+			}
+		}
+		return "Projection: " + strings.Join(list, ", ")
+	case *Aggregate:
+		aggs := make([]string, len(n.Aggs))
+		for i, a := range n.Aggs {
+			aggs[i] = a.String()
+		}
+		return fmt.Sprintf("Aggregate: groupBy=[%s], aggr=[%s]", exprTexts(n.Keys, ", "), strings.Join(aggs, ", "))
+	case *Sort:
+		return "Sort: " + keyTexts(n.Keys) + limits(n.Limit, n.Offset)
+	case *Limit:
+		return "Limit:" + limits(n.Limit, n.Offset)
+	case *Distinct:
+		return "Distinct"
+	case *DistinctOn:
+		return "DistinctOn: " + exprTexts(n.Keys, ", ")
+	case *Union:
+		return "Union"
+	case *Expand:
+		return fmt.Sprintf("Slots: step=%d, ranges=%v, origin=%d", n.Step, n.Ranges, n.Origin)
+	case *FillSlots:
+		return "FillSlots"
+	case *Window:
+		list := make([]string, len(n.Funcs))
+		for i := range n.Funcs {
+			list[i] = n.Funcs[i].Text
+		}
+		return "Window: " + strings.Join(list, ", ")
+	case *Join:
+		on := make([]string, len(n.LKeys))
+		for i := range n.LKeys {
+			on[i] = n.LKeys[i].String() + " = " + n.RKeys[i].String()
+		}
+		text := strings.ToUpper(n.Kind[:1]) + n.Kind[1:] + " Join: " + strings.Join(on, ", ")
+		if n.Residual != nil {
+			text += " Filter: " + n.Residual.String()
+		}
+		return text
+	}
+	return fmt.Sprintf("%T", n)
+}
+
+func exprTexts(list []expr.Expr, sep string) string {
+	out := make([]string, len(list))
+	for i, e := range list {
+		out[i] = e.String()
+	}
+	return strings.Join(out, sep)
+}
+
+func keyTexts(keys []expr.SortKey) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = k.Expr.String() + map[bool]string{true: " DESC", false: " ASC"}[k.Desc] + map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[k.NullsFirst]
+	}
+	return strings.Join(out, ", ")
+}
+
+func limits(limit, offset int64) string {
+	text := ""
+	if limit >= 0 {
+		text += fmt.Sprintf(" limit=%d", limit)
+	}
+	if offset > 0 {
+		text += fmt.Sprintf(" offset=%d", offset)
+	}
+	return text
+}
+
+// line describes a scan with what was pushed into it.
+func (s *Scan) line() string {
+	names := make([]string, len(s.Cols))
+	for i, c := range s.Cols {
+		names[i] = c.Name
+	}
+	text := fmt.Sprintf("TableScan: %s.%s columns=[%s]", s.Rel.Name.DB, s.Rel.Name.Table, strings.Join(names, ", "))
+	if s.Never {
+		return text + " (no rows: a condition is false)"
+	}
+	if s.Rel.Table != nil {
+		table := s.Rel.Table.Schema
+		if s.Time != scan.All {
+			text += " time=" + timeText(s.Time, table.TimeColumn().Type)
+		}
+		if len(s.Filter) > 0 {
+			text += " filter=[" + filterText(s.Filter, table) + "]"
+		}
+	}
+	if len(s.Residual) > 0 {
+		text += " residual=[" + exprTexts(s.Residual, " AND ") + "]"
+	}
+	if s.Ordered {
+		text += " ordered"
+	}
+	return text
+}
+
+func timeText(r scan.Range, t vector.Type) string {
+	text := "(-inf, "
+	if r.From != math.MinInt64 {
+		text = "[" + string(timefmt.AppendTimestamp(nil, r.From, t.Precision)) + ", "
+	}
+	if r.To == math.MaxInt64 {
+		return text + "inf)"
+	}
+	return text + string(timefmt.AppendTimestamp(nil, r.To, t.Precision)) + ")"
+}
+
+var opTexts = map[filter.Op]string{
+	filter.Equal: "=", filter.NotEqual: "<>", filter.Less: "<", filter.LessEqual: "<=", filter.Greater: ">", filter.GreaterEqual: ">=",
+	filter.In: "IN", filter.NotIn: "NOT IN", filter.IsNull: "IS NULL", filter.IsNotNull: "IS NOT NULL", filter.Prefix: "starts with",
+	filter.Contains: "contains", filter.ContainsFold: "contains", filter.Term: "@@", filter.Regex: "~", filter.NotRegex: "!~",
+	filter.Like: "LIKE", filter.NotLike: "NOT LIKE", filter.ILike: "ILIKE", filter.NotILike: "NOT ILIKE",
+}
+
+func filterText(f filter.And, t *schema.Table) string {
+	list := make([]string, len(f))
+	for i, c := range f {
+		name := fmt.Sprint(c.Column)
+		if at := t.ByID(c.Column); at >= 0 {
+			name = t.Columns[at].Name
+		}
+		list[i] = name + " " + opTexts[c.Op]
+		switch {
+		case c.NArgs == 1:
+			list[i] += " " + (&expr.Const{Value: constAt(c.Args, 0)}).String()
+		case c.NArgs > 1:
+			list[i] += fmt.Sprintf(" (%d values)", c.NArgs)
+		}
+	}
+	return strings.Join(list, " AND ")
+}

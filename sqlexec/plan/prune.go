@@ -1,0 +1,287 @@
+package plan
+
+import (
+	"strings"
+
+	"varve/sqlexec/expr"
+)
+
+// prune drops the columns that nobody needs. need has one element per output column of n. It gives the node and where
+// each old column is now; -1 where it is gone. More than was asked for may stay.
+func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
+	switch n := n.(type) {
+	case *Scan:
+		return n, n.keep(need)
+	case *Filter:
+		need = widen(need, n.Conds...)
+		in, m := o.prune(n.Input, need)
+		return &Filter{Input: in, Conds: remapAll(n.Conds, m)}, m
+	case *Project:
+		return o.pruneProject(n, need)
+	case *Aggregate:
+		return o.pruneAggregate(n)
+	case *Sort:
+		need = widen(need, keyExprs(n.Keys)...)
+		in, m := o.prune(n.Input, need)
+		return &Sort{Input: in, Keys: remapKeys(n.Keys, m), Limit: n.Limit, Offset: n.Offset}, m
+	case *Limit:
+		in, m := o.prune(n.Input, need)
+		return &Limit{Input: in, Limit: n.Limit, Offset: n.Offset}, m
+	case *DistinctOn:
+		need = widen(need, n.Keys...)
+		in, m := o.prune(n.Input, need)
+		return &DistinctOn{Input: in, Keys: remapAll(n.Keys, m)}, m
+	case *Distinct:
+		return &Distinct{Input: o.exact(n.Input)}, identity(len(need))
+	case *Union:
+		return o.pruneUnion(n, need)
+	case *Join:
+		return o.pruneJoin(n, need)
+	case *Window:
+		return o.pruneWindow(n, need)
+	case *Expand:
+		return o.pruneExpand(n, need)
+	case *FillSlots:
+		c := *n
+		c.Input = o.exact(n.Input)
+		return &c, identity(len(need))
+	}
+	return n, identity(len(need))
+}
+
+func (o *optimizer) pruneExpand(e *Expand, need []bool) (Node, []int) {
+	n := len(e.Input.Columns())
+	below := append([]bool(nil), need[:n]...)
+	below[e.Time] = true
+	in, m := o.prune(e.Input, below)
+	c := *e
+	c.Input, c.Time = in, m[e.Time]
+	width := len(in.Columns())
+	c.Cols = append(append([]Column(nil), in.Columns()...), e.Cols[n:]...)
+	m = append([]int(nil), m...)
+	for i := range e.Cols[n:] {
+		m = append(m, width+i)
+	}
+	return &c, m
+}
+
+// exact prunes below n and keeps n's columns as they are.
+func (o *optimizer) exact(n Node) Node {
+	cols := n.Columns()
+	in, m := o.prune(n, all(len(cols)))
+	same := len(in.Columns()) == len(cols)
+	for i, at := range m {
+		same = same && i == at
+	}
+	if same {
+		return in
+	}
+	p := &Project{Input: in, Cols: cols}
+	for i, c := range cols {
+		p.Exprs = append(p.Exprs, &expr.Column{Index: m[i], Name: c.Name, T: c.Type, Null: c.Nullable})
+	}
+	return p
+}
+
+func all(n int) []bool {
+	need := make([]bool, n)
+	for i := range need {
+		need[i] = true
+	}
+	return need
+}
+
+func identity(n int) []int {
+	m := make([]int, n)
+	for i := range m {
+		m[i] = i
+	}
+	return m
+}
+
+// widen is need with the columns of expressions.
+func widen(need []bool, list ...expr.Expr) []bool {
+	out := append([]bool(nil), need...)
+	for _, e := range list {
+		eachColumn(e, func(c *expr.Column) { out[c.Index] = true })
+	}
+	return out
+}
+
+func keyExprs(keys []expr.SortKey) []expr.Expr {
+	out := make([]expr.Expr, len(keys))
+	for i, k := range keys {
+		out[i] = k.Expr
+	}
+	return out
+}
+
+func remapAll(list []expr.Expr, m []int) []expr.Expr {
+	out := make([]expr.Expr, len(list))
+	for i, e := range list {
+		out[i] = remap(e, m)
+	}
+	return out
+}
+
+func remapKeys(keys []expr.SortKey, m []int) []expr.SortKey {
+	out := make([]expr.SortKey, len(keys))
+	for i, k := range keys {
+		out[i] = k
+		out[i].Expr = remap(k.Expr, m)
+	}
+	return out
+}
+
+// keep cuts a scan down to the columns needed above and by its residual; one column at least.
+func (s *Scan) keep(need []bool) []int {
+	need = widen(need, s.Residual...)
+	some := false
+	for _, b := range need {
+		some = some || b
+	}
+	if !some { // the time index is the cheapest to count by
+		for i := range s.Cols {
+			if s.Cols[i].Time || i == len(s.Cols)-1 {
+				need[i] = true
+				break
+			}
+		}
+	}
+	m := make([]int, len(need))
+	var cols []Column
+	var positions []int
+	for i, b := range need {
+		m[i] = -1
+		if b {
+			m[i] = len(cols)
+			cols, positions = append(cols, s.Cols[i]), append(positions, s.Positions[i])
+		}
+	}
+	s.Cols, s.Positions, s.Residual = cols, positions, remapAll(s.Residual, m)
+	return m
+}
+
+// pruneProject keeps the needed expressions; a projection of plain columns over another one melts into it.
+func (o *optimizer) pruneProject(p *Project, need []bool) (Node, []int) {
+	for {
+		inner, ok := p.Input.(*Project)
+		if !ok || !p.plain() {
+			break
+		}
+		merged := &Project{Input: inner.Input, Cols: p.Cols}
+		for _, e := range p.Exprs {
+			merged.Exprs = append(merged.Exprs, substitute(e, inner.Exprs))
+		}
+		p = merged
+	}
+	m := make([]int, len(p.Exprs))
+	out := &Project{}
+	for i, e := range p.Exprs {
+		m[i] = -1
+		if need[i] {
+			m[i] = len(out.Exprs)
+			out.Exprs, out.Cols = append(out.Exprs, e), append(out.Cols, p.Cols[i])
+		}
+	}
+	below := widen(make([]bool, len(p.Input.Columns())), out.Exprs...)
+	in, im := o.prune(p.Input, below)
+	out.Input, out.Exprs = in, remapAll(out.Exprs, im)
+	return out, m
+}
+
+// plain tells whether all expressions are columns or constants.
+func (p *Project) plain() bool {
+	for _, e := range p.Exprs {
+		if !cheap(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *optimizer) pruneAggregate(a *Aggregate) (Node, []int) {
+	need := widen(make([]bool, len(a.Input.Columns())), a.Keys...)
+	for _, g := range a.Aggs {
+		need = widen(need, aggExprs(g)...)
+	}
+	in, m := o.prune(a.Input, need)
+	out := &Aggregate{Input: in, Keys: remapAll(a.Keys, m), Cols: a.Cols}
+	for _, g := range a.Aggs {
+		out.Aggs = append(out.Aggs, remapAgg(g, m))
+	}
+	return out, identity(len(a.Cols))
+}
+
+func (o *optimizer) pruneUnion(u *Union, need []bool) (Node, []int) {
+	m := make([]int, len(need))
+	out := &Union{}
+	for i, b := range need {
+		m[i] = -1
+		if b {
+			m[i] = len(out.Cols)
+			out.Cols = append(out.Cols, u.Cols[i])
+		}
+	}
+	for _, in := range u.Inputs {
+		p := &Project{Input: in}
+		sc := &scope{cols: in.Columns()}
+		for i, b := range need {
+			if b {
+				p.Exprs, p.Cols = append(p.Exprs, sc.column(i)), append(p.Cols, sc.cols[i])
+			}
+		}
+		out.Inputs = append(out.Inputs, o.exact(p))
+	}
+	return out, m
+}
+
+func (o *optimizer) pruneJoin(j *Join, need []bool) (Node, []int) {
+	n := len(j.L.Columns())
+	semi := strings.HasPrefix(j.Kind, "left ")
+	left := widen(append([]bool(nil), need[:n]...), j.LKeys...)
+	right := make([]bool, len(j.R.Columns()))
+	if !semi {
+		copy(right, need[n:])
+	}
+	right = widen(right, j.RKeys...)
+	if j.Residual != nil {
+		eachColumn(j.Residual, func(c *expr.Column) {
+			if c.Index < n {
+				left[c.Index] = true
+			} else {
+				right[c.Index-n] = true
+			}
+		})
+	}
+	l, lm := o.prune(j.L, left)
+	r, rm := o.prune(j.R, right)
+	width := len(l.Columns())
+	both := append([]int(nil), lm...)
+	for _, at := range rm {
+		if at >= 0 {
+			at += width
+		}
+		both = append(both, at)
+	}
+	out := &Join{Kind: j.Kind, L: l, R: r, LKeys: remapAll(j.LKeys, lm), RKeys: remapAll(j.RKeys, rm), NullEqual: j.NullEqual, NullAware: j.NullAware}
+	if j.Residual != nil {
+		out.Residual = remap(j.Residual, both)
+	}
+	m := both[:len(need)]
+	size := width
+	if !semi {
+		size += len(r.Columns())
+	}
+	out.Cols = make([]Column, size)
+	copy(out.Cols, l.Columns())
+	if !semi {
+		copy(out.Cols[width:], r.Columns())
+	}
+	for i, at := range m {
+		if at >= 0 {
+			out.Cols[at] = j.Cols[i]
+		}
+	}
+	return out, m
+}

@@ -1,0 +1,431 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"varve/engine/filter"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// push moves conditions down as far as they go: through projections of plain columns, below sorts and distincts, to
+// the side of a join they belong to, and into scans as time ranges and filters. It gives the node that stands for
+// Filter{n, conds}.
+func (o *optimizer) push(n Node, conds []expr.Expr) Node {
+	switch n := n.(type) {
+	case *Filter:
+		return o.push(n.Input, append(append([]expr.Expr(nil), n.Conds...), conds...))
+	case *Scan:
+		return o.pushScan(n, conds)
+	case *Project:
+		return o.pushProject(n, conds)
+	case *Distinct:
+		n.Input = o.push(n.Input, conds)
+		return n
+	case *Sort:
+		if n.Limit < 0 && n.Offset == 0 {
+			n.Input = o.push(n.Input, conds)
+			return n
+		}
+		n.Input = o.push(n.Input, nil)
+		return filterOver(n, conds)
+	case *Limit:
+		n.Input = o.push(n.Input, nil)
+		return filterOver(n, conds)
+	case *DistinctOn:
+		n.Input = o.push(n.Input, nil)
+		return filterOver(n, conds)
+	case *Aggregate:
+		return o.pushAggregate(n, conds)
+	case *Union:
+		for i := range n.Inputs {
+			n.Inputs[i] = o.push(n.Inputs[i], conds)
+		}
+		return n
+	case *Join:
+		return o.pushJoin(n, conds)
+	case *Window:
+		n.Input = o.push(n.Input, nil)
+	case *Expand:
+		n.Input = o.push(n.Input, nil)
+	case *FillSlots:
+		n.Input = o.push(n.Input, nil)
+	}
+	return filterOver(n, conds)
+}
+
+func filterOver(n Node, conds []expr.Expr) Node {
+	if len(conds) == 0 {
+		return n
+	}
+	return &Filter{Input: n, Conds: conds}
+}
+
+// pushProject moves conditions below a projection by putting its expressions in for its columns; those that would
+// compute a call twice stay above.
+func (o *optimizer) pushProject(p *Project, conds []expr.Expr) Node {
+	var down, up []expr.Expr
+	for _, c := range conds {
+		plain := true
+		eachColumn(c, func(col *expr.Column) { plain = plain && cheap(p.Exprs[col.Index]) })
+		if plain {
+			down = append(down, substitute(c, p.Exprs))
+		} else {
+			up = append(up, c)
+		}
+	}
+	p.Input = o.push(p.Input, down)
+	return filterOver(p, up)
+}
+
+func cheap(e expr.Expr) bool {
+	switch e.(type) {
+	case *expr.Column, *expr.Const:
+		return true
+	}
+	return false
+}
+
+// pushAggregate moves conditions on keys alone below the aggregate.
+func (o *optimizer) pushAggregate(a *Aggregate, conds []expr.Expr) Node {
+	var down, up []expr.Expr
+	for _, c := range conds {
+		keys := len(a.Keys) > 0
+		found := false
+		eachColumn(c, func(col *expr.Column) {
+			found = true
+			keys = keys && col.Index < len(a.Keys)
+		})
+		if keys && found {
+			down = append(down, substitute(c, a.Keys))
+		} else {
+			up = append(up, c)
+		}
+	}
+	a.Input = o.push(a.Input, down)
+	return filterOver(a, up)
+}
+
+// pushJoin moves conditions to the side whose columns alone they use, where the join kind lets them; equalities of
+// both sides become keys.
+func (o *optimizer) pushJoin(j *Join, conds []expr.Expr) Node {
+	n := len(j.L.Columns())
+	semi := strings.HasPrefix(j.Kind, "left ")
+	var left, right, up []expr.Expr
+	for _, c := range conds {
+		l, r := sides(c, n)
+		switch {
+		case semi || l && !r && (j.Kind == "inner" || j.Kind == "cross" || j.Kind == "left"):
+			left = append(left, c)
+		case !l && r && (j.Kind == "inner" || j.Kind == "cross" || j.Kind == "right"):
+			right = append(right, shift(c, -n))
+		case l && r && (j.Kind == "inner" || j.Kind == "cross"):
+			if le, re, ok := equality(c, n); ok {
+				j.Kind = "inner"
+				j.LKeys, j.RKeys = append(j.LKeys, le), append(j.RKeys, shift(re, -n))
+				continue
+			}
+			up = append(up, c)
+		default:
+			up = append(up, c)
+		}
+	}
+	j.L, j.R = o.push(j.L, left), o.push(j.R, right)
+	return filterOver(j, up)
+}
+
+// pushScan gives a scan what it can decide itself and leaves the rest as its residual.
+func (o *optimizer) pushScan(s *Scan, conds []expr.Expr) Node {
+	for _, c := range conds {
+		if k, ok := c.(*expr.Const); ok {
+			if k.Value.IsNull(0) || !k.Value.Bool(0) {
+				s.Never = true
+			}
+			continue
+		}
+		if s.Rel.Table == nil {
+			o.virtualCond(s, c)
+			continue
+		}
+		if !o.pushCond(s, c) {
+			s.Residual = append(s.Residual, c)
+		}
+	}
+	return s
+}
+
+// virtualCond keeps a condition as residual and notes column = 'text', which virtual tables use.
+func (o *optimizer) virtualCond(s *Scan, c expr.Expr) {
+	s.Residual = append(s.Residual, c)
+	col, op, value, ok := columnOpConst(c)
+	if ok && op == "=" && value.Type.IsText() && !value.IsNull(0) {
+		if s.Equal == nil {
+			s.Equal = map[string]string{}
+		}
+		s.Equal[s.Cols[col.Index].Name] = string(value.Bytes(0))
+	}
+}
+
+// filterOps maps operators to what runs evaluate.
+var filterOps = map[string]filter.Op{
+	"=": filter.Equal, "<>": filter.NotEqual, "<": filter.Less, "<=": filter.LessEqual, ">": filter.Greater, ">=": filter.GreaterEqual,
+	"like": filter.Like, "not like": filter.NotLike, "ilike": filter.ILike, "not ilike": filter.NotILike,
+	"~": filter.Regex, "!~": filter.NotRegex, "matches_term": filter.Term, "starts_with": filter.Prefix, "contains": filter.Contains,
+}
+
+// textOnly are the operators that runs evaluate on STRING columns.
+var textOnly = map[filter.Op]bool{filter.Like: true, filter.NotLike: true, filter.ILike: true, filter.NotILike: true, filter.Regex: true,
+	filter.NotRegex: true, filter.Term: true, filter.Prefix: true, filter.Contains: true}
+
+// pushCond moves one condition into the scan; false when the scan cannot decide it exactly.
+func (o *optimizer) pushCond(s *Scan, c expr.Expr) bool {
+	table := s.Rel.Table.Schema
+	column := func(i int) *schema.Column { return &table.Columns[s.Positions[i]] }
+	switch c := c.(type) {
+	case *expr.Column: // a BOOLEAN column alone
+		s.Filter = append(s.Filter, filter.Cond{Column: column(c.Index).ID, Op: filter.Equal, Args: flat(vector.ConstBool(true)), NArgs: 1})
+		return true
+	case *expr.In:
+		return o.pushIn(s, c)
+	}
+	if op, args := operator(c); op == "or" { // a = 1 OR a = 2
+		in, ok := oneOf(c)
+		return ok && o.pushIn(s, in)
+	} else if len(args) == 1 {
+		col, ok := args[0].(*expr.Column)
+		switch {
+		case ok && op == "is null":
+			s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: filter.IsNull})
+			return true
+		case ok && op == "is not null":
+			s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: filter.IsNotNull})
+			return true
+		case ok && op == "not" && col.T == vector.BoolType:
+			s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: filter.Equal, Args: flat(vector.ConstBool(false)), NArgs: 1})
+			return true
+		}
+		return false
+	}
+	col, op, value, ok := columnOpConst(c)
+	if !ok || value.IsNull(0) || value.Type != col.T {
+		return false
+	}
+	if s.Positions[col.Index] == table.Time && s.narrow(op, value.Int(0)) {
+		return true
+	}
+	fop, ok := filterOps[op]
+	if !ok || textOnly[fop] && !col.T.IsText() || !orderable(col.T) && fop != filter.Equal && fop != filter.NotEqual {
+		return false
+	}
+	s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: fop, Args: flat(value), NArgs: 1})
+	return true
+}
+
+// oneOf gives an OR of equalities of one column with constants as a list.
+func oneOf(c expr.Expr) (*expr.In, bool) {
+	in := &expr.In{}
+	for rest := []expr.Expr{c}; len(rest) > 0; {
+		e := rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
+		var arg expr.Expr
+		if op, args := operator(e); op == "or" {
+			rest = append(rest, args...)
+			continue
+		}
+		if list, ok := e.(*expr.In); ok && !list.Not {
+			arg = list.Arg
+			in.List = append(in.List, list.List...)
+		} else {
+			col, op, value, ok := columnOpConst(e)
+			if !ok || op != "=" || value.Type != col.T {
+				return nil, false
+			}
+			arg = col
+			in.List = append(in.List, &expr.Const{Value: value})
+		}
+		if in.Arg != nil && !equal(in.Arg, arg) {
+			return nil, false
+		}
+		in.Arg = arg
+	}
+	return in, true
+}
+
+// orderable tells whether runs compare values of the type as the executor does.
+func orderable(t vector.Type) bool {
+	switch t.ID {
+	case vector.TypeInterval, vector.TypeDecimal, vector.TypeJSON, vector.TypeList, vector.TypeNull:
+		return false
+	}
+	return true
+}
+
+// narrow cuts the time range by a comparison of the time index with a count of its unit; false when the operator is
+// no range.
+func (s *Scan) narrow(op string, v int64) bool {
+	from, to := s.Time.From, s.Time.To
+	switch op {
+	case "=":
+		from = max(from, v)
+		if v < math.MaxInt64 {
+			to = min(to, v+1)
+		}
+	case "<":
+		to = min(to, v)
+		if v == math.MaxInt64 { // the range's open end would include it
+			return false
+		}
+	case "<=":
+		if v < math.MaxInt64 {
+			to = min(to, v+1)
+		}
+	case ">":
+		if v == math.MaxInt64 {
+			s.Never = true
+			return true
+		}
+		from = max(from, v+1)
+	case ">=":
+		from = max(from, v)
+	default:
+		return false
+	}
+	s.Time.From, s.Time.To = from, to
+	s.Never = s.Never || to != math.MaxInt64 && from >= to
+	return true
+}
+
+// flat is a Const vector of one row as a Flat one, as filters want them.
+func flat(v *vector.Vector) *vector.Vector {
+	f := &vector.Vector{Type: v.Type}
+	f.Append(0, v, 0, 1)
+	return f
+}
+
+// pushIn moves x IN (constants): a NULL in the list lets IN pass the same rows and NOT IN none.
+func (o *optimizer) pushIn(s *Scan, in *expr.In) bool {
+	col, ok := in.Arg.(*expr.Column)
+	if !ok || !orderable(col.T) {
+		return false
+	}
+	args, hasNull, ok := inArgs(in, col.T)
+	if !ok {
+		return false
+	}
+	if hasNull && in.Not {
+		s.Never = true
+		return true
+	}
+	n := len(args.order)
+	if n == 0 {
+		s.Never = s.Never || !in.Not
+		return !in.Not
+	}
+	op := filter.In
+	if in.Not {
+		op = filter.NotIn
+	}
+	id := s.Rel.Table.Schema.Columns[s.Positions[col.Index]].ID
+	if s.Positions[col.Index] == s.Rel.Table.Schema.Time && !in.Not { // the range prunes, the list decides
+		s.narrow(">=", args.v.Ints[0])
+		s.narrow("<=", args.v.Ints[n-1])
+	}
+	s.Filter = append(s.Filter, filter.Cond{Column: id, Op: op, Args: args.v, NArgs: n})
+	return true
+}
+
+// sorted is a Flat vector with rising values.
+type sorted struct {
+	v     *vector.Vector
+	order []int
+}
+
+// inArgs gives the constants of a list sorted, without NULL and repetitions; ok false when one is of another type.
+func inArgs(in *expr.In, t vector.Type) (args sorted, hasNull, ok bool) {
+	all := &vector.Vector{Type: t}
+	n := 0
+	for _, e := range in.List {
+		c, isConst := e.(*expr.Const)
+		if !isConst || c.Value.Type != t {
+			return args, false, false
+		}
+		if c.Value.IsNull(0) {
+			hasNull = true
+			continue
+		}
+		all.Append(n, c.Value, 0, 1)
+		n++
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return compareRows(all, a, b) })
+	args.v = &vector.Vector{Type: t}
+	for _, i := range order {
+		if k := len(args.order); k > 0 && compareRows(all, args.order[k-1], i) == 0 {
+			continue
+		}
+		args.v.Append(len(args.order), all, i, i+1)
+		args.order = append(args.order, i)
+	}
+	return args, hasNull, true
+}
+
+// compareRows orders two values of a Flat vector.
+func compareRows(v *vector.Vector, a, b int) int {
+	switch v.Type.Kind() {
+	case vector.Bool:
+		x, y := v.Bools.Get(a), v.Bools.Get(b)
+		switch {
+		case x == y:
+			return 0
+		case y:
+			return -1
+		}
+		return 1
+	case vector.Int64:
+		return compareOrdered(v.Ints[a], v.Ints[b])
+	case vector.Uint64:
+		return compareOrdered(v.Uints[a], v.Uints[b])
+	case vector.Float64:
+		x, y := v.Floats[a], v.Floats[b]
+		if x != x || y != y { // NaN is greater than every number and equal to itself
+			return compareOrdered(map[bool]int{true: 1}[x != x], map[bool]int{true: 1}[y != y])
+		}
+		return compareOrdered(x, y)
+	}
+	return strings.Compare(v.Str(a), v.Str(b))
+}
+
+func compareOrdered[T int | int64 | uint64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// columnOpConst takes c apart as column op constant; the constant may have stood on the left.
+func columnOpConst(c expr.Expr) (*expr.Column, string, *vector.Vector, bool) {
+	op, args := operator(c)
+	if len(args) != 2 {
+		return nil, "", nil, false
+	}
+	if col, ok := args[0].(*expr.Column); ok {
+		if k, ok := args[1].(*expr.Const); ok {
+			return col, op, k.Value, true
+		}
+	}
+	if col, ok := args[1].(*expr.Column); ok && flipped[op] != "" {
+		if k, ok := args[0].(*expr.Const); ok {
+			return col, flipped[op], k.Value, true
+		}
+	}
+	return nil, "", nil, false
+}

@@ -1,0 +1,313 @@
+// Package plan turns parsed queries into plans: names are bound to columns at the current schemas, types checked,
+// constants folded; then conditions and time ranges move into the scans, columns nobody needs are dropped, and the
+// logical plan becomes pipelines of exec.
+package plan
+
+import (
+	"context"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// Catalog finds what names in FROM mean. Errors are TableNotFound with the contract's text.
+type Catalog interface {
+	Relation(n parse.Name, db string) (*Relation, error)
+}
+
+// Runner runs a plan and gives all its rows: the binder asks for subqueries whose value is a constant of the query.
+type Runner func(ctx context.Context, n Node, maxRows int) (*vector.Batch, error)
+
+// binder binds one statement.
+type binder struct {
+	goctx context.Context
+	ctx   *expr.Context
+	cat   Catalog
+	run   Runner
+	db    string
+	views int // depth of views inside views
+	ctes  []cte
+}
+
+// cte is a common table expression in scope; later ones hide earlier ones.
+type cte struct {
+	name  string
+	query *parse.Query
+	cols  []parse.Ident
+	depth int // how many CTEs it can itself see
+	db    string
+	// node is the bound query; bound again for every use, so that pushdown differs.
+}
+
+// maxViews bounds views that read views.
+const maxViews = 32
+
+// Bind gives the logical plan of a query.
+func Bind(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db string, q *parse.Query) (Node, error) {
+	b := &binder{goctx: goctx, ctx: ctx, cat: cat, run: run, db: db}
+	return b.query(q, nil)
+}
+
+// BindScalar binds an expression without columns: the value of an INSERT, a default, a setting.
+func BindScalar(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db string, x parse.Expr) (expr.Expr, error) {
+	b := &binder{goctx: goctx, ctx: ctx, cat: cat, run: run, db: db}
+	eb := &exprBinder{b: b, sc: &scope{}, where: "this statement"}
+	return eb.bind(x)
+}
+
+// query binds a query inside an outer one; out is nil at the top.
+func (b *binder) query(q *parse.Query, out *outer) (Node, error) {
+	saved := b.ctes
+	defer func() { b.ctes = saved }()
+	if err := b.with(q); err != nil {
+		return nil, err
+	}
+	if s, ok := q.Body.(*parse.Select); ok {
+		return b.selectBlock(s, q, out)
+	}
+	n, err := b.body(q.Body, out)
+	if err != nil {
+		return nil, err
+	}
+	return b.orderOutput(n, q, out)
+}
+
+func (b *binder) with(q *parse.Query) error {
+	if q.Recursive {
+		return status.New(status.Unsupported, "WITH RECURSIVE is not supported")
+	}
+	seen := map[string]bool{}
+	for i := range q.With {
+		c := &q.With[i]
+		if seen[c.Name.Name] {
+			return planError("WITH query name %q specified more than once", c.Name.Name)
+		}
+		seen[c.Name.Name] = true
+		if c.TQL != nil {
+			return status.New(status.Unsupported, "TQL is not supported")
+		}
+		b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], cte{name: c.Name.Name, query: c.Query, cols: c.Columns, depth: len(b.ctes), db: b.db})
+	}
+	return nil
+}
+
+func (b *binder) body(body parse.Body, out *outer) (Node, error) {
+	switch body := body.(type) {
+	case *parse.Query:
+		return b.query(body, out)
+	case *parse.Select:
+		return b.selectBlock(body, &parse.Query{}, out)
+	case *parse.Values:
+		return b.values(body, out)
+	case *parse.SetOp:
+		return b.setOp(body, out)
+	}
+	return nil, status.New(status.Unsupported, "this query is not supported")
+}
+
+// orderOutput puts ORDER BY and limits over a query whose columns are all there are: names, positions and
+// expressions of output columns.
+func (b *binder) orderOutput(n Node, q *parse.Query, out *outer) (Node, error) {
+	cols := n.Columns()
+	sel := &selection{b: b, sc: &scope{cols: cols, outer: out}, s: &parse.Select{}, node: n}
+	sel.eb = &exprBinder{b: b, sc: sel.sc, where: "ORDER BY"}
+	for i := range cols {
+		sel.items = append(sel.items, item{x: &parse.Slot{Index: i, Name: cols[i].Name}, name: cols[i].Name})
+	}
+	return sel.finish(q)
+}
+
+// limits evaluates LIMIT and OFFSET; -1 is no limit.
+func (b *binder) limits(q *parse.Query) (limit, offset int64, err error) {
+	limit = -1
+	if q.Limit != nil {
+		if limit, err = b.count(q.Limit, "LIMIT"); err != nil {
+			return 0, 0, err
+		}
+	}
+	if q.Offset != nil {
+		offset, err = b.count(q.Offset, "OFFSET")
+		offset = max(offset, 0)
+	}
+	return limit, offset, err
+}
+
+// count evaluates a constant that counts rows; NULL is -1, no limit.
+func (b *binder) count(x parse.Expr, clause string) (int64, error) {
+	eb := &exprBinder{b: b, sc: &scope{}, where: clause}
+	e, err := eb.bind(x)
+	if err != nil {
+		return 0, err
+	}
+	c, ok := e.(*expr.Const)
+	if !ok {
+		return 0, planError("%s needs a constant, found %s", clause, parse.PrintExpr(x))
+	}
+	v := c.Value
+	if v.IsNull(0) {
+		return -1, nil
+	}
+	switch {
+	case v.Type.IsInteger() && v.Type.Kind() == vector.Int64 && v.Int(0) >= 0:
+		return v.Int(0), nil
+	case v.Type.IsInteger() && v.Type.Kind() == vector.Uint64 && v.Uint(0) < 1<<62:
+		return int64(v.Uint(0)), nil
+	}
+	return 0, planError("%s needs a non-negative integer, found %s", clause, parse.PrintExpr(x))
+}
+
+// values binds VALUES: the types of a column's values are made one.
+func (b *binder) values(v *parse.Values, out *outer) (Node, error) {
+	width := len(v.Rows[0])
+	rows := make([][]expr.Expr, len(v.Rows))
+	eb := &exprBinder{b: b, sc: &scope{outer: out}, where: "VALUES"}
+	for r, row := range v.Rows {
+		if len(row) != width || width == 0 {
+			return nil, planError("Inconsistent data length across values list: got %d values in row %d but expected %d", len(row), r, width)
+		}
+		var err error
+		if rows[r], err = eb.bindList(row); err != nil {
+			return nil, err
+		}
+	}
+	n := &Values{Batch: &vector.Batch{N: len(rows)}}
+	for c := range width {
+		column := make([]expr.Expr, len(rows))
+		for r := range rows {
+			column[r] = rows[r][c]
+		}
+		v, err := b.constColumn(column)
+		if err != nil {
+			return nil, err
+		}
+		n.Batch.Cols = append(n.Batch.Cols, v)
+		n.Cols = append(n.Cols, Column{Name: columnNumber(c), Type: v.Type, Nullable: true})
+	}
+	return n, nil
+}
+
+// constColumn makes a vector of constants of one common type.
+func (b *binder) constColumn(list []expr.Expr) (*vector.Vector, error) {
+	t, err := commonType(list)
+	if err != nil {
+		return nil, err
+	}
+	v := &vector.Vector{Type: t}
+	for r, e := range list {
+		if e, err = b.ctx.Cast(e, t, false); err != nil {
+			return nil, err
+		}
+		c, ok := e.(*expr.Const)
+		if !ok {
+			return nil, planError("VALUES need constants, found %s", e)
+		}
+		v.Append(r, c.Value, 0, 1)
+	}
+	return v, nil
+}
+
+// setOp binds UNION, EXCEPT and INTERSECT. Both sides get common types; names come from the left.
+func (b *binder) setOp(op *parse.SetOp, out *outer) (Node, error) {
+	l, err := b.body(op.L, out)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.body(op.R, out)
+	if err != nil {
+		return nil, err
+	}
+	if l, r, err = b.align(l, r, op.Op); err != nil {
+		return nil, err
+	}
+	switch op.Op {
+	case "union":
+		u := &Union{Inputs: []Node{l, r}, Cols: unqualified(l.Columns())}
+		for i, c := range r.Columns() {
+			u.Cols[i].Nullable = u.Cols[i].Nullable || c.Nullable
+		}
+		if left, ok := l.(*Union); ok && op.All { // one flat union
+			u.Inputs = append(append([]Node(nil), left.Inputs...), r)
+		}
+		if op.All {
+			return u, nil
+		}
+		return &Distinct{Input: u}, nil
+	}
+	kind := "left anti"
+	if op.Op == "intersect" {
+		kind = "left semi"
+	}
+	if !op.All {
+		l = &Distinct{Input: l}
+	}
+	j := &Join{Kind: kind, L: l, R: r, Cols: unqualified(l.Columns()), NullEqual: true}
+	sl, sr := &scope{cols: l.Columns()}, &scope{cols: r.Columns()}
+	for i := range sl.cols {
+		j.LKeys, j.RKeys = append(j.LKeys, sl.column(i)), append(j.RKeys, sr.column(i))
+	}
+	return j, nil
+}
+
+// align gives both sides of a set operation the same types, by casts where needed.
+func (b *binder) align(l, r Node, op string) (Node, Node, error) {
+	lc, rc := l.Columns(), r.Columns()
+	if len(lc) != len(rc) {
+		return nil, nil, planError("%s queries have different number of columns: left has %d columns whereas right has %d columns", op, len(lc), len(rc))
+	}
+	types := make([]vector.Type, len(lc))
+	for i := range lc {
+		t, err := commonType([]expr.Expr{&expr.Column{T: lc[i].Type}, &expr.Column{T: rc[i].Type}})
+		if err != nil {
+			return nil, nil, planError("%s: column %d is %s on the left and %s on the right", op, i+1, lc[i].Type, rc[i].Type)
+		}
+		types[i] = t
+	}
+	l, err := b.castTo(l, types)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err = b.castTo(r, types)
+	return l, r, err
+}
+
+// castTo gives a node's columns the types, adding a projection where one differs.
+func (b *binder) castTo(n Node, types []vector.Type) (Node, error) {
+	cols := n.Columns()
+	sc := &scope{cols: cols}
+	p := &Project{Input: n}
+	same := true
+	for i, t := range types {
+		e := sc.column(i)
+		if cols[i].Type != t {
+			same = false
+			var err error
+			if e, err = b.ctx.Cast(e, t, false); err != nil {
+				return nil, err
+			}
+		}
+		c := cols[i]
+		c.Type = t
+		p.Exprs, p.Cols = append(p.Exprs, e), append(p.Cols, c)
+	}
+	if same {
+		return n, nil
+	}
+	return p, nil
+}
+
+// CastTo is castTo for INSERT .. SELECT.
+func CastTo(ctx *expr.Context, n Node, types []vector.Type) (Node, error) {
+	b := &binder{ctx: ctx}
+	return b.castTo(n, types)
+}
+
+// unqualified copies columns without their tables.
+func unqualified(cols []Column) []Column {
+	out := append([]Column(nil), cols...)
+	for i := range out {
+		out[i].DB, out[i].Table = "", ""
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package plan
+
+import (
+	"bytes"
+	"math"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// splitAnd splits a condition at its ANDs and appends the parts.
+func splitAnd(e expr.Expr, list []expr.Expr) []expr.Expr {
+	if op, args := operator(e); op == "and" && len(args) == 2 {
+		return splitAnd(args[1], splitAnd(args[0], list))
+	}
+	return append(list, e)
+}
+
+// operator gives a call's name and arguments; "" for everything else.
+func operator(e expr.Expr) (string, []expr.Expr) {
+	if c, ok := e.(*expr.Call); ok {
+		return c.Fn.Name, c.Args
+	}
+	return "", nil
+}
+
+// children are the expressions directly inside e.
+func children(e expr.Expr) []expr.Expr {
+	switch e := e.(type) {
+	case *expr.Call:
+		return e.Args
+	case *expr.Cast:
+		return []expr.Expr{e.Arg}
+	case *expr.In:
+		return append([]expr.Expr{e.Arg}, e.List...)
+	case *expr.Case:
+		list := append(append([]expr.Expr(nil), e.When...), e.Then...)
+		if e.Else != nil {
+			list = append(list, e.Else)
+		}
+		return list
+	}
+	return nil
+}
+
+// withChildren is e with other expressions inside, in the order of children.
+func withChildren(e expr.Expr, list []expr.Expr) expr.Expr {
+	switch e := e.(type) {
+	case *expr.Call:
+		c := *e
+		c.Args = list
+		return &c
+	case *expr.Cast:
+		c := *e
+		c.Arg = list[0]
+		return &c
+	case *expr.In:
+		c := *e
+		c.Arg, c.List = list[0], list[1:]
+		return &c
+	case *expr.Case:
+		c := *e
+		n := len(e.When)
+		c.When, c.Then = list[:n], list[n:2*n]
+		if e.Else != nil {
+			c.Else = list[2*n]
+		}
+		return &c
+	}
+	return e
+}
+
+// eachColumn calls f for every column in e.
+func eachColumn(e expr.Expr, f func(*expr.Column)) {
+	if c, ok := e.(*expr.Column); ok {
+		f(c)
+		return
+	}
+	for _, x := range children(e) {
+		eachColumn(x, f)
+	}
+}
+
+// mapColumns puts f's answer in for every column of e.
+func mapColumns(e expr.Expr, f func(*expr.Column) expr.Expr) expr.Expr {
+	if c, ok := e.(*expr.Column); ok {
+		return f(c)
+	}
+	list := children(e)
+	if len(list) == 0 {
+		return e
+	}
+	out := make([]expr.Expr, len(list))
+	for i, x := range list {
+		out[i] = mapColumns(x, f)
+	}
+	return withChildren(e, out)
+}
+
+// substitute puts exprs[i] in for column i.
+func substitute(e expr.Expr, exprs []expr.Expr) expr.Expr {
+	return mapColumns(e, func(c *expr.Column) expr.Expr { return exprs[c.Index] })
+}
+
+// remap moves column i to m[i].
+func remap(e expr.Expr, m []int) expr.Expr {
+	return mapColumns(e, func(c *expr.Column) expr.Expr {
+		n := *c
+		n.Index = m[c.Index]
+		return &n
+	})
+}
+
+// shift moves all columns by d.
+func shift(e expr.Expr, d int) expr.Expr {
+	return mapColumns(e, func(c *expr.Column) expr.Expr {
+		n := *c
+		n.Index += d
+		return &n
+	})
+}
+
+// equal tells whether two expressions are the same computation.
+func equal(a, b expr.Expr) bool {
+	switch a := a.(type) {
+	case *expr.Column:
+		b, ok := b.(*expr.Column)
+		return ok && a.Index == b.Index
+	case *expr.Const:
+		b, ok := b.(*expr.Const)
+		return ok && sameConst(a.Value, b.Value)
+	case *expr.Call:
+		b, ok := b.(*expr.Call)
+		if !ok || a.Fn.Name != b.Fn.Name || a.T != b.T {
+			return false
+		}
+	case *expr.Cast:
+		b, ok := b.(*expr.Cast)
+		if !ok || a.To != b.To || a.Try != b.Try {
+			return false
+		}
+	case *expr.In:
+		b, ok := b.(*expr.In)
+		if !ok || a.Not != b.Not {
+			return false
+		}
+	case *expr.Case:
+		b, ok := b.(*expr.Case)
+		if !ok || len(a.When) != len(b.When) || (a.Else == nil) != (b.Else == nil) {
+			return false
+		}
+	default:
+		return false
+	}
+	ca, cb := children(a), children(b)
+	if len(ca) != len(cb) {
+		return false
+	}
+	for i := range ca {
+		if !equal(ca[i], cb[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameConst(a, b *vector.Vector) bool {
+	if a.Type != b.Type || a.IsNull(0) != b.IsNull(0) {
+		return false
+	}
+	if a.IsNull(0) {
+		return true
+	}
+	switch a.Type.Kind() {
+	case vector.Bool:
+		return a.Bool(0) == b.Bool(0)
+	case vector.Int64:
+		return a.Int(0) == b.Int(0)
+	case vector.Uint64:
+		return a.Uint(0) == b.Uint(0)
+	case vector.Float64:
+		return math.Float64bits(a.Float(0)) == math.Float64bits(b.Float(0))
+	}
+	return bytes.Equal(a.Bytes(0), b.Bytes(0))
+}
+
+// commonType is the type that values of all expressions widen to.
+func commonType(list []expr.Expr) (vector.Type, error) {
+	return expr.CommonType(list)
+}
+
+// aggExprs are the expressions of an aggregate.
+func aggExprs(a *expr.Agg) []expr.Expr {
+	list := a.Inputs()
+	if a.Filter != nil {
+		list = append(list, a.Filter)
+	}
+	return list
+}
+
+func remapAgg(a *expr.Agg, m []int) *expr.Agg {
+	return a.Map(func(e expr.Expr) expr.Expr { return remap(e, m) })
+}

@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"strings"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/parse"
+)
+
+// Column is a column of a relation or of a node's output.
+type Column struct {
+	DB, Table string // where it can be qualified; empty: by name alone
+	Name      string
+	Type      vector.Type
+	Nullable  bool
+	// Shadow columns are found by qualified name only and are not part of a star: the second column of USING.
+	Shadow bool
+	// Time tells the time index of a table, passed through by subqueries: range queries need it.
+	Time bool
+	// Tag tells a primary key column of a table.
+	Tag bool
+}
+
+// label is the column with its table, as error texts show it.
+func (c *Column) label() string {
+	if c.Table == "" {
+		return quoteMixed(c.Name)
+	}
+	return quoteMixed(c.Table) + "." + quoteMixed(c.Name)
+}
+
+func quoteMixed(name string) string {
+	if strings.ToLower(name) != name {
+		return `"` + name + `"`
+	}
+	return name
+}
+
+// scope is what names can refer to: the columns of a node, by position.
+type scope struct {
+	cols  []Column
+	outer *outer // the query around this subquery; nil: none
+}
+
+// outer is the row of an enclosing query that a correlated subquery is bound against.
+type outer struct {
+	scope *scope
+	// values has one Const vector per column when the subquery is bound for a row; nil while it is only looked at.
+	values []*vector.Vector
+	used   map[int]bool // columns that were referred to
+}
+
+// planError is a PlanQuery error with the contract's beginning.
+func planError(format string, args ...any) error {
+	return status.New(status.PlanQuery, "Failed to plan SQL: "+format, args...)
+}
+
+// find gives the positions of the columns that a name can mean.
+func (s *scope) find(n parse.Name) []int {
+	var hits []int
+	name := n[len(n)-1].Name
+	for i := range s.cols {
+		c := &s.cols[i]
+		if c.Name == name && c.qualifies(n[:len(n)-1]) && (!c.Shadow || len(n) > 1) {
+			hits = append(hits, i)
+		}
+	}
+	return hits
+}
+
+// qualifies tells whether the column can be written with the qualifier: table, db.table or service.db.table.
+func (c *Column) qualifies(q parse.Name) bool {
+	switch len(q) {
+	case 0:
+		return true
+	case 1:
+		return c.Table == q[0].Name
+	case 2:
+		return c.Table == q[1].Name && c.DB == q[0].Name
+	case 3:
+		return c.Table == q[2].Name && c.DB == q[1].Name && q[0].Name == "service"
+	}
+	return false
+}
+
+// resolve finds the one column that a name means.
+func (s *scope) resolve(n parse.Name) (int, error) {
+	hits := s.find(n)
+	switch len(hits) {
+	case 1:
+		return hits[0], nil
+	case 0:
+		return -1, s.noField(n)
+	}
+	return -1, planError("Ambiguous reference to unqualified field %s", n)
+}
+
+// maxNamed bounds the columns that an error lists.
+const maxNamed = 64
+
+// noField is the error for a name that means nothing here, with what would and the nearest of it.
+func (s *scope) noField(n parse.Name) error {
+	name := n.String()
+	if len(n) == 1 {
+		name = quoteMixed(n[0].Name)
+	}
+	text := "No field named " + name + "."
+	var valid []string
+	best, bestDistance := "", 3
+	for i := range s.cols {
+		if s.cols[i].Shadow {
+			continue
+		}
+		if len(valid) < maxNamed {
+			valid = append(valid, s.cols[i].label())
+		}
+		if d := distance(s.cols[i].Name, n[len(n)-1].Name); d < bestDistance && d < len(s.cols[i].Name) {
+			best, bestDistance = s.cols[i].label(), d
+		}
+	}
+	if len(valid) > 0 {
+		text += " Valid fields are " + strings.Join(valid, ", ")
+		if len(s.cols) > maxNamed {
+			text += ", ..."
+		}
+		text += "."
+	}
+	if best != "" {
+		text += " Did you mean '" + best + "'?"
+	}
+	return planError("%s", text)
+}
+
+// distance is the edit distance of two names, case aside; names of more than 64 bytes count as far apart.
+func distance(a, b string) int {
+	const longest = 64
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	if len(a) > longest || len(b) > longest {
+		return longest
+	}
+	var row [longest + 1]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}

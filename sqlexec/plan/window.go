@@ -1,0 +1,348 @@
+package plan
+
+import (
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// Window adds a column per function, computed over the rows of each partition in order.
+type Window struct {
+	Input     Node
+	Partition []expr.Expr
+	Order     []expr.SortKey
+	Funcs     []WindowFunc
+	Cols      []Column
+}
+
+// Columns are the input's, then one per function.
+func (n *Window) Columns() []Column { return n.Cols }
+
+// WindowFunc is one window function.
+type WindowFunc struct {
+	Name        string // lower case: row_number, lag, sum
+	Text        string // as written
+	Args        []expr.Expr
+	Filter      expr.Expr
+	Star        bool
+	IgnoreNulls bool
+	Frame       Frame
+	Type        vector.Type
+}
+
+// Frame says which rows of the partition a function sees from a row. Unbounded ends are MinInt64 and MaxInt64.
+type Frame struct {
+	Mode     string // rows, range, groups
+	From, To Bound
+}
+
+// Bound is an end of a frame: Rows before (negative) or after the current row, in rows or groups.
+type Bound struct {
+	Unbounded bool
+	Offset    int64
+}
+
+// ranking are the window functions that look at places, not at values of a frame.
+var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true, "lag": true, "lead": true}
+
+// framed are the functions over the values of a frame.
+var framed = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "count": true, "sum": true, "avg": true, "mean": true, "min": true, "max": true,
+	"bool_and": true, "bool_or": true}
+
+// hasWindow tells whether a window function lies in x.
+func hasWindow(x parse.Expr) bool {
+	found := false
+	parse.Walk(x, func(y parse.Expr) bool {
+		c, ok := y.(*parse.Call)
+		found = found || ok && c.Over != nil
+		return !found
+	})
+	return found
+}
+
+// windows binds the window functions of all clauses: each becomes a column after the columns there are.
+func (sel *selection) windows(q *parse.Query) error {
+	var calls []*parse.Call
+	add := func(x parse.Expr) {
+		parse.Walk(x, func(y parse.Expr) bool {
+			c, ok := y.(*parse.Call)
+			if !ok || c.Over == nil {
+				return true
+			}
+			calls = append(calls, c)
+			return false
+		})
+	}
+	for _, it := range sel.items {
+		add(it.x)
+	}
+	for _, o := range q.OrderBy {
+		add(o.X)
+	}
+	if sel.s.Qualify != nil {
+		add(sel.s.Qualify)
+	}
+	if len(calls) == 0 {
+		if sel.s.Qualify != nil {
+			return planError("QUALIFY needs a window function")
+		}
+		return nil
+	}
+	at := map[string]int{} // text of a call to its column
+	inner := sel.eb
+	for _, c := range calls {
+		if _, ok := at[parse.PrintExpr(c)]; ok {
+			continue
+		}
+		column, err := sel.addWindow(inner, c)
+		if err != nil {
+			return err
+		}
+		at[parse.PrintExpr(c)] = column
+	}
+	out := &scope{cols: sel.node.Columns(), outer: sel.sc.outer}
+	eb := &exprBinder{b: sel.b, sc: inner.sc, where: "this clause"}
+	eb.special = func(x parse.Expr) (expr.Expr, bool, error) {
+		if c, ok := x.(*parse.Call); ok && c.Over != nil {
+			if i, ok := at[parse.PrintExpr(c)]; ok {
+				return out.column(i), true, nil
+			}
+		}
+		if inner.special != nil {
+			return inner.special(x)
+		}
+		return nil, false, nil
+	}
+	sel.eb = eb
+	return sel.qualify()
+}
+
+func (sel *selection) qualify() error {
+	if sel.s.Qualify == nil {
+		return nil
+	}
+	cond, err := sel.bindAliased(sel.s.Qualify)
+	if err != nil {
+		return err
+	}
+	if cond, err = sel.b.boolean(cond, "QUALIFY"); err != nil {
+		return err
+	}
+	sel.node = &Filter{Input: sel.node, Conds: splitAnd(cond, nil)}
+	return nil
+}
+
+// addWindow binds a window call over the columns that eb knows and gives the number of its column. Calls with the
+// same window share a node.
+func (sel *selection) addWindow(eb *exprBinder, c *parse.Call) (int, error) {
+	spec, err := sel.windowSpec(c.Over, 0)
+	if err != nil {
+		return 0, err
+	}
+	partition, err := eb.bindList(spec.Partition)
+	if err != nil {
+		return 0, err
+	}
+	var order []expr.SortKey
+	for _, o := range spec.OrderBy {
+		e, err := eb.bind(o.X)
+		if err != nil {
+			return 0, err
+		}
+		order = append(order, expr.SortKey{Expr: e, Desc: o.Desc, NullsFirst: o.NullsFirst()})
+	}
+	f, err := sel.windowFunc(eb, c, spec)
+	if err != nil {
+		return 0, err
+	}
+	w, ok := sel.node.(*Window)
+	if !ok || !sameWindow(w, partition, order) {
+		w = &Window{Input: sel.node, Partition: partition, Order: order, Cols: append([]Column(nil), sel.node.Columns()...)}
+		sel.node = w
+	}
+	w.Funcs = append(w.Funcs, f)
+	w.Cols = append(w.Cols, Column{Name: f.Text, Type: f.Type, Nullable: true})
+	return len(w.Cols) - 1, nil
+}
+
+func sameWindow(w *Window, partition []expr.Expr, order []expr.SortKey) bool {
+	if len(w.Partition) != len(partition) || len(w.Order) != len(order) {
+		return false
+	}
+	for i := range partition {
+		if !equal(w.Partition[i], partition[i]) {
+			return false
+		}
+	}
+	for i, k := range order {
+		if o := w.Order[i]; !equal(o.Expr, k.Expr) || o.Desc != k.Desc || o.NullsFirst != k.NullsFirst {
+			return false
+		}
+	}
+	return true
+}
+
+// windowSpec puts a named window's definition in.
+func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, error) {
+	if w.Ref == "" {
+		return w, nil
+	}
+	for _, named := range sel.s.Windows {
+		if named.Name.Name != w.Ref || depth > len(sel.s.Windows) {
+			continue
+		}
+		base, err := sel.windowSpec(named.Window, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		merged := *base
+		merged.Ref = ""
+		if len(w.OrderBy) > 0 {
+			merged.OrderBy = w.OrderBy
+		}
+		if w.Frame != nil {
+			merged.Frame = w.Frame
+		}
+		return &merged, nil
+	}
+	return nil, planError("The window %s is not defined", w.Ref)
+}
+
+func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window) (WindowFunc, error) {
+	f := WindowFunc{Name: c.Name, Text: parse.PrintExpr(c), Star: c.Star, IgnoreNulls: c.IgnoreNulls}
+	if !ranking[c.Name] && !framed[c.Name] {
+		if expr.IsAggregate(c.Name) {
+			return f, status.New(status.Unsupported, "%s is not supported as a window function", c.Name)
+		}
+		return f, planError("Invalid function '%s'", c.Name)
+	}
+	if c.Distinct {
+		return f, status.New(status.Unsupported, "DISTINCT is not supported in a window function")
+	}
+	var err error
+	if f.Args, err = eb.bindList(c.Args); err != nil {
+		return f, err
+	}
+	if c.Filter != nil {
+		if f.Filter, err = eb.bind(c.Filter); err != nil {
+			return f, err
+		}
+		if f.Filter, err = sel.b.boolean(f.Filter, "FILTER"); err != nil {
+			return f, err
+		}
+	}
+	if f.Frame, err = sel.frame(spec); err != nil {
+		return f, err
+	}
+	return f, sel.windowType(&f)
+}
+
+// windowType checks a function's arguments and gives it its type.
+func (sel *selection) windowType(f *WindowFunc) error {
+	lo, hi := 1, 1
+	switch f.Name {
+	case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist":
+		lo, hi = 0, 0
+	case "lag", "lead":
+		hi = 3
+	case "nth_value":
+		lo, hi = 2, 2
+	case "count":
+		if f.Star {
+			lo, hi = 0, 0
+		}
+	}
+	if len(f.Args) < lo || len(f.Args) > hi {
+		return planError("%s: wrong number of arguments: %d", f.Name, len(f.Args))
+	}
+	switch f.Name {
+	case "row_number", "rank", "dense_rank", "ntile":
+		f.Type = vector.Uint64Type
+	case "percent_rank", "cume_dist":
+		f.Type = vector.FloatType
+	case "count", "sum", "avg", "mean", "min", "max", "bool_and", "bool_or":
+		a, err := sel.b.ctx.Aggregate(f.Name, f.Args, false, nil, nil)
+		if err != nil {
+			return err
+		}
+		f.Type = a.Type()
+		if f.Name == "avg" || f.Name == "mean" || f.Name == "sum" {
+			if f.Type.Kind() == vector.Bytes {
+				return status.New(status.Unsupported, "%s of %s is not supported as a window function", f.Name, f.Type)
+			}
+		}
+	default:
+		f.Type = f.Args[0].Type()
+	}
+	if len(f.Args) == 3 { // lag's default takes the type of the value
+		var err error
+		f.Args[2], err = sel.b.ctx.Cast(f.Args[2], f.Type, false)
+		return err
+	}
+	return nil
+}
+
+// frame binds a frame; without one it is all up to the current row and its peers, or the whole partition where
+// nothing is ordered.
+func (sel *selection) frame(w *parse.Window) (Frame, error) {
+	if w.Frame == nil {
+		f := Frame{Mode: "range", From: Bound{Unbounded: true}}
+		f.To.Unbounded = len(w.OrderBy) == 0
+		return f, nil
+	}
+	f := Frame{Mode: w.Frame.Mode}
+	var err error
+	if f.From, err = sel.bound(w.Frame.From, f.Mode, true); err != nil {
+		return f, err
+	}
+	f.To, err = sel.bound(w.Frame.To, f.Mode, false)
+	return f, err
+}
+
+func (sel *selection) bound(p parse.Bound, mode string, start bool) (Bound, error) {
+	switch p.Kind {
+	case "unbounded preceding", "unbounded following":
+		if (p.Kind == "unbounded preceding") != start {
+			return Bound{}, planError("a frame cannot begin with UNBOUNDED FOLLOWING or end with UNBOUNDED PRECEDING")
+		}
+		return Bound{Unbounded: true}, nil
+	case "current row":
+		return Bound{}, nil
+	}
+	if mode == "range" {
+		return Bound{}, status.New(status.Unsupported, "RANGE frames with an offset are not supported, use ROWS")
+	}
+	n, err := sel.b.count(p.N, "a window frame")
+	if err != nil {
+		return Bound{}, err
+	}
+	if p.Kind == "preceding" {
+		n = -n
+	}
+	return Bound{Offset: n}, nil
+}
+
+func (o *optimizer) pruneWindow(w *Window, need []bool) (Node, []int) {
+	n := len(w.Input.Columns())
+	below := widen(append([]bool(nil), need[:n]...), w.Partition...)
+	below = widen(below, keyExprs(w.Order)...)
+	for _, f := range w.Funcs {
+		below = widen(below, f.Args...)
+		if f.Filter != nil {
+			below = widen(below, f.Filter)
+		}
+	}
+	in, m := o.prune(w.Input, below)
+	out := &Window{Input: in, Partition: remapAll(w.Partition, m), Order: remapKeys(w.Order, m)}
+	out.Cols = append(append([]Column(nil), in.Columns()...), w.Cols[n:]...)
+	for i, f := range w.Funcs {
+		f.Args = remapAll(f.Args, m)
+		if f.Filter != nil {
+			f.Filter = remap(f.Filter, m)
+		}
+		out.Funcs = append(out.Funcs, f)
+		m = append(m, len(in.Columns())+i)
+	}
+	return out, m
+}

@@ -1,0 +1,157 @@
+// Package sqlexec runs SQL: it takes statements apart (parse), binds and plans queries (plan), runs them over batches
+// (exec, expr), and carries out everything that is not a query: definitions, INSERT, DELETE, SHOW, ADMIN.
+package sqlexec
+
+import (
+	"log/slog"
+	"time"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+	"varve/sqlexec/exec"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// DefaultDB is the database of a request that names none.
+const DefaultDB = "public"
+
+// Catalog is the one catalog that names may begin with.
+const Catalog = "service"
+
+// Session is what the statements of one request share. USE and SET time_zone change it for the statements after them.
+// One goroutine at a time.
+type Session struct {
+	// DB is the current database; empty means DefaultDB.
+	DB string
+	// DBGiven tells that the request named the database itself.
+	DBGiven bool
+	User    string
+	// Client is the client's address, for the list of running queries.
+	Client string
+	// Zone is the request's time zone; nil means UTC.
+	Zone *time.Location
+	// Now is read once per statement; nil means the executor's clock.
+	Now func() time.Time
+	// ConnID is what connection_id() answers.
+	ConnID uint64
+}
+
+// Database is the current database.
+func (s *Session) Database() string {
+	if s.DB == "" {
+		return DefaultDB
+	}
+	return s.DB
+}
+
+// ZoneName is the current zone's name as timezone() shows it.
+func (s *Session) ZoneName() string {
+	if s.Zone == nil {
+		return "UTC"
+	}
+	return s.Zone.String()
+}
+
+// SetZone changes the zone of the following statements. Unknown names are InvalidArguments.
+func (s *Session) SetZone(name string) error {
+	zone, err := timefmt.Zone(name)
+	if err != nil {
+		return status.Wrap(err, status.InvalidArguments, "Invalid timezone: %s", name)
+	}
+	s.Zone = zone
+	return nil
+}
+
+// Result is the outcome of one statement.
+type Result struct {
+	Fields []vector.Field
+	// Rows streams the answer; nil for statements that only count rows. The caller closes it.
+	Rows exec.Reader
+	// Affected is the number of rows written or deleted, for statements without rows.
+	Affected int64
+}
+
+// Options of an Executor.
+type Options struct {
+	// Workers is the number of goroutines of one query. Default: the number of processors.
+	Workers int
+	// MemoryLimit bounds the bytes that one query keeps. Default: exec's.
+	MemoryLimit int64
+	// Version is what version() and build_info answer.
+	Version string
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// Executor runs statements on an engine. Safe for concurrent use; a session is not.
+type Executor struct {
+	e       *engine.Engine
+	o       Options
+	running running
+	views   views
+}
+
+// New makes an executor on e.
+func New(e *engine.Engine, o Options) *Executor {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Executor{e: e, o: o}
+}
+
+// Parse reads the statements of a text.
+func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.Parse(text) }
+
+// now is the time of a statement.
+func (x *Executor) now(s *Session) time.Time {
+	if s.Now != nil {
+		return s.Now()
+	}
+	return x.o.Now()
+}
+
+// context is what expressions of one statement see.
+func (x *Executor) context(s *Session) *expr.Context {
+	zone := s.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.Database(), User: s.User, ConnID: s.ConnID}
+}
+
+// tableName resolves a name of one to three parts against the session.
+func (s *Session) tableName(n parse.Name) (schema.Name, error) {
+	switch len(n) {
+	case 1:
+		return schema.Name{DB: s.Database(), Table: n[0].Name}, nil
+	case 2:
+		return schema.Name{DB: foldInfo(n[0].Name), Table: n[1].Name}, nil
+	case 3:
+		if n[0].Name != Catalog {
+			return schema.Name{}, status.New(status.DatabaseNotFound, "Catalog not found: %s", n[0].Name)
+		}
+		return schema.Name{DB: foldInfo(n[1].Name), Table: n[2].Name}, nil
+	}
+	return schema.Name{}, status.New(status.InvalidSyntax, "Invalid SQL syntax: a table name has one to three parts: %s", n)
+}
+
+// databaseName resolves a name of one or two parts.
+func databaseName(n parse.Name) (string, error) {
+	if len(n) == 2 {
+		if n[0].Name != Catalog {
+			return "", status.New(status.DatabaseNotFound, "Catalog not found: %s", n[0].Name)
+		}
+		n = n[1:]
+	}
+	if len(n) != 1 {
+		return "", status.New(status.InvalidSyntax, "Invalid SQL syntax: a database name has one or two parts: %s", n)
+	}
+	return foldInfo(n[0].Name), nil
+}

@@ -1,0 +1,240 @@
+package sqlexec
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/infoschema"
+	"varve/sqlexec/parse"
+	"varve/sqlexec/plan"
+)
+
+// Views are rows of an ordinary table, written through the write door like any other: (database, name) is the key, the
+// text of the query the value. The time index is always 0, so that a later row replaces an earlier one.
+var viewsTable = schema.Name{DB: infoschema.Private, Table: "views"}
+
+// views is what the table holds. It is read once and kept in step: all changes go through this executor.
+type views struct {
+	mu   sync.Mutex // protects the rest, and orders changes
+	list map[schema.Name]*view
+}
+
+type view struct {
+	name       schema.Name
+	definition string
+	columns    []string
+	query      *parse.Query
+}
+
+// all gives the views, reading them at first use. The lock is held.
+func (x *Executor) allViews() (map[schema.Name]*view, error) {
+	v := &x.views
+	if v.list != nil {
+		return v.list, nil
+	}
+	list := map[schema.Name]*view{}
+	if _, err := x.e.Table(viewsTable); err != nil {
+		if !notFound(err) {
+			return nil, err
+		}
+		v.list = list
+		return list, nil
+	}
+	q, err := parse.ParseQuery("SELECT view_schema, view_name, definition, columns FROM service_private.views")
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{}
+	n, err := plan.Bind(context.Background(), x.context(s), &catalog{x: x, sess: s, bare: true}, x.runner(s), DefaultDB, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := x.runner(s)(context.Background(), n, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows.N {
+		d := &view{definition: string(rows.Cols[2].Bytes(i))}
+		d.name = schema.Name{DB: string(rows.Cols[0].Bytes(i)), Table: string(rows.Cols[1].Bytes(i))}
+		if !rows.Cols[3].IsNull(i) {
+			if err := json.Unmarshal(rows.Cols[3].Bytes(i), &d.columns); err != nil {
+				return nil, status.Wrap(err, status.Unexpected, "view %s: its columns cannot be read", d.name)
+			}
+		}
+		if d.query, err = parse.ParseQuery(d.definition); err != nil {
+			return nil, status.Wrap(err, status.Unexpected, "view %s: its definition cannot be read", d.name)
+		}
+		list[d.name] = d
+	}
+	v.list = list
+	return list, nil
+}
+
+// view finds a view; nil when there is none.
+func (x *Executor) view(n schema.Name) (*view, error) {
+	x.views.mu.Lock()
+	defer x.views.mu.Unlock()
+	list, err := x.allViews()
+	return list[n], err
+}
+
+// viewsOf lists the views of a database, by name; all databases when db is empty.
+func (x *Executor) viewsOf(db string) ([]*view, error) {
+	x.views.mu.Lock()
+	defer x.views.mu.Unlock()
+	all, err := x.allViews()
+	if err != nil {
+		return nil, err
+	}
+	var list []*view
+	for n, v := range all {
+		if db == "" || n.DB == db {
+			list = append(list, v)
+		}
+	}
+	slices.SortFunc(list, func(a, b *view) int { return strings.Compare(a.name.String(), b.name.String()) })
+	return list, nil
+}
+
+func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateView) (*Result, error) {
+	name, err := s.tableName(st.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := readOnly(name.DB); err != nil {
+		return nil, err
+	}
+	if err := x.checkDatabase(name.DB); err != nil {
+		return nil, err
+	}
+	if st.TQL != nil {
+		return nil, status.New(status.Unsupported, "SQL statement is not supported: CREATE VIEW .. AS TQL")
+	}
+	if err := checkName("view", name.Table, st.Name[len(st.Name)-1].Quote != 0); err != nil {
+		return nil, err
+	}
+	if _, err := x.e.Table(name); err == nil {
+		return nil, alreadyExists(name)
+	}
+	old, err := x.view(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case old != nil && st.IfNotExists:
+		return &Result{}, nil
+	case old != nil && !st.OrReplace:
+		return nil, alreadyExists(name)
+	}
+	v := &view{name: name, definition: st.Definition, query: st.Query}
+	for _, id := range st.Columns {
+		v.columns = append(v.columns, id.Name)
+	}
+	n, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), name.DB, st.Query)
+	if err != nil {
+		return nil, err
+	}
+	if len(v.columns) > 0 && len(v.columns) != len(n.Columns()) {
+		return nil, status.New(status.PlanQuery, "Failed to plan SQL: view %s names %d columns, its query gives %d", name, len(v.columns), len(n.Columns()))
+	}
+	x.views.mu.Lock()
+	defer x.views.mu.Unlock()
+	if err := x.writeView(ctx, v); err != nil {
+		return nil, err
+	}
+	x.views.list[name] = v
+	return &Result{}, nil
+}
+
+// writeView writes the row of a view.
+func (x *Executor) writeView(ctx context.Context, v *view) error {
+	set := new(engine.WriteSet)
+	b := set.Rows(viewsTable, engine.Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"view_schema", "view_name"}})
+	for _, c := range []struct{ name, value string }{{"view_schema", v.name.DB}, {"view_name", v.name.Table}, {"definition", v.definition}} {
+		col, err := b.Column(c.name, vector.StringType)
+		if err != nil {
+			return err
+		}
+		col.SetString(c.value)
+	}
+	ts, err := b.Column("ts", vector.Timestamp(3))
+	if err != nil {
+		return err
+	}
+	ts.SetInt(0)
+	cols, err := b.Column("columns", vector.StringType)
+	if err != nil {
+		return err
+	}
+	if v.columns != nil {
+		text, err := json.Marshal(v.columns)
+		if err != nil {
+			return err
+		}
+		cols.SetBytes(text)
+	} else {
+		cols.SetString("[]")
+	}
+	b.EndRow()
+	_, err = x.e.Write(ctx, set)
+	return err
+}
+
+// dropViews drops views: all of them or, when one is missing, none.
+func (x *Executor) dropViews(ctx context.Context, names []schema.Name, ifExists bool) error {
+	x.views.mu.Lock()
+	defer x.views.mu.Unlock()
+	list, err := x.allViews()
+	if err != nil {
+		return err
+	}
+	keys := vector.NewBatch(vector.StringType, vector.StringType, vector.Timestamp(3))
+	for _, n := range names {
+		if list[n] == nil {
+			if ifExists {
+				continue
+			}
+			return status.New(status.TableNotFound, "View not found: %s", n)
+		}
+		keys.Append(&vector.Batch{N: 1, Cols: []*vector.Vector{
+			vector.ConstString(n.DB), vector.ConstString(n.Table), vector.ConstInt(vector.Timestamp(3), 0),
+		}}, 0, 1)
+	}
+	if keys.N == 0 {
+		return nil
+	}
+	if _, err := x.e.Delete(ctx, viewsTable, keys); err != nil {
+		return err
+	}
+	for _, n := range names {
+		delete(list, n)
+	}
+	return nil
+}
+
+// notView is the error for changes of a view that only tables take.
+func (x *Executor) notView(n schema.Name) error {
+	if v, err := x.view(n); err != nil || v == nil {
+		return err
+	}
+	return status.New(status.Unsupported, "%s is a view", n)
+}
+
+// infoViews are the views for information_schema.
+func (x *Executor) infoViews() ([]infoschema.View, error) {
+	list, err := x.viewsOf("")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]infoschema.View, len(list))
+	for i, v := range list {
+		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.definition}
+	}
+	return out, nil
+}
