@@ -61,7 +61,7 @@ func (f *fake) SetAside() []engine.SetAside {
 }
 func (f *fake) Collectors() []prometheus.Collector { return nil }
 func (f *fake) Set(text string) (from, to string, err error) {
-	if text != "debug" {
+	if text != "debug" && text != "info" {
 		return "", "", fmt.Errorf("no such level")
 	}
 	return "info", text, nil
