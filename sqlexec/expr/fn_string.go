@@ -425,6 +425,8 @@ func registerMatches() {
 	register(pattern("!~", compile(""), isMatch, true), "!~")
 	register(pattern("~*", compile("(?i)"), isMatch, false), "~*")
 	register(pattern("!~*", compile("(?i)"), isMatch, true), "!~*")
+	register(pattern("similar to", compileSimilar, isMatch, false), "similar to")
+	register(pattern("not similar to", compileSimilar, isMatch, true), "not similar to")
 	register(pattern("regexp_like", compile(""), isMatch, false), "regexp_like")
 	register(pattern("matches_term", func(p string) (*filter.Word, error) { return filter.NewTerm([]byte(p)), nil },
 		func(p *filter.Word, s []byte) bool { return p.Match(s) }, false), "matches_term")
@@ -612,4 +614,24 @@ func registerHashes() {
 	register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
 		return []Expr{Int(int64(c.ConnID))}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return a[0].Ints[i] }), nil
 	}}, "connection_id", "pg_backend_pid")
+}
+
+// compileSimilar turns an SQL regular expression into ours: % and _ stand for any text and any character, the rest is
+// as usual, and all of the text must match.
+func compileSimilar(p string) (*regexp.Regexp, error) {
+	var s strings.Builder
+	s.WriteString("(?s)^(?:")
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; c {
+		case '%':
+			s.WriteString(".*")
+		case '_':
+			s.WriteString(".")
+		case '.', '^', '$':
+			s.WriteString(`\` + string(c))
+		default:
+			s.WriteByte(c)
+		}
+	}
+	return regexp.Compile(s.String() + ")$")
 }
