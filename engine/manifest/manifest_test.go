@@ -13,6 +13,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/engine/vfs"
+	"varve/wal"
 )
 
 const dir = "/data"
@@ -230,7 +231,34 @@ func FuzzOpen(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(src.Bytes())
+	body, err := encodeSnapshot(m.State())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(body)
+	edit, err := encodeEdit(&Edit{PutTable: []*schema.Table{table(1)}, AddParts: []PartEdit{{1, part(1)}}, DropTable: []schema.TableID{2}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(edit)
+	head := src.Bytes()[:fileHead:fileHead]
+	empty, err := encodeSnapshot(newState())
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, src []byte) {
+		// With checksums that fit, as a snapshot and as an edit.
+		file := wal.AppendFrame(head, wal.Frame{Type: typeSnapshot, Number: 1, Body: src})
+		if s, _, err := new(Manifest).read(file); err == nil {
+			if _, err := encodeSnapshot(s); err != nil {
+				t.Errorf("a snapshot that was read cannot be written: %v", err)
+			}
+		}
+		file = wal.AppendFrame(head, wal.Frame{Type: typeSnapshot, Number: 1, Body: empty})
+		file = wal.AppendFrame(file, wal.Frame{Type: typeEdit, Number: 2, Synced: 1, Body: src})
+		if s, clean, err := new(Manifest).read(file); err == nil && (s == nil || !clean) {
+			t.Errorf("edit: state %v, clean %v", s, clean)
+		}
 		s, _, err := new(Manifest).read(src)
 		if err == nil && s == nil {
 			t.Error("no state and no error")
