@@ -49,6 +49,7 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if err := setMode(text); err != nil {
 		return engine.Hint{}, err
 	}
+	text["comment"] = commentCreated // an option as well: SHOW CREATE TABLE prints it
 	options, err := schema.ParseOptions(text)
 	if err != nil {
 		return engine.Hint{}, err

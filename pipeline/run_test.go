@@ -118,6 +118,9 @@ func TestHints(t *testing.T) {
 		for _, h := range hints {
 			s := ""
 			for _, o := range h.Options.All {
+				if o.Key == "comment" && o.Value == "Created on insertion" {
+					continue
+				}
 				s += " " + o.Key + "=" + o.Value
 			}
 			if !h.AutoCreate {
