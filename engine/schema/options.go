@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,7 +118,11 @@ func ParseTTL(text string) (ns int64, normal string, err error) {
 	case "instant":
 		return TTLInstant, "instant", nil
 	}
-	if ns, err = timefmt.ParseDuration(text); err != nil {
+	if ns, err = timefmt.ParseDuration(text); errors.Is(err, timefmt.ErrRange) {
+		// Longer than nanoseconds can count: nothing expires by it. It is shown as it was given, without blanks.
+		return 0, strings.Join(strings.Fields(text), ""), nil
+	}
+	if err != nil {
 		return 0, "", status.Wrap(err, status.InvalidArguments, "Invalid value of table option ttl: %v", err)
 	}
 	if ns == 0 {

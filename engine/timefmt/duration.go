@@ -84,7 +84,7 @@ func ParseDuration(text string) (ns int64, err error) {
 		}
 		hi, lo := bits.Mul64(uint64(n), uint64(unit))
 		if hi != 0 || lo > uint64(math.MaxInt64-ns) {
-			return 0, fmt.Errorf("duration %q is longer than %s", text, FormatDuration(math.MaxInt64))
+			return 0, fmt.Errorf("duration %q is longer than %s: %w", text, FormatDuration(math.MaxInt64), ErrRange)
 		}
 		ns += int64(lo)
 		s = strings.TrimLeft(s[i:], " \t\r\n")
