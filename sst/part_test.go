@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"varve/engine/filter"
@@ -24,7 +25,6 @@ var (
 	bytesColumn   = schema.Column{ID: 5, Name: "bytes", Type: vector.Int64Type, Nullable: true}
 	cachedColumn  = schema.Column{ID: 6, Name: "cached", Type: vector.BoolType, Nullable: true}
 	hostColumn    = schema.Column{ID: 7, Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true}
-	shardColumn   = schema.Column{ID: 8, Name: "shard", Type: vector.Int64Type, Semantic: schema.Tag, Nullable: true}
 	addedColumn   = schema.Column{ID: 9, Name: "added", Type: vector.Int64Type, Nullable: true, Default: vector.ConstInt(vector.Int64Type, 42)}
 	lackedColumn  = schema.Column{ID: 10, Name: "lacked", Type: vector.StringType, Nullable: true}
 
@@ -433,4 +433,55 @@ func checkScan(t *testing.T, p *Part, model *table, spec *scan.Spec, pass func(*
 		}
 	}
 	compareLines(t, got, want)
+}
+
+// TestConcurrentScans reads one part by many goroutines that share its cache, dictionaries and tags.
+func TestConcurrentScans(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	model := newTable(r, 12, 600, true)
+	fs := vfs.NewMem()
+	model.write(t, fs, "p", r, WriterOptions{BlockRows: 2048})
+	p, err := Open(fs, "p", OpenOptions{Cache: NewCache(2 << 20)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var wait sync.WaitGroup
+	for g := range 4 {
+		wait.Go(func() {
+			for i := range 8 {
+				s := scans[(g+i)%len(scans)]
+				spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: s.and, FilterColumns: allColumns}
+				want, _ := model.want(spec, s.pass)
+				c, err := p.Run().Scan(spec)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var b vector.Batch
+				got := 0
+				for {
+					ok, err := c.Next(&b)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if !ok {
+						break
+					}
+					for k := range b.N {
+						if got < len(want) && text(&b, k) != want[got] {
+							t.Errorf("%s: row %d differs", s.name, got)
+							return
+						}
+						got++
+					}
+				}
+				if got != len(want) {
+					t.Errorf("%s: %d rows, want %d", s.name, got, len(want))
+				}
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -99,9 +99,5 @@ func unpack[T word](dst []T, src []byte, base T, w int) {
 	}
 }
 
-// zigzag maps small numbers of either sign to small unsigned ones.
-func zigzag(x int64) uint64 { return uint64(x<<1) ^ uint64(x>>63) }
-
-func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
-
+// lenOf is the number of bits that x needs.
 func lenOf(x uint64) int { return bits.Len64(x) }
