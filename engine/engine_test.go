@@ -145,6 +145,63 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestInsert writes with an empty hint, as INSERT does: columns take the roles that the table gives them.
+func TestInsert(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	options, err := schema.ParseOptions(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.CreateTable(ctx, &schema.Table{Name: public("t"), Time: 1, Tags: []int{0}, Engine: "mito", Options: options, Columns: []schema.Column{
+		{Name: "host", Type: vector.StringType, Semantic: schema.Tag, Nullable: true},
+		{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp, DefaultExpr: "current_timestamp()"},
+		{Name: "v", Type: vector.Int64Type, Nullable: true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set WriteSet
+	b := set.Rows(public("t"), Hint{})
+	for i := range int64(3) {
+		for _, c := range []struct {
+			name string
+			t    vector.Type
+			set  func(*vector.ColumnBuilder)
+		}{
+			{"v", vector.Int64Type, func(c *vector.ColumnBuilder) { c.SetInt(i) }},
+			{"ts", vector.Timestamp(3), func(c *vector.ColumnBuilder) { c.SetInt(i / 2) }},
+			{"host", vector.StringType, func(c *vector.ColumnBuilder) { c.SetString("a") }},
+		} {
+			col, err := b.Column(c.name, c.t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.set(col)
+		}
+		b.EndRow()
+	}
+	if out, err := e.Write(ctx, &set); err != nil || len(out) != 1 || out[0].Rows != 3 {
+		t.Fatalf("write: %v %v", out, err)
+	}
+	set.Reset()
+	b = set.Rows(public("t"), Hint{}) // the time index has a default
+	v, err := b.Column("v", vector.Int64Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.SetInt(9)
+	b.EndRow()
+	if _, err := e.Write(ctx, &set); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := scanTable(e, public("t"), everything)
+	want := " host=a ts=0 v=1; host=a ts=1 v=2; ts=1700000000000 v=9"
+	if got := strings.Join(lines, ";"); err != nil || got != want {
+		t.Errorf("got %s, want %s: %v", got, want, err)
+	}
+}
+
 // TestBackpressure lets writers wait for a flush and refuses them when none comes.
 func TestBackpressure(t *testing.T) {
 	o := testOptions(vfs.NewMem())

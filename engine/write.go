@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -168,7 +170,11 @@ func (e *core) resolve(ctx context.Context, w *writeEntry, fields []vector.Field
 // tableOf is the schema that a write creates: its columns in order, nullable but for the time index.
 func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
 	t := &schema.Table{Name: w.name, Time: -1, Options: w.hint.Options, Engine: "mito"}
-	t.Options.Comment = w.hint.Comment
+	if _, own := t.Options.Find("comment"); !own && w.hint.Comment != "" {
+		t.Options.Comment = w.hint.Comment
+		t.Options.All = append(slices.Clone(t.Options.All), schema.Option{Key: "comment", Value: w.hint.Comment})
+		slices.SortFunc(t.Options.All, func(a, b schema.Option) int { return strings.Compare(a.Key, b.Key) })
+	}
 	for i, f := range fields {
 		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name)}
 		if c.Semantic == schema.Timestamp {
@@ -182,10 +188,30 @@ func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
 			t.Tags = append(t.Tags, p)
 		}
 	}
+	if physical, ok := t.Options.Find("on_physical_table"); ok && !metricShape(t) {
+		return nil, status.New(status.InvalidArguments, "table %s cannot lie in physical table %s: that needs String tags, one Float64 field and a time index", w.name.Table, physical)
+	}
 	if t.Time < 0 {
 		return nil, status.New(status.InvalidArguments, "the rows for table %s have no time index column %s", w.name.Table, w.hint.TimeIndex)
 	}
 	return t, nil
+}
+
+// metricShape tells whether a table has string tags, one float field and a time index.
+func metricShape(t *schema.Table) bool {
+	fields := 0
+	for _, c := range t.Columns {
+		switch {
+		case c.Semantic == schema.Tag && !c.Type.IsText():
+			return false
+		case c.Semantic == schema.Field:
+			fields++
+			if c.Type != vector.FloatType {
+				return false
+			}
+		}
+	}
+	return fields == 1 && t.Time >= 0
 }
 
 func (h *Hint) role(name string) schema.Semantic {
@@ -241,7 +267,7 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 			return nil, status.New(status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
 		}
 		role := h.role(f.Name)
-		if role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag) {
+		if h.TimeIndex != "" && role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag) {
 			return nil, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", c.Name, c.Semantic, role)
 		}
 		if !c.Nullable && hasNull(b.Cols[i], b.N) {
