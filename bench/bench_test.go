@@ -105,6 +105,10 @@ func TestQueriesAreFilled(t *testing.T) {
 			}
 		}
 	}
+	needle, err := queriesFor(accessSet(t, 1000), "logs", "one trace id")
+	if want := "SELECT * FROM logs WHERE trace_id = '" + traceID(accessSet(t, 1000)) + "'"; err != nil || len(needle) != 1 || needle[0].sql != want {
+		t.Errorf("got %v, %v; want %s", needle, err, want)
+	}
 	if id := traceID(accessSet(t, 1000)); len(id) != 32 {
 		t.Errorf("trace id %q", id)
 	}

@@ -65,7 +65,7 @@ var textQueries = []query{
 // queriesFor gives the statements of a choice (none, dashboard, all, or a part of a name) over a data set.
 func queriesFor(set *gen.Set, table, choice string) ([]query, error) {
 	all := map[string][]query{"access": accessQueries, "nested": nestedQueries, "text": textQueries}[set.Name]
-	fill := strings.NewReplacer("$t", table, "$trace", traceID(set), "$hour", window(10, 1), "$six", window(12, 6))
+	fill := strings.NewReplacer("$trace", traceID(set), "$t", table, "$hour", window(10, 1), "$six", window(12, 6))
 	var out []query
 	for _, q := range all {
 		if choice == "all" || choice == "dashboard" && q.dashboard || choice != "dashboard" && strings.Contains(q.name, choice) {
@@ -116,10 +116,12 @@ func measure(ctx context.Context, base, db string, q query, runs int, cpu func()
 		return f
 	}
 	f.Rows = len(a.Results[0].Rows)
-	if f.Rows > 0 {
-		if first, err := json.Marshal(a.Results[0].Rows[0]); err == nil {
-			f.First = string(first[:min(len(first), 60)])
-		}
+	if f.Rows == 0 {
+		f.Error = "no rows: each of these queries has an answer"
+		return f
+	}
+	if first, err := json.Marshal(a.Results[0].Rows[0]); err == nil {
+		f.First = string(first[:min(len(first), 60)])
 	}
 	took := make([]time.Duration, 0, runs)
 	used := cpu()
