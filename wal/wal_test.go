@@ -9,6 +9,9 @@ import (
 	"path"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -176,6 +179,71 @@ func TestCutHeaderIsNoDamage(t *testing.T) {
 			}
 			closeLog(t, l)
 		}
+	}
+}
+
+// TestIntervalSyncsByItself: what an Append of this mode left to the writer is on disk after the next tick.
+func TestIntervalSyncsByItself(t *testing.T) {
+	fs := vfs.NewMem()
+	synced := make(chan struct{}, 1000)
+	writes := 0
+	l := openLog(t, vfs.WithFaults(fs, func(op vfs.Op, _ string) error {
+		switch op {
+		case vfs.OpWrite:
+			writes++
+		case vfs.OpSync:
+			if writes > 1 { // not the sync of the header
+				synced <- struct{}{}
+			}
+		}
+		return nil
+	}), Options{Sync: SyncInterval, SyncPeriod: time.Millisecond})
+	replayAll(t, l)
+	appendAll(t, l, "a", "b")
+	<-synced
+	if got := counted(t, l.Metrics().Appends); got != 2 {
+		t.Errorf("%v appends counted", got)
+	}
+	closeLog(t, l) // waits until the sync at hand is over
+	l = openLog(t, fs.Crash(rand.New(rand.NewPCG(1, 1))), Options{})
+	defer closeLog(t, l)
+	got, r := replayAll(t, l)
+	checkRecords(t, got, "a", "b")
+	if len(r.Damaged) != 0 {
+		t.Errorf("damage %v", r.Damaged)
+	}
+}
+
+func counted(t *testing.T, c prometheus.Counter) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(c)
+	families, err := r.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatalf("%d families, %v", len(families), err)
+	}
+	return families[0].GetMetric()[0].GetCounter().GetValue()
+}
+
+func TestNeverLeavesSyncingToTheKernel(t *testing.T) {
+	fs := vfs.NewMem()
+	fault := vfs.FailAt(0, false, vfs.ErrNoSpace, vfs.OpSync)
+	l := openLog(t, vfs.WithFaults(fs, fault.Before), Options{Sync: SyncNever, FileSize: 100})
+	replayAll(t, l)
+	appendAll(t, l, "a", "b", "c", "d")
+	closeLog(t, l)
+	if n := fault.Count(); n != 0 {
+		t.Errorf("%d syncs", n)
+	}
+	l = openLog(t, fs, Options{})
+	defer closeLog(t, l)
+	got, _ := replayAll(t, l)
+	checkRecords(t, got, "a", "b", "c", "d")
+}
+
+func TestUnknownModeIsRefused(t *testing.T) {
+	if _, err := Open(vfs.NewMem(), dir, Options{Sync: "often"}); err == nil {
+		t.Error("wal.sync = often was taken")
 	}
 }
 
