@@ -106,7 +106,6 @@ type house struct {
 	f    *fake
 	addr string
 	url  string
-	log  *bytes.Buffer
 }
 
 // open starts a server on fakes; change adapts its options.
