@@ -47,6 +47,10 @@ type column struct {
 	pages  atomic.Pointer[pageIndex]
 	values atomic.Pointer[vector.Vector]
 	posts  atomic.Pointer[index.Postings]
+	// advised: the kernel was told that the pages are wanted.
+	advised atomic.Bool
+	// unpacked: equalities are not tested on pages, because one was found that has another encoding.
+	unpacked atomic.Bool
 }
 
 // pageIndex says where a column's pages lie and what is in them.
@@ -265,16 +269,31 @@ func (p *Part) seriesTable() (*seriesTable, error) {
 	return t, nil
 }
 
-// decode decodes one page into v after checking it.
-func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vector) (size int, err error) {
+// page gives the encoded block of a column after checking it.
+func (p *Part) page(c *column, block int) ([]byte, error) {
 	x, err := p.index(c)
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	if !c.advised.Swap(true) { // once: what is read again is in memory
+		first, last := x.off[0], len(x.off)-1
+		p.mapping.WillNeed(int64(first), int64(x.off[last]+uint64(x.length[last])-first))
 	}
 	page := p.data[x.off[block] : x.off[block]+uint64(x.length[block])]
 	body := page[:len(page)-sumSize]
 	if got, want := pageSum(c.id, block, body), binary.LittleEndian.Uint32(page[len(body):]); got != want {
-		return 0, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), p.place(c, block))
+		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), p.place(c, block))
+	}
+	p.metrics.BlocksRead.Add(1)
+	p.metrics.BytesRead.Add(int64(len(page)))
+	return body, nil
+}
+
+// decode decodes one page into v and gives its size.
+func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vector) (size int, err error) {
+	body, err := p.page(c, block)
+	if err != nil {
+		return 0, err
 	}
 	shared, err := p.dictionary(c)
 	if err != nil {
@@ -283,9 +302,7 @@ func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vecto
 	if err := d.Decode(v, body, c.typ, p.blocks[block].rows, shared); err != nil {
 		return 0, p.corrupt(err, p.place(c, block))
 	}
-	p.metrics.BlocksRead.Add(1)
-	p.metrics.BytesRead.Add(int64(len(page)))
-	return len(page), nil
+	return len(body), nil
 }
 
 func (p *Part) place(c *column, block int) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"varve/engine/filter"
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -344,5 +345,55 @@ func BenchmarkWrite(b *testing.B) {
 			}
 			b.ReportMetric(float64(m.Bytes)/rows, "bytes/row")
 		})
+	}
+}
+
+// TestNeedle finds ids by equality, in blocks of packed digits, beside NULLs and beside other text.
+func TestNeedle(t *testing.T) {
+	const rows = 5 * 2048
+	fs := vfs.NewMem()
+	f, err := fs.Create("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWriter(f, WriterOptions{Columns: []schema.Column{tsColumn, messageColumn}, BlockRows: 2048})
+	if err := w.Series([]byte{0, 0, 0, 1}); err != nil {
+		t.Fatal(err)
+	}
+	id := func(i int) string { return fmt.Sprintf("%032x", uint64(i)*0x9E3779B97F4A7C15) }
+	for i := range rows {
+		b := rowsOf(id(i), int64(i))
+		switch {
+		case i/2048 == 3 && i%5 == 0:
+			b.Cols[1] = vector.ConstNull(vector.StringType)
+		case i/2048 == 4 && i%7 == 0:
+			b.Cols[1] = vector.ConstString("-")
+		}
+		if err := w.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(fs, "p", OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, c := range []struct {
+		needle string
+		want   int64
+	}{{id(0), 0}, {id(2047), 2047}, {id(5000), 5000}, {id(3*2048 + 2), 3*2048 + 2}, {id(rows - 1), rows - 1}, {id(rows), -1}, {"", -1}, {strings.ToUpper(id(77)), -1}} {
+		cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{tsColumn, messageColumn}, TimeColumn: tsColumn, Time: scan.All,
+			Filter: filter.And{cond(messageColumn, filter.Equal, c.needle)}, FilterColumns: []schema.Column{messageColumn}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if c.want >= 0 {
+			want = []string{fmt.Sprintf("%d|%s|", c.want, c.needle)}
+		}
+		compareLines(t, read(t, cursor), want)
 	}
 }

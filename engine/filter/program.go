@@ -284,3 +284,13 @@ func keepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
 		keep[w] &= m
 	}
 }
+
+// EqualsBytes gives the constant of condition i when it is an equality of bytes: a run may then compare in the form that
+// it keeps values in.
+func (p *Program) EqualsBytes(i int) (s []byte, ok bool) {
+	c := p.conds[i]
+	if c.Op != Equal || c.kind != vector.Bytes {
+		return nil, false
+	}
+	return c.Args.Bytes(0), true
+}

@@ -156,3 +156,49 @@ func bit(b bool) int {
 	}
 	return 0
 }
+
+// KeepHex takes the rows whose string is not s out of keep, looking at packed digits only. ok is false, and nothing
+// has happened, when the block of n rows is no Hex without NULLs.
+func KeepHex(src []byte, n int, s []byte, keep vector.Bitmap) (ok bool) {
+	if len(src) < 4 || ID(src[0]) != Hex || src[1] != 0 {
+		return false
+	}
+	size, dashes, body := int(src[2]), src[3] == 1, src[4:]
+	width := size / 2
+	if dashes {
+		width = 16
+	}
+	if size == 0 || size%2 != 0 || dashes && size != uuidLength || len(body) != width*n {
+		return false // the decoder says what is wrong
+	}
+	packed := make([]byte, width)
+	if len(s) != size || dashes && !packUUID(packed, s) || !dashes && !packHex(packed, s) {
+		clear(keep)
+		return true
+	}
+	if width == 16 {
+		keepWide(keep, body, binary.LittleEndian.Uint64(packed), binary.LittleEndian.Uint64(packed[8:]))
+		return true
+	}
+	for i := range n {
+		if string(body[i*width:(i+1)*width]) != string(packed) {
+			keep.Clear(i)
+		}
+	}
+	return true
+}
+
+// keepWide keeps the rows whose 16 bytes are lo and hi.
+func keepWide(keep []uint64, body []byte, lo, hi uint64) {
+	for w := range keep {
+		var m uint64
+		rows := body[w*1024 : min((w+1)*1024, len(body))]
+		for i := 0; len(rows) >= 16; i++ {
+			if binary.LittleEndian.Uint64(rows) == lo && binary.LittleEndian.Uint64(rows[8:]) == hi {
+				m |= 1 << i
+			}
+			rows = rows[16:]
+		}
+		keep[w] &= m
+	}
+}
