@@ -8,7 +8,9 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 
 	"varve/engine/vector"
@@ -67,16 +69,25 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 	defer cancel()
 	steps := make([]Step, max(1, workers))
 	for w := range steps {
-		steps[w] = chain(p.Ops, p.Sink.Step(w))
+		steps[w] = chain(p.Ops, watched(inner, p.Sink.Step(w)))
 	}
 	var first error
 	var once sync.Once
+	fail := func(err error) {
+		once.Do(func() {
+			first = err
+			cancel()
+		})
+	}
 	work := func(w int) {
+		// A panic of a worker is the query's end, not the server's.
+		defer func() {
+			if v := recover(); v != nil {
+				fail(fmt.Errorf("panic in a worker of a query: %v\n%s", v, debug.Stack()))
+			}
+		}()
 		if err := drain(inner, p.Source.Reader(w), steps[w]); err != nil {
-			once.Do(func() {
-				first = err
-				cancel()
-			})
+			fail(err)
 		}
 	}
 	var wg sync.WaitGroup
@@ -103,6 +114,17 @@ func chain(ops []Operator, last Step) Step {
 		last = ops[i].Step(last)
 	}
 	return last
+}
+
+// watched looks at the context before every batch that reaches the sink: an operator that makes many batches of one, as
+// a join does, ends with the query too.
+func watched(ctx context.Context, sink Step) Step {
+	return func(b *vector.Batch) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return sink(b)
+	}
 }
 
 // drain reads to the end. A step that wants no more rows ends it with ErrStop, which ends the other workers too: a
