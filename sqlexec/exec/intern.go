@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"bytes"
+	"hash/maphash"
 	"math"
 
 	"varve/engine/vector"
@@ -10,10 +12,9 @@ import (
 // interner numbers the distinct values of one key column in order of appearance; NULL is a value.
 type interner struct {
 	kind    vector.Kind
-	plain   bool              // bytes compare as they are
-	numbers *table            // fixed-width values
-	texts   map[string]uint32 // others
-	heap    int64             // bytes of the texts
+	plain   bool       // bytes compare as they are
+	numbers *table     // fixed-width values
+	texts   *textTable // others
 	n       uint32
 	null    int64 // the number of NULL; -1: not seen
 	key     []byte
@@ -26,7 +27,7 @@ type interner struct {
 func newInterner(t vector.Type) *interner {
 	in := &interner{kind: t.Kind(), null: -1}
 	if in.kind == vector.Bytes {
-		in.texts = map[string]uint32{}
+		in.texts = newTextTable()
 		in.plain = t.ID != vector.TypeInterval && t.ID != vector.TypeDecimal
 	} else {
 		in.numbers = newTable()
@@ -35,11 +36,11 @@ func newInterner(t vector.Type) *interner {
 }
 
 func (in *interner) bytes() int64 {
-	n := in.heap + int64(len(in.texts))*48 + int64(len(in.codes))*4
+	n := int64(len(in.codes)) * 4
 	if in.numbers != nil {
-		n += in.numbers.bytes()
+		return n + in.numbers.bytes()
 	}
-	return n
+	return n + in.texts.bytes()
 }
 
 // intern writes the numbers of n rows.
@@ -139,13 +140,10 @@ func (in *interner) text(v *vector.Vector, i int) uint32 {
 		in.key = expr.AppendKey(in.key[:0], v, i)
 		b = in.key
 	}
-	if id, ok := in.texts[string(b)]; ok {
-		return id
+	id, fresh := in.texts.find(b, in.n)
+	if fresh {
+		in.n++
 	}
-	id := in.n
-	in.texts[string(b)] = id
-	in.heap += int64(len(b))
-	in.n++
 	return id
 }
 
@@ -222,5 +220,71 @@ func (t *table) internPairs(ids, part []uint32) {
 			t.last++
 		}
 		ids[i] = id
+	}
+}
+
+// textTable maps byte strings to 32-bit numbers: open addressing with a part of the hash beside the number, so that
+// most probes touch one cache line; the strings lie one after the other in a heap.
+type textTable struct {
+	seed   maphash.Seed
+	slots  []textSlot
+	texts  []textRef
+	heap   []byte
+	filled int
+}
+
+type textSlot struct {
+	hash uint32 // the upper half of the hash
+	text uint32 // position in texts, +1; 0 is a free place
+}
+
+type textRef struct {
+	hash     uint64
+	off      int
+	len, num uint32
+}
+
+func newTextTable() *textTable {
+	return &textTable{seed: maphash.MakeSeed(), slots: make([]textSlot, 64)}
+}
+
+func (t *textTable) bytes() int64 {
+	return int64(len(t.slots))*8 + int64(cap(t.texts))*24 + int64(cap(t.heap))
+}
+
+// find gives the number of a string; a new one, which is copied, gets the number next.
+func (t *textTable) find(b []byte, next uint32) (num uint32, fresh bool) {
+	h := maphash.Bytes(t.seed, b)
+	mask := uint64(len(t.slots) - 1)
+	for at := h & mask; ; at = (at + 1) & mask {
+		s := &t.slots[at]
+		if s.text == 0 {
+			t.texts = append(t.texts, textRef{h, len(t.heap), uint32(len(b)), next})
+			t.heap = append(t.heap, b...)
+			*s = textSlot{uint32(h >> 32), uint32(len(t.texts))}
+			if t.filled++; t.filled*8 > len(t.slots)*5 {
+				t.grow()
+			}
+			return next, true
+		}
+		if s.hash != uint32(h>>32) {
+			continue
+		}
+		if r := &t.texts[s.text-1]; int(r.len) == len(b) && bytes.Equal(t.heap[r.off:r.off+int(r.len)], b) {
+			return r.num, false
+		}
+	}
+}
+
+func (t *textTable) grow() {
+	t.slots = make([]textSlot, 4*len(t.slots))
+	mask := uint64(len(t.slots) - 1)
+	for i := range t.texts {
+		h := t.texts[i].hash
+		at := h & mask
+		for t.slots[at].text != 0 {
+			at = (at + 1) & mask
+		}
+		t.slots[at] = textSlot{uint32(h >> 32), uint32(i + 1)}
 	}
 }
