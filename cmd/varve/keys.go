@@ -63,7 +63,7 @@ func (c *Config) keys() []key {
 		{"query.parallelism", &c.Query.Parallelism, "0", atLeast(&c.Query.Parallelism, 0)},
 		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkPool(c.Query.MemoryPool) }},
 
-		{"process.memory_limit", &c.Process.MemoryLimit, "512MiB", nil},
+		{"process.memory_limit", &c.Process.MemoryLimit, "448MiB", nil},
 		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},
 	}
 }
