@@ -94,6 +94,7 @@ func heapBytes(v *vector.Vector, from, to int) int {
 		for _, c := range v.Codes[from:to] {
 			size += int(v.Values.Views[c].Len)
 		}
+		return min(size, len(v.Values.Heap))
 	default:
 		for _, w := range v.Views[from:to] {
 			size += int(w.Len)

@@ -28,7 +28,6 @@ var tagged = &schema.Table{ID: 2, Columns: []schema.Column{ts, host, msg, num}, 
 
 // row is a row of the naive model; fields print as text, NULL as "-".
 type row struct {
-	key      string
 	time     int64
 	seq      uint64
 	host     string

@@ -1,6 +1,9 @@
 package vector
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // View is a byte string inside a heap. Pointer-free: nothing for the garbage collector to scan.
 type View struct{ Off, Len uint32 }
@@ -253,31 +256,69 @@ func (v *Vector) appendIndexed(n int, src *Vector, from, to int) {
 			}
 		}
 	case Int64:
-		for i := from; i < to; i++ {
-			v.Ints = append(v.Ints, src.Int(i))
-		}
+		v.Ints = appendPicked(v.Ints, src, src.numbers().Ints, from, to)
 	case Uint64:
-		for i := from; i < to; i++ {
-			v.Uints = append(v.Uints, src.Uint(i))
-		}
+		v.Uints = appendPicked(v.Uints, src, src.numbers().Uints, from, to)
 	case Float64:
-		for i := from; i < to; i++ {
-			v.Floats = append(v.Floats, src.Float(i))
-		}
+		v.Floats = appendPicked(v.Floats, src, src.numbers().Floats, from, to)
 	default:
-		if src.Form == Const {
-			w := View{uint32(len(v.Heap)), src.Views[0].Len}
-			v.Heap = append(v.Heap, src.Bytes(0)...)
-			for range to - from {
-				v.Views = append(v.Views, w)
-			}
-			return
+		v.appendStrings(src, from, to)
+	}
+}
+
+// numbers is the vector that holds the values of a Const or Dict vector.
+func (v *Vector) numbers() *Vector {
+	if v.Form == Dict {
+		return v.Values
+	}
+	return v
+}
+
+// appendPicked appends the values of rows [from, to) of a Const or Dict vector.
+func appendPicked[T any](dst []T, src *Vector, values []T, from, to int) []T {
+	dst = slices.Grow(dst, to-from)
+	if src.Form == Const {
+		for range to - from {
+			dst = append(dst, values[0])
 		}
-		for i := from; i < to; i++ {
-			b := src.Bytes(i)
-			v.Views = append(v.Views, View{uint32(len(v.Heap)), uint32(len(b))})
-			v.Heap = append(v.Heap, b...)
+		return dst
+	}
+	for _, c := range src.Codes[from:to] {
+		dst = append(dst, values[c])
+	}
+	return dst
+}
+
+// appendStrings appends the strings of rows [from, to) of a Const or Dict vector. Rows of equal value share their bytes
+// where copying the values once takes less than a copy for each row.
+func (v *Vector) appendStrings(src *Vector, from, to int) {
+	v.Views = slices.Grow(v.Views, to-from)
+	if src.Form == Const {
+		w := View{uint32(len(v.Heap)), src.Views[0].Len}
+		v.Heap = append(v.Heap, src.Bytes(0)...)
+		for range to - from {
+			v.Views = append(v.Views, w)
 		}
+		return
+	}
+	codes, views, heap := src.Codes[from:to], src.Values.Views, src.Values.Heap
+	size := 0
+	for _, c := range codes {
+		size += int(views[c].Len)
+	}
+	if len(heap) <= size {
+		base := uint32(len(v.Heap))
+		v.Heap = append(v.Heap, heap...)
+		for _, c := range codes {
+			v.Views = append(v.Views, View{base + views[c].Off, views[c].Len})
+		}
+		return
+	}
+	v.Heap = slices.Grow(v.Heap, size)
+	for _, c := range codes {
+		w := views[c]
+		v.Views = append(v.Views, View{uint32(len(v.Heap)), w.Len})
+		v.Heap = append(v.Heap, heap[w.Off:w.Off+w.Len]...)
 	}
 }
 
