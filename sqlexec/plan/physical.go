@@ -30,13 +30,15 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 		r.close()
 		return nil, err
 	}
-	return newPull(ctx, s.src, s.ops, r.close), nil
+	return newPull(ctx, s, r.close), nil
 }
 
 // stream is a source and the operators over it that have not run yet.
 type stream struct {
 	src exec.Source
 	ops []exec.Operator
+	// several tells that an operator may give several batches per input batch: a join, the slots of a range query.
+	several bool
 	// serial sources give their rows in an order that counts: one worker.
 	serial bool
 }
@@ -132,6 +134,7 @@ func (r *runner) build(n Node) (stream, error) {
 		return r.window(n)
 	case *Expand:
 		s, err := r.build(n.Input)
+		s.several = true
 		return s.with(&slotsOf{n}), err
 	case *FillSlots:
 		s, err := r.build(n.Input)
@@ -386,7 +389,7 @@ func (p *piped) Reader(worker int) exec.Reader {
 	if worker > 0 {
 		return empty{}
 	}
-	return newPull(p.ctx, p.s.src, p.s.ops, nil)
+	return newPull(p.ctx, p.s, nil)
 }
 
 // chain reads sources one after the other.

@@ -18,25 +18,30 @@ type pull struct {
 	out  []vector.Batch // what the operators made of it, not yet given out
 	next int
 	done bool
-	free func()
+	// several tells that an operator may give several batches per input batch.
+	several bool
+	free    func()
 }
 
-func newPull(ctx context.Context, src exec.Source, ops []exec.Operator, free func()) *pull {
-	p := &pull{ctx: ctx, in: src.Reader(0), free: free}
+func newPull(ctx context.Context, s stream, free func()) *pull {
+	p := &pull{ctx: ctx, in: s.src.Reader(0), several: s.several, free: free}
 	p.step = p.take
-	for i := len(ops) - 1; i >= 0; i-- {
-		p.step = ops[i].Step(p.step)
+	for i := len(s.ops) - 1; i >= 0; i-- {
+		p.step = s.ops[i].Step(p.step)
 	}
 	return p
 }
 
-// take keeps an output batch. An operator that gives several per input reuses its vectors, so all are copied then;
-// the common single one is passed on as it is.
+// take keeps an output batch. An operator that gives several per input reuses its vectors, so they are copied then; the
+// common single one is passed on as it is: it stays valid until the operators are called again.
 func (p *pull) take(b *vector.Batch) error {
 	if b.N == 0 {
 		return nil
 	}
 	p.out = append(p.out, vector.Batch{N: b.N, Cols: append([]*vector.Vector(nil), b.Cols...)})
+	if !p.several {
+		return nil
+	}
 	last := &p.out[len(p.out)-1]
 	for i, c := range last.Cols {
 		last.Cols[i] = copyVector(c, b.N)

@@ -35,6 +35,7 @@ func (r *runner) hashJoin(n *Join, kind exec.JoinKind, probe, build Node) (strea
 		return b, err
 	}
 	s, err := r.build(probe)
+	s.several = true
 	return s.with(j.Probe()), err
 }
 
