@@ -1,6 +1,5 @@
 # Varve needs Go (the version in go.mod is fetched by the go command itself) and make.
 
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.1.0)
 COMMIT   ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 BRANCH   ?= $(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo unknown)
 LDFLAGS  := -s -w -X main.commit=$(COMMIT) -X main.branch=$(BRANCH)
