@@ -7,6 +7,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
+	"varve/sqlexec/intern"
 )
 
 // Aggregate gives one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal. Without
@@ -136,14 +137,14 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 		if w.groups.n == 0 {
 			continue
 		}
-		to := make([]uint32, 0, w.groups.n)
+		to, values := make([]uint32, 0, w.groups.n), w.groups.values()
 		if len(s.keys) == 0 {
 			to = append(to, 0)
 		}
 		for from := 0; len(s.keys) > 0 && from < w.groups.n; from += vector.Size {
 			n := min(vector.Size, w.groups.n-from)
 			part := make([]*vector.Vector, len(s.keys))
-			for i, v := range w.groups.values {
+			for i, v := range values {
 				part[i] = v.Slice(from, from+n)
 			}
 			ids, err := all.groups.number(part, n)
@@ -165,7 +166,7 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 	if err := all.account(s.budget); err != nil {
 		return nil, err
 	}
-	out := &vector.Batch{N: all.groups.n, Cols: append([]*vector.Vector(nil), all.groups.values...)}
+	out := &vector.Batch{N: all.groups.n, Cols: all.groups.values()}
 	for _, a := range all.accs {
 		v, err := a.Result(all.groups.n)
 		if err != nil {
@@ -183,22 +184,24 @@ const maxGroups = 1 << 30
 // small numbers; the numbers of several columns are interned pairwise. One goroutine at a time.
 type groups struct {
 	n       int
-	values  []*vector.Vector // the keys of each group, Flat
-	columns []*interner
-	pairs   []*table // pairs[k] interns (number so far, number in column k+1)
+	columns []*intern.Interner
+	pairs   []*intern.Table // pairs[k] interns (number so far, number in column k+1)
+	members [][]uint32      // several columns: members[k][g] is the number in column k of group g
 	ids     []uint32
-	part    []uint32
-	fresh   []uint32 // rows that began a group
+	parts   [][]uint32 // scratch: numbers in each column
 }
 
 func newGroups(keys []expr.Expr) *groups {
 	g := &groups{}
 	for i, k := range keys {
-		g.values = append(g.values, &vector.Vector{Type: k.Type()})
-		g.columns = append(g.columns, newInterner(k.Type()))
+		g.columns = append(g.columns, expr.NewInterner(k.Type()))
 		if i > 0 {
-			g.pairs = append(g.pairs, newTable())
+			g.pairs = append(g.pairs, intern.NewTable())
 		}
+	}
+	if len(keys) > 1 {
+		g.members = make([][]uint32, len(keys))
+		g.parts = make([][]uint32, len(keys))
 	}
 	return g
 }
@@ -206,57 +209,67 @@ func newGroups(keys []expr.Expr) *groups {
 // bytes is about the memory held.
 func (g *groups) bytes() int64 {
 	var n int64
-	for _, v := range g.values {
-		n += v.Bytes64(g.n)
-	}
 	for _, c := range g.columns {
-		n += c.bytes()
+		n += c.Bytes()
 	}
 	for _, p := range g.pairs {
-		n += p.bytes()
+		n += p.Bytes()
 	}
-	return n
+	return n + int64(4*len(g.members)*g.n)
 }
 
 // number gives the group of each row. The result is valid until the next call.
 func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
-	if cap(g.ids) < n {
-		g.ids, g.part = make([]uint32, n, max(n, vector.Size)), make([]uint32, n, max(n, vector.Size))
-	}
-	ids := g.ids[:n]
-	if len(keys) == 0 {
+	g.ids = sized(g.ids, n)
+	ids := g.ids
+	switch len(keys) {
+	case 0:
 		clear(ids)
 		return ids, nil
-	}
-	g.columns[0].intern(keys[0], n, ids)
-	for k := 1; k < len(keys); k++ {
-		part := g.part[:n]
-		g.columns[k].intern(keys[k], n, part)
-		g.pairs[k-1].internPairs(ids, part)
-	}
-	g.fresh = g.fresh[:0]
-	for i, id := range ids {
-		if int(id) == g.n {
-			g.n++
-			g.fresh = append(g.fresh, uint32(i))
+	case 1:
+		g.columns[0].Intern(keys[0], n, ids)
+		g.n = g.columns[0].Len()
+	default:
+		for k, v := range keys {
+			g.parts[k] = sized(g.parts[k], n)
+			g.columns[k].Intern(v, n, g.parts[k])
+		}
+		copy(ids, g.parts[0])
+		for k, p := range g.pairs {
+			p.Pairs(ids, g.parts[k+1])
+		}
+		for i, id := range ids {
+			if int(id) == g.n {
+				for k := range keys {
+					g.members[k] = append(g.members[k], g.parts[k][i])
+				}
+				g.n++
+			}
 		}
 	}
 	if g.n > maxGroups {
 		return nil, status.New(status.RuntimeResourcesExhausted, "an aggregation makes more than %d groups", maxGroups)
 	}
-	if len(g.fresh) > 0 {
-		g.keep(keys)
-	}
 	return ids, nil
 }
 
-// keep copies the keys of the rows that began a group.
-func (g *groups) keep(keys []*vector.Vector) {
-	at := g.n - len(g.fresh)
-	var part vector.Vector
-	for k, v := range keys {
-		part = vector.Vector{}
-		part.Gather(v, g.fresh)
-		g.values[k].Append(at, &part, 0, len(g.fresh))
+func sized(s []uint32, n int) []uint32 {
+	if cap(s) < n {
+		return make([]uint32, n, max(n, vector.Size))
 	}
+	return s[:n]
+}
+
+// values are the keys of all groups, Flat.
+func (g *groups) values() []*vector.Vector {
+	out := make([]*vector.Vector, len(g.columns))
+	for k, c := range g.columns {
+		if len(g.columns) == 1 {
+			out[k] = c.Values
+			continue
+		}
+		out[k] = &vector.Vector{}
+		out[k].Gather(c.Values, g.members[k])
+	}
+	return out
 }

@@ -57,7 +57,10 @@ type Accumulator interface {
 
 // New makes an empty state.
 func (a *Agg) New() Accumulator {
-	if a.Distinct {
+	switch {
+	case a.Distinct && a.Name == "count" && len(a.Args) == 1:
+		return newCountDistinct(a.Args[0].Type())
+	case a.Distinct:
 		return newDistinct(a)
 	}
 	return a.make()
@@ -233,13 +236,6 @@ func (d *distinct) Merge(o Accumulator, to []uint32) error {
 }
 
 func (d *distinct) Result(n int) (*vector.Vector, error) {
-	if d.a.Name == "count" && len(d.a.Args) == 1 {
-		counts := make([]int64, n)
-		for _, g := range d.groups {
-			counts[g]++
-		}
-		return &vector.Vector{Type: i64, Ints: counts}, nil
-	}
 	inner := d.a.make()
 	inner.Grow(n)
 	if err := inner.Add(d.rows.N, d.groups, d.rows.Cols, nil); err != nil {

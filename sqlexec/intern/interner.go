@@ -1,0 +1,293 @@
+package intern
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"varve/engine/vector"
+)
+
+// Interner numbers the distinct values of one column in order of appearance; NULL is a value. One goroutine at a time.
+type Interner struct {
+	// Values holds the distinct values by number: Flat, with NULL where NULL was seen.
+	Values *vector.Vector
+
+	n       int
+	kind    vector.Kind
+	canon   func(b []byte) []byte // what bytes are compared as; nil: as they are
+	numbers *Table                // fixed-width values; its numbers count without NULL
+	at      []uint32              // number in Values of the table's number
+	texts   textTable
+	hashes  []uint64 // scratch
+	null    int64    // the number of NULL; -1: not seen
+
+	// The last dictionary seen and the numbers of its codes, +1; 0 is not looked up yet.
+	dict  *vector.Vector
+	codes []uint32
+}
+
+// New is an interner of values of a type. canon, if not nil, maps bytes of equal values to equal bytes.
+func New(t vector.Type, canon func([]byte) []byte) *Interner {
+	in := &Interner{Values: &vector.Vector{Type: t}, kind: t.Kind(), canon: canon, null: -1}
+	if in.kind == vector.Bytes {
+		in.texts.init()
+	} else {
+		in.numbers = NewTable()
+	}
+	return in
+}
+
+// Len is the number of distinct values.
+func (in *Interner) Len() int { return in.n }
+
+// Null is the number of NULL; ok is false when it was not seen.
+func (in *Interner) Null() (id uint32, ok bool) { return uint32(max(in.null, 0)), in.null >= 0 }
+
+// Bytes is about the memory held.
+func (in *Interner) Bytes() int64 {
+	n := in.Values.Bytes64(in.n) + int64(len(in.codes)+len(in.at))*4 + int64(len(in.texts.slots)+len(in.texts.sums))*8
+	if in.numbers != nil {
+		n += in.numbers.Bytes()
+	}
+	return n
+}
+
+// Intern writes the numbers of n rows of v, of any form, into ids.
+func (in *Interner) Intern(v *vector.Vector, n int, ids []uint32) {
+	switch {
+	case n == 0:
+	case v.Form == vector.Const:
+		id := in.one(v, 0)
+		for i := range ids[:n] {
+			ids[i] = id
+		}
+	case v.Form == vector.Dict:
+		in.dictionary(v, n, ids)
+	case v.Valid != nil || in.kind == vector.Bool:
+		for i := range n {
+			ids[i] = in.one(v, i)
+		}
+	case in.kind == vector.Int64:
+		for i, x := range v.Ints[:n] {
+			ids[i] = in.number(uint64(x))
+		}
+	case in.kind == vector.Uint64:
+		for i, x := range v.Uints[:n] {
+			ids[i] = in.number(x)
+		}
+	case in.kind == vector.Float64:
+		for i, x := range v.Floats[:n] {
+			ids[i] = in.number(floatKey(x))
+		}
+	default:
+		in.flatTexts(v, n, ids)
+	}
+}
+
+// flatTexts hashes all rows before it looks them up: the look-ups, which miss the caches, then overlap.
+func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32) {
+	heap, views := v.Heap, v.Views[:n]
+	if in.canon != nil {
+		for i, w := range views {
+			ids[i] = in.text(heap[w.Off : w.Off+w.Len])
+		}
+		return
+	}
+	if cap(in.hashes) < n {
+		in.hashes = make([]uint64, n)
+	}
+	hashes := in.hashes[:n]
+	for i, w := range views {
+		hashes[i] = xxhash.Sum64(heap[w.Off : w.Off+w.Len])
+	}
+	for i, w := range views {
+		b := heap[w.Off : w.Off+w.Len]
+		ids[i] = in.find(hashes[i], b, b)
+	}
+}
+
+// dictionary looks every code up once.
+func (in *Interner) dictionary(v *vector.Vector, n int, ids []uint32) {
+	if in.dict != v.Values {
+		in.dict = v.Values
+		in.codes = append(in.codes[:0], make([]uint32, v.Values.Len())...)
+	}
+	if v.Valid == nil {
+		for i, c := range v.Codes[:n] {
+			id := in.codes[c]
+			if id == 0 {
+				id = in.one(v, i) + 1
+				in.codes[c] = id
+			}
+			ids[i] = id - 1
+		}
+		return
+	}
+	for i, c := range v.Codes[:n] {
+		if v.IsNull(i) {
+			ids[i] = in.one(v, i)
+			continue
+		}
+		if in.codes[c] == 0 {
+			in.codes[c] = in.one(v, i) + 1
+		}
+		ids[i] = in.codes[c] - 1
+	}
+}
+
+// one is the number of row i of a vector of any form.
+func (in *Interner) one(v *vector.Vector, i int) uint32 {
+	if v.IsNull(i) {
+		if in.null < 0 {
+			in.null = int64(in.n)
+			in.Values.AppendNulls(in.n, 1)
+			in.n++
+		}
+		return uint32(in.null)
+	}
+	switch in.kind {
+	case vector.Bool:
+		if v.Bool(i) {
+			return in.number(1)
+		}
+		return in.number(0)
+	case vector.Int64:
+		return in.number(uint64(v.Int(i)))
+	case vector.Uint64:
+		return in.number(v.Uint(i))
+	case vector.Float64:
+		return in.number(floatKey(v.Float(i)))
+	}
+	return in.text(v.Bytes(i))
+}
+
+func (in *Interner) number(x uint64) uint32 {
+	id, fresh := in.numbers.Find(x)
+	if !fresh {
+		return in.at[id]
+	}
+	in.at = append(in.at, uint32(in.n))
+	switch in.kind {
+	case vector.Bool:
+		in.Values.Append(in.n, vector.ConstBool(x != 0), 0, 1)
+		in.n++
+		return uint32(in.n - 1)
+	case vector.Int64:
+		in.Values.Ints = append(in.Values.Ints, int64(x))
+	case vector.Uint64:
+		in.Values.Uints = append(in.Values.Uints, x)
+	default:
+		in.Values.Floats = append(in.Values.Floats, math.Float64frombits(x))
+	}
+	return in.valued()
+}
+
+// valued counts a value that was just appended to Values.
+func (in *Interner) valued() uint32 {
+	if v := in.Values; v.Valid != nil {
+		if in.n>>6 == len(v.Valid) {
+			v.Valid = append(v.Valid, 0)
+		}
+		v.Valid.Set(in.n)
+	}
+	in.n++
+	return uint32(in.n - 1)
+}
+
+// floatKey are the bits of f with one form of zero and of NaN.
+func floatKey(f float64) uint64 {
+	switch {
+	case f == 0:
+		return 0
+	case f != f:
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(f)
+}
+
+// textTable finds texts by hash: a slot holds the upper half of the hash and a number + 1.
+type textTable struct {
+	slots []uint64
+	sums  []uint64 // hashes by number, so that growing reads no texts; 0 for NULL
+	n     int
+	keys  []vector.View // canonical texts by number, where they differ from the values
+	heap  []byte
+}
+
+func (t *textTable) init() { t.slots = make([]uint64, 64) }
+
+func (in *Interner) text(b []byte) uint32 {
+	key := b
+	if in.canon != nil {
+		key = in.canon(b)
+	}
+	return in.find(xxhash.Sum64(key), key, b)
+}
+
+// find is the number of text b with the given hash; key is what it is compared as.
+func (in *Interner) find(h uint64, key, b []byte) uint32 {
+	t := &in.texts
+	tag := h &^ (1<<32 - 1)
+	mask := uint64(len(t.slots) - 1)
+	at := h & mask
+	for {
+		s := t.slots[at]
+		if s == 0 {
+			break
+		}
+		if s&^(1<<32-1) == tag {
+			if id := uint32(s) - 1; bytes.Equal(in.keyOf(id), key) {
+				return id
+			}
+		}
+		at = (at + 1) & mask
+	}
+	for len(t.sums) < in.n {
+		t.sums = append(t.sums, 0)
+	}
+	t.sums = append(t.sums, h)
+	v := in.Values
+	v.Views = append(v.Views, vector.View{Off: uint32(len(v.Heap)), Len: uint32(len(b))})
+	v.Heap = append(v.Heap, b...)
+	if in.canon != nil {
+		for len(t.keys) < in.n { // NULL has a number and no key
+			t.keys = append(t.keys, vector.View{})
+		}
+		t.keys = append(t.keys, vector.View{Off: uint32(len(t.heap)), Len: uint32(len(key))})
+		t.heap = append(t.heap, key...)
+	}
+	id := in.valued()
+	t.slots[at] = tag | uint64(id+1)
+	if t.n++; t.n*8 > len(t.slots)*5 {
+		in.growTexts()
+	}
+	return id
+}
+
+func (in *Interner) keyOf(id uint32) []byte {
+	if in.canon == nil {
+		w := in.Values.Views[id]
+		return in.Values.Heap[w.Off : w.Off+w.Len]
+	}
+	w := in.texts.keys[id]
+	return in.texts.heap[w.Off : w.Off+w.Len]
+}
+
+func (in *Interner) growTexts() {
+	t := &in.texts
+	old := t.slots
+	t.slots = make([]uint64, 2*len(old))
+	mask := uint64(len(t.slots) - 1)
+	for _, s := range old {
+		if s == 0 {
+			continue
+		}
+		at := t.sums[uint32(s)-1] & mask
+		for t.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		t.slots[at] = s
+	}
+}
