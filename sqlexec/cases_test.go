@@ -30,7 +30,7 @@ var whole = []string{
 	"aggregates", "alter", "append-mode", "arithmetic-casts", "board-logs", "board-traces", "create-describe",
 	"databases", "dedup", "delete", "filters", "floats", "full-text", "group-distinct", "identifiers",
 	"information-schema", "insert", "joins", "json", "options-indexes", "order-limit", "range", "range-fill",
-	"set-operations", "strings", "subqueries", "time-pruning-ttl", "time-zone", "types", "views", "windows",
+	"set-operations", "strings", "subqueries", "time-functions", "time-pruning-ttl", "time-zone", "types", "views", "windows",
 }
 
 // step is a statement of a case file with its expected outcome.

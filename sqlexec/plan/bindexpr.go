@@ -425,6 +425,8 @@ func (eb *exprBinder) call(x *parse.Call) (expr.Expr, error) {
 		return nil, planError("%s(*) is not a function call", x.Name)
 	case x.Filter != nil, len(x.OrderBy) > 0, x.Distinct:
 		return nil, planError("%s is not an aggregate function", x.Name)
+	case x.Name == "arrow_typeof", x.Name == "arrow_cast":
+		return eb.arrow(x)
 	}
 	return eb.callList(x.Name, x.Args)
 }
