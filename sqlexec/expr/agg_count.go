@@ -15,30 +15,58 @@ func NewInterner(t vector.Type) *intern.Interner {
 	return intern.New(t, nil)
 }
 
-// countDistinct is count(DISTINCT x): values are numbered, then pairs of group and number counted once.
+// countDistinct is count(DISTINCT x): values are numbered. As long as there is one group and no filter, their number is
+// the answer; otherwise pairs of group and number are counted once each.
 type countDistinct struct {
 	values *intern.Interner
-	pairs  *intern.Table // group in the upper half, number in the lower
+	pairs  *intern.Table // group in the upper half, number in the lower; nil: one group, all values counted
 	counts []int64
 	ids    []uint32
 }
 
-func newCountDistinct(t vector.Type) *countDistinct {
-	return &countDistinct{values: NewInterner(t), pairs: intern.NewTable()}
+func newCountDistinct(t vector.Type) *countDistinct { return &countDistinct{values: NewInterner(t)} }
+
+func (c *countDistinct) Grow(n int) {
+	c.counts = grown(c.counts, n)
+	if n > 1 {
+		c.pair()
+	}
 }
 
-func (c *countDistinct) Grow(n int) { c.counts = grown(c.counts, n) }
+// pair begins to count pairs; what was seen so far belongs to group 0.
+func (c *countDistinct) pair() {
+	if c.pairs != nil {
+		return
+	}
+	c.pairs = intern.NewTable()
+	null, some := c.values.Null()
+	for id := range uint32(c.values.Len()) {
+		if !some || id != null {
+			c.count(0, id)
+		}
+	}
+}
 
 func (c *countDistinct) Bytes() int64 {
-	return c.values.Bytes() + c.pairs.Bytes() + int64(8*cap(c.counts))
+	n := c.values.Bytes() + int64(8*cap(c.counts))
+	if c.pairs != nil {
+		n += c.pairs.Bytes()
+	}
+	return n
 }
 
 func (c *countDistinct) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	if keep != nil {
+		c.pair()
+	}
 	if cap(c.ids) < n {
 		c.ids = make([]uint32, max(n, vector.Size))
 	}
 	ids := c.ids[:n]
 	c.values.Intern(args[0], n, ids)
+	if c.pairs == nil {
+		return nil
+	}
 	null, some := c.values.Null()
 	for i, id := range ids {
 		if some && id == null || keep != nil && !keep.Get(i) {
@@ -57,16 +85,28 @@ func (c *countDistinct) count(g, id uint32) {
 
 func (c *countDistinct) Merge(o Accumulator, to []uint32) error {
 	other := o.(*countDistinct)
+	if c.pairs != nil || other.pairs != nil {
+		c.pair()
+		other.pair()
+	}
 	here := make([]uint32, other.values.Len())
 	for from := 0; from < len(here); from += vector.Size {
 		n := min(vector.Size, len(here)-from)
 		c.values.Intern(other.values.Values.Slice(from, from+n), n, here[from:from+n])
 	}
-	other.pairs.Each(func(key uint64) { c.count(to[key>>32], here[uint32(key)]) })
+	if other.pairs != nil {
+		other.pairs.Each(func(key uint64) { c.count(to[key>>32], here[uint32(key)]) })
+	}
 	return nil
 }
 
 func (c *countDistinct) Result(n int) (*vector.Vector, error) {
 	c.Grow(n)
+	if c.pairs == nil && n == 1 {
+		c.counts[0] = int64(c.values.Len())
+		if _, some := c.values.Null(); some {
+			c.counts[0]--
+		}
+	}
 	return &vector.Vector{Type: i64, Ints: c.counts[:n]}, nil
 }

@@ -20,8 +20,10 @@ type Interner struct {
 	numbers *Table                // fixed-width values; its numbers count without NULL
 	at      []uint32              // number in Values of the table's number
 	texts   textTable
-	hashes  []uint64 // scratch
-	null    int64    // the number of NULL; -1: not seen
+	hashes  []uint64 // scratch, with the next two
+	slots   []uint64
+	found   []vector.View
+	null    int64 // the number of NULL; -1: not seen
 
 	// The last dictionary seen and the numbers of its codes, +1; 0 is not looked up yet.
 	dict  *vector.Vector
@@ -69,42 +71,80 @@ func (in *Interner) Intern(v *vector.Vector, n int, ids []uint32) {
 		for i := range n {
 			ids[i] = in.one(v, i)
 		}
-	case in.kind == vector.Int64:
-		for i, x := range v.Ints[:n] {
-			ids[i] = in.number(uint64(x))
-		}
-	case in.kind == vector.Uint64:
-		for i, x := range v.Uints[:n] {
-			ids[i] = in.number(x)
-		}
-	case in.kind == vector.Float64:
-		for i, x := range v.Floats[:n] {
-			ids[i] = in.number(floatKey(x))
-		}
-	default:
+	case in.kind == vector.Bytes:
 		in.flatTexts(v, n, ids)
+	default:
+		in.flatNumbers(v, n, ids)
 	}
 }
 
-// flatTexts hashes all rows before it looks them up: the look-ups, which miss the caches, then overlap.
+// flatNumbers looks up first what is known, with all misses overlapping.
+func (in *Interner) flatNumbers(v *vector.Vector, n int, ids []uint32) {
+	in.scratch(n)
+	keys := in.hashes[:n]
+	switch in.kind {
+	case vector.Int64:
+		for i, x := range v.Ints[:n] {
+			keys[i] = uint64(x)
+		}
+	case vector.Uint64:
+		copy(keys, v.Uints)
+	default:
+		for i, x := range v.Floats[:n] {
+			keys[i] = floatKey(x)
+		}
+	}
+	in.numbers.Known(keys, ids)
+	for i, id := range ids[:n] {
+		if id == Unknown {
+			ids[i] = in.number(keys[i])
+		} else {
+			ids[i] = in.at[id]
+		}
+	}
+}
+
+// flatTexts looks rows up in passes, each of which does one kind of memory access for all rows: the cache misses of a
+// pass overlap, where row by row each would wait for the one before. 2 million texts: 3 times faster.
 func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32) {
 	heap, views := v.Heap, v.Views[:n]
-	if in.canon != nil {
-		for i, w := range views {
-			ids[i] = in.text(heap[w.Off : w.Off+w.Len])
+	if in.canon != nil || v.Valid != nil {
+		for i := range views {
+			ids[i] = in.one(v, i)
 		}
 		return
 	}
-	if cap(in.hashes) < n {
-		in.hashes = make([]uint64, n)
-	}
-	hashes := in.hashes[:n]
+	in.scratch(n)
+	hashes, slots, found := in.hashes[:n], in.slots[:n], in.found[:n]
 	for i, w := range views {
 		hashes[i] = xxhash.Sum64(heap[w.Off : w.Off+w.Len])
 	}
+	t := &in.texts
+	mask := uint64(len(t.slots) - 1)
+	for i, h := range hashes {
+		slots[i] = t.slots[h&mask]
+	}
+	known := in.Values.Views
+	for i, s := range slots {
+		found[i] = vector.View{}
+		if s != 0 && s&^(1<<32-1) == hashes[i]&^(1<<32-1) {
+			found[i] = known[uint32(s)-1]
+		}
+	}
+	text := in.Values.Heap
 	for i, w := range views {
 		b := heap[w.Off : w.Off+w.Len]
+		if f := found[i]; f.Len == w.Len && f.Len > 0 && bytes.Equal(text[f.Off:f.Off+f.Len], b) {
+			ids[i] = uint32(slots[i]) - 1
+			continue
+		}
 		ids[i] = in.find(hashes[i], b, b)
+	}
+}
+
+func (in *Interner) scratch(n int) {
+	if cap(in.hashes) < n {
+		in.hashes, in.slots, in.found = make([]uint64, n), make([]uint64, n), make([]vector.View, n)
 	}
 }
 
