@@ -37,6 +37,13 @@ func (b *breaker) before(op vfs.Op, name string) error {
 	return b.err
 }
 
+// hits is the operation that failed first; empty: none has.
+func (b *breaker) hits() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.hit
+}
+
 func (b *breaker) mend() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +73,7 @@ func faultRun(t *testing.T, at int, ever bool) bool {
 	w := newWorkload(rand.New(rand.NewPCG(7, 7)))
 	e, err := Open(o)
 	if err != nil {
-		if b.hit == "" {
+		if b.hits() == "" {
 			t.Fatalf("call %d: open failed without a fault: %v", at, err)
 		}
 		b.mend()
@@ -75,9 +82,9 @@ func faultRun(t *testing.T, at int, ever bool) bool {
 	for i := range 45 {
 		op := w.next()
 		err := op.run(e)
-		when := fmt.Sprintf("call %d (%s): %s", at, b.hit, op.name)
+		when := fmt.Sprintf("call %d (%s): %s", at, b.hits(), op.name)
 		if err != nil {
-			if b.hit == "" {
+			if b.hits() == "" {
 				t.Fatalf("%s failed without a fault: %v", when, err)
 			}
 			if status.Of(err) == status.Success || strings.Contains(err.Error(), "panic") {
@@ -95,13 +102,13 @@ func faultRun(t *testing.T, at int, ever bool) bool {
 	}
 	b.mend()
 	if err := e.Close(ctx, true); err != nil {
-		t.Fatalf("call %d (%s): close: %v", at, b.hit, err)
+		t.Fatalf("call %d (%s): close: %v", at, b.hits(), err)
 	}
 	o.FS = disk.Crash(rand.New(rand.NewPCG(uint64(at), 3)))
 	e = mustOpen(t, o)
-	compare(t, e, w.model, fmt.Sprintf("call %d (%s), reopened", at, b.hit))
+	compare(t, e, w.model, fmt.Sprintf("call %d (%s), reopened", at, b.hits()))
 	mustClose(t, e)
-	return b.hit != ""
+	return b.hits() != ""
 }
 
 // settle tells which of the possible states the store is in. Reading must work once the fault is gone.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"slices"
 
 	"varve/engine/filter"
 	"varve/engine/scan"
@@ -30,11 +31,13 @@ type merged struct {
 	sources []*source
 	active  []*source // those that have the current series
 	out     vector.Batch
-	result  vector.Batch
 	keep    vector.Bitmap
 	rows    []uint32
 	fold    *vector.Batch // scratch row of last_non_null
 	tombs   int           // tombstones that came out
+
+	cols     []*vector.Vector // scratch: a stretch that is passed on
+	gathered []*vector.Vector // what filtered rows are gathered into
 }
 
 // source is one run's walk with its current batch.
@@ -79,6 +82,9 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	var err error
 	if m.prog, err = filter.Compile(mode.filter); err != nil {
 		return nil, err
+	}
+	for range spec.Columns {
+		m.gathered = append(m.gathered, &vector.Vector{})
 	}
 	for _, c := range inner.Columns {
 		m.out.Cols = append(m.out.Cols, &vector.Vector{Type: c.Type})
@@ -180,62 +186,78 @@ func (m *merged) Next() ([]byte, bool, error) {
 // Rows gives the next merged rows of the current series.
 func (m *merged) Rows(b *vector.Batch) (bool, error) {
 	for {
-		if m.mode.keepAll && len(m.active) == 1 {
-			// Nothing to merge with: batches pass through.
-			s := m.active[0]
-			if ok, err := m.load(s); err != nil || !ok {
-				return false, err
+		lead, limit, err := m.leader()
+		if err != nil || lead == nil {
+			return false, err
+		}
+		if to := m.stretch(lead, limit, vector.Size); lead.pos&63 == 0 && (to == lead.batch.N || to-lead.pos >= passRows) {
+			n, cols := m.view(lead, to)
+			if m.finish(b, n, cols) {
+				return true, nil
 			}
-			b.N, b.Cols = s.batch.N, append(b.Cols[:0], s.batch.Cols[:len(m.spec.Columns)]...)
-			s.pos = s.batch.N
-			m.project(b, s.batch.Cols)
-			return true, nil
+			continue
 		}
 		for i, c := range m.inner.Columns {
-			*m.out.Cols[i] = vector.Vector{Type: c.Type}
+			m.out.Cols[i].Reset(c.Type)
 		}
 		m.out.N = 0
 		if err := m.collect(); err != nil {
 			return false, err
 		}
-		if m.out.N == 0 {
-			return false, nil
-		}
-		if m.finish(b) {
+		if m.out.N > 0 && m.finish(b, m.out.N, m.out.Cols) {
 			return true, nil
 		}
 	}
 }
 
-// project gives b the wanted columns of a row of inner columns.
-func (m *merged) project(b *vector.Batch, cols []*vector.Vector) {
-	b.Cols = b.Cols[:0]
-	for _, c := range m.spec.Columns {
-		b.Cols = append(b.Cols, cols[m.at[c.ID]])
+// passRows is the length from which a stretch of one run is passed on where it lies instead of being copied.
+const passRows = 256
+
+// view gives the leader's rows up to to without copying them.
+func (m *merged) view(s *source, to int) (int, []*vector.Vector) {
+	from := s.pos
+	s.pos = to
+	if from == 0 && to == s.batch.N {
+		return to, s.batch.Cols
 	}
+	m.cols = m.cols[:0]
+	for _, c := range s.batch.Cols {
+		m.cols = append(m.cols, c.Slice(from, to))
+	}
+	return to - from, m.cols
 }
 
-// finish filters what was collected; false when nothing is left.
-func (m *merged) finish(b *vector.Batch) bool {
-	if m.prog.Len() == 0 {
-		b.N = m.out.N
-		m.project(b, m.out.Cols)
+// stretch gives the end of the leader's rows, at most n, that come out as they are before any row of another run.
+func (m *merged) stretch(s *source, limit *head, n int) int {
+	if m.mode.keepAll {
+		return s.before(limit, n)
+	}
+	return s.alone(limit, n)
+}
+
+// finish filters merged rows and gives b the wanted columns; false when no row is left.
+func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) bool {
+	b.N, b.Cols = n, b.Cols[:0]
+	all := m.prog.Len() == 0
+	if !all {
+		m.keep = append(m.keep[:0], make(vector.Bitmap, vector.Words(n))...)
+		m.keep.Fill(n)
+		m.prog.Eval(n, func(id schema.ColumnID) *vector.Vector { return cols[m.at[id]] }, m.keep)
+		all = m.keep.All(n)
+	}
+	if all {
+		for _, c := range m.spec.Columns {
+			b.Cols = append(b.Cols, cols[m.at[c.ID]])
+		}
 		return true
 	}
-	m.keep = append(m.keep[:0], make(vector.Bitmap, vector.Words(m.out.N))...)
-	m.keep.Fill(m.out.N)
-	m.prog.Eval(m.out.N, func(id schema.ColumnID) *vector.Vector { return m.out.Cols[m.at[id]] }, m.keep)
 	m.rows = m.keep.AppendRows(m.rows[:0])
-	if len(m.rows) == 0 {
-		return false
+	b.N = len(m.rows)
+	for i, c := range m.spec.Columns {
+		m.gathered[i].Gather(cols[m.at[c.ID]], m.rows)
+		b.Cols = append(b.Cols, m.gathered[i])
 	}
-	b.N, b.Cols = len(m.rows), b.Cols[:0]
-	for _, c := range m.spec.Columns {
-		v := &vector.Vector{}
-		v.Gather(m.out.Cols[m.at[c.ID]], m.rows)
-		b.Cols = append(b.Cols, v)
-	}
-	return true
+	return b.N > 0
 }
 
 // collect fills m.out with merged rows, at most vector.Size: a key may leave two, a tombstone and what came after it.
@@ -245,11 +267,10 @@ func (m *merged) collect() error {
 		if err != nil || s == nil {
 			return err
 		}
-		if m.mode.keepAll {
-			m.takeAll(s, limit)
-			continue
-		}
-		if to := s.alone(limit, vector.Size-1-m.out.N); to > s.pos {
+		if to := m.stretch(s, limit, vector.Size-1-m.out.N); to > s.pos {
+			if m.out.N > 0 && to-s.pos >= 2*passRows {
+				return nil // it is passed on by itself
+			}
 			m.out.Append(&s.batch, s.pos, to)
 			s.pos = to
 			continue
@@ -259,6 +280,18 @@ func (m *merged) collect() error {
 		}
 	}
 	return nil
+}
+
+// before gives the end of the source's rows, at most n, that come before limit; at least one, the leader's own.
+func (s *source) before(limit *head, n int) int {
+	to := min(s.batch.N, s.pos+n)
+	if limit == nil || s.times[to-1] < limit.time {
+		return to
+	}
+	k, _ := slices.BinarySearch(s.times[s.pos:to], limit.time)
+	for k += s.pos; k < to && (k == s.pos || s.times[k] == limit.time && s.seqs.Uint(k) <= limit.seq); k++ {
+	}
+	return k
 }
 
 // alone gives the end of the stretch of rows, at most n, that are put as they are: no other row in this run or before
@@ -310,17 +343,6 @@ func (m *merged) leader() (lead *source, limit *head, err error) {
 		}
 	}
 	return lead, limit, nil
-}
-
-// takeAll appends the leader's rows as far as they come before limit.
-func (m *merged) takeAll(s *source, limit *head) {
-	from := s.pos
-	most := min(s.batch.N, from+vector.Size-m.out.N)
-	s.pos++
-	for s.pos < most && (limit == nil || !limit.less(s.head())) {
-		s.pos++
-	}
-	m.out.Append(&s.batch, from, s.pos)
 }
 
 // takeKey handles all rows of the leader's time: the last one stays, or all behind the last tombstone are folded.

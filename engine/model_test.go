@@ -15,7 +15,6 @@ import (
 	"varve/engine/filter"
 	"varve/engine/scan"
 	"varve/engine/schema"
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/engine/vfs"
 )
@@ -528,10 +527,4 @@ func compareQueries(t *testing.T, e *Engine, m model, r *rand.Rand, when string)
 			t.Fatalf("%s: %s: time %v filter %+v:\n%s", when, name, q.time, q.filter, difference(g, w))
 		}
 	}
-}
-
-// isUnavailable tells whether err is one that a client may see when the disk fails.
-func isUnavailable(err error) bool {
-	c := status.Of(err)
-	return c == status.StorageUnavailable || c == status.RegionBusy
 }

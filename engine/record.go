@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -78,6 +79,13 @@ func (r *record) decode(body []byte, t *schema.Table) error {
 		haveTime = haveTime || p == t.Time
 		r.fields = append(r.fields, vector.Field{Name: t.Columns[p].Name, Type: t.Columns[p].Type})
 		r.batch.Cols = append(r.batch.Cols, b.Cols[i])
+	}
+	// What lacks a column that has an initial value was written before the column existed: align fills in NULL otherwise.
+	for i := range t.Columns {
+		if c := &t.Columns[i]; r.kind == schema.KindPut && c.Initial != nil && !slices.Contains(r.ids, c.ID) {
+			r.fields = append(r.fields, vector.Field{Name: c.Name, Type: c.Type})
+			r.batch.Cols = append(r.batch.Cols, c.Initial)
+		}
 	}
 	if !haveTime {
 		return fmt.Errorf("log record of table %s has no time index", t.Name)

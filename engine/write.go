@@ -287,6 +287,8 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 			rec.add(c, vector.ConstInt(c.Type, inUnit(now, c.Type)))
 		case c.Default != nil:
 			rec.add(c, c.Default)
+		case c.Initial != nil:
+			rec.add(c, vector.ConstNull(c.Type)) // a row that lacks the column reads the initial value
 		case !c.Nullable:
 			return nil, status.New(status.InvalidArguments, "column %s is NOT NULL and has no default value", c.Name)
 		}
