@@ -39,8 +39,9 @@ var within = map[string][]string{
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/lineproto", "server/otlp",
 		"server/logpush", "server/jsonput", "server/admin", "server/dashboard"},
 
-	// Inside the executor of SQL: expressions, then operators over them, then the planner that puts both together.
-	"sqlexec/exec":       {"sqlexec/expr"},
+	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
+	"sqlexec/expr":       {"sqlexec/intern"},
+	"sqlexec/exec":       {"sqlexec/expr", "sqlexec/intern"},
 	"sqlexec/infoschema": {"sqlexec/exec", "sqlexec/expr", "sqlexec/parse"},
 	"sqlexec/plan":       {"sqlexec/parse", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema"},
 	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr"},
