@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -39,6 +40,9 @@ type aggregate struct {
 	list    []expr.Expr // keys, then for each aggregate its inputs and its filter
 	budget  *Budget
 	workers []*grouper
+
+	mu     sync.Mutex // protects shared
+	shared *intern.Shared
 }
 
 func (s *aggregate) String() string {
@@ -49,9 +53,15 @@ func (s *aggregate) String() string {
 	return fmt.Sprintf("Aggregate: by [%s] of %v", texts(s.keys, ", "), aggs)
 }
 
+// shareGroups is the number of groups of a worker from which on all workers number them together: tables of their own
+// would have to be merged at the end, which takes as long as filling them did.
+const shareGroups = 1 << 15
+
 // grouper is a worker's groups.
 type grouper struct {
 	groups *groups
+	shared *intern.Worker // not nil: groups are numbered together, with gaps
+	bound  int            // numbers of shared groups are below it
 	accs   []expr.Accumulator
 	held   int64 // bytes reserved
 }
@@ -86,13 +96,9 @@ func (s *aggregate) Step(int) Step {
 		if err := program.Eval(b, vectors); err != nil {
 			return err
 		}
-		before := g.groups.n
-		ids, err := g.groups.number(vectors[:len(s.keys)], b.N)
+		ids, err := s.number(g, vectors[:len(s.keys)], b.N)
 		if err != nil {
 			return err
-		}
-		if g.groups.n > before {
-			g.grow()
 		}
 		at := len(s.keys)
 		for i, a := range s.aggs {
@@ -116,9 +122,91 @@ func (s *aggregate) Step(int) Step {
 	}
 }
 
+// number gives the groups of a batch and makes room for new ones.
+func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
+	if g.shared == nil {
+		before := g.groups.n
+		ids, err := g.groups.number(keys, n)
+		if err != nil {
+			return nil, err
+		}
+		if g.groups.n > before {
+			g.grow()
+		}
+		if g.groups.n < shareGroups || !s.shareable() {
+			return ids, nil
+		}
+		// These ids are the worker's own; the batch is numbered again below.
+		if err := s.share(g); err != nil {
+			return nil, err
+		}
+	}
+	g.groups.ids = sized(g.groups.ids, n)
+	ids := g.groups.ids
+	g.shared.Intern(keys[0], n, ids)
+	g.cover(ids)
+	return ids, nil
+}
+
+// shareable: one key that compares by its bytes, and more than one worker.
+func (s *aggregate) shareable() bool {
+	return len(s.keys) == 1 && s.keys[0].Type() != vector.Interval && len(s.workers) > 1
+}
+
+// cover makes room for the groups of ids.
+func (g *grouper) cover(ids []uint32) {
+	bound := g.bound
+	for _, id := range ids {
+		bound = max(bound, int(id)+1)
+	}
+	if bound > g.bound {
+		g.bound = bound
+		for _, a := range g.accs {
+			a.Grow(bound)
+		}
+	}
+}
+
+// share moves a worker's groups over to the common numbers.
+func (s *aggregate) share(g *grouper) error {
+	s.mu.Lock()
+	if s.shared == nil {
+		s.shared = intern.NewShared(s.keys[0].Type())
+	}
+	s.mu.Unlock()
+	at := 0
+	for i, w := range s.workers {
+		if w == g {
+			at = i
+		}
+	}
+	g.shared = s.shared.Worker(at)
+	own, accs := g.groups, g.accs
+	to := make([]uint32, own.n)
+	values := own.values()[0]
+	for from := 0; from < own.n; from += vector.Size {
+		n := min(vector.Size, own.n-from)
+		g.shared.Intern(values.Slice(from, from+n), n, to[from:from+n])
+	}
+	g.groups, g.accs = newGroups(s.keys), nil
+	for _, a := range s.aggs {
+		g.accs = append(g.accs, a.New())
+	}
+	g.cover(to)
+	for i, a := range g.accs {
+		if err := a.Merge(accs[i], to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // account reserves what the groups have grown by since the last time.
 func (g *grouper) account(budget *Budget) error {
 	bytes := g.groups.bytes()
+	if g.shared != nil {
+		bytes += g.shared.Bytes()
+	}
 	for _, a := range g.accs {
 		bytes += a.Bytes()
 	}
@@ -132,6 +220,9 @@ func (g *grouper) account(budget *Budget) error {
 
 // Finish combines the workers' groups and gives the results.
 func (s *aggregate) Finish(ctx context.Context) (Source, error) {
+	if s.shared != nil {
+		return s.finishShared(ctx)
+	}
 	all := s.workers[0]
 	for _, w := range s.workers[1:] {
 		if w.groups.n == 0 {
@@ -173,6 +264,49 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 			return nil, err
 		}
 		out.Cols = append(out.Cols, v)
+	}
+	return Values(out), nil
+}
+
+// finishShared adds up the workers' states, whose groups have the same numbers, and closes the gaps.
+func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
+	bound := 0
+	for _, w := range s.workers {
+		if w.shared == nil && w.groups.n > 0 {
+			if err := s.share(w); err != nil {
+				return nil, err
+			}
+		}
+		bound = max(bound, w.bound)
+	}
+	same := make([]uint32, bound)
+	for i := range same {
+		same[i] = uint32(i)
+	}
+	all := s.workers[0]
+	for _, a := range all.accs {
+		a.Grow(bound)
+	}
+	for _, w := range s.workers[1:] {
+		for i, a := range all.accs {
+			if err := a.Merge(w.accs[i], same[:w.bound]); err != nil {
+				return nil, err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	numbers, values := s.shared.Values()
+	out := &vector.Batch{N: len(numbers), Cols: []*vector.Vector{values}}
+	for _, a := range all.accs {
+		v, err := a.Result(bound)
+		if err != nil {
+			return nil, err
+		}
+		dense := &vector.Vector{}
+		dense.Gather(v, numbers)
+		out.Cols = append(out.Cols, dense)
 	}
 	return Values(out), nil
 }

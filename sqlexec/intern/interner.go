@@ -72,7 +72,7 @@ func (in *Interner) Intern(v *vector.Vector, n int, ids []uint32) {
 			ids[i] = in.one(v, i)
 		}
 	case in.kind == vector.Bytes:
-		in.flatTexts(v, n, ids)
+		in.flatTexts(v, n, ids, nil)
 	default:
 		in.flatNumbers(v, n, ids)
 	}
@@ -106,7 +106,8 @@ func (in *Interner) flatNumbers(v *vector.Vector, n int, ids []uint32) {
 
 // flatTexts looks rows up in passes, each of which does one kind of memory access for all rows: the cache misses of a
 // pass overlap, where row by row each would wait for the one before. 2 million texts: 3 times faster.
-func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32) {
+// Hashes that are known already are given.
+func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32, hashes []uint64) {
 	heap, views := v.Heap, v.Views[:n]
 	if in.canon != nil || v.Valid != nil {
 		for i := range views {
@@ -115,9 +116,12 @@ func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32) {
 		return
 	}
 	in.scratch(n)
-	hashes, slots, found := in.hashes[:n], in.slots[:n], in.found[:n]
-	for i, w := range views {
-		hashes[i] = xxhash.Sum64(heap[w.Off : w.Off+w.Len])
+	slots, found := in.slots[:n], in.found[:n]
+	if hashes == nil {
+		hashes = in.hashes[:n]
+		for i, w := range views {
+			hashes[i] = xxhash.Sum64(heap[w.Off : w.Off+w.Len])
+		}
 	}
 	t := &in.texts
 	mask := uint64(len(t.slots) - 1)
