@@ -37,7 +37,6 @@ type JoinSpec struct {
 type Join struct {
 	spec JoinSpec
 
-	mu    sync.Mutex
 	parts []*vector.Batch
 	rows  *vector.Batch
 	head  map[string]int32 // key to its first build row

@@ -20,7 +20,6 @@ type parser struct {
 	tok   token
 	prev  Pos // end of the token before tok
 	depth int
-	err   error // the lexer's error, delivered when its token is reached
 }
 
 // Parse reads the statements of a text, separated by semicolons. A text without any is InvalidArguments.

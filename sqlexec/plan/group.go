@@ -48,8 +48,6 @@ type grouping struct {
 	texts []string // aggs[i] as written, to find it again
 	cols  []Column // of the keys, then of the aggregates
 	inner []Column
-	// over is the last column of the input that an aggregate may leave to its default order: the time index; -1: none.
-	time int
 }
 
 // group binds GROUP BY, the aggregates of all clauses and HAVING. Afterwards items are bound over the aggregate.
