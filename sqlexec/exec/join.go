@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"varve/engine/status"
 	"varve/engine/vector"
