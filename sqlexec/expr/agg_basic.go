@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"slices"
 
 	"varve/engine/vector"
 )
@@ -97,10 +98,16 @@ func (c *counts) Bytes() int64 { return int64(8 * cap(c.n)) }
 
 // grown extends s to n elements that are zero.
 func grown[T any](s []T, n int) []T {
-	if n <= len(s) {
+	old := len(s)
+	if n <= old {
 		return s
 	}
-	return append(s, make([]T, n-len(s))...)
+	if n > cap(s) {
+		s = slices.Grow(s, max(n-old, old))
+	}
+	s = s[:n]
+	clear(s[old:])
+	return s
 }
 
 func (c *counts) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {

@@ -3,6 +3,7 @@ package intern
 import (
 	"bytes"
 	"math"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -288,11 +289,13 @@ func (in *Interner) find(h uint64, key, b []byte) uint32 {
 		}
 		at = (at + 1) & mask
 	}
+	t.sums = doubled(t.sums, in.n+1-len(t.sums))
 	for len(t.sums) < in.n {
 		t.sums = append(t.sums, 0)
 	}
 	t.sums = append(t.sums, h)
 	v := in.Values
+	v.Views, v.Heap = doubled(v.Views, 1), doubled(v.Heap, len(b))
 	v.Views = append(v.Views, vector.View{Off: uint32(len(v.Heap)), Len: uint32(len(b))})
 	v.Heap = append(v.Heap, b...)
 	if in.canon != nil {
@@ -308,6 +311,15 @@ func (in *Interner) find(h uint64, key, b []byte) uint32 {
 		in.growTexts()
 	}
 	return id
+}
+
+// doubled makes room for n more elements by doubling: append grows large slices by a quarter, which copies each element
+// four times.
+func doubled[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, len(s)))
 }
 
 func (in *Interner) keyOf(id uint32) []byte {
