@@ -395,8 +395,28 @@ func (s *samples) Bytes() int64 { return s.held + int64(32*cap(s.groups)) }
 
 func (s *samples) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	v := flatten(args[0], n, &s.flat)
+	if keep == nil && v.Valid == nil {
+		x := v.Floats[:n]
+		for i, g := range groups[:n] {
+			if g := &s.groups[g]; g.buckets == nil || !g.buckets.count(x[i]) {
+				s.put(g, x[i])
+			}
+		}
+		return nil
+	}
 	eachRow(n, v, keep, func(i int) { s.put(&s.groups[groups[i]], v.Floats[i]) })
 	return nil
+}
+
+// count counts a positive number that lies between those seen; false: add must look at it.
+func (b *buckets) count(f float64) bool {
+	i := int((math.Float64bits(f)|1<<63)>>45) - b.first
+	if uint(i) >= uint(len(b.counts)) || !(f > 0 && f >= b.min && f <= b.max) {
+		return false
+	}
+	b.counts[i]++
+	b.n++
+	return true
 }
 
 func (s *samples) put(g *sampleGroup, f float64) {
