@@ -116,20 +116,31 @@ func bindArith(op string) func(*Context, []Expr) ([]Expr, vector.Type, kernel, e
 		}
 		switch t.Kind() {
 		case vector.Int64:
-			return args, t, intKernel(op, t), nil
+			return args, t, integerKernel[int64](op, t), nil
 		case vector.Uint64:
-			return args, t, uintKernel(op, t), nil
+			return args, t, integerKernel[uint64](op, t), nil
 		}
 		return args, t, floatKernel(op, t), nil
 	}
 }
 
-func intKernel(op string, t vector.Type) kernel {
+// integers gives the values of an integer vector.
+func integers[T int64 | uint64](v *vector.Vector) *[]T {
+	var p any = &v.Ints
+	if v.Type.Kind() == vector.Uint64 {
+		p = &v.Uints
+	}
+	return p.(*[]T)
+}
+
+// integerKernel computes in 64 bits; results of narrow types wrap around.
+func integerKernel[T int64 | uint64](op string, t vector.Type) kernel {
 	shift := uint(64 - 8<<(width(t)-1))
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		x, y := a[0].Ints[:n], a[1].Ints[:n]
-		r := resized(out.Ints, n)
-		out.Ints = r
+		x, y := (*integers[T](a[0]))[:n], (*integers[T](a[1]))[:n]
+		res := integers[T](out)
+		r := resized(*res, n)
+		*res = r
 		switch op {
 		case "+":
 			for i := range r {
@@ -148,7 +159,7 @@ func intKernel(op string, t vector.Type) kernel {
 				return err
 			}
 		}
-		if shift > 0 { // narrow types wrap around
+		if shift > 0 {
 			for i := range r {
 				r[i] = r[i] << shift >> shift
 			}
@@ -179,39 +190,6 @@ func divide[T int64 | uint64](r, x, y []T, valid vector.Bitmap, rest bool) error
 		}
 	}
 	return nil
-}
-
-func uintKernel(op string, t vector.Type) kernel {
-	shift := uint(64 - 8<<(width(t)-1))
-	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		x, y := a[0].Uints[:n], a[1].Uints[:n]
-		r := resized(out.Uints, n)
-		out.Uints = r
-		switch op {
-		case "+":
-			for i := range r {
-				r[i] = x[i] + y[i]
-			}
-		case "-":
-			for i := range r {
-				r[i] = x[i] - y[i]
-			}
-		case "*":
-			for i := range r {
-				r[i] = x[i] * y[i]
-			}
-		default:
-			if err := divide(r, x, y, valid, op == "%"); err != nil {
-				return err
-			}
-		}
-		if shift > 0 {
-			for i := range r {
-				r[i] = r[i] << shift >> shift
-			}
-		}
-		return nil
-	}
 }
 
 func floatKernel(op string, t vector.Type) kernel {
