@@ -1,0 +1,203 @@
+package expr
+
+import (
+	"math"
+	"slices"
+
+	"varve/engine/vector"
+)
+
+// samples serves percentiles: all values as long as they are few, then counts in logarithmic buckets, whose width is
+// 1/128 of a power of two, so that an estimate is off by less than 0.4 %. exact keeps all values.
+type samples struct {
+	t      vector.Type
+	p      float64
+	exact  bool
+	groups []sampleGroup
+	held   int64
+	flat   vector.Vector
+}
+
+type sampleGroup struct {
+	values  []float64
+	buckets *buckets
+}
+
+// maxSamples is the number of values of a group that are kept as they are.
+const maxSamples = 512
+
+// buckets counts values by their sign, exponent and the first 7 bits of their mantissa.
+type buckets struct {
+	counts   []int64 // counts[i] is that of bucket first+i
+	first    int
+	n        int64
+	min, max float64
+}
+
+// bucketOf orders as the values do: the upper 19 bits of the sortable form.
+func bucketOf(f float64) int { return int(sortableFloat(f) >> 45) }
+
+// bucketStart is the smallest value of a bucket.
+func bucketStart(b int) float64 {
+	u := uint64(b) << 45
+	if u>>63 != 0 {
+		return math.Float64frombits(u &^ (1 << 63))
+	}
+	return math.Float64frombits(^u)
+}
+
+func (b *buckets) add(f float64, k int64) {
+	i := bucketOf(f)
+	switch {
+	case len(b.counts) == 0:
+		b.first, b.counts = i, make([]int64, 1, 64)
+	case i < b.first:
+		b.counts = append(make([]int64, b.first-i, b.first-i+len(b.counts)), b.counts...)
+		b.first = i
+	case i >= b.first+len(b.counts):
+		b.counts = grown(b.counts, i-b.first+1)
+	}
+	b.counts[i-b.first] += k
+	if b.n == 0 || f < b.min {
+		b.min = f
+	}
+	if b.n == 0 || f > b.max {
+		b.max = f
+	}
+	b.n += k
+}
+
+// quantile interpolates inside the bucket that holds the wanted rank.
+func (b *buckets) quantile(p float64) float64 {
+	rank := p * float64(b.n-1)
+	seen := 0.0
+	for i, c := range b.counts {
+		if c == 0 {
+			continue
+		}
+		if seen+float64(c) > rank {
+			lo, hi := max(bucketStart(b.first+i), b.min), min(bucketStart(b.first+i+1), b.max)
+			if hi < lo {
+				return lo
+			}
+			return lo + (hi-lo)*(rank-seen+0.5)/float64(c)
+		}
+		seen += float64(c)
+	}
+	return b.max
+}
+
+func (s *samples) Grow(n int)   { s.groups = grown(s.groups, n) }
+func (s *samples) Bytes() int64 { return s.held + int64(32*cap(s.groups)) }
+
+func (s *samples) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	v := flatten(args[0], n, &s.flat)
+	if keep == nil && v.Valid == nil {
+		x := v.Floats[:n]
+		for i, g := range groups[:n] {
+			if g := &s.groups[g]; g.buckets == nil || !g.buckets.count(x[i]) {
+				s.put(g, x[i])
+			}
+		}
+		return nil
+	}
+	eachRow(n, v, keep, func(i int) { s.put(&s.groups[groups[i]], v.Floats[i]) })
+	return nil
+}
+
+// count counts a positive number that lies between those seen; false: add must look at it.
+func (b *buckets) count(f float64) bool {
+	i := int((math.Float64bits(f)|1<<63)>>45) - b.first
+	if uint(i) >= uint(len(b.counts)) || !(f > 0 && f >= b.min && f <= b.max) {
+		return false
+	}
+	b.counts[i]++
+	b.n++
+	return true
+}
+
+func (s *samples) put(g *sampleGroup, f float64) {
+	if g.buckets != nil {
+		g.buckets.add(f, 1)
+		return
+	}
+	if len(g.values) == maxSamples && !s.exact {
+		g.spill()
+		g.buckets.add(f, 1)
+		return
+	}
+	before := cap(g.values)
+	g.values = append(g.values, f)
+	s.held += int64(8 * (cap(g.values) - before))
+}
+
+func (g *sampleGroup) spill() {
+	g.buckets = &buckets{}
+	for _, x := range g.values {
+		g.buckets.add(x, 1)
+	}
+	g.values = nil
+}
+
+func (s *samples) Merge(o Accumulator, to []uint32) error {
+	other := o.(*samples)
+	for from := range other.groups {
+		a, b := &s.groups[to[from]], &other.groups[from]
+		for _, x := range b.values {
+			s.put(a, x)
+		}
+		if b.buckets == nil {
+			continue
+		}
+		if a.buckets == nil {
+			a.spill()
+		}
+		for i, c := range b.buckets.counts {
+			if c > 0 {
+				a.buckets.add(min(max(bucketStart(b.buckets.first+i), b.buckets.min), b.buckets.max), c)
+			}
+		}
+		a.buckets.max = max(a.buckets.max, b.buckets.max)
+	}
+	return nil
+}
+
+func (s *samples) Result(n int) (*vector.Vector, error) {
+	s.Grow(n)
+	out, some := &vector.Vector{Type: f64, Floats: make([]float64, n)}, make([]bool, n)
+	for i := range n {
+		g := &s.groups[i]
+		switch {
+		case g.buckets != nil:
+			out.Floats[i], some[i] = g.buckets.quantile(s.p), true
+		case len(g.values) > 0:
+			out.Floats[i], some[i] = interpolate(g.values, s.p), true
+		}
+	}
+	out.Valid = validOf(some)
+	if s.t == f64 {
+		return out, nil
+	}
+	as := &vector.Vector{Type: s.t}
+	conv := integerConverter(s.t)
+	for i := range n {
+		if !some[i] || !conv(out, i, as) {
+			as.AppendNulls(i, 1)
+		} else if as.Valid != nil {
+			as.Valid = growBit(as.Valid, i)
+		}
+	}
+	return as, nil
+}
+
+// interpolate is the value at rank p*(n-1) of sorted values, linear between neighbours. It sorts values.
+func interpolate(values []float64, p float64) float64 {
+	slices.SortFunc(values, func(a, b float64) int { return order(sortableFloat(a), sortableFloat(b)) })
+	rank := p * float64(len(values)-1)
+	lo := int(math.Floor(rank))
+	hi := min(lo+1, len(values)-1)
+	if lo == hi || rank == float64(lo) {
+		return values[lo]
+	}
+	return values[lo] + (values[hi]-values[lo])*(rank-float64(lo))
+}

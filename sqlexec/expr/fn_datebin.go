@@ -1,0 +1,187 @@
+package expr
+
+import (
+	"strings"
+	"time"
+
+	"varve/engine/vector"
+)
+
+// bindDateBin floors timestamps to buckets of a fixed length, or of months.
+func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	months, days, ns, err := c.intervalArg("date_bin", args[0])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	ts, err := c.timeArg("date_bin", args[1])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	t := ts.Type()
+	if t.ID == vector.TypeDate {
+		t = vector.Timestamp(9)
+		if ts, err = c.Cast(ts, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	origin := Expr(&Const{vector.ConstInt(t, 0)})
+	if len(args) == 3 {
+		if origin, err = c.timeArg("date_bin", args[2]); err != nil {
+			return nil, t, nil, err
+		}
+		if origin, err = c.Cast(origin, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	unit := t.UnitsPerSecond()
+	if months != 0 {
+		if days != 0 || ns != 0 || months < 0 {
+			return nil, t, nil, planError("date_bin: an interval of months cannot have days or times")
+		}
+		return []Expr{ts, origin}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				out.Ints = append(out.Ints, binMonths(v[0].Ints[i], v[1].Ints[i], int64(months), unit))
+			}
+			return nil
+		}, nil
+	}
+	total := int64(days)*86400e9 + ns
+	step := total / (1e9 / unit)
+	if total <= 0 {
+		return nil, t, nil, planError("date_bin needs an interval greater than zero")
+	}
+	step = max(step, 1)
+	bare := []Expr{ts, origin}
+	return bare, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		r := resized(out.Ints, n)
+		out.Ints = r
+		x, o := v[0].Ints[:n], v[1].Ints[:n]
+		for i := range r {
+			d := x[i] - o[i]
+			m := d % step
+			m += step & (m >> 63) // floor: negative rests move up by a step
+			r[i] = x[i] - m
+		}
+		return nil
+	}, nil
+}
+
+func binMonths(x, origin, months, unit int64) int64 {
+	day := 86400 * unit
+	y1, m1, _ := civil(floorDiv(origin, day))
+	y2, m2, _ := civil(floorDiv(x, day))
+	k := floorDiv((y2-y1)*12+int64(m2-m1), months) * months
+	t := vector.Timestamp(0)
+	for t.UnitsPerSecond() < unit {
+		t.Precision += 3
+	}
+	for {
+		b, ok := Shift(origin, t, k, 0, 0)
+		if !ok || b <= x {
+			return b
+		}
+		k -= months
+	}
+}
+
+// bindDateTrunc floors to calendar units, weeks beginning on Monday.
+func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	k, ok := args[0].(*Const)
+	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+		return nil, vector.Type{}, nil, planError("date_trunc needs a constant unit")
+	}
+	ts, err := c.timeArg("date_trunc", args[1])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	t := ts.Type()
+	if t.ID == vector.TypeDate {
+		t = vector.Timestamp(9)
+		if ts, err = c.Cast(ts, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	unit := t.UnitsPerSecond()
+	name := strings.ToLower(k.Value.Str(0))
+	fixed := map[string]int64{"microsecond": 1e3, "millisecond": 1e6, "second": 1e9, "minute": 60e9, "hour": 3600e9, "day": 86400e9, "week": 7 * 86400e9}
+	if step, ok := fixed[name]; ok {
+		step = max(step/(1e9/unit), 1)
+		shift := int64(0)
+		if name == "week" {
+			shift = 4 * 86400 * unit // 1970-01-05 was a Monday
+		}
+		return []Expr{ts}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for _, x := range v[0].Ints[:n] {
+				out.Ints = append(out.Ints, floorDiv(x-shift, step)*step+shift)
+			}
+			return nil
+		}, nil
+	}
+	months := map[string]int64{"month": 1, "quarter": 3, "year": 12}[name]
+	if months == 0 {
+		return nil, t, nil, planError("date_trunc: unknown unit '%s'", name)
+	}
+	return []Expr{ts}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for _, x := range v[0].Ints[:n] {
+			out.Ints = append(out.Ints, binMonths(x, 0, months, unit))
+		}
+		return nil
+	}, nil
+}
+
+// bindDatePart takes a part out of a time: Int32, epoch Float64.
+func bindDatePart(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	k, ok := args[0].(*Const)
+	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+		return nil, vector.Type{}, nil, planError("date_part needs a constant unit")
+	}
+	name := strings.TrimSuffix(strings.ToLower(k.Value.Str(0)), "s")
+	ts, err := c.timeArg("date_part", args[1])
+	if err != nil {
+		return nil, vector.Type{}, nil, err
+	}
+	t := ts.Type()
+	if t.ID == vector.TypeDate {
+		t = vector.Timestamp(0)
+		if ts, err = c.Cast(ts, t, false); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	unit := t.UnitsPerSecond()
+	if name == "epoch" {
+		return []Expr{ts}, vector.FloatType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for _, x := range v[0].Ints[:n] {
+				out.Floats = append(out.Floats, float64(x)/float64(unit))
+			}
+			return nil
+		}, nil
+	}
+	part, ok := dateParts[name]
+	if !ok {
+		return nil, t, nil, planError("date_part: unknown unit '%s'", k.Value.Str(0))
+	}
+	return []Expr{ts}, vector.Int32Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for _, x := range v[0].Ints[:n] {
+			sec := floorDiv(x, unit)
+			out.Ints = append(out.Ints, part(time.Unix(sec, (x-sec*unit)*(1e9/unit)).UTC()))
+		}
+		return nil
+	}, nil
+}
+
+var dateParts = map[string]func(t time.Time) int64{
+	"year":        func(t time.Time) int64 { return int64(t.Year()) },
+	"quarter":     func(t time.Time) int64 { return int64(t.Month()-1)/3 + 1 },
+	"month":       func(t time.Time) int64 { return int64(t.Month()) },
+	"week":        func(t time.Time) int64 { _, w := t.ISOWeek(); return int64(w) },
+	"day":         func(t time.Time) int64 { return int64(t.Day()) },
+	"hour":        func(t time.Time) int64 { return int64(t.Hour()) },
+	"minute":      func(t time.Time) int64 { return int64(t.Minute()) },
+	"second":      func(t time.Time) int64 { return int64(t.Second()) },
+	"millisecond": func(t time.Time) int64 { return int64(t.Second())*1e3 + int64(t.Nanosecond())/1e6 },
+	"microsecond": func(t time.Time) int64 { return int64(t.Second())*1e6 + int64(t.Nanosecond())/1e3 },
+	"nanosecond":  func(t time.Time) int64 { return int64(t.Second())*1e9 + int64(t.Nanosecond()) },
+	"dow":         func(t time.Time) int64 { return int64(t.Weekday()) },
+	"isodow":      func(t time.Time) int64 { return (int64(t.Weekday())+6)%7 + 1 },
+	"doy":         func(t time.Time) int64 { return int64(t.YearDay()) },
+}

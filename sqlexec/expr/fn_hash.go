@@ -1,0 +1,96 @@
+package expr
+
+import (
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+
+	"varve/engine/vector"
+)
+
+func registerHashes() {
+	hash := func(sum func(b []byte) []byte) kernel {
+		return mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return hex.AppendEncode(dst, sum(a[0].Bytes(i))) })
+	}
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := md5.Sum(b); return s[:] }), "md5")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha256.Sum224(b); return s[:] }), "sha224")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }), "sha256")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha512.Sum384(b); return s[:] }), "sha384")
+	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }), "sha512")
+	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		b, err := c.Cast(args[0], vector.BinaryType, false)
+		if err != nil {
+			return nil, str, nil, err
+		}
+		return []Expr{b, args[1]}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				at := len(out.Heap)
+				if valid == nil || valid.Get(i) {
+					switch strings.ToLower(a[1].Str(i)) {
+					case "hex":
+						out.Heap = hex.AppendEncode(out.Heap, a[0].Bytes(i))
+					case "base64":
+						out.Heap = base64.RawStdEncoding.AppendEncode(out.Heap, a[0].Bytes(i))
+					default:
+						return execError("encode: unknown encoding '%s', there are hex and base64", a[1].Str(i))
+					}
+				}
+				out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+			}
+			return nil
+		}, nil
+	}}, "encode")
+	simple(2, sig{str, str}, vector.BinaryType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			var b []byte
+			var err error
+			if valid == nil || valid.Get(i) {
+				switch strings.ToLower(a[1].Str(i)) {
+				case "hex":
+					b, err = hex.DecodeString(a[0].Str(i))
+				case "base64":
+					b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(a[0].Str(i), "="))
+				default:
+					return execError("decode: unknown encoding '%s', there are hex and base64", a[1].Str(i))
+				}
+			}
+			if err != nil {
+				return execError("decode: %v", err)
+			}
+			pushBytes(out, b)
+		}
+		return nil
+	}, "decode")
+	register(&Function{volatile: true, max: 0, bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return args, str, func(n int, _ []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for range n {
+				var b [16]byte
+				rand.Read(b[:])
+				b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+				h := hex.EncodeToString(b[:])
+				pushBytes(out, []byte(h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:]))
+			}
+			return nil
+		}, nil
+	}}, "uuid")
+	for name, value := range map[string]func(c *Context) string{
+		"database": func(c *Context) string { return c.DB }, "timezone": func(c *Context) string { return c.zone().String() },
+		"current_user": func(c *Context) string { return c.User }, "version": func(*Context) string { return "varve" },
+		"build": func(*Context) string { return "varve" }, "read_preference": func(*Context) string { return "leader" },
+	} {
+		names := []string{name}
+		if name == "database" {
+			names = append(names, "current_schema", "schema", "current_database")
+		}
+		register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
+			return []Expr{Text(value(c))}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return append(dst, a[0].Bytes(i)...) }), nil
+		}}, names...)
+	}
+	register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
+		return []Expr{Int(int64(c.ConnID))}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return a[0].Ints[i] }), nil
+	}}, "connection_id", "pg_backend_pid")
+}

@@ -1,0 +1,199 @@
+package expr
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"varve/engine/filter"
+	"varve/engine/vector"
+)
+
+// pattern binds a function of text and a constant pattern that is compiled once.
+func pattern[P any](name string, compile func(p string) (P, error), match func(p P, s []byte) bool, not bool) *Function {
+	return &Function{infix: strings.ToUpper(name), min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		for _, a := range args {
+			if t := a.Type(); !t.IsText() && t != vector.NullType && t.ID != vector.TypeJSON && t.ID != vector.TypeBinary {
+				return nil, flag, nil, planError("%s needs strings, found %s", name, t)
+			}
+		}
+		args, err := c.castAll(args, str)
+		if err != nil {
+			return nil, flag, nil, err
+		}
+		k, constant := args[1].(*Const)
+		if constant && !k.Value.IsNull(0) {
+			p, err := compile(k.Value.Str(0))
+			if err != nil {
+				return nil, flag, nil, planError("%s: %v", name, err)
+			}
+			return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return match(p, a[0].Bytes(i)) != not }), nil
+		}
+		return args, flag, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			compiled := map[string]P{}
+			out.Bools = vector.MakeBitmap(n)
+			for i := range n {
+				if valid != nil && !valid.Get(i) {
+					continue
+				}
+				p, ok := compiled[a[1].Str(i)]
+				if !ok {
+					var err error
+					if p, err = compile(a[1].Str(i)); err != nil {
+						return execError("%s: %v", name, err)
+					}
+					compiled[strings.Clone(a[1].Str(i))] = p
+				}
+				if match(p, a[0].Bytes(i)) != not {
+					out.Bools.Set(i)
+				}
+			}
+			return nil
+		}, nil
+	}}
+}
+
+func registerMatches() {
+	likes := func(fold bool) func(string) (*filter.Pattern, error) {
+		return func(p string) (*filter.Pattern, error) { return filter.NewLike([]byte(p), fold), nil }
+	}
+	isLike := func(p *filter.Pattern, s []byte) bool { return p.Match(s) }
+	register(pattern("like", likes(false), isLike, false), "like")
+	register(pattern("not like", likes(false), isLike, true), "not like")
+	register(pattern("ilike", likes(true), isLike, false), "ilike")
+	register(pattern("not ilike", likes(true), isLike, true), "not ilike")
+	compile := func(prefix string) func(string) (*regexp.Regexp, error) {
+		return func(p string) (*regexp.Regexp, error) { return regexp.Compile(prefix + p) }
+	}
+	isMatch := func(p *regexp.Regexp, s []byte) bool { return p.Match(s) }
+	register(pattern("~", compile(""), isMatch, false), "~")
+	register(pattern("!~", compile(""), isMatch, true), "!~")
+	register(pattern("~*", compile("(?i)"), isMatch, false), "~*")
+	register(pattern("!~*", compile("(?i)"), isMatch, true), "!~*")
+	register(pattern("similar to", compileSimilar, isMatch, false), "similar to")
+	register(pattern("not similar to", compileSimilar, isMatch, true), "not similar to")
+	register(pattern("regexp_like", compile(""), isMatch, false), "regexp_like")
+	register(pattern("matches_term", func(p string) (*filter.Word, error) { return filter.NewTerm([]byte(p)), nil },
+		func(p *filter.Word, s []byte) bool { return p.Match(s) }, false), "matches_term")
+	functions["matches_term"].infix, functions["regexp_like"].infix = "", ""
+
+	replace := func(a []*vector.Vector, i int, dst []byte) ([]byte, error) {
+		flags := ""
+		if len(a) > 3 {
+			flags = a[3].Str(i)
+		}
+		re, err := regexps.get(a[1].Str(i), flags)
+		if err != nil {
+			return dst, execError("regexp_replace: %v", err)
+		}
+		with := backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
+		s := a[0].Bytes(i)
+		if strings.Contains(flags, "g") {
+			return append(dst, re.ReplaceAll(s, with)...), nil
+		}
+		m := re.FindSubmatchIndex(s)
+		if m == nil {
+			return append(dst, s...), nil
+		}
+		dst = append(dst, s[:m[0]]...)
+		return append(re.Expand(dst, with, s, m), s[m[1]:]...), nil
+	}
+	simple(3, sig{str, str, str, str}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) (err error) {
+		for i := range n {
+			at := len(out.Heap)
+			if valid == nil || valid.Get(i) {
+				if out.Heap, err = replace(a, i, out.Heap); err != nil {
+					return err
+				}
+			}
+			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+		}
+		return nil
+	}, "regexp_replace")
+	extract := func(group func(m [][]byte) []byte) kernel {
+		return maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
+			re, err := regexps.get(a[1].Str(i), "")
+			if err != nil {
+				return nil, false
+			}
+			m := re.FindSubmatch(a[0].Bytes(i))
+			if m == nil {
+				return nil, false
+			}
+			return group(m), true
+		})
+	}
+	checked := func(k kernel) kernel { // a bad expression is an error, not NULL
+		return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				if valid == nil || valid.Get(i) {
+					if _, err := regexps.get(a[1].Str(i), ""); err != nil {
+						return execError("regular expression: %v", err)
+					}
+				}
+			}
+			return k(n, a, valid, out)
+		}
+	}
+	simple(2, sig{str, str}, str, checked(extract(func(m [][]byte) []byte { return m[0] })), "regexp_extract")
+	simple(2, sig{str, str}, vector.List(str), checked(extract(func(m [][]byte) []byte {
+		list := make([]*string, 0, len(m))
+		groups := m
+		if len(m) > 1 {
+			groups = m[1:]
+		}
+		for _, g := range groups {
+			if g == nil {
+				list = append(list, nil)
+				continue
+			}
+			s := string(g)
+			list = append(list, &s)
+		}
+		b, err := marshalJSON(list)
+		if err != nil {
+			return []byte("[]")
+		}
+		return b
+	})), "regexp_match")
+	simple(2, sig{str, str}, i64, checked(mapInt(func(a []*vector.Vector, i int) int64 {
+		re, err := regexps.get(a[1].Str(i), "")
+		if err != nil {
+			return 0
+		}
+		return int64(len(re.FindAllIndex(a[0].Bytes(i), -1)))
+	})), "regexp_count")
+	simple(2, sig{str, str}, i64, checked(mapInt(func(a []*vector.Vector, i int) int64 {
+		re, err := regexps.get(a[1].Str(i), "")
+		if err != nil {
+			return 0
+		}
+		m := re.FindIndex(a[0].Bytes(i))
+		if m == nil {
+			return 0
+		}
+		return int64(utf8.RuneCount(a[0].Bytes(i)[:m[0]])) + 1
+	})), "regexp_instr")
+}
+
+var backslashGroups = regexp.MustCompile(`\\(\d)`)
+
+// compileSimilar turns an SQL regular expression into ours: % and _ stand for any text and any character, the rest is
+// as usual, and all of the text must match.
+func compileSimilar(p string) (*regexp.Regexp, error) {
+	var s strings.Builder
+	s.WriteString("(?s)^(?:")
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; c {
+		case '%':
+			s.WriteString(".*")
+		case '_':
+			s.WriteString(".")
+		case '.', '^', '$':
+			s.WriteString(`\` + string(c))
+		default:
+			s.WriteByte(c)
+		}
+	}
+	return regexp.Compile(s.String() + ")$")
+}
