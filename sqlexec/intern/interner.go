@@ -22,8 +22,7 @@ type Interner struct {
 	at      []uint32              // number in Values of the table's number
 	texts   textTable
 	hashes  []uint64 // scratch, with the next two
-	slots   []uint64
-	found   []vector.View
+	slots   []slot
 	null    int64 // the number of NULL; -1: not seen
 
 	// The last dictionary seen and the numbers of its codes, +1; 0 is not looked up yet.
@@ -50,7 +49,7 @@ func (in *Interner) Null() (id uint32, ok bool) { return uint32(max(in.null, 0))
 
 // Bytes is about the memory held.
 func (in *Interner) Bytes() int64 {
-	n := in.Values.Bytes64(in.n) + int64(len(in.codes)+len(in.at))*4 + int64(len(in.texts.slots)+len(in.texts.sums))*8
+	n := in.Values.Bytes64(in.n) + int64(len(in.codes)+len(in.at))*4 + int64(len(in.texts.slots))*16
 	if in.numbers != nil {
 		n += in.numbers.Bytes()
 	}
@@ -117,7 +116,7 @@ func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32, hashes []ui
 		return
 	}
 	in.scratch(n)
-	slots, found := in.slots[:n], in.found[:n]
+	slots := in.slots[:n]
 	if hashes == nil {
 		hashes = in.hashes[:n]
 		for i, w := range views {
@@ -129,18 +128,11 @@ func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32, hashes []ui
 	for i, h := range hashes {
 		slots[i] = t.slots[h&mask]
 	}
-	known := in.Values.Views
-	for i, s := range slots {
-		found[i] = vector.View{}
-		if s != 0 && s&^(1<<32-1) == hashes[i]&^(1<<32-1) {
-			found[i] = known[uint32(s)-1]
-		}
-	}
 	text := in.Values.Heap
 	for i, w := range views {
 		b := heap[w.Off : w.Off+w.Len]
-		if f := found[i]; f.Len == w.Len && f.Len > 0 && bytes.Equal(text[f.Off:f.Off+f.Len], b) {
-			ids[i] = uint32(slots[i]) - 1
+		if f := &slots[i]; f.tag == uint32(hashes[i]) && f.len == w.Len && f.id > 0 && bytes.Equal(text[f.off:f.off+f.len], b) {
+			ids[i] = f.id - 1
 			continue
 		}
 		ids[i] = in.find(hashes[i], b, b)
@@ -149,7 +141,7 @@ func (in *Interner) flatTexts(v *vector.Vector, n int, ids []uint32, hashes []ui
 
 func (in *Interner) scratch(n int) {
 	if cap(in.hashes) < n {
-		in.hashes, in.slots, in.found = make([]uint64, n), make([]uint64, n), make([]vector.View, n)
+		in.hashes, in.slots = make([]uint64, n), make([]slot, n)
 	}
 }
 
@@ -252,16 +244,22 @@ func floatKey(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// textTable finds texts by hash: a slot holds the upper half of the hash and a number + 1.
+// slot is a place of a textTable: what the first look needs lies in one cache line.
+type slot struct {
+	tag      uint32 // lower half of the hash: also where the slot goes when the table grows
+	id       uint32 // number + 1; 0 is a free place
+	off, len uint32 // of what the text is compared as
+}
+
+// textTable finds texts by hash: open addressing, at most 5/8 full.
 type textTable struct {
-	slots []uint64
-	sums  []uint64 // hashes by number, so that growing reads no texts; 0 for NULL
+	slots []slot
 	n     int
 	keys  []vector.View // canonical texts by number, where they differ from the values
 	heap  []byte
 }
 
-func (t *textTable) init() { t.slots = make([]uint64, 64) }
+func (t *textTable) init() { t.slots = make([]slot, 64) }
 
 func (in *Interner) text(b []byte) uint32 {
 	key := b
@@ -274,26 +272,23 @@ func (in *Interner) text(b []byte) uint32 {
 // find is the number of text b with the given hash; key is what it is compared as.
 func (in *Interner) find(h uint64, key, b []byte) uint32 {
 	t := &in.texts
-	tag := h &^ (1<<32 - 1)
+	tag := uint32(h)
 	mask := uint64(len(t.slots) - 1)
 	at := h & mask
+	text := in.Values.Heap
+	if in.canon != nil {
+		text = t.heap
+	}
 	for {
-		s := t.slots[at]
-		if s == 0 {
+		s := &t.slots[at]
+		if s.id == 0 {
 			break
 		}
-		if s&^(1<<32-1) == tag {
-			if id := uint32(s) - 1; bytes.Equal(in.keyOf(id), key) {
-				return id
-			}
+		if s.tag == tag && bytes.Equal(text[s.off:s.off+s.len], key) {
+			return s.id - 1
 		}
 		at = (at + 1) & mask
 	}
-	t.sums = doubled(t.sums, in.n+1-len(t.sums))
-	for len(t.sums) < in.n {
-		t.sums = append(t.sums, 0)
-	}
-	t.sums = append(t.sums, h)
 	v := in.Values
 	v.Views, v.Heap = doubled(v.Views, 1), doubled(v.Heap, len(b))
 	v.Views = append(v.Views, vector.View{Off: uint32(len(v.Heap)), Len: uint32(len(b))})
@@ -305,8 +300,12 @@ func (in *Interner) find(h uint64, key, b []byte) uint32 {
 		t.keys = append(t.keys, vector.View{Off: uint32(len(t.heap)), Len: uint32(len(key))})
 		t.heap = append(t.heap, key...)
 	}
+	where := v.Views[in.n]
+	if in.canon != nil {
+		where = t.keys[in.n]
+	}
 	id := in.valued()
-	t.slots[at] = tag | uint64(id+1)
+	t.slots[at] = slot{tag, id + 1, where.Off, where.Len}
 	if t.n++; t.n*8 > len(t.slots)*5 {
 		in.growTexts()
 	}
@@ -322,26 +321,17 @@ func doubled[T any](s []T, n int) []T {
 	return slices.Grow(s, max(n, len(s)))
 }
 
-func (in *Interner) keyOf(id uint32) []byte {
-	if in.canon == nil {
-		w := in.Values.Views[id]
-		return in.Values.Heap[w.Off : w.Off+w.Len]
-	}
-	w := in.texts.keys[id]
-	return in.texts.heap[w.Off : w.Off+w.Len]
-}
-
 func (in *Interner) growTexts() {
 	t := &in.texts
 	old := t.slots
-	t.slots = make([]uint64, 2*len(old))
+	t.slots = make([]slot, 2*len(old))
 	mask := uint64(len(t.slots) - 1)
 	for _, s := range old {
-		if s == 0 {
+		if s.id == 0 {
 			continue
 		}
-		at := t.sums[uint32(s)-1] & mask
-		for t.slots[at] != 0 {
+		at := uint64(s.tag) & mask
+		for t.slots[at].id != 0 {
 			at = (at + 1) & mask
 		}
 		t.slots[at] = s
