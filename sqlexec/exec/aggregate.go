@@ -297,19 +297,52 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 			return nil, err
 		}
 	}
-	numbers, values := s.shared.Values()
-	out := &vector.Batch{N: len(numbers), Cols: []*vector.Vector{values}}
-	for _, a := range all.accs {
-		v, err := a.Result(bound)
-		if err != nil {
+	results := make([]*vector.Vector, len(all.accs))
+	for i, a := range all.accs {
+		var err error
+		if results[i], err = a.Result(bound); err != nil {
 			return nil, err
 		}
-		dense := &vector.Vector{}
-		dense.Gather(v, numbers)
-		out.Cols = append(out.Cols, dense)
 	}
-	return Values(out), nil
+	out := &pieces{}
+	for k := range intern.Shards {
+		numbers, values := s.shared.Values(k)
+		b := &vector.Batch{N: len(numbers), Cols: []*vector.Vector{values}}
+		for _, r := range results {
+			v := &vector.Vector{}
+			v.Gather(r, numbers)
+			b.Cols = append(b.Cols, v)
+		}
+		out.list = append(out.list, Values(b).Reader(0))
+	}
+	return out, nil
 }
+
+// pieces is a source of several large batches, one after the other.
+type pieces struct {
+	mu   sync.Mutex // protects list
+	list []Reader
+}
+
+// Reader gives a worker its share: workers take batches of the same piece until it ends.
+func (p *pieces) Reader(int) Reader { return &piecesReader{p} }
+
+type piecesReader struct{ p *pieces }
+
+func (r *piecesReader) Next(b *vector.Batch) (bool, error) {
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	for len(r.p.list) > 0 {
+		ok, err := r.p.list[0].Next(b)
+		if ok || err != nil {
+			return ok, err
+		}
+		r.p.list = r.p.list[1:]
+	}
+	return false, nil
+}
+
+func (r *piecesReader) Close() {}
 
 // maxGroups bounds the groups of one aggregation.
 const maxGroups = 1 << 30

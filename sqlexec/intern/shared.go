@@ -44,17 +44,17 @@ func (s *Shared) Bytes() int64 {
 	return n
 }
 
-// Values gives all values, Flat, with their numbers. Only when no worker is at work any more.
-func (s *Shared) Values() (numbers []uint32, values *vector.Vector) {
-	values = &vector.Vector{Type: s.shards[0].in.Values.Type}
-	for i := range s.shards {
-		in := s.shards[i].in
-		values.Append(len(numbers), in.Values, 0, in.n)
-		for k := range in.n {
-			numbers = append(numbers, uint32(k)<<shardBits|uint32(i))
-		}
+// Shards is the number of pieces that Values comes in.
+const Shards = shards
+
+// Values gives the values of piece i, Flat, with their numbers. Only when no worker is at work any more.
+func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
+	in := s.shards[i].in
+	numbers = make([]uint32, in.n)
+	for k := range numbers {
+		numbers[k] = uint32(k)<<shardBits | uint32(i)
 	}
-	return numbers, values
+	return numbers, in.Values
 }
 
 // Worker interns into a Shared. One goroutine at a time.
