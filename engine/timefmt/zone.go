@@ -46,8 +46,7 @@ func loadZone(name string) (*time.Location, error) {
 		rest = strings.TrimPrefix(rest, ":")
 		minute, rest, ok = readDigits(rest, 2, 2)
 	}
-	// The bounds of zones on earth.
-	if total := hour*60 + minute; !ok || rest != "" || minute > 59 || total > 14*60 {
+	if !ok || rest != "" || minute > 59 || hour > 23 { // less than a day either way, as ISO 8601 has it
 		return nil, fmt.Errorf("invalid time zone %q", name)
 	}
 	sec := hour*3600 + minute*60
