@@ -109,6 +109,7 @@ func TestRefused(t *testing.T) {
 		{"type", public("fields"), hint, []vector.Field{{Name: "v", Type: text}}, "column v expect type Int64, given: String"},
 		{"role", public("fields"), Hint{AutoCreate: true, TimeIndex: "ts", Tags: []string{"v"}}, []vector.Field{{Name: "v", Type: vector.Int64Type}}, "column v expect"},
 		{"no table", public("absent"), closed, nil, "Invalid InsertRequest, reason: Table `absent` does not exist, and `auto_create_table` hint is disabled"},
+		{"no table by configuration", public("absent"), Hint{Disabled: true, TimeIndex: "ts"}, nil, "Table `absent` does not exist, auto-create table is disabled by frontend config"},
 		{"no column", public("fields"), closed, []vector.Field{{Name: "new", Type: text}}, "`auto_create_table` hint is disabled"},
 		{"another time index", public("fields"), Hint{AutoCreate: true, TimeIndex: "other"}, []vector.Field{{Name: "other", Type: vector.Timestamp(3)}}, "TIMESTAMP"},
 	} {

@@ -144,6 +144,14 @@ func (e *core) writeTable(ctx context.Context, w *writeEntry) (int, error) {
 	}
 }
 
+// refuse is the error for what a write would have to create while AutoCreate is off.
+func (h *Hint) refuse(format string, args ...any) error {
+	if h.Disabled {
+		return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, auto-create table is disabled by frontend config", fmt.Sprintf(format, args...))
+	}
+	return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, and `auto_create_table` hint is disabled", fmt.Sprintf(format, args...))
+}
+
 // resolve finds the table of a write, or makes it.
 func (e *core) resolve(ctx context.Context, w *writeEntry, fields []vector.Field) (*region, error) {
 	for {
@@ -155,7 +163,7 @@ func (e *core) resolve(ctx context.Context, w *writeEntry, fields []vector.Field
 			return nil, status.New(status.InvalidArguments, "Failed to find schema, schema info: service.%s", w.name.DB)
 		}
 		if !w.hint.AutoCreate {
-			return nil, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: Table `%s` does not exist, and `auto_create_table` hint is disabled", w.name.Table)
+			return nil, w.hint.refuse("Table `%s` does not exist", w.name.Table)
 		}
 		t, err := tableOf(w, fields)
 		if err != nil {
@@ -239,7 +247,7 @@ func (e *core) evolve(ctx context.Context, name schema.Name, fields []vector.Fie
 			return t, nil
 		}
 		if !h.AutoCreate {
-			return nil, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: column %s does not exist in table `%s`, and `auto_create_table` hint is disabled", add[0].Name, name.Table)
+			return nil, h.refuse("column %s does not exist in table `%s`", add[0].Name, name.Table)
 		}
 		if n := len(t.Columns) + len(add); n > maxColumns {
 			return nil, status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", name.Table, n, maxColumns)

@@ -54,7 +54,10 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if err != nil {
 		return engine.Hint{}, err
 	}
-	return engine.Hint{AutoCreate: create, TimeIndex: h.time, Options: options, Comment: commentCreated}, nil
+	if h.request.NoAutoCreate {
+		create = false
+	}
+	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Options: options, Comment: commentCreated}, nil
 }
 
 // setMode decides between keeping all rows, which is what log tables do, and merging rows of equal key and time.

@@ -79,6 +79,8 @@ type Request struct {
 	MaxDepth int
 	// Hints are the table hints of the headers by key: ttl, append_mode, ... Unknown keys are ignored.
 	Hints map[string]string
+	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
+	NoAutoCreate bool
 }
 
 // SetParams takes over what the header x-service-pipeline-params says: k=v pairs joined by &. max_nested_levels wants a

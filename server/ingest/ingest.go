@@ -29,7 +29,7 @@ type Store interface {
 type Options struct {
 	Pipelines Pipelines
 	Store     Store
-	// NoAutoCreate refuses to create tables, whatever hints say.
+	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
 	// MaxBytes bounds the bytes of the bodies taken at a time, 0 meaning no bound; MaxWait is how long a request waits
 	// for room.
@@ -72,12 +72,7 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if h.o.NoAutoCreate {
-		if req.Hints == nil {
-			req.Hints = map[string]string{}
-		}
-		req.Hints["auto_create_table"] = "false"
-	}
+	req.NoAutoCreate = h.o.NoAutoCreate
 	if h.budget != nil {
 		giveBack, err := h.budget.take(c.Context, int64(c.Request.Header.ContentLength()))
 		if err != nil {
