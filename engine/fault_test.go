@@ -236,6 +236,9 @@ func TestDamagedPart(t *testing.T) {
 		if len(aside) != 1 || !strings.Contains(aside[0].File, names[1]) {
 			t.Fatalf("set aside: %v, want %s", aside, names[1])
 		}
+		if strings.Contains(aside[0].Reason, "/data") { // clients see it
+			t.Errorf("reason names the data directory: %s", aside[0].Reason)
+		}
 		if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != 2 {
 			t.Fatalf("rows of the other parts: %v %v", lines, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"path"
 	"sync/atomic"
 
 	"varve/engine/scan"
@@ -19,7 +20,7 @@ import (
 // Part is an open part. Opening reads and checks footer and directory only; dictionaries, zones, postings and series
 // are read when first needed. Safe for concurrent use.
 type Part struct {
-	name    string
+	name    string // the file's name, without its directory: errors that clients see carry it
 	mapping vfs.Mapping
 	data    []byte
 	id      uint64 // names the part in the cache
@@ -69,7 +70,7 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("part %s: %w", name, err)
 	}
-	p := &Part{name: name, mapping: m, data: m.Bytes(), id: partIDs.Add(1), cache: o.Cache, metrics: o.Metrics}
+	p := &Part{name: path.Base(name), mapping: m, data: m.Bytes(), id: partIDs.Add(1), cache: o.Cache, metrics: o.Metrics}
 	if p.cache == nil {
 		p.cache = NewCache(0)
 	}
@@ -134,7 +135,7 @@ func (p *Part) corrupt(err error, where string) error {
 // Meta is what the engine keeps of the part.
 func (p *Part) Meta() Meta { return p.meta }
 
-// Name is the name that the part was opened by.
+// Name is the name of the part's file, without its directory.
 func (p *Part) Name() string { return p.name }
 
 // Run is the part as a sorted set of rows.
