@@ -22,12 +22,23 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 	ctx, done := x.start(ctx, s, st)
 	r, err := x.execute(ctx, s, st)
 	if err != nil || r.Rows == nil {
-		err = ended(ctx, err)
+		err = ended(ctx, locate(st, err))
 		done()
 		return r, err
 	}
 	r.Rows = &guarded{Reader: r.Rows, ctx: ctx, done: done}
 	return r, nil
+}
+
+// locate adds the place of an error to its message: that of the name or expression at fault, else, for a table or database
+// that is missing, that of the statement's own name.
+func locate(st parse.Statement, err error) error {
+	if code := status.Of(err); code == status.TableNotFound || code == status.DatabaseNotFound {
+		if name := parse.Target(st); len(name) > 0 {
+			err = parse.PlaceError(err, name[0].At)
+		}
+	}
+	return parse.Locate(st, err)
 }
 
 // ended gives errors of a statement that was ended from outside their code.

@@ -79,7 +79,7 @@ func (x *Executor) target(sess *Session, table *schema.Table, s *parse.Insert, s
 	for _, id := range s.Columns {
 		i := table.Column(id.Name)
 		if i < 0 {
-			return nil, columnNotFound(id.Name, table)
+			return nil, parse.PlaceError(columnNotFound(id.Name, table), id.At)
 		}
 		t.columns = append(t.columns, i)
 	}

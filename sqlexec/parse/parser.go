@@ -52,7 +52,7 @@ func Parse(text string) ([]Statement, error) {
 		if p.tok.kind != tokEOF && !p.isOp(";") {
 			return nil, p.trailing()
 		}
-		st.setSource(strings.TrimSpace(text[start:p.prev]))
+		st.setSource(text, start, p.prev)
 		list = append(list, st)
 	}
 	if len(list) == 0 {

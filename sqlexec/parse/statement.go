@@ -201,7 +201,7 @@ func (p *parser) explain() (Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Of.setSource(p.src[at.pos:p.prev])
+	s.Of.setSource(p.src, at.pos, p.prev)
 	return s, nil
 }
 

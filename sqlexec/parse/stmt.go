@@ -1,18 +1,30 @@
 package parse
 
+import "strings"
+
 // Statement is one SQL statement.
 type Statement interface {
 	// Source is the statement's text as the client wrote it, without the semicolon.
 	Source() string
-	setSource(string)
+	setSource(text string, from, to Pos)
+	// place is the line and column of a position of the statement.
+	place(at Pos) (line, column int)
 }
 
 // Stmt is what every statement has.
-type Stmt struct{ Text string }
+type Stmt struct {
+	Text string
+	all  string // the text that the statement stands in: positions count from its beginning
+}
 
 // Source is the statement's text.
-func (s *Stmt) Source() string     { return s.Text }
-func (s *Stmt) setSource(t string) { s.Text = t }
+func (s *Stmt) Source() string { return s.Text }
+
+func (s *Stmt) setSource(text string, from, to Pos) {
+	s.Text, s.all = strings.TrimSpace(text[from:to]), text
+}
+
+func (s *Stmt) place(at Pos) (line, column int) { return Place(s.all, at) }
 
 // Option is a key with a value of WITH (..) or SET; Value is the text of the literal, Null tells NULL.
 type Option struct {

@@ -23,8 +23,16 @@ type exprBinder struct {
 	where string
 }
 
-// bind gives the bound form of x.
+// bind gives the bound form of x. An error carries the place of the innermost expression that has it.
 func (eb *exprBinder) bind(x parse.Expr) (expr.Expr, error) {
+	e, err := eb.bindForm(x)
+	if err != nil {
+		return nil, parse.PlaceError(err, x.Position())
+	}
+	return e, nil
+}
+
+func (eb *exprBinder) bindForm(x parse.Expr) (expr.Expr, error) {
 	if eb.special != nil {
 		if e, ok, err := eb.special(x); ok || err != nil {
 			return e, err

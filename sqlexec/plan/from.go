@@ -118,7 +118,7 @@ func (b *binder) table(t *parse.Table) (Node, error) {
 	}
 	rel, err := b.cat.Relation(t.Name, b.db)
 	if err != nil {
-		return nil, err
+		return nil, parse.PlaceError(err, t.Name[0].At)
 	}
 	switch {
 	case rel.View != nil:
@@ -186,7 +186,7 @@ func (b *binder) view(rel *Relation, a *parse.Alias) (Node, error) {
 	defer func() { b.ctes, b.db, b.views = saved, db, b.views-1 }()
 	n, err := b.query(rel.View.Query, nil)
 	if err != nil {
-		return nil, err
+		return nil, parse.Unplace(err)
 	}
 	if len(rel.View.Columns) > 0 && len(rel.View.Columns) != len(n.Columns()) {
 		return nil, planError("view %s has %d columns, its query gives %d", rel.Name, len(rel.View.Columns), len(n.Columns()))

@@ -215,7 +215,7 @@ func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Wind
 		if expr.IsAggregate(c.Name) {
 			return f, status.New(status.Unsupported, "%s is not supported as a window function", c.Name)
 		}
-		return f, planError("Invalid function '%s'", c.Name)
+		return f, parse.PlaceError(planError("Invalid function '%s'.", c.Name), c.Position())
 	}
 	if c.Distinct {
 		return f, status.New(status.Unsupported, "DISTINCT is not supported in a window function")

@@ -1,0 +1,90 @@
+package parse
+
+import (
+	"errors"
+
+	"varve/engine/status"
+)
+
+// Placed is an error with its place in the text of the request. Who finds the error knows the place, who has the statement
+// knows the text: Locate brings them together.
+type Placed struct {
+	At  Pos
+	Err error
+}
+
+func (p *Placed) Error() string { return p.Err.Error() }
+
+// Unwrap gives the error without its place.
+func (p *Placed) Unwrap() error { return p.Err }
+
+// PlaceError gives an error of meaning (an unknown name, a wrong argument) the place at. An error that has a place keeps it:
+// the innermost is the most exact. Errors of running and position 0, which made-up expressions have, give err as it is.
+func PlaceError(err error, at Pos) error {
+	var placed *Placed
+	if err == nil || at == 0 || errors.As(err, &placed) {
+		return err
+	}
+	switch status.Of(err) {
+	case status.PlanQuery, status.InvalidSyntax, status.Unsupported, status.TableNotFound, status.TableColumnNotFound, status.DatabaseNotFound:
+		return &Placed{at, err}
+	}
+	return err
+}
+
+// Unplace takes the place off an error whose place is in another text, that of a view.
+func Unplace(err error) error {
+	var placed *Placed
+	if errors.As(err, &placed) {
+		return placed.Err
+	}
+	return err
+}
+
+// Locate ends the message of a placed error with line and column in the text that st was read from.
+func Locate(st Statement, err error) error {
+	var placed *Placed
+	var e *status.Error
+	if !errors.As(err, &placed) || !errors.As(err, &e) {
+		return err
+	}
+	line, column := st.place(placed.At)
+	return status.Wrap(e.Cause, e.Code, "%s (line %d, column %d)", e.Msg, line, column)
+}
+
+// Target is the table or database that a statement is about; nil for statements about none or several.
+func Target(st Statement) Name {
+	switch st := st.(type) {
+	case *Insert:
+		return st.Table
+	case *Delete:
+		return st.Table
+	case *Describe:
+		return st.Name
+	case *Truncate:
+		return st.Name
+	case *AlterTable:
+		return st.Name
+	case *AlterDatabase:
+		return st.Name
+	case *DropDatabase:
+		return st.Name
+	case *CreateTable:
+		return st.Name
+	case *Comment:
+		return st.Table
+	case *Use:
+		return st.Name
+	case *Show:
+		return st.Table
+	case *Admin:
+		if len(st.Call.Args) > 0 { // the name is in a string
+			return Name{{At: st.Call.Args[0].Position()}}
+		}
+	case *DropTable:
+		if len(st.Names) == 1 {
+			return st.Names[0]
+		}
+	}
+	return nil
+}
