@@ -77,7 +77,19 @@ func (e *Engine) Collectors() []prometheus.Collector {
 		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.MemtableBytes, m.Parts, m.PartBytes, m.Tables,
 		m.Damaged, m.ReplayedRows}
 	c = append(c, e.log.Metrics().Collectors()...)
-	return append(c, readCollectors(m.SST)...)
+	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)
+}
+
+// cacheCollectors are the figures of the cache of decoded blocks.
+func cacheCollectors(c *sst.Cache) []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_cache_hits_total", Help: "Blocks of parts found decoded in the cache."},
+			func() float64 { return float64(c.Hits.Load()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_cache_misses_total", Help: "Blocks of parts looked for in the cache in vain."},
+			func() float64 { return float64(c.Misses.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_cache_bytes", Help: "Memory of the cache of decoded blocks."},
+			func() float64 { return float64(c.Bytes()) }),
+	}
 }
 
 // readCollectors are the figures of reading parts.
