@@ -139,7 +139,7 @@ func dropColumn(t *schema.Table, o *parse.DropColumn) (*schema.Table, error) {
 		if o.IfExists {
 			return t, nil
 		}
-		return nil, columnNotFound(o.Name.Name, t)
+		return nil, parse.PlaceError(columnNotFound(o.Name.Name, t), o.Name.At)
 	}
 	if t.Columns[i].Semantic != schema.Field {
 		return nil, status.New(status.InvalidArguments, "Not allowed to remove index column %s from table %s", o.Name.Name, t.Name)
@@ -160,7 +160,7 @@ func dropColumn(t *schema.Table, o *parse.DropColumn) (*schema.Table, error) {
 func modifyType(t *schema.Table, o *parse.ModifyType) (*schema.Table, error) {
 	i := t.Column(o.Name.Name)
 	if i < 0 {
-		return nil, columnNotFound(o.Name.Name, t)
+		return nil, parse.PlaceError(columnNotFound(o.Name.Name, t), o.Name.At)
 	}
 	to, err := o.Type.Resolve()
 	if err != nil {
@@ -213,7 +213,7 @@ func castable(from, to vector.Type) bool {
 func (x *Executor) modifyDefault(sess *Session, t *schema.Table, o *parse.ModifyDefault) (*schema.Table, error) {
 	i := t.Column(o.Name.Name)
 	if i < 0 {
-		return nil, columnNotFound(o.Name.Name, t)
+		return nil, parse.PlaceError(columnNotFound(o.Name.Name, t), o.Name.At)
 	}
 	n := cloneTable(t)
 	c := &n.Columns[i]
@@ -230,7 +230,7 @@ func (x *Executor) modifyDefault(sess *Session, t *schema.Table, o *parse.Modify
 func modifyIndex(t *schema.Table, o *parse.ModifyIndex) (*schema.Table, error) {
 	i := t.Column(o.Name.Name)
 	if i < 0 {
-		return nil, columnNotFound(o.Name.Name, t)
+		return nil, parse.PlaceError(columnNotFound(o.Name.Name, t), o.Name.At)
 	}
 	n := cloneTable(t)
 	c := &n.Columns[i]

@@ -65,12 +65,12 @@ func (d DataType) Resolve() (vector.Type, error) {
 	case "DECIMAL", "NUMERIC", "DEC":
 		return d.decimal()
 	case "VECTOR":
-		return vector.Type{}, status.New(status.Unsupported, "data type %s is not supported", d)
+		return vector.Type{}, PlaceError(status.New(status.Unsupported, "data type %s is not supported", d), d.At)
 	}
 	if t, ok := typeNames[d.Name]; ok {
 		return t, nil
 	}
-	return vector.Type{}, status.New(status.InvalidSyntax, "Invalid SQL syntax: unknown data type %s", d)
+	return vector.Type{}, PlaceError(status.New(status.InvalidSyntax, "Invalid SQL syntax: unknown data type %s", d), d.At)
 }
 
 func (d DataType) timePrecision(def uint8) (uint8, error) {
