@@ -14,6 +14,14 @@ import (
 // Aggregate gives one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal. Without
 // keys there is exactly one row, also over nothing.
 func Aggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (Sink, error) {
+	if countsDistinct(keys, aggs) {
+		groups, err := newAggregate(aggs[0].Args, nil, budget)
+		return &distinctCount{groups, aggs[0]}, err
+	}
+	return newAggregate(keys, aggs, budget)
+}
+
+func newAggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (*aggregate, error) {
 	s := &aggregate{keys: keys, aggs: aggs, budget: budget, list: append([]expr.Expr(nil), keys...)}
 	for _, a := range aggs {
 		s.list = append(s.list, a.Inputs()...)
