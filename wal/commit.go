@@ -91,7 +91,7 @@ func (w *writer) commit() {
 	}
 	if err != nil {
 		w.abandon()
-		err = status.Wrap(err, status.StorageUnavailable, "the log cannot be written: %v", err)
+		err = status.Wrap(err, status.StorageUnavailable, "the log cannot be written: %s", vfs.Reason(err))
 		w.l.metrics.Failures.Inc()
 	}
 	for i, p := range w.batch {

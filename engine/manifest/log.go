@@ -182,7 +182,7 @@ func (m *Manifest) Apply(e Edit) error {
 	}
 	if err != nil {
 		m.abandon()
-		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %v", err)
+		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %s", vfs.Reason(err))
 	}
 	m.number++
 	m.edits += int64(len(frame))
@@ -218,7 +218,7 @@ func (m *Manifest) rewrite(s *State) error {
 		m.f, err = m.fs.OpenAppend(path.Join(m.dir, FileName))
 	}
 	if err != nil {
-		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %v", err)
+		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %s", vfs.Reason(err))
 	}
 	m.number, m.snapshot, m.edits = number, int64(len(frame)-fileHead), 0
 	return nil

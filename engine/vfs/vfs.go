@@ -3,6 +3,7 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"os"
 )
@@ -52,4 +53,18 @@ type Mapping interface {
 	// WillNeed advises that the range is read soon. Offsets are clipped.
 	WillNeed(off, n int64)
 	Unmap() error
+}
+
+// Reason is what went wrong in words that a client may read: the operating system's own, without names of directories,
+// which are the operator's business and in the log.
+func Reason(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Op + ": " + p.Err.Error()
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Op + ": " + l.Err.Error()
+	}
+	return err.Error()
 }

@@ -3,6 +3,7 @@ package vfs
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -235,5 +236,15 @@ func TestCrashDropsOnlyWhatWasNotSynced(t *testing.T) {
 	}
 	if dropped == 0 || kept == 0 {
 		t.Errorf("un-synced entries: %d dropped, %d kept", dropped, kept)
+	}
+}
+
+func TestReasonNamesNoDirectory(t *testing.T) {
+	_, err := OS().Open(filepath.Join(t.TempDir(), "absent"))
+	if got := Reason(fmt.Errorf("new segment: %w", err)); got != "open: no such file or directory" {
+		t.Errorf("reason %q", got)
+	}
+	if got := Reason(errors.New("plain")); got != "plain" {
+		t.Errorf("reason %q", got)
 	}
 }
