@@ -25,7 +25,7 @@ func castKernel(c *Cast) (kernel, error) {
 	}
 	one := converter(from, to, c.zone)
 	try := c.Try
-	return func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+	byRow := func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		src := args[0]
 		for i := range n {
 			if valid != nil && !valid.Get(i) {
@@ -44,7 +44,76 @@ func castKernel(c *Cast) (kernel, error) {
 			}
 		}
 		return nil
-	}, nil
+	}
+	return castLoop(from, to, byRow), nil
+}
+
+// retypes tells whether a cast changes no value's form: integers that widen, counts of a time's unit, JSON as text.
+func retypes(from, to vector.Type) bool {
+	switch {
+	case signed(from) && signed(to), unsigned(from) && unsigned(to), float(from) && float(to):
+		return width(from) <= width(to) && (from.ID != vector.TypeFloat64 || to.ID == vector.TypeFloat64)
+	case signed(from):
+		return to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime || to.ID == vector.TypeDuration
+	case to == vector.Int64Type:
+		return from.Kind() == vector.Int64
+	case to.IsText():
+		return from.ID == vector.TypeJSON
+	}
+	return to.ID == vector.TypeBinary && from.IsText()
+}
+
+// castLoop gives the conversions of numbers that fail for no value, or for few, a loop of their own.
+func castLoop(from, to vector.Type, byRow kernel) kernel {
+	switch {
+	case from.IsInteger() && float(to):
+		return func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			out.Floats = resized(out.Floats, n)
+			if from.Kind() == vector.Int64 {
+				toFloats(out.Floats, a[0].Ints[:n])
+			} else {
+				toFloats(out.Floats, a[0].Uints[:n])
+			}
+			if to.ID == vector.TypeFloat32 {
+				for i, x := range out.Floats {
+					out.Floats[i] = float64(float32(x))
+				}
+			}
+			return nil
+		}
+	case from.IsTimestamp() && to.IsTimestamp():
+		coarse, fine := from.UnitsPerSecond(), to.UnitsPerSecond()
+		return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			x := a[0].Ints[:n]
+			out.Ints = resized(out.Ints, n)
+			if coarse >= fine {
+				for i, t := range x {
+					out.Ints[i] = floorDiv(t, coarse/fine)
+				}
+				return nil
+			}
+			factor := fine / coarse
+			var bad int64
+			for i, t := range x {
+				y := t * factor
+				out.Ints[i] = y
+				bad |= y/factor ^ t
+			}
+			if bad == 0 {
+				return nil
+			}
+			out.Ints = out.Ints[:0] // a row, perhaps one without a value, does not fit
+			return byRow(n, a, valid, out)
+		}
+	}
+	return byRow
+}
+
+func toFloats[T int64 | uint64](out []float64, x []T) {
+	x = x[:len(out)]
+	for i := range out {
+		out[i] = float64(x[i])
+	}
 }
 
 // growBit sets bit i, which may be the first of a new word.

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"varve/engine/vector"
 )
 
@@ -17,22 +19,15 @@ func (c *Context) castAll(args []Expr, t vector.Type) ([]Expr, error) {
 }
 
 func init() {
-	for _, op := range []struct {
-		name string
-		test func(d int) bool
-	}{
-		{"=", func(d int) bool { return d == 0 }}, {"<>", func(d int) bool { return d != 0 }},
-		{"<", func(d int) bool { return d < 0 }}, {"<=", func(d int) bool { return d <= 0 }},
-		{">", func(d int) bool { return d > 0 }}, {">=", func(d int) bool { return d >= 0 }},
-	} {
-		f := &Function{infix: op.name, min: 2, max: 2, bind: bindCompare(op.name, op.test)}
-		switch op.name {
+	for _, op := range []string{"=", "<>", "<", "<=", ">", ">="} {
+		f := &Function{infix: op, min: 2, max: 2, bind: bindCompare(op)}
+		switch op {
 		case "=":
 			register(f, "=", "==")
 		case "<>":
 			register(f, "<>", "!=")
 		default:
-			register(f, op.name)
+			register(f, op)
 		}
 	}
 	distinct := func(want bool) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -51,22 +46,24 @@ func init() {
 	}
 	register(&Function{lazy: true, infix: "IS DISTINCT FROM", min: 2, max: 2, bind: distinct(true)}, "is distinct from")
 	register(&Function{lazy: true, infix: "IS NOT DISTINCT FROM", min: 2, max: 2, bind: distinct(false)}, "is not distinct from")
-	register(&Function{lazy: true, makesNull: true, infix: "AND", min: 2, max: -1, bind: bindLogic(true)}, "and")
-	register(&Function{lazy: true, makesNull: true, infix: "OR", min: 2, max: -1, bind: bindLogic(false)}, "or")
+	register(&Function{lazy: true, makesNull: true, infix: "AND", min: 2, max: -1, bind: bindLogic}, "and")
+	register(&Function{lazy: true, makesNull: true, infix: "OR", min: 2, max: -1, bind: bindLogic}, "or")
 	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args, err := c.castAll(args, vector.BoolType)
 		return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			return eachBool(n, out, func(i int) bool { return !a[0].Bools.Get(i) })
+			out.Bools = append(out.Bools, a[0].Bools[:vector.Words(n)]...)
+			negate(out.Bools, nil, n)
+			return nil
 		}, err
 	}}, "not")
-	isTest("is null", func(null, _ bool) bool { return null })
-	isTest("is not null", func(null, _ bool) bool { return !null })
-	isTest("is true", func(null, x bool) bool { return !null && x })
-	isTest("is not true", func(null, x bool) bool { return null || !x })
-	isTest("is false", func(null, x bool) bool { return !null && !x })
-	isTest("is not false", func(null, x bool) bool { return null || x })
-	isTest("is unknown", func(null, _ bool) bool { return null })
-	isTest("is not unknown", func(null, _ bool) bool { return !null })
+	isNull("is null", "isnull")
+	isNull("is not null")
+	isTest("is true", false, true, false)
+	isTest("is not true", true, false, true)
+	isTest("is false", false, false, true)
+	isTest("is not false", true, true, false)
+	isTest("is unknown", true, false, false)
+	isTest("is not unknown", false, true, true)
 	registerChoices()
 }
 
@@ -81,25 +78,30 @@ func eachBool(n int, out *vector.Vector, f func(i int) bool) error {
 	return nil
 }
 
-// isTest registers x IS [NOT] NULL, TRUE, FALSE, UNKNOWN.
-func isTest(name string, test func(null, x bool) bool) {
-	onBool := name != "is null" && name != "is not null"
-	names := []string{name}
-	if name == "is null" {
-		names = append(names, "isnull")
-	}
-	register(&Function{lazy: true, min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		var err error
-		if onBool {
-			args, err = c.castAll(args, vector.BoolType)
-		}
-		return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			return eachBool(n, out, func(i int) bool {
-				null := a[0].IsNull(i)
-				return test(null, onBool && !null && a[0].Bools.Get(i))
-			})
-		}, err
+// isNull registers a test for NULL, which compiles to a nullNode.
+func isNull(names ...string) {
+	register(&Function{lazy: true, min: 1, max: 1, bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return args, vector.BoolType, nil, nil
 	}}, names...)
+}
+
+// isTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by what they are for NULL, true and false.
+func isTest(name string, onNull, onTrue, onFalse bool) {
+	null, yes, no := -b2i(onNull), -b2i(onTrue), -b2i(onFalse)
+	register(&Function{lazy: true, min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		args, err := c.castAll(args, vector.BoolType)
+		return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for w, x := range a[0].Bools[:vector.Words(n)] {
+				valid := ^uint64(0)
+				if a[0].Valid != nil {
+					valid = a[0].Valid[w]
+				}
+				out.Bools = append(out.Bools, ^valid&null|valid&(x&yes|^x&no))
+			}
+			clearTail(out.Bools, n)
+			return nil
+		}, err
+	}}, name)
 }
 
 // comparable casts two arguments to the type they are compared in.
@@ -128,48 +130,31 @@ func (c *Context) comparable(op string, args []Expr) ([]Expr, error) {
 	return out, nil
 }
 
-func bindCompare(name string, test func(int) bool) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
-	// results for less, equal, greater
-	lt, eq, gt := test(-1), test(0), test(1)
+// bindCompare binds a comparison of two columns; one with a constant compiles to a condNode where that is possible.
+// Less and equal are computed, the others are these with the sides exchanged, negated or both.
+func bindCompare(name string) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	swap, not := name == ">" || name == "<=", name == "<>" || name == "<=" || name == ">="
+	decide := lessOf
+	if name == "=" || name == "<>" {
+		decide = equalOf
+	}
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args, err := c.comparable(name, args)
 		if err != nil {
 			return nil, vector.BoolType, nil, err
 		}
-		t := args[0].Type()
 		return args, vector.BoolType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			out.Bools = vector.MakeBitmap(n)
-			switch {
-			case t.Kind() == vector.Int64:
-				compareSlices(out.Bools, a[0].Ints[:n], a[1].Ints[:n], lt, eq, gt)
-			case t.Kind() == vector.Uint64:
-				compareSlices(out.Bools, a[0].Uints[:n], a[1].Uints[:n], lt, eq, gt)
-			default:
-				for i := range n {
-					if valid != nil && !valid.Get(i) {
-						continue
-					}
-					if d := Compare(a[0], i, a[1], i); d < 0 && lt || d == 0 && eq || d > 0 && gt {
-						out.Bools.Set(i)
-					}
-				}
+			x, y := a[0], a[1]
+			if swap {
+				x, y = y, x
+			}
+			out.Bools = wordsOf(out.Bools, n)
+			decide(out.Bools, x, y, valid, n)
+			if not {
+				negate(out.Bools, nil, n)
 			}
 			return nil
 		}, nil
-	}
-}
-
-// compareSlices sets the bits of rows whose comparison is wanted, a word of 64 rows at a time.
-func compareSlices[T int64 | uint64](hit []uint64, a, b []T, lt, eq, gt bool) {
-	less, equal, greater := b2i(lt), b2i(eq), b2i(gt)
-	for w := range hit {
-		x := a[w*64 : min(w*64+64, len(a))]
-		y := b[w*64:][:len(x)]
-		var m uint64
-		for i := range x {
-			m |= (less&b2i(x[i] < y[i]) | equal&b2i(x[i] == y[i]) | greater&b2i(x[i] > y[i])) << i
-		}
-		hit[w] = m
 	}
 }
 
@@ -182,56 +167,15 @@ func b2i(b bool) uint64 {
 	return x
 }
 
-// bindLogic is AND (all) or OR of BOOLEANs in three-valued logic, on whole words: a row is known when it is decided by
-// one argument, or when all arguments are known.
-func bindLogic(all bool) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
-	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		for _, a := range args {
-			if t := a.Type(); t != vector.BoolType && t != vector.NullType {
-				return nil, vector.BoolType, nil, planError("AND and OR need boolean expressions, found %s of type %s", a, t)
-			}
+// bindLogic binds AND and OR, which compile to a logicNode.
+func bindLogic(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	for _, a := range args {
+		if t := a.Type(); t != vector.BoolType && t != vector.NullType {
+			return nil, vector.BoolType, nil, planError("AND and OR need boolean expressions, found %s of type %s", a, t)
 		}
-		args, err := c.castAll(args, vector.BoolType)
-		return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			words := vector.Words(n)
-			out.Bools = vector.MakeBitmap(n)
-			var known vector.Bitmap
-			for w := range words {
-				decided, value, unknown := uint64(0), uint64(0), uint64(0)
-				if all {
-					value = ^uint64(0)
-				}
-				for _, v := range a {
-					valid := ^uint64(0)
-					if v.Valid != nil {
-						valid = v.Valid[w]
-					}
-					unknown |= ^valid
-					if all {
-						decided |= valid & ^v.Bools[w]
-						value &= v.Bools[w] | ^valid
-					} else {
-						decided |= valid & v.Bools[w]
-						value |= v.Bools[w] & valid
-					}
-				}
-				null := unknown &^ decided
-				out.Bools[w] = value &^ null
-				if null != 0 && known == nil {
-					known = vector.MakeBitmap(n)
-					known.Fill(n)
-				}
-				if known != nil {
-					known[w] &^= null
-				}
-			}
-			if tail := uint(n) & 63; tail != 0 {
-				out.Bools[words-1] &= 1<<tail - 1
-			}
-			out.Valid = known
-			return nil
-		}, err
 	}
+	args, err := c.castAll(args, vector.BoolType)
+	return args, vector.BoolType, nil, err
 }
 
 // registerChoices: coalesce, nullif, if, greatest, least and their names.
@@ -242,16 +186,14 @@ func registerChoices() {
 			return nil, t, nil, err
 		}
 		args, err = c.castAll(args, t)
-		return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			return choose(n, out, func(i int) *vector.Vector {
-				for _, v := range a {
-					if !v.IsNull(i) {
-						return v
-					}
+		return args, t, chooser(func(a []*vector.Vector, i int) int {
+			for k, v := range a {
+				if !v.IsNull(i) {
+					return k
 				}
-				return nil
-			})
-		}, err
+			}
+			return -1
+		}), err
 	}
 	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: first}, "coalesce")
 	register(&Function{lazy: true, makesNull: true, min: 2, max: 2, bind: first}, "ifnull", "nvl")
@@ -261,14 +203,12 @@ func registerChoices() {
 			return nil, vector.Type{}, nil, err
 		}
 		all := append([]Expr{args[0]}, pair...)
-		return all, args[0].Type(), func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			return choose(n, out, func(i int) *vector.Vector {
-				if a[0].IsNull(i) || !a[2].IsNull(i) && Compare(a[1], i, a[2], i) == 0 {
-					return nil
-				}
-				return a[0]
-			})
-		}, nil
+		return all, args[0].Type(), chooser(func(a []*vector.Vector, i int) int {
+			if !a[1].IsNull(i) && !a[2].IsNull(i) && Compare(a[1], i, a[2], i) == 0 {
+				return -1
+			}
+			return 0
+		}), nil
 	}}, "nullif")
 	ifElse := func(test func(v *vector.Vector, i int) bool, boolean bool) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -286,18 +226,12 @@ func registerChoices() {
 					return nil, t, nil, err
 				}
 			}
-			return append([]Expr{cond}, out...), t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-				return choose(n, out, func(i int) *vector.Vector {
-					v := a[2]
-					if test(a[0], i) {
-						v = a[1]
-					}
-					if v.IsNull(i) {
-						return nil
-					}
-					return v
-				})
-			}, nil
+			return append([]Expr{cond}, out...), t, chooser(func(a []*vector.Vector, i int) int {
+				if test(a[0], i) {
+					return 1
+				}
+				return 2
+			}), nil
 		}
 	}
 	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, bind: ifElse(func(v *vector.Vector, i int) bool {
@@ -311,32 +245,61 @@ func registerChoices() {
 				return nil, t, nil, err
 			}
 			args, err = c.castAll(args, t)
-			return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-				return choose(n, out, func(i int) (best *vector.Vector) {
-					for _, v := range a {
-						if !v.IsNull(i) && (best == nil || Compare(v, i, best, i)*sign > 0) {
-							best = v
-						}
+			return args, t, chooser(func(a []*vector.Vector, i int) int {
+				best := -1
+				for k, v := range a {
+					if !v.IsNull(i) && (best < 0 || Compare(v, i, a[best], i)*sign > 0) {
+						best = k
 					}
-					return best
-				})
-			}, err
+				}
+				return best
+			}), err
 		}
 	}
 	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: extreme(1)}, "greatest")
 	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: extreme(-1)}, "least")
 }
 
-// choose builds a result row by row from row i of the vector that pick gives; nil means NULL.
-func choose(n int, out *vector.Vector, pick func(i int) *vector.Vector) error {
-	res := vector.Vector{Type: out.Type}
-	for i := range n {
-		if v := pick(i); v != nil {
-			res.Append(i, v, i, i+1)
-		} else {
-			res.AppendNulls(i, 1)
+// chooser is a kernel that gives row i of the argument whose number pick gives; -1 means NULL.
+func chooser(pick func(a []*vector.Vector, i int) int) kernel {
+	return func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		branches := make([]branch, len(a))
+		for k, v := range a {
+			branches[k] = branch{v: v, dense: true}
 		}
+		missing := false
+		for i := range n {
+			if k := pick(a, i); k >= 0 {
+				branches[k].rows = append(branches[k].rows, uint32(i))
+			} else {
+				missing = true
+			}
+		}
+		branches = slices.DeleteFunc(branches, func(b branch) bool { return len(b.rows) == 0 })
+		switch v := unite(out, n, branches, missing); {
+		case v == out:
+		case len(branches) == 1: // may be an argument, whose memory is not ours
+			out.Append(0, v, 0, n)
+		default:
+			*out = *v
+		}
+		return nil
 	}
-	*out = res
-	return nil
+}
+
+// unite puts branches together in out, or gives a vector of its own; missing tells that some rows have none.
+func unite(out *vector.Vector, n int, branches []branch, missing bool) *vector.Vector {
+	t := out.Type
+	switch t.Kind() {
+	case vector.Int64:
+		out.Ints = scattered(resized(out.Ints, n), branches, func(v *vector.Vector) []int64 { return v.Ints })
+	case vector.Uint64:
+		out.Uints = scattered(resized(out.Uints, n), branches, func(v *vector.Vector) []uint64 { return v.Uints })
+	case vector.Float64:
+		out.Floats = scattered(resized(out.Floats, n), branches, func(v *vector.Vector) []float64 { return v.Floats })
+	default:
+		return assemble(t, n, branches)
+	}
+	out.Valid = validRows(n, branches, missing)
+	return out
 }

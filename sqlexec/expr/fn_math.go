@@ -101,21 +101,19 @@ func init() {
 				return nil, t, nil, err
 			}
 			args, err = c.castAll(args, t)
-			return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-				return choose(n, out, func(i int) *vector.Vector {
-					v := a[0]
-					if v.IsNull(i) {
-						return nil
-					}
-					if lo > 0 && !a[lo].IsNull(i) && Compare(v, i, a[lo], i) < 0 {
-						v = a[lo]
-					}
-					if hi > 0 && !a[hi].IsNull(i) && Compare(v, i, a[hi], i) > 0 {
-						v = a[hi]
-					}
-					return v
-				})
-			}, err
+			return args, t, chooser(func(a []*vector.Vector, i int) int {
+				best := 0
+				if a[0].IsNull(i) {
+					return -1
+				}
+				if lo > 0 && !a[lo].IsNull(i) && Compare(a[0], i, a[lo], i) < 0 {
+					best = lo
+				}
+				if hi > 0 && !a[hi].IsNull(i) && Compare(a[best], i, a[hi], i) > 0 {
+					best = hi
+				}
+				return best
+			}), err
 		}
 	}
 	register(&Function{min: 3, max: 3, bind: clamp(1, 2)}, "clamp")
