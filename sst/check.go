@@ -33,11 +33,12 @@ func Check(fs vfs.FS, name string) []error {
 }
 
 type checker struct {
-	p    *Part
-	errs []error
-	dec  encoding.Decoder
-	v    vector.Vector
-	last int64 // time of the last row of the block before
+	p      *Part
+	errs   []error
+	dec    encoding.Decoder
+	v      vector.Vector
+	tokens index.Tokens
+	last   int64 // time of the last row of the block before
 }
 
 func (c *checker) add(err error) {
@@ -105,12 +106,43 @@ func (c *checker) column(col *column) {
 		if posts != nil {
 			c.postings(col, posts, values, i)
 		}
+		c.filter(col, x, flat, i)
 		if col.id == c.p.dir.time {
 			c.times(col, flat, i)
 		}
 	}
 	if zones != nil && !zones.Equal(x.zones) {
 		c.add(c.p.corrupt(errors.New("zones are not the bounds of the blocks"), fmt.Sprintf("column %q", col.name)))
+	}
+}
+
+// filter holds that the filter of a block has the tokens of all its values.
+func (c *checker) filter(col *column, x *pageIndex, v *vector.Vector, block int) {
+	f := x.filters
+	if f == nil || f.length[block] == 0 {
+		return
+	}
+	b := c.p.data[f.off[block] : f.off[block]+uint64(f.length[block])]
+	if err := c.p.checkFilter(col, block, b); err != nil {
+		c.add(err)
+		return
+	}
+	b = b[:len(b)-sumSize]
+	kind := index.KindOf(b)
+	if kind == 0 {
+		return // of a later program: not used
+	}
+	c.tokens.Reset(kind)
+	n := c.p.blocks[block].rows
+	if v.Valid != nil { // NULL has no token
+		rows := vector.Bitmap(v.Valid[:vector.Words(n)]).AppendRows(nil)
+		dense := &vector.Vector{}
+		dense.Gather(v, rows)
+		v, n = dense, len(rows)
+	}
+	c.tokens.AddColumn(v, n)
+	if !c.tokens.Within(b) {
+		c.add(c.p.corrupt(errors.New("the filter lacks a token of its block"), c.p.place(col, block)))
 	}
 }
 
@@ -148,7 +180,9 @@ func (c *checker) postings(col *column, posts *index.Postings, values *vector.Ve
 			}
 		}
 	} else if c.v.Form != vector.Const || !c.v.IsNull(0) {
-		c.add(c.p.corrupt(errors.New("a column with postings has a block without codes"), c.p.place(col, block)))
+		if !posts.Unknown(block) {
+			c.add(c.p.corrupt(errors.New("a block without codes is missing in the postings"), c.p.place(col, block)))
+		}
 		return
 	}
 	for i, held := range seen {

@@ -9,6 +9,7 @@ import (
 	"varve/engine/vector"
 	"varve/engine/vfs"
 	"varve/sst/encoding"
+	"varve/sst/index"
 )
 
 // dumpRows is the number of first rows that a dump prints in full.
@@ -52,7 +53,7 @@ func (d *dumper) ref(title string, r ref) {
 
 func (d *dumper) head() {
 	p, m := d.p, d.p.meta
-	d.line("part           format version %d, %d bytes, %d of them index", formatVersion, m.Bytes, m.IndexBytes)
+	d.line("part           format version %d, %d bytes, %d of them index", p.version, m.Bytes, m.IndexBytes)
 	d.line("rows           %d in %d blocks of up to %d, %d series", m.Rows, len(p.blocks), p.dir.blockRows, m.Series)
 	d.line("time           %d to %d, in column %d", m.MinTime, m.MaxTime, p.dir.time)
 	d.line("sequence       %d to %d, stored for every row: %t", m.MinSeq, m.MaxSeq, p.dir.hidden)
@@ -94,6 +95,7 @@ func (d *dumper) column(c *column) {
 	d.ref("page index", c.indexRef)
 	d.ref("dictionary", c.dictRef)
 	d.ref("postings", c.postRef)
+	d.ref("filters", c.filterRef)
 	x, err := p.index(c)
 	if err != nil {
 		d.line("  %v", err)
@@ -113,6 +115,13 @@ func (d *dumper) column(c *column) {
 			}
 		}
 		d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i], bounds)
+		if f := x.filters; f != nil && f.length[i] > 0 {
+			about := "damaged"
+			if b := p.filter(c, x, i); b != nil {
+				about = index.Describe(b)
+			}
+			d.line("  filter %-7d at %8d, %6d bytes, %s", i, f.off[i], f.length[i], about)
+		}
 	}
 	d.dictionary(c)
 }
@@ -136,6 +145,11 @@ func (d *dumper) dictionary(c *column) {
 			blocks = fmt.Sprintf(" in %d blocks", posts.Count(i))
 		}
 		d.line("  value %-8d %s%s", i, printed(values, i), blocks)
+	}
+	for i := range d.p.blocks {
+		if posts != nil && posts.Unknown(i) {
+			d.line("  not by value   block %d", i)
+		}
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // Marks and sizes of the format; docs/format/part.md draws them.
 const (
 	magic         = "VARVSST1"
-	formatVersion = 1
+	formatVersion = 2
+	oldestVersion = 1 // without token filters, and with postings for columns all of whose blocks go by the dictionary only
 	footerSize    = 64
 	// maxBlocks bounds the page indexes.
 	maxBlocks = encoding.MaxRows
@@ -56,6 +57,9 @@ type columnEntry struct {
 	dictRef  ref    // dictionary of the part
 	dictSize int    // its number of values
 	postRef  ref    // postings of the dictionary's values
+	// Where its token filters lie, and the bytes of all of them with checksums. Since version 2.
+	filterRef   ref
+	filterBytes uint64
 }
 
 // directory describes everything in the file.
@@ -95,6 +99,7 @@ func (d *directory) append(dst []byte, e *encoding.Encoder) []byte {
 		dst = binary.AppendUvarint(appendRef(dst, c.pageRef), c.bytes)
 		dst = appendRef(appendRef(dst, c.indexRef), c.dictRef)
 		dst = appendRef(binary.AppendUvarint(dst, uint64(c.dictSize)), c.postRef)
+		dst = binary.AppendUvarint(appendRef(dst, c.filterRef), c.filterBytes)
 	}
 	return dst
 }
@@ -158,8 +163,8 @@ func (r *bytesReader) uints(d *encoding.Decoder, limit int) []uint64 {
 	return v
 }
 
-// readDirectory reads and checks a directory; size is where it begins.
-func readDirectory(src []byte, size uint64) (*directory, error) {
+// readDirectory reads and checks a directory of a format version; size is where it begins.
+func readDirectory(src []byte, size uint64, version uint32) (*directory, error) {
 	r := &bytesReader{b: src}
 	var dec encoding.Decoder
 	d := &directory{}
@@ -193,7 +198,10 @@ func readDirectory(src []byte, size uint64) (*directory, error) {
 		c.indexRef, c.dictRef = r.ref(size), r.ref(size)
 		values := r.uvarint()
 		c.postRef = r.ref(size)
-		if r.err == nil && (!c.typ.Known() || c.typ.ID == vector.TypeNull || seen[c.id] || values > encoding.MaxShared || !c.indexRef.present()) {
+		if version > 1 {
+			c.filterRef, c.filterBytes = r.ref(size), r.uvarint()
+		}
+		if r.err == nil && (!c.typ.Known() || c.typ.ID == vector.TypeNull || seen[c.id] || values > encoding.MaxInverted || c.bytes > size || c.filterBytes > size || !c.indexRef.present()) {
 			r.fail("entry of column %d (%q) does not make sense", c.id, c.name)
 		}
 		c.dictSize = int(values)
@@ -248,8 +256,8 @@ func readFooter(file []byte) (f footer, err error) {
 	f.dir = ref{u(0), u(1)}
 	f.rows, f.minTime, f.maxTime = u(2), int64(u(3)), int64(u(4))
 	f.version, f.dirSum = binary.LittleEndian.Uint32(b[40:]), binary.LittleEndian.Uint32(b[44:])
-	if f.version != formatVersion {
-		return f, fmt.Errorf("format version %d; this program reads version %d", f.version, formatVersion)
+	if f.version < oldestVersion || f.version > formatVersion {
+		return f, fmt.Errorf("format version %d; this program reads versions %d to %d", f.version, oldestVersion, formatVersion)
 	}
 	body := uint64(len(file) - footerSize)
 	if f.dir.off < uint64(len(magic)) || f.dir.off > body || f.dir.length != body-f.dir.off || f.rows == 0 || f.rows > maxRows {

@@ -26,6 +26,7 @@ type Part struct {
 	id      uint64 // names the part in the cache
 	cache   *Cache
 	metrics *Metrics
+	version uint32 // of the format
 	meta    Meta
 	dir     *directory
 	columns []*column
@@ -59,6 +60,8 @@ type pageIndex struct {
 	off    []uint64
 	length []uint32 // with checksum
 	zones  *index.Zones
+	// filters is nil when no block has one.
+	filters *filterIndex
 }
 
 var partIDs atomic.Uint64
@@ -92,7 +95,8 @@ func (p *Part) open() error {
 	if got := crc32.Checksum(dir, castagnoli); got != f.dirSum {
 		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), "directory")
 	}
-	if p.dir, err = readDirectory(dir, f.dir.off); err != nil {
+	p.version = f.version
+	if p.dir, err = readDirectory(dir, f.dir.off, f.version); err != nil {
 		return p.corrupt(err, "directory")
 	}
 	p.meta = p.dir.meta(&f, int64(len(p.data)))
@@ -181,29 +185,60 @@ func (p *Part) index(c *column) (*pageIndex, error) {
 func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 	var d encoding.Decoder
 	n := len(p.blocks)
+	x := &pageIndex{}
+	var err error
+	if x.off, x.length, b, err = p.readPlaces(&d, b, true); err != nil {
+		return nil, err
+	}
+	if x.zones, b, err = index.ReadZones(b, c.typ, n, func(i int) int { return p.blocks[i].rows }); err != nil {
+		return nil, err
+	}
+	if p.version > 1 {
+		f := &filterIndex{}
+		if f.off, f.length, b, err = p.readPlaces(&d, b, false); err != nil {
+			return nil, err
+		}
+		if len(f.off) > 0 {
+			f.checked, f.damaged = make([]atomic.Bool, n), make([]atomic.Bool, n)
+			x.filters = f
+		}
+	}
+	if len(b) > 0 {
+		return nil, fmt.Errorf("%d bytes too many", len(b))
+	}
+	return x, nil
+}
+
+// readPlaces reads where the pages or filters of the blocks lie. all: every block has one; else some may have none, with
+// length 0, or nothing may be there at all.
+func (p *Part) readPlaces(d *encoding.Decoder, b []byte, all bool) (off []uint64, length []uint32, rest []byte, err error) {
+	n := len(p.blocks)
 	gaps, b, err := d.Uints(b, n)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	lengths, b, err := d.Uints(b, n)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
+	}
+	if len(gaps) == 0 && len(lengths) == 0 && !all {
+		return nil, nil, b, nil
 	}
 	if len(gaps) != n || len(lengths) != n {
-		return nil, fmt.Errorf("%d and %d pages for %d blocks", len(gaps), len(lengths), n)
+		return nil, nil, nil, fmt.Errorf("%d and %d places for %d blocks", len(gaps), len(lengths), n)
 	}
-	x := &pageIndex{off: make([]uint64, n), length: make([]uint32, n)}
+	off, length = make([]uint64, n), make([]uint32, n)
 	at, size := uint64(0), uint64(len(p.data))
 	for i := range n {
-		if gaps[i] > size-at || lengths[i] > size-at-gaps[i] || lengths[i] < sumSize || lengths[i] > math.MaxUint32 {
-			return nil, fmt.Errorf("page %d lies outside of the file", i)
+		short := lengths[i] < sumSize && (all || lengths[i] > 0)
+		if gaps[i] > size-at || lengths[i] > size-at-gaps[i] || short || lengths[i] > math.MaxUint32 {
+			return nil, nil, nil, fmt.Errorf("what belongs to block %d lies outside of the file", i)
 		}
 		at += gaps[i]
-		x.off[i], x.length[i] = at, uint32(lengths[i])
+		off[i], length[i] = at, uint32(lengths[i])
 		at += lengths[i]
 	}
-	x.zones, err = index.ReadZones(b, c.typ, n, func(i int) int { return p.blocks[i].rows })
-	return x, err
+	return off, length, b, nil
 }
 
 // dictionary gives the values that the column's shared codes stand for; nil when it has none.
@@ -242,7 +277,7 @@ func (p *Part) postings(c *column) (*index.Postings, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := index.ReadPostings(b, c.dictSize, len(p.blocks))
+	x, err := index.ReadPostings(b, c.dictSize, len(p.blocks), p.version > 1)
 	if err != nil {
 		return nil, p.corrupt(err, what)
 	}

@@ -11,7 +11,7 @@ import (
 	"varve/sst/encoding"
 )
 
-// picker decides which blocks and which rows of them pass: time, series, zones, postings, then values.
+// picker decides which blocks and which rows of them pass: time, series, zones, postings, token filters, then values.
 type picker struct {
 	*reader
 	spec    *scan.Spec
@@ -34,6 +34,7 @@ type condition struct {
 	src   *source
 	pages *pageIndex // of an unchanged type; nil: no zones
 	equal []byte     // an equality of strings with this; nil: something else
+	find  *tokens    // what filters are asked for; nil: they cannot help
 	cost  int
 }
 
@@ -120,6 +121,9 @@ func (k *picker) conditionOn(i int, c *schema.Column) error {
 			return err
 		}
 		cond.equal, _ = k.prog.EqualsBytes(i)
+		if cond.pages.filters != nil {
+			cond.find = tokensOf(k.prog, i)
+		}
 		if err := k.chooseByPostings(i, src.col); err != nil {
 			return err
 		}
@@ -255,7 +259,7 @@ func (k *picker) prune() {
 	k.p.metrics.BlocksPruned.Add(1)
 }
 
-// judge asks the zones: false when one refutes the block, else the conditions that remain.
+// judge asks the zones and then the token filters: false when one refutes the block, else the conditions that remain.
 func (k *picker) judge(block, rows int) ([]condition, bool) {
 	k.left = k.left[:0]
 	var s filter.Stat
@@ -270,6 +274,13 @@ func (k *picker) judge(block, rows int) ([]condition, bool) {
 			}
 		}
 		k.left = append(k.left, c)
+	}
+	for i := range k.left {
+		if c := &k.left[i]; c.find != nil {
+			if f := k.p.filter(c.src.col, c.pages, block); f != nil && !c.find.mayPass(f) {
+				return nil, false
+			}
+		}
 	}
 	return k.left, true
 }

@@ -8,6 +8,7 @@
 //	| magic "VARVSST1" 8B                              |
 //	| pages: column 0: block 0 | block 1 | ...         |   page = encoded block of one column, CRC-32C 4B
 //	|        column 1: ...                             |
+//	| token filters: column 0: block 0 | ...           |   for the blocks that have one, each with its CRC-32C
 //	| per column: dictionary, postings, page index     |   sections, each followed by its CRC-32C
 //	| series section: keys (front coded), first rows   |
 //	| directory: per column id, type, sections, stats  |
@@ -29,6 +30,7 @@ package sst
 
 import (
 	"errors"
+	"time"
 
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -67,7 +69,7 @@ const (
 // Meta is what the engine keeps of a part.
 type Meta struct {
 	Rows int64
-	// Bytes is the file's size; IndexBytes what of it is page indexes, postings, series and directory.
+	// Bytes is the file's size; IndexBytes what of it is page indexes, postings, filters, series and directory.
 	Bytes, IndexBytes int64
 	// MinTime and MaxTime are the span of the time index, both inclusive.
 	MinTime, MaxTime int64
@@ -75,15 +77,19 @@ type Meta struct {
 	// Checksum is the CRC-32C of directory and footer, which hold those of everything else.
 	Checksum uint32
 	Series   int64
-	Columns  []ColumnMeta
+	// IndexTime is what a writer spent on token filters; 0 for a part that was opened.
+	IndexTime time.Duration
+	Columns   []ColumnMeta
 }
 
 // ColumnMeta describes one column of a part.
 type ColumnMeta struct {
-	ID    schema.ColumnID
-	Name  string
-	Type  vector.Type
-	Bytes int64 // pages, dictionary, postings and page index
+	ID   schema.ColumnID
+	Name string
+	Type vector.Type
+	// Bytes are pages, dictionary and everything of the index; IndexBytes of them page index with zones, postings and
+	// token filters; FilterBytes of those the filters.
+	Bytes, IndexBytes, FilterBytes int64
 }
 
 // OpenOptions are how a part is read.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -34,7 +35,7 @@ type Writer struct {
 	o        WriterOptions
 	cols     []*columnWriter
 	time     int // position of the time index in cols
-	encoders []*encoding.Encoder
+	encoders []*blockEncoder
 	dir      directory
 	series   seriesWriter
 	key      []byte // of the current series; nil before the first
@@ -50,17 +51,17 @@ type Writer struct {
 // columnWriter is one column of an open part.
 type columnWriter struct {
 	entry    columnEntry
+	indexing indexing
 	buf      vector.Vector // values of the open block
-	pages    []byte        // encoded, not yet written
-	lengths  []uint64      // of each page, with its checksum
-	gaps     []uint64      // bytes between the end of the page before and each page; the first counts from 0
-	fresh    int           // pages that are not yet written
-	end      uint64        // end of the page written last
+	pages    stream
+	filters  stream
 	zones    *index.Zones
 	dict     *encoding.Dictionary
 	postings *index.Postings
 	seen     vector.Bitmap
 	codes    []uint32
+
+	filterTime time.Duration // spent on filters
 }
 
 // NewWriter begins a part. Series must be called before the first Write.
@@ -73,18 +74,18 @@ func NewWriter(f vfs.File, o WriterOptions) *Writer {
 		w.err = fmt.Errorf("blocks of %d rows: must be a multiple of %d, at most %d", o.BlockRows, vector.Size, MaxBlockRows)
 	}
 	for range max(1, o.Workers) {
-		w.encoders = append(w.encoders, encoding.NewEncoder())
+		w.encoders = append(w.encoders, &blockEncoder{Encoder: encoding.NewEncoder()})
 	}
 	columns := o.Columns
 	if o.Hidden {
 		columns = append(append([]schema.Column(nil), columns...), schema.SequenceColumn, schema.KindColumn)
 	}
 	for i := range columns {
-		c := &columnWriter{entry: columnEntry{id: columns[i].ID, typ: columns[i].Type, name: columns[i].Name}}
+		c := &columnWriter{entry: columnEntry{id: columns[i].ID, typ: columns[i].Type, name: columns[i].Name}, indexing: indexingOf(&columns[i])}
 		c.buf.Type = columns[i].Type
 		c.zones = index.NewZones(columns[i].Type)
 		if columns[i].Type.Kind() == vector.Bytes {
-			c.dict, c.postings = encoding.NewShared(), index.NewPostings()
+			c.dict, c.postings = encoding.NewShared(c.indexing.values), index.NewPostings()
 		}
 		if columns[i].Semantic == schema.Timestamp {
 			w.time = i
@@ -234,7 +235,7 @@ func (w *Writer) closeBlock() error {
 	w.dir.maxTime = append(w.dir.maxTime, uint64(t.Max.Ints[block]))
 	w.buffered = 0
 	for _, c := range w.cols {
-		w.buffered += len(c.pages)
+		w.buffered += len(c.pages.buf) + len(c.filters.buf)
 		c.buf.Reset(c.entry.typ)
 	}
 	w.rows = 0
@@ -265,15 +266,23 @@ func (w *Writer) encodeBlock(n, block int) {
 	wait.Wait()
 }
 
-// encode appends the page of a block to the column.
-func (c *columnWriter) encode(e *encoding.Encoder, n, block int) {
-	mark := len(c.pages)
-	c.pages = e.Append(c.pages, &c.buf, n, c.dict)
-	c.pages = binary.LittleEndian.AppendUint32(c.pages, pageSum(c.entry.id, block, c.pages[mark:]))
-	c.lengths = append(c.lengths, uint64(len(c.pages)-mark))
-	c.fresh++
+// encode appends the page of a block to the column, and its filter.
+func (c *columnWriter) encode(e *blockEncoder, n, block int) {
+	mark := len(c.pages.buf)
+	c.pages.buf = e.Append(c.pages.buf, &c.buf, n, c.dict)
+	page := c.pages.buf[mark:]
+	c.appendFilter(e, page, n)
+	c.encodeZone(e, page, n, block)
+	c.pages.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, block, b) })
+}
+
+// encodeZone notes the bounds of a block and, when it went by the dictionary, which values occur in it.
+func (c *columnWriter) encodeZone(e *blockEncoder, page []byte, n, block int) {
 	if len(e.SharedCodes()) == 0 {
 		c.zones.Add(&c.buf, n)
+		if c.postings != nil && encoding.ID(page[0]) != encoding.Null {
+			c.postings.AddUnknown(block)
+		}
 		return
 	}
 	// What occurs in the block, each code once.
@@ -286,12 +295,10 @@ func (c *columnWriter) encode(e *encoding.Encoder, n, block int) {
 	}
 	c.codes = c.seen.AppendRows(c.codes[:0])
 	c.zones.AddDictionary(c.dict.Views, c.dict.Heap, c.codes, n-len(e.SharedCodes()))
-	if c.dict.Refused == 0 {
-		c.postings.Add(block, c.codes)
-	}
+	c.postings.Add(block, c.codes)
 }
 
-// writeStripe writes the gathered pages, column by column.
+// writeStripe writes the gathered pages and filters, column by column.
 func (w *Writer) writeStripe() error {
 	if w.at == 0 {
 		if err := w.put([]byte(magic)); err != nil {
@@ -299,20 +306,14 @@ func (w *Writer) writeStripe() error {
 		}
 	}
 	for _, c := range w.cols {
-		at := w.at
-		for _, l := range c.lengths[len(c.lengths)-c.fresh:] {
-			c.gaps = append(c.gaps, at-c.end)
-			at += l
-			c.end = at
-		}
-		if c.entry.bytes == 0 {
-			c.entry.pageRef.off = w.at
-		}
-		if err := w.put(c.pages); err != nil {
+		if err := w.put(c.pages.flush(w.at)); err != nil {
 			return err
 		}
-		c.entry.bytes += uint64(len(c.pages))
-		c.pages, c.fresh = c.pages[:0], 0
+	}
+	for _, c := range w.cols {
+		if err := w.put(c.filters.flush(w.at)); err != nil {
+			return err
+		}
 	}
 	w.buffered = 0
 	return nil
@@ -362,34 +363,36 @@ func (w *Writer) finish() error {
 	}
 	w.dir.seriesCount = uint64(len(w.series.first))
 	var err error
-	w.dir.series, err = w.putSection(w.series.append(nil, w.encoders[0]))
+	w.dir.series, err = w.putSection(w.series.append(nil, w.encoders[0].Encoder))
 	return err
 }
 
 // finishColumn writes the dictionary, the postings and the page index of a column.
 func (w *Writer) finishColumn(c *columnWriter) (err error) {
 	e := w.encoders[0]
-	if c.entry.pageRef.length = c.entry.bytes; c.end-c.entry.pageRef.off != c.entry.bytes {
-		c.entry.pageRef.length = c.end - c.entry.pageRef.off
-	}
+	c.entry.pageRef, c.entry.bytes = c.pages.extent(), c.pages.bytes
+	c.entry.filterRef, c.entry.filterBytes = c.filters.extent(), c.filters.bytes
 	if c.dict != nil && c.dict.Len() > 0 {
 		c.entry.dictSize = c.dict.Len()
 		if c.entry.dictRef, err = w.putSection(e.AppendDictionary(nil, c.dict)); err != nil {
 			return err
 		}
-		if c.dict.Refused == 0 {
-			section, err := c.postings.Append(nil)
-			if err != nil {
-				return err
-			}
-			if c.entry.postRef, err = w.putSection(section); err != nil {
-				return err
-			}
+		section, err := c.postings.Append(nil)
+		if err != nil {
+			return err
+		}
+		if c.entry.postRef, err = w.putSection(section); err != nil {
+			return err
 		}
 	}
-	section := e.AppendUints(nil, c.gaps)
-	section = e.AppendUints(section, c.lengths)
-	section = c.zones.Append(section, e)
+	section := e.AppendUints(nil, c.pages.gaps)
+	section = e.AppendUints(section, c.pages.lengths)
+	section = c.zones.Append(section, e.Encoder)
+	if c.filters.bytes == 0 {
+		c.filters.gaps, c.filters.lengths = nil, nil
+	}
+	section = e.AppendUints(section, c.filters.gaps)
+	section = e.AppendUints(section, c.filters.lengths)
 	if c.entry.indexRef, err = w.putSection(section); err != nil {
 		return err
 	}
@@ -407,7 +410,7 @@ func (w *Writer) finishColumn(c *columnWriter) (err error) {
 func (w *Writer) meta() (Meta, error) {
 	lo, hi, _ := w.cols[w.time].zones.Extremes()
 	zones := w.cols[w.time].zones
-	b := w.dir.append(nil, w.encoders[0])
+	b := w.dir.append(nil, w.encoders[0].Encoder)
 	f := footer{dir: ref{w.at, uint64(len(b))}, rows: w.total, minTime: zones.Min.Ints[lo], maxTime: zones.Max.Ints[hi],
 		version: formatVersion, dirSum: crc32.Checksum(b, castagnoli)}
 	b = f.append(b)
@@ -416,6 +419,9 @@ func (w *Writer) meta() (Meta, error) {
 	}
 	w.err = errors.New("the part is finished")
 	m := w.dir.meta(&f, int64(w.at))
+	for _, c := range w.cols {
+		m.IndexTime += c.filterTime
+	}
 	return m, nil
 }
 
@@ -426,8 +432,10 @@ func (d *directory) meta(f *footer, size int64) Meta {
 	data := int64(0)
 	for i := range d.columns {
 		c := &d.columns[i]
-		all := int64(c.bytes + c.indexRef.length + c.dictRef.length + c.postRef.length)
-		m.Columns = append(m.Columns, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: all})
+		filters := int64(c.filterBytes)
+		index := int64(c.indexRef.length + c.postRef.length)
+		all := int64(c.bytes+c.dictRef.length) + index + filters
+		m.Columns = append(m.Columns, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: all, IndexBytes: index + filters, FilterBytes: filters})
 		data += int64(c.bytes + c.dictRef.length)
 	}
 	m.IndexBytes = size - data

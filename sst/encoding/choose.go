@@ -27,6 +27,11 @@ func NewEncoder() *Encoder {
 // dictionary; empty otherwise.
 func (e *Encoder) SharedCodes() []uint32 { return e.sharedCodes }
 
+// LocalValues are the distinct values of the block that was encoded last, when that was as Local strings.
+func (e *Encoder) LocalValues() (views []vector.View, heap []byte) {
+	return e.local.Views, e.local.Heap
+}
+
 // Append appends the encoded block: n rows of the Flat vector v, at most MaxRows. shared is the part's dictionary of
 // the column, which new values are added to; nil: none.
 func (e *Encoder) Append(dst []byte, v *vector.Vector, n int, shared *Dictionary) []byte {

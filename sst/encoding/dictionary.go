@@ -11,6 +11,8 @@ import (
 const (
 	MaxShared      = 4096
 	maxSharedBytes = 512 << 10
+	// MaxInverted is the limit for columns that DDL asked to index by value: readers accept as many.
+	MaxInverted = 1 << 16
 )
 
 // Dictionary numbers the distinct byte strings of a column in the order in which they come. One goroutine at a time.
@@ -36,8 +38,10 @@ func NewDictionary(limit, maxBytes int) *Dictionary {
 	return &Dictionary{limit: limit, bytes: maxBytes, slots: make([]slot, 64)}
 }
 
-// NewShared is an empty dictionary for a whole part.
-func NewShared() *Dictionary { return NewDictionary(MaxShared, maxSharedBytes) }
+// NewShared is an empty dictionary for a whole part, of at most so many values: MaxShared usually, MaxInverted at most.
+func NewShared(values int) *Dictionary {
+	return NewDictionary(values, maxSharedBytes*(values/MaxShared))
+}
 
 // Len is the number of values.
 func (d *Dictionary) Len() int { return len(d.Views) }
@@ -154,7 +158,7 @@ func (e *Encoder) AppendDictionary(dst []byte, d *Dictionary) []byte {
 
 // Dictionary reads what AppendDictionary wrote: n values of type t, in memory of their own.
 func (d *Decoder) Dictionary(src []byte, t vector.Type, n int) (*vector.Vector, error) {
-	if n > MaxShared || t.Kind() != vector.Bytes {
+	if n > MaxInverted || t.Kind() != vector.Bytes {
 		return nil, malformed("dictionary of %d values of %s", n, t)
 	}
 	v := &vector.Vector{Type: t}

@@ -168,7 +168,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			for _, nulls := range []int{0, 1, 2, 20} {
 				v := &vector.Vector{}
-				shared := NewShared()
+				shared := NewShared(MaxShared)
 				for round, n := range rowCounts {
 					want := s.build(n, nulls, uint64(round))
 					var dict *Dictionary

@@ -157,6 +157,22 @@ func bit(b bool) int {
 	return 0
 }
 
+// Dashed tells whether an encoded Hex block holds UUIDs: every value has their length.
+func Dashed(page []byte) bool {
+	r := reader{b: page}
+	if id, flags := ID(r.byte()), r.byte(); id != Hex {
+		return false
+	} else if flags&flagValid != 0 { // past the validity section
+		if head := r.uvarint(); head&1 == 0 {
+			r.take(int(min(head>>1, MaxHeap)))
+		} else {
+			r.take(r.count(len(r.b), "compressed bytes"))
+		}
+	}
+	r.byte()
+	return r.byte() == 1 && r.err == nil
+}
+
 // KeepHex takes the rows whose string is not s out of keep, looking at packed digits only. ok is false, and nothing
 // has happened, when the block of n rows is no Hex without NULLs.
 func KeepHex(src []byte, n int, s []byte, keep vector.Bitmap) (ok bool) {

@@ -64,7 +64,7 @@ func TestZones(t *testing.T) {
 				z.Add(v, 1+i%9)
 			}
 			b := z.Append(nil, encoding.NewEncoder())
-			got, err := ReadZones(b, c.t, len(blocks), func(i int) int { return 1 + i%9 })
+			got, _, err := ReadZones(b, c.t, len(blocks), func(i int) int { return 1 + i%9 })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestZones(t *testing.T) {
 				checkZone(t, got, i, v, 1+i%9)
 			}
 			for n := range b {
-				if _, err := ReadZones(b[:n], c.t, len(blocks), func(i int) int { return 1 + i%9 }); !errors.Is(err, encoding.ErrMalformed) {
+				if _, _, err := ReadZones(b[:n], c.t, len(blocks), func(i int) int { return 1 + i%9 }); !errors.Is(err, encoding.ErrMalformed) {
 					t.Fatalf("cut at %d: %v", n, err)
 				}
 			}
@@ -120,7 +120,7 @@ func TestPostings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadPostings(b, 3, 71)
+	got, err := ReadPostings(b, 3, 71, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,14 +138,14 @@ func TestPostings(t *testing.T) {
 	if got.Len() != 3 || got.Count(1) != 2 || !got.Holds(2, 70) || got.Holds(2, 1) {
 		t.Error("counts are wrong")
 	}
-	if _, err := ReadPostings(b, 3, 70); !errors.Is(err, encoding.ErrMalformed) {
+	if _, err := ReadPostings(b, 3, 70, true); !errors.Is(err, encoding.ErrMalformed) {
 		t.Errorf("a block past the end: %v", err)
 	}
-	if _, err := ReadPostings(b, 2, 71); !errors.Is(err, encoding.ErrMalformed) {
+	if _, err := ReadPostings(b, 2, 71, true); !errors.Is(err, encoding.ErrMalformed) {
 		t.Errorf("too many values: %v", err)
 	}
 	for n := range b {
-		if _, err := ReadPostings(b[:n], 3, 71); !errors.Is(err, encoding.ErrMalformed) {
+		if _, err := ReadPostings(b[:n], 3, 71, true); !errors.Is(err, encoding.ErrMalformed) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 	}

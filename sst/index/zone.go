@@ -1,4 +1,4 @@
-// Package index holds what lets a part leave blocks unread: zone maps and postings.
+// Package index holds what lets a part leave blocks unread: zone maps, postings and token filters.
 package index
 
 import (
@@ -187,41 +187,38 @@ func (z *Zones) Append(dst []byte, e *encoding.Encoder) []byte {
 	return e.AppendVector(dst, &vector.Vector{Type: vector.BoolType, Bools: z.MaxCut}, n)
 }
 
-// ReadZones reads the zones of n blocks; rows gives the rows of each.
-func ReadZones(src []byte, t vector.Type, n int, rows func(block int) int) (*Zones, error) {
+// ReadZones reads the zones of n blocks, and gives the bytes that follow; rows gives the rows of each block.
+func ReadZones(src []byte, t vector.Type, n int, rows func(block int) int) (z *Zones, rest []byte, err error) {
 	var d encoding.Decoder
 	nulls, rest, err := d.Uints(src, n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(nulls) != n {
-		return nil, fmt.Errorf("%w: zones of %d blocks, want %d", encoding.ErrMalformed, len(nulls), n)
+		return nil, nil, fmt.Errorf("%w: zones of %d blocks, want %d", encoding.ErrMalformed, len(nulls), n)
 	}
-	z := &Zones{Type: t, Nulls: nulls, Min: &vector.Vector{Type: t}, Max: &vector.Vector{Type: t}}
+	z = &Zones{Type: t, Nulls: nulls, Min: &vector.Vector{Type: t}, Max: &vector.Vector{Type: t}}
 	if n == 0 {
-		return z, nil
+		return z, rest, nil
 	}
 	if z.Min, rest, err = d.Vector(rest, t, n); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if z.Max, rest, err = d.Vector(rest, t, n); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cuts, rest, err := d.Vector(rest, vector.BoolType, n)
 	if err != nil {
-		return nil, err
-	}
-	if len(rest) > 0 {
-		return nil, fmt.Errorf("%w: %d bytes behind the zones", encoding.ErrMalformed, len(rest))
+		return nil, nil, err
 	}
 	z.MaxCut = cuts.Bools
 	for i, k := range nulls {
 		empty := k == uint64(rows(i))
 		if k > uint64(rows(i)) || z.Min.IsNull(i) != empty || z.Max.IsNull(i) != empty {
-			return nil, fmt.Errorf("%w: zone of block %d does not fit its rows", encoding.ErrMalformed, i)
+			return nil, nil, fmt.Errorf("%w: zone of block %d does not fit its rows", encoding.ErrMalformed, i)
 		}
 	}
-	return z, nil
+	return z, rest, nil
 }
 
 // Stat fills s with what the zone of block i tells.

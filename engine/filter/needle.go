@@ -1,0 +1,233 @@
+package filter
+
+import (
+	"encoding/binary"
+	"regexp/syntax"
+	"unicode/utf8"
+
+	"varve/engine/vector"
+)
+
+// Needle is what a value must hold to pass a condition: the whole value where it is known, and words.
+type Needle struct {
+	// Whole is the value, numbers as 8 bytes little endian; it means something when Exact is set.
+	Whole []byte
+	Exact bool
+	// Words are folded; the value holds all of them.
+	Words [][]byte
+}
+
+// Bounds of what filters are asked for.
+const (
+	// maxNeedles is the number of alternatives beyond which asking is hardly worth it.
+	maxNeedles = 64
+	// maxNeedleWords bounds the words of one alternative; leaving words out is always sound.
+	maxNeedleWords = 64
+)
+
+// Needles gives what a value must hold to pass condition i: one of the alternatives. ok is false when nothing is known,
+// as for negations and comparisons of order.
+func (p *Program) Needles(i int) (alternatives []Needle, ok bool) {
+	c := p.conds[i]
+	if c.negate || c.Args == nil {
+		return nil, false
+	}
+	switch c.op {
+	case Equal, In:
+		return c.equalNeedles()
+	case Prefix, Contains, ContainsFold, Term, Like, ILike:
+		words := c.match.words(c.op, c.Args.Bytes(0))
+		return []Needle{{Words: words[:min(len(words), maxNeedleWords)]}}, len(words) > 0
+	case Regex:
+		for _, words := range regexWords(string(c.Args.Bytes(0))) {
+			if len(words) == 0 {
+				return nil, false
+			}
+			alternatives = append(alternatives, Needle{Words: words[:min(len(words), maxNeedleWords)]})
+		}
+		return alternatives, len(alternatives) > 0
+	}
+	return nil, false
+}
+
+func (c *condition) equalNeedles() ([]Needle, bool) {
+	if c.NArgs > maxNeedles {
+		return nil, false
+	}
+	all := make([]Needle, c.NArgs)
+	for i := range all {
+		n := &all[i]
+		n.Exact = true
+		switch c.kind {
+		case vector.Int64:
+			n.Whole = binary.LittleEndian.AppendUint64(nil, uint64(c.Args.Int(i)))
+		case vector.Uint64:
+			n.Whole = binary.LittleEndian.AppendUint64(nil, c.Args.Uint(i))
+		case vector.Bytes:
+			n.Whole = c.Args.Bytes(i)
+			n.Words = AppendWords(nil, n.Whole, ClosedEdge, ClosedEdge)
+			n.Words = n.Words[:min(len(n.Words), maxNeedleWords)]
+		default:
+			return nil, false
+		}
+	}
+	return all, true
+}
+
+// words are the words that a text must hold to pass a text operator.
+func (m *matcher) words(op Op, arg []byte) [][]byte {
+	switch op {
+	case Prefix:
+		return AppendWords(nil, arg, ClosedEdge, OpenEdge)
+	case Contains:
+		return AppendWords(nil, arg, OpenEdge, OpenEdge)
+	case ContainsFold:
+		return AppendWords(nil, m.literal, OpenEdge, OpenEdge)
+	case Term:
+		return NewTerm(arg).words()
+	}
+	return NewLike(arg, op == ILike).words()
+}
+
+// words: a neighbour that would make a word of the term longer spoils the hit.
+func (t *Word) words() [][]byte {
+	edge := func(spoiled bool) Edge {
+		switch {
+		case !spoiled || t.kind == hanTerm:
+			return OpenEdge
+		case t.kind == asciiTerm:
+			return ASCIIEdge
+		}
+		return ClosedEdge
+	}
+	return AppendWords(nil, t.term, edge(t.left), edge(t.right))
+}
+
+// words of a pattern: between the texts of a segment is a character, between segments anything.
+func (l *Pattern) words() (dst [][]byte) {
+	for i, s := range l.segments {
+		for j, t := range s.texts {
+			left, right := OpenEdge, OpenEdge
+			if i == 0 && j == 0 && !l.open[0] {
+				left = ClosedEdge
+			}
+			if i == len(l.segments)-1 && j == len(s.texts)-1 && !l.open[1] {
+				right = ClosedEdge
+			}
+			dst = AppendWords(dst, t, left, right)
+		}
+	}
+	return dst
+}
+
+// regexWords gives the words that every match of the expression holds, by alternatives. nil: nothing is known.
+func regexWords(expr string) [][][]byte {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	return wordsOf(tree.Simplify(), OpenEdge, OpenEdge)
+}
+
+// maxRegexAlternatives bounds the product of alternatives within each other.
+const maxRegexAlternatives = 16
+
+// wordsOf gives the alternatives of words that a match of e holds between such edges. An alternative without words says
+// nothing.
+func wordsOf(e *syntax.Regexp, left, right Edge) [][][]byte {
+	switch e.Op {
+	case syntax.OpLiteral:
+		text := []byte(string(e.Rune))
+		if e.Flags&syntax.FoldCase != 0 { // a letter may stand for one that is not ASCII, whose neighbours are others
+			left, right, text = foldedEdge(left), foldedEdge(right), AppendFold(nil, text)
+		}
+		for _, r := range e.Rune {
+			if r == utf8.RuneError { // matches any byte that is no UTF-8
+				return [][][]byte{nil}
+			}
+		}
+		return [][][]byte{AppendWords(nil, text, left, right)}
+	case syntax.OpCapture:
+		return wordsOf(e.Sub[0], left, right)
+	case syntax.OpPlus:
+		return wordsOf(e.Sub[0], OpenEdge, OpenEdge)
+	case syntax.OpRepeat:
+		if e.Min > 0 {
+			return wordsOf(e.Sub[0], OpenEdge, OpenEdge)
+		}
+	case syntax.OpConcat:
+		return wordsOfConcat(e, left, right)
+	case syntax.OpAlternate:
+		var all [][][]byte
+		for _, sub := range e.Sub {
+			if all = append(all, wordsOf(sub, left, right)...); len(all) > maxRegexAlternatives {
+				return [][][]byte{nil}
+			}
+		}
+		return all
+	}
+	return [][][]byte{nil}
+}
+
+func wordsOfConcat(e *syntax.Regexp, left, right Edge) [][][]byte {
+	all := [][][]byte{nil}
+	for i, sub := range e.Sub {
+		l, r := left, right
+		if i > 0 {
+			l = edgeOf(e.Sub[i-1], true)
+		}
+		if i+1 < len(e.Sub) {
+			r = edgeOf(e.Sub[i+1], false)
+		}
+		part := wordsOf(sub, l, r)
+		if len(part) == 1 && len(part[0]) == 0 || len(all)*len(part) > maxRegexAlternatives {
+			continue
+		}
+		var product [][][]byte
+		for _, a := range all {
+			for _, b := range part {
+				product = append(product, append(a[:len(a):len(a)], b...))
+			}
+		}
+		all = product
+	}
+	return all
+}
+
+func foldedEdge(e Edge) Edge {
+	if e == ASCIIEdge {
+		return OpenEdge
+	}
+	return e
+}
+
+// edgeOf is what a neighbour in a concatenation says about the edge of the text beside it; before tells that the
+// neighbour comes first.
+func edgeOf(e *syntax.Regexp, before bool) Edge {
+	switch e.Op {
+	case syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine:
+		return ClosedEdge
+	case syntax.OpWordBoundary:
+		return ASCIIEdge // beside an ASCII letter or digit; other words do not end there
+	case syntax.OpCapture, syntax.OpPlus:
+		return edgeOf(e.Sub[0], before)
+	case syntax.OpLiteral:
+		r := e.Rune[0]
+		if before {
+			r = e.Rune[len(e.Rune)-1]
+		}
+		if r < utf8.RuneSelf && asciiClass[r] == noWord {
+			return ClosedEdge
+		}
+	case syntax.OpCharClass:
+		for i := 0; i < len(e.Rune); i += 2 {
+			for r := e.Rune[i]; r <= e.Rune[i+1]; r++ {
+				if r >= utf8.RuneSelf || asciiClass[r] != noWord {
+					return OpenEdge
+				}
+			}
+		}
+		return ClosedEdge
+	}
+	return OpenEdge
+}

@@ -1,0 +1,210 @@
+package sst
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"varve/engine/filter"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/sst/encoding"
+	"varve/sst/index"
+)
+
+// indexing is how the blocks of a column are indexed beyond their zones.
+type indexing struct {
+	filters bool    // blocks get token filters
+	asked   bool    // by DDL: also where a filter is large beside its page
+	rate    float64 // of false positives
+	values  int     // of the part's dictionary at most, and with it of the postings
+}
+
+// indexingOf derives it from what DDL asked for. Strings need not be asked for: dictionary and postings serve columns of
+// few values, filters the others.
+func indexingOf(c *schema.Column) indexing {
+	x := indexing{filters: c.Type.ID == vector.TypeString || c.Type.ID == vector.TypeJSON, rate: index.DefaultRate, values: encoding.MaxShared}
+	for _, i := range c.Indexes {
+		switch i.Kind {
+		case schema.Inverted:
+			x.values = encoding.MaxInverted
+			x.filters, x.asked = true, true
+		case schema.Skipping, schema.Fulltext:
+			x.filters, x.asked = true, true
+			if rate, err := strconv.ParseFloat(i.Options["false_positive_rate"], 64); err == nil && rate > 0 {
+				x.rate = min(x.rate, rate)
+				if !indexedTwice(c) {
+					x.rate = rate
+				}
+			}
+		}
+	}
+	switch c.Type.Kind() {
+	case vector.Bytes:
+	case vector.Int64, vector.Uint64:
+		x.filters = x.filters && x.asked
+	default:
+		x.filters = false
+	}
+	return x
+}
+
+// indexedTwice: the stricter of two rates holds.
+func indexedTwice(c *schema.Column) bool {
+	n := 0
+	for _, i := range c.Indexes {
+		if _, ok := i.Options["false_positive_rate"]; ok {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// filterShare: a filter that nobody asked for takes at most one byte for so many of its page.
+const filterShare = 2
+
+// appendFilter appends the filter of the block whose page was encoded last. Blocks that zones or postings decide have
+// none.
+func (c *columnWriter) appendFilter(e *blockEncoder, page []byte, n int) {
+	mark := len(c.filters.buf)
+	if c.indexing.filters && (len(e.SharedCodes()) == 0 || c.dict == nil) {
+		start := time.Now()
+		if e.gather(&c.buf, page, n) {
+			c.filters.buf = e.tokens.AppendFilter(c.filters.buf, c.indexing.rate)
+			if !c.indexing.asked && (len(c.filters.buf)-mark)*filterShare > len(page) {
+				c.filters.buf = c.filters.buf[:mark]
+			}
+		}
+		c.filterTime += time.Since(start)
+	}
+	block := len(c.filters.lengths)
+	c.filters.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, block|filterMark, b) })
+}
+
+// filterMark tells the checksum of a filter from that of its block's page.
+const filterMark = 1 << 31
+
+// blockEncoder is the memory of one worker of a writer.
+type blockEncoder struct {
+	*encoding.Encoder
+	tokens index.Tokens
+}
+
+// gather fills tokens with those of n rows that were encoded as page; false when the block needs no filter.
+func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
+	d, err := encoding.Describe(page)
+	if err != nil || d.Encoding == encoding.Null || d.Encoding == encoding.Constant {
+		return false
+	}
+	kind := index.WordTokens
+	if v.Type.Kind() != vector.Bytes || v.Type.ID != vector.TypeString && v.Type.ID != vector.TypeJSON {
+		kind = index.ValueTokens
+	}
+	if d.Encoding == encoding.Hex && encoding.Dashed(page) {
+		kind = index.ValueTokens // a UUID is looked for as a whole: one token instead of five
+	}
+	e.tokens.Reset(kind)
+	if d.Encoding == encoding.Local && v.Type.Kind() == vector.Bytes {
+		e.tokens.AddStrings(e.LocalValues())
+	} else {
+		e.tokens.AddColumn(v, n)
+	}
+	return true
+}
+
+// filterIndex says where the filters of a column lie. They are checked when they are first asked.
+type filterIndex struct {
+	off     []uint64
+	length  []uint32 // with checksum; 0: none
+	checked []atomic.Bool
+	damaged []atomic.Bool
+}
+
+// filter gives the filter of a block; nil when it has none, or a damaged one: the block is then read.
+func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
+	f := x.filters
+	if f == nil || f.length[block] == 0 || f.damaged[block].Load() {
+		return nil
+	}
+	b := p.data[f.off[block] : f.off[block]+uint64(f.length[block])]
+	body := b[:len(b)-sumSize]
+	if !f.checked[block].Load() {
+		if err := p.checkFilter(c, block, b); err != nil {
+			f.damaged[block].Store(true)
+			return nil
+		}
+		f.checked[block].Store(true)
+	}
+	return body
+}
+
+// checkFilter compares the checksum of a filter.
+func (p *Part) checkFilter(c *column, block int, b []byte) error {
+	body := b[:len(b)-sumSize]
+	if got, want := pageSum(c.id, block|filterMark, body), binary.LittleEndian.Uint32(b[len(body):]); got != want {
+		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("column %q: filter of block %d", c.name, block))
+	}
+	return nil
+}
+
+// tokens are the hashes that a value must bring into a filter to pass a condition: by alternative, as a whole value and
+// as words.
+type tokens struct {
+	exact bool
+	value []uint64   // by alternative, when exact
+	words [][]uint64 // by alternative
+}
+
+// tokensOf hashes what condition i looks for; nil when filters cannot help.
+func tokensOf(prog *filter.Program, i int) *tokens {
+	needles, ok := prog.Needles(i)
+	if !ok {
+		return nil
+	}
+	t := &tokens{exact: true}
+	for _, n := range needles {
+		t.exact = t.exact && n.Exact
+		t.value = append(t.value, index.Hash(index.ValueTokens, n.Whole))
+		words := make([]uint64, len(n.Words))
+		for i, w := range n.Words {
+			words[i] = index.Hash(index.WordTokens, w)
+		}
+		t.words = append(t.words, words)
+	}
+	return t
+}
+
+// mayPass tells whether the block of a filter may hold a value that passes.
+func (t *tokens) mayPass(f []byte) bool {
+	switch index.KindOf(f) {
+	case index.ValueTokens:
+		if !t.exact {
+			return true
+		}
+		for _, h := range t.value {
+			if index.MayHold(f, h) {
+				return true
+			}
+		}
+		return false
+	case index.WordTokens:
+		for _, words := range t.words {
+			if mayHoldAll(f, words) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func mayHoldAll(f []byte, words []uint64) bool {
+	for _, h := range words {
+		if !index.MayHold(f, h) {
+			return false
+		}
+	}
+	return true
+}
