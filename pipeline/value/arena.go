@@ -1,0 +1,187 @@
+package value
+
+import "unsafe"
+
+const (
+	// firstBytes and firstSlots are the sizes of the first chunks of an arena: an event of twenty fields fits.
+	firstBytes, firstSlots = 4096, 64
+	// keptBytes and keptSlots bound what an arena keeps at Reset: after one huge event it does not stay huge.
+	keptBytes, keptSlots = 4 << 20, 128 << 10
+	// spareFields is the room left for new members when a container is copied to be changed.
+	spareFields = 4
+)
+
+// Arena is the memory of one event after the other: bytes, fields, items and containers are handed out from chunks and
+// all taken back by Reset. Once the chunks have the size of the largest event, nothing is allocated.
+//
+// The methods of a nil *Arena allocate on the heap: for constants and tests. One goroutine at a time.
+type Arena struct {
+	chunk []byte // the largest chunk; free is a part of it or of an older one
+	free  []byte // what is left, as capacity
+
+	members slab[Member]
+	values  slab[Value]
+	objects slab[Object]
+	arrays  slab[Array]
+
+	json jsonReader
+}
+
+// slab hands out slots of one type.
+type slab[T any] struct {
+	chunk, free []T
+}
+
+// take gives n slots with what they last held.
+func (s *slab[T]) take(n int) []T {
+	if n > len(s.free) {
+		s.chunk = make([]T, max(2*len(s.chunk), n, firstSlots))
+		s.free = s.chunk
+	}
+	slots := s.free[:n:n]
+	s.free = s.free[n:]
+	return slots
+}
+
+func (s *slab[T]) reset() {
+	if len(s.chunk) > keptSlots {
+		s.chunk = nil
+	}
+	s.free = s.chunk
+}
+
+// Reset takes everything back. Values of this arena are no longer to be used.
+func (a *Arena) Reset() {
+	if cap(a.chunk) > keptBytes {
+		a.chunk = nil
+	}
+	a.free = a.chunk[:0]
+	a.members.reset()
+	a.values.reset()
+	a.objects.reset()
+	a.arrays.reset()
+}
+
+// Object makes an empty object with room for n fields.
+func (a *Arena) Object(n int) *Object {
+	if a == nil {
+		return &Object{members: make([]Member, 0, n)}
+	}
+	o := &a.objects.take(1)[0]
+	*o = Object{members: a.members.take(n)[:0]}
+	return o
+}
+
+// Array makes an empty array with room for n items.
+func (a *Arena) Array(n int) *Array {
+	if a == nil {
+		return &Array{items: make([]Value, 0, n)}
+	}
+	l := &a.arrays.take(1)[0]
+	*l = Array{items: a.values.take(n)[:0]}
+	return l
+}
+
+func (a *Arena) growMembers(old []Member) []Member {
+	n := max(2*cap(old), 2*spareFields)
+	if a == nil {
+		return append(make([]Member, 0, n), old...)
+	}
+	return append(a.members.take(n)[:0], old...)
+}
+
+func (a *Arena) growValues(old []Value) []Value {
+	n := max(2*cap(old), 2*spareFields)
+	if a == nil {
+		return append(make([]Value, 0, n), old...)
+	}
+	return append(a.values.take(n)[:0], old...)
+}
+
+// Values gives n null values of scratch.
+func (a *Arena) Values(n int) []Value {
+	if a == nil {
+		return make([]Value, n)
+	}
+	v := a.values.take(n)
+	clear(v)
+	return v
+}
+
+// Begin gives an empty buffer to append the bytes of a new string to; End makes the string of what was appended. What is
+// made in between does not disturb it, not even another Begin.
+func (a *Arena) Begin() []byte {
+	if a == nil {
+		return nil
+	}
+	if cap(a.free) < 64 {
+		a.more(64)
+	}
+	b := a.free[:0]
+	a.free = nil
+	return b
+}
+
+// End makes the string of the bytes in b, which Begin gave and append may have moved.
+func (a *Arena) End(b []byte) Value {
+	if a != nil {
+		if cap(b) > cap(a.chunk) {
+			a.chunk = b[:0]
+		}
+		if rest := b[len(b):]; cap(rest) > cap(a.free) {
+			a.free = rest
+		}
+	}
+	return Bytes(b[:len(b):len(b)])
+}
+
+// Grow makes sure that n more bytes fit into b, a buffer of Begin, without moving it again.
+func (a *Arena) Grow(b []byte, n int) []byte {
+	if cap(b)-len(b) >= n {
+		return b
+	}
+	size := max(2*cap(b), len(b)+n, firstBytes)
+	return append(make([]byte, 0, size), b...)
+}
+
+func (a *Arena) more(n int) {
+	a.chunk = make([]byte, 0, max(2*cap(a.chunk), n, firstBytes))
+	a.free = a.chunk
+}
+
+// Alloc gives n bytes with any content, for a string whose length is known: fill them, then Bytes.
+func (a *Arena) Alloc(n int) []byte {
+	if a == nil {
+		return make([]byte, n)
+	}
+	if n > cap(a.free) {
+		a.more(n)
+	}
+	b := a.free[:n:n]
+	a.free = a.free[n:n:cap(a.free)]
+	return b
+}
+
+// Copy makes a string of its own bytes.
+func (a *Arena) Copy(s string) Value {
+	b := a.Alloc(len(s))
+	copy(b, s)
+	return Bytes(b)
+}
+
+// Concat makes the string of several, one after the other.
+func (a *Arena) Concat(parts ...string) Value {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	b := a.Alloc(n)
+	at := 0
+	for _, p := range parts {
+		at += copy(b[at:], p)
+	}
+	return Bytes(b)
+}
+
+// View is b as a string; b must not change while the string is used.
+func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,219 @@
+package value
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxIndex is the largest index, from either end, at which an array may be written: what lies before is padded with null.
+const MaxIndex = 65_535
+
+// Segment is one step of a path: a field, or an index, which counts from the end when negative.
+type Segment struct {
+	Key     string
+	Index   int
+	IsIndex bool
+}
+
+// Path leads from a value to one inside it.
+type Path []Segment
+
+// Field is a step to a field.
+func Field(key string) Segment { return Segment{Key: key} }
+
+// Item is a step to an item of an array.
+func Item(index int) Segment { return Segment{Index: index, IsIndex: true} }
+
+// String is the path as a script writes it after its target: ".a[0]".
+func (p Path) String() string {
+	var b strings.Builder
+	for _, s := range p {
+		switch {
+		case s.IsIndex:
+			fmt.Fprintf(&b, "[%d]", s.Index)
+		case plainField(s.Key):
+			b.WriteString("." + s.Key)
+		default:
+			b.WriteString("." + string(AppendQuoted(nil, s.Key)))
+		}
+	}
+	return b.String()
+}
+
+// plainField says whether a field needs no quotes in a script.
+func plainField(key string) bool {
+	for i := range len(key) {
+		if c := key[i]; (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_' && c != '@' {
+			return false
+		}
+	}
+	return key != ""
+}
+
+// Get reads the value at a path. Without a member there, or with a value of another kind on the way, it is null and ok
+// is false.
+func Get(v Value, p Path) (at Value, ok bool) {
+	for i := range p {
+		if v, ok = v.step(&p[i]); !ok {
+			return Value{}, false
+		}
+	}
+	return v, true
+}
+
+// step goes one segment down.
+func (v Value) step(s *Segment) (at Value, ok bool) {
+	if s.IsIndex {
+		return v.Item(s.Index)
+	}
+	if v.kind != ObjectKind {
+		return Value{}, false
+	}
+	return v.Object().Get(s.Key)
+}
+
+// Item is the item of an array at an index, from the end when negative.
+func (v Value) Item(index int) (at Value, ok bool) {
+	if v.kind != ArrayKind {
+		return Value{}, false
+	}
+	l := v.Array()
+	if index < 0 {
+		index += len(l.items)
+	}
+	if uint(index) >= uint(len(l.items)) {
+		return Value{}, false
+	}
+	return l.At(index), true
+}
+
+// Set writes the value at a path below root, which has one name only: missing containers are made, values of another kind
+// on the way are replaced by them, arrays are padded with null. It fails, with root changed as far as the path went, when
+// an index is beyond MaxIndex.
+func Set(a *Arena, root *Value, p Path, v Value) error {
+	at := root
+	for i := range p {
+		if !p[i].IsIndex {
+			at, _ = FieldSlot(a, at, p[i].Key, -1)
+			continue
+		}
+		var err error
+		if at, err = ItemSlot(a, at, p[i].Index); err != nil {
+			return err
+		}
+	}
+	*at = v
+	return nil
+}
+
+// FieldSlot is the place of a field below v, made when it is missing, for the caller to write; v becomes an object if it
+// is none, and a copy if it has another name. The key may stand at position guess; where it stood is the second result.
+// The place is good until the object changes otherwise.
+func FieldSlot(a *Arena, v *Value, key string, guess int) (place *Value, at int) {
+	var o *Object
+	if v.kind != ObjectKind {
+		o = a.Object(spareFields)
+		*v = o.Of()
+	} else if o = v.Object(); o.shared {
+		o = o.Copy(a)
+		*v = o.Of()
+	}
+	if at = o.IndexNear(key, guess); at < 0 {
+		o.Set(a, key, Value{})
+		at = o.Index(key)
+	}
+	return &o.members[at].Value, at
+}
+
+// ItemSlot is FieldSlot for an item of an array.
+func ItemSlot(a *Arena, v *Value, index int) (place *Value, err error) {
+	if index > MaxIndex || index < -MaxIndex-1 {
+		return nil, fmt.Errorf("array index %d is out of range: at most %d", index, MaxIndex)
+	}
+	var l *Array
+	if v.kind != ArrayKind {
+		l = a.Array(max(index+1, -index, spareFields))
+		*v = l.Of()
+	} else if l = v.Array(); l.shared {
+		l = l.Copy(a)
+		*v = l.Of()
+	}
+	if index < 0 {
+		if index += len(l.items); index < 0 {
+			l.padFront(a, -index)
+			index = 0
+		}
+	}
+	for len(l.items) <= index {
+		l.Push(a, Value{})
+	}
+	return &l.items[index], nil
+}
+
+// padFront puts n nulls before the items.
+func (l *Array) padFront(a *Arena, n int) {
+	old := len(l.items)
+	for range n {
+		l.Push(a, Value{})
+	}
+	copy(l.items[n:], l.items[:old])
+	clear(l.items[:n])
+}
+
+// Delete takes the value at a path out of root and gives it; ok is false, and nothing happens, when there is none. The
+// empty path empties root itself: a container stays one, anything else becomes null. With compact, containers on the way
+// that became empty go as well.
+func Delete(a *Arena, root *Value, p Path, compact bool) (old Value, ok bool) {
+	if len(p) == 0 {
+		old = *root
+		switch old.kind {
+		case ObjectKind:
+			*root = a.Object(spareFields).Of()
+		case ArrayKind:
+			*root = a.Array(spareFields).Of()
+		default:
+			*root = Value{}
+		}
+		return old, true
+	}
+	if _, ok := Get(*root, p); !ok {
+		return Value{}, false
+	}
+	old, _ = remove(a, root, p, compact)
+	return old, true
+}
+
+// remove takes out what is known to be there; empty says that the container at has no member left.
+func remove(a *Arena, at *Value, p Path, compact bool) (old Value, empty bool) {
+	if p[0].IsIndex {
+		l := at.Array()
+		if l.shared {
+			l = l.Copy(a)
+			*at = l.Of()
+		}
+		i := p[0].Index
+		if i < 0 {
+			i += len(l.items)
+		}
+		gone := len(p) == 1
+		if gone {
+			old = l.Remove(i)
+		} else if old, gone = remove(a, &l.items[i], p[1:], compact); gone && compact {
+			l.Remove(i)
+		}
+		return old, len(l.items) == 0
+	}
+	o := at.Object()
+	if o.shared {
+		o = o.Copy(a)
+		*at = o.Of()
+	}
+	i := o.Index(p[0].Key)
+	gone := len(p) == 1
+	if gone {
+		old = o.Remove(i)
+	} else if old, gone = remove(a, &o.members[i].Value, p[1:], compact); gone && compact {
+		o.Remove(i)
+	}
+	return old, len(o.members) == 0
+}

@@ -1,0 +1,266 @@
+// Package value holds the values that pipelines and VRL scripts work on: one Go type for an entry of a body, for what
+// processors make of it and for what a script computes, so that nothing is converted between them.
+//
+// # Layout
+//
+// A Value is three words, without interfaces and without boxes: 24 bytes, scalars inside. Strings are views of bytes that
+// somebody else keeps: the body, the script or an Arena. Containers are pointers to an Object or an Array.
+//
+// # Ownership
+//
+// Whoever works on an event owns an Arena and everything of that event: strings, containers and scratch come from it and
+// are gone at its Reset. A Value must not outlive the Reset of its arena, nor the text it was read from; Clone takes it along.
+//
+// Containers are shared, not copied, when a value is read: Share marks a container that has got a second name, and the
+// functions that change a place (Set, Delete) copy a marked container, one level, before they change it. What is reached
+// through a marked container is marked on the way, so nobody has to think of it who reads with Get, At and Member.
+// A container that never got a second name is changed in place.
+//
+// One goroutine at a time may use a value, with one exception: what Freeze has passed may be read by many.
+package value
+
+import (
+	"math"
+	"time"
+	"unsafe"
+)
+
+// Kind says what a Value holds.
+type Kind uint8
+
+// The kinds. The zero Value is Null; the kinds from ArrayKind on are containers.
+const (
+	NullKind Kind = iota
+	BoolKind
+	IntKind
+	FloatKind
+	StringKind
+	TimestampKind
+	RegexKind
+	ArrayKind
+	ObjectKind
+	kindCount
+)
+
+var kindNames = [kindCount]string{"null", "boolean", "integer", "float", "string", "timestamp", "regex", "array", "object"}
+
+// String is the name of the kind in messages.
+func (k Kind) String() string { return kindNames[k] }
+
+// Value is one value of any kind. The zero Value is null.
+type Value struct {
+	ptr  unsafe.Pointer // the bytes of a string, the *Object, *Array or *Regex
+	num  uint64         // the integer, the bits of the float, 0 or 1, the nanoseconds, or the length of the string in bytes
+	kind Kind
+}
+
+// Null is the null value.
+var Null Value
+
+// Bool makes a boolean.
+func Bool(b bool) Value {
+	if b {
+		return Value{num: 1, kind: BoolKind}
+	}
+	return Value{kind: BoolKind}
+}
+
+// Int makes an integer.
+func Int(n int64) Value { return Value{num: uint64(n), kind: IntKind} }
+
+// Float makes a float. NaN is not a value: whoever computes looks for it before.
+func Float(x float64) Value { return Value{num: math.Float64bits(x), kind: FloatKind} }
+
+// Timestamp makes an instant from nanoseconds since 1970-01-01 in UTC.
+func Timestamp(ns int64) Value { return Value{num: uint64(ns), kind: TimestampKind} }
+
+// Time makes an instant; ok is false outside of what 64 bits of nanoseconds hold (years 1677 to 2262).
+func Time(t time.Time) (v Value, ok bool) {
+	ns := t.UnixNano()
+	return Timestamp(ns), time.Unix(0, ns).Equal(t)
+}
+
+// String makes a string, a view of s.
+func String(s string) Value {
+	return Value{ptr: unsafe.Pointer(unsafe.StringData(s)), num: uint64(len(s)), kind: StringKind}
+}
+
+// Bytes makes a string that is a view of b, which must not change while the value is used.
+func Bytes(b []byte) Value {
+	return Value{ptr: unsafe.Pointer(unsafe.SliceData(b)), num: uint64(len(b)), kind: StringKind}
+}
+
+// Of makes the value of an array.
+func (a *Array) Of() Value { return Value{ptr: unsafe.Pointer(a), kind: ArrayKind} }
+
+// Of makes the value of an object.
+func (o *Object) Of() Value { return Value{ptr: unsafe.Pointer(o), kind: ObjectKind} }
+
+// Of makes the value of a regular expression.
+func (r *Regex) Of() Value { return Value{ptr: unsafe.Pointer(r), kind: RegexKind} }
+
+// Kind is the kind of the value. The accessors below want the value to be of their kind and panic when they would read
+// memory as what it is not.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNull says whether the value is null.
+func (v Value) IsNull() bool { return v.kind == NullKind }
+
+// IsContainer says whether the value is an array or an object.
+func (v Value) IsContainer() bool { return v.kind >= ArrayKind }
+
+// Bool is the boolean.
+func (v Value) Bool() bool { return v.num != 0 }
+
+// True says whether the value is the boolean true.
+func (v Value) True() bool { return v.kind == BoolKind && v.num != 0 }
+
+// Int is the integer.
+func (v Value) Int() int64 { return int64(v.num) }
+
+// Float is the float.
+func (v Value) Float() float64 { return math.Float64frombits(v.num) }
+
+// Number is an integer or float as a float.
+func (v Value) Number() float64 {
+	if v.kind == IntKind {
+		return float64(int64(v.num))
+	}
+	return math.Float64frombits(v.num)
+}
+
+// IsNumber says whether the value is an integer or a float.
+func (v Value) IsNumber() bool { return v.kind == IntKind || v.kind == FloatKind }
+
+// Nanos is the instant in nanoseconds since 1970-01-01 in UTC.
+func (v Value) Nanos() int64 { return int64(v.num) }
+
+// Time is the instant in UTC.
+func (v Value) Time() time.Time { return time.Unix(0, int64(v.num)).UTC() }
+
+// Str is the text of a string, a view.
+func (v Value) Str() string {
+	if v.kind != StringKind {
+		wrongKind(v.kind, StringKind)
+	}
+	return unsafe.String((*byte)(v.ptr), int(v.num))
+}
+
+// Array is the array.
+func (v Value) Array() *Array {
+	if v.kind != ArrayKind {
+		wrongKind(v.kind, ArrayKind)
+	}
+	return (*Array)(v.ptr)
+}
+
+// Object is the object.
+func (v Value) Object() *Object {
+	if v.kind != ObjectKind {
+		wrongKind(v.kind, ObjectKind)
+	}
+	return (*Object)(v.ptr)
+}
+
+// Regex is the regular expression.
+func (v Value) Regex() *Regex {
+	if v.kind != RegexKind {
+		wrongKind(v.kind, RegexKind)
+	}
+	return (*Regex)(v.ptr)
+}
+
+func wrongKind(got, want Kind) {
+	panic("value: a " + got.String() + " is read as " + want.String())
+}
+
+// Share marks a container as having a second name and gives the value back; other kinds need no mark.
+func (v Value) Share() Value {
+	switch v.kind {
+	case ArrayKind:
+		if a := (*Array)(v.ptr); !a.shared {
+			a.shared = true
+		}
+	case ObjectKind:
+		if o := (*Object)(v.ptr); !o.shared {
+			o.shared = true
+		}
+	}
+	return v
+}
+
+// Freeze marks a container and all below it, so that reading writes nothing: for constants used by many goroutines.
+func (v Value) Freeze() Value {
+	switch v.kind {
+	case ArrayKind:
+		for _, item := range v.Array().items {
+			item.Freeze()
+		}
+	case ObjectKind:
+		for _, m := range v.Object().members {
+			m.Value.Freeze()
+		}
+	}
+	return v.Share()
+}
+
+// Clone copies a value with all below it, strings and containers, into a; a nil arena means the heap.
+func (v Value) Clone(a *Arena) Value {
+	switch v.kind {
+	case StringKind:
+		return a.Copy(v.Str())
+	case ArrayKind:
+		from := v.Array().items
+		to := a.Array(len(from))
+		for _, item := range from {
+			to.Push(a, item.Clone(a))
+		}
+		return to.Of()
+	case ObjectKind:
+		from := v.Object().members
+		to := a.Object(len(from))
+		for _, m := range from {
+			to.Append(a, a.Copy(m.Key).Str(), m.Value.Clone(a))
+		}
+		return to.Of()
+	}
+	return v
+}
+
+// Equal says whether two values are of the same kind and equal, containers member by member. 1 and 1.0 are not.
+func Equal(a, b Value) bool {
+	if a.kind != b.kind {
+		return false
+	}
+	switch a.kind {
+	case FloatKind:
+		return a.Float() == b.Float()
+	case StringKind:
+		return a.Str() == b.Str()
+	case RegexKind:
+		return a.Regex().Source == b.Regex().Source
+	case ArrayKind:
+		x, y := a.Array().items, b.Array().items
+		if len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if !Equal(x[i], y[i]) {
+				return false
+			}
+		}
+		return true
+	case ObjectKind:
+		x, y := a.Object().members, b.Object().members
+		if len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if x[i].Key != y[i].Key || !Equal(x[i].Value, y[i].Value) {
+				return false
+			}
+		}
+		return true
+	}
+	return a.num == b.num
+}
