@@ -68,11 +68,10 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	for _, c := range spec.Columns {
 		add(c)
 	}
+	looksAt := mode.filter.AppendColumns(nil)
 	for _, c := range spec.FilterColumns {
-		for _, f := range mode.filter {
-			if f.Column == c.ID {
-				add(c)
-			}
+		if slices.Contains(looksAt, c.ID) {
+			add(c)
 		}
 	}
 	add(spec.TimeColumn)

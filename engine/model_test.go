@@ -488,6 +488,13 @@ func randomQuery(r *rand.Rand, t *schema.Table) query {
 	if r.IntN(4) == 0 {
 		add("s1", filter.Contains, vector.ConstString("t 1"), 1, func(m modelRow) bool { s, ok := m["s1"].(string); return ok && strings.Contains(s, "t 1") })
 	}
+	if n := len(q.filter); n > 1 && r.IntN(2) == 0 { // the same as a choice: the first, or all others
+		q.filter = filter.And{{Op: filter.AnyOf, Any: []filter.And{q.filter[:1], q.filter[1:]}}}
+		one, others := tests[0], tests[1:]
+		tests = []func(modelRow) bool{func(m modelRow) bool {
+			return one(m) || !slices.ContainsFunc(others, func(f func(modelRow) bool) bool { return !f(m) })
+		}}
+	}
 	q.test = func(m modelRow) bool {
 		at := m["ts"].(int64)
 		if !q.time.Holds(at) {

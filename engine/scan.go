@@ -74,16 +74,15 @@ func (s *tableScan) describe(r Request) error {
 		// Rows past their time are gone at once, whatever has been cleaned up.
 		s.spec.Time.From = max(s.spec.Time.From, horizon(s.e.o.Now(), ttl, s.spec.TimeColumn.Type))
 	}
-	for _, c := range r.Filter {
-		p := s.t.ByID(c.Column)
+	for _, id := range r.Filter.AppendColumns(nil) {
+		p := s.t.ByID(id)
 		if p < 0 {
 			return errors.New("filter on a column that the schema lacks")
 		}
-		col := readColumn(s.t.Columns[p])
-		if !slices.ContainsFunc(s.spec.FilterColumns, func(x schema.Column) bool { return x.ID == col.ID }) {
-			s.spec.FilterColumns = append(s.spec.FilterColumns, col)
-		}
-		if s.t.Options.AppendMode || col.Semantic != schema.Field {
+		s.spec.FilterColumns = append(s.spec.FilterColumns, readColumn(s.t.Columns[p]))
+	}
+	for _, c := range r.Filter {
+		if s.t.Options.AppendMode || s.onKey(&c) {
 			s.spec.Filter = append(s.spec.Filter, c)
 		} else {
 			s.above = append(s.above, c)
@@ -91,6 +90,13 @@ func (s *tableScan) describe(r Request) error {
 	}
 	s.mode = mergeMode{keepAll: s.t.Options.AppendMode, lastNonNull: s.t.Options.MergeMode == schema.LastNonNull, filter: s.above}
 	return nil
+}
+
+// onKey tells whether a condition looks at columns of the row key alone: versions of a row then all pass or none does.
+func (s *tableScan) onKey(c *filter.Cond) bool {
+	return !slices.ContainsFunc(c.AppendColumns(nil), func(id schema.ColumnID) bool {
+		return s.t.Columns[s.t.ByID(id)].Semantic == schema.Field
+	})
 }
 
 // readColumn is a column as runs are asked for it: those that lack it give the default it was added with.

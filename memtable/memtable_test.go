@@ -101,6 +101,13 @@ func spec(r *rand.Rand, tags bool) *scan.Spec {
 	if tags && r.IntN(2) == 0 {
 		s.Filter = append(s.Filter, filter.Cond{Column: host.ID, Op: filter.Prefix, Args: vector.ConstString("h"), NArgs: 1})
 	}
+	if len(s.Filter) == 2 && r.IntN(2) == 0 {
+		s.Filter = filter.And{{Op: filter.AnyOf, Any: []filter.And{s.Filter[:1], s.Filter[1:]}}}
+	} else if tags && r.IntN(4) == 0 { // a choice among tags alone
+		one := filter.Cond{Column: host.ID, Op: filter.Equal, Args: vector.ConstString("no"), NArgs: 1}
+		two := filter.Cond{Column: host.ID, Op: filter.Prefix, Args: vector.ConstString("h"), NArgs: 1}
+		s.Filter = append(s.Filter, filter.Cond{Op: filter.AnyOf, Any: []filter.And{{one}, {two}}})
+	}
 	if tags && r.IntN(4) == 0 {
 		s.KeyPrefix = schema.AppendSeriesKey(nil, 2, []schema.ColumnID{host.ID}, [][]byte{[]byte("h1")})
 	}
@@ -109,10 +116,21 @@ func spec(r *rand.Rand, tags bool) *scan.Spec {
 }
 
 func passes(s *scan.Spec, x row) bool {
-	for _, c := range s.Filter {
-		if c.Column == msg.ID && x.msg != "mm" || c.Column == host.ID && !strings.HasPrefix(x.host, "h") {
-			return false
+	var holds func(and filter.And) bool
+	holds = func(and filter.And) bool {
+		for _, c := range and {
+			switch {
+			case c.Op == filter.AnyOf && !slices.ContainsFunc(c.Any, holds),
+				c.Column == msg.ID && x.msg != "mm",
+				c.Column == host.ID && c.Op == filter.Prefix && !strings.HasPrefix(x.host, "h"),
+				c.Column == host.ID && c.Op == filter.Equal && x.host != "no":
+				return false
+			}
 		}
+		return true
+	}
+	if !holds(s.Filter) {
+		return false
 	}
 	return s.Time.Holds(x.time) && (len(s.KeyPrefix) == 0 || x.host == "h1")
 }

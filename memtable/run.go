@@ -219,8 +219,8 @@ type reader struct {
 	chunks  []*chunk
 	spec    *scan.Spec
 	out     []source        // by spec.Columns
-	prog    *filter.Program // conditions on columns that are no tags
-	conds   []source        // what prog looks at
+	prog    *filter.Program // conditions that look at other columns than tags
+	conds   []source        // what conditions look at
 	allowed vector.Bitmap   // series that pass the key prefix and the conditions on tags; nil: all do
 	keep    vector.Bitmap   // scratch
 	rows    []uint32        // scratch
@@ -232,22 +232,16 @@ type reader struct {
 func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 	r.s, r.chunks, r.spec, r.keep = s, chunks, spec, vector.MakeBitmap(vector.Size)
 	var onTags, onRows filter.And
-	for _, c := range spec.Filter {
-		i := slices.IndexFunc(spec.FilterColumns, func(f schema.Column) bool { return f.ID == c.Column })
-		if i < 0 {
-			return fmt.Errorf("filter column %d is not described", c.Column)
-		}
-		if spec.FilterColumns[i].Semantic == schema.Tag {
-			onTags = append(onTags, c)
-			continue
-		}
-		onRows = append(onRows, c)
-		if !slices.ContainsFunc(r.conds, func(s source) bool { return s.col.ID == c.Column }) {
-			src, err := newSource(s, chunks, spec.FilterColumns[i])
-			if err != nil {
-				return err
-			}
-			r.conds = append(r.conds, src)
+	for i := range spec.Filter {
+		c := &spec.Filter[i]
+		tags, err := r.describe(c)
+		switch {
+		case err != nil:
+			return err
+		case tags:
+			onTags = append(onTags, *c)
+		default:
+			onRows = append(onRows, *c)
 		}
 	}
 	var err error
@@ -257,10 +251,7 @@ func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 	if err := r.allow(onTags); err != nil {
 		return err
 	}
-	r.lookup = func(id schema.ColumnID) *vector.Vector {
-		i := slices.IndexFunc(r.conds, func(s source) bool { return s.col.ID == id })
-		return r.vectorOf(&r.conds[i])
-	}
+	r.lookup = func(id schema.ColumnID) *vector.Vector { return r.vectorOf(r.condSource(id)) }
 	r.out = make([]source, len(spec.Columns))
 	for i, c := range spec.Columns {
 		if r.out[i], err = newSource(s, chunks, c); err != nil {
@@ -268,6 +259,32 @@ func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 		}
 	}
 	return nil
+}
+
+// describe makes the sources of a condition's columns; tags: it looks at tags alone.
+func (r *reader) describe(c *filter.Cond) (tags bool, err error) {
+	tags = true
+	for _, id := range c.AppendColumns(nil) {
+		i := slices.IndexFunc(r.spec.FilterColumns, func(f schema.Column) bool { return f.ID == id })
+		if i < 0 {
+			return false, fmt.Errorf("filter column %d is not described", id)
+		}
+		tags = tags && r.spec.FilterColumns[i].Semantic == schema.Tag
+		if slices.ContainsFunc(r.conds, func(s source) bool { return s.col.ID == id }) {
+			continue
+		}
+		src, err := newSource(r.s, r.chunks, r.spec.FilterColumns[i])
+		if err != nil {
+			return false, err
+		}
+		r.conds = append(r.conds, src)
+	}
+	return tags, nil
+}
+
+// condSource is the source of a column that conditions look at.
+func (r *reader) condSource(id schema.ColumnID) *source {
+	return &r.conds[slices.IndexFunc(r.conds, func(s source) bool { return s.col.ID == id })]
 }
 
 // allow decides on the series: once for each, not for each row.
@@ -293,15 +310,9 @@ func (r *reader) allow(onTags filter.And) error {
 	for i := range numbers {
 		numbers[i] = uint32(i)
 	}
-	for i := range prog.Len() {
-		k := slices.IndexFunc(r.spec.FilterColumns, func(f schema.Column) bool { return f.ID == prog.Column(i) })
-		tag, err := r.s.tags.column(r.spec.FilterColumns[k], r.s.series)
-		if err != nil {
-			return err
-		}
-		var v vector.Vector
-		prog.EvalCond(i, n, tag.bySeries(&v, numbers), r.allowed)
-	}
+	prog.Eval(n, func(id schema.ColumnID) *vector.Vector {
+		return r.condSource(id).tag.bySeries(&vector.Vector{}, numbers)
+	}, r.allowed)
 	return nil
 }
 

@@ -280,7 +280,27 @@ var scans = []struct {
 	{"lacked", filter.And{cond(lackedColumn, filter.Equal, "x")}, func(*seriesRows, row) bool { return false }},
 	{"added", filter.And{cond(addedColumn, filter.Equal, int64(42))}, func(*seriesRows, row) bool { return true }},
 	{"time", filter.And{cond(tsColumn, filter.LessEqual, int64(1500))}, func(_ *seriesRows, w row) bool { return w[1].(int64) <= 1500 }},
+	{"either of two columns", filter.And{either(filter.And{cond(levelColumn, filter.Equal, "error")}, filter.And{cond(bytesColumn, filter.Less, int64(30))})}, func(_ *seriesRows, w row) bool {
+		return w[2] == "error" || w[5].(int64) < 30
+	}},
+	{"two choices", filter.And{
+		either(filter.And{cond(levelColumn, filter.Equal, "warn")}, filter.And{cond(messageColumn, filter.Contains, "needle")}),
+		either(filter.And{cond(latencyColumn, filter.IsNull)}, filter.And{cond(latencyColumn, filter.Less, 20.0), cond(cachedColumn, filter.Equal, true)})},
+		func(_ *seriesRows, w row) bool {
+			l, ok := w[3].(float64)
+			return (w[2] == "warn" || strings.Contains(str(w[4]), "needle")) && (!ok || l < 20 && w[6] == true)
+		}},
+	{"either of tag and field", filter.And{either(filter.And{cond(hostColumn, filter.Equal, "host-001")}, filter.And{cond(levelColumn, filter.Equal, "error")})}, func(s *seriesRows, w row) bool {
+		return s.host == "host-001" || w[2] == "error"
+	}},
+	{"either, one lacked", filter.And{either(filter.And{cond(lackedColumn, filter.Equal, "x")}, filter.And{cond(levelColumn, filter.Equal, "fatal")})}, func(*seriesRows, row) bool { return false }},
+	{"either, zone proves", filter.And{either(filter.And{cond(levelColumn, filter.Equal, "fatal")}, filter.And{cond(bytesColumn, filter.Less, int64(500))})}, func(*seriesRows, row) bool { return true }},
+	{"either within either", filter.And{either(
+		filter.And{cond(bytesColumn, filter.Greater, int64(400)), either(filter.And{cond(levelColumn, filter.Equal, "warn")}, filter.And{cond(addedColumn, filter.Equal, int64(41))})},
+		filter.And{cond(messageColumn, filter.Equal, "no such message")})}, func(_ *seriesRows, w row) bool { return w[5].(int64) > 400 && w[2] == "warn" }},
 }
+
+func either(any ...filter.And) filter.Cond { return filter.Cond{Op: filter.AnyOf, Any: any} }
 
 var allColumns = []schema.Column{hostColumn, tsColumn, messageColumn, levelColumn, latencyColumn, bytesColumn, cachedColumn, addedColumn, lackedColumn, schema.SequenceColumn, schema.KindColumn}
 

@@ -16,16 +16,18 @@ type picker struct {
 	*reader
 	spec    *scan.Spec
 	prog    *filter.Program
-	conds   []condition
+	conds   []condition // of the conjunction, in the order of evaluation
+	leaves  []condition // by number in the program: comparisons of alternatives
 	time    *source
 	sorted  bool          // one series: times rise within a block
 	chosen  []bool        // by series number: it may have rows that pass; nil: all
 	blocks  vector.Bitmap // blocks that postings leave; nil: all
 	nothing bool          // no row passes
 	keep    vector.Bitmap
-	picked  int           // rows of the block in keep
-	left    []condition   // scratch: conditions that zones leave
-	times   vector.Bitmap // scratch
+	picked  int                                   // rows of the block in keep
+	left    []condition                           // scratch: conditions that zones leave
+	inBlock func(i int, keep vector.Bitmap) error // evaluates a comparison of an alternative on the block at hand
+	times   vector.Bitmap                         // scratch
 }
 
 // condition is one condition on stored columns, in the order of evaluation.
@@ -36,6 +38,7 @@ type condition struct {
 	equal []byte     // an equality of strings with this; nil: something else
 	find  *tokens    // what filters are asked for; nil: they cannot help
 	cost  int
+	any   bool // a choice: only i and cost mean something
 }
 
 func (p *Part) picker(spec *scan.Spec) (*picker, error) {
@@ -53,6 +56,8 @@ func (p *Part) picker(spec *scan.Spec) (*picker, error) {
 	if err := k.chooseSeries(); err != nil {
 		return nil, err
 	}
+	k.leaves = make([]condition, prog.Size())
+	k.inBlock = k.evalLeaf
 	for i := range prog.Len() {
 		if err := k.condition(i); err != nil {
 			return nil, err
@@ -89,47 +94,118 @@ func (k *picker) chooseSeries() error {
 
 // condition prepares one condition: on tags and on columns that the part lacks it is decided here.
 func (k *picker) condition(i int) error {
-	id := k.prog.Column(i)
-	at := slices.IndexFunc(k.spec.FilterColumns, func(c schema.Column) bool { return c.ID == id })
-	if at < 0 {
-		if at = slices.IndexFunc(k.spec.Columns, func(c schema.Column) bool { return c.ID == id }); at < 0 {
-			return errors.New("part " + k.p.name + ": a filter's column is not described")
-		}
-		return k.conditionOn(i, &k.spec.Columns[at])
+	if k.prog.Alternatives(i) != nil {
+		return k.choice(i)
 	}
-	return k.conditionOn(i, &k.spec.FilterColumns[at])
-}
-
-func (k *picker) conditionOn(i int, c *schema.Column) error {
-	src, err := k.source(c)
+	cond, err := k.comparison(i)
 	if err != nil {
 		return err
 	}
-	switch src.from {
+	switch cond.src.from {
 	case fixed:
 		one := [1]uint64{1}
-		k.prog.EvalCond(i, 1, src.fixed, one[:])
+		k.prog.EvalCond(i, 1, cond.src.fixed, one[:])
 		k.nothing = k.nothing || one[0]&1 == 0
 		return nil
 	case tag:
-		k.chooseByTag(i, src.tag)
+		k.chooseByTag(i, cond.src.tag)
 		return nil
+	}
+	if b, err := k.blocksOf(&cond); err != nil {
+		return err
+	} else if b != nil {
+		k.keepBlocks(b)
+	}
+	k.conds = append(k.conds, cond)
+	return nil
+}
+
+// choice prepares an AnyOf. Alternatives are decided on rows; postings tell together which blocks may have any.
+func (k *picker) choice(i int) error {
+	blocks, err := k.choiceBlocks(i)
+	if err != nil {
+		return err
+	}
+	if blocks != nil {
+		k.keepBlocks(blocks)
+	}
+	k.conds = append(k.conds, condition{i: i, cost: k.prog.Cost(i), any: true})
+	return nil
+}
+
+// choiceBlocks prepares the comparisons of an AnyOf and gives the blocks that postings leave it; nil: all.
+func (k *picker) choiceBlocks(i int) (vector.Bitmap, error) {
+	var all vector.Bitmap
+	bounded := true
+	for _, and := range k.prog.Alternatives(i) {
+		var one vector.Bitmap
+		for _, at := range and {
+			b, err := k.leafBlocks(at)
+			switch {
+			case err != nil:
+				return nil, err
+			case b == nil:
+			case one == nil:
+				one = b
+			default:
+				one.And(b)
+			}
+		}
+		switch {
+		case one == nil:
+			bounded = false
+		case all == nil:
+			all = one
+		default:
+			for w := range all {
+				all[w] |= one[w]
+			}
+		}
+	}
+	if !bounded {
+		return nil, nil
+	}
+	return all, nil
+}
+
+func (k *picker) leafBlocks(i int) (vector.Bitmap, error) {
+	if k.prog.Alternatives(i) != nil {
+		return k.choiceBlocks(i)
+	}
+	cond, err := k.comparison(i)
+	if err != nil {
+		return nil, err
+	}
+	k.leaves[i] = cond
+	return k.blocksOf(&cond)
+}
+
+// comparison finds the column of condition i and what is known about it.
+func (k *picker) comparison(i int) (condition, error) {
+	id := k.prog.Column(i)
+	columns := k.spec.FilterColumns
+	at := slices.IndexFunc(columns, func(c schema.Column) bool { return c.ID == id })
+	if at < 0 {
+		columns = k.spec.Columns
+		if at = slices.IndexFunc(columns, func(c schema.Column) bool { return c.ID == id }); at < 0 {
+			return condition{}, errors.New("part " + k.p.name + ": a filter's column is not described")
+		}
+	}
+	src, err := k.source(&columns[at])
+	if err != nil {
+		return condition{}, err
 	}
 	cond := condition{i: i, src: src, cost: k.prog.Cost(i)}
 	if src.from == stored && src.cast == nil {
 		if cond.pages, err = k.p.index(src.col); err != nil {
-			return err
+			return cond, err
 		}
 		cond.equal, _ = k.prog.EqualsBytes(i)
 		if cond.pages.filters != nil {
 			cond.find = tokensOf(k.prog, i)
 		}
-		if err := k.chooseByPostings(i, src.col); err != nil {
-			return err
-		}
 	}
-	k.conds = append(k.conds, cond)
-	return nil
+	return cond, nil
 }
 
 // chooseByTag decides a condition on a tag for every series.
@@ -152,30 +228,37 @@ func (k *picker) chooseByTag(i int, t *tagColumn) {
 	}
 }
 
-// chooseByPostings leaves the blocks that hold a value that passes.
-func (k *picker) chooseByPostings(i int, c *column) error {
-	if !c.postRef.present() {
-		return nil
+// blocksOf gives the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
+func (k *picker) blocksOf(c *condition) (vector.Bitmap, error) {
+	if c.pages == nil || !c.src.col.postRef.present() {
+		return nil, nil
 	}
-	values, err := k.p.dictionary(c)
+	values, err := k.p.dictionary(c.src.col)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	passing, ok := k.prog.Passing(i, values)
+	passing, ok := k.prog.Passing(c.i, values)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	posts, err := k.p.postings(c)
+	posts, err := k.p.postings(c.src.col)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	n := len(k.p.blocks)
+	blocks := vector.MakeBitmap(n)
+	blocks.Fill(n)
+	posts.Blocks(passing, blocks)
+	return blocks, nil
+}
+
+// keepBlocks drops the blocks outside of b.
+func (k *picker) keepBlocks(b vector.Bitmap) {
 	if k.blocks == nil {
-		n := len(k.p.blocks)
-		k.blocks = vector.MakeBitmap(n)
-		k.blocks.Fill(n)
+		k.blocks = b
+		return
 	}
-	posts.Blocks(passing, k.blocks)
-	return nil
+	k.blocks.And(b)
 }
 
 // pick moves to a block and decides which of its rows pass; false: none. keep is nil when all pass.
@@ -185,7 +268,7 @@ func (k *picker) pick(block int) (bool, error) {
 		k.prune()
 		return false, nil
 	}
-	conds, ok := k.judge(block, b.rows)
+	conds, ok := k.judge(block)
 	if !ok {
 		k.prune()
 		return false, nil
@@ -216,33 +299,58 @@ func (k *picker) pick(block int) (bool, error) {
 		if k.picked = k.keep.Count(); k.picked == 0 {
 			return false, nil
 		}
-		if done, err := k.evalPacked(&c, block, b.rows); done || err != nil {
+		if c.any {
+			err := k.prog.EvalAny(c.i, k.keep, k.inBlock)
 			if err != nil {
 				return false, err
 			}
 			continue
 		}
-		v, err := k.load(c.src)
-		if err != nil {
+		if err := k.eval(&c, k.keep); err != nil {
 			return false, err
 		}
-		k.prog.EvalCond(c.i, b.rows, v, k.keep)
 	}
 	k.picked = k.keep.Count()
 	return k.picked > 0, nil
 }
 
+// eval evaluates one comparison on the block at hand.
+func (k *picker) eval(c *condition, keep vector.Bitmap) error {
+	if done, err := k.evalPacked(c, keep); done || err != nil {
+		return err
+	}
+	v, err := k.load(c.src)
+	if err != nil {
+		return err
+	}
+	k.prog.EvalCond(c.i, k.p.blocks[k.block].rows, v, keep)
+	return nil
+}
+
+// evalLeaf evaluates one comparison of an alternative, unless the zones decide it.
+func (k *picker) evalLeaf(i int, keep vector.Bitmap) error {
+	switch c := &k.leaves[i]; k.judgeZones(c, k.block) {
+	case filter.None:
+		clear(keep)
+		return nil
+	case filter.All:
+		return nil
+	default:
+		return k.eval(c, keep)
+	}
+}
+
 // evalPacked evaluates an equality on the page as it is where that is possible: a needle among trace ids costs a
 // comparison of 16 bytes a row instead of printing 32 digits.
-func (k *picker) evalPacked(c *condition, block, rows int) (done bool, err error) {
+func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err error) {
 	if c.equal == nil || c.src.loaded != nil || c.src.col.dictRef.present() || c.src.col.unpacked.Load() {
 		return false, nil
 	}
-	page, err := k.p.page(c.src.col, block)
+	page, err := k.p.page(c.src.col, k.block)
 	if err != nil {
 		return false, err
 	}
-	if !encoding.KeepHex(page, rows, c.equal, k.keep) {
+	if !encoding.KeepHex(page, k.p.blocks[k.block].rows, c.equal, keep) {
 		c.src.col.unpacked.Store(true) // one block that is otherwise: the column's are decoded from now on
 		return false, nil
 	}
@@ -260,29 +368,50 @@ func (k *picker) prune() {
 }
 
 // judge asks the zones and then the token filters: false when one refutes the block, else the conditions that remain.
-func (k *picker) judge(block, rows int) ([]condition, bool) {
+func (k *picker) judge(block int) ([]condition, bool) {
 	k.left = k.left[:0]
-	var s filter.Stat
 	for _, c := range k.conds {
-		if c.pages != nil {
-			c.pages.zones.Stat(&s, block, rows)
-			switch k.prog.Judge(c.i, &s) {
-			case filter.None:
-				return nil, false
-			case filter.All:
-				continue
-			}
+		switch k.judgeAny(&c, func(c *condition) filter.Verdict { return k.judgeZones(c, block) }) {
+		case filter.None:
+			return nil, false
+		case filter.Some:
+			k.left = append(k.left, c)
 		}
-		k.left = append(k.left, c)
 	}
 	for i := range k.left {
-		if c := &k.left[i]; c.find != nil {
-			if f := k.p.filter(c.src.col, c.pages, block); f != nil && !c.find.mayPass(f) {
-				return nil, false
-			}
+		if k.judgeAny(&k.left[i], func(c *condition) filter.Verdict { return k.judgeTokens(c, block) }) == filter.None {
+			return nil, false
 		}
 	}
 	return k.left, true
+}
+
+// judgeAny asks judge about c or, of a choice, about its comparisons.
+func (k *picker) judgeAny(c *condition, judge func(*condition) filter.Verdict) filter.Verdict {
+	if !c.any {
+		return judge(c)
+	}
+	return k.prog.JudgeAny(c.i, func(i int) filter.Verdict { return judge(&k.leaves[i]) })
+}
+
+// judgeZones asks the zones of a block.
+func (k *picker) judgeZones(c *condition, block int) filter.Verdict {
+	if c.pages == nil {
+		return filter.Some
+	}
+	var s filter.Stat
+	c.pages.zones.Stat(&s, block, k.p.blocks[block].rows)
+	return k.prog.Judge(c.i, &s)
+}
+
+// judgeTokens asks the zones and the token filter of a block.
+func (k *picker) judgeTokens(c *condition, block int) filter.Verdict {
+	if c.find != nil {
+		if f := k.p.filter(c.src.col, c.pages, block); f != nil && !c.find.mayPass(f) {
+			return filter.None
+		}
+	}
+	return k.judgeZones(c, block)
 }
 
 // keepSeries takes the rows of series that are not chosen out of keep and tells whether any are left.

@@ -1,5 +1,5 @@
 // Package filter holds the conditions that are pushed down into runs: a conjunction of comparisons of one column with
-// constants. Evaluation goes from cheap to dear: zone maps refute a block, postings or token filters refute or shrink
+// constants and of choices among such conjunctions. Evaluation goes from cheap to dear: zone maps refute a block, postings or token filters refute or shrink
 // it, dictionaries are tested once per distinct value, only then values.
 package filter
 
@@ -33,9 +33,10 @@ const (
 	NotLike
 	ILike
 	NotILike
+	AnyOf // at least one of the conjunctions of Any passes; no column, no Args
 )
 
-// Cond is one comparison of a column with constants. Args has the column's type at the reader's schema version (STRING
+// Cond is one comparison of a column with constants, or a choice among conjunctions. Args has the column's type at the reader's schema version (STRING
 // for text operators), Flat, without NULL.
 type Cond struct {
 	Column schema.ColumnID
@@ -43,6 +44,8 @@ type Cond struct {
 	Args   *vector.Vector
 	// NArgs is the number of rows of Args.
 	NArgs int
+	// Any are the alternatives of AnyOf.
+	Any []And
 }
 
 // And is a conjunction; empty means true.

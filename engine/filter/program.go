@@ -9,7 +9,8 @@ import (
 
 // Program is a compiled conjunction. It holds scratch memory: one goroutine at a time.
 type Program struct {
-	conds []*condition
+	conds []*condition  // first the conjunction's own, then those of alternatives
+	n     int           // of the conjunction's own
 	hit   vector.Bitmap // scratch: rows that pass the condition at hand
 	rows  []uint32      // scratch: row numbers
 	text  textScratch
@@ -25,7 +26,10 @@ type condition struct {
 	strings stringIn // constants of IN on bytes
 	match   *matcher // text operators
 
-	// The last dictionary seen and which of its values pass.
+	any  [][]int       // numbers of the conditions of each alternative of AnyOf
+	left vector.Bitmap // scratch of AnyOf: rows that no alternative has let pass
+
+	// The last dictionary seen and which of its values pass; of AnyOf, the rows that pass.
 	values *vector.Vector
 	passes vector.Bitmap
 }
@@ -33,7 +37,7 @@ type condition struct {
 // Compile prepares a conjunction for evaluation. It fails on a malformed regular expression and on arguments whose
 // count does not fit the operator.
 func Compile(a And) (*Program, error) {
-	p := &Program{conds: make([]*condition, len(a))}
+	p := &Program{conds: make([]*condition, len(a)), n: len(a)}
 	for i := range a {
 		c, err := compile(&a[i])
 		if err != nil {
@@ -41,13 +45,20 @@ func Compile(a And) (*Program, error) {
 		}
 		p.conds[i] = c
 	}
+	for _, c := range p.conds[:p.n] {
+		if c.Op == AnyOf {
+			if err := p.alternatives(c); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return p, nil
 }
 
 func compile(from *Cond) (*condition, error) {
 	c := &condition{Cond: *from, op: from.Op}
 	switch c.Op {
-	case IsNull, IsNotNull:
+	case IsNull, IsNotNull, AnyOf:
 		return c, nil
 	case In, NotIn:
 	default:
@@ -96,17 +107,28 @@ func compile(from *Cond) (*condition, error) {
 	return c, nil
 }
 
-// Len is the number of conditions.
-func (p *Program) Len() int { return len(p.conds) }
+// Len is the number of conditions of the conjunction.
+func (p *Program) Len() int { return p.n }
 
-// Column is the column that condition i looks at.
+// Size is the number of conditions with those of alternatives, which have the numbers from Len on.
+func (p *Program) Size() int { return len(p.conds) }
+
+// Column is the column that condition i, a comparison, looks at.
 func (p *Program) Column(i int) schema.ColumnID { return p.conds[i].Column }
 
 // Cost orders conditions from cheap to dear: 0 NULL tests, 1 numbers, 2 short comparisons of bytes, 3 text search,
-// 4 regular expressions.
+// 4 regular expressions; a choice costs what its dearest comparison does.
 func (p *Program) Cost(i int) int {
 	c := p.conds[i]
 	switch {
+	case c.Op == AnyOf:
+		cost := 0
+		for _, and := range c.any {
+			for _, at := range and {
+				cost = max(cost, p.Cost(at))
+			}
+		}
+		return cost
 	case c.Op == IsNull || c.Op == IsNotNull:
 		return 0
 	case c.kind != vector.Bytes:
@@ -122,8 +144,16 @@ func (p *Program) Cost(i int) int {
 // Eval evaluates the conjunction on n rows. keep holds the rows in question on entry, and of them those that pass on
 // return; it has Words(n) words. col gives the vector of a column, of any form, of the condition's type.
 func (p *Program) Eval(n int, col func(schema.ColumnID) *vector.Vector, keep vector.Bitmap) {
-	for i, c := range p.conds {
-		p.EvalCond(i, n, col(c.Column), keep)
+	one := func(i int, keep vector.Bitmap) error {
+		p.EvalCond(i, n, col(p.conds[i].Column), keep)
+		return nil
+	}
+	for i, c := range p.conds[:p.n] {
+		if c.Op == AnyOf {
+			_ = p.EvalAny(i, keep, one) // one does not fail
+		} else {
+			p.EvalCond(i, n, col(c.Column), keep)
+		}
 		if none(keep) {
 			return
 		}
@@ -140,7 +170,7 @@ func (a And) Eval(n int, col func(schema.ColumnID) *vector.Vector, keep vector.B
 	return nil
 }
 
-// EvalCond evaluates condition i on the n rows of v and takes the rows that do not pass out of keep.
+// EvalCond evaluates condition i, a comparison, on the n rows of v and takes the rows that do not pass out of keep.
 func (p *Program) EvalCond(i, n int, v *vector.Vector, keep vector.Bitmap) {
 	c := p.conds[i]
 	switch c.Op {

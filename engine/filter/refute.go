@@ -27,7 +27,7 @@ const (
 	All                 // every row passes
 )
 
-// Judge says what a statistic decides about condition i.
+// Judge says what a statistic decides about condition i, a comparison.
 func (p *Program) Judge(i int, s *Stat) Verdict {
 	c := p.conds[i]
 	switch c.Op {

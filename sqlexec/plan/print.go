@@ -193,18 +193,30 @@ var opTexts = map[filter.Op]string{
 
 func filterText(f filter.And, t *schema.Table) string {
 	list := make([]string, len(f))
-	for i, c := range f {
-		name := fmt.Sprint(c.Column)
-		if at := t.ByID(c.Column); at >= 0 {
-			name = t.Columns[at].Name
-		}
-		list[i] = name + " " + opTexts[c.Op]
-		switch {
-		case c.NArgs == 1:
-			list[i] += " " + (&expr.Const{Value: constAt(c.Args, 0)}).String()
-		case c.NArgs > 1:
-			list[i] += fmt.Sprintf(" (%d values)", c.NArgs)
-		}
+	for i := range f {
+		list[i] = condText(&f[i], t)
 	}
 	return strings.Join(list, " AND ")
+}
+
+func condText(c *filter.Cond, t *schema.Table) string {
+	if c.Op == filter.AnyOf {
+		list := make([]string, len(c.Any))
+		for i, and := range c.Any {
+			list[i] = filterText(and, t)
+		}
+		return "(" + strings.Join(list, " OR ") + ")"
+	}
+	text := fmt.Sprint(c.Column)
+	if at := t.ByID(c.Column); at >= 0 {
+		text = t.Columns[at].Name
+	}
+	text += " " + opTexts[c.Op]
+	switch {
+	case c.NArgs == 1:
+		text += " " + (&expr.Const{Value: constAt(c.Args, 0)}).String()
+	case c.NArgs > 1:
+		text += fmt.Sprintf(" (%d values)", c.NArgs)
+	}
+	return text
 }

@@ -182,46 +182,102 @@ var textOnly = map[filter.Op]bool{filter.Like: true, filter.NotLike: true, filte
 
 // pushCond moves one condition into the scan; false when the scan cannot decide it exactly.
 func (o *optimizer) pushCond(s *Scan, c expr.Expr) bool {
-	table := s.Rel.Table.Schema
-	column := func(i int) *schema.Column { return &table.Columns[s.Positions[i]] }
+	in, isIn := c.(*expr.In)
+	if op, _ := operator(c); op == "or" { // a = 1 OR a = 2
+		in, isIn = oneOf(c)
+	}
+	if isIn {
+		if done := s.decideIn(in); done {
+			return true
+		}
+	}
+	if col, op, value, ok := columnOpConst(c); ok && !value.IsNull(0) && value.Type == col.T &&
+		s.Positions[col.Index] == s.Rel.Table.Schema.Time && s.narrow(op, value.Int(0)) {
+		return true
+	}
+	f, ok := s.condOf(c)
+	if !ok {
+		return false
+	}
+	s.Filter = append(s.Filter, f)
+	return true
+}
+
+// condOf gives a condition as runs evaluate it: the rows for which it is true.
+func (s *Scan) condOf(c expr.Expr) (filter.Cond, bool) {
 	switch c := c.(type) {
 	case *expr.Column: // a BOOLEAN column alone
-		s.Filter = append(s.Filter, filter.Cond{Column: column(c.Index).ID, Op: filter.Equal, Args: flat(vector.ConstBool(true)), NArgs: 1})
-		return true
+		return s.boolean(c, true), true
 	case *expr.In:
-		return o.pushIn(s, c)
+		return s.inOf(c)
 	}
-	if op, args := operator(c); op == "or" { // a = 1 OR a = 2
-		in, ok := oneOf(c)
-		return ok && o.pushIn(s, in)
-	} else if len(args) == 1 {
+	op, args := operator(c)
+	switch {
+	case op == "or":
+		if in, ok := oneOf(c); ok {
+			if f, ok := s.inOf(in); ok {
+				return f, true
+			}
+		}
+		return s.anyOf(args)
+	case len(args) == 1:
 		col, ok := args[0].(*expr.Column)
 		switch {
 		case ok && op == "is null":
-			s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: filter.IsNull})
-			return true
+			return filter.Cond{Column: s.columnID(col), Op: filter.IsNull}, true
 		case ok && op == "is not null":
-			s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: filter.IsNotNull})
-			return true
+			return filter.Cond{Column: s.columnID(col), Op: filter.IsNotNull}, true
 		case ok && op == "not" && col.T == vector.BoolType:
-			s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: filter.Equal, Args: flat(vector.ConstBool(false)), NArgs: 1})
-			return true
+			return s.boolean(col, false), true
 		}
-		return false
+		return filter.Cond{}, false
 	}
+	return s.comparisonOf(c)
+}
+
+func (s *Scan) columnID(c *expr.Column) schema.ColumnID {
+	return s.Rel.Table.Schema.Columns[s.Positions[c.Index]].ID
+}
+
+func (s *Scan) boolean(c *expr.Column, want bool) filter.Cond {
+	return filter.Cond{Column: s.columnID(c), Op: filter.Equal, Args: flat(vector.ConstBool(want)), NArgs: 1}
+}
+
+// comparisonOf takes column op constant.
+func (s *Scan) comparisonOf(c expr.Expr) (f filter.Cond, ok bool) {
 	col, op, value, ok := columnOpConst(c)
 	if !ok || value.IsNull(0) || value.Type != col.T {
-		return false
-	}
-	if s.Positions[col.Index] == table.Time && s.narrow(op, value.Int(0)) {
-		return true
+		return f, false
 	}
 	fop, ok := filterOps[op]
 	if !ok || textOnly[fop] && !col.T.IsText() || !orderable(col.T) && fop != filter.Equal && fop != filter.NotEqual {
-		return false
+		return f, false
 	}
-	s.Filter = append(s.Filter, filter.Cond{Column: column(col.Index).ID, Op: fop, Args: flat(value), NArgs: 1})
-	return true
+	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(value), NArgs: 1}, true
+}
+
+// anyOf takes the operands of an OR, each a conjunction of conditions; false when runs cannot evaluate one of them.
+func (s *Scan) anyOf(operands []expr.Expr) (f filter.Cond, ok bool) {
+	f.Op = filter.AnyOf
+	for len(operands) > 0 {
+		c := operands[0]
+		operands = operands[1:]
+		op, args := operator(c)
+		if op == "or" {
+			operands = append(args[:len(args):len(args)], operands...)
+			continue
+		}
+		var and filter.And
+		for _, x := range splitAnd(c, nil) {
+			one, ok := s.condOf(x)
+			if !ok {
+				return f, false
+			}
+			and = append(and, one)
+		}
+		f.Any = append(f.Any, and)
+	}
+	return f, true
 }
 
 // oneOf gives an OR of equalities of one column with constants as a list.
@@ -305,8 +361,9 @@ func flat(v *vector.Vector) *vector.Vector {
 	return f
 }
 
-// pushIn moves x IN (constants): a NULL in the list lets IN pass the same rows and NOT IN none.
-func (o *optimizer) pushIn(s *Scan, in *expr.In) bool {
+// decideIn cuts the time range by a list on the time index, and decides lists that let no row pass; false when rows
+// must be looked at. A NULL in the list lets IN pass the same rows and NOT IN none.
+func (s *Scan) decideIn(in *expr.In) bool {
 	col, ok := in.Arg.(*expr.Column)
 	if !ok || !orderable(col.T) {
 		return false
@@ -315,26 +372,33 @@ func (o *optimizer) pushIn(s *Scan, in *expr.In) bool {
 	if !ok {
 		return false
 	}
-	if hasNull && in.Not {
+	n := len(args.order)
+	if in.Not && hasNull || !in.Not && n == 0 {
 		s.Never = true
 		return true
 	}
-	n := len(args.order)
-	if n == 0 {
-		s.Never = s.Never || !in.Not
-		return !in.Not
-	}
-	op := filter.In
-	if in.Not {
-		op = filter.NotIn
-	}
-	id := s.Rel.Table.Schema.Columns[s.Positions[col.Index]].ID
 	if s.Positions[col.Index] == s.Rel.Table.Schema.Time && !in.Not { // the range prunes, the list decides
 		s.narrow(">=", args.v.Ints[0])
 		s.narrow("<=", args.v.Ints[n-1])
 	}
-	s.Filter = append(s.Filter, filter.Cond{Column: id, Op: op, Args: args.v, NArgs: n})
-	return true
+	return false
+}
+
+// inOf takes column IN (constants).
+func (s *Scan) inOf(in *expr.In) (f filter.Cond, ok bool) {
+	col, ok := in.Arg.(*expr.Column)
+	if !ok || !orderable(col.T) {
+		return f, false
+	}
+	args, hasNull, ok := inArgs(in, col.T)
+	if !ok || len(args.order) == 0 || in.Not && hasNull {
+		return f, false
+	}
+	f = filter.Cond{Column: s.columnID(col), Op: filter.In, Args: args.v, NArgs: len(args.order)}
+	if in.Not {
+		f.Op = filter.NotIn
+	}
+	return f, true
 }
 
 // sorted is a Flat vector with rising values.
