@@ -32,10 +32,12 @@ var within = map[string][]string{
 	"engine/manifest": {"sst", "wal"},
 
 	// A parent may import its parts.
-	"sst":       {"sst/encoding", "sst/index"},
-	"sst/index": {"sst/encoding"},
-	"pipeline":  {"pipeline/processor", "pipeline/vrl"},
-	"sqlexec":   {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql"},
+	"sst":               {"sst/encoding", "sst/index"},
+	"sst/index":         {"sst/encoding"},
+	"pipeline":          {"pipeline/processor", "pipeline/vrl"},
+	"pipeline/vrl":      {"pipeline/vrl/regex", "pipeline/vrl/grok", "pipeline/vrl/logline", "pipeline/vrl/codec"},
+	"pipeline/vrl/grok": {"pipeline/vrl/regex"},
+	"sqlexec":           {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/lineproto", "server/otlp",
 		"server/logpush", "server/jsonput", "server/admin", "server/dashboard"},
 
