@@ -37,8 +37,9 @@ func Dump(out io.Writer, fs vfs.FS, name string) error {
 }
 
 type dumper struct {
-	p *Part
-	w *bufio.Writer
+	p   *Part
+	w   *bufio.Writer
+	dec encoding.Decoder
 }
 
 func (d *dumper) line(format string, args ...any) {
@@ -115,6 +116,7 @@ func (d *dumper) column(c *column) {
 			}
 		}
 		d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i], bounds)
+		d.templates(page, p.blocks[i].rows)
 		if f := x.filters; f != nil && f.length[i] > 0 {
 			about := "damaged"
 			if b := p.filter(c, x, i); b != nil {
@@ -124,6 +126,23 @@ func (d *dumper) column(c *column) {
 		}
 	}
 	d.dictionary(c)
+}
+
+// dumpTemplates is the number of templates of a block that a dump prints.
+const dumpTemplates = 8
+
+// templates prints the first templates of a block that is encoded so.
+func (d *dumper) templates(page []byte, rows int) {
+	t, ok, err := d.dec.Templates(page[:len(page)-sumSize], rows)
+	if !ok || err != nil {
+		return // of another encoding; what is damaged shows where rows are printed
+	}
+	for i := range min(t.Len(), dumpTemplates) {
+		d.line("  template %-5d %q", i, t.AppendShown(nil, i))
+	}
+	if more := t.Len() - dumpTemplates; more > 0 {
+		d.line("  %d further templates", more)
+	}
 }
 
 func (d *dumper) dictionary(c *column) {

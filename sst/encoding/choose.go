@@ -16,6 +16,8 @@ type Encoder struct {
 	local                                 *Dictionary
 	dense                                 vector.Vector
 	rows                                  []uint32
+	templates                             *templater
+	nested                                bool // encodes the streams of templates
 }
 
 // NewEncoder is an encoder without memory yet.
@@ -116,6 +118,7 @@ type Decoder struct {
 	highs, ints  []uint64
 	texts        []uint64
 	packed, bits []byte
+	templates    *Templates
 }
 
 // Decode decodes a block of n rows of type t into v, whose buffers are used again: v is Flat, Const or Dict

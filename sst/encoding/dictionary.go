@@ -24,6 +24,7 @@ type Dictionary struct {
 	slots []slot
 	// Refused counts the blocks whose values did not fit.
 	Refused int
+	learnt  learnt // of the column's text
 }
 
 type slot struct {

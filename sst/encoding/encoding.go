@@ -41,11 +41,12 @@ const (
 	Hex      ID = 12 // bytes: lower-case hex of one length, optionally with dashes as UUIDs have them
 	IPv4     ID = 13 // bytes: dotted IPv4 addresses
 	Number   ID = 14 // bytes: decimal integers
+	Template ID = 15 // bytes: log text as templates and variables
 )
 
 var names = [...]string{
 	Null: "null", Constant: "constant", Plain: "plain", Packed: "packed", Delta: "delta", DeltaTwo: "delta2", Runs: "runs",
-	Local: "local", Shared: "shared", Decimal: "decimal", XOR: "xor", Hex: "hex", IPv4: "ipv4", Number: "number",
+	Local: "local", Shared: "shared", Decimal: "decimal", XOR: "xor", Hex: "hex", IPv4: "ipv4", Number: "number", Template: "template",
 }
 
 // String is the encoding's name as dumps show it.

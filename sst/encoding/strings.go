@@ -47,6 +47,9 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 		dst = e.appendPlain(dst, e.local.Views, e.local.Heap)
 		return e.appendCodes(dst, e.codes)
 	}
+	if shared != nil {
+		return e.appendText(dst, views, heap, &shared.learnt)
+	}
 	return e.appendPlain(append(dst, byte(Plain)), views, heap)
 }
 
@@ -169,6 +172,8 @@ func (d *Decoder) decodeStrings(r *reader, id ID, v *vector.Vector, n int, share
 		d.decodeIPv4(r, v, n)
 	case Number:
 		d.decodeNumbers(r, v, n)
+	case Template:
+		d.decodeTemplates(r, v, n)
 	default:
 		r.fail("%s is no encoding of strings", id)
 	}

@@ -1,0 +1,359 @@
+package encoding
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"varve/engine/filter"
+	"varve/engine/vector"
+)
+
+// Templates is a block of text as templates. What it holds is valid until the decoder that made it decodes the next
+// such block. One goroutine at a time.
+type Templates struct {
+	texts   vector.Vector
+	Codes   []uint32 // template of each row
+	first   []int
+	fields  []field
+	streams []openStream
+	inner   Decoder
+
+	cursors []uint32    // by template: its rows so far
+	pieces  []textPiece // of all templates
+	starts  []int       // where those of template i begin
+	rows    []uint32
+}
+
+// openStream is a stream whose values are decoded when they are wanted.
+type openStream struct {
+	textStream
+	src    []byte
+	open   bool
+	ints   []uint64
+	texts  vector.Vector // words and rests, Flat
+	packed []byte        // hex and UUIDs
+	bytes  []byte        // memory for packed
+}
+
+// textPiece is one step of printing a row: constant text, or a field.
+type textPiece struct {
+	from, to uint32 // in the heap of the templates
+	field    int32  // -1: constant
+}
+
+// AppendShown appends the template with the number i, readably: its slots as <kind>.
+func (t *Templates) AppendShown(dst []byte, i int) []byte {
+	w := t.texts.Views[i]
+	return appendShown(dst, t.texts.Heap[w.Off:w.Off+w.Len])
+}
+
+func appendShown(dst, text []byte) []byte {
+	for at := 0; at < len(text); at++ {
+		if text[at] != slotMark {
+			dst = append(dst, text[at])
+			continue
+		}
+		dst = append(append(dst, '<'), slotNames[text[at+1]]...)
+		if text[at+2] > 0 {
+			dst = strconv.AppendInt(dst, int64(text[at+2]), 10)
+		}
+		dst = append(dst, '>')
+		at += slotSize - 1
+	}
+	return dst
+}
+
+var slotNames = [...]string{intSlot: "int", paddedSlot: "padded", decimalSlot: "decimal", addressSlot: "address", timeSlot: "time",
+	dateSlot: "date", hexSlot: "hex", uuidSlot: "uuid", wordSlot: "word", restSlot: "rest", wideSlot: "wide"}
+
+// Len is the number of templates.
+func (t *Templates) Len() int { return len(t.texts.Views) }
+
+// Templates reads the templates and codes of an encoded block of n rows, and none of its variables yet. ok is false when
+// the block is encoded otherwise or has NULLs.
+func (d *Decoder) Templates(src []byte, n int) (t *Templates, ok bool, err error) {
+	if len(src) < 2 || ID(src[0]) != Template || src[1] != 0 || n < 0 || n > MaxRows {
+		return nil, false, nil
+	}
+	r := reader{b: src[2:]}
+	t = d.openTemplates(&r, n)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	return t, true, r.err
+}
+
+// openTemplates reads all but the values of the streams, and checks that what comes out is of a size that may be.
+func (d *Decoder) openTemplates(r *reader, n int) *Templates {
+	if d.templates == nil {
+		d.templates = &Templates{}
+	}
+	t := d.templates
+	k := r.count(maxTemplates+1, "templates")
+	if r.err != nil {
+		return t
+	}
+	t.texts = vector.Vector{Type: vector.StringType, Heap: t.texts.Heap[:0], Views: t.texts.Views}
+	t.inner.decodePlain(r, &t.texts, k, false)
+	t.Codes = grow(t.Codes, n)
+	t.inner.decodeCodes(r, t.Codes, k)
+	if r.err != nil {
+		return t
+	}
+	counts := make([]int, k)
+	for _, c := range t.Codes {
+		counts[c]++
+	}
+	size := uint64(0)
+	for i, w := range t.texts.Views {
+		size += uint64(counts[i]) * uint64(w.Len)
+	}
+	if size > 2*MaxHeap {
+		r.fail("templates of %d bytes", size)
+		return t
+	}
+	if err := checkSlots(&t.texts); err != nil {
+		r.fail("%v", err)
+		return t
+	}
+	t.first, t.fields = fieldsOf(t.texts.Views, t.texts.Heap)
+	own := t.inner.decodeBits(r, (len(t.fields)+63)/64*64)
+	if r.err != nil {
+		return t
+	}
+	streams := layout(t.first, t.fields, counts, own)
+	if cap(t.streams) < len(streams) {
+		t.streams = append(t.streams[:cap(t.streams)], make([]openStream, len(streams)-cap(t.streams))...)
+	}
+	t.streams = t.streams[:len(streams)]
+	for i := range streams {
+		s := &t.streams[i]
+		s.textStream, s.open = streams[i], false
+		s.src = r.take(r.count(len(r.b), "bytes of a stream"))
+	}
+	t.split()
+	return t
+}
+
+// checkSlots holds that every slot of every template is one that can be.
+func checkSlots(texts *vector.Vector) error {
+	for _, w := range texts.Views {
+		text, slots := texts.Heap[w.Off:w.Off+w.Len], 0
+		for at := 0; at < len(text); at++ {
+			if text[at] != slotMark {
+				continue
+			}
+			if len(text)-at < slotSize {
+				return malformed("a template ends within a slot")
+			}
+			k, width := slotKind(text[at+1]), int(text[at+2])
+			wide := (k == paddedSlot || k == decimalSlot) && width > 0 && width <= maxDigitsSlot || k == hexSlot && width > 0 && width <= maxHexWidth
+			if slots++; k == 0 || k > wideSlot || !wide && (width != 0 || k == paddedSlot || k == decimalSlot || k == hexSlot) || slots > maxSlots {
+				return malformed("slot %d of kind %d, width %d", slots, k, width)
+			}
+			at += slotSize - 1
+		}
+	}
+	return nil
+}
+
+// split makes the pieces of the templates.
+func (t *Templates) split() {
+	t.pieces, t.starts = t.pieces[:0], t.starts[:0]
+	next := int32(0)
+	for _, w := range t.texts.Views {
+		t.starts = append(t.starts, len(t.pieces))
+		from := w.Off
+		for at := w.Off; at < w.Off+w.Len; at++ {
+			if t.texts.Heap[at] != slotMark {
+				continue
+			}
+			if at > from {
+				t.pieces = append(t.pieces, textPiece{from, at, -1})
+			}
+			t.pieces = append(t.pieces, textPiece{field: next})
+			next++
+			at += slotSize - 1
+			from = at + 1
+		}
+		if w.Off+w.Len > from {
+			t.pieces = append(t.pieces, textPiece{from, w.Off + w.Len, -1})
+		}
+	}
+	t.starts = append(t.starts, len(t.pieces))
+}
+
+// openStream decodes the values of a stream.
+func (t *Templates) openStream(s *openStream) error {
+	if s.open {
+		return nil
+	}
+	r := reader{b: s.src}
+	switch {
+	case s.kind == wideSlot && r.byte() == wideBytes:
+		s.openBytes(&r, 8)
+		if r.err == nil {
+			s.ints = grow(s.ints, s.count)
+			for i := range s.ints {
+				s.ints[i] = binary.LittleEndian.Uint64(s.packed[8*i:])
+			}
+		}
+	case s.kind.numeric():
+		s.ints = grow(s.ints, s.count)
+		id := ID(r.byte())
+		t.inner.texts = s.ints // decoded in place
+		t.inner.decodeTextsBy(&r, id, s.count)
+		t.inner.texts = nil
+	case s.kind == hexSlot:
+		s.openBytes(&r, s.width)
+	case s.kind == uuidSlot:
+		s.openBytes(&r, 16)
+	default:
+		reset(&s.texts, vector.StringType)
+		id := ID(r.byte())
+		if id == Template || id == Shared {
+			r.fail("%s within templates", id)
+			break
+		}
+		t.inner.decodeStrings(&r, id, &s.texts, s.count, nil)
+		if r.err == nil && s.texts.Form != vector.Flat {
+			s.texts = *s.texts.Flatten(s.count)
+		}
+	}
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many in a stream", len(r.b))
+	}
+	s.open = r.err == nil
+	return r.err
+}
+
+// openBytes reads the section that holds width bytes a value.
+func (s *openStream) openBytes(r *reader, width int) {
+	size := width * s.count
+	if s.packed = r.section(s.bytes[:0], size); !r.inPlace {
+		s.bytes = s.packed
+	}
+	if r.err == nil && len(s.packed) != size {
+		r.fail("%d bytes for %d values of %d", len(s.packed), s.count, width)
+	}
+}
+
+// AppendRows makes dst the rows whose template want has, in order, Flat, in memory of its own. Only their variables are
+// decoded. rows are their numbers, valid until the next call; nil for want: all rows.
+func (t *Templates) AppendRows(dst *vector.Vector, want vector.Bitmap) (rows []uint32, err error) {
+	for i := range t.Len() {
+		if want != nil && !want.Get(i) {
+			continue
+		}
+		for _, f := range t.fields[t.first[i]:t.first[i+1]] {
+			if err := t.openStream(&t.streams[f.stream]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t.cursors = grow(t.cursors, t.Len())
+	clear(t.cursors)
+	t.rows = t.rows[:0]
+	heap, views := dst.Heap[:0], dst.Views[:0]
+	for r, c := range t.Codes {
+		ord := t.cursors[c]
+		t.cursors[c]++
+		if want != nil {
+			if !want.Get(int(c)) {
+				continue
+			}
+			t.rows = append(t.rows, uint32(r))
+		}
+		from := len(heap)
+		for _, p := range t.pieces[t.starts[c]:t.starts[c+1]] {
+			if p.field < 0 {
+				heap = append(heap, t.texts.Heap[p.from:p.to]...)
+				continue
+			}
+			f := &t.fields[p.field]
+			s := &t.streams[f.stream]
+			heap = s.print(heap, f.from-s.from+int(ord))
+		}
+		if len(heap) > MaxHeap {
+			return nil, malformed("text of more than %d bytes", MaxHeap)
+		}
+		views = append(views, vector.View{Off: uint32(from), Len: uint32(len(heap) - from)})
+	}
+	dst.Heap, dst.Views = heap, views
+	return t.rows, nil
+}
+
+// print appends value i of the stream.
+func (s *openStream) print(dst []byte, i int) []byte {
+	switch s.kind {
+	case intSlot, wideSlot:
+		return appendDigits(dst, s.ints[i])
+	case hexSlot:
+		for _, b := range s.packed[i*s.width : (i+1)*s.width] {
+			dst = append(dst, hexPairs[b][0], hexPairs[b][1])
+		}
+		return dst
+	case uuidSlot:
+		at := len(dst)
+		dst = append(dst, make([]byte, uuidLength)...)
+		unpackUUIDs(dst[at:], s.packed[i*16:(i+1)*16])
+		return dst
+	case wordSlot, restSlot:
+		w := s.texts.Views[i]
+		return append(dst, s.texts.Heap[w.Off:w.Off+w.Len]...)
+	}
+	return appendVariable(dst, s.kind, s.width, s.ints[i])
+}
+
+func (d *Decoder) decodeTemplates(r *reader, v *vector.Vector, n int) {
+	t := d.openTemplates(r, n)
+	if r.err != nil {
+		return
+	}
+	if _, err := t.AppendRows(v, nil); err != nil {
+		r.err = err
+	}
+}
+
+// Characters that variables consist of.
+var (
+	digitSet   = filter.Chars("0123456789")
+	decimalSet = filter.Chars("0123456789.")
+	timeSet    = filter.Chars("0123456789:")
+	dateSet    = filter.Chars("0123456789-")
+	hexSet     = filter.Chars("0123456789abcdef")
+	uuidSet    = filter.Chars("0123456789abcdef-")
+	wordSet    = filter.Chars("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	restSet    = filter.AllChars()
+)
+
+// Pieces gives the template with the number i as conditions look at it: constant text and sets of characters.
+func (t *Templates) Pieces(dst []filter.Piece, i int) []filter.Piece {
+	for _, p := range t.pieces[t.starts[i]:t.starts[i+1]] {
+		if p.field < 0 {
+			dst = append(dst, filter.Piece{Text: t.texts.Heap[p.from:p.to]})
+			continue
+		}
+		var set *filter.CharSet
+		switch t.fields[p.field].kind {
+		case intSlot, wideSlot, paddedSlot:
+			set = digitSet
+		case decimalSlot, addressSlot:
+			set = decimalSet
+		case timeSlot:
+			set = timeSet
+		case dateSlot:
+			set = dateSet
+		case hexSlot:
+			set = hexSet
+		case uuidSlot:
+			set = uuidSet
+		case wordSlot:
+			set = wordSet
+		default:
+			set = restSet
+		}
+		dst = append(dst, filter.Piece{Chars: set})
+	}
+	return dst
+}

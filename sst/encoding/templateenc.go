@@ -1,0 +1,425 @@
+package encoding
+
+import (
+	"encoding/binary"
+
+	"varve/engine/vector"
+)
+
+// templater is what an encoder keeps for templates.
+type templater struct {
+	parser
+	inner  *Encoder    // encodes the streams
+	dict   *Dictionary // templates; number 0 is the rest
+	counts []uint32    // rows of each
+	codes  []uint32    // template of each row, as it was found
+	found  []variable  // of all rows, row by row
+	// became[i] is the template that the i-th one found has become, wilds[i] which of its words are variables there.
+	became []uint32
+	wilds  [][]uint16
+	// frequency is the number of rows in which a constant word occurs, once for each time it does.
+	frequency map[string]uint32
+	byField   []variable // of all rows, field by field
+	values    []variable // the same, stream by stream
+	views     []vector.View
+	body      []byte
+	packed    []byte
+	seen      map[string]bool
+}
+
+// learnt is what the blocks of a column have shown about text.
+type learnt struct {
+	plain  float64 // size of plain strings by their bytes, as measured last
+	wait   int     // blocks for which templates are not tried
+	blocks int
+}
+
+// When what was learnt is checked again.
+const (
+	// remeasure is the number of blocks between comparisons with plain strings.
+	remeasure = 64
+	// giveUp is the number of blocks for which templates are left out once they were of no use.
+	giveUp = 32
+)
+
+// saveTemplates: templates must save one byte in so many; they take longer to read than plain text.
+const saveTemplates = 10
+
+// Text that templates may be of use for.
+const (
+	minTemplateRows  = 32
+	minTemplateBytes = 10 // mean of a row
+)
+
+// appendText encodes text as templates or as plain strings, whichever is smaller, with the ID in front.
+func (e *Encoder) appendText(dst []byte, views []vector.View, heap []byte, l *learnt) []byte {
+	size := 0
+	for _, w := range views {
+		size += int(w.Len)
+	}
+	if e.nested || l == nil || len(views) < minTemplateRows || size < minTemplateBytes*len(views) {
+		return e.appendPlain(append(dst, byte(Plain)), views, heap)
+	}
+	if l.wait > 0 {
+		l.wait--
+		return e.appendPlain(append(dst, byte(Plain)), views, heap)
+	}
+	if e.templates == nil {
+		e.templates = newTemplater()
+	}
+	mark := len(dst)
+	dst, ok := e.templates.append(dst, views, heap)
+	templates := len(dst) - mark
+	cost := templates + templates/saveTemplates
+	l.blocks++
+	if ok && l.blocks%remeasure != 1 && float64(cost) <= l.plain*float64(size) {
+		return dst
+	}
+	dst = e.appendPlain(append(dst, byte(Plain)), views, heap)
+	plain := len(dst) - mark - templates
+	l.plain = float64(plain) / float64(size)
+	if ok && cost <= plain {
+		return dst[:mark+templates]
+	}
+	l.wait = giveUp
+	return append(dst[:mark], dst[mark+templates:]...)
+}
+
+func newTemplater() *templater {
+	t := &templater{inner: NewEncoder(), dict: NewDictionary(maxTemplates, MaxHeap), frequency: map[string]uint32{}, seen: map[string]bool{}}
+	t.inner.nested = true
+	return t
+}
+
+// probeTemplates is the number of rows after which text that has a new template in three rows of four is given up.
+const probeTemplates = 2048
+
+// append encodes the rows with the ID in front; ok is false when they are no text with templates.
+func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []byte, ok bool) {
+	if !t.parseAll(views, heap) {
+		return dst, false
+	}
+	t.generalise()
+	texts, rest := t.number()
+	if rest > minTemplateRows && rest > len(views)/maxRestShare {
+		return dst, false
+	}
+	var heads vector.Vector
+	for _, s := range texts {
+		heads.Views = append(heads.Views, vector.View{Off: uint32(len(heads.Heap)), Len: uint32(len(s))})
+		heads.Heap = append(heads.Heap, s...)
+	}
+	own, streams := t.place(heads.Views, heads.Heap, views, heap)
+	dst = binary.AppendUvarint(append(dst, byte(Template)), uint64(len(texts)))
+	dst = t.inner.appendPlain(dst, heads.Views, heads.Heap)
+	dst = t.inner.appendCodes(dst, t.codes)
+	dst = appendSection(dst, bitBytes(nil, own, len(own)*64), savePlain)
+	for i := range streams {
+		t.body = t.appendStream(t.body[:0], &streams[i], heap)
+		dst = binary.AppendUvarint(dst, uint64(len(t.body)))
+		dst = append(dst, t.body...)
+	}
+	return dst, true
+}
+
+// restTemplate is the template of rows that have none of their own.
+var restTemplate = []byte{slotMark, byte(restSlot), 0}
+
+// parseAll finds the template and the variables of each row.
+func (t *templater) parseAll(views []vector.View, heap []byte) bool {
+	t.dict.Reset()
+	t.codes, t.found, t.counts = t.codes[:0], t.found[:0], append(t.counts[:0], 0)
+	t.dict.code(restTemplate)
+	for i, w := range views {
+		code := uint32(0)
+		if t.parse(heap, int(w.Off), int(w.Off+w.Len), nil) {
+			code, _ = t.dict.code(t.template)
+			t.found = append(t.found, t.vars...)
+		} else {
+			t.found = append(t.found, spanOf(int(w.Off), int(w.Off+w.Len)))
+		}
+		if int(code) == len(t.counts) {
+			t.counts = append(t.counts, 0)
+			if code == maxTemplates || i >= probeTemplates && int(code) > i*3/4 {
+				return false
+			}
+		}
+		t.counts[code]++
+		t.codes = append(t.codes, code)
+	}
+	t.became, t.wilds = grow(t.became, t.dict.Len()), grow(t.wilds, t.dict.Len())
+	for i := range t.became {
+		t.became[i], t.wilds[i] = uint32(i), nil
+	}
+	return true
+}
+
+// generalise makes words of rare templates variables: those that are much rarer in the block than the most frequent word
+// of their template. What is left of the template is added to the dictionary.
+func (t *templater) generalise() {
+	n, rare := t.dict.Len(), false
+	clear(t.frequency)
+	for g := 1; g < n; g++ {
+		c := t.counts[g]
+		rare = rare || c < 2*rareRows
+		text := t.dict.Bytes(g)
+		eachPiece(text, func(from, to, word int) {
+			if word >= 0 {
+				t.frequency[string(text[from:to])] += c
+			}
+		})
+	}
+	if !rare {
+		return
+	}
+	for g := 1; g < n; g++ {
+		if t.counts[g] >= 2*rareRows {
+			continue
+		}
+		text := t.dict.Bytes(g)
+		most := uint32(0)
+		eachPiece(text, func(from, to, word int) {
+			if word >= 0 {
+				most = max(most, t.frequency[string(text[from:to])])
+			}
+		})
+		var wild []uint16
+		t.template = t.template[:0]
+		slots := countSlots(text)
+		eachPiece(text, func(from, to, word int) {
+			if word >= 0 && t.frequency[string(text[from:to])] < most/8 && slots < maxSlots-3 {
+				wild = append(wild, uint16(word))
+				t.template = append(t.template, slotMark, byte(wordSlot), 0)
+				slots++
+				return
+			}
+			t.template = append(t.template, text[from:to]...)
+		})
+		if wild == nil {
+			continue
+		}
+		to, fresh := t.dict.code(t.template)
+		if fresh {
+			t.counts = append(t.counts, 0)
+		}
+		t.counts[to] += t.counts[g]
+		t.counts[g] = 0
+		t.became[g], t.wilds[g] = to, wild
+	}
+}
+
+// eachPiece calls f for the slots, the words and what lies between them. word is the number of a constant word, else -1.
+// Letters beside a slot belong to it and are no word.
+func eachPiece(template []byte, f func(from, to, word int)) {
+	word, afterSlot := 0, false
+	for at := 0; at < len(template); {
+		start := at
+		switch {
+		case template[at] == slotMark:
+			at += slotSize
+			f(start, at, -1)
+			afterSlot = true
+			continue
+		case wordChar[template[at]] == 0:
+			for at < len(template) && wordChar[template[at]] == 0 && template[at] != slotMark {
+				at++
+			}
+			f(start, at, -1)
+		default:
+			for at < len(template) && wordChar[template[at]] != 0 {
+				at++
+			}
+			if afterSlot || at < len(template) && template[at] == slotMark {
+				f(start, at, -1)
+			} else {
+				f(start, at, word)
+				word++
+			}
+		}
+		afterSlot = false
+	}
+}
+
+// maxRestShare: text of which more than one row in so many has no template is no log text.
+const maxRestShare = 4
+
+// number gives the templates that are left, the rest first when there is one, and the rows of the rest. It makes became
+// the numbers of the templates, isRest for the rest.
+func (t *templater) number() (texts [][]byte, rest int) {
+	numbers := make([]uint32, t.dict.Len())
+	rest = int(t.counts[0])
+	for g := 1; g < len(numbers); g++ {
+		if t.counts[g] < rareRows {
+			rest += int(t.counts[g])
+		}
+	}
+	if rest > 0 {
+		texts = append(texts, restTemplate)
+	}
+	for g := 1; g < len(numbers); g++ {
+		numbers[g] = isRest
+		if t.counts[g] >= rareRows {
+			numbers[g] = uint32(len(texts))
+			texts = append(texts, t.dict.Bytes(g))
+		}
+	}
+	numbers[0] = isRest
+	for i, g := range t.became {
+		t.became[i] = numbers[g]
+	}
+	return texts, rest
+}
+
+// place puts the variables of all rows where their streams want them, and makes codes those of the final templates.
+func (t *templater) place(templates []vector.View, texts []byte, views []vector.View, heap []byte) (own vector.Bitmap, streams []textStream) {
+	counts := make([]int, len(templates))
+	final := make([]uint32, len(t.codes))
+	for r, c := range t.codes {
+		if n := t.became[c]; n != isRest {
+			final[r] = n
+		} // else the rest, which is number 0
+		counts[final[r]]++
+	}
+	first, fields := fieldsOf(templates, texts)
+	total := 0 // by field at first: what becomes own is decided on the values
+	for i, n := range counts {
+		for k := first[i]; k < first[i+1]; k++ {
+			fields[k].from = total
+			total += n
+		}
+	}
+	t.byField = grow(t.byField, total)
+	t.fill(first, fields, final, views, heap)
+	t.codes = final
+
+	own = vector.MakeBitmap(len(fields))
+	at := 0
+	for i, n := range counts {
+		for k := first[i]; k < first[i+1]; k++ {
+			if n >= ownRows && t.standsAlone(fields[k].kind, t.byField[at:at+n], heap) {
+				own.Set(k)
+			}
+			at += n
+		}
+	}
+	streams = layout(first, fields, counts, own)
+	t.values = grow(t.values, total)
+	at = 0
+	for i, n := range counts {
+		for k := first[i]; k < first[i+1]; k++ {
+			copy(t.values[fields[k].from:], t.byField[at:at+n])
+			at += n
+		}
+	}
+	return own, streams
+}
+
+// fill puts the variables of all rows into byField; final are the templates of the rows.
+func (t *templater) fill(first []int, fields []field, final []uint32, views []vector.View, heap []byte) {
+	had := make([]int, len(t.became)) // slots of each template as it was found
+	for i := range had {
+		had[i] = countSlots(t.dict.Bytes(i))
+	}
+	at := 0
+	for r, c := range t.codes {
+		w := views[r]
+		vars := t.found[at : at+had[c]]
+		at += had[c]
+		switch {
+		case t.became[c] == isRest && c != 0:
+			vars = append(t.vars[:0], spanOf(int(w.Off), int(w.Off+w.Len)))
+		case t.became[c] != isRest && len(t.wilds[c]) > 0:
+			t.parse(heap, int(w.Off), int(w.Off+w.Len), t.wilds[c])
+			vars = t.vars
+		}
+		into := fields[first[final[r]]:first[final[r]+1]]
+		for i, v := range vars[:len(into)] {
+			t.byField[into[i].from] = v
+			into[i].from++
+		}
+	}
+}
+
+// standsAlone tells whether the values of a field are better kept apart: numbers that lie in a range, and words of which
+// there are few. Ids are not: what is said of one thing in several templates is then written once.
+func (t *templater) standsAlone(k slotKind, values []variable, heap []byte) bool {
+	switch k {
+	case hexSlot, uuidSlot:
+		return false
+	case wideSlot:
+		return planFrame(values).width < 40
+	case wordSlot, restSlot:
+		clear(t.seen)
+		for i := 0; i < len(values); i += max(1, len(values)/64) {
+			w := viewOf(values[i])
+			t.seen[string(heap[w.Off:w.Off+w.Len])] = true
+		}
+		return len(t.seen) < 32
+	}
+	return true
+}
+
+// isRest stands for the number of the rest in became.
+const isRest = ^uint32(0)
+
+func countSlots(template []byte) (n int) {
+	for at := 0; at < len(template); at++ {
+		if template[at] == slotMark {
+			n++
+			at += slotSize - 1
+		}
+	}
+	return n
+}
+
+// appendStream appends the values of a stream.
+func (t *templater) appendStream(dst []byte, s *textStream, heap []byte) []byte {
+	values := t.values[s.from : s.from+s.count]
+	switch {
+	case s.kind == wideSlot:
+		return t.appendWide(dst, values)
+	case s.kind.numeric():
+		return t.inner.appendInts(dst, values, false)
+	case s.kind == hexSlot:
+		t.packed = grow(t.packed, s.width*len(values))
+		for i, v := range values {
+			w := viewOf(v)
+			packHex(t.packed[i*s.width:][:s.width], heap[w.Off:w.Off+w.Len])
+		}
+		return appendSection(dst, t.packed, savePlain)
+	case s.kind == uuidSlot:
+		t.packed = grow(t.packed, 16*len(values))
+		for i, v := range values {
+			w := viewOf(v)
+			packUUID(t.packed[i*16:][:16], heap[w.Off:w.Off+w.Len])
+		}
+		return appendSection(dst, t.packed, savePlain)
+	}
+	t.views = grow(t.views, len(values))
+	for i, v := range values {
+		t.views[i] = viewOf(v)
+	}
+	return t.inner.appendStrings(dst, t.views, heap, nil)
+}
+
+// Wide numbers: integers, or bytes in which zstd finds what comes again.
+const (
+	wideInts  = 0
+	wideBytes = 1
+)
+
+func (t *templater) appendWide(dst []byte, values []uint64) []byte {
+	mark := len(dst)
+	dst = t.inner.appendInts(append(dst, wideInts), values, false)
+	size := len(dst) - mark
+	t.packed = t.packed[:0]
+	for _, x := range values {
+		t.packed = binary.LittleEndian.AppendUint64(t.packed, x)
+	}
+	dst = appendSection(append(dst, wideBytes), t.packed, savePlain)
+	if other := len(dst) - mark - size; other < size {
+		copy(dst[mark:], dst[mark+size:])
+		return dst[:mark+other]
+	}
+	return dst[:mark+size]
+}
