@@ -1,0 +1,173 @@
+package vrl
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"varve/pipeline/value"
+)
+
+const (
+	// MaxSteps bounds what one run may do in closures and in loops over values: a run over the largest event takes a few
+	// hundred thousand, a script that squares it is ended.
+	MaxSteps = 10_000_000
+	// MaxStringBytes is the largest string that one operation may make.
+	MaxStringBytes = 64 << 20
+)
+
+// Frame is what one run of a program works on. Frames are for one goroutine at a time and meant to be reused for one event
+// after the other: then nothing is allocated.
+type Frame struct {
+	// Arena is the memory of the event's values. Run does not reset it: whoever reads the events does.
+	Arena *value.Arena
+	// Meta is the object `%`, empty at the start of a run.
+	Meta value.Value
+
+	// now is the time of the run, asked once.
+	now time.Time
+	// clock gives it; nil is time.Now.
+	Clock func() time.Time
+
+	program *Program
+	event   value.Value
+	slots   []value.Value // variables
+	stack   []value.Value // arguments of the calls under way
+	hints   []int32       // where each field of the program's paths stood last
+	scratch []any         // what functions keep, by call
+	steps   int
+	failure Failure
+	result  value.Value // of return
+}
+
+// NewFrame makes a frame that allocates from an arena.
+func NewFrame(a *value.Arena) *Frame { return &Frame{Arena: a} }
+
+// Now is the time of the run.
+func (f *Frame) Now() time.Time {
+	if f.now.IsZero() {
+		if f.Clock != nil {
+			f.now = f.Clock()
+		} else {
+			f.now = time.Now()
+		}
+	}
+	return f.now
+}
+
+// Zone is the time zone of the program: for texts that name none.
+func (f *Frame) Zone() *time.Location { return f.program.zone }
+
+// Spend takes steps off the budget of the run; a failure says that it is used up.
+func (f *Frame) Spend(steps int) *Failure {
+	if f.steps -= steps; f.steps >= 0 {
+		return nil
+	}
+	_, fl := f.Fail("the run takes more than " + strconv.Itoa(MaxSteps) + " steps")
+	return fl
+}
+
+// Room says whether a string of so many bytes may be made; if not it is a failure.
+func (f *Frame) Room(bytes int) *Failure {
+	if bytes <= MaxStringBytes {
+		return nil
+	}
+	_, fl := f.Fail("a string of more than " + strconv.Itoa(MaxStringBytes) + " bytes would be made")
+	return fl
+}
+
+// Failure is why a run, or a part of it, ended. It lives in the frame until the next one; its message is made when asked for.
+type Failure struct {
+	how    ending
+	format string
+	args   [4]value.Value
+	err    error
+	calls  []*callSite // the calls it came through, innermost first
+}
+
+type ending uint8
+
+const (
+	byError ending = iota
+	byAbort
+	byReturn
+)
+
+// callSite is a call in the source, for messages.
+type callSite struct {
+	prefix string // function call error for "NAME" at (S:E):
+}
+
+// Fail makes the failure of a function; nothing is formatted before somebody reads the message. In format, %s stands for a
+// value as text (strings as they are, others as JSON), %q for the same in quotes, %k for the kind of a value, %% for a
+// percent sign. There may be four values.
+func (f *Frame) Fail(format string, args ...value.Value) (value.Value, *Failure) {
+	fl := &f.failure
+	fl.how, fl.format, fl.err, fl.calls = byError, format, nil, fl.calls[:0]
+	copy(fl.args[:], args)
+	return value.Null, fl
+}
+
+// FailErr makes a failure of an error.
+func (f *Frame) FailErr(err error) (value.Value, *Failure) {
+	_, fl := f.Fail("")
+	fl.err = err
+	return value.Null, fl
+}
+
+// failText makes a failure of a text that is no format.
+func (f *Frame) failText(text string) *Failure {
+	_, fl := f.Fail("%s", value.String(text))
+	return fl
+}
+
+// Append appends the message of the failure.
+func (fl *Failure) Append(dst []byte) []byte {
+	for i := len(fl.calls) - 1; i >= 0; i-- {
+		dst = append(dst, fl.calls[i].prefix...)
+	}
+	if fl.err != nil {
+		return append(dst, fl.err.Error()...)
+	}
+	arg := 0
+	for rest := fl.format; ; {
+		text, after, found := strings.Cut(rest, "%")
+		dst = append(dst, text...)
+		if !found || after == "" {
+			return dst
+		}
+		verb := after[0]
+		rest = after[1:]
+		if verb == '%' || arg >= len(fl.args) {
+			dst = append(dst, '%')
+			continue
+		}
+		v := fl.args[arg]
+		arg++
+		switch verb {
+		case 'k':
+			dst = append(dst, v.Kind().String()...)
+		case 'q':
+			dst = append(appendText(append(dst, '"'), v), '"')
+		default:
+			dst = appendText(dst, v)
+		}
+	}
+}
+
+// appendText appends a value as text in a message.
+func appendText(dst []byte, v value.Value) []byte {
+	if v.Kind() == value.StringKind {
+		return append(dst, v.Str()...)
+	}
+	return value.AppendJSON(dst, v)
+}
+
+// RuntimeError is how a run ended that has no result.
+type RuntimeError struct {
+	Message string
+	// Aborted says that the script ended itself by abort.
+	Aborted bool
+}
+
+func (e *RuntimeError) Error() string { return e.Message }

@@ -1,0 +1,276 @@
+package vrl
+
+import (
+	"fmt"
+
+	"varve/pipeline/value"
+)
+
+// # How a function is declared
+//
+// A function is an entry of a table in a file fn_*.go; fn_library.go lists the tables. The simplest kind is a plain
+// function of values:
+//
+//	{
+//		Name:    "upcase",
+//		Params:  []Param{{Name: "value", Kinds: String}},
+//		Returns: Of(String),
+//		Run:     upcase,
+//	}
+//
+//	func upcase(f *Frame, args []value.Value) (value.Value, *Failure) {
+//		return f.Arena.Copy(strings.ToUpper(args[0].Str())), nil
+//	}
+//
+// The compiler checks arity, keywords and kinds and fills in defaults. When Run is called, args has one value for each
+// parameter, in their order, each of a kind its parameter allows; an optional parameter without a default that was not
+// given is null. Run never sees a value of a wrong kind: the call failed with "expected string, got integer" before.
+//
+// # Failing
+//
+// A function that can fail says so in Fails, and Run returns f.Fail(format, values...): nothing is formatted until somebody
+// reads the message. f.FailErr(err) passes an error on. The prefix `function call error for ...` is added by the call.
+//
+// # Preparing constants
+//
+// What can be computed once per program is done by Compile, which returns the Run of this call:
+//
+//	Compile: func(c *Call) (Run, error) {
+//		if format, ok := c.Const("format"); ok {
+//			layout, err := timefmt.Compile(format.Str())
+//			if err != nil {
+//				return nil, c.Invalid("format", "%v", err)
+//			}
+//			return func(f *Frame, args []value.Value) (value.Value, *Failure) { ... }, nil
+//		}
+//		return parseTimestampByAnyFormat, nil
+//	},
+//
+// A parameter with Const set is a constant in every call that compiles, one with Enum one of the words.
+//
+// # Types
+//
+// Returns is the type of every result; ReturnsFor computes it from the types and constants of a call. The more is known,
+// the less a script has to check, so parsers with known fields say which: ObjectOf(Known{"status", Of(Integer, Null)}, ...).
+//
+// # Closures
+//
+// A function with a closure has Closure and RunClosure instead of Run, see iterate.go.
+//
+// # Paths
+//
+// A parameter with Path set takes a path itself, not its value. Only the functions of the language's own (del, exists,
+// unnest) have one. The language's own functions, which are not in files fn_*.go, are: del, exists, unnest, type_def, assert,
+// assert_eq, for_each, map_values, map_keys, filter and replace_with.
+//
+// # Memory
+//
+// Results come from f.Arena, or are views of arguments; they are gone after the event. Arguments are read only: containers
+// may be shared with the event. A container to be changed is made anew, or copied by Copy. Scratch that lives longer than a
+// call belongs to the Frame: see Scratch. Programs are shared by goroutines; what Compile returns must not keep state.
+//
+// What grows with its input asks f.Spend for the steps of a loop and f.Room for the bytes of a result before making them.
+
+// Function declares one function of the library.
+type Function struct {
+	Name   string
+	Params []Param
+
+	// Fails says when a call can fail although all arguments are of the kinds of their parameters.
+	Fails Fails
+
+	// Returns is the type of the result, ReturnsFor computes it where it depends on the call.
+	Returns    Type
+	ReturnsFor func(c *Call) Type
+
+	// Exactly one of the following three runs the function. Compile makes the Run of one call.
+	Run        Run
+	Compile    func(c *Call) (Run, error)
+	RunClosure func(f *Frame, args []value.Value, body *Body) (value.Value, *Failure)
+
+	// Closure declares the closure of RunClosure.
+	Closure *Closure
+}
+
+// Run computes a function of values. args must not be kept.
+type Run func(f *Frame, args []value.Value) (value.Value, *Failure)
+
+// Param declares a parameter.
+type Param struct {
+	Name  string
+	Kinds Kinds // what the argument may be
+
+	// Default is taken when the argument is not given; Optional lets it be left out without one and gives null.
+	Default  value.Value
+	Optional bool
+
+	// Const wants a constant, Enum one of these words, Path a path instead of a value.
+	Const bool
+	Enum  []string
+	Path  bool
+}
+
+// required says whether every call has to give the argument.
+func (p *Param) required() bool { return !p.Optional && p.Default.IsNull() }
+
+// Fails is the rule by which a call can fail although all arguments fit their parameters.
+type Fails func(c *Call) bool
+
+// Always is for functions whose failure depends on values. A nil Fails is: never.
+func Always(*Call) bool { return true }
+
+// Unless is for functions that can fail unless the first argument is of these kinds only.
+func Unless(kinds Kinds) Fails {
+	return func(c *Call) bool { return !c.args[0].typ.Within(kinds) }
+}
+
+// If is for functions that can fail if the first argument may be of one of these kinds.
+func If(kinds Kinds) Fails {
+	return func(c *Call) bool { return c.args[0].typ.May(kinds) }
+}
+
+// UnlessConst is for functions that fail only by the value of one argument: a call can fail unless that is a constant which
+// ok takes. A default counts as constant.
+func UnlessConst(name string, ok func(value.Value) bool) Fails {
+	return func(c *Call) bool {
+		v, constant := c.Const(name)
+		return !constant || !ok(v)
+	}
+}
+
+// Call is what is known of a call while it is compiled.
+type Call struct {
+	function *Function
+	args     []callArg // one for each parameter
+	options  *Options
+	scratch  *int // how many places are reserved
+}
+
+// callArg is the argument of one parameter.
+type callArg struct {
+	given    bool
+	typ      Type
+	constant value.Value
+	isConst  bool
+}
+
+// index is the position of a parameter.
+func (c *Call) index(name string) int {
+	for i := range c.function.Params {
+		if c.function.Params[i].Name == name {
+			return i
+		}
+	}
+	panic("vrl: function " + c.function.Name + " has no parameter " + name)
+}
+
+// Given says whether the script gives the argument.
+func (c *Call) Given(name string) bool { return c.args[c.index(name)].given }
+
+// Type is the type of an argument as far as it is known; of one not given, that of its default.
+func (c *Call) Type(name string) Type { return c.args[c.index(name)].typ }
+
+// Const is the value of an argument if it is known now: a constant, or the default of an argument not given.
+func (c *Call) Const(name string) (v value.Value, ok bool) {
+	a := &c.args[c.index(name)]
+	return a.constant, a.isConst
+}
+
+// Options are those of the compilation.
+func (c *Call) Options() *Options { return c.options }
+
+// NewScratch reserves a place for what the call keeps in the frame; Scratch gives it.
+func (c *Call) NewScratch() (id int) {
+	id = *c.scratch
+	*c.scratch++
+	return id
+}
+
+// Scratch is the T that a call keeps in the frame, zero at first: buffers reused from event to event.
+func Scratch[T any](f *Frame, id int) *T {
+	t, ok := f.scratch[id].(*T)
+	if !ok {
+		t = new(T)
+		f.scratch[id] = t
+	}
+	return t
+}
+
+// Invalid is the error of an argument whose value cannot be used, found while compiling (E403 inside of E610).
+func (c *Call) Invalid(name, format string, args ...any) error {
+	return &argumentError{name, fmt.Sprintf(format, args...), codeInvalidArgument, titleInvalidArgument}
+}
+
+// InvalidGrok is Invalid for a grok pattern that cannot be used (E112 inside of E610).
+func (c *Call) InvalidGrok(name, format string, args ...any) error {
+	return &argumentError{name, fmt.Sprintf(format, args...), codeInvalidGrok, titleInvalidGrok}
+}
+
+// Refused is the error of a function that the language has and this program does not (E403 inside of E610).
+func (c *Call) Refused(format string, args ...any) error {
+	return &argumentError{"", fmt.Sprintf(format, args...), codeInvalidArgument, titleInvalidArgument}
+}
+
+// argumentError is found by the Compile of a function; parameter is empty when it is about the whole call.
+type argumentError struct {
+	parameter, text string
+	code            int
+	title           string
+}
+
+func (e *argumentError) Error() string { return e.text }
+
+// Closure declares the closure of a function.
+type Closure struct {
+	// Over is the parameter that is iterated over; it has to be known to be of the kinds of that parameter only (E121).
+	Over string
+	// Params gives the types of the closure's parameters for the type of what is iterated over; their number is the arity.
+	Params func(over Type, c *Call) []Type
+	// Result is what the body has to give (E122); zero: anything.
+	Result Kinds
+	// ReturnsFor, if set, computes the type of the call's result with the type of the body's.
+	ReturnsFor func(c *Call, body Type) Type
+}
+
+// Body is the block of a closure.
+type Body struct {
+	slots []int // slots of the parameters, -1 for those not used
+	run   op
+}
+
+// Call runs the block once with the values of its parameters. Every call spends a step of the run's budget.
+func (b *Body) Call(f *Frame, params ...value.Value) (value.Value, *Failure) {
+	if fl := f.Spend(1); fl != nil {
+		return value.Null, fl
+	}
+	for i, slot := range b.slots {
+		if slot >= 0 {
+			f.slots[slot] = params[i].Share()
+		}
+	}
+	return b.run(f)
+}
+
+// library is all functions by name.
+var library = map[string]*Function{}
+
+func init() {
+	for _, table := range tables() {
+		for i := range table {
+			fn := &table[i]
+			if library[fn.Name] != nil {
+				panic("vrl: function " + fn.Name + " is declared twice")
+			}
+			library[fn.Name] = fn
+		}
+	}
+}
+
+// Functions lists the names of all functions.
+func Functions() []string {
+	names := make([]string, 0, len(library))
+	for name := range library {
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,75 @@
+// Package vrl compiles and runs scripts of VRL, the language of the vrl processor: a program is a list of expressions that
+// read and change an event, and that handle, as the compiler makes sure, every failure that can happen.
+//
+// Source text becomes tokens (lex.go), a tree (parse.go) and, with the types of all expressions (types.go, check.go), a
+// tree of Go closures over a Frame (compile*.go). Function libraries are in fn_*.go; func.go says how to declare one.
+package vrl
+
+import (
+	"time"
+
+	"varve/pipeline/value"
+)
+
+// Options of Compile. The zero value is what a pipeline takes.
+type Options struct {
+	// Zone is the time zone of texts that name none; nil is UTC.
+	Zone *time.Location
+	// ReadOnly are paths the script may not change: their first segment is Field("%") for metadata, else below the event.
+	ReadOnly []ReadOnlyPath
+}
+
+// ReadOnlyPath is a path that a script may not assign to or delete, nor what is above it.
+type ReadOnlyPath struct {
+	// Meta says that the path is below `%`, not below `.`.
+	Meta bool
+	Path value.Path
+	// Recursive protects everything below as well.
+	Recursive bool
+}
+
+// Program is a compiled script. It is never changed and may be run by many goroutines, each with its own Frame.
+type Program struct {
+	run    op
+	zone   *time.Location
+	result Type
+
+	slots, stack, hints, scratch int
+}
+
+// op computes a value, or fails.
+type op func(f *Frame) (value.Value, *Failure)
+
+// Result is the type of the program's value as far as it is known. Whether a pipeline can use it:
+// Result().May(Object|Array); whether it is known to hold a regular expression: Result().Holds(Regex).
+func (p *Program) Result() Type { return p.result }
+
+// Run runs the program on an event, which is changed in place; a failed run leaves it as far as it came. The result and the
+// event are of the frame's arena or views of the event's memory, and may be one object: when both are needed after one of
+// them is changed by value.Set or Delete, that copies. A failed or aborted run gives a *RuntimeError.
+func (p *Program) Run(f *Frame, event *value.Value) (value.Value, error) {
+	if f.program != p {
+		f.prepare(p)
+	}
+	f.event, f.steps, f.now = *event, MaxSteps, time.Time{}
+	f.Meta = f.Arena.Object(0).Of()
+	clear(f.slots)
+	v, fl := p.run(f)
+	*event = f.event
+	if fl == nil {
+		return v, nil
+	}
+	if fl.how == byReturn {
+		return f.result, nil
+	}
+	return value.Null, &RuntimeError{Message: string(fl.Append(nil)), Aborted: fl.how == byAbort}
+}
+
+// prepare makes a frame fit a program.
+func (f *Frame) prepare(p *Program) {
+	f.program = p
+	f.slots = make([]value.Value, p.slots)
+	f.stack = make([]value.Value, p.stack)
+	f.hints = make([]int32, p.hints)
+	f.scratch = make([]any, p.scratch)
+}
