@@ -29,6 +29,9 @@ var ErrRange = errors.New("time out of range")
 // ErrSyntax is the error for text that does not have the form asked for.
 var ErrSyntax = errors.New("unreadable time")
 
+// ErrIncomplete is the error of strict layouts for text without a full date and time.
+var ErrIncomplete = errors.New("input is not enough for unique date and time")
+
 // Days is the number of days from 1970-01-01 to a day of the proleptic Gregorian calendar; negative before it.
 // month is 1..12, day 1..31.
 func Days(year, month, day int) int64 {

@@ -11,8 +11,9 @@ import (
 // %.3f %.6f %.9f %3f %6f %9f %R %T %X %r %c %+ %Z %z %:z %::z %:::z %#z %s %t %n %%. Numbers take a flag after the %:
 // - prints without padding, _ with blanks, 0 with zeros.
 type Layout struct {
-	text  string
-	items []item
+	text   string
+	items  []item
+	strict bool
 }
 
 // item is one step of a layout.
@@ -61,7 +62,9 @@ const (
 	opOffsetSeconds // %::z
 	opOffsetHours   // %:::z
 	opOffsetLoose   // %#z: also Z and hours alone
-	opZoneName      // %Z: printed; skipped when reading
+	opZoneName      // %Z: printed; skipped when reading, read as a zone when strict
+	opOffsetRFC     // the offset of %+: Z or +08:00
+	opFractionExact // %.3f when strict: a point and exactly width digits
 )
 
 // maxLayout bounds the text of a layout.
@@ -77,6 +80,34 @@ func Compile(strftime string) (*Layout, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// CompileStrict is Compile for layouts that read as scripts want it: a time of day has to be there (or %s), %.3f takes
+// exactly three digits, of two-digit years 69 is 1969, and %Z reads the name of a zone. Parse tells by ErrIncomplete when
+// the text is good and says too little.
+func CompileStrict(strftime string) (*Layout, error) {
+	l, err := Compile(strftime)
+	if err != nil {
+		return nil, err
+	}
+	l.strict = true
+	for i := range l.items {
+		if it := &l.items[i]; it.op == opFraction && it.width > 0 {
+			it.op = opFractionExact
+		}
+	}
+	return l, nil
+}
+
+// HasZone says whether a text of the layout tells its zone.
+func (l *Layout) HasZone() bool {
+	for _, it := range l.items {
+		switch it.op {
+		case opOffset, opOffsetColon, opOffsetSeconds, opOffsetHours, opOffsetLoose, opOffsetRFC, opZoneName:
+			return true
+		}
+	}
+	return false
 }
 
 // String is the pattern.
@@ -165,6 +196,9 @@ func (l *Layout) special(s string) (rest string, ok bool) {
 	return s, false
 }
 
+// rfcOffset stands in composites for the offset of RFC 3339; scripts cannot write it.
+const rfcOffset = "\x00z"
+
 var specials = []struct {
 	text string
 	item item
@@ -172,6 +206,7 @@ var specials = []struct {
 	{".f", item{op: opFraction}}, {".3f", item{op: opFraction, width: 3}}, {".6f", item{op: opFraction, width: 6}}, {".9f", item{op: opFraction, width: 9}},
 	{"3f", item{op: opFractionFixed, width: 3}}, {"6f", item{op: opFractionFixed, width: 6}}, {"9f", item{op: opFractionFixed, width: 9}},
 	{":::z", item{op: opOffsetHours}}, {"::z", item{op: opOffsetSeconds}}, {":z", item{op: opOffsetColon}}, {"#z", item{op: opOffsetLoose}},
+	{rfcOffset, item{op: opOffsetRFC}},
 }
 
 var numbers = map[byte]item{
@@ -193,7 +228,7 @@ var names = map[byte]item{
 
 var composites = map[byte]string{
 	'D': "%m/%d/%y", 'x': "%m/%d/%y", 'F': "%Y-%m-%d", 'v': "%e-%b-%Y", 'R': "%H:%M", 'T': "%H:%M:%S", 'X': "%H:%M:%S", 'r': "%I:%M:%S %p",
-	'c': "%a %b %e %H:%M:%S %Y", '+': "%Y-%m-%dT%H:%M:%S%.f%:z",
+	'c': "%a %b %e %H:%M:%S %Y", '+': "%Y-%m-%dT%H:%M:%S%.f%" + rfcOffset,
 }
 
 var monthNames = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}

@@ -7,8 +7,10 @@ import (
 
 // fields collects what a layout read, before it is put together. have holds bit 1<<f for the fields that were there.
 type fields struct {
-	have uint32
-	v    [fieldCount]int64
+	have   uint32
+	v      [fieldCount]int64
+	strict bool           // see CompileStrict
+	zone   *time.Location // what a strict %Z read
 }
 
 const (
@@ -52,7 +54,7 @@ func (f *fields) set(i int, x, lo, hi int64) bool {
 
 // Parse reads the whole of text. hasOffset tells that the text carried an offset from UTC (or %s); without, the time is
 // local to loc (nil: UTC), and one that loc has twice or never is an error. A layout without a time of day reads
-// midnight. Errors are ErrSyntax and ErrRange: nanoseconds reach from 1677 to 2262.
+// midnight. Errors are ErrSyntax, ErrRange (nanoseconds reach from 1677 to 2262) and, of strict layouts, ErrIncomplete.
 func (l *Layout) Parse(text string, loc *time.Location) (ns int64, hasOffset bool, err error) {
 	sec, nanos, hasOffset, err := l.ParseSeconds(text, loc)
 	if err != nil {
@@ -64,7 +66,7 @@ func (l *Layout) Parse(text string, loc *time.Location) (ns int64, hasOffset boo
 
 // ParseSeconds is Parse for the whole calendar.
 func (l *Layout) ParseSeconds(text string, loc *time.Location) (sec int64, nanos int32, hasOffset bool, err error) {
-	var f fields
+	f := fields{strict: l.strict}
 	s := text
 	for i := range l.items {
 		var ok bool
@@ -151,11 +153,31 @@ func (it *item) read(s string, f *fields) (rest string, ok bool) {
 		for i < len(s) && !isBlank(s[i]) {
 			i++
 		}
-		return s[i:], true
+		return s[i:], !f.strict || f.zoneName(s[:i])
+	case opFractionExact:
+		if s == "" || s[0] != '.' {
+			return s, false
+		}
+		n, rest, ok := readDigits(s[1:], int(it.width), int(it.width))
+		for range 9 - it.width {
+			n *= 10
+		}
+		return rest, ok && f.set(fNano, int64(n), 0, 999999999)
 	default:
 		off, rest, ok := scanOffset(trimBlanks(s), it.op)
 		return rest, ok && f.set(fOffset, off, -secondsPerDay+1, secondsPerDay-1)
 	}
+}
+
+// zoneName takes the name of a zone.
+func (f *fields) zoneName(name string) bool {
+	switch name {
+	case "UTC", "GMT", "UT", "Z":
+		return f.set(fOffset, 0, 0, 0)
+	}
+	loc, err := Zone(name)
+	f.zone = loc
+	return err == nil
 }
 
 // readMapped reads numbers that are kept in another form than written.
@@ -228,7 +250,7 @@ func foldPrefix(s, prefix string) bool {
 // scanOffset reads an offset: +0800, +08:00, +08 00; for the loose form also +08 and Z; minutes are optional in the
 // hours form; seconds are read where the seconds form has them.
 func scanOffset(s string, op op) (sec int64, rest string, ok bool) {
-	if op == opOffsetLoose && s != "" && s[0]|0x20 == 'z' {
+	if (op == opOffsetLoose || op == opOffsetRFC) && s != "" && s[0]|0x20 == 'z' {
 		return 0, s[1:], true
 	}
 	neg := false
@@ -288,6 +310,12 @@ func (f *fields) resolve(loc *time.Location) (sec int64, nanos int32, hasOffset 
 	if f.has(fTimestamp) {
 		return f.v[fTimestamp], nanos, true, nil
 	}
+	if f.strict && !f.complete() {
+		return 0, 0, hasOffset, ErrIncomplete
+	}
+	if f.zone != nil {
+		loc, hasOffset = f.zone, true
+	}
 	days, ok := f.date()
 	if !ok {
 		return 0, 0, hasOffset, ErrSyntax
@@ -302,9 +330,29 @@ func (f *fields) resolve(loc *time.Location) (sec int64, nanos int32, hasOffset 
 	}
 	sec, how := toUTC(wall, loc)
 	if how != unique {
-		return 0, 0, false, ErrRange
+		return 0, 0, hasOffset, ErrRange
 	}
-	return sec, nanos, false, nil
+	return sec, nanos, hasOffset, nil
+}
+
+// complete says whether the fields make a date and a time of day.
+func (f *fields) complete() bool {
+	all := func(want ...int) bool {
+		for _, i := range want {
+			if !f.has(i) {
+				return false
+			}
+		}
+		return true
+	}
+	if !all(fHourDiv12, fHourMod12, fMinute) {
+		return false
+	}
+	if (f.has(fYear) || f.has(fYearMod100)) &&
+		(all(fMonth, fDay) || all(fYearDay) || all(fWeekday, fWeekFromSun) || all(fWeekday, fWeekFromMon)) {
+		return true
+	}
+	return (f.has(fISOYear) || f.has(fISOYearMod100)) && all(fISOWeek, fWeekday)
 }
 
 // timeOfDay is the second of the day. Hours need minutes; twelve-hour times need their half.
@@ -359,7 +407,7 @@ func weekDay(year int, n, weekday, first int64) int64 {
 	return begin + (n-1)*7 + weekday
 }
 
-// year is the year from its own field, or from its last two digits: 70..99 are 19xx.
+// year is the year from its own field, or from its last two digits: 70..99 are 19xx, and 69 when strict.
 func (f *fields) year(whole, div, mod int) (year int, ok bool) {
 	if f.has(whole) {
 		y := f.v[whole]
@@ -374,7 +422,11 @@ func (f *fields) year(whole, div, mod int) (year int, ok bool) {
 	if div >= 0 && f.has(div) {
 		return int(f.v[div]*100 + f.v[mod]), true
 	}
-	if f.v[mod] < 70 {
+	pivot := int64(70)
+	if f.strict {
+		pivot = 69
+	}
+	if f.v[mod] < pivot {
 		return int(2000 + f.v[mod]), true
 	}
 	return int(1900 + f.v[mod]), true

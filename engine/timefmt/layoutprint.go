@@ -56,7 +56,7 @@ func (it *item) print(dst []byte, m *moment) []byte {
 		return append(dst, "AMPM"[m.hour/12*2:][:2]...)
 	case opAMPMLower:
 		return append(dst, "ampm"[m.hour/12*2:][:2]...)
-	case opFraction:
+	case opFraction, opFractionExact:
 		if it.width == 0 {
 			return appendFraction(dst, m.nanos)
 		}
@@ -65,7 +65,7 @@ func (it *item) print(dst []byte, m *moment) []byte {
 		return appendPadded(dst, cutNanos(m.nanos, it.width), int(it.width), '0')
 	case opTimestamp:
 		return strconv.AppendInt(dst, m.sec, 10)
-	case opOffset, opOffsetColon, opOffsetSeconds, opOffsetHours, opOffsetLoose:
+	case opOffset, opOffsetColon, opOffsetSeconds, opOffsetHours, opOffsetLoose, opOffsetRFC:
 		return it.printOffset(dst, m.offset)
 	case opZoneName:
 		if m.loc == nil {
