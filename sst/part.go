@@ -51,8 +51,6 @@ type column struct {
 	posts  atomic.Pointer[index.Postings]
 	// advised: the kernel was told that the pages are wanted.
 	advised atomic.Bool
-	// unpacked: equalities are not tested on pages, because one was found that has another encoding.
-	unpacked atomic.Bool
 }
 
 // pageIndex says where a column's pages lie and what is in them.

@@ -8,7 +8,6 @@ import (
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
-	"varve/sst/encoding"
 )
 
 // picker decides which blocks and which rows of them pass: time, series, zones, postings, token filters, then values.
@@ -28,6 +27,7 @@ type picker struct {
 	left    []condition                           // scratch: conditions that zones leave
 	inBlock func(i int, keep vector.Bitmap) error // evaluates a comparison of an alternative on the block at hand
 	times   vector.Bitmap                         // scratch
+	packed  packed                                // scratch
 }
 
 // condition is one condition on stored columns, in the order of evaluation.
@@ -39,6 +39,7 @@ type condition struct {
 	find  *tokens    // what filters are asked for; nil: they cannot help
 	cost  int
 	any   bool // a choice: only i and cost mean something
+	text  bool // looks into texts
 }
 
 func (p *Part) picker(spec *scan.Spec) (*picker, error) {
@@ -201,6 +202,7 @@ func (k *picker) comparison(i int) (condition, error) {
 			return cond, err
 		}
 		cond.equal, _ = k.prog.EqualsBytes(i)
+		cond.text = k.prog.IsText(i)
 		if cond.pages.filters != nil {
 			cond.find = tokensOf(k.prog, i)
 		}
@@ -338,26 +340,6 @@ func (k *picker) evalLeaf(i int, keep vector.Bitmap) error {
 	default:
 		return k.eval(c, keep)
 	}
-}
-
-// evalPacked evaluates an equality on the page as it is where that is possible: a needle among trace ids costs a
-// comparison of 16 bytes a row instead of printing 32 digits.
-func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err error) {
-	if c.equal == nil || c.src.loaded != nil || c.src.col.dictRef.present() || c.src.col.unpacked.Load() {
-		return false, nil
-	}
-	page, err := k.p.page(c.src.col, k.block)
-	if err != nil {
-		return false, err
-	}
-	if !encoding.KeepHex(page, k.p.blocks[k.block].rows, c.equal, keep) {
-		c.src.col.unpacked.Store(true) // one block that is otherwise: the column's are decoded from now on
-		return false, nil
-	}
-	if st := k.spec.Stats; st != nil {
-		st.BytesRead.Add(int64(len(page)))
-	}
-	return true, nil
 }
 
 func (k *picker) prune() {

@@ -172,10 +172,15 @@ func charLen(b []byte) int {
 func newLike(pattern []byte, fold bool) *matcher {
 	l := NewLike(pattern, fold)
 	m := &matcher{fold: fold, check: l.matchFolded}
-	for _, s := range l.segments {
-		for _, t := range s.texts {
+	for i, s := range l.segments {
+		for j, t := range s.texts {
 			if len(t) > len(m.literal) {
 				m.literal = t
+			}
+			if i == 0 && j == 0 && !l.open[0] {
+				m.start = t
+			} else {
+				m.parts = append(m.parts, t)
 			}
 		}
 	}

@@ -23,3 +23,129 @@ func AllChars() *CharSet { return &CharSet{^uint64(0), ^uint64(0), ^uint64(0), ^
 
 // Has tells whether the set has a byte.
 func (c *CharSet) Has(b byte) bool { return c[b>>6]>>(b&63)&1 != 0 }
+
+// IsText tells whether condition i looks into texts: JudgePieces can say something about it.
+func (p *Program) IsText(i int) bool { return p.conds[i].match != nil }
+
+// JudgePieces says what a text operator decides about the texts that are made of such pieces.
+func (p *Program) JudgePieces(i int, pieces []Piece) Verdict {
+	c := p.conds[i]
+	v := c.match.judge(&p.text, pieces)
+	if c.negate {
+		v = [...]Verdict{Some: Some, None: All, All: None}[v]
+	}
+	return v
+}
+
+func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
+	if len(pieces) == 0 {
+		return either(m.matches(s, nil), !m.matches(s, nil))
+	}
+	if len(pieces) == 1 && pieces[0].Chars == nil {
+		return either(m.matches(s, pieces[0].Text), !m.matches(s, pieces[0].Text))
+	}
+	if m.searches == nil {
+		m.searches = []*search{} // no longer nil
+		for _, part := range m.parts {
+			if len(part) > 0 {
+				m.searches = append(m.searches, newSearch(part))
+			}
+		}
+		if m.start != nil {
+			m.begins = newSearch(m.start)
+		}
+	}
+	if m.begins != nil {
+		if possible, _ := m.begins.run(s, pieces, m.fold, true); !possible {
+			return None
+		}
+	}
+	all := m.check == nil && len(m.searches) == 1
+	for _, x := range m.searches {
+		possible, certain := x.run(s, pieces, m.fold, false)
+		if !possible {
+			return None
+		}
+		all = all && certain
+	}
+	return either(all, false)
+}
+
+// search looks for a text in pieces: bit j of its state tells that the first j bytes of the text may end here. Of longer
+// texts only the beginning is looked for.
+type search struct {
+	text  []byte
+	whole bool        // text is not cut
+	next  [256]uint64 // bit j: byte j of the text is this one
+	sets  []*CharSet  // seen so far
+	in    []uint64    // for each of them: bit j: byte j of the text is in it
+}
+
+// maxSearch is the number of bytes that a state has bits for, and one for all of them.
+const maxSearch = 63
+
+func newSearch(text []byte) *search {
+	s := &search{text: text[:min(len(text), maxSearch)], whole: len(text) <= maxSearch}
+	for j, c := range s.text {
+		s.next[c] |= 1 << j
+	}
+	return s
+}
+
+// set gives the bytes of the text that are in a set.
+func (x *search) set(c *CharSet) uint64 {
+	for i, seen := range x.sets {
+		if seen == c {
+			return x.in[i]
+		}
+	}
+	var m uint64
+	for j, b := range x.text {
+		if c.Has(b) {
+			m |= 1 << j
+		}
+	}
+	x.sets, x.in = append(x.sets, c), append(x.in, m)
+	return m
+}
+
+// run tells whether a text made of the pieces may hold the search's text, and whether it certainly does. start: only at
+// its beginning.
+func (x *search) run(s *textScratch, pieces []Piece, fold, start bool) (possible, certain bool) {
+	again := uint64(1) // a match may begin at any byte
+	if start {
+		again = 0
+	}
+	found := uint64(1) << len(x.text)
+	maybe, sure := uint64(1), uint64(1)
+	for _, p := range pieces {
+		if p.Chars != nil {
+			in := x.set(p.Chars)
+			for {
+				more := maybe | (maybe&in)<<1 | again
+				if more == maybe {
+					break
+				}
+				maybe = more
+			}
+			sure = again
+			possible = possible || maybe&found != 0
+			continue
+		}
+		text := p.Text
+		if fold {
+			s.row = AppendFold(s.row[:0], text)
+			text = s.row
+		}
+		for _, c := range text {
+			m := x.next[c]
+			maybe = (maybe&m)<<1 | again
+			sure = (sure&m)<<1 | again
+			if sure&found != 0 {
+				return true, x.whole
+			}
+			possible = possible || maybe&found != 0
+		}
+	}
+	return possible, false
+}

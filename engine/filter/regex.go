@@ -22,6 +22,7 @@ func newRegex(expr string) (*matcher, error) {
 	}
 	tree = tree.Simplify()
 	parts := appendRequired(nil, tree)
+	m.parts = parts
 	for _, p := range parts {
 		if len(p) > len(m.literal) {
 			m.literal = p

@@ -15,6 +15,12 @@ type matcher struct {
 	check func(row []byte) bool
 	// anchored: check is cheaper than a search for the literal.
 	anchored bool
+	// parts are texts that a row that passes holds, start is what it begins with; folded when fold is set.
+	parts [][]byte
+	start []byte
+
+	searches []*search // for parts, made when first needed
+	begins   *search   // for start
 }
 
 // textScratch is the memory that folding needs.
@@ -27,14 +33,15 @@ func newMatcher(op Op, arg []byte) (*matcher, error) {
 	arg = bytes.Clone(arg)
 	switch op {
 	case Prefix:
-		return &matcher{check: func(row []byte) bool { return bytes.HasPrefix(row, arg) }, anchored: true}, nil
+		return &matcher{check: func(row []byte) bool { return bytes.HasPrefix(row, arg) }, anchored: true, start: arg}, nil
 	case Contains:
-		return &matcher{literal: arg}, nil
+		return &matcher{literal: arg, parts: [][]byte{arg}}, nil
 	case ContainsFold:
-		return &matcher{literal: AppendFold(nil, arg), fold: true}, nil
+		arg = AppendFold(nil, arg)
+		return &matcher{literal: arg, fold: true, parts: [][]byte{arg}}, nil
 	case Term:
 		t := NewTerm(arg)
-		return &matcher{literal: arg, check: t.Match}, nil
+		return &matcher{literal: arg, check: t.Match, parts: [][]byte{arg}}, nil
 	case Regex:
 		return newRegex(string(arg))
 	}

@@ -13,6 +13,7 @@ import (
 type Templates struct {
 	texts   vector.Vector
 	Codes   []uint32 // template of each row
+	counts  []int    // rows of each template
 	first   []int
 	fields  []field
 	streams []openStream
@@ -69,6 +70,9 @@ var slotNames = [...]string{intSlot: "int", paddedSlot: "padded", decimalSlot: "
 // Len is the number of templates.
 func (t *Templates) Len() int { return len(t.texts.Views) }
 
+// Count is the number of rows of the template with the number i.
+func (t *Templates) Count(i int) int { return t.counts[i] }
+
 // Templates reads the templates and codes of an encoded block of n rows, and none of its variables yet. ok is false when
 // the block is encoded otherwise or has NULLs.
 func (d *Decoder) Templates(src []byte, n int) (t *Templates, ok bool, err error) {
@@ -100,7 +104,9 @@ func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 	if r.err != nil {
 		return t
 	}
-	counts := make([]int, k)
+	t.counts = grow(t.counts, k)
+	counts := t.counts
+	clear(counts)
 	for _, c := range t.Codes {
 		counts[c]++
 	}

@@ -1,0 +1,123 @@
+package sst
+
+import (
+	"varve/engine/filter"
+	"varve/engine/vector"
+	"varve/sst/encoding"
+)
+
+// packed is the memory that evaluating conditions on pages takes.
+type packed struct {
+	pieces      []filter.Piece
+	maybe, some vector.Bitmap // templates that may pass; of them those whose rows must be looked at
+	rows        vector.Vector // such rows
+	passed      vector.Bitmap // of those
+}
+
+// evalPacked evaluates a comparison on the page as it is, where that is possible and pays.
+func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err error) {
+	if c.equal == nil && !c.text || c.src.loaded != nil || c.pages == nil {
+		return false, nil
+	}
+	want := encoding.Template
+	if c.equal != nil {
+		want = encoding.Hex
+	}
+	if k.p.encodingOf(c.pages, k.block) != want {
+		return false, nil
+	}
+	page, err := k.p.page(c.src.col, k.block)
+	if err != nil {
+		return false, err
+	}
+	if c.equal != nil {
+		done = encoding.KeepHex(page, k.p.blocks[k.block].rows, c.equal, keep)
+	} else {
+		done, err = k.evalTemplates(c, page, keep)
+	}
+	if st := k.spec.Stats; st != nil && done {
+		st.BytesRead.Add(int64(len(page)))
+	}
+	return done, err
+}
+
+// encodingOf is the encoding that the page of a block claims, unchecked: a reason to look, no more.
+func (p *Part) encodingOf(x *pageIndex, block int) encoding.ID {
+	if x.length[block] <= sumSize {
+		return 0
+	}
+	return encoding.ID(p.data[x.off[block]])
+}
+
+// maxPrinted: a page is decoded as a whole when more than one row in so many would have to be printed.
+const maxPrinted = 2
+
+// evalTemplates searches the templates of a page, and prints and looks at the rows only of those that may match.
+func (k *picker) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (done bool, err error) {
+	t, ok, err := k.dec.Templates(page, k.p.blocks[k.block].rows)
+	if err != nil {
+		return false, k.p.corrupt(err, k.p.place(c.src.col, k.block))
+	}
+	if !ok {
+		return false, nil
+	}
+	s := &k.packed
+	s.maybe, s.some = grown(s.maybe, t.Len()), grown(s.some, t.Len())
+	looked := 0
+	for i := range t.Len() {
+		s.pieces = t.Pieces(s.pieces[:0], i)
+		switch k.prog.JudgePieces(c.i, s.pieces) {
+		case filter.All:
+			s.maybe.Set(i)
+		case filter.Some:
+			s.maybe.Set(i)
+			s.some.Set(i)
+			looked += t.Count(i)
+		}
+	}
+	if looked*maxPrinted > len(t.Codes) {
+		return false, nil
+	}
+	keepCodes(keep, t.Codes, s.maybe)
+	if looked == 0 {
+		return true, nil
+	}
+	s.rows.Reset(c.src.want.Type)
+	rows, err := t.AppendRows(&s.rows, s.some)
+	if err != nil {
+		return false, k.p.corrupt(err, k.p.place(c.src.col, k.block))
+	}
+	s.passed = grown(s.passed, len(rows))
+	s.passed.Fill(len(rows))
+	k.prog.EvalCond(c.i, len(rows), &s.rows, s.passed)
+	for i, row := range rows {
+		if !s.passed.Get(i) {
+			keep.Clear(int(row))
+		}
+	}
+	return true, nil
+}
+
+// grown gives an empty bitmap of n bits, in the memory of b where it is large enough.
+func grown(b vector.Bitmap, n int) vector.Bitmap {
+	if cap(b) < vector.Words(n) {
+		return vector.MakeBitmap(n + n/2)[:vector.Words(n)]
+	}
+	b = b[:vector.Words(n)]
+	clear(b)
+	return b
+}
+
+// keepCodes takes the rows out of keep whose code is not in passes.
+func keepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
+	for w := range keep {
+		if keep[w] == 0 {
+			continue
+		}
+		var m uint64
+		for i, c := range codes[w*64 : min(w*64+64, len(codes))] {
+			m |= (passes[c>>6] >> (c & 63) & 1) << i
+		}
+		keep[w] &= m
+	}
+}
