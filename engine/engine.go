@@ -72,6 +72,8 @@ type Hint struct {
 	// TimeIndex names the time index column of the builder; Tags the tag columns, in key order.
 	TimeIndex string
 	Tags      []string
+	// Indexes are the indexes of created columns, by name.
+	Indexes map[string][]schema.Index
 	// Options are the table options of a created table, already checked (schema.ParseOptions). Two builders of one table
 	// with different options are two groups.
 	Options schema.Options

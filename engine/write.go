@@ -184,7 +184,7 @@ func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
 		slices.SortFunc(t.Options.All, func(a, b schema.Option) int { return strings.Compare(a.Key, b.Key) })
 	}
 	for i, f := range fields {
-		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name)}
+		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]}
 		if c.Semantic == schema.Timestamp {
 			c.Nullable = false
 			t.Time = i
@@ -240,7 +240,7 @@ func (e *core) evolve(ctx context.Context, name schema.Name, fields []vector.Fie
 		var add []schema.Column
 		for _, f := range fields {
 			if t.Column(f.Name) < 0 {
-				add = append(add, schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: h.role(f.Name)})
+				add = append(add, schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: h.role(f.Name), Indexes: h.Indexes[f.Name]})
 			}
 		}
 		if len(add) == 0 {

@@ -21,7 +21,8 @@ type writeEntry struct {
 
 func (s *writeSet) rows(t schema.Name, h Hint) *vector.Builder {
 	for _, e := range s.entries {
-		if e.name == t && e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) {
+		if e.name == t && e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
+			e.hint.TimeIndex == h.TimeIndex && slices.Equal(e.hint.Tags, h.Tags) {
 			return e.builder
 		}
 	}

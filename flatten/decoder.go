@@ -100,7 +100,8 @@ type Decoder struct {
 	set    []*vector.ColumnBuilder // what the row may have set, when it is undone
 	group  group
 	res    Result
-	err    error // the request's error; the rest of the body is read for its own errors only
+	err    error                   // the request's error; the rest of the body is read for its own errors only
+	each   func(text []byte) error // gets the entries instead of builders: see Entries
 
 	scratch []byte // keys and values being unescaped
 	text    jsonText

@@ -125,6 +125,8 @@ func (d *Decoder) line(index int, valid bool) error {
 	}
 	if d.making() {
 		d.entryDone(d.entry(start, end))
+	} else {
+		d.show(b[start:end])
 	}
 	return nil
 }
@@ -162,10 +164,14 @@ func (d *Decoder) plainLines() error {
 			end := d.pos + bytes.IndexByte(d.buf[d.pos:], '\n')
 			text := bytes.TrimSuffix(d.buf[d.pos:end], []byte{'\r'})
 			d.pos = end + 1
-			if len(text) == 0 || !valid && !utf8.Validate(text) || !d.making() {
+			if len(text) == 0 || !valid && !utf8.Validate(text) {
 				continue
 			}
-			d.message(text)
+			if d.making() {
+				d.message(text)
+			} else {
+				d.show(text)
+			}
 		}
 		if d.last() {
 			return nil
@@ -325,6 +331,8 @@ func (d *Decoder) step(at place) (next place, i int, f fault) {
 	if at != atValue {
 		if d.making() {
 			d.entryDone(errNotObject)
+		} else {
+			d.show(d.buf[i:end])
 		}
 	} else if !d.o.IgnoreErrors {
 		return at, end, notAnEntry
@@ -335,7 +343,10 @@ func (d *Decoder) step(at place) (next place, i int, f fault) {
 // streamEntry reads the entry at i, an object.
 func (d *Decoder) streamEntry(i int) (end int, f fault) {
 	if !d.making() {
-		return d.skip(i, 1)
+		if end, f = d.skip(i, 1); f == fine {
+			d.show(d.buf[i:end])
+		}
+		return end, f
 	}
 	d.beginRow()
 	end, f = d.object(&d.root, i+1, 1)

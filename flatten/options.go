@@ -42,6 +42,12 @@ type OptionVars struct {
 // Value is the text of an option; ok tells whether the row names it.
 func (v *OptionVars) Value(o Option) (text string, ok bool) { return v.values[o], v.set>>o&1 != 0 }
 
+// Set notes the text of an option.
+func (v *OptionVars) Set(o Option, text string) {
+	v.set |= 1 << o
+	v.values[o] = text
+}
+
 // group is the option variables of the current row, and the builder of the last row that had some.
 type group struct {
 	set    uint8

@@ -201,7 +201,7 @@ func (r *testRequest) run(t *testing.T, m *Manager, noPipeline bool, table *memT
 		body = string(r.Entries)
 	}
 	var builders []*vector.Builder
-	out, err := m.run(context.Background(), &q, strings.NewReader(body), func(h engine.Hint) *vector.Builder {
+	out, err := m.run(context.Background(), &q, strings.NewReader(body), func(_ string, h engine.Hint) *vector.Builder {
 		if !h.Options.AppendMode || !h.AutoCreate || h.Comment != "Created on insertion" {
 			t.Errorf("hint %+v", h)
 		}

@@ -5,6 +5,7 @@ package pipeline
 import (
 	"context"
 	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/flatten"
+	"varve/pipeline/processor"
 )
 
 // Identity is the name of the built-in pipeline that writes every key of an entry as a column.
@@ -24,11 +26,18 @@ const Identity = "service_identity"
 type Options struct {
 	// Now is the clock of rows without a time of their own. Default time.Now.
 	Now func() time.Time
+	// Store keeps the documents; without one there are only the built-in pipelines.
+	Store *engine.Engine
+	// Logger takes what is no client's business. Default: nothing.
+	Logger *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
 }
@@ -36,27 +45,49 @@ func (o Options) withDefaults() Options {
 // Manager runs pipelines by name. Safe for concurrent use.
 type Manager struct {
 	o        Options
+	library  library
+	metrics  *metrics
 	decoders sync.Pool    // of *flatten.Decoder
-	clock    atomic.Int64 // the last time given by now, ns
+	workers  sync.Pool    // of *worker
+	clock    atomic.Int64 // the end of the times given out, ns
 }
 
 // New makes a manager.
 func New(o Options) *Manager {
-	m := &Manager{o: o.withDefaults()}
+	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}
+	m.library = library{documents: documents{m.o.Store}, now: m.o.Now, cached: map[cacheKey]*cachedProgram{}}
 	m.decoders.New = func() any { return flatten.NewDecoder() }
+	m.workers.New = func() any {
+		return &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{}, counts: map[*Program]*counts{}}
+	}
 	return m
 }
 
 // now is the clock, never giving times less than flatten.ClockSpan apart: rows without a time of their own must not
 // meet, whichever request they come from.
-func (m *Manager) now() time.Time {
+func (m *Manager) now() time.Time { return time.Unix(0, m.span(flatten.ClockSpan)) }
+
+// span gives n times, of which it gives the first, in ns: nobody else gets them.
+func (m *Manager) span(n int64) int64 {
 	for {
-		last := m.clock.Load()
-		t := max(m.o.Now().UnixNano(), last+flatten.ClockSpan)
-		if m.clock.CompareAndSwap(last, t) {
-			return time.Unix(0, t)
+		end := m.clock.Load()
+		t := max(m.o.Now().UnixNano(), end)
+		if m.clock.CompareAndSwap(end, t+n) {
+			return t
 		}
 	}
+}
+
+// find gives a compiled pipeline: a version by its text, or the newest.
+func (m *Manager) find(ctx context.Context, name, version string) (*Program, error) {
+	if version == "" {
+		return m.library.find(ctx, name, latest, "")
+	}
+	ns, err := ParseVersion(version)
+	if err != nil {
+		return nil, err
+	}
+	return m.library.find(ctx, name, ns, version)
 }
 
 // Request is what a client asked for: parameters and headers as text, the defaults filled in.
@@ -115,7 +146,7 @@ type Outcome struct {
 // error nothing of the set may be written. Errors are status errors, checked in the order of the interface: the
 // parameters, the body, the pipeline, the entries; a reader's error passes through unchanged.
 func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engine.WriteSet) (Outcome, error) {
-	return m.run(ctx, r, body, func(h engine.Hint) *vector.Builder {
-		return set.Rows(schema.Name{DB: r.DB, Table: r.Table}, h)
+	return m.run(ctx, r, body, func(suffix string, h engine.Hint) *vector.Builder {
+		return set.Rows(schema.Name{DB: r.DB, Table: r.Table + suffix}, h)
 	})
 }

@@ -6,56 +6,62 @@ import (
 	"io"
 	"strings"
 
-	"varve/engine"
 	"varve/engine/status"
-	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/flatten"
 )
-
-// destination gives the builder of the rows of a group.
-type destination func(engine.Hint) *vector.Builder
 
 func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destination) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err
 	}
-	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError, Now: m.now}
 	identity := r.Pipeline == Identity
+	var index flatten.TimeIndex
 	if identity {
-		t, err := flatten.ParseTimeIndex(r.CustomTimeIndex)
-		if err != nil {
+		var err error
+		if index, err = flatten.ParseTimeIndex(r.CustomTimeIndex); err != nil {
 			return Outcome{}, err
 		}
-		o.Time = t
 	}
 	framing, err := framingOf(r.ContentType)
 	if err != nil {
 		return Outcome{}, err
 	}
-	// A body that cannot be read is reported before a pipeline that is not there.
-	o.CheckOnly = !identity
-	hints := hinter{request: r, time: o.Time.Column()}
+	d := m.decoders.Get().(*flatten.Decoder)
+	defer m.decoders.Put(d)
+	from := contextReader{ctx, body}
+	if identity {
+		return m.runIdentity(r, d, from, framing, index, to)
+	}
+	p, err := m.find(ctx, r.Pipeline, r.Version)
+	if err != nil {
+		// A body that cannot be read is reported before a pipeline that is not there.
+		if _, err := d.Decode(from, framing, flatten.Options{IgnoreErrors: r.IgnoreErrors, CheckOnly: true}, nil); err != nil {
+			return Outcome{}, err
+		}
+		return Outcome{}, err
+	}
+	return m.runProgram(ctx, r, p, to, func(each func([]byte) error) error {
+		return d.Entries(from, framing, flatten.Options{IgnoreErrors: r.IgnoreErrors}, each)
+	}, framing == flatten.Lines)
+}
+
+// runIdentity takes the body straight into columns.
+func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f flatten.Framing, index flatten.TimeIndex, to destination) (Outcome, error) {
+	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError, Now: m.now, Time: index}
+	hints := hinter{request: r, time: index.Column()}
 	rows := func(v flatten.OptionVars) (*vector.Builder, error) {
 		h, err := hints.hint(&v)
 		if err != nil {
 			return nil, err
 		}
-		return to(h), nil
+		return to("", h), nil
 	}
-	d := m.decoders.Get().(*flatten.Decoder)
-	defer m.decoders.Put(d)
-	res, err := d.Decode(contextReader{ctx, body}, framing, o, rows)
+	res, err := d.Decode(from, f, o, rows)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if !identity {
-		version := r.Version
-		if version == "" {
-			version = "latest"
-		}
-		return Outcome{}, status.New(status.InvalidArguments, "Pipeline not found, name: %s, version: %s", r.Pipeline, version)
-	}
+	m.metrics.add(Identity, &counts{in: res.Rows + res.Skipped, out: res.Rows, failed: res.Skipped})
 	return Outcome{Rows: res.Rows, Skipped: res.Skipped}, nil
 }
 
@@ -68,8 +74,8 @@ func (r *Request) check() error {
 		return status.New(status.InvalidArguments, "Invalid request parameter: pipeline_name is required")
 	}
 	if r.Version != "" {
-		if _, _, err := timefmt.ParseTimestamp(r.Version, nil); err != nil {
-			return status.Wrap(err, status.InvalidArguments, "Invalid pipeline version format: %s", r.Version)
+		if _, err := ParseVersion(r.Version); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func send(ctx context.Context, r Request, body string) ([]engine.Hint, Outcome, 
 	}
 	var hints []engine.Hint
 	var builders []*vector.Builder
-	out, err := New(Options{}).run(ctx, &r, strings.NewReader(body), func(h engine.Hint) *vector.Builder {
+	out, err := New(Options{}).run(ctx, &r, strings.NewReader(body), func(_ string, h engine.Hint) *vector.Builder {
 		for i := range hints {
 			if hints[i].AutoCreate == h.AutoCreate && hints[i].Options.Equal(&h.Options) {
 				return builders[i]
@@ -157,7 +157,7 @@ func TestTimesAreUnique(t *testing.T) {
 		builders[i] = vector.NewBuilder()
 		g.Go(func() {
 			r := Request{DB: "public", Table: "t", Pipeline: Identity, ContentType: "text/plain"}
-			if _, err := m.run(context.Background(), &r, strings.NewReader(strings.Repeat("x\n", rows)), func(engine.Hint) *vector.Builder { return builders[i] }); err != nil {
+			if _, err := m.run(context.Background(), &r, strings.NewReader(strings.Repeat("x\n", rows)), func(string, engine.Hint) *vector.Builder { return builders[i] }); err != nil {
 				t.Error(err)
 			}
 		})

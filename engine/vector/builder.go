@@ -151,6 +151,34 @@ func (b *Builder) MoveRow(to *Builder) error {
 	return nil
 }
 
+// Accepts tells whether Append would take the rows of from: no column has another type there.
+func (b *Builder) Accepts(from *Builder) bool {
+	for _, c := range from.cols {
+		if own := b.Lookup(c.name); own != nil && own.vec.Type != c.vec.Type {
+			return false
+		}
+	}
+	return true
+}
+
+// Append adds the rows of another builder, between rows of both. Columns that are new here come behind, in the order
+// they have there. The types must fit: see Accepts.
+func (b *Builder) Append(from *Builder) error {
+	for _, c := range from.cols {
+		d, err := b.Column(c.name, c.vec.Type)
+		if err != nil {
+			return err
+		}
+		b.sorted = len(b.cols)
+		c.pad(from.rows)
+		d.pad(b.rows)
+		d.vec.Append(b.rows, &c.vec, 0, from.rows)
+		d.n = b.rows + from.rows
+	}
+	b.rows += from.rows
+	return nil
+}
+
 // Finish pads all columns to the same length and gives what was collected. It stays valid until Reset; the builder
 // may not be written to in between.
 func (b *Builder) Finish() ([]Field, *Batch) {

@@ -1,0 +1,21 @@
+package flatten
+
+import "io"
+
+// Entries reads a body and shows each entry as text: a JSON value, known to be valid, or a line. The text is gone when
+// each returns. Of the options only IgnoreErrors has a meaning here. After an error of each the rest of the body is read
+// for its own errors, which go first; no further entry is shown.
+func (d *Decoder) Entries(body io.Reader, f Framing, o Options, each func(text []byte) error) error {
+	o.CheckOnly = true // no rows are made here
+	d.each = each
+	defer func() { d.each = nil }()
+	_, err := d.Decode(body, f, o, nil)
+	return err
+}
+
+// show hands an entry on.
+func (d *Decoder) show(text []byte) {
+	if d.each != nil && d.err == nil {
+		d.err = d.each(text)
+	}
+}

@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"varve/engine/status"
+)
+
+const (
+	// freshFor is how long a compiled document is used without a look at the table, which SQL may change as well.
+	freshFor = 10 * time.Second
+	// maxCached bounds the documents kept compiled.
+	maxCached = 10_000
+)
+
+// library gives compiled pipelines. Uploads and deletions through it show at once. Safe for concurrent use.
+type library struct {
+	documents documents
+	now       func() time.Time
+
+	mu      sync.Mutex
+	changes uint64 // counts uploads and deletions
+	cached  map[cacheKey]*cachedProgram
+}
+
+type cacheKey struct {
+	name    string
+	version int64 // latest, or a version
+}
+
+type cachedProgram struct {
+	program *Program
+	doc     Document
+	until   time.Time // after it the table is asked again; the entry serves when the table cannot be read
+}
+
+// find gives a compiled pipeline. version is latest or a version, text the version as errors show it.
+func (l *library) find(ctx context.Context, name string, version int64, text string) (*Program, error) {
+	key := cacheKey{name, version}
+	for {
+		l.mu.Lock()
+		entry, changes := l.cached[key], l.changes
+		l.mu.Unlock()
+		if entry != nil && l.now().Before(entry.until) {
+			return entry.program, nil
+		}
+		doc, err := l.documents.get(ctx, name, version)
+		switch {
+		case err == errNoDocument:
+			l.forget(key, changes)
+			return nil, notFound(name, text)
+		case err != nil && entry != nil:
+			return entry.program, nil
+		case err != nil:
+			return nil, err
+		}
+		p, err := entry.compiled(doc)
+		if err != nil {
+			return nil, err
+		}
+		if l.keep(key, p, doc, changes) {
+			return p, nil
+		}
+	}
+}
+
+// compiled is the program of a document: the one of the entry when the document is the same.
+func (c *cachedProgram) compiled(doc Document) (*Program, error) {
+	if c != nil && c.doc.Version == doc.Version && c.doc.Text == doc.Text {
+		return c.program, nil
+	}
+	p, err := Compile([]byte(doc.Text))
+	if err != nil {
+		return nil, err
+	}
+	p.name = strings.Clone(doc.Name)
+	return p, nil
+}
+
+// keep caches what was read from the table, unless there was a change since: then it is to be read again.
+func (l *library) keep(key cacheKey, p *Program, doc Document, changes uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changes != changes {
+		return false
+	}
+	l.put(key, p, doc)
+	return true
+}
+
+// put caches a program; the caller holds mu.
+func (l *library) put(key cacheKey, p *Program, doc Document) {
+	if len(l.cached) >= maxCached {
+		for k := range l.cached { // any one: entries come back at the price of one read
+			delete(l.cached, k)
+			break
+		}
+	}
+	l.cached[key] = &cachedProgram{p, doc, l.now().Add(freshFor)}
+}
+
+func (l *library) forget(key cacheKey, changes uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changes == changes {
+		delete(l.cached, key)
+	}
+}
+
+// notFound is the error of an unknown pipeline or version.
+func notFound(name, version string) error {
+	if version == "" {
+		version = "latest"
+	}
+	return status.New(status.InvalidArguments, "Pipeline not found, name: %s, version: %s", name, version)
+}
+
+// save stores a compiled document as a new version.
+func (l *library) save(ctx context.Context, p *Program, doc Document) error {
+	if err := l.documents.put(ctx, &doc); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.changes++
+	// Of two uploads at a time the newer version is the latest, whichever ends first.
+	if old := l.cached[cacheKey{doc.Name, latest}]; old == nil || old.doc.Version <= doc.Version {
+		l.put(cacheKey{doc.Name, latest}, p, doc)
+	}
+	l.put(cacheKey{doc.Name, doc.Version}, p, doc)
+	return nil
+}
+
+// remove deletes a version; ok is false when there is none.
+func (l *library) remove(ctx context.Context, name string, version int64) (ok bool, err error) {
+	var docs []Document
+	if err := l.documents.each(ctx, name, version, func(d Document) { docs = append(docs, d) }); err != nil || len(docs) == 0 {
+		return false, err
+	}
+	err = l.documents.remove(ctx, docs)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.changes++
+	delete(l.cached, cacheKey{name, version})
+	delete(l.cached, cacheKey{name, latest})
+	return err == nil, err
+}

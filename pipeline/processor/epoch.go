@@ -1,0 +1,137 @@
+package processor
+
+import (
+	"math"
+	"strconv"
+
+	"varve/engine/status"
+	"varve/pipeline/value"
+)
+
+// Resolution is the unit of an epoch time.
+type Resolution uint8
+
+// The units.
+const (
+	Second Resolution = iota
+	Millisecond
+	Microsecond
+	Nanosecond
+)
+
+// String is the unit's name.
+func (r Resolution) String() string {
+	return [...]string{"second", "millisecond", "microsecond", "nanosecond"}[r]
+}
+
+// Nanos is the unit in nanoseconds.
+func (r Resolution) Nanos() int64 { return [...]int64{1e9, 1e6, 1e3, 1}[r] }
+
+// Precision is the number of decimal digits of a second.
+func (r Resolution) Precision() uint8 { return uint8(3 * r) }
+
+// ParseResolution reads a unit by any of its names.
+func ParseResolution(text string) (r Resolution, ok bool) {
+	switch text {
+	case "s", "sec", "second":
+		return Second, true
+	case "ms", "milli", "millisecond":
+		return Millisecond, true
+	case "us", "micro", "microsecond":
+		return Microsecond, true
+	case "ns", "nano", "nanosecond":
+		return Nanosecond, true
+	}
+	return 0, false
+}
+
+// epoch makes times of numbers.
+type epoch struct {
+	fields
+	resolution Resolution
+}
+
+func newEpoch(s Settings, names *Names) (Processor, error) {
+	p := &epoch{resolution: Millisecond}
+	for _, x := range s.All() {
+		if done, err := p.take(&x, names); err != nil {
+			return nil, err
+		} else if done || x.Key != "resolution" {
+			continue
+		}
+		text, err := x.String()
+		if err != nil {
+			return nil, err
+		}
+		var ok bool
+		if p.resolution, ok = ParseResolution(text); !ok {
+			return nil, x.Invalid("Invalid resolution: %s", text)
+		}
+	}
+	return p, nil
+}
+
+func (p *epoch) Run(e *Event) error {
+	for i := range p.list {
+		f := &p.list[i]
+		v, has := e.Get(f.input)
+		if !has || v.IsNull() {
+			if p.ignoreMissing {
+				continue
+			}
+			return missing("epoch", f.name)
+		}
+		t, err := p.time(v)
+		if err != nil {
+			return err
+		}
+		e.Set(f.target, t)
+	}
+	return nil
+}
+
+func (p *epoch) time(v value.Value) (value.Value, error) {
+	n := int64(0)
+	switch v.Kind() {
+	case value.TimestampKind:
+		return v, nil
+	case value.IntKind:
+		n = v.Int()
+	case value.StringKind:
+		var err error
+		if n, err = strconv.ParseInt(v.Str(), 10, 64); err != nil {
+			return v, status.Wrap(err, status.InvalidArguments, "Failed to parse %s to int: %s", shorten(v.Str()), NumberReason(v.Str(), err))
+		}
+	case value.FloatKind:
+		n = truncate(v.Float())
+	default:
+		return v, status.New(status.InvalidArguments, "Processor epoch: unsupported value %s", shorten(plainText(v)))
+	}
+	unit := p.resolution.Nanos()
+	if n > math.MaxInt64/unit || n < math.MinInt64/unit {
+		return v, status.New(status.InvalidArguments, "Invalid epoch value '%d' for resolution '%s'", n, p.resolution)
+	}
+	return value.Timestamp(n * unit), nil
+}
+
+// truncate cuts a float toward zero, at the ends of 64 bits.
+func truncate(x float64) int64 {
+	switch {
+	case x >= math.MaxInt64:
+		return math.MaxInt64
+	case x <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(x)
+}
+
+// NumberReason says why text is no integer.
+func NumberReason(text string, err error) string {
+	if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
+		return "number out of range"
+	}
+	if text == "" {
+		return "cannot parse integer from empty string"
+	}
+	return "invalid digit found in string"
+}

@@ -1,0 +1,113 @@
+package processor
+
+import (
+	"regexp"
+)
+
+// regexExtract takes the named groups of regular expressions out of a text.
+type regexExtract struct {
+	fields
+	patterns []extraction
+}
+
+// extraction is a pattern with what to take of it.
+type extraction struct {
+	re      *regexp.Regexp
+	names   []string
+	numbers []int
+	slots   []int // of field f and group g: slots[f*len(numbers)+g]
+}
+
+func newRegex(s Settings, names *Names) (Processor, error) {
+	p := &regexExtract{}
+	var own []Field
+	for _, x := range s.All() {
+		if done, err := p.take(&x, names); err != nil {
+			return nil, err
+		} else if done {
+			if x.Key != "ignore_missing" {
+				if own, err = x.Fields(); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		var texts []string
+		var err error
+		switch x.Key {
+		case "pattern":
+			var text string
+			text, err = x.String()
+			texts = []string{text}
+		case "patterns":
+			texts, err = x.Strings()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range texts {
+			if err := p.add(&x, text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(own) == 0 {
+		return nil, s.Invalid("No valid field found in regex processor")
+	}
+	if len(p.patterns) == 0 {
+		return nil, s.Invalid("No valid pattern found in regex processor")
+	}
+	for i := range p.patterns {
+		x := &p.patterns[i]
+		for _, f := range own {
+			for _, group := range x.names {
+				x.slots = append(x.slots, names.Slot(f.Target+"_"+group))
+			}
+		}
+	}
+	return p, nil
+}
+
+// add compiles a pattern.
+func (p *regexExtract) add(x *Setting, text string) error {
+	re, err := compileRegex(text)
+	if err != nil {
+		return x.Invalid("Invalid regex pattern: %s: %v", text, err)
+	}
+	names, numbers := namedGroups(re)
+	if len(names) == 0 {
+		return x.Invalid("No named group found in regex %s", text)
+	}
+	p.patterns = append(p.patterns, extraction{re: re, names: names, numbers: numbers})
+	return nil
+}
+
+func (p *regexExtract) Run(e *Event) error {
+	for i := range p.list {
+		text, ok, err := p.text(e, &p.list[i], "regex")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		for k := range p.patterns {
+			x := &p.patterns[k]
+			x.extract(e, text, x.slots[i*len(x.numbers):(i+1)*len(x.numbers)])
+		}
+	}
+	return nil
+}
+
+// extract puts the groups of the first match into slots.
+func (x *extraction) extract(e *Event, text string, slots []int) {
+	at := x.re.FindStringSubmatchIndex(text)
+	if at == nil {
+		return
+	}
+	for g, number := range x.numbers {
+		if from, to := at[2*number], at[2*number+1]; from >= 0 {
+			e.SetText(slots[g], text[from:to])
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package pipeline
+
+import (
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/flatten"
+	"varve/pipeline/processor"
+	"varve/pipeline/value"
+)
+
+// Limits of a request.
+const (
+	// maxSinks bounds the tables and groups of options that a request's rows go to.
+	maxSinks = 1024
+	// maxColumns bounds the columns of a table's rows in a request.
+	maxColumns = 4096
+	// maxNameBytes bounds the name of a column.
+	maxNameBytes = 1024
+	// maxCells bounds the cells of inferred columns: a NULL takes memory and nothing in the body. The bound is freeCells
+	// and cellsPerByte for every byte of entries, at most maxCells.
+	maxCells     = 32 << 20
+	freeCells    = 1 << 20
+	cellsPerByte = 8
+	// maxHeldBytes bounds the rows of a sink: scripts can make many of one entry.
+	maxHeldBytes = 1 << 30
+	// checkRows is the number of rows after which a sink looks at its bounds.
+	checkRows = 4096
+)
+
+// target is what the rows of a program have in common: the hint of their tables. A nil program is service_identity.
+type target struct {
+	program *Program
+	hints   hinter
+	indexes map[string][]schema.Index
+	tags    []string
+	sinks   map[string]*sink // by key
+}
+
+func newTarget(r *Request, p *Program) *target {
+	t := &target{program: p, hints: hinter{request: r, time: timeColumn}, sinks: map[string]*sink{}}
+	if p == nil {
+		return t
+	}
+	t.hints.time = p.timeName()
+	for i := range p.columns {
+		c := &p.columns[i]
+		if c.tag && !c.time {
+			t.tags = append(t.tags, c.name)
+		}
+		if c.index != nil {
+			if t.indexes == nil {
+				t.indexes = map[string][]schema.Index{}
+			}
+			t.indexes[c.name] = []schema.Index{*c.index}
+		}
+	}
+	return t
+}
+
+// timeName is the time index of the rows of a program.
+func (p *Program) timeName() string {
+	for i := range p.columns {
+		if p.columns[i].time {
+			return p.columns[i].name
+		}
+	}
+	return p.names.Name(p.timeSlot)
+}
+
+// sink is where the rows of one program for one table with one set of options go.
+type sink struct {
+	target *target
+	key    string
+	suffix string
+	hint   engine.Hint
+	b      *vector.Builder
+	fixed  []*vector.ColumnBuilder // of the program's columns
+	free   []*vector.ColumnBuilder // of inferred columns, by slot; nil for none yet
+	time   *vector.ColumnBuilder   // of auto-transform and identity
+	set    []*vector.ColumnBuilder // inferred columns that the current row has set
+}
+
+// newSink makes a sink; its builder gets the columns that are known beforehand.
+func newSink(t *target, key, suffix string, vars *flatten.OptionVars, to destination) (*sink, error) {
+	hint, err := t.hints.hint(vars)
+	if err != nil {
+		return nil, err
+	}
+	hint.Tags, hint.Indexes = t.tags, t.indexes
+	s := &sink{target: t, key: key, suffix: suffix, hint: hint, b: to(suffix, hint)}
+	p := t.program
+	if p == nil {
+		s.time, err = s.b.Column(timeColumn, vector.Timestamp(9))
+		s.b.Pin()
+		return s, err
+	}
+	s.free = make([]*vector.ColumnBuilder, p.names.Len())
+	if len(p.columns) == 0 {
+		s.time, err = s.b.Column(p.names.Name(p.timeSlot), p.timeType)
+	}
+	for i := range p.columns {
+		c, err := s.b.Column(p.columns[i].name, p.columns[i].typ)
+		if err != nil {
+			return nil, err
+		}
+		s.fixed = append(s.fixed, c)
+	}
+	s.b.Pin()
+	return s, err
+}
+
+// inferred is the column of a value whose type decides: zero for null, which makes none.
+func inferred(v value.Value) vector.Type {
+	switch v.Kind() {
+	case value.BoolKind:
+		return vector.BoolType
+	case value.IntKind:
+		return vector.Int64Type
+	case value.FloatKind:
+		return vector.FloatType
+	case value.StringKind:
+		return vector.StringType
+	case value.TimestampKind:
+		return vector.Timestamp(9)
+	case value.ArrayKind, value.ObjectKind:
+		return vector.JSONType
+	}
+	return vector.NullType
+}
+
+// column finds or adds an inferred column.
+func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error) {
+	if s.b.Lookup(name) == nil {
+		if len(name) > maxNameBytes {
+			return nil, status.New(status.InvalidArguments, "column name of %d bytes is longer than %d: %.64s...", len(name), maxNameBytes, name)
+		}
+		if s.b.Columns() >= maxColumns {
+			return nil, status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, maxColumns)
+		}
+	}
+	return s.b.Column(name, t)
+}
+
+// put sets an inferred value of the current row.
+func (s *sink) put(c *vector.ColumnBuilder, v value.Value) {
+	s.set = append(s.set, c)
+	switch v.Kind() {
+	case value.BoolKind:
+		c.SetBool(v.Bool())
+	case value.IntKind:
+		c.SetInt(v.Int())
+	case value.TimestampKind:
+		c.SetInt(v.Nanos())
+	case value.FloatKind:
+		c.SetFloat(v.Float())
+	default:
+		setText(c, c.Type(), v)
+	}
+}
+
+// infer sets the value of a key that no transform names.
+func (s *sink) infer(name string, slot int, v value.Value) error {
+	t := inferred(v)
+	if t == vector.NullType {
+		return nil
+	}
+	var c *vector.ColumnBuilder
+	if slot >= 0 {
+		c = s.free[slot]
+	}
+	if c == nil || c.Type() != t {
+		var err error
+		if c, err = s.column(name, t); err != nil {
+			return err
+		}
+		if slot >= 0 {
+			s.free[slot] = c
+		}
+	}
+	s.put(c, v)
+	return nil
+}
+
+// drop undoes the current row; the columns it introduced stay.
+func (s *sink) drop() {
+	set := append(s.set, s.fixed...)
+	if s.time != nil {
+		set = append(set, s.time)
+	}
+	s.b.DropRow(set...)
+	s.set = set[:0]
+}
+
+// checkBounds refuses rows that take far more memory than their entries did.
+func (s *sink) checkBounds(bytes int64) error {
+	limit := min(maxCells, freeCells+cellsPerByte*bytes)
+	if cells := int64(s.b.Rows()) * int64(s.b.Columns()-len(s.fixed)); cells > limit {
+		return status.New(status.InvalidArguments, "%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
+			s.b.Rows(), s.b.Columns(), bytes, limit)
+	}
+	if held := s.b.Bytes(); held > maxHeldBytes {
+		return status.New(status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer entries at a time", held, maxHeldBytes)
+	}
+	return nil
+}
+
+// row makes the row of an event. After an error nothing of it is left but new columns.
+func (s *sink) row(e *processor.Event, now func() int64) error {
+	err := s.fill(e, now)
+	if err != nil {
+		s.drop()
+		return err
+	}
+	s.set = s.set[:0]
+	s.b.EndRow()
+	return nil
+}
+
+func (s *sink) fill(e *processor.Event, now func() int64) error {
+	p := s.target.program
+	for i := range p.columns {
+		if err := p.columns[i].put(e, s.fixed[i], now); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(p.columns) == 0:
+		if err := s.setTime(e); err != nil {
+			return err
+		}
+	case p.version == 1:
+		return nil
+	}
+	return s.inferAll(e)
+}
+
+// setTime sets the time index of auto-transform.
+func (s *sink) setTime(e *processor.Event) error {
+	p := s.target.program
+	v, has := e.Get(p.timeSlot)
+	switch {
+	case has && v.Kind() == value.TimestampKind:
+		s.time.SetInt(floorDiv(v.Nanos(), nanosPer(p.timeType)))
+	case has && v.Kind() == value.IntKind:
+		s.time.SetInt(v.Int())
+	case !has || v.IsNull():
+		return status.New(status.InvalidArguments, "Failed to cast type, msg: missing field")
+	default:
+		return status.New(status.InvalidArguments, "Failed to cast type, msg: unsupported value type to convert to timestamp: %s", brief(string(appendText(nil, v))))
+	}
+	return nil
+}
+
+// inferAll sets the values of all keys that are left, in the order of the keys: which error comes first and which
+// columns stay after it shows.
+func (s *sink) inferAll(e *processor.Event) error {
+	p := s.target.program
+	e.SortRest()
+	rest := e.Rest
+	for _, slot := range p.inferSlots {
+		v, has := e.Get(slot)
+		if !has {
+			continue
+		}
+		name := p.names.Name(slot)
+		for len(rest) > 0 && rest[0].Key < name {
+			if err := s.infer(rest[0].Key, -1, rest[0].Value); err != nil {
+				return err
+			}
+			rest = rest[1:]
+		}
+		if err := s.infer(name, slot, v); err != nil {
+			return err
+		}
+	}
+	for i := range rest {
+		if err := s.infer(rest[i].Key, -1, rest[i].Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package pipeline
+
+import (
+	"encoding/binary"
+
+	"varve/engine"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/flatten"
+	"varve/pipeline/processor"
+	"varve/pipeline/value"
+)
+
+// destination gives the builder of the rows for the requested table with a suffix.
+type destination func(suffix string, h engine.Hint) *vector.Builder
+
+// maxChain bounds the pipelines that an entry goes through: dispatchers may lead in a circle.
+const maxChain = 16
+
+// worker takes entries through programs into the sinks of one destination. One goroutine at a time.
+type worker struct {
+	m       *Manager
+	request *Request
+	first   *Program
+	find    func(name string) (*Program, error) // the latest version of a pipeline
+	to      destination
+	text    bool // entries are lines
+
+	arena   value.Arena
+	events  map[*Program]*processor.Event
+	targets map[*Program]*target
+	order   []*sink // in the order of first use
+	last    *sink   // of the last row
+	key     []byte
+	option  []byte
+	flat    []flatField
+	counts  map[*Program]*counts
+
+	bytes int64 // of the entries so far
+	clock clock
+	out   Outcome
+}
+
+// counts are what became of the entries of a program.
+type counts struct{ in, out, dropped, failed int }
+
+// clock hands out the times of rows without one.
+type clock struct {
+	next, end int64 // times that are left, in ns
+	more      func() int64
+}
+
+// now is a time that no other row of this process gets.
+func (c *clock) now() int64 {
+	if c.next >= c.end {
+		c.next = c.more()
+		c.end = c.next + flatten.ClockSpan
+	}
+	c.next++
+	return c.next - 1
+}
+
+// fatal is an error that fails the request even where errors of entries are skipped.
+type fatal struct{ error }
+
+func (f fatal) Unwrap() error { return f.error }
+
+// entry takes one entry, as text, through the first program. The text is not needed after.
+func (w *worker) entry(text []byte) error {
+	w.bytes += int64(len(text))
+	w.arena.Reset()
+	v, err := w.decode(text)
+	if err == nil {
+		err = w.run(w.first, v, "", 0)
+	}
+	return w.judge(err, w.first)
+}
+
+// judge decides what an entry's error means for the request.
+func (w *worker) judge(err error, p *Program) error {
+	if err == nil {
+		return nil
+	}
+	if f, ok := err.(fatal); ok {
+		return f.error
+	}
+	w.count(p).failed++
+	if !w.request.SkipError {
+		return err
+	}
+	w.out.Skipped++
+	return nil
+}
+
+// decode reads an entry.
+func (w *worker) decode(text []byte) (value.Value, error) {
+	if w.text {
+		o := w.arena.Object(1)
+		o.Append(&w.arena, "message", value.Bytes(text))
+		return o.Of(), nil
+	}
+	v, fault := value.ReadJSON(&w.arena, value.View(text), value.JSONOptions{})
+	if fault.Failed() {
+		return v, status.New(status.InvalidArguments, "Failed to parse payload as json: %s", fault.In(string(text)))
+	}
+	return v, nil
+}
+
+func (w *worker) count(p *Program) *counts {
+	c := w.counts[p]
+	if c == nil {
+		c = &counts{}
+		w.counts[p] = c
+	}
+	return c
+}
+
+// identityNames are the keys that service_identity looks at.
+var identityNames = processor.NewNames(variables()...)
+
+// event is the event over the names of a program.
+func (w *worker) event(p *Program) *processor.Event {
+	e := w.events[p]
+	if e == nil {
+		names := identityNames
+		if p != nil {
+			names = p.names
+		}
+		e = processor.NewEvent(names, &w.arena)
+		w.events[p] = e
+	}
+	return e
+}
+
+// run takes a context through a program; a nil program is service_identity. suffix is what dispatchers have put behind
+// the table's name, depth how many there were.
+func (w *worker) run(p *Program, v value.Value, suffix string, depth int) error {
+	c := w.count(p)
+	c.in++
+	if p == nil {
+		return w.identity(v, suffix)
+	}
+	e := w.event(p)
+	e.Load(v)
+	for i := range p.stages {
+		if !p.stages[i].any && !e.IsObject() {
+			return processor.ErrNotObject
+		}
+		if err := p.stages[i].Run(e); err != nil {
+			return err
+		}
+		if e.Discarded() {
+			c.dropped++
+			return nil
+		}
+	}
+	if !e.IsObject() {
+		return w.many(p, e, suffix)
+	}
+	if p.dispatcher != nil {
+		if r := p.dispatcher.rule(e); r != nil {
+			return w.dispatch(r, e, suffix, depth)
+		}
+	}
+	return w.row(p, e, suffix)
+}
+
+// dispatch hands an event over to the pipeline of a rule.
+func (w *worker) dispatch(r *rule, e *processor.Event, suffix string, depth int) error {
+	if depth+1 >= maxChain {
+		return status.New(status.InvalidArguments, "the dispatchers send the entry through more than %d pipelines, last to %q", maxChain, r.pipeline)
+	}
+	var next *Program
+	if r.pipeline != "" && r.pipeline != Identity {
+		p, err := w.find(r.pipeline)
+		if err != nil {
+			return fatal{err}
+		}
+		next = p
+	}
+	return w.run(next, e.Context(), w.joined(suffix, r.tableSuffix), depth+1)
+}
+
+// joined is a suffix behind another; rules repeat, so the text is kept.
+func (w *worker) joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + b
+}
+
+// many makes a row of each element of an array.
+func (w *worker) many(p *Program, e *processor.Event, suffix string) error {
+	if e.Whole.Kind() != value.ArrayKind {
+		return notRow(0, e.Whole)
+	}
+	list := e.Whole.Array()
+	for i := range list.Len() {
+		v := list.At(i)
+		err := notRow(i, v)
+		if v.Kind() == value.ObjectKind {
+			e.Load(v)
+			err = w.row(p, e, suffix)
+		}
+		if _, ends := err.(fatal); err != nil && (ends || !w.request.SkipError) {
+			return err
+		}
+		if err != nil {
+			w.count(p).failed++
+			w.out.Skipped++
+		}
+	}
+	return nil
+}
+
+func notRow(i int, v value.Value) error {
+	return status.New(status.IllegalState, "Array element at index %d must be an object for one-to-many transformation, got %s", i, v.Kind())
+}
+
+// row makes the row of an event whose processing is over.
+func (w *worker) row(p *Program, e *processor.Event, suffix string) error {
+	s, err := w.sink(p, e, suffix)
+	if err != nil {
+		return err
+	}
+	if err := s.row(e, w.now); err != nil {
+		return err
+	}
+	return w.counted(s, p)
+}
+
+// now is the clock of rows.
+func (w *worker) now() int64 { return w.clock.now() }
+
+// counted counts a row and looks at the bounds from time to time.
+func (w *worker) counted(s *sink, p *Program) error {
+	w.out.Rows++
+	w.count(p).out++
+	if s.b.Rows()%checkRows == 0 {
+		if err := s.checkBounds(w.bytes); err != nil {
+			return fatal{err}
+		}
+	}
+	return nil
+}
+
+// sink finds where the row of an event goes, and takes the variables out of the event.
+func (w *worker) sink(p *Program, e *processor.Event, suffix string) (*sink, error) {
+	w.key = append(w.key[:0], suffix...)
+	if v, has := e.Get(suffixSlot); has && !v.IsNull() {
+		w.key = appendText(w.key, v)
+	} else if p.suffix != nil {
+		if text, ok := p.suffix.append(w.key, e, p.consumed); ok {
+			w.key = text
+		}
+	}
+	return w.keyed(p, e)
+}
+
+// keyed finds the sink of a program for the table's suffix in w.key and the options of an event.
+func (w *worker) keyed(p *Program, e *processor.Event) (*sink, error) {
+	table := len(w.key)
+	for slot := range suffixSlot {
+		if v, has := e.Get(slot); has && !v.IsNull() {
+			w.option = appendText(w.option[:0], v)
+			w.key = binary.AppendUvarint(append(w.key, byte(slot)), uint64(len(w.option)))
+			w.key = append(w.key, w.option...)
+		}
+	}
+	w.key = binary.LittleEndian.AppendUint32(w.key, uint32(table)) // so that no two ways to write a key are equal
+	if s := w.last; s != nil && s.target.program == p && s.key == string(w.key) {
+		return s, nil
+	}
+	t := w.target(p)
+	if s := t.sinks[string(w.key)]; s != nil {
+		w.last = s
+		return s, nil
+	}
+	if len(w.order) >= maxSinks {
+		return nil, fatal{status.New(status.InvalidArguments, "the rows of the request go to more than %d tables and groups of options", maxSinks)}
+	}
+	var vars flatten.OptionVars
+	for o := range flatten.OptionCount {
+		if v, has := e.Get(int(o)); has && !v.IsNull() {
+			vars.Set(o, string(appendText(nil, v)))
+		}
+	}
+	s, err := newSink(t, string(w.key), string(w.key[:table]), &vars, w.to)
+	if err != nil {
+		return nil, fatal{err}
+	}
+	t.sinks[s.key] = s
+	w.order = append(w.order, s)
+	w.last = s
+	return s, nil
+}
+
+func (w *worker) target(p *Program) *target {
+	t := w.targets[p]
+	if t == nil {
+		t = newTarget(w.request, p)
+		w.targets[p] = t
+	}
+	return t
+}
