@@ -68,6 +68,11 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 		}
 		all = all && certain
 	}
+	if m.word != nil {
+		for i, p := range pieces {
+			all = all || p.Chars == nil && m.word.within(p.Text, i == 0, i == len(pieces)-1)
+		}
+	}
 	return either(all, false)
 }
 

@@ -33,7 +33,11 @@ func TestJudgePieces(t *testing.T) {
 		{Like, "user %.", Some},
 		{Regex, "user [0-9]+ F", Some},
 		{Regex, "user [0-9]+ -", None},
-		{Term, "Failed in", Some},
+		{Term, "Failed in", All},
+		{Term, "user", All},
+		{Term, "in", All},
+		{Term, "in x", Some},
+		{Term, "ailed", Some},
 		{Contains, strings.Repeat("a", 100), Some},
 		{Contains, strings.Repeat("-", 100), None},
 	} {

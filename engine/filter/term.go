@@ -52,6 +52,19 @@ func (t *Word) spoils(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
+// within tells whether a part of a text certainly brings the term in: with its neighbours, which are unknown where the part
+// is neither the first nor the last.
+func (t *Word) within(part []byte, first, last bool) bool {
+	if len(t.term) == 0 || t.kind == hanTerm {
+		return false
+	}
+	if !first && len(part) > 0 { // a character of the part that is known stands for the one before
+		_, size := utf8.DecodeRune(part)
+		return len(part) > size && t.in(part, size, last)
+	}
+	return t.in(part, 0, last)
+}
+
 // Match tells whether the text holds the term. The empty term matches only the empty text.
 func (t *Word) Match(text []byte) bool {
 	if len(t.term) == 0 {
@@ -60,7 +73,12 @@ func (t *Word) Match(text []byte) bool {
 	if t.kind == hanTerm {
 		return bytes.Contains(text, t.term)
 	}
-	for at := 0; ; at++ {
+	return t.in(text, 0, true)
+}
+
+// in looks for the term from a place on. last: nothing follows the text; else what follows is unknown and spoils.
+func (t *Word) in(text []byte, from int, last bool) bool {
+	for at := from; ; at++ {
 		i := bytes.Index(text[at:], t.term)
 		if i < 0 {
 			return false
@@ -71,7 +89,11 @@ func (t *Word) Match(text []byte) bool {
 				continue
 			}
 		}
-		if end := at + len(t.term); t.right && end < len(text) {
+		end := at + len(t.term)
+		if t.right && end == len(text) && !last {
+			continue
+		}
+		if t.right && end < len(text) {
 			if r, _ := utf8.DecodeRune(text[end:]); t.spoils(r) {
 				continue
 			}

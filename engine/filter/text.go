@@ -18,6 +18,7 @@ type matcher struct {
 	// parts are texts that a row that passes holds, start is what it begins with; folded when fold is set.
 	parts [][]byte
 	start []byte
+	word  *Word // of Term
 
 	searches []*search // for parts, made when first needed
 	begins   *search   // for start
@@ -41,7 +42,7 @@ func newMatcher(op Op, arg []byte) (*matcher, error) {
 		return &matcher{literal: arg, fold: true, parts: [][]byte{arg}}, nil
 	case Term:
 		t := NewTerm(arg)
-		return &matcher{literal: arg, check: t.Match, parts: [][]byte{arg}}, nil
+		return &matcher{literal: arg, check: t.Match, parts: [][]byte{arg}, word: t}, nil
 	case Regex:
 		return newRegex(string(arg))
 	}

@@ -57,23 +57,10 @@ func (d *Decoder) decodeIPv4(r *reader, v *vector.Vector, n int) {
 	heap := v.Heap[:0]
 	for i, x := range d.texts {
 		from := len(heap)
-		heap = appendOctet(heap, byte(x>>24))
-		heap = appendOctet(append(heap, '.'), byte(x>>16))
-		heap = appendOctet(append(heap, '.'), byte(x>>8))
-		heap = appendOctet(append(heap, '.'), byte(x))
+		heap = appendAddress(heap, uint32(x))
 		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
 	}
 	v.Heap = heap
-}
-
-func appendOctet(dst []byte, x byte) []byte {
-	switch {
-	case x >= 100:
-		return append(dst, '0'+x/100, '0'+x/10%10, '0'+x%10)
-	case x >= 10:
-		return append(dst, '0'+x/10, '0'+x%10)
-	}
-	return append(dst, '0'+x)
 }
 
 func (e *Encoder) appendNumbers(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {

@@ -3,6 +3,7 @@ package encoding
 import (
 	"bytes"
 	"encoding/binary"
+	"strconv"
 
 	"varve/engine/vector"
 )
@@ -42,7 +43,7 @@ const (
 	dateSlot    slotKind = 6 // yyyy-mm-dd, yyyymmdd
 	hexSlot     slotKind = 7 // 2*width small hex digits: width bytes
 	uuidSlot    slotKind = 8 // 36 characters: 16 bytes
-	wordSlot    slotKind = 9 // ASCII letters and digits: strings
+	wordSlot    slotKind = 9 // ASCII letters and digits: strings; width: which kinds of characters (charBits) occur
 	restSlot    slotKind = 10
 	wideSlot    slotKind = 11 // as intSlot, of wideDigits and more: an id
 )
@@ -447,16 +448,31 @@ func appendDigits(dst []byte, x uint64) []byte {
 }
 
 func appendAddress(dst []byte, x uint32) []byte {
-	dst = appendOctet(dst, byte(x>>24))
-	dst = appendOctet(append(dst, '.'), byte(x>>16))
-	dst = appendOctet(append(dst, '.'), byte(x>>8))
-	return appendOctet(append(dst, '.'), byte(x))
+	var buf [16]byte
+	n := 0
+	for shift := 24; shift >= 0; shift -= 8 {
+		o := octets[byte(x>>shift)]
+		binary.LittleEndian.PutUint32(buf[n:n+4], o)
+		n += int(octetSizes[byte(x>>shift)])
+	}
+	return append(dst, buf[:n-1]...)
 }
+
+// octets holds the numbers 0 to 255 in decimal with a dot behind, octetSizes their lengths with the dot.
+var octets, octetSizes = func() (t [256]uint32, sizes [256]uint8) {
+	for i := range t {
+		text := append(strconv.AppendInt(nil, int64(i), 10), '.')
+		sizes[i] = uint8(len(text))
+		t[i] = binary.LittleEndian.Uint32(append(text, 0, 0))
+	}
+	return t, sizes
+}()
 
 // field is one slot of one template, with its values.
 type field struct {
 	kind   slotKind
 	width  int
+	at     int // where its slot lies in the heap of the templates
 	stream int
 	from   int // its first value among those of all streams
 }
@@ -475,7 +491,7 @@ func fieldsOf(templates []vector.View, heap []byte) (first []int, fields []field
 		text := heap[w.Off : w.Off+w.Len]
 		for at := 0; at+slotSize <= len(text); at++ {
 			if text[at] == slotMark {
-				fields = append(fields, field{kind: slotKind(text[at+1]), width: int(text[at+2])})
+				fields = append(fields, field{kind: slotKind(text[at+1]), width: int(text[at+2]), at: int(w.Off) + at})
 				at += slotSize - 1
 			}
 		}
@@ -492,16 +508,22 @@ func layout(first []int, fields []field, counts []int, own vector.Bitmap) (strea
 		width int
 	}
 	pools := map[kindWidth]int{}
+	key := func(f *field) kindWidth {
+		if f.kind == wordSlot {
+			return kindWidth{kind: wordSlot}
+		}
+		return kindWidth{f.kind, f.width}
+	}
 	for i, n := range counts {
 		for k := first[i]; k < first[i+1]; k++ {
 			f := &fields[k]
-			pool, known := pools[kindWidth{f.kind, f.width}]
+			pool, known := pools[key(f)]
 			if own.Get(k) || !known {
 				pool = len(streams)
 				streams = append(streams, textStream{kind: f.kind, width: f.width})
 			}
 			if !own.Get(k) {
-				pools[kindWidth{f.kind, f.width}] = pool
+				pools[key(f)] = pool
 			}
 			f.stream = pool
 			f.from = streams[pool].count // within the stream, for now

@@ -55,7 +55,7 @@ func appendShown(dst, text []byte) []byte {
 			continue
 		}
 		dst = append(append(dst, '<'), slotNames[text[at+1]]...)
-		if text[at+2] > 0 {
+		if text[at+2] > 0 && slotKind(text[at+1]) != wordSlot {
 			dst = strconv.AppendInt(dst, int64(text[at+2]), 10)
 		}
 		dst = append(dst, '>')
@@ -154,6 +154,7 @@ func checkSlots(texts *vector.Vector) error {
 			}
 			k, width := slotKind(text[at+1]), int(text[at+2])
 			wide := (k == paddedSlot || k == decimalSlot) && width > 0 && width <= maxDigitsSlot || k == hexSlot && width > 0 && width <= maxHexWidth
+			wide = wide || k == wordSlot && width < len(wordSets)
 			if slots++; k == 0 || k > wideSlot || !wide && (width != 0 || k == paddedSlot || k == decimalSlot || k == hexSlot) || slots > maxSlots {
 				return malformed("slot %d of kind %d, width %d", slots, k, width)
 			}
@@ -329,8 +330,19 @@ var (
 	dateSet    = filter.Chars("0123456789-")
 	hexSet     = filter.Chars("0123456789abcdef")
 	uuidSet    = filter.Chars("0123456789abcdef-")
-	wordSet    = filter.Chars("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	restSet    = filter.AllChars()
+	wordSets   = func() (sets [16]*filter.CharSet) { // by charBits
+		for kinds := range sets {
+			var chars []byte
+			for c, k := range wordChar {
+				if int(k)&kinds != 0 {
+					chars = append(chars, byte(c))
+				}
+			}
+			sets[kinds] = filter.Chars(string(chars))
+		}
+		return sets
+	}()
 )
 
 // Pieces gives the template with the number i as conditions look at it: constant text and sets of characters.
@@ -355,7 +367,7 @@ func (t *Templates) Pieces(dst []filter.Piece, i int) []filter.Piece {
 		case uuidSlot:
 			set = uuidSet
 		case wordSlot:
-			set = wordSet
+			set = wordSets[t.fields[p.field].width]
 		default:
 			set = restSet
 		}

@@ -109,7 +109,7 @@ func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []by
 		heads.Views = append(heads.Views, vector.View{Off: uint32(len(heads.Heap)), Len: uint32(len(s))})
 		heads.Heap = append(heads.Heap, s...)
 	}
-	own, streams := t.place(heads.Views, heads.Heap, views, heap)
+	own, streams := t.place(heads.Views, heads.Heap, views, heap) // which also notes in the templates what is in their words
 	dst = binary.AppendUvarint(append(dst, byte(Template)), uint64(len(texts)))
 	dst = t.inner.appendPlain(dst, heads.Views, heads.Heap)
 	dst = t.inner.appendCodes(dst, t.codes)
@@ -296,8 +296,13 @@ func (t *templater) place(templates []vector.View, texts []byte, views []vector.
 	at := 0
 	for i, n := range counts {
 		for k := first[i]; k < first[i+1]; k++ {
-			if n >= ownRows && t.standsAlone(fields[k].kind, t.byField[at:at+n], heap) {
+			f := &fields[k]
+			if n >= ownRows && t.standsAlone(f.kind, t.byField[at:at+n], heap) {
 				own.Set(k)
+			}
+			if f.kind == wordSlot {
+				f.width = int(charsOf(t.byField[at:at+n], heap))
+				texts[f.at+2] = byte(f.width)
 			}
 			at += n
 		}
@@ -338,6 +343,17 @@ func (t *templater) fill(first []int, fields []field, final []uint32, views []ve
 			into[i].from++
 		}
 	}
+}
+
+// charsOf gives the kinds of characters that occur in words.
+func charsOf(values []variable, heap []byte) (kinds byte) {
+	for _, v := range values {
+		w := viewOf(v)
+		for _, c := range heap[w.Off : w.Off+w.Len] {
+			kinds |= wordChar[c]
+		}
+	}
+	return kinds
 }
 
 // standsAlone tells whether the values of a field are better kept apart: numbers that lie in a range, and words of which
