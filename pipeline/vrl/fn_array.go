@@ -1,0 +1,183 @@
+package vrl
+
+import (
+	"varve/pipeline/value"
+)
+
+// arrayFunctions work on arrays.
+var arrayFunctions = []Function{
+	{Name: "push", Params: []Param{arg("value", Array), arg("item", AnyValue)}, ReturnsFor: func(c *Call) Type {
+		return ArrayOf(Union(c.Type("value").only(Array).Members(), c.Type("item").Without(Undefined)))
+	}, Run: push},
+	{Name: "append", Params: []Param{arg("value", Array), arg("items", Array)}, ReturnsFor: func(c *Call) Type {
+		return ArrayOf(Union(c.Type("value").only(Array).Members(), c.Type("items").only(Array).Members()))
+	}, Run: appendItems},
+	{Name: "pop", Params: []Param{arg("value", Array)}, ReturnsFor: sameItems, Run: pop},
+	{Name: "includes", Params: []Param{arg("value", Array), arg("item", AnyValue)}, Returns: Of(Boolean), Run: includes},
+	{Name: "unique", Params: []Param{arg("value", Array)}, ReturnsFor: sameItems, Run: unique},
+	{Name: "tally", Params: []Param{arg("value", Array)}, Fails: Always, Returns: ObjectOfAny(Of(Integer)), Run: tally},
+	{Name: "tally_value", Params: []Param{arg("array", Array), arg("value", AnyValue)}, Returns: Of(Integer), Run: tallyValue},
+	{Name: "zip", Params: []Param{arg("array_0", Array), opt("array_1", Array)},
+		Returns: ArrayOf(Of(Array)), Run: zip},
+}
+
+// sameItems is the type of an array with some of the argument's items.
+func sameItems(c *Call) Type { return ArrayOf(c.Type("value").only(Array).Members()) }
+
+func push(f *Frame, args []value.Value) (value.Value, *Failure) {
+	list := args[0].Array().Copy(f.Arena)
+	list.Push(f.Arena, args[1].Share())
+	return list.Of(), f.Spend(list.Len())
+}
+
+func appendItems(f *Frame, args []value.Value) (value.Value, *Failure) {
+	list, more := args[0].Array().Copy(f.Arena), args[1].Array()
+	for i := range more.Len() {
+		list.Push(f.Arena, more.At(i).Share())
+	}
+	return list.Of(), f.Spend(list.Len())
+}
+
+func pop(f *Frame, args []value.Value) (value.Value, *Failure) {
+	list := args[0].Array().Copy(f.Arena)
+	if list.Len() > 0 {
+		list.Remove(list.Len() - 1)
+	}
+	return list.Of(), f.Spend(list.Len())
+}
+
+func includes(_ *Frame, args []value.Value) (value.Value, *Failure) {
+	list := args[0].Array()
+	for i := range list.Len() {
+		if value.Equal(list.At(i), args[1]) {
+			return value.Bool(true), nil
+		}
+	}
+	return value.Bool(false), nil
+}
+
+// linearUnique is up to how many items each is compared with all before it.
+const linearUnique = 16
+
+func unique(f *Frame, args []value.Value) (value.Value, *Failure) {
+	list := args[0].Array()
+	if fl := f.Spend(list.Len()); fl != nil {
+		return value.Null, fl
+	}
+	to := f.Arena.Array(list.Len())
+	if list.Len() <= linearUnique {
+		for i := range list.Len() {
+			known := false
+			for k := 0; k < to.Len() && !known; k++ {
+				known = value.Equal(to.At(k), list.At(i))
+			}
+			if !known {
+				to.Push(f.Arena, list.At(i).Share())
+			}
+		}
+		return to.Of(), nil
+	}
+	// Equal values have equal JSON texts; the kind in front tells those apart that share one.
+	seen := make(map[string]struct{}, list.Len())
+	var text []byte
+	for i := range list.Len() {
+		v := list.At(i)
+		text = appendIdentity(text[:0], v)
+		if _, known := seen[string(text)]; known {
+			continue
+		}
+		seen[string(text)] = struct{}{}
+		to.Push(f.Arena, v.Share())
+	}
+	return to.Of(), nil
+}
+
+// appendIdentity appends a text that two values share only if they are equal: the kind, then strings with their length.
+func appendIdentity(dst []byte, v value.Value) []byte {
+	dst = append(dst, byte('0'+v.Kind()))
+	switch v.Kind() {
+	case value.StringKind:
+		dst = append(appendScalar(dst, value.Int(int64(len(v.Str())))), ':')
+		return append(dst, v.Str()...)
+	case value.ArrayKind:
+		dst = append(appendScalar(dst, value.Int(int64(v.Array().Len()))), ':')
+		for i := range v.Array().Len() {
+			dst = appendIdentity(dst, v.Array().At(i))
+		}
+		return dst
+	case value.ObjectKind:
+		dst = append(appendScalar(dst, value.Int(int64(v.Object().Len()))), ':')
+		for i := range v.Object().Len() {
+			m := v.Object().Member(i)
+			dst = appendIdentity(appendIdentity(dst, value.String(m.Key)), m.Value)
+		}
+		return dst
+	case value.TimestampKind:
+		return append(appendScalar(dst, value.Int(v.Nanos())), ';')
+	case value.FloatKind:
+		if v.Float() == 0 { // 0.0 and -0.0 are equal
+			return append(dst, "0;"...)
+		}
+	}
+	return append(appendScalar(dst, v), ';')
+}
+
+func tally(f *Frame, args []value.Value) (value.Value, *Failure) {
+	list := args[0].Array()
+	counts := make(map[string]int64, min(list.Len(), 64))
+	for i := range list.Len() {
+		v := list.At(i)
+		if v.Kind() != value.StringKind {
+			return f.Fail("all values must be strings, found: %s", v)
+		}
+		counts[v.Str()]++
+	}
+	o := f.Arena.Object(len(counts))
+	for key, n := range counts {
+		o.Append(f.Arena, key, value.Int(n))
+	}
+	o.Sort()
+	return o.Of(), nil
+}
+
+func tallyValue(_ *Frame, args []value.Value) (value.Value, *Failure) {
+	n := int64(0)
+	for i := range args[0].Array().Len() {
+		if value.Equal(args[0].Array().At(i), args[1]) {
+			n++
+		}
+	}
+	return value.Int(n), nil
+}
+
+func zip(f *Frame, args []value.Value) (value.Value, *Failure) {
+	lists := args[:2]
+	if args[1].IsNull() { // one array of arrays
+		outer := args[0].Array()
+		lists = f.Arena.Values(outer.Len())
+		for i := range outer.Len() {
+			if outer.At(i).Kind() != value.ArrayKind {
+				return f.Fail("expected array, got %k", outer.At(i))
+			}
+			lists[i] = outer.At(i)
+		}
+	}
+	n := 0
+	for i, l := range lists {
+		if i == 0 || l.Array().Len() < n {
+			n = l.Array().Len()
+		}
+	}
+	if fl := f.Spend(n * (1 + len(lists))); fl != nil {
+		return value.Null, fl
+	}
+	rows := f.Arena.Array(n)
+	for i := range n {
+		row := f.Arena.Array(len(lists))
+		for _, l := range lists {
+			row.Push(f.Arena, l.Array().At(i).Share())
+		}
+		rows.Push(f.Arena, row.Of())
+	}
+	return rows.Of(), nil
+}

@@ -1,0 +1,409 @@
+package vrl
+
+import (
+	"slices"
+	"strings"
+
+	"varve/pipeline/value"
+)
+
+// objectFunctions work on objects and paths.
+var objectFunctions = []Function{
+	{Name: "get", Params: []Param{arg("value", Object|Array), arg("path", Array)}, Fails: Always, Returns: Of(AnyValue), Run: get},
+	{Name: "set", Params: []Param{arg("value", Object|Array), arg("path", Array), arg("data", AnyValue)}, Fails: Always, ReturnsFor: sameContainer, Run: set},
+	{Name: "remove", Params: []Param{arg("value", Object|Array), arg("path", Array), flag("compact", false)}, Fails: Always, ReturnsFor: sameContainer, Run: remove},
+	{Name: "merge", Params: []Param{arg("to", Object), arg("from", Object), flag("deep", false)}, Returns: Of(Object), Run: merge},
+	{Name: "keys", Params: []Param{arg("value", Object)}, Returns: ArrayOf(Of(String)), Run: keys},
+	{Name: "values", Params: []Param{arg("value", Object)}, ReturnsFor: func(c *Call) Type { return ArrayOf(c.Type("value").only(Object).Members()) }, Run: values},
+	{Name: "flatten", Params: []Param{arg("value", Object|Array), text("separator", "."), opt("except", Array).constant()},
+		ReturnsFor: sameContainer, Run: flatten},
+	{Name: "unflatten", Params: []Param{arg("value", Object), text("separator", "."), flag("recursive", true)}, Returns: Of(Object), Run: unflatten},
+	{Name: "object_from_array", Params: []Param{arg("values", Array), opt("keys", Array)}, Returns: Of(Object), Run: objectFromArray},
+	{Name: "to_entries", Params: []Param{arg("value", Object|Array)},
+		ReturnsFor: func(c *Call) Type {
+			return ArrayOf(ObjectOf(Known{"key", Of(String, Integer)}, Known{"value", c.Type("value").Members().Or(Null)}))
+		}, Run: toEntries},
+	{Name: "from_entries", Params: []Param{arg("value", Array)}, Returns: Of(Object), Run: fromEntries},
+	{Name: "tag_types_externally", Params: []Param{arg("value", AnyValue)}, Returns: Of(Object, Array, Null), Run: func(f *Frame, args []value.Value) (value.Value, *Failure) {
+		return tagTypes(f, args[0])
+	}},
+}
+
+// sameContainer is the type of a container that is changed: what is inside is not known.
+func sameContainer(c *Call) Type {
+	if t := Of(c.Type("value").Kinds() & (Object | Array)); !t.Never() {
+		return t
+	}
+	return Of(Object, Array)
+}
+
+// pathOf reads a path from an array of strings and integers.
+func pathOf(f *Frame, list *value.Array) (value.Path, *Failure) {
+	path := make(value.Path, 0, list.Len())
+	for i := range list.Len() {
+		switch s := list.At(i); s.Kind() {
+		case value.StringKind:
+			path = append(path, value.Field(s.Str()))
+		case value.IntKind:
+			n := s.Int()
+			if int64(int32(n)) != n {
+				_, fl := f.Fail("array index %s is out of range", s)
+				return nil, fl
+			}
+			path = append(path, value.Item(int(n)))
+		default:
+			_, fl := f.Fail("path segment must be either string or integer, not %k", s)
+			return nil, fl
+		}
+	}
+	return path, nil
+}
+
+func get(f *Frame, args []value.Value) (value.Value, *Failure) {
+	path, fl := pathOf(f, args[1].Array())
+	if fl != nil {
+		return value.Null, fl
+	}
+	v, _ := value.Get(args[0], path)
+	return v, nil
+}
+
+func set(f *Frame, args []value.Value) (value.Value, *Failure) {
+	path, fl := pathOf(f, args[1].Array())
+	if fl != nil {
+		return value.Null, fl
+	}
+	root := args[0].Share()
+	if err := value.Set(f.Arena, &root, path, args[2].Share()); err != nil {
+		return f.FailErr(err)
+	}
+	return root, nil
+}
+
+func remove(f *Frame, args []value.Value) (value.Value, *Failure) {
+	path, fl := pathOf(f, args[1].Array())
+	if fl != nil {
+		return value.Null, fl
+	}
+	root := args[0].Share()
+	value.Delete(f.Arena, &root, path, args[2].True())
+	return root, nil
+}
+
+func merge(f *Frame, args []value.Value) (value.Value, *Failure) {
+	return mergeObjects(f.Arena, args[0].Object(), args[1].Object(), args[2].True()).Of(), nil
+}
+
+// mergeObjects makes the union of two objects. Of fields in both the right one stays; with deep, two objects are merged.
+func mergeObjects(a *value.Arena, to, from *value.Object, deep bool) *value.Object {
+	o := a.Object(to.Len() + from.Len())
+	i, j := 0, 0
+	for i < to.Len() && j < from.Len() {
+		left, right := to.Key(i), from.Key(j)
+		switch {
+		case left < right:
+			o.Append(a, left, to.At(i).Share())
+			i++
+		case left > right:
+			o.Append(a, right, from.At(j).Share())
+			j++
+		default:
+			v := from.At(j)
+			if old := to.At(i); deep && v.Kind() == value.ObjectKind && old.Kind() == value.ObjectKind {
+				v = mergeObjects(a, old.Object(), v.Object(), true).Of()
+			}
+			o.Append(a, right, v.Share())
+			i, j = i+1, j+1
+		}
+	}
+	for ; i < to.Len(); i++ {
+		o.Append(a, to.Key(i), to.At(i).Share())
+	}
+	for ; j < from.Len(); j++ {
+		o.Append(a, from.Key(j), from.At(j).Share())
+	}
+	return o
+}
+
+func keys(f *Frame, args []value.Value) (value.Value, *Failure) {
+	o := args[0].Object()
+	list := f.Arena.Array(o.Len())
+	for i := range o.Len() {
+		list.Push(f.Arena, value.String(o.Key(i)))
+	}
+	return list.Of(), nil
+}
+
+func values(f *Frame, args []value.Value) (value.Value, *Failure) {
+	o := args[0].Object()
+	list := f.Arena.Array(o.Len())
+	for i := range o.Len() {
+		list.Push(f.Arena, o.At(i).Share())
+	}
+	return list.Of(), nil
+}
+
+func flatten(f *Frame, args []value.Value) (value.Value, *Failure) {
+	if args[0].Kind() == value.ArrayKind {
+		list := f.Arena.Array(args[0].Array().Len())
+		if fl := flattenArray(f, list, args[0].Array()); fl != nil {
+			return value.Null, fl
+		}
+		return list.Of(), nil
+	}
+	t := flattening{frame: f, to: f.Arena.Object(2 * args[0].Object().Len()), separator: args[1].Str()}
+	if !args[2].IsNull() {
+		for i := range args[2].Array().Len() {
+			if k := args[2].Array().At(i); k.Kind() == value.StringKind {
+				t.except = append(t.except, k.Str())
+			}
+		}
+	}
+	if fl := t.object("", args[0].Object()); fl != nil {
+		return value.Null, fl
+	}
+	t.to.Sort()
+	return t.to.Of(), nil
+}
+
+func flattenArray(f *Frame, to *value.Array, from *value.Array) *Failure {
+	if fl := f.Spend(from.Len()); fl != nil {
+		return fl
+	}
+	for i := range from.Len() {
+		v := from.At(i)
+		if v.Kind() != value.ArrayKind {
+			to.Push(f.Arena, v.Share())
+		} else if fl := flattenArray(f, to, v.Array()); fl != nil {
+			return fl
+		}
+	}
+	return nil
+}
+
+// flattening is an object on its way into one level.
+type flattening struct {
+	frame     *Frame
+	to        *value.Object
+	separator string
+	except    []string // keys that are left whole
+	bytes     int      // of all joined keys: deep objects with long keys make much of little
+}
+
+func (t *flattening) object(prefix string, from *value.Object) *Failure {
+	if fl := t.frame.Spend(from.Len()); fl != nil {
+		return fl
+	}
+	for i := range from.Len() {
+		m := from.Member(i)
+		key := m.Key
+		if prefix != "" {
+			key = t.frame.Arena.Concat(prefix, t.separator, m.Key).Str()
+			if t.bytes += len(key); t.bytes > MaxStringBytes {
+				return t.frame.Room(t.bytes)
+			}
+		}
+		whole := m.Value.Kind() != value.ObjectKind || slices.Contains(t.except, m.Key) || slices.Contains(t.except, key)
+		if whole {
+			t.to.Append(t.frame.Arena, key, m.Value.Share())
+			continue
+		}
+		if fl := t.object(key, m.Value.Object()); fl != nil {
+			return fl
+		}
+	}
+	return nil
+}
+
+// maxUnflatten bounds how deep keys are taken apart.
+const maxUnflatten = 128
+
+func unflatten(f *Frame, args []value.Value) (value.Value, *Failure) {
+	return unflattenObject(f, args[0].Object(), args[1].Str(), args[2].True())
+}
+
+func unflattenObject(f *Frame, from *value.Object, separator string, recursive bool) (value.Value, *Failure) {
+	if fl := f.Spend(from.Len()); fl != nil {
+		return value.Null, fl
+	}
+	root := f.Arena.Object(from.Len()).Of()
+	// Keys without a separator go first, so that an object replaces a scalar of the same name and not the other way round.
+	for _, nested := range []bool{false, true} {
+		for i := range from.Len() {
+			m := from.Member(i)
+			if (separator != "" && strings.Contains(m.Key, separator)) != nested {
+				continue
+			}
+			v := m.Value
+			if recursive && v.Kind() == value.ObjectKind {
+				var fl *Failure
+				if v, fl = unflattenObject(f, v.Object(), separator, true); fl != nil {
+					return value.Null, fl
+				}
+			}
+			if fl := f.place(&root, m.Key, separator, v.Share()); fl != nil {
+				return value.Null, fl
+			}
+		}
+	}
+	return root, nil
+}
+
+// place puts a value at the path that a joined key says. An object stays where a scalar comes later; two objects become one.
+func (f *Frame) place(root *value.Value, key, separator string, v value.Value) *Failure {
+	at := root
+	for depth := 0; ; depth++ {
+		name, rest, more := key, "", false
+		if separator != "" && depth < maxUnflatten {
+			name, rest, more = strings.Cut(key, separator)
+		}
+		at, _ = value.FieldSlot(f.Arena, at, name, -1)
+		if !more {
+			break
+		}
+		key = rest
+	}
+	if at.Kind() == value.ObjectKind && at.Object().Len() > 0 {
+		if v.Kind() == value.ObjectKind {
+			*at = mergeObjects(f.Arena, at.Object(), v.Object(), true).Of()
+		}
+		return nil
+	}
+	*at = v
+	return f.Spend(1)
+}
+
+func objectFromArray(f *Frame, args []value.Value) (value.Value, *Failure) {
+	list := args[0].Array()
+	o := f.Arena.Object(list.Len())
+	n := list.Len()
+	if !args[1].IsNull() {
+		n = min(n, args[1].Array().Len())
+	}
+	for i := range n {
+		key, v := value.Null, list.At(i)
+		if !args[1].IsNull() {
+			key = args[1].Array().At(i)
+		} else {
+			if v.Kind() != value.ArrayKind {
+				return f.Fail("expected array, got %k", v)
+			}
+			pair := v.Array()
+			if pair.Len() < 1 {
+				return f.Fail("array value too short")
+			}
+			key, v = pair.At(0), value.Null
+			if pair.Len() > 1 {
+				v = pair.At(1)
+			}
+		}
+		if key.IsNull() {
+			continue
+		}
+		if key.Kind() != value.StringKind {
+			return f.Fail("expected string, got %k", key)
+		}
+		o.Append(f.Arena, key.Str(), v.Share())
+	}
+	o.Sort()
+	return o.Of(), nil
+}
+
+func toEntries(f *Frame, args []value.Value) (value.Value, *Failure) {
+	n := length(args[0])
+	if fl := f.Spend(n); fl != nil {
+		return value.Null, fl
+	}
+	list := f.Arena.Array(n)
+	for i := range n {
+		entry := f.Arena.Object(2)
+		if args[0].Kind() == value.ObjectKind {
+			m := args[0].Object().Member(i)
+			entry.Append(f.Arena, "key", value.String(m.Key))
+			entry.Append(f.Arena, "value", m.Value.Share())
+		} else {
+			entry.Append(f.Arena, "key", value.Int(int64(i)))
+			entry.Append(f.Arena, "value", args[0].Array().At(i).Share())
+		}
+		list.Push(f.Arena, entry.Of())
+	}
+	return list.Of(), nil
+}
+
+func fromEntries(f *Frame, args []value.Value) (value.Value, *Failure) {
+	list := args[0].Array()
+	o := f.Arena.Object(list.Len())
+	for i := range list.Len() {
+		entry := list.At(i)
+		if entry.Kind() != value.ObjectKind {
+			return f.Fail("expected object, got %k", entry)
+		}
+		key, ok := firstOf(entry.Object(), "key", "k", "Key", "K", "name", "Name")
+		if !ok {
+			return f.Fail("the entry has no key")
+		}
+		v, _ := firstOf(entry.Object(), "value", "v", "Value", "V")
+		switch key.Kind() {
+		case value.StringKind:
+		case value.IntKind, value.FloatKind, value.BoolKind, value.NullKind:
+			name := f.Arena.Begin()
+			if key.IsNull() {
+				name = append(name, "null"...)
+			}
+			key = f.Arena.End(appendScalar(name, key))
+		default:
+			return f.Fail("expected string, got %k", key)
+		}
+		o.Append(f.Arena, key.Str(), v.Share())
+	}
+	o.Sort()
+	return o.Of(), nil
+}
+
+// firstOf is the first of several fields that an object has and that is not null or false.
+func firstOf(o *value.Object, names ...string) (v value.Value, ok bool) {
+	for _, name := range names {
+		if field, has := o.Get(name); has {
+			if v, ok = field, true; !field.IsNull() && (field.Kind() != value.BoolKind || field.Bool()) {
+				return v, true
+			}
+		}
+	}
+	return v, ok
+}
+
+// tagTypes wraps every scalar in an object with the name of its type.
+func tagTypes(f *Frame, v value.Value) (value.Value, *Failure) {
+	if fl := f.Spend(1); fl != nil {
+		return value.Null, fl
+	}
+	a := f.Arena
+	switch v.Kind() {
+	case value.NullKind:
+		return v, nil
+	case value.ArrayKind:
+		list := a.Array(v.Array().Len())
+		for i := range v.Array().Len() {
+			item, fl := tagTypes(f, v.Array().At(i))
+			if fl != nil {
+				return value.Null, fl
+			}
+			list.Push(a, item)
+		}
+		return list.Of(), nil
+	case value.ObjectKind:
+		o := a.Object(v.Object().Len())
+		for i := range v.Object().Len() {
+			m := v.Object().Member(i)
+			item, fl := tagTypes(f, m.Value)
+			if fl != nil {
+				return value.Null, fl
+			}
+			o.Append(a, m.Key, item)
+		}
+		return o.Of(), nil
+	}
+	o := a.Object(1)
+	o.Append(a, v.Kind().String(), v)
+	return o.Of(), nil
+}
