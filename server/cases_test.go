@@ -27,12 +27,14 @@ import (
 
 // later names the cases that need what later issues bring, with the reason.
 var later = map[string]string{
-	"http/ingest/text-plain":                              "a pipeline document of its own",
-	"http/ingest/pipeline-name-header":                    "a pipeline document of its own",
-	"pipeline/bodies-and-skip/no-skip-nothing-written":    "a pipeline document of its own",
-	"pipeline/bodies-and-skip/skip-by-query":              "a pipeline document of its own",
-	"pipeline/bodies-and-skip/skip-header-beats-query":    "a pipeline document of its own",
-	"pipeline/bodies-and-skip/no-skip-header-beats-query": "a pipeline document of its own",
+	"pipeline/vrl/vrl-conditional":       "the processor that runs scripts",
+	"pipeline/vrl/vrl-table-suffix":      "the processor that runs scripts",
+	"pipeline/vrl/vrl-one-to-many":       "the processor that runs scripts",
+	"pipeline/vrl/vrl-empty-array":       "the processor that runs scripts",
+	"pipeline/vrl/vrl-array-of-scalars":  "the processor that runs scripts",
+	"pipeline/vrl/vrl-result-not-object": "the processor that runs scripts",
+	"pipeline/vrl/vrl-syntax-error":      "the processor that runs scripts",
+	"pipeline/vrl/vrl-regex-result":      "the processor that runs scripts",
 }
 
 // real starts a server on a real store in a directory of the test.
@@ -49,7 +51,8 @@ func real(t *testing.T, change func(*Options)) *house {
 	})
 	return open(t, func(o *Options) {
 		o.BodyLimit = 64 << 20
-		o.Ingest.Pipelines, o.Ingest.Store = pipeline.New(pipeline.Options{}), e
+		pipelines := pipeline.New(pipeline.Options{Store: e})
+		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Store = pipelines, pipelines, e
 		o.Query.Executor = SQL(e, sqlexec.New(e, sqlexec.Options{}))
 		o.Admin.Store = e
 		o.Admin.Config = func() string {
@@ -229,7 +232,8 @@ func (b *httpBody) bytes(vars map[string]string) (body []byte, contentType strin
 		}
 		io.WriteString(part, fill(p.Text, vars))
 	}
-	return out.Bytes(), w.FormDataContentType(), w.Close()
+	err = w.Close()
+	return out.Bytes(), w.FormDataContentType(), err
 }
 
 func encode(pairs [][2]string, vars map[string]string) string {

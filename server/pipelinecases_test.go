@@ -15,8 +15,11 @@ import (
 type pipelineCase struct {
 	Name         string
 	Pipeline     string
-	UsePipeline  string `json:"use_pipeline"`
-	NoPipeline   bool   `json:"no_pipeline"`
+	PipelineName string            `json:"pipeline_name"`
+	Extra        map[string]string `json:"extra_pipelines"`
+	UsePipeline  string            `json:"use_pipeline"`
+	NoPipeline   bool              `json:"no_pipeline"`
+	CreateError  *pipelineError    `json:"create_error"`
 	Requests     []pipelineRequest
 	Tables       map[string]pipelineTable
 	AbsentTables []string `json:"absent_tables"`
@@ -28,13 +31,15 @@ type pipelineRequest struct {
 	ContentType string `json:"content_type"`
 	Query       map[string]any
 	Headers     map[string]string
-	ExpectError *struct {
-		Status   []int
-		Code     *int
-		Contains any
-	} `json:"expect_error"`
+	ExpectError *pipelineError `json:"expect_error"`
 	Affected    *int
 	OutputEmpty bool `json:"output_empty"`
+}
+
+type pipelineError struct {
+	Status   []int
+	Code     *int
+	Contains any
 }
 
 type pipelineTable struct {
@@ -66,6 +71,22 @@ func (h *house) pipelineCase(c pipelineCase, table string) {
 	name := "service_identity"
 	if c.UsePipeline != "" {
 		name = c.UsePipeline
+	}
+	for extra, document := range c.Extra {
+		h.want(h.do("POST", "/v1/pipelines/"+extra, document, "Content-Type", "application/x-yaml"), 200, extra)
+	}
+	if c.Pipeline != "" {
+		if name = c.PipelineName; name == "" {
+			name = "doc_" + table
+		}
+		a := h.do("POST", "/v1/pipelines/"+name, c.Pipeline, "Content-Type", "application/x-yaml")
+		if c.CreateError != nil {
+			if d := (&pipelineRequest{ExpectError: c.CreateError}).compare(a); d != "" {
+				h.Error(d)
+			}
+			return
+		}
+		h.want(a, 200, name)
 	}
 	for i, r := range c.Requests {
 		q := url.Values{"table": {table}}
@@ -173,8 +194,10 @@ func (h *house) table(name string, want pipelineTable) {
 	for _, c := range want.Columns {
 		wantColumns = append(wantColumns, c)
 	}
-	if d := match("columns", any(wantColumns), any(columns)); d != "" {
-		h.Error(d)
+	if want.Columns != nil {
+		if d := match("columns", any(wantColumns), any(columns)); d != "" {
+			h.Error(d)
+		}
 	}
 	if want.Rows != nil {
 		if d := matchSet("rows", any(want.Rows), rows, true); d != "" {

@@ -32,6 +32,7 @@ var (
 	get     = []string{"GET"}
 	post    = []string{"POST"}
 	getPost = []string{"GET", "POST"}
+	del     = []string{"DELETE"}
 )
 
 // routes is the whole HTTP surface. What is not here is 404.
@@ -40,6 +41,14 @@ func (s *Server) routes() []route {
 	return []route{
 		// Writing.
 		{post, "/v1/ingest", accessWrite, s.ingest.Ingest},
+
+		// Pipelines.
+		{post, "/v1/pipelines/dryrun", accessRead, s.ingest.DryRun},
+		{post, "/v1/pipelines/_dryrun", accessRead, s.ingest.DryRun},
+		{post, "/v1/pipelines/{name}", accessWrite, s.ingest.PutPipeline},
+		{get, "/v1/pipelines/{name}", accessRead, s.ingest.GetPipeline},
+		{del, "/v1/pipelines/{name}", accessWrite, s.ingest.DeletePipeline},
+		{get, "/v1/pipelines/{name}/ddl", accessRead, s.ingest.PipelineDDL},
 
 		// Asking.
 		{getPost, "/v1/sql", accessUser, q.SQL},

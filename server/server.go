@@ -17,6 +17,7 @@ import (
 	"varve/server/auth"
 	"varve/server/ingest"
 	"varve/server/query"
+	"varve/sqlexec"
 )
 
 // readBuffer bounds a request's header, and with it SQL in a query string; longer SQL goes into a form.
@@ -78,6 +79,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	}
 	s := &Server{o: o, log: o.Logger, metrics: newMetrics()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	o.Ingest.Definition = sqlexec.Definition
 	s.ingest = ingest.New(o.Ingest)
 	s.query = query.New(o.Query)
 	s.admin = admin.New(o.Admin)

@@ -33,12 +33,20 @@ GET POST /v1/health open
 POST /v1/ingest write
 GET /v1/lineproto/health open
 GET /v1/lineproto/ping open
+POST /v1/pipelines/_dryrun read
+POST /v1/pipelines/dryrun read
+DELETE /v1/pipelines/{name} write
+GET /v1/pipelines/{name} read
+POST /v1/pipelines/{name} write
+GET /v1/pipelines/{name}/ddl read
 GET POST /v1/sql user
 GET POST /v1/sql/format user
 GET POST /v1/sql/parse user`
 	h := open(t, nil)
 	routes := h.s.routes()
-	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(routes, func(a, b route) int {
+		return strings.Compare(a.path+" "+a.methods[0], b.path+" "+b.methods[0])
+	})
 	var got []string
 	for _, r := range routes {
 		got = append(got, fmt.Sprintf("%s %s %s", strings.Join(r.methods, " "), r.path, r.access))

@@ -429,6 +429,9 @@ func (x *Executor) showCreateTable(s *Session, st *parse.Show) (*Result, error) 
 	return t.result()
 }
 
+// Definition is a table's definition as SHOW CREATE TABLE prints it.
+func Definition(t *schema.Table) string { return createText(t) }
+
 // createText is a table's definition as SHOW CREATE TABLE prints it; it reads back as the same definition.
 func createText(t *schema.Table) string {
 	var b strings.Builder

@@ -159,12 +159,18 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		return nil, err
 	}
 	registry := prometheus.NewRegistry()
+	pipelines := pipeline.New(pipeline.Options{Store: n.store, Logger: logs.logger("pipeline")})
+	for _, figure := range pipelines.Collectors() {
+		if err := registry.Register(figure); err != nil {
+			return nil, err
+		}
+	}
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
 		Ingest: ingest.Options{
-			Pipelines: pipeline.New(pipeline.Options{}), Store: n.store, NoAutoCreate: !c.AutoCreateTable,
+			Pipelines: pipelines, Documents: pipelines, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
 			MaxBytes: int64(c.MaxInFlightWriteBytes), MaxWait: policy,
 		},
 		Query: query.Options{Executor: server.SQL(n.store, sql), MaxConcurrent: c.MaxConcurrentQueries},

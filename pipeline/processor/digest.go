@@ -1,25 +1,32 @@
 package processor
 
 import (
-	"regexp"
-
 	"varve/pipeline/value"
+	"varve/pipeline/vrl/regex"
 )
 
 // digest removes what varies between texts of one kind.
 type digest struct {
 	fields
 	targets  []int
-	patterns []*regexp.Regexp
+	patterns []*value.Regex
 }
 
 // digestPresets are the presets by name.
-var digestPresets = map[string]*regexp.Regexp{
-	"numbers":   regexp.MustCompile(`\p{Nd}+`),
-	"quoted":    regexp.MustCompile(`["'“”‘’][^"'“”‘’]*["'“”‘’]`),
-	"bracketed": regexp.MustCompile(`[({\[<「『【〔［｛〈《][^({\[<「『【〔［｛〈《)}\]>」』】〕］｝〉》]*[)}\]>」』】〕］｝〉》]`),
-	"uuid":      regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`),
-	"ip":        regexp.MustCompile(`\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}(?::\p{Nd}{1,5})?|\[[0-9a-fA-F:]*:[0-9a-fA-F:.]*\](?::\p{Nd}{1,5})?`),
+var digestPresets = map[string]*value.Regex{
+	"numbers":   mustCompile(`\p{Nd}+`),
+	"quoted":    mustCompile(`["'“”‘’][^"'“”‘’]*["'“”‘’]`),
+	"bracketed": mustCompile(`[({\[<「『【〔［｛〈《][^({\[<「『【〔［｛〈《)}\]>」』】〕］｝〉》]*[)}\]>」』】〕］｝〉》]`),
+	"uuid":      mustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`),
+	"ip":        mustCompile(`\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}\.\p{Nd}{1,3}(?::\p{Nd}{1,5})?|\[[0-9a-fA-F:]*:[0-9a-fA-F:.]*\](?::\p{Nd}{1,5})?`),
+}
+
+func mustCompile(text string) *value.Regex {
+	re, err := regex.Compile(text)
+	if err != nil {
+		panic("processor: preset " + text + ": " + err.Error())
+	}
+	return re
 }
 
 func newDigest(s Settings, names *Names) (Processor, error) {
@@ -40,7 +47,7 @@ func newDigest(s Settings, names *Names) (Processor, error) {
 				return nil, x.Invalid("Wrong digest pattern: %s", text)
 			}
 			if x.Key == "regex" {
-				if re, err = compileRegex(text); err != nil {
+				if re, err = regex.Compile(text); err != nil {
 					return nil, x.Invalid("Wrong digest pattern: %s: %v", text, err)
 				}
 			}
@@ -63,8 +70,8 @@ func (p *digest) Run(e *Event) error {
 			continue
 		}
 		for _, re := range p.patterns {
-			if re.MatchString(text) {
-				text = re.ReplaceAllLiteralString(text, "")
+			if on := re.On(text); on.MatchString(text) {
+				text = on.ReplaceAllLiteralString(text, "")
 			}
 		}
 		e.Set(p.targets[i], value.String(text))

@@ -2,17 +2,20 @@ package processor
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl/regex"
 )
 
 // gsub replaces all matches of a regular expression.
 type gsub struct {
 	fields
-	re          *regexp.Regexp
+	re          *value.Regex
 	literal     string // what re matches when it is a plain text
 	replacement string
+	template    []templatePart
 	plain       bool // the replacement refers to no group
 }
 
@@ -31,7 +34,7 @@ func newGsub(s Settings, names *Names) (Processor, error) {
 			if err != nil {
 				return nil, err
 			}
-			if p.re, err = compileRegex(text); err != nil {
+			if p.re, err = regex.Compile(text); err != nil {
 				return nil, x.Invalid("Invalid regex pattern: %s: %v", text, err)
 			}
 		case "replacement":
@@ -48,8 +51,9 @@ func newGsub(s Settings, names *Names) (Processor, error) {
 	if !replaced {
 		return nil, s.Invalid("Replacement is required")
 	}
+	p.template = parseTemplate(p.replacement, p.re.Names)
 	p.plain = !strings.Contains(p.replacement, "$")
-	if prefix, whole := p.re.LiteralPrefix(); whole {
+	if prefix, whole := p.re.LiteralPrefix(); whole && p.re.Unicode == nil {
 		p.literal = prefix
 	}
 	return p, nil
@@ -73,13 +77,92 @@ func (p *gsub) replace(a *value.Arena, text string) value.Value {
 	if p.literal != "" && p.plain {
 		return replaceLiteral(a, text, p.literal, p.replacement)
 	}
-	if p.literal != "" && !strings.Contains(text, p.literal) || !p.re.MatchString(text) {
+	if p.literal != "" && !strings.Contains(text, p.literal) {
 		return value.String(text)
 	}
-	if p.plain {
-		return value.String(p.re.ReplaceAllLiteralString(text, p.replacement))
+	re := p.re.On(text)
+	switch {
+	case !re.MatchString(text):
+		return value.String(text)
+	case p.plain:
+		return value.String(re.ReplaceAllLiteralString(text, p.replacement))
 	}
-	return value.String(p.re.ReplaceAllString(text, p.replacement))
+	return value.String(p.expandAll(re, text))
+}
+
+// expandAll replaces all matches by the replacement with its references filled in.
+func (p *gsub) expandAll(re *regexp.Regexp, text string) string {
+	var dst []byte
+	at := 0
+	for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+		dst = append(dst, text[at:m[0]]...)
+		for _, part := range p.template {
+			dst = append(dst, part.text...)
+			if g := part.group; g >= 0 && 2*g+1 < len(m) && m[2*g] >= 0 {
+				dst = append(dst, text[m[2*g]:m[2*g+1]]...)
+			}
+		}
+		at = m[1]
+	}
+	return string(append(dst, text[at:]...))
+}
+
+// templatePart is a text of a replacement and the group behind it, -1 for none.
+type templatePart struct {
+	text  string
+	group int
+}
+
+// parseTemplate reads a replacement: $1, $name and ${name} are groups, $$ is a dollar; a group that is not there is
+// empty.
+func parseTemplate(s string, names []string) []templatePart {
+	var parts []templatePart
+	text := ""
+	for s != "" {
+		before, after, found := strings.Cut(s, "$")
+		text += before
+		if !found {
+			break
+		}
+		name, rest, ok := reference(after)
+		switch {
+		case strings.HasPrefix(after, "$"):
+			text += "$"
+			s = after[1:]
+		case !ok:
+			text += "$"
+			s = after
+		default:
+			parts = append(parts, templatePart{text, groupOf(name, names)})
+			text, s = "", rest
+		}
+	}
+	return append(parts, templatePart{text, -1})
+}
+
+// reference reads the name behind a dollar.
+func reference(s string) (name, rest string, ok bool) {
+	if inner, found := strings.CutPrefix(s, "{"); found {
+		return strings.Cut(inner, "}")
+	}
+	n := 0
+	for n < len(s) && (s[n] == '_' || s[n]-'0' <= 9 || s[n]|0x20-'a' <= 25) {
+		n++
+	}
+	return s[:n], s[n:], n > 0
+}
+
+// groupOf is the number of a group by its number or name; -1 when there is none.
+func groupOf(name string, names []string) int {
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 {
+		return n
+	}
+	for i, n := range names {
+		if n != "" && n == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // replaceLiteral replaces all occurrences of a text that is not empty.

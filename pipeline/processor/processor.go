@@ -28,7 +28,7 @@ func init() {
 	makers = map[string]maker{
 		"cmcd": newCMCD, "csv": newCSV, "date": newDate, "decolorize": newDecolorize, "digest": newDigest, "dissect": newDissect,
 		"epoch": newEpoch, "filter": newFilter, "gsub": newGsub, "join": newJoin, "json_parse": newJSONParse,
-		"letter": newLetter, "regex": newRegex, "select": newSelect,
+		"json_path": newJSONPath, "letter": newLetter, "regex": newRegex, "select": newSelect,
 		"simple_extract": newSimpleExtract, "urlencoding": newURLEncoding,
 	}
 }

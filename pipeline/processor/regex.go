@@ -1,7 +1,8 @@
 package processor
 
 import (
-	"regexp"
+	"varve/pipeline/value"
+	"varve/pipeline/vrl/regex"
 )
 
 // regexExtract takes the named groups of regular expressions out of a text.
@@ -12,7 +13,7 @@ type regexExtract struct {
 
 // extraction is a pattern with what to take of it.
 type extraction struct {
-	re      *regexp.Regexp
+	re      *value.Regex
 	names   []string
 	numbers []int
 	slots   []int // of field f and group g: slots[f*len(numbers)+g]
@@ -21,6 +22,7 @@ type extraction struct {
 func newRegex(s Settings, names *Names) (Processor, error) {
 	p := &regexExtract{}
 	var own []Field
+	var patterns []Setting
 	for _, x := range s.All() {
 		if done, err := p.take(&x, names); err != nil {
 			return nil, err
@@ -32,27 +34,17 @@ func newRegex(s Settings, names *Names) (Processor, error) {
 			}
 			continue
 		}
-		var texts []string
-		var err error
-		switch x.Key {
-		case "pattern":
-			var text string
-			text, err = x.String()
-			texts = []string{text}
-		case "patterns":
-			texts, err = x.Strings()
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, text := range texts {
-			if err := p.add(&x, text); err != nil {
-				return nil, err
-			}
+		if x.Key == "pattern" || x.Key == "patterns" {
+			patterns = append(patterns, x)
 		}
 	}
 	if len(own) == 0 {
 		return nil, s.Invalid("No valid field found in regex processor")
+	}
+	for i := range patterns {
+		if err := p.addAll(&patterns[i]); err != nil {
+			return nil, err
+		}
 	}
 	if len(p.patterns) == 0 {
 		return nil, s.Invalid("No valid pattern found in regex processor")
@@ -68,9 +60,30 @@ func newRegex(s Settings, names *Names) (Processor, error) {
 	return p, nil
 }
 
+// addAll compiles what "pattern" or "patterns" says.
+func (p *regexExtract) addAll(x *Setting) error {
+	if x.Key == "pattern" {
+		text, err := x.String()
+		if err != nil {
+			return err
+		}
+		return p.add(x, text)
+	}
+	texts, err := x.Strings()
+	if err != nil {
+		return err
+	}
+	for _, text := range texts {
+		if err := p.add(x, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // add compiles a pattern.
 func (p *regexExtract) add(x *Setting, text string) error {
-	re, err := compileRegex(text)
+	re, err := regex.Compile(text)
 	if err != nil {
 		return x.Invalid("Invalid regex pattern: %s: %v", text, err)
 	}
@@ -101,7 +114,7 @@ func (p *regexExtract) Run(e *Event) error {
 
 // extract puts the groups of the first match into slots.
 func (x *extraction) extract(e *Event, text string, slots []int) {
-	at := x.re.FindStringSubmatchIndex(text)
+	at := x.re.On(text).FindStringSubmatchIndex(text)
 	if at == nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
+	"varve/engine/schema"
 	"varve/pipeline"
 	"varve/server/web"
 )
@@ -29,6 +30,9 @@ type Store interface {
 type Options struct {
 	Pipelines Pipelines
 	Store     Store
+	// Documents keeps pipeline documents; Definition prints the table that one creates, as SQL.
+	Documents  Documents
+	Definition func(*schema.Table) string
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
 	// MaxBytes bounds the bytes of the bodies taken at a time, 0 meaning no bound; MaxWait is how long a request waits

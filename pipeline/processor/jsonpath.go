@@ -1,0 +1,75 @@
+package processor
+
+import (
+	"varve/engine/status"
+	"varve/pipeline/value"
+)
+
+// jsonPath takes what a JSON path finds.
+type jsonPath struct {
+	fields
+	path  *path
+	index int64 // of the match to take; negative: all, as an array
+}
+
+func newJSONPath(s Settings, names *Names) (Processor, error) {
+	p := &jsonPath{index: -1}
+	for _, x := range s.All() {
+		if done, err := p.take(&x, names); err != nil {
+			return nil, err
+		} else if done {
+			continue
+		}
+		switch x.Key {
+		case "json_path":
+			text, err := x.String()
+			if err != nil {
+				return nil, err
+			}
+			if p.path, err = parsePath(text); err != nil {
+				return nil, x.Invalid("Parse json path error: %v", err)
+			}
+		case "result_index":
+			n, ok := x.Int()
+			if !ok || n < 0 {
+				return nil, x.Invalid("Json path result index not number")
+			}
+			p.index = n
+		}
+	}
+	if p.path == nil {
+		return nil, s.Invalid("Processor json_path: missing field: json_path")
+	}
+	return p, nil
+}
+
+func (p *jsonPath) Run(e *Event) error {
+	for i := range p.list {
+		f := &p.list[i]
+		v, has := e.Get(f.input)
+		if !has {
+			if p.ignoreMissing {
+				continue
+			}
+			return missing("json_path", f.name)
+		}
+		found, ok := p.path.find(v)
+		if !ok {
+			return status.New(status.InvalidArguments, "Processor json_path: more than %d matches", maxMatches)
+		}
+		if p.index < 0 {
+			all := e.Arena.Array(len(found))
+			for _, v := range found {
+				all.Push(e.Arena, v)
+			}
+			e.Set(f.target, all.Of())
+			continue
+		}
+		v = value.Null
+		if p.index < int64(len(found)) {
+			v = found[p.index]
+		}
+		e.Set(f.target, v)
+	}
+	return nil
+}
