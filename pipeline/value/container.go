@@ -237,3 +237,57 @@ func (l *Array) Copy(a *Arena) *Array {
 	}
 	return to
 }
+
+// Merge gives the fields of into with those of from put in their place. It changes into itself unless that has a second
+// name; from stays as it is.
+func Merge(a *Arena, into, from *Object) *Object {
+	into = into.own(a)
+	old, added := len(into.members), 0
+	for i, j := 0, 0; j < len(from.members); {
+		switch {
+		case i == old || into.members[i].Key > from.members[j].Key:
+			added++
+			j++
+		case into.members[i].Key == from.members[j].Key:
+			into.members[i].Value = from.At(j)
+			i++
+			j++
+		default:
+			i++
+		}
+	}
+	if added == 0 {
+		return into
+	}
+	if old+added > cap(into.members) {
+		grown := a.Object(old + added + spareFields)
+		grown.members = append(grown.members, into.members...)
+		into.members = grown.members
+	}
+	// From the back, so that nothing is overwritten before it has moved.
+	into.members = into.members[:old+added]
+	for i, j, to := old-1, len(from.members)-1, old+added-1; to > i; to-- {
+		switch key := from.members[j].Key; {
+		case i < 0 || into.members[i].Key < key:
+			into.members[to] = Member{key, from.At(j)}
+			j--
+		case into.members[i].Key == key:
+			j-- // its value was put above
+			fallthrough
+		default:
+			into.members[to] = into.members[i]
+			i--
+		}
+	}
+	return into
+}
+
+// OwnObject gives the object at a place, which has to hold one, to be changed: a copy takes its place if it has a second name.
+func OwnObject(a *Arena, at *Value) *Object {
+	o := at.Object()
+	if o.shared {
+		o = o.Copy(a)
+		*at = o.Of()
+	}
+	return o
+}

@@ -1,31 +1,559 @@
 package vrl
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"varve/pipeline/value"
+	"varve/pipeline/vrl/regex"
+)
+
+const (
+	// maxSourceBytes is the largest script.
+	maxSourceBytes = 64 << 10
+	// maxVariables is how many variables a script may declare: the types of all are kept for each branch.
+	maxVariables = 1024
+)
 
 // Compile compiles a script. The error is a *CompileError.
 func Compile(source string, o Options) (*Program, error) {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	c := compiler{source: source, options: o}
-	p := c.program()
-	if len(c.diagnostics) > 0 {
-		return nil, &CompileError{Diagnostics: c.diagnostics, text: "no expressions can be compiled yet"}
+	if len(source) > maxSourceBytes {
+		d := []Diagnostic{{Code: codeSyntax, Title: titleSyntax,
+			Labels: []Label{{maxSourceBytes, maxSourceBytes, fmt.Sprintf("the script has %d bytes, at most %d are allowed", len(source), maxSourceBytes)}}}}
+		return nil, &CompileError{Diagnostics: d, text: Render(source, d)}
 	}
+	c := compiler{source: source, options: o, state: state{event: startType, meta: startType}, broken: map[string]bool{}}
+	p := c.program(parse(source))
+	errors := slices.DeleteFunc(slices.Clone(c.diagnostics), func(d Diagnostic) bool { return d.Warning })
+	if len(errors) > 0 {
+		return nil, &CompileError{Diagnostics: c.diagnostics, text: Render(source, c.diagnostics)}
+	}
+	p.warnings = c.diagnostics
 	return p, nil
 }
 
-// compiler turns the tree of one script into a program.
+// startType is the type of `.` and `%` before the program.
+var startType = Type{kinds: Object}
+
+// compiler checks the tree of one script and makes its program. Checking and making go together, expression by expression in
+// the order of running, with the types of everything at that point in state.
 type compiler struct {
 	source      string
 	options     Options
 	diagnostics []Diagnostic
+
+	// pending are the failures of the statement under way that nothing has handled so far.
+	pending []Diagnostic
+
+	state
+	// broken are variables whose value did not compile: that they are missing is not worth a second error.
+	broken map[string]bool
+
+	slots, hints, scratch int
+	stack, stackMax       int
+	closures              int // how many closures surround the expression
 }
 
-func (c *compiler) program() *Program {
-	c.diagnostics = append(c.diagnostics, Diagnostic{Code: 200, Title: "syntax error"})
+// state is what is known of the event, the metadata and the variables at a point of the program.
+type state struct {
+	event, meta Type
+	vars        []variable
+}
+
+// variable is a variable in scope.
+type variable struct {
+	name     string
+	place    *slot
+	typ      Type
+	constant value.Value
+	isConst  bool
+}
+
+// slot is the place of a variable in the frame.
+type slot struct {
+	index int
+	read  bool // the program looks at its value, not only whether it is null
+}
+
+func (s *state) save() state {
+	return state{s.event, s.meta, slices.Clone(s.vars)}
+}
+
+// find gives the variable of a name; nil: it is not declared.
+func (s *state) find(name string) *variable {
+	for i := len(s.vars) - 1; i >= 0; i-- {
+		if s.vars[i].name == name {
+			return &s.vars[i]
+		}
+	}
 	return nil
 }
 
-// ownFunctions are those that work on paths, types, source text and closures.
-var ownFunctions []Function
+// join makes s what is known when either s or t may be the state; both have the same variables.
+func (s *state) join(t state) {
+	s.event = Union(s.event, t.event)
+	s.meta = Union(s.meta, t.meta)
+	for i := range s.vars {
+		v, w := &s.vars[i], &t.vars[i]
+		v.typ = Union(v.typ, w.typ)
+		v.isConst = v.isConst && w.isConst && value.Equal(v.constant, w.constant)
+	}
+}
+
+// operand is a compiled expression.
+type operand struct {
+	node     node
+	typ      Type
+	fallible bool
+	run      op
+
+	// constant is the value if it is known.
+	constant value.Value
+	isConst  bool
+
+	// parts are the terms of a sum of strings.
+	parts []op
+}
+
+func constOp(v value.Value) op {
+	return func(*Frame) (value.Value, *Failure) { return v, nil }
+}
+
+// constOperand is the operand of a value; containers are frozen.
+func constOperand(n node, v value.Value) operand {
+	return operand{node: n, typ: TypeOf(v), run: constOp(v.Freeze()), constant: v, isConst: true}
+}
+
+func (c *compiler) report(code int, title string, at span, label string, notes ...string) {
+	c.diagnostics = append(c.diagnostics, Diagnostic{Code: code, Title: title, Labels: []Label{{at.start, at.end, label}}, Notes: notes})
+}
+
+// text is the source of a node.
+func (c *compiler) text(at span) string { return c.source[at.start:min(at.end, len(c.source))] }
+
+func (c *compiler) program(items []rootItem) *Program {
+	var statements []operand
+	for i, item := range items {
+		if item.fault != nil {
+			c.diagnostics = append(c.diagnostics, *item.fault)
+			continue
+		}
+		c.pending = c.pending[:0]
+		x, ok := c.statement(item.expr, i == len(items)-1)
+		c.diagnostics = append(c.diagnostics, c.pending...)
+		if ok {
+			statements = append(statements, x)
+		}
+	}
+	c.orderDiagnostics()
+	if len(statements) == 0 {
+		statements = []operand{constOperand(&literalNode{}, value.Null)}
+	}
+	return &Program{
+		run: sequence(statements), zone: c.options.Zone, result: statements[len(statements)-1].typ.settled(),
+		slots: c.slots, stack: c.stackMax, hints: c.hints, scratch: c.scratch,
+	}
+}
+
+// orderDiagnostics brings the diagnostics in the order of the source.
+func (c *compiler) orderDiagnostics() {
+	sort.SliceStable(c.diagnostics, func(i, j int) bool {
+		return c.diagnostics[i].Labels[0].Start < c.diagnostics[j].Labels[0].Start
+	})
+}
+
+// statement compiles an expression of a program or block; used says whether anybody takes its value.
+func (c *compiler) statement(n node, used bool) (operand, bool) {
+	if a, ok := n.(*assignNode); ok && !used {
+		return c.assign(a, false)
+	}
+	return c.expr(n)
+}
+
+// expr compiles an expression. If it fails without that one of its parts is to blame, it is pending itself.
+func (c *compiler) expr(n node) (operand, bool) {
+	before := len(c.pending)
+	x, ok := c.compile(n)
+	if ok && x.fallible && len(c.pending) == before {
+		c.pending = append(c.pending, Diagnostic{Code: codeUnhandled, Title: titleUnhandled,
+			Labels: []Label{{n.place().start, n.place().end, "expression can result in runtime error"}},
+			Notes:  []string{"handle the error with `value, err = ...`, with `?? default`, or end the program with `!`"}})
+	}
+	return x, ok
+}
+
+func (c *compiler) compile(n node) (operand, bool) {
+	switch n := n.(type) {
+	case *literalNode:
+		return constOperand(n, n.value), true
+	case *patternNode:
+		return c.pattern(n)
+	case *templateNode:
+		return c.expr(n.expanded())
+	case *arrayNode:
+		return c.array(n)
+	case *objectNode:
+		return c.object(n)
+	case *blockNode:
+		return c.block(n)
+	case *groupNode:
+		x, ok := c.expr(n.inner)
+		x.node = n
+		return x, ok
+	case *ifNode:
+		return c.ifExpr(n)
+	case *abortNode:
+		return c.abort(n)
+	case *returnNode:
+		return c.returnExpr(n)
+	case *assignNode:
+		return c.assign(n, true)
+	case *opNode:
+		return c.operation(n)
+	case *notNode:
+		return c.not(n)
+	case *variableNode:
+		return c.variable(n, nil, n.span)
+	case *pathNode:
+		return c.pathExpr(n)
+	case *callNode:
+		return c.call(n)
+	}
+	panic(fmt.Sprintf("vrl: no rule for %T", n))
+}
+
+// pattern compiles a regular expression or timestamp.
+func (c *compiler) pattern(n *patternNode) (operand, bool) {
+	if n.kind == regexToken {
+		re, err := regex.Compile(n.text)
+		if err != nil {
+			c.report(codeInvalidRegex, titleInvalidRegex, n.span, err.Error())
+			return operand{}, false
+		}
+		return constOperand(n, re.Of()), true
+	}
+	t, err := time.Parse(time.RFC3339Nano, n.text)
+	if err == nil {
+		if v, ok := value.Time(t); ok {
+			return constOperand(n, v), true
+		}
+	}
+	c.report(codeInvalidTimestamp, titleInvalidTimestamp, n.span, "a timestamp is written t'2006-01-02T15:04:05Z'")
+	return operand{}, false
+}
+
+// expanded is a string with templates as a sum of texts and variables.
+func (n *templateNode) expanded() node {
+	var sum node
+	for _, part := range n.parts {
+		at := span{part.start, part.end}
+		var x node = &literalNode{at, value.String(part.text)}
+		if part.variable {
+			x = &variableNode{at, part.text}
+		}
+		if sum == nil {
+			sum = x
+		} else {
+			sum = &opNode{n.span, "+", n.span, sum, x}
+		}
+	}
+	return sum
+}
+
+func (c *compiler) array(n *arrayNode) (operand, bool) {
+	x := operand{node: n, typ: Type{kinds: Array, array: &members{}}, isConst: true}
+	runs := make([]op, 0, len(n.items))
+	list := (*value.Arena)(nil).Array(len(n.items))
+	for i, item := range n.items {
+		m, ok := c.expr(item)
+		if !ok {
+			return operand{}, false
+		}
+		x.fallible = x.fallible || m.fallible
+		x.isConst = x.isConst && m.isConst
+		if i < maxKnown {
+			x.typ.array.known = append(x.typ.array.known, knownMember{index: i, typ: m.typ.settled()})
+		} else {
+			rest := Union(x.typ.array.restOf(), m.typ.settled())
+			x.typ.array.rest = &rest
+		}
+		list.Push(nil, m.constant)
+		runs = append(runs, m.run)
+	}
+	if x.isConst {
+		return constOperand(n, list.Of()), true
+	}
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		l := f.Arena.Array(len(runs))
+		for _, run := range runs {
+			v, fl := run(f)
+			if fl != nil {
+				return value.Null, fl
+			}
+			l.Push(f.Arena, v)
+		}
+		return l.Of(), nil
+	}
+	return x, true
+}
+
+// object compiles { "key": value, ... }; at run time the values are computed in the order of the keys, and of equal keys
+// only the last one.
+func (c *compiler) object(n *objectNode) (operand, bool) {
+	type field struct {
+		key string
+		x   operand
+	}
+	byKey := map[string]operand{}
+	complete, isConst, fallible := true, true, false
+	for i, key := range n.keys {
+		m, ok := c.expr(n.values[i])
+		complete = complete && ok
+		isConst = isConst && m.isConst
+		fallible = fallible || m.fallible
+		byKey[key] = m
+	}
+	if !complete {
+		return operand{}, false
+	}
+	fields := make([]field, 0, len(byKey))
+	for key, m := range byKey {
+		fields = append(fields, field{key, m})
+	}
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
+	x := operand{node: n, typ: Type{kinds: Object, object: &members{}}, fallible: fallible}
+	object := (*value.Arena)(nil).Object(len(fields))
+	for i, m := range fields {
+		if i < maxKnown {
+			x.typ.object.known = append(x.typ.object.known, knownMember{key: m.key, typ: m.x.typ.settled()})
+		} else {
+			rest := Union(x.typ.object.restOf(), m.x.typ.settled())
+			x.typ.object.rest = &rest
+		}
+		object.Append(nil, m.key, m.x.constant)
+	}
+	if isConst {
+		return constOperand(n, object.Of()), true
+	}
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		o := f.Arena.Object(len(fields))
+		for i := range fields {
+			v, fl := fields[i].x.run(f)
+			if fl != nil {
+				return value.Null, fl
+			}
+			o.Append(f.Arena, fields[i].key, v)
+		}
+		return o.Of(), nil
+	}
+	return x, true
+}
+
+// block compiles { ... }: what is declared inside is gone after it.
+func (c *compiler) block(n *blockNode) (operand, bool) {
+	declared := len(c.vars)
+	x := operand{node: n}
+	statements := make([]operand, 0, len(n.body))
+	ended := false
+	for i, s := range n.body {
+		before := len(c.pending)
+		m, ok := c.statement(s, i == len(n.body)-1)
+		if !ok {
+			c.vars = c.vars[:declared]
+			return operand{}, false
+		}
+		if ended {
+			c.pending = c.pending[:before] // never runs
+		} else {
+			x.fallible = x.fallible || m.fallible
+		}
+		ended = ended || m.typ.Never()
+		x.typ = m.typ
+		statements = append(statements, m)
+	}
+	c.vars = c.vars[:declared]
+	x.run = sequence(statements)
+	if len(statements) == 1 {
+		x.constant, x.isConst = statements[0].constant, statements[0].isConst
+	}
+	return x, true
+}
+
+// sequence runs expressions one after the other; the value is that of the last.
+func sequence(list []operand) op {
+	runs := make([]op, 0, len(list))
+	for i := range list {
+		if list[i].isConst && i < len(list)-1 {
+			continue
+		}
+		runs = append(runs, list[i].run)
+	}
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	last := runs[len(runs)-1]
+	runs = runs[:len(runs)-1]
+	return func(f *Frame) (value.Value, *Failure) {
+		for _, run := range runs {
+			if _, fl := run(f); fl != nil {
+				return value.Null, fl
+			}
+		}
+		return last(f)
+	}
+}
+
+func (c *compiler) ifExpr(n *ifNode) (operand, bool) {
+	predicate, ok := c.predicate(n)
+	if !ok {
+		return operand{}, false
+	}
+	before := c.save()
+	then, ok := c.block(n.then)
+	if !ok {
+		return operand{}, false
+	}
+	after := c.save()
+	c.state = before
+	otherwise := constOperand(n, value.Null)
+	if n.orElse != nil {
+		if otherwise, ok = c.block(n.orElse); !ok {
+			return operand{}, false
+		}
+	}
+	c.join(after)
+	x := operand{node: n, typ: Union(then.typ, otherwise.typ), fallible: then.fallible || otherwise.fallible}
+	test, yes, no := predicate.run, then.run, otherwise.run
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		v, fl := test(f)
+		if fl != nil {
+			return value.Null, fl
+		}
+		if v.True() {
+			return yes(f)
+		}
+		return no(f)
+	}
+	return x, true
+}
+
+// predicate compiles what `if` tests: infallible and exactly boolean.
+func (c *compiler) predicate(n *ifNode) (operand, bool) {
+	before := len(c.pending)
+	list := make([]operand, 0, len(n.predicate))
+	for _, e := range n.predicate {
+		x, ok := c.expr(e)
+		if !ok {
+			c.pending = c.pending[:before]
+			return operand{}, false
+		}
+		list = append(list, x)
+	}
+	if len(c.pending) > before {
+		d := c.pending[before]
+		d.Title = titleFalliblePredicate
+		c.diagnostics = append(c.diagnostics, d)
+		c.pending = c.pending[:before]
+		return operand{}, false
+	}
+	last := list[len(list)-1]
+	if !last.typ.exactly(Boolean) {
+		c.report(codeNonBooleanPredicate, titleNonBooleanPredicate, n.predicateSpan,
+			"this predicate must be a boolean, it is "+last.typ.String())
+		return operand{}, false
+	}
+	last.run = sequence(list)
+	return last, true
+}
+
+// exactly says whether every value of the type, if there is any, is of one kind.
+func (t Type) exactly(kind Kinds) bool { return t.kinds == kind || t.Never() }
+
+func (c *compiler) abort(n *abortNode) (operand, bool) {
+	x := operand{node: n}
+	message := constOp(value.String("aborted"))
+	if n.message != nil {
+		m, ok := c.quiet(n.message)
+		if !ok {
+			return operand{}, false
+		}
+		if m.fallible {
+			c.report(codeFallibleExpression, titleFallibleExpression, n.message.place(), "the message must not fail")
+			return operand{}, false
+		}
+		if !m.typ.exactly(String) {
+			c.report(codeNonStringAbort, titleNonStringAbort, n.message.place(), "the message must be a string, it is "+m.typ.String())
+			return operand{}, false
+		}
+		message = m.run
+	}
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		v, fl := message(f)
+		if fl == nil {
+			_, fl = f.Fail("%s", v)
+			fl.how = byAbort
+		}
+		return value.Null, fl
+	}
+	return x, true
+}
+
+// quiet compiles an expression whose failure is judged by the caller.
+func (c *compiler) quiet(n node) (operand, bool) {
+	before := len(c.pending)
+	x, ok := c.expr(n)
+	c.pending = c.pending[:before]
+	return x, ok
+}
+
+func (c *compiler) returnExpr(n *returnNode) (operand, bool) {
+	r, ok := c.quiet(n.result)
+	if !ok {
+		return operand{}, false
+	}
+	if r.fallible {
+		c.report(codeFallibleExpression, titleFallibleExpression, n.result.place(), "the value of return must not fail")
+		return operand{}, false
+	}
+	x := operand{node: n}
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		v, fl := r.run(f)
+		if fl == nil {
+			f.result = v
+			_, fl = f.Fail("return cannot be used inside closures")
+			fl.how = byReturn
+		}
+		return value.Null, fl
+	}
+	return x, true
+}
+
+func (c *compiler) not(n *notNode) (operand, bool) {
+	x, ok := c.expr(n.operand)
+	if !ok {
+		return operand{}, false
+	}
+	if !x.typ.exactly(Boolean) {
+		c.report(codeNonBooleanNegation, titleNonBooleanNegation, n.operand.place(), "only a boolean can be negated, this is "+x.typ.String())
+		return operand{}, false
+	}
+	run := x.run
+	y := operand{node: n, typ: x.typ, fallible: x.fallible}
+	if x.isConst {
+		return constOperand(n, value.Bool(!x.constant.True())), true
+	}
+	y.run = func(f *Frame) (value.Value, *Failure) {
+		v, fl := run(f)
+		if fl != nil {
+			return value.Null, fl
+		}
+		return value.Bool(!v.True()), nil
+	}
+	return y, true
+}

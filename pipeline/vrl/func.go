@@ -90,6 +90,9 @@ type Function struct {
 
 	// Closure declares the closure of RunClosure.
 	Closure *Closure
+
+	// special compiles calls of the language's own functions that work on paths, types or source text.
+	special func(c *compiler, b *boundCall) (operand, bool)
 }
 
 // Run computes a function of values. args must not be kept.
@@ -228,6 +231,8 @@ type Closure struct {
 	Params func(over Type, c *Call) []Type
 	// Result is what the body has to give (E122); zero: anything.
 	Result Kinds
+	// Check, if set, looks at the call once the body is compiled.
+	Check func(c *Call) error
 	// ReturnsFor, if set, computes the type of the call's result with the type of the body's.
 	ReturnsFor func(c *Call, body Type) Type
 }

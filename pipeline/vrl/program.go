@@ -35,6 +35,8 @@ type Program struct {
 	result Type
 
 	slots, stack, hints, scratch int
+
+	warnings []Diagnostic
 }
 
 // op computes a value, or fails.
@@ -43,6 +45,9 @@ type op func(f *Frame) (value.Value, *Failure)
 // Result is the type of the program's value as far as it is known. Whether a pipeline can use it:
 // Result().May(Object|Array); whether it is known to hold a regular expression: Result().Holds(Regex).
 func (p *Program) Result() Type { return p.result }
+
+// Warnings are what the compiler found besides errors.
+func (p *Program) Warnings() []Diagnostic { return p.warnings }
 
 // Run runs the program on an event, which is changed in place; a failed run leaves it as far as it came. The result and the
 // event are of the frame's arena or views of the event's memory, and may be one object: when both are needed after one of

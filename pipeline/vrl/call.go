@@ -1,0 +1,494 @@
+package vrl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"varve/pipeline/value"
+)
+
+// boundCall is a call whose arguments are compiled and assigned to parameters.
+type boundCall struct {
+	Call
+	node *callNode
+	base int // where its arguments lie on the stack
+
+	// given are the arguments in the order of the source, byParam their positions by parameter, -1 for those not given.
+	given   []givenArg
+	byParam []int
+
+	// misfits are the arguments that may be of a kind their parameter does not take.
+	misfits []*givenArg
+}
+
+type givenArg struct {
+	operand
+	node  *argumentNode
+	param int
+}
+
+// call compiles the call of a function.
+func (c *compiler) call(n *callNode) (operand, bool) {
+	before := len(c.pending)
+	fn := library[n.name]
+	b := &boundCall{node: n, base: c.stack, Call: Call{function: fn, options: &c.options, scratch: &c.scratch}}
+	room := len(n.args)
+	if fn != nil {
+		room = max(room, len(fn.Params))
+	}
+	c.stack += room
+	c.stackMax = max(c.stackMax, c.stack)
+	defer func() { c.stack = b.base }()
+
+	for i := range n.args {
+		x, ok := c.expr(n.args[i].expr)
+		if !ok {
+			c.pending = c.pending[:before]
+			return operand{}, false
+		}
+		b.given = append(b.given, givenArg{operand: x, node: &n.args[i]})
+	}
+	c.pending = c.pending[:before]
+	if !c.bind(b) || !c.checkConstants(b) {
+		return operand{}, false
+	}
+	x, ok := c.finish(b)
+	if !ok {
+		return operand{}, false
+	}
+	x.node = n
+	canFail := x.fallible || len(b.misfits) > 0
+	x.fallible = canFail && !n.aborts
+	if x.fallible {
+		c.pending = append(c.pending, b.unhandled())
+	}
+	if n.aborts && !canFail {
+		c.diagnostics = append(c.diagnostics, Diagnostic{Code: codeNeedlessAbort, Title: titleNeedlessAbort, Warning: true,
+			Labels: []Label{{n.nameSpan.start, n.nameSpan.end + 1, "this function can't fail: the ! can go"}}})
+	}
+	return x, true
+}
+
+// unhandled is the failure of the call in case nothing handles it.
+func (b *boundCall) unhandled() Diagnostic {
+	n := b.node
+	if len(b.misfits) == 0 {
+		return Diagnostic{Code: codeUnhandled, Title: titleUnhandled, Labels: []Label{{n.start, n.end, "this call can fail"}},
+			Notes: []string{"handle the error with `value, err = " + n.name + "(...)`, with `?? default`, or end the program with `" + n.name + "!(...)`"}}
+	}
+	d := Diagnostic{Code: codeArgumentType, Title: titleArgumentType,
+		Notes: []string{"make sure of the type before, for example by `string!(...)`, or handle the error"}}
+	for _, a := range b.misfits {
+		p := &b.function.Params[a.param]
+		at := a.node.expr.place()
+		d.Labels = append(d.Labels, Label{at.start, at.end, fmt.Sprintf("this may be %s, the parameter %q takes %s", a.typ, p.Name, p.Kinds)})
+	}
+	return d
+}
+
+// bind assigns arguments to parameters and checks them, in the order of the contract.
+func (c *compiler) bind(b *boundCall) bool {
+	n, fn := b.node, b.function
+	if fn == nil {
+		label := "undefined function"
+		if near := nearest(n.name, Functions()); near != "" {
+			label += ": did you mean \"" + near + "\"?"
+		}
+		c.report(codeUndefinedFunction, titleUndefinedFunction, n.nameSpan, label)
+		return false
+	}
+	if len(n.args) > len(fn.Params) {
+		at := span{n.args[0].start, n.args[len(n.args)-1].end}
+		c.report(codeTooManyArguments, titleTooManyArguments, at, fmt.Sprintf("%s takes at most %d", n.name, len(fn.Params)))
+		return false
+	}
+	b.byParam = slices.Repeat([]int{-1}, len(fn.Params))
+	position := 0
+	for i := range b.given {
+		a := &b.given[i]
+		if !c.bindOne(b, a, &position) {
+			return false
+		}
+		b.byParam[a.param] = i
+	}
+	b.args = make([]callArg, len(fn.Params))
+	for i := range fn.Params {
+		p := &fn.Params[i]
+		if at := b.byParam[i]; at >= 0 {
+			a := &b.given[at]
+			b.args[i] = callArg{given: true, typ: a.typ.settled(), constant: a.constant, isConst: a.isConst}
+			continue
+		}
+		if p.required() {
+			c.report(codeMissingArgument, titleMissingArgument, n.span, fmt.Sprintf("the argument %q is missing", p.Name))
+			return false
+		}
+		b.args[i] = callArg{typ: TypeOf(p.Default), constant: p.Default, isConst: true}
+	}
+	return c.checkClosure(b)
+}
+
+// bindOne finds the parameter of an argument and checks the argument's type.
+func (c *compiler) bindOne(b *boundCall, a *givenArg, position *int) bool {
+	params := b.function.Params
+	if a.node.name == "" {
+		a.param = *position
+		*position++
+	} else {
+		a.param = slices.IndexFunc(params, func(p Param) bool { return p.Name == a.node.name })
+		if a.param == *position {
+			*position++
+		}
+	}
+	if a.param < 0 || a.param >= len(params) {
+		names := make([]string, 0, len(params))
+		for _, p := range params {
+			names = append(names, p.Name)
+		}
+		c.report(codeUnknownKeyword, titleUnknownKeyword, a.node.nameSpan, "unknown keyword; there are: "+strings.Join(names, ", "))
+		return false
+	}
+	p, typ, at := &params[a.param], a.typ.settled(), a.node.expr.place()
+	switch kinds := p.Kinds; {
+	case typ.Never():
+	case !typ.May(kinds):
+		c.report(codeArgumentType, titleArgumentType, at, fmt.Sprintf("this is %s, the parameter %q takes %s", typ, p.Name, kinds))
+		return false
+	case !typ.Within(kinds):
+		b.misfits = append(b.misfits, a)
+	}
+	if a.fallible {
+		c.report(codeFallibleArgument, titleFallibleArgument, at, "an argument must not fail: handle its error first")
+		return false
+	}
+	return true
+}
+
+// checkConstants checks the arguments that have to be known now.
+func (c *compiler) checkConstants(b *boundCall) bool {
+	for i := range b.given {
+		a := &b.given[i]
+		p := &b.function.Params[a.param]
+		at := a.node.expr.place()
+		if p.Path {
+			if _, ok := pathTarget(a.node.expr); !ok {
+				c.innerError(at, codeUnexpectedExpression, titleUnexpectedExpression, fmt.Sprintf("the argument %q must be a path", p.Name))
+				return false
+			}
+			continue
+		}
+		if !p.Const && p.Enum == nil {
+			continue
+		}
+		if !a.isConst {
+			c.innerError(at, codeNotConstant, titleNotConstant, fmt.Sprintf("the argument %q must be known when the program is compiled", p.Name))
+			return false
+		}
+		if p.Enum != nil && (a.constant.Kind() != value.StringKind || !slices.Contains(p.Enum, a.constant.Str())) {
+			c.innerError(at, codeInvalidEnum, titleInvalidEnum, fmt.Sprintf("the argument %q must be one of: %s", p.Name, strings.Join(p.Enum, ", ")))
+			return false
+		}
+	}
+	return true
+}
+
+// innerError reports an error of an argument's value, which is shown inside of another.
+func (c *compiler) innerError(at span, code int, title, label string) {
+	c.report(codeFunctionCompilation, fmt.Sprintf("%s: error[E%d] %s", titleFunctionCompilation, code, title), at, label)
+}
+
+// finish compiles the function itself.
+func (c *compiler) finish(b *boundCall) (operand, bool) {
+	fn := b.function
+	if fn.special != nil {
+		return fn.special(c, b)
+	}
+	x := operand{}
+	var body operand
+	var closure *Body
+	if fn.Closure != nil {
+		var ok bool
+		if closure, body, ok = c.closureBody(b); !ok {
+			return operand{}, false
+		}
+		if fn.Closure.Check != nil {
+			if err := fn.Closure.Check(&b.Call); err != nil {
+				c.functionError(b, err)
+				return operand{}, false
+			}
+		}
+	}
+	switch {
+	case fn.Closure != nil && fn.Closure.ReturnsFor != nil:
+		x.typ = fn.Closure.ReturnsFor(&b.Call, body.typ)
+	case fn.ReturnsFor != nil:
+		x.typ = fn.ReturnsFor(&b.Call)
+	default:
+		x.typ = fn.Returns
+	}
+	x.fallible = fn.Fails != nil && fn.Fails(&b.Call)
+	if fn.RunClosure != nil {
+		x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) { return fn.RunClosure(f, args, closure) })
+		return x, true
+	}
+	run := fn.Run
+	if fn.Compile != nil {
+		var err error
+		if run, err = fn.Compile(&b.Call); err != nil {
+			c.functionError(b, err)
+			return operand{}, false
+		}
+	}
+	x.run = b.runner(run)
+	return x, true
+}
+
+// functionError reports what the Compile of a function found.
+func (c *compiler) functionError(b *boundCall, err error) {
+	at, code, title := b.node.span, codeInvalidArgument, titleInvalidArgument
+	if arg := (*argumentError)(nil); errors.As(err, &arg) {
+		code, title = arg.code, arg.title
+		if arg.parameter != "" {
+			if i := b.byParam[b.index(arg.parameter)]; i >= 0 {
+				at = b.given[i].node.expr.place()
+			}
+		}
+	}
+	c.innerError(at, code, title, err.Error())
+}
+
+// runArg computes one argument.
+type runArg struct {
+	run      op
+	param    int
+	kinds    Kinds
+	expected value.Value // kinds as text
+}
+
+// runner makes the op of the call: arguments in the order of the source, defaults, kinds, then the function.
+func (b *boundCall) runner(run Run) op {
+	params := b.function.Params
+	site := &callSite{fmt.Sprintf("function call error for %q at (%d:%d): ", b.node.name, b.node.start, b.node.end)}
+	args := make([]runArg, 0, len(b.given))
+	for i := range b.given {
+		a := &b.given[i]
+		kinds := params[a.param].Kinds
+		args = append(args, runArg{a.run, a.param, kinds, value.String(kinds.String())})
+	}
+	if len(args) == 1 && len(params) == 1 {
+		return unaryCall(b.base, args[0], run, site)
+	}
+	// What is not given is filled in for each call: the place is shared with other calls.
+	defaults := make([]value.Value, len(params))
+	for i := range params {
+		defaults[i] = params[i].Default.Freeze()
+	}
+	base, end := b.base, b.base+len(params)
+	return func(f *Frame) (value.Value, *Failure) {
+		stack := f.stack[base:end:end]
+		if len(args) < len(stack) {
+			copy(stack, defaults)
+		}
+		for i := range args {
+			v, fl := args[i].run(f)
+			if fl != nil {
+				return value.Null, site.add(fl)
+			}
+			stack[args[i].param] = v
+		}
+		for i := range args {
+			if a := &args[i]; !a.kinds.Has(stack[a.param]) {
+				return value.Null, site.add(f.wrongKind(a.expected, stack[a.param]))
+			}
+		}
+		v, fl := run(f, stack)
+		if fl != nil {
+			return value.Null, site.add(fl)
+		}
+		return v, nil
+	}
+}
+
+// unaryCall is a runner for functions of one argument.
+func unaryCall(base int, arg runArg, run Run, site *callSite) op {
+	compute, kinds, expected := arg.run, arg.kinds, arg.expected
+	return func(f *Frame) (value.Value, *Failure) {
+		v, fl := compute(f)
+		if fl != nil {
+			return value.Null, site.add(fl)
+		}
+		if !kinds.Has(v) {
+			return value.Null, site.add(f.wrongKind(expected, v))
+		}
+		stack := f.stack[base : base+1 : base+1]
+		stack[0] = v
+		if v, fl = run(f, stack); fl != nil {
+			return value.Null, site.add(fl)
+		}
+		return v, nil
+	}
+}
+
+// wrongKind is the failure of a value that is of none of the kinds expected.
+func (f *Frame) wrongKind(expected, v value.Value) *Failure {
+	_, fl := f.Fail("expected %s, got %k", expected, v)
+	return fl
+}
+
+// add notes that a failure came through the call.
+func (s *callSite) add(fl *Failure) *Failure {
+	if fl.how == byError {
+		fl.calls = append(fl.calls, s)
+	}
+	return fl
+}
+
+// checkClosure checks that there is a closure if and only if the function takes one, and that it fits.
+func (c *compiler) checkClosure(b *boundCall) bool {
+	n, want := b.node, b.function.Closure
+	switch {
+	case want == nil && n.closure == nil:
+		return true
+	case want == nil:
+		c.report(codeUnexpectedClosure, titleUnexpectedClosure, n.closure.span, n.name+" takes no closure")
+		return false
+	case n.closure == nil:
+		c.report(codeMissingClosure, titleMissingClosure, n.span, n.name+" takes a closure: -> |...| { ... }")
+		return false
+	}
+	i := b.index(want.Over)
+	over, kinds := b.args[i].typ.settled(), b.function.Params[i].Kinds
+	if !over.Never() && !over.Within(kinds) {
+		at := n.span
+		if b.byParam[i] >= 0 {
+			at = b.given[b.byParam[i]].node.expr.place()
+		}
+		c.report(codeClosureTarget, titleClosureTarget, at, fmt.Sprintf("this must be known to be %s, it is %s", kinds, over))
+		return false
+	}
+	if params := want.Params(over, &b.Call); len(params) != len(n.closure.params) {
+		c.report(codeClosureArity, titleClosureArity, n.closure.paramsSpan,
+			fmt.Sprintf("the closure of %s takes %d parameters, here are %d", n.name, len(params), len(n.closure.params)))
+		return false
+	}
+	return true
+}
+
+// closureBody compiles the block of a closure, once, as if it ran once. Variables that it assigns lose their constant value
+// before: at the second run they have another.
+func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
+	n, want := b.node.closure, b.function.Closure
+	assigned := map[string]bool{}
+	assignedIn(n.body, assigned)
+	for i := range c.vars {
+		if assigned[c.vars[i].name] {
+			c.vars[i].isConst = false
+		}
+	}
+	declared := len(c.vars)
+	closure := &Body{}
+	for i, typ := range want.Params(b.args[b.index(want.Over)].typ.settled(), &b.Call) {
+		if n.params[i] == "_" {
+			closure.slots = append(closure.slots, -1)
+			continue
+		}
+		// A parameter hides a variable of its name, which is found again once the parameter is gone.
+		v := c.declare(n.params[i], n.paramsSpan)
+		if v == nil {
+			return nil, operand{}, false
+		}
+		v.typ = typ.settled()
+		closure.slots = append(closure.slots, v.place.index)
+	}
+	c.closures++
+	before := len(c.pending)
+	body, ok := c.expr(n.body)
+	c.closures--
+	c.vars = c.vars[:declared]
+	if !ok {
+		return nil, operand{}, false
+	}
+	if len(c.pending) > before {
+		// Reported now: a `!` on the call does not cover what happens inside.
+		c.diagnostics = append(c.diagnostics, c.pending[before:]...)
+		c.pending = c.pending[:before]
+		return nil, operand{}, false
+	}
+	if result := body.typ.settled(); want.Result != 0 && !result.Never() && !result.Within(want.Result) {
+		at := n.body.body[len(n.body.body)-1].place()
+		c.report(codeClosureResult, titleClosureResult, at, fmt.Sprintf("the closure must give %s, this is %s", want.Result, result))
+		return nil, operand{}, false
+	}
+	run := body.run
+	closure.run = func(f *Frame) (value.Value, *Failure) {
+		v, fl := run(f)
+		if fl != nil && fl.how == byReturn {
+			fl.how = byError // with the message it was made with
+		}
+		return v, fl
+	}
+	return closure, body, true
+}
+
+// assignedIn collects the names of the variables that a tree assigns to.
+func assignedIn(n node, names map[string]bool) {
+	visit(n, func(n node) {
+		if a, ok := n.(*assignNode); ok {
+			names[a.ok.variable] = true
+			if a.err != nil {
+				names[a.err.variable] = true
+			}
+		}
+	})
+}
+
+// visit shows a tree to see, parents first.
+func visit(n node, see func(node)) {
+	if n == nil {
+		return
+	}
+	see(n)
+	each := func(list []node) {
+		for _, m := range list {
+			visit(m, see)
+		}
+	}
+	switch n := n.(type) {
+	case *arrayNode:
+		each(n.items)
+	case *objectNode:
+		each(n.values)
+	case *blockNode:
+		each(n.body)
+	case *groupNode:
+		visit(n.inner, see)
+	case *ifNode:
+		each(n.predicate)
+		each(n.then.body)
+		if n.orElse != nil {
+			each(n.orElse.body)
+		}
+	case *abortNode:
+		visit(n.message, see)
+	case *returnNode:
+		visit(n.result, see)
+	case *assignNode:
+		visit(n.expr, see)
+	case *opNode:
+		visit(n.left, see)
+		visit(n.right, see)
+	case *notNode:
+		visit(n.operand, see)
+	case *pathNode:
+		visit(n.base, see)
+	case *callNode:
+		for i := range n.args {
+			visit(n.args[i].expr, see)
+		}
+		if n.closure != nil {
+			each(n.closure.body.body)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package vrl
+
+import (
+	"fmt"
+
+	"varve/pipeline/value"
+)
+
+// ownFunctions belong to the language: they take paths, show types, quote the source or have closures.
+var ownFunctions = []Function{
+	{Name: "del", Params: []Param{{Name: "path", Kinds: AnyValue, Path: true}, {Name: "compact", Kinds: Boolean, Default: value.Bool(false)}}, special: (*compiler).del},
+	{Name: "exists", Params: []Param{{Name: "path", Kinds: AnyValue, Path: true}}, special: (*compiler).exists},
+	{Name: "unnest", Params: []Param{{Name: "path", Kinds: Array, Path: true}}, special: (*compiler).unnest},
+	{Name: "type_def", Params: []Param{{Name: "value", Kinds: AnyValue}}, special: (*compiler).typeDef},
+	{Name: "assert", Params: []Param{{Name: "condition", Kinds: Boolean}, {Name: "message", Kinds: String, Optional: true}}, special: (*compiler).assert},
+	{Name: "assert_eq", Params: []Param{{Name: "left", Kinds: AnyValue}, {Name: "right", Kinds: AnyValue}, {Name: "message", Kinds: String, Optional: true}},
+		Fails: Always, Returns: Of(Boolean), Run: assertEqual},
+
+	{Name: "for_each", Params: []Param{{Name: "value", Kinds: Object | Array}}, Returns: Of(Null),
+		Closure: &Closure{Over: "value", Params: keyAndValue}, RunClosure: forEach},
+	{Name: "filter", Params: []Param{{Name: "value", Kinds: Object | Array}},
+		Closure: &Closure{Over: "value", Params: keyAndValue, Result: Boolean, ReturnsFor: filteredType}, RunClosure: filter},
+	{Name: "map_values", Params: []Param{{Name: "value", Kinds: Object | Array}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
+		Closure: &Closure{Over: "value", Params: valueAlone, ReturnsFor: mappedType}, RunClosure: mapValues},
+	{Name: "map_keys", Params: []Param{{Name: "value", Kinds: Object}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
+		Closure: &Closure{Over: "value", Params: keyAlone, Result: String, ReturnsFor: rekeyedType}, RunClosure: mapKeys},
+	{Name: "replace_with", Params: []Param{{Name: "value", Kinds: String}, {Name: "pattern", Kinds: Regex}, {Name: "count", Kinds: Integer, Default: value.Int(-1)}},
+		Returns: Of(String), Closure: &Closure{Over: "value", Params: matchParam, Result: String, Check: checkGroups}, RunClosure: replaceWith},
+}
+
+// pathTarget gives the path that an argument is; ok is false when it is no path below the event, the metadata or a variable.
+func pathTarget(n node) (t *targetNode, ok bool) {
+	t = targetOf(n)
+	return t, t != nil
+}
+
+// rootType is what is known of the value that a path starts from.
+func (c *compiler) rootType(t *targetNode) Type {
+	switch {
+	case t.variable != "":
+		return c.find(t.variable).typ
+	case t.meta:
+		return c.meta
+	}
+	return c.event
+}
+
+// existing gives a target that is known to be there.
+func (c *compiler) existing(t *targetNode) target {
+	p := target{node: t}
+	if t.variable != "" {
+		p.variable = c.find(t.variable).place
+	}
+	return p
+}
+
+func (c *compiler) del(b *boundCall) (operand, bool) {
+	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
+	if t.variable == "" && c.readOnly(t.meta, t.path) {
+		c.report(codeReadOnly, titleReadOnly, t.span, "this value cannot be deleted")
+		return operand{}, false
+	}
+	x := operand{typ: c.rootType(t).At(t.path).settled()}
+	compact := b.args[1]
+	always := compact.isConst && compact.constant.True()
+	after := func(t Type, path value.Path) Type {
+		u := t.Remove(path, always)
+		if !compact.isConst {
+			u = Union(u, t.Remove(path, true))
+		}
+		return u
+	}
+	switch {
+	case t.variable != "":
+		v := c.find(t.variable)
+		v.isConst = false
+		if len(t.path) == 0 {
+			v.typ = v.typ.Remove(nil, false)
+		} else {
+			// What is known of a variable stays, but that the value may be missing now.
+			v.typ = Union(v.typ, after(v.typ, t.path))
+		}
+	case t.meta:
+		c.meta = after(c.meta, t.path)
+	default:
+		c.event = after(c.event, t.path)
+	}
+	if i := b.byParam[1]; i >= 0 {
+		x.run = c.delCompact(b, t)
+		return x, true
+	}
+	if t.variable == "" && !t.meta && len(t.path) == 1 && !t.path[0].IsIndex {
+		key, hint := t.path[0].Key, c.newHint()
+		x.run = func(f *Frame) (value.Value, *Failure) { return f.deleteField(key, hint), nil }
+		return x, true
+	}
+	root, path := c.existing(t).root(), t.path
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		old, _ := value.Delete(f.Arena, root(f), path, false)
+		return old.Share(), nil
+	}
+	return x, true
+}
+
+// delCompact is the op of del with a second argument.
+func (c *compiler) delCompact(b *boundCall, t *targetNode) op {
+	root, path := c.existing(t).root(), t.path
+	at := b.byParam[1]
+	b.given[b.byParam[0]].run = constOp(value.Null) // the path itself is not read
+	return b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) {
+		old, _ := value.Delete(f.Arena, root(f), path, args[b.given[at].param].True())
+		return old.Share(), nil
+	})
+}
+
+// deleteField deletes a field of the event and gives what it held.
+func (f *Frame) deleteField(key string, hint int) value.Value {
+	if f.event.Kind() != value.ObjectKind {
+		return value.Null
+	}
+	i := f.event.Object().IndexNear(key, int(f.hints[hint]))
+	if i < 0 {
+		return value.Null
+	}
+	f.hints[hint] = int32(i)
+	return value.OwnObject(f.Arena, &f.event).Remove(i).Share()
+}
+
+func (c *compiler) exists(b *boundCall) (operand, bool) {
+	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
+	x := operand{typ: Of(Boolean)}
+	if t.variable == "" && !t.meta && len(t.path) == 1 && !t.path[0].IsIndex {
+		key, hint := t.path[0].Key, c.newHint()
+		x.run = func(f *Frame) (value.Value, *Failure) {
+			if f.event.Kind() != value.ObjectKind {
+				return value.Bool(false), nil
+			}
+			return value.Bool(f.event.Object().IndexNear(key, int(f.hints[hint])) >= 0), nil
+		}
+		return x, true
+	}
+	root, path := c.existing(t).root(), t.path
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		_, ok := value.Get(*root(f), path)
+		return value.Bool(ok), nil
+	}
+	return x, true
+}
+
+// unnest compiles unnest(path): copies of the root, each with one item of the array at the path in its place.
+func (c *compiler) unnest(b *boundCall) (operand, bool) {
+	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
+	rootType := c.rootType(t)
+	items := rootType.At(t.path).settled().only(Array).Members()
+	if items.Never() {
+		items = Of(Null)
+	}
+	x := operand{typ: ArrayOf(rootType.Insert(t.path, items))}
+	root, path := c.existing(t).root(), t.path
+	x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) {
+		items, whole := args[0].Array(), root(f).Share()
+		list := f.Arena.Array(items.Len())
+		for i := range items.Len() {
+			if fl := f.Spend(1); fl != nil {
+				return value.Null, fl
+			}
+			one := whole
+			if fl := f.write(&one, path, items.At(i).Share()); fl != nil {
+				return value.Null, fl
+			}
+			list.Push(f.Arena, one)
+		}
+		return list.Of(), nil
+	})
+	return x, true
+}
+
+// typeDef compiles type_def(value): the type as the compiler knows it.
+func (c *compiler) typeDef(b *boundCall) (operand, bool) {
+	x := constOperand(b.node, b.given[0].typ.describe(true))
+	// The argument is computed all the same, for what it does.
+	compute, answer := b.given[0].run, x.constant
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		_, fl := compute(f)
+		return answer, fl
+	}
+	x.typ, x.isConst = anyType, false
+	return x, true
+}
+
+func (c *compiler) assert(b *boundCall) (operand, bool) {
+	text := value.String("assertion failed: " + c.text(b.given[b.byParam[0]].node.expr.place()))
+	x := operand{typ: Of(Boolean), fallible: true}
+	x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) {
+		switch {
+		case args[0].True():
+			return args[0], nil
+		case args[1].Kind() == value.StringKind:
+			return f.Fail("%s", args[1])
+		}
+		return f.Fail("%s", text)
+	})
+	return x, true
+}
+
+func assertEqual(f *Frame, args []value.Value) (value.Value, *Failure) {
+	switch {
+	case value.Equal(args[0], args[1]):
+		return value.Bool(true), nil
+	case args[2].Kind() == value.StringKind:
+		return f.Fail("%s", args[2])
+	}
+	left := f.Arena.End(value.AppendJSON(f.Arena.Begin(), args[0]))
+	right := f.Arena.End(value.AppendJSON(f.Arena.Begin(), args[1]))
+	return f.Fail("assertion failed: %s == %s", left, right)
+}
+
+// checkGroups refuses groups that hide what every match has.
+func checkGroups(c *Call) error {
+	pattern, ok := c.Const("pattern")
+	if !ok {
+		return nil
+	}
+	if name := reservedGroup(pattern.Regex()); name != "" {
+		return c.Invalid("pattern", "a group cannot be named %q", name)
+	}
+	return nil
+}
+
+func reservedGroup(re *value.Regex) string {
+	for _, name := range re.Names {
+		if name == "string" || name == "captures" {
+			return name
+		}
+	}
+	return ""
+}
+
+var errGroupName = fmt.Errorf(`a group cannot be named "string" or "captures"`)

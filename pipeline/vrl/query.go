@@ -1,0 +1,153 @@
+package vrl
+
+import (
+	"varve/pipeline/value"
+)
+
+// variable compiles the reading of a variable, or of a path below it.
+func (c *compiler) variable(n *variableNode, path value.Path, at span) (operand, bool) {
+	v := c.find(n.name)
+	if v == nil {
+		if !c.broken[n.name] {
+			names := make([]string, 0, len(c.vars))
+			for i := range c.vars {
+				names = append(names, c.vars[i].name)
+			}
+			label := "undefined variable"
+			if near := nearest(n.name, names); near != "" {
+				label += ": did you mean \"" + near + "\"?"
+			}
+			c.report(codeUndefinedVariable, titleUndefinedVariable, n.span, label)
+		}
+		return operand{}, false
+	}
+	v.place.read = true
+	slot := v.place.index
+	x := operand{node: n, typ: v.typ.At(path)}
+	if v.isConst {
+		x.constant, _ = value.Get(v.constant, path)
+		x.isConst = true
+	}
+	if len(path) == 0 {
+		x.run = func(f *Frame) (value.Value, *Failure) { return f.slots[slot].Share(), nil }
+		return x, true
+	}
+	x.node = &pathNode{span: at, base: n, path: path}
+	x.run = func(f *Frame) (value.Value, *Failure) {
+		v, _ := value.Get(f.slots[slot], path)
+		return v.Share(), nil
+	}
+	return x, true
+}
+
+// pathExpr compiles the reading of a path.
+func (c *compiler) pathExpr(n *pathNode) (operand, bool) {
+	switch base := n.base.(type) {
+	case nil:
+		if n.meta {
+			return operand{node: n, typ: c.meta.At(n.path), run: readMeta(n.path)}, true
+		}
+		return operand{node: n, typ: c.event.At(n.path), run: c.readEvent(n.path)}, true
+	case *variableNode:
+		return c.variable(base, n.path, n.span)
+	}
+	x, ok := c.expr(n.base)
+	if !ok {
+		return operand{}, false
+	}
+	y := operand{node: n, typ: x.typ.At(n.path), fallible: x.fallible, isConst: x.isConst}
+	if x.isConst {
+		y.constant, _ = value.Get(x.constant, n.path)
+	}
+	run, path := x.run, n.path
+	y.run = func(f *Frame) (value.Value, *Failure) {
+		v, fl := run(f)
+		if fl != nil {
+			return value.Null, fl
+		}
+		v, _ = value.Get(v, path)
+		return v, nil
+	}
+	return y, true
+}
+
+func readMeta(path value.Path) op {
+	return func(f *Frame) (value.Value, *Failure) {
+		v, _ := value.Get(f.Meta, path)
+		return v.Share(), nil
+	}
+}
+
+// readEvent reads below the event. Paths of one and two fields, which are most, remember where each field stood.
+func (c *compiler) readEvent(path value.Path) op {
+	switch {
+	case len(path) == 0:
+		return func(f *Frame) (value.Value, *Failure) { return f.event.Share(), nil }
+	case len(path) == 1 && !path[0].IsIndex:
+		key, hint := path[0].Key, c.newHint()
+		return func(f *Frame) (value.Value, *Failure) { return f.field(f.event, key, hint).Share(), nil }
+	case len(path) == 2 && !path[0].IsIndex && !path[1].IsIndex:
+		first, hint, second, hint2 := path[0].Key, c.newHint(), path[1].Key, c.newHint()
+		return func(f *Frame) (value.Value, *Failure) {
+			return f.field(f.field(f.event, first, hint), second, hint2).Share(), nil
+		}
+	}
+	return func(f *Frame) (value.Value, *Failure) {
+		v, _ := value.Get(f.event, path)
+		return v.Share(), nil
+	}
+}
+
+func (c *compiler) newHint() int {
+	c.hints++
+	return c.hints - 1
+}
+
+// field reads a field of v, null if there is none.
+func (f *Frame) field(v value.Value, key string, hint int) value.Value {
+	if v.Kind() != value.ObjectKind {
+		return value.Null
+	}
+	o := v.Object()
+	i := o.IndexNear(key, int(f.hints[hint]))
+	if i < 0 {
+		return value.Null
+	}
+	f.hints[hint] = int32(i)
+	return o.At(i)
+}
+
+// nearest is the name of a list that a misspelt one probably means, empty if none is near.
+func nearest(name string, list []string) string {
+	best, least := "", max(len(name)/3, 1)+1
+	for _, s := range list {
+		if d := distance(name, s, least); d < least || d == least && best != "" && s < best {
+			best, least = s, d
+		}
+	}
+	return best
+}
+
+// distance is how many characters have to be inserted, deleted or replaced to make b of a; from limit on it does not matter.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
