@@ -13,10 +13,12 @@ type regexExtract struct {
 
 // extraction is a pattern with what to take of it.
 type extraction struct {
-	re      *value.Regex
-	names   []string
-	numbers []int
-	slots   []int // of field f and group g: slots[f*len(numbers)+g]
+	re *value.Regex
+	// plain and unicode do what the programs of re do, faster; nil where the pattern has not the shape for it.
+	plain, unicode *scanner
+	names          []string
+	numbers        []int
+	slots          []int // of field f and group g: slots[f*len(numbers)+g]
 }
 
 func newRegex(s Settings, names *Names) (Processor, error) {
@@ -91,7 +93,11 @@ func (p *regexExtract) add(x *Setting, text string) error {
 	if len(names) == 0 {
 		return x.Invalid("No named group found in regex %s", text)
 	}
-	p.patterns = append(p.patterns, extraction{re: re, names: names, numbers: numbers})
+	e := extraction{re: re, plain: newScanner(re.Regexp), names: names, numbers: numbers}
+	if re.Unicode != nil {
+		e.unicode = newScanner(re.Unicode)
+	}
+	p.patterns = append(p.patterns, e)
 	return nil
 }
 
@@ -114,7 +120,7 @@ func (p *regexExtract) Run(e *Event) error {
 
 // extract puts the groups of the first match into slots.
 func (x *extraction) extract(e *Event, text string, slots []int) {
-	at := x.re.On(text).FindStringSubmatchIndex(text)
+	at := x.match(e, text)
 	if at == nil {
 		return
 	}
@@ -123,4 +129,27 @@ func (x *extraction) extract(e *Event, text string, slots []int) {
 			e.SetText(slots[g], text[from:to])
 		}
 	}
+}
+
+// match gives the places of the groups of the first match, nil for none. They are good until the next match.
+func (x *extraction) match(e *Event, text string) []int {
+	re := x.re.On(text)
+	scan := x.plain
+	if re != x.re.Regexp {
+		scan = x.unicode
+	}
+	if scan == nil {
+		return re.FindStringSubmatchIndex(text)
+	}
+	n := 2 * scan.groups
+	if n > len(e.groups) {
+		e.groups = make([]int, n)
+	}
+	switch scan.match(text, e.groups[:n]) {
+	case scanFound:
+		return e.groups[:n]
+	case scanNone:
+		return nil
+	}
+	return re.FindStringSubmatchIndex(text)
 }

@@ -1,0 +1,462 @@
+package processor
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// scanner matches a regular expression that is really a row of literal texts and runs of characters, which most patterns
+// for log lines are: ^(\S+) \[([^\]]+)\] "(.*?)". One pass without state beats the general engine ten times.
+//
+// It is used only where its answer is the engine's: a run ends where the next step's first character cannot belong to
+// the run, so that there is nothing to choose; where it can, the run goes to the nearest or farthest occurrence of the
+// literal behind it, which is the engine's first choice. When what follows then fails, the engine would make other
+// choices, and the scanner says that it does not know.
+//
+// Immutable.
+type scanner struct {
+	steps    []scanStep
+	anchored bool // the match begins with the text
+	loose    bool // a failure does not prove that there is no match
+	groups   int  // with group 0
+}
+
+// scanStep is one step of a scanner.
+type scanStep struct {
+	kind     scanKind
+	literal  string  // scanLiteral; and the text that scanNearest and scanFarthest look for
+	set      *runSet // of runs
+	min, max int     // of runs, in characters; max < 0: no bound
+	mark     int     // scanMark: the index in groups
+}
+
+type scanKind uint8
+
+const (
+	scanLiteral scanKind = iota
+	scanRun              // as many characters as there are
+	scanNearest          // characters up to the nearest occurrence of a literal
+	scanFarthest
+	scanMark
+	scanEnd // the end of the text
+)
+
+// runSet is a set of characters.
+type runSet struct {
+	ascii [utf8.RuneSelf]bool
+	wide  []rune // the others, as pairs of first and last
+	// stop is the only character that is not in the set, -1 when it is not like that.
+	stop int
+}
+
+// scanResult is the answer of a scanner.
+type scanResult uint8
+
+const (
+	scanFound scanResult = iota
+	scanNone
+	scanUnknown // ask the general engine
+)
+
+// newScanner makes the scanner of an expression; nil where it has not the shape for it.
+func newScanner(re *regexp.Regexp) *scanner {
+	tree, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	s := &scanner{groups: re.NumSubexp() + 1}
+	b := scanBuilder{s: s}
+	if !b.add(tree) || !b.settle() {
+		return nil
+	}
+	return s
+}
+
+// scanBuilder turns the tree of an expression into steps.
+type scanBuilder struct {
+	s    *scanner
+	lazy []bool // by step
+}
+
+func (b *scanBuilder) step(s scanStep, lazy bool) bool {
+	b.s.steps = append(b.s.steps, s)
+	b.lazy = append(b.lazy, lazy)
+	return len(b.s.steps) <= 256
+}
+
+// add appends the steps of a part of the tree; false where it is no row of steps.
+func (b *scanBuilder) add(x *syntax.Regexp) bool {
+	switch x.Op {
+	case syntax.OpEmptyMatch:
+		return true
+	case syntax.OpBeginText:
+		b.s.anchored = true
+		return len(b.s.steps) == 0 || !slices.ContainsFunc(b.s.steps, func(s scanStep) bool { return s.kind != scanMark })
+	case syntax.OpEndText:
+		return b.step(scanStep{kind: scanEnd}, false)
+	case syntax.OpLiteral:
+		return b.literal(x)
+	case syntax.OpConcat:
+		for _, sub := range x.Sub {
+			if !b.add(sub) {
+				return false
+			}
+		}
+		return true
+	case syntax.OpCapture:
+		return b.step(scanStep{kind: scanMark, mark: 2 * x.Cap}, false) && b.add(x.Sub[0]) &&
+			b.step(scanStep{kind: scanMark, mark: 2*x.Cap + 1}, false)
+	}
+	return b.run(x)
+}
+
+// literal appends a text; one in any case as runs of one character.
+func (b *scanBuilder) literal(x *syntax.Regexp) bool {
+	if x.Flags&syntax.FoldCase == 0 {
+		return b.step(scanStep{kind: scanLiteral, literal: string(x.Rune)}, false)
+	}
+	for _, r := range x.Rune {
+		if !b.step(scanStep{kind: scanRun, set: newRunSet(folded(r)), min: 1, max: 1}, false) {
+			return false
+		}
+	}
+	return true
+}
+
+// run appends a class of characters with its repetition.
+func (b *scanBuilder) run(x *syntax.Regexp) bool {
+	s := scanStep{kind: scanRun, min: 1, max: 1}
+	class := x
+	switch x.Op {
+	case syntax.OpStar:
+		s.min, s.max = 0, -1
+	case syntax.OpPlus:
+		s.max = -1
+	case syntax.OpQuest:
+		s.min = 0
+	case syntax.OpRepeat:
+		s.min, s.max = x.Min, x.Max
+	}
+	switch x.Op {
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		class = x.Sub[0]
+	}
+	switch {
+	case class.Op == syntax.OpCharClass:
+		s.set = newRunSet(class.Rune)
+	case class.Op == syntax.OpAnyCharNotNL:
+		s.set = newRunSet([]rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune})
+	case class.Op == syntax.OpAnyChar:
+		s.set = newRunSet([]rune{0, unicode.MaxRune})
+	case class.Op == syntax.OpLiteral && len(class.Rune) == 1 && class.Flags&syntax.FoldCase == 0:
+		s.set = newRunSet([]rune{class.Rune[0], class.Rune[0]})
+	case class.Op == syntax.OpLiteral && len(class.Rune) == 1:
+		s.set = newRunSet(folded(class.Rune[0]))
+	default:
+		return false
+	}
+	return b.step(s, x.Flags&syntax.NonGreedy != 0)
+}
+
+// folded is a character in all its cases, as pairs.
+func folded(r rune) []rune {
+	pairs := []rune{r, r}
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		pairs = append(pairs, f, f)
+	}
+	return pairs
+}
+
+func newRunSet(pairs []rune) *runSet {
+	set := &runSet{stop: -1}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		for r := pairs[i]; r <= pairs[i+1] && r < utf8.RuneSelf; r++ {
+			set.ascii[r] = true
+		}
+		if hi := pairs[i+1]; hi >= utf8.RuneSelf {
+			set.wide = append(set.wide, max(pairs[i], utf8.RuneSelf), hi)
+		}
+	}
+	all := len(set.wide) == 2 && set.wide[0] == utf8.RuneSelf && set.wide[1] == unicode.MaxRune
+	for c, in := range set.ascii {
+		if in {
+			continue
+		}
+		if set.stop >= 0 {
+			all = false
+		}
+		set.stop = c
+	}
+	if !all {
+		set.stop = -1
+	}
+	return set
+}
+
+// has tells whether a character is in the set.
+func (s *runSet) has(r rune) bool {
+	if r < utf8.RuneSelf {
+		return s.ascii[r]
+	}
+	for i := 0; i+1 < len(s.wide); i += 2 {
+		if r >= s.wide[i] && r <= s.wide[i+1] {
+			return true
+		}
+	}
+	return false
+}
+
+// meets tells whether two sets have a character in common.
+func (s *runSet) meets(t *runSet) bool {
+	for c := range s.ascii {
+		if s.ascii[c] && t.ascii[c] {
+			return true
+		}
+	}
+	for i := 0; i+1 < len(s.wide); i += 2 {
+		for k := 0; k+1 < len(t.wide); k += 2 {
+			if s.wide[i] <= t.wide[k+1] && t.wide[k] <= s.wide[i+1] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// settle decides how each run ends; false where that takes choices.
+func (b *scanBuilder) settle() bool {
+	for i := range b.s.steps {
+		s := &b.s.steps[i]
+		if s.kind != scanRun || s.min == s.max {
+			continue
+		}
+		next, sure := b.follow(i, s.set)
+		switch {
+		case sure && (next >= 0 || !b.lazy[i]):
+		case sure: // lazy, and nothing has to follow: as little as possible
+			s.max = s.min
+		case next < 0 || b.s.steps[next].kind != scanLiteral || s.max >= 0:
+			return false
+		default:
+			s.kind, s.literal = scanFarthest, b.s.steps[next].literal
+			if b.lazy[i] {
+				s.kind = scanNearest
+			}
+			b.s.loose = true
+		}
+	}
+	return true
+}
+
+// follow finds the step behind a run. sure tells that no character of the run's set can begin what follows, so that the
+// run has one possible end; next is -1 when nothing follows.
+func (b *scanBuilder) follow(i int, set *runSet) (next int, sure bool) {
+	next = -1
+	for k := i + 1; k < len(b.s.steps); k++ {
+		s := &b.s.steps[k]
+		switch s.kind {
+		case scanMark:
+			continue
+		case scanEnd:
+			return k, true
+		case scanLiteral:
+			r, _ := utf8.DecodeRuneInString(s.literal)
+			if next < 0 {
+				next = k
+			}
+			return next, !set.has(r)
+		}
+		if next < 0 {
+			next = k
+		}
+		if set.meets(s.set) {
+			return next, false
+		}
+		if s.min > 0 {
+			return next, true
+		}
+	}
+	return next, true
+}
+
+// maxStarts bounds the places at which a match is tried to begin, so that the time stays linear.
+const maxStarts = 64
+
+// match looks for the first match and notes its groups: 2*scanner.groups places, -1 for groups that took no part.
+func (s *scanner) match(text string, groups []int) scanResult {
+	start := 0
+	for range maxStarts {
+		if !s.anchored {
+			n := s.candidate(text[start:])
+			if n < 0 {
+				return scanNone
+			}
+			start += n
+		}
+		end, ok := s.at(text, start, groups)
+		if ok {
+			groups[0], groups[1] = start, end
+			return scanFound
+		}
+		if s.loose {
+			return s.doubt(text)
+		}
+		if s.anchored || start >= len(text) {
+			return scanNone
+		}
+		_, size := utf8.DecodeRuneInString(text[start:])
+		start += size
+	}
+	return scanUnknown
+}
+
+// doubt is the answer after choices that may have been the wrong ones: a text that lacks a literal does not match.
+func (s *scanner) doubt(text string) scanResult {
+	for i := range s.steps {
+		if st := &s.steps[i]; st.kind == scanLiteral && !strings.Contains(text, st.literal) {
+			return scanNone
+		}
+	}
+	return scanUnknown
+}
+
+// candidate is the next place where a match can begin; -1 for none.
+func (s *scanner) candidate(text string) int {
+	for i := range s.steps {
+		switch st := &s.steps[i]; {
+		case st.kind == scanMark:
+			continue
+		case st.kind == scanLiteral:
+			return strings.Index(text, st.literal)
+		case st.kind == scanRun && st.min > 0:
+			for at, r := range text {
+				if st.set.has(r) {
+					return at
+				}
+			}
+			return -1
+		}
+		break
+	}
+	return 0
+}
+
+// at matches from a place.
+func (s *scanner) at(text string, at int, groups []int) (end int, ok bool) {
+	for i := range groups {
+		groups[i] = -1
+	}
+	for i := range s.steps {
+		st := &s.steps[i]
+		switch st.kind {
+		case scanMark:
+			groups[st.mark] = at
+			continue
+		case scanLiteral:
+			if !strings.HasPrefix(text[at:], st.literal) {
+				return 0, false
+			}
+			at += len(st.literal)
+			continue
+		case scanEnd:
+			if at != len(text) {
+				return 0, false
+			}
+			continue
+		}
+		n := st.run(text[at:])
+		if n < 0 {
+			return 0, false
+		}
+		at += n
+	}
+	return at, true
+}
+
+// run is the length of the run at the begin of text; -1 when it is too short or the literal behind it does not come.
+func (st *scanStep) run(text string) int {
+	if st.kind == scanNearest {
+		return st.nearest(text)
+	}
+	n := 0
+	if st.max < 0 && st.min <= 1 {
+		if n = st.set.all(text); n < st.min {
+			return -1
+		}
+	} else if n = st.counted(text, st.max); n < 0 {
+		return -1
+	}
+	if st.kind != scanFarthest {
+		return n
+	}
+	least := st.counted(text, st.min)
+	if least < 0 {
+		return -1
+	}
+	k := strings.LastIndex(text[least:min(n+len(st.literal), len(text))], st.literal)
+	if k < 0 {
+		return -1
+	}
+	return least + k
+}
+
+// all is the length of all characters of the set at the begin of text.
+func (s *runSet) all(text string) int {
+	if s.stop >= 0 {
+		if n := strings.IndexByte(text, byte(s.stop)); n >= 0 {
+			return n
+		}
+		return len(text)
+	}
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if !s.ascii[c] {
+				return i
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !s.has(r) {
+			return i
+		}
+		i += size
+	}
+	return len(text)
+}
+
+// counted is the length of up to most characters of the set, most < 0 meaning all; -1 when they are fewer than the step
+// wants.
+func (st *scanStep) counted(text string, most int) int {
+	count, at := 0, 0
+	for at < len(text) && count != most {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if !st.set.has(r) {
+			break
+		}
+		at += size
+		count++
+	}
+	if count < st.min {
+		return -1
+	}
+	return at
+}
+
+// nearest is the length of the run up to the nearest occurrence of the literal behind it.
+func (st *scanStep) nearest(text string) int {
+	least := st.counted(text, st.min)
+	if least < 0 {
+		return -1
+	}
+	k := strings.Index(text[least:], st.literal)
+	if k < 0 || st.set.all(text[:least+k]) < least+k {
+		return -1
+	}
+	return least + k
+}
