@@ -94,11 +94,14 @@ func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error)
 	s := r.pin()
 	defer s.unpin()
 	group := pick(s.parts, all)
+	if all && len(s.parts) == 1 && !s.parts[0].meta.Unique && !s.schema.Options.AppendMode {
+		group = s.parts // with tombstones or rows that replace each other
+	}
 	if group == nil {
 		return false, nil
 	}
 	start := time.Now()
-	j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, minSeq: math.MaxUint64, pace: func() error { return e.pace(ctx) }}
+	j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, minSeq: math.MaxUint64, pace: func() error { return e.pace(ctx, r) }}
 	for _, p := range group {
 		j.runs = append(j.runs, &guardedRun{p.run, ctx, e, r, p})
 		j.minSeq, j.maxSeq = min(j.minSeq, p.meta.MinSeq), max(j.maxSeq, p.meta.MaxSeq)
@@ -142,18 +145,36 @@ func (j *partJob) relate(parts, group []*part) {
 	}
 }
 
-// pace lets flushes go first: a merge has time, writers have not.
-func (e *core) pace(ctx context.Context) error {
+// pace lets flushes and queries go first: a merge has time, writers and readers have not.
+func (e *core) pace(ctx context.Context, r *region) error {
 	for {
 		wait := e.room.wait()
 		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || !e.flushing.Load() {
-			return err
+			return cmp.Or(err, e.yield(ctx, r))
 		}
 		select {
 		case <-wait:
 		case <-ctx.Done():
 		case <-e.run.Done():
 		}
+	}
+}
+
+// yield gives the processor to scans that are under way: a merge then goes on at a fraction of its speed. It does not
+// when parts have piled up, which would make the scans themselves slower.
+func (e *core) yield(ctx context.Context, r *region) error {
+	if e.scanning.Load() == 0 || len(r.snap.Load().parts) > yieldParts {
+		return nil
+	}
+	t := time.NewTimer(yieldTime)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.run.Done():
+		return e.run.Err()
 	}
 }
 

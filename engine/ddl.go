@@ -168,8 +168,15 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 		}
 	}
 	r := tab.region
-	if retyped(tab.Schema, next) {
-		// Rows in memory have the old type: parts know how to read it as the new one.
+	appends := next.Options.AppendMode && !tab.Schema.Options.AppendMode
+	if appends {
+		if err := e.unify(ctx, r); err != nil {
+			return err
+		}
+	}
+	// Rows in memory have the old type, parts know how to read it as the new one; and they replace rows in parts.
+	empty := appends || retyped(tab.Schema, next)
+	if empty {
 		r.maintain.Lock()
 		defer r.maintain.Unlock()
 		if err := e.flushFrozen(ctx, r, true); err != nil {
@@ -178,8 +185,8 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if retyped(tab.Schema, next) && r.snap.Load().live.table.Rows() > 0 {
-		return status.New(status.RegionBusy, "table %s is being written to: a column's type cannot change now, try again", n)
+	if s := r.snap.Load(); empty && s.live.table.Rows() > 0 || appends && !unified(s.parts) {
+		return status.New(status.RegionBusy, "table %s is being written to: column types and append_mode cannot change now, try again", n)
 	}
 	if err := e.manifest.Apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
 		return err
@@ -212,6 +219,39 @@ func keepInitial(old, next *schema.Table) *schema.Table {
 		}
 	}
 	return &n
+}
+
+// unify merges all of a table's parts, so that rows that were replaced or deleted are gone and not only hidden: a table
+// that becomes append-only shows every row it has.
+func (e *core) unify(ctx context.Context, r *region) error {
+	if err := e.flushRegion(ctx, r); err != nil {
+		return err
+	}
+	for again := true; again; {
+		var err error
+		if again, err = e.mergeOnce(ctx, r, true); err != nil {
+			return err
+		}
+	}
+	if parts := r.snap.Load().parts; !unified(parts) {
+		return status.New(status.Unsupported, "append_mode cannot be switched on: the table has more rows than one part may hold (%d), so that replaced rows would come back", maxMergeRows)
+	}
+	return nil
+}
+
+// unified tells whether no row of the parts replaces or deletes another.
+func unified(parts []*part) bool {
+	for i, p := range parts {
+		for _, o := range parts[:i] {
+			if p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime {
+				return false
+			}
+		}
+		if !p.meta.Unique {
+			return false
+		}
+	}
+	return true
 }
 
 // retyped tells whether a column that both schemas have changes its type.

@@ -23,6 +23,10 @@ const (
 	mergeParts = 8
 	// maxMergeRows bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten.
 	maxMergeRows = 32 << 20
+	// yieldTime is how long a merge stands still after a batch, a millisecond or two of work, while scans are under way.
+	yieldTime = 5 * time.Millisecond
+	// yieldParts is the number of a table's parts past which merging them is more urgent than scanning them.
+	yieldParts = 6 * mergeParts
 	// spaceCheck is how old the knowledge of free space may be.
 	spaceCheck = 500 * time.Millisecond
 	// retryFlush is the pause after a flush that failed.

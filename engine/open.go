@@ -38,6 +38,7 @@ type core struct {
 	closed   atomic.Bool
 	calls    sync.RWMutex // held for reading by calls of the public face
 	flushing atomic.Bool  // the flush loop is at work: merges wait
+	scanning atomic.Int64 // scans that are open: merges yield
 
 	spaceMu  sync.Mutex // protects the next two
 	spaceAt  time.Time

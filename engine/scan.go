@@ -56,6 +56,7 @@ func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	s.snap = s.r.pin()
+	e.scanning.Add(1)
 	s.cut()
 	return s, nil
 }
@@ -385,7 +386,12 @@ func extreme(a, b *vector.Vector, sign int) *vector.Vector {
 	return a
 }
 
-func (s *tableScan) unpin() { s.pinned.Do(s.snap.unpin) }
+func (s *tableScan) unpin() {
+	s.pinned.Do(func() {
+		s.e.scanning.Add(-1)
+		s.snap.unpin()
+	})
+}
 
 // damage sets a part aside when err says that it does not hold what it claims: this query fails with a message that
 // names file and block, the following ones are served from the rest.

@@ -79,3 +79,19 @@ func TestNewestStopsEarly(t *testing.T) {
 		t.Errorf("got %v %v %v", o.rows, err, o.err)
 	}
 }
+
+// TestAppendModeKeepsWhatIsGone holds that rows replaced or deleted before a table became append-only do not come back.
+func TestAppendModeKeepsWhatIsGone(t *testing.T) {
+	for _, flush := range []string{"", "; ADMIN flush_table('t')"} {
+		x := New(openStore(t), Options{Workers: 1})
+		s := &Session{}
+		script(t, x, s, "CREATE TABLE t (ts TIMESTAMP TIME INDEX, v INT); INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)"+flush)
+		script(t, x, s, "INSERT INTO t VALUES (1, 11)"+flush)
+		script(t, x, s, "DELETE FROM t WHERE ts = 2"+flush)
+		script(t, x, s, "ALTER TABLE t SET 'append_mode' = 'true'; INSERT INTO t VALUES (3, 31)"+flush)
+		o, err := answer(x, s, "SELECT v FROM t ORDER BY v", false)
+		if err != nil || o.err != nil || !reflect.DeepEqual(o.rows, [][]string{{"11"}, {"30"}, {"31"}}) {
+			t.Errorf("flush %q: got %v %v %v", flush, o.rows, err, o.err)
+		}
+	}
+}

@@ -79,8 +79,8 @@ type Result struct {
 type Options struct {
 	// Workers is the number of goroutines of one query. Default: the number of processors.
 	Workers int
-	// MemoryLimit bounds the bytes that one query keeps. Default: exec's.
-	MemoryLimit int64
+	// Memory is what all queries together may keep. Default: exec's.
+	Memory *exec.Pool
 	// Version is what version() and build_info answer.
 	Version string
 	Now     func() time.Time

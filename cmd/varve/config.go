@@ -22,6 +22,7 @@ type Config struct {
 	DefaultTimezone           string
 	AutoCreateTable           bool
 	UserProvider              string
+	MemoryLimit               string
 	InitRegionsInBackground   bool
 	InitRegionsParallelism    int
 	MaxConcurrentQueries      int
@@ -60,8 +61,8 @@ type Config struct {
 		MemoryPool  string
 	}
 	Process struct {
-		MemoryLimit Size
-		GCPercent   int
+		HeapTarget Size
+		GCPercent  int
 	}
 }
 
@@ -298,20 +299,4 @@ func printDuration(d time.Duration) string {
 		return "0s"
 	}
 	return timefmt.FormatDuration(int64(d))
-}
-
-// memoryPool is the bytes that queries may use together: a size, or a share of the memory limit.
-func (c *Config) memoryPool() int64 {
-	if share, ok := strings.CutSuffix(c.Query.MemoryPool, "%"); ok {
-		percent, err := strconv.ParseFloat(share, 64)
-		if err != nil {
-			return 0 // the key's check did not let it through
-		}
-		return int64(float64(c.Process.MemoryLimit) * percent / 100)
-	}
-	size, err := ParseSize(c.Query.MemoryPool)
-	if err != nil {
-		return 0
-	}
-	return int64(size)
 }

@@ -28,6 +28,7 @@ func (c *Config) keys() []key {
 		{"default_timezone", &c.DefaultTimezone, "UTC", func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
 		{"auto_create_table", &c.AutoCreateTable, "true", nil},
 		{"user_provider", &c.UserProvider, "", nil},
+		{"memory_limit", &c.MemoryLimit, "50%", c.checkMemory},
 		{"init_regions_in_background", &c.InitRegionsInBackground, "false", nil},
 		{"init_regions_parallelism", &c.InitRegionsParallelism, "16", atLeast(&c.InitRegionsParallelism, 1)},
 		{"max_concurrent_queries", &c.MaxConcurrentQueries, "0", atLeast(&c.MaxConcurrentQueries, 0)},
@@ -61,9 +62,9 @@ func (c *Config) keys() []key {
 		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},
 
 		{"query.parallelism", &c.Query.Parallelism, "0", atLeast(&c.Query.Parallelism, 0)},
-		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkPool(c.Query.MemoryPool) }},
+		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkShare(c.Query.MemoryPool) }},
 
-		{"process.memory_limit", &c.Process.MemoryLimit, "448MiB", nil},
+		{"process.heap_target", &c.Process.HeapTarget, "448MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
 		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},
 	}
 }
@@ -235,18 +236,6 @@ func oneOf(s *string, values ...string) func() error {
 		}
 		return nil
 	}
-}
-
-func checkPool(text string) error {
-	share, isShare := strings.CutSuffix(text, "%")
-	if !isShare {
-		_, err := ParseSize(text)
-		return err
-	}
-	if n, err := strconv.ParseFloat(share, 64); err != nil || n <= 0 || n > 100 {
-		return fmt.Errorf("a size such as 256MiB or a share such as 50%% is wanted")
-	}
-	return nil
 }
 
 // writePolicy reads wait, wait(30s) or fail: how long a write may wait for room.

@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -26,6 +24,7 @@ import (
 	"varve/server/ingest"
 	"varve/server/query"
 	"varve/sqlexec"
+	"varve/sqlexec/exec"
 )
 
 // serveCommand is varve serve.
@@ -78,23 +77,11 @@ func (s *serveCommand) run(io streams) error {
 		return &configError{fmt.Sprintf("logging.level: %v", err)}
 	}
 	logs := newLogs(io.err, config.Logging.Format, level)
-	limitMemory(config)
 	n, err := open(config, logs)
 	if err != nil {
 		return err
 	}
 	return n.serve(s, io, logs)
-}
-
-// limitMemory tells the collector how much memory the process should take. An environment that sets GOGC or GOMEMLIMIT
-// itself is left alone.
-func limitMemory(c *Config) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(c.Process.GCPercent)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" && c.Process.MemoryLimit > 0 {
-		debug.SetMemoryLimit(int64(c.Process.MemoryLimit))
-	}
 }
 
 // node is everything that runs: the store, the server, its listener.
@@ -122,11 +109,12 @@ func open(c *Config, logs *logs) (*node, error) {
 	if n.ln, err = net.Listen("tcp", c.HTTP.Addr); err != nil {
 		return nil, listenError(c.HTTP.Addr, err)
 	}
+	m := c.memory()
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: c.Storage.DataHome, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
-		FlushBytes: int64(c.Storage.FlushBytes), FlushAge: c.Storage.FlushAge, MemtableLimit: int64(c.Storage.MemtableLimit),
-		WriteWait: c.Storage.WriteWait, CacheBytes: int64(c.Storage.CacheBytes), MinFree: int64(c.Storage.MinFree),
+		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables,
+		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: int64(c.Storage.MinFree),
 		Parallelism: c.InitRegionsParallelism, Logger: logs.logger("engine"),
 	})
 	if err != nil {
@@ -152,7 +140,7 @@ func listenError(addr string, err error) error {
 // newServer wires the rooms together.
 func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Server, error) {
 	sql := sqlexec.New(n.store, sqlexec.Options{
-		Workers: c.Query.Parallelism, MemoryLimit: c.memoryPool(), Version: version, Logger: logs.logger("sqlexec"),
+		Workers: c.Query.Parallelism, Memory: exec.NewPool(c.memory().queries, startCollector(c).follow), Version: version, Logger: logs.logger("sqlexec"),
 	})
 	policy, err := writePolicy(c.WriteBytesExhaustedPolicy)
 	if err != nil {

@@ -74,6 +74,7 @@ func (c *Ctx) replyError(err error, as int) {
 	switch {
 	case errors.As(err, &r):
 		c.Text(r.Status, r.Text)
+		c.retryLater(r.Status)
 		if r.Close {
 			c.SetConnectionClose()
 		}
@@ -112,7 +113,18 @@ func (c *Ctx) replyError(err error, as int) {
 	if as == 0 {
 		as = HTTPStatus(code)
 	}
+	c.retryLater(as)
 	c.JSON(as, append(body, '}'))
+}
+
+// retryAfter is the number of seconds after which a request that was refused for want of room may come again.
+const retryAfter = "1"
+
+// retryLater tells clients of an overloaded server when to come again.
+func (c *Ctx) retryLater(status int) {
+	if status == 429 || status == 503 {
+		c.Response.Header.Set("Retry-After", retryAfter)
+	}
 }
 
 func isTimeout(err error) bool {

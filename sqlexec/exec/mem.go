@@ -7,33 +7,78 @@ import (
 	"varve/engine/vector"
 )
 
-// DefaultMemory is what one query may keep when nothing else is said: half of what a small machine has for the server.
+// DefaultMemory is what queries may keep together when nothing else is said.
 const DefaultMemory = 1 << 30
 
-// Budget counts the bytes that the sinks of one query keep. Safe for concurrent use. The nil budget has no limit.
-type Budget struct {
-	limit int64
-	used  atomic.Int64
+// Pool is the memory that all queries share. Safe for concurrent use.
+type Pool struct {
+	limit   int64
+	used    atomic.Int64
+	changed func(bytes int64)
 }
 
-// NewBudget makes a budget; limit 0 is DefaultMemory.
-func NewBudget(limit int64) *Budget {
+// NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken after
+// each change.
+func NewPool(limit int64, changed func(bytes int64)) *Pool {
 	if limit <= 0 {
 		limit = DefaultMemory
 	}
-	return &Budget{limit: limit}
+	return &Pool{limit: limit, changed: changed}
 }
+
+// Used is the number of bytes taken by running queries.
+func (p *Pool) Used() int64 { return p.used.Load() }
+
+// Limit is the number of bytes that queries may take together.
+func (p *Pool) Limit() int64 { return p.limit }
+
+// take changes what is taken; false when the pool does not have it.
+func (p *Pool) take(bytes int64) bool {
+	used := p.used.Add(bytes)
+	if bytes > 0 && used > p.limit {
+		p.used.Add(-bytes)
+		return false
+	}
+	if p.changed != nil {
+		p.changed(used)
+	}
+	return true
+}
+
+// Budget counts the bytes that the sinks of one query keep. Safe for concurrent use. The nil budget has no limit.
+type Budget struct {
+	pool *Pool
+	used atomic.Int64
+}
+
+// Budget makes the budget of a query that draws from the pool until it is closed.
+func (p *Pool) Budget() *Budget { return &Budget{pool: p} }
+
+// NewBudget makes a budget of its own; limit 0 is DefaultMemory.
+func NewBudget(limit int64) *Budget { return NewPool(limit, nil).Budget() }
 
 // Reserve takes bytes; RuntimeResourcesExhausted when they are not there.
 func (b *Budget) Reserve(bytes int64) error {
 	if b == nil {
 		return nil
 	}
-	if used := b.used.Add(bytes); used > b.limit {
+	if !b.pool.take(bytes) {
+		if others := b.pool.Used() - b.Used(); others > b.pool.limit/2 {
+			return status.New(status.RuntimeResourcesExhausted,
+				"queries may keep %d MiB of memory together, and others that are running keep %d MiB: try again later", b.pool.limit>>20, others>>20)
+		}
 		return status.New(status.RuntimeResourcesExhausted,
-			"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.limit>>20)
+			"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
 	}
+	b.used.Add(bytes)
 	return nil
+}
+
+// Close gives everything back. The query keeps nothing any more.
+func (b *Budget) Close() {
+	if b != nil {
+		b.pool.take(-b.used.Swap(0))
+	}
 }
 
 // Used is the number of bytes taken.

@@ -14,17 +14,20 @@ import (
 
 // Physical is what running a plan needs.
 type Physical struct {
-	Engine      *engine.Engine
-	Context     *expr.Context
-	Workers     int   // goroutines of one pipeline; 0: one per processor
-	MemoryLimit int64 // bytes that the query may keep; 0: exec's default
-	Stats       *scan.Stats
+	Engine  *engine.Engine
+	Context *expr.Context
+	Workers int        // goroutines of one pipeline; 0: one per processor
+	Memory  *exec.Pool // what queries may keep; nil: exec's default
+	Stats   *scan.Stats
 }
 
 // Run starts an optimized plan: everything below the last breaker runs now, the rest as the rows are read. The caller
 // closes the reader.
 func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
-	r := &runner{ctx: ctx, p: p, budget: exec.NewBudget(p.MemoryLimit)}
+	if p.Memory == nil {
+		p.Memory = exec.NewPool(0, nil)
+	}
+	r := &runner{ctx: ctx, p: p, budget: p.Memory.Budget()}
 	s, err := r.build(n)
 	if err != nil {
 		r.close()
@@ -63,6 +66,7 @@ func (r *runner) close() {
 		s.Close()
 	}
 	r.scans = nil
+	r.budget.Close()
 }
 
 // filter puts conditions over a stream.

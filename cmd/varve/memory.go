@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// memory is how the limit of the process is shared out.
+type memory struct {
+	limit     int64 // of the process
+	memtables int64 // rows in memory; writers wait at it
+	flush     int64 // rows of one table that make a part
+	cache     int64 // decoded blocks
+	queries   int64 // kept by all running queries together
+}
+
+// memory shares the limit out: configured sizes hold as far as they fit into the shares of a small machine.
+func (c *Config) memory() memory {
+	m := memory{limit: c.memoryLimit()}
+	m.memtables = min(int64(c.Storage.MemtableLimit), m.limit/4)
+	m.flush = min(int64(c.Storage.FlushBytes), max(m.memtables/4, 1<<20))
+	m.cache = min(int64(c.Storage.CacheBytes), m.limit/8)
+	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
+	return m
+}
+
+// memoryLimit is what memory_limit comes to on this machine.
+func (c *Config) memoryLimit() int64 { return sizeOrShare(c.MemoryLimit, machineMemory()) }
+
+// minMemory is the least memory_limit that a server can live in.
+const minMemory = 64 << 20
+
+// checkMemory refuses limits that leave no room.
+func (c *Config) checkMemory() error {
+	if err := checkShare(c.MemoryLimit); err != nil {
+		return err
+	}
+	if c.memoryLimit() < minMemory {
+		return fmt.Errorf("at least %s is wanted", Size(minMemory))
+	}
+	return nil
+}
+
+// sizeOrShare is a size, or a share such as 50% of a whole. The text has been checked.
+func sizeOrShare(text string, whole int64) int64 {
+	if share, ok := strings.CutSuffix(text, "%"); ok {
+		percent, _ := strconv.ParseFloat(share, 64)
+		return int64(float64(whole) * percent / 100)
+	}
+	size, _ := ParseSize(text)
+	return int64(size)
+}
+
+func checkShare(text string) error {
+	share, isShare := strings.CutSuffix(text, "%")
+	if !isShare {
+		_, err := ParseSize(text)
+		return err
+	}
+	if n, err := strconv.ParseFloat(share, 64); err != nil || n <= 0 || n > 100 {
+		return fmt.Errorf("a size such as 256MiB or a share such as 50%% is wanted")
+	}
+	return nil
+}
+
+// machineMemory is the memory of the machine or, if smaller, what the process's control group may take.
+func machineMemory() int64 {
+	total := int64(1 << 30) // when the system does not tell: a small machine
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err == nil {
+		total = int64(info.Totalram) * int64(info.Unit)
+	}
+	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
+			total = min(total, n)
+		}
+	}
+	return total
+}
+
+// collector tells the garbage collector how large the heap may grow. Most of the time that is process.heap_target, so
+// that a server that only takes rows in stays small; while queries keep more, the heap may grow with them, up to the
+// memory limit, instead of being collected over and over.
+type collector struct {
+	target, limit int64
+	mu            sync.Mutex // protects what follows
+	told          int64
+}
+
+// collectorStep is the change of what queries keep that is passed on: telling the collector stops the world for a moment.
+const collectorStep = 32 << 20
+
+// startCollector sets the collector up. An environment that sets GOGC or GOMEMLIMIT itself is left alone.
+func startCollector(c *Config) *collector {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(c.Process.GCPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return nil
+	}
+	limit := c.memoryLimit() / 10 * 9
+	g := &collector{target: min(int64(c.Process.HeapTarget), limit), limit: limit, told: -collectorStep}
+	g.follow(0)
+	return g
+}
+
+// follow takes over how many bytes queries keep. What they let go of is garbage for a while, and tables that grow are
+// copied: twice as much is given.
+func (g *collector) follow(bytes int64) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if step := bytes - g.told; step < collectorStep && step > -collectorStep && bytes != 0 || bytes == g.told {
+		return
+	}
+	g.told = bytes
+	debug.SetMemoryLimit(min(g.target+2*bytes, g.limit))
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+func TestMemoryIsSharedOut(t *testing.T) {
+	for _, c := range []struct {
+		limit                     string
+		memtables, cache, queries int64
+	}{
+		{"512MiB", 128 << 20, 64 << 20, 256 << 20},
+		{"1GiB", 256 << 20, 128 << 20, 512 << 20},
+		{"16GiB", 256 << 20, 128 << 20, 8 << 30}, // configured sizes are not stretched
+	} {
+		config, err := loadConfig("", []string{"VARVE_MEMORY_LIMIT=" + c.limit}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := config.memory()
+		if m.memtables != c.memtables || m.cache != c.cache || m.queries != c.queries {
+			t.Errorf("memory_limit %s: %+v, want %d, %d, %d", c.limit, m, c.memtables, c.cache, c.queries)
+		}
+		if m.flush > m.memtables/4 {
+			t.Errorf("memory_limit %s: parts are made of %d bytes, memtables hold %d", c.limit, m.flush, m.memtables)
+		}
+	}
+}
+
+func TestMemoryLimitDefaultsToHalfOfTheMachine(t *testing.T) {
+	config, err := loadConfig("", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, machine := config.memoryLimit(), machineMemory(); got != machine/2 || machine < minMemory {
+		t.Errorf("limit %d on a machine of %d", got, machine)
+	}
+}
+
+func TestMemoryLimitIsChecked(t *testing.T) {
+	for _, bad := range []string{"1MiB", "0%", "120%", "much"} {
+		if _, err := loadConfig("", []string{"VARVE_MEMORY_LIMIT=" + bad}, nil); err == nil {
+			t.Errorf("memory_limit = %s is taken", bad)
+		}
+	}
+}
+
+func TestCollectorFollowsQueries(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	g := &collector{target: 400 << 20, limit: 1000 << 20, told: -collectorStep}
+	for _, c := range []struct{ bytes, want int64 }{
+		{0, 400 << 20},
+		{10 << 20, 400 << 20}, // below the step
+		{100 << 20, 600 << 20},
+		{110 << 20, 600 << 20},
+		{600 << 20, 1000 << 20},
+		{0, 400 << 20},
+	} {
+		g.follow(c.bytes)
+		if got := debug.SetMemoryLimit(-1); got != c.want {
+			t.Errorf("queries keep %d MiB: the heap may take %d MiB, want %d", c.bytes>>20, got>>20, c.want>>20)
+		}
+	}
+	var none *collector
+	none.follow(1 << 30)
+}

@@ -1,0 +1,42 @@
+package exec
+
+import (
+	"strings"
+	"testing"
+
+	"varve/engine/status"
+)
+
+func TestPoolIsShared(t *testing.T) {
+	var told int64
+	p := NewPool(100, func(bytes int64) { told = bytes })
+	a, b := p.Budget(), p.Budget()
+	if err := a.Reserve(60); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Reserve(40); err != nil {
+		t.Fatal(err)
+	}
+	if told != 100 || p.Used() != 100 {
+		t.Errorf("%d bytes taken, told %d", p.Used(), told)
+	}
+	err := b.Reserve(1)
+	if status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "others") {
+		t.Errorf("more than the pool has, most of it with others: %v", err)
+	}
+	if err := a.Reserve(1); status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "the query needs") {
+		t.Errorf("more than the pool has: %v", err)
+	}
+	a.Close()
+	a.Close()
+	if p.Used() != 40 || told != 40 || a.Used() != 0 {
+		t.Errorf("%d bytes taken after a query ended, told %d", p.Used(), told)
+	}
+	if err := b.Reserve(60); err != nil {
+		t.Errorf("what another query gave back: %v", err)
+	}
+	b.Close()
+	if p.Used() != 0 {
+		t.Errorf("%d bytes left over", p.Used())
+	}
+}
