@@ -119,6 +119,9 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 			r.bad(number, name, 0, "frames before this segment are missing")
 		}
 		r.close(h.first, number, 0)
+		if r.last == 0 && h.first > 0 { // the oldest segment: what came before it was truncated, not lost
+			r.last = h.first - 1
+		}
 	}
 	for off < len(src) {
 		f, length, _, ok := ReadFrame(src[off:])

@@ -382,6 +382,38 @@ func TestTornTailIsSilent(t *testing.T) {
 	}
 }
 
+// TestTornFirstFrameOfTheOldestSegment: the segments before it were truncated, and nothing in it was synced.
+func TestTornFirstFrameOfTheOldestSegment(t *testing.T) {
+	for cut := range FrameHead + 1 {
+		fs := vfs.NewMem()
+		l := openLog(t, fs, Options{FileSize: 1})
+		replayAll(t, l)
+		at := appendAll(t, l, "a", "b", "c")
+		if err := l.Truncate(at[2]); err != nil {
+			t.Fatal(err)
+		}
+		closeLog(t, l)
+		name := path.Join(dir, segmentName(at[2].Segment()))
+		if err := fs.Truncate(name, segmentHead+cut); err != nil {
+			t.Fatal(err)
+		}
+		l = openLog(t, fs, Options{})
+		_, r := replayAll(t, l)
+		if len(r.Damaged) != 0 {
+			t.Errorf("cut %d: damage %v", cut, r.Damaged)
+		}
+		appendAll(t, l, "d")
+		closeLog(t, l)
+		l = openLog(t, fs, Options{})
+		got, r := replayAll(t, l)
+		checkRecords(t, got, "d")
+		if len(r.Damaged) != 0 {
+			t.Errorf("cut %d, after another record: damage %v", cut, r.Damaged)
+		}
+		closeLog(t, l)
+	}
+}
+
 func TestDamagedSegmentIsSetAside(t *testing.T) {
 	fs := vfs.NewMem()
 	l := openLog(t, fs, Options{FileSize: 1})
