@@ -31,7 +31,7 @@ type Program struct {
 // stage is a processor of a program.
 type stage struct {
 	processor.Processor
-	any bool // takes contexts that are not objects
+	script *processor.Script // the processor, when it is a script: it takes contexts that are not objects
 }
 
 // suffixSlot is the slot of the table suffix variable; the slots before are those of the options.
@@ -60,7 +60,8 @@ func Compile(text []byte) (*Program, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.stages = append(p.stages, stage{compiled, processor.TakesAny(compiled)})
+		script, _ := compiled.(*processor.Script)
+		p.stages = append(p.stages, stage{compiled, script})
 	}
 	if d.dispatcher != nil {
 		if p.dispatcher, err = compileDispatcher(d.dispatcher, p.names); err != nil {

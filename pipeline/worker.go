@@ -141,18 +141,13 @@ func (w *worker) run(p *Program, v value.Value, suffix string, depth int) error 
 		return w.identity(v, suffix)
 	}
 	e := w.event(p)
-	e.Load(v)
-	for i := range p.stages {
-		if !p.stages[i].any && !e.IsObject() {
-			return processor.ErrNotObject
-		}
-		if err := p.stages[i].Run(e); err != nil {
-			return err
-		}
-		if e.Discarded() {
-			c.dropped++
-			return nil
-		}
+	done, err := p.process(e, v)
+	if err != nil {
+		return err
+	}
+	if !done {
+		c.dropped++
+		return nil
 	}
 	if !e.IsObject() {
 		return w.many(p, e, suffix)
@@ -163,6 +158,28 @@ func (w *worker) run(p *Program, v value.Value, suffix string, depth int) error 
 		}
 	}
 	return w.row(p, e, suffix)
+}
+
+// process takes a context through the processors; ok is false when the entry is dropped. Scripts that come first work on
+// the context as it is, the others on slots.
+func (p *Program) process(e *processor.Event, v value.Value) (ok bool, err error) {
+	stages := p.stages
+	for len(stages) > 0 && stages[0].script != nil {
+		if v, err = stages[0].script.Apply(e, v); err != nil || v.IsNull() {
+			return false, err
+		}
+		stages = stages[1:]
+	}
+	e.Load(v)
+	for i := range stages {
+		if stages[i].script == nil && !e.IsObject() {
+			return false, processor.ErrNotObject
+		}
+		if err := stages[i].Run(e); err != nil || e.Discarded() {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // dispatch hands an event over to the pipeline of a rule.

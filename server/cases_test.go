@@ -26,16 +26,7 @@ import (
 )
 
 // later names the cases that need what later issues bring, with the reason.
-var later = map[string]string{
-	"pipeline/vrl/vrl-conditional":       "the processor that runs scripts",
-	"pipeline/vrl/vrl-table-suffix":      "the processor that runs scripts",
-	"pipeline/vrl/vrl-one-to-many":       "the processor that runs scripts",
-	"pipeline/vrl/vrl-empty-array":       "the processor that runs scripts",
-	"pipeline/vrl/vrl-array-of-scalars":  "the processor that runs scripts",
-	"pipeline/vrl/vrl-result-not-object": "the processor that runs scripts",
-	"pipeline/vrl/vrl-syntax-error":      "the processor that runs scripts",
-	"pipeline/vrl/vrl-regex-result":      "the processor that runs scripts",
-}
+var later = map[string]string{}
 
 // real starts a server on a real store in a directory of the test.
 func real(t *testing.T, change func(*Options)) *house {

@@ -6,6 +6,7 @@ import (
 
 	"varve/engine/status"
 	"varve/pipeline/value"
+	"varve/pipeline/vrl"
 )
 
 // Names gives every key that a document names a slot. It grows while the document is compiled and is immutable after.
@@ -65,6 +66,7 @@ type Event struct {
 	guess  []guess // by position of a key in the last entry
 	spans  []span  // scratch of matching
 	groups []int   // scratch of regular expressions
+	frames map[*vrl.Program]*vrl.Frame
 }
 
 // guess is the key that came at a position last, with its slot, -1 for none.

@@ -29,7 +29,7 @@ func init() {
 		"cmcd": newCMCD, "csv": newCSV, "date": newDate, "decolorize": newDecolorize, "digest": newDigest, "dissect": newDissect,
 		"epoch": newEpoch, "filter": newFilter, "gsub": newGsub, "join": newJoin, "json_parse": newJSONParse,
 		"json_path": newJSONPath, "letter": newLetter, "regex": newRegex, "select": newSelect,
-		"simple_extract": newSimpleExtract, "urlencoding": newURLEncoding,
+		"simple_extract": newSimpleExtract, "urlencoding": newURLEncoding, "vrl": newVRL,
 	}
 }
 
@@ -173,6 +173,3 @@ func Times(p Processor) []Time {
 	}
 	return times
 }
-
-// TakesAny tells whether a processor takes contexts that are not objects.
-func TakesAny(Processor) bool { return false }
