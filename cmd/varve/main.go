@@ -28,6 +28,7 @@ var (
 // commandLine is the model of the command line.
 type commandLine struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
+	VRL     vrlCommand     `cmd:"" name:"vrl" help:"Run a script of the vrl processor over events."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 	Help    helpCommand    `cmd:"" help:"Print help for a command."`
 }
@@ -71,11 +72,17 @@ func run(args []string, io streams) int {
 		return exited // help was printed
 	}
 	if err != nil {
-		return complain(io.err, &usageError{err})
+		code := complain(io.err, &usageError{err})
+		if isVRL(args) {
+			return vrlUsage
+		}
+		return code
 	}
 	switch parsed.Command() {
 	case "serve":
 		err = line.Serve.run(io)
+	case "vrl":
+		return line.VRL.run(os.Stdin, io)
 	case "version":
 		err = line.Version.run(io.out)
 	}

@@ -1,6 +1,8 @@
 package vrl
 
 import (
+	"fmt"
+
 	"varve/pipeline/value"
 )
 
@@ -150,4 +152,18 @@ func distance(a, b string, limit int) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// ParsePath reads a path below the event or, with meta, below the metadata, as a script writes it: .a."b c"[0], %x.
+func ParsePath(text string) (path value.Path, meta bool, err error) {
+	items := parse(text)
+	if len(items) == 1 {
+		if items[0].fault != nil {
+			return nil, false, fmt.Errorf("%q is no path: %s", text, items[0].fault.Labels[0].Text)
+		}
+		if n, ok := items[0].expr.(*pathNode); ok && n.base == nil {
+			return n.path, n.meta, nil
+		}
+	}
+	return nil, false, fmt.Errorf("%q is no path: one begins with . or %%", text)
 }
