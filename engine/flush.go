@@ -223,6 +223,17 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 	if hidden {
 		spec.Columns = append(slices.Clone(columns), schema.SequenceColumn, schema.KindColumn)
 	}
+	parts, key, err := j.spliceable()
+	if err != nil {
+		return sst.Meta{}, false, err
+	}
+	if parts != nil {
+		if err := j.writeSpliced(w, spec, parts, key); err != nil {
+			return sst.Meta{}, false, err
+		}
+		meta, err := w.Finish()
+		return meta, false, err
+	}
 	walk, err := mergeRuns(j.runs, spec, j.mode)
 	if err != nil {
 		return sst.Meta{}, false, err
@@ -248,8 +259,16 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 
 // writeSeries writes the rows of the walk's current series, if any are left of it.
 func (j *partJob) writeSeries(w *sst.Writer, key []byte, walk *merged) error {
+	return j.writeRows(w, walk, func() error {
+		j.any = true
+		return w.Series(key)
+	})
+}
+
+// writeRows writes the rows of the walk's current series; begin is called before the first, nil: nothing is to be done.
+func (j *partJob) writeRows(w *sst.Writer, walk *merged, begin func() error) error {
 	var b vector.Batch
-	for begun := false; ; begun = true {
+	for {
 		if j.pace != nil {
 			if err := j.pace(); err != nil {
 				return err
@@ -259,11 +278,11 @@ func (j *partJob) writeSeries(w *sst.Writer, key []byte, walk *merged) error {
 		if err != nil || !ok {
 			return err
 		}
-		if !begun {
-			j.any = true
-			if err := w.Series(key); err != nil {
+		if begin != nil {
+			if err := begin(); err != nil {
 				return err
 			}
+			begin = nil
 		}
 		if err := w.Write(&b); err != nil {
 			return err

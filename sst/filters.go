@@ -90,6 +90,7 @@ const filterMark = 1 << 31
 type blockEncoder struct {
 	*encoding.Encoder
 	tokens index.Tokens
+	dec    encoding.Decoder // of blocks that are spliced
 }
 
 // gather fills tokens with those of n rows that were encoded as page; false when the block needs no filter.

@@ -13,17 +13,26 @@ type seriesWalk struct {
 	projector
 	table   *seriesTable
 	keys    *keyWalk
-	next    int  // series that Next looks at
-	end     int  // series behind the last
-	row, to int  // rows of the current series not yet looked at
-	block   int  // block at hand
-	passing bool // the block at hand has rows that pass
+	next    int                    // series that Next looks at
+	end     int                    // series behind the last
+	row, to int                    // rows of the current series not yet looked at
+	within  struct{ from, to int } // rows of the part to walk over
+	block   int                    // block at hand
+	passing bool                   // the block at hand has rows that pass
 	list    []uint32
 	given   bool // list is being given out
 }
 
 // Series gives a walk over the series with rows that pass. Pieces and Newest are not regarded.
 func (r *run) Series(spec *scan.Spec) (scan.Series, error) {
+	w, err := r.walk(spec)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
 	k, err := r.p.picker(spec)
 	if err != nil {
 		return nil, err
@@ -33,6 +42,7 @@ func (r *run) Series(spec *scan.Spec) (scan.Series, error) {
 		return nil, err
 	}
 	w := &seriesWalk{projector: projector{picker: k}, table: t, block: -1}
+	w.within.to = r.Rows()
 	if err := w.project(); err != nil {
 		return nil, err
 	}
@@ -60,6 +70,7 @@ func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
 			continue
 		}
 		w.row, w.to = w.table.rows(w.next)
+		w.row, w.to = max(w.row, w.within.from), min(w.to, w.within.to)
 		found, err := w.advance()
 		if err != nil {
 			return nil, false, err

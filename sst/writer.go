@@ -45,6 +45,7 @@ type Writer struct {
 	at       uint64 // bytes written
 	buffered int
 	lastTime int64
+	sources  map[*Part]*spliced // parts that blocks were taken over from
 	err      error
 }
 
@@ -229,6 +230,12 @@ func (w *Writer) closeBlock() error {
 		return fmt.Errorf("a part takes at most %d blocks", maxBlocks)
 	}
 	w.encodeBlock(n, block)
+	return w.endBlock(n)
+}
+
+// endBlock notes a block of n rows whose columns are encoded.
+func (w *Writer) endBlock(n int) error {
+	block := len(w.dir.rows)
 	w.dir.rows = append(w.dir.rows, uint64(n))
 	t := w.cols[w.time].zones
 	w.dir.minTime = append(w.dir.minTime, uint64(t.Min.Ints[block]))

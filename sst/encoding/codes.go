@@ -1,6 +1,10 @@
 package encoding
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"varve/engine/vector"
+)
 
 // Dictionary codes:
 //
@@ -83,4 +87,41 @@ func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
 	if len(dst) > 0 && uint64(greatest) >= uint64(k) {
 		r.fail("code %d of %d", greatest, k)
 	}
+}
+
+// AppendCodes appends a block of n rows that was decoded to codes of another part's dictionary, translated to this one's.
+// to holds, for each value of the other, its code here plus one, 0 where that is not known yet. false: the values do not
+// all fit, or v is otherwise; nothing is appended then.
+func (e *Encoder) AppendCodes(dst []byte, v *vector.Vector, n int, shared *Dictionary, to []uint32) (_ []byte, ok bool) {
+	e.sharedCodes = e.sharedCodes[:0]
+	if v.Form != vector.Dict || shared.Refused >= maxRefused {
+		return dst, false
+	}
+	from, heapFrom := len(shared.Views), len(shared.Heap)
+	for i, c := range v.Codes[:n] {
+		if v.Valid != nil && !v.Valid.Get(i) {
+			continue
+		}
+		if to[c] == 0 {
+			code, _ := shared.code(v.Values.Bytes(int(c)))
+			to[c] = code + 1
+		}
+		e.sharedCodes = append(e.sharedCodes, to[c]-1)
+	}
+	if len(shared.Views) > shared.limit || len(shared.Heap) > shared.bytes {
+		shared.truncate(from, heapFrom)
+		for i := range to {
+			if int(to[i]) > from {
+				to[i] = 0
+			}
+		}
+		e.sharedCodes = e.sharedCodes[:0]
+		return dst, false
+	}
+	if len(e.sharedCodes) == n {
+		dst = append(dst, byte(Shared), 0)
+	} else {
+		dst = appendValid(append(dst, byte(Shared), flagValid), v.Valid, n)
+	}
+	return e.appendCodes(dst, e.sharedCodes), true
 }

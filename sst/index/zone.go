@@ -57,6 +57,20 @@ func (z *Zones) Add(v *vector.Vector, n int) {
 	z.Max.Append(at, &one, hi, hi+1)
 }
 
+// AddZone appends the zone of a block of other zones of the same type.
+func (z *Zones) AddZone(o *Zones, block int) {
+	at := len(z.Nulls)
+	z.Nulls = append(z.Nulls, o.Nulls[block])
+	if at>>6 == len(z.MaxCut) {
+		z.MaxCut = append(z.MaxCut, 0)
+	}
+	if o.MaxCut.Get(block) {
+		z.MaxCut.Set(at)
+	}
+	z.Min.Append(at, o.Min, block, block+1)
+	z.Max.Append(at, o.Max, block, block+1)
+}
+
 func (z *Zones) addBytes(at int, lo, hi []byte) {
 	z.Min.Append(at, vector.ConstBytes(z.Type, lo[:min(len(lo), MaxBound)]), 0, 1)
 	z.Max.Append(at, vector.ConstBytes(z.Type, hi[:min(len(hi), MaxBound)]), 0, 1)

@@ -1,0 +1,227 @@
+package sst
+
+import (
+	"bytes"
+	"fmt"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/sst/encoding"
+)
+
+// spliced is what a writer knows of a part whose blocks it takes over.
+type spliced struct {
+	ok    bool
+	cols  []*column  // by column of the writer
+	codes [][]uint32 // by column: our code for each of the part's dictionary, plus one; 0: not known yet
+}
+
+// Splice appends a block of another part as the next rows of the current series, without decoding its pages: only codes
+// of dictionaries are translated. It takes over the block's zones and filters too. false: the block cannot be taken over
+// and nothing has happened, because the part has other columns, several series or rows with sequences.
+func (w *Writer) Splice(p *Part, block int) (bool, error) {
+	if w.err != nil {
+		return false, w.err
+	}
+	src, err := w.splicedFrom(p)
+	if err != nil || !src.ok {
+		return false, err
+	}
+	if w.err = w.splice(p, src, block); w.err != nil {
+		return false, w.err
+	}
+	return true, nil
+}
+
+// splicedFrom looks at a part once.
+func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
+	if s := w.sources[p]; s != nil {
+		return s, nil
+	}
+	key, err := p.SoleSeries()
+	if err != nil {
+		return nil, err
+	}
+	s := &spliced{ok: key != nil && bytes.Equal(key, w.key) && !p.dir.hidden && !w.o.Hidden && p.dir.time == w.dir.time}
+	for _, c := range w.cols {
+		from := p.byID[c.entry.id]
+		s.ok = s.ok && from != nil && from.typ == c.entry.typ
+		s.cols = append(s.cols, from)
+	}
+	s.codes = make([][]uint32, len(w.cols))
+	if w.sources == nil {
+		w.sources = map[*Part]*spliced{}
+	}
+	w.sources[p] = s
+	return s, nil
+}
+
+func (w *Writer) splice(p *Part, src *spliced, block int) error {
+	b := &p.blocks[block]
+	if b.minTime < w.lastTime {
+		return fmt.Errorf("column %q: time %d after %d within a series", w.cols[w.time].entry.name, b.minTime, w.lastTime)
+	}
+	if w.total+uint64(b.rows) > maxRows {
+		return fmt.Errorf("a part takes at most %d rows", uint64(maxRows))
+	}
+	if err := w.closeBlock(); err != nil {
+		return err
+	}
+	at := len(w.dir.rows)
+	if at == maxBlocks {
+		return fmt.Errorf("a part takes at most %d blocks", maxBlocks)
+	}
+	if !w.begun {
+		w.series.add(w.key, w.total)
+		w.begun = true
+	}
+	for i, c := range w.cols {
+		done, err := c.splice(w.encoders[0], p, src, i, block, at)
+		if err != nil {
+			return err
+		}
+		if done {
+			continue
+		}
+		var v vector.Vector
+		if _, err := p.decode(&w.encoders[0].dec, src.cols[i], block, &v); err != nil {
+			return err
+		}
+		c.buf.Reset(c.entry.typ)
+		c.buf.Append(0, &v, 0, b.rows)
+		c.encode(w.encoders[0], b.rows, at)
+	}
+	w.lastTime = b.maxTime
+	w.total += uint64(b.rows)
+	return w.endBlock(b.rows)
+}
+
+// splice takes a column of a block over as block at; false when it must be encoded anew.
+func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, at int) (bool, error) {
+	from := src.cols[i]
+	x, err := p.index(from)
+	if err != nil {
+		return false, err
+	}
+	page, err := p.page(from, block)
+	if err != nil {
+		return false, err
+	}
+	id := encoding.ID(0)
+	if len(page) > 0 {
+		id = encoding.ID(page[0])
+	}
+	if id == encoding.Shared && c.dict != nil {
+		return c.spliceCodes(e, p, src, i, block, at)
+	}
+	f := p.filter(from, x, block)
+	if c.indexing.filters && f == nil && id != encoding.Null && id != encoding.Constant && (p.version < 2 || c.indexing.asked) {
+		return false, nil // it would lack its filter
+	}
+	mark := len(c.pages.buf)
+	c.pages.buf = append(c.pages.buf, page...)
+	c.pages.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, at, b) })
+	c.zones.AddZone(x.zones, block)
+	if c.postings != nil && id != encoding.Null {
+		c.postings.AddUnknown(at)
+	}
+	mark = len(c.filters.buf)
+	c.filters.buf = append(c.filters.buf, f...)
+	c.filters.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, at|filterMark, b) })
+	return true, nil
+}
+
+// spliceCodes translates the codes of a block from one dictionary to the other; false when values do not fit.
+func (c *columnWriter) spliceCodes(e *blockEncoder, p *Part, src *spliced, i, block, at int) (bool, error) {
+	from, n := src.cols[i], p.blocks[block].rows
+	values, err := p.dictionary(from)
+	if err != nil {
+		return false, err
+	}
+	if src.codes[i] == nil && values != nil {
+		src.codes[i] = make([]uint32, values.Len())
+	}
+	var v vector.Vector
+	if _, err := p.decode(&e.dec, from, block, &v); err != nil {
+		return false, err
+	}
+	mark := len(c.pages.buf)
+	var ok bool
+	if c.pages.buf, ok = e.AppendCodes(c.pages.buf, &v, n, c.dict, src.codes[i]); !ok {
+		return false, nil
+	}
+	c.encodeZone(e, c.pages.buf[mark:], n, at)
+	c.pages.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, at, b) })
+	c.filters.seal(len(c.filters.buf), nil)
+	return true, nil
+}
+
+// SoleSeries is the key of the part's series when it has one only, else nil.
+func (p *Part) SoleSeries() ([]byte, error) {
+	if p.dir.seriesCount != 1 {
+		return nil, nil
+	}
+	t, err := p.seriesTable()
+	if err != nil {
+		return nil, err
+	}
+	walk, err := t.walk(0)
+	if err == nil {
+		err = walk.step()
+	}
+	if err != nil {
+		return nil, p.corrupt(err, "series")
+	}
+	return walk.key, nil
+}
+
+// Blocks is blocks [from, to) of the part as a run of their own.
+func (p *Part) Blocks(from, to int) scan.Run { return &blockRun{run{p}, from, to} }
+
+// blockRun is some neighbouring blocks of a part.
+type blockRun struct {
+	run
+	from, to int
+}
+
+func (r *blockRun) Rows() (n int) {
+	for _, b := range r.p.blocks[r.from:r.to] {
+		n += b.rows
+	}
+	return n
+}
+
+func (r *blockRun) Span() scan.Range {
+	s := scan.Range{From: r.p.blocks[r.from].minTime, To: r.p.blocks[r.from].maxTime}
+	for _, b := range r.p.blocks[r.from:r.to] {
+		s.From, s.To = min(s.From, b.minTime), max(s.To, b.maxTime)
+	}
+	return s
+}
+
+func (r *blockRun) Blocks() int { return r.to - r.from }
+
+func (r *blockRun) Block(i int) (int, scan.Range) { return r.run.Block(r.from + i) }
+
+// Stat does not tell: statistics are of the whole part.
+func (r *blockRun) Stat(schema.Column) (scan.ColumnStat, bool) { return scan.ColumnStat{}, false }
+
+func (r *blockRun) Scan(spec *scan.Spec) (scan.Cursor, error) {
+	inner := *spec
+	inner.Pieces = &scan.Pieces{From: r.from, To: r.to}
+	if spec.Pieces != nil {
+		inner.Pieces = &scan.Pieces{From: r.from + max(0, spec.Pieces.From), To: min(r.to, r.from+spec.Pieces.To)}
+	}
+	return r.run.Scan(&inner)
+}
+
+func (r *blockRun) Series(spec *scan.Spec) (scan.Series, error) {
+	w, err := r.run.walk(spec)
+	if err != nil {
+		return nil, err
+	}
+	first, last := r.p.blocks[r.from], r.p.blocks[r.to-1]
+	w.within.from, w.within.to = first.first, last.first+last.rows
+	return w, nil
+}
