@@ -5,8 +5,10 @@ import "varve/pipeline/value"
 // tables lists the functions of the library, one table for each file fn_*.go, besides those of the language's own.
 func tables() [][]Function {
 	return [][]Function{
-		ownFunctions, coercionFunctions, kindFunctions, stringFunctions, caseFunctions, matchFunctions, numberFunctions,
-		timeFunctions, unitFunctions, objectFunctions, compactFunctions, arrayFunctions,
+		ownFunctions, coercionFunctions, kindFunctions, stringFunctions, caseFunctions, matchFunctions, redactFunctions, numberFunctions,
+		timeFunctions, unitFunctions, objectFunctions, compactFunctions, arrayFunctions, jsonFunctions, keyValueFunctions,
+		encodeKeyValueFunctions, weblogFunctions, syslogFunctions, csvFunctions, urlFunctions, baseFunctions, hashFunctions, ipFunctions,
+		randomFunctions,
 	}
 }
 

@@ -1,0 +1,230 @@
+package vrl
+
+import (
+	"strings"
+
+	"varve/pipeline/value"
+)
+
+// keyValueFunctions read lines of keys with values.
+var keyValueFunctions = []Function{
+	{Name: "parse_key_value", Params: []Param{arg("value", String), text("key_value_delimiter", "="), text("field_delimiter", " "),
+		word("whitespace", "lenient", "lenient", "strict"), flag("accept_standalone_key", true)}, Fails: Always,
+		Returns: ObjectOfAny(Of(String, Boolean, Array)), Run: parseKeyValue},
+	{Name: "parse_logfmt", Params: stringParam, Fails: Always, Returns: ObjectOfAny(Of(String, Boolean, Array)), Run: parseLogfmt},
+}
+
+func parseLogfmt(f *Frame, args []value.Value) (value.Value, *Failure) {
+	r := keyValueReader{s: args[0].Str(), equals: "=", between: " ", lenient: true, alone: true}
+	return r.read(f)
+}
+
+func parseKeyValue(f *Frame, args []value.Value) (value.Value, *Failure) {
+	r := keyValueReader{s: args[0].Str(), equals: args[1].Str(), between: args[2].Str(), lenient: args[3].Str() == "lenient", alone: args[4].True()}
+	if r.equals == "" || r.between == "" {
+		return f.Fail("delimiters must not be empty")
+	}
+	return r.read(f)
+}
+
+// keyValueReader goes through a line. s[at:] is what is left.
+type keyValueReader struct {
+	s               string
+	at              int
+	equals, between string
+	lenient         bool // blanks may stand around equals
+	alone           bool // a key may have no value
+}
+
+func (r *keyValueReader) read(f *Frame) (value.Value, *Failure) {
+	a := f.Arena
+	o := a.Object(12)
+	for r.skipBetween(); r.at < len(r.s); r.skipBetween() {
+		key, ok := r.key(a)
+		if !ok {
+			return f.Fail("could not parse whole line successfully")
+		}
+		v := value.Bool(true)
+		if r.takeEquals() {
+			v = r.value(a)
+		} else if !r.alone {
+			return f.Fail("could not parse whole line successfully")
+		}
+		addRepeated(a, o, key, v)
+		if r.at < len(r.s) && !r.atBetween() {
+			return f.Fail("could not parse whole line successfully")
+		}
+	}
+	if o.Len() > maxFields {
+		return f.Fail("more than %s fields", value.Int(maxFields))
+	}
+	return o.Of(), nil
+}
+
+// maxFields bounds the fields that one text makes.
+const maxFields = 100_000
+
+// addRepeated sets a field; values of a repeated one become an array.
+func addRepeated(a *value.Arena, o *value.Object, key string, v value.Value) {
+	old, repeated := o.Get(key)
+	switch {
+	case !repeated:
+		o.Set(a, key, v)
+	case old.Kind() == value.ArrayKind:
+		old.Array().Push(a, v)
+	default:
+		list := a.Array(4)
+		list.Push(a, old)
+		list.Push(a, v)
+		o.Set(a, key, list.Of())
+	}
+}
+
+func (r *keyValueReader) blanks() {
+	for r.at < len(r.s) && isBlankByte(r.s[r.at]) {
+		r.at++
+	}
+}
+
+func isBlankByte(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// skipBetween skips delimiters of fields and, when lenient, blanks.
+func (r *keyValueReader) skipBetween() {
+	for {
+		start := r.at
+		if r.lenient {
+			r.blanks()
+		}
+		for strings.HasPrefix(r.s[r.at:], r.between) {
+			r.at += len(r.between)
+		}
+		if r.at == start {
+			return
+		}
+	}
+}
+
+// atBetween says whether a field ends here; when lenient, blanks may come before.
+func (r *keyValueReader) atBetween() bool {
+	rest := r.s[r.at:]
+	if strings.HasPrefix(rest, r.between) {
+		return true
+	}
+	if r.lenient {
+		rest = strings.TrimLeft(rest, " \t\r\n")
+	}
+	return rest == "" || strings.HasPrefix(rest, r.between)
+}
+
+// takeEquals takes the delimiter between key and value.
+func (r *keyValueReader) takeEquals() bool {
+	start := r.at
+	if r.lenient {
+		r.blanks()
+	}
+	if strings.HasPrefix(r.s[r.at:], r.equals) {
+		r.at += len(r.equals)
+		return true
+	}
+	r.at = start
+	return false
+}
+
+// key takes a key, in quotes or up to the next delimiter.
+func (r *keyValueReader) key(a *value.Arena) (key string, ok bool) {
+	if r.s[r.at] == '"' {
+		if text, end, ok := quotedEnd(a, r.s, r.at); ok {
+			start := r.at
+			r.at = end
+			if r.atBetween() || r.takesEquals() {
+				return text, true
+			}
+			r.at = start
+		}
+	}
+	end := r.at
+	for end < len(r.s) && !strings.HasPrefix(r.s[end:], r.equals) && !strings.HasPrefix(r.s[end:], r.between) {
+		end++
+	}
+	key = r.s[r.at:end]
+	if r.lenient {
+		key = strings.TrimRight(key, " \t\r\n")
+	}
+	r.at = end
+	return key, key != ""
+}
+
+// takesEquals looks for the delimiter between key and value and stays where it is.
+func (r *keyValueReader) takesEquals() bool {
+	start := r.at
+	ok := r.takeEquals()
+	r.at = start
+	return ok
+}
+
+// value takes a value, in quotes or up to the end of the field.
+func (r *keyValueReader) value(a *value.Arena) value.Value {
+	if r.lenient {
+		r.blanks()
+	}
+	if r.at < len(r.s) && (r.s[r.at] == '"' || r.s[r.at] == '\'') {
+		if text, end, ok := quotedEnd(a, r.s, r.at); ok {
+			start := r.at
+			if r.at = end; r.atBetween() {
+				return value.String(text)
+			}
+			r.at = start
+		}
+	}
+	rest := r.s[r.at:]
+	if i := strings.Index(rest, r.between); i >= 0 {
+		rest = rest[:i]
+	}
+	r.at += len(rest)
+	if r.lenient {
+		rest = strings.TrimRight(rest, " \t\r\n")
+	}
+	return value.String(rest)
+}
+
+// quotedEnd reads the text in the quotes that start at i: \" \\ and \n are escapes, other backslashes stay. end is behind
+// the closing quote.
+func quotedEnd(a *value.Arena, s string, i int) (text string, end int, ok bool) {
+	quote, start := s[i], i+1
+	escaped := false
+	for i = start; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			escaped = true
+			i++
+		case quote:
+			if escaped {
+				return unescaped(a, s[start:i], quote), i + 1, true
+			}
+			return s[start:i], i + 1, true
+		}
+	}
+	return "", 0, false
+}
+
+// unescaped resolves the escapes of a quoted text.
+func unescaped(a *value.Arena, s string, quote byte) string {
+	b := a.Alloc(len(s))
+	n := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '\\' && i+1 < len(s) {
+			switch s[i+1] {
+			case quote, '\\':
+				i++
+				c = s[i]
+			case 'n':
+				i++
+				c = '\n'
+			}
+		}
+		b[n] = c
+		n++
+	}
+	return value.View(b[:n])
+}
