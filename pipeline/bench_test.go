@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -60,7 +61,7 @@ transform:
 // BenchmarkLines takes a body of text lines through a pipeline alone, on one core.
 func BenchmarkLines(b *testing.B) {
 	const lines = 10_000
-	body := combined(lines)
+	body := []byte(combined(lines))
 	for _, c := range []struct{ name, document string }{{"dissect", dissectDocument}, {"regex", regexDocument}} {
 		b.Run(c.name, func(b *testing.B) {
 			p, err := Compile([]byte(c.document))
@@ -75,9 +76,9 @@ func BenchmarkLines(b *testing.B) {
 			for b.Loop() {
 				builder.Reset()
 				w := m.worker(context.Background(), r, p, func(string, engine.Hint) *vector.Builder { return builder }, true)
-				for rest := body; rest != ""; {
-					line, after, _ := strings.Cut(rest, "\n")
-					if err := w.guard([]byte(line)); err != nil {
+				for rest := body; len(rest) > 0; {
+					line, after, _ := bytes.Cut(rest, []byte{'\n'})
+					if err := w.guard(line); err != nil {
 						b.Fatal(err)
 					}
 					rest = after

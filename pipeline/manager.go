@@ -47,15 +47,19 @@ type Manager struct {
 	o        Options
 	library  library
 	metrics  *metrics
-	decoders sync.Pool    // of *flatten.Decoder
-	workers  sync.Pool    // of *worker
-	clock    atomic.Int64 // the end of the times given out, ns
+	decoders sync.Pool     // of *flatten.Decoder
+	workers  sync.Pool     // of *worker
+	chunks   sync.Pool     // of *chunk
+	helpers  chan struct{} // holds one for each chunk that is worked on beside a request
+	clock    atomic.Int64  // the end of the times given out, ns
 }
 
 // New makes a manager.
 func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}
 	m.library = library{documents: documents{m.o.Store}, now: m.o.Now, cached: map[cacheKey]*cachedProgram{}}
+	m.helpers = make(chan struct{}, helperCount())
+	m.chunks.New = func() any { return new(chunk) }
 	m.decoders.New = func() any { return flatten.NewDecoder() }
 	m.workers.New = func() any {
 		return &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{}, counts: map[*Program]*counts{}}
@@ -146,7 +150,12 @@ type Outcome struct {
 // error nothing of the set may be written. Errors are status errors, checked in the order of the interface: the
 // parameters, the body, the pipeline, the entries; a reader's error passes through unchanged.
 func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engine.WriteSet) (Outcome, error) {
-	return m.run(ctx, r, body, func(suffix string, h engine.Hint) *vector.Builder {
+	return m.run(ctx, r, body, setDestination(r, set))
+}
+
+// setDestination leads the rows of a request to a write set.
+func setDestination(r *Request, set *engine.WriteSet) destination {
+	return func(suffix string, h engine.Hint) *vector.Builder {
 		return set.Rows(schema.Name{DB: r.DB, Table: r.Table + suffix}, h)
-	})
+	}
 }

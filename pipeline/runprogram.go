@@ -2,17 +2,15 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
-
-	"varve/engine/status"
 )
 
 // runProgram takes the entries that read shows through a program. lines tells that they are text.
-func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination, read func(func([]byte) error) error, lines bool) (out Outcome, err error) {
+func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination, read func(func([]byte) error) error, lines bool) (Outcome, error) {
 	w := m.worker(ctx, r, p, to, lines)
 	defer m.release(w)
-	if err := read(func(text []byte) error { return w.guard(text) }); err != nil {
+	c := &crew{m: m, ctx: ctx, w: w}
+	if err := c.finish(read(c.entry)); err != nil {
 		return Outcome{}, err
 	}
 	for _, s := range w.order {
@@ -64,7 +62,7 @@ func (w *worker) guard(text []byte) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack", string(debug.Stack()))
-			err = status.Wrap(fmt.Errorf("panic: %v", cause), status.Internal, "pipeline %s panicked", w.first.title())
+			err = panicError(cause, w.first.title())
 		}
 	}()
 	return w.entry(text)

@@ -74,6 +74,7 @@ type sink struct {
 	target *target
 	key    string
 	suffix string
+	vars   flatten.OptionVars
 	hint   engine.Hint
 	b      *vector.Builder
 	fixed  []*vector.ColumnBuilder // of the program's columns
@@ -89,7 +90,7 @@ func newSink(t *target, key, suffix string, vars *flatten.OptionVars, to destina
 		return nil, err
 	}
 	hint.Tags, hint.Indexes = t.tags, t.indexes
-	s := &sink{target: t, key: key, suffix: suffix, hint: hint, b: to(suffix, hint)}
+	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: to(suffix, hint)}
 	p := t.program
 	if p == nil {
 		s.time, err = s.b.Column(timeColumn, vector.Timestamp(9))

@@ -294,7 +294,7 @@ func (w *worker) keyed(p *Program, e *processor.Event) (*sink, error) {
 		return s, nil
 	}
 	if len(w.order) >= maxSinks {
-		return nil, fatal{status.New(status.InvalidArguments, "the rows of the request go to more than %d tables and groups of options", maxSinks)}
+		return nil, fatal{errSinks()}
 	}
 	var vars flatten.OptionVars
 	for o := range flatten.OptionCount {
