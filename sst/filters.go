@@ -103,10 +103,14 @@ func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 	if v.Type.Kind() != vector.Bytes || v.Type.ID != vector.TypeString && v.Type.ID != vector.TypeJSON {
 		kind = index.ValueTokens
 	}
-	if d.Encoding == encoding.Hex && encoding.Dashed(page) {
-		kind = index.ValueTokens // a UUID is looked for as a whole: one token instead of five
+	if d.Encoding == encoding.IPv4 || d.Encoding == encoding.Hex && encoding.Dashed(page) {
+		kind = index.ValueTokens // looked for as a whole: one token instead of five
 	}
 	e.tokens.Reset(kind)
+	if texts, heap, ok := e.WordTexts(); ok && kind == index.WordTokens && index.ASCII(v.Heap) {
+		e.tokens.AddStrings(texts, heap)
+		return true
+	}
 	if d.Encoding == encoding.Local && v.Type.Kind() == vector.Bytes {
 		e.tokens.AddStrings(e.LocalValues())
 	} else {

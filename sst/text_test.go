@@ -10,6 +10,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
+	"varve/sst/index"
 )
 
 // logLine draws a line of a made-up log: frequent and rare templates, words of other scripts, lines without a template.
@@ -93,5 +94,23 @@ func TestTextConditions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFilterOfTemplates: filters whose tokens come from templates and variables hold all tokens of their rows.
+func TestFilterOfTemplates(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 8))
+	model := newTable(r, 1, 5000, false)
+	for i := range model.series[0].rows {
+		line := logLine(r)
+		for !index.ASCII([]byte(line)) {
+			line = logLine(r)
+		}
+		model.series[0].rows[i][messageColumn.ID] = line
+	}
+	fs := vfs.NewMem()
+	model.write(t, fs, "p", r, WriterOptions{BlockRows: 2048})
+	if errs := Check(fs, "p"); len(errs) > 0 {
+		t.Fatal(errs)
 	}
 }

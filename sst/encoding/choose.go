@@ -39,6 +39,9 @@ func (e *Encoder) LocalValues() (views []vector.View, heap []byte) {
 func (e *Encoder) Append(dst []byte, v *vector.Vector, n int, shared *Dictionary) []byte {
 	mark := len(dst)
 	e.sharedCodes = e.sharedCodes[:0]
+	if e.templates != nil {
+		e.templates.parsed = false
+	}
 	if v.Valid != nil && !v.Valid.All(n) {
 		count := vector.Bitmap(v.Valid[:vector.Words(n)]).Count()
 		if count == 0 {

@@ -110,6 +110,10 @@ type parser struct {
 	base     int // where the row begins in its heap
 	template []byte
 	vars     []variable
+	// words gathers the text of variables, and of the letters that stand beside them, of all rows since it was emptied.
+	// What stands apart in a row stands apart here.
+	words []byte
+	last  int // where what was gathered last ends in its heap
 }
 
 // parse makes p.template the template of the row heap[from:to] and p.vars its variables; false when the row holds the
@@ -141,6 +145,7 @@ func (p *parser) parse(heap []byte, from, to int, wild []uint16) bool {
 		p.template = append(p.template, row[done:start]...)
 		if len(p.vars) >= maxSlots-3 { // a composite adds up to two
 			p.slot(restSlot, 0, p.span(start, len(row)))
+			p.gather(start, len(row))
 			return bytes.IndexByte(row[start:], slotMark) < 0
 		}
 		switch {
@@ -154,10 +159,24 @@ func (p *parser) parse(heap []byte, from, to int, wild []uint16) bool {
 		default:
 			at = p.mixed(start, at, kind)
 		}
+		p.gather(start, at)
 		done = at
 	}
 	p.template = append(p.template, row[done:]...)
 	return true
+}
+
+// gather adds row[from:to] to words, behind a blank unless it goes on from what was gathered last, be it after a dot:
+// addresses are kept together.
+func (p *parser) gather(from, to int) {
+	switch at := p.base + from; {
+	case at == p.last+1 && from > 0 && p.row[from-1] == '.':
+		p.words = append(p.words, '.')
+	case at != p.last || from == 0:
+		p.words = append(p.words, ' ')
+	}
+	p.words = append(p.words, p.row[from:to]...)
+	p.last = p.base + to
 }
 
 func (p *parser) slot(k slotKind, width int, v variable) {

@@ -9,6 +9,7 @@ import (
 // templater is what an encoder keeps for templates.
 type templater struct {
 	parser
+	parsed bool        // words and the first found templates are those of the block at hand
 	inner  *Encoder    // encodes the streams
 	dict   *Dictionary // templates; number 0 is the rest
 	counts []uint32    // rows of each
@@ -91,12 +92,33 @@ func newTemplater() *templater {
 	return t
 }
 
+// WordTexts gives texts that together hold every word of the block that was encoded last, most of them once, when it was
+// looked at for templates; else ok is false.
+func (e *Encoder) WordTexts() (texts []vector.View, heap []byte, ok bool) {
+	t := e.templates
+	if t == nil || !t.parsed {
+		return nil, nil, false
+	}
+	views := t.views[:0]
+	heap = t.body[:0]
+	add := func(text []byte) {
+		views = append(views, vector.View{Off: uint32(len(heap)), Len: uint32(len(text))})
+		heap = append(heap, text...)
+	}
+	add(t.words)
+	for i := range t.became { // as they were found; made more general, they lack words
+		add(t.dict.Bytes(i))
+	}
+	t.views, t.body = views, heap
+	return views, heap, true
+}
+
 // probeTemplates is the number of rows after which text that has a new template in three rows of four is given up.
 const probeTemplates = 2048
 
 // append encodes the rows with the ID in front; ok is false when they are no text with templates.
 func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []byte, ok bool) {
-	if !t.parseAll(views, heap) {
+	if t.parsed = t.parseAll(views, heap); !t.parsed {
 		return dst, false
 	}
 	t.generalise()
@@ -130,6 +152,7 @@ func (t *templater) parseAll(views []vector.View, heap []byte) bool {
 	t.dict.Reset()
 	t.codes, t.found, t.counts = t.codes[:0], t.found[:0], append(t.counts[:0], 0)
 	t.dict.code(restTemplate)
+	t.words, t.last = t.words[:0], -1
 	for i, w := range views {
 		code := uint32(0)
 		if t.parse(heap, int(w.Off), int(w.Off+w.Len), nil) {
@@ -137,6 +160,7 @@ func (t *templater) parseAll(views []vector.View, heap []byte) bool {
 			t.found = append(t.found, t.vars...)
 		} else {
 			t.found = append(t.found, spanOf(int(w.Off), int(w.Off+w.Len)))
+			t.gather(0, len(t.row))
 		}
 		if int(code) == len(t.counts) {
 			t.counts = append(t.counts, 0)

@@ -138,7 +138,7 @@ func (t *Tokens) AddStrings(views []vector.View, heap []byte) {
 	wide := t.mark(heap)
 	for _, w := range views {
 		from, to := int(w.Off), int(w.Off+w.Len)
-		if wide && !ascii(heap[from:to]) {
+		if wide && !ASCII(heap[from:to]) {
 			t.addWide(heap[from:to])
 			continue
 		}
@@ -273,8 +273,8 @@ func (t *Tokens) addWide(text []byte) {
 	}
 }
 
-// ascii tells whether all bytes are ASCII.
-func ascii(b []byte) bool {
+// ASCII tells whether all bytes are ASCII.
+func ASCII(b []byte) bool {
 	for ; len(b) >= 8; b = b[8:] {
 		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
 			return false

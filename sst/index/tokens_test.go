@@ -9,6 +9,7 @@ import (
 
 	"varve/engine/filter"
 	"varve/engine/vector"
+	"varve/sst/encoding"
 )
 
 // texts makes a column of strings.
@@ -148,4 +149,44 @@ func BenchmarkTokens(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
 		})
 	}
+}
+
+// FuzzWordTexts: the tokens of what an encoder has found in a block while splitting it into templates are no fewer than
+// those of its rows.
+func FuzzWordTexts(f *testing.F) {
+	f.Add("user 17 from 10.0.0.1 took 5ms", "300.1.2.3 u7é a.1.2.3.4", "2024-01-02T03:04:05.678Z id=a1b2c3")
+	f.Add("0123456789abcdef-1", "a1.2b.3.4 1.2.3.4.5", "deadbeef-0000-0000-0000-000000000000 x")
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		var rows []string
+		for i := range 48 {
+			rows = append(rows, fmt.Sprint([]string{a, b, c, c + a, a + "." + b}[i%5], " number ", i))
+		}
+		v := texts(rows...)
+		if len(v.Heap) > 1<<18 || !ASCII(v.Heap) {
+			return
+		}
+		e := encoding.NewEncoder()
+		shared := encoding.NewShared(1) // too small
+		e.Append(nil, v, len(rows), shared)
+		found, heap, ok := e.WordTexts()
+		if !ok {
+			return
+		}
+		var got, want Tokens
+		got.Reset(WordTokens)
+		got.AddStrings(found, heap)
+		want.Reset(WordTokens)
+		want.AddColumn(v, len(rows))
+		for _, h := range want.list {
+			if !slices.Contains(got.list, h) {
+				for _, s := range rows {
+					for _, w := range filter.AppendWords(nil, []byte(s), filter.ClosedEdge, filter.ClosedEdge) {
+						if Hash(WordTokens, w) == h {
+							t.Fatalf("%q of %q is missing", w, s)
+						}
+					}
+				}
+			}
+		}
+	})
 }
