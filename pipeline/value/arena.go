@@ -18,6 +18,7 @@ const (
 type Arena struct {
 	chunk []byte // the largest chunk; free is a part of it or of an older one
 	free  []byte // what is left, as capacity
+	used  int    // bytes handed out since the last Reset
 
 	members slab[Member]
 	values  slab[Value]
@@ -30,6 +31,7 @@ type Arena struct {
 // slab hands out slots of one type.
 type slab[T any] struct {
 	chunk, free []T
+	used        int // slots handed out since the last reset
 }
 
 // take gives n slots with what they last held.
@@ -38,6 +40,7 @@ func (s *slab[T]) take(n int) []T {
 		s.chunk = make([]T, max(2*len(s.chunk), n, firstSlots))
 		s.free = s.chunk
 	}
+	s.used += n
 	slots := s.free[:n:n]
 	s.free = s.free[n:]
 	return slots
@@ -47,7 +50,18 @@ func (s *slab[T]) reset() {
 	if len(s.chunk) > keptSlots {
 		s.chunk = nil
 	}
-	s.free = s.chunk
+	s.free, s.used = s.chunk, 0
+}
+
+// bytes is the size of what is handed out.
+func (s *slab[T]) bytes() int {
+	var t T
+	return s.used * int(unsafe.Sizeof(t))
+}
+
+// Used is how many bytes were handed out since the last Reset.
+func (a *Arena) Used() int {
+	return a.used + a.members.bytes() + a.values.bytes() + a.objects.bytes() + a.arrays.bytes()
 }
 
 // Reset takes everything back. Values of this arena are no longer to be used.
@@ -55,7 +69,7 @@ func (a *Arena) Reset() {
 	if cap(a.chunk) > keptBytes {
 		a.chunk = nil
 	}
-	a.free = a.chunk[:0]
+	a.free, a.used = a.chunk[:0], 0
 	a.members.reset()
 	a.values.reset()
 	a.objects.reset()
@@ -125,6 +139,7 @@ func (a *Arena) Begin() []byte {
 // End makes the string of the bytes in b, which Begin gave and append may have moved.
 func (a *Arena) End(b []byte) Value {
 	if a != nil {
+		a.used += len(b)
 		if cap(b) > cap(a.chunk) {
 			a.chunk = b[:0]
 		}
@@ -157,6 +172,7 @@ func (a *Arena) Alloc(n int) []byte {
 	if n > cap(a.free) {
 		a.more(n)
 	}
+	a.used += n
 	b := a.free[:n:n]
 	a.free = a.free[n:n:cap(a.free)]
 	return b

@@ -11,13 +11,84 @@ type Member struct {
 // Object is a set of fields in the order of the bytes of their keys.
 type Object struct {
 	members []Member
-	shared  bool // has a second name: copied before it is changed
+	extent
+	shared bool // has a second name: copied before it is changed
 }
 
 // Array is a list of values.
 type Array struct {
-	items  []Value
+	items []Value
+	extent
 	shared bool // as in Object
+}
+
+const (
+	// MaxNodes is how many values a value may hold, all levels together, and MaxNesting how many levels. Containers are
+	// shared, so a script could write `x = [x, x]` sixty times and have a value that no memory holds once it is written
+	// out: who builds values asks TooLarge. What is read of a body stays far below.
+	MaxNodes, MaxNesting = 16 << 20, 512
+)
+
+// extent is what a container holds in the containers inside of it. The depth may be too large after members were removed.
+type extent struct {
+	nodes uint32
+	depth uint16 // levels of containers below this one
+}
+
+// adopt counts a value put into the container.
+func (e *extent) adopt(v Value) {
+	if v.kind < ArrayKind {
+		return
+	}
+	nodes, depth := v.extent()
+	e.nodes = min(e.nodes+nodes, 1<<30)
+	e.depth = max(e.depth, min(depth, MaxNesting+1))
+}
+
+// replace counts a value that takes the place of another.
+func (e *extent) replace(old, v Value) {
+	if old.kind >= ArrayKind {
+		e.add(-old.nodeCount())
+	}
+	e.adopt(v)
+}
+
+// add counts values that were added or, when it is negative, taken away inside of the container.
+func (e *extent) add(nodes int) {
+	e.nodes = uint32(min(max(int(e.nodes)+nodes, 0), 1<<30))
+}
+
+// nodeCount is how many values a container holds, all levels together.
+func (v Value) nodeCount() int {
+	nodes, _ := v.extent()
+	return int(nodes)
+}
+
+// holder is the extent of a container.
+func (v Value) holder() *extent {
+	if v.kind == ArrayKind {
+		return &v.Array().extent
+	}
+	return &v.Object().extent
+}
+
+// extent is the number of values in a container and of levels it has; scalars have none.
+func (v Value) extent() (nodes uint32, depth uint16) {
+	switch v.kind {
+	case ArrayKind:
+		l := (*Array)(v.ptr)
+		return min(l.nodes+uint32(len(l.items)), 1<<30), l.depth + 1
+	case ObjectKind:
+		o := (*Object)(v.ptr)
+		return min(o.nodes+uint32(len(o.members)), 1<<30), o.depth + 1
+	}
+	return 0, 0
+}
+
+// TooLarge says whether a value holds more than MaxNodes values or nests deeper than MaxNesting.
+func (v Value) TooLarge() bool {
+	nodes, depth := v.extent()
+	return nodes > MaxNodes || depth > MaxNesting
 }
 
 // linearFields is up to how many fields a key is found by looking at all of them: comparing lengths beats a binary search.
@@ -102,12 +173,14 @@ func (o *Object) Set(a *Arena, key string, v Value) {
 	}
 	i, found := o.search(key)
 	if found {
+		o.replace(o.members[i].Value, v)
 		o.members[i].Value = v
 		return
 	}
 	o.push(a, Member{})
 	copy(o.members[i+1:], o.members[i:])
 	o.members[i] = Member{key, v}
+	o.adopt(v)
 }
 
 // Append adds a field in any order; Sort has to follow the last one before the object is used, unless the keys came in
@@ -158,17 +231,19 @@ func (o *Object) push(a *Arena, m Member) {
 		o.members = a.growMembers(o.members)
 	}
 	o.members = append(o.members, m)
+	o.adopt(m.Value)
 }
 
 // Remove takes the i-th field out of an object that has one name only, and gives its value.
 func (o *Object) Remove(i int) Value {
 	v := o.At(i)
+	o.replace(v, Value{})
 	o.members = append(o.members[:i], o.members[i+1:]...)
 	return v
 }
 
 // Clear takes all fields out of an object that has one name only.
-func (o *Object) Clear() { o.members = o.members[:0] }
+func (o *Object) Clear() { o.members, o.extent = o.members[:0], extent{} }
 
 // own gives the object itself, or a copy of one level when it has a second name.
 func (o *Object) own(a *Arena) *Object {
@@ -182,6 +257,7 @@ func (o *Object) own(a *Arena) *Object {
 func (o *Object) Copy(a *Arena) *Object {
 	to := a.Object(len(o.members) + spareFields)
 	to.members = append(to.members, o.members...)
+	to.extent = o.extent
 	for i := range to.members {
 		to.members[i].Value.Share()
 	}
@@ -206,20 +282,25 @@ func (l *Array) Push(a *Arena, v Value) {
 		l.items = a.growValues(l.items)
 	}
 	l.items = append(l.items, v)
+	l.adopt(v)
 }
 
 // Put replaces the i-th item of an array that has one name only.
-func (l *Array) Put(i int, v Value) { l.items[i] = v }
+func (l *Array) Put(i int, v Value) {
+	l.replace(l.items[i], v)
+	l.items[i] = v
+}
 
 // Remove takes the i-th item out of an array that has one name only, and gives it; those behind it move up.
 func (l *Array) Remove(i int) Value {
 	v := l.At(i)
+	l.replace(v, Value{})
 	l.items = append(l.items[:i], l.items[i+1:]...)
 	return v
 }
 
 // Clear takes all items out of an array that has one name only.
-func (l *Array) Clear() { l.items = l.items[:0] }
+func (l *Array) Clear() { l.items, l.extent = l.items[:0], extent{} }
 
 func (l *Array) own(a *Arena) *Array {
 	if !l.shared {
@@ -232,6 +313,7 @@ func (l *Array) own(a *Arena) *Array {
 func (l *Array) Copy(a *Arena) *Array {
 	to := a.Array(len(l.items) + spareFields)
 	to.items = append(to.items, l.items...)
+	to.extent = l.extent
 	for i := range to.items {
 		to.items[i].Share()
 	}
@@ -249,6 +331,7 @@ func Merge(a *Arena, into, from *Object) *Object {
 			added++
 			j++
 		case into.members[i].Key == from.members[j].Key:
+			into.replace(into.members[i].Value, from.At(j))
 			into.members[i].Value = from.At(j)
 			i++
 			j++
@@ -270,6 +353,7 @@ func Merge(a *Arena, into, from *Object) *Object {
 		switch key := from.members[j].Key; {
 		case i < 0 || into.members[i].Key < key:
 			into.members[to] = Member{key, from.At(j)}
+			into.adopt(into.members[to].Value)
 			j--
 		case into.members[i].Key == key:
 			j-- // its value was put above

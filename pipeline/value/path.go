@@ -88,27 +88,56 @@ func (v Value) Item(index int) (at Value, ok bool) {
 }
 
 // Set writes the value at a path below root, which has one name only: missing containers are made, values of another kind
-// on the way are replaced by them, arrays are padded with null. It fails, with root changed as far as the path went, when
-// an index is beyond MaxIndex.
+// on the way are replaced by them, arrays are padded with null. It fails when the value becomes too large or, with root
+// changed as far as the path went, when an index is beyond MaxIndex.
 func Set(a *Arena, root *Value, p Path, v Value) error {
-	at := root
-	for i := range p {
-		if !p[i].IsIndex {
-			at, _ = FieldSlot(a, at, p[i].Key, -1)
-			continue
-		}
-		var err error
-		if at, err = ItemSlot(a, at, p[i].Index); err != nil {
-			return err
-		}
+	nodes, depth := v.extent()
+	if len(p)+int(depth) > MaxNesting || int(nodes)+root.nodeCount() > MaxNodes {
+		return ErrTooLarge
 	}
-	*at = v
-	return nil
+	_, err := set(a, root, p, v, depth)
+	return err
+}
+
+// ErrTooLarge is what happens to a value of more than MaxNodes or MaxNesting.
+var ErrTooLarge = fmt.Errorf("a value would hold more than %d values or nest deeper than %d levels", MaxNodes, MaxNesting)
+
+// set is Set; more is by how many values the one at a place has grown.
+func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int, err error) {
+	before := at.nodeCount()
+	if len(p) == 0 {
+		*at = v
+		return v.nodeCount() - before, nil
+	}
+	var inner *Value
+	if p[0].IsIndex {
+		if inner, err = itemSlot(a, at, p[0].Index); err != nil {
+			return 0, err
+		}
+	} else {
+		inner, _ = FieldSlot(a, at, p[0].Key, -1)
+	}
+	more, err = set(a, inner, p[1:], v, depth)
+	e := at.holder()
+	e.add(more)
+	e.depth = max(e.depth, uint16(len(p)-1)+depth)
+	return at.nodeCount() - before, err
+}
+
+// SetField is Set for a scalar in a field of v itself. The key may stand at position guess, as it did in the last event;
+// where it stands is the result.
+func SetField(a *Arena, v *Value, key string, scalar Value, guess int) (at int) {
+	place, at := FieldSlot(a, v, key, guess)
+	if place.kind >= ArrayKind {
+		v.Object().replace(*place, scalar)
+	}
+	*place = scalar
+	return at
 }
 
 // FieldSlot is the place of a field below v, made when it is missing, for the caller to write; v becomes an object if it
-// is none, and a copy if it has another name. The key may stand at position guess; where it stood is the second result.
-// The place is good until the object changes otherwise.
+// is none, and a copy if it has another name. The key may stand at position guess; where it stands is the second result.
+// The place is good until the object changes otherwise. What is written there is not counted: Recount does it afterwards.
 func FieldSlot(a *Arena, v *Value, key string, guess int) (place *Value, at int) {
 	var o *Object
 	if v.kind != ObjectKind {
@@ -125,8 +154,29 @@ func FieldSlot(a *Arena, v *Value, key string, guess int) (place *Value, at int)
 	return &o.members[at].Value, at
 }
 
-// ItemSlot is FieldSlot for an item of an array.
-func ItemSlot(a *Arena, v *Value, index int) (place *Value, err error) {
+// Recount counts what a value holds whose containers were made by FieldSlot. Containers with a second name were counted
+// before they got it.
+func Recount(v Value) {
+	switch {
+	case v.kind == ObjectKind && !v.Object().shared:
+		o := v.Object()
+		o.extent = extent{}
+		for i := range o.members {
+			Recount(o.members[i].Value)
+			o.adopt(o.members[i].Value)
+		}
+	case v.kind == ArrayKind && !v.Array().shared:
+		l := v.Array()
+		l.extent = extent{}
+		for _, item := range l.items {
+			Recount(item)
+			l.adopt(item)
+		}
+	}
+}
+
+// itemSlot is FieldSlot for an item of an array.
+func itemSlot(a *Arena, v *Value, index int) (place *Value, err error) {
 	if index > MaxIndex || index < -MaxIndex-1 {
 		return nil, fmt.Errorf("array index %d is out of range: at most %d", index, MaxIndex)
 	}
@@ -197,8 +247,12 @@ func remove(a *Arena, at *Value, p Path, compact bool) (old Value, empty bool) {
 		}
 		gone := len(p) == 1
 		if gone {
-			old = l.Remove(i)
-		} else if old, gone = remove(a, &l.items[i], p[1:], compact); gone && compact {
+			return l.Remove(i), len(l.items) == 0
+		}
+		inner := &l.items[i]
+		before := inner.nodeCount()
+		old, gone = remove(a, inner, p[1:], compact)
+		if l.add(inner.nodeCount() - before); gone && compact {
 			l.Remove(i)
 		}
 		return old, len(l.items) == 0
@@ -211,8 +265,12 @@ func remove(a *Arena, at *Value, p Path, compact bool) (old Value, empty bool) {
 	i := o.Index(p[0].Key)
 	gone := len(p) == 1
 	if gone {
-		old = o.Remove(i)
-	} else if old, gone = remove(a, &o.members[i].Value, p[1:], compact); gone && compact {
+		return o.Remove(i), len(o.members) == 0
+	}
+	inner := &o.members[i].Value
+	before := inner.nodeCount()
+	old, gone = remove(a, inner, p[1:], compact)
+	if o.add(inner.nodeCount() - before); gone && compact {
 		o.Remove(i)
 	}
 	return old, len(o.members) == 0

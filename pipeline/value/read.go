@@ -247,6 +247,9 @@ func (t *jsonText) array(level int) Value {
 	}
 	l := t.arena.Array(len(t.items) - base)
 	l.items = append(l.items, t.items[base:]...)
+	for _, item := range l.items {
+		l.adopt(item)
+	}
 	t.items = t.items[:base]
 	return l.Of()
 }
@@ -329,6 +332,9 @@ func (t *jsonText) endObject(base int, sorted bool) *Object {
 			o.members = append(o.members, members[at])
 		}
 		t.order = order
+	}
+	for i := range o.members {
+		o.adopt(o.members[i].Value)
 	}
 	t.members, t.prefixes = t.members[:base], t.prefixes[:base]
 	return o

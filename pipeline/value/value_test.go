@@ -201,3 +201,70 @@ func FuzzReadJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestTooLarge doubles a value by sharing it, which costs nothing, until it would be too large written out.
+func TestTooLarge(t *testing.T) {
+	double := map[string]func(a *Arena, v Value) (Value, error){
+		"array": func(a *Arena, v Value) (Value, error) {
+			l := a.Array(2)
+			l.Push(a, v.Share())
+			l.Push(a, v)
+			return l.Of(), nil
+		},
+		"paths": func(a *Arena, v Value) (Value, error) {
+			old := v.Share()
+			if err := Set(a, &v, Path{Field("a")}, old); err != nil {
+				return v, err
+			}
+			return v, Set(a, &v, Path{Field("b"), Item(1)}, old)
+		},
+		"merge": func(a *Arena, v Value) (Value, error) {
+			o := a.Object(2)
+			o.Set(a, "x", v.Share())
+			o.Set(a, "y", v)
+			return Merge(a, v.Object(), o).Of(), nil
+		},
+	}
+	for name, step := range double {
+		t.Run(name, func(t *testing.T) {
+			var a Arena
+			v := a.Object(1).Of()
+			for i := range 100 {
+				next, err := step(&a, v)
+				if err != nil || next.TooLarge() {
+					if i < 20 {
+						t.Errorf("too large after %d steps", i)
+					}
+					return
+				}
+				v = next
+			}
+			t.Error("never too large")
+		})
+	}
+	t.Run("replaced values do not count", func(t *testing.T) {
+		var a Arena
+		v, big := a.Object(1).Of(), read(t, &a, "["+strings.Repeat("1,", 1<<20)+"1]")
+		for range 100 {
+			if err := Set(&a, &v, Path{Field("a"), Field("b")}, big); err != nil {
+				t.Fatal(err)
+			}
+			Delete(&a, &v, Path{Field("a"), Field("b")}, true)
+		}
+		if n := v.nodeCount(); n != 0 {
+			t.Errorf("%d values in an empty object", n)
+		}
+	})
+	t.Run("levels", func(t *testing.T) {
+		var a Arena
+		v := Int(1)
+		for range MaxNesting + 1 {
+			l := a.Array(1)
+			l.Push(&a, v)
+			v = l.Of()
+		}
+		if !v.TooLarge() {
+			t.Error("nests without end")
+		}
+	})
+}

@@ -172,7 +172,7 @@ func startsWith(path, start value.Path) bool {
 // store makes the op that computes a value and writes it. With used it gives the value, which then has two names.
 func (c *compiler) store(to target, run op, used bool) op {
 	if to.node.variable == "" && !to.node.meta && len(to.node.path) == 1 && !to.node.path[0].IsIndex {
-		key, hint := to.node.path[0].Key, c.newHint()
+		path, key, hint := to.node.path, to.node.path[0].Key, c.newHint()
 		return func(f *Frame) (value.Value, *Failure) {
 			v, fl := run(f)
 			if fl != nil {
@@ -180,6 +180,9 @@ func (c *compiler) store(to target, run op, used bool) op {
 			}
 			if used {
 				v.Share()
+			}
+			if v.IsContainer() {
+				return v, f.write(&f.event, path, v)
 			}
 			f.setField(key, hint, v)
 			return v, nil
@@ -212,11 +215,9 @@ func (c *compiler) store(to target, run op, used bool) op {
 	}
 }
 
-// setField writes a field of the event.
+// setField writes a scalar to a field of the event.
 func (f *Frame) setField(key string, hint int, v value.Value) {
-	place, at := value.FieldSlot(f.Arena, &f.event, key, int(f.hints[hint]))
-	f.hints[hint] = int32(at)
-	*place = v
+	f.hints[hint] = int32(value.SetField(f.Arena, &f.event, key, v, int(f.hints[hint])))
 }
 
 // writer writes a value to the place; nil when there is nothing to write to.

@@ -304,6 +304,9 @@ func (b *boundCall) runner(run Run) op {
 			}
 		}
 		v, fl := run(f, stack)
+		if fl == nil && v.IsContainer() {
+			v, fl = f.sized(v)
+		}
 		if fl != nil {
 			return value.Null, site.add(fl)
 		}
@@ -324,7 +327,10 @@ func unaryCall(base int, arg runArg, run Run, site *callSite) op {
 		}
 		stack := f.stack[base : base+1 : base+1]
 		stack[0] = v
-		if v, fl = run(f, stack); fl != nil {
+		if v, fl = run(f, stack); fl == nil && v.IsContainer() {
+			v, fl = f.sized(v)
+		}
+		if fl != nil {
 			return value.Null, site.add(fl)
 		}
 		return v, nil

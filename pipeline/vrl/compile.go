@@ -298,7 +298,7 @@ func (c *compiler) array(n *arrayNode) (operand, bool) {
 			}
 			l.Push(f.Arena, v)
 		}
-		return l.Of(), nil
+		return f.sized(l.Of())
 	}
 	return x, true
 }
@@ -350,7 +350,7 @@ func (c *compiler) object(n *objectNode) (operand, bool) {
 			}
 			o.Append(f.Arena, fields[i].key, v)
 		}
-		return o.Of(), nil
+		return f.sized(o.Of())
 	}
 	return x, true
 }

@@ -246,6 +246,7 @@ func unflattenObject(f *Frame, from *value.Object, separator string, recursive b
 			}
 		}
 	}
+	value.Recount(root)
 	return root, nil
 }
 

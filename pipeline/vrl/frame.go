@@ -14,6 +14,8 @@ const (
 	MaxSteps = 10_000_000
 	// MaxStringBytes is the largest string that one operation may make.
 	MaxStringBytes = 64 << 20
+	// MaxRunBytes is how much memory the values of one run may take.
+	MaxRunBytes = 256 << 20
 )
 
 // Frame is what one run of a program works on. Frames are for one goroutine at a time and meant to be reused for one event
@@ -60,20 +62,38 @@ func (f *Frame) Zone() *time.Location { return f.program.zone }
 
 // Spend takes steps off the budget of the run; a failure says that it is used up.
 func (f *Frame) Spend(steps int) *Failure {
-	if f.steps -= steps; f.steps >= 0 {
-		return nil
+	if f.steps -= steps; f.steps < 0 {
+		return f.failText("the run takes more than " + strconv.Itoa(MaxSteps) + " steps")
 	}
-	_, fl := f.Fail("the run takes more than " + strconv.Itoa(MaxSteps) + " steps")
-	return fl
+	if f.Arena != nil && f.Arena.Used() > MaxRunBytes {
+		return f.failText(tooMuchMemory)
+	}
+	return nil
 }
 
 // Room says whether a string of so many bytes may be made; if not it is a failure.
 func (f *Frame) Room(bytes int) *Failure {
-	if bytes <= MaxStringBytes {
-		return nil
+	switch {
+	case bytes > MaxStringBytes:
+		return f.failText("a string of more than " + strconv.Itoa(MaxStringBytes) + " bytes would be made")
+	case bytes > smallString && f.Arena != nil && f.Arena.Used()+bytes > MaxRunBytes:
+		return f.failText(tooMuchMemory)
 	}
-	_, fl := f.Fail("a string of more than " + strconv.Itoa(MaxStringBytes) + " bytes would be made")
-	return fl
+	return nil
+}
+
+// smallString is up to which size strings are made without looking at the memory of the run: a script without closures,
+// where looking at it is done each time, cannot make many.
+const smallString = 1024
+
+var tooMuchMemory = "the run takes more than " + strconv.Itoa(MaxRunBytes) + " bytes of memory"
+
+// sized gives a value that was put together, unless it is too large.
+func (f *Frame) sized(v value.Value) (value.Value, *Failure) {
+	if v.TooLarge() {
+		return f.FailErr(value.ErrTooLarge)
+	}
+	return v, nil
 }
 
 // Failure is why a run, or a part of it, ended. It lives in the frame until the next one; its message is made when asked for.

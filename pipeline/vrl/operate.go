@@ -105,7 +105,7 @@ func mergeValues(f *Frame, a, b value.Value) (value.Value, *Failure) {
 	if a.Kind() != value.ObjectKind || b.Kind() != value.ObjectKind {
 		return f.Fail("can't merge type %k into %k", b, a)
 	}
-	return value.Merge(f.Arena, a.Object(), b.Object()).Of(), nil
+	return f.sized(value.Merge(f.Arena, a.Object(), b.Object()).Of())
 }
 
 // equal compares two numbers as floats and all else by kind and value.

@@ -121,20 +121,21 @@ func (f *Frame) field(v value.Value, key string, hint int) value.Value {
 
 // nearest is the name of a list that a misspelt one probably means, empty if none is near.
 func nearest(name string, list []string) string {
+	const longest = 64
 	best, least := "", max(len(name)/3, 1)+1
+	if len(name) > longest {
+		return best
+	}
 	for _, s := range list {
-		if d := distance(name, s, least); d < least || d == least && best != "" && s < best {
+		if d := distance(name, s); d < least || d == least && best != "" && s < best {
 			best, least = s, d
 		}
 	}
 	return best
 }
 
-// distance is how many characters have to be inserted, deleted or replaced to make b of a; from limit on it does not matter.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
+// distance is how many characters have to be inserted, deleted or replaced to make b of a.
+func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
