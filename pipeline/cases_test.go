@@ -86,6 +86,8 @@ func valueText(v *vector.Vector, r int) string {
 		return strconv.FormatBool(v.Bool(r))
 	case vector.Int64:
 		return strconv.FormatInt(v.Int(r), 10)
+	case vector.Uint64:
+		return strconv.FormatUint(v.Uint(r), 10)
 	case vector.Float64:
 		return strconv.FormatFloat(v.Float(r), 'g', -1, 64)
 	}
