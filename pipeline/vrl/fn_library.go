@@ -8,7 +8,7 @@ func tables() [][]Function {
 		ownFunctions, coercionFunctions, kindFunctions, stringFunctions, caseFunctions, matchFunctions, redactFunctions, numberFunctions,
 		timeFunctions, unitFunctions, objectFunctions, compactFunctions, arrayFunctions, jsonFunctions, keyValueFunctions,
 		encodeKeyValueFunctions, weblogFunctions, syslogFunctions, csvFunctions, urlFunctions, baseFunctions, hashFunctions, ipFunctions,
-		randomFunctions,
+		randomFunctions, grokFunctions,
 	}
 }
 

@@ -162,7 +162,7 @@ func (t *translator) literalEscape() (rune, error) {
 	if c >= '0' && c <= '9' {
 		return 0, t.fail(start, "backreferences are not supported")
 	}
-	if c < utf8.RuneSelf && c != '<' && c != '>' && (c >= ' ' && c|0x20 < 'a' || c > 'z' || strings.IndexByte(" \t\n\r\v\f`[]^_{|}~", c) >= 0) {
+	if letter := c|0x20 >= 'a' && c|0x20 <= 'z'; c < utf8.RuneSelf && !letter && c != '<' && c != '>' {
 		return rune(c), nil
 	}
 	return 0, t.fail(start, "unrecognized escape sequence")

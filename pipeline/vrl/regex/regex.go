@@ -24,7 +24,7 @@ import (
 )
 
 // MaxSource is the largest expression, in bytes.
-const MaxSource = 16 << 10
+const MaxSource = 64 << 10
 
 // maxNesting bounds groups and classes inside each other.
 const maxNesting = 200

@@ -37,6 +37,7 @@ func TestMatches(t *testing.T) {
 		{"vertical tab is space", `a\sb`, "a\vb", "a\vb"},
 		{"hex escapes", `\x41\u{42}\u0043\U00000044\x{45}`, "ABCDE", "ABCDE"},
 		{"escaped punctuation", `\-\/\"\%\&\~\#\!`, `-/"%&~#!`, `-/"%&~#!`},
+		{"escaped backslash and brackets", `[\\\[\]]+\\\{`, `a\[]\{`, `\[]\{`},
 		{"property", `\p{Lu}\p{Greek}+`, "Aαβ", "Aαβ"},
 		{"property with a key", `\p{Script=Greek}+`, "aαβ", "αβ"},
 		{"property by long name", `\p{Uppercase_Letter}+`, "aAB", "AB"},
