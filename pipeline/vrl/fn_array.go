@@ -7,10 +7,10 @@ import (
 // arrayFunctions work on arrays.
 var arrayFunctions = []Function{
 	{Name: "push", Params: []Param{arg("value", Array), arg("item", AnyValue)}, ReturnsFor: func(c *Call) Type {
-		return ArrayOf(Union(c.Type("value").only(Array).Members(), c.Type("item").Without(Undefined)))
+		return c.Type("value").Pushed(c.Type("item"))
 	}, Run: push},
 	{Name: "append", Params: []Param{arg("value", Array), arg("items", Array)}, ReturnsFor: func(c *Call) Type {
-		return ArrayOf(Union(c.Type("value").only(Array).Members(), c.Type("items").only(Array).Members()))
+		return c.Type("value").Appended(c.Type("items"))
 	}, Run: appendItems},
 	{Name: "pop", Params: []Param{arg("value", Array)}, ReturnsFor: sameItems, Run: pop},
 	{Name: "includes", Params: []Param{arg("value", Array), arg("item", AnyValue)}, Returns: Of(Boolean), Run: includes},

@@ -12,7 +12,7 @@ var objectFunctions = []Function{
 	{Name: "get", Params: []Param{arg("value", Object|Array), arg("path", Array)}, Fails: Always, Returns: Of(AnyValue), Run: get},
 	{Name: "set", Params: []Param{arg("value", Object|Array), arg("path", Array), arg("data", AnyValue)}, Fails: Always, ReturnsFor: sameContainer, Run: set},
 	{Name: "remove", Params: []Param{arg("value", Object|Array), arg("path", Array), flag("compact", false)}, Fails: Always, ReturnsFor: sameContainer, Run: remove},
-	{Name: "merge", Params: []Param{arg("to", Object), arg("from", Object), flag("deep", false)}, Returns: Of(Object), Run: merge},
+	{Name: "merge", Params: []Param{arg("to", Object), arg("from", Object), flag("deep", false)}, ReturnsFor: mergedType, Run: merge},
 	{Name: "keys", Params: []Param{arg("value", Object)}, Returns: ArrayOf(Of(String)), Run: keys},
 	{Name: "values", Params: []Param{arg("value", Object)}, ReturnsFor: func(c *Call) Type { return ArrayOf(c.Type("value").only(Object).Members()) }, Run: values},
 	{Name: "flatten", Params: []Param{arg("value", Object|Array), text("separator", "."), opt("except", Array).constant()},
@@ -30,6 +30,18 @@ var objectFunctions = []Function{
 }
 
 // sameContainer is the type of a container that is changed: what is inside is not known.
+// mergedType is the type of what merge gives.
+func mergedType(c *Call) Type {
+	to, from := c.Type("to").only(Object), c.Type("from").only(Object)
+	switch deep, known := c.Const("deep"); {
+	case !known:
+		return Union(to.Merge(from), to.MergedDeep(from))
+	case deep.True():
+		return to.MergedDeep(from)
+	}
+	return to.Merge(from)
+}
+
 func sameContainer(c *Call) Type {
 	if t := Of(c.Type("value").Kinds() & (Object | Array)); !t.Never() {
 		return t

@@ -30,7 +30,9 @@ var stringFunctions = []Function{
 	{Name: "slice", Params: []Param{arg("value", String|Array), arg("start", Integer), opt("end", Integer)}, Fails: Always,
 		ReturnsFor: func(c *Call) Type {
 			t := c.Type("value").only(String | Array)
-			if t.May(Array) { // the items move
+			start, known := c.Const("start")
+			whole := known && start.Kind() == value.IntKind && start.Int() == 0 && !c.Given("end")
+			if t.May(Array) && !whole { // the items move
 				items := t.Members()
 				t = Union(t.Without(Array), ArrayOf(items))
 			}

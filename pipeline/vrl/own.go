@@ -175,15 +175,9 @@ func (c *compiler) unnest(b *boundCall) (operand, bool) {
 	return x, true
 }
 
-// typeDef compiles type_def(value): the type as the compiler knows it.
+// typeDef compiles type_def(value): the type as the compiler knows it. The value itself is never computed.
 func (c *compiler) typeDef(b *boundCall) (operand, bool) {
 	x := constOperand(b.node, b.given[0].typ.describe(true))
-	// The argument is computed all the same, for what it does.
-	compute, answer := b.given[0].run, x.constant
-	x.run = func(f *Frame) (value.Value, *Failure) {
-		_, fl := compute(f)
-		return answer, fl
-	}
 	x.typ, x.isConst = anyType, false
 	return x, true
 }

@@ -272,7 +272,7 @@ func pick(t, u Type) *members {
 	return t.object
 }
 
-// value describes the type as type_def shows it.
+// describe gives the type as type_def shows it; withRest says whether to show the kind of unknown members.
 func (t Type) describe(withRest bool) value.Value {
 	o := (*value.Arena)(nil).Object(4)
 	put := func(key string) { o.Set(nil, key, value.Bool(true)) }
@@ -325,5 +325,53 @@ func (m *members) describe(o *value.Object, name string, withRest bool) {
 		o.Set(nil, name+"_unknown_infinite", rest.Or(Undefined).describe(false))
 		return
 	}
-	o.Set(nil, name+"_unknown_exact", rest.Or(Undefined).describe(true))
+	o.Set(nil, name+"_unknown_exact", rest.Without(Undefined).describe(true))
+}
+
+// Pushed is the type of arrays of type t with an item of type item behind the others.
+func (t Type) Pushed(item Type) Type {
+	t = t.only(Array)
+	if n, exact := t.array.length(); exact && n < maxKnown {
+		return Type{kinds: Array, array: t.array.with("", n, item.settled())}
+	}
+	return ArrayOf(Union(t.Members(), item.settled()))
+}
+
+// Appended is the type of arrays of type t with the items of arrays of type u behind their own.
+func (t Type) Appended(u Type) Type {
+	t, u = t.only(Array), u.only(Array)
+	n, exact := t.array.length()
+	m, exactToo := u.array.length()
+	if !exact || !exactToo || n+m > maxKnown {
+		return ArrayOf(Union(t.Members(), u.Members()))
+	}
+	w := &members{known: slices.Clone(t.array.known)}
+	for i, k := range u.array.known {
+		w.known = append(w.known, knownMember{index: n + i, typ: k.typ})
+	}
+	return Type{kinds: Array, array: w}
+}
+
+// MergedDeep is the type of objects of type t with those of type u put in, objects on both sides joined.
+func (t Type) MergedDeep(u Type) Type { return t.mergedDeep(u, maxNesting) }
+
+func (t Type) mergedDeep(u Type, levels int) Type {
+	w := t.Merge(u)
+	if w.object == nil || t.object == nil || u.object == nil {
+		return Of(Object)
+	}
+	joined := &members{known: slices.Clone(w.object.known), rest: w.object.rest}
+	for i := range joined.known {
+		k := &joined.known[i]
+		a, b := t.object.at(k.key, 0), u.object.at(k.key, 0)
+		if !a.May(Object) || !b.May(Object) {
+			continue
+		}
+		if levels == 0 || a.kinds != Object || b.kinds != Object {
+			k.typ = Union(Union(a, b).Without(Object|Undefined), Of(Object))
+			continue
+		}
+		k.typ = a.mergedDeep(b, levels-1)
+	}
+	return Type{kinds: Object, object: joined}
 }
