@@ -14,31 +14,40 @@ type packed struct {
 	passed      vector.Bitmap // of those
 }
 
-// evalPacked evaluates a comparison on the page as it is, where that is possible and pays.
+// evalPacked evaluates a comparison on the page as it is, where that is possible and pays: equalities on packed digits
+// and numbers, which are not printed, and conditions on text by templates.
 func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err error) {
 	if c.equal == nil && !c.text || c.src.loaded != nil || c.pages == nil {
 		return false, nil
 	}
-	want := encoding.Template
-	if c.equal != nil {
-		want = encoding.Hex
+	rows := k.p.blocks[k.block].rows
+	var eval func(page []byte) (bool, error)
+	switch k.p.encodingOf(c.pages, k.block) {
+	case encoding.Hex:
+		if c.equal != nil {
+			eval = func(page []byte) (bool, error) { return encoding.KeepHex(page, rows, c.equal, keep), nil }
+		}
+	case encoding.IPv4, encoding.Number:
+		if c.equal != nil {
+			eval = func(page []byte) (bool, error) { return k.dec.KeepNumber(page, rows, c.equal, keep) }
+		}
+	case encoding.Template:
+		eval = func(page []byte) (bool, error) { return k.evalTemplates(c, page, keep) }
 	}
-	if k.p.encodingOf(c.pages, k.block) != want {
+	if eval == nil {
 		return false, nil
 	}
 	page, err := k.p.page(c.src.col, k.block)
 	if err != nil {
 		return false, err
 	}
-	if c.equal != nil {
-		done = encoding.KeepHex(page, k.p.blocks[k.block].rows, c.equal, keep)
-	} else {
-		done, err = k.evalTemplates(c, page, keep)
+	if done, err = eval(page); err != nil {
+		return false, k.p.corrupt(err, k.p.place(c.src.col, k.block))
 	}
 	if st := k.spec.Stats; st != nil && done {
 		st.BytesRead.Add(int64(len(page)))
 	}
-	return done, err
+	return done, nil
 }
 
 // encodingOf is the encoding that the page of a block claims, unchecked: a reason to look, no more.
@@ -55,11 +64,8 @@ const maxPrinted = 2
 // evalTemplates searches the templates of a page, and prints and looks at the rows only of those that may match.
 func (k *picker) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (done bool, err error) {
 	t, ok, err := k.dec.Templates(page, k.p.blocks[k.block].rows)
-	if err != nil {
-		return false, k.p.corrupt(err, k.p.place(c.src.col, k.block))
-	}
-	if !ok {
-		return false, nil
+	if !ok || err != nil {
+		return false, err
 	}
 	s := &k.packed
 	s.maybe, s.some = grown(s.maybe, t.Len()), grown(s.some, t.Len())
@@ -85,7 +91,7 @@ func (k *picker) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (d
 	s.rows.Reset(c.src.want.Type)
 	rows, err := t.AppendRows(&s.rows, s.some)
 	if err != nil {
-		return false, k.p.corrupt(err, k.p.place(c.src.col, k.block))
+		return false, err
 	}
 	s.passed = grown(s.passed, len(rows))
 	s.passed.Fill(len(rows))

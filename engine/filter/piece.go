@@ -1,5 +1,11 @@
 package filter
 
+import (
+	"bytes"
+
+	"varve/engine/vector"
+)
+
 // Piece is a part of a text that is known in part: either this text, or any number of these characters.
 type Piece struct {
 	Text  []byte
@@ -24,13 +30,24 @@ func AllChars() *CharSet { return &CharSet{^uint64(0), ^uint64(0), ^uint64(0), ^
 // Has tells whether the set has a byte.
 func (c *CharSet) Has(b byte) bool { return c[b>>6]>>(b&63)&1 != 0 }
 
-// IsText tells whether condition i looks into texts: JudgePieces can say something about it.
-func (p *Program) IsText(i int) bool { return p.conds[i].match != nil }
+// IsText tells whether condition i looks into texts or compares with one: JudgePieces can say something about it.
+func (p *Program) IsText(i int) bool {
+	c := p.conds[i]
+	return c.match != nil || c.op == Equal && c.kind == vector.Bytes
+}
 
 // JudgePieces says what a text operator decides about the texts that are made of such pieces.
 func (p *Program) JudgePieces(i int, pieces []Piece) Verdict {
 	c := p.conds[i]
-	v := c.match.judge(&p.text, pieces)
+	m := c.match
+	if m == nil {
+		if c.whole == nil {
+			arg := c.Args.Bytes(0)
+			c.whole = &matcher{check: func(row []byte) bool { return bytes.Equal(row, arg) }, anchored: true, start: arg}
+		}
+		m = c.whole
+	}
+	v := m.judge(&p.text, pieces)
 	if c.negate {
 		v = [...]Verdict{Some: Some, None: All, All: None}[v]
 	}
@@ -51,7 +68,7 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 				m.searches = append(m.searches, newSearch(part))
 			}
 		}
-		if m.start != nil {
+		if len(m.start) > 0 {
 			m.begins = newSearch(m.start)
 		}
 	}

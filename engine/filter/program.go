@@ -25,6 +25,7 @@ type condition struct {
 	numbers numbers  // constants of comparisons and IN lists
 	strings stringIn // constants of IN on bytes
 	match   *matcher // text operators
+	whole   *matcher // Equal, as a text operator; made when first needed
 
 	any  [][]int       // numbers of the conditions of each alternative of AnyOf
 	left vector.Bitmap // scratch of AnyOf: rows that no alternative has let pass

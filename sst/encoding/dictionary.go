@@ -25,6 +25,7 @@ type Dictionary struct {
 	// Refused counts the blocks whose values did not fit.
 	Refused int
 	learnt  learnt // of the column's text
+	asked   bool   // new values are taken as long as there is room
 }
 
 type slot struct {
@@ -41,7 +42,9 @@ func NewDictionary(limit, maxBytes int) *Dictionary {
 
 // NewShared is an empty dictionary for a whole part, of at most so many values: MaxShared usually, MaxInverted at most.
 func NewShared(values int) *Dictionary {
-	return NewDictionary(values, maxSharedBytes*(values/MaxShared))
+	d := NewDictionary(values, maxSharedBytes*max(1, values/MaxShared))
+	d.asked = values > MaxShared
+	return d
 }
 
 // Len is the number of values.
@@ -75,14 +78,14 @@ func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ 
 		c, fresh := d.code(s)
 		if fresh {
 			added := len(d.Views) - from
-			if len(d.Views) > d.limit || len(d.Heap) > d.bytes || i >= probeRows && added > i/4+probeRows/2 {
+			if len(d.Views) > d.limit || len(d.Heap) > d.bytes || !d.asked && i >= probeRows && added > i/4+probeRows/2 {
 				d.truncate(from, heapFrom)
 				return codes[:mark], false
 			}
 		}
 		codes = append(codes, c)
 	}
-	if added := len(d.Views) - from; added > fewValues && added > len(views)/2 {
+	if added := len(d.Views) - from; !d.asked && added > fewValues && added > len(views)/2 {
 		d.truncate(from, heapFrom)
 		return codes[:mark], false
 	}

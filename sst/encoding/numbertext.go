@@ -132,3 +132,45 @@ func (d *Decoder) decodeTextsBy(r *reader, id ID, n int) {
 		d.texts[i] = local.Uints[c]
 	}
 }
+
+// KeepNumber takes the rows whose string is not s out of keep, comparing the integers that addresses and numbers are kept
+// as. ok is false, and nothing has happened, when the block of n rows is otherwise or has NULLs.
+func (d *Decoder) KeepNumber(src []byte, n int, s []byte, keep vector.Bitmap) (ok bool, err error) {
+	if len(src) < 2 || src[1] != 0 || n < 0 || n > MaxRows {
+		return false, nil
+	}
+	var x uint64
+	found := false
+	switch ID(src[0]) {
+	case IPv4:
+		var a uint32
+		a, found = parseIPv4(s)
+		x = uint64(a)
+	case Number:
+		var i int64
+		i, found = parseNumber(s)
+		x = uint64(i)
+	default:
+		return false, nil
+	}
+	if !found {
+		clear(keep)
+		return true, nil
+	}
+	r := reader{b: src[2:]}
+	d.decodeTexts(&r, n)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	if r.err != nil {
+		return false, r.err
+	}
+	for w := range keep {
+		var m uint64
+		for i, v := range d.texts[w*64 : min(w*64+64, n)] {
+			m |= uint64(bit(v == x)) << i
+		}
+		keep[w] &= m
+	}
+	return true, nil
+}

@@ -503,10 +503,10 @@ type textStream struct {
 	from, count int
 }
 
-// fieldsOf finds the slots of the templates: those of template i begin at first[i].
-func fieldsOf(templates []vector.View, heap []byte) (first []int, fields []field) {
-	first = make([]int, len(templates)+1)
-	for i, w := range templates {
+// fieldsOf finds the slots of the templates: those of template i begin at first[i]. Both slices are used again.
+func fieldsOf(first []int, fields []field, templates []vector.View, heap []byte) ([]int, []field) {
+	first, fields = append(first[:0], 0), fields[:0]
+	for _, w := range templates {
 		text := heap[w.Off : w.Off+w.Len]
 		for at := 0; at+slotSize <= len(text); at++ {
 			if text[at] == slotMark {
@@ -514,39 +514,43 @@ func fieldsOf(templates []vector.View, heap []byte) (first []int, fields []field
 				at += slotSize - 1
 			}
 		}
-		first[i+1] = len(fields)
+		first = append(first, len(fields))
 	}
 	return first, fields
 }
 
+// pools are the shared streams, by kind and width, plus one; 0: none yet.
+type pools [wideSlot + 1][maxHexWidth + 1]int32
+
+// of is the pool of a field. Words share one whatever is in them.
+func (p *pools) of(f *field) *int32 {
+	if f.kind == wordSlot {
+		return &p[wordSlot][0]
+	}
+	return &p[f.kind][f.width]
+}
+
 // layout gives the fields of the templates, which have so many rows each, their streams. own are those with a stream of
-// their own.
-func layout(first []int, fields []field, counts []int, own vector.Bitmap) (streams []textStream) {
-	type kindWidth struct {
-		kind  slotKind
-		width int
-	}
-	pools := map[kindWidth]int{}
-	key := func(f *field) kindWidth {
-		if f.kind == wordSlot {
-			return kindWidth{kind: wordSlot}
-		}
-		return kindWidth{f.kind, f.width}
-	}
+// their own. The slice of streams is used again.
+func layout(streams []textStream, first []int, fields []field, counts []int, own vector.Bitmap) []textStream {
+	var shared pools
+	streams = streams[:0]
 	for i, n := range counts {
 		for k := first[i]; k < first[i+1]; k++ {
 			f := &fields[k]
-			pool, known := pools[key(f)]
-			if own.Get(k) || !known {
-				pool = len(streams)
+			pool := shared.of(f)
+			if own.Get(k) || *pool == 0 {
 				streams = append(streams, textStream{kind: f.kind, width: f.width})
+				f.stream = len(streams) - 1
+			} else {
+				f.stream = int(*pool - 1)
 			}
 			if !own.Get(k) {
-				pools[key(f)] = pool
+				*pool = int32(f.stream + 1)
 			}
-			f.stream = pool
-			f.from = streams[pool].count // within the stream, for now
-			streams[pool].count += n
+			s := &streams[f.stream]
+			f.from = s.count // within the stream, for now
+			s.count += n
 		}
 	}
 	total := 0

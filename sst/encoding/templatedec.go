@@ -16,7 +16,10 @@ type Templates struct {
 	counts  []int    // rows of each template
 	first   []int
 	fields  []field
+	layout  []textStream
 	streams []openStream
+	own     vector.Bitmap
+	bits    []byte
 	inner   Decoder
 
 	cursors []uint32    // by template: its rows so far
@@ -122,12 +125,13 @@ func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 		r.fail("%v", err)
 		return t
 	}
-	t.first, t.fields = fieldsOf(t.texts.Views, t.texts.Heap)
-	own := t.inner.decodeBits(r, (len(t.fields)+63)/64*64)
+	t.first, t.fields = fieldsOf(t.first, t.fields, t.texts.Views, t.texts.Heap)
+	own := t.readOwn(r)
 	if r.err != nil {
 		return t
 	}
-	streams := layout(t.first, t.fields, counts, own)
+	t.layout = layout(t.layout, t.first, t.fields, counts, own)
+	streams := t.layout
 	if cap(t.streams) < len(streams) {
 		t.streams = append(t.streams[:cap(t.streams)], make([]openStream, len(streams)-cap(t.streams))...)
 	}
@@ -139,6 +143,26 @@ func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 	}
 	t.split()
 	return t
+}
+
+// readOwn reads which fields have a stream of their own.
+func (t *Templates) readOwn(r *reader) vector.Bitmap {
+	words := vector.Words(len(t.fields))
+	bits := r.section(t.bits, 8*words)
+	if r.err == nil && len(bits) != 8*words {
+		r.fail("%d bytes for %d slots", len(bits), len(t.fields))
+	}
+	if r.err != nil {
+		return nil
+	}
+	if !r.inPlace {
+		t.bits = bits
+	}
+	t.own = grow(t.own, words)
+	for i := range t.own {
+		t.own[i] = binary.LittleEndian.Uint64(bits[8*i:])
+	}
+	return t.own
 }
 
 // checkSlots holds that every slot of every template is one that can be.

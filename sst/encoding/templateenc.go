@@ -20,6 +20,9 @@ type templater struct {
 	wilds  [][]uint16
 	// frequency is the number of rows in which a constant word occurs, once for each time it does.
 	frequency map[string]uint32
+	first     []int
+	fields    []field
+	streams   []textStream
 	byField   []variable // of all rows, field by field
 	values    []variable // the same, stream by stream
 	views     []vector.View
@@ -304,7 +307,8 @@ func (t *templater) place(templates []vector.View, texts []byte, views []vector.
 		} // else the rest, which is number 0
 		counts[final[r]]++
 	}
-	first, fields := fieldsOf(templates, texts)
+	t.first, t.fields = fieldsOf(t.first, t.fields, templates, texts)
+	first, fields := t.first, t.fields
 	total := 0 // by field at first: what becomes own is decided on the values
 	for i, n := range counts {
 		for k := first[i]; k < first[i+1]; k++ {
@@ -331,7 +335,7 @@ func (t *templater) place(templates []vector.View, texts []byte, views []vector.
 			at += n
 		}
 	}
-	streams = layout(first, fields, counts, own)
+	t.streams = layout(t.streams, first, fields, counts, own)
 	t.values = grow(t.values, total)
 	at = 0
 	for i, n := range counts {
@@ -340,7 +344,7 @@ func (t *templater) place(templates []vector.View, texts []byte, views []vector.
 			at += n
 		}
 	}
-	return own, streams
+	return own, t.streams
 }
 
 // fill puts the variables of all rows into byField; final are the templates of the rows.
