@@ -232,6 +232,7 @@ func (s *topSink) Step(int) Step {
 	var bound []byte // the key of the k'th row; nil while there are fewer
 	var rows []uint32
 	var part vector.Batch
+	var held, reserved int64 // bytes of the rows that w keeps, and the most they have been
 	return func(b *vector.Batch) error {
 		if s.k == 0 {
 			return ErrStop
@@ -240,6 +241,7 @@ func (s *topSink) Step(int) Step {
 			return err
 		}
 		rows = rows[:0]
+		before := len(w.keys)
 		for i := range b.N {
 			start := len(w.keys)
 			w.appendKey(i)
@@ -253,14 +255,19 @@ func (s *topSink) Step(int) Step {
 			return nil
 		}
 		gatherRows(&part, b, rows)
-		if err := s.budget.Reserve(batchBytes(&part)); err != nil {
-			return err
-		}
 		w.rows.Append(&part, 0, part.N)
-		if w.rows.N >= 2*s.k+vector.Size {
+		held += batchBytes(&part) + int64(len(w.keys)-before) + int64(len(rows))*24
+		if held > reserved {
+			if err := s.budget.Reserve(held - reserved); err != nil {
+				return err
+			}
+			reserved = held
+		}
+		if (w.rows.N-vector.Size)/2 >= s.k {
 			w = w.best(s.k)
 			s.workers[at] = w
 			bound = append(bound[:0], w.key(w.rows.N-1)...)
+			held = batchBytes(w.rows) + int64(len(w.keys)) + int64(w.rows.N)*24
 		}
 		return nil
 	}
