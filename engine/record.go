@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
 
 	"varve/engine/schema"
@@ -91,4 +92,32 @@ func (r *record) decode(body []byte, t *schema.Table) error {
 		return fmt.Errorf("log record of table %s has no time index", t.Name)
 	}
 	return nil
+}
+
+// DumpRecord prints a record of the log readably.
+func DumpRecord(w io.Writer, rec []byte) error {
+	r, body, err := readRecordHead(rec)
+	if err != nil {
+		_, err := fmt.Fprintf(w, "            %v\n", err)
+		return err
+	}
+	what := "rows"
+	if r.kind == schema.KindDelete {
+		what = "deletions"
+	}
+	fields, b, err := vector.DecodeBatch(body)
+	if err != nil {
+		_, err := fmt.Fprintf(w, "            table %d, sequence %d: %v\n", r.table, r.seq, err)
+		return err
+	}
+	_, err = fmt.Fprintf(w, "            table %d, sequence %d, %d %s, columns", r.table, r.seq, b.N, what)
+	for i, f := range fields {
+		if err == nil && i < len(r.ids) {
+			_, err = fmt.Fprintf(w, " %d %s", r.ids[i], f.Type)
+		}
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(w)
+	}
+	return err
 }

@@ -189,6 +189,8 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 	}
 	var err error
 	switch st.Call.Name {
+	case "backup":
+		return x.adminBackup(ctx, st, args)
 	case "flush_table", "compact_table", "build_index":
 		err = x.adminTable(ctx, s, st.Call.Name, args)
 	case "flush_region", "compact_region":
@@ -204,6 +206,19 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 	}
 	f := vector.Field{Name: st.Source(), Type: vector.Uint64Type}
 	return rowsResult([]vector.Field{f}, &vector.Batch{N: 1, Cols: []*vector.Vector{{Type: f.Type, Uints: []uint64{0}}}}), nil
+}
+
+// adminBackup answers with the directory of the backup.
+func (x *Executor) adminBackup(ctx context.Context, st *parse.Admin, args []string) (*Result, error) {
+	if len(args) != 1 {
+		return nil, status.New(status.InvalidArguments, "ADMIN backup needs a name for the backup, found %d arguments", len(args))
+	}
+	b, err := x.e.Backup(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	f := vector.Field{Name: st.Source(), Type: vector.StringType}
+	return rowsResult([]vector.Field{f}, &vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString(b.Dir).Flatten(1)}}), nil
 }
 
 func (x *Executor) adminTable(ctx context.Context, s *Session, name string, args []string) error {

@@ -57,12 +57,16 @@ func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error
 	return nil
 }
 
-// Check reads all of a log and tells what is damaged. Nothing is changed; no server may have the log open.
-func Check(fs vfs.FS, dir string) (r ReplayResult, err error) {
+// Check reads all of a log, gives every intact record to look and tells what is damaged. Nothing is changed. What a
+// running server appends meanwhile may or may not be seen.
+func Check(fs vfs.FS, dir string, look func(LSN, []byte) error) (r ReplayResult, err error) {
 	l, err := Open(fs, dir, Options{})
 	if err != nil {
 		return r, err
 	}
-	r, err = l.Replay(0, func(LSN, []byte) error { return nil })
+	r, err = l.Replay(0, look)
 	return r, errors.Join(err, l.Close())
 }
+
+// Magic begins every segment.
+const Magic = segmentMagic

@@ -61,7 +61,7 @@ func TestLayout(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "v1.dump", text.Bytes())
-	r, err := Check(fs, dir)
+	r, err := Check(fs, dir, func(LSN, []byte) error { return nil })
 	if err != nil || r.Records != 2 || len(r.Damaged) != 1 {
 		t.Errorf("check: %+v, %v", r, err)
 	}

@@ -29,6 +29,10 @@ var (
 type commandLine struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	VRL     vrlCommand     `cmd:"" name:"vrl" help:"Run a script of the vrl processor over events."`
+	Check   checkCommand   `cmd:"" help:"Verify everything in a data directory."`
+	Dump    dumpCommand    `cmd:"" help:"Print a file of a data directory readably."`
+	Backup  backupCommand  `cmd:"" help:"Copy all tables while the server runs."`
+	Restore restoreCommand `cmd:"" help:"Make a data directory of a backup."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 	Help    helpCommand    `cmd:"" help:"Print help for a command."`
 }
@@ -83,6 +87,14 @@ func run(args []string, io streams) int {
 		err = line.Serve.run(io)
 	case "vrl":
 		return line.VRL.run(os.Stdin, io)
+	case "check <dir>":
+		err = line.Check.run(io.out)
+	case "dump <file>":
+		err = line.Dump.run(io.out)
+	case "backup <dest>":
+		err = line.Backup.run(io)
+	case "restore <source>":
+		err = line.Restore.run(os.Stdin, io)
 	case "version":
 		err = line.Version.run(io.out)
 	}
@@ -98,6 +110,10 @@ func complain(w io.Writer, err error) int {
 		return 0
 	}
 	fmt.Fprintf(w, "varve: %s\n", strings.TrimSpace(err.Error()))
+	var damage *damageError
+	if errors.As(err, &damage) {
+		return exitDamage
+	}
 	var usage *usageError
 	var config *configError
 	if errors.As(err, &usage) || errors.As(err, &config) {

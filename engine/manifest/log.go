@@ -26,7 +26,9 @@ const (
 	// FileName is the manifest's name in the data directory.
 	FileName = "MANIFEST"
 
-	fileMagic    = "VARVMAN1"
+	// Magic begins the file.
+	Magic = "VARVMAN1"
+
 	fileVersion  = 1
 	fileHead     = 16
 	typeSnapshot = 1
@@ -126,8 +128,8 @@ func checkHead(src []byte) error {
 	if len(src) < fileHead {
 		return fmt.Errorf("%w: %d bytes", ErrCorrupt, len(src))
 	}
-	if string(src[:8]) != fileMagic {
-		return fmt.Errorf("%w: magic %q is not %q", ErrCorrupt, src[:8], fileMagic)
+	if string(src[:8]) != Magic {
+		return fmt.Errorf("%w: magic %q is not %q", ErrCorrupt, src[:8], Magic)
 	}
 	if got, want := wal.Checksum(src[:12]), binary.LittleEndian.Uint32(src[12:]); got != want {
 		return fmt.Errorf("%w: header checksum %08x, want %08x", ErrCorrupt, got, want)
@@ -205,7 +207,7 @@ func (m *Manifest) rewrite(s *State) error {
 	if err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	head := append([]byte(fileMagic), 0, 0, 0, 0, 0, 0, 0, 0)
+	head := append([]byte(Magic), 0, 0, 0, 0, 0, 0, 0, 0)
 	binary.LittleEndian.PutUint32(head[8:], fileVersion)
 	binary.LittleEndian.PutUint32(head[12:], wal.Checksum(head[:12]))
 	number := m.number + 1

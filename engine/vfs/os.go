@@ -138,3 +138,6 @@ func (f osFile) Size() (int64, error) {
 
 // NotExist tells whether err says that a file is absent.
 func NotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// Exist tells an error that says that the name is taken.
+func Exist(err error) bool { return errors.Is(err, fs.ErrExist) }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"varve/engine"
+	"varve/engine/vfs"
+)
+
+type backupCommand struct {
+	Dest         string   `arg:"" help:"A new or empty directory, or - for a tar stream to standard output."`
+	URL          string   `name:"url" default:"http://127.0.0.1:4000" help:"The running server, on this machine."`
+	User         string   `help:"Who signs in; the password is in the file or in VARVE_PASSWORD."`
+	PasswordFile string   `placeholder:"FILE" help:"A file with the password."`
+	Data         string   `placeholder:"DIR" help:"A data directory that no server holds, instead of a running server."`
+	Tables       []string `placeholder:"TABLE" help:"Only these tables, as table or database.table."`
+	Base         string   `placeholder:"DIR" help:"An older backup: what is equal is linked to it."`
+}
+
+// snapshotPrefix begins the names of the snapshots that a backup asks for and removes again.
+const snapshotPrefix = "snapshot-"
+
+// run makes a consistent snapshot, by the server or here, takes it to its destination and removes it.
+func (c *backupCommand) run(io streams) (err error) {
+	if c.Dest != "-" {
+		if err := emptyDir(c.Dest); err != nil {
+			return err
+		}
+	}
+	name := snapshotPrefix + time.Now().UTC().Format("20060102-150405.000")
+	ask := c.askServer
+	if c.Data != "" {
+		ask = c.openStore
+	}
+	dir, err := ask(name, io)
+	if err != nil {
+		return err
+	}
+	if filepath.Base(dir) != name || filepath.Base(filepath.Dir(dir)) != engine.BackupsDir {
+		return fmt.Errorf("the server answered with a snapshot in %s, which is not where snapshots are", dir)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("the server's snapshot cannot be read here, run this on its machine and as its user: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	m, err := describeBackup(dir, c.Tables)
+	if err != nil {
+		return err
+	}
+	if c.Dest == "-" {
+		return m.writeTar(io.out, dir)
+	}
+	if err := m.copyTo(c.Dest, dir, c.Base); err != nil {
+		return err
+	}
+	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Dest})
+	if err != nil {
+		return err
+	}
+	if len(r.Faults) > 0 {
+		fmt.Fprint(io.err, printCheck(c.Dest, r))
+		return &damageError{len(r.Faults)}
+	}
+	_, err = fmt.Fprintf(io.out, "%s: %s, %s with %d rows, %s\n", c.Dest, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, humanBytes(r.Bytes))
+	return err
+}
+
+// emptyDir makes sure that dir is there and holds nothing.
+func emptyDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	names, err := os.ReadDir(dir)
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("%s is not empty", dir)
+	}
+	return err
+}
+
+// openStore makes the snapshot of a store that no server holds.
+func (c *backupCommand) openStore(name string, _ streams) (dir string, err error) {
+	if _, err := os.Stat(filepath.Join(c.Data, "MANIFEST")); err != nil {
+		return "", fmt.Errorf("%s is no data directory: %w", c.Data, err)
+	}
+	e, err := engine.Open(engine.Options{FS: vfs.OS(), Dir: c.Data, NoBackground: true})
+	if err != nil {
+		return "", err
+	}
+	b, err := e.Backup(context.Background(), name)
+	return b.Dir, errors.Join(err, e.Close(context.Background(), true))
+}
+
+// askServer lets the server make the snapshot.
+func (c *backupCommand) askServer(name string, s streams) (string, error) {
+	form := url.Values{"sql": {"ADMIN backup('" + name + "')"}}
+	req, err := http.NewRequest(http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/v1/sql", strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", &usageError{err}
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if c.User != "" {
+		password, err := c.password(s.environ)
+		if err != nil {
+			return "", err
+		}
+		req.SetBasicAuth(c.User, password)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("no server answers, give its address with --url or its directory with --data: %w", err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Error  string
+		Output []struct{ Records struct{ Rows [][]string } }
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return "", fmt.Errorf("%s answered %s: %.200q", c.URL, resp.Status, body)
+	}
+	if answer.Error != "" {
+		return "", fmt.Errorf("the server refused: %s", answer.Error)
+	}
+	if len(answer.Output) != 1 || len(answer.Output[0].Records.Rows) != 1 || len(answer.Output[0].Records.Rows[0]) != 1 {
+		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", c.URL, body)
+	}
+	return filepath.Abs(answer.Output[0].Records.Rows[0][0])
+}
+
+// password finds the password without it ever being an argument, which all users of the machine could read.
+func (c *backupCommand) password(environ []string) (string, error) {
+	if c.PasswordFile != "" {
+		text, err := os.ReadFile(c.PasswordFile)
+		return strings.TrimRight(string(text), "\r\n"), err
+	}
+	for _, e := range environ {
+		if p, ok := strings.CutPrefix(e, "VARVE_PASSWORD="); ok {
+			return p, nil
+		}
+	}
+	return "", &usageError{fmt.Errorf("--user needs a password in --password-file or VARVE_PASSWORD")}
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"varve/engine/manifest"
+	"varve/engine/vfs"
+)
+
+// backupList is the file that makes a directory a backup: every other file with its checksum.
+const backupList = "BACKUP.json"
+
+// backup describes a backup. Names are relative, with slashes.
+type backup struct {
+	Version int          `json:"version"`
+	Created time.Time    `json:"created"`
+	Server  string       `json:"server"`
+	Tables  []string     `json:"tables"`
+	Files   []backupFile `json:"files"`
+}
+
+type backupFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// describeBackup lists the files of a snapshot; a choice of tables is written into the snapshot's manifest first.
+func describeBackup(dir string, tables []string) (*backup, error) {
+	state, err := chooseTables(dir, tables)
+	if err != nil {
+		return nil, err
+	}
+	b := &backup{Version: 1, Created: time.Now().UTC().Truncate(time.Second), Server: version, Tables: []string{}}
+	names := []string{manifest.FileName}
+	for _, t := range state.Tables {
+		b.Tables = append(b.Tables, t.Schema.Name.String())
+		for _, p := range t.Parts {
+			names = append(names, path.Join("parts", fmt.Sprintf("%08d.part", p.File)))
+		}
+	}
+	for _, name := range names {
+		sum, n, err := hashFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		b.Files = append(b.Files, backupFile{name, n, sum})
+	}
+	return b, nil
+}
+
+// chooseTables drops all other tables from the manifest of a directory; no names: all stay.
+func chooseTables(dir string, names []string) (*manifest.State, error) {
+	state, _, err := manifest.Read(vfs.OS(), dir)
+	if err != nil || len(names) == 0 {
+		return state, err
+	}
+	found := map[string]bool{}
+	state = state.Select(func(t *manifest.TableState) bool {
+		for _, n := range names {
+			if n == t.Schema.Name.DB+"."+t.Schema.Name.Table || n == t.Schema.Name.Table && t.Schema.Name.DB == "public" {
+				found[n] = true
+				return true
+			}
+		}
+		return false
+	})
+	for _, n := range names {
+		if !found[n] {
+			return nil, fmt.Errorf("there is no table %s in the backup", n)
+		}
+	}
+	return state, manifest.Write(vfs.OS(), dir, state)
+}
+
+func hashFile(name string) (sum string, n int64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	h := sha256.New()
+	n, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), n, errors.Join(err, f.Close())
+}
+
+// copyTo links or copies the files of a snapshot to dest and writes the list last. What an older backup has already is
+// linked to it.
+func (b *backup) copyTo(dest, dir, base string) error {
+	if err := os.MkdirAll(filepath.Join(dest, "parts"), 0o755); err != nil {
+		return err
+	}
+	old := map[backupFile]bool{}
+	if base != "" {
+		list, err := readBackup(base)
+		if err != nil {
+			return err
+		}
+		for _, f := range list.Files {
+			old[f] = true
+		}
+	}
+	for _, f := range b.Files {
+		from := filepath.Join(dir, f.Name)
+		if old[f] {
+			from = filepath.Join(base, f.Name)
+		}
+		if err := linkOrCopy(from, filepath.Join(dest, f.Name)); err != nil {
+			return err
+		}
+	}
+	return b.write(dest)
+}
+
+// linkOrCopy links immutable files, and copies where another file system lies between.
+func linkOrCopy(from, to string) error {
+	if err := os.Link(from, to); err == nil || errors.Is(err, os.ErrExist) {
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return createFile(to, in)
+}
+
+// createFile makes a file durable.
+func createFile(name string, content io.Reader) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// write writes the list, and makes the directory durable.
+func (b *backup) write(dest string) error {
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := createFile(filepath.Join(dest, backupList), strings.NewReader(string(text)+"\n")); err != nil {
+		return err
+	}
+	return errors.Join(vfs.OS().SyncDir(filepath.Join(dest, "parts")), vfs.OS().SyncDir(dest))
+}
+
+// writeTar streams the files, the list last.
+func (b *backup) writeTar(out io.Writer, dir string) error {
+	w := tar.NewWriter(out)
+	add := func(name string, size int64, content io.Reader) error {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: size, ModTime: b.Created}); err != nil {
+			return err
+		}
+		_, err := io.Copy(w, content)
+		return err
+	}
+	for _, f := range b.Files {
+		in, err := os.Open(filepath.Join(dir, f.Name))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(add(f.Name, f.Bytes, in), in.Close()); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(add(backupList, int64(len(text)), strings.NewReader(string(text))), w.Close())
+}
+
+// readBackup reads the list of a backup.
+func readBackup(dir string) (*backup, error) {
+	text, err := os.ReadFile(filepath.Join(dir, backupList))
+	if err != nil {
+		return nil, fmt.Errorf("%s is no backup: %w", dir, err)
+	}
+	var b backup
+	if err := json.Unmarshal(text, &b); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, backupList), err)
+	}
+	if b.Version != 1 {
+		return nil, fmt.Errorf("%s: the backup has version %d, this program reads version 1", dir, b.Version)
+	}
+	for _, f := range b.Files {
+		if !filepath.IsLocal(f.Name) {
+			return nil, fmt.Errorf("%s: the backup names the file %q, which lies outside", dir, f.Name)
+		}
+	}
+	return &b, nil
+}
+
+// verify gives a sentence for every file that is not as the list says.
+func (b *backup) verify(dir string) (faults []string) {
+	for _, f := range b.Files {
+		sum, n, err := hashFile(filepath.Join(dir, f.Name))
+		switch {
+		case err != nil:
+			faults = append(faults, err.Error())
+		case n != f.Bytes || sum != f.SHA256:
+			faults = append(faults, fmt.Sprintf("%s: %d bytes with SHA-256 %s, the backup was made with %d and %s", f.Name, n, sum, f.Bytes, f.SHA256))
+		}
+	}
+	return faults
+}

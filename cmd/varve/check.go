@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"varve/engine"
+	"varve/engine/vfs"
+)
+
+// exitDamage: damage was found.
+const exitDamage = 6
+
+// damageError is damage that was printed already.
+type damageError struct{ faults int }
+
+func (e *damageError) Error() string { return count(e.faults, "fault") + " found" }
+
+type checkCommand struct {
+	Dir    string `arg:"" help:"The data directory."`
+	WALDir string `name:"wal-dir" help:"The directory of the log, if it is not DIR/wal."`
+	Deep   bool   `help:"Decode every block and record too."`
+	JSON   bool   `name:"json" help:"Print as JSON."`
+}
+
+// run verifies a data directory; damage ends with exit code 6.
+func (c *checkCommand) run(out io.Writer) error {
+	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Dir, WALDir: c.WALDir, Deep: c.Deep})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		err = e.Encode(r)
+	} else {
+		_, err = io.WriteString(out, printCheck(c.Dir, r))
+	}
+	if err == nil && len(r.Faults) > 0 {
+		err = &damageError{len(r.Faults)}
+	}
+	return err
+}
+
+func printCheck(dir string, r *engine.CheckReport) string {
+	var b strings.Builder
+	if r.Running {
+		fmt.Fprintf(&b, "note     a server runs on %s: what it writes meanwhile may not be seen\n", dir)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "note     %s\n", n)
+	}
+	for _, f := range r.Faults {
+		lost := "nothing is lost"
+		if f.Lost {
+			lost = "rows are lost unless a backup has them"
+		}
+		fmt.Fprintf(&b, "fault    %s: %s; %s\n", f.File, f.What, lost)
+	}
+	fmt.Fprintf(&b, "checked  %s: %s, %s with %d rows in %s, %s in %s of log; %s\n", dir, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows,
+		humanBytes(r.Bytes), count(r.Records, "record"), humanBytes(r.LogSize), count(len(r.Faults), "fault"))
+	return b.String()
+}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+
+	"varve/engine/manifest"
+	"varve/engine/status"
+	"varve/engine/vfs"
+)
+
+// BackupsDir is the directory of backups in the data directory.
+const BackupsDir = "backups"
+
+// Backup is a consistent copy of all tables: a data directory of its own whose parts are hard links.
+type Backup struct {
+	Dir           string
+	Tables, Parts int
+	Rows, Bytes   int64
+}
+
+var backupName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+
+// Backup flushes all tables and links their parts into a new directory below BackupsDir, while reading and writing go
+// on: rows acknowledged before the call are in it, later ones may be. The manifest is written last, so a directory
+// without one is no backup.
+func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) {
+	err = e.during(func() error {
+		b, err = e.backup(ctx, name)
+		return err
+	})
+	return b, err
+}
+
+func (e *core) backup(ctx context.Context, name string) (Backup, error) {
+	b := Backup{Dir: path.Join(e.o.Dir, BackupsDir, name)}
+	if !backupName.MatchString(name) {
+		return b, status.New(status.InvalidArguments, "a backup's name is made of letters, digits, '_', '-' and '.', found '%s'", name)
+	}
+	switch _, err := e.o.FS.Stat(path.Join(b.Dir, manifest.FileName)); {
+	case err == nil:
+		return b, status.New(status.InvalidArguments, "backup '%s' exists already", name)
+	case !vfs.NotExist(err):
+		return b, storageError(err, "the backup cannot be made")
+	}
+	for _, r := range e.catalog.Load().byID {
+		if err := e.flushRegion(ctx, r); err != nil {
+			return b, err
+		}
+	}
+	parts := path.Join(b.Dir, partsDir)
+	if err := e.o.FS.MkdirAll(parts); err != nil {
+		return b, storageError(err, "the backup cannot be made")
+	}
+	state, err := e.linkParts(ctx, parts)
+	if err != nil {
+		return b, err
+	}
+	for _, t := range state.Tables {
+		b.Tables++
+		for _, p := range t.Parts {
+			b.Parts++
+			b.Rows, b.Bytes = b.Rows+p.Rows, b.Bytes+p.Bytes
+		}
+	}
+	for _, dir := range []string{parts, path.Join(e.o.Dir, BackupsDir), e.o.Dir} {
+		if err := e.o.FS.SyncDir(dir); err != nil {
+			return b, storageError(err, "the backup cannot be made durable")
+		}
+	}
+	if err := manifest.Write(e.o.FS, b.Dir, state); err != nil {
+		if rm := e.o.FS.Remove(path.Join(b.Dir, manifest.FileName)); rm != nil && !vfs.NotExist(rm) {
+			err = errors.Join(err, rm)
+		}
+		return b, err
+	}
+	e.o.Logger.Info("backup made", "name", name, "tables", b.Tables, "parts", b.Parts, "bytes", b.Bytes)
+	return b, nil
+}
+
+// linkRounds is how often linking begins anew because a merge replaced parts meanwhile; each round links only what is
+// missing.
+const linkRounds = 100
+
+// linkParts links the parts of one state of the manifest and gives the state.
+func (e *core) linkParts(ctx context.Context, dir string) (*manifest.State, error) {
+	linked := map[uint64]bool{}
+	for range linkRounds {
+		state := e.manifest.State()
+		missing := false
+		for _, t := range state.Tables {
+			for _, p := range t.Parts {
+				if err := ctx.Err(); err != nil {
+					return nil, status.Wrap(err, status.Cancelled, "the backup was given up: %v", err)
+				}
+				if linked[p.File] {
+					continue
+				}
+				switch err := e.o.FS.Link(e.partPath(p.File), path.Join(dir, partName(p.File))); {
+				case vfs.NotExist(err):
+					missing = true
+				case err != nil && !vfs.Exist(err): // an earlier try with this name, cut short
+					return nil, storageError(err, "a part cannot be linked")
+				default:
+					linked[p.File] = true
+				}
+			}
+		}
+		if !missing {
+			return state, e.unlinkOthers(state, dir)
+		}
+		if e.manifest.State() == state {
+			return nil, status.New(status.StorageUnavailable, "a part that the manifest lists is missing: see varve check")
+		}
+	}
+	return nil, status.New(status.RegionBusy, "parts are merged faster than they can be linked, try again")
+}
+
+// unlinkOthers removes links of parts that are in no table of the state.
+func (e *core) unlinkOthers(state *manifest.State, dir string) error {
+	listed := map[string]bool{}
+	for _, t := range state.Tables {
+		for _, p := range t.Parts {
+			listed[partName(p.File)] = true
+		}
+	}
+	names, err := e.o.FS.List(dir)
+	if err != nil {
+		return storageError(err, "the backup cannot be listed")
+	}
+	for _, n := range names {
+		if !listed[n] {
+			if err := e.o.FS.Remove(path.Join(dir, n)); err != nil {
+				return storageError(err, "the backup cannot be tidied")
+			}
+		}
+	}
+	return nil
+}
+
+func storageError(err error, what string) error {
+	return status.Wrap(err, status.StorageUnavailable, "%s: %s", what, vfs.Reason(err))
+}
+
+// String says what a backup holds.
+func (b Backup) String() string {
+	return fmt.Sprintf("%s: %d tables, %d parts, %d rows, %d bytes", b.Dir, b.Tables, b.Parts, b.Rows, b.Bytes)
+}

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"varve/engine/manifest"
+	"varve/engine/vfs"
+	"varve/sst"
+	"varve/wal"
+)
+
+// CheckOptions say what Check looks at.
+type CheckOptions struct {
+	FS     vfs.FS
+	Dir    string
+	WALDir string // empty: wal in Dir
+	// Deep decodes every block and every record instead of trusting checksums.
+	Deep bool
+}
+
+// Fault is one damaged place.
+type Fault struct {
+	File string `json:"file"`
+	What string `json:"what"` // with the place in the file, where it is known
+	// Lost tells whether rows cannot be served.
+	Lost bool `json:"lost"`
+}
+
+// CheckReport is what Check found.
+type CheckReport struct {
+	Running bool     `json:"running"` // a server holds the directory
+	Tables  int      `json:"tables"`
+	Parts   int      `json:"parts"`
+	Rows    int64    `json:"rows"`
+	Bytes   int64    `json:"bytes"`
+	Records int      `json:"log_records"`
+	LogSize int64    `json:"log_bytes"`
+	Notes   []string `json:"notes"` // what is no damage: what a crash left over
+	Faults  []Fault  `json:"faults"`
+}
+
+type check struct {
+	CheckOptions
+	CheckReport
+}
+
+// Check verifies everything in a data directory: the manifest, the parts it lists, the log. Nothing is changed and no
+// lock is kept; parts that a running server replaces meanwhile are passed over. The error says that there is nothing to
+// check.
+func Check(o CheckOptions) (*CheckReport, error) {
+	if o.WALDir == "" {
+		o.WALDir = path.Join(o.Dir, "wal")
+	}
+	c := &check{CheckOptions: o, CheckReport: CheckReport{Notes: []string{}, Faults: []Fault{}}}
+	c.Running = c.held()
+	state, whole, err := manifest.Read(o.FS, o.Dir)
+	switch {
+	case vfs.NotExist(err):
+		return nil, fmt.Errorf("%s is no data directory: it has no file %s", o.Dir, manifest.FileName)
+	case err != nil:
+		c.fault(manifest.FileName, err, true)
+		return &c.CheckReport, nil
+	case !whole:
+		c.note("%s ends in an edit that was never acknowledged: the next start cuts it off", manifest.FileName)
+	}
+	c.parts(state)
+	c.leftOver(state)
+	c.log(state)
+	return &c.CheckReport, nil
+}
+
+func (c *check) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+func (c *check) fault(file string, err error, lost bool) {
+	c.Faults = append(c.Faults, Fault{file, err.Error(), lost})
+}
+
+// held tells whether a server holds the directory's lock.
+func (c *check) held() bool {
+	name := path.Join(c.Dir, "LOCK")
+	if _, err := c.FS.Stat(name); err != nil {
+		return false
+	}
+	l, err := c.FS.Lock(name)
+	if err != nil {
+		return !vfs.NotExist(err)
+	}
+	return l.Close() != nil
+}
+
+func (c *check) parts(state *manifest.State) {
+	for _, t := range state.Tables {
+		c.Tables++
+		for _, p := range t.Parts {
+			c.Parts, c.Rows, c.Bytes = c.Parts+1, c.Rows+p.Rows, c.Bytes+p.Bytes
+			c.part(t, p)
+		}
+	}
+}
+
+func (c *check) part(t *manifest.TableState, p manifest.PartMeta) {
+	name := path.Join(c.Dir, partsDir, partName(p.File))
+	meta, errs := sst.Verify(c.FS, name)
+	if len(errs) == 0 && c.Deep {
+		errs = sst.Check(c.FS, name)
+	}
+	if len(errs) > 0 && vfs.NotExist(errs[0]) && c.replaced(t, p) {
+		return
+	}
+	short := partsDir + "/" + partName(p.File)
+	for _, err := range errs {
+		c.fault(short, fmt.Errorf("table %s: %w", t.Schema.Name, err), true)
+	}
+	if len(errs) > 0 {
+		return
+	}
+	for _, f := range []struct {
+		what       string
+		got, want  int64
+		harmsReads bool
+	}{
+		{"rows", meta.Rows, p.Rows, true}, {"bytes", meta.Bytes, p.Bytes, false}, {"checksum", int64(meta.Checksum), int64(p.Checksum), true},
+		{"least time", meta.MinTime, p.MinTime, true}, {"greatest time", meta.MaxTime, p.MaxTime, true},
+	} {
+		if f.got != f.want {
+			c.fault(short, fmt.Errorf("table %s: %s %d, the manifest says %d", t.Schema.Name, f.what, f.got, f.want), f.harmsReads)
+		}
+	}
+}
+
+// replaced tells whether a running server has dropped a part since the manifest was read.
+func (c *check) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
+	if !c.Running {
+		return false
+	}
+	now, _, err := manifest.Read(c.FS, c.Dir)
+	if err != nil {
+		return false
+	}
+	if table := now.Tables[t.Schema.ID]; table != nil {
+		for _, x := range table.Parts {
+			if x.File == p.File {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// leftOver notes files that the manifest does not list.
+func (c *check) leftOver(state *manifest.State) {
+	listed := map[string]bool{}
+	for _, t := range state.Tables {
+		for _, p := range t.Parts {
+			listed[partName(p.File)] = true
+		}
+	}
+	names, err := c.FS.List(path.Join(c.Dir, partsDir))
+	if err != nil {
+		if !vfs.NotExist(err) || len(listed) > 0 {
+			c.fault(partsDir, err, len(listed) > 0)
+		}
+		return
+	}
+	for _, n := range names {
+		if _, isPart := partNumber(strings.TrimSuffix(n, vfs.TempSuffix)); isPart && !listed[n] && !c.Running {
+			c.note("%s/%s is in no table: the next start removes it", partsDir, n)
+		}
+	}
+}
+
+// log replays the log without applying it.
+func (c *check) log(state *manifest.State) {
+	if _, err := c.FS.List(c.WALDir); vfs.NotExist(err) {
+		return
+	}
+	result, err := wal.Check(c.FS, c.WALDir, func(at wal.LSN, rec []byte) error {
+		r, body, err := readRecordHead(rec)
+		if err == nil && c.Deep {
+			if t := state.Tables[r.table]; t != nil {
+				err = r.decode(body, t.Schema)
+			}
+		}
+		if err != nil {
+			c.fault("wal "+at.String(), err, true)
+		}
+		return nil
+	})
+	if err != nil && !(c.Running && vfs.NotExist(err)) {
+		c.fault("wal", err, true)
+		return
+	}
+	c.Records, c.LogSize = result.Records, result.Bytes
+	for _, d := range result.Damaged {
+		c.fault("wal/"+d.File, errors.New(d.String()), true)
+	}
+}

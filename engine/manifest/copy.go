@@ -1,0 +1,45 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"varve/engine/vfs"
+)
+
+// Read gives the state of a data directory without changing anything, so also while a server runs. whole is false when
+// an edit that was never acknowledged lies at the end: a crash left it, the next start cuts it off.
+func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
+	name := path.Join(dir, FileName)
+	mapping, err := fs.Map(name)
+	if err != nil {
+		return nil, false, fmt.Errorf("manifest: %w", err)
+	}
+	s, whole, err = (&Manifest{fs: fs, dir: dir}).read(mapping.Bytes())
+	if err := errors.Join(err, mapping.Unmap()); err != nil {
+		return nil, false, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, whole, nil
+}
+
+// Write makes the manifest of another directory with the given state.
+func Write(fs vfs.FS, dir string, s *State) error {
+	m := &Manifest{fs: fs, dir: dir}
+	if err := m.rewrite(s); err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+// Select is the state with the chosen tables alone; databases stay.
+func (s *State) Select(choose func(*TableState) bool) *State {
+	c := *s
+	c.Tables = newState().Tables
+	for id, t := range s.Tables {
+		if choose(t) {
+			c.Tables[id] = t
+		}
+	}
+	return &c
+}
