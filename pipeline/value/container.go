@@ -13,6 +13,7 @@ type Object struct {
 	members []Member
 	extent
 	shared bool // has a second name: copied before it is changed
+	frozen bool // so has everything inside
 }
 
 // Array is a list of values.
@@ -20,6 +21,7 @@ type Array struct {
 	items []Value
 	extent
 	shared bool // as in Object
+	frozen bool
 }
 
 const (
@@ -84,6 +86,9 @@ func (v Value) extent() (nodes uint32, depth uint16) {
 	}
 	return 0, 0
 }
+
+// Nodes is how many values a container holds, all levels together.
+func (v Value) Nodes() int { return v.nodeCount() }
 
 // TooLarge says whether a value holds more than MaxNodes values or nests deeper than MaxNesting.
 func (v Value) TooLarge() bool {

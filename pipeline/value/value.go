@@ -193,15 +193,25 @@ func (v Value) Share() Value {
 func (v Value) Freeze() Value {
 	switch v.kind {
 	case ArrayKind:
-		for _, item := range v.Array().items {
+		l := v.Array()
+		if l.frozen {
+			return v
+		}
+		l.shared, l.frozen = true, true
+		for _, item := range l.items {
 			item.Freeze()
 		}
 	case ObjectKind:
-		for _, m := range v.Object().members {
+		o := v.Object()
+		if o.frozen {
+			return v
+		}
+		o.shared, o.frozen = true, true
+		for _, m := range o.members {
 			m.Value.Freeze()
 		}
 	}
-	return v.Share()
+	return v
 }
 
 // Clone copies a value with all below it, strings and containers, into a; a nil arena means the heap.

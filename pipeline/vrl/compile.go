@@ -130,6 +130,10 @@ func constOperand(n node, v value.Value) operand {
 	return operand{node: n, typ: TypeOf(v), run: constOp(v.Freeze()), constant: v, isConst: true}
 }
 
+// tooLargeConst says whether a literal is made at run time although all of it is known: types and the freezing of constants
+// look at every part.
+func tooLargeConst(v value.Value) bool { return v.Nodes() > maxTypeNodes }
+
 func (c *compiler) report(code int, title string, at span, label string, notes ...string) {
 	c.diagnostics = append(c.diagnostics, Diagnostic{Code: code, Title: title, Labels: []Label{{at.start, at.end, label}}, Notes: notes})
 }
@@ -286,9 +290,11 @@ func (c *compiler) array(n *arrayNode) (operand, bool) {
 		list.Push(nil, m.constant)
 		runs = append(runs, m.run)
 	}
-	if x.isConst {
+	x.typ.array = x.typ.array.sized()
+	if x.isConst && !tooLargeConst(list.Of()) {
 		return constOperand(n, list.Of()), true
 	}
+	x.isConst = false
 	x.run = func(f *Frame) (value.Value, *Failure) {
 		l := f.Arena.Array(len(runs))
 		for _, run := range runs {
@@ -338,7 +344,8 @@ func (c *compiler) object(n *objectNode) (operand, bool) {
 		}
 		object.Append(nil, m.key, m.x.constant)
 	}
-	if isConst {
+	x.typ.object = x.typ.object.sized()
+	if isConst && !tooLargeConst(object.Of()) {
 		return constOperand(n, object.Of()), true
 	}
 	x.run = func(f *Frame) (value.Value, *Failure) {

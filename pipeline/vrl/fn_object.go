@@ -29,7 +29,6 @@ var objectFunctions = []Function{
 	}},
 }
 
-// sameContainer is the type of a container that is changed: what is inside is not known.
 // mergedType is the type of what merge gives.
 func mergedType(c *Call) Type {
 	to, from := c.Type("to").only(Object), c.Type("from").only(Object)
@@ -42,6 +41,7 @@ func mergedType(c *Call) Type {
 	return to.Merge(from)
 }
 
+// sameContainer is the type of a container that is changed: what is inside is not known.
 func sameContainer(c *Call) Type {
 	if t := Of(c.Type("value").Kinds() & (Object | Array)); !t.Never() {
 		return t

@@ -106,7 +106,7 @@ func filteredType(c *Call, _ Type) Type {
 	u := Type{kinds: t.kinds & (Object | Array)}
 	if t.May(Array) && t.array != nil {
 		items := t.array.all()
-		u.array = &members{rest: &items}
+		u.array = (&members{rest: &items}).sized()
 	}
 	if t.May(Object) && t.object != nil {
 		u.object = &members{rest: t.object.rest}
@@ -114,6 +114,7 @@ func filteredType(c *Call, _ Type) Type {
 			k.typ = k.typ.Or(Undefined)
 			u.object.known = append(u.object.known, k)
 		}
+		u.object = u.object.sized()
 	}
 	return u
 }
@@ -182,7 +183,7 @@ func mappedType(c *Call, body Type) Type {
 				w.known = append(w.known, k)
 			}
 		}
-		return w
+		return w.sized()
 	}
 	u := Type{kinds: t.kinds & (Object | Array)}
 	if t.May(Array) {

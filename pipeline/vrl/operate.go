@@ -6,12 +6,12 @@ import (
 	"varve/pipeline/value"
 )
 
-// binary computes an operator of two values.
-type binary func(f *Frame, a, b value.Value) (value.Value, *Failure)
+// binaryOp computes an operator of two values.
+type binaryOp func(f *Frame, a, b value.Value) (value.Value, *Failure)
 
 // binaries are the operators that run both sides. Two integers, two floats and two strings come first in each: that they are
 // what the compiler found is looked at again, since closures are typed only once.
-var binaries = map[string]binary{
+var binaries = map[string]binaryOp{
 	"+": add, "-": subtract, "*": multiply, "/": divide, "|": mergeValues,
 	"==": func(_ *Frame, a, b value.Value) (value.Value, *Failure) { return value.Bool(equal(a, b)), nil },
 	"!=": func(_ *Frame, a, b value.Value) (value.Value, *Failure) { return value.Bool(!equal(a, b)), nil },
@@ -167,7 +167,10 @@ func (c *compiler) operation(n *opNode) (operand, bool) {
 	if n.op == "??" {
 		c.pending = c.pending[:before]
 	}
-	afterLeft := c.save()
+	var afterLeft state
+	if n.op == "??" || n.op == "&&" || n.op == "||" {
+		afterLeft = c.save()
+	}
 	right, ok := c.expr(n.right)
 	if !ok {
 		return operand{}, false
@@ -332,7 +335,7 @@ func (c *compiler) and(left, right operand, afterLeft state) operand {
 }
 
 // both runs two sides and an operator.
-func both(compute binary, left, right op) op {
+func both(compute binaryOp, left, right op) op {
 	return func(f *Frame) (value.Value, *Failure) {
 		a, fl := left(f)
 		if fl != nil {

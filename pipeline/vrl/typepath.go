@@ -87,14 +87,14 @@ func (m *members) with(key string, index int, t Type) *members {
 	}
 	if ok {
 		w.known[i].typ = t
-		return w
+		return w.sized()
 	}
 	if len(w.known) >= maxKnown {
 		all := Union(m.all(), t)
-		return &members{rest: &all}
+		return (&members{rest: &all}).sized()
 	}
 	w.known = slices.Insert(w.known, i, knownMember{key, index, t})
-	return w
+	return w.sized()
 }
 
 // Insert is the type after a value of type v was written at a path.
@@ -131,7 +131,7 @@ func (m *members) insertItem(index int, rest value.Path, v Type) *members {
 			if len(rest) > 0 {
 				all = Union(all, m.all().Insert(rest, v))
 			}
-			return &members{rest: &all}
+			return (&members{rest: &all}).sized()
 		}
 		if short := -index - n; short > 0 {
 			padded := &members{known: make([]knownMember, 0, -index)}
@@ -147,7 +147,7 @@ func (m *members) insertItem(index int, rest value.Path, v Type) *members {
 	}
 	if index >= maxKnown {
 		all := Union(m.all(), noType.Insert(rest, v)).Or(Null)
-		return &members{rest: &all}
+		return (&members{rest: &all}).sized()
 	}
 	hole := m.restOf().Or(Null).Without(Undefined)
 	for i := range index {
@@ -189,7 +189,7 @@ func (m *members) removeField(key string, rest value.Path, compact bool) *member
 		return m // nothing was known
 	}
 	if len(rest) == 0 {
-		return &members{known: slices.Delete(slices.Clone(m.known), i, i+1), rest: m.rest}
+		return (&members{known: slices.Delete(slices.Clone(m.known), i, i+1), rest: m.rest}).sized()
 	}
 	inner := m.known[i].typ.Remove(rest, compact)
 	if compact && inner.May(Object|Array) {
@@ -211,7 +211,7 @@ func (m *members) removeItem(index int, rest value.Path, compact bool) *members 
 		for i, k := range slices.Delete(slices.Clone(m.known), index, index+1) {
 			w.known = append(w.known, knownMember{index: i, typ: k.typ})
 		}
-		return w
+		return w.sized()
 	case exact && !compact:
 		return m.with("", index, m.known[index].typ.Remove(rest, false))
 	}
@@ -219,7 +219,7 @@ func (m *members) removeItem(index int, rest value.Path, compact bool) *members 
 	if len(rest) > 0 {
 		all = Union(all, all.Remove(rest, compact))
 	}
-	return &members{rest: &all}
+	return (&members{rest: &all}).sized()
 }
 
 // Merge is the type of the fields of t with those of u in their place, as `|` merges objects.
@@ -238,7 +238,7 @@ func (t Type) Merge(u Type) Type {
 				}
 			}
 		}
-		return Type{kinds: Object, object: w}
+		return Type{kinds: Object, object: w.sized()}
 	}
 	w := &members{rest: unionRest(a.rest, b.rest)}
 	for _, k := range a.known {
@@ -258,7 +258,7 @@ func (t Type) Merge(u Type) Type {
 		i, _ := w.find(k.key, 0)
 		w.known = slices.Insert(w.known, i, k)
 	}
-	return Type{kinds: Object, object: w}
+	return Type{kinds: Object, object: w.sized()}
 }
 
 // pick is the members of whichever of two types, one of them never, is an object.
@@ -349,7 +349,7 @@ func (t Type) Appended(u Type) Type {
 	for i, k := range u.array.known {
 		w.known = append(w.known, knownMember{index: n + i, typ: k.typ})
 	}
-	return Type{kinds: Array, array: w}
+	return Type{kinds: Array, array: w.sized()}
 }
 
 // MergedDeep is the type of objects of type t with those of type u put in, objects on both sides joined.
@@ -373,5 +373,5 @@ func (t Type) mergedDeep(u Type, levels int) Type {
 		}
 		k.typ = a.mergedDeep(b, levels-1)
 	}
-	return Type{kinds: Object, object: joined}
+	return Type{kinds: Object, object: joined.sized()}
 }

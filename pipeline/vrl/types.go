@@ -74,6 +74,37 @@ type Type struct {
 type members struct {
 	known []knownMember // in the order of keys or indices
 	rest  *Type         // of all other members, which may also be absent; nil: there are none
+	nodes int           // members on all levels, see sized
+}
+
+// maxTypeNodes bounds what is known of one value. Types share their parts, so a script of some lines, x = [x, x] sixty
+// times, could otherwise make one that takes ages to look at.
+const maxTypeNodes = 4096
+
+// sized counts what new members hold and gives them, or nil, which is: nothing is known, when that is too much.
+func (m *members) sized() *members {
+	m.nodes = len(m.known)
+	for i := range m.known {
+		m.nodes += m.known[i].typ.nodes()
+	}
+	if m.rest != nil {
+		m.nodes += m.rest.nodes()
+	}
+	if m.nodes > maxTypeNodes {
+		return nil
+	}
+	return m
+}
+
+func (t *Type) nodes() int {
+	n := 0
+	if t.object != nil {
+		n += t.object.nodes
+	}
+	if t.array != nil {
+		n += t.array.nodes
+	}
+	return n
 }
 
 type knownMember struct {
@@ -113,7 +144,7 @@ func JSON() Type { return jsonType }
 
 // ArrayOf is the type of arrays whose items are of type t.
 func ArrayOf(t Type) Type {
-	return Type{kinds: Array, array: &members{rest: &t}}
+	return Type{kinds: Array, array: (&members{rest: &t}).sized()}
 }
 
 // ObjectOf is the type of objects with exactly these fields; one that may be absent has Undefined among its kinds.
@@ -123,12 +154,12 @@ func ObjectOf(fields ...Known) Type {
 		m.known = append(m.known, knownMember{key: f.Name, typ: f.Type})
 	}
 	slices.SortFunc(m.known, func(a, b knownMember) int { return strings.Compare(a.key, b.key) })
-	return Type{kinds: Object, object: m}
+	return Type{kinds: Object, object: m.sized()}
 }
 
 // ObjectOfAny is the type of objects whose fields are all of type t, whatever their names.
 func ObjectOfAny(t Type) Type {
-	return Type{kinds: Object, object: &members{rest: &t}}
+	return Type{kinds: Object, object: (&members{rest: &t}).sized()}
 }
 
 // TypeOf is the type of a value that is known.
@@ -140,12 +171,14 @@ func TypeOf(v value.Value) Type {
 		for i := range v.Array().Len() {
 			t.array.known = append(t.array.known, knownMember{index: i, typ: TypeOf(v.Array().At(i))})
 		}
+		t.array = t.array.sized()
 	case value.ObjectKind:
 		t.object = &members{}
 		for i := range v.Object().Len() {
 			m := v.Object().Member(i)
 			t.object.known = append(t.object.known, knownMember{key: m.Key, typ: TypeOf(m.Value)})
 		}
+		t.object = t.object.sized()
 	}
 	return t
 }
@@ -286,7 +319,7 @@ func unionMembers(inA bool, a *members, inB bool, b *members) *members {
 		}
 	}
 	u.rest = unionRest(a.rest, b.rest)
-	return u
+	return u.sized()
 }
 
 func unionRest(a, b *Type) *Type {
@@ -335,9 +368,13 @@ func (m *members) isJSON() bool {
 	return m != nil && len(m.known) == 0 && m.rest == &jsonType
 }
 
+// maxShown is up to how many members a type is shown with them in messages.
+const maxShown = 32
+
 // String is the type as in messages: the members of one exact object or array are shown, of anything else the kinds.
 func (t Type) String() string {
 	switch {
+	case t.nodes() > maxShown:
 	case t.Is(Object) && t.object != nil && t.object.rest == nil:
 		parts := make([]string, 0, len(t.object.known))
 		for _, k := range t.object.known {
