@@ -103,7 +103,7 @@ func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 	if v.Type.Kind() != vector.Bytes || v.Type.ID != vector.TypeString && v.Type.ID != vector.TypeJSON {
 		kind = index.ValueTokens
 	}
-	if d.Encoding == encoding.IPv4 || d.Encoding == encoding.Hex && encoding.Dashed(page) {
+	if d.Encoding == encoding.IPv4 || d.Encoding == encoding.TimeText || d.Encoding == encoding.Hex && encoding.Dashed(page) {
 		kind = index.ValueTokens // looked for as a whole: one token instead of five
 	}
 	e.tokens.Reset(kind)

@@ -27,7 +27,7 @@ func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err er
 		if c.equal != nil {
 			eval = func(page []byte) (bool, error) { return encoding.KeepHex(page, rows, c.equal, keep), nil }
 		}
-	case encoding.IPv4, encoding.Number:
+	case encoding.IPv4, encoding.Number, encoding.TimeText:
 		if c.equal != nil {
 			eval = func(page []byte) (bool, error) { return k.dec.KeepNumber(page, rows, c.equal, keep) }
 		}

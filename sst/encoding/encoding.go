@@ -42,11 +42,12 @@ const (
 	IPv4     ID = 13 // bytes: dotted IPv4 addresses
 	Number   ID = 14 // bytes: decimal integers
 	Template ID = 15 // bytes: log text as templates and variables
+	TimeText ID = 16 // bytes: ISO timestamps of one shape
 )
 
 var names = [...]string{
 	Null: "null", Constant: "constant", Plain: "plain", Packed: "packed", Delta: "delta", DeltaTwo: "delta2", Runs: "runs",
-	Local: "local", Shared: "shared", Decimal: "decimal", XOR: "xor", Hex: "hex", IPv4: "ipv4", Number: "number", Template: "template",
+	Local: "local", Shared: "shared", Decimal: "decimal", XOR: "xor", Hex: "hex", IPv4: "ipv4", Number: "number", Template: "template", TimeText: "times",
 }
 
 // String is the encoding's name as dumps show it.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"varve/engine/vector"
 )
@@ -21,6 +22,12 @@ type shape struct {
 }
 
 var shapes = []shape{
+	{"time texts", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetString(time.UnixMilli(1_700_000_000_000 + int64(i)*27 + r.Int64N(20)).UTC().Format("2006-01-02T15:04:05.000Z"))
+	}},
+	{"time texts with a zone", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetString(time.Unix(r.Int64N(1<<36)-1<<35, 0).UTC().Format("2006-01-02 15:04:05") + "+02:00")
+	}},
 	{"constant int", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(-7) }},
 	{"small ints", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(r.Int64N(100) - 50) }},
 	{"statuses", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {

@@ -133,15 +133,21 @@ func (d *Decoder) decodeTextsBy(r *reader, id ID, n int) {
 	}
 }
 
-// KeepNumber takes the rows whose string is not s out of keep, comparing the integers that addresses and numbers are kept
-// as. ok is false, and nothing has happened, when the block of n rows is otherwise or has NULLs.
+// KeepNumber takes the rows whose string is not s out of keep, comparing the integers that addresses, numbers and times
+// are kept as. ok is false, and nothing has happened, when the block of n rows is otherwise or has NULLs.
 func (d *Decoder) KeepNumber(src []byte, n int, s []byte, keep vector.Bitmap) (ok bool, err error) {
 	if len(src) < 2 || src[1] != 0 || n < 0 || n > MaxRows {
 		return false, nil
 	}
 	var x uint64
 	found := false
+	r := reader{b: src[2:]}
 	switch ID(src[0]) {
+	case TimeText:
+		shape := readShape(&r)
+		var t int64
+		t, found = shape.parse(s)
+		x = uint64(t)
 	case IPv4:
 		var a uint32
 		a, found = parseIPv4(s)
@@ -153,11 +159,10 @@ func (d *Decoder) KeepNumber(src []byte, n int, s []byte, keep vector.Bitmap) (o
 	default:
 		return false, nil
 	}
-	if !found {
+	if !found && r.err == nil {
 		clear(keep)
 		return true, nil
 	}
-	r := reader{b: src[2:]}
 	d.decodeTexts(&r, n)
 	if r.err == nil && len(r.b) > 0 {
 		r.fail("%d bytes too many", len(r.b))

@@ -40,6 +40,9 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 	if out, ok := e.appendNumbers(dst, views, heap); ok {
 		return out
 	}
+	if out, ok := e.appendTimes(dst, views, heap); ok {
+		return out
+	}
 	e.local.Reset()
 	var ok bool
 	if e.codes, ok = e.local.Codes(e.codes[:0], views, heap); ok && e.local.Len() <= len(views)/4 {
@@ -172,6 +175,8 @@ func (d *Decoder) decodeStrings(r *reader, id ID, v *vector.Vector, n int, share
 		d.decodeIPv4(r, v, n)
 	case Number:
 		d.decodeNumbers(r, v, n)
+	case TimeText:
+		d.decodeTimes(r, v, n)
 	case Template:
 		d.decodeTemplates(r, v, n)
 	default:
