@@ -148,11 +148,6 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 	}
 	registry := prometheus.NewRegistry()
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, Logger: logs.logger("pipeline")})
-	for _, figure := range pipelines.Collectors() {
-		if err := registry.Register(figure); err != nil {
-			return nil, err
-		}
-	}
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,

@@ -65,9 +65,13 @@ func New(o Options) *Handler {
 	return h
 }
 
-// Collectors are the handler's figures.
+// Collectors are the figures of the handler and of its pipelines.
 func (h *Handler) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.rows, h.skipped}
+	list := []prometheus.Collector{h.rows, h.skipped}
+	if h.o.Documents != nil {
+		list = append(list, h.o.Documents.Collectors()...)
+	}
+	return list
 }
 
 // Ingest answers POST /v1/ingest.

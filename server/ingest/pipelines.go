@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/pipeline"
@@ -24,6 +26,7 @@ type Documents interface {
 	Remove(ctx context.Context, name, version string) (bool, error)
 	Schema(ctx context.Context, name, version string, table schema.Name) (t *schema.Table, warning string, err error)
 	DryRun(ctx context.Context, r pipeline.DryRun, body io.Reader) ([]pipeline.DryTable, error)
+	Collectors() []prometheus.Collector
 }
 
 // manageFormat is the format of the answers about pipelines.

@@ -1,0 +1,215 @@
+package server
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+const yamlType = "application/x-yaml"
+
+// upload stores a document and gives its version.
+func (h *house) upload(name, document string) string {
+	h.Helper()
+	a := h.do("POST", "/v1/pipelines/"+name, document, "Content-Type", yamlType)
+	var got struct{ Pipelines []struct{ Name, Version string } }
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || len(got.Pipelines) != 1 || got.Pipelines[0].Name != name {
+		h.Fatalf("upload of %s: %d %s", name, a.status, a.body)
+	}
+	if a.header.Get("x-service-format") != "service_manage" || a.header.Get("x-service-execution-time") == "" {
+		h.Errorf("headers %v", a.header)
+	}
+	return got.Pipelines[0].Version
+}
+
+// makes is a document whose rows have the given column.
+func makes(column string) string {
+	return "transform:\n  - {field: 'a, " + column + "', type: string}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n"
+}
+
+func TestPipelineVersions(t *testing.T) {
+	h := real(t, nil)
+	post := func(table, more string) answer {
+		return h.do("POST", "/v1/ingest?pipeline_name=p&table="+table+more, `{"a":"x","ts":1}`, "Content-Type", "application/json")
+	}
+	columns := func(table string) string {
+		list, _ := h.rows("SELECT * FROM " + table)
+		return list[0].([]any)[0].(string)
+	}
+	h.want(post("t0", ""), 400, "Pipeline not found, name: p, version: latest")
+	first := h.upload("p", makes("one"))
+	second := h.upload("p", makes("two"))
+	if first >= second && len(first) == len(second) {
+		t.Errorf("versions %q and %q", first, second)
+	}
+	h.want(post("t1", ""), 200, `"affectedrows":1`)
+	h.want(post("t2", "&version="+url.QueryEscape(first)), 200, `"affectedrows":1`)
+	h.want(post("t3", "&version="+url.QueryEscape(strings.Replace(first, " ", "T", 1)+"Z")), 200, `"affectedrows":1`)
+	h.want(post("t4", "&version=2001-01-01"), 400, "Pipeline not found, name: p, version: 2001-01-01")
+	h.want(post("t4", "&version=x"), 400, "Invalid pipeline version format: x")
+	if columns("t1") != "two" || columns("t2") != "one" || columns("t3") != "one" {
+		t.Errorf("the columns are %s, %s and %s", columns("t1"), columns("t2"), columns("t3"))
+	}
+	_, rows := h.rows("SELECT name, \"schema\", pipeline FROM service_private.pipelines ORDER BY created_at")
+	if d := match("rows", []any{[]any{"p", "", makes("one")}, []any{"p", "", makes("two")}}, rows); d != "" {
+		t.Error(d)
+	}
+	h.want(h.do("GET", "/v1/pipelines/p", ""), 200, `"version":"`+second+`"`)
+	h.want(h.do("GET", "/v1/pipelines/p?version="+url.QueryEscape(first), ""), 200, `'a, one'`)
+	h.want(h.do("GET", "/v1/pipelines/p?version=x", ""), 400, "Invalid pipeline version format: x")
+	h.want(h.do("GET", "/v1/pipelines/other", ""), 400, "Pipeline not found, name: other, version: latest")
+
+	// The version before the deleted one is the latest at once.
+	h.want(h.do("DELETE", "/v1/pipelines/p?version="+url.QueryEscape(second), ""), 200, `"version":"`+second+`"`)
+	h.want(post("t5", ""), 200, `"affectedrows":1`)
+	if columns("t5") != "one" {
+		t.Errorf("after the deletion the column is %s", columns("t5"))
+	}
+	h.want(post("t6", "&version="+url.QueryEscape(second)), 400, "Pipeline not found")
+	h.want(h.do("DELETE", "/v1/pipelines/p?version="+url.QueryEscape(second), ""), 200, `"pipelines":[]`)
+	h.want(h.do("DELETE", "/v1/pipelines/p?version="+url.QueryEscape(first), ""), 200, first)
+	h.want(post("t6", ""), 400, "Pipeline not found, name: p, version: latest")
+	h.want(h.do("DELETE", "/v1/pipelines/p", ""), 400, "version is required")
+}
+
+func TestPipelineUploads(t *testing.T) {
+	h := real(t, nil)
+	form := "--b\r\nContent-Disposition: form-data; name=\"any\"\r\n\r\n" + makes("x") + "\r\n--b--\r\n"
+	for _, c := range []struct {
+		name, contentType, body string
+		status                  int
+		contains                string
+	}{
+		{"a", "text/yaml", makes("x"), 200, `"name":"a"`},
+		{"a", "application/yaml; charset=utf-8", makes("x"), 200, `"name":"a"`},
+		{"a", "multipart/form-data; boundary=b", form, 200, `"name":"a"`},
+		{"a", "multipart/form-data; boundary=b", "--b--\r\n", 415, ""},
+		{"a", "multipart/form-data", form, 415, ""},
+		{"a", "application/json", "{}", 415, ""},
+		{"a", "", makes("x"), 415, ""},
+		{"service_x", yamlType, makes("x"), 400, "pipeline_name cannot start with service_"},
+		{"a", yamlType, "", 400, "pipeline is required in body"},
+		{"a", yamlType, "# nothing", 400, "Yaml parse error."},
+		{"a", yamlType, "a: [", 400, "Yaml load error.: "},
+		{"a", yamlType, "a: &x [*x]\ntransform: [{field: ts, type: time, index: time}]", 400, "Yaml load error.: "},
+		{"a", yamlType, "version: x", 400, "Invalid Pipeline doc version number: x"},
+		{"a", yamlType, "transform: [1]", 400, "Transform element must be a map: at line 1, column 13 of the document"},
+		{"a", yamlType, "table_suffix: [a]\n" + makes("x"), 400, "A valid table suffix template is required for tablesuffix section"},
+	} {
+		var headers []string
+		if c.contentType != "" {
+			headers = []string{"Content-Type", c.contentType}
+		}
+		a := h.do("POST", "/v1/pipelines/"+c.name, c.body, headers...)
+		if c.status == 415 && a.body != "" {
+			t.Errorf("415 with body %q", a.body)
+		}
+		h.want(a, c.status, c.contains)
+	}
+}
+
+func TestPipelineDDL(t *testing.T) {
+	h := real(t, nil)
+	h.upload("p", `
+transform:
+  - {field: host, type: string, tag: true, index: inverted}
+  - {field: text, type: string, index: {type: fulltext, options: {analyzer: chinese, case_sensitive: true}}}
+  - {field: n, type: uint16, index: skipping}
+  - {field: ts, type: "time, us", index: timestamp}
+`)
+	a := h.do("GET", "/v1/pipelines/p/ddl?table=made", "")
+	var got struct {
+		SQL struct {
+			SQL     string
+			Message *string
+		}
+	}
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || got.SQL.Message != nil {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	h.want(h.sql(got.SQL.SQL), 200, `"affectedrows":0`)
+	h.want(h.do("POST", "/v1/ingest?table=written&pipeline_name=p", `{"host":"a","text":"b","n":3,"ts":1}`, "Content-Type", "application/json"), 200, `"affectedrows":1`)
+	definition := func(table string) string {
+		_, rows := h.rows("SHOW CREATE TABLE " + table)
+		return strings.ReplaceAll(rows.([]any)[0].([]any)[1].(string), table, "T")
+	}
+	if made, written := definition("made"), strings.Replace(definition("written"), "  comment = 'Created on insertion'\n", "", 1); strings.ReplaceAll(made, ",\n)", "\n)") != strings.ReplaceAll(written, ",\n)", "\n)") {
+		t.Errorf("from the DDL\n%s\nby the write\n%s", made, written)
+	}
+	h.want(h.do("GET", "/v1/pipelines/p/ddl?table=made", ""), 200, "table made already exists")
+	h.want(h.do("GET", "/v1/pipelines/p/ddl", ""), 400, "table name is required")
+	h.want(h.do("GET", "/v1/pipelines/service_identity/ddl?table=x", ""), 400, "built-in pipelines don't have fixed table schema")
+	h.upload("auto", "processors: [{epoch: {field: ts}}]")
+	h.want(h.do("GET", "/v1/pipelines/auto/ddl?table=x", ""), 400, "auto transform doesn't have fixed table schema")
+	h.upload("split", "table_suffix: _${a}\n"+makes("x"))
+	h.want(h.do("GET", "/v1/pipelines/split/ddl?table=x", ""), 200, "table_suffix")
+}
+
+func TestDryRun(t *testing.T) {
+	h := real(t, nil)
+	h.upload("p", "version: 2\ntable_suffix: _${k}\ntransform:\n  - {field: ts, type: 'time, ms', index: timestamp}\n  - {field: j, type: json}\n")
+	run := func(path, contentType, body string, status int, contains string) {
+		t.Helper()
+		h.want(h.do("POST", path, body, "Content-Type", contentType), status, contains)
+	}
+	const dry, js = "/v1/pipelines/dryrun", "application/json"
+	run(dry, js, `{"pipeline_name":"p","data":"[{\"ts\":1,\"k\":7,\"j\":[1]},{\"ts\":2,\"u\":null,\"v\":1.0}]"}`, 200,
+		`[{"table_name":"dry_run_7","schema":[{"name":"ts","data_type":"TIMESTAMP_MILLISECOND","column_type":"TIMESTAMP","fulltext":false},{"name":"j","data_type":"JSON","column_type":"FIELD","fulltext":false},{"name":"k","data_type":"INT64","column_type":"FIELD","fulltext":false}],"rows":[[{"key":"ts","data_type":"TIMESTAMP_MILLISECOND","semantic_type":"TIMESTAMP","value":1},{"key":"j","data_type":"JSON","semantic_type":"FIELD","value":[1]},{"key":"k","data_type":"INT64","semantic_type":"FIELD","value":7}]]},{"table_name":"dry_run",`)
+	run("/v1/pipelines/_dryrun", js, `{"pipeline_name":"p","data_type":"application/x-ndjson","data":"{\"ts\":1}\n{\"ts\":2}"}`, 200, `"value":2}`)
+	run(dry+"?pipeline_name=p", "application/x-ndjson", "{\"ts\":1}\n", 200, `"value":1}`)
+	run(dry+"?pipeline_name=p", js, "[]", 200, "[]")
+	run(dry, js, "[]", 400, "pipeline_name is required")
+	run(dry+"?pipeline_name=p", js, strings.Repeat(`{"ts":1}`, 11), 400, "Invalid request parameter: data is required")
+	run(dry, js, `{"pipeline_name":"service_identity","data":"[]"}`, 400, "built-in")
+	run(dry, js, `{"pipeline_name":"p","pipeline_version":"2001-01-01","data":"[]"}`, 400, "Pipeline not found, name: p, version: 2001-01-01")
+	run(dry, js, `{"pipeline":"processors: [{nosuch: {}}]","data":"[]"}`, 400, `"error":"Failed to build pipeline: Unsupported nosuch processor`)
+	run(dry, js, `{"pipeline":"processors: [{epoch: {field: t}}]","data":"{\"t\":\"x\"}"}`, 400, `"error":"Failed to exec pipeline: Failed to parse x to int`)
+	run(dry, js, `{"pipeline_name":"p","data":"{\"ts\":\"x\"}"}`, 400, `"error":"Type: String value not supported for Epoch"`)
+	run(dry, js, `{"pipeline_name":"p","data":"1"}`, 400, "json format error")
+	h.want(h.do("POST", dry, "{}"), 400, "Header of type `content-type` was missing")
+	h.want(h.sql("SELECT * FROM dry_run"), 400, `"code":4001`)
+}
+
+func TestTableOptionVariables(t *testing.T) {
+	h := real(t, nil)
+	h.upload("p", makes("a"))
+	post := func(table, entries string, status int, contains string) {
+		t.Helper()
+		h.want(h.do("POST", "/v1/ingest?pipeline_name=p&table="+table, entries, "Content-Type", "application/json"), status, contains)
+	}
+	shows := func(table, text string) {
+		t.Helper()
+		h.want(h.sql("SHOW CREATE TABLE "+table), 200, text)
+	}
+	post("o1", `{"a":"x","ts":1,"service_ttl":"1d","service_skip_wal":true}`, 200, `"affectedrows":1`)
+	shows("o1", "ttl = '1day'")
+	shows("o1", "skip_wal = 'true'")
+	post("o2", `[{"a":"x","ts":1,"service_merge_mode":"last_non_null"},{"a":"y","ts":1,"service_merge_mode":"last_non_null"}]`, 200, `"affectedrows":2`)
+	shows("o2", "merge_mode = 'last_non_null'")
+	if _, rows := h.rows("SELECT a FROM o2"); match("rows", []any{[]any{"y"}}, rows) != "" {
+		t.Errorf("rows %v", rows)
+	}
+	post("o3", `{"a":"x","ts":1,"service_append_mode":false}`, 200, `"affectedrows":1`)
+	shows("o3", "append_mode = 'false'")
+	post("o4", `{"a":"x","ts":1,"service_append_mode":true,"service_merge_mode":"last_row"}`, 400, `"code":1004`)
+	post("o5", `{"a":"x","ts":1,"service_ttl":"instant"}`, 200, `"affectedrows":0`)
+	post("o6", `{"a":"x","ts":1,"service_ttl":"soon"}`, 400, `"code":1004`)
+	post("o7", `{"a":"x","ts":1,"service_auto_create_table":"maybe"}`, 400, "`auto_create_table` hint must be a boolean")
+	post("o8", `{"a":"x","ts":1,"service_physical_table":"phy"}`, 400, `"code":1004`)
+	post("o9", `[{"a":"x","ts":1,"service_table_suffix":"_s"},{"a":"x","ts":1,"service_ttl":"2d","service_table_suffix":"_t"},{"a":"x","ts":1}]`, 200, `"output":[{"affectedrows":2},{"affectedrows":1}]`)
+	shows("o9_t", "ttl = '2days'")
+}
+
+func TestPipelineFigures(t *testing.T) {
+	h := real(t, nil)
+	h.upload("counted", "processors: [{filter: {field: level, targets: [debug]}}]\n"+makes("a"))
+	body := `[{"level":"debug"},{"a":"x","ts":1},{"a":"x","ts":"y"},{"a":"x","ts":2}]`
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=counted&table=t&skip_error=true", body, "Content-Type", "application/json"), 200, `"affectedrows":2`)
+	a := h.do("GET", "/metrics", "")
+	for name, n := range map[string]string{"in": "4", "out": "2", "dropped": "1", "failed": "1"} {
+		if line := "varve_pipeline_events_" + name + `_total{pipeline="counted"} ` + n; !strings.Contains(a.body, line) {
+			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+}
