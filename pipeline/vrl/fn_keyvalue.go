@@ -50,19 +50,18 @@ func (r *keyValueReader) read(f *Frame) (value.Value, *Failure) {
 		} else if !r.alone {
 			return f.Fail("could not parse whole line successfully")
 		}
-		addRepeated(a, o, key, v)
+		if addRepeated(a, o, key, v); o.Len() > maxFields {
+			return f.Fail("more than %s fields", value.Int(maxFields))
+		}
 		if r.at < len(r.s) && !r.atBetween() {
 			return f.Fail("could not parse whole line successfully")
 		}
 	}
-	if o.Len() > maxFields {
-		return f.Fail("more than %s fields", value.Int(maxFields))
-	}
 	return o.Of(), nil
 }
 
-// maxFields bounds the fields that one text makes.
-const maxFields = 100_000
+// maxFields bounds the fields that one text makes: each is put in its place among those before it.
+const maxFields = 10_000
 
 // addRepeated sets a field; values of a repeated one become an array.
 func addRepeated(a *value.Arena, o *value.Object, key string, v value.Value) {
@@ -143,12 +142,14 @@ func (r *keyValueReader) key(a *value.Arena) (key string, ok bool) {
 		}
 	}
 	end := r.at
-	for end < len(r.s) && !strings.HasPrefix(r.s[end:], r.equals) && !strings.HasPrefix(r.s[end:], r.between) {
-		end++
+	for first, other := r.equals[0], r.between[0]; end < len(r.s); end++ {
+		if c := r.s[end]; c == first && strings.HasPrefix(r.s[end:], r.equals) || c == other && strings.HasPrefix(r.s[end:], r.between) {
+			break
+		}
 	}
 	key = r.s[r.at:end]
 	if r.lenient {
-		key = strings.TrimRight(key, " \t\r\n")
+		key = trimBlanksRight(key)
 	}
 	r.at = end
 	return key, key != ""
@@ -182,9 +183,16 @@ func (r *keyValueReader) value(a *value.Arena) value.Value {
 	}
 	r.at += len(rest)
 	if r.lenient {
-		rest = strings.TrimRight(rest, " \t\r\n")
+		rest = trimBlanksRight(rest)
 	}
 	return value.String(rest)
+}
+
+func trimBlanksRight(s string) string {
+	for len(s) > 0 && isBlankByte(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // quotedEnd reads the text in the quotes that start at i: \" \\ and \n are escapes, other backslashes stay. end is behind
