@@ -13,7 +13,9 @@ const yamlType = "application/x-yaml"
 func (h *house) upload(name, document string) string {
 	h.Helper()
 	a := h.do("POST", "/v1/pipelines/"+name, document, "Content-Type", yamlType)
-	var got struct{ Pipelines []struct{ Name, Version string } }
+	var got struct {
+		Pipelines []struct{ Name, Version string }
+	}
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || len(got.Pipelines) != 1 || got.Pipelines[0].Name != name {
 		h.Fatalf("upload of %s: %d %s", name, a.status, a.body)
 	}
