@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
@@ -90,28 +91,37 @@ func firstDifference(got, want string) string {
 	return "one is longer"
 }
 
-// TestVersion1 reads the part that the first version of the format wrote.
-func TestVersion1(t *testing.T) {
+// TestVersions reads the part that each version of the format wrote.
+func TestVersions(t *testing.T) {
 	fs, model := smallPart(t)
-	if _, err := os.Stat("testdata/v1.part"); *update && errors.Is(err, os.ErrNotExist) {
-		if err := os.WriteFile("testdata/v1.part", file(t, fs, "p"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	for version := oldestVersion; version <= formatVersion; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			name := fmt.Sprintf("testdata/v%d.part", version)
+			if _, err := os.Stat(name); *update && errors.Is(err, os.ErrNotExist) && version == formatVersion {
+				if err := os.WriteFile(name, file(t, fs, "p"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			store(t, fs, "old", b)
+			if errs := Check(fs, "old"); len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			p, err := Open(fs, "old", OpenOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			if p.version != uint32(version) {
+				t.Errorf("the file is of version %d", p.version)
+			}
+			checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All}, func(*seriesRows, row) bool { return true })
+			findEach(t, fs, "old", model)
+		})
 	}
-	b, err := os.ReadFile("testdata/v1.part")
-	if err != nil {
-		t.Fatal(err)
-	}
-	store(t, fs, "old", b)
-	if errs := Check(fs, "old"); len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	p, err := Open(fs, "old", OpenOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	checkScan(t, p, model, &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All}, func(*seriesRows, row) bool { return true })
 }
 
 // readAll reads a part in every way and gives the first error.

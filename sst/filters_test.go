@@ -63,7 +63,7 @@ func oneColumn(tb testing.TB, c schema.Column, n int, set func(b *vector.ColumnB
 func find(tb testing.TB, p *Part, c schema.Column, op filter.Op, args *vector.Vector) (rows, blocks int) {
 	tb.Helper()
 	var stats scan.Stats
-	spec := &scan.Spec{Columns: []schema.Column{c}, TimeColumn: tsColumn, Time: scan.All, FilterColumns: []schema.Column{c},
+	spec := &scan.Spec{Columns: []schema.Column{tsColumn}, TimeColumn: tsColumn, Time: scan.All, FilterColumns: []schema.Column{c},
 		Filter: filter.And{{Column: c.ID, Op: op, Args: args, NArgs: 1}}, Stats: &stats}
 	cur, err := p.Run().Scan(spec)
 	if err != nil {
