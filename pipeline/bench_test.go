@@ -75,7 +75,7 @@ func BenchmarkLines(b *testing.B) {
 			r := &Request{DB: "public", Table: "t", ContentType: "text/plain"}
 			for b.Loop() {
 				builder.Reset()
-				w := m.worker(context.Background(), r, p, func(string, engine.Hint) *vector.Builder { return builder }, true)
+				w := m.worker(&finder{m: m, ctx: context.Background()}, r, p, func(string, engine.Hint) *vector.Builder { return builder }, true)
 				for rest := body; len(rest) > 0; {
 					line, after, _ := bytes.Cut(rest, []byte{'\n'})
 					if err := w.guard(line); err != nil {

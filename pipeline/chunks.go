@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -52,7 +51,6 @@ func (c *chunk) run(w *worker) error {
 // crew works on the body of one request. One goroutine at a time; the chunks under way are its own.
 type crew struct {
 	m       *Manager
-	ctx     context.Context
 	w       *worker // of the request's own builders
 	open    *chunk
 	pending []*chunk // under way, in order
@@ -98,7 +96,7 @@ func (c *crew) send() error {
 
 // start runs a chunk beside the reading.
 func (c *crew) start(k *chunk) {
-	w := c.m.worker(c.ctx, c.w.request, c.w.first, setDestination(c.w.request, &k.set), c.w.text)
+	w := c.m.worker(c.w.find, c.w.request, c.w.first, setDestination(c.w.request, &k.set), c.w.text)
 	n := int64(len(k.text)) // an entry has a byte at least
 	w.clock.next = c.m.span(n)
 	w.clock.end = w.clock.next + n

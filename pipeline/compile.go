@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/flatten"
 	"varve/pipeline/processor"
@@ -80,6 +81,9 @@ func Compile(text []byte) (*Program, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if n := p.names.Len(); n > maxKeys {
+		return nil, status.New(status.InvalidArguments, "the pipeline document names %d keys, the limit is %d", n, maxKeys)
 	}
 	p.consumed = make([]bool, p.names.Len())
 	if d.version == 2 {

@@ -20,6 +20,7 @@ const (
 	maxProcessors = 256
 	maxTransforms = 1024
 	maxRules      = 1024
+	maxKeys       = 16 << 10 // each costs a byte to clear for every entry
 )
 
 // document is a pipeline document: the parts of its top level, as they stand there. Parts that are absent are nil.

@@ -54,7 +54,7 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) ([]DryTa
 	if err != nil {
 		return nil, err
 	}
-	w := m.worker(ctx, &Request{}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
+	w := m.worker(&finder{m: m, ctx: ctx}, &Request{}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
 	defer m.release(w)
 	for _, text := range entries {
 		if err := w.guard(text); err != nil {

@@ -36,8 +36,14 @@ func FuzzDocument(f *testing.F) {
 			return
 		}
 		m := New(Options{})
-		w := m.worker(context.Background(), &Request{SkipError: true}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, false)
-		w.find = func(string) (*Program, error) { return p, nil }
+		find := &finder{m: m, ctx: context.Background()}
+		w := m.worker(find, &Request{SkipError: true}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, false)
+		if p.dispatcher != nil {
+			find.found = map[string]*Program{}
+			for _, r := range p.dispatcher.rules {
+				find.found[r.pipeline] = p
+			}
+		}
 		for _, entry := range []string{`{"message":"a b c","time":"2024-05-17T12:34:56Z","a":[1,{"b":null}],"t":1}`, `[]`, `{}`} {
 			if err := w.guard([]byte(entry)); status.Of(err) == status.Internal {
 				t.Fatal(err)

@@ -3,13 +3,14 @@ package pipeline
 import (
 	"context"
 	"runtime/debug"
+	"sync"
 )
 
 // runProgram takes the entries that read shows through a program. lines tells that they are text.
 func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination, read func(func([]byte) error) error, lines bool) (Outcome, error) {
-	w := m.worker(ctx, r, p, to, lines)
+	w := m.worker(&finder{m: m, ctx: ctx}, r, p, to, lines)
 	defer m.release(w)
-	c := &crew{m: m, ctx: ctx, w: w}
+	c := &crew{m: m, w: w}
 	if err := c.finish(read(c.entry)); err != nil {
 		return Outcome{}, err
 	}
@@ -21,11 +22,36 @@ func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to des
 	return w.out, nil
 }
 
+// finder gives the pipelines that dispatchers name: to all entries of a request the same version. Safe for concurrent use.
+type finder struct {
+	m   *Manager
+	ctx context.Context
+
+	mu    sync.Mutex
+	found map[string]*Program
+}
+
+func (f *finder) latest(name string) (*Program, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.found[name]; p != nil {
+		return p, nil
+	}
+	p, err := f.m.find(f.ctx, name, "")
+	if err != nil {
+		return nil, err
+	}
+	if f.found == nil {
+		f.found = map[string]*Program{}
+	}
+	f.found[name] = p
+	return p, nil
+}
+
 // worker readies a worker for a request.
-func (m *Manager) worker(ctx context.Context, r *Request, p *Program, to destination, lines bool) *worker {
+func (m *Manager) worker(find *finder, r *Request, p *Program, to destination, lines bool) *worker {
 	w := m.workers.Get().(*worker)
-	w.m, w.request, w.first, w.to, w.text = m, r, p, to, lines
-	w.find = func(name string) (*Program, error) { return m.find(ctx, name, "") }
+	w.m, w.find, w.request, w.first, w.to, w.text = m, find, r, p, to, lines
 	w.clock = clock{more: func() int64 { return m.now().UnixNano() }}
 	return w
 }

@@ -22,7 +22,7 @@ type worker struct {
 	m       *Manager
 	request *Request
 	first   *Program
-	find    func(name string) (*Program, error) // the latest version of a pipeline
+	find    *finder
 	to      destination
 	text    bool // entries are lines
 
@@ -189,7 +189,7 @@ func (w *worker) dispatch(r *rule, e *processor.Event, suffix string, depth int)
 	}
 	var next *Program
 	if r.pipeline != "" && r.pipeline != Identity {
-		p, err := w.find(r.pipeline)
+		p, err := w.find.latest(r.pipeline)
 		if err != nil {
 			return fatal{err}
 		}

@@ -1,0 +1,58 @@
+package processor
+
+import (
+	"varve/pipeline/value"
+)
+
+// join makes one text of the items of an array.
+type join struct {
+	fields
+	separator string
+}
+
+func newJoin(s Settings, names *Names) (Processor, error) {
+	p := &join{}
+	given := false
+	for _, x := range s.All() {
+		if done, err := p.take(&x, names); err != nil {
+			return nil, err
+		} else if done || x.Key != "separator" {
+			continue
+		}
+		var err error
+		if p.separator, err = x.String(); err != nil {
+			return nil, err
+		}
+		given = true
+	}
+	if !given {
+		return nil, s.Invalid("Separator is required")
+	}
+	return p, nil
+}
+
+func (p *join) Run(e *Event) error {
+	for i := range p.list {
+		f := &p.list[i]
+		v, has := e.Get(f.input)
+		switch {
+		case !has || v.IsNull():
+			if !p.ignoreMissing {
+				return missing("join", f.name)
+			}
+		case v.Kind() != value.ArrayKind:
+			return notString("join", v)
+		default:
+			list := v.Array()
+			b := e.Arena.Begin()
+			for k := range list.Len() {
+				if k > 0 {
+					b = append(b, p.separator...)
+				}
+				b = appendPlain(b, list.At(k))
+			}
+			e.Set(f.target, e.Arena.End(b))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package processor
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"varve/pipeline/value"
+)
+
+// letter changes the case of letters.
+type letter struct {
+	fields
+	change func(a *value.Arena, text string) value.Value
+}
+
+func newLetter(s Settings, names *Names) (Processor, error) {
+	p := &letter{change: lower}
+	for _, x := range s.All() {
+		if done, err := p.take(&x, names); err != nil {
+			return nil, err
+		} else if done || x.Key != "method" {
+			continue
+		}
+		text, err := x.String()
+		if err != nil {
+			return nil, err
+		}
+		switch strings.ToLower(text) {
+		case "upper":
+			p.change = upper
+		case "lower":
+			p.change = lower
+		case "capital":
+			p.change = capital
+		default:
+			return nil, x.Invalid("Invalid method: %s", text)
+		}
+	}
+	return p, nil
+}
+
+func (p *letter) Run(e *Event) error {
+	for i := range p.list {
+		f := &p.list[i]
+		text, ok, err := p.text(e, f, "letter")
+		if err != nil {
+			return err
+		}
+		if ok {
+			e.Set(f.target, p.change(e.Arena, text))
+		}
+	}
+	return nil
+}
+
+func lower(a *value.Arena, text string) value.Value { return flip(a, text, 'A') }
+func upper(a *value.Arena, text string) value.Value { return flip(a, text, 'a') }
+
+// flip changes the case of the ASCII letters from first to first+25. Text without such letters is given as it is.
+func flip(a *value.Arena, text string, first byte) value.Value {
+	i := 0
+	for i < len(text) && text[i]-first > 25 {
+		i++
+	}
+	if i == len(text) {
+		return value.String(text)
+	}
+	b := a.Alloc(len(text))
+	copy(b, text)
+	for ; i < len(b); i++ {
+		if b[i]-first <= 25 {
+			b[i] ^= 0x20
+		}
+	}
+	return value.Bytes(b)
+}
+
+// capital makes the first character upper case.
+func capital(a *value.Arena, text string) value.Value {
+	r, size := utf8.DecodeRuneInString(text)
+	up := unicode.ToUpper(r)
+	if up == r {
+		return value.String(text)
+	}
+	b := utf8.AppendRune(a.Begin(), up)
+	return a.End(append(b, text[size:]...))
+}
