@@ -171,7 +171,7 @@ func startsWith(path, start value.Path) bool {
 
 // store makes the op that computes a value and writes it. With used it gives the value, which then has two names.
 func (c *compiler) store(to target, run op, used bool) op {
-	if to.node.variable == "" && !to.node.meta && len(to.node.path) == 1 && !to.node.path[0].IsIndex {
+	if !c.plain && to.node.variable == "" && !to.node.meta && len(to.node.path) == 1 && !to.node.path[0].IsIndex {
 		path, key, hint := to.node.path, to.node.path[0].Key, c.newHint()
 		return func(f *Frame) (value.Value, *Failure) {
 			v, fl := run(f)
@@ -188,7 +188,7 @@ func (c *compiler) store(to target, run op, used bool) op {
 			return v, nil
 		}
 	}
-	if to.variable != nil && len(to.node.path) == 0 {
+	if !c.plain && to.variable != nil && len(to.node.path) == 0 {
 		slot := to.variable.index
 		return func(f *Frame) (value.Value, *Failure) {
 			v, fl := run(f)

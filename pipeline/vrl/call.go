@@ -408,10 +408,8 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		v.typ = typ.settled()
 		closure.slots = append(closure.slots, v.place.index)
 	}
-	c.closures++
 	before := len(c.pending)
 	body, ok := c.expr(n.body)
-	c.closures--
 	c.vars = c.vars[:declared]
 	if !ok {
 		return nil, operand{}, false

@@ -19,7 +19,10 @@ const (
 )
 
 // Compile compiles a script. The error is a *CompileError.
-func Compile(source string, o Options) (*Program, error) {
+func Compile(source string, o Options) (*Program, error) { return compile(source, o, false) }
+
+// compile is Compile; plain leaves out all ops made for frequent forms, so that tests can compare both.
+func compile(source string, o Options, plain bool) (*Program, error) {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
@@ -28,7 +31,7 @@ func Compile(source string, o Options) (*Program, error) {
 			Labels: []Label{{maxSourceBytes, maxSourceBytes, fmt.Sprintf("the script has %d bytes, at most %d are allowed", len(source), maxSourceBytes)}}}}
 		return nil, &CompileError{Diagnostics: d, text: Render(source, d)}
 	}
-	c := compiler{source: source, options: o, state: state{event: startType, meta: startType}, broken: map[string]bool{}}
+	c := compiler{source: source, options: o, state: state{event: startType, meta: startType}, broken: map[string]bool{}, plain: plain}
 	p := c.program(parse(source))
 	errors := slices.DeleteFunc(slices.Clone(c.diagnostics), func(d Diagnostic) bool { return d.Warning })
 	if len(errors) > 0 {
@@ -57,7 +60,7 @@ type compiler struct {
 
 	slots, hints, scratch int
 	stack, stackMax       int
-	closures              int // how many closures surround the expression
+	plain                 bool // see compile
 }
 
 // state is what is known of the event, the metadata and the variables at a point of the program.

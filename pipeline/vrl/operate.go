@@ -241,7 +241,7 @@ func (c *compiler) mergeable(leftAt span, left operand, rightAt span, right oper
 // nullTest compiles the comparison of a variable with null, which does not count as looking at its value: so the message of
 // an error that is only tested for is never made.
 func (c *compiler) nullTest(n *opNode) (operand, bool) {
-	if n.op != "==" && n.op != "!=" {
+	if c.plain || n.op != "==" && n.op != "!=" {
 		return operand{}, false
 	}
 	named, other := n.left, n.right
@@ -364,6 +364,10 @@ func (c *compiler) arithmetic(n *opNode, left, right operand) operand {
 		} else {
 			x.fallible = true
 		}
+	}
+	if c.plain {
+		x.run = both(compute, left.run, right.run)
+		return x
 	}
 	if x.parts = concatenated(n, left, right); x.parts != nil {
 		x.run = concat(x.parts)

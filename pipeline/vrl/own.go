@@ -89,7 +89,7 @@ func (c *compiler) del(b *boundCall) (operand, bool) {
 		x.run = c.delCompact(b, t)
 		return x, true
 	}
-	if t.variable == "" && !t.meta && len(t.path) == 1 && !t.path[0].IsIndex {
+	if !c.plain && t.variable == "" && !t.meta && len(t.path) == 1 && !t.path[0].IsIndex {
 		key, hint := t.path[0].Key, c.newHint()
 		x.run = func(f *Frame) (value.Value, *Failure) { return f.deleteField(key, hint), nil }
 		return x, true
@@ -129,7 +129,7 @@ func (f *Frame) deleteField(key string, hint int) value.Value {
 func (c *compiler) exists(b *boundCall) (operand, bool) {
 	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
 	x := operand{typ: Of(Boolean)}
-	if t.variable == "" && !t.meta && len(t.path) == 1 && !t.path[0].IsIndex {
+	if !c.plain && t.variable == "" && !t.meta && len(t.path) == 1 && !t.path[0].IsIndex {
 		key, hint := t.path[0].Key, c.newHint()
 		x.run = func(f *Frame) (value.Value, *Failure) {
 			if f.event.Kind() != value.ObjectKind {

@@ -83,6 +83,7 @@ func readMeta(path value.Path) op {
 // readEvent reads below the event. Paths of one and two fields, which are most, remember where each field stood.
 func (c *compiler) readEvent(path value.Path) op {
 	switch {
+	case c.plain:
 	case len(path) == 0:
 		return func(f *Frame) (value.Value, *Failure) { return f.event.Share(), nil }
 	case len(path) == 1 && !path[0].IsIndex:
