@@ -107,6 +107,10 @@ func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 		kind = index.ValueTokens // looked for as a whole: one token instead of five
 	}
 	e.tokens.Reset(kind)
+	if d.Encoding == encoding.Hex && kind == index.WordTokens && v.Valid == nil {
+		e.tokens.AddDigits(v.Views[:n], v.Heap)
+		return true
+	}
 	if texts, heap, ok := e.WordTexts(); ok && kind == index.WordTokens && index.ASCII(v.Heap) {
 		e.tokens.AddStrings(texts, heap)
 		return true

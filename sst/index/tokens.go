@@ -33,13 +33,17 @@ type Tokens struct {
 	parts  [][]byte
 }
 
+// minSlots is the number of slots of an empty set.
+const minSlots = 1 << 12
+
 // Reset empties the set for tokens of a kind.
 func (t *Tokens) Reset(k TokenKind) {
-	t.kind, t.list = k, t.list[:0]
-	if len(t.slots) == 0 {
-		t.slots = make([]uint64, 1<<12)
+	if len(t.slots) == 0 || len(t.slots) > minSlots && len(t.list)*8 < len(t.slots) {
+		t.slots = make([]uint64, max(minSlots, len(t.slots)/4)) // what is large stays in no cache
+	} else {
+		clear(t.slots)
 	}
-	clear(t.slots)
+	t.kind, t.list = k, t.list[:0]
 }
 
 // Len is the number of distinct tokens.
@@ -91,13 +95,13 @@ func (t *Tokens) add(h uint64) {
 	}
 	t.slots[at] = h
 	t.list = append(t.list, h)
-	if len(t.list)*2 > len(t.slots) {
+	if len(t.list)*4 > len(t.slots)*3 {
 		t.rehash()
 	}
 }
 
 func (t *Tokens) rehash() {
-	t.slots = make([]uint64, 4*len(t.slots))
+	t.slots = make([]uint64, 2*len(t.slots))
 	mask := uint64(len(t.slots) - 1)
 	for _, h := range t.list {
 		at := h & mask
@@ -143,6 +147,13 @@ func (t *Tokens) AddStrings(views []vector.View, heap []byte) {
 			continue
 		}
 		t.addWords(heap, from, to)
+	}
+}
+
+// AddDigits adds strings that are one word each: lower-case hex digits.
+func (t *Tokens) AddDigits(views []vector.View, heap []byte) {
+	for _, w := range views {
+		t.add(hashFolded(heap, int(w.Off), int(w.Off+w.Len)))
 	}
 }
 
