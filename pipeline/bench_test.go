@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,13 +60,59 @@ transform:
     index: timestamp
 `
 
-// BenchmarkLines takes a body of text lines through a pipeline alone, on one core.
+// scriptDocument is a script of ten lines that parses, renames, computes, decides and deletes.
+const scriptDocument = `
+version: 2
+processors:
+  - vrl:
+      source: |
+        parts = split(string!(.path), "/")
+        .area = parts[1]
+        .service_name = del(.service)
+        .kib = int!(.bytes) / 1024
+        .slow = float!(.latency_ms) > 100.0
+        if int!(.status) >= 500 {
+            .level = "error"
+        }
+        del(.trace_id)
+        .message = downcase(string!(.message))
+        .
+transform:
+  - {field: ts, type: "epoch, ms", index: timestamp}
+`
+
+const plainJSONDocument = `
+version: 2
+transform:
+  - {field: ts, type: "epoch, ms", index: timestamp}
+`
+
+// accessEntries are n entries of thirteen fields.
+func accessEntries(n int) string {
+	var body strings.Builder
+	for i := range n {
+		fmt.Fprintf(&body, `{"ts":%d,"level":"info","service":"frontend","host":"frontend-%03d","method":"GET","path":"/api/v1/products/%d","status":200,"bytes":%d,"latency_ms":%d.5,"user_id":%d,"trace_id":"%032x","cached":false,"message":"Session %x renewed for user %d"}`+"\n",
+			1793491200000+i, i%40, i%500, i*7%100000, i%300, i*13%1000000, i*7919, i*104729, i)
+	}
+	return body.String()
+}
+
+// BenchmarkEntries takes JSON entries through a pipeline alone, on one core.
+func BenchmarkEntries(b *testing.B) {
+	benchmarkProgram(b, accessEntries, false, map[string]string{"columns": plainJSONDocument, "script": scriptDocument})
+}
+
+// BenchmarkLines takes lines of text through a pipeline alone, on one core.
 func BenchmarkLines(b *testing.B) {
-	const lines = 10_000
-	body := []byte(combined(lines))
-	for _, c := range []struct{ name, document string }{{"dissect", dissectDocument}, {"regex", regexDocument}} {
-		b.Run(c.name, func(b *testing.B) {
-			p, err := Compile([]byte(c.document))
+	benchmarkProgram(b, combined, true, map[string]string{"dissect": dissectDocument, "regex": regexDocument})
+}
+
+func benchmarkProgram(b *testing.B, make func(int) string, lines bool, documents map[string]string) {
+	const entries = 10_000
+	body := []byte(make(entries))
+	for _, name := range slices.Sorted(maps.Keys(documents)) {
+		b.Run(name, func(b *testing.B) {
+			p, err := Compile([]byte(documents[name]))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -72,23 +120,22 @@ func BenchmarkLines(b *testing.B) {
 			builder := vector.NewBuilder()
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
-			r := &Request{DB: "public", Table: "t", ContentType: "text/plain"}
 			for b.Loop() {
 				builder.Reset()
-				w := m.worker(&finder{m: m, ctx: context.Background()}, r, p, func(string, engine.Hint) *vector.Builder { return builder }, true)
+				w := m.worker(&finder{m: m, ctx: context.Background()}, &Request{}, p, func(string, engine.Hint) *vector.Builder { return builder }, lines)
 				for rest := body; len(rest) > 0; {
-					line, after, _ := bytes.Cut(rest, []byte{'\n'})
-					if err := w.guard(line); err != nil {
+					entry, after, _ := bytes.Cut(rest, []byte{'\n'})
+					if err := w.guard(entry); err != nil {
 						b.Fatal(err)
 					}
 					rest = after
 				}
-				if w.out.Rows != lines {
+				if w.out.Rows != entries {
 					b.Fatal(w.out)
 				}
 				m.release(w)
 			}
-			b.ReportMetric(float64(b.N)*lines/b.Elapsed().Seconds(), "lines/s")
+			b.ReportMetric(float64(b.N)*entries/b.Elapsed().Seconds(), "entries/s")
 		})
 	}
 }

@@ -79,8 +79,15 @@ type sink struct {
 	b      *vector.Builder
 	fixed  []*vector.ColumnBuilder // of the program's columns
 	free   []*vector.ColumnBuilder // of inferred columns, by slot; nil for none yet
+	rest   []restColumn            // by position of a key that has no slot
 	time   *vector.ColumnBuilder   // of auto-transform and identity
 	set    []*vector.ColumnBuilder // inferred columns that the current row has set
+}
+
+// restColumn is the column of the key that came at a position last.
+type restColumn struct {
+	name   string
+	column *vector.ColumnBuilder
 }
 
 // newSink makes a sink; its builder gets the columns that are known beforehand.
@@ -167,18 +174,38 @@ func (s *sink) infer(name string, slot int, v value.Value) error {
 	if t == vector.NullType {
 		return nil
 	}
-	var c *vector.ColumnBuilder
-	if slot >= 0 {
-		c = s.free[slot]
-	}
+	c := s.free[slot]
 	if c == nil || c.Type() != t {
 		var err error
 		if c, err = s.column(name, t); err != nil {
 			return err
 		}
-		if slot >= 0 {
-			s.free[slot] = c
+		s.free[slot] = c
+	}
+	s.put(c, v)
+	return nil
+}
+
+// inferRest is infer for the i-th key without a slot. Entries repeat their keys, so its column is mostly that of the last
+// entry's i-th.
+func (s *sink) inferRest(name string, i int, v value.Value) error {
+	t := inferred(v)
+	if t == vector.NullType {
+		return nil
+	}
+	if i < len(s.rest) && s.rest[i].column != nil && s.rest[i].name == name && s.rest[i].column.Type() == t {
+		s.put(s.rest[i].column, v)
+		return nil
+	}
+	c, err := s.column(name, t)
+	if err != nil {
+		return err
+	}
+	if i < maxColumns {
+		for len(s.rest) <= i {
+			s.rest = append(s.rest, restColumn{})
 		}
+		s.rest[i] = restColumn{c.Name(), c}
 	}
 	s.put(c, v)
 	return nil
@@ -259,25 +286,24 @@ func (s *sink) setTime(e *processor.Event) error {
 func (s *sink) inferAll(e *processor.Event) error {
 	p := s.target.program
 	e.SortRest()
-	rest := e.Rest
+	at := 0
 	for _, slot := range p.inferSlots {
 		v, has := e.Get(slot)
 		if !has {
 			continue
 		}
 		name := p.names.Name(slot)
-		for len(rest) > 0 && rest[0].Key < name {
-			if err := s.infer(rest[0].Key, -1, rest[0].Value); err != nil {
+		for ; at < len(e.Rest) && e.Rest[at].Key < name; at++ {
+			if err := s.inferRest(e.Rest[at].Key, at, e.Rest[at].Value); err != nil {
 				return err
 			}
-			rest = rest[1:]
 		}
 		if err := s.infer(name, slot, v); err != nil {
 			return err
 		}
 	}
-	for i := range rest {
-		if err := s.infer(rest[i].Key, -1, rest[i].Value); err != nil {
+	for ; at < len(e.Rest); at++ {
+		if err := s.inferRest(e.Rest[at].Key, at, e.Rest[at].Value); err != nil {
 			return err
 		}
 	}
