@@ -133,20 +133,16 @@ func remapKeys(keys []expr.SortKey, m []int) []expr.SortKey {
 	return out
 }
 
-// keep cuts a scan down to the columns needed above and by its residual; one column at least.
+// keep cuts a scan down to the columns needed above and by its residual, which may be none: rows are then only counted.
+// Virtual tables give one column at least.
 func (s *Scan) keep(need []bool) []int {
 	need = widen(need, s.Residual...)
 	some := false
 	for _, b := range need {
 		some = some || b
 	}
-	if !some { // the time index is the cheapest to count by
-		for i := range s.Cols {
-			if s.Cols[i].Time || i == len(s.Cols)-1 {
-				need[i] = true
-				break
-			}
-		}
+	if !some && s.Rel.Table == nil {
+		need[0] = true
 	}
 	m := make([]int, len(need))
 	var cols []Column

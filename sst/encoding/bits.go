@@ -71,6 +71,10 @@ func unpack[T word](dst []T, src []byte, base T, w int) {
 	}
 	at, shift := 0, uint(w)
 	i := 0
+	if w <= 8 {
+		i = unpackNarrow(dst, src, base, uint(w))
+		at = i * w
+	}
 	for ; i+4 <= safe; i += 4 {
 		d := dst[i : i+4 : i+4]
 		b := uint(at)
@@ -97,6 +101,27 @@ func unpack[T word](dst []T, src []byte, base T, w int) {
 		dst[i] = T(binary.LittleEndian.Uint64(tail[at>>3:])>>(at&7)&mask) + base
 		at += w
 	}
+}
+
+// unpackNarrow unpacks values of at most 8 bits, eight of them from each load, as far as whole loads stay inside src. It
+// gives the number of values unpacked, a multiple of 8.
+func unpackNarrow[T word](dst []T, src []byte, base T, w uint) int {
+	mask := uint64(1)<<w - 1
+	i, at := 0, uint(0)
+	for ; i+8 <= len(dst) && at+8 <= uint(len(src)); i += 8 {
+		x := binary.LittleEndian.Uint64(src[at:])
+		d := (*[8]T)(dst[i:])
+		d[0] = T(x&mask) + base
+		d[1] = T(x>>(w&63)&mask) + base
+		d[2] = T(x>>(2*w&63)&mask) + base
+		d[3] = T(x>>(3*w&63)&mask) + base
+		d[4] = T(x>>(4*w&63)&mask) + base
+		d[5] = T(x>>(5*w&63)&mask) + base
+		d[6] = T(x>>(6*w&63)&mask) + base
+		d[7] = T(x>>(7*w&63)&mask) + base
+		at += w // eight values take w bytes
+	}
+	return i
 }
 
 // lenOf is the number of bits that x needs.
