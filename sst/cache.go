@@ -94,6 +94,17 @@ func (c *Cache) get(k blockKey) (v *vector.Vector, admit bool) {
 	return nil, false
 }
 
+// holds tells whether a block is kept.
+func (c *Cache) holds(k blockKey) bool {
+	if c.limit == 0 {
+		return false
+	}
+	s := &c.shards[hashKey(k)%cacheShards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entries[k] != nil
+}
+
 // put keeps a block of n rows; the vector is the cache's from now on.
 func (c *Cache) put(k blockKey, v *vector.Vector, n int) {
 	size := v.Bytes64(n) + 256

@@ -104,6 +104,41 @@ func (k *picker) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (d
 	return true, nil
 }
 
+// sparseRows: when fewer than one row in so many passes, only those are printed for the output.
+const sparseRows = 4
+
+// loadPicked gives a column of the block at hand for the rows that were picked; other rows may be empty.
+func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
+	rows := k.p.blocks[k.block].rows
+	if s.loaded != nil || s.from != stored || s.cast != nil || k.picked*sparseRows > rows {
+		return k.load(s)
+	}
+	x, err := k.p.index(s.col)
+	if err != nil || k.p.encodingOf(x, k.block) != encoding.Template || k.p.cache.holds(blockKey{k.p.id, s.col.number, uint32(k.block)}) {
+		return k.load(s)
+	}
+	page, err := k.p.page(s.col, k.block)
+	if err != nil {
+		return nil, err
+	}
+	t, ok, err := k.dec.Templates(page, rows)
+	if err == nil && ok {
+		s.own.Reset(s.col.typ)
+		err = t.Sparse(&s.own, k.keep)
+	}
+	switch {
+	case err != nil:
+		return nil, k.p.corrupt(err, k.p.place(s.col, k.block))
+	case !ok: // with NULLs
+		return k.load(s)
+	}
+	if st := k.spec.Stats; st != nil {
+		st.BytesRead.Add(int64(len(page)))
+	}
+	s.loaded = &s.own
+	return s.loaded, nil
+}
+
 // grown gives an empty bitmap of n bits, in the memory of b where it is large enough.
 func grown(b vector.Bitmap, n int) vector.Bitmap {
 	if cap(b) < vector.Words(n) {

@@ -34,7 +34,7 @@ func (j *projector) give(b *vector.Batch, rows []uint32, n int) (bool, error) {
 	j.at = to
 	b.N, b.Cols = to-from, b.Cols[:0]
 	for i, s := range j.out {
-		v, err := j.load(s)
+		v, err := j.loadPicked(s)
 		if err != nil {
 			return false, err
 		}

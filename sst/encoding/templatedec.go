@@ -22,9 +22,10 @@ type Templates struct {
 	bits    []byte
 	inner   Decoder
 
-	cursors []uint32    // by template: its rows so far
-	pieces  []textPiece // of all templates
-	starts  []int       // where those of template i begin
+	cursors []uint32      // by template: its rows so far
+	opened  vector.Bitmap // templates whose streams are decoded
+	pieces  []textPiece   // of all templates
+	starts  []int         // where those of template i begin
 	rows    []uint32
 }
 
@@ -273,17 +274,13 @@ func (s *openStream) openBytes(r *reader, width int) {
 // decoded. rows are their numbers, valid until the next call; nil for want: all rows.
 func (t *Templates) AppendRows(dst *vector.Vector, want vector.Bitmap) (rows []uint32, err error) {
 	for i := range t.Len() {
-		if want != nil && !want.Get(i) {
-			continue
-		}
-		for _, f := range t.fields[t.first[i]:t.first[i+1]] {
-			if err := t.openStream(&t.streams[f.stream]); err != nil {
+		if want == nil || want.Get(i) {
+			if err := t.openFields(i); err != nil {
 				return nil, err
 			}
 		}
 	}
-	t.cursors = grow(t.cursors, t.Len())
-	clear(t.cursors)
+	t.begin()
 	t.rows = t.rows[:0]
 	heap, views := dst.Heap[:0], dst.Views[:0]
 	for r, c := range t.Codes {
@@ -296,22 +293,79 @@ func (t *Templates) AppendRows(dst *vector.Vector, want vector.Bitmap) (rows []u
 			t.rows = append(t.rows, uint32(r))
 		}
 		from := len(heap)
-		for _, p := range t.pieces[t.starts[c]:t.starts[c+1]] {
-			if p.field < 0 {
-				heap = append(heap, t.texts.Heap[p.from:p.to]...)
-				continue
-			}
-			f := &t.fields[p.field]
-			s := &t.streams[f.stream]
-			heap = s.print(heap, f.from-s.from+int(ord))
-		}
-		if len(heap) > MaxHeap {
-			return nil, malformed("text of more than %d bytes", MaxHeap)
+		if heap = t.print(heap, c, int(ord)); len(heap) > MaxHeap {
+			return nil, errTooLong
 		}
 		views = append(views, vector.View{Off: uint32(from), Len: uint32(len(heap) - from)})
 	}
 	dst.Heap, dst.Views = heap, views
 	return t.rows, nil
+}
+
+// Sparse makes dst the rows of keep, Flat, in memory of its own; the others are empty.
+func (t *Templates) Sparse(dst *vector.Vector, keep vector.Bitmap) error {
+	t.begin()
+	n := len(t.Codes)
+	views := grow(dst.Views, n)
+	clear(views)
+	heap := dst.Heap[:0]
+	for w := range keep {
+		m := keep[w]
+		for i, c := range t.Codes[w*64 : min(w*64+64, n)] {
+			ord := t.cursors[c]
+			t.cursors[c]++
+			if m>>i&1 == 0 {
+				continue
+			}
+			if !t.opened.Get(int(c)) {
+				if err := t.openFields(int(c)); err != nil {
+					return err
+				}
+				t.opened.Set(int(c))
+			}
+			from := len(heap)
+			if heap = t.print(heap, c, int(ord)); len(heap) > MaxHeap {
+				return errTooLong
+			}
+			views[w*64+i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
+		}
+	}
+	dst.Heap, dst.Views = heap, views
+	return nil
+}
+
+var errTooLong = malformed("text of more than %d bytes", MaxHeap)
+
+// begin sets the cursors to the first rows.
+func (t *Templates) begin() {
+	t.cursors = grow(t.cursors, t.Len())
+	clear(t.cursors)
+	t.opened = grow(t.opened, vector.Words(t.Len()))
+	clear(t.opened)
+}
+
+// openFields decodes the streams of a template.
+func (t *Templates) openFields(template int) error {
+	for _, f := range t.fields[t.first[template]:t.first[template+1]] {
+		if err := t.openStream(&t.streams[f.stream]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print appends a row: the ord-th of its template.
+func (t *Templates) print(dst []byte, template uint32, ord int) []byte {
+	for _, p := range t.pieces[t.starts[template]:t.starts[template+1]] {
+		if p.field < 0 {
+			dst = append(dst, t.texts.Heap[p.from:p.to]...)
+			continue
+		}
+		f := &t.fields[p.field]
+		s := &t.streams[f.stream]
+		dst = s.print(dst, f.from-s.from+ord)
+	}
+	return dst
 }
 
 // print appends value i of the stream.

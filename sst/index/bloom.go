@@ -1,0 +1,88 @@
+package index
+
+import (
+	"fmt"
+	"math"
+)
+
+// Filter: kind 1B | hashes 1B | bits, a multiple of 8 bytes
+//
+// A Bloom filter: token h sets the bits a, a+b, a+2b, ... of the m bits, each as the high half of a 32-bit number
+// times m, where a is the low and b the high half of h.
+const filterHead = 2
+
+// DefaultRate is the share of blocks without the token that a filter does not refute.
+const DefaultRate = 0.02
+
+// AppendFilter appends the filter of the tokens, with the given rate of false positives; nothing when there are too many
+// of them.
+func (t *Tokens) AppendFilter(dst []byte, rate float64) []byte {
+	if len(t.list) > maxTokens {
+		return dst
+	}
+	rate = min(max(rate, 1e-4), 0.5)
+	perToken := math.Log2(1/rate) / math.Ln2
+	hashes := max(1, int(math.Round(math.Log2(1/rate))))
+	words := int(float64(len(t.list))*perToken)/64 + 1
+	dst = append(dst, byte(t.kind), byte(hashes))
+	at := len(dst)
+	dst = append(dst, make([]byte, 8*words)...)
+	body, m := dst[at:], uint64(words)*64
+	for _, h := range t.list {
+		a, b := uint32(h), uint32(h>>32)|1
+		for range hashes {
+			i := uint64(a) * m >> 32
+			body[i>>3] |= 1 << (i & 7)
+			a += b
+		}
+	}
+	return dst
+}
+
+// Within tells whether a filter may hold all the tokens: a check of a filter against its block.
+func (t *Tokens) Within(f []byte) bool {
+	for _, h := range t.list {
+		if !MayHold(f, h) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxHashes bounds what a filter may ask for.
+const maxHashes = 16
+
+// KindOf is the kind of a filter's tokens; 0 when it is none that this program knows, and then it refutes nothing.
+func KindOf(f []byte) TokenKind {
+	if len(f) <= filterHead || (len(f)-filterHead)%8 != 0 || f[1] == 0 || f[1] > maxHashes {
+		return 0
+	}
+	if k := TokenKind(f[0]); k == WordTokens || k == ValueTokens {
+		return k
+	}
+	return 0
+}
+
+// MayHold tells whether the block of the filter, whose kind is known, may hold the token with the hash.
+func MayHold(f []byte, h uint64) bool {
+	hashes, body := f[1], f[filterHead:]
+	m := uint64(len(body)) * 8
+	a, b := uint32(h), uint32(h>>32)|1
+	for range hashes {
+		i := uint64(a) * m >> 32
+		if body[i>>3]>>(i&7)&1 == 0 {
+			return false
+		}
+		a += b
+	}
+	return true
+}
+
+// Describe says in words what a filter is, for dumps.
+func Describe(f []byte) string {
+	k := KindOf(f)
+	if k == 0 {
+		return "of an unknown kind"
+	}
+	return fmt.Sprintf("%s, %d bits, %d a token", [...]string{WordTokens: "words", ValueTokens: "values"}[k], (len(f)-filterHead)*8, f[1])
+}
