@@ -91,6 +91,7 @@ var homes = map[string][]string{
 	"github.com/pierrec/lz4/v4":           {"pipeline/vrl"},
 	"github.com/zeebo/xxh3":               {"pipeline/vrl"},
 	"github.com/ua-parser/uap-go":         {"pipeline/vrl"},
+	"github.com/rivo/uniseg":              {"pipeline/vrl"},
 	"unsafe":                              {"engine/kernel", "engine/vector", "engine/vfs", "flatten", "pipeline/value"},
 	"net/http":                            {"server", "cmd/varve", "bench"},
 	"encoding/json":                       {"engine/manifest", "flatten", "pipeline", "sqlexec", "server", "cmd/varve", "bench"},

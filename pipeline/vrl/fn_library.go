@@ -8,7 +8,9 @@ func tables() [][]Function {
 		ownFunctions, coercionFunctions, kindFunctions, stringFunctions, caseFunctions, matchFunctions, redactFunctions, numberFunctions,
 		timeFunctions, unitFunctions, objectFunctions, compactFunctions, arrayFunctions, jsonFunctions, keyValueFunctions,
 		encodeKeyValueFunctions, weblogFunctions, syslogFunctions, csvFunctions, urlFunctions, baseFunctions, hashFunctions, ipFunctions,
-		randomFunctions, grokFunctions,
+		randomFunctions, grokFunctions, cloudlogFunctions, cefFunctions, klogFunctions, influxFunctions, xmlFunctions, documentFunctions,
+		compressFunctions, codecFunctions, checksumFunctions, agentFunctions, pathFunctions, surveyFunctions, hostFunctions, cryptFunctions,
+		refusedFunctions,
 	}
 }
 

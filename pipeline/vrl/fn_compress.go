@@ -1,0 +1,228 @@
+package vrl
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"varve/pipeline/value"
+)
+
+// compressFunctions compress and expand. What a text expands to is bounded like every string.
+var compressFunctions = []Function{
+	{Name: "encode_gzip", Params: levelParams(6), Fails: UnlessConst("compression_level", goodLevel), Returns: Of(String), Compile: leveled(encodeGzip)},
+	{Name: "decode_gzip", Params: stringParam, Fails: Always, Returns: Of(String), Run: decompress("gzip", func(b []byte) (io.Reader, error) { return gzip.NewReader(bytes.NewReader(b)) })},
+	{Name: "encode_zlib", Params: levelParams(6), Fails: UnlessConst("compression_level", goodLevel), Returns: Of(String), Compile: leveled(encodeZlib)},
+	{Name: "decode_zlib", Params: stringParam, Fails: Always, Returns: Of(String), Run: decompress("zlib", func(b []byte) (io.Reader, error) { return zlib.NewReader(bytes.NewReader(b)) })},
+	{Name: "encode_zstd", Params: levelParams(3), Returns: Of(String), Run: encodeZstd},
+	{Name: "decode_zstd", Params: stringParam, Fails: Always, Returns: Of(String), Run: decodeZstd},
+	{Name: "encode_snappy", Params: stringParam, Fails: Always, Returns: Of(String), Run: encodeSnappy},
+	{Name: "decode_snappy", Params: stringParam, Fails: Always, Returns: Of(String), Run: decodeSnappy},
+	{Name: "encode_lz4", Params: []Param{arg("value", String), flag("prepend_size", true)}, Fails: Always, Returns: Of(String), Run: encodeLZ4},
+	{Name: "decode_lz4", Params: []Param{arg("value", String), with("buf_size", Integer, value.Int(1_000_000)), flag("prepended_size", false)}, Fails: Always,
+		Returns: Of(String), Run: decodeLZ4},
+}
+
+func levelParams(byDefault int64) []Param {
+	return []Param{arg("value", String), with("compression_level", Integer, value.Int(byDefault))}
+}
+
+// maxLevel is the highest level of gzip and zlib that scripts may write; Go has levels up to 9.
+const maxLevel = 10
+
+func goodLevel(v value.Value) bool {
+	return v.Kind() == value.IntKind && v.Int() >= 0 && v.Int() <= maxLevel
+}
+
+// leveled checks the level of a call.
+func leveled(encode func(w io.Writer, level int, s string) error) func(c *Call) (Run, error) {
+	return func(c *Call) (Run, error) {
+		if level, ok := c.Const("compression_level"); ok && !goodLevel(level) {
+			return nil, c.Invalid("compression_level", "compression level must be <= %d", maxLevel)
+		}
+		return func(f *Frame, args []value.Value) (value.Value, *Failure) {
+			if !goodLevel(args[1]) {
+				return f.Fail("compression level must be <= %s", value.Int(maxLevel))
+			}
+			var b bytes.Buffer
+			if err := encode(&b, min(int(args[1].Int()), 9), args[0].Str()); err != nil {
+				return f.FailErr(err)
+			}
+			return value.Bytes(b.Bytes()), nil
+		}, nil
+	}
+}
+
+func encodeGzip(w io.Writer, level int, s string) error {
+	z, err := gzip.NewWriterLevel(w, level)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(z, s); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+func encodeZlib(w io.Writer, level int, s string) error {
+	z, err := zlib.NewWriterLevel(w, level)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(z, s); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// decompress makes a function that reads all that a reader gives, up to the largest string.
+func decompress(format string, open func([]byte) (io.Reader, error)) Run {
+	return func(f *Frame, args []value.Value) (value.Value, *Failure) {
+		r, err := open([]byte(args[0].Str()))
+		if err != nil {
+			return f.Fail("unable to decode value with %s decoder", value.String(format))
+		}
+		b, err := io.ReadAll(io.LimitReader(r, MaxStringBytes+1))
+		if err != nil {
+			return f.Fail("unable to decode value with %s decoder", value.String(format))
+		}
+		if fl := f.Room(len(b)); fl != nil {
+			return value.Null, fl
+		}
+		return value.Bytes(b), nil
+	}
+}
+
+// zstdCoders are made when first needed; both are safe for concurrent use by EncodeAll and DecodeAll.
+var zstdCoders = struct {
+	sync.Mutex
+	encoders map[zstd.EncoderLevel]*zstd.Encoder
+	decoder  *zstd.Decoder
+}{encoders: map[zstd.EncoderLevel]*zstd.Encoder{}}
+
+func zstdEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
+	zstdCoders.Lock()
+	defer zstdCoders.Unlock()
+	if e := zstdCoders.encoders[level]; e != nil {
+		return e, nil
+	}
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1))
+	if err == nil {
+		zstdCoders.encoders[level] = e
+	}
+	return e, err
+}
+
+func zstdDecoder() (*zstd.Decoder, error) {
+	zstdCoders.Lock()
+	defer zstdCoders.Unlock()
+	if zstdCoders.decoder != nil {
+		return zstdCoders.decoder, nil
+	}
+	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxStringBytes), zstd.WithDecoderConcurrency(1))
+	if err == nil {
+		zstdCoders.decoder = d
+	}
+	return d, err
+}
+
+func encodeZstd(f *Frame, args []value.Value) (value.Value, *Failure) {
+	level := min(max(args[1].Int(), 1), 22)
+	e, err := zstdEncoder(zstd.EncoderLevelFromZstd(int(level)))
+	if err != nil {
+		return f.FailErr(err)
+	}
+	return value.Bytes(e.EncodeAll([]byte(args[0].Str()), nil)), nil
+}
+
+func decodeZstd(f *Frame, args []value.Value) (value.Value, *Failure) {
+	d, err := zstdDecoder()
+	if err != nil {
+		return f.FailErr(err)
+	}
+	b, err := d.DecodeAll([]byte(args[0].Str()), nil)
+	if err != nil {
+		return f.Fail("unable to decode value with Zstd decoder")
+	}
+	return value.Bytes(b), nil
+}
+
+func encodeSnappy(f *Frame, args []value.Value) (value.Value, *Failure) {
+	if fl := f.Room(len(args[0].Str())); fl != nil {
+		return value.Null, fl
+	}
+	return value.Bytes(s2.EncodeSnappy(nil, []byte(args[0].Str()))), nil
+}
+
+func decodeSnappy(f *Frame, args []value.Value) (value.Value, *Failure) {
+	b := []byte(args[0].Str())
+	n, err := s2.DecodedLen(b)
+	if err != nil || n > 64*(len(b)+1) { // a snappy block never grows by more
+		return f.Fail("unable to decode value with Snappy decoder")
+	}
+	if fl := f.Room(n); fl != nil {
+		return value.Null, fl
+	}
+	if b, err = s2.Decode(nil, b); err != nil {
+		return f.Fail("unable to decode value with Snappy decoder")
+	}
+	return value.Bytes(b), nil
+}
+
+func encodeLZ4(f *Frame, args []value.Value) (value.Value, *Failure) {
+	in := []byte(args[0].Str())
+	if fl := f.Room(len(in)); fl != nil {
+		return value.Null, fl
+	}
+	out := make([]byte, 4+lz4.CompressBlockBound(len(in)))
+	var c lz4.Compressor
+	n, err := c.CompressBlock(in, out[4:])
+	if err != nil {
+		return f.FailErr(err)
+	}
+	if len(in) == 0 { // a block has one token at least
+		out[4], n = 0, 1
+	}
+	binary.LittleEndian.PutUint32(out, uint32(len(in)))
+	if args[1].True() {
+		return value.Bytes(out[:4+n]), nil
+	}
+	return value.Bytes(out[4 : 4+n]), nil
+}
+
+// maxLZ4Ratio is what a byte of a block expands to at most.
+const maxLZ4Ratio = 255
+
+func decodeLZ4(f *Frame, args []value.Value) (value.Value, *Failure) {
+	in, size := []byte(args[0].Str()), args[1].Int()
+	if len(in) >= 4 && binary.LittleEndian.Uint32(in) == 0x184D2204 {
+		return decompress("LZ4", func(b []byte) (io.Reader, error) { return lz4.NewReader(bytes.NewReader(b)), nil })(f, args)
+	}
+	if args[2].True() {
+		if len(in) < 4 {
+			return f.Fail("unable to decode value with LZ4 block decoder: the size is missing")
+		}
+		size = int64(binary.LittleEndian.Uint32(in))
+		in = in[4:]
+	}
+	if size < 0 || size > MaxStringBytes {
+		return value.Null, f.Room(MaxStringBytes + 1)
+	}
+	out := make([]byte, min(size, maxLZ4Ratio*int64(len(in)+1)))
+	n, err := lz4.UncompressBlock(in, out)
+	if err == nil && args[2].True() && int64(n) != size {
+		err = errors.New("the size is wrong")
+	}
+	if err != nil {
+		return f.Fail("unable to decode value with LZ4 block decoder")
+	}
+	return value.Bytes(out[:n]), nil
+}
