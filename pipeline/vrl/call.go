@@ -107,11 +107,15 @@ func (c *compiler) bind(b *boundCall) bool {
 	b.byParam = slices.Repeat([]int{-1}, len(fn.Params))
 	position := 0
 	for i := range b.given {
-		a := &b.given[i]
-		if !c.bindOne(b, a, &position) {
+		if !c.findParam(b, &b.given[i], &position) {
 			return false
 		}
-		b.byParam[a.param] = i
+		b.byParam[b.given[i].param] = i
+	}
+	for i := range b.given {
+		if !c.checkArgument(b, &b.given[i]) {
+			return false
+		}
 	}
 	b.args = make([]callArg, len(fn.Params))
 	for i := range fn.Params {
@@ -130,8 +134,8 @@ func (c *compiler) bind(b *boundCall) bool {
 	return c.checkClosure(b)
 }
 
-// bindOne finds the parameter of an argument and checks the argument's type.
-func (c *compiler) bindOne(b *boundCall, a *givenArg, position *int) bool {
+// findParam finds the parameter of an argument. A named argument uses up a position only if it is exactly the next one.
+func (c *compiler) findParam(b *boundCall, a *givenArg, position *int) bool {
 	params := b.function.Params
 	if a.node.name == "" {
 		a.param = *position
@@ -150,7 +154,12 @@ func (c *compiler) bindOne(b *boundCall, a *givenArg, position *int) bool {
 		c.report(codeUnknownKeyword, titleUnknownKeyword, a.node.nameSpan, "unknown keyword; there are: "+strings.Join(names, ", "))
 		return false
 	}
-	p, typ, at := &params[a.param], a.typ.settled(), a.node.expr.place()
+	return true
+}
+
+// checkArgument checks the type of an argument, and that it cannot fail.
+func (c *compiler) checkArgument(b *boundCall, a *givenArg) bool {
+	p, typ, at := &b.function.Params[a.param], a.typ.settled(), a.node.expr.place()
 	switch kinds := p.Kinds; {
 	case typ.Never():
 	case !typ.May(kinds):

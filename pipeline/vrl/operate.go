@@ -354,7 +354,7 @@ func (c *compiler) arithmetic(n *opNode, left, right operand) operand {
 	typ, fails := resultOf(n.op, left, right)
 	x := operand{typ: typ, fallible: left.fallible || right.fallible || fails}
 	compute := binaries[n.op]
-	if left.isConst && right.isConst {
+	if left.isConst && right.isConst && foldable(n.op, left.constant, right.constant) {
 		v, fl := compute(new(Frame), left.constant, right.constant)
 		if fl == nil {
 			x.constant, x.isConst = v, true
@@ -378,6 +378,18 @@ func (c *compiler) arithmetic(n *opNode, left, right operand) operand {
 		x.run = both(compute, left.run, right.run)
 	}
 	return x
+}
+
+// foldable says whether an operator is computed by the compiler: not if a long string would come of it.
+func foldable(op string, a, b value.Value) bool {
+	const longest = 4096
+	size := 0
+	for _, v := range []value.Value{a, b} {
+		if v.Kind() == value.StringKind {
+			size += len(v.Str())
+		}
+	}
+	return size == 0 || op != "*" && size <= longest
 }
 
 // resultOf gives the type of an operator's result and whether it can fail for values of the operands' types.

@@ -120,15 +120,16 @@ type Known struct {
 }
 
 var (
-	anyType  = Type{kinds: anyKinds}
-	jsonType = Type{kinds: jsonKind}
-	noType   = Type{}
-)
+	anyType = Type{kinds: anyKinds}
+	noType  = Type{}
 
-func init() {
-	inside := &members{rest: &jsonType}
-	jsonType.object, jsonType.array = inside, inside
-}
+	// jsonType is the type of what a JSON text may hold: it is what its own members are.
+	jsonType = func() *Type {
+		inside := &members{}
+		inside.rest = &Type{jsonKind, inside, inside}
+		return inside.rest
+	}()
+)
 
 // Of is the type of values of some kinds, nothing being known of the members of containers.
 func Of(kinds ...Kinds) Type {
@@ -140,7 +141,7 @@ func Of(kinds ...Kinds) Type {
 }
 
 // JSON is the type of what a JSON text may hold.
-func JSON() Type { return jsonType }
+func JSON() Type { return *jsonType }
 
 // ArrayOf is the type of arrays whose items are of type t.
 func ArrayOf(t Type) Type {
@@ -331,10 +332,10 @@ func unionRest(a, b *Type) *Type {
 	case a == &anyType || b == &anyType || a.isAny() || b.isAny():
 		return &anyType
 	}
-	if a == &jsonType || b == &jsonType {
+	if a == jsonType || b == jsonType {
 		// The members of JSON nest without end: a union with anything but JSON is told by its kinds alone.
 		if a.kinds|b.kinds == jsonKind && a.object == b.object && a.array == b.array {
-			return &jsonType
+			return jsonType
 		}
 		u := Of(a.kinds | b.kinds)
 		return &u
@@ -365,7 +366,7 @@ func (t Type) isJSON() bool {
 }
 
 func (m *members) isJSON() bool {
-	return m != nil && len(m.known) == 0 && m.rest == &jsonType
+	return m != nil && len(m.known) == 0 && m.rest == jsonType
 }
 
 // maxShown is up to how many members a type is shown with them in messages.

@@ -1,0 +1,438 @@
+package vrl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"varve/pipeline/value"
+)
+
+// codesOf compiles a program and gives the codes of its errors.
+func codesOf(source string, o Options) []int {
+	_, err := Compile(source, o)
+	failed := (*CompileError)(nil)
+	if !errors.As(err, &failed) {
+		return nil
+	}
+	var codes []int
+	for _, d := range failed.Diagnostics {
+		if !d.Warning {
+			codes = append(codes, d.Code)
+		}
+	}
+	return codes
+}
+
+// TestCompileErrors holds what the contract says of errors beyond its cases.
+func TestCompileErrors(t *testing.T) {
+	for _, c := range []struct {
+		source string
+		codes  []int
+	}{
+		// Lexical traps.
+		{"a = 1\na!= 2", []int{203}},
+		{"x = 3\nx-1", []int{203}},
+		{"x = 3\nx -1", []int{203}},
+		{"- 1", []int{203}},
+		{".5", []int{203}},
+		{"\"\\u{110000}\"", []int{211}},
+		{"\"\\u41\"", []int{211}},
+		{"s'abc", []int{207}},
+		{"r'abc", []int{208}},
+		{"t'abc", []int{208}},
+		{"nope()\n\"abc", []int{207}},
+		{"x@y = 1", []int{203}},
+		{"x = for", []int{205}},
+		{"1 ^ 2", []int{203}},
+		{"99_999_999_999_999_999_999", []int{206}},
+
+		// Grammar.
+		{"[if true {1}]", []int{203}},
+		{"(\n1\n)", []int{203, 203}},
+		{"{a: 1}", []int{203}},
+		{"x = 1\nx .a", []int{203}},
+		{".a.1", []int{203}},
+		{". a", []int{203}},
+		{"1;;2", []int{203}},
+		{"x = ", []int{204}},
+		{"{ 1", []int{204}},
+		{"_", []int{204}},
+		{"x = _\ny = nope", []int{203, 701}},
+		{"x = = 1\ny = nope\nz = 1 1", []int{203, 701, 203}},
+		{"true == false == true", []int{650}},
+		{"1 == 2 < 3", nil},
+		{"1 < 2 == 3", []int{650}},
+
+		// Where failures may stand.
+		{"[to_int(\"a\"), to_int(\"b\")]", []int{100, 100}},
+		{"{\"a\": to_int(\"a\")}", []int{100}},
+		{"x = to_int(\"a\") + to_int(\"b\")", []int{103}},
+		{"x = { to_int(\"q\"); 5 }", []int{103}},
+		{"x = { abort; to_int(\"q\"); 5 }", nil},
+		{"if true { to_int(\"q\") }\nparse_int(\"x\")", []int{100, 100}},
+		{"if upcase(.a) == \"x\" { 1 }", []int{110}},
+		{"for_each!([1]) -> |i, v| { to_int(\"a\") }", []int{100}},
+		{"null || to_int(\"x\")", []int{100}},
+		{"true || to_int(\"x\")", nil},
+		{"true && to_int(\"1\") == 1 ?? false", nil},
+		{"false && .a", nil},
+		{"true && .a", []int{100}},
+		{"to_int(\"x\") ?? to_int(\"y\")", []int{100}},
+		{"x = to_int(\"1\")\nx", []int{103, 701}},
+		{"x = nope()\nx", []int{105}},
+		{"x, err = 1\nerr", []int{104, 701}},
+		{"abort upcase(.a)", []int{631}},
+		{"abort 5 + .a", []int{631}},
+		{"abort null", []int{113}},
+		{"return to_int(.a)", []int{631}},
+		{"!(.a)", []int{660}},
+		{"x = 1\n6 / x", nil},
+		{"x = 1\nfor_each([1, 0]) -> |_i, v| { y = 6 / x; x = v }", []int{103}},
+		{"x = 1\nif .a == 1 { x = 2 }\n6 / x", []int{100}},
+		{"6 / .a", []int{100}},
+		{"6 / (2 - 2)", []int{100}},
+		{"6 / (2 - 1)", nil},
+		{"\"a\" + null + \"b\"", nil},
+		{"\"a\" + .b", []int{100}},
+		{"1.0 + 2", nil},
+		{"1 - \"a\"", []int{100}},
+
+		// Calls, in the order of the checks.
+		{"upcase(nope, nope2)", []int{701}},
+		{"nope(\"a\", nope2)", []int{701}},
+		{"split(\"a\", \",\", 1, 2)", []int{106}},
+		{"split(1, x: 2)", []int{108}},
+		{"split(1)", []int{110}},
+		{"split(to_string(.a), 5)", []int{630}},
+		{"split(\"a\")", []int{107}},
+		{"upcase(1) -> |x| { x }", []int{110}},
+		{"map_values(.a) -> |x, y| { x }", []int{121}},
+		{"map_values([.a]) -> |x, y| { x }", []int{120}},
+		{"filter([.a]) -> |x, y| { to_int(y) }", []int{100}},
+		{"map_keys({}) -> |k| { .x }", []int{122}},
+		{"x = \"seconds\"\nto_unix_timestamp(now(), unit: x)", nil},
+		{"to_unix_timestamp(now(), unit: string!(.u))", []int{610}},
+		{"del(\"x\")", []int{610}},
+		{"del([1][0])", []int{610}},
+		{"del(x)", []int{701}},
+
+		// Assignments.
+		{"_, _ = to_int(\"x\")", []int{640}},
+		{"x |= {\"a\": 1}", []int{701}},
+		{"x = {}\nx |= parse_json(\"{}\")", []int{652}},
+		{"x = {}\nx |= object(.a)", []int{103}},
+		{".a = 1\n.a.b.c = 2", []int{642}},
+		{".a = {}\n.a.b.c = 2", nil},
+		{".a = {}\n.a[0] = 2", []int{642}},
+		{".a = null\n.a.b = 2", []int{642}},
+		{".[0] = 1", []int{642}},
+		{". = [1]\n.[0] = 2", nil},
+		{". = 5\n.a = 1", []int{642}},
+		{"x = {}\nx.a.b = 1\nx.a.b.c = 1", []int{642}},
+
+		// Scopes.
+		{"for_each([1]) -> |_i, v| { null }\nv", []int{701}},
+		{"if (x = 1; x == 1) { y = 2 }\nx", nil},
+		{"if (x = 1; x == 1) { y = 2 }\ny", []int{701}},
+		{"x = 1\nif true { x = 2; z = 3 }\nx + z", []int{701}},
+
+		// Limits.
+		{strings.Repeat("[", 150) + strings.Repeat("]", 150), nil},
+		{strings.Repeat("[", 300) + strings.Repeat("]", 300), []int{200}},
+		{strings.Repeat("(", 50_000), []int{200}},
+		{strings.Repeat("if true {", 7000), []int{200}},
+		{strings.Repeat("!", 60_000) + "true", []int{200}},
+		{"x = 1" + strings.Repeat(" + 1", 10_000), nil},
+		{strings.Repeat("x = ", 15_000) + "1", []int{200}},
+		{strings.Repeat("#", 70_000), []int{200}},
+		{"." + strings.Repeat("a.", 30_000) + "a", nil},
+	} {
+		name := c.source
+		if len(name) > 60 {
+			name = name[:60]
+		}
+		t.Run(name, func(t *testing.T) {
+			if got := codesOf(c.source, Options{}); !slices.Equal(got, c.codes) {
+				_, err := Compile(c.source, Options{})
+				t.Errorf("got %v, want %v\n%.2000v", got, c.codes, err)
+			}
+		})
+	}
+}
+
+// TestPrograms holds what the contract says of runs beyond its cases.
+func TestPrograms(t *testing.T) {
+	for _, c := range []struct{ source, event, want string }{
+		{"1_000.5", "{}", "1000.5"},
+		{"\"a\nb\"", "{}", `"a\nb"`},
+		{"\"a \\\n\n   b\"", "{}", `"a b"`},
+		{"\"\\{{ x }} {{ }} {{ 1a }} {{a.b}}\"", "{}", `"{{ x }} {{ }} {{ 1a }} {{a.b}}"`},
+		{"r'it\\'s \\'", "{}", ""},
+		{"int(5)", "{}", "5"},
+		{".@x@y = 1\n.", "{}", `{"@x@y":1}`},
+		{".\"a\\\"b\\n\" = 1\n.", "{}", `{"a\"b\n":1}`},
+		{"% = {\"a\": 1}\n%.a", "{}", "1"},
+		{"x.y = 1\nx.z[1] = 2\nx", "{}", `{"y":1,"z":[null,2]}`},
+		{"{ \"b\": (.n = 1), \"a\": .n }", "{}", `{"a":null,"b":1}`},
+		{"{ \"a\": 1, \"a\": 2 }", "{}", `{"a":2}`},
+		{"if (.a == 1; .b == 2) { 1 } else { 2 }", `{"b":2}`, "1"},
+		{"if (.a == 1) || .b == 2 { 1 }", `{"b":2}`, "1"},
+		{"x = if false { 1 }\nelse { 2 }\nx", "{}", "2"},
+		{"x, err = .a > 1\nerr", `{"a":{}}`, `"can't compare object >= integer"`},
+		{"x, err = .a > \"b\"\nerr", `{"a":1}`, `"can't compare integer >= string"`},
+		{"x, err = .a && .b\n[x, err]", `{"a":true,"b":2}`, `[false,"can't apply an AND to types boolean and integer"]`},
+		{".a || \"x\"", `{"a":false}`, `"x"`},
+		{"x = \"s\"\nx, err = x * .n\nx", `{"n":3}`, `"sss"`},
+		{"x, err = { if true { return 5 }; to_int(\"x\") }\nx", "{}", "5"},
+		{"to_int(\"x\") ?? { abort \"no\" }", "{}", `abort no`},
+		{"{ if .a == 1 { abort \"no\" }; to_int(\"x\") } ?? 7", `{"a":1}`, "7"},
+		{"x, err = { .a = 1; to_int(\"x\") }\n.", "{}", `{"a":1}`},
+		{"x = {}\nx, err |= object(parse_json!(\"[]\"))\n[x, err]", "{}", `[{},"function call error for \"object\" at (17:42): expected object, got array"]`},
+		{"del(.a.b.c)\n.", `{"a":{"b":1}}`, `{"a":{"b":1}}`},
+		{"x = [1]\ndel(x)\nx", "{}", "[]"},
+		{"x = \"s\"\ndel(x)\nx", "{}", "null"},
+		{"del(%a)\n%", "{}", "{}"},
+		{"[exists(%a), exists(.), exists(.a[0].b)]", `{"a":[{"b":null}]}`, "[false,true,true]"},
+		{". = unnest!(.e)\n.", `{"h":1,"e":[{"a":1},2]}`, `[{"e":{"a":1},"h":1},{"e":2,"h":1}]`},
+		{"unnest!(.h)", `{"h":1}`, `error function call error for "unnest" at (0:11): expected array, got integer`},
+		{"assert!(.h == 2)", `{"h":1}`, `error function call error for "assert" at (0:16): assertion failed: .h == 2`},
+		{"assert!(.h == 2, \"why\")", `{"h":1}`, `error function call error for "assert" at (0:23): why`},
+		{"assert_eq!(.h, 2)", `{"h":"q"}`, `error function call error for "assert_eq" at (0:17): assertion failed: "q" == 2`},
+		{"type_def({ abort })", "{}", `{"never":true}`},
+
+		// Containers are values: a change through one name is not seen through another.
+		{"x = .a\n.a.b = 2\n[x, .a]", `{"a":{"b":1}}`, `[{"b":1},{"b":2}]`},
+		{"x = .a.b\nx.c = 2\n.", `{"a":{"b":{"c":1}}}`, `{"a":{"b":{"c":1}}}`},
+		{"x = [1]\ny = x\ny[0] = 2\n[x, y]", "{}", "[[1],[2]]"},
+		{"x = (y = {\"a\": .n})\nx.a = 2\n[x, y]", `{"n":1}`, `[{"a":2},{"a":1}]`},
+		{".x, err = object(.a)\n.x.b = 2\n.a", `{"a":{"b":1}}`, `{"b":1}`},
+		{"x = merge(., {})\nx.a.b = 2\n.a", `{"a":{"b":1}}`, `{"b":1}`},
+		{"x = [.a, .a]\nx[0].b = 2\n[x, .a]", `{"a":{"b":1}}`, `[[{"b":2},{"b":1}],{"b":1}]`},
+		{"for_each(array!(.l)) -> |_i, v| { v.a = 2; .l[0].a = 3 }\n.", `{"l":[{"a":1}]}`, `{"l":[{"a":3}]}`},
+		{"x = map_values(array!(.l)) -> |v| { v }\nx[0].a = 2\n.", `{"l":[{"a":1}]}`, `{"l":[{"a":1}]}`},
+		{"x = {}\ny = []\nfor_each([1, 2]) -> |_i, v| { t.v = v; y = push(y, t); t.w = v }\ny", "{}", `[{"v":1},{"v":2}]`},
+		{". |= {\"a\": .a}\n.a.b = 2\n.", `{"a":{"b":1}}`, `{"a":{"b":2}}`},
+		{"x = {\"k\": {\"a\": 1}}\nx |= {\"l\": x}\nx.l.k.a = 2\nx", "{}", `{"k":{"a":1},"l":{"k":{"a":2}}}`},
+
+		// Closures.
+		{"v = 1\nr = map_values([5]) -> |v| { v = 7; v + 1 }\n[r, v]", "{}", "[[8],1]"},
+		{"x = 1\nmap_values([1, 2]) -> |v| { x = x * 10; v * x }", "{}", "[10,200]"},
+		{"map_values({\"a\": {\"b\": 1}}, recursive: true) -> |v| { if is_object(v) { {\"c\": 2} } else { 3 } }", "{}", `{"a":{"c":3}}`},
+		{"map_keys({\"a\": 1, \"b\": 2}) -> |_k| { \"x\" }", "{}", `{"x":2}`},
+		{"replace_with(\"ab\", r'(?P<x>a)|(?P<y>b)') -> |m| { string(m.y) ?? \"-\" }", "{}", `"-b"`},
+		{"replace_with(\"héé\", r'é', 1) -> |m| { m.string + m.string }", "{}", `"hééé"`},
+		{"replace_with(\"ab\", r'', count: 2) -> |_m| { \"|\" }", "{}", `"|a|b"`},
+		{"for_each([1, 2]) -> |i, _v| { if i == 1 { abort \"at \" + to_string(i) } }", "{}", "abort at 1"},
+		{"x, err = to_int(string!(for_each([1]) -> |_i, _v| { return 1 }))\nerr", "{}",
+			`"function call error for \"to_int\" at (9:64): function call error for \"string\" at (16:63): function call error for \"for_each\" at (24:62): return cannot be used inside closures"`},
+	} {
+		t.Run(c.source, func(t *testing.T) {
+			p, err := Compile(c.source, Options{})
+			if c.want == "" {
+				if err == nil {
+					t.Error("compiles")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := NewFrame(new(value.Arena))
+			for range 2 {
+				if got := shown(t, p, f, c.event); got != c.want {
+					t.Errorf("got  %s\nwant %s", got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// shown runs a program and gives its result as JSON, or what ended it.
+func shown(t *testing.T, p *Program, f *Frame, text string) string {
+	t.Helper()
+	f.Arena.Reset()
+	event, fault := value.ReadJSON(f.Arena, text, value.JSONOptions{})
+	if fault.Failed() {
+		t.Fatal(fault.In(text))
+	}
+	v, err := p.Run(f, &event)
+	if err == nil {
+		return string(value.AppendJSON(nil, v))
+	}
+	failed := (*RuntimeError)(nil)
+	if !errors.As(err, &failed) {
+		t.Fatalf("an error of another type: %v", err)
+	}
+	if failed.Aborted {
+		return "abort " + failed.Message
+	}
+	return "error " + failed.Message
+}
+
+func TestTypeDef(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{".x", `{"any":true}`},
+		{"{ abort }", `{"never":true}`},
+		{"[1, \"a\"]", `{"array":{"0":{"integer":true},"1":{"bytes":true}}}`},
+		{"{ if .a == 1 { 1 } }", `{"integer":true,"null":true}`},
+		{"{ if .a == 1 { abort } else { 1 } }", `{"integer":true}`},
+		{"{ abort\n1 }", `{"integer":true}`},
+		{"{ x = 1; if .a == 1 { x = \"s\" }; x }", `{"bytes":true,"integer":true}`},
+		{"{ x = {\"a\": 1}; x.b }", `{"undefined":true}`},
+		{"{ x = {}; y = x.b; y }", `{"null":true}`},
+		{"{ x = if .a == 1 { {\"a\": 1} } else { {\"b\": \"s\"} }; x }", `{"object":{"a":{"integer":true,"undefined":true},"b":{"bytes":true,"undefined":true}}}`},
+		{"{ x = [1]; x[2] = \"s\"; x }", `{"array":{"0":{"integer":true},"1":{"null":true},"2":{"bytes":true}}}`},
+		{"{ x[-2] = 1; x }", `{"array":{"0":{"integer":true},"1":{"null":true}}}`},
+		{"{ .y = 1; del(.y); .y }", `{"any":true}`},
+		{"{ . = {\"a\": {\"b\": 1, \"c\": 2}}; del(.a.b); . }", `{"object":{"a":{"object":{"c":{"integer":true}}}}}`},
+		{"{ . |= {\"b\": 1}; . }", `{"object":{"b":{"integer":true}},"object_unknown_infinite":{"any":true}}`},
+		{"{\"a\": 1, \"b\": 1} | {\"b\": \"s\"}", `{"object":{"a":{"integer":true},"b":{"bytes":true}}}`},
+		{"split(\"a\", \",\")", `{"array":{},"array_unknown_exact":{"bytes":true}}`},
+		{"parse_json!(\"1\")", `{"json":true}`},
+		{"{ x, err = parse_json(\"1\"); err }", `{"bytes":true,"null":true}`},
+		{"{ x, err = to_int(.a); x }", `{"integer":true}`},
+		{"{ x, err = to_int(.a) }", `{"bytes":true,"integer":true}`},
+		{".a == 1 || \"x\"", `{"boolean":true,"bytes":true}`},
+		{"null || 1", `{"integer":true}`},
+		{"1 || \"x\"", `{"integer":true}`},
+		{"to_int(.a) ?? \"x\"", `{"bytes":true,"integer":true}`},
+		{".a + 1 ?? null", `{"bytes":true,"float":true,"integer":true,"null":true}`},
+		{"1 / 2", `{"float":true}`},
+		{"{ x = 1; for_each([1]) -> |_i, v| { x = to_string(v) }; x }", `{"bytes":true}`},
+		{"map_values({\"a\": 1}) -> |v| { to_string(v) }", `{"object":{"a":{"bytes":true}}}`},
+		{"filter({\"a\": 1}) -> |_k, v| { v == 1 }", `{"object":{"a":{"integer":true,"undefined":true}}}`},
+		{"{ v3 = [\"true\"]; v3[0] = 0; v3 }", `{"array":{"0":{"integer":true}}}`},
+	} {
+		t.Run(c.source, func(t *testing.T) {
+			p, err := Compile("type_def("+c.source+")", Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := shown(t, p, NewFrame(new(value.Arena)), "{}"); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRunLimits(t *testing.T) {
+	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 5000), ",") + "]"
+	for _, c := range []struct{ name, source, want string }{
+		{"steps", "for_each(array!(.l)) -> |_i, _v| { for_each(array!(.l)) -> |_i, _w| { null } }", "steps"},
+		{"memory", "for_each(array!(.l)) -> |_i, v| { .o = map_values(array!(.l)) -> |w| { [w] } }", ""},
+		{"string", "x = \"ab\"\nfor_each(array!(.l)) -> |_i, _v| { x = x + x }", "bytes would be made"},
+		{"repetition", "\"abc\" * 999999999999999999", "bytes would be made"},
+		{"doubling", "x = [1]\nfor_each(array!(.l)) -> |_i, _v| { x = [x, x] }", "a value would hold more than"},
+		{"doubling of paths", "for_each(array!(.l)) -> |_i, _v| { .a = .; .b = . }", "a value would hold more than"},
+		{"levels", "x = [1]\nfor_each(array!(.l)) -> |_i, _v| { x = [x] }", "nest deeper than"},
+		{"index", ".x[1000000000] = 1", "array index 1000000000 is out of range"},
+		{"negative index", ".x[-1000000000] = 1", "array index -1000000000 is out of range"},
+		{"long path", "." + strings.Repeat("a.", 3000) + "a = 1", "nest deeper than"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := Compile(c.source, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := shown(t, p, NewFrame(new(value.Arena)), `{"l":`+list+`}`)
+			if c.want == "" {
+				c.want = "error"
+			}
+			if !strings.HasPrefix(got, "error") || !strings.Contains(got, c.want) {
+				t.Errorf("got %.200s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestManyVariables bounds the time that a script with a branch for each of many variables takes.
+func TestManyVariables(t *testing.T) {
+	var b strings.Builder
+	for i := 0; b.Len() < maxSourceBytes-100; i++ {
+		fmt.Fprintf(&b, "v%d = .a\nif .b == 1 { .c%d = 1 }\n", i%maxVariables, i)
+	}
+	start := time.Now()
+	if codes := codesOf(b.String(), Options{}); codes != nil {
+		t.Fatal(codes)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if codes := codesOf(strings.ReplaceAll(b.String(), "v0 =", "w0 =")+"w1 = 1", Options{}); codes == nil {
+		t.Error("there is no limit of variables")
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	o := Options{ReadOnly: []ReadOnlyPath{
+		{Path: value.Path{value.Field("a"), value.Field("b")}},
+		{Meta: true, Path: value.Path{value.Field("m")}, Recursive: true},
+	}}
+	for _, c := range []struct {
+		source string
+		codes  []int
+	}{
+		{".a.b = 1", []int{315}},
+		{".a = 1", []int{315}},
+		{". = {}", []int{315}},
+		{". |= {}", []int{315}},
+		{"del(.a)", []int{315}},
+		{".a.b, err = to_int(.x)", []int{315}},
+		{".x, .a = to_int(.x)", []int{315}},
+		{".a.b.c = 1", nil},
+		{".a.c = 1", nil},
+		{"%m.x = 1", []int{315}},
+		{"%n = 1", nil},
+		{"a.b = 1", nil},
+	} {
+		if got := codesOf(c.source, o); !slices.Equal(got, c.codes) {
+			t.Errorf("%s: got %v, want %v", c.source, got, c.codes)
+		}
+	}
+}
+
+func TestRender(t *testing.T) {
+	_, err := Compile("x = \"é\"\n.a\t= parse_jsn(.m)\ny = to_int(\"1\")", Options{})
+	const want = `error[E105]: call to undefined function
+  --> 2:6 (byte 14)
+  | .a = parse_jsn(.m)
+  |      ^^^^^^^^^ undefined function: did you mean "parse_json"?
+
+error[E103]: unhandled fallible assignment
+  --> 3:5 (byte 32)
+  | y = to_int("1")
+  |     ^^^^^^^^^^^ this expression is fallible: the error has to be handled
+  = handle the error: y, err = to_int("1")
+  = or give a default: y = to_int("1") ?? ...
+`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// TestUnreadMessages makes sure that a program cannot tell whether the message of an error was made.
+func TestUnreadMessages(t *testing.T) {
+	for _, source := range []string{
+		"x, err = to_int(.m)\n[err]",
+		"x, err = to_int(.m)\n{ y = err; [y] }",
+		"err = null\nfor_each([1]) -> |_i, _v| { x, err = to_int(.m); .x = x }\n[err]",
+		"x, .err = to_int(.m)\n[.err]",
+		"[{ x, err = to_int(.m) }]",
+		"x, err = to_int(.m)\n\"{{ err }}\" ?? \"\"\n[err]",
+	} {
+		p, err := Compile(source, Options{})
+		if err != nil {
+			if strings.Contains(source, "{{") {
+				continue
+			}
+			t.Fatalf("%s\n%v", source, err)
+		}
+		if got := shown(t, p, NewFrame(new(value.Arena)), `{"m":"q"}`); !strings.Contains(got, `Invalid integer`) {
+			t.Errorf("%s\ngot %s", source, got)
+		}
+	}
+}
