@@ -144,5 +144,8 @@ func (c *cursor) next() (int, bool) {
 	return block, true
 }
 
-// Close ends the walk. The memory is the collector's.
-func (c *cursor) Close() { c.from = c.to }
+// Close ends the walk.
+func (c *cursor) Close() {
+	c.from, c.inside = c.to, false
+	c.release()
+}

@@ -27,7 +27,6 @@ type picker struct {
 	left    []condition                           // scratch: conditions that zones leave
 	inBlock func(i int, keep vector.Bitmap) error // evaluates a comparison of an alternative on the block at hand
 	times   vector.Bitmap                         // scratch
-	packed  packed                                // scratch
 }
 
 // condition is one condition on stored columns, in the order of evaluation.

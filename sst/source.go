@@ -2,6 +2,7 @@ package sst
 
 import (
 	"fmt"
+	"sync"
 
 	"varve/engine/scan"
 	"varve/engine/schema"
@@ -34,9 +35,9 @@ const (
 
 // reader reads the columns of one block after the other. One goroutine at a time.
 type reader struct {
-	p       *Part
-	spec    *scan.Spec
-	dec     encoding.Decoder
+	p    *Part
+	spec *scan.Spec
+	*memory
 	sources map[schema.ColumnID]*source
 	all     []*source
 	block   int
@@ -44,7 +45,23 @@ type reader struct {
 }
 
 func (p *Part) reader(spec *scan.Spec) *reader {
-	return &reader{p: p, spec: spec, sources: map[schema.ColumnID]*source{}, block: -1}
+	return &reader{p: p, spec: spec, memory: memories.Get().(*memory), sources: map[schema.ColumnID]*source{}, block: -1}
+}
+
+// memory is what reading blocks takes besides the vectors that are given out. A scan opens a reader for every few blocks.
+type memory struct {
+	dec    encoding.Decoder
+	packed packed
+}
+
+var memories = sync.Pool{New: func() any { return &memory{} }}
+
+// release gives the reader's memory back; nothing is read after.
+func (r *reader) release() {
+	if r.memory != nil {
+		memories.Put(r.memory)
+		r.memory = nil
+	}
 }
 
 // source finds or makes the source of a column.

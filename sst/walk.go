@@ -127,7 +127,10 @@ func (w *seriesWalk) Rows(b *vector.Batch) (bool, error) {
 }
 
 // Close ends the walk.
-func (w *seriesWalk) Close() { w.next, w.row, w.given = w.end, w.to, false }
+func (w *seriesWalk) Close() {
+	w.next, w.row, w.given = w.end, w.to, false
+	w.release()
+}
 
 // blockOf finds the block of a row; near is a guess.
 func (p *Part) blockOf(row, near int) int {
