@@ -23,9 +23,9 @@ type memory struct {
 // memory shares the limit out: configured sizes hold as far as they fit into the shares of a small machine.
 func (c *Config) memory() memory {
 	m := memory{limit: c.memoryLimit()}
-	m.memtables = min(int64(c.Storage.MemtableLimit), m.limit/4)
+	m.memtables = min(int64(c.Storage.MemtableLimit), m.limit/8)
 	m.flush = min(int64(c.Storage.FlushBytes), max(m.memtables/4, 1<<20))
-	m.cache = min(int64(c.Storage.CacheBytes), m.limit/8)
+	m.cache = min(int64(c.Storage.CacheBytes), m.limit/16)
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
 	return m
 }

@@ -10,8 +10,8 @@ func TestMemoryIsSharedOut(t *testing.T) {
 		limit                     string
 		memtables, cache, queries int64
 	}{
-		{"512MiB", 128 << 20, 64 << 20, 256 << 20},
-		{"1GiB", 256 << 20, 128 << 20, 512 << 20},
+		{"512MiB", 64 << 20, 32 << 20, 256 << 20},
+		{"1GiB", 128 << 20, 64 << 20, 512 << 20},
 		{"16GiB", 256 << 20, 128 << 20, 8 << 30}, // configured sizes are not stretched
 	} {
 		config, err := loadConfig("", []string{"VARVE_MEMORY_LIMIT=" + c.limit}, nil)
