@@ -174,20 +174,7 @@ func (s *samples) Result(n int) (*vector.Vector, error) {
 			out.Floats[i], some[i] = interpolate(g.values, s.p), true
 		}
 	}
-	out.Valid = validOf(some)
-	if s.t == f64 {
-		return out, nil
-	}
-	as := &vector.Vector{Type: s.t}
-	conv := integerConverter(s.t)
-	for i := range n {
-		if !some[i] || !conv(out, i, as) {
-			as.AppendNulls(i, 1)
-		} else if as.Valid != nil {
-			as.Valid = growBit(as.Valid, i)
-		}
-	}
-	return as, nil
+	return asType(out, some, s.t), nil
 }
 
 // interpolate is the value at rank p*(n-1) of sorted values, linear between neighbours. It sorts values.

@@ -182,7 +182,7 @@ func init() {
 			if err != nil {
 				return err
 			}
-			if p < 0 || p > 1 {
+			if !(p >= 0 && p <= 1) {
 				return planError("aggregate '%s': the percentile %v is not between 0 and 1", a.Name, p)
 			}
 			keep := a.Args[0].Type()

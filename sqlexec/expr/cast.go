@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"math/big"
 	"strconv"
@@ -488,7 +489,10 @@ func compactJSON(src []byte) ([]byte, bool) {
 	d := json.NewDecoder(strings.NewReader(string(src)))
 	d.UseNumber()
 	var x any
-	if err := d.Decode(&x); err != nil || d.More() {
+	if err := d.Decode(&x); err != nil {
+		return nil, false
+	}
+	if _, err := d.Token(); err != io.EOF { // something follows
 		return nil, false
 	}
 	b, err := marshalJSON(x)

@@ -3,6 +3,7 @@ package expr
 import (
 	"crypto/md5"
 	"crypto/rand"
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -12,15 +13,35 @@ import (
 	"varve/engine/vector"
 )
 
+// digests are the hash functions by name.
+var digests = map[string]func(b []byte) []byte{
+	"md5":    func(b []byte) []byte { s := md5.Sum(b); return s[:] },
+	"sha1":   func(b []byte) []byte { s := sha1.Sum(b); return s[:] },
+	"sha224": func(b []byte) []byte { s := sha256.Sum224(b); return s[:] },
+	"sha256": func(b []byte) []byte { s := sha256.Sum256(b); return s[:] },
+	"sha384": func(b []byte) []byte { s := sha512.Sum384(b); return s[:] },
+	"sha512": func(b []byte) []byte { s := sha512.Sum512(b); return s[:] },
+}
+
 func registerHashes() {
-	hash := func(sum func(b []byte) []byte) kernel {
-		return mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return hex.AppendEncode(dst, sum(a[0].Bytes(i))) })
+	for _, name := range []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512"} {
+		sum := digests[name]
+		simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return hex.AppendEncode(dst, sum(a[0].Bytes(i))) }), name)
 	}
-	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := md5.Sum(b); return s[:] }), "md5")
-	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha256.Sum224(b); return s[:] }), "sha224")
-	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }), "sha256")
-	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha512.Sum384(b); return s[:] }), "sha384")
-	simple(1, sig{str}, str, hash(func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }), "sha512")
+	simple(2, sig{vector.BinaryType, str}, vector.BinaryType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			var b []byte
+			if valid == nil || valid.Get(i) {
+				sum := digests[strings.ToLower(a[1].Str(i))]
+				if sum == nil {
+					return execError("digest: unknown algorithm '%s', there are md5, sha1, sha224, sha256, sha384 and sha512", a[1].Bytes(i))
+				}
+				b = sum(a[0].Bytes(i))
+			}
+			pushBytes(out, b)
+		}
+		return nil
+	}, "digest")
 	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		b, err := c.Cast(args[0], vector.BinaryType, false)
 		if err != nil {

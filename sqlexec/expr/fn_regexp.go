@@ -72,10 +72,10 @@ func registerMatches() {
 	register(pattern("!~*", compile("(?i)"), isMatch, true), "!~*")
 	register(pattern("similar to", compileSimilar, isMatch, false), "similar to")
 	register(pattern("not similar to", compileSimilar, isMatch, true), "not similar to")
-	register(pattern("regexp_like", compile(""), isMatch, false), "regexp_like")
 	register(pattern("matches_term", func(p string) (*filter.Word, error) { return filter.NewTerm([]byte(p)), nil },
 		func(p *filter.Word, s []byte) bool { return p.Match(s) }, false), "matches_term")
-	functions["matches_term"].infix, functions["regexp_like"].infix = "", ""
+	register(pattern("matches", parseTextQuery, (*textQuery).match, false), "matches")
+	functions["matches_term"].infix, functions["matches"].infix = "", ""
 
 	replace := func(a []*vector.Vector, i int, dst []byte) ([]byte, error) {
 		flags := ""
@@ -89,6 +89,9 @@ func registerMatches() {
 		with := backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
 		s := a[0].Bytes(i)
 		if strings.Contains(flags, "g") {
+			if product(int64(len(s))+1, int64(len(with))) > maxText && product(int64(len(re.FindAllIndex(s, -1))), int64(len(with)+len(s))) > maxText {
+				return dst, errTextLength
+			}
 			return append(dst, re.ReplaceAll(s, with)...), nil
 		}
 		m := re.FindSubmatchIndex(s)
@@ -106,13 +109,15 @@ func registerMatches() {
 					return err
 				}
 			}
-			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+			if err := endText(out, at); err != nil {
+				return err
+			}
 		}
 		return nil
 	}, "regexp_replace")
 	extract := func(group func(m [][]byte) []byte) kernel {
 		return maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-			re, err := regexps.get(a[1].Str(i), "")
+			re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
 			if err != nil {
 				return nil, false
 			}
@@ -123,11 +128,11 @@ func registerMatches() {
 			return group(m), true
 		})
 	}
-	checked := func(k kernel) kernel { // a bad expression is an error, not NULL
+	checked := func(flags int, k kernel) kernel { // a bad expression is an error, not NULL
 		return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
 				if valid == nil || valid.Get(i) {
-					if _, err := regexps.get(a[1].Str(i), ""); err != nil {
+					if _, err := regexps.get(a[1].Str(i), regexpFlags(a, flags, i)); err != nil {
 						return execError("regular expression: %v", err)
 					}
 				}
@@ -135,8 +140,8 @@ func registerMatches() {
 			return k(n, a, valid, out)
 		}
 	}
-	simple(2, sig{str, str}, str, checked(extract(func(m [][]byte) []byte { return m[0] })), "regexp_extract")
-	simple(2, sig{str, str}, vector.List(str), checked(extract(func(m [][]byte) []byte {
+	simple(2, sig{str, str, str}, str, checked(2, extract(func(m [][]byte) []byte { return m[0] })), "regexp_extract")
+	simple(2, sig{str, str, str}, vector.List(str), checked(2, extract(func(m [][]byte) []byte {
 		list := make([]*string, 0, len(m))
 		groups := m
 		if len(m) > 1 {
@@ -156,24 +161,58 @@ func registerMatches() {
 		}
 		return b
 	})), "regexp_match")
-	simple(2, sig{str, str}, i64, checked(mapInt(func(a []*vector.Vector, i int) int64 {
-		re, err := regexps.get(a[1].Str(i), "")
+	// from is the text from the character on that argument 2 names, and the number of characters before it.
+	from := func(a []*vector.Vector, i int) ([]byte, int64) {
+		if len(a) < 3 {
+			return a[0].Bytes(i), 0
+		}
+		skip := max(a[2].Ints[i]-1, 0)
+		s := a[0].Bytes(i)
+		return s[byteAt(s, skip):], min(skip, int64(utf8.RuneCount(s)))
+	}
+	simple(2, sig{str, str, i64, str}, i64, checked(3, mapInt(func(a []*vector.Vector, i int) int64 {
+		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 3, i))
 		if err != nil {
 			return 0
 		}
-		return int64(len(re.FindAllIndex(a[0].Bytes(i), -1)))
+		s, _ := from(a, i)
+		return int64(len(re.FindAllIndex(s, -1)))
 	})), "regexp_count")
-	simple(2, sig{str, str}, i64, checked(mapInt(func(a []*vector.Vector, i int) int64 {
-		re, err := regexps.get(a[1].Str(i), "")
+	simple(2, sig{str, str, i64, i64, str}, i64, checked(4, mapInt(func(a []*vector.Vector, i int) int64 {
+		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 4, i))
 		if err != nil {
 			return 0
 		}
-		m := re.FindIndex(a[0].Bytes(i))
-		if m == nil {
+		s, skipped := from(a, i)
+		nth := int64(1)
+		if len(a) > 3 {
+			nth = a[3].Ints[i]
+		}
+		all := re.FindAllIndex(s, int(min(max(nth, 0), int64(len(s))+1)))
+		if nth < 1 || nth > int64(len(all)) {
 			return 0
 		}
-		return int64(utf8.RuneCount(a[0].Bytes(i)[:m[0]])) + 1
+		return skipped + int64(utf8.RuneCount(s[:all[nth-1][0]])) + 1
 	})), "regexp_instr")
+	flagged := simpleBind(sig{str, str, str}, flag, "regexp_like", checked(2, mapBool(func(a []*vector.Vector, i int) bool {
+		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
+		return err == nil && re.Match(a[0].Bytes(i))
+	})))
+	plain := pattern("regexp_like", compile(""), isMatch, false).bind
+	register(&Function{min: 2, max: 3, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		if len(args) == 2 {
+			return plain(c, args)
+		}
+		return flagged(c, args)
+	}}, "regexp_like")
+}
+
+// regexpFlags are the flags of row i in argument at, if it is given.
+func regexpFlags(a []*vector.Vector, at, i int) string {
+	if at < len(a) {
+		return a[at].Str(i)
+	}
+	return ""
 }
 
 var backslashGroups = regexp.MustCompile(`\\(\d)`)

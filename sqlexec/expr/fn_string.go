@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,15 +23,19 @@ var (
 
 // simple registers a function whose arguments are cast to fixed types; trailing ones from least on may be left out.
 func simple(least int, args sig, result vector.Type, k kernel, names ...string) {
-	register(&Function{min: least, max: len(args), makesNull: true, bind: func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
+	register(&Function{min: least, max: len(args), makesNull: true, bind: simpleBind(args, result, names[0], k)}, names...)
+}
+
+func simpleBind(args sig, result vector.Type, name string, k kernel) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	return func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
 		out := make([]Expr, len(given))
 		for i, g := range given {
 			t := g.Type()
 			if args[i] == str && !t.IsText() && t.Kind() == vector.Bytes && t != vector.NullType && t.ID != vector.TypeBinary && t.ID != vector.TypeJSON {
-				return nil, result, nil, planError("function '%s' takes a string, found %s", names[0], t)
+				return nil, result, nil, planError("function '%s' takes a string, found %s", name, t)
 			}
 			if args[i].IsNumber() && !t.IsNumber() && t != vector.NullType && t.ID != vector.TypeString {
-				return nil, result, nil, planError("function '%s' takes a number, found %s", names[0], t)
+				return nil, result, nil, planError("function '%s' takes a number, found %s", name, t)
 			}
 			var err error
 			if out[i], err = c.Cast(g, args[i], false); err != nil {
@@ -38,10 +43,28 @@ func simple(least int, args sig, result vector.Type, k kernel, names ...string) 
 			}
 		}
 		return out, result, k, nil
-	}}, names...)
+	}
 }
 
-// mapText is a kernel that appends a text for each row.
+// maxText bounds a text that a function makes, and maxTexts those of a batch: texts that grow at each step of a query
+// would fill the memory otherwise.
+const (
+	maxText  = 16 << 20
+	maxTexts = 1 << 30
+)
+
+// endText ends the text of a row that began at in the heap of out.
+func endText(out *vector.Vector, at int) error {
+	if len(out.Heap)-at > maxText || len(out.Heap) > maxTexts {
+		return errTextLength
+	}
+	out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+	return nil
+}
+
+var errTextLength = execError("a function makes a text of more than %d MiB", maxText>>20)
+
+// mapText is a kernel that appends a text for each row. f appends no more than a few times what it was given.
 func mapText(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
@@ -49,10 +72,42 @@ func mapText(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
 			if valid == nil || valid.Get(i) {
 				out.Heap = f(out.Heap, a, i)
 			}
-			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+			if err := endText(out, at); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
+}
+
+// boundedText is mapText for functions whose text may be far longer than what they are given: size says how long it is
+// at most.
+func boundedText(size func(a []*vector.Vector, i int) int64, f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
+	k := mapText(f)
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		total := int64(0)
+		for i := range n {
+			if valid != nil && !valid.Get(i) {
+				continue
+			}
+			bytes := size(a, i)
+			if total += bytes; bytes > maxText || total > maxTexts {
+				return errTextLength
+			}
+		}
+		return k(n, a, valid, out)
+	}
+}
+
+// product is x*y for lengths, and more than any bound when that overflows.
+func product(x, y int64) int64 {
+	if x <= 0 || y <= 0 {
+		return 0
+	}
+	if x > math.MaxInt32 || y > math.MaxInt32 {
+		return math.MaxInt32
+	}
+	return x * y
 }
 
 func mapInt(f func(a []*vector.Vector, i int) int64) kernel {
@@ -97,6 +152,7 @@ func init() {
 	registerLengths()
 	registerParts()
 	registerMatches()
+	registerPicks()
 	registerHashes()
 	register(&Function{lazy: true, min: 1, max: -1, bind: bindConcat(0)}, "concat")
 	register(&Function{lazy: true, min: 2, max: -1, makesNull: true, bind: bindConcat(1)}, "concat_ws")
@@ -130,7 +186,9 @@ func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, ker
 					some = true
 					out.Heap = append(out.Heap, v.Bytes(i)...)
 				}
-				out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+				if err := endText(out, at); err != nil {
+					return err
+				}
 				if out.Valid != nil {
 					out.Valid = growBit(out.Valid, i)
 				}
@@ -203,9 +261,6 @@ func registerLengths() {
 	}), "to_hex")
 }
 
-// maxText bounds the texts that repeat, lpad and space make.
-const maxText = 16 << 20
-
 // byteAt is the offset of character k (from 0) of s; len(s) when it has fewer.
 func byteAt(s []byte, k int64) int {
 	at := 0
@@ -246,9 +301,16 @@ func registerParts() {
 	}
 	simple(2, sig{str, i64}, str, side(true), "left")
 	simple(2, sig{str, i64}, str, side(false), "right")
+	padded := func(a []*vector.Vector, i int) int64 {
+		widest := int64(1)
+		if len(a) > 2 {
+			widest = utf8.UTFMax
+		}
+		return max(product(a[1].Ints[i], widest), int64(len(a[0].Bytes(i))))
+	}
 	pad := func(left bool) kernel {
-		return mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-			s, want, fill := a[0].Bytes(i), min(a[1].Ints[i], maxText), " "
+		return boundedText(padded, func(dst []byte, a []*vector.Vector, i int) []byte {
+			s, want, fill := a[0].Bytes(i), a[1].Ints[i], " "
 			if len(a) > 2 {
 				fill = a[2].Str(i)
 			}
@@ -271,7 +333,14 @@ func registerParts() {
 	}
 	simple(2, sig{str, i64, str}, str, pad(true), "lpad")
 	simple(2, sig{str, i64, str}, str, pad(false), "rpad")
-	simple(3, sig{str, str, str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+	replaced := func(a []*vector.Vector, i int) int64 {
+		n := int64(len(a[0].Bytes(i)))
+		if grows := len(a[2].Bytes(i)) - len(a[1].Bytes(i)); len(a[1].Bytes(i)) > 0 && grows > 0 {
+			n += product(int64(bytes.Count(a[0].Bytes(i), a[1].Bytes(i))), int64(grows))
+		}
+		return n
+	}
+	simple(3, sig{str, str, str}, str, boundedText(replaced, func(dst []byte, a []*vector.Vector, i int) []byte {
 		if len(a[1].Bytes(i)) == 0 {
 			return append(dst, a[0].Bytes(i)...)
 		}
@@ -293,15 +362,17 @@ func registerParts() {
 		}
 		return dst
 	}), "translate")
-	simple(2, sig{str, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-		s := a[0].Bytes(i)
-		for n := a[1].Ints[i]; n > 0 && len(dst)+len(s) <= maxText*8 && int64(len(s))*n <= maxText; n-- {
-			dst = append(dst, s...)
+	repeated := func(a []*vector.Vector, i int) int64 { return product(int64(len(a[0].Bytes(i))), a[1].Ints[i]) }
+	simple(2, sig{str, i64}, str, boundedText(repeated, func(dst []byte, a []*vector.Vector, i int) []byte {
+		if s := a[0].Bytes(i); len(s) > 0 {
+			for range max(a[1].Ints[i], 0) {
+				dst = append(dst, s...)
+			}
 		}
 		return dst
 	}), "repeat")
-	simple(1, sig{i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-		return append(dst, strings.Repeat(" ", int(min(max(a[0].Ints[i], 0), maxText)))...)
+	simple(1, sig{i64}, str, boundedText(func(a []*vector.Vector, i int) int64 { return product(a[0].Ints[i], 1) }, func(dst []byte, a []*vector.Vector, i int) []byte {
+		return append(dst, strings.Repeat(" ", int(max(a[0].Ints[i], 0)))...)
 	}), "space")
 	simple(3, sig{str, str, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		s, sep, k := a[0].Str(i), a[1].Str(i), a[2].Ints[i]
@@ -325,7 +396,19 @@ func registerParts() {
 		return int64(utf8.RuneCount(s[:at])) + 1
 	}
 	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return find(a[0].Bytes(i), a[1].Bytes(i)) }), "strpos", "instr", "position")
-	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return find(a[1].Bytes(i), a[0].Bytes(i)) }), "locate")
+	simple(2, sig{str, str, i64}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
+		s, from := a[1].Bytes(i), int64(1)
+		if len(a) > 2 {
+			if from = a[2].Ints[i]; from < 1 || from > int64(utf8.RuneCount(s))+1 {
+				return 0
+			}
+		}
+		at := find(s[byteAt(s, from-1):], a[0].Bytes(i))
+		if at == 0 {
+			return 0
+		}
+		return at + from - 1
+	}), "locate")
 	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.HasPrefix(a[0].Bytes(i), a[1].Bytes(i)) }), "starts_with")
 	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.HasSuffix(a[0].Bytes(i), a[1].Bytes(i)) }), "ends_with")
 	simple(2, sig{str, str}, flag, mapBool(func(a []*vector.Vector, i int) bool { return bytes.Contains(a[0].Bytes(i), a[1].Bytes(i)) }), "contains")

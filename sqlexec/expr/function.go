@@ -238,10 +238,33 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	if k, ok := e.(*Const); ok && k.Value.IsNull(0) {
 		return Null(to), nil
 	}
+	if get, ok := c.jsonGetAs(e, to); ok {
+		return c.Cast(get, to, try)
+	}
 	if !castable(e.Type(), to) {
 		return nil, planError("Cannot cast %s to %s", e.Type(), to)
 	}
 	return fold(&Cast{Arg: e, To: to, Try: try, zone: c.zone()})
+}
+
+// jsonGetAs gives json_get(j, path) that is cast to a number or a boolean as the function of that type: the value where it is
+// of that kind, else NULL.
+func (c *Context) jsonGetAs(e Expr, to vector.Type) (Expr, bool) {
+	call, ok := e.(*Call)
+	if !ok || call.Fn.Name != "json_get" {
+		return nil, false
+	}
+	name := "json_get_int"
+	switch {
+	case to.ID == vector.TypeBool:
+		name = "json_get_bool"
+	case float(to):
+		name = "json_get_float"
+	case !to.IsInteger():
+		return nil, false
+	}
+	get, err := c.Call(name, call.Args...)
+	return get, err == nil
 }
 
 // commonOf is the type that all expressions widen to.

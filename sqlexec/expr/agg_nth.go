@@ -1,0 +1,95 @@
+package expr
+
+import (
+	"bytes"
+	"sort"
+
+	"varve/engine/vector"
+)
+
+// nths is nth_value(x, n): the n-th value of each group by the order keys, or as the rows come; from the end for n < 0.
+// NULL when there are fewer rows. Without order keys and for n > 0 it keeps n rows of a group, else all.
+type nths struct {
+	n      int64
+	order  []SortKey
+	rows   vector.Vector
+	count  int
+	groups [][]nthItem
+	size   int64
+}
+
+type nthItem struct {
+	key []byte
+	row uint32 // in rows
+}
+
+func (s *nths) Grow(n int)   { s.groups = grown(s.groups, n) }
+func (s *nths) Bytes() int64 { return s.size + s.rows.Bytes64(s.count) + int64(24*cap(s.groups)) }
+
+func (s *nths) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	eachRow(n, nil, keep, func(i int) {
+		var key []byte
+		for k, o := range s.order {
+			key = AppendSortKey(key, args[1+k], i, o.Desc, o.NullsFirst)
+		}
+		s.put(groups[i], key, args[0], i)
+	})
+	return nil
+}
+
+func (s *nths) put(g uint32, key []byte, v *vector.Vector, i int) {
+	if len(s.order) == 0 && s.n > 0 && int64(len(s.groups[g])) >= s.n {
+		return
+	}
+	s.rows.Append(s.count, v, i, i+1)
+	s.groups[g] = append(s.groups[g], nthItem{key, uint32(s.count)})
+	s.size += int64(len(key)) + 40
+	s.count++
+}
+
+func (s *nths) Merge(o Accumulator, to []uint32) error {
+	other := o.(*nths)
+	for from, list := range other.groups {
+		for _, it := range list {
+			s.put(to[from], it.key, &other.rows, int(it.row))
+		}
+	}
+	return nil
+}
+
+func (s *nths) Result(n int) (*vector.Vector, error) {
+	s.Grow(n)
+	out := &vector.Vector{Type: s.rows.Type}
+	for g, list := range s.groups[:n] {
+		sort.SliceStable(list, func(i, j int) bool { return bytes.Compare(list[i].key, list[j].key) < 0 })
+		at := s.n - 1
+		if s.n < 0 {
+			at = int64(len(list)) + s.n
+		}
+		if at < 0 || at >= int64(len(list)) {
+			out.AppendNulls(g, 1)
+			continue
+		}
+		row := int(list[at].row)
+		out.Append(g, &s.rows, row, row+1)
+	}
+	return out, nil
+}
+
+func init() {
+	aggregates["nth_value"] = func(_ *Context, a *Agg) error {
+		if err := a.need(2, 2); err != nil {
+			return err
+		}
+		k, ok := a.Args[1].(*Const)
+		if !ok || k.Value.IsNull(0) || k.Value.Type != i64 || k.Value.Int(0) == 0 {
+			return planError("aggregate 'nth_value' takes an integer other than 0 as its second argument")
+		}
+		n := k.Value.Int(0)
+		a.Args = a.Args[:1:1]
+		a.params = []float64{float64(n)}
+		a.T = a.Args[0].Type()
+		a.make = func() Accumulator { return &nths{n: n, order: a.Order, rows: vector.Vector{Type: a.T}} }
+		return nil
+	}
+}

@@ -1,0 +1,283 @@
+package expr
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"varve/engine/vector"
+)
+
+// Lists are JSON arrays in memory.
+
+// items are the elements of a list as JSON.
+func items(b []byte) []json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(b, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+// isList checks that the first argument of a function is a list.
+func isList(name string, args []Expr) error {
+	if t := args[0].Type(); t.ID != vector.TypeList {
+		return planError("function '%s' takes a list, found %s", name, t)
+	}
+	return nil
+}
+
+func init() {
+	register(&Function{lazy: true, max: -1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		t, err := commonOf("array", args)
+		if err != nil {
+			return nil, t, nil, err
+		}
+		if t == vector.NullType {
+			t = i64
+		}
+		args, err = c.castAll(args, t)
+		return args, vector.List(t), func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				at := len(out.Heap)
+				out.Heap = append(out.Heap, '[')
+				for k, v := range a {
+					if k > 0 {
+						out.Heap = append(out.Heap, ',')
+					}
+					out.Heap = AppendJSON(out.Heap, v, i)
+				}
+				out.Heap = append(out.Heap, ']')
+				out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+			}
+			return nil
+		}, err
+	}}, "make_array", "array")
+	register(&Function{min: 2, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		if err := isList("array_element", args); err != nil {
+			return nil, str, nil, err
+		}
+		idx, err := c.Cast(args[1], i64, false)
+		if err != nil {
+			return nil, str, nil, err
+		}
+		elem := args[0].Type().Elem()
+		return []Expr{args[0], idx}, elem, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				if valid == nil || valid.Get(i) {
+					all := items(a[0].Bytes(i))
+					k := a[1].Ints[i]
+					if k < 0 {
+						k = int64(len(all)) + k + 1
+					}
+					if k >= 1 && k <= int64(len(all)) && appendFromJSON(out, elem, i, all[k-1]) {
+						if out.Valid != nil {
+							out.Valid = growBit(out.Valid, i)
+						}
+						continue
+					}
+				}
+				out.AppendNulls(i, 1)
+			}
+			return nil
+		}, nil
+	}}, "array_element", "array_extract", "list_element")
+	register(&Function{min: 1, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(items(a[0].Bytes(i)))) }), isList("array_length", args)
+	}}, "array_length", "cardinality", "list_length")
+	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		if err := isList("array_contains", args); err != nil {
+			return nil, flag, nil, err
+		}
+		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
+		return []Expr{args[0], x}, flag, mapBool(func(a []*vector.Vector, i int) bool {
+			want := AppendJSON(nil, a[1], i)
+			for _, m := range items(a[0].Bytes(i)) {
+				if bytes.Equal(m, want) {
+					return true
+				}
+			}
+			return false
+		}), err
+	}}, "array_contains", "array_has", "list_contains")
+	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return args, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+			some := false
+			for _, m := range items(a[0].Bytes(i)) {
+				if string(m) == "null" {
+					continue
+				}
+				if some {
+					dst = append(dst, a[1].Bytes(i)...)
+				}
+				some = true
+				var s string
+				if json.Unmarshal(m, &s) == nil {
+					dst = append(dst, s...)
+				} else {
+					dst = append(dst, m...)
+				}
+			}
+			return dst
+		}), isList("array_to_string", args)
+	}}, "array_to_string", "array_join", "list_to_string")
+	registerListChanges()
+	simple(2, sig{str, str}, vector.List(str), maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
+		b, err := marshalJSON(strings.Split(a[0].Str(i), a[1].Str(i)))
+		return b, err == nil
+	}), "string_to_array")
+}
+
+// listOf registers a function that makes a list of the elements of its first argument, which is a list, and of further
+// arguments of the element's type.
+func listOf(args int, change func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage, names ...string) {
+	register(&Function{min: args, max: args, bind: func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
+		if err := isList(names[0], given); err != nil {
+			return nil, str, nil, err
+		}
+		t := given[0].Type()
+		rest, err := c.castAll(given[1:], t.Elem())
+		var dst []json.RawMessage
+		return append(given[:1:1], rest...), t, mapText(func(b []byte, a []*vector.Vector, i int) []byte {
+			dst = change(dst[:0], items(a[0].Bytes(i)), a, i)
+			return appendItems(b, dst)
+		}), err
+	}}, names...)
+}
+
+func appendItems(dst []byte, list []json.RawMessage) []byte {
+	dst = append(dst, '[')
+	for i, m := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, m...)
+	}
+	return append(dst, ']')
+}
+
+// registerListChanges: functions that give another list.
+func registerListChanges() {
+	listOf(1, func(dst, list []json.RawMessage, _ []*vector.Vector, _ int) []json.RawMessage {
+		seen := map[string]bool{}
+		for _, m := range list {
+			if !seen[string(m)] {
+				seen[string(m)] = true
+				dst = append(dst, m)
+			}
+		}
+		return dst
+	}, "array_distinct", "list_distinct")
+	listOf(1, func(dst, list []json.RawMessage, _ []*vector.Vector, _ int) []json.RawMessage {
+		slices.Reverse(list)
+		return append(dst, list...)
+	}, "array_reverse", "list_reverse")
+	listOf(2, func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
+		return append(append(dst, list...), AppendJSON(nil, a[1], i))
+	}, "array_append", "list_append", "array_push_back")
+	listOf(2, func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
+		out := AppendJSON(nil, a[1], i)
+		return append(dst, slices.DeleteFunc(list, func(m json.RawMessage) bool { return bytes.Equal(m, out) })...)
+	}, "array_remove_all", "list_remove_all")
+	register(&Function{min: 1, max: 3, bind: bindListSort}, "array_sort", "list_sort")
+	register(&Function{min: 2, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		if err := isList("array_position", args); err != nil {
+			return nil, i64, nil, err
+		}
+		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
+		return []Expr{args[0], x}, vector.Uint64Type, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				at := -1
+				if valid == nil || valid.Get(i) {
+					want := AppendJSON(nil, a[1], i)
+					at = slices.IndexFunc(items(a[0].Bytes(i)), func(m json.RawMessage) bool { return bytes.Equal(m, want) })
+				}
+				if at < 0 {
+					out.AppendNulls(i, 1)
+					continue
+				}
+				out.Uints = append(out.Uints, uint64(at)+1)
+				if out.Valid != nil {
+					out.Valid = growBit(out.Valid, i)
+				}
+			}
+			return nil
+		}, err
+	}}, "array_position", "list_position", "array_indexof")
+}
+
+// bindListSort binds array_sort(list [, 'ASC'|'DESC' [, 'NULLS FIRST'|'NULLS LAST']]). NULLs come first if nothing is said.
+func bindListSort(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	if err := isList("array_sort", args); err != nil {
+		return nil, str, nil, err
+	}
+	words := []string{"ASC", "NULLS FIRST"}
+	for i, e := range args[1:] {
+		k, ok := e.(*Const)
+		if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
+			return nil, str, nil, planError("function 'array_sort' takes its order as a constant text")
+		}
+		words[i] = strings.ToUpper(k.Value.Str(0))
+	}
+	if words[0] != "ASC" && words[0] != "DESC" || words[1] != "NULLS FIRST" && words[1] != "NULLS LAST" {
+		return nil, str, nil, planError("function 'array_sort' orders 'ASC' or 'DESC' and 'NULLS FIRST' or 'NULLS LAST', found '%s' and '%s'", words[0], words[1])
+	}
+	elem := args[0].Type().Elem()
+	return args[:1], args[0].Type(), mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		list := items(a[0].Bytes(i))
+		type entry struct {
+			key  []byte
+			item json.RawMessage
+		}
+		entries := make([]entry, len(list))
+		for k, m := range list {
+			v := &vector.Vector{Type: elem}
+			if !appendFromJSON(v, elem, 0, m) {
+				v.AppendNulls(0, 1)
+			}
+			entries[k] = entry{AppendSortKey(nil, v, 0, words[0] == "DESC", words[1] == "NULLS FIRST"), m}
+		}
+		slices.SortStableFunc(entries, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
+		for k, e := range entries {
+			list[k] = e.item
+		}
+		return appendItems(dst, list)
+	}), nil
+}
+
+// appendFromJSON appends an element of a list to a vector of the element's type; false for null.
+func appendFromJSON(out *vector.Vector, t vector.Type, i int, m []byte) bool {
+	switch t.Kind() {
+	case vector.Bool:
+		return string(m) != "null" && appendBool(out, i, string(m) == "true")
+	case vector.Int64:
+		n, err := strconv.ParseInt(string(m), 10, 64)
+		if err == nil {
+			out.Ints = append(out.Ints, n)
+		}
+		return err == nil
+	case vector.Uint64:
+		n, err := strconv.ParseUint(string(m), 10, 64)
+		if err == nil {
+			out.Uints = append(out.Uints, n)
+		}
+		return err == nil
+	case vector.Float64:
+		f, err := strconv.ParseFloat(string(m), 64)
+		if err == nil {
+			out.Floats = append(out.Floats, f)
+		}
+		return err == nil
+	}
+	if string(m) == "null" {
+		return false
+	}
+	var s string
+	if json.Unmarshal(m, &s) != nil {
+		s = string(m)
+	}
+	pushBytes(out, []byte(s))
+	return true
+}
