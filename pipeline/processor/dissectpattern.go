@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"varve/engine/status"
 )
 
 // dissectPattern is a compiled dissect pattern. Immutable.
@@ -68,10 +70,10 @@ func (n dissectName) dropped() bool { return n.start == '?' || n.name == "" }
 // compileDissect reads a pattern. The error is the text of the contract, without its place.
 func compileDissect(text string) (*dissectPattern, error) {
 	if text == "" {
-		return nil, fmt.Errorf("Empty pattern is not allowed")
+		return nil, status.New(status.InvalidArguments, "Empty pattern is not allowed")
 	}
 	if len(text) > maxPattern {
-		return nil, fmt.Errorf("Invalid Pattern: it has %d bytes, the limit is %d", len(text), maxPattern)
+		return nil, status.New(status.InvalidArguments, "Invalid Pattern: it has %d bytes, the limit is %d", len(text), maxPattern)
 	}
 	p := &dissectPattern{text: text}
 	names, err := p.parse(text)
@@ -82,7 +84,7 @@ func compileDissect(text string) (*dissectPattern, error) {
 }
 
 func (p *dissectPattern) invalid(format string, args ...any) error {
-	return fmt.Errorf("Invalid Pattern: '%s'. %s", p.text, fmt.Sprintf(format, args...))
+	return status.New(status.InvalidArguments, "Invalid Pattern: '%s'. %s", p.text, fmt.Sprintf(format, args...))
 }
 
 // parse cuts the pattern into names and splits: steps[i] belongs to names[i].
@@ -129,7 +131,7 @@ func (p *dissectPattern) parseName(s string) (n dissectName, rest string, err er
 			return n, s[i+1:], nil
 		case n.digit:
 			if r == '/' {
-				return n, "", fmt.Errorf("Append Order modifier is already set to '%d', cannot be set to %s", n.order, digitsOf(s[i+1:]))
+				return n, "", status.New(status.InvalidArguments, "Append Order modifier is already set to '%d', cannot be set to %s", n.order, digitsOf(s[i+1:]))
 			}
 			if r != '-' {
 				return n, "", p.invalid("Invalid '%c' in '%s'", r, n.name)

@@ -1,7 +1,6 @@
 package processor
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -99,7 +98,7 @@ func FuzzScanner(f *testing.F) {
 		}
 		got, how := scan(s, text)
 		if want := re.FindStringSubmatchIndex(text); how != scanUnknown && !slices.Equal(got, want) {
-			t.Fatal(fmt.Sprintf("%s on %q: got %v, want %v", pattern, text, got, want))
+			t.Fatalf("%s on %q: got %v, want %v", pattern, text, got, want)
 		}
 	})
 }
