@@ -32,6 +32,9 @@ func logLine(r *rand.Rand) string {
 	case 10:
 		return []string{"", "\xff\xfe not UTF-8", "K and ſ", "100% sure_thing"}[r.IntN(4)]
 	}
+	if r.IntN(2) == 0 {
+		return fmt.Sprintf("ticket %c%d%c closed", 'A'+rune(r.IntN(26)), r.IntN(1000), 'A'+rune(r.IntN(26)))
+	}
 	return fmt.Sprintf("session %c%d%c renewed", 'a'+rune(r.IntN(26)), r.IntN(1000), 'a'+rune(r.IntN(26)))
 }
 
@@ -47,7 +50,7 @@ var textConditions = []struct {
 	{filter.Prefix, "GET /api/v1"}, {filter.Prefix, "user 17"}, {filter.Prefix, ""},
 	{filter.Like, "%lease%"}, {filter.Like, "GET%status%"}, {filter.Like, "%in from 10.0.7.%"}, {filter.Like, "user 1_ logged%"}, {filter.Like, "%renewed"},
 	{filter.Like, "%"}, {filter.NotLike, "%user%"}, {filter.NotLike, "%e%"}, {filter.Like, `100\%%`},
-	{filter.ILike, "%PASSWORD%"}, {filter.ILike, "get%"}, {filter.NotILike, "%RESET%"}, {filter.ILike, "%NAÏVE%"},
+	{filter.ILike, "%PASSWORD%"}, {filter.ILike, "get%"}, {filter.NotILike, "%RESET%"}, {filter.ILike, "%NAÏVE%"}, {filter.ILike, "%a7%"}, {filter.ContainsFold, "t q"},
 	{filter.Regex, `^GET /api/v[12]/orders/[0-9a-f]*77/`}, {filter.Regex, `\bu[0-9]+\b`}, {filter.Regex, `(cart|order) waits`}, {filter.Regex, `(?i)FAILED`},
 	{filter.Regex, "reset"}, {filter.NotRegex, "[0-9]"}, {filter.Regex, "^$"},
 }

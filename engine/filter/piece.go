@@ -65,21 +65,21 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 		m.searches = []*search{} // no longer nil
 		for _, part := range m.parts {
 			if len(part) > 0 {
-				m.searches = append(m.searches, newSearch(part))
+				m.searches = append(m.searches, newSearch(part, m.fold))
 			}
 		}
 		if len(m.start) > 0 {
-			m.begins = newSearch(m.start)
+			m.begins = newSearch(m.start, m.fold)
 		}
 	}
 	if m.begins != nil {
-		if possible, _ := m.begins.run(s, pieces, m.fold, true); !possible {
+		if possible, _ := m.begins.run(s, pieces, true); !possible {
 			return None
 		}
 	}
 	all := m.check == nil && len(m.searches) == 1
 	for _, x := range m.searches {
-		possible, certain := x.run(s, pieces, m.fold, false)
+		possible, certain := x.run(s, pieces, false)
 		if !possible {
 			return None
 		}
@@ -98,6 +98,7 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 type search struct {
 	text  []byte
 	whole bool        // text is not cut
+	fold  bool        // pieces are folded before
 	next  [256]uint64 // bit j: byte j of the text is this one
 	sets  []*CharSet  // seen so far
 	in    []uint64    // for each of them: bit j: byte j of the text is in it
@@ -106,8 +107,8 @@ type search struct {
 // maxSearch is the number of bytes that a state has bits for, and one for all of them.
 const maxSearch = 63
 
-func newSearch(text []byte) *search {
-	s := &search{text: text[:min(len(text), maxSearch)], whole: len(text) <= maxSearch}
+func newSearch(text []byte, fold bool) *search {
+	s := &search{text: text[:min(len(text), maxSearch)], whole: len(text) <= maxSearch, fold: fold}
 	for j, c := range s.text {
 		s.next[c] |= 1 << j
 	}
@@ -123,7 +124,7 @@ func (x *search) set(c *CharSet) uint64 {
 	}
 	var m uint64
 	for j, b := range x.text {
-		if c.Has(b) {
+		if c.Has(b) || x.fold && 'a' <= b && b <= 'z' && c.Has(b-'a'+'A') {
 			m |= 1 << j
 		}
 	}
@@ -133,7 +134,7 @@ func (x *search) set(c *CharSet) uint64 {
 
 // run tells whether a text made of the pieces may hold the search's text, and whether it certainly does. start: only at
 // its beginning.
-func (x *search) run(s *textScratch, pieces []Piece, fold, start bool) (possible, certain bool) {
+func (x *search) run(s *textScratch, pieces []Piece, start bool) (possible, certain bool) {
 	again := uint64(1) // a match may begin at any byte
 	if start {
 		again = 0
@@ -155,7 +156,7 @@ func (x *search) run(s *textScratch, pieces []Piece, fold, start bool) (possible
 			continue
 		}
 		text := p.Text
-		if fold {
+		if x.fold {
 			s.row = AppendFold(s.row[:0], text)
 			text = s.row
 		}

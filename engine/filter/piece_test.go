@@ -56,8 +56,8 @@ func TestJudgePieces(t *testing.T) {
 // TestJudgePiecesIsSound fills pieces at random: no text passes that was refuted, none fails that was certain.
 func TestJudgePiecesIsSound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	sets := []*CharSet{Chars("01"), Chars("01ab"), AllChars()}
-	fill := []string{"01", "01ab", "01ab -"}
+	sets := []*CharSet{Chars("01"), Chars("01ab"), AllChars(), Chars("01AB")}
+	fill := []string{"01", "01ab", "01ab -", "01AB"}
 	constant := []string{"a", "b", "ab", " ", "-", "A", "é", "K", "0"}
 	draw := func(from string, n int) (s string) {
 		for range n {
