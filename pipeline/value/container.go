@@ -87,6 +87,23 @@ func (v Value) extent() (nodes uint32, depth uint16) {
 	return 0, 0
 }
 
+// Bulk is how much work it is, in steps of some tens of nanoseconds, to go through a long string or a large container once;
+// 0 for all that is small.
+func (v Value) Bulk() int {
+	const longString, largeContainer = 4096, 1024
+	switch v.kind {
+	case StringKind:
+		if v.num >= longString {
+			return int(v.num / 64)
+		}
+	case ArrayKind, ObjectKind:
+		if n := v.nodeCount(); n >= largeContainer {
+			return n / 16
+		}
+	}
+	return 0
+}
+
 // Nodes is how many values a container holds, all levels together.
 func (v Value) Nodes() int { return v.nodeCount() }
 

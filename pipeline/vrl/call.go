@@ -292,7 +292,7 @@ func (b *boundCall) runner(run Run) op {
 	// What is not given is filled in for each call: the place is shared with other calls.
 	defaults := make([]value.Value, len(params))
 	for i := range params {
-		defaults[i] = params[i].Default.Freeze()
+		defaults[i] = params[i].Default
 	}
 	base, end := b.base, b.base+len(params)
 	return func(f *Frame) (value.Value, *Failure) {
@@ -308,8 +308,15 @@ func (b *boundCall) runner(run Run) op {
 			stack[args[i].param] = v
 		}
 		for i := range args {
-			if a := &args[i]; !a.kinds.Has(stack[a.param]) {
-				return value.Null, site.add(f.wrongKind(a.expected, stack[a.param]))
+			a := &args[i]
+			v := stack[a.param]
+			if !a.kinds.Has(v) {
+				return value.Null, site.add(f.wrongKind(a.expected, v))
+			}
+			if n := v.Bulk(); n > 0 {
+				if fl := f.Spend(n); fl != nil {
+					return value.Null, site.add(fl)
+				}
 			}
 		}
 		v, fl := run(f, stack)
@@ -333,6 +340,11 @@ func unaryCall(base int, arg runArg, run Run, site *callSite) op {
 		}
 		if !kinds.Has(v) {
 			return value.Null, site.add(f.wrongKind(expected, v))
+		}
+		if n := v.Bulk(); n > 0 {
+			if fl = f.Spend(n); fl != nil {
+				return value.Null, site.add(fl)
+			}
 		}
 		stack := f.stack[base : base+1 : base+1]
 		stack[0] = v
@@ -403,7 +415,10 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		}
 	}
 	declared := len(c.vars)
-	closure := &Body{}
+	closure := &Body{steps: 1}
+	expressions := 0
+	visit(n.body, func(node) { expressions++ })
+	closure.steps += expressions / 2
 	for i, typ := range want.Params(b.args[b.index(want.Over)].typ.settled(), &b.Call) {
 		if n.params[i] == "_" {
 			closure.slots = append(closure.slots, -1)

@@ -1,7 +1,9 @@
 package vrl
 
 import (
+	"errors"
 	"fmt"
+	"regexp/syntax"
 	"slices"
 	"sort"
 	"strings"
@@ -14,6 +16,8 @@ import (
 const (
 	// maxSourceBytes is the largest script.
 	maxSourceBytes = 64 << 10
+	// maxRegexSize bounds the regular expressions of a script together, in instructions: about 50 MB.
+	maxRegexSize = 500_000
 	// maxVariables is how many variables a script may declare: the types of all are kept for each branch.
 	maxVariables = 1024
 )
@@ -33,8 +37,8 @@ func compile(source string, o Options, plain bool) (*Program, error) {
 	}
 	c := compiler{source: source, options: o, state: state{event: startType, meta: startType}, broken: map[string]bool{}, plain: plain}
 	p := c.program(parse(source))
-	errors := slices.DeleteFunc(slices.Clone(c.diagnostics), func(d Diagnostic) bool { return d.Warning })
-	if len(errors) > 0 {
+	failed := slices.DeleteFunc(slices.Clone(c.diagnostics), func(d Diagnostic) bool { return d.Warning })
+	if len(failed) > 0 {
 		return nil, &CompileError{Diagnostics: c.diagnostics, text: Render(source, c.diagnostics)}
 	}
 	p.warnings = c.diagnostics
@@ -60,6 +64,7 @@ type compiler struct {
 
 	slots, hints, scratch int
 	stack, stackMax       int
+	regexSize             int  // of the expressions so far
 	plain                 bool // see compile
 }
 
@@ -239,6 +244,11 @@ func (c *compiler) compile(n node) (operand, bool) {
 func (c *compiler) pattern(n *patternNode) (operand, bool) {
 	if n.kind == regexToken {
 		re, err := regex.Compile(n.text)
+		if err == nil {
+			if c.regexSize += regexSize(re); c.regexSize > maxRegexSize {
+				err = errors.New("the regular expressions of the script are too large together")
+			}
+		}
 		if err != nil {
 			c.report(codeInvalidRegex, titleInvalidRegex, n.span, err.Error())
 			return operand{}, false
@@ -253,6 +263,26 @@ func (c *compiler) pattern(n *patternNode) (operand, bool) {
 	}
 	c.report(codeInvalidTimestamp, titleInvalidTimestamp, n.span, "a timestamp is written t'2006-01-02T15:04:05Z'")
 	return operand{}, false
+}
+
+// regexSize is about how many instructions a regular expression takes: repetitions are written out.
+func regexSize(re *value.Regex) int {
+	tree, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		return 0 // compiled before, so this does not happen
+	}
+	return treeSize(tree)
+}
+
+func treeSize(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)/2
+	for _, sub := range re.Sub {
+		n += treeSize(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
 }
 
 // expanded is a string with templates as a sum of texts and variables.

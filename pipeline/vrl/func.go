@@ -241,11 +241,12 @@ type Closure struct {
 type Body struct {
 	slots []int // slots of the parameters, -1 for those not used
 	run   op
+	steps int // what a call spends: one for every two expressions inside
 }
 
-// Call runs the block once with the values of its parameters. Every call spends a step of the run's budget.
+// Call runs the block once with the values of its parameters. Every call spends steps of the run's budget.
 func (b *Body) Call(f *Frame, params ...value.Value) (value.Value, *Failure) {
-	if fl := f.Spend(1); fl != nil {
+	if fl := f.Spend(b.steps); fl != nil {
 		return value.Null, fl
 	}
 	for i, slot := range b.slots {
@@ -265,6 +266,9 @@ func init() {
 			fn := &table[i]
 			if library[fn.Name] != nil {
 				panic("vrl: function " + fn.Name + " is declared twice")
+			}
+			for i := range fn.Params {
+				fn.Params[i].Default.Freeze() // shared by all programs
 			}
 			library[fn.Name] = fn
 		}

@@ -41,7 +41,7 @@ func equalsConst(run op, k value.Value, want bool) op {
 		if fl != nil {
 			return value.Null, fl
 		}
-		return value.Bool(equal(v, k) == want), nil
+		return value.Bool(equal(v, k) == want), f.spendOn(v)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -331,6 +332,9 @@ func TestRunLimits(t *testing.T) {
 		{"levels", "x = [1]\nfor_each(array!(.l)) -> |_i, _v| { x = [x] }", "nest deeper than"},
 		{"index", ".x[1000000000] = 1", "array index 1000000000 is out of range"},
 		{"negative index", ".x[-1000000000] = 1", "array index -1000000000 is out of range"},
+		{"work of calls", "x = [1]\nx = [x, x, x, x]\nx = [x, x, x, x]\nx = [x, x, x, x]\nx = [x, x, x, x]\nx = [x, x, x, x]\nx = [x, x, x, x]\nx = [x, x, x, x]\nx = [x, x, x, x]\n" +
+			strings.Repeat("length(encode_json(x))\n", 2000), "steps"},
+		{"work of comparing", "x = \"a\" * 60000000\ny = x + \"\"\n" + strings.Repeat("x == y\n", 5000), "steps"},
 		{"long path", "." + strings.Repeat("a.", 3000) + "a = 1", "nest deeper than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -364,6 +368,13 @@ func TestManyVariables(t *testing.T) {
 	}
 	if codes := codesOf(strings.ReplaceAll(b.String(), "v0 =", "w0 =")+"w1 = 1", Options{}); codes == nil {
 		t.Error("there is no limit of variables")
+	}
+}
+
+func TestRegexesTogetherAreBounded(t *testing.T) {
+	codes := codesOf(strings.Repeat("r'((a{10}){10}){9}'\n", 3000), Options{})
+	if len(codes) < 1000 || codes[0] != 101 {
+		t.Errorf("%d errors", len(codes))
 	}
 }
 
@@ -433,6 +444,42 @@ func TestUnreadMessages(t *testing.T) {
 		}
 		if got := shown(t, p, NewFrame(new(value.Arena)), `{"m":"q"}`); !strings.Contains(got, `Invalid integer`) {
 			t.Errorf("%s\ngot %s", source, got)
+		}
+	}
+}
+
+// TestProgramsAreShared runs one program in several goroutines; the race detector looks on.
+func TestProgramsAreShared(t *testing.T) {
+	const source = `known = {"a": [{"b": 1}], "c": "x"}
+known.a[0].b = 2
+list = [known, known.a, {"d": [1, [2]]}]
+for_each(list) -> |i, v| { .out = push(array(.out) ?? [], [i, v, list[2]]) }
+.m = merge(known, {"a": [3]})
+x, err = to_int(.text)
+.r = replace(string!(.text), r'\w', "-")
+.n = compact({"a": null, "b": [[]]})
+flatten(., "_")`
+	var done sync.WaitGroup
+	outcomes := make([]string, 4)
+	p, err := Compile(source, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range outcomes {
+		done.Go(func() {
+			if _, err := Compile(source, Options{}); err != nil {
+				t.Error(err)
+			}
+			f := NewFrame(new(value.Arena))
+			for range 100 {
+				outcomes[i] = outcome(t, p, f, `{"text":"é x"}`)
+			}
+		})
+	}
+	done.Wait()
+	for _, o := range outcomes {
+		if o != outcomes[0] {
+			t.Errorf("got %s\nand %s", outcomes[0], o)
 		}
 	}
 }

@@ -13,8 +13,10 @@ type binaryOp func(f *Frame, a, b value.Value) (value.Value, *Failure)
 // what the compiler found is looked at again, since closures are typed only once.
 var binaries = map[string]binaryOp{
 	"+": add, "-": subtract, "*": multiply, "/": divide, "|": mergeValues,
-	"==": func(_ *Frame, a, b value.Value) (value.Value, *Failure) { return value.Bool(equal(a, b)), nil },
-	"!=": func(_ *Frame, a, b value.Value) (value.Value, *Failure) { return value.Bool(!equal(a, b)), nil },
+	"==": func(f *Frame, a, b value.Value) (value.Value, *Failure) { return value.Bool(equal(a, b)), f.spendOn(a) },
+	"!=": func(f *Frame, a, b value.Value) (value.Value, *Failure) {
+		return value.Bool(!equal(a, b)), f.spendOn(a)
+	},
 	">":  func(f *Frame, a, b value.Value) (value.Value, *Failure) { return ordered(f, a, b, 1, false) },
 	">=": func(f *Frame, a, b value.Value) (value.Value, *Failure) { return ordered(f, a, b, 1, true) },
 	"<":  func(f *Frame, a, b value.Value) (value.Value, *Failure) { return ordered(f, a, b, -1, false) },
@@ -108,6 +110,14 @@ func mergeValues(f *Frame, a, b value.Value) (value.Value, *Failure) {
 	return f.sized(value.Merge(f.Arena, a.Object(), b.Object()).Of())
 }
 
+// spendOn spends the steps of going through a value once.
+func (f *Frame) spendOn(v value.Value) *Failure {
+	if n := v.Bulk(); n > 0 {
+		return f.Spend(n)
+	}
+	return nil
+}
+
 // equal compares two numbers as floats and all else by kind and value.
 func equal(a, b value.Value) bool {
 	if a.IsNumber() && b.IsNumber() {
@@ -125,6 +135,9 @@ func ordered(f *Frame, a, b value.Value, sign int, orEqual bool) (value.Value, *
 	case a.IsNumber() && b.IsNumber():
 		c = order(a.Number(), b.Number())
 	case a.Kind() == value.StringKind && b.Kind() == value.StringKind:
+		if fl := f.spendOn(a); fl != nil {
+			return value.Null, fl
+		}
 		c = order(a.Str(), b.Str())
 	case a.Kind() == value.TimestampKind && b.Kind() == value.TimestampKind:
 		c = order(a.Nanos(), b.Nanos())
