@@ -17,6 +17,7 @@ import (
 	"varve/engine/vector"
 	"varve/flatten"
 	"varve/pipeline/processor"
+	"varve/pipeline/value"
 )
 
 // Identity is the name of the built-in pipeline that writes every key of an entry as a column.
@@ -151,6 +152,22 @@ type Outcome struct {
 // parameters, the body, the pipeline, the entries; a reader's error passes through unchanged.
 func (m *Manager) Run(ctx context.Context, r *Request, body io.Reader, set *engine.WriteSet) (Outcome, error) {
 	return m.run(ctx, r, body, setDestination(r, set))
+}
+
+// RunValues is Run for entries that a protocol has decoded itself: next gives one after the other, in memory of the arena,
+// until ok is false. ContentType, CustomTimeIndex and IgnoreErrors of the request mean nothing here.
+func (m *Manager) RunValues(ctx context.Context, r *Request, next func(*value.Arena) (v value.Value, ok bool, err error), set *engine.WriteSet) (Outcome, error) {
+	if err := r.check(); err != nil {
+		return Outcome{}, err
+	}
+	var p *Program // service_identity
+	if r.Pipeline != Identity {
+		var err error
+		if p, err = m.find(ctx, r.Pipeline, r.Version); err != nil {
+			return Outcome{}, err
+		}
+	}
+	return m.runValues(ctx, r, p, setDestination(r, set), next)
 }
 
 // setDestination leads the rows of a request to a write set.

@@ -103,12 +103,21 @@ type contextReader struct {
 }
 
 func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		code := status.Cancelled
-		if errors.Is(err, context.DeadlineExceeded) {
-			code = status.DeadlineExceeded
-		}
-		return 0, status.Wrap(err, code, "request given up while its body was read")
+	if err := givenUp(c.ctx); err != nil {
+		return 0, err
 	}
 	return c.r.Read(p)
+}
+
+// givenUp is the error of a request whose context has ended.
+func givenUp(ctx context.Context) error {
+	err := ctx.Err()
+	if err == nil {
+		return nil
+	}
+	code := status.Cancelled
+	if errors.Is(err, context.DeadlineExceeded) {
+		code = status.DeadlineExceeded
+	}
+	return status.Wrap(err, code, "request given up while its entries were read")
 }

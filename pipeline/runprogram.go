@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime/debug"
 	"sync"
+
+	"varve/pipeline/value"
 )
 
 // runProgram takes the entries that read shows through a program. lines tells that they are text.
@@ -14,6 +16,33 @@ func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to des
 	if err := c.finish(read(c.entry)); err != nil {
 		return Outcome{}, err
 	}
+	return w.outcome()
+}
+
+// runValues takes entries that are values through a program.
+func (m *Manager) runValues(ctx context.Context, r *Request, p *Program, to destination, next func(*value.Arena) (value.Value, bool, error)) (Outcome, error) {
+	w := m.worker(&finder{m: m, ctx: ctx}, r, p, to, false)
+	defer m.release(w)
+	for {
+		if err := givenUp(ctx); err != nil {
+			return Outcome{}, err
+		}
+		w.arena.Reset()
+		v, ok, err := next(&w.arena)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if !ok {
+			return w.outcome()
+		}
+		if err := w.guardValue(v); err != nil {
+			return Outcome{}, err
+		}
+	}
+}
+
+// outcome is what the worker did, when it is within bounds.
+func (w *worker) outcome() (Outcome, error) {
 	for _, s := range w.order {
 		if err := s.checkBounds(w.bytes); err != nil {
 			return Outcome{}, err
@@ -83,13 +112,27 @@ func (p *Program) title() string {
 	return p.name
 }
 
-// guard is entry that turns a panic, a bug, into an error of the request.
+// guard is entry for text that turns a panic, a bug, into an error of the request.
 func (w *worker) guard(text []byte) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack", string(debug.Stack()))
-			err = panicError(cause, w.first.title())
-		}
-	}()
+	defer w.recovered(&err)
 	return w.entry(text)
+}
+
+// guardValue is guard for a value in the worker's arena.
+func (w *worker) guardValue(v value.Value) (err error) {
+	defer w.recovered(&err)
+	w.bytes += valueBytes
+	return w.judge(w.run(w.first, v, "", 0), w.first)
+}
+
+// valueBytes is what a value counts for where the bytes of entries bound what they may become.
+const valueBytes = 256
+
+func (w *worker) recovered(err *error) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack", string(debug.Stack()))
+	*err = panicError(cause, w.first.title())
 }
