@@ -44,6 +44,9 @@ type Cond struct {
 	Args   *vector.Vector
 	// NArgs is the number of rows of Args.
 	NArgs int
+	// Lower: the operator looks at the value in lower case, as SQL's lower() gives it. For Equal, NotEqual and the text
+	// operators that regard case.
+	Lower bool
 	// Any are the alternatives of AnyOf.
 	Any []And
 }

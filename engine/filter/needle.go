@@ -32,11 +32,19 @@ func (p *Program) Needles(i int) (alternatives []Needle, ok bool) {
 	if c.negate || c.Args == nil {
 		return nil, false
 	}
-	switch c.op {
+	op := c.op
+	if c.Lower {
+		op = c.lowered
+	}
+	switch op {
 	case Equal, In:
+		if c.Lower {
+			words := AppendWords(nil, c.Args.Bytes(0), ClosedEdge, ClosedEdge)
+			return []Needle{{Words: words[:min(len(words), maxNeedleWords)]}}, len(words) > 0
+		}
 		return c.equalNeedles()
 	case Prefix, Contains, ContainsFold, Term, Like, ILike:
-		words := c.match.words(c.op, c.Args.Bytes(0))
+		words := c.match.words(op, c.Args.Bytes(0))
 		return []Needle{{Words: words[:min(len(words), maxNeedleWords)]}}, len(words) > 0
 	case Regex:
 		for _, words := range regexWords(string(c.Args.Bytes(0))) {

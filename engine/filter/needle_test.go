@@ -131,12 +131,24 @@ func TestNeedlesAreSound(t *testing.T) {
 			quoted := strings.NewReplacer(".", `\.`, "\xff", ".", "\xd0", ".", "\xb8", ".").Replace(arg)
 			arg = []string{"", "(?i)"}[r.IntN(2)] + []string{`\b`, "^", "", `\s*`, "[ /.]"}[r.IntN(5)] + "(?:" + quoted + ")" + []string{"", `\b`, "$", "|x"}[r.IntN(4)]
 		}
-		p, err := Compile(And{{Column: 1, Op: op, Args: text(arg), NArgs: 1}})
+		lower := r.IntN(3) == 0 && op != ContainsFold && op != ILike
+		if lower {
+			row += []string{"", "İ", "İx", "ΣA"}[r.IntN(4)]
+		}
+		p, err := Compile(And{{Column: 1, Op: op, Args: text(arg), NArgs: 1, Lower: lower}})
 		if err != nil {
 			continue
 		}
 		keep := [1]uint64{1}
 		p.EvalCond(0, 1, text(row), keep[:])
+		if lower {
+			plain, _ := Compile(And{{Column: 1, Op: op, Args: text(arg), NArgs: 1}})
+			same := [1]uint64{1}
+			plain.EvalCond(0, 1, text(string(bytes.ToLower([]byte(row)))), same[:])
+			if keep != same {
+				t.Fatalf("operator %d with %q on %q in lower case: %d", op, arg, row, keep[0])
+			}
+		}
 		needles, ok := p.Needles(0)
 		if keep[0] == 0 || !ok {
 			continue
@@ -144,6 +156,7 @@ func TestNeedlesAreSound(t *testing.T) {
 		tried++
 		words := AppendWords(nil, []byte(row), ClosedEdge, ClosedEdge)
 		words = AppendWords(words, AppendFold(nil, []byte(row)), ClosedEdge, ClosedEdge)
+		words = AppendWords(words, bytes.ToLower([]byte(row)), ClosedEdge, ClosedEdge)
 		holds := func(n Needle) bool {
 			for _, w := range n.Words {
 				if !slices.ContainsFunc(words, func(x []byte) bool { return bytes.Equal(x, w) }) {

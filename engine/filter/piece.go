@@ -65,21 +65,21 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 		m.searches = []*search{} // no longer nil
 		for _, part := range m.parts {
 			if len(part) > 0 {
-				m.searches = append(m.searches, newSearch(part, m.fold))
+				m.searches = append(m.searches, newSearch(part))
 			}
 		}
 		if len(m.start) > 0 {
-			m.begins = newSearch(m.start, m.fold)
+			m.begins = newSearch(m.start)
 		}
 	}
 	if m.begins != nil {
-		if possible, _ := m.begins.run(s, pieces, true); !possible {
+		if possible, _ := m.begins.run(m, s, pieces, true); !possible {
 			return None
 		}
 	}
 	all := m.check == nil && len(m.searches) == 1
 	for _, x := range m.searches {
-		possible, certain := x.run(s, pieces, false)
+		possible, certain := x.run(m, s, pieces, false)
 		if !possible {
 			return None
 		}
@@ -87,7 +87,7 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 	}
 	if m.word != nil {
 		for i, p := range pieces {
-			all = all || p.Chars == nil && m.word.within(p.Text, i == 0, i == len(pieces)-1)
+			all = all || p.Chars == nil && m.word.within(m.cased(s, p.Text), i == 0, i == len(pieces)-1)
 		}
 	}
 	return either(all, false)
@@ -98,7 +98,6 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 type search struct {
 	text  []byte
 	whole bool        // text is not cut
-	fold  bool        // pieces are folded before
 	next  [256]uint64 // bit j: byte j of the text is this one
 	sets  []*CharSet  // seen so far
 	in    []uint64    // for each of them: bit j: byte j of the text is in it
@@ -107,16 +106,16 @@ type search struct {
 // maxSearch is the number of bytes that a state has bits for, and one for all of them.
 const maxSearch = 63
 
-func newSearch(text []byte, fold bool) *search {
-	s := &search{text: text[:min(len(text), maxSearch)], whole: len(text) <= maxSearch, fold: fold}
+func newSearch(text []byte) *search {
+	s := &search{text: text[:min(len(text), maxSearch)], whole: len(text) <= maxSearch}
 	for j, c := range s.text {
 		s.next[c] |= 1 << j
 	}
 	return s
 }
 
-// set gives the bytes of the text that are in a set.
-func (x *search) set(c *CharSet) uint64 {
+// set gives the bytes of the text that are in a set; capitals: where those stand for small letters.
+func (x *search) set(c *CharSet, capitals bool) uint64 {
 	for i, seen := range x.sets {
 		if seen == c {
 			return x.in[i]
@@ -124,7 +123,7 @@ func (x *search) set(c *CharSet) uint64 {
 	}
 	var m uint64
 	for j, b := range x.text {
-		if c.Has(b) || x.fold && 'a' <= b && b <= 'z' && c.Has(b-'a'+'A') {
+		if c.Has(b) || capitals && 'a' <= b && b <= 'z' && c.Has(b-'a'+'A') {
 			m |= 1 << j
 		}
 	}
@@ -134,7 +133,7 @@ func (x *search) set(c *CharSet) uint64 {
 
 // run tells whether a text made of the pieces may hold the search's text, and whether it certainly does. start: only at
 // its beginning.
-func (x *search) run(s *textScratch, pieces []Piece, start bool) (possible, certain bool) {
+func (x *search) run(m *matcher, s *textScratch, pieces []Piece, start bool) (possible, certain bool) {
 	again := uint64(1) // a match may begin at any byte
 	if start {
 		again = 0
@@ -143,7 +142,7 @@ func (x *search) run(s *textScratch, pieces []Piece, start bool) (possible, cert
 	maybe, sure := uint64(1), uint64(1)
 	for _, p := range pieces {
 		if p.Chars != nil {
-			in := x.set(p.Chars)
+			in := x.set(p.Chars, m.fold || m.lower)
 			for {
 				more := maybe | (maybe&in)<<1 | again
 				if more == maybe {
@@ -155,15 +154,10 @@ func (x *search) run(s *textScratch, pieces []Piece, start bool) (possible, cert
 			possible = possible || maybe&found != 0
 			continue
 		}
-		text := p.Text
-		if x.fold {
-			s.row = AppendFold(s.row[:0], text)
-			text = s.row
-		}
-		for _, c := range text {
-			m := x.next[c]
-			maybe = (maybe&m)<<1 | again
-			sure = (sure&m)<<1 | again
+		for _, c := range m.cased(s, p.Text) {
+			at := x.next[c]
+			maybe = (maybe&at)<<1 | again
+			sure = (sure&at)<<1 | again
 			if sure&found != 0 {
 				return true, x.whole
 			}

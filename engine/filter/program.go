@@ -26,6 +26,7 @@ type condition struct {
 	strings stringIn // constants of IN on bytes
 	match   *matcher // text operators
 	whole   *matcher // Equal, as a text operator; made when first needed
+	lowered Op       // of a condition on lower-cased text, negation taken off
 
 	any  [][]int       // numbers of the conditions of each alternative of AnyOf
 	left vector.Bitmap // scratch of AnyOf: rows that no alternative has let pass
@@ -89,6 +90,12 @@ func compile(from *Cond) (*condition, error) {
 	case Equal, Less, LessEqual, In, Prefix, Contains, ContainsFold, Term, Regex, Like, ILike:
 	default:
 		return nil, fmt.Errorf("unknown condition %d on column %d", c.Op, c.Column)
+	}
+	if c.Lower {
+		if c.kind != vector.Bytes {
+			return nil, fmt.Errorf("condition %d on column %d takes text, not %s", c.Op, c.Column, c.Args.Type)
+		}
+		return c, c.compileLower()
 	}
 	switch c.op {
 	case Equal, Less, LessEqual:
@@ -347,7 +354,7 @@ func keepFewCodes(keep []uint64, codes []uint32, passes uint64) {
 // it keeps values in.
 func (p *Program) EqualsBytes(i int) (s []byte, ok bool) {
 	c := p.conds[i]
-	if c.Op != Equal || c.kind != vector.Bytes {
+	if c.Op != Equal || c.Lower || c.kind != vector.Bytes {
 		return nil, false
 	}
 	return c.Args.Bytes(0), true

@@ -11,6 +11,8 @@ type matcher struct {
 	literal []byte
 	// fold: the literal is folded, and so are the rows before they are searched and checked.
 	fold bool
+	// lower: the rows are lower-cased before they are searched and checked.
+	lower bool
 	// check decides one row (folded when fold is set); nil: holding the literal is enough.
 	check func(row []byte) bool
 	// anchored: check is cheaper than a search for the literal.
@@ -64,8 +66,8 @@ func (m *matcher) eval(p *Program, n int, v *vector.Vector, keep, hit vector.Bit
 	if !m.anchored && len(m.literal) > 0 && n >= minSearch && keep.Count()*sparse >= n {
 		if from, to, ok := packed(views); ok {
 			span := heap[from:to]
-			if m.fold {
-				if !foldable(span, m.literal) {
+			if m.fold || m.lower {
+				if m.fold && !foldable(span, m.literal) || m.lower && !ascii(span) {
 					m.evalRows(p, views, heap, keep, hit)
 					return
 				}
@@ -151,20 +153,26 @@ func (m *matcher) evalRows(p *Program, views []vector.View, heap []byte, keep, h
 	}
 }
 
-// checks folds the row when that is asked for and runs check.
+// checks runs check on the row.
 func (m *matcher) checks(s *textScratch, row []byte) bool {
-	if m.fold {
+	return m.check(m.cased(s, row))
+}
+
+// cased gives the row in the case in which it is looked at.
+func (m *matcher) cased(s *textScratch, row []byte) []byte {
+	switch {
+	case m.fold:
 		s.row = AppendFold(s.row[:0], row)
-		row = s.row
+	case m.lower:
+		s.row = appendToLower(s.row[:0], row)
+	default:
+		return row
 	}
-	return m.check(row)
+	return s.row
 }
 
 func (m *matcher) matches(s *textScratch, row []byte) bool {
-	if m.fold {
-		s.row = AppendFold(s.row[:0], row)
-		row = s.row
-	}
+	row = m.cased(s, row)
 	if len(m.literal) > 0 && !m.anchored && !bytes.Contains(row, m.literal) {
 		return false
 	}

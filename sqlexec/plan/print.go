@@ -211,6 +211,9 @@ func condText(c *filter.Cond, t *schema.Table) string {
 	if at := t.ByID(c.Column); at >= 0 {
 		text = t.Columns[at].Name
 	}
+	if c.Lower {
+		text = "lower(" + text + ")"
+	}
 	text += " " + opTexts[c.Op]
 	switch {
 	case c.NArgs == 1:

@@ -246,7 +246,10 @@ func (s *Scan) boolean(c *expr.Column, want bool) filter.Cond {
 // comparisonOf takes column op constant.
 func (s *Scan) comparisonOf(c expr.Expr) (f filter.Cond, ok bool) {
 	col, op, value, ok := columnOpConst(c)
-	if !ok || value.IsNull(0) || value.Type != col.T {
+	if !ok {
+		return s.loweredOf(c)
+	}
+	if value.IsNull(0) || value.Type != col.T {
 		return f, false
 	}
 	fop, ok := filterOps[op]
@@ -254,6 +257,28 @@ func (s *Scan) comparisonOf(c expr.Expr) (f filter.Cond, ok bool) {
 		return f, false
 	}
 	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(value), NArgs: 1}, true
+}
+
+// loweredOf takes lower(column) op constant: a search without regard to case.
+func (s *Scan) loweredOf(c expr.Expr) (f filter.Cond, ok bool) {
+	op, args := operator(c)
+	if len(args) != 2 {
+		return f, false
+	}
+	fn, of := operator(args[0])
+	k, isConst := args[1].(*expr.Const)
+	if fn != "lower" && fn != "lcase" || len(of) != 1 || !isConst || k.Value.IsNull(0) {
+		return f, false
+	}
+	col, isColumn := of[0].(*expr.Column)
+	if !isColumn || !col.T.IsText() || k.Value.Type != col.T {
+		return f, false
+	}
+	switch fop := filterOps[op]; fop {
+	case filter.Equal, filter.NotEqual, filter.Like, filter.NotLike, filter.Regex, filter.NotRegex, filter.Term, filter.Prefix, filter.Contains:
+		return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(k.Value), NArgs: 1, Lower: true}, true
+	}
+	return f, false
 }
 
 // anyOf takes the operands of an OR, each a conjunction of conditions; false when runs cannot evaluate one of them.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -272,11 +273,12 @@ func hashFolded(span []byte, from, to int) uint64 {
 	return finish(h)
 }
 
-// addWide adds the words of a text that is not ASCII, and those of its folded form where folding makes other words.
+// addWide adds the words of a text that is not ASCII, and those of its folded and of its lower-cased form.
 func (t *Tokens) addWide(text []byte) {
 	t.parts = filter.AppendWords(t.parts[:0], text, filter.ClosedEdge, filter.ClosedEdge)
 	t.folded = filter.AppendFold(t.folded[:0], text)
 	t.parts = filter.AppendWords(t.parts, t.folded, filter.ClosedEdge, filter.ClosedEdge)
+	t.parts = filter.AppendWords(t.parts, bytes.ToLower(text), filter.ClosedEdge, filter.ClosedEdge)
 	for _, w := range t.parts {
 		t.add(Hash(WordTokens, w))
 	}

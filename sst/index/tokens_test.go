@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +36,7 @@ func TestTokens(t *testing.T) {
 		for _, s := range rows {
 			words := filter.AppendWords(nil, []byte(s), filter.ClosedEdge, filter.ClosedEdge)
 			words = filter.AppendWords(words, filter.AppendFold(nil, []byte(s)), filter.ClosedEdge, filter.ClosedEdge)
+			words = filter.AppendWords(words, bytes.ToLower([]byte(s)), filter.ClosedEdge, filter.ClosedEdge)
 			for _, w := range words {
 				want[Hash(WordTokens, w)] = string(w)
 			}
