@@ -178,7 +178,7 @@ func (w *worker) take(from *worker) error {
 				return errSinks()
 			}
 			var err error
-			if own, err = newSink(t, s.key, s.suffix, &s.vars, w.to); err != nil {
+			if own, err = newSink(t, s.key, s.suffix, &s.vars, w.to, &w.columns); err != nil {
 				return err
 			}
 			t.sinks[s.key] = own
@@ -188,7 +188,17 @@ func (w *worker) take(from *worker) error {
 			continue
 		}
 		taken = append(taken, s.b)
+		if err := s.checkBounds(from.bytes); err != nil {
+			return err
+		}
+		before := own.b.Columns()
 		if err := own.b.Append(s.b); err != nil {
+			return err
+		}
+		if w.columns += own.b.Columns() - before; w.columns > maxAllColumns {
+			return errAllColumns()
+		}
+		if err := own.checkBounds(w.bytes + from.bytes); err != nil {
 			return err
 		}
 	}

@@ -75,3 +75,28 @@ func TestManyTables(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestManyColumns sends entries with columns of their own to tables of their own.
+func TestManyColumns(t *testing.T) {
+	var b strings.Builder
+	for i := range 40 {
+		b.WriteString(`{"ts":1,"kind":` + strings.Repeat("1", i%17+1) + string(rune('0'+i%10)) + string(rune('0'+i/10%10)) + `,` + manyKeys(4000) + `"z":1}` + "\n")
+	}
+	_, _, err := collect(managerWith(t, map[string]string{"p": inferDocument}), Request{SkipError: true}, b.String())
+	if err == nil || !strings.Contains(err.Error(), "columns in all their tables") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestManyCells has one wide entry and many that are nearly empty.
+func TestManyCells(t *testing.T) {
+	body := `{"ts":1,` + manyKeys(4000) + `"z":1}` + strings.Repeat("\n{\"ts\":1}", 200_000)
+	for _, helpers := range []int{0, 2} {
+		m := managerWith(t, map[string]string{"p": inferDocument})
+		m.helpers = make(chan struct{}, helpers)
+		_, _, err := collect(m, Request{SkipError: true}, body)
+		if err == nil || !strings.Contains(err.Error(), "are more cells than") {
+			t.Errorf("got %v", err)
+		}
+	}
+}

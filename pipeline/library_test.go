@@ -90,6 +90,23 @@ func TestLibrary(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	want(m, "")
+	put(m, "c")
+	clock.move(-time.Hour)
+	late := New(Options{Store: e, Now: clock.now})
+	fourth := put(late, "d") // after a start with a clock that went back
+	clock.move(time.Hour + freshFor)
+	want(m, "d")
+	if ok, err := m.Remove(ctx, "p", FormatVersion(fourth.Version)); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	want(m, "c")
+	third, err := m.Get(ctx, "p", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := m.Remove(ctx, "p", FormatVersion(third.Version)); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
 	clock.move(freshFor)
 	want(other, "")
 }

@@ -27,7 +27,15 @@ func (m *Manager) Put(ctx context.Context, name string, text []byte) (Document, 
 		return Document{}, err
 	}
 	p.name = name
-	doc := Document{Name: name, Version: m.span(1), Text: string(text), contentType: "yaml"}
+	version := m.span(1)
+	newest, err := m.library.documents.get(ctx, name, latest)
+	switch {
+	case err == nil: // the clock may have gone back since
+		version = max(version, newest.Version+1)
+	case err != errNoDocument:
+		return Document{}, err
+	}
+	doc := Document{Name: name, Version: version, Text: string(text), contentType: "yaml"}
 	return doc, m.library.save(ctx, p, doc)
 }
 

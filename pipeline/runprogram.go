@@ -100,7 +100,7 @@ func (m *Manager) release(w *worker) {
 	}
 	clear(w.targets)
 	w.order, w.last, w.request, w.first, w.find, w.to = nil, nil, nil, nil, nil, nil
-	w.out, w.bytes, w.clock = Outcome{}, 0, clock{}
+	w.out, w.bytes, w.columns, w.clock = Outcome{}, 0, 0, clock{}
 	m.workers.Put(w)
 }
 

@@ -16,6 +16,8 @@ const (
 	maxSinks = 1024
 	// maxColumns bounds the columns of a table's rows in a request.
 	maxColumns = 4096
+	// maxAllColumns bounds the columns of all tables of a request.
+	maxAllColumns = 64 << 10
 	// maxNameBytes bounds the name of a column.
 	maxNameBytes = 1024
 	// maxCells bounds the cells of inferred columns: a NULL takes memory and nothing in the body. The bound is freeCells
@@ -82,6 +84,7 @@ type sink struct {
 	rest   []restColumn            // by position of a key that has no slot
 	time   *vector.ColumnBuilder   // of auto-transform and identity
 	set    []*vector.ColumnBuilder // inferred columns that the current row has set
+	all    *int                    // counts the columns of all sinks
 }
 
 // restColumn is the column of the key that came at a position last.
@@ -91,14 +94,15 @@ type restColumn struct {
 }
 
 // newSink makes a sink; its builder gets the columns that are known beforehand.
-func newSink(t *target, key, suffix string, vars *flatten.OptionVars, to destination) (*sink, error) {
+func newSink(t *target, key, suffix string, vars *flatten.OptionVars, to destination, all *int) (*sink, error) {
 	hint, err := t.hints.hint(vars)
 	if err != nil {
 		return nil, err
 	}
 	hint.Tags, hint.Indexes = t.tags, t.indexes
-	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: to(suffix, hint)}
+	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: to(suffix, hint), all: all}
 	p := t.program
+	defer func() { *all += s.b.Columns() }()
 	if p == nil {
 		s.time, err = s.b.Column(timeColumn, vector.Timestamp(9))
 		s.b.Pin()
@@ -138,6 +142,10 @@ func inferred(v value.Value) vector.Type {
 	return vector.NullType
 }
 
+func errAllColumns() error {
+	return status.New(status.InvalidArguments, "the rows of the request have more than %d columns in all their tables", maxAllColumns)
+}
+
 // column finds or adds an inferred column.
 func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error) {
 	if s.b.Lookup(name) == nil {
@@ -146,6 +154,9 @@ func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error)
 		}
 		if s.b.Columns() >= maxColumns {
 			return nil, status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, maxColumns)
+		}
+		if *s.all++; *s.all > maxAllColumns {
+			return nil, fatal{errAllColumns()}
 		}
 	}
 	return s.b.Column(name, t)

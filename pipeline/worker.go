@@ -36,9 +36,10 @@ type worker struct {
 	flat    []flatField
 	counts  map[*Program]*counts
 
-	bytes int64 // of the entries so far
-	clock clock
-	out   Outcome
+	bytes   int64 // of the entries so far
+	columns int   // of all sinks
+	clock   clock
+	out     Outcome
 }
 
 // counts are what became of the entries of a program.
@@ -302,7 +303,7 @@ func (w *worker) keyed(p *Program, e *processor.Event) (*sink, error) {
 			vars.Set(o, string(appendText(nil, v)))
 		}
 	}
-	s, err := newSink(t, string(w.key), string(w.key[:table]), &vars, w.to)
+	s, err := newSink(t, string(w.key), string(w.key[:table]), &vars, w.to, &w.columns)
 	if err != nil {
 		return nil, fatal{err}
 	}
