@@ -35,7 +35,7 @@ type Pattern struct {
 
 // Compile reads a pattern.
 func Compile(source string) (*Pattern, error) {
-	e := Expansion{own: map[string]string{}}
+	var e Expansion
 	if err := e.Append(source); err != nil {
 		return nil, err
 	}
@@ -57,6 +57,9 @@ func (e *Expansion) Append(source string) error { return e.append(source, 0) }
 
 // Write adds an expression as it is.
 func (e *Expansion) Write(expression string) { e.out.WriteString(expression) }
+
+// String is the expression so far.
+func (e *Expansion) String() string { return e.out.String() }
 
 // Open starts the group of a field; Write(")") ends it. It gives the group's index among the fields.
 func (e *Expansion) Open(field string) int {
@@ -152,6 +155,9 @@ func (e *Expansion) reference(text string, depth int) error {
 		return fmt.Errorf("%q is not a name of a pattern", name)
 	}
 	if defined {
+		if e.own == nil {
+			e.own = map[string]string{}
+		}
 		e.own[name] = definition
 	}
 	body, known := e.own[name]
