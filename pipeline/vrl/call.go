@@ -141,7 +141,7 @@ func (c *compiler) findParam(b *boundCall, a *givenArg, position *int) bool {
 		a.param = *position
 		*position++
 	} else {
-		a.param = slices.IndexFunc(params, func(p Param) bool { return p.Name == a.node.name })
+		a.param = slices.IndexFunc(params, func(p Param) bool { return p.Name == a.node.name || p.alias == a.node.name })
 		if a.param == *position {
 			*position++
 		}
@@ -221,12 +221,6 @@ func (c *compiler) finish(b *boundCall) (operand, bool) {
 		var ok bool
 		if closure, body, ok = c.closureBody(b); !ok {
 			return operand{}, false
-		}
-		if fn.Closure.Check != nil {
-			if err := fn.Closure.Check(&b.Call); err != nil {
-				c.functionError(b, err)
-				return operand{}, false
-			}
 		}
 	}
 	switch {

@@ -111,6 +111,9 @@ type Param struct {
 	Const bool
 	Enum  []string
 	Path  bool
+
+	// alias is a second name.
+	alias string
 }
 
 // required says whether every call has to give the argument.
@@ -231,8 +234,6 @@ type Closure struct {
 	Params func(over Type, c *Call) []Type
 	// Result is what the body has to give (E122); zero: anything.
 	Result Kinds
-	// Check, if set, looks at the call once the body is compiled.
-	Check func(c *Call) error
 	// ReturnsFor, if set, computes the type of the call's result with the type of the body's.
 	ReturnsFor func(c *Call, body Type) Type
 }

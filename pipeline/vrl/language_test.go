@@ -219,6 +219,12 @@ func TestPrograms(t *testing.T) {
 		{". |= {\"a\": .a}\n.a.b = 2\n.", `{"a":{"b":1}}`, `{"a":{"b":2}}`},
 		{"x = {\"k\": {\"a\": 1}}\nx |= {\"l\": x}\nx.l.k.a = 2\nx", "{}", `{"k":{"a":1},"l":{"k":{"a":2}}}`},
 
+		// Named arguments of the language's own functions.
+		{"x = [del(path: .a), del(target: .b, compact: true), exists(field: .a)]\nx", `{"a":1,"b":2}`, "[1,2,false]"},
+		{"replace_with(pattern: r'b', value: \"ab\") -> |_m| { \"c\" }", "{}", `"ac"`},
+		{"replace_with(\"a\", r'(?P<string>a)') -> |_m| { \"c\" }", "{}",
+			`error function call error for "replace_with" at (0:51): Capture group cannot be named "string" or "captures"`},
+
 		// Closures.
 		{"v = 1\nr = map_values([5]) -> |v| { v = 7; v + 1 }\n[r, v]", "{}", "[[8],1]"},
 		{"x = 1\nmap_values([1, 2]) -> |v| { x = x * 10; v * x }", "{}", "[10,200]"},

@@ -1,31 +1,31 @@
 package vrl
 
 import (
-	"fmt"
+	"errors"
 
 	"varve/pipeline/value"
 )
 
 // ownFunctions belong to the language: they take paths, show types, quote the source or have closures.
 var ownFunctions = []Function{
-	{Name: "del", Params: []Param{{Name: "path", Kinds: AnyValue, Path: true}, {Name: "compact", Kinds: Boolean, Default: value.Bool(false)}}, special: (*compiler).del},
-	{Name: "exists", Params: []Param{{Name: "path", Kinds: AnyValue, Path: true}}, special: (*compiler).exists},
+	{Name: "del", Params: []Param{{Name: "path", alias: "target", Kinds: AnyValue, Path: true}, {Name: "compact", Kinds: Boolean, Default: value.Bool(false)}}, special: (*compiler).del},
+	{Name: "exists", Params: []Param{{Name: "path", alias: "field", Kinds: AnyValue, Path: true}}, special: (*compiler).exists},
 	{Name: "unnest", Params: []Param{{Name: "path", Kinds: Array, Path: true}}, special: (*compiler).unnest},
 	{Name: "type_def", Params: []Param{{Name: "value", Kinds: AnyValue}}, special: (*compiler).typeDef},
 	{Name: "assert", Params: []Param{{Name: "condition", Kinds: Boolean}, {Name: "message", Kinds: String, Optional: true}}, special: (*compiler).assert},
 	{Name: "assert_eq", Params: []Param{{Name: "left", Kinds: AnyValue}, {Name: "right", Kinds: AnyValue}, {Name: "message", Kinds: String, Optional: true}},
 		Fails: Always, Returns: Of(Boolean), Run: assertEqual},
 
-	{Name: "for_each", Params: []Param{{Name: "value", Kinds: Object | Array}}, Returns: Of(Null),
+	{Name: "for_each", Params: []Param{{Name: "value", alias: "collection", Kinds: Object | Array}}, Returns: Of(Null),
 		Closure: &Closure{Over: "value", Params: keyAndValue}, RunClosure: forEach},
-	{Name: "filter", Params: []Param{{Name: "value", Kinds: Object | Array}},
+	{Name: "filter", Params: []Param{{Name: "value", alias: "collection", Kinds: Object | Array}},
 		Closure: &Closure{Over: "value", Params: keyAndValue, Result: Boolean, ReturnsFor: filteredType}, RunClosure: filter},
-	{Name: "map_values", Params: []Param{{Name: "value", Kinds: Object | Array}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
+	{Name: "map_values", Params: []Param{{Name: "value", alias: "collection", Kinds: Object | Array}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
 		Closure: &Closure{Over: "value", Params: valueAlone, ReturnsFor: mappedType}, RunClosure: mapValues},
-	{Name: "map_keys", Params: []Param{{Name: "value", Kinds: Object}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
+	{Name: "map_keys", Params: []Param{{Name: "value", alias: "object", Kinds: Object}, {Name: "recursive", Kinds: Boolean, Default: value.Bool(false)}},
 		Closure: &Closure{Over: "value", Params: keyAlone, Result: String, ReturnsFor: rekeyedType}, RunClosure: mapKeys},
-	{Name: "replace_with", Params: []Param{{Name: "value", Kinds: String}, {Name: "pattern", Kinds: Regex}, {Name: "count", Kinds: Integer, Default: value.Int(-1)}},
-		Returns: Of(String), Closure: &Closure{Over: "value", Params: matchParam, Result: String, Check: checkGroups}, RunClosure: replaceWith},
+	{Name: "replace_with", Params: []Param{{Name: "value", alias: "string", Kinds: String}, {Name: "pattern", alias: "regex", Kinds: Regex}, {Name: "count", Kinds: Integer, Default: value.Int(-1)}},
+		Returns: Of(String), Closure: &Closure{Over: "value", Params: matchParam, Result: String}, RunClosure: replaceWith},
 }
 
 // pathTarget gives the path that an argument is; ok is false when it is no path below the event, the metadata or a variable.
@@ -72,16 +72,9 @@ func (c *compiler) del(b *boundCall) (operand, bool) {
 	}
 	switch {
 	case t.variable != "":
-		v := c.find(t.variable)
-		v.isConst = false
-		if len(t.path) == 0 {
-			v.typ = v.typ.Remove(nil, false)
-		} else {
-			// What is known of a variable stays, but that the value may be missing now.
-			v.typ = Union(v.typ, after(v.typ, t.path))
-		}
+		// By the language, what is known of the types in variables and metadata stays.
+		c.find(t.variable).isConst = false
 	case t.meta:
-		c.meta = after(c.meta, t.path)
 	default:
 		c.event = after(c.event, t.path)
 	}
@@ -209,18 +202,7 @@ func assertEqual(f *Frame, args []value.Value) (value.Value, *Failure) {
 	return f.Fail("assertion failed: %s == %s", left, right)
 }
 
-// checkGroups refuses groups that hide what every match has.
-func checkGroups(c *Call) error {
-	pattern, ok := c.Const("pattern")
-	if !ok {
-		return nil
-	}
-	if name := reservedGroup(pattern.Regex()); name != "" {
-		return c.Invalid("pattern", "a group cannot be named %q", name)
-	}
-	return nil
-}
-
+// reservedGroup is the name of a group that would hide what every match has, empty without one.
 func reservedGroup(re *value.Regex) string {
 	for _, name := range re.Names {
 		if name == "string" || name == "captures" {
@@ -230,4 +212,4 @@ func reservedGroup(re *value.Regex) string {
 	return ""
 }
 
-var errGroupName = fmt.Errorf(`a group cannot be named "string" or "captures"`)
+var errGroupName = errors.New(`Capture group cannot be named "string" or "captures"`)

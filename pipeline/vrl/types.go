@@ -399,10 +399,10 @@ func (t Type) String() string {
 	return t.kinds.String()
 }
 
-// Holds says whether a value of the type, or something known inside of it, is certainly or possibly of these kinds and known
-// by name: an unknown field, which may be anything, does not count.
+// Holds says whether a value of the type, or something known inside of it by name or index, is known to be of these kinds
+// and of no other.
 func (t Type) Holds(kinds Kinds) bool {
-	if t.kinds&kinds != 0 && !t.isAny() && t.kinds&AnyValue != AnyValue {
+	if t.Within(kinds) {
 		return true
 	}
 	for _, m := range []*members{t.object, t.array} {
