@@ -58,74 +58,72 @@ func (e *core) mergeQuietly(ctx context.Context, r *region, all bool) {
 	}
 }
 
-// pick chooses neighbours to merge: mergeParts parts of one level that follow each other in sequence, so that versions
-// of one key never change places. all: everything, as far as it may be one part.
-func pick(parts []*part, all bool) []*part {
-	sorted := slices.Clone(parts)
-	slices.SortFunc(sorted, func(a, b *part) int {
-		if a.meta.MinSeq < b.meta.MinSeq {
-			return -1
-		}
-		return 1
-	})
-	need := mergeParts
-	if all {
-		need = 2
-	}
-	for from := 0; from < len(sorted); {
-		to, rows := from, int64(0)
-		for to < len(sorted) && (all || sorted[to].meta.Level == sorted[from].meta.Level) && rows+sorted[to].meta.Rows <= maxMergeRows &&
-			(all || to-from < 2*mergeParts) {
-			rows += sorted[to].meta.Rows
-			to++
-		}
-		if to-from >= need {
-			return sorted[from:to]
-		}
-		from = max(to, from+1)
-	}
-	return nil
-}
-
 // mergeOnce merges one group of parts, if there is one.
 func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	s := r.pin()
 	defer s.unpin()
-	group := pick(s.parts, all)
-	if all && len(s.parts) == 1 && !s.parts[0].meta.Unique && !s.schema.Options.AppendMode {
-		group = s.parts // with tombstones or rows that replace each other
+	w := windowsOf(s.schema, s.parts)
+	group := pick(s.parts, w)
+	if all {
+		group = pickAny(s.parts, w, !s.schema.Options.AppendMode)
 	}
 	if group == nil {
 		return false, nil
 	}
 	start := time.Now()
-	j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, minSeq: math.MaxUint64, pace: func() error { return e.pace(ctx, r) }}
-	for _, p := range group {
-		j.runs = append(j.runs, &guardedRun{p.run, ctx, e, r, p})
-		j.minSeq, j.maxSeq = min(j.minSeq, p.meta.MinSeq), max(j.maxSeq, p.meta.MaxSeq)
-		j.level = max(j.level, p.meta.Level+1)
+	made, err := e.mergeGroup(ctx, r, s, group, w)
+	if err == nil {
+		err = e.exchange(r, group, made)
 	}
-	j.relate(s.parts, group)
-	p, err := e.writePart(j)
-	if err != nil && !errors.Is(err, errNoRows) {
-		return false, err
-	}
-	if err := e.exchange(r, group, p); err != nil {
-		if p != nil {
-			p.release() // the file stays unless it is marked: the edit may be found at the next start
+	if err != nil {
+		for _, p := range made {
+			p.release() // a file stays unless it is marked: the edit may be found at the next start
 		}
 		return false, err
 	}
 	took := time.Since(start)
 	e.metrics.Merges.Inc()
 	e.metrics.MergeSeconds.Observe(took.Seconds())
-	if p != nil {
+	for _, p := range made {
 		e.metrics.MergedBytes.Add(float64(p.meta.Bytes))
-		e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "rows", p.meta.Rows, "bytes", p.meta.Bytes, "took", took)
 	}
+	e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "into", len(made), "took", took)
 	return true, nil
+}
+
+// mergeGroup merges a group of parts into one part for each window. On an error it leaves no file.
+func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group []*part, w windows) (made []*part, err error) {
+	level := uint8(0)
+	for _, p := range group {
+		level = max(level, min(p.meta.Level, math.MaxUint8-1)+1)
+	}
+	for _, span := range w.cut(group) {
+		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, level: level, minSeq: math.MaxUint64, time: span,
+			pace: func() error { return e.pace(ctx, r) }}
+		var there []*part
+		for _, p := range group {
+			if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
+				there = append(there, p)
+				j.runs = append(j.runs, &guardedRun{p.run, ctx, e, r, p})
+				j.minSeq, j.maxSeq = min(j.minSeq, p.meta.MinSeq), max(j.maxSeq, p.meta.MaxSeq)
+			}
+		}
+		j.relate(s.parts, there)
+		p, err := e.writePart(j)
+		if errors.Is(err, errNoRows) {
+			continue
+		}
+		if err != nil {
+			for _, p := range made {
+				p.retire()
+			}
+			return nil, err
+		}
+		made = append(made, p)
+	}
+	return made, nil
 }
 
 // relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
@@ -135,6 +133,9 @@ func (j *partJob) relate(parts, group []*part) {
 	for _, p := range parts {
 		if slices.Contains(group, p) {
 			continue
+		}
+		if !j.time.Overlaps(p.meta.MinTime, p.meta.MaxTime) || !slices.ContainsFunc(group, p.overlaps) {
+			continue // no row of it has the key of a row here
 		}
 		older = older || p.meta.MinSeq <= j.maxSeq
 		between = between || p.meta.MinSeq <= j.maxSeq && p.meta.MaxSeq >= j.minSeq
@@ -180,20 +181,20 @@ func (e *core) yield(ctx context.Context, r *region) error {
 
 var errOverrun = errors.New("the parts were dropped or set aside while they were merged")
 
-// exchange replaces parts by one, or by nothing, in the manifest and in the snapshot.
-func (e *core) exchange(r *region, old []*part, p *part) error {
+// exchange replaces parts by others, or by nothing, in the manifest and in the snapshot.
+func (e *core) exchange(r *region, old, made []*part) error {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()
 	var edit manifest.Edit
 	for _, o := range old {
 		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: o.meta})
 	}
-	if p != nil {
-		edit.AddParts = []manifest.PartEdit{{Table: r.id, Part: p.meta}}
+	for _, p := range made {
+		edit.AddParts = append(edit.AddParts, manifest.PartEdit{Table: r.id, Part: p.meta})
 	}
 	present := r.snap.Load().parts
 	if slices.ContainsFunc(old, func(o *part) bool { return !slices.Contains(present, o) }) {
-		if p != nil {
+		for _, p := range made {
 			p.obsolete.Store(true)
 		}
 		return errOverrun
@@ -211,9 +212,7 @@ func (e *core) exchange(r *region, old []*part, p *part) error {
 			}
 		}
 		s.parts = slices.DeleteFunc(s.parts, func(x *part) bool { return slices.Contains(old, x) })
-		if p != nil {
-			s.parts = slices.Insert(s.parts, min(at, len(s.parts)), p)
-		}
+		s.parts = slices.Insert(s.parts, min(at, len(s.parts)), made...)
 	})
 	r.mu.Unlock()
 	for _, o := range gone {

@@ -123,7 +123,7 @@ func (e *core) flushOne(r *region, m *mem) error {
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}}
 	if m.built == nil && run.Rows() > 0 {
 		lo, hi := run.Sequences()
-		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, minSeq: lo, maxSeq: hi, mode: flushMode(t), workers: flushWorkers})
+		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: flushMode(t), workers: flushWorkers})
 		if err != nil {
 			return err
 		}
@@ -184,6 +184,7 @@ type partJob struct {
 	level          uint8
 	mode           mergeMode
 	workers        int
+	time           scan.Range   // what is written of the runs
 	pace           func() error // called between batches; nil: none
 	any            bool         // a row was written
 }
@@ -219,7 +220,7 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 		}
 	}
 	w := sst.NewWriter(f, sst.WriterOptions{Table: j.table, Columns: columns, Hidden: hidden, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Workers: j.workers})
-	spec := &scan.Spec{Columns: columns, TimeColumn: j.table.TimeColumn(), Time: scan.All}
+	spec := &scan.Spec{Columns: columns, TimeColumn: j.table.TimeColumn(), Time: j.time}
 	if hidden {
 		spec.Columns = append(slices.Clone(columns), schema.SequenceColumn, schema.KindColumn)
 	}

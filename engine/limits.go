@@ -21,6 +21,8 @@ const (
 	flushWorkers = 2
 	// mergeParts is the number of neighbours of one level that are merged into one part of the next.
 	mergeParts = 8
+	// maxMergedParts bounds what a compaction that was asked for merges at once: each part is an open walk.
+	maxMergedParts = 256
 	// maxMergeRows bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten.
 	maxMergeRows = 32 << 20
 	// yieldTime is how long a merge stands still after a batch, a millisecond or two of work, while scans are under way.

@@ -143,7 +143,7 @@ var ctx = context.Background()
 func public(table string) schema.Name { return schema.Name{DB: "public", Table: table} }
 
 func hintOf(kind modelKind) Hint {
-	given := map[string]string{}
+	given := map[string]string{"compaction.twcs.time_window": "1010ms"} // cuts clusters of times, see rows
 	h := Hint{AutoCreate: true, TimeIndex: "ts"}
 	switch kind {
 	case appendOnly:

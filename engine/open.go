@@ -271,7 +271,7 @@ func (e *core) flushReplayed(r *region) error {
 	lo, hi := run.Sequences()
 	mode := flushMode(t)
 	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
-	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers})
+	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers})
 	if err != nil {
 		return err
 	}

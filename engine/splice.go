@@ -21,6 +21,9 @@ func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 		if !ok || g.part == nil {
 			return nil, nil, nil
 		}
+		if !j.time.Covers(g.part.meta.MinTime, g.part.meta.MaxTime) {
+			return nil, nil, nil
+		}
 		k, err := g.part.file.SoleSeries()
 		if err != nil {
 			return nil, nil, g.e.damage(g.r, g.part, err)

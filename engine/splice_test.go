@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"varve/engine/schema"
 	"varve/engine/vfs"
 	"varve/sst"
 )
@@ -16,6 +17,10 @@ func TestSplice(t *testing.T) {
 	defer mustClose(t, e)
 	h := hintOf(appendOnly)
 	h.Tags = nil
+	var err error
+	if h.Options, err = schema.ParseOptions(map[string]string{"append_mode": "true"}); err != nil { // one window
+		t.Fatal(err)
+	}
 	// Ten rows a millisecond: 25,000 rows take 2,500. The second part begins within the first, the third behind a gap.
 	for _, c := range []struct {
 		rows int

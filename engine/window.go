@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+)
+
+// windows cut time into stretches of one length, aligned to the epoch. Merged parts do not straddle them, so that late
+// rows are merged with those of their time, and old parts go as a whole when they expire.
+type windows struct{ size int64 } // in units of the time index
+
+const day = 24 * 60 * 60
+
+// windowSeconds are the lengths that tables without compaction.twcs.time_window choose from, each a multiple of the one
+// before, so that a table that grows older never has to cut what it has merged.
+var windowSeconds = []int64{day, 7 * day, 28 * day, 364 * day, 3640 * day}
+
+// maxWindows bounds how many windows a table has, as far as lengths go; time windows that are configured shorter are
+// doubled until a table has at most maxOwnWindows.
+const (
+	maxWindows    = 32
+	maxOwnWindows = 4096
+)
+
+// windowsOf chooses the windows of a table with parts.
+func windowsOf(t *schema.Table, parts []*part) windows {
+	lo, hi := spanOf(parts)
+	second := inUnitOf(t.TimeColumn().Type)
+	if text, ok := t.Options.Find("compaction.twcs.time_window"); ok {
+		if ns, err := timefmt.ParseDuration(text); err == nil && ns > 0 { // was checked when it was set
+			w := windows{max(1, ns/(1e9/second))}
+			for w.count(lo, hi) > maxOwnWindows {
+				w.size *= 2
+			}
+			return w
+		}
+	}
+	var w windows
+	for _, s := range windowSeconds {
+		if w.size = s * second; w.count(lo, hi) <= maxWindows {
+			return w
+		}
+	}
+	for w.count(lo, hi) > maxWindows {
+		w.size *= 2
+	}
+	return w
+}
+
+// inUnitOf is a second in the unit of a timestamp type.
+func inUnitOf(t vector.Type) int64 {
+	n := int64(1)
+	for range t.Precision {
+		n *= 10
+	}
+	return n
+}
+
+// of is the number of the window that holds a time.
+func (w windows) of(t int64) int64 {
+	n := t / w.size
+	if t%w.size < 0 {
+		n--
+	}
+	return n
+}
+
+func (w windows) count(lo, hi int64) uint64 { return uint64(w.of(hi)) - uint64(w.of(lo)) + 1 }
+
+// straddles tells whether a part lies in more than one window.
+func (w windows) straddles(p *part) bool { return w.of(p.meta.MinTime) != w.of(p.meta.MaxTime) }
+
+// cut gives the stretches of time that parts are written for: their windows as far as they go. One part lies in none
+// but those of its own times, so windows without any part between others are left out.
+func (w windows) cut(parts []*part) []scan.Range {
+	var numbers []int64
+	for _, p := range parts {
+		for n, last := w.of(p.meta.MinTime), w.of(p.meta.MaxTime); ; n++ {
+			numbers = append(numbers, n)
+			if n == last {
+				break
+			}
+		}
+	}
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	if len(numbers) == 1 {
+		return []scan.Range{scan.All}
+	}
+	ranges := make([]scan.Range, len(numbers))
+	lo, hi := spanOf(parts)
+	for i, n := range numbers {
+		ranges[i] = scan.All
+		if i > 0 {
+			ranges[i].From = max(lo, n*w.size)
+		}
+		if i+1 < len(numbers) {
+			ranges[i].To = min(hi, (n+1)*w.size) // exclusive; the last window takes the rest
+		}
+	}
+	return ranges
+}
+
+// spanOf is the smallest and the largest time of parts, both inclusive.
+func spanOf(parts []*part) (lo, hi int64) {
+	for i, p := range parts {
+		if i == 0 {
+			lo, hi = p.meta.MinTime, p.meta.MaxTime
+			continue
+		}
+		lo, hi = min(lo, p.meta.MinTime), max(hi, p.meta.MaxTime)
+	}
+	return lo, hi
+}
+
+// overlaps tells whether the times of two parts do.
+func (p *part) overlaps(o *part) bool {
+	return p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime
+}
+
+// pick chooses parts to merge. Fresh parts are merged in the order of their sequence numbers, whatever their times, and
+// cut at windows; from then on parts of one level are merged within their window. nil: nothing is to be done.
+func pick(parts []*part, w windows) []*part {
+	bySequence := inSequence(parts)
+	var fresh []*part
+	type class struct {
+		level  uint8
+		window int64
+	}
+	merged := map[class][]*part{}
+	var order []class
+	for _, p := range bySequence {
+		if p.meta.Level == 0 {
+			fresh = append(fresh, p)
+			continue
+		}
+		c := class{p.meta.Level, w.of(p.meta.MinTime)}
+		if merged[c] == nil {
+			order = append(order, c)
+		}
+		merged[c] = append(merged[c], p)
+	}
+	if group := take(fresh, mergeParts, 2*mergeParts); group != nil {
+		return group
+	}
+	for _, c := range order {
+		if group := take(merged[c], mergeParts, 2*mergeParts); group != nil {
+			return group
+		}
+	}
+	return nil
+}
+
+// pickAny chooses parts for a compaction that was asked for: first those that straddle windows, then all of a window,
+// at last single parts that hide rows of their own. unique: the table replaces rows.
+func pickAny(parts []*part, w windows, unique bool) []*part {
+	bySequence := inSequence(parts)
+	byWindow := map[int64][]*part{}
+	var straddling []*part
+	for _, p := range bySequence {
+		if w.straddles(p) {
+			straddling = append(straddling, p)
+			continue
+		}
+		n := w.of(p.meta.MinTime)
+		byWindow[n] = append(byWindow[n], p)
+	}
+	if len(straddling) > 0 {
+		return take(straddling, 1, maxMergedParts)
+	}
+	for _, p := range bySequence { // in the order of sequence numbers: the choice is the same every time
+		if group := take(byWindow[w.of(p.meta.MinTime)], 2, maxMergedParts); group != nil {
+			return group
+		}
+	}
+	for _, p := range bySequence {
+		alone := !slices.ContainsFunc(parts, func(o *part) bool { return o != p && o.overlaps(p) })
+		if unique && !p.meta.Unique && alone {
+			return []*part{p}
+		}
+	}
+	return nil
+}
+
+func inSequence(parts []*part) []*part {
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b *part) int {
+		return cmp.Or(cmp.Compare(a.meta.MinSeq, b.meta.MinSeq), cmp.Compare(a.meta.MinTime, b.meta.MinTime))
+	})
+	return sorted
+}
+
+// take gives the first neighbours that are at least and at most so many and together fit into one part; nil: there are
+// none.
+func take(parts []*part, least, most int) []*part {
+	for from := 0; from < len(parts); {
+		to, rows := from, int64(0)
+		for to < len(parts) && to-from < most && (to == from || rows+parts[to].meta.Rows <= maxMergeRows) {
+			rows += parts[to].meta.Rows
+			to++
+		}
+		if to-from >= least {
+			return parts[from:to]
+		}
+		from = max(to, from+1)
+	}
+	return nil
+}
