@@ -24,7 +24,9 @@ func (c *condition) compileLower() error {
 		}
 		c.match = m
 	}
-	c.match.lower = true
+	if c.match.lower = true; c.match.raw { // an expression in any case: checked on lower-cased rows one by one
+		c.match = &matcher{check: c.match.check, lower: true, anchored: true}
+	}
 	if c.op != Regex {
 		c.op = Contains
 	}

@@ -21,7 +21,11 @@ func newRegex(expr string) (*matcher, error) {
 		return m, nil // regexp took it; without its tree there is no literal
 	}
 	tree = tree.Simplify()
-	parts := appendRequired(nil, tree)
+	parts := appendRequired(nil, tree, false)
+	if len(parts) == 0 { // of an expression in any case: rows are searched folded, and checked as they are
+		parts = appendRequired(nil, tree, true)
+		m.fold, m.raw = len(parts) > 0, true
+	}
 	m.parts = parts
 	for _, p := range parts {
 		if len(p) > len(m.literal) {
@@ -29,6 +33,7 @@ func newRegex(expr string) (*matcher, error) {
 		}
 	}
 	switch {
+	case m.fold:
 	case len(parts) == 1 && isLiteral(tree):
 		m.check = nil // the expression is nothing but text
 	case len(parts) > 1:
@@ -55,22 +60,25 @@ func isLiteral(e *syntax.Regexp) bool {
 	return e.Op == syntax.OpLiteral && e.Flags&syntax.FoldCase == 0 && !slices.Contains(e.Rune, utf8.RuneError)
 }
 
-// appendRequired appends texts that every match of the expression holds, in their order and without overlap.
-func appendRequired(dst [][]byte, e *syntax.Regexp) [][]byte {
+// appendRequired appends texts that every match of the expression holds, in their order and without overlap. fold: those
+// that it holds in any case, folded.
+func appendRequired(dst [][]byte, e *syntax.Regexp, fold bool) [][]byte {
 	switch e.Op {
 	case syntax.OpLiteral:
-		if isLiteral(e) {
+		if fold && e.Flags&syntax.FoldCase != 0 && !slices.Contains(e.Rune, utf8.RuneError) {
+			dst = append(dst, AppendFold(nil, []byte(string(e.Rune))))
+		} else if !fold && isLiteral(e) {
 			dst = append(dst, []byte(string(e.Rune)))
 		}
 	case syntax.OpCapture, syntax.OpPlus:
-		return appendRequired(dst, e.Sub[0])
+		return appendRequired(dst, e.Sub[0], fold)
 	case syntax.OpRepeat:
 		if e.Min > 0 {
-			return appendRequired(dst, e.Sub[0])
+			return appendRequired(dst, e.Sub[0], fold)
 		}
 	case syntax.OpConcat:
 		for _, sub := range e.Sub {
-			dst = appendRequired(dst, sub)
+			dst = appendRequired(dst, sub, fold)
 		}
 	}
 	return dst

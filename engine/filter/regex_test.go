@@ -10,7 +10,7 @@ import (
 func TestRegexParts(t *testing.T) {
 	rows := []string{
 		"", "/api/v1/orders/77/", "/api/v2/orders/ab77/x", "/api/v3/orders/77/", "x/api/v1/orders/77/", "/orders//api/v", "77//orders/",
-		"abab", "aba", "ab ab", "ba", "\xff", "a\xffb", "a\ufffdb", "AB", "aab", "ab\nab",
+		"abab", "aba", "ab ab", "ba", "\xff", "a\xffb", "a\ufffdb", "AB", "aab", "aB-kéKÉ", "Ab \u212aÉ", "ab\nab",
 	}
 	for _, c := range []struct{ expr, parts string }{
 		{`^/api/v[12]/orders/[0-9a-f]*77/`, "/api/v|/orders/|77/"},
@@ -19,7 +19,9 @@ func TestRegexParts(t *testing.T) {
 		{`(ab)+a`, "ab|a"},
 		{`(ab)*a`, "a"},
 		{`ab|ba`, ""},
-		{`(?i)ab`, ""},
+		{`(?i)ab`, "ab"},
+		{`(?i)AB.*(KÉ)+`, "ab|ké"},
+		{`(?i:a)b`, "b"},
 		{"a\ufffdb", ""},
 		{`a\x{fffd}`, ""},
 		{`ab`, "ab"},

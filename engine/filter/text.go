@@ -11,6 +11,8 @@ type matcher struct {
 	literal []byte
 	// fold: the literal is folded, and so are the rows before they are searched and checked.
 	fold bool
+	// raw: check looks at the row as it is all the same.
+	raw bool
 	// lower: the rows are lower-cased before they are searched and checked.
 	lower bool
 	// check decides one row (folded when fold is set); nil: holding the literal is enough.
@@ -155,10 +157,13 @@ func (m *matcher) evalRows(p *Program, views []vector.View, heap []byte, keep, h
 
 // checks runs check on the row.
 func (m *matcher) checks(s *textScratch, row []byte) bool {
+	if m.raw {
+		return m.check(row)
+	}
 	return m.check(m.cased(s, row))
 }
 
-// cased gives the row in the case in which it is looked at.
+// cased gives the row in the case in which it is searched.
 func (m *matcher) cased(s *textScratch, row []byte) []byte {
 	switch {
 	case m.fold:
@@ -172,9 +177,12 @@ func (m *matcher) cased(s *textScratch, row []byte) []byte {
 }
 
 func (m *matcher) matches(s *textScratch, row []byte) bool {
-	row = m.cased(s, row)
-	if len(m.literal) > 0 && !m.anchored && !bytes.Contains(row, m.literal) {
+	cased := m.cased(s, row)
+	if len(m.literal) > 0 && !m.anchored && !bytes.Contains(cased, m.literal) {
 		return false
 	}
-	return m.check == nil || m.check(row)
+	if m.raw {
+		cased = row
+	}
+	return m.check == nil || m.check(cased)
 }
