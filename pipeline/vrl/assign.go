@@ -263,6 +263,7 @@ func (c *compiler) assignWithError(n *assignNode, used bool) (operand, bool) {
 	}
 	x, ok := c.expr(expr)
 	c.pending = c.pending[:before]
+	c.forgetConstants(expr)
 	if !ok {
 		c.markBroken(n.ok)
 		c.markBroken(n.err)

@@ -401,13 +401,7 @@ func (c *compiler) checkClosure(b *boundCall) bool {
 // before: at the second run they have another.
 func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	n, want := b.node.closure, b.function.Closure
-	assigned := map[string]bool{}
-	assignedIn(n.body, assigned)
-	for i := range c.vars {
-		if assigned[c.vars[i].name] {
-			c.vars[i].isConst = false
-		}
-	}
+	c.forgetConstants(n.body)
 	declared := len(c.vars)
 	closure := &Body{steps: 1}
 	expressions := 0
@@ -432,6 +426,7 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	if !ok {
 		return nil, operand{}, false
 	}
+	c.forgetConstants(n.body) // it may not run at all
 	if len(c.pending) > before {
 		// Reported now: a `!` on the call does not cover what happens inside.
 		c.diagnostics = append(c.diagnostics, c.pending[before:]...)
@@ -454,14 +449,21 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 	return closure, body, true
 }
 
-// assignedIn collects the names of the variables that a tree assigns to.
-func assignedIn(n node, names map[string]bool) {
+// forgetConstants forgets the values of the variables that an expression assigns to, of which it is not known whether or
+// how often it runs to its end.
+func (c *compiler) forgetConstants(n node) {
+	forget := func(t *targetNode) {
+		if t == nil || t.variable == "" {
+			return
+		}
+		if v := c.find(t.variable); v != nil {
+			v.isConst = false
+		}
+	}
 	visit(n, func(n node) {
 		if a, ok := n.(*assignNode); ok {
-			names[a.ok.variable] = true
-			if a.err != nil {
-				names[a.err.variable] = true
-			}
+			forget(a.ok)
+			forget(a.err)
 		}
 	})
 }

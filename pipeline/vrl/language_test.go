@@ -219,6 +219,14 @@ func TestPrograms(t *testing.T) {
 		{". |= {\"a\": .a}\n.a.b = 2\n.", `{"a":{"b":1}}`, `{"a":{"b":2}}`},
 		{"x = {\"k\": {\"a\": 1}}\nx |= {\"l\": x}\nx.l.k.a = 2\nx", "{}", `{"k":{"a":1},"l":{"k":{"a":2}}}`},
 
+		// What is computed by the compiler is what the program would compute.
+		{"x = 1\ny = { to_int!(.a); x = 2; to_int(\"1\") } ?? 0\nx + 1", `{"a":"q"}`, "2"},
+		{"x = 1\ny, err = { to_int!(.a); x = 2; to_int(\"1\") }\nx + 1", `{"a":"q"}`, "2"},
+		{"x = 1\nfor_each(array(.l) ?? []) -> |_i, _v| { x = 2 }\nx + 1", `{}`, "2"},
+		{"x = 1\nfor_each([1, 2]) -> |_i, _v| { y = x + 1; x = y * 10 }\nx", `{}`, "210"},
+		{"x = 1\nif .a == 1 { x = 2 } else { x = 2 }\nx + 1", `{}`, "3"},
+		{"x = 1\n.b == 1 && { x = 2; true }\nx + 1", `{}`, "2"},
+
 		// Named arguments of the language's own functions.
 		{"x = [del(path: .a), del(target: .b, compact: true), exists(field: .a)]\nx", `{"a":1,"b":2}`, "[1,2,false]"},
 		{"replace_with(pattern: r'b', value: \"ab\") -> |_m| { \"c\" }", "{}", `"ac"`},

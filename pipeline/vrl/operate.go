@@ -179,6 +179,7 @@ func (c *compiler) operation(n *opNode) (operand, bool) {
 	}
 	if n.op == "??" {
 		c.pending = c.pending[:before]
+		c.forgetConstants(n.left)
 	}
 	var afterLeft state
 	if n.op == "??" || n.op == "&&" || n.op == "||" {
@@ -371,7 +372,7 @@ func (c *compiler) arithmetic(n *opNode, left, right operand) operand {
 		v, fl := compute(new(Frame), left.constant, right.constant)
 		if fl == nil {
 			x.constant, x.isConst = v, true
-			if !x.fallible {
+			if !x.fallible && !c.plain {
 				return constOperand(n, v)
 			}
 		} else {
