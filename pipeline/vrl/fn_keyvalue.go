@@ -89,6 +89,13 @@ func isBlankByte(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c =
 
 // skipBetween skips delimiters of fields and, when lenient, blanks.
 func (r *keyValueReader) skipBetween() {
+	if len(r.between) == 1 {
+		between := r.between[0]
+		for r.at < len(r.s) && (r.s[r.at] == between || r.lenient && isBlankByte(r.s[r.at])) {
+			r.at++
+		}
+		return
+	}
 	for {
 		start := r.at
 		if r.lenient {
@@ -110,7 +117,7 @@ func (r *keyValueReader) atBetween() bool {
 		return true
 	}
 	if r.lenient {
-		rest = strings.TrimLeft(rest, " \t\r\n")
+		rest = skipBlanks(rest)
 	}
 	return rest == "" || strings.HasPrefix(rest, r.between)
 }
