@@ -23,43 +23,27 @@ type indexing struct {
 }
 
 // indexingOf derives it from what DDL asked for. Strings need not be asked for: dictionary and postings serve columns of
-// few values, filters the others.
+// few values, filters the others. Of two rates the stricter holds.
 func indexingOf(c *schema.Column) indexing {
-	x := indexing{filters: c.Type.ID == vector.TypeString || c.Type.ID == vector.TypeJSON, rate: index.DefaultRate, values: encoding.MaxShared}
+	x := indexing{filters: c.Type.ID == vector.TypeString || c.Type.ID == vector.TypeJSON, values: encoding.MaxShared}
 	for _, i := range c.Indexes {
-		switch i.Kind {
-		case schema.Inverted:
+		x.filters, x.asked = true, true
+		if i.Kind == schema.Inverted {
 			x.values = encoding.MaxInverted
-			x.filters, x.asked = true, true
-		case schema.Skipping, schema.Fulltext:
-			x.filters, x.asked = true, true
-			if rate, err := strconv.ParseFloat(i.Options["false_positive_rate"], 64); err == nil && rate > 0 {
-				x.rate = min(x.rate, rate)
-				if !indexedTwice(c) {
-					x.rate = rate
-				}
-			}
+		}
+		if rate, err := strconv.ParseFloat(i.Options["false_positive_rate"], 64); err == nil && rate > 0 && (x.rate == 0 || rate < x.rate) {
+			x.rate = rate
 		}
 	}
+	if x.rate == 0 {
+		x.rate = index.DefaultRate
+	}
 	switch c.Type.Kind() {
-	case vector.Bytes:
-	case vector.Int64, vector.Uint64:
-		x.filters = x.filters && x.asked
+	case vector.Bytes, vector.Int64, vector.Uint64:
 	default:
 		x.filters = false
 	}
 	return x
-}
-
-// indexedTwice: the stricter of two rates holds.
-func indexedTwice(c *schema.Column) bool {
-	n := 0
-	for _, i := range c.Indexes {
-		if _, ok := i.Options["false_positive_rate"]; ok {
-			n++
-		}
-	}
-	return n > 1
 }
 
 // filterShare: a filter that nobody asked for takes at most one byte for so many of its page.
