@@ -39,7 +39,7 @@ func TestErrorPlace(t *testing.T) {
 		{"SELECT CAST(usage AS FOO) FROM cpu", status.InvalidSyntax, "unknown data type FOO (line 1, column 22)"},
 		{"USE nodb", status.DatabaseNotFound, "Database not found: nodb (line 1, column 5)"},
 		{"DROP DATABASE nodb", status.DatabaseNotFound, "Database not found: nodb (line 1, column 15)"},
-		{"SELECT usage FROM cpu WHERE ts > 'soon'", status.InvalidSyntax, "is not a timestamp (line 1, column 29)"},
+		{"SELECT usage FROM cpu WHERE ts > 'soon'", status.InvalidSyntax, "is not a timestamp (line 1, column 34)"},
 	} {
 		t.Run(c.sql, func(t *testing.T) {
 			list, err := x.Parse(c.sql)

@@ -142,12 +142,21 @@ func inputs(e Expr) []Expr {
 // didYouMean names the nearest function, if one is near.
 func didYouMean(name string) string {
 	best, dist := "", 3
-	for n := range functions {
-		if d := editDistance(name, n, dist); d < dist || d == dist && n < best {
+	look := func(n string) {
+		if strings.ContainsAny(n, " +-*/%<>=~|&^!#@") {
+			return
+		}
+		if d := editDistance(name, n, dist+1); d < dist || d == dist && n < best {
 			best, dist = n, d
 		}
 	}
-	if best == "" || dist > 2 || strings.ContainsAny(best, " +-*/%<>=~|&^") {
+	for n := range functions {
+		look(n)
+	}
+	for n := range aggregates {
+		look(n)
+	}
+	if best == "" {
 		return ""
 	}
 	return " Did you mean '" + best + "'?"

@@ -223,6 +223,21 @@ func (eb *exprBinder) binary(x *parse.Binary) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	e, err := eb.operator(x, l, r)
+	return e, parse.PlaceError(err, literalPlace(x.Position(), x.R, x.L))
+}
+
+// literalPlace is the place of the first of some operands that is a text literal: what cannot be read is it. Otherwise at.
+func literalPlace(at parse.Pos, operands ...parse.Expr) parse.Pos {
+	for _, x := range operands {
+		if lit, ok := x.(*parse.Literal); ok && lit.Kind == parse.StringLiteral {
+			return lit.Position()
+		}
+	}
+	return at
+}
+
+func (eb *exprBinder) operator(x *parse.Binary, l, r expr.Expr) (expr.Expr, error) {
 	switch x.Op {
 	case "=", "<>", "<", "<=", ">", ">=", "is distinct from", "is not distinct from":
 		return eb.b.compare(x.Op, l, r)
@@ -314,11 +329,11 @@ func (eb *exprBinder) between(x *parse.Between) (expr.Expr, error) {
 	}
 	above, err := eb.b.compare(from, arg, lo)
 	if err != nil {
-		return nil, err
+		return nil, parse.PlaceError(err, literalPlace(x.Position(), x.Lo))
 	}
 	below, err := eb.b.compare(to, arg, hi)
 	if err != nil {
-		return nil, err
+		return nil, parse.PlaceError(err, literalPlace(x.Position(), x.Hi))
 	}
 	return eb.b.ctx.Call(join, above, below)
 }
@@ -333,9 +348,6 @@ func (eb *exprBinder) like(x *parse.Like) (expr.Expr, error) {
 		return nil, err
 	}
 	name := x.Op
-	if name == "similar to" {
-		name = "similar to"
-	}
 	if x.Escape != "" && x.Escape != `\` {
 		if pattern, err = reescape(pattern, x.Escape); err != nil {
 			return nil, err
@@ -421,6 +433,9 @@ func (eb *exprBinder) cast(x *parse.Cast) (expr.Expr, error) {
 	return eb.b.ctx.Cast(arg, to, x.Try)
 }
 
+// patterned are the functions whose second argument is in a language of its own: what is wrong with them is there.
+var patterned = map[string]bool{"regexp_like": true, "matches": true}
+
 func (eb *exprBinder) call(x *parse.Call) (expr.Expr, error) {
 	if x.Over != nil {
 		return nil, planError("window functions are not possible in %s: %s", eb.where, parse.PrintExpr(x))
@@ -436,5 +451,9 @@ func (eb *exprBinder) call(x *parse.Call) (expr.Expr, error) {
 	case x.Name == "arrow_typeof", x.Name == "arrow_cast":
 		return eb.arrow(x)
 	}
-	return eb.callList(x.Name, x.Args)
+	e, err := eb.callList(x.Name, x.Args)
+	if patterned[x.Name] && len(x.Args) > 1 {
+		err = parse.PlaceError(err, literalPlace(x.Position(), x.Args[1]))
+	}
+	return e, err
 }

@@ -163,6 +163,12 @@ func virtualColumns(rel *Relation) []Column {
 // cteRef binds a use of a common table expression, which sees only those before it.
 func (b *binder) cteRef(i int, a *parse.Alias) (Node, error) {
 	c := b.ctes[i]
+	if c.rows != nil {
+		if a == nil {
+			a = &parse.Alias{Name: parse.Ident{Name: c.name}}
+		}
+		return rename(c.rows, a, "")
+	}
 	saved, db := b.ctes, b.db
 	b.ctes, b.db = b.ctes[:c.depth:c.depth], c.db
 	defer func() { b.ctes, b.db = saved, db }()

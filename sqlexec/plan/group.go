@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+
+	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -46,8 +49,15 @@ type grouping struct {
 	keys  []expr.Expr
 	aggs  []*expr.Agg
 	texts []string // aggs[i] as written, to find it again
-	cols  []Column // of the keys, then of the aggregates
+	marks []mark   // grouping() calls; columns after the aggregates
+	cols  []Column // of the keys
 	inner []Column
+}
+
+// mark is a call of grouping(): for each row the keys that its grouping set leaves out, as bits, the first key the highest.
+type mark struct {
+	text string
+	keys []int
 }
 
 // group binds GROUP BY, the aggregates of all clauses and HAVING. Afterwards items are bound over the aggregate.
@@ -118,10 +128,16 @@ func (g *grouping) collect(q *parse.Query) error {
 	var err error
 	add := func(x parse.Expr) {
 		parse.Walk(x, func(y parse.Expr) bool {
-			if err != nil || !isAggregate(y) {
-				return err == nil
+			switch {
+			case err != nil:
+				return false
+			case isAggregate(y):
+				_, err = g.aggregate(y.(*parse.Call))
+			case isGrouping(y):
+				_, err = g.mark(y.(*parse.Call))
+			default:
+				return true
 			}
-			_, err = g.aggregate(y.(*parse.Call))
 			return false
 		})
 	}
@@ -141,6 +157,38 @@ func (g *grouping) collect(q *parse.Query) error {
 		add(g.sel.s.Qualify)
 	}
 	return err
+}
+
+func isGrouping(x parse.Expr) bool {
+	c, ok := x.(*parse.Call)
+	return ok && c.Name == "grouping" && c.Over == nil
+}
+
+// mark gives the number of a grouping() call.
+func (g *grouping) mark(c *parse.Call) (int, error) {
+	text := parse.PrintExpr(c)
+	for i, m := range g.marks {
+		if m.text == text {
+			return i, nil
+		}
+	}
+	if n := len(c.Args); n == 0 || n > 31 {
+		return 0, parse.PlaceError(planError("function 'grouping' takes 1 to 31 arguments, found %d", n), c.Position())
+	}
+	m := mark{text: text}
+	for _, x := range c.Args {
+		e, err := g.input.bind(x)
+		if err != nil {
+			return 0, err
+		}
+		at := slices.IndexFunc(g.keys, func(k expr.Expr) bool { return equal(k, e) })
+		if at < 0 {
+			return 0, parse.PlaceError(planError("grouping: %s is not in GROUP BY", parse.PrintExpr(x)), x.Position())
+		}
+		m.keys = append(m.keys, at)
+	}
+	g.marks = append(g.marks, m)
+	return len(g.marks) - 1, nil
 }
 
 // aggregate gives the number of the bound aggregate of a call.
@@ -209,14 +257,18 @@ func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 	if c.Star && c.Name != "count" {
 		return nil, planError("%s(*) is not possible", c.Name)
 	}
-	return b.ctx.Aggregate(c.Name, args, c.Distinct, order, cond)
+	a, err := b.ctx.Aggregate(c.Name, args, c.Distinct, order, cond)
+	return a, parse.PlaceError(err, c.Position())
 }
 
-// output are the columns of the aggregate: keys, then aggregates.
+// output are the columns of the aggregate: keys, aggregates, marks.
 func (g *grouping) output() []Column {
 	cols := append([]Column(nil), g.cols...)
 	for i, a := range g.aggs {
 		cols = append(cols, Column{Name: g.texts[i], Type: a.Type(), Nullable: true})
+	}
+	for _, m := range g.marks {
+		cols = append(cols, Column{Name: m.text, Type: vector.Int32Type})
 	}
 	return cols
 }
@@ -230,6 +282,13 @@ func (g *grouping) special(x parse.Expr) (expr.Expr, bool, error) {
 			return nil, false, err
 		}
 		return out.column(len(g.keys) + i), true, nil
+	}
+	if isGrouping(x) {
+		i, err := g.mark(x.(*parse.Call))
+		if err != nil {
+			return nil, false, err
+		}
+		return out.column(len(g.keys) + len(g.aggs) + i), true, nil
 	}
 	switch x := x.(type) {
 	case *parse.Literal, *parse.Interval, *parse.Subquery, *parse.Exists:
@@ -350,14 +409,18 @@ func join(lists [][]parse.Expr) []parse.Expr {
 // node makes the Aggregate; several sets are a Union of one each, with NULL for the keys that a set leaves out.
 func (gs groupingSets) node(g *grouping, in Node) (Node, error) {
 	cols := g.output()
-	if gs.sets == nil {
+	if gs.sets == nil && len(g.marks) == 0 {
 		return &Aggregate{Input: in, Keys: g.keys, Aggs: g.aggs, Cols: cols}, nil
 	}
 	for i := range g.keys {
 		cols[i].Nullable = true
 	}
 	u := &Union{Cols: cols}
-	for _, set := range gs.sets {
+	sets := gs.sets
+	if sets == nil {
+		sets = [][]parse.Expr{gs.all}
+	}
+	for _, set := range sets {
 		in, err := gs.one(g, in, set, cols)
 		if err != nil {
 			return nil, err
@@ -374,7 +437,7 @@ func (gs groupingSets) one(g *grouping, in Node, set []parse.Expr, cols []Column
 			return nil, err
 		}
 	}
-	a := &Aggregate{Input: in, Keys: part.keys, Aggs: g.aggs, Cols: append(append([]Column(nil), part.cols...), cols[len(g.keys):]...)}
+	a := &Aggregate{Input: in, Keys: part.keys, Aggs: g.aggs, Cols: append(append([]Column(nil), part.cols...), cols[len(g.keys):len(g.keys)+len(g.aggs)]...)}
 	p := &Project{Input: a, Cols: cols}
 	for i, k := range g.keys {
 		var e expr.Expr = nullOf(cols[i].Type)
@@ -388,6 +451,16 @@ func (gs groupingSets) one(g *grouping, in Node, set []parse.Expr, cols []Column
 	for i := range g.aggs {
 		c := cols[len(g.keys)+i]
 		p.Exprs = append(p.Exprs, &expr.Column{Index: len(part.keys) + i, Name: c.Name, T: c.Type, Null: true})
+	}
+	for _, m := range g.marks {
+		bits := int64(0)
+		for _, k := range m.keys {
+			bits <<= 1
+			if !slices.ContainsFunc(part.keys, func(have expr.Expr) bool { return equal(have, g.keys[k]) }) {
+				bits |= 1
+			}
+		}
+		p.Exprs = append(p.Exprs, &expr.Const{Value: vector.ConstInt(vector.Int32Type, bits)})
 	}
 	return p, nil
 }

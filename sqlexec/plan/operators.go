@@ -209,6 +209,9 @@ func (w *Window) compute(in *vector.Batch) (*vector.Batch, error) {
 		}
 		col := &vector.Vector{Type: f.Type}
 		for p := range parts {
+			if f.targets > 0 {
+				parts[p].keyed(order, w.Order)
+			}
 			if ranking[f.Name] {
 				err = f.rank(&parts[p], args, col)
 			} else {

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"context"
+	"slices"
 
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -38,7 +39,113 @@ type cte struct {
 	cols  []parse.Ident
 	depth int // how many CTEs it can itself see
 	db    string
-	// node is the bound query; bound again for every use, so that pushdown differs.
+	rows  *Values // of a recursive one; nil: the query is bound anew for every use, so that pushdown differs
+}
+
+// Limits of recursive queries.
+const (
+	maxRecursions    = 10_000
+	maxRecursiveRows = 10_000_000
+)
+
+// recurse runs a recursive common table expression, anchor UNION [ALL] step, to its end: the step sees the rows that the one
+// before it made. UNION keeps each row once. A query that does not name itself is no such thing and is left as it is.
+func (b *binder) recurse(c *cte) error {
+	op, ok := c.query.Body.(*parse.SetOp)
+	if !ok || op.Op != "union" || len(c.query.OrderBy) > 0 || c.query.Limit != nil || !namesItself(op.R, c) {
+		return nil
+	}
+	anchor, err := b.body(op.L, nil)
+	if err != nil {
+		return err
+	}
+	if anchor, err = rename(anchor, &parse.Alias{Name: parse.Ident{Name: c.name}, Columns: c.cols}, ""); err != nil {
+		return err
+	}
+	c.cols = nil
+	cols := anchor.Columns()
+	for i := range cols {
+		cols[i].Nullable = true
+	}
+	if !op.All {
+		anchor = &Distinct{Input: anchor}
+	}
+	step, err := b.run(b.goctx, anchor, maxRecursiveRows+1)
+	if err != nil {
+		return err
+	}
+	all := vector.NewBatch(types(cols)...)
+	for depth := 0; step.N > 0; depth++ {
+		if all.Append(step, 0, step.N); depth == maxRecursions || all.N > maxRecursiveRows {
+			return status.New(status.RuntimeResourcesExhausted, "the recursive query %s goes deeper than %d steps or makes more than %d rows", c.name, maxRecursions, maxRecursiveRows)
+		}
+		own := *c
+		own.rows = &Values{Cols: cols, Batch: step}
+		if step, err = b.recursion(op, own, cols, all); err != nil {
+			return err
+		}
+	}
+	c.rows = &Values{Cols: cols, Batch: all}
+	return nil
+}
+
+// recursion runs the step of a recursive query once. Without ALL the rows that are there already are left out.
+func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.Batch) (*vector.Batch, error) {
+	saved := b.ctes
+	defer func() { b.ctes = saved }()
+	b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], own)
+	n, err := b.body(op.R, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(n.Columns()) != len(cols) {
+		return nil, planError("the recursive query %s gives %d columns at first and %d later", own.name, len(cols), len(n.Columns()))
+	}
+	if n, err = b.castTo(n, types(cols)); err != nil {
+		return nil, err
+	}
+	if !op.All {
+		j := &Join{Kind: "left anti", L: &Distinct{Input: n}, R: &Values{Cols: cols, Batch: all}, Cols: unqualified(n.Columns()), NullEqual: true}
+		sl, sr := &scope{cols: n.Columns()}, &scope{cols: cols}
+		for i := range cols {
+			j.LKeys, j.RKeys = append(j.LKeys, sl.column(i)), append(j.RKeys, sr.column(i))
+		}
+		n = j
+	}
+	return b.run(b.goctx, n, maxRecursiveRows+1)
+}
+
+// namesItself tells whether the step of a query reads the query: whether it cannot be bound without it.
+func namesItself(step parse.Body, c *cte) bool {
+	list := []parse.Body{step}
+	for len(list) > 0 {
+		body := list[0]
+		list = list[1:]
+		switch body := body.(type) {
+		case *parse.Query:
+			list = append(list, body.Body)
+		case *parse.SetOp:
+			list = append(list, body.L, body.R)
+		case *parse.Select:
+			if slices.ContainsFunc(body.From, func(t parse.TableRef) bool { return readsTable(t, c.name) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func readsTable(t parse.TableRef, name string) bool {
+	switch t := t.(type) {
+	case *parse.Table:
+		return len(t.Name) == 1 && t.Name[0].Name == name
+	case *parse.Join:
+		return readsTable(t.L, name) || readsTable(t.R, name)
+	case *parse.Derived:
+		s, ok := t.Query.Body.(*parse.Select)
+		return ok && slices.ContainsFunc(s.From, func(t parse.TableRef) bool { return readsTable(t, name) })
+	}
+	return false
 }
 
 // maxViews bounds views that read views.
@@ -75,9 +182,6 @@ func (b *binder) query(q *parse.Query, out *outer) (Node, error) {
 }
 
 func (b *binder) with(q *parse.Query) error {
-	if q.Recursive {
-		return status.New(status.Unsupported, "WITH RECURSIVE is not supported")
-	}
 	seen := map[string]bool{}
 	for i := range q.With {
 		c := &q.With[i]
@@ -88,7 +192,13 @@ func (b *binder) with(q *parse.Query) error {
 		if c.TQL != nil {
 			return status.New(status.Unsupported, "TQL is not supported")
 		}
-		b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], cte{name: c.Name.Name, query: c.Query, cols: c.Columns, depth: len(b.ctes), db: b.db})
+		n := cte{name: c.Name.Name, query: c.Query, cols: c.Columns, depth: len(b.ctes), db: b.db}
+		if q.Recursive {
+			if err := b.recurse(&n); err != nil {
+				return err
+			}
+		}
+		b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], n)
 	}
 	return nil
 }

@@ -167,6 +167,9 @@ func (sel *selection) position(x parse.Expr, clause string) (*item, bool, error)
 
 // finish binds HAVING's rest: DISTINCT, the items, ORDER BY and the limits.
 func (sel *selection) finish(q *parse.Query) (Node, error) {
+	if err := sel.lift(q); err != nil {
+		return nil, err
+	}
 	b := sel.b
 	p := &Project{Input: sel.node}
 	input := sel.node.Columns()

@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -26,7 +24,7 @@ func (b *binder) probe(q *parse.Query, sc *scope) (Node, *outer, error) {
 
 // correlated is the error for a subquery that refers to the query around it where that cannot be done.
 func correlated() error {
-	return status.New(status.Unsupported, "correlated subqueries are supported in WHERE, outside OR and functions")
+	return status.New(status.Unsupported, "correlated subqueries are supported in WHERE, in the select list and in ORDER BY")
 }
 
 // scalar evaluates a scalar subquery: one column, at most one row.
@@ -236,7 +234,7 @@ func (b *binder) semiJoins(in Node, sc *scope, x parse.Expr) (Node, *scope, pars
 		}
 		if used {
 			var err error
-			if in, err = b.apply(in, sc, c, sub); err != nil {
+			if in, err = b.apply(in, sc, c); err != nil {
 				return nil, nil, nil, err
 			}
 			continue
@@ -284,50 +282,154 @@ func correlatedIn(x parse.Expr) []*parse.Query {
 	return list
 }
 
-// apply keeps the rows of in for which a condition with correlated subqueries is true: the outer columns that the
-// condition refers to are collected, the condition is bound and decided once for each distinct combination with these
-// columns as constants, and the combinations that pass are joined back.
-func (b *binder) apply(in Node, sc *scope, cond parse.Expr, _ []*parse.Query) (Node, error) {
+// combinations are the outer columns that an expression with correlated subqueries refers to, and their distinct values in
+// the rows of in. It also gives the expression's form over NULLs, for its type.
+func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, keys []Column, rows *vector.Batch, form expr.Expr, err error) {
 	used := map[int]bool{}
-	look := &outer{scope: sc, used: used}
-	eb := &exprBinder{b: b, sc: &scope{outer: look}, where: "WHERE"}
-	if _, err := eb.bind(cond); err != nil && status.Of(err) != status.Unsupported {
-		return nil, err
+	eb := &exprBinder{b: b, sc: &scope{outer: &outer{scope: sc, used: used}}, where: "a subquery"}
+	if form, err = eb.bind(x); err != nil && status.Of(err) != status.Unsupported {
+		return nil, nil, nil, nil, err
 	}
-	var cols []int
+	p := &Project{Input: in}
 	for i := range sc.cols {
 		if used[i] {
 			cols = append(cols, i)
+			p.Exprs, p.Cols = append(p.Exprs, sc.column(i)), append(p.Cols, sc.cols[i])
 		}
 	}
-	keys := &Project{Input: in}
-	for _, i := range cols {
-		keys.Exprs, keys.Cols = append(keys.Exprs, sc.column(i)), append(keys.Cols, sc.cols[i])
+	if rows, err = b.run(b.goctx, &Distinct{Input: p}, maxRuns+1); err != nil {
+		return nil, nil, nil, nil, err
 	}
-	rows, err := b.run(b.goctx, &Distinct{Input: keys}, maxRuns+1)
+	if rows.N > maxRuns {
+		return nil, nil, nil, nil, status.New(status.RuntimeResourcesExhausted, "a correlated subquery would run for more than %d different rows", maxRuns)
+	}
+	return cols, p.Cols, rows, form, nil
+}
+
+// apply keeps the rows of in for which a condition with correlated subqueries is true: the outer columns that the
+// condition refers to are collected, the condition is bound and decided once for each distinct combination with these
+// columns as constants, and the combinations that pass are joined back.
+func (b *binder) apply(in Node, sc *scope, cond parse.Expr) (Node, error) {
+	cols, keys, rows, _, err := b.combinations(in, sc, cond)
 	if err != nil {
 		return nil, err
 	}
-	if rows.N > maxRuns {
-		return nil, status.New(status.RuntimeResourcesExhausted, "a correlated subquery would run for more than %d different rows", maxRuns)
-	}
-	pass := vector.NewBatch(types(keys.Cols)...)
+	pass := vector.NewBatch(types(keys)...)
 	for r := range rows.N {
-		ok, err := b.decide(cond, sc, cols, rows, r)
+		c, err := b.valueAt(cond, sc, cols, rows, r)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
+		e, err := b.boolean(c, "WHERE")
+		if err != nil {
+			return nil, err
+		}
+		if v := e.(*expr.Const).Value; !v.IsNull(0) && v.Bool(0) {
 			pass.Append(rows, r, r+1)
 		}
 	}
-	right := &Values{Cols: unqualified(keys.Cols), Batch: pass}
-	j := &Join{Kind: "left semi", L: in, R: right, Cols: in.Columns(), NullEqual: true}
+	return joinBack("left semi", in, sc, cols, &Values{Cols: unqualified(keys), Batch: pass}), nil
+}
+
+// joinBack joins rows to combinations of some of their columns.
+func joinBack(kind string, in Node, sc *scope, cols []int, right *Values) *Join {
+	j := &Join{Kind: kind, L: in, R: right, Cols: in.Columns(), NullEqual: true}
+	if kind == "left" {
+		j.Cols = concat(in.Columns(), right.Cols)
+	}
 	rsc := &scope{cols: right.Cols}
 	for k, i := range cols {
 		j.LKeys, j.RKeys = append(j.LKeys, sc.column(i)), append(j.RKeys, rsc.column(k))
 	}
-	return j, nil
+	return j
+}
+
+// lift makes the correlated subqueries of the select list and of ORDER BY columns of the selection: they are answered once
+// for each distinct combination of the outer columns they refer to, and the answers joined to the rows.
+func (sel *selection) lift(q *parse.Query) error {
+	var subs []parse.Expr
+	var err error
+	find := func(x parse.Expr) {
+		parse.Walk(x, func(y parse.Expr) bool {
+			var query *parse.Query
+			switch y := y.(type) {
+			case *parse.Subquery:
+				query = y.Query
+			case *parse.Exists:
+				query = y.Query
+			case *parse.In:
+				query = y.Query
+			case *parse.Quantified:
+				query = y.Query
+			}
+			if query == nil || err != nil {
+				return err == nil
+			}
+			var o *outer
+			if _, o, err = sel.b.probe(query, sel.eb.sc); err == nil && len(o.used) > 0 {
+				subs = append(subs, y)
+			}
+			return false
+		})
+	}
+	for _, it := range sel.items {
+		find(it.x)
+	}
+	for _, o := range q.OrderBy {
+		find(o.X)
+	}
+	if err != nil || len(subs) == 0 {
+		return err
+	}
+	at := map[parse.Expr]*expr.Column{}
+	for _, x := range subs {
+		if at[x], err = sel.liftOne(x); err != nil {
+			return parse.PlaceError(err, x.Position())
+		}
+	}
+	eb := *sel.eb
+	inner := eb.special
+	eb.special = func(x parse.Expr) (expr.Expr, bool, error) {
+		if c := at[x]; c != nil {
+			return c, true, nil
+		}
+		if inner != nil {
+			return inner(x)
+		}
+		return nil, false, nil
+	}
+	sel.eb = &eb
+	return nil
+}
+
+// liftOne joins the values of an expression with correlated subqueries to the rows and gives their column.
+func (sel *selection) liftOne(x parse.Expr) (*expr.Column, error) {
+	b, in, sc := sel.b, sel.node, sel.eb.sc
+	cols, keys, rows, form, err := b.combinations(in, sc, x)
+	if err != nil {
+		return nil, err
+	}
+	if form == nil {
+		return nil, correlated()
+	}
+	v := &vector.Vector{Type: form.Type()}
+	for r := range rows.N {
+		c, err := b.valueAt(x, sc, cols, rows, r)
+		if err != nil {
+			return nil, err
+		}
+		if c, err = b.ctx.Cast(c, v.Type, false); err != nil {
+			return nil, err
+		}
+		v.Append(r, c.(*expr.Const).Value, 0, 1)
+	}
+	right := &Values{Cols: unqualified(keys), Batch: &vector.Batch{N: rows.N, Cols: append(append([]*vector.Vector(nil), rows.Cols...), v)}}
+	right.Cols = append(right.Cols, Column{Name: parse.PrintExpr(x), Type: v.Type, Nullable: true})
+	for i := range right.Cols {
+		right.Cols[i].Shadow = true
+	}
+	sel.node = joinBack("left", in, sc, cols, right)
+	return &expr.Column{Index: len(in.Columns()) + len(keys), Name: parse.PrintExpr(x), T: v.Type, Null: true}, nil
 }
 
 func types(cols []Column) []vector.Type {
@@ -338,10 +440,10 @@ func types(cols []Column) []vector.Type {
 	return out
 }
 
-// decide evaluates a condition for one combination of outer values.
-func (b *binder) decide(cond parse.Expr, sc *scope, cols []int, rows *vector.Batch, r int) (bool, error) {
+// valueAt evaluates an expression for one combination of outer values.
+func (b *binder) valueAt(x parse.Expr, sc *scope, cols []int, rows *vector.Batch, r int) (expr.Expr, error) {
 	if err := b.goctx.Err(); err != nil {
-		return false, err
+		return nil, err
 	}
 	o := &outer{scope: sc, used: map[int]bool{}, values: make([]*vector.Vector, len(sc.cols))}
 	for i := range sc.cols {
@@ -350,17 +452,13 @@ func (b *binder) decide(cond parse.Expr, sc *scope, cols []int, rows *vector.Bat
 	for k, i := range cols {
 		o.values[i] = constAt(rows.Cols[k], r)
 	}
-	eb := &exprBinder{b: b, sc: &scope{outer: o}, where: "WHERE"}
-	e, err := eb.bind(cond)
+	eb := &exprBinder{b: b, sc: &scope{outer: o}, where: "a subquery"}
+	e, err := eb.bind(x)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	if e, err = b.boolean(e, "WHERE"); err != nil {
-		return false, err
+	if _, ok := e.(*expr.Const); !ok {
+		return nil, planError("%s cannot be decided", parse.PrintExpr(x))
 	}
-	c, ok := e.(*expr.Const)
-	if !ok {
-		return false, planError("the condition %s cannot be decided", strings.TrimSpace(fmt.Sprint(e)))
-	}
-	return !c.Value.IsNull(0) && c.Value.Bool(0), nil
+	return e, nil
 }

@@ -29,6 +29,9 @@ type WindowFunc struct {
 	IgnoreNulls bool
 	Frame       Frame
 	Type        vector.Type
+	Agg         *expr.Agg // an aggregate that has no loop of its own here; Args are its inputs
+	// targets is the number of Args at the end that are ends of RANGE frames.
+	targets int
 }
 
 // Frame says which rows of the partition a function sees from a row. Unbounded ends are MinInt64 and MaxInt64.
@@ -37,10 +40,12 @@ type Frame struct {
 	From, To Bound
 }
 
-// Bound is an end of a frame: Rows before (negative) or after the current row, in rows or groups.
+// Bound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an offset Target,
+// counted from 1, says which of the function's targets has the value of the order key where the frame ends.
 type Bound struct {
 	Unbounded bool
 	Offset    int64
+	Target    int
 }
 
 // ranking are the window functions that look at places, not at values of a frame.
@@ -152,7 +157,7 @@ func (sel *selection) addWindow(eb *exprBinder, c *parse.Call) (int, error) {
 		}
 		order = append(order, expr.SortKey{Expr: e, Desc: o.Desc, NullsFirst: o.NullsFirst()})
 	}
-	f, err := sel.windowFunc(eb, c, spec)
+	f, err := sel.windowFunc(eb, c, spec, order)
 	if err != nil {
 		return 0, err
 	}
@@ -209,19 +214,19 @@ func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, err
 	return nil, planError("The window %s is not defined", w.Ref)
 }
 
-func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window) (WindowFunc, error) {
+func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window, order []expr.SortKey) (WindowFunc, error) {
 	f := WindowFunc{Name: c.Name, Text: parse.PrintExpr(c), Star: c.Star, IgnoreNulls: c.IgnoreNulls}
-	if !ranking[c.Name] && !framed[c.Name] {
-		if expr.IsAggregate(c.Name) {
-			return f, status.New(status.Unsupported, "%s is not supported as a window function", c.Name)
-		}
+	loops := ranking[c.Name] || framed[c.Name] && !c.Distinct && len(c.OrderBy) == 0
+	if !loops && !expr.IsAggregate(c.Name) {
 		return f, parse.PlaceError(planError("Invalid function '%s'.", c.Name), c.Position())
 	}
-	if c.Distinct {
-		return f, status.New(status.Unsupported, "DISTINCT is not supported in a window function")
-	}
 	var err error
-	if f.Args, err = eb.bindList(c.Args); err != nil {
+	if !loops {
+		if f.Agg, err = sel.b.windowAggregate(c, eb); err != nil {
+			return f, err
+		}
+		f.Args, f.Type = f.Agg.Inputs(), f.Agg.Type()
+	} else if f.Args, err = eb.bindList(c.Args); err != nil {
 		return f, err
 	}
 	if c.Filter != nil {
@@ -232,10 +237,19 @@ func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Wind
 			return f, err
 		}
 	}
-	if f.Frame, err = sel.frame(spec); err != nil {
-		return f, err
+	if f.Agg == nil {
+		if err = sel.windowType(&f); err != nil {
+			return f, parse.PlaceError(err, c.Position())
+		}
 	}
-	return f, sel.windowType(&f)
+	return f, parse.PlaceError(sel.frame(&f, spec, order), c.Position())
+}
+
+// windowAggregate binds the aggregate of a call, whose FILTER and window are looked after elsewhere.
+func (b *binder) windowAggregate(c *parse.Call, eb *exprBinder) (*expr.Agg, error) {
+	plain := *c
+	plain.Over, plain.Filter = nil, nil
+	return b.aggregate(&plain, eb)
 }
 
 // windowType checks a function's arguments and gives it its type.
@@ -283,24 +297,31 @@ func (sel *selection) windowType(f *WindowFunc) error {
 	return nil
 }
 
-// frame binds a frame; without one it is all up to the current row and its peers, or the whole partition where
+// frame binds a function's frame; without one it is all up to the current row and its peers, or the whole partition where
 // nothing is ordered.
-func (sel *selection) frame(w *parse.Window) (Frame, error) {
+func (sel *selection) frame(f *WindowFunc, w *parse.Window, order []expr.SortKey) error {
+	f.Frame = Frame{Mode: "range", From: Bound{Unbounded: true}}
 	if w.Frame == nil {
-		f := Frame{Mode: "range", From: Bound{Unbounded: true}}
-		f.To.Unbounded = len(w.OrderBy) == 0
-		return f, nil
+		f.Frame.To.Unbounded = len(order) == 0
+		return nil
 	}
-	f := Frame{Mode: w.Frame.Mode}
+	f.Frame.Mode = w.Frame.Mode
 	var err error
-	if f.From, err = sel.bound(w.Frame.From, f.Mode, true); err != nil {
-		return f, err
+	if f.Frame.From, err = sel.bound(f, w.Frame.From, order, true); err != nil {
+		return err
 	}
-	f.To, err = sel.bound(w.Frame.To, f.Mode, false)
-	return f, err
+	if f.Frame.To, err = sel.bound(f, w.Frame.To, order, false); err != nil {
+		return err
+	}
+	for i := len(f.Args) - f.targets; i < len(f.Args); i++ { // an offset of the other end may have widened the key
+		if f.Args[i], err = sel.b.ctx.Cast(f.Args[i], order[0].Expr.Type(), false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (sel *selection) bound(p parse.Bound, mode string, start bool) (Bound, error) {
+func (sel *selection) bound(f *WindowFunc, p parse.Bound, order []expr.SortKey, start bool) (Bound, error) {
 	switch p.Kind {
 	case "unbounded preceding", "unbounded following":
 		if (p.Kind == "unbounded preceding") != start {
@@ -310,8 +331,8 @@ func (sel *selection) bound(p parse.Bound, mode string, start bool) (Bound, erro
 	case "current row":
 		return Bound{}, nil
 	}
-	if mode == "range" {
-		return Bound{}, status.New(status.Unsupported, "RANGE frames with an offset are not supported, use ROWS")
+	if f.Frame.Mode == "range" {
+		return sel.rangeBound(f, p, order)
 	}
 	n, err := sel.b.count(p.N, "a window frame")
 	if err != nil {
@@ -321,6 +342,49 @@ func (sel *selection) bound(p parse.Bound, mode string, start bool) (Bound, erro
 		n = -n
 	}
 	return Bound{Offset: n}, nil
+}
+
+// rangeBound binds the end of a RANGE frame with an offset: the value of the one order key that lies so far before or after
+// the current row's.
+func (sel *selection) rangeBound(f *WindowFunc, p parse.Bound, order []expr.SortKey) (Bound, error) {
+	if len(order) != 1 {
+		return Bound{}, planError("RANGE frames with an offset need one ORDER BY expression, found %d", len(order))
+	}
+	key := order[0].Expr
+	eb := &exprBinder{b: sel.b, sc: &scope{}, where: "a window frame"}
+	offset, err := eb.bind(p.N)
+	if err != nil {
+		return Bound{}, err
+	}
+	timed := key.Type().IsTimestamp() || key.Type().ID == vector.TypeDate
+	if timed && offset.Type().IsText() {
+		if offset, err = sel.b.ctx.Cast(offset, vector.Interval, false); err != nil {
+			return Bound{}, err
+		}
+	}
+	c, ok := offset.(*expr.Const)
+	switch {
+	case !ok || c.Value.IsNull(0):
+		return Bound{}, planError("a window frame needs a constant, found %s", parse.PrintExpr(p.N))
+	case timed != (c.Value.Type == vector.Interval) || !timed && !(key.Type().IsNumber() && c.Value.Type.IsNumber()):
+		return Bound{}, planError("a RANGE frame over %s cannot have an offset of %s", key.Type(), c.Value.Type)
+	}
+	op := "+"
+	if (p.Kind == "preceding") != order[0].Desc {
+		op = "-"
+	}
+	target, err := sel.b.ctx.Call(op, key, offset)
+	if err != nil {
+		return Bound{}, err
+	}
+	if !timed && target.Type() != key.Type() && key.Type().ID != vector.TypeDecimal { // the wider of the two is compared
+		order[0].Expr, err = sel.b.ctx.Cast(key, target.Type(), false)
+	} else {
+		target, err = sel.b.ctx.Cast(target, key.Type(), false)
+	}
+	f.Args = append(f.Args, target)
+	f.targets++
+	return Bound{Target: f.targets}, err
 }
 
 func (o *optimizer) pruneWindow(w *Window, need []bool) (Node, []int) {

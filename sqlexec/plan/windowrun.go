@@ -3,9 +3,11 @@ package plan
 import (
 	"math"
 	"math/bits"
+	"sort"
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/expr"
 )
 
 // windowInput is a partition while its functions are computed: rows [from, to) of a batch sorted by partition and
@@ -15,6 +17,11 @@ type windowInput struct {
 	// group[i] is the number of row from+i's group of peers, and starts[g] where group g begins, relative to from.
 	group  []int
 	starts []int
+	// For RANGE frames with an offset: the order key of all rows, whether it descends, and the rows of the partition that have
+	// one.
+	key        *vector.Vector
+	desc       bool
+	some, none int
 }
 
 // split cuts sorted rows into partitions with their groups of peers.
@@ -44,8 +51,38 @@ func (w *Window) split(n int, partition, order []*vector.Vector) []windowInput {
 	return out
 }
 
+// keyed makes p ready for RANGE frames with an offset. NULLs lie together at one end.
+func (p *windowInput) keyed(order []*vector.Vector, keys []expr.SortKey) {
+	p.key, p.desc = order[0], keys[0].Desc
+	p.some, p.none = 0, p.to-p.from
+	for p.some < p.none && p.key.IsNull(p.from+p.some) {
+		p.some++
+	}
+	for p.some < p.none && p.key.IsNull(p.from+p.none-1) {
+		p.none--
+	}
+}
+
+// place is the first row, relative to the partition, whose key is not before the target of row i, or with after the first that
+// comes after it. A row without a key has its peers around it.
+func (p *windowInput) place(target *vector.Vector, i int, after bool) int {
+	if p.key.IsNull(p.from + i) {
+		if after {
+			return p.groupStart(p.group[i] + 1)
+		}
+		return p.starts[p.group[i]]
+	}
+	return p.some + sort.Search(p.none-p.some, func(r int) bool {
+		d := expr.Compare(p.key, p.from+p.some+r, target, p.from+i)
+		if p.desc {
+			d = -d
+		}
+		return d > 0 || d == 0 && !after
+	})
+}
+
 // bounds are the rows [lo, hi) that the frame of row i holds, relative to the partition.
-func (p *windowInput) bounds(f *Frame, i int) (lo, hi int) {
+func (p *windowInput) bounds(f *Frame, targets []*vector.Vector, i int) (lo, hi int) {
 	n := p.to - p.from
 	lo, hi = 0, n
 	switch f.Mode {
@@ -57,10 +94,14 @@ func (p *windowInput) bounds(f *Frame, i int) (lo, hi int) {
 			hi = clampAdd(i, satAdd(f.To.Offset, 1), n)
 		}
 	default: // range without offsets is groups of peers
-		if !f.From.Unbounded {
+		if t := f.From.Target; t > 0 {
+			lo = p.place(targets[t-1], i, false)
+		} else if !f.From.Unbounded {
 			lo = p.groupStart(clampGroup(p.group[i], f.From.Offset, len(p.starts)))
 		}
-		if !f.To.Unbounded {
+		if t := f.To.Target; t > 0 {
+			hi = p.place(targets[t-1], i, true)
+		} else if !f.To.Unbounded {
 			hi = p.groupStart(clampGroup(p.group[i], satAdd(f.To.Offset, 1), len(p.starts)))
 		}
 	}
@@ -203,13 +244,17 @@ func (f *WindowFunc) frames(p *windowInput, args []*vector.Vector, keep *vector.
 	passes := func(i int) bool {
 		return keep == nil || !keep.IsNull(p.from+i) && keep.Bool(p.from+i)
 	}
+	args, targets := args[:len(args)-f.targets], args[len(args)-f.targets:]
+	if f.Agg != nil {
+		return f.aggregate(p, args, targets, passes, out)
+	}
 	acc := &windowAcc{f: f, out: out}
 	if len(args) > 0 {
 		acc.v = args[0]
 	}
 	doneLo, doneHi := 0, 0 // acc holds the frame [doneLo, doneHi)
 	for i := range p.to - p.from {
-		lo, hi := p.bounds(&f.Frame, i)
+		lo, hi := p.bounds(&f.Frame, targets, i)
 		switch f.Name {
 		case "first_value", "last_value", "nth_value":
 			if err := f.pick(p, args, lo, hi, i, passes, out); err != nil {
@@ -228,6 +273,54 @@ func (f *WindowFunc) frames(p *windowInput, args []*vector.Vector, keep *vector.
 		}
 		doneLo, doneHi = lo, hi
 		acc.emit(p.from + i)
+	}
+	return nil
+}
+
+// aggregate computes an aggregate of the general kind over frames: rows are added as a frame grows, and it begins anew where
+// a frame lost rows.
+func (f *WindowFunc) aggregate(p *windowInput, args, targets []*vector.Vector, passes func(int) bool, out *vector.Vector) error {
+	acc := f.Agg.New()
+	acc.Grow(1)
+	var rows, groups []uint32
+	var result *vector.Vector // of the frame [doneLo, doneHi); nil: not known
+	picked := make([]*vector.Vector, len(args))
+	for k := range picked {
+		picked[k] = &vector.Vector{}
+	}
+	doneLo, doneHi := 0, 0
+	for i := range p.to - p.from {
+		lo, hi := p.bounds(&f.Frame, targets, i)
+		if lo != doneLo || hi < doneHi {
+			acc, result, doneHi = f.Agg.New(), nil, lo
+			acc.Grow(1)
+		}
+		rows = rows[:0]
+		for r := doneHi; r < hi; r++ {
+			if passes(r) {
+				rows = append(rows, uint32(p.from+r))
+			}
+		}
+		doneLo, doneHi = lo, hi
+		if len(rows) > 0 {
+			for len(groups) < len(rows) {
+				groups = append(groups, 0)
+			}
+			for k, v := range args {
+				picked[k].Gather(v, rows)
+			}
+			if err := acc.Add(len(rows), groups, picked, nil); err != nil {
+				return err
+			}
+			result = nil
+		}
+		if result == nil {
+			var err error
+			if result, err = acc.Result(1); err != nil {
+				return err
+			}
+		}
+		out.Append(p.from+i, result, 0, 1)
 	}
 	return nil
 }

@@ -1,0 +1,30 @@
+-- Correlated subqueries, recursive queries, functions as tables: sql.md 7.
+CREATE TABLE s (k STRING, x BIGINT, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k));
+INSERT INTO s VALUES ('a', 1, 1), ('a', 5, 2), ('b', 3, 3), ('c', NULL, 4);
+CREATE TABLE r (k STRING, y BIGINT, ts TIMESTAMP TIME INDEX, PRIMARY KEY (k));
+INSERT INTO r VALUES ('a', 2, 1), ('b', 9, 2), ('d', 4, 3);
+SELECT k, x, (SELECT y FROM r WHERE r.k = s.k) AS y FROM s ORDER BY k, x;
+SELECT k, x, (SELECT max(x) FROM s AS i WHERE i.k = s.k) - x AS below FROM s ORDER BY k, x;
+SELECT k, EXISTS (SELECT 1 FROM r WHERE r.k = s.k) AS e, x IN (SELECT y - 1 FROM r WHERE r.k = s.k) AS i, x < ALL (SELECT y FROM r WHERE r.k = s.k) AS l FROM s ORDER BY k, x;
+SELECT k, count(*) AS c, (SELECT sum(y) FROM r WHERE r.k = s.k) AS y FROM s GROUP BY k ORDER BY k;
+SELECT k, x FROM s ORDER BY (SELECT y FROM r WHERE r.k = s.k) DESC NULLS LAST, x;
+SELECT k, x, row_number() OVER (ORDER BY ts) AS n, (SELECT count(*) FROM r WHERE r.y > s.x) AS greater FROM s ORDER BY ts;
+SELECT *, (SELECT count(*) FROM r WHERE r.k = s.k) AS c FROM s ORDER BY ts;
+SELECT DISTINCT (SELECT count(*) FROM r WHERE r.k = s.k) AS c FROM s ORDER BY c;
+SELECT k FROM s WHERE x > (SELECT avg(x) FROM s AS i WHERE i.k = s.k) OR x IS NULL ORDER BY k;
+SELECT k FROM r WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.k = r.k);
+SELECT (SELECT x FROM s WHERE s.k = r.k) FROM r;
+SELECT (SELECT x, k FROM s) FROM r;
+SELECT x FROM s WHERE x = (SELECT y FROM r);
+-- Recursive.
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT n, n * n AS q FROM t ORDER BY n;
+WITH RECURSIVE t AS (SELECT 1 AS n UNION SELECT (n % 3) + 1 FROM t) SELECT n FROM t ORDER BY n;
+WITH RECURSIVE e(f, t) AS (VALUES ('a', 'b'), ('b', 'c'), ('c', 'a'), ('c', 'd')), p(x) AS (SELECT 'a' UNION SELECT e.t FROM e JOIN p ON e.f = p.x) SELECT x FROM p ORDER BY x;
+WITH RECURSIVE f(a, b) AS (SELECT 0, 1 UNION ALL SELECT b, a + b FROM f WHERE b < 50) SELECT max(b) AS m, count(*) AS c FROM f;
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t;
+WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n, n FROM t) SELECT 1;
+WITH RECURSIVE t AS (SELECT 7 AS n) SELECT n FROM t;
+WITH t AS (SELECT 1), t AS (SELECT 2) SELECT * FROM t;
+SELECT value FROM generate_series(1, 5, 2);
+SELECT count(*) AS n, min(value) AS lo, max(value) AS hi FROM range(0, 10);
+DROP TABLE s, r;
