@@ -3,10 +3,12 @@ package processor
 import (
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"unicode"
 	"unicode/utf8"
 )
+
+// maxScanSteps bounds the steps of a scanner.
+const maxScanSteps = 256
 
 // newScanner makes the scanner of an expression; nil where it has not the shape for it.
 func newScanner(re *regexp.Regexp) *scanner {
@@ -14,68 +16,157 @@ func newScanner(re *regexp.Regexp) *scanner {
 	if err != nil {
 		return nil
 	}
-	s := &scanner{groups: re.NumSubexp() + 1}
-	b := scanBuilder{s: s}
-	if !b.add(tree) || !b.settle() {
+	b := scanBuilder{s: &scanner{groups: re.NumSubexp() + 1}}
+	steps, ok := b.sequence(tree)
+	if !ok || !b.settle(steps, nil) {
 		return nil
 	}
-	return s
+	b.s.steps = steps
+	return b.s
 }
 
 // scanBuilder turns the tree of an expression into steps.
 type scanBuilder struct {
-	s    *scanner
-	lazy []bool // by step
+	s      *scanner
+	count  int // steps so far
+	inside int // choices that are open
 }
 
-func (b *scanBuilder) step(s scanStep, lazy bool) bool {
-	b.s.steps = append(b.s.steps, s)
-	b.lazy = append(b.lazy, lazy)
-	return len(b.s.steps) <= 256
+// sequence gives the steps of a part of the tree; ok is false where it is no row of steps.
+func (b *scanBuilder) sequence(x *syntax.Regexp) (steps []scanStep, ok bool) {
+	ok = b.add(&steps, x)
+	return steps, ok
 }
 
-// add appends the steps of a part of the tree; false where it is no row of steps.
-func (b *scanBuilder) add(x *syntax.Regexp) bool {
+func (b *scanBuilder) step(steps *[]scanStep, s scanStep) bool {
+	*steps = append(*steps, s)
+	b.count++
+	return b.count <= maxScanSteps
+}
+
+// add appends the steps of a part of the tree.
+func (b *scanBuilder) add(steps *[]scanStep, x *syntax.Regexp) bool {
 	switch x.Op {
 	case syntax.OpEmptyMatch:
 		return true
 	case syntax.OpBeginText:
 		b.s.anchored = true
-		return len(b.s.steps) == 0 || !slices.ContainsFunc(b.s.steps, func(s scanStep) bool { return s.kind != scanMark })
+		return b.inside == 0 && onlyMarks(*steps)
 	case syntax.OpEndText:
-		return b.step(scanStep{kind: scanEnd}, false)
+		return b.step(steps, scanStep{kind: scanEnd})
 	case syntax.OpLiteral:
-		return b.literal(x)
+		return b.literal(steps, x)
 	case syntax.OpConcat:
 		for _, sub := range x.Sub {
-			if !b.add(sub) {
+			if !b.add(steps, sub) {
 				return false
 			}
 		}
 		return true
 	case syntax.OpCapture:
-		return b.step(scanStep{kind: scanMark, mark: 2 * x.Cap}, false) && b.add(x.Sub[0]) &&
-			b.step(scanStep{kind: scanMark, mark: 2*x.Cap + 1}, false)
+		return b.step(steps, scanStep{kind: scanMark, mark: 2 * x.Cap}) && b.add(steps, x.Sub[0]) &&
+			b.step(steps, scanStep{kind: scanMark, mark: 2*x.Cap + 1})
+	case syntax.OpAlternate:
+		return b.choice(steps, x.Sub, false)
 	}
-	return b.run(x)
+	if s, ok := run(x); ok {
+		return b.step(steps, s)
+	}
+	return x.Op == syntax.OpQuest && x.Flags&syntax.NonGreedy == 0 && b.choice(steps, x.Sub, true)
 }
 
-// literal appends a text; one in any case as runs of one character.
-func (b *scanBuilder) literal(x *syntax.Regexp) bool {
-	if x.Flags&syntax.FoldCase == 0 {
-		return b.step(scanStep{kind: scanLiteral, literal: string(x.Rune)}, false)
-	}
-	for _, r := range x.Rune {
-		if !b.step(scanStep{kind: scanRun, set: newRunSet(folded(r)), min: 1, max: 1}, false) {
+func onlyMarks(steps []scanStep) bool {
+	for i := range steps {
+		if steps[i].kind != scanMark {
 			return false
 		}
 	}
 	return true
 }
 
-// run appends a class of characters with its repetition.
-func (b *scanBuilder) run(x *syntax.Regexp) bool {
-	s := scanStep{kind: scanRun, min: 1, max: 1}
+// literal appends a text; one in any case as runs of one character.
+func (b *scanBuilder) literal(steps *[]scanStep, x *syntax.Regexp) bool {
+	if x.Flags&syntax.FoldCase == 0 {
+		return b.step(steps, scanStep{kind: scanLiteral, literal: string(x.Rune)})
+	}
+	for _, r := range x.Rune {
+		if !b.step(steps, scanStep{kind: scanRun, set: newRunSet(folded(r)), min: 1, max: 1}) {
+			return false
+		}
+	}
+	return true
+}
+
+// choice appends alternatives, of which no two can begin with the same character, and none with nothing.
+func (b *scanBuilder) choice(steps *[]scanStep, subs []*syntax.Regexp, optional bool) bool {
+	b.inside++
+	defer func() { b.inside-- }()
+	s := scanStep{kind: scanChoice, optional: optional}
+	for _, sub := range subs {
+		alt, ok := b.sequence(sub)
+		if !ok {
+			return false
+		}
+		first := &runSet{stop: -1}
+		if !first.begin(alt) {
+			return false
+		}
+		for i := range s.alts {
+			if s.alts[i].first.meets(first) {
+				return false
+			}
+		}
+		s.alts = append(s.alts, scanAlternative{alt, first})
+	}
+	return b.step(steps, s)
+}
+
+// begin adds the characters that steps can begin with; false when they can be nothing.
+func (s *runSet) begin(steps []scanStep) bool {
+	for i := range steps {
+		switch st := &steps[i]; st.kind {
+		case scanMark:
+		case scanEnd:
+			return false
+		case scanLiteral:
+			r, _ := utf8.DecodeRuneInString(st.literal)
+			s.add(&runSet{wide: []rune{r, r}})
+			return true
+		case scanChoice:
+			for k := range st.alts {
+				s.add(st.alts[k].first)
+			}
+			if !st.optional {
+				return true
+			}
+		default:
+			s.add(st.set)
+			if st.min > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// add adds the characters of another set; pairs of wide may be of any character here.
+func (s *runSet) add(t *runSet) {
+	for c := range t.ascii {
+		s.ascii[c] = s.ascii[c] || t.ascii[c]
+	}
+	for i := 0; i+1 < len(t.wide); i += 2 {
+		for r := t.wide[i]; r <= t.wide[i+1] && r < utf8.RuneSelf; r++ {
+			s.ascii[r] = true
+		}
+		if hi := t.wide[i+1]; hi >= utf8.RuneSelf {
+			s.wide = append(s.wide, max(t.wide[i], utf8.RuneSelf), hi)
+		}
+	}
+}
+
+// run is a class of characters with its repetition; ok is false for anything else.
+func run(x *syntax.Regexp) (s scanStep, ok bool) {
+	s = scanStep{kind: scanRun, min: 1, max: 1, lazy: x.Flags&syntax.NonGreedy != 0}
 	class := x
 	switch x.Op {
 	case syntax.OpStar:
@@ -103,9 +194,9 @@ func (b *scanBuilder) run(x *syntax.Regexp) bool {
 	case class.Op == syntax.OpLiteral && len(class.Rune) == 1:
 		s.set = newRunSet(folded(class.Rune[0]))
 	default:
-		return false
+		return s, false
 	}
-	return b.step(s, x.Flags&syntax.NonGreedy != 0)
+	return s, true
 }
 
 // folded is a character in all its cases, as pairs.
@@ -119,25 +210,18 @@ func folded(r rune) []rune {
 
 func newRunSet(pairs []rune) *runSet {
 	set := &runSet{stop: -1}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		for r := pairs[i]; r <= pairs[i+1] && r < utf8.RuneSelf; r++ {
-			set.ascii[r] = true
-		}
-		if hi := pairs[i+1]; hi >= utf8.RuneSelf {
-			set.wide = append(set.wide, max(pairs[i], utf8.RuneSelf), hi)
-		}
+	set.add(&runSet{wide: pairs})
+	if len(set.wide) != 2 || set.wide[0] != utf8.RuneSelf || set.wide[1] != unicode.MaxRune {
+		return set
 	}
-	all := len(set.wide) == 2 && set.wide[0] == utf8.RuneSelf && set.wide[1] == unicode.MaxRune
+	out := 0
 	for c, in := range set.ascii {
-		if in {
-			continue
+		if !in {
+			set.stop = c
+			out++
 		}
-		if set.stop >= 0 {
-			all = false
-		}
-		set.stop = c
 	}
-	if !all {
+	if out != 1 {
 		set.stop = -1
 	}
 	return set
@@ -160,57 +244,104 @@ func (s *runSet) meets(t *runSet) bool {
 	return false
 }
 
-// settle decides how each run ends; false where that takes choices.
-func (b *scanBuilder) settle() bool {
-	for i := range b.s.steps {
-		s := &b.s.steps[i]
-		if s.kind != scanRun || s.min == s.max {
-			continue
-		}
-		next, sure := b.follow(i, s.set)
+// settle decides how each run and each choice ends; false where that takes choices. rest is what follows the steps.
+func (b *scanBuilder) settle(steps, rest []scanStep) bool {
+	for i := range steps {
+		s := &steps[i]
+		tail := append(append([]scanStep(nil), steps[i+1:]...), rest...)
 		switch {
-		case sure && (next >= 0 || !b.lazy[i]):
-		case sure: // lazy, and nothing has to follow: as little as possible
-			s.max = s.min
-		case next < 0 || b.s.steps[next].kind != scanLiteral || s.max >= 0:
-			return false
-		default:
-			s.kind, s.literal = scanFarthest, b.s.steps[next].literal
-			if b.lazy[i] {
-				s.kind = scanNearest
+		case s.kind == scanChoice:
+			if !b.settleChoice(s, tail) {
+				return false
 			}
-			b.s.loose = true
+		case s.kind == scanRun && s.min != s.max:
+			if !b.settleRun(s, tail) {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// follow finds the step behind a run. sure tells that no character of the run's set can begin what follows, so that the
-// run has one possible end; next is -1 when nothing follows.
-func (b *scanBuilder) follow(i int, set *runSet) (next int, sure bool) {
-	next = -1
-	for k := i + 1; k < len(b.s.steps); k++ {
-		s := &b.s.steps[k]
-		switch s.kind {
-		case scanMark:
+// settleChoice settles the alternatives. One that may be left out is taken where its first character comes, so nothing
+// that follows may begin with that.
+func (b *scanBuilder) settleChoice(s *scanStep, tail []scanStep) bool {
+	for i := range s.alts {
+		if s.optional {
+			if _, sure := follow(tail, s.alts[i].first); !sure {
+				return false
+			}
+			b.s.loose = b.s.loose || free(tail) // without it the expression may match as well
+		}
+		if !b.settle(s.alts[i].steps, tail) {
+			return false
+		}
+	}
+	return true
+}
+
+// free tells whether steps match anywhere, if only nothing.
+func free(steps []scanStep) bool {
+	for i := range steps {
+		s := &steps[i]
+		if s.kind == scanLiteral || s.kind == scanEnd || s.kind == scanChoice && !s.optional || s.set != nil && s.min > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *scanBuilder) settleRun(s *scanStep, tail []scanStep) bool {
+	next, sure := follow(tail, s.set)
+	switch {
+	case s.lazy && free(tail): // nothing has to follow: as little as possible
+		s.max = s.min
+	case sure:
+	case next == nil || next.kind != scanLiteral || s.max >= 0:
+		return false
+	default:
+		s.kind, s.literal = scanFarthest, next.literal
+		if s.lazy {
+			s.kind = scanNearest
+		}
+		b.s.loose = true
+	}
+	return true
+}
+
+// follow finds the first step of a tail that is more than a mark. sure tells that no character of the set can begin what
+// follows, so that a run of the set has one possible end; next is nil when nothing follows.
+func follow(tail []scanStep, set *runSet) (next *scanStep, sure bool) {
+	for k := range tail {
+		s := &tail[k]
+		if s.kind == scanMark {
 			continue
+		}
+		if next == nil {
+			next = s
+		}
+		switch s.kind {
 		case scanEnd:
-			return k, true
+			return next, true
 		case scanLiteral:
 			r, _ := utf8.DecodeRuneInString(s.literal)
-			if next < 0 {
-				next = k
-			}
 			return next, !set.has(r)
-		}
-		if next < 0 {
-			next = k
-		}
-		if set.meets(s.set) {
-			return next, false
-		}
-		if s.min > 0 {
-			return next, true
+		case scanChoice:
+			for i := range s.alts {
+				if set.meets(s.alts[i].first) {
+					return next, false
+				}
+			}
+			if !s.optional {
+				return next, true
+			}
+		default:
+			if set.meets(s.set) {
+				return next, false
+			}
+			if s.min > 0 {
+				return next, true
+			}
 		}
 	}
 	return next, true

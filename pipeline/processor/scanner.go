@@ -28,6 +28,15 @@ type scanStep struct {
 	set      *runSet // of runs
 	min, max int     // of runs, in characters; max < 0: no bound
 	mark     int     // scanMark: the index in groups
+	lazy     bool    // of runs: as few characters as possible
+	alts     []scanAlternative
+	optional bool // of choices: none of them is fine, too
+}
+
+// scanAlternative is one way of a choice with the characters that it can begin with.
+type scanAlternative struct {
+	steps []scanStep
+	first *runSet
 }
 
 type scanKind uint8
@@ -38,7 +47,8 @@ const (
 	scanNearest          // characters up to the nearest occurrence of a literal
 	scanFarthest
 	scanMark
-	scanEnd // the end of the text
+	scanEnd    // the end of the text
+	scanChoice // one of several ways, told by the next character
 )
 
 // runSet is a set of characters.
@@ -138,8 +148,12 @@ func (s *scanner) at(text string, at int, groups []int) (end int, ok bool) {
 	for i := range groups {
 		groups[i] = -1
 	}
-	for i := range s.steps {
-		st := &s.steps[i]
+	return walkSteps(s.steps, text, at, groups)
+}
+
+func walkSteps(steps []scanStep, text string, at int, groups []int) (end int, ok bool) {
+	for i := range steps {
+		st := &steps[i]
 		switch st.kind {
 		case scanMark:
 			groups[st.mark] = at
@@ -155,6 +169,17 @@ func (s *scanner) at(text string, at int, groups []int) (end int, ok bool) {
 				return 0, false
 			}
 			continue
+		case scanChoice:
+			alt := st.choose(text[at:])
+			switch {
+			case alt != nil:
+				if at, ok = walkSteps(alt, text, at, groups); !ok {
+					return 0, false
+				}
+			case !st.optional:
+				return 0, false
+			}
+			continue
 		}
 		n := st.run(text[at:])
 		if n < 0 {
@@ -163,6 +188,20 @@ func (s *scanner) at(text string, at int, groups []int) (end int, ok bool) {
 		at += n
 	}
 	return at, true
+}
+
+// choose is the alternative that the next character tells; nil for none.
+func (st *scanStep) choose(text string) []scanStep {
+	if text == "" {
+		return nil
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	for i := range st.alts {
+		if st.alts[i].first.has(r) {
+			return st.alts[i].steps
+		}
+	}
+	return nil
 }
 
 // run is the length of the run at the begin of text; -1 when it is too short or the literal behind it does not come.

@@ -12,6 +12,7 @@ import (
 var scanPatterns = []string{
 	`(\d+)`, `^(\S+) (\S+)`, `^(\S+) \[([^\]]+)\] "([^"]*)" (\d+)$`, `a(.*)b`, `a(.*?)b`, `a(.+?)bc`, `(\w+)=(\w+)`, `(?i)ab(c+)`, `^(.*)$`,
 	`x?(y+)`, `(\d{1,3})\.(\d{1,3})`, `(a{2})b`, `(.*): (.*)`, `^\s*(\w+)\s*$`, `(\S+):(\d+)`, `([a-c]+?)d`, `(é+)`, `"(.*)" (.*)`, `(a*)`, `(.*?)$`, `\[(.*)\]`,
+	`(\d+|-) (\d+|-)`, `^(\w+)(?:\[(\d+)\])?: (.*)$`, `(a|b|c\d)x`, `a(?:,(b|c+))?$`, `x(1|2)?y`, `(?:a|b(c)?)d`, `(1+(?::2)?)`, `a(?:b)?(c*)`, `(?i:ab|cd)+?e`,
 	`(?s)a(.*)c`, `^`, `$`, `(a*)b`, `a{2,}(b)`, `([^,]*),([^,]*)`, `(.+)\b`,
 }
 
@@ -22,7 +23,7 @@ func TestScanner(t *testing.T) {
 		re := regexp.MustCompile(pattern)
 		s := newScanner(re)
 		if s == nil {
-			if pattern != `(.+)\b` {
+			if pattern != `(.+)\b` && pattern != `(?i:ab|cd)+?e` {
 				t.Errorf("%s has no scanner", pattern)
 			}
 			continue
@@ -65,7 +66,7 @@ func randomText(rng *rand.Rand) string {
 }
 
 func TestScannerShapes(t *testing.T) {
-	for _, pattern := range []string{`a|bc`, `(a|bc)d`, `(ab)+`, `\w+\d`, `(?m)^a`, `\bx`, `a(b?c)?`, `(.{1,5})a`} {
+	for _, pattern := range []string{`(\w+|a-)b`, `a?|b`, `(ab|a)d`, `(ab)+`, `\w+\d`, `(?m)^a`, `\bx`, `(?:a)?ab`, `(?:a$|^b)c`, `(.{1,5})a`} {
 		if newScanner(regexp.MustCompile(pattern)) != nil {
 			t.Errorf("%s has a scanner", pattern)
 		}
@@ -101,4 +102,60 @@ func FuzzScanner(f *testing.F) {
 			t.Fatalf("%s on %q: got %v, want %v", pattern, text, got, want)
 		}
 	})
+}
+
+// randomPattern makes a pattern of the parts that scanners know, and some that they do not.
+func randomPattern(rng *rand.Rand, depth int) string {
+	var b strings.Builder
+	classes := []string{`\w`, `\d`, `[^ ]`, `[^"\]]`, `.`, `[ab]`, `[a-c,]`, `é`, `:`, ` `, `(?s:.)`}
+	for range rng.IntN(4) + 1 {
+		switch k := rng.IntN(10); {
+		case k < 3:
+			b.WriteString([]string{"a", "b", " ", ": ", ",", "ab", "é", `\[`, `"`}[rng.IntN(9)])
+		case k < 7 || depth == 0:
+			b.WriteString(classes[rng.IntN(len(classes))] + []string{"", "+", "*", "?", "+?", "*?", "{2}", "{1,2}", "??"}[rng.IntN(9)])
+		case k == 7:
+			b.WriteString("(" + randomPattern(rng, depth-1) + ")")
+		case k == 8:
+			b.WriteString("(?:" + randomPattern(rng, depth-1) + ")?")
+		default:
+			b.WriteString("(" + randomPattern(rng, depth-1) + "|" + randomPattern(rng, depth-1) + ")")
+		}
+	}
+	return b.String()
+}
+
+// TestScannerRandomly compares scanners of random patterns with the general engine.
+func TestScannerRandomly(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	scanners, matches := 0, 0
+	for range 20_000 {
+		pattern := randomPattern(rng, 2)
+		if rng.IntN(2) == 0 {
+			pattern = "^" + pattern
+		}
+		if rng.IntN(3) == 0 {
+			pattern += "$"
+		}
+		re := regexp.MustCompile(pattern)
+		s := newScanner(re)
+		if s == nil {
+			continue
+		}
+		scanners++
+		for range 20 {
+			text := randomText(rng)
+			got, how := scan(s, text)
+			want := re.FindStringSubmatchIndex(text)
+			if how != scanUnknown && !slices.Equal(got, want) {
+				t.Fatalf("%s on %q: got %v, want %v", pattern, text, got, want)
+			}
+			if how == scanFound {
+				matches++
+			}
+		}
+	}
+	if scanners < 2000 || matches < 10_000 {
+		t.Errorf("only %d scanners and %d matches", scanners, matches)
+	}
 }
