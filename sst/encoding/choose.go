@@ -18,6 +18,7 @@ type Encoder struct {
 	rows                                  []uint32
 	templates                             *templater
 	nested                                bool // encodes the streams of templates
+	textual                               bool // the strings at hand are text
 }
 
 // NewEncoder is an encoder without memory yet.
@@ -81,6 +82,7 @@ func (e *Encoder) appendValues(dst []byte, v *vector.Vector, n int, shared *Dict
 	case vector.Float64:
 		return e.appendFloats(dst, v.Floats[:n], v.Type.ID == vector.TypeFloat32)
 	}
+	e.textual = v.Type.ID == vector.TypeString || v.Type.ID == vector.TypeJSON || v.Type.ID == vector.TypeList
 	return e.appendStrings(dst, v.Views[:n], v.Heap, shared)
 }
 

@@ -65,6 +65,8 @@ const (
 	maxSlots = 64
 	// maxTemplates is where text is no log text.
 	maxTemplates = 4096
+	// maxTemplateText bounds the templates of a block together: beyond it rows have hardly anything in common.
+	maxTemplateText = 1 << 20
 	// ownRows is the number of rows from which a template's slots may have streams of their own.
 	ownRows = 96
 	// rareRows is the number of rows below which a template is not worth its bytes.

@@ -260,3 +260,33 @@ func BenchmarkTemplates(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkTextWithoutTemplates: what looking in vain costs: stack traces, each of its own, and words drawn at random.
+func BenchmarkTextWithoutTemplates(b *testing.B) {
+	r := rand.New(rand.NewPCG(4, 9))
+	word := func() string { return fmt.Sprintf("%c%c%c%c", 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26)) }
+	for _, c := range []struct {
+		name        string
+		rows, words int
+	}{{"traces", 500, 4000}, {"prose", 8192, 12}} {
+		b.Run(c.name, func(b *testing.B) {
+			rows := make([]string, c.rows)
+			for i := range rows {
+				var s strings.Builder
+				for range c.words {
+					s.WriteString(word())
+					s.WriteByte(' ')
+				}
+				rows[i] = s.String()
+			}
+			v := lines(rows...)
+			tm := newTemplater()
+			b.SetBytes(int64(len(v.Heap)))
+			for b.Loop() {
+				if _, ok := tm.append(nil, v.Views, v.Heap); ok {
+					b.Fatal("templates in noise")
+				}
+			}
+		})
+	}
+}

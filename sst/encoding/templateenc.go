@@ -61,7 +61,7 @@ func (e *Encoder) appendText(dst []byte, views []vector.View, heap []byte, l *le
 	for _, w := range views {
 		size += int(w.Len)
 	}
-	if e.nested || l == nil || len(views) < minTemplateRows || size < minTemplateBytes*len(views) {
+	if e.nested || !e.textual || l == nil || len(views) < minTemplateRows || size < minTemplateBytes*len(views) {
 		return e.appendPlain(append(dst, byte(Plain)), views, heap)
 	}
 	if l.wait > 0 {
@@ -167,7 +167,7 @@ func (t *templater) parseAll(views []vector.View, heap []byte) bool {
 		}
 		if int(code) == len(t.counts) {
 			t.counts = append(t.counts, 0)
-			if code == maxTemplates || i >= probeTemplates && int(code) > i*3/4 {
+			if code == maxTemplates || len(t.dict.Heap) > maxTemplateText || i >= probeTemplates && int(code) > i*3/4 {
 				return false
 			}
 		}
