@@ -53,6 +53,7 @@ var textConditions = []struct {
 	{filter.ILike, "%PASSWORD%"}, {filter.ILike, "get%"}, {filter.NotILike, "%RESET%"}, {filter.ILike, "%NAÏVE%"}, {filter.ILike, "%a7%"}, {filter.ContainsFold, "t q"},
 	{filter.Regex, `^GET /api/v[12]/orders/[0-9a-f]*77/`}, {filter.Regex, `\bu[0-9]+\b`}, {filter.Regex, `(cart|order) waits`}, {filter.Regex, `(?i)FAILED`},
 	{filter.Regex, "reset"}, {filter.NotRegex, "[0-9]"}, {filter.Regex, "^$"},
+	{filter.NotTerm, "password"}, {filter.NotTerm, "user"}, {filter.NotContains, "17"}, {filter.NotPrefix, "GET"}, {filter.NotPrefix, ""},
 }
 
 // TestTextConditions compares scans of a part of log text with the conditions evaluated row by row.

@@ -33,6 +33,9 @@ const (
 	NotLike
 	ILike
 	NotILike
+	NotTerm
+	NotContains
+	NotPrefix
 	AnyOf // at least one of the conjunctions of Any passes; no column, no Args
 )
 

@@ -87,6 +87,12 @@ func compile(from *Cond) (*condition, error) {
 		c.op, c.negate = Like, true
 	case NotILike:
 		c.op, c.negate = ILike, true
+	case NotTerm:
+		c.op, c.negate = Term, true
+	case NotContains:
+		c.op, c.negate = Contains, true
+	case NotPrefix:
+		c.op, c.negate = Prefix, true
 	case Equal, Less, LessEqual, In, Prefix, Contains, ContainsFold, Term, Regex, Like, ILike:
 	default:
 		return nil, fmt.Errorf("unknown condition %d on column %d", c.Op, c.Column)

@@ -189,6 +189,7 @@ var opTexts = map[filter.Op]string{
 	filter.In: "IN", filter.NotIn: "NOT IN", filter.IsNull: "IS NULL", filter.IsNotNull: "IS NOT NULL", filter.Prefix: "starts with",
 	filter.Contains: "contains", filter.ContainsFold: "contains", filter.Term: "@@", filter.Regex: "~", filter.NotRegex: "!~",
 	filter.Like: "LIKE", filter.NotLike: "NOT LIKE", filter.ILike: "ILIKE", filter.NotILike: "NOT ILIKE",
+	filter.NotTerm: "NOT @@", filter.NotContains: "does not contain", filter.NotPrefix: "does not start with",
 }
 
 func filterText(f filter.And, t *schema.Table) string {

@@ -180,6 +180,11 @@ var filterOps = map[string]filter.Op{
 var textOnly = map[filter.Op]bool{filter.Like: true, filter.NotLike: true, filter.ILike: true, filter.NotILike: true, filter.Regex: true,
 	filter.NotRegex: true, filter.Term: true, filter.Prefix: true, filter.Contains: true}
 
+// negations are the operators that hold where another does not, of those that SQL negates from without; neither holds for
+// NULL.
+var negations = map[filter.Op]filter.Op{filter.Term: filter.NotTerm, filter.Contains: filter.NotContains, filter.Prefix: filter.NotPrefix,
+	filter.Like: filter.NotLike, filter.ILike: filter.NotILike, filter.Regex: filter.NotRegex}
+
 // pushCond moves one condition into the scan; false when the scan cannot decide it exactly.
 func (o *optimizer) pushCond(s *Scan, c expr.Expr) bool {
 	in, isIn := c.(*expr.In)
@@ -229,6 +234,10 @@ func (s *Scan) condOf(c expr.Expr) (filter.Cond, bool) {
 			return filter.Cond{Column: s.columnID(col), Op: filter.IsNotNull}, true
 		case ok && op == "not" && col.T == vector.BoolType:
 			return s.boolean(col, false), true
+		case op == "not":
+			f, ok := s.comparisonOf(args[0])
+			f.Op = negations[f.Op]
+			return f, ok && f.Op != 0
 		}
 		return filter.Cond{}, false
 	}
