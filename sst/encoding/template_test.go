@@ -264,7 +264,9 @@ func BenchmarkTemplates(b *testing.B) {
 // BenchmarkTextWithoutTemplates: what looking in vain costs: stack traces, each of its own, and words drawn at random.
 func BenchmarkTextWithoutTemplates(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 9))
-	word := func() string { return fmt.Sprintf("%c%c%c%c", 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26)) }
+	word := func() string {
+		return fmt.Sprintf("%c%c%c%c", 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26))
+	}
 	for _, c := range []struct {
 		name        string
 		rows, words int
