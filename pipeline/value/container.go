@@ -267,8 +267,8 @@ func (o *Object) Remove(i int) Value {
 // Clear takes all fields out of an object that has one name only.
 func (o *Object) Clear() { o.members, o.extent = o.members[:0], extent{} }
 
-// own gives the object itself, or a copy of one level when it has a second name.
-func (o *Object) own(a *Arena) *Object {
+// Own gives the object itself, to be changed, or a copy of one level when it has a second name.
+func (o *Object) Own(a *Arena) *Object {
 	if !o.shared {
 		return o
 	}
@@ -324,7 +324,8 @@ func (l *Array) Remove(i int) Value {
 // Clear takes all items out of an array that has one name only.
 func (l *Array) Clear() { l.items, l.extent = l.items[:0], extent{} }
 
-func (l *Array) own(a *Arena) *Array {
+// Own gives the array itself, to be changed, or a copy of one level when it has a second name.
+func (l *Array) Own(a *Arena) *Array {
 	if !l.shared {
 		return l
 	}
@@ -345,7 +346,7 @@ func (l *Array) Copy(a *Arena) *Array {
 // Merge gives the fields of into with those of from put in their place. It changes into itself unless that has a second
 // name; from stays as it is.
 func Merge(a *Arena, into, from *Object) *Object {
-	into = into.own(a)
+	into = into.Own(a)
 	old, added := len(into.members), 0
 	for i, j := 0, 0; j < len(from.members); {
 		switch {

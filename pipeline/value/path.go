@@ -88,40 +88,43 @@ func (v Value) Item(index int) (at Value, ok bool) {
 }
 
 // Set writes the value at a path below root, which has one name only: missing containers are made, values of another kind
-// on the way are replaced by them, arrays are padded with null. It fails when the value becomes too large or, with root
-// changed as far as the path went, when an index is beyond MaxIndex.
+// on the way are replaced by them, arrays are padded with null. It fails, and changes nothing, when the value would become
+// too large or an index is beyond MaxIndex.
 func Set(a *Arena, root *Value, p Path, v Value) error {
 	nodes, depth := v.extent()
 	if len(p)+int(depth) > MaxNesting || int(nodes)+root.nodeCount() > MaxNodes {
 		return ErrTooLarge
 	}
-	_, err := set(a, root, p, v, depth)
-	return err
+	for i := range p {
+		if p[i].IsIndex && (p[i].Index > MaxIndex || p[i].Index < -MaxIndex-1) {
+			return fmt.Errorf("array index %d is out of range: at most %d", p[i].Index, MaxIndex)
+		}
+	}
+	set(a, root, p, v, depth)
+	return nil
 }
 
 // ErrTooLarge is what happens to a value of more than MaxNodes or MaxNesting.
 var ErrTooLarge = fmt.Errorf("a value would hold more than %d values or nest deeper than %d levels", MaxNodes, MaxNesting)
 
 // set is Set; more is by how many values the one at a place has grown.
-func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int, err error) {
+func set(a *Arena, at *Value, p Path, v Value, depth uint16) (more int) {
 	before := at.nodeCount()
 	if len(p) == 0 {
 		*at = v
-		return v.nodeCount() - before, nil
+		return v.nodeCount() - before
 	}
 	var inner *Value
 	if p[0].IsIndex {
-		if inner, err = itemSlot(a, at, p[0].Index); err != nil {
-			return 0, err
-		}
+		inner = itemSlot(a, at, p[0].Index)
 	} else {
 		inner, _ = FieldSlot(a, at, p[0].Key, -1)
 	}
-	more, err = set(a, inner, p[1:], v, depth)
+	more = set(a, inner, p[1:], v, depth)
 	e := at.holder()
 	e.add(more)
 	e.depth = max(e.depth, uint16(len(p)-1)+depth)
-	return at.nodeCount() - before, err
+	return at.nodeCount() - before
 }
 
 // SetField is Set for a scalar in a field of v itself. The key may stand at position guess, as it did in the last event;
@@ -175,11 +178,8 @@ func Recount(v Value) {
 	}
 }
 
-// itemSlot is FieldSlot for an item of an array.
-func itemSlot(a *Arena, v *Value, index int) (place *Value, err error) {
-	if index > MaxIndex || index < -MaxIndex-1 {
-		return nil, fmt.Errorf("array index %d is out of range: at most %d", index, MaxIndex)
-	}
+// itemSlot is FieldSlot for an item of an array, at an index within MaxIndex.
+func itemSlot(a *Arena, v *Value, index int) (place *Value) {
 	var l *Array
 	if v.kind != ArrayKind {
 		l = a.Array(max(index+1, -index, spareFields))
@@ -197,7 +197,7 @@ func itemSlot(a *Arena, v *Value, index int) (place *Value, err error) {
 	for len(l.items) <= index {
 		l.Push(a, Value{})
 	}
-	return &l.items[index], nil
+	return &l.items[index]
 }
 
 // padFront puts n nulls before the items.

@@ -25,7 +25,11 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 	if n.merge {
 		return c.mergeInto(n, used)
 	}
+	moved := c.moving
+	c.moving = movable(n)
 	x, ok := c.expr(n.expr)
+	taken := c.moving != nil
+	c.moving = moved
 	if !ok {
 		c.markBroken(n.ok)
 		return operand{}, false
@@ -49,6 +53,9 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 	}
 	c.retype(n.ok, x.typ, x.constant, x.isConst)
 	y := operand{node: n, typ: x.typ.settled()}
+	if taken {
+		x.run = putBack(to.root(), x.run)
+	}
 	y.run = c.store(to, x.run, used)
 	return y, true
 }

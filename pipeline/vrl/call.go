@@ -273,6 +273,7 @@ type runArg struct {
 // runner makes the op of the call: arguments in the order of the source, defaults, kinds, then the function.
 func (b *boundCall) runner(run Run) op {
 	params := b.function.Params
+	light := b.function.Light
 	site := &callSite{fmt.Sprintf("function call error for %q at (%d:%d): ", b.node.name, b.node.start, b.node.end)}
 	args := make([]runArg, 0, len(b.given))
 	for i := range b.given {
@@ -281,7 +282,7 @@ func (b *boundCall) runner(run Run) op {
 		args = append(args, runArg{a.run, a.param, kinds, value.String(kinds.String())})
 	}
 	if len(args) == 1 && len(params) == 1 {
-		return unaryCall(b.base, args[0], run, site)
+		return unaryCall(b.base, args[0], run, site, light)
 	}
 	// What is not given is filled in for each call: the place is shared with other calls.
 	defaults := make([]value.Value, len(params))
@@ -307,7 +308,7 @@ func (b *boundCall) runner(run Run) op {
 			if !a.kinds.Has(v) {
 				return value.Null, site.add(f.wrongKind(a.expected, v))
 			}
-			if n := v.Bulk(); n > 0 {
+			if n := v.Bulk(); n > 0 && !light {
 				if fl := f.Spend(n); fl != nil {
 					return value.Null, site.add(fl)
 				}
@@ -325,7 +326,7 @@ func (b *boundCall) runner(run Run) op {
 }
 
 // unaryCall is a runner for functions of one argument.
-func unaryCall(base int, arg runArg, run Run, site *callSite) op {
+func unaryCall(base int, arg runArg, run Run, site *callSite, light bool) op {
 	compute, kinds, expected := arg.run, arg.kinds, arg.expected
 	return func(f *Frame) (value.Value, *Failure) {
 		v, fl := compute(f)
@@ -335,7 +336,7 @@ func unaryCall(base int, arg runArg, run Run, site *callSite) op {
 		if !kinds.Has(v) {
 			return value.Null, site.add(f.wrongKind(expected, v))
 		}
-		if n := v.Bulk(); n > 0 {
+		if n := v.Bulk(); n > 0 && !light {
 			if fl = f.Spend(n); fl != nil {
 				return value.Null, site.add(fl)
 			}
@@ -421,7 +422,7 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		closure.slots = append(closure.slots, v.place.index)
 	}
 	before := len(c.pending)
-	body, ok := c.expr(n.body)
+	body, ok := c.block(n.body, want.Result != 0 || want.ReturnsFor != nil)
 	c.vars = c.vars[:declared]
 	if !ok {
 		return nil, operand{}, false

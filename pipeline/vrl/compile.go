@@ -66,6 +66,9 @@ type compiler struct {
 	stack, stackMax       int
 	regexSize             int  // of the expressions so far
 	plain                 bool // see compile
+
+	// moving is the argument that the assignment being compiled takes away, see movable.
+	moving node
 }
 
 // state is what is known of the event, the metadata and the variables at a point of the program.
@@ -182,8 +185,16 @@ func (c *compiler) orderDiagnostics() {
 
 // statement compiles an expression of a program or block; used says whether anybody takes its value.
 func (c *compiler) statement(n node, used bool) (operand, bool) {
-	if a, ok := n.(*assignNode); ok && !used {
-		return c.assign(a, false)
+	if used {
+		return c.expr(n)
+	}
+	switch n := n.(type) {
+	case *assignNode:
+		return c.assign(n, false)
+	case *blockNode:
+		return c.block(n, false)
+	case *ifNode:
+		return c.ifExpr(n, false)
 	}
 	return c.expr(n)
 }
@@ -213,13 +224,13 @@ func (c *compiler) compile(n node) (operand, bool) {
 	case *objectNode:
 		return c.object(n)
 	case *blockNode:
-		return c.block(n)
+		return c.block(n, true)
 	case *groupNode:
 		x, ok := c.expr(n.inner)
 		x.node = n
 		return x, ok
 	case *ifNode:
-		return c.ifExpr(n)
+		return c.ifExpr(n, true)
 	case *abortNode:
 		return c.abort(n)
 	case *returnNode:
@@ -395,15 +406,15 @@ func (c *compiler) object(n *objectNode) (operand, bool) {
 	return x, true
 }
 
-// block compiles { ... }: what is declared inside is gone after it.
-func (c *compiler) block(n *blockNode) (operand, bool) {
+// block compiles { ... }: what is declared inside is gone after it. used says whether anybody takes its value.
+func (c *compiler) block(n *blockNode, used bool) (operand, bool) {
 	declared := len(c.vars)
 	x := operand{node: n}
 	statements := make([]operand, 0, len(n.body))
 	ended := false
 	for i, s := range n.body {
 		before := len(c.pending)
-		m, ok := c.statement(s, i == len(n.body)-1)
+		m, ok := c.statement(s, used && i == len(n.body)-1)
 		if !ok {
 			c.vars = c.vars[:declared]
 			return operand{}, false
@@ -449,13 +460,13 @@ func sequence(list []operand) op {
 	}
 }
 
-func (c *compiler) ifExpr(n *ifNode) (operand, bool) {
+func (c *compiler) ifExpr(n *ifNode, used bool) (operand, bool) {
 	predicate, ok := c.predicate(n)
 	if !ok {
 		return operand{}, false
 	}
 	before := c.save()
-	then, ok := c.block(n.then)
+	then, ok := c.block(n.then, used)
 	if !ok {
 		return operand{}, false
 	}
@@ -463,7 +474,7 @@ func (c *compiler) ifExpr(n *ifNode) (operand, bool) {
 	c.state = before
 	otherwise := constOperand(n, value.Null)
 	if n.orElse != nil {
-		if otherwise, ok = c.block(n.orElse); !ok {
+		if otherwise, ok = c.block(n.orElse, used); !ok {
 			return operand{}, false
 		}
 	}

@@ -6,13 +6,13 @@ import (
 
 // arrayFunctions work on arrays.
 var arrayFunctions = []Function{
-	{Name: "push", Params: []Param{arg("value", Array), arg("item", AnyValue)}, ReturnsFor: func(c *Call) Type {
+	{Name: "push", Light: true, Params: []Param{arg("value", Array), arg("item", AnyValue)}, ReturnsFor: func(c *Call) Type {
 		return c.Type("value").Pushed(c.Type("item"))
 	}, Run: push},
-	{Name: "append", Params: []Param{arg("value", Array), arg("items", Array)}, ReturnsFor: func(c *Call) Type {
+	{Name: "append", Light: true, Params: []Param{arg("value", Array), arg("items", Array)}, ReturnsFor: func(c *Call) Type {
 		return c.Type("value").Appended(c.Type("items"))
 	}, Run: appendItems},
-	{Name: "pop", Params: []Param{arg("value", Array)}, ReturnsFor: sameItems, Run: pop},
+	{Name: "pop", Light: true, Params: []Param{arg("value", Array)}, ReturnsFor: sameItems, Run: pop},
 	{Name: "includes", Params: []Param{arg("value", Array), arg("item", AnyValue)}, Returns: Of(Boolean), Run: includes},
 	{Name: "unique", Params: []Param{arg("value", Array)}, ReturnsFor: sameItems, Run: unique},
 	{Name: "tally", Params: []Param{arg("value", Array)}, Fails: Always, Returns: ObjectOfAny(Of(Integer)), Run: tally},
@@ -24,26 +24,35 @@ var arrayFunctions = []Function{
 // sameItems is the type of an array with some of the argument's items.
 func sameItems(c *Call) Type { return ArrayOf(c.Type("value").only(Array).Members()) }
 
+// owned gives an array to be changed: itself when nobody else has it, as in x = push(x, 1), or a copy, which spends steps.
+func (f *Frame) owned(list *value.Array) *value.Array {
+	own := list.Own(f.Arena)
+	if own != list {
+		f.steps -= list.Len()
+	}
+	return own
+}
+
 func push(f *Frame, args []value.Value) (value.Value, *Failure) {
-	list := args[0].Array().Copy(f.Arena)
+	list := f.owned(args[0].Array())
 	list.Push(f.Arena, args[1].Share())
-	return list.Of(), f.Spend(list.Len())
+	return list.Of(), f.Spend(1)
 }
 
 func appendItems(f *Frame, args []value.Value) (value.Value, *Failure) {
-	list, more := args[0].Array().Copy(f.Arena), args[1].Array()
+	list, more := f.owned(args[0].Array()), args[1].Array()
 	for i := range more.Len() {
 		list.Push(f.Arena, more.At(i).Share())
 	}
-	return list.Of(), f.Spend(list.Len())
+	return list.Of(), f.Spend(more.Len())
 }
 
 func pop(f *Frame, args []value.Value) (value.Value, *Failure) {
-	list := args[0].Array().Copy(f.Arena)
+	list := f.owned(args[0].Array())
 	if list.Len() > 0 {
 		list.Remove(list.Len() - 1)
 	}
-	return list.Of(), f.Spend(list.Len())
+	return list.Of(), f.Spend(1)
 }
 
 func includes(_ *Frame, args []value.Value) (value.Value, *Failure) {

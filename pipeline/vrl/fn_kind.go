@@ -14,7 +14,7 @@ var kindFunctions = append(assertions("string", String, "int", Integer, "float",
 		{Name: "is_nullish", Params: []Param{arg("value", AnyValue)}, Returns: Of(Boolean), Run: func(_ *Frame, args []value.Value) (value.Value, *Failure) {
 			return value.Bool(nullish(args[0])), nil
 		}},
-		{Name: "is_empty", Params: []Param{arg("value", String|Array|Object)}, Returns: Of(Boolean), Run: func(_ *Frame, args []value.Value) (value.Value, *Failure) {
+		{Name: "is_empty", Light: true, Params: []Param{arg("value", String|Array|Object)}, Returns: Of(Boolean), Run: func(_ *Frame, args []value.Value) (value.Value, *Failure) {
 			return value.Bool(length(args[0]) == 0), nil
 		}},
 		{Name: "is_json", Params: []Param{arg("value", String), word("variant", "", "object", "array", "string", "number", "bool", "null").optional()},
@@ -28,7 +28,7 @@ func assertions(namesAndKinds ...any) []Function {
 		kind := namesAndKinds[i+1].(Kinds)
 		expected := value.String(kind.String())
 		table = append(table, Function{
-			Name: namesAndKinds[i].(string), Params: []Param{arg("value", AnyValue)}, Fails: Unless(kind),
+			Name: namesAndKinds[i].(string), Light: true, Params: []Param{arg("value", AnyValue)}, Fails: Unless(kind),
 			ReturnsFor: func(c *Call) Type {
 				if t := c.Type("value"); t.May(kind) {
 					return t.only(kind)
@@ -52,7 +52,7 @@ func kindTests(namesAndKinds ...any) []Function {
 	for i := 0; i < len(namesAndKinds); i += 2 {
 		kind := namesAndKinds[i+1].(Kinds)
 		table = append(table, Function{
-			Name: namesAndKinds[i].(string), Params: []Param{arg("value", AnyValue)}, Returns: Of(Boolean),
+			Name: namesAndKinds[i].(string), Light: true, Params: []Param{arg("value", AnyValue)}, Returns: Of(Boolean),
 			Run: func(_ *Frame, args []value.Value) (value.Value, *Failure) { return value.Bool(kind.Has(args[0])), nil },
 		})
 	}

@@ -9,7 +9,7 @@ import (
 
 // objectFunctions work on objects and paths.
 var objectFunctions = []Function{
-	{Name: "get", Params: []Param{arg("value", Object|Array), arg("path", Array)}, Fails: Always, Returns: Of(AnyValue), Run: get},
+	{Name: "get", Light: true, Params: []Param{arg("value", Object|Array), arg("path", Array)}, Fails: Always, Returns: Of(AnyValue), Run: get},
 	{Name: "set", Params: []Param{arg("value", Object|Array), arg("path", Array), arg("data", AnyValue)}, Fails: Always, ReturnsFor: sameContainer, Run: set},
 	{Name: "remove", Params: []Param{arg("value", Object|Array), arg("path", Array), flag("compact", false)}, Fails: Always, ReturnsFor: sameContainer, Run: remove},
 	{Name: "merge", Params: []Param{arg("to", Object), arg("from", Object), flag("deep", false)}, ReturnsFor: mergedType, Run: merge},
@@ -85,7 +85,7 @@ func set(f *Frame, args []value.Value) (value.Value, *Failure) {
 	if fl != nil {
 		return value.Null, fl
 	}
-	root := args[0].Share()
+	root := args[0]
 	if err := value.Set(f.Arena, &root, path, args[2].Share()); err != nil {
 		return f.FailErr(err)
 	}
@@ -97,13 +97,16 @@ func remove(f *Frame, args []value.Value) (value.Value, *Failure) {
 	if fl != nil {
 		return value.Null, fl
 	}
-	root := args[0].Share()
+	root := args[0]
 	value.Delete(f.Arena, &root, path, args[2].True())
 	return root, nil
 }
 
 func merge(f *Frame, args []value.Value) (value.Value, *Failure) {
-	return mergeObjects(f.Arena, args[0].Object(), args[1].Object(), args[2].True()).Of(), nil
+	if !args[2].True() {
+		return value.Merge(f.Arena, args[0].Object(), args[1].Object()).Of(), nil
+	}
+	return mergeObjects(f.Arena, args[0].Object(), args[1].Object(), true).Of(), nil
 }
 
 // mergeObjects makes the union of two objects. Of fields in both the right one stays; with deep, two objects are merged.

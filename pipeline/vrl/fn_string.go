@@ -41,7 +41,7 @@ var stringFunctions = []Function{
 	{Name: "strlen", Params: stringParam, Returns: Of(Integer), Run: func(_ *Frame, args []value.Value) (value.Value, *Failure) {
 		return value.Int(int64(utf8.RuneCountInString(args[0].Str()))), nil
 	}},
-	{Name: "length", Params: []Param{arg("value", String|Array|Object)}, Returns: Of(Integer), Run: func(_ *Frame, args []value.Value) (value.Value, *Failure) {
+	{Name: "length", Light: true, Params: []Param{arg("value", String|Array|Object)}, Returns: Of(Integer), Run: func(_ *Frame, args []value.Value) (value.Value, *Failure) {
 		return value.Int(int64(length(args[0]))), nil
 	}},
 	{Name: "chunks", Params: []Param{arg("value", String), arg("chunk_size", Integer)}, Fails: UnlessConst("chunk_size", positive),

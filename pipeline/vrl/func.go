@@ -83,6 +83,9 @@ type Function struct {
 	Returns    Type
 	ReturnsFor func(c *Call) Type
 
+	// Light functions do not go through their arguments: long ones cost a run no steps.
+	Light bool
+
 	// Exactly one of the following three runs the function. Compile makes the Run of one call.
 	Run        Run
 	Compile    func(c *Call) (Run, error)

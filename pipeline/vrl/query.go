@@ -30,7 +30,11 @@ func (c *compiler) variable(n *variableNode, path value.Path, at span) (operand,
 		x.constant, _ = value.Get(v.constant, path)
 		x.isConst = true
 	}
-	if len(path) == 0 {
+	switch {
+	case len(path) == 0 && c.moving == node(n):
+		x.run = func(f *Frame) (value.Value, *Failure) { return take(&f.slots[slot]), nil }
+		return x, true
+	case len(path) == 0:
 		x.run = func(f *Frame) (value.Value, *Failure) { return f.slots[slot].Share(), nil }
 		return x, true
 	}
@@ -48,6 +52,9 @@ func (c *compiler) pathExpr(n *pathNode) (operand, bool) {
 	case nil:
 		if n.meta {
 			return operand{node: n, typ: c.meta.At(n.path), run: readMeta(n.path)}, true
+		}
+		if c.moving == node(n) {
+			return operand{node: n, typ: c.event, run: func(f *Frame) (value.Value, *Failure) { return take(&f.event), nil }}, true
 		}
 		return operand{node: n, typ: c.event.At(n.path), run: c.readEvent(n.path)}, true
 	case *variableNode:
@@ -71,6 +78,13 @@ func (c *compiler) pathExpr(n *pathNode) (operand, bool) {
 		return v, nil
 	}
 	return y, true
+}
+
+// take moves a value out of its place, so that it gets no second name.
+func take(from *value.Value) value.Value {
+	v := *from
+	*from = value.Null
+	return v
 }
 
 func readMeta(path value.Path) op {
