@@ -15,12 +15,15 @@ import (
 )
 
 // crashSeeds is how many random runs TestCrash makes; VARVE_CRASH_SEEDS asks for more, as before a release.
-const crashSeeds = 100
+const crashSeeds = 500
 
 // TestCrash cuts the power at a random operation of the file system, several times in a row, recovery included. What was
 // acknowledged is there exactly once; the operation that the crash met is there wholly or not at all.
 func TestCrash(t *testing.T) {
 	seeds := uint64(crashSeeds)
+	if testing.Short() { // as under the race detector
+		seeds = crashSeeds / 10
+	}
 	if s := os.Getenv("VARVE_CRASH_SEEDS"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 32)
 		if err != nil {
