@@ -90,3 +90,26 @@ func TestScripts(t *testing.T) {
 		t.Errorf("an element left out: %q, %+v, %v", skipped, out, err)
 	}
 }
+
+// TestConsumed has the rule of version 2: a transform takes its input away.
+func TestConsumed(t *testing.T) {
+	const document = `
+version: 2
+table_suffix: _${a}
+transform:
+  - {field: ts, type: "epoch, ms", index: timestamp}
+  - {fields: ["a, x"], type: string}
+  - {fields: ["a, y", service_ttl], type: string}
+`
+	const head = "t [{append_mode true} {comment Created on insertion} {ttl 1day}] "
+	want := head + "[{ts TimestampMillisecond} {x String} {y String} {service_ttl String} {B Int64} {b Boolean}]\n1|\"v\"|NULL|NULL|1|true|\n"
+	got, _, err := collect(managerWith(t, map[string]string{"p": document}), Request{}, `{"b":true,"a":"v","ts":1,"service_ttl":"1d","B":1,"n":null}`)
+	if err != nil || got != want {
+		t.Errorf("got %s, %v\nwant %s", got, err, want)
+	}
+	got, _, err = collect(managerWith(t, map[string]string{"p": "transform: [{fields: [ts], type: 'epoch, ms', index: timestamp}, {fields: [service_ttl, 'a, x', 'a, y'], type: string}]"}),
+		Request{}, `{"a":"v","ts":1,"service_ttl":"1d"}`)
+	if want := head + "[{ts TimestampMillisecond} {service_ttl String} {x String} {y String}]\n1|\"1d\"|\"v\"|\"v\"|\n"; err != nil || got != want {
+		t.Errorf("version 1: got %s, %v\nwant %s", got, err, want)
+	}
+}

@@ -111,6 +111,23 @@ func TestPipelineUploads(t *testing.T) {
 	}
 }
 
+func TestPipelineNames(t *testing.T) {
+	h := real(t, nil)
+	for _, name := range []string{"a%20b", "%C3%A9", "dots.and-dashes_", "x%2By"} {
+		plain, err := url.PathUnescape(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.want(h.do("POST", "/v1/pipelines/"+name, makes("x"), "Content-Type", yamlType), 200, `"name":"`+plain+`"`)
+		h.want(h.do("GET", "/v1/pipelines/"+name, ""), 200, `"name":"`+plain+`"`)
+		h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+url.QueryEscape(plain), `{"a":"x","ts":1}`, "Content-Type", "application/json"), 200, `"affectedrows":1`)
+	}
+	h.want(h.do("GET", "/v1/pipelines/%FF", ""), 400, "is no text in a URL")
+	h.want(h.do("POST", "/v1/pipelines/service%5Fx", makes("x"), "Content-Type", yamlType), 400, "cannot start with service_")
+	h.want(h.do("POST", "/v1/pipelines/"+strings.Repeat("x", 600), makes("x"), "Content-Type", yamlType), 400, "pipeline_name has 600 bytes")
+	h.want(h.do("POST", "/v1/ingest?table=t", `{"a":"x","ts":2}`, "Content-Type", "application/json", "x-service-pipeline-name", "dots.and-dashes_"), 200, `"affectedrows":1`)
+}
+
 func TestPipelineDDL(t *testing.T) {
 	h := real(t, nil)
 	h.upload("p", `

@@ -8,12 +8,15 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/pipeline"
 	"varve/server/web"
@@ -32,13 +35,22 @@ type Documents interface {
 // manageFormat is the format of the answers about pipelines.
 const manageFormat = "service_manage"
 
-func pipelineName(c *web.Ctx) string {
-	name, _ := c.UserValue("name").(string)
-	return strings.Clone(name)
+// pipelineName is the name in the path. The router leaves the escapes of URLs as they are.
+func pipelineName(c *web.Ctx) (string, error) {
+	raw, _ := c.UserValue("name").(string)
+	name, err := url.PathUnescape(strings.Clone(raw))
+	if err != nil || !utf8.ValidString(name) {
+		return "", status.New(status.InvalidArguments, "Invalid request parameter: pipeline_name %q is no text in a URL", raw)
+	}
+	return name, nil
 }
 
 // PutPipeline answers POST /v1/pipelines/{name}.
 func (h *Handler) PutPipeline(c *web.Ctx) error {
+	name, err := pipelineName(c)
+	if err != nil {
+		return err
+	}
 	text, ok, err := document(c)
 	if err != nil {
 		return err
@@ -47,7 +59,7 @@ func (h *Handler) PutPipeline(c *web.Ctx) error {
 		c.Empty(415)
 		return nil
 	}
-	doc, err := h.o.Documents.Put(c.Context, pipelineName(c), text)
+	doc, err := h.o.Documents.Put(c.Context, name, text)
 	if err != nil {
 		return err
 	}
@@ -61,8 +73,12 @@ func (h *Handler) GetPipeline(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	name, err := pipelineName(c)
+	if err != nil {
+		return err
+	}
 	version := p.String("version")
-	doc, err := h.o.Documents.Get(c.Context, pipelineName(c), version)
+	doc, err := h.o.Documents.Get(c.Context, name, version)
 	if err != nil {
 		return err
 	}
@@ -79,7 +95,10 @@ func (h *Handler) DeletePipeline(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	doc := pipeline.Document{Name: pipelineName(c)}
+	var doc pipeline.Document
+	if doc.Name, err = pipelineName(c); err != nil {
+		return err
+	}
 	ok, err := h.o.Documents.Remove(c.Context, doc.Name, p.String("version"))
 	if err != nil {
 		return err
@@ -119,9 +138,13 @@ func (h *Handler) PipelineDDL(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	name := schema.Name{Table: p.String("table")}
-	name.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
-	t, warning, err := h.o.Documents.Schema(c.Context, pipelineName(c), p.String("version"), name)
+	name, err := pipelineName(c)
+	if err != nil {
+		return err
+	}
+	table := schema.Name{Table: p.String("table")}
+	table.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
+	t, warning, err := h.o.Documents.Schema(c.Context, name, p.String("version"), table)
 	if err != nil {
 		return err
 	}
