@@ -215,7 +215,7 @@ func (x *dateFields) readName(p dateStep, s string) (rest string, ok bool) {
 		return s, false
 	}
 	if p.letter == 'M' {
-		x.month = monthNumbers[strings.ToUpper(s[:1])+strings.ToLower(s[1:3])]
+		x.month = monthOf(s[:3])
 		if x.month == 0 {
 			return s, false
 		}

@@ -136,7 +136,7 @@ func (r *keyValueReader) takeEquals() bool {
 	return false
 }
 
-// key takes a key, in quotes or up to the next delimiter.
+// key takes a key, in quotes or up to the next delimiter; where every key has a value, to the one before that.
 func (r *keyValueReader) key(a *value.Arena) (key string, ok bool) {
 	if r.s[r.at] == '"' {
 		if text, end, ok := quotedEnd(a, r.s, r.at); ok {
@@ -150,14 +150,11 @@ func (r *keyValueReader) key(a *value.Arena) (key string, ok bool) {
 	}
 	end := r.at
 	for first, other := r.equals[0], r.between[0]; end < len(r.s); end++ {
-		if c := r.s[end]; c == first && strings.HasPrefix(r.s[end:], r.equals) || c == other && strings.HasPrefix(r.s[end:], r.between) {
+		if c := r.s[end]; c == first && strings.HasPrefix(r.s[end:], r.equals) || c == other && r.alone && strings.HasPrefix(r.s[end:], r.between) {
 			break
 		}
 	}
-	key = r.s[r.at:end]
-	if r.lenient {
-		key = trimBlanksRight(key)
-	}
+	key = trimBlanksRight(skipBlanks(r.s[r.at:end]))
 	r.at = end
 	return key, key != ""
 }
@@ -189,10 +186,7 @@ func (r *keyValueReader) value(a *value.Arena) value.Value {
 		rest = rest[:i]
 	}
 	r.at += len(rest)
-	if r.lenient {
-		rest = trimBlanksRight(rest)
-	}
-	return value.String(rest)
+	return value.String(trimBlanksRight(skipBlanks(rest)))
 }
 
 func trimBlanksRight(s string) string {

@@ -195,10 +195,11 @@ func structuredEnd(s string) int {
 				break
 			}
 			name := nameEnd(s, i)
-			if name == i || name+1 >= len(s) || s[name] != '=' || s[name+1] != '"' {
+			quote := valueStart(s, name)
+			if name == i || quote == 0 {
 				return 0
 			}
-			if i = valueEnd(s, name+2); i == 0 {
+			if i = valueEnd(s, quote); i == 0 {
 				return 0
 			}
 		}
@@ -214,6 +215,19 @@ func nameEnd(s string, i int) int {
 	return i
 }
 
+// valueStart is behind the equals sign and the quote that follow a name, blanks between them; 0 without them.
+func valueStart(s string, i int) int {
+	if i >= len(s) || s[i] != '=' {
+		return 0
+	}
+	for i++; i < len(s) && s[i] == ' '; i++ {
+	}
+	if i >= len(s) || s[i] != '"' {
+		return 0
+	}
+	return i + 1
+}
+
 // valueEnd is behind the quote that ends the value starting at i, 0 without one. A backslash protects the next character.
 func valueEnd(s string, i int) int {
 	for ; i < len(s); i++ {
@@ -227,30 +241,29 @@ func valueEnd(s string, i int) int {
 	return 0
 }
 
-// read3164 reads the older and looser form: time, host, tag[process]: text. Time, host and tag may be missing, but not the
-// time when there was no priority.
+// read3164 reads the older and looser form: time, host, tag[process]: text. Host and tag may be missing; a word alone is the
+// host unless it has a process.
 func (m *syslogMessage) read3164(f *Frame, s string) bool {
-	s = skipBlanks(s)
-	at, rest, ok := looseTime(f, s)
-	if ok {
-		m.timestamp = at
-		s = skipBlanks(rest)
-	} else if m.priority < 0 {
+	at, s, ok := looseTime(f, skipBlanks(s))
+	if !ok {
 		return false
 	}
-	first, rest := word5424(s)
-	if !m.takeTag(first) {
-		if ok { // a host stands behind a time only
-			m.hostname, s = undashed(first), skipBlanks(rest)
-			first, rest = word5424(s)
-		}
-		if m.takeTag(first) {
-			s = rest
-		}
-	} else {
-		s = rest
+	m.timestamp = at
+	first, s := syslogWord(skipBlanks(s), false)
+	second := ""
+	if rest := skipBlanks(s); !strings.HasPrefix(rest, ":") && !strings.HasPrefix(rest, "[") {
+		second, s = syslogWord(rest, true)
 	}
-	s = skipBlanks(s)
+	switch {
+	case second != "":
+		m.hostname = undashed(first)
+		if !m.takeTag(second) {
+			m.appname = undashed(second)
+		}
+	case !m.takeTag(first):
+		m.hostname = undashed(first)
+	}
+	s = skipBlanks(strings.TrimPrefix(skipBlanks(s), ":"))
 	if strings.HasPrefix(s, "[") {
 		if end := structuredEnd(s); end > 0 && strings.Contains(s[:end], "=") {
 			m.data, s = s[:end], skipBlanks(s[end:])
@@ -260,22 +273,36 @@ func (m *syslogMessage) read3164(f *Frame, s string) bool {
 	return true
 }
 
-// takeTag takes "name:", "name[process]:" or "name[process]".
+// syslogWord takes a word up to a blank or a colon; in a host, which may be an address, a colon counts before a blank only.
+func syslogWord(s string, tag bool) (word, rest string) {
+	for i := range len(s) {
+		c := s[i]
+		if isBlankByte(c) || c == ':' && (tag || i+1 == len(s) || isBlankByte(s[i+1])) {
+			return s[:i], s[i:]
+		}
+	}
+	return s, ""
+}
+
+// takeTag takes "name[process]".
 func (m *syslogMessage) takeTag(word string) bool {
-	tag, colon := strings.CutSuffix(word, ":")
-	open := strings.IndexByte(tag, '[')
-	if open > 0 && strings.HasSuffix(tag, "]") {
-		m.appname, m.procid = tag[:open], tag[open+1:len(tag)-1]
-		return true
+	open := strings.IndexByte(word, '[')
+	if open <= 0 || !strings.HasSuffix(word, "]") {
+		return false
 	}
-	if colon && tag != "" && open < 0 {
-		m.appname = tag
-		return true
-	}
-	return false
+	m.appname, m.procid = word[:open], word[open+1:len(word)-1]
+	return true
 }
 
 var monthNumbers = map[string]int{"Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6, "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12}
+
+// monthOf is the number of a month by its first three letters in any case, 0 for others.
+func monthOf(s string) int {
+	if len(s) != 3 {
+		return 0
+	}
+	return monthNumbers[string([]byte{s[0] &^ 0x20, s[1] | 0x20, s[2] | 0x20})]
+}
 
 // looseTime reads the time of an older message: RFC 3339, or month, day, time with a year before, between or behind, or
 // without one: then it is the latest such time that is not a month or more in the future.
@@ -289,7 +316,7 @@ func looseTime(f *Frame, s string) (at value.Value, rest string, ok bool) {
 		year, s = n, skipBlanks(after)
 		word, after = word5424(s)
 	}
-	month := monthNumbers[word]
+	month := monthOf(word)
 	if month == 0 {
 		return value.Null, s, false
 	}
@@ -417,8 +444,9 @@ func addStructured(a *value.Arena, o *value.Object, s string) {
 				continue
 			}
 			name := nameEnd(s, i)
-			end := valueEnd(s, name+2)
-			element.Set(a, s[i:name], value.String(unescapedData(a, s[name+2:end-1])))
+			quote := valueStart(s, name)
+			end := valueEnd(s, quote)
+			element.Set(a, s[i:name], value.String(unescapedData(a, s[quote:end-1])))
 			i = end
 		}
 		i++

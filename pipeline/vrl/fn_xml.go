@@ -28,7 +28,7 @@ type xmlReader struct {
 }
 
 // parseXML makes an object of a document: an element with only text is that text, others are objects of their attributes,
-// children and text; of children with one name an array is made.
+// children and texts; of children with one name an array is made. Trimming drops the blanks between elements.
 func parseXML(f *Frame, args []value.Value) (value.Value, *Failure) {
 	r := xmlReader{frame: f, trim: args[1].True(), attributes: args[2].True(), prefix: args[3].Str(), textKey: args[4].Str(), alwaysText: args[5].True(),
 		asBool: args[6].True(), asNull: args[7].True(), asNumber: args[8].True()}
@@ -92,7 +92,8 @@ func (r *xmlReader) element(start xml.StartElement, depth int) (value.Value, err
 			o.Set(a, a.Concat(r.prefix, xmlName(attribute.Name)).Str(), r.scalar(strings.Clone(attribute.Value)))
 		}
 	}
-	var text strings.Builder
+	nodes := 0
+	var text value.Value // of the last node of text
 	for {
 		t, err := r.tokens.RawToken()
 		if err != nil {
@@ -108,13 +109,24 @@ func (r *xmlReader) element(start xml.StartElement, depth int) (value.Value, err
 				return value.Null, err
 			}
 			r.child(o, xmlName(t.Name), v)
+			nodes++
 		case xml.CharData:
-			text.Write(t)
+			if s := string(t); !r.trim || strings.TrimSpace(s) != "" {
+				text = r.scalar(s)
+				r.child(o, r.textKey, text)
+				nodes++
+			}
+		case xml.ProcInst:
+			nodes++
 		case xml.EndElement:
 			if t.Name != start.Name {
 				return value.Null, errors.New("element " + xmlName(start.Name) + " closed by " + xmlName(t.Name))
 			}
-			return r.end(o, text.String()), nil
+			// Text alone is the value itself, unless it has attributes beside it.
+			if nodes == 1 && o.Len() == 1 && o.Key(0) == r.textKey && !r.alwaysText && o.At(0) == text {
+				return text, nil
+			}
+			return o.Of(), nil
 		}
 	}
 }
@@ -136,21 +148,6 @@ func (r *xmlReader) child(o *value.Object, name string, v value.Value) {
 	list.Push(a, old)
 	list.Push(a, v)
 	o.Set(a, name, list.Of())
-}
-
-// end makes the value of an element of its members and its text.
-func (r *xmlReader) end(o *value.Object, text string) value.Value {
-	if r.trim {
-		text = strings.TrimSpace(text)
-	}
-	blank := strings.TrimSpace(text) == ""
-	switch {
-	case o.Len() == 0 && !r.alwaysText:
-		return r.scalar(text)
-	case !blank || o.Len() == 0:
-		o.Set(r.frame.Arena, r.textKey, r.scalar(text))
-	}
-	return o.Of()
 }
 
 // scalar makes the value of a text.
