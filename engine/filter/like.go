@@ -187,6 +187,8 @@ func newLike(pattern []byte, fold bool) *matcher {
 	switch {
 	case len(l.segments) == 1 && l.onlyLiteral && l.open[0] && l.open[1]:
 		m.check = nil
+	case len(l.segments) == 1 && l.onlyLiteral && !l.open[0]:
+		m.open, m.anchored = l.open[1], !fold
 	case !l.open[0] && !fold: // begins with text or is an equality: looking at the row is cheaper than a search
 		m.anchored = true
 	}

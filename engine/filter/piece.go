@@ -73,8 +73,9 @@ func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
 		}
 	}
 	if m.begins != nil {
-		if possible, _ := m.begins.run(m, s, pieces, true); !possible {
-			return None
+		possible, certain := m.begins.run(m, s, pieces, true)
+		if !possible || certain && m.open {
+			return either(possible, !possible)
 		}
 	}
 	all := m.check == nil && len(m.searches) == 1

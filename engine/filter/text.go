@@ -22,6 +22,7 @@ type matcher struct {
 	// parts are texts that a row that passes holds, start is what it begins with; folded when fold is set.
 	parts [][]byte
 	start []byte
+	open  bool  // whatever begins with start passes
 	word  *Word // of Term
 
 	searches []*search // for parts, made when first needed
@@ -38,7 +39,7 @@ func newMatcher(op Op, arg []byte) (*matcher, error) {
 	arg = bytes.Clone(arg)
 	switch op {
 	case Prefix:
-		return &matcher{check: func(row []byte) bool { return bytes.HasPrefix(row, arg) }, anchored: true, start: arg}, nil
+		return &matcher{check: func(row []byte) bool { return bytes.HasPrefix(row, arg) }, anchored: true, start: arg, open: true}, nil
 	case Contains:
 		return &matcher{literal: arg, parts: [][]byte{arg}}, nil
 	case ContainsFold:
