@@ -19,6 +19,8 @@ const (
 	chunkBytes = 512 << 10
 	// aloneBytes is how much of a body is worked on before others help.
 	aloneBytes = 256 << 10
+	// maxPending bounds the chunks of a request that are under way or wait for an older one.
+	maxPending = 8
 )
 
 // chunk is some entries of a body, one behind the other.
@@ -71,44 +73,63 @@ func (c *crew) entry(text []byte) error {
 	return c.send()
 }
 
-// send gives the open chunk to a helper; when none is free, the oldest chunk is waited for, or it is done right here.
+// send gives the open chunk to a helper; when none is free it is done right here, beside those under way.
 func (c *crew) send() error {
 	k := c.open
 	c.open = nil
-	for {
-		select {
-		case c.m.helpers <- struct{}{}:
-			c.start(k)
-			return nil
-		default:
-		}
-		if len(c.pending) == 0 {
-			err := k.run(c.w)
-			c.m.spareChunk(k)
-			return err
-		}
-		if err := c.join(); err != nil {
-			c.m.spareChunk(k)
-			return err
-		}
+	if err := c.joinDone(); err != nil {
+		c.m.spareChunk(k)
+		return err
 	}
+	select {
+	case c.m.helpers <- struct{}{}:
+		c.begin(k)
+		go func() {
+			defer func() {
+				<-c.m.helpers
+				close(k.done)
+			}()
+			k.err = k.run(k.w)
+		}()
+		return nil
+	default:
+	}
+	if len(c.pending) == 0 {
+		err := k.run(c.w)
+		c.m.spareChunk(k)
+		return err
+	}
+	c.begin(k)
+	k.err = k.run(k.w)
+	close(k.done)
+	return nil
 }
 
-// start runs a chunk beside the reading.
-func (c *crew) start(k *chunk) {
+// begin readies a chunk to be worked on with builders of its own.
+func (c *crew) begin(k *chunk) {
 	w := c.m.worker(c.w.find, c.w.request, c.w.first, setDestination(c.w.request, &k.set), c.w.text)
 	n := int64(len(k.text)) // an entry has a byte at least
 	w.clock.next = c.m.span(n)
 	w.clock.end = w.clock.next + n
 	k.w, k.done = w, make(chan struct{})
 	c.pending = append(c.pending, k)
-	go func() {
-		defer func() {
-			<-c.m.helpers
-			close(k.done)
-		}()
-		k.err = k.run(w)
-	}()
+}
+
+// joinDone joins the oldest chunks as far as they are done, and waits when there are too many.
+func (c *crew) joinDone() error {
+	for len(c.pending) > 0 {
+		if len(c.pending) <= maxPending {
+			select {
+			case <-c.pending[0].done:
+			default:
+				return nil
+			}
+		}
+		if err := c.join(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // join waits for the oldest chunk and takes its rows over.

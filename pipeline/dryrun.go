@@ -55,7 +55,10 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) ([]DryTa
 		return nil, err
 	}
 	w := m.worker(&finder{m: m, ctx: ctx}, &Request{}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
-	defer m.release(w)
+	defer func() {
+		w.forget() // trials do not count
+		m.release(w)
+	}()
 	for _, text := range entries {
 		if err := w.guard(text); err != nil {
 			if r.Document != nil {
