@@ -266,7 +266,7 @@ func matchParam(Type, *Call) []Type {
 func replaceWith(f *Frame, args []value.Value, body *Body) (value.Value, *Failure) {
 	text, re, count := args[0].Str(), args[1].Regex(), args[2].Int()
 	if reservedGroup(re) != "" {
-		return f.FailErr(errGroupName)
+		return f.Fail(`Capture group cannot be named "string" or "captures"`)
 	}
 	if count == 0 {
 		return args[0], nil

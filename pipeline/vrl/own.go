@@ -1,10 +1,6 @@
 package vrl
 
-import (
-	"errors"
-
-	"varve/pipeline/value"
-)
+import "varve/pipeline/value"
 
 // ownFunctions belong to the language: they take paths, show types, quote the source or have closures.
 var ownFunctions = []Function{
@@ -211,5 +207,3 @@ func reservedGroup(re *value.Regex) string {
 	}
 	return ""
 }
-
-var errGroupName = errors.New(`Capture group cannot be named "string" or "captures"`)

@@ -1,8 +1,10 @@
 // Package vrl compiles and runs scripts of VRL, the language of the vrl processor: a program is a list of expressions that
 // read and change an event, and that handle, as the compiler makes sure, every failure that can happen.
 //
-// Source text becomes tokens (lex.go), a tree (parse.go) and, with the types of all expressions (types.go, check.go), a
-// tree of Go closures over a Frame (compile*.go). Function libraries are in fn_*.go; func.go says how to declare one.
+// Source text becomes tokens (lex.go) and a tree (parse.go, ast.go). The compiler walks the tree in the order of running, keeps
+// the types of everything at each point (types.go, typepath.go), reports what is wrong (diagnostic.go) and makes Go closures
+// over a Frame: compile.go, literal.go, query.go, assign.go, operate.go, call.go and closure.go. The language's own functions are in own.go and
+// iterate.go, the library in fn_*.go; func.go says how to declare one.
 package vrl
 
 import (

@@ -1,0 +1,158 @@
+package vrl
+
+import (
+	"fmt"
+
+	"varve/pipeline/value"
+)
+
+// checkClosure checks that there is a closure if and only if the function takes one, and that it fits.
+func (c *compiler) checkClosure(b *boundCall) bool {
+	n, want := b.node, b.function.Closure
+	switch {
+	case want == nil && n.closure == nil:
+		return true
+	case want == nil:
+		c.report(codeUnexpectedClosure, titleUnexpectedClosure, n.closure.span, n.name+" takes no closure")
+		return false
+	case n.closure == nil:
+		c.report(codeMissingClosure, titleMissingClosure, n.span, n.name+" takes a closure: -> |...| { ... }")
+		return false
+	}
+	i := b.index(want.Over)
+	over, kinds := b.args[i].typ.settled(), b.function.Params[i].Kinds
+	if !over.Never() && !over.Within(kinds) {
+		at := n.span
+		if b.byParam[i] >= 0 {
+			at = b.given[b.byParam[i]].node.expr.place()
+		}
+		c.report(codeClosureTarget, titleClosureTarget, at, fmt.Sprintf("this must be known to be %s, it is %s", kinds, over))
+		return false
+	}
+	if params := want.Params(over, &b.Call); len(params) != len(n.closure.params) {
+		c.report(codeClosureArity, titleClosureArity, n.closure.paramsSpan,
+			fmt.Sprintf("the closure of %s takes %d parameters, here are %d", n.name, len(params), len(n.closure.params)))
+		return false
+	}
+	return true
+}
+
+// closureBody compiles the block of a closure, once, as if it ran once. Variables that it assigns lose their constant value
+// before: at the second run they have another.
+func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
+	n, want := b.node.closure, b.function.Closure
+	c.forgetConstants(n.body)
+	declared := len(c.vars)
+	closure := &Body{steps: 1}
+	expressions := 0
+	visit(n.body, func(node) { expressions++ })
+	closure.steps += expressions / 2
+	for i, typ := range want.Params(b.args[b.index(want.Over)].typ.settled(), &b.Call) {
+		if n.params[i] == "_" {
+			closure.slots = append(closure.slots, -1)
+			continue
+		}
+		// A parameter hides a variable of its name, which is found again once the parameter is gone.
+		v := c.declare(n.params[i], n.paramsSpan)
+		if v == nil {
+			return nil, operand{}, false
+		}
+		v.typ = typ.settled()
+		closure.slots = append(closure.slots, v.place.index)
+	}
+	before := len(c.pending)
+	body, ok := c.block(n.body, want.Result != 0 || want.ReturnsFor != nil)
+	c.vars = c.vars[:declared]
+	if !ok {
+		return nil, operand{}, false
+	}
+	c.forgetConstants(n.body) // it may not run at all
+	if len(c.pending) > before {
+		// Reported now: a `!` on the call does not cover what happens inside.
+		c.diagnostics = append(c.diagnostics, c.pending[before:]...)
+		c.pending = c.pending[:before]
+		return nil, operand{}, false
+	}
+	if result := body.typ.settled(); want.Result != 0 && !result.Never() && !result.Within(want.Result) {
+		at := n.body.body[len(n.body.body)-1].place()
+		c.report(codeClosureResult, titleClosureResult, at, fmt.Sprintf("the closure must give %s, this is %s", want.Result, result))
+		return nil, operand{}, false
+	}
+	run := body.run
+	closure.run = func(f *Frame) (value.Value, *Failure) {
+		v, fl := run(f)
+		if fl != nil && fl.how == byReturn {
+			fl.how = byError // with the message it was made with
+		}
+		return v, fl
+	}
+	return closure, body, true
+}
+
+// forgetConstants forgets the values of the variables that an expression assigns to, of which it is not known whether or
+// how often it runs to its end.
+func (c *compiler) forgetConstants(n node) {
+	forget := func(t *targetNode) {
+		if t == nil || t.variable == "" {
+			return
+		}
+		if v := c.find(t.variable); v != nil {
+			v.isConst = false
+		}
+	}
+	visit(n, func(n node) {
+		if a, ok := n.(*assignNode); ok {
+			forget(a.ok)
+			forget(a.err)
+		}
+	})
+}
+
+// visit shows a tree to see, parents first.
+func visit(n node, see func(node)) {
+	if n == nil {
+		return
+	}
+	see(n)
+	each := func(list []node) {
+		for _, m := range list {
+			visit(m, see)
+		}
+	}
+	switch n := n.(type) {
+	case *arrayNode:
+		each(n.items)
+	case *objectNode:
+		each(n.values)
+	case *blockNode:
+		each(n.body)
+	case *groupNode:
+		visit(n.inner, see)
+	case *ifNode:
+		each(n.predicate)
+		each(n.then.body)
+		if n.orElse != nil {
+			each(n.orElse.body)
+		}
+	case *abortNode:
+		visit(n.message, see)
+	case *returnNode:
+		visit(n.result, see)
+	case *assignNode:
+		visit(n.expr, see)
+	case *opNode:
+		visit(n.left, see)
+		visit(n.right, see)
+	case *notNode:
+		visit(n.operand, see)
+	case *pathNode:
+		visit(n.base, see)
+	case *callNode:
+		for i := range n.args {
+			visit(n.args[i].expr, see)
+		}
+		if n.closure != nil {
+			each(n.closure.body.body)
+		}
+	}
+}
