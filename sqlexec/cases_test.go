@@ -144,6 +144,7 @@ type outcome struct {
 	names    []string
 	types    []vector.Type
 	rows     [][]string
+	nulls    [][]bool // cells of rows that are NULL
 }
 
 // answer runs one statement; a panic is an error of its own.
@@ -195,14 +196,14 @@ func read(r *Result) (outcome, error) {
 			return o, err
 		}
 		for i := range b.N {
-			row := make([]string, len(r.Fields))
+			row, nulls := make([]string, len(r.Fields)), make([]bool, len(r.Fields))
 			for c, f := range r.Fields {
 				if got := b.Cols[c].Type; got != f.Type {
 					return o, fmt.Errorf("column %s is %s in the batch and %s in the fields", f.Name, got, f.Type)
 				}
-				row[c] = cell(b.Cols[c], i)
+				row[c], nulls[c] = cell(b.Cols[c], i), b.Cols[c].IsNull(i)
 			}
-			o.rows = append(o.rows, row)
+			o.rows, o.nulls = append(o.rows, row), append(o.nulls, nulls)
 		}
 	}
 }

@@ -69,7 +69,19 @@ func (sel *selection) group(q *parse.Query) error {
 	if err != nil {
 		return err
 	}
-	g := &grouping{sel: sel, input: &exprBinder{b: sel.b, sc: sel.sc, where: "GROUP BY"}, inner: sel.node.Columns()}
+	inside := append([]parse.Expr(nil), sets.all...)
+	for _, x := range append(sel.clauses(q), sel.s.Having) {
+		parse.Walk(x, func(y parse.Expr) bool {
+			if isAggregate(y) {
+				inside = append(inside, parse.Children(y)...)
+			}
+			return !isAggregate(y)
+		})
+	}
+	if err := sel.lift(inside); err != nil {
+		return err
+	}
+	g := &grouping{sel: sel, input: &exprBinder{b: sel.b, sc: sel.sc, special: sel.eb.special, where: "GROUP BY"}, inner: sel.node.Columns()}
 	for _, x := range sets.all {
 		if err := g.addKey(x); err != nil {
 			return err

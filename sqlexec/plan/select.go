@@ -36,6 +36,9 @@ func (b *binder) selectBlock(s *parse.Select, q *parse.Query, out *outer) (Node,
 	if err := sel.group(q); err != nil {
 		return nil, err
 	}
+	if err := sel.lift(sel.clauses(q)); err != nil {
+		return nil, err
+	}
 	if err := sel.windows(q); err != nil {
 		return nil, err
 	}
@@ -50,6 +53,21 @@ type selection struct {
 	items []item
 	node  Node
 	eb    *exprBinder
+}
+
+// clauses are the expressions of the select list, ORDER BY and QUALIFY.
+func (sel *selection) clauses(q *parse.Query) []parse.Expr {
+	var list []parse.Expr
+	for _, it := range sel.items {
+		list = append(list, it.x)
+	}
+	for _, o := range q.OrderBy {
+		list = append(list, o.X)
+	}
+	if sel.s.Qualify != nil {
+		list = append(list, sel.s.Qualify)
+	}
+	return list
 }
 
 // where puts a condition over a node.
@@ -167,9 +185,6 @@ func (sel *selection) position(x parse.Expr, clause string) (*item, bool, error)
 
 // finish binds HAVING's rest: DISTINCT, the items, ORDER BY and the limits.
 func (sel *selection) finish(q *parse.Query) (Node, error) {
-	if err := sel.lift(q); err != nil {
-		return nil, err
-	}
 	b := sel.b
 	p := &Project{Input: sel.node}
 	input := sel.node.Columns()

@@ -344,9 +344,9 @@ func joinBack(kind string, in Node, sc *scope, cols []int, right *Values) *Join 
 	return j
 }
 
-// lift makes the correlated subqueries of the select list and of ORDER BY columns of the selection: they are answered once
-// for each distinct combination of the outer columns they refer to, and the answers joined to the rows.
-func (sel *selection) lift(q *parse.Query) error {
+// lift makes the correlated subqueries in some expressions columns of the selection: they are answered once for each distinct
+// combination of the outer columns they refer to, and the answers joined to the rows. Aggregates are left as they are.
+func (sel *selection) lift(list []parse.Expr) error {
 	var subs []parse.Expr
 	var err error
 	find := func(x parse.Expr) {
@@ -363,7 +363,7 @@ func (sel *selection) lift(q *parse.Query) error {
 				query = y.Query
 			}
 			if query == nil || err != nil {
-				return err == nil
+				return err == nil && !isAggregate(y)
 			}
 			var o *outer
 			if _, o, err = sel.b.probe(query, sel.eb.sc); err == nil && len(o.used) > 0 {
@@ -372,11 +372,8 @@ func (sel *selection) lift(q *parse.Query) error {
 			return false
 		})
 	}
-	for _, it := range sel.items {
-		find(it.x)
-	}
-	for _, o := range q.OrderBy {
-		find(o.X)
+	for _, x := range list {
+		find(x)
 	}
 	if err != nil || len(subs) == 0 {
 		return err
