@@ -47,6 +47,7 @@ func TestDispatch(t *testing.T) {
 		{"another", `{"ts":1,"a":"x","to":"q"}`, "t_q [{append_mode true} {comment Created on insertion}] [{ts TimestampMillisecond} {a String}]\n1|\"X\"|\n", ""},
 		{"a chain", `{"ts":1,"a":"r","to":"q"}`, "t_q_r [{append_mode true} {comment Created on insertion}] [{ts TimestampMillisecond} {a String} {to String}]\n1|\"R\"|\"q\"|\n", ""},
 		{"null is a value", `{"ts":1,"a":"r","to":null}`, "t_n [{append_mode true} {comment Created on insertion}] [{ts TimestampMillisecond} {a String}]\n1|\"r\"|\n", ""},
+		{"no object", `1`, "", "Top level value must be map"},
 		{"a circle", `{"ts":1,"to":"loop"}`, "", "more than 16 pipelines"},
 		{"identity", `{"ts":1,"to":"id","b":{"c":[1,1.0],"d":{}},"b.c":"z","service_timestamp":5,"service_ttl":"1d","service_table_suffix":"_x"}`,
 			"t_i [{append_mode true} {comment Created on insertion} {ttl 1day}] [{service_timestamp TimestampNanosecond} {b.c String} {to String} {ts Int64}]\n1000000000000|\"z\"|\"id\"|1|\n", ""},

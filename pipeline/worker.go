@@ -196,27 +196,21 @@ func (w *worker) dispatch(r *rule, e *processor.Event, suffix string, depth int)
 		}
 		next = p
 	}
-	return w.run(next, e.Context(), w.joined(suffix, r.tableSuffix), depth+1)
-}
-
-// joined is a suffix behind another; rules repeat, so the text is kept.
-func (w *worker) joined(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + b
+	return w.run(next, e.Context(), suffix+r.tableSuffix, depth+1)
 }
 
 // many makes a row of each element of an array.
 func (w *worker) many(p *Program, e *processor.Event, suffix string) error {
 	if e.Whole.Kind() != value.ArrayKind {
-		return notRow(0, e.Whole)
+		return processor.ErrNotObject
 	}
 	list := e.Whole.Array()
 	for i := range list.Len() {
 		v := list.At(i)
-		err := notRow(i, v)
-		if v.Kind() == value.ObjectKind {
+		var err error
+		if v.Kind() != value.ObjectKind {
+			err = notRow(i, v)
+		} else {
 			e.Load(v)
 			err = w.row(p, e, suffix)
 		}
