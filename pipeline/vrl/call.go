@@ -92,11 +92,7 @@ func (b *boundCall) unhandled() Diagnostic {
 func (c *compiler) bind(b *boundCall) bool {
 	n, fn := b.node, b.function
 	if fn == nil {
-		label := "undefined function"
-		if near := nearest(n.name, Functions()); near != "" {
-			label += ": did you mean \"" + near + "\"?"
-		}
-		c.report(codeUndefinedFunction, titleUndefinedFunction, n.nameSpan, label)
+		c.report(codeUndefinedFunction, titleUndefinedFunction, n.nameSpan, "undefined function"+c.suggestion(n.name, Functions()))
 		return false
 	}
 	if len(n.args) > len(fn.Params) {

@@ -122,13 +122,20 @@ type CompileError struct {
 // Error is the text of all diagnostics, with the places in the source.
 func (e *CompileError) Error() string { return e.text }
 
+// maxRendered is how many diagnostics a text shows.
+const maxRendered = 100
+
 // Render gives the text of diagnostics: for each its code and title, the place of its first label and the marked source,
-// with a blank line between two.
+// with a blank line between two. Of very many it shows the first.
 func Render(source string, list []Diagnostic) string {
 	var b strings.Builder
 	for i, d := range list {
 		if i > 0 {
 			b.WriteByte('\n')
+		}
+		if i == maxRendered {
+			fmt.Fprintf(&b, "and %d more\n", len(list)-i)
+			break
 		}
 		d.render(&b, source)
 	}

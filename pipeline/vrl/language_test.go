@@ -401,6 +401,20 @@ func TestManyVariables(t *testing.T) {
 	}
 }
 
+// TestManyErrors bounds what a script of errors only costs.
+func TestManyErrors(t *testing.T) {
+	for _, line := range []string{"nop()\n", "nop\n", "to_int(\"1\")\n", ". .\n", "x = y\n"} {
+		_, err := Compile(strings.Repeat(line, maxSourceBytes/len(line)), Options{})
+		failed := (*CompileError)(nil)
+		if !errors.As(err, &failed) {
+			t.Fatal("compiles")
+		}
+		if n := len(failed.Diagnostics); n < 1000 || len(failed.Error()) > 100_000 || !strings.HasSuffix(failed.Error(), fmt.Sprintf("\nand %d more\n", n-maxRendered)) {
+			t.Errorf("%q: %d errors in %d bytes", line, n, len(failed.Error()))
+		}
+	}
+}
+
 func TestRegexesTogetherAreBounded(t *testing.T) {
 	codes := codesOf(strings.Repeat("r'((a{10}){10}){9}'\n", 3000), Options{})
 	if len(codes) < 1000 || codes[0] != 101 {

@@ -15,11 +15,7 @@ func (c *compiler) variable(n *variableNode, path value.Path, at span) (operand,
 			for i := range c.vars {
 				names = append(names, c.vars[i].name)
 			}
-			label := "undefined variable"
-			if near := nearest(n.name, names); near != "" {
-				label += ": did you mean \"" + near + "\"?"
-			}
-			c.report(codeUndefinedVariable, titleUndefinedVariable, n.span, label)
+			c.report(codeUndefinedVariable, titleUndefinedVariable, n.span, "undefined variable"+c.suggestion(n.name, names))
 		}
 		return operand{}, false
 	}
@@ -132,6 +128,18 @@ func (f *Frame) field(v value.Value, key string, hint int) value.Value {
 	}
 	f.hints[hint] = int32(i)
 	return o.At(i)
+}
+
+// suggestion is the end of a label about an unknown name, with the known one that was probably meant. A script with very many
+// errors gets none for the later ones.
+func (c *compiler) suggestion(name string, known []string) string {
+	if len(c.diagnostics) > maxRendered {
+		return ""
+	}
+	if near := nearest(name, known); near != "" {
+		return ": did you mean \"" + near + "\"?"
+	}
+	return ""
 }
 
 // nearest is the name of a list that a misspelt one probably means, empty if none is near.
