@@ -10,7 +10,7 @@ func tables() [][]Function {
 		encodeKeyValueFunctions, weblogFunctions, syslogFunctions, csvFunctions, urlFunctions, baseFunctions, hashFunctions, ipFunctions,
 		randomFunctions, grokFunctions, cloudlogFunctions, cefFunctions, klogFunctions, influxFunctions, xmlFunctions, documentFunctions,
 		compressFunctions, codecFunctions, checksumFunctions, agentFunctions, pathFunctions, surveyFunctions, hostFunctions, cryptFunctions,
-		refusedFunctions, groksFunctions,
+		refusedFunctions, groksFunctions, queryFunctions,
 	}
 }
 

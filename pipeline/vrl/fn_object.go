@@ -297,7 +297,8 @@ func objectFromArray(f *Frame, args []value.Value) (value.Value, *Failure) {
 		n = min(n, args[1].Array().Len())
 	}
 	for i := range n {
-		key, v := value.Null, list.At(i)
+		var key value.Value
+		v := list.At(i)
 		if !args[1].IsNull() {
 			key = args[1].Array().At(i)
 		} else {
