@@ -308,6 +308,9 @@ func (m *members) describe(o *value.Object, name string, withRest bool) {
 	inside := (*value.Arena)(nil).Object(4)
 	if m != nil {
 		for _, k := range m.known {
+			if k.typ.kinds == anyKinds && k.typ.isAny() && m.restOf().isAny() {
+				continue // it is what every member may be
+			}
 			key := k.key
 			if name == "array" {
 				key = strconv.Itoa(k.index)
