@@ -40,6 +40,9 @@ type Options struct {
 	// Background switches flush by age and merging; tests may switch it off and drive both by hand.
 	NoBackground bool
 	Parallelism  int // of replay and open. Default 16
+	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
+	// ErrStarting, see Wait.
+	InBackground bool
 	Now          func() time.Time
 	Logger       *slog.Logger
 }
@@ -50,7 +53,7 @@ type Engine struct{ core }
 // Open recovers the store of a data directory: manifest, parts, log. A second server on the directory is an error.
 func Open(o Options) (*Engine, error) { return open(o) }
 
-// Recovery says what Open found.
+// Recovery says what Open found; nothing before the store is ready.
 type Recovery struct {
 	Tables, Parts int
 	DiskBytes     int64
@@ -230,7 +233,10 @@ func (s *Scan) Rows() int { return s.rowBound() }
 // Close unpins the snapshot.
 func (s *Scan) Close() { s.unpin() }
 
-// Recovery says what Open found.
+// Wait waits until parts are open and the log is replayed; an error says why they will not be.
+func (e *Engine) Wait(ctx context.Context) error { return e.wait(ctx) }
+
+// Recovery says what Open found; nothing before the store is ready.
 func (e *Engine) Recovery() Recovery { return e.recovery() }
 
 // SetAside lists damaged files that are not served, those found after Open included.

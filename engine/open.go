@@ -47,6 +47,9 @@ type core struct {
 	damageMu sync.Mutex // protects damaged
 	damaged  []SetAside
 
+	ready  chan struct{} // closed when parts are open and the log is replayed, or failed is set
+	failed error         // why not
+
 	found    Recovery
 	replayed map[*region][]*part // parts made by replay that the manifest does not list yet
 	work     chan *region        // regions that want a flush
@@ -74,6 +77,8 @@ func open(o Options) (_ *Engine, err error) {
 	start := o.Now()
 	e := &Engine{core{o: o, room: newSignal(), work: make(chan *region, 1024), merge: make(chan *region, 1024), replayed: map[*region][]*part{}}}
 	e.catalog.Store(&catalog{})
+	e.run, e.stop = context.WithCancel(context.Background())
+	e.ready = make(chan struct{})
 	if err := o.FS.MkdirAll(path.Join(o.Dir, partsDir)); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -91,24 +96,42 @@ func open(o Options) (_ *Engine, err error) {
 	if e.manifest, state, err = manifest.Open(o.FS, o.Dir); err != nil {
 		return nil, err
 	}
-	e.load(state)
-	if err := e.sweep(state); err != nil {
-		return nil, err
-	}
+	e.list(state)
 	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod, FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger})
 	if err != nil {
 		return nil, err
 	}
-	if err := e.replay(); err != nil {
+	if o.InBackground {
+		e.wg.Go(func() {
+			if err := e.recover(state, start); err != nil {
+				e.failed = status.Wrap(err, status.RegionNotReady, "the server could not start: %v", err)
+			}
+			close(e.ready)
+		})
+		return e, nil
+	}
+	if err := e.recover(state, start); err != nil {
 		return nil, err
 	}
-	e.found.Took = o.Now().Sub(start)
-	e.run, e.stop = context.WithCancel(context.Background())
-	if !o.NoBackground {
+	close(e.ready)
+	return e, nil
+}
+
+// recover opens the parts, replays the log and starts the work in the background.
+func (e *core) recover(state *manifest.State, start time.Time) error {
+	e.openParts(state)
+	if err := e.sweep(state); err != nil {
+		return err
+	}
+	if err := e.replay(); err != nil {
+		return err
+	}
+	e.found.Took = e.o.Now().Sub(start)
+	if !e.o.NoBackground {
 		e.wg.Go(func() { e.flushLoop(e.run) })
 		e.wg.Go(func() { e.mergeLoop(e.run) })
 	}
-	return e, nil
+	return nil
 }
 
 // abort releases what a failed Open took.
@@ -128,8 +151,8 @@ func (e *core) abort() error {
 	return errors.Join(append(errs, e.lock.Close())...)
 }
 
-// load opens the parts that the manifest lists, several at a time. Parts that cannot be read are set aside.
-func (e *core) load(state *manifest.State) {
+// list makes the catalog that the manifest describes; its regions have no parts yet.
+func (e *core) list(state *manifest.State) {
 	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]*region{}, byID: map[schema.TableID]*region{}}
 	for name, d := range state.Databases {
 		c.databases[name] = d
@@ -139,20 +162,29 @@ func (e *core) load(state *manifest.State) {
 			c.databases[name] = manifest.Database{}
 		}
 	}
+	for _, t := range state.Tables {
+		r := newRegion(e, t.Schema)
+		c.byName[t.Schema.Name], c.byID[t.Schema.ID] = r, r
+	}
+	e.found.Tables = len(state.Tables)
+	e.nextFile.Store(state.NextFile)
+	e.catalog.Store(c)
+}
+
+// openParts opens the parts that the manifest lists, several at a time. Parts that cannot be read are set aside.
+func (e *core) openParts(state *manifest.State) {
 	var wg sync.WaitGroup
 	room := make(chan struct{}, e.o.Parallelism)
 	opened := map[*region][]*part{}
 	for _, t := range state.Tables {
-		r := newRegion(e, t.Schema)
-		c.byName[t.Schema.Name], c.byID[t.Schema.ID] = r, r
 		e.seq.Store(max(e.seq.Load(), t.Flushed))
 		parts := make([]*part, len(t.Parts))
 		for i, m := range t.Parts {
 			e.found.Parts++
 			e.found.DiskBytes += m.Bytes
 			e.seq.Store(max(e.seq.Load(), m.MaxSeq))
+			room <- struct{}{}
 			wg.Go(func() {
-				room <- struct{}{}
 				defer func() { <-room }()
 				p, err := e.openPart(m)
 				if err == nil && p.file.Meta().Checksum != m.Checksum {
@@ -165,7 +197,7 @@ func (e *core) load(state *manifest.State) {
 				parts[i] = p
 			})
 		}
-		opened[r] = parts
+		opened[e.catalog.Load().byID[t.Schema.ID]] = parts
 	}
 	wg.Wait()
 	for r, parts := range opened {
@@ -173,9 +205,6 @@ func (e *core) load(state *manifest.State) {
 			s.parts = slices.DeleteFunc(parts, func(p *part) bool { return p == nil })
 		})
 	}
-	e.found.Tables = len(state.Tables)
-	e.nextFile.Store(state.NextFile)
-	e.catalog.Store(c)
 }
 
 // sweep removes files of parts that the manifest does not list: what a crash left of flushes and merges.
@@ -208,6 +237,9 @@ func (e *core) sweep(state *manifest.State) error {
 func (e *core) replay() error {
 	last := e.o.Now()
 	result, err := e.log.Replay(0, func(at wal.LSN, rec []byte) error {
+		if err := e.run.Err(); err != nil {
+			return err // closed before it was ready
+		}
 		if now := e.o.Now(); now.Sub(last) > 2*time.Second {
 			last = now
 			e.o.Logger.Info("replaying the log", "at", at.String(), "rows", e.found.ReplayedRows)
@@ -338,6 +370,9 @@ func (e *core) setAside() []SetAside {
 }
 
 func (e *core) recovery() Recovery {
+	if e.isReady() != nil {
+		return Recovery{SetAside: e.setAside()}
+	}
 	r := e.found
 	r.SetAside = e.setAside()
 	return r
@@ -346,12 +381,39 @@ func (e *core) recovery() Recovery {
 // ErrClosed is returned by calls after Close.
 var ErrClosed = status.New(status.Suspended, "the server is shutting down")
 
+// ErrStarting is returned by calls that need rows before the log is replayed.
+var ErrStarting = status.New(status.RegionNotReady, "the server is starting: parts are opened and the log is replayed, try again")
+
+// isReady is nil when rows can be read and written.
+func (e *core) isReady() error {
+	select {
+	case <-e.ready:
+		return e.failed
+	default:
+		return ErrStarting
+	}
+}
+
+// wait waits until the store is ready, or says why it will not be.
+func (e *core) wait(ctx context.Context) error {
+	select {
+	case <-e.ready:
+		return e.failed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // enter admits a call of the public face that Close waits for; leave ends it. Not to be nested.
 func (e *core) enter() error {
 	e.calls.RLock()
 	if e.closed.Load() {
 		e.calls.RUnlock()
 		return ErrClosed
+	}
+	if err := e.isReady(); err != nil {
+		e.calls.RUnlock()
+		return err
 	}
 	return nil
 }
@@ -375,7 +437,11 @@ func (e *core) close(ctx context.Context, flush bool) error {
 	defer e.calls.Unlock()
 	e.wg.Wait()
 	var errs []error
+	ready := e.isReady() == nil
 	for _, r := range e.catalog.Load().byID {
+		if !ready {
+			break // nothing is in memory that the log does not have
+		}
 		s := r.snap.Load()
 		// Rows of tables without a log live only in memory.
 		if (flush || s.schema.Options.SkipWAL) && ctx.Err() == nil {

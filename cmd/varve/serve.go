@@ -115,7 +115,7 @@ func open(c *Config, logs *logs) (*node, error) {
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
 		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables,
 		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: int64(c.Storage.MinFree),
-		Parallelism: c.InitRegionsParallelism, Logger: logs.logger("engine"),
+		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.ln.Close())
@@ -177,13 +177,12 @@ func (n *node) banner(io streams) {
 		}
 		return
 	}
-	recovered := "nothing to replay"
-	if r.ReplayedBytes > 0 {
-		recovered = fmt.Sprintf("replayed %s of log with %d rows", humanBytes(r.ReplayedBytes), r.ReplayedRows)
-	}
 	fmt.Fprintf(io.err, "varve %s (%s, %s)\n", version, runtime.Version(), runtime.GOARCH)
-	fmt.Fprintf(io.err, "data      %s  (%s, %s, %s in %s)\n", n.config.Storage.DataHome, count(r.Tables, "table"),
-		humanBytes(r.DiskBytes), recovered, r.Took.Round(time.Millisecond))
+	about := recovered(r)
+	if n.config.InitRegionsInBackground {
+		about = "recovering in the background"
+	}
+	fmt.Fprintf(io.err, "data      %s  (%s)\n", n.config.Storage.DataHome, about)
 	for _, d := range r.SetAside {
 		fmt.Fprintf(io.err, "damaged   %s: %s (set aside, not served)\n", d.File, d.Reason)
 	}
@@ -196,6 +195,15 @@ func (n *node) banner(io streams) {
 	default:
 		fmt.Fprintf(io.err, "users     none: everybody who can reach this address may read and write\n")
 	}
+}
+
+// recovered says what was found and how long that took.
+func recovered(r engine.Recovery) string {
+	replayed := "nothing to replay"
+	if r.ReplayedBytes > 0 {
+		replayed = fmt.Sprintf("replayed %s of log with %d rows", humanBytes(r.ReplayedBytes), r.ReplayedRows)
+	}
+	return fmt.Sprintf("%s, %s, %s in %s", count(r.Tables, "table"), humanBytes(r.DiskBytes), replayed, r.Took.Round(time.Millisecond))
 }
 
 // exposed tells whether others than this machine reach a server without users.

@@ -25,15 +25,23 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	served := make(chan error, 1)
+	served, ready := make(chan error, 1), make(chan error, 1)
 	n.banner(io)
 	go func() { served <- n.server.Serve(n.ln) }()
+	if n.config.InitRegionsInBackground {
+		go func() { ready <- n.store.Wait(context.Background()) }()
+	}
 	users := time.NewTicker(watchUsers)
 	defer users.Stop()
 	for {
 		select {
 		case err := <-served:
 			return errors.Join(fmt.Errorf("the server stopped: %w", err), n.store.Close(context.Background(), true))
+		case err := <-ready:
+			if err != nil {
+				return errors.Join(err, n.server.Shutdown(context.Background()), n.store.Close(context.Background(), false))
+			}
+			n.log.Info("all tables are served", "recovered", recovered(n.store.Recovery()))
 		case <-users.C:
 			n.server.RefreshUsers()
 		case sig := <-signals:
