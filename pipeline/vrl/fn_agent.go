@@ -17,6 +17,9 @@ var agentFunctions = []Function{
 // maxAgent is how much of a user agent is looked at, in bytes: hundreds of rules run over it.
 const maxAgent = 2048
 
+// agentSteps is what a call counts: one that the parser has not seen before takes milliseconds.
+const agentSteps = 10_000
+
 // agentRules compiles the embedded rules when they are first needed, which takes a while.
 var agentRules = sync.OnceValues(func() (*uaparser.Parser, error) { return uaparser.New() })
 
@@ -40,8 +43,11 @@ func compileUserAgent(c *Call) (Run, error) {
 	mode, _ := c.Const("mode")
 	enriched := mode.Str() == "enriched"
 	return func(f *Frame, args []value.Value) (value.Value, *Failure) {
+		if fl := f.Spend(agentSteps); fl != nil {
+			return value.Null, fl
+		}
 		s := strings.Clone(args[0].Str()[:min(len(args[0].Str()), maxAgent)]) // the parser keeps what it has seen
-		client := rules.Parse(s)
+		client := &uaparser.Client{UserAgent: rules.ParseUserAgent(s), Os: rules.ParseOs(s), Device: rules.ParseDevice(s)}
 		a := f.Arena
 		browser, device, system := a.Object(6), a.Object(6), a.Object(6)
 		if enriched {
