@@ -21,6 +21,7 @@ import (
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/engine/vfs"
+	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
 
@@ -220,6 +221,8 @@ func cell(v *vector.Vector, i int) string {
 		return string(timefmt.AppendDate(nil, v.Int(i)))
 	case vector.TypeBinary:
 		return hex.EncodeToString(v.Bytes(i))
+	case vector.TypeDecimal, vector.TypeInterval, vector.TypeTime, vector.TypeDuration:
+		return string(expr.AppendText(nil, v, i))
 	}
 	switch v.Type.Kind() {
 	case vector.Bool:

@@ -100,6 +100,11 @@ func init() {
 			if err != nil {
 				return nil, t, nil, err
 			}
+			for _, a := range args {
+				if a.Type().IsText() != t.IsText() && a.Type() != vector.NullType {
+					return nil, t, nil, planError("function 'clamp' takes values of one kind, found %s and %s", args[0].Type(), a.Type())
+				}
+			}
 			args, err = c.castAll(args, t)
 			return args, t, chooser(func(a []*vector.Vector, i int) int {
 				best := 0

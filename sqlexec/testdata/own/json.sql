@@ -1,0 +1,24 @@
+-- JSON: sql.md 14.
+SELECT json_to_string(parse_json('{"b": 1, "a": [1, 2.0, null]}')) AS a, json_to_string(parse_json('"x"')) AS b;
+SELECT parse_json('{"a":1}}');
+SELECT parse_json('{a}');
+SELECT parse_json('');
+CREATE TABLE j (j JSON, ts TIMESTAMP TIME INDEX);
+INSERT INTO j VALUES ('{"a": {"b": {"c": 7}}, "l": [10, 20, 30], "t": true, "f": 1.5, "s": "text", "n": null, "k 1": 1}', 1);
+SELECT json_get_int(j, 'a.b.c') AS a, json_get_int(j, '$.a.b.c') AS b, json_get_int(j, 'a:b:c') AS c, json_get_int(j, 'a["b"].c') AS d, json_get_int(j, '["k 1"]') AS e FROM j;
+SELECT json_get_int(j, 'l[0]') AS a, json_get_int(j, 'l[last]') AS b, json_get_int(j, 'l[last - 1]') AS c, json_get_int(j, 'l[9]') AS d, json_get_int(j, 'l[1 to 2]') AS e, json_get_int(j, 'l[*]') AS f, json_get_int(j, 'a.*.c') AS g FROM j;
+SELECT json_get_int(j, 'l ?(@ > 15)') AS a, json_get_int(j, 'a ?(@.b.c == 7).b.c') AS b, json_get_int(j, 'l[*] ?(@ >= 20 && @ < 30)') AS c FROM j;
+SELECT json_get_int(j, 't') AS a, json_get_float(j, 't') AS b, json_get_int(j, 'f') AS c, json_get_float(j, 'f') AS d, json_get_float(j, 'a.b.c') AS e, json_get_bool(j, 't') AS f, json_get_bool(j, 's') AS g FROM j;
+SELECT json_get_string(j, 's') AS a, json_get_string(j, 'f') AS b, json_get_string(j, 't') AS c, json_get_string(j, 'a') AS d, json_get_string(j, 'l') AS e, json_get_string(j, 'n') AS f, json_get_string(j, 'zz') AS g FROM j;
+SELECT json_get_object(j, 'a.b') AS a, json_get_object(j, 'l') AS b, json_get(j, 's') AS c FROM j;
+SELECT json_get(j, 'a.b.c')::BIGINT AS a, json_get(j, 's')::BIGINT AS b, json_get(j, 'f')::DOUBLE AS c, json_get(j, 'f')::INT AS d, json_get(j, 't')::BOOLEAN AS e, json_get(j, 's')::STRING AS f FROM j;
+SELECT json_is_object(j) AS a, json_is_array(parse_json('[]')) AS b, json_is_null(parse_json('null')) AS c, json_is_int(parse_json('1')) AS d, json_is_float(parse_json('1.5')) AS e, json_is_string(parse_json('"x"')) AS f, json_is_bool(parse_json('true')) AS g FROM j;
+SELECT json_path_exists(j, 'a.b') AS a, json_path_exists(j, 'a.x') AS b, json_path_exists(j, '$.l[2]') AS c, json_path_exists(j, 'a[') AS d FROM j;
+SELECT json_path_match(j, '$.a.b.c == 7') AS a, json_path_match(j, '$.a.b.c > 7') AS b, json_path_match(j, '$.s == "text"') AS c, json_path_match(j, '$.l[*] > 25') AS d, json_path_match(j, '$.t == true && $.f < 2') AS e, json_path_match(j, '!($.zz == 1) || 1 == 2') AS f, json_path_match(j, '$.a ==') AS g, json_path_match(j, 'exists($.l)') AS h, json_path_match(j, '$.n == null') AS i FROM j;
+SELECT json_object_keys(j) AS k, json_object_keys(parse_json('[1]')) AS n FROM j;
+SELECT json_object('b', 1, 'a', 'x', 'n', NULL, 'l', ARRAY[1, 2], 'j', parse_json('{"q":true}')) AS o, json_object() AS e;
+SELECT json_get_int(j, 'a[') AS a, json_get_int(j, '') AS b, json_get_int(NULL, 'a') AS c FROM j;
+SELECT json_object('a');
+SELECT json_object(1, 2);
+SELECT json_get_int(j) FROM j;
+DROP TABLE j;

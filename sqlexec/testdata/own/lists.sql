@@ -1,0 +1,13 @@
+-- Lists: sql.md 8 and 12.2.
+SELECT ARRAY[1, 2, 3] AS a, [1, 2] AS b, ARRAY['x', NULL] AS c, ARRAY[1, 2.5] AS d, make_array() AS e;
+SELECT ARRAY[10, 20][1] AS a, ARRAY[10, 20][2] AS b, ARRAY[10, 20][3] AS c, ARRAY[10, 20][-1] AS d, ARRAY['x'][1] AS e;
+SELECT array_length(ARRAY[1, 2]) AS a, cardinality(ARRAY[1, 2, 3]) AS b, array_element(ARRAY['a', 'b'], 2) AS c, array_length(make_array()) AS d;
+SELECT array_contains(ARRAY[1, 2], 2) AS a, array_has(ARRAY[1, 2], 3) AS b, array_has(ARRAY['a', 'b'], 'b') AS c, array_has(ARRAY[1.5, 2], 1.5) AS d;
+SELECT array_to_string(ARRAY[1, NULL, 2], '-') AS a, array_to_string(ARRAY['a', 'b'], '') AS b, string_to_array('a b', ' ') AS c;
+SELECT array_distinct(ARRAY[3, 1, 3, 1]) AS a, array_distinct(ARRAY['a', NULL, 'a', NULL]) AS b;
+SELECT array_sort(ARRAY[3, 1, 2]) AS a, array_sort(ARRAY[3, 1, NULL, 2], 'DESC') AS b, array_sort(ARRAY[3, NULL, 1], 'ASC', 'NULLS LAST') AS c, array_sort(ARRAY['b', 'a']) AS d, array_sort(ARRAY[2.5, -1, 10]) AS e;
+SELECT array_reverse(ARRAY[1, 2]) AS a, array_append(ARRAY[1], 2) AS b, array_position(ARRAY['a', 'b'], 'b') AS c, array_position(ARRAY[1], 7) AS d, array_remove_all(ARRAY[1, 2, 1], 1) AS e;
+SELECT array_length('a');
+SELECT array_sort(ARRAY[1], 'UP');
+SELECT array_sort(1);
+SELECT ARRAY[1, 'a'] AS mixed;

@@ -1,0 +1,28 @@
+-- Full text: sql.md 13.
+CREATE TABLE l (m STRING FULLTEXT INDEX, ts TIMESTAMP TIME INDEX) WITH (append_mode = 'true');
+INSERT INTO l VALUES ('The quick brown fox', 1), ('fox jumps over', 2), ('lazy dog', 3), ('error: disk full', 4), ('errors in disk', 5), (NULL, 6), ('say "hi" twice', 7), ('a-b +c', 8);
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, 'fox dog') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, '+fox jumps') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, 'fox -jumps') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, '-fox') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, 'quick AND fox OR dog') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, 'fox AND (jumps OR quick)') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, 'fox AND -quick') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, '"quick brown"') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, '"brown quick"') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, '"\"hi\""') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, 'error') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches(m, '+(fox dog) -lazy') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE matches_term(m, 'error') ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE m @@ 'disk' ORDER BY ts;
+SELECT ts::BIGINT AS n FROM l WHERE lower(m) @@ 'the' ORDER BY ts;
+SELECT matches(NULL, 'a') AS a, matches('a', NULL) AS b, matches_term('', '') AS c, matches_term('a', '') AS d;
+SELECT matches_term('error-prone', 'error') AS a, matches_term('critical_error', 'error') AS b, matches_term('错误error日志', 'error') AS c, matches_term('errors', 'error') AS d, matches_term('error123', 'error') AS e, matches_term('/app/start', '/start') AS f, matches_term('start/stop', '/start') AS g, matches_term('café', 'caf') AS h;
+SELECT matches(m, '') FROM l;
+SELECT matches(m, '(a') FROM l;
+SELECT matches(m, 'a)') FROM l;
+SELECT matches(m, '"a') FROM l;
+SELECT matches(m, 'a AND') FROM l;
+SELECT matches(m) FROM l;
+SELECT matches(ts, 'a') FROM l;
+DROP TABLE l;
