@@ -32,7 +32,10 @@ func (p *parser) ifExpr() node {
 	if p.isKeyword("else") {
 		p.take()
 		if p.isKeyword("if") {
+			// A chain of `else if` stands on one level.
+			p.leave()
 			inner := p.ifExpr()
+			p.depth++
 			n.orElse = &blockNode{inner.place(), []node{inner}}
 		} else {
 			p.skipNewlines()
