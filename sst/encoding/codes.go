@@ -67,10 +67,12 @@ func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
 		r.fail("code base %d, width %d", base, width)
 		return
 	}
-	d.packed = grow(d.packed, 0)
 	body := r.section(d.packed, packedSize(len(dst), 32))
 	if r.err != nil {
 		return
+	}
+	if !r.inPlace {
+		d.packed = body
 	}
 	if len(body) != packedSize(len(dst), width) {
 		r.fail("codes of %d bytes", len(body))

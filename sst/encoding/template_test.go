@@ -292,3 +292,38 @@ func BenchmarkTextWithoutTemplates(b *testing.B) {
 		})
 	}
 }
+
+// TestTemplateAllocations holds that a warm decoder of templates allocates nothing but the dictionaries of words, which are
+// made anew as everywhere.
+func TestTemplateAllocations(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 9))
+	v := lines(sampleRows(r, 4096)...)
+	out, _ := newTemplater().append(nil, v.Views, v.Heap)
+	page := append([]byte{out[0], 0}, out[1:]...)
+	var d Decoder
+	var got vector.Vector
+	decode := func() {
+		if err := d.Decode(&got, page, vector.StringType, 4096, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode()
+	if a := testing.AllocsPerRun(20, decode); a > 3 {
+		t.Errorf("%.0f allocations", a)
+	}
+	keep := vector.MakeBitmap(4096)
+	keep.Set(77)
+	search := func() {
+		x, _, err := d.Templates(page, 4096)
+		if err == nil {
+			err = x.Sparse(&got, keep)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	search()
+	if a := testing.AllocsPerRun(20, search); a > 0 {
+		t.Errorf("%.0f allocations when searching", a)
+	}
+}

@@ -35,7 +35,10 @@ type openStream struct {
 	src    []byte
 	open   bool
 	ints   []uint64
-	texts  vector.Vector // words and rests, Flat
+	texts  vector.Vector // words and rests
+	views  []vector.View // the same, one a value, in heap
+	heap   []byte
+	own    []vector.View // memory for views
 	packed []byte        // hex and UUIDs
 	bytes  []byte        // memory for packed
 }
@@ -232,10 +235,10 @@ func (t *Templates) openStream(s *openStream) error {
 		}
 	case s.kind.numeric():
 		s.ints = grow(s.ints, s.count)
-		id := ID(r.byte())
+		id, own := ID(r.byte()), t.inner.texts
 		t.inner.texts = s.ints // decoded in place
 		t.inner.decodeTextsBy(&r, id, s.count)
-		t.inner.texts = nil
+		t.inner.texts = own
 	case s.kind == hexSlot:
 		s.openBytes(&r, s.width)
 	case s.kind == uuidSlot:
@@ -248,8 +251,8 @@ func (t *Templates) openStream(s *openStream) error {
 			break
 		}
 		t.inner.decodeStrings(&r, id, &s.texts, s.count, nil)
-		if r.err == nil && s.texts.Form != vector.Flat {
-			s.texts = *s.texts.Flatten(s.count)
+		if r.err == nil {
+			s.flatten()
 		}
 	}
 	if r.err == nil && len(r.b) > 0 {
@@ -257,6 +260,26 @@ func (t *Templates) openStream(s *openStream) error {
 	}
 	s.open = r.err == nil
 	return r.err
+}
+
+// flatten makes views and heap those of every value, whatever the form of texts.
+func (s *openStream) flatten() {
+	switch s.texts.Form {
+	case vector.Flat:
+		s.views, s.heap = s.texts.Views, s.texts.Heap
+	case vector.Const:
+		s.own = grow(s.own, s.count)
+		for i := range s.own {
+			s.own[i] = s.texts.Views[0]
+		}
+		s.views, s.heap = s.own, s.texts.Heap
+	default:
+		s.own = grow(s.own, s.count)
+		for i, c := range s.texts.Codes[:s.count] {
+			s.own[i] = s.texts.Values.Views[c]
+		}
+		s.views, s.heap = s.own, s.texts.Values.Heap
+	}
 }
 
 // openBytes reads the section that holds width bytes a value.
@@ -384,8 +407,8 @@ func (s *openStream) print(dst []byte, i int) []byte {
 		unpackUUIDs(dst[at:], s.packed[i*16:(i+1)*16])
 		return dst
 	case wordSlot, restSlot:
-		w := s.texts.Views[i]
-		return append(dst, s.texts.Heap[w.Off:w.Off+w.Len]...)
+		w := s.views[i]
+		return append(dst, s.heap[w.Off:w.Off+w.Len]...)
 	}
 	return appendVariable(dst, s.kind, s.width, s.ints[i])
 }
