@@ -10,9 +10,11 @@ import (
 var keyValueFunctions = []Function{
 	{Name: "parse_key_value", Params: []Param{arg("value", String), text("key_value_delimiter", "="), text("field_delimiter", " "),
 		word("whitespace", "lenient", "lenient", "strict"), flag("accept_standalone_key", true)}, Fails: Always,
-		Returns: ObjectOfAny(Of(String, Boolean, Array)), Run: parseKeyValue},
-	{Name: "parse_logfmt", Params: stringParam, Fails: Always, Returns: ObjectOfAny(Of(String, Boolean, Array)), Run: parseLogfmt},
+		Returns: keyValueType, Run: parseKeyValue},
+	{Name: "parse_logfmt", Params: stringParam, Fails: Always, Returns: keyValueType, Run: parseLogfmt},
 }
+
+var keyValueType = ObjectOfAny(Union(Of(String, Boolean), ArrayOf(Of(String, Boolean))))
 
 func parseLogfmt(f *Frame, args []value.Value) (value.Value, *Failure) {
 	r := keyValueReader{s: args[0].Str(), equals: "=", between: " ", lenient: true, alone: true}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl/regex"
 )
 
 // matchFunctions search by text or regular expression.
@@ -273,7 +274,7 @@ var groupNumbers = func() (names [100]string) {
 	return names
 }()
 
-// groupsType is the type of the groups of a match.
+// groupsType is the type of the groups of a match: those that may take no part may be null.
 func groupsType(c *Call) Type {
 	pattern, known := c.Const("pattern")
 	numbered, sure := c.Const("numeric_groups")
@@ -281,12 +282,17 @@ func groupsType(c *Call) Type {
 		return ObjectOfAny(Of(String, Null))
 	}
 	var fields []Known
+	certain := regex.Certain(pattern.Regex())
 	for i, name := range pattern.Regex().Names {
+		t := Of(String, Null)
+		if certain[i] {
+			t = Of(String)
+		}
 		if name != "" {
-			fields = append(fields, Known{name, Of(String, Null)})
+			fields = append(fields, Known{name, t})
 		}
 		if numbered.True() {
-			fields = append(fields, Known{groupKey(i), Of(String, Null)})
+			fields = append(fields, Known{groupKey(i), t})
 		}
 	}
 	return ObjectOf(fields...)

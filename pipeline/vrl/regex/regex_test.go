@@ -103,3 +103,24 @@ func FuzzCompile(f *testing.F) {
 		p.FindString(text)
 	})
 }
+
+func TestCertain(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{`(a)(b)?(c)`, "1 3"}, {`(a)|(b)`, ""}, {`(?:x(a))+(b){2}(c){0,2}`, "1 2"}, {`((a)|(b))`, "1"}, {`(a)*((b)(c)?)`, "2 3"}, {`^(?P<d>\S+) \[(?P<t>[^\]]+)\]$`, "1 2"}, {`(?:(a)|)`, ""},
+		{`(a){0}`, ""}, {`(?i)(a)(?:b(c))??`, "1"},
+	} {
+		re, err := Compile(c.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for i, sure := range Certain(re) {
+			if sure && i > 0 {
+				got += " " + string(rune('0'+i))
+			}
+		}
+		if strings.TrimPrefix(got, " ") != c.want {
+			t.Errorf("%s: got %s, want %s", c.source, got, c.want)
+		}
+	}
+}
