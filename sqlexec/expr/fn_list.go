@@ -21,6 +21,20 @@ func items(b []byte) []json.RawMessage {
 	return list
 }
 
+// AppendElements appends the elements of a list to v, which is of the element's type and has n rows, and tells how many there
+// were.
+func AppendElements(v *vector.Vector, n int, list []byte) int {
+	all := items(list)
+	for k, m := range all {
+		if !appendFromJSON(v, v.Type, n+k, m) {
+			v.AppendNulls(n+k, 1)
+		} else if v.Valid != nil {
+			v.Valid = growBit(v.Valid, n+k)
+		}
+	}
+	return len(all)
+}
+
 // isList checks that the first argument of a function is a list.
 func isList(name string, args []Expr) error {
 	if t := args[0].Type(); t.ID != vector.TypeList {

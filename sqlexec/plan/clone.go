@@ -47,6 +47,10 @@ func clone(n Node) Node {
 		c := *n
 		c.Input, c.Cols = clone(n.Input), slices.Clone(n.Cols)
 		return &c
+	case *Unnest:
+		c := *n
+		c.Input, c.Cols = clone(n.Input), slices.Clone(n.Cols)
+		return &c
 	case *FillSlots:
 		c := *n
 		c.Input = clone(n.Input)

@@ -214,6 +214,9 @@ const maxSeries = 10_000_000
 func (b *binder) tableFunc(t *parse.TableFunc) (Node, error) {
 	eb := &exprBinder{b: b, sc: &scope{}, where: "FROM"}
 	name := t.Call.Name
+	if name == "unnest" {
+		return b.unnestTable(t)
+	}
 	if name != "generate_series" && name != "range" {
 		return nil, planError("table function '%s' not found", name)
 	}

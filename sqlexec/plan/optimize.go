@@ -42,6 +42,8 @@ func (o *optimizer) order(n Node, natural bool) {
 		o.order(n.Input, false)
 	case *Window:
 		o.order(n.Input, false)
+	case *Unnest:
+		o.order(n.Input, natural)
 	case *Expand:
 		o.order(n.Input, false)
 	case *FillSlots:

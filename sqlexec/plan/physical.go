@@ -140,6 +140,10 @@ func (r *runner) build(n Node) (stream, error) {
 		s, err := r.build(n.Input)
 		s.several = true
 		return s.with(&slotsOf{n}), err
+	case *Unnest:
+		s, err := r.build(n.Input)
+		s.several = true
+		return s.with(&unnester{n}), err
 	case *FillSlots:
 		s, err := r.build(n.Input)
 		if err != nil {

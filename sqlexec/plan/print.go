@@ -48,6 +48,8 @@ func inputs(n Node) []Node {
 		return []Node{n.Input}
 	case *Expand:
 		return []Node{n.Input}
+	case *Unnest:
+		return []Node{n.Input}
 	case *FillSlots:
 		return []Node{n.Input}
 	case *Window:
@@ -98,6 +100,8 @@ func line(n Node) string {
 		return fmt.Sprintf("Slots: step=%d, ranges=%v, origin=%d", n.Step, n.Ranges, n.Origin)
 	case *FillSlots:
 		return "FillSlots"
+	case *Unnest:
+		return "Unnest: " + n.List.String()
 	case *Window:
 		list := make([]string, len(n.Funcs))
 		for i := range n.Funcs {

@@ -41,6 +41,8 @@ func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
 		return o.pruneWindow(n, need)
 	case *Expand:
 		return o.pruneExpand(n, need)
+	case *Unnest:
+		return o.pruneUnnest(n, need)
 	case *FillSlots:
 		c := *n
 		c.Input = o.exact(n.Input)

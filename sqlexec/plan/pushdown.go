@@ -51,6 +51,8 @@ func (o *optimizer) push(n Node, conds []expr.Expr) Node {
 		n.Input = o.push(n.Input, nil)
 	case *Expand:
 		n.Input = o.push(n.Input, nil)
+	case *Unnest:
+		n.Input = o.push(n.Input, nil)
 	case *FillSlots:
 		n.Input = o.push(n.Input, nil)
 	}

@@ -42,6 +42,9 @@ func (b *binder) selectBlock(s *parse.Select, q *parse.Query, out *outer) (Node,
 	if err := sel.windows(q); err != nil {
 		return nil, err
 	}
+	if err := sel.unnest(); err != nil {
+		return nil, err
+	}
 	return sel.finish(q)
 }
 

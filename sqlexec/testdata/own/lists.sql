@@ -11,3 +11,18 @@ SELECT array_length('a');
 SELECT array_sort(ARRAY[1], 'UP');
 SELECT array_sort(1);
 SELECT ARRAY[1, 'a'] AS mixed;
+-- A row for each element.
+SELECT unnest(ARRAY[1, 2, NULL, 3]) AS x;
+SELECT unnest(ARRAY['b', 'a']) AS x ORDER BY x;
+SELECT value, unnest(make_array(value, value * 10)) AS x, unnest(make_array(value, value * 10)) + 1 AS y FROM generate_series(1, 2) ORDER BY x;
+SELECT count(*) AS n FROM (SELECT unnest(string_to_array('a b c', ' ')) AS w);
+SELECT v, unnest(l) AS x FROM (SELECT value % 2 AS v, array_agg(value ORDER BY value) AS l FROM generate_series(1, 5) GROUP BY value % 2) ORDER BY v, x;
+SELECT value % 2 AS g, unnest(array_agg(value ORDER BY value DESC)) AS x FROM generate_series(1, 4) GROUP BY value % 2 ORDER BY g, x LIMIT 3;
+SELECT unnest(make_array()) AS none;
+SELECT * FROM UNNEST(ARRAY[1, 2]);
+SELECT x FROM UNNEST(ARRAY[1, 2]) AS x;
+SELECT t.y + 1 AS z FROM UNNEST(ARRAY[1, 2]) AS t(y);
+SELECT a.value, b.x FROM generate_series(1, 2) AS a CROSS JOIN UNNEST(ARRAY['p', 'q']) AS b(x) ORDER BY 1, 2;
+SELECT unnest(1);
+SELECT unnest();
+SELECT * FROM UNNEST(1);
