@@ -31,6 +31,7 @@ func (e *core) mergeLoop(ctx context.Context) {
 		case r := <-e.merge:
 			e.mergeQuietly(ctx, r, false)
 		case <-tick.C:
+			e.layBallast()
 			for _, r := range e.catalog.Load().byID {
 				if err := e.dropExpired(r); err != nil {
 					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)
@@ -199,7 +200,7 @@ func (e *core) exchange(r *region, old, made []*part) error {
 		}
 		return errOverrun
 	}
-	if err := e.manifest.Apply(edit); err != nil {
+	if err := e.apply(edit); err != nil {
 		return err
 	}
 	var gone []*part

@@ -41,7 +41,7 @@ func (e *core) alterDatabase(_ context.Context, d Database) error {
 
 func (e *core) putDatabase(d Database) error {
 	put := manifest.Database{Options: d.Options}
-	if err := e.manifest.Apply(manifest.Edit{PutDatabase: map[string]manifest.Database{d.Name: put}}); err != nil {
+	if err := e.apply(manifest.Edit{PutDatabase: map[string]manifest.Database{d.Name: put}}); err != nil {
 		return err
 	}
 	e.change(func(c *catalog) { c.databases[d.Name] = put })
@@ -66,7 +66,7 @@ func (e *core) dropDatabase(_ context.Context, name string) error {
 			edit.DropTable = append(edit.DropTable, r.id)
 		}
 	}
-	if err := e.manifest.Apply(edit); err != nil {
+	if err := e.apply(edit); err != nil {
 		return err
 	}
 	e.change(func(c *catalog) {
@@ -109,7 +109,7 @@ func (e *core) createTable(_ context.Context, t *schema.Table) (*Table, error) {
 		n.Columns[i].ID = schema.ColumnID(i + 1)
 	}
 	n.NextColumn = schema.ColumnID(len(n.Columns) + 1)
-	if err := e.manifest.Apply(manifest.Edit{PutTable: []*schema.Table{&n}}); err != nil {
+	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&n}}); err != nil {
 		return nil, err
 	}
 	r := newRegion(e, &n)
@@ -188,7 +188,7 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 	if s := r.snap.Load(); empty && s.live.table.Rows() > 0 || appends && !unified(s.parts) {
 		return status.New(status.RegionBusy, "table %s is being written to: column types and append_mode cannot change now, try again", n)
 	}
-	if err := e.manifest.Apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
+	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
 		return err
 	}
 	r.replace(func(s *regionSnap) { s.schema = next })
@@ -279,7 +279,7 @@ func (e *core) dropTables(_ context.Context, names []schema.Name) error {
 			edit.DropTable = append(edit.DropTable, tab.region.id)
 		}
 	}
-	if err := e.manifest.Apply(edit); err != nil {
+	if err := e.apply(edit); err != nil {
 		return err
 	}
 	e.change(func(c *catalog) {
@@ -333,7 +333,7 @@ func (e *core) truncate(_ context.Context, n schema.Name) error {
 	err = nil
 	if r.dropped {
 		err = status.New(status.TableNotFound, "Table not found: %s", n)
-	} else if err = e.manifest.Apply(edit); err == nil {
+	} else if err = e.apply(edit); err == nil {
 		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(), nil, nil })
 	}
 	r.mu.Unlock()

@@ -36,6 +36,7 @@ type Options struct {
 	// CacheBytes bounds the cache of decoded blocks. Default 128 MiB.
 	CacheBytes int64
 	// MinFree is the room on the device under which writes are refused. Default 256 MiB.
+	Ballast int64 // bytes kept on the disk for the day when it is full; 0: none
 	MinFree int64
 	// Background switches flush by age and merging; tests may switch it off and drive both by hand.
 	NoBackground bool

@@ -133,7 +133,7 @@ func (e *core) flushOne(r *region, m *mem) error {
 	if p != nil {
 		edit.AddParts = []manifest.PartEdit{{Table: r.id, Part: p.meta}}
 	}
-	if err := e.manifest.Apply(edit); err != nil {
+	if err := e.apply(edit); err != nil {
 		if e.manifest.State().Tables[r.id] != nil {
 			return err // the part is kept for the next try: the edit may be found at the next start
 		}
@@ -194,6 +194,15 @@ var errNoRows = errors.New("no rows are left")
 
 // writePart merges runs into one new part file and opens it. Nothing lists it yet.
 func (e *core) writePart(j *partJob) (*part, error) {
+	p, err := e.tryPart(j)
+	if err != nil && e.giveBallast(err) {
+		j.any = false
+		p, err = e.tryPart(j)
+	}
+	return p, err
+}
+
+func (e *core) tryPart(j *partJob) (*part, error) {
 	file := e.nextFile.Add(1) - 1
 	var meta sst.Meta
 	unique := false

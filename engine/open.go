@@ -44,6 +44,9 @@ type core struct {
 	spaceAt  time.Time
 	spaceErr error
 
+	ballastMu sync.Mutex // protects ballast
+	ballast   bool       // the file is there
+
 	damageMu sync.Mutex // protects damaged
 	damaged  []SetAside
 
@@ -126,6 +129,7 @@ func (e *core) recover(state *manifest.State, start time.Time) error {
 	if err := e.replay(); err != nil {
 		return err
 	}
+	e.layBallast()
 	e.found.Took = e.o.Now().Sub(start)
 	if !e.o.NoBackground {
 		e.wg.Go(func() { e.flushLoop(e.run) })
@@ -331,7 +335,7 @@ func (e *core) finishReplay() error {
 		return nil
 	}
 	e.replayed = nil
-	return e.manifest.Apply(edit)
+	return e.apply(edit)
 }
 
 // began notes a write: the log must be kept from at on, if at is not 0. The caller holds region.mu.

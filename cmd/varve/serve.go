@@ -84,6 +84,9 @@ func (s *serveCommand) run(io streams) error {
 	return n.serve(s, io, logs)
 }
 
+// ballast is the room on the disk that the store keeps for emergencies.
+const ballast = 16 << 20
+
 // node is everything that runs: the store, the server, its listener.
 type node struct {
 	config *Config
@@ -114,7 +117,7 @@ func open(c *Config, logs *logs) (*node, error) {
 		FS: vfs.OS(), Dir: c.Storage.DataHome, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
 		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables,
-		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: int64(c.Storage.MinFree),
+		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: int64(c.Storage.MinFree), Ballast: ballast,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
