@@ -170,7 +170,7 @@ func translateCEF(f *Frame, o *value.Object) (value.Value, *Failure) {
 		if name, isLabel := strings.CutSuffix(m.Key, "Label"); isLabel && cefCustom[name] {
 			v, ok := o.Get(name)
 			if !ok {
-				v = value.Null
+				return f.Fail("Custom field with missing label or value")
 			}
 			out.Set(f.Arena, m.Value.Str(), v)
 			continue

@@ -18,8 +18,7 @@ var cloudlogFunctions = []Function{
 type albField struct {
 	name   string
 	quoted bool
-	kind   Kinds // String, Integer, Float or Array
-	dash   bool  // may be a dash, which is null
+	kind   Kinds // String, Integer, Float or Array; a String may be a dash, which is null
 }
 
 // albRequest stands for the request, from which three fields are made.
@@ -28,15 +27,15 @@ const albRequest = "request"
 // albFields are the fields of the format; those from optional on are missing in older lines. Source: the vendor's
 // documentation of the access logs of application load balancers.
 var albFields = []albField{
-	{"type", false, String, false}, {"timestamp", false, String, false}, {"elb", false, String, false}, {"client_host", false, String, false},
-	{"target_host", false, String, true}, {"request_processing_time", false, Float, false}, {"target_processing_time", false, Float, false},
-	{"response_processing_time", false, Float, false}, {"elb_status_code", false, String, false}, {"target_status_code", false, String, true},
-	{"received_bytes", false, Integer, false}, {"sent_bytes", false, Integer, false}, {albRequest, true, String, false}, {"user_agent", true, String, false},
-	{"ssl_cipher", false, String, true}, {"ssl_protocol", false, String, true}, {"target_group_arn", false, String, false}, {"trace_id", true, String, false},
-	{"domain_name", true, String, true}, {"chosen_cert_arn", true, String, true}, {"matched_rule_priority", false, String, true},
-	{"request_creation_time", false, String, false}, {"actions_executed", true, String, true}, {"redirect_url", true, String, true},
-	{"error_reason", true, String, true}, {"target_port_list", true, Array, true}, {"target_status_code_list", true, Array, true},
-	{"classification", true, String, true}, {"classification_reason", true, String, true},
+	{"type", false, String}, {"timestamp", false, String}, {"elb", false, String}, {"client_host", false, String},
+	{"target_host", false, String}, {"request_processing_time", false, Float}, {"target_processing_time", false, Float},
+	{"response_processing_time", false, Float}, {"elb_status_code", false, String}, {"target_status_code", false, String},
+	{"received_bytes", false, Integer}, {"sent_bytes", false, Integer}, {albRequest, true, String}, {"user_agent", true, String},
+	{"ssl_cipher", false, String}, {"ssl_protocol", false, String}, {"target_group_arn", false, String}, {"trace_id", true, String},
+	{"domain_name", true, String}, {"chosen_cert_arn", true, String}, {"matched_rule_priority", false, String},
+	{"request_creation_time", false, String}, {"actions_executed", true, String}, {"redirect_url", true, String},
+	{"error_reason", true, String}, {"target_port_list", true, Array}, {"target_status_code_list", true, Array},
+	{"classification", true, String}, {"classification_reason", true, String},
 }
 
 func albType() Type {
@@ -45,11 +44,11 @@ func albType() Type {
 		t := Of(p.kind)
 		switch {
 		case p.name == albRequest:
-			list = append(list, fieldsOf(Of(String), "request_method", "request_url", "request_protocol")...)
+			list = append(list, fieldsOf(Of(String, Null), "request_method", "request_url", "request_protocol")...)
 			continue
 		case p.kind == Array:
 			t = ArrayOf(Of(String)).Or(Null)
-		case p.dash:
+		case p.kind == String: // a dash may stand anywhere
 			t = t.Or(Null)
 		}
 		list = append(list, Known{p.name, t})
@@ -253,6 +252,12 @@ func parseCloudwatch(f *Frame, args []value.Value) (value.Value, *Failure) {
 			return f.Fail("unable to parse: field `%s` is of type %k", value.String(p.from), field)
 		}
 		o.Set(a, p.to, field)
+	}
+	filters, _ := in.Get("subscriptionFilters")
+	for i := range filters.Array().Len() {
+		if filters.Array().At(i).Kind() != value.StringKind {
+			return f.Fail("unable to parse: a subscription filter is not a string")
+		}
 	}
 	events, _ := in.Get("logEvents")
 	list := a.Array(events.Array().Len())

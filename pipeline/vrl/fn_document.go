@@ -17,7 +17,7 @@ import (
 // documentFunctions read other notations of JSON-like values.
 var documentFunctions = []Function{
 	{Name: "parse_yaml", Params: stringParam, Fails: Always, Returns: JSON(), Run: parseYAML},
-	{Name: "parse_cbor", Params: stringParam, Fails: Always, Returns: JSON(), Run: parseCBOR},
+	{Name: "parse_cbor", Params: stringParam, Fails: Always, Returns: Of(AnyValue &^ Regex), Run: parseCBOR},
 	{Name: "parse_ruby_hash", Params: stringParam, Fails: Always, Returns: Of(Object), Run: parseRubyHash},
 }
 

@@ -10,7 +10,7 @@ import (
 // objectFunctions work on objects and paths.
 var objectFunctions = []Function{
 	{Name: "get", Light: true, Params: []Param{arg("value", Object|Array), arg("path", Array)}, Fails: Always, Returns: Of(AnyValue), Run: get},
-	{Name: "set", Params: []Param{arg("value", Object|Array), arg("path", Array), arg("data", AnyValue)}, Fails: Always, ReturnsFor: sameContainer, Run: set},
+	{Name: "set", Params: []Param{arg("value", Object|Array), arg("path", Array), arg("data", AnyValue)}, Fails: Always, ReturnsFor: setType, Run: set},
 	{Name: "remove", Params: []Param{arg("value", Object|Array), arg("path", Array), flag("compact", false)}, Fails: Always, ReturnsFor: sameContainer, Run: remove},
 	{Name: "merge", Params: []Param{arg("to", Object), arg("from", Object), flag("deep", false)}, ReturnsFor: mergedType, Run: merge},
 	{Name: "keys", Params: []Param{arg("value", Object)}, Returns: ArrayOf(Of(String)), Run: keys},
@@ -45,6 +45,20 @@ func mergedType(c *Call) Type {
 func sameContainer(c *Call) Type {
 	if t := Of(c.Type("value").Kinds() & (Object | Array)); !t.Never() {
 		return t
+	}
+	return Of(Object, Array)
+}
+
+// setType is the type of a container in which a value was set: the first step says what it is, whatever it was before.
+func setType(c *Call) Type {
+	path := c.Type("path").only(Array)
+	if i, ok := path.array.find("", 0); ok {
+		switch first := path.array.known[i].typ; {
+		case first.Is(String):
+			return Of(Object)
+		case first.Is(Integer):
+			return Of(Array)
+		}
 	}
 	return Of(Object, Array)
 }
@@ -88,6 +102,9 @@ func set(f *Frame, args []value.Value) (value.Value, *Failure) {
 	root := args[0]
 	if err := value.Set(f.Arena, &root, path, args[2].Share()); err != nil {
 		return f.FailErr(err)
+	}
+	if root.Kind() != value.ObjectKind && root.Kind() != value.ArrayKind { // an empty path
+		return f.Fail("expected array or object, got %k", root)
 	}
 	return root, nil
 }

@@ -64,6 +64,10 @@ var syslogType = objectWith(ObjectOfAny(Of(String)).Or(Null),
 	Known{"msgid", Of(String, Null)}, Known{"procid", Of(Integer, String, Null)}, Known{"severity", Of(String, Null)},
 	Known{"timestamp", Of(Timestamp, Null)}, Known{"version", Of(Integer, Null)})
 
+// syslogNames are the names of the parts of a message.
+var syslogNames = map[string]bool{"appname": true, "facility": true, "hostname": true, "message": true, "msgid": true, "procid": true, "severity": true,
+	"timestamp": true, "version": true}
+
 // objectWith is the type of objects with some known fields and others of type rest.
 func objectWith(rest Type, fields ...Known) Type {
 	t := ObjectOf(fields...)
@@ -437,7 +441,9 @@ func addStructured(a *value.Arena, o *value.Object, s string) {
 		i++
 		end := nameEnd(s, i)
 		element := a.Object(4)
-		o.Set(a, s[i:end], element.Of())
+		if !syslogNames[s[i:end]] { // an element does not take the place of a part of the message
+			o.Set(a, s[i:end], element.Of())
+		}
 		for i = end; s[i] != ']'; {
 			if s[i] == ' ' {
 				i++

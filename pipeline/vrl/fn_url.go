@@ -19,7 +19,7 @@ var urlFunctions = []Function{
 }
 
 var urlType = ObjectOf(Known{"scheme", Of(String)}, Known{"username", Of(String)}, Known{"password", Of(String)}, Known{"path", Of(String, Null)},
-	Known{"host", Of(String)}, Known{"port", Of(Integer, Null)}, Known{"fragment", Of(String, Null)}, Known{"query", ObjectOfAny(Of(String))})
+	Known{"host", Of(String, Null)}, Known{"port", Of(Integer, Null)}, Known{"fragment", Of(String, Null)}, Known{"query", ObjectOfAny(Of(String))})
 
 // knownPorts are the default ports of the schemes that have an authority and a path always.
 var knownPorts = map[string]int64{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
