@@ -22,7 +22,7 @@ func TestHostileDocuments(t *testing.T) {
 		if status.Of(err) != status.InvalidArguments {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%s took %s", name, took)
 		} else {
 			t.Logf("%s: %s, %.120v", name, took, err)
