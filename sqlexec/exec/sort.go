@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -67,14 +69,17 @@ func (s *sorter) add(b *vector.Batch) error {
 	return nil
 }
 
+// sortBytes is what a row takes besides its values and its key: the key's end, two entries, its place in the order.
+const sortBytes = 8 + 2*16 + 4
+
 // entry is a row while it is sorted: the first 8 bytes of its key decide most comparisons.
 type entry struct {
 	prefix uint64
 	row    uint32
 }
 
-// sorted gives the row numbers in order; rows of equal keys keep the order they came in.
-func (s *sorter) sorted() []uint32 {
+// entries are the rows in the order they came in.
+func (s *sorter) entries() []entry {
 	list := make([]entry, s.rows.N)
 	for i := range list {
 		key := s.key(i)
@@ -82,20 +87,96 @@ func (s *sorter) sorted() []uint32 {
 		copy(head[:], key)
 		list[i] = entry{binary.BigEndian.Uint64(head[:]), uint32(i)}
 	}
-	slices.SortFunc(list, func(a, b entry) int {
-		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
-			return c
-		}
-		if c := bytes.Compare(s.key(int(a.row)), s.key(int(b.row))); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.row, b.row)
+	return list
+}
+
+// compare orders two rows; rows of equal keys keep the order they came in.
+func (s *sorter) compare(a, b entry) int {
+	if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
+		return c
+	}
+	if c := bytes.Compare(s.key(int(a.row)), s.key(int(b.row))); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.row, b.row)
+}
+
+// sortRun is the number of rows that are sorted at a time: a few milliseconds, after which the query may have been cancelled.
+const sortRun = 1 << 16
+
+// sorted gives the row numbers in order. Runs are sorted by as many goroutines as given, then merged pair by pair.
+func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
+	list := s.entries()
+	err := spread(ctx, (len(list)+sortRun-1)/sortRun, workers, func(i int) error {
+		slices.SortFunc(list[i*sortRun:min((i+1)*sortRun, len(list))], s.compare)
+		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	var other []entry
+	for width := sortRun; width < len(list); width *= 2 {
+		if other == nil {
+			other = make([]entry, len(list))
+		}
+		err := spread(ctx, (len(list)+2*width-1)/(2*width), workers, func(i int) error {
+			from := 2 * width * i
+			middle, to := min(from+width, len(list)), min(from+2*width, len(list))
+			return s.mergeRuns(ctx, other[from:to], list[from:middle], list[middle:to])
+		})
+		if err != nil {
+			return nil, err
+		}
+		list, other = other, list
+	}
 	rows := make([]uint32, len(list))
 	for i, e := range list {
 		rows[i] = e.row
 	}
-	return rows
+	return rows, nil
+}
+
+// mergeRuns merges two sorted runs into out, which has room for both.
+func (s *sorter) mergeRuns(ctx context.Context, out, a, b []entry) error {
+	for n := range out {
+		if n%sortRun == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case len(b) == 0 || len(a) > 0 && s.compare(a[0], b[0]) < 0:
+			out[n], a = a[0], a[1:]
+		default:
+			out[n], b = b[0], b[1:]
+		}
+	}
+	return nil
+}
+
+// spread calls f for 0..n-1 on several goroutines and gives the first error, or the context's.
+func spread(ctx context.Context, n, workers int, f func(i int) error) error {
+	var next atomic.Int64
+	errs := make([]error, max(1, min(workers, n)))
+	work := func(w int) {
+		for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
+			if errs[w] = ctx.Err(); errs[w] == nil {
+				errs[w] = f(i)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for w := 1; w < len(errs); w++ {
+		wg.Go(func() { work(w) })
+	}
+	work(0)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // merge puts the rows of other sorters behind this one's.
@@ -194,7 +275,7 @@ func (s *sortSink) Step(int) Step {
 		if err := w.add(b); err != nil {
 			return err
 		}
-		return s.budget.Reserve(batchBytes(b) + int64(len(w.keys)-before) + int64(b.N)*24)
+		return s.budget.Reserve(batchBytes(b) + int64(len(w.keys)-before) + int64(b.N)*sortBytes)
 	}
 }
 
@@ -205,7 +286,8 @@ func (s *sortSink) Finish(ctx context.Context) (Source, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &reorder{all.rows, all.sorted()}, nil
+	order, err := all.sorted(ctx, len(s.workers))
+	return &reorder{all.rows, order}, err
 }
 
 // TopK keeps the first k rows of an order.
@@ -256,7 +338,7 @@ func (s *topSink) Step(int) Step {
 		}
 		gatherRows(&part, b, rows)
 		w.rows.Append(&part, 0, part.N)
-		held += batchBytes(&part) + int64(len(w.keys)-before) + int64(len(rows))*24
+		held += batchBytes(&part) + int64(len(w.keys)-before) + int64(len(rows))*sortBytes
 		if held > reserved {
 			if err := s.budget.Reserve(held - reserved); err != nil {
 				return err
@@ -267,7 +349,7 @@ func (s *topSink) Step(int) Step {
 			w = w.best(s.k)
 			s.workers[at] = w
 			bound = append(bound[:0], w.key(w.rows.N-1)...)
-			held = batchBytes(w.rows) + int64(len(w.keys)) + int64(w.rows.N)*24
+			held = batchBytes(w.rows) + int64(len(w.keys)) + int64(w.rows.N)*sortBytes
 		}
 		return nil
 	}
@@ -275,8 +357,13 @@ func (s *topSink) Step(int) Step {
 
 // best is a sorter of the k first rows, in order.
 func (s *sorter) best(k int) *sorter {
-	order := s.sorted()
-	order = order[:min(k, len(order))]
+	list := s.entries()
+	slices.SortFunc(list, s.compare)
+	list = list[:min(k, len(list))]
+	order := make([]uint32, len(list))
+	for i, e := range list {
+		order[i] = e.row
+	}
 	n := &sorter{rows: vector.NewBatch(), eval: s.eval, order: s.order, out: s.out}
 	for _, c := range s.rows.Cols {
 		n.rows.Cols = append(n.rows.Cols, &vector.Vector{Type: c.Type})
@@ -295,6 +382,6 @@ func (s *sorter) best(k int) *sorter {
 func (s *topSink) Finish(ctx context.Context) (Source, error) {
 	all := s.workers[0]
 	all.merge(s.workers[1:])
-	order := all.sorted()
-	return &reorder{all.rows, order[:min(s.k, len(order))]}, ctx.Err()
+	order, err := all.sorted(ctx, len(s.workers))
+	return &reorder{all.rows, order[:min(s.k, len(order))]}, err
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -134,7 +135,7 @@ func TestSort(t *testing.T) {
 func TestSortWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	specs := []spec{{vector.StringType, 5000, true}, {vector.Int64Type, 3, false}}
-	b := randomTable(r, 20*vector.Size, specs...)
+	b := randomTable(r, 4*sortRun+77, specs...)
 	order := orders(r, specs)
 	all := showRows(b)
 	var want [][]string
@@ -146,7 +147,7 @@ func TestSortWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 1000), Sink: sink}, 2), want)
-	for _, k := range []int{1, 100, 5000, 30000} {
+	for _, k := range []int{1, 100, 5000, 2 * sortRun} {
 		top, err := TopK(order, k, typesOf(specs), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -219,5 +220,29 @@ func TestSortOfNothing(t *testing.T) {
 	}
 	if rows := readAll(t, src); len(rows) != 0 {
 		t.Errorf("rows out of nothing: %q", rows)
+	}
+}
+
+// TestSortIsCancelled: a sort of many rows ends when the query does, also once all rows are there.
+func TestSortIsCancelled(t *testing.T) {
+	specs := []spec{{vector.StringType, 5000, true}}
+	b := randomTable(newRand(1), 3*sortRun, specs...)
+	sink, err := Sort([]expr.SortKey{{Expr: columns(specs...)[0]}}, typesOf(specs), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := sink.Step(0)
+	if err := step(b); err != nil {
+		t.Fatal(err)
+	}
+	s := sink.(*sortSink).workers[0]
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.sorted(ctx, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("sorting runs for a query that is gone: %v", err)
+	}
+	list := s.entries()
+	if err := s.mergeRuns(ctx, make([]entry, len(list)), list, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("merging runs for a query that is gone: %v", err)
 	}
 }
