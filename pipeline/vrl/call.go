@@ -176,10 +176,9 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 	for i := range b.given {
 		a := &b.given[i]
 		p := &b.function.Params[a.param]
-		at := a.node.expr.place()
 		if p.Path {
 			if _, ok := pathTarget(a.node.expr); !ok {
-				c.innerError(at, codeUnexpectedExpression, titleUnexpectedExpression, fmt.Sprintf("the argument %q must be a path", p.Name))
+				c.innerError(b.node.span, codeUnexpectedExpression, titleUnexpectedExpression, fmt.Sprintf("the argument %q must be a path", p.Name))
 				return false
 			}
 			continue
@@ -188,11 +187,11 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 			continue
 		}
 		if !a.isConst {
-			c.innerError(at, codeNotConstant, titleNotConstant, fmt.Sprintf("the argument %q must be known when the program is compiled", p.Name))
+			c.innerError(b.node.span, codeNotConstant, titleNotConstant, fmt.Sprintf("the argument %q must be known when the program is compiled", p.Name))
 			return false
 		}
 		if p.Enum != nil && (a.constant.Kind() != value.StringKind || !slices.Contains(p.Enum, a.constant.Str())) {
-			c.innerError(at, codeInvalidEnum, titleInvalidEnum, fmt.Sprintf("the argument %q must be one of: %s", p.Name, strings.Join(p.Enum, ", ")))
+			c.innerError(b.node.span, codeInvalidEnum, titleInvalidEnum, fmt.Sprintf("the argument %q must be one of: %s", p.Name, strings.Join(p.Enum, ", ")))
 			return false
 		}
 	}
@@ -246,16 +245,14 @@ func (c *compiler) finish(b *boundCall) (operand, bool) {
 
 // functionError reports what the Compile of a function found.
 func (c *compiler) functionError(b *boundCall, err error) {
-	at, code, title := b.node.span, codeInvalidArgument, titleInvalidArgument
+	code, title, label := codeInvalidArgument, titleInvalidArgument, err.Error()
 	if arg := (*argumentError)(nil); errors.As(err, &arg) {
 		code, title = arg.code, arg.title
 		if arg.parameter != "" {
-			if i := b.byParam[b.index(arg.parameter)]; i >= 0 {
-				at = b.given[i].node.expr.place()
-			}
+			label = fmt.Sprintf("the argument %q: %s", arg.parameter, label)
 		}
 	}
-	c.innerError(at, code, title, err.Error())
+	c.innerError(b.node.span, code, title, label)
 }
 
 // runArg computes one argument.

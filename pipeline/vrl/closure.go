@@ -22,16 +22,13 @@ func (c *compiler) checkClosure(b *boundCall) bool {
 	i := b.index(want.Over)
 	over, kinds := b.args[i].typ.settled(), b.function.Params[i].Kinds
 	if !over.Never() && !over.Within(kinds) {
-		at := n.span
-		if b.byParam[i] >= 0 {
-			at = b.given[b.byParam[i]].node.expr.place()
-		}
-		c.report(codeClosureTarget, titleClosureTarget, at, fmt.Sprintf("this must be known to be %s, it is %s", kinds, over))
+		c.report(codeClosureTarget, titleClosureTarget, n.span,
+			fmt.Sprintf("what is iterated over must be known to be %s, it is %s", kinds, over))
 		return false
 	}
 	if params := want.Params(over, &b.Call); len(params) != len(n.closure.params) {
-		c.report(codeClosureArity, titleClosureArity, n.closure.paramsSpan,
-			fmt.Sprintf("the closure of %s takes %d parameters, here are %d", n.name, len(params), len(n.closure.params)))
+		c.report(codeClosureArity, titleClosureArity, n.nameSpan,
+			fmt.Sprintf("the closure of this function takes %d parameters, here are %d", len(params), len(n.closure.params)))
 		return false
 	}
 	return true
@@ -74,8 +71,7 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		return nil, operand{}, false
 	}
 	if result := body.typ.settled(); want.Result != 0 && !result.Never() && !result.Within(want.Result) {
-		at := n.body.body[len(n.body.body)-1].place()
-		c.report(codeClosureResult, titleClosureResult, at, fmt.Sprintf("the closure must give %s, this is %s", want.Result, result))
+		c.report(codeClosureResult, titleClosureResult, n.body.span, fmt.Sprintf("the closure must give %s, this gives %s", want.Result, result))
 		return nil, operand{}, false
 	}
 	run := body.run

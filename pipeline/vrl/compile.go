@@ -248,7 +248,7 @@ func (c *compiler) block(n *blockNode, used bool) (operand, bool) {
 	declared := len(c.vars)
 	x := operand{node: n}
 	statements := make([]operand, 0, len(n.body))
-	ended := false
+	ended, returned := false, false
 	for i, s := range n.body {
 		before := len(c.pending)
 		m, ok := c.statement(s, used && i == len(n.body)-1)
@@ -262,7 +262,12 @@ func (c *compiler) block(n *blockNode, used bool) (operand, bool) {
 			x.fallible = x.fallible || m.fallible
 		}
 		ended = ended || m.typ.Never()
-		x.typ = m.typ
+		if _, ok := s.(*returnNode); ok {
+			returned = true
+		}
+		if x.typ = m.typ; returned {
+			x.typ = noType
+		}
 		statements = append(statements, m)
 	}
 	c.vars = c.vars[:declared]
@@ -428,7 +433,7 @@ func (c *compiler) not(n *notNode) (operand, bool) {
 		return operand{}, false
 	}
 	if !x.typ.exactly(Boolean) {
-		c.report(codeNonBooleanNegation, titleNonBooleanNegation, n.operand.place(), "only a boolean can be negated, this is "+x.typ.String())
+		c.report(codeNonBooleanNegation, titleNonBooleanNegation, span{n.start, n.start + 1}, "only a boolean can be negated, this is "+x.typ.String())
 		return operand{}, false
 	}
 	run := x.run

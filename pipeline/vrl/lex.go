@@ -364,7 +364,7 @@ func (l *lexer) escape(text []byte, i int) (out []byte, next int) {
 		return text, i
 	default:
 		r, size := utf8.DecodeRuneInString(l.source[i:])
-		l.fail(codeInvalidEscape, titleInvalidEscape+`: \`+string(r), i-1, i+size, "this escape is not known")
+		l.fail(codeInvalidEscape, titleInvalidEscape+`: \`+string(r), i, i+size, "this escape is not known")
 		return text, i
 	}
 }

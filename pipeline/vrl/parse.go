@@ -404,8 +404,10 @@ func (p *parser) segments(path value.Path) value.Path {
 		case p.isPunct("["):
 			path = append(path, p.index())
 		case p.isPunct("."):
-			p.take()
-			if !p.adjacent() || !p.isField(p.peek()) {
+			dot := p.take()
+			if next := p.peek(); !p.adjacent() || next.kind == newlineToken || next.kind == endToken {
+				p.fail(codeUnexpectedToken, titleSyntax, span{dot.start, dot.end}, "a field has to follow")
+			} else if !p.isField(next) {
 				p.unexpected()
 			}
 			path = append(path, value.Field(p.take().text))
