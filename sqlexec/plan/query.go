@@ -253,7 +253,7 @@ func (b *binder) count(x parse.Expr, clause string) (int64, error) {
 	}
 	c, ok := e.(*expr.Const)
 	if !ok {
-		return 0, planError("%s needs a constant, found %s", clause, parse.PrintExpr(x))
+		return 0, parse.PlaceError(planError("%s needs a constant, found %s", clause, parse.PrintExpr(x)), x.Position())
 	}
 	v := c.Value
 	if v.IsNull(0) {
@@ -265,7 +265,7 @@ func (b *binder) count(x parse.Expr, clause string) (int64, error) {
 	case v.Type.IsInteger() && v.Type.Kind() == vector.Uint64 && v.Uint(0) < 1<<62:
 		return int64(v.Uint(0)), nil
 	}
-	return 0, planError("%s needs a non-negative integer, found %s", clause, parse.PrintExpr(x))
+	return 0, parse.PlaceError(planError("%s needs a non-negative integer, found %s", clause, parse.PrintExpr(x)), x.Position())
 }
 
 // values binds VALUES: the types of a column's values are made one.

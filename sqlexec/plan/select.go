@@ -181,7 +181,7 @@ func (sel *selection) position(x parse.Expr, clause string) (*item, bool, error)
 	}
 	n := e.(*expr.Const).Value.Int(0)
 	if n < 1 || n > int64(len(sel.items)) {
-		return nil, true, planError("%s position %d is not in the select list of %d columns", clause, n, len(sel.items))
+		return nil, true, parse.PlaceError(planError("%s position %d is not in the select list of %d columns", clause, n, len(sel.items)), lit.Position())
 	}
 	return &sel.items[n-1], true, nil
 }
@@ -361,7 +361,7 @@ func (sel *selection) distinctOn(p *Project, keys []expr.SortKey, shown int, lim
 			break
 		}
 		if !isKey(at) {
-			return nil, planError("SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+			return nil, parse.PlaceError(planError("SELECT DISTINCT ON expressions must match initial ORDER BY expressions"), sel.s.DistinctOn[0].Position())
 		}
 		seen[at] = true
 	}
