@@ -29,8 +29,39 @@ var textPrograms = []string{
 	`decrypt(.s, "AES-128-CBC-ISO7816", "0123456789abcdef", "0123456789abcdef") ?? 0`,
 }
 
-// FuzzText gives any text to every function that reads one: each gives a value or a failure, and nothing much larger than
-// the text.
+// conforms says whether a value is of a type, with all that is inside of it: what the compiler knows is relied on when
+// programs run.
+func conforms(t Type, v value.Value) bool {
+	if !t.kinds.Has(v) {
+		return false
+	}
+	switch v.Kind() {
+	case value.ArrayKind:
+		for i := range v.Array().Len() {
+			if t.array != nil && !conforms(t.array.at("", i), v.Array().At(i)) {
+				return false
+			}
+		}
+	case value.ObjectKind:
+		if t.object == nil {
+			return true
+		}
+		for i := range v.Object().Len() {
+			if m := v.Object().Member(i); !conforms(t.object.at(m.Key, 0), m.Value) {
+				return false
+			}
+		}
+		for _, k := range t.object.known {
+			if v.Object().Index(k.key) < 0 && !k.typ.May(Undefined|Null) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// FuzzText gives any text to every function that reads one: each gives a value of its type or a failure, and nothing much
+// larger than the text.
 func FuzzText(f *testing.F) {
 	var programs []*Program
 	for _, source := range textPrograms {
@@ -66,6 +97,9 @@ func FuzzText(f *testing.F) {
 					t.Fatalf("%s of %q fails: %v", textPrograms[i], s, err)
 				}
 				continue
+			}
+			if !conforms(p.Result(), v) {
+				t.Fatalf("%s of %q is %s, not of type %s", textPrograms[i], s, value.AppendJSON(nil, v), p.Result())
 			}
 			if n := len(value.AppendJSON(nil, v)); n > 1<<16+400*len(s) && !strings.HasPrefix(textPrograms[i], "decode_") {
 				t.Fatalf("%s makes %d bytes of %d", textPrograms[i], n, len(s))
