@@ -142,7 +142,7 @@ func (c *compiler) writable(t *targetNode) bool {
 			container, name = Array, "index"
 		}
 		if !parent.May(container|Undefined) && !parent.Never() {
-			c.report(codeParentSegment, titleParentSegment, t.span,
+			c.report(codeParentSegment, titleParentSegment, span{t.starts[i], t.end},
 				"the parent of this "+name+" is known to be "+parent.String()+", not "+container.String())
 			return false
 		}
@@ -372,11 +372,11 @@ func (n *assignNode) merged() node {
 // asExpr is the reading of a target.
 func (t *targetNode) asExpr() node {
 	if t.variable == "" {
-		return &pathNode{t.span, nil, t.meta, t.path}
+		return &pathNode{span: t.span, meta: t.meta, path: t.path, starts: t.starts}
 	}
 	var v node = &variableNode{t.span, t.variable}
 	if len(t.path) > 0 {
-		v = &pathNode{t.span, v, false, t.path}
+		v = &pathNode{span: t.span, base: v, path: t.path, starts: t.starts}
 	}
 	return v
 }

@@ -79,6 +79,7 @@ type targetNode struct {
 	variable string // empty: below the event or the metadata
 	meta     bool
 	path     value.Path
+	starts   []int // as in pathNode
 }
 
 // assignNode is x = e, or x, err = e.
@@ -109,9 +110,10 @@ type variableNode struct {
 // pathNode reads below the event, the metadata (meta) or the value of an expression.
 type pathNode struct {
 	span
-	base node // nil: the event or the metadata
-	meta bool
-	path value.Path
+	base   node // nil: the event or the metadata
+	meta   bool
+	path   value.Path
+	starts []int // where each step of the path begins in the source
 }
 
 type argumentNode struct {

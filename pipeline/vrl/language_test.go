@@ -476,6 +476,36 @@ error[E103]: unhandled fallible assignment
 	}
 }
 
+// TestPlaces looks at where the first label of an error stands.
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		source string
+		at     int // byte
+	}{
+		{"x = \"a\"\nx.b = 1", 10},
+		{". = \"a\"\n.b = 1", 9},
+		{".a = 1\n.a[0].c = 1", 9},
+		{".a.", 2},
+		{"!.a", 0},
+		{".a = \"x\\qy\"", 8},
+		{"filter([1]) -> |_i, v| { v }", 23},
+		{"filter([1]) -> |v| { v }", 0},
+		{"1 + for_each(.a) -> |_i, v| { v }", 4},
+		{"x = upcase(\"a\", value: nope)", 23},
+		{"if .a { 1 }", 3},
+		{"x, err = 1", 3},
+		{"to_unix_timestamp(now(), unit: \"weeks\")", 0},
+	} {
+		_, err := Compile(c.source, Options{})
+		failed := (*CompileError)(nil)
+		if !errors.As(err, &failed) {
+			t.Errorf("%s compiles", c.source)
+		} else if got := failed.Diagnostics[0].Labels[0].Start; got != c.at {
+			t.Errorf("%s: the error stands at %d, want %d\n%v", c.source, got, c.at, err)
+		}
+	}
+}
+
 // TestUnreadMessages makes sure that a program cannot tell whether the message of an error was made.
 func TestUnreadMessages(t *testing.T) {
 	for _, source := range []string{

@@ -216,7 +216,7 @@ func targetOf(n node) *targetNode {
 	case *variableNode:
 		return &targetNode{span: n.span, variable: n.name}
 	case *pathNode:
-		t := &targetNode{span: n.span, meta: n.meta, path: n.path}
+		t := &targetNode{span: n.span, meta: n.meta, path: n.path, starts: n.starts}
 		if n.base == nil {
 			return t
 		}
@@ -368,23 +368,24 @@ func (p *parser) rootPath() node {
 	if p.adjacent() {
 		switch next := p.peek(); {
 		case p.isField(next):
-			n.path = append(n.path, value.Field(p.take().text))
+			p.field(n)
 		case p.isPunct("["):
-			n.path = append(n.path, p.index())
+			p.index(n)
 		}
 	}
-	n.path = p.segments(n.path)
+	p.segments(n)
 	n.end = p.end()
 	return n
 }
 
 // path takes what follows a term directly.
 func (p *parser) path(base node) node {
-	path := p.segments(nil)
-	if path == nil {
+	n := &pathNode{span: span{base.place().start, 0}, base: base}
+	if p.segments(n); n.path == nil {
 		return base
 	}
-	return &pathNode{span{base.place().start, p.end()}, base, false, path}
+	n.end = p.end()
+	return n
 }
 
 // isField says whether a lexeme may be the field of a path.
@@ -398,11 +399,12 @@ func (p *parser) isField(t *lexeme) bool {
 	return false
 }
 
-func (p *parser) segments(path value.Path) value.Path {
+// segments takes the steps that follow directly.
+func (p *parser) segments(n *pathNode) {
 	for p.adjacent() {
 		switch {
 		case p.isPunct("["):
-			path = append(path, p.index())
+			p.index(n)
 		case p.isPunct("."):
 			dot := p.take()
 			if next := p.peek(); !p.adjacent() || next.kind == newlineToken || next.kind == endToken {
@@ -410,24 +412,30 @@ func (p *parser) segments(path value.Path) value.Path {
 			} else if !p.isField(next) {
 				p.unexpected()
 			}
-			path = append(path, value.Field(p.take().text))
+			p.field(n)
 		default:
-			return path
+			return
 		}
 	}
-	return path
+}
+
+// field takes the field of a path.
+func (p *parser) field(n *pathNode) {
+	t := p.take()
+	n.path, n.starts = append(n.path, value.Field(t.text)), append(n.starts, t.start)
 }
 
 // index takes [n].
-func (p *parser) index() value.Segment {
-	p.take()
+func (p *parser) index(n *pathNode) {
+	start := p.take().start
 	if p.peek().kind != integerToken {
 		p.unexpected()
 	}
-	n := p.take().integer
+	i := p.take().integer
 	p.want("]")
 	// Beyond what an array can hold all indices are alike.
-	return value.Item(int(max(min(n, math.MaxInt32), math.MinInt32)))
+	item := value.Item(int(max(min(i, math.MaxInt32), math.MinInt32)))
+	n.path, n.starts = append(n.path, item), append(n.starts, start)
 }
 
 func (p *parser) group() node {
