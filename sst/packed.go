@@ -84,7 +84,7 @@ func (k *picker) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (d
 	if looked*maxPrinted > len(t.Codes) {
 		return false, nil
 	}
-	keepCodes(keep, t.Codes, s.maybe)
+	filter.KeepCodes(keep, t.Codes, s.maybe)
 	if looked == 0 {
 		return true, nil
 	}
@@ -147,18 +147,4 @@ func grown(b vector.Bitmap, n int) vector.Bitmap {
 	b = b[:vector.Words(n)]
 	clear(b)
 	return b
-}
-
-// keepCodes takes the rows out of keep whose code is not in passes.
-func keepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
-	for w := range keep {
-		if keep[w] == 0 {
-			continue
-		}
-		var m uint64
-		for i, c := range codes[w*64 : min(w*64+64, len(codes))] {
-			m |= (passes[c>>6] >> (c & 63) & 1) << i
-		}
-		keep[w] &= m
-	}
 }

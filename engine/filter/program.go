@@ -206,7 +206,7 @@ func (p *Program) EvalCond(i, n int, v *vector.Vector, keep vector.Bitmap) {
 			return
 		}
 		keepValid(keep, v)
-		keepCodes(keep, v.Codes[:n], c.dictionary(p, v.Values))
+		KeepCodes(keep, v.Codes[:n], c.dictionary(p, v.Values))
 	default:
 		keepValid(keep, v)
 		c.flat(p, n, v, keep)
@@ -314,8 +314,8 @@ func keepNulls(keep vector.Bitmap, v *vector.Vector) {
 	}
 }
 
-// keepCodes takes the rows out of keep whose code is not in passes.
-func keepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
+// KeepCodes takes the rows out of keep whose code is not in passes, which has a bit for every code there is.
+func KeepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
 	if len(passes) == 1 { // up to 64 values, as in most columns that have a dictionary
 		keepFewCodes(keep, codes, passes[0])
 		return
@@ -333,7 +333,7 @@ func keepCodes(keep vector.Bitmap, codes []uint32, passes vector.Bitmap) {
 	}
 }
 
-// keepFewCodes is keepCodes for codes below 64.
+// keepFewCodes is KeepCodes for codes below 64.
 func keepFewCodes(keep []uint64, codes []uint32, passes uint64) {
 	full := len(codes) >> 6
 	for w, k := range keep[:full] {

@@ -29,10 +29,7 @@ const maxPathDepth = 64
 
 // parsePath reads a path; ok is false for anything else.
 func parsePath(text string) (p jsonPath, ok bool) {
-	r := &pathReader{s: strings.TrimSpace(text)}
-	if strings.HasPrefix(r.s, "$") {
-		r.s = r.s[1:]
-	}
+	r := &pathReader{s: strings.TrimPrefix(strings.TrimSpace(text), "$")}
 	p, ok = r.steps(true)
 	return p, ok && r.s == ""
 }

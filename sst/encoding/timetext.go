@@ -121,7 +121,7 @@ func (t *timeWriter) append(dst []byte, x int64) ([]byte, bool) {
 		}
 		text := appendPadded(t.text[:0], uint64(year), 4)
 		text = appendPadded(append(text, '-'), uint64(month), 2)
-		text = appendPadded(append(text, '-'), uint64(d), 2)
+		appendPadded(append(text, '-'), uint64(d), 2) // all of it in t.text
 		t.day, t.text[10] = day, t.separator
 	}
 	dst = append(dst, t.text[:]...)
