@@ -82,11 +82,7 @@ func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
 	if base+1<<width <= uint64(k) {
 		return
 	}
-	greatest := uint32(0)
-	for _, c := range dst {
-		greatest = max(greatest, c)
-	}
-	if len(dst) > 0 && uint64(greatest) >= uint64(k) {
+	if greatest := greatestOf(dst); len(dst) > 0 && uint64(greatest) >= uint64(k) {
 		r.fail("code %d of %d", greatest, k)
 	}
 }
@@ -126,4 +122,18 @@ func (e *Encoder) AppendCodes(dst []byte, v *vector.Vector, n int, shared *Dicti
 		dst = appendValid(append(dst, byte(Shared), flagValid), v.Valid, n)
 	}
 	return e.appendCodes(dst, e.sharedCodes), true
+}
+
+// greatestOf runs four chains of comparisons beside each other.
+func greatestOf(codes []uint32) uint32 {
+	var a, b, c, d uint32
+	for len(codes) >= 4 {
+		q := (*[4]uint32)(codes)
+		a, b, c, d = max(a, q[0]), max(b, q[1]), max(c, q[2]), max(d, q[3])
+		codes = codes[4:]
+	}
+	for _, x := range codes {
+		a = max(a, x)
+	}
+	return max(a, b, c, d)
 }
