@@ -24,6 +24,12 @@ func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
 		return nil, nil, err
 	}
 	for _, t := range list[1:] {
+		if d, ok := t.(*parse.Derived); ok && d.Lateral {
+			if n, err = b.lateral(n, d, out, "inner"); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		r, err := b.tableRef(t, out)
 		if err != nil {
 			return nil, nil, err
@@ -69,7 +75,7 @@ func (b *binder) tableRef(t parse.TableRef, out *outer) (Node, error) {
 		return b.table(t)
 	case *parse.Derived:
 		if t.Lateral {
-			return nil, status.New(status.Unsupported, "LATERAL is not supported")
+			return nil, status.New(status.Unsupported, "LATERAL is supported after a comma and on the right of CROSS, INNER and LEFT JOIN")
 		}
 		n, err := b.query(t.Query, out)
 		if err != nil {

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
@@ -13,6 +15,9 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	l, err := b.tableRef(t.L, out)
 	if err != nil {
 		return nil, err
+	}
+	if d, ok := t.R.(*parse.Derived); ok && d.Lateral {
+		return b.lateralJoin(l, d, t, out)
 	}
 	r, err := b.tableRef(t.R, out)
 	if err != nil {
@@ -52,6 +57,35 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 		return b.mergeUsing(j, t)
 	}
 	return j, nil
+}
+
+// lateralJoin binds a join whose right side sees the left one. What stands after ON filters; a left join takes TRUE there.
+func (b *binder) lateralJoin(l Node, d *parse.Derived, t *parse.Join, out *outer) (Node, error) {
+	lit, ok := t.On.(*parse.Literal)
+	always := t.On == nil || ok && lit.Kind == parse.TrueLiteral
+	kind := t.Kind
+	switch {
+	case kind == "cross", kind == "inner":
+		kind = "inner"
+	case kind != "left" || !always:
+		return nil, status.New(status.Unsupported, "%s JOIN LATERAL is not supported with this condition", strings.ToUpper(kind))
+	}
+	if t.Natural || len(t.Using) > 0 {
+		return nil, status.New(status.Unsupported, "JOIN LATERAL needs ON")
+	}
+	n, err := b.lateral(l, d, out, kind)
+	if err != nil || always {
+		return n, err
+	}
+	eb := &exprBinder{b: b, sc: &scope{cols: n.Columns(), outer: out}, where: "ON"}
+	cond, err := eb.bind(t.On)
+	if err != nil {
+		return nil, err
+	}
+	if cond, err = b.boolean(cond, "ON"); err != nil {
+		return nil, err
+	}
+	return &Filter{Input: n, Conds: splitAnd(cond, nil)}, nil
 }
 
 // nullable marks the columns of the side that an outer join may leave without a partner.

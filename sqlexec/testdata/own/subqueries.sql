@@ -28,3 +28,11 @@ WITH t AS (SELECT 1), t AS (SELECT 2) SELECT * FROM t;
 SELECT value FROM generate_series(1, 5, 2);
 SELECT count(*) AS n, min(value) AS lo, max(value) AS hi FROM range(0, 10);
 DROP TABLE s, r;
+-- Lateral.
+SELECT t.x, u.y FROM (VALUES (1), (2), (2)) AS t(x), LATERAL (SELECT t.x * 2 AS y) AS u ORDER BY 1;
+SELECT t.k, u.v FROM (VALUES ('a', 2), ('b', 1), ('c', 0)) AS t(k, n) CROSS JOIN LATERAL (SELECT value AS v FROM generate_series(1, 5) WHERE value > 5 - t.n) AS u ORDER BY k, v;
+SELECT t.k, u.v FROM (VALUES ('a', 2), ('c', 0)) AS t(k, n) LEFT JOIN LATERAL (SELECT value AS v FROM generate_series(1, 5) WHERE value > 5 - t.n) AS u ON true ORDER BY k, v;
+SELECT * FROM (VALUES (1), (2)) AS t(x) JOIN LATERAL (SELECT t.x + 1 AS y, t.x * 10 AS z) AS u ON u.y > 2;
+SELECT t.x, u.y FROM (VALUES (1)) AS t(x), LATERAL (SELECT 7 AS y) AS u;
+SELECT t.x FROM (VALUES (1)) AS t(x) FULL JOIN LATERAL (SELECT t.x AS y) AS u ON true;
+SELECT u.y FROM LATERAL (SELECT 1 AS y) AS u;
