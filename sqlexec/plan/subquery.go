@@ -1,7 +1,6 @@
 package plan
 
 import (
-
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
