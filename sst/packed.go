@@ -15,9 +15,9 @@ type packed struct {
 }
 
 // evalPacked evaluates a comparison on the page as it is, where that is possible and pays: equalities on packed digits
-// and numbers, which are not printed, and conditions on text by templates.
+// and numbers, which are not printed, comparisons of decimals by their integers, and conditions on text by templates.
 func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err error) {
-	if c.equal == nil && !c.text || c.src.loaded != nil || c.pages == nil {
+	if c.equal == nil && !c.text && c.bound == nil || c.src.loaded != nil || c.pages == nil {
 		return false, nil
 	}
 	rows := k.p.blocks[k.block].rows
@@ -30,6 +30,10 @@ func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err er
 	case encoding.IPv4, encoding.Number, encoding.TimeText:
 		if c.equal != nil {
 			eval = func(page []byte) (bool, error) { return k.dec.KeepNumber(page, rows, c.equal, keep) }
+		}
+	case encoding.Decimal:
+		if c.bound != nil {
+			eval = func(page []byte) (bool, error) { return k.dec.KeepDecimals(page, rows, *c.bound, keep) }
 		}
 	case encoding.Template:
 		eval = func(page []byte) (bool, error) { return k.evalTemplates(c, page, keep) }

@@ -8,6 +8,7 @@ import (
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/sst/encoding"
 )
 
 // picker decides which blocks and which rows of them pass: time, series, zones, postings, token filters, then values.
@@ -37,8 +38,9 @@ type condition struct {
 	equal []byte     // an equality of strings with this; nil: something else
 	find  *tokens    // what filters are asked for; nil: they cannot help
 	cost  int
-	any   bool // a choice: only i and cost mean something
-	text  bool // looks into texts
+	any   bool                 // a choice: only i and cost mean something
+	text  bool                 // looks into texts
+	bound *encoding.FloatBound // a comparison of floats; nil: something else
 }
 
 func (p *Part) picker(spec *scan.Spec) (*picker, error) {
@@ -202,6 +204,9 @@ func (k *picker) comparison(i int) (condition, error) {
 		}
 		cond.equal, _ = k.prog.EqualsBytes(i)
 		cond.text = k.prog.IsText(i)
+		if v, strict, negate, ok := k.prog.FloatBound(i); ok {
+			cond.bound = &encoding.FloatBound{K: v, Strict: strict, Negate: negate}
+		}
 		if cond.pages.filters != nil {
 			cond.find = tokensOf(k.prog, i)
 		}

@@ -356,6 +356,17 @@ func keepFewCodes(keep []uint64, codes []uint32, passes uint64) {
 	}
 }
 
+// FloatBound gives condition i as v <= k, or v < k when strict, or the negation of either, when it is a comparison of
+// order with a number: a run may then compare in the form that it keeps values in. NaN is greater than every number.
+func (p *Program) FloatBound(i int) (k float64, strict, negate, ok bool) {
+	c := p.conds[i]
+	if c.op != Less && c.op != LessEqual || c.kind != vector.Float64 {
+		return 0, false, false, false
+	}
+	k = c.Args.Float(0)
+	return k, c.op == Less, c.negate, k == k
+}
+
 // EqualsBytes gives the constant of condition i when it is an equality of bytes: a run may then compare in the form that
 // it keeps values in.
 func (p *Program) EqualsBytes(i int) (s []byte, ok bool) {

@@ -124,6 +124,7 @@ type Decoder struct {
 	texts        []uint64
 	packed, bits []byte
 	templates    *Templates
+	hits         vector.Bitmap // rows that pass a condition
 }
 
 // Decode decodes a block of n rows of type t into v, whose buffers are used again: v is Flat, Const or Dict

@@ -3,6 +3,8 @@ package encoding
 import (
 	"encoding/binary"
 	"math"
+
+	"varve/engine/vector"
 )
 
 // Decimal floats: digits 1B | exceptions | ID and integers (ints.go) | [packed positions, 8B values]
@@ -147,6 +149,88 @@ func (d *Decoder) decodeDecimal(r *reader, dst []float64) {
 		}
 		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))
 	}
+}
+
+// FloatBound is the condition v <= K, or v < K when Strict, or with Negate its opposite. NaN is greater than every number.
+type FloatBound struct {
+	K              float64
+	Strict, Negate bool
+}
+
+func (b *FloatBound) holds(v float64) bool { return v < b.K || v == b.K && !b.Strict }
+
+// most is the greatest integer whose quotient holds, as far as integers of blocks go; quotients rise with the integers.
+func (b *FloatBound) most(value func(int64) float64, p float64) int64 {
+	y := math.Floor(b.K * p)
+	if y < -maxMantissa {
+		return math.MinInt64
+	}
+	if y > maxMantissa {
+		return math.MaxInt64
+	}
+	m := int64(y)
+	for b.holds(value(m + 1)) {
+		m++
+	}
+	for !b.holds(value(m)) {
+		m--
+	}
+	return m
+}
+
+// KeepDecimals takes the rows that do not pass out of keep, comparing the integers of a block of n decimal floats without
+// NULLs instead of their quotients. ok is false, and nothing has happened, for any other block.
+func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitmap) (ok bool, err error) {
+	if len(src) < 3 || ID(src[0]) != Decimal || src[1] != 0 || n < 0 || n > MaxRows || math.Abs(b.K) > maxMantissa {
+		return false, nil
+	}
+	r := reader{b: src[2:]}
+	head := r.byte()
+	digits := int(head &^ singleFlag)
+	patches := r.take(r.count(n, "exceptions") * 12)
+	if digits > maxDigits {
+		r.fail("%d digits", digits)
+	}
+	d.decodeTexts(&r, n)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	if r.err != nil {
+		return false, r.err
+	}
+	p := powers[digits]
+	most := b.most(func(m int64) float64 {
+		if v := float64(m) / p; head&singleFlag == 0 {
+			return v
+		}
+		return float64(float32(float64(m) / p))
+	}, p)
+	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
+	hit := d.hits
+	for w := range hit {
+		var m uint64
+		for i, x := range d.texts[w*64 : min(w*64+64, n)] {
+			m |= uint64(bit(int64(x) <= most)) << i
+		}
+		hit[w] = m
+	}
+	for ; len(patches) > 0; patches = patches[12:] {
+		i := int(binary.LittleEndian.Uint32(patches))
+		if i >= n {
+			return false, malformed("exception at row %d of %d", i, n)
+		}
+		if hit.Clear(i); b.holds(math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))) {
+			hit.Set(i)
+		}
+	}
+	for w := range keep {
+		if b.Negate {
+			keep[w] &^= hit[w]
+		} else {
+			keep[w] &= hit[w]
+		}
+	}
+	return true, nil
 }
 
 // decodeFloats fills dst by the encoding id.
