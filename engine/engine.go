@@ -240,6 +240,9 @@ func (e *Engine) Wait(ctx context.Context) error { return e.wait(ctx) }
 // Recovery says what Open found; nothing before the store is ready.
 func (e *Engine) Recovery() Recovery { return e.recovery() }
 
+// CacheBytes is what the cache of decoded blocks holds.
+func (e *Engine) CacheBytes() int64 { return e.cache.Bytes() }
+
 // SetAside lists damaged files that are not served, those found after Open included.
 func (e *Engine) SetAside() []SetAside { return e.setAside() }
 

@@ -49,7 +49,7 @@ func (c *Config) keys() []key {
 		{"storage.flush_age", &s.FlushAge, "5m", positive(&s.FlushAge)},
 		{"storage.memtable_limit", &s.MemtableLimit, "256MiB", nil},
 		{"storage.write_wait", &s.WriteWait, "5s", positive(&s.WriteWait)},
-		{"storage.cache_bytes", &s.CacheBytes, "128MiB", nil},
+		{"storage.cache_bytes", &s.CacheBytes, "512MiB", nil},
 		{"storage.min_free", &s.MinFree, "256MiB", nil},
 
 		{"wal.dir", &w.Dir, "", nil},
@@ -64,7 +64,7 @@ func (c *Config) keys() []key {
 		{"query.parallelism", &c.Query.Parallelism, "0", atLeast(&c.Query.Parallelism, 0)},
 		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkShare(c.Query.MemoryPool) }},
 
-		{"process.heap_target", &c.Process.HeapTarget, "448MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
+		{"process.heap_target", &c.Process.HeapTarget, "400MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
 		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},
 	}
 }

@@ -89,11 +89,12 @@ func machineMemory() int64 {
 }
 
 // collector tells the garbage collector how large the heap may grow. Most of the time that is process.heap_target, so
-// that a server that only takes rows in stays small; while queries keep more, the heap may grow with them, up to the
-// memory limit, instead of being collected over and over.
+// that a server that only takes rows in stays small; while queries and the cache keep more, the heap may grow with
+// them, up to the memory limit, instead of being collected over and over.
 type collector struct {
 	target, limit int64
-	mu            sync.Mutex // protects what follows
+	cached        func() int64 // bytes of decoded blocks
+	mu            sync.Mutex   // protects what follows
 	told          int64
 }
 
@@ -101,7 +102,7 @@ type collector struct {
 const collectorStep = 32 << 20
 
 // startCollector sets the collector up. An environment that sets GOGC or GOMEMLIMIT itself is left alone.
-func startCollector(c *Config) *collector {
+func startCollector(c *Config, cached func() int64) *collector {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(c.Process.GCPercent)
 	}
@@ -109,22 +110,23 @@ func startCollector(c *Config) *collector {
 		return nil
 	}
 	limit := c.memoryLimit() / 10 * 9
-	g := &collector{target: min(int64(c.Process.HeapTarget), limit), limit: limit, told: -collectorStep}
+	g := &collector{target: min(int64(c.Process.HeapTarget), limit), limit: limit, cached: cached, told: -collectorStep}
 	g.follow(0)
 	return g
 }
 
 // follow takes over how many bytes queries keep. What they let go of is garbage for a while, and tables that grow are
-// copied: twice as much is given.
-func (g *collector) follow(bytes int64) {
+// copied: twice as much is given. Blocks in the cache, which queries fill, come on top.
+func (g *collector) follow(queries int64) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if step := bytes - g.told; step < collectorStep && step > -collectorStep && bytes != 0 || bytes == g.told {
+	bytes := 2*queries + g.cached()
+	if step := bytes - g.told; step < collectorStep && step > -collectorStep {
 		return
 	}
 	g.told = bytes
-	debug.SetMemoryLimit(min(g.target+2*bytes, g.limit))
+	debug.SetMemoryLimit(min(g.target+bytes, g.limit))
 }

@@ -12,7 +12,7 @@ func TestMemoryIsSharedOut(t *testing.T) {
 	}{
 		{"512MiB", 64 << 20, 32 << 20, 256 << 20},
 		{"1GiB", 128 << 20, 64 << 20, 512 << 20},
-		{"16GiB", 256 << 20, 128 << 20, 8 << 30}, // configured sizes are not stretched
+		{"16GiB", 256 << 20, 512 << 20, 8 << 30}, // configured sizes are not stretched
 	} {
 		config, err := loadConfig("", []string{"VARVE_MEMORY_LIMIT=" + c.limit}, nil)
 		if err != nil {
@@ -49,18 +49,22 @@ func TestMemoryLimitIsChecked(t *testing.T) {
 func TestCollectorFollowsQueries(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	g := &collector{target: 400 << 20, limit: 1000 << 20, told: -collectorStep}
-	for _, c := range []struct{ bytes, want int64 }{
-		{0, 400 << 20},
-		{10 << 20, 400 << 20}, // below the step
-		{100 << 20, 600 << 20},
-		{110 << 20, 600 << 20},
-		{600 << 20, 1000 << 20},
-		{0, 400 << 20},
+	cached := int64(0)
+	g := &collector{target: 400 << 20, limit: 1000 << 20, cached: func() int64 { return cached }, told: -collectorStep}
+	for _, c := range []struct{ queries, cached, want int64 }{
+		{0, 0, 400 << 20},
+		{10 << 20, 0, 400 << 20}, // below the step
+		{100 << 20, 0, 600 << 20},
+		{110 << 20, 0, 600 << 20},
+		{100 << 20, 50 << 20, 650 << 20},
+		{600 << 20, 50 << 20, 1000 << 20},
+		{0, 50 << 20, 450 << 20},
+		{0, 0, 400 << 20},
 	} {
-		g.follow(c.bytes)
+		cached = c.cached
+		g.follow(c.queries)
 		if got := debug.SetMemoryLimit(-1); got != c.want {
-			t.Errorf("queries keep %d MiB: the heap may take %d MiB, want %d", c.bytes>>20, got>>20, c.want>>20)
+			t.Errorf("queries keep %d MiB, the cache %d: the heap may take %d MiB, want %d", c.queries>>20, c.cached>>20, got>>20, c.want>>20)
 		}
 	}
 	var none *collector
