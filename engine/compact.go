@@ -61,15 +61,22 @@ func (e *core) mergeQuietly(ctx context.Context, r *region, all bool) {
 
 // mergeOnce merges one group of parts, if there is one.
 func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error) {
+	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
+		if all {
+			return pickAny(s.parts, w, !s.schema.Options.AppendMode)
+		}
+		return pick(s.parts, w)
+	})
+}
+
+// mergeChosen merges the parts that choose gives; nil: there is nothing to do.
+func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSnap, windows) []*part) (bool, error) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	s := r.pin()
 	defer s.unpin()
 	w := windowsOf(s.schema, s.parts)
-	group := pick(s.parts, w)
-	if all {
-		group = pickAny(s.parts, w, !s.schema.Options.AppendMode)
-	}
+	group := choose(s, w)
 	if group == nil {
 		return false, nil
 	}
@@ -96,9 +103,12 @@ func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error)
 
 // mergeGroup merges a group of parts into one part for each window. On an error it leaves no file.
 func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group []*part, w windows) (made []*part, err error) {
-	level := uint8(0)
-	for _, p := range group {
-		level = max(level, min(p.meta.Level, math.MaxUint8-1)+1)
+	level := max(1, group[0].meta.Level)
+	if len(group) > 1 {
+		level = 0
+		for _, p := range group {
+			level = max(level, min(p.meta.Level, math.MaxUint8-1)+1)
+		}
 	}
 	for _, span := range w.cut(group) {
 		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, level: level, minSeq: math.MaxUint64, time: span,
@@ -112,6 +122,11 @@ func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group [
 			}
 		}
 		j.relate(s.parts, there)
+		if len(made) == 0 { // what a group's indexes have cost goes with its first part
+			for _, p := range group {
+				j.indexUS += p.meta.IndexUS
+			}
+		}
 		p, err := e.writePart(j)
 		if errors.Is(err, errNoRows) {
 			continue
@@ -255,4 +270,25 @@ func (e *core) compact(ctx context.Context, n schema.Name) error {
 			return err
 		}
 	}
+}
+
+// buildIndexes writes every part of a table anew, so that its indexes are those that DDL asks for now: blocks that have
+// them already are taken over where that can be done.
+func (e *core) buildIndexes(ctx context.Context, n schema.Name) error {
+	tab, err := e.findTable(n)
+	if err != nil {
+		return err
+	}
+	for _, p := range tab.region.snap.Load().parts {
+		_, err := e.mergeChosen(ctx, tab.region, func(s *regionSnap, _ windows) []*part {
+			if !slices.Contains(s.parts, p) {
+				return nil // merged or dropped meanwhile
+			}
+			return []*part{p}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

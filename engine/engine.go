@@ -11,6 +11,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
+	"varve/sst"
 )
 
 // Options say where the store lives and what its limits are. Zero values mean the documented default.
@@ -191,6 +192,11 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 	return e.during(func() error { return e.compact(ctx, n) })
 }
 
+// BuildIndexes writes the parts of a table anew with the indexes that its schema asks for.
+func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
+	return e.during(func() error { return e.buildIndexes(ctx, n) })
+}
+
 // Request is what a reader wants of a table.
 type Request struct {
 	Table   *Table
@@ -254,6 +260,7 @@ type PartInfo struct {
 	Rows       int
 	Min, Max   int64 // time span, both inclusive
 	IndexBytes int64
+	Columns    []sst.ColumnMeta
 }
 
 // TableStats are the sizes of a table.
@@ -261,7 +268,9 @@ type TableStats struct {
 	Rows, MemtableRows       int64
 	DiskBytes, MemtableBytes int64
 	IndexBytes               int64
-	Parts                    []PartInfo
+	// IndexTime is the work that the indexes of the parts have cost, merges before included.
+	IndexTime time.Duration
+	Parts     []PartInfo
 }
 
 // Stats gives the sizes of a table.

@@ -187,6 +187,7 @@ type partJob struct {
 	time           scan.Range   // what is written of the runs
 	pace           func() error // called between batches; nil: none
 	any            bool         // a row was written
+	indexUS        int64        // spent on the indexes of what is merged
 }
 
 // errNoRows: all rows of a merge were replaced or deleted; there is no part without rows.
@@ -215,7 +216,7 @@ func (e *core) tryPart(j *partJob) (*part, error) {
 	}
 	return e.openPart(manifest.PartMeta{File: file, Bytes: meta.Bytes, IndexBytes: meta.IndexBytes, Rows: meta.Rows,
 		MinTime: meta.MinTime, MaxTime: meta.MaxTime, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Checksum: meta.Checksum,
-		Level: j.level, Unique: unique})
+		Level: j.level, IndexUS: j.indexUS + meta.IndexTime.Microseconds(), Unique: unique})
 }
 
 // write writes the merged rows of the runs. Tables that are not append-only keep sequence and kind of every row. unique

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"varve/engine/schema"
 	"varve/engine/status"
@@ -52,7 +53,9 @@ func (t *table) stats() TableStats {
 		st.Rows += p.meta.Rows
 		st.DiskBytes += p.meta.Bytes
 		st.IndexBytes += p.meta.IndexBytes
-		st.Parts = append(st.Parts, PartInfo{t.region.id, partName(p.meta.File), p.meta.Bytes, int(p.meta.Rows), p.meta.MinTime, p.meta.MaxTime, p.meta.IndexBytes})
+		st.IndexTime += time.Duration(p.meta.IndexUS) * time.Microsecond
+		st.Parts = append(st.Parts, PartInfo{t.region.id, partName(p.meta.File), p.meta.Bytes, int(p.meta.Rows), p.meta.MinTime, p.meta.MaxTime,
+			p.meta.IndexBytes, p.file.Meta().Columns})
 	}
 	for _, m := range s.mems() {
 		st.MemtableRows += int64(m.table.Rows())

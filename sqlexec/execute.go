@@ -239,7 +239,7 @@ func (x *Executor) adminTable(ctx context.Context, s *Session, name string, args
 	case "compact_table":
 		return x.e.Compact(ctx, t.Schema.Name)
 	}
-	return nil // indexes are built with the files
+	return x.e.BuildIndexes(ctx, t.Schema.Name)
 }
 
 // parseName takes a text apart as a name: what it cannot be read as is a table's plain name.

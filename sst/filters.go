@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"varve/engine/filter"
 	"varve/engine/schema"
@@ -46,6 +45,26 @@ func indexingOf(c *schema.Column) indexing {
 	return x
 }
 
+// fits tells whether a block with filter f, nil: none, has what is asked for now: parts of version 1 had no filters, and
+// DDL may have asked for one, or for another rate, since the block was written.
+func (x *indexing) fits(f []byte, version uint32) bool {
+	if f == nil {
+		return !x.filters || version > 1 && !x.asked
+	}
+	return !x.filters || index.HashesOf(f) == index.Hashes(x.rate)
+}
+
+// kept is the filter of a block as it is taken over: nil when it would not be built any more.
+func (x *indexing) kept(f, page []byte) []byte {
+	if !x.filters || x.large(f, page) {
+		return nil
+	}
+	return f
+}
+
+// large tells whether a filter is too large beside its page to be kept without being asked for.
+func (x *indexing) large(f, page []byte) bool { return !x.asked && len(f)*filterShare > len(page) }
+
 // filterShare: a filter that nobody asked for takes at most one byte for so many of its page.
 const filterShare = 2
 
@@ -54,14 +73,12 @@ const filterShare = 2
 func (c *columnWriter) appendFilter(e *blockEncoder, page []byte, n int) {
 	mark := len(c.filters.buf)
 	if c.indexing.filters && (len(e.SharedCodes()) == 0 || c.dict == nil) {
-		start := time.Now()
 		if e.gather(&c.buf, page, n) {
 			c.filters.buf = e.tokens.AppendFilter(c.filters.buf, c.indexing.rate)
-			if !c.indexing.asked && (len(c.filters.buf)-mark)*filterShare > len(page) {
+			if c.indexing.large(c.filters.buf[mark:], page) {
 				c.filters.buf = c.filters.buf[:mark]
 			}
 		}
-		c.filterTime += time.Since(start)
 	}
 	block := len(c.filters.lengths)
 	c.filters.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, block|filterMark, b) })

@@ -116,9 +116,10 @@ func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, 
 		return c.spliceCodes(e, p, src, i, block, at)
 	}
 	f := p.filter(from, x, block)
-	if c.indexing.filters && f == nil && id != encoding.Null && id != encoding.Constant && (p.version < 2 || c.indexing.asked) {
-		return false, nil // it would lack its filter
+	if id != encoding.Null && id != encoding.Constant && !c.indexing.fits(f, p.version) || c.wantsCodes(id) {
+		return false, nil
 	}
+	f = c.indexing.kept(f, page)
 	mark := len(c.pages.buf)
 	c.pages.buf = append(c.pages.buf, page...)
 	c.pages.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, at, b) })
@@ -130,6 +131,12 @@ func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, 
 	c.filters.buf = append(c.filters.buf, f...)
 	c.filters.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, at|filterMark, b) })
 	return true, nil
+}
+
+// wantsCodes tells whether a block that does not go by the dictionary has to be tried anew, because DDL now asks for a
+// larger one than the block's part had.
+func (c *columnWriter) wantsCodes(id encoding.ID) bool {
+	return c.dict != nil && c.indexing.values > encoding.MaxShared && id != encoding.Null && id != encoding.Constant && !c.dict.Closed()
 }
 
 // spliceCodes translates the codes of a block from one dictionary to the other; false when values do not fit.

@@ -77,7 +77,7 @@ type Meta struct {
 	// Checksum is the CRC-32C of directory and footer, which hold those of everything else.
 	Checksum uint32
 	Series   int64
-	// IndexTime is what a writer spent on token filters; 0 for a part that was opened.
+	// IndexTime is what a writer spent on zones, postings and token filters, all its workers together; 0 for a part that was opened.
 	IndexTime time.Duration
 	Columns   []ColumnMeta
 }
@@ -88,8 +88,8 @@ type ColumnMeta struct {
 	Name string
 	Type vector.Type
 	// Bytes are pages, dictionary and everything of the index; IndexBytes of them page index with zones, postings and
-	// token filters; FilterBytes of those the filters.
-	Bytes, IndexBytes, FilterBytes int64
+	// token filters; FilterBytes of those the filters, PostingBytes the postings.
+	Bytes, IndexBytes, FilterBytes, PostingBytes int64
 }
 
 // OpenOptions are how a part is read.

@@ -62,7 +62,7 @@ type columnWriter struct {
 	seen     vector.Bitmap
 	codes    []uint32
 
-	filterTime time.Duration // spent on filters
+	indexTime time.Duration // spent on filters, zones and postings
 }
 
 // NewWriter begins a part. Series must be called before the first Write.
@@ -278,8 +278,10 @@ func (c *columnWriter) encode(e *blockEncoder, n, block int) {
 	mark := len(c.pages.buf)
 	c.pages.buf = e.Append(c.pages.buf, &c.buf, n, c.dict)
 	page := c.pages.buf[mark:]
+	start := time.Now()
 	c.appendFilter(e, page, n)
 	c.encodeZone(e, page, n, block)
+	c.indexTime += time.Since(start)
 	c.pages.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, block, b) })
 }
 
@@ -427,7 +429,7 @@ func (w *Writer) meta() (Meta, error) {
 	w.err = errors.New("the part is finished")
 	m := w.dir.meta(&f, int64(w.at))
 	for _, c := range w.cols {
-		m.IndexTime += c.filterTime
+		m.IndexTime += c.indexTime
 	}
 	return m, nil
 }
@@ -442,7 +444,8 @@ func (d *directory) meta(f *footer, size int64) Meta {
 		filters := int64(c.filterBytes)
 		index := int64(c.indexRef.length + c.postRef.length)
 		all := int64(c.bytes+c.dictRef.length) + index + filters
-		m.Columns = append(m.Columns, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: all, IndexBytes: index + filters, FilterBytes: filters})
+		m.Columns = append(m.Columns, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: all, IndexBytes: index + filters,
+			FilterBytes: filters, PostingBytes: int64(c.postRef.length)})
 		data += int64(c.bytes + c.dictRef.length)
 	}
 	m.IndexBytes = size - data

@@ -45,6 +45,8 @@ type PartMeta struct {
 	MaxSeq     uint64 `json:"max_seq"`
 	Checksum   uint32 `json:"checksum"` // of the part's footer
 	Level      uint8  `json:"level,omitempty"`
+	// IndexUS is the time spent on the part's indexes and on those of the parts it was merged of, in microseconds.
+	IndexUS int64 `json:"index_us,omitempty"`
 	// Unique: no two rows have the same series and time, and none is a tombstone.
 	Unique bool `json:"unique,omitempty"`
 }

@@ -23,6 +23,8 @@ func init() {
 			fill: func(_ *Env, _ Where, r *rows) error { r.add("utf8", "utf8_bin", "UTF-8 Unicode", 4); return nil }},
 		{Name: "collations", Fields: columns("collation_name character_set_name id:i64 is_default is_compiled sortlen:i64"),
 			fill: func(_ *Env, _ Where, r *rows) error { r.add("utf8_bin", "utf8", 1, "Yes", "Yes", 1); return nil }},
+		{Name: "column_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnIndexRows, Fields: columns(
+			"table_catalog table_schema table_name column_name index_kind parts:u64 bytes:u64 asked_by")},
 		{Name: "columns", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnRows, Fields: columns(`
 			table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64 character_octet_length:i64
 			numeric_precision:i64 numeric_scale:i64 datetime_precision:i64 character_set_name collation_name column_key extra privileges
@@ -57,6 +59,9 @@ func init() {
 			cardinality:i64 sub_part:i64 packed nullable index_type comment index_comment is_visible expression service_index_type`)},
 		{Name: "table_constraints", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableConstraints, Fields: columns(
 			"constraint_catalog constraint_schema constraint_name table_schema table_name constraint_type enforced")},
+		{Name: "table_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableIndexRows, Fields: columns(`
+			table_catalog table_schema table_name table_id:u32 parts:u64 data_bytes:u64 index_bytes:u64 zone_bytes:u64 posting_bytes:u64
+			filter_bytes:u64 series_bytes:u64 build_seconds:f64`)},
 		{Name: "tables", SchemaColumn: "table_schema", TableColumn: "table_name", fill: tableRows, Fields: columns(`
 			table_catalog table_schema table_name table_type table_id:u32 data_length:u64 max_data_length:u64 index_length:u64
 			max_index_length:u64 avg_row_length:u64 engine version:u64 row_format table_rows:u64 data_free:u64 auto_increment:u64

@@ -50,6 +50,9 @@ func NewShared(values int) *Dictionary {
 // Len is the number of values.
 func (d *Dictionary) Len() int { return len(d.Views) }
 
+// Closed tells that the dictionary takes no more blocks: it has refused too many.
+func (d *Dictionary) Closed() bool { return d.Refused >= maxRefused }
+
 // Bytes is value i.
 func (d *Dictionary) Bytes(i int) []byte {
 	w := d.Views[i]

@@ -20,9 +20,9 @@ func (t *Tokens) AppendFilter(dst []byte, rate float64) []byte {
 	if len(t.list) > maxTokens {
 		return dst
 	}
-	rate = min(max(rate, 1e-4), 0.5)
+	rate = bounded(rate)
 	perToken := math.Log2(1/rate) / math.Ln2
-	hashes := max(1, int(math.Round(math.Log2(1/rate))))
+	hashes := Hashes(rate)
 	words := int(float64(len(t.list))*perToken)/64 + 1
 	dst = append(dst, byte(t.kind), byte(hashes))
 	at := len(dst)
@@ -38,6 +38,15 @@ func (t *Tokens) AppendFilter(dst []byte, rate float64) []byte {
 	}
 	return dst
 }
+
+// bounded is a rate that filters can have.
+func bounded(rate float64) float64 { return min(max(rate, 1e-4), 0.5) }
+
+// Hashes is the number of bits of a token in a filter of a rate.
+func Hashes(rate float64) int { return max(1, int(math.Round(math.Log2(1/bounded(rate))))) }
+
+// HashesOf is the number of bits of a token in a filter.
+func HashesOf(f []byte) int { return int(f[1]) }
 
 // Within tells whether a filter may hold all the tokens: a check of a filter against its block.
 func (t *Tokens) Within(f []byte) bool {
