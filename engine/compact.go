@@ -75,7 +75,8 @@ func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSn
 	defer r.merging.Unlock()
 	s := r.pin()
 	defer s.unpin()
-	w := windowsOf(s.schema, s.parts)
+	own, _ := e.option(s.schema, "compaction.twcs.time_window")
+	w := windowsOf(s.schema, own, s.parts)
 	group := choose(s, w)
 	if group == nil {
 		return false, nil

@@ -111,16 +111,27 @@ func (e *core) ttl(t *schema.Table) int64 {
 	if _, own := t.Options.Find("ttl"); own {
 		return t.Options.TTL
 	}
-	for _, o := range e.catalog.Load().databases[t.Name.DB].Options {
-		if o.Key == "ttl" {
-			ns, _, err := schema.ParseTTL(o.Value)
-			if err != nil {
-				return 0 // was checked when it was set: what cannot be read keeps rows
-			}
-			return ns
+	if text, ok := e.option(t, "ttl"); ok {
+		ns, _, err := schema.ParseTTL(text)
+		if err != nil {
+			return 0 // was checked when it was set: what cannot be read keeps rows
 		}
+		return ns
 	}
 	return t.Options.TTL
+}
+
+// option is an option of a table: its own or, of those that act live, its database's.
+func (e *core) option(t *schema.Table, key string) (string, bool) {
+	if text, own := t.Options.Find(key); own {
+		return text, true
+	}
+	for _, o := range e.catalog.Load().databases[t.Name.DB].Options {
+		if o.Key == key {
+			return o.Value, true
+		}
+	}
+	return "", false
 }
 
 // horizon is the oldest time that a time to live leaves.

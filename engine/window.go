@@ -27,12 +27,12 @@ const (
 	maxOwnWindows = 4096
 )
 
-// windowsOf chooses the windows of a table with parts.
-func windowsOf(t *schema.Table, parts []*part) windows {
+// windowsOf chooses the windows of a table with parts; own is its compaction.twcs.time_window, empty when it has none.
+func windowsOf(t *schema.Table, own string, parts []*part) windows {
 	lo, hi := spanOf(parts)
 	second := inUnitOf(t.TimeColumn().Type)
-	if text, ok := t.Options.Find("compaction.twcs.time_window"); ok {
-		if ns, err := timefmt.ParseDuration(text); err == nil && ns > 0 { // was checked when it was set
+	if own != "" {
+		if ns, err := timefmt.ParseDuration(own); err == nil && ns > 0 { // was checked when it was set
 			w := windows{max(1, ns/(1e9/second))}
 			for w.count(lo, hi) > maxOwnWindows {
 				w.size *= 2

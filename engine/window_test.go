@@ -43,14 +43,15 @@ func TestWindowsOf(t *testing.T) {
 		{"configured", optionTable(9, map[string]string{"compaction.twcs.time_window": "2h"}), 0, 1e9, 7200},
 	} {
 		second := inUnitOf(c.table.Columns[0].Type)
-		if w := windowsOf(c.table, partsOf([3]int64{c.lo, c.hi})); w.size != c.seconds*second {
+		own, _ := c.table.Options.Find("compaction.twcs.time_window")
+		if w := windowsOf(c.table, own, partsOf([3]int64{c.lo, c.hi})); w.size != c.seconds*second {
 			t.Errorf("%s: windows of %d seconds, want %d", c.name, w.size/second, c.seconds)
 		}
 	}
-	for _, own := range []map[string]string{nil, {"compaction.twcs.time_window": "1s"}} { // absurd times end, in few windows
-		w := windowsOf(optionTable(0, own), partsOf([3]int64{math.MinInt64, math.MaxInt64}))
+	for _, own := range []string{"", "1s"} { // absurd times end, in few windows
+		w := windowsOf(optionTable(0, nil), own, partsOf([3]int64{math.MinInt64, math.MaxInt64}))
 		if n := w.count(math.MinInt64, math.MaxInt64); n > maxOwnWindows {
-			t.Errorf("%v: all times there are make %d windows", own, n)
+			t.Errorf("%q: all times there are make %d windows", own, n)
 		}
 	}
 }

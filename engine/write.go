@@ -166,6 +166,9 @@ func (e *core) resolve(ctx context.Context, w *writeEntry, fields []vector.Field
 			return nil, w.hint.refuse("Table `%s` does not exist", w.name.Table)
 		}
 		t, err := tableOf(w, fields)
+		if err == nil {
+			t.Options, err = t.Options.WithDefaults(c.databases[w.name.DB].Options)
+		}
 		if err != nil {
 			return nil, err
 		}

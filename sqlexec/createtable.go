@@ -226,12 +226,11 @@ func (x *Executor) tableOptions(sess *Session, s *parse.CreateTable) (schema.Opt
 	if err != nil {
 		return schema.Options{}, err
 	}
-	for _, o := range x.databaseOptions(name.DB) {
-		if _, ok := given[o.Key]; !ok && slices.Contains(databaseKeys, o.Key) {
-			given[o.Key] = o.Value
-		}
+	own, err := schema.ParseOptions(given)
+	if err != nil {
+		return schema.Options{}, err
 	}
-	return schema.ParseOptions(given)
+	return own.WithDefaults(x.databaseOptions(name.DB))
 }
 
 var indexKinds = map[string]schema.IndexKind{"inverted": schema.Inverted, "skipping": schema.Skipping, "fulltext": schema.Fulltext}

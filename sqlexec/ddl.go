@@ -23,7 +23,7 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 	if err := checkName("database", name, s.Name[len(s.Name)-1].Quote != 0); err != nil {
 		return nil, err
 	}
-	options, err := databaseOptions(s.Options)
+	options, err := databaseOptions(s.Options, false)
 	if err != nil {
 		return nil, err
 	}
@@ -46,21 +46,20 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 	return &Result{Affected: 1}, nil
 }
 
-// databaseKeys are the options of a database besides ttl and compaction.*: defaults of its tables.
-var databaseKeys = []string{"append_mode", "merge_mode", "skip_wal", "sst_format", "memtable.type"}
-
-func checkDatabaseKey(key string) error {
-	if key != "ttl" && !strings.HasPrefix(key, "compaction.") && !slices.Contains(databaseKeys, key) {
+// checkDatabaseKey checks the key of a database option: those that act live, and for a new database the defaults of its
+// tables.
+func checkDatabaseKey(key string, live bool) error {
+	if key != "ttl" && !strings.HasPrefix(key, "compaction.") && (live || !slices.Contains(schema.DefaultKeys, key)) {
 		return status.New(status.InvalidArguments, "Unrecognized database option key: %s", key)
 	}
 	return nil
 }
 
 // databaseOptions checks the options of a database and gives them in normal form.
-func databaseOptions(list []parse.Option) ([]schema.Option, error) {
+func databaseOptions(list []parse.Option, live bool) ([]schema.Option, error) {
 	given := map[string]string{}
 	for _, o := range list {
-		if err := checkDatabaseKey(o.Key); err != nil {
+		if err := checkDatabaseKey(o.Key, live); err != nil {
 			return nil, err
 		}
 		given[o.Key] = o.Value
@@ -95,13 +94,13 @@ func (x *Executor) alterDatabase(ctx context.Context, s *parse.AlterDatabase) (*
 			given = append(given, o)
 		}
 	}
-	set, err := databaseOptions(given)
+	set, err := databaseOptions(given, true)
 	if err != nil {
 		return nil, err
 	}
 	unset = append(unset, s.Unset...)
 	for _, k := range unset {
-		if err := checkDatabaseKey(k); err != nil {
+		if err := checkDatabaseKey(k, true); err != nil {
 			return nil, err
 		}
 	}

@@ -59,6 +59,37 @@ func ParseOptions(given map[string]string) (Options, error) {
 	return o, nil
 }
 
+// DefaultKeys are the options of a database that tables created in it begin with. Its ttl and compaction.* are not among
+// them: those act on tables without their own value, as long as the database has them.
+var DefaultKeys = []string{"append_mode", "merge_mode", "skip_wal", "sst_format", "memtable.type"}
+
+// WithDefaults gives a table's own options with the defaults of its database added. A default that contradicts an option
+// of the table stays out, and tables on a physical table of metrics have none.
+func (o Options) WithDefaults(database []Option) (Options, error) {
+	if _, metric := o.Find("on_physical_table"); metric {
+		return o, nil
+	}
+	n := o
+	n.All = slices.Clone(o.All)
+	for _, d := range database {
+		if _, own := n.Find(d.Key); own || !slices.Contains(DefaultKeys, d.Key) {
+			continue
+		}
+		before := n
+		key, value, err := n.set(d.Key, d.Value)
+		if err != nil {
+			return Options{}, err
+		}
+		if n.AppendMode && n.MergeMode != LastRow {
+			n = before
+			continue
+		}
+		n.All = append(n.All, Option{key, value})
+	}
+	slices.SortFunc(n.All, func(a, b Option) int { return strings.Compare(a.Key, b.Key) })
+	return n, nil
+}
+
 // set takes one option and gives it in normal form.
 func (o *Options) set(key, value string) (string, string, error) {
 	ok := true
