@@ -32,7 +32,7 @@ func (e *core) mergeLoop(ctx context.Context) {
 			e.mergeQuietly(ctx, r, false)
 		case <-tick.C:
 			e.layBallast()
-			for _, r := range e.catalog.Load().byID {
+			for _, r := range e.catalog.Load().regions {
 				if err := e.dropExpired(r); err != nil {
 					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)
 				}
@@ -112,7 +112,7 @@ func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group [
 		}
 	}
 	for _, span := range w.cut(group) {
-		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, level: level, minSeq: math.MaxUint64, time: span,
+		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span,
 			pace: func() error { return e.pace(ctx, r) }}
 		var there []*part
 		for _, p := range group {

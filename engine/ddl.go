@@ -2,21 +2,12 @@ package engine
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
 )
-
-// change publishes a changed copy of the catalog. The caller holds e.ddl.
-func (e *core) change(f func(c *catalog)) {
-	old := e.catalog.Load()
-	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName), byID: maps.Clone(old.byID)}
-	f(c)
-	e.catalog.Store(c)
-}
 
 func (e *core) createDatabase(_ context.Context, d Database) error {
 	if err := checkName("database", d.Name); err != nil {
@@ -59,21 +50,27 @@ func (e *core) dropDatabase(_ context.Context, name string) error {
 		return status.New(status.InvalidArguments, "database %s is always there", name)
 	}
 	edit := manifest.Edit{DropDatabase: []string{name}}
-	var gone []*region
-	for n, r := range c.byName {
+	var gone []place
+	for n, p := range c.byName {
 		if n.DB == name {
-			gone = append(gone, r)
-			edit.DropTable = append(edit.DropTable, r.id)
+			gone = append(gone, p)
+			edit.DropTable = append(edit.DropTable, p.schema().ID)
 		}
 	}
+	return e.dropAll(edit, gone)
+}
+
+// dropAll applies an edit that drops databases and tables and lets go of those.
+func (e *core) dropAll(edit manifest.Edit, gone []place) error {
 	if err := e.apply(edit); err != nil {
 		return err
 	}
 	e.change(func(c *catalog) {
-		delete(c.databases, name)
-		for _, r := range gone {
-			delete(c.byName, r.snap.Load().schema.Name)
-			delete(c.byID, r.id)
+		for _, name := range edit.DropDatabase {
+			delete(c.databases, name)
+		}
+		for _, p := range gone {
+			c.remove(p)
 		}
 	})
 	e.discard(gone)
@@ -85,36 +82,6 @@ func checkName(what, name string) error {
 		return status.New(status.InvalidArguments, "Invalid %s name: %d bytes, the limit is %d and it may not be empty", what, len(name), maxNameBytes)
 	}
 	return nil
-}
-
-func (e *core) createTable(_ context.Context, t *schema.Table) (*Table, error) {
-	if err := checkTable(t); err != nil {
-		return nil, err
-	}
-	e.ddl.Lock()
-	defer e.ddl.Unlock()
-	c := e.catalog.Load()
-	if _, ok := c.databases[t.Name.DB]; !ok {
-		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", t.Name.DB)
-	}
-	if c.byName[t.Name] != nil {
-		return nil, status.New(status.TableAlreadyExists, "Table already exists: `%s`", t.Name)
-	}
-	n := *t
-	n.ID = e.manifest.State().NextTable
-	n.Version = 1
-	n.CreatedMS = e.o.Now().UnixMilli()
-	n.Columns = slices.Clone(t.Columns)
-	for i := range n.Columns {
-		n.Columns[i].ID = schema.ColumnID(i + 1)
-	}
-	n.NextColumn = schema.ColumnID(len(n.Columns) + 1)
-	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&n}}); err != nil {
-		return nil, err
-	}
-	r := newRegion(e, &n)
-	e.change(func(c *catalog) { c.byName[n.Name], c.byID[n.ID] = r, r })
-	return &Table{&n, table{r}}, nil
 }
 
 func checkTable(t *schema.Table) error {
@@ -139,6 +106,24 @@ func checkTable(t *schema.Table) error {
 }
 
 func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
+	tab, err := e.findTable(n)
+	switch {
+	case err != nil:
+		return err
+	case tab.Schema.Shared():
+		return errPhysical(n, "altered")
+	case tab.member != nil:
+		next, err := change(tab.Schema)
+		if err != nil || next == tab.Schema {
+			return err
+		}
+		return e.alterMember(tab.Schema, next)
+	}
+	return e.alterOwn(ctx, n, change)
+}
+
+// alterOwn alters a table that has a region of its own.
+func (e *core) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	tab, err := e.findTable(n)
@@ -163,7 +148,7 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 		if _, ok := c.databases[next.Name.DB]; !ok {
 			return status.New(status.DatabaseNotFound, "Database not found: %s", next.Name.DB)
 		}
-		if c.byName[next.Name] != nil {
+		if _, ok := c.byName[next.Name]; ok {
 			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
 		}
 	}
@@ -195,7 +180,7 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 	if next.Name != n {
 		e.change(func(c *catalog) {
 			delete(c.byName, n)
-			c.byName[next.Name] = r
+			c.byName[next.Name] = tab.place
 		})
 	}
 	return nil
@@ -267,39 +252,45 @@ func retyped(old, next *schema.Table) bool {
 func (e *core) dropTables(_ context.Context, names []schema.Name) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
+	c := e.catalog.Load()
 	var edit manifest.Edit
-	var gone []*region
+	var gone []place
 	for _, n := range names {
-		tab, err := e.findTable(n)
-		if err != nil {
-			return err
+		p, ok := c.byName[n]
+		if !ok {
+			return c.missing(n)
 		}
-		if !slices.Contains(gone, tab.region) {
-			gone = append(gone, tab.region)
-			edit.DropTable = append(edit.DropTable, tab.region.id)
+		if !slices.Contains(gone, p) {
+			gone = append(gone, p)
+			edit.DropTable = append(edit.DropTable, p.schema().ID)
 		}
 	}
-	if err := e.apply(edit); err != nil {
-		return err
-	}
-	e.change(func(c *catalog) {
-		for _, r := range gone {
-			delete(c.byName, r.snap.Load().schema.Name)
-			delete(c.byID, r.id)
+	for _, p := range gone {
+		if p.member != nil {
+			continue
 		}
-	})
-	e.discard(gone)
-	return nil
+		for _, m := range c.membersOf(p.region) {
+			if !slices.Contains(gone, place{p.region, m}) {
+				return status.New(status.InvalidArguments, "physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table, m.schema.Load().Name.Table)
+			}
+		}
+	}
+	return e.dropAll(edit, gone)
 }
 
-// discard lets go of everything a dropped region holds; readers keep what they pinned.
-func (e *core) discard(gone []*region) {
-	for _, r := range gone {
+// discard lets go of everything that dropped tables hold; readers keep what they pinned.
+func (e *core) discard(gone []place) {
+	for _, p := range gone {
+		if p.member != nil {
+			p.leave()
+			continue
+		}
+		r := p.region
 		r.maintain.Lock()
 		r.mu.Lock()
 		r.dropped = true
 		old := r.snap.Load()
-		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(), nil, nil })
+		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
 		r.mu.Unlock()
 		r.maintain.Unlock()
 		e.letGo(old)
@@ -316,10 +307,15 @@ func (e *core) letGo(old *regionSnap) {
 	}
 }
 
-func (e *core) truncate(_ context.Context, n schema.Name) error {
+func (e *core) truncate(ctx context.Context, n schema.Name) error {
 	tab, err := e.findTable(n)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case tab.member != nil:
+		return e.truncateMember(ctx, n)
+	case tab.Schema.Shared():
+		return errPhysical(n, "truncated")
 	}
 	r := tab.region
 	r.maintain.Lock()
@@ -334,7 +330,7 @@ func (e *core) truncate(_ context.Context, n schema.Name) error {
 	if r.dropped {
 		err = status.New(status.TableNotFound, "Table not found: %s", n)
 	} else if err = e.apply(edit); err == nil {
-		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(), nil, nil })
+		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
 	}
 	r.mu.Unlock()
 	if err != nil {

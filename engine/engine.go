@@ -99,9 +99,9 @@ func (s *WriteSet) Rows(t schema.Name, h Hint) *vector.Builder { return s.rows(t
 func (s *WriteSet) Reset() { s.reset() }
 
 // Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is
-// logged and appended. It returns when the rows are as durable as the log's mode promises and visible. Within one
-// table a write is all or nothing; tables are written one after the other. The result has one element per group of
-// equal options, in order of first use.
+// logged and appended. It returns when the rows are as durable as the log's mode promises and visible. All rows are
+// held against the schemas before the first is logged; after a crash each table's batch is there wholly or not at all.
+// The result has one element per group of equal options, in order of first use.
 func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -246,8 +246,8 @@ func (e *Engine) Wait(ctx context.Context) error { return e.wait(ctx) }
 // Recovery says what Open found; nothing before the store is ready.
 func (e *Engine) Recovery() Recovery { return e.recovery() }
 
-// CacheBytes is what the cache of decoded blocks holds.
-func (e *Engine) CacheBytes() int64 { return e.cache.Bytes() }
+// HeldBytes is the memory that is held for long: the cache of decoded blocks and the keys of series.
+func (e *Engine) HeldBytes() int64 { return e.cache.Bytes() + e.seriesBytes.Load() }
 
 // SetAside lists damaged files that are not served, those found after Open included.
 func (e *Engine) SetAside() []SetAside { return e.setAside() }

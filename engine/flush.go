@@ -61,7 +61,7 @@ func (e *core) requestOld() {
 	now := e.o.Now()
 	var oldest *region
 	first := uint64(math.MaxUint64)
-	for _, r := range e.catalog.Load().byID {
+	for _, r := range e.catalog.Load().regions {
 		r.mu.Lock()
 		s := r.snap.Load()
 		due := len(s.frozen) > 0 || !s.live.born.IsZero() && now.Sub(s.live.born) > e.o.FlushAge
@@ -94,7 +94,7 @@ func (e *core) flushFrozen(ctx context.Context, r *region, freeze bool) error {
 	if freeze {
 		r.mu.Lock()
 		if live := r.snap.Load().live; !live.born.IsZero() {
-			r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, live), newMem() })
+			r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, live), e.after(live) })
 		}
 		r.mu.Unlock()
 	}
@@ -123,8 +123,8 @@ func (e *core) flushOne(r *region, m *mem) error {
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}}
 	if m.built == nil && run.Rows() > 0 {
 		lo, hi := run.Sequences()
-		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: flushMode(t), workers: flushWorkers})
-		if err != nil {
+		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: flushMode(t), workers: flushWorkers, lives: e.lives(r)})
+		if err != nil && !errors.Is(err, errNoRows) {
 			return err
 		}
 		m.built = p
@@ -184,10 +184,20 @@ type partJob struct {
 	level          uint8
 	mode           mergeMode
 	workers        int
-	time           scan.Range   // what is written of the runs
-	pace           func() error // called between batches; nil: none
-	any            bool         // a row was written
-	indexUS        int64        // spent on the indexes of what is merged
+	time           scan.Range            // what is written of the runs
+	pace           func() error          // called between batches; nil: none
+	lives          func(key []byte) bool // series that are left out have false; nil: none is
+	any            bool                  // a row was written
+	indexUS        int64                 // spent on the indexes of what is merged
+}
+
+// lives tells the series of a shared region whose logical table is still there; nil: the region is not shared.
+func (e *core) lives(r *region) func(key []byte) bool {
+	if !r.snap.Load().schema.Shared() {
+		return nil
+	}
+	members := e.catalog.Load().members
+	return func(key []byte) bool { return members[schema.KeyTable(key)] != nil }
 }
 
 // errNoRows: all rows of a merge were replaced or deleted; there is no part without rows.
@@ -225,7 +235,7 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 	hidden := !j.table.Options.AppendMode
 	var columns []schema.Column
 	for _, c := range j.table.Columns {
-		if c.Semantic != schema.Tag {
+		if c.Semantic != schema.Tag { // tags are in the series keys
 			columns = append(columns, readColumn(c))
 		}
 	}
@@ -261,6 +271,9 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 		if !ok {
 			meta, err := w.Finish()
 			return meta, hidden && !j.mode.keepAll && walk.tombs == 0, err
+		}
+		if j.lives != nil && !j.lives(key) {
+			continue
 		}
 		if err := j.writeSeries(w, key, walk); err != nil {
 			return sst.Meta{}, false, err
@@ -304,7 +317,7 @@ func (j *partJob) writeRows(w *sst.Writer, walk *merged, begin func() error) err
 // truncateLog removes the segments that no memtable needs any more.
 func (e *core) truncateLog() error {
 	before := e.log.End() // first: whoever writes from now on keeps the log from a later place
-	for _, r := range e.catalog.Load().byID {
+	for _, r := range e.catalog.Load().regions {
 		r.mu.Lock()
 		for _, m := range r.snap.Load().mems() {
 			if m.first != 0 && m.first < before {

@@ -36,7 +36,7 @@ func newMetrics(e *core) *Metrics {
 	}
 	sum := func(f func(s *regionSnap) float64) func() float64 {
 		return func() (n float64) {
-			for _, r := range e.catalog.Load().byID {
+			for _, r := range e.catalog.Load().regions {
 				n += f(r.snap.Load())
 			}
 			return n

@@ -23,22 +23,23 @@ import (
 
 // core is the engine's state.
 type core struct {
-	o        Options
-	lock     io.Closer
-	manifest *manifest.Manifest
-	log      *wal.Log
-	cache    *sst.Cache
-	metrics  *Metrics
-	catalog  atomic.Pointer[catalog]
-	ddl      sync.Mutex // held while the catalog or a schema changes
-	seq      atomic.Uint64
-	nextFile atomic.Uint64
-	memBytes atomic.Int64
-	room     *signal // broadcast when memtable memory was given back
-	closed   atomic.Bool
-	calls    sync.RWMutex // held for reading by calls of the public face
-	flushing atomic.Bool  // the flush loop is at work: merges wait
-	scanning atomic.Int64 // scans that are open: merges yield
+	o           Options
+	lock        io.Closer
+	manifest    *manifest.Manifest
+	log         *wal.Log
+	cache       *sst.Cache
+	metrics     *Metrics
+	catalog     atomic.Pointer[catalog]
+	ddl         sync.Mutex // held while the catalog or a schema changes
+	seq         atomic.Uint64
+	nextFile    atomic.Uint64
+	memBytes    atomic.Int64 // of memtables and their series
+	seriesBytes atomic.Int64 // of series alone
+	room        *signal      // broadcast when memtable memory was given back
+	closed      atomic.Bool
+	calls       sync.RWMutex // held for reading by calls of the public face
+	flushing    atomic.Bool  // the flush loop is at work: merges wait
+	scanning    atomic.Int64 // scans that are open: merges yield
 
 	spaceMu  sync.Mutex // protects the next two
 	spaceAt  time.Time
@@ -60,13 +61,6 @@ type core struct {
 	run      context.Context     // over when the store closes
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
-}
-
-// catalog is all names of one moment. Immutable.
-type catalog struct {
-	databases map[string]manifest.Database
-	byName    map[schema.Name]*region
-	byID      map[schema.TableID]*region
 }
 
 // The databases that are always there; information_schema is made by the SQL layer.
@@ -147,7 +141,7 @@ func (e *core) abort() error {
 	if e.manifest != nil {
 		errs = append(errs, e.manifest.Close())
 	}
-	for _, r := range e.catalog.Load().byID {
+	for _, r := range e.catalog.Load().regions {
 		for _, p := range r.snap.Load().parts {
 			p.release()
 		}
@@ -157,18 +151,11 @@ func (e *core) abort() error {
 
 // list makes the catalog that the manifest describes; its regions have no parts yet.
 func (e *core) list(state *manifest.State) {
-	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]*region{}, byID: map[schema.TableID]*region{}}
-	for name, d := range state.Databases {
-		c.databases[name] = d
-	}
-	for _, name := range []string{PublicDB, PrivateDB} {
-		if _, ok := c.databases[name]; !ok {
-			c.databases[name] = manifest.Database{}
-		}
-	}
+	c := newCatalog(e, state)
 	for _, t := range state.Tables {
-		r := newRegion(e, t.Schema)
-		c.byName[t.Schema.Name], c.byID[t.Schema.ID] = r, r
+		if _, ok := c.find(t.Schema.ID); !ok {
+			e.noteDamage(SetAside{manifest.FileName, fmt.Sprintf("table %s lies in table %d, which does not exist", t.Schema.Name, t.Schema.Physical)})
+		}
 	}
 	e.found.Tables = len(state.Tables)
 	e.nextFile.Store(state.NextFile)
@@ -201,7 +188,7 @@ func (e *core) openParts(state *manifest.State) {
 				parts[i] = p
 			})
 		}
-		opened[e.catalog.Load().byID[t.Schema.ID]] = parts
+		opened[e.catalog.Load().regions[t.Schema.ID]] = parts
 	}
 	wg.Wait()
 	for r, parts := range opened {
@@ -270,21 +257,21 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 		return nil
 	}
 	e.seq.Store(max(e.seq.Load(), r.seq))
-	region := e.catalog.Load().byID[r.table]
-	if region == nil || r.seq <= e.manifest.State().Tables[r.table].Flushed {
+	p, ok := e.catalog.Load().find(r.table)
+	if !ok || r.seq <= e.manifest.State().Tables[p.region.id].Flushed {
 		return nil
 	}
-	snap := region.snap.Load()
+	region, t := p.region, p.schema()
 	// Strings of a decoded batch point into the mapped log; the memtable copies them.
-	if err := r.decode(body, snap.schema); err != nil {
+	if err := r.decode(body, t); err != nil {
 		e.noteDamage(SetAside{"wal " + at.String(), err.Error()})
 		return nil
 	}
-	m := snap.live
+	m := region.snap.Load().live
 	region.mu.Lock()
 	m.began(at, r.seq, e.o.Now())
 	region.mu.Unlock()
-	m.append(r, snap.schema)
+	m.append(r, t)
 	e.account(m)
 	e.found.ReplayedRows += int64(r.batch.N)
 	e.metrics.ReplayedRows.Add(float64(r.batch.N))
@@ -307,11 +294,14 @@ func (e *core) flushReplayed(r *region) error {
 	lo, hi := run.Sequences()
 	mode := flushMode(t)
 	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
-	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers})
+	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r)})
+	if errors.Is(err, errNoRows) {
+		return nil // all of dropped tables; they wait for a flush
+	}
 	if err != nil {
 		return err
 	}
-	r.replace(func(s *regionSnap) { s.live, s.parts = newMem(), append(s.parts, p) })
+	r.replace(func(s *regionSnap) { s.live, s.parts = e.after(m), append(s.parts, p) })
 	e.replayed[r] = append(e.replayed[r], p)
 	e.forget(m)
 	return nil
@@ -442,20 +432,20 @@ func (e *core) close(ctx context.Context, flush bool) error {
 	e.wg.Wait()
 	var errs []error
 	ready := e.isReady() == nil
-	for _, r := range e.catalog.Load().byID {
+	for _, r := range e.catalog.Load().regions {
 		if !ready {
 			break // nothing is in memory that the log does not have
 		}
 		s := r.snap.Load()
 		// Rows of tables without a log live only in memory.
-		if (flush || s.schema.Options.SkipWAL) && ctx.Err() == nil {
+		if (flush || s.unlogged()) && ctx.Err() == nil {
 			if err := e.flushRegion(ctx, r); err != nil {
 				e.o.Logger.Warn("flush at close failed; the log has the rows", "table", s.schema.Name.String(), "error", err)
 			}
 		}
 	}
 	errs = append(errs, e.log.Close(), e.manifest.Close())
-	for _, r := range e.catalog.Load().byID {
+	for _, r := range e.catalog.Load().regions {
 		for _, p := range r.snap.Load().parts {
 			p.release()
 		}

@@ -11,7 +11,7 @@ import (
 	"varve/wal"
 )
 
-// region is the storage of one table. Readers pin its snapshot; writers, flushes and alterations publish new ones.
+// region is the storage of one table, or of the logical tables of a physical one. Readers pin its snapshot; writers, flushes and alterations publish new ones.
 type region struct {
 	e  *core
 	id schema.TableID
@@ -38,6 +38,7 @@ type regionSnap struct {
 // memtables before and behind it.
 type mem struct {
 	table   *memtable.Memtable
+	series  *registry
 	writers sync.WaitGroup // who has a sequence number of it and has not appended yet
 	counted atomic.Int64   // bytes that the memory limit knows of
 
@@ -45,15 +46,39 @@ type mem struct {
 	first   wal.LSN   // the log holds its rows at or behind this place; 0: nothing in the log
 	lastSeq uint64    // highest sequence number given
 	born    time.Time // of the first write; zero: none
+	only    bool      // has rows that the log lacks
 
 	built *part // written, but the manifest could not be told yet; under region.maintain
 }
 
-func newMem() *mem { return &mem{table: memtable.New()} }
+// registry numbers the series of some memtables of a region, one after the other.
+type registry struct {
+	*memtable.Registry
+	users   atomic.Int64 // memtables
+	counted atomic.Int64 // bytes that the memory limit knows of
+}
+
+// newMem is an empty memtable; nil: with a registry of its own.
+func newMem(s *registry) *mem {
+	if s == nil {
+		s = &registry{Registry: memtable.NewRegistry()}
+	}
+	s.users.Add(1)
+	return &mem{table: memtable.New(s.Registry), series: s}
+}
+
+// after is the memtable that follows m. It goes on with m's registry, so that series that are written for long are held
+// once, unless most of those are no longer written or they take too much of the memory for rows.
+func (e *core) after(m *mem) *mem {
+	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > e.o.MemtableLimit/4*3 {
+		return newMem(nil)
+	}
+	return newMem(m.series)
+}
 
 func newRegion(e *core, t *schema.Table) *region {
 	r := &region{e: e, id: t.ID}
-	r.snap.Store(&regionSnap{schema: t, live: newMem()})
+	r.snap.Store(&regionSnap{schema: t, live: newMem(nil)})
 	return r
 }
 
@@ -66,6 +91,11 @@ func (r *region) drop() {
 
 // mems are the memtables, oldest first.
 func (s *regionSnap) mems() []*mem { return append(s.frozen[:len(s.frozen):len(s.frozen)], s.live) }
+
+// unlogged tells whether a memtable has rows that the log lacks. No write is under way.
+func (s *regionSnap) unlogged() bool {
+	return slices.ContainsFunc(s.mems(), func(m *mem) bool { return m.only })
+}
 
 // replace publishes a changed copy of the snapshot. f may change the lists in place. The caller holds r.mu, or nobody
 // else knows the region yet.
@@ -106,13 +136,22 @@ func (s *regionSnap) unpin() {
 
 // account tells the memory limit how large a memtable is now.
 func (e *core) account(m *mem) {
-	n := m.table.Bytes()
+	n := m.table.RowBytes()
 	e.memBytes.Add(n - m.counted.Swap(n))
+	k := m.series.Bytes()
+	k -= m.series.counted.Swap(k)
+	e.memBytes.Add(k)
+	e.seriesBytes.Add(k)
 }
 
 // forget gives a memtable's memory back and wakes the writers that wait for it. Its writers are gone.
 func (e *core) forget(m *mem) {
 	e.memBytes.Add(-m.counted.Swap(0))
+	if m.series.users.Add(-1) == 0 {
+		k := m.series.counted.Swap(0)
+		e.memBytes.Add(-k)
+		e.seriesBytes.Add(-k)
+	}
 	e.room.broadcast()
 }
 

@@ -26,6 +26,7 @@ type tableScan struct {
 	snap   *regionSnap
 	spec   *scan.Spec
 	above  filter.And // conditions evaluated after the merge
+	view   *view      // of a physical table; nil: another table
 	mode   mergeMode
 	pinned sync.Once
 
@@ -39,6 +40,7 @@ type piece struct {
 	run    *scanRun
 	blocks scan.Pieces
 	merge  []*scanRun // nil: run alone, its rows as they are
+	member *member    // whose rows they are, in the view of a physical table
 }
 
 // scanRun is a run with the part it belongs to; nil for a memtable.
@@ -52,6 +54,10 @@ func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	s := &Scan{tableScan{e: e, ctx: ctx, r: r.Table.region, t: r.Table.Schema}}
+	if s.t.Shared() {
+		s.view = newView(e, s.r, r)
+		r = s.view.request(r)
+	}
 	if err := s.describe(r); err != nil {
 		return nil, err
 	}
@@ -64,6 +70,9 @@ func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
 // describe turns the request into what runs understand.
 func (s *tableScan) describe(r Request) error {
 	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats}
+	if s.t.Physical != 0 {
+		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)
+	}
 	for _, id := range r.Columns {
 		p := s.t.ByID(id)
 		if p < 0 {
@@ -175,10 +184,14 @@ func (s *tableScan) cut() {
 		for _, r := range runs {
 			s.cutRun(r, r.run.Span())
 		}
-	case len(s.t.Tags) == 0:
+	case s.view != nil:
+		for _, m := range s.view.members {
+			s.cutGroups(runs, m)
+		}
+	case len(s.t.Tags) == 0 && s.t.Physical == 0:
 		s.cutTimes(runs)
 	default:
-		s.cutGroups(runs)
+		s.cutGroups(runs, nil)
 	}
 	if s.spec.Newest {
 		slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(b.span.To, a.span.To) })
@@ -249,7 +262,7 @@ func (s *tableScan) cutTimes(runs []*scanRun) {
 
 // cutGroups puts runs together whose times overlap, directly or through others: series are not cut, because a block of
 // several series spans all times.
-func (s *tableScan) cutGroups(runs []*scanRun) {
+func (s *tableScan) cutGroups(runs []*scanRun, m *member) {
 	sorted := slices.Clone(runs)
 	slices.SortStableFunc(sorted, func(a, b *scanRun) int { return cmp.Compare(a.run.Span().From, b.run.Span().From) })
 	for i := 0; i < len(sorted); {
@@ -258,7 +271,11 @@ func (s *tableScan) cutGroups(runs []*scanRun) {
 		for ; k < len(sorted) && sorted[k].run.Span().From <= span.To; k++ {
 			span.To = max(span.To, sorted[k].run.Span().To)
 		}
-		s.cutGroup(sorted[i:k], span)
+		if m != nil {
+			s.add(piece{span: span, merge: sorted[i:k], member: m}, false)
+		} else {
+			s.cutGroup(sorted[i:k], span)
+		}
 		i = k
 	}
 }
@@ -297,6 +314,9 @@ func (s *tableScan) open(p *piece) (scan.Cursor, error) {
 	if p.span.To < math.MaxInt64 {
 		spec.Time.To = min(spec.Time.To, p.span.To+1)
 	}
+	if p.member != nil {
+		return s.openMember(p, &spec)
+	}
 	if p.merge != nil {
 		w, err := mergeRuns(s.guard(p.merge), &spec, s.mode)
 		if err != nil {
@@ -324,6 +344,9 @@ func (s *tableScan) guard(runs []*scanRun) []scan.Run {
 
 // series merges all runs. A table's series are not cut into ranges: everything goes to worker 0.
 func (s *tableScan) series(i, _ int) (scan.Series, error) {
+	if s.view != nil {
+		return nil, errors.New("the view of a physical table is not walked by series")
+	}
 	if i > 0 {
 		return emptySeries{}, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,33 +13,58 @@ import (
 	"varve/wal"
 )
 
+// tableWrite is the rows of one builder on their way into the log and a memtable.
+type tableWrite struct {
+	*writeEntry
+	fields []vector.Field
+	batch  *vector.Batch
+
+	at     place
+	schema *schema.Table // that rec was aligned with
+	rec    *record       // nil: the rows expire at once
+	mem    *mem          // takes the rows; nil: the schema is another one now
+	log    *[]byte       // the record as bytes; nil: the table has no log
+}
+
 func (e *core) write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.admit(ctx); err != nil {
 		return nil, err
 	}
-	var out []Written
-	var keys []string
+	var all []*tableWrite
 	for _, w := range s.entries {
-		if w.builder.Rows() == 0 {
-			continue
+		if w.builder.Rows() > 0 {
+			t := &tableWrite{writeEntry: w}
+			t.fields, t.batch = w.builder.Finish()
+			all = append(all, t)
 		}
-		n, err := e.writeTable(ctx, w)
-		if err != nil {
+	}
+	for todo := all; len(todo) > 0; {
+		if err := e.prepare(todo); err != nil {
 			return nil, err
 		}
-		key := fmt.Sprint(w.hint.AutoCreate, w.hint.Options.All)
-		at := -1
-		for i, k := range keys {
-			if k == key {
-				at = i
-			}
+		var err error
+		if todo, err = e.commit(todo); err != nil {
+			return nil, err
 		}
+	}
+	return tally(all), nil
+}
+
+// tally counts the rows by groups of equal options, in order of first use. Rows that expire at once are not counted.
+func tally(all []*tableWrite) []Written {
+	var out []Written
+	var keys []string
+	for _, w := range all {
+		key := fmt.Sprint(w.hint.AutoCreate, w.hint.Options.All)
+		at := slices.Index(keys, key)
 		if at < 0 {
 			at, keys, out = len(keys), append(keys, key), append(out, Written{})
 		}
-		out[at].Rows += n
+		if w.rec != nil {
+			out[at].Rows += w.batch.N
+		}
 	}
-	return out, nil
+	return out
 }
 
 // admit refuses writes that cannot be kept: full disk, full memory.
@@ -81,7 +105,7 @@ func (e *core) awaitRoom(ctx context.Context) error {
 func (e *core) requestLargest() {
 	var largest *region
 	var most int64
-	for _, r := range e.catalog.Load().byID {
+	for _, r := range e.catalog.Load().regions {
 		if n := r.snap.Load().live.table.Bytes(); n > most {
 			largest, most = r, n
 		}
@@ -112,36 +136,59 @@ func (e *core) checkSpace() error {
 	return e.spaceErr
 }
 
-// writeTable writes the rows of one builder and gives their number.
-func (e *core) writeTable(ctx context.Context, w *writeEntry) (int, error) {
-	fields, b := w.builder.Finish()
+// prepare makes the records: tables and columns that are absent are made, all at once, and what the rows have is held
+// against the schemas.
+func (e *core) prepare(ws []*tableWrite) error {
 	for {
-		r, err := e.resolve(ctx, w, fields)
-		if err != nil {
-			return 0, err
+		absent, evolving, err := e.alignAll(ws)
+		switch {
+		case err != nil:
+		case len(absent) > 0:
+			err = e.createAbsent(absent)
+		case len(evolving) > 0:
+			err = e.addColumns(evolving)
+		default:
+			return nil
 		}
-		t := r.snap.Load().schema
-		rec, err := align(t, fields, b, &w.hint, e.o.Now())
-		if err == errEvolve {
-			if err := e.evolve(ctx, w.name, fields, &w.hint); err != nil {
-				return 0, err
+		if err != nil && status.Of(err) != status.TableAlreadyExists {
+			return err
+		}
+	}
+}
+
+// alignAll makes the records of the writes whose tables have all columns; it gives the writes that lack a table or
+// columns.
+func (e *core) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err error) {
+	c, now := e.catalog.Load(), e.o.Now()
+	for _, w := range ws {
+		p, ok := c.byName[w.name]
+		if !ok {
+			if _, ok := c.databases[w.name.DB]; !ok {
+				return nil, nil, status.New(status.InvalidArguments, "Failed to find schema, schema info: service.%s", w.name.DB)
 			}
+			if !w.hint.AutoCreate {
+				return nil, nil, w.hint.refuse("Table `%s` does not exist", w.name.Table)
+			}
+			absent = append(absent, w)
+			continue
+		}
+		w.at, w.schema = p, p.schema()
+		if w.schema.Shared() {
+			return nil, nil, errPhysical(w.name, "written to")
+		}
+		w.rec, err = align(w.schema, w.fields, w.batch, &w.hint, now)
+		if err == errEvolve {
+			evolving = append(evolving, w)
 			continue
 		}
 		if err != nil {
-			return 0, err
+			return nil, nil, err
 		}
-		if t.Options.TTL == schema.TTLInstant {
-			return 0, nil
-		}
-		done, err := e.commit(r, t, rec)
-		if err != nil {
-			return 0, err
-		}
-		if done {
-			return b.N, nil
+		if w.schema.Options.TTL == schema.TTLInstant {
+			w.rec = nil
 		}
 	}
+	return absent, evolving, nil
 }
 
 // refuse is the error for what a write would have to create while AutoCreate is off.
@@ -150,113 +197,6 @@ func (h *Hint) refuse(format string, args ...any) error {
 		return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, auto-create table is disabled by frontend config", fmt.Sprintf(format, args...))
 	}
 	return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, and `auto_create_table` hint is disabled", fmt.Sprintf(format, args...))
-}
-
-// resolve finds the table of a write, or makes it.
-func (e *core) resolve(ctx context.Context, w *writeEntry, fields []vector.Field) (*region, error) {
-	for {
-		c := e.catalog.Load()
-		if r := c.byName[w.name]; r != nil {
-			return r, nil
-		}
-		if _, ok := c.databases[w.name.DB]; !ok {
-			return nil, status.New(status.InvalidArguments, "Failed to find schema, schema info: service.%s", w.name.DB)
-		}
-		if !w.hint.AutoCreate {
-			return nil, w.hint.refuse("Table `%s` does not exist", w.name.Table)
-		}
-		t, err := tableOf(w, fields)
-		if err == nil {
-			t.Options, err = t.Options.WithDefaults(c.databases[w.name.DB].Options)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if _, err := e.createTable(ctx, t); err != nil && status.Of(err) != status.TableAlreadyExists {
-			return nil, err
-		}
-	}
-}
-
-// tableOf is the schema that a write creates: its columns in order, nullable but for the time index.
-func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
-	t := &schema.Table{Name: w.name, Time: -1, Options: w.hint.Options, Engine: "mito"}
-	if _, own := t.Options.Find("comment"); !own && w.hint.Comment != "" {
-		t.Options.Comment = w.hint.Comment
-		t.Options.All = append(slices.Clone(t.Options.All), schema.Option{Key: "comment", Value: w.hint.Comment})
-		slices.SortFunc(t.Options.All, func(a, b schema.Option) int { return strings.Compare(a.Key, b.Key) })
-	}
-	for i, f := range fields {
-		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]}
-		if c.Semantic == schema.Timestamp {
-			c.Nullable = false
-			t.Time = i
-		}
-		t.Columns = append(t.Columns, c)
-	}
-	for _, tag := range w.hint.Tags {
-		if p := t.Column(tag); p >= 0 {
-			t.Tags = append(t.Tags, p)
-		}
-	}
-	if physical, ok := t.Options.Find("on_physical_table"); ok && !metricShape(t) {
-		return nil, status.New(status.InvalidArguments, "table %s cannot lie in physical table %s: that needs String tags, one Float64 field and a time index", w.name.Table, physical)
-	}
-	if t.Time < 0 {
-		return nil, status.New(status.InvalidArguments, "the rows for table %s have no time index column %s", w.name.Table, w.hint.TimeIndex)
-	}
-	return t, nil
-}
-
-// metricShape tells whether a table has string tags, one float field and a time index.
-func metricShape(t *schema.Table) bool {
-	fields := 0
-	for _, c := range t.Columns {
-		switch {
-		case c.Semantic == schema.Tag && !c.Type.IsText():
-			return false
-		case c.Semantic == schema.Field:
-			fields++
-			if c.Type != vector.FloatType {
-				return false
-			}
-		}
-	}
-	return fields == 1 && t.Time >= 0
-}
-
-func (h *Hint) role(name string) schema.Semantic {
-	if name == h.TimeIndex {
-		return schema.Timestamp
-	}
-	for _, t := range h.Tags {
-		if t == name {
-			return schema.Tag
-		}
-	}
-	return schema.Field
-}
-
-// evolve adds the columns that a write brings and the table lacks.
-func (e *core) evolve(ctx context.Context, name schema.Name, fields []vector.Field, h *Hint) error {
-	return e.alter(ctx, name, func(t *schema.Table) (*schema.Table, error) {
-		var add []schema.Column
-		for _, f := range fields {
-			if t.Column(f.Name) < 0 {
-				add = append(add, schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: h.role(f.Name), Indexes: h.Indexes[f.Name]})
-			}
-		}
-		if len(add) == 0 {
-			return t, nil
-		}
-		if !h.AutoCreate {
-			return nil, h.refuse("column %s does not exist in table `%s`", add[0].Name, name.Table)
-		}
-		if n := len(t.Columns) + len(add); n > maxColumns {
-			return nil, status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", name.Table, n, maxColumns)
-		}
-		return t.Evolve(add)
-	})
 }
 
 var errEvolve = fmt.Errorf("the table lacks a column")
@@ -338,46 +278,84 @@ func hasNull(v *vector.Vector, n int) bool {
 
 var recordBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// commit logs and appends a record that was aligned with schema t. done is false when the schema is another one now:
-// align again.
-func (e *core) commit(r *region, t *schema.Table, rec *record) (done bool, err error) {
-	r.mu.Lock()
-	s := r.snap.Load()
-	if r.dropped || s.schema != t {
-		r.mu.Unlock()
-		return false, nil
+// commit logs and appends the records and gives the writes whose tables were altered or dropped since they were
+// prepared: to be prepared again.
+func (e *core) commit(ws []*tableWrite) (again []*tableWrite, err error) {
+	var logged [][]byte
+	defer func() {
+		for _, w := range ws {
+			w.finish()
+		}
+	}()
+	for _, w := range ws {
+		if w.rec == nil {
+			continue
+		}
+		if !e.enlist(w) {
+			again = append(again, w)
+			continue
+		}
+		if !w.schema.Options.SkipWAL {
+			w.log = recordBuffers.Get().(*[]byte)
+			*w.log = appendRecord((*w.log)[:0], w.rec)
+			logged = append(logged, *w.log)
+			e.metrics.BytesWritten.Add(float64(len(*w.log)))
+		}
 	}
-	m := s.live
+	if len(logged) > 0 {
+		if err := e.log.AppendAll(logged); err != nil {
+			e.metrics.Refused.WithLabelValues("log").Inc()
+			return nil, err
+		}
+	}
+	for _, w := range ws {
+		if w.mem == nil {
+			continue
+		}
+		w.mem.append(w.rec, w.schema)
+		e.account(w.mem)
+		e.metrics.RowsWritten.Add(float64(w.batch.N))
+		if w.mem.table.Bytes() > e.o.FlushBytes {
+			e.requestFlush(w.at.region)
+		}
+	}
+	return again, nil
+}
+
+// enlist gives a write its sequence number and the memtable that will not be flushed before it has the rows; false: the
+// schema is another one now.
+func (e *core) enlist(w *tableWrite) bool {
+	r := w.at.region
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w.at.dropped() || w.at.schema() != w.schema {
+		return false
+	}
+	m := r.snap.Load().live
 	m.writers.Add(1)
-	rec.seq = e.seq.Add(1)
+	w.mem, w.rec.seq = m, e.seq.Add(1)
 	at := wal.LSN(0)
-	if !t.Options.SkipWAL {
+	if w.schema.Options.SkipWAL {
+		m.only = true
+	} else {
 		at = e.log.End()
 	}
-	m.began(at, rec.seq, e.o.Now())
-	r.mu.Unlock()
-	defer m.writers.Done()
+	m.began(at, w.rec.seq, e.o.Now())
+	return true
+}
 
-	if !t.Options.SkipWAL {
-		buf := recordBuffers.Get().(*[]byte)
-		*buf = appendRecord((*buf)[:0], rec)
-		_, err := e.log.Append(*buf)
-		e.metrics.BytesWritten.Add(float64(len(*buf)))
-		if cap(*buf) <= 16<<20 {
-			recordBuffers.Put(buf)
-		}
-		if err != nil {
-			e.metrics.Refused.WithLabelValues("log").Inc()
-			return false, err
-		}
+// finish lets go of the memtable and of the buffer.
+func (w *tableWrite) finish() {
+	if w.mem != nil {
+		w.mem.writers.Done()
+		w.mem = nil
 	}
-	m.append(rec, t)
-	e.account(m)
-	e.metrics.RowsWritten.Add(float64(rec.batch.N))
-	if m.table.Bytes() > e.o.FlushBytes {
-		e.requestFlush(r)
+	if w.log != nil {
+		if cap(*w.log) <= 16<<20 {
+			recordBuffers.Put(w.log)
+		}
+		w.log = nil
 	}
-	return true, nil
 }
 
 func (e *core) delete(ctx context.Context, n schema.Name, keys *vector.Batch) (int, error) {
@@ -390,6 +368,9 @@ func (e *core) delete(ctx context.Context, n schema.Name, keys *vector.Batch) (i
 			return 0, err
 		}
 		t := tab.Schema
+		if t.Shared() {
+			return 0, errPhysical(n, "written to")
+		}
 		if t.Options.AppendMode {
 			return 0, status.New(status.InvalidArguments, "DELETE is not possible on table %s: it has append_mode = 'true'", n)
 		}
@@ -404,11 +385,11 @@ func (e *core) delete(ctx context.Context, n schema.Name, keys *vector.Batch) (i
 			rec.add(&t.Columns[p], keys.Cols[i])
 		}
 		rec.add(&t.Columns[t.Time], keys.Cols[len(t.Tags)])
-		done, err := e.commit(tab.region, t, rec)
+		again, err := e.commit([]*tableWrite{{at: tab.place, schema: t, rec: rec, batch: keys}})
 		if err != nil {
 			return 0, err
 		}
-		if done {
+		if len(again) == 0 {
 			return keys.N, nil
 		}
 	}

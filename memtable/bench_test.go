@@ -61,10 +61,10 @@ func BenchmarkAppend(b *testing.B) {
 				t := access(tags)
 				fields, batch := accessRows(t, rows, 0)
 				b.ReportAllocs()
-				m := New()
+				m := New(NewRegistry())
 				for b.Loop() {
 					if m.Bytes() > 64<<20 {
-						m = New()
+						m = New(NewRegistry())
 					}
 					m.Append(1, t, fields, batch)
 				}
@@ -75,7 +75,7 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func filled(t *schema.Table, rows int) *Memtable {
-	m := New()
+	m := New(NewRegistry())
 	for at := 0; at < rows; at += 10000 {
 		fields, b := accessRows(t, 10000, int64(at))
 		m.Append(uint64(at), t, fields, b)
@@ -86,7 +86,7 @@ func filled(t *schema.Table, rows int) *Memtable {
 // fresh is the snapshot without its order.
 func (m *Memtable) fresh() *snapshot {
 	s := m.snap.Load()
-	return &snapshot{chunks: s.chunks, series: s.series, rows: s.rows, tags: s.tags}
+	return &snapshot{chunks: s.chunks, series: s.series, rows: s.rows}
 }
 
 // BenchmarkWalk is what a flush does: all columns of a fresh snapshot in order.

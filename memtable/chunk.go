@@ -121,7 +121,7 @@ func allNull(v *vector.Vector, from, to int) bool {
 	return true
 }
 
-// mergeChunks is a followed by b, which were written at the same schema version.
+// mergeChunks is a followed by b; their layouts join.
 func mergeChunks(a, b *chunk) *chunk {
 	l := a.layout.join(b.layout)
 	c := &chunk{n: a.n + b.n, layout: l, cols: make([]*vector.Vector, len(l.columns)), min: min(a.min, b.min), max: max(a.max, b.max)}

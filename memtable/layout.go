@@ -10,7 +10,8 @@ import (
 // layout says which columns chunks have and where the fields of a batch go. Immutable; shared by the chunks of equal
 // batches, as most are.
 type layout struct {
-	table *schema.Table // the schema version of the rows
+	table   *schema.Table // the schema version of the rows, or of some of them when none has initial values
+	initial bool          // a column of the table has an initial value, or may have one
 	// columns are those of the batch that are no tags; index finds them by id.
 	columns []schema.Column
 	index   map[schema.ColumnID]int
@@ -28,6 +29,7 @@ func newLayout(t *schema.Table, fields []vector.Field) *layout {
 	byName := make(map[string]int, len(t.Columns))
 	for p := range t.Columns {
 		byName[t.Columns[p].Name] = p
+		l.initial = l.initial || t.Columns[p].Initial != nil || t.Columns[p].Default != nil
 	}
 	for _, p := range t.Tags {
 		l.tags, l.tagIDs = append(l.tags, -1), append(l.tagIDs, t.Columns[p].ID)
@@ -60,9 +62,9 @@ func (l *layout) add(c schema.Column) int {
 	return len(l.columns) - 1
 }
 
-// fits tells whether the layout is that of a batch.
-func (l *layout) fits(t *schema.Table, fields []vector.Field) bool {
-	if l == nil || l.table != t || len(l.fields) != len(fields) {
+// fits tells whether the layout is that of a batch of its table.
+func (l *layout) fits(fields []vector.Field) bool {
+	if len(l.fields) != len(fields) {
 		return false
 	}
 	for i := range fields {
@@ -73,12 +75,18 @@ func (l *layout) fits(t *schema.Table, fields []vector.Field) bool {
 	return true
 }
 
-// join is the layout of a chunk that holds the rows of both, which were written at the same schema version.
+// joins tells whether chunks of the two layouts may become one: what a row lacks then still reads the same. A column with
+// an initial value reads it in rows of schemas that lack the column, and NULL in others.
+func (l *layout) joins(o *layout) bool {
+	return l.table == o.table || !l.initial && !o.initial && l.columns[l.time].ID == o.columns[o.time].ID
+}
+
+// join is the layout of a chunk that holds the rows of both, which joins allows.
 func (l *layout) join(o *layout) *layout {
 	if l == o || l.holds(o) {
 		return l
 	}
-	n := &layout{table: l.table, index: make(map[schema.ColumnID]int, len(l.columns)+len(o.columns)), time: l.time}
+	n := &layout{table: l.table, initial: l.initial, index: make(map[schema.ColumnID]int, len(l.columns)+len(o.columns)), time: l.time}
 	for _, c := range l.columns {
 		n.add(c)
 	}

@@ -7,7 +7,6 @@
 package memtable
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 
@@ -20,42 +19,50 @@ const ChunkRows = 8192
 
 // Memtable collects the rows of one region. Append may be called by many goroutines, Live and Freeze too.
 type Memtable struct {
-	mu     sync.Mutex // held by writers while a chunk is added
-	series seriesMap  // written under mu
-	key    []byte     // scratch under mu
-	tags   [][]byte   // scratch under mu
-	values []byte     // scratch under mu: tags that are no text
-	dicts  tagDicts
+	registry *Registry
+	layouts  sync.Map // *schema.Table: *layout of its last batch
+	snap     atomic.Pointer[snapshot]
+	bytes    atomic.Int64 // of chunks
+	added    atomic.Int64 // of series that were new to the registry
+	rows     atomic.Int64
 
-	layout atomic.Pointer[layout] // of the last batch
-	snap   atomic.Pointer[snapshot]
-	bytes  atomic.Int64
-	rows   atomic.Int64
+	mu     sync.Mutex    // held by writers while a chunk is added
+	seen   vector.Bitmap // series that have rows here; under mu, as what follows
+	active int           // of them
+	key    []byte        // scratch
+	tags   [][]byte      // scratch
+	values []byte        // scratch: tags that are no text
 }
 
 // snapshot is what readers see: rows of chunks and the series they refer to. Immutable.
 type snapshot struct {
 	chunks []*chunk
-	series []seriesEntry // by series number; the slice is shared with the writer, who only appends
+	series seriesView
 	rows   int
-	tags   *tagDicts             // of the memtable
 	order  atomic.Pointer[order] // made by the first reader that needs it
 }
 
-type seriesEntry struct {
-	key   string
-	table schema.TableID
-}
-
-// New is an empty memtable.
-func New() *Memtable {
-	m := &Memtable{}
-	m.snap.Store(&snapshot{tags: &m.dicts})
+// New is an empty memtable whose series are numbered by r.
+func New(r *Registry) *Memtable {
+	m := &Memtable{registry: r}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	m.snap.Store(&snapshot{series: r.view()})
 	return m
 }
 
-// Bytes is the memory held, about.
-func (m *Memtable) Bytes() int64 { return m.bytes.Load() }
+// RowBytes is the memory held by rows, about; the registry holds the series.
+func (m *Memtable) RowBytes() int64 { return m.bytes.Load() }
+
+// Bytes is the memory held by rows and by the series that came with them, about.
+func (m *Memtable) Bytes() int64 { return m.bytes.Load() + m.added.Load() }
+
+// Active is the number of series that have rows here.
+func (m *Memtable) Active() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.active
+}
 
 // Rows is the number of rows.
 func (m *Memtable) Rows() int { return int(m.rows.Load()) }
@@ -76,22 +83,14 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 	if b.N == 0 {
 		return
 	}
-	l := m.layout.Load()
-	if !l.fits(t, fields) {
-		l = newLayout(t, fields)
-		m.layout.Store(l)
-	}
+	l := m.layoutOf(t, fields)
 	added := make([]*chunk, 0, (b.N+ChunkRows-1)/ChunkRows)
 	for from := 0; from < b.N; from += ChunkRows {
 		added = append(added, newChunk(seq, kind, l, b, from, min(from+ChunkRows, b.N)))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := 0
-	for _, c := range added {
-		m.number(c, l, b, at)
-		at += c.n
-	}
+	series := m.numberAll(added, l, b)
 	old := m.snap.Load()
 	chunks := append(old.chunks[:len(old.chunks):len(old.chunks)], added...)
 	chunks = m.mergeTail(chunks)
@@ -99,10 +98,20 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 	for _, c := range chunks {
 		grown += c.bytes
 	}
-	n := &snapshot{chunks: chunks, series: m.series.entries, tags: &m.dicts, rows: old.rows + b.N}
+	n := &snapshot{chunks: chunks, series: series, rows: old.rows + b.N}
 	m.snap.Store(n)
 	m.rows.Store(int64(n.rows))
-	m.bytes.Store(grown + m.series.bytes)
+	m.bytes.Store(grown)
+}
+
+// layoutOf is the layout of a batch.
+func (m *Memtable) layoutOf(t *schema.Table, fields []vector.Field) *layout {
+	if l, ok := m.layouts.Load(t); ok && l.(*layout).fits(fields) {
+		return l.(*layout)
+	}
+	l := newLayout(t, fields)
+	m.layouts.Store(t, l)
+	return l
 }
 
 // mergeTail merges the last chunks while the last is at least as large as half of the one before it and both together
@@ -110,7 +119,7 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	for k := len(chunks); k >= 2; k-- {
 		a, b := chunks[k-2], chunks[k-1]
-		if a.n+b.n > ChunkRows || b.n < a.n/2 || a.layout.table != b.layout.table {
+		if a.n+b.n > ChunkRows || b.n < a.n/2 || !a.layout.joins(b.layout) {
 			break
 		}
 		chunks[k-2] = mergeChunks(a, b)
@@ -119,9 +128,24 @@ func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	return chunks
 }
 
+// numberAll gives every row of the chunks, which are the rows of b, its series number.
+func (m *Memtable) numberAll(chunks []*chunk, l *layout, b *vector.Batch) seriesView {
+	r := m.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.Bytes()
+	at := 0
+	for _, c := range chunks {
+		m.number(c, l, b, at)
+		at += c.n
+	}
+	m.added.Add(r.Bytes() - before)
+	return r.view()
+}
+
 // number gives every row of c, which are the rows of b from row at on, its series number.
 func (m *Memtable) number(c *chunk, l *layout, b *vector.Batch, at int) {
-	c.oneSeries = m.series.number(m.rowKey(l, b, at), l.table.ID)
+	c.oneSeries = m.seriesOf(m.rowKey(l, b, at))
 	if alike(l, b) {
 		return
 	}
@@ -135,8 +159,21 @@ func (m *Memtable) number(c *chunk, l *layout, b *vector.Batch, at int) {
 			c.series[r] = c.series[r-1]
 			continue
 		}
-		c.series[r] = m.series.number(m.key, l.table.ID)
+		c.series[r] = m.seriesOf(m.key)
 	}
+}
+
+// seriesOf numbers a series and notes that it has rows here.
+func (m *Memtable) seriesOf(key []byte) uint32 {
+	n := m.registry.number(key)
+	if words := int(n>>6) + 1; words > len(m.seen) {
+		m.seen = append(m.seen, make(vector.Bitmap, max(words-len(m.seen), len(m.seen)))...)
+	}
+	if !m.seen.Get(int(n)) {
+		m.seen.Set(int(n))
+		m.active++
+	}
+	return n
 }
 
 // alike tells that all rows of a batch are of one series without looking at them.
@@ -176,31 +213,6 @@ func present(b []byte) []byte {
 		return []byte{}
 	}
 	return b
-}
-
-// seriesMap gives series keys their numbers, in order of first appearance.
-type seriesMap struct {
-	numbers map[string]uint32
-	entries []seriesEntry
-	bytes   int64
-}
-
-func (s *seriesMap) number(key []byte, t schema.TableID) uint32 {
-	if n, ok := s.numbers[string(key)]; ok {
-		return n
-	}
-	if s.numbers == nil {
-		s.numbers = map[string]uint32{}
-	}
-	if len(s.entries) == math.MaxUint32 {
-		panic("memtable: more series than a number can name; the size limit comes long before")
-	}
-	k := string(key)
-	n := uint32(len(s.entries))
-	s.numbers[k] = n
-	s.entries = append(s.entries, seriesEntry{k, t})
-	s.bytes += int64(len(k)) + 80 // map slot and entry
-	return n
 }
 
 // Freeze gives the rows as an immutable run. Nothing may be appended afterwards.

@@ -139,7 +139,7 @@ func TestScanAgainstModel(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		table := []*schema.Table{logs, tagged}[seed%2]
-		m := New()
+		m := New(NewRegistry())
 		var model []row
 		for seq := range uint64(1 + r.IntN(30)) {
 			fields, b, rows := batch(r, table, seq, r.IntN(1+r.IntN(3000)))
@@ -253,7 +253,7 @@ func hostRank(host string) string {
 
 func TestColumnsYoungerThanTheirRows(t *testing.T) {
 	old := &schema.Table{ID: 1, Columns: []schema.Column{ts, msg}}
-	m := New()
+	m := New(NewRegistry())
 	b := vector.NewBatch(ts.Type)
 	b.Cols[0].Ints, b.N = []int64{1}, 1
 	m.Append(1, old, []vector.Field{{Name: "ts", Type: ts.Type}}, b)
@@ -266,7 +266,7 @@ func TestColumnsYoungerThanTheirRows(t *testing.T) {
 
 func TestTombstonesAndSequences(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	m := New()
+	m := New(NewRegistry())
 	fields, b, _ := batch(r, logs, 5, 10)
 	m.Append(5, logs, fields, b)
 	keys := vector.NewBatch(ts.Type)
@@ -311,7 +311,7 @@ func TestTombstonesAndSequences(t *testing.T) {
 }
 
 func TestReadersBesideWriters(t *testing.T) {
-	m := New()
+	m := New(NewRegistry())
 	var writers, readers sync.WaitGroup
 	for g := range 4 {
 		writers.Go(func() {
@@ -352,7 +352,7 @@ func TestReadersBesideWriters(t *testing.T) {
 }
 
 func TestManySmallAppendsLeaveFewChunks(t *testing.T) {
-	m := New()
+	m := New(NewRegistry())
 	r := rand.New(rand.NewPCG(1, 1))
 	for seq := range uint64(3000) {
 		fields, b, _ := batch(r, logs, seq, 1)
@@ -368,7 +368,7 @@ func TestStatAgainstModel(t *testing.T) {
 	table := &schema.Table{ID: 1, Columns: []schema.Column{ts, msg, num, floats}}
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		m := New()
+		m := New(NewRegistry())
 		var times, nums []int64
 		var msgs []string
 		nans := 0
@@ -451,7 +451,7 @@ func TestTagsOfAllKinds(t *testing.T) {
 		rows = append(rows, want)
 	}
 	fields, in := b.Finish()
-	m := New()
+	m := New(NewRegistry())
 	m.Append(1, table, fields, in)
 	spec := &scan.Spec{Columns: table.Columns, FilterColumns: table.Columns, TimeColumn: ts, Time: scan.All}
 	got := printAll(t, m.Live(), spec)
@@ -528,7 +528,7 @@ func TestSparseColumnsTakeNoRoom(t *testing.T) {
 		v.AppendNulls(0, 1000)
 		b.Cols, fields = append(b.Cols, v), append(fields, vector.Field{Name: c.Name, Type: c.Type})
 	}
-	m := New()
+	m := New(NewRegistry())
 	m.Append(1, table, fields, b)
 	if m.Bytes() > 64<<10 {
 		t.Errorf("1,000 rows of one value take %d bytes", m.Bytes())

@@ -1,11 +1,14 @@
 package memtable
 
 import (
-	"cmp"
 	"slices"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
 )
 
-// order is all rows of a snapshot by (series key, time, sequence).
+// order is rows of a snapshot by (series key, time, sequence).
 type order struct {
 	natural bool     // one series whose rows lie in order: rows is empty
 	rows    []ref    // otherwise
@@ -16,18 +19,64 @@ type order struct {
 // ref is a row: chunk in the high 32 bits, row in the low.
 type ref uint64
 
-func (s *snapshot) ordered() *order {
+// orderOf is the order of the rows that a walk may want: of all, which is kept, or of those of one table among several.
+func (s *snapshot) orderOf(spec *scan.Spec) *order {
+	if s.series.only == 0 && len(spec.KeyPrefix) > 0 {
+		return s.sort([]schema.TableID{schema.KeyTable(spec.KeyPrefix)})
+	}
 	if o := s.order.Load(); o != nil {
 		return o
 	}
-	o := s.sort()
+	o := s.sort(s.series.tableIDs())
 	s.order.Store(o) // two readers may both have made it; either will do
 	return o
 }
 
-func (s *snapshot) sort() *order {
+// sort orders the rows of some tables, whose ids rise.
+func (s *snapshot) sort(tables []schema.TableID) *order {
 	o := &order{}
-	counts := make([]int, len(s.series))
+	counts := s.counts(tables)
+	for _, id := range tables {
+		for _, n := range s.series.sorted(id) {
+			if int(n) < len(counts) && counts[n] > 0 {
+				o.ranks = append(o.ranks, n)
+			}
+		}
+	}
+	if len(o.ranks) == 1 && counts[o.ranks[0]] == s.rows && s.rising() {
+		o.natural = true
+		o.starts = []int{0, s.rows}
+		return o
+	}
+	// Counting sort by series keeps the order of appending inside each; then each series by time, if it is not already.
+	o.starts = make([]int, len(o.ranks)+1)
+	at := counts // from here on: where the next row of a series goes; -1: nowhere
+	total := 0
+	for i, n := range o.ranks {
+		o.starts[i] = total
+		total, at[n] = total+counts[n], total
+	}
+	o.starts[len(o.ranks)] = total
+	o.rows = make([]ref, total)
+	s.place(o, at)
+	var sorter merger
+	for i := range o.ranks {
+		sorter.sort(s, o.rows[o.starts[i]:o.starts[i+1]])
+	}
+	return o
+}
+
+// counts gives the number of rows of every series of some tables; -1 for the series of others.
+func (s *snapshot) counts(tables []schema.TableID) []int {
+	counts := make([]int, s.series.len())
+	var others vector.Bitmap // nil: there are none
+	if len(tables) == 1 && tables[0] != s.series.only {
+		others = vector.MakeBitmap(len(counts))
+		others.Fill(len(counts))
+		for _, n := range s.series.of(tables[0]) {
+			others.Clear(int(n))
+		}
+	}
 	for _, c := range s.chunks {
 		if c.series == nil {
 			counts[c.oneSeries] += c.n
@@ -37,44 +86,33 @@ func (s *snapshot) sort() *order {
 			counts[n]++
 		}
 	}
-	for n, k := range counts {
-		if k > 0 {
-			o.ranks = append(o.ranks, uint32(n))
+	for i := range counts {
+		if others != nil && others.Get(i) {
+			counts[i] = -1
 		}
 	}
-	if len(o.ranks) == 1 && s.rising() {
-		o.natural = true
-		o.starts = []int{0, s.rows}
-		return o
-	}
-	slices.SortFunc(o.ranks, func(a, b uint32) int { return cmp.Compare(s.series[a].key, s.series[b].key) })
-	// Counting sort by series keeps the order of appending inside each; then each series by time, if it is not already.
-	at := make([]int, len(s.series))
-	o.starts = make([]int, len(o.ranks)+1)
-	for i, n := range o.ranks {
-		at[n] = o.starts[i]
-		o.starts[i+1] = o.starts[i] + counts[n]
-	}
-	o.rows = make([]ref, s.rows)
+	return counts
+}
+
+// place fills o.rows; at says where the next row of each series goes.
+func (s *snapshot) place(o *order, at []int) {
 	for k, c := range s.chunks {
 		if c.series == nil {
-			p := at[c.oneSeries]
-			for r := range c.n {
-				o.rows[p+r] = ref(k)<<32 | ref(r)
+			if p := at[c.oneSeries]; p >= 0 {
+				for r := range c.n {
+					o.rows[p+r] = ref(k)<<32 | ref(r)
+				}
+				at[c.oneSeries] += c.n
 			}
-			at[c.oneSeries] += c.n
 			continue
 		}
 		for r, n := range c.series {
-			o.rows[at[n]] = ref(k)<<32 | ref(r)
-			at[n]++
+			if p := at[n]; p >= 0 {
+				o.rows[p] = ref(k)<<32 | ref(r)
+				at[n]++
+			}
 		}
 	}
-	var sorter merger
-	for i := range o.ranks {
-		sorter.sort(s, o.rows[o.starts[i]:o.starts[i+1]])
-	}
-	return o
 }
 
 // rising tells that the rows of all chunks, one after the other, lie by (time, sequence).

@@ -1,6 +1,7 @@
 package memtable
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -221,6 +222,7 @@ type reader struct {
 	out     []source        // by spec.Columns
 	prog    *filter.Program // conditions that look at other columns than tags
 	conds   []source        // what conditions look at
+	table   schema.TableID  // whose series are read
 	allowed vector.Bitmap   // series that pass the key prefix and the conditions on tags; nil: all do
 	keep    vector.Bitmap   // scratch
 	rows    []uint32        // scratch
@@ -231,6 +233,9 @@ type reader struct {
 
 func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 	r.s, r.chunks, r.spec, r.keep = s, chunks, spec, vector.MakeBitmap(vector.Size)
+	if r.table = s.series.only; len(spec.KeyPrefix) > 0 {
+		r.table = schema.KeyTable(spec.KeyPrefix)
+	}
 	var onTags, onRows filter.And
 	for i := range spec.Filter {
 		c := &spec.Filter[i]
@@ -254,7 +259,7 @@ func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 	r.lookup = func(id schema.ColumnID) *vector.Vector { return r.vectorOf(r.condSource(id)) }
 	r.out = make([]source, len(spec.Columns))
 	for i, c := range spec.Columns {
-		if r.out[i], err = newSource(s, chunks, c); err != nil {
+		if r.out[i], err = r.source(c); err != nil {
 			return err
 		}
 	}
@@ -273,7 +278,7 @@ func (r *reader) describe(c *filter.Cond) (tags bool, err error) {
 		if slices.ContainsFunc(r.conds, func(s source) bool { return s.col.ID == id }) {
 			continue
 		}
-		src, err := newSource(r.s, r.chunks, r.spec.FilterColumns[i])
+		src, err := r.source(r.spec.FilterColumns[i])
 		if err != nil {
 			return false, err
 		}
@@ -289,30 +294,28 @@ func (r *reader) condSource(id schema.ColumnID) *source {
 
 // allow decides on the series: once for each, not for each row.
 func (r *reader) allow(onTags filter.And) error {
-	n := len(r.s.series)
 	if len(onTags) == 0 && len(r.spec.KeyPrefix) == 0 {
 		return nil
 	}
-	r.allowed = vector.MakeBitmap(n)
-	r.allowed.Fill(n)
-	if prefix := string(r.spec.KeyPrefix); prefix != "" {
-		for i, e := range r.s.series {
-			if len(e.key) < len(prefix) || e.key[:len(prefix)] != prefix {
-				r.allowed.Clear(i)
-			}
-		}
-	}
 	prog, err := filter.Compile(onTags)
-	if err != nil || n == 0 {
+	if err != nil {
 		return err
 	}
-	numbers := make([]uint32, n)
-	for i := range numbers {
-		numbers[i] = uint32(i)
+	numbers := r.s.series.of(r.table)
+	keep := vector.MakeBitmap(len(numbers))
+	keep.Fill(len(numbers))
+	if len(numbers) > 0 {
+		prog.Eval(len(numbers), func(id schema.ColumnID) *vector.Vector {
+			src := r.condSource(id)
+			return src.bySeries(numbers)
+		}, keep)
 	}
-	prog.Eval(n, func(id schema.ColumnID) *vector.Vector {
-		return r.condSource(id).tag.bySeries(&vector.Vector{}, numbers)
-	}, r.allowed)
+	r.allowed = vector.MakeBitmap(r.s.series.len())
+	for i, n := range numbers {
+		if keep.Get(i) && bytes.HasPrefix(r.s.series.key(n), r.spec.KeyPrefix) {
+			r.allowed.Set(int(n))
+		}
+	}
 	return nil
 }
 
@@ -320,21 +323,26 @@ func (r *reader) allow(onTags filter.And) error {
 type source struct {
 	col    schema.Column
 	tag    *tagColumn
+	table  schema.TableID // whose tag it is
+	series *seriesView
 	values []*vector.Vector // by chunk: Flat, or Const where the chunk has no values of its own. nil for tags
 	head   vector.Vector    // scratch: a window of a chunk's vector
 	own    vector.Vector    // scratch: gathered rows
 	codes  []uint32         // scratch of tags: numbers of series
 }
 
-func newSource(s *snapshot, chunks []*chunk, c schema.Column) (source, error) {
-	src := source{col: c}
+func (r *reader) source(c schema.Column) (source, error) {
+	src := source{col: c, table: r.table, series: &r.s.series}
 	if c.Semantic == schema.Tag {
+		if r.table == 0 && r.s.rows > 0 {
+			return src, fmt.Errorf("tag %s is asked for of all tables in a region at once", c.Name)
+		}
 		var err error
-		src.tag, err = s.tags.column(c, s.series)
+		src.tag, err = r.s.series.tag(r.table, c)
 		return src, err
 	}
-	src.values = make([]*vector.Vector, len(chunks))
-	for i, ch := range chunks {
+	src.values = make([]*vector.Vector, len(r.chunks))
+	for i, ch := range r.chunks {
 		v := ch.vector(c)
 		if v.Type.Kind() != c.Type.Kind() {
 			return src, fmt.Errorf("column %s is %s in memory and %s in the schema", c.Name, v.Type, c.Type)
@@ -384,9 +392,9 @@ func widen[T uint8 | uint32](s []T) []uint64 {
 func (s *source) slice(ch *chunk, at, from, to int) *vector.Vector {
 	if s.tag != nil {
 		if ch.series == nil {
-			return s.tag.one(&s.own, ch.oneSeries, to-from)
+			return s.ofSeries(ch.oneSeries)
 		}
-		return s.tag.bySeries(&s.own, ch.series[from:to])
+		return s.bySeries(ch.series[from:to])
 	}
 	v := s.values[at]
 	if v.Form == vector.Const {
@@ -424,13 +432,26 @@ func (s *source) gather(ch *chunk, at int, rows []uint32) *vector.Vector {
 		return &s.own
 	}
 	if ch.series == nil {
-		return s.tag.one(&s.own, ch.oneSeries, len(rows))
+		return s.ofSeries(ch.oneSeries)
 	}
 	s.codes = s.codes[:0]
 	for _, r := range rows {
 		s.codes = append(s.codes, ch.series[r])
 	}
-	return s.tag.bySeries(&s.own, s.codes)
+	return s.bySeries(s.codes)
+}
+
+// ofSeries gives the tag of one series: Const.
+func (s *source) ofSeries(n uint32) *vector.Vector {
+	one := [1]uint32{n}
+	s.own.Codes = s.series.codes(s.own.Codes[:0], s.table, s.tag, one[:])
+	return s.tag.one(&s.own, s.own.Codes[0])
+}
+
+// bySeries gives the tag of rows of the given series.
+func (s *source) bySeries(series []uint32) *vector.Vector {
+	s.own.Codes = s.series.codes(s.own.Codes[:0], s.table, s.tag, series)
+	return s.tag.vector(&s.own, s.tag.nulls || s.series.only != s.table)
 }
 
 var _ scan.Run = (*Run)(nil)

@@ -12,13 +12,13 @@ func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
 	if st := spec.Stats; st != nil {
 		st.Runs.Add(1)
 	}
-	o := r.s.ordered()
+	o := r.s.orderOf(spec)
 	if o.natural {
 		c, err := newCursor(r.s, r.s.chunks, spec)
 		if err != nil {
 			return nil, err
 		}
-		return &naturalWalk{cursor: c, key: r.s.series[o.ranks[0]].key}, nil
+		return &naturalWalk{cursor: c, key: r.s.series.key(o.ranks[0])}, nil
 	}
 	w := &walk{o: o, rank: -1}
 	w.vectorOf = w.collect
@@ -28,7 +28,7 @@ func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
 // naturalWalk is the walk of one series whose rows lie in order: a cursor with a key.
 type naturalWalk struct {
 	*cursor
-	key   string
+	key   []byte
 	begun bool
 	first vector.Batch
 	ready bool // first holds rows not handed out yet
@@ -43,7 +43,7 @@ func (w *naturalWalk) Next() ([]byte, bool, error) {
 	w.begun = true
 	var err error
 	w.ready, err = w.cursor.Next(&w.first)
-	return []byte(w.key), w.ready, err
+	return w.key, w.ready, err
 }
 
 // Rows fills b with the next rows.
@@ -89,7 +89,7 @@ func (w *walk) Next() ([]byte, bool, error) {
 		w.at, w.end = w.inTime(w.o.starts[w.rank], w.o.starts[w.rank+1])
 		if w.fill() {
 			w.ready = true
-			return []byte(w.s.series[n].key), true, nil
+			return w.s.series.key(n), true, nil
 		}
 	}
 	w.at, w.end, w.ready = 0, 0, false
@@ -181,9 +181,8 @@ func (w *walk) cut() {
 
 // collect gives the column's values of the rows in w.picked.
 func (w *walk) collect(s *source) *vector.Vector {
-	n := len(w.picked)
 	if s.tag != nil {
-		return s.tag.one(&s.own, w.o.ranks[w.rank], n)
+		return s.ofSeries(w.o.ranks[w.rank])
 	}
 	if v, ok := s.alike(w.stretches); ok {
 		return v

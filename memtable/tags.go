@@ -8,24 +8,24 @@ import (
 	"varve/engine/vector"
 )
 
-// tagDicts are the tag columns by series. They are made when a reader asks for a tag and grow with the series: what is
+// tagDicts are the tag columns of one table by series. They are made when a reader asks for a tag and grow with the series: what is
 // only loaded and flushed pays nothing, and many queries pay once. Safe for concurrent use.
 type tagDicts struct {
 	mu   sync.Mutex
-	done int // series looked at
+	done int // series of the table looked at
 	cols map[schema.ColumnID]*tagDict
 }
 
-// tagDict is one tag by series.
+// tagDict is one tag by rank: position among the table's series.
 type tagDict struct {
 	byValue map[string]uint32
 	values  [][]byte // distinct, in series key form
-	codes   []uint32 // codes[series] is 1 + position in values; 0: the series has no such tag
+	codes   []uint32 // codes[rank] is 1 + position in values; 0: the series has no such tag
 	nulls   bool     // there is a 0 in codes
 	made    *tagColumn
 }
 
-// tagColumn is a tag of all series of a snapshot, and perhaps later ones. Immutable.
+// tagColumn is a tag of all series of a table that a snapshot knows, and perhaps later ones. Immutable.
 type tagColumn struct {
 	typ    vector.Type
 	values *vector.Vector
@@ -33,11 +33,11 @@ type tagColumn struct {
 	nulls  bool
 }
 
-// column gives a tag of the given series.
-func (d *tagDicts) column(c schema.Column, series []seriesEntry) (*tagColumn, error) {
+// column gives a tag of the series with the given numbers, which are all of the table.
+func (d *tagDicts) column(c schema.Column, keys *seriesKeys, numbers []uint32) (*tagColumn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.extend(series); err != nil {
+	if err := d.extend(keys, numbers); err != nil {
 		return nil, err
 	}
 	t := d.cols[c.ID]
@@ -63,12 +63,12 @@ func (d *tagDicts) column(c schema.Column, series []seriesEntry) (*tagColumn, er
 }
 
 // extend looks at the series that were not there last time.
-func (d *tagDicts) extend(series []seriesEntry) error {
+func (d *tagDicts) extend(keys *seriesKeys, numbers []uint32) error {
 	if d.cols == nil {
 		d.cols = map[schema.ColumnID]*tagDict{}
 	}
-	for ; d.done < len(series); d.done++ {
-		_, err := schema.ParseSeriesKey([]byte(series[d.done].key), func(id schema.ColumnID, val []byte) {
+	for ; d.done < len(numbers); d.done++ {
+		_, err := schema.ParseSeriesKey(keys.key(numbers[d.done]), func(id schema.ColumnID, val []byte) {
 			t := d.cols[id]
 			if t == nil {
 				t = &tagDict{byValue: map[string]uint32{}}
@@ -97,9 +97,8 @@ func (t *tagDict) pad(n int) {
 	}
 }
 
-// one gives the tag of one series for n rows: Const.
-func (t *tagColumn) one(dst *vector.Vector, series uint32, n int) *vector.Vector {
-	code := t.codes[series]
+// one gives the tag with a code: Const.
+func (t *tagColumn) one(dst *vector.Vector, code uint32) *vector.Vector {
 	if code == 0 {
 		*dst = *vector.ConstNull(t.typ)
 		return dst
@@ -122,28 +121,27 @@ func (t *tagColumn) one(dst *vector.Vector, series uint32, n int) *vector.Vector
 	return dst
 }
 
-// bySeries gives the tag of rows of the given series: Dict, or Flat for booleans, which have no dictionaries.
-func (t *tagColumn) bySeries(dst *vector.Vector, series []uint32) *vector.Vector {
-	codes := dst.Codes[:0]
+// vector makes dst rows of the tag whose codes dst.Codes holds: Dict, or Flat for booleans, which have no dictionaries.
+// nulls tells that there may be codes of 0.
+func (t *tagColumn) vector(dst *vector.Vector, nulls bool) *vector.Vector {
+	codes := dst.Codes
 	valid := dst.Valid[:0]
-	*dst = vector.Vector{Type: t.typ, Form: vector.Dict, Values: t.values}
-	if t.nulls {
-		for i := 0; i < len(series); i += 64 {
+	*dst = vector.Vector{Type: t.typ, Form: vector.Dict, Values: t.values, Codes: codes}
+	if nulls {
+		for i := 0; i < len(codes); i += 64 {
 			var m uint64
-			for k, n := range series[i:min(i+64, len(series))] {
-				m |= bit(t.codes[n] != 0) << k
+			for k, code := range codes[i:min(i+64, len(codes))] {
+				m |= bit(code != 0) << k
 			}
 			valid = append(valid, m)
 		}
 		dst.Valid = valid
 	}
-	for _, n := range series {
-		code := t.codes[n]
-		codes = append(codes, code-uint32(bit(code != 0))) // under a NULL: the first value
+	for i, code := range codes {
+		codes[i] = code - uint32(bit(code != 0)) // under a NULL: the first value
 	}
-	dst.Codes = codes
 	if t.typ.Kind() == vector.Bool {
-		dst.Form, dst.Values, dst.Bools = vector.Flat, nil, vector.MakeBitmap(len(series))
+		dst.Form, dst.Values, dst.Bools = vector.Flat, nil, vector.MakeBitmap(len(codes))
 		for i, c := range codes {
 			if len(t.values.Bools) > 0 && t.values.Bools.Get(int(c)) {
 				dst.Bools.Set(i)

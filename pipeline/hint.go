@@ -64,7 +64,9 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 func setMode(text map[string]string) error {
 	mode, given := text["append_mode"]
 	_, merging := text["merge_mode"]
+	_, physical := text["physical_table"]
 	switch {
+	case physical && !merging && !given: // of equal rows of metrics the last counts
 	case !merging && !given:
 		text["append_mode"] = "true"
 	case merging && !given:

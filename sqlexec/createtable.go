@@ -97,8 +97,30 @@ func (x *Executor) tableSchema(sess *Session, s *parse.CreateTable) (*schema.Tab
 	if err := placeTags(t, tags); err != nil {
 		return nil, err
 	}
-	t.Options, err = x.tableOptions(sess, s)
-	return t, err
+	if t.Options, err = x.tableOptions(sess, s); err != nil {
+		return nil, err
+	}
+	return t, x.checkMetric(sess, s, t)
+}
+
+// checkMetric holds that ENGINE=metric comes with the option that says whether the table is a physical or a logical one,
+// and those options with the engine.
+func (x *Executor) checkMetric(sess *Session, s *parse.CreateTable, t *schema.Table) error {
+	physical, logical := t.Options.Find(schema.LogicalOption)
+	switch {
+	case t.Engine == "metric" && logical == t.Shared():
+		return status.New(status.InvalidArguments, "a table of ENGINE=metric needs one of the options %s and %s", schema.PhysicalOption, schema.LogicalOption)
+	case t.Engine != "metric" && (logical || t.Shared()):
+		return status.New(status.InvalidArguments, "options %s and %s need ENGINE=metric", schema.PhysicalOption, schema.LogicalOption)
+	case !logical:
+		return nil
+	}
+	name, err := sess.tableName(s.Name)
+	if err != nil {
+		return err
+	}
+	_, err = x.e.Table(schema.Name{DB: name.DB, Table: physical})
+	return err
 }
 
 // timeIndex finds the name of the one time index.

@@ -132,12 +132,13 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 // Metrics are the log's counters.
 func (l *Log) Metrics() *Metrics { return l.metrics }
 
-// pending is an Append that waits.
+// pending is a record that waits to be written.
 type pending struct {
 	body []byte
 	sum  uint32
 	at   LSN
-	err  error
+	next *pending // of the same call
+	err  error    // of the first record of a call, as wake
 	wake chan struct{}
 }
 
@@ -148,24 +149,48 @@ var ErrClosed = errors.New("the log is closed")
 
 // Append adds a record and returns its place when it is as durable as Options.Sync says. On an error (a
 // status.StorageUnavailable) the record may or may not be found by a later Replay, wholly. rec is not kept.
-func (l *Log) Append(rec []byte) (LSN, error) {
-	if len(rec) > MaxRecord {
-		return 0, status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", len(rec), MaxRecord)
+func (l *Log) Append(rec []byte) (at LSN, err error) {
+	err = l.append([][]byte{rec}, func(_ int, place LSN) { at = place })
+	return at, err
+}
+
+// AppendAll adds records, one after the other and with one sync, and returns when they are as durable as Options.Sync
+// says. On an error each of them may or may not be found by a later Replay, wholly. The records are not kept.
+func (l *Log) AppendAll(recs [][]byte) error { return l.append(recs, func(int, LSN) {}) }
+
+// append hands records to the writer and tells placed where each went.
+func (l *Log) append(recs [][]byte, placed func(i int, at LSN)) error {
+	for _, rec := range recs {
+		if len(rec) > MaxRecord {
+			return status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", len(rec), MaxRecord)
+		}
 	}
 	l.closing.RLock()
 	if l.closed {
 		l.closing.RUnlock()
-		return 0, ErrClosed
+		return ErrClosed
 	}
-	p := pendings.Get().(*pending)
-	p.body, p.sum, p.err = rec, Checksum(rec), nil
-	l.queue <- p
-	<-p.wake
+	var first *pending
+	for i := len(recs) - 1; i >= 0; i-- {
+		p := pendings.Get().(*pending)
+		p.body, p.sum, p.err, p.next = recs[i], Checksum(recs[i]), nil, first
+		first = p
+	}
+	if first == nil {
+		l.closing.RUnlock()
+		return nil
+	}
+	l.queue <- first
+	<-first.wake
 	l.closing.RUnlock()
-	at, err := p.at, p.err
-	p.body = nil
-	pendings.Put(p)
-	return at, err
+	err := first.err
+	for i := 0; first != nil; i++ {
+		p := first
+		placed(i, p.at)
+		first, p.next, p.body = p.next, nil, nil
+		pendings.Put(p)
+	}
+	return err
 }
 
 // Size is the total size of the segments in bytes.

@@ -143,7 +143,7 @@ func listenError(addr string, err error) error {
 // newServer wires the rooms together.
 func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Server, error) {
 	sql := sqlexec.New(n.store, sqlexec.Options{
-		Workers: c.Query.Parallelism, Memory: exec.NewPool(c.memory().queries, startCollector(c, n.store.CacheBytes).follow), Version: version, Logger: logs.logger("sqlexec"),
+		Workers: c.Query.Parallelism, Memory: exec.NewPool(c.memory().queries, startCollector(c, n.store.HeldBytes).follow), Version: version, Logger: logs.logger("sqlexec"),
 	})
 	policy, err := writePolicy(c.WriteBytesExhaustedPolicy)
 	if err != nil {

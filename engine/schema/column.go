@@ -17,6 +17,18 @@ const (
 	SeriesID   ColumnID = 1<<32 - 3 // UInt32: number of the series inside its run
 )
 
+// Ids of the tags of a physical table that say whose row it is. They are in the series key and nowhere else.
+const (
+	TableTagID  ColumnID = 1<<32 - 4 // UInt32: the logical table
+	SeriesTagID ColumnID = 1<<32 - 5 // UInt64: hash of the labels
+)
+
+// TableTag and SeriesTag are the tags of a physical table that say whose row it is.
+var (
+	TableTag  = Column{ID: TableTagID, Name: "__table_id", Type: vector.Uint32Type, Semantic: Tag}
+	SeriesTag = Column{ID: SeriesTagID, Name: "__tsid", Type: vector.Uint64Type, Semantic: Tag}
+)
+
 // Values of the kind column.
 const (
 	KindPut    = 0

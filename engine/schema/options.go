@@ -14,8 +14,8 @@ import (
 // all keys that begin with it.
 var optionForms = map[string]func(string) (string, bool){
 	"comment":                              anyText,
-	"physical_metric_table":                anyText,
-	"on_physical_table":                    anyText,
+	PhysicalOption:                         anyText,
+	LogicalOption:                          anyText,
 	"compaction.type":                      oneOf("twcs"),
 	"compaction.twcs.trigger_file_num":     count,
 	"compaction.twcs.time_window":          duration,
@@ -64,10 +64,12 @@ func ParseOptions(given map[string]string) (Options, error) {
 var DefaultKeys = []string{"append_mode", "merge_mode", "skip_wal", "sst_format", "memtable.type"}
 
 // WithDefaults gives a table's own options with the defaults of its database added. A default that contradicts an option
-// of the table stays out, and tables on a physical table of metrics have none.
+// of the table stays out, and tables of metrics have none.
 func (o Options) WithDefaults(database []Option) (Options, error) {
-	if _, metric := o.Find("on_physical_table"); metric {
-		return o, nil
+	for _, key := range []string{PhysicalOption, LogicalOption} {
+		if _, metric := o.Find(key); metric {
+			return o, nil
+		}
 	}
 	n := o
 	n.All = slices.Clone(o.All)
@@ -112,7 +114,7 @@ func (o *Options) set(key, value string) (string, string, error) {
 			o.MergeMode = LastNonNull
 		}
 	case "physical_table":
-		return "on_physical_table", value, nil
+		return LogicalOption, value, nil
 	default:
 		form := optionForm(key)
 		if form == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/cespare/xxhash/v2"
+
 	"varve/engine/vector"
 )
 
@@ -34,6 +36,15 @@ func AppendSeriesKey(dst []byte, t TableID, cols []ColumnID, tags [][]byte) []by
 	}
 	return dst
 }
+
+// KeyPrefix is what the keys of all series of a table begin with, and those of no other table.
+func KeyPrefix(t TableID) []byte { return binary.BigEndian.AppendUint32(nil, uint32(t)) }
+
+// KeyTable is the table that a series key names; the key has at least the length of KeyPrefix.
+func KeyTable(key []byte) TableID { return TableID(binary.BigEndian.Uint32(key)) }
+
+// KeyHash is a hash of the labels in a series key, the same for all tables with the ids of one physical table.
+func KeyHash(key []byte) uint64 { return xxhash.Sum64(key[4:]) }
 
 // ParseSeriesKey calls tag for every tag of the key. val is only valid during the call.
 func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, error) {

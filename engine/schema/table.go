@@ -55,7 +55,22 @@ type Table struct {
 	CreatedMS int64
 	// Engine is "mito" or "metric", as SHOW CREATE TABLE prints it.
 	Engine string
+	// Physical is the table in whose storage this one's rows lie: a logical table, whose columns have the ids of the
+	// physical table's and whose series keys begin with its own id. 0: the table has storage of its own.
+	Physical TableID
 }
+
+// Shared tells that the table is a physical one: storage for logical tables.
+func (t *Table) Shared() bool {
+	_, ok := t.Options.Find(PhysicalOption)
+	return ok
+}
+
+// The options that make physical and logical tables.
+const (
+	PhysicalOption = "physical_metric_table"
+	LogicalOption  = "on_physical_table"
+)
 
 // TimeColumn is the time index.
 func (t *Table) TimeColumn() Column { return t.Columns[t.Time] }

@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+)
+
+// catalog is all names of one moment. Immutable.
+type catalog struct {
+	databases map[string]manifest.Database
+	byName    map[schema.Name]place
+	regions   map[schema.TableID]*region // by the id of the table that is stored there, or of the physical one
+	members   map[schema.TableID]*member
+}
+
+// place is where the rows of a table are: in a region of its own, or between others in that of a physical table.
+type place struct {
+	region *region
+	member *member // nil: the region's own table
+}
+
+// member is a logical table: the series of its region whose keys begin with its id. An id goes with its rows: dropped
+// and truncated tables leave theirs behind, until a merge drops the rows of ids that no member has.
+type member struct {
+	id     schema.TableID
+	region *region
+	schema atomic.Pointer[schema.Table] // replaced under region.mu
+	gone   atomic.Bool                  // set under region.mu
+}
+
+func newMember(r *region, t *schema.Table) *member {
+	m := &member{id: t.ID, region: r}
+	m.schema.Store(t)
+	return m
+}
+
+// schema is the table's schema as it is now.
+func (p place) schema() *schema.Table {
+	if p.member != nil {
+		return p.member.schema.Load()
+	}
+	return p.region.snap.Load().schema
+}
+
+// dropped tells whether the table is gone. The caller holds region.mu.
+func (p place) dropped() bool { return p.region.dropped || p.member != nil && p.member.gone.Load() }
+
+// publish replaces the schema. The caller holds region.mu.
+func (p place) publish(t *schema.Table) {
+	if p.member != nil {
+		p.member.schema.Store(t)
+		return
+	}
+	p.region.replace(func(s *regionSnap) { s.schema = t })
+}
+
+// find gives the place of the rows of a table id.
+func (c *catalog) find(id schema.TableID) (place, bool) {
+	if m := c.members[id]; m != nil {
+		return place{m.region, m}, true
+	}
+	r := c.regions[id]
+	return place{region: r}, r != nil
+}
+
+// membersOf are the logical tables of a region, by rising id.
+func (c *catalog) membersOf(r *region) []*member {
+	var all []*member
+	for _, m := range c.members {
+		if m.region == r {
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.id, b.id) })
+	return all
+}
+
+// put enters a table under its name and id.
+func (c *catalog) put(p place) {
+	t := p.schema()
+	c.byName[t.Name] = p
+	if p.member != nil {
+		c.members[t.ID] = p.member
+	} else {
+		c.regions[t.ID] = p.region
+	}
+}
+
+// remove takes a table out.
+func (c *catalog) remove(p place) {
+	t := p.schema()
+	delete(c.byName, t.Name)
+	if p.member != nil {
+		delete(c.members, t.ID)
+	} else {
+		delete(c.regions, t.ID)
+	}
+}
+
+// newCatalog is the catalog of a manifest; its regions have no parts yet.
+func newCatalog(e *core, state *manifest.State) *catalog {
+	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]place{},
+		regions: map[schema.TableID]*region{}, members: map[schema.TableID]*member{}}
+	maps.Copy(c.databases, state.Databases)
+	for _, name := range []string{PublicDB, PrivateDB} {
+		if _, ok := c.databases[name]; !ok {
+			c.databases[name] = manifest.Database{}
+		}
+	}
+	for _, t := range state.Tables {
+		if t.Schema.Physical == 0 {
+			c.put(place{region: newRegion(e, t.Schema)})
+		}
+	}
+	for _, t := range state.Tables {
+		if r := c.regions[t.Schema.Physical]; t.Schema.Physical != 0 && r != nil {
+			c.put(place{r, newMember(r, t.Schema)})
+		}
+	}
+	return c
+}
+
+// change publishes a changed copy of the catalog. The caller holds e.ddl.
+func (e *core) change(f func(c *catalog)) {
+	old := e.catalog.Load()
+	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName), regions: maps.Clone(old.regions),
+		members: maps.Clone(old.members)}
+	f(c)
+	e.catalog.Store(c)
+}
+
+func (e *core) findTable(n schema.Name) (*Table, error) {
+	c := e.catalog.Load()
+	if p, ok := c.byName[n]; ok {
+		return &Table{p.schema(), table{p}}, nil
+	}
+	return nil, c.missing(n)
+}
+
+// missing is the error for a table that is not there.
+func (c *catalog) missing(n schema.Name) error {
+	if _, ok := c.databases[n.DB]; !ok {
+		return status.New(status.DatabaseNotFound, "Database not found: %s", n.DB)
+	}
+	return status.New(status.TableNotFound, "Table not found: %s", n)
+}
+
+func (e *core) listTables(db string) ([]*Table, error) {
+	c := e.catalog.Load()
+	if _, ok := c.databases[db]; !ok {
+		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", db)
+	}
+	var tables []*Table
+	for n, p := range c.byName {
+		if n.DB == db {
+			tables = append(tables, &Table{p.schema(), table{p}})
+		}
+	}
+	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.Schema.Name.Table, b.Schema.Name.Table) })
+	return tables, nil
+}
+
+func (e *core) databases() []Database {
+	var all []Database
+	for name, d := range e.catalog.Load().databases {
+		all = append(all, Database{name, d.Options})
+	}
+	slices.SortFunc(all, func(a, b Database) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}

@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// definition is new schemas that become part of the catalog together, by one edit of the manifest.
+type definition struct {
+	c       *catalog
+	next    schema.TableID
+	nowMS   int64
+	changed map[schema.Name]*schema.Table
+	order   []schema.Name // of changed: a physical table comes before its logical ones
+}
+
+// define lets f make a definition and publishes it.
+func (e *core) define(f func(d *definition) error) error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	d := &definition{c: e.catalog.Load(), next: e.manifest.State().NextTable, nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}}
+	if err := f(d); err != nil || len(d.order) == 0 {
+		return err
+	}
+	var edit manifest.Edit
+	for _, n := range d.order {
+		edit.PutTable = append(edit.PutTable, d.changed[n])
+	}
+	if err := e.apply(edit); err != nil {
+		return err
+	}
+	var fresh []*schema.Table
+	for _, t := range edit.PutTable {
+		p, ok := d.c.find(t.ID)
+		if !ok {
+			fresh = append(fresh, t)
+			continue
+		}
+		p.region.mu.Lock()
+		p.publish(t)
+		p.region.mu.Unlock()
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	e.change(func(c *catalog) {
+		for _, t := range fresh {
+			if t.Physical == 0 {
+				c.put(place{region: newRegion(e, t)})
+			} else {
+				r := c.regions[t.Physical]
+				c.put(place{r, newMember(r, t)})
+			}
+		}
+	})
+	return nil
+}
+
+// table gives a table as it is or will be; nil: there is none.
+func (d *definition) table(n schema.Name) *schema.Table {
+	if t := d.changed[n]; t != nil {
+		return t
+	}
+	if p, ok := d.c.byName[n]; ok {
+		return p.schema()
+	}
+	return nil
+}
+
+// put adds a new or changed schema.
+func (d *definition) put(t *schema.Table) {
+	if d.changed[t.Name] == nil {
+		d.order = append(d.order, t.Name)
+	}
+	d.changed[t.Name] = t
+}
+
+// create adds a new table. TableAlreadyExists, DatabaseNotFound, InvalidArguments.
+func (d *definition) create(t *schema.Table) error {
+	if err := checkTable(t); err != nil {
+		return err
+	}
+	if _, ok := d.c.databases[t.Name.DB]; !ok {
+		return status.New(status.DatabaseNotFound, "Database not found: %s", t.Name.DB)
+	}
+	if d.table(t.Name) != nil {
+		return status.New(status.TableAlreadyExists, "Table already exists: `%s`", t.Name)
+	}
+	n := *t
+	n.Version, n.CreatedMS, n.Columns = 1, d.nowMS, slices.Clone(t.Columns)
+	for i := range n.Columns {
+		n.Columns[i].ID = schema.ColumnID(i + 1)
+	}
+	n.NextColumn = schema.ColumnID(len(n.Columns) + 1)
+	next := &n
+	var err error
+	if name, logical := t.Options.Find(schema.LogicalOption); logical {
+		next, err = d.member(&n, name)
+	} else if t.Shared() {
+		next, err = physicalOf(&n)
+	}
+	if err != nil {
+		return err
+	}
+	next.ID, d.next = d.next, d.next+1
+	d.put(next)
+	return nil
+}
+
+func (e *core) createTable(_ context.Context, t *schema.Table) (*Table, error) {
+	if err := e.define(func(d *definition) error { return d.create(t) }); err != nil {
+		return nil, err
+	}
+	return e.findTable(t.Name)
+}
+
+// createAbsent makes the tables that writes lack.
+func (e *core) createAbsent(ws []*tableWrite) error {
+	return e.define(func(d *definition) error {
+		for _, w := range ws {
+			if d.table(w.name) != nil {
+				continue // somebody else was first
+			}
+			t, err := tableOf(w.writeEntry, w.fields)
+			if err == nil {
+				t.Options, err = t.Options.WithDefaults(d.c.databases[w.name.DB].Options)
+			}
+			if err == nil {
+				err = d.create(t)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// tableOf is the schema that a write creates: its columns in order, nullable but for the time index.
+func tableOf(w *writeEntry, fields []vector.Field) (*schema.Table, error) {
+	t := &schema.Table{Name: w.name, Time: -1, Options: w.hint.Options, Engine: "mito"}
+	if _, own := t.Options.Find("comment"); !own && w.hint.Comment != "" {
+		t.Options.Comment = w.hint.Comment
+		t.Options.All = append(slices.Clone(t.Options.All), schema.Option{Key: "comment", Value: w.hint.Comment})
+		slices.SortFunc(t.Options.All, func(a, b schema.Option) int { return strings.Compare(a.Key, b.Key) })
+	}
+	for i, f := range fields {
+		c := schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]}
+		if c.Semantic == schema.Timestamp {
+			c.Nullable = false
+			t.Time = i
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	for _, tag := range w.hint.Tags {
+		if p := t.Column(tag); p >= 0 {
+			t.Tags = append(t.Tags, p)
+		}
+	}
+	if t.Time < 0 {
+		return nil, status.New(status.InvalidArguments, "the rows for table %s have no time index column %s", w.name.Table, w.hint.TimeIndex)
+	}
+	return t, nil
+}
+
+func (h *Hint) role(name string) schema.Semantic {
+	if name == h.TimeIndex {
+		return schema.Timestamp
+	}
+	if slices.Contains(h.Tags, name) {
+		return schema.Tag
+	}
+	return schema.Field
+}
+
+// addColumns adds the columns that writes bring and their tables lack.
+func (e *core) addColumns(ws []*tableWrite) error {
+	return e.define(func(d *definition) error {
+		for _, w := range ws {
+			t := d.table(w.name)
+			if t == nil {
+				continue // dropped: the write looks again
+			}
+			add := w.lacking(t)
+			if len(add) == 0 {
+				continue
+			}
+			if !w.hint.AutoCreate {
+				return w.hint.refuse("column %s does not exist in table `%s`", add[0].Name, w.name.Table)
+			}
+			if err := d.evolve(t, add); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// lacking are the columns of a write that a table lacks.
+func (w *tableWrite) lacking(t *schema.Table) (add []schema.Column) {
+	for _, f := range w.fields {
+		if t.Column(f.Name) < 0 {
+			add = append(add, schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]})
+		}
+	}
+	return add
+}
+
+// evolve adds columns to a table.
+func (d *definition) evolve(t *schema.Table, add []schema.Column) error {
+	if n := len(t.Columns) + len(add); n > maxColumns {
+		return status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, n, maxColumns)
+	}
+	for _, c := range add {
+		if err := checkName("column", c.Name); err != nil {
+			return err
+		}
+	}
+	var next *schema.Table
+	var err error
+	if t.Physical != 0 {
+		next, err = d.evolveMember(t, add)
+	} else {
+		next, err = t.Evolve(add)
+	}
+	if err != nil {
+		return err
+	}
+	d.put(next)
+	return nil
+}

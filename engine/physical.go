@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Physical tables store logical ones: many small tables of one shape, a time index, one float and string tags, in one
+// region. A column of a logical table has the id of the physical table's column of the same role or label, and a series
+// key begins with the id of the logical table, which is thus a key range. The physical table itself is a view: all its
+// logical tables with all labels, and two tags more that the series keys imply.
+
+// The names of the columns of a physical table that a write makes.
+const (
+	physicalTime  = "service_timestamp"
+	physicalValue = "service_value"
+)
+
+// physicalOf completes the schema of a new physical table.
+func physicalOf(t *schema.Table) (*schema.Table, error) {
+	if err := metricShape(t); err != nil {
+		return nil, err
+	}
+	if err := keepsLast(t); err != nil {
+		return nil, err
+	}
+	n := *t
+	n.Engine = "metric"
+	n.Columns, n.Tags = slices.Clone(t.Columns), slices.Clone(t.Tags)
+	for _, c := range []schema.Column{schema.TableTag, schema.SeriesTag} {
+		if n.Column(c.Name) >= 0 {
+			return nil, status.New(status.InvalidArguments, "column %s of physical table %s is made by the server", c.Name, t.Name.Table)
+		}
+		n.Tags = append(n.Tags, len(n.Columns))
+		n.Columns = append(n.Columns, c)
+	}
+	return &n, nil
+}
+
+// keepsLast holds that of equal rows the last one counts: all tables of a region are merged alike.
+func keepsLast(t *schema.Table) error {
+	if t.Options.AppendMode || t.Options.MergeMode != schema.LastRow {
+		return status.New(status.InvalidArguments, "table %s is a table of metrics: append_mode = 'true' and merge_mode = 'last_non_null' are not possible", t.Name.Table)
+	}
+	return nil
+}
+
+// metricShape says what keeps a table from being a physical or a logical one.
+func metricShape(t *schema.Table) error {
+	fields := 0
+	for _, c := range t.Columns {
+		switch {
+		case c.Semantic == schema.Tag && !c.Type.IsText():
+			return shapeError(t, "tag %s is of type %s", c.Name, c.Type)
+		case c.Semantic == schema.Field && c.Type != vector.FloatType:
+			return shapeError(t, "field %s is of type %s", c.Name, c.Type)
+		case c.Default != nil || c.DefaultExpr != "":
+			return shapeError(t, "column %s has a default value", c.Name)
+		case c.Semantic == schema.Field:
+			fields++
+		}
+	}
+	if fields != 1 || t.Time < 0 {
+		return shapeError(t, "it has %d fields", fields)
+	}
+	return nil
+}
+
+func shapeError(t *schema.Table, format string, args ...any) error {
+	return status.New(status.InvalidArguments, "table %s cannot lie in a physical table, which needs String tags, one Float64 field and a time index: "+format,
+		append([]any{t.Name.Table}, args...)...)
+}
+
+// field is the position of the one field of a table in metric shape.
+func fieldOf(t *schema.Table) int {
+	return slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.Semantic == schema.Field })
+}
+
+// member completes the schema of a new logical table of the physical table with a name, which is made when absent.
+func (d *definition) member(t *schema.Table, name string) (*schema.Table, error) {
+	if err := metricShape(t); err != nil {
+		return nil, err
+	}
+	full := schema.Name{DB: t.Name.DB, Table: name}
+	if d.table(full) == nil {
+		time := schema.Column{Name: physicalTime, Type: t.TimeColumn().Type, Semantic: schema.Timestamp}
+		value := schema.Column{Name: physicalValue, Type: vector.FloatType, Nullable: true}
+		options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: ""})
+		if err != nil {
+			return nil, err
+		}
+		if err := d.create(&schema.Table{Name: full, Columns: []schema.Column{time, value}, Options: options}); err != nil {
+			return nil, err
+		}
+	}
+	p := d.table(full)
+	switch {
+	case !p.Shared():
+		return nil, status.New(status.InvalidArguments, "table %s is no physical table: it was not made with %s", name, schema.PhysicalOption)
+	case p.TimeColumn().Type != t.TimeColumn().Type:
+		return nil, status.New(status.InvalidArguments, "time index %s of table %s is %s, that of physical table %s is %s", t.TimeColumn().Name, t.Name.Table, t.TimeColumn().Type, name, p.TimeColumn().Type)
+	}
+	if err := keepsLast(t); err != nil {
+		return nil, err
+	}
+	n := *t
+	n.Physical, n.Engine, n.Columns = p.ID, "metric", slices.Clone(t.Columns)
+	n.Columns[n.Time].ID = p.TimeColumn().ID
+	n.Columns[fieldOf(&n)].ID = p.Columns[fieldOf(p)].ID
+	if err := d.labels(&n, p, n.Tags); err != nil {
+		return nil, err
+	}
+	return inOrder(&n), nil
+}
+
+// labels gives tags of a logical table the ids of the physical table's, which gets the labels that it lacks.
+func (d *definition) labels(t, p *schema.Table, tags []int) error {
+	var add []schema.Column
+	for _, at := range tags {
+		name := t.Columns[at].Name
+		i := p.Column(name)
+		if i < 0 {
+			add = append(add, schema.Column{Name: name, Type: vector.StringType, Semantic: schema.Tag, Nullable: true})
+		} else if c := p.Columns[i]; c.Semantic != schema.Tag || !c.Type.IsText() {
+			return status.New(status.InvalidArguments, "tag %s of table %s has the name of a column of physical table %s that is no label", name, t.Name.Table, p.Name.Table)
+		}
+	}
+	if len(add) > 0 {
+		if n := len(p.Columns) + len(add); n > maxColumns {
+			return status.New(status.InvalidArguments, "physical table %s would have %d columns, the limit is %d", p.Name.Table, n, maxColumns)
+		}
+		var err error
+		if p, err = p.Evolve(add); err != nil {
+			return err
+		}
+		d.put(p)
+	}
+	for _, at := range tags {
+		c := &t.Columns[at]
+		c.ID, c.Nullable = p.Columns[p.Column(c.Name)].ID, true
+	}
+	return nil
+}
+
+// evolveMember gives a logical table with further tags.
+func (d *definition) evolveMember(t *schema.Table, add []schema.Column) (*schema.Table, error) {
+	p, ok := d.c.find(t.Physical)
+	if !ok {
+		return nil, status.New(status.TableNotFound, "Table not found: %s", t.Name)
+	}
+	for _, c := range add {
+		if c.Semantic != schema.Tag || !c.Type.IsText() || c.Default != nil || c.DefaultExpr != "" || !c.Nullable {
+			return nil, status.New(status.InvalidArguments, "column %s cannot be added to table %s: it lies in a physical table, only nullable String tags without default can be added", c.Name, t.Name.Table)
+		}
+	}
+	next, err := t.Evolve(add)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.labels(next, d.table(p.schema().Name), next.Tags[len(t.Tags):]); err != nil {
+		return nil, err
+	}
+	return inOrder(next), nil
+}
+
+// inOrder lists the columns of a logical table by name, those named as in protocols of metrics first.
+func inOrder(t *schema.Table) *schema.Table {
+	n := *t
+	at := make([]int, len(t.Columns))
+	for i := range at {
+		at[i] = i
+	}
+	rank := func(i int) int { return slices.Index([]string{physicalValue, physicalTime}, t.Columns[i].Name) }
+	slices.SortFunc(at, func(a, b int) int {
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), strings.Compare(t.Columns[a].Name, t.Columns[b].Name))
+	})
+	n.Columns, n.Tags = make([]schema.Column, len(at)), slices.Clone(t.Tags)
+	for to, from := range at {
+		n.Columns[to] = t.Columns[from]
+		if from == t.Time {
+			n.Time = to
+		}
+		if k := slices.Index(t.Tags, from); k >= 0 {
+			n.Tags[k] = to
+		}
+	}
+	return &n
+}
+
+// alterMember takes what ALTER made of a logical table: only tags may have been added.
+func (e *core) alterMember(old, next *schema.Table) error {
+	same := next.Name == old.Name && next.Options.Equal(&old.Options) && next.Options.Comment == old.Options.Comment
+	kept := 0
+	var add []schema.Column
+	for _, c := range next.Columns {
+		p := old.Column(c.Name)
+		if p < 0 {
+			add = append(add, c)
+			continue
+		}
+		kept++
+		same = same && old.Columns[p].Type == c.Type && old.Columns[p].DefaultText == c.DefaultText && old.Columns[p].Comment == c.Comment && len(old.Columns[p].Indexes) == len(c.Indexes)
+	}
+	if !same || kept != len(old.Columns) {
+		return status.New(status.InvalidArguments, "table %s lies in a physical table: only tags can be added to it", old.Name.Table)
+	}
+	return e.define(func(d *definition) error {
+		t := d.table(old.Name)
+		if t == nil {
+			return status.New(status.TableNotFound, "Table not found: %s", old.Name)
+		}
+		return d.evolve(t, add)
+	})
+}
+
+// truncateMember gives a logical table a new id: nobody sees the rows of the old one, and merges drop them.
+func (e *core) truncateMember(_ context.Context, n schema.Name) error {
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	p, ok := e.catalog.Load().byName[n]
+	if !ok || p.member == nil {
+		return e.catalog.Load().missing(n)
+	}
+	t := *p.schema()
+	t.ID = e.manifest.State().NextTable
+	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.member.id}}); err != nil {
+		return err
+	}
+	e.change(func(c *catalog) {
+		c.remove(p)
+		c.put(place{p.region, newMember(p.region, &t)})
+	})
+	p.leave()
+	return nil
+}
+
+// leave ends writing to a logical table that is gone from the catalog.
+func (p place) leave() {
+	p.region.mu.Lock()
+	p.member.gone.Store(true)
+	p.region.mu.Unlock()
+}
+
+// errPhysical is the error for what cannot be done to a physical table itself.
+func errPhysical(n schema.Name, what string) error {
+	return status.New(status.Unsupported, "physical table %s cannot be %s: its logical tables can", n.Table, what)
+}

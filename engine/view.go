@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"varve/engine/filter"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// view is what a scan of a physical table needs besides a scan: the tables it shows, one after the other, and the tags
+// that only series keys have. What is asked of those tags is decided once for each series.
+type view struct {
+	members []*member
+	columns []schema.ColumnID // wanted, the tags of the key among them
+	onKey   filter.And        // conditions on the tags of the key
+	rest    filter.And        // all others
+}
+
+func isKeyTag(id schema.ColumnID) bool {
+	return id == schema.TableTagID || id == schema.SeriesTagID
+}
+
+func newView(e *core, r *region, q Request) *view {
+	v := &view{members: e.catalog.Load().membersOf(r), columns: q.Columns}
+	for _, c := range q.Filter {
+		onKey := false
+		for _, id := range c.AppendColumns(nil) {
+			onKey = onKey || isKeyTag(id)
+		}
+		if onKey {
+			v.onKey = append(v.onKey, c)
+		} else {
+			v.rest = append(v.rest, c)
+		}
+	}
+	return v
+}
+
+// request is what is asked of the regions: stored columns, those that conditions on the key look at among them.
+func (v *view) request(q Request) Request {
+	q.Columns = nil
+	for _, id := range v.columns {
+		if !isKeyTag(id) {
+			q.Columns = append(q.Columns, id)
+		}
+	}
+	for _, id := range v.onKey.AppendColumns(nil) {
+		if !isKeyTag(id) {
+			q.Columns = append(q.Columns, id)
+		}
+	}
+	q.Filter = v.rest
+	return q
+}
+
+// openMember gives the rows of one logical table.
+func (s *tableScan) openMember(p *piece, spec *scan.Spec) (scan.Cursor, error) {
+	spec.KeyPrefix = schema.KeyPrefix(p.member.id)
+	prog, err := filter.Compile(s.view.onKey)
+	if err != nil {
+		return nil, err
+	}
+	w, err := mergeRuns(s.guard(p.merge), spec, s.mode)
+	if err != nil {
+		return nil, err
+	}
+	return &memberCursor{s: s, walk: w, prog: prog, at: map[schema.ColumnID]int{}}, nil
+}
+
+// memberCursor streams the rows of a logical table with the tags of their series keys.
+type memberCursor struct {
+	s      *tableScan
+	walk   scan.Series
+	prog   *filter.Program
+	at     map[schema.ColumnID]int // position of a column in the inner batch
+	inside bool
+	table  *vector.Vector // tags of the current series
+	series *vector.Vector
+	inner  vector.Batch
+	keep   vector.Bitmap
+	rows   []uint32
+	own    []*vector.Vector // gathered
+}
+
+// Next fills b with the next rows.
+func (c *memberCursor) Next(b *vector.Batch) (bool, error) {
+	for {
+		if !c.inside {
+			key, ok, err := c.walk.Next()
+			if err != nil || !ok {
+				return false, err
+			}
+			c.inside = true
+			c.table = vector.ConstUint(schema.TableTag.Type, uint64(schema.KeyTable(key)))
+			c.series = vector.ConstUint(schema.SeriesTag.Type, schema.KeyHash(key))
+		}
+		ok, err := c.walk.Rows(&c.inner)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			c.inside = false
+		} else if c.give(b) {
+			return true, nil
+		}
+	}
+}
+
+// column is a column of the rows in hand.
+func (c *memberCursor) column(id schema.ColumnID) *vector.Vector {
+	switch id {
+	case schema.TableTagID:
+		return c.table
+	case schema.SeriesTagID:
+		return c.series
+	}
+	at, ok := c.at[id]
+	for i := 0; !ok; i++ {
+		if c.s.spec.Columns[i].ID == id {
+			at, ok = i, true
+			c.at[id] = i
+		}
+	}
+	return c.inner.Cols[at]
+}
+
+// give puts the rows in hand that pass into b and tells whether there are any.
+func (c *memberCursor) give(b *vector.Batch) bool {
+	n := c.inner.N
+	b.N, b.Cols = n, b.Cols[:0]
+	all := c.prog.Len() == 0
+	if !all {
+		c.keep = append(c.keep[:0], make(vector.Bitmap, vector.Words(n))...)
+		c.keep.Fill(n)
+		c.prog.Eval(n, c.column, c.keep)
+		all = c.keep.All(n)
+	}
+	if all {
+		for _, id := range c.s.view.columns {
+			b.Cols = append(b.Cols, c.column(id))
+		}
+		return true
+	}
+	c.rows = c.keep.AppendRows(c.rows[:0])
+	b.N = len(c.rows)
+	for i, id := range c.s.view.columns {
+		if i == len(c.own) {
+			c.own = append(c.own, &vector.Vector{})
+		}
+		v := c.column(id)
+		if v.Form != vector.Const {
+			c.own[i].Gather(v, c.rows)
+			v = c.own[i]
+		}
+		b.Cols = append(b.Cols, v)
+	}
+	return b.N > 0
+}
+
+// Close ends the walk.
+func (c *memberCursor) Close() { c.walk.Close() }

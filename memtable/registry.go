@@ -1,0 +1,255 @@
+package memtable
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"varve/engine/schema"
+)
+
+// Registry numbers the series of a region in order of first appearance. It outlives memtables: the key of a series that
+// goes on being written is held once, and its rows name it by number. Safe for concurrent use.
+type Registry struct {
+	mu     sync.RWMutex
+	seed   maphash.Seed
+	slots  []uint32 // open addressing by hash: 1 + number, 0: free; a power of two, at most two thirds full
+	hashes []uint32 // by number
+	seriesKeys
+	used   int // of the last block
+	tables map[schema.TableID]*tableSeries
+	bytes  atomic.Int64
+}
+
+// seriesKeys are series by number. Slices grow at their ends alone, so a copy of the value goes on saying, without any
+// lock, what it said when it was made.
+type seriesKeys struct {
+	blocks [][]byte // keys, each after its length as a uvarint; what lies behind the last one is not read
+	places []uint64 // block << 32 | offset
+	owners []schema.TableID
+	ranks  []uint32 // position among the series of the owner
+}
+
+// tableSeries are the series of one table.
+type tableSeries struct {
+	numbers []uint32 // rising
+	sorted  []uint32 // the first of numbers, by rising key; replaced, never changed
+	dicts   tagDicts
+}
+
+// keyBlock is the size of the pieces of memory that keys lie in.
+const keyBlock = 256 << 10
+
+// NewRegistry is an empty registry.
+func NewRegistry() *Registry {
+	return &Registry{seed: maphash.MakeSeed(), tables: map[schema.TableID]*tableSeries{}}
+}
+
+// Bytes is the memory held, about.
+func (r *Registry) Bytes() int64 { return r.bytes.Load() }
+
+// Len is the number of series.
+func (r *Registry) Len() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.places)
+}
+
+// number gives a series its number. The caller holds r.mu for writing.
+func (r *Registry) number(key []byte) uint32 {
+	h := uint32(maphash.Bytes(r.seed, key))
+	if 3*(len(r.places)+1) > 2*len(r.slots) {
+		r.grow()
+	}
+	at := r.slot(h, key)
+	if s := r.slots[at]; s != 0 {
+		return s - 1
+	}
+	if len(r.places) == math.MaxUint32-1 {
+		panic("memtable: more series than a number can name; the memory limit comes long before")
+	}
+	n := uint32(len(r.places))
+	r.slots[at] = n + 1
+	r.hashes = append(r.hashes, h)
+	r.hold(key)
+	id := schema.KeyTable(key)
+	t := r.tables[id]
+	if t == nil {
+		t = &tableSeries{}
+		r.tables[id] = t
+	}
+	r.owners, r.ranks = append(r.owners, id), append(r.ranks, uint32(len(t.numbers)))
+	t.numbers = append(t.numbers, n)
+	r.bytes.Add(int64(len(key)) + seriesOverhead)
+	return n
+}
+
+// seriesOverhead is the memory of a series besides its key: place, hash, owner, rank, number and slots.
+const seriesOverhead = 40
+
+// slot finds the slot of a key, or the free one where it belongs.
+func (r *Registry) slot(h uint32, key []byte) int {
+	mask := len(r.slots) - 1
+	for at := int(h) & mask; ; at = (at + 1) & mask {
+		s := r.slots[at]
+		if s == 0 || r.hashes[s-1] == h && string(r.key(s-1)) == string(key) {
+			return at
+		}
+	}
+}
+
+// grow doubles the slots.
+func (r *Registry) grow() {
+	r.slots = make([]uint32, max(16, 2*len(r.slots)))
+	mask := len(r.slots) - 1
+	for n, h := range r.hashes {
+		at := int(h) & mask
+		for r.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		r.slots[at] = uint32(n) + 1
+	}
+}
+
+// hold keeps a key as that of the next number.
+func (r *Registry) hold(key []byte) {
+	need := len(key) + binary.MaxVarintLen32
+	last := len(r.blocks) - 1
+	if last < 0 || len(r.blocks[last])-r.used < need {
+		size := 256 // most tables have few series
+		if last >= 0 {
+			size = min(keyBlock, 4*len(r.blocks[last]))
+		}
+		r.blocks, r.used = append(r.blocks, make([]byte, max(size, need))), 0
+		last++
+	}
+	r.places = append(r.places, uint64(last)<<32|uint64(r.used))
+	b := r.blocks[last][r.used:]
+	k := binary.PutUvarint(b, uint64(len(key)))
+	r.used += k + copy(b[k:], key)
+}
+
+// key is the key of a series. It must not be changed.
+func (k *seriesKeys) key(n uint32) []byte {
+	at := k.places[n]
+	b := k.blocks[at>>32][uint32(at):]
+	size, width := binary.Uvarint(b)
+	return b[width : width+int(size) : width+int(size)]
+}
+
+// view is the series known now. The caller holds r.mu.
+func (r *Registry) view() seriesView {
+	v := seriesView{seriesKeys: r.seriesKeys, registry: r}
+	if len(r.tables) == 1 {
+		v.only = r.owners[0]
+	}
+	return v
+}
+
+// seriesView is the series that a snapshot knows.
+type seriesView struct {
+	seriesKeys
+	registry *Registry
+	only     schema.TableID // the table that has all series; 0: there are several or none
+}
+
+func (v *seriesView) len() int { return len(v.places) }
+
+// of gives the numbers of a table's series, rising.
+func (v *seriesView) of(id schema.TableID) []uint32 {
+	v.registry.mu.RLock()
+	defer v.registry.mu.RUnlock()
+	t := v.registry.tables[id]
+	if t == nil {
+		return nil
+	}
+	return v.known(t.numbers)
+}
+
+// known cuts a rising list of numbers to those of the view.
+func (v *seriesView) known(numbers []uint32) []uint32 {
+	if k := len(numbers); k == 0 || int(numbers[k-1]) < v.len() {
+		return numbers
+	}
+	k, _ := slices.BinarySearch(numbers, uint32(v.len()))
+	return numbers[:k]
+}
+
+// tableIDs are the tables that have series, rising.
+func (v *seriesView) tableIDs() []schema.TableID {
+	v.registry.mu.RLock()
+	defer v.registry.mu.RUnlock()
+	return slices.Sorted(maps.Keys(v.registry.tables))
+}
+
+// sorted gives the series of a table by rising key; it may hold some that are newer than the view.
+func (v *seriesView) sorted(id schema.TableID) []uint32 {
+	r := v.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.tables[id]
+	if t == nil {
+		return nil
+	}
+	if len(t.sorted) < len(t.numbers) {
+		fresh := slices.Clone(t.numbers[len(t.sorted):])
+		slices.SortFunc(fresh, r.compare)
+		t.sorted = r.merge(t.sorted, fresh)
+	}
+	return t.sorted
+}
+
+func (r *Registry) compare(a, b uint32) int { return bytes.Compare(r.key(a), r.key(b)) }
+
+// merge gives one sorted list of two.
+func (r *Registry) merge(a, b []uint32) []uint32 {
+	if len(a) == 0 {
+		return b
+	}
+	all := make([]uint32, 0, len(a)+len(b))
+	for _, n := range b {
+		k, _ := slices.BinarySearchFunc(a, n, r.compare)
+		all = append(append(all, a[:k]...), n)
+		a = a[k:]
+	}
+	return append(all, a...)
+}
+
+// tag gives a tag of all series of a table that the view knows.
+func (v *seriesView) tag(id schema.TableID, c schema.Column) (*tagColumn, error) {
+	r := v.registry
+	r.mu.RLock()
+	t, keys := r.tables[id], r.seriesKeys
+	var numbers []uint32
+	if t != nil {
+		numbers = t.numbers
+	}
+	r.mu.RUnlock()
+	if t == nil {
+		t = &tableSeries{}
+	}
+	return t.dicts.column(c, &keys, numbers)
+}
+
+// codes appends the codes of a table's tag for rows of the given series; series of other tables have none.
+func (v *seriesView) codes(dst []uint32, id schema.TableID, t *tagColumn, series []uint32) []uint32 {
+	if v.only == id {
+		for _, n := range series {
+			dst = append(dst, t.codes[n])
+		}
+		return dst
+	}
+	for _, n := range series {
+		code := uint32(0)
+		if v.owners[n] == id {
+			code = t.codes[v.ranks[n]]
+		}
+		dst = append(dst, code)
+	}
+	return dst
+}
