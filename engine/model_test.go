@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ import (
 // The model is what the store must hold: rows by table as plain maps. The tests drive a store and the model with the
 // same random operations and compare.
 
-// cell values are int64 or string; a missing name is NULL.
+// cell values are int64, float64 or string; a missing name is NULL.
 type modelRow map[string]any
 
 func (r modelRow) String() string {
@@ -37,6 +38,8 @@ func (r modelRow) String() string {
 		switch v := r[k].(type) {
 		case int64:
 			s = strconv.AppendInt(s, v, 10)
+		case float64:
+			s = strconv.AppendFloat(s, v, 'g', -1, 64)
 		case string:
 			s = append(s, v...)
 		}
@@ -51,6 +54,7 @@ const (
 	appendOnly modelKind = iota
 	lastRow
 	lastNonNull
+	metric // a logical table of the physical table "phys"
 )
 
 type modelTable struct {
@@ -67,15 +71,27 @@ func (t *modelTable) clone() *modelTable {
 	return c
 }
 
-func rowKey(r modelRow) string { return fmt.Sprint(r["host"], "|", r["ts"]) }
+// rowKey is the key of a row: host and time, of metrics all labels and time.
+func (t *modelTable) rowKey(r modelRow) string {
+	key := fmt.Sprint(r["host"], "|", r["ts"])
+	if t.kind == metric {
+		for _, l := range labels {
+			key += fmt.Sprint("|", r[l])
+		}
+	}
+	return key
+}
+
+// labels are the tags of metrics.
+var labels = []string{"host", "zone", "l0", "l1", "l2", "l3"}
 
 func (t *modelTable) put(rows []modelRow) {
 	for _, r := range rows {
-		switch old, ok := t.keys[rowKey(r)]; {
+		switch old, ok := t.keys[t.rowKey(r)]; {
 		case t.kind == appendOnly:
 			t.rows = append(t.rows, r)
-		case t.kind == lastRow || !ok:
-			t.keys[rowKey(r)] = maps.Clone(r)
+		case t.kind != lastNonNull || !ok:
+			t.keys[t.rowKey(r)] = maps.Clone(r)
 		default:
 			maps.Copy(old, r)
 		}
@@ -150,9 +166,14 @@ func hintOf(kind modelKind) Hint {
 		given["append_mode"] = "true"
 	case lastNonNull:
 		given["merge_mode"] = "last_non_null"
+	case metric:
+		given = map[string]string{"physical_table": "phys"}
 	}
-	if kind != appendOnly {
+	switch kind {
+	case lastRow, lastNonNull:
 		h.Tags = []string{"host"}
+	case metric:
+		h.Tags = labels
 	}
 	var err error
 	if h.Options, err = schema.ParseOptions(given); err != nil {
@@ -165,8 +186,10 @@ func typeOf(name string) vector.Type {
 	switch {
 	case name == "ts":
 		return vector.Timestamp(3)
-	case name == "host" || strings.HasPrefix(name, "s"):
+	case slices.Contains(labels, name) || strings.HasPrefix(name, "s"):
 		return vector.StringType
+	case name == "value":
+		return vector.FloatType
 	}
 	return vector.Int64Type
 }
@@ -186,6 +209,8 @@ func fill(b *vector.Builder, rows []modelRow) error {
 			switch v := r[k].(type) {
 			case int64:
 				c.SetInt(v)
+			case float64:
+				c.SetFloat(v)
 			case string:
 				c.SetString(v)
 			}
@@ -209,17 +234,29 @@ func put(e *Engine, table string, kind modelKind, rows []modelRow) error {
 
 func (t *modelTable) remove(keys []modelRow) {
 	for _, k := range keys {
-		delete(t.keys, rowKey(k))
+		delete(t.keys, t.rowKey(k))
 	}
 }
 
 func remove(e *Engine, table string, keys []modelRow) error {
-	b := vector.NewBatch(vector.StringType, vector.Timestamp(3))
+	t, err := e.Table(public(table))
+	if err != nil {
+		return err
+	}
+	b := vector.NewBatch(append(t.Schema.Types(t.Schema.Tags), vector.Timestamp(3))...)
 	for _, k := range keys {
-		row := &vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString(k["host"].(string)), vector.ConstInt(vector.Timestamp(3), k["ts"].(int64))}}
+		row := &vector.Batch{N: 1}
+		for _, p := range t.Schema.Tags {
+			tag := vector.ConstNull(vector.StringType)
+			if s, ok := k[t.Schema.Columns[p].Name].(string); ok {
+				tag = vector.ConstString(s)
+			}
+			row.Cols = append(row.Cols, tag)
+		}
+		row.Cols = append(row.Cols, vector.ConstInt(vector.Timestamp(3), k["ts"].(int64)))
 		b.Append(row, 0, 1)
 	}
-	_, err := e.Delete(ctx, public(table), b)
+	_, err = e.Delete(ctx, public(table), b)
 	return err
 }
 
@@ -282,10 +319,17 @@ func appendRows(lines []string, t *schema.Table, c scan.Cursor, span scan.Range)
 			row := modelRow{}
 			for k, v := range b.Cols {
 				col := t.Columns[k]
+				if t.Shared() { // by the names that its logical tables use
+					col.Name = strings.NewReplacer(physicalTime, "ts", physicalValue, "value").Replace(col.Name)
+				}
 				switch {
 				case v.IsNull(i):
 				case col.Type.Kind() == vector.Int64:
 					row[col.Name] = v.Int(i)
+				case col.Type.Kind() == vector.Float64:
+					row[col.Name] = v.Float(i)
+				case col.ID == schema.TableTagID: // the model does not know ids
+				case col.ID == schema.SeriesTagID:
 				default:
 					row[col.Name] = string(v.Bytes(i))
 				}
@@ -305,15 +349,26 @@ func dump(e *Engine) (string, error) {
 		return "", err
 	}
 	var s strings.Builder
+	var view, logical []string // rows of the physical table, and of those that lie in it
 	for _, t := range tables {
 		lines, err := scanTable(e, t.Schema.Name, everything)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", t.Schema.Name, err)
 		}
+		if t.Schema.Shared() {
+			view = lines
+			continue
+		}
+		if t.Schema.Physical != 0 {
+			logical = append(logical, lines...)
+		}
 		fmt.Fprintf(&s, "%s:\n", t.Schema.Name.Table)
 		for _, l := range lines {
 			fmt.Fprintf(&s, "  %s\n", l)
 		}
+	}
+	if slices.Sort(logical); !slices.Equal(view, logical) {
+		return "", fmt.Errorf("the physical table shows other rows than the logical ones:\n%s", difference(strings.Join(view, "\n"), strings.Join(logical, "\n")))
 	}
 	return s.String(), nil
 }
@@ -327,7 +382,7 @@ type workload struct {
 }
 
 func newWorkload(r *rand.Rand) *workload {
-	return &workload{r: r, model: model{}, kinds: map[string]modelKind{"log": appendOnly, "last": lastRow, "fields": lastNonNull}}
+	return &workload{r: r, model: model{}, kinds: map[string]modelKind{"log": appendOnly, "last": lastRow, "fields": lastNonNull, "cpu": metric, "mem": metric}}
 }
 
 // rows draws a batch of a table. Times cluster, so that keys meet again and runs overlap.
@@ -340,6 +395,10 @@ func (w *workload) rows(kind modelKind) []modelRow {
 	rows := make([]modelRow, n)
 	base := w.r.Int64N(5) * 1000
 	for i := range rows {
+		if kind == metric {
+			rows[i] = w.sample(base)
+			continue
+		}
 		row := modelRow{"ts": base + w.r.Int64N(40), "batch": w.batch, "row": int64(i)}
 		if kind != appendOnly && (i == 0 || w.r.IntN(10) > 0) {
 			row["host"] = fmt.Sprint("h", w.r.IntN(4))
@@ -356,6 +415,17 @@ func (w *workload) rows(kind modelKind) []modelRow {
 		rows[i] = row
 	}
 	return rows
+}
+
+// sample draws a row of a metric: any of its labels may be absent, and new ones come with time.
+func (w *workload) sample(base int64) modelRow {
+	row := modelRow{"ts": base + w.r.Int64N(40), "value": float64(w.r.IntN(1000)) / 8}
+	for i, l := range labels[:min(2+int(w.batch/40), len(labels))] {
+		if w.r.IntN(3+i) > i {
+			row[l] = fmt.Sprint("h", w.r.IntN(4))
+		}
+	}
+	return row
 }
 
 // next draws an operation that can be done in the model's present state.
@@ -397,6 +467,9 @@ func (w *workload) delete(name string) op {
 	var keys []modelRow
 	for range 1 + w.r.IntN(10) {
 		keys = append(keys, modelRow{"host": fmt.Sprint("h", w.r.IntN(4)), "ts": w.r.Int64N(5)*1000 + w.r.Int64N(40)})
+		if all := w.model[name].all(); w.kinds[name] == metric && len(all) > 0 { // of many keys few would be met
+			keys[len(keys)-1] = slices.MinFunc(all, func(a, b modelRow) int { return cmp.Compare(a.String(), b.String()) })
+		}
 	}
 	return op{name: fmt.Sprintf("delete %d keys of %s", len(keys), name), run: func(e *Engine) error { return remove(e, name, keys) },
 		change: func(m model) { m[name].remove(keys) }}
@@ -481,6 +554,13 @@ func randomQuery(r *rand.Rand, t *schema.Table) query {
 	if r.IntN(3) == 0 {
 		h := fmt.Sprint("h", r.IntN(5))
 		add("host", filter.Equal, vector.ConstString(h), 1, func(m modelRow) bool { return m["host"] == h })
+	}
+	if r.IntN(3) == 0 {
+		x := float64(r.IntN(125))
+		add("value", filter.Less, &vector.Vector{Type: vector.FloatType, Floats: []float64{x}}, 1, func(m modelRow) bool { v, ok := m["value"].(float64); return ok && v < x })
+	}
+	if r.IntN(3) == 0 {
+		add("zone", filter.IsNull, nil, 0, func(m modelRow) bool { return m["zone"] == nil })
 	}
 	if r.IntN(4) == 0 {
 		add("s1", filter.IsNull, nil, 0, func(m modelRow) bool { return m["s1"] == nil })

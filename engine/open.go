@@ -188,7 +188,9 @@ func (e *core) openParts(state *manifest.State) {
 				parts[i] = p
 			})
 		}
-		opened[e.catalog.Load().regions[t.Schema.ID]] = parts
+		if r := e.catalog.Load().regions[t.Schema.ID]; r != nil { // logical tables have no parts of their own
+			opened[r] = parts
+		}
 	}
 	wg.Wait()
 	for r, parts := range opened {
