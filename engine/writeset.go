@@ -9,6 +9,7 @@ import (
 
 type writeSet struct {
 	entries []*writeEntry
+	byName  map[schema.Name]*writeEntry // the last entry of a table; made when there are many
 	spare   []*vector.Builder
 }
 
@@ -17,13 +18,25 @@ type writeEntry struct {
 	name    schema.Name
 	hint    Hint
 	builder *vector.Builder
+	before  *writeEntry // of the same table, with another hint; only when byName is there
 }
 
+// fewEntries is the number of entries up to which looking at each is faster than a map.
+const fewEntries = 8
+
 func (s *writeSet) rows(t schema.Name, h Hint) *vector.Builder {
-	for _, e := range s.entries {
-		if e.name == t && e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
-			e.hint.TimeIndex == h.TimeIndex && slices.Equal(e.hint.Tags, h.Tags) {
-			return e.builder
+	if len(s.entries) <= fewEntries {
+		for _, e := range s.entries {
+			if e.name == t && e.takes(&h) {
+				return e.builder
+			}
+		}
+	} else {
+		s.index()
+		for e := s.byName[t]; e != nil; e = e.before {
+			if e.takes(&h) {
+				return e.builder
+			}
 		}
 	}
 	var b *vector.Builder
@@ -32,8 +45,29 @@ func (s *writeSet) rows(t schema.Name, h Hint) *vector.Builder {
 	} else {
 		b = vector.NewBuilder()
 	}
-	s.entries = append(s.entries, &writeEntry{t, h, b})
+	e := &writeEntry{name: t, hint: h, builder: b}
+	s.entries = append(s.entries, e)
+	if s.byName != nil {
+		e.before, s.byName[t] = s.byName[t], e
+	}
 	return b
+}
+
+// takes tells whether rows with a hint belong to the entry.
+func (e *writeEntry) takes(h *Hint) bool {
+	return e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
+		e.hint.TimeIndex == h.TimeIndex && slices.Equal(e.hint.Tags, h.Tags)
+}
+
+// index makes byName.
+func (s *writeSet) index() {
+	if s.byName != nil {
+		return
+	}
+	s.byName = make(map[schema.Name]*writeEntry, 2*len(s.entries))
+	for _, e := range s.entries {
+		e.before, s.byName[e.name] = s.byName[e.name], e
+	}
 }
 
 func (s *writeSet) reset() {
@@ -42,5 +76,5 @@ func (s *writeSet) reset() {
 		s.spare = append(s.spare, e.builder)
 		s.entries[i] = nil
 	}
-	s.entries = s.entries[:0]
+	s.entries, s.byName = s.entries[:0], nil
 }

@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"varve/engine/filter"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+)
+
+// metrics fills a set with one sample of some series of some tables of the physical table "phys".
+func metrics(t testing.TB, set *WriteSet, from, tables, series int, at int64) {
+	t.Helper()
+	for m := from; m < from+tables; m++ {
+		b := set.Rows(public(fmt.Sprintf("metric_%05d", m)), hintOf(metric))
+		for s := range series {
+			for _, c := range []struct {
+				name string
+				set  func(*vector.ColumnBuilder)
+			}{
+				{"ts", func(c *vector.ColumnBuilder) { c.SetInt(at) }},
+				{"value", func(c *vector.ColumnBuilder) { c.SetFloat(float64(s)) }},
+				{"host", func(c *vector.ColumnBuilder) { c.SetString(fmt.Sprintf("host-%04d.zone-%d.example.net", s, s%7)) }},
+				{"zone", func(c *vector.ColumnBuilder) { c.SetString(fmt.Sprint("zone-", s%7)) }},
+				{"l0", func(c *vector.ColumnBuilder) { c.SetString("production") }},
+				{"l1", func(c *vector.ColumnBuilder) { c.SetString(fmt.Sprint("job-", m%50)) }},
+			} {
+				col, err := b.Column(c.name, typeOf(c.name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.set(col)
+			}
+			b.EndRow()
+		}
+	}
+}
+
+// TestManyTables makes tables by writes: one region and no file for each, and what is asked of one is read of one.
+func TestManyTables(t *testing.T) {
+	const tables, series = 300, 20
+	o := testOptions(vfs.NewMem())
+	o.FlushBytes = 1 << 20
+	e := mustOpen(t, o)
+	for round := range int64(3) {
+		for from := 0; from < tables; from += 50 {
+			var set WriteSet
+			metrics(t, &set, from, 50, series, 1000*round)
+			if _, err := e.Write(ctx, &set); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := e.Flush(ctx, public("phys")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := e.catalog.Load()
+	if len(c.members) != tables || len(c.regions) != 1 {
+		t.Errorf("%d logical tables in %d regions", len(c.members), len(c.regions))
+	}
+	check := func(when string) {
+		for _, n := range []int{0, 17, tables - 1} {
+			got := oneSeries(t, e, public(fmt.Sprintf("metric_%05d", n)), "host-0003.zone-3.example.net")
+			if want := []int64{0, 1000, 2000}; !slices.Equal(got, want) {
+				t.Errorf("%s: table %d has %v, want %v", when, n, got, want)
+			}
+		}
+	}
+	check("parts")
+	if err := e.Compact(ctx, public("phys")); err != nil {
+		t.Fatal(err)
+	}
+	check("compacted")
+	mustClose(t, e)
+	e = mustOpen(t, o)
+	check("reopened")
+	mustClose(t, e)
+}
+
+// oneSeries gives the times of the rows of one host.
+func oneSeries(t testing.TB, e *Engine, name schema.Name, host string) (times []int64) {
+	t.Helper()
+	tab, err := e.Table(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := tab.Schema.Columns[tab.Schema.Column("host")].ID
+	s, err := e.Scan(ctx, Request{Table: tab, Columns: []schema.ColumnID{tab.Schema.TimeColumn().ID}, Time: scan.All,
+		Filter: filter.And{{Column: id, Op: filter.Equal, Args: vector.ConstString(host), NArgs: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for {
+		c, _, ok, err := s.Cursor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			return times
+		}
+		var b vector.Batch
+		for {
+			ok, err := c.Next(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			for i := range b.N {
+				times = append(times, b.Cols[0].Int(i))
+			}
+		}
+		c.Close()
+	}
+}
+
+// TestPhysicalTableRules holds what cannot be done to physical and logical tables.
+func TestPhysicalTableRules(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(what string, err error, code status.Code) {
+		t.Helper()
+		if status.Of(err) != code {
+			t.Errorf("%s: %v, want code %d", what, err, code)
+		}
+	}
+	rows := []modelRow{{"ts": int64(1), "value": 1.5, "host": "a"}}
+	must(put(e, "cpu", metric, rows))
+	must(put(e, "plain", lastRow, []modelRow{{"ts": int64(1), "v": int64(1), "host": "a"}}))
+
+	refused("two fields", put(e, "two", metric, []modelRow{{"ts": int64(1), "value": 1.5, "v": int64(2)}}), status.InvalidArguments)
+	refused("a field more", put(e, "cpu", metric, []modelRow{{"ts": int64(1), "value": 1.5, "v": int64(2)}}), status.InvalidArguments)
+	refused("rows of the physical table", put(e, "phys", metric, rows), status.Unsupported)
+	refused("a physical table that is none", func() error {
+		var set WriteSet
+		h := hintOf(metric)
+		var err error
+		h.Options, err = schema.ParseOptions(map[string]string{"physical_table": "plain"})
+		must(err)
+		must(fill(set.Rows(public("other"), h), rows))
+		_, err = e.Write(ctx, &set)
+		return err
+	}(), status.InvalidArguments)
+	rename := func(t *schema.Table) (*schema.Table, error) {
+		n := *t
+		n.Name.Table = "renamed"
+		return &n, nil
+	}
+	refused("another name", e.Alter(ctx, public("cpu"), rename), status.InvalidArguments)
+	refused("another name of the physical table", e.Alter(ctx, public("phys"), rename), status.Unsupported)
+	refused("dropping the physical table", e.DropTables(ctx, []schema.Name{public("phys")}), status.InvalidArguments)
+	refused("truncating the physical table", e.Truncate(ctx, public("phys")), status.Unsupported)
+	must(e.DropTables(ctx, []schema.Name{public("cpu"), public("phys")}))
+	if n := len(e.catalog.Load().regions); n != 1 {
+		t.Errorf("%d regions are left, want that of the plain table", n)
+	}
+}
+
+// BenchmarkMillionSeries makes 10,000 tables of 100 series by writes and then writes to all of them again. It reports what
+// a new and a known series cost, and the memory that is held for each.
+func BenchmarkMillionSeries(b *testing.B) {
+	const tables, series, atOnce = 10_000, 100, 100
+	for b.Loop() {
+		e := mustOpen(b, Options{Dir: b.TempDir(), MemtableLimit: 512 << 20})
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var set WriteSet
+		var first, later time.Duration
+		for round := range int64(4) {
+			for from := 0; from < tables; from += atOnce {
+				set.Reset()
+				metrics(b, &set, from, atOnce, series, 15_000*round)
+				start := time.Now()
+				if _, err := e.Write(ctx, &set); err != nil {
+					b.Fatal(err)
+				}
+				if round == 0 {
+					first += time.Since(start)
+				} else {
+					later += time.Since(start)
+				}
+			}
+		}
+		set = WriteSet{}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(first.Microseconds())/tables/series, "us/new-series")
+		b.ReportMetric(float64(later.Microseconds())/tables/series/3, "us/sample")
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/tables/series, "B/series")
+		start := time.Now()
+		const queries = 100
+		for n := range queries {
+			if got := oneSeries(b, e, public(fmt.Sprintf("metric_%05d", n*97)), "host-0003.zone-3.example.net"); len(got) != 4 {
+				b.Fatalf("%d samples, want 4", len(got))
+			}
+		}
+		b.ReportMetric(float64(time.Since(start).Microseconds())/queries, "us/query")
+		if err := e.Close(ctx, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
