@@ -38,7 +38,7 @@ var within = map[string][]string{
 	"pipeline/processor": {"pipeline/vrl", "pipeline/vrl/regex"},
 	"pipeline/vrl":       {"pipeline/vrl/regex", "pipeline/vrl/grok", "pipeline/vrl/logline", "pipeline/vrl/codec"},
 	"pipeline/vrl/grok":  {"pipeline/vrl/regex"},
-	"sqlexec":            {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql"},
+	"sqlexec":            {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/lineproto", "server/otlp",
 		"server/logpush", "server/jsonput", "server/admin", "server/dashboard"},
 
@@ -48,6 +48,7 @@ var within = map[string][]string{
 	"sqlexec/infoschema": {"sqlexec/exec", "sqlexec/expr", "sqlexec/parse"},
 	"sqlexec/plan":       {"sqlexec/parse", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema"},
 	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr"},
+	"sqlexec/rowfile":    {"sqlexec/expr"},
 
 	// Protocols share the HTTP frame and the wire reader, never each other.
 	"server/auth":       {"server/web"},
@@ -69,10 +70,12 @@ var homes = map[string][]string{
 	"github.com/fasthttp/router":          {"server"},
 	"github.com/bytedance/sonic":          {"flatten"},
 	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},
-	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web", "pipeline/vrl"},
+	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web", "pipeline/vrl", "sqlexec/rowfile"},
 	"github.com/andybalholm/brotli":       {"server/web"},
 	"github.com/cespare/xxhash/v2":        {"sst", "sqlexec", "engine", "pipeline/vrl"},
 	"github.com/axiomhq/hyperloglog":      {"sqlexec/expr", "sqlexec/exec"},
+	"github.com/parquet-go/parquet-go":    {"sqlexec/rowfile"},
+	"github.com/apache/arrow-go/v18":      {"server/web"},
 	"github.com/prometheus/client_golang": {"engine", "server", "wal", "sst", "pipeline", "cmd/varve"},
 	"github.com/prometheus/client_model":  {"server/admin"},
 	"github.com/prometheus/prometheus":    {"sqlexec/promql"},

@@ -112,6 +112,8 @@ func (x *Executor) execute(ctx context.Context, s *Session, st parse.Statement) 
 		return x.set(ctx, s, st)
 	case *parse.Kill:
 		return x.kill(st)
+	case *parse.Copy:
+		return x.copy(ctx, s, st)
 	}
 	return nil, status.New(status.Unsupported, "SQL statement is not supported: %s", firstWords(st.Source()))
 }

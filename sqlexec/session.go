@@ -85,6 +85,8 @@ type Options struct {
 	Version string
 	Now     func() time.Time
 	Logger  *slog.Logger
+	// CopyDir is the directory that COPY reads and writes below; empty: COPY is an error.
+	CopyDir string
 }
 
 // Executor runs statements on an engine. Safe for concurrent use; a session is not.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,7 @@ type Config struct {
 		Sync           string
 		SyncPeriod     time.Duration
 	}
+	Copy    struct{ Dir string }
 	Logging struct{ Level, Format string }
 	Query   struct {
 		Parallelism int
@@ -299,4 +301,15 @@ func printDuration(d time.Duration) string {
 		return "0s"
 	}
 	return timefmt.FormatDuration(int64(d))
+}
+
+// copyDir is the directory of COPY; empty: COPY is off.
+func (c *Config) copyDir() string {
+	switch c.Copy.Dir {
+	case "":
+		return filepath.Join(c.Storage.DataHome, "copy")
+	case "off":
+		return ""
+	}
+	return c.Copy.Dir
 }

@@ -58,6 +58,8 @@ func (c *Config) keys() []key {
 		{"wal.sync", &w.Sync, "always", oneOf(&w.Sync, "always", "interval", "never")},
 		{"wal.sync_period", &w.SyncPeriod, "1s", positive(&w.SyncPeriod)},
 
+		{"copy.dir", &c.Copy.Dir, "", nil},
+
 		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
 		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},
 

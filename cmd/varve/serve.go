@@ -144,6 +144,7 @@ func listenError(addr string, err error) error {
 func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Server, error) {
 	sql := sqlexec.New(n.store, sqlexec.Options{
 		Workers: c.Query.Parallelism, Memory: exec.NewPool(c.memory().queries, startCollector(c, n.store.HeldBytes).follow), Version: version, Logger: logs.logger("sqlexec"),
+		CopyDir: c.copyDir(),
 	})
 	policy, err := writePolicy(c.WriteBytesExhaustedPolicy)
 	if err != nil {

@@ -1,0 +1,166 @@
+package rowfile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compression is how a file is packed. Text files are packed as a whole, Parquet packs its pages.
+type Compression uint8
+
+// The compressions. Auto is None for a text file that is written and Zstd for Parquet; it looks at a text file that is
+// read. Bzip2 is only read; Snappy, LZ4 and Brotli are only for Parquet.
+const (
+	Auto Compression = iota
+	None
+	Gzip
+	Zstd
+	Bzip2
+	Snappy
+	LZ4
+	Brotli
+)
+
+// ParseCompression reads the name of a compression, in any case.
+func ParseCompression(name string) (Compression, bool) {
+	switch strings.ToLower(name) {
+	case "auto":
+		return Auto, true
+	case "none", "uncompressed":
+		return None, true
+	case "gzip", "gz":
+		return Gzip, true
+	case "zstd", "zst":
+		return Zstd, true
+	case "bzip2", "bz2":
+		return Bzip2, true
+	case "snappy":
+		return Snappy, true
+	case "lz4":
+		return LZ4, true
+	case "brotli":
+		return Brotli, true
+	}
+	return 0, false
+}
+
+// Ext is what COPY DATABASE puts behind the names of text files.
+func (c Compression) Ext() string {
+	switch c {
+	case Gzip:
+		return ".gz"
+	case Zstd:
+		return ".zst"
+	case Bzip2:
+		return ".bz2"
+	}
+	return ""
+}
+
+// zstdWindow bounds the window that a file may ask its reader to keep.
+const zstdWindow = 64 << 20
+
+// compressor packs what is written; Close ends the stream and leaves w open.
+func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
+	switch c {
+	case Auto, None:
+		return nopCloser{w}, nil
+	case Gzip:
+		return gzip.NewWriter(w), nil
+	case Zstd:
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	}
+	return nil, errors.New("text files are written with gzip, zstd or no compression")
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// decompressor unpacks r. Its Close frees what the unpacking holds.
+func decompressor(r io.Reader, c Compression) (io.ReadCloser, error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	if c == Auto {
+		head, err := b.Peek(4)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		c = sniff(head)
+	}
+	switch c {
+	case None:
+		return io.NopCloser(b), nil
+	case Gzip:
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+		return z, nil
+	case Bzip2:
+		return io.NopCloser(bzip2.NewReader(b)), nil
+	case Zstd:
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return nil, fmt.Errorf("zstd: %w", err)
+		}
+		return z.IOReadCloser(), nil
+	}
+	return nil, errors.New("text files are read with gzip, zstd, bzip2 or no compression")
+}
+
+// sniff knows compressions by their first bytes.
+func sniff(head []byte) Compression {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return Gzip
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return Zstd
+	case bytes.HasPrefix(head, []byte("BZh")):
+		return Bzip2
+	}
+	return None
+}
+
+// closing closes c because of err.
+func closing(c io.Closer, err error) error { return errors.Join(err, c.Close()) }
+
+// lineReader gives the lines of a text, the line feed included.
+type lineReader struct {
+	b    *bufio.Reader
+	from io.Closer
+	line int64 // lines given so far
+}
+
+func newLineReader(r io.ReadCloser) *lineReader {
+	l := &lineReader{b: bufio.NewReaderSize(r, 256<<10), from: r}
+	if head, err := l.b.Peek(3); err == nil && string(head) == "\xef\xbb\xbf" {
+		l.b.Discard(3) //nolint:errcheck // three bytes were just seen
+	}
+	return l
+}
+
+// append appends the next line to dst, which may become MaxRecord long. io.EOF: there is none.
+func (l *lineReader) append(dst []byte) ([]byte, error) {
+	from := len(dst)
+	for {
+		part, err := l.b.ReadSlice('\n')
+		dst = append(dst, part...)
+		switch {
+		case len(dst) > MaxRecord:
+			return dst, fmt.Errorf("line %d: a record is at most %d bytes", l.line+1, MaxRecord)
+		case err == nil, err == io.EOF && len(dst) > from:
+			l.line++
+			return dst, nil
+		case err != bufio.ErrBufferFull:
+			return dst, err
+		}
+	}
+}

@@ -1,0 +1,172 @@
+// Package rowfile reads and writes files of rows, as COPY has them: CSV with a line of names, JSON with one object a
+// line, and Parquet.
+//
+// # Text
+//
+// In CSV and JSON, values stand as CAST(.. AS STRING) gives them: times in UTC without a zone, the shortest text of a
+// float that reads back (NaN, inf, -inf), binary in lower-case hex. NULL is an empty field in CSV, where the empty text is
+// "", and null in JSON. JSON values, lists, numbers and booleans stand unquoted in JSON.
+//
+// # Parquet
+//
+// Every column is optional. Timestamps and times of seconds are kept as milliseconds, because Parquet has no seconds;
+// durations as INT64, intervals and lists as text, decimals as 16 bytes.
+//
+// # Memory
+//
+// Readers and writers hold one batch, for Parquet one page a column and one row group, whatever the size of the file. A
+// record of a text file is at most MaxRecord.
+package rowfile
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+)
+
+// MaxRecord is the size of the largest record of a text file, in bytes.
+const MaxRecord = 16 << 20
+
+// batchBytes is the text of a batch beyond which it ends before it has vector.Size rows.
+const batchBytes = 4 << 20
+
+// Format is the form of a file.
+type Format uint8
+
+// The formats.
+const (
+	CSV Format = iota
+	JSON
+	Parquet
+)
+
+// ParseFormat reads the name of a format, in any case.
+func ParseFormat(name string) (Format, bool) {
+	switch strings.ToLower(name) {
+	case "csv":
+		return CSV, true
+	case "json", "ndjson", "jsonl":
+		return JSON, true
+	case "parquet":
+		return Parquet, true
+	}
+	return 0, false
+}
+
+// FormatOf reads a format from a file's name; an ending of a compression is looked behind.
+func FormatOf(name string) (Format, bool) {
+	ext := path.Ext(name)
+	if c, ok := ParseCompression(strings.TrimPrefix(ext, ".")); ok && c != None || ext == ".zst" || ext == ".gz" {
+		ext = path.Ext(strings.TrimSuffix(name, ext))
+	}
+	return ParseFormat(strings.TrimPrefix(ext, "."))
+}
+
+// String is the format's name, which is the ending of its files.
+func (f Format) String() string { return [...]string{"csv", "json", "parquet"}[f] }
+
+// Times are the layouts that replace the usual text of times in CSV and JSON; nil keeps it.
+type Times struct{ Timestamp, Date, Time *timefmt.Layout }
+
+// Writer writes rows. After an error it is of no use.
+type Writer interface {
+	Write(b *vector.Batch) error
+	// Close writes what is left. The writer below stays open.
+	Close() error
+}
+
+// WriteOptions of NewWriter.
+type WriteOptions struct {
+	Format      Format
+	Compression Compression
+	Times       Times
+}
+
+// NewWriter begins a file of rows with the fields. Two fields with one name are an error.
+func NewWriter(w io.Writer, fields []vector.Field, o WriteOptions) (Writer, error) {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if seen[f.Name] {
+			return nil, fmt.Errorf("two columns are named %q, a file needs other names for them: use AS", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	if o.Format == Parquet {
+		return newParquetWriter(w, fields, o.Compression)
+	}
+	z, err := compressor(w, o.Compression)
+	if err != nil {
+		return nil, err
+	}
+	t := &textWriter{out: z, times: o.Times}
+	if o.Format == CSV {
+		t.rows = csvRows
+		t.buf = appendCSVNames(t.buf, fields)
+	} else {
+		t.rows = jsonRows(fields)
+	}
+	return t, nil
+}
+
+// Rows is what a Reader gives: a vector for each wanted column. In text files every column is STRING: the value's text,
+// not yet read as anything.
+type Rows struct {
+	N    int
+	Cols []*vector.Vector
+	// Missing[k] are the rows that do not have column k at all, which is not the same as NULL; nil: none. JSON only.
+	Missing []vector.Bitmap
+	// At[i] is where row i stands: its line in a text file, its number from 1 in Parquet.
+	At []int64
+}
+
+// Reader reads rows in the order of the file.
+type Reader interface {
+	// Has tells whether the file has wanted column k. A JSON file may have any.
+	Has(k int) bool
+	// Next fills r with the next rows; false: there are none left. What r holds is the reader's, until the next call.
+	Next(r *Rows) (bool, error)
+	Close() error
+}
+
+// File is what Parquet is read from.
+type File interface {
+	io.Reader
+	io.ReaderAt
+}
+
+// ReadOptions of NewReader.
+type ReadOptions struct {
+	Format Format
+	// Compression of a text file; Auto looks at its first bytes.
+	Compression Compression
+	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is left
+	// out. nil: the first is the error of Next.
+	Bad func(at int64, err error) error
+}
+
+// NewReader reads the columns of the names from a file of size bytes.
+func NewReader(f File, size int64, names []string, o ReadOptions) (Reader, error) {
+	if o.Bad == nil {
+		o.Bad = func(_ int64, err error) error { return err }
+	}
+	if o.Format == Parquet {
+		return newParquetReader(f, size, names)
+	}
+	z, err := decompressor(f, o.Compression)
+	if err != nil {
+		return nil, err
+	}
+	lines := newLineReader(z)
+	if o.Format == JSON {
+		return newJSONReader(lines, names, o.Bad), nil
+	}
+	r, err := newCSVReader(lines, names, o.Bad)
+	if err != nil {
+		return nil, closing(z, err)
+	}
+	return r, nil
+}

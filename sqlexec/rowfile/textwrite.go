@@ -1,0 +1,191 @@
+package rowfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// writeAt is the size of the text that is written at once.
+const writeAt = 256 << 10
+
+// textWriter writes CSV and JSON.
+type textWriter struct {
+	out   io.WriteCloser
+	times Times
+	rows  func(t *textWriter, b *vector.Batch)
+	buf   []byte
+}
+
+// Write appends the rows of a batch.
+func (t *textWriter) Write(b *vector.Batch) error {
+	t.rows(t, b)
+	if len(t.buf) < writeAt {
+		return nil
+	}
+	return t.flush()
+}
+
+func (t *textWriter) flush() error {
+	_, err := t.out.Write(t.buf)
+	t.buf = t.buf[:0]
+	return err
+}
+
+// Close writes the rest and ends the compression.
+func (t *textWriter) Close() error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return t.out.Close()
+}
+
+// cell appends row i of a column, which is not NULL.
+type cell func(dst []byte, i int) []byte
+
+// text prints the values of a column as text.
+func (t *textWriter) text(v *vector.Vector) cell {
+	var layout *timefmt.Layout
+	switch v.Type.ID {
+	case vector.TypeTimestamp:
+		layout = t.times.Timestamp
+	case vector.TypeDate:
+		layout = t.times.Date
+	case vector.TypeTime:
+		layout = t.times.Time
+	}
+	if layout == nil {
+		return func(dst []byte, i int) []byte { return expr.AppendText(dst, v, i) }
+	}
+	unit := v.Type.UnitsPerSecond()
+	return func(dst []byte, i int) []byte {
+		x := v.Int(i)
+		if unit == 0 {
+			return layout.AppendSeconds(dst, x*86400, 0, time.UTC)
+		}
+		sec, rest := x/unit, x%unit
+		if rest < 0 {
+			sec, rest = sec-1, rest+unit
+		}
+		return layout.AppendSeconds(dst, sec, int32(rest*(1e9/unit)), time.UTC)
+	}
+}
+
+func appendCSVNames(dst []byte, fields []vector.Field) []byte {
+	for i, f := range fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		from := len(dst)
+		dst = quoteCSV(append(dst, f.Name...), from)
+	}
+	return append(dst, '\n')
+}
+
+// csvRows appends rows as lines.
+func csvRows(t *textWriter, b *vector.Batch) {
+	cells := make([]cell, len(b.Cols))
+	for c, v := range b.Cols {
+		cells[c] = t.text(v)
+	}
+	dst := t.buf
+	for i := range b.N {
+		for c, v := range b.Cols {
+			if c > 0 {
+				dst = append(dst, ',')
+			}
+			if v.IsNull(i) {
+				continue
+			}
+			from := len(dst)
+			dst = quoteCSV(cells[c](dst, i), from)
+		}
+		dst = append(dst, '\n')
+	}
+	t.buf = dst
+}
+
+// quoteCSV puts the field dst[from:] in quotes where it needs them. The empty text does: an empty field is NULL.
+func quoteCSV(dst []byte, from int) []byte {
+	field := dst[from:]
+	if len(field) > 0 && !bytes.ContainsAny(field, ",\"\r\n") {
+		return dst
+	}
+	text := strings.ReplaceAll(string(field), `"`, `""`)
+	return append(append(append(dst[:from], '"'), text...), '"')
+}
+
+// jsonRows makes the printer of rows as objects.
+func jsonRows(fields []vector.Field) func(*textWriter, *vector.Batch) {
+	names := make([][]byte, len(fields))
+	for k, f := range fields {
+		names[k] = append(appendString(nil, []byte(f.Name)), ':')
+	}
+	return func(t *textWriter, b *vector.Batch) {
+		cells := make([]cell, len(b.Cols))
+		for c, v := range b.Cols {
+			cells[c] = t.json(v)
+		}
+		dst := t.buf
+		for i := range b.N {
+			dst = append(dst, '{')
+			for c, v := range b.Cols {
+				if c > 0 {
+					dst = append(dst, ',')
+				}
+				dst = append(dst, names[c]...)
+				if v.IsNull(i) {
+					dst = append(dst, "null"...)
+				} else {
+					dst = cells[c](dst, i)
+				}
+			}
+			dst = append(dst, '}', '\n')
+		}
+		t.buf = dst
+	}
+}
+
+// json prints the values of a column as JSON: what has no form of its own there as text.
+func (t *textWriter) json(v *vector.Vector) cell {
+	text := t.text(v)
+	switch {
+	case v.Type.ID == vector.TypeBool, v.Type.IsInteger(), v.Type.ID == vector.TypeJSON, v.Type.ID == vector.TypeList:
+		return text
+	case v.Type.Kind() == vector.Float64:
+		return func(dst []byte, i int) []byte {
+			if f := v.Float(i); math.IsNaN(f) || math.IsInf(f, 0) {
+				return append(text(append(dst, '"'), i), '"')
+			}
+			return text(dst, i)
+		}
+	case v.Type.IsText():
+		return func(dst []byte, i int) []byte { return appendString(dst, v.Bytes(i)) }
+	}
+	var scratch []byte
+	return func(dst []byte, i int) []byte {
+		scratch = text(scratch[:0], i)
+		return appendString(dst, scratch)
+	}
+}
+
+// appendString appends a JSON string: as it is where nothing in it is special.
+func appendString(dst, s []byte) []byte {
+	for _, c := range s {
+		if c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
+			var b bytes.Buffer
+			e := json.NewEncoder(&b)
+			e.SetEscapeHTML(false)
+			e.Encode(string(s)) //nolint:errcheck // a string always encodes, a buffer always takes
+			return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+		}
+	}
+	return append(append(append(dst, '"'), s...), '"')
+}
