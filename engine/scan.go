@@ -206,9 +206,15 @@ func (s *tableScan) cutRun(r *scanRun, span scan.Range) {
 	if s.spec.Newest {
 		most = newestBlocks
 	}
-	for from := 0; from < r.run.Blocks(); {
+	extent := scan.Pieces{To: r.run.Blocks()}
+	if r.part != nil && len(s.spec.KeyPrefix) > 0 {
+		if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil { // else the cursor meets the damage and says so
+			extent = e
+		}
+	}
+	for from := extent.From; from < extent.To; {
 		p := piece{run: r, blocks: scan.Pieces{From: from, To: from}}
-		for p.blocks.To < r.run.Blocks() && p.blocks.To-from < most {
+		for p.blocks.To < extent.To && p.blocks.To-from < most {
 			_, block := r.run.Block(p.blocks.To)
 			if from == p.blocks.To {
 				p.span = block

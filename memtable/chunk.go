@@ -16,6 +16,8 @@ type chunk struct {
 	times     []int64          // the time index column
 	series    []uint32         // nil: all rows belong to oneSeries
 	oneSeries uint32
+	loSeries  uint32 // smallest and largest
+	hiSeries  uint32
 	seqs      []uint64 // nil: all rows have oneSeq
 	oneSeq    uint64
 	kinds     []uint8 // nil: all rows have oneKind
@@ -144,6 +146,7 @@ func mergeChunks(a, b *chunk) *chunk {
 	}
 	c.times = c.cols[l.time].Ints
 	c.oneSeries, c.oneSeq, c.oneKind = a.oneSeries, a.oneSeq, a.oneKind
+	c.loSeries, c.hiSeries = min(a.loSeries, b.loSeries), max(a.hiSeries, b.hiSeries)
 	c.series = join(a.series, b.series, a.oneSeries, b.oneSeries, a.n, b.n)
 	c.seqs = join(a.seqs, b.seqs, a.oneSeq, b.oneSeq, a.n, b.n)
 	c.kinds = join(a.kinds, b.kinds, a.oneKind, b.oneKind, a.n, b.n)

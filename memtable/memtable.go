@@ -146,6 +146,7 @@ func (m *Memtable) numberAll(chunks []*chunk, l *layout, b *vector.Batch) series
 // number gives every row of c, which are the rows of b from row at on, its series number.
 func (m *Memtable) number(c *chunk, l *layout, b *vector.Batch, at int) {
 	c.oneSeries = m.seriesOf(m.rowKey(l, b, at))
+	c.loSeries, c.hiSeries = c.oneSeries, c.oneSeries
 	if alike(l, b) {
 		return
 	}
@@ -159,7 +160,8 @@ func (m *Memtable) number(c *chunk, l *layout, b *vector.Batch, at int) {
 			c.series[r] = c.series[r-1]
 			continue
 		}
-		c.series[r] = m.seriesOf(m.key)
+		n := m.seriesOf(m.key)
+		c.series[r], c.loSeries, c.hiSeries = n, min(c.loSeries, n), max(c.hiSeries, n)
 	}
 }
 

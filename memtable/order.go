@@ -1,11 +1,11 @@
 package memtable
 
 import (
+	"math"
 	"slices"
 
 	"varve/engine/scan"
 	"varve/engine/schema"
-	"varve/engine/vector"
 )
 
 // order is rows of a snapshot by (series key, time, sequence).
@@ -22,43 +22,75 @@ type ref uint64
 // orderOf is the order of the rows that a walk may want: of all, which is kept, or of those of one table among several.
 func (s *snapshot) orderOf(spec *scan.Spec) *order {
 	if s.series.only == 0 && len(spec.KeyPrefix) > 0 {
-		return s.sort([]schema.TableID{schema.KeyTable(spec.KeyPrefix)})
+		id := schema.KeyTable(spec.KeyPrefix)
+		return s.sort(s.slotsOf(id), id)
 	}
 	if o := s.order.Load(); o != nil {
 		return o
 	}
-	o := s.sort(s.series.tableIDs())
+	o := s.sort(&slots{n: s.series.len(), hi: math.MaxUint32}, s.series.tableIDs()...)
 	s.order.Store(o) // two readers may both have made it; either will do
 	return o
 }
 
-// sort orders the rows of some tables, whose ids rise.
-func (s *snapshot) sort(tables []schema.TableID) *order {
+// slots are the places of the series whose rows are sorted: their numbers or, of one table among several, their ranks.
+type slots struct {
+	n      int    // of slots
+	lo, hi uint32 // numbers of the first and last series
+	id     schema.TableID
+	owners []schema.TableID // nil: all series
+	ranks  []uint32
+}
+
+func (s *snapshot) slotsOf(id schema.TableID) *slots {
+	numbers := s.series.of(id)
+	if len(numbers) == 0 {
+		return &slots{lo: 1}
+	}
+	return &slots{n: len(numbers), lo: numbers[0], hi: numbers[len(numbers)-1], id: id, owners: s.series.owners, ranks: s.series.ranks}
+}
+
+// of gives the slot of a series; -1: its rows are not wanted.
+func (s *slots) of(n uint32) int {
+	switch {
+	case n < s.lo || n > s.hi:
+		return -1
+	case s.owners == nil:
+		return int(n)
+	case s.owners[n] != s.id:
+		return -1
+	}
+	return int(s.ranks[n])
+}
+
+// sort orders the rows of the series in slots, which are those of some tables, whose ids rise.
+func (s *snapshot) sort(in *slots, tables ...schema.TableID) *order {
 	o := &order{}
-	counts := s.counts(tables)
+	counts, total := s.count(in)
 	for _, id := range tables {
 		for _, n := range s.series.sorted(id) {
-			if int(n) < len(counts) && counts[n] > 0 {
+			if int(n) < s.series.len() && counts[in.of(n)] > 0 {
 				o.ranks = append(o.ranks, n)
 			}
 		}
 	}
-	if len(o.ranks) == 1 && counts[o.ranks[0]] == s.rows && s.rising() {
+	if len(o.ranks) == 1 && total == s.rows && s.rising() {
 		o.natural = true
 		o.starts = []int{0, s.rows}
 		return o
 	}
 	// Counting sort by series keeps the order of appending inside each; then each series by time, if it is not already.
 	o.starts = make([]int, len(o.ranks)+1)
-	at := counts // from here on: where the next row of a series goes; -1: nowhere
-	total := 0
+	next := counts // from here on: where the next row of a series goes
+	total = 0
 	for i, n := range o.ranks {
+		slot := in.of(n)
 		o.starts[i] = total
-		total, at[n] = total+counts[n], total
+		total, next[slot] = total+counts[slot], total
 	}
 	o.starts[len(o.ranks)] = total
 	o.rows = make([]ref, total)
-	s.place(o, at)
+	s.place(o, in, next)
 	var sorter merger
 	for i := range o.ranks {
 		sorter.sort(s, o.rows[o.starts[i]:o.starts[i+1]])
@@ -66,50 +98,49 @@ func (s *snapshot) sort(tables []schema.TableID) *order {
 	return o
 }
 
-// counts gives the number of rows of every series of some tables; -1 for the series of others.
-func (s *snapshot) counts(tables []schema.TableID) []int {
-	counts := make([]int, s.series.len())
-	var others vector.Bitmap // nil: there are none
-	if len(tables) == 1 && tables[0] != s.series.only {
-		others = vector.MakeBitmap(len(counts))
-		others.Fill(len(counts))
-		for _, n := range s.series.of(tables[0]) {
-			others.Clear(int(n))
-		}
-	}
+// count gives the number of rows by slot, and of all.
+func (s *snapshot) count(in *slots) (counts []int, total int) {
+	counts = make([]int, in.n)
 	for _, c := range s.chunks {
+		if c.hiSeries < in.lo || c.loSeries > in.hi {
+			continue
+		}
 		if c.series == nil {
-			counts[c.oneSeries] += c.n
+			if i := in.of(c.oneSeries); i >= 0 {
+				counts[i] += c.n
+				total += c.n
+			}
 			continue
 		}
 		for _, n := range c.series {
-			counts[n]++
+			if i := in.of(n); i >= 0 {
+				counts[i]++
+				total++
+			}
 		}
 	}
-	for i := range counts {
-		if others != nil && others.Get(i) {
-			counts[i] = -1
-		}
-	}
-	return counts
+	return counts, total
 }
 
-// place fills o.rows; at says where the next row of each series goes.
-func (s *snapshot) place(o *order, at []int) {
+// place fills o.rows; next says where the next row of each slot goes.
+func (s *snapshot) place(o *order, in *slots, next []int) {
 	for k, c := range s.chunks {
+		if c.hiSeries < in.lo || c.loSeries > in.hi {
+			continue
+		}
 		if c.series == nil {
-			if p := at[c.oneSeries]; p >= 0 {
+			if i := in.of(c.oneSeries); i >= 0 {
 				for r := range c.n {
-					o.rows[p+r] = ref(k)<<32 | ref(r)
+					o.rows[next[i]+r] = ref(k)<<32 | ref(r)
 				}
-				at[c.oneSeries] += c.n
+				next[i] += c.n
 			}
 			continue
 		}
 		for r, n := range c.series {
-			if p := at[n]; p >= 0 {
-				o.rows[p] = ref(k)<<32 | ref(r)
-				at[n]++
+			if i := in.of(n); i >= 0 {
+				o.rows[next[i]] = ref(k)<<32 | ref(r)
+				next[i]++
 			}
 		}
 	}

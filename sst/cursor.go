@@ -22,6 +22,22 @@ func (r *run) Block(i int) (int, scan.Range) {
 	return b.rows, scan.Range{From: b.minTime, To: b.maxTime}
 }
 
+// Extent gives the blocks that hold rows of series whose keys begin with prefix.
+func (p *Part) Extent(prefix []byte) (scan.Pieces, error) {
+	t, err := p.seriesTable()
+	if err != nil {
+		return scan.Pieces{}, err
+	}
+	from, to, err := t.prefix(prefix)
+	if err != nil {
+		return scan.Pieces{}, p.corrupt(err, "series")
+	}
+	if from == to {
+		return scan.Pieces{}, nil
+	}
+	return scan.Pieces{From: p.blockOf(int(t.first[from]), -1), To: p.blockOf(int(t.first[to])-1, -1) + 1}, nil
+}
+
 // Stat answers for stored columns of unchanged type; not when a string bound was cut.
 func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 	col := r.p.byID[c.ID]

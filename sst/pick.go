@@ -20,7 +20,7 @@ type picker struct {
 	leaves  []condition // by number in the program: comparisons of alternatives
 	time    *source
 	sorted  bool          // one series: times rise within a block
-	chosen  []bool        // by series number: it may have rows that pass; nil: all
+	chosen  []bool        // by series of the reader's range: it may have rows that pass; nil: all
 	blocks  vector.Bitmap // blocks that postings leave; nil: all
 	nothing bool          // no row passes
 	keep    vector.Bitmap
@@ -66,12 +66,13 @@ func (p *Part) picker(spec *scan.Spec) (*picker, error) {
 		}
 	}
 	slices.SortStableFunc(k.conds, func(a, b condition) int { return a.cost - b.cost })
-	k.nothing = k.nothing || k.chosen != nil && !slices.Contains(k.chosen, true)
+	k.nothing = k.nothing || k.of.from == k.of.to || k.chosen != nil && !slices.Contains(k.chosen, true)
 	return k, nil
 }
 
 // chooseSeries applies the key prefix.
 func (k *picker) chooseSeries() error {
+	k.of = seriesRange{0, int(k.p.dir.seriesCount)}
 	if len(k.spec.KeyPrefix) == 0 {
 		return nil
 	}
@@ -83,15 +84,13 @@ func (k *picker) chooseSeries() error {
 	if err != nil {
 		return k.p.corrupt(err, "series")
 	}
-	if from == 0 && to == t.len() {
-		return nil
-	}
-	k.series = t
-	k.chosen = make([]bool, t.len())
-	for i := from; i < to; i++ {
-		k.chosen[i] = true
-	}
+	k.series, k.of = t, seriesRange{from, to}
 	return nil
+}
+
+// whole tells that the rows of all series may pass.
+func (k *picker) whole() bool {
+	return k.chosen == nil && k.of.to-k.of.from == int(k.p.dir.seriesCount)
 }
 
 // condition prepares one condition: on tags and on columns that the part lacks it is decided here.
@@ -214,7 +213,7 @@ func (k *picker) comparison(i int) (condition, error) {
 	return cond, nil
 }
 
-// chooseByTag decides a condition on a tag for every series.
+// chooseByTag decides a condition on a tag for every series of the range.
 func (k *picker) chooseByTag(i int, t *tagColumn) {
 	n := len(t.codes)
 	keep := vector.MakeBitmap(n)
@@ -284,7 +283,7 @@ func (k *picker) pick(block int) (bool, error) {
 	}
 	k.keep = k.keep[:vector.Words(b.rows)]
 	k.keep.Fill(b.rows)
-	if k.chosen != nil && !k.keepSeries(b) {
+	if !k.whole() && !k.keepSeries(b) {
 		k.prune()
 		return false, nil
 	}
@@ -408,7 +407,7 @@ func (k *picker) keepSeries(b *block) bool {
 	for row := b.first; row < b.first+b.rows; s++ {
 		_, to := k.series.rows(s)
 		to = min(to, b.first+b.rows)
-		if k.chosen[s] {
+		if s >= k.of.from && s < k.of.to && (k.chosen == nil || k.chosen[s-k.of.from]) {
 			setRange(k.keep, row-b.first, to-b.first)
 			any = true
 		}

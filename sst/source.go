@@ -42,6 +42,7 @@ type reader struct {
 	all     []*source
 	block   int
 	series  *seriesTable
+	of      seriesRange // whose tags are read: all, or those of a table
 }
 
 func (p *Part) reader(spec *scan.Spec) *reader {
@@ -87,7 +88,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	case c.ID == schema.KindID:
 		s.fixed = vector.ConstUint(c.Type, schema.KindPut)
 	case c.Semantic == schema.Tag:
-		t, err := r.p.tag(c)
+		t, err := r.p.tag(c, r.of)
 		if err != nil {
 			return nil, err
 		}

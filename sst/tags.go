@@ -9,32 +9,55 @@ import (
 
 // tagCache keeps the tags of a part that were asked for. Safe for concurrent use.
 type tagCache struct {
-	mu   sync.Mutex
-	tags map[tagKey]*tagColumn
+	mu     sync.Mutex
+	tags   map[tagKey]*tagColumn
+	series int // of all tags
 }
+
+// maxCachedTags bounds the series of the tags that a part keeps, at 4 bytes each besides the values.
+const maxCachedTags = 4 << 20
 
 type tagKey struct {
 	id schema.ColumnID
 	t  vector.Type
+	seriesRange
 }
 
-// tagColumn is one tag of all series of a part as a dictionary.
+// seriesRange is the series [from, to) of a part: those of one table.
+type seriesRange struct{ from, to int }
+
+// tagColumn is one tag of a range of the series of a part as a dictionary.
 type tagColumn struct {
+	of     seriesRange
 	values *vector.Vector // distinct, in order of first appearance
-	codes  []uint32       // of each series; 0 where the tag is absent
-	valid  vector.Bitmap  // series that have the tag; nil: all
+	codes  []uint32       // of each series in the range; 0 where the tag is absent
+	valid  vector.Bitmap  // series of the range that have the tag; nil: all
 }
 
-// tag gives a tag column, built from the keys at first use.
-func (p *Part) tag(c *schema.Column) (*tagColumn, error) {
-	key := tagKey{c.ID, c.Type}
+// has tells whether a series has the tag: only one in the range may.
+func (t *tagColumn) has(series int) bool {
+	i := series - t.of.from
+	return i >= 0 && i < len(t.codes) && (t.valid == nil || t.valid.Get(i))
+}
+
+// code is the code of a series; 0 when it has none.
+func (t *tagColumn) code(series int) uint32 {
+	if i := series - t.of.from; i >= 0 && i < len(t.codes) {
+		return t.codes[i]
+	}
+	return 0
+}
+
+// tag gives a tag of some series, built from the keys at first use.
+func (p *Part) tag(c *schema.Column, of seriesRange) (*tagColumn, error) {
+	key := tagKey{c.ID, c.Type, of}
 	p.tags.mu.Lock()
 	t := p.tags.tags[key]
 	p.tags.mu.Unlock()
 	if t != nil {
 		return t, nil
 	}
-	t, err := p.readTag(c)
+	t, err := p.readTag(c, of)
 	if err != nil {
 		return nil, err
 	}
@@ -43,23 +66,23 @@ func (p *Part) tag(c *schema.Column) (*tagColumn, error) {
 	if first := p.tags.tags[key]; first != nil { // a dictionary is known by its pointer
 		return first, nil
 	}
-	if p.tags.tags == nil {
-		p.tags.tags = map[tagKey]*tagColumn{}
+	if p.tags.series += len(t.codes); p.tags.tags == nil || p.tags.series > maxCachedTags {
+		p.tags.tags, p.tags.series = map[tagKey]*tagColumn{}, len(t.codes)
 	}
 	p.tags.tags[key] = t
 	return t, nil
 }
 
-func (p *Part) readTag(c *schema.Column) (*tagColumn, error) {
+func (p *Part) readTag(c *schema.Column, of seriesRange) (*tagColumn, error) {
 	table, err := p.seriesTable()
 	if err != nil {
 		return nil, err
 	}
-	n := table.len()
-	t := &tagColumn{codes: make([]uint32, n), valid: vector.MakeBitmap(n)}
+	n := of.to - of.from
+	t := &tagColumn{of: of, codes: make([]uint32, n), valid: vector.MakeBitmap(n)}
 	codes := map[string]uint32{}
 	var distinct [][]byte
-	walk, err := table.walk(0)
+	walk, err := table.walk(of.from)
 	for i := 0; i < n && err == nil; i++ {
 		if err = walk.step(); err != nil {
 			break
@@ -90,7 +113,7 @@ func (p *Part) readTag(c *schema.Column) (*tagColumn, error) {
 	return t, nil
 }
 
-// series is the tag as a vector with one row a series.
+// series is the tag as a vector with one row for each series of its range.
 func (t *tagColumn) series() *vector.Vector {
 	if t.values.Type.Kind() == vector.Bool {
 		v := &vector.Vector{Type: t.values.Type, Valid: t.valid, Bools: vector.MakeBitmap(len(t.codes))}
@@ -109,13 +132,12 @@ func (t *tagColumn) block(dst *vector.Vector, table *seriesTable, first, n int) 
 	*dst = vector.Vector{Type: t.values.Type, Form: vector.Dict, Values: t.values, Codes: dst.Codes[:0], Valid: dst.Valid[:0]}
 	s := table.at(first)
 	if _, to := table.rows(s); to >= first+n {
-		if t.valid != nil && !t.valid.Get(s) {
+		if !t.has(s) {
 			*dst = *vector.ConstNull(dst.Type)
 			return
 		}
-		c := uint32(s)
 		var one vector.Vector
-		one.Gather(t.values, []uint32{t.codes[c]})
+		one.Gather(t.values, []uint32{t.code(s)})
 		one.Form = vector.Const
 		*dst = one
 		return
@@ -125,9 +147,9 @@ func (t *tagColumn) block(dst *vector.Vector, table *seriesTable, first, n int) 
 		_, to := table.rows(s)
 		to = min(to, first+n)
 		for range to - row {
-			dst.Codes = append(dst.Codes, t.codes[s])
+			dst.Codes = append(dst.Codes, t.code(s))
 		}
-		nulls = nulls || t.valid != nil && !t.valid.Get(s)
+		nulls = nulls || !t.has(s)
 		row = to
 	}
 	if nulls {
@@ -146,7 +168,7 @@ func (t *tagColumn) blockValid(dst *vector.Vector, table *seriesTable, first, n 
 	for row := first; row < first+n; s++ {
 		_, to := table.rows(s)
 		to = min(to, first+n)
-		if t.valid.Get(s) {
+		if t.has(s) {
 			setRange(dst.Valid, row-first, to-first)
 		}
 		row = to

@@ -46,12 +46,8 @@ func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
 	if err := w.project(); err != nil {
 		return nil, err
 	}
-	from, to, err := t.prefix(spec.KeyPrefix)
-	if err == nil {
-		w.next, w.end = from, to
-		w.keys, err = t.walk(from)
-	}
-	if err != nil {
+	w.next, w.end = k.of.from, k.of.to
+	if w.keys, err = t.walk(w.next); err != nil {
 		return nil, r.p.corrupt(err, "series")
 	}
 	if spec.Stats != nil {
@@ -66,7 +62,7 @@ func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
 		if err := w.keys.step(); err != nil {
 			return nil, false, w.p.corrupt(err, "series")
 		}
-		if w.chosen != nil && !w.chosen[w.next] {
+		if w.chosen != nil && !w.chosen[w.next-w.of.from] {
 			continue
 		}
 		w.row, w.to = w.table.rows(w.next)
