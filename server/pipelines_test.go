@@ -220,6 +220,36 @@ func TestTableOptionVariables(t *testing.T) {
 	shows("o9_t", "ttl = '2days'")
 }
 
+// TestPhysicalTable writes metrics whose tables share the storage of one physical table.
+func TestPhysicalTable(t *testing.T) {
+	h := real(t, nil)
+	h.upload("metric", "transform:\n  - {fields: [host, zone], type: string, index: tag}\n  - {field: value, type: float64}\n  - {field: ts, type: 'epoch, ms', index: timestamp}\n")
+	post := func(body, more string) answer {
+		return h.do("POST", "/v1/ingest?pipeline_name=metric&table=m"+more, body, "Content-Type", "application/x-ndjson")
+	}
+	h.want(post(`{"service_table_suffix":"_cpu","service_physical_table":"phys","host":"a","value":1,"ts":1000}
+{"service_table_suffix":"_cpu","service_physical_table":"phys","host":"a","zone":"z","value":2,"ts":1000}
+{"service_table_suffix":"_mem","service_physical_table":"phys","host":"b","value":3,"ts":1000}`, ""), 200, `"affectedrows":3`)
+	h.want(post(`{"service_table_suffix":"_cpu","service_physical_table":"phys","host":"a","value":9,"ts":1000}`, ""), 200, `"affectedrows":1`)
+	h.want(post(`{"service_table_suffix":"_bad","service_physical_table":"phys","service_append_mode":true,"host":"a","value":9,"ts":1000}`, ""), 400, `"code":1004`)
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identity&table=log", `{"service_physical_table":"phys","message":"no metric"}`, "Content-Type", "application/x-ndjson"), 400, `"code":1004`)
+	for query, want := range map[string][]any{
+		"SELECT host, zone, value FROM m_cpu ORDER BY value":                                           {[]any{"a", "z", 2.0}, []any{"a", nil, 9.0}},
+		"SELECT host, value FROM m_mem":                                                                {[]any{"b", 3.0}},
+		"SELECT host, service_value FROM phys ORDER BY service_value":                                  {[]any{"a", 2.0}, []any{"b", 3.0}, []any{"a", 9.0}},
+		"SELECT count(DISTINCT __table_id), count(DISTINCT __tsid) FROM phys":                          {[]any{2.0, 3.0}},
+		"SELECT table_name FROM information_schema.tables WHERE engine = 'metric' ORDER BY table_name": {[]any{"m_cpu"}, []any{"m_mem"}, []any{"phys"}},
+	} {
+		if _, rows := h.rows(query); match("rows", want, rows) != "" {
+			t.Errorf("%s: %v, want %v", query, rows, want)
+		}
+	}
+	_, rows := h.rows("SHOW CREATE TABLE m_cpu")
+	if text := rows.([]any)[0].([]any)[1].(string); !strings.Contains(text, "ENGINE=metric") || !strings.Contains(text, "on_physical_table = 'phys'") {
+		t.Errorf("SHOW CREATE TABLE:\n%s", text)
+	}
+}
+
 func TestPipelineFigures(t *testing.T) {
 	h := real(t, nil)
 	h.upload("counted", "processors: [{filter: {field: level, targets: [debug]}}]\n"+makes("a"))
