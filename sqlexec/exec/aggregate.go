@@ -360,7 +360,7 @@ const maxGroups = 1 << 30
 type groups struct {
 	n       int
 	columns []*intern.Interner
-	pairs   []*intern.Table // pairs[k] interns (number so far, number in column k+1)
+	pairs   []*intern.Pairs // pairs[k] interns (number so far, number in column k+1)
 	members [][]uint32      // several columns: members[k][g] is the number in column k of group g
 	ids     []uint32
 	parts   [][]uint32 // scratch: numbers in each column
@@ -371,7 +371,7 @@ func newGroups(keys []expr.Expr) *groups {
 	for i, k := range keys {
 		g.columns = append(g.columns, expr.NewInterner(k.Type()))
 		if i > 0 {
-			g.pairs = append(g.pairs, intern.NewTable())
+			g.pairs = append(g.pairs, intern.NewPairs())
 		}
 	}
 	if len(keys) > 1 {
@@ -410,8 +410,13 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 			g.columns[k].Intern(v, n, g.parts[k])
 		}
 		copy(ids, g.parts[0])
+		bound := g.columns[0].Len()
 		for k, p := range g.pairs {
-			p.Pairs(ids, g.parts[k+1])
+			p.Intern(ids, g.parts[k+1], bound, g.columns[k+1].Len())
+			bound = p.Len()
+		}
+		if bound == g.n {
+			break
 		}
 		for i, id := range ids {
 			if int(id) == g.n {

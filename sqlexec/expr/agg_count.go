@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"encoding/binary"
-
 	"varve/engine/vector"
 	"varve/sqlexec/intern"
 )
@@ -10,7 +8,7 @@ import (
 // NewInterner is an interner of values of a type: intervals of equal length are one value.
 func NewInterner(t vector.Type) *intern.Interner {
 	if t.ID == vector.TypeInterval {
-		return intern.New(t, func(b []byte) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(intervalLength(b))) })
+		return intern.New(t, func(b []byte) uint64 { return uint64(intervalLength(b)) })
 	}
 	return intern.New(t, nil)
 }
@@ -78,7 +76,7 @@ func (c *countDistinct) Add(n int, groups []uint32, args []*vector.Vector, keep 
 }
 
 func (c *countDistinct) count(g, id uint32) {
-	if _, fresh := c.pairs.Find(uint64(g)<<32 | uint64(id)); fresh {
+	if _, fresh := c.pairs.Find(uint64(g)<<32|uint64(id), 0); fresh {
 		c.counts[g]++
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"varve/engine/vector"
@@ -64,7 +66,7 @@ func value(r *rand.Rand, t vector.Type, distinct int) *vector.Vector {
 	case vector.Float64:
 		return vector.ConstFloat(t, float64(x)/4)
 	}
-	return vector.ConstString(fmt.Sprint("text ", x))
+	return vector.ConstString(strings.Repeat("long ", x%9) + fmt.Sprint(x)) // shorter, as long as, and longer than words hold
 }
 
 func print(v *vector.Vector, i int) string {
@@ -91,6 +93,50 @@ func TestFloatsOfOneKind(t *testing.T) {
 	in.Intern(v, 5, ids)
 	if ids[0] != ids[1] || ids[2] != ids[3] || in.Len() != 3 {
 		t.Errorf("numbers %v of %d values: zeros are one value and so are NaNs", ids, in.Len())
+	}
+}
+
+// TestTextsThatDifferByZeros: words are filled with zeros, which are bytes of texts too.
+func TestTextsThatDifferByZeros(t *testing.T) {
+	in := New(vector.StringType, nil)
+	for n := range 40 {
+		v := vector.ConstString(strings.Repeat("\x00", n))
+		ids := make([]uint32, 2)
+		in.Intern(v, 1, ids)
+		in.Intern(v.Flatten(1), 1, ids[1:])
+		if ids[0] != uint32(n) || ids[1] != uint32(n) {
+			t.Fatalf("%d zeros have the numbers %v, want %d", n, ids, n)
+		}
+	}
+}
+
+func TestPairsAgainstMap(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, most := range []int{10, 1000, 100_000} { // a matrix, one that becomes a table, a table
+		p, want := NewPairs(), map[[2]uint32]uint32{}
+		as, bs := 1, 1
+		for range 60 {
+			as, bs = min(as*2, most), min(bs+r.IntN(most), most)
+			a, b := make([]uint32, 300), make([]uint32, 300)
+			for i := range a {
+				a[i], b[i] = uint32(r.IntN(as)), uint32(r.IntN(bs))
+			}
+			got := slices.Clone(a)
+			p.Intern(got, b, as, bs)
+			for i := range a {
+				id, ok := want[[2]uint32{a[i], b[i]}]
+				if !ok {
+					id = uint32(len(want))
+					want[[2]uint32{a[i], b[i]}] = id
+				}
+				if got[i] != id {
+					t.Fatalf("up to %d: pair (%d, %d) has number %d, want %d", most, a[i], b[i], got[i], id)
+				}
+			}
+			if p.Len() != len(want) {
+				t.Fatalf("up to %d: %d pairs, want %d", most, p.Len(), len(want))
+			}
+		}
 	}
 }
 

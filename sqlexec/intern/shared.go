@@ -3,8 +3,6 @@ package intern
 import (
 	"sync"
 
-	"github.com/cespare/xxhash/v2"
-
 	"varve/engine/vector"
 )
 
@@ -59,15 +57,16 @@ func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
 
 // Worker interns into a Shared. One goroutine at a time.
 type Worker struct {
-	s      *Shared
-	first  int // the shard it begins with, so that workers do not queue behind each other
-	hashes []uint64
-	some   []uint64 // hashes of the rows at hand
-	order  []uint32 // rows by shard
-	part   vector.Vector
-	ids    []uint32
-	dict   *vector.Vector
-	codes  []uint32 // numbers of the dictionary's codes + 1
+	s     *Shared
+	first int // the shard it begins with, so that workers do not queue behind each other
+	probe probe
+	order []uint32 // rows by shard
+
+	dict    *vector.Vector // the last one seen
+	codes   []uint32       // numbers of its codes + 1; 0 is not looked up yet
+	fresh   []uint32       // scratch: codes that are looked up for the first time
+	numbers []uint32       // of those
+	part    vector.Vector  // their values
 }
 
 // Bytes is about the memory of the shared values that falls to this worker, if there are two of them.
@@ -82,9 +81,7 @@ func (w *Worker) Intern(v *vector.Vector, n int, ids []uint32) {
 	switch v.Form {
 	case vector.Const:
 		w.flat(v.Flatten(1), 1, ids[:1])
-		for i := range ids[:n] {
-			ids[i] = ids[0]
-		}
+		fill(ids[:n], ids[0])
 	case vector.Dict:
 		w.dictionary(v, n, ids)
 	default:
@@ -92,109 +89,93 @@ func (w *Worker) Intern(v *vector.Vector, n int, ids []uint32) {
 	}
 }
 
-// dictionary looks a dictionary's values up when it comes first.
+// dictionary looks up the values of codes that come for the first time: of a dictionary's values only those count that
+// rows have.
 func (w *Worker) dictionary(v *vector.Vector, n int, ids []uint32) {
 	if w.dict != v.Values {
 		w.dict = v.Values
-		size := v.Values.Len()
-		w.codes = append(w.codes[:0], make([]uint32, size)...)
-		for from := 0; from < size; from += vector.Size {
-			to := min(from+vector.Size, size)
-			w.flat(v.Values.Slice(from, to), to-from, w.codes[from:to])
+		w.codes = zeros(w.codes, v.Values.Len())
+	}
+	codes := v.Codes[:n]
+	if v.Valid == nil && mapCodes(ids, codes, w.codes) {
+		return
+	}
+	w.fresh = w.fresh[:0]
+	nulls := false
+	for i, c := range codes {
+		switch {
+		case v.IsNull(i):
+			nulls = true
+		case w.codes[c] == 0:
+			w.codes[c] = 1 // once in the list
+			w.fresh = append(w.fresh, c)
 		}
 	}
-	null := uint32(0)
-	if v.Valid != nil {
-		one := []uint32{0}
-		w.flat(vector.ConstNull(v.Type).Flatten(1), 1, one)
-		null = one[0]
-	}
-	for i, c := range v.Codes[:n] {
-		if v.Valid != nil && v.IsNull(i) {
-			ids[i] = null
-			continue
+	if len(w.fresh) > 0 {
+		w.part.Gather(v.Values, w.fresh)
+		w.numbers = sized(w.numbers, len(w.fresh))
+		w.flat(&w.part, len(w.fresh), w.numbers)
+		for i, c := range w.fresh {
+			w.codes[c] = w.numbers[i] + 1
 		}
-		ids[i] = w.codes[c]
+	}
+	if !nulls {
+		mapCodes(ids, codes, w.codes)
+		return
+	}
+	null := []uint32{0}
+	w.flat(vector.ConstNull(v.Type).Flatten(1), 1, null)
+	for i, c := range codes {
+		if v.IsNull(i) {
+			ids[i] = null[0]
+		} else {
+			ids[i] = w.codes[c] - 1
+		}
 	}
 }
 
 // flat sorts the rows by shard, then interns the rows of each shard under its lock.
 func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
-	if cap(w.hashes) < n {
-		w.hashes, w.order, w.ids = make([]uint64, n), make([]uint32, n), make([]uint32, n)
+	p := &w.probe
+	p.load(v, n, nil)
+	if v.Valid != nil {
+		for i := range p.hashes {
+			if !v.Valid.Get(i) {
+				p.hashes[i] = 0
+			}
+		}
 	}
-	hashes := w.hashes[:n]
-	hash(v, hashes)
-	var ends [shards + 1]int
-	for _, h := range hashes {
-		ends[h>>(64-shardBits)+1]++
-	}
-	for i := range shards {
-		ends[i+1] += ends[i]
-	}
-	at := ends
-	for i, h := range hashes {
-		k := h >> (64 - shardBits)
-		w.order[at[k]] = uint32(i)
-		at[k]++
-	}
+	w.order = sized(w.order, n)
+	ends := byShard(w.order, p.hashes)
 	for k := range shards {
 		k = (k + w.first) % shards
 		rows := w.order[ends[k]:ends[k+1]]
 		if len(rows) == 0 {
 			continue
 		}
-		w.part.Gather(v, rows)
-		w.some = w.some[:0]
-		for _, r := range rows {
-			w.some = append(w.some, hashes[r])
-		}
 		sh := &w.s.shards[k]
 		sh.mu.Lock()
-		if sh.in.kind == vector.Bytes && w.part.Valid == nil {
-			sh.in.flatTexts(&w.part, len(rows), w.ids, w.some)
-		} else {
-			sh.in.Intern(&w.part, len(rows), w.ids)
-		}
+		sh.in.lookup(p, rows, ids)
 		sh.mu.Unlock()
-		for i, r := range rows {
-			ids[r] = w.ids[i]<<shardBits | uint32(k)
+		for _, r := range rows {
+			ids[r] = ids[r]<<shardBits | uint32(k)
 		}
 	}
 }
 
-// hash gives a hash of each row; NULLs, NaNs and both zeros each have one.
-func hash(v *vector.Vector, out []uint64) {
-	switch v.Type.Kind() {
-	case vector.Bool:
-		for i := range out {
-			out[i] = 0
-			if v.Bools.Get(i) {
-				out[i] = mix(1)
-			}
-		}
-	case vector.Int64:
-		for i, x := range v.Ints[:len(out)] {
-			out[i] = mix(uint64(x)) * 0x9E3779B97F4A7C15
-		}
-	case vector.Uint64:
-		for i, x := range v.Uints[:len(out)] {
-			out[i] = mix(x) * 0x9E3779B97F4A7C15
-		}
-	case vector.Float64:
-		for i, x := range v.Floats[:len(out)] {
-			out[i] = mix(floatKey(x)) * 0x9E3779B97F4A7C15
-		}
-	default:
-		for i, w := range v.Views[:len(out)] {
-			out[i] = xxhash.Sum64(v.Heap[w.Off : w.Off+w.Len])
-		}
+// byShard orders rows by shard, which the low bits of hashes tell: those of shard k are order[ends[k]:ends[k+1]].
+func byShard(order []uint32, hashes []uint64) (ends [shards + 1]int) {
+	for _, h := range hashes {
+		ends[h%shards+1]++
 	}
-	if v.Valid != nil {
-		for i := range out {
-			if !v.Valid.Get(i) {
-				out[i] = 0
-			}
-		}
+	for i := range shards {
+		ends[i+1] += ends[i]
 	}
+	at := ends
+	for i, h := range hashes {
+		k := h % shards
+		order[at[k]] = uint32(i)
+		at[k]++
+	}
+	return ends
 }

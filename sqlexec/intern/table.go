@@ -1,96 +1,107 @@
 // Package intern numbers distinct values: the hash tables under GROUP BY, DISTINCT and COUNT(DISTINCT).
 package intern
 
-// Table maps 64-bit keys to 32-bit numbers, given out from 0 in order of appearance: open addressing, at most 5/8 full.
-// One goroutine at a time.
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// Table maps 64-bit keys to 32-bit numbers that the caller gives: open addressing, at most 5/8 full. Places are the high
+// bits of hashes, so that a table grows from its beginning to its end. One goroutine at a time.
 type Table struct {
-	keys []uint64
-	vals []uint32 // number + 1; 0 is a free place
-	n    int
+	slots []place
+	shift int // of a hash: 64 less the bits of a place
+	n     int
 }
 
+// place is 16 bytes: four of them in a cache line, none in two.
+type place struct {
+	key uint64
+	id  uint32 // number + 1; 0 is free
+	_   uint32
+}
+
+// firstSlots is the size of an empty table.
+const firstSlots = 64
+
 // NewTable is an empty table.
-func NewTable() *Table { return &Table{keys: make([]uint64, 64), vals: make([]uint32, 64)} }
+func NewTable() *Table {
+	return &Table{slots: make([]place, firstSlots), shift: 64 - bits.Len(firstSlots-1)}
+}
 
 // Len is the number of keys.
 func (t *Table) Len() int { return t.n }
 
 // Bytes is the memory held.
-func (t *Table) Bytes() int64 { return int64(len(t.keys)) * 12 }
+func (t *Table) Bytes() int64 { return int64(len(t.slots)) * 16 }
 
-// mix spreads the bits of a key; the multiplier is 2^64 divided by the golden ratio.
+// seed makes the hashes of this process its own: nobody can send keys that all fall on one place.
+var seed = [3]uint64{rand.Uint64() | 1, rand.Uint64(), rand.Uint64()}
+
+// mix spreads the bits of a key over all bits of a hash.
 func mix(x uint64) uint64 {
-	x ^= x >> 32
-	x *= 0x9E3779B97F4A7C15
-	return x ^ x>>29
+	hi, lo := bits.Mul64(x^seed[1], 0x9E3779B97F4A7C15)
+	return (hi ^ lo) * seed[0]
 }
 
-// Find gives the number of a key; a new key gets the next one.
-func (t *Table) Find(key uint64) (id uint32, fresh bool) {
-	mask := uint64(len(t.keys) - 1)
-	at := mix(key) & mask
-	for {
-		switch v := t.vals[at]; {
-		case v == 0:
-			t.keys[at], t.vals[at] = key, uint32(t.n)+1
-			if t.n++; t.n*8 > len(t.keys)*5 {
+// Find gives the number of a key; a new key gets the number next.
+func (t *Table) Find(key uint64, next uint32) (id uint32, fresh bool) {
+	return t.find(key, mix(key), next)
+}
+
+func (t *Table) find(key, hash uint64, next uint32) (id uint32, fresh bool) {
+	slots := t.slots
+	mask := len(slots) - 1
+	for at := int(hash >> t.shift); ; at++ {
+		s := &slots[at&mask]
+		if s.id == 0 {
+			s.key, s.id = key, next+1
+			if t.n++; t.n*8 > len(slots)*5 {
 				t.grow()
 			}
-			return uint32(t.n - 1), true
-		case t.keys[at] == key:
-			return v - 1, false
+			return next, true
 		}
-		at = (at + 1) & mask
-	}
-}
-
-// Unknown stands for a key that Known does not find at once.
-const Unknown = 1<<32 - 1
-
-// Known gives the numbers of keys that lie at their first place, Unknown for all others: Find tells about these. The
-// loads of different keys do not depend on each other, so their cache misses overlap.
-func (t *Table) Known(keys []uint64, ids []uint32) {
-	mask := uint64(len(t.keys) - 1)
-	ids = ids[:len(keys)]
-	for i, key := range keys {
-		at := mix(key) & mask
-		id := t.vals[at] - 1 // a free place gives Unknown
-		if t.keys[at] != key {
-			id = Unknown
+		if s.key == key {
+			return s.id - 1, false
 		}
-		ids[i] = id
 	}
 }
 
 func (t *Table) grow() {
-	keys, vals := t.keys, t.vals
-	t.keys, t.vals = make([]uint64, 2*len(keys)), make([]uint32, 2*len(vals))
-	mask := uint64(len(t.keys) - 1)
-	for i, v := range vals {
-		if v == 0 {
+	old := t.slots
+	t.slots = make([]place, 2*len(old))
+	t.shift--
+	mask := len(t.slots) - 1
+	for _, s := range old {
+		if s.id == 0 {
 			continue
 		}
-		at := mix(keys[i]) & mask
-		for t.vals[at] != 0 {
-			at = (at + 1) & mask
+		at := int(mix(s.key) >> t.shift)
+		for t.slots[at&mask].id != 0 {
+			at++
 		}
-		t.keys[at], t.vals[at] = keys[i], v
+		t.slots[at&mask] = s
 	}
 }
+
+// touch loads the places of some hashes into the cache, all misses at once: looked up one after the other, each would
+// wait for the branches of the one before. What it gives has no meaning.
+func (t *Table) touch(hashes []uint64, rows []uint32) (sum uint32) {
+	slots, shift := t.slots, t.shift
+	for _, r := range rows {
+		sum += slots[hashes[r]>>shift].id
+	}
+	return sum
+}
+
+// inCache is the size in bytes up to which a table is taken to lie in a core's own cache: there is nothing to touch.
+const inCache = 256 << 10
 
 // Each calls f for every key, in no order.
 func (t *Table) Each(f func(key uint64)) {
-	for i, v := range t.vals {
-		if v != 0 {
-			f(t.keys[i])
+	for _, s := range t.slots {
+		if s.id != 0 {
+			f(s.key)
 		}
-	}
-}
-
-// Pairs replaces ids[i] by the number of the pair (ids[i], part[i]).
-func (t *Table) Pairs(ids, part []uint32) {
-	part = part[:len(ids)]
-	for i := range ids {
-		ids[i], _ = t.Find(uint64(ids[i])<<32 | uint64(part[i]))
 	}
 }

@@ -1,0 +1,84 @@
+package intern
+
+import (
+	"math"
+
+	"varve/engine/vector"
+)
+
+// probe is a Flat vector made ready for a look-up: what rows are compared as and their hashes. Rows that are NULL have
+// some key, which is not looked at. It keeps its memory from vector to vector.
+type probe struct {
+	v      *vector.Vector
+	hashes []uint64
+	words  []words  // of texts
+	keys   []uint64 // of everything else
+}
+
+// load makes the keys and hashes of n rows.
+func (p *probe) load(v *vector.Vector, n int, canon func([]byte) uint64) {
+	p.v = v
+	p.hashes = sized(p.hashes, n)
+	if v.Type.Kind() == vector.Bytes && canon == nil {
+		p.words = sized(p.words, n)
+		load(p.words, p.hashes, v.Views[:n], v.Heap, v.Valid)
+		return
+	}
+	p.keys = sized(p.keys, n)
+	switch v.Type.Kind() {
+	case vector.Int64:
+		for i, x := range v.Ints[:n] {
+			p.keys[i] = uint64(x)
+		}
+	case vector.Uint64:
+		copy(p.keys, v.Uints)
+	default:
+		for i := range p.keys {
+			p.keys[i] = keyOf(v, i, canon)
+		}
+	}
+	hashes := p.hashes[:len(p.keys)]
+	for i, x := range p.keys {
+		hashes[i] = mix(x)
+	}
+}
+
+// keyOf is what row i of a vector of any form is compared as, NULL aside: not for texts without canon.
+func keyOf(v *vector.Vector, i int, canon func([]byte) uint64) uint64 {
+	switch v.Type.Kind() {
+	case vector.Bool:
+		if v.Bool(i) {
+			return 1
+		}
+		return 0
+	case vector.Int64:
+		return uint64(v.Int(i))
+	case vector.Uint64:
+		return v.Uint(i)
+	case vector.Float64:
+		return floatKey(v.Float(i))
+	}
+	if v.IsNull(i) {
+		return 0 // there may be no bytes to read
+	}
+	return canon(v.Bytes(i))
+}
+
+// floatKey are the bits of f with one form of zero and of NaN.
+func floatKey(f float64) uint64 {
+	switch {
+	case f == 0:
+		return 0
+	case f != f:
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(f)
+}
+
+// sized gives n elements of any content, in the memory of s where it is large enough.
+func sized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, max(n, vector.Size))[:n]
+	}
+	return s[:n]
+}
