@@ -191,7 +191,7 @@ func TestCopyFromMalformed(t *testing.T) {
 		{"f.json", "{\"ts\":1}\n{\"ts\":2,}\n", "line 2: no JSON at byte"},
 		{"f.json", "[{\"ts\":1}]\n", "line 1: every line must hold one JSON object"},
 		{"f.json", "{\"ts\":{}}\n", `line 1: column "ts": '{}'`},
-		{"f.parquet", "PAR1 nothing PAR1", "no Parquet file"},
+		{"f.parquet", "PAR1 nothing PAR1", "damaged Parquet file"},
 		{"f.parquet", "", "no Parquet file"},
 		{"f.csv.gz", "\x1f\x8b\x08 damaged", "gzip"},
 	} {

@@ -117,7 +117,7 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	if c.Watch != nil {
 		c.Watch()
 	}
-	format := web.ParseFormat(p.String("format"))
+	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
 	run := &run{h: h, c: c, conn: h.o.Executor.Open(session), statements: statements}
 	if len(statements) > 1 && !format.Several() {
 		if err := run.drain(); err != nil {
@@ -132,7 +132,13 @@ func (h *Handler) SQL(c *web.Ctx) error {
 }
 
 // limited tells whether the parameter limit cuts answers in the format.
-func limited(f web.Format) bool { return f != web.InfluxV1 && f != web.Arrow && f != web.Null }
+func limited(f web.Format) bool {
+	switch f {
+	case web.InfluxV1, web.Null, web.Arrow, web.ArrowZstd, web.ArrowLZ4:
+		return false
+	}
+	return true
+}
 
 func sqlText(p *web.Params) (string, error) {
 	if !p.Has("sql") {

@@ -33,6 +33,8 @@ const (
 	Table
 	Arrow
 	Null
+	ArrowZstd // Arrow with packed buffers
+	ArrowLZ4
 )
 
 // ParseFormat reads a format's name in any case; unknown names are the default.
@@ -58,6 +60,20 @@ func ParseFormat(name string) Format {
 	return ServiceV1
 }
 
+// Compressed is the format with the parameter compression, which only arrow has: zstd or lz4, other texts mean none.
+func (f Format) Compressed(compression string) Format {
+	if f != Arrow {
+		return f
+	}
+	switch strings.ToLower(compression) {
+	case "zstd":
+		return ArrowZstd
+	case "lz4":
+		return ArrowLZ4
+	}
+	return f
+}
+
 // String is the name in the header x-service-format; the three CSV forms share one.
 func (f Format) String() string {
 	switch f {
@@ -69,7 +85,7 @@ func (f Format) String() string {
 		return "json"
 	case Table:
 		return "table"
-	case Arrow:
+	case Arrow, ArrowZstd, ArrowLZ4:
 		return "arrow"
 	case Null:
 		return "null"
@@ -87,7 +103,7 @@ func (f Format) contentType() string {
 		return "text/csv; charset=utf-8"
 	case Table, Null:
 		return "text/plain; charset=utf-8"
-	case Arrow:
+	case Arrow, ArrowZstd, ArrowLZ4:
 		return "application/arrow"
 	}
 	return "application/json"

@@ -31,9 +31,6 @@ type Outputs func() (out *Output, last bool, err error)
 // read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error.
 func (c *Ctx) Results(f Format, e Epoch, limit int64, next Outputs) error {
 	w := &resultWriter{c: c, format: f, epoch: e, limit: limit, next: next, batch: &vector.Batch{}}
-	if f == Arrow {
-		return status.New(status.Unsupported, "The format arrow is not supported yet")
-	}
 	w.buf = make([]byte, 0, 4096)
 	for !w.done && (len(w.buf) < StreamAbove || !w.last) {
 		if err := w.step(); err != nil {
@@ -89,6 +86,7 @@ type resultWriter struct {
 	last  bool    // out is the last one
 	grid  [][]byte
 	held  int // bytes in grid
+	arrow *arrowStream
 }
 
 // Read streams what step makes.
@@ -153,7 +151,9 @@ func (w *resultWriter) step() error {
 			return nil
 		}
 		w.out, w.rows = out, 0
-		w.head()
+		if err := w.head(); err != nil {
+			return err
+		}
 		w.index++
 		if out.Rows == nil {
 			w.out = nil
@@ -168,22 +168,22 @@ func (w *resultWriter) step() error {
 		return err
 	}
 	if !more {
-		w.tail()
+		err := w.tail()
 		w.out.Rows.Close()
 		w.out = nil
-		return nil
+		return err
 	}
 	n := w.batch.N
 	if w.limit >= 0 {
 		n = int(min(int64(n), w.limit-w.rows))
 	}
-	w.body(n)
+	err = w.body(n)
 	w.rows += int64(n)
-	return nil
+	return err
 }
 
 // head begins a result.
-func (w *resultWriter) head() {
+func (w *resultWriter) head() error {
 	b, out := w.buf, w.out
 	switch w.format {
 	case ServiceV1:
@@ -222,12 +222,17 @@ func (w *resultWriter) head() {
 		if out.Rows == nil {
 			b = append(appendInt(b, out.Affected), " rows affected.\n"...)
 		}
+	case Arrow, ArrowZstd, ArrowLZ4:
+		if out.Rows != nil {
+			w.arrow = newArrowStream(out.Fields, w.format)
+		}
 	}
 	w.buf = b
+	return nil
 }
 
 // body appends the first n rows of the batch.
-func (w *resultWriter) body(n int) {
+func (w *resultWriter) body(n int) error {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
@@ -256,12 +261,18 @@ func (w *resultWriter) body(n int) {
 	case Table:
 		w.collect(n)
 	case Null:
+	case Arrow, ArrowZstd, ArrowLZ4:
+		if err := w.arrow.rows(w.batch, n); err != nil {
+			return err
+		}
+		b = w.arrow.take(b)
 	}
 	w.buf = b
+	return nil
 }
 
 // tail ends a result with rows.
-func (w *resultWriter) tail() {
+func (w *resultWriter) tail() error {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
@@ -277,8 +288,14 @@ func (w *resultWriter) tail() {
 		b = w.box(b)
 	case Null:
 		b = append(appendInt(b, w.rows), " rows in set.\n"...)
+	case Arrow, ArrowZstd, ArrowLZ4:
+		if err := w.arrow.w.Close(); err != nil {
+			return err
+		}
+		b = w.arrow.take(b)
 	}
 	w.buf = b
+	return nil
 }
 
 // end closes the answer.

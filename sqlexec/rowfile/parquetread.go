@@ -45,6 +45,9 @@ type setter func(v *vector.Vector, n int, x parquet.Value) bool
 
 func newParquetReader(f File, size int64, names []string) (r *parquetReader, err error) {
 	defer unpanic(&err)
+	if err := checkFooter(f, size); err != nil {
+		return nil, err
+	}
 	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("no Parquet file: %w", err)
@@ -126,6 +129,13 @@ func (r *parquetReader) nextGroup() (bool, error) {
 		}
 		if c.leaf < 0 || c.leaf >= len(chunks) {
 			return false, fmt.Errorf("damaged Parquet file: row group %d has no column %q", r.group, c.name)
+		}
+		meta := r.file.Metadata().RowGroups
+		if len(meta) != len(groups) || c.leaf >= len(meta[r.group-1].Columns) {
+			return false, errClaims
+		}
+		if err := checkPages(r.file, r.file.Size(), &meta[r.group-1].Columns[c.leaf].MetaData); err != nil {
+			return false, fmt.Errorf("column %q: %w", c.name, err)
 		}
 		c.pages = chunks[c.leaf].Pages()
 	}

@@ -22,6 +22,9 @@ const (
 	groupBytes = 64 << 20
 )
 
+// pageBytes is about the size of a page.
+const pageBytes = 1 << 20
+
 // dictionaryBytes is the size of a text column's dictionary past which a row group keeps the texts themselves.
 const dictionaryBytes = 1 << 20
 
@@ -133,16 +136,36 @@ func (p *parquetWriter) Write(b *vector.Batch) error {
 		if err := p.column(v, b.N, c); err != nil {
 			return fmt.Errorf("column %q: %w", p.fields[c].Name, err)
 		}
-		if _, err := columns[c].WriteRowValues(p.values); err != nil {
+		size, err := writeValues(columns[c], p.values)
+		if err != nil {
 			return err
 		}
-		p.bytes += int64(len(p.heap)) + 8*int64(b.N)
+		p.bytes += size
 	}
 	if p.rows += b.N; p.rows < groupRows && p.bytes < groupBytes {
 		return nil
 	}
 	p.rows, p.bytes = 0, 0
 	return p.w.Flush()
+}
+
+// writeValues hands values over in pieces of about a page, which the library does not break up, and gives their size.
+func writeValues(w *parquet.ColumnWriter, values []parquet.Value) (size int64, err error) {
+	for len(values) > 0 {
+		n, piece := 0, int64(0)
+		for n < len(values) && piece < pageBytes {
+			piece += 8
+			if k := values[n].Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
+				piece += int64(len(values[n].ByteArray()))
+			}
+			n++
+		}
+		if _, err := w.WriteRowValues(values[:n]); err != nil {
+			return 0, err
+		}
+		values, size = values[n:], size+piece
+	}
+	return size, nil
 }
 
 // Close writes the last row group and the footer.
