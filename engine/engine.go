@@ -45,6 +45,7 @@ type Options struct {
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
+	mergedRows   int // of one piece of runs that are merged. Default 128 Ki
 	Now          func() time.Time
 	Logger       *slog.Logger
 }

@@ -15,6 +15,8 @@ const (
 	maxNameBytes = 512
 	// pieceBlocks is the number of blocks of one piece of work: 64 Ki rows keep a worker busy for about a millisecond.
 	pieceBlocks = 8
+	// mergedPieces bounds the pieces of runs that are merged: each walks all of them.
+	mergedPieces = 16
 	// newestBlocks is the same for scans that begin with the newest rows and may stop early.
 	newestBlocks = 1
 	// flushWorkers encode the columns of a flush: it must keep up with ingestion. Merges take one and have time.
@@ -50,6 +52,7 @@ func (o Options) withDefaults() Options {
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)
 	def(&o.Parallelism, 16)
+	def(&o.mergedRows, 128<<10)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -216,3 +220,78 @@ func BenchmarkMillionSeries(b *testing.B) {
 		}
 	}
 }
+
+// TestSeriesRanges walks tables by ranges of keys: together they give every row once, keys rising from range to range, and
+// that of the physical table all rows of its logical ones.
+func TestSeriesRanges(t *testing.T) {
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		e := mustOpen(t, testOptions(vfs.NewMem()))
+		w := newWorkload(rand.New(rand.NewPCG(seed, 4)))
+		for range 60 {
+			if o := w.next(); o.run(e) == nil && o.change != nil {
+				o.change(w.model)
+			}
+		}
+		all, err := e.Tables("public")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tab := range all {
+			want, err := scanTable(e, tab.Schema.Name, everything)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := walkRanges(t, e, tab, 1+r.IntN(5)); !slices.Equal(got, want) {
+				t.Errorf("seed %d, %s:\n%s", seed, tab.Schema.Name, difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+			}
+		}
+		mustClose(t, e)
+	}
+}
+
+// walkRanges reads a table by n ranges of series keys and gives its rows, sorted as text.
+func walkRanges(t *testing.T, e *Engine, tab *Table, n int) (lines []string) {
+	t.Helper()
+	q := Request{Table: tab, Time: scan.All}
+	for _, c := range tab.Schema.Columns {
+		q.Columns = append(q.Columns, c.ID)
+	}
+	s, err := e.Scan(ctx, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var last []byte
+	for i := range n {
+		w, err := s.Series(i, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			key, ok, err := w.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			if last != nil && bytes.Compare(key, last) <= 0 {
+				t.Errorf("range %d of %d: key %x after %x", i, n, key, last)
+			}
+			last = bytes.Clone(key)
+			if lines, err = appendRows(lines, tab.Schema, &seriesRows{w}, scan.Range{From: math.MinInt64, To: math.MaxInt64}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Close()
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// seriesRows is the current series of a walk as a cursor.
+type seriesRows struct{ scan.Series }
+
+func (s *seriesRows) Next(b *vector.Batch) (bool, error) { return s.Rows(b) }
+func (s *seriesRows) Close()                             {}

@@ -29,6 +29,7 @@ type tableScan struct {
 	view   *view      // of a physical table; nil: another table
 	mode   mergeMode
 	pinned sync.Once
+	all    []*scanRun // that overlap the time range, oldest first
 
 	mu     sync.Mutex // protects pieces
 	pieces []piece
@@ -39,8 +40,9 @@ type piece struct {
 	span   scan.Range // both inclusive
 	run    *scanRun
 	blocks scan.Pieces
-	merge  []*scanRun // nil: run alone, its rows as they are
-	member *member    // whose rows they are, in the view of a physical table
+	merge  []*scanRun    // nil: run alone, its rows as they are
+	keys   scan.KeyRange // of the series that are merged
+	member *member       // whose rows they are, in the view of a physical table
 }
 
 // scanRun is a run with the part it belongs to; nil for a memtable.
@@ -62,6 +64,7 @@ func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	s.snap = s.r.pin()
+	s.all = s.runs()
 	e.scanning.Add(1)
 	s.cut()
 	return s, nil
@@ -172,7 +175,7 @@ func (s *tableScan) runs() []*scanRun {
 
 // cut makes the pieces.
 func (s *tableScan) cut() {
-	runs := s.runs()
+	runs := s.all
 	if st := s.spec.Stats; st != nil {
 		st.Runs.Add(int64(len(s.snap.parts) + len(s.snap.mems())))
 		for _, p := range s.snap.parts {
@@ -293,8 +296,42 @@ func (s *tableScan) cutGroup(runs []*scanRun, span scan.Range) {
 	case len(runs) == 1 && runs[0].part != nil && runs[0].part.meta.Unique:
 		s.cutRun(runs[0], span)
 	default:
-		s.add(piece{span: span, merge: runs}, false)
+		for _, keys := range s.cutKeys(runs, s.mergedPieces(runs)) {
+			s.add(piece{span: span, merge: runs, keys: keys}, false)
+		}
 	}
+}
+
+// mergedPieces is the number of pieces that runs which are merged are worth.
+func (s *tableScan) mergedPieces(runs []*scanRun) int {
+	rows := 0
+	for _, r := range runs {
+		n := r.run.Rows()
+		if r.part != nil && len(s.spec.KeyPrefix) > 0 {
+			if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil { // else the walk meets the damage and says so
+				n = min(n, (e.To-e.From)*sst.DefaultBlockRows)
+			}
+		}
+		rows += n
+	}
+	return min(max(1, rows/s.e.o.mergedRows), mergedPieces)
+}
+
+// cutKeys cuts the series keys into at most n ranges of about equally many rows, by the largest run.
+func (s *tableScan) cutKeys(runs []*scanRun, n int) []scan.KeyRange {
+	if n == 1 || len(s.t.Tags) == 0 {
+		return []scan.KeyRange{{}}
+	}
+	largest := slices.MaxFunc(runs, func(a, b *scanRun) int { return cmp.Compare(a.run.Rows(), b.run.Rows()) })
+	keys, err := largest.run.Split(s.spec.KeyPrefix, n)
+	if err != nil {
+		return []scan.KeyRange{{}} // whoever walks the run gets the error
+	}
+	ranges := make([]scan.KeyRange, len(keys)+1)
+	for i, k := range keys {
+		ranges[i].To, ranges[i+1].From = k, k
+	}
+	return ranges
 }
 
 func (s *tableScan) next() (scan.Cursor, scan.Range, bool, error) {
@@ -321,9 +358,14 @@ func (s *tableScan) open(p *piece) (scan.Cursor, error) {
 		spec.Time.To = min(spec.Time.To, p.span.To+1)
 	}
 	if p.member != nil {
-		return s.openMember(p, &spec)
+		w, err := s.walkMember(p.member, p.merge, spec)
+		if err != nil {
+			return nil, err
+		}
+		return &seriesCursor{w: w, done: true}, nil
 	}
 	if p.merge != nil {
+		spec.Keys = p.keys
 		w, err := mergeRuns(s.guard(p.merge), &spec, s.mode)
 		if err != nil {
 			return nil, err
@@ -348,15 +390,23 @@ func (s *tableScan) guard(runs []*scanRun) []scan.Run {
 	return all
 }
 
-// series merges all runs. A table's series are not cut into ranges: everything goes to worker 0.
-func (s *tableScan) series(i, _ int) (scan.Series, error) {
-	if s.view != nil {
-		return nil, errors.New("the view of a physical table is not walked by series")
+// series merges all runs within one of n ranges of keys. The view of a physical table has one range.
+func (s *tableScan) series(i, n int) (scan.Series, error) {
+	if s.view != nil && i == 0 {
+		return &viewSeries{s: s, runs: s.all}, nil
+	}
+	spec := *s.spec
+	if n > 1 && len(s.all) > 0 && s.view == nil {
+		ranges := s.cutKeys(s.all, n)
+		if i < len(ranges) {
+			spec.Keys = ranges[i]
+			return mergeRuns(s.guard(s.all), &spec, s.mode)
+		}
 	}
 	if i > 0 {
 		return emptySeries{}, nil
 	}
-	return mergeRuns(s.guard(s.runs()), s.spec, s.mode)
+	return mergeRuns(s.guard(s.all), &spec, s.mode)
 }
 
 type emptySeries struct{}
@@ -366,7 +416,7 @@ func (emptySeries) Rows(*vector.Batch) (bool, error) { return false, nil }
 func (emptySeries) Close()                           {}
 
 func (s *tableScan) rowBound() (n int) {
-	for _, r := range s.runs() {
+	for _, r := range s.all {
 		n += r.run.Rows()
 	}
 	return n
@@ -380,7 +430,7 @@ func (s *tableScan) stat(id schema.ColumnID) (scan.ColumnStat, bool) {
 		return total, false
 	}
 	column := readColumn(s.t.Columns[p])
-	for _, r := range s.runs() {
+	for _, r := range s.all {
 		if span := r.run.Span(); !s.spec.Time.Covers(span.From, span.To) {
 			return total, false
 		}

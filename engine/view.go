@@ -53,28 +53,27 @@ func (v *view) request(q Request) Request {
 	return q
 }
 
-// openMember gives the rows of one logical table.
-func (s *tableScan) openMember(p *piece, spec *scan.Spec) (scan.Cursor, error) {
-	spec.KeyPrefix = schema.KeyPrefix(p.member.id)
+// walkMember walks the series of one logical table in some runs.
+func (s *tableScan) walkMember(m *member, runs []*scanRun, spec scan.Spec) (*memberSeries, error) {
+	spec.KeyPrefix = schema.KeyPrefix(m.id)
 	prog, err := filter.Compile(s.view.onKey)
 	if err != nil {
 		return nil, err
 	}
-	w, err := mergeRuns(s.guard(p.merge), spec, s.mode)
+	w, err := mergeRuns(s.guard(runs), &spec, s.mode)
 	if err != nil {
 		return nil, err
 	}
-	return &memberCursor{s: s, walk: w, prog: prog, at: map[schema.ColumnID]int{}}, nil
+	return &memberSeries{s: s, walk: w, prog: prog, at: map[schema.ColumnID]int{}}, nil
 }
 
-// memberCursor streams the rows of a logical table with the tags of their series keys.
-type memberCursor struct {
+// memberSeries walks a logical table as the view shows it: with the tags of the series keys.
+type memberSeries struct {
 	s      *tableScan
 	walk   scan.Series
 	prog   *filter.Program
 	at     map[schema.ColumnID]int // position of a column in the inner batch
-	inside bool
-	table  *vector.Vector // tags of the current series
+	table  *vector.Vector          // tags of the current series
 	series *vector.Vector
 	inner  vector.Batch
 	keep   vector.Bitmap
@@ -82,32 +81,32 @@ type memberCursor struct {
 	own    []*vector.Vector // gathered
 }
 
-// Next fills b with the next rows.
-func (c *memberCursor) Next(b *vector.Batch) (bool, error) {
+// Next moves to the next series.
+func (c *memberSeries) Next() ([]byte, bool, error) {
+	key, ok, err := c.walk.Next()
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	c.table = vector.ConstUint(schema.TableTag.Type, uint64(schema.KeyTable(key)))
+	c.series = vector.ConstUint(schema.SeriesTag.Type, schema.KeyHash(key))
+	return key, true, nil
+}
+
+// Rows fills b with the next rows of the current series.
+func (c *memberSeries) Rows(b *vector.Batch) (bool, error) {
 	for {
-		if !c.inside {
-			key, ok, err := c.walk.Next()
-			if err != nil || !ok {
-				return false, err
-			}
-			c.inside = true
-			c.table = vector.ConstUint(schema.TableTag.Type, uint64(schema.KeyTable(key)))
-			c.series = vector.ConstUint(schema.SeriesTag.Type, schema.KeyHash(key))
-		}
 		ok, err := c.walk.Rows(&c.inner)
-		if err != nil {
+		if err != nil || !ok {
 			return false, err
 		}
-		if !ok {
-			c.inside = false
-		} else if c.give(b) {
+		if c.give(b) {
 			return true, nil
 		}
 	}
 }
 
 // column is a column of the rows in hand.
-func (c *memberCursor) column(id schema.ColumnID) *vector.Vector {
+func (c *memberSeries) column(id schema.ColumnID) *vector.Vector {
 	switch id {
 	case schema.TableTagID:
 		return c.table
@@ -125,7 +124,7 @@ func (c *memberCursor) column(id schema.ColumnID) *vector.Vector {
 }
 
 // give puts the rows in hand that pass into b and tells whether there are any.
-func (c *memberCursor) give(b *vector.Batch) bool {
+func (c *memberSeries) give(b *vector.Batch) bool {
 	n := c.inner.N
 	b.N, b.Cols = n, b.Cols[:0]
 	all := c.prog.Len() == 0
@@ -158,4 +157,49 @@ func (c *memberCursor) give(b *vector.Batch) bool {
 }
 
 // Close ends the walk.
-func (c *memberCursor) Close() { c.walk.Close() }
+func (c *memberSeries) Close() { c.walk.Close() }
+
+// viewSeries walks all logical tables, one after the other: their ids lead the keys.
+type viewSeries struct {
+	s    *tableScan
+	runs []*scanRun
+	next int // of the view's members
+	now  *memberSeries
+}
+
+// Next moves to the next series.
+func (w *viewSeries) Next() ([]byte, bool, error) {
+	for {
+		if w.now != nil {
+			if key, ok, err := w.now.Next(); ok || err != nil {
+				return key, ok, err
+			}
+			w.now.Close()
+			w.now = nil
+		}
+		if w.next == len(w.s.view.members) {
+			return nil, false, nil
+		}
+		var err error
+		if w.now, err = w.s.walkMember(w.s.view.members[w.next], w.runs, *w.s.spec); err != nil {
+			return nil, false, err
+		}
+		w.next++
+	}
+}
+
+// Rows fills b with the next rows of the current series.
+func (w *viewSeries) Rows(b *vector.Batch) (bool, error) {
+	if w.now == nil {
+		return false, nil
+	}
+	return w.now.Rows(b)
+}
+
+// Close ends the walk.
+func (w *viewSeries) Close() {
+	if w.now != nil {
+		w.now.Close()
+	}
+	w.now, w.next = nil, len(w.s.view.members)
+}

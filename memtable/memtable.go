@@ -40,6 +40,7 @@ type snapshot struct {
 	series seriesView
 	rows   int
 	order  atomic.Pointer[order] // made by the first reader that needs it
+	part   atomic.Pointer[order] // of the table that was asked for last, where there are several
 }
 
 // New is an empty memtable whose series are numbered by r.

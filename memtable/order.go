@@ -10,10 +10,11 @@ import (
 
 // order is rows of a snapshot by (series key, time, sequence).
 type order struct {
-	natural bool     // one series whose rows lie in order: rows is empty
-	rows    []ref    // otherwise
-	ranks   []uint32 // series numbers by rising key
-	starts  []int    // starts[i] is the first row of ranks[i]; one more at the end
+	table   schema.TableID // of all rows, among several tables; 0: of all there are
+	natural bool           // one series whose rows lie in order: rows is empty
+	rows    []ref          // otherwise
+	ranks   []uint32       // series numbers by rising key
+	starts  []int          // starts[i] is the first row of ranks[i]; one more at the end
 }
 
 // ref is a row: chunk in the high 32 bits, row in the low.
@@ -23,7 +24,13 @@ type ref uint64
 func (s *snapshot) orderOf(spec *scan.Spec) *order {
 	if s.series.only == 0 && len(spec.KeyPrefix) > 0 {
 		id := schema.KeyTable(spec.KeyPrefix)
-		return s.sort(s.slotsOf(id), id)
+		if o := s.part.Load(); o != nil && o.table == id {
+			return o
+		}
+		o := s.sort(s.slotsOf(id), id)
+		o.table = id
+		s.part.Store(o)
+		return o
 	}
 	if o := s.order.Load(); o != nil {
 		return o

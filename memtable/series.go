@@ -1,6 +1,7 @@
 package memtable
 
 import (
+	"bytes"
 	"slices"
 
 	"varve/engine/scan"
@@ -18,11 +19,49 @@ func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &naturalWalk{cursor: c, key: r.s.series.key(o.ranks[0])}, nil
+		key := r.s.series.key(o.ranks[0])
+		return &naturalWalk{cursor: c, key: key, begun: !spec.Keys.Holds(key)}, nil
 	}
-	w := &walk{o: o, rank: -1}
+	w := &walk{o: o}
+	w.rank, w.last = r.s.within(o, spec.Keys)
+	w.rank--
 	w.vectorOf = w.collect
 	return w, w.open(r.s, r.s.chunks, spec)
+}
+
+// within gives the ranks whose keys lie in a range.
+func (s *snapshot) within(o *order, keys scan.KeyRange) (from, to int) {
+	behind := func(key []byte) int {
+		k, _ := slices.BinarySearchFunc(o.ranks, key, func(n uint32, key []byte) int { return bytes.Compare(s.series.key(n), key) })
+		return k
+	}
+	from, to = 0, len(o.ranks)
+	if len(keys.From) > 0 {
+		from = behind(keys.From)
+	}
+	if keys.To != nil {
+		to = behind(keys.To)
+	}
+	return from, max(from, to)
+}
+
+// Split cuts by the order of the rows.
+func (r *Run) Split(prefix []byte, n int) (keys [][]byte, err error) {
+	o := r.s.orderOf(&scan.Spec{KeyPrefix: prefix})
+	if o.natural {
+		return nil, nil
+	}
+	total := o.starts[len(o.ranks)]
+	for i := 1; i < n; i++ {
+		rank, _ := slices.BinarySearch(o.starts, total*i/n)
+		if rank == 0 || rank >= len(o.ranks) {
+			continue
+		}
+		if key := r.s.series.key(o.ranks[rank]); len(keys) == 0 || !bytes.Equal(keys[len(keys)-1], key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
 }
 
 // naturalWalk is the walk of one series whose rows lie in order: a cursor with a key.
@@ -60,7 +99,8 @@ func (w *naturalWalk) Rows(b *vector.Batch) (bool, error) {
 type walk struct {
 	reader
 	o         *order
-	rank      int
+	rank      int // of the current series
+	last      int // rank behind the last series
 	at, end   int // rows of the current series not looked at yet
 	ready     bool
 	batch     vector.Batch // ready: rows not handed out yet
@@ -80,7 +120,7 @@ func (w *walk) Close() {}
 
 // Next moves to the next series with rows that pass.
 func (w *walk) Next() ([]byte, bool, error) {
-	for w.rank+1 < len(w.o.ranks) {
+	for w.rank+1 < w.last {
 		w.rank++
 		n := w.o.ranks[w.rank]
 		if w.allowed != nil && !w.allowed.Get(int(n)) {

@@ -66,6 +66,19 @@ func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 	return s, true
 }
 
+// Split cuts by the series section.
+func (r *run) Split(prefix []byte, n int) ([][]byte, error) {
+	t, err := r.p.seriesTable()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := t.split(prefix, n)
+	if err != nil {
+		return nil, r.p.corrupt(err, "series")
+	}
+	return keys, nil
+}
+
 // Scan gives a cursor over the blocks that spec.Pieces names.
 func (r *run) Scan(spec *scan.Spec) (scan.Cursor, error) {
 	k, err := r.p.picker(spec)

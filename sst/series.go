@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sort"
 
+	"varve/engine/scan"
 	"varve/sst/encoding"
 )
 
@@ -170,6 +171,52 @@ func (t *seriesTable) find(key []byte) (int, error) {
 		}
 	}
 	return i, nil
+}
+
+// within gives the series of a range whose keys lie in keys.
+func (t *seriesTable) within(of seriesRange, keys scan.KeyRange) (from, to int, err error) {
+	from, to = of.from, of.to
+	if len(keys.From) > 0 {
+		k, err := t.find(keys.From)
+		if err != nil {
+			return 0, 0, err
+		}
+		from = max(from, k)
+	}
+	if keys.To != nil {
+		k, err := t.find(keys.To)
+		if err != nil {
+			return 0, 0, err
+		}
+		to = min(to, k)
+	}
+	return from, max(from, to), nil
+}
+
+// split gives keys that cut the rows of the series with a prefix into about n equal ranges.
+func (t *seriesTable) split(prefix []byte, n int) (keys [][]byte, err error) {
+	from, to, err := t.prefix(prefix)
+	if err != nil || from == to {
+		return nil, err
+	}
+	first, rows := int(t.first[from]), int(t.first[to]-t.first[from])
+	for i := 1; i < n; i++ {
+		s := t.at(first + rows*i/n)
+		if s <= from || s >= to {
+			continue
+		}
+		w, err := t.walk(s)
+		if err == nil {
+			err = w.step()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if k := len(keys); k == 0 || !bytes.Equal(keys[k-1], w.key) {
+			keys = append(keys, bytes.Clone(w.key))
+		}
+	}
+	return keys, nil
 }
 
 // prefix gives the series whose keys begin with prefix.

@@ -46,8 +46,10 @@ func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
 	if err := w.project(); err != nil {
 		return nil, err
 	}
-	w.next, w.end = k.of.from, k.of.to
-	if w.keys, err = t.walk(w.next); err != nil {
+	if w.next, w.end, err = t.within(k.of, spec.Keys); err == nil {
+		w.keys, err = t.walk(w.next)
+	}
+	if err != nil {
 		return nil, r.p.corrupt(err, "series")
 	}
 	if spec.Stats != nil {

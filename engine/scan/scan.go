@@ -5,6 +5,7 @@
 package scan
 
 import (
+	"bytes"
 	"math"
 
 	"varve/engine/filter"
@@ -44,12 +45,22 @@ type Spec struct {
 	FilterColumns []schema.Column
 	// KeyPrefix restricts to series whose key begins with it (the logical table in a shared region). Empty: all.
 	KeyPrefix []byte
+	// Keys restricts a walk by series to those whose key lies in the range; cursors do not regard it.
+	Keys KeyRange
 	// Newest asks a cursor to give blocks newest first (rows inside a batch stay in run order).
 	Newest bool
 	// Pieces, when not nil, restricts a part's cursor to blocks [Pieces.From, Pieces.To): the unit of parallel work.
 	Pieces *Pieces
 	// Stats, when not nil, counts what the scan did. Fields are updated atomically.
 	Stats *Stats
+}
+
+// KeyRange is the series keys in [From, To). To nil: there is no end.
+type KeyRange struct{ From, To []byte }
+
+// Holds tells whether a key lies in the range.
+func (r KeyRange) Holds(key []byte) bool {
+	return bytes.Compare(key, r.From) >= 0 && (r.To == nil || bytes.Compare(key, r.To) < 0)
 }
 
 // Pieces is a half-open range of block numbers of a run.
@@ -84,6 +95,8 @@ type Run interface {
 	// Stat answers count, min and max of a column from statistics alone; ok is false when the run cannot tell
 	// exactly. Time and filters are not regarded.
 	Stat(c schema.Column) (s ColumnStat, ok bool)
+	// Split gives at most n-1 rising keys that cut the rows of the series with a prefix into about equal ranges.
+	Split(prefix []byte, n int) ([][]byte, error)
 	Scan(*Spec) (Cursor, error)
 	Series(*Spec) (Series, error)
 }
