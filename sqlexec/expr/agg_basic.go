@@ -117,9 +117,7 @@ func (c *counts) Add(n int, groups []uint32, args []*vector.Vector, keep vector.
 		plain = plain && v.Valid == nil
 	}
 	if plain {
-		for _, g := range groups[:n] {
-			counts[g]++
-		}
+		countGroups(counts, groups[:n])
 		return nil
 	}
 	for i, g := range groups[:n] {
@@ -135,6 +133,51 @@ func (c *counts) Add(n int, groups []uint32, args []*vector.Vector, keep vector.
 		}
 	}
 	return nil
+}
+
+// oneGroup tells whether all rows have the same group, as they have without keys and in times of one bucket.
+func oneGroup(groups []uint32) bool {
+	n := len(groups)
+	if n == 0 || groups[0] != groups[n-1] {
+		return false
+	}
+	first, other := groups[0], uint32(0)
+	for _, g := range groups {
+		other |= g ^ first
+	}
+	return other == 0
+}
+
+// fewGroups is the number of groups that are counted in four places each.
+const fewGroups = 256
+
+// countGroups adds the number of rows of each group. Of few groups one may have most rows: an addition to a count waits
+// for the one before, so four rows in a row go to four counts.
+func countGroups(counts []int64, groups []uint32) {
+	switch {
+	case oneGroup(groups):
+		counts[groups[0]] += int64(len(groups))
+	case len(counts) <= fewGroups && len(groups) >= 2*fewGroups:
+		var c [4][fewGroups]uint32
+		for len(groups) >= 4 {
+			g := (*[4]uint32)(groups)
+			c[0][uint8(g[0])]++
+			c[1][uint8(g[1])]++
+			c[2][uint8(g[2])]++
+			c[3][uint8(g[3])]++
+			groups = groups[4:]
+		}
+		for _, g := range groups {
+			c[0][uint8(g)]++
+		}
+		for g := range counts {
+			counts[g] += int64(c[0][uint8(g)]) + int64(c[1][uint8(g)]) + int64(c[2][uint8(g)]) + int64(c[3][uint8(g)])
+		}
+	default:
+		for _, g := range groups {
+			counts[g]++
+		}
+	}
 }
 
 func (c *counts) Merge(o Accumulator, to []uint32) error {
@@ -203,6 +246,15 @@ func (s *sums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 	groups = groups[:n]
 	sum, some := s.sum, s.some
 	if keep == nil && v.Valid == nil {
+		if oneGroup(groups) {
+			g := groups[0]
+			total := sum[g]
+			for _, x := range x {
+				total += x
+			}
+			sum[g], some[g] = total, true
+			return nil
+		}
 		for i, g := range groups {
 			sum[g] += x[i]
 			some[g] = true
@@ -267,6 +319,14 @@ func (s *moments) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 	v := flatten(args[0], n, &s.flat)
 	x := v.Floats[:n]
 	if !s.square && keep == nil && v.Valid == nil {
+		if oneGroup(groups[:n]) {
+			m := &s.m[groups[0]]
+			m.n += float64(n)
+			for _, x := range x {
+				m.sum += x
+			}
+			return nil
+		}
 		for i, g := range groups[:n] {
 			m := &s.m[g]
 			m.n++

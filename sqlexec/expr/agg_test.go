@@ -112,3 +112,44 @@ func TestAggregatesAgainstNaive(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsOfManyShapes counts and adds up rows of one group, of few of which one has most rows, and of many.
+func TestGroupsOfManyShapes(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	column := func(v vector.Type) Expr { return &Column{Index: 0, T: v} }
+	for _, groups := range []int{1, 2, 255, 256, 257, 5000} {
+		for _, n := range []int{0, 1, 63, 64, 511, 512, 1025, vector.Size} {
+			ids := make([]uint32, n)
+			ints, floats := &vector.Vector{Type: i64}, &vector.Vector{Type: f64}
+			counts, sums := make([]int64, groups), make([]int64, groups)
+			for i := range ids {
+				if r.IntN(4) == 0 {
+					ids[i] = uint32(r.IntN(groups))
+				}
+				x := r.Int64N(1000)
+				ints.Ints, floats.Floats = append(ints.Ints, x), append(floats.Floats, float64(x))
+				counts[ids[i]]++
+				sums[ids[i]] += x
+			}
+			count, sum, mean := bind(t, "count", false).New(), bind(t, "sum", false, column(i64)).New(), bind(t, "avg", false, column(f64)).New()
+			for _, a := range []struct {
+				acc  Accumulator
+				args []*vector.Vector
+			}{{count, nil}, {sum, []*vector.Vector{ints}}, {mean, []*vector.Vector{floats}}} {
+				a.acc.Grow(groups)
+				if err := a.acc.Add(n, ids, a.args, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c, _ := count.Result(groups)
+			s, _ := sum.Result(groups)
+			m, _ := mean.Result(groups)
+			for g := range groups {
+				if c.Int(g) != counts[g] || s.IsNull(g) != (counts[g] == 0) || s.Int(g) != sums[g] ||
+					!m.IsNull(g) && m.Float(g) != float64(sums[g])/float64(counts[g]) {
+					t.Fatalf("%d groups, %d rows: group %d has count %d, sum %d, mean %v; want %d, %d", groups, n, g, c.Int(g), s.Int(g), m.Float(g), counts[g], sums[g])
+				}
+			}
+		}
+	}
+}

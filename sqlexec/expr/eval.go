@@ -115,7 +115,7 @@ func (r *retypeNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	return &r.out, nil
 }
 
-// callNode applies a kernel. Constant arguments give a constant; one dictionary among constants is computed once per
+// callNode applies a kernel, which may make a constant where all rows have a value. Constant arguments give a constant; one dictionary among constants is computed once per
 // distinct value and gives a dictionary.
 type callNode struct {
 	call  *Call
@@ -205,7 +205,7 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 		err := c.run(size, out)
 		c.in[at] = d
 		if err == nil && out.Valid == nil {
-			c.dict = out
+			c.dict = out.Flatten(size)
 		}
 	}
 	if c.dict == nil {

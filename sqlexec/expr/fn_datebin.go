@@ -51,16 +51,14 @@ func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		return nil, t, nil, planError("date_bin needs an interval greater than zero")
 	}
 	step = max(step, 1)
-	bare := []Expr{ts, origin}
-	return bare, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-		r := resized(out.Ints, n)
-		out.Ints = r
+	if k, ok := origin.(*Const); ok && !k.Value.IsNull(0) {
+		return []Expr{ts}, t, binsOf(step, k.Value.Ints[0]).kernel, nil
+	}
+	return []Expr{ts, origin}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		out.Ints = resized(out.Ints, n)
 		x, o := v[0].Ints[:n], v[1].Ints[:n]
-		for i := range r {
-			d := x[i] - o[i]
-			m := d % step
-			m += step & (m >> 63) // floor: negative rests move up by a step
-			r[i] = x[i] - m
+		for i := range x {
+			out.Ints[i] = binsOf(step, o[i]).floor(x[i])
 		}
 		return nil
 	}, nil
@@ -110,12 +108,7 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 		if name == "week" {
 			shift = 4 * 86400 * unit // 1970-01-05 was a Monday
 		}
-		return []Expr{ts}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			for _, x := range v[0].Ints[:n] {
-				out.Ints = append(out.Ints, floorDiv(x-shift, step)*step+shift)
-			}
-			return nil
-		}, nil
+		return []Expr{ts}, t, binsOf(step, shift).kernel, nil
 	}
 	months := map[string]int64{"month": 1, "quarter": 3, "year": 12}[name]
 	if months == 0 {
