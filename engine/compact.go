@@ -63,7 +63,7 @@ func (e *core) mergeQuietly(ctx context.Context, r *region, all bool) {
 func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		if all {
-			return pickAny(s.parts, w, !s.schema.Options.AppendMode)
+			return pickAny(s.parts, w, !s.schema.Options.AppendMode, e.hides(r))
 		}
 		return pick(s.parts, w)
 	})
@@ -100,6 +100,21 @@ func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSn
 	}
 	e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "into", len(made), "took", took)
 	return true, nil
+}
+
+// hides tells which parts of a shared region have rows of logical tables that are gone; nil: the region is not shared.
+func (e *core) hides(r *region) func(*part) bool {
+	if !r.snap.Load().schema.Shared() {
+		return nil
+	}
+	members := e.catalog.Load().members
+	return func(p *part) (gone bool) {
+		err := p.file.Tables(func(id schema.TableID) bool {
+			gone = members[id] == nil
+			return !gone
+		})
+		return gone && err == nil // damage is met by whoever reads the part
+	}
 }
 
 // mergeGroup merges a group of parts into one part for each window. On an error it leaves no file.

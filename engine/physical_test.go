@@ -85,6 +85,29 @@ func TestManyTables(t *testing.T) {
 	mustClose(t, e)
 	e = mustOpen(t, o)
 	check("reopened")
+	before := e.catalog.Load().regions
+	var gone []schema.Name
+	for n := range tables {
+		if n%3 == 1 {
+			gone = append(gone, public(fmt.Sprintf("metric_%05d", n)))
+		}
+	}
+	if err := e.DropTables(ctx, gone); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Compact(ctx, public("phys")); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range before {
+		rows := int64(0)
+		for _, p := range r.snap.Load().parts {
+			rows += p.meta.Rows
+		}
+		if rows != 3*series*(tables-int64(len(gone))) {
+			t.Errorf("%d rows are left on disk after %d tables were dropped", rows, len(gone))
+		}
+	}
+	check("others dropped")
 	mustClose(t, e)
 }
 

@@ -157,8 +157,9 @@ func pick(parts []*part, w windows) []*part {
 }
 
 // pickAny chooses parts for a compaction that was asked for: first those that straddle windows, then all of a window,
-// at last single parts that hide rows of their own. unique: the table replaces rows.
-func pickAny(parts []*part, w windows, unique bool) []*part {
+// at last single parts that hide rows of their own. unique: the table replaces rows; hides: a part has rows of dropped
+// tables; nil: none has.
+func pickAny(parts []*part, w windows, unique bool, hides func(*part) bool) []*part {
 	bySequence := inSequence(parts)
 	byWindow := map[int64][]*part{}
 	var straddling []*part
@@ -180,7 +181,7 @@ func pickAny(parts []*part, w windows, unique bool) []*part {
 	}
 	for _, p := range bySequence {
 		alone := !slices.ContainsFunc(parts, func(o *part) bool { return o != p && o.overlaps(p) })
-		if unique && !p.meta.Unique && alone {
+		if unique && !p.meta.Unique && alone || hides != nil && hides(p) {
 			return []*part{p}
 		}
 	}

@@ -1,6 +1,8 @@
 package sst
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	"varve/engine/scan"
@@ -36,6 +38,31 @@ func (p *Part) Extent(prefix []byte) (scan.Pieces, error) {
 		return scan.Pieces{}, nil
 	}
 	return scan.Pieces{From: p.blockOf(int(t.first[from]), -1), To: p.blockOf(int(t.first[to])-1, -1) + 1}, nil
+}
+
+// Tables calls f with the tables that have series in the part, by rising id, until f says false.
+func (p *Part) Tables(f func(schema.TableID) bool) error {
+	t, err := p.seriesTable()
+	if err != nil {
+		return err
+	}
+	for at := 0; at < t.len(); {
+		w, err := t.walk(at)
+		if err == nil {
+			err = w.step()
+		}
+		if err != nil || len(w.key) < len(schema.KeyPrefix(0)) {
+			return p.corrupt(cmp.Or(err, errors.New("short key")), "series")
+		}
+		id := schema.KeyTable(w.key)
+		if !f(id) {
+			return nil
+		}
+		if _, at, err = t.prefix(schema.KeyPrefix(id)); err != nil {
+			return p.corrupt(err, "series")
+		}
+	}
+	return nil
 }
 
 // Stat answers for stored columns of unchanged type; not when a string bound was cut.
