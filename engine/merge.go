@@ -31,10 +31,10 @@ type merged struct {
 	sources []*source
 	active  []*source // those that have the current series
 	out     vector.Batch
+	wanted  []bool // by column of inner: it is wanted or a condition looks at it
 	keep    vector.Bitmap
 	rows    []uint32
-	fold    *vector.Batch // scratch row of last_non_null
-	tombs   int           // tombstones that came out
+	picker
 
 	cols     []*vector.Vector // scratch: a stretch that is passed on
 	gathered []*vector.Vector // what filtered rows are gathered into
@@ -48,9 +48,11 @@ type source struct {
 	batch vector.Batch
 	pos   int
 	times []int64
-	seqs  *vector.Vector
-	kinds *vector.Vector
-	puts  bool // no row of the batch is a tombstone
+	seqs  []uint64
+	kinds []uint64 // nil: no row of the batch is a tombstone
+	ended bool     // the current series has no more batches
+
+	number uint32 // position among the active sources
 }
 
 // mergeRuns opens the merged walk. Only conditions that spec.Filter holds go down into the runs; mode.filter is evaluated
@@ -85,8 +87,10 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	for range spec.Columns {
 		m.gathered = append(m.gathered, &vector.Vector{})
 	}
-	for _, c := range inner.Columns {
+	for i, c := range inner.Columns {
 		m.out.Cols = append(m.out.Cols, &vector.Vector{Type: c.Type})
+		m.carried.Cols = append(m.carried.Cols, &vector.Vector{Type: c.Type})
+		m.wanted = append(m.wanted, i < len(spec.Columns) || slices.Contains(looksAt, c.ID))
 	}
 	for _, r := range runs {
 		w, err := r.Series(m.inner)
@@ -114,24 +118,26 @@ func (m *merged) Close() {
 func (s *source) nextSeries() error {
 	key, ok, err := s.walk.Next()
 	s.key, s.done = append(s.key[:0], key...), !ok
-	s.batch.N, s.pos = 0, 0
+	s.batch.N, s.pos, s.ended = 0, 0, false
 	return err
 }
 
-// load makes sure that the source has a row of the current series; false at the end of the series.
-func (m *merged) load(s *source) (bool, error) {
-	for s.pos >= s.batch.N {
-		ok, err := s.walk.Rows(&s.batch)
-		if err != nil || !ok {
-			return false, err
-		}
-		s.pos = 0
-		s.times = s.batch.Cols[m.at[m.spec.TimeColumn.ID]].Flatten(s.batch.N).Ints
-		s.seqs = s.batch.Cols[m.at[schema.SequenceID]]
-		s.kinds = s.batch.Cols[m.at[schema.KindID]]
-		s.puts = allPuts(s.kinds, s.batch.N)
+// load reads the source's next batch of the current series; ended when there is none.
+func (m *merged) load(s *source) error {
+	ok, err := s.walk.Rows(&s.batch)
+	s.pos = 0
+	if err != nil || !ok {
+		s.batch.N, s.ended = 0, true
+		return err
 	}
-	return true, nil
+	n := s.batch.N
+	s.times = s.batch.Cols[m.at[m.spec.TimeColumn.ID]].Flatten(n).Ints
+	s.seqs = s.batch.Cols[m.at[schema.SequenceID]].Flatten(n).Uints
+	s.kinds = nil
+	if kinds := s.batch.Cols[m.at[schema.KindID]]; !allPuts(kinds, n) {
+		s.kinds = kinds.Flatten(n).Uints
+	}
+	return nil
 }
 
 func allPuts(kinds *vector.Vector, n int) bool {
@@ -179,17 +185,21 @@ func (m *merged) Next() ([]byte, bool, error) {
 	if least == nil {
 		return nil, false, nil
 	}
+	for i, s := range m.active {
+		s.number = uint32(i)
+	}
+	m.carried.N, m.key.open = 0, false
 	return least, true, nil
 }
 
 // Rows gives the next merged rows of the current series.
 func (m *merged) Rows(b *vector.Batch) (bool, error) {
 	for {
-		lead, limit, err := m.leader()
-		if err != nil || lead == nil {
+		lead, to, err := m.passing()
+		if err != nil {
 			return false, err
 		}
-		if to := m.stretch(lead, limit, vector.Size); lead.pos&63 == 0 && (to == lead.batch.N || to-lead.pos >= passRows) {
+		if lead != nil {
 			n, cols := m.view(lead, to)
 			if m.finish(b, n, cols) {
 				return true, nil
@@ -200,13 +210,35 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 			m.out.Cols[i].Reset(c.Type)
 		}
 		m.out.N = 0
-		if err := m.collect(); err != nil {
+		more, err := m.collect()
+		if err != nil {
 			return false, err
 		}
 		if m.out.N > 0 && m.finish(b, m.out.N, m.out.Cols) {
 			return true, nil
 		}
+		if !more {
+			return false, nil
+		}
 	}
+}
+
+// passing gives a source whose next rows, up to to, are passed on where they lie; nil: rows must be collected.
+func (m *merged) passing() (lead *source, to int, err error) {
+	if m.key.open {
+		return nil, 0, nil // it comes first
+	}
+	if err := m.refill(); err != nil {
+		return nil, 0, err
+	}
+	lead, limit := m.leader()
+	if lead == nil || lead.pos&63 != 0 {
+		return nil, 0, nil
+	}
+	if to = m.stretch(lead, limit, vector.Size); to == lead.batch.N || to-lead.pos >= passRows {
+		return lead, to, nil
+	}
+	return nil, 0, nil
 }
 
 // passRows is the length from which a stretch of one run is passed on where it lies instead of being copied.
@@ -227,7 +259,7 @@ func (m *merged) view(s *source, to int) (int, []*vector.Vector) {
 }
 
 // stretch gives the end of the leader's rows, at most n, that come out as they are before any row of another run.
-func (m *merged) stretch(s *source, limit *head, n int) int {
+func (m *merged) stretch(s *source, limit head, n int) int {
 	if m.mode.keepAll {
 		return s.before(limit, n)
 	}
@@ -259,159 +291,34 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) bool {
 	return b.N > 0
 }
 
-// collect fills m.out with merged rows, at most vector.Size: a key may leave two, a tombstone and what came after it.
-func (m *merged) collect() error {
-	for m.out.N < vector.Size-1 {
-		s, limit, err := m.leader()
-		if err != nil || s == nil {
-			return err
-		}
-		if to := m.stretch(s, limit, vector.Size-1-m.out.N); to > s.pos {
-			if m.out.N > 0 && to-s.pos >= 2*passRows {
-				return nil // it is passed on by itself
-			}
-			m.out.Append(&s.batch, s.pos, to)
-			s.pos = to
-			continue
-		}
-		if err := m.takeKey(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // before gives the end of the source's rows, at most n, that come before limit; at least one, the leader's own.
-func (s *source) before(limit *head, n int) int {
+func (s *source) before(limit head, n int) int {
 	to := min(s.batch.N, s.pos+n)
-	if limit == nil || s.times[to-1] < limit.time {
+	if s.times[to-1] < limit.time {
 		return to
 	}
-	k, _ := slices.BinarySearch(s.times[s.pos:to], limit.time)
-	for k += s.pos; k < to && (k == s.pos || s.times[k] == limit.time && s.seqs.Uint(k) <= limit.seq); k++ {
+	k := s.pos + 1
+	for near := min(to, s.pos+8); k < near && s.times[k] < limit.time; k++ {
+	}
+	if k == s.pos+8 { // long stretches are found by halving
+		at, _ := slices.BinarySearch(s.times[k:to], limit.time)
+		k += at
+	}
+	for ; k < to && s.times[k] == limit.time && s.seqs[k] <= limit.seq; k++ {
 	}
 	return k
 }
 
 // alone gives the end of the stretch of rows, at most n, that are put as they are: no other row in this run or before
 // limit has the time of one of them.
-func (s *source) alone(limit *head, n int) int {
-	if !s.puts {
+func (s *source) alone(limit head, n int) int {
+	if s.kinds != nil {
 		return s.pos
 	}
 	times := s.times[s.pos:s.batch.N]
 	k := 0
-	for k < len(times)-1 && k < n && times[k] != times[k+1] && (limit == nil || times[k] < limit.time) {
+	for k < len(times)-1 && k < n && times[k] != times[k+1] && times[k] < limit.time {
 		k++
 	}
 	return s.pos + k
-}
-
-// head is the order of a source's current row.
-type head struct {
-	time int64
-	seq  uint64
-}
-
-func (h head) less(o head) bool { return h.time < o.time || h.time == o.time && h.seq < o.seq }
-
-func (s *source) head() head { return head{s.times[s.pos], s.seqs.Uint(s.pos)} }
-
-// leader is the source with the least row, and the least row of the others, up to which the leader may go on alone. nil
-// at the end of the series.
-func (m *merged) leader() (lead *source, limit *head, err error) {
-	var least head
-	for _, s := range m.active {
-		ok, err := m.load(s)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !ok {
-			continue
-		}
-		h := s.head()
-		switch {
-		case lead == nil:
-			lead, least = s, h
-		case h.less(least):
-			old := least
-			lead, least, limit = s, h, &old
-		case limit == nil || h.less(*limit):
-			l := h
-			limit = &l
-		}
-	}
-	return lead, limit, nil
-}
-
-// takeKey handles all rows of the leader's time: the last one stays, or all behind the last tombstone are folded.
-func (m *merged) takeKey(lead *source) error {
-	t := lead.times[lead.pos]
-	from, tomb := m.out.N, false
-	for {
-		s, _, err := m.leader()
-		if err != nil {
-			return err
-		}
-		if s == nil || s.times[s.pos] != t {
-			if tomb {
-				m.tombs++
-			}
-			return nil
-		}
-		first := from // where the row of this key goes
-		if tomb && m.mode.lastNonNull {
-			first++ // the tombstone stays before it: older runs may hold values to hide
-		}
-		switch {
-		case s.kinds.Uint(s.pos) == schema.KindDelete:
-			m.cutTo(from)
-			if tomb = m.mode.tombstones; tomb {
-				m.out.Append(&s.batch, s.pos, s.pos+1)
-			}
-		case m.out.N == first:
-			m.out.Append(&s.batch, s.pos, s.pos+1)
-		case m.mode.lastNonNull:
-			m.foldInto(s)
-		default:
-			m.cutTo(from)
-			tomb = false
-			m.out.Append(&s.batch, s.pos, s.pos+1)
-		}
-		s.pos++
-	}
-}
-
-// cutTo takes back the row behind n, if there is one.
-func (m *merged) cutTo(n int) {
-	if m.out.N == n {
-		return
-	}
-	for _, c := range m.out.Cols {
-		c.Truncate(n)
-	}
-	m.out.N = n
-}
-
-// foldInto puts the values of a newer row over the last row collected; NULL overwrites nothing.
-func (m *merged) foldInto(s *source) {
-	if m.fold == nil {
-		types := make([]vector.Type, len(m.inner.Columns))
-		for i, c := range m.inner.Columns {
-			types[i] = c.Type
-		}
-		m.fold = vector.NewBatch(types...)
-	}
-	last := m.out.N - 1
-	m.fold.Reset()
-	for i, c := range m.fold.Cols {
-		if v := s.batch.Cols[i]; v.IsNull(s.pos) {
-			c.Append(0, m.out.Cols[i], last, last+1)
-		} else {
-			c.Append(0, v, s.pos, s.pos+1)
-		}
-	}
-	m.fold.N = 1
-	m.cutTo(last)
-	m.out.Append(m.fold, 0, 1)
 }

@@ -1,0 +1,278 @@
+package engine
+
+import (
+	"math"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// picker is the part of a merge that decides which rows come out where runs lie among each other. It looks at times,
+// sequences and kinds alone and notes the rows as picks; columns are copied, each in one loop over the picks, when a
+// source needs its next batch or enough rows are there.
+type picker struct {
+	picks []vector.Pick
+	// firsts says, where rows are folded, at which pick each row of output begins: the later picks are put over it.
+	firsts []uint32
+	// carried are the rows of the key at hand that were copied before all of its versions were seen.
+	carried vector.Batch
+	key     openKey
+	tombs   int // tombstones that came out
+
+	columns []*vector.Vector // scratch: one column of all sources
+	folded  []vector.Pick    // scratch: picks of one column
+}
+
+// openKey is the key whose versions are being looked at, while its time is time.
+type openKey struct {
+	open bool
+	time int64
+	// at and first are the lengths of picks and firsts before it.
+	at, first int
+	// tomb: a tombstone comes out; put: a row behind it.
+	tomb, put bool
+}
+
+// head is the order of a source's current row.
+type head struct {
+	time int64
+	seq  uint64
+}
+
+func (h head) less(o head) bool { return h.time < o.time || h.time == o.time && h.seq < o.seq }
+
+// leader is the source with the least row, and the least row of the others, up to which the leader may go on alone. nil:
+// no source has rows at hand.
+func (m *merged) leader() (lead *source, limit head) {
+	limit = head{math.MaxInt64, math.MaxUint64}
+	var least head
+	for _, s := range m.active {
+		if s.pos >= s.batch.N {
+			continue
+		}
+		h := head{s.times[s.pos], s.seqs[s.pos]}
+		switch {
+		case lead == nil:
+			lead, least = s, h
+		case h.less(least):
+			lead, least, limit = s, h, least
+		case h.less(limit):
+			limit = h
+		}
+	}
+	return lead, limit
+}
+
+// refill loads the next batch of every source that has no row left.
+func (m *merged) refill() error {
+	for _, s := range m.active {
+		for s.pos >= s.batch.N && !s.ended {
+			if err := m.load(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// folds tells whether versions of a row are put over each other.
+func (m *merged) folds() bool { return m.mode.lastNonNull && !m.mode.keepAll }
+
+// maxCollected: a key may leave two rows, a tombstone and what came after it.
+const maxCollected = vector.Size - 1
+
+// collect fills m.out with merged rows, at most vector.Size; more is false at the end of the series.
+func (m *merged) collect() (more bool, err error) {
+	for m.out.N < maxCollected {
+		if err := m.refill(); err != nil {
+			return false, err
+		}
+		m.picks, m.firsts = m.picks[:0], m.firsts[:0]
+		m.resume()
+		why := m.pickRows(maxCollected - m.out.N)
+		m.copyOut()
+		if why != exhausted {
+			return why != ended, nil
+		}
+	}
+	return true, nil
+}
+
+// why says why no more rows were picked.
+type why uint8
+
+const (
+	exhausted why = iota // a source needs its next batch
+	full
+	ended // the series has no more rows
+	alone // what follows is passed on by itself
+)
+
+// pickRows picks rows, about as many as there is room for.
+func (m *merged) pickRows(room int) why {
+	for {
+		lead, limit := m.leader()
+		if lead == nil {
+			m.endKey()
+			return ended
+		}
+		if m.key.open && lead.times[lead.pos] == m.key.time {
+			m.pickVersion(lead)
+		} else {
+			m.endKey()
+			n := m.picked()
+			if n >= room {
+				return full
+			}
+			to := m.stretch(lead, limit, room-n)
+			switch {
+			case to == lead.pos:
+				m.key = openKey{open: true, time: lead.times[lead.pos], at: len(m.picks), first: len(m.firsts)}
+				m.pickVersion(lead)
+			case to-lead.pos >= 2*passRows && lead.pos&63 == 0 && m.out.N+n > 0:
+				return alone
+			default:
+				m.pickRange(lead, to)
+			}
+		}
+		if lead.pos >= lead.batch.N {
+			return exhausted
+		}
+	}
+}
+
+// picked is the number of rows of output that are picked.
+func (m *merged) picked() int {
+	if m.folds() {
+		return len(m.firsts)
+	}
+	return len(m.picks)
+}
+
+// pick picks one row of output.
+func (m *merged) pick(p vector.Pick) {
+	if m.folds() {
+		m.firsts = append(m.firsts, uint32(len(m.picks)))
+	}
+	m.picks = append(m.picks, p)
+}
+
+// pickRange picks the source's rows up to to.
+func (m *merged) pickRange(s *source, to int) {
+	for ; s.pos < to; s.pos++ {
+		m.pick(vector.Pick{Src: s.number, Row: uint32(s.pos)})
+	}
+}
+
+// pickVersion handles a row of the key at hand that is newer than those before: the last one stays, or all behind the
+// last tombstone are folded.
+func (m *merged) pickVersion(s *source) {
+	row := vector.Pick{Src: s.number, Row: uint32(s.pos)}
+	deleted := s.kinds != nil && s.kinds[s.pos] == schema.KindDelete
+	s.pos++
+	k := &m.key
+	switch {
+	case deleted:
+		m.unpick()
+		if k.tomb, k.put = m.mode.tombstones, false; k.tomb {
+			m.pick(row)
+		}
+	case m.folds() && k.put:
+		m.picks = append(m.picks, row)
+	case m.folds(): // a tombstone stays before it: older runs may hold values to hide
+		m.pick(row)
+		k.put = true
+	default:
+		m.unpick()
+		m.pick(row)
+		k.tomb, k.put = false, true
+	}
+}
+
+// unpick takes back what was picked for the key at hand.
+func (m *merged) unpick() {
+	m.picks, m.firsts = m.picks[:m.key.at], m.firsts[:m.key.first]
+}
+
+// endKey notes that all versions of the key at hand were seen.
+func (m *merged) endKey() {
+	if m.key.open && m.key.tomb {
+		m.tombs++
+	}
+	m.key.open = false
+}
+
+// resume goes on with the key that is still open: the rows carried are versions of it, older than all to come. There are
+// none when the last one seen was a deletion that leaves nothing.
+func (m *merged) resume() {
+	m.key.at, m.key.first = 0, 0
+	for i := range m.carried.N {
+		m.pick(vector.Pick{Src: uint32(len(m.active)), Row: uint32(i)})
+	}
+}
+
+// copyOut appends the picked rows to m.out, column by column, and takes those of a key that is still open back into
+// carried.
+func (m *merged) copyOut() {
+	n := m.picked()
+	if n > 0 {
+		for i, c := range m.out.Cols {
+			if !m.wanted[i] {
+				continue
+			}
+			m.columns = m.columns[:0]
+			for _, s := range m.active {
+				var v *vector.Vector
+				if s.batch.N > 0 {
+					v = s.batch.Cols[i]
+				}
+				m.columns = append(m.columns, v)
+			}
+			m.columns = append(m.columns, m.carried.Cols[i])
+			c.Interleave(m.out.N, m.columns, m.columnPicks())
+		}
+		m.out.N += n
+	}
+	open := 0
+	if m.key.open {
+		open = n - m.key.at
+		if m.folds() {
+			open = n - m.key.first
+		}
+	}
+	m.carry(open)
+}
+
+// columnPicks are the picks for the column in m.columns: where versions of a row are folded, the last that is not NULL.
+func (m *merged) columnPicks() []vector.Pick {
+	if !m.folds() || len(m.firsts) == len(m.picks) {
+		return m.picks
+	}
+	m.folded = m.folded[:0]
+	for i, first := range m.firsts {
+		last := len(m.picks)
+		if i+1 < len(m.firsts) {
+			last = int(m.firsts[i+1])
+		}
+		for last--; last > int(first); last-- {
+			if p := m.picks[last]; !m.columns[p.Src].IsNull(int(p.Row)) {
+				break
+			}
+		}
+		m.folded = append(m.folded, m.picks[last])
+	}
+	return m.folded
+}
+
+// carry takes the last n rows of m.out into carried, which holds nothing else afterwards.
+func (m *merged) carry(n int) {
+	from := m.out.N - n
+	for i, c := range m.carried.Cols {
+		c.Reset(m.inner.Columns[i].Type)
+		if n > 0 && m.wanted[i] {
+			c.Append(0, m.out.Cols[i], from, m.out.N)
+			m.out.Cols[i].Truncate(from)
+		}
+	}
+	m.carried.N, m.out.N = n, from
+}
