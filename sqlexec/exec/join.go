@@ -3,22 +3,43 @@ package exec
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
 
-// JoinKind is what a join does with rows that find a partner or none.
+// JoinKind is what a join does with rows that find a partner or none. Rows of the probe side are streamed, the build side
+// is kept.
 type JoinKind uint8
 
-// The joins. Rows of the probe side are streamed, the build side is kept.
+// The joins. Rows of the build side that are given without a partner, or without their partners, come after all others.
 const (
-	Inner JoinKind = iota // pairs
-	Outer                 // pairs, and probe rows without a partner with NULLs
-	Semi                  // probe rows with a partner, once
-	Anti                  // probe rows without a partner
+	Inner      JoinKind = iota // pairs
+	Outer                      // pairs, and probe rows without a partner with NULLs
+	BuildOuter                 // pairs, and build rows without a partner with NULLs
+	FullOuter                  // pairs, and the rows of both sides without a partner
+	Semi                       // probe rows with a partner, once
+	Anti                       // probe rows without a partner
+	BuildSemi                  // build rows with a partner, once
+	BuildAnti                  // build rows without a partner
 )
+
+// pairs tells whether pairs are given.
+func (k JoinKind) pairs() bool { return k <= FullOuter }
+
+// rest tells whether build rows are given after the last pair.
+func (k JoinKind) rest() bool {
+	return k == BuildOuter || k == FullOuter || k == BuildSemi || k == BuildAnti
+}
+
+// NeedsPartner tells whether probe rows without a partner leave nothing: then the probe side may be filtered by what the
+// build side holds.
+func (k JoinKind) NeedsPartner() bool {
+	return k != Outer && k != FullOuter && k != Anti
+}
 
 // JoinSpec describes a join. Probe and Build keys are compared pairwise; none: every pair. Residual is a further
 // condition over the columns of the probe side, then the build side.
@@ -38,8 +59,11 @@ type Join struct {
 
 	parts []*vector.Batch
 	rows  *vector.Batch
-	head  map[string]int32 // key to its first build row
-	next  []int32          // the next build row of the same key; -1: none
+	table *joinTable // nil: no keys, every pair
+
+	mu      sync.Mutex       // protects probers
+	probers []*prober        // of all workers, where build rows are marked
+	keys    []*vector.Vector // of all build rows, Flat
 }
 
 // NewJoin makes a join.
@@ -51,6 +75,11 @@ func NewJoin(spec JoinSpec) (*Join, error) {
 	if _, err := expr.Compile(list); err != nil {
 		return nil, err
 	}
+	for i, p := range spec.Probe {
+		if b := spec.Build[i]; p.Type().Kind() != b.Type().Kind() {
+			return nil, status.New(status.PlanQuery, "a join cannot compare %s with %s", p.Type(), b.Type())
+		}
+	}
 	return &Join{spec: spec}, nil
 }
 
@@ -59,6 +88,9 @@ func (j *Join) Build() Sink { return (*joinBuild)(j) }
 
 // Probe is the operator for the probe side.
 func (j *Join) Probe() Operator { return (*joinProbe)(j) }
+
+// Empty tells, after the build, that no probe row can find a partner.
+func (j *Join) Empty() bool { return j.rows.N == 0 || j.table != nil && j.table.filled == 0 }
 
 type joinBuild Join
 
@@ -73,70 +105,74 @@ func (j *joinBuild) Step(int) Step {
 			return status.New(status.RuntimeResourcesExhausted, "a join keeps more than %d rows", maxRows/2)
 		}
 		own.Append(b, 0, b.N)
-		return j.spec.Budget.Reserve(batchBytes(b) + int64(b.N)*48)
+		return j.spec.Budget.Reserve(batchBytes(b) + int64(b.N)*joinRowBytes)
 	}
 }
 
 // Finish indexes the rows by key.
 func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
+	workers := len(j.parts)
 	j.rows = j.parts[0]
 	for _, p := range j.parts[1:] {
+		if j.rows.N+p.N > maxRows/2 {
+			return nil, status.New(status.RuntimeResourcesExhausted, "a join keeps more than %d rows", maxRows/2)
+		}
 		j.rows.Append(p, 0, p.N)
 	}
 	j.parts = nil
-	if len(j.spec.Build) == 0 {
-		return Values(&vector.Batch{}), nil
-	}
-	j.head = make(map[string]int32, j.rows.N)
-	j.next = make([]int32, j.rows.N)
-	tail := make(map[string]int32)
-	program := mustCompile(j.spec.Build)
-	keys := make([]*vector.Vector, len(j.spec.Build))
-	var part vector.Batch
-	var buf []byte
-	for from := 0; from < j.rows.N; from += vector.Size {
-		if err := ctx.Err(); err != nil {
+	if len(j.spec.Build) > 0 {
+		if err := j.evalKeys(ctx); err != nil {
 			return nil, err
 		}
-		slice(&part, j.rows, from, min(from+vector.Size, j.rows.N))
-		if err := program.Eval(&part, keys); err != nil {
+		var err error
+		if j.table, err = newJoinTable(ctx, j.keys, j.rows.N, workers, j.spec.NullEqual); err != nil {
 			return nil, err
-		}
-		for i := range part.N {
-			row := int32(from + i)
-			j.next[row] = -1
-			var ok bool
-			if buf, ok = appendKeys(buf[:0], keys, i, j.spec.NullEqual); !ok {
-				continue
-			}
-			if last, seen := tail[string(buf)]; seen { // rows of a key keep their order
-				j.next[last] = row
-			} else {
-				j.head[string(buf)] = row
-			}
-			tail[string(buf)] = row
 		}
 	}
 	return Values(&vector.Batch{}), nil
 }
 
-// slice makes part rows [from, to) of b.
-func slice(part, b *vector.Batch, from, to int) {
-	part.N, part.Cols = to-from, part.Cols[:0]
-	for _, c := range b.Cols {
-		part.Cols = append(part.Cols, c.Slice(from, to))
+// evalKeys makes the key columns: those of the rows themselves, or computed ones.
+func (j *joinBuild) evalKeys(ctx context.Context) error {
+	j.keys = make([]*vector.Vector, len(j.spec.Build))
+	var list []expr.Expr
+	var to []*vector.Vector
+	for k, e := range j.spec.Build {
+		if c, ok := e.(*expr.Column); ok {
+			j.keys[k] = j.rows.Cols[c.Index]
+			continue
+		}
+		j.keys[k] = &vector.Vector{Type: e.Type()}
+		list, to = append(list, e), append(to, j.keys[k])
 	}
+	if len(list) == 0 {
+		return nil
+	}
+	program, out := mustCompile(list), make([]*vector.Vector, len(list))
+	var part vector.Batch
+	for from := 0; from < j.rows.N; from += vector.Size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		slice(&part, j.rows, from, min(from+vector.Size, j.rows.N))
+		if err := program.Eval(&part, out); err != nil {
+			return err
+		}
+		var bytes int64
+		for k, v := range out {
+			to[k].Append(from, v, 0, part.N)
+			bytes += vectorBytes(v, part.N)
+		}
+		if err := j.spec.Budget.Reserve(bytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// appendKeys appends the key of row i; ok is false when it has a NULL that equals nothing.
-func appendKeys(dst []byte, keys []*vector.Vector, i int, nullEqual bool) ([]byte, bool) {
-	for _, k := range keys {
-		if !nullEqual && k.IsNull(i) {
-			return dst, false
-		}
-		dst = expr.AppendKey(dst, k, i)
-	}
-	return dst, true
+// slice makes part rows [from, to) of b.
+func slice(part, b *vector.Batch, from, to int) {
+	part.N, part.Cols = to-from, append(part.Cols[:0], cut(b.Cols, from, to)...)
 }
 
 type joinProbe Join
@@ -150,12 +186,20 @@ type prober struct {
 	j        *joinProbe
 	next     Step
 	keys     *expr.Program
+	vectors  []*vector.Vector
+	hasher   *joinHasher
+	first    []uint32       // by probe row: its first partner + 1; 0: none
+	dict     *vector.Vector // the dictionary of codes
+	codes    []uint32       // by code: the first partner + 1, or unknown
 	residual *expr.Program
 	in       *vector.Batch
 	left     []uint32
 	right    []uint32
 	matched  vector.Bitmap // probe rows that found a partner
+	marked   vector.Bitmap // build rows that found a partner; nil: nobody asks
 	l, r     vector.Batch  // gathered sides
+	passed   vector.Batch  // pairs that passed the residual
+	alone    vector.Batch  // probe rows without a partner
 	out      vector.Batch
 	cond     []*vector.Vector
 	keep     vector.Bitmap
@@ -164,57 +208,133 @@ type prober struct {
 
 // Step looks every row's key up.
 func (j *joinProbe) Step(next Step) Step {
-	p := &prober{j: j, next: next, keys: mustCompile(j.spec.Probe), cond: make([]*vector.Vector, 1)}
+	p := &prober{j: j, next: next, keys: mustCompile(j.spec.Probe), cond: make([]*vector.Vector, 1),
+		vectors: make([]*vector.Vector, len(j.spec.Probe)), hasher: newJoinHasher(len(j.spec.Probe))}
 	if j.spec.Residual != nil {
 		p.residual = mustCompile([]expr.Expr{j.spec.Residual})
 	}
-	keys := make([]*vector.Vector, len(j.spec.Probe))
-	var buf []byte
-	return func(b *vector.Batch) error {
-		if err := p.keys.Eval(b, keys); err != nil {
-			return err
-		}
-		p.begin(b)
-		for i := range b.N {
-			if len(keys) == 0 {
-				for r := range j.rows.N {
-					if err := p.pair(i, r); err != nil {
-						return err
-					}
-				}
-				continue
-			}
-			var ok bool
-			if buf, ok = appendKeys(buf[:0], keys, i, j.spec.NullEqual); !ok {
-				continue
-			}
-			r, ok := j.head[string(buf)]
-			for ; ok && r >= 0; r = j.next[r] {
-				if err := p.pair(i, int(r)); err != nil {
-					return err
-				}
-				if p.residual == nil && j.spec.Kind >= Semi { // one partner is enough
-					break
-				}
-			}
-		}
-		return p.finish()
+	if j.spec.Kind.rest() {
+		p.marked = vector.MakeBitmap(j.rows.N)
+		j.mu.Lock()
+		j.probers = append(j.probers, p)
+		j.mu.Unlock()
 	}
+	return p.step
+}
+
+func (p *prober) step(b *vector.Batch) error {
+	p.begin(b)
+	var err error
+	switch {
+	case p.j.table == nil:
+		err = p.everyPair()
+	default:
+		if err = p.keys.Eval(b, p.vectors); err == nil {
+			p.lookup()
+			err = p.partners()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return p.finish()
 }
 
 func (p *prober) begin(b *vector.Batch) {
 	p.in = b
-	if w := vector.Words(b.N); cap(p.matched) < w {
-		p.matched = make(vector.Bitmap, w)
-	} else {
-		p.matched = p.matched[:w]
-		clear(p.matched)
+	p.matched = zeroed(p.matched, b.N)
+}
+
+// zeroed is an empty set over n rows in the memory of another, where it has room.
+func zeroed(b vector.Bitmap, n int) vector.Bitmap {
+	w := vector.Words(n)
+	if cap(b) < w {
+		return vector.MakeBitmap(n)
+	}
+	b = b[:w]
+	clear(b)
+	return b
+}
+
+// everyPair is a join without keys.
+func (p *prober) everyPair() error {
+	for i := range p.in.N {
+		for r := range p.j.rows.N {
+			if err := p.pair(uint32(i), uint32(r)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unknownCode marks a code whose key was not looked up yet.
+const unknownCode = 1<<32 - 1
+
+// lookup fills first. Where the one key is of a dictionary, each of its values is looked up once.
+func (p *prober) lookup() {
+	n, t := p.in.N, p.j.table
+	p.first = sized(p.first, n)
+	v := p.vectors[0]
+	if len(p.vectors) > 1 || v.Form != vector.Dict || v.Valid != nil {
+		t.lookup(p.hasher, p.vectors, n, p.first)
+		return
+	}
+	if p.dict != v.Values {
+		p.dict = v.Values
+		p.codes = sized(p.codes, v.Values.Len())
+		for i := range p.codes {
+			p.codes[i] = unknownCode
+		}
+	}
+	for i, c := range v.Codes[:n] {
+		if p.codes[c] == unknownCode {
+			p.codes[c] = t.find(hashAt(p.dict, int(c)), p.vectors, i)
+		}
+		p.first[i] = p.codes[c]
 	}
 }
 
+// partners turns the first partners into pairs, or into marks where one partner is enough.
+func (p *prober) partners() error {
+	kind, next := p.j.spec.Kind, p.j.table.next
+	switch {
+	case p.residual == nil && (kind == Semi || kind == Anti):
+		for i, first := range p.first {
+			if first != 0 {
+				p.matched.Set(i)
+			}
+		}
+		return nil
+	case p.residual == nil && !kind.pairs():
+		for _, first := range p.first {
+			for ; first != 0 && !p.marked.Get(int(first-1)); first = next[first-1] {
+				p.marked.Set(int(first - 1)) // its chain was marked with it
+			}
+		}
+		return nil
+	case p.residual == nil && !p.j.table.chained:
+		p.left, p.right = sized(p.left, p.in.N)[:0], sized(p.right, p.in.N)[:0]
+		for i, first := range p.first {
+			if first != 0 {
+				p.left, p.right = append(p.left, uint32(i)), append(p.right, first-1)
+			}
+		}
+		return p.flush()
+	}
+	for i, first := range p.first {
+		for ; first != 0; first = next[first-1] {
+			if err := p.pair(uint32(i), first-1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // pair notes a pair of equal keys and passes a full batch of them on.
-func (p *prober) pair(l, r int) error {
-	p.left, p.right = append(p.left, uint32(l)), append(p.right, uint32(r))
+func (p *prober) pair(l, r uint32) error {
+	p.left, p.right = append(p.left, l), append(p.right, r)
 	if len(p.left) < vector.Size {
 		return nil
 	}
@@ -226,15 +346,24 @@ func (p *prober) flush() error {
 	if len(p.left) == 0 {
 		return nil
 	}
-	defer func() { p.left, p.right = p.left[:0], p.right[:0] }()
-	pairs := p.j.spec.Kind <= Outer
-	if pairs || p.residual != nil {
-		gatherRows(&p.l, p.in, p.left)
-		gatherRows(&p.r, p.j.rows, p.right)
-		p.out.N, p.out.Cols = len(p.left), append(append(p.out.Cols[:0], p.l.Cols...), p.r.Cols...)
+	if err := p.j.spec.Budget.Err(); err != nil {
+		return err
 	}
+	defer func() { p.left, p.right = p.left[:0], p.right[:0] }()
+	pairs := p.j.spec.Kind.pairs()
+	if !pairs && p.residual == nil {
+		p.mark()
+		return nil
+	}
+	gatherRows(&p.r, p.j.rows, p.right)
+	if len(p.left) == p.in.N && identity(p.left) {
+		p.out.Cols = append(p.out.Cols[:0], p.in.Cols...)
+	} else {
+		gatherRows(&p.l, p.in, p.left)
+		p.out.Cols = append(p.out.Cols[:0], p.l.Cols...)
+	}
+	p.out.N, p.out.Cols = len(p.left), append(p.out.Cols, p.r.Cols...)
 	out := &p.out
-	left := p.left
 	if p.residual != nil {
 		if err := p.residual.Eval(out, p.cond); err != nil {
 			return err
@@ -242,51 +371,141 @@ func (p *prober) flush() error {
 		p.keep = truth(p.keep, p.cond[0], out.N)
 		p.rows = p.keep.AppendRows(p.rows[:0])
 		if len(p.rows) < out.N && pairs {
-			cut := &vector.Batch{}
-			gatherRows(cut, out, p.rows)
-			out = cut
+			gatherRows(&p.passed, out, p.rows)
+			out = &p.passed
 		}
-		kept := make([]uint32, len(p.rows))
-		for i, r := range p.rows {
-			kept[i] = p.left[r]
+		for i, r := range p.rows { // r is not less than i
+			p.left[i], p.right[i] = p.left[r], p.right[r]
 		}
-		left = kept
+		p.left, p.right = p.left[:len(p.rows)], p.right[:len(p.rows)]
 	}
-	for _, l := range left {
-		p.matched.Set(int(l))
-	}
-	if !pairs || len(left) == 0 {
+	p.mark()
+	if !pairs || len(p.left) == 0 {
 		return nil
 	}
 	return p.next(out)
 }
 
-// finish passes on what is decided at the end of a probe batch: rows without or with a partner.
+// identity tells whether rows are 0, 1, 2, ...
+func identity(rows []uint32) bool {
+	for i, r := range rows {
+		if r != uint32(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// mark notes which rows of both sides have found a partner.
+func (p *prober) mark() {
+	for _, l := range p.left {
+		p.matched.Set(int(l))
+	}
+	if p.marked != nil {
+		for _, r := range p.right {
+			p.marked.Set(int(r))
+		}
+	}
+}
+
+// finish passes on what the kind wants of the probe rows without or with a partner.
 func (p *prober) finish() error {
 	if err := p.flush(); err != nil {
 		return err
 	}
-	kind := p.j.spec.Kind
-	if kind == Inner {
+	switch p.j.spec.Kind {
+	case Outer, FullOuter, Anti:
+		p.rows = appendAbsent(p.rows[:0], p.matched, p.in.N)
+	case Semi:
+		p.rows = p.matched.AppendRows(p.rows[:0])
+	default:
 		return nil
 	}
-	if kind != Semi { // rows without a partner
-		all := vector.MakeBitmap(p.in.N)
-		all.Fill(p.in.N)
-		for i := range all {
-			p.matched[i] = all[i] &^ p.matched[i]
-		}
-	}
-	rows := p.matched.AppendRows(nil)
-	if len(rows) == 0 {
+	switch {
+	case len(p.rows) == 0:
 		return nil
+	case p.j.spec.Kind >= Semi && len(p.rows) == p.in.N:
+		return p.next(p.in)
 	}
-	out := &vector.Batch{}
-	gatherRows(out, p.in, rows)
-	if kind == Outer {
+	gatherRows(&p.l, p.in, p.rows)
+	p.alone.N, p.alone.Cols = p.l.N, append(p.alone.Cols[:0], p.l.Cols...)
+	if p.j.spec.Kind.pairs() {
 		for _, t := range p.j.spec.BuildTypes {
-			out.Cols = append(out.Cols, vector.ConstNull(t))
+			p.alone.Cols = append(p.alone.Cols, vector.ConstNull(t))
 		}
 	}
-	return p.next(out)
+	return p.next(&p.alone)
 }
+
+// appendAbsent appends the numbers of the first n rows that are not in the set.
+func appendAbsent(dst []uint32, set vector.Bitmap, n int) []uint32 {
+	for i := range n {
+		if !set.Get(i) {
+			dst = append(dst, uint32(i))
+		}
+	}
+	return dst
+}
+
+// Rest gives the build rows that the kind wants without their partners.
+func (j *joinProbe) Rest() Source {
+	if !j.spec.Kind.rest() {
+		return nil
+	}
+	marked := vector.MakeBitmap(j.rows.N)
+	for _, p := range j.probers {
+		for i, w := range p.marked {
+			marked[i] |= w
+		}
+	}
+	return &joinRest{j: j, marked: marked}
+}
+
+// joinRest is a source of build rows. Workers take turns.
+type joinRest struct {
+	j      *joinProbe
+	marked vector.Bitmap
+	next   atomic.Int64
+}
+
+// Reader gives a worker its share.
+func (s *joinRest) Reader(int) Reader { return &joinRestReader{s: s} }
+
+type joinRestReader struct {
+	s    *joinRest
+	rows []uint32
+	side vector.Batch
+}
+
+func (r *joinRestReader) Next(b *vector.Batch) (bool, error) {
+	j := r.s.j
+	for {
+		from := int(r.s.next.Add(vector.Size)) - vector.Size
+		if from >= j.rows.N {
+			return false, nil
+		}
+		r.rows = r.rows[:0]
+		for i := from; i < min(from+vector.Size, j.rows.N); i++ {
+			if r.s.marked.Get(i) == (j.spec.Kind == BuildSemi) {
+				r.rows = append(r.rows, uint32(i))
+			}
+		}
+		if len(r.rows) == 0 {
+			if err := j.spec.Budget.Err(); err != nil {
+				return false, err
+			}
+			continue
+		}
+		gatherRows(&r.side, j.rows, r.rows)
+		b.N, b.Cols = r.side.N, b.Cols[:0]
+		if j.spec.Kind.pairs() {
+			for _, t := range j.spec.ProbeTypes {
+				b.Cols = append(b.Cols, vector.ConstNull(t))
+			}
+		}
+		b.Cols = append(b.Cols, r.side.Cols...)
+		return true, nil
+	}
+}
+
+func (r *joinRestReader) Close() {}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"varve/engine/vector"
@@ -30,25 +31,32 @@ func nestedLoops(kind JoinKind, probe, build *vector.Batch, keys int, residual, 
 		return !residual || !a.IsNull(i) && !b.IsNull(j) && a.Int(i) < b.Int(j)
 	}
 	var out [][]string
+	partnered := make([]bool, len(r))
+	nulls := func(n int) []string { return slices.Repeat([]string{"NULL"}, n) }
 	for i := range l {
 		found := false
 		for j := range r {
 			if !match(i, j) {
 				continue
 			}
-			if found = true; kind <= Outer {
-				out = append(out, append(append([]string{}, l[i]...), r[j]...))
+			found, partnered[j] = true, true
+			if kind.pairs() {
+				out = append(out, slices.Concat(l[i], r[j]))
 			}
 		}
 		switch {
 		case kind == Semi && found, kind == Anti && !found:
 			out = append(out, l[i])
-		case kind == Outer && !found:
-			row := append([]string{}, l[i]...)
-			for range build.Cols {
-				row = append(row, "NULL")
-			}
-			out = append(out, row)
+		case (kind == Outer || kind == FullOuter) && !found:
+			out = append(out, slices.Concat(l[i], nulls(len(build.Cols))))
+		}
+	}
+	for j := range r {
+		switch {
+		case kind == BuildSemi && partnered[j], kind == BuildAnti && !partnered[j]:
+			out = append(out, r[j])
+		case (kind == BuildOuter || kind == FullOuter) && !partnered[j]:
+			out = append(out, slices.Concat(nulls(len(probe.Cols)), r[j]))
 		}
 	}
 	return out
@@ -65,7 +73,7 @@ func TestJoin(t *testing.T) {
 		specs := append(append([]spec{}, set...), spec{vector.Int64Type, 40, true})
 		for _, sizes := range [][2]int{{0, 0}, {0, 50}, {50, 0}, {400, 1}, {70, 300}, {2100, 10}} {
 			probe, build := randomTable(r, sizes[0], specs...), randomTable(r, sizes[1], specs...)
-			for kind := Inner; kind <= Anti; kind++ {
+			for kind := Inner; kind <= BuildAnti; kind++ {
 				for flags := range 4 {
 					name := fmt.Sprintf("kind %d, keys %v, %v rows, flags %d", kind, typesOf(set), sizes, flags)
 					residual, nullEqual := flags&1 != 0, flags&2 != 0

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"sync/atomic"
 
 	"varve/engine/status"
@@ -45,17 +46,36 @@ func (p *Pool) take(bytes int64) bool {
 	return true
 }
 
-// Budget counts the bytes that the sinks of one query keep. Safe for concurrent use. The nil budget has no limit.
+// Budget counts the bytes that the sinks of one query keep, and knows whether the query still runs. Safe for concurrent
+// use. The nil budget has no limit.
 type Budget struct {
+	ctx  context.Context
 	pool *Pool
 	used atomic.Int64
 }
 
-// Budget makes the budget of a query that draws from the pool until it is closed.
-func (p *Pool) Budget() *Budget { return &Budget{pool: p} }
+// Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
+func (p *Pool) Budget(ctx context.Context) *Budget { return &Budget{ctx: ctx, pool: p} }
 
 // NewBudget makes a budget of its own; limit 0 is DefaultMemory.
-func NewBudget(limit int64) *Budget { return NewPool(limit, nil).Budget() }
+func NewBudget(limit int64) *Budget { return NewPool(limit, nil).Budget(context.Background()) }
+
+// Err is the context's error once the query is gone. Loops whose length is not bounded by a batch ask every few
+// thousand rows.
+func (b *Budget) Err() error {
+	if b == nil {
+		return nil
+	}
+	return b.ctx.Err()
+}
+
+// Release gives bytes back that were reserved.
+func (b *Budget) Release(bytes int64) {
+	if b != nil {
+		b.used.Add(-bytes)
+		b.pool.take(-bytes)
+	}
+}
 
 // Reserve takes bytes; RuntimeResourcesExhausted when they are not there.
 func (b *Budget) Reserve(bytes int64) error {
@@ -93,18 +113,22 @@ func (b *Budget) Used() int64 {
 func batchBytes(b *vector.Batch) int64 {
 	var n int64
 	for _, c := range b.Cols {
-		switch {
-		case c.Type.Kind() == vector.Bytes && c.Form == vector.Flat:
-			n += int64(b.N) * 8
-			for _, v := range c.Views[:b.N] {
-				n += int64(v.Len)
-			}
-		default:
-			n += int64(b.N) * 9
-			if c.Type.Kind() == vector.Bytes {
-				n += int64(b.N) * 8
-			}
-		}
+		n += vectorBytes(c, b.N)
 	}
 	return n
+}
+
+// vectorBytes is about the memory of a Flat copy of n rows of a vector.
+func vectorBytes(v *vector.Vector, n int) int64 {
+	if v.Type.Kind() != vector.Bytes {
+		return int64(n) * 9
+	}
+	if v.Form != vector.Flat {
+		return int64(n) * 17
+	}
+	bytes := int64(n) * 8
+	for _, w := range v.Views[:n] {
+		bytes += int64(w.Len)
+	}
+	return bytes
 }

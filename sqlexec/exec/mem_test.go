@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 func TestPoolIsShared(t *testing.T) {
 	var told int64
 	p := NewPool(100, func(bytes int64) { told = bytes })
-	a, b := p.Budget(), p.Budget()
+	a, b := p.Budget(context.Background()), p.Budget(context.Background())
 	if err := a.Reserve(60); err != nil {
 		t.Fatal(err)
 	}

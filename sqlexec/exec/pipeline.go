@@ -36,6 +36,13 @@ type Operator interface {
 	String() string
 }
 
+// Ending is an operator that gives rows of its own after the last one, as a join gives build rows without a partner. Rest
+// is called once, when all workers have passed all their rows, and not at all when the pipeline ends early; nil is no rows.
+type Ending interface {
+	Operator
+	Rest() Source
+}
+
 // Sink takes all rows of a pipeline. Step is called once per worker, from that worker's goroutine or before it
 // starts; Finish once, when all workers are done.
 type Sink interface {
@@ -67,9 +74,9 @@ func Workers(n int) int {
 func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	steps := make([]Step, max(1, workers))
+	steps := make([][]Step, max(1, workers))
 	for w := range steps {
-		steps[w] = chain(p.Ops, watched(inner, p.Sink.Step(w)))
+		steps[w] = Chain(p.Ops, watched(inner, p.Sink.Step(w)))
 	}
 	var first error
 	var once sync.Once
@@ -79,23 +86,31 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 			cancel()
 		})
 	}
-	work := func(w int) {
+	read := func(src Source, at, w int) {
 		// A panic of a worker is the query's end, not the server's.
 		defer func() {
 			if v := recover(); v != nil {
 				fail(fmt.Errorf("panic in a worker of a query: %v\n%s", v, debug.Stack()))
 			}
 		}()
-		if err := drain(inner, p.Source.Reader(w), steps[w]); err != nil {
+		if err := drain(inner, src.Reader(w), steps[w][at]); err != nil {
 			fail(err)
 		}
 	}
-	var wg sync.WaitGroup
-	for w := 1; w < len(steps); w++ {
-		wg.Go(func() { work(w) })
+	for at := 0; at <= len(p.Ops) && first == nil; at++ { // what the source gives, then what each operator has of its own
+		src := p.Source
+		if at > 0 {
+			if src = Rest(p.Ops[at-1]); src == nil {
+				continue
+			}
+		}
+		var wg sync.WaitGroup
+		for w := 1; w < len(steps); w++ {
+			wg.Go(func() { read(src, at, w) })
+		}
+		read(src, at, 0)
+		wg.Wait()
 	}
-	work(0)
-	wg.Wait()
 	if first != nil && !errors.Is(first, ErrStop) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -108,12 +123,23 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 	return p.Sink.Finish(ctx)
 }
 
-// chain puts operators before a step.
-func chain(ops []Operator, last Step) Step {
+// Chain puts operators before a step: the first of the steps takes what the source gives, the others what each operator
+// gives.
+func Chain(ops []Operator, last Step) []Step {
+	steps := make([]Step, len(ops)+1)
+	steps[len(ops)] = last
 	for i := len(ops) - 1; i >= 0; i-- {
-		last = ops[i].Step(last)
+		steps[i] = ops[i].Step(steps[i+1])
 	}
-	return last
+	return steps
+}
+
+// Rest gives the rows that an operator has of its own; nil when it has none.
+func Rest(op Operator) Source {
+	if e, ok := op.(Ending); ok {
+		return e.Rest()
+	}
+	return nil
 }
 
 // watched looks at the context before every batch that reaches the sink: an operator that makes many batches of one, as

@@ -8,7 +8,7 @@ import (
 // NewInterner is an interner of values of a type: intervals of equal length are one value.
 func NewInterner(t vector.Type) *intern.Interner {
 	if t.ID == vector.TypeInterval {
-		return intern.New(t, func(b []byte) uint64 { return uint64(intervalLength(b)) })
+		return intern.New(t, func(b []byte) uint64 { return uint64(IntervalLength(b)) })
 	}
 	return intern.New(t, nil)
 }

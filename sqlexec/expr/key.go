@@ -30,7 +30,7 @@ func AppendKey(dst []byte, v *vector.Vector, i int) []byte {
 	}
 	b := v.Bytes(i)
 	if v.Type.ID == vector.TypeInterval {
-		b = binary.LittleEndian.AppendUint64(nil, uint64(intervalLength(b)))
+		b = binary.LittleEndian.AppendUint64(nil, uint64(IntervalLength(b)))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(b)))
 	return append(dst, b...)
@@ -47,8 +47,8 @@ func floatBits(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// intervalLength is an interval as nanoseconds with months of 30 days, for comparison: '6 years' = '72 months'.
-func intervalLength(b []byte) int64 {
+// IntervalLength is an interval as nanoseconds with months of 30 days, for comparison: '6 years' = '72 months'.
+func IntervalLength(b []byte) int64 {
 	m, d, ns := Interval(b)
 	return (int64(m)*30+int64(d))*86400e9 + ns
 }
@@ -100,7 +100,7 @@ func appendSortableBytes(dst []byte, v *vector.Vector, i int) []byte {
 	b := v.Bytes(i)
 	switch v.Type.ID {
 	case vector.TypeInterval:
-		return binary.BigEndian.AppendUint64(dst, uint64(intervalLength(b))^1<<63)
+		return binary.BigEndian.AppendUint64(dst, uint64(IntervalLength(b))^1<<63)
 	case vector.TypeDecimal:
 		if len(b) == 16 {
 			dst = binary.BigEndian.AppendUint64(dst, binary.LittleEndian.Uint64(b[8:])^1<<63)
@@ -139,7 +139,7 @@ func Compare(a *vector.Vector, i int, b *vector.Vector, j int) int {
 	}
 	switch a.Type.ID {
 	case vector.TypeInterval:
-		return order(intervalLength(a.Bytes(i)), intervalLength(b.Bytes(j)))
+		return order(IntervalLength(a.Bytes(i)), IntervalLength(b.Bytes(j)))
 	case vector.TypeDecimal:
 		return DecimalInt(a.Bytes(i)).Cmp(DecimalInt(b.Bytes(j)))
 	}

@@ -27,7 +27,7 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 	if p.Memory == nil {
 		p.Memory = exec.NewPool(0, nil)
 	}
-	r := &runner{ctx: ctx, p: p, budget: p.Memory.Budget()}
+	r := &runner{ctx: ctx, p: p, budget: p.Memory.Budget(ctx)}
 	s, err := r.build(n)
 	if err != nil {
 		r.close()
@@ -59,6 +59,8 @@ type runner struct {
 	scans  []*engine.Scan
 	// replaced has the source of a scan that its consumer has opened itself.
 	replaced map[*Scan]exec.Source
+	// bounds has what joins know about the columns of the scans that probe them.
+	bounds map[*Scan][]keyBounds
 }
 
 func (r *runner) close() {
@@ -199,8 +201,9 @@ func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
 	for i, p := range n.Positions {
 		columns[i] = n.Rel.Table.Schema.Columns[p].ID
 	}
+	times, and := r.narrowed(n)
 	sc, err := r.p.Engine.Scan(r.ctx, engine.Request{
-		Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter, Newest: newest, Stats: r.p.Stats,
+		Table: n.Rel.Table, Columns: columns, Time: times, Filter: and, Newest: newest, Stats: r.p.Stats,
 	})
 	if err == nil {
 		r.scans = append(r.scans, sc)

@@ -11,24 +11,24 @@ import (
 // pull turns a source and the operators over it into a reader: one goroutine, one input batch at a time, nothing kept
 // beyond it. It is the last stage of a plan whose rows go to the client in the source's order.
 type pull struct {
-	ctx  context.Context
-	in   exec.Reader
-	step exec.Step
-	b    vector.Batch   // the input
-	out  []vector.Batch // what the operators made of it, not yet given out
-	next int
-	done bool
+	ctx context.Context
+	in  exec.Reader
+	ops []exec.Operator
+	// steps[at] takes what in gives: the source first, then what each operator has of its own.
+	steps []exec.Step
+	at    int
+	b     vector.Batch   // the input
+	out   []vector.Batch // what the operators made of it, not yet given out
+	next  int
+	done  bool
 	// several tells that an operator may give several batches per input batch.
 	several bool
 	free    func()
 }
 
 func newPull(ctx context.Context, s stream, free func()) *pull {
-	p := &pull{ctx: ctx, in: s.src.Reader(0), several: s.several, free: free}
-	p.step = p.take
-	for i := len(s.ops) - 1; i >= 0; i-- {
-		p.step = s.ops[i].Step(p.step)
-	}
+	p := &pull{ctx: ctx, in: s.src.Reader(0), ops: s.ops, several: s.several, free: free}
+	p.steps = exec.Chain(s.ops, p.take)
 	return p
 }
 
@@ -74,10 +74,10 @@ func (p *pull) Next(b *vector.Batch) (bool, error) {
 			return false, err
 		}
 		if !ok {
-			p.done = true
+			p.more()
 			continue
 		}
-		if err := p.step(&p.b); errors.Is(err, errStop) {
+		if err := p.steps[p.at](&p.b); errors.Is(err, errStop) {
 			p.done = true
 		} else if err != nil {
 			return false, err
@@ -86,6 +86,19 @@ func (p *pull) Next(b *vector.Batch) (bool, error) {
 	*b = p.out[p.next]
 	p.next++
 	return true, nil
+}
+
+// more goes on with the next operator that has rows of its own.
+func (p *pull) more() {
+	for p.at < len(p.ops) {
+		p.at++
+		if src := exec.Rest(p.ops[p.at-1]); src != nil {
+			p.in.Close()
+			p.in = src.Reader(0)
+			return
+		}
+	}
+	p.done = true
 }
 
 // Close ends the reading.

@@ -1,38 +1,87 @@
 package plan
 
 import (
+	"varve/engine/filter"
+	"varve/engine/scan"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 )
 
-// join runs the build side into the join and probes with the other. The right side is kept, the left one streams; a
-// right join is a left join with its sides exchanged, a full join a left join and the right rows without a partner.
-func (r *runner) join(n *Join) (stream, error) {
-	switch n.Kind {
-	case "right":
-		return r.rightJoin(n)
-	case "full":
-		return r.fullJoin(n)
-	}
-	kinds := map[string]exec.JoinKind{"inner": exec.Inner, "cross": exec.Inner, "left": exec.Outer, "left semi": exec.Semi, "left anti": exec.Anti}
-	return r.hashJoin(n, kinds[n.Kind], n.L, n.R)
+// joinKinds are the joins with the right side kept, and with the left one.
+var joinKinds = map[string][2]exec.JoinKind{
+	"inner":     {exec.Inner, exec.Inner},
+	"cross":     {exec.Inner, exec.Inner},
+	"left":      {exec.Outer, exec.BuildOuter},
+	"right":     {exec.BuildOuter, exec.Outer},
+	"full":      {exec.FullOuter, exec.FullOuter},
+	"left semi": {exec.Semi, exec.BuildSemi},
+	"left anti": {exec.Anti, exec.BuildAnti},
 }
 
-func (r *runner) hashJoin(n *Join, kind exec.JoinKind, probe, build Node) (stream, error) {
+// join runs one side into the join and probes with the other: the left side streams, unless the right one is much the
+// larger.
+func (r *runner) join(n *Join) (stream, error) {
+	kinds := joinKinds[n.Kind]
+	if !n.keepsLeft() {
+		return r.hashJoin(n, kinds[0])
+	}
+	x, to := n.exchanged()
+	s, err := r.hashJoin(x, kinds[1])
+	if err != nil || n.semi() {
+		return s, err
+	}
+	list := make([]expr.Expr, len(n.Cols))
+	for i, c := range n.Cols {
+		list[i] = &expr.Column{Index: to[i], Name: c.Name, T: c.Type, Null: true}
+	}
+	op, err := exec.Project(list)
+	return s.with(op), err
+}
+
+func (n *Join) semi() bool { return n.Kind == "left semi" || n.Kind == "left anti" }
+
+// exchangeRows and exchangeTimes are how many rows the right side must have, and how many times those of the left one, to be
+// streamed instead of kept. Below, the natural order of the left side is worth more.
+const (
+	exchangeRows  = 10_000
+	exchangeTimes = 2
+)
+
+// keepsLeft tells whether the left side is the one to keep. It also is where a right join would otherwise keep a side
+// that it gives in full.
+func (n *Join) keepsLeft() bool {
+	l, r := estimate(n.L), estimate(n.R)
+	if n.Kind == "right" {
+		return !(l > exchangeRows && l > exchangeTimes*r)
+	}
+	return r > exchangeRows && r > exchangeTimes*l
+}
+
+// hashJoin keeps the right side and streams the left one. Where probe rows without a partner leave nothing, the scans of
+// their keys are told what keys there are.
+func (r *runner) hashJoin(n *Join, kind exec.JoinKind) (stream, error) {
 	j, err := exec.NewJoin(exec.JoinSpec{
 		Kind: kind, Probe: n.LKeys, Build: n.RKeys, Residual: n.Residual, NullEqual: n.NullEqual, Budget: r.budget,
-		ProbeTypes: types(probe.Columns()), BuildTypes: types(build.Columns()),
+		ProbeTypes: types(n.L.Columns()), BuildTypes: types(n.R.Columns()),
 	})
 	if err != nil {
 		return stream{}, err
 	}
-	b, err := r.build(build)
+	b, err := r.build(n.R)
 	if err != nil {
 		return b, err
 	}
 	if _, err = r.finish(b, j.Build(), false); err != nil {
 		return b, err
+	}
+	probe := n.L
+	if kind.NeedsPartner() {
+		if j.Empty() {
+			probe = &Values{Cols: n.L.Columns(), Batch: vector.NewBatch(types(n.L.Columns())...)}
+		} else {
+			r.bound(j, n)
+		}
 	}
 	s, err := r.build(probe)
 	s.several = true
@@ -56,55 +105,94 @@ func (n *Join) exchanged() (out *Join, to []int) {
 	return out, to
 }
 
-func (r *runner) rightJoin(n *Join) (stream, error) {
-	x, to := n.exchanged()
-	s, err := r.hashJoin(x, exec.Outer, x.L, x.R)
-	if err != nil {
-		return s, err
-	}
-	list := make([]expr.Expr, len(n.Cols))
-	for i, c := range n.Cols {
-		list[i] = &expr.Column{Index: to[i], Name: c.Name, T: c.Type, Null: true}
-	}
-	op, err := exec.Project(list)
-	return s.with(op), err
-}
-
-// fullJoin keeps both sides: the left join's rows, then the right rows without a partner.
-func (r *runner) fullJoin(n *Join) (stream, error) {
-	left, err := r.keep(n.L)
-	if err != nil {
-		return stream{}, err
-	}
-	right, err := r.keep(n.R)
-	if err != nil {
-		return stream{}, err
-	}
-	both := &Join{Kind: "left", L: left, R: right, LKeys: n.LKeys, RKeys: n.RKeys, Residual: n.Residual, Cols: n.Cols}
-	x, _ := (&Join{Kind: "full", L: left, R: right, LKeys: n.LKeys, RKeys: n.RKeys, Residual: n.Residual}).exchanged()
-	alone := &Join{Kind: "left anti", L: x.L, R: x.R, LKeys: x.LKeys, RKeys: x.RKeys, Residual: x.Residual, Cols: right.Cols}
-	l := len(left.Cols)
-	p := &Project{Input: alone, Cols: n.Cols}
-	for i, c := range n.Cols {
-		if i < l {
-			p.Exprs = append(p.Exprs, nullOf(c.Type))
-		} else {
-			p.Exprs = append(p.Exprs, &expr.Column{Index: i - l, Name: c.Name, T: c.Type, Null: true})
+// bound pushes what is known about the keys of the kept side down to the scans of the other side's keys.
+func (r *runner) bound(j *exec.Join, n *Join) {
+	for k, e := range n.LKeys {
+		c, ok := e.(*expr.Column)
+		if !ok {
+			continue
+		}
+		s, at := origin(n.L, c.Index)
+		if s == nil || s.Cols[at].Type != n.RKeys[k].Type() {
+			continue
+		}
+		if b, ok := j.Bounds(k); ok {
+			if r.bounds == nil {
+				r.bounds = map[*Scan][]keyBounds{}
+			}
+			r.bounds[s] = append(r.bounds[s], keyBounds{s.Positions[at], b})
 		}
 	}
-	return r.union(&Union{Inputs: []Node{both, p}, Cols: n.Cols})
 }
 
-// keep runs a node and gives its rows as values.
-func (r *runner) keep(n Node) (*Values, error) {
-	out := &Values{Cols: n.Columns()}
-	sink := newWhole("Keep", n.Columns(), r.budget.Reserve, func(b *vector.Batch) (*vector.Batch, error) {
-		out.Batch = b
-		return b, nil
-	})
-	s, err := r.build(n)
-	if err == nil {
-		_, err = r.finish(s, sink, true)
+// keyBounds is what the column at a position of a scan's table can be in rows that count.
+type keyBounds struct {
+	position int
+	exec.KeyBounds
+}
+
+// origin is the scan that column at of a node comes from unchanged, with its place there, such that rows of the scan with
+// other values in it can be left out without changing rows of the node with this value; nil: there is none.
+func origin(n Node, at int) (*Scan, int) {
+	switch n := n.(type) {
+	case *Scan:
+		if n.Rel.Table != nil && !n.Never {
+			return n, at
+		}
+	case *Filter:
+		return origin(n.Input, at)
+	case *Project:
+		if c, ok := n.Exprs[at].(*expr.Column); ok {
+			return origin(n.Input, c.Index)
+		}
+	case *Aggregate:
+		if at < len(n.Keys) {
+			if c, ok := n.Keys[at].(*expr.Column); ok {
+				return origin(n.Input, c.Index)
+			}
+		}
+	case *Distinct:
+		return origin(n.Input, at)
+	case *Sort:
+		if n.Limit < 0 && n.Offset == 0 {
+			return origin(n.Input, at)
+		}
+	case *Join:
+		l := len(n.L.Columns())
+		switch {
+		case at < l && (n.Kind == "inner" || n.Kind == "cross" || n.Kind == "left" || n.semi()):
+			return origin(n.L, at)
+		case at >= l && (n.Kind == "inner" || n.Kind == "cross" || n.Kind == "right"):
+			return origin(n.R, at-l)
+		}
 	}
-	return out, err
+	return nil, 0
+}
+
+// narrowed is a scan's range and filter with what joins know about its columns.
+func (r *runner) narrowed(n *Scan) (scan.Range, filter.And) {
+	times, and := n.Time, n.Filter
+	table := n.Rel.Table.Schema
+	for _, b := range r.bounds[n] {
+		col := table.Columns[b.position].ID
+		lo, hi := b.Lo, b.Hi
+		if b.Values != nil {
+			lo, hi = constAt(b.Values, 0), constAt(b.Values, b.N-1)
+		}
+		if b.position == table.Time {
+			times.From = max(times.From, lo.Int(0))
+			if to := hi.Int(0); to < times.To {
+				times.To = to + 1
+			}
+			continue
+		}
+		if b.Values != nil {
+			and = append(and[:len(and):len(and)], filter.Cond{Column: col, Op: filter.In, Args: b.Values, NArgs: b.N})
+		} else {
+			and = append(and[:len(and):len(and)],
+				filter.Cond{Column: col, Op: filter.GreaterEqual, Args: lo.Flatten(1), NArgs: 1},
+				filter.Cond{Column: col, Op: filter.LessEqual, Args: hi.Flatten(1), NArgs: 1})
+		}
+	}
+	return times, and
 }
