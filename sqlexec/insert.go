@@ -163,7 +163,7 @@ func (x *Executor) insertRows(ctx context.Context, sess *Session, s *parse.Inser
 
 func (x *Executor) insertValue(sess *Session, v *valuer, t *target, i int, e parse.Expr) error {
 	if !isDefault(e) {
-		return v.set(t.cols[i], e)
+		return parse.PlaceError(v.set(t.cols[i], e), e.Position())
 	}
 	def, err := x.defaultOf(sess, &t.table.Columns[i])
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"varve/engine/vector"
+	"varve/sqlexec/expr"
 )
 
 // csvCell writes the values of v as RFC 4180 fields: NULL is empty, texts are quoted only when they must be, the rest
@@ -16,7 +17,7 @@ func csvCell(v *vector.Vector) cell {
 	case v.Type.ID == vector.TypeDecimal:
 		write = func(dst []byte, i int) []byte { return appendDecimal(dst, v.Bytes(i), v.Type.Scale) }
 	case v.Type.ID == vector.TypeInterval:
-		write = func(dst []byte, i int) []byte { return appendInterval(dst, v.Bytes(i)) }
+		write = func(dst []byte, i int) []byte { return expr.AppendText(dst, v, i) }
 	case v.Type.ID == vector.TypeNull:
 		write = func(dst []byte, _ int) []byte { return dst }
 	case v.Type.Kind() == vector.Float64:

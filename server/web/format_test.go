@@ -103,7 +103,7 @@ func volatile(body string) string {
 }
 
 func TestFormats(t *testing.T) {
-	row1 := `true,-9223372036854775808,18446744073709551615,1024.0,"a,\"b\"\n\u0001` + "\uFFFD" + `",[104,105],{"a":[1,2]},-1,"-0.05","1 mons 2 days 1 hours 0.5 secs",7,"yz",null`
+	row1 := `true,-9223372036854775808,18446744073709551615,1024.0,"a,\"b\"\n\u0001` + "\uFFFD" + `",[104,105],{"a":[1,2]},-1,"-0.05","1 mons 2 days 1 hours 0.500000000 secs",7,"yz",null`
 	row2 := `false,null,1,null,null,null,null,1500,null,null,7,"x",null`
 	types := []string{"Boolean", "Int64", "UInt64", "Float64", "String", "Binary", "Json", "TimestampMillisecond", "Decimal(10, 2)", "IntervalMonthDayNano", "Int64", "String", "Null"}
 	fields, _ := sample()
@@ -112,7 +112,7 @@ func TestFormats(t *testing.T) {
 		schema = append(schema, `{"name":"`+f.Name+`","data_type":"`+types[i]+`"}`)
 	}
 	head := `{"records":{"schema":{"column_schemas":[` + strings.Join(schema, ",") + `]},"rows":[`
-	csv := "true,-9223372036854775808,18446744073709551615,1024.0,\"a,\"\"b\"\"\n\x01\xff\",\"[104,105]\",\"{\"\"a\"\":[1,2]}\",-1,-0.05,1 mons 2 days 1 hours 0.5 secs,7,yz,\r\n" +
+	csv := "true,-9223372036854775808,18446744073709551615,1024.0,\"a,\"\"b\"\"\n\x01\xff\",\"[104,105]\",\"{\"\"a\"\":[1,2]}\",-1,-0.05,1 mons 2 days 1 hours 0.500000000 secs,7,yz,\r\n" +
 		"false,,1,,,,,1500,,,7,x,\r\n"
 	for _, c := range []struct {
 		name  string

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"varve/engine/vector"
+	"varve/sqlexec/expr"
 )
 
 // cell appends the value of row i as JSON text. The choice of the function is made once per column of a batch.
@@ -61,7 +62,7 @@ func valueCell(v *vector.Vector) cell {
 			return append(appendDecimal(append(dst, '"'), v.Bytes(i), v.Type.Scale), '"')
 		}
 	case vector.TypeInterval:
-		return func(dst []byte, i int) []byte { return append(appendInterval(append(dst, '"'), v.Bytes(i)), '"') }
+		return func(dst []byte, i int) []byte { return append(expr.AppendText(append(dst, '"'), v, i), '"') }
 	}
 	if flat {
 		views, heap := v.Views, v.Heap
@@ -224,50 +225,6 @@ func appendDecimal(dst, b []byte, scale uint8) []byte {
 	dst = append(dst, digits[:len(digits)-s]...)
 	if s > 0 {
 		dst = append(append(dst, '.'), digits[len(digits)-s:]...)
-	}
-	return dst
-}
-
-// appendInterval appends months, days and nanoseconds in words: "1 mons 2 days 3 hours 4 mins 5.5 secs".
-func appendInterval(dst, b []byte) []byte {
-	if len(b) != 16 {
-		return dst
-	}
-	months, days := int32(binary.LittleEndian.Uint32(b)), int32(binary.LittleEndian.Uint32(b[4:]))
-	ns := int64(binary.LittleEndian.Uint64(b[8:]))
-	from := len(dst)
-	word := func(n int64, unit string) {
-		if n == 0 {
-			return
-		}
-		if len(dst) > from {
-			dst = append(dst, ' ')
-		}
-		dst = append(append(append(strconv.AppendInt(dst, n, 10), ' '), unit...), 's')
-	}
-	word(int64(months), "mon")
-	word(int64(days), "day")
-	word(ns/3_600_000_000_000, "hour")
-	word(ns/60_000_000_000%60, "min")
-	if rest := ns % 60_000_000_000; rest != 0 {
-		if len(dst) > from {
-			dst = append(dst, ' ')
-		}
-		if rest < 0 {
-			dst, rest = append(dst, '-'), -rest
-		}
-		dst = strconv.AppendInt(dst, rest/1_000_000_000, 10)
-		if f := rest % 1_000_000_000; f != 0 {
-			text := strconv.FormatInt(f+1_000_000_000, 10)[1:]
-			for text[len(text)-1] == '0' {
-				text = text[:len(text)-1]
-			}
-			dst = append(append(dst, '.'), text...)
-		}
-		dst = append(dst, " secs"...)
-	}
-	if len(dst) == from {
-		dst = append(dst, "0 secs"...)
 	}
 	return dst
 }

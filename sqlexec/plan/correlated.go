@@ -61,21 +61,27 @@ func conjuncts(x parse.Expr, list []parse.Expr) []parse.Expr {
 func correlatedIn(x parse.Expr) []*parse.Query {
 	var list []*parse.Query
 	parse.Walk(x, func(y parse.Expr) bool {
-		switch y := y.(type) {
-		case *parse.Subquery:
-			list = append(list, y.Query)
-		case *parse.Exists:
-			list = append(list, y.Query)
-		case *parse.In:
-			if y.Query != nil {
-				list = append(list, y.Query)
-			}
-		case *parse.Quantified:
-			list = append(list, y.Query)
+		if q := queryOf(y); q != nil {
+			list = append(list, q)
 		}
 		return true
 	})
 	return list
+}
+
+// queryOf is the subquery of an expression that has one; nil: none.
+func queryOf(x parse.Expr) *parse.Query {
+	switch x := x.(type) {
+	case *parse.Subquery:
+		return x.Query
+	case *parse.Exists:
+		return x.Query
+	case *parse.In:
+		return x.Query
+	case *parse.Quantified:
+		return x.Query
+	}
+	return nil
 }
 
 // combinations are the outer columns that an expression with correlated subqueries refers to, and their distinct values in
@@ -227,17 +233,7 @@ func (sel *selection) lift(list []parse.Expr) error {
 	var err error
 	find := func(x parse.Expr) {
 		parse.Walk(x, func(y parse.Expr) bool {
-			var query *parse.Query
-			switch y := y.(type) {
-			case *parse.Subquery:
-				query = y.Query
-			case *parse.Exists:
-				query = y.Query
-			case *parse.In:
-				query = y.Query
-			case *parse.Quantified:
-				query = y.Query
-			}
+			query := queryOf(y)
 			if query == nil || err != nil {
 				return err == nil && !isAggregate(y)
 			}
@@ -261,8 +257,14 @@ func (sel *selection) lift(list []parse.Expr) error {
 		}
 	}
 	eb := *sel.eb
-	inner := eb.special
-	eb.special = func(x parse.Expr) (expr.Expr, bool, error) {
+	eb.special = columnsFor(at, eb.special)
+	sel.eb = &eb
+	return nil
+}
+
+// columnsFor finds what became a column, then what inner finds, which may be nil.
+func columnsFor(at map[parse.Expr]*expr.Column, inner func(parse.Expr) (expr.Expr, bool, error)) func(parse.Expr) (expr.Expr, bool, error) {
+	return func(x parse.Expr) (expr.Expr, bool, error) {
 		if c := at[x]; c != nil {
 			return c, true, nil
 		}
@@ -271,8 +273,6 @@ func (sel *selection) lift(list []parse.Expr) error {
 		}
 		return nil, false, nil
 	}
-	sel.eb = &eb
-	return nil
 }
 
 // liftOne joins the values of an expression with correlated subqueries to the rows and gives their column.

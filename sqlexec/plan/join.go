@@ -28,15 +28,22 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	case "right semi", "right anti":
 		l, r, kind = r, l, "left"+kind[len("right"):]
 	}
+	var decided map[parse.Expr]*expr.Column
+	var after parse.Expr
+	if t.On != nil {
+		if l, r, decided, after, err = b.subqueriesOn(l, r, kind, t.On, out); err != nil {
+			return nil, err
+		}
+	}
 	j := &Join{Kind: kind, L: l, R: r, Cols: concat(l.Columns(), r.Columns())}
 	semi := kind == "left semi" || kind == "left anti"
 	if t.Natural || len(t.Using) > 0 {
 		if err := b.using(j, t); err != nil {
 			return nil, err
 		}
-	} else if t.On != nil {
+	} else if t.On != nil && after == nil {
 		sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
-		eb := &exprBinder{b: b, sc: sc, where: "ON"}
+		eb := &exprBinder{b: b, sc: sc, where: "ON", special: columnsFor(decided, nil)}
 		cond, err := eb.bind(t.On)
 		if err != nil {
 			return nil, err
@@ -53,6 +60,9 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 		return j, nil
 	}
 	nullable(j)
+	if after != nil {
+		return b.joinWhere(j, after, out)
+	}
 	if (t.Natural || len(t.Using) > 0) && (kind == "right" || kind == "full") {
 		return b.mergeUsing(j, t)
 	}

@@ -101,7 +101,7 @@ func line(n Node) string {
 	case *FillSlots:
 		return "FillSlots"
 	case *Unnest:
-		return "Unnest: " + n.List.String()
+		return "Unnest: " + exprTexts(n.Lists, ", ")
 	case *Window:
 		list := make([]string, len(n.Funcs))
 		for i := range n.Funcs {

@@ -186,7 +186,7 @@ func (b *binder) with(q *parse.Query) error {
 	for i := range q.With {
 		c := &q.With[i]
 		if seen[c.Name.Name] {
-			return planError("WITH query name %q specified more than once", c.Name.Name)
+			return parse.PlaceError(planError("WITH query name %q specified more than once", c.Name.Name), c.Name.At)
 		}
 		seen[c.Name.Name] = true
 		if c.TQL != nil {
@@ -329,6 +329,7 @@ func (b *binder) setOp(op *parse.SetOp, out *outer) (Node, error) {
 		return nil, err
 	}
 	if l, r, err = b.align(l, r, op.Op); err != nil {
+		err = parse.PlaceError(err, op.At)
 		return nil, err
 	}
 	switch op.Op {

@@ -91,9 +91,9 @@ type ranged struct {
 func (b *binder) rangeSelect(s *parse.Select, q *parse.Query, in Node, sc *scope, items []item) (Node, error) {
 	switch {
 	case s.Align == nil:
-		return nil, badRange("RANGE needs ALIGN")
+		return nil, placeRange(badRange("RANGE needs ALIGN"), items)
 	case !hasRange(items):
-		return nil, badRange("ALIGN needs an expression with RANGE")
+		return nil, parse.PlaceError(badRange("ALIGN needs an expression with RANGE"), s.Align.At)
 	case s.GroupBy != nil || s.Having != nil:
 		return nil, badRange("a range query has ALIGN .. BY instead of GROUP BY and HAVING")
 	}
@@ -128,8 +128,25 @@ func (b *binder) rangeSelect(s *parse.Select, q *parse.Query, in Node, sc *scope
 	return sel.finish(q)
 }
 
+// placeRange gives an error the place of the first RANGE.
+func placeRange(err error, items []item) error {
+	for _, it := range items {
+		parse.Walk(it.x, func(x parse.Expr) bool {
+			if _, ok := x.(*parse.Range); ok {
+				err = parse.PlaceError(err, x.Position())
+			}
+			return true
+		})
+	}
+	return err
+}
+
 // collect finds the aggregates under RANGE in an item. over is the Range around x; nil: none.
 func (r *ranged) collect(x parse.Expr, over *parse.Range) error {
+	return parse.PlaceError(r.collectIn(x, over), x.Position())
+}
+
+func (r *ranged) collectIn(x parse.Expr, over *parse.Range) error {
 	switch x := x.(type) {
 	case *parse.Range:
 		if over != nil {
@@ -181,6 +198,11 @@ func (r *ranged) add(c *parse.Call, over *parse.Range) error {
 // duration reads a span: text in the metrics language's form, or an interval. It gives units of the time index, at
 // least one.
 func (r *ranged) duration(x parse.Expr, clause string) (int64, error) {
+	n, err := r.span(x, clause)
+	return n, parse.PlaceError(err, x.Position())
+}
+
+func (r *ranged) span(x parse.Expr, clause string) (int64, error) {
 	var ns int64
 	if lit, ok := x.(*parse.Literal); ok && lit.Kind == parse.StringLiteral {
 		var err error
@@ -251,7 +273,7 @@ func (r *ranged) by() error {
 	} else {
 		if len(r.s.From) == 1 {
 			if _, derived := r.s.From[0].(*parse.Derived); derived {
-				return badRange("a range query over a subquery needs BY")
+				return parse.PlaceError(badRange("a range query over a subquery needs BY"), a.At)
 			}
 		}
 		for i := range r.sc.cols {
@@ -268,6 +290,14 @@ func (r *ranged) by() error {
 
 // origin is the time that slots are counted from, in units.
 func (r *ranged) origin() (int64, error) {
+	n, err := r.alignTo()
+	if to := r.s.Align.To; to != nil {
+		err = parse.PlaceError(err, to.Position())
+	}
+	return n, err
+}
+
+func (r *ranged) alignTo() (int64, error) {
 	word := ""
 	switch to := r.s.Align.To.(type) {
 	case nil:

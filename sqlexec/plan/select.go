@@ -221,7 +221,7 @@ func (sel *selection) finish(q *parse.Query) (Node, error) {
 		return sel.distinctOn(p, keys, shown, limit, offset)
 	case sel.s.Distinct:
 		if len(p.Exprs) > shown {
-			return nil, planError("For SELECT DISTINCT, ORDER BY expressions must appear in select list")
+			return nil, parse.PlaceError(planError("For SELECT DISTINCT, ORDER BY expressions must appear in select list"), q.OrderBy[0].X.Position())
 		}
 		node = &Distinct{Input: node}
 	}

@@ -1,21 +1,21 @@
 package plan
 
 import (
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
 
-// Unnest repeats each row for every element of a list and adds the element as a column. A row whose list is NULL or empty goes.
+// Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken side by
+// side: shorter ones are NULL behind their end. A row all of whose lists are NULL or empty goes.
 type Unnest struct {
 	Input Node
-	List  expr.Expr
-	Cols  []Column // the input's, then the element
+	Lists []expr.Expr
+	Cols  []Column // the input's, then one of elements for each list
 }
 
-// Columns are the input's and the element.
+// Columns are the input's and the elements.
 func (n *Unnest) Columns() []Column { return n.Cols }
 
 func isUnnest(x parse.Expr) bool {
@@ -23,45 +23,51 @@ func isUnnest(x parse.Expr) bool {
 	return ok && c.Name == "unnest" && c.Over == nil
 }
 
-// unnest makes a column of unnest(list) in the select list. There may be one.
+// unnest makes columns of the unnest(list) in the select list: one for each that is written differently.
 func (sel *selection) unnest() error {
-	var call *parse.Call
+	var calls []*parse.Call
+	at := map[string]int{} // text of a call -> its place in calls
 	var err error
 	for _, it := range sel.items {
 		parse.Walk(it.x, func(x parse.Expr) bool {
 			if !isUnnest(x) {
 				return true
 			}
-			c := x.(*parse.Call)
-			switch {
-			case len(c.Args) != 1:
+			c, text := x.(*parse.Call), parse.PrintExpr(x)
+			if len(c.Args) != 1 {
 				err = parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(c.Args)), c.Position())
-			case call != nil && parse.PrintExpr(call) != parse.PrintExpr(c):
-				err = parse.PlaceError(status.New(status.Unsupported, "more than one unnest in a select list is not supported"), c.Position())
+			} else if _, ok := at[text]; !ok {
+				at[text] = len(calls)
+				calls = append(calls, c)
 			}
-			call = c
 			return false
 		})
 	}
-	if call == nil || err != nil {
+	if len(calls) == 0 || err != nil {
 		return err
 	}
-	list, err := sel.eb.bind(call.Args[0])
-	if err != nil {
-		return err
+	first := len(sel.node.Columns())
+	n := &Unnest{Input: sel.node, Cols: append([]Column(nil), sel.node.Columns()...)}
+	for _, c := range calls {
+		list, err := sel.eb.bind(c.Args[0])
+		if err != nil {
+			return err
+		}
+		if list.Type().ID != vector.TypeList {
+			return parse.PlaceError(planError("function 'unnest' takes a list, found %s", list.Type()), c.Position())
+		}
+		n.Lists = append(n.Lists, list)
+		n.Cols = append(n.Cols, Column{Name: parse.PrintExpr(c), Type: list.Type().Elem(), Nullable: true})
 	}
-	if list.Type().ID != vector.TypeList {
-		return parse.PlaceError(planError("function 'unnest' takes a list, found %s", list.Type()), call.Position())
-	}
-	text := parse.PrintExpr(call)
-	elem := Column{Name: text, Type: list.Type().Elem(), Nullable: true}
-	n := &Unnest{Input: sel.node, List: list, Cols: append(append([]Column(nil), sel.node.Columns()...), elem)}
 	sel.node = n
 	eb := *sel.eb
 	inner := eb.special
 	eb.special = func(x parse.Expr) (expr.Expr, bool, error) {
-		if isUnnest(x) && parse.PrintExpr(x) == text {
-			return &expr.Column{Index: len(n.Cols) - 1, Name: text, T: elem.Type, Null: true}, true, nil
+		if isUnnest(x) {
+			if k, ok := at[parse.PrintExpr(x)]; ok {
+				c := n.Cols[first+k]
+				return &expr.Column{Index: first + k, Name: c.Name, T: c.Type, Null: true}, true, nil
+			}
 		}
 		if inner != nil {
 			return inner(x)
@@ -100,9 +106,14 @@ func (b *binder) unnestTable(t *parse.TableFunc) (Node, error) {
 
 func (o *optimizer) pruneUnnest(u *Unnest, need []bool) (Node, []int) {
 	n := len(u.Input.Columns())
-	in, m := o.prune(u.Input, widen(append([]bool(nil), need[:n]...), u.List))
-	out := &Unnest{Input: in, List: remap(u.List, m), Cols: append(append([]Column(nil), in.Columns()...), u.Cols[n])}
-	return out, append(append([]int(nil), m...), len(in.Columns()))
+	in, m := o.prune(u.Input, widen(append([]bool(nil), need[:n]...), u.Lists...))
+	out := &Unnest{Input: in, Cols: append(append([]Column(nil), in.Columns()...), u.Cols[n:]...)}
+	m = append([]int(nil), m...)
+	for k, list := range u.Lists {
+		out.Lists = append(out.Lists, remap(list, m[:n]))
+		m = append(m, len(in.Columns())+k)
+	}
+	return out, m
 }
 
 // unnester is Unnest as an operator.
@@ -112,9 +123,9 @@ func (u *unnester) String() string { return line(u.n) }
 
 // Step repeats rows for the elements of their lists, at most a batch at a time.
 func (u *unnester) Step(next exec.Step) exec.Step {
-	program, err := expr.Compile([]expr.Expr{u.n.List})
-	lists := make([]*vector.Vector, 1)
-	var rows []uint32
+	program, err := expr.Compile(u.n.Lists)
+	lists := make([]*vector.Vector, len(u.n.Lists))
+	e := elements{next: next, cols: make([]*vector.Vector, len(lists))}
 	return func(b *vector.Batch) error {
 		if err != nil {
 			return err
@@ -122,27 +133,64 @@ func (u *unnester) Step(next exec.Step) exec.Step {
 		if err := program.Eval(b, lists); err != nil {
 			return err
 		}
-		elems := &vector.Vector{Type: u.n.List.Type().Elem()}
-		rows = rows[:0]
+		e.reset(lists)
 		for i := range b.N {
-			if !lists[0].IsNull(i) {
-				for range expr.AppendElements(elems, len(rows), lists[0].Bytes(i)) {
-					rows = append(rows, uint32(i))
-				}
-			}
-			if len(rows) < vector.Size && i < b.N-1 || len(rows) == 0 {
+			e.row(lists, i)
+			if len(e.rows) < vector.Size && i < b.N-1 || len(e.rows) == 0 {
 				continue
 			}
-			for from := 0; from < len(rows); from += vector.Size {
-				to := min(from+vector.Size, len(rows))
-				out := gather(b, rows[from:to])
-				out.Cols = append(out.Cols, elems.Slice(from, to))
-				if err := next(out); err != nil {
-					return err
-				}
+			if err := e.flush(b); err != nil {
+				return err
 			}
-			rows, elems = rows[:0], &vector.Vector{Type: elems.Type}
+			e.reset(lists)
 		}
 		return nil
 	}
+}
+
+// elements collects the elements of lists, and the row that each belongs to.
+type elements struct {
+	next exec.Step
+	rows []uint32
+	cols []*vector.Vector
+}
+
+func (e *elements) reset(lists []*vector.Vector) {
+	e.rows = e.rows[:0]
+	for k := range e.cols {
+		e.cols[k] = &vector.Vector{Type: lists[k].Type.Elem()}
+	}
+}
+
+// row appends the elements of row i's lists, the shorter ones filled up with NULL.
+func (e *elements) row(lists []*vector.Vector, i int) {
+	at, longest := len(e.rows), 0
+	counts := make([]int, len(lists))
+	for k, v := range lists {
+		if !v.IsNull(i) {
+			counts[k] = expr.AppendElements(e.cols[k], at, v.Bytes(i))
+		}
+		longest = max(longest, counts[k])
+	}
+	for range longest {
+		e.rows = append(e.rows, uint32(i))
+	}
+	for k, n := range counts {
+		e.cols[k].AppendNulls(at+n, longest-n)
+	}
+}
+
+// flush hands the rows on, a batch at a time.
+func (e *elements) flush(b *vector.Batch) error {
+	for from := 0; from < len(e.rows); from += vector.Size {
+		to := min(from+vector.Size, len(e.rows))
+		out := gather(b, e.rows[from:to])
+		for _, v := range e.cols {
+			out.Cols = append(out.Cols, v.Slice(from, to))
+		}
+		if err := e.next(out); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,7 +17,7 @@ import (
 type Compression uint8
 
 // The compressions. Auto is None for a text file that is written and Zstd for Parquet; it looks at a text file that is
-// read. Bzip2 is only read; Snappy, LZ4 and Brotli are only for Parquet.
+// read. Bzip2 is only read; Snappy and Brotli are only for Parquet.
 const (
 	Auto Compression = iota
 	None
@@ -25,7 +25,6 @@ const (
 	Zstd
 	Bzip2
 	Snappy
-	LZ4
 	Brotli
 )
 
@@ -44,8 +43,6 @@ func ParseCompression(name string) (Compression, bool) {
 		return Bzip2, true
 	case "snappy":
 		return Snappy, true
-	case "lz4":
-		return LZ4, true
 	case "brotli":
 		return Brotli, true
 	}

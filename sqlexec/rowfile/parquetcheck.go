@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -30,7 +31,7 @@ type skim struct {
 	b        []byte
 	pos      int
 	elements int
-	// number is told of the integers of structures: the field of the structure that holds it (0 for the outermost), its
+	// number is told of the integers and booleans of structures: the field of the structure that holds it (0 for the outermost), its
 	// own, and its value. May be nil.
 	number func(outer, field int16, x int64)
 }
@@ -94,10 +95,13 @@ func (s *skim) structure(outer int16, depth int) error {
 		} else {
 			field = int16(x>>1) ^ -int16(x&1)
 		}
-		if wire := head & 15; wire > wireFalse { // booleans are in the head
+		wire := head & 15
+		if wire > wireFalse {
 			if err := s.value(wire, outer, field, depth); err != nil {
 				return err
 			}
+		} else if s.number != nil { // booleans are in the head
+			s.number(outer, field, int64(wireFalse-wire))
 		}
 	}
 }
@@ -217,12 +221,47 @@ func checkPages(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 		if header.packed < 0 || at > end || header.unpacked < 0 || header.unpacked > maxPageBytes || header.values < 0 || header.values > maxPageValues {
 			return fmt.Errorf("a page of %d bytes, %d unpacked, %d values: %w", header.packed, header.unpacked, header.values, errClaims)
 		}
+		if header.plain {
+			continue
+		}
+		if err := checkPacked(f, c.Codec, at-header.packed+header.levels, at, header.unpacked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPacked looks at the size that packed bytes [from, to) claim to have unpacked, where their form begins with it.
+func checkPacked(f io.ReaderAt, codec format.CompressionCodec, from, to, unpacked int64) error {
+	if from > to {
+		return errClaims
+	}
+	head := make([]byte, min(to-from, zstd.HeaderMaxSize))
+	if _, err := f.ReadAt(head, from); err != nil {
+		return err
+	}
+	switch codec {
+	case format.Snappy:
+		if n, k := binary.Uvarint(head); len(head) > 0 && (k <= 0 || n > uint64(unpacked)) {
+			return errClaims
+		}
+	case format.Zstd:
+		var h zstd.Header
+		if err := h.Decode(head); len(head) > 0 && (err != nil || h.HasFCS && h.FrameContentSize > uint64(unpacked) || h.WindowSize > zstdWindow) {
+			return errClaims
+		}
+	case format.Lz4Raw: // its reader doubles the room until what is damaged fits
+		return errors.New("pages packed with lz4 are not read")
 	}
 	return nil
 }
 
 // page is what the header of a page claims, and the size of the header.
-type page struct{ bytes, packed, unpacked, values int64 }
+type page struct {
+	bytes, packed, unpacked, values int64
+	levels                          int64 // bytes before the packed ones
+	plain                           bool  // not packed, whatever the column's codec
+}
 
 // pageHeader reads the header at a place; its statistics make it as large as the values they hold.
 func pageHeader(f io.ReaderAt, at, end int64) (p page, err error) {
@@ -238,6 +277,10 @@ func pageHeader(f io.ReaderAt, at, end int64) (p page, err error) {
 				p.unpacked = x
 			case outer == 0 && field == 3:
 				p.packed = x
+			case outer == 8 && (field == 5 || field == 6):
+				p.levels += max(x, 0)
+			case outer == 8 && field == 7:
+				p.plain = x == 0
 			case (outer == 5 || outer == 7 || outer == 8) && field == 1:
 				p.values = x
 			}

@@ -79,12 +79,10 @@ func parquetCodec(c Compression) (compress.Codec, error) {
 		return &parquet.Gzip, nil
 	case Snappy:
 		return &parquet.Snappy, nil
-	case LZ4:
-		return &parquet.Lz4Raw, nil
 	case Brotli:
 		return &parquet.Brotli, nil
 	}
-	return nil, errors.New("files of format parquet are written with zstd, gzip, snappy, lz4, brotli or no compression")
+	return nil, errors.New("files of format parquet are written with zstd, gzip, snappy, brotli or no compression")
 }
 
 // parquetNode is how a type is kept.

@@ -26,3 +26,9 @@ SELECT a.value, b.x FROM generate_series(1, 2) AS a CROSS JOIN UNNEST(ARRAY['p',
 SELECT unnest(1);
 SELECT unnest();
 SELECT * FROM UNNEST(1);
+
+-- Several unnests stand side by side; shorter lists are NULL behind their end.
+SELECT unnest([1, 2, 3]) AS a, unnest(['x', 'y']) AS b;
+SELECT unnest([1, 2]) + unnest([10, 20]) AS s, unnest([1, 2]) AS u;
+SELECT a, unnest(l) AS l, unnest(m) AS m FROM (VALUES (1, [1], ['x', 'y']), (2, [], NULL), (3, NULL, ['z'])) t(a, l, m);
+SELECT unnest([1]), unnest(2);

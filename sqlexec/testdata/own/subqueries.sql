@@ -36,3 +36,14 @@ SELECT * FROM (VALUES (1), (2)) AS t(x) JOIN LATERAL (SELECT t.x + 1 AS y, t.x *
 SELECT t.x, u.y FROM (VALUES (1)) AS t(x), LATERAL (SELECT 7 AS y) AS u;
 SELECT t.x FROM (VALUES (1)) AS t(x) FULL JOIN LATERAL (SELECT t.x AS y) AS u ON true;
 SELECT u.y FROM LATERAL (SELECT 1 AS y) AS u;
+
+-- Correlated subqueries in the ON of joins.
+CREATE TABLE jn (host STRING, val BIGINT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (host));
+INSERT INTO jn VALUES ('h1', 0, 0), ('h1', 1, 1), ('h1', 2, 2), ('h2', 3, 0), ('h2', 4, 1), ('h2', 5, 2);
+SELECT a.host, a.val FROM jn a JOIN jn b ON a.val = b.val AND a.val < (SELECT max(val) FROM jn x WHERE x.host = b.host) ORDER BY a.val;
+SELECT a.val AS a, b.val AS b FROM jn a JOIN jn b ON EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val + 4) ORDER BY a, b;
+SELECT a.val AS a, b.val AS b FROM jn a LEFT JOIN jn b ON a.ts = b.ts AND EXISTS (SELECT 1 FROM jn x WHERE x.val = b.val + 3) ORDER BY a, b;
+SELECT a.val AS a, b.val AS b FROM jn a LEFT JOIN jn b ON a.val = b.val AND a.val = (SELECT max(val) FROM jn x WHERE x.host = a.host) ORDER BY a;
+SELECT a.val AS a, b.val AS b FROM jn a FULL JOIN jn b ON a.val = b.val AND a.val = (SELECT max(val) FROM jn x WHERE x.host = a.host) AND b.val IN (SELECT x.val FROM jn x WHERE x.ts = b.ts) ORDER BY a, b;
+SELECT a.val FROM jn a LEFT ANTI JOIN jn b ON a.val = b.val AND b.val > (SELECT min(val) FROM jn x WHERE x.host = b.host) ORDER BY a.val;
+SELECT a.val FROM jn a LEFT JOIN jn b ON EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val);

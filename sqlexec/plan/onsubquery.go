@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"varve/engine/status"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// subqueriesOn answers the correlated subqueries of an ON condition. Where the join is an inner one, the whole condition comes
+// back as after: it is decided over the joined rows. For other kinds each subquery becomes a hidden column of the one side
+// whose columns it refers to; l and r are the sides with these columns, decided finds them in the joined row.
+func (b *binder) subqueriesOn(l, r Node, kind string, on parse.Expr, out *outer) (_, _ Node, decided map[parse.Expr]*expr.Column, after parse.Expr, err error) {
+	width := len(l.Columns())
+	sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
+	lsel := &selection{b: b, node: l, eb: &exprBinder{b: b, sc: &scope{cols: l.Columns(), outer: out}}}
+	rsel := &selection{b: b, node: r, eb: &exprBinder{b: b, sc: &scope{cols: r.Columns(), outer: out}}}
+	decided = map[parse.Expr]*expr.Column{}
+	var right []*expr.Column
+	parse.Walk(on, func(x parse.Expr) bool {
+		query := queryOf(x)
+		if query == nil || err != nil || after != nil {
+			return err == nil && after == nil
+		}
+		var o *outer
+		if _, o, err = b.probe(query, sc); err != nil || len(o.used) == 0 {
+			return false
+		}
+		if kind == "inner" || kind == "cross" {
+			after = on
+			return false
+		}
+		used := map[int]bool{}
+		if err = b.usedBy(x, sc, used); err != nil {
+			return false
+		}
+		switch left, other := within(used, 0, width), within(used, width, len(sc.cols)); {
+		case left:
+			decided[x], err = lsel.liftOne(x)
+		case other:
+			if decided[x], err = rsel.liftOne(x); err == nil {
+				right = append(right, decided[x])
+			}
+		default:
+			err = status.New(status.Unsupported, "a subquery in the ON of a %s join may refer to the columns of one side only", kind)
+		}
+		err = parse.PlaceError(err, x.Position())
+		return false
+	})
+	for _, c := range right {
+		c.Index += len(lsel.node.Columns())
+	}
+	return lsel.node, rsel.node, decided, after, err
+}
+
+// usedBy notes the columns of sc that an expression with subqueries refers to.
+func (b *binder) usedBy(x parse.Expr, sc *scope, used map[int]bool) error {
+	eb := &exprBinder{b: b, sc: &scope{outer: &outer{scope: sc, used: used}}, where: "a subquery"}
+	if _, err := eb.bind(x); err != nil && status.Of(err) != status.Unsupported {
+		return err
+	}
+	return nil
+}
+
+// within tells whether all that is used lies in [from, to).
+func within(used map[int]bool, from, to int) bool {
+	for i := range used {
+		if i < from || i >= to {
+			return false
+		}
+	}
+	return true
+}
+
+// joinWhere keeps the rows of an inner join for which ON, which has correlated subqueries, is true. Its other conditions are
+// conditions of the join.
+func (b *binder) joinWhere(j *Join, on parse.Expr, out *outer) (Node, error) {
+	j.Kind = "inner"
+	sc := &scope{cols: j.Cols, outer: out}
+	var plain, hard []parse.Expr
+	for _, c := range conjuncts(on, nil) {
+		used := false
+		for _, q := range correlatedIn(c) {
+			_, o, err := b.probe(q, sc)
+			if err != nil {
+				return nil, err
+			}
+			used = used || len(o.used) > 0
+		}
+		if used {
+			hard = append(hard, c)
+		} else {
+			plain = append(plain, c)
+		}
+	}
+	eb := &exprBinder{b: b, sc: sc, where: "ON"}
+	var conds []expr.Expr
+	for _, c := range plain {
+		e, err := eb.bind(c)
+		if err != nil {
+			return nil, err
+		}
+		if e, err = b.boolean(e, "ON"); err != nil {
+			return nil, err
+		}
+		conds = append(conds, splitAnd(e, nil)...)
+	}
+	if err := b.joinOn(j, conds); err != nil {
+		return nil, err
+	}
+	var n Node = j
+	for _, c := range hard {
+		var err error
+		if n, err = b.apply(n, sc, c); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
