@@ -101,8 +101,33 @@ func (s *tableScan) describe(r Request) error {
 			s.above = append(s.above, c)
 		}
 	}
+	s.narrow()
 	s.mode = mergeMode{keepAll: s.t.Options.AppendMode, lastNonNull: s.t.Options.MergeMode == schema.LastNonNull, filter: s.above}
 	return nil
+}
+
+// narrow turns equalities with the first tags into what the series keys must begin with: the runs then look at those
+// series alone.
+func (s *tableScan) narrow() {
+	if s.view != nil || len(s.t.Tags) == 0 {
+		return
+	}
+	var ids []schema.ColumnID
+	var values [][]byte
+	for _, p := range s.t.Tags {
+		tag := &s.t.Columns[p]
+		i := slices.IndexFunc(s.spec.Filter, func(c filter.Cond) bool {
+			return c.Op == filter.Equal && !c.Lower && c.Column == tag.ID && c.NArgs == 1 && c.Args.Type == tag.Type && !c.Args.IsNull(0)
+		})
+		if i < 0 || tag.Type.Kind() == vector.Float64 { // -0 and 0, and all NaN, are equal and have different keys
+			break
+		}
+		ids, values = append(ids, tag.ID), append(values, schema.AppendTag([]byte{}, s.spec.Filter[i].Args, 0))
+		s.spec.Filter = slices.Delete(slices.Clone(s.spec.Filter), i, i+1)
+	}
+	if len(ids) > 0 {
+		s.spec.KeyPrefix = schema.AppendSeriesKey(nil, s.t.ID, ids, values)
+	}
 }
 
 // onKey tells whether a condition looks at columns of the row key alone: versions of a row then all pass or none does.
@@ -426,7 +451,7 @@ func (s *tableScan) rowBound() (n int) {
 func (s *tableScan) stat(id schema.ColumnID) (scan.ColumnStat, bool) {
 	var total scan.ColumnStat
 	p := s.t.ByID(id)
-	if p < 0 || !s.t.Options.AppendMode || len(s.spec.Filter) > 0 {
+	if p < 0 || !s.t.Options.AppendMode || len(s.spec.Filter) > 0 || len(s.spec.KeyPrefix) > 0 {
 		return total, false
 	}
 	column := readColumn(s.t.Columns[p])

@@ -22,12 +22,19 @@ type ref uint64
 
 // orderOf is the order of the rows that a walk may want: of all, which is kept, or of those of one table among several.
 func (s *snapshot) orderOf(spec *scan.Spec) *order {
+	if len(spec.KeyPrefix) > len(schema.KeyPrefix(0)) && s.order.Load() == nil {
+		if numbers := s.series.begin(schema.KeyTable(spec.KeyPrefix), spec.KeyPrefix); len(numbers) <= fewSeries {
+			in := slotsIn(numbers)
+			slices.SortFunc(numbers, s.series.compare)
+			return s.sort(in, numbers)
+		}
+	}
 	if s.series.only == 0 && len(spec.KeyPrefix) > 0 {
 		id := schema.KeyTable(spec.KeyPrefix)
 		if o := s.part.Load(); o != nil && o.table == id {
 			return o
 		}
-		o := s.sort(s.slotsOf(id), id)
+		o := s.sort(s.slotsOf(id), s.series.sorted(id))
 		o.table = id
 		s.part.Store(o)
 		return o
@@ -35,10 +42,17 @@ func (s *snapshot) orderOf(spec *scan.Spec) *order {
 	if o := s.order.Load(); o != nil {
 		return o
 	}
-	o := s.sort(&slots{n: s.series.len(), hi: math.MaxUint32}, s.series.tableIDs()...)
+	var all [][]uint32
+	for _, id := range s.series.tableIDs() {
+		all = append(all, s.series.sorted(id))
+	}
+	o := s.sort(&slots{n: s.series.len(), hi: math.MaxUint32}, all...)
 	s.order.Store(o) // two readers may both have made it; either will do
 	return o
 }
+
+// fewSeries is the number of series up to which their rows alone are sorted.
+const fewSeries = 1024
 
 // slots are the places of the series whose rows are sorted: their numbers or, of one table among several, their ranks.
 type slots struct {
@@ -47,6 +61,19 @@ type slots struct {
 	id     schema.TableID
 	owners []schema.TableID // nil: all series
 	ranks  []uint32
+	few    map[uint32]int // slots of a few series; nil: of all, or of a table
+}
+
+// slotsIn are the slots of a few series, whose numbers rise.
+func slotsIn(numbers []uint32) *slots {
+	if len(numbers) == 0 {
+		return &slots{lo: 1}
+	}
+	in := &slots{n: len(numbers), lo: numbers[0], hi: numbers[len(numbers)-1], few: make(map[uint32]int, len(numbers))}
+	for i, n := range numbers {
+		in.few[n] = i
+	}
+	return in
 }
 
 func (s *snapshot) slotsOf(id schema.TableID) *slots {
@@ -62,6 +89,11 @@ func (s *slots) of(n uint32) int {
 	switch {
 	case n < s.lo || n > s.hi:
 		return -1
+	case s.few != nil:
+		if i, ok := s.few[n]; ok {
+			return i
+		}
+		return -1
 	case s.owners == nil:
 		return int(n)
 	case s.owners[n] != s.id:
@@ -70,12 +102,12 @@ func (s *slots) of(n uint32) int {
 	return int(s.ranks[n])
 }
 
-// sort orders the rows of the series in slots, which are those of some tables, whose ids rise.
-func (s *snapshot) sort(in *slots, tables ...schema.TableID) *order {
+// sort orders the rows of the series in slots, which are given by rising key.
+func (s *snapshot) sort(in *slots, byKey ...[]uint32) *order {
 	o := &order{}
 	counts, total := s.count(in)
-	for _, id := range tables {
-		for _, n := range s.series.sorted(id) {
+	for _, numbers := range byKey {
+		for _, n := range numbers {
 			if int(n) < s.series.len() && counts[in.of(n)] > 0 {
 				o.ranks = append(o.ranks, n)
 			}

@@ -1,7 +1,6 @@
 package memtable
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -223,6 +222,7 @@ type reader struct {
 	prog    *filter.Program // conditions that look at other columns than tags
 	conds   []source        // what conditions look at
 	table   schema.TableID  // whose series are read
+	few     []uint32        // the only series that the key prefix leaves, rising; nil: they are not few
 	allowed vector.Bitmap   // series that pass the key prefix and the conditions on tags; nil: all do
 	keep    vector.Bitmap   // scratch
 	rows    []uint32        // scratch
@@ -235,6 +235,11 @@ func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 	r.s, r.chunks, r.spec, r.keep = s, chunks, spec, vector.MakeBitmap(vector.Size)
 	if r.table = s.series.only; len(spec.KeyPrefix) > 0 {
 		r.table = schema.KeyTable(spec.KeyPrefix)
+	}
+	if len(spec.KeyPrefix) > len(schema.KeyPrefix(r.table)) {
+		if numbers := s.series.begin(r.table, spec.KeyPrefix); len(numbers) <= fewSeries {
+			r.few = append([]uint32{}, numbers...)
+		}
 	}
 	var onTags, onRows filter.And
 	for i := range spec.Filter {
@@ -301,7 +306,10 @@ func (r *reader) allow(onTags filter.And) error {
 	if err != nil {
 		return err
 	}
-	numbers := r.s.series.of(r.table)
+	numbers := r.few
+	if numbers == nil {
+		numbers = r.s.series.begin(r.table, r.spec.KeyPrefix)
+	}
 	keep := vector.MakeBitmap(len(numbers))
 	keep.Fill(len(numbers))
 	if len(numbers) > 0 {
@@ -312,7 +320,7 @@ func (r *reader) allow(onTags filter.And) error {
 	}
 	r.allowed = vector.MakeBitmap(r.s.series.len())
 	for i, n := range numbers {
-		if keep.Get(i) && bytes.HasPrefix(r.s.series.key(n), r.spec.KeyPrefix) {
+		if keep.Get(i) {
 			r.allowed.Set(int(n))
 		}
 	}
@@ -324,6 +332,7 @@ type source struct {
 	col    schema.Column
 	tag    *tagColumn
 	table  schema.TableID // whose tag it is
+	few    []uint32       // the series that the tag was made of; nil: all of the table
 	series *seriesView
 	values []*vector.Vector // by chunk: Flat, or Const where the chunk has no values of its own. nil for tags
 	head   vector.Vector    // scratch: a window of a chunk's vector
@@ -332,13 +341,17 @@ type source struct {
 }
 
 func (r *reader) source(c schema.Column) (source, error) {
-	src := source{col: c, table: r.table, series: &r.s.series}
+	src := source{col: c, table: r.table, few: r.few, series: &r.s.series}
 	if c.Semantic == schema.Tag {
 		if r.table == 0 && r.s.rows > 0 {
 			return src, fmt.Errorf("tag %s is asked for of all tables in a region at once", c.Name)
 		}
 		var err error
-		src.tag, err = r.s.series.tag(r.table, c)
+		if r.few != nil {
+			src.tag, err = (&tagDicts{}).column(c, &r.s.series.seriesKeys, r.few)
+		} else {
+			src.tag, err = r.s.series.tag(r.table, c)
+		}
 		return src, err
 	}
 	src.values = make([]*vector.Vector, len(r.chunks))
@@ -444,14 +457,31 @@ func (s *source) gather(ch *chunk, at int, rows []uint32) *vector.Vector {
 // ofSeries gives the tag of one series: Const.
 func (s *source) ofSeries(n uint32) *vector.Vector {
 	one := [1]uint32{n}
-	s.own.Codes = s.series.codes(s.own.Codes[:0], s.table, s.tag, one[:])
+	s.tagCodes(one[:])
 	return s.tag.one(&s.own, s.own.Codes[0])
 }
 
 // bySeries gives the tag of rows of the given series.
 func (s *source) bySeries(series []uint32) *vector.Vector {
-	s.own.Codes = s.series.codes(s.own.Codes[:0], s.table, s.tag, series)
-	return s.tag.vector(&s.own, s.tag.nulls || s.series.only != s.table)
+	s.tagCodes(series)
+	return s.tag.vector(&s.own, s.tag.nulls || s.few != nil || s.series.only != s.table)
+}
+
+// tagCodes makes s.own.Codes the codes of the tag for rows of the given series.
+func (s *source) tagCodes(series []uint32) {
+	codes := s.own.Codes[:0]
+	if s.few == nil {
+		s.own.Codes = s.series.codes(codes, s.table, s.tag, series)
+		return
+	}
+	for _, n := range series {
+		code := uint32(0)
+		if i, ok := slices.BinarySearch(s.few, n); ok {
+			code = s.tag.codes[i]
+		}
+		codes = append(codes, code)
+	}
+	s.own.Codes = codes
 }
 
 var _ scan.Run = (*Run)(nil)

@@ -19,6 +19,7 @@ type Cache struct {
 
 	Hits, Misses, Evicted atomic.Int64
 	bytes                 atomic.Int64
+	tags                  atomic.Int64 // bytes of tag columns, which parts keep: see tagCache
 }
 
 const (
@@ -62,8 +63,17 @@ func NewCache(bytes int64) *Cache {
 	return c
 }
 
-// Bytes is what the cache holds.
-func (c *Cache) Bytes() int64 { return c.bytes.Load() }
+// Bytes is what the cache holds, and the tag columns that it lets parts keep.
+func (c *Cache) Bytes() int64 { return c.bytes.Load() + c.tags.Load() }
+
+// takeTags makes room for a tag column; false: tag columns have half of the cache already.
+func (c *Cache) takeTags(bytes int64) bool {
+	if c.tags.Add(bytes) > c.limit*cacheShards/2 {
+		c.tags.Add(-bytes)
+		return false
+	}
+	return true
+}
 
 var cacheSeed = maphash.MakeSeed()
 

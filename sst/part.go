@@ -146,6 +146,7 @@ func (p *Part) Run() scan.Run { return &run{p} }
 // Close unmaps the file. No cursor may be open.
 func (p *Part) Close() error {
 	p.cache.drop(p.id)
+	p.dropTags()
 	if err := p.mapping.Unmap(); err != nil {
 		return fmt.Errorf("part %s: %w", p.name, err)
 	}

@@ -7,15 +7,12 @@ import (
 	"varve/engine/vector"
 )
 
-// tagCache keeps the tags of a part that were asked for. Safe for concurrent use.
+// tagCache keeps the tags of a part that were asked for, as far as the cache has room for them. Safe for concurrent use.
 type tagCache struct {
-	mu     sync.Mutex
-	tags   map[tagKey]*tagColumn
-	series int // of all tags
+	mu    sync.Mutex
+	tags  map[tagKey]*tagColumn
+	bytes int64
 }
-
-// maxCachedTags bounds the series of the tags that a part keeps, at 4 bytes each besides the values.
-const maxCachedTags = 4 << 20
 
 type tagKey struct {
 	id schema.ColumnID
@@ -66,11 +63,31 @@ func (p *Part) tag(c *schema.Column, of seriesRange) (*tagColumn, error) {
 	if first := p.tags.tags[key]; first != nil { // a dictionary is known by its pointer
 		return first, nil
 	}
-	if p.tags.series += len(t.codes); p.tags.tags == nil || p.tags.series > maxCachedTags {
-		p.tags.tags, p.tags.series = map[tagKey]*tagColumn{}, len(t.codes)
+	size := t.size()
+	if !p.cache.takeTags(size) {
+		// The others of this part make room: one that is asked for now is worth more.
+		p.dropTags()
+		if !p.cache.takeTags(size) {
+			return t, nil
+		}
+	}
+	if p.tags.tags == nil {
+		p.tags.tags = map[tagKey]*tagColumn{}
 	}
 	p.tags.tags[key] = t
+	p.tags.bytes += size
 	return t, nil
+}
+
+// dropTags forgets the tags. The caller holds p.tags.mu, or nobody reads the part any more.
+func (p *Part) dropTags() {
+	p.cache.tags.Add(-p.tags.bytes)
+	p.tags.tags, p.tags.bytes = nil, 0
+}
+
+// size is the memory held.
+func (t *tagColumn) size() int64 {
+	return int64(4*len(t.codes)+8*len(t.valid)) + t.values.Bytes64(t.values.Len()) + 256
 }
 
 func (p *Part) readTag(c *schema.Column, of seriesRange) (*tagColumn, error) {
