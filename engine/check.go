@@ -119,6 +119,9 @@ func (c *check) part(t *manifest.TableState, p manifest.PartMeta) {
 	if len(errs) > 0 {
 		return
 	}
+	for _, d := range p.Damage {
+		c.note("%s is intact; the next start serves it wholly, which it does not now: %s", short, d.Reason)
+	}
 	for _, f := range []struct {
 		what       string
 		got, want  int64

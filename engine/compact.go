@@ -63,9 +63,9 @@ func (e *core) mergeQuietly(ctx context.Context, r *region, all bool) {
 func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		if all {
-			return pickAny(s.parts, w, !s.schema.Options.AppendMode, e.hides(r))
+			return pickAny(undamaged(s.parts), w, !s.schema.Options.AppendMode, e.hides(r))
 		}
-		return pick(s.parts, w)
+		return pick(undamaged(s.parts), w)
 	})
 }
 
@@ -137,7 +137,7 @@ func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group [
 				j.minSeq, j.maxSeq = min(j.minSeq, p.meta.MinSeq), max(j.maxSeq, p.meta.MaxSeq)
 			}
 		}
-		j.relate(s.parts, there)
+		j.relate(append(e.asideOf(r, s), s.parts...), there)
 		if len(made) == 0 { // what a group's indexes have cost goes with its first part
 			for _, p := range group {
 				j.indexUS += p.meta.IndexUS
@@ -297,7 +297,7 @@ func (e *core) buildIndexes(ctx context.Context, n schema.Name) error {
 	}
 	for _, p := range tab.region.snap.Load().parts {
 		_, err := e.mergeChosen(ctx, tab.region, func(s *regionSnap, _ windows) []*part {
-			if !slices.Contains(s.parts, p) {
+			if !slices.Contains(s.parts, p) || !p.whole() {
 				return nil // merged or dropped meanwhile
 			}
 			return []*part{p}

@@ -323,8 +323,10 @@ func (e *core) truncate(ctx context.Context, n schema.Name) error {
 	r.mu.Lock()
 	old := r.snap.Load()
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: e.seq.Load()}}}
-	for _, p := range old.parts {
-		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: p.meta})
+	if t := e.manifest.State().Tables[r.id]; t != nil {
+		for _, m := range t.Parts { // those that are set aside as well
+			edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: manifest.PartMeta{File: m.File}})
+		}
 	}
 	err = nil
 	if r.dropped {

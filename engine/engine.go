@@ -66,8 +66,15 @@ type Recovery struct {
 	Took          time.Duration
 }
 
-// SetAside is a damaged file or stretch of log that is not served.
-type SetAside struct{ File, Reason string }
+// SetAside is a damaged file, block of a part or stretch of log that is not served.
+type SetAside struct {
+	File, Reason string
+	// Of parts: the table, the block or -1 for the whole part, and the rows and span of times (both inclusive) of it.
+	Table    schema.Name
+	Block    int
+	Rows     int64
+	Min, Max int64
+}
 
 // Hint says what to create when the table of a write is absent.
 type Hint struct {

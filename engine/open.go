@@ -154,7 +154,7 @@ func (e *core) list(state *manifest.State) {
 	c := newCatalog(e, state)
 	for _, t := range state.Tables {
 		if _, ok := c.find(t.Schema.ID); !ok {
-			e.noteDamage(SetAside{manifest.FileName, fmt.Sprintf("table %s lies in table %d, which does not exist", t.Schema.Name, t.Schema.Physical)})
+			e.noteDamage(SetAside{File: manifest.FileName, Reason: fmt.Sprintf("table %s lies in table %d, which does not exist", t.Schema.Name, t.Schema.Physical)})
 		}
 	}
 	e.found.Tables = len(state.Tables)
@@ -167,6 +167,7 @@ func (e *core) openParts(state *manifest.State) {
 	var wg sync.WaitGroup
 	room := make(chan struct{}, e.o.Parallelism)
 	opened := map[*region][]*part{}
+	var changed damageEdits
 	for _, t := range state.Tables {
 		e.seq.Store(max(e.seq.Load(), t.Flushed))
 		parts := make([]*part, len(t.Parts))
@@ -177,15 +178,7 @@ func (e *core) openParts(state *manifest.State) {
 			room <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-room }()
-				p, err := e.openPart(m)
-				if err == nil && p.file.Meta().Checksum != m.Checksum {
-					err = fmt.Errorf("%w: checksum %08x, the manifest has %08x", sst.ErrCorrupt, p.file.Meta().Checksum, m.Checksum)
-				}
-				if err != nil {
-					e.noteDamage(SetAside{partName(m.File), err.Error()})
-					return
-				}
-				parts[i] = p
+				parts[i] = e.openListed(t.Schema, m, &changed)
 			})
 		}
 		if r := e.catalog.Load().regions[t.Schema.ID]; r != nil { // logical tables have no parts of their own
@@ -198,6 +191,49 @@ func (e *core) openParts(state *manifest.State) {
 			s.parts = slices.DeleteFunc(parts, func(p *part) bool { return p == nil })
 		})
 	}
+	if len(changed.list) > 0 {
+		if err := e.apply(manifest.Edit{Damaged: changed.list}); err != nil {
+			e.o.Logger.Error("what is left of earlier damage cannot be noted in the manifest", "error", err)
+		}
+	}
+}
+
+// damageEdits collects edits. Safe for concurrent use.
+type damageEdits struct {
+	mu   sync.Mutex
+	list []manifest.DamageEdit
+}
+
+// openListed opens a part that the manifest lists; nil when it is set aside.
+func (e *core) openListed(t *schema.Table, m manifest.PartMeta, changed *damageEdits) *part {
+	p, err := e.openPart(m)
+	if err == nil && p.file.Meta().Checksum != m.Checksum {
+		err = fmt.Errorf("%w: checksum %08x, the manifest has %08x", sst.ErrCorrupt, p.file.Meta().Checksum, m.Checksum)
+		p.release()
+	}
+	if err != nil {
+		e.noteDamage(setAsideOf(t, m, nil, manifest.Damage{Block: -1, Reason: err.Error()}))
+		return nil
+	}
+	if len(m.Damage) == 0 {
+		return p
+	}
+	left, whole := e.recheck(p)
+	if !slices.Equal(left, m.Damage) {
+		changed.mu.Lock()
+		changed.list = append(changed.list, manifest.DamageEdit{Table: t.ID, File: m.File, Damage: left})
+		changed.mu.Unlock()
+	}
+	p.hurt = left
+	for _, d := range left {
+		e.noteDamage(setAsideOf(t, m, p.file, d))
+		p.file.SetAside(d.Block)
+	}
+	if whole {
+		p.release()
+		return nil
+	}
+	return p
 }
 
 // sweep removes files of parts that the manifest does not list: what a crash left of flushes and merges.
@@ -247,7 +283,7 @@ func (e *core) replay() error {
 	}
 	e.found.ReplayedBytes = result.Bytes
 	for _, d := range result.Damaged {
-		e.noteDamage(SetAside{"wal/" + d.File, d.String()})
+		e.noteDamage(SetAside{File: "wal/" + d.File, Reason: d.String()})
 	}
 	return nil
 }
@@ -255,7 +291,7 @@ func (e *core) replay() error {
 func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 	r, body, err := readRecordHead(rec)
 	if err != nil {
-		e.noteDamage(SetAside{"wal " + at.String(), err.Error()})
+		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
 		return nil
 	}
 	e.seq.Store(max(e.seq.Load(), r.seq))
@@ -266,7 +302,7 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 	region, t := p.region, p.schema()
 	// Strings of a decoded batch point into the mapped log; the memtable copies them.
 	if err := r.decode(body, t); err != nil {
-		e.noteDamage(SetAside{"wal " + at.String(), err.Error()})
+		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
 		return nil
 	}
 	m := region.snap.Load().live

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"varve/engine/manifest"
@@ -21,7 +22,9 @@ type part struct {
 	run      scan.Run
 	refs     atomic.Int64 // one for the snapshots that list it, one for each reader
 	obsolete atomic.Bool
-	damaged  atomic.Bool
+
+	hurtMu sync.Mutex // protects hurt
+	hurt   []manifest.Damage
 }
 
 const (

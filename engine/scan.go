@@ -12,7 +12,6 @@ import (
 	"varve/engine/filter"
 	"varve/engine/scan"
 	"varve/engine/schema"
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sst"
 )
@@ -506,27 +505,6 @@ func (s *tableScan) unpin() {
 		s.e.scanning.Add(-1)
 		s.snap.unpin()
 	})
-}
-
-// damage sets a part aside when err says that it does not hold what it claims: this query fails with a message that
-// names file and block, the following ones are served from the rest.
-func (e *core) damage(r *region, p *part, err error) error {
-	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
-		return err
-	}
-	if p.damaged.CompareAndSwap(false, true) {
-		e.noteDamage(SetAside{partName(p.meta.File), err.Error()})
-		r.mu.Lock()
-		listed := slices.Contains(r.snap.Load().parts, p)
-		r.replace(func(snap *regionSnap) {
-			snap.parts = slices.DeleteFunc(snap.parts, func(x *part) bool { return x == p })
-		})
-		r.mu.Unlock()
-		if listed {
-			p.release() // the snapshots' reference; the caller still has its own
-		}
-	}
-	return status.Wrap(err, status.StorageUnavailable, "a damaged part was set aside, ask again for the rest: %v", err)
 }
 
 // guarded notes damage that a cursor meets and stops when the request is over.

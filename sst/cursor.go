@@ -68,7 +68,7 @@ func (p *Part) Tables(f func(schema.TableID) bool) error {
 // Stat answers for stored columns of unchanged type; not when a string bound was cut.
 func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 	col := r.p.byID[c.ID]
-	if col == nil || col.typ != c.Type {
+	if col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
 		return s, false
 	}
 	x, err := r.p.index(col)

@@ -46,7 +46,7 @@ func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err er
 		return false, err
 	}
 	if done, err = eval(page); err != nil {
-		return false, k.p.corrupt(err, k.p.place(c.src.col, k.block))
+		return false, k.p.corruptBlock(err, c.src.col, k.block)
 	}
 	if st := k.spec.Stats; st != nil && done {
 		st.BytesRead.Add(int64(len(page)))
@@ -132,7 +132,7 @@ func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, k.p.corrupt(err, k.p.place(s.col, k.block))
+		return nil, k.p.corruptBlock(err, s.col, k.block)
 	case !ok: // with NULLs
 		return k.load(s)
 	}

@@ -34,6 +34,7 @@ type Part struct {
 	blocks  []block
 	series  atomic.Pointer[seriesTable]
 	tags    tagCache
+	aside   atomic.Pointer[vector.Bitmap] // damaged blocks that are not served; nil: none
 }
 
 // block is what is known of a block without reading it.
@@ -317,7 +318,7 @@ func (p *Part) page(c *column, block int) ([]byte, error) {
 	page := p.data[x.off[block] : x.off[block]+uint64(x.length[block])]
 	body := page[:len(page)-sumSize]
 	if got, want := pageSum(c.id, block, body), binary.LittleEndian.Uint32(page[len(body):]); got != want {
-		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), p.place(c, block))
+		return nil, p.corruptBlock(fmt.Errorf("checksum %08x, want %08x", got, want), c, block)
 	}
 	p.metrics.BlocksRead.Add(1)
 	p.metrics.BytesRead.Add(int64(len(page)))
@@ -335,7 +336,7 @@ func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vecto
 		return 0, err
 	}
 	if err := d.Decode(v, body, c.typ, p.blocks[block].rows, shared); err != nil {
-		return 0, p.corrupt(err, p.place(c, block))
+		return 0, p.corruptBlock(err, c, block)
 	}
 	return len(body), nil
 }

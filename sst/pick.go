@@ -269,7 +269,7 @@ func (k *picker) keepBlocks(b vector.Bitmap) {
 // pick moves to a block and decides which of its rows pass; false: none. keep is nil when all pass.
 func (k *picker) pick(block int) (bool, error) {
 	b := &k.p.blocks[block]
-	if k.nothing || !k.spec.Time.Overlaps(b.minTime, b.maxTime) && k.time.cast == nil || k.blocks != nil && !k.blocks.Get(block) {
+	if k.nothing || !k.spec.Time.Overlaps(b.minTime, b.maxTime) && k.time.cast == nil || k.blocks != nil && !k.blocks.Get(block) || k.p.isAside(block) {
 		k.prune()
 		return false, nil
 	}

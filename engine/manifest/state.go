@@ -49,6 +49,14 @@ type PartMeta struct {
 	IndexUS int64 `json:"index_us,omitempty"`
 	// Unique: no two rows have the same series and time, and none is a tombstone.
 	Unique bool `json:"unique,omitempty"`
+	// Damage is what reads have found; the part is served without it and never merged.
+	Damage []Damage `json:"damage,omitempty"`
+}
+
+// Damage is a damaged place of a part: a block of it or, with Block -1, what all blocks need.
+type Damage struct {
+	Block  int    `json:"block"`
+	Reason string `json:"reason"`
 }
 
 // Edit is one change, applied wholly or not at all. Members that are nil or empty change nothing. They take effect in
@@ -61,6 +69,7 @@ type Edit struct {
 	RemoveParts  []PartEdit          `json:"remove_parts,omitempty"`
 	AddParts     []PartEdit          `json:"add_parts,omitempty"`
 	Flushed      []FlushedEdit       `json:"flushed,omitempty"`
+	Damaged      []DamageEdit        `json:"damaged,omitempty"`
 	NextFile     uint64              `json:"next_file,omitempty"`
 }
 
@@ -68,6 +77,13 @@ type Edit struct {
 type PartEdit struct {
 	Table schema.TableID `json:"table"`
 	Part  PartMeta       `json:"part"`
+}
+
+// DamageEdit replaces what is known of a part's damage. A table or part that is gone meanwhile is passed over.
+type DamageEdit struct {
+	Table  schema.TableID `json:"table"`
+	File   uint64         `json:"file"`
+	Damage []Damage       `json:"damage,omitempty"`
 }
 
 // FlushedEdit raises a table's flushed sequence number.
@@ -127,8 +143,26 @@ func (s *State) apply(e *Edit) (*State, error) {
 			return nil, err
 		}
 	}
+	for _, d := range e.Damaged {
+		n.noteDamage(&d)
+	}
 	n.NextFile = max(n.NextFile, e.NextFile)
 	return n, nil
+}
+
+func (s *State) noteDamage(d *DamageEdit) {
+	old := s.Tables[d.Table]
+	if old == nil {
+		return
+	}
+	i := slices.IndexFunc(old.Parts, func(m PartMeta) bool { return m.File == d.File })
+	if i < 0 {
+		return
+	}
+	t := *old
+	t.Parts = slices.Clone(old.Parts)
+	t.Parts[i].Damage = d.Damage
+	s.Tables[d.Table] = &t
 }
 
 func (s *State) change(id schema.TableID, f func(*TableState) error) error {

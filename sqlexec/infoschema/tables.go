@@ -29,6 +29,7 @@ func init() {
 			table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64 character_octet_length:i64
 			numeric_precision:i64 numeric_scale:i64 datetime_precision:i64 character_set_name collation_name column_key extra privileges
 			generation_expression service_data_type data_type semantic_type column_default is_nullable column_type column_comment srs_id:i64`)},
+		{Name: "damage", fill: damageRows, Fields: columns("table_catalog table_schema table_name file_path block:i64 row_count:i64 min_ts:ns max_ts:ns reason")},
 		{Name: "engines", Fields: columns("engine support comment transactions xa savepoints"), fill: engines},
 		{Name: "key_column_usage", SchemaColumn: "table_schema", TableColumn: "table_name", fill: keyColumnUsage, Fields: columns(`
 			constraint_catalog constraint_schema constraint_name table_catalog real_table_catalog table_schema table_name column_name
@@ -352,6 +353,26 @@ func sstsManifest(e *Env, w Where, r *rows) error {
 		}
 		return nil
 	})
+}
+
+// damageRows are the files, blocks of parts and stretches of log that are not served because they are damaged.
+func damageRows(e *Env, _ Where, r *rows) error {
+	for _, a := range e.Engine.SetAside() {
+		if a.Table.Table == "" {
+			r.add(Catalog, nil, nil, a.File, nil, nil, nil, nil, a.Reason)
+			continue
+		}
+		var block, lo, hi any
+		if a.Block >= 0 {
+			block = a.Block
+		}
+		if t, err := e.Engine.Table(a.Table); err == nil {
+			unit := 1_000_000_000 / t.Schema.TimeColumn().Type.UnitsPerSecond()
+			lo, hi = a.Min*unit, a.Max*unit
+		}
+		r.add(Catalog, a.Table.DB, a.Table.Table, a.File, block, a.Rows, lo, hi, a.Reason)
+	}
+	return nil
 }
 
 func sstsStorage(e *Env, w Where, r *rows) error {

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/sst"
+)
+
+// Damage that a read meets is remembered in the manifest: a part of which one block is damaged is served without that
+// block, one whose dictionary, indexes or series are is not served at all. Neither is merged, so that the file stays as
+// it is and a copy of it can be put in its place; the next start looks at the noted parts again.
+
+// damage notes what err says of a part: this query fails with a message that names file and block, the following ones are
+// served from the rest.
+func (e *core) damage(r *region, p *part, err error) error {
+	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
+		return err
+	}
+	found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
+	if list, fresh := p.hurtBy(found); fresh {
+		e.setPartAside(r, p, found)
+		edit := manifest.Edit{Damaged: []manifest.DamageEdit{{Table: r.id, File: p.meta.File, Damage: list}}}
+		if err := e.apply(edit); err != nil {
+			e.o.Logger.Error("damage cannot be noted in the manifest; it will be met again after a restart", "part", partName(p.meta.File), "error", err)
+		}
+	}
+	return status.Wrap(err, status.StorageUnavailable, "damage was set aside, ask again for the rest: %v", err)
+}
+
+// hurtBy adds damage to what is known of the part; fresh: it was not known.
+func (p *part) hurtBy(d manifest.Damage) (list []manifest.Damage, fresh bool) {
+	p.hurtMu.Lock()
+	defer p.hurtMu.Unlock()
+	if slices.ContainsFunc(p.hurt, func(o manifest.Damage) bool { return o.Block == d.Block }) {
+		return nil, false
+	}
+	p.hurt = append(slices.Clone(p.hurt), d)
+	return p.hurt, true
+}
+
+// whole tells whether no damage of the part is known.
+func (p *part) whole() bool {
+	p.hurtMu.Lock()
+	defer p.hurtMu.Unlock()
+	return len(p.hurt) == 0
+}
+
+// setPartAside takes a damaged block, or the part, out of what is served.
+func (e *core) setPartAside(r *region, p *part, d manifest.Damage) {
+	e.noteDamage(setAsideOf(r.snap.Load().schema, p.meta, p.file, d))
+	if d.Block >= 0 {
+		p.file.SetAside(d.Block)
+		return
+	}
+	r.mu.Lock()
+	listed := slices.Contains(r.snap.Load().parts, p)
+	r.replace(func(snap *regionSnap) {
+		snap.parts = slices.DeleteFunc(snap.parts, func(x *part) bool { return x == p })
+	})
+	r.mu.Unlock()
+	if listed {
+		p.release() // the snapshots' reference; the caller still has its own
+	}
+}
+
+// setAsideOf describes damage of a part; file is nil when the part could not be opened.
+func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest.Damage) SetAside {
+	s := SetAside{File: partName(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows, Min: m.MinTime, Max: m.MaxTime}
+	if run := file; d.Block >= 0 && run != nil && d.Block < run.Run().Blocks() {
+		rows, span := run.Run().Block(d.Block)
+		s.Rows, s.Min, s.Max = int64(rows), span.From, span.To
+	}
+	return s
+}
+
+// recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file was
+// replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
+func (e *core) recheck(p *part) (left []manifest.Damage, whole bool) {
+	_, errs := sst.Verify(e.o.FS, e.partPath(p.meta.File))
+	for _, err := range errs {
+		d := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
+		if !slices.ContainsFunc(left, func(o manifest.Damage) bool { return o.Block == d.Block }) {
+			left = append(left, d)
+		}
+		whole = whole || d.Block < 0
+	}
+	slices.SortFunc(left, func(a, b manifest.Damage) int { return cmp.Compare(a.Block, b.Block) })
+	if len(left) == 0 {
+		e.o.Logger.Info("a part that was damaged is intact again", "part", partName(p.meta.File))
+	}
+	return left, whole
+}
+
+// asideOf are the parts of a region that are not served, as far as merges have to know them: rows of theirs come back
+// when they are put right.
+func (e *core) asideOf(r *region, s *regionSnap) (list []*part) {
+	t := e.manifest.State().Tables[r.id]
+	if t == nil {
+		return nil
+	}
+	for _, m := range t.Parts {
+		if !slices.ContainsFunc(s.parts, func(p *part) bool { return p.meta.File == m.File }) {
+			list = append(list, &part{meta: m})
+		}
+	}
+	return list
+}
+
+// undamaged are the parts that may be merged.
+func undamaged(parts []*part) []*part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p *part) bool { return !p.whole() })
+}

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+	"varve/sst"
+)
+
+// damagedStore writes one part of three blocks, and a second one, and gives the first one's file.
+func damagedStore(t *testing.T, o Options) (file string) {
+	t.Helper()
+	e := mustOpen(t, o)
+	h := hintOf(appendOnly)
+	h.Tags = nil
+	var err error
+	if h.Options, err = schema.ParseOptions(map[string]string{"append_mode": "true"}); err != nil {
+		t.Fatal(err)
+	}
+	for part, n := range []int{20_000, 10} {
+		var set WriteSet
+		b := set.Rows(public("log"), h)
+		var columns [3]*vector.ColumnBuilder
+		for i, f := range []vector.Field{{Name: "ts", Type: vector.Timestamp(3)}, {Name: "level", Type: vector.StringType}, {Name: "s", Type: vector.StringType}} {
+			if columns[i], err = b.Column(f.Name, f.Type); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range n {
+			columns[0].SetInt(int64(part*100_000 + i))
+			columns[1].SetString([]string{"info", "warn", "error"}[i%3])
+			columns[2].SetString(fmt.Sprintf("request %d took %d ms", i*7919, i%97))
+			b.EndRow()
+		}
+		if _, err := e.Write(ctx, &set); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Flush(ctx, public("log")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tab, err := e.Table(public("log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = tab.Stats().Parts[0].File
+	mustClose(t, e)
+	return file
+}
+
+// TestDamageIsRemembered damages one byte of a part after the other. The first query that meets it fails, or the part is
+// set aside at once; from then on, and after a restart, what is intact is served and the loss is reported: a block, or
+// the part where that is what was hit. The file is not merged, and served wholly when it was put right.
+func TestDamageIsRemembered(t *testing.T) {
+	disk := vfs.NewMem()
+	o := Options{FS: disk, Dir: "/data", NoBackground: true}
+	file := damagedStore(t, o)
+	name := "/data/parts/" + file
+	info, err := disk.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := mustOpen(t, o)
+	all, err := scanTable(e, public("log"), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, e)
+	r := rand.New(rand.NewPCG(4, 4))
+	blocks := 0
+	for range 40 {
+		at := r.IntN(int(info.Size()))
+		if err := disk.Damage(name, at); err != nil {
+			t.Fatal(err)
+		}
+		e := mustOpen(t, o)
+		left, err := scanTable(e, public("log"), everything)
+		if err != nil {
+			if left, err = scanTable(e, public("log"), everything); err != nil {
+				t.Fatalf("byte %d: the second query fails too: %v", at, err)
+			}
+		}
+		lost := checkLoss(t, e, at, all, left)
+		if lost > 0 && lost < 20_000 {
+			blocks++
+		}
+		mustClose(t, e)
+		e = mustOpen(t, o)
+		again, err := scanTable(e, public("log"), everything)
+		if err != nil || !slices.Equal(again, left) {
+			t.Fatalf("byte %d: %d rows after a restart, before it %d: %v", at, len(again), len(left), err)
+		}
+		checkLoss(t, e, at, all, again)
+		if lost > 0 {
+			if err := e.Compact(ctx, public("log")); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.BuildIndexes(ctx, public("log")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustClose(t, e)
+		if err := disk.Damage(name, at); err != nil { // the same again puts it right
+			t.Fatalf("byte %d: %v", at, err)
+		}
+		e = mustOpen(t, o)
+		back, err := scanTable(e, public("log"), everything)
+		if err != nil || !slices.Equal(back, all) || len(e.SetAside()) > 0 {
+			t.Fatalf("byte %d: %d rows when it was put right, want %d; %v, set aside: %v", at, len(back), len(all), err, e.SetAside())
+		}
+		mustClose(t, e)
+	}
+	if blocks == 0 {
+		t.Error("no damage was of a single block")
+	}
+}
+
+// checkLoss holds that what is missing is what is reported, and gives its number of rows.
+func checkLoss(t *testing.T, e *Engine, at int, all, left []string) int {
+	t.Helper()
+	reported := 0
+	for _, a := range e.SetAside() {
+		if a.Table != public("log") || a.Reason == "" {
+			t.Errorf("byte %d: set aside: %+v", at, a)
+		}
+		reported += int(a.Rows)
+	}
+	have := map[string]bool{}
+	for _, line := range all {
+		have[line] = true
+	}
+	for _, line := range left {
+		if !have[line] {
+			t.Fatalf("byte %d: a row that was never written: %s", at, line)
+		}
+	}
+	lost := len(all) - len(left)
+	if lost != reported {
+		t.Fatalf("byte %d: %d rows are missing, %d reported: %v", at, lost, reported, e.SetAside())
+	}
+	return lost
+}
+
+// TestTruncateDamaged: what is set aside goes with the table's rows, and does not come back when it is put right.
+func TestTruncateDamaged(t *testing.T) {
+	disk := vfs.NewMem()
+	o := Options{FS: disk, Dir: "/data", NoBackground: true}
+	name := "/data/parts/" + damagedStore(t, o)
+	if err := disk.Damage(name, -5); err != nil {
+		t.Fatal(err)
+	}
+	e := mustOpen(t, o)
+	if _, errs := sst.Verify(disk, name); len(errs) == 0 || len(e.SetAside()) != 1 {
+		t.Fatalf("%v, set aside: %v", errs, e.SetAside())
+	}
+	if err := e.Truncate(ctx, public("log")); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, e)
+	if err := disk.Damage(name, -5); err != nil {
+		t.Fatal(err)
+	}
+	e = mustOpen(t, o)
+	if rows, err := scanTable(e, public("log"), everything); err != nil || len(rows) > 0 || len(e.SetAside()) > 0 {
+		t.Errorf("%d rows after TRUNCATE, %v, set aside: %v", len(rows), err, e.SetAside())
+	}
+	mustClose(t, e)
+}
