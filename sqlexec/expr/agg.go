@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"varve/engine/vector"
@@ -99,6 +100,22 @@ var aggNames = map[string]string{
 }
 
 var aggregates = map[string]func(c *Context, a *Agg) error{}
+
+// AggregateNames lists the aggregates by all of their names, sorted.
+func AggregateNames() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range aggregates {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range aggNames {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+}
 
 // IsAggregate tells whether an aggregate of that name exists.
 func IsAggregate(name string) bool {

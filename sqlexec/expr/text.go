@@ -41,8 +41,26 @@ func AppendText(dst []byte, v *vector.Vector, i int) []byte {
 		return appendDecimal(dst, v.Bytes(i), int(v.Type.Scale))
 	case vector.TypeBinary:
 		return hex.AppendEncode(dst, v.Bytes(i))
+	case vector.TypeList:
+		return appendList(dst, v.Type.Elem(), v.Bytes(i))
 	}
 	return append(dst, v.Bytes(i)...)
+}
+
+// appendList: [a, b], the elements as text, nothing for NULL.
+func appendList(dst []byte, elem vector.Type, list []byte) []byte {
+	v := &vector.Vector{Type: elem}
+	n := AppendElements(v, 0, list)
+	dst = append(dst, '[')
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if !v.IsNull(i) {
+			dst = AppendText(dst, v, i)
+		}
+	}
+	return append(dst, ']')
 }
 
 // AppendFloat appends the shortest text that reads back; whole numbers keep .0, large ones an exponent.

@@ -60,6 +60,8 @@ func (t *textWriter) text(v *vector.Vector) cell {
 		layout = t.times.Date
 	case vector.TypeTime:
 		layout = t.times.Time
+	case vector.TypeList: // as JSON
+		return func(dst []byte, i int) []byte { return append(dst, v.Bytes(i)...) }
 	}
 	if layout == nil {
 		return func(dst []byte, i int) []byte { return expr.AppendText(dst, v, i) }

@@ -32,3 +32,6 @@ SELECT unnest([1, 2, 3]) AS a, unnest(['x', 'y']) AS b;
 SELECT unnest([1, 2]) + unnest([10, 20]) AS s, unnest([1, 2]) AS u;
 SELECT a, unnest(l) AS l, unnest(m) AS m FROM (VALUES (1, [1], ['x', 'y']), (2, [], NULL), (3, NULL, ['z'])) t(a, l, m);
 SELECT unnest([1]), unnest(2);
+
+-- The text of a list.
+SELECT [1, 2]::STRING AS a, CAST(['x', 'y z'] AS STRING) AS b, [1.0, NULL]::STRING AS c, []::STRING AS d, concat('l=', [1]) AS e, ['2024-01-02'::DATE]::STRING AS f;
