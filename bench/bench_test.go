@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -138,12 +139,14 @@ func TestSteady(t *testing.T) {
 	var samples []sample
 	var rows int64
 	for i := range 41 {
-		samples = append(samples, sample{rows: rows, rss: int64(i)})
+		samples = append(samples, sample{rows: rows, rss: int64(i), files: i % 7, logBytes: int64(i % 9)})
 		if rows += 100; i/10 == 2 {
 			rows -= 40
 		}
 	}
-	if f := steady(samples); f == nil || *f != (SteadyFigure{Windows: 4, MedianRows: 100, SlowestRows: 60, QuarterRSS: 10, EndRSS: 40}) {
+	want := &SteadyFigure{Windows: 4, MedianRows: 100, SlowestRows: 60, FastestRows: 100, Rates: []int64{100, 100, 60, 100}, QuarterRSS: 10, EndRSS: 40,
+		MostRSS: 40, MostFiles: 6, MostLog: 8}
+	if f := steady(samples); !reflect.DeepEqual(f, want) {
 		t.Errorf("got %+v", f)
 	}
 	if f := steady(samples[:25]); f != nil {

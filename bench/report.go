@@ -64,8 +64,13 @@ func (r *Report) print(w io.Writer) error {
 			fmt.Fprintf(&b, "\nThe log held %.1f MB after the flush.\n", float64(l.LogBytes)/1e6)
 		}
 		if s := l.Steady; s != nil {
-			fmt.Fprintf(&b, "\nThe slowest of %d windows of 10 s wrote %d rows/s, %.0f %% of the median; resident memory %.0f MB after a quarter, %.0f MB at the end.\n",
-				s.Windows, s.SlowestRows, 100*float64(s.SlowestRows)/float64(s.MedianRows), float64(s.QuarterRSS)/1e6, float64(s.EndRSS)/1e6)
+			fmt.Fprintf(&b, "\nOf %d windows of 10 s the slowest wrote %d rows/s, %.0f %% of the median of %d, the fastest %d; resident memory %.0f MB after a quarter, %.0f MB at the end, %.0f MB at most; at most %d files and %.0f MB of log.\n\nThousands of rows/s, window by window:",
+				s.Windows, s.SlowestRows, 100*float64(s.SlowestRows)/float64(s.MedianRows), s.MedianRows, s.FastestRows, float64(s.QuarterRSS)/1e6,
+				float64(s.EndRSS)/1e6, float64(s.MostRSS)/1e6, s.MostFiles, float64(s.MostLog)/1e6)
+			for _, r := range s.Rates {
+				fmt.Fprintf(&b, " %.0f", float64(r)/1e3)
+			}
+			b.WriteString(".\n")
 		}
 		if q := l.Readers; q != nil {
 			fmt.Fprintf(&b, "\nMeanwhile %d queries ran, p50 %s ms, p99 %s ms, %d failed.\n", q.Queries, millis(q.P50), millis(q.P99), q.Failed)

@@ -21,6 +21,9 @@ const (
 type sample struct {
 	rows int64 // acknowledged so far
 	rss  int64 // of the server, in bytes; 0: not known
+	// files are those of the data directory, logBytes what the log takes; 0: not known.
+	files    int
+	logBytes int64
 }
 
 // SteadyFigure says how even a long load was.
@@ -28,12 +31,18 @@ type SteadyFigure struct {
 	Windows     int   `json:"windows"`            // of 10 s
 	MedianRows  int64 `json:"median_rows_per_s"`  // over the windows
 	SlowestRows int64 `json:"slowest_rows_per_s"` // of the windows
-	QuarterRSS  int64 `json:"rss_after_quarter"`  // bytes
-	EndRSS      int64 `json:"rss_at_end"`         // bytes
+	FastestRows int64 `json:"fastest_rows_per_s"` // of the windows
+	// Rates are the rows/s of the windows, one after the other.
+	Rates      []int64 `json:"rates"`
+	QuarterRSS int64   `json:"rss_after_quarter"` // bytes
+	EndRSS     int64   `json:"rss_at_end"`        // bytes
+	MostRSS    int64   `json:"rss_most"`          // bytes
+	MostFiles  int     `json:"files_most"`        // in the data directory
+	MostLog    int64   `json:"log_most"`          // bytes
 }
 
-// watch takes samples until ctx is done.
-func watch(ctx context.Context, pid int, rows *atomic.Int64) (samples []sample) {
+// watch takes samples of the server's process and of its data directory, where they are known, until ctx is done.
+func watch(ctx context.Context, pid int, dir string, rows *atomic.Int64) (samples []sample) {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
 	for {
@@ -44,6 +53,9 @@ func watch(ctx context.Context, pid int, rows *atomic.Int64) (samples []sample) 
 			s := sample{rows: rows.Load()}
 			if rss, err := process.RSS(pid); pid != 0 && err == nil {
 				s.rss = rss
+			}
+			if use, err := process.DiskUse(dir); dir != "" && err == nil {
+				s.files, s.logBytes = use.Files, use.LogBytes
 			}
 			samples = append(samples, s)
 		}
@@ -59,11 +71,15 @@ func steady(samples []sample) *SteadyFigure {
 	if len(rates) < 3 {
 		return nil
 	}
-	slices.Sort(rates)
-	return &SteadyFigure{
-		Windows: len(rates), MedianRows: rates[len(rates)/2], SlowestRows: rates[0],
+	sorted := slices.Sorted(slices.Values(rates))
+	f := &SteadyFigure{
+		Windows: len(rates), MedianRows: sorted[len(rates)/2], SlowestRows: sorted[0], FastestRows: sorted[len(rates)-1], Rates: rates,
 		QuarterRSS: samples[len(samples)/4].rss, EndRSS: samples[len(samples)-1].rss,
 	}
+	for _, s := range samples {
+		f.MostRSS, f.MostFiles, f.MostLog = max(f.MostRSS, s.rss), max(f.MostFiles, s.files), max(f.MostLog, s.logBytes)
+	}
+	return f
 }
 
 // ReaderFigure is what queries took that ran while rows were written.

@@ -109,7 +109,7 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 	aside, end := context.WithCancel(ctx)
 	defer end()
 	samples, readers := make(chan []sample, 1), make(chan *ReaderFigure, 1)
-	go func() { samples <- watch(aside, t.pid, &written) }()
+	go func() { samples <- watch(aside, t.pid, t.dir, &written) }()
 	go func() { readers <- read(aside, o.readers, t.url, o.db, queries) }()
 	server, own := t.cpu(), ownCPU()
 	f, err := l.run(ctx)
