@@ -15,9 +15,10 @@ type packed struct {
 }
 
 // evalPacked evaluates a comparison on the page as it is, where that is possible and pays: equalities on packed digits
-// and numbers, which are not printed, comparisons of decimals by their integers, and conditions on text by templates.
+// and numbers, which are not printed, comparisons of packed integers and of decimals by their integers, anything that a
+// dictionary decides on packed codes, and conditions on text by templates.
 func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err error) {
-	if c.equal == nil && !c.text && c.bound == nil || c.src.loaded != nil || c.pages == nil {
+	if c.src.loaded != nil || c.pages == nil {
 		return false, nil
 	}
 	rows := k.p.blocks[k.block].rows
@@ -35,7 +36,16 @@ func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err er
 		if c.bound != nil {
 			eval = func(page []byte) (bool, error) { return k.dec.KeepDecimals(page, rows, *c.bound, keep) }
 		}
+	case encoding.Packed:
+		if c.interval != nil {
+			eval = func(page []byte) (bool, error) { return k.dec.KeepInts(page, rows, *c.interval, keep) }
+		}
+	case encoding.Shared:
+		eval = func(page []byte) (bool, error) { return k.evalCodes(c, page, keep) }
 	case encoding.Template:
+		if !c.text {
+			return false, nil
+		}
 		eval = func(page []byte) (bool, error) { return k.evalTemplates(c, page, keep) }
 	}
 	if eval == nil {
@@ -60,6 +70,19 @@ func (p *Part) encodingOf(x *pageIndex, block int) encoding.ID {
 		return 0
 	}
 	return encoding.ID(p.data[x.off[block]])
+}
+
+// evalCodes tests the values of the part's dictionary and looks their codes up in a page.
+func (k *picker) evalCodes(c *condition, page []byte, keep vector.Bitmap) (done bool, err error) {
+	values, err := k.p.dictionary(c.src.col)
+	if err != nil || values == nil {
+		return false, err
+	}
+	passes, ok := k.prog.Passing(c.i, values)
+	if !ok {
+		return false, nil
+	}
+	return k.dec.KeepCodes(page, k.p.blocks[k.block].rows, passes, keep)
 }
 
 // maxPrinted: a page is decoded as a whole when more than one row in so many would have to be printed.
@@ -108,7 +131,7 @@ func (k *picker) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (d
 	return true, nil
 }
 
-// sparseRows: when fewer than one row in so many passes, only those are printed for the output.
+// sparseRows: when fewer than one row in so many passes, only those are decoded for the output.
 const sparseRows = 4
 
 // loadPicked gives a column of the block at hand for the rows that were picked; other rows may be empty.
@@ -118,22 +141,27 @@ func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 		return k.load(s)
 	}
 	x, err := k.p.index(s.col)
-	if err != nil || k.p.encodingOf(x, k.block) != encoding.Template || k.p.cache.holds(blockKey{k.p.id, s.col.number, uint32(k.block)}) {
+	if err != nil {
+		return k.load(s)
+	}
+	id := k.p.encodingOf(x, k.block)
+	if id != encoding.Template && id != encoding.Shared || k.p.cache.holds(blockKey{k.p.id, s.col.number, uint32(k.block)}) {
 		return k.load(s)
 	}
 	page, err := k.p.page(s.col, k.block)
 	if err != nil {
 		return nil, err
 	}
-	t, ok, err := k.dec.Templates(page, rows)
-	if err == nil && ok {
-		s.own.Reset(s.col.typ)
-		err = t.Sparse(&s.own, k.keep)
+	ok := false
+	if id == encoding.Shared {
+		ok, err = k.pickCodes(s, page, rows)
+	} else {
+		ok, err = k.printPicked(s, page, rows)
 	}
 	switch {
 	case err != nil:
 		return nil, k.p.corruptBlock(err, s.col, k.block)
-	case !ok: // with NULLs
+	case !ok: // with NULLs, or otherwise packed
 		return k.load(s)
 	}
 	if st := k.spec.Stats; st != nil {
@@ -141,6 +169,23 @@ func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	}
 	s.loaded = &s.own
 	return s.loaded, nil
+}
+
+func (k *picker) pickCodes(s *source, page []byte, rows int) (ok bool, err error) {
+	values, err := k.p.dictionary(s.col)
+	if err != nil {
+		return false, err
+	}
+	return k.dec.PickCodes(&s.own, page, s.col.typ, rows, values, k.keep)
+}
+
+func (k *picker) printPicked(s *source, page []byte, rows int) (ok bool, err error) {
+	t, ok, err := k.dec.Templates(page, rows)
+	if !ok || err != nil {
+		return false, err
+	}
+	s.own.Reset(s.col.typ)
+	return true, t.Sparse(&s.own, k.keep)
 }
 
 // grown gives an empty bitmap of n bits, in the memory of b where it is large enough.

@@ -32,15 +32,16 @@ type picker struct {
 
 // condition is one condition on stored columns, in the order of evaluation.
 type condition struct {
-	i     int // in the program
-	src   *source
-	pages *pageIndex // of an unchanged type; nil: no zones
-	equal []byte     // an equality of strings with this; nil: something else
-	find  *tokens    // what filters are asked for; nil: they cannot help
-	cost  int
-	any   bool                 // a choice: only i and cost mean something
-	text  bool                 // looks into texts
-	bound *encoding.FloatBound // a comparison of floats; nil: something else
+	i        int // in the program
+	src      *source
+	pages    *pageIndex // of an unchanged type; nil: no zones
+	equal    []byte     // an equality of strings with this; nil: something else
+	find     *tokens    // what filters are asked for; nil: they cannot help
+	cost     int
+	any      bool                 // a choice: only i and cost mean something
+	text     bool                 // looks into texts
+	bound    *encoding.FloatBound // a comparison of floats; nil: something else
+	interval *encoding.Interval   // a comparison of integers; nil: something else
 }
 
 func (p *Part) picker(spec *scan.Spec) (*picker, error) {
@@ -205,6 +206,9 @@ func (k *picker) comparison(i int) (condition, error) {
 		cond.text = k.prog.IsText(i)
 		if v, strict, negate, ok := k.prog.FloatBound(i); ok {
 			cond.bound = &encoding.FloatBound{K: v, Strict: strict, Negate: negate}
+		}
+		if least, span, negate, ok := k.prog.Interval(i); ok {
+			cond.interval = &encoding.Interval{Least: least, Span: span, Negate: negate}
 		}
 		if cond.pages.filters != nil {
 			cond.find = tokensOf(k.prog, i)

@@ -367,6 +367,30 @@ func (p *Program) FloatBound(i int) (k float64, strict, negate, ok bool) {
 	return k, c.op == Less, c.negate, k == k
 }
 
+// Interval gives condition i as v - least <= span, in numbers that wrap around, or the negation of that, when it compares
+// integers with one number: a run may then compare in the form that it keeps values in.
+func (p *Program) Interval(i int) (least, span uint64, negate, ok bool) {
+	c := p.conds[i]
+	var k uint64
+	switch c.kind {
+	case vector.Int64:
+		k, least = uint64(c.Args.Int(0)), 1<<63
+	case vector.Uint64:
+		k = c.Args.Uint(0)
+	default:
+		return 0, 0, false, false
+	}
+	switch c.op {
+	case Equal:
+		return k, 0, c.negate, true
+	case LessEqual:
+		return least, k - least, c.negate, true
+	case Less:
+		return least, k - least - 1, c.negate, k != least
+	}
+	return 0, 0, false, false
+}
+
 // EqualsBytes gives the constant of condition i when it is an equality of bytes: a run may then compare in the form that
 // it keeps values in.
 func (p *Program) EqualsBytes(i int) (s []byte, ok bool) {

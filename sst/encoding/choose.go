@@ -125,6 +125,8 @@ type Decoder struct {
 	packed, bits []byte
 	templates    *Templates
 	hits         vector.Bitmap // rows that pass a condition
+	passes       vector.Bitmap // codes that pass it
+	rows         []uint32
 }
 
 // Decode decodes a block of n rows of type t into v, whose buffers are used again: v is Flat, Const or Dict

@@ -159,29 +159,25 @@ type FloatBound struct {
 
 func (b *FloatBound) holds(v float64) bool { return v < b.K || v == b.K && !b.Strict }
 
-// most is the greatest integer whose quotient holds, as far as integers of blocks go; quotients rise with the integers.
-func (b *FloatBound) most(value func(int64) float64, p float64) int64 {
-	y := math.Floor(b.K * p)
-	if y < -maxMantissa {
-		return math.MinInt64
+// most is the greatest integer whose quotient holds, as far as integers of blocks go; quotients rise with the integers,
+// though those that are rounded to a float32 stay the same for many.
+func (b *FloatBound) most(value func(int64) float64) int64 {
+	lo, hi := int64(-maxMantissa-1), int64(maxMantissa) // lo: none does
+	for lo < hi {
+		m := lo + (hi-lo+1)/2
+		if b.holds(value(m)) {
+			lo = m
+		} else {
+			hi = m - 1
+		}
 	}
-	if y > maxMantissa {
-		return math.MaxInt64
-	}
-	m := int64(y)
-	for b.holds(value(m + 1)) {
-		m++
-	}
-	for !b.holds(value(m)) {
-		m--
-	}
-	return m
+	return lo
 }
 
 // KeepDecimals takes the rows that do not pass out of keep, comparing the integers of a block of n decimal floats without
 // NULLs instead of their quotients. ok is false, and nothing has happened, for any other block.
 func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitmap) (ok bool, err error) {
-	if len(src) < 3 || ID(src[0]) != Decimal || src[1] != 0 || n < 0 || n > MaxRows || math.Abs(b.K) > maxMantissa {
+	if len(src) < 3 || ID(src[0]) != Decimal || src[1] != 0 || n <= 0 || n > MaxRows || math.Abs(b.K) > maxMantissa {
 		return false, nil
 	}
 	r := reader{b: src[2:]}
@@ -190,10 +186,6 @@ func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitm
 	patches := r.take(r.count(n, "exceptions") * 12)
 	if digits > maxDigits {
 		r.fail("%d digits", digits)
-	}
-	d.decodeTexts(&r, n)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
 	}
 	if r.err != nil {
 		return false, r.err
@@ -204,15 +196,13 @@ func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitm
 			return v
 		}
 		return float64(float32(float64(m) / p))
-	}, p)
-	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
-	hit := d.hits
-	for w := range hit {
-		var m uint64
-		for i, x := range d.texts[w*64 : min(w*64+64, n)] {
-			m |= uint64(bit(int64(x) <= most)) << i
-		}
-		hit[w] = m
+	})
+	hit := d.hitInts(&r, n, most, keep)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	if r.err != nil {
+		return false, r.err
 	}
 	for ; len(patches) > 0; patches = patches[12:] {
 		i := int(binary.LittleEndian.Uint32(patches))
@@ -223,14 +213,30 @@ func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitm
 			hit.Set(i)
 		}
 	}
-	for w := range keep {
-		if b.Negate {
-			keep[w] &^= hit[w]
-		} else {
-			keep[w] &= hit[w]
-		}
-	}
+	take(keep, hit, b.Negate)
 	return true, nil
+}
+
+// hitInts gives the rows of n integers, with their ID in front, that are at most most; of words of keep without a row it
+// says nothing.
+func (d *Decoder) hitInts(r *reader, n int, most int64, keep vector.Bitmap) vector.Bitmap {
+	if len(r.b) > 0 && ID(r.b[0]) == Packed {
+		r.byte()
+		return d.hitFrame(r, n, Interval{Least: 1 << 63, Span: uint64(most) - 1<<63}, keep)
+	}
+	d.decodeTexts(r, n)
+	if r.err != nil {
+		return nil
+	}
+	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
+	for w := range d.hits {
+		var m uint64
+		for i, x := range d.texts[w*64 : min(w*64+64, n)] {
+			m |= uint64(bit(int64(x) <= most)) << i
+		}
+		d.hits[w] = m
+	}
+	return d.hits
 }
 
 // decodeFloats fills dst by the encoding id.

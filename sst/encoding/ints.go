@@ -126,8 +126,27 @@ func decodeFrame[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 	if count == 0 {
 		return
 	}
+	if width >= 64 {
+		r.fail("exceptions of width %d", width)
+		return
+	}
+	d.readExceptions(r, count)
+	if r.err != nil {
+		return
+	}
+	for i, p := range d.positions {
+		if int(p) >= len(dst) {
+			r.fail("exception at row %d of %d", p, len(dst))
+			return
+		}
+		dst[p] += T(d.highs[i] << width)
+	}
+}
+
+// readExceptions reads the positions and high parts of a frame's exceptions.
+func (d *Decoder) readExceptions(r *reader, count int) {
 	pw, hw := int(r.byte()), int(r.byte())
-	if pw > 32 || hw != packWidth(hw) || hw > 64 || width >= 64 {
+	if pw > 32 || hw != packWidth(hw) || hw > 64 {
 		r.fail("exception widths %d, %d", pw, hw)
 		return
 	}
@@ -138,13 +157,6 @@ func decodeFrame[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 	d.positions, d.highs = grow(d.positions, count), grow(d.highs, count)
 	unpack(d.positions, positions, 0, pw)
 	unpack(d.highs, highs, 0, hw)
-	for i, p := range d.positions {
-		if int(p) >= len(dst) {
-			r.fail("exception at row %d of %d", p, len(dst))
-			return
-		}
-		dst[p] += T(d.highs[i] << width)
-	}
 }
 
 // appendInts encodes integers, the values of an Int64 or Uint64 column as 64-bit patterns, with the ID in front. It

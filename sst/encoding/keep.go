@@ -1,0 +1,276 @@
+package encoding
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"varve/engine/vector"
+)
+
+// Interval is the condition that v - Least <= Span, as 64-bit numbers that wrap around, or with Negate its opposite: all
+// numbers from Least to Least + Span, signed or not.
+type Interval struct {
+	Least, Span uint64
+	Negate      bool
+}
+
+// KeepInts takes the rows that do not pass out of keep, comparing the bits of a block of n packed integers without NULLs
+// as they lie. ok is false, and nothing has happened, for any other block.
+func (d *Decoder) KeepInts(src []byte, n int, in Interval, keep vector.Bitmap) (ok bool, err error) {
+	if len(src) < 2 || ID(src[0]) != Packed || src[1] != 0 || n <= 0 || n > MaxRows {
+		return false, nil
+	}
+	r := reader{b: src[2:]}
+	hit := d.hitFrame(&r, n, in, keep)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	if r.err != nil {
+		return false, r.err
+	}
+	take(keep, hit, in.Negate)
+	return true, nil
+}
+
+// take leaves of keep what is in hit or, negated, what is not.
+func take(keep, hit vector.Bitmap, negate bool) {
+	for w := range keep {
+		if negate {
+			keep[w] &^= hit[w]
+		} else {
+			keep[w] &= hit[w]
+		}
+	}
+}
+
+// hitFrame gives the rows of a frame (ints.go) that lie in an interval, Negate aside; of words of keep without a row it
+// says nothing.
+func (d *Decoder) hitFrame(r *reader, n int, in Interval, keep vector.Bitmap) vector.Bitmap {
+	base, width := r.uint64(), int(r.byte())
+	count := r.count(n, "exceptions")
+	if width != packWidth(width) || width > 64 || count > 0 && width == 64 {
+		r.fail("width %d", width)
+	}
+	body := r.take(packedSize(n, width))
+	if r.err != nil {
+		return nil
+	}
+	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
+	hit, add := d.hits, base-in.Least
+	switch {
+	case width == 0:
+		if add <= in.Span {
+			hit.Fill(n)
+		}
+	case width <= 6:
+		passes := uint64(0)
+		for x := range uint64(1) << width {
+			if x+add <= in.Span {
+				passes |= 1 << x
+			}
+		}
+		hitNarrow(hit, keep, body, n, width, passes)
+	default:
+		hitRange(hit, keep, body, n, width, add, in.Span)
+	}
+	if count == 0 {
+		return hit
+	}
+	d.readExceptions(r, count)
+	if r.err != nil {
+		return nil
+	}
+	highs := d.highs[:len(d.positions)]
+	for i, p := range d.positions {
+		if int(p) >= n {
+			r.fail("exception at row %d of %d", p, n)
+			return nil
+		}
+		x := unpackOne(body, int(p), width) + highs[i]<<(width&63)
+		w := &hit[p>>6]
+		*w = *w&^(1<<(p&63)) | uint64(bit(x+add <= in.Span))<<(p&63)
+	}
+	return hit
+}
+
+// unpackOne gives packed value i.
+func unpackOne(src []byte, i, width int) uint64 {
+	at := i * width
+	from, shift := at>>3, uint(at&7)
+	if width <= 56 && from+8 <= len(src) {
+		return binary.LittleEndian.Uint64(src[from:]) >> shift & (1<<(width&63) - 1)
+	}
+	var b [16]byte
+	copy(b[:], src[min(from, len(src)):])
+	lo, hi := binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])
+	return (lo>>shift | hi<<1<<(63-shift)) & (1<<width - 1)
+}
+
+// hitNarrow sets the bits of the rows whose value, of at most 6 bits, is in passes, for the words of keep that have rows.
+func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64) {
+	mask, w := uint64(1)<<width-1, uint(width)
+	hit = hit[:len(keep)]
+	for i, k := range keep {
+		if k == 0 {
+			continue
+		}
+		at := i * 8 * width // 64 values take 8 x width bytes
+		var m uint64
+		if i*64+64 <= n && at+8*width+8 <= len(src) {
+			for j := 0; j < 64; j += 8 {
+				x := binary.LittleEndian.Uint64(src[at:])
+				m |= (passes>>(x&mask&63)&1 | passes>>(x>>(w&63)&mask&63)&1<<1 | passes>>(x>>(2*w&63)&mask&63)&1<<2 |
+					passes>>(x>>(3*w&63)&mask&63)&1<<3 | passes>>(x>>(4*w&63)&mask&63)&1<<4 | passes>>(x>>(5*w&63)&mask&63)&1<<5 |
+					passes>>(x>>(6*w&63)&mask&63)&1<<6 | passes>>(x>>(7*w&63)&mask&63)&1<<7) << (j & 63)
+				at += width
+			}
+		} else {
+			for j := range min(64, n-i*64) {
+				m |= passes >> unpackOne(src, i*64+j, width) & 1 << j
+			}
+		}
+		hit[i] = m
+	}
+}
+
+// fewRows is the number of rows of a word up to which they are looked at one by one.
+const fewRows = 8
+
+// hitRange sets the bits of the rows whose value x has x + add <= span, for the words of keep that have rows.
+func hitRange(hit, keep []uint64, src []byte, n, width int, add, span uint64) {
+	mask := uint64(1)<<width - 1
+	if width == 64 {
+		mask = ^uint64(0)
+	}
+	hit = hit[:len(keep)]
+	for i, k := range keep {
+		if k == 0 {
+			continue
+		}
+		at := uint(i * 64 * width)
+		var m uint64
+		switch {
+		case bits.OnesCount64(k) <= fewRows:
+			for ; k != 0; k &= k - 1 {
+				j := bits.TrailingZeros64(k)
+				m |= uint64(bit(unpackOne(src, i*64+j, width)+add <= span)) << j
+			}
+		case i*64+64 <= n && int(at>>3)+8*width+8 <= len(src):
+			w := uint(width)
+			for j := 0; j < 64; j += 4 {
+				x0 := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
+				at += w
+				x1 := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
+				at += w
+				x2 := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
+				at += w
+				x3 := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
+				at += w
+				m |= uint64(bit(x0+add <= span)|bit(x1+add <= span)<<1|bit(x2+add <= span)<<2|bit(x3+add <= span)<<3) << (j & 63)
+			}
+		default:
+			for j := range min(64, n-i*64) {
+				m |= uint64(bit(unpackOne(src, i*64+j, width)+add <= span)) << j
+			}
+		}
+		hit[i] = m
+	}
+}
+
+// KeepCodes takes the rows out of keep whose code is not in passes, reading the bits of a block of n codes of the part's
+// dictionary without NULLs as they lie. ok is false, and nothing has happened, for any other block.
+func (d *Decoder) KeepCodes(src []byte, n int, passes, keep vector.Bitmap) (ok bool, err error) {
+	body, base, width, ok, err := d.codesOf(src, n)
+	if !ok || err != nil {
+		return false, err
+	}
+	// Codes run from base to base + 2^width - 1; those that the dictionary does not have pass nothing.
+	d.passes = append(d.passes[:0], make(vector.Bitmap, vector.Words(1<<width))...)
+	for x := range 1 << width {
+		if at := base + x; at>>6 < len(passes) && passes.Get(at) {
+			d.passes.Set(x)
+		}
+	}
+	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
+	if width <= 6 {
+		hitNarrow(d.hits, keep, body, n, width, d.passes[0])
+	} else {
+		hitCodes(d.hits, keep, body, n, width, d.passes)
+	}
+	take(keep, d.hits, false)
+	return true, nil
+}
+
+// maxCodeWidth is the width of codes up to which their bits are read as they lie: that of the largest dictionary.
+const maxCodeWidth = 16
+
+// codesOf finds the packed codes of a block without NULLs. Codes that are compressed too are better decoded once and
+// kept.
+func (d *Decoder) codesOf(src []byte, n int) (body []byte, base, width int, ok bool, err error) {
+	if len(src) < 3 || ID(src[0]) != Shared || src[1] != 0 || src[2] != packedCodes || n <= 0 || n > MaxRows {
+		return nil, 0, 0, false, nil
+	}
+	r := reader{b: src[3:]}
+	first, w := r.uvarint(), r.byte()
+	if r.err == nil && (first > 1<<31 || w > maxCodeWidth) {
+		return nil, 0, 0, false, nil // an error, or codes that are decoded as a whole
+	}
+	if len(r.b) > 0 && r.b[0]&1 != 0 {
+		return nil, 0, 0, false, nil // compressed
+	}
+	body = r.section(nil, packedSize(n, maxCodeWidth))
+	if r.err == nil && len(body) != packedSize(n, int(w)) {
+		r.fail("codes of %d bytes", len(body))
+	}
+	return body, int(first), int(w), r.err == nil, r.err
+}
+
+// hitCodes sets the bits of the rows whose value is in passes, for the words of keep that have rows.
+func hitCodes(hit, keep []uint64, src []byte, n, width int, passes []uint64) {
+	mask, w := uint64(1)<<width-1, uint(width)
+	passes = passes[:(mask+64)>>6]
+	hit = hit[:len(keep)]
+	for i, k := range keep {
+		if k == 0 {
+			continue
+		}
+		at := uint(i * 64 * width)
+		var m uint64
+		if i*64+64 <= n && int(at>>3)+8*width+8 <= len(src) {
+			for j := 0; j < 64; j += 2 {
+				x := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
+				at += w
+				y := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
+				at += w
+				m |= (passes[x>>6]>>(x&63)&1 | passes[y>>6]>>(y&63)&1<<1) << (j & 63)
+			}
+		} else {
+			for j := range min(64, n-i*64) {
+				x := unpackOne(src, i*64+j, width)
+				m |= passes[x>>6] >> (x & 63) & 1 << j
+			}
+		}
+		hit[i] = m
+	}
+}
+
+// PickCodes makes v the codes of the rows in keep, of a block of n codes of the part's dictionary without NULLs; other
+// rows have any code. ok is false, and nothing has happened, for any other block.
+func (d *Decoder) PickCodes(v *vector.Vector, src []byte, t vector.Type, n int, shared *vector.Vector, keep vector.Bitmap) (ok bool, err error) {
+	body, base, width, ok, err := d.codesOf(src, n)
+	if !ok || err != nil || shared == nil {
+		return false, err
+	}
+	reset(v, t)
+	v.Form, v.Values, v.Codes = vector.Dict, shared, grow(v.Codes, n)
+	d.rows = keep.AppendRows(d.rows[:0])
+	size := shared.Len()
+	for _, row := range d.rows {
+		code := base + int(unpackOne(body, int(row), width))
+		if code >= size {
+			return false, malformed("code %d of %d", code, size)
+		}
+		v.Codes[row] = uint32(code)
+	}
+	return true, nil
+}
