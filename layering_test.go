@@ -38,15 +38,15 @@ var within = map[string][]string{
 	"pipeline/processor": {"pipeline/vrl", "pipeline/vrl/regex"},
 	"pipeline/vrl":       {"pipeline/vrl/regex", "pipeline/vrl/grok", "pipeline/vrl/logline", "pipeline/vrl/codec"},
 	"pipeline/vrl/grok":  {"pipeline/vrl/regex"},
-	"sqlexec":            {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile"},
+	"sqlexec":            {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/lineproto", "server/otlp",
 		"server/logpush", "server/jsonput", "server/admin", "server/dashboard"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
 	"sqlexec/expr":       {"sqlexec/intern"},
-	"sqlexec/exec":       {"sqlexec/expr", "sqlexec/intern"},
+	"sqlexec/exec":       {"sqlexec/expr", "sqlexec/intern", "sqlexec/spill"},
 	"sqlexec/infoschema": {"sqlexec/exec", "sqlexec/expr", "sqlexec/parse"},
-	"sqlexec/plan":       {"sqlexec/parse", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema"},
+	"sqlexec/plan":       {"sqlexec/parse", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/spill"},
 	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr"},
 	"sqlexec/rowfile":    {"sqlexec/expr"},
 
@@ -70,7 +70,7 @@ var homes = map[string][]string{
 	"github.com/fasthttp/router":          {"server"},
 	"github.com/bytedance/sonic":          {"flatten"},
 	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},
-	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web", "pipeline/vrl", "sqlexec/rowfile"},
+	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web", "pipeline/vrl", "sqlexec/rowfile", "sqlexec/spill"},
 	"github.com/andybalholm/brotli":       {"server/web"},
 	"github.com/cespare/xxhash/v2":        {"sst", "sqlexec", "engine", "pipeline/vrl"},
 	"github.com/axiomhq/hyperloglog":      {"sqlexec/expr", "sqlexec/exec"},

@@ -14,6 +14,7 @@ import (
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
+	"varve/sqlexec/spill"
 )
 
 // DefaultDB is the database of a request that names none.
@@ -81,6 +82,8 @@ type Options struct {
 	Workers int
 	// Memory is what all queries together may keep. Default: exec's.
 	Memory *exec.Pool
+	// Spill is where queries put rows that do not fit into memory; nil: such queries fail.
+	Spill *spill.Disk
 	// Version is what version() and build_info answer.
 	Version string
 	Now     func() time.Time

@@ -61,6 +61,7 @@ type Config struct {
 	Query   struct {
 		Parallelism int
 		MemoryPool  string
+		SpillLimit  Size
 	}
 	Process struct {
 		HeapTarget Size

@@ -65,6 +65,7 @@ func (c *Config) keys() []key {
 
 		{"query.parallelism", &c.Query.Parallelism, "0", atLeast(&c.Query.Parallelism, 0)},
 		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkShare(c.Query.MemoryPool) }},
+		{"query.spill_limit", &c.Query.SpillLimit, "16GiB", nil},
 
 		{"process.heap_target", &c.Process.HeapTarget, "400MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
 		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -25,6 +26,7 @@ import (
 	"varve/server/query"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
+	"varve/sqlexec/spill"
 )
 
 // serveCommand is varve serve.
@@ -142,15 +144,19 @@ func listenError(addr string, err error) error {
 
 // newServer wires the rooms together.
 func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Server, error) {
+	registry := prometheus.NewRegistry()
+	disk, err := spillDisk(c, registry, logs)
+	if err != nil {
+		return nil, err
+	}
 	sql := sqlexec.New(n.store, sqlexec.Options{
 		Workers: c.Query.Parallelism, Memory: exec.NewPool(c.memory().queries, startCollector(c, n.store.HeldBytes).follow), Version: version, Logger: logs.logger("sqlexec"),
-		CopyDir: c.copyDir(),
+		CopyDir: c.copyDir(), Spill: disk,
 	})
 	policy, err := writePolicy(c.WriteBytesExhaustedPolicy)
 	if err != nil {
 		return nil, err
 	}
-	registry := prometheus.NewRegistry()
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, Logger: logs.logger("pipeline")})
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Timeout: c.HTTP.Timeout, Zone: zone,
@@ -167,6 +173,27 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		},
 		Logger: logs.logger("server"),
 	}, registry)
+}
+
+// spillDisk opens the directory for the temporary files of queries; nil when there are to be none.
+func spillDisk(c *Config, registry *prometheus.Registry, logs *logs) (*spill.Disk, error) {
+	if c.Query.SpillLimit == 0 {
+		return nil, nil
+	}
+	d, err := spill.Open(spill.Options{
+		FS: vfs.OS(), Dir: filepath.Join(c.Storage.DataHome, "tmp"), Limit: int64(c.Query.SpillLimit), KeepFree: int64(c.Storage.MinFree), Logger: logs.logger("sqlexec"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot start: %w", err)
+	}
+	registry.MustRegister(
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_query_spilled_bytes_total", Help: "Bytes that queries wrote to temporary files."},
+			func() float64 { bytes, _ := d.Written(); return float64(bytes) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_query_spilled_files_total", Help: "Temporary files that queries wrote."},
+			func() float64 { _, files := d.Written(); return float64(files) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "varve_query_spill_bytes", Help: "Bytes that running queries have in temporary files."},
+			func() float64 { return float64(d.Held()) }))
+	return d, nil
 }
 
 // banner tells in a few lines what was found and where the server listens.

@@ -6,6 +6,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/spill"
 )
 
 // DefaultMemory is what queries may keep together when nothing else is said.
@@ -51,7 +52,9 @@ func (p *Pool) take(bytes int64) bool {
 type Budget struct {
 	ctx  context.Context
 	pool *Pool
+	disk *spill.Space // nil: what does not fit is an error
 	used atomic.Int64
+	peak atomic.Int64
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
@@ -67,6 +70,25 @@ func (b *Budget) Err() error {
 		return nil
 	}
 	return b.ctx.Err()
+}
+
+// SpillTo lets the query put rows into files when they do not fit. The budget closes the space.
+func (b *Budget) SpillTo(s *spill.Space) { b.disk = s }
+
+// space is where rows go that do not fit; nil: nowhere.
+func (b *Budget) space() *spill.Space {
+	if b == nil {
+		return nil
+	}
+	return b.disk
+}
+
+// Spilled is the number of bytes and files that the query has written.
+func (b *Budget) Spilled() (bytes, files int64) {
+	if s := b.space(); s != nil {
+		return s.Written()
+	}
+	return 0, 0
 }
 
 // Release gives bytes back that were reserved.
@@ -90,15 +112,28 @@ func (b *Budget) Reserve(bytes int64) error {
 		return status.New(status.RuntimeResourcesExhausted,
 			"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
 	}
-	b.used.Add(bytes)
+	for used, peak := b.used.Add(bytes), b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
+	}
 	return nil
 }
 
-// Close gives everything back. The query keeps nothing any more.
+// Close gives everything back and removes the files. The query keeps nothing any more.
 func (b *Budget) Close() {
-	if b != nil {
-		b.pool.take(-b.used.Swap(0))
+	if b == nil {
+		return
 	}
+	b.pool.take(-b.used.Swap(0))
+	if b.disk != nil {
+		b.disk.Close()
+	}
+}
+
+// Peak is the largest number of bytes that were taken at a time.
+func (b *Budget) Peak() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.peak.Load()
 }
 
 // Used is the number of bytes taken.

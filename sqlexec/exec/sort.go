@@ -14,6 +14,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
+	"varve/sqlexec/spill"
 )
 
 // maxRows bounds the rows that one sink keeps: row numbers are 32 bits.
@@ -27,6 +28,9 @@ type sorter struct {
 	eval  *expr.Program
 	order []expr.SortKey
 	out   []*vector.Vector
+
+	held     int64 // bytes of rows and keys, and what sorting them takes
+	reserved int64 // of them, as far as the budget knows
 }
 
 func newSorter(order []expr.SortKey, types []vector.Type) *sorter {
@@ -62,10 +66,12 @@ func (s *sorter) add(b *vector.Batch) error {
 	if err := s.eval.Eval(b, s.out); err != nil {
 		return err
 	}
+	before := len(s.keys)
 	for i := range b.N {
 		s.appendKey(i)
 	}
 	s.rows.Append(b, 0, b.N)
+	s.held += batchBytes(b) + int64(len(s.keys)-before) + int64(b.N)*sortBytes
 	return nil
 }
 
@@ -251,6 +257,10 @@ type sortSink struct {
 	types   []vector.Type
 	budget  *Budget
 	workers []*sorter
+
+	mu    sync.Mutex // protects runs and block
+	runs  []*spill.File
+	block int // rows of the smallest full block of the runs
 }
 
 func (s *sortSink) String() string { return "Sort: " + orderText(s.order) }
@@ -266,22 +276,34 @@ func orderText(order []expr.SortKey) string {
 	return strings.Join(out, ", ")
 }
 
-// Step keeps rows.
+// Step keeps rows; those that do not fit into memory go to a file, sorted.
 func (s *sortSink) Step(int) Step {
 	w := newSorter(s.order, s.types)
 	s.workers = append(s.workers, w)
 	return func(b *vector.Batch) error {
-		before := len(w.keys)
 		if err := w.add(b); err != nil {
 			return err
 		}
-		return s.budget.Reserve(batchBytes(b) + int64(len(w.keys)-before) + int64(b.N)*sortBytes)
+		spills := s.budget.space() != nil
+		if spills && w.held >= s.share() {
+			return s.spill(w)
+		}
+		err := s.budget.Reserve(w.held - w.reserved)
+		if err == nil {
+			w.reserved = w.held
+		} else if spills && w.rows.N >= minRun {
+			return s.spill(w)
+		}
+		return err
 	}
 }
 
 // Finish sorts.
 func (s *sortSink) Finish(ctx context.Context) (Source, error) {
 	all := s.workers[0]
+	if len(s.runs) > 0 || s.budget.space() != nil && s.crowded() {
+		return s.merge(ctx)
+	}
 	all.merge(s.workers[1:])
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -10,14 +10,16 @@ import (
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
+	"varve/sqlexec/spill"
 )
 
 // Physical is what running a plan needs.
 type Physical struct {
 	Engine  *engine.Engine
 	Context *expr.Context
-	Workers int        // goroutines of one pipeline; 0: one per processor
-	Memory  *exec.Pool // what queries may keep; nil: exec's default
+	Workers int         // goroutines of one pipeline; 0: one per processor
+	Memory  *exec.Pool  // what queries may keep; nil: exec's default
+	Spill   *spill.Disk // where rows go that do not fit; nil: nowhere
 	Stats   *scan.Stats
 }
 
@@ -28,6 +30,9 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 		p.Memory = exec.NewPool(0, nil)
 	}
 	r := &runner{ctx: ctx, p: p, budget: p.Memory.Budget(ctx)}
+	if p.Spill != nil {
+		r.budget.SpillTo(p.Spill.Space())
+	}
 	s, err := r.build(n)
 	if err != nil {
 		r.close()
