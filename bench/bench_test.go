@@ -96,7 +96,7 @@ func TestQueriesAreFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := queriesFor(set, "logs", "dashboard")
+		q, err := queriesFor(set, "public", "logs", "dashboard")
 		if err != nil || len(q) != wantTen {
 			t.Errorf("%s: %d dashboard queries, %v; want %d", name, len(q), err, wantTen)
 		}
@@ -106,14 +106,14 @@ func TestQueriesAreFilled(t *testing.T) {
 			}
 		}
 	}
-	needle, err := queriesFor(accessSet(t, 1000), "logs", "one trace id")
+	needle, err := queriesFor(accessSet(t, 1000), "public", "logs", "one trace id")
 	if want := "SELECT * FROM logs WHERE trace_id = '" + traceID(accessSet(t, 1000)) + "'"; err != nil || len(needle) != 1 || needle[0].sql != want {
 		t.Errorf("got %v, %v; want %s", needle, err, want)
 	}
 	if id := traceID(accessSet(t, 1000)); len(id) != 32 {
 		t.Errorf("trace id %q", id)
 	}
-	if _, err := queriesFor(accessSet(t, 10), "logs", "no such query"); err == nil {
+	if _, err := queriesFor(accessSet(t, 10), "public", "logs", "no such query"); err == nil {
 		t.Error("an unknown choice is taken")
 	}
 }

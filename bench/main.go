@@ -27,6 +27,7 @@ type options struct {
 	seed                         uint64
 	load                         bool
 	queries                      string
+	explain                      bool
 	queryRuns                    int
 	pid                          int
 	profile, serverProfile, json string
@@ -49,7 +50,8 @@ func main() {
 	flag.DurationVar(&o.duration, "duration", 0, "write for this long instead of a number of rows; -rows then says how dense their times lie")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the data")
 	flag.BoolVar(&o.load, "load", true, "write the rows; false: only query a table of an earlier run with the same -rows and -seed")
-	flag.StringVar(&o.queries, "queries", "dashboard", "queries to run: none, dashboard (ten), all, or a part of a name")
+	flag.StringVar(&o.queries, "queries", "dashboard", "queries to run: none, dashboard (ten), all, or a part of a name, such as panel")
+	flag.BoolVar(&o.explain, "explain", false, "print EXPLAIN ANALYZE of each query")
 	flag.IntVar(&o.queryRuns, "query-runs", 5, "measured runs of each query")
 	flag.IntVar(&o.pid, "pid", 0, "process id of the server at -url, for processor time and memory")
 	flag.StringVar(&o.profile, "profile", "", "profile this program: cpu or mem; the file's name is printed")
@@ -94,7 +96,7 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	queries, err := queriesFor(set, o.table, o.queries)
+	queries, err := queriesFor(set, o.db, o.table, o.queries)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,13 @@ func runOne(ctx context.Context, o *options, set *gen.Set, queries []query, r *R
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.Queries = append(r.Queries, measure(ctx, t.url, o.db, q, o.queryRuns, t.cpu))
+		f := measure(ctx, t.url, o.db, q, o.queryRuns, t.cpu)
+		if o.explain && f.Error == "" {
+			if f.Plan, err = explain(ctx, t.url, o.db, q); err != nil {
+				f.Error = err.Error()
+			}
+		}
+		r.Queries = append(r.Queries, f)
 	}
 	return nil
 }

@@ -13,8 +13,9 @@ import (
 	"varve/bench/gen"
 )
 
-// query is one measured statement. $t stands for the table, $trace for the trace id of the set's middle row, $hour for
-// a condition that selects one hour, $six for one that selects six.
+// query is one measured statement. $t stands for the table, $db for its database, $trace for the trace id of the set's
+// middle row, $hour for a condition that selects one hour, $six for one that selects six; $a_hour and $b_hour are $hour of
+// the tables a and b of a join.
 type query struct {
 	name      string
 	dashboard bool // one of the ten that a log dashboard lives on
@@ -63,9 +64,10 @@ var textQueries = []query{
 }
 
 // queriesFor gives the statements of a choice (none, dashboard, all, or a part of a name) over a data set.
-func queriesFor(set *gen.Set, table, choice string) ([]query, error) {
-	all := map[string][]query{"access": accessQueries, "nested": nestedQueries, "text": textQueries}[set.Name]
-	fill := strings.NewReplacer("$trace", traceID(set), "$t", table, "$hour", window(10, 1), "$six", window(12, 6))
+func queriesFor(set *gen.Set, db, table, choice string) ([]query, error) {
+	all := map[string][]query{"access": slices.Concat(accessQueries, panelQueries), "nested": nestedQueries, "text": textQueries}[set.Name]
+	fill := strings.NewReplacer("$trace", traceID(set), "$t", table, "$db", db, "$hour", window("", 10, 1), "$six", window("", 12, 6),
+		"$a_hour", window("a.", 10, 1), "$b_hour", window("b.", 10, 1))
 	var out []query
 	for _, q := range all {
 		if choice == "all" || choice == "dashboard" && q.dashboard || choice != "dashboard" && strings.Contains(q.name, choice) {
@@ -79,10 +81,10 @@ func queriesFor(set *gen.Set, table, choice string) ([]query, error) {
 	return out, nil
 }
 
-// window is the condition that selects some hours of the access set's day.
-func window(from, hours int64) string {
+// window is the condition that selects some hours of the access set's day, on the time of a table with its point.
+func window(table string, from, hours int64) string {
 	start := gen.Start + from*time.Hour.Milliseconds()
-	return fmt.Sprintf("ts >= %d AND ts < %d", start, start+hours*time.Hour.Milliseconds())
+	return fmt.Sprintf("%[1]sts >= %[2]d AND %[1]sts < %[3]d", table, start, start+hours*time.Hour.Milliseconds())
 }
 
 // traceID is the trace id of the row in the middle of the set; empty when its rows have none.
@@ -99,9 +101,23 @@ type QueryFigure struct {
 	Rows  int           `json:"rows"`
 	P50   time.Duration `json:"p50_ns"`
 	Min   time.Duration `json:"min_ns"`
-	CPU   time.Duration `json:"cpu_ns"` // of the server, a run; 0 when its process is not known
+	CPU   time.Duration `json:"cpu_ns"`         // of the server, a run; 0 when its process is not known
+	Plan  string        `json:"plan,omitempty"` // with -explain: EXPLAIN ANALYZE
 	Error string        `json:"error,omitempty"`
 	First string        `json:"first,omitempty"` // the first row, shortened: to see that the answer makes sense
+}
+
+// explain is what EXPLAIN ANALYZE says about q.
+func explain(ctx context.Context, base, db string, q query) (string, error) {
+	a, err := client.One(ctx, base, db, "EXPLAIN ANALYZE "+q.sql)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, row := range a.Rows {
+		fmt.Fprintln(&b, row[len(row)-1])
+	}
+	return b.String(), nil
 }
 
 // measure runs q once to warm up and then runs times.

@@ -90,6 +90,11 @@ func (r *Report) print(w io.Writer) error {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | `%s` |\n", q.Name, millis(q.P50), millis(q.Min), millis(q.CPU), q.Rows, q.First)
 		}
 	}
+	for _, q := range r.Queries {
+		if q.Plan != "" {
+			fmt.Fprintf(&b, "\n%s: `%s`\n\n```\n%s```\n", q.Name, q.SQL, q.Plan)
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
