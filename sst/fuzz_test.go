@@ -1,0 +1,66 @@
+package sst
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"varve/engine/schema"
+	"varve/sst/encoding"
+)
+
+// FuzzDirectory reads any bytes as a directory: an error, or one whose sections lie in the file.
+func FuzzDirectory(f *testing.F) {
+	fs, _ := smallPart(f)
+	whole := file(f, fs, "p")
+	ft, err := readFooter(whole)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole[ft.dir.off:ft.dir.off+ft.dir.length], ft.dir.off, ft.version)
+	f.Add([]byte{0}, uint64(8), uint32(1))
+	f.Fuzz(func(t *testing.T, b []byte, size uint64, version uint32) {
+		if len(b) == 0 || version < oldestVersion || version > formatVersion {
+			return // the footer's reader refuses these
+		}
+		d, err := readDirectory(b, size, version)
+		if err != nil {
+			return
+		}
+		for _, c := range d.columns {
+			for _, r := range []ref{c.indexRef, c.dictRef, c.postRef} {
+				if r.present() && (r.off > size || r.length > size-r.off) {
+					t.Errorf("column %q: a section of %d bytes at %d in a file of %d", c.name, r.length, r.off, size)
+				}
+			}
+		}
+		d.append(nil, encoding.NewEncoder())
+	})
+}
+
+// FuzzSeries reads any bytes as a series section and walks over its keys.
+func FuzzSeries(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 3))
+	var w seriesWriter
+	for i := range 40 {
+		w.add(schema.AppendSeriesKey(nil, 7, []schema.ColumnID{1}, [][]byte{{byte(i), byte(r.Uint32())}}), uint64(i*3))
+	}
+	f.Add(w.append(nil, encoding.NewEncoder()), uint32(40), uint32(200), uint16(17))
+	f.Fuzz(func(t *testing.T, b []byte, count, rows uint32, from uint16) {
+		s, err := readSeries(b, uint64(count), uint64(rows))
+		if err != nil {
+			return
+		}
+		at := int(from) % s.len()
+		k, err := s.walk(at)
+		for i := at; i < s.len() && err == nil; i++ {
+			err = k.step()
+		}
+		if lo, hi, err := s.prefix(b[:min(len(b), 5)]); err == nil && (lo > hi || hi > s.len()) {
+			t.Errorf("a prefix has series %d to %d of %d", lo, hi, s.len())
+		}
+		if _, err := s.split(nil, 3); err != nil {
+			return
+		}
+		s.at(int(rows) / 2)
+	})
+}
