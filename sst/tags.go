@@ -5,6 +5,7 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/sst/encoding"
 )
 
 // tagCache keeps the tags of a part that were asked for, as far as the cache has room for them. Safe for concurrent use.
@@ -97,29 +98,28 @@ func (p *Part) readTag(c *schema.Column, of seriesRange) (*tagColumn, error) {
 	}
 	n := of.to - of.from
 	t := &tagColumn{of: of, codes: make([]uint32, n), valid: vector.MakeBitmap(n)}
-	codes := map[string]uint32{}
-	var distinct [][]byte
+	dict := encoding.NewDictionary(0, 0)
+	var last, scratch []byte
+	code, any := uint32(0), false
 	walk, err := table.walk(of.from)
 	for i := 0; i < n && err == nil; i++ {
 		if err = walk.step(); err != nil {
 			break
 		}
-		_, err = schema.ParseSeriesKey(walk.key, func(id schema.ColumnID, val []byte) {
-			if id != c.ID {
-				return
-			}
-			code, ok := codes[string(val)]
-			if !ok {
-				code = uint32(len(distinct))
-				codes[string(val)] = code
-				distinct = append(distinct, append([]byte{}, val...))
-			}
-			t.codes[i] = code
-			t.valid.Set(i)
-		})
+		var val []byte
+		var present bool
+		if val, present, err = schema.TagOf(walk.key, c.ID, scratch); !present {
+			continue
+		}
+		if !any || string(val) != string(last) { // neighbours often have the same
+			code, any = dict.Code(val), true
+			last = append(last[:0], val...)
+		}
+		t.codes[i] = code
+		t.valid.Set(i)
 	}
 	if err == nil {
-		t.values, err = schema.TagVector(c.Type, distinct)
+		t.values, err = tagValues(c.Type, dict)
 	}
 	if err != nil {
 		return nil, p.corrupt(err, "series")
@@ -128,6 +128,18 @@ func (p *Part) readTag(c *schema.Column, of seriesRange) (*tagColumn, error) {
 		t.valid = nil
 	}
 	return t, nil
+}
+
+// tagValues makes a vector of the values of a tag, which are in the form of series keys.
+func tagValues(t vector.Type, d *encoding.Dictionary) (*vector.Vector, error) {
+	if t.Kind() == vector.Bytes {
+		return &vector.Vector{Type: t, Views: d.Views, Heap: d.Heap}, nil
+	}
+	tags := make([][]byte, d.Len())
+	for i := range tags {
+		tags[i] = d.Bytes(i)
+	}
+	return schema.TagVector(t, tags)
 }
 
 // series is the tag as a vector with one row for each series of its range.

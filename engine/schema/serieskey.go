@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -83,6 +84,49 @@ func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, erro
 		tag(c, val)
 	}
 	return id, nil
+}
+
+// TagOf gives the value of one tag in a key; present is false when the key does not name it. val lies in the key or, when
+// it has zero bytes, in scratch.
+func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, present bool, err error) {
+	if len(key) < 4 {
+		return nil, false, fmt.Errorf("series key of %d bytes is too short", len(key))
+	}
+	for key = key[4:]; len(key) > 0; {
+		if len(key) < 6 {
+			return nil, false, fmt.Errorf("series key ends inside a tag")
+		}
+		c := ColumnID(binary.BigEndian.Uint32(key))
+		key = key[4:]
+		end, escaped := 0, false
+		for {
+			k := bytes.IndexByte(key[end:], 0)
+			if k < 0 || end+k+1 >= len(key) {
+				return nil, false, fmt.Errorf("series key ends inside the value of column %d", c)
+			}
+			if end += k; key[end+1] == 0x01 {
+				break
+			}
+			escaped = true
+			end += 2
+		}
+		if c != id {
+			key = key[end+2:]
+			continue
+		}
+		if !escaped {
+			return key[:end], true, nil
+		}
+		for scratch = scratch[:0]; ; {
+			k := bytes.IndexByte(key[:end], 0)
+			if k < 0 {
+				return append(scratch, key[:end]...), true, nil
+			}
+			scratch = append(append(scratch, key[:k]...), 0)
+			key, end = key[k+2:], end-k-2
+		}
+	}
+	return nil, false, nil
 }
 
 // AppendKeyInt appends x so that bytes compare as the numbers do.

@@ -95,6 +95,12 @@ func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ 
 	return codes, true
 }
 
+// Code finds or adds a value, whatever the limits.
+func (d *Dictionary) Code(s []byte) uint32 {
+	c, _ := d.code(s)
+	return c
+}
+
 // code finds or adds a value.
 func (d *Dictionary) code(s []byte) (code uint32, fresh bool) {
 	h := uint32(maphash.Bytes(seed, s))
