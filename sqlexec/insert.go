@@ -8,6 +8,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
@@ -218,10 +219,15 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		return err
 	}
 	defer rows.Close()
+	held := x.held(ctx)
+	defer held.Close()
 	var b vector.Batch
 	for {
 		ok, err := rows.Next(&b)
 		if err != nil || !ok {
+			return err
+		}
+		if err := held.Reserve(max(0, t.b.Bytes()-held.Used())); err != nil {
 			return err
 		}
 		for r := range b.N {
@@ -236,6 +242,14 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 			}
 		}
 	}
+}
+
+// held counts the rows that a statement collects before it writes them against the memory of queries.
+func (x *Executor) held(ctx context.Context) *exec.Budget {
+	if x.o.Memory == nil {
+		return exec.NewPool(0, nil).Budget(ctx)
+	}
+	return x.o.Memory.Budget(ctx)
 }
 
 func castInsert(ctx *expr.Context, n plan.Node, types []vector.Type) (plan.Node, error) {
@@ -268,6 +282,8 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 		return nil, err
 	}
 	defer rows.Close()
+	held := x.held(ctx)
+	defer held.Close()
 	keys := vector.NewBatch(types...)
 	var b vector.Batch
 	for {
@@ -279,6 +295,9 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 			break
 		}
 		keys.Append(&b, 0, b.N)
+		if err := held.Reserve(max(0, batchSize(keys)-held.Used())); err != nil {
+			return nil, err
+		}
 	}
 	if keys.N == 0 {
 		return &Result{}, nil
@@ -287,4 +306,12 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 		return nil, err
 	}
 	return &Result{Affected: int64(keys.N)}, nil
+}
+
+// batchSize is about the memory of a batch.
+func batchSize(b *vector.Batch) (bytes int64) {
+	for _, v := range b.Cols {
+		bytes += v.Bytes64(b.N)
+	}
+	return bytes
 }

@@ -215,6 +215,10 @@ func bindSum(c *Context, a *Agg) error {
 			return &sums[uint64]{t: vector.Uint64Type, of: func(v *vector.Vector) *[]uint64 { return &v.Uints }}
 		}
 		return cast(vector.Uint64Type)
+	case t.ID == vector.TypeDecimal:
+		a.T = SumOfDecimal(t)
+		a.make = func() Accumulator { return &decimalSums{t: a.T} }
+		return nil
 	case t.IsNumber():
 		a.make = func() Accumulator {
 			return &sums[float64]{t: f64, of: func(v *vector.Vector) *[]float64 { return &v.Floats }}

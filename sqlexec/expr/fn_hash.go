@@ -26,7 +26,7 @@ var digests = map[string]func(b []byte) []byte{
 func registerHashes() {
 	for _, name := range []string{"md5", "sha1", "sha224", "sha256", "sha384", "sha512"} {
 		sum := digests[name]
-		simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return hex.AppendEncode(dst, sum(a[0].Bytes(i))) }), name)
+		ofBytes(str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return hex.AppendEncode(dst, sum(a[0].Bytes(i))) }), name)
 	}
 	simple(2, sig{vector.BinaryType, str}, vector.BinaryType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {

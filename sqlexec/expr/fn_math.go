@@ -161,6 +161,15 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 		switch {
 		case t.IsInteger() && t.Kind() == vector.Int64 && ints != nil:
 			return args, t, mapInt(func(a []*vector.Vector, i int) int64 { return ints(a[0].Ints[i]) }), nil
+		case t.ID == vector.TypeDecimal && name == "abs":
+			return args, t, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+				x := ReadInt128(a[0].Bytes(i))
+				if x.Hi < 0 {
+					x, _ = Int128{^x.Hi, ^x.Lo}.Add(Int128{0, 1}) // 38 digits have an opposite
+				}
+				dst, _ = x.Append(dst)
+				return dst
+			}), nil
 		case t.IsInteger() && ints == nil || unsigned(t) && name == "abs":
 			return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 				out.Append(0, a[0], 0, n)

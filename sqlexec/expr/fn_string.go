@@ -26,6 +26,17 @@ func simple(least int, args sig, result vector.Type, k kernel, names ...string) 
 	register(&Function{min: least, max: len(args), makesNull: true, bind: simpleBind(args, result, names[0], k)}, names...)
 }
 
+// ofBytes registers a function of one argument that looks at bytes: those of BINARY, else those of the text.
+func ofBytes(result vector.Type, k kernel, names ...string) {
+	text, binary := simpleBind(sig{str}, result, names[0], k), simpleBind(sig{vector.BinaryType}, result, names[0], k)
+	register(&Function{min: 1, max: 1, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		if args[0].Type().ID == vector.TypeBinary {
+			return binary(c, args)
+		}
+		return text(c, args)
+	}}, names...)
+}
+
 func simpleBind(args sig, result vector.Type, name string, k kernel) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 	return func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
 		out := make([]Expr, len(given))
@@ -200,8 +211,8 @@ func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, ker
 
 func registerLengths() {
 	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(utf8.RuneCount(a[0].Bytes(i))) }), "length", "char_length", "character_length")
-	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length")
-	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) * 8 }), "bit_length")
+	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length")
+	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) * 8 }), "bit_length")
 	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		return append(dst, bytes.ToUpper(a[0].Bytes(i))...)
 	}), "upper", "ucase")

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
@@ -281,10 +280,8 @@ func (sel *selection) windowType(f *WindowFunc) error {
 			return err
 		}
 		f.Type = a.Type()
-		if f.Name == "avg" || f.Name == "mean" || f.Name == "sum" {
-			if f.Type.Kind() == vector.Bytes {
-				return status.New(status.Unsupported, "%s of %s is not supported as a window function", f.Name, f.Type)
-			}
+		if numeric := f.Name == "avg" || f.Name == "mean" || f.Name == "sum"; numeric && f.Args[0].Type().Kind() == vector.Bytes {
+			f.Agg, f.Args = a, a.Inputs() // decimals, and texts that are numbers
 		}
 	default:
 		f.Type = f.Args[0].Type()

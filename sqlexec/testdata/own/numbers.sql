@@ -24,3 +24,10 @@ SELECT sqrt('x');
 SELECT power(1);
 SELECT clamp(1, 'a', 2);
 SELECT true = 1;
+
+-- Decimals are added exactly; binary is measured and hashed by its bytes.
+SELECT sum(x) AS s, avg(x) AS a, min(x) AS lo, abs(min(x)) AS abs, arrow_typeof(sum(x)) AS t FROM (VALUES ('0.10'::DECIMAL(10, 2)), ('0.20'::DECIMAL(10, 2)), ('-99999999.99'::DECIMAL(10, 2)), (NULL)) v(x);
+SELECT x, sum(x) OVER (ORDER BY x) AS s, avg(x) OVER (ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a FROM (VALUES ('0.10'::DECIMAL(10, 2)), ('0.20'::DECIMAL(10, 2)), ('0.30'::DECIMAL(10, 2))) v(x) ORDER BY x;
+SELECT k, sum(x) AS s FROM (VALUES (1, '99999999999999999999999999999999999999'::DECIMAL(38, 0)), (2, '-1'::DECIMAL(38, 0)), (2, NULL), (3, NULL)) v(k, x) GROUP BY k ORDER BY k;
+SELECT sum(x) FROM (VALUES ('99999999999999999999999999999999999999'::DECIMAL(38, 0)), ('1'::DECIMAL(38, 0))) v(x);
+SELECT octet_length(x'616263') AS n, bit_length(x'00') AS b, md5(x'616263') = md5('abc') AS same, sha256(x'ff') <> sha256('ff') AS other;
