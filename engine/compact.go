@@ -109,7 +109,7 @@ func (e *core) hides(r *region) func(*part) bool {
 	}
 	members := e.catalog.Load().members
 	return func(p *part) (gone bool) {
-		err := p.file.Tables(func(id schema.TableID) bool {
+		err := p.file.Tables(func(id schema.TableID, _ int) bool {
 			gone = members[id] == nil
 			return !gone
 		})

@@ -281,7 +281,7 @@ type TableStats struct {
 	Parts     []PartInfo
 }
 
-// Stats gives the sizes of a table.
+// Stats gives the sizes of a table. Bytes and parts of logical tables are those of their physical table.
 func (t *Table) Stats() TableStats { return t.stats() }
 
 // Close stops background work, syncs the log and releases the directory. With flush, memtables go to parts first as

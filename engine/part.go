@@ -10,6 +10,7 @@ import (
 
 	"varve/engine/manifest"
 	"varve/engine/scan"
+	"varve/engine/schema"
 	"varve/sst"
 )
 
@@ -22,6 +23,7 @@ type part struct {
 	run      scan.Run
 	refs     atomic.Int64 // one for the snapshots that list it, one for each reader
 	obsolete atomic.Bool
+	tables   atomic.Pointer[map[schema.TableID]int] // rows by logical table; made when they are asked for
 
 	hurtMu sync.Mutex // protects hurt
 	hurt   []manifest.Damage
@@ -66,6 +68,27 @@ func (p *part) acquire() bool {
 			return true
 		}
 	}
+}
+
+// rowsOf gives the rows of a logical table; 0 also when the part is closed or its keys cannot be read.
+func (p *part) rowsOf(id schema.TableID) int64 {
+	all := p.tables.Load()
+	if all == nil {
+		if !p.acquire() {
+			return 0
+		}
+		defer p.release()
+		all = &map[schema.TableID]int{}
+		err := p.file.Tables(func(id schema.TableID, rows int) bool {
+			(*all)[id] = rows
+			return true
+		})
+		if err != nil {
+			p.e.o.Logger.Error("rows of logical tables cannot be counted", "part", partName(p.meta.File), "error", err)
+		}
+		p.tables.Store(all)
+	}
+	return int64((*all)[id])
 }
 
 // release lets go of a reference.

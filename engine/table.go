@@ -7,6 +7,9 @@ type table struct{ place }
 func (t *table) stats() TableStats {
 	var st TableStats
 	s := t.region.snap.Load()
+	if t.member != nil {
+		return t.member.stats(s)
+	}
 	for _, p := range s.parts {
 		st.Rows += p.meta.Rows
 		st.DiskBytes += p.meta.Bytes
@@ -18,6 +21,18 @@ func (t *table) stats() TableStats {
 	for _, m := range s.mems() {
 		st.MemtableRows += int64(m.table.Rows())
 		st.MemtableBytes += m.table.Bytes()
+	}
+	st.Rows += st.MemtableRows
+	return st
+}
+
+// stats are the rows of a logical table; what they take is the physical table's.
+func (m *member) stats(s *regionSnap) (st TableStats) {
+	for _, p := range s.parts {
+		st.Rows += p.rowsOf(m.id)
+	}
+	for _, x := range s.mems() {
+		st.MemtableRows += x.table.RowsOf(m.id)
 	}
 	st.Rows += st.MemtableRows
 	return st

@@ -26,8 +26,9 @@ type Memtable struct {
 	added    atomic.Int64 // of series that were new to the registry
 	rows     atomic.Int64
 
-	mu     sync.Mutex    // held by writers while a chunk is added
-	seen   vector.Bitmap // series that have rows here; under mu, as what follows
+	mu     sync.Mutex // held by writers while a chunk is added; protects what follows
+	rowsOf map[schema.TableID]int64
+	seen   vector.Bitmap // series that have rows here
 	active int           // of them
 	key    []byte        // scratch
 	tags   [][]byte      // scratch
@@ -45,7 +46,7 @@ type snapshot struct {
 
 // New is an empty memtable whose series are numbered by r.
 func New(r *Registry) *Memtable {
-	m := &Memtable{registry: r}
+	m := &Memtable{registry: r, rowsOf: map[schema.TableID]int64{}}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	m.snap.Store(&snapshot{series: r.view()})
@@ -57,6 +58,13 @@ func (m *Memtable) RowBytes() int64 { return m.bytes.Load() }
 
 // Bytes is the memory held by rows and by the series that came with them, about.
 func (m *Memtable) Bytes() int64 { return m.bytes.Load() + m.added.Load() }
+
+// RowsOf is the number of rows of one of several tables.
+func (m *Memtable) RowsOf(id schema.TableID) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rowsOf[id]
+}
 
 // Active is the number of series that have rows here.
 func (m *Memtable) Active() int {
@@ -100,6 +108,7 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 		grown += c.bytes
 	}
 	n := &snapshot{chunks: chunks, series: series, rows: old.rows + b.N}
+	m.rowsOf[t.ID] += int64(b.N)
 	m.snap.Store(n)
 	m.rows.Store(int64(n.rows))
 	m.bytes.Store(grown)

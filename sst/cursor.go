@@ -40,8 +40,8 @@ func (p *Part) Extent(prefix []byte) (scan.Pieces, error) {
 	return scan.Pieces{From: p.blockOf(int(t.first[from]), -1), To: p.blockOf(int(t.first[to])-1, -1) + 1}, nil
 }
 
-// Tables calls f with the tables that have series in the part, by rising id, until f says false.
-func (p *Part) Tables(f func(schema.TableID) bool) error {
+// Tables calls f with the tables that have series in the part and their rows, by rising id, until f says false.
+func (p *Part) Tables(f func(id schema.TableID, rows int) bool) error {
 	t, err := p.seriesTable()
 	if err != nil {
 		return err
@@ -55,12 +55,14 @@ func (p *Part) Tables(f func(schema.TableID) bool) error {
 			return p.corrupt(cmp.Or(err, errors.New("short key")), "series")
 		}
 		id := schema.KeyTable(w.key)
-		if !f(id) {
-			return nil
-		}
-		if _, at, err = t.prefix(schema.KeyPrefix(id)); err != nil {
+		_, end, err := t.prefix(schema.KeyPrefix(id))
+		if err != nil {
 			return p.corrupt(err, "series")
 		}
+		if !f(id, int(t.first[end]-t.first[at])) {
+			return nil
+		}
+		at = end
 	}
 	return nil
 }
