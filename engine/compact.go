@@ -213,8 +213,18 @@ func (e *core) yield(ctx context.Context, r *region) error {
 
 var errOverrun = errors.New("the parts were dropped or set aside while they were merged")
 
-// exchange replaces parts by others, or by nothing, in the manifest and in the snapshot.
+// exchange replaces parts by others, or by nothing, in the manifest and in the snapshot, and removes their files. That
+// takes some 50 ms for 128 MiB, so flushes do not wait for it.
 func (e *core) exchange(r *region, old, made []*part) error {
+	gone, err := e.swap(r, old, made)
+	for _, o := range gone {
+		o.retire()
+	}
+	return err
+}
+
+// swap gives the parts that no list names any more.
+func (e *core) swap(r *region, old, made []*part) (gone []*part, err error) {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()
 	var edit manifest.Edit
@@ -229,12 +239,11 @@ func (e *core) exchange(r *region, old, made []*part) error {
 		for _, p := range made {
 			p.obsolete.Store(true)
 		}
-		return errOverrun
+		return nil, errOverrun
 	}
 	if err := e.apply(edit); err != nil {
-		return err
+		return nil, err
 	}
-	var gone []*part
 	r.mu.Lock()
 	r.replace(func(s *regionSnap) {
 		at := max(slices.Index(s.parts, old[0]), 0)
@@ -247,10 +256,7 @@ func (e *core) exchange(r *region, old, made []*part) error {
 		s.parts = slices.Insert(s.parts, min(at, len(s.parts)), made...)
 	})
 	r.mu.Unlock()
-	for _, o := range gone {
-		o.retire()
-	}
-	return nil
+	return gone, nil
 }
 
 // dropExpired drops the parts whose rows are all past the table's time to live.

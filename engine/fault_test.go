@@ -53,10 +53,15 @@ func (b *breaker) mend() {
 // TestFaults lets every file system call of a workload fail once, and from then on: the error reaches the caller,
 // nothing acknowledged is lost, reading goes on, and writing works again when the fault is gone.
 func TestFaults(t *testing.T) {
-	for _, ever := range []bool{false, true} {
-		t.Run(fmt.Sprintf("for ever=%v", ever), func(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+		ever bool
+	}{{"once", syscall.EIO, false}, {"for ever", syscall.EIO, true}, {"no space", syscall.ENOSPC, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			for at := 1; ; at++ {
-				if !faultRun(t, at, ever) || t.Failed() {
+				if !faultRun(t, at, c.ever, c.err) || t.Failed() {
 					t.Logf("%d calls failed, each in a run of its own", at-1)
 					return
 				}
@@ -66,8 +71,8 @@ func TestFaults(t *testing.T) {
 }
 
 // faultRun gives false when the workload has fewer than at calls.
-func faultRun(t *testing.T, at int, ever bool) bool {
-	b := &breaker{at: at, ever: ever, err: syscall.EIO}
+func faultRun(t *testing.T, at int, ever bool, err error) bool {
+	b := &breaker{at: at, ever: ever, err: err}
 	disk := vfs.NewMem()
 	o := testOptions(vfs.WithFaults(disk, b.before))
 	w := newWorkload(rand.New(rand.NewPCG(7, 7)))
@@ -205,6 +210,101 @@ func TestNoSpace(t *testing.T) {
 	}
 	if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != want {
 		t.Fatalf("%d rows, want %d: %v", len(lines), want, err)
+	}
+	mustClose(t, e)
+}
+
+// TestReadOnlyMount: a data directory that cannot be written to does not start, with a sentence that says why; one that
+// becomes so while the store is open refuses writes, answers queries, and takes writes again when it can.
+func TestReadOnlyMount(t *testing.T) {
+	disk := vfs.NewMem()
+	var mu sync.Mutex
+	readOnly := false
+	set := func(x bool) { mu.Lock(); readOnly = x; mu.Unlock() }
+	o := testOptions(vfs.WithFaults(disk, func(op vfs.Op, _ string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		switch op {
+		case vfs.OpCreate, vfs.OpWrite, vfs.OpRename, vfs.OpRemove, vfs.OpLink, vfs.OpMkdir, vfs.OpSync, vfs.OpSyncDir:
+			if readOnly {
+				return syscall.EROFS
+			}
+		}
+		return nil
+	}))
+	e := mustOpen(t, o)
+	want := 0
+	write := func() error { return put(e, "log", appendOnly, []modelRow{{"ts": int64(want), "v": int64(want)}}) }
+	for range 3 {
+		for range 2 {
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+			want++
+		}
+		set(true)
+		if err := write(); status.Of(err) != status.StorageUnavailable {
+			t.Fatalf("a write to a read-only disk: %v", err)
+		}
+		if err := e.Flush(ctx, public("log")); !errors.Is(err, syscall.EROFS) {
+			t.Fatalf("a flush to a read-only disk: %v", err)
+		}
+		if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != want {
+			t.Fatalf("%d rows, want %d: %v", len(lines), want, err)
+		}
+		set(false)
+		if err := e.Flush(ctx, public("log")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustClose(t, e)
+	set(true)
+	if _, err := Open(o); !errors.Is(err, syscall.EROFS) {
+		t.Fatalf("a start on a read-only disk: %v", err)
+	}
+	set(false)
+	e = mustOpen(t, o)
+	if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != want {
+		t.Fatalf("%d rows after reopening, want %d: %v", len(lines), want, err)
+	}
+	mustClose(t, e)
+}
+
+// TestClockJumpsBack: a clock that jumps back, by an hour and by years, keeps nothing from being written, flushed,
+// merged and served, within the run and after a restart.
+func TestClockJumpsBack(t *testing.T) {
+	disk := vfs.NewMem()
+	o := testOptions(disk)
+	now := time.Unix(1_700_000_000, 0)
+	o.Now = func() time.Time { return now }
+	want := 0
+	for _, back := range []time.Duration{0, time.Hour, 30 * 365 * 24 * time.Hour} {
+		e := mustOpen(t, o)
+		for i := range 9 {
+			if i == 4 {
+				now = now.Add(-back)
+			}
+			if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(i), "v": int64(want)}}); err != nil {
+				t.Fatalf("back by %s: %v", back, err)
+			}
+			want++
+			if i%3 == 2 {
+				if err := e.Flush(ctx, public("log")); err != nil {
+					t.Fatalf("back by %s: %v", back, err)
+				}
+			}
+		}
+		if err := e.Compact(ctx, public("log")); err != nil {
+			t.Fatal(err)
+		}
+		if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != want {
+			t.Fatalf("back by %s: %d rows, want %d: %v", back, len(lines), want, err)
+		}
+		mustClose(t, e)
+	}
+	e := mustOpen(t, o)
+	if lines, err := scanTable(e, public("log"), everything); err != nil || len(lines) != want {
+		t.Fatalf("%d rows after reopening, want %d: %v", len(lines), want, err)
 	}
 	mustClose(t, e)
 }
