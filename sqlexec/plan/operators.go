@@ -166,8 +166,9 @@ func (w *whole) Finish(context.Context) (exec.Source, error) {
 	return exec.Values(out), nil
 }
 
-// compute evaluates the functions of a window over all rows, which are sorted by partition and order.
-func (w *Window) compute(in *vector.Batch) (*vector.Batch, error) {
+// compute evaluates the functions of a window over all rows, which are sorted by partition and order. running is asked
+// whether the query still runs.
+func (w *Window) compute(in *vector.Batch, running func() error) (*vector.Batch, error) {
 	eval := func(list []expr.Expr) ([]*vector.Vector, error) {
 		out := make([]*vector.Vector, len(list))
 		if len(list) == 0 {
@@ -181,7 +182,7 @@ func (w *Window) compute(in *vector.Batch) (*vector.Batch, error) {
 		for i, e := range list {
 			flat[i] = &vector.Vector{Type: e.Type()}
 		}
-		return flat, evalAll(prog, in, flat)
+		return flat, evalAll(prog, in, flat, running)
 	}
 	partition, err := eval(w.Partition)
 	if err != nil {
@@ -192,7 +193,10 @@ func (w *Window) compute(in *vector.Batch) (*vector.Batch, error) {
 		return nil, err
 	}
 	out := &vector.Batch{N: in.N, Cols: append([]*vector.Vector(nil), in.Cols...)}
-	parts := w.split(in.N, partition, order)
+	parts, err := w.split(in.N, partition, order, running)
+	if err != nil {
+		return nil, err
+	}
 	for i := range w.Funcs {
 		f := &w.Funcs[i]
 		args, err := eval(f.Args)
@@ -208,14 +212,20 @@ func (w *Window) compute(in *vector.Batch) (*vector.Batch, error) {
 			keep = list[0]
 		}
 		col := &vector.Vector{Type: f.Type}
+		fr := f.framer(args, keep, col, running)
 		for p := range parts {
+			if p%checkRows == 0 {
+				if err := running(); err != nil {
+					return nil, err
+				}
+			}
 			if f.targets > 0 {
 				parts[p].keyed(order, w.Order)
 			}
 			if ranking[f.Name] {
 				err = f.rank(&parts[p], args, col)
 			} else {
-				err = f.frames(&parts[p], args, keep, col)
+				err = fr.run(&parts[p])
 			}
 			if err != nil {
 				return nil, err
@@ -227,7 +237,7 @@ func (w *Window) compute(in *vector.Batch) (*vector.Batch, error) {
 }
 
 // evalAll evaluates a program over a batch of any size, a streaming batch at a time, into Flat vectors.
-func evalAll(prog *expr.Program, in *vector.Batch, out []*vector.Vector) error {
+func evalAll(prog *expr.Program, in *vector.Batch, out []*vector.Vector, running func() error) error {
 	part := vector.Batch{Cols: make([]*vector.Vector, len(in.Cols))}
 	got := make([]*vector.Vector, len(out))
 	for from := 0; from < in.N; from += vector.Size {
@@ -235,6 +245,9 @@ func evalAll(prog *expr.Program, in *vector.Batch, out []*vector.Vector) error {
 		part.N = to - from
 		for i, c := range in.Cols {
 			part.Cols[i] = c.Slice(from, to)
+		}
+		if err := running(); err != nil {
+			return err
 		}
 		if err := prog.Eval(&part, got); err != nil {
 			return err

@@ -460,5 +460,7 @@ func (r *runner) window(n *Window) (stream, error) {
 	if err != nil {
 		return s, err
 	}
-	return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, n.compute), true)
+	return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, func(b *vector.Batch) (*vector.Batch, error) {
+		return n.compute(b, r.budget.Err)
+	}), true)
 }

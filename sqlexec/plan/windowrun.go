@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"math/bits"
 	"sort"
 
 	"varve/engine/status"
@@ -25,7 +24,7 @@ type windowInput struct {
 }
 
 // split cuts sorted rows into partitions with their groups of peers.
-func (w *Window) split(n int, partition, order []*vector.Vector) []windowInput {
+func (w *Window) split(n int, partition, order []*vector.Vector, running func() error) ([]windowInput, error) {
 	same := func(cols []*vector.Vector, i, j int) bool {
 		for _, c := range cols {
 			if !sameValue(c, i, j) {
@@ -39,6 +38,11 @@ func (w *Window) split(n int, partition, order []*vector.Vector) []windowInput {
 		p := windowInput{from: from}
 		to := from
 		for ; to < n && (to == from || same(partition, to-1, to)); to++ {
+			if to%checkRows == 0 {
+				if err := running(); err != nil {
+					return nil, err
+				}
+			}
 			if to == from || len(order) > 0 && !same(order, to-1, to) {
 				p.starts = append(p.starts, to-from)
 			}
@@ -48,7 +52,7 @@ func (w *Window) split(n int, partition, order []*vector.Vector) []windowInput {
 		out = append(out, p)
 		from = to
 	}
-	return out
+	return out, nil
 }
 
 // keyed makes p ready for RANGE frames with an offset. NULLs lie together at one end.
@@ -205,27 +209,33 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 			return status.New(status.EngineExecuteQuery, "%s needs an integer as second argument", f.Name)
 		}
 	}
-	step := 1
 	if f.Name == "lag" {
 		d = -d
 	}
-	if d < 0 {
-		step = -1
+	var some []int // the rows that count, where NULLs do not, and how many of them come before each row
+	var before []int
+	if f.IgnoreNulls {
+		for i := range n {
+			before = append(before, len(some))
+			if !args[0].IsNull(p.from + i) {
+				some = append(some, i)
+			}
+		}
 	}
 	for i := range n {
-		at := i
+		at := -1
 		switch {
-		case f.IgnoreNulls:
-			for k := d; k != 0 && at >= 0 && at < n; k -= int64(step) {
-				at += step
-				for at >= 0 && at < n && args[0].IsNull(p.from+at) {
-					at += step
-				}
-			}
 		case d > int64(n) || d < -int64(n):
-			at = -1
+		case !f.IgnoreNulls || d == 0:
+			at = i + int(d)
 		default:
-			at += int(d)
+			k := before[i] + int(d)
+			if d > 0 && args[0].IsNull(p.from+i) { // the row itself is none of those before it
+				k--
+			}
+			if k >= 0 && k < len(some) {
+				at = some[k]
+			}
 		}
 		switch {
 		case at >= 0 && at < n:
@@ -237,233 +247,4 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 		}
 	}
 	return nil
-}
-
-// frameColumn computes a function over frames for one partition. keep tells which rows the FILTER lets through; nil: all.
-func (f *WindowFunc) frames(p *windowInput, args []*vector.Vector, keep *vector.Vector, out *vector.Vector) error {
-	passes := func(i int) bool {
-		return keep == nil || !keep.IsNull(p.from+i) && keep.Bool(p.from+i)
-	}
-	args, targets := args[:len(args)-f.targets], args[len(args)-f.targets:]
-	if f.Agg != nil {
-		return f.aggregate(p, args, targets, passes, out)
-	}
-	acc := &windowAcc{f: f, out: out}
-	if len(args) > 0 {
-		acc.v = args[0]
-	}
-	doneLo, doneHi := 0, 0 // acc holds the frame [doneLo, doneHi)
-	for i := range p.to - p.from {
-		lo, hi := p.bounds(&f.Frame, targets, i)
-		switch f.Name {
-		case "first_value", "last_value", "nth_value":
-			if err := f.pick(p, args, lo, hi, i, passes, out); err != nil {
-				return err
-			}
-			continue
-		}
-		if lo != doneLo || hi < doneHi { // begin anew: the frame lost rows
-			acc.reset()
-			doneHi = lo
-		}
-		for r := doneHi; r < hi; r++ {
-			if passes(r) {
-				acc.add(p.from + r)
-			}
-		}
-		doneLo, doneHi = lo, hi
-		acc.emit(p.from + i)
-	}
-	return nil
-}
-
-// aggregate computes an aggregate of the general kind over frames: rows are added as a frame grows, and it begins anew where
-// a frame lost rows.
-func (f *WindowFunc) aggregate(p *windowInput, args, targets []*vector.Vector, passes func(int) bool, out *vector.Vector) error {
-	acc := f.Agg.New()
-	acc.Grow(1)
-	var rows, groups []uint32
-	var result *vector.Vector // of the frame [doneLo, doneHi); nil: not known
-	picked := make([]*vector.Vector, len(args))
-	for k := range picked {
-		picked[k] = &vector.Vector{}
-	}
-	doneLo, doneHi := 0, 0
-	for i := range p.to - p.from {
-		lo, hi := p.bounds(&f.Frame, targets, i)
-		if lo != doneLo || hi < doneHi {
-			acc, result, doneHi = f.Agg.New(), nil, lo
-			acc.Grow(1)
-		}
-		rows = rows[:0]
-		for r := doneHi; r < hi; r++ {
-			if passes(r) {
-				rows = append(rows, uint32(p.from+r))
-			}
-		}
-		doneLo, doneHi = lo, hi
-		if len(rows) > 0 {
-			for len(groups) < len(rows) {
-				groups = append(groups, 0)
-			}
-			for k, v := range args {
-				picked[k].Gather(v, rows)
-			}
-			if err := acc.Add(len(rows), groups, picked, nil); err != nil {
-				return err
-			}
-			result = nil
-		}
-		if result == nil {
-			var err error
-			if result, err = acc.Result(1); err != nil {
-				return err
-			}
-		}
-		out.Append(p.from+i, result, 0, 1)
-	}
-	return nil
-}
-
-// pick is first_value, last_value and nth_value of a frame.
-func (f *WindowFunc) pick(p *windowInput, args []*vector.Vector, lo, hi, i int, passes func(int) bool, out *vector.Vector) error {
-	counts := func(r int) bool { return passes(r) && !(f.IgnoreNulls && args[0].IsNull(p.from+r)) }
-	at := -1
-	switch f.Name {
-	case "first_value":
-		for r := lo; r < hi && at < 0; r++ {
-			if counts(r) {
-				at = r
-			}
-		}
-	case "last_value":
-		for r := hi - 1; r >= lo && at < 0; r-- {
-			if counts(r) {
-				at = r
-			}
-		}
-	case "nth_value":
-		nth, ok := integerAt(args[1], p.from+i)
-		if !ok || nth < 1 {
-			return status.New(status.EngineExecuteQuery, "nth_value needs a positive integer as second argument")
-		}
-		for r := lo; r < hi && at < 0; r++ {
-			if counts(r) {
-				if nth--; nth == 0 {
-					at = r
-				}
-			}
-		}
-	}
-	if at < 0 {
-		out.AppendNulls(p.from+i, 1)
-	} else {
-		out.Append(p.from+i, args[0], p.from+at, p.from+at+1)
-	}
-	return nil
-}
-
-// windowAcc adds values up as a frame grows.
-type windowAcc struct {
-	f     *WindowFunc
-	v     *vector.Vector // the argument; nil for count(*)
-	out   *vector.Vector
-	count int64
-	i     int64
-	u     uint64
-	fl    float64
-	best  int // row of the least or greatest value
-	b     bool
-}
-
-func (a *windowAcc) reset() { a.count, a.i, a.u, a.fl, a.b = 0, 0, 0, 0, false }
-
-func (a *windowAcc) add(r int) {
-	if a.v == nil {
-		a.count++
-		return
-	}
-	if a.v.IsNull(r) {
-		return
-	}
-	switch a.f.Name {
-	case "sum", "avg", "mean":
-		switch a.v.Type.Kind() {
-		case vector.Int64:
-			a.i += a.v.Int(r)
-			a.fl += float64(a.v.Int(r))
-		case vector.Uint64:
-			a.u, _ = bits.Add64(a.u, a.v.Uint(r), 0)
-			a.fl += float64(a.v.Uint(r))
-		case vector.Float64:
-			a.fl += a.v.Float(r)
-		}
-	case "min":
-		if a.count == 0 || compareAny(a.v, r, a.best) < 0 {
-			a.best = r
-		}
-	case "max":
-		if a.count == 0 || compareAny(a.v, r, a.best) > 0 {
-			a.best = r
-		}
-	case "bool_and":
-		a.b = (a.count == 0 || a.b) && a.v.Bool(r)
-	case "bool_or":
-		a.b = a.b || a.v.Bool(r)
-	}
-	a.count++
-}
-
-// compareAny orders two values of a vector of any form.
-func compareAny(v *vector.Vector, a, b int) int {
-	switch v.Type.Kind() {
-	case vector.Bool:
-		return compareOrdered(map[bool]int{true: 1}[v.Bool(a)], map[bool]int{true: 1}[v.Bool(b)])
-	case vector.Int64:
-		return compareOrdered(v.Int(a), v.Int(b))
-	case vector.Uint64:
-		return compareOrdered(v.Uint(a), v.Uint(b))
-	case vector.Float64:
-		x, y := v.Float(a), v.Float(b)
-		if x != x || y != y {
-			return compareOrdered(map[bool]int{true: 1}[x != x], map[bool]int{true: 1}[y != y])
-		}
-		return compareOrdered(x, y)
-	}
-	switch x, y := v.Str(a), v.Str(b); {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
-}
-
-// emit writes the frame's value as row n of the output.
-func (a *windowAcc) emit(n int) {
-	if a.f.Name == "count" {
-		a.out.Append(n, vector.ConstInt(vector.Int64Type, a.count), 0, 1)
-		return
-	}
-	if a.count == 0 {
-		a.out.AppendNulls(n, 1)
-		return
-	}
-	switch a.f.Name {
-	case "avg", "mean":
-		a.out.Append(n, vector.ConstFloat(vector.FloatType, a.fl/float64(a.count)), 0, 1)
-	case "min", "max":
-		a.out.Append(n, a.v, a.best, a.best+1)
-	case "bool_and", "bool_or":
-		a.out.Append(n, vector.ConstBool(a.b), 0, 1)
-	case "sum":
-		switch a.out.Type.Kind() {
-		case vector.Int64:
-			a.out.Append(n, vector.ConstInt(a.out.Type, a.i), 0, 1)
-		case vector.Uint64:
-			a.out.Append(n, vector.ConstUint(a.out.Type, a.u), 0, 1)
-		default:
-			a.out.Append(n, vector.ConstFloat(a.out.Type, a.fl), 0, 1)
-		}
-	}
 }

@@ -1,0 +1,453 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// checkRows is the number of rows of a window after which the query may have been cancelled.
+const checkRows = 4096
+
+// framer computes a function over the frames of partitions, one after the other, and keeps its memory in between.
+type framer struct {
+	f    *WindowFunc
+	args []*vector.Vector // Flat, of all rows; without the ends of RANGE frames
+	// targets are the ends of RANGE frames.
+	targets []*vector.Vector
+	keep    *vector.Vector // FILTER; nil: all rows pass
+	out     *vector.Vector
+	err     func() error // not nil once the query is gone
+
+	p      *windowInput
+	lo, hi []int32 // the frame of each row, as places among rows
+	rows   []int32 // the rows of the partition that count, rising
+	before []int32 // before[i] is the number of them before row i
+	null   []bool  // scratch: output rows that are NULL
+	picked []uint32
+	queue  []int32
+}
+
+func (f *WindowFunc) framer(args []*vector.Vector, keep, out *vector.Vector, err func() error) *framer {
+	n := len(args) - f.targets
+	return &framer{f: f, args: args[:n], targets: args[n:], keep: keep, out: out, err: err}
+}
+
+// run computes one partition.
+func (r *framer) run(p *windowInput) error {
+	r.p = p
+	if r.f.Agg != nil {
+		return r.general()
+	}
+	r.counting()
+	if err := r.frames(); err != nil {
+		return err
+	}
+	switch r.f.Name {
+	case "first_value", "last_value", "nth_value":
+		return r.pick()
+	case "count":
+		for i := range r.lo {
+			r.out.Ints = append(r.out.Ints, int64(r.hi[i]-r.lo[i]))
+		}
+		return r.err()
+	case "min", "max":
+		return r.extremes()
+	case "bool_and", "bool_or":
+		return r.logic()
+	}
+	return r.sums()
+}
+
+// counting finds the rows that count: those that pass the FILTER and, but for count(*) and unless NULLs are respected, have
+// a value.
+func (r *framer) counting() {
+	n := r.p.to - r.p.from
+	r.rows, r.before = r.rows[:0], r.before[:0]
+	var value *vector.Vector
+	switch r.f.Name {
+	case "first_value", "last_value", "nth_value":
+		if r.f.IgnoreNulls {
+			value = r.args[0]
+		}
+	default:
+		if len(r.args) > 0 {
+			value = r.args[0]
+		}
+	}
+	for i := range n {
+		at := r.p.from + i
+		r.before = append(r.before, int32(len(r.rows)))
+		if r.keep != nil && (r.keep.IsNull(at) || !r.keep.Bool(at)) || value != nil && value.IsNull(at) {
+			continue
+		}
+		r.rows = append(r.rows, int32(i))
+	}
+	r.before = append(r.before, int32(len(r.rows)))
+}
+
+// frames finds the frame of each row among the rows that count.
+func (r *framer) frames() error {
+	n := r.p.to - r.p.from
+	r.lo, r.hi = r.lo[:0], r.hi[:0]
+	for i := range n {
+		if i%checkRows == 0 {
+			if err := r.err(); err != nil {
+				return err
+			}
+		}
+		lo, hi := r.p.bounds(&r.f.Frame, r.targets, i)
+		r.lo, r.hi = append(r.lo, r.before[lo]), append(r.hi, r.before[hi])
+	}
+	return nil
+}
+
+// pick is first_value, last_value and nth_value.
+func (r *framer) pick() error {
+	r.begin()
+	for i := range r.lo {
+		at := r.lo[i]
+		switch r.f.Name {
+		case "last_value":
+			at = r.hi[i] - 1
+		case "nth_value":
+			nth, ok := integerAt(r.args[1], r.p.from+i)
+			if !ok || nth < 1 {
+				return status.New(status.EngineExecuteQuery, "nth_value needs a positive integer as second argument")
+			}
+			at += int32(min(nth-1, math.MaxInt32/2))
+		}
+		if at < r.lo[i] || at >= r.hi[i] {
+			r.add(-1)
+		} else {
+			r.add(r.rows[at])
+		}
+	}
+	r.end()
+	return r.err()
+}
+
+// begin, add and end build the output of functions that give values of rows: -1 is NULL.
+func (r *framer) begin() { r.picked, r.null = r.picked[:0], r.null[:0] }
+
+func (r *framer) add(row int32) {
+	r.picked, r.null = append(r.picked, uint32(r.p.from+int(max(row, 0)))), append(r.null, row < 0)
+}
+
+func (r *framer) end() {
+	r.out.AppendRows(r.p.from, r.args[0], r.picked)
+	r.clear()
+}
+
+// numbers marks the rows of empty frames as NULL; the values of all rows of the partition are in the output.
+func (r *framer) numbers() error {
+	r.null = r.null[:0]
+	for i := range r.lo {
+		r.null = append(r.null, r.lo[i] >= r.hi[i])
+	}
+	if v := r.out; v.Valid != nil {
+		for len(v.Valid) < vector.Words(r.p.to) {
+			v.Valid = append(v.Valid, 0)
+		}
+		for i := r.p.from; i < r.p.to; i++ {
+			v.Valid.Set(i)
+		}
+	}
+	r.clear()
+	return r.err()
+}
+
+// clear takes the rows that are NULL out of the output's validity.
+func (r *framer) clear() {
+	v := r.out
+	for i, null := range r.null {
+		if !null {
+			continue
+		}
+		if v.Valid == nil {
+			v.Valid = vector.MakeBitmap(r.p.to)
+			v.Valid.Fill(r.p.to)
+		}
+		v.Valid.Clear(r.p.from + i)
+	}
+}
+
+// extremes is min and max: a queue has the rows of the frame that no later row of it beats, the best first. Frames whose
+// ends move forward only add each row once; another one begins anew.
+func (r *framer) extremes() error {
+	v, sign := r.args[0], 1
+	if r.f.Name == "max" {
+		sign = -1
+	}
+	beats := func(a, b int32) bool { return sign*compareAny(v, r.p.from+int(a), r.p.from+int(b)) < 0 }
+	r.begin()
+	q, head := r.queue[:0], 0
+	from, to := int32(0), int32(0)
+	for i, lo := range r.lo {
+		hi := r.hi[i]
+		if i%checkRows == 0 {
+			if err := r.err(); err != nil {
+				return err
+			}
+		}
+		if lo < from || hi < to || lo > to {
+			q, head, to = q[:0], 0, lo
+		}
+		for from = lo; to < hi; to++ {
+			row := r.rows[to]
+			for len(q) > head && beats(row, q[len(q)-1]) {
+				q = q[:len(q)-1]
+			}
+			q = append(q, row)
+		}
+		if lo >= hi {
+			r.add(-1)
+			continue
+		}
+		for q[head] < r.rows[lo] {
+			head++
+		}
+		r.add(q[head])
+	}
+	r.queue = q
+	r.end()
+	return r.err()
+}
+
+// logic is bool_and and bool_or, from the number of true rows before each.
+func (r *framer) logic() error {
+	v, and := r.args[0], r.f.Name == "bool_and"
+	trues := append(r.queue[:0], 0)
+	for _, row := range r.rows {
+		t := trues[len(trues)-1]
+		if v.Bool(r.p.from + int(row)) {
+			t++
+		}
+		trues = append(trues, t)
+	}
+	for len(r.out.Bools) < vector.Words(r.p.to) {
+		r.out.Bools = append(r.out.Bools, 0)
+	}
+	for i, lo := range r.lo {
+		hi := max(r.hi[i], lo)
+		if t := trues[hi] - trues[lo]; and && t == hi-lo || !and && t > 0 {
+			r.out.Bools.Set(r.p.from + i)
+		}
+	}
+	r.queue = trues
+	return r.numbers()
+}
+
+// sums is sum and avg. Sums of integers are differences of sums from the partition's begin, which are exact: those of
+// 64 bits wrap as sums do, means come of 128 bits.
+func (r *framer) sums() error {
+	v, mean := r.args[0], r.f.Name != "sum"
+	switch v.Type.Kind() {
+	case vector.Float64:
+		return r.floats(v.Floats, mean)
+	case vector.Int64:
+		if !mean {
+			r.out.Ints = differences(r.out.Ints, v.Ints[r.p.from:], r)
+			return r.numbers()
+		}
+		r.means(func(row int) (hi, lo uint64) { x := v.Ints[row]; return uint64(x >> 63), uint64(x) }, true)
+	case vector.Uint64:
+		if !mean {
+			r.out.Uints = differences(r.out.Uints, v.Uints[r.p.from:], r)
+			return r.numbers()
+		}
+		r.means(func(row int) (hi, lo uint64) { return 0, v.Uints[row] }, false)
+	}
+	return r.numbers()
+}
+
+// differences appends the sum of each frame.
+func differences[T int64 | uint64](dst, values []T, r *framer) []T {
+	sums := make([]T, 1, len(r.rows)+1)
+	for _, row := range r.rows {
+		sums = append(sums, sums[len(sums)-1]+values[row])
+	}
+	for i, lo := range r.lo {
+		dst = append(dst, sums[max(r.hi[i], lo)]-sums[lo])
+	}
+	return dst
+}
+
+// means appends the mean of each frame of integers.
+func (r *framer) means(value func(row int) (hi, lo uint64), signed bool) {
+	type wide struct{ hi, lo uint64 }
+	sums := make([]wide, 1, len(r.rows)+1)
+	for _, row := range r.rows {
+		s := sums[len(sums)-1]
+		hi, lo := value(r.p.from + int(row))
+		var carry uint64
+		s.lo, carry = bits.Add64(s.lo, lo, 0)
+		s.hi, _ = bits.Add64(s.hi, hi, carry)
+		sums = append(sums, s)
+	}
+	for i, lo := range r.lo {
+		a, b := sums[lo], sums[max(r.hi[i], lo)]
+		low, borrow := bits.Sub64(b.lo, a.lo, 0)
+		high, _ := bits.Sub64(b.hi, a.hi, borrow)
+		r.out.Floats = append(r.out.Floats, wideFloat(high, low, signed)/float64(max(r.hi[i]-lo, 1)))
+	}
+}
+
+// wideFloat is a number of 128 bits as a float.
+func wideFloat(hi, lo uint64, signed bool) float64 {
+	if signed && hi>>63 != 0 {
+		var borrow uint64
+		lo, borrow = bits.Sub64(0, lo, 0)
+		hi, _ = bits.Sub64(0, hi, borrow)
+		return -wideFloat(hi, lo, false)
+	}
+	return math.Ldexp(float64(hi), 64) + float64(lo)
+}
+
+// shortFrame is the number of rows that are still added up one by one.
+const shortFrame = 64
+
+// floats adds floats up. Nothing is ever taken off a sum, so the answer does not drift: a frame that grows goes on with its sum,
+// a short one is added up anew, a long one is put together from a tree of partial sums.
+func (r *framer) floats(all []float64, mean bool) error {
+	values := make([]float64, 0, len(r.rows))
+	for _, row := range r.rows {
+		values = append(values, all[r.p.from+int(row)])
+	}
+	var tree sumTree
+	sum, from, to := 0.0, int32(0), int32(0) // of [from, to)
+	for i, lo := range r.lo {
+		hi := max(r.hi[i], lo)
+		if i%checkRows == 0 {
+			if err := r.err(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case lo == from && hi >= to && to > from:
+			for _, x := range values[to:hi] {
+				sum += x
+			}
+		case hi-lo <= shortFrame || i == 0:
+			sum = 0
+			for _, x := range values[lo:hi] {
+				sum += x
+			}
+		default:
+			if tree == nil {
+				tree = newSumTree(values)
+			}
+			sum = tree.sum(values, int(lo), int(hi))
+		}
+		from, to = lo, hi
+		x := sum
+		if mean {
+			x /= float64(max(hi-lo, 1))
+		}
+		r.out.Floats = append(r.out.Floats, x)
+	}
+	return r.numbers()
+}
+
+// sumTree holds partial sums: level k the sums of treeFan^(k+1) neighbours.
+type sumTree [][]float64
+
+// treeFan is the number of sums that one of the next level adds up.
+const treeFan = 16
+
+func newSumTree(values []float64) sumTree {
+	tree := sumTree{}
+	for below := values; len(below) >= treeFan; below = tree[len(tree)-1] {
+		level := make([]float64, len(below)/treeFan)
+		for i := range level {
+			for _, x := range below[i*treeFan : (i+1)*treeFan] {
+				level[i] += x
+			}
+		}
+		tree = append(tree, level)
+	}
+	return tree
+}
+
+// sum adds values [lo, hi) up.
+func (t sumTree) sum(values []float64, lo, hi int) float64 {
+	left, right := 0.0, 0.0
+	for level := values; ; level, t = t[0], t[1:] {
+		for ; lo < hi && (lo%treeFan != 0 || len(t) == 0); lo++ {
+			left += level[lo]
+		}
+		for ; lo < hi && hi%treeFan != 0; hi-- {
+			right += level[hi-1]
+		}
+		if lo >= hi {
+			return left + right
+		}
+		lo, hi = lo/treeFan, hi/treeFan
+	}
+}
+
+// general computes an aggregate that has no loop here: rows are added as a frame grows, and it begins anew where a frame
+// lost rows.
+func (r *framer) general() error {
+	p, f, args := r.p, r.f, r.args
+	acc := f.Agg.New()
+	acc.Grow(1)
+	var rows, groups []uint32
+	var result *vector.Vector // of the frame [doneLo, doneHi); nil: not known
+	picked := make([]*vector.Vector, len(args))
+	for k := range picked {
+		picked[k] = &vector.Vector{}
+	}
+	work, doneLo, doneHi := 0, 0, 0 // work is rows added and given since the query was last seen to run
+	for i := range p.to - p.from {
+		lo, hi := p.bounds(&f.Frame, r.targets, i)
+		if lo != doneLo || hi < doneHi {
+			acc, result, doneHi = f.Agg.New(), nil, lo
+			acc.Grow(1)
+		}
+		doneLo = lo
+		for work++; work >= checkRows || doneHi < hi; {
+			if work >= checkRows {
+				if err := r.err(); err != nil {
+					return err
+				}
+				work = 0
+				continue
+			}
+			rows = rows[:0]
+			for ; doneHi < hi && len(rows) < checkRows; doneHi++ {
+				if at := p.from + doneHi; r.keep == nil || !r.keep.IsNull(at) && r.keep.Bool(at) {
+					rows = append(rows, uint32(at))
+				}
+			}
+			work += len(rows) + 1
+			for len(groups) < len(rows) {
+				groups = append(groups, 0)
+			}
+			if len(rows) == 0 {
+				continue
+			}
+			for k, v := range args {
+				picked[k].Gather(v, rows)
+			}
+			if err := acc.Add(len(rows), groups, picked, nil); err != nil {
+				return err
+			}
+			result = nil
+		}
+		if result == nil {
+			var err error
+			if result, err = acc.Result(1); err != nil {
+				return err
+			}
+		}
+		r.out.Append(p.from+i, result, 0, 1)
+	}
+	return r.err()
+}
+
+// compareAny orders two values of a vector of any form.
+func compareAny(v *vector.Vector, a, b int) int { return expr.Compare(v, a, v, b) }
