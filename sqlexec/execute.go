@@ -101,7 +101,7 @@ func (x *Executor) execute(ctx context.Context, s *Session, st parse.Statement) 
 	case *parse.Show:
 		return x.show(ctx, s, st)
 	case *parse.Describe:
-		return x.describe(s, st)
+		return x.describe(ctx, s, st)
 	case *parse.Explain:
 		return x.explain(ctx, s, st)
 	case *parse.Admin:

@@ -2,6 +2,7 @@ package sqlexec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -345,8 +346,37 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 	return t.Schema, nil
 }
 
+// describedSchema is shownSchema, for views too: their columns are those that their query has now, all of them fields.
+func (x *Executor) describedSchema(ctx context.Context, s *Session, n parse.Name, db string) (*schema.Table, error) {
+	t, err := x.shownSchema(s, n, db)
+	if status.Of(err) != status.TableNotFound {
+		return t, err
+	}
+	inner := *s
+	if db != "" {
+		inner.DB = foldInfo(db)
+	}
+	name, nameErr := inner.tableName(n)
+	if nameErr != nil {
+		return nil, nameErr
+	}
+	if v, viewErr := x.view(name); viewErr != nil || v == nil {
+		return nil, errors.Join(err, viewErr)
+	}
+	all := &parse.Select{Items: []parse.SelectItem{{Star: &parse.Star{}}}, From: []parse.TableRef{&parse.Table{Name: n}}}
+	node, err := plan.Bind(ctx, x.context(&inner), x.catalog(&inner), x.runner(&inner), inner.Database(), &parse.Query{Body: all})
+	if err != nil {
+		return nil, err
+	}
+	view := &schema.Table{Name: name, Time: -1}
+	for _, c := range node.Columns() {
+		view.Columns = append(view.Columns, schema.Column{Name: c.Name, Type: c.Type, Nullable: true, Semantic: schema.Field})
+	}
+	return view, nil
+}
+
 func (x *Executor) showColumns(ctx context.Context, s *Session, st *parse.Show) (*Result, error) {
-	tb, err := x.shownSchema(s, st.Table, st.DB)
+	tb, err := x.describedSchema(ctx, s, st.Table, st.DB)
 	if err != nil {
 		return nil, err
 	}
@@ -614,8 +644,8 @@ func (x *Executor) showVariables(ctx context.Context, s *Session, st *parse.Show
 	return t.filtered(ctx, x, s, st)
 }
 
-func (x *Executor) describe(s *Session, st *parse.Describe) (*Result, error) {
-	tb, err := x.shownSchema(s, st.Name, "")
+func (x *Executor) describe(ctx context.Context, s *Session, st *parse.Describe) (*Result, error) {
+	tb, err := x.describedSchema(ctx, s, st.Name, "")
 	if err != nil {
 		return nil, err
 	}

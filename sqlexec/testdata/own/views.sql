@@ -1,0 +1,22 @@
+-- Views are described by the columns that their query has.
+CREATE TABLE base (host STRING, v INT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (host));
+CREATE VIEW seen AS SELECT host, v * 2 AS double, ts FROM base;
+CREATE VIEW named (a, b) AS SELECT host, double FROM seen;
+DESC seen;
+DESC TABLE named;
+SHOW COLUMNS FROM named;
+DESC missing;
+SHOW VIEWS;
+INSERT INTO base VALUES ('x', 4, 1), ('y', 5, 2);
+SELECT * FROM named ORDER BY a;
+SELECT count(*) AS n FROM named n JOIN seen s ON n.a = s.host;
+CREATE OR REPLACE VIEW seen AS SELECT host FROM base;
+SELECT * FROM named;
+DESC named;
+DROP TABLE base;
+SELECT * FROM seen;
+DESC seen;
+DROP VIEW seen;
+DROP VIEW seen;
+DROP VIEW IF EXISTS seen;
+DROP VIEW named;
