@@ -110,7 +110,12 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 	defer end()
 	samples, readers := make(chan []sample, 1), make(chan *ReaderFigure, 1)
 	go func() { samples <- watch(aside, t.pid, t.dir, &written) }()
-	go func() { readers <- read(aside, o.readers, t.url, o.db, queries) }()
+	go func() {
+		for written.Load() == 0 && aside.Err() == nil { // there is no table before the first rows
+			time.Sleep(sampleEvery / 100)
+		}
+		readers <- read(aside, o.readers, t.url, o.db, queries)
+	}()
 	server, own := t.cpu(), ownCPU()
 	f, err := l.run(ctx)
 	end()
