@@ -24,19 +24,26 @@ func TestCrash(t *testing.T) {
 	if testing.Short() { // as under the race detector
 		seeds = crashSeeds / 10
 	}
-	if s := os.Getenv("VARVE_CRASH_SEEDS"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seeds = n
-	}
-	for seed := range seeds {
+	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", seeds) {
 		crashRun(t, seed)
 		if t.Failed() {
 			return
 		}
 	}
+}
+
+// seedsOf is the number of random runs of a test: that of an environment variable, if it is set.
+func seedsOf(t *testing.T, name string, usual uint64) uint64 {
+	t.Helper()
+	s := os.Getenv(name)
+	if s == "" {
+		return usual
+	}
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // errPower is what the file system answers once the power is cut.

@@ -182,13 +182,13 @@ func naive(all []version, mode mergeMode) (out []version, deleted int) {
 }
 
 // TestMergeRuns merges random runs that come in small batches of all forms, in all modes, and compares with a merge of
-// one row after the other.
+// one row after the other. VARVE_MODEL_SEEDS asks for more runs.
 func TestMergeRuns(t *testing.T) {
 	columns := []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
 		{ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true}, {ID: 3, Name: "s", Type: vector.StringType, Nullable: true},
 		schema.SequenceColumn, schema.KindColumn}
 	spec := &scan.Spec{Columns: columns, TimeColumn: columns[0], Time: scan.All}
-	for seed := range uint64(100) {
+	for seed := range seedsOf(t, "VARVE_MODEL_SEEDS", 100) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		all, runs := randomRuns(r)
 		for _, mode := range []mergeMode{{}, {tombstones: true}, {keepAll: true}, {lastNonNull: true}, {lastNonNull: true, tombstones: true},

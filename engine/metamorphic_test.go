@@ -9,7 +9,7 @@ import (
 )
 
 // TestMetamorphic does the same random operations under different settings of flushing and merging: whatever lies in
-// memory and whatever in parts, scans give what the model says.
+// memory and whatever in parts, scans give what the model says. VARVE_MODEL_SEEDS asks for more runs.
 func TestMetamorphic(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -23,7 +23,7 @@ func TestMetamorphic(t *testing.T) {
 		{"in the background", true, 4 << 10, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for seed := range uint64(6) {
+			for seed := range seedsOf(t, "VARVE_MODEL_SEEDS", 6) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				o := testOptions(vfs.NewMem())
 				o.NoBackground, o.FlushBytes = !c.background, c.flushBytes
