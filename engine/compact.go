@@ -63,9 +63,11 @@ func (e *core) mergeQuietly(ctx context.Context, r *region, all bool) {
 func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		if all {
-			return pickAny(undamaged(s.parts), w, !s.schema.Options.AppendMode, e.hides(r))
+			whole, damaged := sound(s.parts)
+			return pickAny(whole, append(damaged, e.asideOf(r, s)...), w, !s.schema.Options.AppendMode, e.hides(r))
 		}
-		return pick(undamaged(s.parts), w)
+		whole, _ := sound(s.parts)
+		return pick(whole, w)
 	})
 }
 

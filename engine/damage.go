@@ -111,7 +111,14 @@ func (e *core) asideOf(r *region, s *regionSnap) (list []*part) {
 	return list
 }
 
-// undamaged are the parts that may be merged.
-func undamaged(parts []*part) []*part {
-	return slices.DeleteFunc(slices.Clone(parts), func(p *part) bool { return !p.whole() })
+// sound parts the parts that may be merged from those that are damaged.
+func sound(parts []*part) (whole, damaged []*part) {
+	for _, p := range parts {
+		if p.whole() {
+			whole = append(whole, p)
+		} else {
+			damaged = append(damaged, p)
+		}
+	}
+	return whole, damaged
 }

@@ -171,3 +171,59 @@ func TestTruncateDamaged(t *testing.T) {
 	}
 	mustClose(t, e)
 }
+
+// TestDeletionsOfDamaged: a tombstone stays as long as a damaged part may hold the row that it deletes, and the row stays
+// deleted when the part is put right; a compaction meanwhile comes to an end.
+func TestDeletionsOfDamaged(t *testing.T) {
+	for _, at := range []int{10, -5} { // a page, the footer
+		disk := vfs.NewMem()
+		o := testOptions(disk)
+		e := mustOpen(t, o)
+		if err := put(e, "last", lastRow, []modelRow{{"ts": int64(1), "host": "a", "v": int64(1)}, {"ts": int64(2), "host": "a", "v": int64(2)}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Flush(ctx, public("last")); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := e.Table(public("last"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "/data/parts/" + tab.Stats().Parts[0].File
+		mustClose(t, e)
+		if err := disk.Damage(name, at); err != nil {
+			t.Fatal(err)
+		}
+		e = mustOpen(t, o)
+		if lines, err := scanTable(e, public("last"), everything); at > 0 && err == nil || at < 0 && len(lines) != 0 {
+			t.Fatalf("byte %d: %v, %v", at, lines, err)
+		}
+		if err := remove(e, "last", []modelRow{{"ts": int64(1), "host": "a"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(e, "last", lastRow, []modelRow{{"ts": int64(3), "host": "a", "v": int64(3)}}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := e.Flush(ctx, public("last")); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Compact(ctx, public("last")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustClose(t, e)
+		if err := disk.Damage(name, at); err != nil {
+			t.Fatal(err)
+		}
+		e = mustOpen(t, o)
+		if err := e.Compact(ctx, public("last")); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := scanTable(e, public("last"), everything)
+		if err != nil || len(lines) != 2 || len(e.SetAside()) > 0 {
+			t.Errorf("byte %d: %v, %v, set aside: %v", at, lines, err, e.SetAside())
+		}
+		mustClose(t, e)
+	}
+}

@@ -209,6 +209,10 @@ func keepInitial(old, next *schema.Table) *schema.Table {
 // unify merges all of a table's parts, so that rows that were replaced or deleted are gone and not only hidden: a table
 // that becomes append-only shows every row it has.
 func (e *core) unify(ctx context.Context, r *region) error {
+	s := r.snap.Load()
+	if _, damaged := sound(s.parts); len(damaged)+len(e.asideOf(r, s)) > 0 {
+		return status.New(status.Unsupported, "append_mode cannot be switched on while parts of the table are damaged: rows that they replace could not be told")
+	}
 	if err := e.flushRegion(ctx, r); err != nil {
 		return err
 	}

@@ -157,9 +157,9 @@ func pick(parts []*part, w windows) []*part {
 }
 
 // pickAny chooses parts for a compaction that was asked for: first those that straddle windows, then all of a window,
-// at last single parts that hide rows of their own. unique: the table replaces rows; hides: a part has rows of dropped
-// tables; nil: none has.
-func pickAny(parts []*part, w windows, unique bool, hides func(*part) bool) []*part {
+// at last single parts that hide rows of their own and no others, not those of fixed either, which are damaged and stay as
+// they are. unique: the table replaces rows; hides: a part has rows of dropped tables; nil: none has.
+func pickAny(parts, fixed []*part, w windows, unique bool, hides func(*part) bool) []*part {
 	bySequence := inSequence(parts)
 	byWindow := map[int64][]*part{}
 	var straddling []*part
@@ -180,7 +180,8 @@ func pickAny(parts []*part, w windows, unique bool, hides func(*part) bool) []*p
 		}
 	}
 	for _, p := range bySequence {
-		alone := !slices.ContainsFunc(parts, func(o *part) bool { return o != p && o.overlaps(p) })
+		meets := func(o *part) bool { return o != p && o.overlaps(p) }
+		alone := !slices.ContainsFunc(parts, meets) && !slices.ContainsFunc(fixed, meets)
 		if unique && !p.meta.Unique && alone || hides != nil && hides(p) {
 			return []*part{p}
 		}
