@@ -29,33 +29,42 @@ func (e *core) mergeLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-e.merge:
-			e.mergeQuietly(ctx, r, false)
+			e.mergeQuietly(ctx, r)
 		case <-tick.C:
 			e.layBallast()
 			for _, r := range e.catalog.Load().regions {
 				if err := e.dropExpired(r); err != nil {
 					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)
 				}
-				e.mergeQuietly(ctx, r, false)
+				e.mergeQuietly(ctx, r)
 			}
 		}
 	}
 }
 
-func (e *core) mergeQuietly(ctx context.Context, r *region, all bool) {
-	for ctx.Err() == nil {
-		again, err := e.mergeOnce(ctx, r, all)
-		if err != nil && (ctx.Err() != nil || errors.Is(err, errOverrun)) {
-			return
-		}
-		if err != nil {
-			e.metrics.MergeFailures.Inc()
-			e.o.Logger.Error("merge failed", "table", r.snap.Load().schema.Name.String(), "error", err)
-			return
-		}
-		if !again {
-			return
-		}
+// mergeQuietly merges until there is nothing left to merge.
+func (e *core) mergeQuietly(ctx context.Context, r *region) {
+	for e.mergeSome(ctx, r) {
+	}
+}
+
+// mergeSome merges one group of parts; false: there is none, or it cannot be merged now.
+func (e *core) mergeSome(ctx context.Context, r *region) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	again, err := e.mergeOnce(ctx, r, false)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errOverrun) {
+		e.metrics.MergeFailures.Inc()
+		e.o.Logger.Error("merge failed", "table", r.snap.Load().schema.Name.String(), "error", err)
+	}
+	return err == nil && again
+}
+
+// keepUp merges before a flush adds to parts that have piled up although merges no longer give way: so memtables fill,
+// and at their limit writers wait. Parts stay few whatever comes in.
+func (e *core) keepUp(ctx context.Context, r *region) {
+	for r.fresh() > mostFresh && e.mergeSome(ctx, r) {
 	}
 }
 
@@ -180,12 +189,16 @@ func (j *partJob) relate(parts, group []*part) {
 	}
 }
 
-// pace lets flushes and queries go first: a merge has time, writers and readers have not.
+// pace lets flushes and queries go first: a merge has time, writers and readers have not. Not so when fresh parts have
+// piled up: where writing takes all there is, a merge would never come to an end, and many parts make scans slower.
 func (e *core) pace(ctx context.Context, r *region) error {
 	for {
 		wait := e.room.wait()
-		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || !e.flushing.Load() {
-			return cmp.Or(err, e.yield(ctx, r))
+		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || r.piled() {
+			return err
+		}
+		if !e.flushing.Load() {
+			return e.yield(ctx)
 		}
 		select {
 		case <-wait:
@@ -195,10 +208,22 @@ func (e *core) pace(ctx context.Context, r *region) error {
 	}
 }
 
-// yield gives the processor to scans that are under way: a merge then goes on at a fraction of its speed. It does not
-// when parts have piled up, which would make the scans themselves slower.
-func (e *core) yield(ctx context.Context, r *region) error {
-	if e.scanning.Load() == 0 || len(r.snap.Load().parts) > yieldParts {
+// piled tells whether more fresh parts wait to be merged than a merge takes at once.
+func (r *region) piled() bool { return r.fresh() > piledParts }
+
+// fresh is the number of parts that no merge has written.
+func (r *region) fresh() (n int) {
+	for _, p := range r.snap.Load().parts {
+		if p.meta.Level == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// yield gives the processor to scans that are under way: a merge then goes on at a fraction of its speed.
+func (e *core) yield(ctx context.Context) error {
+	if e.scanning.Load() == 0 {
 		return nil
 	}
 	t := time.NewTimer(yieldTime)

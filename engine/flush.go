@@ -37,6 +37,7 @@ func (e *core) flushLoop(ctx context.Context) {
 			return
 		case r := <-e.work:
 			r.queued.Store(false)
+			e.keepUp(ctx, r)
 			e.flushing.Store(true)
 			err := e.flushRegion(ctx, r)
 			e.flushing.Store(false)

@@ -29,8 +29,11 @@ const (
 	maxMergeRows = 32 << 20
 	// yieldTime is how long a merge stands still after a batch, a millisecond or two of work, while scans are under way.
 	yieldTime = 5 * time.Millisecond
-	// yieldParts is the number of a table's parts past which merging them is more urgent than scanning them.
-	yieldParts = 6 * mergeParts
+	// piledParts is the number of a table's fresh parts past which merging them is as urgent as flushing and scanning:
+	// more than one merge takes at once.
+	piledParts = 3 * mergeParts
+	// mostFresh is the number of a table's fresh parts past which flushes wait for merges.
+	mostFresh = 8 * mergeParts
 	// spaceCheck is how old the knowledge of free space may be.
 	spaceCheck = 500 * time.Millisecond
 	// retryFlush is the pause after a flush that failed.
