@@ -47,7 +47,11 @@ func registerHashes() {
 		if err != nil {
 			return nil, str, nil, err
 		}
-		return []Expr{b, args[1]}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		encoding, err := c.Cast(args[1], str, false)
+		if err != nil {
+			return nil, str, nil, err
+		}
+		return []Expr{b, encoding}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
 				at := len(out.Heap)
 				if valid == nil || valid.Get(i) {

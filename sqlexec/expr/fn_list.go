@@ -116,11 +116,16 @@ func init() {
 			return false
 		}), err
 	}}, "array_contains", "array_has", "list_contains")
-	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+	register(&Function{min: 2, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		if err := isList("array_to_string", args); err != nil {
+			return nil, str, nil, err
+		}
+		texts, err := c.castAll(args[1:], str)
+		return append([]Expr{args[0]}, texts...), str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 			some := false
 			for _, m := range items(a[0].Bytes(i)) {
-				if string(m) == "null" {
+				null := string(m) == "null"
+				if null && len(a) == 2 {
 					continue
 				}
 				if some {
@@ -128,14 +133,16 @@ func init() {
 				}
 				some = true
 				var s string
-				if json.Unmarshal(m, &s) == nil {
+				if null {
+					dst = append(dst, a[2].Bytes(i)...)
+				} else if json.Unmarshal(m, &s) == nil {
 					dst = append(dst, s...)
 				} else {
 					dst = append(dst, m...)
 				}
 			}
 			return dst
-		}), isList("array_to_string", args)
+		}), err
 	}}, "array_to_string", "array_join", "list_to_string")
 	registerListChanges()
 	simple(2, sig{str, str}, vector.List(str), maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {

@@ -281,8 +281,9 @@ func (sel *selection) windowType(f *WindowFunc) error {
 		}
 		f.Type = a.Type()
 		if numeric := f.Name == "avg" || f.Name == "mean" || f.Name == "sum"; numeric && f.Args[0].Type().Kind() == vector.Bytes {
-			f.Agg, f.Args = a, a.Inputs() // decimals, and texts that are numbers
+			f.Agg = a // decimals, and texts that are numbers
 		}
+		f.Args = a.Inputs()
 	default:
 		f.Type = f.Args[0].Type()
 	}

@@ -218,11 +218,14 @@ func skipValue(b []byte, pos int) int {
 			}
 		}
 	}
-	for pos < len(b) && bytes.IndexByte([]byte(",}] \t\r\n"), b[pos]) < 0 {
+	for pos < len(b) && !endsWord[b[pos]] {
 		pos++
 	}
 	return pos
 }
+
+// endsWord are the bytes that stand behind numbers, true, false and null.
+var endsWord = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '\n': true}
 
 func skipString(b []byte, pos int) int {
 	for pos++; b[pos] != '"'; pos++ {

@@ -35,3 +35,4 @@ SELECT unnest([1]), unnest(2);
 
 -- The text of a list.
 SELECT [1, 2]::STRING AS a, CAST(['x', 'y z'] AS STRING) AS b, [1.0, NULL]::STRING AS c, []::STRING AS d, concat('l=', [1]) AS e, ['2024-01-02'::DATE]::STRING AS f;
+SELECT array_to_string([1, NULL, 3], ',', '*') AS a, array_to_string(['a', NULL], ',') AS b, array_to_string([1, 2], 5) AS c;
