@@ -124,7 +124,8 @@ func (p *part) overlaps(o *part) bool {
 }
 
 // pick chooses parts to merge. Fresh parts are merged in the order of their sequence numbers, whatever their times, and
-// cut at windows; from then on parts of one level are merged within their window. nil: nothing is to be done.
+// cut at windows; from then on parts of one level are merged within their window. Fresh parts go first, but not for ever:
+// where they come without end, a level that has twice as many parts as it needs has its turn. nil: nothing is to be done.
 func pick(parts []*part, w windows) []*part {
 	bySequence := inSequence(parts)
 	var fresh []*part
@@ -144,6 +145,14 @@ func pick(parts []*part, w windows) []*part {
 			order = append(order, c)
 		}
 		merged[c] = append(merged[c], p)
+	}
+	for _, c := range order {
+		if len(merged[c]) < 2*mergeParts {
+			continue
+		}
+		if group := take(merged[c], mergeParts, 2*mergeParts); group != nil {
+			return group
+		}
 	}
 	if group := take(fresh, mergeParts, 2*mergeParts); group != nil {
 		return group

@@ -115,6 +115,17 @@ func TestPick(t *testing.T) {
 	if got := files(pick(partsOf(two...), w)); !slices.Equal(got, []uint64{0, 2, 4, 6, 8, 10, 12, 14}) {
 		t.Errorf("parts %v are merged", got)
 	}
+	var many [][3]int64
+	for i := range 30 { // as many fresh ones as merged ones
+		many = append(many, [3]int64{0, 1, int64(i % 2)})
+	}
+	if got := pick(partsOf(many...), w); got[0].meta.Level != 0 {
+		t.Errorf("parts of level %d go before fresh ones", got[0].meta.Level)
+	}
+	many = append(many, [3]int64{0, 1, 1})
+	if got := pick(partsOf(many...), w); got[0].meta.Level != 1 || len(got) != 2*mergeParts {
+		t.Errorf("%d parts of level %d are merged where level 1 has too many", len(got), got[0].meta.Level)
+	}
 }
 
 func TestPickAny(t *testing.T) {
