@@ -38,8 +38,19 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 		r.close()
 		return nil, err
 	}
+	if !s.serial && !s.several {
+		if in, ok := exec.InOrder(ctx, s.src, s.ops, exec.Workers(p.Workers)); ok {
+			s = stream{src: reading{in}}
+		}
+	}
 	return newPull(ctx, s, r.close), nil
 }
+
+// reading is the source of rows that are being read already, by one worker.
+type reading struct{ in exec.Reader }
+
+// Reader gives the rows.
+func (r reading) Reader(int) exec.Reader { return r.in }
 
 // stream is a source and the operators over it that have not run yet.
 type stream struct {

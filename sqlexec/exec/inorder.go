@@ -1,0 +1,271 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"varve/engine/scan"
+	"varve/engine/vector"
+)
+
+// InOrder reads a scan through filters and projections with several workers and gives the rows in the order in which one
+// worker would: a client that reads rows gets the same ones whatever runs beside. ok is false for any other source and
+// for operators that keep something from batch to batch.
+//
+// The first piece is read by the caller's goroutine, which is all that short answers take. Then workers take pieces in
+// turn, each ahead of the reader by a few batches of its piece at most: what conditions drop is dropped on all
+// processors, and what passes takes bounded memory.
+func InOrder(ctx context.Context, src Source, ops []Operator, workers int) (r Reader, ok bool) {
+	s, ok := src.(*scanSource)
+	if !ok || workers < 2 {
+		return nil, false
+	}
+	for _, op := range ops {
+		switch op.(type) {
+		case *filter, *project:
+		default:
+			return nil, false
+		}
+	}
+	return newInOrder(ctx, s.scan, ops, workers), true
+}
+
+// cursors hands out the pieces of a scan. Safe for concurrent use.
+type cursors interface {
+	Cursor() (scan.Cursor, scan.Range, bool, error)
+}
+
+// aheadBatches is the number of batches of a piece that wait for the reader; aheadPieces that of pieces for each worker;
+// batches of more than aheadBytes wait until the reader has come to their piece, uncopied.
+const (
+	aheadBatches = 2
+	aheadPieces  = 2
+	aheadBytes   = 1 << 20
+)
+
+type inOrder struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	from    cursors
+	ops     []Operator
+	workers int
+
+	first   scan.Cursor // the piece that the caller reads; nil: not opened, or read
+	step    Step
+	in      vector.Batch
+	made    *vector.Batch // by step; nil: nothing passed
+	started bool
+
+	mu    sync.Mutex  // held while a piece is taken and entered: pieces come in the scan's order
+	queue chan *piece // closed when there are no more
+	wg    sync.WaitGroup
+	at    *piece
+}
+
+// piece is what came out of a piece of the scan.
+type piece struct {
+	batches chan vector.Batch // closed at the end of the piece
+	reached chan struct{}     // closed when the reader comes to it
+	err     error             // to be read after batches is closed
+}
+
+func newInOrder(ctx context.Context, from cursors, ops []Operator, workers int) *inOrder {
+	r := &inOrder{from: from, ops: ops, workers: workers, queue: make(chan *piece, workers*aheadPieces)}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.step = Chain(ops, func(b *vector.Batch) error {
+		r.made = b
+		return nil
+	})[0]
+	return r
+}
+
+// Next gives the next batch.
+func (r *inOrder) Next(b *vector.Batch) (bool, error) {
+	if !r.started {
+		ok, err := r.nextOfFirst(b)
+		if ok || err != nil {
+			return ok, err
+		}
+		r.start()
+	}
+	for {
+		if r.at != nil {
+			if kept, ok := <-r.at.batches; ok {
+				*b = kept
+				return true, nil
+			}
+			if r.at.err != nil {
+				return false, r.at.err
+			}
+		}
+		at, ok := <-r.queue
+		if !ok {
+			return false, r.ctx.Err()
+		}
+		close(at.reached)
+		r.at = at
+	}
+}
+
+// nextOfFirst reads the first piece; false: it ends.
+func (r *inOrder) nextOfFirst(b *vector.Batch) (bool, error) {
+	if r.first == nil {
+		c, _, ok, err := r.from.Cursor()
+		if err != nil || !ok {
+			return false, err
+		}
+		r.first = c
+	}
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return false, err
+		}
+		ok, err := r.first.Next(&r.in)
+		if err != nil || !ok {
+			return false, err
+		}
+		r.made = nil
+		if err := r.step(&r.in); err != nil {
+			return false, err
+		}
+		if r.made != nil && r.made.N > 0 {
+			*b = *r.made
+			return true, nil
+		}
+	}
+}
+
+// start lets the workers go.
+func (r *inOrder) start() {
+	r.started = true
+	if r.first != nil {
+		r.first.Close()
+		r.first = nil
+	}
+	for range r.workers {
+		r.wg.Go(r.work)
+	}
+	go func() {
+		r.wg.Wait()
+		close(r.queue)
+	}()
+}
+
+// work reads pieces until there are no more, or the reader has gone.
+func (r *inOrder) work() {
+	var to *piece
+	step := Chain(r.ops, func(b *vector.Batch) error {
+		if b.N == 0 {
+			return nil
+		}
+		if batchBytes(b) > aheadBytes {
+			select {
+			case <-to.reached:
+			case <-r.ctx.Done():
+				return r.ctx.Err()
+			}
+		}
+		select {
+		case to.batches <- keepBatch(b):
+			return nil
+		case <-r.ctx.Done():
+			return r.ctx.Err()
+		}
+	})[0]
+	for {
+		p, c := r.take()
+		if p == nil {
+			return
+		}
+		to = p
+		if c != nil {
+			p.err = r.read(c, step)
+		}
+		failed := p.err != nil
+		close(p.batches)
+		if failed {
+			return
+		}
+	}
+}
+
+// take takes the next piece and enters it for the reader; nil: there is none. A piece without a cursor holds an error.
+func (r *inOrder) take() (*piece, scan.Cursor) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, _, ok, err := r.from.Cursor()
+	if !ok && err == nil {
+		return nil, nil
+	}
+	p := &piece{batches: make(chan vector.Batch, aheadBatches), reached: make(chan struct{}), err: err}
+	select {
+	case r.queue <- p:
+		if err != nil {
+			return p, nil
+		}
+		return p, c
+	case <-r.ctx.Done():
+		if c != nil {
+			c.Close()
+		}
+		return nil, nil
+	}
+}
+
+// read drains a piece. A panic is the query's end, not the server's.
+func (r *inOrder) read(c scan.Cursor, step Step) (err error) {
+	defer c.Close()
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic in a worker of a query: %v\n%s", v, debug.Stack())
+		}
+	}()
+	var b vector.Batch
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		ok, err := c.Next(&b)
+		if err != nil || !ok {
+			return err
+		}
+		if err := step(&b); err != nil {
+			return err
+		}
+	}
+}
+
+// Close ends the workers and waits for them: afterwards the scan may be closed.
+func (r *inOrder) Close() {
+	r.cancel()
+	if r.first != nil {
+		r.first.Close()
+		r.first = nil
+	}
+	r.wg.Wait()
+}
+
+// keepBatch copies a batch, so that it stays when its maker goes on. Dictionaries are shared: they do not change.
+func keepBatch(b *vector.Batch) vector.Batch {
+	kept := vector.Batch{N: b.N, Cols: make([]*vector.Vector, len(b.Cols))}
+	for i, v := range b.Cols {
+		c := &vector.Vector{Type: v.Type}
+		switch v.Form {
+		case vector.Const:
+			c.Append(0, v, 0, 1)
+			c.Form = vector.Const
+		case vector.Dict:
+			c.Form, c.Values, c.Codes = vector.Dict, v.Values, slices.Clone(v.Codes[:b.N])
+			if v.Valid != nil {
+				c.Valid = slices.Clone(v.Valid[:vector.Words(b.N)])
+			}
+		default:
+			c.Append(0, v, 0, b.N)
+		}
+		kept.Cols[i] = c
+	}
+	return kept
+}
