@@ -20,6 +20,7 @@ type Metrics struct {
 	MergedBytes                     prometheus.Counter
 	MemtableBytes, Parts, PartBytes prometheus.GaugeFunc
 	Tables, Damaged                 prometheus.GaugeFunc
+	Series, SeriesBytes             prometheus.GaugeFunc
 	ReplayedRows                    prometheus.Counter
 	SST                             *sst.Metrics
 }
@@ -65,8 +66,12 @@ func newMetrics(e *core) *Metrics {
 			}
 			return n
 		})),
-		Tables:  gauge("varve_tables", "Tables.", sum(func(*regionSnap) float64 { return 1 })),
-		Damaged: gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.setAside())) }),
+		Tables: gauge("varve_tables", "Tables, logical ones included.", func() float64 { return float64(len(e.catalog.Load().byName)) }),
+		Series: gauge("varve_series", "Series that writing tables know: those of rows in memory, and those written not long ago.", sum(func(s *regionSnap) float64 {
+			return float64(s.live.series.Len())
+		})),
+		SeriesBytes: gauge("varve_series_bytes", "Memory of the keys of series.", func() float64 { return float64(e.seriesBytes.Load()) }),
+		Damaged:     gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.setAside())) }),
 	}
 }
 
@@ -75,7 +80,7 @@ func (e *Engine) Collectors() []prometheus.Collector {
 	m := e.metrics
 	c := []prometheus.Collector{m.RowsWritten, m.BytesWritten, m.Refused, m.Flushes, m.FlushFailures, m.FlushSeconds, m.FlushedRows,
 		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.MemtableBytes, m.Parts, m.PartBytes, m.Tables,
-		m.Damaged, m.ReplayedRows}
+		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows}
 	c = append(c, e.log.Metrics().Collectors()...)
 	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)
 }
