@@ -264,6 +264,7 @@ func TestCopyStaysInItsDirectory(t *testing.T) {
 		t.Errorf("files appeared outside: %v %v", list, err)
 	}
 	refused(t, x, "COPY t FROM 's3://bucket/x.csv';", "s3", status.Unsupported)
+	refused(t, x, "COPY t FROM 's3://bucket/x.csv' WITH (FORMAT = 'csv') CONNECTION (REGION = 'x', ACCESS_KEY_ID = 'y');", "s3", status.Unsupported)
 	refused(t, x, "COPY t FROM 'nothing.csv';", "File not found", status.InvalidArguments)
 	refused(t, x, "COPY t FROM 'dir';", "", codes...)
 

@@ -298,6 +298,11 @@ func (w *printer) copy(s *Copy) {
 	}
 	w.put(when(s.To, " TO "), when(!s.To, " FROM "), QuoteText(s.Path))
 	w.with(s.Options)
+	if s.Connection != nil {
+		w.put(" CONNECTION (")
+		w.options(s.Connection)
+		w.put(")")
+	}
 	if s.Limit != nil {
 		w.put(" LIMIT ")
 		w.expr(s.Limit, 0)

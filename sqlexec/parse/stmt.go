@@ -223,7 +223,9 @@ type (
 		To       bool
 		Path     string
 		Options  []Option
-		Limit    Expr
+		// Connection is how to reach a store of objects.
+		Connection []Option
+		Limit      Expr
 	}
 )
 

@@ -185,11 +185,15 @@ func (p *parser) copy() (Statement, error) {
 	if c.Path, err = p.text("a path"); err != nil {
 		return nil, err
 	}
-	if p.isAny("with", "connection") && p.peek().op("(") {
+	for p.isAny("with", "connection") && p.peek().op("(") {
+		into := &c.Options
+		if p.is("connection") {
+			into = &c.Connection
+		}
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
-		if c.Options, err = p.optionList(); err != nil {
+		if *into, err = p.optionList(); err != nil {
 			return nil, err
 		}
 	}
