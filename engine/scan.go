@@ -203,7 +203,12 @@ func (s *tableScan) cut() {
 	if st := s.spec.Stats; st != nil {
 		st.Runs.Add(int64(len(s.snap.parts) + len(s.snap.mems())))
 		for _, p := range s.snap.parts {
-			st.BlocksTotal.Add(int64(p.run.Blocks()))
+			blocks := int64(p.run.Blocks())
+			st.BlocksTotal.Add(blocks)
+			if span := p.run.Span(); !s.spec.Time.Overlaps(span.From, span.To) {
+				st.BlocksPruned.Add(blocks)
+				st.PrunedByTime.Add(blocks)
+			}
 		}
 	}
 	switch {
@@ -262,6 +267,7 @@ func (s *tableScan) add(p piece, part bool) {
 		s.pieces = append(s.pieces, p)
 	} else if st := s.spec.Stats; st != nil && part {
 		st.BlocksPruned.Add(int64(p.blocks.To - p.blocks.From))
+		st.PrunedByTime.Add(int64(p.blocks.To - p.blocks.From))
 	}
 }
 

@@ -2,10 +2,11 @@ package sqlexec
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
-	"varve/engine/scan"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/parse"
@@ -18,55 +19,87 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	if !ok {
 		return nil, status.New(status.Unsupported, "EXPLAIN is supported for queries, not for %s", firstWords(st.Of.Source()))
 	}
+	if f := st.Format; f != "" && !strings.EqualFold(f, "json") && !strings.EqualFold(f, "text") {
+		return nil, status.New(status.InvalidArguments, "EXPLAIN has the formats TEXT and JSON, not %s", f)
+	}
 	began := time.Now()
 	ectx := x.context(s)
 	n, err := plan.Bind(ctx, ectx, x.catalog(s), x.runner(s), s.Database(), sel.Query)
 	if err != nil {
 		return nil, err
 	}
-	logical := plan.Print(n)
 	best := plan.Optimize(ectx, n)
 	if st.Analyze {
 		return x.analyze(ctx, s, st, best, time.Since(began))
 	}
 	t := newTable("plan_type", "plan")
-	t.add("logical_plan", logical)
+	if strings.EqualFold(st.Format, "json") {
+		for _, p := range []struct {
+			name string
+			n    plan.Node
+		}{{"logical_plan", n}, {"physical_plan", best}} {
+			text, err := json.Marshal(plan.NewTree(p.n, nil, st.Verbose))
+			if err != nil {
+				return nil, err
+			}
+			t.add(p.name, string(text))
+		}
+		return t.result()
+	}
+	t.add("logical_plan", plan.Print(n))
 	t.add("physical_plan", plan.Print(best))
 	return t.result()
 }
 
 // analyze runs an optimized plan to its end and shows it with the counts of its scans.
 func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n plan.Node, planned time.Duration) (*Result, error) {
-	text := plan.Print(n)
 	p := x.physical(s)
-	p.Stats = new(scan.Stats)
+	p.Analysis = plan.NewAnalysis()
 	began := time.Now()
-	rows, err := plan.Run(ctx, p, n)
+	total, err := drain(ctx, p, n)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	total := 0
-	var b vector.Batch
-	for {
-		ok, err := rows.Next(&b)
+	took := time.Since(began)
+	t := newTable("stage", "node", "plan").typed("stage", vector.Int64Type).typed("node", vector.Int64Type)
+	if strings.EqualFold(st.Format, "json") {
+		text, err := json.Marshal(struct {
+			Plan       plan.Tree `json:"plan"`
+			Rows       int64     `json:"rows"`
+			PlanningNS int64     `json:"planning_ns"`
+			RunningNS  int64     `json:"running_ns"`
+		}{plan.NewTree(n, p.Analysis, st.Verbose), total, int64(planned), int64(took)})
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			break
-		}
-		total += b.N
+		t.add(0, 0, string(text))
+		t.add(1, 0, fmt.Sprintf("Total rows: %d", total))
+		return t.result()
 	}
-	took := time.Since(began)
+	text := p.Analysis.Print(n, st.Verbose)
+	sum := p.Analysis.Scanned()
 	text += fmt.Sprintf("\nrows: %d, planning: %s, running: %s", total, planned.Round(time.Microsecond), took.Round(time.Microsecond))
 	text += fmt.Sprintf("\nscan: runs=%d, blocks=%d, pruned=%d, read=%d, rows scanned=%d, rows out=%d",
-		p.Stats.Runs.Load(), p.Stats.BlocksTotal.Load(), p.Stats.BlocksPruned.Load(), p.Stats.BlocksRead.Load(), p.Stats.RowsScanned.Load(), p.Stats.RowsOut.Load())
+		sum.Runs.Load(), sum.BlocksTotal.Load(), sum.BlocksPruned.Load(), sum.BlocksRead.Load(), sum.RowsScanned.Load(), sum.RowsOut.Load())
 	if st.Verbose {
-		text += fmt.Sprintf(", bytes read=%d", p.Stats.BytesRead.Load())
+		text += fmt.Sprintf(", bytes read=%d", sum.BytesRead.Load())
 	}
-	t := newTable("stage", "node", "plan").typed("stage", vector.Int64Type).typed("node", vector.Int64Type)
 	t.add(0, 0, text)
 	t.add(1, 0, fmt.Sprintf("Total rows: %d", total))
 	return t.result()
+}
+
+// drain runs a plan to its end and counts its rows.
+func drain(ctx context.Context, p plan.Physical, n plan.Node) (int64, error) {
+	rows, err := plan.Run(ctx, p, n)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	total := int64(0)
+	for b := (vector.Batch{}); ; total += int64(b.N) {
+		if ok, err := rows.Next(&b); err != nil || !ok {
+			return total, err
+		}
+	}
 }

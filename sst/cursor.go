@@ -118,9 +118,6 @@ func (r *run) Scan(spec *scan.Spec) (scan.Cursor, error) {
 	if spec.Pieces != nil {
 		c.from, c.to = max(spec.Pieces.From, 0), min(spec.Pieces.To, len(r.p.blocks))
 	}
-	if spec.Stats != nil {
-		spec.Stats.BlocksTotal.Add(int64(max(0, c.to-c.from)))
-	}
 	if err := c.project(); err != nil {
 		return nil, err
 	}

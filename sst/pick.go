@@ -273,13 +273,19 @@ func (k *picker) keepBlocks(b vector.Bitmap) {
 // pick moves to a block and decides which of its rows pass; false: none. keep is nil when all pass.
 func (k *picker) pick(block int) (bool, error) {
 	b := &k.p.blocks[block]
-	if k.nothing || !k.spec.Time.Overlaps(b.minTime, b.maxTime) && k.time.cast == nil || k.blocks != nil && !k.blocks.Get(block) || k.p.isAside(block) {
-		k.prune()
+	switch {
+	case k.nothing || k.p.isAside(block):
+		k.prune(nil)
+		return false, nil
+	case !k.spec.Time.Overlaps(b.minTime, b.maxTime) && k.time.cast == nil:
+		k.prune(func(st *scan.Stats) { st.PrunedByTime.Add(1) })
+		return false, nil
+	case k.blocks != nil && !k.blocks.Get(block):
+		k.prune(func(st *scan.Stats) { st.PrunedByPostings.Add(1) })
 		return false, nil
 	}
 	conds, ok := k.judge(block)
 	if !ok {
-		k.prune()
 		return false, nil
 	}
 	if cap(k.keep) < vector.Words(b.rows) {
@@ -288,7 +294,7 @@ func (k *picker) pick(block int) (bool, error) {
 	k.keep = k.keep[:vector.Words(b.rows)]
 	k.keep.Fill(b.rows)
 	if !k.whole() && !k.keepSeries(b) {
-		k.prune()
+		k.prune(func(st *scan.Stats) { st.PrunedBySeries.Add(1) })
 		return false, nil
 	}
 	k.open(block)
@@ -349,19 +355,24 @@ func (k *picker) evalLeaf(i int, keep vector.Bitmap) error {
 	}
 }
 
-func (k *picker) prune() {
+// prune counts a block that is left out; why, if not nil, counts what refuted it.
+func (k *picker) prune(why func(*scan.Stats)) {
 	if st := k.spec.Stats; st != nil {
 		st.BlocksPruned.Add(1)
+		if why != nil {
+			why(st)
+		}
 	}
 	k.p.metrics.BlocksPruned.Add(1)
 }
 
-// judge asks the zones and then the token filters: false when one refutes the block, else the conditions that remain.
+// judge asks the zones and then the token filters: false when one refutes the block, which is counted then, else the conditions that remain.
 func (k *picker) judge(block int) ([]condition, bool) {
 	k.left = k.left[:0]
 	for _, c := range k.conds {
 		switch k.judgeAny(&c, func(c *condition) filter.Verdict { return k.judgeZones(c, block) }) {
 		case filter.None:
+			k.prune(func(st *scan.Stats) { st.PrunedByZones.Add(1) })
 			return nil, false
 		case filter.Some:
 			k.left = append(k.left, c)
@@ -369,6 +380,7 @@ func (k *picker) judge(block int) ([]condition, bool) {
 	}
 	for i := range k.left {
 		if k.judgeAny(&k.left[i], func(c *condition) filter.Verdict { return k.judgeTokens(c, block) }) == filter.None {
+			k.prune(func(st *scan.Stats) { st.PrunedByTokens.Add(1) })
 			return nil, false
 		}
 	}

@@ -52,9 +52,6 @@ func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
 	if err != nil {
 		return nil, r.p.corrupt(err, "series")
 	}
-	if spec.Stats != nil {
-		spec.Stats.BlocksTotal.Add(int64(len(r.p.blocks)))
-	}
 	return w, nil
 }
 

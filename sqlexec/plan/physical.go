@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"varve/engine"
-	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
@@ -20,7 +19,8 @@ type Physical struct {
 	Workers int         // goroutines of one pipeline; 0: one per processor
 	Memory  *exec.Pool  // what queries may keep; nil: exec's default
 	Spill   *spill.Disk // where rows go that do not fit; nil: nowhere
-	Stats   *scan.Stats
+	// Analysis, if not nil, takes down what each node does.
+	Analysis *Analysis
 }
 
 // Run starts an optimized plan: everything below the last breaker runs now, the rest as the rows are read. The caller
@@ -77,6 +77,7 @@ type runner struct {
 	replaced map[*Scan]exec.Source
 	// bounds has what joins know about the columns of the scans that probe them.
 	bounds map[*Scan][]keyBounds
+	at     Node // the node that is built, for the analysis
 }
 
 func (r *runner) close() {
@@ -98,6 +99,10 @@ func (r *runner) filter(s stream, conds []expr.Expr) (stream, error) {
 
 // finish runs a stream into a sink and gives what came of it.
 func (r *runner) finish(s stream, sink exec.Sink, serial bool) (stream, error) {
+	if a := r.p.Analysis; a != nil {
+		_, keeps := r.at.(*Join)
+		sink = exec.MeasureSink(sink, a.of(r.at), r.budget, keeps)
+	}
 	workers := exec.Workers(r.p.Workers)
 	if s.serial || serial {
 		workers = 1
@@ -108,6 +113,20 @@ func (r *runner) finish(s stream, sink exec.Sink, serial bool) (stream, error) {
 
 // build makes the stream of a node; breakers below it run.
 func (r *runner) build(n Node) (stream, error) {
+	if r.p.Analysis == nil {
+		return r.buildNode(n)
+	}
+	above := r.at
+	r.at = n
+	s, err := r.buildNode(n)
+	r.at = above
+	if err != nil {
+		return s, err
+	}
+	return r.p.Analysis.measured(n, s), nil
+}
+
+func (r *runner) buildNode(n Node) (stream, error) {
 	switch n := n.(type) {
 	case *Scan:
 		return r.scan(n)
@@ -219,7 +238,7 @@ func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
 	}
 	times, and := r.narrowed(n)
 	sc, err := r.p.Engine.Scan(r.ctx, engine.Request{
-		Table: n.Rel.Table, Columns: columns, Time: times, Filter: and, Newest: newest, Stats: r.p.Stats,
+		Table: n.Rel.Table, Columns: columns, Time: times, Filter: and, Newest: newest, Stats: r.p.Analysis.scan(n),
 	})
 	if err == nil {
 		r.scans = append(r.scans, sc)
@@ -466,6 +485,7 @@ func (r *runner) window(n *Window) (stream, error) {
 	in := Node(n.Input)
 	if keys = append(keys, n.Order...); len(keys) > 0 {
 		in = &Sort{Input: n.Input, Keys: keys, Limit: -1}
+		r.p.Analysis.insert(n, in)
 	}
 	s, err := r.build(in)
 	if err != nil {

@@ -1,0 +1,191 @@
+package exec
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"varve/engine/vector"
+)
+
+// Figures is what one operator of a plan did. Safe for concurrent use: workers add to it once a batch.
+type Figures struct {
+	In, Out    atomic.Int64 // rows
+	InBatches  atomic.Int64
+	OutBatches atomic.Int64
+	Kept       atomic.Int64 // rows that a join keeps of its build side
+	busy       atomic.Int64 // ns of all workers inside the operator
+	first      atomic.Int64 // ns since the clock began; 0: it has not begun
+	last       atomic.Int64
+	// Memory is the bytes that its sink held when all rows were there; Spilled and Files what it wrote to files.
+	Memory, Spilled, Files atomic.Int64
+}
+
+// Busy is the time that all workers together spent inside the operator, those below and above it excluded.
+func (f *Figures) Busy() time.Duration { return time.Duration(f.busy.Load()) }
+
+// Wall is the time from its first row to its last.
+func (f *Figures) Wall() time.Duration { return time.Duration(f.last.Load() - f.first.Load()) }
+
+// Began tells whether the operator was reached at all.
+func (f *Figures) Began() bool { return f.first.Load() > 0 }
+
+// clock is what times are measured from; monotonic.
+var clock = time.Now()
+
+// begin is the time now, which it notes as the first.
+func (f *Figures) begin() time.Duration {
+	now := time.Since(clock)
+	if f.first.Load() == 0 {
+		f.first.CompareAndSwap(0, int64(now))
+	}
+	return now
+}
+
+// end adds the time since began, without what was spent in other operators.
+func (f *Figures) end(began, others time.Duration) {
+	now := time.Since(clock)
+	f.busy.Add(int64(now - began - others))
+	for last := f.last.Load(); int64(now) > last && !f.last.CompareAndSwap(last, int64(now)); last = f.last.Load() {
+	}
+}
+
+// MeasureOp measures an operator. first and last say where it stands among the operators of its node: rows that come in
+// are counted at the first, rows that go out at the last.
+func MeasureOp(op Operator, f *Figures, first, last bool) Operator {
+	return &measuredOp{op, f, first, last}
+}
+
+type measuredOp struct {
+	Operator
+	f           *Figures
+	first, last bool
+}
+
+// Step measures a worker's calls.
+func (m *measuredOp) Step(next Step) Step {
+	f := m.f
+	var above time.Duration // spent in the steps after it, during the call at hand
+	step := m.Operator.Step(func(b *vector.Batch) error {
+		if m.last {
+			f.Out.Add(int64(b.N))
+			f.OutBatches.Add(1)
+		}
+		began := time.Now()
+		err := next(b)
+		above += time.Since(began)
+		return err
+	})
+	return func(b *vector.Batch) error {
+		if m.first {
+			f.In.Add(int64(b.N))
+			f.InBatches.Add(1)
+		}
+		above = 0
+		began := f.begin()
+		err := step(b)
+		f.end(began, above)
+		return err
+	}
+}
+
+// Rest measures the rows that the operator has of its own.
+func (m *measuredOp) Rest() Source {
+	src := Rest(m.Operator)
+	if src == nil {
+		return nil
+	}
+	return MeasureSource(src, m.f, m.last, true)
+}
+
+// MeasureSource measures a source: out counts its rows as those that leave the node, timed the time it takes.
+func MeasureSource(src Source, f *Figures, out, timed bool) Source {
+	return &measuredSource{src, f, out, timed}
+}
+
+type measuredSource struct {
+	Source
+	f          *Figures
+	out, timed bool
+}
+
+// Reader measures a worker's reader.
+func (m *measuredSource) Reader(worker int) Reader {
+	return &measuredReader{m.Source.Reader(worker), m}
+}
+
+type measuredReader struct {
+	Reader
+	m *measuredSource
+}
+
+func (r *measuredReader) Next(b *vector.Batch) (bool, error) {
+	f := r.m.f
+	began := f.begin()
+	ok, err := r.Reader.Next(b)
+	if r.m.timed {
+		f.end(began, 0)
+	} else {
+		f.end(time.Since(clock), 0)
+	}
+	if ok && r.m.out {
+		f.Out.Add(int64(b.N))
+		f.OutBatches.Add(1)
+	}
+	return ok, err
+}
+
+// Measured tells whether a source or operator is measured already.
+func Measured(x any) bool {
+	switch x.(type) {
+	case *measuredOp, *measuredSource:
+		return true
+	}
+	return false
+}
+
+// MeasureSink measures a sink. keeps: its rows are what the node keeps, another side is what comes in.
+func MeasureSink(s Sink, f *Figures, budget *Budget, keeps bool) Sink {
+	m := &measuredSink{Sink: s, f: f, budget: budget, keeps: keeps, before: budget.Used()}
+	m.bytes, m.files = budget.Spilled()
+	return m
+}
+
+type measuredSink struct {
+	Sink
+	f      *Figures
+	budget *Budget
+	keeps  bool
+	// before is the bytes of the budget that were taken before it, bytes and files what had been written to files.
+	before, bytes, files int64
+}
+
+// Step measures a worker's calls.
+func (m *measuredSink) Step(worker int) Step {
+	step, rows := m.Sink.Step(worker), &m.f.In
+	if m.keeps {
+		rows = &m.f.Kept
+	}
+	return func(b *vector.Batch) error {
+		rows.Add(int64(b.N))
+		if !m.keeps {
+			m.f.InBatches.Add(1)
+		}
+		began := m.f.begin()
+		err := step(b)
+		m.f.end(began, 0)
+		return err
+	}
+}
+
+// Finish measures what comes after the last row.
+func (m *measuredSink) Finish(ctx context.Context) (Source, error) {
+	held, began := m.budget.Used(), m.f.begin()
+	src, err := m.Sink.Finish(ctx)
+	m.f.end(began, 0)
+	m.f.Memory.Store(max(held, m.budget.Used()) - m.before)
+	bytes, files := m.budget.Spilled()
+	m.f.Spilled.Store(bytes - m.bytes)
+	m.f.Files.Store(files - m.files)
+	return src, err
+}
