@@ -72,8 +72,15 @@ func badValue(c *vector.ColumnBuilder, text string) error {
 // setBound sets a value that was evaluated: same type, text that is read, or a cast that is exact enough for INSERT.
 func (v *valuer) setBound(c *vector.ColumnBuilder, e expr.Expr, source parse.Expr) error {
 	k, ok := e.(*expr.Const)
-	if !ok {
-		return status.New(status.InvalidSyntax, "Failed to parse value: %s is not a constant", parse.PrintExpr(source))
+	if !ok { // it refers to no column, but may have a branch that fails or be new in every row
+		one, err := expr.Constant(e)
+		if err != nil {
+			return err
+		}
+		if k, ok = one.(*expr.Const); !ok {
+			return status.New(status.InvalidSyntax, "Failed to parse value: %s is not a constant", parse.PrintExpr(source))
+		}
+		e = k
 	}
 	t := c.Type()
 	switch {

@@ -51,6 +51,8 @@ type Case struct {
 	When, Then []Expr
 	Else       Expr
 	T          vector.Type
+	// Shown is what the expression was written as, where that is not CASE.
+	Shown string
 }
 
 // In tells whether a value is in a list of expressions of its type.
@@ -74,6 +76,8 @@ type Context struct {
 	DB     string
 	User   string
 	ConnID uint64
+
+	branch int // branches around what is being bound, see InBranch
 }
 
 func (c *Context) zone() *time.Location {
@@ -179,6 +183,9 @@ func (c *Case) Nullable() bool {
 }
 
 func (c *Case) String() string {
+	if c.Shown != "" {
+		return c.Shown
+	}
 	var s strings.Builder
 	s.WriteString("CASE")
 	for i := range c.When {

@@ -195,8 +195,8 @@ func registerChoices() {
 			return -1
 		}), err
 	}
-	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: first}, "coalesce")
-	register(&Function{lazy: true, makesNull: true, min: 2, max: 2, bind: first}, "ifnull", "nvl")
+	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: first, branches: firstBranch}, "coalesce")
+	register(&Function{lazy: true, makesNull: true, min: 2, max: 2, bind: first, branches: firstBranch}, "ifnull", "nvl")
 	register(&Function{lazy: true, makesNull: true, min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		pair, err := c.comparable("nullif", args)
 		if err != nil {
@@ -234,10 +234,11 @@ func registerChoices() {
 			}), nil
 		}
 	}
-	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, bind: ifElse(func(v *vector.Vector, i int) bool {
+	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, branches: ifBranch, bind: ifElse(func(v *vector.Vector, i int) bool {
 		return !v.IsNull(i) && v.Bools.Get(i)
 	}, true)}, "if")
-	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, bind: ifElse(func(v *vector.Vector, i int) bool { return !v.IsNull(i) }, false)}, "nvl2")
+	register(&Function{lazy: true, makesNull: true, min: 3, max: 3, branches: nvl2Branch,
+		bind: ifElse(func(v *vector.Vector, i int) bool { return !v.IsNull(i) }, false)}, "nvl2")
 	extreme := func(sign int) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			t, err := commonOf("greatest", args)
@@ -258,6 +259,33 @@ func registerChoices() {
 	}
 	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: extreme(1)}, "greatest")
 	register(&Function{lazy: true, makesNull: true, min: 1, max: -1, bind: extreme(-1)}, "least")
+}
+
+// firstBranch is coalesce as CASE.
+func firstBranch(c *Context, name string, args []Expr, t vector.Type) (Expr, error) {
+	e := &Case{T: t, Shown: name + "(" + join(args) + ")", Else: args[len(args)-1]}
+	for _, a := range args[:len(args)-1] {
+		some, err := c.Call("is not null", a)
+		if err != nil {
+			return nil, err
+		}
+		e.When, e.Then = append(e.When, some), append(e.Then, a)
+	}
+	return c.fold(e)
+}
+
+// ifBranch is if(condition, a, b) as CASE.
+func ifBranch(c *Context, name string, args []Expr, t vector.Type) (Expr, error) {
+	return c.fold(&Case{T: t, Shown: name + "(" + join(args) + ")", When: args[:1], Then: args[1:2], Else: args[2]})
+}
+
+// nvl2Branch is nvl2(x, a, b) as CASE.
+func nvl2Branch(c *Context, name string, args []Expr, t vector.Type) (Expr, error) {
+	some, err := c.Call("is not null", args[0])
+	if err != nil {
+		return nil, err
+	}
+	return c.fold(&Case{T: t, Shown: name + "(" + join(args) + ")", When: []Expr{some}, Then: args[1:2], Else: args[2]})
 }
 
 // chooser is a kernel that gives row i of the argument whose number pick gives; -1 means NULL.

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,6 +23,9 @@ type Function struct {
 	makesNull bool
 	volatile  bool // not folded
 	min, max  int  // number of arguments; max -1: any
+	// branches makes a CASE of a call whose arguments after the first may fail: they are computed for the rows that need
+	// them. nil: every argument is computed for every row.
+	branches func(c *Context, name string, args []Expr, t vector.Type) (Expr, error)
 	// bind checks and coerces arguments and picks the overload.
 	bind func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 }
@@ -74,11 +78,14 @@ func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.branches != nil && slices.ContainsFunc(args[1:], fails) {
+		return f.branches(c, f.Name, args, t)
+	}
 	call := &Call{Fn: f, Args: args, T: t, k: k}
 	if f.volatile {
 		return call, nil
 	}
-	return fold(call)
+	return c.fold(call)
 }
 
 func arity(f *Function) string {
@@ -97,13 +104,23 @@ func arity(f *Function) string {
 	return itoa(f.min) + " to " + plural(f.max)
 }
 
-// fold computes an expression whose inputs are all constant.
-func fold(e Expr) (Expr, error) {
+// fold computes an expression whose inputs are all constant. One that fails stays as it is in a branch, which may never be
+// taken.
+func (c *Context) fold(e Expr) (Expr, error) {
 	for _, a := range inputs(e) {
 		if !IsConst(a) {
 			return e, nil
 		}
 	}
+	k, err := Constant(e)
+	if err != nil && c != nil && c.branch > 0 {
+		return e, nil
+	}
+	return k, err
+}
+
+// Constant computes an expression that refers to no columns.
+func Constant(e Expr) (Expr, error) {
 	p, err := Compile([]Expr{e})
 	if err != nil {
 		return nil, err
@@ -116,6 +133,31 @@ func fold(e Expr) (Expr, error) {
 	v.Append(0, out[0], 0, 1)
 	v.Form = vector.Const
 	return &Const{v}, nil
+}
+
+// InBranch runs f, which binds expressions of which a row may need none: constants among them that fail do so when a row
+// needs them.
+func (c *Context) InBranch(f func() error) error {
+	c.branch++
+	defer func() { c.branch-- }()
+	return f()
+}
+
+// fails tells whether computing an expression may be an error.
+func fails(e Expr) bool {
+	switch e := e.(type) {
+	case *Column, *Const:
+		return false
+	case *Cast:
+		return !retypes(e.Arg.Type(), e.To) || fails(e.Arg)
+	}
+	return true
+}
+
+// Branches tells whether a function computes its arguments after the first for those rows only that need them.
+func Branches(name string) bool {
+	f := functions[name]
+	return f != nil && f.branches != nil
 }
 
 // inputs are the expressions directly inside e.
@@ -205,7 +247,7 @@ func (c *Context) In(e Expr, list []Expr, not bool) (Expr, error) {
 			return nil, err
 		}
 	}
-	return fold(in)
+	return c.fold(in)
 }
 
 // Case binds CASE WHEN when THEN then ... ELSE otherwise; otherwise may be nil. Conditions are BOOLEAN.
@@ -235,7 +277,7 @@ func (c *Context) Case(when, then []Expr, otherwise Expr) (Expr, error) {
 			return nil, err
 		}
 	}
-	return fold(e)
+	return c.fold(e)
 }
 
 // Cast converts e to a type; e itself when it has it already. Errors: PlanQuery for pairs of types that do not convert,
@@ -253,7 +295,7 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	if !castable(e.Type(), to) {
 		return nil, planError("Cannot cast %s to %s", e.Type(), to)
 	}
-	return fold(&Cast{Arg: e, To: to, Try: try, zone: c.zone()})
+	return c.fold(&Cast{Arg: e, To: to, Try: try, zone: c.zone()})
 }
 
 // jsonGetAs gives json_get(j, path) that is cast to a number or a boolean as the function of that type: the value where it is

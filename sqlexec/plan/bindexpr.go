@@ -174,11 +174,31 @@ func (eb *exprBinder) bindList(list []parse.Expr) ([]expr.Expr, error) {
 }
 
 func (eb *exprBinder) callList(name string, list []parse.Expr) (expr.Expr, error) {
+	if expr.Branches(name) && len(list) > 1 {
+		return eb.branchCall(name, list)
+	}
 	args, err := eb.bindList(list)
 	if err != nil {
 		return nil, err
 	}
 	return eb.b.ctx.Call(name, args...)
+}
+
+// branchCall binds coalesce, if and the like: what follows the first argument may not be needed.
+func (eb *exprBinder) branchCall(name string, list []parse.Expr) (e expr.Expr, err error) {
+	first, err := eb.bind(list[0])
+	if err != nil {
+		return nil, err
+	}
+	err = eb.b.ctx.InBranch(func() error {
+		rest, err := eb.bindList(list[1:])
+		if err != nil {
+			return err
+		}
+		e, err = eb.b.ctx.Call(name, append([]expr.Expr{first}, rest...)...)
+		return err
+	})
+	return e, err
 }
 
 func (eb *exprBinder) unary(x *parse.Unary) (expr.Expr, error) {
@@ -386,7 +406,16 @@ func reescape(pattern expr.Expr, escape string) (expr.Expr, error) {
 	return &expr.Const{Value: vector.ConstString(out.String())}, nil
 }
 
-func (eb *exprBinder) caseExpr(x *parse.Case) (expr.Expr, error) {
+// caseExpr binds CASE, whose conditions and results no row may need.
+func (eb *exprBinder) caseExpr(x *parse.Case) (e expr.Expr, err error) {
+	err = eb.b.ctx.InBranch(func() error {
+		e, err = eb.caseBranches(x)
+		return err
+	})
+	return e, err
+}
+
+func (eb *exprBinder) caseBranches(x *parse.Case) (expr.Expr, error) {
 	var operand expr.Expr
 	var err error
 	if x.Operand != nil {
