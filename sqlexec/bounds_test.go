@@ -17,9 +17,12 @@ func TestWritesAreBounded(t *testing.T) {
 	if used := pool.Used(); used != 0 {
 		t.Errorf("%d bytes are not given back", used)
 	}
+	x.o.CopyDir = t.TempDir()
+	outcomeOf(t, x, "COPY t TO 't.csv';")
 	pool = exec.NewPool(100_000, nil)
 	x.o.Memory = pool
 	refused(t, x, "DELETE FROM t;", "memory", status.RuntimeResourcesExhausted)
+	refused(t, x, "COPY t FROM 't.csv';", "memory", status.RuntimeResourcesExhausted)
 	if used := pool.Used(); used != 0 {
 		t.Errorf("%d bytes are not given back", used)
 	}

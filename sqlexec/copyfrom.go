@@ -170,6 +170,8 @@ func (l *loader) pass(ctx context.Context, f *os.File, size int64, write bool) (
 	if err := l.prepare(r); err != nil {
 		return false, err
 	}
+	held := l.x.held(ctx)
+	defer held.Close()
 	whole = true
 	var rows rowfile.Rows
 	for l.limit > 0 {
@@ -186,7 +188,11 @@ func (l *loader) pass(ctx context.Context, f *os.File, size int64, write bool) (
 		if err := l.take(&rows); err != nil {
 			return false, err
 		}
-		if l.b.Bytes() < loadBytes {
+		bytes := l.b.Bytes()
+		if err := held.Reserve(max(0, bytes-held.Used())); err != nil {
+			return false, err
+		}
+		if bytes < loadBytes {
 			continue
 		}
 		if whole = false; write {
