@@ -50,7 +50,7 @@ type aggregate struct {
 	workers []*grouper
 
 	mu     sync.Mutex // protects shared
-	shared *intern.Shared
+	shared *sharedGroups
 }
 
 func (s *aggregate) String() string {
@@ -68,8 +68,8 @@ const shareGroups = 1 << 15
 // grouper is a worker's groups.
 type grouper struct {
 	groups *groups
-	shared *intern.Worker // not nil: groups are numbered together, with gaps
-	bound  int            // numbers of shared groups are below it
+	shared *groupsWorker // not nil: groups are numbered together, with gaps
+	bound  int           // numbers of shared groups are below it
 	accs   []expr.Accumulator
 	held   int64 // bytes reserved
 }
@@ -151,14 +151,19 @@ func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, 
 	}
 	g.groups.ids = sized(g.groups.ids, n)
 	ids := g.groups.ids
-	g.shared.Intern(keys[0], n, ids)
+	g.shared.number(keys, n, ids)
 	g.cover(ids)
 	return ids, nil
 }
 
-// shareable: one key that compares by its bytes, and more than one worker.
+// shareable: keys that compare by their bytes, and more than one worker.
 func (s *aggregate) shareable() bool {
-	return len(s.keys) == 1 && s.keys[0].Type() != vector.Interval && len(s.workers) > 1
+	for _, k := range s.keys {
+		if k.Type().ID == vector.TypeInterval {
+			return false
+		}
+	}
+	return len(s.keys) > 0 && len(s.workers) > 1
 }
 
 // cover makes room for the groups of ids.
@@ -179,7 +184,7 @@ func (g *grouper) cover(ids []uint32) {
 func (s *aggregate) share(g *grouper) error {
 	s.mu.Lock()
 	if s.shared == nil {
-		s.shared = intern.NewShared(s.keys[0].Type())
+		s.shared = newSharedGroups(s.keys)
 	}
 	s.mu.Unlock()
 	at := 0
@@ -188,13 +193,17 @@ func (s *aggregate) share(g *grouper) error {
 			at = i
 		}
 	}
-	g.shared = s.shared.Worker(at)
+	g.shared = s.shared.worker(at)
 	own, accs := g.groups, g.accs
 	to := make([]uint32, own.n)
-	values := own.values()[0]
+	values := own.values()
+	part := make([]*vector.Vector, len(values))
 	for from := 0; from < own.n; from += vector.Size {
 		n := min(vector.Size, own.n-from)
-		g.shared.Intern(values.Slice(from, from+n), n, to[from:from+n])
+		for i, v := range values {
+			part[i] = v.Slice(from, from+n)
+		}
+		g.shared.number(part, n, to[from:from+n])
 	}
 	g.groups, g.accs = newGroups(s.keys), nil
 	for _, a := range s.aggs {
@@ -213,7 +222,7 @@ func (s *aggregate) share(g *grouper) error {
 func (g *grouper) account(budget *Budget) error {
 	bytes := g.groups.bytes()
 	if g.shared != nil {
-		bytes += g.shared.Bytes()
+		bytes += g.shared.bytes()
 	}
 	for _, a := range g.accs {
 		bytes += a.Bytes()
@@ -314,8 +323,8 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 	}
 	out := &pieces{}
 	for k := range intern.Shards {
-		numbers, values := s.shared.Values(k)
-		b := &vector.Batch{N: len(numbers), Cols: []*vector.Vector{values}}
+		numbers, keys := s.shared.keys(k)
+		b := &vector.Batch{N: len(numbers), Cols: keys}
 		for _, r := range results {
 			v := &vector.Vector{}
 			v.Gather(r, numbers)

@@ -148,7 +148,12 @@ func TestManyGroups(t *testing.T) {
 	}
 	t.Run("two keys", func(t *testing.T) {
 		specs := []spec{{vector.Int64Type, 400, true}, {vector.StringType, 400, true}, {vector.Int64Type, 300, true}, {vector.StringType, 3, true}}
-		checkGroups(t, randomTable(r, 3*shareGroups, specs...), specs, 2)
+		checkGroups(t, randomTable(r, 6*shareGroups, specs...), specs, 2)
+	})
+	t.Run("four keys", func(t *testing.T) {
+		specs := []spec{{vector.StringType, 300, true}, {vector.BoolType, 2, true}, {vector.FloatType, 30, true}, {vector.StringType, 30, false},
+			{vector.Int64Type, 300, true}, {vector.StringType, 3, true}}
+		checkGroups(t, randomTable(r, 6*shareGroups, specs...), specs, 2)
 	})
 }
 

@@ -55,6 +55,16 @@ func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
 	return numbers, in.Values
 }
 
+// Gather gives the values of numbers, Flat. Only when no worker is at work any more.
+func (s *Shared) Gather(numbers []uint32) *vector.Vector {
+	v := &vector.Vector{Type: s.shards[0].in.Values.Type}
+	for i, x := range numbers {
+		at := int(x >> shardBits)
+		v.Append(i, s.shards[x%shards].in.Values, at, at+1)
+	}
+	return v
+}
+
 // Worker interns into a Shared. One goroutine at a time.
 type Worker struct {
 	s     *Shared
