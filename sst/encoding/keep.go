@@ -15,12 +15,18 @@ type Interval struct {
 }
 
 // KeepInts takes the rows that do not pass out of keep, comparing the bits of a block of n packed integers without NULLs
-// as they lie. ok is false, and nothing has happened, for any other block.
+// as they lie. ok is false, and nothing has happened, for any other block and for one with many exceptions, which are
+// better patched once and kept.
 func (d *Decoder) KeepInts(src []byte, n int, in Interval, keep vector.Bitmap) (ok bool, err error) {
 	if len(src) < 2 || ID(src[0]) != Packed || src[1] != 0 || n <= 0 || n > MaxRows {
 		return false, nil
 	}
 	r := reader{b: src[2:]}
+	if len(r.b) > 9 {
+		if count, _ := binary.Uvarint(r.b[9:]); count > uint64(n/manyExceptions) {
+			return false, nil
+		}
+	}
 	hit := d.hitFrame(&r, n, in, keep)
 	if r.err == nil && len(r.b) > 0 {
 		r.fail("%d bytes too many", len(r.b))
@@ -31,6 +37,9 @@ func (d *Decoder) KeepInts(src []byte, n int, in Interval, keep vector.Bitmap) (
 	take(keep, hit, in.Negate)
 	return true, nil
 }
+
+// manyExceptions: one row in so many. Each takes as long as ten rows that are none.
+const manyExceptions = 32
 
 // take leaves of keep what is in hit or, negated, what is not.
 func take(keep, hit vector.Bitmap, negate bool) {

@@ -33,7 +33,7 @@ func TestKeepInts(t *testing.T) {
 		base, width := r.Uint64()>>r.IntN(64), r.IntN(65)
 		for i := range values {
 			values[i] = base + r.Uint64()>>(64-width)
-			if round%3 == 0 && r.IntN(20) == 0 {
+			if round%3 == 0 && r.IntN(60) == 0 {
 				values[i] += uint64(1) << r.IntN(64)
 			}
 		}
