@@ -250,6 +250,9 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 			to = append(to, 0)
 		}
 		for from := 0; len(s.keys) > 0 && from < w.groups.n; from += vector.Size {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			n := min(vector.Size, w.groups.n-from)
 			part := make([]*vector.Vector, len(s.keys))
 			for i, v := range values {
@@ -276,6 +279,9 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 	}
 	out := &vector.Batch{N: all.groups.n, Cols: all.groups.values()}
 	for _, a := range all.accs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		v, err := a.Result(all.groups.n)
 		if err != nil {
 			return nil, err

@@ -117,7 +117,9 @@ func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
 		if j.rows.N+p.N > maxRows/2 {
 			return nil, status.New(status.RuntimeResourcesExhausted, "a join keeps more than %d rows", maxRows/2)
 		}
-		j.rows.Append(p, 0, p.N)
+		if err := appendRows(ctx, j.rows, p); err != nil {
+			return nil, err
+		}
 	}
 	j.parts = nil
 	if len(j.spec.Build) > 0 {

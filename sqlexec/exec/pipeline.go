@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"varve/engine/vector"
 )
@@ -72,18 +73,23 @@ func Workers(n int) int {
 // Run moves all rows of the source through the operators into the sink and gives what the sink made of them. The
 // first error of any worker ends all. It returns when all workers have.
 func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
+	var ended atomic.Bool // a worker has failed, or has enough
+	running := func() error {
+		if ended.Load() {
+			return ErrStop
+		}
+		return ctx.Err()
+	}
 	steps := make([][]Step, max(1, workers))
 	for w := range steps {
-		steps[w] = Chain(p.Ops, watched(inner, p.Sink.Step(w)))
+		steps[w] = Chain(p.Ops, watched(running, p.Sink.Step(w)))
 	}
 	var first error
 	var once sync.Once
 	fail := func(err error) {
 		once.Do(func() {
 			first = err
-			cancel()
+			ended.Store(true)
 		})
 	}
 	read := func(src Source, at, w int) {
@@ -93,7 +99,7 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 				fail(fmt.Errorf("panic in a worker of a query: %v\n%s", v, debug.Stack()))
 			}
 		}()
-		if err := drain(inner, src.Reader(w), steps[w][at]); err != nil {
+		if err := drain(running, src.Reader(w), steps[w][at]); err != nil {
 			fail(err)
 		}
 	}
@@ -142,11 +148,11 @@ func Rest(op Operator) Source {
 	return nil
 }
 
-// watched looks at the context before every batch that reaches the sink: an operator that makes many batches of one, as
+// watched looks whether the pipeline still runs before every batch that reaches the sink: an operator that makes many batches of one, as
 // a join does, ends with the query too.
-func watched(ctx context.Context, sink Step) Step {
+func watched(running func() error, sink Step) Step {
 	return func(b *vector.Batch) error {
-		if err := ctx.Err(); err != nil {
+		if err := running(); err != nil {
 			return err
 		}
 		return sink(b)
@@ -155,11 +161,11 @@ func watched(ctx context.Context, sink Step) Step {
 
 // drain reads to the end. A step that wants no more rows ends it with ErrStop, which ends the other workers too: a
 // limit is reached for all of them.
-func drain(ctx context.Context, r Reader, step Step) error {
+func drain(running func() error, r Reader, step Step) error {
 	defer r.Close()
 	var b vector.Batch
 	for {
-		if err := ctx.Err(); err != nil {
+		if err := running(); err != nil {
 			return err
 		}
 		ok, err := r.Next(&b)

@@ -87,13 +87,17 @@ type entry struct {
 // entries are the rows in the order they came in.
 func (s *sorter) entries() []entry {
 	list := make([]entry, s.rows.N)
-	for i := range list {
-		key := s.key(i)
-		var head [8]byte
-		copy(head[:], key)
-		list[i] = entry{binary.BigEndian.Uint64(head[:]), uint32(i)}
-	}
+	s.fill(list, 0)
 	return list
+}
+
+// fill makes the entries of the rows from first on.
+func (s *sorter) fill(list []entry, first int) {
+	for i := range list {
+		var head [8]byte
+		copy(head[:], s.key(first+i))
+		list[i] = entry{binary.BigEndian.Uint64(head[:]), uint32(first + i)}
+	}
 }
 
 // compare orders two rows; rows of equal keys keep the order they came in.
@@ -112,9 +116,11 @@ const sortRun = 1 << 16
 
 // sorted gives the row numbers in order. Runs are sorted by as many goroutines as given, then merged pair by pair.
 func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
-	list := s.entries()
+	list := make([]entry, s.rows.N)
 	err := spread(ctx, (len(list)+sortRun-1)/sortRun, workers, func(i int) error {
-		slices.SortFunc(list[i*sortRun:min((i+1)*sortRun, len(list))], s.compare)
+		run := list[i*sortRun : min((i+1)*sortRun, len(list))]
+		s.fill(run, i*sortRun)
+		slices.SortFunc(run, s.compare)
 		return nil
 	})
 	if err != nil {
@@ -186,15 +192,35 @@ func spread(ctx context.Context, n, workers int, f func(i int) error) error {
 }
 
 // merge puts the rows of other sorters behind this one's.
-func (s *sorter) merge(others []*sorter) {
+func (s *sorter) merge(ctx context.Context, others []*sorter) error {
 	for _, o := range others {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		base := len(s.keys)
 		s.keys = append(s.keys, o.keys...)
 		for _, e := range o.ends {
 			s.ends = append(s.ends, base+e)
 		}
-		s.rows.Append(o.rows, 0, o.rows.N)
+		if err := appendRows(ctx, s.rows, o.rows); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// appendStep is the number of rows that are copied before the query is asked whether it still runs.
+const appendStep = 1 << 18
+
+// appendRows appends all rows of a batch to another.
+func appendRows(ctx context.Context, to, from *vector.Batch) error {
+	for at := 0; at < from.N; at += appendStep {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to.Append(from, at, min(at+appendStep, from.N))
+	}
+	return nil
 }
 
 // reorder is a source that gives rows of a batch in a given order. One reader.
@@ -304,8 +330,7 @@ func (s *sortSink) Finish(ctx context.Context) (Source, error) {
 	if len(s.runs) > 0 || s.budget.space() != nil && s.crowded() {
 		return s.merge(ctx)
 	}
-	all.merge(s.workers[1:])
-	if err := ctx.Err(); err != nil {
+	if err := all.merge(ctx, s.workers[1:]); err != nil {
 		return nil, err
 	}
 	order, err := all.sorted(ctx, len(s.workers))
@@ -403,7 +428,9 @@ func (s *sorter) best(k int) *sorter {
 // Finish sorts what is left and cuts it.
 func (s *topSink) Finish(ctx context.Context) (Source, error) {
 	all := s.workers[0]
-	all.merge(s.workers[1:])
+	if err := all.merge(ctx, s.workers[1:]); err != nil {
+		return nil, err
+	}
 	order, err := all.sorted(ctx, len(s.workers))
 	return &reorder{all.rows, order[:min(s.k, len(order))]}, err
 }

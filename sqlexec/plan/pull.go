@@ -3,113 +3,100 @@ package plan
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 )
 
-// pull turns a source and the operators over it into a reader: one goroutine, one input batch at a time, nothing kept
-// beyond it. It is the last stage of a plan whose rows go to the client in the source's order.
+// pull turns a source and the operators over it into a reader: one goroutine, nothing kept between batches. It is the last
+// stage of a plan whose rows go to the client in the source's order.
+//
+// Operators push, readers pull: the operators run in a coroutine that rests inside the step after the last one while its
+// batch is looked at. So an operator that makes many batches of one, as a join does, is never ahead of its reader.
 type pull struct {
-	ctx context.Context
-	in  exec.Reader
-	ops []exec.Operator
-	// steps[at] takes what in gives: the source first, then what each operator has of its own.
-	steps []exec.Step
-	at    int
-	b     vector.Batch   // the input
-	out   []vector.Batch // what the operators made of it, not yet given out
-	next  int
-	done  bool
-	// several tells that an operator may give several batches per input batch.
-	several bool
-	free    func()
+	ctx  context.Context
+	s    stream
+	in   exec.Reader // of the source; the coroutine closes it once it has begun
+	next func() (*vector.Batch, error, bool)
+	stop func()
+	free func()
 }
 
 func newPull(ctx context.Context, s stream, free func()) *pull {
-	p := &pull{ctx: ctx, in: s.src.Reader(0), ops: s.ops, several: s.several, free: free}
-	p.steps = exec.Chain(s.ops, p.take)
-	return p
+	return &pull{ctx: ctx, s: s, in: s.src.Reader(0), free: free}
 }
 
-// take keeps an output batch. An operator that gives several per input reuses its vectors, so they are copied then; the
-// common single one is passed on as it is: it stays valid until the operators are called again.
-func (p *pull) take(b *vector.Batch) error {
-	if b.N == 0 {
+// all gives the batches that the operators make, and the error that ends them.
+func (p *pull) all(yield func(*vector.Batch, error) bool) {
+	steps := exec.Chain(p.s.ops, func(b *vector.Batch) error {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		if b.N > 0 && !yield(b, nil) {
+			return exec.ErrStop
+		}
 		return nil
+	})
+	for at, step := range steps { // what the source gives, then what each operator has of its own
+		in := p.in
+		if at > 0 {
+			src := exec.Rest(p.s.ops[at-1])
+			if src == nil {
+				continue
+			}
+			in = src.Reader(0)
+		}
+		if err := p.read(in, step); err != nil {
+			if !errors.Is(err, exec.ErrStop) {
+				yield(nil, err)
+			}
+			return
+		}
 	}
-	p.out = append(p.out, vector.Batch{N: b.N, Cols: append([]*vector.Vector(nil), b.Cols...)})
-	if !p.several {
-		return nil
-	}
-	last := &p.out[len(p.out)-1]
-	for i, c := range last.Cols {
-		last.Cols[i] = copyVector(c, b.N)
-	}
-	return nil
 }
 
-// copyVector is a Flat copy of n rows.
-func copyVector(v *vector.Vector, n int) *vector.Vector {
-	if v.Form == vector.Const {
-		return v
+// read reads a source to its end.
+func (p *pull) read(r exec.Reader, step exec.Step) error {
+	defer r.Close()
+	for b := (vector.Batch{}); ; {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		ok, err := r.Next(&b)
+		if err != nil || !ok {
+			return err
+		}
+		if err := step(&b); err != nil {
+			return err
+		}
 	}
-	c := &vector.Vector{Type: v.Type}
-	c.Append(0, v, 0, n)
-	return c
 }
 
 // Next gives the next batch.
 func (p *pull) Next(b *vector.Batch) (bool, error) {
-	for p.next >= len(p.out) {
-		if p.done {
-			return false, nil
-		}
-		p.out, p.next = p.out[:0], 0
-		if err := p.ctx.Err(); err != nil {
-			return false, err
-		}
-		ok, err := p.in.Next(&p.b)
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			p.more()
-			continue
-		}
-		if err := p.steps[p.at](&p.b); errors.Is(err, errStop) {
-			p.done = true
-		} else if err != nil {
-			return false, err
-		}
+	if p.next == nil {
+		p.next, p.stop = iter.Pull2(p.all)
 	}
-	*b = p.out[p.next]
-	p.next++
+	out, err, ok := p.next()
+	if !ok || err != nil {
+		return false, err
+	}
+	b.N, b.Cols = out.N, append([]*vector.Vector(nil), out.Cols...) // the operators keep their own slice
 	return true, nil
-}
-
-// more goes on with the next operator that has rows of its own.
-func (p *pull) more() {
-	for p.at < len(p.ops) {
-		p.at++
-		if src := exec.Rest(p.ops[p.at-1]); src != nil {
-			p.in.Close()
-			p.in = src.Reader(0)
-			return
-		}
-	}
-	p.done = true
 }
 
 // Close ends the reading.
 func (p *pull) Close() {
-	if p.in != nil {
+	switch {
+	case p.stop != nil:
+		p.stop()
+	case p.in != nil:
 		p.in.Close()
 		p.in = nil
-		if p.free != nil {
-			p.free()
-		}
+	}
+	if p.free != nil {
+		p.free()
+		p.free = nil
 	}
 }
-
-var errStop = exec.ErrStop
