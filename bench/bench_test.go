@@ -139,12 +139,12 @@ func TestSteady(t *testing.T) {
 	var samples []sample
 	var rows int64
 	for i := range 41 {
-		samples = append(samples, sample{rows: rows, rss: int64(i), files: i % 7, logBytes: int64(i % 9)})
+		samples = append(samples, sample{rows: rows, rss: int64(i), cpu: time.Duration(i) * time.Millisecond, files: i % 7, logBytes: int64(i % 9)})
 		if rows += 100; i/10 == 2 {
 			rows -= 40
 		}
 	}
-	want := &SteadyFigure{Windows: 4, MedianRows: 100, SlowestRows: 60, FastestRows: 100, Rates: []int64{100, 100, 60, 100}, QuarterRSS: 10, EndRSS: 40,
+	want := &SteadyFigure{Windows: 4, MedianRows: 100, SlowestRows: 60, FastestRows: 100, Rates: []int64{100, 100, 60, 100}, Costs: []float64{10, 10, 0.01 / 600 * 1e6, 10}, QuarterRSS: 10, EndRSS: 40,
 		MostRSS: 40, MostFiles: 6, MostLog: 8}
 	if f := steady(samples); !reflect.DeepEqual(f, want) {
 		t.Errorf("got %+v", f)

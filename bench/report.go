@@ -70,6 +70,10 @@ func (r *Report) print(w io.Writer) error {
 			for _, r := range s.Rates {
 				fmt.Fprintf(&b, " %.0f", float64(r)/1e3)
 			}
+			b.WriteString(". Processor seconds per million rows:")
+			for _, c := range s.Costs {
+				fmt.Fprintf(&b, " %.2f", c)
+			}
 			b.WriteString(".\n")
 		}
 		if q := l.Readers; q != nil {

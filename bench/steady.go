@@ -19,8 +19,9 @@ const (
 
 // sample is the state of a load at one moment.
 type sample struct {
-	rows int64 // acknowledged so far
-	rss  int64 // of the server, in bytes; 0: not known
+	rows int64         // acknowledged so far
+	rss  int64         // of the server, in bytes; 0: not known
+	cpu  time.Duration // of the server since its start
 	// files are those of the data directory, logBytes what the log takes; 0: not known.
 	files    int
 	logBytes int64
@@ -33,12 +34,15 @@ type SteadyFigure struct {
 	SlowestRows int64 `json:"slowest_rows_per_s"` // of the windows
 	FastestRows int64 `json:"fastest_rows_per_s"` // of the windows
 	// Rates are the rows/s of the windows, one after the other.
-	Rates      []int64 `json:"rates"`
-	QuarterRSS int64   `json:"rss_after_quarter"` // bytes
-	EndRSS     int64   `json:"rss_at_end"`        // bytes
-	MostRSS    int64   `json:"rss_most"`          // bytes
-	MostFiles  int     `json:"files_most"`        // in the data directory
-	MostLog    int64   `json:"log_most"`          // bytes
+	Rates []int64 `json:"rates"`
+	// Costs are the windows' processor time of the server in seconds per million rows: what else the machine does changes
+	// it little.
+	Costs      []float64 `json:"costs"`
+	QuarterRSS int64     `json:"rss_after_quarter"` // bytes
+	EndRSS     int64     `json:"rss_at_end"`        // bytes
+	MostRSS    int64     `json:"rss_most"`          // bytes
+	MostFiles  int       `json:"files_most"`        // in the data directory
+	MostLog    int64     `json:"log_most"`          // bytes
 }
 
 // watch takes samples of the server's process and of its data directory, where they are known, until ctx is done.
@@ -54,6 +58,9 @@ func watch(ctx context.Context, pid int, dir string, rows *atomic.Int64) (sample
 			if rss, err := process.RSS(pid); pid != 0 && err == nil {
 				s.rss = rss
 			}
+			if cpu, err := process.CPU(pid); pid != 0 && err == nil {
+				s.cpu = cpu
+			}
 			if use, err := process.DiskUse(dir); dir != "" && err == nil {
 				s.files, s.logBytes = use.Files, use.LogBytes
 			}
@@ -65,15 +72,18 @@ func watch(ctx context.Context, pid int, dir string, rows *atomic.Int64) (sample
 // steady reads the samples of a load; nil when it was shorter than three windows.
 func steady(samples []sample) *SteadyFigure {
 	var rates []int64
+	var costs []float64
 	for i := windowSamples; i < len(samples); i += windowSamples {
-		rates = append(rates, (samples[i].rows-samples[i-windowSamples].rows)/int64(windowSamples*sampleEvery/time.Second))
+		rows := samples[i].rows - samples[i-windowSamples].rows
+		rates = append(rates, rows/int64(windowSamples*sampleEvery/time.Second))
+		costs = append(costs, (samples[i].cpu-samples[i-windowSamples].cpu).Seconds()/float64(max(rows, 1))*1e6)
 	}
 	if len(rates) < 3 {
 		return nil
 	}
 	sorted := slices.Sorted(slices.Values(rates))
 	f := &SteadyFigure{
-		Windows: len(rates), MedianRows: sorted[len(rates)/2], SlowestRows: sorted[0], FastestRows: sorted[len(rates)-1], Rates: rates,
+		Windows: len(rates), MedianRows: sorted[len(rates)/2], SlowestRows: sorted[0], FastestRows: sorted[len(rates)-1], Rates: rates, Costs: costs,
 		QuarterRSS: samples[len(samples)/4].rss, EndRSS: samples[len(samples)-1].rss,
 	}
 	for _, s := range samples {
