@@ -366,3 +366,31 @@ func TestCopyIsCancelled(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestCopyFromAnotherWriter loads a Parquet file that the library of the Arrow project wrote.
+func TestCopyFromAnotherWriter(t *testing.T) {
+	x, dir := copyStore(t)
+	outcomeOf(t, x, `CREATE TABLE o (tag STRING, b BOOLEAN, i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, u8 TINYINT UNSIGNED, u16 SMALLINT UNSIGNED,
+  u32 INT UNSIGNED, u64 BIGINT UNSIGNED, f32 FLOAT, f64 DOUBLE, dec DECIMAL(38, 10), s STRING, bin BINARY, j JSON, d DATE, t0 TIMESTAMP(0), t3 TIMESTAMP(3),
+  t6 TIMESTAMP(6), t9 TIMESTAMP(9), ts TIMESTAMP(9) TIME INDEX, PRIMARY KEY (tag));`)
+	data, err := os.ReadFile("testdata/other-writer.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place(t, dir, "o.parquet", string(data))
+	if got := outcomeOf(t, x, "COPY o FROM 'o.parquet';"); got != "Affected Rows: 2\n" {
+		t.Error(got)
+	}
+	got, err := answer(x, &Session{}, "SELECT * FROM o ORDER BY ts;", false)
+	if err != nil || got.err != nil {
+		t.Fatal(err, got.err)
+	}
+	want := [][]string{
+		{"a", "true", "-1", "-2", "-3", "-4", "5", "6", "7", "18446744073709551615", "0.5", "NaN", "-12.5000000000", "text", "00ff", `{"a":1}`, "2024-01-02",
+			"1970-01-01T00:00:01", "1970-01-01T00:00:00.002", "1970-01-01T00:00:00.000003", "1970-01-01T00:00:00.000000004", "1970-01-01T00:00:00.000000005"},
+		append(append([]string{"n"}, make([]string, 20)...), "1970-01-01T00:00:00.000000006"),
+	}
+	if fmt.Sprintf("%q", got.rows) != fmt.Sprintf("%q", want) {
+		t.Errorf("got\n%q\nwant\n%q", got.rows, want)
+	}
+}
