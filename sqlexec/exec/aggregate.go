@@ -312,12 +312,12 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 	}
 	for _, w := range s.workers[1:] {
 		for i, a := range all.accs {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			if err := a.Merge(w.accs[i], same[:w.bound]); err != nil {
 				return nil, err
 			}
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
 		}
 	}
 	results := make([]*vector.Vector, len(all.accs))
@@ -329,6 +329,9 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 	}
 	out := &pieces{}
 	for k := range intern.Shards {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		numbers, keys := s.shared.keys(k)
 		b := &vector.Batch{N: len(numbers), Cols: keys}
 		for _, r := range results {
