@@ -69,3 +69,27 @@ func TestJoinSides(t *testing.T) {
 		t.Errorf("keys of nothing: %q", got)
 	}
 }
+
+// TestJoinBoundsAfterMerging: what a join knows about keys never shows an older version of a row.
+func TestJoinBoundsAfterMerging(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 2})
+	s := &Session{}
+	script(t, x, s, `CREATE TABLE m (ts TIMESTAMP TIME INDEX, host STRING, v BIGINT, PRIMARY KEY (host));
+		CREATE TABLE k (ts TIMESTAMP TIME INDEX, v BIGINT, host STRING) WITH ('append_mode'='true');
+		INSERT INTO m VALUES (1, 'a', 5), (2, 'b', 6); ADMIN flush_table('m');
+		INSERT INTO m VALUES (1, 'a', 9); ADMIN flush_table('m');
+		INSERT INTO k VALUES (1, 5, 'a'), (2, 6, 'c')`)
+	for sql, want := range map[string]string{
+		"SELECT m.host, m.v FROM m JOIN k ON m.v = k.v":                      "b | 6",
+		"SELECT m.host, m.v FROM m LEFT SEMI JOIN k ON m.v = k.v":            "b | 6",
+		"SELECT m.host, m.v FROM m WHERE v IN (SELECT v FROM k)":             "b | 6",
+		"SELECT m.host, m.v FROM m JOIN k ON m.host = k.host":                "a | 9",
+		"SELECT m.host, m.v FROM m JOIN k ON m.ts = k.ts":                    "a | 9, b | 6",
+		"SELECT m.host, m.v FROM k LEFT JOIN m ON m.v = k.v":                 " | , b | 6",
+		"SELECT m.host, k.v FROM m RIGHT JOIN k ON m.v = k.v AND m.host='b'": " | 5, b | 6",
+	} {
+		if got := strings.Join(rowsOf(t, x, s, sql), ", "); got != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
