@@ -190,11 +190,12 @@ func (j *partJob) relate(parts, group []*part) {
 }
 
 // pace lets flushes and queries go first: a merge has time, writers and readers have not. Not so when fresh parts have
-// piled up: where writing takes all there is, a merge would never come to an end, and many parts make scans slower.
+// piled up: where writing takes all there is, a merge would never come to an end, and many parts make scans slower. But
+// rows that pile up in memory come before parts that pile up on disk, unless flushes wait for merges already.
 func (e *core) pace(ctx context.Context, r *region) error {
 	for {
 		wait := e.room.wait()
-		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || r.piled() {
+		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || r.fresh() > mostFresh || r.piled() && !e.crowded() {
 			return err
 		}
 		if !e.flushing.Load() {
@@ -220,6 +221,9 @@ func (r *region) fresh() (n int) {
 	}
 	return n
 }
+
+// crowded tells that flushing does not keep up with writing.
+func (e *core) crowded() bool { return e.memBytes.Load() > crowdedMemtables*e.o.FlushBytes }
 
 // yield gives the processor to scans that are under way: a merge then goes on at a fraction of its speed.
 func (e *core) yield(ctx context.Context) error {

@@ -29,6 +29,9 @@ const (
 	maxMergeRows = 32 << 20
 	// yieldTime is how long a merge stands still after a batch, a millisecond or two of work, while scans are under way.
 	yieldTime = 5 * time.Millisecond
+	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up: one
+	// that is written to, one that is flushed, and half of the next.
+	crowdedMemtables = 2
 	// piledParts is the number of a table's fresh parts past which merging them is as urgent as flushing and scanning:
 	// more than one merge takes at once.
 	piledParts = 3 * mergeParts
