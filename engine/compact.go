@@ -138,9 +138,9 @@ func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group [
 		}
 	}
 	for _, span := range w.cut(group) {
-		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span,
-			pace: func() error { return e.pace(ctx, r) }}
+		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span}
 		var there []*part
+		j.pace = e.paceOf(ctx, r, &there)
 		for _, p := range group {
 			if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
 				there = append(there, p)
@@ -167,6 +167,20 @@ func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group [
 		made = append(made, p)
 	}
 	return made, nil
+}
+
+// paceOf gives what a merge of parts calls between batches: it lets others go first, and keeps little of the parts in the
+// process's memory, which a merge passes through once.
+func (e *core) paceOf(ctx context.Context, r *region, parts *[]*part) func() error {
+	calls := 0
+	return func() error {
+		if calls++; calls%releaseBatches == 0 {
+			for _, p := range *parts {
+				p.file.Release()
+			}
+		}
+		return e.pace(ctx, r)
+	}
 }
 
 // relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and

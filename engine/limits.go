@@ -27,6 +27,8 @@ const (
 	maxMergedParts = 256
 	// maxMergeRows bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten.
 	maxMergeRows = 32 << 20
+	// releaseBatches is the number of batches of a merge after which its parts' pages are given back: some 10 MB.
+	releaseBatches = 64
 	// yieldTime is how long a merge stands still after a batch, a millisecond or two of work, while scans are under way.
 	yieldTime = 5 * time.Millisecond
 	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up: one

@@ -144,6 +144,9 @@ func (p *Part) Name() string { return p.name }
 // Run is the part as a sorted set of rows.
 func (p *Part) Run() scan.Run { return &run{p} }
 
+// Release takes what was read of the file out of the process's memory; reading goes on as before.
+func (p *Part) Release() { p.mapping.Release() }
+
 // Close unmaps the file. No cursor may be open.
 func (p *Part) Close() error {
 	p.cache.drop(p.id)

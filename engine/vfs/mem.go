@@ -167,6 +167,7 @@ type memMapping []byte
 
 func (m memMapping) Bytes() []byte         { return m }
 func (m memMapping) WillNeed(int64, int64) {}
+func (m memMapping) Release()              {}
 func (m memMapping) Unmap() error          { return nil }
 
 // Rename moves a name; durable at SyncDir.

@@ -41,6 +41,12 @@ func (m mapping) WillNeed(off, n int64) {
 	}
 }
 
+func (m mapping) Release() {
+	if len(m) > 0 {
+		_ = unix.Madvise(m, unix.MADV_DONTNEED) // advice: a refusal costs memory only
+	}
+}
+
 func (m mapping) Unmap() error {
 	if m == nil {
 		return nil

@@ -52,6 +52,8 @@ type Mapping interface {
 	Bytes() []byte
 	// WillNeed advises that the range is read soon. Offsets are clipped.
 	WillNeed(off, n int64)
+	// Release takes the file's pages out of the process's memory. Whoever reads on finds them in the kernel's cache.
+	Release()
 	Unmap() error
 }
 
