@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"varve/engine/scan"
+	"varve/sst"
+)
+
+// piece is some blocks of one run, or the merge of several runs, within a span of time.
+type piece struct {
+	span   scan.Range // both inclusive
+	run    *scanRun
+	blocks scan.Pieces
+	merge  []*scanRun    // nil: run alone, its rows as they are
+	keys   scan.KeyRange // of the series that are merged
+	member *member       // whose rows they are, in the view of a physical table
+}
+
+// cut makes the pieces.
+func (s *tableScan) cut() {
+	runs := s.all
+	if st := s.spec.Stats; st != nil {
+		st.Runs.Add(int64(len(s.snap.parts) + len(s.snap.mems())))
+		for _, p := range s.snap.parts {
+			blocks := int64(p.run.Blocks())
+			st.BlocksTotal.Add(blocks)
+			if span := p.run.Span(); !s.spec.Time.Overlaps(span.From, span.To) {
+				st.BlocksPruned.Add(blocks)
+				st.PrunedByTime.Add(blocks)
+			}
+		}
+	}
+	switch {
+	case s.t.Options.AppendMode:
+		for _, r := range runs {
+			s.cutRun(r, r.run.Span())
+		}
+	case s.view != nil:
+		for _, m := range s.view.members {
+			s.cutGroups(runs, m)
+		}
+	case len(s.t.Tags) == 0 && s.t.Physical == 0:
+		s.cutTimes(runs)
+	default:
+		s.cutGroups(runs, nil)
+	}
+	if s.spec.Newest {
+		slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(b.span.To, a.span.To) })
+	} else {
+		slices.SortStableFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.span.From, b.span.From) })
+	}
+}
+
+// cutRun makes pieces of some blocks of a run whose rows need no merging within span.
+func (s *tableScan) cutRun(r *scanRun, span scan.Range) {
+	most := pieceBlocks
+	if s.spec.Newest {
+		most = newestBlocks
+	}
+	extent := scan.Pieces{To: r.run.Blocks()}
+	if r.part != nil && len(s.spec.KeyPrefix) > 0 {
+		if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil { // else the cursor meets the damage and says so
+			extent = e
+		}
+	}
+	for from := extent.From; from < extent.To; {
+		p := piece{run: r, blocks: scan.Pieces{From: from, To: from}}
+		for p.blocks.To < extent.To && p.blocks.To-from < most {
+			_, block := r.run.Block(p.blocks.To)
+			if from == p.blocks.To {
+				p.span = block
+			} else {
+				p.span = scan.Range{From: min(p.span.From, block.From), To: max(p.span.To, block.To)}
+			}
+			p.blocks.To++
+		}
+		from = p.blocks.To
+		p.span = scan.Range{From: max(p.span.From, span.From), To: min(p.span.To, span.To)}
+		s.add(p, r.part != nil)
+	}
+}
+
+// add enters a piece unless its span is empty or outside the time range.
+func (s *tableScan) add(p piece, part bool) {
+	if p.span.From <= p.span.To && s.spec.Time.Overlaps(p.span.From, p.span.To) {
+		s.pieces = append(s.pieces, p)
+	} else if st := s.spec.Stats; st != nil && part {
+		st.BlocksPruned.Add(int64(p.blocks.To - p.blocks.From))
+		st.PrunedByTime.Add(int64(p.blocks.To - p.blocks.From))
+	}
+}
+
+// cutTimes cuts the time at every begin and end of a run, for tables of one series: where one part holds a stretch
+// alone its blocks are read as they are, else what overlaps is merged, stretch by stretch.
+func (s *tableScan) cutTimes(runs []*scanRun) {
+	var cuts []int64 // where stretches begin; the last is where nothing is left
+	for _, r := range runs {
+		span := r.run.Span()
+		cuts = append(cuts, span.From)
+		if span.To < math.MaxInt64 {
+			cuts = append(cuts, span.To+1)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	for i, from := range cuts {
+		span := scan.Range{From: from, To: math.MaxInt64}
+		if i+1 < len(cuts) {
+			span.To = cuts[i+1] - 1
+		}
+		var there []*scanRun
+		for _, r := range runs {
+			if at := r.run.Span(); at.From <= span.To && at.To >= span.From {
+				there = append(there, r)
+			}
+		}
+		s.cutGroup(there, span)
+	}
+}
+
+// cutGroups puts runs together whose times overlap, directly or through others: series are not cut, because a block of
+// several series spans all times.
+func (s *tableScan) cutGroups(runs []*scanRun, m *member) {
+	sorted := slices.Clone(runs)
+	slices.SortStableFunc(sorted, func(a, b *scanRun) int { return cmp.Compare(a.run.Span().From, b.run.Span().From) })
+	for i := 0; i < len(sorted); {
+		span := sorted[i].run.Span()
+		k := i + 1
+		for ; k < len(sorted) && sorted[k].run.Span().From <= span.To; k++ {
+			span.To = max(span.To, sorted[k].run.Span().To)
+		}
+		if m != nil {
+			s.add(piece{span: span, merge: sorted[i:k], member: m}, false)
+		} else {
+			s.cutGroup(sorted[i:k], span)
+		}
+		i = k
+	}
+}
+
+// cutGroup makes the pieces of the rows of some runs within span.
+func (s *tableScan) cutGroup(runs []*scanRun, span scan.Range) {
+	switch {
+	case len(runs) == 0:
+	case len(runs) == 1 && runs[0].part != nil && runs[0].part.meta.Unique:
+		s.cutRun(runs[0], span)
+	default:
+		for _, keys := range s.cutKeys(runs, s.mergedPieces(runs)) {
+			s.add(piece{span: span, merge: runs, keys: keys}, false)
+		}
+	}
+}
+
+// mergedPieces is the number of pieces that runs which are merged are worth.
+func (s *tableScan) mergedPieces(runs []*scanRun) int {
+	rows := 0
+	for _, r := range runs {
+		n := r.run.Rows()
+		if r.part != nil && len(s.spec.KeyPrefix) > 0 {
+			if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil { // else the walk meets the damage and says so
+				n = min(n, (e.To-e.From)*sst.DefaultBlockRows)
+			}
+		}
+		rows += n
+	}
+	return min(max(1, rows/s.e.o.mergedRows), mergedPieces)
+}
+
+// cutKeys cuts the series keys into at most n ranges of about equally many rows, by the largest run.
+func (s *tableScan) cutKeys(runs []*scanRun, n int) []scan.KeyRange {
+	if n == 1 || len(s.t.Tags) == 0 {
+		return []scan.KeyRange{{}}
+	}
+	largest := slices.MaxFunc(runs, func(a, b *scanRun) int { return cmp.Compare(a.run.Rows(), b.run.Rows()) })
+	keys, err := largest.run.Split(s.spec.KeyPrefix, n)
+	if err != nil {
+		return []scan.KeyRange{{}} // whoever walks the run gets the error
+	}
+	ranges := make([]scan.KeyRange, len(keys)+1)
+	for i, k := range keys {
+		ranges[i].To, ranges[i+1].From = k, k
+	}
+	return ranges
+}
