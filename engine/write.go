@@ -38,12 +38,12 @@ func (e *core) write(ctx context.Context, s *WriteSet) ([]Written, error) {
 			all = append(all, t)
 		}
 	}
-	for todo := all; len(todo) > 0; {
-		if err := e.prepare(todo); err != nil {
+	for rest := all; len(rest) > 0; {
+		if err := e.prepare(rest); err != nil {
 			return nil, err
 		}
 		var err error
-		if todo, err = e.commit(todo); err != nil {
+		if rest, err = e.commit(rest); err != nil {
 			return nil, err
 		}
 	}
