@@ -25,9 +25,6 @@ import (
 	"varve/sqlexec"
 )
 
-// later names the cases that need what later issues bring, with the reason.
-var later = map[string]string{}
-
 // real starts a server on a real store in a directory of the test.
 func real(t *testing.T, change func(*Options)) *house {
 	t.Helper()
@@ -101,20 +98,15 @@ type httpExpect struct {
 }
 
 // count adds up what ran.
-type count struct{ passed, all, later int }
+type count struct{ passed, all int }
 
 func (n *count) report(t *testing.T) {
-	t.Logf("%d of %d cases pass, %d need a later issue", n.passed, n.all, n.later)
+	t.Logf("%d of %d cases pass", n.passed, n.all)
 }
 
-// run runs one case unless it is named in later.
+// run runs one case.
 func (n *count) run(t *testing.T, name string, f func(t *testing.T)) {
 	n.all++
-	if reason, ok := later[name]; ok {
-		n.later++
-		t.Logf("%s waits for a later issue: %s", name, reason)
-		return
-	}
 	if t.Run(strings.ReplaceAll(name, "/", " "), f) {
 		n.passed++
 	}
