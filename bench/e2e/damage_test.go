@@ -43,6 +43,8 @@ func TestDamagedPart(t *testing.T) {
 			wantInt(t, s, "SELECT count(*) FROM whole", damageRows)
 			refusesWrongAnswers(t, s)
 			status := string(get(t, s, http.MethodGet, "/status", ""))
+			mustPost(t, s, write{table: "broken", contentType: "application/json", body: []byte(`{"message":"new"}`)}, 1)
+			stop(t, s) // its log is all there then
 			for _, name := range broken {
 				base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 				if !strings.Contains(s.Output(), base) || !strings.Contains(status, base) {
@@ -52,8 +54,6 @@ func TestDamagedPart(t *testing.T) {
 					t.Errorf("damaged part %s is gone", base)
 				}
 			}
-			mustPost(t, s, write{table: "broken", contentType: "application/json", body: []byte(`{"message":"new"}`)}, 1)
-			stop(t, s)
 		})
 	}
 }
@@ -190,6 +190,7 @@ func TestDamagedLog(t *testing.T) {
 	if got != (batches-1)*rows {
 		t.Errorf("%d rows, want all but one batch: %d", got, (batches-1)*rows)
 	}
+	stop(t, s) // its log is all there then
 	if out := s.Output(); !strings.Contains(out, "damage") || !strings.Contains(out, strings.TrimSuffix(filepath.Base(newest), filepath.Ext(newest))) {
 		t.Errorf("the loss is not told:\n%s", out)
 	}
