@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,9 +92,7 @@ func (s *sorter) entries() []entry {
 // fill makes the entries of the rows from first on.
 func (s *sorter) fill(list []entry, first int) {
 	for i := range list {
-		var head [8]byte
-		copy(head[:], s.key(first+i))
-		list[i] = entry{binary.BigEndian.Uint64(head[:]), uint32(first + i)}
+		list[i] = entry{word(s.key(first + i)), uint32(first + i)}
 	}
 }
 
@@ -120,7 +116,7 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	err := spread(ctx, (len(list)+sortRun-1)/sortRun, workers, func(i int) error {
 		run := list[i*sortRun : min((i+1)*sortRun, len(list))]
 		s.fill(run, i*sortRun)
-		slices.SortFunc(run, s.compare)
+		s.sortEntries(run)
 		return nil
 	})
 	if err != nil {
@@ -405,7 +401,7 @@ func (s *topSink) Step(int) Step {
 // best is a sorter of the k first rows, in order.
 func (s *sorter) best(k int) *sorter {
 	list := s.entries()
-	slices.SortFunc(list, s.compare)
+	s.sortEntries(list)
 	list = list[:min(k, len(list))]
 	order := make([]uint32, len(list))
 	for i, e := range list {
