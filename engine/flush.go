@@ -253,6 +253,9 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 		if err := j.writeSpliced(w, spec, parts, key); err != nil {
 			return sst.Meta{}, false, err
 		}
+		if !j.any {
+			return sst.Meta{}, false, errNoRows
+		}
 		meta, err := w.Finish()
 		return meta, false, err
 	}
@@ -290,7 +293,7 @@ func (j *partJob) writeSeries(w *sst.Writer, key []byte, walk *merged) error {
 	})
 }
 
-// writeRows writes the rows of the walk's current series; begin is called before the first, nil: nothing is to be done.
+// writeRows writes the rows of the walk's current series; begin is called before the first.
 func (j *partJob) writeRows(w *sst.Writer, walk *merged, begin func() error) error {
 	var b vector.Batch
 	for {

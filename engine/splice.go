@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"math"
+	"sort"
 
 	"varve/engine/scan"
 	"varve/sst"
@@ -21,9 +22,6 @@ func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 		if !ok || g.part == nil {
 			return nil, nil, nil
 		}
-		if !j.time.Covers(g.part.meta.MinTime, g.part.meta.MaxTime) {
-			return nil, nil, nil
-		}
 		k, err := g.part.file.SoleSeries()
 		if err != nil {
 			return nil, nil, g.e.damage(g.r, g.part, err)
@@ -37,19 +35,35 @@ func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 	return parts, key, nil
 }
 
-// blockHeads are the next blocks of some parts, by time.
+// blockHeads are the next blocks of some parts, by time, of those that have rows in a range.
 type blockHeads struct {
 	parts []*guardedRun
+	time  scan.Range
 	next  []int
+	end   []int // of each part's blocks
 	// last[i] is the latest time of part i among the blocks that are merged together.
 	last []int64
+}
+
+// headsOf gives the blocks of parts that overlap a range of time.
+func headsOf(parts []*guardedRun, time scan.Range) *blockHeads {
+	h := &blockHeads{parts: parts, time: time, next: make([]int, len(parts)), end: make([]int, len(parts)), last: make([]int64, len(parts))}
+	for i, p := range parts { // blocks of one series lie by time
+		n := p.Blocks()
+		h.next[i] = sort.Search(n, func(b int) bool { _, span := p.Block(b); return span.To >= time.From })
+		h.end[i] = sort.Search(n, func(b int) bool {
+			_, span := p.Block(b)
+			return b >= h.next[i] && !time.Overlaps(span.From, span.To)
+		})
+	}
+	return h
 }
 
 // least gives the part whose next block begins first; -1: none has any left.
 func (h *blockHeads) least() int {
 	best, at := -1, int64(0)
 	for i, p := range h.parts {
-		if h.next[i] < p.Blocks() {
+		if h.next[i] < h.end[i] {
 			if _, span := p.Block(h.next[i]); best < 0 || span.From < at {
 				best, at = i, span.From
 			}
@@ -62,7 +76,7 @@ func (h *blockHeads) least() int {
 func (h *blockHeads) alone(i int) bool {
 	_, span := h.parts[i].Block(h.next[i])
 	for k, p := range h.parts {
-		if k != i && h.next[k] < p.Blocks() {
+		if k != i && h.next[k] < h.end[k] {
 			if _, other := p.Block(h.next[k]); other.From <= span.To {
 				return false
 			}
@@ -73,8 +87,8 @@ func (h *blockHeads) alone(i int) bool {
 
 // spliced tells whether the next block of part i is taken over as it is.
 func (h *blockHeads) spliced(i int) bool {
-	rows, _ := h.parts[i].Block(h.next[i])
-	return rows >= minSpliceRows && h.alone(i)
+	rows, span := h.parts[i].Block(h.next[i])
+	return rows >= minSpliceRows && h.time.Covers(span.From, span.To) && h.alone(i)
 }
 
 // minSpliceRows: smaller blocks are merged with their neighbours, else blocks would never grow.
@@ -109,7 +123,7 @@ func (h *blockHeads) together(i int) []scan.Run {
 // among gives a part whose next block begins before the end of what was taken of others; -1: none.
 func (h *blockHeads) among() int {
 	for k, p := range h.parts {
-		if h.next[k] == p.Blocks() {
+		if h.next[k] == h.end[k] {
 			continue
 		}
 		_, span := p.Block(h.next[k])
@@ -122,13 +136,13 @@ func (h *blockHeads) among() int {
 	return -1
 }
 
-// writeSpliced writes the parts' rows by time: blocks that lie alone as they are, others merged row by row.
+// writeSpliced writes the parts' rows by time: blocks that lie alone in the job's time as they are, others merged row by
+// row.
 func (j *partJob) writeSpliced(w *sst.Writer, spec *scan.Spec, parts []*guardedRun, key []byte) error {
 	if err := w.Series(key); err != nil {
 		return err
 	}
-	j.any = true
-	h := &blockHeads{parts: parts, next: make([]int, len(parts)), last: make([]int64, len(parts))}
+	h := headsOf(parts, j.time)
 	for i := h.least(); i >= 0; i = h.least() {
 		if j.pace != nil {
 			if err := j.pace(); err != nil {
@@ -142,6 +156,7 @@ func (j *partJob) writeSpliced(w *sst.Writer, spec *scan.Spec, parts []*guardedR
 				return g.e.damage(g.r, g.part, err)
 			}
 			if done {
+				j.any = true
 				h.next[i]++
 				continue
 			}
@@ -163,5 +178,8 @@ func (j *partJob) writeTogether(w *sst.Writer, spec *scan.Spec, runs []scan.Run)
 	if _, ok, err := walk.Next(); !ok || err != nil {
 		return err
 	}
-	return j.writeRows(w, walk, nil)
+	return j.writeRows(w, walk, func() error {
+		j.any = true
+		return nil
+	})
 }
