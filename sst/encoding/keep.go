@@ -52,7 +52,7 @@ func take(keep, hit vector.Bitmap, negate bool) {
 	}
 }
 
-// hitFrame gives the rows of a frame (ints.go) that lie in an interval, Negate aside; of words of keep without a row it
+// hitFrame gives the rows of a frame (frame.go) that lie in an interval, Negate aside; of words of keep without a row it
 // says nothing.
 func (d *Decoder) hitFrame(r *reader, n int, in Interval, keep vector.Bitmap) vector.Bitmap {
 	base, width := r.uint64(), int(r.byte())

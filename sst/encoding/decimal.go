@@ -1,0 +1,211 @@
+package encoding
+
+import (
+	"encoding/binary"
+	"math"
+
+	"varve/engine/vector"
+)
+
+// Decimal floats: digits 1B | exceptions | ID and integers (ints.go) | [packed positions, 8B values]
+//
+// A value is integer / 10^digits, correctly rounded; what does not come back bit for bit is an exception. With flag
+// 0x80 in digits the quotient is rounded to a float32, for columns of that type.
+
+const (
+	maxDigits   = 15
+	singleFlag  = 0x80
+	maxMantissa = 1 << 53
+)
+
+var powers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// scale gives the integer whose quotient by p is x; ok tells whether it comes back exactly.
+func scale(x, p float64, single bool) (int64, bool) {
+	y := x * p
+	if !(math.Abs(y) < maxMantissa) {
+		return 0, false
+	}
+	i := int64(math.RoundToEven(y))
+	back := float64(i) / p
+	if single {
+		back = float64(float32(back))
+	}
+	return i, math.Float64bits(back) == math.Float64bits(x)
+}
+
+// planDecimal finds the fewest digits that bring nearly all of a sample back.
+func planDecimal(v []float64, single bool) (digits int, ok bool) {
+	n := min(len(v), 128)
+	for digits = 0; digits <= maxDigits; digits++ {
+		bad := 0
+		for i := range n {
+			if _, exact := scale(v[i*len(v)/n], powers[digits], single); !exact {
+				if bad++; bad*16 > n {
+					break
+				}
+			}
+		}
+		if bad*16 <= n {
+			return digits, true
+		}
+	}
+	return 0, false
+}
+
+func (e *Encoder) appendDecimal(dst []byte, v []float64, digits int, single bool) ([]byte, bool) {
+	mark := len(dst)
+	p := powers[digits]
+	e.texts = grow(e.texts, len(v))
+	e.positions = e.positions[:0]
+	var last int64
+	for i, x := range v {
+		y, ok := scale(x, p, single)
+		if !ok {
+			e.positions = append(e.positions, uint32(i))
+			y = last // costs nothing in any packing
+		}
+		last = y
+		e.texts[i] = uint64(y)
+	}
+	if len(e.positions) > len(v)/8 {
+		return dst, false
+	}
+	exceptions := append([]uint32(nil), e.positions...)
+	head := byte(digits)
+	if single {
+		head |= singleFlag
+	}
+	dst = append(dst, byte(Decimal), head)
+	dst = binary.AppendUvarint(dst, uint64(len(exceptions)))
+	for _, i := range exceptions {
+		dst = binary.LittleEndian.AppendUint32(dst, i)
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v[i]))
+	}
+	dst = e.appendInts(dst, e.texts, true)
+	return dst, len(dst)-mark < len(v)*7
+}
+
+func (d *Decoder) decodeDecimal(r *reader, dst []float64) {
+	head := r.byte()
+	digits := int(head &^ singleFlag)
+	count := r.count(len(dst), "exceptions")
+	patches := r.take(count * 12)
+	if digits > maxDigits {
+		r.fail("%d digits", digits)
+	}
+	d.decodeTexts(r, len(dst))
+	if r.err != nil {
+		return
+	}
+	p := powers[digits]
+	if head&singleFlag != 0 {
+		for i, x := range d.texts {
+			dst[i] = float64(float32(float64(int64(x)) / p))
+		}
+	} else if digits == 0 {
+		for i, x := range d.texts {
+			dst[i] = float64(int64(x))
+		}
+	} else {
+		for i, x := range d.texts {
+			dst[i] = float64(int64(x)) / p
+		}
+	}
+	for ; len(patches) > 0; patches = patches[12:] {
+		i := binary.LittleEndian.Uint32(patches)
+		if int(i) >= len(dst) {
+			r.fail("exception at row %d of %d", i, len(dst))
+			return
+		}
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))
+	}
+}
+
+// FloatBound is the condition v <= K, or v < K when Strict, or with Negate its opposite. NaN is greater than every number.
+type FloatBound struct {
+	K              float64
+	Strict, Negate bool
+}
+
+func (b *FloatBound) holds(v float64) bool { return v < b.K || v == b.K && !b.Strict }
+
+// most is the greatest integer whose quotient holds, as far as integers of blocks go; quotients rise with the integers,
+// though those that are rounded to a float32 stay the same for many.
+func (b *FloatBound) most(value func(int64) float64) int64 {
+	lo, hi := int64(-maxMantissa-1), int64(maxMantissa) // lo: none does
+	for lo < hi {
+		m := lo + (hi-lo+1)/2
+		if b.holds(value(m)) {
+			lo = m
+		} else {
+			hi = m - 1
+		}
+	}
+	return lo
+}
+
+// KeepDecimals takes the rows that do not pass out of keep, comparing the integers of a block of n decimal floats without
+// NULLs instead of their quotients. ok is false, and nothing has happened, for any other block.
+func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitmap) (ok bool, err error) {
+	if len(src) < 3 || ID(src[0]) != Decimal || src[1] != 0 || n <= 0 || n > MaxRows || math.Abs(b.K) > maxMantissa {
+		return false, nil
+	}
+	r := reader{b: src[2:]}
+	head := r.byte()
+	digits := int(head &^ singleFlag)
+	patches := r.take(r.count(n, "exceptions") * 12)
+	if digits > maxDigits {
+		r.fail("%d digits", digits)
+	}
+	if r.err != nil {
+		return false, r.err
+	}
+	p := powers[digits]
+	most := b.most(func(m int64) float64 {
+		if v := float64(m) / p; head&singleFlag == 0 {
+			return v
+		}
+		return float64(float32(float64(m) / p))
+	})
+	hit := d.hitInts(&r, n, most, keep)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	if r.err != nil {
+		return false, r.err
+	}
+	for ; len(patches) > 0; patches = patches[12:] {
+		i := int(binary.LittleEndian.Uint32(patches))
+		if i >= n {
+			return false, malformed("exception at row %d of %d", i, n)
+		}
+		if hit.Clear(i); b.holds(math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))) {
+			hit.Set(i)
+		}
+	}
+	take(keep, hit, b.Negate)
+	return true, nil
+}
+
+// hitInts gives the rows of n integers, with their ID in front, that are at most most; of words of keep without a row it
+// says nothing.
+func (d *Decoder) hitInts(r *reader, n int, most int64, keep vector.Bitmap) vector.Bitmap {
+	if len(r.b) > 0 && ID(r.b[0]) == Packed {
+		r.byte()
+		return d.hitFrame(r, n, Interval{Least: 1 << 63, Span: uint64(most) - 1<<63}, keep)
+	}
+	d.decodeTexts(r, n)
+	if r.err != nil {
+		return nil
+	}
+	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
+	for w := range d.hits {
+		var m uint64
+		for i, x := range d.texts[w*64 : min(w*64+64, n)] {
+			m |= uint64(bit(int64(x) <= most)) << i
+		}
+		d.hits[w] = m
+	}
+	return d.hits
+}

@@ -1,0 +1,60 @@
+package encoding
+
+import "varve/engine/vector"
+
+// IPv4: dotted addresses as integers (ID and payload of ints.go follow). Only what prints back to the same bytes counts:
+// no leading zeros.
+
+func (e *Encoder) appendIPv4(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
+	e.texts = grow(e.texts, len(views))
+	for i, w := range views {
+		x, ok := parseIPv4(heap[w.Off : w.Off+w.Len])
+		if !ok {
+			return dst, false
+		}
+		e.texts[i] = uint64(x)
+	}
+	return e.appendInts(append(dst, byte(IPv4)), e.texts, false), true
+}
+
+func parseIPv4(s []byte) (uint32, bool) {
+	if len(s) < 7 || len(s) > 15 {
+		return 0, false
+	}
+	var x, part uint32
+	digits, dots := 0, 0
+	for _, c := range s {
+		if c == '.' {
+			if digits == 0 || dots == 3 {
+				return 0, false
+			}
+			x = x<<8 | part
+			part, digits = 0, 0
+			dots++
+			continue
+		}
+		if c < '0' || c > '9' || digits > 0 && part == 0 {
+			return 0, false
+		}
+		part = part*10 + uint32(c-'0')
+		if digits++; part > 255 {
+			return 0, false
+		}
+	}
+	return x<<8 | part, dots == 3 && digits > 0
+}
+
+func (d *Decoder) decodeIPv4(r *reader, v *vector.Vector, n int) {
+	d.decodeTexts(r, n)
+	if r.err != nil {
+		return
+	}
+	v.Views = grow(v.Views, n)
+	heap := v.Heap[:0]
+	for i, x := range d.texts {
+		from := len(heap)
+		heap = appendAddress(heap, uint32(x))
+		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
+	}
+	v.Heap = heap
+}

@@ -1,0 +1,84 @@
+package encoding
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"varve/engine/vector"
+)
+
+// Local integers: number of values | packed values, rising (frame.go) | codes (codes.go).
+
+// maxLocalInts is the largest dictionary of integers: a wider code is hardly narrower than the packed number.
+const maxLocalInts = 256
+
+// appendLocalInts encodes v by a dictionary when that takes fewer than size bytes.
+func (e *Encoder) appendLocalInts(dst []byte, v []uint64, signed bool, size int) ([]byte, bool) {
+	values := e.distinct(v)
+	if values == nil {
+		return dst, false
+	}
+	width := lenOf(uint64(len(values) - 1))
+	if packedSize(len(v), width)+len(values)*4+16 >= size {
+		return dst, false
+	}
+	slices.Sort(values)
+	e.codes = grow(e.codes, len(v))
+	for i, x := range v {
+		c, _ := slices.BinarySearch(values, x)
+		e.codes[i] = uint32(c)
+	}
+	if signed {
+		for i := range values {
+			values[i] ^= 1 << 63
+		}
+	}
+	dst = append(dst, byte(Local))
+	dst = binary.AppendUvarint(dst, uint64(len(values)))
+	plan := planFrame(values)
+	if signed {
+		plan = planSigned(e, values)
+	}
+	dst = e.appendFrame(dst, values, plan)
+	return e.appendCodes(dst, e.codes), true
+}
+
+// distinct gives the distinct values when they are at most maxLocalInts.
+func (e *Encoder) distinct(v []uint64) []uint64 {
+	const slots = 4 * maxLocalInts
+	table := &e.slots
+	clear(table[:])
+	values := e.values[:0]
+	for _, x := range v {
+		h := x * 0x9E3779B97F4A7C15 >> 54 // 10 bits
+		for {
+			c := table[h]
+			if c == 0 {
+				if len(values) == maxLocalInts {
+					e.values = values
+					return nil
+				}
+				values = append(values, x)
+				table[h] = uint16(len(values))
+				break
+			}
+			if values[c-1] == x {
+				break
+			}
+			h = (h + 1) % slots
+		}
+	}
+	e.values = values
+	return values
+}
+
+func decodeLocalInts[T int64 | uint64](d *Decoder, r *reader, values *[]T, v *vector.Vector, n int) {
+	k := r.count(maxLocalInts, "values")
+	if r.err != nil {
+		return
+	}
+	*values = make([]T, k)
+	decodeFrame(d, r, *values)
+	v.Codes = grow(v.Codes, n)
+	d.decodeCodes(r, v.Codes, k)
+}
