@@ -304,7 +304,7 @@ func (e *core) swap(r *region, old, made []*part) (gone []*part, err error) {
 	return gone, nil
 }
 
-// dropExpired drops the parts whose rows are all past the table's time to live.
+// dropExpired drops the parts whose rows are all past the table's time to live, those that are set aside as well.
 func (e *core) dropExpired(r *region) error {
 	t := r.snap.Load().schema
 	ttl := e.ttl(t)
@@ -314,16 +314,43 @@ func (e *core) dropExpired(r *region) error {
 	r.merging.Lock()
 	defer r.merging.Unlock()
 	oldest := horizon(e.o.Now(), ttl, t.TimeColumn().Type)
-	var gone []*part
-	for _, p := range r.snap.Load().parts {
-		if p.meta.MaxTime < oldest {
-			gone = append(gone, p)
-		}
+	if err := e.dropAside(r, oldest); err != nil {
+		return err
 	}
+	gone := before(r.snap.Load().parts, oldest)
 	if len(gone) == 0 {
 		return nil
 	}
 	return e.exchange(r, gone, nil)
+}
+
+// dropAside drops the parts that are set aside and end before a time.
+func (e *core) dropAside(r *region, oldest int64) error {
+	r.maintain.Lock() // a flush lists its part in the manifest first
+	defer r.maintain.Unlock()
+	gone := before(e.asideOf(r, r.snap.Load()), oldest)
+	if len(gone) == 0 {
+		return nil
+	}
+	var edit manifest.Edit
+	for _, p := range gone {
+		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: p.meta})
+	}
+	if err := e.apply(edit); err != nil {
+		return err
+	}
+	e.forgetAside(gone)
+	return nil
+}
+
+// before gives the parts that end before a time.
+func before(parts []*part, t int64) (list []*part) {
+	for _, p := range parts {
+		if p.meta.MaxTime < t {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 func (e *core) compact(ctx context.Context, n schema.Name) error {

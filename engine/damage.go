@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"varve/engine/manifest"
@@ -109,6 +110,24 @@ func (e *core) asideOf(r *region, s *regionSnap) (list []*part) {
 		}
 	}
 	return list
+}
+
+// forgetAside removes the files of parts that were set aside and that no list names any more.
+func (e *core) forgetAside(list []*part) {
+	for _, p := range list {
+		name := partName(p.meta.File)
+		if err := e.o.FS.Remove(e.partPath(p.meta.File)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			e.o.Logger.Warn("dropped part cannot be removed", "part", name, "error", err)
+		}
+		e.forgetDamage(name)
+	}
+}
+
+// forgetDamage takes a part that is gone off the list of what is damaged.
+func (e *core) forgetDamage(name string) {
+	e.damageMu.Lock()
+	defer e.damageMu.Unlock()
+	e.damaged = slices.DeleteFunc(e.damaged, func(s SetAside) bool { return s.File == name })
 }
 
 // sound parts the parts that may be merged from those that are damaged.

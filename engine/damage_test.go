@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/engine/vfs"
 	"varve/sst"
@@ -146,30 +150,53 @@ func checkLoss(t *testing.T, e *Engine, at int, all, left []string) int {
 	return lost
 }
 
-// TestTruncateDamaged: what is set aside goes with the table's rows, and does not come back when it is put right.
-func TestTruncateDamaged(t *testing.T) {
-	disk := vfs.NewMem()
-	o := Options{FS: disk, Dir: "/data", NoBackground: true}
-	name := "/data/parts/" + damagedStore(t, o)
-	if err := disk.Damage(name, -5); err != nil {
-		t.Fatal(err)
+// TestDropDamaged: what is set aside goes with its rows: the file, and what is said of it.
+func TestDropDamaged(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		drop func(e *Engine) error
+		rows int // that are left
+	}{
+		{"truncate", func(e *Engine) error { return e.Truncate(ctx, public("log")) }, 0},
+		{"drop", func(e *Engine) error { return e.DropTables(ctx, []schema.Name{public("log")}) }, 0},
+		{"ttl", func(e *Engine) error { // the damaged part ends at 19,999 ms, the other at 100,009 ms
+			if err := e.AlterDatabase(ctx, Database{Name: "public", Options: []schema.Option{{Key: "ttl", Value: "60s"}}}); err != nil {
+				return err
+			}
+			tab, err := e.Table(public("log"))
+			if err != nil {
+				return err
+			}
+			return e.dropExpired(tab.region)
+		}, 10},
+	} {
+		disk := vfs.NewMem()
+		o := Options{FS: disk, Dir: "/data", NoBackground: true, Now: func() time.Time { return time.UnixMilli(100_100) }}
+		name := "/data/parts/" + damagedStore(t, o)
+		if err := disk.Damage(name, -5); err != nil {
+			t.Fatal(err)
+		}
+		e := mustOpen(t, o)
+		if _, errs := sst.Verify(disk, name); len(errs) == 0 || len(e.SetAside()) != 1 {
+			t.Fatalf("%s: %v, set aside: %v", c.name, errs, e.SetAside())
+		}
+		if err := c.drop(e); err != nil {
+			t.Fatal(c.name, err)
+		}
+		if _, err := disk.Stat(name); !errors.Is(err, fs.ErrNotExist) || len(e.SetAside()) > 0 {
+			t.Errorf("%s: the file: %v, set aside: %v", c.name, err, e.SetAside())
+		}
+		mustClose(t, e)
+		e = mustOpen(t, o)
+		rows, err := scanTable(e, public("log"), everything)
+		if c.name == "drop" && status.Of(err) == status.TableNotFound {
+			err = nil
+		}
+		if err != nil || len(rows) != c.rows || len(e.SetAside()) > 0 {
+			t.Errorf("%s: %d rows, %v, set aside: %v", c.name, len(rows), err, e.SetAside())
+		}
+		mustClose(t, e)
 	}
-	e := mustOpen(t, o)
-	if _, errs := sst.Verify(disk, name); len(errs) == 0 || len(e.SetAside()) != 1 {
-		t.Fatalf("%v, set aside: %v", errs, e.SetAside())
-	}
-	if err := e.Truncate(ctx, public("log")); err != nil {
-		t.Fatal(err)
-	}
-	mustClose(t, e)
-	if err := disk.Damage(name, -5); err != nil {
-		t.Fatal(err)
-	}
-	e = mustOpen(t, o)
-	if rows, err := scanTable(e, public("log"), everything); err != nil || len(rows) > 0 || len(e.SetAside()) > 0 {
-		t.Errorf("%d rows after TRUNCATE, %v, set aside: %v", len(rows), err, e.SetAside())
-	}
-	mustClose(t, e)
 }
 
 // TestDeletionsOfDamaged: a tombstone stays as long as a damaged part may hold the row that it deletes, and the row stays

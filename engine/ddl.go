@@ -62,6 +62,14 @@ func (e *core) dropDatabase(_ context.Context, name string) error {
 
 // dropAll applies an edit that drops databases and tables and lets go of those.
 func (e *core) dropAll(edit manifest.Edit, gone []place) error {
+	var aside []*part
+	for _, p := range gone {
+		if p.member == nil {
+			p.region.maintain.Lock() // a flush lists its part in the manifest first
+			aside = append(aside, e.asideOf(p.region, p.region.snap.Load())...)
+			p.region.maintain.Unlock()
+		}
+	}
 	if err := e.apply(edit); err != nil {
 		return err
 	}
@@ -74,6 +82,7 @@ func (e *core) dropAll(edit manifest.Edit, gone []place) error {
 		}
 	})
 	e.discard(gone)
+	e.forgetAside(aside)
 	return nil
 }
 
@@ -326,6 +335,7 @@ func (e *core) truncate(ctx context.Context, n schema.Name) error {
 	defer r.maintain.Unlock()
 	r.mu.Lock()
 	old := r.snap.Load()
+	aside := e.asideOf(r, old)
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: e.seq.Load()}}}
 	if t := e.manifest.State().Tables[r.id]; t != nil {
 		for _, m := range t.Parts { // those that are set aside as well
@@ -343,5 +353,6 @@ func (e *core) truncate(ctx context.Context, n schema.Name) error {
 		return err
 	}
 	e.letGo(old)
+	e.forgetAside(aside)
 	return nil
 }

@@ -110,5 +110,8 @@ func (p *part) release() {
 // retire drops the snapshots' reference of a part that no list names any more.
 func (p *part) retire() {
 	p.obsolete.Store(true)
+	if !p.whole() {
+		p.e.forgetDamage(partName(p.meta.File))
+	}
 	p.release()
 }
