@@ -46,6 +46,7 @@ type Options struct {
 	// ErrStarting, see Wait.
 	InBackground bool
 	mergedRows   int // of one piece of runs that are merged. Default 128 Ki
+	spliceRows   int // of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
 	Now          func() time.Time
 	Logger       *slog.Logger
 }

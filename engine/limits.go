@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"varve/engine/vfs"
+	"varve/sst"
 )
 
 // Bounds of the store, each with its reason.
@@ -61,6 +62,7 @@ func (o Options) withDefaults() Options {
 	def(&o.MinFree, 256<<20)
 	def(&o.Parallelism, 16)
 	def(&o.mergedRows, 128<<10)
+	def(&o.spliceRows, sst.DefaultBlockRows/2)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

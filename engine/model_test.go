@@ -477,7 +477,7 @@ func (w *workload) delete(name string) op {
 
 // testOptions are options that make small tests meet many files.
 func testOptions(fs vfs.FS) Options {
-	return Options{FS: fs, Dir: "/data", WALFileSize: 16 << 10, FlushBytes: 8 << 10, NoBackground: true, MinFree: 1, mergedRows: 100,
+	return Options{FS: fs, Dir: "/data", WALFileSize: 16 << 10, FlushBytes: 8 << 10, NoBackground: true, MinFree: 1, mergedRows: 100, spliceRows: 2,
 		Now: func() time.Time { return time.Unix(1_700_000_000, 0) }}
 }
 

@@ -88,11 +88,8 @@ func (h *blockHeads) alone(i int) bool {
 // spliced tells whether the next block of part i is taken over as it is.
 func (h *blockHeads) spliced(i int) bool {
 	rows, span := h.parts[i].Block(h.next[i])
-	return rows >= minSpliceRows && h.time.Covers(span.From, span.To) && h.alone(i)
+	return rows >= h.parts[i].e.o.spliceRows && h.time.Covers(span.From, span.To) && h.alone(i)
 }
-
-// minSpliceRows: smaller blocks are merged with their neighbours, else blocks would never grow.
-const minSpliceRows = sst.DefaultBlockRows / 2
 
 // together takes the next block of part i and all that its rows lie among, and goes on until the next block can be taken
 // over as it is. It gives the runs of the blocks that were taken.
