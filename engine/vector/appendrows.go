@@ -103,3 +103,18 @@ func appendGathered[T any](dst, src []T, rows []uint32) []T {
 	}
 	return dst
 }
+
+// AppendAll appends all rows of a Flat vector, which has n of them, to the Flat vector v that holds at rows. Strings that share
+// their bytes go on sharing them: src's heap is copied as it is.
+func (v *Vector) AppendAll(at int, src *Vector, n int) {
+	if v.Type.Kind() != Bytes {
+		v.Append(at, src, 0, n)
+		return
+	}
+	v.appendValid(at, src, 0, n)
+	base := uint32(len(v.Heap))
+	v.Heap = append(v.Heap, src.Heap...)
+	for _, w := range src.Views[:n] {
+		v.Views = append(v.Views, View{base + w.Off, w.Len})
+	}
+}

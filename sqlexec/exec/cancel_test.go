@@ -43,11 +43,12 @@ func TestCancelAnywhere(t *testing.T) {
 	table := randomTable(newRand(3), rows, specs...)
 	cols, types := columns(specs...), typesOf(specs)
 	order := []expr.SortKey{{Expr: cols[1]}}
+	twice := []expr.Expr{call(t, "+", cols[0], cols[0])}
 	drop := each{func(*vector.Batch) error { return nil }}
-	join := func(ctx context.Context, keys int, residual bool, build *vector.Batch) error {
+	join := func(ctx context.Context, keys []expr.Expr, residual bool, build *vector.Batch) error {
 		budget := NewPool(0, nil).Budget(ctx)
 		defer budget.Close()
-		js := JoinSpec{Kind: Inner, Probe: cols[:keys], Build: cols[:keys], ProbeTypes: types, BuildTypes: types, Budget: budget}
+		js := JoinSpec{Kind: Inner, Probe: keys, Build: keys, ProbeTypes: types, BuildTypes: types, Budget: budget}
 		if residual {
 			js.Residual = call(t, "<", cols[0], &expr.Const{Value: vector.ConstInt(vector.Int64Type, -1<<62)})
 		}
@@ -83,8 +84,9 @@ func TestCancelAnywhere(t *testing.T) {
 		}),
 		"sort":                    into(func(b *Budget) (Sink, error) { return Sort(order, types, b) }),
 		"top":                     into(func(b *Budget) (Sink, error) { return TopK(order, 50_000, types, b) }),
-		"join":                    func(ctx context.Context) error { return join(ctx, 1, false, table) },
-		"join that keeps nothing": func(ctx context.Context) error { return join(ctx, 0, true, few) },
+		"join":                    func(ctx context.Context) error { return join(ctx, cols[:1], false, table) },
+		"join of a computed key":  func(ctx context.Context) error { return join(ctx, twice, false, table) },
+		"join that keeps nothing": func(ctx context.Context) error { return join(ctx, nil, true, few) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := doom(1 << 60)

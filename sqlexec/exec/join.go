@@ -57,7 +57,7 @@ type JoinSpec struct {
 type Join struct {
 	spec JoinSpec
 
-	parts []*vector.Batch
+	parts []*rowList // of the workers, until they are put together
 	rows  *vector.Batch
 	table *joinTable // nil: no keys, every pair
 
@@ -98,35 +98,39 @@ func (j *joinBuild) String() string { return "JoinBuild: " + texts(j.spec.Build,
 
 // Step keeps rows.
 func (j *joinBuild) Step(int) Step {
-	own := vector.NewBatch(j.spec.BuildTypes...)
+	own := &rowList{types: j.spec.BuildTypes}
 	j.parts = append(j.parts, own)
 	return func(b *vector.Batch) error {
-		if own.N+b.N > maxRows/2 {
-			return status.New(status.RuntimeResourcesExhausted, "a join keeps more than %d rows", maxRows/2)
+		if own.n+b.N > maxRows/2 {
+			return tooManyJoined()
 		}
-		own.Append(b, 0, b.N)
+		own.add(b)
 		return j.spec.Budget.Reserve(batchBytes(b) + int64(b.N)*joinRowBytes)
 	}
 }
 
+func tooManyJoined() error {
+	return status.New(status.RuntimeResourcesExhausted, "a join keeps more than %d rows", maxRows/2)
+}
+
 // Finish indexes the rows by key.
 func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
-	workers := len(j.parts)
-	j.rows = j.parts[0]
-	for _, p := range j.parts[1:] {
-		if j.rows.N+p.N > maxRows/2 {
-			return nil, status.New(status.RuntimeResourcesExhausted, "a join keeps more than %d rows", maxRows/2)
-		}
-		if err := appendRows(ctx, j.rows, p); err != nil {
-			return nil, err
-		}
+	workers, n := len(j.parts), 0
+	for _, p := range j.parts {
+		n += p.n
+	}
+	if n > maxRows/2 {
+		return nil, tooManyJoined()
+	}
+	var err error
+	if j.rows, err = together(ctx, j.parts, workers); err != nil {
+		return nil, err
 	}
 	j.parts = nil
 	if len(j.spec.Build) > 0 {
-		if err := j.evalKeys(ctx); err != nil {
+		if err := j.evalKeys(ctx, workers); err != nil {
 			return nil, err
 		}
-		var err error
 		if j.table, err = newJoinTable(ctx, j.keys, j.rows.N, workers, j.spec.NullEqual); err != nil {
 			return nil, err
 		}
@@ -135,37 +139,55 @@ func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
 }
 
 // evalKeys makes the key columns: those of the rows themselves, or computed ones.
-func (j *joinBuild) evalKeys(ctx context.Context) error {
+func (j *joinBuild) evalKeys(ctx context.Context, workers int) error {
 	j.keys = make([]*vector.Vector, len(j.spec.Build))
 	var list []expr.Expr
-	var to []*vector.Vector
+	var types []vector.Type
+	var at []int
 	for k, e := range j.spec.Build {
 		if c, ok := e.(*expr.Column); ok {
 			j.keys[k] = j.rows.Cols[c.Index]
 			continue
 		}
 		j.keys[k] = &vector.Vector{Type: e.Type()}
-		list, to = append(list, e), append(to, j.keys[k])
+		list, types, at = append(list, e), append(types, e.Type()), append(at, k)
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	program, out := mustCompile(list), make([]*vector.Vector, len(list))
+	parts := make([]*rowList, (j.rows.N+chunkRows-1)/chunkRows)
+	err := spread(ctx, len(parts), workers, func(i int) error {
+		parts[i] = &rowList{types: types}
+		return j.evalPart(ctx, list, parts[i], i*chunkRows, min((i+1)*chunkRows, j.rows.N))
+	})
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	all, err := together(ctx, parts, workers)
+	if err != nil {
+		return err
+	}
+	for i, k := range at {
+		j.keys[k] = all.Cols[i]
+	}
+	return nil
+}
+
+// evalPart computes keys of rows [from, to).
+func (j *joinBuild) evalPart(ctx context.Context, list []expr.Expr, keys *rowList, from, to int) error {
+	program, out := mustCompile(list), vector.Batch{Cols: make([]*vector.Vector, len(list))}
 	var part vector.Batch
-	for from := 0; from < j.rows.N; from += vector.Size {
+	for ; from < to; from += vector.Size {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		slice(&part, j.rows, from, min(from+vector.Size, j.rows.N))
-		if err := program.Eval(&part, out); err != nil {
+		slice(&part, j.rows, from, min(from+vector.Size, to))
+		if err := program.Eval(&part, out.Cols); err != nil {
 			return err
 		}
-		var bytes int64
-		for k, v := range out {
-			to[k].Append(from, v, 0, part.N)
-			bytes += vectorBytes(v, part.N)
-		}
-		if err := j.spec.Budget.Reserve(bytes); err != nil {
+		out.N = part.N
+		keys.add(&out)
+		if err := j.spec.Budget.Reserve(batchBytes(&out)); err != nil {
 			return err
 		}
 	}

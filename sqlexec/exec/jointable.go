@@ -125,8 +125,7 @@ func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32
 		return err
 	}
 	err = spread(ctx, len(t.parts), workers, func(p int) error {
-		t.fillPart(&t.parts[p], rows[starts[p]:starts[p+1]], hashes)
-		return nil
+		return t.fillPart(ctx, &t.parts[p], rows[starts[p]:starts[p+1]], hashes)
 	})
 	for p := range t.parts {
 		t.chained = t.chained || t.parts[p].chained
@@ -135,10 +134,15 @@ func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32
 }
 
 // fillPart puts rows into a partition, the last first, so that chains begin with the first.
-func (t *joinTable) fillPart(p *joinPart, rows []uint32, hashes []uint64) {
+func (t *joinTable) fillPart(ctx context.Context, p *joinPart, rows []uint32, hashes []uint64) error {
 	size := 1 << bits.Len(uint(2*len(rows)))
 	p.places, p.mask, p.filled = make([]joinPlace, size), uint64(size-1), len(rows)
 	for i := len(rows) - 1; i >= 0; i-- {
+		if i%chunkRows == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
 		row := rows[i]
 		h := hashes[row]
 		at := h & p.mask
@@ -150,6 +154,7 @@ func (t *joinTable) fillPart(p *joinPart, rows []uint32, hashes []uint64) {
 		}
 		p.places[at] = joinPlace{h, row + 1}
 	}
+	return nil
 }
 
 // sameRows tells whether two build rows have the same key.

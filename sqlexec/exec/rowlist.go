@@ -1,0 +1,89 @@
+package exec
+
+import (
+	"context"
+	"math"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// chunkRows is the number of rows of a chunk of kept rows. One slice that grew over all of them would be copied over and
+// over, for longer than a cancelled query may go on.
+const chunkRows = 1 << 16
+
+// maxTexts bounds the bytes of the texts of one column of a batch: they are found by 32-bit offsets.
+const maxTexts = math.MaxUint32
+
+// rowList keeps copies of rows: row i lies in chunk i/chunkRows. One goroutine at a time.
+type rowList struct {
+	types  []vector.Type
+	chunks []*vector.Batch
+	n      int
+}
+
+// add copies the rows of a batch.
+func (l *rowList) add(b *vector.Batch) {
+	for from := 0; from < b.N; {
+		if l.n%chunkRows == 0 {
+			l.chunks = append(l.chunks, vector.NewBatch(l.types...))
+		}
+		last := l.chunks[len(l.chunks)-1]
+		to := min(b.N, from+chunkRows-last.N)
+		last.Append(b, from, to)
+		l.n += to - from
+		from = to
+	}
+}
+
+// together puts the rows of several lists, one list after the other, into one batch and empties the lists. Columns are copied by
+// several goroutines.
+func together(ctx context.Context, lists []*rowList, workers int) (*vector.Batch, error) {
+	out := vector.NewBatch(lists[0].types...)
+	var chunks []*vector.Batch
+	for _, l := range lists {
+		chunks = append(chunks, l.chunks...)
+		out.N += l.n
+		l.chunks, l.n = nil, 0
+	}
+	if len(chunks) == 1 {
+		return chunks[0], nil
+	}
+	err := spread(ctx, len(out.Cols), workers, func(c int) error {
+		v, texts := out.Cols[c], 0
+		for _, b := range chunks {
+			texts += len(b.Cols[c].Heap)
+		}
+		if texts > maxTexts {
+			return status.New(status.RuntimeResourcesExhausted, "a query keeps %d MiB of texts of one column, which may have %d MiB; select fewer columns or rows", texts>>20, maxTexts>>20)
+		}
+		reserveRows(v, out.N, texts)
+		n := 0
+		for _, b := range chunks {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			v.AppendAll(n, b.Cols[c], b.N)
+			b.Cols[c] = nil
+			n += b.N
+		}
+		return nil
+	})
+	return out, err
+}
+
+// reserveRows makes room for rows, and for the bytes of their texts.
+func reserveRows(v *vector.Vector, rows, texts int) {
+	switch v.Type.Kind() {
+	case vector.Bool:
+		v.Bools = make(vector.Bitmap, 0, vector.Words(rows))
+	case vector.Int64:
+		v.Ints = make([]int64, 0, rows)
+	case vector.Uint64:
+		v.Uints = make([]uint64, 0, rows)
+	case vector.Float64:
+		v.Floats = make([]float64, 0, rows)
+	default:
+		v.Views, v.Heap = make([]vector.View, 0, rows), make([]byte, 0, texts)
+	}
+}
