@@ -115,7 +115,7 @@ func BenchmarkScan(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					readAll(b, e, q)
+					readAll(b, e, q, func(*vector.Batch) {})
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
 				mustClose(b, e)
@@ -124,26 +124,31 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// readAll reads a scan to its end.
-func readAll(b *testing.B, e *Engine, q Request) {
+// readAll reads a scan to its end and shows its batches.
+func readAll(t testing.TB, e *Engine, q Request, each func(*vector.Batch)) {
+	t.Helper()
 	s, err := e.Scan(ctx, q)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	defer s.Close()
 	var batch vector.Batch
 	for {
 		c, _, ok, err := s.Cursor()
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 		if !ok {
 			return
 		}
-		for ok {
+		for {
 			if ok, err = c.Next(&batch); err != nil {
-				b.Fatal(err)
+				t.Fatal(err)
 			}
+			if !ok {
+				break
+			}
+			each(&batch)
 		}
 		c.Close()
 	}

@@ -93,34 +93,10 @@ func blocksFor(t *testing.T, e *Engine, id int64) int64 {
 	}
 	column := tab.Schema.Columns[tab.Schema.Column("id")]
 	var stats scan.Stats
-	s, err := e.Scan(ctx, Request{Table: tab, Columns: []schema.ColumnID{column.ID}, Time: scan.All, Stats: &stats,
-		Filter: filter.And{{Column: column.ID, Op: filter.Equal, Args: vector.ConstInt(vector.Int64Type, id), NArgs: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
 	rows := 0
-	for {
-		c, _, ok, err := s.Cursor()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !ok {
-			break
-		}
-		var b vector.Batch
-		for {
-			ok, err := c.Next(&b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !ok {
-				break
-			}
-			rows += b.N
-		}
-		c.Close()
-	}
+	readAll(t, e, Request{Table: tab, Columns: []schema.ColumnID{column.ID}, Time: scan.All, Stats: &stats,
+		Filter: filter.And{{Column: column.ID, Op: filter.Equal, Args: vector.ConstInt(vector.Int64Type, id), NArgs: 1}}},
+		func(b *vector.Batch) { rows += b.N })
 	if rows != 1 {
 		t.Fatalf("%d rows have id %d", rows, id)
 	}

@@ -130,35 +130,14 @@ func oneSeries(t testing.TB, e *Engine, name schema.Name, host string) (times []
 		t.Fatal(err)
 	}
 	id := tab.Schema.Columns[tab.Schema.Column("host")].ID
-	s, err := e.Scan(ctx, Request{Table: tab, Columns: []schema.ColumnID{tab.Schema.TimeColumn().ID}, Time: scan.All,
-		Filter: filter.And{{Column: id, Op: filter.Equal, Args: vector.ConstString(host), NArgs: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for {
-		c, _, ok, err := s.Cursor()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !ok {
-			return times
-		}
-		var b vector.Batch
-		for {
-			ok, err := c.Next(&b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !ok {
-				break
-			}
+	readAll(t, e, Request{Table: tab, Columns: []schema.ColumnID{tab.Schema.TimeColumn().ID}, Time: scan.All,
+		Filter: filter.And{{Column: id, Op: filter.Equal, Args: vector.ConstString(host), NArgs: 1}}},
+		func(b *vector.Batch) {
 			for i := range b.N {
 				times = append(times, b.Cols[0].Int(i))
 			}
-		}
-		c.Close()
-	}
+		})
+	return times
 }
 
 // TestPhysicalTableRules holds what cannot be done to physical and logical tables.
