@@ -1,6 +1,7 @@
 package intern
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -103,34 +104,39 @@ func (in *Interner) lookup(p *probe, rows, ids []uint32) {
 }
 
 func (in *Interner) lookupTexts(p *probe, rows, ids []uint32) {
-	t := &in.texts
-	if t.bytes() > inCache {
-		in.sink += t.touch(p.hashes, rows, in.Values.Heap)
+	t, v := &in.texts, p.v
+	var found [touched]uint32
+	if t.bytes()+int64(len(in.Values.Heap)) > inCache/shards {
+		in.sink += uint32(t.touch(p.hashes, rows))
+		in.sink += uint32(t.candidates(found[:], p.hashes, rows, v.Views, in.Values.Heap))
 	}
-	v := p.v
-	for _, r := range rows {
+	for i, r := range rows {
 		if v.Valid != nil && !v.Valid.Get(int(r)) {
 			ids[r] = in.nullID()
 			continue
 		}
 		w, hash, view := &p.words[r], p.hashes[r], v.Views[r]
-		s := &t.slots[hash>>t.shift]
-		if view.Len <= inline && s.id != 0 && s.len == view.Len && (s.words.a^w.a)|(s.words.b^w.b)|(s.words.c^w.c) == 0 {
-			ids[r] = s.id - 1
-			continue
+		b := v.Heap[view.Off : view.Off+view.Len]
+		if off := found[i]; off != 0 {
+			if id, ok := equal(in.Values.Heap[off-1:], w, b); ok {
+				ids[r] = id
+				continue
+			}
 		}
-		ids[r] = in.text(w, hash, v.Heap[view.Off:view.Off+view.Len])
+		ids[r] = in.text(w, hash, b)
 	}
 }
 
 // text is the number of a text with its words and hash.
 func (in *Interner) text(w *words, hash uint64, b []byte) uint32 {
 	v := in.Values
-	s := in.texts.find(w, hash, b, v.Heap)
-	if s.id != 0 {
-		return s.id - 1
+	id, known, free := in.texts.find(w, hash, b, v.Heap)
+	if known {
+		return id
 	}
-	in.texts.take(s, w, uint32(len(b)), uint64(len(v.Heap)), uint32(in.n))
+	v.Heap = doubled(v.Heap, header+len(b)+inline)
+	in.texts.take(free, hash, len(v.Heap))
+	v.Heap = binary.LittleEndian.AppendUint64(v.Heap, uint64(len(b))<<32|uint64(in.n))
 	return in.appendText(b)
 }
 

@@ -67,10 +67,12 @@ func (s *Shared) Gather(numbers []uint32) *vector.Vector {
 
 // Worker interns into a Shared. One goroutine at a time.
 type Worker struct {
-	s     *Shared
-	first int // the shard it begins with, so that workers do not queue behind each other
-	probe probe
-	order []uint32 // rows by shard
+	s      *Shared
+	first  int // the shard it begins with, so that workers do not queue behind each other
+	probe  probe
+	recent recent
+	rows   []uint32 // those that are not among the recent ones
+	order  []uint32 // the same by shard
 
 	dict    *vector.Vector // the last one seen
 	codes   []uint32       // numbers of its codes + 1; 0 is not looked up yet
@@ -144,7 +146,7 @@ func (w *Worker) dictionary(v *vector.Vector, n int, ids []uint32) {
 	}
 }
 
-// flat sorts the rows by shard, then interns the rows of each shard under its lock.
+// flat looks rows up among the recent ones, sorts the others by shard, and interns the rows of each shard under its lock.
 func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 	p := &w.probe
 	p.load(v, n, nil)
@@ -155,8 +157,9 @@ func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 			}
 		}
 	}
-	w.order = sized(w.order, n)
-	ends := byShard(w.order, p.hashes)
+	w.rows = w.recent.known(sized(w.rows, n), p, n, ids)
+	w.order = sized(w.order, len(w.rows))
+	ends := byShard(w.order, w.rows, p.hashes)
 	for k := range shards {
 		k = (k + w.first) % shards
 		rows := w.order[ends[k]:ends[k+1]]
@@ -170,21 +173,22 @@ func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 		for _, r := range rows {
 			ids[r] = ids[r]<<shardBits | uint32(k)
 		}
+		w.recent.note(p, rows, ids)
 	}
 }
 
 // byShard orders rows by shard, which the low bits of hashes tell: those of shard k are order[ends[k]:ends[k+1]].
-func byShard(order []uint32, hashes []uint64) (ends [shards + 1]int) {
-	for _, h := range hashes {
-		ends[h%shards+1]++
+func byShard(order, rows []uint32, hashes []uint64) (ends [shards + 1]int) {
+	for _, r := range rows {
+		ends[hashes[r]%shards+1]++
 	}
 	for i := range shards {
 		ends[i+1] += ends[i]
 	}
 	at := ends
-	for i, h := range hashes {
-		k := h % shards
-		order[at[k]] = uint32(i)
+	for _, r := range rows {
+		k := hashes[r] % shards
+		order[at[k]] = r
 		at[k]++
 	}
 	return ends

@@ -9,31 +9,31 @@ import (
 	"varve/engine/vector"
 )
 
-// inline is the length up to which a text lies in its place of the table: comparing it touches no other memory.
+// inline is the length up to which texts are compared and hashed as words.
 const inline = 24
 
 // words are a text of up to inline bytes with zeros after it; of a longer one a hash, and zeros.
 type words struct{ a, b, c uint64 }
 
-// text is a place of a textTable: 32 bytes, two of them in a cache line, none in two.
-type text struct {
-	words words  // of a longer text b is its offset in the heap of values
-	len   uint32 // of the text
-	id    uint32 // number + 1; 0 is free
-}
-
-// textTable finds texts: open addressing, at most 5/8 full, places by the high bits of hashes as in Table.
+// textTable finds texts: open addressing, at most half full, places by the high bits of hashes as in Table. A place is the
+// high half of a hash, and where the record of the text begins in the heap of values, plus one; 0 is free. Eight places
+// share a cache line, and a table that grows reads nothing else.
+//
+// A record is the text's number and its length, 4 bytes each, little endian, then the text.
 type textTable struct {
-	slots []text
+	slots []uint64
 	shift int
 	n     int
 }
 
+// header is the size of a record without its text.
+const header = 8
+
 func (t *textTable) init() {
-	t.slots, t.shift = make([]text, firstSlots), 64-bits.Len(firstSlots-1)
+	t.slots, t.shift = make([]uint64, firstSlots), 64-bits.Len(firstSlots-1)
 }
 
-func (t *textTable) bytes() int64 { return int64(len(t.slots)) * 32 }
+func (t *textTable) bytes() int64 { return int64(len(t.slots)) * 8 }
 
 // masks[n] keeps the first n bytes of three words.
 var masks = func() (m [inline + 1]words) {
@@ -69,8 +69,7 @@ func wordsOf(heap []byte, off, n uint32) words {
 	return whole(&b)
 }
 
-// hash spreads words and length over all bits. The words of a longer text are hashed as they are: a table that grows
-// needs no text.
+// hash spreads words and length over all bits.
 func (w words) hash(n uint32) uint64 {
 	hi, lo := bits.Mul64(w.a^seed[1], w.b^seed[2])
 	hi, lo = bits.Mul64(hi^lo^w.c, seed[0]^uint64(n)<<32)
@@ -91,70 +90,99 @@ func load(all []words, hashes []uint64, views []vector.View, heap []byte, valid 
 	}
 }
 
-// touch loads the places of some hashes into the cache, then the texts that lie elsewhere: see Table.touch.
-func (t *textTable) touch(hashes []uint64, rows []uint32, heap []byte) (sum uint32) {
+// tag is what a place keeps of a hash.
+func tag(hash uint64) uint64 { return hash &^ (1<<32 - 1) }
+
+// touch loads the places of some hashes into the cache, all misses at once: see Table.touch.
+func (t *textTable) touch(hashes []uint64, rows []uint32) (sum uint64) {
 	slots, shift := t.slots, t.shift
 	for _, r := range rows {
-		sum += slots[hashes[r]>>shift].len
+		sum += slots[hashes[r]>>shift]
 	}
-	for _, r := range rows {
-		if s := &slots[hashes[r]>>shift]; s.len > inline {
-			sum += uint32(heap[s.words.b])
+	return sum
+}
+
+// candidates writes, for each of some rows, where the first record of its tag begins, plus one, 0 for none, and loads the
+// beginning and the end of what it would be compared with into the cache.
+func (t *textTable) candidates(found []uint32, hashes []uint64, rows []uint32, views []vector.View, heap []byte) (sum uint64) {
+	slots, shift := t.slots, t.shift
+	mask := len(slots) - 1
+	found = found[:len(rows)]
+	for i, r := range rows {
+		hash := hashes[r]
+		at := int(hash>>shift) & mask
+		s := slots[at]
+		for s != 0 && (s^hash)>>32 != 0 {
+			at = (at + 1) & mask
+			s = slots[at]
+		}
+		found[i] = uint32(s)
+		if s == 0 {
+			continue
+		}
+		off := int(uint32(s) - 1)
+		sum += uint64(heap[off])
+		if end := off + header + int(views[r].Len); end < len(heap) {
+			sum += uint64(heap[end])
 		}
 	}
 	return sum
 }
 
-// find is the place of a text with its words and hash, or the free place where it belongs.
-func (t *textTable) find(w *words, hash uint64, b, heap []byte) *text {
+// find gives the number of a text with its hash, or the free place where it belongs.
+func (t *textTable) find(w *words, hash uint64, b, heap []byte) (id uint32, known bool, free int) {
 	slots := t.slots
 	mask := len(slots) - 1
-	n := uint32(len(b))
 	for at := int(hash >> t.shift); ; at++ {
-		s := &slots[at&mask]
-		switch {
-		case s.id == 0:
-			return s
-		case s.len != n || s.words.a != w.a:
-		case n > inline:
-			if off := s.words.b; bytes.Equal(heap[off:off+uint64(n)], b) {
-				return s
+		s := slots[at&mask]
+		if s == 0 {
+			return 0, false, at & mask
+		}
+		if (s^hash)>>32 == 0 {
+			if id, ok := equal(heap[uint32(s)-1:], w, b); ok {
+				return id, true, 0
 			}
-		case s.words == *w:
-			return s
 		}
 	}
 }
 
-// take makes s, a free place, that of a text whose bytes begin at off in the heap of values.
-func (t *textTable) take(s *text, w *words, n uint32, off uint64, id uint32) {
-	*s = text{*w, n, id + 1}
-	if n > inline {
-		s.words.b = off
+// equal compares the text of a record, which some heap begins with, and gives its number.
+func equal(record []byte, w *words, b []byte) (id uint32, ok bool) {
+	head := binary.LittleEndian.Uint64(record)
+	n := len(b)
+	switch {
+	case int(head>>32) != n:
+		return 0, false
+	case n <= inline && len(record) >= header+inline:
+		r, m := whole((*[inline]byte)(record[header:])), &masks[n]
+		return uint32(head), (r.a&m.a^w.a)|(r.b&m.b^w.b)|(r.c&m.c^w.c) == 0
 	}
-	if t.n++; t.n*8 > len(t.slots)*5 {
+	return uint32(head), bytes.Equal(record[header:header+n], b)
+}
+
+// take enters a text of that hash at a free place; its record begins at off.
+func (t *textTable) take(free int, hash uint64, off int) {
+	t.slots[free] = tag(hash) | uint64(uint32(off)+1)
+	if t.n++; t.n*2 > len(t.slots) {
 		t.grow()
 	}
 }
 
+// grow doubles the table. Places rise with hashes, so both tables are passed from the beginning to the end.
 func (t *textTable) grow() {
 	old := t.slots
-	t.slots = make([]text, 2*len(old))
+	t.slots = make([]uint64, 2*len(old))
 	t.shift--
-	mask := len(t.slots) - 1
-	for i := range old {
-		s := &old[i]
-		if s.id == 0 {
+	slots, shift := t.slots, t.shift
+	mask := len(slots) - 1
+	for _, s := range old {
+		if s == 0 {
 			continue
 		}
-		w := s.words
-		if s.len > inline {
-			w.b = 0
+		at := int(s>>shift) & mask
+		for slots[at] != 0 {
+			at = (at + 1) & mask
 		}
-		at := int(w.hash(s.len) >> t.shift)
-		for t.slots[at&mask].id != 0 {
-			at++
-		}
-		t.slots[at&mask] = *s
+		slots[at] = s
 	}
 }
