@@ -113,6 +113,9 @@ func TestQueriesAreFilled(t *testing.T) {
 	if id := traceID(accessSet(t, 1000)); len(id) != 32 {
 		t.Errorf("trace id %q", id)
 	}
+	if word := sessionOf(accessSet(t, 1000)); len(word) < 8 || strings.Contains(word, " ") {
+		t.Errorf("session %q", word)
+	}
 	if _, err := queriesFor(accessSet(t, 10), "public", "logs", "no such query"); err == nil {
 		t.Error("an unknown choice is taken")
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // query is one measured statement. $t stands for the table, $db for its database, $trace for the trace id of the set's
-// middle row, $hour for a condition that selects one hour, $six for one that selects six; $a_hour and $b_hour are $hour of
+// middle row, $word for a word of a message near it that hardly any other has, $hour for a condition that selects one hour, $six for one that selects six; $a_hour and $b_hour are $hour of
 // the tables a and b of a join.
 type query struct {
 	name      string
@@ -34,6 +34,7 @@ var accessQueries = []query{
 	{"distinct users", true, `SELECT count(DISTINCT user_id) FROM $t`},
 	{"one trace id", true, `SELECT * FROM $t WHERE trace_id = '$trace'`},
 	{"phrase in message", false, `SELECT count(*) FROM $t WHERE message LIKE '%lease held by another node%'`},
+	{"rare word in message", false, `SELECT * FROM $t WHERE matches_term(message, '$word')`},
 	{"substring in message", true, `SELECT count(*) FROM $t WHERE message LIKE '%OfMemory%'`},
 	{"word in message, any case", false, `SELECT count(*) FROM $t WHERE message ILIKE '%PASSWORD%'`},
 	{"regular expression on path", false, `SELECT count(*) FROM $t WHERE path ~ '^/api/v[12]/orders/[0-9a-f]*77/'`},
@@ -66,7 +67,7 @@ var textQueries = []query{
 // queriesFor gives the statements of a choice (none, dashboard, all, or a part of a name) over a data set.
 func queriesFor(set *gen.Set, db, table, choice string) ([]query, error) {
 	all := map[string][]query{"access": slices.Concat(accessQueries, panelQueries), "nested": nestedQueries, "text": textQueries}[set.Name]
-	fill := strings.NewReplacer("$trace", traceID(set), "$t", table, "$db", db, "$hour", window("", 10, 1), "$six", window("", 12, 6),
+	fill := strings.NewReplacer("$trace", traceID(set), "$word", sessionOf(set), "$t", table, "$db", db, "$hour", window("", 10, 1), "$six", window("", 12, 6),
 		"$a_hour", window("a.", 10, 1), "$b_hour", window("b.", 10, 1))
 	var out []query
 	for _, q := range all {
@@ -89,9 +90,19 @@ func window(table string, from, hours int64) string {
 
 // traceID is the trace id of the row in the middle of the set; empty when its rows have none.
 func traceID(set *gen.Set) string {
-	_, rest, _ := bytes.Cut(set.Append(nil, set.Rows/2, set.Rows/2+1), []byte(`"trace_id":"`))
-	id, _, _ := bytes.Cut(rest, []byte(`"`))
-	return string(id)
+	return between(set.Append(nil, set.Rows/2, set.Rows/2+1), `"trace_id":"`, `"`)
+}
+
+// sessionOf is the session in the first message from the middle row on that names one; empty when there is none nearby.
+func sessionOf(set *gen.Set) string {
+	return between(set.Append(nil, set.Rows/2, min(set.Rows, set.Rows/2+1000)), `"message":"session `, " ")
+}
+
+// between gives what stands behind the first from, up to the next to; empty when from is not there.
+func between(b []byte, from, to string) string {
+	_, rest, _ := bytes.Cut(b, []byte(from))
+	s, _, _ := bytes.Cut(rest, []byte(to))
+	return string(s)
 }
 
 // QueryFigure is what one statement took.
