@@ -478,7 +478,11 @@ func (r *ranged) fillValue(x parse.Expr, t vector.Type) (*vector.Vector, error) 
 	if err != nil {
 		return nil, err
 	}
-	if e, err = r.b.ctx.Cast(e, t, false); err == nil {
+	if k, ok := e.(*expr.Const); ok && k.Value.Type.IsNumber() && t.IsInteger() && !k.Value.IsNull(0) {
+		if n, exact := exactNumber(k.Value, t); exact {
+			return n.Value, nil
+		}
+	} else if e, err = r.b.ctx.Cast(e, t, false); err == nil {
 		if c, ok := e.(*expr.Const); ok {
 			return c.Value, nil
 		}
