@@ -13,7 +13,7 @@ import (
 )
 
 // Numbers is the table of all numbers from 0 up, which every database public has.
-const Numbers = "numbers"
+const Numbers = infoschema.Numbers
 
 // catalog is how the binder sees the store.
 type catalog struct {
@@ -25,8 +25,9 @@ type catalog struct {
 func (x *Executor) catalog(s *Session) plan.Catalog { return &catalog{x: x, sess: s} }
 
 // env is what information_schema is made from.
-func (x *Executor) env() *infoschema.Env {
-	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: x.infoViews}
+func (x *Executor) env(s *Session) *infoschema.Env {
+	views := func() ([]infoschema.View, error) { return x.infoViews(s) }
+	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: views}
 }
 
 // Relation finds a table in the store, in information_schema, or the table of numbers.
@@ -70,7 +71,7 @@ func (c *catalog) info(name schema.Name) (*plan.Relation, error) {
 	}
 	name.Table = t.Name
 	v := &plan.Virtual{Fields: t.Fields, Rows: func(equal map[string]string) (*vector.Batch, error) {
-		return t.Rows(c.x.env(), infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})
+		return t.Rows(c.x.env(c.sess), infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})
 	}}
 	return &plan.Relation{Name: name, Virtual: v}, nil
 }

@@ -71,6 +71,20 @@ func writeResult(t *testing.T, file string) string {
 	return out.String()
 }
 
+// linesOf spreads a row whose cells have several lines over several rows of the drawing.
+func linesOf(row []string) [][]string {
+	var lines [][]string
+	for c, text := range row {
+		for i, part := range strings.Split(text, "\n") {
+			if i == len(lines) {
+				lines = append(lines, make([]string, len(row)))
+			}
+			lines[i][c] = part
+		}
+	}
+	return lines
+}
+
 // draw writes an answer as the case files have it.
 func draw(o outcome) string {
 	if o.err != nil {
@@ -83,7 +97,9 @@ func draw(o outcome) string {
 	widths := make([]int, len(o.names))
 	for _, row := range append([][]string{o.names}, o.rows...) {
 		for c, text := range row {
-			widths[c] = max(widths[c], utf8.RuneCountInString(text))
+			for line := range strings.SplitSeq(text, "\n") {
+				widths[c] = max(widths[c], utf8.RuneCountInString(line))
+			}
 		}
 	}
 	var out strings.Builder
@@ -103,7 +119,9 @@ func draw(o outcome) string {
 	line(o.names)
 	rule()
 	for _, row := range o.rows {
-		line(row)
+		for _, part := range linesOf(row) {
+			line(part)
+		}
 	}
 	rule()
 	return out.String()

@@ -338,8 +338,7 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 	t, err := x.e.Table(name)
 	if err != nil {
 		if name.DB == DefaultDB && name.Table == Numbers {
-			number := schema.Column{Name: "number", Type: vector.Uint32Type, Semantic: schema.Tag}
-			return &schema.Table{Name: name, Time: -1, Tags: []int{0}, Columns: []schema.Column{number}}, nil
+			return infoschema.NumbersSchema(), nil
 		}
 		return nil, tableNotFound(err, name)
 	}
@@ -363,16 +362,11 @@ func (x *Executor) describedSchema(ctx context.Context, s *Session, n parse.Name
 	if v, viewErr := x.view(name); viewErr != nil || v == nil {
 		return nil, errors.Join(err, viewErr)
 	}
-	all := &parse.Select{Items: []parse.SelectItem{{Star: &parse.Star{}}}, From: []parse.TableRef{&parse.Table{Name: n}}}
-	node, err := plan.Bind(ctx, x.context(&inner), x.catalog(&inner), x.runner(&inner), inner.Database(), &parse.Query{Body: all})
+	cols, err := x.viewColumns(ctx, &inner, n)
 	if err != nil {
 		return nil, err
 	}
-	view := &schema.Table{Name: name, Time: -1}
-	for _, c := range node.Columns() {
-		view.Columns = append(view.Columns, schema.Column{Name: c.Name, Type: c.Type, Nullable: true, Semantic: schema.Field})
-	}
-	return view, nil
+	return &schema.Table{Name: name, Time: -1, Columns: cols}, nil
 }
 
 func (x *Executor) showColumns(ctx context.Context, s *Session, st *parse.Show) (*Result, error) {
@@ -542,8 +536,11 @@ func columnText(c *schema.Column, quote func(string) string) string {
 	return text
 }
 
-// defaultLiteral is a default as SQL: numbers and booleans bare, everything else a string.
+// defaultLiteral is a default as SQL: numbers and booleans bare, bytes as x'..', everything else a string.
 func defaultLiteral(c *schema.Column) string {
+	if c.Type == vector.BinaryType && c.Default != nil {
+		return fmt.Sprintf("x'%x'", c.Default.Bytes(0))
+	}
 	if c.Type.IsNumber() || c.Type == vector.BoolType {
 		if e, err := parse.ParseExpr(c.DefaultText); err == nil {
 			if _, ok := e.(*parse.Literal); ok {

@@ -100,6 +100,9 @@ func (v *valuer) setBound(c *vector.ColumnBuilder, e expr.Expr, source parse.Exp
 			return badValue(c, parse.PrintExpr(source))
 		}
 	}
+	if t == vector.JSONType && !isTree(k.Value.Bytes(0)) {
+		return badValue(c, parse.PrintExpr(source))
+	}
 	setValue(c, k.Value, 0)
 	return nil
 }
@@ -260,12 +263,15 @@ func (v *valuer) castText(c *vector.ColumnBuilder, text string) error {
 		e, err = v.ctx.Cast(e, c.Type(), false)
 	}
 	k, ok := e.(*expr.Const)
-	if err != nil || !ok {
+	if err != nil || !ok || c.Type() == vector.JSONType && !isTree(k.Value.Bytes(0)) {
 		return badValue(c, "'"+text+"'")
 	}
 	setValue(c, k.Value, 0)
 	return nil
 }
+
+// isTree tells whether a JSON value is an object or an array: columns take no others.
+func isTree(json []byte) bool { return len(json) > 0 && (json[0] == '{' || json[0] == '[') }
 
 func (v *valuer) setHex(c *vector.ColumnBuilder, digits string) error {
 	b, err := hex.DecodeString(digits)
@@ -309,6 +315,29 @@ func (x *Executor) setDefault(sess *Session, c *schema.Column, e parse.Expr) err
 	}
 	c.Default = constOf(rows.Cols[0])
 	c.DefaultText = defaultText(e)
+	if c.Type.IsTimestamp() {
+		return x.defaultInstant(sess, c)
+	}
+	return nil
+}
+
+// defaultInstant gives a default time that was read in a zone other than UTC its offset, so that it means the same to
+// everybody who sees it.
+func (x *Executor) defaultInstant(sess *Session, c *schema.Column) error {
+	sec, nanos, err := timefmt.ParseTimestamp(c.DefaultText, nil)
+	if err != nil {
+		return nil // a number, which counts from 1970 in UTC
+	}
+	if n, ok := plan.Count(sec, int64(nanos), c.Type); ok && n == c.Default.Int(0) {
+		return nil
+	}
+	text, err := x.context(sess).Cast(&expr.Const{Value: c.Default}, vector.StringType, false)
+	if err != nil {
+		return err
+	}
+	if k, ok := text.(*expr.Const); ok {
+		c.DefaultText = strings.Replace(k.Value.Str(0), "T", " ", 1) + "+0000"
+	}
 	return nil
 }
 

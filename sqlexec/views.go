@@ -227,14 +227,34 @@ func (x *Executor) notView(n schema.Name) error {
 }
 
 // infoViews are the views for information_schema.
-func (x *Executor) infoViews() ([]infoschema.View, error) {
+func (x *Executor) infoViews(s *Session) ([]infoschema.View, error) {
 	list, err := x.viewsOf("")
 	if err != nil {
 		return nil, err
 	}
 	out := make([]infoschema.View, len(list))
 	for i, v := range list {
-		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.definition}
+		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.definition, Columns: func() []schema.Column {
+			cols, err := x.viewColumns(context.Background(), s, parse.Name{{Name: v.name.DB}, {Name: v.name.Table}})
+			if err != nil { // a table or column of its query is gone: it has no columns until it is back
+				return nil
+			}
+			return cols
+		}}
 	}
 	return out, nil
+}
+
+// viewColumns are the columns that the query of a view has now, all of them fields.
+func (x *Executor) viewColumns(ctx context.Context, s *Session, n parse.Name) ([]schema.Column, error) {
+	all := &parse.Select{Items: []parse.SelectItem{{Star: &parse.Star{}}}, From: []parse.TableRef{&parse.Table{Name: n}}}
+	node, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), &parse.Query{Body: all})
+	if err != nil {
+		return nil, err
+	}
+	var cols []schema.Column
+	for _, c := range node.Columns() {
+		cols = append(cols, schema.Column{Name: c.Name, Type: c.Type, Nullable: true, Semantic: schema.Field})
+	}
+	return cols, nil
 }

@@ -27,8 +27,24 @@ type Env struct {
 	Views     func() ([]View, error)
 }
 
+// Numbers is the table of all numbers from 0 up, which the database public has. It is no table of the store.
+const Numbers = "numbers"
+
+// publicDB is the database that has the table of numbers.
+const publicDB = "public"
+
+// NumbersSchema is the table of numbers as SHOW, DESC and information_schema tell of it.
+func NumbersSchema() *schema.Table {
+	return &schema.Table{Name: schema.Name{DB: publicDB, Table: Numbers}, Time: -1, Tags: []int{0},
+		Columns: []schema.Column{{Name: "number", Type: vector.Uint32Type, Semantic: schema.Tag}}}
+}
+
 // View is a stored query.
-type View struct{ DB, Name, Definition string }
+type View struct {
+	DB, Name, Definition string
+	// Columns are those that the query has now; none where it can no longer be planned, as a table of it is gone.
+	Columns func() []schema.Column
+}
 
 // Process is a running query.
 type Process struct {
@@ -207,6 +223,15 @@ func eachView(e *Env, w Where, f func(v View)) error {
 		}
 	}
 	return err
+}
+
+// hasNumbers tells whether the condition lets the table of numbers through and no table of the store has its name.
+func hasNumbers(e *Env, w Where) bool {
+	if !w.schema(publicDB) || !w.table(Numbers) {
+		return false
+	}
+	_, err := e.Engine.Table(schema.Name{DB: publicDB, Table: Numbers})
+	return err != nil
 }
 
 // eachOwn calls f for every table of information_schema itself that the condition lets through.

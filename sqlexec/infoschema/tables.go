@@ -129,6 +129,9 @@ func tableRows(e *Env, w Where, r *rows) error {
 	eachOwn(w, func(id int, t *Table) {
 		r.add(Catalog, DB, t.Name, "LOCAL TEMPORARY", id, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "Y")
 	})
+	if hasNumbers(e, w) {
+		r.add(Catalog, publicDB, Numbers, "LOCAL TEMPORARY", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "Y")
+	}
 	err := eachView(e, w, func(v View) {
 		r.add(Catalog, v.DB, v.Name, "VIEW", nil, 0, 0, 0, 0, 0, nil, 11, "Fixed", 0, 0, 0, nil, nil, nil, "utf8_bin", 0, "", nil, "N")
 	})
@@ -160,13 +163,28 @@ func columnRows(e *Env, w Where, r *rows) error {
 			addColumn(r, DB, t.Name, i, &schema.Column{Name: f.Name, Type: f.Type, Nullable: true}, "")
 		}
 	})
-	return eachTable(e, w, func(t *engine.Table) error {
-		for i := range t.Schema.Columns {
-			c := &t.Schema.Columns[i]
-			addColumn(r, t.Schema.Name.DB, t.Schema.Name.Table, i, c, Key(c))
+	if hasNumbers(e, w) {
+		addColumns(r, NumbersSchema())
+	}
+	err := eachView(e, w, func(v View) {
+		for i, c := range v.Columns() {
+			addColumn(r, v.DB, v.Name, i, &c, "")
 		}
+	})
+	if err != nil {
+		return err
+	}
+	return eachTable(e, w, func(t *engine.Table) error {
+		addColumns(r, t.Schema)
 		return nil
 	})
+}
+
+func addColumns(r *rows, t *schema.Table) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		addColumn(r, t.Name.DB, t.Name.Table, i, c, Key(c))
+	}
 }
 
 // Key is the word of column_key: PRI, TIME INDEX or nothing.
