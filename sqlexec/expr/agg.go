@@ -137,7 +137,7 @@ func (c *Context) Aggregate(name string, args []Expr, distinct bool, order []Sor
 	}
 	a := &Agg{Name: name, Args: args, Distinct: distinct, Order: order, Filter: filter}
 	if name == "approx_median" && len(args) == 1 {
-		a.Args = append(args[:1:1], &Const{vector.ConstFloat(f64, 0.5)})
+		a.Args = append(args[:1:1], &Const{Value: vector.ConstFloat(f64, 0.5)})
 	}
 	if err := bind(c, a); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestAggregatesAgainstNaive(t *testing.T) {
 		results[name] = run(t, bind(t, name, false, col), ids, groups, v)
 	}
 	results["distinct"] = run(t, bind(t, "count", true, col), ids, groups, v)
-	results["p99"] = run(t, bind(t, "approx_percentile_cont", false, col, &Const{vector.ConstFloat(vector.FloatType, 0.99)}), ids, groups, v)
+	results["p99"] = run(t, bind(t, "approx_percentile_cont", false, col, &Const{Value: vector.ConstFloat(vector.FloatType, 0.99)}), ids, groups, v)
 	for g, xs := range byGroup {
 		slices.Sort(xs)
 		want := map[string]float64{"count": float64(len(xs)), "distinct": float64(len(slices.Compact(slices.Clone(xs))))}

@@ -86,7 +86,17 @@ func commonNumber(a, b vector.Type) vector.Type {
 			return vector.Float32Type
 		}
 		return vector.FloatType
+	case a.ID == vector.TypeDecimal && b.ID == vector.TypeDecimal:
+		whole := max(a.Precision-a.Scale, b.Precision-b.Scale)
+		s := max(a.Scale, b.Scale)
+		return vector.Type{ID: vector.TypeDecimal, Precision: min(whole+s, 38), Scale: s}
 	case a.ID == vector.TypeDecimal || b.ID == vector.TypeDecimal:
+		if b.ID == vector.TypeDecimal {
+			a, b = b, a
+		}
+		if t, ok := decimalWith(a, b); ok {
+			return t
+		}
 		return vector.FloatType
 	case signed(a) == signed(b):
 		if width(a) >= width(b) {
@@ -98,6 +108,29 @@ func commonNumber(a, b vector.Type) vector.Type {
 		a, b = b, a
 	}
 	return signedTypes[min(4, max(width(a), width(b)+1))]
+}
+
+// comparedAs is the type that a and b are compared in, exactly: beside common, a UInt64 with a signed integer, of which
+// neither holds all values of the other, and decimals with integers are compared as decimals.
+func comparedAs(a, b Expr) (vector.Type, bool) {
+	x, y := a.Type(), b.Type()
+	switch {
+	case literalFits(b, a):
+		return x, true
+	case literalFits(a, b):
+		return y, true
+	case x == vector.Uint64Type && signed(y), y == vector.Uint64Type && signed(x):
+		return vector.Type{ID: vector.TypeDecimal, Precision: 20}, true
+	}
+	return common(x, y, IsConst(a), IsConst(b))
+}
+
+// integerDigits bounds the digits of an integer.
+const integerDigits = 20
+
+// decimalWith is the decimal type that holds a decimal type's and an integer type's values; ok false: there is none.
+func decimalWith(d, i vector.Type) (t vector.Type, ok bool) {
+	return vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: d.Scale}, i.IsInteger() && d.Scale+integerDigits <= 38
 }
 
 // castable tells whether values of a type convert to another, at least some of them.

@@ -28,7 +28,12 @@ type Column struct {
 }
 
 // Const is a value: a Const vector of one row.
-type Const struct{ Value *vector.Vector }
+type Const struct {
+	Value *vector.Vector
+	// Typed tells that the type of the value is as the query says, by a cast or as a column of an enclosing query: beside
+	// a column a literal takes the column's type, such a value does not.
+	Typed bool
+}
 
 // Call applies a function to arguments that have the types it wants.
 type Call struct {
@@ -228,10 +233,10 @@ func IsConst(e Expr) bool {
 }
 
 // Int makes a BIGINT constant.
-func Int(x int64) *Const { return &Const{vector.ConstInt(vector.Int64Type, x)} }
+func Int(x int64) *Const { return &Const{Value: vector.ConstInt(vector.Int64Type, x)} }
 
 // Text makes a STRING constant.
-func Text(s string) *Const { return &Const{vector.ConstString(s)} }
+func Text(s string) *Const { return &Const{Value: vector.ConstString(s)} }
 
 // Null makes a NULL of a type.
-func Null(t vector.Type) *Const { return &Const{vector.ConstNull(t)} }
+func Null(t vector.Type) *Const { return &Const{Value: vector.ConstNull(t)} }

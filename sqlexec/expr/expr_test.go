@@ -15,11 +15,11 @@ func lit(x any) Expr {
 	case int:
 		return Int(int64(x))
 	case float64:
-		return &Const{vector.ConstFloat(vector.FloatType, x)}
+		return &Const{Value: vector.ConstFloat(vector.FloatType, x)}
 	case string:
 		return Text(x)
 	case bool:
-		return &Const{vector.ConstBool(x)}
+		return &Const{Value: vector.ConstBool(x)}
 	case Expr:
 		return x
 	}
@@ -32,7 +32,7 @@ func ts(t *testing.T, s string) Expr {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Const{vector.ConstInt(vector.Timestamp(3), x)}
+	return &Const{Value: vector.ConstInt(vector.Timestamp(3), x)}
 }
 
 // TestConstants binds calls of constants, which folds them.

@@ -56,13 +56,23 @@ func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 		return decimalResult(op, x, y), nil
 	}
 	// A literal integer takes the column's type when it fits.
-	if k, ok := b.(*Const); ok && x.IsInteger() && y.IsInteger() && fits(k.Value, x) {
+	if literalFits(b, a) {
 		return x, nil
 	}
-	if k, ok := a.(*Const); ok && x.IsInteger() && y.IsInteger() && fits(k.Value, y) {
+	if literalFits(a, b) {
 		return y, nil
 	}
 	return commonNumber(x, y), nil
+}
+
+// literalFits tells whether lit is an integer literal that fits the integer type of e, which is no constant of a type of
+// its own.
+func literalFits(lit, e Expr) bool {
+	k, ok := lit.(*Const)
+	if other, constant := e.(*Const); constant && other.Typed {
+		return false
+	}
+	return ok && !k.Typed && e.Type().IsInteger() && fits(k.Value, e.Type())
 }
 
 // fits tells whether an integer constant is in the range of an integer type.

@@ -24,7 +24,7 @@ func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			return nil, t, nil, err
 		}
 	}
-	origin := Expr(&Const{vector.ConstInt(t, 0)})
+	origin := Expr(&Const{Value: vector.ConstInt(t, 0)})
 	if len(args) == 3 {
 		if origin, err = c.timeArg("date_bin", args[2]); err != nil {
 			return nil, t, nil, err
@@ -153,7 +153,11 @@ func bindDatePart(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 	if !ok {
 		return nil, t, nil, planError("date_part: unknown unit '%s'", k.Value.Str(0))
 	}
-	return []Expr{ts}, vector.Int32Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+	result := vector.Int32Type
+	if name == "nanosecond" { // of a minute: 59,999,999,999 at most
+		result = vector.Int64Type
+	}
+	return []Expr{ts}, result, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 		for _, x := range v[0].Ints[:n] {
 			sec := floorDiv(x, unit)
 			out.Ints = append(out.Ints, part(time.Unix(sec, (x-sec*unit)*(1e9/unit)).UTC()))

@@ -107,7 +107,7 @@ func isTest(name string, onNull, onTrue, onFalse bool) {
 // comparable casts two arguments to the type they are compared in.
 func (c *Context) comparable(op string, args []Expr) ([]Expr, error) {
 	a, b := args[0], args[1]
-	t, ok := common(a.Type(), b.Type(), IsConst(a), IsConst(b))
+	t, ok := comparedAs(a, b)
 	if !ok {
 		return nil, planError("Cannot compare %s with %s: %s %s %s", a.Type(), b.Type(), a, op, b)
 	}
@@ -120,7 +120,7 @@ func (c *Context) comparable(op string, args []Expr) ([]Expr, error) {
 			if err != nil {
 				return nil, planError("cannot read '%s' as %s", k.Value.Str(0), t)
 			}
-			out[i] = &Const{vector.ConstInt(t, x)}
+			out[i] = &Const{Value: vector.ConstInt(t, x)}
 			continue
 		}
 		if out[i], err = c.Cast(e, t, false); err != nil {

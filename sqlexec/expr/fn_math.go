@@ -84,7 +84,7 @@ func init() {
 	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsNaN(a[0].Floats[i]) }), "isnan")
 	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return a[0].Floats[i] == 0 }), "iszero")
 	register(&Function{max: 0, bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
-		return []Expr{&Const{vector.ConstFloat(f64, math.Pi)}}, f64, mapFloat(func(x float64) float64 { return x }), nil
+		return []Expr{&Const{Value: vector.ConstFloat(f64, math.Pi)}}, f64, mapFloat(func(x float64) float64 { return x }), nil
 	}}, "pi")
 	register(&Function{volatile: true, max: 0, bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return nil, f64, func(n int, _ []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {

@@ -162,7 +162,7 @@ func (c *Context) timeArg(what string, e Expr) (Expr, error) {
 			if err != nil {
 				return nil, planError("%s: cannot read '%s' as a time", what, k.Value.Str(0))
 			}
-			return &Const{vector.ConstInt(vector.Timestamp(9), x)}, nil
+			return &Const{Value: vector.ConstInt(vector.Timestamp(9), x)}, nil
 		}
 		return c.Cast(e, vector.Timestamp(9), false)
 	case t == vector.NullType:
@@ -220,7 +220,7 @@ func init() {
 	now := func(t vector.Type) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			x, _ := convertTime(c.Now.UnixNano(), vector.Timestamp(9), t) // the clock's time fits
-			return []Expr{&Const{vector.ConstInt(t, x)}}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			return []Expr{&Const{Value: vector.ConstInt(t, x)}}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 				out.Ints = append(out.Ints, v[0].Ints[:n]...)
 				return nil
 			}, nil

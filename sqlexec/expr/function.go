@@ -132,7 +132,7 @@ func Constant(e Expr) (Expr, error) {
 	v := &vector.Vector{Type: e.Type()}
 	v.Append(0, out[0], 0, 1)
 	v.Form = vector.Const
-	return &Const{v}, nil
+	return &Const{Value: v}, nil
 }
 
 // InBranch runs f, which binds expressions of which a row may need none: constants among them that fail do so when a row
@@ -231,6 +231,14 @@ func editDistance(a, b string, limit int) int {
 func (c *Context) In(e Expr, list []Expr, not bool) (Expr, error) {
 	t := e.Type()
 	for _, x := range list {
+		if e.Type() == vector.Uint64Type && signed(x.Type()) && !literalFits(x, e) {
+			t = vector.Type{ID: vector.TypeDecimal, Precision: integerDigits}
+		}
+	}
+	for _, x := range list {
+		if literalFits(x, e) {
+			continue
+		}
 		u, ok := common(t, x.Type(), IsConst(e), IsConst(x))
 		if !ok {
 			return nil, planError("IN: %s and %s cannot be compared", t, x.Type())
@@ -323,6 +331,9 @@ func commonOf(what string, list []Expr) (vector.Type, error) {
 	t := vector.NullType
 	lit := true
 	for _, e := range list {
+		if k, ok := e.(*Const); ok && !k.Typed && t == vector.Uint64Type && fits(k.Value, t) {
+			continue
+		}
 		u, ok := common(t, e.Type(), lit, IsConst(e))
 		if !ok {
 			return t, planError("%s: %s and %s have no common type", what, t, e.Type())

@@ -375,7 +375,7 @@ func randomExpr(t *testing.T, r *rand.Rand, want vector.Type, depth int, risky b
 					v := &vector.Vector{Type: want}
 					v.Append(0, b.Cols[k.Index], 0, 1)
 					v.Form = vector.Const
-					return &Const{v}
+					return &Const{Value: v}
 				}
 			}
 		}

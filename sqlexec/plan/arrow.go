@@ -23,6 +23,11 @@ func arrowName(t vector.Type) string {
 		return fmt.Sprintf("Duration(%s)", timeUnits[t.Precision])
 	case vector.TypeInterval:
 		return "Interval(MonthDayNano)"
+	case vector.TypeTime:
+		if t.Precision <= 3 {
+			return fmt.Sprintf("Time32(%s)", timeUnits[t.Precision])
+		}
+		return fmt.Sprintf("Time64(%s)", timeUnits[t.Precision])
 	case vector.TypeDecimal:
 		return fmt.Sprintf("Decimal128(%d, %d)", t.Precision, t.Scale)
 	}
@@ -36,6 +41,8 @@ var arrowTypes = func() map[string]vector.Type {
 		vector.BoolType, vector.Int8Type, vector.Int16Type, vector.Int32Type, vector.Int64Type, vector.Uint8Type, vector.Uint16Type,
 		vector.Uint32Type, vector.Uint64Type, vector.Float32Type, vector.FloatType, vector.StringType, vector.BinaryType, vector.DateType,
 		vector.Timestamp(0), vector.Timestamp(3), vector.Timestamp(6), vector.Timestamp(9), vector.Interval,
+		vector.Duration(0), vector.Duration(3), vector.Duration(6), vector.Duration(9),
+		{ID: vector.TypeTime, Precision: 0}, {ID: vector.TypeTime, Precision: 3}, {ID: vector.TypeTime, Precision: 6}, {ID: vector.TypeTime, Precision: 9},
 	} {
 		all[arrowName(t)] = t
 	}
@@ -61,9 +68,13 @@ func (eb *exprBinder) arrow(x *parse.Call) (expr.Expr, error) {
 	if !ok || !name.Value.Type.IsText() || name.Value.IsNull(0) {
 		return nil, planError("arrow_cast needs the name of a type as constant text")
 	}
-	t, ok := arrowTypes[string(name.Value.Bytes(0))]
+	t, ok := arrowTypes[name.Value.Str(0)]
+	var p, s uint8
+	if n, _ := fmt.Sscanf(name.Value.Str(0), "Decimal128(%d,%d)", &p, &s); n == 2 && p >= 1 && p <= 38 && s <= p {
+		t, ok = vector.Type{ID: vector.TypeDecimal, Precision: p, Scale: s}, true
+	}
 	if !ok {
 		return nil, planError("arrow_cast: unknown type %s", name.Value.Bytes(0))
 	}
-	return eb.b.ctx.Cast(args[0], t, false)
+	return eb.typed(args[0], t, false)
 }

@@ -112,9 +112,9 @@ func (eb *exprBinder) column(x *parse.Column) (expr.Expr, error) {
 func (o *outer) value(i int) expr.Expr {
 	o.used[i] = true
 	if o.values == nil {
-		return &expr.Const{Value: vector.ConstNull(o.scope.cols[i].Type)}
+		return &expr.Const{Value: vector.ConstNull(o.scope.cols[i].Type), Typed: true}
 	}
-	return &expr.Const{Value: o.values[i]}
+	return &expr.Const{Value: o.values[i], Typed: true}
 }
 
 // literal makes a constant of a literal: integers are Int64, above its range UInt64; with point or exponent Float64.
@@ -455,11 +455,23 @@ func (eb *exprBinder) cast(x *parse.Cast) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if lit, ok := x.X.(*parse.Literal); ok && lit.Kind == parse.NumberLiteral && to.ID == vector.TypeDecimal {
+		return eb.typed(expr.Text(lit.Text), to, x.Try) // digit by digit, not through a float
+	}
 	arg, err := eb.bind(x.X)
 	if err != nil {
 		return nil, err
 	}
-	return eb.b.ctx.Cast(arg, to, x.Try)
+	return eb.typed(arg, to, x.Try)
+}
+
+// typed is a cast that the query asks for.
+func (eb *exprBinder) typed(arg expr.Expr, to vector.Type, try bool) (expr.Expr, error) {
+	e, err := eb.b.ctx.Cast(arg, to, try)
+	if k, ok := e.(*expr.Const); ok && !k.Typed {
+		e = &expr.Const{Value: k.Value, Typed: true}
+	}
+	return e, err
 }
 
 // patterned are the functions whose second argument is in a language of its own: what is wrong with them is there.

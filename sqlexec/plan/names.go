@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strconv"
 	"strings"
 
 	"varve/sqlexec/parse"
@@ -109,8 +110,11 @@ func describeLiteral(x *parse.Literal) string {
 	if strings.ContainsAny(x.Text, ".eE") {
 		return "Float64(" + x.Text + ")"
 	}
-	if len(x.Text) > 19 && x.Text > "9223372036854775807" {
+	if _, err := strconv.ParseInt(x.Text, 10, 64); err == nil {
+		return "Int64(" + x.Text + ")"
+	}
+	if _, err := strconv.ParseUint(x.Text, 10, 64); err == nil {
 		return "UInt64(" + x.Text + ")"
 	}
-	return "Int64(" + x.Text + ")"
+	return "Float64(" + x.Text + ")"
 }
