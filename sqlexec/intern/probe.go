@@ -10,6 +10,7 @@ import (
 // some key, which is not looked at. It keeps its memory from vector to vector.
 type probe struct {
 	v      *vector.Vector
+	texts  bool // they are compared as words
 	hashes []uint64
 	words  []words  // of texts
 	keys   []uint64 // of everything else
@@ -19,7 +20,7 @@ type probe struct {
 func (p *probe) load(v *vector.Vector, n int, canon func([]byte) uint64) {
 	p.v = v
 	p.hashes = sized(p.hashes, n)
-	if v.Type.Kind() == vector.Bytes && canon == nil {
+	if p.texts = v.Type.Kind() == vector.Bytes && canon == nil; p.texts {
 		p.words = sized(p.words, n)
 		load(p.words, p.hashes, v.Views[:n], v.Heap, v.Valid)
 		return
