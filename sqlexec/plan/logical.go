@@ -81,6 +81,8 @@ type (
 		Input         Node
 		Keys          []expr.SortKey
 		Limit, Offset int64
+		// First: only the first row in the order of each combination of these is looked at.
+		First []expr.Expr
 	}
 	// Limit cuts rows; Limit < 0 is none.
 	Limit struct {

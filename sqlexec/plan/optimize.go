@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"slices"
+
 	"varve/engine/scan"
+	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
 
@@ -27,6 +30,9 @@ func (o *optimizer) order(n Node, natural bool) {
 	case *Scan:
 		n.Ordered = natural && n.Rel.Table != nil
 	case *Filter:
+		if w, ok := n.Input.(*Window); ok {
+			w.First = w.wantsFirst(n.Conds)
+		}
 		o.order(n.Input, natural)
 	case *Project:
 		o.order(n.Input, natural)
@@ -37,6 +43,9 @@ func (o *optimizer) order(n Node, natural bool) {
 	case *Distinct:
 		o.order(n.Input, false)
 	case *DistinctOn:
+		if s, ok := n.Input.(*Sort); ok && s.Limit < 0 && s.Offset == 0 && sameBytes(n.Keys) {
+			s.First = n.Keys
+		}
 		o.order(n.Input, false)
 	case *Aggregate:
 		o.order(n.Input, false)
@@ -56,6 +65,35 @@ func (o *optimizer) order(n Node, natural bool) {
 		o.order(n.L, false)
 		o.order(n.R, false)
 	}
+}
+
+// wantsFirst tells whether conditions let only the first row of each partition pass: row_number() = 1, and no function
+// that looks at other rows.
+func (n *Window) wantsFirst(conds []expr.Expr) bool {
+	if !sameBytes(n.Partition) {
+		return false
+	}
+	for _, f := range n.Funcs {
+		if f.Name != "row_number" {
+			return false
+		}
+	}
+	for _, c := range conds {
+		col, op, value, ok := columnOpConst(c)
+		if !ok || col.Index < len(n.Cols)-len(n.Funcs) || value.IsNull(0) || value.Type.Kind() != vector.Uint64 {
+			continue
+		}
+		if v := value.Uint(0); (op == "=" || op == "<=") && v == 1 || op == "<" && v == 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// sameBytes tells whether equal values of all keys have the same bytes: intervals of one length are equal to groups, and
+// not to rows that are compared one with the next.
+func sameBytes(keys []expr.Expr) bool {
+	return !slices.ContainsFunc(keys, func(k expr.Expr) bool { return k.Type().ID == vector.TypeInterval })
 }
 
 // newestFirst tells whether a Sort with a limit orders by the time index falling, first of all: then the newest rows

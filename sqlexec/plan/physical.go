@@ -364,6 +364,13 @@ func (r *runner) sort(n *Sort) (stream, error) {
 	if err != nil {
 		return s, err
 	}
+	if len(n.First) > 0 {
+		first, err := exec.KeepFirst(n.First, n.Keys, types(n.Columns()), r.budget)
+		if err != nil {
+			return s, err
+		}
+		s = s.with(first)
+	}
 	sink, err := exec.Sort(n.Keys, types(n.Columns()), r.budget)
 	if err != nil {
 		return s, err
@@ -484,7 +491,11 @@ func (r *runner) window(n *Window) (stream, error) {
 	}
 	in := Node(n.Input)
 	if keys = append(keys, n.Order...); len(keys) > 0 {
-		in = &Sort{Input: n.Input, Keys: keys, Limit: -1}
+		sort := &Sort{Input: n.Input, Keys: keys, Limit: -1}
+		if n.First {
+			sort.First = n.Partition
+		}
+		in = sort
 		r.p.Analysis.insert(n, in)
 	}
 	s, err := r.build(in)

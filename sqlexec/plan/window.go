@@ -13,6 +13,8 @@ type Window struct {
 	Order     []expr.SortKey
 	Funcs     []WindowFunc
 	Cols      []Column
+	// First: only the first row of each partition is looked at.
+	First bool
 }
 
 // Columns are the input's, then one per function.
