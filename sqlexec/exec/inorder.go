@@ -2,8 +2,6 @@ package exec
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -220,7 +218,7 @@ func (r *inOrder) read(c scan.Cursor, step Step) (err error) {
 	defer c.Close()
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic in a worker of a query: %v\n%s", v, debug.Stack())
+			err = panicked(v)
 		}
 	}()
 	var b vector.Batch

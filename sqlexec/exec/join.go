@@ -57,7 +57,7 @@ type JoinSpec struct {
 type Join struct {
 	spec JoinSpec
 
-	parts []*rowList // of the workers, until they are put together
+	parts []*Rows // of the workers, until they are put together
 	rows  *vector.Batch
 	table *joinTable // nil: no keys, every pair
 
@@ -98,13 +98,13 @@ func (j *joinBuild) String() string { return "JoinBuild: " + texts(j.spec.Build,
 
 // Step keeps rows.
 func (j *joinBuild) Step(int) Step {
-	own := &rowList{types: j.spec.BuildTypes}
+	own := NewRows(j.spec.BuildTypes)
 	j.parts = append(j.parts, own)
 	return func(b *vector.Batch) error {
 		if own.n+b.N > maxRows/2 {
 			return tooManyJoined()
 		}
-		own.add(b)
+		own.Add(b, 0, b.N)
 		return j.spec.Budget.Reserve(batchBytes(b) + int64(b.N)*joinRowBytes)
 	}
 }
@@ -123,7 +123,7 @@ func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
 		return nil, tooManyJoined()
 	}
 	var err error
-	if j.rows, err = together(ctx, j.parts, workers); err != nil {
+	if j.rows, err = Together(ctx, j.parts, workers); err != nil {
 		return nil, err
 	}
 	j.parts = nil
@@ -155,15 +155,15 @@ func (j *joinBuild) evalKeys(ctx context.Context, workers int) error {
 	if len(list) == 0 {
 		return nil
 	}
-	parts := make([]*rowList, (j.rows.N+chunkRows-1)/chunkRows)
-	err := spread(ctx, len(parts), workers, func(i int) error {
-		parts[i] = &rowList{types: types}
+	parts := make([]*Rows, (j.rows.N+chunkRows-1)/chunkRows)
+	err := Spread(ctx, len(parts), workers, func(i int) error {
+		parts[i] = NewRows(types)
 		return j.evalPart(ctx, list, parts[i], i*chunkRows, min((i+1)*chunkRows, j.rows.N))
 	})
 	if err != nil || len(parts) == 0 {
 		return err
 	}
-	all, err := together(ctx, parts, workers)
+	all, err := Together(ctx, parts, workers)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (j *joinBuild) evalKeys(ctx context.Context, workers int) error {
 }
 
 // evalPart computes keys of rows [from, to).
-func (j *joinBuild) evalPart(ctx context.Context, list []expr.Expr, keys *rowList, from, to int) error {
+func (j *joinBuild) evalPart(ctx context.Context, list []expr.Expr, keys *Rows, from, to int) error {
 	program, out := mustCompile(list), vector.Batch{Cols: make([]*vector.Vector, len(list))}
 	var part vector.Batch
 	for ; from < to; from += vector.Size {
@@ -186,7 +186,7 @@ func (j *joinBuild) evalPart(ctx context.Context, list []expr.Expr, keys *rowLis
 			return err
 		}
 		out.N = part.N
-		keys.add(&out)
+		keys.Add(&out, 0, out.N)
 		if err := j.spec.Budget.Reserve(batchBytes(&out)); err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func newJoinTable(ctx context.Context, keys []*vector.Vector, n, workers int, nu
 	pieces := (n + vector.Size - 1) / vector.Size
 	counts := make([][]uint32, pieces) // rows of each partition in a piece
 	skips := make([]vector.Bitmap, pieces)
-	err := spread(ctx, pieces, workers, func(i int) error {
+	err := Spread(ctx, pieces, workers, func(i int) error {
 		from, to := i*vector.Size, min((i+1)*vector.Size, n)
 		h := joinHasher{hashes: hashes[from:to:to]}
 		h.rows(cut(keys, from, to), to-from, nullEqual)
@@ -110,7 +110,7 @@ func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32
 	}
 	t.filled = int(starts[len(t.parts)])
 	rows := make([]uint32, t.filled)
-	err := spread(ctx, len(counts), workers, func(i int) error {
+	err := Spread(ctx, len(counts), workers, func(i int) error {
 		from, to := i*vector.Size, min((i+1)*vector.Size, len(hashes))
 		for r, x := range hashes[from:to] {
 			if skips[i] == nil || !skips[i].Get(r) {
@@ -124,7 +124,7 @@ func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32
 	if err != nil {
 		return err
 	}
-	err = spread(ctx, len(t.parts), workers, func(p int) error {
+	err = Spread(ctx, len(t.parts), workers, func(p int) error {
 		return t.fillPart(ctx, &t.parts[p], rows[starts[p]:starts[p+1]], hashes)
 	})
 	for p := range t.parts {

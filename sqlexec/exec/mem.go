@@ -72,6 +72,14 @@ func (b *Budget) Err() error {
 	return b.ctx.Err()
 }
 
+// context is what the query ends with.
+func (b *Budget) context() context.Context {
+	if b == nil {
+		return context.Background()
+	}
+	return b.ctx
+}
+
 // SpillTo lets the query put rows into files when they do not fit. The budget closes the space.
 func (b *Budget) SpillTo(s *spill.Space) { b.disk = s }
 

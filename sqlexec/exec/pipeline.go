@@ -8,9 +8,7 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -96,7 +94,7 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 		// A panic of a worker is the query's end, not the server's.
 		defer func() {
 			if v := recover(); v != nil {
-				fail(fmt.Errorf("panic in a worker of a query: %v\n%s", v, debug.Stack()))
+				fail(panicked(v))
 			}
 		}()
 		if err := drain(running, src.Reader(w), steps[w][at]); err != nil {

@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -18,17 +18,25 @@ import (
 // maxRows bounds the rows that one sink keeps: row numbers are 32 bits.
 const maxRows = 1<<31 - 1
 
-// sorter keeps rows with their sort keys as bytes that compare like the order.
+// sorter keeps rows with their sort keys as bytes that compare like the order, in chunks. Row numbers are those of its chunks
+// times chunkRows, and the row in the chunk: there are gaps. One goroutine at a time.
 type sorter struct {
-	rows  *vector.Batch
-	keys  []byte
-	ends  []int // keys[ends[i-1]:ends[i]] is the key of row i
-	eval  *expr.Program
-	order []expr.SortKey
-	out   []*vector.Vector
+	types  []vector.Type
+	chunks []*sortChunk
+	n      int // rows
+	eval   *expr.Program
+	order  []expr.SortKey
+	out    []*vector.Vector
 
 	held     int64 // bytes of rows and keys, and what sorting them takes
 	reserved int64 // of them, as far as the budget knows
+}
+
+// sortChunk is up to chunkRows rows with their keys.
+type sortChunk struct {
+	rows *vector.Batch
+	keys []byte
+	ends []int // keys[ends[i-1]:ends[i]] is the key of row i
 }
 
 func newSorter(order []expr.SortKey, types []vector.Type) *sorter {
@@ -36,41 +44,83 @@ func newSorter(order []expr.SortKey, types []vector.Type) *sorter {
 	for i, k := range order {
 		list[i] = k.Expr
 	}
-	return &sorter{rows: vector.NewBatch(types...), eval: mustCompile(list), order: order, out: make([]*vector.Vector, len(order))}
+	return &sorter{types: types, eval: mustCompile(list), order: order, out: make([]*vector.Vector, len(order))}
+}
+
+// key is the key of row i of a chunk.
+func (c *sortChunk) key(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = c.ends[i-1]
+	}
+	return c.keys[from:c.ends[i]]
 }
 
 // key is the key of row i.
-func (s *sorter) key(i int) []byte {
-	from := 0
-	if i > 0 {
-		from = s.ends[i-1]
+func (s *sorter) key(i int) []byte { return s.chunks[i/chunkRows].key(i % chunkRows) }
+
+// room is a chunk with room for rows, as many as a batch has at most.
+func (s *sorter) room(rows int) (*sortChunk, error) {
+	if rows > chunkRows {
+		return nil, fmt.Errorf("exec: a batch of %d rows is sorted", rows)
 	}
-	return s.keys[from:s.ends[i]]
+	if n := len(s.chunks); n > 0 {
+		if last := s.chunks[n-1]; len(last.ends)+rows <= chunkRows && !full(last.rows) {
+			return last, nil
+		}
+		if n == maxRows/chunkRows {
+			return nil, status.New(status.RuntimeResourcesExhausted, "ORDER BY over more than %d rows", maxRows)
+		}
+	}
+	s.chunks = append(s.chunks, &sortChunk{rows: vector.NewBatch(s.types...)})
+	return s.chunks[len(s.chunks)-1], nil
 }
 
 // appendKey appends the key of row i of the batch that was evaluated last.
-func (s *sorter) appendKey(i int) {
+func (s *sorter) appendKey(c *sortChunk, i int) {
 	for k, v := range s.out {
-		s.keys = expr.AppendSortKey(s.keys, v, i, s.order[k].Desc, s.order[k].NullsFirst)
+		c.keys = expr.AppendSortKey(c.keys, v, i, s.order[k].Desc, s.order[k].NullsFirst)
 	}
-	s.ends = append(s.ends, len(s.keys))
+	c.ends = append(c.ends, len(c.keys))
 }
 
 // add keeps all rows of a batch.
 func (s *sorter) add(b *vector.Batch) error {
-	if s.rows.N+b.N > maxRows {
-		return status.New(status.RuntimeResourcesExhausted, "ORDER BY over more than %d rows", maxRows)
+	c, err := s.room(b.N)
+	if err != nil {
+		return err
 	}
 	if err := s.eval.Eval(b, s.out); err != nil {
 		return err
 	}
-	before := len(s.keys)
+	before := len(c.keys)
 	for i := range b.N {
-		s.appendKey(i)
+		s.appendKey(c, i)
 	}
-	s.rows.Append(b, 0, b.N)
-	s.held += batchBytes(b) + int64(len(s.keys)-before) + int64(b.N)*sortBytes
+	c.rows.Append(b, 0, b.N)
+	s.n += b.N
+	s.held += batchBytes(b) + int64(len(c.keys)-before) + int64(b.N)*sortBytes
 	return nil
+}
+
+// gather makes to the rows with the given numbers; to's vectors are its own and are reused.
+func (s *sorter) gather(to *vector.Batch, rows []uint32) {
+	picks := make([]vector.Pick, len(rows))
+	for i, r := range rows {
+		picks[i] = vector.Pick{Src: r / chunkRows, Row: r % chunkRows}
+	}
+	for len(to.Cols) < len(s.types) {
+		to.Cols = append(to.Cols, &vector.Vector{})
+	}
+	to.N = len(rows)
+	from := make([]*vector.Vector, len(s.chunks))
+	for k, v := range to.Cols[:len(s.types)] {
+		for i, c := range s.chunks {
+			from[i] = c.rows.Cols[k]
+		}
+		v.Reset(s.types[k])
+		v.Interleave(0, from, picks)
+	}
 }
 
 // sortBytes is what a row takes besides its values and its key: the key's end, two entries, its place in the order.
@@ -82,17 +132,11 @@ type entry struct {
 	row    uint32
 }
 
-// entries are the rows in the order they came in.
-func (s *sorter) entries() []entry {
-	list := make([]entry, s.rows.N)
-	s.fill(list, 0)
-	return list
-}
-
-// fill makes the entries of the rows from first on.
-func (s *sorter) fill(list []entry, first int) {
+// fill makes the entries of the rows of a chunk.
+func (s *sorter) fill(list []entry, chunk int) {
+	c := s.chunks[chunk]
 	for i := range list {
-		list[i] = entry{word(s.key(first + i)), uint32(first + i)}
+		list[i] = entry{word(c.key(i)), uint32(chunk*chunkRows + i)}
 	}
 }
 
@@ -107,15 +151,16 @@ func (s *sorter) compare(a, b entry) int {
 	return cmp.Compare(a.row, b.row)
 }
 
-// sortRun is the number of rows that are sorted at a time: a few milliseconds, after which the query may have been cancelled.
-const sortRun = 1 << 16
-
-// sorted gives the row numbers in order. Runs are sorted by as many goroutines as given, then merged pair by pair.
+// sorted gives the row numbers in order. Chunks are sorted by as many goroutines as given, then merged pair by pair.
 func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
-	list := make([]entry, s.rows.N)
-	err := spread(ctx, (len(list)+sortRun-1)/sortRun, workers, func(i int) error {
-		run := list[i*sortRun : min((i+1)*sortRun, len(list))]
-		s.fill(run, i*sortRun)
+	list := make([]entry, s.n)
+	bounds := []int{0} // run i is list[bounds[i]:bounds[i+1]]
+	for _, c := range s.chunks {
+		bounds = append(bounds, bounds[len(bounds)-1]+len(c.ends))
+	}
+	err := Spread(ctx, len(s.chunks), workers, func(i int) error {
+		run := list[bounds[i]:bounds[i+1]]
+		s.fill(run, i)
 		s.sortEntries(run)
 		return nil
 	})
@@ -123,16 +168,11 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 		return nil, err
 	}
 	var other []entry
-	for width := sortRun; width < len(list); width *= 2 {
+	for len(bounds) > 2 {
 		if other == nil {
 			other = make([]entry, len(list))
 		}
-		err := spread(ctx, (len(list)+2*width-1)/(2*width), workers, func(i int) error {
-			from := 2 * width * i
-			middle, to := min(from+width, len(list)), min(from+2*width, len(list))
-			return s.mergeRuns(ctx, other[from:to], list[from:middle], list[middle:to])
-		})
-		if err != nil {
+		if bounds, err = s.mergeRuns(ctx, other, list, bounds, workers); err != nil {
 			return nil, err
 		}
 		list, other = other, list
@@ -144,14 +184,49 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	return rows, nil
 }
 
-// mergeRuns merges two sorted runs into out, which has room for both.
-func (s *sorter) mergeRuns(ctx context.Context, out, a, b []entry) error {
-	for n := range out {
-		if n%sortRun == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+// mergePiece is the number of entries that one goroutine merges at a time: a few milliseconds, after which the query may have
+// been cancelled.
+const mergePiece = 1 << 16
+
+// mergeRuns merges neighbouring sorted runs of list into out, two into one, and gives the bounds of the new runs. Two runs are
+// cut into pieces where the merged ones are, so that all goroutines take part in each merge.
+func (s *sorter) mergeRuns(ctx context.Context, out, list []entry, bounds []int, workers int) ([]int, error) {
+	type piece struct{ run, from, to int } // entries [from, to) of what runs run and run+1 give
+	var pieces []piece
+	merged := []int{0}
+	for run := 0; run+1 < len(bounds); run += 2 {
+		end := bounds[min(run+2, len(bounds)-1)]
+		merged = append(merged, end)
+		for from, n := 0, end-bounds[run]; from < n; from += mergePiece {
+			pieces = append(pieces, piece{run, from, min(from+mergePiece, n)})
 		}
+	}
+	return merged, Spread(ctx, len(pieces), workers, func(i int) error {
+		p := pieces[i]
+		a, b := list[bounds[p.run]:bounds[p.run+1]], []entry(nil)
+		if p.run+2 < len(bounds) {
+			b = list[bounds[p.run+1]:bounds[p.run+2]]
+		}
+		begin := s.split(a, b, p.from)
+		end := s.split(a, b, p.to)
+		at := bounds[p.run] + p.from
+		s.mergeInto(out[at:at+p.to-p.from], a[begin:end], b[p.from-begin:p.to-end])
+		return nil
+	})
+}
+
+// split tells how many of the first n entries of two merged runs are of a.
+func (s *sorter) split(a, b []entry, n int) int {
+	low := max(0, n-len(b))
+	return low + sort.Search(min(n, len(a))-low, func(i int) bool {
+		at := low + i // does a's entry at come after the first n? Then b[n-at-1] is before it
+		return s.compare(b[n-at-1], a[at]) < 0
+	})
+}
+
+// mergeInto merges two sorted runs into out, which has room for both.
+func (s *sorter) mergeInto(out, a, b []entry) {
+	for n := range out {
 		switch {
 		case len(b) == 0 || len(a) > 0 && s.compare(a[0], b[0]) < 0:
 			out[n], a = a[0], a[1:]
@@ -159,69 +234,18 @@ func (s *sorter) mergeRuns(ctx context.Context, out, a, b []entry) error {
 			out[n], b = b[0], b[1:]
 		}
 	}
-	return nil
 }
 
-// spread calls f for 0..n-1 on several goroutines and gives the first error, or the context's.
-func spread(ctx context.Context, n, workers int, f func(i int) error) error {
-	var next atomic.Int64
-	errs := make([]error, max(1, min(workers, n)))
-	work := func(w int) {
-		for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
-			if errs[w] = ctx.Err(); errs[w] == nil {
-				errs[w] = f(i)
-			}
-		}
-	}
-	var wg sync.WaitGroup
-	for w := 1; w < len(errs); w++ {
-		wg.Go(func() { work(w) })
-	}
-	work(0)
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// merge puts the rows of other sorters behind this one's.
-func (s *sorter) merge(ctx context.Context, others []*sorter) error {
+// take puts the rows of other sorters behind this one's.
+func (s *sorter) take(others []*sorter) {
 	for _, o := range others {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		base := len(s.keys)
-		s.keys = append(s.keys, o.keys...)
-		for _, e := range o.ends {
-			s.ends = append(s.ends, base+e)
-		}
-		if err := appendRows(ctx, s.rows, o.rows); err != nil {
-			return err
-		}
+		s.chunks, s.n = append(s.chunks, o.chunks...), s.n+o.n
 	}
-	return nil
 }
 
-// appendStep is the number of rows that are copied before the query is asked whether it still runs.
-const appendStep = 1 << 18
-
-// appendRows appends all rows of a batch to another.
-func appendRows(ctx context.Context, to, from *vector.Batch) error {
-	for at := 0; at < from.N; at += appendStep {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		to.Append(from, at, min(at+appendStep, from.N))
-	}
-	return nil
-}
-
-// reorder is a source that gives rows of a batch in a given order. One reader.
+// reorder is a source that gives the rows of a sorter in a given order. One reader.
 type reorder struct {
-	rows  *vector.Batch
+	rows  *sorter
 	order []uint32
 }
 
@@ -249,7 +273,7 @@ func (r *reorderReader) Next(b *vector.Batch) (bool, error) {
 		return false, nil
 	}
 	to := min(r.next+vector.Size, len(r.r.order))
-	gatherRows(&r.b, r.r.rows, r.r.order[r.next:to])
+	r.r.rows.gather(&r.b, r.r.order[r.next:to])
 	r.next = to
 	b.N, b.Cols = r.b.N, append(b.Cols[:0], r.b.Cols...)
 	return true, nil
@@ -313,7 +337,7 @@ func (s *sortSink) Step(int) Step {
 		err := s.budget.Reserve(w.held - w.reserved)
 		if err == nil {
 			w.reserved = w.held
-		} else if spills && w.rows.N >= minRun {
+		} else if spills && w.n >= minRun {
 			return s.spill(w)
 		}
 		return err
@@ -323,14 +347,12 @@ func (s *sortSink) Step(int) Step {
 // Finish sorts.
 func (s *sortSink) Finish(ctx context.Context) (Source, error) {
 	all := s.workers[0]
-	if len(s.runs) > 0 || s.budget.space() != nil && s.crowded() {
+	if len(s.runs) > 0 {
 		return s.merge(ctx)
 	}
-	if err := all.merge(ctx, s.workers[1:]); err != nil {
-		return nil, err
-	}
+	all.take(s.workers[1:])
 	order, err := all.sorted(ctx, len(s.workers))
-	return &reorder{all.rows, order}, err
+	return &reorder{all, order}, err
 }
 
 // TopK keeps the first k rows of an order.
@@ -365,13 +387,17 @@ func (s *topSink) Step(int) Step {
 		if err := w.eval.Eval(b, w.out); err != nil {
 			return err
 		}
+		c, err := w.room(b.N)
+		if err != nil {
+			return err
+		}
 		rows = rows[:0]
-		before := len(w.keys)
+		before := len(c.keys)
 		for i := range b.N {
-			start := len(w.keys)
-			w.appendKey(i)
-			if bound != nil && bytes.Compare(w.keys[start:], bound) >= 0 {
-				w.keys, w.ends = w.keys[:start], w.ends[:len(w.ends)-1]
+			start := len(c.keys)
+			w.appendKey(c, i)
+			if bound != nil && bytes.Compare(c.keys[start:], bound) >= 0 {
+				c.keys, c.ends = c.keys[:start], c.ends[:len(c.ends)-1]
 				continue
 			}
 			rows = append(rows, uint32(i))
@@ -380,53 +406,62 @@ func (s *topSink) Step(int) Step {
 			return nil
 		}
 		gatherRows(&part, b, rows)
-		w.rows.Append(&part, 0, part.N)
-		held += batchBytes(&part) + int64(len(w.keys)-before) + int64(len(rows))*sortBytes
+		c.rows.Append(&part, 0, part.N)
+		w.n += part.N
+		held += batchBytes(&part) + int64(len(c.keys)-before) + int64(len(rows))*sortBytes
 		if held > reserved {
 			if err := s.budget.Reserve(held - reserved); err != nil {
 				return err
 			}
 			reserved = held
 		}
-		if (w.rows.N-vector.Size)/2 >= s.k {
-			w = w.best(s.k)
-			s.workers[at] = w
-			bound = append(bound[:0], w.key(w.rows.N-1)...)
-			held = batchBytes(w.rows) + int64(len(w.keys)) + int64(w.rows.N)*sortBytes
+		if (w.n-vector.Size)/2 < s.k {
+			return nil
+		}
+		if w, err = w.best(s.budget.context(), s.k); err != nil {
+			return err
+		}
+		s.workers[at] = w
+		last := w.chunks[len(w.chunks)-1]
+		bound = append(bound[:0], last.key(len(last.ends)-1)...)
+		held = int64(w.n) * sortBytes
+		for _, c := range w.chunks {
+			held += batchBytes(c.rows) + int64(len(c.keys))
 		}
 		return nil
 	}
 }
 
 // best is a sorter of the k first rows, in order.
-func (s *sorter) best(k int) *sorter {
-	list := s.entries()
-	s.sortEntries(list)
-	list = list[:min(k, len(list))]
-	order := make([]uint32, len(list))
-	for i, e := range list {
-		order[i] = e.row
+func (s *sorter) best(ctx context.Context, k int) (*sorter, error) {
+	order, err := s.sorted(ctx, 1)
+	if err != nil {
+		return nil, err
 	}
-	n := &sorter{rows: vector.NewBatch(), eval: s.eval, order: s.order, out: s.out}
-	for _, c := range s.rows.Cols {
-		n.rows.Cols = append(n.rows.Cols, &vector.Vector{Type: c.Type})
-	}
-	for _, r := range order {
-		n.keys = append(n.keys, s.key(int(r))...)
-		n.ends = append(n.ends, len(n.keys))
-	}
+	order = order[:min(k, len(order))]
+	n := &sorter{types: s.types, eval: s.eval, order: s.order, out: s.out}
 	var part vector.Batch
-	gatherRows(&part, s.rows, order)
-	n.rows.Append(&part, 0, part.N)
-	return n
+	for from := 0; from < len(order); from += vector.Size {
+		rows := order[from:min(from+vector.Size, len(order))]
+		c, err := n.room(len(rows))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			c.keys = append(c.keys, s.key(int(r))...)
+			c.ends = append(c.ends, len(c.keys))
+		}
+		s.gather(&part, rows)
+		c.rows.Append(&part, 0, part.N)
+		n.n += part.N
+	}
+	return n, nil
 }
 
 // Finish sorts what is left and cuts it.
 func (s *topSink) Finish(ctx context.Context) (Source, error) {
 	all := s.workers[0]
-	if err := all.merge(ctx, s.workers[1:]); err != nil {
-		return nil, err
-	}
+	all.take(s.workers[1:])
 	order, err := all.sorted(ctx, len(s.workers))
-	return &reorder{all.rows, order[:min(s.k, len(order))]}, err
+	return &reorder{all, order[:min(s.k, len(order))]}, err
 }

@@ -135,7 +135,7 @@ func TestSort(t *testing.T) {
 func TestSortWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	specs := []spec{{vector.StringType, 5000, true}, {vector.Int64Type, 3, false}}
-	b := randomTable(r, 4*sortRun+77, specs...)
+	b := randomTable(r, 4*mergePiece+77, specs...)
 	order := orders(r, specs)
 	all := showRows(b)
 	var want [][]string
@@ -147,7 +147,7 @@ func TestSortWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 1000), Sink: sink}, 2), want)
-	for _, k := range []int{1, 100, 5000, 2 * sortRun} {
+	for _, k := range []int{1, 100, 5000, 2 * mergePiece} {
 		top, err := TopK(order, k, typesOf(specs), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -226,14 +226,22 @@ func TestSortOfNothing(t *testing.T) {
 // TestSortIsCancelled: a sort of many rows ends when the query does, also once all rows are there.
 func TestSortIsCancelled(t *testing.T) {
 	specs := []spec{{vector.StringType, 5000, true}}
-	b := randomTable(newRand(1), 3*sortRun, specs...)
+	b := randomTable(newRand(1), 3*mergePiece, specs...)
 	sink, err := Sort([]expr.SortKey{{Expr: columns(specs...)[0]}}, typesOf(specs), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	step := sink.Step(0)
-	if err := step(b); err != nil {
-		t.Fatal(err)
+	each := Values(b).Reader(0)
+	for part := (vector.Batch{}); ; {
+		if ok, err := each.Next(&part); err != nil {
+			t.Fatal(err)
+		} else if !ok {
+			break
+		}
+		if err := step(&part); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s := sink.(*sortSink).workers[0]
 	ctx, cancel := context.WithCancel(context.Background())
@@ -241,8 +249,11 @@ func TestSortIsCancelled(t *testing.T) {
 	if _, err := s.sorted(ctx, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("sorting runs for a query that is gone: %v", err)
 	}
-	list := s.entries()
-	if err := s.mergeRuns(ctx, make([]entry, len(list)), list, nil); !errors.Is(err, context.Canceled) {
+	late := doom(4) // sorts the three chunks and goes while they are merged
+	if _, err := s.sorted(late, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("merging runs for a query that is gone: %v", err)
+	}
+	if n := late.after.Load(); n != 1 {
+		t.Errorf("it asks %d times more", n)
 	}
 }

@@ -14,7 +14,8 @@ func TestSortEntriesByBytes(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, fewEntries, fewEntries + 1, 1000, 20_000} {
 		for _, alphabet := range []string{"\x00", "\x00\x01", "ab", "\x00\xffabcdefghijkl"} {
 			for _, length := range []int{1, 8, 9, 40} {
-				s := &sorter{}
+				c := &sortChunk{}
+				s := &sorter{chunks: []*sortChunk{c}}
 				var keys [][]byte
 				for range n {
 					key := bytes.Repeat([]byte("common "), r.IntN(3))
@@ -22,8 +23,8 @@ func TestSortEntriesByBytes(t *testing.T) {
 						key = append(key, alphabet[r.IntN(len(alphabet))])
 					}
 					keys = append(keys, key)
-					s.keys = append(s.keys, key...)
-					s.ends = append(s.ends, len(s.keys))
+					c.keys = append(c.keys, key...)
+					c.ends = append(c.ends, len(c.keys))
 				}
 				list := make([]entry, n)
 				s.fill(list, 0)
@@ -46,12 +47,13 @@ func TestSortEntriesByBytes(t *testing.T) {
 // BenchmarkSortEntries: keys as ORDER BY of a host and a time makes them.
 func BenchmarkSortEntries(b *testing.B) {
 	r := newRand(1)
-	s := &sorter{}
+	c := &sortChunk{}
+	s := &sorter{chunks: []*sortChunk{c}}
 	for range 16_384 {
-		s.keys = append(s.keys, fmt.Sprintf("\x01service-%03d\x00\x00\x01%c%c\x00\x00\x00\x00\x00\x00", r.IntN(240), r.IntN(256), r.IntN(256))...)
-		s.ends = append(s.ends, len(s.keys))
+		c.keys = append(c.keys, fmt.Sprintf("\x01service-%03d\x00\x00\x01%c%c\x00\x00\x00\x00\x00\x00", r.IntN(240), r.IntN(256), r.IntN(256))...)
+		c.ends = append(c.ends, len(c.keys))
 	}
-	list := make([]entry, len(s.ends))
+	list := make([]entry, len(c.ends))
 	b.ReportAllocs()
 	for b.Loop() {
 		s.fill(list, 0)

@@ -16,7 +16,7 @@ import (
 const (
 	// minRun is the number of rows below which a run is not worth a file: then the budget is taken by others.
 	minRun = 512
-	// maxRun bounds the bytes of a worker's rows: texts are found by 32-bit offsets.
+	// maxRun bounds the bytes of a worker's rows: sorting more of them before they are written helps nobody.
 	maxRun = 1 << 30
 	// runBlock is about the number of bytes of a block of a run, where the budget allows. A merge holds one of each run.
 	runBlock = 128 << 10
@@ -25,25 +25,13 @@ const (
 // runRows is the number of rows of a block of a run.
 func (s *sortSink) runRows(w *sorter) int {
 	block := min(runBlock, s.budget.pool.limit/64)
-	return int(min(max(block*int64(w.rows.N)/max(w.held, 1), 64), vector.Size))
+	return int(min(max(block*int64(w.n)/max(w.held, 1), 64), vector.Size))
 }
 
 // share is how many bytes a worker keeps before it writes them to a file: its part of half the budget. Slices grow by
 // doubling, so what they take can be twice of it.
 func (s *sortSink) share() int64 {
 	return min(s.budget.pool.limit/int64(2*len(s.workers)), maxRun)
-}
-
-// crowded tells that the rows of all workers cannot be put together in memory.
-func (s *sortSink) crowded() bool {
-	var more int64
-	for _, w := range s.workers[1:] {
-		more += w.held
-	}
-	if more+s.workers[0].held > maxRun || s.budget.Reserve(more) != nil {
-		return true
-	}
-	return false
 }
 
 // spill sorts a worker's rows and writes them to a file.
@@ -63,14 +51,15 @@ func (s *sortSink) spill(w *sorter) error {
 	}
 	s.mu.Unlock()
 	var part vector.Batch
-	keys := &vector.Vector{Type: vector.BinaryType, Heap: w.keys}
+	keys := &vector.Vector{}
 	for from := 0; from < len(order); from += step {
 		rows := order[from:min(from+step, len(order))]
-		gatherRows(&part, w.rows, rows)
-		keys.Views = keys.Views[:0]
+		w.gather(&part, rows)
+		keys.Reset(vector.BinaryType)
 		for _, r := range rows {
 			key := w.key(int(r))
-			keys.Views = append(keys.Views, vector.View{Off: uint32(w.ends[r] - len(key)), Len: uint32(len(key))})
+			keys.Views = append(keys.Views, vector.View{Off: uint32(len(keys.Heap)), Len: uint32(len(key))})
+			keys.Heap = append(keys.Heap, key...)
 		}
 		b := vector.Batch{N: part.N, Cols: append(part.Cols[:len(part.Cols):len(part.Cols)], keys)}
 		if err := errors.Join(s.budget.Err(), out.Write(&b)); err != nil {
@@ -85,8 +74,7 @@ func (s *sortSink) spill(w *sorter) error {
 	s.runs = append(s.runs, run)
 	s.mu.Unlock()
 	s.budget.Release(w.reserved)
-	fresh := newSorter(s.order, s.types)
-	w.rows, w.keys, w.ends, w.held, w.reserved = fresh.rows, nil, nil, 0, 0
+	w.chunks, w.n, w.held, w.reserved = nil, 0, 0, 0
 	return nil
 }
 
@@ -98,8 +86,8 @@ func (s *sortSink) runTypes() []vector.Type {
 // merge writes what workers still keep and merges all runs, in several rounds where there are more than the budget has
 // blocks for.
 func (s *sortSink) merge(ctx context.Context) (Source, error) {
-	err := spread(ctx, len(s.workers), len(s.workers), func(i int) error {
-		if s.workers[i].rows.N == 0 {
+	err := Spread(ctx, len(s.workers), len(s.workers), func(i int) error {
+		if s.workers[i].n == 0 {
 			return nil
 		}
 		return s.spill(s.workers[i])

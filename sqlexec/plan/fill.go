@@ -1,26 +1,45 @@
 package plan
 
 import (
+	"context"
 	"math"
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 )
 
 // maxSlots bounds the rows that FillSlots makes.
 const maxSlots = 20_000_000
 
+// fillRows is the number of rows from which on the slots of further keys go to another batch.
+const fillRows = 1 << 16
+
 // fillSlots adds the missing slots to rows that are sorted by keys, then slot, and fills the aggregates' NULLs.
-func (n *FillSlots) fillSlots(in *vector.Batch) (*vector.Batch, error) {
-	out := vector.NewBatch(types(n.Cols)...)
+func (n *FillSlots) fillSlots(ctx context.Context, in *vector.Batch, reserve func(bytes int64) error) (exec.Source, error) {
+	out := &chain{}
+	var b *vector.Batch
+	total := int64(0)
 	for from := 0; from < in.N; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		to := from + 1
 		for to < in.N && n.sameKey(in, from, to) {
 			to++
 		}
-		if err := n.fillKey(in, from, to, out); err != nil {
+		count := (in.Cols[0].Int(to-1)-in.Cols[0].Int(from))/n.Step + 1
+		if total += count; count > maxSlots || total > maxSlots {
+			return nil, status.New(status.RuntimeResourcesExhausted, "FILL would make more than %d rows", maxSlots)
+		}
+		if err := reserve(count * int64(9*len(n.Cols))); err != nil {
 			return nil, err
 		}
+		if b == nil || b.N >= fillRows {
+			b = vector.NewBatch(types(n.Cols)...)
+			out.sources = append(out.sources, exec.Values(b))
+		}
+		n.fillKey(in, from, to, int(count), b)
 		from = to
 	}
 	return out, nil
@@ -54,14 +73,10 @@ func sameValue(v *vector.Vector, i, j int) bool {
 	return v.Str(i) == v.Str(j)
 }
 
-// fillKey writes the slots of one key, rows [from, to) of in.
-func (n *FillSlots) fillKey(in *vector.Batch, from, to int, out *vector.Batch) error {
+// fillKey writes the slots of one key, of which there are count, from rows [from, to) of in.
+func (n *FillSlots) fillKey(in *vector.Batch, from, to, count int, out *vector.Batch) {
 	slots := in.Cols[0]
-	first, last := slots.Int(from), slots.Int(to-1)
-	count := (last-first)/n.Step + 1
-	if count > maxSlots || int64(out.N)+count > maxSlots {
-		return status.New(status.RuntimeResourcesExhausted, "FILL would make more than %d rows", maxSlots)
-	}
+	first := slots.Int(from)
 	rows := make([]int, count) // the row of each slot; -1 where there is none
 	for i := range rows {
 		rows[i] = -1
@@ -90,7 +105,6 @@ func (n *FillSlots) fillKey(in *vector.Batch, from, to int, out *vector.Batch) e
 		}
 	}
 	out.N += len(rows)
-	return nil
 }
 
 func fillNull(dst *vector.Vector, base int, src *vector.Vector, rows []int) {
@@ -175,22 +189,17 @@ func slotRange(t, origin, step, span int64) (first, last int64, ok bool) {
 // maxSlotsPerRow bounds how often Expand repeats a row.
 const maxSlotsPerRow = 1_000_000
 
-// expand writes the rows of in repeated for their slots: which row, and the slot's time.
-func (n *Expand) expand(times *vector.Vector, count int, rows []uint32, slots []int64) ([]uint32, []int64, error) {
+// slotsOf gives the numbers first..last of the slots of row i; none when first > last.
+func (n *Expand) slotsOf(times *vector.Vector, i int) (first, last int64, err error) {
 	if n.Ranges[0]/n.Step > maxSlotsPerRow {
-		return nil, nil, status.New(status.InvalidArguments, "a row would lie in more than %d slots: the range is too long for the step", maxSlotsPerRow)
+		return 0, -1, status.New(status.InvalidArguments, "a row would lie in more than %d slots: the range is too long for the step", maxSlotsPerRow)
 	}
-	for i := range count {
-		if times.IsNull(i) {
-			continue
-		}
-		first, last, ok := slotRange(times.Int(i), n.Origin, n.Step, n.Ranges[0])
-		if !ok {
-			continue
-		}
-		for k := first; k <= last; k++ {
-			rows, slots = append(rows, uint32(i)), append(slots, n.Origin+k*n.Step)
-		}
+	if times.IsNull(i) {
+		return 0, -1, nil
 	}
-	return rows, slots, nil
+	first, last, ok := slotRange(times.Int(i), n.Origin, n.Step, n.Ranges[0])
+	if !ok {
+		return 0, -1, nil
+	}
+	return first, last, nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
-	"varve/sqlexec/expr"
 )
 
 // The operators of this file serve single nodes of the plan: first row of a run of keys, repetition for slots, filling
@@ -90,7 +89,10 @@ func gather(b *vector.Batch, rows []uint32) *vector.Batch {
 }
 
 // slotsOf is Expand as an operator.
-type slotsOf struct{ n *Expand }
+type slotsOf struct {
+	n       *Expand
+	running func() error
+}
 
 func (s *slotsOf) String() string { return line(s.n) }
 
@@ -99,45 +101,61 @@ func (s *slotsOf) Step(next exec.Step) exec.Step {
 	n := s.n
 	var rows []uint32
 	var slots []int64
-	t := n.Cols[n.Time].Type
-	return func(b *vector.Batch) error {
-		var err error
-		times := b.Cols[n.Time]
-		if rows, slots, err = n.expand(times, b.N, rows[:0], slots[:0]); err != nil {
+	pass := func(b *vector.Batch) error {
+		if err := s.running(); err != nil || len(rows) == 0 {
 			return err
 		}
-		for from := 0; from < len(rows); from += vector.Size {
-			to := min(from+vector.Size, len(rows))
-			out := gather(b, rows[from:to])
-			out.Cols = append(out.Cols, &vector.Vector{Type: t, Ints: slots[from:to]})
-			for _, span := range n.Ranges[1:] {
-				inside := &vector.Vector{Type: vector.BoolType, Bools: vector.MakeBitmap(to - from)}
-				for i := from; i < to; i++ {
-					if times.Int(int(rows[i]))-slots[i] < span {
-						inside.Bools.Set(i - from)
-					}
-				}
-				out.Cols = append(out.Cols, inside)
-			}
-			if err := next(out); err != nil {
+		err := next(n.slotted(b, rows, slots))
+		rows, slots = rows[:0], nil // the slots have been passed on
+		return err
+	}
+	return func(b *vector.Batch) error {
+		times := b.Cols[n.Time]
+		for i := range b.N {
+			first, last, err := n.slotsOf(times, i)
+			if err != nil {
 				return err
 			}
+			for k := first; k <= last; k++ {
+				if rows, slots = append(rows, uint32(i)), append(slots, n.Origin+k*n.Step); len(rows) == vector.Size {
+					if err := pass(b); err != nil {
+						return err
+					}
+				}
+			}
 		}
-		return nil
+		return pass(b)
 	}
+}
+
+// slotted is rows of a batch, each with its slot and, for each further range, whether it lies in it.
+func (n *Expand) slotted(b *vector.Batch, rows []uint32, slots []int64) *vector.Batch {
+	times := b.Cols[n.Time]
+	out := gather(b, rows)
+	out.Cols = append(out.Cols, &vector.Vector{Type: n.Cols[n.Time].Type, Ints: slots})
+	for _, span := range n.Ranges[1:] {
+		inside := &vector.Vector{Type: vector.BoolType, Bools: vector.MakeBitmap(len(rows))}
+		for i, r := range rows {
+			if times.Int(int(r))-slots[i] < span {
+				inside.Bools.Set(i)
+			}
+		}
+		out.Cols = append(out.Cols, inside)
+	}
+	return out
 }
 
 // whole is a sink that collects all rows, in the order they come, and makes others of them. One worker.
 type whole struct {
 	name string
-	rows *vector.Batch
-	make func(*vector.Batch) (*vector.Batch, error)
+	rows *exec.Rows
+	make func(context.Context, *vector.Batch) (exec.Source, error)
 	// reserve is told of the bytes that are kept.
 	reserve func(bytes int64) error
 }
 
-func newWhole(name string, cols []Column, reserve func(int64) error, make func(*vector.Batch) (*vector.Batch, error)) *whole {
-	return &whole{name: name, rows: vector.NewBatch(types(cols)...), make: make, reserve: reserve}
+func newWhole(name string, cols []Column, reserve func(int64) error, make func(context.Context, *vector.Batch) (exec.Source, error)) *whole {
+	return &whole{name: name, rows: exec.NewRows(types(cols)), make: make, reserve: reserve}
 }
 
 func (w *whole) String() string { return w.name }
@@ -152,109 +170,16 @@ func (w *whole) Step(int) exec.Step {
 		if err := w.reserve(bytes); err != nil {
 			return err
 		}
-		w.rows.Append(b, 0, b.N)
+		w.rows.Add(b, 0, b.N)
 		return nil
 	}
 }
 
 // Finish gives what was made of the rows.
-func (w *whole) Finish(context.Context) (exec.Source, error) {
-	out, err := w.make(w.rows)
+func (w *whole) Finish(ctx context.Context) (exec.Source, error) {
+	rows, err := exec.Together(ctx, []*exec.Rows{w.rows}, 1)
 	if err != nil {
 		return nil, err
 	}
-	return exec.Values(out), nil
-}
-
-// compute evaluates the functions of a window over all rows, which are sorted by partition and order. running is asked
-// whether the query still runs.
-func (w *Window) compute(in *vector.Batch, running func() error) (*vector.Batch, error) {
-	eval := func(list []expr.Expr) ([]*vector.Vector, error) {
-		out := make([]*vector.Vector, len(list))
-		if len(list) == 0 {
-			return out, nil
-		}
-		prog, err := expr.Compile(list)
-		if err != nil {
-			return nil, err
-		}
-		flat := make([]*vector.Vector, len(list))
-		for i, e := range list {
-			flat[i] = &vector.Vector{Type: e.Type()}
-		}
-		return flat, evalAll(prog, in, flat, running)
-	}
-	partition, err := eval(w.Partition)
-	if err != nil {
-		return nil, err
-	}
-	order, err := eval(keyExprs(w.Order))
-	if err != nil {
-		return nil, err
-	}
-	out := &vector.Batch{N: in.N, Cols: append([]*vector.Vector(nil), in.Cols...)}
-	parts, err := w.split(in.N, partition, order, running)
-	if err != nil {
-		return nil, err
-	}
-	for i := range w.Funcs {
-		f := &w.Funcs[i]
-		args, err := eval(f.Args)
-		if err != nil {
-			return nil, err
-		}
-		var keep *vector.Vector
-		if f.Filter != nil {
-			list, err := eval([]expr.Expr{f.Filter})
-			if err != nil {
-				return nil, err
-			}
-			keep = list[0]
-		}
-		col := &vector.Vector{Type: f.Type}
-		fr := f.framer(args, keep, col, running)
-		for p := range parts {
-			if p%checkRows == 0 {
-				if err := running(); err != nil {
-					return nil, err
-				}
-			}
-			if f.targets > 0 {
-				parts[p].keyed(order, w.Order)
-			}
-			if ranking[f.Name] {
-				err = f.rank(&parts[p], args, col)
-			} else {
-				err = fr.run(&parts[p])
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		out.Cols = append(out.Cols, col)
-	}
-	return out, nil
-}
-
-// evalAll evaluates a program over a batch of any size, a streaming batch at a time, into Flat vectors.
-func evalAll(prog *expr.Program, in *vector.Batch, out []*vector.Vector, running func() error) error {
-	part := vector.Batch{Cols: make([]*vector.Vector, len(in.Cols))}
-	got := make([]*vector.Vector, len(out))
-	for from := 0; from < in.N; from += vector.Size {
-		to := min(from+vector.Size, in.N)
-		part.N = to - from
-		for i, c := range in.Cols {
-			part.Cols[i] = c.Slice(from, to)
-		}
-		if err := running(); err != nil {
-			return err
-		}
-		if err := prog.Eval(&part, got); err != nil {
-			return err
-		}
-		for i, v := range got {
-			out[i].Append(from, v, 0, part.N)
-		}
-	}
-	return nil
+	return w.make(ctx, rows)
 }

@@ -176,17 +176,19 @@ func (r *runner) buildNode(n Node) (stream, error) {
 	case *Expand:
 		s, err := r.build(n.Input)
 		s.several = true
-		return s.with(&slotsOf{n}), err
+		return s.with(&slotsOf{n, r.budget.Err}), err
 	case *Unnest:
 		s, err := r.build(n.Input)
 		s.several = true
-		return s.with(&unnester{n}), err
+		return s.with(&unnester{n, r.budget.Err}), err
 	case *FillSlots:
 		s, err := r.build(n.Input)
 		if err != nil {
 			return s, err
 		}
-		return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, n.fillSlots), true)
+		return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, func(ctx context.Context, b *vector.Batch) (exec.Source, error) {
+			return n.fillSlots(ctx, b, r.budget.Reserve)
+		}), true)
 	}
 	panic("plan: a node without a physical form")
 }
@@ -502,7 +504,5 @@ func (r *runner) window(n *Window) (stream, error) {
 	if err != nil {
 		return s, err
 	}
-	return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, func(b *vector.Batch) (*vector.Batch, error) {
-		return n.compute(b, r.budget.Err)
-	}), true)
+	return r.finish(s, newWindowSink(n, exec.Workers(r.p.Workers), r.budget.Reserve), true)
 }

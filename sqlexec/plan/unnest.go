@@ -117,7 +117,10 @@ func (o *optimizer) pruneUnnest(u *Unnest, need []bool) (Node, []int) {
 }
 
 // unnester is Unnest as an operator.
-type unnester struct{ n *Unnest }
+type unnester struct {
+	n       *Unnest
+	running func() error
+}
 
 func (u *unnester) String() string { return line(u.n) }
 
@@ -125,7 +128,7 @@ func (u *unnester) String() string { return line(u.n) }
 func (u *unnester) Step(next exec.Step) exec.Step {
 	program, err := expr.Compile(u.n.Lists)
 	lists := make([]*vector.Vector, len(u.n.Lists))
-	e := elements{next: next, cols: make([]*vector.Vector, len(lists))}
+	e := elements{next: next, running: u.running, cols: make([]*vector.Vector, len(lists))}
 	return func(b *vector.Batch) error {
 		if err != nil {
 			return err
@@ -150,9 +153,10 @@ func (u *unnester) Step(next exec.Step) exec.Step {
 
 // elements collects the elements of lists, and the row that each belongs to.
 type elements struct {
-	next exec.Step
-	rows []uint32
-	cols []*vector.Vector
+	next    exec.Step
+	running func() error
+	rows    []uint32
+	cols    []*vector.Vector
 }
 
 func (e *elements) reset(lists []*vector.Vector) {
@@ -183,6 +187,9 @@ func (e *elements) row(lists []*vector.Vector, i int) {
 // flush hands the rows on, a batch at a time.
 func (e *elements) flush(b *vector.Batch) error {
 	for from := 0; from < len(e.rows); from += vector.Size {
+		if err := e.running(); err != nil {
+			return err
+		}
 		to := min(from+vector.Size, len(e.rows))
 		out := gather(b, e.rows[from:to])
 		for _, v := range e.cols {

@@ -42,7 +42,9 @@ func (r *framer) run(p *windowInput) error {
 	if r.f.Agg != nil {
 		return r.general()
 	}
-	r.counting()
+	if err := r.counting(); err != nil {
+		return err
+	}
 	if err := r.frames(); err != nil {
 		return err
 	}
@@ -51,9 +53,12 @@ func (r *framer) run(p *windowInput) error {
 		return r.pick()
 	case "count":
 		for i := range r.lo {
+			if err := r.running(i); err != nil {
+				return err
+			}
 			r.out.Ints = append(r.out.Ints, int64(r.hi[i]-r.lo[i]))
 		}
-		return r.err()
+		return nil
 	case "min", "max":
 		return r.extremes()
 	case "bool_and", "bool_or":
@@ -62,9 +67,17 @@ func (r *framer) run(p *windowInput) error {
 	return r.sums()
 }
 
+// running looks every few thousand rows whether the query still runs.
+func (r *framer) running(i int) error {
+	if i%checkRows == 0 {
+		return r.err()
+	}
+	return nil
+}
+
 // counting finds the rows that count: those that pass the FILTER and, but for count(*) and unless NULLs are respected, have
 // a value.
-func (r *framer) counting() {
+func (r *framer) counting() error {
 	n := r.p.to - r.p.from
 	r.rows, r.before = r.rows[:0], r.before[:0]
 	var value *vector.Vector
@@ -79,6 +92,9 @@ func (r *framer) counting() {
 		}
 	}
 	for i := range n {
+		if err := r.running(i); err != nil {
+			return err
+		}
 		at := r.p.from + i
 		r.before = append(r.before, int32(len(r.rows)))
 		if r.keep != nil && (r.keep.IsNull(at) || !r.keep.Bool(at)) || value != nil && value.IsNull(at) {
@@ -87,6 +103,7 @@ func (r *framer) counting() {
 		r.rows = append(r.rows, int32(i))
 	}
 	r.before = append(r.before, int32(len(r.rows)))
+	return nil
 }
 
 // frames finds the frame of each row among the rows that count.
@@ -94,10 +111,8 @@ func (r *framer) frames() error {
 	n := r.p.to - r.p.from
 	r.lo, r.hi = r.lo[:0], r.hi[:0]
 	for i := range n {
-		if i%checkRows == 0 {
-			if err := r.err(); err != nil {
-				return err
-			}
+		if err := r.running(i); err != nil {
+			return err
 		}
 		lo, hi := r.p.bounds(&r.f.Frame, r.targets, i)
 		r.lo, r.hi = append(r.lo, r.before[lo]), append(r.hi, r.before[hi])
@@ -109,6 +124,9 @@ func (r *framer) frames() error {
 func (r *framer) pick() error {
 	r.begin()
 	for i := range r.lo {
+		if err := r.running(i); err != nil {
+			return err
+		}
 		at := r.lo[i]
 		switch r.f.Name {
 		case "last_value":
@@ -126,8 +144,7 @@ func (r *framer) pick() error {
 			r.add(r.rows[at])
 		}
 	}
-	r.end()
-	return r.err()
+	return r.end()
 }
 
 // begin, add and end build the output of functions that give values of rows: -1 is NULL.
@@ -137,9 +154,15 @@ func (r *framer) add(row int32) {
 	r.picked, r.null = append(r.picked, uint32(r.p.from+int(max(row, 0)))), append(r.null, row < 0)
 }
 
-func (r *framer) end() {
-	r.out.AppendRows(r.p.from, r.args[0], r.picked)
+func (r *framer) end() error {
+	for at := 0; at < len(r.picked); at += checkRows {
+		if err := r.err(); err != nil {
+			return err
+		}
+		r.out.AppendRows(r.p.from+at, r.args[0], r.picked[at:min(at+checkRows, len(r.picked))])
+	}
 	r.clear()
+	return nil
 }
 
 // numbers marks the rows of empty frames as NULL; the values of all rows of the partition are in the output.
@@ -188,10 +211,8 @@ func (r *framer) extremes() error {
 	from, to := int32(0), int32(0)
 	for i, lo := range r.lo {
 		hi := r.hi[i]
-		if i%checkRows == 0 {
-			if err := r.err(); err != nil {
-				return err
-			}
+		if err := r.running(i); err != nil {
+			return err
 		}
 		if lo < from || hi < to || lo > to {
 			q, head, to = q[:0], 0, lo
@@ -213,15 +234,17 @@ func (r *framer) extremes() error {
 		r.add(q[head])
 	}
 	r.queue = q
-	r.end()
-	return r.err()
+	return r.end()
 }
 
 // logic is bool_and and bool_or, from the number of true rows before each.
 func (r *framer) logic() error {
 	v, and := r.args[0], r.f.Name == "bool_and"
 	trues := append(r.queue[:0], 0)
-	for _, row := range r.rows {
+	for i, row := range r.rows {
+		if err := r.running(i); err != nil {
+			return err
+		}
 		t := trues[len(trues)-1]
 		if v.Bool(r.p.from + int(row)) {
 			t++
@@ -232,6 +255,9 @@ func (r *framer) logic() error {
 		r.out.Bools = append(r.out.Bools, 0)
 	}
 	for i, lo := range r.lo {
+		if err := r.running(i); err != nil {
+			return err
+		}
 		hi := max(r.hi[i], lo)
 		if t := trues[hi] - trues[lo]; and && t == hi-lo || !and && t > 0 {
 			r.out.Bools.Set(r.p.from + i)
@@ -249,38 +275,55 @@ func (r *framer) sums() error {
 	case vector.Float64:
 		return r.floats(v.Floats, mean)
 	case vector.Int64:
+		var err error
 		if !mean {
-			r.out.Ints = differences(r.out.Ints, v.Ints[r.p.from:], r)
-			return r.numbers()
+			r.out.Ints, err = differences(r.out.Ints, v.Ints[r.p.from:], r)
+		} else {
+			err = r.means(func(row int) (hi, lo uint64) { x := v.Ints[row]; return uint64(x >> 63), uint64(x) }, true)
 		}
-		r.means(func(row int) (hi, lo uint64) { x := v.Ints[row]; return uint64(x >> 63), uint64(x) }, true)
+		if err != nil {
+			return err
+		}
 	case vector.Uint64:
+		var err error
 		if !mean {
-			r.out.Uints = differences(r.out.Uints, v.Uints[r.p.from:], r)
-			return r.numbers()
+			r.out.Uints, err = differences(r.out.Uints, v.Uints[r.p.from:], r)
+		} else {
+			err = r.means(func(row int) (hi, lo uint64) { return 0, v.Uints[row] }, false)
 		}
-		r.means(func(row int) (hi, lo uint64) { return 0, v.Uints[row] }, false)
+		if err != nil {
+			return err
+		}
 	}
 	return r.numbers()
 }
 
 // differences appends the sum of each frame.
-func differences[T int64 | uint64](dst, values []T, r *framer) []T {
+func differences[T int64 | uint64](dst, values []T, r *framer) ([]T, error) {
 	sums := make([]T, 1, len(r.rows)+1)
-	for _, row := range r.rows {
+	for i, row := range r.rows {
+		if err := r.running(i); err != nil {
+			return dst, err
+		}
 		sums = append(sums, sums[len(sums)-1]+values[row])
 	}
 	for i, lo := range r.lo {
+		if err := r.running(i); err != nil {
+			return dst, err
+		}
 		dst = append(dst, sums[max(r.hi[i], lo)]-sums[lo])
 	}
-	return dst
+	return dst, nil
 }
 
 // means appends the mean of each frame of integers.
-func (r *framer) means(value func(row int) (hi, lo uint64), signed bool) {
+func (r *framer) means(value func(row int) (hi, lo uint64), signed bool) error {
 	type wide struct{ hi, lo uint64 }
 	sums := make([]wide, 1, len(r.rows)+1)
-	for _, row := range r.rows {
+	for i, row := range r.rows {
+		if err := r.running(i); err != nil {
+			return err
+		}
 		s := sums[len(sums)-1]
 		hi, lo := value(r.p.from + int(row))
 		var carry uint64
@@ -289,11 +332,15 @@ func (r *framer) means(value func(row int) (hi, lo uint64), signed bool) {
 		sums = append(sums, s)
 	}
 	for i, lo := range r.lo {
+		if err := r.running(i); err != nil {
+			return err
+		}
 		a, b := sums[lo], sums[max(r.hi[i], lo)]
 		low, borrow := bits.Sub64(b.lo, a.lo, 0)
 		high, _ := bits.Sub64(b.hi, a.hi, borrow)
 		r.out.Floats = append(r.out.Floats, wideFloat(high, low, signed)/float64(max(r.hi[i]-lo, 1)))
 	}
+	return nil
 }
 
 // wideFloat is a number of 128 bits as a float.
@@ -321,10 +368,8 @@ func (r *framer) floats(all []float64, mean bool) error {
 	sum, from, to := 0.0, int32(0), int32(0) // of [from, to)
 	for i, lo := range r.lo {
 		hi := max(r.hi[i], lo)
-		if i%checkRows == 0 {
-			if err := r.err(); err != nil {
-				return err
-			}
+		if err := r.running(i); err != nil {
+			return err
 		}
 		switch {
 		case lo == from && hi >= to && to > from:

@@ -14,8 +14,8 @@ import (
 type windowInput struct {
 	from, to int
 	// group[i] is the number of row from+i's group of peers, and starts[g] where group g begins, relative to from.
-	group  []int
-	starts []int
+	group  []int32
+	starts []int32
 	// For RANGE frames with an offset: the order key of all rows, whether it descends, and the rows of the partition that have
 	// one.
 	key        *vector.Vector
@@ -34,9 +34,9 @@ func (w *Window) split(n int, partition, order []*vector.Vector, running func() 
 		return true
 	}
 	var out []windowInput
+	group, starts := make([]int32, n), make([]int32, 0, n) // of all partitions
 	for from := 0; from < n; {
-		p := windowInput{from: from}
-		to := from
+		first, to := len(starts), from
 		for ; to < n && (to == from || same(partition, to-1, to)); to++ {
 			if to%checkRows == 0 {
 				if err := running(); err != nil {
@@ -44,12 +44,11 @@ func (w *Window) split(n int, partition, order []*vector.Vector, running func() 
 				}
 			}
 			if to == from || len(order) > 0 && !same(order, to-1, to) {
-				p.starts = append(p.starts, to-from)
+				starts = append(starts, int32(to-from))
 			}
-			p.group = append(p.group, len(p.starts)-1)
+			group[to] = int32(len(starts) - first - 1)
 		}
-		p.to = to
-		out = append(out, p)
+		out = append(out, windowInput{from: from, to: to, group: group[from:to], starts: starts[first:len(starts):len(starts)]})
 		from = to
 	}
 	return out, nil
@@ -72,9 +71,9 @@ func (p *windowInput) keyed(order []*vector.Vector, keys []expr.SortKey) {
 func (p *windowInput) place(target *vector.Vector, i int, after bool) int {
 	if p.key.IsNull(p.from + i) {
 		if after {
-			return p.groupStart(p.group[i] + 1)
+			return p.groupStart(int(p.group[i]) + 1)
 		}
-		return p.starts[p.group[i]]
+		return int(p.starts[p.group[i]])
 	}
 	return p.some + sort.Search(p.none-p.some, func(r int) bool {
 		d := expr.Compare(p.key, p.from+p.some+r, target, p.from+i)
@@ -101,12 +100,12 @@ func (p *windowInput) bounds(f *Frame, targets []*vector.Vector, i int) (lo, hi 
 		if t := f.From.Target; t > 0 {
 			lo = p.place(targets[t-1], i, false)
 		} else if !f.From.Unbounded {
-			lo = p.groupStart(clampGroup(p.group[i], f.From.Offset, len(p.starts)))
+			lo = p.groupStart(clampGroup(int(p.group[i]), f.From.Offset, len(p.starts)))
 		}
 		if t := f.To.Target; t > 0 {
 			hi = p.place(targets[t-1], i, true)
 		} else if !f.To.Unbounded {
-			hi = p.groupStart(clampGroup(p.group[i], satAdd(f.To.Offset, 1), len(p.starts)))
+			hi = p.groupStart(clampGroup(int(p.group[i]), satAdd(f.To.Offset, 1), len(p.starts)))
 		}
 	}
 	return lo, max(lo, hi)
@@ -132,27 +131,46 @@ func (p *windowInput) groupStart(g int) int {
 	if g >= len(p.starts) {
 		return p.to - p.from
 	}
-	return p.starts[g]
+	return int(p.starts[g])
 }
 
-// rankColumn computes a ranking function for one partition.
-func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector) error {
+// rank computes a ranking function for one partition, a piece after the other: running is asked in between whether the query
+// still runs.
+func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error) error {
+	switch f.Name {
+	case "lag", "lead":
+		return f.shift(p, args, out, running)
+	}
+	n := p.to - p.from
+	for from := 0; from < n; from += checkRows {
+		if err := running(); err != nil {
+			return err
+		}
+		if err := f.ranks(p, from, min(from+checkRows, n), args, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ranks computes rows [from, to) of a partition.
+func (f *WindowFunc) ranks(p *windowInput, from, to int, args []*vector.Vector, out *vector.Vector) error {
 	n := p.to - p.from
 	switch f.Name {
 	case "row_number":
-		for i := range n {
+		for i := from; i < to; i++ {
 			out.Uints = append(out.Uints, uint64(i)+1)
 		}
 	case "rank":
-		for i := range n {
+		for i := from; i < to; i++ {
 			out.Uints = append(out.Uints, uint64(p.starts[p.group[i]])+1)
 		}
 	case "dense_rank":
-		for i := range n {
+		for i := from; i < to; i++ {
 			out.Uints = append(out.Uints, uint64(p.group[i])+1)
 		}
 	case "percent_rank":
-		for i := range n {
+		for i := from; i < to; i++ {
 			r := 0.0
 			if n > 1 {
 				r = float64(p.starts[p.group[i]]) / float64(n-1)
@@ -160,26 +178,24 @@ func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vec
 			out.Floats = append(out.Floats, r)
 		}
 	case "cume_dist":
-		for i := range n {
-			out.Floats = append(out.Floats, float64(p.groupStart(p.group[i]+1))/float64(n))
+		for i := from; i < to; i++ {
+			out.Floats = append(out.Floats, float64(p.groupStart(int(p.group[i])+1))/float64(n))
 		}
 	case "ntile":
-		return f.ntile(p, args[0], out)
-	case "lag", "lead":
-		return f.shift(p, args, out)
+		return f.ntile(p, from, to, args[0], out)
 	}
 	return nil
 }
 
-// ntile deals the rows into k buckets; the first ones are larger by one.
-func (f *WindowFunc) ntile(p *windowInput, k *vector.Vector, out *vector.Vector) error {
+// ntile deals the rows of a partition into k buckets, of which the first ones are larger by one, and gives those of rows [from, to).
+func (f *WindowFunc) ntile(p *windowInput, from, to int, k *vector.Vector, out *vector.Vector) error {
 	n := uint64(p.to - p.from)
 	buckets, ok := integerAt(k, p.from)
 	if !ok || buckets < 1 {
 		return status.New(status.EngineExecuteQuery, "ntile needs a positive integer")
 	}
 	size, rest := n/uint64(buckets), n%uint64(buckets)
-	for i := range n {
+	for i := uint64(from); i < uint64(to); i++ {
 		if i < rest*(size+1) {
 			out.Uints = append(out.Uints, i/(size+1)+1)
 		} else {
@@ -200,7 +216,7 @@ func integerAt(v *vector.Vector, i int) (int64, bool) {
 }
 
 // shift is lag and lead: the value some rows before or after, else the default.
-func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector) error {
+func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error) error {
 	n := p.to - p.from
 	d := int64(1)
 	if len(args) > 1 {
@@ -216,6 +232,11 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 	var before []int
 	if f.IgnoreNulls {
 		for i := range n {
+			if i%checkRows == 0 {
+				if err := running(); err != nil {
+					return err
+				}
+			}
 			before = append(before, len(some))
 			if !args[0].IsNull(p.from + i) {
 				some = append(some, i)
@@ -223,6 +244,11 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 		}
 	}
 	for i := range n {
+		if i%checkRows == 0 {
+			if err := running(); err != nil {
+				return err
+			}
+		}
 		at := -1
 		switch {
 		case d > int64(n) || d < -int64(n):

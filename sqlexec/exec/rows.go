@@ -15,30 +15,49 @@ const chunkRows = 1 << 16
 // maxTexts bounds the bytes of the texts of one column of a batch: they are found by 32-bit offsets.
 const maxTexts = math.MaxUint32
 
-// rowList keeps copies of rows: row i lies in chunk i/chunkRows. One goroutine at a time.
-type rowList struct {
+// fullBytes is the size from which on a column of a chunk makes it full. A chunk of few long texts stays below maxTexts.
+const fullBytes = 64 << 20
+
+// full tells whether a chunk takes no more rows, however few it has.
+func full(b *vector.Batch) bool {
+	for _, c := range b.Cols {
+		if len(c.Heap) >= fullBytes {
+			return true
+		}
+	}
+	return b.N == chunkRows
+}
+
+// Rows keeps copies of rows in chunks. One goroutine at a time.
+type Rows struct {
 	types  []vector.Type
 	chunks []*vector.Batch
 	n      int
 }
 
-// add copies the rows of a batch.
-func (l *rowList) add(b *vector.Batch) {
-	for from := 0; from < b.N; {
-		if l.n%chunkRows == 0 {
+// NewRows is an empty list.
+func NewRows(types []vector.Type) *Rows { return &Rows{types: types} }
+
+// Len is the number of rows.
+func (l *Rows) Len() int { return l.n }
+
+// Add copies rows [from, to) of a batch.
+func (l *Rows) Add(b *vector.Batch, from, to int) {
+	for from < to {
+		if len(l.chunks) == 0 || full(l.chunks[len(l.chunks)-1]) {
 			l.chunks = append(l.chunks, vector.NewBatch(l.types...))
 		}
 		last := l.chunks[len(l.chunks)-1]
-		to := min(b.N, from+chunkRows-last.N)
-		last.Append(b, from, to)
-		l.n += to - from
-		from = to
+		end := min(to, from+chunkRows-last.N)
+		last.Append(b, from, end)
+		l.n += end - from
+		from = end
 	}
 }
 
-// together puts the rows of several lists, one list after the other, into one batch and empties the lists. Columns are copied by
+// Together puts the rows of several lists, one list after the other, into one batch and empties the lists. Columns are copied by
 // several goroutines.
-func together(ctx context.Context, lists []*rowList, workers int) (*vector.Batch, error) {
+func Together(ctx context.Context, lists []*Rows, workers int) (*vector.Batch, error) {
 	out := vector.NewBatch(lists[0].types...)
 	var chunks []*vector.Batch
 	for _, l := range lists {
@@ -49,7 +68,7 @@ func together(ctx context.Context, lists []*rowList, workers int) (*vector.Batch
 	if len(chunks) == 1 {
 		return chunks[0], nil
 	}
-	err := spread(ctx, len(out.Cols), workers, func(c int) error {
+	err := Spread(ctx, len(out.Cols), workers, func(c int) error {
 		v, texts := out.Cols[c], 0
 		for _, b := range chunks {
 			texts += len(b.Cols[c].Heap)

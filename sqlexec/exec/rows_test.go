@@ -14,11 +14,11 @@ func TestRowsTogether(t *testing.T) {
 	specs := []spec{{vector.Int64Type, 1000, true}, {vector.StringType, 300, true}, {vector.StringType, 20, false}, {vector.BoolType, 2, true}}
 	types := typesOf(specs)
 	for _, sizes := range [][]int{{0}, {1}, {100, 0, 70}, {chunkRows, 1}, {chunkRows - 1, 2*chunkRows + 3}, {3, chunkRows + 65, 64}} {
-		var lists []*rowList
+		var lists []*Rows
 		want := vector.NewBatch(types...)
 		for at, n := range sizes {
 			table := randomTable(newRand(uint64(at)), n, specs...)
-			l := &rowList{types: types}
+			l := NewRows(types)
 			r := Values(table).Reader(0)
 			for b := (vector.Batch{}); ; {
 				ok, err := r.Next(&b)
@@ -29,7 +29,7 @@ func TestRowsTogether(t *testing.T) {
 					break
 				}
 				b.Cols[2] = dictionaryOf(b.Cols[2], b.N)
-				l.add(&b)
+				l.Add(&b, 0, b.N)
 			}
 			if l.n != n {
 				t.Fatalf("%d rows are kept of %d", l.n, n)
@@ -37,7 +37,7 @@ func TestRowsTogether(t *testing.T) {
 			lists = append(lists, l)
 			want.Append(table, 0, n)
 		}
-		got, err := together(context.Background(), lists, 2)
+		got, err := Together(context.Background(), lists, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,12 +72,12 @@ func dictionaryOf(v *vector.Vector, n int) *vector.Vector {
 
 // TestTogetherStops ends with the query after each chunk.
 func TestTogetherStops(t *testing.T) {
-	l := &rowList{types: []vector.Type{vector.Int64Type}}
+	l := NewRows([]vector.Type{vector.Int64Type})
 	for range 5 {
-		l.add(&vector.Batch{N: chunkRows, Cols: []*vector.Vector{{Type: vector.Int64Type, Ints: make([]int64, chunkRows)}}})
+		l.Add(&vector.Batch{N: chunkRows, Cols: []*vector.Vector{{Type: vector.Int64Type, Ints: make([]int64, chunkRows)}}}, 0, chunkRows)
 	}
 	ctx := doom(3)
-	if _, err := together(ctx, []*rowList{l}, 1); err != context.Canceled || ctx.after.Load() != 1 {
+	if _, err := Together(ctx, []*Rows{l}, 1); err != context.Canceled || ctx.after.Load() != 1 {
 		t.Errorf("%v, asked %d times after the end", err, ctx.after.Load())
 	}
 }

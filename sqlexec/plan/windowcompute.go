@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"context"
+	"slices"
+
+	"varve/engine/vector"
+	"varve/sqlexec/exec"
+	"varve/sqlexec/expr"
+)
+
+// compute evaluates the functions of a window over whole partitions, which are sorted by partition and order: the rows, then a
+// column for each function.
+func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int) (*vector.Batch, error) {
+	eval := func(list []expr.Expr) ([]*vector.Vector, error) { return evalAll(ctx, list, in, workers) }
+	partition, err := eval(w.Partition)
+	if err != nil {
+		return nil, err
+	}
+	order, err := eval(keyExprs(w.Order))
+	if err != nil {
+		return nil, err
+	}
+	out := &vector.Batch{N: in.N, Cols: slices.Clone(in.Cols)}
+	parts, err := w.split(in.N, partition, order, ctx.Err)
+	if err != nil {
+		return nil, err
+	}
+	for i := range w.Funcs {
+		col, err := w.Funcs[i].compute(ctx, w, in.N, parts, order, eval)
+		if err != nil {
+			return nil, err
+		}
+		out.Cols = append(out.Cols, col)
+	}
+	return out, nil
+}
+
+// compute evaluates one function over n rows.
+func (f *WindowFunc) compute(ctx context.Context, w *Window, n int, parts []windowInput, order []*vector.Vector,
+	eval func([]expr.Expr) ([]*vector.Vector, error)) (*vector.Vector, error) {
+	args, err := eval(f.Args)
+	if err != nil {
+		return nil, err
+	}
+	var keep *vector.Vector
+	if f.Filter != nil {
+		list, err := eval([]expr.Expr{f.Filter})
+		if err != nil {
+			return nil, err
+		}
+		keep = list[0]
+	}
+	col := &vector.Vector{Type: f.Type}
+	grow(col, n)
+	fr := f.framer(args, keep, col, ctx.Err)
+	for p := range parts {
+		if p%checkRows == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		if f.targets > 0 {
+			parts[p].keyed(order, w.Order)
+		}
+		if ranking[f.Name] {
+			err = f.rank(&parts[p], args, col, ctx.Err)
+		} else {
+			err = fr.run(&parts[p])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return col, nil
+}
+
+// grow makes room for n rows, so that no slice is copied as it grows.
+func grow(v *vector.Vector, n int) {
+	switch v.Type.Kind() {
+	case vector.Int64:
+		v.Ints = slices.Grow(v.Ints, n)
+	case vector.Uint64:
+		v.Uints = slices.Grow(v.Uints, n)
+	case vector.Float64:
+		v.Floats = slices.Grow(v.Floats, n)
+	case vector.Bytes:
+		v.Views = slices.Grow(v.Views, n)
+	}
+}
+
+// evalRows is the number of rows that one goroutine evaluates at a time.
+const evalRows = 1 << 16
+
+// evalAll evaluates expressions over a batch of any size, streaming batches at a time, into Flat vectors.
+func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers int) ([]*vector.Vector, error) {
+	out := make([]*vector.Vector, len(list))
+	if len(list) == 0 {
+		return out, nil
+	}
+	of := make([]vector.Type, len(list))
+	for i, e := range list {
+		of[i] = e.Type()
+		out[i] = &vector.Vector{Type: of[i]}
+	}
+	if in.N == 0 {
+		return out, nil
+	}
+	parts := make([]*exec.Rows, (in.N+evalRows-1)/evalRows)
+	err := exec.Spread(ctx, len(parts), workers, func(i int) error {
+		parts[i] = exec.NewRows(of)
+		return evalPart(ctx, list, in, parts[i], i*evalRows, min((i+1)*evalRows, in.N))
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := exec.Together(ctx, parts, workers)
+	return all.Cols, err
+}
+
+// evalPart evaluates expressions over rows [from, to).
+func evalPart(ctx context.Context, list []expr.Expr, in *vector.Batch, out *exec.Rows, from, to int) error {
+	prog, err := expr.Compile(list)
+	if err != nil {
+		return err
+	}
+	part := vector.Batch{Cols: make([]*vector.Vector, len(in.Cols))}
+	got := vector.Batch{Cols: make([]*vector.Vector, len(list))}
+	for ; from < to; from += vector.Size {
+		part.N = min(vector.Size, to-from)
+		got.N = part.N
+		for i, c := range in.Cols {
+			part.Cols[i] = c.Slice(from, from+part.N)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := prog.Eval(&part, got.Cols); err != nil {
+			return err
+		}
+		out.Add(&got, 0, got.N)
+	}
+	return nil
+}
