@@ -123,7 +123,7 @@ func (c *checker) filter(col *column, x *pageIndex, v *vector.Vector, block int)
 		return
 	}
 	b := c.p.data[f.off[block] : f.off[block]+uint64(f.length[block])]
-	if err := c.p.checkFilter(col, block, b); err != nil {
+	if err := c.p.checkFilter(col, block, f.off[block], b); err != nil {
 		c.add(err)
 		return
 	}

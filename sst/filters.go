@@ -141,7 +141,7 @@ func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
 	b := p.data[f.off[block] : f.off[block]+uint64(f.length[block])]
 	body := b[:len(b)-sumSize]
 	if !f.checked[block].Load() {
-		if err := p.checkFilter(c, block, b); err != nil {
+		if err := p.checkFilter(c, block, f.off[block], b); err != nil {
 			f.damaged[block].Store(true)
 			return nil
 		}
@@ -151,10 +151,10 @@ func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
 }
 
 // checkFilter compares the checksum of a filter.
-func (p *Part) checkFilter(c *column, block int, b []byte) error {
+func (p *Part) checkFilter(c *column, block int, off uint64, b []byte) error {
 	body := b[:len(b)-sumSize]
 	if got, want := pageSum(c.id, block|filterMark, body), binary.LittleEndian.Uint32(b[len(body):]); got != want {
-		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("column %q: filter of block %d", c.name, block))
+		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("column %q: filter of block %d at %d", c.name, block, off))
 	}
 	return nil
 }

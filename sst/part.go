@@ -92,7 +92,7 @@ func (p *Part) open() error {
 	}
 	dir := p.data[f.dir.off : f.dir.off+f.dir.length]
 	if got := crc32.Checksum(dir, castagnoli); got != f.dirSum {
-		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), "directory")
+		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), fmt.Sprintf("directory at %d", f.dir.off))
 	}
 	p.version = f.version
 	if p.dir, err = readDirectory(dir, f.dir.off, f.version); err != nil {
@@ -162,7 +162,7 @@ func (p *Part) section(r ref, what string) ([]byte, error) {
 	b := p.data[r.off : r.off+r.length]
 	want := binary.LittleEndian.Uint32(p.data[r.off+r.length:])
 	if got := crc32.Checksum(b, castagnoli); got != want {
-		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), what)
+		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("%s at %d", what, r.off))
 	}
 	return b, nil
 }
@@ -321,7 +321,7 @@ func (p *Part) page(c *column, block int) ([]byte, error) {
 	page := p.data[x.off[block] : x.off[block]+uint64(x.length[block])]
 	body := page[:len(page)-sumSize]
 	if got, want := pageSum(c.id, block, body), binary.LittleEndian.Uint32(page[len(body):]); got != want {
-		return nil, p.corruptBlock(fmt.Errorf("checksum %08x, want %08x", got, want), c, block)
+		return nil, p.corruptBlock(fmt.Errorf("checksum %08x, want %08x at %d", got, want, x.off[block]), c, block)
 	}
 	p.metrics.BlocksRead.Add(1)
 	p.metrics.BytesRead.Add(int64(len(page)))

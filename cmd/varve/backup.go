@@ -117,7 +117,7 @@ func (c *backupCommand) askServer(name string, s streams) (string, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("no server answers, give its address with --url or its directory with --data: %w", err)
+		return "", &unreachableError{fmt.Errorf("no server answers, give its address with --url or its directory with --data: %w", err)}
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
@@ -130,6 +130,9 @@ func (c *backupCommand) askServer(name string, s streams) (string, error) {
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return "", fmt.Errorf("%s answered %s: %.200q", c.URL, resp.Status, body)
+	}
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		return "", &refusedError{fmt.Errorf("the server refused: %s", answer.Error)}
 	}
 	if answer.Error != "" {
 		return "", fmt.Errorf("the server refused: %s", answer.Error)

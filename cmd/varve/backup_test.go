@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -235,5 +239,58 @@ func TestDump(t *testing.T) {
 	}
 	if code, _, errs := command("dump", other); code != exitFailed || !strings.Contains(errs, `"somethin"`) {
 		t.Errorf("dump of something else: %d %s", code, errs)
+	}
+}
+
+// TestBackupExits: a server that cannot be reached and one that lets nobody in end a backup with codes of their own.
+func TestBackupExits(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		if _, err := io.WriteString(w, `{"code":7003,"error":"Not found http or grpc authorization header"}`); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer locked.Close()
+	for _, c := range []struct {
+		url  string
+		want int
+	}{{closed.URL, exitUnreachable}, {locked.URL, exitRefused}} {
+		dest := filepath.Join(t.TempDir(), "backup")
+		if code, _, errs := command("backup", dest, "--url", c.url); code != c.want {
+			t.Errorf("backup of %s: exit code %d, want %d: %s", c.url, code, c.want, errs)
+		}
+	}
+}
+
+// TestFaultsHaveOffsets: a fault names the file, the place in it and what is lost.
+func TestFaultsHaveOffsets(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "backup")
+	if code, _, errs := command("backup", dir, "--data", makeStore(t)); code != 0 {
+		t.Fatalf("backup: %d %s", code, errs)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "parts", "*.part"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no parts: %v", err)
+	}
+	whole, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasPlace := regexp.MustCompile(` at \d+`)
+	for at := 8; at < len(whole)-64; at += 37 {
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= 0xff
+		if err := os.Remove(names[0]); err != nil { // it may be linked to the store's
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(names[0], damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, _ := command("check", dir, "--deep")
+		if code != exitDamage || !strings.Contains(out, filepath.Base(names[0])) || !hasPlace.MatchString(out) {
+			t.Errorf("byte %d damaged: exit code %d\n%s", at, code, out)
+		}
 	}
 }

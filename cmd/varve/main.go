@@ -14,8 +14,10 @@ import (
 
 // Exit codes.
 const (
-	exitFailed = 1
-	exitUsage  = 2
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 4
+	exitRefused     = 5
 )
 
 // Set by the linker: make build.
@@ -104,6 +106,14 @@ func run(args []string, io streams) int {
 // usageError is a command line that cannot be understood.
 type usageError struct{ error }
 
+// unreachableError: no server answers.
+type unreachableError struct{ error }
+
+func (e *unreachableError) Unwrap() error { return e.error }
+
+// refusedError: the user is not signed in or not allowed to do what was asked.
+type refusedError struct{ error }
+
 // complain prints an error as one sentence and gives the exit code.
 func complain(w io.Writer, err error) int {
 	if err == nil {
@@ -118,6 +128,14 @@ func complain(w io.Writer, err error) int {
 	var config *configError
 	if errors.As(err, &usage) || errors.As(err, &config) {
 		return exitUsage
+	}
+	var unreachable *unreachableError
+	if errors.As(err, &unreachable) {
+		return exitUnreachable
+	}
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		return exitRefused
 	}
 	return exitFailed
 }
