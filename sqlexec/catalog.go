@@ -20,6 +20,8 @@ type catalog struct {
 	x    *Executor
 	sess *Session
 	bare bool // tables of the store only: views are being read
+	// defining is the view that is being created: it does not exist for its own query, nor for the views in it.
+	defining schema.Name
 }
 
 func (x *Executor) catalog(s *Session) plan.Catalog { return &catalog{x: x, sess: s} }
@@ -50,6 +52,9 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 		if err != nil {
 			return nil, err
 		}
+		if v != nil && name == c.defining {
+			return nil, status.New(status.PlanQuery, "Failed to plan SQL: view %s cannot read itself", name)
+		}
 		if v != nil {
 			return &plan.Relation{Name: name, View: &plan.View{Query: v.query, Columns: v.columns, DB: name.DB}}, nil
 		}
@@ -59,7 +64,7 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 		return &plan.Relation{Name: name, Virtual: v}, nil
 	}
 	if notFound(err) {
-		return nil, status.Wrap(err, status.TableNotFound, "Failed to plan SQL: Table not found: %s", name)
+		return nil, c.x.noTable(err, "Failed to plan SQL: ", name)
 	}
 	return nil, err
 }
@@ -67,7 +72,7 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 func (c *catalog) info(name schema.Name) (*plan.Relation, error) {
 	t := infoschema.Find(name.Table)
 	if t == nil {
-		return nil, status.New(status.TableNotFound, "Failed to plan SQL: Table not found: %s", name)
+		return nil, c.x.noTable(nil, "Failed to plan SQL: ", name)
 	}
 	name.Table = t.Name
 	v := &plan.Virtual{Fields: t.Fields, Rows: func(equal map[string]string) (*vector.Batch, error) {

@@ -13,7 +13,8 @@ import (
 func TestErrorPlace(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
-	script(t, x, s, `CREATE TABLE cpu (host STRING, ts TIMESTAMP TIME INDEX, usage DOUBLE, PRIMARY KEY (host)); CREATE VIEW v AS SELECT nope.host AS h FROM cpu nope`)
+	script(t, x, s, `CREATE TABLE cpu (host STRING, ts TIMESTAMP TIME INDEX, usage DOUBLE, PRIMARY KEY (host)); CREATE VIEW v AS SELECT nope.host AS h FROM cpu nope;
+		CREATE TABLE places ("a.b" INT, ts TIMESTAMP TIME INDEX); CREATE VIEW seen AS SELECT ts FROM places`)
 	for _, c := range []struct {
 		sql  string
 		code status.Code
@@ -31,6 +32,11 @@ func TestErrorPlace(t *testing.T) {
 		{"SELECT nope FROM v", status.PlanQuery, "(line 1, column 8)"},
 		{"INSERT INTO cpu (nope) VALUES (1)", status.TableColumnNotFound, "Column nope not found in table service.public.cpu (line 1, column 18)"},
 		{"INSERT INTO nope VALUES (1)", status.TableNotFound, "Table not found: service.public.nope (line 1, column 13)"},
+		{"INSERT INTO plases VALUES (1)", status.TableNotFound, "Table not found: service.public.plases. Did you mean 'places'? (line 1, column 13)"},
+		{"SELECT 1 FROM plases", status.TableNotFound, "Failed to plan SQL: Table not found: service.public.plases. Did you mean 'places'? (line 1, column 15)"},
+		{"SELECT 1 FROM seem", status.TableNotFound, "Failed to plan SQL: Table not found: service.public.seem. Did you mean 'seen'? (line 1, column 15)"},
+		{"DESC information_schema.colums", status.TableNotFound, "Table not found: service.information_schema.colums. Did you mean 'columns'? (line 1, column 6)"},
+		{"SELECT a.b FROM places", status.PlanQuery, `Did you mean '"a.b"'? (line 1, column 8)`},
 		{"DROP TABLE nope", status.TableNotFound, "Table not found: service.public.nope (line 1, column 12)"},
 		{"DESC TABLE nope", status.TableNotFound, "Table not found: service.public.nope (line 1, column 12)"},
 		{"ADMIN flush_table('nope')", status.TableNotFound, "Table not found: service.public.nope (line 1, column 19)"},

@@ -327,7 +327,7 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 	if name.DB == infoschema.DB {
 		t := infoschema.Find(name.Table)
 		if t == nil {
-			return nil, status.New(status.TableNotFound, "Table not found: %s", name)
+			return nil, x.noTable(nil, "", name)
 		}
 		own := &schema.Table{Name: name, Time: -1}
 		for _, f := range t.Fields {
@@ -340,7 +340,7 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 		if name.DB == DefaultDB && name.Table == Numbers {
 			return infoschema.NumbersSchema(), nil
 		}
-		return nil, tableNotFound(err, name)
+		return nil, x.tableNotFound(err, name)
 	}
 	return t.Schema, nil
 }

@@ -259,7 +259,18 @@ func registerLengths() {
 	simple(1, sig{str, str}, str, trim(true, true), "btrim", "trim")
 	simple(1, sig{str, str}, str, trim(true, false), "ltrim")
 	simple(1, sig{str, str}, str, trim(false, true), "rtrim")
-	simple(1, sig{i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return utf8.AppendRune(dst, rune(a[0].Ints[i])) }), "chr")
+	simple(1, sig{i64}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i, x := range a[0].Ints[:n] {
+			if x != int64(rune(x)) || !utf8.ValidRune(rune(x)) {
+				if valid == nil || valid.Get(i) {
+					return execError("chr: %d is no character", x)
+				}
+				x = 0
+			}
+			pushBytes(out, utf8.AppendRune(nil, rune(x)))
+		}
+		return nil
+	}, "chr")
 	simple(1, sig{str}, vector.Int32Type, mapInt(func(a []*vector.Vector, i int) int64 {
 		if s := a[0].Bytes(i); len(s) > 0 {
 			r, _ := utf8.DecodeRune(s)

@@ -60,7 +60,24 @@ func planError(format string, args ...any) error {
 	return status.New(status.PlanQuery, "Failed to plan SQL: "+format, args...)
 }
 
+// cut shortens a value for an error.
+func cut(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}
+
 func execError(format string, args ...any) error {
+	for i, a := range args {
+		switch a := a.(type) {
+		case string:
+			args[i] = cut(a)
+		case []byte:
+			args[i] = cut(string(a))
+		}
+	}
 	return status.New(status.EngineExecuteQuery, format, args...)
 }
 

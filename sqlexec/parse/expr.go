@@ -37,6 +37,25 @@ var reserved = wordSet(`select from where group having order limit offset union 
 	case when then else end as by distinct is like ilike between in into values with inner cross natural
 	full window qualify align fetch set create alter insert delete`)
 
+// soft are the reserved words that are a column's name where an operand is due and what follows can only follow an
+// operand: SELECT offset FROM t.
+var soft = wordSet(`limit offset align fetch full window qualify values inner cross natural set create alter insert delete`)
+
+// endsOperand tells whether t can only stand behind an operand.
+func endsOperand(t token) bool {
+	switch t.kind {
+	case tokEOF:
+		return true
+	case tokOp:
+		return t.text != "(" && t.text != "["
+	case tokWord:
+		return afterOperand[t.text]
+	}
+	return false
+}
+
+var afterOperand = wordSet(`from as asc desc nulls is in between like ilike and or having when then else end`)
+
 // notAlias are the words that cannot be an alias without AS.
 var notAlias = wordSet(`select from where group having order limit offset union except intersect join on using and or not
 	case when then else end as by is like ilike between in inner left right full cross natural window qualify align

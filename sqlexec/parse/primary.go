@@ -89,6 +89,9 @@ func (p *parser) wordExpr() (Expr, error) {
 			return &Call{Node: at, Name: word, NoParens: true}, p.advance()
 		}
 	}
+	if soft[p.tok.text] && endsOperand(next) {
+		return p.columnOrCall()
+	}
 	if reserved[p.tok.text] && !next.op("(") {
 		return nil, p.expected("an expression")
 	}

@@ -107,7 +107,8 @@ func (s *scope) noField(n parse.Name) error {
 	}
 	text := "No field named " + name + "."
 	var valid []string
-	best, bestDistance := "", 3
+	near := nearest{to: n[len(n)-1].Name}
+	dotted := ""
 	for i := range s.cols {
 		if s.cols[i].Shadow {
 			continue
@@ -115,8 +116,9 @@ func (s *scope) noField(n parse.Name) error {
 		if len(valid) < maxNamed {
 			valid = append(valid, s.cols[i].label())
 		}
-		if d := distance(s.cols[i].Name, n[len(n)-1].Name); d < bestDistance && d < len(s.cols[i].Name) {
-			best, bestDistance = s.cols[i].label(), d
+		near.look(s.cols[i].Name, s.cols[i].label())
+		if len(n) > 1 && s.cols[i].Name == plainName(n) {
+			dotted = `"` + s.cols[i].Name + `"`
 		}
 	}
 	if len(valid) > 0 {
@@ -126,10 +128,44 @@ func (s *scope) noField(n parse.Name) error {
 		}
 		text += "."
 	}
-	if best != "" {
-		text += " Did you mean '" + best + "'?"
+	switch {
+	case dotted != "": // a column of flattened JSON
+		text += " Did you mean '" + dotted + "'?"
+	case near.found != "":
+		text += " Did you mean '" + near.found + "'?"
 	}
 	return planError("%s", text)
+}
+
+// plainName is a dotted name without quotes.
+func plainName(n parse.Name) string {
+	parts := make([]string, len(n))
+	for i := range n {
+		parts[i] = n[i].Name
+	}
+	return strings.Join(parts, ".")
+}
+
+// Nearest is the one of some names that a mistyped name means most likely; empty when none is near.
+func Nearest(name string, among []string) string {
+	near := nearest{to: name}
+	for _, s := range among {
+		near.look(s, s)
+	}
+	return near.found
+}
+
+// nearest finds the name that is fewest changes of a letter away: two at most, and at most every second letter.
+type nearest struct {
+	to       string
+	found    string
+	distance int
+}
+
+func (n *nearest) look(name, label string) {
+	if d := distance(name, n.to); d < 3 && 2*d <= len(n.to) && (n.found == "" || d < n.distance) {
+		n.found, n.distance = label, d
+	}
 }
 
 // distance is the edit distance of two names, case aside; names of more than 64 bytes count as far apart.

@@ -1,0 +1,43 @@
+package sqlexec
+
+import (
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/sqlexec/plan"
+)
+
+// maxCompared bounds the names that a name which means nothing is compared with.
+const maxCompared = 5000
+
+// noTable is the error for a table that is not there, with the nearest that is; prefix stands before it, cause is what
+// the store said.
+func (x *Executor) noTable(cause error, prefix string, n schema.Name) error {
+	text := prefix + "Table not found: " + n.String() + x.nearTable(n)
+	if cause == nil {
+		return status.New(status.TableNotFound, "%s", text)
+	}
+	return status.Wrap(cause, status.TableNotFound, "%s", text)
+}
+
+// nearTable is the hint of an error for a table that is not there; empty when nothing in its database has a name like it.
+// It is a courtesy: what cannot be listed is not hinted at.
+func (x *Executor) nearTable(n schema.Name) string {
+	list, err := x.tableNames(n.DB)
+	if err != nil || len(list) > maxCompared {
+		return ""
+	}
+	var names []string
+	for _, t := range list {
+		names = append(names, t.name)
+	}
+	if views, err := x.viewsOf(n.DB); err == nil {
+		for _, v := range views {
+			names = append(names, v.name.Table)
+		}
+	}
+	best := plan.Nearest(n.Table, names)
+	if best == "" {
+		return ""
+	}
+	return ". Did you mean '" + best + "'?"
+}
