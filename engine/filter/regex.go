@@ -2,23 +2,24 @@ package filter
 
 import (
 	"bytes"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"unicode/utf8"
+
+	"varve/engine/automaton"
 )
 
 // newRegex compiles an unanchored regular expression, with the texts that every match must hold. The longest is what
-// heaps are searched for; rows that lack another never reach the expression, which costs some 50 times such a search.
+// heaps are searched for; rows that lack another never reach the expression, which costs a few times such a search.
 func newRegex(expr string) (*matcher, error) {
-	re, err := regexp.Compile(expr)
+	re, err := automaton.Compile(expr)
 	if err != nil {
 		return nil, err
 	}
 	m := &matcher{check: re.Match}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return m, nil // regexp took it; without its tree there is no literal
+		return m, nil // it was compiled; without its tree there is no literal
 	}
 	tree = tree.Simplify()
 	parts := appendRequired(nil, tree, false)
@@ -82,4 +83,83 @@ func appendRequired(dst [][]byte, e *syntax.Regexp, fold bool) [][]byte {
 		}
 	}
 	return dst
+}
+
+// maxTexts is the number of texts up to which searching for each of them takes less than matching an expression.
+const maxTexts = 8
+
+// Texts gives the texts that a regular expression stands for, when it is nothing but a choice among few: it matches where
+// one of them is held.
+func Texts(expr string) (texts [][]byte, ok bool) {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, false
+	}
+	for _, s := range textsOf(tree) {
+		if len(s) == 0 {
+			return nil, false
+		}
+		texts = append(texts, []byte(s))
+	}
+	return texts, len(texts) > 0
+}
+
+// textsOf gives all texts that an expression matches as a whole; nil: they are too many, or more than texts.
+func textsOf(e *syntax.Regexp) []string {
+	switch e.Op {
+	case syntax.OpEmptyMatch:
+		return []string{""}
+	case syntax.OpLiteral:
+		if isLiteral(e) {
+			return []string{string(e.Rune)}
+		}
+	case syntax.OpCharClass:
+		return textsOfClass(e)
+	case syntax.OpCapture:
+		return textsOf(e.Sub[0])
+	case syntax.OpQuest:
+		if all := textsOf(e.Sub[0]); all != nil && len(all) < maxTexts {
+			return append(all, "")
+		}
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range e.Sub {
+			some := textsOf(sub)
+			if some == nil || len(all)+len(some) > maxTexts {
+				return nil
+			}
+			all = append(all, some...)
+		}
+		return all
+	case syntax.OpConcat:
+		all := []string{""}
+		for _, sub := range e.Sub {
+			some := textsOf(sub)
+			if some == nil || len(all)*len(some) > maxTexts {
+				return nil
+			}
+			var longer []string
+			for _, a := range all {
+				for _, b := range some {
+					longer = append(longer, a+b)
+				}
+			}
+			all = longer
+		}
+		return all
+	}
+	return nil
+}
+
+// textsOfClass gives the characters of a class, of ASCII alone.
+func textsOfClass(e *syntax.Regexp) (all []string) {
+	for i := 0; i < len(e.Rune); i += 2 {
+		for c := e.Rune[i]; c <= e.Rune[i+1]; c++ {
+			if c >= utf8.RuneSelf || len(all) == maxTexts {
+				return nil
+			}
+			all = append(all, string(c))
+		}
+	}
+	return all
 }

@@ -1,7 +1,9 @@
 package filter
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -48,4 +50,38 @@ func TestRegexParts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTexts: an expression that is a choice among texts matches where one of them is held; others are none.
+func TestTexts(t *testing.T) {
+	for _, c := range []struct{ expr, texts string }{
+		{`session|cache`, "session,cache"},
+		{`storage|session|st`, "storage,session,st"},
+		{`api/v[12]/`, "api/v1/,api/v2/"},
+		{`colou?r`, "colour,color"},
+		{`(a|b)(c|d)`, "ac,ad,bc,bd"},
+		{`\.example\.(com|org)`, ".example.com,.example.org"},
+		{`plain`, "plain"},
+		{`(?i)session|cache`, ""},
+		{`^a|b`, ""},
+		{`a|`, ""},
+		{`a*`, ""},
+		{`[a-z]x`, ""},
+		{`[éü]x`, ""},
+		{"a\ufffd|b", ""},
+		{`(a|b|c)(a|b|c)`, ""},
+		{`(`, ""},
+	} {
+		texts, ok := Texts(c.expr)
+		if got := string(bytes.Join(texts, []byte(","))); sorted(got) != sorted(c.texts) || ok != (c.texts != "") {
+			t.Errorf("%s: %q, %v, want %q", c.expr, got, ok, c.texts)
+		}
+	}
+}
+
+// sorted puts texts between commas in order.
+func sorted(list string) string {
+	all := strings.Split(list, ",")
+	slices.Sort(all)
+	return strings.Join(all, ",")
 }

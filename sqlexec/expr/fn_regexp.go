@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"varve/engine/automaton"
 	"varve/engine/filter"
 	"varve/engine/vector"
 )
@@ -62,10 +63,10 @@ func registerMatches() {
 	register(pattern("not like", likes(false), isLike, true), "not like")
 	register(pattern("ilike", likes(true), isLike, false), "ilike")
 	register(pattern("not ilike", likes(true), isLike, true), "not ilike")
-	compile := func(prefix string) func(string) (*regexp.Regexp, error) {
-		return func(p string) (*regexp.Regexp, error) { return regexp.Compile(prefix + p) }
+	compile := func(prefix string) func(string) (*automaton.Regexp, error) {
+		return func(p string) (*automaton.Regexp, error) { return automaton.Compile(prefix + p) }
 	}
-	isMatch := func(p *regexp.Regexp, s []byte) bool { return p.Match(s) }
+	isMatch := (*automaton.Regexp).Match
 	register(pattern("~", compile(""), isMatch, false), "~")
 	register(pattern("!~", compile(""), isMatch, true), "!~")
 	register(pattern("~*", compile("(?i)"), isMatch, false), "~*")
@@ -82,10 +83,14 @@ func registerMatches() {
 		if len(a) > 3 {
 			flags = a[3].Str(i)
 		}
-		re, err := regexps.get(a[1].Str(i), flags)
+		compiled, err := regexps.get(a[1].Str(i), flags)
 		if err != nil {
 			return dst, execError("regexp_replace: %v", err)
 		}
+		if !compiled.Match(a[0].Bytes(i)) {
+			return append(dst, a[0].Bytes(i)...), nil
+		}
+		re := compiled.Regexp()
 		with := backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
 		s := a[0].Bytes(i)
 		if strings.Contains(flags, "g") {
@@ -118,14 +123,10 @@ func registerMatches() {
 	extract := func(group func(m [][]byte) []byte) kernel {
 		return maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
 			re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
-			if err != nil {
+			if err != nil || !re.Match(a[0].Bytes(i)) {
 				return nil, false
 			}
-			m := re.FindSubmatch(a[0].Bytes(i))
-			if m == nil {
-				return nil, false
-			}
-			return group(m), true
+			return group(re.Regexp().FindSubmatch(a[0].Bytes(i))), true
 		})
 	}
 	checked := func(flags int, k kernel) kernel { // a bad expression is an error, not NULL
@@ -176,7 +177,7 @@ func registerMatches() {
 			return 0
 		}
 		s, _ := from(a, i)
-		return int64(len(re.FindAllIndex(s, -1)))
+		return int64(len(re.Regexp().FindAllIndex(s, -1)))
 	})), "regexp_count")
 	simple(2, sig{str, str, i64, i64, str}, i64, checked(4, mapInt(func(a []*vector.Vector, i int) int64 {
 		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 4, i))
@@ -188,7 +189,7 @@ func registerMatches() {
 		if len(a) > 3 {
 			nth = a[3].Ints[i]
 		}
-		all := re.FindAllIndex(s, int(min(max(nth, 0), int64(len(s))+1)))
+		all := re.Regexp().FindAllIndex(s, int(min(max(nth, 0), int64(len(s))+1)))
 		if nth < 1 || nth > int64(len(all)) {
 			return 0
 		}
@@ -217,9 +218,9 @@ func regexpFlags(a []*vector.Vector, at, i int) string {
 
 var backslashGroups = regexp.MustCompile(`\\(\d)`)
 
-// compileSimilar turns an SQL regular expression into ours: % and _ stand for any text and any character, the rest is
-// as usual, and all of the text must match.
-func compileSimilar(p string) (*regexp.Regexp, error) {
+// SimilarTo turns an SQL regular expression into ours: % and _ stand for any text and any character, the rest is as usual,
+// and all of the text must match.
+func SimilarTo(p string) string {
 	var s strings.Builder
 	s.WriteString("(?s)^(?:")
 	for i := 0; i < len(p); i++ {
@@ -234,5 +235,7 @@ func compileSimilar(p string) (*regexp.Regexp, error) {
 			s.WriteByte(c)
 		}
 	}
-	return regexp.Compile(s.String() + ")$")
+	return s.String() + ")$"
 }
+
+func compileSimilar(p string) (*automaton.Regexp, error) { return automaton.Compile(SimilarTo(p)) }

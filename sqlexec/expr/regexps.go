@@ -1,30 +1,31 @@
 package expr
 
 import (
-	"regexp"
 	"strings"
 	"sync"
+
+	"varve/engine/automaton"
 )
 
 // regexpCache keeps compiled expressions of functions whose pattern is an ordinary argument; nearly always one.
 type regexpCache struct {
 	mu   sync.Mutex // protects m
 	last regexpEntry
-	m    map[string]*regexp.Regexp
+	m    map[string]*automaton.Regexp
 }
 
 type regexpEntry struct {
 	key string
-	re  *regexp.Regexp
+	re  *automaton.Regexp
 }
 
-var regexps = &regexpCache{m: map[string]*regexp.Regexp{}}
+var regexps = &regexpCache{m: map[string]*automaton.Regexp{}}
 
 // maxRegexps bounds the cache; past it it starts anew.
 const maxRegexps = 256
 
 // get compiles an expression with the flags i, s, m, x of SQL's fourth argument; g is not the expression's business.
-func (c *regexpCache) get(expr, flags string) (*regexp.Regexp, error) {
+func (c *regexpCache) get(expr, flags string) (*automaton.Regexp, error) {
 	var keep strings.Builder
 	for _, f := range flags {
 		if strings.ContainsRune("ism", f) {
@@ -43,7 +44,7 @@ func (c *regexpCache) get(expr, flags string) (*regexp.Regexp, error) {
 	re := c.m[full]
 	if re == nil {
 		var err error
-		if re, err = regexp.Compile(full); err != nil {
+		if re, err = automaton.Compile(full); err != nil {
 			return nil, err
 		}
 		if len(c.m) >= maxRegexps {

@@ -239,11 +239,12 @@ func (s *Scan) condOf(c expr.Expr) (filter.Cond, bool) {
 		case op == "not":
 			f, ok := s.comparisonOf(args[0])
 			f.Op = negations[f.Op]
-			return f, ok && f.Op != 0
+			return searches(f), ok && f.Op != 0
 		}
 		return filter.Cond{}, false
 	}
-	return s.comparisonOf(c)
+	f, ok := s.comparisonOf(c)
+	return searches(f), ok
 }
 
 func (s *Scan) columnID(c *expr.Column) schema.ColumnID {
@@ -263,11 +264,55 @@ func (s *Scan) comparisonOf(c expr.Expr) (f filter.Cond, ok bool) {
 	if value.IsNull(0) || value.Type != col.T {
 		return f, false
 	}
+	op, value = asRegex(op, value)
 	fop, ok := filterOps[op]
 	if !ok || textOnly[fop] && !col.T.IsText() || !orderable(col.T) && fop != filter.Equal && fop != filter.NotEqual {
 		return f, false
 	}
 	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(value), NArgs: 1}, true
+}
+
+// asRegex gives the operators that are regular expressions in other words as such.
+func asRegex(op string, value *vector.Vector) (string, *vector.Vector) {
+	expression := func(text string) *vector.Vector { return vector.ConstBytes(value.Type, []byte(text)) }
+	switch op {
+	case "~*", "!~*":
+		return strings.TrimSuffix(op, "*"), expression("(?i)" + value.Str(0))
+	case "similar to":
+		return "~", expression(expr.SimilarTo(value.Str(0)))
+	case "not similar to":
+		return "!~", expression(expr.SimilarTo(value.Str(0)))
+	case "regexp_like":
+		return "~", value
+	}
+	return op, value
+}
+
+// searches takes a regular expression that is a choice among texts apart: searches for them need no decoded text.
+func searches(f filter.Cond) filter.Cond {
+	op := map[filter.Op]filter.Op{filter.Regex: filter.Contains, filter.NotRegex: filter.NotContains}[f.Op]
+	if op == 0 || f.Lower {
+		return f
+	}
+	texts, ok := filter.Texts(string(f.Args.Bytes(0)))
+	if !ok {
+		return f
+	}
+	var all filter.And
+	for _, text := range texts {
+		all = append(all, filter.Cond{Column: f.Column, Op: op, Args: flat(vector.ConstBytes(f.Args.Type, text)), NArgs: 1})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	if op == filter.NotContains {
+		return filter.Cond{Op: filter.AnyOf, Any: []filter.And{all}}
+	}
+	any := filter.Cond{Op: filter.AnyOf}
+	for _, one := range all {
+		any.Any = append(any.Any, filter.And{one})
+	}
+	return any
 }
 
 // loweredOf takes lower(column) op constant: a search without regard to case.

@@ -1,0 +1,21 @@
+-- Regular expressions over stored text: sql.md 7 and 9. Conditions that scans decide give what the same expressions give in SELECT.
+CREATE TABLE words (ts TIMESTAMP(3) TIME INDEX, id BIGINT, s STRING) WITH (append_mode = 'true');
+INSERT INTO words VALUES (1, 1, 'session vazydn renewed'), (2, 2, 'cache lookup key product:132'), (3, 3, 'Received block blk_25'), (4, 4, 'SESSION lost'), (5, 5, NULL), (6, 6, ''), (7, 7, 'grüße from the Cache'), (8, 8, 'sessions and caches');
+SELECT id FROM words WHERE s ~ 'session|cache' ORDER BY id;
+SELECT id FROM words WHERE s !~ 'session|cache' ORDER BY id;
+SELECT id FROM words WHERE NOT s ~ 'session|cache' ORDER BY id;
+SELECT id FROM words WHERE s ~* 'session|cache' ORDER BY id;
+SELECT id FROM words WHERE s !~* 'session|cache' ORDER BY id;
+SELECT id FROM words WHERE s ~ '(sess|pass)ions?( |$)' ORDER BY id;
+SELECT id FROM words WHERE s ~ 'block blk_2[45]' ORDER BY id;
+SELECT id FROM words WHERE regexp_like(s, '^cache') OR regexp_like(s, 'the [A-C]ache$') ORDER BY id;
+SELECT id FROM words WHERE NOT regexp_like(s, 's') ORDER BY id;
+SELECT id FROM words WHERE s SIMILAR TO '(session|cache)%' ORDER BY id;
+SELECT id FROM words WHERE s NOT SIMILAR TO '%s_s%' ORDER BY id;
+SELECT id FROM words WHERE s ~ '\bCACHE\b' OR s ~* 'GRÜSSE|grÜße' ORDER BY id;
+SELECT id FROM words WHERE s ~ '^$' OR s ~ 'o[^k]* key' ORDER BY id;
+SELECT id, s ~ 'session|cache' AS a, s ~* '^s' AS b, s SIMILAR TO '%ed' AS c, regexp_like(s, 'k_?[0-9]*$') AS d FROM words ORDER BY id;
+SELECT id, regexp_match(s, '(\w+):(\d+)') AS m, regexp_replace(s, '[aeiou]', '.', 'g') AS r, regexp_extract(s, 's+') AS e, regexp_count(s, 's') AS n FROM words ORDER BY id;
+SELECT id FROM words WHERE s ~ '(';
+SELECT id FROM words WHERE s ~* '[z-a]';
+DROP TABLE words;
