@@ -77,7 +77,7 @@ type grouper struct {
 func (s *aggregate) newGrouper() *grouper {
 	g := &grouper{groups: newGroups(s.keys)}
 	for _, a := range s.aggs {
-		g.accs = append(g.accs, a.New())
+		g.accs = append(g.accs, a.NewFor(s.budget.Err))
 	}
 	if len(s.keys) == 0 {
 		g.groups.n = 1
@@ -199,6 +199,9 @@ func (s *aggregate) share(g *grouper) error {
 	values := own.values()
 	part := make([]*vector.Vector, len(values))
 	for from := 0; from < own.n; from += vector.Size {
+		if err := s.budget.Err(); err != nil {
+			return err
+		}
 		n := min(vector.Size, own.n-from)
 		for i, v := range values {
 			part[i] = v.Slice(from, from+n)
@@ -207,7 +210,7 @@ func (s *aggregate) share(g *grouper) error {
 	}
 	g.groups, g.accs = newGroups(s.keys), nil
 	for _, a := range s.aggs {
-		g.accs = append(g.accs, a.New())
+		g.accs = append(g.accs, a.NewFor(s.budget.Err))
 	}
 	g.cover(to)
 	for i, a := range g.accs {
@@ -322,8 +325,11 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 	}
 	results := make([]*vector.Vector, len(all.accs))
 	for i, a := range all.accs {
-		var err error
-		if results[i], err = a.Result(bound); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			results[i], err = a.Result(bound)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -443,6 +449,11 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 				}
 				g.n++
 			}
+		}
+	}
+	for _, c := range g.columns {
+		if len(c.Values.Heap) > maxTexts/4*3 { // a batch adds less than the rest
+			return nil, status.New(status.RuntimeResourcesExhausted, "an aggregation keeps more than %d MiB of texts of one key", maxTexts/4*3>>20)
 		}
 	}
 	if g.n > maxGroups {

@@ -200,6 +200,7 @@ func eachRow(n int, v *vector.Vector, keep vector.Bitmap, f func(i int)) {
 
 // distinct gives every distinct value of a group to the inner state once, at the end.
 type distinct struct {
+	heed
 	a      *Agg
 	seen   map[string]struct{}
 	rows   *vector.Batch
@@ -249,13 +250,34 @@ func (d *distinct) Merge(o Accumulator, to []uint32) error {
 	for i, g := range other.groups {
 		mapped[i] = to[g]
 	}
-	return d.Add(other.rows.N, mapped, other.rows.Cols, nil)
+	return batches(other.rows, mapped, d.did, d.Add)
+}
+
+// batches gives rows of a batch of any size with their groups to add, a streaming batch at a time.
+func batches(rows *vector.Batch, groups []uint32, did func(n int) error, add func(int, []uint32, []*vector.Vector, vector.Bitmap) error) error {
+	part := make([]*vector.Vector, len(rows.Cols))
+	for from := 0; from < rows.N; from += vector.Size {
+		end := min(from+vector.Size, rows.N)
+		if err := did(end - from); err != nil {
+			return err
+		}
+		for k, c := range rows.Cols {
+			part[k] = c.Slice(from, end)
+		}
+		if err := add(end-from, groups[from:end], part, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *distinct) Result(n int) (*vector.Vector, error) {
 	inner := d.a.make()
+	if h, ok := inner.(heeding); ok {
+		h.until(d.running)
+	}
 	inner.Grow(n)
-	if err := inner.Add(d.rows.N, d.groups, d.rows.Cols, nil); err != nil {
+	if err := batches(d.rows, d.groups, d.did, inner.Add); err != nil {
 		return nil, err
 	}
 	return inner.Result(n)

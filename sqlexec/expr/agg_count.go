@@ -16,6 +16,7 @@ func NewInterner(t vector.Type) *intern.Interner {
 // countDistinct is count(DISTINCT x): values are numbered. As long as there is one group and no filter, their number is
 // the answer; otherwise pairs of group and number are counted once each.
 type countDistinct struct {
+	heed
 	values *intern.Interner
 	pairs  *intern.Table // group in the upper half, number in the lower; nil: one group, all values counted
 	counts []int64
@@ -90,10 +91,18 @@ func (c *countDistinct) Merge(o Accumulator, to []uint32) error {
 	here := make([]uint32, other.values.Len())
 	for from := 0; from < len(here); from += vector.Size {
 		n := min(vector.Size, len(here)-from)
+		if err := c.did(n); err != nil {
+			return err
+		}
 		c.values.Intern(other.values.Values.Slice(from, from+n), n, here[from:from+n])
 	}
 	if other.pairs != nil {
-		other.pairs.Each(func(key uint64) { c.count(to[key>>32], here[uint32(key)]) })
+		for key := range other.pairs.Keys() {
+			if err := c.did(1); err != nil {
+				return err
+			}
+			c.count(to[key>>32], here[uint32(key)])
+		}
 	}
 	return nil
 }

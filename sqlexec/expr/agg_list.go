@@ -2,10 +2,11 @@ package expr
 
 import (
 	"bytes"
-	"sort"
+	"math"
 
 	"github.com/axiomhq/hyperloglog"
 
+	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -51,6 +52,7 @@ func (s *sketches) Result(n int) (*vector.Vector, error) {
 
 // lists is array_agg and string_agg: the values of each group, by the order keys or as they come.
 type lists struct {
+	heed
 	a     *Agg
 	sep   string
 	text  bool
@@ -92,6 +94,9 @@ func (l *lists) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 func (l *lists) Merge(o Accumulator, to []uint32) error {
 	other := o.(*lists)
 	for from, items := range other.items {
+		if err := l.did(len(items) + 1); err != nil {
+			return err
+		}
 		l.items[to[from]] = append(l.items[to[from]], items...)
 	}
 	l.size += other.size
@@ -106,7 +111,14 @@ func (l *lists) Result(n int) (*vector.Vector, error) {
 			v.AppendNulls(g, 1)
 			continue
 		}
-		sort.SliceStable(items, func(i, j int) bool { return bytes.Compare(items[i].key, items[j].key) < 0 })
+		if err := l.did(len(items)); err != nil {
+			return nil, err
+		}
+		if len(l.a.Order) > 0 {
+			if err := sortStable(items, func(a, b listItem) int { return bytes.Compare(a.key, b.key) }, l.did); err != nil {
+				return nil, err
+			}
+		}
 		sep := l.sep
 		at := len(v.Heap)
 		if !l.text {
@@ -118,9 +130,17 @@ func (l *lists) Result(n int) (*vector.Vector, error) {
 				v.Heap = append(v.Heap, sep...)
 			}
 			v.Heap = append(v.Heap, it.data...)
+			if i%heedRows == 0 {
+				if err := l.did(heedRows); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if !l.text {
 			v.Heap = append(v.Heap, ']')
+		}
+		if len(v.Heap) > math.MaxUint32 {
+			return nil, status.New(status.RuntimeResourcesExhausted, "%s makes more than %d MiB of text", l.a.Name, math.MaxUint32>>20)
 		}
 		v.Views = append(v.Views, vector.View{Off: uint32(at), Len: uint32(len(v.Heap) - at)})
 		if v.Valid != nil {

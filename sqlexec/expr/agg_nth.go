@@ -2,7 +2,6 @@ package expr
 
 import (
 	"bytes"
-	"sort"
 
 	"varve/engine/vector"
 )
@@ -10,6 +9,7 @@ import (
 // nths is nth_value(x, n): the n-th value of each group by the order keys, or as the rows come; from the end for n < 0.
 // NULL when there are fewer rows. Without order keys and for n > 0 it keeps n rows of a group, else all.
 type nths struct {
+	heed
 	n      int64
 	order  []SortKey
 	rows   vector.Vector
@@ -50,6 +50,9 @@ func (s *nths) put(g uint32, key []byte, v *vector.Vector, i int) {
 func (s *nths) Merge(o Accumulator, to []uint32) error {
 	other := o.(*nths)
 	for from, list := range other.groups {
+		if err := s.did(len(list) + 1); err != nil {
+			return err
+		}
 		for _, it := range list {
 			s.put(to[from], it.key, &other.rows, int(it.row))
 		}
@@ -61,7 +64,12 @@ func (s *nths) Result(n int) (*vector.Vector, error) {
 	s.Grow(n)
 	out := &vector.Vector{Type: s.rows.Type}
 	for g, list := range s.groups[:n] {
-		sort.SliceStable(list, func(i, j int) bool { return bytes.Compare(list[i].key, list[j].key) < 0 })
+		if err := s.did(len(list) + 1); err != nil {
+			return nil, err
+		}
+		if err := sortStable(list, func(a, b nthItem) int { return bytes.Compare(a.key, b.key) }, s.did); err != nil {
+			return nil, err
+		}
 		at := s.n - 1
 		if s.n < 0 {
 			at = int64(len(list)) + s.n

@@ -10,6 +10,7 @@ import (
 // samples serves percentiles: all values as long as they are few, then counts in logarithmic buckets, whose width is
 // 1/128 of a power of two, so that an estimate is off by less than 0.4 %. exact keeps all values.
 type samples struct {
+	heed
 	t      vector.Type
 	p      float64
 	exact  bool
@@ -143,8 +144,15 @@ func (s *samples) Merge(o Accumulator, to []uint32) error {
 	other := o.(*samples)
 	for from := range other.groups {
 		a, b := &s.groups[to[from]], &other.groups[from]
-		for _, x := range b.values {
-			s.put(a, x)
+		for values := b.values; len(values) > 0; {
+			some := values[:min(heedRows, len(values))]
+			values = values[len(some):]
+			if err := s.did(len(some)); err != nil {
+				return err
+			}
+			for _, x := range some {
+				s.put(a, x)
+			}
 		}
 		if b.buckets == nil {
 			continue
@@ -171,20 +179,43 @@ func (s *samples) Result(n int) (*vector.Vector, error) {
 		case g.buckets != nil:
 			out.Floats[i], some[i] = g.buckets.quantile(s.p), true
 		case len(g.values) > 0:
-			out.Floats[i], some[i] = interpolate(g.values, s.p), true
+			var err error
+			if out.Floats[i], err = interpolate(g.values, s.p, s.did); err != nil {
+				return nil, err
+			}
+			some[i] = true
+		}
+		if err := s.did(1); err != nil {
+			return nil, err
 		}
 	}
 	return asType(out, some, s.t), nil
 }
 
-// interpolate is the value at rank p*(n-1) of sorted values, linear between neighbours. It sorts values.
-func interpolate(values []float64, p float64) float64 {
-	slices.SortFunc(values, func(a, b float64) int { return order(sortableFloat(a), sortableFloat(b)) })
+// interpolate is the value at rank p*(n-1) of the values if they were sorted, linear between neighbours. It changes their order.
+func interpolate(values []float64, p float64, did func(n int) error) (float64, error) {
+	numbers := values // NaN comes after them
+	for i := 0; i < len(numbers); i++ {
+		for len(numbers) > i && numbers[i] != numbers[i] {
+			last := len(numbers) - 1
+			numbers[i], numbers[last] = numbers[last], numbers[i]
+			numbers = numbers[:last]
+		}
+	}
 	rank := p * float64(len(values)-1)
 	lo := int(math.Floor(rank))
-	hi := min(lo+1, len(values)-1)
-	if lo == hi || rank == float64(lo) {
-		return values[lo]
+	if lo >= len(numbers) {
+		return math.NaN(), nil
 	}
-	return values[lo] + (values[hi]-values[lo])*(rank-float64(lo))
+	if err := nth(numbers, lo, did); err != nil {
+		return 0, err
+	}
+	switch {
+	case rank == float64(lo):
+		return values[lo], nil
+	case lo+1 == len(numbers):
+		return math.NaN(), nil // the neighbour is
+	}
+	next := slices.Min(numbers[lo+1:])
+	return values[lo] + (next-values[lo])*(rank-float64(lo)), nil
 }

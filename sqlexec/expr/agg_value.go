@@ -96,6 +96,7 @@ func (c *cells) vector(n int) *vector.Vector {
 
 // extremes is min (sign -1) and max (sign 1) of any type.
 type extremes struct {
+	heed
 	cells
 	sign int
 	flat vector.Vector
@@ -153,8 +154,17 @@ func (e *extremes) better(v *vector.Vector, i int, g uint32) bool {
 }
 
 func (e *extremes) Merge(o Accumulator, to []uint32) error {
-	other := o.(*extremes)
-	return e.Add(len(to), to, []*vector.Vector{other.vector(len(to))}, nil)
+	all := o.(*extremes).vector(len(to))
+	for from := 0; from < len(to); from += vector.Size {
+		end := min(from+vector.Size, len(to))
+		if err := e.did(end - from); err != nil {
+			return err
+		}
+		if err := e.Add(end-from, to[from:end], []*vector.Vector{all.Slice(from, end)}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *extremes) Result(n int) (*vector.Vector, error) {
@@ -249,6 +259,7 @@ func init() {
 // ends is first_value and last_value: the value of the row that comes first or last by the order keys, or as the rows
 // come where there are none.
 type ends struct {
+	heed
 	cells
 	last  bool
 	order []SortKey
@@ -292,6 +303,9 @@ func (e *ends) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bi
 func (e *ends) Merge(o Accumulator, to []uint32) error {
 	other := o.(*ends)
 	for from, g := range to {
+		if err := e.did(1); err != nil {
+			return err
+		}
 		if from < len(other.seen) && other.seen[from] && e.wins(g, other.keys[from]) {
 			e.seen[g], e.keys[g] = true, other.keys[from]
 			e.copy(g, &other.cells, from)

@@ -10,6 +10,7 @@ import (
 // weighted is approx_percentile_cont_with_weight(x, weight, p): the percentile as if x were there weight times. Values are kept
 // as they are as long as a group has few, then those of one bucket (see buckets) become one.
 type weighted struct {
+	heed
 	t      vector.Type
 	p      float64
 	groups []weightedGroup
@@ -100,6 +101,9 @@ func (g *weightedGroup) quantile(p float64) float64 {
 
 func (s *weighted) Merge(o Accumulator, to []uint32) error {
 	for from, g := range o.(*weighted).groups {
+		if err := s.did(len(g.list) + 1); err != nil {
+			return err
+		}
 		for _, v := range g.list {
 			s.put(&s.groups[to[from]], v)
 		}
@@ -111,6 +115,9 @@ func (s *weighted) Result(n int) (*vector.Vector, error) {
 	s.Grow(n)
 	out, some := &vector.Vector{Type: f64, Floats: make([]float64, n)}, make([]bool, n)
 	for i := range s.groups[:n] {
+		if err := s.did(len(s.groups[i].list) + 1); err != nil {
+			return nil, err
+		}
 		if g := &s.groups[i]; len(g.list) > 0 {
 			out.Floats[i], some[i] = g.quantile(s.p), true
 		}

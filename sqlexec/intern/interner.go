@@ -40,6 +40,26 @@ func New(t vector.Type, canon func([]byte) uint64) *Interner {
 	return in
 }
 
+// stagger makes the tables and slices of shard k grow at another number of values than those of the other shards, which have
+// about as many: else all of them would grow within one batch, for longer than a cancelled query may go on.
+func (in *Interner) stagger(k int) {
+	in.texts.fill = staggeredFill - 8 + k
+	if in.numbers != nil {
+		in.numbers.fill = staggeredFill + k
+	}
+	switch in.kind {
+	case vector.Int64:
+		in.Values.Ints = make([]int64, 0, firstSlots+firstSlots/shards*k)
+	case vector.Uint64:
+		in.Values.Uints = make([]uint64, 0, firstSlots+firstSlots/shards*k)
+	case vector.Float64:
+		in.Values.Floats = make([]float64, 0, firstSlots+firstSlots/shards*k)
+	case vector.Bytes:
+		in.Values.Views = make([]vector.View, 0, firstSlots+firstSlots/shards*k)
+		in.Values.Heap = make([]byte, 0, 16*(firstSlots+firstSlots/shards*k))
+	}
+}
+
 // Len is the number of distinct values.
 func (in *Interner) Len() int { return in.n }
 

@@ -27,6 +27,7 @@ func NewShared(t vector.Type) *Shared {
 	s := &Shared{}
 	for i := range s.shards {
 		s.shards[i].in = New(t, nil)
+		s.shards[i].in.stagger(i)
 	}
 	return s
 }

@@ -2,6 +2,7 @@
 package intern
 
 import (
+	"iter"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -12,7 +13,14 @@ type Table struct {
 	slots []place
 	shift int // of a hash: 64 less the bits of a place
 	n     int
+	fill  int // 64ths of the places that are taken at most
 }
+
+// fullest is the fill of a table, 5/8; staggeredFill that of the first of several shards, the last has 15 more.
+const (
+	fullest       = 40
+	staggeredFill = 32
+)
 
 // place is 16 bytes: four of them in a cache line, none in two.
 type place struct {
@@ -26,7 +34,7 @@ const firstSlots = 64
 
 // NewTable is an empty table.
 func NewTable() *Table {
-	return &Table{slots: make([]place, firstSlots), shift: 64 - bits.Len(firstSlots-1)}
+	return &Table{slots: make([]place, firstSlots), shift: 64 - bits.Len(firstSlots-1), fill: fullest}
 }
 
 // Len is the number of keys.
@@ -56,7 +64,7 @@ func (t *Table) find(key, hash uint64, next uint32) (id uint32, fresh bool) {
 		s := &slots[at&mask]
 		if s.id == 0 {
 			s.key, s.id = key, next+1
-			if t.n++; t.n*8 > len(slots)*5 {
+			if t.n++; t.n*64 > len(slots)*t.fill {
 				t.grow()
 			}
 			return next, true
@@ -97,11 +105,13 @@ func (t *Table) touch(hashes []uint64, rows []uint32) (sum uint32) {
 // inCache is the size in bytes up to which a table is taken to lie in a core's own cache: there is nothing to touch.
 const inCache = 256 << 10
 
-// Each calls f for every key, in no order.
-func (t *Table) Each(f func(key uint64)) {
-	for _, s := range t.slots {
-		if s.id != 0 {
-			f(s.key)
+// Keys gives every key, in no order.
+func (t *Table) Keys() iter.Seq[uint64] {
+	return func(yield func(key uint64) bool) {
+		for _, s := range t.slots {
+			if s.id != 0 && !yield(s.key) {
+				return
+			}
 		}
 	}
 }

@@ -24,13 +24,14 @@ type textTable struct {
 	slots []uint64
 	shift int
 	n     int
+	fill  int // 64ths of the places that are taken at most
 }
 
 // header is the size of a record without its text.
 const header = 8
 
 func (t *textTable) init() {
-	t.slots, t.shift = make([]uint64, firstSlots), 64-bits.Len(firstSlots-1)
+	t.slots, t.shift, t.fill = make([]uint64, firstSlots), 64-bits.Len(firstSlots-1), 32
 }
 
 func (t *textTable) bytes() int64 { return int64(len(t.slots)) * 8 }
@@ -163,7 +164,7 @@ func equal(record []byte, w *words, b []byte) (id uint32, ok bool) {
 // take enters a text of that hash at a free place; its record begins at off.
 func (t *textTable) take(free int, hash uint64, off int) {
 	t.slots[free] = tag(hash) | uint64(uint32(off)+1)
-	if t.n++; t.n*2 > len(t.slots) {
+	if t.n++; t.n*64 > len(t.slots)*t.fill {
 		t.grow()
 	}
 }

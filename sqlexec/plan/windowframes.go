@@ -438,7 +438,7 @@ func (t sumTree) sum(values []float64, lo, hi int) float64 {
 // lost rows.
 func (r *framer) general() error {
 	p, f, args := r.p, r.f, r.args
-	acc := f.Agg.New()
+	acc := f.Agg.NewFor(r.err)
 	acc.Grow(1)
 	var rows, groups []uint32
 	var result *vector.Vector // of the frame [doneLo, doneHi); nil: not known
@@ -450,7 +450,7 @@ func (r *framer) general() error {
 	for i := range p.to - p.from {
 		lo, hi := p.bounds(&f.Frame, r.targets, i)
 		if lo != doneLo || hi < doneHi {
-			acc, result, doneHi = f.Agg.New(), nil, lo
+			acc, result, doneHi = f.Agg.NewFor(r.err), nil, lo
 			acc.Grow(1)
 		}
 		doneLo = lo
