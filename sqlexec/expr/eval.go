@@ -122,7 +122,8 @@ type callNode struct {
 	args  []node
 	fixed []bool // the argument is the same constant in every batch
 	in    []*vector.Vector
-	flat  []broadcast // constants and dictionaries with a value for each row
+	rows  []*vector.Vector // scratch: in, as the batch has it
+	flat  []broadcast      // constants and dictionaries with a value for each row
 	valid vector.Bitmap
 	out   vector.Vector
 	dict  *vector.Vector // result per distinct value; nil: it has NULLs or does not compute
@@ -200,10 +201,11 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 	}
 	if c.of != d.Values {
 		c.dict, c.of = nil, d.Values
+		c.rows = append(c.rows[:0], c.in...)
 		c.in[at] = d.Values
 		out := &vector.Vector{}
-		err := c.run(size, out)
-		c.in[at] = d
+		err := c.run(size, out) // puts vectors of size values into c.in
+		copy(c.in, c.rows)
 		if err == nil && out.Valid == nil {
 			c.dict = out.Flatten(size)
 		}

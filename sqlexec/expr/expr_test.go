@@ -131,16 +131,20 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Compile([]Expr{sum, choice, in})
+	some, err := c.Call("regexp_extract", col, Text("^[^a]+")) // NULL for a value, so that values alone do not tell
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile([]Expr{sum, choice, in, some})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range []*vector.Vector{dict, dict.Flatten(4)} {
-		out := make([]*vector.Vector, 3)
+		out := make([]*vector.Vector, 4)
 		if err := p.Eval(&vector.Batch{N: 4, Cols: []*vector.Vector{v}}, out); err != nil {
 			t.Fatal(err)
 		}
-		want := [][]string{{"4", "2", "NULL", "2"}, {"long", "A", "long", "A"}, {"true", "false", "NULL", "false"}}
+		want := [][]string{{"4", "2", "NULL", "2"}, {"long", "A", "long", "A"}, {"true", "false", "NULL", "false"}, {"ccc", "NULL", "NULL", "NULL"}}
 		for k := range out {
 			for i := range 4 {
 				got := "NULL"
