@@ -54,7 +54,8 @@ func endsOperand(t token) bool {
 	return false
 }
 
-var afterOperand = wordSet(`from as asc desc nulls is in between like ilike and or having when then else end`)
+var afterOperand = wordSet(`from as asc desc nulls is in between like ilike and or having when then else end
+	group order limit offset union except intersect`)
 
 // notAlias are the words that cannot be an alias without AS.
 var notAlias = wordSet(`select from where group having order limit offset union except intersect join on using and or not
