@@ -244,6 +244,9 @@ func (b *binder) limits(q *parse.Query) (limit, offset int64, err error) {
 	return limit, offset, err
 }
 
+// mostRows is more rows than there can be. LIMIT and OFFSET are cut to it, so that their sum fits.
+const mostRows = 1 << 61
+
 // count evaluates a constant that counts rows; NULL is -1, no limit.
 func (b *binder) count(x parse.Expr, clause string) (int64, error) {
 	eb := &exprBinder{b: b, sc: &scope{}, where: clause}
@@ -261,9 +264,9 @@ func (b *binder) count(x parse.Expr, clause string) (int64, error) {
 	}
 	switch {
 	case v.Type.IsInteger() && v.Type.Kind() == vector.Int64 && v.Int(0) >= 0:
-		return v.Int(0), nil
-	case v.Type.IsInteger() && v.Type.Kind() == vector.Uint64 && v.Uint(0) < 1<<62:
-		return int64(v.Uint(0)), nil
+		return min(v.Int(0), mostRows), nil
+	case v.Type.IsInteger() && v.Type.Kind() == vector.Uint64:
+		return int64(min(v.Uint(0), mostRows)), nil
 	}
 	return 0, parse.PlaceError(planError("%s needs a non-negative integer, found %s", clause, parse.PrintExpr(x)), x.Position())
 }

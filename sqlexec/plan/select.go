@@ -180,6 +180,9 @@ func (sel *selection) position(x parse.Expr, clause string) (*item, bool, error)
 		return nil, false, err
 	}
 	n := e.(*expr.Const).Value.Int(0)
+	if n < 0 { // a constant like any other
+		return nil, false, nil
+	}
 	if n < 1 || n > int64(len(sel.items)) {
 		return nil, true, parse.PlaceError(planError("%s position %d is not in the select list of %d columns", clause, n, len(sel.items)), lit.Position())
 	}

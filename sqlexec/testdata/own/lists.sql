@@ -36,3 +36,31 @@ SELECT unnest([1]), unnest(2);
 -- The text of a list.
 SELECT [1, 2]::STRING AS a, CAST(['x', 'y z'] AS STRING) AS b, [1.0, NULL]::STRING AS c, []::STRING AS d, concat('l=', [1]) AS e, ['2024-01-02'::DATE]::STRING AS f;
 SELECT array_to_string([1, NULL, 3], ',', '*') AS a, array_to_string(['a', NULL], ',') AS b, array_to_string([1, 2], 5) AS c;
+
+-- lists made of lists
+
+SELECT array_prepend(0, [1, 2]) AS a, array_concat([1], [2, NULL]) AS b, array_remove([1, 2, 1], 1) AS c, array_remove([1], 5) AS d, array_replace([1, 2, 1], 1, 9) AS e, array_replace_all([1, 2, 1], 1, 9) AS f, array_pop_front([1, 2]) AS g, array_pop_back([1, 2]) AS h, array_pop_back(array_pop_back([1])) AS i;
+
+SELECT array_slice([1, 2, 3, 4], 2, 3) AS a, array_slice([1, 2, 3, 4], -2, -1) AS b, array_slice([1, 2, 3], 0, 10) AS c, array_slice([1, 2, 3], 3, 1) AS d, array_slice([1, 2], 5, 9) AS e, array_slice([1, 2], NULL, 1) AS f;
+
+SELECT array_union([1, 2, 2], [2, 3]) AS a, array_intersect([3, 2, 2], [2, 3, 4]) AS b, array_except([1, 2, 2, 3], [2]) AS c, array_has_all([1, 2, 3], [3, 1]) AS d, array_has_all([1], [1, 2]) AS e, array_has_any([1, 2], [5, 2]) AS f, array_has_any([1], []) AS g;
+
+SELECT array_max([1, 3, NULL, 2]) AS a, array_min(['b', 'a']) AS b, array_max(array_pop_back([1])) AS c, empty(array_pop_back([1])) AS d, empty([1]) AS e;
+
+SELECT array_concat([1], ['a']);
+
+SELECT array_slice(1, 2, 3);
+
+-- more rows than there are
+
+SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY x LIMIT 18446744073709551615 OFFSET 1;
+
+SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY x LIMIT 9223372036854775807 OFFSET 1;
+
+SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY x LIMIT 1 OFFSET 9223372036854775807;
+
+-- a negative number is a constant, no position
+
+SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY -1, x DESC;
+
+SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY 2;
