@@ -77,7 +77,7 @@ func crashRun(t *testing.T, seed uint64) {
 			o.MemtableLimit = 16 << 10 // replay must flush
 		}
 		o.WriteWait = 1
-		last, possible := crashOperations(t, o, w)
+		last, possible := crashOperations(t, o, w, when)
 		disk = disk.Crash(r)
 		o.FS, o.MemtableLimit = disk, 0
 		e, err := Open(o)
@@ -103,11 +103,11 @@ func crashRun(t *testing.T, seed uint64) {
 
 // crashOperations runs random operations until the power is cut and gives the last one with the states that the store may
 // be found in. Writes that are refused for lack of memory make room by a flush.
-func crashOperations(t *testing.T, o Options, w *workload) (last string, possible []model) {
+func crashOperations(t *testing.T, o Options, w *workload, when string) (last string, possible []model) {
 	e, err := Open(o)
 	if err != nil {
 		if !errors.Is(err, errPower) {
-			t.Fatalf("open: %v", err)
+			t.Fatalf("%s: open: %v", when, err)
 		}
 		return "open", []model{w.model}
 	}
@@ -120,17 +120,17 @@ func crashOperations(t *testing.T, o Options, w *workload) (last string, possibl
 			continue
 		}
 		if status.Of(err) == status.RegionBusy {
-			// Refused before anything happened: a flush makes room.
-			for name := range w.model {
-				if err = e.Flush(ctx, public(name)); err != nil {
-					break
-				}
+			// Refused before anything happened: a flush makes room, of tables that are no longer in the model as well.
+			tables, failed := e.Tables("public")
+			for i := 0; failed == nil && i < len(tables); i++ {
+				failed = e.Flush(ctx, tables[i].Schema.Name)
 			}
+			err = failed
 			op.name, possible = "flush after "+op.name, []model{w.model}
 		}
 		if err != nil {
 			if !errors.Is(err, errPower) {
-				t.Fatalf("%s: %v", op.name, err)
+				t.Fatalf("%s: %s: %v", when, op.name, err)
 			}
 			// What the store still does on its way down must not make things worse.
 			_ = e.Close(ctx, true)
