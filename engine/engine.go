@@ -236,6 +236,11 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 // piece can stop. The caller closes the cursor.
 func (s *Scan) Cursor() (c scan.Cursor, span scan.Range, ok bool, err error) { return s.next() }
 
+// Narrow has the scan ask f before each piece of work for conditions that wanted rows pass besides the request's filter. They
+// are on columns of the request and may change from piece to piece; rows that fail them may come all the same. Call it before the first Cursor;
+// f is called by many goroutines.
+func (s *Scan) Narrow(f func() filter.And) { s.narrower = f }
+
 // Series is the merged walk over the i'th of n disjoint ranges of series keys.
 func (s *Scan) Series(i, n int) (scan.Series, error) { return s.series(i, n) }
 

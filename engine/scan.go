@@ -27,7 +27,9 @@ type tableScan struct {
 	view   *view      // of a physical table; nil: another table
 	mode   mergeMode
 	pinned sync.Once
-	all    []*scanRun // that overlap the time range, oldest first
+	// narrower gives what pieces that are read as they are need not give; nil: nothing.
+	narrower func() filter.And
+	all      []*scanRun // that overlap the time range, oldest first
 
 	mu     sync.Mutex // protects pieces
 	pieces []piece
@@ -226,11 +228,25 @@ func (s *tableScan) open(p *piece) (scan.Cursor, error) {
 	}
 	spec.Pieces = &p.blocks
 	spec.Filter = append(spec.Filter[:len(spec.Filter):len(spec.Filter)], s.above...)
+	if s.narrower != nil {
+		s.addConditions(&spec, s.narrower())
+	}
 	c, err := p.run.run.Scan(&spec)
 	if err != nil {
 		return nil, s.e.damage(s.r, p.run.part, err)
 	}
 	return &guarded{c, s, p.run.part}, nil
+}
+
+// addConditions adds conditions on columns of the table to those of a piece.
+func (s *tableScan) addConditions(spec *scan.Spec, more filter.And) {
+	spec.Filter = append(spec.Filter, more...)
+	spec.FilterColumns = slices.Clip(spec.FilterColumns)
+	for _, id := range more.AppendColumns(nil) {
+		if !slices.ContainsFunc(spec.FilterColumns, func(c schema.Column) bool { return c.ID == id }) {
+			spec.FilterColumns = append(spec.FilterColumns, readColumn(s.t.Columns[s.t.ByID(id)]))
+		}
+	}
 }
 
 // series merges all runs within one of n ranges of keys. The view of a physical table has one range.

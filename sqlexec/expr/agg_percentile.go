@@ -36,7 +36,7 @@ type buckets struct {
 }
 
 // bucketOf orders as the values do: the upper 19 bits of the sortable form.
-func bucketOf(f float64) int { return int(sortableFloat(f) >> 45) }
+func bucketOf(f float64) int { return int(SortableFloat(f) >> 45) }
 
 // bucketStart is the smallest value of a bucket.
 func bucketStart(b int) float64 {

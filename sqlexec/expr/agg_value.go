@@ -120,7 +120,7 @@ func (e *extremes) Add(n int, groups []uint32, args []*vector.Vector, keep vecto
 	case vector.Float64:
 		v = flatten(v, n, &e.flat)
 		extremeOf(e.floats, e.some, groups, v, v.Floats, keep, n, func(a, b float64) bool {
-			x, y := sortableFloat(a), sortableFloat(b)
+			x, y := SortableFloat(a), SortableFloat(b)
 			return sign < 0 && x < y || sign > 0 && x > y
 		})
 	default:

@@ -51,7 +51,7 @@ func (s *weighted) put(g *weightedGroup, v weightedValue) {
 }
 
 func (g *weightedGroup) sort() {
-	slices.SortFunc(g.list, func(a, b weightedValue) int { return cmp.Compare(sortableFloat(a.x), sortableFloat(b.x)) })
+	slices.SortFunc(g.list, func(a, b weightedValue) int { return cmp.Compare(SortableFloat(a.x), SortableFloat(b.x)) })
 }
 
 // join makes one value of those of each bucket, with their mean and the sum of their weights.

@@ -74,7 +74,7 @@ func AppendSortKey(dst []byte, v *vector.Vector, i int, desc, nullsFirst bool) [
 	case vector.Uint64:
 		dst = binary.BigEndian.AppendUint64(dst, v.Uint(i))
 	case vector.Float64:
-		dst = binary.BigEndian.AppendUint64(dst, sortableFloat(v.Float(i)))
+		dst = binary.BigEndian.AppendUint64(dst, SortableFloat(v.Float(i)))
 	default:
 		dst = appendSortableBytes(dst, v, i)
 	}
@@ -86,8 +86,8 @@ func AppendSortKey(dst []byte, v *vector.Vector, i int, desc, nullsFirst bool) [
 	return dst
 }
 
-// sortableFloat orders -inf .. -0 = 0 .. inf, NaN.
-func sortableFloat(f float64) uint64 {
+// SortableFloat is a number that orders as floats do: -inf .. -0 = 0 .. inf, NaN.
+func SortableFloat(f float64) uint64 {
 	u := floatBits(f)
 	if u>>63 != 0 && f == f {
 		return ^u
@@ -135,7 +135,7 @@ func Compare(a *vector.Vector, i int, b *vector.Vector, j int) int {
 	case vector.Uint64:
 		return order(a.Uint(i), b.Uint(j))
 	case vector.Float64:
-		return order(sortableFloat(a.Float(i)), sortableFloat(b.Float(j)))
+		return order(SortableFloat(a.Float(i)), SortableFloat(b.Float(j)))
 	}
 	switch a.Type.ID {
 	case vector.TypeInterval:

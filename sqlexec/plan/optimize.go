@@ -102,9 +102,19 @@ func newestFirst(s *Sort) (*Scan, bool) {
 	if s.Limit < 0 || len(s.Keys) == 0 || !s.Keys[0].Desc {
 		return nil, false
 	}
+	table, at, ok := firstKey(s)
+	return table, ok && table.Rel.Table != nil && table.Positions[at] == table.Rel.Table.Schema.Time
+}
+
+// firstKey gives the scan whose column is the first key of a sort, and which of its columns, when nothing but projections and filters
+// lies between.
+func firstKey(s *Sort) (table *Scan, at int, ok bool) {
+	if len(s.Keys) == 0 {
+		return nil, 0, false
+	}
 	key, ok := s.Keys[0].Expr.(*expr.Column)
 	if !ok {
-		return nil, false
+		return nil, 0, false
 	}
 	n, at := s.Input, key.Index
 	for {
@@ -112,15 +122,15 @@ func newestFirst(s *Sort) (*Scan, bool) {
 		case *Project:
 			c, ok := in.Exprs[at].(*expr.Column)
 			if !ok {
-				return nil, false
+				return nil, 0, false
 			}
 			n, at = in.Input, c.Index
 		case *Filter:
 			n = in.Input
 		case *Scan:
-			return in, in.Rel.Table != nil && in.Positions[at] == in.Rel.Table.Schema.Time
+			return in, at, true
 		default:
-			return nil, false
+			return nil, 0, false
 		}
 	}
 }

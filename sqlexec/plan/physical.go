@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"varve/engine"
+	"varve/engine/filter"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
@@ -386,11 +387,11 @@ func (r *runner) sort(n *Sort) (stream, error) {
 
 // top keeps the first rows of an order.
 func (r *runner) top(n *Sort) (stream, error) {
-	s, err := r.topInput(n)
+	s, bound, err := r.topInput(n)
 	if err != nil {
 		return s, err
 	}
-	sink, err := exec.TopK(n.Keys, int(n.Limit+n.Offset), types(n.Columns()), r.budget)
+	sink, err := exec.BoundedTopK(n.Keys, int(n.Limit+n.Offset), types(n.Columns()), bound, r.budget)
 	if err != nil {
 		return s, err
 	}
@@ -401,21 +402,62 @@ func (r *runner) top(n *Sort) (stream, error) {
 	return s, err
 }
 
-// topInput is the input of a top, read newest first where the order begins with the time index falling.
-func (r *runner) topInput(n *Sort) (stream, error) {
+// topInput is the input of a top, read newest first where the order begins with the time index falling, and without most of
+// the rows behind the bound where it begins with another column of a table.
+// The bound is nil where nobody asks for it.
+func (r *runner) topInput(n *Sort) (stream, *exec.Bound, error) {
 	table, ok := newestFirst(n)
-	if !ok || table.Never {
-		return r.build(n.Input)
+	if !ok {
+		return r.boundedInput(n)
+	}
+	if table.Never {
+		s, err := r.build(n.Input)
+		return s, nil, err
 	}
 	sc, err := r.open(table, true)
 	if err != nil {
-		return stream{}, err
+		return stream{}, nil, err
 	}
 	w := &newest{scan: sc, n: int(n.Limit + n.Offset), ties: len(n.Keys) > 1, col: n.Keys[0].Expr.(*expr.Column).Index}
 	r.replaced = map[*Scan]exec.Source{table: w}
 	s, err := r.build(n.Input)
 	r.replaced = nil
-	return s.with(&watch{w}), err
+	return s.with(&watch{w}), nil, err
+}
+
+// boundedInput is the input of a top whose scan leaves out rows that the bound refutes.
+func (r *runner) boundedInput(n *Sort) (stream, *exec.Bound, error) {
+	table, at, ok := firstKey(n)
+	if !ok || table.Never || table.Rel.Table == nil || !orderable(table.Cols[at].Type) {
+		s, err := r.build(n.Input)
+		return s, nil, err
+	}
+	sc, err := r.open(table, false)
+	if err != nil {
+		return stream{}, nil, err
+	}
+	bound := &exec.Bound{}
+	sc.Narrow(func() filter.And { return table.within(at, n.Keys[0], bound.Value()) })
+	r.replaced = map[*Scan]exec.Source{table: exec.ScanSource(sc)}
+	s, err := r.build(n.Input)
+	r.replaced = nil
+	return s, bound, err
+}
+
+// within is the condition that rows whose column at does not lie behind value in an order pass; nil: there is no bound.
+func (s *Scan) within(at int, key expr.SortKey, value *vector.Vector) filter.And {
+	if value == nil {
+		return nil
+	}
+	id := s.Rel.Table.Schema.Columns[s.Positions[at]].ID
+	c := filter.Cond{Column: id, Op: filter.LessEqual, Args: value, NArgs: 1}
+	if key.Desc {
+		c.Op = filter.GreaterEqual
+	}
+	if !key.NullsFirst || !s.Cols[at].Nullable {
+		return filter.And{c}
+	}
+	return filter.And{{Op: filter.AnyOf, Any: []filter.And{{c}, {{Column: id, Op: filter.IsNull}}}}}
 }
 
 // maxTop is the largest limit for which the first rows are kept instead of sorting all.

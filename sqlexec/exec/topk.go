@@ -1,0 +1,242 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// TopK keeps the first k rows of an order.
+func TopK(order []expr.SortKey, k int, types []vector.Type, budget *Budget) (Sink, error) {
+	return BoundedTopK(order, k, types, nil, budget)
+}
+
+// BoundedTopK is TopK that tells bound how far the first keys reach, when the first key is a column.
+func BoundedTopK(order []expr.SortKey, k int, types []vector.Type, bound *Bound, budget *Budget) (Sink, error) {
+	if err := compiles(order); err != nil {
+		return nil, err
+	}
+	return &topSink{sortSink: sortSink{order: order, types: types, budget: budget}, k: k, bound: bound}, nil
+}
+
+// Bound is how far the first key of an order reaches among the k best rows so far: rows whose first key lies behind it are
+// not wanted. Safe for concurrent use.
+type Bound struct {
+	mu    sync.Mutex // protects what follows
+	key   []byte     // as a sort key
+	value *vector.Vector
+}
+
+// Value is the bound, Flat and of one row; nil: there is none yet, or it is NULL.
+func (b *Bound) Value() *vector.Vector {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.value
+}
+
+// tighten takes row i of v as the bound, unless it is a tighter one already.
+func (b *Bound) tighten(v *vector.Vector, i int, order expr.SortKey) {
+	if b == nil {
+		return
+	}
+	key := expr.AppendSortKey(nil, v, i, order.Desc, order.NullsFirst)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.key != nil && bytes.Compare(key, b.key) >= 0 {
+		return
+	}
+	b.key, b.value = key, nil
+	if !v.IsNull(i) {
+		b.value = &vector.Vector{Type: v.Type}
+		b.value.Append(0, v, i, i+1)
+	}
+}
+
+type topSink struct {
+	sortSink
+	k     int
+	bound *Bound
+}
+
+func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }
+
+// moreThanTop is the number of rows above 2k from which on the k best are sorted out when somebody waits for the bound that
+// comes of it.
+const moreThanTop = 256
+
+// Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
+// worse ones go.
+func (s *topSink) Step(int) Step {
+	w := newSorter(s.order, s.types)
+	at := len(s.workers)
+	s.workers = append(s.workers, w)
+	most := 2*s.k + vector.Size
+	if s.bound != nil {
+		most = 2*s.k + moreThanTop
+	}
+	var bound []byte // the key of the k'th row; nil while there are fewer
+	var rows []uint32
+	var part vector.Batch
+	var held, reserved int64 // bytes of the rows that w keeps, and the most they have been
+	return func(b *vector.Batch) error {
+		if s.k == 0 {
+			return ErrStop
+		}
+		if err := w.eval.Eval(b, w.out); err != nil {
+			return err
+		}
+		c, err := w.room(b.N)
+		if err != nil {
+			return err
+		}
+		before := len(c.keys)
+		rows = w.before(c, bound, candidates(rows[:0], w.out[0], b.N, s.order[0].Desc, bound))
+		if len(rows) == 0 {
+			return nil
+		}
+		gatherRows(&part, b, rows)
+		c.rows.Append(&part, 0, part.N)
+		w.n += part.N
+		held += batchBytes(&part) + int64(len(c.keys)-before) + int64(len(rows))*sortBytes
+		if held > reserved {
+			if err := s.budget.Reserve(held - reserved); err != nil {
+				return err
+			}
+			reserved = held
+		}
+		if w.n < most {
+			return nil
+		}
+		if w, err = w.best(s.budget.context(), s.k); err != nil {
+			return err
+		}
+		s.workers[at] = w
+		last := w.chunks[len(w.chunks)-1]
+		bound = append(bound[:0], last.key(len(last.ends)-1)...)
+		if k, ok := s.order[0].Expr.(*expr.Column); ok {
+			s.bound.tighten(last.rows.Cols[k.Index], len(last.ends)-1, s.order[0])
+		}
+		held = int64(w.n) * sortBytes
+		for _, c := range w.chunks {
+			held += batchBytes(c.rows) + int64(len(c.keys))
+		}
+		return nil
+	}
+}
+
+// before makes the keys of rows of the batch at hand in a chunk and keeps those, in the memory of rows, that come before
+// bound; nil: all.
+func (s *sorter) before(c *sortChunk, bound []byte, rows []uint32) []uint32 {
+	kept := rows[:0]
+	for _, r := range rows {
+		start := len(c.keys)
+		s.appendKey(c, int(r))
+		if bound != nil && bytes.Compare(c.keys[start:], bound) >= 0 {
+			c.keys, c.ends = c.keys[:start], c.ends[:len(c.ends)-1]
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+// candidates appends the rows whose first key v does not lie behind that of bound: exact for numbers without NULL,
+// otherwise all rows.
+func candidates(rows []uint32, v *vector.Vector, n int, desc bool, bound []byte) []uint32 {
+	if bound == nil || v.Form != vector.Flat || v.Valid != nil || v.Type.Kind() == vector.Bytes || v.Type.Kind() == vector.Bool {
+		for i := range uint32(n) {
+			rows = append(rows, i)
+		}
+		return rows
+	}
+	if bound[0] != 1 { // NULL, and these have none
+		if bound[0] == 0 {
+			return rows
+		}
+		return candidates(rows, v, n, desc, nil)
+	}
+	rows = sized(rows, n)
+	flip := uint64(0)
+	if desc {
+		flip = ^flip
+	}
+	most := binary.BigEndian.Uint64(bound[1:])
+	switch v.Type.Kind() {
+	case vector.Int64:
+		return rows[:intsUpTo(rows, v.Ints[:n], flip, most)]
+	case vector.Uint64:
+		return rows[:uintsUpTo(rows, v.Uints[:n], flip, most)]
+	}
+	return rows[:floatsUpTo(rows, v.Floats[:n], flip, most)]
+}
+
+// intsUpTo writes the rows whose sort word, flipped, is at most the given one, and gives their number.
+func intsUpTo(rows []uint32, v []int64, flip, most uint64) (n int) {
+	flip ^= 1 << 63
+	for i, x := range v {
+		if uint64(x)^flip <= most {
+			rows[n] = uint32(i)
+			n++
+		}
+	}
+	return n
+}
+
+func uintsUpTo(rows []uint32, v []uint64, flip, most uint64) (n int) {
+	for i, x := range v {
+		if x^flip <= most {
+			rows[n] = uint32(i)
+			n++
+		}
+	}
+	return n
+}
+
+func floatsUpTo(rows []uint32, v []float64, flip, most uint64) (n int) {
+	for i, x := range v {
+		if expr.SortableFloat(x)^flip <= most {
+			rows[n] = uint32(i)
+			n++
+		}
+	}
+	return n
+}
+
+// best is a sorter of the k first rows, in order.
+func (s *sorter) best(ctx context.Context, k int) (*sorter, error) {
+	order, err := s.sorted(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	order = order[:min(k, len(order))]
+	n := &sorter{types: s.types, eval: s.eval, order: s.order, out: s.out}
+	var part vector.Batch
+	for from := 0; from < len(order); from += vector.Size {
+		rows := order[from:min(from+vector.Size, len(order))]
+		c, err := n.room(len(rows))
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			c.keys = append(c.keys, s.key(int(r))...)
+			c.ends = append(c.ends, len(c.keys))
+		}
+		s.gather(&part, rows)
+		c.rows.Append(&part, 0, part.N)
+		n.n += part.N
+	}
+	return n, nil
+}
+
+// Finish sorts what is left and cuts it.
+func (s *topSink) Finish(ctx context.Context) (Source, error) {
+	all := s.workers[0]
+	all.take(s.workers[1:])
+	order, err := all.sorted(ctx, len(s.workers))
+	return &reorder{all, order[:min(s.k, len(order))]}, err
+}
