@@ -2,19 +2,28 @@ package exec
 
 import (
 	"bytes"
+	"fmt"
 	"sync"
 
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
 
-// KeepFirst drops rows before which others of the same keys come in an order. It is a sieve under a sort whose consumer looks only
-// at the first row of each key: every such row comes through, and of the others few. A worker keeps one row of each key, up
-// to maxFirst keys at a time; what it keeps at the end is the operator's own. Keys that are NULL are equal.
-func KeepFirst(keys []expr.Expr, order []expr.SortKey, types []vector.Type, budget *Budget) (Operator, error) {
-	k := &keepFirst{keys: keys, types: types, budget: budget, list: append([]expr.Expr(nil), keys...)}
+// First says which rows of each key a consumer looks at: the first N in an order. Ties: those that are equal to the last of
+// them in the order as well.
+type First struct {
+	Keys []expr.Expr
+	N    int
+	Ties bool
+}
+
+// KeepFirst drops rows before which enough others of the same keys come in an order. It is a sieve under a sort: every row that
+// is looked at comes through, and of the others few. A worker keeps the rows of some keys, up to maxFirst at a time; what it
+// keeps at the end is the operator's own. Keys that are NULL are equal.
+func KeepFirst(f First, order []expr.SortKey, types []vector.Type, budget *Budget) (Operator, error) {
+	k := &keepFirst{First: f, types: types, budget: budget, list: append([]expr.Expr(nil), f.Keys...)}
 	for _, o := range order {
-		if !isKey(o.Expr, keys) { // it does not tell rows of a key apart
+		if !isKey(o.Expr, f.Keys) { // it does not tell rows of a key apart
 			k.order = append(k.order, o)
 			k.list = append(k.list, o.Expr)
 		}
@@ -35,14 +44,14 @@ func isKey(e expr.Expr, keys []expr.Expr) bool {
 }
 
 const (
-	// maxFirst is the number of keys for which a worker keeps rows; then it passes them on and begins anew.
+	// maxFirst is the number of rows that a worker keeps; then it passes them on and begins anew.
 	maxFirst = 1 << 14
 	// fewDropped: when of the rows so far less than one in so many was dropped, the others pass as they are.
 	fewDropped = 4
 )
 
 type keepFirst struct {
-	keys   []expr.Expr
+	First
 	order  []expr.SortKey // without keys
 	list   []expr.Expr    // keys, then those of order
 	types  []vector.Type
@@ -53,30 +62,41 @@ type keepFirst struct {
 }
 
 func (k *keepFirst) String() string {
-	return "KeepFirst: by [" + texts(k.keys, ", ") + "] in order " + orderText(k.order)
+	return fmt.Sprintf("KeepFirst: %d by [%s] in order %s", k.N, texts(k.Keys, ", "), orderText(k.order))
 }
 
-// firstRows is what a worker keeps.
+// firstRows is what a worker keeps. Group g has the slots from g*n on, of which filled[g] have a row.
 type firstRows struct {
+	n       int
 	groups  *groups
 	rows    *vector.Batch // kept, and those that better ones have replaced
-	at      []uint32      // by group: its row, or its row of the batch at hand while this is looked at
-	fresh   []bool        // by group: it is among better
-	better  []uint32      // groups that have a better row in the batch at hand
+	filled  []int         // by group
+	worst   []int         // by group: the slot of the last row in the order, when all are filled
+	at      []uint32      // by slot: its row, or its row of the batch at hand while this is looked at
+	fresh   []bool        // by slot: it is among better
+	best    []span        // by slot: the sort key of its row
+	better  []int         // slots that have a better row in the batch at hand
 	picked  []uint32      // their rows
-	best    []span        // by group: the sort key of its row
 	keys    []byte        // sort keys
 	scratch []byte
 	seen    int // rows since the beginning
 	held    int64
 	passing bool
+
+	ties *vector.Batch // rows that pass because they are equal to the last kept one; nil: equal ones are dropped
+	tied []uint32      // such rows of the batch at hand
+	last []byte        // scratch
 }
 
 // span is a part of some bytes.
 type span struct{ from, to int }
 
 func (k *keepFirst) newRows() *firstRows {
-	return &firstRows{groups: newGroups(k.keys), rows: vector.NewBatch(k.types...)}
+	w := &firstRows{n: k.N, groups: newGroups(k.Keys), rows: vector.NewBatch(k.types...)}
+	if k.Ties {
+		w.ties = vector.NewBatch(k.types...)
+	}
+	return w
 }
 
 // Step keeps the rows that come first.
@@ -94,23 +114,31 @@ func (k *keepFirst) Step(next Step) Step {
 		if err := program.Eval(b, out); err != nil {
 			return err
 		}
-		ids, err := w.groups.number(out[:len(k.keys)], b.N)
+		ids, err := w.groups.number(out[:len(k.Keys)], b.N)
 		if err != nil {
 			return err
 		}
-		w.look(k.order, out[len(k.keys):], ids)
+		w.look(k.order, out[len(k.Keys):], ids)
 		w.take(b, k.types)
-		if w.groups.n > maxFirst {
+		if w.ties != nil && w.ties.N > 0 {
+			tied := w.ties
+			w.ties = vector.NewBatch(k.types...)
+			if err := pass(tied, next); err != nil {
+				return err
+			}
+		}
+		if w.groups.n*w.n > maxFirst {
 			return k.flush(w, next)
 		}
 		return w.account(k.budget)
 	}
 }
 
-// look finds the groups that have a better row in a batch, and which.
+// look finds the slots that have a better row in a batch, and which.
 func (w *firstRows) look(order []expr.SortKey, keys []*vector.Vector, ids []uint32) {
-	known := len(w.best)
-	w.best, w.at, w.fresh = extended(w.best, w.groups.n), extended(w.at, w.groups.n), extended(w.fresh, w.groups.n)
+	groups, slots := w.groups.n, w.groups.n*w.n
+	w.filled, w.worst = extended(w.filled, groups), extended(w.worst, groups)
+	w.best, w.at, w.fresh = extended(w.best, slots), extended(w.at, slots), extended(w.fresh, slots)
 	w.seen += len(ids)
 	for i, g := range ids {
 		key := w.scratch[:0]
@@ -118,22 +146,70 @@ func (w *firstRows) look(order []expr.SortKey, keys []*vector.Vector, ids []uint
 			key = expr.AppendSortKey(key, v, i, order[j].Desc, order[j].NullsFirst)
 		}
 		w.scratch = key
-		had := &w.best[g]
-		if (int(g) < known || w.fresh[g]) && bytes.Compare(key, w.keys[had.from:had.to]) >= 0 {
+		if w.filled[g] < w.n {
+			w.filled[g]++
+			w.put(int(g)*w.n+w.filled[g]-1, key, i)
+			w.findWorst(int(g))
 			continue
 		}
-		if len(key) <= had.to-had.from {
-			had.to = had.from + copy(w.keys[had.from:], key)
-		} else {
-			*had = span{len(w.keys), len(w.keys) + len(key)}
-			w.keys = append(w.keys, key...)
+		switch d := bytes.Compare(key, w.key(w.worst[g])); {
+		case d < 0:
+			w.replaceWorst(int(g), key, i)
+		case d == 0 && w.ties != nil:
+			w.tied = append(w.tied, uint32(i))
 		}
-		if !w.fresh[g] {
-			w.fresh[g] = true
-			w.better = append(w.better, g)
-		}
-		w.at[g] = uint32(i)
 	}
+}
+
+func (w *firstRows) key(slot int) []byte { return w.keys[w.best[slot].from:w.best[slot].to] }
+
+// replaceWorst gives the slot of a group's worst row to row i of the batch at hand. The worst row passes when it is equal to the
+// one that is the worst now.
+func (w *firstRows) replaceWorst(g int, key []byte, i int) {
+	slot := w.worst[g]
+	row, fresh := w.at[slot], w.fresh[slot]
+	if w.ties != nil {
+		w.last = append(w.last[:0], w.key(slot)...)
+	}
+	w.put(slot, key, i)
+	w.findWorst(g)
+	switch {
+	case w.ties == nil || !bytes.Equal(w.last, w.key(w.worst[g])):
+	case fresh:
+		w.tied = append(w.tied, row)
+	default:
+		appendPicked(w.ties, w.rows, []uint32{row})
+	}
+}
+
+// put makes row i of the batch at hand that of a slot.
+func (w *firstRows) put(slot int, key []byte, i int) {
+	had := &w.best[slot]
+	if len(key) <= had.to-had.from {
+		had.to = had.from + copy(w.keys[had.from:], key)
+	} else {
+		*had = span{len(w.keys), len(w.keys) + len(key)}
+		w.keys = append(w.keys, key...)
+	}
+	if !w.fresh[slot] {
+		w.fresh[slot] = true
+		w.better = append(w.better, slot)
+	}
+	w.at[slot] = uint32(i)
+}
+
+// findWorst finds the last row of a group in the order, when all of its slots are filled.
+func (w *firstRows) findWorst(g int) {
+	if w.filled[g] < w.n {
+		return
+	}
+	worst := g * w.n
+	for slot := worst + 1; slot < (g+1)*w.n; slot++ {
+		if bytes.Compare(w.key(slot), w.key(worst)) > 0 {
+			worst = slot
+		}
+	}
+	w.worst[g] = worst
 }
 
 // extended gives s with n elements, zero from its former end on.
@@ -147,30 +223,36 @@ func extended[T any](s []T, n int) []T {
 // take copies the better rows of a batch. When most rows have been replaced, those go.
 func (w *firstRows) take(b *vector.Batch, types []vector.Type) {
 	w.picked = w.picked[:0]
-	for _, g := range w.better {
-		w.picked = append(w.picked, w.at[g])
-		w.at[g] = uint32(w.rows.N + len(w.picked) - 1)
-		w.fresh[g] = false
+	for _, slot := range w.better {
+		w.picked = append(w.picked, w.at[slot])
+		w.at[slot] = uint32(w.rows.N + len(w.picked) - 1)
+		w.fresh[slot] = false
 	}
 	w.better = w.better[:0]
 	appendPicked(w.rows, b, w.picked)
-	if w.rows.N >= 4*vector.Size && w.rows.N >= 4*w.groups.n {
+	if len(w.tied) > 0 {
+		appendPicked(w.ties, b, w.tied)
+		w.tied = w.tied[:0]
+	}
+	if w.rows.N >= 4*vector.Size && w.rows.N >= 4*w.groups.n*w.n {
 		w.compact(types)
 	}
 }
 
 // compact leaves the kept rows alone, group by group.
 func (w *firstRows) compact(types []vector.Type) {
-	rows := vector.NewBatch(types...)
-	appendPicked(rows, w.rows, w.at)
-	for g := range w.at {
-		w.at[g] = uint32(g)
+	rows, keys := vector.NewBatch(types...), make([]byte, 0, len(w.keys))
+	w.picked = w.picked[:0]
+	for g, n := range w.filled {
+		for slot := g * w.n; slot < g*w.n+n; slot++ {
+			key := w.key(slot)
+			w.best[slot] = span{len(keys), len(keys) + len(key)}
+			keys = append(keys, key...)
+			w.picked = append(w.picked, w.at[slot])
+			w.at[slot] = uint32(len(w.picked) - 1)
+		}
 	}
-	keys := make([]byte, 0, len(w.keys))
-	for g, s := range w.best {
-		w.best[g] = span{len(keys), len(keys) + s.to - s.from}
-		keys = append(keys, w.keys[s.from:s.to]...)
-	}
+	appendPicked(rows, w.rows, w.picked)
 	w.rows, w.keys = rows, keys
 }
 
@@ -183,7 +265,7 @@ func appendPicked(to, from *vector.Batch, rows []uint32) {
 
 // account reserves what the rows have grown by.
 func (w *firstRows) account(budget *Budget) error {
-	bytes := batchBytes(w.rows) + w.groups.bytes() + int64(len(w.keys)) + 24*int64(len(w.at))
+	bytes := batchBytes(w.rows) + w.groups.bytes() + int64(len(w.keys)) + 40*int64(len(w.at))
 	if bytes <= w.held {
 		return nil
 	}
@@ -198,7 +280,12 @@ func (k *keepFirst) flush(w *firstRows, next Step) error {
 	kept, seen, held := w.rows, w.seen, w.held
 	*w = *k.newRows()
 	w.held, w.passing = held, kept.N > seen-seen/fewDropped
-	r := Values(kept).Reader(0)
+	return pass(kept, next)
+}
+
+// pass passes rows on in batches.
+func pass(rows *vector.Batch, next Step) error {
+	r := Values(rows).Reader(0)
 	for b := (vector.Batch{}); ; {
 		ok, err := r.Next(&b)
 		if err != nil || !ok {

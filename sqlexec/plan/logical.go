@@ -6,6 +6,7 @@ import (
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -81,8 +82,8 @@ type (
 		Input         Node
 		Keys          []expr.SortKey
 		Limit, Offset int64
-		// First: only the first row in the order of each combination of these is looked at.
-		First []expr.Expr
+		// First: only so many rows in the order are looked at; N is 0 when it is all.
+		First exec.First
 	}
 	// Limit cuts rows; Limit < 0 is none.
 	Limit struct {

@@ -5,6 +5,7 @@ import (
 
 	"varve/engine/scan"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 )
 
@@ -44,7 +45,7 @@ func (o *optimizer) order(n Node, natural bool) {
 		o.order(n.Input, false)
 	case *DistinctOn:
 		if s, ok := n.Input.(*Sort); ok && s.Limit < 0 && s.Offset == 0 && sameBytes(n.Keys) {
-			s.First = n.Keys
+			s.First = exec.First{Keys: n.Keys, N: 1}
 		}
 		o.order(n.Input, false)
 	case *Aggregate:
@@ -67,27 +68,38 @@ func (o *optimizer) order(n Node, natural bool) {
 	}
 }
 
-// wantsFirst tells whether conditions let only the first row of each partition pass: row_number() = 1, and no function
-// that looks at other rows.
-func (n *Window) wantsFirst(conds []expr.Expr) bool {
-	if !sameBytes(n.Partition) {
-		return false
+// mostFirst is the number of rows of a partition up to which it pays to keep them apart from the others.
+const mostFirst = 64
+
+// wantsFirst tells how many rows of each partition conditions let pass at most: row_number() <= n, or rank() <= n, which lets ties
+// pass, where no function looks at later rows.
+func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
+	if len(n.Partition) == 0 || !sameBytes(n.Partition) {
+		return first
 	}
 	for _, f := range n.Funcs {
-		if f.Name != "row_number" {
-			return false
+		if f.Name != "row_number" && f.Name != "rank" && f.Name != "dense_rank" {
+			return first
 		}
 	}
 	for _, c := range conds {
 		col, op, value, ok := columnOpConst(c)
-		if !ok || col.Index < len(n.Cols)-len(n.Funcs) || value.IsNull(0) || value.Type.Kind() != vector.Uint64 {
+		if !ok || value.IsNull(0) || value.Type.Kind() != vector.Uint64 {
 			continue
 		}
-		if v := value.Uint(0); (op == "=" || op == "<=") && v == 1 || op == "<" && v == 2 {
-			return true
+		at := col.Index - (len(n.Cols) - len(n.Funcs))
+		most := value.Uint(0)
+		if op == "<" && most > 0 {
+			op, most = "<=", most-1
+		}
+		if at < 0 || n.Funcs[at].Name == "dense_rank" || op != "=" && op != "<=" || most < 1 || most > mostFirst {
+			continue
+		}
+		if first.N == 0 || int(most) < first.N {
+			first = exec.First{Keys: n.Partition, N: int(most), Ties: n.Funcs[at].Name == "rank"}
 		}
 	}
-	return false
+	return first
 }
 
 // sameBytes tells whether equal values of all keys have the same bytes: intervals of one length are equal to groups, and

@@ -367,7 +367,7 @@ func (r *runner) sort(n *Sort) (stream, error) {
 	if err != nil {
 		return s, err
 	}
-	if len(n.First) > 0 {
+	if n.First.N > 0 {
 		first, err := exec.KeepFirst(n.First, n.Keys, types(n.Columns()), r.budget)
 		if err != nil {
 			return s, err
@@ -536,9 +536,7 @@ func (r *runner) window(n *Window) (stream, error) {
 	in := Node(n.Input)
 	if keys = append(keys, n.Order...); len(keys) > 0 {
 		sort := &Sort{Input: n.Input, Keys: keys, Limit: -1}
-		if n.First {
-			sort.First = n.Partition
-		}
+		sort.First = n.First
 		in = sort
 		r.p.Analysis.insert(n, in)
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -13,8 +14,8 @@ type Window struct {
 	Order     []expr.SortKey
 	Funcs     []WindowFunc
 	Cols      []Column
-	// First: only the first row of each partition is looked at.
-	First bool
+	// First: only so many rows of each partition are looked at; N is 0 when it is all.
+	First exec.First
 }
 
 // Columns are the input's, then one per function.
