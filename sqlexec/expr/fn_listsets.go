@@ -48,7 +48,9 @@ func init() {
 		return append(dst, list[:max(len(list)-1, 0)]...)
 	}, "array_pop_back", "list_pop_back")
 	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage { return append(append(dst, a...), b...) }, "array_concat", "array_cat", "list_concat", "list_cat")
-	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage { return distinctOf(dst, append(a, b...), nil, false) }, "array_union", "list_union")
+	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage {
+		return distinctOf(dst, append(a, b...), nil, false)
+	}, "array_union", "list_union")
 	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage { return distinctOf(dst, a, b, true) }, "array_intersect", "list_intersect")
 	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage { return distinctOf(dst, a, b, false) }, "array_except", "list_except")
 	hasOf := func(name string, all bool) *Function {
