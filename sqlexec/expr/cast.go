@@ -140,6 +140,17 @@ func converter(from, to vector.Type, zone *time.Location) func(v *vector.Vector,
 		return parser(to, zone)
 	case to.ID == vector.TypeDecimal || from.ID == vector.TypeDecimal:
 		return decimalConverter(from, to)
+	case from.ID == vector.TypeDuration && to == vector.Interval:
+		unit := from.UnitsPerSecond()
+		return func(v *vector.Vector, i int, out *vector.Vector) bool {
+			day := 86400 * unit
+			days := v.Ints[i] / day
+			if days != int64(int32(days)) {
+				return false
+			}
+			pushBytes(out, AppendIntervalBytes(nil, 0, int32(days), v.Ints[i]%day*(1e9/unit)))
+			return true
+		}
 	case to.ID == vector.TypeBool:
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
 			return appendBool(out, i, number(v, i) != 0)
@@ -352,8 +363,12 @@ func parser(to vector.Type, _ *time.Location) func(*vector.Vector, int, *vector.
 		}
 	case to.ID == vector.TypeDecimal:
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
-			r, ok := new(big.Rat).SetString(strings.TrimSpace(v.Str(i)))
-			return ok && len(v.Str(i)) < 100 && pushDecimal(out, r, to)
+			text := strings.TrimSpace(v.Str(i))
+			if !isDecimal(text) {
+				return false
+			}
+			r, ok := new(big.Rat).SetString(text)
+			return ok && pushDecimal(out, r, to)
 		}
 	case to.ID == vector.TypeTime:
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
@@ -482,6 +497,28 @@ func decimalConverter(from, to vector.Type) func(*vector.Vector, int, *vector.Ve
 		}
 		return false
 	}
+}
+
+// isDecimal tells whether a text is a decimal number of digits, with a point and an exponent of at most three digits if it
+// likes: fractions, hexadecimal and other forms that package big reads are none.
+func isDecimal(s string) bool {
+	const longest = 400
+	if len(s) > longest {
+		return false
+	}
+	mantissa, exponent, scientific := s, "", false
+	if at := strings.IndexAny(s, "eE"); at >= 0 {
+		mantissa, exponent, scientific = s[:at], s[at+1:], true
+	}
+	digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
+	unsigned := func(s string) string { return strings.TrimPrefix(strings.TrimPrefix(s, "+"), "-") }
+	mantissa = unsigned(mantissa)
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if whole+fraction == "" || !digits(whole+fraction) || len(s)-len(mantissa)-len(exponent) > 2 {
+		return false
+	}
+	e := unsigned(exponent)
+	return !scientific || e != "" && len(e) <= 3 && digits(e) && len(exponent)-len(e) <= 1
 }
 
 // compactJSON is JSON text without blanks, keys sorted; ok is false when it is none.

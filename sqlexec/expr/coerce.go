@@ -52,6 +52,8 @@ func common(a, b vector.Type, aLit, bLit bool) (t vector.Type, ok bool) {
 		return a, true
 	case b.IsTimestamp() && a.IsInteger() && aLit:
 		return b, true
+	case a.ID == vector.TypeDuration && b == vector.Interval, a == vector.Interval && b.ID == vector.TypeDuration:
+		return vector.Interval, true
 	case a.ID == b.ID:
 		return vector.Type{ID: a.ID, Precision: max(a.Precision, b.Precision), Scale: max(a.Scale, b.Scale)}, true
 	case bytesLike(a) && bytesLike(b):
@@ -141,7 +143,7 @@ func castable(from, to vector.Type) bool {
 	switch {
 	case from.IsText():
 		return to.ID != vector.TypeList
-	case from.IsNumber() && to.IsNumber():
+	case from.IsNumber() && to.IsNumber(), from.ID == vector.TypeDuration && to == vector.Interval:
 		return true
 	case from.IsInteger() && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime || to.ID == vector.TypeDuration):
 		return true

@@ -44,7 +44,7 @@ func compileCond(e *Call) (node, error) {
 	}
 	op, known := filterOps[name]
 	// Intervals compare by their length, not by their bytes.
-	if !known || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval {
+	if !known || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval || instantsOf(k.Value.Type, arg.Type()) != nil {
 		return nil, nil
 	}
 	p, err := filter.Compile(filter.And{{Op: op, Args: k.Value, NArgs: 1}})

@@ -160,10 +160,8 @@ func listOf(args int, change func(dst, list []json.RawMessage, a []*vector.Vecto
 		}
 		t := given[0].Type()
 		rest, err := c.castAll(given[1:], t.Elem())
-		var dst []json.RawMessage
 		return append(given[:1:1], rest...), t, mapText(func(b []byte, a []*vector.Vector, i int) []byte {
-			dst = change(dst[:0], items(a[0].Bytes(i)), a, i)
-			return appendItems(b, dst)
+			return appendItems(b, change(nil, items(a[0].Bytes(i)), a, i))
 		}), err
 	}}, names...)
 }

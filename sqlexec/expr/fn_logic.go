@@ -139,12 +139,18 @@ func bindCompare(name string) func(*Context, []Expr) ([]Expr, vector.Type, kerne
 		decide = equalOf
 	}
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		args, err := c.comparable(name, args)
-		if err != nil {
-			return nil, vector.BoolType, nil, err
+		units := instantsOf(args[0].Type(), args[1].Type())
+		if units == nil {
+			var err error
+			if args, err = c.comparable(name, args); err != nil {
+				return nil, vector.BoolType, nil, err
+			}
 		}
 		return args, vector.BoolType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			x, y := a[0], a[1]
+			if units != nil {
+				x, y = units.order(x.Ints[:n], y.Ints[:n])
+			}
 			if swap {
 				x, y = y, x
 			}

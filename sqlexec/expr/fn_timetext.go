@@ -14,9 +14,12 @@ func bindDateFormat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	if err != nil {
 		return nil, vector.Type{}, nil, err
 	}
-	if ts, err = c.Cast(ts, vector.Timestamp(9), false); err != nil {
-		return nil, vector.Type{}, nil, err
+	if ts.Type().ID == vector.TypeDate {
+		if ts, err = c.Cast(ts, vector.Timestamp(0), false); err != nil {
+			return nil, vector.Type{}, nil, err
+		}
 	}
+	unit := ts.Type().UnitsPerSecond()
 	k, ok := args[1].(*Const)
 	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
 		return nil, vector.Type{}, nil, planError("date_format needs a constant format")
@@ -29,7 +32,8 @@ func bindDateFormat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	return []Expr{ts}, vector.StringType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 		for _, x := range v[0].Ints[:n] {
 			at := len(out.Heap)
-			out.Heap = layout.Append(out.Heap, x, zone)
+			sec := floorDiv(x, unit)
+			out.Heap = layout.AppendSeconds(out.Heap, sec, int32((x-sec*unit)*(1e9/unit)), zone)
 			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
 		}
 		return nil

@@ -39,14 +39,8 @@ func (b *binder) compareConst(op string, e expr.Expr, c *expr.Const) (expr.Expr,
 		return b.ctx.Call(op, e, c)
 	}
 	switch {
-	case t.IsTimestamp():
+	case t.IsTimestamp(), t.ID == vector.TypeDate:
 		return b.compareTime(op, e, c)
-	case t.ID == vector.TypeDate && c.Value.Type.IsText():
-		d, err := b.dateConst(c.Value.Str(0))
-		if err != nil {
-			return nil, err
-		}
-		return b.ctx.Call(op, e, d)
 	case t.IsNumber() && t.ID != vector.TypeDecimal:
 		if n, ok := exactNumber(c.Value, t); ok {
 			return b.ctx.Call(op, e, n)
@@ -126,8 +120,9 @@ type instant struct {
 	nanos int64
 }
 
-// compareTime compares a timestamp expression with a constant exactly: the constant becomes a count of the
-// expression's unit, and where it lies between two counts the operator changes with it.
+// compareTime compares a timestamp or date expression with a constant exactly: the constant becomes a count of the
+// expression's unit, and where it lies between two counts the operator changes with it. Text is read in the zone of the
+// request beside timestamps, in UTC beside dates.
 func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, error) {
 	t, v := e.Type(), c.Value
 	if v.Type == t {
@@ -136,12 +131,16 @@ func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, 
 	var at instant
 	switch {
 	case v.Type.IsText():
-		sec, nanos, err := timefmt.ParseTimestamp(v.Str(0), b.ctx.Zone)
+		zone, what := b.ctx.Zone, "timestamp"
+		if t.ID == vector.TypeDate {
+			zone, what = nil, "date"
+		}
+		sec, nanos, err := timefmt.ParseTimestamp(v.Str(0), zone)
 		if err != nil {
-			return nil, status.Wrap(err, status.InvalidSyntax, "Failed to parse value: %q is not a timestamp", v.Str(0))
+			return nil, status.Wrap(err, status.InvalidSyntax, "Failed to parse value: %q is not a %s", v.Str(0), what)
 		}
 		at = instant{sec, int64(nanos)}
-	case v.Type.IsInteger() && v.Type.Kind() == vector.Int64:
+	case t.IsTimestamp() && v.Type.IsInteger() && v.Type.Kind() == vector.Int64:
 		return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(t, v.Int(0))})
 	case v.Type.IsTimestamp():
 		per := v.Type.UnitsPerSecond()
@@ -157,6 +156,10 @@ func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, 
 
 func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, error) {
 	t := e.Type()
+	if t.ID == vector.TypeDate {
+		day, rest := floorDivMod(at.sec, 86400)
+		return b.compareCount(op, e, day, rest == 0 && at.nanos == 0)
+	}
 	per := t.UnitsPerSecond()
 	unit := 1_000_000_000 / per
 	count, ok := mulAdd(at.sec, per, at.nanos/unit)
@@ -172,7 +175,13 @@ func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, 
 			}
 		}
 	}
-	if !exact { // the constant lies strictly between count and count+1
+	return b.compareCount(op, e, count, exact)
+}
+
+// compareCount compares with a count of the expression's unit; where that is not exact, the constant lies strictly between
+// count and count+1.
+func (b *binder) compareCount(op string, e expr.Expr, count int64, exact bool) (expr.Expr, error) {
+	if !exact {
 		switch op {
 		case "<", "<=":
 			op = "<="
@@ -182,7 +191,7 @@ func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, 
 			return b.neverEqual(op, e)
 		}
 	}
-	return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(t, count)})
+	return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(e.Type(), count)})
 }
 
 // neverEqual is a comparison for equality with a value that the column cannot have.
@@ -198,21 +207,6 @@ func (b *binder) neverEqual(op string, e expr.Expr) (expr.Expr, error) {
 	}
 	unknown := &expr.Const{Value: vector.ConstNull(vector.BoolType)}
 	return b.ctx.Case([]expr.Expr{null}, []expr.Expr{unknown}, &expr.Const{Value: vector.ConstBool(op == "<>")})
-}
-
-func (b *binder) dateConst(text string) (expr.Expr, error) {
-	sec, nanos, err := timefmt.ParseTimestamp(text, nil)
-	if err != nil {
-		return nil, status.Wrap(err, status.InvalidSyntax, "Failed to parse value: %q is not a date", text)
-	}
-	day, rest := floorDivMod(sec, 86400)
-	if rest != 0 || nanos != 0 { // finer than a day: compare as a point in time
-		ns, ok := mulAdd(sec, 1_000_000_000, int64(nanos))
-		if ok {
-			return &expr.Const{Value: vector.ConstInt(vector.Timestamp(9), ns)}, nil
-		}
-	}
-	return &expr.Const{Value: vector.ConstInt(vector.DateType, day)}, nil
 }
 
 func floorDivMod(a, b int64) (q, r int64) {

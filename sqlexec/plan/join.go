@@ -154,11 +154,28 @@ func equality(c expr.Expr, n int) (l, r expr.Expr, ok bool) {
 	rl, rr := sides(r, n)
 	switch {
 	case ll && !lr && !rl && rr:
-		return l, r, true
 	case !ll && lr && rl && !rr:
-		return r, l, true
+		l, r = r, l
+	default:
+		return nil, nil, false
 	}
-	return nil, nil, false
+	return oneUnit(l, r)
+}
+
+// oneUnit gives points in time in different units, which are compared as they are, the finer one, so that equal ones are
+// equal keys: what is out of its range is NULL, and equal to nothing as it should be.
+func oneUnit(l, r expr.Expr) (expr.Expr, expr.Expr, bool) {
+	if l.Type() == r.Type() {
+		return l, r, true
+	}
+	t, err := commonType([]expr.Expr{l, r})
+	if err != nil {
+		return nil, nil, false
+	}
+	ctx := &expr.Context{}
+	l, lerr := ctx.Cast(l, t, true)
+	r, rerr := ctx.Cast(r, t, true)
+	return l, r, lerr == nil && rerr == nil
 }
 
 // sides tells whether e refers to columns before n, and to columns from n on.
