@@ -92,6 +92,13 @@ func (s *tableScan) describe(r Request) error {
 		}
 	}
 	s.narrow()
+	var err error
+	if s.spec.Filter, err = s.spec.Filter.Prepare(); err != nil {
+		return err
+	}
+	if s.above, err = s.above.Prepare(); err != nil {
+		return err
+	}
 	s.mode = mergeMode{keepAll: s.t.Options.AppendMode, lastNonNull: s.t.Options.MergeMode == schema.LastNonNull, filter: s.above}
 	return nil
 }

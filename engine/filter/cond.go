@@ -52,6 +52,8 @@ type Cond struct {
 	Lower bool
 	// Any are the alternatives of AnyOf.
 	Any []And
+
+	ready *condition // what Prepare made of it; nil: nothing
 }
 
 // And is a conjunction; empty means true.

@@ -58,6 +58,9 @@ func Compile(a And) (*Program, error) {
 }
 
 func compile(from *Cond) (*condition, error) {
+	if c := from.prepared(); c != nil {
+		return c, nil
+	}
 	c := &condition{Cond: *from, op: from.Op}
 	switch c.Op {
 	case IsNull, IsNotNull, AnyOf:
