@@ -18,6 +18,21 @@ func Filter(conds []expr.Expr) (Operator, error) {
 
 type filter struct{ conds []expr.Expr }
 
+// together joins conditions with parts in common to one, which computes these once. It stands where the first of them did.
+func together(conds []expr.Expr) []expr.Expr {
+	members := make([][]expr.Expr, len(conds))
+	for i, first := range expr.Shared(conds) {
+		members[first] = append(members[first], conds[i])
+	}
+	var out []expr.Expr
+	for _, list := range members {
+		if len(list) > 0 {
+			out = append(out, expr.AllOf(list))
+		}
+	}
+	return out
+}
+
 func (f *filter) String() string { return "Filter: " + texts(f.conds, " AND ") }
 
 func texts(list []expr.Expr, sep string) string {
@@ -31,8 +46,9 @@ func texts(list []expr.Expr, sep string) string {
 // Step evaluates the conditions one after the other, each on the rows that the former left, so that a cheap first one
 // spares the others.
 func (f *filter) Step(next Step) Step {
-	programs := make([]*expr.Program, len(f.conds))
-	for i, c := range f.conds {
+	conds := together(f.conds)
+	programs := make([]*expr.Program, len(conds))
+	for i, c := range conds {
 		programs[i] = mustCompile([]expr.Expr{c})
 	}
 	out := make([]*vector.Vector, 1)

@@ -7,7 +7,10 @@ import (
 )
 
 // Program evaluates a list of expressions. It holds scratch memory: one goroutine at a time, one Program per worker.
-type Program struct{ roots []node }
+type Program struct {
+	roots []node
+	run   *batchRun
+}
 
 // node evaluates one expression. What eval gives stays valid until its next call and may share memory with the batch.
 type node interface {
@@ -16,20 +19,17 @@ type node interface {
 
 // Compile prepares expressions for evaluation.
 func Compile(exprs []Expr) (*Program, error) {
-	p := &Program{}
-	for _, e := range exprs {
-		n, err := compile(e)
-		if err != nil {
-			return nil, err
-		}
-		p.roots = append(p.roots, n)
-	}
-	return p, nil
+	p := &Program{run: &batchRun{}}
+	var err error
+	p.roots, err = newCompiler(exprs, p.run).nodes(exprs)
+	return p, err
 }
 
 // Eval computes all expressions over a batch; out gets one vector of b.N rows each, of any form, valid until the next
 // Eval.
 func (p *Program) Eval(b *vector.Batch, out []*vector.Vector) error {
+	p.run.b = b
+	p.run.n++
 	for i, n := range p.roots {
 		v, err := n.eval(b)
 		if err != nil {
@@ -40,44 +40,30 @@ func (p *Program) Eval(b *vector.Batch, out []*vector.Vector) error {
 	return nil
 }
 
-func compile(e Expr) (node, error) {
+// single compiles an expression of one place, or that of all its places.
+func (c *compiler) single(e Expr) (node, error) {
 	switch e := e.(type) {
-	case *Column:
-		return &columnNode{e}, nil
-	case *Const:
-		return &constNode{e.Value}, nil
 	case *Call:
-		if n, err := compileTest(e); n != nil || err != nil {
+		if n, err := c.test(e); n != nil || err != nil {
 			return n, err
 		}
-		return compileCall(e)
+		return c.call(e)
 	case *Cast:
 		if retypes(e.Arg.Type(), e.To) {
-			arg, err := compile(e.Arg)
+			arg, err := c.node(e.Arg)
 			return &retypeNode{arg: arg, to: e.To}, err
 		}
 		k, err := castKernel(e)
 		if err != nil {
 			return nil, err
 		}
-		return compileCall(&Call{Fn: castFunction, Args: []Expr{e.Arg}, T: e.To, k: k})
+		return c.call(&Call{Fn: castFunction, Args: []Expr{e.Arg}, T: e.To, k: k})
 	case *Case:
-		return compileCase(e)
+		return c.caseOf(e)
 	case *In:
-		return compileIn(e)
+		return c.in(e)
 	}
 	return nil, fmt.Errorf("expression %T cannot be evaluated", e)
-}
-
-func compileAll(list []Expr) ([]node, error) {
-	nodes := make([]node, len(list))
-	for i, e := range list {
-		var err error
-		if nodes[i], err = compile(e); err != nil {
-			return nil, err
-		}
-	}
-	return nodes, nil
 }
 
 type columnNode struct{ c *Column }
@@ -138,16 +124,16 @@ type broadcast struct {
 	cut vector.Vector // the first of them
 }
 
-func compileCall(e *Call) (node, error) {
-	args, err := compileAll(e.Args)
+func (c *compiler) call(e *Call) (node, error) {
+	args, err := c.nodes(e.Args)
 	if err != nil {
 		return nil, err
 	}
-	c := &callNode{call: e, args: args, fixed: make([]bool, len(args)), in: make([]*vector.Vector, len(args)), flat: make([]broadcast, len(args))}
+	n := &callNode{call: e, args: args, fixed: make([]bool, len(args)), in: make([]*vector.Vector, len(args)), flat: make([]broadcast, len(args))}
 	for i, a := range args {
-		_, c.fixed[i] = a.(*constNode)
+		_, n.fixed[i] = a.(*constNode)
 	}
-	return c, nil
+	return n, nil
 }
 
 func (c *callNode) eval(b *vector.Batch) (*vector.Vector, error) {

@@ -25,17 +25,17 @@ type branch struct {
 	which int  // the result's number
 }
 
-func compileCase(e *Case) (node, error) {
+func (c *compiler) caseOf(e *Case) (node, error) {
 	results := e.Then
 	if e.Else != nil {
 		results = append(results[:len(results):len(results)], e.Else)
 	}
-	c := &caseNode{e: e, rows: make([][]uint32, len(results))}
+	n := &caseNode{e: e, rows: make([][]uint32, len(results))}
 	var err error
-	if c.when, err = compileAll(e.When); err != nil {
+	if n.when, err = c.nodes(e.When); err != nil {
 		return nil, err
 	}
-	if c.then, err = compileAll(results); err != nil {
+	if n.then, err = c.nodes(results); err != nil {
 		return nil, err
 	}
 	for _, r := range results {
@@ -43,10 +43,10 @@ func compileCase(e *Case) (node, error) {
 		if !ok {
 			k = nil
 		}
-		c.constant = append(c.constant, k)
+		n.constant = append(n.constant, k)
 	}
-	c.dictionary()
-	return c, nil
+	n.dictionary()
+	return n, nil
 }
 
 // dictionary makes labels of results that are all constant texts.

@@ -5,9 +5,9 @@ import (
 	"varve/engine/vector"
 )
 
-// compileIn compiles x IN (..): a list of constants is decided by package filter, others one row after the other.
-func compileIn(e *In) (node, error) {
-	arg, err := compile(e.Arg)
+// in compiles x IN (..): a list of constants is decided by package filter, others one row after the other.
+func (c *compiler) in(e *In) (node, error) {
+	arg, err := c.node(e.Arg)
 	if err != nil {
 		return nil, err
 	}
@@ -16,7 +16,7 @@ func compileIn(e *In) (node, error) {
 	for _, x := range e.List {
 		k, ok := x.(*Const)
 		if !ok || list.Type == vector.Interval {
-			members, err := compileAll(e.List)
+			members, err := c.nodes(e.List)
 			return &inNode{e: e, arg: arg, list: members}, err
 		}
 		if k.Value.IsNull(0) {
@@ -27,7 +27,7 @@ func compileIn(e *In) (node, error) {
 		n++
 	}
 	if n == 0 {
-		members, err := compileAll(e.List)
+		members, err := c.nodes(e.List)
 		return &inNode{e: e, arg: arg, list: members}, err
 	}
 	p, err := filter.Compile(filter.And{{Op: filter.In, Args: list, NArgs: n}})

@@ -5,18 +5,18 @@ import (
 	"varve/engine/vector"
 )
 
-// compileTest compiles the calls whose answer is BOOLEAN and that need no argument for every row: AND and OR, tests for
+// test compiles the calls whose answer is BOOLEAN and that need no argument for every row: AND and OR, tests for
 // NULL, comparisons with a constant. nil for all others.
-func compileTest(e *Call) (node, error) {
+func (c *compiler) test(e *Call) (node, error) {
 	switch e.Fn.Name {
 	case "and", "or":
-		args, err := compileAll(e.Args)
+		args, err := c.nodes(e.Args)
 		return &logicNode{all: e.Fn.Name == "and", args: args}, err
 	case "is null", "is not null":
-		arg, err := compile(e.Args[0])
+		arg, err := c.node(e.Args[0])
 		return &nullNode{arg: arg, want: e.Fn.Name == "is null"}, err
 	}
-	return compileCond(e)
+	return c.cond(e)
 }
 
 // filterOps are the functions of two arguments that package filter decides against a constant.
@@ -29,8 +29,8 @@ var filterOps = map[string]filter.Op{
 // flipped are the comparisons as they read from right to left.
 var flipped = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// compileCond compiles a comparison with a constant; nil when it is none.
-func compileCond(e *Call) (node, error) {
+// cond compiles a comparison with a constant; nil when it is none.
+func (c *compiler) cond(e *Call) (node, error) {
 	if len(e.Args) != 2 {
 		return nil, nil
 	}
@@ -51,7 +51,7 @@ func compileCond(e *Call) (node, error) {
 	if err != nil { // a pattern that is no expression: the function says so in its own words
 		return nil, nil
 	}
-	a, err := compile(arg)
+	a, err := c.node(arg)
 	return &condNode{arg: a, cond: p}, err
 }
 

@@ -41,6 +41,8 @@ type Call struct {
 	Args []Expr
 	T    vector.Type
 	k    kernel
+	// bound says what the kernel was chosen for besides Args: the constants, where it does not take all arguments.
+	bound string
 }
 
 // Cast converts to another type; with Try a value that does not convert becomes NULL instead of an error.

@@ -91,6 +91,7 @@ func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 	if len(args) < f.min || f.max >= 0 && len(args) > f.max {
 		return nil, planError("function '%s' takes %s, found %d", f.Name, arity(f), len(args))
 	}
+	given := args
 	args, t, k, err := f.bind(c, args)
 	if err != nil {
 		return nil, err
@@ -99,6 +100,9 @@ func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 		return f.branches(c, f.Name, args, t)
 	}
 	call := &Call{Fn: f, Args: args, T: t, k: k}
+	if len(args) < len(given) {
+		call.bound = boundKey(given)
+	}
 	if f.volatile {
 		return call, nil
 	}

@@ -131,7 +131,7 @@ func equal(a, b expr.Expr) bool {
 		return ok && sameConst(a.Value, b.Value)
 	case *expr.Call:
 		b, ok := b.(*expr.Call)
-		if !ok || a.Fn.Name != b.Fn.Name || a.T != b.T {
+		if !ok || !a.Same(b) {
 			return false
 		}
 	case *expr.Cast:
