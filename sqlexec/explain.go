@@ -84,6 +84,7 @@ func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n
 	if st.Verbose {
 		text += fmt.Sprintf(", bytes read=%d", sum.BytesRead.Load())
 	}
+	text += "\ntime is what all workers together spent in a node, those below it excluded; elapsed is from its first row to its last"
 	t.add(0, 0, text)
 	t.add(1, 0, fmt.Sprintf("Total rows: %d", total))
 	return t.result()

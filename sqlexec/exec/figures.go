@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"varve/engine/scan"
 	"varve/engine/vector"
 )
 
@@ -133,6 +134,23 @@ func (r *measuredReader) Next(b *vector.Batch) (bool, error) {
 		f.OutBatches.Add(1)
 	}
 	return ok, err
+}
+
+// measuredCursors measures the cursors of a scan whose pieces are read side by side.
+type measuredCursors struct {
+	cursors
+	m *measuredSource
+}
+
+// Cursor gives the next piece.
+func (c *measuredCursors) Cursor() (scan.Cursor, scan.Range, bool, error) {
+	began := c.m.f.begin()
+	in, times, ok, err := c.cursors.Cursor()
+	c.m.f.end(began, 0)
+	if ok && err == nil {
+		in = &measuredReader{in, c.m}
+	}
+	return in, times, ok, err
 }
 
 // Measured tells whether a source or operator is measured already.

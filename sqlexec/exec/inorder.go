@@ -17,18 +17,34 @@ import (
 // turn, each ahead of the reader by a few batches of its piece at most: what conditions drop is dropped on all
 // processors, and what passes takes bounded memory.
 func InOrder(ctx context.Context, src Source, ops []Operator, workers int) (r Reader, ok bool) {
-	s, ok := src.(*scanSource)
-	if !ok || workers < 2 {
+	from := piecesOf(src)
+	if from == nil || workers < 2 {
 		return nil, false
 	}
 	for _, op := range ops {
+		if m, ok := op.(*measuredOp); ok {
+			op = m.Operator
+		}
 		switch op.(type) {
 		case *filter, *project:
 		default:
 			return nil, false
 		}
 	}
-	return newInOrder(ctx, s.scan, ops, workers), true
+	return newInOrder(ctx, from, ops, workers), true
+}
+
+// piecesOf gives the pieces of a scan; nil: the source is none.
+func piecesOf(src Source) cursors {
+	switch src := src.(type) {
+	case *scanSource:
+		return src.scan
+	case *measuredSource:
+		if from := piecesOf(src.Source); from != nil {
+			return &measuredCursors{from, src}
+		}
+	}
+	return nil
 }
 
 // cursors hands out the pieces of a scan. Safe for concurrent use.

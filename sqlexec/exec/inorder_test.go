@@ -230,3 +230,47 @@ func TestInOrderEnds(t *testing.T) {
 		t.Errorf("after a reader that left %d cursors are open", l.open)
 	}
 }
+
+// TestInOrderMeasured: what is measured is read by as many workers, in the same order, and every row is counted once.
+func TestInOrderMeasured(t *testing.T) {
+	r := newRand(5)
+	table := randomTable(r, 60_000, spec{vector.Int64Type, 1000, true})
+	col := &expr.Column{Index: 0, T: vector.Int64Type, Null: true}
+	keep, err := Filter([]expr.Expr{call(t, "<", col, expr.Int(0))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := cutUp(r, table)
+	read := func(from cursors, ops []Operator) (out []int64) {
+		in := newInOrder(context.Background(), from, ops, 3)
+		defer in.Close()
+		for b := (vector.Batch{}); ; {
+			ok, err := in.Next(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				return out
+			}
+			for i := range b.N {
+				out = append(out, b.Cols[0].Int(i))
+			}
+		}
+	}
+	want := read(&pieceList{pieces: cut, fail: -1}, []Operator{keep})
+	var scanned, kept Figures
+	source := MeasureSource(Values(table), &scanned, true, true).(*measuredSource)
+	got := read(&measuredCursors{&pieceList{pieces: cut, fail: -1}, source}, []Operator{MeasureOp(keep, &kept, true, true)})
+	if !slices.Equal(got, want) {
+		t.Errorf("%d rows when it is measured, %d else, or others", len(got), len(want))
+	}
+	if n := int64(table.N); scanned.Out.Load() != n || kept.In.Load() != n || kept.Out.Load() != int64(len(want)) {
+		t.Errorf("scanned %d, into the filter %d, out of it %d; want %d, %d, %d", scanned.Out.Load(), kept.In.Load(), kept.Out.Load(), n, n, len(want))
+	}
+	if scanned.Busy() <= 0 || kept.Busy() <= 0 || !scanned.Began() {
+		t.Error("no time was taken")
+	}
+	if _, ok := InOrder(context.Background(), MeasureSource(Values(table), &scanned, true, true), nil, 3); ok {
+		t.Error("what is no scan is read in pieces")
+	}
+}
