@@ -75,10 +75,7 @@ type grouper struct {
 }
 
 func (s *aggregate) newGrouper() *grouper {
-	g := &grouper{groups: newGroups(s.keys)}
-	for _, a := range s.aggs {
-		g.accs = append(g.accs, a.NewFor(s.budget.Err))
-	}
+	g := &grouper{groups: newGroups(s.keys), accs: expr.Accumulators(s.aggs, s.budget.Err)}
 	if len(s.keys) == 0 {
 		g.groups.n = 1
 		g.grow()
@@ -208,10 +205,7 @@ func (s *aggregate) share(g *grouper) error {
 		}
 		g.shared.number(part, n, to[from:from+n])
 	}
-	g.groups, g.accs = newGroups(s.keys), nil
-	for _, a := range s.aggs {
-		g.accs = append(g.accs, a.NewFor(s.budget.Err))
-	}
+	g.groups, g.accs = newGroups(s.keys), expr.Accumulators(s.aggs, s.budget.Err)
 	g.cover(to)
 	for i, a := range g.accs {
 		if err := a.Merge(accs[i], to); err != nil {

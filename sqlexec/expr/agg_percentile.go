@@ -17,6 +17,7 @@ type samples struct {
 	groups []sampleGroup
 	held   int64
 	flat   vector.Vector
+	later  sampleLog
 }
 
 type sampleGroup struct {
@@ -68,6 +69,35 @@ func (b *buckets) add(f float64, k int64) {
 	b.n += k
 }
 
+// reserve makes room for buckets lo to hi.
+func (b *buckets) reserve(lo, hi int) {
+	if len(b.counts) == 0 {
+		b.first, b.counts = lo, make([]int64, hi-lo+1)
+		return
+	}
+	first, end := min(lo, b.first), max(hi+1, b.first+len(b.counts))
+	if end-first > len(b.counts) {
+		counts := make([]int64, end-first)
+		copy(counts[b.first-first:], b.counts)
+		b.first, b.counts = first, counts
+	}
+}
+
+// addAll adds values.
+func (b *buckets) addAll(values []float64) {
+	lo, hi := math.MaxInt, 0
+	for _, f := range values {
+		i := bucketOf(f)
+		lo, hi = min(lo, i), max(hi, i)
+	}
+	b.reserve(lo, hi)
+	for _, f := range values {
+		if !b.count(f) {
+			b.add(f, 1)
+		}
+	}
+}
+
 // quantile interpolates inside the bucket that holds the wanted rank.
 func (b *buckets) quantile(p float64) float64 {
 	rank := p * float64(b.n-1)
@@ -89,12 +119,18 @@ func (b *buckets) quantile(p float64) float64 {
 }
 
 func (s *samples) Grow(n int)   { s.groups = grown(s.groups, n) }
-func (s *samples) Bytes() int64 { return s.held + int64(32*cap(s.groups)) }
+func (s *samples) Bytes() int64 { return s.held + int64(32*cap(s.groups)) + s.later.bytes() }
 
 func (s *samples) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	v := flatten(args[0], n, &s.flat)
 	if keep == nil && v.Valid == nil {
 		x := v.Floats[:n]
+		if len(s.groups) >= minLogGroups && len(s.groups) <= maxLogGroups {
+			if s.later.add(groups[:n], x) {
+				s.settle()
+			}
+			return nil
+		}
 		for i, g := range groups[:n] {
 			if g := &s.groups[g]; g.buckets == nil || !g.buckets.count(x[i]) {
 				s.put(g, x[i])
@@ -134,14 +170,57 @@ func (s *samples) put(g *sampleGroup, f float64) {
 
 func (g *sampleGroup) spill() {
 	g.buckets = &buckets{}
-	for _, x := range g.values {
-		g.buckets.add(x, 1)
+	if len(g.values) > 0 {
+		g.buckets.addAll(g.values)
 	}
 	g.values = nil
 }
 
+// putAll adds values to a group.
+func (s *samples) putAll(g *sampleGroup, values []float64) {
+	before := g.bytes()
+	switch {
+	case g.buckets == nil && (s.exact || len(g.values)+len(values) <= maxSamples):
+		g.values = append(g.values, values...)
+	default:
+		if g.buckets == nil {
+			g.spill()
+		}
+		g.buckets.addAll(values)
+	}
+	s.held += g.bytes() - before
+}
+
+// bytes is the memory of a group's values or counts.
+func (g *sampleGroup) bytes() int64 {
+	n := int64(8 * cap(g.values))
+	if g.buckets != nil {
+		n += int64(8 * cap(g.buckets.counts))
+	}
+	return n
+}
+
+// settle gives the values that were put off to their groups.
+func (s *samples) settle() {
+	l := &s.later
+	if len(l.groups) == 0 {
+		return
+	}
+	ends := l.byGroup(len(s.groups))
+	from := uint32(0)
+	for g, end := range ends {
+		if end > from {
+			s.putAll(&s.groups[g], l.sorted[from:end])
+		}
+		from = end
+	}
+	l.groups, l.values = l.groups[:0], l.values[:0]
+}
+
 func (s *samples) Merge(o Accumulator, to []uint32) error {
 	other := o.(*samples)
+	s.settle()
+	other.settle()
 	for from := range other.groups {
 		a, b := &s.groups[to[from]], &other.groups[from]
 		for values := b.values; len(values) > 0; {
@@ -150,37 +229,55 @@ func (s *samples) Merge(o Accumulator, to []uint32) error {
 			if err := s.did(len(some)); err != nil {
 				return err
 			}
-			for _, x := range some {
-				s.put(a, x)
-			}
+			s.putAll(a, some)
 		}
 		if b.buckets == nil {
 			continue
 		}
+		before := a.bytes()
 		if a.buckets == nil {
 			a.spill()
 		}
-		for i, c := range b.buckets.counts {
-			if c > 0 {
-				a.buckets.add(min(max(bucketStart(b.buckets.first+i), b.buckets.min), b.buckets.max), c)
-			}
+		a.buckets.merge(b.buckets)
+		s.held += a.bytes() - before
+		if err := s.did(len(b.buckets.counts)); err != nil {
+			return err
 		}
-		a.buckets.max = max(a.buckets.max, b.buckets.max)
 	}
 	return nil
 }
 
-func (s *samples) Result(n int) (*vector.Vector, error) {
+// merge adds the counts of o, which has some.
+func (b *buckets) merge(o *buckets) {
+	b.reserve(o.first, o.first+len(o.counts)-1)
+	counts := b.counts[o.first-b.first:]
+	for i, c := range o.counts {
+		counts[i] += c
+	}
+	if b.n == 0 || o.min < b.min {
+		b.min = o.min
+	}
+	if b.n == 0 || o.max > b.max {
+		b.max = o.max
+	}
+	b.n += o.n
+}
+
+func (s *samples) Result(n int) (*vector.Vector, error) { return s.percentile(n, s.p, s.t) }
+
+// percentile gives one for each of n groups.
+func (s *samples) percentile(n int, p float64, t vector.Type) (*vector.Vector, error) {
+	s.settle()
 	s.Grow(n)
 	out, some := &vector.Vector{Type: f64, Floats: make([]float64, n)}, make([]bool, n)
 	for i := range n {
 		g := &s.groups[i]
 		switch {
 		case g.buckets != nil:
-			out.Floats[i], some[i] = g.buckets.quantile(s.p), true
+			out.Floats[i], some[i] = g.buckets.quantile(p), true
 		case len(g.values) > 0:
 			var err error
-			if out.Floats[i], err = interpolate(g.values, s.p, s.did); err != nil {
+			if out.Floats[i], err = interpolate(g.values, p, s.did); err != nil {
 				return nil, err
 			}
 			some[i] = true
@@ -189,7 +286,25 @@ func (s *samples) Result(n int) (*vector.Vector, error) {
 			return nil, err
 		}
 	}
-	return asType(out, some, s.t), nil
+	return asType(out, some, t), nil
+}
+
+// furtherPercentile is another percentile of the values that of keeps.
+type furtherPercentile struct {
+	of *samples
+	p  float64
+	t  vector.Type
+}
+
+func (f *furtherPercentile) Grow(int)     {}
+func (f *furtherPercentile) Bytes() int64 { return 0 }
+
+func (f *furtherPercentile) Add(int, []uint32, []*vector.Vector, vector.Bitmap) error { return nil }
+
+func (f *furtherPercentile) Merge(Accumulator, []uint32) error { return nil }
+
+func (f *furtherPercentile) Result(n int) (*vector.Vector, error) {
+	return f.of.percentile(n, f.p, f.t)
 }
 
 // interpolate is the value at rank p*(n-1) of the values if they were sorted, linear between neighbours. It changes their order.

@@ -37,6 +37,43 @@ func (a *Agg) NewFor(running func() error) Accumulator {
 	return acc
 }
 
+// Accumulators makes the states of aggregates that see the same rows, each as NewFor does. Several percentiles of the same values keep
+// these once.
+func Accumulators(aggs []*Agg, running func() error) []Accumulator {
+	accs := make([]Accumulator, len(aggs))
+	for i, a := range aggs {
+		acc := a.NewFor(running)
+		if s, ok := acc.(*samples); ok {
+			for j, b := range aggs[:i] {
+				if of, ok := accs[j].(*samples); ok && of.exact == s.exact && a.sameRows(b) {
+					acc = &furtherPercentile{of: of, p: s.p, t: s.t}
+					break
+				}
+			}
+		}
+		accs[i] = acc
+	}
+	return accs
+}
+
+// sameRows tells whether two aggregates of one argument look at the same values.
+func (a *Agg) sameRows(b *Agg) bool {
+	return sameColumn(a.Args[0], b.Args[0]) && (a.Filter == nil && b.Filter == nil || a.Filter != nil && a.Filter == b.Filter)
+}
+
+// sameColumn tells whether two expressions are the same column, or casts of it to the same type.
+func sameColumn(a, b Expr) bool {
+	switch a := a.(type) {
+	case *Column:
+		b, ok := b.(*Column)
+		return ok && a.Index == b.Index
+	case *Cast:
+		b, ok := b.(*Cast)
+		return ok && a.To == b.To && a.Try == b.Try && sameColumn(a.Arg, b.Arg)
+	}
+	return false
+}
+
 // sortRun is the number of elements that are sorted at a time.
 const sortRun = 1 << 12
 
