@@ -57,11 +57,18 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	}
 	if semi {
 		j.Cols = append([]Column(nil), l.Columns()...)
+		if after != nil {
+			return b.outerWhere(j, after, out)
+		}
 		return j, nil
 	}
 	nullable(j)
-	if after != nil {
+	switch {
+	case after == nil:
+	case kind == "inner" || kind == "cross":
 		return b.joinWhere(j, after, out)
+	default:
+		return b.outerWhere(j, after, out)
 	}
 	if (t.Natural || len(t.Using) > 0) && (kind == "right" || kind == "full") {
 		return b.mergeUsing(j, t)

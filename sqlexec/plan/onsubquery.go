@@ -6,9 +6,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// subqueriesOn answers the correlated subqueries of an ON condition. Where the join is an inner one, the whole condition comes
-// back as after: it is decided over the joined rows. For other kinds each subquery becomes a hidden column of the one side
-// whose columns it refers to; l and r are the sides with these columns, decided finds them in the joined row.
+// subqueriesOn answers the correlated subqueries of an ON condition. Where the join is an inner one, or one refers to both sides,
+// the whole condition comes back as after: it is decided over the joined rows. Else each subquery becomes a hidden column of
+// the one side whose columns it refers to; l and r are the sides with these columns, decided finds them in the joined row.
 func (b *binder) subqueriesOn(l, r Node, kind string, on parse.Expr, out *outer) (_, _ Node, decided map[parse.Expr]*expr.Column, after parse.Expr, err error) {
 	width := len(l.Columns())
 	sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
@@ -41,11 +41,15 @@ func (b *binder) subqueriesOn(l, r Node, kind string, on parse.Expr, out *outer)
 				right = append(right, decided[x])
 			}
 		default:
-			err = status.New(status.Unsupported, "a subquery in the ON of a %s join may refer to the columns of one side only", kind)
+			after = on
+			return false
 		}
 		err = parse.PlaceError(err, x.Position())
 		return false
 	})
+	if after != nil {
+		return l, r, nil, after, err
+	}
 	for _, c := range right {
 		c.Index += len(lsel.node.Columns())
 	}
@@ -69,6 +73,56 @@ func within(used map[int]bool, from, to int) bool {
 		}
 	}
 	return true
+}
+
+// outerWhere is a join that is no inner one, with an ON that has subqueries which refer to both sides: the pairs for which ON is
+// true, and the rows of a side that are in none of them. These are told by their values: of equal rows either all have a
+// partner or none has. Each side is read once for the pairs and once for itself.
+func (b *binder) outerWhere(j *Join, on parse.Expr, out *outer) (Node, error) {
+	kind, l, r := j.Kind, j.L, j.R
+	pairs := *j
+	pairs.L, pairs.R, pairs.Cols = clone(l), clone(r), concat(l.Columns(), r.Columns())
+	found, err := b.joinWhere(&pairs, on, out)
+	if err != nil {
+		return nil, err
+	}
+	width := len(l.Columns())
+	switch kind {
+	case "left semi", "left anti":
+		return among(kind, l, found, 0), nil
+	}
+	all := &Union{Inputs: []Node{found}, Cols: j.Cols}
+	if kind == "left" || kind == "full" {
+		all.Inputs = append(all.Inputs, padded(among("left anti", l, clone(found), 0), j.Cols, 0))
+	}
+	if kind == "right" || kind == "full" {
+		all.Inputs = append(all.Inputs, padded(among("left anti", r, clone(found), width), j.Cols, width))
+	}
+	return all, nil
+}
+
+// among joins rows to pairs of which they are a side, whose columns begin at the given one.
+func among(kind string, side, pairs Node, at int) Node {
+	j := &Join{Kind: kind, L: side, R: pairs, Cols: append([]Column(nil), side.Columns()...), NullEqual: true}
+	sc, psc := &scope{cols: j.Cols}, &scope{cols: pairs.Columns()}
+	for i := range j.Cols {
+		j.LKeys, j.RKeys = append(j.LKeys, sc.column(i)), append(j.RKeys, psc.column(at+i))
+	}
+	return j
+}
+
+// padded gives the rows of a side as rows of a join, NULL in the columns of the other side.
+func padded(side Node, cols []Column, at int) Node {
+	p := &Project{Input: side, Cols: append([]Column(nil), cols...)}
+	sc := &scope{cols: side.Columns()}
+	for i, c := range cols {
+		if i >= at && i < at+len(sc.cols) {
+			p.Exprs = append(p.Exprs, sc.column(i-at))
+		} else {
+			p.Exprs = append(p.Exprs, nullOf(c.Type))
+		}
+	}
+	return p
 }
 
 // joinWhere keeps the rows of an inner join for which ON, which has correlated subqueries, is true. Its other conditions are

@@ -46,4 +46,10 @@ SELECT a.val AS a, b.val AS b FROM jn a LEFT JOIN jn b ON a.ts = b.ts AND EXISTS
 SELECT a.val AS a, b.val AS b FROM jn a LEFT JOIN jn b ON a.val = b.val AND a.val = (SELECT max(val) FROM jn x WHERE x.host = a.host) ORDER BY a;
 SELECT a.val AS a, b.val AS b FROM jn a FULL JOIN jn b ON a.val = b.val AND a.val = (SELECT max(val) FROM jn x WHERE x.host = a.host) AND b.val IN (SELECT x.val FROM jn x WHERE x.ts = b.ts) ORDER BY a, b;
 SELECT a.val FROM jn a LEFT ANTI JOIN jn b ON a.val = b.val AND b.val > (SELECT min(val) FROM jn x WHERE x.host = b.host) ORDER BY a.val;
-SELECT a.val FROM jn a LEFT JOIN jn b ON EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val);
+SELECT a.val AS a, b.val AS b FROM jn a LEFT JOIN jn b ON EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val) ORDER BY a, b;
+SELECT a.val AS a, b.val AS b FROM jn a LEFT JOIN jn b ON a.val <> b.val AND b.val > 0 AND EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val) ORDER BY a, b;
+SELECT a.val AS a, b.val AS b FROM jn a RIGHT JOIN jn b ON a.val > 0 AND EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val) ORDER BY a, b;
+SELECT a.val AS a, b.val AS b FROM jn a FULL JOIN jn b ON a.val > 0 AND b.val > 0 AND 5 = (SELECT max(x.val) FROM jn x WHERE x.val >= a.val + b.val) ORDER BY a, b;
+SELECT a.val FROM jn a LEFT SEMI JOIN jn b ON b.val > 0 AND EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val) ORDER BY a.val;
+SELECT a.val FROM jn a LEFT ANTI JOIN jn b ON b.val > 0 AND EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val) ORDER BY a.val;
+SELECT u.v AS v, b.val AS b FROM (VALUES (1), (1), (NULL), (9)) AS u(v) LEFT JOIN jn b ON b.val IN (SELECT x.val FROM jn x WHERE x.val = u.v + b.val - 1) AND b.val < 2 ORDER BY v, b;
