@@ -35,8 +35,11 @@ func AppendElements(v *vector.Vector, n int, list []byte) int {
 	return len(all)
 }
 
-// isList checks that the first argument of a function is a list.
+// isList checks that the first argument of a function is a list; NULL becomes one.
 func isList(name string, args []Expr) error {
+	if args[0].Type() == vector.NullType {
+		args[0] = Null(vector.List(i64))
+	}
 	if t := args[0].Type(); t.ID != vector.TypeList {
 		return planError("function '%s' takes a list, found %s", name, t)
 	}

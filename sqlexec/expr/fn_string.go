@@ -455,8 +455,21 @@ func registerParts() {
 		}
 		return append(dst, strings.Join(parts, a[1].Str(i))...)
 	}), "substr_index", "substring_index")
-	simple(2, sig{str, str}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
-		x, y := a[0].Str(i), a[1].Str(i)
-		return int64(editDistance(x, y, len(x)+len(y)+1))
-	}), "levenshtein")
+	simple(2, sig{str, str}, i64, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			var d int
+			if valid == nil || valid.Get(i) {
+				x, y := []rune(a[0].Str(i)), []rune(a[1].Str(i))
+				if len(x)*len(y) > maxCompared {
+					return execError("levenshtein: texts of %d and %d characters take too long", len(x), len(y))
+				}
+				d = editDistance(x, y, len(x)+len(y)+1)
+			}
+			out.Ints = append(out.Ints, int64(d))
+		}
+		return nil
+	}, "levenshtein")
 }
+
+// maxCompared bounds the pairs of characters that levenshtein compares in a row: a tenth of a second.
+const maxCompared = 100_000_000

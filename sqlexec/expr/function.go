@@ -209,7 +209,7 @@ func didYouMean(name string) string {
 		if strings.ContainsAny(n, " +-*/%<>=~|&^!#@") {
 			return
 		}
-		if d := editDistance(name, n, dist+1); d < dist || d == dist && n < best {
+		if d := editDistance([]rune(name), []rune(n), dist+1); d < dist || d == dist && n < best {
 			best, dist = n, d
 		}
 	}
@@ -225,8 +225,8 @@ func didYouMean(name string) string {
 	return " Did you mean '" + best + "'?"
 }
 
-// editDistance is the number of single-letter changes between a and b, or limit when it is at least that.
-func editDistance(a, b string, limit int) int {
+// editDistance is the number of changes of one letter between a and b, or limit when it is at least that.
+func editDistance(a, b []rune, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit
 	}

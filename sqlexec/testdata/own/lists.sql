@@ -64,3 +64,7 @@ SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY x LIMIT 1 OFFSET 92233720
 SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY -1, x DESC;
 
 SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY 2;
+
+-- NULL is a list that is not there
+
+SELECT array_length(NULL) AS a, cardinality(NULL) AS b, array_contains(NULL, 1) AS c, array_to_string(NULL, ',') AS d, array_sort(NULL) AS e, array_concat(NULL, [1]) AS f, array_prepend(1, NULL) AS g, array_element(NULL, 1) AS h, array_max(NULL) AS i;

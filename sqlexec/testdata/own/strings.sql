@@ -51,3 +51,9 @@ SELECT length(lpad('x', 20000000));
 SELECT replace(repeat('a', 1000000), 'a', repeat('b', 1000));
 SELECT decode('zz', 'hex');
 SELECT encode('a', 'rot13');
+
+-- letters, not bytes
+
+SELECT levenshtein('日本', '日x') AS a, levenshtein('kitten', 'sitting') AS b, levenshtein('', 'é') AS c, levenshtein(NULL, 'a') AS d;
+
+SELECT levenshtein(repeat('a', 20000), repeat('b', 20000));
