@@ -218,7 +218,7 @@ func integerConverter(to vector.Type) func(*vector.Vector, int, *vector.Vector) 
 		switch v.Type.Kind() {
 		case vector.Float64:
 			f := math.Trunc(v.Float(i))
-			if f != f || f < float64(lo) || f >= float64(hi)+1 && float64(hi)+1 > float64(hi) || f > float64(hi) {
+			if f != f || f < float64(lo) || f > float64(hi) || hi > 1<<53 && f >= float64(hi) { // float64(hi) is one more
 				return false
 			}
 			if f < 0 {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math/big"
 	"strings"
 	"time"
 
@@ -45,12 +46,19 @@ func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			return nil
 		}, nil
 	}
-	total := int64(days)*86400e9 + ns
-	step := total / (1e9 / unit)
-	if total <= 0 {
+	length := new(big.Int).Mul(big.NewInt(int64(days)), big.NewInt(86400e9))
+	length.Add(length, big.NewInt(ns))
+	if length.Sign() <= 0 {
 		return nil, t, nil, planError("date_bin needs an interval greater than zero")
 	}
-	step = max(step, 1)
+	whole, part := new(big.Int).QuoRem(length, big.NewInt(1e9/unit), new(big.Int))
+	if !whole.IsInt64() {
+		return nil, t, nil, planError("date_bin: the interval is longer than the times of %s", t)
+	}
+	step := max(whole.Int64(), 1)
+	if part.Sign() != 0 && whole.Sign() > 0 {
+		return []Expr{ts, origin}, t, binFractions(length, 1e9/unit), nil
+	}
 	if k, ok := origin.(*Const); ok && !k.Value.IsNull(0) {
 		return []Expr{ts}, t, binsOf(step, k.Value.Ints[0]).kernel, nil
 	}
@@ -62,6 +70,28 @@ func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		}
 		return nil
 	}, nil
+}
+
+// binFractions floors to buckets whose length is no whole number of units: a bucket begins at the unit that its begin
+// lies in. perUnit is the number of nanoseconds in a unit.
+func binFractions(length *big.Int, perUnit int64) kernel {
+	return func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		ns := big.NewInt(perUnit)
+		at, rest := new(big.Int), new(big.Int)
+		for i := range n {
+			x, origin := v[0].Ints[i], v[1].Ints[i]
+			if valid != nil && !valid.Get(i) {
+				x, origin = 0, 0
+			}
+			at.Sub(at.SetInt64(x), rest.SetInt64(origin))
+			at.Mul(at, ns)
+			at.DivMod(at, length, rest) // floors, for length > 0
+			at.Mul(at, length)
+			at.DivMod(at, ns, rest)
+			out.Ints = append(out.Ints, at.Add(at, rest.SetInt64(origin)).Int64())
+		}
+		return nil
+	}
 }
 
 func binMonths(x, origin, months, unit int64) int64 {

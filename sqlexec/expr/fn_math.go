@@ -160,7 +160,8 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 		t := args[0].Type()
 		switch {
 		case t.IsInteger() && t.Kind() == vector.Int64 && ints != nil:
-			return args, t, mapInt(func(a []*vector.Vector, i int) int64 { return ints(a[0].Ints[i]) }), nil
+			shift := uint(64 - 8<<(width(t)-1)) // results of narrow types wrap around
+			return args, t, mapInt(func(a []*vector.Vector, i int) int64 { return ints(a[0].Ints[i]) << shift >> shift }), nil
 		case t.ID == vector.TypeDecimal && name == "abs":
 			return args, t, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 				x := ReadInt128(a[0].Bytes(i))

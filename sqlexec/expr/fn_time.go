@@ -79,15 +79,22 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 		}, true, err
 	case a.ID == vector.TypeDate && b.IsInteger():
 		e, err := c.Cast(args[1], vector.Int64Type, false)
-		return []Expr{args[0], e}, a, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		return []Expr{args[0], e}, a, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
-				out.Ints = append(out.Ints, v[0].Ints[i]+sign*v[1].Ints[i])
+				day, ok := addTo(v[0].Ints[i], sign*v[1].Ints[i])
+				if (!ok || day < -mostDays || day > mostDays) && (valid == nil || valid.Get(i)) {
+					return execError("date overflow in adding %d days", sign*v[1].Ints[i])
+				}
+				out.Ints = append(out.Ints, day)
 			}
 			return nil
 		}, true, err
 	}
 	return fail()
 }
+
+// mostDays bounds dates to about 262,000 years on either side of 1970.
+const mostDays = 95_800_000
 
 // shiftKernel adds an interval to timestamps or dates; months clip to the month's end.
 func shiftKernel(t vector.Type, sign int64) kernel {
@@ -122,18 +129,31 @@ func Shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
 		total := y*12 + int64(m) - 1 + months
 		y, m = floorDiv(total, 12), int(total-floorDiv(total, 12)*12)+1
 		dom = min(dom, daysIn(y, m))
-		x = fromCivil(y, m, dom)*86400*unit + within
-	}
-	delta := days * 86400 * unit
-	if ns != 0 {
-		if unit < 1e9 && ns%(1e9/unit) != 0 && ns < 0 {
-			delta += floorDiv(ns, 1e9/unit)
-		} else {
-			delta += ns / (1e9 / unit)
+		first, fits := scale(fromCivil(y, m, dom)*86400, 1, unit)
+		if x = first + within; !fits || x < first {
+			return 0, false
 		}
 	}
-	y := x + delta
-	return y, (delta >= 0) == (y >= x)
+	delta, fits := scale(days*86400, 1, unit)
+	if !fits {
+		return 0, false
+	}
+	if ns != 0 {
+		part := ns / (1e9 / unit)
+		if unit < 1e9 && ns%(1e9/unit) != 0 && ns < 0 {
+			part = floorDiv(ns, 1e9/unit)
+		}
+		if delta, fits = addTo(delta, part); !fits {
+			return 0, false
+		}
+	}
+	return addTo(x, delta)
+}
+
+// addTo is x + d; ok is false when it overflows.
+func addTo(x, d int64) (y int64, ok bool) {
+	y = x + d
+	return y, (d >= 0) == (y >= x)
 }
 
 // civil gives year, month and day of a day number since 1970-01-01, proleptic Gregorian.
