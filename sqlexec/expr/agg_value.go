@@ -109,20 +109,17 @@ func (e *extremes) Bytes() int64 { return e.memory() }
 
 func (e *extremes) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	v := args[0]
-	sign := e.sign
+	groups = groups[:n]
 	switch e.t.Kind() {
 	case vector.Int64:
 		v = flatten(v, n, &e.flat)
-		extremeOf(e.ints, e.some, groups, v, v.Ints, keep, n, func(a, b int64) bool { return sign < 0 && a < b || sign > 0 && a > b })
+		extremesOf(e.ints, e.some, groups, v.Ints[:n], e.sign, rowsThatCount(v, keep))
 	case vector.Uint64:
 		v = flatten(v, n, &e.flat)
-		extremeOf(e.uints, e.some, groups, v, v.Uints, keep, n, func(a, b uint64) bool { return sign < 0 && a < b || sign > 0 && a > b })
+		extremesOf(e.uints, e.some, groups, v.Uints[:n], e.sign, rowsThatCount(v, keep))
 	case vector.Float64:
 		v = flatten(v, n, &e.flat)
-		extremeOf(e.floats, e.some, groups, v, v.Floats, keep, n, func(a, b float64) bool {
-			x, y := SortableFloat(a), SortableFloat(b)
-			return sign < 0 && x < y || sign > 0 && x > y
-		})
+		extremesOf(e.floats, e.some, groups, v.Floats[:n], e.sign, rowsThatCount(v, keep))
 	default:
 		eachRow(n, v, keep, func(i int) {
 			if g := groups[i]; !e.some[g] || e.better(v, i, g) {
@@ -133,15 +130,55 @@ func (e *extremes) Add(n int, groups []uint32, args []*vector.Vector, keep vecto
 	return nil
 }
 
-func extremeOf[T any](best []T, some []bool, groups []uint32, v *vector.Vector, x []T, keep vector.Bitmap, n int, better func(a, b T) bool) {
-	eachRow(n, v, keep, func(i int) {
-		if g := groups[i]; !some[g] || better(x[i], best[g]) {
-			best[g], some[g] = x[i], true
-		}
-	})
+// rowsThatCount tells which rows are in keep and not NULL; nil: all.
+func rowsThatCount(v *vector.Vector, keep vector.Bitmap) func(i int) bool {
+	if v.Valid == nil && keep == nil {
+		return nil
+	}
+	return func(i int) bool { return (keep == nil || keep.Get(i)) && !v.IsNull(i) }
 }
 
-// better tells whether row i of v, of a boolean or bytes type, beats what group g holds.
+// extremesOf takes the values of rows that count into the best of their groups; counts is nil when all do. NaN is greater
+// than every number.
+func extremesOf[T int64 | uint64 | float64](best []T, some []bool, groups []uint32, x []T, sign int, counts func(i int) bool) {
+	switch {
+	case counts != nil:
+		for i, g := range groups {
+			if !counts(i) {
+				continue
+			}
+			a, b := x[i], best[g]
+			if !some[g] || sign < 0 && (a < b || b != b) || sign > 0 && (a > b || a != a) {
+				best[g], some[g] = a, true
+			}
+		}
+	case sign < 0:
+		least(best, some, groups, x)
+	default:
+		greatest(best, some, groups, x)
+	}
+}
+
+func least[T int64 | uint64 | float64](best []T, some []bool, groups []uint32, x []T) {
+	x = x[:len(groups)]
+	for i, g := range groups {
+		a, b := x[i], best[g]
+		if a < b || b != b || !some[g] {
+			best[g], some[g] = a, true
+		}
+	}
+}
+
+func greatest[T int64 | uint64 | float64](best []T, some []bool, groups []uint32, x []T) {
+	x = x[:len(groups)]
+	for i, g := range groups {
+		a, b := x[i], best[g]
+		if a > b || a != a || !some[g] {
+			best[g], some[g] = a, true
+		}
+	}
+}
+
 func (e *extremes) better(v *vector.Vector, i int, g uint32) bool {
 	if e.t.Kind() == vector.Bool {
 		d := int64(b2i(v.Bool(i))) - e.ints[g]
