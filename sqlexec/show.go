@@ -388,7 +388,7 @@ func (x *Executor) showColumns(ctx context.Context, s *Session, st *parse.Show) 
 	for i := range cols {
 		c := &cols[i]
 		var def any = null
-		if c.DefaultText != "" {
+		if c.Default != nil {
 			def = c.DefaultText
 		}
 		row := []any{c.Name, parse.InfoText(c.Type)}
@@ -511,7 +511,7 @@ func columnText(c *schema.Column, quote func(string) string) string {
 	switch {
 	case c.DefaultExpr != "":
 		text += " DEFAULT " + c.DefaultExpr
-	case c.DefaultText != "":
+	case c.Default != nil:
 		text += " DEFAULT " + defaultLiteral(c)
 	}
 	indexes := slices.Clone(c.Indexes)
@@ -536,16 +536,16 @@ func columnText(c *schema.Column, quote func(string) string) string {
 	return text
 }
 
-// defaultLiteral is a default as SQL: numbers and booleans bare, bytes as x'..', everything else a string.
+// defaultLiteral is a default as SQL: numbers, booleans and counts of a time's unit bare, bytes as x'..', everything else a string.
 func defaultLiteral(c *schema.Column) string {
 	if c.Type == vector.BinaryType && c.Default != nil {
 		return fmt.Sprintf("x'%x'", c.Default.Bytes(0))
 	}
-	if c.Type.IsNumber() || c.Type == vector.BoolType {
-		if e, err := parse.ParseExpr(c.DefaultText); err == nil {
-			if _, ok := e.(*parse.Literal); ok {
-				return c.DefaultText
-			}
+	e, err := parse.ParseExpr(c.DefaultText)
+	if lit, ok := e.(*parse.Literal); ok && err == nil {
+		count := lit.Kind == parse.NumberLiteral && (c.Type.IsTimestamp() || c.Type.ID == vector.TypeDate)
+		if count || c.Type.IsNumber() || c.Type == vector.BoolType {
+			return c.DefaultText
 		}
 	}
 	return parse.QuoteText(c.DefaultText)

@@ -314,7 +314,9 @@ func (x *Executor) setDefault(sess *Session, c *schema.Column, e parse.Expr) err
 		return nil
 	}
 	c.Default = constOf(rows.Cols[0])
-	c.DefaultText = defaultText(e)
+	if c.DefaultText, err = x.defaultText(sess, c, e); err != nil {
+		return err
+	}
 	if c.Type.IsTimestamp() {
 		return x.defaultInstant(sess, c)
 	}
@@ -349,21 +351,26 @@ func constOf(v *vector.Vector) *vector.Vector {
 	return k
 }
 
-// defaultText is a default as DESC shows it: numbers and words as written, strings without quotes.
-func defaultText(e parse.Expr) string {
+// defaultText is a default as DESC shows it: numbers and words as written, strings without quotes, the values of
+// expressions.
+func (x *Executor) defaultText(sess *Session, c *schema.Column, e parse.Expr) (string, error) {
 	switch e := e.(type) {
 	case *parse.Literal:
 		switch e.Kind {
 		case parse.TrueLiteral:
-			return "true"
+			return "true", nil
 		case parse.FalseLiteral:
-			return "false"
+			return "false", nil
 		}
-		return e.Text
+		return e.Text, nil
 	case *parse.Column:
-		return e.Parts[0].Name
+		return e.Parts[0].Name, nil
 	}
-	return parse.PrintExpr(e)
+	text, err := x.context(sess).Cast(&expr.Const{Value: c.Default}, vector.StringType, false)
+	if err != nil {
+		return "", err
+	}
+	return text.(*expr.Const).Value.Str(0), nil // a constant stays one
 }
 
 // recastDefault reads a column's default as another type; NULL when it does not convert.

@@ -222,7 +222,7 @@ func addColumn(r *rows, db, table string, i int, c *schema.Column, key string) {
 			scale = s
 		}
 	}
-	if c.DefaultText != "" {
+	if c.Default != nil {
 		def = c.DefaultText
 	}
 	text := parse.InfoText(c.Type)
