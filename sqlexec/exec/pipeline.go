@@ -138,6 +138,18 @@ func Chain(ops []Operator, last Step) []Step {
 	return steps
 }
 
+// Ends tells whether an operator may have rows of its own at the end.
+func Ends(op Operator) bool {
+	switch op := op.(type) {
+	case *measuredOp:
+		return Ends(op.Operator)
+	case *joinProbe:
+		return op.spec.Kind.rest()
+	}
+	_, ok := op.(Ending)
+	return ok
+}
+
 // Rest gives the rows that an operator has of its own; nil when it has none.
 func Rest(op Operator) Source {
 	if e, ok := op.(Ending); ok {

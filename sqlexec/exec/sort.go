@@ -186,7 +186,7 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 
 // mergePiece is the number of entries that one goroutine merges at a time: a few milliseconds, after which the query may have
 // been cancelled.
-const mergePiece = 1 << 16
+const mergePiece = 1 << 14
 
 // mergeRuns merges neighbouring sorted runs of list into out, two into one, and gives the bounds of the new runs. Two runs are
 // cut into pieces where the merged ones are, so that all goroutines take part in each merge.

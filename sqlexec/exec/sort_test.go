@@ -135,7 +135,7 @@ func TestSort(t *testing.T) {
 func TestSortWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	specs := []spec{{vector.StringType, 5000, true}, {vector.Int64Type, 3, false}}
-	b := randomTable(r, 4*mergePiece+77, specs...)
+	b := randomTable(r, 4*chunkRows+77, specs...)
 	order := orders(r, specs)
 	all := showRows(b)
 	var want [][]string
@@ -147,7 +147,7 @@ func TestSortWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 1000), Sink: sink}, 2), want)
-	for _, k := range []int{1, 100, 5000, 2 * mergePiece} {
+	for _, k := range []int{1, 100, 5000, 2 * chunkRows} {
 		top, err := TopK(order, k, typesOf(specs), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestSortOfNothing(t *testing.T) {
 // TestSortIsCancelled: a sort of many rows ends when the query does, also once all rows are there.
 func TestSortIsCancelled(t *testing.T) {
 	specs := []spec{{vector.StringType, 5000, true}}
-	b := randomTable(newRand(1), 3*mergePiece, specs...)
+	b := randomTable(newRand(1), 3*chunkRows, specs...)
 	sink, err := Sort([]expr.SortKey{{Expr: columns(specs...)[0]}}, typesOf(specs), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -43,10 +43,11 @@ const smallBatch = 512
 
 func (r *orderedReader) Next(b *vector.Batch) (bool, error) {
 	if r.series == nil {
-		var err error
-		if r.series, err = r.o.scan.Series(0, 1); err != nil {
+		series, err := r.o.scan.Series(0, 1)
+		if err != nil { // what comes with it is nothing to close
 			return false, err
 		}
+		r.series = series
 		r.own = vector.NewBatch(r.o.types...)
 	}
 	if r.has {

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"math"
+	"slices"
 
 	"varve/engine"
 	"varve/engine/filter"
@@ -464,29 +465,64 @@ func (s *Scan) within(at int, key expr.SortKey, value *vector.Vector) filter.And
 const maxTop = 100_000
 
 func (r *runner) union(n *Union) (stream, error) {
-	sources := make([]exec.Source, len(n.Inputs))
-	for i, in := range n.Inputs {
+	u := &unionSource{ctx: r.ctx}
+	for _, in := range n.Inputs {
 		s, err := r.build(in)
 		if err != nil {
 			return s, err
 		}
-		sources[i] = &piped{ctx: r.ctx, s: s}
+		if slices.ContainsFunc(s.ops, exec.Ends) {
+			s.serial = true // what such an operator gives at the end is of the rows of all workers
+		}
+		u.inputs = append(u.inputs, s)
 	}
-	return stream{src: &chain{sources}, serial: true}, nil
+	return stream{src: u}, nil
 }
 
-// piped is a stream as a source of one reader.
-type piped struct {
-	ctx context.Context
-	s   stream
+// unionSource gives the rows of its inputs, one input after the other. Workers share the rows of an input that several may
+// read; the others are worker 0's.
+type unionSource struct {
+	ctx    context.Context
+	inputs []stream
 }
 
-// Reader gives all rows to worker 0.
-func (p *piped) Reader(worker int) exec.Reader {
-	if worker > 0 {
-		return empty{}
+// Reader gives a worker its share.
+func (u *unionSource) Reader(worker int) exec.Reader {
+	return &unionReader{u: u, worker: worker, left: u.inputs}
+}
+
+type unionReader struct {
+	u      *unionSource
+	worker int
+	left   []stream
+	in     exec.Reader
+}
+
+func (r *unionReader) Next(b *vector.Batch) (bool, error) {
+	for {
+		if r.in == nil {
+			if len(r.left) == 0 {
+				return false, nil
+			}
+			s := r.left[0]
+			if r.left = r.left[1:]; s.serial && r.worker > 0 {
+				continue
+			}
+			r.in = pullAs(r.u.ctx, s, r.worker, nil)
+		}
+		ok, err := r.in.Next(b)
+		if ok || err != nil {
+			return ok, err
+		}
+		r.in.Close()
+		r.in = nil
 	}
-	return newPull(p.ctx, p.s, nil)
+}
+
+func (r *unionReader) Close() {
+	if r.in != nil {
+		r.in.Close()
+	}
 }
 
 // chain reads sources one after the other.

@@ -24,7 +24,12 @@ type pull struct {
 }
 
 func newPull(ctx context.Context, s stream, free func()) *pull {
-	return &pull{ctx: ctx, s: s, in: s.src.Reader(0), free: free}
+	return pullAs(ctx, s, 0, free)
+}
+
+// pullAs is newPull for the share of one of several workers.
+func pullAs(ctx context.Context, s stream, worker int, free func()) *pull {
+	return &pull{ctx: ctx, s: s, in: s.src.Reader(worker), free: free}
 }
 
 // all gives the batches that the operators make, and the error that ends them.
