@@ -108,15 +108,6 @@ func (eb *exprBinder) column(x *parse.Column) (expr.Expr, error) {
 	return nil, err
 }
 
-// value is an enclosing query's column: its value for the row at hand, or a NULL of its type while only looking.
-func (o *outer) value(i int) expr.Expr {
-	o.used[i] = true
-	if o.values == nil {
-		return &expr.Const{Value: vector.ConstNull(o.scope.cols[i].Type), Typed: true}
-	}
-	return &expr.Const{Value: o.values[i], Typed: true}
-}
-
 // literal makes a constant of a literal: integers are Int64, above its range UInt64; with point or exponent Float64.
 func literal(x *parse.Literal) (expr.Expr, error) {
 	switch x.Kind {

@@ -9,30 +9,29 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// Correlated subqueries are answered once for each distinct combination of the outer columns they refer to; the answers are
+// Correlated subqueries that are no joins (decorrelate.go) are answered once for each distinct combination of the outer columns they refer to; the answers are
 // joined to the rows by these columns.
 
-// semiJoins takes the correlated subqueries out of a WHERE condition and answers them for each distinct combination
-// of the outer columns they refer to. What is left of the condition comes back; nil: nothing.
+// semiJoins takes the correlated subqueries out of a WHERE condition: they become joins, or are answered for each distinct
+// combination of the outer columns they refer to. What is left of the condition comes back; nil: nothing.
 func (b *binder) semiJoins(in Node, sc *scope, x parse.Expr) (Node, *scope, parse.Expr, error) {
 	var rest parse.Expr
 	parts := conjuncts(x, nil)
 	slices.Reverse(parts)
 	for _, c := range parts {
-		sub := correlatedIn(c)
-		used := false
-		for _, q := range sub {
-			_, o, err := b.probe(q, sc)
+		subs, err := b.correlatedOf(correlatedIn(c), sc)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if len(subs) > 0 {
+			n, err := b.unnested(in, sc, c, subs)
+			if n == nil && err == nil {
+				n, err = b.apply(in, sc, c)
+			}
 			if err != nil {
 				return nil, nil, nil, err
 			}
-			used = used || len(o.used) > 0
-		}
-		if used {
-			var err error
-			if in, err = b.apply(in, sc, c); err != nil {
-				return nil, nil, nil, err
-			}
+			in = n
 			continue
 		}
 		if rest == nil {
@@ -277,6 +276,11 @@ func columnsFor(at map[parse.Expr]*expr.Column, inner func(parse.Expr) (expr.Exp
 
 // liftOne joins the values of an expression with correlated subqueries to the rows and gives their column.
 func (sel *selection) liftOne(x parse.Expr) (*expr.Column, error) {
+	if sub, ok := x.(*parse.Subquery); ok {
+		if c, err := sel.liftGrouped(sub); c != nil || err != nil {
+			return c, err
+		}
+	}
 	b, in, sc := sel.b, sel.node, sel.eb.sc
 	cols, keys, rows, form, err := b.combinations(in, sc, x)
 	if err != nil {

@@ -339,6 +339,9 @@ func (sel *selection) having() error {
 	if sel.s.Having == nil {
 		return nil
 	}
+	if err := sel.lift([]parse.Expr{sel.s.Having}); err != nil {
+		return err
+	}
 	cond, err := sel.bindAliased(sel.s.Having)
 	if err != nil {
 		return err

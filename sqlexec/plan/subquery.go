@@ -22,7 +22,7 @@ func (b *binder) probe(q *parse.Query, sc *scope) (Node, *outer, error) {
 
 // correlated is the error for a subquery that refers to the query around it where that cannot be done.
 func correlated() error {
-	return status.New(status.Unsupported, "correlated subqueries are supported in WHERE, in the select list and in ORDER BY")
+	return status.New(status.Unsupported, "correlated subqueries are supported in WHERE, HAVING, the select list and ORDER BY")
 }
 
 // scalar evaluates a scalar subquery: one column, at most one row.

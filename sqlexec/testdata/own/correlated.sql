@@ -1,0 +1,28 @@
+-- Correlated subqueries that are joins, and others: sql.md 8.
+CREATE TABLE o (ts TIMESTAMP TIME INDEX, id BIGINT, k STRING, n BIGINT) WITH (append_mode = 'true');
+CREATE TABLE i (ts TIMESTAMP TIME INDEX, k STRING, v DOUBLE, n INT) WITH (append_mode = 'true');
+INSERT INTO o VALUES (1, 1, 'a', 1), (2, 2, 'b', 2), (3, 3, NULL, 3), (4, 4, 'c', NULL), (5, 5, 'a', 9);
+INSERT INTO i VALUES (1, 'a', 1.5, 1), (2, 'a', 2.5, 2), (3, 'b', NULL, 2), (4, NULL, 7, 3), (5, 'd', 1, NULL);
+SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i WHERE i.k = o.k) ORDER BY id;
+SELECT id FROM o WHERE NOT EXISTS (SELECT * FROM i WHERE o.k = i.k) ORDER BY id;
+SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i WHERE i.k = o.k AND i.n < o.n AND i.v IS NOT NULL) ORDER BY id;
+SELECT id FROM o WHERE NOT EXISTS (SELECT 1 FROM i WHERE i.k = o.k AND i.n = o.n) AND id < 5 ORDER BY id;
+SELECT id FROM o WHERE n IN (SELECT n FROM i WHERE i.k = o.k) ORDER BY id;
+SELECT id FROM o WHERE n NOT IN (SELECT n FROM i WHERE i.k = o.k) ORDER BY id;
+SELECT id FROM o WHERE n + 1 IN (SELECT DISTINCT i.n + o.id FROM i WHERE i.k = o.k) ORDER BY id;
+SELECT id, (SELECT count(*) FROM i WHERE i.k = o.k) AS c, (SELECT max(v) FROM i WHERE i.k = o.k) AS m, (SELECT sum(v) + count(v) FROM i WHERE i.k = o.k AND v > 1) AS s FROM o ORDER BY id;
+SELECT id, (SELECT coalesce(max(v), -1) FROM i WHERE i.k = o.k) AS m, (SELECT 10 * count(*) + 1 FROM i WHERE i.n = o.n) AS c FROM o ORDER BY id;
+SELECT id FROM o WHERE n >= (SELECT avg(n) FROM i WHERE i.k = o.k) ORDER BY id;
+SELECT id FROM o WHERE (SELECT count(*) FROM i WHERE i.k = o.k) = 0 OR id = 5 ORDER BY id;
+SELECT k, sum(n) AS s FROM o WHERE EXISTS (SELECT 1 FROM i WHERE i.k = o.k) GROUP BY k HAVING sum(n) > (SELECT min(v) FROM i WHERE i.k = o.k) ORDER BY k;
+SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i WHERE i.k = o.k AND EXISTS (SELECT 1 FROM o AS p WHERE p.k = i.k AND p.n > o.n)) ORDER BY id;
+SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i WHERE i.k = o.k AND i.n = (SELECT max(j.n) FROM i AS j WHERE j.k = i.k)) ORDER BY id;
+SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i WHERE i.k = o.k ORDER BY v LIMIT 1) ORDER BY id;
+SELECT id FROM o WHERE EXISTS (SELECT count(*) FROM i WHERE i.k = o.k) ORDER BY id;
+SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i WHERE i.n > o.n) ORDER BY id;
+SELECT id, (SELECT v FROM i WHERE i.k = o.k AND i.n = 2) AS v FROM o ORDER BY id;
+SELECT id, (SELECT v FROM i WHERE i.k = o.k) AS v FROM o ORDER BY id;
+SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i JOIN o AS p ON p.k = i.k WHERE p.id = o.id + 4) ORDER BY id;
+SELECT id FROM o WHERE EXISTS (SELECT nothing FROM i WHERE i.k = o.k);
+SELECT count(*) AS c FROM (SELECT x.number + 100 * y.number + 10000 * z.number AS n FROM numbers AS x, numbers AS y, numbers AS z WHERE x.number < 100 AND y.number < 100 AND z.number < 15) AS q WHERE EXISTS (SELECT 1 FROM numbers AS w WHERE w.number = q.n % 1000 AND w.number < q.n);
+DROP TABLE o, i;
