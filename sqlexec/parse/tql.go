@@ -122,7 +122,7 @@ func (p *parser) tqlEnd(start int, nested bool) (end, as int, err error) {
 		case ';':
 			return i, as, nil
 		case 'a', 'A':
-			if depth == 0 && i > start && isBlank(p.src[i-1]) && i+2 < len(p.src) && p.src[i+1]|0x20 == 's' && isBlank(p.src[i+2]) {
+			if depth == 0 && isBlank(p.src[i-1]) && i+2 < len(p.src) && p.src[i+1]|0x20 == 's' && isBlank(p.src[i+2]) {
 				as = i
 			}
 		}
