@@ -99,24 +99,27 @@ func (x *Executor) runner(s *Session) plan.Runner {
 			return nil, err
 		}
 		defer rows.Close()
-		return collect(rows, plan.Fields(n), maxRows)
+		return collect(ctx, rows, plan.Fields(n), maxRows)
 	}
 }
 
 // collect reads rows into one batch, at most maxRows and the rest of a batch.
-func collect(rows exec.Reader, fields []vector.Field, maxRows int) (*vector.Batch, error) {
+func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRows int) (*vector.Batch, error) {
 	types := make([]vector.Type, len(fields))
 	for i, f := range fields {
 		types[i] = f.Type
 	}
-	all := vector.NewBatch(types...)
+	all := exec.NewRows(types)
 	var b vector.Batch
-	for all.N < maxRows {
+	for all.Len() < maxRows {
 		ok, err := rows.Next(&b)
-		if err != nil || !ok {
-			return all, err
+		if err != nil {
+			return nil, err
 		}
-		all.Append(&b, 0, b.N)
+		if !ok {
+			break
+		}
+		all.Add(&b, 0, b.N)
 	}
-	return all, nil
+	return exec.Together(ctx, []*exec.Rows{all}, 1)
 }

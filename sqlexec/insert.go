@@ -284,7 +284,7 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 	defer rows.Close()
 	held := x.held(ctx)
 	defer held.Close()
-	keys := vector.NewBatch(types...)
+	kept := exec.NewRows(types)
 	var b vector.Batch
 	for {
 		ok, err := rows.Next(&b)
@@ -294,13 +294,17 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 		if !ok {
 			break
 		}
-		keys.Append(&b, 0, b.N)
-		if err := held.Reserve(max(0, batchSize(keys)-held.Used())); err != nil {
+		kept.Add(&b, 0, b.N)
+		if err := held.Reserve(batchSize(&b)); err != nil {
 			return nil, err
 		}
 	}
-	if keys.N == 0 {
+	if kept.Len() == 0 {
 		return &Result{}, nil
+	}
+	keys, err := exec.Together(ctx, []*exec.Rows{kept}, exec.Workers(x.o.Workers))
+	if err != nil {
+		return nil, err
 	}
 	if _, err := x.e.Delete(ctx, t.Name, keys); err != nil {
 		return nil, err

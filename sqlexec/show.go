@@ -89,7 +89,7 @@ func (t *table) filtered(ctx context.Context, x *Executor, s *Session, st *parse
 		return nil, err
 	}
 	defer r.Rows.Close()
-	all, err := collect(r.Rows, t.fields, 1<<31-1)
+	all, err := collect(ctx, r.Rows, t.fields, 1<<31-1)
 	if err != nil {
 		return nil, err
 	}
