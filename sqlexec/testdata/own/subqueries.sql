@@ -53,3 +53,19 @@ SELECT a.val AS a, b.val AS b FROM jn a FULL JOIN jn b ON a.val > 0 AND b.val > 
 SELECT a.val FROM jn a LEFT SEMI JOIN jn b ON b.val > 0 AND EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val) ORDER BY a.val;
 SELECT a.val FROM jn a LEFT ANTI JOIN jn b ON b.val > 0 AND EXISTS (SELECT 1 FROM jn x WHERE x.val = a.val + b.val) ORDER BY a.val;
 SELECT u.v AS v, b.val AS b FROM (VALUES (1), (1), (NULL), (9)) AS u(v) LEFT JOIN jn b ON b.val IN (SELECT x.val FROM jn x WHERE x.val = u.v + b.val - 1) AND b.val < 2 ORDER BY v, b;
+
+-- HAVING may refer to subqueries that refer to the groups
+
+CREATE TABLE grp (h STRING PRIMARY KEY, v INT, ts TIMESTAMP TIME INDEX);
+
+INSERT INTO grp VALUES ('a', 1, 1), ('a', 2, 2), ('a', NULL, 3), ('b', 5, 1), ('b', 3, 2), ('c', 7, 1);
+
+SELECT h, sum(v) AS s FROM grp o GROUP BY h HAVING sum(v) > (SELECT max(v) FROM grp i WHERE i.h = o.h) ORDER BY h;
+
+SELECT h FROM grp o GROUP BY h HAVING EXISTS (SELECT 1 FROM grp i WHERE i.h = o.h AND i.v = 5) OR count(*) = 1 ORDER BY h;
+
+SELECT h, max(v) AS m, (SELECT min(v) FROM grp i WHERE i.h = o.h) AS least FROM grp o GROUP BY h HAVING m = (SELECT max(v) FROM grp i WHERE i.h = o.h) ORDER BY (SELECT max(v) FROM grp i WHERE i.h = o.h) DESC;
+
+SELECT h FROM grp o GROUP BY h HAVING (SELECT max(v) FROM grp i WHERE i.ts = o.ts) > 2;
+
+DROP TABLE grp;
