@@ -2,7 +2,9 @@ package expr
 
 import (
 	"bytes"
+	"math"
 
+	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -70,7 +72,8 @@ func (c *cells) copy(g uint32, o *cells, from int) {
 	}
 }
 
-func (c *cells) vector(n int) *vector.Vector {
+// vector gives the values of n groups; did is told of them as they are copied.
+func (c *cells) vector(n int, did func(n int) error) (*vector.Vector, error) {
 	v := &vector.Vector{Type: c.t, Valid: validOf(c.some[:n])}
 	switch c.t.Kind() {
 	case vector.Bool:
@@ -87,11 +90,27 @@ func (c *cells) vector(n int) *vector.Vector {
 	case vector.Float64:
 		v.Floats = c.floats[:n]
 	default:
-		for _, b := range c.bytes[:n] {
+		size := 0
+		for i, b := range c.bytes[:n] {
+			if c.some[i] {
+				size += len(b)
+			}
+		}
+		if size > math.MaxUint32 {
+			return nil, status.New(status.RuntimeResourcesExhausted, "the texts of %d groups take %d MiB, which may be %d MiB", n, size>>20, math.MaxUint32>>20)
+		}
+		v.Views, v.Heap = make([]vector.View, 0, n), make([]byte, 0, size)
+		for i, b := range c.bytes[:n] {
+			if err := did(1); err != nil {
+				return nil, err
+			}
+			if !c.some[i] {
+				b = nil
+			}
 			pushBytes(v, b)
 		}
 	}
-	return v
+	return v, nil
 }
 
 // extremes is min (sign -1) and max (sign 1) of any type.
@@ -184,14 +203,25 @@ func (e *extremes) better(v *vector.Vector, i int, g uint32) bool {
 		d := int64(b2i(v.Bool(i))) - e.ints[g]
 		return d*int64(e.sign) > 0
 	}
+	return e.beats(v.Bytes(i), g)
+}
+
+// beats tells whether a value of a bytes type beats what group g holds.
+func (e *extremes) beats(b []byte, g uint32) bool {
 	if e.t.ID == vector.TypeDecimal || e.t.ID == vector.TypeInterval {
-		return Compare(v, i, vector.ConstBytes(e.t, e.bytes[g]), 0)*e.sign > 0
+		return Compare(vector.ConstBytes(e.t, b), 0, vector.ConstBytes(e.t, e.bytes[g]), 0)*e.sign > 0
 	}
-	return bytes.Compare(v.Bytes(i), e.bytes[g])*e.sign > 0
+	return bytes.Compare(b, e.bytes[g])*e.sign > 0
 }
 
 func (e *extremes) Merge(o Accumulator, to []uint32) error {
-	all := o.(*extremes).vector(len(to))
+	if e.t.Kind() == vector.Bytes {
+		return e.mergeTexts(&o.(*extremes).cells, to)
+	}
+	all, err := o.(*extremes).vector(len(to), e.did)
+	if err != nil {
+		return err
+	}
 	for from := 0; from < len(to); from += vector.Size {
 		end := min(from+vector.Size, len(to))
 		if err := e.did(end - from); err != nil {
@@ -204,9 +234,24 @@ func (e *extremes) Merge(o Accumulator, to []uint32) error {
 	return nil
 }
 
+// mergeTexts takes over the texts of another's groups that beat those here.
+func (e *extremes) mergeTexts(o *cells, to []uint32) error {
+	for from, g := range to {
+		if err := e.did(1); err != nil {
+			return err
+		}
+		if !o.some[from] || e.some[g] && !e.beats(o.bytes[from], g) {
+			continue
+		}
+		e.size += int64(cap(o.bytes[from]) - cap(e.bytes[g]))
+		e.copy(g, o, from)
+	}
+	return nil
+}
+
 func (e *extremes) Result(n int) (*vector.Vector, error) {
 	e.grow(n)
-	return e.vector(n), nil
+	return e.vector(n, e.did)
 }
 
 func init() {
@@ -353,5 +398,5 @@ func (e *ends) Merge(o Accumulator, to []uint32) error {
 
 func (e *ends) Result(n int) (*vector.Vector, error) {
 	e.Grow(n)
-	return e.vector(n), nil
+	return e.vector(n, e.did)
 }
