@@ -159,9 +159,14 @@ func bindDatePart(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 		return nil, vector.Type{}, nil, planError("date_part needs a constant unit")
 	}
 	name := strings.TrimSuffix(strings.ToLower(k.Value.Str(0)), "s")
-	ts, err := c.timeArg("date_part", args[1])
-	if err != nil {
-		return nil, vector.Type{}, nil, err
+	ts := args[1]
+	var err error
+	if ts.Type().ID != vector.TypeTime {
+		if ts, err = c.timeArg("date_part", ts); err != nil {
+			return nil, vector.Type{}, nil, err
+		}
+	} else if !ofClock[name] {
+		return nil, vector.Type{}, nil, planError("date_part: a time of day has no %s", name)
 	}
 	t := ts.Type()
 	if t.ID == vector.TypeDate {
@@ -195,6 +200,9 @@ func bindDatePart(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 		return nil
 	}, nil
 }
+
+// ofClock are the parts that a time of day has.
+var ofClock = map[string]bool{"hour": true, "minute": true, "second": true, "millisecond": true, "microsecond": true, "nanosecond": true, "epoch": true}
 
 var dateParts = map[string]func(t time.Time) int64{
 	"year":        func(t time.Time) int64 { return int64(t.Year()) },

@@ -26,3 +26,9 @@ SELECT make_date(2023, 2, 29);
 SELECT INTERVAL '1 fortnight';
 SELECT INTERVAL '1 day' * 2;
 SELECT '2024-01-02'::TIMESTAMP + '2024-01-02'::TIMESTAMP;
+
+-- parts of a time of day
+
+SELECT date_part('hour', '10:20:30.5'::TIME) AS h, extract(minute FROM '10:20:30.5'::TIME) AS m, date_part('millisecond', '10:20:30.5'::TIME(3)) AS ms, date_part('epoch', '10:20:30.5'::TIME) AS e, date_part('nanosecond', '23:59:59.999999999'::TIME) AS ns;
+
+SELECT date_part('year', '10:20:30'::TIME);
