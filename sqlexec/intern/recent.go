@@ -95,7 +95,7 @@ func withNulls(rows []uint32, valid vector.Bitmap, n int) []uint32 {
 	return rows
 }
 
-// note remembers the numbers of some rows.
+// note remembers the numbers of some rows. Values that are new need not be told: most of them do not come again soon.
 func (c *recent) note(p *probe, rows, ids []uint32) {
 	valid := p.v.Valid
 	for _, r := range rows {

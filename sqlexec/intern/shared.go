@@ -169,12 +169,18 @@ func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 		}
 		sh := &w.s.shards[k]
 		sh.mu.Lock()
+		known := uint32(sh.in.n)
 		sh.in.lookup(p, rows, ids)
 		sh.mu.Unlock()
+		again := rows[:0]
 		for _, r := range rows {
-			ids[r] = ids[r]<<shardBits | uint32(k)
+			id := ids[r]
+			ids[r] = id<<shardBits | uint32(k)
+			if id < known {
+				again = append(again, r)
+			}
 		}
-		w.recent.note(p, rows, ids)
+		w.recent.note(p, again, ids)
 	}
 }
 
