@@ -21,6 +21,8 @@ type countDistinct struct {
 	pairs  *intern.Table // group in the upper half, number in the lower; nil: one group, all values counted
 	counts []int64
 	ids    []uint32
+	keys   []uint64 // pairs that are counted together
+	batch  intern.Batch
 }
 
 func newCountDistinct(t vector.Type) *countDistinct { return &countDistinct{values: NewInterner(t)} }
@@ -44,6 +46,7 @@ func (c *countDistinct) pair() {
 			c.count(0, id)
 		}
 	}
+	c.enter()
 }
 
 func (c *countDistinct) Bytes() int64 {
@@ -73,13 +76,23 @@ func (c *countDistinct) Add(n int, groups []uint32, args []*vector.Vector, keep 
 		}
 		c.count(groups[i], id)
 	}
+	c.enter()
 	return nil
 }
 
+// count puts a pair among those that are entered together: one by one each would wait for its place to come from memory.
 func (c *countDistinct) count(g, id uint32) {
-	if _, fresh := c.pairs.Find(uint64(g)<<32|uint64(id), 0); fresh {
-		c.counts[g]++
+	if c.keys = append(c.keys, uint64(g)<<32|uint64(id)); len(c.keys) == vector.Size {
+		c.enter()
 	}
+}
+
+// enter counts the pairs that are new.
+func (c *countDistinct) enter() {
+	for _, at := range c.batch.Add(c.pairs, c.keys) {
+		c.counts[c.keys[at]>>32]++
+	}
+	c.keys = c.keys[:0]
 }
 
 func (c *countDistinct) Merge(o Accumulator, to []uint32) error {
@@ -103,6 +116,7 @@ func (c *countDistinct) Merge(o Accumulator, to []uint32) error {
 			}
 			c.count(to[key>>32], here[uint32(key)])
 		}
+		c.enter()
 	}
 	return nil
 }

@@ -75,6 +75,39 @@ func (t *Table) find(key, hash uint64, next uint32) (id uint32, fresh bool) {
 	}
 }
 
+// Batch is the memory that entering many keys at a time takes.
+type Batch struct {
+	hashes []uint64
+	all    []uint32 // 0, 1, 2, ..
+	fresh  []uint32
+	sink   uint32 // keeps loads that only touch memory
+}
+
+// Add enters keys and gives the places in keys of those that were not there, valid until the next call.
+func (b *Batch) Add(t *Table, keys []uint64) (fresh []uint32) {
+	b.hashes = sized(b.hashes, len(keys))
+	for i, k := range keys {
+		b.hashes[i] = mix(k)
+	}
+	for len(b.all) < len(keys) {
+		b.all = append(b.all, uint32(len(b.all)))
+	}
+	b.fresh = b.fresh[:0]
+	for rows := b.all[:len(keys)]; len(rows) > 0; {
+		some := rows[:min(touched, len(rows))]
+		rows = rows[len(some):]
+		if t.Bytes() > inCache {
+			b.sink += t.touch(b.hashes, some)
+		}
+		for _, r := range some {
+			if _, isNew := t.find(keys[r], b.hashes[r], 0); isNew {
+				b.fresh = append(b.fresh, r)
+			}
+		}
+	}
+	return b.fresh
+}
+
 func (t *Table) grow() {
 	old := t.slots
 	t.slots = make([]place, 2*len(old))
