@@ -64,7 +64,7 @@ func smallPart(tb testing.TB) (vfs.FS, *table) {
 func TestDump(t *testing.T) {
 	fs, _ := smallPart(t)
 	var got bytes.Buffer
-	if err := Dump(&got, fs, "p"); err != nil {
+	if err := Dump(&got, fs, "p", DumpOptions{Rows: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if *update {
@@ -389,6 +389,6 @@ func FuzzPart(f *testing.F) {
 		store(t, fs, "p", b)
 		readAll(fs, "p")
 		Check(fs, "p")
-		Dump(&bytes.Buffer{}, fs, "p")
+		Dump(&bytes.Buffer{}, fs, "p", DumpOptions{Rows: 10})
 	})
 }

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
@@ -12,28 +13,57 @@ import (
 	"varve/sst/index"
 )
 
-// dumpRows is the number of first rows that a dump prints in full.
-const dumpRows = 10
+// DumpOptions say what of a part is printed.
+type DumpOptions struct {
+	// Section is head, series, columns, rows or the name of a column; empty: all.
+	Section string
+	// Rows is the number of first rows that are printed in full.
+	Rows int
+}
 
 // Dump prints a part readably: the places of all sections, every block's encoding, size and zone, dictionaries, series
 // and the first rows. What is damaged is printed as the error it gives; the dump goes on behind it.
-func Dump(out io.Writer, fs vfs.FS, name string) error {
+func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	p, err := Open(fs, name, OpenOptions{})
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(out)
 	d := &dumper{p: p, w: w}
-	d.head()
-	d.series()
-	for _, c := range p.columns {
-		d.column(c)
-	}
-	d.rows()
-	if err := p.Close(); err != nil {
+	found := d.sections(o)
+	if err := errors.Join(p.Close(), w.Flush()); err != nil {
 		return err
 	}
-	return w.Flush()
+	if !found {
+		return fmt.Errorf("part %s has no section %q: there are head, series, columns, rows and the names of its columns", name, o.Section)
+	}
+	return nil
+}
+
+// sections prints those that are asked for and tells whether there were any.
+func (d *dumper) sections(o DumpOptions) (found bool) {
+	wants := func(name string) bool {
+		is := o.Section == "" || o.Section == name
+		found = found || is
+		return is
+	}
+	if wants("head") {
+		d.head()
+	}
+	if wants("series") {
+		d.series()
+	}
+	all := wants("columns")
+	for _, c := range d.p.columns {
+		if all || o.Section == c.name {
+			found = true
+			d.column(c)
+		}
+	}
+	if wants("rows") {
+		d.rows(o.Rows)
+	}
+	return found
 }
 
 type dumper struct {
@@ -172,15 +202,29 @@ func (d *dumper) dictionary(c *column) {
 	}
 }
 
-// rows prints the first rows, a line for each column.
-func (d *dumper) rows() {
+// rows prints the first rows, block by block, a line for each column.
+func (d *dumper) rows(left int) {
+	for i := range d.p.blocks {
+		if left <= 0 {
+			break
+		}
+		n := min(left, d.p.blocks[i].rows)
+		d.blockRows(i, n)
+		left -= n
+	}
+}
+
+func (d *dumper) blockRows(block, n int) {
 	p := d.p
-	n := min(dumpRows, p.blocks[0].rows)
-	d.line("first %d rows", n)
+	if block == 0 {
+		d.line("first %d rows", n)
+	} else {
+		d.line("first %d rows of block %d", n, block)
+	}
 	var dec encoding.Decoder
 	for _, c := range p.columns {
 		var v vector.Vector
-		if _, err := p.decode(&dec, c, 0, &v); err != nil {
+		if _, err := p.decode(&dec, c, block, &v); err != nil {
 			d.line("  %-14s %v", c.name, err)
 			continue
 		}

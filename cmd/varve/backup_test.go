@@ -233,6 +233,23 @@ func TestDump(t *testing.T) {
 			t.Errorf("dump --hex of %s: %d %.80s", names[0], code, out)
 		}
 	}
+	part := filepath.Join(data, "parts", "00000001.part")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--section", "series"}, 0, "series\n"},
+		{[]string{"--section", "v", "--rows", "1"}, 0, `column 2 "v" Int32`},
+		{[]string{"--section", "rows", "--rows", "1"}, 0, "first 1 rows\n  ts             1\n  v              10\n"},
+		{[]string{"--section", "nothing"}, exitFailed, ""},
+		{[]string{"--section", "head", "--json"}, 0, `"line": "rows           2 in 1 blocks`},
+	} {
+		code, out, errs := command(append([]string{"dump", part}, c.args...)...)
+		if code != c.code || !strings.Contains(out, c.want) {
+			t.Errorf("dump %v: exit code %d %s\n%s", c.args, code, errs, out)
+		}
+	}
 	other := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(other, []byte("something else"), 0o600); err != nil {
 		t.Fatal(err)
