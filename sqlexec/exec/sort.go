@@ -151,18 +151,30 @@ func (s *sorter) compare(a, b entry) int {
 	return cmp.Compare(a.row, b.row)
 }
 
-// sorted gives the row numbers in order. Chunks are sorted by as many goroutines as given, then merged pair by pair.
+// runChunks is the number of chunks that are sorted together: sorting entries by the words of their keys looks at each key a few
+// times, and each round of merging once more.
+const runChunks = 16
+
+// sorted gives the row numbers in order. Runs of chunks are sorted by as many goroutines as given, then merged pair by pair.
 func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	list := make([]entry, s.n)
-	bounds := []int{0} // run i is list[bounds[i]:bounds[i+1]]
-	for _, c := range s.chunks {
-		bounds = append(bounds, bounds[len(bounds)-1]+len(c.ends))
+	per := max(1, min(runChunks, len(s.chunks)/max(1, workers))) // chunks of a run
+	bounds := []int{0}                                           // run i is list[bounds[i]:bounds[i+1]]
+	for from := 0; from < len(s.chunks); from += per {
+		end := bounds[len(bounds)-1]
+		for _, c := range s.chunks[from:min(from+per, len(s.chunks))] {
+			end += len(c.ends)
+		}
+		bounds = append(bounds, end)
 	}
-	err := Spread(ctx, len(s.chunks), workers, func(i int) error {
-		run := list[bounds[i]:bounds[i+1]]
-		s.fill(run, i)
-		s.sortEntries(run)
-		return nil
+	err := Spread(ctx, len(bounds)-1, workers, func(i int) error {
+		at := bounds[i]
+		for k := i * per; k < min((i+1)*per, len(s.chunks)); k++ {
+			n := len(s.chunks[k].ends)
+			s.fill(list[at:at+n], k)
+			at += n
+		}
+		return s.sortEntries(list[bounds[i]:bounds[i+1]], ctx.Err)
 	})
 	if err != nil {
 		return nil, err

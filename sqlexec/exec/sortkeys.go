@@ -12,21 +12,36 @@ const fewEntries = 128
 // wordSorter sorts entries by eight bytes of their keys at a time: keys often begin alike, and comparing them byte by byte
 // through two row numbers costs two cache misses a comparison.
 type wordSorter struct {
-	s     *sorter
-	spare []entry
+	s       *sorter
+	spare   []entry
+	running func() error
+	work    int   // entries since running was last asked
+	err     error // the query is gone: nothing is sorted any more
+}
+
+// askEntries is the number of entries that are moved before the query is asked whether it still runs.
+const askEntries = 1 << 18
+
+// stopped notes work on n entries and tells whether the query is gone.
+func (w *wordSorter) stopped(n int) bool {
+	if w.work += n; w.work >= askEntries {
+		w.work, w.err = 0, w.running()
+	}
+	return w.err != nil
 }
 
 // sortEntries orders entries that stand by rising row and have the first eight bytes of their keys as prefix, as compare
 // does, and leaves the prefixes as they were.
-func (s *sorter) sortEntries(list []entry) {
-	w := wordSorter{s: s, spare: make([]entry, len(list))}
+func (s *sorter) sortEntries(list []entry, running func() error) error {
+	w := wordSorter{s: s, spare: make([]entry, len(list)), running: running}
 	w.sort(list)
+	return w.err
 }
 
 // sort orders entries by prefix, then those of equal prefix by what follows in their keys.
 func (w *wordSorter) sort(list []entry) {
-	sortByPrefix(list, w.spare)
-	for from := 0; from < len(list); {
+	w.sortByPrefix(list)
+	for from := 0; from < len(list) && w.err == nil; {
 		to := from + 1
 		for to < len(list) && list[to].prefix == list[from].prefix {
 			to++
@@ -90,8 +105,8 @@ func commonPrefix(a, b []byte) int {
 }
 
 // sortByPrefix orders entries by prefix and keeps the order of equal ones: a pass of counting for each byte in which
-// prefixes differ, from the last to the first. spare has as many elements.
-func sortByPrefix(list, spare []entry) {
+// prefixes differ, from the last to the first.
+func (w *wordSorter) sortByPrefix(list []entry) {
 	if len(list) <= fewEntries {
 		slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.prefix, b.prefix) })
 		return
@@ -100,10 +115,13 @@ func sortByPrefix(list, spare []entry) {
 	for _, e := range list {
 		differ |= e.prefix ^ list[0].prefix
 	}
-	from, to := list, spare[:len(list)]
+	from, to := list, w.spare[:len(list)]
 	for shift := 0; shift < 64; shift += 8 {
 		if differ>>shift&0xFF == 0 {
 			continue
+		}
+		if w.stopped(len(list)) {
+			return
 		}
 		byByte(to, from, shift)
 		from, to = to, from

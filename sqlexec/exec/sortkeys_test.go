@@ -28,7 +28,9 @@ func TestSortEntriesByBytes(t *testing.T) {
 				}
 				list := make([]entry, n)
 				s.fill(list, 0)
-				s.sortEntries(list)
+				if err := s.sortEntries(list, func() error { return nil }); err != nil {
+					t.Fatal(err)
+				}
 				want := make([]uint32, n)
 				for i := range want {
 					want[i] = uint32(i)
@@ -57,7 +59,9 @@ func BenchmarkSortEntries(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.fill(list, 0)
-		s.sortEntries(list)
+		if err := s.sortEntries(list, func() error { return nil }); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(list)), "ns/row")
 }
