@@ -31,13 +31,11 @@ func jsonGet(name string, result vector.Type, set func(x any, out *vector.Vector
 					path, ok = parsePath(last)
 				}
 				if ok {
-					if x, found := decodeJSON(a[0].Bytes(i)); found {
-						if x, found = path.first(x); found && set(x, out, i) {
-							if out.Valid != nil {
-								out.Valid = growBit(out.Valid, i)
-							}
-							continue
+					if x, found := path.find(a[0].Bytes(i)); found && set(x, out, i) {
+						if out.Valid != nil {
+							out.Valid = growBit(out.Valid, i)
 						}
+						continue
 					}
 				}
 			}
