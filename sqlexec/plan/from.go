@@ -8,7 +8,6 @@ import (
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
-	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
 
@@ -211,60 +210,4 @@ func (b *binder) view(rel *Relation, a *parse.Alias) (Node, error) {
 		return n, err
 	}
 	return rename(n, a, "")
-}
-
-// maxSeries bounds the rows of generate_series.
-const maxSeries = 10_000_000
-
-// tableFunc binds generate_series(a, b [, step]), range(a, b [, step]) and unnest(list).
-func (b *binder) tableFunc(t *parse.TableFunc) (Node, error) {
-	eb := &exprBinder{b: b, sc: &scope{}, where: "FROM"}
-	name := t.Call.Name
-	if name == "unnest" {
-		return b.unnestTable(t)
-	}
-	if name != "generate_series" && name != "range" {
-		return nil, planError("table function '%s' not found", name)
-	}
-	args := make([]int64, len(t.Call.Args))
-	for i, x := range t.Call.Args {
-		e, err := eb.bind(x)
-		if err != nil {
-			return nil, err
-		}
-		c, ok := e.(*expr.Const)
-		if !ok || c.Value.Type != vector.Int64Type || c.Value.IsNull(0) {
-			return nil, planError("%s needs integer constants", name)
-		}
-		args[i] = c.Value.Int(0)
-	}
-	from, to, step := int64(0), int64(0), int64(1)
-	switch len(args) {
-	case 1:
-		to = args[0]
-	case 2:
-		from, to = args[0], args[1]
-	case 3:
-		from, to, step = args[0], args[1], args[2]
-	default:
-		return nil, planError("%s needs one to three arguments, found %d", name, len(args))
-	}
-	if step == 0 {
-		return nil, planError("%s: the step cannot be 0", name)
-	}
-	if name == "range" { // the end is not part of it
-		to -= map[bool]int64{true: 1, false: -1}[step > 0]
-	}
-	v := &vector.Vector{Type: vector.Int64Type}
-	for x := from; step > 0 && x <= to || step < 0 && x >= to; x += step {
-		if len(v.Ints) >= maxSeries {
-			return nil, planError("%s makes more than %d rows", name, maxSeries)
-		}
-		v.Ints = append(v.Ints, x)
-		if step > 0 && x > to-step || step < 0 && x < to-step {
-			break
-		}
-	}
-	n := &Values{Cols: []Column{{Name: "value", Type: v.Type}}, Batch: &vector.Batch{N: len(v.Ints), Cols: []*vector.Vector{v}}}
-	return rename(n, t.Alias, name)
 }

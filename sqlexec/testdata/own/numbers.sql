@@ -31,3 +31,35 @@ SELECT x, sum(x) OVER (ORDER BY x) AS s, avg(x) OVER (ORDER BY x ROWS BETWEEN 1 
 SELECT k, sum(x) AS s FROM (VALUES (1, '99999999999999999999999999999999999999'::DECIMAL(38, 0)), (2, '-1'::DECIMAL(38, 0)), (2, NULL), (3, NULL)) v(k, x) GROUP BY k ORDER BY k;
 SELECT sum(x) FROM (VALUES ('99999999999999999999999999999999999999'::DECIMAL(38, 0)), ('1'::DECIMAL(38, 0))) v(x);
 SELECT octet_length(x'616263') AS n, bit_length(x'00') AS b, md5(x'616263') = md5('abc') AS same, sha256(x'ff') <> sha256('ff') AS other;
+
+-- series of numbers and of times
+
+SELECT value FROM generate_series(1::TINYINT, 3::INT) ORDER BY value;
+
+SELECT value FROM generate_series(9223372036854775806, 9223372036854775807) ORDER BY value;
+
+SELECT value FROM generate_series(-9223372036854775808, 9223372036854775807, 9223372036854775807) ORDER BY value;
+
+SELECT value FROM range(3, 0, -1) ORDER BY value;
+
+SELECT count(*) AS n FROM range(0, -9223372036854775808);
+
+SELECT value FROM generate_series('2024-01-31'::TIMESTAMP, '2024-05-01'::TIMESTAMP, INTERVAL '1 month') ORDER BY value;
+
+SELECT t FROM generate_series('2024-01-01'::DATE, '2024-01-03'::DATE, INTERVAL '1 day') AS s (t) ORDER BY t;
+
+SELECT value FROM generate_series('2024-01-01 01:00'::TIMESTAMP(9), '2024-01-01'::TIMESTAMP(9), INTERVAL '-30 minutes') ORDER BY value;
+
+SELECT value FROM range('2024-01-01'::TIMESTAMP(0), '2024-01-01 00:00:02'::TIMESTAMP(0), INTERVAL '1 second') ORDER BY value;
+
+SELECT count(*) AS n FROM generate_series('2024-01-02'::TIMESTAMP, '2024-01-01'::TIMESTAMP, INTERVAL '1 day');
+
+SELECT value FROM generate_series('2024-01-01'::TIMESTAMP, '2024-01-02'::TIMESTAMP);
+
+SELECT value FROM generate_series('2024-01-01'::TIMESTAMP, '2024-01-02'::TIMESTAMP, INTERVAL '0 s');
+
+SELECT value FROM generate_series(1, 5, 0);
+
+SELECT value FROM generate_series(1, 100000000);
+
+SELECT value FROM generate_series('a', 'b');
