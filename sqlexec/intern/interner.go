@@ -20,8 +20,6 @@ type Interner struct {
 	small   direct                // of these the small ones of the column
 	texts   textTable
 	own     probe
-	recent  recent   // texts of a large table
-	rows    []uint32 // that are not recent
 	all     []uint32 // 0, 1, 2, ..
 	null    int64    // the number of NULL; -1: not seen
 	sink    uint32   // keeps loads that only touch memory
@@ -98,27 +96,8 @@ func (in *Interner) Intern(v *vector.Vector, n int, ids []uint32) {
 			in.all = append(in.all, uint32(len(in.all)))
 		}
 		in.own.load(v, n, in.canon)
-		if in.numbers == nil && in.texts.bytes()+int64(len(in.Values.Heap)) > inCache {
-			in.lookupRecent(n, ids)
-			return
-		}
 		in.lookup(&in.own, in.all[known:n], ids)
 	}
-}
-
-// lookupRecent looks the rows of the own probe up among the recent values first.
-func (in *Interner) lookupRecent(n int, ids []uint32) {
-	in.rows = sized(in.rows, n)
-	in.rows = in.recent.known(in.rows, &in.own, n, ids)
-	known := uint32(in.n)
-	in.lookup(&in.own, in.rows, ids)
-	again := in.rows[:0]
-	for _, r := range in.rows {
-		if ids[r] < known {
-			again = append(again, r)
-		}
-	}
-	in.recent.note(&in.own, again, ids)
 }
 
 func fill(ids []uint32, id uint32) {
