@@ -169,7 +169,11 @@ func (e *core) alterOwn(ctx context.Context, n schema.Name, change func(*schema.
 		}
 	}
 	// Rows in memory have the old type, parts know how to read it as the new one; and they replace rows in parts.
-	empty := appends || retyped(tab.Schema, next)
+	changed := retyped(tab.Schema, next)
+	if err := e.settle(ctx, r, changed); err != nil {
+		return err
+	}
+	empty := appends || len(changed) > 0
 	if empty {
 		r.maintain.Lock()
 		defer r.maintain.Unlock()
@@ -252,14 +256,38 @@ func unified(parts []*part) bool {
 	return true
 }
 
-// retyped tells whether a column that both schemas have changes its type.
-func retyped(old, next *schema.Table) bool {
-	for i := range old.Columns {
-		if p := next.ByID(old.Columns[i].ID); p >= 0 && next.Columns[p].Type != old.Columns[i].Type {
-			return true
+// retyped gives the columns that have another type in the next schema, as they are now.
+func retyped(old, next *schema.Table) (changed []schema.Column) {
+	for _, c := range old.Columns {
+		if p := next.ByID(c.ID); p >= 0 && next.Columns[p].Type != c.Type {
+			changed = append(changed, c)
 		}
 	}
-	return false
+	return changed
+}
+
+// settle writes the parts anew that still have values of a type before the present one of some columns, before these get yet
+// another: values that do not convert are lost with the first change, whether a merge came in between or not.
+func (e *core) settle(ctx context.Context, r *region, columns []schema.Column) error {
+	older := func(p *part) bool {
+		return slices.ContainsFunc(columns, func(c schema.Column) bool {
+			t, ok := p.file.TypeOf(c.ID)
+			return ok && t != c.Type
+		})
+	}
+	whole, _ := sound(r.snap.Load().parts)
+	for _, p := range whole {
+		_, err := e.mergeChosen(ctx, r, func(s *regionSnap, _ windows) []*part {
+			if !slices.Contains(s.parts, p) || !p.whole() || !older(p) {
+				return nil
+			}
+			return []*part{p}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *core) dropTables(_ context.Context, names []schema.Name) error {

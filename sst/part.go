@@ -347,3 +347,12 @@ func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vecto
 func (p *Part) place(c *column, block int) string {
 	return fmt.Sprintf("column %q: block %d", c.name, block)
 }
+
+// TypeOf is the type that the part stores a column in; false when it has no such column.
+func (p *Part) TypeOf(id schema.ColumnID) (vector.Type, bool) {
+	c := p.byID[id]
+	if c == nil {
+		return vector.Type{}, false
+	}
+	return c.typ, true
+}

@@ -165,3 +165,26 @@ DELETE FROM keys WHERE i IS NULL AND n = '';
 SELECT i, v FROM keys ORDER BY i, v;
 
 DROP TABLE keys;
+-- A column whose type changes twice: what did not convert stays lost, whether the parts were merged in between or not.
+CREATE TABLE twice (ts TIMESTAMP TIME INDEX, v DOUBLE, s STRING) WITH (append_mode = 'true');
+CREATE TABLE merged (ts TIMESTAMP TIME INDEX, v DOUBLE, s STRING) WITH (append_mode = 'true');
+INSERT INTO twice VALUES (1, 1.5, '12'), (2, -2.25, 'x');
+INSERT INTO merged VALUES (1, 1.5, '12'), (2, -2.25, 'x');
+ADMIN flush_table('twice');
+ADMIN flush_table('merged');
+INSERT INTO twice VALUES (3, 300, '7.5');
+INSERT INTO merged VALUES (3, 300, '7.5');
+ALTER TABLE twice MODIFY COLUMN v TINYINT;
+ALTER TABLE merged MODIFY COLUMN v TINYINT;
+ALTER TABLE twice MODIFY COLUMN s BIGINT;
+ALTER TABLE merged MODIFY COLUMN s BIGINT;
+ADMIN compact_table('merged');
+INSERT INTO twice VALUES (4, 9, 10);
+INSERT INTO merged VALUES (4, 9, 10);
+ALTER TABLE twice MODIFY COLUMN v DOUBLE;
+ALTER TABLE merged MODIFY COLUMN v DOUBLE;
+ALTER TABLE twice MODIFY COLUMN s STRING;
+ALTER TABLE merged MODIFY COLUMN s STRING;
+SELECT * FROM twice ORDER BY ts;
+SELECT * FROM merged ORDER BY ts;
+SELECT count(*) AS n FROM (SELECT * FROM twice EXCEPT SELECT * FROM merged);
