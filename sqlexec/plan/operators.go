@@ -99,32 +99,33 @@ func (s *slotsOf) String() string { return line(s.n) }
 // Step repeats rows for their slots, at most a batch at a time.
 func (s *slotsOf) Step(next exec.Step) exec.Step {
 	n := s.n
-	var rows []uint32
-	var slots []int64
-	pass := func(b *vector.Batch) error {
+	buf := make([]uint32, 0, vector.Size)
+	pass := func(b *vector.Batch, rows []uint32, slots []int64) error {
 		if err := s.running(); err != nil || len(rows) == 0 {
 			return err
 		}
-		err := next(n.slotted(b, rows, slots))
-		rows, slots = rows[:0], nil // the slots have been passed on
-		return err
+		return next(n.slotted(b, rows, slots))
 	}
 	return func(b *vector.Batch) error {
 		times := b.Cols[n.Time]
+		rows, slots := buf, make([]int64, 0, vector.Size) // the slots are passed on
 		for i := range b.N {
 			first, last, err := n.slotsOf(times, i)
 			if err != nil {
 				return err
 			}
 			for k := first; k <= last; k++ {
-				if rows, slots = append(rows, uint32(i)), append(slots, n.Origin+k*n.Step); len(rows) == vector.Size {
-					if err := pass(b); err != nil {
-						return err
-					}
+				rows, slots = append(rows, uint32(i)), append(slots, n.Origin+k*n.Step)
+				if len(rows) < vector.Size {
+					continue
 				}
+				if err := pass(b, rows, slots); err != nil {
+					return err
+				}
+				rows, slots = buf, make([]int64, 0, vector.Size)
 			}
 		}
-		return pass(b)
+		return pass(b, rows, slots)
 	}
 }
 
