@@ -56,7 +56,7 @@ func (o Options) withDefaults() Options {
 	def(&o.WALPurgeThreshold, 1<<30)
 	def(&o.FlushBytes, 64<<20)
 	def(&o.FlushAge, 5*time.Minute)
-	def(&o.MemtableLimit, 256<<20)
+	def(&o.MemtableLimit, 144<<20)
 	def(&o.WriteWait, 5*time.Second)
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)

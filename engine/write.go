@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"varve/engine/schema"
+	"varve/engine/spare"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/wal"
@@ -276,7 +276,7 @@ func hasNull(v *vector.Vector, n int) bool {
 	return !v.Valid.All(n)
 }
 
-var recordBuffers = sync.Pool{New: func() any { return new([]byte) }}
+var recordBuffers spare.List[[]byte]
 
 // commit logs and appends the records and gives the writes whose tables were altered or dropped since they were
 // prepared: to be prepared again.
@@ -296,7 +296,7 @@ func (e *core) commit(ws []*tableWrite) (again []*tableWrite, err error) {
 			continue
 		}
 		if !w.schema.Options.SkipWAL {
-			w.log = recordBuffers.Get().(*[]byte)
+			w.log = recordBuffers.Get()
 			*w.log = appendRecord((*w.log)[:0], w.rec)
 			logged = append(logged, *w.log)
 			e.metrics.BytesWritten.Add(float64(len(*w.log)))

@@ -246,7 +246,7 @@ func helperCount() int { return runtime.GOMAXPROCS(0) - 1 }
 // maxSpareText bounds the text that an idle chunk keeps.
 const maxSpareText = 4 * chunkBytes
 
-func (m *Manager) chunk() *chunk { return m.chunks.Get().(*chunk) }
+func (m *Manager) chunk() *chunk { return m.chunks.Get() }
 
 func (m *Manager) spareChunk(k *chunk) {
 	k.set.Reset()

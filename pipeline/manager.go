@@ -14,6 +14,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/engine/spare"
 	"varve/engine/vector"
 	"varve/flatten"
 	"varve/pipeline/processor"
@@ -48,9 +49,9 @@ type Manager struct {
 	o        Options
 	library  library
 	metrics  *metrics
-	decoders sync.Pool     // of *flatten.Decoder
-	workers  sync.Pool     // of *worker
-	chunks   sync.Pool     // of *chunk
+	decoders sync.Pool // of *flatten.Decoder
+	workers  sync.Pool // of *worker
+	chunks   spare.List[chunk]
 	helpers  chan struct{} // holds one for each chunk that is worked on beside a request
 	clock    atomic.Int64  // the end of the times given out, ns
 }
@@ -60,7 +61,6 @@ func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}
 	m.library = library{documents: documents{m.o.Store}, now: m.o.Now, cached: map[cacheKey]*cachedProgram{}}
 	m.helpers = make(chan struct{}, helperCount())
-	m.chunks.New = func() any { return new(chunk) }
 	m.decoders.New = func() any { return flatten.NewDecoder() }
 	m.workers.New = func() any {
 		return &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{}, counts: map[*Program]*counts{}}

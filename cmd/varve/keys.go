@@ -47,7 +47,7 @@ func (c *Config) keys() []key {
 		{"storage.data_home", &s.DataHome, "./data", notEmpty(&s.DataHome)},
 		{"storage.flush_bytes", &s.FlushBytes, "64MiB", sizeAtLeast(&s.FlushBytes, 1<<20)},
 		{"storage.flush_age", &s.FlushAge, "5m", positive(&s.FlushAge)},
-		{"storage.memtable_limit", &s.MemtableLimit, "256MiB", nil},
+		{"storage.memtable_limit", &s.MemtableLimit, "144MiB", nil},
 		{"storage.write_wait", &s.WriteWait, "5s", positive(&s.WriteWait)},
 		{"storage.cache_bytes", &s.CacheBytes, "512MiB", nil},
 		{"storage.min_free", &s.MinFree, "256MiB", nil},
@@ -67,7 +67,7 @@ func (c *Config) keys() []key {
 		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkShare(c.Query.MemoryPool) }},
 		{"query.spill_limit", &c.Query.SpillLimit, "16GiB", nil},
 
-		{"process.heap_target", &c.Process.HeapTarget, "400MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
+		{"process.heap_target", &c.Process.HeapTarget, "480MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
 		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},
 	}
 }

@@ -12,7 +12,7 @@ func TestMemoryIsSharedOut(t *testing.T) {
 	}{
 		{"512MiB", 64 << 20, 32 << 20, 256 << 20},
 		{"1GiB", 128 << 20, 64 << 20, 512 << 20},
-		{"16GiB", 256 << 20, 512 << 20, 8 << 30}, // configured sizes are not stretched
+		{"16GiB", 144 << 20, 512 << 20, 8 << 30}, // configured sizes are not stretched
 	} {
 		config, err := loadConfig("", []string{"VARVE_MEMORY_LIMIT=" + c.limit}, nil)
 		if err != nil {

@@ -5,13 +5,13 @@ import (
 	"context"
 	"io"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/engine/spare"
 	"varve/pipeline"
 	"varve/server/web"
 )
@@ -41,10 +41,13 @@ type Options struct {
 	MaxWait  time.Duration
 }
 
+// maxSpareBody is the longest body, compressed or not, whose rows' buffers are kept for the next request.
+const maxSpareBody = 16 << 20
+
 // Handler answers ingest requests. Safe for concurrent use.
 type Handler struct {
 	o    Options
-	sets sync.Pool // of *engine.WriteSet
+	sets spare.List[engine.WriteSet]
 
 	budget *budget // nil: no bound
 
@@ -61,7 +64,6 @@ func New(o Options) *Handler {
 	if o.MaxBytes > 0 {
 		h.budget = newBudget(o.MaxBytes, o.MaxWait)
 	}
-	h.sets.New = func() any { return new(engine.WriteSet) }
 	return h
 }
 
@@ -88,10 +90,11 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		}
 		defer giveBack()
 	}
-	set := h.sets.Get().(*engine.WriteSet)
+	set := h.sets.Get()
 	defer func() {
-		set.Reset()
-		h.sets.Put(set)
+		if set.Reset(); c.Request.Header.ContentLength() <= maxSpareBody {
+			h.sets.Put(set)
+		}
 	}()
 	outcome, err := h.o.Pipelines.Run(c.Context, req, c.Body(), set)
 	if err != nil {
