@@ -107,6 +107,9 @@ func (s *WriteSet) Rows(t schema.Name, h Hint) *vector.Builder { return s.rows(t
 // Reset empties the set and keeps its builders' buffers.
 func (s *WriteSet) Reset() { s.reset() }
 
+// Held is the memory of the set's buffers in bytes, used or not.
+func (s *WriteSet) Held() int64 { return s.held() }
+
 // Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is
 // logged and appended. It returns when the rows are as durable as the log's mode promises and visible. All rows are
 // held against the schemas before the first is logged; after a crash each table's batch is there wholly or not at all.

@@ -352,7 +352,7 @@ func (w *tableWrite) finish() {
 	}
 	if w.log != nil {
 		if cap(*w.log) <= 16<<20 {
-			recordBuffers.Put(w.log)
+			recordBuffers.Put(w.log, int64(cap(*w.log)))
 		}
 		w.log = nil
 	}

@@ -78,3 +78,14 @@ func (s *writeSet) reset() {
 	}
 	s.entries, s.byName = s.entries[:0], nil
 }
+
+// held is the memory of the builders, those in use and spare ones.
+func (s *writeSet) held() (bytes int64) {
+	for _, e := range s.entries {
+		bytes += e.builder.Held()
+	}
+	for _, b := range s.spare {
+		bytes += b.Held()
+	}
+	return bytes
+}

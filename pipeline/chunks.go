@@ -253,7 +253,7 @@ func (m *Manager) spareChunk(k *chunk) {
 	k.w, k.err, k.done = nil, nil, nil
 	k.text, k.ends = k.text[:0], k.ends[:0]
 	if cap(k.text) <= maxSpareText {
-		m.chunks.Put(k)
+		m.chunks.Put(k, int64(cap(k.text)+8*cap(k.ends))+k.set.Held())
 	}
 }
 

@@ -2,36 +2,50 @@
 // where memory is short cycles come many times a second: buffers made anew for each request are garbage that calls the next one.
 package spare
 
-import (
-	"runtime"
-	"sync"
-)
+import "sync"
 
-// List keeps values that are not in use, two for each processor at most. The zero value is ready.
+// maxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool.
+const maxBytes = 32 << 20
+
+// List keeps values that are not in use. The zero value is ready. Safe for concurrent use.
 type List[T any] struct {
-	mu   sync.Mutex // protects free
-	free []*T
+	mu    sync.Mutex // protects free and bytes
+	free  []kept[T]
+	bytes int64
+	pool  sync.Pool // of *T
+}
+
+type kept[T any] struct {
+	value *T
+	bytes int64
 }
 
 // Get takes a value out, the one that came last, or makes a zero one.
 func (l *List[T]) Get() *T {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := len(l.free)
-	if n == 0 {
-		return new(T)
+	if n := len(l.free) - 1; n >= 0 {
+		k := l.free[n]
+		l.free[n] = kept[T]{}
+		l.free, l.bytes = l.free[:n], l.bytes-k.bytes
+		l.mu.Unlock()
+		return k.value
 	}
-	x := l.free[n-1]
-	l.free[n-1] = nil
-	l.free = l.free[:n-1]
-	return x
+	l.mu.Unlock()
+	if x, ok := l.pool.Get().(*T); ok {
+		return x
+	}
+	return new(T)
 }
 
-// Put gives a value back, whose buffers should be no larger than usual: they are kept for good.
-func (l *List[T]) Put(x *T) {
+// Put gives a value back whose buffers take some bytes.
+func (l *List[T]) Put(x *T, bytes int64) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.free) < 2*runtime.GOMAXPROCS(0) {
-		l.free = append(l.free, x)
+	fits := l.bytes+bytes <= maxBytes
+	if fits {
+		l.free, l.bytes = append(l.free, kept[T]{x, bytes}), l.bytes+bytes
+	}
+	l.mu.Unlock()
+	if !fits {
+		l.pool.Put(x)
 	}
 }

@@ -5,26 +5,29 @@ import (
 	"testing"
 )
 
-// TestList: what comes back is given out again, also after the collector ran, and no more is kept than two a processor.
+// TestList: what comes back is given out again, the last first, also after the collector ran; what takes too much room is not
+// kept for good.
 func TestList(t *testing.T) {
 	var l List[[]byte]
 	if b := l.Get(); b == nil || *b != nil {
 		t.Fatalf("an empty list gives %v", b)
 	}
-	most := 2 * runtime.GOMAXPROCS(0)
-	for i := range most + 3 {
-		b := make([]byte, i+1)
-		l.Put(&b)
+	for _, size := range []int{1, 2, 3, 4} {
+		b := make([]byte, size)
+		l.Put(&b, maxBytes/3)
 	}
 	for range 3 {
 		runtime.GC()
 	}
-	for i := range most {
-		if b := l.Get(); len(*b) != most-i {
-			t.Errorf("value %d has %d bytes, want %d", i, len(*b), most-i)
+	for _, want := range []int{3, 2, 1} {
+		if b := l.Get(); len(*b) != want {
+			t.Errorf("%d bytes, want %d", len(*b), want)
 		}
 	}
 	if b := l.Get(); *b != nil {
-		t.Errorf("%d bytes are left", len(*b))
+		t.Errorf("%d bytes were kept beyond the bound", len(*b))
+	}
+	if l.bytes != 0 {
+		t.Errorf("an empty list counts %d bytes", l.bytes)
 	}
 }

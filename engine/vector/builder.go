@@ -52,6 +52,14 @@ func (b *Builder) Bytes() int64 {
 	return n
 }
 
+// Held is the memory of the buffers, of columns of former rounds as well.
+func (b *Builder) Held() (bytes int64) {
+	for _, c := range b.byName {
+		bytes += int64(c.held())
+	}
+	return bytes
+}
+
 // Pin fixes the order of the columns so far: those added later in this row come after them. Decoders pin the time
 // index before they add an entry's columns.
 func (b *Builder) Pin() { b.sorted = len(b.cols) }
@@ -195,11 +203,7 @@ func (b *Builder) Finish() ([]Field, *Batch) {
 // Reset empties the builder and keeps its buffers, each for a column of the same name. Column builders handed out
 // before are dead.
 func (b *Builder) Reset() {
-	held := 0
-	for _, c := range b.byName {
-		held += c.held()
-	}
-	if held > maxSpareBytes || len(b.byName) > maxSpareColumns {
+	if b.Held() > maxSpareBytes || len(b.byName) > maxSpareColumns {
 		clear(b.byName)
 		clear(b.cols[:cap(b.cols)])
 	}

@@ -41,9 +41,6 @@ type Options struct {
 	MaxWait  time.Duration
 }
 
-// maxSpareBody is the longest body, compressed or not, whose rows' buffers are kept for the next request.
-const maxSpareBody = 16 << 20
-
 // Handler answers ingest requests. Safe for concurrent use.
 type Handler struct {
 	o    Options
@@ -92,9 +89,8 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	}
 	set := h.sets.Get()
 	defer func() {
-		if set.Reset(); c.Request.Header.ContentLength() <= maxSpareBody {
-			h.sets.Put(set)
-		}
+		set.Reset()
+		h.sets.Put(set, set.Held())
 	}()
 	outcome, err := h.o.Pipelines.Run(c.Context, req, c.Body(), set)
 	if err != nil {
