@@ -50,10 +50,15 @@ func (e *core) mergeQuietly(ctx context.Context, r *region) {
 
 // mergeSome merges one group of parts; false: there is none, or it cannot be merged now.
 func (e *core) mergeSome(ctx context.Context, r *region) bool {
+	return e.tryMerge(ctx, r, e.mergeOnce)
+}
+
+// tryMerge calls a function that merges one group of parts, and reports what fails. It gives whether it merged one.
+func (e *core) tryMerge(ctx context.Context, r *region, merge func(context.Context, *region) (bool, error)) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	again, err := e.mergeOnce(ctx, r, false)
+	again, err := merge(ctx, r)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errOverrun) {
 		e.metrics.MergeFailures.Inc()
 		e.o.Logger.Error("merge failed", "table", r.snap.Load().schema.Name.String(), "error", err)
@@ -64,26 +69,62 @@ func (e *core) mergeSome(ctx context.Context, r *region) bool {
 // keepUp merges before a flush adds to parts that have piled up although merges no longer give way: so memtables fill,
 // and at their limit writers wait. Parts stay few whatever comes in.
 func (e *core) keepUp(ctx context.Context, r *region) {
-	for r.fresh() > mostFresh && e.mergeSome(ctx, r) {
+	for r.fresh() > e.mostFresh() && e.tryMerge(ctx, r, e.mergeFresh) {
 	}
 }
 
-// mergeOnce merges one group of parts, if there is one.
-func (e *core) mergeOnce(ctx context.Context, r *region, all bool) (bool, error) {
-	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
-		if all {
-			whole, damaged := sound(s.parts)
-			return pickAny(whole, append(damaged, e.asideOf(r, s)...), w, !s.schema.Options.AppendMode, e.hides(r))
-		}
+// mergeOnce merges one group of parts, if there is one. Fresh parts go first, but not for ever: where they come without
+// end, parts of a level that are twice as many as it takes have their turn.
+func (e *core) mergeOnce(ctx context.Context, r *region) (bool, error) {
+	if again, err := e.mergeMerged(ctx, r, 2*e.o.mergeParts); again || err != nil {
+		return again, err
+	}
+	if again, err := e.mergeFresh(ctx, r); again || err != nil {
+		return again, err
+	}
+	return e.mergeMerged(ctx, r, e.o.mergeParts)
+}
+
+// mergeFresh merges parts that no merge has written. It may go on beside a merge of others.
+func (e *core) mergeFresh(ctx context.Context, r *region) (bool, error) {
+	r.freshening.Lock()
+	defer r.freshening.Unlock()
+	return e.mergeGroup(ctx, r, false, func(s *regionSnap, _ windows) []*part {
 		whole, _ := sound(s.parts)
-		return pick(whole, w)
+		return pickFresh(whole, e.o.mergeParts)
 	})
 }
 
-// mergeChosen merges the parts that choose gives; nil: there is nothing to do.
+// mergeMerged merges at least so many parts that merges have written.
+func (e *core) mergeMerged(ctx context.Context, r *region, least int) (bool, error) {
+	r.merging.Lock()
+	defer r.merging.Unlock()
+	return e.mergeGroup(ctx, r, true, func(s *regionSnap, w windows) []*part {
+		whole, _ := sound(s.parts)
+		return pickMerged(whole, w, least, e.o.mergeParts)
+	})
+}
+
+// mergeAll merges one group of those that a compaction that was asked for merges, if there is one.
+func (e *core) mergeAll(ctx context.Context, r *region) (bool, error) {
+	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
+		whole, damaged := sound(s.parts)
+		return pickAny(whole, append(damaged, e.asideOf(r, s)...), w, !s.schema.Options.AppendMode, e.hides(r))
+	})
+}
+
+// mergeChosen merges the parts that choose gives, of any kind, while no other merge goes on.
 func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSnap, windows) []*part) (bool, error) {
 	r.merging.Lock()
 	defer r.merging.Unlock()
+	r.freshening.Lock()
+	defer r.freshening.Unlock()
+	return e.mergeGroup(ctx, r, false, choose)
+}
+
+// mergeGroup merges the parts that choose gives; nil: there is nothing to do. The caller holds the locks of their kinds.
+// aside: it may be long, and merges of fresh parts go first, whose lock the caller does not hold.
+func (e *core) mergeGroup(ctx context.Context, r *region, aside bool, choose func(*regionSnap, windows) []*part) (bool, error) {
 	s := r.pin()
 	defer s.unpin()
 	own, _ := e.option(s.schema, "compaction.twcs.time_window")
@@ -93,7 +134,7 @@ func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSn
 		return false, nil
 	}
 	start := time.Now()
-	made, err := e.mergeGroup(ctx, r, s, group, w)
+	made, err := e.writeMerged(ctx, r, s, group, w, aside)
 	if err == nil {
 		err = e.exchange(r, group, made)
 	}
@@ -106,10 +147,12 @@ func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSn
 	took := time.Since(start)
 	e.metrics.Merges.Inc()
 	e.metrics.MergeSeconds.Observe(took.Seconds())
+	rows, bytes := int64(0), int64(0)
 	for _, p := range made {
-		e.metrics.MergedBytes.Add(float64(p.meta.Bytes))
+		rows, bytes = rows+p.meta.Rows, bytes+p.meta.Bytes
 	}
-	e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "into", len(made), "took", took)
+	e.metrics.MergedBytes.Add(float64(bytes))
+	e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "level", group[0].meta.Level, "into", len(made), "rows", rows, "bytes", bytes, "took", took)
 	return true, nil
 }
 
@@ -128,8 +171,8 @@ func (e *core) hides(r *region) func(*part) bool {
 	}
 }
 
-// mergeGroup merges a group of parts into one part for each window. On an error it leaves no file.
-func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group []*part, w windows) (made []*part, err error) {
+// writeMerged merges a group of parts into one part for each window. On an error it leaves no file.
+func (e *core) writeMerged(ctx context.Context, r *region, s *regionSnap, group []*part, w windows, aside bool) (made []*part, err error) {
 	level := max(1, group[0].meta.Level)
 	if len(group) > 1 {
 		level = 0
@@ -140,7 +183,7 @@ func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group [
 	for _, span := range w.cut(group) {
 		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span}
 		var there []*part
-		j.pace = e.paceOf(ctx, r, &there)
+		j.pace = e.paceOf(ctx, r, &there, aside)
 		for _, p := range group {
 			if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
 				there = append(there, p)
@@ -170,14 +213,22 @@ func (e *core) mergeGroup(ctx context.Context, r *region, s *regionSnap, group [
 }
 
 // paceOf gives what a merge of parts calls between batches: it lets others go first, and keeps little of the parts in the
-// process's memory, which a merge passes through once.
-func (e *core) paceOf(ctx context.Context, r *region, parts *[]*part) func() error {
+// process's memory, which a merge passes through once. One that steps aside merges fresh parts before it goes on where they
+// have piled up, but takes half of the time for itself.
+func (e *core) paceOf(ctx context.Context, r *region, parts *[]*part, aside bool) func() error {
 	calls := 0
+	since, turn := time.Now(), time.Duration(0)
 	return func() error {
 		if calls++; calls%releaseBatches == 0 {
 			for _, p := range *parts {
 				p.file.Release()
 			}
+		}
+		if aside && r.fresh() >= 2*e.o.mergeParts && time.Since(since) >= turn {
+			start := time.Now()
+			e.tryMerge(ctx, r, e.mergeFresh)
+			since = time.Now()
+			turn = since.Sub(start)
 		}
 		return e.pace(ctx, r)
 	}
@@ -209,7 +260,7 @@ func (j *partJob) relate(parts, group []*part) {
 func (e *core) pace(ctx context.Context, r *region) error {
 	for {
 		wait := e.room.wait()
-		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || r.fresh() > mostFresh || r.piled() && !e.crowded() {
+		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || r.fresh() > e.mostFresh() || r.fresh() > piledMerges*e.o.mergeParts && !e.crowded() {
 			return err
 		}
 		if !e.flushing.Load() {
@@ -223,8 +274,8 @@ func (e *core) pace(ctx context.Context, r *region) error {
 	}
 }
 
-// piled tells whether more fresh parts wait to be merged than a merge takes at once.
-func (r *region) piled() bool { return r.fresh() > piledParts }
+// mostFresh is the number of a table's fresh parts past which flushes wait for merges.
+func (e *core) mostFresh() int { return mostMerges * e.o.mergeParts }
 
 // fresh is the number of parts that no merge has written.
 func (r *region) fresh() (n int) {
@@ -313,6 +364,8 @@ func (e *core) dropExpired(r *region) error {
 	}
 	r.merging.Lock()
 	defer r.merging.Unlock()
+	r.freshening.Lock()
+	defer r.freshening.Unlock()
 	oldest := horizon(e.o.Now(), ttl, t.TimeColumn().Type)
 	if err := e.dropAside(r, oldest); err != nil {
 		return err
@@ -359,7 +412,7 @@ func (e *core) compact(ctx context.Context, n schema.Name) error {
 		return err
 	}
 	for {
-		again, err := e.mergeOnce(ctx, tab.region, true)
+		again, err := e.mergeAll(ctx, tab.region)
 		if err != nil || !again {
 			return err
 		}

@@ -231,7 +231,7 @@ func (e *core) unify(ctx context.Context, r *region) error {
 	}
 	for again := true; again; {
 		var err error
-		if again, err = e.mergeOnce(ctx, r, true); err != nil {
+		if again, err = e.mergeAll(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ type Options struct {
 	FlushBytes int64
 	// FlushAge is the age of the oldest row in a memtable that starts a flush. Default 5m.
 	FlushAge time.Duration
-	// MemtableLimit bounds the memory of all memtables, frozen ones included. Default 256 MiB. At the limit writers wait
+	// MemtableLimit bounds the memory of all memtables, frozen ones included. Default 144 MiB. At the limit writers wait
 	// up to WriteWait (default 5s), then get RegionBusy.
 	MemtableLimit int64
 	WriteWait     time.Duration
@@ -45,6 +45,7 @@ type Options struct {
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
+	mergeParts   int // neighbours of one level that are merged into one part of the next, at most twice as many. Default 8
 	mergedRows   int // of one piece of runs that are merged. Default 128 Ki
 	spliceRows   int // of a block, at least, that merges take over: smaller ones grow with their neighbours. Default: half a block
 	Now          func() time.Time

@@ -22,8 +22,6 @@ const (
 	newestBlocks = 1
 	// flushWorkers encode the columns of a flush: it must keep up with ingestion. Merges take one and have time.
 	flushWorkers = 2
-	// mergeParts is the number of neighbours of one level that are merged into one part of the next.
-	mergeParts = 8
 	// maxMergedParts bounds what a compaction that was asked for merges at once: each part is an open walk.
 	maxMergedParts = 256
 	// maxMergeRows bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten.
@@ -35,11 +33,11 @@ const (
 	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up: one
 	// that is written to, one that is flushed, and half of the next.
 	crowdedMemtables = 2
-	// piledParts is the number of a table's fresh parts past which merging them is as urgent as flushing and scanning:
-	// more than one merge takes at once.
-	piledParts = 3 * mergeParts
-	// mostFresh is the number of a table's fresh parts past which flushes wait for merges.
-	mostFresh = 8 * mergeParts
+	// piledMerges is the number of a table's fresh parts, in merges, past which merging them is as urgent as flushing and
+	// scanning: more than one merge takes at once.
+	piledMerges = 3
+	// mostMerges is the number of a table's fresh parts, in merges, past which flushes wait for merges.
+	mostMerges = 8
 	// spaceCheck is how old the knowledge of free space may be.
 	spaceCheck = 500 * time.Millisecond
 	// retryFlush is the pause after a flush that failed.
@@ -61,6 +59,7 @@ func (o Options) withDefaults() Options {
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)
 	def(&o.Parallelism, 16)
+	def(&o.mergeParts, 8)
 	def(&o.mergedRows, 128<<10)
 	def(&o.spliceRows, sst.DefaultBlockRows/2)
 	if o.Now == nil {

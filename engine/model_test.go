@@ -440,16 +440,27 @@ func (w *workload) next() op {
 		return w.delete(name)
 	case k < 84:
 		return op{name: "flush " + name, run: func(e *Engine) error { return e.Flush(ctx, public(name)) }}
-	case k < 94:
+	case k < 90:
+		return op{name: "merge " + name, run: func(e *Engine) error { return mergeEach(e, name) }}
+	case k < 95:
 		return op{name: "compact " + name, run: func(e *Engine) error { return e.Compact(ctx, public(name)) }}
-	case k < 96:
+	case k < 97:
 		return op{name: "truncate " + name, run: func(e *Engine) error { return e.Truncate(ctx, public(name)) },
 			change: func(m model) { m[name] = &modelTable{kind: kind, keys: map[string]modelRow{}} }}
-	case k < 97:
+	case k < 98:
 		return op{name: "drop " + name, run: func(e *Engine) error { return e.DropTables(ctx, []schema.Name{public(name)}) },
 			change: func(m model) { delete(m, name) }}
 	}
 	return w.write(name, kind)
+}
+
+// mergeEach does what the merge loop does with a table.
+func mergeEach(e *Engine, name string) error {
+	tab, err := e.Table(public(name))
+	for again := true; again && err == nil; {
+		again, err = e.mergeOnce(ctx, tab.region)
+	}
+	return err
 }
 
 func (w *workload) write(name string, kind modelKind) op {
@@ -477,7 +488,7 @@ func (w *workload) delete(name string) op {
 
 // testOptions are options that make small tests meet many files.
 func testOptions(fs vfs.FS) Options {
-	return Options{FS: fs, Dir: "/data", WALFileSize: 16 << 10, FlushBytes: 8 << 10, NoBackground: true, MinFree: 1, mergedRows: 100, spliceRows: 2,
+	return Options{FS: fs, Dir: "/data", WALFileSize: 16 << 10, FlushBytes: 8 << 10, NoBackground: true, MinFree: 1, mergedRows: 100, spliceRows: 2, mergeParts: 2,
 		Now: func() time.Time { return time.Unix(1_700_000_000, 0) }}
 }
 

@@ -19,8 +19,9 @@ type region struct {
 	snap   atomic.Pointer[regionSnap]
 	queued atomic.Bool // waits in the queue of the flush loop
 
-	merging  sync.Mutex // held while some of its parts are merged; taken before maintain
-	maintain sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
+	merging    sync.Mutex // held while parts are merged that merges have written; taken before freshening
+	freshening sync.Mutex // held while parts are merged that no merge has written; taken before maintain
+	maintain   sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
 
 	mu      sync.Mutex // held while a snapshot is published and while a writer takes its sequence number
 	dropped bool       // under mu

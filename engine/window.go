@@ -123,21 +123,29 @@ func (p *part) overlaps(o *part) bool {
 	return p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime
 }
 
-// pick chooses parts to merge. Fresh parts are merged in the order of their sequence numbers, whatever their times, and
-// cut at windows; from then on parts of one level are merged within their window. Fresh parts go first, but not for ever:
-// where they come without end, a level that has twice as many parts as it needs has its turn. nil: nothing is to be done.
-func pick(parts []*part, w windows) []*part {
-	bySequence := inSequence(parts)
+// pickFresh chooses parts to merge that no merge has written, n to 2*n in the order of their sequence numbers, whatever
+// their times: what becomes of them is cut at windows. nil: nothing is to be done.
+func pickFresh(parts []*part, n int) []*part {
 	var fresh []*part
+	for _, p := range inSequence(parts) {
+		if p.meta.Level == 0 {
+			fresh = append(fresh, p)
+		}
+	}
+	return take(fresh, n, 2*n)
+}
+
+// pickMerged chooses parts of one level and one window to merge, n to 2*n of them, where there are at least so many. nil:
+// there are not.
+func pickMerged(parts []*part, w windows, least, n int) []*part {
 	type class struct {
 		level  uint8
 		window int64
 	}
 	merged := map[class][]*part{}
 	var order []class
-	for _, p := range bySequence {
+	for _, p := range inSequence(parts) {
 		if p.meta.Level == 0 {
-			fresh = append(fresh, p)
 			continue
 		}
 		c := class{p.meta.Level, w.of(p.meta.MinTime)}
@@ -147,18 +155,10 @@ func pick(parts []*part, w windows) []*part {
 		merged[c] = append(merged[c], p)
 	}
 	for _, c := range order {
-		if len(merged[c]) < 2*mergeParts {
+		if len(merged[c]) < least {
 			continue
 		}
-		if group := take(merged[c], mergeParts, 2*mergeParts); group != nil {
-			return group
-		}
-	}
-	if group := take(fresh, mergeParts, 2*mergeParts); group != nil {
-		return group
-	}
-	for _, c := range order {
-		if group := take(merged[c], mergeParts, 2*mergeParts); group != nil {
+		if group := take(merged[c], n, 2*n); group != nil {
 			return group
 		}
 	}

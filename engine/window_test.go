@@ -96,11 +96,11 @@ func files(parts []*part) (list []uint64) {
 
 func TestPick(t *testing.T) {
 	w := windows{100}
-	fresh := partsOf([3]int64{0, 150, 0}, [3]int64{0, 9, 0}, [3]int64{5, 9, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0})
-	if got := pick(fresh, w); got != nil {
+	fresh := partsOf([3]int64{0, 150, 0}, [3]int64{0, 9, 0}, [3]int64{5, 9, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{0, 1, 0}, [3]int64{7, 8, 1})
+	if got := pickFresh(fresh, 8); got != nil {
 		t.Errorf("seven fresh parts are merged: %v", files(got))
 	}
-	if got := pick(append(fresh, partsOf([3]int64{0, 1, 0})...), w); len(got) != 8 {
+	if got := pickFresh(append(fresh, partsOf([3]int64{0, 1, 0})...), 8); len(got) != 8 {
 		t.Errorf("of eight fresh parts %v are merged", files(got))
 	}
 	var two [][3]int64
@@ -108,23 +108,23 @@ func TestPick(t *testing.T) {
 		at := int64(i%2) * 100
 		two = append(two, [3]int64{at, at + 5, 1})
 	}
-	if got := pick(partsOf(two...), w); got != nil {
+	if got := pickMerged(partsOf(two...), w, 8, 8); got != nil {
 		t.Errorf("parts of different windows are merged: %v", files(got))
 	}
 	two = append(two, [3]int64{0, 1, 1}, [3]int64{200, 201, 1})
-	if got := files(pick(partsOf(two...), w)); !slices.Equal(got, []uint64{0, 2, 4, 6, 8, 10, 12, 14}) {
+	if got := files(pickMerged(partsOf(two...), w, 8, 8)); !slices.Equal(got, []uint64{0, 2, 4, 6, 8, 10, 12, 14}) {
 		t.Errorf("parts %v are merged", got)
 	}
 	var many [][3]int64
 	for i := range 30 { // as many fresh ones as merged ones
 		many = append(many, [3]int64{0, 1, int64(i % 2)})
 	}
-	if got := pick(partsOf(many...), w); got[0].meta.Level != 0 {
-		t.Errorf("parts of level %d go before fresh ones", got[0].meta.Level)
+	if got := pickMerged(partsOf(many...), w, 16, 8); got != nil {
+		t.Errorf("%d parts are merged where sixteen would be too many", len(got))
 	}
 	many = append(many, [3]int64{0, 1, 1})
-	if got := pick(partsOf(many...), w); got[0].meta.Level != 1 || len(got) != 2*mergeParts {
-		t.Errorf("%d parts of level %d are merged where level 1 has too many", len(got), got[0].meta.Level)
+	if got := pickMerged(partsOf(many...), w, 16, 8); len(got) != 16 || got[0].meta.Level != 1 {
+		t.Errorf("%v are merged where level 1 has too many", files(got))
 	}
 }
 
