@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -91,15 +92,25 @@ func machineMemory() int64 {
 // collector tells the garbage collector how large the heap may grow. Most of the time that is process.heap_target, so
 // that a server that only takes rows in stays small; while queries and the cache keep more, the heap may grow with
 // them, up to the memory limit, instead of being collected over and over.
+//
+// The heap grows at once and shrinks in steps: whoever allocates next gives back to the system what is over the limit,
+// a tenth of a second for a gigabyte, and must not be the client that waits for the answer of the query that kept it.
 type collector struct {
 	target, limit int64
 	cached        func() int64 // bytes of decoded blocks
 	mu            sync.Mutex   // protects what follows
-	told          int64
+	queries       int64        // bytes that queries keep
+	told          int64        // bytes over the target that the heap was last allowed
+	shrinking     bool         // a step is due
 }
 
-// collectorStep is the change of what queries keep that is passed on: telling the collector stops the world for a moment.
-const collectorStep = 32 << 20
+const (
+	// collectorStep is the change of what queries keep that is passed on: telling the collector stops the world for a moment.
+	collectorStep = 32 << 20
+	// shrinkStep is given back at once, which takes some 6 ms, and shrinkPause lies between two steps.
+	shrinkStep  = 64 << 20
+	shrinkPause = 50 * time.Millisecond
+)
 
 // startCollector sets the collector up. An environment that sets GOGC or GOMEMLIMIT itself is left alone.
 func startCollector(c *Config, cached func() int64) *collector {
@@ -110,23 +121,44 @@ func startCollector(c *Config, cached func() int64) *collector {
 		return nil
 	}
 	limit := c.memoryLimit() / 10 * 9
-	g := &collector{target: min(int64(c.Process.HeapTarget), limit), limit: limit, cached: cached, told: -collectorStep}
-	g.follow(0)
+	g := &collector{target: min(int64(c.Process.HeapTarget), limit), limit: limit, cached: cached}
+	g.tell(0)
 	return g
 }
 
-// follow takes over how many bytes queries keep. What they let go of is garbage for a while, and tables that grow are
-// copied: twice as much is given. Blocks in the cache, which queries fill, come on top.
+// follow takes over how many bytes queries keep.
 func (g *collector) follow(queries int64) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	bytes := 2*queries + g.cached()
-	if step := bytes - g.told; step < collectorStep && step > -collectorStep {
-		return
+	g.queries = queries
+	switch wanted := g.wanted(); {
+	case wanted >= g.told+collectorStep:
+		g.tell(wanted)
+	case wanted <= g.told-collectorStep && !g.shrinking:
+		g.shrinking = true
+		time.AfterFunc(shrinkPause, g.shrink)
 	}
+}
+
+// wanted is how much the heap should be allowed over its target. What queries let go of is garbage for a while, and
+// tables that grow are copied: they get twice what they keep. Blocks in the cache, which queries fill, come on top.
+func (g *collector) wanted() int64 { return min(2*g.queries+g.cached(), g.limit-g.target) }
+
+func (g *collector) tell(bytes int64) {
 	g.told = bytes
-	debug.SetMemoryLimit(min(g.target+bytes, g.limit))
+	debug.SetMemoryLimit(g.target + bytes)
+}
+
+// shrink goes one step down to what is wanted.
+func (g *collector) shrink() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	wanted := g.wanted()
+	if g.shrinking = wanted < g.told; g.shrinking {
+		g.tell(max(wanted, g.told-shrinkStep))
+		time.AfterFunc(shrinkPause, g.shrink)
+	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"runtime/debug"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestMemoryIsSharedOut(t *testing.T) {
@@ -50,7 +52,8 @@ func TestCollectorFollowsQueries(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	cached := int64(0)
-	g := &collector{target: 400 << 20, limit: 1000 << 20, cached: func() int64 { return cached }, told: -collectorStep}
+	g := &collector{target: 400 << 20, limit: 1000 << 20, cached: func() int64 { return cached }, shrinking: true} // no timer is started
+	g.tell(0)
 	for _, c := range []struct{ queries, cached, want int64 }{
 		{0, 0, 400 << 20},
 		{10 << 20, 0, 400 << 20}, // below the step
@@ -58,8 +61,7 @@ func TestCollectorFollowsQueries(t *testing.T) {
 		{110 << 20, 0, 600 << 20},
 		{100 << 20, 50 << 20, 650 << 20},
 		{600 << 20, 50 << 20, 1000 << 20},
-		{0, 50 << 20, 450 << 20},
-		{0, 0, 400 << 20},
+		{0, 50 << 20, 1000 << 20}, // goes down in steps
 	} {
 		cached = c.cached
 		g.follow(c.queries)
@@ -67,6 +69,24 @@ func TestCollectorFollowsQueries(t *testing.T) {
 			t.Errorf("queries keep %d MiB, the cache %d: the heap may take %d MiB, want %d", c.queries>>20, c.cached>>20, got>>20, c.want>>20)
 		}
 	}
+	synctest.Test(t, func(t *testing.T) {
+		before := debug.SetMemoryLimit(-1)
+		g.shrink()
+		if got := debug.SetMemoryLimit(-1); got != before-shrinkStep {
+			t.Errorf("a step from %d MiB goes to %d", before>>20, got>>20)
+		}
+		cached = 0
+		time.Sleep(time.Minute)
+		if got := debug.SetMemoryLimit(-1); got != g.target || g.shrinking {
+			t.Errorf("the heap may take %d MiB after the last query, want %d; shrinking: %v", got>>20, g.target>>20, g.shrinking)
+		}
+		g.follow(200 << 20)
+		g.follow(0)
+		time.Sleep(time.Minute)
+		if got := debug.SetMemoryLimit(-1); got != g.target {
+			t.Errorf("the heap may take %d MiB after another query, want %d", got>>20, g.target>>20)
+		}
+	})
 	var none *collector
 	none.follow(1 << 30)
 }
