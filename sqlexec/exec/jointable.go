@@ -64,7 +64,7 @@ func newJoinTable(ctx context.Context, keys []*vector.Vector, n, workers int, nu
 		parts *= 2
 	}
 	t.parts, t.shift = make([]joinPart, parts), uint(64-bits.Len(uint(parts-1)))
-	hashes := make([]uint64, n)
+	hashes := vector.Room[uint64](n)[:n]
 	pieces := (n + vector.Size - 1) / vector.Size
 	counts := make([][]uint32, pieces) // rows of each partition in a piece
 	skips := make([]vector.Bitmap, pieces)
@@ -109,7 +109,7 @@ func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32
 		starts[p+1] = at
 	}
 	t.filled = int(starts[len(t.parts)])
-	rows := make([]uint32, t.filled)
+	rows := vector.Room[uint32](t.filled)[:t.filled]
 	err := Spread(ctx, len(counts), workers, func(i int) error {
 		from, to := i*vector.Size, min((i+1)*vector.Size, len(hashes))
 		for r, x := range hashes[from:to] {

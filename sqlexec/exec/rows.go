@@ -97,12 +97,12 @@ func reserveRows(v *vector.Vector, rows, texts int) {
 	case vector.Bool:
 		v.Bools = make(vector.Bitmap, 0, vector.Words(rows))
 	case vector.Int64:
-		v.Ints = make([]int64, 0, rows)
+		v.Ints = vector.Room[int64](rows)
 	case vector.Uint64:
-		v.Uints = make([]uint64, 0, rows)
+		v.Uints = vector.Room[uint64](rows)
 	case vector.Float64:
-		v.Floats = make([]float64, 0, rows)
+		v.Floats = vector.Room[float64](rows)
 	default:
-		v.Views, v.Heap = make([]vector.View, 0, rows), make([]byte, 0, texts)
+		v.Views, v.Heap = vector.Room[vector.View](rows), vector.Room[byte](texts)
 	}
 }

@@ -19,8 +19,9 @@ type wordSorter struct {
 	err     error // the query is gone: nothing is sorted any more
 }
 
-// askEntries is the number of entries that are moved before the query is asked whether it still runs.
-const askEntries = 1 << 18
+// askEntries is the number of entries whose keys are looked at before the query is asked whether it still runs: some
+// milliseconds, at a cache miss or two each.
+const askEntries = 1 << 14
 
 // stopped notes work on n entries and tells whether the query is gone.
 func (w *wordSorter) stopped(n int) bool {
@@ -46,7 +47,7 @@ func (w *wordSorter) sort(list []entry) {
 		for to < len(list) && list[to].prefix == list[from].prefix {
 			to++
 		}
-		if to-from > 1 {
+		if to-from > 1 && !w.stopped(to-from) {
 			w.sortEqual(list[from:to])
 		}
 		from = to
