@@ -4,70 +4,71 @@ import (
 	"bytes"
 	"math"
 
-	"github.com/axiomhq/hyperloglog"
-
 	"varve/engine/status"
 	"varve/engine/vector"
 )
 
-// sketches is approx_distinct: HyperLogLog with 2^14 registers, exact for few values.
-type sketches struct {
-	s   []*hyperloglog.Sketch
-	key []byte
-}
-
-func (s *sketches) Grow(n int) {
-	for len(s.s) < n {
-		s.s = append(s.s, hyperloglog.New14())
-	}
-}
-
-func (s *sketches) Bytes() int64 { return int64(len(s.s)) * 4096 }
-
-func (s *sketches) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
-	eachRow(n, args[0], keep, func(i int) {
-		s.key = AppendKey(s.key[:0], args[0], i)
-		s.s[groups[i]].Insert(s.key)
-	})
-	return nil
-}
-
-func (s *sketches) Merge(o Accumulator, to []uint32) error {
-	for from, k := range o.(*sketches).s {
-		if err := s.s[to[from]].Merge(k); err != nil {
-			return execError("approx_distinct: %v", err)
-		}
-	}
-	return nil
-}
-
-func (s *sketches) Result(n int) (*vector.Vector, error) {
-	s.Grow(n)
-	v := &vector.Vector{Type: vector.Uint64Type}
-	for _, k := range s.s[:n] {
-		v.Uints = append(v.Uints, k.Estimate())
-	}
-	return v, nil
-}
-
-// lists is array_agg and string_agg: the values of each group, by the order keys or as they come.
+// lists is array_agg and string_agg: the values of each group, by the order keys or as they come. Values lie in chunks in
+// the order in which they came; the groups are sorted out at the end.
 type lists struct {
 	heed
-	a     *Agg
-	sep   string
-	text  bool
-	nulls bool
-	items [][]listItem
-	size  int64
+	a      *Agg
+	sep    string
+	text   bool
+	nulls  bool
+	groups int
+	chunks []*listChunk
+	rows   int
+	size   int64
 }
 
-type listItem struct {
-	key  []byte
-	data []byte
+// listChunk has the bytes of its items one after the other: each the sort key, then the value as it is written.
+type listChunk struct {
+	items []listItem
+	heap  []byte
 }
 
-func (l *lists) Grow(n int)   { l.items = grown(l.items, n) }
-func (l *lists) Bytes() int64 { return l.size + int64(24*cap(l.items)) }
+type listItem struct{ group, off, key, data uint32 }
+
+// A chunk that has so many items, or so many bytes of them, takes no more.
+const (
+	chunkItems = 1 << 16
+	chunkHeap  = 4 << 20
+)
+
+// itemRef names an item: its chunk, then its number there.
+type itemRef struct{ chunk, item uint32 }
+
+func (l *lists) item(r itemRef) (it listItem, heap []byte) {
+	c := l.chunks[r.chunk]
+	it = c.items[r.item]
+	return it, c.heap[it.off:]
+}
+
+func (l *lists) key(r itemRef) []byte {
+	it, heap := l.item(r)
+	return heap[:it.key]
+}
+
+func (l *lists) data(r itemRef) []byte {
+	it, heap := l.item(r)
+	return heap[it.key : it.key+it.data]
+}
+
+func (l *lists) Grow(n int)   { l.groups = max(l.groups, n) }
+func (l *lists) Bytes() int64 { return l.size + 8*int64(l.groups) }
+
+// open is the chunk that takes the next item.
+func (l *lists) open() *listChunk {
+	if n := len(l.chunks); n > 0 {
+		if c := l.chunks[n-1]; len(c.items) < chunkItems && len(c.heap) < chunkHeap {
+			return c
+		}
+	}
+	c := &listChunk{}
+	l.chunks = append(l.chunks, c)
+	return c
+}
 
 func (l *lists) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	v := args[0]
@@ -76,71 +77,112 @@ func (l *lists) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 		look = nil
 	}
 	eachRow(n, look, keep, func(i int) {
-		var it listItem
+		c := l.open()
+		it := listItem{group: groups[i], off: uint32(len(c.heap))}
 		for k, o := range l.a.Order {
-			it.key = AppendSortKey(it.key, args[1+k], i, o.Desc, o.NullsFirst)
+			c.heap = AppendSortKey(c.heap, args[1+k], i, o.Desc, o.NullsFirst)
 		}
+		it.key = uint32(len(c.heap)) - it.off
 		if l.text {
-			it.data = append(it.data, v.Bytes(i)...)
+			c.heap = append(c.heap, v.Bytes(i)...)
 		} else {
-			it.data = AppendJSON(nil, v, i)
+			c.heap = AppendJSON(c.heap, v, i)
 		}
-		l.size += int64(len(it.key)+len(it.data)) + 48
-		l.items[groups[i]] = append(l.items[groups[i]], it)
+		it.data = uint32(len(c.heap)) - it.off - it.key
+		c.items = append(c.items, it)
+		l.rows++
+		l.size += int64(it.key+it.data) + 16 + 8 // and its place among those of its group
 	})
 	return nil
 }
 
 func (l *lists) Merge(o Accumulator, to []uint32) error {
 	other := o.(*lists)
-	for from, items := range other.items {
-		if err := l.did(len(items) + 1); err != nil {
+	for _, c := range other.chunks {
+		if err := l.did(len(c.items)); err != nil {
 			return err
 		}
-		l.items[to[from]] = append(l.items[to[from]], items...)
+		for i := range c.items {
+			c.items[i].group = to[c.items[i].group]
+		}
 	}
+	l.chunks = append(l.chunks, other.chunks...)
+	l.rows += other.rows
 	l.size += other.size
 	return nil
 }
 
+// byGroup gives the items of each group: those of group g end where those of g+1 begin.
+func (l *lists) byGroup() (refs []itemRef, starts []int, err error) {
+	starts = make([]int, l.groups+2)
+	for _, c := range l.chunks {
+		if err := l.did(len(c.items)); err != nil {
+			return nil, nil, err
+		}
+		for _, it := range c.items {
+			starts[it.group+2]++
+		}
+	}
+	for g := 2; g < len(starts); g++ {
+		starts[g] += starts[g-1]
+	}
+	refs = make([]itemRef, l.rows)
+	for i, c := range l.chunks {
+		if err := l.did(len(c.items)); err != nil {
+			return nil, nil, err
+		}
+		for k, it := range c.items {
+			at := &starts[it.group+1]
+			refs[*at] = itemRef{uint32(i), uint32(k)}
+			*at++
+		}
+	}
+	return refs, starts, nil
+}
+
+// written is the number of bytes of all results, separators and brackets included.
+func (l *lists) written(sep string) (n int) {
+	for _, c := range l.chunks {
+		n += len(c.items) * len(sep)
+		for _, it := range c.items {
+			n += int(it.data)
+		}
+	}
+	if !l.text {
+		n += l.groups
+	}
+	return n
+}
+
 func (l *lists) Result(n int) (*vector.Vector, error) {
 	l.Grow(n)
-	v := &vector.Vector{Type: l.a.T}
-	for g, items := range l.items[:n] {
+	sep := l.sep
+	if !l.text {
+		sep = ","
+	}
+	size := l.written(sep)
+	if size > math.MaxUint32 {
+		return nil, status.New(status.RuntimeResourcesExhausted, "%s makes more than %d MiB of text", l.a.Name, math.MaxUint32>>20)
+	}
+	refs, starts, err := l.byGroup()
+	if err != nil {
+		return nil, err
+	}
+	v := &vector.Vector{Type: l.a.T, Heap: vector.Room[byte](size + 2)}
+	for g := range n {
+		items := refs[starts[g]:starts[g+1]]
 		if len(items) == 0 {
 			v.AppendNulls(g, 1)
 			continue
 		}
-		if err := l.did(len(items)); err != nil {
-			return nil, err
-		}
 		if len(l.a.Order) > 0 {
-			if err := sortStable(items, func(a, b listItem) int { return bytes.Compare(a.key, b.key) }, l.did); err != nil {
+			if err := sortStable(items, func(a, b itemRef) int { return bytes.Compare(l.key(a), l.key(b)) }, l.did); err != nil {
 				return nil, err
 			}
 		}
-		sep := l.sep
 		at := len(v.Heap)
-		if !l.text {
-			sep = ","
-			v.Heap = append(v.Heap, '[')
-		}
-		for i, it := range items {
-			if i > 0 {
-				v.Heap = append(v.Heap, sep...)
-			}
-			v.Heap = append(v.Heap, it.data...)
-			if i%heedRows == 0 {
-				if err := l.did(heedRows); err != nil {
-					return nil, err
-				}
-			}
-		}
-		if !l.text {
-			v.Heap = append(v.Heap, ']')
-		}
-		if len(v.Heap) > math.MaxUint32 {
-			return nil, status.New(status.RuntimeResourcesExhausted, "%s makes more than %d MiB of text", l.a.Name, math.MaxUint32>>20)
+		if err := l.write(v, items, sep); err != nil {
+			return nil, err
 		}
 		v.Views = append(v.Views, vector.View{Off: uint32(at), Len: uint32(len(v.Heap) - at)})
 		if v.Valid != nil {
@@ -148,4 +190,24 @@ func (l *lists) Result(n int) (*vector.Vector, error) {
 		}
 	}
 	return v, nil
+}
+
+// write appends the values of one group to the heap of the result.
+func (l *lists) write(v *vector.Vector, items []itemRef, sep string) error {
+	if !l.text {
+		v.Heap = append(v.Heap, '[')
+	}
+	for i, r := range items {
+		if i > 0 {
+			v.Heap = append(v.Heap, sep...)
+		}
+		v.Heap = append(v.Heap, l.data(r)...)
+		if err := l.did(1); err != nil {
+			return err
+		}
+	}
+	if !l.text {
+		v.Heap = append(v.Heap, ']')
+	}
+	return nil
 }
