@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -386,4 +388,31 @@ func TestStat(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// TestWriteThatIsGivenUp: a write whose request has ended before the log has it leaves nothing.
+func TestWriteThatIsGivenUp(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	e := mustOpen(t, o)
+	rows := []modelRow{{"ts": int64(1), "host": "a", "v": int64(1)}}
+	if err := put(e, "log", lastRow, rows); err != nil {
+		t.Fatal(err)
+	}
+	m := model{"log": &modelTable{kind: lastRow, keys: map[string]modelRow{}}}
+	m["log"].put(rows)
+	var set WriteSet
+	if err := fill(set.Rows(public("log"), hintOf(lastRow)), []modelRow{{"ts": int64(2), "host": "a", "v": int64(2)}}); err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := e.Write(gone, &set); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the write answers %v", err)
+	}
+	for range 2 {
+		compare(t, e, m, "after a write that was given up")
+		mustClose(t, e)
+		e = mustOpen(t, o)
+	}
+	mustClose(t, e)
 }

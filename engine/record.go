@@ -8,6 +8,7 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/wal"
 )
 
 // A record of the log is one batch of one table:
@@ -27,6 +28,18 @@ type record struct {
 	ids    []schema.ColumnID
 	fields []vector.Field
 	batch  *vector.Batch
+}
+
+// roomIn is buf, emptied, or a new buffer when the record is large and buf is too small for it.
+func (r *record) roomIn(buf []byte) []byte {
+	size := int64(recordHead)
+	for i, v := range r.batch.Cols {
+		size += v.Bytes64(r.batch.N) + int64(len(r.fields[i].Name)) + 64
+	}
+	if size < largeRecord || size <= int64(cap(buf)) || size > wal.MaxRecord {
+		return buf[:0]
+	}
+	return vector.Room[byte](int(size))
 }
 
 func appendRecord(dst []byte, r *record) []byte {

@@ -43,7 +43,7 @@ func (e *core) write(ctx context.Context, s *WriteSet) ([]Written, error) {
 			return nil, err
 		}
 		var err error
-		if rest, err = e.commit(rest); err != nil {
+		if rest, err = e.commit(ctx, rest); err != nil {
 			return nil, err
 		}
 	}
@@ -278,9 +278,13 @@ func hasNull(v *vector.Vector, n int) bool {
 
 var recordBuffers spare.List[[]byte]
 
+// largeRecord is the size from which on the buffer of a record is made for it alone, at once: growing it would copy it
+// several times.
+const largeRecord = 16 << 20
+
 // commit logs and appends the records and gives the writes whose tables were altered or dropped since they were
-// prepared: to be prepared again.
-func (e *core) commit(ws []*tableWrite) (again []*tableWrite, err error) {
+// prepared: to be prepared again. Who gives up before the log has the records has written nothing.
+func (e *core) commit(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
 	var logged [][]byte
 	defer func() {
 		for _, w := range ws {
@@ -297,10 +301,13 @@ func (e *core) commit(ws []*tableWrite) (again []*tableWrite, err error) {
 		}
 		if !w.schema.Options.SkipWAL {
 			w.log = recordBuffers.Get()
-			*w.log = appendRecord((*w.log)[:0], w.rec)
+			*w.log = appendRecord(w.rec.roomIn(*w.log), w.rec)
 			logged = append(logged, *w.log)
 			e.metrics.BytesWritten.Add(float64(len(*w.log)))
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, status.Wrap(err, status.DeadlineExceeded, "the request ended before its rows were in the log")
 	}
 	if len(logged) > 0 {
 		if err := e.log.AppendAll(logged); err != nil {
@@ -351,7 +358,7 @@ func (w *tableWrite) finish() {
 		w.mem = nil
 	}
 	if w.log != nil {
-		if cap(*w.log) <= 16<<20 {
+		if cap(*w.log) <= largeRecord {
 			recordBuffers.Put(w.log, int64(cap(*w.log)))
 		}
 		w.log = nil
@@ -385,7 +392,7 @@ func (e *core) delete(ctx context.Context, n schema.Name, keys *vector.Batch) (i
 			rec.add(&t.Columns[p], keys.Cols[i])
 		}
 		rec.add(&t.Columns[t.Time], keys.Cols[len(t.Tags)])
-		again, err := e.commit([]*tableWrite{{at: tab.place, schema: t, rec: rec, batch: keys}})
+		again, err := e.commit(ctx, []*tableWrite{{at: tab.place, schema: t, rec: rec, batch: keys}})
 		if err != nil {
 			return 0, err
 		}

@@ -2,6 +2,7 @@ package sqlexec
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"varve/engine"
@@ -230,18 +231,52 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		if err := held.Reserve(max(0, t.b.Bytes()-held.Used())); err != nil {
 			return err
 		}
-		for r := range b.N {
-			for k, i := range t.columns {
-				setValue(t.cols[i], b.Cols[k], r)
-			}
-			for _, f := range t.fill {
-				setValue(f.col, f.value, 0)
-			}
-			if err := t.endRow(); err != nil {
-				return err
-			}
+		if err := t.add(&b); err != nil {
+			return err
 		}
 	}
+}
+
+// add checks NOT NULL columns and adds the rows of a batch, which has a column for each value.
+func (t *target) add(b *vector.Batch) error {
+	cols, values := make([]*vector.ColumnBuilder, 0, len(t.cols)), make([]*vector.Vector, 0, len(t.cols))
+	for k, i := range t.columns {
+		cols, values = append(cols, t.cols[i]), append(values, b.Cols[k])
+	}
+	for _, f := range t.fill {
+		cols, values = append(cols, f.col), append(values, f.value)
+	}
+	row, lacking := b.N, ""
+	for i, c := range t.cols {
+		if t.table.Columns[i].Nullable {
+			continue
+		}
+		first := 0 // row without a value
+		if k := slices.Index(cols, c); k >= 0 {
+			first = firstNull(values[k], row)
+		}
+		if first < row {
+			row, lacking = first, c.Name()
+		}
+	}
+	if lacking != "" {
+		return status.New(status.InvalidArguments, "Column %s is NOT NULL, row %d has no value for it", lacking, t.b.Rows()+row+1)
+	}
+	t.b.AppendRows(cols, values, b.N)
+	return nil
+}
+
+// firstNull is the first of n rows that is NULL; n: none is.
+func firstNull(v *vector.Vector, n int) int {
+	if v.Valid == nil && v.Form != vector.Dict {
+		return n
+	}
+	for i := range n {
+		if v.IsNull(i) {
+			return i
+		}
+	}
+	return n
 }
 
 // held counts the rows that a statement collects before it writes them against the memory of queries.

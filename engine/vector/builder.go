@@ -169,6 +169,20 @@ func (b *Builder) Accepts(from *Builder) bool {
 	return true
 }
 
+// AppendRows adds n rows, between rows, whose values are given column by column, in vectors of any form and of the columns'
+// kinds. Columns that are not given are NULL.
+func (b *Builder) AppendRows(cols []*ColumnBuilder, values []*Vector, n int) {
+	for k, c := range cols {
+		c.align()
+		c.vec.Append(b.rows, values[k], 0, n)
+		c.n = b.rows + n
+	}
+	if b.sorted < len(b.cols) {
+		b.sortNew()
+	}
+	b.rows += n
+}
+
 // Append adds the rows of another builder, between rows of both. Columns that are new here come behind, in the order
 // they have there. The types must fit: see Accepts.
 func (b *Builder) Append(from *Builder) error {

@@ -107,3 +107,39 @@ func TestBuilderAppend(t *testing.T) {
 		t.Error("a column of another type is appended")
 	}
 }
+
+func TestBuilderAppendRows(t *testing.T) {
+	b := NewBuilder()
+	id, err := b.Column("id", Int64Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := b.Column("name", StringType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id.SetInt(1)
+	b.EndRow()
+	id.SetInt(7) // a row that was begun gives way
+	dict := &Vector{Type: StringType, Form: Dict, Values: &Vector{Type: StringType, Heap: []byte("ab"), Views: []View{{0, 1}, {1, 1}}}, Codes: []uint32{1, 0, 1}}
+	b.AppendRows([]*ColumnBuilder{id, name}, []*Vector{ConstInt(Int64Type, 5), dict}, 3)
+	b.AppendRows([]*ColumnBuilder{name}, []*Vector{dict}, 2) // id is NULL
+	id.SetInt(9)
+	b.EndRow()
+	_, batch := b.Finish()
+	want := "1,NULL 5,b 5,a 5,b NULL,b NULL,a 9,NULL"
+	var rows []string
+	for i := range batch.N {
+		row := []string{"NULL", "NULL"}
+		if !batch.Cols[0].IsNull(i) {
+			row[0] = fmt.Sprint(batch.Cols[0].Int(i))
+		}
+		if !batch.Cols[1].IsNull(i) {
+			row[1] = batch.Cols[1].Str(i)
+		}
+		rows = append(rows, strings.Join(row, ","))
+	}
+	if got := strings.Join(rows, " "); got != want {
+		t.Errorf("rows %s, want %s", got, want)
+	}
+}
