@@ -97,8 +97,7 @@ func (r *replay) segment(number uint64) error {
 
 func (r *replay) frames(number uint64, name string, src []byte) error {
 	h, err := readHead(src)
-	if err != nil && len(src) > 8 && string(src[:8]) == segmentMagic && len(src) >= 12 &&
-		binary.LittleEndian.Uint32(src[8:]) > segmentVersion {
+	if errors.Is(err, errVersion) {
 		return fmt.Errorf("log segment %s: %w", name, err)
 	}
 	off := segmentHead

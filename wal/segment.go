@@ -2,6 +2,7 @@ package wal
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
@@ -28,7 +29,9 @@ func (l LSN) String() string { return fmt.Sprintf("%d:%d", l.Segment(), l.Offset
 //	| magic "VARVWAL1" 8B| version 4B | segment 8B| first number 8B | synced number 8B | crc32c 4B|
 //	+--------------------+------------+-----------+-----------------+------------------+----------+
 //
-// Numbers between synced and first belong to frames that were never acknowledged: their segment failed.
+// Numbers between synced and first belong to frames that were never acknowledged: their segment failed. Headers have this
+// form in every version: one whose checksum is right and whose version is another was written by another program, any
+// other was cut off by a crash.
 const (
 	segmentMagic   = "VARVWAL1"
 	segmentVersion = 1
@@ -36,6 +39,8 @@ const (
 	segmentSuffix  = ".wal"
 	damagedSuffix  = ".damaged"
 )
+
+var errVersion = errors.New("format version")
 
 type head struct{ segment, first, synced uint64 }
 
@@ -56,11 +61,11 @@ func readHead(src []byte) (head, error) {
 	if string(src[:8]) != segmentMagic {
 		return head{}, fmt.Errorf("magic %q is not %q", src[:8], segmentMagic)
 	}
-	if v := binary.LittleEndian.Uint32(src[8:]); v != segmentVersion {
-		return head{}, fmt.Errorf("format version %d, this program reads version %d", v, segmentVersion)
-	}
 	if got, want := Checksum(src[:36]), binary.LittleEndian.Uint32(src[36:]); got != want {
 		return head{}, fmt.Errorf("header checksum %08x, want %08x", got, want)
+	}
+	if v := binary.LittleEndian.Uint32(src[8:]); v != segmentVersion {
+		return head{}, fmt.Errorf("%w %d, this program reads version %d", errVersion, v, segmentVersion)
 	}
 	return head{binary.LittleEndian.Uint64(src[12:]), binary.LittleEndian.Uint64(src[20:]), binary.LittleEndian.Uint64(src[28:])}, nil
 }
