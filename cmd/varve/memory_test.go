@@ -76,13 +76,13 @@ func TestCollectorFollowsQueries(t *testing.T) {
 			t.Errorf("a step from %d MiB goes to %d", before>>20, got>>20)
 		}
 		cached = 0
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if got := debug.SetMemoryLimit(-1); got != g.target || g.shrinking {
 			t.Errorf("the heap may take %d MiB after the last query, want %d; shrinking: %v", got>>20, g.target>>20, g.shrinking)
 		}
 		g.follow(200 << 20)
 		g.follow(0)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if got := debug.SetMemoryLimit(-1); got != g.target {
 			t.Errorf("the heap may take %d MiB after another query, want %d", got>>20, g.target>>20)
 		}
