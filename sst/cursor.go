@@ -153,7 +153,6 @@ type cursor struct {
 	order    []int // the same by falling time; nil: rising numbers
 	inside   bool  // a block is open
 	n        int   // rows of it to give
-	list     []uint32
 }
 
 // Next fills b with up to vector.Size rows.
@@ -179,8 +178,7 @@ func (c *cursor) Next(b *vector.Batch) (bool, error) {
 		}
 		c.inside, c.at, c.n, c.rows = true, 0, c.picked, nil
 		if c.picked < c.p.blocks[block].rows {
-			c.list = c.keep.AppendRows(c.list[:0])
-			c.rows = c.list
+			c.rows = c.pickedRows()
 		}
 	}
 }

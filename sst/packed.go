@@ -134,7 +134,7 @@ func (k *picker) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (d
 // sparseRows: when fewer than one row in so many passes, only those are decoded for the output.
 const sparseRows = 4
 
-// loadPicked gives a column of the block at hand for the rows that were picked; other rows may be empty.
+// loadPicked gives a column of the block at hand or, where source.picked says so then, of the picked rows alone.
 func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	rows := k.p.blocks[k.block].rows
 	if s.loaded != nil || s.from != stored || s.cast != nil || k.picked*sparseRows > rows {
@@ -167,7 +167,7 @@ func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	if st := k.spec.Stats; st != nil {
 		st.BytesRead.Add(int64(len(page)))
 	}
-	s.loaded = &s.own
+	s.loaded, s.picked = &s.own, true
 	return s.loaded, nil
 }
 
@@ -176,7 +176,7 @@ func (k *picker) pickCodes(s *source, page []byte, rows int) (ok bool, err error
 	if err != nil {
 		return false, err
 	}
-	return k.dec.PickCodes(&s.own, page, s.col.typ, rows, values, k.keep)
+	return k.dec.PickCodes(&s.own, page, s.col.typ, rows, values, k.pickedRows())
 }
 
 func (k *picker) printPicked(s *source, page []byte, rows int) (ok bool, err error) {

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 
 	"varve/engine/filter"
@@ -14,20 +15,21 @@ import (
 // picker decides which blocks and which rows of them pass: time, series, zones, postings, token filters, then values.
 type picker struct {
 	*reader
-	spec    *scan.Spec
-	prog    *filter.Program
-	conds   []condition // of the conjunction, in the order of evaluation
-	leaves  []condition // by number in the program: comparisons of alternatives
-	time    *source
-	sorted  bool          // one series: times rise within a block
-	chosen  []bool        // by series of the reader's range: it may have rows that pass; nil: all
-	blocks  vector.Bitmap // blocks that postings leave; nil: all
-	nothing bool          // no row passes
-	keep    vector.Bitmap
-	picked  int                                   // rows of the block in keep
-	left    []condition                           // scratch: conditions that zones leave
-	inBlock func(i int, keep vector.Bitmap) error // evaluates a comparison of an alternative on the block at hand
-	times   vector.Bitmap                         // scratch
+	spec       *scan.Spec
+	prog       *filter.Program
+	conds      []condition // of the conjunction, in the order of evaluation
+	leaves     []condition // by number in the program: comparisons of alternatives
+	time       *source
+	sorted     bool          // one series: times rise within a block
+	chosen     []bool        // by series of the reader's range: it may have rows that pass; nil: all
+	blocks     vector.Bitmap // blocks that postings leave; nil: all
+	nothing    bool          // no row passes
+	keep       vector.Bitmap
+	picked     int                                   // rows of the block in keep
+	pickedList []uint32                              // the same, once they are asked for; see pickedRows
+	left       []condition                           // scratch: conditions that zones leave
+	inBlock    func(i int, keep vector.Bitmap) error // evaluates a comparison of an alternative on the block at hand
+	times      vector.Bitmap                         // scratch
 }
 
 // condition is one condition on stored columns, in the order of evaluation.
@@ -298,6 +300,7 @@ func (k *picker) pick(block int) (bool, error) {
 		return false, nil
 	}
 	k.open(block)
+	k.pickedList = k.pickedList[:0]
 	if st := k.spec.Stats; st != nil {
 		st.BlocksRead.Add(1)
 		st.RowsScanned.Add(int64(b.rows))
@@ -327,6 +330,20 @@ func (k *picker) pick(block int) (bool, error) {
 	}
 	k.picked = k.keep.Count()
 	return k.picked > 0, nil
+}
+
+// pickedRows are the rows of the block at hand that pass. They are valid until the next block is picked.
+func (k *picker) pickedRows() []uint32 {
+	if len(k.pickedList) == 0 {
+		k.pickedList = k.keep.AppendRows(k.pickedList)
+	}
+	return k.pickedList
+}
+
+// pickedBefore is the number of rows of the block at hand that pass and come before a row.
+func (k *picker) pickedBefore(row uint32) int {
+	n := k.keep[:row>>6].Count()
+	return n + bits.OnesCount64(k.keep[row>>6]&(1<<(row&63)-1))
 }
 
 // eval evaluates one comparison on the block at hand.

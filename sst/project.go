@@ -38,6 +38,12 @@ func (j *projector) give(b *vector.Batch, rows []uint32, n int) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		if s.picked {
+			at := j.pickedBefore(rows[from]) // rows are some of those that were picked, one after the other
+			window(&j.window[i], v, at, at+b.N)
+			b.Cols = append(b.Cols, &j.window[i])
+			continue
+		}
 		if rows == nil {
 			window(&j.window[i], v, from, to)
 			b.Cols = append(b.Cols, &j.window[i])

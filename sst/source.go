@@ -20,6 +20,7 @@ type source struct {
 
 	fixed  *vector.Vector // fixed
 	loaded *vector.Vector // of the block at hand; nil: not yet
+	picked bool           // loaded holds the picked rows alone
 	own    vector.Vector  // memory that is used again from block to block
 	typed  vector.Vector  // what is loaded, under the wanted type
 }
@@ -113,7 +114,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 func (r *reader) open(block int) {
 	r.block = block
 	for _, s := range r.all {
-		s.loaded = nil
+		s.loaded, s.picked = nil, false
 	}
 }
 
@@ -182,7 +183,8 @@ func (r *reader) numbers(dst *vector.Vector, t vector.Type, b *block) {
 	}
 }
 
-// window makes dst rows [from, to) of v without copying values; from is a multiple of 64.
+// window makes dst rows [from, to) of v without copying values; from is a multiple of 64 unless v has
+// neither NULLs nor booleans.
 func window(dst, v *vector.Vector, from, to int) {
 	if v.Form == vector.Const {
 		*dst = *v

@@ -1,6 +1,9 @@
 package vector
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Bitmap is a set of rows: row i is bit i%64 of word i/64; bits past the last row are zero.
 type Bitmap []uint64
@@ -69,14 +72,25 @@ func (b Bitmap) All(n int) bool {
 
 // AppendRows appends the numbers of the rows in the set, rising.
 func (b Bitmap) AppendRows(dst []uint32) []uint32 {
+	const step = 4 // rows are written four at a time, and those beyond a word's last one again: how many they are is no branch
+	n := len(dst)
+	dst = slices.Grow(dst, b.Count()+step)
+	dst = dst[:cap(dst)]
 	for w, m := range b {
-		base := uint32(w) << 6
-		for m != 0 {
-			dst = append(dst, base+uint32(bits.TrailingZeros64(m)))
-			m &= m - 1
+		if m == 0 {
+			continue
+		}
+		base, at := uint32(w)<<6, n
+		n += bits.OnesCount64(m)
+		for ; m != 0; at += step {
+			d := (*[step]uint32)(dst[at:])
+			for i := range d {
+				d[i] = base + uint32(bits.TrailingZeros64(m))
+				m &= m - 1
+			}
 		}
 	}
-	return dst
+	return dst[:n]
 }
 
 // resize gives a bitmap of Words(n) words that keeps the first min(n, old) rows; new bits are zero.

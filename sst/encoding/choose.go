@@ -121,12 +121,13 @@ func (e *Encoder) appendBools(dst []byte, v vector.Bitmap, n int) []byte {
 type Decoder struct {
 	positions    []uint32
 	highs, ints  []uint64
+	lows         []uint64 // of picked
 	texts        []uint64
 	packed, bits []byte
 	templates    *Templates
 	hits         vector.Bitmap // rows that pass a condition
 	passes       vector.Bitmap // codes that pass it
-	rows         []uint32
+	picked       []uint32      // exceptions that may pass a condition
 }
 
 // Decode decodes a block of n rows of type t into v, whose buffers are used again: v is Flat, Const or Dict

@@ -152,16 +152,22 @@ func decodeFrame[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 
 // readExceptions reads the positions and high parts of a frame's exceptions.
 func (d *Decoder) readExceptions(r *reader, count int) {
-	pw, hw := int(r.byte()), int(r.byte())
-	if pw > 32 || hw != packWidth(hw) || hw > 64 {
-		r.fail("exception widths %d, %d", pw, hw)
-		return
-	}
-	positions, highs := r.take(packedSize(count, pw)), r.take(packedSize(count, hw))
+	positions, pw, highs, hw := r.exceptions(count)
 	if r.err != nil {
 		return
 	}
 	d.positions, d.highs = grow(d.positions, count), grow(d.highs, count)
 	unpack(d.positions, positions, 0, pw)
 	unpack(d.highs, highs, 0, hw)
+}
+
+// exceptions gives the packed positions and high parts of a frame's exceptions with their widths.
+func (r *reader) exceptions(count int) (positions []byte, pw int, highs []byte, hw int) {
+	pw, hw = int(r.byte()), int(r.byte())
+	if pw > 32 || hw != packWidth(hw) || hw > 64 {
+		r.fail("exception widths %d, %d", pw, hw)
+		return nil, 0, nil, 0
+	}
+	positions, highs = r.take(packedSize(count, pw)), r.take(packedSize(count, hw))
+	return positions, pw, highs, hw
 }

@@ -66,41 +66,118 @@ func (d *Decoder) hitFrame(r *reader, n int, in Interval, keep vector.Bitmap) ve
 		return nil
 	}
 	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
-	hit, add := d.hits, base-in.Least
-	switch {
-	case width == 0:
-		if add <= in.Span {
-			hit.Fill(n)
-		}
-	case width <= 6:
-		passes := uint64(0)
-		for x := range uint64(1) << width {
-			if x+add <= in.Span {
-				passes |= 1 << x
-			}
-		}
-		hitNarrow(hit, keep, body, n, width, passes)
-	default:
-		hitRange(hit, keep, body, n, width, add, in.Span)
+	// What is packed passes from first to last or, when that wraps around, does not pass between them.
+	first := in.Least - base
+	last := first + in.Span
+	around := last < first
+	if around {
+		first, last = last+1, first-1
 	}
-	if count == 0 {
-		return hit
+	some := hitLows(d.hits, keep, body, n, width, first, last)
+	if count > 0 {
+		d.hitExceptions(r, body, n, width, count, first, last, some)
 	}
-	d.readExceptions(r, count)
 	if r.err != nil {
 		return nil
 	}
-	highs := d.highs[:len(d.positions)]
-	for i, p := range d.positions {
+	if around {
+		for w, m := range d.hits {
+			d.hits[w] = ^m
+		}
+	}
+	return d.hits
+}
+
+// hitLows sets the bits of the rows whose packed bits, of width, lie between first and last, both included, for the words of keep
+// that have rows; false: there are none.
+func hitLows(hit, keep vector.Bitmap, body []byte, n, width int, first, last uint64) bool {
+	most := uint64(1)<<width - 1 // 64: shifts to 0
+	switch {
+	case first > last || first > most:
+		return false
+	case first == 0 && last >= most:
+		hit.Fill(n)
+	case width <= 6:
+		passes := uint64(0)
+		for x := first; x <= min(last, most); x++ {
+			passes |= 1 << x
+		}
+		hitNarrow(hit, keep, body, n, width, passes)
+	default:
+		hitRange(hit, keep, body, n, width, -first, last-first)
+	}
+	return true
+}
+
+// hitExceptions sets the bits of the exceptions of a frame that lie between first and last, and clears those of the others; some
+// tells whether there are bits to clear. Most conditions leave few exceptions, whose low bits and positions alone are looked at.
+func (d *Decoder) hitExceptions(r *reader, body []byte, n, width, count int, first, last uint64, some bool) {
+	positions, pw, highs, hw := r.exceptions(count)
+	if r.err != nil {
+		return
+	}
+	if some {
+		d.positions = grow(d.positions, count)
+		unpack(d.positions, positions, 0, pw)
+		for _, p := range d.positions {
+			if int(p) >= n {
+				r.fail("exception at row %d of %d", p, n)
+				return
+			}
+			d.hits[p>>6] &^= 1 << (p & 63)
+		}
+	}
+	if first > last {
+		return
+	}
+	d.highs, d.picked = grow(d.highs, count), grow(d.picked, count)
+	unpack(d.highs, highs, 0, hw)
+	from := first >> width << width
+	picked := d.picked[:near(d.picked, d.highs, width, from, last-from)]
+	d.positions, d.lows = grow(d.positions, len(picked)), grow(d.lows, len(picked))
+	unpackAt(d.positions, positions, picked, pw)
+	for _, p := range d.positions {
 		if int(p) >= n {
 			r.fail("exception at row %d of %d", p, n)
-			return nil
+			return
 		}
-		x := unpackOne(body, int(p), width) + highs[i]<<(width&63)
-		w := &hit[p>>6]
-		*w = *w&^(1<<(p&63)) | uint64(bit(x+add <= in.Span))<<(p&63)
 	}
-	return hit
+	unpackAt(d.lows, body, d.positions, width)
+	for i, p := range d.positions {
+		if x := d.lows[i] + d.highs[picked[i]]<<(width&63); x-first <= last-first {
+			d.hits[p>>6] |= 1 << (p & 63)
+		}
+	}
+}
+
+// near fills dst with the numbers of the high parts that, their low bits zero, lie within span above from, and gives how many
+// they are. len(dst) is len(highs).
+func near(dst []uint32, highs []uint64, width int, from, span uint64) (k int) {
+	dst = dst[:len(highs)]
+	for i, h := range highs {
+		dst[k] = uint32(i)
+		k += bit(h<<(width&63)-from <= span)
+	}
+	return k
+}
+
+// unpackAt fills dst with the packed values of rows, which rise and are packed in src.
+func unpackAt[T word](dst []T, src []byte, rows []uint32, width int) {
+	dst = dst[:len(rows)]
+	i := 0
+	if width <= 56 && len(src) >= 8 && len(rows) > 0 {
+		mask, w, whole := uint64(1)<<width-1, uint(width), uint(len(src)-8)
+		for ; i < len(rows); i++ {
+			at := uint(rows[i]) * w
+			if at>>3 > whole {
+				break
+			}
+			dst[i] = T(binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask)
+		}
+	}
+	for ; i < len(rows); i++ {
+		dst[i] = T(unpackOne(src, int(rows[i]), width))
+	}
 }
 
 // unpackOne gives packed value i.
@@ -264,23 +341,25 @@ func hitCodes(hit, keep []uint64, src []byte, n, width int, passes []uint64) {
 	}
 }
 
-// PickCodes makes v the codes of the rows in keep, of a block of n codes of the part's dictionary without NULLs; other
-// rows have any code. ok is false, and nothing has happened, for any other block.
-func (d *Decoder) PickCodes(v *vector.Vector, src []byte, t vector.Type, n int, shared *vector.Vector, keep vector.Bitmap) (ok bool, err error) {
+// PickCodes makes v the codes of some rows, which rise and are below n, of a block of n codes of the part's dictionary without
+// NULLs: a vector of len(rows). ok is false, and nothing has happened, for any other block.
+func (d *Decoder) PickCodes(v *vector.Vector, src []byte, t vector.Type, n int, shared *vector.Vector, rows []uint32) (ok bool, err error) {
 	body, base, width, ok, err := d.codesOf(src, n)
 	if !ok || err != nil || shared == nil {
 		return false, err
 	}
 	reset(v, t)
-	v.Form, v.Values, v.Codes = vector.Dict, shared, grow(v.Codes, n)
-	d.rows = keep.AppendRows(d.rows[:0])
-	size := shared.Len()
-	for _, row := range d.rows {
-		code := base + int(unpackOne(body, int(row), width))
-		if code >= size {
-			return false, malformed("code %d of %d", code, size)
+	v.Form, v.Values, v.Codes = vector.Dict, shared, grow(v.Codes, len(rows))
+	unpackAt(v.Codes, body, rows, width)
+	if base > 0 {
+		for i := range v.Codes {
+			v.Codes[i] += uint32(base)
 		}
-		v.Codes[row] = uint32(code)
+	}
+	if size := shared.Len(); len(rows) > 0 && base+1<<width > size {
+		if most := greatestOf(v.Codes); int(most) >= size {
+			return false, malformed("code %d of %d", most, size)
+		}
 	}
 	return true, nil
 }

@@ -325,16 +325,23 @@ func (t *Templates) AppendRows(dst *vector.Vector, want vector.Bitmap) (rows []u
 	return t.rows, nil
 }
 
-// Sparse makes dst the rows of keep, Flat, in memory of its own; the others are empty.
+// Sparse makes dst the rows of keep alone, Flat, in memory of its own.
 func (t *Templates) Sparse(dst *vector.Vector, keep vector.Bitmap) error {
 	t.begin()
 	n := len(t.Codes)
-	views := grow(dst.Views, n)
-	clear(views)
-	heap := dst.Heap[:0]
-	for w := range keep {
-		m := keep[w]
-		for i, c := range t.Codes[w*64 : min(w*64+64, n)] {
+	for len(keep) > 0 && keep[len(keep)-1] == 0 {
+		keep = keep[:len(keep)-1] // what comes after the last row needs not be counted
+	}
+	heap, views := dst.Heap[:0], dst.Views[:0]
+	for w, m := range keep {
+		codes := t.Codes[w*64 : min(w*64+64, n)]
+		if m == 0 {
+			for _, c := range codes {
+				t.cursors[c]++
+			}
+			continue
+		}
+		for i, c := range codes {
 			ord := t.cursors[c]
 			t.cursors[c]++
 			if m>>i&1 == 0 {
@@ -350,7 +357,7 @@ func (t *Templates) Sparse(dst *vector.Vector, keep vector.Bitmap) error {
 			if heap = t.print(heap, c, int(ord)); len(heap) > MaxHeap {
 				return errTooLong
 			}
-			views[w*64+i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
+			views = append(views, vector.View{Off: uint32(from), Len: uint32(len(heap) - from)})
 		}
 	}
 	dst.Heap, dst.Views = heap, views
