@@ -144,8 +144,9 @@ func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	if err != nil {
 		return k.load(s)
 	}
+	// Few packed codes are read faster than those of a vector in the cache, which takes many times the memory.
 	id := k.p.encodingOf(x, k.block)
-	if id != encoding.Template && id != encoding.Shared || k.p.cache.holds(blockKey{k.p.id, s.col.number, uint32(k.block)}) {
+	if id != encoding.Shared && (id != encoding.Template || k.p.cache.holds(blockKey{k.p.id, s.col.number, uint32(k.block)})) {
 		return k.load(s)
 	}
 	page, err := k.p.page(s.col, k.block)

@@ -164,6 +164,10 @@ func near(dst []uint32, highs []uint64, width int, from, span uint64) (k int) {
 // unpackAt fills dst with the packed values of rows, which rise and are packed in src.
 func unpackAt[T word](dst []T, src []byte, rows []uint32, width int) {
 	dst = dst[:len(rows)]
+	if width == 0 {
+		clear(dst)
+		return
+	}
 	i := 0
 	if width <= 56 && len(src) >= 8 && len(rows) > 0 {
 		mask, w, whole := uint64(1)<<width-1, uint(width), uint(len(src)-8)
