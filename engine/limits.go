@@ -6,7 +6,11 @@ import (
 
 	"varve/engine/vfs"
 	"varve/sst"
+	"varve/wal"
 )
+
+// MaxWriteBytes bounds the values of one write: it is one record of the log, whose length has 32 bits.
+const MaxWriteBytes = wal.MaxRecord
 
 // Bounds of the store, each with its reason.
 const (

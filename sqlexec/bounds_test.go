@@ -14,6 +14,8 @@ func TestWritesAreBounded(t *testing.T) {
 	outcomeOf(t, x, "CREATE TABLE t (v BIGINT, ts TIMESTAMP(3) TIME INDEX);")
 	refused(t, x, "INSERT INTO t SELECT number, number FROM numbers;", "memory", status.RuntimeResourcesExhausted)
 	outcomeOf(t, x, "INSERT INTO t SELECT number, number FROM numbers LIMIT 100000;")
+	x.mostInserted = 1 << 20
+	refused(t, x, "INSERT INTO t SELECT number, number FROM numbers LIMIT 100000;", "more than 1 MiB", status.RuntimeResourcesExhausted)
 	if used := pool.Used(); used != 0 {
 		t.Errorf("%d bytes are not given back", used)
 	}

@@ -228,7 +228,11 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		if err != nil || !ok {
 			return err
 		}
-		if err := held.Reserve(max(0, t.b.Bytes()-held.Used())); err != nil {
+		size := t.b.Bytes()
+		if size > x.mostInserted {
+			return status.New(status.RuntimeResourcesExhausted, "the query of INSERT gives more than %d MiB, which one write may have; insert less at once, a day at a time say", x.mostInserted>>20)
+		}
+		if err := held.Reserve(max(0, size-held.Used())); err != nil {
 			return err
 		}
 		if err := t.add(&b); err != nil {

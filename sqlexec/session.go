@@ -98,6 +98,8 @@ type Executor struct {
 	o       Options
 	running running
 	views   views
+	// mostInserted bounds the bytes of one INSERT .. SELECT; tests make it small.
+	mostInserted int64
 }
 
 // New makes an executor on e.
@@ -108,7 +110,7 @@ func New(e *engine.Engine, o Options) *Executor {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Executor{e: e, o: o}
+	return &Executor{e: e, o: o, mostInserted: engine.MaxWriteBytes}
 }
 
 // Parse reads the statements of a text.
