@@ -16,7 +16,7 @@ type Interner struct {
 	n       int
 	kind    vector.Kind
 	canon   func(b []byte) uint64 // what texts are compared as; nil: as they are
-	numbers *Table                // fixed-width values
+	numbers *Table                // fixed-width values; texts that have a key
 	small   direct                // of these the small ones of the column
 	texts   textTable
 	own     probe
@@ -31,22 +31,21 @@ type Interner struct {
 
 // New is an interner of values of a type. canon, if not nil, maps bytes of equal values, and only these, to one number.
 func New(t vector.Type, canon func([]byte) uint64) *Interner {
-	in := &Interner{Values: &vector.Vector{Type: t}, kind: t.Kind(), canon: canon, null: -1}
-	if in.kind == vector.Bytes && canon == nil {
+	in := &Interner{Values: &vector.Vector{Type: t}, kind: t.Kind(), canon: canon, null: -1, numbers: NewTable()}
+	if in.words() {
 		in.texts.init()
-	} else {
-		in.numbers = NewTable()
 	}
 	return in
 }
+
+// words tells whether values are texts that are compared as they are.
+func (in *Interner) words() bool { return in.kind == vector.Bytes && in.canon == nil }
 
 // stagger makes the tables and slices of shard k grow at another number of values than those of the other shards, which have
 // about as many: else all of them would grow within one batch, for longer than a cancelled query may go on.
 func (in *Interner) stagger(k int) {
 	in.texts.fill = staggeredFill - 8 + k
-	if in.numbers != nil {
-		in.numbers.fill = staggeredFill + k
-	}
+	in.numbers.fill = staggeredFill + k
 	switch in.kind {
 	case vector.Int64:
 		in.Values.Ints = make([]int64, 0, firstSlots+firstSlots/shards*k)
@@ -68,11 +67,7 @@ func (in *Interner) Null() (id uint32, ok bool) { return uint32(max(in.null, 0))
 
 // Bytes is about the memory held.
 func (in *Interner) Bytes() int64 {
-	n := in.Values.Bytes64(in.n) + int64(len(in.codes))*4 + in.texts.bytes()
-	if in.numbers != nil {
-		n += in.numbers.Bytes()
-	}
-	return n
+	return in.Values.Bytes64(in.n) + int64(len(in.codes))*4 + in.texts.bytes() + in.numbers.Bytes()
 }
 
 // Intern writes the numbers of n rows of v, of any form, into ids.
@@ -115,10 +110,10 @@ func (in *Interner) lookup(p *probe, rows, ids []uint32) {
 	for len(rows) > 0 {
 		some := rows[:min(touched, len(rows))]
 		rows = rows[len(some):]
-		if in.numbers != nil {
-			in.lookupNumbers(p, some, ids)
-		} else {
+		if p.texts {
 			in.lookupTexts(p, some, ids)
+		} else {
+			in.lookupNumbers(p, some, ids)
 		}
 	}
 }
@@ -130,9 +125,16 @@ func (in *Interner) lookupTexts(p *probe, rows, ids []uint32) {
 		in.sink += uint32(t.touch(p.hashes, rows))
 		in.sink += uint32(t.candidates(found[:], p.hashes, rows, v.Views, in.Values.Heap))
 	}
+	if p.mixed && in.numbers.Bytes() > inCache/shards {
+		in.sink += in.numbers.touch(p.hashes, rows)
+	}
 	for i, r := range rows {
 		if v.Valid != nil && !v.Valid.Get(int(r)) {
 			ids[r] = in.nullID()
+			continue
+		}
+		if p.mixed && p.keys[r] != 0 {
+			ids[r] = in.number(p.keys[r], p.hashes[r], v, int(r))
 			continue
 		}
 		w, hash, view := &p.words[r], p.hashes[r], v.Views[r]
@@ -170,7 +172,7 @@ func (in *Interner) appendText(b []byte) uint32 {
 
 func (in *Interner) lookupNumbers(p *probe, rows, ids []uint32) {
 	t := in.numbers
-	if t.Bytes() > inCache {
+	if t.Bytes() > inCache/shards {
 		in.sink += t.touch(p.hashes, rows)
 	}
 	v := p.v
@@ -185,12 +187,17 @@ func (in *Interner) lookupNumbers(p *probe, rows, ids []uint32) {
 			ids[r] = s.id - 1
 			continue
 		}
-		id, fresh := t.find(key, hash, uint32(in.n))
-		if fresh {
-			in.appendNumber(key, v, int(r))
-		}
-		ids[r] = id
+		ids[r] = in.number(key, hash, v, int(r))
 	}
+}
+
+// number is the number of the value of row r of v, which has that key.
+func (in *Interner) number(key, hash uint64, v *vector.Vector, r int) uint32 {
+	id, fresh := in.numbers.find(key, hash, uint32(in.n))
+	if fresh {
+		in.appendNumber(key, v, r)
+	}
+	return id
 }
 
 // appendNumber adds the value of row r of v, whose key is new.
@@ -281,17 +288,18 @@ func (in *Interner) one(v *vector.Vector, i int) uint32 {
 	if v.IsNull(i) {
 		return in.nullID()
 	}
-	if in.numbers == nil {
+	var key uint64
+	if in.words() {
 		b := v.Bytes(i)
 		w := wordsOf(b, 0, uint32(len(b)))
-		return in.text(&w, w.hash(uint32(len(b))), b)
+		var hash uint64
+		if key, hash = w.keyAndHash(uint32(len(b))); key == 0 {
+			return in.text(&w, hash, b)
+		}
+	} else {
+		key = keyOf(v, i, in.canon)
 	}
-	key := keyOf(v, i, in.canon)
-	id, fresh := in.numbers.Find(key, uint32(in.n))
-	if fresh {
-		in.appendNumber(key, v, i)
-	}
-	return id
+	return in.number(key, mix(key), v, i)
 }
 
 // doubled makes room for n more elements by doubling: append grows large slices by a quarter, which copies each element

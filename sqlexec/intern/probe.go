@@ -11,21 +11,24 @@ import (
 type probe struct {
 	v      *vector.Vector
 	texts  bool // they are compared as words
+	mixed  bool // texts some of which have a key
 	hashes []uint64
 	words  []words  // of texts
-	keys   []uint64 // of everything else
+	keys   []uint64 // of everything else, also of texts that all have one; 0: of a text that has none
 }
 
 // load makes the keys and hashes of n rows.
 func (p *probe) load(v *vector.Vector, n int, canon func([]byte) uint64) {
 	p.v = v
 	p.hashes = sized(p.hashes, n)
-	if p.texts = v.Type.Kind() == vector.Bytes && canon == nil; p.texts {
-		p.words = sized(p.words, n)
-		load(p.words, p.hashes, v.Views[:n], v.Heap, v.Valid)
+	p.keys = sized(p.keys, n)
+	if v.Type.Kind() == vector.Bytes && canon == nil {
+		if p.texts = !packAll(p.keys, p.hashes, v.Views[:n], v.Heap, v.Valid); p.texts {
+			p.words = sized(p.words, n)
+			p.mixed = load(p.words, p.keys, p.hashes, v.Views[:n], v.Heap, v.Valid)
+		}
 		return
 	}
-	p.keys = sized(p.keys, n)
 	switch v.Type.Kind() {
 	case vector.Int64:
 		for i, x := range v.Ints[:n] {

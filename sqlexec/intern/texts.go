@@ -77,18 +77,33 @@ func (w words) hash(n uint32) uint64 {
 	return hi ^ lo
 }
 
-// load makes the words and hashes of texts. What lies under a NULL is not read.
-func load(all []words, hashes []uint64, views []vector.View, heap []byte, valid vector.Bitmap) {
-	all, hashes = all[:len(views)], hashes[:len(views)]
+// load makes the words, keys and hashes of texts, and tells whether there are keys. What lies under a NULL is not read.
+func load(all []words, keys, hashes []uint64, views []vector.View, heap []byte, valid vector.Bitmap) (some bool) {
+	all, keys, hashes = all[:len(views)], keys[:len(views)], hashes[:len(views)]
 	for i, v := range views {
 		if valid != nil && !valid.Get(i) {
-			hashes[i] = 0
+			keys[i], hashes[i] = 0, 0
 			continue
 		}
 		w := wordsOf(heap, v.Off, v.Len)
 		all[i] = w
-		hashes[i] = w.hash(v.Len)
+		keys[i], hashes[i] = 0, w.hash(v.Len)
+		if v.Len <= packable && w.a&letters == 0 {
+			if key := pack(w.a, w.b, v.Len); key != 0 {
+				keys[i], hashes[i] = key, mix(key)
+				some = true
+			}
+		}
 	}
+	return some
+}
+
+// keyAndHash gives the key of a text of n bytes, 0 if it has none, and the hash, which is that of the key if there is one.
+func (w *words) keyAndHash(n uint32) (key, hash uint64) {
+	if key := pack(w.a, w.b, n); key != 0 {
+		return key, mix(key)
+	}
+	return 0, w.hash(n)
 }
 
 // tag is what a place keeps of a hash.
