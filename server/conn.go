@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -102,6 +103,8 @@ type conn struct {
 	closed atomic.Bool
 	// ended is set when the client has closed its side.
 	ended atomic.Bool
+	// interrupted is set when nothing more is to be written.
+	interrupted atomic.Bool
 }
 
 // Ended tells whether a read saw the end of what the client sends.
@@ -137,6 +140,9 @@ func (c *conn) Write(p []byte) (int, error) {
 		if err := c.Conn.SetWriteDeadline(time.Now().Add(writeProgress)); err != nil {
 			return sent, err
 		}
+		if c.interrupted.Load() { // after the deadline is set: interrupt sets it last
+			return sent, os.ErrDeadlineExceeded
+		}
 		n, err := c.Conn.Write(piece)
 		sent += n
 		if err != nil || sent == len(p) {
@@ -160,6 +166,12 @@ func (c *conn) Close() error {
 		}
 	}
 	return c.Conn.Close()
+}
+
+// interrupt makes writes fail from now on, the one that is under way too.
+func (c *conn) interrupt() {
+	c.interrupted.Store(true)
+	c.Conn.SetWriteDeadline(time.Unix(1, 0)) // of a closed connection the writes fail already
 }
 
 // cut closes the connection at once.

@@ -89,6 +89,7 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 		if k != nil {
 			k.busy.Store(true)
 			c.Watch = func() { s.watch(c, k) }
+			c.Interrupt = k.interrupt
 		}
 		s.metrics.InFlight.Inc()
 		c.Finally(s.metrics.InFlight.Dec)

@@ -47,7 +47,7 @@ func (c *sqlConn) Run(ctx context.Context, st parse.Statement) (*web.Output, err
 	if err != nil {
 		return nil, err
 	}
-	out := &web.Output{Fields: r.Fields, Affected: r.Affected}
+	out := &web.Output{Fields: r.Fields, Affected: r.Affected, Context: r.Context}
 	if r.Rows != nil {
 		out.Rows = r.Rows
 	}

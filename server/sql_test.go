@@ -1,10 +1,13 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -23,6 +26,51 @@ func TestLeavingEndsAQuery(t *testing.T) {
 	c.Close()
 	h.until("varve_sql_requests_running 0")
 	h.until("varve_http_clients_left_total 1")
+}
+
+// TestEndingAQueryNobodyReads ends queries, by KILL and by their time limit, whose clients do not read their endless answers.
+func TestEndingAQueryNobodyReads(t *testing.T) {
+	h := real(t, func(o *Options) { o.Timeout = time.Hour })
+	for _, c := range []struct {
+		name, header string
+		end          func(id string)
+	}{
+		{"KILL", "", func(id string) { h.want(h.sql("KILL "+id), 200, `"affectedrows":1`) }},
+		{"time limit", "x-service-timeout: 1s\r\n", func(string) {}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", h.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(conn, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n%s\r\n", url.QueryEscape("SELECT number, repeat('x', 1000) AS t FROM numbers"), c.header)
+			if _, err := conn.Read(make([]byte, 1000)); err != nil { // it streams
+				t.Fatal(err)
+			}
+			c.end(h.runningID("repeat"))
+			h.until("varve_sql_requests_running 0")
+			conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			if n, err := io.Copy(io.Discard, conn); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("the connection is not cut: %v after %d bytes", err, n)
+			}
+		})
+	}
+}
+
+// runningID is the id of the query whose text has a word.
+func (h *house) runningID(word string) string {
+	h.Helper()
+	body := h.sql("SELECT id FROM information_schema.process_list WHERE query LIKE '%" + word + "%' ORDER BY start_timestamp LIMIT 1").body
+	_, rest, _ := strings.Cut(body, `"rows":[["`)
+	id, _, ok := strings.Cut(rest, `"`)
+	if !ok {
+		h.Fatalf("no such query runs: %s", body)
+	}
+	return id
 }
 
 // until asks for the figures until a line is there.

@@ -8,7 +8,7 @@ import (
 )
 
 // watchPeriod is how often a connection is looked at while a query runs.
-const watchPeriod = 150 * time.Millisecond
+const watchPeriod = 50 * time.Millisecond
 
 // watch ends the request's context when its client leaves. The goroutine ends with the request.
 func (s *Server) watch(c *web.Ctx, from net.Conn) {

@@ -26,7 +26,7 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		done()
 		return r, err
 	}
-	r.Rows = &guarded{Reader: r.Rows, ctx: ctx, done: done}
+	r.Rows, r.Context = &guarded{Reader: r.Rows, ctx: ctx, done: done}, ctx
 	return r, nil
 }
 

@@ -3,6 +3,7 @@
 package sqlexec
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -72,6 +73,8 @@ type Result struct {
 	Fields []vector.Field
 	// Rows streams the answer; nil for statements that only count rows. The caller closes it.
 	Rows exec.Reader
+	// Context of Rows ends when the statement is ended from outside, and when they are closed.
+	Context context.Context
 	// Affected is the number of rows written or deleted, for statements without rows.
 	Affected int64
 }

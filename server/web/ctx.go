@@ -53,6 +53,8 @@ type Ctx struct {
 	Log *slog.Logger
 	// Watch starts looking for a client that leaves, which then ends Context. May be nil.
 	Watch func()
+	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.
+	Interrupt func()
 
 	cancel   context.CancelFunc
 	body     *bodyReader

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"strings"
 
 	"varve/engine/vector"
@@ -17,6 +18,8 @@ type Output struct {
 	Fields   []vector.Field
 	Rows     Rows
 	Affected int64
+	// Context of Rows ends when the statement is ended from outside, and when they are closed; nil: it never is.
+	Context context.Context
 }
 
 // Format is an answer format of SQL.

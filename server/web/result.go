@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -51,6 +52,7 @@ func (c *Ctx) Results(f Format, e Epoch, limit int64, next Outputs) error {
 		return nil
 	}
 	c.streamed = true
+	w.follow()
 	stream := io.Reader(w)
 	if enc := c.acceptedEncoding(); enc != "" {
 		stream = c.compressStream(enc, stream)
@@ -87,6 +89,8 @@ type resultWriter struct {
 	grid  [][]byte
 	held  int // bytes in grid
 	arrow *arrowStream
+
+	unfollow func() bool // nil: nothing is followed
 }
 
 // Read streams what step makes.
@@ -120,10 +124,22 @@ func (w *resultWriter) Close() error {
 }
 
 func (w *resultWriter) close() {
+	if w.unfollow != nil {
+		w.unfollow() // closing the rows ends their context
+		w.unfollow = nil
+	}
 	if w.out != nil && w.out.Rows != nil {
 		w.out.Rows.Close()
 	}
 	w.out = nil
+}
+
+// follow lets a streamed answer end with its statement: a write may wait for a client that does not read, and then nobody
+// would ask for the next rows and learn that there are none.
+func (w *resultWriter) follow() {
+	if w.c.streamed && w.out != nil && w.out.Context != nil && w.c.Interrupt != nil {
+		w.unfollow = context.AfterFunc(w.out.Context, w.c.Interrupt)
+	}
 }
 
 // guardedStep is step for the streamed part, which no middleware guards any more.
@@ -151,6 +167,7 @@ func (w *resultWriter) step() error {
 			return nil
 		}
 		w.out, w.rows = out, 0
+		w.follow()
 		if err := w.head(); err != nil {
 			return err
 		}
@@ -169,8 +186,7 @@ func (w *resultWriter) step() error {
 	}
 	if !more {
 		err := w.tail()
-		w.out.Rows.Close()
-		w.out = nil
+		w.close()
 		return err
 	}
 	n := w.batch.N
