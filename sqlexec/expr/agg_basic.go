@@ -141,22 +141,38 @@ func oneGroup(groups []uint32) bool {
 	if n == 0 || groups[0] != groups[n-1] {
 		return false
 	}
-	first, other := groups[0], uint32(0)
-	for _, g := range groups {
-		other |= g ^ first
+	first := groups[0]
+	for len(groups) > 0 {
+		some := groups[:min(oneGroupStep, len(groups))] // the first of them tell it of most batches
+		groups = groups[len(some):]
+		other := uint32(0)
+		for _, g := range some {
+			other |= g ^ first
+		}
+		if other != 0 {
+			return false
+		}
 	}
-	return other == 0
+	return true
 }
 
-// fewGroups is the number of groups that are counted in four places each.
-const fewGroups = 256
+// oneGroupStep is the number of rows that are looked at before deciding.
+const oneGroupStep = 128
+
+// Numbers of groups that are counted in several places each: eight of very few, four of few.
+const (
+	veryFewGroups = 64
+	fewGroups     = 256
+)
 
 // countGroups adds the number of rows of each group. Of few groups one may have most rows: an addition to a count waits
-// for the one before, so four rows in a row go to four counts.
+// for the one before, so rows that follow each other go to different counts.
 func countGroups(counts []int64, groups []uint32) {
 	switch {
 	case oneGroup(groups):
 		counts[groups[0]] += int64(len(groups))
+	case len(counts) <= veryFewGroups && len(groups) >= 2*fewGroups:
+		countVeryFew(counts, groups)
 	case len(counts) <= fewGroups && len(groups) >= 2*fewGroups:
 		var c [4][fewGroups]uint32
 		for len(groups) >= 4 {
@@ -177,6 +193,30 @@ func countGroups(counts []int64, groups []uint32) {
 		for _, g := range groups {
 			counts[g]++
 		}
+	}
+}
+
+// countVeryFew counts at most veryFewGroups groups.
+func countVeryFew(counts []int64, groups []uint32) {
+	var c [veryFewGroups][8]uint32
+	for len(groups) >= 8 {
+		g := (*[8]uint32)(groups)
+		c[g[0]%veryFewGroups][0]++
+		c[g[1]%veryFewGroups][1]++
+		c[g[2]%veryFewGroups][2]++
+		c[g[3]%veryFewGroups][3]++
+		c[g[4]%veryFewGroups][4]++
+		c[g[5]%veryFewGroups][5]++
+		c[g[6]%veryFewGroups][6]++
+		c[g[7]%veryFewGroups][7]++
+		groups = groups[8:]
+	}
+	for _, g := range groups {
+		c[g%veryFewGroups][0]++
+	}
+	for g := range counts {
+		p := &c[g%veryFewGroups]
+		counts[g] += int64(p[0]) + int64(p[1]) + int64(p[2]) + int64(p[3]) + int64(p[4]) + int64(p[5]) + int64(p[6]) + int64(p[7])
 	}
 }
 
@@ -304,7 +344,7 @@ func validOf(some []bool) vector.Bitmap {
 	return b
 }
 
-// moment is count, mean and sum of squared deviations of one group.
+// moment is count, mean, sum of squared deviations and sum of one group.
 type moment struct{ n, mean, m2, sum float64 }
 
 // moments serves avg, stddev and var. The mean is sum/count, as people check it; squares go by Welford's method.
@@ -312,46 +352,68 @@ type moments struct {
 	finish func(*moment) float64
 	least  float64
 	square bool
-	m      []moment
+	m      []moment // with square
+	means  []mean   // without
 	flat   vector.Vector
 }
 
-func (s *moments) Grow(n int)   { s.m = grown(s.m, n) }
-func (s *moments) Bytes() int64 { return int64(32 * cap(s.m)) }
+// mean is what of a moment the mean needs, in half of the memory.
+type mean struct{ n, sum float64 }
+
+func (s *moments) Grow(n int) {
+	if s.square {
+		s.m = grown(s.m, n)
+	} else {
+		s.means = grown(s.means, n)
+	}
+}
+
+func (s *moments) Bytes() int64 { return int64(32*cap(s.m) + 16*cap(s.means)) }
 
 func (s *moments) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	v := flatten(args[0], n, &s.flat)
 	x := v.Floats[:n]
-	if !s.square && keep == nil && v.Valid == nil {
-		if oneGroup(groups[:n]) {
-			m := &s.m[groups[0]]
-			m.n += float64(n)
-			for _, x := range x {
-				m.sum += x
-			}
-			return nil
-		}
-		for i, g := range groups[:n] {
-			m := &s.m[g]
+	if s.square {
+		eachRow(n, v, keep, func(i int) {
+			m := &s.m[groups[i]]
 			m.n++
 			m.sum += x[i]
-		}
-		return nil
-	}
-	eachRow(n, v, keep, func(i int) {
-		m := &s.m[groups[i]]
-		m.n++
-		m.sum += x[i]
-		if s.square {
 			d := x[i] - m.mean
 			m.mean += d / m.n
 			m.m2 += d * (x[i] - m.mean)
+		})
+		return nil
+	}
+	switch means := s.means; {
+	case keep != nil || v.Valid != nil:
+		eachRow(n, v, keep, func(i int) {
+			m := &means[groups[i]]
+			m.n++
+			m.sum += x[i]
+		})
+	case oneGroup(groups[:n]):
+		m := &means[groups[0]]
+		total := m.sum
+		for _, x := range x {
+			total += x
 		}
-	})
+		m.n, m.sum = m.n+float64(n), total
+	default:
+		for i, g := range groups[:n] {
+			m := &means[g]
+			m.n++
+			m.sum += x[i]
+		}
+	}
 	return nil
 }
 
 func (s *moments) Merge(o Accumulator, to []uint32) error {
+	for g, b := range o.(*moments).means {
+		if a := &s.means[to[g]]; b.n > 0 {
+			a.n, a.sum = a.n+b.n, a.sum+b.sum
+		}
+	}
 	for g := range o.(*moments).m {
 		a, b := &s.m[to[g]], &o.(*moments).m[g]
 		if b.n == 0 {
@@ -370,12 +432,15 @@ func (s *moments) Result(n int) (*vector.Vector, error) {
 	s.Grow(n)
 	v, some := &vector.Vector{Type: f64, Floats: make([]float64, n)}, make([]bool, n)
 	for g := range n {
-		m := s.m[g]
+		var m moment
+		if s.square {
+			m = s.m[g]
+		} else {
+			m.n, m.sum = s.means[g].n, s.means[g].sum
+			m.mean = m.sum / m.n
+		}
 		if m.n == 0 || m.n < s.least {
 			continue
-		}
-		if !s.square {
-			m.mean = m.sum / m.n
 		}
 		v.Floats[g], some[g] = s.finish(&m), true
 	}

@@ -30,20 +30,22 @@ func (b bins) one(x []int64) (begin int64, ok bool) {
 	return begin, begin <= lo && begin == b.floor(hi)
 }
 
-// extent gives the least and the greatest of some numbers, by two chains of comparisons for each.
+// extent gives the least and the greatest of some numbers, by four chains of comparisons for each.
 func extent(x []int64) (lo, hi int64) {
 	lo, hi = x[0], x[0]
-	lo2, hi2 := lo, hi
-	for len(x) >= 2 {
-		p := (*[2]int64)(x)
+	lo2, hi2, lo3, hi3, lo4, hi4 := lo, hi, lo, hi, lo, hi
+	for len(x) >= 4 {
+		p := (*[4]int64)(x)
 		lo, hi = min(lo, p[0]), max(hi, p[0])
 		lo2, hi2 = min(lo2, p[1]), max(hi2, p[1])
-		x = x[2:]
+		lo3, hi3 = min(lo3, p[2]), max(hi3, p[2])
+		lo4, hi4 = min(lo4, p[3]), max(hi4, p[3])
+		x = x[4:]
 	}
-	if len(x) > 0 {
-		lo, hi = min(lo, x[0]), max(hi, x[0])
+	for _, v := range x {
+		lo, hi = min(lo, v), max(hi, v)
 	}
-	return min(lo, lo2), max(hi, hi2)
+	return min(lo, lo2, lo3, lo4), max(hi, hi2, hi3, hi4)
 }
 
 // apply writes the begin of the bucket of each x into r. Where the bucket is that of the number before there is no
