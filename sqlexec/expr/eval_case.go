@@ -1,6 +1,11 @@
 package expr
 
-import "varve/engine/vector"
+import (
+	"math/bits"
+	"slices"
+
+	"varve/engine/vector"
+)
 
 // caseNode computes conditions and results over whole batches as long as that is sound and not much more than is
 // needed: over the rows that reach them where most do not, or where some value of a row that does not reach them fails.
@@ -10,6 +15,7 @@ type caseNode struct {
 	constant   []*Const
 	labels     *vector.Vector // results that are all constant texts: these, as a dictionary
 	label      []uint32       // the code of each result
+	numbers    bool           // results are all constant numbers, and every row has one
 	rest, hit  vector.Bitmap  // rows that no branch has taken yet; rows that a branch takes
 	branches   []branch
 	rows       [][]uint32 // buffers of the branches' rows
@@ -46,6 +52,12 @@ func (c *compiler) caseOf(e *Case) (node, error) {
 		n.constant = append(n.constant, k)
 	}
 	n.dictionary()
+	switch e.T.Kind() {
+	case vector.Int64, vector.Uint64, vector.Float64:
+		n.numbers = e.Else != nil && !slices.ContainsFunc(n.constant, func(k *Const) bool {
+			return k == nil || k.Value.IsNull(0) || k.Value.Type != e.T
+		})
+	}
 	return n, nil
 }
 
@@ -94,9 +106,16 @@ func (c *caseNode) eval(b *vector.Batch) (*vector.Vector, error) {
 			c.rest[w] &^= c.hit[w]
 		}
 		left -= n
+		if c.numbers {
+			c.put(i, b.N, left+n == b.N)
+			continue
+		}
 		if err := c.take(b, i, c.hit); err != nil {
 			return nil, err
 		}
+	}
+	if c.numbers && left < b.N {
+		return &c.out, nil
 	}
 	if left > 0 && len(c.then) > len(c.when) {
 		if err := c.take(b, len(c.when), c.rest); err != nil {
@@ -130,6 +149,36 @@ func (c *caseNode) test(b *vector.Batch, when node, left int) error {
 		}
 	}
 	return nil
+}
+
+// put gives the rows of hit, of n rows, result i, a constant number; first: all other rows get the one of ELSE.
+func (c *caseNode) put(i, n int, first bool) {
+	x, other := c.constant[i].Value, c.constant[len(c.constant)-1].Value
+	c.out.Type = c.e.T
+	switch c.e.T.Kind() {
+	case vector.Int64:
+		c.out.Ints = blended(c.out.Ints, c.hit, x.Ints[0], other.Ints[0], n, first)
+	case vector.Uint64:
+		c.out.Uints = blended(c.out.Uints, c.hit, x.Uints[0], other.Uints[0], n, first)
+	default:
+		c.out.Floats = blended(c.out.Floats, c.hit, x.Floats[0], other.Floats[0], n, first)
+	}
+}
+
+// blended makes the rows of hit x and, with first, all others other.
+func blended[T int64 | uint64 | float64](out []T, hit vector.Bitmap, x, other T, n int, first bool) []T {
+	if first {
+		out = resized(out, n)
+		for i := range out {
+			out[i] = other
+		}
+	}
+	for w, m := range hit {
+		for rows := out[w*64 : min(w*64+64, n)]; m != 0; m &= m - 1 {
+			rows[bits.TrailingZeros64(m)] = x
+		}
+	}
+	return out
 }
 
 // take computes result i for the given rows.

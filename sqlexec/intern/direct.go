@@ -37,3 +37,28 @@ func (d *direct) known(values []int64, ids []uint32) int {
 	}
 	return len(values)
 }
+
+// shortRun is the length of a run of equal values below which looking up value by value is not slower.
+const shortRun = 8
+
+// runs writes the numbers of values that come in runs, as times in buckets do, looking each run up once. It ends at the first
+// short run, and tells how many values it has numbered.
+func (in *Interner) runs(values []int64, ids []uint32) int {
+	at := 0
+	for at < len(values) {
+		x, end := values[at], at+1
+		for end < len(values) && values[end] == x {
+			end++
+		}
+		if end-at < shortRun && end < len(values) {
+			break
+		}
+		id, fresh := in.numbers.Find(uint64(x), uint32(in.n))
+		if fresh {
+			in.appendInt(x)
+		}
+		fill(ids[at:end], id)
+		at = end
+	}
+	return at
+}

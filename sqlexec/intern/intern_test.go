@@ -19,13 +19,21 @@ func TestInternAgainstMap(t *testing.T) {
 		want := map[string]uint32{}
 		for round := range 50 {
 			v := &vector.Vector{Type: typ}
-			n := 1 + r.IntN(200)
+			n, run, last := 1+r.IntN(200), 1, vector.ConstNull(typ)
+			if round%2 == 0 {
+				run = 1 + r.IntN(60)
+			}
 			for i := range n {
+				if i%run != 0 { // some values come in runs, as rounded times do
+					v.Append(i, last, 0, 1)
+					continue
+				}
+				last = value(r, typ, 1<<r.IntN(16))
 				if r.IntN(20) == 0 && round > 3 {
 					v.AppendNulls(i, 1)
 					continue
 				}
-				v.Append(i, value(r, typ, 1<<r.IntN(16)), 0, 1)
+				v.Append(i, last, 0, 1)
 			}
 			if typ == vector.StringType && round%3 == 0 {
 				v = &vector.Vector{Type: typ, Form: vector.Dict, Values: v.Flatten(n), Codes: make([]uint32, n)}

@@ -83,6 +83,7 @@ func (in *Interner) Intern(v *vector.Vector, n int, ids []uint32) {
 		known := 0
 		if in.kind == vector.Int64 && v.Valid == nil {
 			known = in.small.known(v.Ints[:n], ids)
+			known += in.runs(v.Ints[known:n], ids[known:])
 		}
 		if known == n {
 			return
@@ -208,8 +209,8 @@ func (in *Interner) appendNumber(key uint64, v *vector.Vector, r int) {
 		in.n++
 		return
 	case vector.Int64:
-		in.Values.Ints = append(doubled(in.Values.Ints, 1), int64(key))
-		in.small.add(int64(key), uint32(in.n))
+		in.appendInt(int64(key))
+		return
 	case vector.Uint64:
 		in.Values.Uints = append(doubled(in.Values.Uints, 1), key)
 	case vector.Float64:
@@ -218,6 +219,13 @@ func (in *Interner) appendNumber(key uint64, v *vector.Vector, r int) {
 		in.appendText(v.Bytes(r))
 		return
 	}
+	in.valued()
+}
+
+// appendInt adds an integer that is new.
+func (in *Interner) appendInt(x int64) {
+	in.Values.Ints = append(doubled(in.Values.Ints, 1), x)
+	in.small.add(x, uint32(in.n))
 	in.valued()
 }
 
