@@ -12,35 +12,21 @@ import (
 const packable = 15
 
 const (
-	ones     = 0x0101010101010101
-	highBits = 0x80 * ones
-	lowest   = '-'
-	highest  = '<'
-	letters  = 0x40 * ones // bits of letters, and of no character that is packed
+	ones    = 0x0101010101010101
+	lowest  = '-' * ones
+	upper   = 0xF0 * ones // halves that are zeros in what lies at most 15 above the lowest character
+	letters = 0x40 * ones // bits of letters, and of no character that is packed
 )
 
-// pads[n] are the lowest characters after the first n bytes of two words.
-var pads = func() (m [packable + 1][2]uint64) {
-	for n := range m {
-		m[n] = [2]uint64{lowest * ones &^ masks[n].a, lowest * ones &^ masks[n].b}
-	}
-	return m
-}()
-
-// pack is the key of a text of n bytes, of which a and b are the first 16, zeros after its end; 0 if it has none.
+// pack is the key of a text of n bytes, at most packable, of which a and b are the first 16, anything after its end; 0 if
+// it has none. The first byte below the lowest character wraps, so what it takes from the next one does not matter.
 func pack(a, b uint64, n uint32) uint64 {
-	if n-1 >= packable {
+	m := &masks[n]
+	a, b = (a-lowest)&m.a, (b-lowest)&m.b
+	if (a|b)&upper != 0 {
 		return 0
 	}
-	pad := &pads[n]
-	a |= pad[0]
-	b |= pad[1]
-	// Bytes below 0x80 carry nothing into the next one.
-	const over, under = (0x7F - highest) * ones, (0x80 - lowest) * ones
-	if (a|b|(a+over)|(b+over)|^(a+under)|^(b+under))&highBits != 0 {
-		return 0
-	}
-	return nibbles(a-lowest*ones) | nibbles(b-lowest*ones)<<32 | uint64(n)<<60
+	return nibbles(a) | nibbles(b)<<32 | uint64(n)<<60
 }
 
 // nibbles moves the lower halves of the eight bytes of x together; the upper ones are zeros.
@@ -64,8 +50,7 @@ func packAll(keys, hashes []uint64, views []vector.View, heap []byte, valid vect
 		}
 		var a, b uint64
 		if at := heap[v.Off:]; len(at) >= 16 {
-			m := &masks[v.Len]
-			a, b = binary.LittleEndian.Uint64(at)&m.a, binary.LittleEndian.Uint64(at[8:])&m.b
+			a, b = binary.LittleEndian.Uint64(at), binary.LittleEndian.Uint64(at[8:])
 		} else {
 			w := wordsOf(heap, v.Off, v.Len)
 			a, b = w.a, w.b
