@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"varve/engine/vector"
+	"varve/sst/encoding"
 )
 
 // Cache keeps decoded blocks, so that queries that come again skip checksums, zstd and unpacking. Vectors in it are
@@ -28,6 +29,9 @@ const (
 	ghosts = 4096
 )
 
+// codesOfColumn marks the number of a column in the key of the packed codes of a block, which are kept beside the decoded block.
+const codesOfColumn = 1 << 31
+
 // blockKey names a block of a column of a part.
 type blockKey struct {
 	part   uint64
@@ -47,6 +51,7 @@ type cacheShard struct {
 type cacheEntry struct {
 	key   blockKey
 	v     *vector.Vector
+	codes *encoding.Codes // instead of v
 	bytes int64
 	used  bool
 }
@@ -81,6 +86,23 @@ func hashKey(k blockKey) uint64 { return maphash.Comparable(cacheSeed, k) }
 
 // get finds a block. admit tells the caller, on a miss, whether put will want it.
 func (c *Cache) get(k blockKey) (v *vector.Vector, admit bool) {
+	e, admit := c.find(k)
+	if e == nil {
+		return nil, admit
+	}
+	return e.v, false
+}
+
+// codes finds the packed codes of a block, as get does.
+func (c *Cache) codes(k blockKey) (v *encoding.Codes, admit bool) {
+	e, admit := c.find(k)
+	if e == nil {
+		return nil, admit
+	}
+	return e.codes, false
+}
+
+func (c *Cache) find(k blockKey) (e *cacheEntry, admit bool) {
 	h := hashKey(k)
 	s := &c.shards[h%cacheShards]
 	s.mu.Lock()
@@ -88,7 +110,7 @@ func (c *Cache) get(k blockKey) (v *vector.Vector, admit bool) {
 	if e := s.entries[k]; e != nil {
 		e.used = true
 		c.Hits.Add(1)
-		return e.v, false
+		return e, false
 	}
 	c.Misses.Add(1)
 	if c.limit == 0 {
@@ -117,7 +139,16 @@ func (c *Cache) holds(k blockKey) bool {
 
 // put keeps a block of n rows; the vector is the cache's from now on.
 func (c *Cache) put(k blockKey, v *vector.Vector, n int) {
-	size := v.Bytes64(n) + 256
+	c.enter(&cacheEntry{key: k, v: v, bytes: v.Bytes64(n) + 256})
+}
+
+// putCodes keeps packed codes, which are the cache's from now on.
+func (c *Cache) putCodes(k blockKey, v *encoding.Codes) {
+	c.enter(&cacheEntry{key: k, codes: v, bytes: v.Bytes() + 256})
+}
+
+func (c *Cache) enter(e *cacheEntry) {
+	k, size := e.key, e.bytes
 	if size > c.limit/4 {
 		return
 	}
@@ -130,7 +161,6 @@ func (c *Cache) put(k blockKey, v *vector.Vector, n int) {
 	for s.bytes+size > c.limit && len(s.ring) > 0 {
 		c.evict(s)
 	}
-	e := &cacheEntry{key: k, v: v, bytes: size}
 	s.entries[k] = e
 	s.ring = append(s.ring, e)
 	s.bytes += size

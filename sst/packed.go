@@ -41,7 +41,7 @@ func (k *picker) evalPacked(c *condition, keep vector.Bitmap) (done bool, err er
 			eval = func(page []byte) (bool, error) { return k.dec.KeepInts(page, rows, *c.interval, keep) }
 		}
 	case encoding.Shared:
-		eval = func(page []byte) (bool, error) { return k.evalCodes(c, page, keep) }
+		return k.evalCodes(c, keep)
 	case encoding.Template:
 		if !c.text {
 			return false, nil
@@ -73,7 +73,7 @@ func (p *Part) encodingOf(x *pageIndex, block int) encoding.ID {
 }
 
 // evalCodes tests the values of the part's dictionary and looks their codes up in a page.
-func (k *picker) evalCodes(c *condition, page []byte, keep vector.Bitmap) (done bool, err error) {
+func (k *picker) evalCodes(c *condition, keep vector.Bitmap) (done bool, err error) {
 	values, err := k.p.dictionary(c.src.col)
 	if err != nil || values == nil {
 		return false, err
@@ -82,7 +82,41 @@ func (k *picker) evalCodes(c *condition, page []byte, keep vector.Bitmap) (done 
 	if !ok {
 		return false, nil
 	}
-	return k.dec.KeepCodes(page, k.p.blocks[k.block].rows, passes, keep)
+	codes, err := k.codes(c.src.col)
+	if codes == nil || err != nil {
+		return false, err
+	}
+	k.dec.KeepCodes(codes, passes, keep)
+	return true, nil
+}
+
+// codes gives the packed codes of a column of the block at hand, from the cache where they are compressed in the page; nil: it has
+// none, or NULLs. They are valid until the decoder decodes the next page.
+func (k *picker) codes(col *column) (*encoding.Codes, error) {
+	p, rows := k.p, k.p.blocks[k.block].rows
+	key := blockKey{p.id, col.number | codesOfColumn, uint32(k.block)}
+	kept, admit := p.cache.codes(key)
+	if kept != nil {
+		return kept, nil
+	}
+	page, err := p.page(col, k.block)
+	if err != nil {
+		return nil, err
+	}
+	codes, ok, err := k.dec.Codes(page, rows, admit)
+	if err != nil {
+		return nil, p.corruptBlock(err, col, k.block)
+	}
+	if !ok {
+		return nil, nil
+	}
+	if st := k.spec.Stats; st != nil {
+		st.BytesRead.Add(int64(len(page)))
+	}
+	if admit && codes.Inflated() {
+		p.cache.putCodes(key, &codes)
+	}
+	return &codes, nil
 }
 
 // maxPrinted: a page is decoded as a whole when more than one row in so many would have to be printed.
@@ -149,44 +183,54 @@ func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	if id != encoding.Shared && (id != encoding.Template || k.p.cache.holds(blockKey{k.p.id, s.col.number, uint32(k.block)})) {
 		return k.load(s)
 	}
-	page, err := k.p.page(s.col, k.block)
-	if err != nil {
-		return nil, err
-	}
 	ok := false
 	if id == encoding.Shared {
-		ok, err = k.pickCodes(s, page, rows)
+		ok, err = k.pickCodes(s)
 	} else {
-		ok, err = k.printPicked(s, page, rows)
+		ok, err = k.printPicked(s, rows)
 	}
 	switch {
 	case err != nil:
-		return nil, k.p.corruptBlock(err, s.col, k.block)
+		return nil, err
 	case !ok: // with NULLs, or otherwise packed
 		return k.load(s)
-	}
-	if st := k.spec.Stats; st != nil {
-		st.BytesRead.Add(int64(len(page)))
 	}
 	s.loaded, s.picked = &s.own, true
 	return s.loaded, nil
 }
 
-func (k *picker) pickCodes(s *source, page []byte, rows int) (ok bool, err error) {
+func (k *picker) pickCodes(s *source) (ok bool, err error) {
 	values, err := k.p.dictionary(s.col)
+	if err != nil || values == nil {
+		return false, err
+	}
+	codes, err := k.codes(s.col)
+	if err != nil || codes == nil {
+		return false, err
+	}
+	if err := k.dec.PickCodes(&s.own, codes, s.col.typ, values, k.pickedRows()); err != nil {
+		return false, k.p.corruptBlock(err, s.col, k.block)
+	}
+	return true, nil
+}
+
+func (k *picker) printPicked(s *source, rows int) (ok bool, err error) {
+	page, err := k.p.page(s.col, k.block)
 	if err != nil {
 		return false, err
 	}
-	return k.dec.PickCodes(&s.own, page, s.col.typ, rows, values, k.pickedRows())
-}
-
-func (k *picker) printPicked(s *source, page []byte, rows int) (ok bool, err error) {
 	t, ok, err := k.dec.Templates(page, rows)
-	if !ok || err != nil {
-		return false, err
+	if ok && err == nil {
+		s.own.Reset(s.col.typ)
+		err = t.Sparse(&s.own, k.keep)
 	}
-	s.own.Reset(s.col.typ)
-	return true, t.Sparse(&s.own, k.keep)
+	if err != nil {
+		return false, k.p.corruptBlock(err, s.col, k.block)
+	}
+	if st := k.spec.Stats; st != nil && ok {
+		st.BytesRead.Add(int64(len(page)))
+	}
+	return ok, nil
 }
 
 // grown gives an empty bitmap of n bits, in the memory of b where it is large enough.

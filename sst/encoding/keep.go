@@ -268,52 +268,66 @@ func hitRange(hit, keep []uint64, src []byte, n, width int, add, span uint64) {
 	}
 }
 
-// KeepCodes takes the rows out of keep whose code is not in passes, reading the bits of a block of n codes of the part's
-// dictionary without NULLs as they lie. ok is false, and nothing has happened, for any other block.
-func (d *Decoder) KeepCodes(src []byte, n int, passes, keep vector.Bitmap) (ok bool, err error) {
-	body, base, width, ok, err := d.codesOf(src, n)
-	if !ok || err != nil {
-		return false, err
-	}
-	// Codes run from base to base + 2^width - 1; those that the dictionary does not have pass nothing.
-	d.passes = append(d.passes[:0], make(vector.Bitmap, vector.Words(1<<width))...)
-	for x := range 1 << width {
-		if at := base + x; at>>6 < len(passes) && passes.Get(at) {
-			d.passes.Set(x)
-		}
-	}
-	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
-	if width <= 6 {
-		hitNarrow(d.hits, keep, body, n, width, d.passes[0])
-	} else {
-		hitCodes(d.hits, keep, body, n, width, d.passes)
-	}
-	take(keep, d.hits, false)
-	return true, nil
+// Codes are the packed codes of a block without NULLs. They are not changed.
+type Codes struct {
+	body           []byte
+	n, base, width int
+	inflated       bool
 }
+
+// Inflated tells that the codes were compressed in the block: they have memory of their own, which it pays to keep.
+func (c *Codes) Inflated() bool { return c.inflated }
+
+// Bytes is the memory that they take.
+func (c *Codes) Bytes() int64 { return int64(cap(c.body)) }
 
 // maxCodeWidth is the width of codes up to which their bits are read as they lie: that of the largest dictionary.
 const maxCodeWidth = 16
 
-// codesOf finds the packed codes of a block without NULLs. Codes that are compressed too are better decoded once and
-// kept.
-func (d *Decoder) codesOf(src []byte, n int) (body []byte, base, width int, ok bool, err error) {
+// Codes finds the packed codes of the part's dictionary in a block of n rows. ok is false for any other block and for one with NULLs.
+// What was compressed lies in new memory if keep says so, and else in the decoder's, until it decodes the next block.
+func (d *Decoder) Codes(src []byte, n int, keep bool) (c Codes, ok bool, err error) {
 	if len(src) < 3 || ID(src[0]) != Shared || src[1] != 0 || src[2] != packedCodes || n <= 0 || n > MaxRows {
-		return nil, 0, 0, false, nil
+		return c, false, nil
 	}
 	r := reader{b: src[3:]}
 	first, w := r.uvarint(), r.byte()
 	if r.err == nil && (first > 1<<31 || w > maxCodeWidth) {
-		return nil, 0, 0, false, nil // an error, or codes that are decoded as a whole
+		return c, false, nil // an error, or codes that are decoded as a whole
 	}
-	if len(r.b) > 0 && r.b[0]&1 != 0 {
-		return nil, 0, 0, false, nil // compressed
+	var scratch []byte
+	if !keep {
+		scratch = d.packed
 	}
-	body = r.section(nil, packedSize(n, maxCodeWidth))
+	body := r.section(scratch, packedSize(n, maxCodeWidth))
 	if r.err == nil && len(body) != packedSize(n, int(w)) {
 		r.fail("codes of %d bytes", len(body))
 	}
-	return body, int(first), int(w), r.err == nil, r.err
+	if r.err != nil {
+		return c, false, r.err
+	}
+	if !r.inPlace && !keep {
+		d.packed = body
+	}
+	return Codes{body, n, int(first), int(w), !r.inPlace}, true, nil
+}
+
+// KeepCodes takes the rows out of keep whose code is not in passes, reading the bits of the codes as they lie.
+func (d *Decoder) KeepCodes(c *Codes, passes, keep vector.Bitmap) {
+	// Codes run from base to base + 2^width - 1; those that the dictionary does not have pass nothing.
+	d.passes = append(d.passes[:0], make(vector.Bitmap, vector.Words(1<<c.width))...)
+	for x := range 1 << c.width {
+		if at := c.base + x; at>>6 < len(passes) && passes.Get(at) {
+			d.passes.Set(x)
+		}
+	}
+	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
+	if c.width <= 6 {
+		hitNarrow(d.hits, keep, c.body, c.n, c.width, d.passes[0])
+	} else {
+		hitCodes(d.hits, keep, c.body, c.n, c.width, d.passes)
+	}
+	take(keep, d.hits, false)
 }
 
 // hitCodes sets the bits of the rows whose value is in passes, for the words of keep that have rows.
@@ -345,25 +359,20 @@ func hitCodes(hit, keep []uint64, src []byte, n, width int, passes []uint64) {
 	}
 }
 
-// PickCodes makes v the codes of some rows, which rise and are below n, of a block of n codes of the part's dictionary without
-// NULLs: a vector of len(rows). ok is false, and nothing has happened, for any other block.
-func (d *Decoder) PickCodes(v *vector.Vector, src []byte, t vector.Type, n int, shared *vector.Vector, rows []uint32) (ok bool, err error) {
-	body, base, width, ok, err := d.codesOf(src, n)
-	if !ok || err != nil || shared == nil {
-		return false, err
-	}
+// PickCodes makes v the codes of some rows, which rise and are rows of the block: a vector of len(rows).
+func (d *Decoder) PickCodes(v *vector.Vector, c *Codes, t vector.Type, shared *vector.Vector, rows []uint32) error {
 	reset(v, t)
 	v.Form, v.Values, v.Codes = vector.Dict, shared, grow(v.Codes, len(rows))
-	unpackAt(v.Codes, body, rows, width)
-	if base > 0 {
+	unpackAt(v.Codes, c.body, rows, c.width)
+	if c.base > 0 {
 		for i := range v.Codes {
-			v.Codes[i] += uint32(base)
+			v.Codes[i] += uint32(c.base)
 		}
 	}
-	if size := shared.Len(); len(rows) > 0 && base+1<<width > size {
+	if size := shared.Len(); len(rows) > 0 && c.base+1<<c.width > size {
 		if most := greatestOf(v.Codes); int(most) >= size {
-			return false, malformed("code %d of %d", most, size)
+			return malformed("code %d of %d", most, size)
 		}
 	}
-	return true, nil
+	return nil
 }
