@@ -127,7 +127,8 @@ type Decoder struct {
 	templates    *Templates
 	hits         vector.Bitmap // rows that pass a condition
 	passes       vector.Bitmap // codes that pass it
-	picked       []uint32      // exceptions that may pass a condition
+	narrows      narrows
+	picked       []uint32 // exceptions that may pass a condition
 }
 
 // Decode decodes a block of n rows of type t into v, whose buffers are used again: v is Flat, Const or Dict

@@ -73,7 +73,7 @@ func (d *Decoder) hitFrame(r *reader, n int, in Interval, keep vector.Bitmap) ve
 	if around {
 		first, last = last+1, first-1
 	}
-	some := hitLows(d.hits, keep, body, n, width, first, last)
+	some := d.hitLows(keep, body, n, width, first, last)
 	if count > 0 {
 		d.hitExceptions(r, body, n, width, count, first, last, some)
 	}
@@ -90,7 +90,8 @@ func (d *Decoder) hitFrame(r *reader, n int, in Interval, keep vector.Bitmap) ve
 
 // hitLows sets the bits of the rows whose packed bits, of width, lie between first and last, both included, for the words of keep
 // that have rows; false: there are none.
-func hitLows(hit, keep vector.Bitmap, body []byte, n, width int, first, last uint64) bool {
+func (d *Decoder) hitLows(keep vector.Bitmap, body []byte, n, width int, first, last uint64) bool {
+	hit := d.hits
 	most := uint64(1)<<width - 1 // 64: shifts to 0
 	switch {
 	case first > last || first > most:
@@ -102,7 +103,7 @@ func hitLows(hit, keep vector.Bitmap, body []byte, n, width int, first, last uin
 		for x := first; x <= min(last, most); x++ {
 			passes |= 1 << x
 		}
-		hitNarrow(hit, keep, body, n, width, passes)
+		hitNarrow(hit, keep, body, n, width, passes, d.narrows.ready(width, passes))
 	default:
 		hitRange(hit, keep, body, n, width, -first, last-first)
 	}
@@ -197,8 +198,10 @@ func unpackOne(src []byte, i, width int) uint64 {
 	return (lo>>shift | hi<<1<<(63-shift)) & (1<<width - 1)
 }
 
-// hitNarrow sets the bits of the rows whose value, of at most 6 bits, is in passes, for the words of keep that have rows.
-func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64) {
+// hitNarrow sets the bits of the rows whose value, of at most 6 bits, is in passes, for the words of keep that have rows. table, if
+// there is one, tells the same of several values.
+func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64, table *[tableSize]uint8) {
+	fours := valuesOfTable(width) == 4
 	mask, w := uint64(1)<<width-1, uint(width)
 	hit = hit[:len(keep)]
 	for i, k := range keep {
@@ -207,7 +210,12 @@ func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64) {
 		}
 		at := i * 8 * width // 64 values take 8 x width bytes
 		var m uint64
-		if i*64+64 <= n && at+8*width+8 <= len(src) {
+		switch whole := i*64+64 <= n && at+8*width+8 <= len(src); {
+		case whole && table != nil && fours:
+			m = hitFours(src[at:], w, table)
+		case whole && table != nil:
+			m = hitTwos(src[at:], w, table)
+		case whole:
 			for j := 0; j < 64; j += 8 {
 				x := binary.LittleEndian.Uint64(src[at:])
 				m |= (passes>>(x&mask&63)&1 | passes>>(x>>(w&63)&mask&63)&1<<1 | passes>>(x>>(2*w&63)&mask&63)&1<<2 |
@@ -215,7 +223,7 @@ func hitNarrow(hit, keep []uint64, src []byte, n, width int, passes uint64) {
 					passes>>(x>>(6*w&63)&mask&63)&1<<6 | passes>>(x>>(7*w&63)&mask&63)&1<<7) << (j & 63)
 				at += width
 			}
-		} else {
+		default:
 			for j := range min(64, n-i*64) {
 				m |= passes >> unpackOne(src, i*64+j, width) & 1 << j
 			}
@@ -323,7 +331,7 @@ func (d *Decoder) KeepCodes(c *Codes, passes, keep vector.Bitmap) {
 	}
 	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
 	if c.width <= 6 {
-		hitNarrow(d.hits, keep, c.body, c.n, c.width, d.passes[0])
+		hitNarrow(d.hits, keep, c.body, c.n, c.width, d.passes[0], d.narrows.ready(c.width, d.passes[0]))
 	} else {
 		hitCodes(d.hits, keep, c.body, c.n, c.width, d.passes)
 	}
