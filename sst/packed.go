@@ -178,9 +178,11 @@ func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	if err != nil {
 		return k.load(s)
 	}
-	// Few packed codes are read faster than those of a vector in the cache, which takes many times the memory.
-	id := k.p.encodingOf(x, k.block)
-	if id != encoding.Shared && (id != encoding.Template || k.p.cache.holds(blockKey{k.p.id, s.col.number, uint32(k.block)})) {
+	id, key := k.p.encodingOf(x, k.block), blockKey{k.p.id, s.col.number, uint32(k.block)}
+	packedKey := blockKey{k.p.id, s.col.number | codesOfColumn, uint32(k.block)}
+	switch {
+	case id == encoding.Shared && k.p.cache.holds(packedKey): // few packed codes are read faster than those of a vector
+	case id != encoding.Template && id != encoding.Shared || k.p.cache.holds(key):
 		return k.load(s)
 	}
 	ok := false
