@@ -214,50 +214,24 @@ func (e *core) writeMerged(ctx context.Context, r *region, s *regionSnap, group 
 
 // paceOf gives what a merge of parts calls between batches: it lets others go first, and keeps little of the parts in the
 // process's memory, which a merge passes through once. One that steps aside merges fresh parts before it goes on where they
-// have piled up, and waits for flushes whatever has: but never for longer than stepShare times what it has worked, and not
-// when merged parts have piled up themselves. Then fresh ones do, and in the end writers wait.
+// have piled up, but takes half of the time for itself.
 func (e *core) paceOf(ctx context.Context, r *region, parts *[]*part, aside bool) func() error {
 	calls := 0
-	resumed, worked, turn := time.Now(), time.Duration(0), time.Duration(0)
+	since, turn := time.Now(), time.Duration(0)
 	return func() error {
 		if calls++; calls%releaseBatches == 0 {
 			for _, p := range *parts {
 				p.file.Release()
 			}
 		}
-		if !aside || r.merged() > mostMerged*e.o.mergeParts {
-			return e.pace(ctx, r)
-		}
-		step := time.Since(resumed)
-		worked += step
-		if r.fresh() >= 2*e.o.mergeParts && stepShare*worked >= turn {
+		if aside && r.fresh() >= 2*e.o.mergeParts && time.Since(since) >= turn {
 			start := time.Now()
 			e.tryMerge(ctx, r, e.mergeFresh)
-			worked, turn = 0, time.Since(start)
+			since = time.Now()
+			turn = since.Sub(start)
 		}
-		err := e.waitForFlush(ctx, stepShare*step)
-		resumed = time.Now()
-		return err
+		return e.pace(ctx, r)
 	}
-}
-
-// waitForFlush waits while a flush goes on, at most for some time, then lets scans go first.
-func (e *core) waitForFlush(ctx context.Context, most time.Duration) error {
-	wait := e.room.wait()
-	if e.flushing.Load() {
-		t := time.NewTimer(most)
-		defer t.Stop()
-		select {
-		case <-wait:
-		case <-t.C:
-		case <-ctx.Done():
-		case <-e.run.Done():
-		}
-	}
-	if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil {
-		return err
-	}
-	return e.yield(ctx)
 }
 
 // relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
@@ -312,9 +286,6 @@ func (r *region) fresh() (n int) {
 	}
 	return n
 }
-
-// merged is the number of parts that merges have written.
-func (r *region) merged() int { return len(r.snap.Load().parts) - r.fresh() }
 
 // crowded tells that flushing does not keep up with writing.
 func (e *core) crowded() bool { return e.memBytes.Load() > crowdedMemtables*e.o.FlushBytes }

@@ -32,12 +32,6 @@ const (
 	maxMergeRows = 32 << 20
 	// releaseBatches is the number of batches of a merge after which its parts' pages are given back: some 10 MB.
 	releaseBatches = 64
-	// mostMerged is the number of a table's merged parts, in merges, past which merging them does not step aside: some
-	// 32 windows with what waits in them, and as much again.
-	mostMerged = 128
-	// stepShare is how many times as long as they have worked merges of parts that are not fresh let others go first, at
-	// most: a fifth of the time is enough, since they write each row once where fresh parts cost several times that.
-	stepShare = 4
 	// yieldTime is how long a merge stands still after a batch, a millisecond or two of work, while scans are under way.
 	yieldTime = 5 * time.Millisecond
 	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up: one
