@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -125,8 +124,8 @@ func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSn
 // mergeGroup merges the parts that choose gives; nil: there is nothing to do. The caller holds the locks of their kinds.
 // aside: it may be long, and merges of fresh parts go first, whose lock the caller does not hold.
 func (e *core) mergeGroup(ctx context.Context, r *region, aside bool, choose func(*regionSnap, windows) []*part) (bool, error) {
-	s := r.pin()
-	defer s.unpin()
+	s := r.openParts().withoutRows()
+	defer s.closeParts()
 	own, _ := e.option(s.schema, "compaction.twcs.time_window")
 	w := windowsOf(s.schema, own, s.parts)
 	group := choose(s, w)
@@ -180,10 +179,10 @@ func (e *core) writeMerged(ctx context.Context, r *region, s *regionSnap, group 
 			level = max(level, min(p.meta.Level, math.MaxUint8-1)+1)
 		}
 	}
+	pace := e.paceOf(ctx, r, s, w, aside)
 	for _, span := range w.cut(group) {
 		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span}
 		var there []*part
-		j.pace = e.paceOf(ctx, r, &there, aside)
 		for _, p := range group {
 			if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
 				there = append(there, p)
@@ -191,6 +190,7 @@ func (e *core) writeMerged(ctx context.Context, r *region, s *regionSnap, group 
 				j.minSeq, j.maxSeq = min(j.minSeq, p.meta.MinSeq), max(j.maxSeq, p.meta.MaxSeq)
 			}
 		}
+		j.pace = func() error { return pace.step(there) }
 		j.relate(append(e.asideOf(r, s), s.parts...), there)
 		if len(made) == 0 { // what a group's indexes have cost goes with its first part
 			for _, p := range group {
@@ -212,28 +212,6 @@ func (e *core) writeMerged(ctx context.Context, r *region, s *regionSnap, group 
 	return made, nil
 }
 
-// paceOf gives what a merge of parts calls between batches: it lets others go first, and keeps little of the parts in the
-// process's memory, which a merge passes through once. One that steps aside merges fresh parts before it goes on where they
-// have piled up, but takes half of the time for itself.
-func (e *core) paceOf(ctx context.Context, r *region, parts *[]*part, aside bool) func() error {
-	calls := 0
-	since, turn := time.Now(), time.Duration(0)
-	return func() error {
-		if calls++; calls%releaseBatches == 0 {
-			for _, p := range *parts {
-				p.file.Release()
-			}
-		}
-		if aside && r.fresh() >= 2*e.o.mergeParts && time.Since(since) >= turn {
-			start := time.Now()
-			e.tryMerge(ctx, r, e.mergeFresh)
-			since = time.Now()
-			turn = since.Sub(start)
-		}
-		return e.pace(ctx, r)
-	}
-}
-
 // relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
 // fields may be folded when no version of them lies in between.
 func (j *partJob) relate(parts, group []*part) {
@@ -251,59 +229,6 @@ func (j *partJob) relate(parts, group []*part) {
 	j.mode.tombstones = older
 	if j.mode.lastNonNull && between {
 		j.mode.keepAll = true
-	}
-}
-
-// pace lets flushes and queries go first: a merge has time, writers and readers have not. Not so when fresh parts have
-// piled up: where writing takes all there is, a merge would never come to an end, and many parts make scans slower. But
-// rows that pile up in memory come before parts that pile up on disk, unless flushes wait for merges already.
-func (e *core) pace(ctx context.Context, r *region) error {
-	for {
-		wait := e.room.wait()
-		if err := cmp.Or(ctx.Err(), e.run.Err()); err != nil || r.fresh() > e.mostFresh() || r.fresh() > piledMerges*e.o.mergeParts && !e.crowded() {
-			return err
-		}
-		if !e.flushing.Load() {
-			return e.yield(ctx)
-		}
-		select {
-		case <-wait:
-		case <-ctx.Done():
-		case <-e.run.Done():
-		}
-	}
-}
-
-// mostFresh is the number of a table's fresh parts past which flushes wait for merges.
-func (e *core) mostFresh() int { return mostMerges * e.o.mergeParts }
-
-// fresh is the number of parts that no merge has written.
-func (r *region) fresh() (n int) {
-	for _, p := range r.snap.Load().parts {
-		if p.meta.Level == 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// crowded tells that flushing does not keep up with writing.
-func (e *core) crowded() bool { return e.memBytes.Load() > crowdedMemtables*e.o.FlushBytes }
-
-// yield gives the processor to scans that are under way: a merge then goes on at a fraction of its speed.
-func (e *core) yield(ctx context.Context) error {
-	if e.scanning.Load() == 0 {
-		return nil
-	}
-	t := time.NewTimer(yieldTime)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-e.run.Done():
-		return e.run.Err()
 	}
 }
 

@@ -34,6 +34,9 @@ type Options struct {
 	// up to WriteWait (default 5s), then get RegionBusy.
 	MemtableLimit int64
 	WriteWait     time.Duration
+	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed or
+	// dropped while they are read. It must not call the store.
+	Held func(bytes int64)
 	// CacheBytes bounds the cache of decoded blocks. Default 128 MiB.
 	CacheBytes int64
 	// MinFree is the room on the device under which writes are refused. Default 256 MiB.

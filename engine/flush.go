@@ -161,6 +161,7 @@ func (e *core) flushOne(r *region, m *mem) error {
 	e.forget(m)
 	if p != nil {
 		took := time.Since(start)
+		e.flushes.Add(1)
 		e.metrics.Flushes.Inc()
 		e.metrics.FlushedRows.Add(float64(p.meta.Rows))
 		e.metrics.FlushedBytes.Add(float64(p.meta.Bytes))

@@ -34,6 +34,15 @@ const (
 	releaseBatches = 64
 	// yieldTime is how long a merge stands still after a batch, a millisecond or two of work, while scans are under way.
 	yieldTime = 5 * time.Millisecond
+	// longShare is what a long merge takes of a processor, at the least, while rows come in, and mostLong the number of
+	// waiting merges at which it takes all of one.
+	longShare = 0.25
+	mostLong  = 32
+	// leastRest is what a long merge rests at least, longestRest at the most, and restAfter how long after
+	// a flush rows count as coming in.
+	leastRest   = 5 * time.Millisecond
+	longestRest = time.Second
+	restAfter   = 2 * time.Second
 	// crowdedMemtables is how many times FlushBytes memtables hold when merges stop for flushes whatever has piled up: one
 	// that is written to, one that is flushed, and half of the next.
 	crowdedMemtables = 2

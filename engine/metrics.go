@@ -10,19 +10,19 @@ import (
 
 // Metrics are the figures of the store.
 type Metrics struct {
-	RowsWritten, BytesWritten       prometheus.Counter
-	Refused                         *prometheus.CounterVec // by reason
-	Flushes, FlushFailures          prometheus.Counter
-	FlushSeconds                    prometheus.Histogram
-	FlushedRows, FlushedBytes       prometheus.Counter
-	Merges, MergeFailures           prometheus.Counter
-	MergeSeconds                    prometheus.Histogram
-	MergedBytes                     prometheus.Counter
-	MemtableBytes, Parts, PartBytes prometheus.GaugeFunc
-	Tables, Damaged                 prometheus.GaugeFunc
-	Series, SeriesBytes             prometheus.GaugeFunc
-	ReplayedRows                    prometheus.Counter
-	SST                             *sst.Metrics
+	RowsWritten, BytesWritten                  prometheus.Counter
+	Refused                                    *prometheus.CounterVec // by reason
+	Flushes, FlushFailures                     prometheus.Counter
+	FlushSeconds                               prometheus.Histogram
+	FlushedRows, FlushedBytes                  prometheus.Counter
+	Merges, MergeFailures                      prometheus.Counter
+	MergeSeconds                               prometheus.Histogram
+	MergedBytes                                prometheus.Counter
+	MemtableBytes, HeldBytes, Parts, PartBytes prometheus.GaugeFunc
+	Tables, Damaged                            prometheus.GaugeFunc
+	Series, SeriesBytes                        prometheus.GaugeFunc
+	ReplayedRows                               prometheus.Counter
+	SST                                        *sst.Metrics
 }
 
 func newMetrics(e *core) *Metrics {
@@ -59,6 +59,7 @@ func newMetrics(e *core) *Metrics {
 		ReplayedRows:  counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
 		SST:           sst.NewMetrics(),
 		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.", func() float64 { return float64(e.memBytes.Load()) }),
+		HeldBytes:     gauge("varve_held_memtable_bytes", "Memory of flushed memtables that queries still read.", func() float64 { return float64(e.heldBytes.Load()) }),
 		Parts:         gauge("varve_parts", "Parts served.", sum(func(s *regionSnap) float64 { return float64(len(s.parts)) })),
 		PartBytes: gauge("varve_part_bytes", "Bytes of parts served.", sum(func(s *regionSnap) (n float64) {
 			for _, p := range s.parts {
@@ -79,7 +80,7 @@ func newMetrics(e *core) *Metrics {
 func (e *Engine) Collectors() []prometheus.Collector {
 	m := e.metrics
 	c := []prometheus.Collector{m.RowsWritten, m.BytesWritten, m.Refused, m.Flushes, m.FlushFailures, m.FlushSeconds, m.FlushedRows,
-		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.MemtableBytes, m.Parts, m.PartBytes, m.Tables,
+		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.MemtableBytes, m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
 		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows}
 	c = append(c, e.log.Metrics().Collectors()...)
 	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)

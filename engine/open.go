@@ -34,10 +34,12 @@ type core struct {
 	seq         atomic.Uint64
 	nextFile    atomic.Uint64
 	memBytes    atomic.Int64 // of memtables and their series
+	heldBytes   atomic.Int64 // of memtables that are gone but for their readers
 	seriesBytes atomic.Int64 // of series alone
 	room        *signal      // broadcast when memtable memory was given back
 	closed      atomic.Bool
 	calls       sync.RWMutex // held for reading by calls of the public face
+	flushes     atomic.Int64 // memtables written into parts
 	flushing    atomic.Bool  // the flush loop is at work: merges wait
 	scanning    atomic.Int64 // scans that are open: merges yield
 

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
+	"varve/engine/manifest"
 	"varve/engine/vfs"
 )
 
@@ -64,5 +68,51 @@ func TestLongMergesStepAside(t *testing.T) {
 	}
 	if !slices.Equal(levels, []uint8{2, 1}) {
 		t.Errorf("parts of levels %v are left, want one of the long merge, one of the fresh ones", levels)
+	}
+}
+
+// TestLongMergesRest: while rows come in, a long merge stands still for three times as long as it worked, less when many
+// wait; what it waited for flushes counts. Without flushes it does not rest.
+func TestLongMergesRest(t *testing.T) {
+	for waiting, want := range map[int]float64{0: 3, 1: 3, 8: 3, 16: 1, 32: 0, 1000: 0} {
+		if got := restOf(waiting); got != want {
+			t.Errorf("with %d merges waiting it rests %v s a second of work, want %v", waiting, got, want)
+		}
+	}
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // a rest is refused then
+	p := &pacer{e: &e.core, ctx: ended, owed: time.Hour}
+	if err := p.takeRest(); err != nil || p.owed != 0 {
+		t.Errorf("without flushes it rests and owes %v more: %v", p.owed, err)
+	}
+	e.flushes.Add(1)
+	p.owed = -time.Hour // waited for flushes
+	if err := p.takeRest(); err != nil || p.owed != 0 {
+		t.Errorf("after it has waited it rests and owes %v more: %v", p.owed, err)
+	}
+	p.owed = 2 * longestRest
+	if err := p.takeRest(); !errors.Is(err, context.Canceled) || p.owed != longestRest {
+		t.Errorf("while rows come in it does not rest, and owes %v: %v", p.owed, err)
+	}
+}
+
+// TestBehind counts the merges that wait in all windows of a table.
+func TestBehind(t *testing.T) {
+	var parts []*part
+	add := func(n int, level uint8, time int64) {
+		for range n {
+			seq := uint64(len(parts) + 1)
+			parts = append(parts, &part{meta: manifest.PartMeta{Level: level, Rows: 1, MinTime: time, MaxTime: time, MinSeq: seq, MaxSeq: seq}})
+		}
+	}
+	add(40, 0, 1) // fresh
+	add(3, 1, 1)  // too few
+	add(4, 1, 11) // one
+	add(9, 1, 21) // two, of eight at most
+	add(4, 2, 21) // one
+	if n := behind(parts, windows{10}, 4); n != 4 {
+		t.Errorf("%d merges wait, want 4", n)
 	}
 }

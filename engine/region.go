@@ -50,6 +50,38 @@ type mem struct {
 	only    bool      // has rows that the log lacks
 
 	built *part // written, but the manifest could not be told yet; under region.maintain
+
+	mu      sync.Mutex // protects what follows
+	readers int        // snapshots that were pinned with it
+	gone    bool       // no snapshot has it that is pinned from now on
+	held    int64      // bytes that readers keep once it is gone
+}
+
+// acquire notes a reader.
+func (m *mem) acquire(e *core) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.readers++; m.gone && m.readers == 1 { // its snapshot was replaced this very moment
+		e.hold(m.held)
+	}
+}
+
+// release notes that a reader let go.
+func (m *mem) release(e *core) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.readers--; m.gone && m.readers == 0 {
+		e.hold(-m.held)
+	}
+}
+
+// leave notes that the store itself is done with the memtable, of so many bytes.
+func (m *mem) leave(e *core, bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.gone, m.held = true, bytes; m.readers > 0 {
+		e.hold(bytes)
+	}
 }
 
 // registry numbers the series of some memtables of a region, one after the other.
@@ -107,8 +139,25 @@ func (r *region) replace(f func(s *regionSnap)) {
 	r.snap.Store(n)
 }
 
-// pin gives the current snapshot and keeps its parts open until unpin.
+// pin gives the current snapshot and keeps its parts open and its memtables in memory until unpin.
 func (r *region) pin() *regionSnap {
+	s := r.openParts()
+	for _, m := range s.mems() {
+		m.acquire(r.e)
+	}
+	return s
+}
+
+// unpin lets go of what pin gave.
+func (r *region) unpin(s *regionSnap) {
+	s.closeParts()
+	for _, m := range s.mems() {
+		m.release(r.e)
+	}
+}
+
+// openParts gives the current snapshot and keeps its parts, but not its memtables, until closeParts.
+func (r *region) openParts() *regionSnap {
 	for {
 		s := r.snap.Load()
 		k := 0
@@ -128,8 +177,11 @@ func (r *region) pin() *regionSnap {
 	}
 }
 
-// unpin lets go of the parts.
-func (s *regionSnap) unpin() {
+// withoutRows is the snapshot for who looks at parts alone, and long: while it is at hand, flushed memtables would stay
+// in memory.
+func (s *regionSnap) withoutRows() *regionSnap { return &regionSnap{schema: s.schema, parts: s.parts} }
+
+func (s *regionSnap) closeParts() {
 	for _, p := range s.parts {
 		p.release()
 	}
@@ -145,15 +197,26 @@ func (e *core) account(m *mem) {
 	e.seriesBytes.Add(k)
 }
 
-// forget gives a memtable's memory back and wakes the writers that wait for it. Its writers are gone.
+// forget gives a memtable's memory back and wakes the writers that wait for it. Its writers are gone. What readers keep
+// of it counts as theirs.
 func (e *core) forget(m *mem) {
-	e.memBytes.Add(-m.counted.Swap(0))
+	n := m.counted.Swap(0)
+	m.leave(e, n)
+	e.memBytes.Add(-n)
 	if m.series.users.Add(-1) == 0 {
 		k := m.series.counted.Swap(0)
 		e.memBytes.Add(-k)
 		e.seriesBytes.Add(-k)
 	}
 	e.room.broadcast()
+}
+
+// hold counts bytes of memtables that are gone but for their readers.
+func (e *core) hold(bytes int64) {
+	e.heldBytes.Add(bytes)
+	if e.o.Held != nil {
+		e.o.Held(bytes)
+	}
 }
 
 // signal wakes all who wait. Safe for concurrent use.

@@ -345,7 +345,7 @@ func extreme(a, b *vector.Vector, sign int) *vector.Vector {
 func (s *tableScan) unpin() {
 	s.pinned.Do(func() {
 		s.e.scanning.Add(-1)
-		s.snap.unpin()
+		s.r.unpin(s.snap)
 	})
 }
 

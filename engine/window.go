@@ -135,15 +135,15 @@ func pickFresh(parts []*part, n int) []*part {
 	return take(fresh, n, 2*n)
 }
 
-// pickMerged chooses parts of one level and one window to merge, n to 2*n of them, where there are at least so many. nil:
-// there are not.
-func pickMerged(parts []*part, w windows, least, n int) []*part {
-	type class struct {
-		level  uint8
-		window int64
-	}
-	merged := map[class][]*part{}
-	var order []class
+// class is the level and window of parts that merges have written: those of one are merged with each other.
+type class struct {
+	level  uint8
+	window int64
+}
+
+// classes gives the parts of each class, and the classes, in the order of sequence numbers.
+func classes(parts []*part, w windows) (merged map[class][]*part, order []class) {
+	merged = map[class][]*part{}
 	for _, p := range inSequence(parts) {
 		if p.meta.Level == 0 {
 			continue
@@ -154,6 +154,13 @@ func pickMerged(parts []*part, w windows, least, n int) []*part {
 		}
 		merged[c] = append(merged[c], p)
 	}
+	return merged, order
+}
+
+// pickMerged chooses parts of one level and one window to merge, n to 2*n of them, where there are at least so many. nil:
+// there are not.
+func pickMerged(parts []*part, w windows, least, n int) []*part {
+	merged, order := classes(parts, w)
 	for _, c := range order {
 		if len(merged[c]) < least {
 			continue
@@ -163,6 +170,17 @@ func pickMerged(parts []*part, w windows, least, n int) []*part {
 		}
 	}
 	return nil
+}
+
+// behind is about the number of merges that pickMerged has yet to give.
+func behind(parts []*part, w windows, n int) (merges int) {
+	merged, _ := classes(parts, w)
+	for _, list := range merged {
+		if take(list, n, 2*n) != nil {
+			merges += (len(list) + 2*n - 1) / (2 * n)
+		}
+	}
+	return merges
 }
 
 // pickAny chooses parts for a compaction that was asked for: first those that straddle windows, then all of a window,

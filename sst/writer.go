@@ -22,7 +22,7 @@ import (
 const (
 	// stripeSize: when so many bytes of encoded pages have gathered they are written, column by column. Smaller parts
 	// have all pages of a column side by side.
-	stripeSize = 32 << 20
+	stripeSize = 16 << 20
 	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early.
 	maxBlockHeap = 32 << 20
 	// maxValue is the longest string that a part takes.

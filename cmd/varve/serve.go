@@ -94,6 +94,7 @@ type node struct {
 	config *Config
 	store  *engine.Engine
 	server *server.Server
+	pool   *exec.Pool // memory of queries
 	users  *auth.Users
 	ln     net.Listener
 	log    *slog.Logger
@@ -115,11 +116,12 @@ func open(c *Config, logs *logs) (*node, error) {
 		return nil, listenError(c.HTTP.Addr, err)
 	}
 	m := c.memory()
+	n.pool = exec.NewPool(m.queries, startCollector(c, n.heldBytes).follow)
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: c.Storage.DataHome, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
 		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables,
-		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: int64(c.Storage.MinFree), Ballast: ballast,
+		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: int64(c.Storage.MinFree), Ballast: ballast,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
@@ -129,6 +131,14 @@ func open(c *Config, logs *logs) (*node, error) {
 		return nil, errors.Join(err, n.ln.Close(), n.store.Close(context.Background(), false))
 	}
 	return n, nil
+}
+
+// heldBytes is the memory that the store holds for long; 0 while it is being opened.
+func (n *node) heldBytes() int64 {
+	if n.store == nil {
+		return 0
+	}
+	return n.store.HeldBytes()
 }
 
 // listenError says why an address cannot be listened on.
@@ -150,7 +160,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		return nil, err
 	}
 	sql := sqlexec.New(n.store, sqlexec.Options{
-		Workers: c.Query.Parallelism, Memory: exec.NewPool(c.memory().queries, startCollector(c, n.store.HeldBytes).follow), Version: version, Logger: logs.logger("sqlexec"),
+		Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Logger: logs.logger("sqlexec"),
 		CopyDir: c.copyDir(), Spill: disk,
 	})
 	policy, err := writePolicy(c.WriteBytesExhaustedPolicy)

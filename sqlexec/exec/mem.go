@@ -16,6 +16,7 @@ const DefaultMemory = 1 << 30
 type Pool struct {
 	limit   int64
 	used    atomic.Int64
+	held    atomic.Int64 // of used: by the store
 	changed func(bytes int64)
 }
 
@@ -45,6 +46,15 @@ func (p *Pool) take(bytes int64) bool {
 		p.changed(used)
 	}
 	return true
+}
+
+// Hold counts bytes that the store keeps for running queries (more, or fewer when negative), whatever the limit. Past half
+// of it no query begins.
+func (p *Pool) Hold(bytes int64) {
+	p.held.Add(bytes)
+	if used := p.used.Add(bytes); p.changed != nil {
+		p.changed(used)
+	}
 }
 
 // Budget counts the bytes that the sinks of one query keep, and knows whether the query still runs. Safe for concurrent
@@ -121,6 +131,19 @@ func (b *Budget) Reserve(bytes int64) error {
 			"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
 	}
 	for used, peak := b.used.Add(bytes), b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
+	}
+	return nil
+}
+
+// Admit refuses a query that opens a table while the store keeps much for others: it may need little itself and yet make
+// the store keep more.
+func (b *Budget) Admit() error {
+	if b == nil {
+		return nil
+	}
+	if held := b.pool.held.Load(); held > b.pool.limit/2 {
+		return status.New(status.RuntimeResourcesExhausted,
+			"queries that are running keep %d MiB of rows in memory that are on disk by now, at most %d MiB may be kept when one begins: try again later", held>>20, b.pool.limit>>21)
 	}
 	return nil
 }

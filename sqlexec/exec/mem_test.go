@@ -8,6 +8,36 @@ import (
 	"varve/engine/status"
 )
 
+// TestPoolHolds: what the store keeps for queries counts, whatever the limit, and keeps others from beginning.
+func TestPoolHolds(t *testing.T) {
+	var told int64
+	p := NewPool(100, func(bytes int64) { told = bytes })
+	p.Hold(50)
+	b := p.Budget(context.Background())
+	defer b.Close()
+	if err := b.Admit(); err != nil {
+		t.Errorf("half of the pool is held: %v", err)
+	}
+	if err := b.Reserve(51); status.Of(err) != status.RuntimeResourcesExhausted {
+		t.Errorf("more than is left: %v", err)
+	}
+	if err := b.Reserve(50); err != nil {
+		t.Errorf("what is left: %v", err)
+	}
+	p.Hold(60)
+	if told != 160 {
+		t.Errorf("told %d of 160 bytes", told)
+	}
+	if err := b.Admit(); status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "on disk by now") {
+		t.Errorf("more than half of the pool is held: %v", err)
+	}
+	b.Release(50)
+	p.Hold(-110)
+	if err := b.Admit(); err != nil || told != 0 {
+		t.Errorf("nothing is held any more, told %d: %v", told, err)
+	}
+}
+
 func TestPoolIsShared(t *testing.T) {
 	var told int64
 	p := NewPool(100, func(bytes int64) { told = bytes })

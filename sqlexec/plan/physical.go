@@ -236,6 +236,9 @@ func (r *runner) scan(n *Scan) (stream, error) {
 }
 
 func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
+	if err := r.budget.Admit(); err != nil {
+		return nil, err
+	}
 	columns := make([]schema.ColumnID, len(n.Positions))
 	for i, p := range n.Positions {
 		columns[i] = n.Rel.Table.Schema.Columns[p].ID
