@@ -1,17 +1,21 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"varve/server/web"
 )
 
 const ingestPath = "/v1/ingest?table=t&pipeline_name=service_identity"
@@ -230,4 +234,40 @@ func TestConnWritesInPieces(t *testing.T) {
 	if l.open() != 1 || k.Close() != nil || l.open() != 0 {
 		t.Error("the listener does not count its connections")
 	}
+}
+
+// TestIntake: while the bodies in hand fill their bound, the oldest is read on, small requests are answered, and others are
+// refused and say when to come again.
+func TestIntake(t *testing.T) {
+	begun := make(chan int64, 100)
+	h := open(t, func(o *Options) {
+		o.Intake = web.NewIntake(100<<10, time.Millisecond, func(bytes int64) { begun <- bytes })
+	})
+	body := strings.Repeat("x", 900_000)
+	nc, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	send := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(nc, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send("POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n" + body[:500_000])
+	for bytes := <-begun; bytes < 500_000-(64<<10); bytes = <-begun {
+	}
+	a := h.do("POST", ingestPath, body, "Content-Type", "text/plain")
+	h.want(a, 503, "try again later")
+	if a.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	h.want(h.do("POST", ingestPath, body[:60_000], "Content-Type", "text/plain"), 200, "affectedrows")
+	h.want(h.do("GET", "/metrics", ""), 200, "varve_http_bodies_held_bytes 524288\n")
+	send(body[500_000:])
+	if resp, err := http.ReadResponse(bufio.NewReader(nc), nil); err != nil || resp.StatusCode != 200 {
+		t.Errorf("the oldest body: %v %v", resp, err)
+	}
+	h.want(h.do("POST", ingestPath, body, "Content-Type", "text/plain"), 200, "affectedrows")
 }

@@ -1,18 +1,23 @@
 package server
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/server/web"
+)
 
 // metrics are the figures of the front end.
 type metrics struct {
 	Requests    *prometheus.CounterVec // path, method, status
 	Latency     *prometheus.HistogramVec
 	BodyBytes   prometheus.Counter
+	BodiesHeld  prometheus.GaugeFunc
 	InFlight    prometheus.Gauge
 	Panics      prometheus.Counter
 	ClientsLeft prometheus.Counter
 }
 
-func newMetrics() *metrics {
+func newMetrics(intake *web.Intake) *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
@@ -25,6 +30,9 @@ func newMetrics() *metrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"path"}),
 		BodyBytes: counter("varve_http_body_bytes_total", "Bytes of request bodies read, after decompression."),
+		BodiesHeld: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "varve_http_bodies_held_bytes", Help: "Bytes of the bodies of requests in hand, after decompression, but for the first 64 KiB of each.",
+		}, func() float64 { return float64(intake.Bytes()) }),
 		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "varve_http_requests_in_flight", Help: "Requests being handled or answered.",
 		}),
@@ -34,5 +42,5 @@ func newMetrics() *metrics {
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.InFlight, m.Panics, m.ClientsLeft}
+	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.BodiesHeld, m.InFlight, m.Panics, m.ClientsLeft}
 }

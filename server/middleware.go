@@ -84,7 +84,7 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 			limit = s.timeLimit(rc)
 		}
 		c := web.NewCtx(rc, s.ctx, limit)
-		c.Log, c.Zone, c.BodyLimit = s.log, s.o.Zone, s.o.BodyLimit
+		c.Log, c.Zone, c.BodyLimit, c.Intake = s.log, s.o.Zone, s.o.BodyLimit, s.o.Intake
 		k := connOf(rc)
 		if k != nil {
 			k.busy.Store(true)

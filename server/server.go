@@ -17,6 +17,7 @@ import (
 	"varve/server/auth"
 	"varve/server/ingest"
 	"varve/server/query"
+	"varve/server/web"
 	"varve/sqlexec"
 )
 
@@ -27,6 +28,8 @@ const readBuffer = 32 << 10
 type Options struct {
 	// BodyLimit is the most bytes of a request body after decompression; 0 means no limit.
 	BodyLimit int64
+	// Intake bounds the bytes of all bodies in hand; nil: nothing does.
+	Intake *web.Intake
 	// Timeout is the time limit of requests that ask for none; 0 means that requests have no limit at all.
 	Timeout time.Duration
 	// Zone is the zone of requests that name none. Default UTC.
@@ -77,7 +80,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	if o.MaxConnections <= 0 {
 		o.MaxConnections = 1024
 	}
-	s := &Server{o: o, log: o.Logger, metrics: newMetrics()}
+	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	o.Ingest.Definition = sqlexec.Definition
 	s.ingest = ingest.New(o.Ingest)

@@ -101,3 +101,29 @@ func TestSQL(t *testing.T) {
 		}
 	}
 }
+
+// TestPostOpensAnew: a server that refuses a write may close the connection behind its answer.
+func TestPostOpensAnew(t *testing.T) {
+	var from []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from = append(from, r.RemoteAddr)
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer s.Close()
+	c, err := Dial(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if status, _, err := c.Post("/", "text/plain", "", []byte("x"), time.Now().Add(time.Minute)); err != nil || status != 503 {
+			t.Fatal(status, err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(from) != 2 || from[0] == from[1] {
+		t.Errorf("requests came from %v", from)
+	}
+}

@@ -17,10 +17,11 @@ import (
 // maxAnswer bounds the body of an answer to a write: such answers are a few hundred bytes.
 const maxAnswer = 1 << 20
 
-// Conn is one kept-open HTTP/1.1 connection. It is for one goroutine at a time.
+// Conn is one kept-open HTTP/1.1 connection, opened anew after the server closed it behind an answer. It is for one
+// goroutine at a time.
 type Conn struct {
 	host string
-	nc   net.Conn
+	nc   net.Conn // nil: closed by the server
 	r    *bufio.Reader
 	head []byte
 }
@@ -34,16 +35,26 @@ func Dial(base string) (*Conn, error) {
 	if u.Scheme != "http" || u.Host == "" {
 		return nil, fmt.Errorf("address %q: want http://HOST:PORT", base)
 	}
-	nc, err := net.DialTimeout("tcp", u.Host, 10*time.Second)
-	if err != nil {
-		return nil, err
+	c := &Conn{host: u.Host}
+	return c, c.open()
+}
+
+func (c *Conn) open() (err error) {
+	if c.nc, err = net.DialTimeout("tcp", c.host, 10*time.Second); err != nil {
+		return err
 	}
-	return &Conn{host: u.Host, nc: nc, r: bufio.NewReader(nc)}, nil
+	c.r = bufio.NewReader(c.nc)
+	return nil
 }
 
 // Post sends body and waits for the answer, at most until the deadline. header lines, each closed by CR LF, are sent as
 // they are. After an error the connection is of no more use; whether the server has taken the body is then unknown.
 func (c *Conn) Post(path, contentType, header string, body []byte, deadline time.Time) (status int, answer []byte, err error) {
+	if c.nc == nil {
+		if err := c.open(); err != nil {
+			return 0, nil, err
+		}
+	}
 	if err := c.nc.SetDeadline(deadline); err != nil {
 		return 0, nil, err
 	}
@@ -70,11 +81,20 @@ func (c *Conn) Post(path, contentType, header string, body []byte, deadline time
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		return 0, nil, err
 	}
-	return resp.StatusCode, answer, nil
+	if resp.Close {
+		err = c.Close()
+		c.nc = nil
+	}
+	return resp.StatusCode, answer, err
 }
 
 // Close closes the connection.
-func (c *Conn) Close() error { return c.nc.Close() }
+func (c *Conn) Close() error {
+	if c.nc == nil {
+		return nil
+	}
+	return c.nc.Close()
+}
 
 // IngestPath is the path and query of a write into table by the built-in pipeline; timeIndex is the custom_time_index
 // parameter, or empty.

@@ -19,6 +19,7 @@ type memory struct {
 	flush     int64 // rows of one table that make a part
 	cache     int64 // decoded blocks
 	queries   int64 // kept by all running queries together
+	bodies    int64 // of requests in hand
 }
 
 // memory shares the limit out: configured sizes hold as far as they fit into the shares of a small machine.
@@ -28,6 +29,7 @@ func (c *Config) memory() memory {
 	m.flush = min(int64(c.Storage.FlushBytes), max(m.memtables/4, 1<<20))
 	m.cache = min(int64(c.Storage.CacheBytes), m.limit/16)
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
+	m.bodies = m.limit / 16
 	return m
 }
 
@@ -100,6 +102,7 @@ type collector struct {
 	cached        func() int64 // bytes of decoded blocks
 	mu            sync.Mutex   // protects what follows
 	queries       int64        // bytes that queries keep
+	bodies        int64        // bytes of bodies in hand
 	told          int64        // bytes over the target that the heap was last allowed
 	shrinking     bool         // a step is due
 }
@@ -110,6 +113,8 @@ const (
 	// shrinkStep is given back at once, which takes some 6 ms, and shrinkPause lies between two steps.
 	shrinkStep  = 64 << 20
 	shrinkPause = 50 * time.Millisecond
+	// ordinaryBodies are bytes of bodies in hand that the heap's target has room for.
+	ordinaryBodies = 64 << 20
 )
 
 // startCollector sets the collector up. An environment that sets GOGC or GOMEMLIMIT itself is left alone.
@@ -128,12 +133,22 @@ func startCollector(c *Config, cached func() int64) *collector {
 
 // follow takes over how many bytes queries keep.
 func (g *collector) follow(queries int64) {
-	if g == nil {
-		return
+	if g != nil {
+		g.change(&g.queries, queries)
 	}
+}
+
+// followBodies takes over how many bytes the bodies in hand have.
+func (g *collector) followBodies(bytes int64) {
+	if g != nil {
+		g.change(&g.bodies, bytes)
+	}
+}
+
+func (g *collector) change(what *int64, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.queries = queries
+	*what = bytes
 	switch wanted := g.wanted(); {
 	case wanted >= g.told+collectorStep:
 		g.tell(wanted)
@@ -144,8 +159,11 @@ func (g *collector) follow(queries int64) {
 }
 
 // wanted is how much the heap should be allowed over its target. What queries let go of is garbage for a while, and
-// tables that grow are copied: they get twice what they keep. Blocks in the cache, which queries fill, come on top.
-func (g *collector) wanted() int64 { return min(2*g.queries+g.cached(), g.limit-g.target) }
+// tables that grow are copied: they get twice what they keep, and so do the rows of bodies past what is ordinary. Blocks
+// in the cache, which queries fill, come on top.
+func (g *collector) wanted() int64 {
+	return min(2*g.queries+2*max(0, g.bodies-ordinaryBodies)+g.cached(), g.limit-g.target)
+}
 
 func (g *collector) tell(bytes int64) {
 	g.told = bytes

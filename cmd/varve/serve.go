@@ -24,6 +24,7 @@ import (
 	"varve/server/auth"
 	"varve/server/ingest"
 	"varve/server/query"
+	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/spill"
@@ -94,7 +95,8 @@ type node struct {
 	config *Config
 	store  *engine.Engine
 	server *server.Server
-	pool   *exec.Pool // memory of queries
+	pool   *exec.Pool  // memory of queries
+	intake *web.Intake // memory of bodies
 	users  *auth.Users
 	ln     net.Listener
 	log    *slog.Logger
@@ -116,7 +118,9 @@ func open(c *Config, logs *logs) (*node, error) {
 		return nil, listenError(c.HTTP.Addr, err)
 	}
 	m := c.memory()
-	n.pool = exec.NewPool(m.queries, startCollector(c, n.heldBytes).follow)
+	collector := startCollector(c, n.heldBytes)
+	n.pool = exec.NewPool(m.queries, collector.follow)
+	n.intake = web.NewIntake(m.bodies, c.Storage.WriteWait, collector.followBodies)
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: c.Storage.DataHome, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
@@ -169,7 +173,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 	}
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, Logger: logs.logger("pipeline")})
 	return server.New(server.Options{
-		BodyLimit: int64(c.HTTP.BodyLimit), Timeout: c.HTTP.Timeout, Zone: zone,
+		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
 		Ingest: ingest.Options{

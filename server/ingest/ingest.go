@@ -88,6 +88,10 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		defer giveBack()
 	}
 	set := h.sets.Get()
+	if !c.Recycle(set.Held()) {
+		h.sets.Put(set, set.Held())
+		set = new(engine.WriteSet)
+	}
 	defer func() {
 		set.Reset()
 		h.sets.Put(set, set.Held())

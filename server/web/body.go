@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,10 @@ type bodyReader struct {
 	read    int64
 	err     error
 	done    func() // gives the decoder back
+
+	ctx     context.Context
+	part    intakePart
+	counted int64 // bytes that the intake knows of, or need not know of
 }
 
 // rawBody is the body as it arrives. The server's own reader takes a connection that ended for the end of the body;
@@ -91,7 +96,7 @@ func (c *Ctx) Body() io.Reader {
 	if c.body != nil {
 		return c.body
 	}
-	b := &bodyReader{limit: c.BodyLimit}
+	b := &bodyReader{limit: c.BodyLimit, ctx: c.Context, part: intakePart{in: c.Intake}, counted: freeIntake}
 	c.body = b
 	length := c.Request.Header.ContentLength()
 	stream := c.RequestBodyStream()
@@ -111,6 +116,22 @@ func (c *Ctx) Body() io.Reader {
 	return b
 }
 
+// Recycle tells whether the body may be read into memory of so many bytes that is there from requests before: it counts as
+// in hand from now on, instead of as much of the body. false: there is no room for so much at once.
+func (c *Ctx) Recycle(bytes int64) bool {
+	c.Body()
+	b := c.body
+	if b.part.in == nil || bytes <= freeIntake {
+		return true
+	}
+	if !b.part.try(bytes) {
+		b.part.standDown()
+		return false
+	}
+	b.counted += bytes
+	return true
+}
+
 // ReadBody is the whole body, within the limit.
 func (c *Ctx) ReadBody() ([]byte, error) {
 	var buf bytes.Buffer
@@ -123,6 +144,12 @@ func (c *Ctx) ReadBody() ([]byte, error) {
 func (b *bodyReader) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
+	}
+	if b.read >= b.counted && b.part.in != nil {
+		if b.err = b.part.take(b.ctx, intakeStep); b.err != nil {
+			return 0, b.err
+		}
+		b.counted += intakeStep
 	}
 	if b.limit > 0 && int64(len(p)) > b.limit-b.read+1 {
 		p = p[:b.limit-b.read+1] // one byte more tells that there is more
@@ -154,6 +181,7 @@ func (b *bodyReader) release() {
 		b.done()
 		b.done = nil
 	}
+	b.part.giveBack()
 	b.from, b.err = nil, errReleased
 }
 

@@ -47,6 +47,8 @@ type Ctx struct {
 	Start time.Time
 	// BodyLimit is the number of bytes a body may have after decompression; 0 means no limit.
 	BodyLimit int64
+	// Intake bounds the bytes of all bodies in hand; nil: nothing does.
+	Intake *Intake
 	// Zone is the zone of requests that name none.
 	Zone *time.Location
 	// Log takes what the client does not see.

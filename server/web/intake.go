@@ -1,0 +1,148 @@
+package web
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"varve/engine/status"
+)
+
+// Intake bounds the bytes of the bodies that are in hand at a time, decompressed: what is read of them becomes rows that
+// lie in memory until the request is answered. Bodies that find no room wait, older ones first, and are refused with
+// RegionBusy when none comes in time. The oldest always goes on, whatever its size, so that none waits for ever for others
+// that wait too. Safe for concurrent use.
+type Intake struct {
+	most    int64
+	wait    time.Duration
+	changed func(bytes int64)
+
+	mu    sync.Mutex
+	used  int64
+	parts list.List // of *intakePart, oldest first
+}
+
+const (
+	// freeIntake is what every body may have without being counted: requests that ask and command stay out of it.
+	freeIntake = 64 << 10
+	// intakeStep is what a body takes at a time.
+	intakeStep = 256 << 10
+)
+
+// NewIntake makes an intake of so many bytes, in which a request waits for so long. changed, if not nil, is told how many
+// bytes are in hand after each change; it must not wait.
+func NewIntake(most int64, wait time.Duration, changed func(bytes int64)) *Intake {
+	return &Intake{most: most, wait: wait, changed: changed}
+}
+
+// Bytes is how many bytes are in hand; 0 of no intake.
+func (i *Intake) Bytes() int64 {
+	if i == nil {
+		return 0
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.used
+}
+
+// intakePart is what one body has of an intake. It belongs to one goroutine.
+type intakePart struct {
+	in *Intake
+
+	// Under in.mu.
+	bytes   int64
+	place   *list.Element // among all that have begun; nil: has not
+	waiting bool
+	wake    chan struct{} // told when it may be its turn
+}
+
+// take counts n bytes more, waiting for room.
+func (p *intakePart) take(ctx context.Context, n int64) error {
+	if p.try(n) {
+		return nil
+	}
+	patience := time.NewTimer(p.in.wait)
+	defer patience.Stop()
+	for {
+		select {
+		case <-p.wake:
+			if p.try(n) {
+				return nil
+			}
+		case <-patience.C:
+			p.standDown()
+			return status.New(status.RegionBusy, "the bodies of requests in hand have %d bytes, the limit is %d: try again later", p.in.Bytes(), p.in.most)
+		case <-ctx.Done():
+			p.standDown()
+			return ctx.Err()
+		}
+	}
+}
+
+// try counts n bytes more, when it is the body's turn; else it waits for it.
+func (p *intakePart) try(n int64) bool {
+	i := p.in
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if p.place == nil {
+		p.place, p.wake = i.parts.PushBack(p), make(chan struct{}, 1)
+	}
+	p.waiting = true
+	if i.parts.Front() != p.place && (i.used+n > i.most || i.next() != p) {
+		return false
+	}
+	p.waiting = false
+	p.bytes += n
+	i.add(n)
+	i.wakeNext()
+	return true
+}
+
+// standDown ends waiting.
+func (p *intakePart) standDown() {
+	p.in.mu.Lock()
+	defer p.in.mu.Unlock()
+	p.waiting = false
+	p.in.wakeNext()
+}
+
+// giveBack gives everything back.
+func (p *intakePart) giveBack() {
+	if p.place == nil {
+		return
+	}
+	i := p.in
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.parts.Remove(p.place)
+	i.add(-p.bytes)
+	p.place, p.bytes = nil, 0
+	i.wakeNext()
+}
+
+func (i *Intake) add(n int64) {
+	i.used += n
+	if i.changed != nil {
+		i.changed(i.used)
+	}
+}
+
+// next is the oldest body that waits; nil: none does.
+func (i *Intake) next() *intakePart {
+	for e := i.parts.Front(); e != nil; e = e.Next() {
+		if p := e.Value.(*intakePart); p.waiting {
+			return p
+		}
+	}
+	return nil
+}
+
+func (i *Intake) wakeNext() {
+	if p := i.next(); p != nil {
+		select {
+		case p.wake <- struct{}{}:
+		default: // it is told already
+		}
+	}
+}
