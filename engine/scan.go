@@ -62,7 +62,7 @@ func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
 
 // describe turns the request into what runs understand.
 func (s *tableScan) describe(r Request) error {
-	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats}
+	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats, Memo: &scan.Memo{}, Ended: s.ctx.Err}
 	if s.t.Physical != 0 {
 		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)
 	}
@@ -247,6 +247,9 @@ func (s *tableScan) open(p *piece) (scan.Cursor, error) {
 
 // addConditions adds conditions on columns of the table to those of a piece.
 func (s *tableScan) addConditions(spec *scan.Spec, more filter.And) {
+	if slices.ContainsFunc(more.AppendColumns(nil), func(c schema.ColumnID) bool { return s.t.Columns[s.t.ByID(c)].Semantic == schema.Tag }) {
+		spec.Memo = nil // other series pass here
+	}
 	spec.Filter = append(spec.Filter, more...)
 	spec.FilterColumns = slices.Clip(spec.FilterColumns)
 	for _, id := range more.AppendColumns(nil) {

@@ -297,34 +297,44 @@ func (r *reader) condSource(id schema.ColumnID) *source {
 	return &r.conds[slices.IndexFunc(r.conds, func(s source) bool { return s.col.ID == id })]
 }
 
+// allowedKey is what is found out once for all pieces of a scan: the series of a snapshot that pass a key prefix and the
+// conditions on tags.
+type allowedKey struct {
+	s      *snapshot
+	prefix string
+}
+
 // allow decides on the series: once for each, not for each row.
-func (r *reader) allow(onTags filter.And) error {
+func (r *reader) allow(onTags filter.And) (err error) {
 	if len(onTags) == 0 && len(r.spec.KeyPrefix) == 0 {
 		return nil
 	}
-	prog, err := filter.Compile(onTags)
-	if err != nil {
-		return err
-	}
-	numbers := r.few
-	if numbers == nil {
-		numbers = r.s.series.begin(r.table, r.spec.KeyPrefix)
-	}
-	keep := vector.MakeBitmap(len(numbers))
-	keep.Fill(len(numbers))
-	if len(numbers) > 0 {
-		prog.Eval(len(numbers), func(id schema.ColumnID) *vector.Vector {
-			src := r.condSource(id)
-			return src.bySeries(numbers)
-		}, keep)
-	}
-	r.allowed = vector.MakeBitmap(r.s.series.len())
-	for i, n := range numbers {
-		if keep.Get(i) {
-			r.allowed.Set(int(n))
+	r.allowed, err = scan.Once(r.spec.Memo, allowedKey{r.s, string(r.spec.KeyPrefix)}, func() (vector.Bitmap, error) {
+		prog, err := filter.Compile(onTags)
+		if err != nil {
+			return nil, err
 		}
-	}
-	return nil
+		numbers := r.few
+		if numbers == nil {
+			numbers = r.s.series.begin(r.table, r.spec.KeyPrefix)
+		}
+		keep := vector.MakeBitmap(len(numbers))
+		keep.Fill(len(numbers))
+		if len(numbers) > 0 {
+			prog.Eval(len(numbers), func(id schema.ColumnID) *vector.Vector {
+				src := r.condSource(id)
+				return src.bySeries(numbers)
+			}, keep)
+		}
+		allowed := vector.MakeBitmap(r.s.series.len())
+		for i, n := range numbers {
+			if keep.Get(i) {
+				allowed.Set(int(n))
+			}
+		}
+		return allowed, nil
+	})
+	return err
 }
 
 // source gives one column of some chunks, as the reader wants to see it.

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -277,6 +278,22 @@ var scans = []struct {
 		return s.host != "" && s.host != "host-001" && w[2] == "error"
 	}},
 	{"tag is null", filter.And{cond(hostColumn, filter.IsNull)}, func(s *seriesRows, _ row) bool { return s.host == "" }},
+	{"tag is not null", filter.And{cond(hostColumn, filter.IsNotNull)}, func(s *seriesRows, _ row) bool { return s.host != "" }},
+	{"no such tag", filter.And{cond(hostColumn, filter.Equal, "host")}, func(*seriesRows, row) bool { return false }},
+	{"tags", filter.And{cond(hostColumn, filter.In, "host-001", "nowhere", "host-004", "host-001")}, func(s *seriesRows, _ row) bool {
+		return s.host == "host-001" || s.host == "host-004"
+	}},
+	{"other tags", filter.And{cond(hostColumn, filter.NotIn, "host-001", "host-004")}, func(s *seriesRows, _ row) bool {
+		return s.host != "" && s.host != "host-001" && s.host != "host-004"
+	}},
+	{"tag by expression", filter.And{cond(hostColumn, filter.Regex, "-0[01]2$")}, func(s *seriesRows, _ row) bool { return s.host == "host-002" || s.host == "host-012" }},
+	{"tag in lower case", filter.And{filter.Cond{Column: 7, Op: filter.Equal, Args: vector.ConstBytes(vector.StringType, []byte("host-003")), NArgs: 1, Lower: true}},
+		func(s *seriesRows, _ row) bool { return s.host == "host-003" }},
+	{"many tags", filter.And{cond(hostColumn, filter.Less, "host-010")}, func(s *seriesRows, _ row) bool { return s.host != "" && s.host < "host-010" }},
+	{"two on tags", filter.And{cond(hostColumn, filter.GreaterEqual, "host-002"), cond(hostColumn, filter.In, "host-001", "host-002", "host-005"), cond(levelColumn, filter.Equal, "info")},
+		func(s *seriesRows, w row) bool {
+			return (s.host == "host-002" || s.host == "host-005") && w[2] == "info"
+		}},
 	{"lacked", filter.And{cond(lackedColumn, filter.Equal, "x")}, func(*seriesRows, row) bool { return false }},
 	{"added", filter.And{cond(addedColumn, filter.Equal, int64(42))}, func(*seriesRows, row) bool { return true }},
 	{"time", filter.And{cond(tsColumn, filter.LessEqual, int64(1500))}, func(_ *seriesRows, w row) bool { return w[1].(int64) <= 1500 }},
@@ -350,6 +367,7 @@ func TestScan(t *testing.T) {
 		{"log", 1, 10000, false, WriterOptions{MaxSeq: 99}},
 		{"log, small blocks, two workers", 1, 5000, true, WriterOptions{BlockRows: 2048, Workers: 2}},
 		{"series", 40, 200, true, WriterOptions{BlockRows: 2048}},
+		{"many series", 300, 3, true, WriterOptions{BlockRows: 2048}},
 		{"large blocks", 5, 4000, false, WriterOptions{BlockRows: 1 << 16, MaxSeq: 99}},
 	} {
 		t.Run(shape.name, func(t *testing.T) {
@@ -374,6 +392,9 @@ func TestScan(t *testing.T) {
 								continue
 							}
 							spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: span, Filter: s.and, FilterColumns: allColumns, KeyPrefix: prefix}
+							if round == 1 {
+								spec.Memo = &scan.Memo{}
+							}
 							t.Run(fmt.Sprintf("%s/%d/%v/%x", s.name, round, span, prefix), func(t *testing.T) {
 								checkScan(t, p, model, spec, s.pass)
 							})
@@ -453,6 +474,33 @@ func checkScan(t *testing.T, p *Part, model *table, spec *scan.Spec, pass func(*
 		}
 	}
 	compareLines(t, got, want)
+}
+
+// TestScanEnds: reading a tag of many series and testing its values end with the scan.
+func TestScanEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	fs := vfs.NewMem()
+	newTable(r, 30, 10, true).write(t, fs, "p", r, WriterOptions{BlockRows: 2048})
+	p, err := Open(fs, "p", OpenOptions{Cache: NewCache(2 << 20)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	gone := errors.New("the client left")
+	spec := &scan.Spec{TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{cond(hostColumn, filter.Prefix, "host")}, FilterColumns: allColumns}
+	asked := 0
+	for ends := range 2 { // when the tag is read, when its values are tested
+		asked = 0
+		spec.Ended = func() error {
+			if asked++; asked > ends {
+				return gone
+			}
+			return nil
+		}
+		if _, err := p.Run().Scan(spec); !errors.Is(err, gone) {
+			t.Errorf("a scan that ends at question %d: %v", ends, err)
+		}
+	}
 }
 
 // TestConcurrentScans reads one part by many goroutines that share its cache, dictionaries and tags.

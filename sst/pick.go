@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"varve/engine/filter"
 	"varve/engine/scan"
 	"varve/engine/schema"
@@ -20,8 +22,10 @@ type picker struct {
 	conds      []condition // of the conjunction, in the order of evaluation
 	leaves     []condition // by number in the program: comparisons of alternatives
 	time       *source
-	sorted     bool          // one series: times rise within a block
-	chosen     []bool        // by series of the reader's range: it may have rows that pass; nil: all
+	sorted     bool        // one series: times rise within a block
+	onTags     []condition // decided for whole series
+	chosen     *chosen     // the series that may have rows that pass; nil: all
+	walkChosen roaring.IntIterator
 	blocks     vector.Bitmap // blocks that postings leave; nil: all
 	nothing    bool          // no row passes
 	keep       vector.Bitmap
@@ -68,8 +72,11 @@ func (p *Part) picker(spec *scan.Spec) (*picker, error) {
 			return nil, err
 		}
 	}
+	if err := k.chooseByTags(); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(k.conds, func(a, b condition) int { return a.cost - b.cost })
-	k.nothing = k.nothing || k.of.from == k.of.to || k.chosen != nil && !slices.Contains(k.chosen, true)
+	k.nothing = k.nothing || k.of.from == k.of.to || k.chosen != nil && k.chosen.IsEmpty()
 	return k, nil
 }
 
@@ -112,7 +119,7 @@ func (k *picker) condition(i int) error {
 		k.nothing = k.nothing || one[0]&1 == 0
 		return nil
 	case tag:
-		k.chooseByTag(i, cond.src.tag)
+		k.onTags = append(k.onTags, cond)
 		return nil
 	}
 	if b, err := k.blocksOf(&cond); err != nil {
@@ -217,26 +224,6 @@ func (k *picker) comparison(i int) (condition, error) {
 		}
 	}
 	return cond, nil
-}
-
-// chooseByTag decides a condition on a tag for every series of the range.
-func (k *picker) chooseByTag(i int, t *tagColumn) {
-	n := len(t.codes)
-	keep := vector.MakeBitmap(n)
-	keep.Fill(n)
-	k.prog.EvalCond(i, n, t.series(), keep)
-	if k.chosen == nil {
-		if keep.All(n) {
-			return
-		}
-		k.chosen = make([]bool, n)
-		for s := range k.chosen {
-			k.chosen[s] = true
-		}
-	}
-	for s := range k.chosen {
-		k.chosen[s] = k.chosen[s] && keep.Get(s)
-	}
 }
 
 // blocksOf gives the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
@@ -430,23 +417,6 @@ func (k *picker) judgeTokens(c *condition, block int) filter.Verdict {
 		}
 	}
 	return k.judgeZones(c, block)
-}
-
-// keepSeries takes the rows of series that are not chosen out of keep and tells whether any are left.
-func (k *picker) keepSeries(b *block) bool {
-	clear(k.keep)
-	any := false
-	s := k.series.at(b.first)
-	for row := b.first; row < b.first+b.rows; s++ {
-		_, to := k.series.rows(s)
-		to = min(to, b.first+b.rows)
-		if s >= k.of.from && s < k.of.to && (k.chosen == nil || k.chosen[s-k.of.from]) {
-			setRange(k.keep, row-b.first, to-b.first)
-			any = true
-		}
-		row = to
-	}
-	return any
 }
 
 // keepTimes takes rows outside of the time range out of keep.

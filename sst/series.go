@@ -104,20 +104,32 @@ type keyWalk struct {
 	key  []byte
 }
 
-// walk begins at the restart at or before series i and steps up to it, so that the next step reads series i.
+// walk begins at series i: the next step reads it.
 func (t *seriesTable) walk(i int) (*keyWalk, error) {
-	w := &keyWalk{t: t, next: i / restartEvery * restartEvery}
+	w := &keyWalk{t: t}
 	if i >= t.len() {
 		w.next = i
 		return w, nil
 	}
-	w.off = t.restarts[i/restartEvery]
+	return w, w.seek(i)
+}
+
+// restart goes to a restart.
+func (w *keyWalk) restart(i int) {
+	w.next, w.off, w.key = i*restartEvery, w.t.restarts[i], w.key[:0]
+}
+
+// seek goes to series i, which lies ahead: the next step reads it. Where it is far it begins again at a restart.
+func (w *keyWalk) seek(i int) error {
+	if restart := i / restartEvery; w.next < restart*restartEvery || w.next == 0 {
+		w.restart(restart)
+	}
 	for w.next < i {
 		if err := w.step(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // step reads the next key; it is valid until the following step.
@@ -143,12 +155,10 @@ func (w *keyWalk) step() error {
 // find gives the first series whose key is not less than key; the number of series when there is none.
 func (t *seriesTable) find(key []byte) (int, error) {
 	var failed error
+	w := &keyWalk{t: t}
 	restart := sort.Search(len(t.restarts), func(i int) bool {
-		w, err := t.walk(i * restartEvery)
-		if err == nil {
-			err = w.step()
-		}
-		if err != nil {
+		w.restart(i)
+		if err := w.step(); err != nil {
 			failed = err
 			return true
 		}
@@ -157,11 +167,8 @@ func (t *seriesTable) find(key []byte) (int, error) {
 	if failed != nil {
 		return 0, failed
 	}
-	i := max(restart-1, 0) * restartEvery
-	w, err := t.walk(i)
-	if err != nil {
-		return 0, err
-	}
+	w.restart(max(restart-1, 0))
+	i := w.next
 	for ; i < t.len(); i++ {
 		if err := w.step(); err != nil {
 			return 0, err

@@ -89,7 +89,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	case c.ID == schema.KindID:
 		s.fixed = vector.ConstUint(c.Type, schema.KindPut)
 	case c.Semantic == schema.Tag:
-		t, err := r.p.tag(c, r.of)
+		t, err := r.tag(c)
 		if err != nil {
 			return nil, err
 		}
@@ -108,6 +108,17 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	r.sources[c.ID] = s
 	r.all = append(r.all, s)
 	return s, nil
+}
+
+// tag gives a tag of the series that are read. Where the cache has no room for it, the pieces of a scan share it all the same.
+func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
+	type key struct {
+		p *Part
+		tagKey
+	}
+	return scan.Once(r.spec.Memo, key{r.p, tagKey{c.ID, c.Type, r.of}}, func() (*tagColumn, error) {
+		return r.p.tag(c, r.of, r.spec.Ended)
+	})
 }
 
 // open moves to a block; nothing is read yet.

@@ -1,8 +1,14 @@
 package sst
 
 import (
+	"bytes"
+	"hash/maphash"
+	"slices"
 	"sync"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"varve/engine/filter"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/sst/encoding"
@@ -30,6 +36,12 @@ type tagColumn struct {
 	values *vector.Vector // distinct, in order of first appearance
 	codes  []uint32       // of each series in the range; 0 where the tag is absent
 	valid  vector.Bitmap  // series of the range that have the tag; nil: all
+
+	// Made when they are first asked for.
+	posting     sync.Once
+	first, list []uint32 // series with value c, rising, numbered from of.from: list[first[c]:first[c+1]]
+	lookup      sync.Once
+	slots       []uint32 // open addressing by hash of a value: 0 free, else its code + 1
 }
 
 // has tells whether a series has the tag: only one in the range may.
@@ -47,7 +59,7 @@ func (t *tagColumn) code(series int) uint32 {
 }
 
 // tag gives a tag of some series, built from the keys at first use.
-func (p *Part) tag(c *schema.Column, of seriesRange) (*tagColumn, error) {
+func (p *Part) tag(c *schema.Column, of seriesRange, ended func() error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
 	p.tags.mu.Lock()
 	t := p.tags.tags[key]
@@ -55,7 +67,7 @@ func (p *Part) tag(c *schema.Column, of seriesRange) (*tagColumn, error) {
 	if t != nil {
 		return t, nil
 	}
-	t, err := p.readTag(c, of)
+	t, err := p.readTag(c, of, ended)
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +98,16 @@ func (p *Part) dropTags() {
 	p.tags.tags, p.tags.bytes = nil, 0
 }
 
-// size is the memory held.
+// size is the memory held, with postings and slots.
 func (t *tagColumn) size() int64 {
-	return int64(4*len(t.codes)+8*len(t.valid)) + t.values.Bytes64(t.values.Len()) + 256
+	n := t.values.Len()
+	return int64(8*len(t.codes)+8*len(t.valid)+4*n+4*slotsOf(n)) + t.values.Bytes64(n) + 256
 }
 
-func (p *Part) readTag(c *schema.Column, of seriesRange) (*tagColumn, error) {
+// readStep is the number of series after which reading a tag asks whether the scan has ended.
+const readStep = 16 << 10
+
+func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*tagColumn, error) {
 	table, err := p.seriesTable()
 	if err != nil {
 		return nil, err
@@ -103,6 +119,11 @@ func (p *Part) readTag(c *schema.Column, of seriesRange) (*tagColumn, error) {
 	code, any := uint32(0), false
 	walk, err := table.walk(of.from)
 	for i := 0; i < n && err == nil; i++ {
+		if i%readStep == 0 && ended != nil {
+			if err := ended(); err != nil {
+				return nil, err
+			}
+		}
 		if err = walk.step(); err != nil {
 			break
 		}
@@ -142,18 +163,89 @@ func tagValues(t vector.Type, d *encoding.Dictionary) (*vector.Vector, error) {
 	return schema.TagVector(t, tags)
 }
 
-// series is the tag as a vector with one row for each series of its range.
-func (t *tagColumn) series() *vector.Vector {
-	if t.values.Type.Kind() == vector.Bool {
-		v := &vector.Vector{Type: t.values.Type, Valid: t.valid, Bools: vector.MakeBitmap(len(t.codes))}
+// slotsOf is the size of the slots for so many values.
+func slotsOf(values int) int {
+	n := 16
+	for n < 2*values {
+		n *= 2
+	}
+	return n
+}
+
+var tagSeed = maphash.MakeSeed()
+
+// find gives the code of a string; false: no series has it.
+func (t *tagColumn) find(x []byte) (code uint32, ok bool) {
+	t.lookup.Do(func() {
+		t.slots = make([]uint32, slotsOf(t.values.Len()))
+		for c := range t.values.Len() {
+			at := t.slot(t.values.Bytes(c))
+			for t.slots[at] != 0 {
+				at = (at + 1) % len(t.slots)
+			}
+			t.slots[at] = uint32(c) + 1
+		}
+	})
+	for at := t.slot(x); t.slots[at] != 0; at = (at + 1) % len(t.slots) {
+		if c := t.slots[at] - 1; bytes.Equal(t.values.Bytes(int(c)), x) {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+func (t *tagColumn) slot(x []byte) int {
+	return int(maphash.Bytes(tagSeed, x) % uint64(len(t.slots)))
+}
+
+// postings gives the series with a value, rising, numbered from the begin of the range.
+func (t *tagColumn) postings(code uint32) []uint32 {
+	t.posting.Do(func() {
+		t.first = make([]uint32, t.values.Len()+1)
 		for i, c := range t.codes {
-			if (t.valid == nil || t.valid.Get(i)) && t.values.Bools.Get(int(c)) {
-				v.Bools.Set(i)
+			if t.valid == nil || t.valid.Get(i) {
+				t.first[c+1]++
 			}
 		}
-		return v
+		for c := range t.values.Len() {
+			t.first[c+1] += t.first[c]
+		}
+		t.list = make([]uint32, t.first[t.values.Len()])
+		next := slices.Clone(t.first)
+		for i, c := range t.codes {
+			if t.valid == nil || t.valid.Get(i) {
+				t.list[next[c]] = uint32(i)
+				next[c]++
+			}
+		}
+	})
+	return t.list[t.first[code]:t.first[code+1]]
+}
+
+// seriesOf gives the series whose values pass. Where many do, their codes are looked at instead of the postings.
+func (t *tagColumn) seriesOf(passes vector.Bitmap) *roaring.Bitmap {
+	if few := passes.Count(); few <= t.values.Len()/16 || few == 1 {
+		set := roaring.New()
+		for _, code := range passes.AppendRows(nil) {
+			set.AddMany(t.postings(code))
+		}
+		return set
 	}
-	return &vector.Vector{Type: t.values.Type, Form: vector.Dict, Valid: t.valid, Codes: t.codes, Values: t.values}
+	keep := t.presentBits()
+	filter.KeepCodes(keep, t.codes, passes)
+	return roaring.FromDense(keep, false)
+}
+
+// present gives the series that have the tag.
+func (t *tagColumn) present() *roaring.Bitmap { return roaring.FromDense(t.presentBits(), false) }
+
+func (t *tagColumn) presentBits() vector.Bitmap {
+	b := vector.MakeBitmap(len(t.codes))
+	if t.valid == nil {
+		b.Fill(len(t.codes))
+	}
+	copy(b, t.valid)
+	return b
 }
 
 // block makes dst the tag of n rows beginning at row first: Const when they belong to one series.

@@ -3,6 +3,8 @@ package sst
 import (
 	"math/bits"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"varve/engine/scan"
 	"varve/engine/vector"
 )
@@ -13,6 +15,7 @@ type seriesWalk struct {
 	projector
 	table   *seriesTable
 	keys    *keyWalk
+	choice  roaring.IntIterator    // of the series that are chosen
 	next    int                    // series that Next looks at
 	end     int                    // series behind the last
 	row, to int                    // rows of the current series not yet looked at
@@ -46,6 +49,9 @@ func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
 	if err := w.project(); err != nil {
 		return nil, err
 	}
+	if k.chosen != nil {
+		w.choice.Initialize(k.chosen)
+	}
 	if w.next, w.end, err = t.within(k.of, spec.Keys); err == nil {
 		w.keys, err = t.walk(w.next)
 	}
@@ -58,11 +64,11 @@ func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
 // Next moves to the next series with matching rows. The key is valid until the following Next.
 func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
 	for ; w.next < w.end && !w.nothing; w.next++ {
-		if err := w.keys.step(); err != nil {
+		if err := w.step(); err != nil {
 			return nil, false, w.p.corrupt(err, "series")
 		}
-		if w.chosen != nil && !w.chosen[w.next-w.of.from] {
-			continue
+		if w.next == w.end {
+			break
 		}
 		w.row, w.to = w.table.rows(w.next)
 		w.row, w.to = max(w.row, w.within.from), min(w.to, w.within.to)
@@ -78,6 +84,25 @@ func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
 	w.row, w.to = 0, 0
 	w.list, w.given = w.list[:0], false
 	return nil, false, nil
+}
+
+// step reads the key of the series that Next looks at: the next one that is chosen. w.next is w.end when none is left.
+func (w *seriesWalk) step() error {
+	if w.chosen == nil {
+		return w.keys.step()
+	}
+	next := w.end
+	w.choice.AdvanceIfNeeded(uint32(w.next - w.of.from))
+	if w.choice.HasNext() {
+		next = min(next, w.of.from+int(w.choice.PeekNext()))
+	}
+	if w.next = next; next == w.end {
+		return nil
+	}
+	if err := w.keys.seek(next); err != nil {
+		return err
+	}
+	return w.keys.step()
 }
 
 // advance collects the rows that pass in the next block of the current series that has any.

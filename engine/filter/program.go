@@ -394,6 +394,24 @@ func (p *Program) Interval(i int) (least, span uint64, negate, ok bool) {
 	return 0, 0, false, false
 }
 
+// OnNull tells whether NULL passes condition i; ok is false when it looks at values.
+func (p *Program) OnNull(i int) (passes, ok bool) {
+	op := p.conds[i].Op
+	return op == IsNull, op == IsNull || op == IsNotNull
+}
+
+// ListBytes gives the byte strings that condition i names when it is passed by nothing else.
+func (p *Program) ListBytes(i int) (list [][]byte, ok bool) {
+	c := p.conds[i]
+	if c.Op != Equal && c.Op != In || c.Lower || c.kind != vector.Bytes {
+		return nil, false
+	}
+	for k := range c.NArgs {
+		list = append(list, c.Args.Bytes(k))
+	}
+	return list, true
+}
+
 // EqualsBytes gives the constant of condition i when it is an equality of bytes: a run may then compare in the form that
 // it keeps values in.
 func (p *Program) EqualsBytes(i int) (s []byte, ok bool) {

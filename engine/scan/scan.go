@@ -53,6 +53,10 @@ type Spec struct {
 	Pieces *Pieces
 	// Stats, when not nil, counts what the scan did. Fields are updated atomically.
 	Stats *Stats
+	// Memo, when not nil, is shared by all pieces of a scan, whose conditions on tags are the same everywhere.
+	Memo *Memo
+	// Ended, when not nil, is asked now and then by what takes long: its error ends the scan.
+	Ended func() error
 }
 
 // KeyRange is the series keys in [From, To). To nil: there is no end.

@@ -1,0 +1,106 @@
+package sst
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"varve/engine/scan"
+	"varve/engine/vector"
+)
+
+// chosen are series of a range of a part's, numbered from its begin.
+type chosen = roaring.Bitmap
+
+// chosenKey is what is found out once for all pieces of a scan: the series of a range that pass its conditions on tags.
+type chosenKey struct {
+	p  *Part
+	of seriesRange
+}
+
+// chooseByTags decides the conditions on tags for the series of the range.
+func (k *picker) chooseByTags() (err error) {
+	if len(k.onTags) == 0 {
+		return nil
+	}
+	k.chosen, err = scan.Once(k.spec.Memo, chosenKey{k.p, k.of}, func() (*chosen, error) {
+		var all *chosen
+		for _, c := range k.onTags {
+			one, err := k.seriesThatPass(c.i, c.src.tag)
+			if err != nil {
+				return nil, err
+			}
+			if all == nil {
+				all = one
+			} else {
+				all.And(one)
+			}
+		}
+		return all, nil
+	})
+	return err
+}
+
+// testStep is the number of values of a tag that are tested at a time.
+const testStep = 64 << 10
+
+// seriesThatPass gives the series that pass condition i on a tag: each distinct value is tested once, or looked up, and the
+// postings of those that pass are put together.
+func (k *picker) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
+	if passes, ok := k.prog.OnNull(i); ok { // IS NULL, IS NOT NULL
+		have := t.present()
+		if passes {
+			all := roaring.New()
+			all.AddRange(0, uint64(len(t.codes)))
+			all.AndNot(have)
+			return all, nil
+		}
+		return have, nil
+	}
+	if list, ok := k.prog.ListBytes(i); ok && t.values.Type.Kind() == vector.Bytes {
+		set := roaring.New()
+		for _, x := range list {
+			if code, ok := t.find(x); ok {
+				set.AddMany(t.postings(code))
+			}
+		}
+		return set, nil
+	}
+	n := t.values.Len()
+	passes := vector.MakeBitmap(n)
+	passes.Fill(n)
+	for from := 0; from < n; from += testStep {
+		if k.spec.Ended != nil {
+			if err := k.spec.Ended(); err != nil {
+				return nil, err
+			}
+		}
+		to := min(from+testStep, n)
+		k.prog.EvalCond(i, to-from, t.values.Slice(from, to), passes[from>>6:vector.Words(to)])
+	}
+	return t.seriesOf(passes), nil
+}
+
+// keepSeries takes the rows of series that are not chosen out of keep and tells whether any are left.
+func (k *picker) keepSeries(b *block) bool {
+	clear(k.keep)
+	any := false
+	first, end := max(k.series.at(b.first), k.of.from), k.of.to
+	keep := func(s int) bool {
+		from, to := k.series.rows(s)
+		if from >= b.first+b.rows {
+			return false
+		}
+		setRange(k.keep, max(from, b.first)-b.first, min(to, b.first+b.rows)-b.first)
+		any = true
+		return true
+	}
+	if k.chosen == nil {
+		for s := first; s < end && keep(s); s++ {
+		}
+		return any
+	}
+	k.walkChosen.Initialize(k.chosen)
+	k.walkChosen.AdvanceIfNeeded(uint32(first - k.of.from))
+	for k.walkChosen.HasNext() && keep(k.of.from+int(k.walkChosen.Next())) {
+	}
+	return any
+}
