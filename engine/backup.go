@@ -46,7 +46,7 @@ func (e *core) backup(ctx context.Context, name string) (Backup, error) {
 	case !vfs.NotExist(err):
 		return b, storageError(err, "the backup cannot be made")
 	}
-	for _, r := range e.catalog.Load().regions {
+	for _, r := range e.catalog.Load().inOrder() {
 		if err := e.flushRegion(ctx, r); err != nil {
 			return b, err
 		}

@@ -103,6 +103,11 @@ func (c *catalog) remove(p place) {
 	}
 }
 
+// inOrder gives the regions in the order in which they were made: what is done to all of them is done the same way every time.
+func (c *catalog) inOrder() []*region {
+	return slices.SortedFunc(maps.Values(c.regions), func(a, b *region) int { return cmp.Compare(a.id, b.id) })
+}
+
 // newCatalog is the catalog of a manifest; its regions have no parts yet.
 func newCatalog(e *core, state *manifest.State) *catalog {
 	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]place{},

@@ -472,7 +472,7 @@ func (e *core) close(ctx context.Context, flush bool) error {
 	e.wg.Wait()
 	var errs []error
 	ready := e.isReady() == nil
-	for _, r := range e.catalog.Load().regions {
+	for _, r := range e.catalog.Load().inOrder() {
 		if !ready {
 			break // nothing is in memory that the log does not have
 		}
