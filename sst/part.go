@@ -50,8 +50,6 @@ type column struct {
 	pages  atomic.Pointer[pageIndex]
 	values atomic.Pointer[vector.Vector]
 	posts  atomic.Pointer[index.Postings]
-	// advised: the kernel was told that the pages are wanted.
-	advised atomic.Bool
 }
 
 // pageIndex says where a column's pages lie and what is in them.
@@ -314,10 +312,6 @@ func (p *Part) page(c *column, block int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.advised.Swap(true) { // once: what is read again is in memory
-		first, last := x.off[0], len(x.off)-1
-		p.mapping.WillNeed(int64(first), int64(x.off[last]+uint64(x.length[last])-first))
-	}
 	page := p.data[x.off[block] : x.off[block]+uint64(x.length[block])]
 	body := page[:len(page)-sumSize]
 	if got, want := pageSum(c.id, block, body), binary.LittleEndian.Uint32(page[len(body):]); got != want {
@@ -326,6 +320,24 @@ func (p *Part) page(c *column, block int) ([]byte, error) {
 	p.metrics.BlocksRead.Add(1)
 	p.metrics.BytesRead.Add(int64(len(page)))
 	return body, nil
+}
+
+// aheadBlocks is how many pages of a column are asked for at a time, when blocks are read one after the other.
+const aheadBlocks = 8
+
+// readAhead has the pages of a column from a block on read while those before are decoded, as far as they lie side by
+// side, and gives the block behind them.
+func (p *Part) readAhead(c *column, block int) (end int) {
+	x := c.pages.Load()
+	if x == nil {
+		return block
+	}
+	at, size := x.off[block], uint64(0)
+	for end = block; end < min(block+aheadBlocks, len(x.off)) && x.off[end] == at+size; end++ {
+		size += uint64(x.length[end])
+	}
+	p.mapping.WillNeed(int64(at), int64(size))
+	return end
 }
 
 // decode decodes one page into v and gives its size.

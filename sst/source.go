@@ -23,6 +23,9 @@ type source struct {
 	picked bool           // loaded holds the picked rows alone
 	own    vector.Vector  // memory that is used again from block to block
 	typed  vector.Vector  // what is loaded, under the wanted type
+
+	last  int // block that was read last
+	ahead int // block behind those that were asked for
 }
 
 type sourceKind uint8
@@ -71,7 +74,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	if s := r.sources[c.ID]; s != nil && s.want.Type == c.Type {
 		return s, nil
 	}
-	s := &source{want: *c}
+	s := &source{want: *c, last: -1}
 	switch {
 	case c.ID == schema.SeriesID:
 		s.from = number
@@ -165,6 +168,10 @@ func (r *reader) page(s *source) (*vector.Vector, error) {
 	if v != nil {
 		return v, nil
 	}
+	if r.block == s.last+1 && r.block >= s.ahead {
+		s.ahead = p.readAhead(s.col, r.block)
+	}
+	s.last = r.block
 	v = &s.own
 	if admit {
 		v = &vector.Vector{}
