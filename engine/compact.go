@@ -32,7 +32,7 @@ func (e *core) mergeLoop(ctx context.Context) {
 		case <-tick.C:
 			e.layBallast()
 			for _, r := range e.catalog.Load().regions {
-				if err := e.dropExpired(r); err != nil {
+				if err := e.dropExpired(ctx, r); err != nil && ctx.Err() == nil {
 					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)
 				}
 				e.mergeQuietly(ctx, r)
@@ -86,8 +86,10 @@ func (e *core) mergeOnce(ctx context.Context, r *region) (bool, error) {
 
 // mergeFresh merges parts that no merge has written. It may go on beside a merge of others.
 func (e *core) mergeFresh(ctx context.Context, r *region) (bool, error) {
-	r.freshening.Lock()
-	defer r.freshening.Unlock()
+	if err := r.freshening.take(ctx); err != nil {
+		return false, err
+	}
+	defer r.freshening.give()
 	return e.mergeGroup(ctx, r, false, func(s *regionSnap, _ windows) []*part {
 		whole, _ := sound(s.parts)
 		return pickFresh(whole, e.o.mergeParts)
@@ -96,8 +98,10 @@ func (e *core) mergeFresh(ctx context.Context, r *region) (bool, error) {
 
 // mergeMerged merges at least so many parts that merges have written.
 func (e *core) mergeMerged(ctx context.Context, r *region, least int) (bool, error) {
-	r.merging.Lock()
-	defer r.merging.Unlock()
+	if err := r.merging.take(ctx); err != nil {
+		return false, err
+	}
+	defer r.merging.give()
 	return e.mergeGroup(ctx, r, true, func(s *regionSnap, w windows) []*part {
 		whole, _ := sound(s.parts)
 		return pickMerged(whole, w, least, e.o.mergeParts)
@@ -114,10 +118,11 @@ func (e *core) mergeAll(ctx context.Context, r *region) (bool, error) {
 
 // mergeChosen merges the parts that choose gives, of any kind, while no other merge goes on.
 func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSnap, windows) []*part) (bool, error) {
-	r.merging.Lock()
-	defer r.merging.Unlock()
-	r.freshening.Lock()
-	defer r.freshening.Unlock()
+	done, err := r.stopMerges(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
 	return e.mergeGroup(ctx, r, false, choose)
 }
 
@@ -281,16 +286,17 @@ func (e *core) swap(r *region, old, made []*part) (gone []*part, err error) {
 }
 
 // dropExpired drops the parts whose rows are all past the table's time to live, those that are set aside as well.
-func (e *core) dropExpired(r *region) error {
+func (e *core) dropExpired(ctx context.Context, r *region) error {
 	t := r.snap.Load().schema
 	ttl := e.ttl(t)
 	if ttl <= 0 {
 		return nil
 	}
-	r.merging.Lock()
-	defer r.merging.Unlock()
-	r.freshening.Lock()
-	defer r.freshening.Unlock()
+	done, err := r.stopMerges(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	oldest := horizon(e.o.Now(), ttl, t.TimeColumn().Type)
 	if err := e.dropAside(r, oldest); err != nil {
 		return err

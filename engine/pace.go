@@ -62,13 +62,13 @@ func (p *pacer) step(parts []*part) error {
 	return err
 }
 
-// takeRest stands still for as long as is owed, when there have been flushes not long ago.
+// takeRest stands still for as long as is owed, when there have been flushes not long ago and nobody waits for the merge to end.
 func (p *pacer) takeRest() error {
 	now := time.Now()
 	if n := p.e.flushes.Load(); n != p.flushes {
 		p.flushes, p.flushed = n, now
 	}
-	if p.flushed.IsZero() || now.Sub(p.flushed) > restAfter {
+	if p.flushed.IsZero() || now.Sub(p.flushed) > restAfter || p.r.hurry.Load() > 0 {
 		p.owed = 0
 	}
 	p.owed = max(p.owed, 0)
@@ -157,4 +157,35 @@ func (e *core) pause(ctx context.Context, d time.Duration) error {
 	case <-e.run.Done():
 		return e.run.Err()
 	}
+}
+
+// turn is a lock that is waited for until a context ends: merges take long.
+type turn chan struct{}
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) give() { <-t }
+
+// stopMerges waits until no merge of the region goes on, and keeps others from beginning until done is called.
+func (r *region) stopMerges(ctx context.Context) (done func(), err error) {
+	r.hurry.Add(1)
+	defer r.hurry.Add(-1)
+	if err := r.merging.take(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.freshening.take(ctx); err != nil {
+		r.merging.give()
+		return nil, err
+	}
+	return func() {
+		r.freshening.give()
+		r.merging.give()
+	}, nil
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -83,7 +84,7 @@ func TestLongMergesRest(t *testing.T) {
 	defer mustClose(t, e)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // a rest is refused then
-	p := &pacer{e: &e.core, ctx: ended, owed: time.Hour}
+	p := &pacer{e: &e.core, ctx: ended, r: &region{}, owed: time.Hour}
 	if err := p.takeRest(); err != nil || p.owed != 0 {
 		t.Errorf("without flushes it rests and owes %v more: %v", p.owed, err)
 	}
@@ -95,6 +96,48 @@ func TestLongMergesRest(t *testing.T) {
 	p.owed = 2 * longestRest
 	if err := p.takeRest(); !errors.Is(err, context.Canceled) || p.owed != longestRest {
 		t.Errorf("while rows come in it does not rest, and owes %v: %v", p.owed, err)
+	}
+}
+
+// TestCompactionWaits: a compaction that was asked for waits for the merge at hand, which no longer rests, and ends when its
+// client is gone.
+func TestCompactionWaits(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	if err := put(e, "log", lastRow, []modelRow{{"ts": int64(1), "host": "a", "v": int64(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := e.Table(public("log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tab.region
+	if err := r.merging.take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- e.Compact(ctx, public("log")) }()
+	for r.hurry.Load() == 0 {
+		runtime.Gosched()
+	}
+	gone, end := context.WithCancel(t.Context())
+	end()
+	e.flushes.Add(1)
+	p := &pacer{e: &e.core, ctx: gone, r: r, owed: time.Hour}
+	if err := p.takeRest(); err != nil {
+		t.Errorf("the merge rests while a compaction waits: %v", err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("a compaction that was cancelled while it waited: %v", err)
+	}
+	if r.hurry.Load() != 0 {
+		t.Error("the merge is still hurried")
+	}
+	r.merging.give()
+	if err := e.Compact(t.Context(), public("log")); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -19,9 +19,11 @@ type region struct {
 	snap   atomic.Pointer[regionSnap]
 	queued atomic.Bool // waits in the queue of the flush loop
 
-	merging    sync.Mutex // held while parts are merged that merges have written; taken before freshening
-	freshening sync.Mutex // held while parts are merged that no merge has written; taken before maintain
+	merging    turn       // held while parts are merged that merges have written; taken before freshening
+	freshening turn       // held while parts are merged that no merge has written; taken before maintain
 	maintain   sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
+
+	hurry atomic.Int64 // those who wait for merging: a long merge does not rest
 
 	mu      sync.Mutex // held while a snapshot is published and while a writer takes its sequence number
 	dropped bool       // under mu
@@ -110,7 +112,7 @@ func (e *core) after(m *mem) *mem {
 }
 
 func newRegion(e *core, t *schema.Table) *region {
-	r := &region{e: e, id: t.ID}
+	r := &region{e: e, id: t.ID, merging: make(turn, 1), freshening: make(turn, 1)}
 	r.snap.Store(&regionSnap{schema: t, live: newMem(nil)})
 	return r
 }
