@@ -58,7 +58,7 @@ func (k *picker) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
 	if list, ok := k.prog.ListBytes(i); ok && t.values.Type.Kind() == vector.Bytes {
 		set := roaring.New()
 		for _, x := range list {
-			if code, ok := t.find(x); ok {
+			if code, ok := t.byKey.Find(x); ok {
 				set.AddMany(t.postings(code))
 			}
 		}

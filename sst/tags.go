@@ -1,8 +1,6 @@
 package sst
 
 import (
-	"bytes"
-	"hash/maphash"
 	"slices"
 	"sync"
 
@@ -33,15 +31,14 @@ type seriesRange struct{ from, to int }
 // tagColumn is one tag of a range of the series of a part as a dictionary.
 type tagColumn struct {
 	of     seriesRange
-	values *vector.Vector // distinct, in order of first appearance
-	codes  []uint32       // of each series in the range; 0 where the tag is absent
-	valid  vector.Bitmap  // series of the range that have the tag; nil: all
+	values *vector.Vector       // distinct, in order of first appearance
+	byKey  *encoding.Dictionary // the same in the form of series keys: finds codes
+	codes  []uint32             // of each series in the range; 0 where the tag is absent
+	valid  vector.Bitmap        // series of the range that have the tag; nil: all
 
 	// Made when they are first asked for.
 	posting     sync.Once
 	first, list []uint32 // series with value c, rising, numbered from of.from: list[first[c]:first[c+1]]
-	lookup      sync.Once
-	slots       []uint32 // open addressing by hash of a value: 0 free, else its code + 1
 }
 
 // has tells whether a series has the tag: only one in the range may.
@@ -98,10 +95,13 @@ func (p *Part) dropTags() {
 	p.tags.tags, p.tags.bytes = nil, 0
 }
 
-// size is the memory held, with postings and slots.
+// size is the memory held, with postings; keys and values of strings are the same bytes.
 func (t *tagColumn) size() int64 {
-	n := t.values.Len()
-	return int64(8*len(t.codes)+8*len(t.valid)+4*n+4*slotsOf(n)) + t.values.Bytes64(n) + 256
+	n := int64(8*len(t.codes)+8*len(t.valid)+4*t.values.Len()) + t.byKey.Bytes64() + 256
+	if t.values.Type.Kind() != vector.Bytes {
+		n += t.values.Bytes64(t.values.Len())
+	}
+	return n
 }
 
 // readStep is the number of series after which reading a tag asks whether the scan has ended.
@@ -140,6 +140,7 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 		t.valid.Set(i)
 	}
 	if err == nil {
+		t.byKey = dict
 		t.values, err = tagValues(c.Type, dict)
 	}
 	if err != nil {
@@ -161,41 +162,6 @@ func tagValues(t vector.Type, d *encoding.Dictionary) (*vector.Vector, error) {
 		tags[i] = d.Bytes(i)
 	}
 	return schema.TagVector(t, tags)
-}
-
-// slotsOf is the size of the slots for so many values.
-func slotsOf(values int) int {
-	n := 16
-	for n < 2*values {
-		n *= 2
-	}
-	return n
-}
-
-var tagSeed = maphash.MakeSeed()
-
-// find gives the code of a string; false: no series has it.
-func (t *tagColumn) find(x []byte) (code uint32, ok bool) {
-	t.lookup.Do(func() {
-		t.slots = make([]uint32, slotsOf(t.values.Len()))
-		for c := range t.values.Len() {
-			at := t.slot(t.values.Bytes(c))
-			for t.slots[at] != 0 {
-				at = (at + 1) % len(t.slots)
-			}
-			t.slots[at] = uint32(c) + 1
-		}
-	})
-	for at := t.slot(x); t.slots[at] != 0; at = (at + 1) % len(t.slots) {
-		if c := t.slots[at] - 1; bytes.Equal(t.values.Bytes(int(c)), x) {
-			return c, true
-		}
-	}
-	return 0, false
-}
-
-func (t *tagColumn) slot(x []byte) int {
-	return int(maphash.Bytes(tagSeed, x) % uint64(len(t.slots)))
 }
 
 // postings gives the series with a value, rising, numbered from the begin of the range.

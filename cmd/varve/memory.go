@@ -19,6 +19,7 @@ type memory struct {
 	flush     int64 // rows of one table that make a part
 	cache     int64 // decoded blocks
 	queries   int64 // kept by all running queries together
+	held      int64 // rows that running queries keep in memory after their flush, when another begins
 	bodies    int64 // of requests in hand
 }
 
@@ -29,6 +30,7 @@ func (c *Config) memory() memory {
 	m.flush = min(int64(c.Storage.FlushBytes), max(m.memtables/4, 1<<20))
 	m.cache = min(int64(c.Storage.CacheBytes), m.limit/16)
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
+	m.held = max(m.queries/2, 2*m.memtables) // one query alone may keep all memtables of a moment
 	m.bodies = m.limit / 16
 	return m
 }

@@ -120,6 +120,7 @@ func open(c *Config, logs *logs) (*node, error) {
 	m := c.memory()
 	collector := startCollector(c, n.heldBytes)
 	n.pool = exec.NewPool(m.queries, collector.follow)
+	n.pool.HeldLimit = m.held
 	n.intake = web.NewIntake(m.bodies, c.Storage.WriteWait, collector.followBodies)
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: c.Storage.DataHome, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,

@@ -14,19 +14,22 @@ const DefaultMemory = 1 << 30
 
 // Pool is the memory that all queries share. Safe for concurrent use.
 type Pool struct {
+	// HeldLimit is what the store may keep for queries when another begins. Default: half of the limit.
+	HeldLimit int64
+
 	limit   int64
-	used    atomic.Int64
-	held    atomic.Int64 // of used: by the store
+	used    atomic.Int64 // by queries
+	held    atomic.Int64 // by the store for queries
 	changed func(bytes int64)
 }
 
-// NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken after
-// each change.
+// NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken and held
+// after each change.
 func NewPool(limit int64, changed func(bytes int64)) *Pool {
 	if limit <= 0 {
 		limit = DefaultMemory
 	}
-	return &Pool{limit: limit, changed: changed}
+	return &Pool{HeldLimit: limit / 2, limit: limit, changed: changed}
 }
 
 // Used is the number of bytes taken by running queries.
@@ -38,22 +41,25 @@ func (p *Pool) Limit() int64 { return p.limit }
 // take changes what is taken; false when the pool does not have it.
 func (p *Pool) take(bytes int64) bool {
 	used := p.used.Add(bytes)
-	if bytes > 0 && used > p.limit {
+	// What is held takes from what queries may keep, but for what HeldLimit gives it beyond half of the pool.
+	if bytes > 0 && max(used, used+p.held.Load()-(p.HeldLimit-p.limit/2)) > p.limit {
 		p.used.Add(-bytes)
 		return false
 	}
-	if p.changed != nil {
-		p.changed(used)
-	}
+	p.tell()
 	return true
 }
 
-// Hold counts bytes that the store keeps for running queries (more, or fewer when negative), whatever the limit. Past half
-// of it no query begins.
+// Hold counts bytes that the store keeps for running queries (more, or fewer when negative), whatever the limit. Past
+// HeldLimit no query begins.
 func (p *Pool) Hold(bytes int64) {
 	p.held.Add(bytes)
-	if used := p.used.Add(bytes); p.changed != nil {
-		p.changed(used)
+	p.tell()
+}
+
+func (p *Pool) tell() {
+	if p.changed != nil {
+		p.changed(p.used.Load() + p.held.Load())
 	}
 }
 
@@ -123,7 +129,7 @@ func (b *Budget) Reserve(bytes int64) error {
 		return nil
 	}
 	if !b.pool.take(bytes) {
-		if others := b.pool.Used() - b.Used(); others > b.pool.limit/2 {
+		if others := b.pool.Used() + b.pool.held.Load() - b.Used(); others > b.pool.limit/2 {
 			return status.New(status.RuntimeResourcesExhausted,
 				"queries may keep %d MiB of memory together, and others that are running keep %d MiB: try again later", b.pool.limit>>20, others>>20)
 		}
@@ -141,9 +147,9 @@ func (b *Budget) Admit() error {
 	if b == nil {
 		return nil
 	}
-	if held := b.pool.held.Load(); held > b.pool.limit/2 {
+	if held := b.pool.held.Load(); held > b.pool.HeldLimit {
 		return status.New(status.RuntimeResourcesExhausted,
-			"queries that are running keep %d MiB of rows in memory that are on disk by now, at most %d MiB may be kept when one begins: try again later", held>>20, b.pool.limit>>21)
+			"queries that are running keep %d MiB of rows in memory that are on disk by now, at most %d MiB may be kept when one begins: try again later", held>>20, b.pool.HeldLimit>>20)
 	}
 	return nil
 }

@@ -8,33 +8,47 @@ import (
 	"varve/engine/status"
 )
 
-// TestPoolHolds: what the store keeps for queries counts, whatever the limit, and keeps others from beginning.
+// TestPoolHolds: what the store keeps for queries takes from what they may keep, but for what its own limit gives it
+// beyond half of that, and past its limit no query begins.
 func TestPoolHolds(t *testing.T) {
 	var told int64
 	p := NewPool(100, func(bytes int64) { told = bytes })
 	p.Hold(50)
 	b := p.Budget(context.Background())
 	defer b.Close()
+	refused := func(err error, why string) bool {
+		return status.Of(err) == status.RuntimeResourcesExhausted && strings.Contains(err.Error(), why)
+	}
 	if err := b.Admit(); err != nil {
 		t.Errorf("half of the pool is held: %v", err)
 	}
-	if err := b.Reserve(51); status.Of(err) != status.RuntimeResourcesExhausted {
+	if err := b.Reserve(51); !refused(err, "the query needs") {
 		t.Errorf("more than is left: %v", err)
 	}
-	if err := b.Reserve(50); err != nil {
-		t.Errorf("what is left: %v", err)
+	if err := b.Reserve(50); err != nil || told != 100 {
+		t.Errorf("what is left, told %d: %v", told, err)
 	}
-	p.Hold(60)
-	if told != 160 {
-		t.Errorf("told %d of 160 bytes", told)
-	}
-	if err := b.Admit(); status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "on disk by now") {
+	p.Hold(10)
+	if err := b.Admit(); !refused(err, "on disk by now") {
 		t.Errorf("more than half of the pool is held: %v", err)
 	}
-	b.Release(50)
-	p.Hold(-110)
-	if err := b.Admit(); err != nil || told != 0 {
-		t.Errorf("nothing is held any more, told %d: %v", told, err)
+	if err := b.Reserve(1); !refused(err, "others") {
+		t.Errorf("nothing is left: %v", err)
+	}
+	p.HeldLimit = 110 // 60 beyond half of the pool
+	if err := b.Admit(); err != nil {
+		t.Errorf("so much may be held: %v", err)
+	}
+	if err := b.Reserve(50); err != nil {
+		t.Errorf("the pool is the queries' own: %v", err)
+	}
+	if err := b.Reserve(1); !refused(err, "others") {
+		t.Errorf("more than the pool has: %v", err)
+	}
+	b.Release(100)
+	p.Hold(-60)
+	if told != 0 {
+		t.Errorf("nothing is held any more, told %d", told)
 	}
 }
 

@@ -59,6 +59,9 @@ func (d *Dictionary) Bytes(i int) []byte {
 	return d.Heap[w.Off : w.Off+w.Len]
 }
 
+// Bytes64 is the memory held.
+func (d *Dictionary) Bytes64() int64 { return int64(8*len(d.slots) + 8*cap(d.Views) + cap(d.Heap)) }
+
 // Reset empties the dictionary and keeps its buffers.
 func (d *Dictionary) Reset() {
 	d.Views, d.Heap = d.Views[:0], d.Heap[:0]
@@ -101,20 +104,35 @@ func (d *Dictionary) Code(s []byte) uint32 {
 	return c
 }
 
+// Find finds a value. Safe for concurrent use as long as nothing is added.
+func (d *Dictionary) Find(s []byte) (code uint32, ok bool) {
+	_, c := d.place(s, uint32(maphash.Bytes(seed, s)))
+	return c - 1, c != 0
+}
+
+// place is where the slot of a value of a hash is or belongs, and its code + 1; 0: it is not there.
+func (d *Dictionary) place(s []byte, hash uint32) (at, code uint32) {
+	mask := uint32(len(d.slots) - 1)
+	for at = hash & mask; ; at = (at + 1) & mask {
+		x := d.slots[at]
+		if x.code == 0 {
+			return at, 0
+		}
+		if x.hash == hash {
+			w := d.Views[x.code-1]
+			if string(d.Heap[w.Off:w.Off+w.Len]) == string(s) {
+				return at, x.code
+			}
+		}
+	}
+}
+
 // code finds or adds a value.
 func (d *Dictionary) code(s []byte) (code uint32, fresh bool) {
 	h := uint32(maphash.Bytes(seed, s))
-	mask := uint32(len(d.slots) - 1)
-	at := h & mask
-	for d.slots[at].code != 0 {
-		if d.slots[at].hash == h {
-			c := d.slots[at].code - 1
-			w := d.Views[c]
-			if string(d.Heap[w.Off:w.Off+w.Len]) == string(s) {
-				return c, false
-			}
-		}
-		at = (at + 1) & mask
+	at, have := d.place(s, h)
+	if have != 0 {
+		return have - 1, false
 	}
 	c := uint32(len(d.Views))
 	d.Views = append(d.Views, vector.View{Off: uint32(len(d.Heap)), Len: uint32(len(s))})
