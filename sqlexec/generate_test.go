@@ -209,10 +209,39 @@ func (g *generator) any(t fields, depth int) string {
 }
 
 func (g *generator) where(t fields) string {
-	if g.IntN(3) == 0 {
+	switch g.IntN(4) {
+	case 0:
 		return ""
+	case 1:
+		return " WHERE " + g.many(func() string { return g.cond(t, 2) }, func() string { return g.passing(t) })
 	}
 	return " WHERE " + g.cond(t, 3)
+}
+
+// many joins two to six conditions with AND. One in two of them keeps every row, because what such a condition leaves is
+// handed on and not copied.
+func (g *generator) many(cond, passing func() string) string {
+	list := make([]string, 2+g.IntN(5))
+	for i := range list {
+		if list[i] = cond(); g.IntN(2) == 0 {
+			list[i] = passing()
+		}
+	}
+	return strings.Join(list, " AND ")
+}
+
+// passing is a condition that every row fulfils and that is computed all the same.
+func (g *generator) passing(t fields) string {
+	x := g.pick(t.ints...)
+	switch g.IntN(4) {
+	case 0:
+		return "coalesce(" + x + ", 0) < 1000000"
+	case 1:
+		return "(" + x + " IS NULL OR " + x + " % 100 > -100)"
+	case 2:
+		return "length(coalesce(" + g.pick(t.texts...) + ", '')) >= 0"
+	}
+	return "abs(coalesce(" + x + ", 1)) > -1"
 }
 
 // order is an ORDER BY over the n columns of the output.
@@ -271,6 +300,32 @@ func (g *generator) aggregate(t fields) string {
 	return g.pick("min", "max") + "(" + g.any(t, 2) + ")" + filter
 }
 
+// having is a condition over groups, or several.
+func (g *generator) having(t fields) string {
+	cond := func() string {
+		return g.pick("count(*) > 1", "sum("+t.ints[0]+") > 10", "max("+t.ints[1]+") IS NOT NULL", "min("+t.ints[2]+") < 5", "count("+g.pick(t.texts...)+") <> 1")
+	}
+	if g.IntN(2) == 0 {
+		return cond()
+	}
+	return g.many(cond, func() string {
+		return g.pick("count(*) > 0", "count("+t.ints[1]+") >= 0", "coalesce(sum("+t.ints[0]+"), 0) < 1000000000", "coalesce(min("+t.ints[2]+"), 0) > -1000000")
+	})
+}
+
+// derived is a SELECT from a subquery of any kind, with conditions that stay above it.
+func (g *generator) derived() string {
+	in, l := g.alias(), g.alias()
+	from, t := g.from()
+	body := "SELECT " + g.number(t, 1) + " AS a, " + g.str(t, 1) + " AS s, row_number() OVER (ORDER BY " + strings.Join(t.ints, " NULLS FIRST, ") + " NULLS FIRST, " + strings.Join(t.texts, ", ") + ") AS n FROM " + from + g.where(t)
+	if g.IntN(2) == 0 {
+		body = "SELECT " + g.pick(in+".a", in+".c") + " AS a, max(" + in + ".s) AS s, count(*) AS n FROM " + g.pick("t1", "t2") + " AS " + in + " GROUP BY 1"
+	}
+	out := fields{ints: []string{l + ".a", l + ".n"}, texts: []string{l + ".s"}}
+	where := g.many(func() string { return g.cond(out, 1) }, func() string { return g.passing(out) })
+	return "SELECT " + l + ".a, " + l + ".s, " + l + ".n FROM (" + body + ") AS " + l + " WHERE " + where + g.tail(3)
+}
+
 // grouped is a SELECT with GROUP BY, or over all rows.
 func (g *generator) grouped() string {
 	from, t := g.from()
@@ -289,7 +344,7 @@ func (g *generator) grouped() string {
 	if len(keys) > 0 {
 		s += " GROUP BY " + strings.Join(keys, ", ")
 		if g.IntN(3) == 0 {
-			s += " HAVING " + g.pick("count(*) > 1", "sum("+t.ints[0]+") > 10", "max("+t.ints[1]+") IS NOT NULL")
+			s += " HAVING " + g.having(t)
 		}
 	}
 	return s + g.tail(len(items))
@@ -381,7 +436,7 @@ func (g *generator) scalar() string {
 
 // query is any of the above.
 func (g *generator) query() string {
-	switch g.IntN(8) {
+	switch g.IntN(9) {
 	case 0, 1:
 		return g.plain()
 	case 2, 3:
@@ -392,6 +447,8 @@ func (g *generator) query() string {
 		return g.set()
 	case 6:
 		return g.nested()
+	case 7:
+		return g.derived()
 	}
 	return g.scalar()
 }

@@ -338,7 +338,7 @@ func (v *Vector) rows() int {
 }
 
 // Gather makes v the rows of src with the given numbers, keeping src's form: Const stays Const, Dict stays Dict with
-// the same Values, Flat strings share src's heap. v's own buffers are reused, so it must not be src.
+// the same Values, Flat strings share src's heap. v's own buffers are reused, so it panics where they are src's.
 func (v *Vector) Gather(src *Vector, rows []uint32) {
 	if v.Form == Const { // its slices belong to the vector it was gathered from
 		*v = Vector{}
@@ -373,6 +373,9 @@ func gather[T any](dst, src []T, rows []uint32) []T {
 		dst = make([]T, len(rows), max(len(rows), Size))
 	}
 	dst = dst[:len(rows)]
+	if len(rows) > 0 && &dst[0] == &src[0] {
+		panic("vector: a gather reads what it writes")
+	}
 	for i, r := range rows {
 		dst[i] = src[r]
 	}
@@ -387,6 +390,9 @@ func gatherBits(dst, src Bitmap, rows []uint32) Bitmap {
 		dst = make(Bitmap, w, max(w, Size/64))
 	} else {
 		dst = dst[:w]
+		if w > 0 && &dst[0] == &src[0] {
+			panic("vector: a gather reads what it writes")
+		}
 		clear(dst)
 	}
 	for i, r := range rows {

@@ -54,9 +54,10 @@ func (f *filter) Step(next Step) Step {
 	out := make([]*vector.Vector, 1)
 	var rows []uint32
 	var keep vector.Bitmap
-	passed := make([]vector.Batch, 2) // two, because a gather may not read what it writes
+	var passed [2]vector.Batch // each gather writes the one that the gather before did not, for it may read that one
+	to, other := &passed[0], &passed[1]
 	return func(b *vector.Batch) error {
-		for i, p := range programs {
+		for _, p := range programs {
 			if err := p.Eval(b, out); err != nil {
 				return err
 			}
@@ -68,9 +69,8 @@ func (f *filter) Step(next Step) Step {
 				return nil
 			}
 			rows = keep.AppendRows(rows[:0])
-			to := &passed[i&1]
 			gatherRows(to, b, rows)
-			b = to
+			b, to, other = to, other, to
 		}
 		return next(b)
 	}
