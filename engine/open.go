@@ -307,6 +307,9 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
 		return nil
 	}
+	if lost, why := r.leaveOut(); lost > 0 {
+		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: fmt.Sprintf("%d of %d rows of table %s cannot be kept: %v", lost, lost+r.batch.N, t.Name, why)})
+	}
 	m := region.snap.Load().live
 	region.mu.Lock()
 	m.began(at, r.seq, e.o.Now())

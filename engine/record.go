@@ -27,7 +27,15 @@ type record struct {
 	seq    uint64
 	ids    []schema.ColumnID
 	fields []vector.Field
+	roles  []schema.Semantic
 	batch  *vector.Batch
+}
+
+func (r *record) add(c *schema.Column, v *vector.Vector) {
+	r.ids = append(r.ids, c.ID)
+	r.fields = append(r.fields, vector.Field{Name: c.Name, Type: c.Type})
+	r.roles = append(r.roles, c.Semantic)
+	r.batch.Cols = append(r.batch.Cols, v)
 }
 
 // roomIn is buf, emptied, or a new buffer when the record is large and buf is too small for it.
@@ -83,22 +91,21 @@ func (r *record) decode(body []byte, t *schema.Table) error {
 	if len(fields) != len(r.ids) {
 		return fmt.Errorf("log record names %d columns and holds %d", len(r.ids), len(fields))
 	}
-	r.batch = &vector.Batch{N: b.N}
+	ids := r.ids
+	r.ids, r.batch = nil, &vector.Batch{N: b.N}
 	haveTime := false
-	for i, id := range r.ids {
+	for i, id := range ids {
 		p := t.ByID(id)
 		if p < 0 || t.Columns[p].Type.Kind() != fields[i].Type.Kind() {
 			continue
 		}
 		haveTime = haveTime || p == t.Time
-		r.fields = append(r.fields, vector.Field{Name: t.Columns[p].Name, Type: t.Columns[p].Type})
-		r.batch.Cols = append(r.batch.Cols, b.Cols[i])
+		r.add(&t.Columns[p], b.Cols[i])
 	}
 	// What lacks a column that has an initial value was written before the column existed: align fills in NULL otherwise.
 	for i := range t.Columns {
-		if c := &t.Columns[i]; r.kind == schema.KindPut && c.Initial != nil && !slices.Contains(r.ids, c.ID) {
-			r.fields = append(r.fields, vector.Field{Name: c.Name, Type: c.Type})
-			r.batch.Cols = append(r.batch.Cols, c.Initial)
+		if c := &t.Columns[i]; r.kind == schema.KindPut && c.Initial != nil && !slices.Contains(ids, c.ID) {
+			r.add(c, c.Initial)
 		}
 	}
 	if !haveTime {

@@ -244,13 +244,10 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 			return nil, status.New(status.InvalidArguments, "column %s is NOT NULL and has no default value", c.Name)
 		}
 	}
+	if err := rec.checkBounds(); err != nil {
+		return nil, err
+	}
 	return rec, nil
-}
-
-func (r *record) add(c *schema.Column, v *vector.Vector) {
-	r.ids = append(r.ids, c.ID)
-	r.fields = append(r.fields, vector.Field{Name: c.Name, Type: c.Type})
-	r.batch.Cols = append(r.batch.Cols, v)
 }
 
 // inUnit is a moment in the unit of a timestamp type.
@@ -392,6 +389,9 @@ func (e *core) delete(ctx context.Context, n schema.Name, keys *vector.Batch) (i
 			rec.add(&t.Columns[p], keys.Cols[i])
 		}
 		rec.add(&t.Columns[t.Time], keys.Cols[len(t.Tags)])
+		if err := rec.checkBounds(); err != nil {
+			return 0, err
+		}
 		again, err := e.commit(ctx, []*tableWrite{{at: tab.place, schema: t, rec: rec, batch: keys}})
 		if err != nil {
 			return 0, err

@@ -21,8 +21,8 @@ const (
 	// maxColumns and maxNameSize bound the directory.
 	maxColumns  = 1 << 16
 	maxNameSize = 1 << 12
-	// maxKeySize bounds one series key.
-	maxKeySize = 1 << 20
+	// MaxKeySize bounds one series key.
+	MaxKeySize = 1 << 20
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

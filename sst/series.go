@@ -140,7 +140,7 @@ func (w *keyWalk) step() error {
 		return fmt.Errorf("key of series %d", w.next)
 	}
 	size, m := binary.Uvarint(b[n:])
-	if m <= 0 || size > uint64(len(b)-n-m) || shared+size > maxKeySize {
+	if m <= 0 || size > uint64(len(b)-n-m) || shared+size > MaxKeySize {
 		return fmt.Errorf("key of series %d", w.next)
 	}
 	if w.next%restartEvery == 0 && w.off != w.t.restarts[w.next/restartEvery] {

@@ -25,8 +25,8 @@ const (
 	stripeSize = 16 << 20
 	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early.
 	maxBlockHeap = 32 << 20
-	// maxValue is the longest string that a part takes.
-	maxValue = encoding.MaxHeap - maxBlockHeap
+	// MaxValue is the longest string that a part takes.
+	MaxValue = encoding.MaxHeap - maxBlockHeap
 )
 
 // Writer writes one part. One goroutine at a time. After an error the file is worthless.
@@ -110,8 +110,8 @@ func (w *Writer) Series(key []byte) error {
 		w.err = fmt.Errorf("series keys do not rise: %x after %x", key, w.key)
 		return w.err
 	}
-	if len(key) > maxKeySize {
-		w.err = fmt.Errorf("series key of %d bytes, at most %d", len(key), maxKeySize)
+	if len(key) > MaxKeySize {
+		w.err = fmt.Errorf("series key of %d bytes, at most %d", len(key), MaxKeySize)
 		return w.err
 	}
 	w.key, w.begun = append(w.key[:0], key...), false
@@ -191,8 +191,8 @@ func (w *Writer) room(b *vector.Batch, from int) (int, error) {
 				continue
 			}
 			l := len(v.Bytes(from + k))
-			if l > maxValue {
-				return 0, fmt.Errorf("column %q: value of %d bytes, at most %d", c.entry.name, l, maxValue)
+			if l > MaxValue {
+				return 0, fmt.Errorf("column %q: value of %d bytes, at most %d", c.entry.name, l, MaxValue)
 			}
 			if size += l; size > maxBlockHeap && (k > 0 || w.rows > 0) {
 				n = k

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sst"
+)
+
+// What is in the log a flush can write: each bound of a part is checked before a record is logged, and again when one is
+// replayed, as older programs did not check all of them.
+
+// tagFrame is what a tag takes in a series key besides its value, in which zero bytes count twice.
+const tagFrame = 6
+
+// checkBounds refuses a record with a row that no part takes.
+func (r *record) checkBounds() error {
+	if r.withinBounds() {
+		return nil
+	}
+	for i := range r.batch.N {
+		if err := r.misfit(i); err != nil {
+			return status.Wrap(err, status.InvalidArguments, "row %d of %d: %v", i+1, r.batch.N, err)
+		}
+	}
+	return nil
+}
+
+// leaveOut takes the rows that no part takes out of the batch. It gives their number and why the first is among them.
+func (r *record) leaveOut() (lost int, why error) {
+	if r.withinBounds() {
+		return 0, nil
+	}
+	rows := make([]uint32, 0, r.batch.N)
+	for i := range r.batch.N {
+		if err := r.misfit(i); err == nil {
+			rows = append(rows, uint32(i))
+		} else if why == nil {
+			why = err
+		}
+	}
+	if lost = r.batch.N - len(rows); lost == 0 {
+		return 0, nil
+	}
+	for i, c := range r.batch.Cols {
+		r.batch.Cols[i] = &vector.Vector{Type: c.Type}
+		r.batch.Cols[i].Gather(c, rows)
+	}
+	r.batch.N = len(rows)
+	return lost, why
+}
+
+// withinBounds looks at columns as wholes: true when no row can be beyond a bound.
+func (r *record) withinBounds() bool {
+	key := len(schema.KeyPrefix(r.table))
+	for i, v := range r.batch.Cols {
+		size := 8
+		if v.Type.Kind() == vector.Bytes {
+			size = longest(v)
+		}
+		switch r.roles[i] {
+		case schema.Tag:
+			key += tagFrame + 2*size
+		case schema.Timestamp:
+			if hasNull(v, r.batch.N) {
+				return false
+			}
+		default:
+			if size > sst.MaxValue {
+				return false
+			}
+		}
+	}
+	return key <= sst.MaxKeySize
+}
+
+// longest is a length that no value of a vector of strings exceeds.
+func longest(v *vector.Vector) (size int) {
+	if v.Form == vector.Dict {
+		v = v.Values
+	}
+	for _, w := range v.Views {
+		size = max(size, int(w.Len))
+	}
+	return size
+}
+
+// misfit says why no part takes a row; nil: one does.
+func (r *record) misfit(row int) error {
+	key := len(schema.KeyPrefix(r.table))
+	var scratch []byte
+	for i, v := range r.batch.Cols {
+		null := v.IsNull(row)
+		switch {
+		case r.roles[i] == schema.Timestamp && null:
+			return fmt.Errorf("column %s: the time index has no value", r.fields[i].Name)
+		case null:
+		case r.roles[i] == schema.Tag:
+			value := scratch
+			if v.Type.Kind() == vector.Bytes {
+				value = v.Bytes(row)
+			} else {
+				value = schema.AppendTag(scratch[:0], v, row)
+				scratch = value
+			}
+			if key += tagFrame + len(value) + bytes.Count(value, []byte{0}); key > sst.MaxKeySize {
+				return fmt.Errorf("the primary key up to column %s takes %d bytes, where zero bytes count twice: the limit is %d", r.fields[i].Name, key, sst.MaxKeySize)
+			}
+		case v.Type.Kind() == vector.Bytes && len(v.Bytes(row)) > sst.MaxValue:
+			return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(v.Bytes(row)), sst.MaxValue)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/engine/vfs"
+	"varve/sst"
+)
+
+// keyRoom is the longest value of the one tag of a series key that a part takes.
+const keyRoom = sst.MaxKeySize - 4 - tagFrame
+
+// TestBounds writes rows at each bound of a part, which are flushed and read again, and rows beyond it, which are refused
+// before they are logged: neither the table nor another suffers.
+func TestBounds(t *testing.T) {
+	zeros := strings.Repeat("\x00", keyRoom/2)
+	text := strings.Repeat("h", keyRoom)
+	for _, c := range []struct {
+		name    string
+		kind    modelKind
+		fits    modelRow
+		exceeds modelRow
+	}{
+		{"a tag", lastRow, modelRow{"host": text}, modelRow{"host": text + "h"}},
+		{"zero bytes, which count twice", lastRow, modelRow{"host": zeros}, modelRow{"host": zeros + "\x00"}},
+		{"tags together", metric, modelRow{"host": text[20:], "zone": "0123456789", "value": 1.0}, modelRow{"host": text[20:], "zone": "0123456789abcde", "value": 1.0}},
+		{"a field may be longer than a key", appendOnly, modelRow{"s": text + text}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := testOptions(vfs.NewMem())
+			e := mustOpen(t, o)
+			c.fits["ts"] = int64(1)
+			if err := put(e, "t", c.kind, []modelRow{c.fits}); err != nil {
+				t.Fatal(err)
+			}
+			if c.exceeds != nil {
+				c.exceeds["ts"] = int64(2)
+				good := modelRow{"ts": int64(3), "host": "a", "value": 1.0}
+				err := put(e, "t", c.kind, []modelRow{good, c.exceeds})
+				if status.Of(err) != status.InvalidArguments || !strings.Contains(err.Error(), "row 2 of 2: the primary key") {
+					t.Fatalf("beyond the bound: %v", err)
+				}
+			}
+			for _, table := range []string{"t", "other"} {
+				if err := put(e, table, c.kind, []modelRow{{"ts": int64(4), "host": "b", "value": 1.0}}); err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Flush(ctx, public(table)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := put(e, "t", c.kind, []modelRow{{"ts": int64(5), "host": "b", "value": 1.0}}); err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, e)
+			e = mustOpen(t, o)
+			defer mustClose(t, e)
+			if lines, err := scanTable(e, public("t"), everything); err != nil || len(lines) != 3 {
+				t.Errorf("%d rows, %v", len(lines), err)
+			}
+			if aside := e.SetAside(); len(aside) > 0 {
+				t.Errorf("set aside: %v", aside)
+			}
+		})
+	}
+}
+
+// TestBoundOfValues asks for values around the largest that a part takes, of every form that a batch may have. Nothing
+// looks at their bytes, which are never written to.
+func TestBoundOfValues(t *testing.T) {
+	heap := make([]byte, sst.MaxValue+1)
+	view := func(size int) []vector.View { return []vector.View{{Off: 0, Len: uint32(size)}} }
+	for _, size := range []int{sst.MaxValue, sst.MaxValue + 1} {
+		values := &vector.Vector{Type: vector.StringType, Heap: heap, Views: view(size)}
+		for form, v := range map[string]*vector.Vector{
+			"flat":  values,
+			"const": {Type: vector.StringType, Form: vector.Const, Heap: heap, Views: view(size)},
+			"dict":  {Type: vector.StringType, Form: vector.Dict, Codes: []uint32{0}, Values: values},
+			"null":  {Type: vector.StringType, Heap: heap, Views: view(size), Valid: vector.MakeBitmap(1)},
+		} {
+			r := &record{batch: &vector.Batch{N: 1}}
+			r.add(&schema.Column{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, vector.ConstInt(vector.Timestamp(3), 1))
+			r.add(&schema.Column{Name: "message", Type: vector.StringType, Nullable: true}, v)
+			err := r.checkBounds()
+			if fits := size <= sst.MaxValue || form == "null"; fits != (err == nil) || !fits && !strings.Contains(err.Error(), "row 1 of 1: column message: the value has 234881025 bytes, the limit is 234881024") {
+				t.Errorf("%s, %d bytes: %v", form, size, err)
+			}
+		}
+	}
+}
+
+// TestReplayBeyondBounds replays records that programs wrote which did not check all bounds: rows that no part takes are
+// set aside, the others served, and the start ends well.
+func TestReplayBeyondBounds(t *testing.T) {
+	long := strings.Repeat("h", keyRoom+1)
+	for _, c := range []struct {
+		name  string
+		hosts []string
+		times []int64 // negative: none
+		want  int
+	}{
+		{"one row of three", []string{"a", long, "b"}, []int64{1, 2, 3}, 2},
+		{"all rows", []string{long}, []int64{1}, 0},
+		{"a row without time", []string{"a", "b"}, []int64{-1, 3}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := testOptions(vfs.NewMem())
+			e := mustOpen(t, o)
+			if err := put(e, "t", lastRow, []modelRow{{"ts": int64(9), "host": "z"}}); err != nil {
+				t.Fatal(err)
+			}
+			tab, err := e.Table(public("t"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := len(c.hosts)
+			hosts, times := &vector.Vector{Type: vector.StringType}, &vector.Vector{Type: vector.Timestamp(3), Valid: vector.MakeBitmap(n)}
+			for i, h := range c.hosts {
+				hosts.Append(i, vector.ConstString(h), 0, 1)
+				times.Ints = append(times.Ints, c.times[i])
+				if c.times[i] >= 0 {
+					times.Valid.Set(i)
+				}
+			}
+			r := &record{table: tab.Schema.ID, seq: e.seq.Add(1), batch: &vector.Batch{N: n}}
+			r.add(&tab.Schema.Columns[tab.Schema.Column("host")], hosts)
+			r.add(&tab.Schema.Columns[tab.Schema.Time], times)
+			if err := e.log.AppendAll([][]byte{appendRecord(nil, r)}); err != nil {
+				t.Fatal(err)
+			}
+			mustClose(t, e)
+			e = mustOpen(t, o)
+			defer mustClose(t, e)
+			if err := e.Flush(ctx, public("t")); err != nil {
+				t.Fatal(err)
+			}
+			if lines, err := scanTable(e, public("t"), everything); err != nil || len(lines) != c.want+1 {
+				t.Errorf("%d rows, want %d and one: %v", len(lines), c.want, err)
+			}
+			if aside := e.SetAside(); len(aside) != 1 || !strings.Contains(aside[0].Reason, "cannot be kept") {
+				t.Errorf("set aside: %v", aside)
+			}
+		})
+	}
+}
