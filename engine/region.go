@@ -19,14 +19,16 @@ type region struct {
 	snap   atomic.Pointer[regionSnap]
 	queued atomic.Bool // waits in the queue of the flush loop
 
+	altering   turn       // held while the schema is altered by DDL; taken before all others
 	merging    turn       // held while parts are merged that merges have written; taken before freshening
 	freshening turn       // held while parts are merged that no merge has written; taken before maintain
 	maintain   sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
 
 	hurry atomic.Int64 // those who wait for merging: a long merge does not rest
 
-	mu      sync.Mutex // held while a snapshot is published and while a writer takes its sequence number
-	dropped bool       // under mu
+	mu      sync.Mutex    // held while a snapshot is published and while a writer takes its sequence number
+	dropped bool          // under mu
+	closed  chan struct{} // under mu; not nil: nobody may enlist until it is closed
 }
 
 // regionSnap is what readers see. Immutable once published.
@@ -112,7 +114,7 @@ func (e *core) after(m *mem) *mem {
 }
 
 func newRegion(e *core, t *schema.Table) *region {
-	r := &region{e: e, id: t.ID, merging: make(turn, 1), freshening: make(turn, 1)}
+	r := &region{e: e, id: t.ID, altering: make(turn, 1), merging: make(turn, 1), freshening: make(turn, 1)}
 	r.snap.Store(&regionSnap{schema: t, live: newMem(nil)})
 	return r
 }

@@ -280,8 +280,17 @@ var recordBuffers spare.List[[]byte]
 const largeRecord = 16 << 20
 
 // commit logs and appends the records and gives the writes whose tables were altered or dropped since they were
-// prepared: to be prepared again. Who gives up before the log has the records has written nothing.
+// prepared: to be prepared again.
 func (e *core) commit(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
+	if again, err = e.append(ctx, ws); err == nil && len(again) > 0 {
+		err = e.awaitAltered(ctx, again) // nothing is held that a change may wait for
+	}
+	return again, err
+}
+
+// append logs and appends the records of the writes that can be enlisted, and gives the others. Who gives up before the log
+// has the records has written nothing.
+func (e *core) append(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
 	var logged [][]byte
 	defer func() {
 		for _, w := range ws {
@@ -327,12 +336,12 @@ func (e *core) commit(ctx context.Context, ws []*tableWrite) (again []*tableWrit
 }
 
 // enlist gives a write its sequence number and the memtable that will not be flushed before it has the rows; false: the
-// schema is another one now.
+// schema is another one now, or about to be.
 func (e *core) enlist(w *tableWrite) bool {
 	r := w.at.region
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if w.at.dropped() || w.at.schema() != w.schema {
+	if w.at.dropped() || r.closed != nil || w.at.schema() != w.schema {
 		return false
 	}
 	m := r.snap.Load().live

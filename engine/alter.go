@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
+	tab, err := e.findTable(n)
+	switch {
+	case err != nil:
+		return err
+	case tab.Schema.Shared():
+		return errPhysical(n, "altered")
+	case tab.member != nil:
+		next, err := change(tab.Schema)
+		if err != nil || next == tab.Schema {
+			return err
+		}
+		return e.alterMember(tab.Schema, next)
+	}
+	return e.alterOwn(ctx, n, change)
+}
+
+// alterOwn alters a table that has a region of its own. What takes long is done without the DDL lock, so that other tables
+// get their columns meanwhile.
+func (e *core) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
+	tab, err := e.findTable(n)
+	if err != nil {
+		return err
+	}
+	if err := tab.region.altering.take(ctx); err != nil {
+		return err
+	}
+	defer tab.region.altering.give()
+	for {
+		if tab, err = e.findTable(n); err != nil {
+			return err
+		}
+		next, err := nextSchema(tab.Schema, change)
+		if err != nil || next == tab.Schema {
+			return err
+		}
+		done, err := e.alterTo(ctx, tab.place, n, rewriteOf(tab.Schema, next), change)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// alterTo prepares the rows for a change that needs the given rewrite, and publishes it. false: the change needs another
+// one by now.
+func (e *core) alterTo(ctx context.Context, p place, n schema.Name, need rewrite, change func(*schema.Table) (*schema.Table, error)) (bool, error) {
+	if !need.none() {
+		open, err := e.rewrite(ctx, p.region, need)
+		if err != nil {
+			return false, err
+		}
+		defer open()
+	}
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	tab, err := e.findTable(n)
+	switch {
+	case err != nil:
+		return false, err
+	case tab.place != p:
+		return false, status.New(status.TableNotFound, "Table not found: %s", n) // dropped; another has its name
+	}
+	next, err := nextSchema(tab.Schema, change)
+	if err != nil || next == tab.Schema {
+		return true, err
+	}
+	if !rewriteOf(tab.Schema, next).equal(need) {
+		return false, nil
+	}
+	return true, e.publishAltered(tab, next)
+}
+
+// publishAltered replaces the schema of a table. The caller holds e.ddl.
+func (e *core) publishAltered(tab *Table, next *schema.Table) error {
+	old, c := tab.Schema.Name, e.catalog.Load()
+	if next.Name != old {
+		if _, ok := c.databases[next.Name.DB]; !ok {
+			return status.New(status.DatabaseNotFound, "Database not found: %s", next.Name.DB)
+		}
+		if _, ok := c.byName[next.Name]; ok {
+			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
+		}
+	}
+	tab.region.mu.Lock()
+	defer tab.region.mu.Unlock()
+	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
+		return err
+	}
+	tab.place.publish(next)
+	if next.Name != old {
+		e.change(func(c *catalog) {
+			delete(c.byName, old)
+			c.byName[next.Name] = tab.place
+		})
+	}
+	return nil
+}
+
+// nextSchema is what a change makes of a schema; the schema itself when nothing changes.
+func nextSchema(old *schema.Table, change func(*schema.Table) (*schema.Table, error)) (*schema.Table, error) {
+	next, err := change(old)
+	if err != nil || next == old {
+		return old, err
+	}
+	if err := checkTable(next); err != nil {
+		return nil, err
+	}
+	next = keepInitial(old, next)
+	next.Version = old.Version + 1
+	return next, nil
+}
+
+// keepInitial gives next with what rows read that were written before a column existed: as in the old schema, whatever
+// the default is now; a column of another type now begins with its default in that type.
+func keepInitial(old, next *schema.Table) *schema.Table {
+	n := *next
+	n.Columns = slices.Clone(next.Columns)
+	for i := range n.Columns {
+		c := &n.Columns[i]
+		p := old.ByID(c.ID)
+		switch {
+		case p < 0:
+			c.Initial = c.Default
+		case old.Columns[p].Type == c.Type || old.Columns[p].Initial == nil:
+			c.Initial = old.Columns[p].Initial
+		default:
+			c.Initial = c.Default
+		}
+	}
+	return &n
+}
+
+// rewrite is what a change of a schema asks of the rows that are there.
+type rewrite struct {
+	columns []retyped
+	// appends: rows that are replaced or deleted must be gone, the table shows every row that it has.
+	appends bool
+}
+
+// retyped is a column that gets another type.
+type retyped struct {
+	id       schema.ColumnID
+	from, to vector.Type
+}
+
+func rewriteOf(old, next *schema.Table) rewrite {
+	w := rewrite{appends: next.Options.AppendMode && !old.Options.AppendMode}
+	for _, c := range old.Columns {
+		if p := next.ByID(c.ID); p >= 0 && next.Columns[p].Type != c.Type {
+			w.columns = append(w.columns, retyped{c.ID, c.Type, next.Columns[p].Type})
+		}
+	}
+	return w
+}
+
+func (w rewrite) none() bool { return !w.appends && len(w.columns) == 0 }
+
+func (w rewrite) equal(o rewrite) bool {
+	return w.appends == o.appends && slices.Equal(w.columns, o.columns)
+}
+
+// rewrite prepares a region's rows: all are in parts, which can be read under the next schema, and nobody adds any until
+// open is called: writers wait, and find the next schema. Most of it is done before they have to.
+func (e *core) rewrite(ctx context.Context, r *region, w rewrite) (open func(), err error) {
+	err = e.flushRegion(ctx, r)
+	if err == nil {
+		err = e.settle(ctx, r, w.columns)
+	}
+	if err == nil && w.appends {
+		err = e.unify(ctx, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	open = r.close()
+	if err = e.flushRegion(ctx, r); err == nil && w.appends {
+		err = e.unify(ctx, r)
+	}
+	if err == nil && w.appends && !unified(r.snap.Load().parts) {
+		err = status.New(status.Unsupported, "append_mode cannot be switched on: the table has more rows than one part may hold (%d), so that replaced rows would come back", maxMergeRows)
+	}
+	if err != nil {
+		open()
+		return nil, err
+	}
+	return open, nil
+}
+
+// close keeps writers from adding rows until open is called.
+func (r *region) close() (open func()) {
+	altered := make(chan struct{})
+	r.mu.Lock()
+	r.closed = altered
+	r.mu.Unlock()
+	return func() {
+		r.mu.Lock()
+		r.closed = nil
+		r.mu.Unlock()
+		close(altered)
+	}
+}
+
+// awaitAltered waits until the tables of writes may be written to again.
+func (e *core) awaitAltered(ctx context.Context, ws []*tableWrite) error {
+	timer := time.NewTimer(e.o.WriteWait)
+	defer timer.Stop()
+	for _, w := range ws {
+		w.at.region.mu.Lock()
+		closed := w.at.region.closed
+		w.at.region.mu.Unlock()
+		if closed == nil {
+			continue
+		}
+		select {
+		case <-closed:
+		case <-ctx.Done():
+			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for a change of table %s", w.schema.Name)
+		case <-e.run.Done():
+			return ErrClosed
+		case <-timer.C:
+			return status.New(status.RegionBusy, "table %s is being altered: nothing can be written for the moment, try again", w.schema.Name)
+		}
+	}
+	return nil
+}
+
+// unify merges all of a table's parts, so that rows that were replaced or deleted are gone and not only hidden: a table
+// that becomes append-only shows every row it has.
+func (e *core) unify(ctx context.Context, r *region) error {
+	s := r.snap.Load()
+	if _, damaged := sound(s.parts); len(damaged)+len(e.asideOf(r, s)) > 0 {
+		return status.New(status.Unsupported, "append_mode cannot be switched on while parts of the table are damaged: rows that they replace could not be told")
+	}
+	for again := true; again; {
+		var err error
+		if again, err = e.mergeAll(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unified tells whether no row of the parts replaces or deletes another.
+func unified(parts []*part) bool {
+	for i, p := range parts {
+		for _, o := range parts[:i] {
+			if p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime {
+				return false
+			}
+		}
+		if !p.meta.Unique {
+			return false
+		}
+	}
+	return true
+}
+
+// settle writes the parts anew that still have values of a type before the present one of some columns, before these get
+// yet another: values that do not convert are lost with the first change, whether a merge came in between or not. It waits
+// for merges that go on: they may have begun before the present type was the column's.
+func (e *core) settle(ctx context.Context, r *region, columns []retyped) error {
+	older := func(p *part) bool {
+		return slices.ContainsFunc(columns, func(c retyped) bool {
+			t, ok := p.file.TypeOf(c.id)
+			return ok && t != c.from
+		})
+	}
+	for again := len(columns) > 0; again; {
+		var err error
+		again, err = e.mergeChosen(ctx, r, func(s *regionSnap, _ windows) []*part {
+			for _, p := range s.parts {
+				if p.whole() && older(p) {
+					return []*part{p}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
