@@ -261,13 +261,19 @@ func (e *core) swap(r *region, old, made []*part) (gone []*part, err error) {
 		edit.AddParts = append(edit.AddParts, manifest.PartEdit{Table: r.id, Part: p.meta})
 	}
 	present := r.snap.Load().parts
-	if slices.ContainsFunc(old, func(o *part) bool { return !slices.Contains(present, o) }) {
+	overrun := slices.ContainsFunc(old, func(o *part) bool { return !slices.Contains(present, o) })
+	if !overrun {
+		err = e.apply(edit)
+		// The manifest learns first that a table was dropped: nothing is left that could list the parts.
+		overrun = err != nil && e.manifest.State().Tables[r.id] == nil
+	}
+	if overrun {
 		for _, p := range made {
 			p.obsolete.Store(true)
 		}
 		return nil, errOverrun
 	}
-	if err := e.apply(edit); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
