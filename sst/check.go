@@ -22,9 +22,9 @@ func Check(fs vfs.FS, name string) []error {
 		return []error{err}
 	}
 	c := checker{p: p}
-	c.series()
+	c.add(p.readable(func() error { c.series(); return nil }))
 	for _, col := range p.columns {
-		c.column(col)
+		c.add(p.readable(func() error { c.column(col); return nil }))
 	}
 	if err := p.Close(); err != nil {
 		c.errs = append(c.errs, err)

@@ -3,6 +3,7 @@ package sst
 import (
 	"cmp"
 	"errors"
+	"runtime/debug"
 	"slices"
 
 	"varve/engine/scan"
@@ -25,7 +26,8 @@ func (r *run) Block(i int) (int, scan.Range) {
 }
 
 // Extent gives the blocks that hold rows of series whose keys begin with prefix.
-func (p *Part) Extent(prefix []byte) (scan.Pieces, error) {
+func (p *Part) Extent(prefix []byte) (_ scan.Pieces, err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
 	t, err := p.seriesTable()
 	if err != nil {
 		return scan.Pieces{}, err
@@ -41,7 +43,8 @@ func (p *Part) Extent(prefix []byte) (scan.Pieces, error) {
 }
 
 // Tables calls f with the tables that have series in the part and their rows, by rising id, until f says false.
-func (p *Part) Tables(f func(id schema.TableID, rows int) bool) error {
+func (p *Part) Tables(f func(id schema.TableID, rows int) bool) (err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
 	t, err := p.seriesTable()
 	if err != nil {
 		return err
@@ -73,7 +76,11 @@ func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 	if col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
 		return s, false
 	}
-	x, err := r.p.index(col)
+	var x *pageIndex
+	err := r.p.readable(func() (err error) {
+		x, err = r.p.index(col)
+		return err
+	})
 	if err != nil {
 		return s, false // whoever reads the column gets the error
 	}
@@ -96,7 +103,8 @@ func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 }
 
 // Split cuts by the series section.
-func (r *run) Split(prefix []byte, n int) ([][]byte, error) {
+func (r *run) Split(prefix []byte, n int) (_ [][]byte, err error) {
+	defer r.p.reading(debug.SetPanicOnFault(true), &err)
 	t, err := r.p.seriesTable()
 	if err != nil {
 		return nil, err
@@ -109,7 +117,8 @@ func (r *run) Split(prefix []byte, n int) ([][]byte, error) {
 }
 
 // Scan gives a cursor over the blocks that spec.Pieces names.
-func (r *run) Scan(spec *scan.Spec) (scan.Cursor, error) {
+func (r *run) Scan(spec *scan.Spec) (_ scan.Cursor, err error) {
+	defer r.p.reading(debug.SetPanicOnFault(true), &err)
 	k, err := r.p.picker(spec)
 	if err != nil {
 		return nil, err
@@ -156,7 +165,8 @@ type cursor struct {
 }
 
 // Next fills b with up to vector.Size rows.
-func (c *cursor) Next(b *vector.Batch) (bool, error) {
+func (c *cursor) Next(b *vector.Batch) (ok bool, err error) {
+	defer c.p.reading(debug.SetPanicOnFault(true), &err)
 	for {
 		if c.inside {
 			ok, err := c.give(b, c.rows, c.n)

@@ -30,8 +30,9 @@ func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	}
 	w := bufio.NewWriter(out)
 	d := &dumper{p: p, w: w}
-	found := d.sections(o)
-	if err := errors.Join(p.Close(), w.Flush()); err != nil {
+	found := false
+	err = p.readable(func() error { found = d.sections(o); return nil })
+	if err := errors.Join(err, p.Close(), w.Flush()); err != nil {
 		return err
 	}
 	if !found {

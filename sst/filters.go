@@ -3,6 +3,7 @@ package sst
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 
@@ -151,7 +152,8 @@ func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
 }
 
 // checkFilter compares the checksum of a filter.
-func (p *Part) checkFilter(c *column, block int, off uint64, b []byte) error {
+func (p *Part) checkFilter(c *column, block int, off uint64, b []byte) (err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
 	body := b[:len(b)-sumSize]
 	if got, want := pageSum(c.id, block|filterMark, body), binary.LittleEndian.Uint32(b[len(body):]); got != want {
 		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("column %q: filter of block %d at %d", c.name, block, off))

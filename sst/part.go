@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math"
 	"path"
+	"runtime/debug"
 	"sync/atomic"
 
 	"varve/engine/scan"
@@ -83,7 +84,8 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 	return p, nil
 }
 
-func (p *Part) open() error {
+func (p *Part) open() (err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
 	f, err := readFooter(p.data)
 	if err != nil {
 		return p.corrupt(err, "")

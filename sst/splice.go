@@ -3,6 +3,7 @@ package sst
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
 
 	"varve/engine/scan"
 	"varve/engine/schema"
@@ -28,7 +29,7 @@ func (w *Writer) Splice(p *Part, block int) (bool, error) {
 	if err != nil || !src.ok {
 		return false, err
 	}
-	if w.err = w.splice(p, src, block); w.err != nil {
+	if w.err = w.spliceReadable(p, src, block); w.err != nil {
 		return false, w.err
 	}
 	return true, nil
@@ -55,6 +56,11 @@ func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
 	}
 	w.sources[p] = s
 	return s, nil
+}
+
+func (w *Writer) spliceReadable(p *Part, src *spliced, block int) (err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
+	return w.splice(p, src, block)
 }
 
 func (w *Writer) splice(p *Part, src *spliced, block int) error {
@@ -165,7 +171,8 @@ func (c *columnWriter) spliceCodes(e *blockEncoder, p *Part, src *spliced, i, bl
 }
 
 // SoleSeries is the key of the part's series when it has one only, else nil.
-func (p *Part) SoleSeries() ([]byte, error) {
+func (p *Part) SoleSeries() (_ []byte, err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
 	if p.dir.seriesCount != 1 {
 		return nil, nil
 	}

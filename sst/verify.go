@@ -15,24 +15,20 @@ func Verify(fs vfs.FS, name string) (Meta, []error) {
 			errs = append(errs, err)
 		}
 	}
-	_, err = p.seriesTable()
-	add(err)
+	try := func(read func() error) bool {
+		err := p.readable(read)
+		add(err)
+		return err == nil
+	}
+	try(func() error { _, err := p.seriesTable(); return err })
 	for _, c := range p.columns {
-		if _, err := p.index(c); err != nil {
-			add(err)
+		if !try(func() error { _, err := p.index(c); return err }) {
 			continue
 		}
-		if c.dictRef.present() {
-			_, err := p.dictionary(c)
-			add(err)
-		}
-		if c.postRef.present() {
-			_, err := p.postings(c)
-			add(err)
-		}
+		try(func() error { _, err := p.dictionary(c); return err })
+		try(func() error { _, err := p.postings(c); return err })
 		for block := range p.blocks {
-			_, err := p.page(c, block)
-			add(err)
+			try(func() error { _, err := p.page(c, block); return err })
 		}
 	}
 	meta := p.meta

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"math/bits"
+	"runtime/debug"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -35,7 +36,8 @@ func (r *run) Series(spec *scan.Spec) (scan.Series, error) {
 	return w, nil
 }
 
-func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
+func (r *run) walk(spec *scan.Spec) (_ *seriesWalk, err error) {
+	defer r.p.reading(debug.SetPanicOnFault(true), &err)
 	k, err := r.p.picker(spec)
 	if err != nil {
 		return nil, err
@@ -63,6 +65,7 @@ func (r *run) walk(spec *scan.Spec) (*seriesWalk, error) {
 
 // Next moves to the next series with matching rows. The key is valid until the following Next.
 func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
+	defer w.p.reading(debug.SetPanicOnFault(true), &err)
 	for ; w.next < w.end && !w.nothing; w.next++ {
 		if err := w.step(); err != nil {
 			return nil, false, w.p.corrupt(err, "series")
@@ -132,7 +135,8 @@ func (w *seriesWalk) advance() (bool, error) {
 }
 
 // Rows fills b with the next rows of the current series.
-func (w *seriesWalk) Rows(b *vector.Batch) (bool, error) {
+func (w *seriesWalk) Rows(b *vector.Batch) (ok bool, err error) {
+	defer w.p.reading(debug.SetPanicOnFault(true), &err)
 	for {
 		if w.given {
 			ok, err := w.give(b, w.list, len(w.list))

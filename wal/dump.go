@@ -17,7 +17,7 @@ func Dump(out io.Writer, fs vfs.FS, name string, body func(w io.Writer, rec []by
 		return err
 	}
 	w := bufio.NewWriter(out)
-	err = dump(w, m.Bytes(), body)
+	err = vfs.Reading(m, func(src []byte) error { return dump(w, src, body) })
 	return errors.Join(err, w.Flush(), m.Unmap())
 }
 

@@ -91,7 +91,14 @@ func (r *replay) segment(number uint64) error {
 		}
 		return fmt.Errorf("log segment %s: %w", name, err)
 	}
-	err = r.frames(number, name, m.Bytes())
+	size := int64(len(m.Bytes()))
+	err = vfs.Reading(m, func(src []byte) error { return r.frames(number, name, src) })
+	var u *vfs.Unreadable
+	if errors.As(err, &u) {
+		r.bad(number, name, u.Offset, u.Error())
+		r.endOf(number, size)
+		err = nil
+	}
 	return errors.Join(err, m.Unmap())
 }
 

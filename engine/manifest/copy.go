@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
 	"path"
 
@@ -16,8 +15,7 @@ func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("manifest: %w", err)
 	}
-	s, whole, err = (&Manifest{fs: fs, dir: dir}).read(mapping.Bytes())
-	if err := errors.Join(err, mapping.Unmap()); err != nil {
+	if s, whole, err = (&Manifest{fs: fs, dir: dir}).readMapped(mapping); err != nil {
 		return nil, false, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, whole, nil

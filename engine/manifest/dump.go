@@ -16,7 +16,7 @@ func Dump(out io.Writer, fs vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(dump(out, m.Bytes()), m.Unmap())
+	return errors.Join(vfs.Reading(m, func(src []byte) error { return dump(out, src) }), m.Unmap())
 }
 
 func dump(out io.Writer, src []byte) error {

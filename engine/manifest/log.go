@@ -69,8 +69,8 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
-	s, clean, err := m.read(mapping.Bytes())
-	if err := errors.Join(err, mapping.Unmap()); err != nil {
+	s, clean, err := m.readMapped(mapping)
+	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	m.state.Store(s)
@@ -86,6 +86,15 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 		}
 	}
 	return m, s, nil
+}
+
+// readMapped reads a mapped file and unmaps it.
+func (m *Manifest) readMapped(mapping vfs.Mapping) (s *State, clean bool, err error) {
+	err = vfs.Reading(mapping, func(src []byte) error {
+		s, clean, err = m.read(src)
+		return err
+	})
+	return s, clean, errors.Join(err, mapping.Unmap())
 }
 
 // read gives the state of a file's content; clean is false when an unfinished edit lies at the end.

@@ -1,0 +1,66 @@
+package sst
+
+import (
+	"runtime/debug"
+	"sort"
+
+	"varve/engine/vfs"
+)
+
+// Parts are read where they are mapped, so a file that was cut, or a disk that fails, shows as a fault of memory. All
+// that reads a part for others begins with
+//
+//	defer p.reading(debug.SetPanicOnFault(true), &err)
+//
+// which makes such a fault an error like any other damage, in whatever goroutine it happens. What is given out holds no
+// bytes of the file, so nobody else can meet one.
+
+// reading ends a stretch of reading; before is what debug.SetPanicOnFault gave.
+func (p *Part) reading(before bool, err *error) {
+	debug.SetPanicOnFault(before)
+	v := recover()
+	if v == nil {
+		return
+	}
+	u, ok := vfs.UnreadableIn(p.data, v)
+	if !ok {
+		panic(v)
+	}
+	*err = p.unreadable(u)
+}
+
+// readable calls f, which reads the part.
+func (p *Part) readable(f func() error) (err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
+	return f()
+}
+
+// unreadable is the damage of a place that cannot be read: of a block where it lies in one of its pages and the rest of
+// the file can be read.
+func (p *Part) unreadable(u *vfs.Unreadable) error {
+	if p.cut() {
+		return p.corrupt(u, "")
+	}
+	for _, c := range p.columns {
+		x := c.pages.Load()
+		if x == nil {
+			continue
+		}
+		at := uint64(u.Offset)
+		block := sort.Search(len(x.off), func(i int) bool { return x.off[i]+uint64(x.length[i]) > at })
+		if block < len(x.off) && x.off[block] <= at {
+			return p.corruptBlock(u, c, block)
+		}
+	}
+	return p.corrupt(u, "")
+}
+
+// cut tells whether the file's end cannot be read.
+func (p *Part) cut() (cut bool) {
+	before := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(before)
+		cut = recover() != nil || cut
+	}()
+	return p.data[len(p.data)-1] != magic[len(magic)-1]
+}
