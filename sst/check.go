@@ -22,6 +22,8 @@ func Check(fs vfs.FS, name string) []error {
 		return []error{err}
 	}
 	c := checker{p: p}
+	_, err = p.Origin()
+	c.add(err)
 	c.add(p.readable(func() error { c.series(); return nil }))
 	for _, col := range p.columns {
 		c.add(p.readable(func() error { c.column(col); return nil }))

@@ -49,6 +49,9 @@ func store(tb testing.TB, fs vfs.FS, name string, b []byte) {
 	}
 }
 
+// partOrigin is what parts of tests say of themselves.
+const partOrigin = `{"tables": ["a table that is described in some hundred bytes, again and again, again and again, again and again"]}`
+
 // smallPart is a part of some series with all kinds of sections.
 func smallPart(tb testing.TB) (vfs.FS, *table) {
 	tb.Helper()
@@ -115,6 +118,10 @@ func TestVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Close()
+			origin, err := p.Origin()
+			if want := map[bool]string{true: partOrigin}[version > 2]; err != nil || string(origin) != want {
+				t.Errorf("origin %q, %v; want %q", origin, err, want)
+			}
 			if p.version != uint32(version) {
 				t.Errorf("the file is of version %d", p.version)
 			}
@@ -305,7 +312,7 @@ func TestOtherVersion(t *testing.T) {
 	binary.LittleEndian.PutUint32(end[40:], 9)
 	binary.LittleEndian.PutUint32(end[52:], crc32.Checksum(end[:52], castagnoli))
 	store(t, fs, "new", b)
-	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !strings.Contains(err.Error(), "format version 9; this program reads versions 1 to 2") {
+	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !strings.Contains(err.Error(), "format version 9; this program reads versions 1 to 3") {
 		t.Errorf("%v", err)
 	}
 }

@@ -89,6 +89,14 @@ func (d *dumper) head() {
 	d.line("rows           %d in %d blocks of up to %d, %d series", m.Rows, len(p.blocks), p.dir.blockRows, m.Series)
 	d.line("time           %d to %d, in column %d", m.MinTime, m.MaxTime, p.dir.time)
 	d.line("sequence       %d to %d, stored for every row: %t", m.MinSeq, m.MaxSeq, p.dir.hidden)
+	if p.dir.origin.present() {
+		d.ref("origin", p.dir.origin)
+		if b, err := p.Origin(); err != nil {
+			d.line("  %v", err)
+		} else {
+			d.line("  %s", b)
+		}
+	}
 	for i, b := range p.blocks {
 		d.line("block %-4d     rows %d to %d, time %d to %d", i, b.first, b.first+b.rows-1, b.minTime, b.maxTime)
 	}

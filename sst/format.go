@@ -13,9 +13,11 @@ import (
 // Marks and sizes of the format; docs/format/part.md draws them.
 const (
 	magic         = "VARVSST1"
-	formatVersion = 2
-	oldestVersion = 1 // without token filters, and with postings for columns all of whose blocks go by the dictionary only
+	formatVersion = 3
+	oldestVersion = 1 // 2: without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the dictionary only
 	footerSize    = 64
+	// maxOrigin bounds what a part says of itself.
+	maxOrigin = encoding.MaxHeap
 	// maxBlocks bounds the page indexes.
 	maxBlocks = encoding.MaxRows
 	// maxColumns and maxNameSize bound the directory.
@@ -67,6 +69,7 @@ type directory struct {
 	columns        []columnEntry
 	series         ref
 	seriesCount    uint64
+	origin         ref    // since version 3
 	blockRows      uint64 // the usual number of rows of a block
 	minSeq, maxSeq uint64
 	hidden         bool
@@ -101,7 +104,7 @@ func (d *directory) append(dst []byte, e *encoding.Encoder) []byte {
 		dst = appendRef(binary.AppendUvarint(dst, uint64(c.dictSize)), c.postRef)
 		dst = binary.AppendUvarint(appendRef(dst, c.filterRef), c.filterBytes)
 	}
-	return dst
+	return appendRef(dst, d.origin)
 }
 
 // bytesReader reads the directory. The first error sticks.
@@ -207,6 +210,9 @@ func readDirectory(src []byte, size uint64, version uint32) (*directory, error) 
 		c.dictSize = int(values)
 		seen[c.id] = true
 		d.columns = append(d.columns, c)
+	}
+	if version > 2 && r.err == nil {
+		d.origin = r.ref(size)
 	}
 	if r.err == nil && (len(r.b) > 0 || len(d.minTime) != len(d.rows) || len(d.maxTime) != len(d.rows) || len(d.rows) == 0) {
 		r.fail("block tables of %d, %d and %d entries, %d bytes left over", len(d.rows), len(d.minTime), len(d.maxTime), len(r.b))

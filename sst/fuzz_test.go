@@ -26,11 +26,13 @@ func FuzzDirectory(f *testing.F) {
 		if err != nil {
 			return
 		}
+		refs := []ref{d.series, d.origin}
 		for _, c := range d.columns {
-			for _, r := range []ref{c.indexRef, c.dictRef, c.postRef} {
-				if r.present() && (r.off > size || r.length > size-r.off) {
-					t.Errorf("column %q: a section of %d bytes at %d in a file of %d", c.name, r.length, r.off, size)
-				}
+			refs = append(refs, c.indexRef, c.dictRef, c.postRef)
+		}
+		for _, r := range refs {
+			if r.present() && (r.off > size || r.length > size-r.off) {
+				t.Errorf("a section of %d bytes at %d in a file of %d", r.length, r.off, size)
 			}
 		}
 		d.append(nil, encoding.NewEncoder())

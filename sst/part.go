@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -306,6 +307,24 @@ func (p *Part) seriesTable() (*seriesTable, error) {
 	}
 	p.series.Store(t)
 	return t, nil
+}
+
+// Origin is what the part says of itself; nil: nothing, as parts before version 3.
+func (p *Part) Origin() (_ []byte, err error) {
+	if !p.dir.origin.present() {
+		return nil, nil
+	}
+	defer p.reading(debug.SetPanicOnFault(true), &err)
+	b, err := p.section(p.dir.origin, "origin")
+	if err != nil {
+		return nil, err
+	}
+	var d encoding.Decoder
+	b, err = d.Bytes(b, maxOrigin)
+	if err != nil {
+		return nil, p.corrupt(err, "origin")
+	}
+	return bytes.Clone(b), nil
 }
 
 // page gives the encoded block of a column after checking it.

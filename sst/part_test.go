@@ -154,6 +154,7 @@ func (t *table) write(tb testing.TB, fs vfs.FS, name string, r *rand.Rand, o Wri
 			from = to
 		}
 	}
+	w.Describe([]byte(partOrigin))
 	m, err := w.Finish()
 	if err != nil {
 		tb.Fatal(err)

@@ -21,6 +21,7 @@ func Verify(fs vfs.FS, name string) (Meta, []error) {
 		return err == nil
 	}
 	try(func() error { _, err := p.seriesTable(); return err })
+	try(func() error { _, err := p.Origin(); return err })
 	for _, c := range p.columns {
 		if !try(func() error { _, err := p.index(c); return err }) {
 			continue

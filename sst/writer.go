@@ -46,6 +46,7 @@ type Writer struct {
 	buffered int
 	lastTime int64
 	sources  map[*Part]*spliced // parts that blocks were taken over from
+	origin   []byte
 	err      error
 }
 
@@ -344,6 +345,10 @@ func (w *Writer) putSection(b []byte) (ref, error) {
 	return r, w.put(b)
 }
 
+// Describe keeps in the part what it is to say of itself, which Origin gives: the store's, so that the part can be
+// understood without any other file. Call it before Finish.
+func (w *Writer) Describe(origin []byte) { w.origin = origin }
+
 // Finish writes what is left, and the end of the file. Syncing and closing it is the caller's.
 func (w *Writer) Finish() (Meta, error) {
 	if w.err == nil {
@@ -372,7 +377,10 @@ func (w *Writer) finish() error {
 	}
 	w.dir.seriesCount = uint64(len(w.series.first))
 	var err error
-	w.dir.series, err = w.putSection(w.series.append(nil, w.encoders[0].Encoder))
+	if w.dir.series, err = w.putSection(w.series.append(nil, w.encoders[0].Encoder)); err != nil || len(w.origin) == 0 {
+		return err
+	}
+	w.dir.origin, err = w.putSection(encoding.AppendBytes(nil, w.origin))
 	return err
 }
 

@@ -58,6 +58,19 @@ func appendSection(dst, raw []byte, saves int) []byte {
 	return append(dst, raw...)
 }
 
+// AppendBytes appends bytes of any kind as a section of their own, compressed where that pays.
+func AppendBytes(dst, raw []byte) []byte { return appendSection(dst, raw, 8) }
+
+// Bytes reads what AppendBytes appended, of at most limit bytes. The result may point into src.
+func (d *Decoder) Bytes(src []byte, limit int) ([]byte, error) {
+	r := reader{b: src}
+	out := r.section(nil, limit)
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	return out, r.err
+}
+
 // section reads a section of at most limit bytes into scratch or, when it is stored as it is, gives it in place.
 func (r *reader) section(scratch []byte, limit int) []byte {
 	head := r.uvarint()
