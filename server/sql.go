@@ -33,7 +33,12 @@ func (s *sqlExecutor) HasDatabase(name string) bool {
 
 // Open begins a request's session.
 func (s *sqlExecutor) Open(q query.Session) query.Conn {
-	return &sqlConn{s.x, sqlexec.Session{DB: q.DB, DBGiven: q.DBGiven, User: q.User, Client: q.Client, Zone: q.Zone, ConnID: q.ConnID}}
+	return &sqlConn{s.x, sqlexec.Session{DB: q.DB, DBGiven: q.DBGiven, User: q.User.Name, Rights: rightsOf[q.User.Mode], Client: q.Client, Zone: q.Zone, ConnID: q.ConnID}}
+}
+
+// rightsOf are the rights of the users of a mode, as GRANT would name them.
+var rightsOf = map[web.Mode]string{
+	web.ReadWrite: "ALL PRIVILEGES", web.ReadOnly: "SELECT", web.WriteOnly: "INSERT, CREATE, ALTER, DROP",
 }
 
 type sqlConn struct {

@@ -1,9 +1,9 @@
 package sqlexec
 
 import (
+	"varve/engine/nearest"
 	"varve/engine/schema"
 	"varve/engine/status"
-	"varve/sqlexec/plan"
 )
 
 // maxCompared bounds the names that a name which means nothing is compared with.
@@ -35,9 +35,8 @@ func (x *Executor) nearTable(n schema.Name) string {
 			names = append(names, v.name.Table)
 		}
 	}
-	best := plan.Nearest(n.Table, names)
-	if best == "" {
-		return ""
+	if hint := nearest.Hint(n.Table, names); hint != "" {
+		return "." + hint
 	}
-	return ". Did you mean '" + best + "'?"
+	return ""
 }

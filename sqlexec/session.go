@@ -32,6 +32,8 @@ type Session struct {
 	// DBGiven tells that the request named the database itself.
 	DBGiven bool
 	User    string
+	// Rights are what the user may do as GRANT would name it; empty means everything.
+	Rights string
 	// Client is the client's address, for the list of running queries.
 	Client string
 	// Zone is the request's time zone; nil means UTC.
@@ -133,7 +135,7 @@ func (x *Executor) context(s *Session) *expr.Context {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.Database(), User: s.User, ConnID: s.ConnID}
+	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.Database(), User: s.User, ConnID: s.ConnID, Version: x.o.Version}
 }
 
 // tableName resolves a name of one to three parts against the session.

@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"varve/engine"
+	"varve/engine/nearest"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/expr"
 	"varve/sqlexec/infoschema"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
@@ -183,6 +185,8 @@ func (x *Executor) show(ctx context.Context, s *Session, st *parse.Show) (*Resul
 		return x.showProcesses(ctx, s, st)
 	case "variables":
 		return x.showVariables(ctx, s, st)
+	case "grants":
+		return x.showGrants(ctx, s, st)
 	case "status":
 		return newTable("Variable_name", "Value").filtered(ctx, x, s, st)
 	case "warnings":
@@ -617,27 +621,37 @@ func (x *Executor) showProcesses(ctx context.Context, s *Session, st *parse.Show
 }
 
 func (x *Executor) showVariables(ctx context.Context, s *Session, st *parse.Show) (*Result, error) {
-	known := map[string]string{"time_zone": s.ZoneName(), "system_time_zone": "UTC", "timezone": s.ZoneName(), "version": x.o.Version,
-		"character_set_client": "utf8", "max_allowed_packet": "67108864", "read_preference": "LEADER"}
+	env := x.context(s)
 	if st.Arg != "" {
-		name := strings.ToUpper(st.Arg)
-		value, ok := known[strings.ToLower(st.Arg)]
+		value, ok := env.Variable(strings.ToLower(st.Arg))
 		if !ok {
-			return nil, status.New(status.Unsupported, "SHOW VARIABLES %s is not supported", st.Arg)
+			return nil, status.New(status.Unsupported, "SHOW VARIABLES %s is not supported.%s", st.Arg, nearest.Hint(st.Arg, expr.VariableNames()))
 		}
-		t := newTable(name)
+		t := newTable(strings.ToUpper(st.Arg))
 		t.add(value)
 		return t.result()
 	}
 	t := newTable("Variable_name", "Value")
-	var names []string
-	for n := range known {
-		names = append(names, n)
+	for _, n := range expr.VariableNames() {
+		value, _ := env.Variable(n)
+		t.add(n, value)
 	}
-	sort.Strings(names)
-	for _, n := range names {
-		t.add(n, known[n])
+	return t.filtered(ctx, x, s, st)
+}
+
+// showGrants tells what the session's user may do, as the statements that would grant it. Rights are those of a mode: they
+// hold for everything.
+func (x *Executor) showGrants(ctx context.Context, s *Session, st *parse.Show) (*Result, error) {
+	user := s.User
+	if user == "" {
+		user = "anonymous"
 	}
+	rights := s.Rights
+	if rights == "" {
+		rights = "ALL PRIVILEGES"
+	}
+	t := newTable("Grants for " + user)
+	t.add("GRANT " + rights + " ON *.* TO " + parse.QuoteText(user))
 	return t.filtered(ctx, x, s, st)
 }
 

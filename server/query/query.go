@@ -18,7 +18,7 @@ import (
 type Session struct {
 	DB      string
 	DBGiven bool
-	User    string
+	User    web.User
 	Client  string
 	Zone    *time.Location
 	ConnID  uint64
@@ -92,7 +92,7 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	session := Session{User: c.User.Name, Client: c.RemoteAddr().String(), Zone: c.RequestZone(), ConnID: c.ConnID()}
+	session := Session{User: c.User, Client: c.RemoteAddr().String(), Zone: c.RequestZone(), ConnID: c.ConnID()}
 	session.DB, session.DBGiven = web.Database(p.String("db"), c.HeaderDB())
 	if !h.o.Executor.HasDatabase(session.DB) {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)

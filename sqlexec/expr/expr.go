@@ -83,6 +83,8 @@ type Context struct {
 	DB     string
 	User   string
 	ConnID uint64
+	// Version is the server's.
+	Version string
 
 	branch int // branches around what is being bound, see InBranch
 }

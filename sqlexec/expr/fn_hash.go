@@ -102,20 +102,4 @@ func registerHashes() {
 			return nil
 		}, nil
 	}}, "uuid")
-	for name, value := range map[string]func(c *Context) string{
-		"database": func(c *Context) string { return c.DB }, "timezone": func(c *Context) string { return c.zone().String() },
-		"current_user": func(c *Context) string { return c.User }, "version": func(*Context) string { return "varve" },
-		"build": func(*Context) string { return "varve" }, "read_preference": func(*Context) string { return "leader" },
-	} {
-		names := []string{name}
-		if name == "database" {
-			names = append(names, "current_schema", "schema", "current_database")
-		}
-		register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
-			return []Expr{Text(value(c))}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return append(dst, a[0].Bytes(i)...) }), nil
-		}}, names...)
-	}
-	register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
-		return []Expr{Int(int64(c.ConnID))}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return a[0].Ints[i] }), nil
-	}}, "connection_id", "pg_backend_pid")
 }

@@ -165,6 +165,7 @@ func init() {
 	registerMatches()
 	registerPicks()
 	registerHashes()
+	registerServer()
 	register(&Function{lazy: true, min: 1, max: -1, bind: bindConcat(0)}, "concat")
 	register(&Function{lazy: true, min: 2, max: -1, makesNull: true, bind: bindConcat(1)}, "concat_ws")
 	register(&Function{infix: "||", min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {

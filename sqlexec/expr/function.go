@@ -84,6 +84,9 @@ func execError(format string, args ...any) error {
 // Call binds a function or operator: "+", "=", "and", "like", "is null", "upper". The overload is resolved, casts are
 // put in, and what is constant is computed.
 func (c *Context) Call(name string, args ...Expr) (Expr, error) {
+	if variable, ok := strings.CutPrefix(name, VariablePrefix); ok && variable != "" {
+		return c.variable(variable)
+	}
 	f := functions[name]
 	if f == nil {
 		return nil, planError("Invalid function '%s'.%s", name, didYouMean(name))

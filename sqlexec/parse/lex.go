@@ -49,7 +49,7 @@ type lexer struct {
 }
 
 // syntaxError is InvalidSyntax with the place in line and column, both from 1; columns count characters.
-func syntaxError(src string, at Pos, format string, args ...any) error {
+func syntaxError(src string, at Pos, format string, args ...any) *status.Error {
 	line, column := Place(src, at)
 	return status.New(status.InvalidSyntax, "Invalid SQL syntax: %s at line %d, column %d", fmt.Sprintf(format, args...), line, column)
 }

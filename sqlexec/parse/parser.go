@@ -211,7 +211,9 @@ func (p *parser) expected(what string) error {
 	} else if len(found) > 60 {
 		found = strings.ToValidUTF8(found[:57], "") + "...'"
 	}
-	return syntaxError(p.src, p.tok.pos, "expected %s, found %s", what, found)
+	err := syntaxError(p.src, p.tok.pos, "expected %s, found %s", what, found)
+	err.Msg += p.hint(clauseWords)
+	return err
 }
 
 func (p *parser) fail(at Pos, format string, args ...any) error {

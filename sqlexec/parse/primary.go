@@ -29,6 +29,8 @@ func (p *parser) primary() (Expr, error) {
 			return p.array(at)
 		case "{":
 			return p.structLiteral(at)
+		case "@@":
+			return p.variable(at)
 		}
 	}
 	return nil, p.expected("an expression")
@@ -99,6 +101,23 @@ func (p *parser) wordExpr() (Expr, error) {
 		return nil, p.expected("an expression")
 	}
 	return p.columnOrCall()
+}
+
+// variable reads @@name, @@session.name or @@global.name: a call without parentheses of a function with the name @@name.
+func (p *parser) variable(at Node) (Expr, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if p.isAny("session", "global", "local") && p.peek().op(".") {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	id, err := p.ident("a variable")
+	return &Call{Node: at, Name: "@@" + strings.ToLower(id.Name), NoParens: true}, err
 }
 
 // columnOrCall reads a dotted name, and a call when a parenthesis follows.

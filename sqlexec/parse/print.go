@@ -303,10 +303,11 @@ func (w *printer) caseExpr(x *Case) {
 }
 
 func (w *printer) call(x *Call) {
-	w.put(QuoteFunction(x.Name))
-	if x.NoParens {
+	if x.NoParens { // the word itself, or @@name
+		w.put(x.Name)
 		return
 	}
+	w.put(QuoteFunction(x.Name))
 	w.put("(")
 	if x.Star {
 		w.put("*")

@@ -45,13 +45,15 @@ func (p *parser) show() (Statement, error) {
 	case p.isAny("status", "charset", "collation", "search_path", "engines", "warnings"):
 		s.What = p.tok.text
 		return p.showFilter(s)
+	case p.is("grants"):
+		return p.showGrants(s)
 	case p.is("character") && p.peek().is("set"):
 		s.What = "charset"
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
 		return p.showFilter(s)
-	case p.isAny("flows", "triggers", "functions", "grants", "privileges"):
+	case p.isAny("flows", "triggers", "functions", "privileges"):
 		return nil, p.unsupported("SHOW " + p.tok.text)
 	}
 	return nil, p.expected("what to show")
@@ -73,6 +75,25 @@ func (p *parser) showVariables(s *Show) (Statement, error) {
 	id, err := p.ident("a variable")
 	s.Arg = id.Name
 	return s, err
+}
+
+// showGrants reads GRANTS [FOR user]: whoever is named, the answer is the session's own user's.
+func (p *parser) showGrants(s *Show) (Statement, error) {
+	s.What = "grants"
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if ok, err := p.take("for"); err != nil || !ok {
+		return s, err
+	}
+	x, err := p.expr()
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := x.(*Call); !ok || c.Name != "current_user" && c.Name != "user" && c.Name != "session_user" {
+		return nil, p.unsupported("SHOW GRANTS FOR another user")
+	}
+	return s, nil
 }
 
 func (p *parser) showCreate(s *Show) (Statement, error) {

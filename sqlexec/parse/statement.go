@@ -69,7 +69,7 @@ func (p *parser) notSupported() error {
 	if outOfScope[p.tok.text] {
 		return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d", strings.ToUpper(word), line, column)
 	}
-	return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d", word, line, column)
+	return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d%s", word, line, column, p.hint(statementWords))
 }
 
 // unsupported is the error for a known statement of some words that is not done.

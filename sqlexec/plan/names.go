@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
 
@@ -56,7 +57,7 @@ func describe(x parse.Expr, sc *scope) string {
 	case *parse.Range:
 		return describeRange(x, sc)
 	case *parse.Call:
-		if x.Over != nil {
+		if x.Over != nil || strings.HasPrefix(x.Name, expr.VariablePrefix) {
 			return parse.PrintExpr(x)
 		}
 		args := list(x.Args)

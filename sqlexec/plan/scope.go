@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/parse"
@@ -109,7 +110,7 @@ func (s *scope) noField(n parse.Name) error {
 	}
 	text := "No field named " + name + "."
 	var valid []string
-	near := nearest{to: n[len(n)-1].Name}
+	near := nearest.Finder{To: n[len(n)-1].Name}
 	dotted := ""
 	for i := range s.cols {
 		if s.cols[i].Shadow {
@@ -118,7 +119,7 @@ func (s *scope) noField(n parse.Name) error {
 		if len(valid) < maxNamed {
 			valid = append(valid, s.cols[i].label())
 		}
-		near.look(s.cols[i].Name, s.cols[i].label())
+		near.Look(s.cols[i].Name, s.cols[i].label())
 		if len(n) > 1 && s.cols[i].Name == plainName(n) {
 			dotted = `"` + s.cols[i].Name + `"`
 		}
@@ -133,8 +134,11 @@ func (s *scope) noField(n parse.Name) error {
 	switch {
 	case dotted != "": // a column of flattened JSON
 		text += " Did you mean '" + dotted + "'?"
-	case near.found != "":
-		text += " Did you mean '" + near.found + "'?"
+	case near.Found != "":
+		text += " Did you mean '" + near.Found + "'?"
+	}
+	if len(n) == 1 && n[0].Quote == '"' {
+		text += " Text stands in single quotes, names in double ones: is " + parse.QuoteText(n[0].Name) + " meant?"
 	}
 	return planError("%s", text)
 }
@@ -146,51 +150,4 @@ func plainName(n parse.Name) string {
 		parts[i] = n[i].Name
 	}
 	return strings.Join(parts, ".")
-}
-
-// Nearest is the one of some names that a mistyped name means most likely; empty when none is near.
-func Nearest(name string, among []string) string {
-	near := nearest{to: name}
-	for _, s := range among {
-		near.look(s, s)
-	}
-	return near.found
-}
-
-// nearest finds the name that is fewest changes of a letter away: two at most, and at most every second letter.
-type nearest struct {
-	to       string
-	found    string
-	distance int
-}
-
-func (n *nearest) look(name, label string) {
-	if d := distance(name, n.to); d < 3 && 2*d <= len(n.to) && (n.found == "" || d < n.distance) {
-		n.found, n.distance = label, d
-	}
-}
-
-// distance is the edit distance of two names, case aside; names of more than 64 bytes count as far apart.
-func distance(a, b string) int {
-	const longest = 64
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	if len(a) > longest || len(b) > longest {
-		return longest
-	}
-	var row [longest + 1]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,66 @@
+// Package nearest finds the name that somebody who mistyped one meant most likely.
+package nearest
+
+import "strings"
+
+// longest is the length of the longest names that are compared; longer ones are far from everything.
+const longest = 64
+
+// Of is the one of some names that a mistyped name means most likely; empty when none is near.
+func Of(name string, among []string) string {
+	f := Finder{To: name}
+	for _, s := range among {
+		f.Look(s, s)
+	}
+	return f.Found
+}
+
+// Finder finds the name that is the fewest changes of a letter away from To: two at most, and at most every second letter.
+type Finder struct {
+	To    string
+	Found string // the label of the nearest; empty: none is near
+
+	distance int
+}
+
+// Look compares one name; label is what Found is when it is the nearest. Of equally near ones the first counts.
+func (f *Finder) Look(name, label string) {
+	if d := distance(name, f.To); d < 3 && 2*d <= len(f.To) && (f.Found == "" || d < f.distance) {
+		f.Found, f.distance = label, d
+	}
+}
+
+// Hint is the sentence for the end of an error; empty when nothing is near.
+func Hint(name string, among []string) string {
+	if found := Of(name, among); found != "" {
+		return " Did you mean '" + found + "'?"
+	}
+	return ""
+}
+
+// distance is the edit distance of two names, case aside; neighbours that were exchanged count as one change.
+func distance(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	if len(a) > longest || len(b) > longest {
+		return longest
+	}
+	var before, last, row [longest + 1]int
+	for j := range len(b) + 1 {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last = last, row
+		row[0] = i + 1
+		for j := range len(b) {
+			d := last[j]
+			if a[i] != b[j] {
+				d = 1 + min(d, last[j+1], row[j])
+				if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+					d = min(d, 1+before[j-1])
+				}
+			}
+			row[j+1] = d
+		}
+	}
+	return row[len(b)]
+}

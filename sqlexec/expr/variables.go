@@ -1,0 +1,82 @@
+package expr
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"varve/engine/nearest"
+	"varve/engine/vector"
+)
+
+// VariablePrefix begins the names of variables in expressions, as in SELECT @@version.
+const VariablePrefix = "@@"
+
+// variables are what SHOW VARIABLES lists and @@name gives: what clients ask for when they connect.
+var variables = map[string]func(c *Context) string{
+	"auto_increment_increment": constant("1"),
+	"autocommit":               constant("1"),
+	"character_set_client":     constant("utf8"),
+	"character_set_connection": constant("utf8"),
+	"character_set_results":    constant("utf8"),
+	"character_set_server":     constant("utf8"),
+	"collation_connection":     constant("utf8_bin"),
+	"collation_server":         constant("utf8_bin"),
+	"max_allowed_packet":       constant("67108864"),
+	"read_preference":          constant("LEADER"),
+	"sql_mode":                 constant(""),
+	"system_time_zone":         constant("UTC"),
+	"time_zone":                func(c *Context) string { return c.zone().String() },
+	"timezone":                 func(c *Context) string { return c.zone().String() },
+	"transaction_isolation":    constant("READ-COMMITTED"),
+	"tx_isolation":             constant("READ-COMMITTED"),
+	"version":                  func(c *Context) string { return c.Version },
+	"version_comment":          func(c *Context) string { return c.product() },
+}
+
+func constant(value string) func(*Context) string { return func(*Context) string { return value } }
+
+// product names the server with its version.
+func (c *Context) product() string { return strings.TrimSpace("varve " + c.Version) }
+
+// Variable is the value of a variable; names are in lower case.
+func (c *Context) Variable(name string) (string, bool) {
+	value, ok := variables[name]
+	if !ok {
+		return "", false
+	}
+	return value(c), true
+}
+
+// VariableNames lists the variables in order.
+func VariableNames() []string { return slices.Sorted(maps.Keys(variables)) }
+
+// variable binds @@name.
+func (c *Context) variable(name string) (Expr, error) {
+	value, ok := c.Variable(name)
+	if !ok {
+		return nil, planError("Unknown system variable '%s'.%s", name, nearest.Hint(name, VariableNames()))
+	}
+	return Text(value), nil
+}
+
+// registerServer makes the functions that tell of the server and the session.
+func registerServer() {
+	for _, f := range []struct {
+		names []string
+		value func(c *Context) string
+	}{
+		{[]string{"database", "current_schema", "schema", "current_database"}, func(c *Context) string { return c.DB }},
+		{[]string{"timezone"}, func(c *Context) string { return c.zone().String() }},
+		{[]string{"current_user", "session_user", "user"}, func(c *Context) string { return c.User }},
+		{[]string{"version", "build"}, func(c *Context) string { return c.product() }},
+		{[]string{"read_preference"}, constant("leader")},
+	} {
+		register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
+			return []Expr{Text(f.value(c))}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte { return append(dst, a[0].Bytes(i)...) }), nil
+		}}, f.names...)
+	}
+	register(&Function{max: 0, bind: func(c *Context, _ []Expr) ([]Expr, vector.Type, kernel, error) {
+		return []Expr{Int(int64(c.ConnID))}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return a[0].Ints[i] }), nil
+	}}, "connection_id", "pg_backend_pid")
+}

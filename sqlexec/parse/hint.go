@@ -1,0 +1,38 @@
+package parse
+
+import (
+	"strings"
+
+	"varve/engine/nearest"
+)
+
+// statementWords begin statements; clauseWords stand inside them. They are what a mistyped word is compared with.
+var (
+	statementWords = strings.Fields(`SELECT WITH VALUES CREATE DROP ALTER INSERT REPLACE DELETE TRUNCATE SHOW DESC DESCRIBE EXPLAIN ADMIN SET
+		USE KILL COMMENT TQL COPY`)
+	clauseWords = strings.Fields(`SELECT FROM WHERE GROUP ORDER HAVING LIMIT OFFSET UNION EXCEPT INTERSECT JOIN INNER LEFT RIGHT FULL CROSS ON
+		USING AND OR NOT BETWEEN LIKE ILIKE IN IS NULL AS BY DISTINCT CASE WHEN THEN ELSE END WINDOW QUALIFY ALIGN RANGE FILL OVER PARTITION
+		FILTER WITHIN VALUES INTO SET TABLE DATABASE VIEW COLUMN INDEX PRIMARY KEY DEFAULT TIME ENGINE TABLES DATABASES VIEWS COLUMNS
+		VARIABLES PROCESSLIST GRANTS STATUS ANALYZE VERBOSE EXISTS IF ADD MODIFY RENAME UNSET COMMENT`)
+)
+
+// hint names the keyword that was meant where the current word, or the one before it that was taken for a name, is
+// nearly one; empty when neither is.
+func (p *parser) hint(words []string) string {
+	if p.tok.kind == tokWord {
+		if h := hintOf(p.tok.text, words); h != "" {
+			return h
+		}
+	}
+	before := p.src[:p.prev]
+	start := strings.LastIndexFunc(before, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }) + 1
+	return hintOf(before[start:], words)
+}
+
+func hintOf(word string, words []string) string {
+	found := nearest.Of(word, words)
+	if len(word) < 4 || found == "" || strings.EqualFold(found, word) {
+		return ""
+	}
+	return ". Did you mean " + found + "?"
+}
