@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,23 +28,30 @@ const (
 	lingerBytes = 256 << 20
 )
 
-// reservedConns are the connections above the cap that still get /health, /status and /metrics answered.
-const reservedConns = 16
+// The reserve of connections above the bounds that still get /health, /status and /metrics answered. When it is full, one
+// that waits for a request gives way to a new one, so that nobody can keep it by being silent.
+const (
+	reservedConns = 64
+	reserveTime   = 2 * time.Second // for the header of a request
+)
 
 // listener counts and keeps the connections that it accepted.
 type listener struct {
 	net.Listener
-	cap int // ordinary connections
+	cap        int // ordinary connections
+	perAddress int // ordinary connections of one address
 
-	mu    sync.Mutex
-	conns map[*conn]struct{}
+	mu      sync.Mutex
+	conns   map[*conn]struct{}
+	from    map[netip.Addr]int // ordinary connections by address
+	reserve []*conn            // oldest first
 }
 
-func newListener(ln net.Listener, limit int) *listener {
-	return &listener{Listener: ln, cap: limit, conns: map[*conn]struct{}{}}
+func newListener(ln net.Listener, limit, perAddress int) *listener {
+	return &listener{Listener: ln, cap: limit, perAddress: perAddress, conns: map[*conn]struct{}{}, from: map[netip.Addr]int{}}
 }
 
-// Accept gives the next connection. Those over the cap and the reserve are closed at once.
+// Accept gives the next connection. Those over the bounds for which there is no reserve are closed at once.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -52,17 +61,74 @@ func (l *listener) Accept() (net.Conn, error) {
 			}
 			return nil, err
 		}
-		l.mu.Lock()
-		open := len(l.conns)
-		if open >= l.cap+reservedConns {
-			l.mu.Unlock()
-			c.Close()
-			continue
+		k := &conn{Conn: c, l: l, address: addressOf(c), accepted: time.Now()}
+		out, ok := l.admit(k)
+		if out != nil {
+			out.cut()
 		}
-		k := &conn{Conn: c, l: l, over: open >= l.cap}
+		if ok {
+			return k, nil
+		}
+		c.Close()
+	}
+}
+
+// addressOf is the address of a connection's client; the zero Addr where it has none.
+func addressOf(c net.Conn) netip.Addr {
+	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		return a.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}
+
+// admit takes a connection among the ordinary ones or into the reserve; out is the one that gives way.
+func (l *listener) admit(k *conn) (out *conn, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k.over = len(l.conns)-len(l.reserve) >= l.cap || l.from[k.address] >= l.perAddress
+	if !k.over {
+		l.from[k.address]++
 		l.conns[k] = struct{}{}
-		l.mu.Unlock()
-		return k, nil
+		return nil, true
+	}
+	if len(l.reserve) >= reservedConns {
+		if out = l.silent(); out == nil {
+			return nil, false
+		}
+		l.remove(out)
+	}
+	l.reserve = append(l.reserve, k)
+	l.conns[k] = struct{}{}
+	return out, true
+}
+
+// silent is the connection of the reserve that gives way: the one that has waited longest for a request, of those of the
+// address that has the most; nil: none waits. The caller holds mu.
+func (l *listener) silent() (longest *conn) {
+	held := map[netip.Addr]int{}
+	for _, c := range l.reserve {
+		held[c.address]++
+	}
+	for _, c := range l.reserve {
+		if !c.busy.Load() && (longest == nil || held[c.address] > held[longest.address]) {
+			longest = c
+		}
+	}
+	return longest
+}
+
+// remove forgets a connection; the caller holds mu.
+func (l *listener) remove(k *conn) {
+	if _, ok := l.conns[k]; !ok {
+		return
+	}
+	delete(l.conns, k)
+	if k.over {
+		l.reserve = slices.DeleteFunc(l.reserve, func(c *conn) bool { return c == k })
+		return
+	}
+	if l.from[k.address]--; l.from[k.address] == 0 {
+		delete(l.from, k.address)
 	}
 }
 
@@ -94,8 +160,10 @@ func (l *listener) closeIf(which func(*conn) bool) {
 type conn struct {
 	net.Conn
 	l *listener
-	// over tells that the connection came when the cap was reached.
-	over bool
+	// over tells that the connection came when a bound was reached: it is one of the reserve.
+	over     bool
+	address  netip.Addr
+	accepted time.Time
 	// busy is set while a request is handled and answered; answered while it is answered.
 	busy, answered atomic.Bool
 	// linger is set when the connection is closed with a request not read to its end.
@@ -121,6 +189,14 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.ended.Store(true)
 	}
 	return n, err
+}
+
+// SetReadDeadline sets how long reads may wait; in the reserve it is not long.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	if most := c.accepted.Add(reserveTime); c.over && (t.IsZero() || t.After(most)) {
+		t = most
+	}
+	return c.Conn.SetReadDeadline(t)
 }
 
 // SyscallConn gives the socket below, for a look at its state.
@@ -157,7 +233,7 @@ func (c *conn) Close() error {
 		return nil
 	}
 	c.l.mu.Lock()
-	delete(c.l.conns, c)
+	c.l.remove(c)
 	c.l.mu.Unlock()
 	if c.linger.Load() {
 		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil &&

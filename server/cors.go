@@ -1,6 +1,9 @@
 package server
 
 import (
+	"bytes"
+	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,7 +14,7 @@ import (
 )
 
 // foreign is the refusal of requests that a page of another origin makes a browser send.
-var foreign = status.New(status.PermissionDenied, "Requests from pages of other origins are refused; see http.cors_allowed_origins")
+var foreign = status.New(status.PermissionDenied, "Requests from pages of other origins are refused, and from pages under a name that is not this server's; see http.cors_allowed_origins and http.hosts")
 
 // cors sets the headers that let pages read the answer. Paths under /debug have none.
 func (s *Server) cors(rc *fasthttp.RequestCtx, path string) {
@@ -34,11 +37,38 @@ func (s *Server) preflight(rc *fasthttp.RequestCtx, path string) bool {
 		len(rc.Request.Header.Peek("Access-Control-Request-Method")) > 0
 }
 
+// foreignHost tells whether a browser calls the server by a name that is not known to be its own: a page may have a name
+// that its owner points at the visitor's machine, and is then no other origin to the browser. Names are known when they
+// are addresses, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads of an insecure
+// page carry neither, so that on the machine itself, where no other name is to be expected, a browser is known by its own.
+func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
+	h := &rc.Request.Header
+	page := len(h.Peek("Origin")) > 0 || len(h.Peek("Sec-Fetch-Site")) > 0 || len(h.Peek("Sec-Fetch-Mode")) > 0 || len(h.Peek("Sec-Fetch-Dest")) > 0
+	if !page && !(rc.LocalIP().IsLoopback() && bytes.HasPrefix(h.UserAgent(), []byte("Mozilla/"))) {
+		return false
+	}
+	name := strings.ToLower(string(rc.Host()))
+	if host, _, err := net.SplitHostPort(name); err == nil {
+		name = host
+	}
+	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return false
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return false
+	}
+	return !slices.ContainsFunc(s.o.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
+}
+
 // foreignPage tells whether a browser sends the request for a page of another origin to a server without users: such a
 // page could otherwise read and drop what lies on the visitor's own machine. Programs send neither header.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
 	if s.o.Users != nil || !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config") {
 		return false
+	}
+	if s.foreignHost(rc) {
+		return true
 	}
 	origin := string(rc.Request.Header.Peek("Origin"))
 	if origin != "" && slices.Contains(s.o.CORSOrigins, origin) {

@@ -131,8 +131,13 @@ func (d denial) Unwrap() error { return d.error }
 // authenticate finds the request's user.
 func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
 	h := &c.Request.Header
-	u, err := s.o.Users.Authenticate(auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization")})
-	if err != nil {
+	u, err := s.o.Users.Authenticate(c.Context, auth.Credentials{
+		Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"), Client: c.RemoteIP().String(),
+	})
+	switch {
+	case err != nil && (status.Of(err) == status.RateLimited || c.Context.Err() != nil):
+		return u, err
+	case err != nil:
 		return u, denial{err}
 	}
 	return u, nil

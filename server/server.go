@@ -43,6 +43,10 @@ type Options struct {
 	MetricsNeedAuth bool
 	// MaxConnections is the number of connections served at a time. Default 1024.
 	MaxConnections int
+	// MaxPerAddress is the number of connections of one address served at a time. Default MaxConnections.
+	MaxPerAddress int
+	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
+	Hosts []string
 
 	// Ingest, Query and Admin do the work.
 	Ingest ingest.Options
@@ -80,6 +84,9 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	if o.MaxConnections <= 0 {
 		o.MaxConnections = 1024
 	}
+	if o.MaxPerAddress <= 0 {
+		o.MaxPerAddress = o.MaxConnections
+	}
 	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	o.Ingest.Definition = sqlexec.Definition
@@ -105,7 +112,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		DisablePreParseMultipartForm: true,
 		NoDefaultContentType:         true,
 		SecureErrorLogMessage:        true,
-		Concurrency:                  o.MaxConnections + reservedConns,
+		Concurrency:                  2 * (o.MaxConnections + reservedConns), // the listener bounds them; a closed one may linger
 		Logger:                       quiet{s.log},
 	}
 	return s, nil
@@ -138,7 +145,7 @@ func (s *Server) buildRouter() {
 
 // Serve answers the connections of ln until Shutdown. A server that was shut down before closes ln.
 func (s *Server) Serve(ln net.Listener) error {
-	l := newListener(ln, s.o.MaxConnections)
+	l := newListener(ln, s.o.MaxConnections, s.o.MaxPerAddress)
 	if !s.state.begin(l) {
 		return ln.Close()
 	}

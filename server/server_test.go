@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -132,6 +134,69 @@ func TestForeignPages(t *testing.T) {
 				t.Errorf("got %d %s, want %d", a.status, a.body, c.status)
 			}
 		})
+	}
+}
+
+// TestNamesOfOthers: a page under a name that points at this machine is of the same origin to its browser.
+func TestNamesOfOthers(t *testing.T) {
+	h := open(t, func(o *Options) { o.Hosts = []string{"Logs.example"} })
+	port := h.addr[strings.LastIndexByte(h.addr, ':'):]
+	for _, c := range []struct {
+		name, host, headers string
+		status              string
+	}{
+		{"program by any name", "evil.example" + port, "", "200"},
+		{"page by a foreign name", "evil.example" + port, "Origin: http://evil.example" + port + "\r\n", "403"},
+		{"safe page by a foreign name", "evil.example", "Sec-Fetch-Site: same-origin\r\n", "403"},
+		{"address bar", "evil.example", "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Site: none\r\n", "403"},
+		{"reads of an insecure page", "evil.example" + port, "User-Agent: Mozilla/5.0 (X11)\r\n", "403"},
+		{"name that looks like an address", "127.0.0.1.evil.example", "Sec-Fetch-Site: same-origin\r\n", "403"},
+		{"name that ends like localhost", "evillocalhost", "Sec-Fetch-Site: same-origin\r\n", "403"},
+		{"page by address", h.addr, "Origin: http://" + h.addr + "\r\n", "200"},
+		{"page by the other kind of address", "[::1]" + port, "Origin: http://[::1]" + port + "\r\n", "200"},
+		{"localhost", "localhost" + port, "Origin: http://localhost" + port + "\r\nUser-Agent: Mozilla/5.0\r\n", "200"},
+		{"localhost in full", "LOCALHOST.", "Sec-Fetch-Site: same-origin\r\n", "200"},
+		{"configured name", "logs.example" + port, "Origin: http://logs.example" + port + "\r\n", "200"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := &house{T: t, addr: h.addr}
+			got := h.raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: " + c.host + "\r\nConnection: close\r\n" + c.headers + "\r\n")
+			if codes := statusLines(got); len(codes) != 1 || codes[0] != c.status {
+				t.Errorf("got %s, want %s", got, c.status)
+			}
+		})
+	}
+	locked := open(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:a=a") })
+	got := locked.raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nAuthorization: " + basic("a", "a") + "\r\n\r\n")
+	if codes := statusLines(got); len(codes) != 1 || codes[0] != "200" {
+		t.Errorf("a server with users: %s", got)
+	}
+}
+
+// TestHealthBesideSilentConnections: half-sent headers of one address close neither /health nor the rest to others.
+func TestHealthBesideSilentConnections(t *testing.T) {
+	h := open(t, func(o *Options) { o.MaxConnections, o.MaxPerAddress = 20, 15 })
+	for range 200 {
+		c, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET /v1/sql HTTP/1.1\r\nHost:") // ends when the server closes it, if not before
+	}
+	for range 5 {
+		h.want(h.do("GET", "/health", ""), 200, "{}")
+		h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 503, "Too many connections")
+	}
+	other := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	c, err := other.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n")
+	if resp, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || resp.StatusCode != 200 {
+		t.Errorf("another address: %v %v", resp, err)
 	}
 }
 
@@ -290,8 +355,8 @@ func TestProfiles(t *testing.T) {
 	for range 2 {
 		go func() { both <- h.do("POST", "/debug/prof/cpu?seconds=1&output=flamegraph", "").status }()
 	}
-	if a, b := <-both, <-both; a+b != 700 {
-		t.Errorf("two profiles at a time: %d and %d, want 200 and 500", a, b)
+	if a, b := <-both, <-both; a+b != 200+409 {
+		t.Errorf("two profiles at a time: %d and %d, want 200 and 409", a, b)
 	}
 	h.want(h.do("POST", "/debug/prof/cpu?seconds=1&output=text", ""), 200, "flat")
 }

@@ -39,6 +39,8 @@ type Config struct {
 		CORSOrigins     []string
 		MetricsNeedAuth bool
 		MaxConnections  int
+		MaxPerAddress   int
+		Hosts           []string
 	}
 	Storage struct {
 		DataHome      string
@@ -302,6 +304,14 @@ func printDuration(d time.Duration) string {
 		return "0s"
 	}
 	return timefmt.FormatDuration(int64(d))
+}
+
+// perAddress is the number of connections that one address may have.
+func (c *Config) perAddress() int {
+	if c.HTTP.MaxPerAddress == 0 {
+		return max(1, c.HTTP.MaxConnections*3/4)
+	}
+	return c.HTTP.MaxPerAddress
 }
 
 // copyDir is the directory of COPY; empty: COPY is off.

@@ -43,6 +43,8 @@ func (c *Config) keys() []key {
 		{"http.cors_allowed_origins", &h.CORSOrigins, "", nil},
 		{"http.metrics_need_auth", &h.MetricsNeedAuth, "false", nil},
 		{"http.max_connections", &h.MaxConnections, "1024", atLeast(&h.MaxConnections, 1)},
+		{"http.max_connections_per_address", &h.MaxPerAddress, "0", atLeast(&h.MaxPerAddress, 0)},
+		{"http.hosts", &h.Hosts, "", nil},
 
 		{"storage.data_home", &s.DataHome, "./data", notEmpty(&s.DataHome)},
 		{"storage.flush_bytes", &s.FlushBytes, "64MiB", sizeAtLeast(&s.FlushBytes, 1<<20)},

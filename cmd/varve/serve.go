@@ -177,6 +177,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
+		MaxPerAddress: c.perAddress(), Hosts: c.HTTP.Hosts,
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
 			MaxBytes: int64(c.MaxInFlightWriteBytes), MaxWait: policy,

@@ -20,6 +20,9 @@ const (
 	goFrequency       = 100 // the runtime's own rate
 )
 
+// busy is the refusal of a second CPU profile.
+var busy = web.NewReject(409, "Another CPU profile is being taken: one at a time")
+
 // output is the form of a profile.
 type output string
 
@@ -65,7 +68,7 @@ func (h *Handler) CPUProfile(c *web.Ctx) error {
 		return err
 	}
 	if !h.profiling.CompareAndSwap(false, true) {
-		return status.New(status.IllegalState, "Another CPU profile is being taken")
+		return busy
 	}
 	defer h.profiling.Store(false)
 	var buf bytes.Buffer
@@ -75,7 +78,7 @@ func (h *Handler) CPUProfile(c *web.Ctx) error {
 	}
 	if err := pprof.StartCPUProfile(&buf); err != nil {
 		runtime.SetCPUProfileRate(0)
-		return status.Wrap(err, status.IllegalState, "Another CPU profile is being taken")
+		return busy
 	}
 	wait := time.NewTimer(time.Duration(seconds) * time.Second)
 	if c.Watch != nil {

@@ -2,6 +2,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,7 +10,6 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"varve/engine/status"
@@ -21,6 +21,8 @@ type user struct {
 	name   string
 	mode   web.Mode
 	verify verifier
+	// proof is that of the password once it was seen to be right; see userList.
+	proof atomic.Pointer[[sha256.Size]byte]
 }
 
 // Users are the users of a provider. Safe for concurrent use; a watched file replaces them as a whole.
@@ -29,17 +31,22 @@ type Users struct {
 	path string // of a watched file, else empty
 	log  *slog.Logger
 	seen fileState
+
+	checks  checks
+	refused atomic.Int64
 }
 
 // Credentials are what a request shows, as raw header values; nil means that the header is absent.
 type Credentials struct {
 	Service       []byte // x-service-auth
 	Authorization []byte
+	// Client is the address of the client, without its port.
+	Client string
 }
 
 // Authenticate finds the user of a request. Errors are the contract's, codes 7000 to 7004 and 1004; all of them are 401.
 // A wrong password and an unknown user differ neither in code and text nor in the work that is done.
-func (u *Users) Authenticate(c Credentials) (web.User, error) {
+func (u *Users) Authenticate(ctx context.Context, c Credentials) (web.User, error) {
 	value := c.Service
 	if value == nil {
 		value = c.Authorization
@@ -67,11 +74,11 @@ func (u *Users) Authenticate(c Credentials) (web.User, error) {
 	if !ok {
 		return web.User{}, status.New(status.InvalidAuthHeader, "Invalid http authorization header")
 	}
-	return u.Login(name, password)
+	return u.Login(ctx, name, password, c.Client)
 }
 
-// Login checks a name and a password.
-func (u *Users) Login(name, password string) (web.User, error) {
+// Login checks a name and a password for the client at an address. ctx ends waiting for others that are being checked.
+func (u *Users) Login(ctx context.Context, name, password, client string) (web.User, error) {
 	if name == "" {
 		return web.User{}, status.New(status.InvalidArguments, "Illegal param: blank username")
 	}
@@ -83,7 +90,19 @@ func (u *Users) Login(name, password string) (web.User, error) {
 	if !ok {
 		known = list.nobody
 	}
-	if match := list.matches(known, password); !match || !ok {
+	match := list.proven(known, password)
+	if !match {
+		if list.slowest > 0 {
+			leave, err := u.checks.enter(ctx, client)
+			if err != nil {
+				return web.User{}, err
+			}
+			defer leave()
+		}
+		match = list.verify(known, password)
+	}
+	if !match || !ok {
+		u.refused.Add(1)
 		return web.User{}, status.New(status.UserPasswordMismatch, "Username and password does not match, username: %s", name)
 	}
 	return web.User{Name: known.name, Mode: known.mode}, nil
@@ -92,63 +111,63 @@ func (u *Users) Login(name, password string) (web.User, error) {
 // Len is the number of users.
 func (u *Users) Len() int { return len(u.list.Load().users) }
 
-// userList is the users at one time. Immutable but for what it remembers.
+// Refused is the number of logins that were refused for a wrong name or password.
+func (u *Users) Refused() int64 { return u.refused.Load() }
+
+// userList are the users at one time. Immutable but for the proofs that its users have.
 type userList struct {
 	users map[string]*user
-	// nobody stands in for an unknown user: as slow to refuse as the slowest real one.
+	// nobody stands in for an unknown user.
 	nobody *user
-
-	// Passwords that matched a slow verifier, as keyed hashes: a derived hash takes a good part of a second by design,
-	// which is too long for every request of a client that has shown the right one before.
-	key    [sha256.Size]byte
-	mu     sync.Mutex
-	proven map[[sha256.Size]byte]bool
+	// slowest is the cost of the slowest verifier: every check that no proof answers costs as much, whosever it is, so
+	// that its time does not tell whether there is a user of the name.
+	slowest int
+	// key makes proofs; no other process knows it.
+	key [sha256.Size]byte
 }
 
-// maxProven bounds what a list remembers.
-const maxProven = 1024
-
 func newUserList(users map[string]*user) *userList {
-	l := &userList{users: users, nobody: &user{verify: plain(sha256.Sum256(nil))}, proven: map[[sha256.Size]byte]bool{}}
+	l := &userList{users: users, nobody: &user{verify: plain(sha256.Sum256(nil))}}
 	rand.Read(l.key[:]) // never fails
 	for _, u := range users {
-		if u.verify.cost() > l.nobody.verify.cost() {
-			l.nobody = &user{verify: u.verify}
-		}
+		l.slowest = max(l.slowest, u.verify.cost())
 	}
 	return l
 }
 
-// matches checks a password, a slow verifier's only the first time that it is right.
-func (l *userList) matches(u *user, password string) bool {
-	if u.verify.cost() == 0 {
-		return u.verify.matches(password)
-	}
+// proof is the keyed hash of a password, which is compared with that of the one that was right before: checking a derived
+// hash takes a good part of a second by design, too long for every request.
+func (l *userList) proof(password string) []byte {
 	mac := hmac.New(sha256.New, l.key[:])
-	mac.Write([]byte(u.name + "\x00" + password))
-	proof := [sha256.Size]byte(mac.Sum(nil))
-	l.mu.Lock()
-	known := l.proven[proof]
-	l.mu.Unlock()
-	if known {
-		return true
+	mac.Write([]byte(password))
+	return mac.Sum(nil)
+}
+
+// proven tells whether the password is the one that was right for the user before.
+func (l *userList) proven(u *user, password string) bool {
+	known := u.proof.Load()
+	if known == nil {
+		known = new([sha256.Size]byte)
 	}
-	if !u.verify.matches(password) {
-		return false
+	return subtle.ConstantTimeCompare(known[:], l.proof(password)) == 1
+}
+
+// verify checks a password, at the cost of the slowest verifier.
+func (l *userList) verify(u *user, password string) bool {
+	match := u.verify.matches(password)
+	if rest := l.slowest - u.verify.cost(); rest > 0 {
+		(&derived{iterations: rest, salt: l.key[:], hash: l.key[:]}).matches(password)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.proven) >= maxProven {
-		clear(l.proven)
+	if match {
+		u.proof.Store((*[sha256.Size]byte)(l.proof(password)))
 	}
-	l.proven[proof] = true
-	return true
+	return match
 }
 
 // verifier checks a password.
 type verifier interface {
 	matches(password string) bool
-	// cost orders verifiers by the time of a check.
+	// cost is the time of a check in iterations of the derivation; 0: next to nothing.
 	cost() int
 }
 

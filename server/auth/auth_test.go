@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/base64"
@@ -51,7 +52,7 @@ func TestAuthenticate(t *testing.T) {
 			if c.authorization != "" {
 				cred.Authorization = []byte(c.authorization)
 			}
-			got, err := u.Authenticate(cred)
+			got, err := u.Authenticate(context.Background(), cred)
 			if c.user != "" {
 				if err != nil || got.Name != c.user || got.Mode != c.mode {
 					t.Errorf("got %v, %v", got, err)
@@ -87,14 +88,14 @@ func TestProviders(t *testing.T) {
 		t.Errorf("%d users, want 2", u.Len())
 	}
 	for range 2 { // the second time from memory
-		if _, err := u.Login("bob", "hard"); err != nil {
+		if _, err := login(u, "bob", "hard"); err != nil {
 			t.Errorf("bob: %v", err)
 		}
 	}
-	if _, err := u.Login("eve", "hard"); err == nil {
+	if _, err := login(u, "eve", "hard"); err == nil {
 		t.Error("an unknown user gets in with the password of the one who stands in for it")
 	}
-	if _, err := u.Login("bob", "easy"); err == nil {
+	if _, err := login(u, "bob", "easy"); err == nil {
 		t.Error("bob may use any password")
 	}
 	for _, bad := range []string{
@@ -136,13 +137,13 @@ func TestWatchedFile(t *testing.T) {
 		t.Error("a file that did not change is read again")
 	}
 	write("ben=b\n")
-	if _, err := u.Login("ben", "b"); !u.Refresh() || err == nil {
+	if _, err := login(u, "ben", "b"); !u.Refresh() || err == nil {
 		t.Error("the new file is not read when it should be")
 	}
-	if _, err := u.Login("ben", "b"); err != nil {
+	if _, err := login(u, "ben", "b"); err != nil {
 		t.Errorf("ben: %v", err)
 	}
-	if _, err := u.Login("ann", "a"); err == nil {
+	if _, err := login(u, "ann", "a"); err == nil {
 		t.Error("ann is still a user")
 	}
 	write("\n")

@@ -30,7 +30,7 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	u := &Users{log: log}
+	u := &Users{log: log, checks: newChecks()}
 	if path, ok := strings.CutPrefix(provider, "watch_file_user_provider:"); ok {
 		u.path = path
 		state, err := stat(path)
