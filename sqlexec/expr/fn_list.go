@@ -296,6 +296,10 @@ func appendFromJSON(out *vector.Vector, t vector.Type, i int, m []byte) bool {
 	if string(m) == "null" {
 		return false
 	}
+	if t.ID == vector.TypeJSON {
+		pushBytes(out, m)
+		return true
+	}
 	var s string
 	if json.Unmarshal(m, &s) != nil {
 		s = string(m)

@@ -104,14 +104,18 @@ type (
 		Node
 		Query *Query
 	}
-	// Quantified is x op ANY|ALL (query).
+	// Quantified is x op ANY|ALL (query) or (list): exactly one of List and Query is set. Op is a comparison, or "like", "ilike"
+	// or "similar to", with "not " before it. An element of the list that is an array stands for its elements.
 	Quantified struct {
 		Node
 		X     Expr
 		Op    string
 		All   bool
+		List  []Expr
 		Query *Query
 	}
+	// All is the word ALL in GROUP BY ALL and ORDER BY ALL.
+	All struct{ Node }
 	// Subquery is a scalar subquery.
 	Subquery struct {
 		Node
@@ -204,6 +208,8 @@ type Window struct {
 type Frame struct {
 	Mode     string // rows, range, groups
 	From, To Bound
+	// Exclude is what EXCLUDE takes out: "", "current row", "group" or "ties".
+	Exclude string
 }
 
 // Bound is one end of a frame.
@@ -237,6 +243,7 @@ func (*Index) expr()      {}
 func (*Tuple) expr()      {}
 func (*Struct) expr()     {}
 func (*Default) expr()    {}
+func (*All) expr()        {}
 func (*AtTimeZone) expr() {}
 func (*Range) expr()      {}
 func (*Call) expr()       {}
@@ -269,6 +276,8 @@ type CTE struct {
 	Columns []Ident
 	Query   *Query
 	TQL     *TQL
+	// Materialized is the hint between AS and the query: "", "materialized" or "not materialized".
+	Materialized string
 }
 
 // Body is the middle of a query: *Select, *SetOp, *Values or *Query in parentheses.
@@ -282,9 +291,11 @@ func (*Query) body()  {}
 // SetOp is UNION, EXCEPT or INTERSECT.
 type SetOp struct {
 	Node
-	Op   string // union, except, intersect
-	All  bool
-	L, R Body
+	Op  string // union, except, intersect
+	All bool
+	// ByName matches the columns of a union by their names.
+	ByName bool
+	L, R   Body
 }
 
 // Values is VALUES (..), (..).
@@ -376,11 +387,13 @@ type (
 		Node
 		Call  *Call
 		Alias *Alias
+		// Ordinality is WITH ORDINALITY: a further column has the number of each row, from 1.
+		Ordinality bool
 	}
 	// Join joins two table references.
 	Join struct {
 		Node
-		Kind    string // inner, left, right, full, cross, left semi, left anti, right semi, right anti
+		Kind    string // inner, left, right, full, cross, left semi, left anti, right semi, right anti, asof, asof left
 		L, R    TableRef
 		On      Expr
 		Using   []Ident

@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // call reads the arguments of a function and what may follow it: WITHIN GROUP, FILTER, OVER. The current token is
 // the opening parenthesis.
 func (p *parser) call(at Node, name string) (Expr, error) {
@@ -126,6 +128,9 @@ func (p *parser) window() (*Window, error) {
 		}
 		w.Ref = id.Name
 	}
+	outside := p.inWindow
+	p.inWindow = true
+	defer func() { p.inWindow = outside }()
 	var err error
 	if ok, err := p.take("partition"); err != nil {
 		return nil, err
@@ -144,6 +149,9 @@ func (p *parser) window() (*Window, error) {
 	}
 	if p.isAny("rows", "range", "groups") {
 		if w.Frame, err = p.frame(); err != nil {
+			return nil, err
+		}
+		if w.Frame.Exclude, err = p.exclude(); err != nil {
 			return nil, err
 		}
 	}
@@ -167,6 +175,19 @@ func (p *parser) frame() (*Frame, error) {
 	}
 	f.To, err = p.bound()
 	return f, err
+}
+
+// exclude reads EXCLUDE CURRENT ROW|GROUP|TIES|NO OTHERS behind a frame; "" is NO OTHERS.
+func (p *parser) exclude() (string, error) {
+	if ok, err := p.take("exclude"); err != nil || !ok {
+		return "", err
+	}
+	for _, words := range [][]string{{"current", "row"}, {"group"}, {"ties"}, {"no", "others"}} {
+		if ok, err := p.takeWords(words...); err != nil || ok {
+			return strings.TrimSuffix(strings.Join(words, " "), "no others"), err
+		}
+	}
+	return "", p.expected("CURRENT ROW, GROUP, TIES or NO OTHERS")
 }
 
 func (p *parser) bound() (Bound, error) {

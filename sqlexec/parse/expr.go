@@ -60,7 +60,7 @@ var afterOperand = wordSet(`from as asc desc nulls is in between like ilike and 
 // notAlias are the words that cannot be an alias without AS.
 var notAlias = wordSet(`select from where group having order limit offset union except intersect join on using and or not
 	case when then else end as by is like ilike between in inner left right full cross natural window qualify align
-	fetch fill range with set values to similar at tablesample lateral asc desc nulls for collate partition div escape over filter`)
+	fetch fill range with set values to similar at tablesample lateral asof asc desc nulls for collate partition div escape over filter`)
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
@@ -82,7 +82,7 @@ func (p *parser) exprList() ([]Expr, error) {
 			return nil, err
 		}
 		list = append(list, x)
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return list, err
 		}
 	}
@@ -181,20 +181,36 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 	} else if op == "!=" {
 		op = "<>"
 	}
-	if pow == powCompare && p.isAny("any", "all", "some") && p.peek().op("(") {
+	if (pow == powCompare || pow == powLike) && p.quantifierAhead() {
 		return p.quantified(at, left, op)
 	}
 	right, err := p.binary(pow)
 	return &Binary{Node: at, Op: op, L: left, R: right}, err
 }
 
+// quantifierAhead tells whether ANY (, ALL ( or SOME ( stands here.
+func (p *parser) quantifierAhead() bool {
+	return p.isAny("any", "all", "some") && p.peek().op("(")
+}
+
+// quantified reads ANY|ALL|SOME (query) or (list).
 func (p *parser) quantified(at Node, left Expr, op string) (Expr, error) {
-	all := p.is("all")
+	x := &Quantified{Node: at, X: left, Op: op, All: p.is("all")}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	q, err := p.parenQuery()
-	return &Quantified{Node: at, X: left, Op: op, All: all, Query: q}, err
+	var err error
+	if p.queryAhead() {
+		x.Query, err = p.parenQuery()
+		return x, err
+	}
+	if err := p.expectOp("("); err != nil {
+		return nil, err
+	}
+	if x.List, err = p.exprList(); err != nil {
+		return nil, err
+	}
+	return x, p.expectOp(")")
 }
 
 func (p *parser) infixWord(left Expr, min int) (Expr, error) {
@@ -240,7 +256,7 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 		return &AtTimeZone{Node: at, X: left, Zone: zone}, err
 	case "range":
 		next := p.peek()
-		if next.kind != tokString && !next.op("(") && next.kind != tokNumber && !next.is("interval") {
+		if p.inWindow || next.kind != tokString && !next.op("(") && next.kind != tokNumber && !next.is("interval") {
 			return nil, nil
 		}
 		return p.rangeExpr(at, left)
@@ -321,6 +337,9 @@ func (p *parser) likeExpr(at Node, left Expr) (Expr, error) {
 			if err := p.expect("to"); err != nil {
 				return nil, err
 			}
+		}
+		if p.quantifierAhead() {
+			return p.quantified(at, left, strings.ToLower(negated(not))+like.Op)
 		}
 		if like.Pattern, err = p.binary(powLike); err != nil {
 			return nil, err

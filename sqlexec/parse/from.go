@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // from reads a, b JOIN c ..: a comma is a cross join of the list.
 func (p *parser) from() ([]TableRef, error) {
 	var list []TableRef
@@ -9,7 +11,7 @@ func (p *parser) from() ([]TableRef, error) {
 			return nil, err
 		}
 		list = append(list, t)
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return list, err
 		}
 	}
@@ -54,6 +56,9 @@ func (p *parser) joins(left TableRef) (TableRef, error) {
 // joinHead reads [NATURAL] [INNER|LEFT [OUTER|SEMI|ANTI]|..|CROSS] JOIN.
 func (p *parser) joinHead(j *Join) (bool, error) {
 	m := p.mark()
+	if p.is("asof") && (p.peek().is("join") || p.peek2().is("join") || p.peek2().is("outer")) {
+		return true, p.asofHead(j)
+	}
 	var err error
 	if j.Natural, err = p.take("natural"); err != nil {
 		return false, err
@@ -86,6 +91,31 @@ func (p *parser) joinHead(j *Join) (bool, error) {
 		p.back(m)
 	}
 	return ok, err
+}
+
+// asofHead reads ASOF [INNER|LEFT [OUTER]] JOIN.
+func (p *parser) asofHead(j *Join) error {
+	if err := p.advance(); err != nil {
+		return err
+	}
+	j.Kind = "asof"
+	switch {
+	case p.isAny("right", "full"):
+		return p.unsupported("ASOF " + strings.ToUpper(p.tok.text) + " JOIN")
+	case p.is("left"):
+		j.Kind = "asof left"
+		if err := p.advance(); err != nil {
+			return err
+		}
+		if _, err := p.take("outer"); err != nil {
+			return err
+		}
+	default:
+		if _, err := p.take("inner"); err != nil {
+			return err
+		}
+	}
+	return p.expect("join")
 }
 
 func (p *parser) joinTail(j *Join) error {
@@ -136,6 +166,9 @@ func (p *parser) table() (TableRef, error) {
 			return nil, p.fail(at.At, "expected a table function")
 		}
 		f := &TableFunc{Node: at, Call: call}
+		if f.Ordinality, err = p.takeWords("with", "ordinality"); err != nil {
+			return nil, err
+		}
 		f.Alias, err = p.tableAlias()
 		return f, err
 	}

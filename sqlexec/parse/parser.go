@@ -20,6 +20,8 @@ type parser struct {
 	tok   token
 	prev  Pos // end of the token before tok
 	depth int
+	// inWindow tells that RANGE begins a frame: what stands before it is a key of a window.
+	inWindow bool
 }
 
 // Parse reads the statements of a text, separated by semicolons. A text without any is InvalidArguments.
@@ -276,12 +278,35 @@ func (p *parser) identList(what string) ([]Ident, error) {
 			return nil, err
 		}
 		list = append(list, id)
-		if ok, err := p.takeOp(","); err != nil {
+		if ok, err := p.more(); err != nil {
 			return nil, err
 		} else if !ok {
 			return list, p.expectOp(")")
 		}
 	}
+}
+
+// listEnds are the words that stand behind lists without parentheses.
+var listEnds = wordSet("from where group having order limit offset union except intersect minus window qualify align fetch select")
+
+// more moves past the comma between elements of a list and tells whether another element follows: a comma may stand behind
+// the last one.
+func (p *parser) more() (bool, error) {
+	if ok, err := p.takeOp(","); err != nil || !ok {
+		return false, err
+	}
+	switch p.tok.kind {
+	case tokEOF:
+		return false, nil
+	case tokOp:
+		switch p.tok.text {
+		case ")", "]", "}", ";":
+			return false, nil
+		}
+	case tokWord:
+		return !listEnds[p.tok.text] || soft[p.tok.text] && endsOperand(p.peek()), nil
+	}
+	return true, nil
 }
 
 // text reads a string literal, or a double-quoted word that stands for one.

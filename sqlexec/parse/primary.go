@@ -220,7 +220,7 @@ func (p *parser) structLiteral(at Node) (Expr, error) {
 			return nil, err
 		}
 		s.Keys, s.Items = append(s.Keys, key), append(s.Items, x)
-		if ok, err := p.takeOp(","); err != nil {
+		if ok, err := p.more(); err != nil {
 			return nil, err
 		} else if !ok {
 			return s, p.expectOp("}")

@@ -130,7 +130,7 @@ func (w *printer) expr(x Expr, min int) {
 	case *Is:
 		w.open(powIs <= min)
 		w.expr(x.X, powIs-1)
-		w.put(" IS ", not(x.Not), strings.ToUpper(x.What))
+		w.put(" IS ", negated(x.Not), strings.ToUpper(x.What))
 		w.close(powIs <= min)
 	case *Between, *In, *Like:
 		w.open(powLike <= min)
@@ -140,11 +140,9 @@ func (w *printer) expr(x Expr, min int) {
 		w.put("EXISTS ")
 		w.parenQuery(x.Query)
 	case *Quantified:
-		w.open(powCompare <= min)
-		w.expr(x.X, powCompare-1)
-		w.put(" ", x.Op, map[bool]string{true: " ALL ", false: " ANY "}[x.All])
-		w.parenQuery(x.Query)
-		w.close(powCompare <= min)
+		w.quantified(x, min)
+	case *All:
+		w.put("ALL")
 	case *Subquery:
 		w.parenQuery(x.Query)
 	case *Case:
@@ -206,7 +204,8 @@ func (w *printer) close(paren bool) {
 	}
 }
 
-func not(n bool) string {
+// negated is the word NOT, or nothing.
+func negated(n bool) string {
 	if n {
 		return "NOT "
 	}
@@ -257,13 +256,13 @@ func (w *printer) likeExpr(x Expr) {
 	switch x := x.(type) {
 	case *Between:
 		w.expr(x.X, powLike-1)
-		w.put(" ", not(x.Not), "BETWEEN ")
+		w.put(" ", negated(x.Not), "BETWEEN ")
 		w.expr(x.Lo, powLike)
 		w.put(" AND ")
 		w.expr(x.Hi, powLike)
 	case *In:
 		w.expr(x.X, powLike-1)
-		w.put(" ", not(x.Not), "IN ")
+		w.put(" ", negated(x.Not), "IN ")
 		if x.Query != nil {
 			w.parenQuery(x.Query)
 			return
@@ -273,12 +272,31 @@ func (w *printer) likeExpr(x Expr) {
 		w.put(")")
 	case *Like:
 		w.expr(x.X, powLike-1)
-		w.put(" ", not(x.Not), strings.ToUpper(x.Op), " ")
+		w.put(" ", negated(x.Not), strings.ToUpper(x.Op), " ")
 		w.expr(x.Pattern, powLike)
 		if x.Escape != "" {
 			w.put(" ESCAPE ", QuoteText(x.Escape))
 		}
 	}
+}
+
+// quantified prints x op ANY (..), which binds as its operator does.
+func (w *printer) quantified(x *Quantified, min int) {
+	pow := binaryPower[x.Op]
+	if pow == 0 {
+		pow = powLike
+	}
+	w.open(pow <= min)
+	w.expr(x.X, pow-1)
+	w.put(" ", strings.ToUpper(x.Op), map[bool]string{true: " ALL ", false: " ANY "}[x.All])
+	if x.Query != nil {
+		w.parenQuery(x.Query)
+	} else {
+		w.put("(")
+		w.exprs(x.List)
+		w.put(")")
+	}
+	w.close(pow <= min)
 }
 
 func (w *printer) caseExpr(x *Case) {
@@ -378,6 +396,9 @@ func (w *printer) window(v *Window) {
 		w.bound(v.Frame.From)
 		w.put(" AND ")
 		w.bound(v.Frame.To)
+		if v.Frame.Exclude != "" {
+			w.put(" EXCLUDE ", strings.ToUpper(v.Frame.Exclude))
+		}
 	}
 	w.put(")")
 }

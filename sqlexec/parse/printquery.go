@@ -19,6 +19,9 @@ func (w *printer) query(q *Query) {
 				w.put(")")
 			}
 			w.put(" AS ")
+			if c.Materialized != "" {
+				w.put(strings.ToUpper(c.Materialized), " ")
+			}
 			if c.TQL != nil {
 				w.put("(")
 				w.tql(c.TQL)
@@ -62,6 +65,9 @@ func (w *printer) body(b Body, min int) {
 		w.put(" ", strings.ToUpper(b.Op))
 		if b.All {
 			w.put(" ALL")
+		}
+		if b.ByName {
+			w.put(" BY NAME")
 		}
 		w.put(" ")
 		w.body(b.R, pow)
@@ -211,6 +217,9 @@ func (w *printer) tableRef(t TableRef, right bool) {
 		w.tableAlias(t.Alias)
 	case *TableFunc:
 		w.call(t.Call)
+		if t.Ordinality {
+			w.put(" WITH ORDINALITY")
+		}
 		w.tableAlias(t.Alias)
 	case *Join:
 		w.open(right)

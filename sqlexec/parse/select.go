@@ -1,5 +1,7 @@
 package parse
 
+import "strings"
+
 // queryAhead tells whether the current '(' opens a query.
 func (p *parser) queryAhead() bool {
 	next := p.peek()
@@ -87,6 +89,9 @@ func (p *parser) with(q *Query) error {
 		if err := p.expect("as"); err != nil {
 			return err
 		}
+		if c.Materialized, err = p.materialized(); err != nil {
+			return err
+		}
 		if p.isOp("(") && p.peek().is("tql") {
 			if err := p.advance(); err != nil {
 				return err
@@ -101,10 +106,20 @@ func (p *parser) with(q *Query) error {
 			return err
 		}
 		q.With = append(q.With, c)
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return err
 		}
 	}
+}
+
+// materialized reads [NOT] MATERIALIZED.
+func (p *parser) materialized() (string, error) {
+	for _, words := range [][]string{{"materialized"}, {"not", "materialized"}} {
+		if ok, err := p.takeWords(words...); err != nil || ok {
+			return strings.Join(words, " "), err
+		}
+	}
+	return "", nil
 }
 
 // setOps reads operators after left: INTERSECT binds stronger than UNION and EXCEPT.
@@ -140,6 +155,10 @@ func (p *parser) setOps(left Body, min int) (Body, error) {
 				return nil, err
 			}
 		}
+		byName, err := p.byName(op)
+		if err != nil {
+			return nil, err
+		}
 		if err := p.enter(); err != nil {
 			return nil, err
 		}
@@ -151,8 +170,26 @@ func (p *parser) setOps(left Body, min int) (Body, error) {
 			return nil, err
 		}
 		p.leave()
-		left = &SetOp{Node: at, Op: op, All: all, L: left, R: right}
+		left = &SetOp{Node: at, Op: op, All: all, ByName: byName, L: left, R: right}
 	}
+}
+
+// byName reads BY NAME of a union.
+func (p *parser) byName(op string) (bool, error) {
+	if !p.is("by") {
+		return false, nil
+	}
+	at := p.tok.pos
+	ok, err := p.takeWords("by", "name")
+	switch {
+	case err != nil:
+		return false, err
+	case !ok:
+		return false, p.expected("BY NAME or a query")
+	case op != "union":
+		return false, p.fail(at, "BY NAME is for UNION")
+	}
+	return true, nil
 }
 
 // term reads SELECT, VALUES or a query in parentheses.
@@ -192,7 +229,7 @@ func (p *parser) rows() ([][]Expr, error) {
 				return nil, err
 			}
 			row = append(row, x)
-			if ok, err := p.takeOp(","); err != nil {
+			if ok, err := p.more(); err != nil {
 				return nil, err
 			} else if !ok {
 				break
@@ -265,7 +302,7 @@ func (p *parser) items(s *Select) error {
 			return err
 		}
 		s.Items = append(s.Items, item)
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return err
 		}
 	}
@@ -350,7 +387,7 @@ func (p *parser) star(table Name) (SelectItem, error) {
 				return item, p.expected("AS and the column that is replaced")
 			}
 			star.Replace = append(star.Replace, SelectItem{X: x, Alias: alias})
-			if ok, err := p.takeOp(","); err != nil {
+			if ok, err := p.more(); err != nil {
 				return item, err
 			} else if !ok {
 				return item, p.expectOp(")")
@@ -422,7 +459,7 @@ func (p *parser) namedWindows(s *Select) error {
 			return err
 		}
 		s.Windows = append(s.Windows, NamedWindow{Name: name, Window: w})
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return err
 		}
 	}
@@ -442,10 +479,21 @@ func (p *parser) groupBy(s *Select) error {
 			return err
 		}
 		s.GroupBy = append(s.GroupBy, item)
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return err
 		}
 	}
+}
+
+// exprOrAll reads an expression, or the word ALL where it stands alone.
+func (p *parser) exprOrAll() (Expr, error) {
+	next := p.peek()
+	alone := next.kind == tokEOF || next.op(",") || next.op(")") || next.op(";") || next.kind == tokWord && (afterOperand[next.text] || listEnds[next.text])
+	if !p.is("all") || !alone {
+		return p.expr()
+	}
+	x := &All{Node{p.tok.pos}}
+	return x, p.advance()
 }
 
 func (p *parser) groupItem() (GroupItem, error) {
@@ -459,7 +507,7 @@ func (p *parser) groupItem() (GroupItem, error) {
 			return GroupItem{}, err
 		}
 	default:
-		x, err := p.expr()
+		x, err := p.exprOrAll()
 		return GroupItem{X: x}, err
 	}
 	if err := p.advance(); err != nil {
@@ -479,7 +527,7 @@ func (p *parser) groupItem() (GroupItem, error) {
 		} else {
 			g.Sets = append(g.Sets, []Expr{x})
 		}
-		if ok, err := p.takeOp(","); err != nil {
+		if ok, err := p.more(); err != nil {
 			return g, err
 		} else if !ok {
 			return g, p.expectOp(")")
@@ -548,7 +596,7 @@ func (p *parser) orderBy() ([]OrderItem, error) {
 	}
 	var list []OrderItem
 	for {
-		x, err := p.expr()
+		x, err := p.exprOrAll()
 		if err != nil {
 			return nil, err
 		}
@@ -572,7 +620,7 @@ func (p *parser) orderBy() ([]OrderItem, error) {
 			}
 		}
 		list = append(list, o)
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return list, err
 		}
 	}

@@ -26,7 +26,7 @@ func Children(x Expr) []Expr {
 	case *Like:
 		return []Expr{x.X, x.Pattern}
 	case *Quantified:
-		return []Expr{x.X}
+		return append([]Expr{x.X}, x.List...)
 	case *Case:
 		var list []Expr
 		if x.Operand != nil {

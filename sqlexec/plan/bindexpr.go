@@ -226,6 +226,9 @@ func (eb *exprBinder) binary(x *parse.Binary) (expr.Expr, error) {
 	if x.Op == "and" || x.Op == "or" {
 		return eb.chain(x)
 	}
+	if isTuple(x.L) || isTuple(x.R) {
+		return eb.compareTuples(x.Op, x.L, x.R)
+	}
 	l, err := eb.bind(x.L)
 	if err != nil {
 		return nil, err

@@ -19,6 +19,12 @@ func (b *binder) semiJoins(in Node, sc *scope, x parse.Expr) (Node, *scope, pars
 	parts := conjuncts(x, nil)
 	slices.Reverse(parts)
 	for _, c := range parts {
+		if n, err := b.tupleSemiJoin(in, sc, c); err != nil {
+			return nil, nil, nil, err
+		} else if n != nil {
+			in = n
+			continue
+		}
 		subs, err := b.correlatedOf(correlatedIn(c), sc)
 		if err != nil {
 			return nil, nil, nil, err

@@ -111,28 +111,42 @@ func (b *binder) semiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 		return nil, err
 	}
 	if isIn {
-		if len(s.sel.Items) != 1 || s.sel.Items[0].X == nil || len(correlatedIn(s.sel.Items[0].X)) > 0 || len(correlatedIn(in2.X)) > 0 {
+		parts := []parse.Expr{in2.X}
+		if t, ok := in2.X.(*parse.Tuple); ok {
+			parts = t.Items
+		}
+		if len(s.sel.Items) != len(parts) {
 			return nil, nil
 		}
-		x, err := (&exprBinder{b: b, sc: sc, where: "WHERE"}).bind(in2.X)
-		if err != nil {
-			return nil, err
+		for i, x := range parts {
+			same, err := b.equals(sc, x, s, s.sel.Items[i].X)
+			if err != nil || same == nil {
+				return nil, err
+			}
+			s.conds = append(s.conds, same)
 		}
-		y, err := s.eb(b).bind(s.sel.Items[0].X)
-		if err != nil {
-			return nil, err
-		}
-		same, err := b.ctx.Call("=", y, shift(x, len(s.node.Columns())))
-		if err != nil {
-			return nil, err
-		}
-		s.conds = append(s.conds, same)
 	}
 	j, err := b.joined(kind, in, s)
 	if err != nil || j == nil {
 		return nil, err
 	}
 	return j, nil
+}
+
+// equals is the equality of an expression over sc with an item of a subquery; nil: there are subqueries in it, or the item is a star.
+func (b *binder) equals(sc *scope, x parse.Expr, s *inside, item parse.Expr) (expr.Expr, error) {
+	if item == nil || len(correlatedIn(item)) > 0 || len(correlatedIn(x)) > 0 {
+		return nil, nil
+	}
+	l, err := (&exprBinder{b: b, sc: sc, where: "WHERE"}).bind(x)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.eb(b).bind(item)
+	if err != nil {
+		return nil, err
+	}
+	return b.ctx.Call("=", r, shift(l, len(s.node.Columns())))
 }
 
 // filterGrouped keeps the rows for which a condition is true whose correlated subqueries are all aggregates that liftGrouped

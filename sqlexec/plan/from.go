@@ -7,7 +7,6 @@ import (
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/status"
-	"varve/engine/vector"
 	"varve/sqlexec/parse"
 )
 
@@ -16,7 +15,7 @@ func columnNumber(i int) string { return fmt.Sprintf("column%d", i+1) }
 // from binds FROM: without tables it is one row without columns.
 func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
 	if len(list) == 0 {
-		return &Values{Batch: &vector.Batch{N: 1}}, &scope{outer: out}, nil
+		return oneRow(), &scope{outer: out}, nil
 	}
 	n, err := b.tableRef(list[0], out)
 	if err != nil {
@@ -25,6 +24,12 @@ func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
 	for _, t := range list[1:] {
 		if d, ok := t.(*parse.Derived); ok && d.Lateral {
 			if n, err = b.lateral(n, d, out, "inner"); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		if f := elementsOf(t); f != nil {
+			if n, err = b.unnestOver(n, f, out, false); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -59,6 +64,10 @@ func tableNames(list []parse.TableRef, names []string) []string {
 			if t.Alias != nil {
 				names = append(names, t.Alias.Name.Name)
 			}
+		case *parse.TableFunc:
+			if t.Alias != nil {
+				names = append(names, t.Alias.Name.Name)
+			}
 		case *parse.Join:
 			names = tableNames([]parse.TableRef{t.L, t.R}, names)
 		}
@@ -82,6 +91,9 @@ func (b *binder) tableRef(t parse.TableRef, out *outer) (Node, error) {
 		}
 		return rename(n, t.Alias, "")
 	case *parse.TableFunc:
+		if elementsOf(t) != nil {
+			return b.unnestOver(oneRow(), t, out, false)
+		}
 		return b.tableFunc(t)
 	case *parse.Join:
 		return b.join(t, out)
@@ -206,8 +218,15 @@ func (b *binder) view(rel *Relation, a *parse.Alias) (Node, error) {
 	for _, c := range rel.View.Columns {
 		alias.Columns = append(alias.Columns, parse.Ident{Name: c})
 	}
-	if n, err = rename(n, alias, ""); err != nil || a == nil {
-		return n, err
+	if n, err = rename(n, alias, ""); err != nil {
+		return nil, err
 	}
-	return rename(n, a, "")
+	if a != nil {
+		return rename(n, a, "")
+	}
+	cols := n.Columns() // of the projection that has just been made
+	for i := range cols {
+		cols[i].DB = rel.Name.DB
+	}
+	return n, nil
 }

@@ -173,7 +173,7 @@ func (g *grouping) collect(q *parse.Query) error {
 
 func isGrouping(x parse.Expr) bool {
 	c, ok := x.(*parse.Call)
-	return ok && c.Name == "grouping" && c.Over == nil
+	return ok && (c.Name == "grouping" || c.Name == "grouping_id") && c.Over == nil
 }
 
 // mark gives the number of a grouping() call.
@@ -184,10 +184,15 @@ func (g *grouping) mark(c *parse.Call) (int, error) {
 			return i, nil
 		}
 	}
-	if n := len(c.Args); n == 0 || n > 31 {
-		return 0, parse.PlaceError(planError("function 'grouping' takes 1 to 31 arguments, found %d", n), c.Position())
-	}
 	m := mark{text: text}
+	switch n := len(c.Args); {
+	case n == 0 && c.Name == "grouping_id" && len(g.keys) <= 31: // of all keys
+		for i := range g.keys {
+			m.keys = append(m.keys, i)
+		}
+	case n == 0 || n > 31:
+		return 0, parse.PlaceError(planError("function '%s' takes 1 to 31 arguments, found %d", c.Name, n), c.Position())
+	}
 	for _, x := range c.Args {
 		e, err := g.input.bind(x)
 		if err != nil {
@@ -228,7 +233,7 @@ func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 	}
 	eb := *in
 	eb.where = "an aggregate"
-	args, err := eb.bindList(c.Args)
+	args, err := eb.aggregated(c)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,7 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
-	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
@@ -18,6 +16,9 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	}
 	if d, ok := t.R.(*parse.Derived); ok && d.Lateral {
 		return b.lateralJoin(l, d, t, out)
+	}
+	if f := elementsOf(t.R); f != nil {
+		return b.unnestJoin(l, f, t, out)
 	}
 	r, err := b.tableRef(t.R, out)
 	if err != nil {
@@ -78,17 +79,9 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 
 // lateralJoin binds a join whose right side sees the left one. What stands after ON filters; a left join takes TRUE there.
 func (b *binder) lateralJoin(l Node, d *parse.Derived, t *parse.Join, out *outer) (Node, error) {
-	lit, ok := t.On.(*parse.Literal)
-	always := t.On == nil || ok && lit.Kind == parse.TrueLiteral
-	kind := t.Kind
-	switch {
-	case kind == "cross", kind == "inner":
-		kind = "inner"
-	case kind != "left" || !always:
-		return nil, status.New(status.Unsupported, "%s JOIN LATERAL is not supported with this condition", strings.ToUpper(kind))
-	}
-	if t.Natural || len(t.Using) > 0 {
-		return nil, status.New(status.Unsupported, "JOIN LATERAL needs ON")
+	kind, always, err := besideLateral(t)
+	if err != nil {
+		return nil, err
 	}
 	n, err := b.lateral(l, d, out, kind)
 	if err != nil || always {

@@ -52,7 +52,7 @@ func (o *optimizer) push(n Node, conds []expr.Expr) Node {
 	case *Expand:
 		n.Input = o.push(n.Input, nil)
 	case *Unnest:
-		n.Input = o.push(n.Input, nil)
+		return o.pushUnnest(n, conds)
 	case *FillSlots:
 		n.Input = o.push(n.Input, nil)
 	}

@@ -221,6 +221,7 @@ func (b *binder) body(body parse.Body, out *outer) (Node, error) {
 // expressions of output columns.
 func (b *binder) orderOutput(n Node, q *parse.Query, out *outer) (Node, error) {
 	cols := n.Columns()
+	q = orderByAll(q, len(cols))
 	sel := &selection{b: b, sc: &scope{cols: cols, outer: out}, s: &parse.Select{}, node: n}
 	sel.eb = &exprBinder{b: b, sc: sel.sc, where: "ORDER BY"}
 	for i := range cols {
@@ -319,71 +320,6 @@ func (b *binder) constColumn(list []expr.Expr) (*vector.Vector, error) {
 		v.Append(r, c.Value, 0, 1)
 	}
 	return v, nil
-}
-
-// setOp binds UNION, EXCEPT and INTERSECT. Both sides get common types; names come from the left.
-func (b *binder) setOp(op *parse.SetOp, out *outer) (Node, error) {
-	l, err := b.body(op.L, out)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.body(op.R, out)
-	if err != nil {
-		return nil, err
-	}
-	if l, r, err = b.align(l, r, op.Op); err != nil {
-		err = parse.PlaceError(err, op.At)
-		return nil, err
-	}
-	switch op.Op {
-	case "union":
-		u := &Union{Inputs: []Node{l, r}, Cols: unqualified(l.Columns())}
-		for i, c := range r.Columns() {
-			u.Cols[i].Nullable = u.Cols[i].Nullable || c.Nullable
-		}
-		if left, ok := l.(*Union); ok && op.All { // one flat union
-			u.Inputs = append(append([]Node(nil), left.Inputs...), r)
-		}
-		if op.All {
-			return u, nil
-		}
-		return &Distinct{Input: u}, nil
-	}
-	kind := "left anti"
-	if op.Op == "intersect" {
-		kind = "left semi"
-	}
-	if !op.All {
-		l = &Distinct{Input: l}
-	}
-	j := &Join{Kind: kind, L: l, R: r, Cols: unqualified(l.Columns()), NullEqual: true}
-	sl, sr := &scope{cols: l.Columns()}, &scope{cols: r.Columns()}
-	for i := range sl.cols {
-		j.LKeys, j.RKeys = append(j.LKeys, sl.column(i)), append(j.RKeys, sr.column(i))
-	}
-	return j, nil
-}
-
-// align gives both sides of a set operation the same types, by casts where needed.
-func (b *binder) align(l, r Node, op string) (Node, Node, error) {
-	lc, rc := l.Columns(), r.Columns()
-	if len(lc) != len(rc) {
-		return nil, nil, planError("%s queries have different number of columns: left has %d columns whereas right has %d columns", op, len(lc), len(rc))
-	}
-	types := make([]vector.Type, len(lc))
-	for i := range lc {
-		t, err := commonType([]expr.Expr{&expr.Column{T: lc[i].Type}, &expr.Column{T: rc[i].Type}})
-		if err != nil {
-			return nil, nil, planError("%s: column %d is %s on the left and %s on the right", op, i+1, lc[i].Type, rc[i].Type)
-		}
-		types[i] = t
-	}
-	l, err := b.castTo(l, types)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err = b.castTo(r, types)
-	return l, r, err
 }
 
 // castTo gives a node's columns the types, adding a projection where one differs.

@@ -28,6 +28,7 @@ func (b *binder) selectBlock(s *parse.Select, q *parse.Query, out *outer) (Node,
 	if err != nil {
 		return nil, err
 	}
+	s, q = groupByAll(s, items), orderByAll(q, len(items))
 	if s.Align != nil || hasRange(items) {
 		return b.rangeSelect(s, q, in, sc, items)
 	}

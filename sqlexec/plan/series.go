@@ -11,12 +11,9 @@ import (
 // maxSeries bounds the rows of generate_series.
 const maxSeries = 10_000_000
 
-// tableFunc binds generate_series(a, b [, step]), range(a, b [, step]) and unnest(list).
+// tableFunc binds generate_series(a, b [, step]) and range(a, b [, step]).
 func (b *binder) tableFunc(t *parse.TableFunc) (Node, error) {
 	name := t.Call.Name
-	if name == "unnest" {
-		return b.unnestTable(t)
-	}
 	if name != "generate_series" && name != "range" {
 		return nil, planError("table function '%s' not found", name)
 	}
@@ -45,6 +42,13 @@ func (b *binder) tableFunc(t *parse.TableFunc) (Node, error) {
 		return nil, err
 	}
 	n := &Values{Cols: []Column{{Name: "value", Type: v.Type}}, Batch: &vector.Batch{N: len(v.Ints), Cols: []*vector.Vector{v}}}
+	if t.Ordinality {
+		ordinal := &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, n.Batch.N)}
+		for i := range ordinal.Ints {
+			ordinal.Ints[i] = int64(i) + 1
+		}
+		n.Cols, n.Batch.Cols = append(n.Cols, Column{Name: "ordinality", Type: ordinal.Type}), append(n.Batch.Cols, ordinal)
+	}
 	return rename(n, t.Alias, name)
 }
 

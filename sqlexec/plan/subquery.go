@@ -105,6 +105,9 @@ func (eb *exprBinder) list(q *parse.Query) ([]expr.Expr, error) {
 }
 
 func (eb *exprBinder) in(x *parse.In) (expr.Expr, error) {
+	if t, ok := x.X.(*parse.Tuple); ok {
+		return eb.tupleIn(x, t)
+	}
 	arg, err := eb.bind(x.X)
 	if err != nil {
 		return nil, err
@@ -179,37 +182,4 @@ func (b *binder) exactConst(c *expr.Const, t vector.Type) (expr.Expr, bool) {
 		return exactNumber(c.Value, t)
 	}
 	return nil, false
-}
-
-// quantified binds x op ANY|ALL (query) over the values of a subquery.
-func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
-	arg, err := eb.bind(x.X)
-	if err != nil {
-		return nil, err
-	}
-	list, err := eb.list(x.Query)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case x.Op == "=" && !x.All:
-		return eb.b.inList(arg, list, false)
-	case x.Op == "<>" && x.All:
-		return eb.b.inList(arg, list, true)
-	}
-	join := "or"
-	if x.All {
-		join = "and"
-	}
-	var acc expr.Expr = &expr.Const{Value: vector.ConstBool(x.All)}
-	for _, e := range list {
-		c, err := eb.b.compare(x.Op, arg, e)
-		if err != nil {
-			return nil, err
-		}
-		if acc, err = eb.b.ctx.Call(join, acc, c); err != nil {
-			return nil, err
-		}
-	}
-	return acc, nil
 }

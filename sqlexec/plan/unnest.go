@@ -8,11 +8,14 @@ import (
 )
 
 // Unnest repeats each row for every element of its lists and adds the elements as columns. Lists of one row are taken side by
-// side: shorter ones are NULL behind their end. A row all of whose lists are NULL or empty goes.
+// side: shorter ones are NULL behind their end. A row all of whose lists are NULL or empty goes, unless Outer keeps it with NULLs.
 type Unnest struct {
 	Input Node
 	Lists []expr.Expr
-	Cols  []Column // the input's, then one of elements for each list
+	Outer bool
+	// Ordinality adds the number of each element in its list, from 1.
+	Ordinality bool
+	Cols       []Column // the input's, then one of elements for each list, then the ordinality
 }
 
 // Columns are the input's and the elements.
@@ -78,42 +81,30 @@ func (sel *selection) unnest() error {
 	return nil
 }
 
-// unnestTable binds UNNEST(list) in FROM, where list is a constant. The column is named by the alias.
-func (b *binder) unnestTable(t *parse.TableFunc) (Node, error) {
-	if len(t.Call.Args) != 1 {
-		return nil, parse.PlaceError(planError("function 'unnest' takes 1 argument, found %d", len(t.Call.Args)), t.Call.Position())
-	}
-	eb := &exprBinder{b: b, sc: &scope{}, where: "FROM"}
-	e, err := eb.bind(t.Call.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	c, ok := e.(*expr.Const)
-	if !ok || c.Value.Type.ID != vector.TypeList {
-		return nil, parse.PlaceError(planError("UNNEST in FROM takes a constant list, found %s", e.Type()), t.Call.Position())
-	}
-	name := "unnest"
-	if t.Alias != nil {
-		name = t.Alias.Name.Name
-	}
-	v := &vector.Vector{Type: c.Value.Type.Elem()}
-	n := &Values{Cols: []Column{{Name: name, Type: v.Type, Nullable: true}}, Batch: &vector.Batch{Cols: []*vector.Vector{v}}}
-	if !c.Value.IsNull(0) {
-		n.Batch.N = expr.AppendElements(v, 0, c.Value.Bytes(0))
-	}
-	return rename(n, t.Alias, name)
-}
-
 func (o *optimizer) pruneUnnest(u *Unnest, need []bool) (Node, []int) {
 	n := len(u.Input.Columns())
 	in, m := o.prune(u.Input, widen(append([]bool(nil), need[:n]...), u.Lists...))
-	out := &Unnest{Input: in, Cols: append(append([]Column(nil), in.Columns()...), u.Cols[n:]...)}
-	m = append([]int(nil), m...)
-	for k, list := range u.Lists {
-		out.Lists = append(out.Lists, remap(list, m[:n]))
+	out := *u
+	out.Input, out.Lists, out.Cols = in, remapAll(u.Lists, m[:n]), append(append([]Column(nil), in.Columns()...), u.Cols[n:]...)
+	m = append([]int(nil), m[:n]...)
+	for k := range u.Cols[n:] {
 		m = append(m, len(in.Columns())+k)
 	}
-	return out, m
+	return &out, m
+}
+
+// pushUnnest moves conditions on the input's columns alone below.
+func (o *optimizer) pushUnnest(u *Unnest, conds []expr.Expr) Node {
+	var down, up []expr.Expr
+	for _, c := range conds {
+		if _, elements := sides(c, len(u.Input.Columns())); elements {
+			up = append(up, c)
+		} else {
+			down = append(down, c)
+		}
+	}
+	u.Input = o.push(u.Input, down)
+	return filterOver(u, up)
 }
 
 // unnester is Unnest as an operator.
@@ -128,7 +119,7 @@ func (u *unnester) String() string { return line(u.n) }
 func (u *unnester) Step(next exec.Step) exec.Step {
 	program, err := expr.Compile(u.n.Lists)
 	lists := make([]*vector.Vector, len(u.n.Lists))
-	e := elements{next: next, running: u.running, cols: make([]*vector.Vector, len(lists))}
+	e := elements{n: u.n, next: next, running: u.running, cols: make([]*vector.Vector, len(lists))}
 	return func(b *vector.Batch) error {
 		if err != nil {
 			return err
@@ -153,16 +144,21 @@ func (u *unnester) Step(next exec.Step) exec.Step {
 
 // elements collects the elements of lists, and the row that each belongs to.
 type elements struct {
+	n       *Unnest
 	next    exec.Step
 	running func() error
 	rows    []uint32
 	cols    []*vector.Vector
+	ordinal *vector.Vector // nil: nobody asks
 }
 
 func (e *elements) reset(lists []*vector.Vector) {
 	e.rows = e.rows[:0]
 	for k := range e.cols {
 		e.cols[k] = &vector.Vector{Type: lists[k].Type.Elem()}
+	}
+	if e.n.Ordinality {
+		e.ordinal = &vector.Vector{Type: vector.Int64Type}
 	}
 }
 
@@ -176,11 +172,29 @@ func (e *elements) row(lists []*vector.Vector, i int) {
 		}
 		longest = max(longest, counts[k])
 	}
+	none := longest == 0 && e.n.Outer
+	if none {
+		longest = 1
+	}
 	for range longest {
 		e.rows = append(e.rows, uint32(i))
 	}
 	for k, n := range counts {
 		e.cols[k].AppendNulls(at+n, longest-n)
+	}
+	if e.ordinal != nil {
+		e.number(at, longest, none)
+	}
+}
+
+// number appends the numbers of a row's elements; none: there are none.
+func (e *elements) number(at, count int, none bool) {
+	if none {
+		e.ordinal.AppendNulls(at, 1)
+		return
+	}
+	for k := range count {
+		e.ordinal.Append(at+k, vector.ConstInt(vector.Int64Type, int64(k+1)), 0, 1)
 	}
 }
 
@@ -194,6 +208,9 @@ func (e *elements) flush(b *vector.Batch) error {
 		out := gather(b, e.rows[from:to])
 		for _, v := range e.cols {
 			out.Cols = append(out.Cols, v.Slice(from, to))
+		}
+		if e.ordinal != nil {
+			out.Cols = append(out.Cols, e.ordinal.Slice(from, to))
 		}
 		if err := e.next(out); err != nil {
 			return err

@@ -1,0 +1,92 @@
+package expr
+
+import (
+	"varve/engine/vector"
+)
+
+// quantifiedFunction is x op ANY|ALL (list) for lists that differ from row to row.
+var quantifiedFunction = &Function{Name: "quantified", lazy: true, makesNull: true}
+
+// Quantify tells whether test is true for an element of list, or with all for each: NULL where neither is known. test is over
+// two columns, x and the element.
+func Quantify(x, list, test Expr, all bool) Expr {
+	name := " any"
+	if all {
+		name = " all"
+	}
+	q := quantifier{test: test, all: all, elem: list.Type().Elem()}
+	return &Call{Fn: quantifiedFunction, Args: []Expr{x, list}, T: vector.BoolType, k: q.run, bound: test.String() + name}
+}
+
+type quantifier struct {
+	test Expr
+	all  bool
+	elem vector.Type
+}
+
+// run tests rows until they have a batch of elements, then the following ones.
+func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+	program, err := Compile([]Expr{q.test})
+	if err != nil {
+		return err
+	}
+	out.Bools = growBits(out.Bools[:0], n)
+	out.Valid = vector.MakeBitmap(n)
+	answer := make([]*vector.Vector, 1)
+	var rows []uint32
+	for i := 0; i < n; {
+		from, elements := i, &vector.Vector{Type: q.elem}
+		rows = rows[:0]
+		for ; i < n && len(rows) < vector.Size; i++ {
+			if a[1].IsNull(i) {
+				continue
+			}
+			for range AppendElements(elements, len(rows), a[1].Bytes(i)) {
+				rows = append(rows, uint32(i))
+			}
+		}
+		x := &vector.Vector{}
+		x.Gather(a[0], rows)
+		if err := program.Eval(&vector.Batch{N: len(rows), Cols: []*vector.Vector{x, elements}}, answer); err != nil {
+			return err
+		}
+		for r := from; r < i; r++ {
+			if !a[1].IsNull(r) { // until an element says otherwise
+				out.Valid.Set(r)
+				if q.all {
+					out.Bools.Set(r)
+				}
+			}
+		}
+		q.decide(out, rows, answer[0])
+	}
+	return nil
+}
+
+// decide joins the answers of the elements of each row: one that decides it, else one that is NULL.
+func (q *quantifier) decide(out *vector.Vector, rows []uint32, answer *vector.Vector) {
+	for k, r := range rows {
+		i := int(r)
+		decided := out.Valid.Get(i) && out.Bools.Get(i) != q.all
+		switch {
+		case decided:
+		case answer.IsNull(k):
+			out.Valid.Clear(i)
+		case answer.Bool(k) != q.all:
+			out.Valid.Set(i)
+			if q.all {
+				out.Bools.Clear(i)
+			} else {
+				out.Bools.Set(i)
+			}
+		}
+	}
+}
+
+func growBits(b vector.Bitmap, n int) vector.Bitmap {
+	for len(b) < vector.Words(n) {
+		b = append(b, 0)
+	}
+	clear(b)
+	return b
+}

@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"strings"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// quantified binds x op ANY|ALL over the values of a subquery, of a list as written, or of one array.
+func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
+	arg, err := eb.bind(x.X)
+	if err != nil {
+		return nil, err
+	}
+	var list []expr.Expr
+	if x.Query != nil {
+		list, err = eb.list(x.Query)
+	} else {
+		list, err = eb.elements(x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 1 && list[0].Type().ID == vector.TypeList {
+		return eb.quantifiedArray(x, arg, list[0])
+	}
+	switch {
+	case x.Op == "=" && !x.All:
+		return eb.b.inList(arg, list, false)
+	case x.Op == "<>" && x.All:
+		return eb.b.inList(arg, list, true)
+	}
+	join := "or"
+	if x.All {
+		join = "and"
+	}
+	var acc expr.Expr = &expr.Const{Value: vector.ConstBool(x.All)}
+	for _, e := range list {
+		c, err := eb.quantifiedOne(x.Op, arg, e)
+		if err != nil {
+			return nil, err
+		}
+		if acc, err = eb.b.ctx.Call(join, acc, c); err != nil {
+			return nil, err
+		}
+	}
+	return acc, nil
+}
+
+// quantifiedOne compares with one of the values.
+func (eb *exprBinder) quantifiedOne(op string, x, y expr.Expr) (expr.Expr, error) {
+	if strings.HasSuffix(op, "like") || strings.HasSuffix(op, "similar to") || strings.Contains(op, "~") || op == "@@" {
+		return eb.operator(&parse.Binary{Op: op}, x, y)
+	}
+	return eb.b.compare(op, x, y)
+}
+
+// elements are the values of a list as written; arrays among them that are constants stand for their elements.
+func (eb *exprBinder) elements(x *parse.Quantified) ([]expr.Expr, error) {
+	var out []expr.Expr
+	for _, item := range x.List {
+		e, err := eb.bind(item)
+		if err != nil {
+			return nil, err
+		}
+		c, ok := e.(*expr.Const)
+		switch {
+		case !ok || e.Type().ID != vector.TypeList:
+			out = append(out, e)
+		case c.Value.IsNull(0):
+			out = append(out, nullOf(e.Type().Elem()))
+		default:
+			v := &vector.Vector{Type: e.Type().Elem()}
+			for i := range expr.AppendElements(v, 0, c.Value.Bytes(0)) {
+				out = append(out, &expr.Const{Value: constAt(v, i)})
+			}
+		}
+	}
+	if len(out) > 1 {
+		for i, e := range out {
+			if e.Type().ID == vector.TypeList {
+				return nil, parse.PlaceError(planError("an array that is no constant stands alone in ANY (..) and ALL (..)"), x.List[min(i, len(x.List)-1)].Position())
+			}
+		}
+	}
+	return out, nil
+}
+
+// quantifiedArray compares with the elements of an array that differs from row to row.
+func (eb *exprBinder) quantifiedArray(x *parse.Quantified, arg, list expr.Expr) (expr.Expr, error) {
+	left := &expr.Column{Index: 0, Name: "x", T: arg.Type(), Null: true}
+	right := &expr.Column{Index: 1, Name: "element", T: list.Type().Elem(), Null: true}
+	test, err := eb.quantifiedOne(x.Op, left, right)
+	if err != nil {
+		return nil, err
+	}
+	return expr.Quantify(arg, list, test, x.All), nil
+}

@@ -1,0 +1,253 @@
+package plan
+
+import (
+	"slices"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// Tuples are compared part by part; there is no value that is one.
+
+// maxTuples bounds the tuples that a subquery of IN may give where it is no join: each is a comparison for every row.
+const maxTuples = 10_000
+
+func isTuple(x parse.Expr) bool {
+	_, ok := x.(*parse.Tuple)
+	return ok
+}
+
+// tuple gives the bound parts of a tuple of n parts.
+func (eb *exprBinder) tuple(x parse.Expr, n int) ([]expr.Expr, error) {
+	t, ok := x.(*parse.Tuple)
+	if !ok || len(t.Items) != n {
+		return nil, parse.PlaceError(planError("a tuple of %d values can be compared with one of as many only, found %s", n, parse.PrintExpr(x)), x.Position())
+	}
+	return eb.bindList(t.Items)
+}
+
+// compareTuples binds (a, b) op (c, d): the first parts that differ decide.
+func (eb *exprBinder) compareTuples(op string, x, y parse.Expr) (expr.Expr, error) {
+	t, ok := x.(*parse.Tuple)
+	if !ok {
+		x, y = y, x
+		t = x.(*parse.Tuple)
+		op = flipped[op]
+	}
+	l, err := eb.tuple(x, len(t.Items))
+	if err != nil {
+		return nil, err
+	}
+	r, err := eb.tuple(y, len(t.Items))
+	if err != nil {
+		return nil, err
+	}
+	return eb.b.tuples(op, l, r)
+}
+
+func (b *binder) tuples(op string, l, r []expr.Expr) (expr.Expr, error) {
+	switch op {
+	case "=", "is not distinct from":
+		return b.each(op, "and", l, r)
+	case "<>", "is distinct from":
+		return b.each(op, "or", l, r)
+	case "<", "<=", ">", ">=":
+	default:
+		return nil, planError("tuples cannot be compared by %s", op)
+	}
+	// (a, b) < (c, d) is a < c or a = c and b < d: built from the last part, where equality counts too.
+	n := len(l) - 1
+	acc, err := b.compare(op, l[n], r[n])
+	strict := op[:1]
+	for i := n - 1; i >= 0 && err == nil; i-- {
+		var same, differs expr.Expr
+		if same, err = b.compare("=", l[i], r[i]); err != nil {
+			break
+		}
+		if acc, err = b.ctx.Call("and", same, acc); err != nil {
+			break
+		}
+		if differs, err = b.compare(strict, l[i], r[i]); err == nil {
+			acc, err = b.ctx.Call("or", differs, acc)
+		}
+	}
+	return acc, err
+}
+
+// each compares the parts pairwise and joins the answers.
+func (b *binder) each(op, join string, l, r []expr.Expr) (expr.Expr, error) {
+	var acc expr.Expr
+	for i := range l {
+		c, err := b.compare(op, l[i], r[i])
+		if err != nil {
+			return nil, err
+		}
+		if acc == nil {
+			acc = c
+		} else if acc, err = b.ctx.Call(join, acc, c); err != nil {
+			return nil, err
+		}
+	}
+	return acc, nil
+}
+
+// tupleIn binds (a, b) IN ((1, 2), ..) and, where it is no join, (a, b) IN (query).
+func (eb *exprBinder) tupleIn(x *parse.In, t *parse.Tuple) (expr.Expr, error) {
+	if len(t.Items) == 0 {
+		return nil, parse.PlaceError(planError("an empty tuple is in no list"), t.Position())
+	}
+	parts, err := eb.bindList(t.Items)
+	if err != nil {
+		return nil, err
+	}
+	var list [][]expr.Expr
+	if x.Query != nil {
+		list, err = eb.tupleList(x.Query, len(parts))
+	}
+	for _, item := range x.List {
+		var row []expr.Expr
+		if row, err = eb.tuple(item, len(parts)); err != nil {
+			break
+		}
+		list = append(list, row)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return eb.b.tupleInList(parts, list, x.Not)
+}
+
+// tupleList runs a subquery and gives its rows.
+func (eb *exprBinder) tupleList(q *parse.Query, width int) ([][]expr.Expr, error) {
+	n, o, err := eb.b.probe(q, eb.sc)
+	if err != nil {
+		return nil, err
+	}
+	if len(n.Columns()) != width {
+		return nil, planError("the subquery of IN has %d columns, %d are compared with it", len(n.Columns()), width)
+	}
+	if len(o.used) > 0 {
+		return nil, correlated()
+	}
+	rows, err := eb.b.run(eb.b.goctx, &Distinct{Input: n}, maxTuples+1)
+	if err != nil {
+		return nil, err
+	}
+	if rows.N > maxTuples {
+		return nil, status.New(status.RuntimeResourcesExhausted, "the subquery of IN has more than %d rows, which only a condition of WHERE may have", maxTuples)
+	}
+	list := make([][]expr.Expr, rows.N)
+	for i := range list {
+		for _, c := range rows.Cols {
+			list[i] = append(list[i], &expr.Const{Value: constAt(c, i)})
+		}
+	}
+	return list, nil
+}
+
+// tupleInList compares parts with each of a list of tuples. What the first parts must be stands before, so that a scan can decide
+// it.
+func (b *binder) tupleInList(parts []expr.Expr, list [][]expr.Expr, not bool) (expr.Expr, error) {
+	var acc expr.Expr = &expr.Const{Value: vector.ConstBool(not)}
+	op, join := "=", "or"
+	if not {
+		op, join = "<>", "and"
+	}
+	for _, row := range list {
+		c, err := b.tuples(op, parts, row)
+		if err != nil {
+			return nil, err
+		}
+		if acc, err = b.ctx.Call(join, acc, c); err != nil {
+			return nil, err
+		}
+	}
+	if not || len(list) < 2 {
+		return acc, nil
+	}
+	for i := range parts {
+		column := make([]expr.Expr, len(list))
+		for k, row := range list {
+			column[k] = row[i]
+		}
+		if slices.ContainsFunc(column, func(e expr.Expr) bool { c, ok := e.(*expr.Const); return !ok || c.Value.IsNull(0) }) {
+			continue // the answer may be NULL where no part is equal
+		}
+		among, err := b.inList(parts[i], column, false)
+		if err != nil {
+			return nil, err
+		}
+		if acc, err = b.ctx.Call("and", among, acc); err != nil {
+			return nil, err
+		}
+	}
+	return acc, nil
+}
+
+// tupleSemiJoin makes a join of (a, b) [NOT] IN (query), which does not refer to the query around it; nil: the condition is
+// another one.
+func (b *binder) tupleSemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
+	x, ok := c.(*parse.In)
+	if !ok || x.Query == nil || len(correlatedIn(x.X)) > 0 {
+		return nil, nil
+	}
+	t, ok := x.X.(*parse.Tuple)
+	if !ok {
+		return nil, nil
+	}
+	r, o, err := b.probe(x.Query, sc)
+	if err != nil || len(o.used) > 0 {
+		return nil, err
+	}
+	parts, err := (&exprBinder{b: b, sc: sc, where: "WHERE"}).bindList(t.Items)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Columns()) != len(parts) {
+		return nil, parse.PlaceError(planError("the subquery of IN has %d columns, %d are compared with it", len(r.Columns()), len(parts)), c.Position())
+	}
+	j := &Join{Kind: "left semi", L: in, R: r, Cols: in.Columns()}
+	if x.Not {
+		j.Kind = "left anti"
+	}
+	width := len(in.Columns())
+	rsc := &scope{cols: r.Columns()}
+	known := true // no part can be NULL
+	var others []expr.Expr
+	for i, p := range parts {
+		others = append(others, shift(rsc.column(i), width))
+		known = known && !p.Nullable() && !r.Columns()[i].Nullable
+	}
+	same, err := b.tuples("=", parts, others)
+	if err != nil {
+		return nil, err
+	}
+	if !x.Not || known {
+		return j, b.joinOn(j, splitAnd(same, nil))
+	}
+	// A row goes where a tuple may be equal to it: where the comparison is true or NULL.
+	j.Residual, err = b.compare("is distinct from", same, &expr.Const{Value: vector.ConstBool(false)})
+	return j, err
+}
+
+// aggregated binds the arguments of an aggregate. count(DISTINCT a, b) counts the different pairs without NULL, count(DISTINCT
+// (a, b)) all of them.
+func (eb *exprBinder) aggregated(c *parse.Call) ([]expr.Expr, error) {
+	if c.Name != "count" {
+		return eb.bindList(c.Args)
+	}
+	items, key := c.Args, "tuple key without null"
+	if len(items) == 1 && isTuple(items[0]) {
+		items, key = items[0].(*parse.Tuple).Items, "tuple key"
+	} else if len(items) < 2 || !c.Distinct {
+		return eb.bindList(c.Args)
+	}
+	parts, err := eb.bindList(items)
+	if err != nil {
+		return nil, err
+	}
+	x, err := eb.b.ctx.Call(key, parts...)
+	return []expr.Expr{x}, err
+}

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"strings"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// unnestNames are the functions of FROM whose rows are the elements of lists, each with the name of its column where no alias
+// names it.
+var unnestNames = map[string]string{"unnest": "unnest", "json_array_elements": "value", "jsonb_array_elements": "value",
+	"json_array_elements_text": "value", "jsonb_array_elements_text": "value"}
+
+// elementsOf is the element of FROM that takes lists apart and so sees the tables before it; nil: it is another one.
+func elementsOf(t parse.TableRef) *parse.TableFunc {
+	if f, ok := t.(*parse.TableFunc); ok && unnestNames[f.Call.Name] != "" {
+		return f
+	}
+	return nil
+}
+
+// oneRow is what FROM begins with.
+func oneRow() Node { return &Values{Batch: &vector.Batch{N: 1}} }
+
+// unnestOver binds UNNEST(list, ..) in FROM, whose lists see the columns of in. outer keeps rows of in that have no element.
+func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) (Node, error) {
+	if len(f.Call.Args) == 0 || f.Call.Name != "unnest" && len(f.Call.Args) != 1 {
+		return nil, parse.PlaceError(planError("function '%s' takes lists, found %d arguments", f.Call.Name, len(f.Call.Args)), f.Call.Position())
+	}
+	eb := &exprBinder{b: b, sc: &scope{cols: in.Columns(), outer: out}, where: "FROM"}
+	n := &Unnest{Input: in, Outer: keep, Ordinality: f.Ordinality}
+	table, name := f.Call.Name, unnestNames[f.Call.Name]
+	if f.Alias != nil {
+		table = f.Alias.Name.Name
+		if len(f.Call.Args) == 1 {
+			name = table
+		}
+	}
+	var cols []Column
+	for _, x := range f.Call.Args {
+		list, err := eb.bind(x)
+		if err != nil {
+			return nil, err
+		}
+		if list, err = listOf(list, f.Call.Name); err != nil {
+			return nil, parse.PlaceError(err, x.Position())
+		}
+		n.Lists = append(n.Lists, list)
+		cols = append(cols, Column{Table: table, Name: name, Type: list.Type().Elem(), Nullable: true})
+	}
+	if f.Ordinality {
+		cols = append(cols, Column{Table: table, Name: "ordinality", Type: vector.Int64Type, Nullable: keep})
+	}
+	if f.Alias != nil {
+		if len(f.Alias.Columns) > len(cols) {
+			return nil, planError("Source table contains %d columns but %d names given as column alias", len(cols), len(f.Alias.Columns))
+		}
+		for i, id := range f.Alias.Columns {
+			cols[i].Name = id.Name
+		}
+	}
+	n.Cols = concat(in.Columns(), cols)
+	return n, nil
+}
+
+// listOf gives what a function of FROM takes apart as a list: JSON arrays are lists of JSON, or of texts.
+func listOf(e expr.Expr, function string) (expr.Expr, error) {
+	elem := vector.JSONType
+	if strings.HasSuffix(function, "_text") {
+		elem = vector.StringType
+	}
+	switch t := e.Type(); {
+	case t == vector.NullType:
+		return nullOf(vector.List(elem)), nil
+	case t.ID == vector.TypeJSON:
+		return expr.Elements(e, elem), nil
+	case t.ID == vector.TypeList && function == "unnest":
+		return e, nil
+	default:
+		return nil, planError("function '%s' takes lists and JSON arrays, found %s", function, t)
+	}
+}
+
+// unnestJoin binds a join with UNNEST(list) on its right side, which sees the left one.
+func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *outer) (Node, error) {
+	kind, always, err := besideLateral(t)
+	if err != nil {
+		return nil, err
+	}
+	n, err := b.unnestOver(l, f, out, kind == "left")
+	if err != nil || always {
+		return n, err
+	}
+	return b.where(n, &scope{cols: n.Columns(), outer: out}, t.On)
+}
+
+// besideLateral tells whether a join whose right side sees the left one is an inner or a left one, and whether nothing stands after
+// ON that filters: a left join takes TRUE there alone.
+func besideLateral(t *parse.Join) (kind string, always bool, err error) {
+	lit, ok := t.On.(*parse.Literal)
+	always = t.On == nil || ok && lit.Kind == parse.TrueLiteral
+	switch {
+	case t.Natural || len(t.Using) > 0:
+		return "", false, status.New(status.Unsupported, "JOIN LATERAL needs ON")
+	case t.Kind == "cross", t.Kind == "inner":
+		return "inner", always, nil
+	case t.Kind == "left" && always:
+		return "left", true, nil
+	}
+	return "", false, status.New(status.Unsupported, "%s JOIN LATERAL is not supported with this condition", strings.ToUpper(t.Kind))
+}
