@@ -40,6 +40,7 @@ type WindowFunc struct {
 type Frame struct {
 	Mode     string // rows, range, groups
 	From, To Bound
+	Exclude  string // "", "current row", "group" or "ties"
 }
 
 // Bound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an offset Target,
@@ -56,6 +57,9 @@ var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": tr
 // framed are the functions over the values of a frame.
 var framed = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "count": true, "sum": true, "avg": true, "mean": true, "min": true, "max": true,
 	"bool_and": true, "bool_or": true}
+
+// picks are those that give the value of a row.
+var picks = map[string]bool{"first_value": true, "last_value": true, "nth_value": true}
 
 // hasWindow tells whether a window function lies in x.
 func hasWindow(x parse.Expr) bool {
@@ -219,6 +223,9 @@ func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, err
 func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window, order []expr.SortKey) (WindowFunc, error) {
 	f := WindowFunc{Name: c.Name, Text: parse.PrintExpr(c), Star: c.Star, IgnoreNulls: c.IgnoreNulls}
 	loops := ranking[c.Name] || framed[c.Name] && !c.Distinct && len(c.OrderBy) == 0
+	if spec.Frame != nil && spec.Frame.Exclude != "" {
+		loops = ranking[c.Name] || picks[c.Name]
+	}
 	if !loops && !expr.IsAggregate(c.Name) {
 		return f, parse.PlaceError(planError("Invalid function '%s'.", c.Name), c.Position())
 	}
@@ -306,7 +313,7 @@ func (sel *selection) frame(f *WindowFunc, w *parse.Window, order []expr.SortKey
 		f.Frame.To.Unbounded = len(order) == 0
 		return nil
 	}
-	f.Frame.Mode = w.Frame.Mode
+	f.Frame.Mode, f.Frame.Exclude = w.Frame.Mode, w.Frame.Exclude
 	var err error
 	if f.Frame.From, err = sel.bound(f, w.Frame.From, order, true); err != nil {
 		return err

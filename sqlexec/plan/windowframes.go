@@ -40,10 +40,16 @@ func (f *WindowFunc) framer(args []*vector.Vector, keep, out *vector.Vector, err
 func (r *framer) run(p *windowInput) error {
 	r.p = p
 	if r.f.Agg != nil {
+		if r.f.Frame.Exclude != "" {
+			return r.generalPieces()
+		}
 		return r.general()
 	}
 	if err := r.counting(); err != nil {
 		return err
+	}
+	if r.f.Frame.Exclude != "" {
+		return r.pickPieces()
 	}
 	if err := r.frames(); err != nil {
 		return err
@@ -132,11 +138,11 @@ func (r *framer) pick() error {
 		case "last_value":
 			at = r.hi[i] - 1
 		case "nth_value":
-			nth, ok := integerAt(r.args[1], r.p.from+i)
-			if !ok || nth < 1 {
-				return status.New(status.EngineExecuteQuery, "nth_value needs a positive integer as second argument")
+			nth, err := r.nth(i)
+			if err != nil {
+				return err
 			}
-			at += int32(min(nth-1, math.MaxInt32/2))
+			at += nth
 		}
 		if at < r.lo[i] || at >= r.hi[i] {
 			r.add(-1)
@@ -145,6 +151,15 @@ func (r *framer) pick() error {
 		}
 	}
 	return r.end()
+}
+
+// nth is the place that nth_value asks for in row i, from 0.
+func (r *framer) nth(i int) (int32, error) {
+	n, ok := integerAt(r.args[1], r.p.from+i)
+	if !ok || n < 1 {
+		return 0, status.New(status.EngineExecuteQuery, "nth_value needs a positive integer as second argument")
+	}
+	return int32(min(n-1, math.MaxInt32/2)), nil
 }
 
 // begin, add and end build the output of functions that give values of rows: -1 is NULL.
