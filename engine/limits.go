@@ -16,6 +16,9 @@ const MaxWriteBytes = wal.MaxRecord
 const (
 	// maxColumns bounds a table: schemas are copied at each change and every part's directory names all its columns.
 	maxColumns = 4096
+	// maxRegistryBytes bounds a registry that the next memtable goes on with: tags of its series lie in one vector, whose
+	// offsets have 32 bits.
+	maxRegistryBytes = 1 << 30
 	// maxNameBytes bounds names of tables, databases and columns.
 	maxNameBytes = 512
 	// pieceBlocks is the number of blocks of one piece of work: 64 Ki rows keep a worker busy for about a millisecond.

@@ -50,6 +50,7 @@ type source struct {
 	times []int64
 	seqs  []uint64
 	kinds []uint64 // nil: no row of the batch is a tombstone
+	width int      // no row of the batch has more bytes of strings; 0: all together have few
 	ended bool     // the current series has no more batches
 
 	number uint32 // position among the active sources
@@ -137,7 +138,30 @@ func (m *merged) load(s *source) error {
 	if kinds := s.batch.Cols[m.at[schema.KindID]]; !allPuts(kinds, n) {
 		s.kinds = kinds.Flatten(n).Uints
 	}
+	s.width = m.widthOf(&s.batch)
 	return nil
+}
+
+// widthOf bounds the bytes of strings of a row that are wanted; 0: the batch has so few that nobody needs to count them.
+func (m *merged) widthOf(b *vector.Batch) (width int) {
+	heaps := 0
+	for i, v := range b.Cols {
+		if m.wanted[i] && v.Type.Kind() == vector.Bytes {
+			heaps += len(v.Heap)
+			if v.Form == vector.Dict {
+				heaps += len(v.Values.Heap)
+			}
+		}
+	}
+	if heaps <= fewBytes {
+		return 0
+	}
+	for i, v := range b.Cols {
+		if m.wanted[i] && v.Type.Kind() == vector.Bytes {
+			width += longest(v)
+		}
+	}
+	return width
 }
 
 func allPuts(kinds *vector.Vector, n int) bool {

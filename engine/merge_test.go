@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"varve/engine/scan"
@@ -281,5 +282,49 @@ func readMerged(t *testing.T, m *merged) (got []version) {
 				got = append(got, v)
 			}
 		}
+	}
+}
+
+// TestMergeOfLongRows bounds what is collected of rows that are long: a batch ends when its strings are too many.
+func TestMergeOfLongRows(t *testing.T) {
+	const rows, size = 150, 1 << 20
+	r := rand.New(rand.NewPCG(1, 1))
+	parts := make([][]version, 2)
+	for i := range rows {
+		parts[i%2] = append(parts[i%2], version{key: "k", time: int64(i), seq: uint64(i + 1), n: int64(i), s: strings.Repeat(string(rune('a'+i%26)), size)})
+	}
+	spec := &scan.Spec{Columns: []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
+		{ID: 3, Name: "s", Type: vector.StringType, Nullable: true}}, Time: scan.All}
+	spec.TimeColumn = spec.Columns[0]
+	m, err := mergeRuns([]scan.Run{&versionsRun{r: r, rows: parts[0]}, &versionsRun{r: r, rows: parts[1]}}, spec, mergeMode{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if _, _, err := m.Next(); err != nil {
+		t.Fatal(err)
+	}
+	var b vector.Batch
+	n := 0
+	for {
+		ok, err := m.Rows(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		if held := len(b.Cols[1].Heap); held > mostCollected+size {
+			t.Errorf("a batch of %d bytes", held)
+		}
+		for i := range b.N {
+			if s := b.Cols[1].Bytes(i); len(s) != size || s[0] != byte('a'+n%26) || s[size-1] != s[0] || b.Cols[0].Int(i) != int64(n) {
+				t.Fatalf("row %d: %d bytes of %q", n, len(s), s[:1])
+			}
+			n++
+		}
+	}
+	if n != rows {
+		t.Errorf("%d rows, want %d", n, rows)
 	}
 }

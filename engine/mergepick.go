@@ -81,21 +81,52 @@ func (m *merged) folds() bool { return m.mode.lastNonNull && !m.mode.keepAll }
 // maxCollected: a key may leave two rows, a tombstone and what came after it.
 const maxCollected = vector.Size - 1
 
+// mostCollected bounds the bytes of the strings that are collected, but for one row: their offsets have 32 bits, and rows may
+// be as long as a block. The strings of batches that have at most fewBytes need not be counted.
+const (
+	mostCollected = 64 << 20
+	fewBytes      = 256 << 10
+)
+
+// room is the number of rows that may be collected before they, or their strings, are too many.
+func (m *merged) room() int {
+	room, width := maxCollected-m.out.N, 0
+	for _, s := range m.active {
+		if s.pos < s.batch.N {
+			width = max(width, s.width)
+		}
+	}
+	if width == 0 || room == 0 {
+		return room
+	}
+	bytes := 0
+	for _, c := range m.out.Cols {
+		bytes += len(c.Heap)
+	}
+	if bytes >= mostCollected {
+		return 0
+	}
+	return max(1, min(room, (mostCollected-bytes)/width))
+}
+
 // collect fills m.out with merged rows, at most vector.Size; more is false at the end of the series.
 func (m *merged) collect() (more bool, err error) {
-	for m.out.N < maxCollected {
+	for {
 		if err := m.refill(); err != nil {
 			return false, err
 		}
+		room := m.room()
+		if room == 0 {
+			return true, nil
+		}
 		m.picks, m.firsts = m.picks[:0], m.firsts[:0]
 		m.resume()
-		why := m.pickRows(maxCollected - m.out.N)
+		why := m.pickRows(room)
 		m.copyOut()
 		if why != exhausted {
 			return why != ended, nil
 		}
 	}
-	return true, nil
 }
 
 // why says why no more rows were picked.

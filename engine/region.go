@@ -107,7 +107,7 @@ func newMem(s *registry) *mem {
 // after is the memtable that follows m. It goes on with m's registry, so that series that are written for long are held
 // once, unless most of those are no longer written or they take too much of the memory for rows.
 func (e *core) after(m *mem) *mem {
-	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > e.o.MemtableLimit/4*3 {
+	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > min(e.o.MemtableLimit/4*3, maxRegistryBytes) {
 		return newMem(nil)
 	}
 	return newMem(m.series)

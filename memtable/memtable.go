@@ -17,6 +17,10 @@ import (
 // ChunkRows is the size at which chunks are not merged any more. Larger appends are cut into chunks of this size.
 const ChunkRows = 8192
 
+// maxChunkBytes is the size at which chunks are not merged any more, few as their rows may be: offsets of strings have 32
+// bits, and large rows are not copied again and again.
+const maxChunkBytes = 16 << 20
+
 // Memtable collects the rows of one region. Append may be called by many goroutines, Live and Freeze too.
 type Memtable struct {
 	registry *Registry
@@ -129,7 +133,7 @@ func (m *Memtable) layoutOf(t *schema.Table, fields []vector.Field) *layout {
 func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	for k := len(chunks); k >= 2; k-- {
 		a, b := chunks[k-2], chunks[k-1]
-		if a.n+b.n > ChunkRows || b.n < a.n/2 || !a.layout.joins(b.layout) {
+		if a.n+b.n > ChunkRows || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 || !a.layout.joins(b.layout) {
 			break
 		}
 		chunks[k-2] = mergeChunks(a, b)

@@ -568,3 +568,23 @@ func TestWarmScanAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeChunks holds that chunks of long rows are not merged without end: offsets of strings have 32 bits.
+func TestLargeChunks(t *testing.T) {
+	m := New(NewRegistry())
+	const rows, size = 64, 1 << 20
+	text := &vector.Vector{Type: vector.StringType, Views: []vector.View{{Len: size}}, Heap: make([]byte, size)}
+	for i := range uint64(rows) {
+		b := &vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstInt(ts.Type, int64(i)).Flatten(1), text}}
+		m.Append(i+1, logs, []vector.Field{{Name: "ts", Type: ts.Type}, {Name: "msg", Type: vector.StringType}}, b)
+	}
+	run := m.Live()
+	for _, c := range run.s.chunks {
+		if c.bytes > maxChunkBytes {
+			t.Errorf("a chunk of %d rows and %d bytes", c.n, c.bytes)
+		}
+	}
+	if n := run.Blocks(); n > 2*rows*size/maxChunkBytes+8 {
+		t.Errorf("%d chunks", n)
+	}
+}
