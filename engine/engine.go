@@ -238,7 +238,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	return e.scan(ctx, r)
 }
 
-// Cursor gives the next piece of work with the span of times it can hold (both inclusive); ok is false when none is
+// Cursor gives the next piece of work with the span of times it can hold; ok is false when none is
 // left. With Newest, pieces come by falling Span.To, so that a reader with enough rows newer than every remaining
 // piece can stop. The caller closes the cursor.
 func (s *Scan) Cursor() (c scan.Cursor, span scan.Range, ok bool, err error) { return s.next() }

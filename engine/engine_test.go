@@ -375,7 +375,7 @@ func TestStat(t *testing.T) {
 		ok     bool
 	}{
 		{"all", scan.All, nil, true},
-		{"a range that cuts parts", scan.Range{From: 1, To: 11}, nil, false},
+		{"a range that cuts parts", scan.Range{From: 1, To: 10}, nil, false},
 		{"a filter", scan.All, filter.And{{Column: v, Op: filter.IsNotNull}}, false},
 	} {
 		s, err := e.Scan(ctx, Request{Table: table, Time: c.time, Filter: c.filter})

@@ -11,7 +11,7 @@ import (
 
 // piece is some blocks of one run, or the merge of several runs, within a span of time.
 type piece struct {
-	span   scan.Range // both inclusive
+	span   scan.Range
 	run    *scanRun
 	blocks scan.Pieces
 	merge  []*scanRun    // nil: run alone, its rows as they are

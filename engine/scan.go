@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -214,10 +213,7 @@ func (s *tableScan) next() (scan.Cursor, scan.Range, bool, error) {
 // open gives the cursor of a piece.
 func (s *tableScan) open(p *piece) (scan.Cursor, error) {
 	spec := *s.spec
-	spec.Time.From = max(spec.Time.From, p.span.From)
-	if p.span.To < math.MaxInt64 {
-		spec.Time.To = min(spec.Time.To, p.span.To+1)
-	}
+	spec.Time.From, spec.Time.To = max(spec.Time.From, p.span.From), min(spec.Time.To, p.span.To)
 	if p.member != nil {
 		w, err := s.walkMember(p.member, p.merge, spec)
 		if err != nil {

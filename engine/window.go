@@ -34,7 +34,7 @@ func windowsOf(t *schema.Table, own string, parts []*part) windows {
 	if own != "" {
 		if ns, err := timefmt.ParseDuration(own); err == nil && ns > 0 { // was checked when it was set
 			w := windows{max(1, ns/(1e9/second))}
-			for w.count(lo, hi) > maxOwnWindows {
+			for !w.within(lo, hi, maxOwnWindows) {
 				w.size *= 2
 			}
 			return w
@@ -42,11 +42,11 @@ func windowsOf(t *schema.Table, own string, parts []*part) windows {
 	}
 	var w windows
 	for _, s := range windowSeconds {
-		if w.size = s * second; w.count(lo, hi) <= maxWindows {
+		if w.size = s * second; w.within(lo, hi, maxWindows) {
 			return w
 		}
 	}
-	for w.count(lo, hi) > maxWindows {
+	for !w.within(lo, hi, maxWindows) {
 		w.size *= 2
 	}
 	return w
@@ -70,7 +70,8 @@ func (w windows) of(t int64) int64 {
 	return n
 }
 
-func (w windows) count(lo, hi int64) uint64 { return uint64(w.of(hi)) - uint64(w.of(lo)) + 1 }
+// within tells whether there are at most n windows from lo to hi, whose number may be more than 64 bits hold.
+func (w windows) within(lo, hi int64, n uint64) bool { return uint64(w.of(hi))-uint64(w.of(lo)) < n }
 
 // straddles tells whether a part lies in more than one window.
 func (w windows) straddles(p *part) bool { return w.of(p.meta.MinTime) != w.of(p.meta.MaxTime) }
@@ -93,14 +94,13 @@ func (w windows) cut(parts []*part) []scan.Range {
 		return []scan.Range{scan.All}
 	}
 	ranges := make([]scan.Range, len(numbers))
-	lo, hi := spanOf(parts)
 	for i, n := range numbers {
 		ranges[i] = scan.All
 		if i > 0 {
-			ranges[i].From = max(lo, n*w.size)
+			ranges[i].From = n * w.size
 		}
 		if i+1 < len(numbers) {
-			ranges[i].To = min(hi, (n+1)*w.size) // exclusive; the last window takes the rest
+			ranges[i].To = (n+1)*w.size - 1 // the last window takes the rest
 		}
 	}
 	return ranges

@@ -539,7 +539,7 @@ func TestWarmScanAllocatesNothing(t *testing.T) {
 	for _, tags := range []int{0, 2} {
 		table := access(tags)
 		m := filled(table, 100000)
-		spec := &scan.Spec{TimeColumn: ts, Time: scan.Range{From: 10, To: 99990}, Columns: table.Columns, FilterColumns: table.Columns,
+		spec := &scan.Spec{TimeColumn: ts, Time: scan.Range{From: 10, To: 99989}, Columns: table.Columns, FilterColumns: table.Columns,
 			Filter: filter.And{{Column: 20, Op: filter.Less, Args: vector.ConstInt(vector.Int64Type, 500), NArgs: 1}}}
 		c, err := m.Live().Scan(spec)
 		if err != nil {

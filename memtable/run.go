@@ -19,7 +19,7 @@ type Run struct{ s *snapshot }
 // Rows is the number of rows, tombstones included.
 func (r *Run) Rows() int { return r.s.rows }
 
-// Span is the smallest and largest time, both inclusive.
+// Span is the smallest and largest time.
 func (r *Run) Span() scan.Range {
 	lo, hi := span(r.s.chunks)
 	return scan.Range{From: lo, To: hi}
@@ -176,18 +176,10 @@ func (c *cursor) window(b *vector.Batch) bool {
 
 // keepTimes takes the rows outside the range out of keep.
 func keepTimes(keep vector.Bitmap, times []int64, r scan.Range) {
-	to := r.To
-	if to != math.MaxInt64 {
-		to-- // inclusive; a range up to the smallest value is empty
-		if r.To == math.MinInt64 {
-			clear(keep)
-			return
-		}
-	}
 	for w := range keep {
 		var m uint64
 		for i, t := range times[w*64 : min(w*64+64, len(times))] {
-			m |= bit(t >= r.From && t <= to) << i
+			m |= bit(t >= r.From && t <= r.To) << i
 		}
 		keep[w] &= m
 	}

@@ -3,6 +3,7 @@ package memtable
 import (
 	"bytes"
 	"slices"
+	"sort"
 
 	"varve/engine/scan"
 	"varve/engine/vector"
@@ -142,8 +143,8 @@ func (w *walk) inTime(from, to int) (int, int) {
 	r := w.spec.Time
 	lo, _ := slices.BinarySearchFunc(rows, r.From, func(x ref, t int64) int { return compareInts(w.time(x), t) })
 	hi := len(rows)
-	if !r.Holds(w.time(rows[hi-1])) {
-		hi, _ = slices.BinarySearchFunc(rows, r.To, func(x ref, t int64) int { return compareInts(w.time(x), t) })
+	if w.time(rows[hi-1]) > r.To {
+		hi = sort.Search(hi, func(i int) bool { return w.time(rows[i]) > r.To })
 	}
 	return from + lo, from + max(lo, hi)
 }

@@ -156,7 +156,7 @@ func (d *documents) each(ctx context.Context, name string, version int64, show f
 	}
 	request.Filter = filter.And{{Column: request.Columns[4], Op: filter.Equal, Args: vector.ConstString(name), NArgs: 1}}
 	if version != latest {
-		request.Time = scan.Range{From: version, To: version + 1}
+		request.Time = scan.Range{From: version, To: version}
 	}
 	return d.read(ctx, name, request, show)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -432,8 +433,8 @@ func (k *picker) keepTimes(v *vector.Vector, n int) {
 	if k.sorted {
 		from, _ := slices.BinarySearch(v.Ints[:n], k.spec.Time.From)
 		to := n
-		if !k.spec.Time.Holds(v.Ints[n-1]) {
-			to, _ = slices.BinarySearch(v.Ints[:n], k.spec.Time.To)
+		if last := k.spec.Time.To; v.Ints[n-1] > last {
+			to = sort.Search(n, func(i int) bool { return v.Ints[i] > last })
 		}
 		if k.times == nil {
 			k.times = vector.MakeBitmap(MaxBlockRows)
@@ -445,14 +446,13 @@ func (k *picker) keepTimes(v *vector.Vector, n int) {
 		return
 	}
 	lo, hi := k.spec.Time.From, k.spec.Time.To
-	last := hi != scan.All.To // To itself is outside
 	for w := range k.keep {
 		if k.keep[w] == 0 {
 			continue
 		}
 		var m uint64
 		for i, t := range v.Ints[w*64 : min(w*64+64, n)] {
-			if t >= lo && (t < hi || !last) {
+			if t >= lo && t <= hi {
 				m |= 1 << i
 			}
 		}

@@ -13,19 +13,18 @@ import (
 	"varve/engine/vector"
 )
 
-// Range is a half-open span [From, To) of the time index, in its unit.
+// Range is a span of the time index, in its unit: both ends belong to it, so that there is one for every instant. It is empty
+// when From is greater than To.
 type Range struct{ From, To int64 }
 
-// All is the range that excludes nothing but the largest time value; To is inclusive when it is MaxInt64.
+// All is the range that excludes nothing.
 var All = Range{math.MinInt64, math.MaxInt64}
 
-// Holds tells whether t lies in the range. To == MaxInt64 includes MaxInt64 itself.
-func (r Range) Holds(t int64) bool { return t >= r.From && (t < r.To || r.To == math.MaxInt64) }
+// Holds tells whether t lies in the range.
+func (r Range) Holds(t int64) bool { return t >= r.From && t <= r.To }
 
-// Overlaps tells whether any time of [min, max] (both inclusive) lies in the range.
-func (r Range) Overlaps(min, max int64) bool {
-	return max >= r.From && (min < r.To || r.To == math.MaxInt64)
-}
+// Overlaps tells whether any time of [min, max] lies in the range.
+func (r Range) Overlaps(min, max int64) bool { return max >= r.From && min <= r.To }
 
 // Covers tells whether all of [min, max] lies in the range.
 func (r Range) Covers(min, max int64) bool { return r.Holds(min) && r.Holds(max) }
@@ -90,11 +89,11 @@ type Series interface {
 // Run is an immutable sorted set of rows. Safe for concurrent use.
 type Run interface {
 	Rows() int
-	// Span is [min, max] of the time index, both inclusive, as Range{min, max}.
+	// Span is [min, max] of the time index.
 	Span() Range
 	// Blocks is the number of blocks a cursor can be cut into by Spec.Pieces.
 	Blocks() int
-	// Block gives rows and the time span (both inclusive) of block i without reading it.
+	// Block gives rows and the time span of block i without reading it.
 	Block(i int) (rows int, span Range)
 	// Stat answers count, min and max of a column from statistics alone; ok is false when the run cannot tell
 	// exactly. Time and filters are not regarded.

@@ -110,6 +110,6 @@ func overlap(r scan.Range, p engine.PartInfo) float64 {
 	if span <= 0 {
 		return 1
 	}
-	from, to := max(float64(r.From), float64(p.Min)), min(float64(r.To), float64(p.Max))
+	from, to := max(float64(r.From), float64(p.Min)), min(float64(r.To)+1, float64(p.Max))
 	return min(max((to-from)/span, 0), 1)
 }

@@ -185,7 +185,7 @@ func timeText(r scan.Range, t vector.Type) string {
 	if r.To == math.MaxInt64 {
 		return text + "inf)"
 	}
-	return text + string(timefmt.AppendTimestamp(nil, r.To, t.Precision)) + ")"
+	return text + string(timefmt.AppendTimestamp(nil, r.To+1, t.Precision)) + ")"
 }
 
 var opTexts = map[filter.Op]string{

@@ -406,19 +406,15 @@ func (s *Scan) narrow(op string, v int64) bool {
 	from, to := s.Time.From, s.Time.To
 	switch op {
 	case "=":
-		from = max(from, v)
-		if v < math.MaxInt64 {
-			to = min(to, v+1)
-		}
+		from, to = max(from, v), min(to, v)
 	case "<":
-		to = min(to, v)
-		if v == math.MaxInt64 { // the range's open end would include it
-			return false
+		if v == math.MinInt64 {
+			s.Never = true
+			return true
 		}
+		to = min(to, v-1)
 	case "<=":
-		if v < math.MaxInt64 {
-			to = min(to, v+1)
-		}
+		to = min(to, v)
 	case ">":
 		if v == math.MaxInt64 {
 			s.Never = true
@@ -431,7 +427,7 @@ func (s *Scan) narrow(op string, v int64) bool {
 		return false
 	}
 	s.Time.From, s.Time.To = from, to
-	s.Never = s.Never || to != math.MaxInt64 && from >= to
+	s.Never = s.Never || from > to
 	return true
 }
 

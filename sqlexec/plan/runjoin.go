@@ -180,10 +180,7 @@ func (r *runner) narrowed(n *Scan) (scan.Range, filter.And) {
 			lo, hi = constAt(b.Values, 0), constAt(b.Values, b.N-1)
 		}
 		if b.position == table.Time {
-			times.From = max(times.From, lo.Int(0))
-			if to := hi.Int(0); to < times.To {
-				times.To = to + 1
-			}
+			times.From, times.To = max(times.From, lo.Int(0)), min(times.To, hi.Int(0))
 			continue
 		}
 		if b.Values != nil {
