@@ -21,10 +21,12 @@ func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 	return s, whole, nil
 }
 
-// Write makes the manifest of another directory with the given state.
+// Write makes the manifest of another directory with the given state, whose parts are there and nothing else: no log, no
+// files that were left over.
 func Write(fs vfs.FS, dir string, s *State) error {
-	m := &Manifest{fs: fs, dir: dir}
-	if err := m.rewrite(s); err != nil {
+	m, c := &Manifest{fs: fs, dir: dir}, *s
+	c.Log, c.Retired = LogRange{}, nil
+	if err := m.rewrite(&c); err != nil {
 		return err
 	}
 	return m.Close()

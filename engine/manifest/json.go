@@ -139,6 +139,8 @@ type snapshotJSON struct {
 	Tables    []tableStateJSON    `json:"tables"`
 	NextTable schema.TableID      `json:"next_table"`
 	NextFile  uint64              `json:"next_file"`
+	Log       LogRange            `json:"log,omitzero"`
+	Retired   []uint64            `json:"retired,omitempty"`
 }
 
 type tableStateJSON struct {
@@ -148,7 +150,7 @@ type tableStateJSON struct {
 }
 
 func encodeSnapshot(s *State) ([]byte, error) {
-	j := snapshotJSON{Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile}
+	j := snapshotJSON{Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile, Log: s.Log, Retired: s.Retired}
 	for _, id := range s.tableIDs() {
 		t := s.Tables[id]
 		j.Tables = append(j.Tables, tableStateJSON{toJSON(t.Schema), t.Flushed, t.Parts})
@@ -173,5 +175,6 @@ func decodeSnapshot(b []byte) (*State, error) {
 		s.Tables[table.ID] = &TableState{Schema: table, Flushed: t.Flushed, Parts: t.Parts}
 	}
 	s.NextTable, s.NextFile = max(j.NextTable, 1), max(j.NextFile, 1)
+	s.Log, s.Retired = j.Log, j.Retired
 	return s, nil
 }

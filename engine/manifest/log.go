@@ -21,7 +21,7 @@ import (
 //	| magic "VARVMAN1" 8B | version 4B  | crc 4B | frame: snapshot       | frame: edit | ...   |
 //	+---------------------+-------------+--------+-----------------------+---------------------+
 //
-// Frames are those of the log. The snapshot is frame 1; edits follow with rising numbers.
+// Frames are those of the log. Their numbers, State.Edit, rise by one, also from one file to the next.
 const (
 	// FileName is the manifest's name in the data directory.
 	FileName = "MANIFEST"
@@ -50,7 +50,6 @@ type Manifest struct {
 
 	mu       sync.Mutex // protects what follows; held while an edit is written
 	f        vfs.File   // nil: the file cannot be trusted, the next edit writes a new one
-	number   uint64
 	snapshot int64 // bytes of the snapshot frame
 	edits    int64 // bytes of edits behind it
 }
@@ -63,6 +62,7 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	mapping, err := fs.Map(name)
 	if vfs.NotExist(err) {
 		s := newState()
+		s.Edit = 1
 		m.state.Store(s)
 		return m, s, m.rewrite(s)
 	}
@@ -79,13 +79,18 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 		if m.f, err = fs.OpenAppend(name); err == nil {
 			err = m.f.Sync()
 		}
-	}
-	if !clean || err != nil {
-		if err := m.rewrite(s); err != nil {
-			return nil, nil, err
+		if err == nil {
+			return m, s, nil
 		}
 	}
-	return m, s, nil
+	next := *s
+	next.Edit++
+	if err := m.rewrite(&next); err != nil {
+		m.abandon() // on a full disk, say: the state is known all the same, and the first edit tries again
+		return m, s, nil
+	}
+	m.state.Store(&next)
+	return m, &next, nil
 }
 
 // readMapped reads a mapped file and unmaps it.
@@ -109,16 +114,16 @@ func (m *Manifest) read(src []byte) (s *State, clean bool, err error) {
 	if s, err = decodeSnapshot(f.Body); err != nil {
 		return nil, false, fmt.Errorf("%w: snapshot: %v", ErrCorrupt, err)
 	}
-	m.snapshot, m.number = int64(length), f.Number
+	m.snapshot, s.Edit = int64(length), f.Number
 	for off := fileHead + length; off < len(src); off += length {
 		if f, length, _, ok = wal.ReadFrame(src[off:]); !ok {
-			if later, found := intactBehind(src[off:], m.number); found {
-				return nil, false, fmt.Errorf("%w: edit %d at offset %d cannot be read, but edit %d behind it can", ErrCorrupt, m.number+1, off, later)
+			if later, found := intactBehind(src[off:], s.Edit); found {
+				return nil, false, fmt.Errorf("%w: edit %d at offset %d cannot be read, but edit %d behind it can", ErrCorrupt, s.Edit+1, off, later)
 			}
 			return s, false, nil
 		}
-		if f.Number != m.number+1 || f.Type != typeEdit {
-			return nil, false, fmt.Errorf("%w: offset %d: frame %d of type %d after frame %d", ErrCorrupt, off, f.Number, f.Type, m.number)
+		if f.Number != s.Edit+1 || f.Type != typeEdit {
+			return nil, false, fmt.Errorf("%w: offset %d: frame %d of type %d after frame %d", ErrCorrupt, off, f.Number, f.Type, s.Edit)
 		}
 		e, err := decodeEdit(f.Body)
 		if err == nil {
@@ -127,7 +132,6 @@ func (m *Manifest) read(src []byte) (s *State, clean bool, err error) {
 		if err != nil {
 			return nil, false, fmt.Errorf("%w: edit %d at offset %d: %v", ErrCorrupt, f.Number, off, err)
 		}
-		m.number = f.Number
 		m.edits += int64(length)
 	}
 	return s, true, nil
@@ -187,7 +191,7 @@ func (m *Manifest) Apply(e Edit) error {
 	if err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	frame := wal.AppendFrame(nil, wal.Frame{Type: typeEdit, Number: m.number + 1, Synced: m.number, Body: body})
+	frame := wal.AppendFrame(nil, wal.Frame{Type: typeEdit, Number: next.Edit, Synced: next.Edit - 1, Body: body})
 	if _, err = m.f.Write(frame); err == nil {
 		err = m.f.Sync()
 	}
@@ -195,7 +199,6 @@ func (m *Manifest) Apply(e Edit) error {
 		m.abandon()
 		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %s", vfs.Reason(err))
 	}
-	m.number++
 	m.edits += int64(len(frame))
 	m.state.Store(next)
 	return nil
@@ -219,8 +222,7 @@ func (m *Manifest) rewrite(s *State) error {
 	head := append([]byte(Magic), 0, 0, 0, 0, 0, 0, 0, 0)
 	binary.LittleEndian.PutUint32(head[8:], fileVersion)
 	binary.LittleEndian.PutUint32(head[12:], wal.Checksum(head[:12]))
-	number := m.number + 1
-	frame := wal.AppendFrame(head, wal.Frame{Type: typeSnapshot, Number: number, Synced: m.number, Body: body})
+	frame := wal.AppendFrame(head, wal.Frame{Type: typeSnapshot, Number: s.Edit, Synced: s.Edit - 1, Body: body})
 	err = vfs.Publish(m.fs, m.dir, FileName, func(f vfs.File) error {
 		_, err := f.Write(frame)
 		return err
@@ -231,7 +233,7 @@ func (m *Manifest) rewrite(s *State) error {
 	if err != nil {
 		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %s", vfs.Reason(err))
 	}
-	m.number, m.snapshot, m.edits = number, int64(len(frame)-fileHead), 0
+	m.snapshot, m.edits = int64(len(frame)-fileHead), 0
 	return nil
 }
 

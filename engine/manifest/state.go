@@ -17,6 +17,19 @@ type State struct {
 	// NextTable and NextFile are the smallest ids never given out.
 	NextTable schema.TableID
 	NextFile  uint64
+	// Edit is the number of the last edit: it rises over all files that the manifest had.
+	Edit uint64
+	// Log are the segments of the log that replay needs.
+	Log LogRange
+	// Retired are files of parts that were listed once, or have been given up before, and may still be on disk. What is
+	// neither listed nor retired was not known to this manifest.
+	Retired []uint64
+}
+
+// LogRange is segments of the log, both inclusive; First is above Last when none is needed. 0: not known.
+type LogRange struct {
+	First uint64 `json:"first,omitempty"`
+	Last  uint64 `json:"last,omitempty"`
 }
 
 // Database is a database's options.
@@ -71,6 +84,14 @@ type Edit struct {
 	Flushed      []FlushedEdit       `json:"flushed,omitempty"`
 	Damaged      []DamageEdit        `json:"damaged,omitempty"`
 	NextFile     uint64              `json:"next_file,omitempty"`
+	NextTable    schema.TableID      `json:"next_table,omitempty"`
+	// Log raises what is needed of the log.
+	Log LogRange `json:"log,omitzero"`
+	// Retired are files that were never listed and never will be. Files of parts that are removed, and of dropped tables,
+	// are retired by that.
+	Retired []uint64 `json:"retired,omitempty"`
+	// Swept are retired files that are gone for good.
+	Swept []uint64 `json:"swept,omitempty"`
 }
 
 // PartEdit adds or removes a part of a table; removal looks at File alone.
@@ -98,7 +119,10 @@ func newState() *State {
 
 // apply gives the state after the edit; s stays as it is.
 func (s *State) apply(e *Edit) (*State, error) {
-	n := &State{Databases: maps.Clone(s.Databases), Tables: maps.Clone(s.Tables), NextTable: s.NextTable, NextFile: s.NextFile}
+	n := *s
+	n.Databases, n.Tables = maps.Clone(s.Databases), maps.Clone(s.Tables)
+	n.Edit++
+	n.Retired = append(slices.DeleteFunc(slices.Clone(s.Retired), func(f uint64) bool { return slices.Contains(e.Swept, f) }), e.Retired...)
 	maps.Copy(n.Databases, e.PutDatabase)
 	for _, d := range e.DropDatabase {
 		delete(n.Databases, d)
@@ -112,6 +136,11 @@ func (s *State) apply(e *Edit) (*State, error) {
 		n.NextTable = max(n.NextTable, t.ID+1)
 	}
 	for _, id := range e.DropTable {
+		if t := n.Tables[id]; t != nil {
+			for _, p := range t.Parts {
+				n.Retired = append(n.Retired, p.File)
+			}
+		}
 		delete(n.Tables, id)
 	}
 	for _, p := range e.RemoveParts {
@@ -121,6 +150,7 @@ func (s *State) apply(e *Edit) (*State, error) {
 				return fmt.Errorf("table %d has no part %d to remove", p.Table, p.Part.File)
 			}
 			t.Parts = slices.Delete(slices.Clone(t.Parts), i, i+1)
+			n.Retired = append(n.Retired, p.Part.File)
 			return nil
 		}); err != nil {
 			return nil, err
@@ -146,8 +176,9 @@ func (s *State) apply(e *Edit) (*State, error) {
 	for _, d := range e.Damaged {
 		n.noteDamage(&d)
 	}
-	n.NextFile = max(n.NextFile, e.NextFile)
-	return n, nil
+	n.NextFile, n.NextTable = max(n.NextFile, e.NextFile), max(n.NextTable, e.NextTable)
+	n.Log = LogRange{max(n.Log.First, e.Log.First), max(n.Log.Last, e.Log.Last)}
+	return &n, nil
 }
 
 func (s *State) noteDamage(d *DamageEdit) {
