@@ -182,7 +182,7 @@ func (c *check) log(state *manifest.State) {
 	if _, err := c.FS.List(c.WALDir); vfs.NotExist(err) {
 		return
 	}
-	result, err := wal.Check(c.FS, c.WALDir, func(at wal.LSN, rec []byte) error {
+	result, err := wal.Check(c.FS, c.WALDir, wal.Range(state.Log), func(at wal.LSN, rec []byte) error {
 		r, body, err := readRecordHead(rec)
 		if err == nil && c.Deep {
 			if t := state.Tables[r.table]; t != nil {

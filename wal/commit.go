@@ -33,6 +33,7 @@ type writer struct {
 	l        *Log
 	f        vfs.File // nil: the next record opens a new segment
 	next     uint64   // number of the next segment
+	previous uint64   // number of the segment before that
 	size     int64    // of the open segment
 	forgot   int64    // where the page cache still holds the open segment from
 	number   uint64   // of the last frame written
@@ -196,12 +197,19 @@ func (w *writer) openSegment() error {
 	if err != nil {
 		return fmt.Errorf("new segment: %w", err)
 	}
-	header := head{segment: w.next, first: w.number + 1, synced: w.synced}.append(nil)
+	h := head{segment: w.next, first: w.number + 1, synced: w.synced, previous: w.previous}
+	if w.l.o.Edit != nil {
+		h.edit = w.l.o.Edit()
+	}
+	header := h.append(nil)
 	_, err = f.Write(header)
-	if err == nil && w.l.o.Sync != SyncNever {
+	if err == nil && (w.l.o.Sync != SyncNever || w.l.o.Begun != nil) { // a segment that is known of must be there
 		if err = f.Sync(); err == nil {
 			err = w.l.fs.SyncDir(w.l.dir)
 		}
+	}
+	if err == nil && w.l.o.Begun != nil {
+		err = w.l.o.Begun(Range{w.l.oldest(w.next), w.next})
 	}
 	if err != nil {
 		// The name stays taken: whatever is in it is not believed, and a retry makes another.
@@ -213,8 +221,19 @@ func (w *writer) openSegment() error {
 	w.l.segments = append(w.l.segments, segment{w.next, w.size})
 	w.l.metrics.Segments.Set(float64(len(w.l.segments)))
 	w.l.mu.Unlock()
+	w.previous = w.next
 	w.next++
 	return nil
+}
+
+// oldest is the number of the oldest segment; without any that of the next one.
+func (l *Log) oldest(next uint64) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.segments) == 0 {
+		return next
+	}
+	return l.segments[0].number
 }
 
 // closeSegment writes the close frame, syncs and closes.

@@ -22,12 +22,13 @@ func Dump(out io.Writer, fs vfs.FS, name string, body func(w io.Writer, rec []by
 }
 
 func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error {
-	off := segmentHead
+	var off int
 	if h, err := readHead(src); err != nil {
 		fmt.Fprintf(w, "%10d  header       %v\n", 0, err)
 		off = resync(src, 0, 0)
 	} else {
-		fmt.Fprintf(w, "%10d  header       version %d, segment %d, first frame %d, synced %d\n", 0, segmentVersion, h.segment, h.first, h.synced)
+		off = h.size()
+		fmt.Fprintf(w, "%10d  header       version %d, segment %d after %d, first frame %d, synced %d, edit %d\n", 0, h.version, h.segment, h.previous, h.first, h.synced, h.edit)
 	}
 	last := uint64(0)
 	for off < len(src) {
@@ -58,9 +59,9 @@ func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error
 }
 
 // Check reads all of a log, gives every intact record to look and tells what is damaged. Nothing is changed. What a
-// running server appends meanwhile may or may not be seen.
-func Check(fs vfs.FS, dir string, look func(LSN, []byte) error) (r ReplayResult, err error) {
-	l, err := Open(fs, dir, Options{})
+// running server appends meanwhile may or may not be seen. The segments of needs must be there.
+func Check(fs vfs.FS, dir string, needs Range, look func(LSN, []byte) error) (r ReplayResult, err error) {
+	l, err := Open(fs, dir, Options{Needs: needs})
 	if err != nil {
 		return r, err
 	}

@@ -17,6 +17,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path"
 	"sort"
@@ -41,7 +42,17 @@ type Options struct {
 	FileSize   int64         // size at which a segment is closed. Default 128 MiB
 	Now        func() time.Time
 	Logger     *slog.Logger
+	// Needs are the segments that must be there.
+	Needs Range
+	// Begun, if not nil, is told what the log is with a new segment before the first record in that is acknowledged. On an
+	// error the segment is given up. It must not append.
+	Begun func(all Range) error
+	// Edit, if not nil, gives the number that headers of new segments keep, see Log.Edit.
+	Edit func() uint64
 }
+
+// Range is numbers of segments, both inclusive; empty when First is above Last. First 0: nothing is known.
+type Range struct{ First, Last uint64 }
 
 func (o Options) withDefaults() (Options, error) {
 	switch o.Sync {
@@ -73,6 +84,7 @@ type Log struct {
 	dir     string
 	o       Options
 	metrics *Metrics
+	edit    uint64
 	queue   chan *pending
 	done    chan struct{}
 
@@ -90,6 +102,27 @@ type segment struct {
 	number uint64
 	size   int64
 }
+
+// find looks at a segment that is there.
+func (l *Log) find(n uint64) (segment, error) {
+	f, err := l.fs.Open(path.Join(l.dir, segmentName(n)))
+	if err != nil {
+		return segment{}, err
+	}
+	s := segment{number: n}
+	if s.size, err = f.Size(); err == nil {
+		src := make([]byte, min(s.size, segmentHead))
+		if _, err := f.ReadAt(src, 0); err == nil || errors.Is(err, io.EOF) {
+			if h, err := readHead(src); err == nil { // what is wrong with a header is told by Replay
+				l.edit = max(l.edit, h.edit)
+			}
+		}
+	}
+	return s, errors.Join(err, f.Close())
+}
+
+// Edit is the highest number that Options.Edit gave for a segment that was there when the log was opened.
+func (l *Log) Edit() uint64 { return l.edit }
 
 // Open opens the log of a directory, making it if absent. Nothing is read before Replay and nothing written before the
 // first Append.
@@ -112,17 +145,17 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 		if !ok {
 			continue
 		}
-		info, err := fs.Stat(path.Join(dir, name))
+		s, err := l.find(n)
 		if err != nil {
 			return nil, fmt.Errorf("log segment %s: %w", name, err)
 		}
-		l.segments = append(l.segments, segment{n, info.Size()})
+		l.segments = append(l.segments, s)
 	}
 	sort.Slice(l.segments, func(i, j int) bool { return l.segments[i].number < l.segments[j].number })
+	l.w.next = o.Needs.Last + 1
 	if k := len(l.segments); k > 0 {
-		l.w.next = l.segments[k-1].number + 1
-	} else {
-		l.w.next = 1
+		l.w.previous = l.segments[k-1].number
+		l.w.next = max(l.w.next, l.w.previous+1)
 	}
 	l.w.l = l
 	go l.w.run()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 
 	"varve/engine/vfs"
@@ -33,6 +34,9 @@ type ReplayResult struct {
 // number that the next frame gets.
 func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResult, error) {
 	r := replay{l: l, from: from, apply: apply}
+	if needs := l.o.Needs; needs.First > 0 && needs.First <= needs.Last && (len(l.segments) == 0 || l.segments[0].number > needs.First) {
+		r.missing(needs.First)
+	}
 	for i, s := range l.segments {
 		if i == len(l.segments)-1 {
 			if err := l.settle(s.number); err != nil {
@@ -42,9 +46,14 @@ func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResu
 		if err := r.segment(s.number); err != nil {
 			return r.result, err
 		}
+		r.before = s.number
 	}
-	r.judge()
-	l.w.number, l.w.synced = r.last, r.last
+	if last := l.o.Needs.Last; last > max(r.before, r.lacked) && l.o.Needs.First <= last {
+		r.missing(last)
+	}
+	// Frames that were garbled before they were synced are missing before intact ones: nobody may say that they were on disk.
+	torn := r.judge()
+	l.w.number, l.w.synced = r.last, min(r.last, torn)
 	l.metrics.Segments.Set(float64(len(l.segments)))
 	return r.result, nil
 }
@@ -72,6 +81,8 @@ type replay struct {
 	synced uint64 // highest number known to have been on disk
 	gaps   []gap
 	voids  [][2]uint64 // numbers that were never acknowledged, both inclusive
+	before uint64      // segment before the one at hand
+	lacked uint64      // the last segment that is missing
 	result ReplayResult
 }
 
@@ -107,7 +118,7 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 	if errors.Is(err, errVersion) {
 		return fmt.Errorf("log segment %s: %w", name, err)
 	}
-	off := segmentHead
+	off := 0
 	if err != nil {
 		// A header that never reached the disk belongs to a segment without acknowledged frames; frames that follow an
 		// unreadable header are looked for all the same. As the oldest segment, a cut header alone tells nothing: the
@@ -116,12 +127,18 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 			r.bad(number, name, 0, "segment header: "+err.Error())
 		}
 		off = resync(src, 0, r.last)
+	} else if off = h.size(); h.segment != number {
+		r.damaged(number, Damage{name, 0, int64(len(src)), fmt.Sprintf("this is segment %d in the place of another", h.segment)})
+		return nil
 	} else {
+		if h.previous > max(r.before, r.lacked) && (r.before > 0 || r.l.o.Needs.First > 0) && h.previous >= r.l.o.Needs.First {
+			r.missing(h.previous)
+		}
 		r.synced = max(r.synced, h.synced)
 		if h.first > h.synced+1 {
 			r.voids = append(r.voids, [2]uint64{h.synced + 1, h.first - 1})
 		}
-		if h.first > r.last+1 && r.last > 0 {
+		if h.first > r.last+1 && r.last > 0 && r.lacked == 0 {
 			r.bad(number, name, 0, "frames before this segment are missing")
 		}
 		r.close(h.first, number, 0)
@@ -197,8 +214,10 @@ func (r *replay) endOf(segment uint64, size int64) {
 	}
 }
 
-// judge tells damage from torn tails: a gap is damage when it lacks a number that was on disk once.
-func (r *replay) judge() {
+// judge tells damage from torn tails: a gap is damage when it lacks a number that was on disk once. It gives the last
+// number before those that are missing without that.
+func (r *replay) judge() (torn uint64) {
+	torn = math.MaxUint64
 	for _, g := range r.gaps {
 		beyond := g.beyond
 		if beyond == 0 {
@@ -214,11 +233,25 @@ func (r *replay) judge() {
 				}
 			}
 		}
-		if n >= beyond {
-			continue
+		switch {
+		case n < beyond:
+			r.damaged(g.segment, g.Damage)
+		case n < g.beyond:
+			torn = min(torn, n-1)
 		}
-		r.l.damaged[g.segment] = true
-		r.result.Damaged = append(r.result.Damaged, g.Damage)
-		r.l.o.Logger.Error("log: damage", "file", g.File, "offset", g.Offset, "bytes", g.Bytes, "reason", g.Reason)
 	}
+	return torn
+}
+
+// damaged reports damage of a segment.
+func (r *replay) damaged(segment uint64, d Damage) {
+	r.l.damaged[segment] = true
+	r.result.Damaged = append(r.result.Damaged, d)
+	r.l.o.Logger.Error("log: damage", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Reason)
+}
+
+// missing reports a segment that must be there and is not.
+func (r *replay) missing(segment uint64) {
+	r.lacked = segment
+	r.damaged(segment, Damage{segmentName(segment), 0, 0, "the segment is missing: it was removed, or the directory of the log is another one"})
 }

@@ -28,21 +28,37 @@ func (l LSN) String() string { return fmt.Sprintf("%d:%d", l.Segment(), l.Offset
 //	+--------------------+------------+-----------+-----------------+------------------+----------+
 //	| magic "VARVWAL1" 8B| version 4B | segment 8B| first number 8B | synced number 8B | crc32c 4B|
 //	+--------------------+------------+-----------+-----------------+------------------+----------+
+//	| previous 8B | edit 8B | crc32c 4B, of all before                                            |
+//	+-------------------------------------------------------------------------------------------+
 //
-// Numbers between synced and first belong to frames that were never acknowledged: their segment failed. Headers have this
-// form in every version: one whose checksum is right and whose version is another was written by another program, any
-// other was cut off by a crash.
+// Numbers between synced and first belong to frames that were never acknowledged: their segment failed. previous is the
+// number of the segment before, 0: none; edit that of the manifest's last edit when the segment was begun. Version 1 lacks
+// the second line. The first has this form in every version: one whose checksum is right and whose version is not known
+// was written by a later program, any other was cut off by a crash.
 const (
 	segmentMagic   = "VARVWAL1"
-	segmentVersion = 1
-	segmentHead    = 40
+	segmentVersion = 2
+	segmentHead    = segmentFirst + 20
+	segmentFirst   = 40 // bytes of the first line
 	segmentSuffix  = ".wal"
 	damagedSuffix  = ".damaged"
 )
 
 var errVersion = errors.New("format version")
 
-type head struct{ segment, first, synced uint64 }
+type head struct {
+	version                uint32
+	segment, first, synced uint64
+	previous, edit         uint64
+}
+
+// size is the length of the header in bytes.
+func (h *head) size() int {
+	if h.version == 1 {
+		return segmentFirst
+	}
+	return segmentHead
+}
 
 func (h head) append(dst []byte) []byte {
 	at := len(dst)
@@ -51,23 +67,43 @@ func (h head) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, h.segment)
 	dst = binary.LittleEndian.AppendUint64(dst, h.first)
 	dst = binary.LittleEndian.AppendUint64(dst, h.synced)
+	dst = binary.LittleEndian.AppendUint32(dst, Checksum(dst[at:]))
+	dst = binary.LittleEndian.AppendUint64(dst, h.previous)
+	dst = binary.LittleEndian.AppendUint64(dst, h.edit)
 	return binary.LittleEndian.AppendUint32(dst, Checksum(dst[at:]))
 }
 
-func readHead(src []byte) (head, error) {
-	if len(src) < segmentHead {
-		return head{}, fmt.Errorf("%d bytes are no segment header", len(src))
+func readHead(src []byte) (h head, err error) {
+	if len(src) < segmentFirst {
+		return h, fmt.Errorf("%d bytes are no segment header", len(src))
 	}
 	if string(src[:8]) != segmentMagic {
-		return head{}, fmt.Errorf("magic %q is not %q", src[:8], segmentMagic)
+		return h, fmt.Errorf("magic %q is not %q", src[:8], segmentMagic)
 	}
-	if got, want := Checksum(src[:36]), binary.LittleEndian.Uint32(src[36:]); got != want {
-		return head{}, fmt.Errorf("header checksum %08x, want %08x", got, want)
+	if err := checkSum(src[:segmentFirst]); err != nil {
+		return h, err
 	}
-	if v := binary.LittleEndian.Uint32(src[8:]); v != segmentVersion {
-		return head{}, fmt.Errorf("%w %d, this program reads version %d", errVersion, v, segmentVersion)
+	u := func(at int) uint64 { return binary.LittleEndian.Uint64(src[at:]) }
+	h = head{version: binary.LittleEndian.Uint32(src[8:]), segment: u(12), first: u(20), synced: u(28)}
+	switch {
+	case h.version == 0 || h.version > segmentVersion:
+		return h, fmt.Errorf("%w %d, this program reads versions 1 to %d", errVersion, h.version, segmentVersion)
+	case h.version == 1:
+		return h, nil
+	case len(src) < segmentHead:
+		return h, fmt.Errorf("%d bytes are no segment header", len(src))
 	}
-	return head{binary.LittleEndian.Uint64(src[12:]), binary.LittleEndian.Uint64(src[20:]), binary.LittleEndian.Uint64(src[28:])}, nil
+	h.previous, h.edit = u(40), u(48)
+	return h, checkSum(src[:segmentHead])
+}
+
+// checkSum compares the last four bytes with the checksum of those before.
+func checkSum(b []byte) error {
+	body := len(b) - 4
+	if got, want := Checksum(b[:body]), binary.LittleEndian.Uint32(b[body:]); got != want {
+		return fmt.Errorf("header checksum %08x, want %08x", got, want)
+	}
+	return nil
 }
 
 // segmentName is the file name of a segment: 000001.wal.

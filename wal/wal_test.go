@@ -473,10 +473,10 @@ func TestFailedSyncIsNotBelieved(t *testing.T) {
 
 func TestNewerVersionIsRefused(t *testing.T) {
 	h := head{segment: 2, first: 2, synced: 1}.append(nil)
-	binary.LittleEndian.PutUint32(h[8:], 2)
+	binary.LittleEndian.PutUint32(h[8:], segmentVersion+1)
 	binary.LittleEndian.PutUint32(h[36:], Checksum(h[:36]))
 	if _, err := replayBehind(t, h); !errors.Is(err, errVersion) {
-		t.Errorf("a segment of version 2 is read: %v", err)
+		t.Errorf("a segment of a later version is read: %v", err)
 	}
 }
 

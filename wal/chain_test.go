@@ -1,0 +1,154 @@
+package wal
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"testing"
+
+	"varve/engine/vfs"
+)
+
+// chained writes five segments of one record each, 2 to 6, the first of which are truncated, and gives what the log must
+// hold.
+func chained(t *testing.T) (*vfs.Mem, Range) {
+	t.Helper()
+	fs := vfs.NewMem()
+	var needs Range
+	l := openLog(t, fs, Options{FileSize: 1, Begun: func(all Range) error { needs = all; return nil }})
+	replayAll(t, l)
+	at := appendAll(t, l, "1", "2", "3", "4", "5", "6")
+	if err := l.Truncate(at[1]); err != nil {
+		t.Fatal(err)
+	}
+	closeLog(t, l)
+	if needs.Last != 6 || needs.First != 1 {
+		t.Fatalf("the log was said to be %v", needs)
+	}
+	return fs, Range{2, 6}
+}
+
+func at(n int) string { return path.Join(dir, segmentName(uint64(n))) }
+
+// TestSegmentsThatAreMissing removes segments and puts others in their place: each is reported, and what is left is read.
+func TestSegmentsThatAreMissing(t *testing.T) {
+	read := func(t *testing.T, fs vfs.FS, name string) []byte {
+		m, err := fs.Map(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(m.Bytes())
+	}
+	put := func(t *testing.T, fs vfs.FS, name string, b []byte) {
+		f, err := fs.Create(name)
+		if err == nil {
+			_, err = f.Write(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	type damage struct {
+		name string
+		gone []int
+		do   func(t *testing.T, fs vfs.FS)
+	}
+	var all []damage
+	for _, gone := range [][]int{{2}, {3}, {6}, {2, 3}, {3, 4}, {5, 6}, {2, 4, 6}, {2, 3, 4, 5, 6}} {
+		all = append(all, damage{fmt.Sprint("removed ", gone), gone, func(t *testing.T, fs vfs.FS) {
+			for _, n := range gone {
+				if err := fs.Remove(at(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}})
+	}
+	for a := 2; a <= 6; a++ {
+		for b := 2; b <= 6; b++ {
+			if a == b {
+				continue
+			}
+			all = append(all, damage{fmt.Sprintf("%d in the place of %d", a, b), []int{b}, func(t *testing.T, fs vfs.FS) {
+				put(t, fs, at(b), read(t, fs, at(a)))
+			}})
+			if a < b {
+				all = append(all, damage{fmt.Sprintf("%d and %d exchanged", a, b), []int{a, b}, func(t *testing.T, fs vfs.FS) {
+					x, y := read(t, fs, at(a)), read(t, fs, at(b))
+					put(t, fs, at(a), y)
+					put(t, fs, at(b), x)
+				}})
+			}
+		}
+	}
+	for _, d := range all {
+		t.Run(d.name, func(t *testing.T) {
+			fs, needs := chained(t)
+			d.do(t, fs)
+			var want []string
+			for n := 2; n <= 6; n++ {
+				if !slices.Contains(d.gone, n) {
+					want = append(want, fmt.Sprint(n))
+				}
+			}
+			l := openLog(t, fs, Options{Needs: needs})
+			got, r := replayAll(t, l)
+			checkRecords(t, got, want...)
+			for _, n := range d.gone {
+				// Of several in a row the chain names the last one.
+				named := func(x Damage) bool { return x.File == segmentName(uint64(n)) }
+				if !slices.ContainsFunc(r.Damaged, named) && !(slices.Contains(d.gone, n+1) || n+1 > 6 || slices.Contains(d.gone, n-1)) {
+					t.Errorf("segment %d: %v", n, r.Damaged)
+				}
+			}
+			if len(r.Damaged) == 0 {
+				t.Error("no damage is reported")
+			}
+			if next := appendAll(t, l, "next")[0].Segment(); next != 7 {
+				t.Errorf("goes on with segment %d", next)
+			}
+			closeLog(t, l)
+		})
+	}
+	fs, needs := chained(t)
+	l := openLog(t, fs, Options{Needs: needs})
+	if _, r := replayAll(t, l); len(r.Damaged) > 0 {
+		t.Errorf("the whole log: %v", r.Damaged)
+	}
+	closeLog(t, l)
+}
+
+// TestNothingIsNeeded: where no segment is needed, as after a stop that wrote all rows into parts, an empty directory is
+// no damage, and numbers go on.
+func TestNothingIsNeeded(t *testing.T) {
+	l := openLog(t, vfs.NewMem(), Options{Needs: Range{7, 6}})
+	if _, r := replayAll(t, l); len(r.Damaged) > 0 {
+		t.Errorf("damage %v", r.Damaged)
+	}
+	if next := appendAll(t, l, "next")[0].Segment(); next != 7 {
+		t.Errorf("goes on with segment %d", next)
+	}
+	closeLog(t, l)
+}
+
+// TestGarbledBeforeItWasSynced: of a batch that was never synced the first frame is garbled and the second intact. Nobody
+// was told that either is there, so it is no damage, now and at later starts.
+func TestGarbledBeforeItWasSynced(t *testing.T) {
+	fs := vfs.NewMem()
+	l := openLog(t, fs, Options{Sync: SyncNever})
+	replayAll(t, l)
+	place := appendAll(t, l, "a", "b", "c")
+	l.w.abandon() // as a crash: no close frame
+	if err := fs.Damage(at(1), int(place[1].Offset())+FrameHead); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		l = openLog(t, fs, Options{})
+		got, r := replayAll(t, l)
+		checkRecords(t, got[:2], "a", "c")
+		if len(r.Damaged) > 0 {
+			t.Errorf("damage %v", r.Damaged)
+		}
+		appendAll(t, l, "later")
+		closeLog(t, l)
+	}
+}
