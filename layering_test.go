@@ -18,7 +18,7 @@ var layers = map[string]int{
 	"engine/status": 0, "engine/vfs": 0, "engine/kernel": 0, "engine/timefmt": 0,
 	"engine/automaton": 0, "engine/spare": 0, "engine/nearest": 0,
 	"engine/vector": 1, "engine/schema": 1, "pipeline/value": 1,
-	"engine/filter": 2, "engine/scan": 2,
+	"engine/filter": 2, "engine/scan": 2, "engine/convert": 2,
 	"memtable": 3, "sst": 3, "wal": 3, "flatten": 3, "engine/manifest": 3,
 	"engine":   4,
 	"pipeline": 5, "sqlexec": 5,
@@ -98,7 +98,7 @@ var homes = map[string][]string{
 	"github.com/rivo/uniseg":              {"pipeline/vrl"},
 	"unsafe":                              {"engine/kernel", "engine/vector", "engine/vfs", "flatten", "pipeline/value"},
 	"net/http":                            {"server", "cmd/varve", "bench"},
-	"encoding/json":                       {"engine/manifest", "flatten", "pipeline", "sqlexec", "server", "cmd/varve", "bench"},
+	"encoding/json":                       {"engine/convert", "engine/manifest", "flatten", "pipeline", "sqlexec", "server", "cmd/varve", "bench"},
 	"C":                                   {},
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/status"
@@ -124,7 +125,7 @@ func nextSchema(old *schema.Table, change func(*schema.Table) (*schema.Table, er
 }
 
 // keepInitial gives next with what rows read that were written before a column existed: as in the old schema, whatever
-// the default is now; a column of another type now begins with its default in that type.
+// the default is now, and as the column's type where that is another.
 func keepInitial(old, next *schema.Table) *schema.Table {
 	n := *next
 	n.Columns = slices.Clone(next.Columns)
@@ -137,7 +138,7 @@ func keepInitial(old, next *schema.Table) *schema.Table {
 		case old.Columns[p].Type == c.Type || old.Columns[p].Initial == nil:
 			c.Initial = old.Columns[p].Initial
 		default:
-			c.Initial = c.Default
+			c.Initial = convert.One(old.Columns[p].Initial, c.Type)
 		}
 	}
 	return &n

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -170,44 +171,22 @@ func modifyType(t *schema.Table, o *parse.ModifyType) (*schema.Table, error) {
 	switch {
 	case to == vector.Interval:
 		return nil, status.New(status.Unsupported, "column %s: type INTERVAL cannot be the type of a column", c.Name)
+	case !storable(to):
+		return nil, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column", c.Name, o.Type)
 	case c.Semantic != schema.Field:
 		return nil, status.New(status.InvalidArguments, "Not allowed to change the type of index column %s in table %s", c.Name, t.Name)
 	case !c.Nullable:
 		return nil, status.New(status.InvalidArguments, "Not allowed to change the type of column %s, which is NOT NULL", c.Name)
 	case c.Type == to:
 		return t, nil
-	case !castable(c.Type, to):
+	case !convert.Possible(c.Type, to):
 		return nil, status.New(status.InvalidArguments, "column %s: %s cannot be cast to %s", c.Name, c.Type, to)
 	case slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Kind == schema.Fulltext }) && !to.IsText():
 		return nil, status.New(status.InvalidArguments, "column %s has a full-text index, which needs a string column", c.Name)
 	}
 	n := cloneTable(t)
 	n.Columns[i].Type = to
-	if c.Default != nil || c.DefaultText != "" {
-		def, err := recastDefault(c, to)
-		if err != nil {
-			return nil, err
-		}
-		n.Columns[i].Default = def
-	}
-	return n, nil
-}
-
-// castable tells whether values of a column may be read as another type.
-func castable(from, to vector.Type) bool {
-	scalar := func(t vector.Type) bool { return t.IsNumber() || t.ID == vector.TypeBool || t.IsText() }
-	timed := func(t vector.Type) bool { return t.IsTimestamp() || t.ID == vector.TypeDate }
-	switch {
-	case scalar(from) && scalar(to):
-		return true
-	case timed(from) && (timed(to) || to.IsText() || to == vector.Int64Type):
-		return true
-	case timed(to) && (from.IsText() || from.IsInteger()):
-		return true
-	case from.IsText() && (to == vector.BinaryType || to == vector.JSONType), to.IsText() && (from == vector.BinaryType || from == vector.JSONType):
-		return true
-	}
-	return false
+	return n, recastDefault(&n.Columns[i])
 }
 
 func (x *Executor) modifyDefault(sess *Session, t *schema.Table, o *parse.ModifyDefault) (*schema.Table, error) {

@@ -205,6 +205,15 @@ func placeTags(t *schema.Table, tags []string) error {
 	return nil
 }
 
+// storable tells whether a column may have a type.
+func storable(t vector.Type) bool {
+	switch t.ID {
+	case vector.TypeInterval, vector.TypeList, vector.TypeTime, vector.TypeNull:
+		return false
+	}
+	return true
+}
+
 // column makes a column of its definition. Its role is decided by the caller.
 func (x *Executor) column(sess *Session, d *parse.ColumnDef) (schema.Column, error) {
 	c := schema.Column{Name: d.Name.Name, Nullable: d.Null != parse.NullForbidden, Comment: d.Comment}
@@ -215,8 +224,7 @@ func (x *Executor) column(sess *Session, d *parse.ColumnDef) (schema.Column, err
 	if c.Type, err = d.Type.Resolve(); err != nil {
 		return c, err
 	}
-	switch c.Type.ID {
-	case vector.TypeInterval, vector.TypeList, vector.TypeTime, vector.TypeNull:
+	if !storable(c.Type) {
 		return c, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column", c.Name, d.Type)
 	}
 	for i := range d.Indexes {

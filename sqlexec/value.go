@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/timefmt"
@@ -373,19 +374,18 @@ func (x *Executor) defaultText(sess *Session, c *schema.Column, e parse.Expr) (s
 	return text.(*expr.Const).Value.Str(0), nil // a constant stays one
 }
 
-// recastDefault reads a column's default as another type; NULL when it does not convert.
-func recastDefault(c *schema.Column, to vector.Type) (*vector.Vector, error) {
-	if c.Default == nil {
-		return nil, nil
+// recastDefault gives a column's default the column's new type; it is NULL when it does not convert.
+func recastDefault(c *schema.Column) error {
+	switch {
+	case c.DefaultExpr != "" && !c.Type.IsTimestamp():
+		return status.New(status.InvalidArguments, "column %s has the default %s, which type %s cannot have", c.Name, c.DefaultExpr, c.Type)
+	case c.Default == nil:
+		return nil
 	}
-	ctx := &expr.Context{}
-	e, err := ctx.Cast(&expr.Const{Value: c.Default}, to, true)
-	if err != nil {
-		return nil, err
+	if c.Default = convert.One(c.Default, c.Type); c.Default == nil {
+		c.DefaultText = ""
+	} else if c.DefaultExpr == "" {
+		c.DefaultText = string(convert.AppendText(nil, c.Default, 0))
 	}
-	k, ok := e.(*expr.Const)
-	if !ok || k.Value.IsNull(0) {
-		return nil, nil
-	}
-	return k.Value, nil
+	return nil
 }

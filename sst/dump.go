@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
+	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
@@ -253,5 +255,13 @@ func printed(v *vector.Vector, i int) string {
 	if v.Type.Kind() == vector.Bytes {
 		return fmt.Sprintf("%q", v.Bytes(i))
 	}
-	return valueText(v, i)
+	switch v.Type.Kind() {
+	case vector.Bool:
+		return strconv.FormatBool(v.Bool(i))
+	case vector.Int64:
+		return strconv.FormatInt(v.Int(i), 10)
+	case vector.Uint64:
+		return strconv.FormatUint(v.Uint(i), 10)
+	}
+	return string(convert.AppendText(nil, v, i))
 }

@@ -171,7 +171,7 @@ const sparseRows = 4
 // loadPicked gives a column of the block at hand or, where source.picked says so then, of the picked rows alone.
 func (k *picker) loadPicked(s *source) (*vector.Vector, error) {
 	rows := k.p.blocks[k.block].rows
-	if s.loaded != nil || s.from != stored || s.cast != nil || k.picked*sparseRows > rows {
+	if s.loaded != nil || s.from != stored || s.cast || k.picked*sparseRows > rows {
 		return k.load(s)
 	}
 	x, err := k.p.index(s.col)

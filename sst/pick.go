@@ -208,7 +208,7 @@ func (k *picker) comparison(i int) (condition, error) {
 		return condition{}, err
 	}
 	cond := condition{i: i, src: src, cost: k.prog.Cost(i)}
-	if src.from == stored && src.cast == nil {
+	if src.from == stored && !src.cast {
 		if cond.pages, err = k.p.index(src.col); err != nil {
 			return cond, err
 		}
@@ -267,7 +267,7 @@ func (k *picker) pick(block int) (bool, error) {
 	case k.nothing || k.p.isAside(block):
 		k.prune(nil)
 		return false, nil
-	case !k.spec.Time.Overlaps(b.minTime, b.maxTime) && k.time.cast == nil:
+	case !k.spec.Time.Overlaps(b.minTime, b.maxTime) && !k.time.cast:
 		k.prune(func(st *scan.Stats) { st.PrunedByTime.Add(1) })
 		return false, nil
 	case k.blocks != nil && !k.blocks.Get(block):
@@ -294,7 +294,7 @@ func (k *picker) pick(block int) (bool, error) {
 		st.RowsScanned.Add(int64(b.rows))
 	}
 	k.p.metrics.RowsScanned.Add(int64(b.rows))
-	if k.time.cast != nil || !k.spec.Time.Covers(b.minTime, b.maxTime) {
+	if k.time.cast || !k.spec.Time.Covers(b.minTime, b.maxTime) {
 		t, err := k.load(k.time)
 		if err != nil {
 			return false, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"varve/engine/convert"
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -16,7 +17,7 @@ type source struct {
 	from sourceKind
 	col  *column    // stored
 	tag  *tagColumn // tag
-	cast caster     // stored with another type; nil: none
+	cast bool       // stored with another type
 
 	fixed  *vector.Vector // fixed
 	loaded *vector.Vector // of the block at hand; nil: not yet
@@ -81,11 +82,10 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	case r.p.byID[c.ID] != nil:
 		s.from, s.col = stored, r.p.byID[c.ID]
 		if s.col.typ != c.Type {
-			cast, err := castOf(s.col.typ, c.Type)
-			if err != nil {
-				return nil, fmt.Errorf("part %s: column %q: %w", r.p.name, c.Name, err)
+			if !convert.Possible(s.col.typ, c.Type) {
+				return nil, fmt.Errorf("part %s: column %q: %s is not readable as %s", r.p.name, c.Name, s.col.typ, c.Type)
 			}
-			s.cast = cast
+			s.cast = true
 		}
 	case c.ID == schema.SequenceID:
 		s.fixed = vector.ConstUint(c.Type, r.p.meta.MaxSeq)
@@ -152,8 +152,8 @@ func (r *reader) load(s *source) (*vector.Vector, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.cast != nil {
-			v = s.cast(&s.typed, v, s.want.Type, b.rows)
+		if s.cast {
+			v = convert.All(&s.typed, v, s.want.Type, b.rows)
 		}
 		s.loaded = v
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -179,7 +180,7 @@ func (a *Agg) constant(i int) (float64, error) {
 	if !ok || k.Value.IsNull(0) || !k.Value.Type.IsNumber() || k.Value.Type.ID == vector.TypeDecimal {
 		return 0, planError("aggregate '%s': argument %d must be a constant number", a.Name, i+1)
 	}
-	return number(k.Value, 0), nil
+	return convert.Number(k.Value, 0), nil
 }
 
 // eachRow calls f for every row that counts: kept and with a value in v (nil: no look at values).

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -102,7 +103,7 @@ func TestAggregatesAgainstNaive(t *testing.T) {
 			if !some {
 				continue
 			}
-			got, slack := number(v, g), 1e-9*math.Max(1, math.Abs(w))
+			got, slack := convert.Number(v, g), 1e-9*math.Max(1, math.Abs(w))
 			if name == "p99" {
 				slack = 0.05 * math.Abs(w)
 			}

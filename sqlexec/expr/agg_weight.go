@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -132,7 +133,7 @@ func asType(out *vector.Vector, some []bool, t vector.Type) *vector.Vector {
 		return out
 	}
 	as := &vector.Vector{Type: t}
-	conv := integerConverter(t)
+	conv := convert.Between(f64, t)
 	for i := range some {
 		if !some[i] || !conv(out, i, as) {
 			as.AppendNulls(i, 1)

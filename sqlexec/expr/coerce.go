@@ -134,31 +134,3 @@ const integerDigits = 20
 func decimalWith(d, i vector.Type) (t vector.Type, ok bool) {
 	return vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: d.Scale}, i.IsInteger() && d.Scale+integerDigits <= 38
 }
-
-// castable tells whether values of a type convert to another, at least some of them.
-func castable(from, to vector.Type) bool {
-	if from == to || from == vector.NullType || to.IsText() {
-		return true
-	}
-	switch {
-	case from.IsText():
-		return to.ID != vector.TypeList
-	case from.IsNumber() && to.IsNumber(), from.ID == vector.TypeDuration && to == vector.Interval:
-		return true
-	case from.IsInteger() && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime || to.ID == vector.TypeDuration):
-		return true
-	case to.IsInteger() && from.Kind() == vector.Int64:
-		return true
-	case to.ID == vector.TypeFloat64 && (from.IsTimestamp() || from.ID == vector.TypeDuration):
-		return true
-	case from.ID == vector.TypeBool && to.IsNumber(), to.ID == vector.TypeBool && from.IsNumber():
-		return true
-	case (from.IsTimestamp() || from.ID == vector.TypeDate) && (to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime):
-		return true
-	case from.ID == to.ID:
-		return from.ID != vector.TypeList
-	case bytesLike(from) && bytesLike(to):
-		return true
-	}
-	return false
-}

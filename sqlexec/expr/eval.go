@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -49,7 +50,7 @@ func (c *compiler) single(e Expr) (node, error) {
 		}
 		return c.call(e)
 	case *Cast:
-		if retypes(e.Arg.Type(), e.To) {
+		if convert.Retypes(e.Arg.Type(), e.To) {
 			arg, err := c.node(e.Arg)
 			return &retypeNode{arg: arg, to: e.To}, err
 		}

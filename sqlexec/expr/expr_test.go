@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -28,7 +29,7 @@ func lit(x any) Expr {
 
 func ts(t *testing.T, s string) Expr {
 	t.Helper()
-	x, err := ParseTime(s, vector.Timestamp(3), time.UTC)
+	x, err := convert.ParseTime(s, vector.Timestamp(3), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -80,7 +81,7 @@ func fits(v *vector.Vector, t vector.Type) bool {
 	if v.IsNull(0) || !v.Type.IsInteger() {
 		return false
 	}
-	lo, hi := intBounds(t)
+	lo, hi := convert.IntBounds(t)
 	if v.Type.Kind() == vector.Uint64 {
 		return v.Uint(0) <= hi
 	}
@@ -277,7 +278,7 @@ func bindDecimal(c *Context, op string, args []Expr, t vector.Type) ([]Expr, vec
 					x.Sub(x, whole.Mul(whole, y))
 				}
 			}
-			if !pushDecimal(res, x, t) {
+			if !convert.PushDecimal(res, x, t) {
 				return execError("Decimal overflow in %s", op)
 			}
 			if res.Valid != nil {

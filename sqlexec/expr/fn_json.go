@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -51,7 +52,7 @@ func init() {
 			var b []byte
 			if valid == nil || valid.Get(i) {
 				var ok bool
-				if b, ok = compactJSON(a[0].Bytes(i)); !ok {
+				if b, ok = convert.CompactJSON(a[0].Bytes(i)); !ok {
 					return execError("parse_json: '%s' is not JSON", a[0].Bytes(i))
 				}
 			}
@@ -60,7 +61,7 @@ func init() {
 		return nil
 	}, "parse_json")
 	simple(1, sig{vector.JSONType}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-		if b, ok := compactJSON(a[0].Bytes(i)); ok {
+		if b, ok := convert.CompactJSON(a[0].Bytes(i)); ok {
 			return append(dst, b...)
 		}
 		return append(dst, a[0].Bytes(i)...)

@@ -3,6 +3,7 @@ package expr
 import (
 	"slices"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -116,7 +117,7 @@ func (c *Context) comparable(op string, args []Expr) ([]Expr, error) {
 	for i, e := range args {
 		var err error
 		if k, ok := e.(*Const); ok && e.Type().IsText() && t.IsTimestamp() && !k.Value.IsNull(0) {
-			x, err := ParseTime(k.Value.Str(0), t, c.zone())
+			x, err := convert.ParseTime(k.Value.Str(0), t, c.zone())
 			if err != nil {
 				return nil, planError("cannot read '%s' as %s", k.Value.Str(0), t)
 			}

@@ -3,6 +3,7 @@ package expr
 import (
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
@@ -57,7 +58,7 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 	case a.IsTimestamp() && b.ID == vector.TypeDuration:
 		return args, a, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
-				d, _ := scale(v[1].Ints[i], b.UnitsPerSecond(), a.UnitsPerSecond()) // wraps like all integer sums
+				d, _ := convert.Scale(v[1].Ints[i], b.UnitsPerSecond(), a.UnitsPerSecond()) // wraps like all integer sums
 				out.Ints = append(out.Ints, v[0].Ints[i]+sign*d)
 			}
 			return nil
@@ -129,12 +130,12 @@ func Shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
 		total := y*12 + int64(m) - 1 + months
 		y, m = floorDiv(total, 12), int(total-floorDiv(total, 12)*12)+1
 		dom = min(dom, daysIn(y, m))
-		first, fits := scale(fromCivil(y, m, dom)*86400, 1, unit)
+		first, fits := convert.Scale(fromCivil(y, m, dom)*86400, 1, unit)
 		if x = first + within; !fits || x < first {
 			return 0, false
 		}
 	}
-	delta, fits := scale(days*86400, 1, unit)
+	delta, fits := convert.Scale(days*86400, 1, unit)
 	if !fits {
 		return 0, false
 	}
@@ -178,7 +179,7 @@ func (c *Context) timeArg(what string, e Expr) (Expr, error) {
 		return e, nil
 	case t.IsText():
 		if k, ok := e.(*Const); ok && !k.Value.IsNull(0) {
-			x, err := ParseTime(k.Value.Str(0), vector.Timestamp(9), c.zone())
+			x, err := convert.ParseTime(k.Value.Str(0), vector.Timestamp(9), c.zone())
 			if err != nil {
 				return nil, planError("%s: cannot read '%s' as a time", what, k.Value.Str(0))
 			}
@@ -239,7 +240,7 @@ func init() {
 	register(&Function{min: 1, max: 1, bind: bindToTimestamp("from_unixtime", 0)}, "from_unixtime")
 	now := func(t vector.Type) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-			x, _ := convertTime(c.Now.UnixNano(), vector.Timestamp(9), t) // the clock's time fits
+			x, _ := convert.Time(c.Now.UnixNano(), vector.Timestamp(9), t) // the clock's time fits
 			return []Expr{&Const{Value: vector.ConstInt(t, x)}}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 				out.Ints = append(out.Ints, v[0].Ints[:n]...)
 				return nil

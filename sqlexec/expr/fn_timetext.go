@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
@@ -143,7 +144,7 @@ func (c *Context) bindFormats(args []Expr, t vector.Type) ([]Expr, vector.Type, 
 			}
 			for _, l := range layouts {
 				if ns, _, err := l.Parse(v[0].Str(i), time.UTC); err == nil {
-					x, _ := scale(ns, 1e9, t.UnitsPerSecond()) // to coarser units: no overflow
+					x, _ := convert.Scale(ns, 1e9, t.UnitsPerSecond()) // to coarser units: no overflow
 					out.Ints = append(out.Ints, x)
 					continue rows
 				}

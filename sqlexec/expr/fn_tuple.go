@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -49,7 +50,7 @@ var elementsFunction = &Function{Name: "elements", makesNull: true}
 func elementsOf(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 	for i := range n {
 		if valid == nil || valid.Get(i) {
-			if b, ok := compactJSON(a[0].Bytes(i)); ok && len(b) > 0 && b[0] == '[' {
+			if b, ok := convert.CompactJSON(a[0].Bytes(i)); ok && len(b) > 0 && b[0] == '[' {
 				pushBytes(out, b)
 				if out.Valid != nil {
 					out.Valid = growBit(out.Valid, i)

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -173,7 +174,7 @@ func fails(e Expr) bool {
 	case *Column, *Const:
 		return false
 	case *Cast:
-		return !retypes(e.Arg.Type(), e.To) || fails(e.Arg)
+		return !convert.Retypes(e.Arg.Type(), e.To) || fails(e.Arg)
 	}
 	return true
 }

@@ -2,8 +2,8 @@ package plan
 
 import (
 	"math"
-	"math/bits"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
@@ -162,7 +162,7 @@ func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, 
 	}
 	per := t.UnitsPerSecond()
 	unit := 1_000_000_000 / per
-	count, ok := mulAdd(at.sec, per, at.nanos/unit)
+	count, ok := convert.Count(at.sec, at.nanos, per)
 	exact := ok && at.nanos%unit == 0
 	if !ok { // outside the unit's range: all times lie on one side
 		count = math.MaxInt64
@@ -217,28 +217,7 @@ func floorDivMod(a, b int64) (q, r int64) {
 	return q, r
 }
 
-// mulAdd is a*b+c for b > 0 and 0 <= c < b; ok tells that it fits.
-func mulAdd(a, b, c int64) (sum int64, ok bool) {
-	neg := a < 0
-	u := uint64(a)
-	if neg { // (a+1)*b + (c-b): the product stays in range where the sum is
-		a, c = a+1, c-b
-		u = uint64(-a)
-	}
-	hi, lo := bits.Mul64(u, uint64(b))
-	if hi != 0 || lo > math.MaxInt64 {
-		return 0, false
-	}
-	if neg {
-		sum = c - int64(lo)
-		return sum, sum <= c
-	}
-	sum = int64(lo) + c
-	return sum, sum >= 0
-}
-
 // Count is a point in time as a count of a timestamp type's unit, what is finer cut; ok tells that it fits.
 func Count(sec, nanos int64, t vector.Type) (n int64, ok bool) {
-	per := t.UnitsPerSecond()
-	return mulAdd(sec, per, nanos/(1_000_000_000/per))
+	return convert.Count(sec, nanos, t.UnitsPerSecond())
 }
