@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -314,28 +313,7 @@ func (s *tableScan) stat(id schema.ColumnID) (scan.ColumnStat, bool) {
 
 // extreme is the smaller (sign -1) or larger (sign 1) of two values of one row each; nil stands for none.
 func extreme(a, b *vector.Vector, sign int) *vector.Vector {
-	if a == nil {
-		return b
-	}
-	d := 0
-	switch a.Type.Kind() {
-	case vector.Int64:
-		d = cmp.Compare(b.Int(0), a.Int(0))
-	case vector.Uint64:
-		d = cmp.Compare(b.Uint(0), a.Uint(0))
-	case vector.Float64:
-		d = cmp.Compare(b.Float(0), a.Float(0))
-	case vector.Bytes:
-		d = cmp.Compare(b.Str(0), a.Str(0))
-	case vector.Bool:
-		if b.Bool(0) != a.Bool(0) {
-			d = 1
-			if a.Bool(0) {
-				d = -1
-			}
-		}
-	}
-	if d == sign {
+	if a == nil || filter.Compare(b, 0, a, 0) == sign {
 		return b
 	}
 	return a

@@ -352,6 +352,21 @@ func OrderOf(t vector.Type) func(a, b []byte) int {
 	return bytes.Compare
 }
 
+// Compare orders two values that are not NULL, of one type: -1, 0 or 1. NaN is the greatest float.
+func Compare(a *vector.Vector, i int, b *vector.Vector, j int) int {
+	switch a.Type.Kind() {
+	case vector.Bool:
+		return int(bit(a.Bool(i))) - int(bit(b.Bool(j)))
+	case vector.Int64:
+		return order(a.Int(i), b.Int(j))
+	case vector.Uint64:
+		return order(a.Uint(i), b.Uint(j))
+	case vector.Float64:
+		return orderFloats(a.Float(i), b.Float(j))
+	}
+	return OrderOf(a.Type)(a.Bytes(i), b.Bytes(j))
+}
+
 // compareDecimals orders 16-byte little endian two's complement numbers of equal scale.
 func compareDecimals(a, b []byte) int {
 	if len(a) != 16 || len(b) != 16 {

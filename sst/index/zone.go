@@ -246,7 +246,6 @@ func (z *Zones) Stat(s *filter.Stat, i, rows int) {
 func (z *Zones) Extremes() (lo, hi int, ok bool) {
 	n := len(z.Nulls)
 	lo = -1
-	order := filter.OrderOf(z.Type)
 	for i := range n {
 		if z.Min.IsNull(i) {
 			continue
@@ -255,10 +254,10 @@ func (z *Zones) Extremes() (lo, hi int, ok bool) {
 			lo, hi = i, i
 			continue
 		}
-		if less(z.Min, i, lo, order) {
+		if filter.Compare(z.Min, i, z.Min, lo) < 0 {
 			lo = i
 		}
-		if less(z.Max, hi, i, order) {
+		if filter.Compare(z.Max, hi, z.Max, i) < 0 {
 			hi = i
 		}
 	}
@@ -271,27 +270,11 @@ func (z *Zones) Extremes() (lo, hi int, ok bool) {
 	return lo, hi, true
 }
 
-func less(v *vector.Vector, a, b int, order func(x, y []byte) int) bool {
-	switch v.Type.Kind() {
-	case vector.Bool:
-		return !v.Bools.Get(a) && v.Bools.Get(b)
-	case vector.Int64:
-		return v.Ints[a] < v.Ints[b]
-	case vector.Uint64:
-		return v.Uints[a] < v.Uints[b]
-	case vector.Float64:
-		x, y := v.Floats[a], v.Floats[b]
-		return x < y || y != y && x == x
-	}
-	return order(v.Bytes(a), v.Bytes(b)) < 0
-}
-
 // Equal tells whether two zones say the same: what a check compares.
 func (z *Zones) Equal(o *Zones) bool {
 	if len(z.Nulls) != len(o.Nulls) {
 		return false
 	}
-	order := bytes.Compare
 	for i := range z.Nulls {
 		if z.Nulls[i] != o.Nulls[i] || z.Min.IsNull(i) != o.Min.IsNull(i) || z.MaxCut.Get(i) != o.MaxCut.Get(i) {
 			return false
@@ -299,22 +282,7 @@ func (z *Zones) Equal(o *Zones) bool {
 		if z.Min.IsNull(i) {
 			continue
 		}
-		pair := func(a, b *vector.Vector) bool {
-			if z.Type.Kind() == vector.Bytes {
-				return order(a.Bytes(i), b.Bytes(i)) == 0
-			}
-			switch z.Type.Kind() {
-			case vector.Bool:
-				return a.Bool(i) == b.Bool(i)
-			case vector.Int64:
-				return a.Int(i) == b.Int(i)
-			case vector.Uint64:
-				return a.Uint(i) == b.Uint(i)
-			}
-			x, y := a.Float(i), b.Float(i)
-			return x == y || x != x && y != y
-		}
-		if !pair(z.Min, o.Min) || !pair(z.Max, o.Max) {
+		if filter.Compare(z.Min, i, o.Min, i) != 0 || filter.Compare(z.Max, i, o.Max, i) != 0 {
 			return false
 		}
 	}
