@@ -58,6 +58,8 @@ type Options struct {
 // Result says what became of the entries.
 type Result struct {
 	Rows, Skipped int
+	// Dropped lines never were entries: they are not UTF-8, or no JSON where errors are ignored.
+	Dropped int
 }
 
 // Rows gives the builder for rows with the given option variables, or the error of the variables. It is called once per

@@ -13,6 +13,9 @@ func (d *Decoder) Entries(body io.Reader, f Framing, o Options, each func(text [
 	return err
 }
 
+// Dropped is the number of lines of the last body that never were entries; see Result.
+func (d *Decoder) Dropped() int { return d.res.Dropped }
+
 // show hands an entry on.
 func (d *Decoder) show(text []byte) {
 	if d.each != nil && d.err == nil {

@@ -134,6 +134,7 @@ func (d *Decoder) line(index int, valid bool) error {
 // badLine is the error of a line, unless such lines are dropped.
 func (d *Decoder) badLine(format string, index int) error {
 	if d.o.IgnoreErrors {
+		d.res.Dropped++
 		return nil
 	}
 	return status.New(status.InvalidArguments, format, index)
@@ -164,7 +165,11 @@ func (d *Decoder) plainLines() error {
 			end := d.pos + bytes.IndexByte(d.buf[d.pos:], '\n')
 			text := bytes.TrimSuffix(d.buf[d.pos:end], []byte{'\r'})
 			d.pos = end + 1
-			if len(text) == 0 || !valid && !utf8.Validate(text) {
+			if len(text) == 0 {
+				continue
+			}
+			if !valid && !utf8.Validate(text) {
+				d.res.Dropped++
 				continue
 			}
 			if d.making() {

@@ -145,6 +145,8 @@ func (r *Request) SetParams(header string) {
 type Outcome struct {
 	// Rows went into the write set; Skipped entries were left out because of SkipError.
 	Rows, Skipped int
+	// Dropped lines of the body never were entries: they are not UTF-8, or no JSON where errors are ignored.
+	Dropped int
 }
 
 // Run takes the body through the request's pipeline and leaves the rows in set. The caller then writes the set. On an

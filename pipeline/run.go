@@ -41,9 +41,11 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 		}
 		return Outcome{}, err
 	}
-	return m.runProgram(ctx, r, p, to, func(each func([]byte) error) error {
+	out, err := m.runProgram(ctx, r, p, to, func(each func([]byte) error) error {
 		return d.Entries(from, framing, flatten.Options{IgnoreErrors: r.IgnoreErrors}, each)
 	}, framing == flatten.Lines)
+	out.Dropped = d.Dropped()
+	return out, err
 }
 
 // runIdentity takes the body straight into columns.
@@ -62,7 +64,7 @@ func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f 
 		return Outcome{}, err
 	}
 	m.metrics.add(Identity, &counts{in: res.Rows + res.Skipped, out: res.Rows, failed: res.Skipped})
-	return Outcome{Rows: res.Rows, Skipped: res.Skipped}, nil
+	return Outcome{Rows: res.Rows, Skipped: res.Skipped, Dropped: res.Dropped}, nil
 }
 
 // check looks at the parameters alone.

@@ -147,7 +147,7 @@ func TestBodyLimit(t *testing.T) {
 		{"not brotli", "\xff\xff\xff\xff\xff\xff", []string{"Content-Encoding", "br"}, 400, "decompress"},
 		{"cut gzip", string(compressed(t, "gzip", []byte(strings.Repeat("abc", 1000)))[:20]), []string{"Content-Encoding", "gzip"}, 400, "decompress"},
 		{"zstd window of 2 GiB", "\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", []string{"Content-Encoding", "zstd"}, 400, "decompress"},
-		{"unknown coding", "plain", []string{"Content-Encoding", "snappy"}, 200, "affectedrows"},
+		{"unknown coding", "plain", []string{"Content-Encoding", "snappy"}, 415, "is not supported"},
 		{"empty gzip", "", []string{"Content-Encoding", "gzip"}, 200, "affectedrows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -219,6 +219,29 @@ func (s *Server) timeLimit(rc *fasthttp.RequestCtx) time.Duration {
 	return s.o.Timeout
 }
 
+// headerReceived sets how the body of a request is read before its handler begins: of one that is announced to be over the
+// limit nothing but a byte, so that it is refused at once and not when it begins to come.
+func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	config := fasthttp.RequestConfig{ReadTimeout: bodyTimeout}
+	if s.overLimit(h) {
+		config.MaxRequestBodySize = 1
+	}
+	return config
+}
+
+// expect answers a client that asks before it sends its body.
+func (s *Server) expect(rc *fasthttp.RequestCtx) int {
+	if s.overLimit(&rc.Request.Header) {
+		s.readError(rc, fasthttp.ErrBodyTooLarge)
+		return rc.Response.StatusCode()
+	}
+	return fasthttp.StatusContinue
+}
+
+func (s *Server) overLimit(h *fasthttp.RequestHeader) bool {
+	return s.o.BodyLimit > 0 && int64(h.ContentLength()) > s.o.BodyLimit
+}
+
 // readError answers requests that could not be read at all. The connection is closed after it.
 func (s *Server) readError(rc *fasthttp.RequestCtx, err error) {
 	code, text := 400, "Bad request"

@@ -98,12 +98,11 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	}
 	s.buildRouter()
 	s.http = &fasthttp.Server{
-		Name:         "varve",
-		Handler:      s.serve,
-		ErrorHandler: s.readError,
-		HeaderReceived: func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
-			return fasthttp.RequestConfig{ReadTimeout: bodyTimeout}
-		},
+		Name:                         "varve",
+		Handler:                      s.serve,
+		ErrorHandler:                 s.readError,
+		HeaderReceived:               s.headerReceived,
+		ExpectHandler:                s.expect,
 		ReadTimeout:                  headerTimeout,
 		IdleTimeout:                  idleTimeout,
 		ReadBufferSize:               readBuffer,

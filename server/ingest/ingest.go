@@ -3,8 +3,11 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +15,7 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/spare"
+	"varve/engine/status"
 	"varve/pipeline"
 	"varve/server/web"
 )
@@ -48,7 +52,7 @@ type Handler struct {
 
 	budget *budget // nil: no bound
 
-	rows, skipped prometheus.Counter
+	rows, skipped, dropped prometheus.Counter
 }
 
 // New makes a handler.
@@ -57,6 +61,7 @@ func New(o Options) *Handler {
 		o:       o,
 		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_rows_total", Help: "Rows written by ingest requests."}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_skipped_rows_total", Help: "Entries left out because of skip_error."}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_dropped_lines_total", Help: "Lines of bodies left out because they are not UTF-8, or no JSON where errors are ignored."}),
 	}
 	if o.MaxBytes > 0 {
 		h.budget = newBudget(o.MaxBytes, o.MaxWait)
@@ -66,7 +71,7 @@ func New(o Options) *Handler {
 
 // Collectors are the figures of the handler and of its pipelines.
 func (h *Handler) Collectors() []prometheus.Collector {
-	list := []prometheus.Collector{h.rows, h.skipped}
+	list := []prometheus.Collector{h.rows, h.skipped, h.dropped}
 	if h.o.Documents != nil {
 		list = append(list, h.o.Documents.Collectors()...)
 	}
@@ -80,6 +85,9 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		return err
 	}
 	req.NoAutoCreate = h.o.NoAutoCreate
+	if err := c.Announced(); err != nil {
+		return err
+	}
 	if h.budget != nil {
 		giveBack, err := h.budget.take(c.Context, int64(c.Request.Header.ContentLength()))
 		if err != nil {
@@ -97,8 +105,9 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		h.sets.Put(set, set.Held())
 	}()
 	outcome, err := h.o.Pipelines.Run(c.Context, req, c.Body(), set)
+	warnings := oneLine(c, req)
 	if err != nil {
-		return err
+		return withHint(err, warnings)
 	}
 	var written []engine.Written
 	if outcome.Rows > 0 {
@@ -111,12 +120,34 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		counts[i] = w.Rows
 		h.rows.Add(float64(w.Rows))
 	}
-	if outcome.Skipped > 0 {
-		h.skipped.Add(float64(outcome.Skipped))
-		c.Response.Header.Set("x-service-skipped-rows", strconv.Itoa(outcome.Skipped))
+	h.skipped.Add(float64(outcome.Skipped))
+	h.dropped.Add(float64(outcome.Dropped))
+	if n := outcome.Skipped + outcome.Dropped; n > 0 {
+		c.Response.Header.Set("x-service-skipped-rows", strconv.Itoa(n))
 	}
-	c.Written(counts)
+	c.Written(counts, warnings...)
 	return nil
+}
+
+// longLine is the size of a text body past which one line is likely to be many whose ends were lost on the way.
+const longLine = 1 << 10
+
+// oneLine warns of a text body that has lost its line ends, as curl's -d @file makes it.
+func oneLine(c *web.Ctx, r *pipeline.Request) []string {
+	if c.BodyBytes() <= longLine || !c.OneLine() || !strings.HasPrefix(strings.ToLower(r.ContentType), "text/plain") {
+		return nil
+	}
+	return []string{fmt.Sprintf("the body of %d bytes is one line: if it is a file of many, send it with curl's --data-binary @file, "+
+		"because -d @file takes the line ends away", c.BodyBytes())}
+}
+
+// withHint puts warnings behind an error that the client can mend.
+func withHint(err error, warnings []string) error {
+	var e *status.Error
+	if len(warnings) == 0 || !errors.As(err, &e) || web.HTTPStatus(e.Code) != 400 {
+		return err
+	}
+	return status.Wrap(err, e.Code, "%s. Note: %s", e.Msg, warnings[0])
 }
 
 // request reads parameters and headers.

@@ -39,6 +39,9 @@ type bodyReader struct {
 	err     error
 	done    func() // gives the decoder back
 
+	head    [4]byte // first bytes of a body without an encoding
+	newline bool    // a line end was read
+
 	ctx     context.Context
 	part    intakePart
 	counted int64 // bytes that the intake knows of, or need not know of
@@ -91,7 +94,8 @@ type brokenBody struct{ error }
 func (b *brokenBody) Unwrap() error { return b.error }
 
 // Body is the request's body with Content-Encoding undone, at most BodyLimit bytes of it: a reader of more gets
-// TooLarge. Unknown encodings pass through untouched. What does not decompress is InvalidArguments.
+// TooLarge. Unknown encodings are 415. What does not decompress, and what is compressed without a header that says so, is
+// InvalidArguments.
 func (c *Ctx) Body() io.Reader {
 	if c.body != nil {
 		return c.body
@@ -108,12 +112,19 @@ func (c *Ctx) Body() io.Reader {
 	if c.RequestBodyStream() != nil {
 		b.raw.conn = c.Conn()
 	}
-	if b.limit > 0 && int64(length) > b.limit {
-		b.err = TooLarge
+	if b.err = c.Announced(); b.err != nil {
 		return b
 	}
 	b.decode(strings.ToLower(c.HeaderText("Content-Encoding")))
 	return b
+}
+
+// Announced is TooLarge when the header announces a body over the limit.
+func (c *Ctx) Announced() error {
+	if c.BodyLimit > 0 && int64(c.Request.Header.ContentLength()) > c.BodyLimit {
+		return TooLarge
+	}
+	return nil
 }
 
 // Recycle tells whether the body may be read into memory of so many bytes that is there from requests before: it counts as
@@ -163,9 +174,32 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF {
 		err = b.explain(err)
 	}
+	b.newline = b.newline || bytes.IndexByte(p[:n], '\n') >= 0
+	if before := b.read - int64(n); !b.encoded && before < int64(len(b.head)) && n > 0 {
+		copy(b.head[before:], p[:n])
+		if name := packedAs(b.head); name != "" {
+			b.err = status.New(status.InvalidArguments, "the body is compressed by %s and no header says so: send Content-Encoding: %s", name, name)
+			return 0, b.err
+		}
+	}
 	b.err = err
 	return n, err
 }
+
+// packedAs is the encoding that the first bytes of a body tell; empty for anything else. No text begins so: the second
+// byte of either is none of UTF-8.
+func packedAs(head [4]byte) string {
+	switch {
+	case head[0] == 0x1f && head[1] == 0x8b && head[2] == 8:
+		return "gzip"
+	case head == [4]byte{0x28, 0xb5, 0x2f, 0xfd}:
+		return "zstd"
+	}
+	return ""
+}
+
+// OneLine tells whether the body, as far as it was read, has no line end.
+func (c *Ctx) OneLine() bool { return c.body != nil && !c.body.newline }
 
 // explain tells a connection that failed from a body that does not decompress.
 func (b *bodyReader) explain(err error) error {
@@ -199,6 +233,9 @@ func (b *bodyReader) decode(encoding string) {
 		pooledReader(b, &brotliReaders, func(r *brotli.Reader) error { return r.Reset(&b.raw) })
 	case "zstd":
 		pooledReader(b, &zstdReaders, func(r *zstd.Decoder) error { return r.Reset(&b.raw) })
+	case "", "identity":
+	default:
+		b.err = NewReject(415, fmt.Sprintf("Content-Encoding %.40q is not supported: there are gzip, deflate, br and zstd", encoding))
 	}
 }
 
@@ -281,7 +318,8 @@ func (c *Ctx) BodyDrained(most int64) bool {
 	raw := &rawBody{from: stream, conn: c.Conn(), length: -1}
 	if c.body != nil {
 		raw = &c.body.raw
-	} else if length > 0 && int64(length) > most {
+	}
+	if length > 0 && int64(length-raw.read) > most {
 		return false
 	}
 	_, err := io.CopyN(io.Discard, raw, most+1)

@@ -31,8 +31,9 @@ func (c *Ctx) Executed(format string) {
 	c.Response.Header.Set("x-service-format", format)
 }
 
-// Written answers an ingest request: one count per group of table options. Nothing written has no group.
-func (c *Ctx) Written(rows []int) {
+// Written answers an ingest request: one count per group of table options. Nothing written has no group. Warnings tell of
+// what was done and is likely not what was meant.
+func (c *Ctx) Written(rows []int, warnings ...string) {
 	body := []byte(`{"output":[`)
 	for i, n := range rows {
 		if i > 0 {
@@ -44,6 +45,13 @@ func (c *Ctx) Written(rows []int) {
 	}
 	body = append(body, `],"execution_time_ms":`...)
 	body = strconv.AppendInt(body, c.ElapsedMS(), 10)
+	for i, w := range warnings {
+		body = append(body, []string{`,"warnings":[`, `,`}[min(i, 1)]...)
+		body = AppendJSONString(body, w)
+	}
+	if len(warnings) > 0 {
+		body = append(body, ']')
+	}
 	c.Executed("service_v1")
 	c.JSON(200, append(body, '}'))
 }

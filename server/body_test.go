@@ -1,0 +1,86 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// TestAnnouncedTooLarge: a body that its header says is too large is refused at once, not when it has come or stops coming.
+func TestAnnouncedTooLarge(t *testing.T) {
+	h := open(t, nil)
+	for _, path := range []string{ingestPath, "/v1/sql", "/v1/pipelines/p"} {
+		for _, expect := range []string{"", "Expect: 100-continue\r\n"} {
+			c, err := net.Dial("tcp", h.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			kind := map[string]string{"/v1/sql": "application/x-www-form-urlencoded", "/v1/pipelines/p": "application/yaml"}[path]
+			if kind == "" {
+				kind = "text/plain"
+			}
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\n%sContent-Length: 10737418240\r\n\r\n", path, kind, expect)
+			if expect == "" {
+				io.WriteString(c, "x")
+			}
+			if err := c.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			b := make([]byte, 1000)
+			n, err := c.Read(b)
+			if codes := statusLines(string(b[:n])); err != nil || len(codes) != 1 || codes[0] != "413" {
+				t.Errorf("%s %s: %s, %v", path, expect, b[:n], err)
+			}
+		}
+	}
+}
+
+// TestTextThatVanishes: what cannot be read as text is refused or counted, never lost in silence.
+func TestTextThatVanishes(t *testing.T) {
+	h := real(t, nil)
+	const path = "/v1/ingest?table=lines&pipeline_name=service_identity"
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	io.WriteString(z, "one\ntwo\n")
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plain := []string{"Content-Type", "text/plain"}
+	send := func(body string, headers ...string) answer { return h.do("POST", path, body, append(plain, headers...)...) }
+	h.want(send(packed.String()), 400, "send Content-Encoding: gzip")
+	h.want(send("\x28\xb5\x2f\xfd\x04\x00"), 400, "send Content-Encoding: zstd")
+	h.want(send(packed.String(), "Content-Encoding", "compress"), 415, "is not supported")
+	h.want(send("one\n", "Content-Encoding", "snappy"), 415, "is not supported")
+	h.want(send(packed.String(), "Content-Encoding", "gzip"), 200, `"affectedrows":2`)
+
+	a := send("good\n\xff\xfe\nbad \xc3\n\ngood\n")
+	h.want(a, 200, `"affectedrows":2`)
+	if got := a.header.Get("x-service-skipped-rows"); got != "2" {
+		t.Errorf("%q lines are told to be left out, want 2", got)
+	}
+	h.want(h.do("GET", "/metrics", ""), 200, "varve_ingest_dropped_lines_total 2\n")
+	if a = send("good\r\n\r\n"); a.header.Get("x-service-skipped-rows") != "" || strings.Contains(a.body, "warnings") {
+		t.Errorf("an empty line counts: %v %s", a.header, a.body)
+	}
+	a = h.do("POST", path+"&ignore_errors=true", "{\"a\":1}\nnonsense\n{\"a\":2}\n", "Content-Type", "application/x-ndjson")
+	h.want(a, 200, `"affectedrows":2`)
+	if got := a.header.Get("x-service-skipped-rows"); got != "1" {
+		t.Errorf("%q lines are told to be left out, want 1", got)
+	}
+
+	long := strings.Repeat("10.0.0.1 - GET /index.html", 100)
+	h.want(send(long), 200, `"warnings":["the body of 2600 bytes is one line: if it is a file of many, send it with curl's --data-binary @file`)
+	if a := send(long + "\n"); strings.Contains(a.body, "warnings") {
+		t.Errorf("a line with its end is warned of: %s", a.body)
+	}
+	yaml := "version: 2\nprocessors:\n  - dissect:\n      fields: [message]\n      patterns: ['<%{a}>']\ntransform:\n  - field: a\n    type: epoch, ms\n    index: timestamp\n"
+	h.want(h.do("POST", "/v1/pipelines/dis", yaml, "Content-Type", "application/x-yaml"), 200, "dis")
+	h.want(h.do("POST", "/v1/ingest?table=other&pipeline_name=dis", long, plain...), 400, "--data-binary @file")
+}
