@@ -97,6 +97,7 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	if !h.o.Executor.HasDatabase(session.DB) {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)
 	}
+	c.Statement = text
 	statements, err := parse.Parse(text)
 	if err != nil {
 		return err
@@ -120,10 +121,8 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
 	run := &run{h: h, c: c, conn: h.o.Executor.Open(session), statements: statements}
 	if len(statements) > 1 && !format.Several() {
-		if err := run.drain(); err != nil {
-			return err
-		}
-		return status.New(status.InvalidArguments, "cannot output multi-statements result in %s format", format)
+		return status.New(status.InvalidArguments, "cannot output multi-statements result in %s format: none of the %d statements was executed; "+
+			"send them one by one, or with format=service_v1", format, len(statements))
 	}
 	if !limited(format) {
 		limit = 1<<63 - 1
@@ -164,6 +163,7 @@ func (r *run) next() (*web.Output, bool, error) {
 	st := r.statements[r.at]
 	r.at++
 	kind := kindOf(st)
+	r.c.Statement = st.Source()
 	out, err := r.execute(st)
 	outcome := "ok"
 	if err != nil {
@@ -181,19 +181,6 @@ func (r *run) execute(st parse.Statement) (*web.Output, error) {
 		return nil, err
 	}
 	return r.conn.Run(r.c.Context, st)
-}
-
-// drain executes all statements for their effects.
-func (r *run) drain() error {
-	for {
-		out, _, err := r.next()
-		if err != nil || out == nil {
-			return err
-		}
-		if out.Rows != nil {
-			out.Rows.Close()
-		}
-	}
 }
 
 // Format answers /v1/sql/format.

@@ -43,6 +43,8 @@ type Ctx struct {
 	// Context ends with the request's time limit, when the client leaves (see Watch) and when the server stops.
 	Context context.Context
 	User    User
+	// Statement is the SQL that is being executed, for the log.
+	Statement string
 	// Start is when the handler began.
 	Start time.Time
 	// BodyLimit is the number of bytes a body may have after decompression; 0 means no limit.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 
 	"varve/engine/status"
 )
@@ -132,22 +133,42 @@ func isTimeout(err error) bool {
 	return errors.As(err, &n) && n.Timeout()
 }
 
-// logError writes the errors that an operator should see at level error, the others at debug.
+// maxStatement is how much of a statement a line of the log has.
+const maxStatement = 1000
+
+// logError writes the errors that an operator should see at level error, the others at debug. Values that a query cannot
+// compute with are its author's fault: level warn.
 func (c *Ctx) logError(code status.Code, text string, err error) {
 	level := slog.LevelDebug
 	switch code {
 	case status.Unknown, status.Unexpected, status.Internal, status.Cancelled, status.IllegalState, status.External,
-		status.DeadlineExceeded, status.EngineExecuteQuery, status.StorageUnavailable, status.RuntimeResourcesExhausted:
+		status.DeadlineExceeded, status.StorageUnavailable, status.RuntimeResourcesExhausted:
 		level = slog.LevelError
+	case status.EngineExecuteQuery:
+		level = slog.LevelWarn
 	}
 	if !c.Log.Enabled(c.Context, level) {
 		return
 	}
-	attrs := []any{"method", string(c.Method()), "path", string(c.Path()), "code", int(code), "error", text}
+	attrs := []any{"method", string(c.Method()), "path", string(c.Path()), "code", int(code), "error", text, "client", c.RemoteAddr().String()}
+	if c.User.Name != "" {
+		attrs = append(attrs, "user", c.User.Name)
+	}
+	if c.Statement != "" {
+		attrs = append(attrs, "statement", cutText(c.Statement, maxStatement))
+	}
 	if cause := cause(err); cause != "" && cause != text {
 		attrs = append(attrs, "cause", cause)
 	}
 	c.Log.Log(context.Background(), level, "request failed", attrs...)
+}
+
+// cutText is text, of a long one the beginning.
+func cutText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // cause is what the client did not see of err.

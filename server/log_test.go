@@ -1,0 +1,67 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"varve/engine/status"
+	"varve/server/web"
+	"varve/sqlexec/parse"
+)
+
+// TestFailuresInTheLog: a failed statement is logged with what was asked, by whom and from where; what only its author can
+// mend is no error of the server.
+func TestFailuresInTheLog(t *testing.T) {
+	log := &lockedBuffer{}
+	h := open(t, func(o *Options) {
+		o.Users = users(t, "static_user_provider:cmd:ann=a")
+		o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	})
+	h.f.run = func(_ context.Context, st parse.Statement) (*web.Output, error) {
+		if strings.Contains(st.Source(), "internal") {
+			return nil, status.New(status.Internal, "a bug")
+		}
+		return nil, status.New(status.EngineExecuteQuery, "Divide by zero error")
+	}
+	ask := func(sql string) string {
+		log.mu.Lock()
+		log.b.Reset()
+		log.mu.Unlock()
+		h.do("GET", "/v1/sql?sql="+strings.ReplaceAll(sql, " ", "+"), "", "Authorization", basic("ann", "a"))
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		return log.b.String()
+	}
+	if line := ask("SELECT 1/0"); !strings.Contains(line, "level=WARN") || !strings.Contains(line, `statement="SELECT 1/0"`) ||
+		!strings.Contains(line, "user=ann") || !strings.Contains(line, "client=127.0.0.1:") {
+		t.Errorf("logged %q", line)
+	}
+	if line := ask("SELECT internal"); !strings.Contains(line, "level=ERROR") || !strings.Contains(line, `statement="SELECT internal"`) || !strings.Contains(line, `cause="a bug"`) {
+		t.Errorf("logged %q", line)
+	}
+	if line := ask("SELECT internal_" + strings.Repeat("x", 5000)); len(line) > 1500 {
+		t.Errorf("a line of %d bytes is logged", len(line))
+	}
+	if line := ask("SELEC 1"); line != "" {
+		t.Errorf("a statement that cannot be parsed is logged: %q", line)
+	}
+}
+
+// TestSeveralStatementsInOneTable: formats that hold one result refuse several statements before any is executed.
+func TestSeveralStatementsInOneTable(t *testing.T) {
+	h := open(t, nil)
+	executed := 0
+	h.f.run = func(context.Context, parse.Statement) (*web.Output, error) {
+		executed++
+		return one(7), nil
+	}
+	for _, format := range []string{"csv", "csvWithNames", "csvWithNamesAndTypes", "table", "json", "arrow", "null"} {
+		h.want(h.do("GET", "/v1/sql?sql=drop+table+a;select+1&format="+format, ""), 400, "cannot output multi-statements result in")
+	}
+	if executed > 0 {
+		t.Errorf("%d statements were executed", executed)
+	}
+	h.want(h.do("GET", "/v1/sql?sql=select+1;&format=csv", ""), 200, "7")
+}
