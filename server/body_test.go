@@ -53,7 +53,9 @@ func TestTextThatVanishes(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := []string{"Content-Type", "text/plain"}
-	send := func(body string, headers ...string) answer { return h.do("POST", path, body, append(plain, headers...)...) }
+	send := func(body string, headers ...string) answer {
+		return h.do("POST", path, body, append(plain, headers...)...)
+	}
 	h.want(send(packed.String()), 400, "send Content-Encoding: gzip")
 	h.want(send("\x28\xb5\x2f\xfd\x04\x00"), 400, "send Content-Encoding: zstd")
 	h.want(send(packed.String(), "Content-Encoding", "compress"), 415, "is not supported")

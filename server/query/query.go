@@ -80,11 +80,15 @@ func (h *Handler) Collectors() []prometheus.Collector {
 
 // SQL answers /v1/sql.
 func (h *Handler) SQL(c *web.Ctx) error {
-	p, err := c.QueryOrForm("sql", "db", "format", "epoch", "limit", "compression")
+	p, err := c.QueryOrForm("sql", "db", "format", "epoch", "limit", "compression", "time_format")
 	if err != nil {
 		return err
 	}
 	limit, err := p.Uint("limit", 1<<63-1)
+	if err != nil {
+		return err
+	}
+	times, err := web.ParseTimeFormat(p.String("time_format"), c.RequestZone())
 	if err != nil {
 		return err
 	}
@@ -127,7 +131,7 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	if !limited(format) {
 		limit = 1<<63 - 1
 	}
-	return c.Results(format, web.ParseEpoch(p.String("epoch")), int64(limit), run.next)
+	return c.Results(format, web.ParseEpoch(p.String("epoch")), times, int64(limit), run.next)
 }
 
 // limited tells whether the parameter limit cuts answers in the format.

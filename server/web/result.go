@@ -30,8 +30,8 @@ type Outputs func() (out *Output, last bool, err error)
 
 // Results answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
 // read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error.
-func (c *Ctx) Results(f Format, e Epoch, limit int64, next Outputs) error {
-	w := &resultWriter{c: c, format: f, epoch: e, limit: limit, next: next, batch: &vector.Batch{}}
+func (c *Ctx) Results(f Format, e Epoch, t TimeFormat, limit int64, next Outputs) error {
+	w := &resultWriter{c: c, format: f, epoch: e, times: t, limit: limit, next: next, batch: &vector.Batch{}}
 	w.buf = make([]byte, 0, 4096)
 	for !w.done && (len(w.buf) < StreamAbove || !w.last) {
 		if err := w.step(); err != nil {
@@ -72,6 +72,7 @@ type resultWriter struct {
 	c      *Ctx
 	format Format
 	epoch  Epoch
+	times  TimeFormat
 	limit  int64
 	next   Outputs
 
@@ -262,7 +263,7 @@ func (w *resultWriter) body(n int) error {
 		w.cells = cellsOf(w.batch, w.cells, w.epoch.cell)
 		b = appendRows(b, w.cells, n, w.rows > 0)
 	case CSV, CSVWithNames, CSVWithNamesAndTypes:
-		w.cells = cellsOf(w.batch, w.cells, csvCell)
+		w.cells = cellsOf(w.batch, w.cells, w.times.cells(csvCell, 0))
 		for i := range n {
 			for c, write := range w.cells {
 				if c > 0 {
@@ -358,7 +359,7 @@ func (w *resultWriter) csvHead(b []byte) []byte {
 
 // objects appends rows as objects. Of columns with one name the last counts.
 func (w *resultWriter) objects(b []byte, n int) []byte {
-	w.cells = cellsOf(w.batch, w.cells, jsonCell)
+	w.cells = cellsOf(w.batch, w.cells, w.times.cells(jsonCell, '"'))
 	var names [][]byte
 	for i, f := range w.out.Fields {
 		names = append(names, append(AppendJSONString(nil, f.Name), ':'))
@@ -391,7 +392,7 @@ func (w *resultWriter) objects(b []byte, n int) []byte {
 
 // collect keeps the cells of n rows as text until all are there and their widths known.
 func (w *resultWriter) collect(n int) {
-	w.cells = cellsOf(w.batch, w.cells, jsonCell)
+	w.cells = cellsOf(w.batch, w.cells, w.times.cells(jsonCell, 0))
 	for i := range n {
 		for _, write := range w.cells {
 			text := write(nil, i)
