@@ -311,7 +311,11 @@ func (e *core) dropExpired(ctx context.Context, r *region) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return e.exchange(r, gone, nil)
+	err = e.exchange(r, gone, nil)
+	if err == nil {
+		e.metrics.ExpiredParts.Add(float64(len(gone)))
+	}
+	return err
 }
 
 // dropAside drops the parts that are set aside and end before a time.

@@ -17,7 +17,7 @@ type Metrics struct {
 	FlushedRows, FlushedBytes                  prometheus.Counter
 	Merges, MergeFailures                      prometheus.Counter
 	MergeSeconds                               prometheus.Histogram
-	MergedBytes                                prometheus.Counter
+	MergedBytes, ExpiredParts                  prometheus.Counter
 	MemtableBytes, HeldBytes, Parts, PartBytes prometheus.GaugeFunc
 	Tables, Damaged                            prometheus.GaugeFunc
 	Series, SeriesBytes                        prometheus.GaugeFunc
@@ -56,6 +56,7 @@ func newMetrics(e *core) *Metrics {
 		MergeFailures: counter("varve_merge_failures_total", "Merges that failed."),
 		MergeSeconds:  seconds("varve_merge_seconds", "Time of one merge."),
 		MergedBytes:   counter("varve_merged_bytes_total", "Bytes of parts written by merges."),
+		ExpiredParts:  counter("varve_expired_parts_total", "Parts dropped because all of their rows were past the table's ttl."),
 		ReplayedRows:  counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
 		SST:           sst.NewMetrics(),
 		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.", func() float64 { return float64(e.memBytes.Load()) }),
@@ -80,9 +81,11 @@ func newMetrics(e *core) *Metrics {
 func (e *Engine) Collectors() []prometheus.Collector {
 	m := e.metrics
 	c := []prometheus.Collector{m.RowsWritten, m.BytesWritten, m.Refused, m.Flushes, m.FlushFailures, m.FlushSeconds, m.FlushedRows,
-		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.MemtableBytes, m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
+		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.ExpiredParts, m.MemtableBytes, m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
 		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows}
 	c = append(c, e.log.Metrics().Collectors()...)
+	c = append(c, e.diskCollectors()...)
+	c = append(c, &tableCollector{e})
 	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)
 }
 

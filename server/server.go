@@ -163,6 +163,14 @@ func (s *Server) register(r *prometheus.Registry) error {
 	own := append(s.metrics.collectors(), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "varve_http_connections", Help: "Open connections.",
 	}, func() float64 { return float64(s.state.connections()) }))
+	own = append(own, prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "varve_http_logins_refused_total", Help: "Requests refused for a wrong name or password.",
+	}, func() float64 {
+		if s.o.Users == nil {
+			return 0
+		}
+		return float64(s.o.Users.Refused())
+	}))
 	own = append(own, s.ingest.Collectors()...)
 	own = append(own, s.query.Collectors()...)
 	own = append(own, s.admin.Collectors()...)

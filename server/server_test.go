@@ -76,6 +76,8 @@ func TestClosedDoors(t *testing.T) {
 	}
 	h.want(h.do("GET", "/v1/nothing", ""), 401, `"code":7003`)
 	h.want(h.do("GET", "/v1/nothing", "", "Authorization", basic("admin", "secret")), 404, "")
+	h.want(h.do("GET", "/v1/nothing", "", "Authorization", basic("admin", "guess")), 401, `"code":7002`)
+	h.want(h.do("GET", "/metrics", ""), 200, "varve_http_logins_refused_total 1\n")
 	h.want(h.do("GET", "/config", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
 	h.want(h.do("GET", "/config", "", "Authorization", basic("admin", "secret")), 200, "enable_telemetry")
 	h.want(h.do("POST", "/v1/ingest", "{}", "Authorization", basic("reader", "r"), "Content-Type", "application/json"), 403, `"code":7006`)

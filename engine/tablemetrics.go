@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// maxMeasured bounds the tables that have figures of their own, the first by name: each is three lines of every scrape.
+const maxMeasured = 1000
+
+var (
+	tableLabels = []string{"db", "table"}
+	tableRows   = prometheus.NewDesc("varve_table_rows", "Rows of a table, memtables included; of replaced and deleted rows all versions count.", tableLabels, nil)
+	tableBytes  = prometheus.NewDesc("varve_table_bytes", "Bytes of a table's parts.", tableLabels, nil)
+	tableParts  = prometheus.NewDesc("varve_table_parts", "Parts of a table.", tableLabels, nil)
+)
+
+// tableCollector gives the figures of the tables as they are when they are asked for.
+type tableCollector struct{ e *Engine }
+
+func (c *tableCollector) Describe(to chan<- *prometheus.Desc) {
+	to <- tableRows
+	to <- tableBytes
+	to <- tableParts
+}
+
+func (c *tableCollector) Collect(to chan<- prometheus.Metric) {
+	measured := 0
+	for _, d := range c.e.Databases() {
+		tables, err := c.e.Tables(d.Name)
+		if err != nil {
+			continue // dropped in this moment
+		}
+		for _, t := range tables {
+			if measured++; measured > maxMeasured {
+				return
+			}
+			s := t.Stats()
+			db, name := strings.ToValidUTF8(t.Schema.Name.DB, "?"), strings.ToValidUTF8(t.Schema.Name.Table, "?")
+			to <- prometheus.MustNewConstMetric(tableRows, prometheus.GaugeValue, float64(s.Rows), db, name)
+			to <- prometheus.MustNewConstMetric(tableBytes, prometheus.GaugeValue, float64(s.DiskBytes), db, name)
+			to <- prometheus.MustNewConstMetric(tableParts, prometheus.GaugeValue, float64(len(s.Parts)), db, name)
+		}
+	}
+}
+
+// diskCollectors are the figures of the disk and of the log on it.
+func (e *Engine) diskCollectors() []prometheus.Collector {
+	gauge := func(name, help string, f func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
+	}
+	return []prometheus.Collector{
+		gauge("varve_wal_bytes", "Bytes of the log on the disk.", func() float64 { return float64(e.log.Size()) }),
+		gauge("varve_disk_free_bytes", "Bytes free for the data directory; -1: not known.", func() float64 {
+			free, err := e.o.FS.FreeBytes(e.o.Dir)
+			if err != nil {
+				return -1
+			}
+			return float64(free)
+		}),
+	}
+}
