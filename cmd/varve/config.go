@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"varve/engine/nearest"
 	"varve/engine/timefmt"
 	"varve/server/auth"
 )
@@ -69,6 +70,9 @@ type Config struct {
 		HeapTarget Size
 		GCPercent  int
 	}
+
+	// warnings are sentences about what was found and not used.
+	warnings []string
 }
 
 // Size is a number of bytes, written 64MiB.
@@ -130,7 +134,8 @@ func loadConfig(file string, environ []string, settings []setting) (*Config, err
 			return nil, err
 		}
 	}
-	if err := readEnvironment(environ, keys); err != nil {
+	var err error
+	if c.warnings, err = readEnvironment(environ, keys); err != nil {
 		return nil, err
 	}
 	for _, s := range settings {
@@ -158,7 +163,7 @@ func assign(keys []key, from, name string, value any) error {
 			return nil
 		}
 	}
-	return &configError{fmt.Sprintf("%s: unknown key %s; the nearest key is %s", from, name, nearest(name, keys))}
+	return &configError{fmt.Sprintf("%s: unknown key %s; the nearest key is %s", from, name, nearestKey(name, keys))}
 }
 
 // readFile reads a TOML file.
@@ -204,8 +209,14 @@ func assignTree(keys []key, file, prefix string, tree map[string]any) error {
 var clientVariables = []string{"VARVE_URL", "VARVE_USER", "VARVE_PASSWORD", "VARVE_PASSWORD_FILE", "VARVE_DB", "VARVE_PROFILE",
 	"VARVE_TIMEZONE", "VARVE_HISTORY", "VARVE_CONFIG"}
 
-// readEnvironment takes VARVE_SECTION__KEY and VARVE_KEY.
-func readEnvironment(environ []string, keys []key) error {
+// readEnvironment takes VARVE_SECTION__KEY and VARVE_KEY. Variables that are no keys are warned of and never stop the
+// start: schedulers of containers set some for each of their services, VARVE_PORT and VARVE_SERVICE_HOST for one that is
+// called varve.
+func readEnvironment(environ []string, keys []key) (warnings []string, err error) {
+	names := make([]string, len(keys))
+	for i := range keys {
+		names[i] = keys[i].name
+	}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, "VARVE_")
@@ -213,11 +224,15 @@ func readEnvironment(environ []string, keys []key) error {
 			continue
 		}
 		key := strings.ToLower(strings.ReplaceAll(rest, "__", "."))
+		if !slices.Contains(names, key) {
+			warnings = append(warnings, fmt.Sprintf("environment variable %s is ignored: there is no key %s.%s", name, key, nearest.Hint(key, names)))
+			continue
+		}
 		if err := assign(keys, "environment variable "+name, key, value); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return warnings, nil
 }
 
 // check looks at what one key alone does not tell.
@@ -252,8 +267,8 @@ func (c *Config) TOML() string {
 	return b.String()
 }
 
-// nearest is the known key that resembles a name most.
-func nearest(name string, keys []key) string {
+// nearestKey is the known key that resembles a name most.
+func nearestKey(name string, keys []key) string {
 	best, distance := "", 1<<30
 	for _, k := range keys {
 		if d := editDistance(name, k.name); d < distance {

@@ -44,7 +44,6 @@ func TestConfigRefusals(t *testing.T) {
 		{"unknown key", "[http]\nadress = \"x\"\n", nil, nil, []string{"varve.toml", "http.adress", "http.addr"}},
 		{"unknown table", "[htp]\naddr = \"x\"\n", nil, nil, []string{"htp.addr", "http.addr"}},
 		{"key without its table", "addr = \"x\"\n", nil, nil, []string{"addr", "http.addr"}},
-		{"unknown variable", "", []string{"VARVE_HTTP__BODYLIMIT=1"}, nil, []string{"VARVE_HTTP__BODYLIMIT", "http.bodylimit", "http.body_limit"}},
 		{"bad size", "", []string{"VARVE_HTTP__BODY_LIMIT=many"}, nil, []string{"VARVE_HTTP__BODY_LIMIT", "http.body_limit", "many", "64MiB"}},
 		{"bad mode", "[wal]\nsync = \"sometimes\"\n", nil, nil, []string{"wal.sync", "sometimes", "always, interval, never"}},
 		{"bad type", "[http]\nenable_cors = 1\n", nil, nil, []string{"http.enable_cors", "true or false"}},
@@ -72,6 +71,30 @@ func TestConfigRefusals(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVariablesOfOthers: what schedulers and typing errors leave in the environment is warned of and stops nothing.
+func TestVariablesOfOthers(t *testing.T) {
+	c, err := loadConfig("", []string{
+		"VARVE_PORT=tcp://10.0.0.1:4000", "VARVE_SERVICE_HOST=10.0.0.1", "VARVE_PORT_4000_TCP_PROTO=tcp", "VARVE_HTTP__BODYLIMIT=1", "VARVE_=x", "VARVE_HTTP__ADDR=b:2", "VARVE_URL=x", "VARVELESS=1",
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.HTTP.Addr != "b:2" || c.HTTP.BodyLimit != 64<<20 {
+		t.Errorf("got %+v", c.HTTP)
+	}
+	for i, want := range []string{
+		"environment variable VARVE_PORT is ignored: there is no key port.", "environment variable VARVE_SERVICE_HOST is ignored",
+		"environment variable VARVE_PORT_4000_TCP_PROTO is ignored", "no key http.bodylimit. Did you mean 'http.body_limit'?", "environment variable VARVE_ is ignored",
+	} {
+		if len(c.warnings) != 5 || !strings.Contains(c.warnings[i], want) {
+			t.Errorf("warnings are %q, want one with %q", c.warnings, want)
+		}
+	}
+	if _, err := loadConfig("", []string{"VARVE_HTTP__BODY_LIMIT=many"}, nil); err == nil {
+		t.Error("a bad value of a key that is known does not stop the start")
 	}
 }
 

@@ -60,10 +60,14 @@ func main() {
 // run executes a command line and gives the exit code.
 func run(args []string, io streams) int {
 	if len(args) == 0 {
-		args = []string{"--help"}
+		run([]string{"--help"}, io)
+		return complain(io.err, &usageError{errors.New("which command? varve serve runs the server")})
 	}
-	if args[0] == "help" {
+	switch args[0] {
+	case "help":
 		args = append(args[1:len(args):len(args)], "--help")
+	case "--version":
+		args = append([]string{"version"}, args[1:]...)
 	}
 	var line commandLine
 	exited := -1

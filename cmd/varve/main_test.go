@@ -15,7 +15,9 @@ func TestCommandLine(t *testing.T) {
 	}{
 		{"version", []string{"version"}, 0, "varve " + version, ""},
 		{"version as JSON", []string{"version", "--json"}, 0, `{"version":"` + version + `"`, ""},
-		{"nothing", nil, 0, "serve", ""},
+		{"version by flag", []string{"--version"}, 0, "varve " + version, ""},
+		{"version by flag as JSON", []string{"--version", "--json"}, 0, `{"version":"` + version + `"`, ""},
+		{"nothing", nil, exitUsage, "serve", "varve serve"},
 		{"help", []string{"help"}, 0, "serve", ""},
 		{"help of a command", []string{"help", "serve"}, 0, "--data-dir", ""},
 		{"help by flag", []string{"serve", "--help"}, 0, "--http-addr", ""},

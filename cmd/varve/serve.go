@@ -80,6 +80,9 @@ func (s *serveCommand) run(io streams) error {
 		return &configError{fmt.Sprintf("logging.level: %v", err)}
 	}
 	logs := newLogs(io.err, config.Logging.Format, level)
+	for _, w := range config.warnings {
+		logs.logger("varve").Warn(w)
+	}
 	n, err := open(config, logs)
 	if err != nil {
 		return err
