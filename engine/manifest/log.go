@@ -50,8 +50,8 @@ type Manifest struct {
 
 	mu       sync.Mutex // protects what follows; held while an edit is written
 	f        vfs.File   // nil: the file cannot be trusted, the next edit writes a new one
-	snapshot int64 // bytes of the snapshot frame
-	edits    int64 // bytes of edits behind it
+	snapshot int64      // bytes of the snapshot frame
+	edits    int64      // bytes of edits behind it
 }
 
 // Open reads the manifest of a data directory, or makes an empty one. What a crash left of an edit that was never
