@@ -39,6 +39,10 @@ func clone(n Node) Node {
 		c.L, c.R = clone(n.L), clone(n.R)
 		c.LKeys, c.RKeys, c.Cols = slices.Clone(n.LKeys), slices.Clone(n.RKeys), slices.Clone(n.Cols)
 		return &c
+	case *AsofJoin:
+		c := *n
+		c.L, c.R, c.Cols = clone(n.L), clone(n.R), slices.Clone(n.Cols)
+		return &c
 	case *Window:
 		c := *n
 		c.Input, c.Cols = clone(n.Input), slices.Clone(n.Cols)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -23,6 +24,9 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	r, err := b.tableRef(t.R, out)
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(t.Kind, "asof") {
+		return b.asof(l, r, t, out)
 	}
 	kind := t.Kind
 	switch kind { // the right forms are the left ones with the sides exchanged

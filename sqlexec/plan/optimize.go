@@ -65,6 +65,9 @@ func (o *optimizer) order(n Node, natural bool) {
 	case *Join:
 		o.order(n.L, false)
 		o.order(n.R, false)
+	case *AsofJoin:
+		o.order(n.L, false)
+		o.order(n.R, false)
 	}
 }
 

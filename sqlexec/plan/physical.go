@@ -173,6 +173,8 @@ func (r *runner) buildNode(n Node) (stream, error) {
 		return r.union(n)
 	case *Join:
 		return r.join(n)
+	case *AsofJoin:
+		return r.asof(n)
 	case *Window:
 		return r.window(n)
 	case *Expand:

@@ -58,6 +58,8 @@ func inputs(n Node) []Node {
 		return n.Inputs
 	case *Join:
 		return []Node{n.L, n.R}
+	case *AsofJoin:
+		return []Node{n.L, n.R}
 	}
 	return nil
 }
@@ -108,6 +110,16 @@ func line(n Node) string {
 			list[i] = n.Funcs[i].Text
 		}
 		return "Window: " + strings.Join(list, ", ")
+	case *AsofJoin:
+		on := ""
+		for i := range n.LKeys {
+			on += n.LKeys[i].String() + " = " + n.RKeys[i].String() + ", "
+		}
+		kind := "Asof Join: "
+		if n.Outer {
+			kind = "Asof left Join: "
+		}
+		return kind + on + n.LTime.String() + " " + n.Op + " " + n.RTime.String()
 	case *Join:
 		on := make([]string, len(n.LKeys))
 		for i := range n.LKeys {

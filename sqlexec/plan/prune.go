@@ -37,6 +37,8 @@ func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
 		return o.pruneUnion(n, need)
 	case *Join:
 		return o.pruneJoin(n, need)
+	case *AsofJoin:
+		return o.pruneAsof(n, need)
 	case *Window:
 		return o.pruneWindow(n, need)
 	case *Expand:

@@ -47,6 +47,8 @@ func (o *optimizer) push(n Node, conds []expr.Expr) Node {
 		return n
 	case *Join:
 		return o.pushJoin(n, conds)
+	case *AsofJoin:
+		return o.pushAsof(n, conds)
 	case *Window:
 		n.Input = o.push(n.Input, nil)
 	case *Expand:

@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"slices"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+)
+
+// AsofJoin gives each row of the left side the row of the right side that has equal keys and the nearest time: with Op ">=" the
+// last one that is not later, with ">" the last earlier one, with "<=" and "<" the first one from then on. Both sides come sorted by
+// keys and time, so that each row is looked at once.
+type AsofJoin struct {
+	L, R         Node
+	Outer        bool // left rows without a partner stay
+	LKeys, RKeys []expr.Expr
+	LTime, RTime expr.Expr
+	Op           string // LTime Op RTime
+	Cols         []Column
+}
+
+// Columns are those of both sides.
+func (n *AsofJoin) Columns() []Column { return n.Cols }
+
+// backwards tells whether partners lie at or after a row's time: times are sorted falling then.
+func (n *AsofJoin) backwards() bool { return n.Op[0] == '<' }
+
+// strict tells whether the partner's time must differ.
+func (n *AsofJoin) strict() bool { return len(n.Op) == 1 }
+
+// asof binds ASOF [LEFT] JOIN: ON has equalities and one comparison of order, of USING the last column is the one compared.
+func (b *binder) asof(l, r Node, t *parse.Join, out *outer) (Node, error) {
+	n := &AsofJoin{L: l, R: r, Outer: t.Kind == "asof left", Cols: concat(l.Columns(), r.Columns())}
+	var err error
+	switch {
+	case t.Natural:
+		return nil, parse.PlaceError(planError("ASOF JOIN needs ON or USING"), t.At)
+	case len(t.Using) > 0:
+		err = b.asofUsing(n, t)
+	default:
+		err = b.asofOn(n, t, out)
+	}
+	if n.Outer {
+		for i := len(l.Columns()); i < len(n.Cols); i++ {
+			n.Cols[i].Nullable = true
+		}
+	}
+	return n, err
+}
+
+func (b *binder) asofUsing(n *AsofJoin, t *parse.Join) error {
+	j := &Join{Kind: "inner", L: n.L, R: n.R, Cols: n.Cols}
+	if err := b.using(j, t); err != nil {
+		return err
+	}
+	last := len(j.LKeys) - 1
+	n.LKeys, n.RKeys, n.LTime, n.RTime, n.Op = j.LKeys[:last], j.RKeys[:last], j.LKeys[last], j.RKeys[last], ">="
+	return nil
+}
+
+func (b *binder) asofOn(n *AsofJoin, t *parse.Join, out *outer) error {
+	eb := &exprBinder{b: b, sc: &scope{cols: n.Cols, outer: out}, where: "ON"}
+	cond, err := eb.bind(t.On)
+	if err != nil {
+		return err
+	}
+	if cond, err = b.boolean(cond, "ON"); err != nil {
+		return err
+	}
+	width := len(n.L.Columns())
+	for _, c := range splitAnd(cond, nil) {
+		if l, r, ok := equality(c, width); ok {
+			n.LKeys, n.RKeys = append(n.LKeys, l), append(n.RKeys, shift(r, -width))
+			continue
+		}
+		l, r, op, ok := inequality(c, width)
+		if !ok || n.Op != "" {
+			return parse.PlaceError(planError("ON of ASOF JOIN takes equalities and one of >=, >, <= and < between columns of both tables, found %s", c), t.On.Position())
+		}
+		n.LTime, n.RTime, n.Op = l, shift(r, -width), op
+	}
+	if n.Op == "" {
+		return parse.PlaceError(planError("ON of ASOF JOIN needs one of >=, >, <= and < between columns of both tables"), t.On.Position())
+	}
+	return nil
+}
+
+// inequality tells whether c compares the order of the first n columns with that of the others, and gives the sides: l op r.
+func inequality(c expr.Expr, n int) (l, r expr.Expr, op string, ok bool) {
+	op, args := operator(c)
+	if len(args) != 2 || !slices.Contains([]string{">=", ">", "<=", "<"}, op) {
+		return nil, nil, "", false
+	}
+	l, r = args[0], args[1]
+	ll, lr := sides(l, n)
+	rl, rr := sides(r, n)
+	switch {
+	case ll && !lr && !rl && rr:
+	case !ll && lr && rl && !rr:
+		l, r, op = r, l, flipped[op]
+	default:
+		return nil, nil, "", false
+	}
+	l, r, ok = oneUnit(l, r)
+	return l, r, op, ok
+}
+
+// sorted is a side in the order that the join needs.
+func (n *AsofJoin) sorted(in Node, keys []expr.Expr, time expr.Expr) Node {
+	s := &Sort{Input: in, Limit: -1}
+	for _, k := range keys {
+		s.Keys = append(s.Keys, expr.SortKey{Expr: k})
+	}
+	s.Keys = append(s.Keys, expr.SortKey{Expr: time, Desc: n.backwards(), NullsFirst: n.backwards()})
+	return s
+}
+
+// pushAsof moves conditions on the left side there. What they say about the keys, and about times that bound those of partners, holds
+// for the right side too.
+func (o *optimizer) pushAsof(n *AsofJoin, conds []expr.Expr) Node {
+	width := len(n.L.Columns())
+	var left, right, up []expr.Expr
+	for _, c := range conds {
+		l, r := sides(c, width)
+		if !l || r {
+			up = append(up, c)
+			continue
+		}
+		left = append(left, c)
+		if x := n.implied(c); x != nil {
+			right = append(right, x)
+		}
+	}
+	n.L, n.R = o.push(n.L, left), o.push(n.R, right)
+	return filterOver(n, up)
+}
+
+// implied is what a condition on left columns says about the right side; nil: nothing.
+func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
+	if !keepsNothing(c) {
+		return nil
+	}
+	to := map[int]*expr.Column{}
+	for k := range n.LKeys {
+		l, lok := n.LKeys[k].(*expr.Column)
+		r, rok := n.RKeys[k].(*expr.Column)
+		if lok && rok && l.T == r.T {
+			to[l.Index] = r
+		}
+	}
+	l, lok := n.LTime.(*expr.Column)
+	r, rok := n.RTime.(*expr.Column)
+	if col, op, _, ok := columnOpConst(c); ok && lok && rok && col.Index == l.Index && l.T == r.T && op[:1] == map[bool]string{true: ">", false: "<"}[n.backwards()] {
+		to[l.Index] = r
+	}
+	known := true
+	eachColumn(c, func(col *expr.Column) { known = known && to[col.Index] != nil })
+	if !known {
+		return nil
+	}
+	return mapColumns(c, func(col *expr.Column) expr.Expr { return to[col.Index] })
+}
+
+// keepsNothing tells whether a condition is one of those that depend on nothing but the values of its columns.
+func keepsNothing(c expr.Expr) bool {
+	switch op, _ := operator(c); op {
+	case "=", "<", "<=", ">", ">=", "<>", "like", "ilike", "~":
+		return true
+	}
+	_, in := c.(*expr.In)
+	return in
+}
+
+func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {
+	width := len(n.L.Columns())
+	l, lm := o.prune(n.L, widen(append([]bool(nil), need[:width]...), append(slices.Clone(n.LKeys), n.LTime)...))
+	r, rm := o.prune(n.R, widen(append([]bool(nil), need[width:]...), append(slices.Clone(n.RKeys), n.RTime)...))
+	out := *n
+	out.LKeys, out.RKeys, out.LTime, out.RTime = remapAll(n.LKeys, lm), remapAll(n.RKeys, rm), remap(n.LTime, lm), remap(n.RTime, rm)
+	out.L, out.R = out.sorted(l, out.LKeys, out.LTime), out.sorted(r, out.RKeys, out.RTime)
+	out.Cols = concat(l.Columns(), r.Columns())
+	m := slices.Clone(lm)
+	for _, at := range rm {
+		if at >= 0 {
+			at += len(l.Columns())
+		}
+		m = append(m, at)
+	}
+	for i, at := range m {
+		if at >= 0 {
+			out.Cols[at] = n.Cols[i]
+		}
+	}
+	return &out, m
+}
+
+// asof merges the two sorted sides.
+func (r *runner) asof(n *AsofJoin) (stream, error) {
+	l, err := r.build(n.L)
+	if err != nil {
+		return l, err
+	}
+	right, err := r.build(n.R)
+	return stream{src: &asofSource{n: n, ctx: r.ctx, left: l, right: right}, serial: true}, err
+}
+
+// nulls are a NULL for each column of the right side.
+func (n *AsofJoin) nulls() []*vector.Vector {
+	var out []*vector.Vector
+	for _, c := range n.R.Columns() {
+		out = append(out, vector.ConstNull(c.Type))
+	}
+	return out
+}
