@@ -29,10 +29,18 @@ func (x *Executor) createTable(ctx context.Context, sess *Session, s *parse.Crea
 	if err := checkName("table", name.Table, s.Name[len(s.Name)-1].Quote != 0); err != nil {
 		return nil, err
 	}
+	if s.IfNotExists && s.Query != nil {
+		if _, err := x.e.Table(name); err == nil {
+			return &Result{}, nil
+		}
+	}
 	var t *schema.Table
-	if s.Like != nil {
+	switch {
+	case s.Like != nil:
 		t, err = x.tableLike(sess, s)
-	} else {
+	case s.Query != nil && s.Columns == nil:
+		t, err = x.tableOfQuery(ctx, sess, s)
+	default:
 		t, err = x.tableSchema(sess, s)
 	}
 	if err != nil {
@@ -45,11 +53,13 @@ func (x *Executor) createTable(ctx context.Context, sess *Session, s *parse.Crea
 		return nil, alreadyExists(name)
 	}
 	_, err = x.e.CreateTable(ctx, t)
-	if status.Of(err) == status.TableAlreadyExists {
-		if s.IfNotExists {
-			return &Result{}, nil
-		}
+	switch {
+	case status.Of(err) == status.TableAlreadyExists && s.IfNotExists:
+		return &Result{}, nil
+	case status.Of(err) == status.TableAlreadyExists:
 		return nil, alreadyExists(name)
+	case err == nil && s.Query != nil:
+		return x.fillTable(ctx, sess, s, name)
 	}
 	return &Result{}, err
 }
@@ -65,6 +75,19 @@ func (x *Executor) tableLike(sess *Session, s *parse.CreateTable) (*schema.Table
 
 // tableSchema checks a definition and gives the schema without ids.
 func (x *Executor) tableSchema(sess *Session, s *parse.CreateTable) (*schema.Table, error) {
+	var columns []schema.Column
+	for i := range s.Columns {
+		c, err := x.column(sess, &s.Columns[i])
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, c)
+	}
+	return x.tableOf(sess, s, columns)
+}
+
+// tableOf puts columns, constraints and options of a definition together.
+func (x *Executor) tableOf(sess *Session, s *parse.CreateTable, columns []schema.Column) (*schema.Table, error) {
 	t := &schema.Table{Engine: s.Engine, Time: -1, CreatedMS: x.now(sess).UnixMilli()}
 	switch t.Engine {
 	case "":
@@ -81,11 +104,7 @@ func (x *Executor) tableSchema(sess *Session, s *parse.CreateTable) (*schema.Tab
 	if err != nil {
 		return nil, err
 	}
-	for i := range s.Columns {
-		c, err := x.column(sess, &s.Columns[i])
-		if err != nil {
-			return nil, err
-		}
+	for _, c := range columns {
 		if t.Column(c.Name) >= 0 {
 			return nil, status.New(status.InvalidArguments, "Column %s is defined twice", c.Name)
 		}
@@ -176,7 +195,7 @@ func placeTimeIndex(t *schema.Table, s *parse.CreateTable, name string) error {
 	if !c.Type.IsTimestamp() {
 		return status.New(status.InvalidArguments, "time index column %s must be a TIMESTAMP, it is %s", name, c.Type)
 	}
-	if s.Columns[i].Null == parse.NullAllowed {
+	if i < len(s.Columns) && s.Columns[i].Null == parse.NullAllowed {
 		return status.New(status.InvalidArguments, "time index column %s cannot be NULL", name)
 	}
 	if len(c.Indexes) > 0 && slices.ContainsFunc(c.Indexes, func(x schema.Index) bool { return x.Kind == schema.Fulltext }) {
@@ -208,7 +227,7 @@ func placeTags(t *schema.Table, tags []string) error {
 // storable tells whether a column may have a type.
 func storable(t vector.Type) bool {
 	switch t.ID {
-	case vector.TypeInterval, vector.TypeList, vector.TypeTime, vector.TypeNull:
+	case vector.TypeInterval, vector.TypeDuration, vector.TypeList, vector.TypeTime, vector.TypeNull:
 		return false
 	}
 	return true

@@ -57,6 +57,9 @@ func needs(st parse.Statement) rights {
 		}
 		return writes
 	case *parse.CreateTable:
+		if s.Query != nil {
+			return reads | writes
+		}
 		for i := range s.Columns {
 			if !constants(s.Columns[i].Default) {
 				return reads | writes

@@ -134,10 +134,22 @@ func (p *parser) createTable(external bool) (Statement, error) {
 		if err := p.tableElements(s); err != nil {
 			return nil, err
 		}
-	} else if !external {
+	} else if !external && !p.isAny("as", "with", "engine") {
 		return nil, p.expected("'(' and the columns")
 	}
-	return s, p.tableTail(s)
+	if err := p.tableTail(s); err != nil {
+		return nil, err
+	}
+	if ok, err := p.take("as"); err != nil {
+		return nil, err
+	} else if ok && !external {
+		s.Query, err = p.query()
+		return s, err
+	}
+	if s.Columns == nil && !external {
+		return nil, p.expected("AS and a query")
+	}
+	return s, nil
 }
 
 // tableElements reads the columns and constraints in parentheses; a trailing comma is fine.

@@ -31,6 +31,8 @@ func TestFormat(t *testing.T) {
 		{"star modifiers", "select t.* exclude (a), * except (b) replace (x+1 as x) from t", "SELECT t.* EXCLUDE (a), * EXCLUDE (b) REPLACE (x + 1 AS x) FROM t;"},
 		{"create table", "create table if not exists t (a string null default 'x' comment 'c' fulltext index with (analyzer='English'), ts timestamp(9) not null time index, primary key (a),) engine=mito with (ttl='7d', 'append_mode'='true')",
 			"CREATE TABLE IF NOT EXISTS t (a STRING NULL DEFAULT 'x' COMMENT 'c' FULLTEXT INDEX WITH ('analyzer' = 'English'), ts TIMESTAMP(9) NOT NULL TIME INDEX, PRIMARY KEY (a)) ENGINE=mito WITH ('ttl' = '7d', 'append_mode' = 'true');"},
+		{"create table as", "create table if not exists t (time index (ts), primary key (a)) with (ttl='7d') as (select a, ts from u) limit 3", "CREATE TABLE IF NOT EXISTS t (TIME INDEX (ts), PRIMARY KEY (a)) WITH ('ttl' = '7d') AS (SELECT a, ts FROM u) LIMIT 3;"},
+		{"create table as select", "create table t as with x as (select 1) select * from x", "CREATE TABLE t AS WITH x AS (SELECT 1) SELECT * FROM x;"},
 		{"insert", `insert into t (a, b) values (1, "x"), (default, null,)`, `INSERT INTO t (a, b) VALUES (1, "x"), (DEFAULT, NULL);`},
 		{"admin", "admin FLUSH_TABLE('t')", "ADMIN flush_table('t');"},
 		{"several", "use x; -- comment\n/* more */ set time_zone = '+08:00';", "USE x;\nSET time_zone = '+08:00';"},

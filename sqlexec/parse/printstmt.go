@@ -145,7 +145,7 @@ func (w *printer) createTable(s *CreateTable) {
 		w.name(s.Like)
 		return
 	}
-	if !s.External || len(s.Columns) > 0 {
+	if len(s.Columns)+len(s.TimeIndexes)+len(s.PrimaryKeys) > 0 {
 		w.put(" (")
 		sep := ""
 		for _, c := range s.Columns {
@@ -174,6 +174,10 @@ func (w *printer) createTable(s *CreateTable) {
 		w.put(" ENGINE=", QuoteIdent(s.Engine))
 	}
 	w.with(s.Options)
+	if s.Query != nil {
+		w.put(" AS ")
+		w.query(s.Query)
+	}
 }
 
 func (w *printer) columnDef(c ColumnDef) {

@@ -82,6 +82,8 @@ type (
 		Partition   string // text of the partition clause, kept
 		Engine      string
 		Options     []Option
+		// Query is the rows of CREATE TABLE .. AS; without Columns they are its columns.
+		Query *Query
 	}
 	// CreateDatabase is CREATE DATABASE.
 	CreateDatabase struct {
