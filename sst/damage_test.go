@@ -138,6 +138,9 @@ func readAll(fs vfs.FS, name string) (rows int, err error) {
 		return 0, err
 	}
 	defer p.Close()
+	if _, err := p.Origin(); err != nil {
+		return 0, err
+	}
 	for _, and := range []filter.And{nil, {cond(levelColumn, filter.Equal, "warn")}, {cond(hostColumn, filter.NotEqual, "x"), cond(bytesColumn, filter.Less, int64(9))},
 		{cond(messageColumn, filter.NotEqual, "x")}} { // a condition on every column with postings
 		spec := &scan.Spec{Columns: allColumns, TimeColumn: tsColumn, Time: scan.All, Filter: and, FilterColumns: allColumns}
