@@ -97,6 +97,8 @@ func (a *Agg) Map(f func(Expr) Expr) *Agg {
 var aggNames = map[string]string{
 	"mean": "avg", "stddev_samp": "stddev", "std": "stddev_pop", "var_samp": "var", "variance": "var_pop",
 	"quantile_cont": "percentile_cont", "approx_median": "approx_percentile_cont", "covar": "covar_samp", "every": "bool_and",
+	"quantile_disc": "percentile_disc", "max_by": "arg_max", "argmax": "arg_max", "min_by": "arg_min", "argmin": "arg_min", "countif": "count_if",
+	"json_group_array": "json_agg", "jsonb_agg": "json_agg", "json_group_object": "json_object_agg", "jsonb_object_agg": "json_object_agg",
 	"any_value": "first_value", "first": "first_value", "last": "last_value", "group_concat": "string_agg",
 }
 
@@ -160,15 +162,27 @@ func (a *Agg) need(lo, hi int) error {
 	return nil
 }
 
-// number casts argument i to Float64.
+// float casts argument i to Float64.
 func (a *Agg) float(c *Context, i int) error {
 	t := a.Args[i].Type()
 	if !t.IsNumber() && t != vector.NullType {
 		return planError("aggregate '%s' takes numbers, found %s", a.Name, t)
 	}
-	e, err := c.Cast(a.Args[i], f64, false)
+	return a.cast(c, i, f64)
+}
+
+// ranked casts argument i, of which a percentile is taken, to Float64: numbers and durations.
+func (a *Agg) ranked(c *Context, i int) error {
+	if a.Args[i].Type().ID == vector.TypeDuration {
+		return a.cast(c, i, f64)
+	}
+	return a.float(c, i)
+}
+
+func (a *Agg) cast(c *Context, i int, to vector.Type) error {
+	e, err := c.Cast(a.Args[i], to, false)
 	if err == nil {
-		a.Args = append([]Expr(nil), a.Args...)
+		a.Args = slices.Clone(a.Args)
 		a.Args[i] = e
 	}
 	return err

@@ -21,6 +21,9 @@ func init() {
 		if err := a.need(1, 1); err != nil {
 			return err
 		}
+		if bindSpans(a, true) {
+			return nil
+		}
 		if err := a.float(c, 0); err != nil {
 			return err
 		}
@@ -264,9 +267,7 @@ func bindSum(c *Context, a *Agg) error {
 			return &sums[float64]{t: f64, of: func(v *vector.Vector) *[]float64 { return &v.Floats }}
 		}
 		return cast(f64)
-	case t.ID == vector.TypeDuration:
-		a.T = t
-		a.make = func() Accumulator { return &sums[int64]{t: t, of: func(v *vector.Vector) *[]int64 { return &v.Ints }} }
+	case bindSpans(a, false):
 		return nil
 	}
 	return planError("aggregate 'sum' takes numbers, found %s", t)

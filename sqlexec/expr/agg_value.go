@@ -270,20 +270,17 @@ func init() {
 			if err := a.need(2, 3); err != nil {
 				return err
 			}
-			p, err := a.constant(1)
+			p, err := a.percentile(1)
 			if err != nil {
 				return err
 			}
-			if !(p >= 0 && p <= 1) {
-				return planError("aggregate '%s': the percentile %v is not between 0 and 1", a.Name, p)
-			}
 			keep := a.Args[0].Type()
-			if err := a.float(c, 0); err != nil {
+			if err := a.ranked(c, 0); err != nil {
 				return err
 			}
 			a.Args = a.Args[:1]
 			a.params, a.T = []float64{p}, f64
-			if !exact && keep.IsInteger() {
+			if !exact && keep.IsInteger() || keep.ID == vector.TypeDuration {
 				a.T = keep
 			}
 			a.make = func() Accumulator { return &samples{t: a.T, p: p, exact: exact} }
@@ -297,11 +294,11 @@ func init() {
 			return err
 		}
 		a.T = a.Args[0].Type()
-		if a.T.ID == vector.TypeFloat32 || !a.T.IsInteger() {
+		if !a.T.IsInteger() && a.T.ID != vector.TypeDuration {
 			a.T = f64
 		}
 		a.make = func() Accumulator { return &samples{t: a.T, p: 0.5, exact: true} }
-		return a.float(c, 0)
+		return a.ranked(c, 0)
 	}
 	aggregates["approx_distinct"] = func(_ *Context, a *Agg) error {
 		if err := a.need(1, 1); err != nil {

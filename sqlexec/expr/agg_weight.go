@@ -149,12 +149,9 @@ func init() {
 		if err := a.need(3, 4); err != nil {
 			return err
 		}
-		p, err := a.constant(2)
+		p, err := a.percentile(2)
 		if err != nil {
 			return err
-		}
-		if !(p >= 0 && p <= 1) {
-			return planError("aggregate '%s': the percentile %v is not between 0 and 1", a.Name, p)
 		}
 		a.T = f64
 		if t := a.Args[0].Type(); t.IsInteger() {

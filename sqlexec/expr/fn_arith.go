@@ -307,6 +307,13 @@ func bindNegate(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			}
 			return nil
 		}, nil
+	case t.ID == vector.TypeDuration:
+		return []Expr{args[0]}, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for _, x := range a[0].Ints[:n] {
+				out.Ints = append(out.Ints, -x)
+			}
+			return nil
+		}, nil
 	case unsigned(t):
 		// 9223372036854775808 is read as unsigned; its negation is the smallest signed number.
 		if k, ok := args[0].(*Const); ok && k.Value.Uint(0) == 1<<63 {

@@ -3,7 +3,6 @@ package expr
 import (
 	"math/big"
 	"strings"
-	"time"
 
 	"varve/engine/vector"
 )
@@ -150,73 +149,4 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 		}
 		return nil
 	}, nil
-}
-
-// bindDatePart takes a part out of a time: Int32, epoch Float64.
-func bindDatePart(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-	k, ok := args[0].(*Const)
-	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
-		return nil, vector.Type{}, nil, planError("date_part needs a constant unit")
-	}
-	name := strings.TrimSuffix(strings.ToLower(k.Value.Str(0)), "s")
-	ts := args[1]
-	var err error
-	if ts.Type().ID != vector.TypeTime {
-		if ts, err = c.timeArg("date_part", ts); err != nil {
-			return nil, vector.Type{}, nil, err
-		}
-	} else if !ofClock[name] {
-		return nil, vector.Type{}, nil, planError("date_part: a time of day has no %s", name)
-	}
-	t := ts.Type()
-	if t.ID == vector.TypeDate {
-		t = vector.Timestamp(0)
-		if ts, err = c.Cast(ts, t, false); err != nil {
-			return nil, t, nil, err
-		}
-	}
-	unit := t.UnitsPerSecond()
-	if name == "epoch" {
-		return []Expr{ts}, vector.FloatType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			for _, x := range v[0].Ints[:n] {
-				out.Floats = append(out.Floats, float64(x)/float64(unit))
-			}
-			return nil
-		}, nil
-	}
-	part, ok := dateParts[name]
-	if !ok {
-		return nil, t, nil, planError("date_part: unknown unit '%s'", k.Value.Str(0))
-	}
-	result := vector.Int32Type
-	if name == "nanosecond" { // of a minute: 59,999,999,999 at most
-		result = vector.Int64Type
-	}
-	return []Expr{ts}, result, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-		for _, x := range v[0].Ints[:n] {
-			sec := floorDiv(x, unit)
-			out.Ints = append(out.Ints, part(time.Unix(sec, (x-sec*unit)*(1e9/unit)).UTC()))
-		}
-		return nil
-	}, nil
-}
-
-// ofClock are the parts that a time of day has.
-var ofClock = map[string]bool{"hour": true, "minute": true, "second": true, "millisecond": true, "microsecond": true, "nanosecond": true, "epoch": true}
-
-var dateParts = map[string]func(t time.Time) int64{
-	"year":        func(t time.Time) int64 { return int64(t.Year()) },
-	"quarter":     func(t time.Time) int64 { return int64(t.Month()-1)/3 + 1 },
-	"month":       func(t time.Time) int64 { return int64(t.Month()) },
-	"week":        func(t time.Time) int64 { _, w := t.ISOWeek(); return int64(w) },
-	"day":         func(t time.Time) int64 { return int64(t.Day()) },
-	"hour":        func(t time.Time) int64 { return int64(t.Hour()) },
-	"minute":      func(t time.Time) int64 { return int64(t.Minute()) },
-	"second":      func(t time.Time) int64 { return int64(t.Second()) },
-	"millisecond": func(t time.Time) int64 { return int64(t.Second())*1e3 + int64(t.Nanosecond())/1e6 },
-	"microsecond": func(t time.Time) int64 { return int64(t.Second())*1e6 + int64(t.Nanosecond())/1e3 },
-	"nanosecond":  func(t time.Time) int64 { return int64(t.Second())*1e9 + int64(t.Nanosecond()) },
-	"dow":         func(t time.Time) int64 { return int64(t.Weekday()) },
-	"isodow":      func(t time.Time) int64 { return (int64(t.Weekday())+6)%7 + 1 },
-	"doy":         func(t time.Time) int64 { return int64(t.YearDay()) },
 }

@@ -14,6 +14,9 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 	if !timelike(a) && !timelike(b) {
 		return nil, t, nil, false, nil
 	}
+	if args, t, k, ok, err := c.bindScale(op, args); ok || err != nil {
+		return args, t, k, ok, err
+	}
 	fail := func() ([]Expr, vector.Type, kernel, bool, error) {
 		return nil, t, nil, false, planError("Cannot compute %s %s %s", a, op, b)
 	}
@@ -53,6 +56,16 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 			}
 			return nil
 		}, true, nil
+	case a.ID == vector.TypeDuration && b.ID == vector.TypeDuration:
+		t := vector.Duration(max(a.Precision, b.Precision))
+		args, err := c.castAll(args, t)
+		return args, t, durationSums(sign), true, err
+	case a.ID == vector.TypeDuration && b == vector.Interval, a == vector.Interval && b.ID == vector.TypeDuration:
+		args, err := c.castAll(args, vector.Interval)
+		if err != nil {
+			return nil, t, nil, false, err
+		}
+		return c.bindTimeArith(op, args)
 	case (a.IsTimestamp() || a.ID == vector.TypeDate) && b == vector.Interval:
 		return args, a, shiftKernel(a, sign), true, nil
 	case a.IsTimestamp() && b.ID == vector.TypeDuration:
@@ -60,6 +73,13 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 			for i := range n {
 				d, _ := convert.Scale(v[1].Ints[i], b.UnitsPerSecond(), a.UnitsPerSecond()) // wraps like all integer sums
 				out.Ints = append(out.Ints, v[0].Ints[i]+sign*d)
+			}
+			return nil
+		}, true, nil
+	case op == "-" && a.ID == vector.TypeDate && b.ID == vector.TypeDate:
+		return args, vector.Int64Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				out.Ints = append(out.Ints, v[0].Ints[i]-v[1].Ints[i])
 			}
 			return nil
 		}, true, nil
@@ -215,7 +235,6 @@ func (c *Context) intervalArg(what string, e Expr) (months, days int32, ns int64
 func init() {
 	register(&Function{min: 2, max: 3, bind: bindDateBin}, "date_bin")
 	register(&Function{min: 2, max: 2, bind: bindDateTrunc}, "date_trunc")
-	register(&Function{min: 2, max: 2, bind: bindDatePart}, "date_part", "datepart", "extract")
 	register(&Function{min: 2, max: 2, bind: bindDateFormat}, "date_format", "to_char")
 	addInterval := func(op string) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {

@@ -41,7 +41,7 @@ func bindDateFormat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	}, nil
 }
 
-// bindToUnix gives seconds since the epoch; unreadable text is NULL, integers count milliseconds.
+// bindToUnix gives seconds since the epoch; unreadable text is NULL, integers are seconds.
 func bindToUnix(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	t := args[0].Type()
 	unit := t.UnitsPerSecond()
@@ -55,7 +55,7 @@ func bindToUnix(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			return nil
 		}, nil
 	case t.IsInteger():
-		unit = 1000
+		unit = 1
 	case t.IsText() || t == vector.NullType:
 		zone := c.zone()
 		args, err := c.castAll(args, vector.StringType)
@@ -115,23 +115,23 @@ func bindToTimestamp(name string, precision uint8) func(*Context, []Expr) ([]Exp
 				return nil
 			}, err
 		case len(args) > 1 && from.IsText():
-			return c.bindFormats(args, t)
+			return c.bindFormats(name, args, t)
 		}
 		e, err := c.Cast(args[0], t, false)
 		return []Expr{e}, t, copyInts, err
 	}
 }
 
-func (c *Context) bindFormats(args []Expr, t vector.Type) ([]Expr, vector.Type, kernel, error) {
+func (c *Context) bindFormats(name string, args []Expr, t vector.Type) ([]Expr, vector.Type, kernel, error) {
 	var layouts []*timefmt.Layout
 	for _, a := range args[1:] {
 		k, ok := a.(*Const)
 		if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
-			return nil, t, nil, planError("to_timestamp needs constant formats")
+			return nil, t, nil, planError("%s needs constant formats", name)
 		}
 		l, err := timefmt.Compile(k.Value.Str(0))
 		if err != nil {
-			return nil, t, nil, planError("to_timestamp: %v", err)
+			return nil, t, nil, planError("%s: %v", name, err)
 		}
 		layouts = append(layouts, l)
 	}
@@ -149,7 +149,7 @@ func (c *Context) bindFormats(args []Expr, t vector.Type) ([]Expr, vector.Type, 
 					continue rows
 				}
 			}
-			return execError("to_timestamp: cannot read '%s'", v[0].Str(i))
+			return execError("%s: cannot read '%s'", name, v[0].Str(i))
 		}
 		return nil
 	}, nil

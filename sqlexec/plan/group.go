@@ -247,11 +247,13 @@ func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 	}
 	if c.Within && len(order) == 1 { // percentile(p) WITHIN GROUP (ORDER BY x) is percentile(x, p)
 		args = append([]expr.Expr{order[0].Expr}, args...)
-		if order[0].Desc && len(args) > 1 {
+		if !expr.Ordered(c.Name) && order[0].Desc && len(args) > 1 {
 			if args[1], err = b.ctx.Call("-", &expr.Const{Value: constFloat(1)}, args[1]); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if c.Within != expr.Ordered(c.Name) {
 		order = nil
 	}
 	if len(order) == 0 && (c.Name == "first_value" || c.Name == "last_value") {

@@ -290,8 +290,8 @@ func (sel *selection) windowType(f *WindowFunc) error {
 			return err
 		}
 		f.Type = a.Type()
-		if numeric := f.Name == "avg" || f.Name == "mean" || f.Name == "sum"; numeric && f.Args[0].Type().Kind() == vector.Bytes {
-			f.Agg = a // decimals, and texts that are numbers
+		if numeric := f.Name == "avg" || f.Name == "mean" || f.Name == "sum"; numeric && (f.Args[0].Type().Kind() == vector.Bytes || f.Args[0].Type().ID == vector.TypeDuration) {
+			f.Agg = a // decimals, intervals, durations, and texts that are numbers
 		}
 		f.Args = a.Inputs()
 	default:

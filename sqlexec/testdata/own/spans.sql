@@ -1,0 +1,27 @@
+-- Durations and intervals: arithmetic, parts, aggregates.
+SELECT INTERVAL '1 day' * 2 AS a, 2 * INTERVAL '1 month' AS b, INTERVAL '1 month' * 1.5 AS c, INTERVAL '1 day' / 4 AS d, INTERVAL '1 year' / 12 AS e, INTERVAL '1 second' * 0.001 AS f, INTERVAL '1 day' * -1 AS g, INTERVAL '1 day' * 2.5::DECIMAL(3, 1) AS h;
+SELECT INTERVAL '1 day' * NULL AS a, NULL * INTERVAL '1 day' AS b, NULL::INTERVAL * 2 AS c;
+SELECT value * INTERVAL '1 hour' AS x, '2024-01-01'::TIMESTAMP + INTERVAL '1 day' * value AS t FROM generate_series(1, 2) ORDER BY value;
+SELECT INTERVAL '1 day' / 0;
+SELECT INTERVAL '1 day' * 'NaN'::DOUBLE;
+SELECT INTERVAL '1000000 months' * 1000000;
+SELECT INTERVAL '1 day' * INTERVAL '1 day';
+SELECT 2 / INTERVAL '1 day';
+CREATE TABLE spans (g STRING PRIMARY KEY, a TIMESTAMP(0), ts TIMESTAMP TIME INDEX);
+INSERT INTO spans VALUES ('x', 1, 1000), ('x', 2, 3500), ('x', NULL, 4000), ('y', 0, 86401000);
+SELECT g, ts - a AS d, (ts - a) * 2 AS twice, (ts - a) / 2 AS half, (ts - a) * 0.5 AS share, -(ts - a) AS neg, (ts - a) + (ts - a) AS sum, (ts - a) - (ts - a) AS zero FROM spans ORDER BY ts;
+SELECT (ts - a) + INTERVAL '1 hour' AS more, INTERVAL '1 hour' - (ts - a) AS less, (ts - a) > INTERVAL '1 second' AS long FROM spans ORDER BY ts;
+SELECT avg(ts - a) AS avg, sum(ts - a) AS sum, min(ts - a) AS min, max(ts - a) AS max, median(ts - a) AS median, percentile_cont(ts - a, 0.5) AS pc, approx_percentile_cont(ts - a, 0.5) AS ap, percentile_disc(ts - a, 0.5) AS pd, mode(ts - a) AS mode FROM spans;
+SELECT g, avg(ts - a) AS avg, avg(DISTINCT ts - a) AS da, sum(ts - a) FILTER (WHERE ts > 1000) AS some FROM spans GROUP BY g ORDER BY g;
+SELECT ts, avg(ts - a) OVER (ORDER BY ts) AS avg, sum(ts - a) OVER (ORDER BY ts) AS sum, max(ts - a) OVER (ORDER BY ts) AS max FROM spans ORDER BY ts;
+SELECT avg(ts - a) AS avg, sum(ts - a) AS sum FROM spans WHERE g = 'none';
+SELECT avg(i) AS avg, sum(i) AS sum, min(i) AS min, max(i) AS max, mode(i) AS mode FROM (VALUES (INTERVAL '1 month 1 day'), (INTERVAL '1 month'), (NULL), (INTERVAL '2 hours')) v (i);
+SELECT value % 2 AS g, avg(INTERVAL '1 day' * value) AS avg, sum(value * INTERVAL '1 month') AS sum FROM generate_series(1, 4) GROUP BY value % 2 ORDER BY g;
+SELECT value, avg(value * INTERVAL '1 day') OVER (ORDER BY value) AS avg FROM generate_series(1, 3) ORDER BY value;
+SELECT avg(ts) FROM spans;
+SELECT stddev(ts - a) FROM spans;
+SELECT EXTRACT(epoch FROM ts - a) AS e, date_part('second', ts - a) AS s, EXTRACT(day FROM ts - a) AS d, epoch_ms(ts - a) AS ms FROM spans ORDER BY ts;
+SELECT EXTRACT(epoch FROM INTERVAL '1 day 2 hours') AS e, EXTRACT(epoch FROM INTERVAL '1 year 1 month') AS y, EXTRACT(hour FROM INTERVAL '30 hours 5 minutes') AS h, EXTRACT(month FROM INTERVAL '14 months') AS m, EXTRACT(year FROM INTERVAL '14 months') AS yr, EXTRACT(ms FROM INTERVAL '1.5 second') AS ms, EXTRACT(quarter FROM INTERVAL '4 months') AS q, EXTRACT(decade FROM INTERVAL '30 years') AS dec, EXTRACT(second FROM INTERVAL '-90 seconds') AS neg;
+SELECT EXTRACT(dow FROM INTERVAL '1 day');
+SELECT EXTRACT(julian FROM INTERVAL '1 day');
+DROP TABLE spans;
