@@ -101,9 +101,6 @@ func (v *valuer) setBound(c *vector.ColumnBuilder, e expr.Expr, source parse.Exp
 			return badValue(c, parse.PrintExpr(source))
 		}
 	}
-	if t == vector.JSONType && !isTree(k.Value.Bytes(0)) {
-		return badValue(c, parse.PrintExpr(source))
-	}
 	setValue(c, k.Value, 0)
 	return nil
 }
@@ -264,15 +261,12 @@ func (v *valuer) castText(c *vector.ColumnBuilder, text string) error {
 		e, err = v.ctx.Cast(e, c.Type(), false)
 	}
 	k, ok := e.(*expr.Const)
-	if err != nil || !ok || c.Type() == vector.JSONType && !isTree(k.Value.Bytes(0)) {
+	if err != nil || !ok {
 		return badValue(c, "'"+text+"'")
 	}
 	setValue(c, k.Value, 0)
 	return nil
 }
-
-// isTree tells whether a JSON value is an object or an array: columns take no others.
-func isTree(json []byte) bool { return len(json) > 0 && (json[0] == '{' || json[0] == '[') }
 
 func (v *valuer) setHex(c *vector.ColumnBuilder, digits string) error {
 	b, err := hex.DecodeString(digits)

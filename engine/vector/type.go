@@ -83,13 +83,21 @@ func Timestamp(precision uint8) Type { return Type{ID: TypeTimestamp, Precision:
 // Duration is the duration type with 0, 3, 6 or 9 fraction digits.
 func Duration(precision uint8) Type { return Type{ID: TypeDuration, Precision: precision} }
 
-// List is the list type of elem. Elements are scalars.
+// List is the list type of elem. Elements are scalars; of decimals it keeps the scale.
 func List(elem Type) Type {
+	if elem.ID == TypeDecimal {
+		return Type{ID: TypeList, Precision: uint8(elem.ID), Scale: elem.Scale}
+	}
 	return Type{ID: TypeList, Precision: uint8(elem.ID), Scale: elem.Precision}
 }
 
-// Elem is the element type of a list.
-func (t Type) Elem() Type { return Type{ID: TypeID(t.Precision), Precision: t.Scale} }
+// Elem is the element type of a list. Decimals have as many digits as there may be.
+func (t Type) Elem() Type {
+	if TypeID(t.Precision) == TypeDecimal {
+		return Type{ID: TypeDecimal, Precision: 38, Scale: t.Scale}
+	}
+	return Type{ID: TypeID(t.Precision), Precision: t.Scale}
+}
 
 // Kind is how values of the type lie in memory.
 func (t Type) Kind() Kind {

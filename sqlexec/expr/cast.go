@@ -43,11 +43,18 @@ func castKernel(c *Cast) (kernel, error) {
 
 // converter converts one value. Beside what columns hold there are lists, which have a text only.
 func converter(from, to vector.Type) convert.Func {
+	if from.ID == vector.TypeJSON && to.ID == vector.TypeList {
+		return listConverter(to)
+	}
 	if from.ID != vector.TypeList {
 		return convert.Between(from, to)
 	}
 	return func(v *vector.Vector, i int, out *vector.Vector) bool {
-		if !to.IsText() {
+		switch {
+		case to.ID == vector.TypeJSON: // what a list is kept as
+			pushBytes(out, v.Bytes(i))
+			return true
+		case !to.IsText():
 			return false
 		}
 		pushBytes(out, AppendText(nil, v, i))
@@ -57,7 +64,13 @@ func converter(from, to vector.Type) convert.Func {
 
 // castable tells whether values of a type convert to another, at least some of them.
 func castable(from, to vector.Type) bool {
-	return from == to || from.ID == vector.TypeList && to.IsText() || convert.Possible(from, to)
+	switch {
+	case from.ID == vector.TypeList:
+		return from == to || to.IsText() || to.ID == vector.TypeJSON
+	case to.ID == vector.TypeList:
+		return from.ID == vector.TypeJSON || from == vector.NullType
+	}
+	return convert.Possible(from, to)
 }
 
 // castLoop gives the conversions of numbers that fail for no value, or for few, a loop of their own.

@@ -2,11 +2,13 @@ package expr
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -35,17 +37,6 @@ func AppendElements(v *vector.Vector, n int, list []byte) int {
 	return len(all)
 }
 
-// isList checks that the first argument of a function is a list; NULL becomes one.
-func isList(name string, args []Expr) error {
-	if args[0].Type() == vector.NullType {
-		args[0] = Null(vector.List(i64))
-	}
-	if t := args[0].Type(); t.ID != vector.TypeList {
-		return planError("function '%s' takes a list, found %s", name, t)
-	}
-	return nil
-}
-
 func init() {
 	register(&Function{lazy: true, max: -1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		t, err := commonOf("array", args)
@@ -72,40 +63,11 @@ func init() {
 			return nil
 		}, err
 	}}, "make_array", "array")
-	register(&Function{min: 2, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := isList("array_element", args); err != nil {
-			return nil, str, nil, err
-		}
-		idx, err := c.Cast(args[1], i64, false)
-		if err != nil {
-			return nil, str, nil, err
-		}
-		elem := args[0].Type().Elem()
-		return []Expr{args[0], idx}, elem, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				if valid == nil || valid.Get(i) {
-					all := items(a[0].Bytes(i))
-					k := a[1].Ints[i]
-					if k < 0 {
-						k = int64(len(all)) + k + 1
-					}
-					if k >= 1 && k <= int64(len(all)) && appendFromJSON(out, elem, i, all[k-1]) {
-						if out.Valid != nil {
-							out.Valid = growBit(out.Valid, i)
-						}
-						continue
-					}
-				}
-				out.AppendNulls(i, 1)
-			}
-			return nil
-		}, nil
-	}}, "array_element", "array_extract", "list_element")
 	register(&Function{min: 1, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(items(a[0].Bytes(i)))) }), isList("array_length", args)
+		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(items(a[0].Bytes(i)))) }), c.isList("array_length", args)
 	}}, "array_length", "cardinality", "list_length")
 	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := isList("array_contains", args); err != nil {
+		if err := c.isListOf("array_contains", args, args[1]); err != nil {
 			return nil, flag, nil, err
 		}
 		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
@@ -120,7 +82,7 @@ func init() {
 		}), err
 	}}, "array_contains", "array_has", "list_contains")
 	register(&Function{min: 2, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := isList("array_to_string", args); err != nil {
+		if err := c.isList("array_to_string", args); err != nil {
 			return nil, str, nil, err
 		}
 		texts, err := c.castAll(args[1:], str)
@@ -158,7 +120,13 @@ func init() {
 // arguments of the element's type.
 func listOf(args int, change func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage, names ...string) {
 	register(&Function{min: args, max: args, bind: func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := isList(names[0], given); err != nil {
+		var err error
+		if args > 1 {
+			err = c.isListOf(names[0], given, given[1])
+		} else {
+			err = c.isList(names[0], given)
+		}
+		if err != nil {
 			return nil, str, nil, err
 		}
 		t := given[0].Type()
@@ -205,7 +173,7 @@ func registerListChanges() {
 	}, "array_remove_all", "list_remove_all")
 	register(&Function{min: 1, max: 3, bind: bindListSort}, "array_sort", "list_sort")
 	register(&Function{min: 2, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := isList("array_position", args); err != nil {
+		if err := c.isListOf("array_position", args, args[1]); err != nil {
 			return nil, i64, nil, err
 		}
 		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
@@ -231,8 +199,8 @@ func registerListChanges() {
 }
 
 // bindListSort binds array_sort(list [, 'ASC'|'DESC' [, 'NULLS FIRST'|'NULLS LAST']]). NULLs come first if nothing is said.
-func bindListSort(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-	if err := isList("array_sort", args); err != nil {
+func bindListSort(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	if err := c.isList("array_sort", args); err != nil {
 		return nil, str, nil, err
 	}
 	words := []string{"ASC", "NULLS FIRST"}
@@ -259,7 +227,7 @@ func bindListSort(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 			if !appendFromJSON(v, elem, 0, m) {
 				v.AppendNulls(0, 1)
 			}
-			entries[k] = entry{AppendSortKey(nil, v, 0, words[0] == "DESC", words[1] == "NULLS FIRST"), m}
+			entries[k] = entry{appendElementKey(nil, v, 0, words[0] == "DESC", words[1] == "NULLS FIRST"), m}
 		}
 		slices.SortStableFunc(entries, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
 		for k, e := range entries {
@@ -296,13 +264,23 @@ func appendFromJSON(out *vector.Vector, t vector.Type, i int, m []byte) bool {
 	if string(m) == "null" {
 		return false
 	}
-	if t.ID == vector.TypeJSON {
+	if t.ID == vector.TypeJSON || t.ID == vector.TypeList {
 		pushBytes(out, m)
 		return true
 	}
 	var s string
 	if json.Unmarshal(m, &s) != nil {
 		s = string(m)
+	}
+	switch t.ID {
+	case vector.TypeDecimal, vector.TypeInterval: // written as their texts
+		return convert.Between(vector.StringType, t)(vector.ConstString(s), 0, out)
+	case vector.TypeBinary: // in hex
+		b, err := hex.DecodeString(s)
+		if err == nil {
+			pushBytes(out, b)
+		}
+		return err == nil
 	}
 	pushBytes(out, []byte(s))
 	return true

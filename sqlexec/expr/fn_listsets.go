@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := isList("array_prepend", args[1:]); err != nil {
+		if err := c.isListOf("array_prepend", args[1:], args[0]); err != nil {
 			return nil, str, nil, err
 		}
 		t := args[1].Type()
@@ -70,26 +70,33 @@ func init() {
 	register(hasOf("array_has_all", true), "array_has_all", "list_has_all")
 	register(hasOf("array_has_any", false), "array_has_any", "list_has_any")
 	register(&Function{min: 3, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := isList("array_slice", args); err != nil {
+		if args[0].Type().IsText() {
+			return bindTextSlice(c, args)
+		}
+		if err := c.isList("array_slice", args); err != nil {
 			return nil, str, nil, err
 		}
-		ends, err := c.castAll(args[1:], i64)
-		return append(args[:1:1], ends...), args[0].Type(), mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		from, err := c.place("array_slice", args[1])
+		if err != nil {
+			return nil, str, nil, err
+		}
+		to, err := c.place("array_slice", args[2])
+		return []Expr{args[0], from, to}, args[0].Type(), mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 			list := items(a[0].Bytes(i))
 			from, to := placeIn(list, a[1].Ints[i]), placeIn(list, a[2].Ints[i])
 			from, to = max(from, 1), min(to, int64(len(list)))
 			return appendItems(dst, list[from-1:max(to, from-1)])
 		}), err
 	}}, "array_slice", "list_slice")
-	extreme := func(name string, greatest bool) {
-		register(&Function{min: 1, max: 1, makesNull: true, bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-			return bindListExtreme(name, args, greatest)
-		}}, name)
+	extreme := func(greatest bool, names ...string) {
+		register(&Function{min: 1, max: 1, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+			return c.bindListExtreme(names[0], args, greatest)
+		}}, names...)
 	}
-	extreme("array_max", true)
-	extreme("array_min", false)
-	register(&Function{min: 1, max: 1, bind: func(_ *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return len(items(a[0].Bytes(i))) == 0 }), isList("empty", args)
+	extreme(true, "array_max", "list_max")
+	extreme(false, "array_min", "list_min")
+	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return len(items(a[0].Bytes(i))) == 0 }), c.isList("empty", args)
 	}}, "empty", "array_empty", "list_empty")
 }
 
@@ -104,7 +111,13 @@ func placeIn(list []json.RawMessage, at int64) int64 {
 // sameLists casts two lists to one type of elements.
 func (c *Context) sameLists(name string, args []Expr) ([]Expr, vector.Type, error) {
 	for i := range args {
-		if err := isList(name, args[i:]); err != nil {
+		var err error
+		if other := args[1-i].Type(); other.ID == vector.TypeList && args[i].Type().ID == vector.TypeJSON {
+			args[i], err = c.elementsOf(args[i], other.Elem())
+		} else {
+			err = c.isList(name, args[i:])
+		}
+		if err != nil {
 			return nil, str, err
 		}
 	}
@@ -145,8 +158,8 @@ func distinctOf(dst, list, other []json.RawMessage, in bool) []json.RawMessage {
 }
 
 // bindListExtreme binds array_max and array_min: the greatest or least element that is not NULL.
-func bindListExtreme(name string, args []Expr, greatest bool) ([]Expr, vector.Type, kernel, error) {
-	if err := isList(name, args); err != nil {
+func (c *Context) bindListExtreme(name string, args []Expr, greatest bool) ([]Expr, vector.Type, kernel, error) {
+	if err := c.isList(name, args); err != nil {
 		return nil, str, nil, err
 	}
 	elem := args[0].Type().Elem()
@@ -160,7 +173,7 @@ func bindListExtreme(name string, args []Expr, greatest bool) ([]Expr, vector.Ty
 					if !appendFromJSON(v, elem, 0, m) {
 						continue
 					}
-					if key := AppendSortKey(nil, v, 0, greatest, false); best == nil || bytes.Compare(key, bestKey) < 0 {
+					if key := appendElementKey(nil, v, 0, greatest, false); best == nil || bytes.Compare(key, bestKey) < 0 {
 						best, bestKey = m, key
 					}
 				}

@@ -120,48 +120,7 @@ func registerMatches() {
 		}
 		return nil
 	}, "regexp_replace")
-	extract := func(group func(m [][]byte) []byte) kernel {
-		return maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-			re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
-			if err != nil || !re.Match(a[0].Bytes(i)) {
-				return nil, false
-			}
-			return group(re.Regexp().FindSubmatch(a[0].Bytes(i))), true
-		})
-	}
-	checked := func(flags int, k kernel) kernel { // a bad expression is an error, not NULL
-		return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				if valid == nil || valid.Get(i) {
-					if _, err := regexps.get(a[1].Str(i), regexpFlags(a, flags, i)); err != nil {
-						return execError("regular expression: %v", err)
-					}
-				}
-			}
-			return k(n, a, valid, out)
-		}
-	}
-	simple(2, sig{str, str, str}, str, checked(2, extract(func(m [][]byte) []byte { return m[0] })), "regexp_extract")
-	simple(2, sig{str, str, str}, vector.List(str), checked(2, extract(func(m [][]byte) []byte {
-		list := make([]*string, 0, len(m))
-		groups := m
-		if len(m) > 1 {
-			groups = m[1:]
-		}
-		for _, g := range groups {
-			if g == nil {
-				list = append(list, nil)
-				continue
-			}
-			s := string(g)
-			list = append(list, &s)
-		}
-		b, err := marshalJSON(list)
-		if err != nil {
-			return []byte("[]")
-		}
-		return b
-	})), "regexp_match")
+	registerGroups()
 	// from is the text from the character on that argument 2 names, and the number of characters before it.
 	from := func(a []*vector.Vector, i int) ([]byte, int64) {
 		if len(a) < 3 {
@@ -171,7 +130,7 @@ func registerMatches() {
 		s := a[0].Bytes(i)
 		return s[byteAt(s, skip):], min(skip, int64(utf8.RuneCount(s)))
 	}
-	simple(2, sig{str, str, i64, str}, i64, checked(3, mapInt(func(a []*vector.Vector, i int) int64 {
+	simple(2, sig{str, str, i64, str}, i64, checkedRegexp(3, mapInt(func(a []*vector.Vector, i int) int64 {
 		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 3, i))
 		if err != nil {
 			return 0
@@ -179,7 +138,7 @@ func registerMatches() {
 		s, _ := from(a, i)
 		return int64(len(re.Regexp().FindAllIndex(s, -1)))
 	})), "regexp_count")
-	simple(2, sig{str, str, i64, i64, str}, i64, checked(4, mapInt(func(a []*vector.Vector, i int) int64 {
+	simple(2, sig{str, str, i64, i64, str}, i64, checkedRegexp(4, mapInt(func(a []*vector.Vector, i int) int64 {
 		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 4, i))
 		if err != nil {
 			return 0
@@ -195,7 +154,7 @@ func registerMatches() {
 		}
 		return skipped + int64(utf8.RuneCount(s[:all[nth-1][0]])) + 1
 	})), "regexp_instr")
-	flagged := simpleBind(sig{str, str, str}, flag, "regexp_like", checked(2, mapBool(func(a []*vector.Vector, i int) bool {
+	flagged := simpleBind(sig{str, str, str}, flag, "regexp_like", checkedRegexp(2, mapBool(func(a []*vector.Vector, i int) bool {
 		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
 		return err == nil && re.Match(a[0].Bytes(i))
 	})))

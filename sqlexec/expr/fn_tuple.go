@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -38,27 +37,4 @@ func anyNull(list []*vector.Vector, i int) bool {
 		}
 	}
 	return false
-}
-
-// Elements gives a JSON value, or a text of one, as the list of its elements, which are of type t: NULL where it is no array.
-func Elements(x Expr, t vector.Type) Expr {
-	return &Call{Fn: elementsFunction, Args: []Expr{x}, T: vector.List(t), k: elementsOf}
-}
-
-var elementsFunction = &Function{Name: "elements", makesNull: true}
-
-func elementsOf(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-	for i := range n {
-		if valid == nil || valid.Get(i) {
-			if b, ok := convert.CompactJSON(a[0].Bytes(i)); ok && len(b) > 0 && b[0] == '[' {
-				pushBytes(out, b)
-				if out.Valid != nil {
-					out.Valid = growBit(out.Valid, i)
-				}
-				continue
-			}
-		}
-		out.AppendNulls(i, 1)
-	}
-	return nil
 }

@@ -163,11 +163,7 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
-		i, err := p.expr()
-		if err != nil {
-			return nil, err
-		}
-		return &Index{Node: at, X: left, I: i}, p.expectOp("]")
+		return p.subscript(at, left)
 	}
 	pow := binaryPower[op]
 	if pow == 0 || pow <= min {
@@ -186,6 +182,30 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 	}
 	right, err := p.binary(pow)
 	return &Binary{Node: at, Op: op, L: left, R: right}, err
+}
+
+// subscript reads what follows x[: an index, or a slice a:b of which either end may be missing, which is array_slice(x, a, b).
+func (p *parser) subscript(at Node, x Expr) (Expr, error) {
+	ends := []Expr{&Literal{Node: at, Kind: NumberLiteral, Text: "1"}, &Literal{Node: at, Kind: NumberLiteral, Text: "-1"}}
+	var err error
+	if !p.isOp(":") {
+		if ends[0], err = p.expr(); err != nil {
+			return nil, err
+		}
+	}
+	slice, err := p.takeOp(":")
+	if err != nil {
+		return nil, err
+	}
+	if !slice {
+		return &Index{Node: at, X: x, I: ends[0]}, p.expectOp("]")
+	}
+	if !p.isOp("]") {
+		if ends[1], err = p.expr(); err != nil {
+			return nil, err
+		}
+	}
+	return &Call{Node: at, Name: "array_slice", Args: append([]Expr{x}, ends...)}, p.expectOp("]")
 }
 
 // quantifierAhead tells whether ANY (, ALL ( or SOME ( stands here.

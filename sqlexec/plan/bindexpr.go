@@ -259,8 +259,6 @@ func (eb *exprBinder) operator(x *parse.Binary, l, r expr.Expr) (expr.Expr, erro
 		return eb.b.compare("is not distinct from", l, r)
 	case "@@":
 		return eb.b.ctx.Call("matches_term", l, r)
-	case "->", "->>":
-		return nil, status.New(status.Unsupported, "operator %s is not supported", x.Op)
 	}
 	return eb.b.ctx.Call(x.Op, l, r)
 }

@@ -56,8 +56,8 @@ func (sel *selection) unnest() error {
 		if err != nil {
 			return err
 		}
-		if list.Type().ID != vector.TypeList {
-			return parse.PlaceError(planError("function 'unnest' takes a list, found %s", list.Type()), c.Position())
+		if list, err = listOf(list, "unnest"); err != nil {
+			return parse.PlaceError(err, c.Position())
 		}
 		n.Lists = append(n.Lists, list)
 		n.Cols = append(n.Cols, Column{Name: parse.PrintExpr(c), Type: list.Type().Elem(), Nullable: true})

@@ -1,4 +1,4 @@
--- A JSON column takes objects and arrays: sql.md 14.
+-- A JSON column takes any JSON: sql.md 14.
 
 CREATE TABLE trees (id INT PRIMARY KEY, j JSON, ts TIMESTAMP TIME INDEX);
 
@@ -6,9 +6,9 @@ INSERT INTO trees VALUES (1, '{"b": 1, "a": [1, 2.50]}', 0), (2, ' [1, {"x": nul
 
 INSERT INTO trees VALUES (5, '5', 0);
 
-INSERT INTO trees VALUES (5, '"text"', 0);
+INSERT INTO trees VALUES (6, '"text"', 0);
 
-INSERT INTO trees VALUES (5, parse_json('null'), 0);
+INSERT INTO trees VALUES (7, parse_json('null'), 0);
 
 INSERT INTO trees VALUES (5, '{bad', 0);
 
