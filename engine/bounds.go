@@ -88,29 +88,31 @@ func longest(v *vector.Vector) (size int) {
 	return size
 }
 
-// misfit says why no part takes a row; nil: one does.
+// misfit says why no part takes a row; nil: one does. A tag that is NULL counts as an empty one: it is named in the key where
+// the column has an initial value.
 func (r *record) misfit(row int) error {
 	key := len(schema.KeyPrefix(r.table))
 	var scratch []byte
 	for i, v := range r.batch.Cols {
-		null := v.IsNull(row)
-		switch {
-		case r.roles[i] == schema.Timestamp && null:
+		var value []byte
+		switch null := v.IsNull(row); {
+		case null && r.roles[i] == schema.Timestamp:
 			return fmt.Errorf("column %s: the time index has no value", r.fields[i].Name)
 		case null:
-		case r.roles[i] == schema.Tag:
-			value := scratch
-			if v.Type.Kind() == vector.Bytes {
-				value = v.Bytes(row)
-			} else {
-				value = schema.AppendTag(scratch[:0], v, row)
-				scratch = value
+		case v.Type.Kind() == vector.Bytes:
+			value = v.Bytes(row)
+		default:
+			scratch = schema.AppendTag(scratch[:0], v, row)
+			value = scratch
+		}
+		if r.roles[i] != schema.Tag {
+			if len(value) > sst.MaxValue {
+				return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(value), sst.MaxValue)
 			}
-			if key += tagFrame + len(value) + bytes.Count(value, []byte{0}); key > sst.MaxKeySize {
-				return fmt.Errorf("the primary key up to column %s takes %d bytes, where zero bytes count twice: the limit is %d", r.fields[i].Name, key, sst.MaxKeySize)
-			}
-		case v.Type.Kind() == vector.Bytes && len(v.Bytes(row)) > sst.MaxValue:
-			return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(v.Bytes(row)), sst.MaxValue)
+			continue
+		}
+		if key += tagFrame + len(value) + bytes.Count(value, []byte{0}); key > sst.MaxKeySize {
+			return fmt.Errorf("the primary key up to column %s takes %d bytes, where zero bytes count twice: the limit is %d", r.fields[i].Name, key, sst.MaxKeySize)
 		}
 	}
 	return nil

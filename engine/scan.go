@@ -114,7 +114,8 @@ func (s *tableScan) narrow() {
 		i := slices.IndexFunc(s.spec.Filter, func(c filter.Cond) bool {
 			return c.Op == filter.Equal && !c.Lower && c.Column == tag.ID && c.NArgs == 1 && c.Args.Type == tag.Type && !c.Args.IsNull(0)
 		})
-		if i < 0 || tag.Type.Kind() == vector.Float64 { // -0 and 0, and all NaN, are equal and have different keys
+		// -0 and 0, and all NaN, are equal and have different keys; an initial value is not named in a key.
+		if i < 0 || tag.Type.Kind() == vector.Float64 || tag.Initial != nil {
 			break
 		}
 		ids, values = append(ids, tag.ID), append(values, schema.AppendTag([]byte{}, s.spec.Filter[i].Args, 0))

@@ -20,12 +20,14 @@ type layout struct {
 	// What follows is of layouts made of a batch.
 	fields []vector.Field
 	place  []int             // place[i] is the position of field i in columns; -1 for a tag
+	prefix []byte            // what the series keys of the table begin with
 	tags   []int             // tags[i] is the field of the table's tag i; -1: the batch lacks it
 	tagIDs []schema.ColumnID // of the table's tags
+	absent [][]byte          // what the table's tags have where a series key does not name them; nil: NULL
 }
 
 func newLayout(t *schema.Table, fields []vector.Field) *layout {
-	l := &layout{table: t, index: make(map[schema.ColumnID]int, len(fields)), time: -1, fields: slices.Clone(fields)}
+	l := &layout{table: t, index: make(map[schema.ColumnID]int, len(fields)), time: -1, fields: slices.Clone(fields), prefix: schema.KeyPrefix(t.ID)}
 	byName := make(map[string]int, len(t.Columns))
 	for p := range t.Columns {
 		byName[t.Columns[p].Name] = p
@@ -33,6 +35,7 @@ func newLayout(t *schema.Table, fields []vector.Field) *layout {
 	}
 	for _, p := range t.Tags {
 		l.tags, l.tagIDs = append(l.tags, -1), append(l.tagIDs, t.Columns[p].ID)
+		l.absent = append(l.absent, schema.InitialTag(t.Columns[p].Initial))
 	}
 	for i, f := range fields {
 		p, ok := byName[f.Name]

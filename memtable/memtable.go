@@ -7,6 +7,7 @@
 package memtable
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -35,8 +36,7 @@ type Memtable struct {
 	seen   vector.Bitmap // series that have rows here
 	active int           // of them
 	key    []byte        // scratch
-	tags   [][]byte      // scratch
-	values []byte        // scratch: tags that are no text
+	value  []byte        // scratch: a tag that is no text
 }
 
 // snapshot is what readers see: rows of chunks and the series they refer to. Immutable.
@@ -204,31 +204,30 @@ func alike(l *layout, b *vector.Batch) bool {
 
 // rowKey makes m.key the series key of a row.
 func (m *Memtable) rowKey(l *layout, b *vector.Batch, row int) []byte {
-	m.tags, m.values = m.tags[:0], m.values[:0]
-	for _, f := range l.tags {
-		if f < 0 || b.Cols[f].IsNull(row) {
-			m.tags = append(m.tags, nil)
+	m.key = append(m.key[:0], l.prefix...)
+	for k, f := range l.tags {
+		if f < 0 {
 			continue
 		}
-		c := b.Cols[f]
+		c, absent := b.Cols[f], l.absent[k]
+		if c.IsNull(row) {
+			if absent != nil {
+				m.key = schema.AppendKeyNull(m.key, l.tagIDs[k])
+			}
+			continue
+		}
+		var value []byte
 		if c.Type.Kind() == vector.Bytes {
-			m.tags = append(m.tags, present(c.Bytes(row)))
-			continue
+			value = c.Bytes(row)
+		} else {
+			m.value = schema.AppendTag(m.value[:0], c, row)
+			value = m.value
 		}
-		k := len(m.values)
-		m.values = schema.AppendTag(m.values, c, row)
-		m.tags = append(m.tags, m.values[k:len(m.values):len(m.values)])
+		if absent == nil || !bytes.Equal(value, absent) { // a series has one key, whether its rows are older than the tag or not
+			m.key = schema.AppendKeyTag(m.key, l.tagIDs[k], value)
+		}
 	}
-	m.key = schema.AppendSeriesKey(m.key[:0], l.table.ID, l.tagIDs, m.tags)
 	return m.key
-}
-
-// present is b, told from an absent tag also when it is empty.
-func present(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // Freeze gives the rows as an immutable run. Nothing may be appended afterwards.

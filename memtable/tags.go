@@ -2,6 +2,7 @@ package memtable
 
 import (
 	"bytes"
+	"math"
 	"sync"
 
 	"varve/engine/schema"
@@ -20,16 +21,19 @@ type tagDicts struct {
 type tagDict struct {
 	byValue map[string]uint32
 	values  [][]byte // distinct, in series key form
-	codes   []uint32 // codes[rank] is 1 + position in values; 0: the series has no such tag
+	codes   []uint32 // codes[rank] is 1 + position in values; 0: the key does not name the tag; namedNull
 	nulls   bool     // there is a 0 in codes
 	made    *tagColumn
 }
+
+// namedNull is the code of a series whose key says that the tag is NULL, as it does of a tag with an initial value.
+const namedNull = math.MaxUint32
 
 // tagColumn is a tag of all series of a table that a snapshot knows, and perhaps later ones. Immutable.
 type tagColumn struct {
 	typ    vector.Type
 	values *vector.Vector
-	codes  []uint32 // as in tagDict
+	codes  []uint32 // codes[rank] is 1 + position in values; 0: NULL
 	nulls  bool
 }
 
@@ -50,6 +54,9 @@ func (d *tagDicts) column(c schema.Column, keys *seriesKeys, numbers []uint32) (
 		return t.made, nil
 	}
 	made := &tagColumn{typ: c.Type, codes: t.codes, nulls: t.nulls}
+	if initial := schema.InitialTag(c.Default); initial != nil {
+		made.codes, made.nulls = t.filled(initial)
+	}
 	if t.made != nil && t.made.typ == c.Type && t.made.values.Type.Kind() != vector.Bool && t.made.values.Len() == len(t.values) {
 		made.values = t.made.values // what was tested on it need not be tested again
 	} else {
@@ -75,19 +82,45 @@ func (d *tagDicts) extend(keys *seriesKeys, numbers []uint32) error {
 				d.cols[id] = t
 			}
 			t.pad(d.done)
-			code, ok := t.byValue[string(val)]
-			if !ok {
-				code = uint32(len(t.values))
-				t.values = append(t.values, bytes.Clone(val))
-				t.byValue[string(val)] = code
+			code := uint32(namedNull)
+			if val != nil {
+				code = t.code(val)
 			}
-			t.codes = append(t.codes, code+1)
+			t.codes = append(t.codes, code)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// code gives the code of a value, a new one if need be.
+func (t *tagDict) code(val []byte) uint32 {
+	at, ok := t.byValue[string(val)]
+	if !ok {
+		at = uint32(len(t.values))
+		t.values = append(t.values, bytes.Clone(val))
+		t.byValue[string(val)] = at
+	}
+	return at + 1
+}
+
+// filled gives the codes of a tag with an initial value, which keys do not name, and whether there is a NULL.
+func (t *tagDict) filled(initial []byte) (codes []uint32, nulls bool) {
+	absent := t.code(initial)
+	codes = make([]uint32, len(t.codes))
+	for i, code := range t.codes {
+		switch code {
+		case 0:
+			codes[i] = absent
+		case namedNull:
+			nulls = true
+		default:
+			codes[i] = code
+		}
+	}
+	return codes, nulls
 }
 
 // pad counts the series up to n that lack the tag.

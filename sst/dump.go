@@ -119,7 +119,13 @@ func (d *dumper) series() {
 		}
 		from, to := t.rows(i)
 		text := ""
-		id, bad := schema.ParseSeriesKey(walk.key, func(c schema.ColumnID, val []byte) { text += fmt.Sprintf(" %d=%q", c, val) })
+		id, bad := schema.ParseSeriesKey(walk.key, func(c schema.ColumnID, val []byte) {
+			if val == nil {
+				text += fmt.Sprintf(" %d=NULL", c)
+			} else {
+				text += fmt.Sprintf(" %d=%q", c, val)
+			}
+		})
 		if bad != nil {
 			text = " " + bad.Error()
 		}

@@ -115,6 +115,7 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 	n := of.to - of.from
 	t := &tagColumn{of: of, codes: make([]uint32, n), valid: vector.MakeBitmap(n)}
 	dict := encoding.NewDictionary(0, 0)
+	initial := schema.InitialTag(c.Default) // of series whose key does not name the tag
 	var last, scratch []byte
 	code, any := uint32(0), false
 	walk, err := table.walk(of.from)
@@ -128,8 +129,11 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 			break
 		}
 		var val []byte
-		var present bool
-		if val, present, err = schema.TagOf(walk.key, c.ID, scratch); !present {
+		var named bool
+		if val, named, err = schema.TagOf(walk.key, c.ID, scratch); !named {
+			val = initial
+		}
+		if val == nil {
 			continue
 		}
 		if !any || string(val) != string(last) { // neighbours often have the same

@@ -15,27 +15,49 @@ import (
 //
 //	table id 4B big endian | (column id 4B big endian | value, 0x00 as 0x00 0xFF | 0x00 0x01)*
 //
-// Only the tags present are named, in the order of the table's tags, so a tag added later changes no old key. The
-// table id leads: logical tables can share a region, and one is then a key range.
+// Not all tags are named, and those in the order of the table's tags, so a tag added later changes no old key: one that is
+// not named has the column's initial value, which is NULL of most. A NULL of a tag with another initial value is named:
+// 0x00 0x02 behind the column id. The table id leads: logical tables can share a region, and one is then a key range.
 
-// AppendSeriesKey appends the key of the series with the given tag values; tags[i] nil is a NULL tag and left out.
-// Values of tags that are not strings are given in a byte-comparable form by the caller (KeyInt, KeyFloat).
+// nullMark stands for NULL behind a column id; no value begins so.
+const nullMark = "\x00\x02"
+
+// AppendSeriesKey appends the key of the series with the given tag values; tags[i] nil is left out. Values of tags that
+// are not strings are given in a byte-comparable form by the caller (KeyInt, KeyFloat).
 func AppendSeriesKey(dst []byte, t TableID, cols []ColumnID, tags [][]byte) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(t))
 	for i, v := range tags {
-		if v == nil {
-			continue
+		if v != nil {
+			dst = AppendKeyTag(dst, cols[i], v)
 		}
-		dst = binary.BigEndian.AppendUint32(dst, uint32(cols[i]))
-		for _, c := range v {
-			dst = append(dst, c)
-			if c == 0 {
-				dst = append(dst, 0xFF)
-			}
-		}
-		dst = append(dst, 0x00, 0x01)
 	}
 	return dst
+}
+
+// AppendKeyTag appends a tag with a value to a key.
+func AppendKeyTag(dst []byte, id ColumnID, v []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(id))
+	for _, c := range v {
+		dst = append(dst, c)
+		if c == 0 {
+			dst = append(dst, 0xFF)
+		}
+	}
+	return append(dst, 0x00, 0x01)
+}
+
+// AppendKeyNull appends a tag that is NULL, of a column with an initial value, to a key.
+func AppendKeyNull(dst []byte, id ColumnID) []byte {
+	return append(binary.BigEndian.AppendUint32(dst, uint32(id)), nullMark...)
+}
+
+// InitialTag is the initial value of a tag in the form that series keys use: what it has where a key does not name it.
+// nil: NULL.
+func InitialTag(initial *vector.Vector) []byte {
+	if initial == nil || initial.IsNull(0) {
+		return nil
+	}
+	return AppendTag([]byte{}, initial, 0)
 }
 
 // KeyPrefix is what the keys of all series of a table begin with, and those of no other table.
@@ -47,20 +69,25 @@ func KeyTable(key []byte) TableID { return TableID(binary.BigEndian.Uint32(key))
 // KeyHash is a hash of the labels in a series key, the same for all tables with the ids of one physical table.
 func KeyHash(key []byte) uint64 { return xxhash.Sum64(key[4:]) }
 
-// ParseSeriesKey calls tag for every tag of the key. val is only valid during the call.
+// ParseSeriesKey calls tag for every tag that the key names; val nil: NULL. It is only valid during the call.
 func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, error) {
 	if len(key) < 4 {
 		return 0, fmt.Errorf("series key of %d bytes is too short", len(key))
 	}
 	id := TableID(binary.BigEndian.Uint32(key))
 	key = key[4:]
-	var val []byte
+	val := []byte{}
 	for len(key) > 0 {
 		if len(key) < 6 {
 			return 0, fmt.Errorf("series key ends inside a tag")
 		}
 		c := ColumnID(binary.BigEndian.Uint32(key))
 		key = key[4:]
+		if string(key[:2]) == nullMark {
+			key = key[2:]
+			tag(c, nil)
+			continue
+		}
 		val = val[:0]
 		closed := false
 		for i := 0; i < len(key); i++ {
@@ -86,9 +113,9 @@ func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, erro
 	return id, nil
 }
 
-// TagOf gives the value of one tag in a key; present is false when the key does not name it. val lies in the key or, when
-// it has zero bytes, in scratch.
-func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, present bool, err error) {
+// TagOf gives the value of one tag in a key, nil for NULL; named is false when the key does not name it. val lies in the
+// key or, when it has zero bytes, in scratch.
+func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, named bool, err error) {
 	if len(key) < 4 {
 		return nil, false, fmt.Errorf("series key of %d bytes is too short", len(key))
 	}
@@ -98,6 +125,12 @@ func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, present bool, e
 		}
 		c := ColumnID(binary.BigEndian.Uint32(key))
 		key = key[4:]
+		if string(key[:2]) == nullMark {
+			if key = key[2:]; c == id {
+				return nil, true, nil
+			}
+			continue
+		}
 		end, escaped := 0, false
 		for {
 			k := bytes.IndexByte(key[end:], 0)

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -52,4 +53,25 @@ func FuzzTagOf(f *testing.F) {
 			t.Fatalf("%x, %v, %v, want %x, %v", got, present, err, want, found)
 		}
 	})
+}
+
+// TestNamedNull holds that a tag that is NULL is told from one that the key does not name, and from an empty one.
+func TestNamedNull(t *testing.T) {
+	key := AppendKeyTag(KeyPrefix(7), 1, nil)
+	key = AppendKeyNull(key, 2)
+	key = AppendKeyTag(key, 3, []byte("\x00\x02"))
+	for id, want := range map[ColumnID]string{1: `[] true`, 2: `nil true`, 3: `[0 2] true`, 4: `nil false`} {
+		val, named, err := TagOf(key, id, nil)
+		got := fmt.Sprint(val, named)
+		if val == nil {
+			got = fmt.Sprint("nil ", named)
+		}
+		if err != nil || got != want {
+			t.Errorf("tag %d: got %s, want %s: %v", id, got, want, err)
+		}
+	}
+	var parsed string
+	if _, err := ParseSeriesKey(key, func(c ColumnID, val []byte) { parsed += fmt.Sprint(c, val == nil, val, " ") }); err != nil || parsed != "1 false [] 2 true [] 3 false [0 2] " {
+		t.Errorf("parsed %q: %v", parsed, err)
+	}
 }
