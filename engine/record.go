@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/wal"
@@ -81,8 +82,8 @@ func readRecordHead(src []byte) (*record, []byte, error) {
 	return r, src[4*n:], nil
 }
 
-// decode reads the batch and aligns it with the schema: names become the current ones, columns that are gone or have
-// another kind now are left out.
+// decode reads the batch and aligns it with the schema: names become the current ones, values of a former type convert as
+// those in parts do, columns that are gone are left out.
 func (r *record) decode(body []byte, t *schema.Table) error {
 	fields, b, err := vector.DecodeBatch(body)
 	if err != nil {
@@ -96,11 +97,15 @@ func (r *record) decode(body []byte, t *schema.Table) error {
 	haveTime := false
 	for i, id := range ids {
 		p := t.ByID(id)
-		if p < 0 || t.Columns[p].Type.Kind() != fields[i].Type.Kind() {
+		if p < 0 || !convert.Possible(fields[i].Type, t.Columns[p].Type) {
 			continue
 		}
+		c, v := &t.Columns[p], b.Cols[i]
+		if fields[i].Type != c.Type {
+			v = convert.All(&vector.Vector{}, v, c.Type, b.N)
+		}
 		haveTime = haveTime || p == t.Time
-		r.add(&t.Columns[p], b.Cols[i])
+		r.add(c, v)
 	}
 	// What lacks a column that has an initial value was written before the column existed: align fills in NULL otherwise.
 	for i := range t.Columns {

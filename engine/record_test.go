@@ -71,3 +71,26 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
+
+// TestRecordOfFormerTypes replays a record whose columns have other types now: values convert, and are not taken for others.
+func TestRecordOfFormerTypes(t *testing.T) {
+	old := []schema.Column{{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, {ID: 2, Name: "at", Type: vector.Timestamp(3), Nullable: true},
+		{ID: 3, Name: "n", Type: vector.Int64Type, Nullable: true}, {ID: 4, Name: "s", Type: vector.StringType, Nullable: true}}
+	r := &record{table: 7, seq: 1, batch: &vector.Batch{N: 1}}
+	for i, v := range []*vector.Vector{vector.ConstInt(old[0].Type, 5), vector.ConstInt(old[1].Type, 1500), vector.ConstInt(old[2].Type, 42), vector.ConstString("x")} {
+		r.add(&old[i], v)
+	}
+	now := &schema.Table{ID: 7, Columns: append([]schema.Column(nil), old...)}
+	now.Columns[1].Type, now.Columns[2].Type, now.Columns[3].Type = vector.Timestamp(9), vector.StringType, vector.Int64Type
+	got, body, err := readRecordHead(appendRecord(nil, r))
+	if err == nil {
+		err = got.decode(body, now)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got.batch.Cols
+	if len(c) != 4 || c[0].Int(0) != 5 || c[1].Int(0) != 1_500_000_000 || c[2].Str(0) != "42" || !c[3].IsNull(0) {
+		t.Errorf("%d columns: %v %v %v %v", len(c), c[0], c[1], c[2], c[3])
+	}
+}
