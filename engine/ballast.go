@@ -3,7 +3,6 @@ package engine
 import (
 	"path"
 
-	"varve/engine/manifest"
 	"varve/engine/vfs"
 )
 
@@ -14,6 +13,14 @@ const ballastName = "BALLAST"
 
 // ballastPiece is what is written at a time.
 const ballastPiece = 1 << 20
+
+// findBallast looks whether the ballast is there: replay may need its room.
+func (e *core) findBallast() {
+	e.ballastMu.Lock()
+	defer e.ballastMu.Unlock()
+	info, err := e.o.FS.Stat(path.Join(e.o.Dir, ballastName))
+	e.ballast = err == nil && info.Size() > 0
+}
 
 // layBallast makes the ballast unless it is there or there is no room to spare.
 func (e *core) layBallast() {
@@ -68,13 +75,4 @@ func (e *core) giveBallast(err error) bool {
 	}
 	e.o.Logger.Warn("the disk is full: the room kept for emergencies was given up", "bytes", e.o.Ballast)
 	return true
-}
-
-// apply makes an edit of the manifest, on a full disk by giving up the ballast.
-func (e *core) apply(edit manifest.Edit) error {
-	err := e.manifest.Apply(edit)
-	if err != nil && e.giveBallast(err) {
-		err = e.manifest.Apply(edit)
-	}
-	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"varve/engine/manifest"
@@ -45,6 +46,8 @@ type CheckReport struct {
 type check struct {
 	CheckOptions
 	CheckReport
+	logEdit  uint64 // see wal.ReplayResult
+	logWhole bool
 }
 
 // Check verifies everything in a data directory: the manifest, the parts it lists, the log. Nothing is changed and no
@@ -59,6 +62,10 @@ func Check(o CheckOptions) (*CheckReport, error) {
 	state, whole, err := manifest.Read(o.FS, o.Dir)
 	switch {
 	case vfs.NotExist(err):
+		if err := requireManifest(o.FS, o.Dir, o.WALDir); err != nil {
+			c.fault(manifest.FileName, err, true)
+			return &c.CheckReport, nil
+		}
 		return nil, fmt.Errorf("%s is no data directory: it has no file %s", o.Dir, manifest.FileName)
 	case err != nil:
 		c.fault(manifest.FileName, err, true)
@@ -67,8 +74,8 @@ func Check(o CheckOptions) (*CheckReport, error) {
 		c.note("%s ends in an edit that was never acknowledged: the next start cuts it off", manifest.FileName)
 	}
 	c.parts(state)
-	c.leftOver(state)
 	c.log(state)
+	c.leftOver(state)
 	return &c.CheckReport, nil
 }
 
@@ -155,7 +162,7 @@ func (c *check) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
 	return true
 }
 
-// leftOver notes files that the manifest does not list.
+// leftOver tells what is known of files that the manifest does not list.
 func (c *check) leftOver(state *manifest.State) {
 	listed := map[string]bool{}
 	for _, t := range state.Tables {
@@ -170,19 +177,63 @@ func (c *check) leftOver(state *manifest.State) {
 		}
 		return
 	}
-	for _, n := range names {
-		if _, isPart := partNumber(strings.TrimSuffix(n, vfs.TempSuffix)); isPart && !listed[n] && !c.Running {
-			c.note("%s/%s is in no table: the next start removes it", partsDir, n)
+	if c.Running {
+		return
+	}
+	var found []stranger
+	for _, name := range names {
+		n, isPart := partNumber(strings.TrimSuffix(name, vfs.TempSuffix))
+		switch {
+		case !isPart || listed[name]:
+		case strings.HasSuffix(name, vfs.TempSuffix) || slices.Contains(state.Retired, n):
+			c.note("%s/%s is in no table: the next start removes it", partsDir, name)
+		default:
+			found = append(found, lookAt(c.FS, c.Dir, n))
+		}
+	}
+	if err := isBehind(state, c.logEdit, found); err != nil {
+		c.fault(manifest.FileName, fmt.Errorf("%w. %s", err, wayOut(c.Dir)), true)
+		return
+	}
+	for i := range found {
+		s := &found[i]
+		name := partsDir + "/" + partName(s.file)
+		switch why := s.holds(c.FS, c.Dir, state, c.logWhole); {
+		case why == "":
+			c.note("%s is in no table: the next start removes it", name)
+		case s.err == nil && s.origin == nil:
+			c.note("%s is kept and not served: %s", name, why)
+		default:
+			c.fault(name, errors.New(why), true)
 		}
 	}
 }
 
 // log replays the log without applying it.
 func (c *check) log(state *manifest.State) {
-	if _, err := c.FS.List(c.WALDir); vfs.NotExist(err) {
+	result, err := c.readLog(state)
+	for c.Running && err == nil && len(result.Damaged) > 0 {
+		// The server may have cut the log since the manifest was read.
+		now, _, failed := manifest.Read(c.FS, c.Dir)
+		if failed != nil || now.Log == state.Log {
+			break
+		}
+		state = now
+		result, err = c.readLog(state)
+	}
+	if err != nil && !(c.Running && vfs.NotExist(err)) {
+		c.fault("wal", err, true)
 		return
 	}
-	result, err := wal.Check(c.FS, c.WALDir, wal.Range(state.Log), func(at wal.LSN, rec []byte) error {
+	c.Records, c.LogSize = result.Records, result.Bytes
+	c.logEdit, c.logWhole = result.Edit, len(result.Damaged) == 0
+	for _, d := range result.Damaged {
+		c.fault("wal/"+d.File, errors.New(d.String()), true)
+	}
+}
+
+func (c *check) readLog(state *manifest.State) (wal.ReplayResult, error) {
+	return wal.Check(c.FS, c.WALDir, wal.Range(state.Log), func(at wal.LSN, rec []byte) error {
 		r, body, err := readRecordHead(rec)
 		if err == nil && c.Deep {
 			if t := state.Tables[r.table]; t != nil {
@@ -194,12 +245,4 @@ func (c *check) log(state *manifest.State) {
 		}
 		return nil
 	})
-	if err != nil && !(c.Running && vfs.NotExist(err)) {
-		c.fault("wal", err, true)
-		return
-	}
-	c.Records, c.LogSize = result.Records, result.Bytes
-	for _, d := range result.Damaged {
-		c.fault("wal/"+d.File, errors.New(d.String()), true)
-	}
 }

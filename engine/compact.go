@@ -9,6 +9,7 @@ import (
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
+	"varve/engine/status"
 )
 
 // requestMerge queues a region for the merge loop.
@@ -58,7 +59,7 @@ func (e *core) tryMerge(ctx context.Context, r *region, merge func(context.Conte
 		return false
 	}
 	again, err := merge(ctx, r)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, errOverrun) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) {
 		e.metrics.MergeFailures.Inc()
 		e.o.Logger.Error("merge failed", "table", r.snap.Load().schema.Name.String(), "error", err)
 	}
@@ -131,6 +132,9 @@ func (e *core) mergeChosen(ctx context.Context, r *region, choose func(*regionSn
 func (e *core) mergeGroup(ctx context.Context, r *region, aside bool, choose func(*regionSnap, windows) []*part) (bool, error) {
 	s := r.openParts().withoutRows()
 	defer s.closeParts()
+	if slices.ContainsFunc(s.parts, func(p *part) bool { return p.unlisted.Load() }) {
+		return false, errUnlisted
+	}
 	own, _ := e.option(s.schema, "compaction.twcs.time_window")
 	w := windowsOf(s.schema, own, s.parts)
 	group := choose(s, w)
@@ -143,8 +147,9 @@ func (e *core) mergeGroup(ctx context.Context, r *region, aside bool, choose fun
 		err = e.exchange(r, group, made)
 	}
 	if err != nil {
-		for _, p := range made {
-			p.release() // a file stays unless it is marked: the edit may be found at the next start
+		for _, p := range made { // a file stays until another edit succeeds: this one may be found at the next start
+			e.stray(p.meta.File)
+			p.release()
 		}
 		return false, err
 	}
@@ -185,8 +190,13 @@ func (e *core) writeMerged(ctx context.Context, r *region, s *regionSnap, group 
 		}
 	}
 	pace := e.paceOf(ctx, r, s, w, aside)
+	var replaces []uint64
+	for _, p := range group {
+		replaces = append(replaces, p.meta.File)
+	}
 	for _, span := range w.cut(group) {
-		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span}
+		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span,
+			replaces: replaces, flushed: e.flushedOf(r)}
 		var there []*part
 		for _, p := range group {
 			if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
@@ -238,6 +248,8 @@ func (j *partJob) relate(parts, group []*part) {
 }
 
 var errOverrun = errors.New("the parts were dropped or set aside while they were merged")
+
+var errUnlisted = status.New(status.StorageUnavailable, "parts that were written at the start could not be listed in the manifest yet: is the disk full?")
 
 // exchange replaces parts by others, or by nothing, in the manifest and in the snapshot, and removes their files. That
 // takes some 50 ms for 128 MiB, so flushes do not wait for it.
@@ -307,7 +319,7 @@ func (e *core) dropExpired(ctx context.Context, r *region) error {
 	if err := e.dropAside(r, oldest); err != nil {
 		return err
 	}
-	gone := before(r.snap.Load().parts, oldest)
+	gone := slices.DeleteFunc(before(r.snap.Load().parts, oldest), func(p *part) bool { return p.unlisted.Load() })
 	if len(gone) == 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ type definition struct {
 func (e *core) define(f func(d *definition) error) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
-	d := &definition{c: e.catalog.Load(), next: e.manifest.State().NextTable, nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}}
+	d := &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}}
 	if err := f(d); err != nil || len(d.order) == 0 {
 		return err
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"slices"
 
 	"varve/engine/manifest"
@@ -116,7 +115,7 @@ func (e *core) asideOf(r *region, s *regionSnap) (list []*part) {
 func (e *core) forgetAside(list []*part) {
 	for _, p := range list {
 		name := partName(p.meta.File)
-		if err := e.o.FS.Remove(e.partPath(p.meta.File)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := e.unlink(p.meta.File); err != nil {
 			e.o.Logger.Warn("dropped part cannot be removed", "part", name, "error", err)
 		}
 		e.forgetDamage(name)

@@ -153,7 +153,7 @@ func (e *core) discard(gone []place) {
 		r := p.region
 		r.maintain.Lock()
 		r.mu.Lock()
-		r.dropped = true
+		r.dropped, r.pending = true, nil
 		old := r.snap.Load()
 		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
 		r.mu.Unlock()
@@ -166,6 +166,10 @@ func (e *core) letGo(old *regionSnap) {
 	for _, m := range old.mems() {
 		m.writers.Wait()
 		e.forget(m)
+		if m.built != nil { // nobody lists it any more
+			m.built.unlisted.Store(true)
+			m.built.retire()
+		}
 	}
 	for _, p := range old.parts {
 		p.retire()
@@ -198,6 +202,7 @@ func (e *core) truncate(ctx context.Context, n schema.Name) error {
 	if r.dropped {
 		err = status.New(status.TableNotFound, "Table not found: %s", n)
 	} else if err = e.apply(edit); err == nil {
+		r.pending = nil
 		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
 	}
 	r.mu.Unlock()

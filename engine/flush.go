@@ -14,6 +14,7 @@ import (
 	"varve/engine/vector"
 	"varve/engine/vfs"
 	"varve/sst"
+	"varve/wal"
 )
 
 // requestFlush queues a region for the flush loop; a region waits in the queue once.
@@ -121,18 +122,23 @@ func (e *core) flushOne(r *region, m *mem) error {
 	start := time.Now()
 	t := r.snap.Load().schema
 	run := m.table.Freeze()
-	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}}
+	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}, Log: manifest.LogRange{First: e.needed(m).Segment()}}
 	if m.built == nil && run.Rows() > 0 {
 		lo, hi := run.Sequences()
-		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: flushMode(t), workers: flushWorkers, lives: e.lives(r)})
+		mode := flushMode(t)
+		mode.keepAll = mode.keepAll || mode.lastNonNull && len(r.pending) > 0 // whose sequence numbers may lie in between
+		p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: m.lastSeq})
 		if err != nil && !errors.Is(err, errNoRows) {
 			return err
 		}
 		m.built = p
 	}
 	p := m.built
+	for _, q := range r.pending {
+		edit.AddParts = append(edit.AddParts, manifest.PartEdit{Table: r.id, Part: q.meta})
+	}
 	if p != nil {
-		edit.AddParts = []manifest.PartEdit{{Table: r.id, Part: p.meta}}
+		edit.AddParts = append(edit.AddParts, manifest.PartEdit{Table: r.id, Part: p.meta})
 	}
 	if err := e.apply(edit); err != nil {
 		if e.manifest.State().Tables[r.id] != nil {
@@ -140,6 +146,10 @@ func (e *core) flushOne(r *region, m *mem) error {
 		}
 		r.drop() // while it was flushed
 	}
+	for _, q := range r.pending {
+		q.unlisted.Store(false)
+	}
+	r.pending = nil
 	r.mu.Lock()
 	dropped := r.dropped
 	if !dropped {
@@ -154,6 +164,7 @@ func (e *core) flushOne(r *region, m *mem) error {
 	m.built = nil
 	if dropped {
 		if p != nil {
+			p.unlisted.Store(true)
 			p.retire()
 		}
 		return nil // who dropped the table forgets its memtables
@@ -191,6 +202,10 @@ type partJob struct {
 	lives          func(key []byte) bool // series that are left out have false; nil: none is
 	any            bool                  // a row was written
 	indexUS        int64                 // spent on the indexes of what is merged
+	replaces       []uint64              // files of the parts that are merged
+	flushed        uint64                // sequence number up to which everything is in parts, with this one
+	seen           []schema.TableID      // logical tables that rows were written of
+	describe       func(w *sst.Writer, unique bool) error
 }
 
 // lives tells the series of a shared region whose logical table is still there; nil: the region is not shared.
@@ -219,16 +234,23 @@ func (e *core) tryPart(j *partJob) (*part, error) {
 	file := e.nextFile.Add(1) - 1
 	var meta sst.Meta
 	unique := false
+	j.describe = func(w *sst.Writer, unique bool) error { return e.describe(j, w, unique) }
+	synced := e.syncing()
 	err := vfs.Publish(e.o.FS, path.Join(e.o.Dir, partsDir), partName(file), func(f vfs.File) (err error) {
 		meta, unique, err = j.write(f)
 		return err
 	})
+	synced(err)
 	if err != nil {
 		return nil, err
 	}
-	return e.openPart(manifest.PartMeta{File: file, Bytes: meta.Bytes, IndexBytes: meta.IndexBytes, Rows: meta.Rows,
+	p, err := e.openPart(manifest.PartMeta{File: file, Bytes: meta.Bytes, IndexBytes: meta.IndexBytes, Rows: meta.Rows,
 		MinTime: meta.MinTime, MaxTime: meta.MaxTime, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Checksum: meta.Checksum,
 		Level: j.level, IndexUS: j.indexUS + meta.IndexTime.Microseconds(), Unique: unique})
+	if err != nil {
+		e.stray(file)
+	}
+	return p, err
 }
 
 // write writes the merged rows of the runs. Tables that are not append-only keep sequence and kind of every row. unique
@@ -257,8 +279,7 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 		if !j.any {
 			return sst.Meta{}, false, errNoRows
 		}
-		meta, err := w.Finish()
-		return meta, false, err
+		return j.finish(w, false)
 	}
 	walk, err := mergeRuns(j.runs, spec, j.mode)
 	if err != nil {
@@ -274,11 +295,13 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 			return sst.Meta{}, false, errNoRows
 		}
 		if !ok {
-			meta, err := w.Finish()
-			return meta, hidden && !j.mode.keepAll && walk.tombs == 0, err
+			return j.finish(w, hidden && !j.mode.keepAll && walk.tombs == 0)
 		}
-		if j.lives != nil && !j.lives(key) {
-			continue
+		if j.lives != nil {
+			if !j.lives(key) {
+				continue
+			}
+			j.see(schema.KeyTable(key))
 		}
 		if err := j.writeSeries(w, key, walk); err != nil {
 			return sst.Meta{}, false, err
@@ -319,19 +342,47 @@ func (j *partJob) writeRows(w *sst.Writer, walk *merged, begin func() error) err
 	}
 }
 
-// truncateLog removes the segments that no memtable needs any more.
-func (e *core) truncateLog() error {
+// needed is the place from which on memtables but one need the log.
+func (e *core) needed(but *mem) wal.LSN {
 	before := e.log.End() // first: whoever writes from now on keeps the log from a later place
 	for _, r := range e.catalog.Load().regions {
 		r.mu.Lock()
 		for _, m := range r.snap.Load().mems() {
-			if m.first != 0 && m.first < before {
+			if m != but && m.first != 0 && m.first < before {
 				before = m.first
 			}
 		}
 		r.mu.Unlock()
 	}
+	return before
+}
+
+// truncateLog removes the segments that no memtable needs any more. The manifest is told first: a segment that it calls
+// needed and that is not there is damage.
+func (e *core) truncateLog() error {
+	before := e.needed(nil)
+	if before.Segment() > e.manifest.State().Log.First && e.log.Holds(before) {
+		if err := e.apply(manifest.Edit{Log: manifest.LogRange{First: before.Segment()}}); err != nil {
+			return err
+		}
+	}
 	return e.log.Truncate(before)
+}
+
+// leaveLog tells the manifest that all rows are in parts, so that the next start needs no log.
+func (e *core) leaveLog() {
+	for _, r := range e.catalog.Load().regions {
+		if len(r.pending) > 0 || slices.ContainsFunc(r.snap.Load().mems(), func(m *mem) bool { return !m.born.IsZero() }) {
+			return
+		}
+	}
+	log := e.manifest.State().Log
+	if log.First > log.Last {
+		return
+	}
+	if err := e.apply(manifest.Edit{Log: manifest.LogRange{First: log.Last + 1}}); err != nil {
+		e.o.Logger.Warn("the manifest cannot be told that no log is needed", "error", err)
+	}
 }
 
 func (e *core) flush(ctx context.Context, n schema.Name) error {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -13,7 +15,6 @@ import (
 	"time"
 
 	"varve/engine/manifest"
-	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -56,13 +57,19 @@ type core struct {
 	ready  chan struct{} // closed when parts are open and the log is replayed, or failed is set
 	failed error         // why not
 
-	found    Recovery
-	replayed map[*region][]*part // parts made by replay that the manifest does not list yet
-	work     chan *region        // regions that want a flush
-	merge    chan *region        // regions that got a part
-	run      context.Context     // over when the store closes
-	stop     context.CancelFunc
-	wg       sync.WaitGroup
+	filesMu sync.Mutex // protects files
+	files   fileList
+
+	// Of the start, before it is ready:
+	found      Recovery
+	leastTable schema.TableID  // above all that log and parts name; afterwards never changed
+	logWhole   bool            // replay found no damage
+	unwritable bool            // replay could not write a part
+	work       chan *region    // regions that want a flush
+	merge      chan *region    // regions that got a part
+	run        context.Context // over when the store closes
+	stop       context.CancelFunc
+	wg         sync.WaitGroup
 }
 
 // The databases that are always there; information_schema is made by the SQL layer.
@@ -74,29 +81,36 @@ const (
 func open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	start := o.Now()
-	e := &Engine{core{o: o, room: newSignal(), work: make(chan *region, 1024), merge: make(chan *region, 1024), replayed: map[*region][]*part{}}}
+	e := &Engine{core{o: o, room: newSignal(), work: make(chan *region, 1024), merge: make(chan *region, 1024)}}
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.ready = make(chan struct{})
 	if err := o.FS.MkdirAll(path.Join(o.Dir, partsDir)); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return nil, unwritable(o.Dir, err)
 	}
 	if e.lock, err = o.FS.Lock(path.Join(o.Dir, "LOCK")); err != nil {
-		return nil, fmt.Errorf("data directory %s is in use by another server: %w", o.Dir, err)
+		return nil, lockError(o.Dir, err)
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.abort())
 		}
 	}()
+	if err := requireManifest(o.FS, o.Dir, o.WALDir); err != nil {
+		return nil, err
+	}
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(&e.core)
 	var state *manifest.State
 	if e.manifest, state, err = manifest.Open(o.FS, o.Dir); err != nil {
+		if errors.Is(err, manifest.ErrCorrupt) {
+			err = fmt.Errorf("%w. %s", err, wayOut(o.Dir))
+		}
 		return nil, err
 	}
 	e.list(state)
-	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod, FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger})
+	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod, FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger,
+		Needs: wal.Range(state.Log), Begun: e.segmentBegun, Edit: func() uint64 { return e.manifest.State().Edit }})
 	if err != nil {
 		return nil, err
 	}
@@ -116,15 +130,38 @@ func open(o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
+// lockError says why the lock of a data directory cannot be had.
+func lockError(dir string, err error) error {
+	if errors.Is(err, vfs.ErrLocked) {
+		return fmt.Errorf("data directory %s is in use by another server: %w", dir, err)
+	}
+	return unwritable(dir, err)
+}
+
+// unwritable says what can be done about a data directory that may not be written to.
+func unwritable(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("data directory %s cannot be written to by this user: %w. Give it to the user that runs the server: chown -R %d:%d %s", dir, err, os.Getuid(), os.Getgid(), dir)
+	}
+	return fmt.Errorf("data directory %s cannot be used: %w", dir, err)
+}
+
 // recover opens the parts, replays the log and starts the work in the background.
 func (e *core) recover(state *manifest.State, start time.Time) error {
-	e.openParts(state)
-	if err := e.sweep(state); err != nil {
+	found, err := e.strangers(state)
+	if err == nil {
+		err = e.knows(state, found)
+	}
+	if err != nil {
 		return err
 	}
+	e.openParts(state)
+	e.findBallast()
 	if err := e.replay(); err != nil {
 		return err
 	}
+	e.sweep(state, found)
+	e.finishReplay()
 	e.layBallast()
 	e.found.Took = e.o.Now().Sub(start)
 	if !e.o.NoBackground {
@@ -132,6 +169,35 @@ func (e *core) recover(state *manifest.State, start time.Time) error {
 		e.wg.Go(func() { e.mergeLoop(e.run) })
 	}
 	return nil
+}
+
+// requireManifest refuses a directory whose manifest is gone: without it everything else would look left over.
+func requireManifest(fs vfs.FS, dir, walDir string) error {
+	switch _, err := fs.Stat(path.Join(dir, manifest.FileName)); {
+	case err == nil:
+		return nil
+	case !vfs.NotExist(err):
+		return fmt.Errorf("data directory: %w", err)
+	}
+	for _, of := range []struct{ dir, suffix, what string }{{path.Join(dir, partsDir), partSuffix, "parts"}, {walDir, wal.Suffix, "a log"}} {
+		names, err := fs.List(of.dir)
+		if err != nil && !vfs.NotExist(err) {
+			return fmt.Errorf("data directory: %w", err)
+		}
+		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, of.suffix) }) {
+			return fmt.Errorf("%s holds %s but no %s, which lists the tables and their parts: it was removed. Nothing was changed. %s", dir, of.what, manifest.FileName, wayOut(dir))
+		}
+	}
+	return nil
+}
+
+// segmentBegun notes in the manifest what of the log must be there at the next start.
+func (e *core) segmentBegun(all wal.Range) error {
+	edit := manifest.Edit{Log: manifest.LogRange{Last: all.Last}}
+	if e.manifest.State().Log.First == 0 {
+		edit.Log.First = all.First
+	}
+	return e.manifest.Apply(edit)
 }
 
 // abort releases what a failed Open took.
@@ -236,139 +302,6 @@ func (e *core) openListed(t *schema.Table, m manifest.PartMeta, changed *damageE
 		return nil
 	}
 	return p
-}
-
-// sweep removes files of parts that the manifest does not list: what a crash left of flushes and merges.
-func (e *core) sweep(state *manifest.State) error {
-	listed := map[uint64]bool{}
-	for _, t := range state.Tables {
-		for _, p := range t.Parts {
-			listed[p.File] = true
-		}
-	}
-	dir := path.Join(e.o.Dir, partsDir)
-	names, err := e.o.FS.List(dir)
-	if err != nil {
-		return fmt.Errorf("parts directory: %w", err)
-	}
-	for _, name := range names {
-		n, isPart := partNumber(strings.TrimSuffix(name, vfs.TempSuffix))
-		if !isPart || listed[n] && !strings.HasSuffix(name, vfs.TempSuffix) {
-			continue
-		}
-		e.nextFile.Store(max(e.nextFile.Load(), n+1))
-		if err := e.o.FS.Remove(path.Join(dir, name)); err != nil {
-			e.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
-		}
-	}
-	return nil
-}
-
-// replay applies the log's records that are in no part, flushing when memory runs out.
-func (e *core) replay() error {
-	last := e.o.Now()
-	result, err := e.log.Replay(0, func(at wal.LSN, rec []byte) error {
-		if err := e.run.Err(); err != nil {
-			return err // closed before it was ready
-		}
-		if now := e.o.Now(); now.Sub(last) > 2*time.Second {
-			last = now
-			e.o.Logger.Info("replaying the log", "at", at.String(), "rows", e.found.ReplayedRows)
-		}
-		return e.replayRecord(at, rec)
-	})
-	if err != nil {
-		return fmt.Errorf("replay of the log: %w", err)
-	}
-	if err := e.finishReplay(); err != nil {
-		return err
-	}
-	e.found.ReplayedBytes = result.Bytes
-	for _, d := range result.Damaged {
-		e.noteDamage(SetAside{File: "wal/" + d.File, Reason: d.String()})
-	}
-	return nil
-}
-
-func (e *core) replayRecord(at wal.LSN, rec []byte) error {
-	r, body, err := readRecordHead(rec)
-	if err != nil {
-		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
-		return nil
-	}
-	e.seq.Store(max(e.seq.Load(), r.seq))
-	p, ok := e.catalog.Load().find(r.table)
-	if !ok || r.seq <= e.manifest.State().Tables[p.region.id].Flushed {
-		return nil
-	}
-	region, t := p.region, p.schema()
-	// Strings of a decoded batch point into the mapped log; the memtable copies them.
-	if err := r.decode(body, t); err != nil {
-		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
-		return nil
-	}
-	if lost, why := r.leaveOut(); lost > 0 {
-		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: fmt.Sprintf("%d of %d rows of table %s cannot be kept: %v", lost, lost+r.batch.N, t.Name, why)})
-	}
-	m := region.snap.Load().live
-	region.mu.Lock()
-	m.began(at, r.seq, e.o.Now())
-	region.mu.Unlock()
-	m.append(r, t)
-	e.account(m)
-	e.found.ReplayedRows += int64(r.batch.N)
-	e.metrics.ReplayedRows.Add(float64(r.batch.N))
-	if m.table.Bytes() > e.o.FlushBytes || e.memBytes.Load() > e.o.MemtableLimit {
-		return e.flushReplayed(region)
-	}
-	return nil
-}
-
-// flushReplayed writes what has been replayed of a region into a part that the manifest learns of at the end of replay.
-// The log is not in the order of sequence numbers, so until then nobody can say up to which one everything is in parts;
-// a crash before the end leaves files that no manifest lists, and the log.
-func (e *core) flushReplayed(r *region) error {
-	m := r.snap.Load().live
-	run := m.table.Freeze()
-	if run.Rows() == 0 {
-		return nil
-	}
-	t := r.snap.Load().schema
-	lo, hi := run.Sequences()
-	mode := flushMode(t)
-	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
-	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r)})
-	if errors.Is(err, errNoRows) {
-		return nil // all of dropped tables; they wait for a flush
-	}
-	if err != nil {
-		return err
-	}
-	r.replace(func(s *regionSnap) { s.live, s.parts = e.after(m), append(s.parts, p) })
-	e.replayed[r] = append(e.replayed[r], p)
-	e.forget(m)
-	return nil
-}
-
-// finishReplay tells the manifest of the parts made by replay: all of them and the last sequence number in one edit.
-func (e *core) finishReplay() error {
-	var edit manifest.Edit
-	for r := range e.replayed {
-		if err := e.flushReplayed(r); err != nil {
-			return err
-		}
-		last := uint64(0)
-		for _, p := range e.replayed[r] {
-			last = max(last, p.meta.MaxSeq)
-			edit.AddParts = append(edit.AddParts, manifest.PartEdit{Table: r.id, Part: p.meta})
-		}
-		edit.Flushed = append(edit.Flushed, manifest.FlushedEdit{Table: r.id, Sequence: last})
-	}
-	if len(edit.AddParts) == 0 {
-		return nil
-	}
-	e.replayed = nil
-	return e.apply(edit)
 }
 
 // began notes a write: the log must be kept from at on, if at is not 0. The caller holds region.mu.
@@ -486,6 +419,9 @@ func (e *core) close(ctx context.Context, flush bool) error {
 				e.o.Logger.Warn("flush at close failed; the log has the rows", "table", s.schema.Name.String(), "error", err)
 			}
 		}
+	}
+	if ready && flush {
+		e.leaveLog()
 	}
 	errs = append(errs, e.log.Close(), e.manifest.Close())
 	for _, r := range e.catalog.Load().regions {

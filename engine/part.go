@@ -23,6 +23,7 @@ type part struct {
 	run      scan.Run
 	refs     atomic.Int64 // one for the snapshots that list it, one for each reader
 	obsolete atomic.Bool
+	unlisted atomic.Bool                            // the manifest does not list it yet
 	tables   atomic.Pointer[map[schema.TableID]int] // rows by logical table; made when they are asked for
 
 	hurtMu sync.Mutex // protects hurt
@@ -100,8 +101,8 @@ func (p *part) release() {
 		p.e.o.Logger.Error("part cannot be closed", "part", partName(p.meta.File), "error", err)
 	}
 	if p.obsolete.Load() {
-		// A file that stays is swept at the next start: the manifest does not list it.
-		if err := p.e.o.FS.Remove(p.e.partPath(p.meta.File)); err != nil {
+		// A file that stays is swept at the next start: the manifest knows that it was given up.
+		if err := p.e.unlink(p.meta.File); err != nil {
 			p.e.o.Logger.Warn("replaced part cannot be removed", "part", partName(p.meta.File), "error", err)
 		}
 	}
@@ -110,6 +111,9 @@ func (p *part) release() {
 // retire drops the snapshots' reference of a part that no list names any more.
 func (p *part) retire() {
 	p.obsolete.Store(true)
+	if p.unlisted.Load() {
+		p.e.stray(p.meta.File)
+	}
 	if !p.whole() {
 		p.e.forgetDamage(partName(p.meta.File))
 	}

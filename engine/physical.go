@@ -229,7 +229,7 @@ func (e *core) truncateMember(_ context.Context, n schema.Name) error {
 		return e.catalog.Load().missing(n)
 	}
 	t := *p.schema()
-	t.ID = e.manifest.State().NextTable
+	t.ID = e.nextTable()
 	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.member.id}}); err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ type region struct {
 	freshening turn       // held while parts are merged that no merge has written; taken before maintain
 	maintain   sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
 
+	pending []*part // written by replay, listed by the edit of the next flush; under maintain
+
 	hurry atomic.Int64 // those who wait for merging: a long merge does not rest
 
 	mu      sync.Mutex    // held while a snapshot is published and while a writer takes its sequence number

@@ -61,7 +61,11 @@ func dump(w *bufio.Writer, src []byte, body func(io.Writer, []byte) error) error
 // Check reads all of a log, gives every intact record to look and tells what is damaged. Nothing is changed. What a
 // running server appends meanwhile may or may not be seen. The segments of needs must be there.
 func Check(fs vfs.FS, dir string, needs Range, look func(LSN, []byte) error) (r ReplayResult, err error) {
-	l, err := Open(fs, dir, Options{Needs: needs})
+	o, err := Options{Needs: needs}.withDefaults()
+	if err != nil {
+		return r, err
+	}
+	l, err := open(fs, dir, o)
 	if err != nil {
 		return r, err
 	}

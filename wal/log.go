@@ -134,8 +134,13 @@ func Open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	if err := fs.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("log directory: %w", err)
 	}
+	return open(fs, dir, o)
+}
+
+// open opens the log of a directory; one that is absent has no segments.
+func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	names, err := fs.List(dir)
-	if err != nil {
+	if err != nil && !vfs.NotExist(err) {
 		return nil, fmt.Errorf("log directory: %w", err)
 	}
 	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256), done: make(chan struct{}),
@@ -246,6 +251,13 @@ func (l *Log) End() LSN {
 	}
 	s := l.segments[len(l.segments)-1]
 	return lsn(s.number, s.size)
+}
+
+// Holds tells whether Truncate would remove anything.
+func (l *Log) Holds(before LSN) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.segments) > 1 && l.segments[0].number < before.Segment()
 }
 
 // Truncate removes the segments that lie wholly before the given place; the newest segment always stays. Segments in

@@ -27,6 +27,9 @@ type ReplayResult struct {
 	Records int
 	Bytes   int64
 	Damaged []Damage
+	// Segments are those that were there, Edit the highest number that Options.Edit gave for one of them.
+	Segments Range
+	Edit     uint64
 }
 
 // Replay calls apply for every intact record at or after from, in order. rec is only valid during the call. An error of
@@ -34,6 +37,10 @@ type ReplayResult struct {
 // number that the next frame gets.
 func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResult, error) {
 	r := replay{l: l, from: from, apply: apply}
+	r.result.Edit = l.edit
+	if k := len(l.segments); k > 0 {
+		r.result.Segments = Range{l.segments[0].number, l.segments[k-1].number}
+	}
 	if needs := l.o.Needs; needs.First > 0 && needs.First <= needs.Last && (len(l.segments) == 0 || l.segments[0].number > needs.First) {
 		r.missing(needs.First)
 	}

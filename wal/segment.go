@@ -40,9 +40,12 @@ const (
 	segmentVersion = 2
 	segmentHead    = segmentFirst + 20
 	segmentFirst   = 40 // bytes of the first line
-	segmentSuffix  = ".wal"
+	segmentSuffix  = Suffix
 	damagedSuffix  = ".damaged"
 )
+
+// Suffix ends the names of segments.
+const Suffix = ".wal"
 
 var errVersion = errors.New("format version")
 

@@ -23,13 +23,26 @@ type checkCommand struct {
 	WALDir string `name:"wal-dir" help:"The directory of the log, if it is not DIR/wal."`
 	Deep   bool   `help:"Decode every block and record too."`
 	JSON   bool   `name:"json" help:"Print as JSON."`
+
+	RebuildManifest bool `name:"rebuild-manifest" help:"First make the manifest anew, of what the parts and the log say; no server may run. The old one is kept as MANIFEST.before."`
 }
 
 // run verifies a data directory; damage ends with exit code 6.
 func (c *checkCommand) run(out io.Writer) error {
+	var rebuilt *engine.Rebuilt
+	if c.RebuildManifest {
+		var err error
+		if rebuilt, err = engine.RebuildManifest(vfs.OS(), c.Dir, c.WALDir); err != nil {
+			return err
+		}
+	}
 	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Dir, WALDir: c.WALDir, Deep: c.Deep})
 	if err != nil {
 		return err
+	}
+	if rebuilt != nil {
+		r.Notes = append(rebuilt.Notes, r.Notes...)
+		r.Notes = append(r.Notes, fmt.Sprintf("the manifest was made anew: %s, %s; look whether all is there before you let others write", count(rebuilt.Tables, "table"), count(rebuilt.Parts, "part")))
 	}
 	if c.JSON {
 		e := json.NewEncoder(out)

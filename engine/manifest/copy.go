@@ -24,9 +24,15 @@ func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 // Write makes the manifest of another directory with the given state, whose parts are there and nothing else: no log, no
 // files that were left over.
 func Write(fs vfs.FS, dir string, s *State) error {
-	m, c := &Manifest{fs: fs, dir: dir}, *s
+	c := *s
 	c.Log, c.Retired = LogRange{}, nil
-	if err := m.rewrite(&c); err != nil {
+	return Replace(fs, dir, &c)
+}
+
+// Replace makes the manifest of a directory with the given state.
+func Replace(fs vfs.FS, dir string, s *State) error {
+	m := &Manifest{fs: fs, dir: dir}
+	if err := m.rewrite(s); err != nil {
 		return err
 	}
 	return m.Close()

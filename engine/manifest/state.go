@@ -205,3 +205,8 @@ func (s *State) change(id schema.TableID, f func(*TableState) error) error {
 	s.Tables[id] = &t
 	return f(&t)
 }
+
+// Lists tells whether the table has the part.
+func (t *TableState) Lists(file uint64) bool {
+	return slices.ContainsFunc(t.Parts, func(m PartMeta) bool { return m.File == file })
+}

@@ -300,7 +300,7 @@ func (m *Mem) Lock(name string) (io.Closer, error) {
 	defer m.mu.Unlock()
 	name = path.Clean(name)
 	if m.locks[name] {
-		return nil, fmt.Errorf("%s is locked by this process", name)
+		return nil, fmt.Errorf("%s: %w by this process", name, ErrLocked)
 	}
 	m.locks[name] = true
 	return memLock{m, name}, nil

@@ -87,11 +87,11 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	defer held.Unlock()
 	key := lockKey(f, name)
 	if held.names[key] {
-		return nil, errors.Join(fmt.Errorf("%s is locked by this process", name), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w by this process", name, ErrLocked), f.Close())
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = fmt.Errorf("%s is locked by another process", name)
+			err = fmt.Errorf("%s: %w by another process", name, ErrLocked)
 		}
 		return nil, errors.Join(err, f.Close())
 	}

@@ -57,6 +57,9 @@ type Mapping interface {
 	Unmap() error
 }
 
+// ErrLocked is wrapped by the error of Lock for a lock that somebody holds.
+var ErrLocked = errors.New("locked")
+
 // Reason is what went wrong in words that a client may read: the operating system's own, without names of directories,
 // which are the operator's business and in the log.
 func Reason(err error) string {

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/sst"
+)
+
+// see notes a logical table that rows are written of; their series come one table after the other.
+func (j *partJob) see(id schema.TableID) {
+	if k := len(j.seen); k == 0 || j.seen[k-1] != id {
+		j.seen = append(j.seen, id)
+	}
+}
+
+// finish lets the part say what it is and ends it.
+func (j *partJob) finish(w *sst.Writer, unique bool) (sst.Meta, bool, error) {
+	if err := j.describe(w, unique); err != nil {
+		return sst.Meta{}, false, err
+	}
+	meta, err := w.Finish()
+	return meta, unique, err
+}
+
+// describe writes into a part what it is.
+func (e *core) describe(j *partJob, w *sst.Writer, unique bool) error {
+	c := e.catalog.Load()
+	o := manifest.Origin{Edit: e.manifest.State().Edit, Table: j.table.ID, Schemas: []*schema.Table{j.table}, Options: c.databases[j.table.Name.DB].Options,
+		Replaces: j.replaces, Flushed: j.flushed, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Level: j.level, Unique: unique, IndexUS: j.indexUS}
+	for _, id := range slices.Compact(j.seen) {
+		if m := c.members[id]; m != nil {
+			o.Schemas = append(o.Schemas, m.schema.Load())
+		}
+	}
+	b, err := o.Encode()
+	if err != nil {
+		return fmt.Errorf("what a part says of itself: %w", err)
+	}
+	w.Describe(b)
+	return nil
+}
+
+// flushedOf is the sequence number up to which all rows of a region are in parts.
+func (e *core) flushedOf(r *region) uint64 {
+	if t := e.manifest.State().Tables[r.id]; t != nil {
+		return t.Flushed
+	}
+	return 0
+}
+
+// nextTable is the smallest id of a table that neither the manifest nor any file knows.
+func (e *core) nextTable() schema.TableID { return max(e.manifest.State().NextTable, e.leastTable) }

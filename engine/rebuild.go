@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/vfs"
+	"varve/wal"
+)
+
+// Rebuilt is what a new manifest was made of.
+type Rebuilt struct {
+	Tables, Parts int
+	Notes         []string // what was left out or given another name, and why
+}
+
+// brokenManifest is what the manifest that was there before is called.
+const brokenManifest = manifest.FileName + ".before"
+
+// rebuild makes a manifest of what parts say of themselves.
+type rebuild struct {
+	fs      vfs.FS
+	dir     string
+	state   *manifest.State // that is made
+	before  *manifest.State // what can be read of the old one; nil: nothing
+	parts   map[uint64]*stranger
+	present map[uint64]bool
+	edits   map[schema.TableID]uint64 // at which a schema was seen last
+	out     Rebuilt
+}
+
+// RebuildManifest makes the manifest of a data directory anew that lost it, or its end, from what the parts and the log say.
+// The old file is kept beside it. What only the manifest knew is lost: tables without rows in parts, changes of schemas
+// since the last part of a table was written, and that tables were dropped whose files are still there.
+func RebuildManifest(fs vfs.FS, dir, walDir string) (_ *Rebuilt, err error) {
+	if walDir == "" {
+		walDir = path.Join(dir, "wal")
+	}
+	lock, err := fs.Lock(path.Join(dir, "LOCK"))
+	if err != nil {
+		return nil, lockError(dir, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	b := &rebuild{fs: fs, dir: dir, parts: map[uint64]*stranger{}, present: map[uint64]bool{}, edits: map[schema.TableID]uint64{},
+		state: &manifest.State{Databases: map[string]manifest.Database{}, Tables: map[schema.TableID]*manifest.TableState{}, NextTable: 1, NextFile: 1}}
+	if b.before, _, err = manifest.Read(fs, dir); err != nil && !vfs.NotExist(err) {
+		b.note("%s cannot be read: %v", manifest.FileName, err)
+	}
+	b.base()
+	if err := b.find(); err != nil {
+		return nil, err
+	}
+	if len(b.present) == 0 && b.before == nil {
+		return nil, fmt.Errorf("%s has no parts from which a manifest could be made", dir)
+	}
+	b.choose()
+	b.describe()
+	b.name()
+	if err := b.log(walDir); err != nil {
+		return nil, err
+	}
+	b.state.Edit++
+	return &b.out, b.write()
+}
+
+func (b *rebuild) note(format string, args ...any) {
+	b.out.Notes = append(b.out.Notes, fmt.Sprintf(format, args...))
+}
+
+// base takes over what the old manifest knows besides parts: tables without any, databases.
+func (b *rebuild) base() {
+	old := b.before
+	if old == nil {
+		return
+	}
+	b.state.Edit, b.state.NextTable, b.state.NextFile = old.Edit, old.NextTable, old.NextFile
+	maps.Copy(b.state.Databases, old.Databases)
+	for id, t := range old.Tables {
+		b.state.Tables[id] = &manifest.TableState{Schema: t.Schema, Flushed: t.Flushed}
+		b.edits[id] = 0
+	}
+}
+
+// find looks at all files of parts.
+func (b *rebuild) find() error {
+	names, err := b.fs.List(path.Join(b.dir, partsDir))
+	if err != nil && !vfs.NotExist(err) {
+		return fmt.Errorf("parts directory: %w", err)
+	}
+	for _, name := range names {
+		n, isPart := partNumber(name)
+		if !isPart {
+			continue
+		}
+		b.present[n] = true
+		b.state.NextFile = max(b.state.NextFile, n+1)
+		s := lookAt(b.fs, b.dir, n)
+		if s.err != nil {
+			b.note("%s is left out: %v", name, s.err)
+			continue
+		}
+		b.parts[n] = &s
+	}
+	return nil
+}
+
+// choose keeps the parts whose rows count: of a merge either what went into it, when all of that is there, or what came
+// out, since the first file goes only when that is listed.
+func (b *rebuild) choose() {
+	unfinished := func(s *stranger) bool {
+		o := s.origin
+		return o != nil && len(o.Replaces) > 0 && !slices.ContainsFunc(o.Replaces, func(f uint64) bool { return !b.present[f] })
+	}
+	gone := map[uint64]string{}
+	for n, s := range b.parts {
+		switch {
+		case s.origin == nil:
+		case unfinished(s):
+			gone[n] = "what was merged into it is all there"
+		default:
+			for _, f := range s.origin.Replaces {
+				if b.present[f] {
+					gone[f] = "it was merged into another"
+				}
+			}
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(gone)) {
+		b.note("%s is left out: %s", partName(n), gone[n])
+		b.state.Retired = append(b.state.Retired, n)
+		delete(b.parts, n)
+	}
+}
+
+// describe enters the parts into their tables, whose schemas they bring along.
+func (b *rebuild) describe() {
+	listed := map[uint64]*manifest.PartMeta{} // by the old manifest
+	tableOf := map[uint64]schema.TableID{}
+	if b.before != nil {
+		for id, t := range b.before.Tables {
+			for i := range t.Parts {
+				listed[t.Parts[i].File], tableOf[t.Parts[i].File] = &t.Parts[i], id
+			}
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(b.parts)) {
+		s := b.parts[n]
+		m := listed[n]
+		id := tableOf[n]
+		switch {
+		case s.origin != nil:
+			o := s.origin
+			id = o.Table
+			b.state.Edit = max(b.state.Edit, o.Edit)
+			for _, t := range o.Schemas {
+				b.schema(t, o)
+			}
+			m = &manifest.PartMeta{File: n, Bytes: s.meta.Bytes, IndexBytes: s.meta.IndexBytes, Rows: s.meta.Rows, MinTime: s.meta.MinTime, MaxTime: s.meta.MaxTime,
+				MinSeq: o.MinSeq, MaxSeq: o.MaxSeq, Checksum: s.meta.Checksum, Level: o.Level, IndexUS: o.IndexUS, Unique: o.Unique}
+		case m == nil:
+			b.note("%s is left out: it was written by an earlier version and does not say what it is", partName(n))
+			continue
+		}
+		t := b.state.Tables[id]
+		t.Parts = append(t.Parts, *m)
+		if s.origin != nil {
+			t.Flushed = max(t.Flushed, s.origin.Flushed)
+		}
+		b.out.Parts++
+	}
+	for _, t := range b.state.Tables {
+		slices.SortStableFunc(t.Parts, func(x, y manifest.PartMeta) int { return cmp.Compare(x.MinSeq, y.MinSeq) })
+	}
+}
+
+// schema enters a schema unless a later one is known.
+func (b *rebuild) schema(t *schema.Table, o *manifest.Origin) {
+	b.state.NextTable = max(b.state.NextTable, t.ID+1)
+	known := b.state.Tables[t.ID]
+	if known == nil {
+		known = &manifest.TableState{Schema: t}
+		b.state.Tables[t.ID] = known
+	}
+	if t.Version > known.Schema.Version || t.Version == known.Schema.Version && o.Edit >= b.edits[t.ID] {
+		known.Schema, b.edits[t.ID] = t, o.Edit
+		b.state.Databases[t.Name.DB] = manifest.Database{Options: o.Options}
+	}
+}
+
+// name gives every table a name of its own. A logical table that was truncated has left an older one behind, whose rows are
+// not to be seen; others that share a name were renamed since, or dropped.
+func (b *rebuild) name() {
+	taken := map[schema.Name]bool{}
+	ids := slices.Sorted(maps.Keys(b.state.Tables))
+	slices.Reverse(ids)
+	for _, id := range ids {
+		t := b.state.Tables[id]
+		if !taken[t.Schema.Name] {
+			taken[t.Schema.Name] = true
+			continue
+		}
+		if t.Schema.Physical != 0 {
+			b.note("table %d, once %s, is left out: a later one has its name", id, t.Schema.Name)
+			delete(b.state.Tables, id)
+			continue
+		}
+		c := *t.Schema
+		c.Name.Table = fmt.Sprintf("%s_%d", c.Name.Table, id)
+		b.note("table %d is called %s: a later one has its name", id, c.Name)
+		t.Schema, taken[c.Name] = &c, true
+	}
+	b.out.Tables = len(b.state.Tables)
+}
+
+// log takes over what the log is, and what ids its records name.
+func (b *rebuild) log(dir string) error {
+	found, err := wal.Check(b.fs, dir, wal.Range{}, func(_ wal.LSN, rec []byte) error {
+		r, _, err := readRecordHead(rec)
+		if err != nil {
+			return nil // replay tells
+		}
+		b.state.NextTable = max(b.state.NextTable, r.table+1)
+		t := b.state.Tables[r.table]
+		if t == nil || len(r.ids) == 0 {
+			return nil
+		}
+		if last := slices.Max(r.ids); last >= t.Schema.NextColumn {
+			c := *t.Schema
+			c.NextColumn = last + 1
+			t.Schema = &c
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	b.state.Edit = max(b.state.Edit, found.Edit)
+	b.state.Log = manifest.LogRange(found.Segments)
+	return nil
+}
+
+// write keeps the old file and publishes the new one.
+func (b *rebuild) write() error {
+	name := path.Join(b.dir, manifest.FileName)
+	if err := b.fs.Rename(name, path.Join(b.dir, brokenManifest)); err != nil && !vfs.NotExist(err) {
+		return fmt.Errorf("keeping the old manifest: %w", err)
+	}
+	return manifest.Replace(b.fs, b.dir, b.state)
+}

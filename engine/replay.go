@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"varve/engine/scan"
+	"varve/wal"
+)
+
+// replay applies the log's records that are in no part, flushing when memory runs out.
+func (e *core) replay() error {
+	last := e.o.Now()
+	result, err := e.log.Replay(0, func(at wal.LSN, rec []byte) error {
+		if err := e.run.Err(); err != nil {
+			return err // closed before it was ready
+		}
+		if now := e.o.Now(); now.Sub(last) > 2*time.Second {
+			last = now
+			e.o.Logger.Info("replaying the log", "at", at.String(), "rows", e.found.ReplayedRows)
+		}
+		return e.replayRecord(at, rec)
+	})
+	if err != nil {
+		return fmt.Errorf("replay of the log: %w", err)
+	}
+	e.found.ReplayedBytes = result.Bytes
+	e.logWhole = len(result.Damaged) == 0
+	for _, d := range result.Damaged {
+		e.noteDamage(SetAside{File: "wal/" + d.File, Reason: d.String()})
+	}
+	return nil
+}
+
+func (e *core) replayRecord(at wal.LSN, rec []byte) error {
+	r, body, err := readRecordHead(rec)
+	if err != nil {
+		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
+		return nil
+	}
+	e.seq.Store(max(e.seq.Load(), r.seq))
+	e.leastTable = max(e.leastTable, r.table+1)
+	p, ok := e.catalog.Load().find(r.table)
+	if !ok || r.seq <= e.manifest.State().Tables[p.region.id].Flushed {
+		return nil
+	}
+	region, t := p.region, p.schema()
+	// Strings of a decoded batch point into the mapped log; the memtable copies them.
+	if err := r.decode(body, t); err != nil {
+		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
+		return nil
+	}
+	if lost, why := r.leaveOut(); lost > 0 {
+		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: fmt.Sprintf("%d of %d rows of table %s cannot be kept: %v", lost, lost+r.batch.N, t.Name, why)})
+	}
+	m := region.snap.Load().live
+	region.mu.Lock()
+	m.began(at, r.seq, e.o.Now())
+	region.mu.Unlock()
+	m.append(r, t)
+	e.account(m)
+	e.found.ReplayedRows += int64(r.batch.N)
+	e.metrics.ReplayedRows.Add(float64(r.batch.N))
+	if m.table.Bytes() > e.o.FlushBytes || e.memBytes.Load() > e.o.MemtableLimit {
+		return e.makeRoom(region)
+	}
+	return nil
+}
+
+// makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is full
+// say, the rows stay in memory: that is where they were when the server ended.
+func (e *core) makeRoom(r *region) error {
+	full := e.memBytes.Load() > 2*e.o.MemtableLimit
+	if e.unwritable && !full {
+		return nil
+	}
+	err := e.flushReplayed(r)
+	if err == nil || full {
+		return err
+	}
+	e.unwritable = true
+	e.o.Logger.Error("rows of the log cannot be written into parts; they are kept in memory until they can", "error", err)
+	return nil
+}
+
+// flushReplayed writes what has been replayed of a region into a part that the manifest learns of at the end of replay.
+// The log is not in the order of sequence numbers, so until then nobody can say up to which one everything is in parts;
+// a crash before the end leaves files that no manifest lists, and the log.
+func (e *core) flushReplayed(r *region) error {
+	m := r.snap.Load().live
+	run := m.table.Freeze()
+	if run.Rows() == 0 {
+		return nil
+	}
+	t := r.snap.Load().schema
+	lo, hi := run.Sequences()
+	mode := flushMode(t)
+	mode.keepAll = mode.keepAll || mode.lastNonNull // sequence numbers of the following parts may lie in between
+	p, err := e.writePart(&partJob{table: t, runs: []scan.Run{run}, time: scan.All, minSeq: lo, maxSeq: hi, mode: mode, workers: flushWorkers, lives: e.lives(r), flushed: e.flushedOf(r)})
+	if errors.Is(err, errNoRows) {
+		return nil // all of dropped tables; they wait for a flush
+	}
+	if err != nil {
+		return err
+	}
+	p.unlisted.Store(true)
+	r.pending = append(r.pending, p)
+	next := e.after(m)
+	next.first, next.lastSeq = m.first, m.lastSeq // until the part is listed the log is needed
+	r.replace(func(s *regionSnap) { s.live, s.parts = next, append(s.parts, p) })
+	e.forget(m)
+	return nil
+}
+
+// finishReplay flushes the regions of which replay has made parts, so that the manifest learns of all of them and of the last
+// sequence number in one edit. What fails is tried again by the flush loop.
+func (e *core) finishReplay() {
+	for _, r := range e.catalog.Load().inOrder() {
+		if len(r.pending) == 0 {
+			continue
+		}
+		r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, s.live), e.after(s.live) })
+		if err := e.flushRegion(e.run, r); err != nil {
+			e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/vfs"
+	"varve/sst"
+)
+
+// Files of parts come and go beside the manifest, which alone says what counts. A file is removed only when that is known to
+// lose nothing: it was never finished, or listed once and given up (State.Retired), or its rows are elsewhere by what it says
+// of itself. Everything else stays: a manifest that lost its end must not cost the parts that it listed.
+
+// fileList is files of parts on their way out.
+type fileList struct {
+	strays  []uint64 // never listed and never to be: retired by the next edit, then removed
+	removed []uint64 // removed since the directory was synced
+	swept   []uint64 // retired files that are gone for good
+}
+
+// stray notes a file that no edit will list any more; one that failed to may still be found by the next start, so the file
+// stays until another edit succeeds.
+func (e *core) stray(file uint64) {
+	e.filesMu.Lock()
+	defer e.filesMu.Unlock()
+	e.files.strays = append(e.files.strays, file)
+}
+
+// unlink removes the file of a part that is in no list.
+func (e *core) unlink(file uint64) error {
+	if err := e.o.FS.Remove(e.partPath(file)); err != nil && !vfs.NotExist(err) {
+		return err
+	}
+	e.filesMu.Lock()
+	defer e.filesMu.Unlock()
+	e.files.removed = append(e.files.removed, file)
+	return nil
+}
+
+// syncing gives what has been removed until now: once the directory of the parts was synced, it is gone for good.
+func (e *core) syncing() (synced func(error)) {
+	e.filesMu.Lock()
+	defer e.filesMu.Unlock()
+	removed := e.files.removed
+	e.files.removed = nil
+	return func(err error) {
+		e.filesMu.Lock()
+		defer e.filesMu.Unlock()
+		if err != nil {
+			e.files.removed = append(e.files.removed, removed...)
+		} else {
+			e.files.swept = append(e.files.swept, removed...)
+		}
+	}
+}
+
+// apply makes an edit of the manifest, on a full disk by giving up the ballast.
+func (e *core) apply(edit manifest.Edit) error {
+	e.filesMu.Lock()
+	strays, swept := e.files.strays, e.files.swept
+	e.files.strays, e.files.swept = nil, nil
+	e.filesMu.Unlock()
+	edit.Retired, edit.Swept = strays, swept
+	err := e.manifest.Apply(edit)
+	if err != nil && e.giveBallast(err) {
+		err = e.manifest.Apply(edit)
+	}
+	if err != nil {
+		e.filesMu.Lock()
+		defer e.filesMu.Unlock()
+		e.files.strays, e.files.swept = append(e.files.strays, strays...), append(e.files.swept, swept...)
+		return err
+	}
+	for _, file := range strays {
+		if err := e.unlink(file); err != nil {
+			e.o.Logger.Warn("left-over file cannot be removed", "file", partName(file), "error", err)
+		}
+	}
+	return nil
+}
+
+// stranger is a file that the manifest does not know.
+type stranger struct {
+	file   uint64
+	meta   sst.Meta
+	origin *manifest.Origin // nil: it says nothing of itself
+	err    error            // why it cannot be read
+}
+
+// strangers looks at the files that the manifest does not list: it removes those that were never finished and those that were
+// given up, and gives the others.
+func (e *core) strangers(state *manifest.State) ([]stranger, error) {
+	dir := path.Join(e.o.Dir, partsDir)
+	names, err := e.o.FS.List(dir)
+	if err != nil {
+		return nil, fmt.Errorf("parts directory: %w", err)
+	}
+	listed := map[uint64]bool{}
+	for _, t := range state.Tables {
+		for _, p := range t.Parts {
+			listed[p.File] = true
+		}
+	}
+	var found []stranger
+	for _, name := range names {
+		n, isPart := partNumber(strings.TrimSuffix(name, vfs.TempSuffix))
+		if !isPart {
+			continue
+		}
+		e.nextFile.Store(max(e.nextFile.Load(), n+1))
+		switch {
+		case strings.HasSuffix(name, vfs.TempSuffix):
+			err = e.o.FS.Remove(path.Join(dir, name))
+		case listed[n]:
+			continue
+		case slices.Contains(state.Retired, n):
+			err = e.unlink(n)
+		default:
+			found = append(found, lookAt(e.o.FS, e.o.Dir, n))
+			continue
+		}
+		if err != nil {
+			e.o.Logger.Warn("left-over file cannot be removed", "file", name, "error", err)
+		}
+	}
+	for _, n := range state.Retired {
+		if !slices.Contains(names, partName(n)) {
+			e.files.removed = append(e.files.removed, n)
+		}
+	}
+	return found, nil
+}
+
+// lookAt reads what a part says of itself.
+func lookAt(fs vfs.FS, dir string, file uint64) stranger {
+	s := stranger{file: file}
+	p, err := sst.Open(fs, path.Join(dir, partsDir, partName(file)), sst.OpenOptions{})
+	if err != nil {
+		s.err = err
+		return s
+	}
+	s.meta = p.Meta()
+	b, err := p.Origin()
+	if err == nil && b != nil {
+		s.origin, err = manifest.DecodeOrigin(b)
+	}
+	if s.err = err; err == nil {
+		s.err = p.Close()
+	}
+	return s
+}
+
+// knows refuses to go on with a manifest that others were written behind: it lost its end, or is an old one.
+func (e *core) knows(state *manifest.State, found []stranger) error {
+	for _, s := range found {
+		if s.origin == nil {
+			continue
+		}
+		e.leastTable = max(e.leastTable, s.origin.Table+1)
+		for _, t := range s.origin.Schemas {
+			e.leastTable = max(e.leastTable, t.ID+1)
+		}
+	}
+	if err := isBehind(state, e.log.Edit(), found); err != nil {
+		return fmt.Errorf("%s/%w. Nothing was changed. %s", e.o.Dir, err, wayOut(e.o.Dir))
+	}
+	return nil
+}
+
+// isBehind tells a manifest that lost its end by files that were written when it had more.
+func isBehind(state *manifest.State, logEdit uint64, found []stranger) error {
+	last, what := logEdit, "the log"
+	for _, s := range found {
+		if s.origin != nil && s.origin.Edit > last {
+			last, what = s.origin.Edit, partName(s.file)
+		}
+	}
+	if last <= state.Edit {
+		return nil
+	}
+	return fmt.Errorf("%s ends at edit %d, but %s was written after edit %d: it was cut, or is an old one", manifest.FileName, state.Edit, what, last)
+}
+
+// wayOut says what can be done about a directory without a manifest that can be used.
+func wayOut(dir string) string {
+	return fmt.Sprintf("Put the right file back, restore a backup (varve restore), or make a manifest of what the parts say of themselves: varve check --rebuild-manifest %s", dir)
+}
+
+// sweep removes the files that the manifest does not know and whose rows are known to be elsewhere: what a crash left of
+// flushes and merges. Others are reported and stay. The log has been replayed.
+func (e *core) sweep(state *manifest.State, found []stranger) {
+	for i := range found {
+		s := &found[i]
+		switch why := s.holds(e.o.FS, e.o.Dir, state, e.logWhole); {
+		case why == "":
+			if err := e.unlink(s.file); err != nil {
+				e.o.Logger.Warn("left-over file cannot be removed", "file", partName(s.file), "error", err)
+			}
+			e.stray(s.file) // it may come back
+		case s.err == nil && s.origin == nil:
+			e.o.Logger.Warn("a part that no list names is kept", "file", partName(s.file), "reason", why)
+		default:
+			e.noteDamage(s.aside(state, why))
+		}
+	}
+}
+
+// holds says why a file that the manifest does not know may hold rows that are nowhere else; empty: it does not.
+func (s *stranger) holds(fs vfs.FS, dir string, state *manifest.State, logWhole bool) string {
+	gone := func(file uint64) bool {
+		_, err := fs.Stat(path.Join(dir, partsDir, partName(file)))
+		return err != nil
+	}
+	switch {
+	case s.err != nil:
+		return s.err.Error()
+	case s.origin == nil:
+		return "no list names the part, and it was written by an earlier version, which did not say what it is"
+	}
+	t := state.Tables[s.origin.Table]
+	switch {
+	case t == nil && s.origin.Table < state.NextTable:
+		return "" // of a table that was dropped
+	case t == nil:
+		return "no list names the part, nor its table"
+	case len(s.origin.Replaces) == 0 && logWhole && s.origin.MinSeq > t.Flushed:
+		return "" // a flush that did not end: the log has the rows
+	case len(s.origin.Replaces) > 0 && !slices.ContainsFunc(s.origin.Replaces, func(f uint64) bool { return !t.Lists(f) || gone(f) }):
+		return "" // a merge that did not end
+	}
+	return "no list names the part, and its rows may be nowhere else"
+}
+
+// aside describes a file that is kept and not served.
+func (s *stranger) aside(state *manifest.State, why string) SetAside {
+	a := SetAside{File: partName(s.file), Reason: why + ": it is kept and not served, see varve check --rebuild-manifest", Block: -1, Rows: s.meta.Rows, Min: s.meta.MinTime, Max: s.meta.MaxTime}
+	if s.origin == nil {
+		return a
+	}
+	if t := state.Tables[s.origin.Table]; t != nil {
+		a.Table = t.Schema.Name
+	} else if i := slices.IndexFunc(s.origin.Schemas, func(t *schema.Table) bool { return t.ID == s.origin.Table }); i >= 0 {
+		a.Table = s.origin.Schemas[i].Name
+	}
+	return a
+}
