@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
@@ -10,7 +13,7 @@ import (
 )
 
 func (e *core) createDatabase(_ context.Context, d Database) error {
-	if err := checkName("database", d.Name); err != nil {
+	if err := checkFileName("database", d.Name); err != nil {
 		return err
 	}
 	e.ddl.Lock()
@@ -93,8 +96,21 @@ func checkName(what, name string) error {
 	return nil
 }
 
+// checkFileName holds names of tables and databases, which become names of files and of figures, to what these can be:
+// whoever writes rows may make tables, and SQL's own rules are stricter.
+func checkFileName(what, name string) error {
+	if err := checkName(what, name); err != nil {
+		return err
+	}
+	odd := func(r rune) bool { return unicode.IsControl(r) || r == '/' || r == '\\' }
+	if name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
+		return status.New(status.InvalidArguments, "Invalid %s name: %q holds control characters, slashes or what is no UTF-8", what, name)
+	}
+	return nil
+}
+
 func checkTable(t *schema.Table) error {
-	if err := checkName("table", t.Name.Table); err != nil {
+	if err := checkFileName("table", t.Name.Table); err != nil {
 		return err
 	}
 	if len(t.Columns) > maxColumns {

@@ -86,3 +86,21 @@ func TestTextThatVanishes(t *testing.T) {
 	h.want(h.do("POST", "/v1/pipelines/dis", yaml, "Content-Type", "application/x-yaml"), 200, "dis")
 	h.want(h.do("POST", "/v1/ingest?table=other&pipeline_name=dis", long, plain...), 400, "--data-binary @file")
 }
+
+// TestTableNamesOfIngest: who may write rows makes tables, but none whose name steers a terminal or leads out of a directory.
+func TestTableNamesOfIngest(t *testing.T) {
+	h := real(t, nil)
+	for name, status := range map[string]int{
+		"a%2Fb": 400, "..%2F..%2Fx": 400, "..": 400, ".": 400, "a%5Cb": 400, "a%0Ab": 400, "a%00b": 400, "a%1b%5B2J": 400, "a%C2%85b": 400, "a%ff": 400,
+		"plain":                  200, "Up.per-1:2@3%23": 200, "with%20blank": 200, "%E6%B8%A9%E5%BA%A6": 200,
+	} {
+		a := h.do("POST", "/v1/ingest?pipeline_name=service_identity&table="+name, `{"a":1}`, "Content-Type", "application/json")
+		if a.status != status {
+			t.Errorf("table %s: %d %s, want %d", name, a.status, a.body, status)
+		}
+	}
+	yaml := "version: 2\nprocessors:\n  - date:\n      fields: [at]\n      formats: ['%Y-%m-%d']\ntable_suffix: _${host}\n"
+	h.want(h.do("POST", "/v1/pipelines/hosts", yaml, "Content-Type", "application/x-yaml"), 200, "hosts")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a/../b"}`, "Content-Type", "application/json"), 400, "Invalid table name")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a"}`, "Content-Type", "application/json"), 200, "affectedrows")
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"os"
 	"path"
 	"regexp"
@@ -248,13 +249,35 @@ func (x *Executor) copyDatabaseTo(ctx context.Context, s *Session, root *os.Root
 		if err != nil {
 			return 0, err
 		}
-		n, err := x.writeFile(ctx, s, root, q, path.Join(dir, t.Schema.Name.Table+o.ext()), o)
+		n, err := x.writeFile(ctx, s, root, q, path.Join(dir, tableFile(t.Schema.Name.Table)+o.ext()), o)
 		if err != nil {
 			return 0, fmt.Errorf("table %s: %w", t.Schema.Name, err)
 		}
 		total += n
 	}
 	return total, nil
+}
+
+// tableFile is a table's name as that of a file: control characters, slashes and the per cent sign as in a URL. Tables may
+// have names that CREATE TABLE would refuse.
+func tableFile(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		if c < ' ' || c == 0x7f || strings.IndexByte(`/\%`, c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// fileTable is the table that a file is of.
+func fileTable(name string) string {
+	if table, err := url.PathUnescape(name); err == nil {
+		return table
+	}
+	return name
 }
 
 // ext ends the names of the files of COPY DATABASE.

@@ -87,7 +87,7 @@ func (x *Executor) copyDatabaseFrom(ctx context.Context, s *Session, root *os.Ro
 	var tables []*schema.Table
 	for _, name := range list {
 		base, _, _ := cutLast(path.Base(name), "."+o.format.String())
-		t, err := x.table(s, quoted(schema.Name{DB: db, Table: base}))
+		t, err := x.table(s, quoted(schema.Name{DB: db, Table: fileTable(base)}))
 		if err != nil {
 			return 0, err
 		}
