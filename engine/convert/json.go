@@ -8,6 +8,13 @@ import (
 
 // CompactJSON is JSON text without blanks, keys sorted; ok is false when it is none.
 func CompactJSON(src []byte) ([]byte, bool) {
+	if settled(src) {
+		return src, true
+	}
+	return decodedJSON(src)
+}
+
+func decodedJSON(src []byte) ([]byte, bool) {
 	d := json.NewDecoder(strings.NewReader(string(src)))
 	d.UseNumber()
 	var x any

@@ -1,0 +1,123 @@
+package convert
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// maxSettledDepth bounds values inside each other; deeper ones are for the decoder, which has a bound of its own.
+const maxSettledDepth = 256
+
+// settled tells whether a text is JSON as CompactJSON gives it: no blanks, keys rising, nothing escaped. What it is not sure of is for
+// the decoder.
+func settled(doc []byte) bool {
+	end := settledValue(doc, 0, 0)
+	if end != len(doc) {
+		return false
+	}
+	for _, c := range doc {
+		if c >= utf8.RuneSelf { // two letters are always escaped
+			return utf8.Valid(doc) && !bytes.Contains(doc, []byte("\u2028")) && !bytes.Contains(doc, []byte("\u2029"))
+		}
+	}
+	return true
+}
+
+// settledValue is where the settled value at i ends; -1: it is none.
+func settledValue(b []byte, i, depth int) int {
+	if i >= len(b) || depth > maxSettledDepth {
+		return -1
+	}
+	switch c := b[i]; {
+	case c == '"':
+		return settledString(b, i)
+	case c == '{' || c == '[':
+		return settledNested(b, i, depth)
+	case c == '-' || c-'0' < 10:
+		return settledNumber(b, i)
+	}
+	for _, word := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(b[i:], []byte(word)) {
+			return i + len(word)
+		}
+	}
+	return -1
+}
+
+func settledString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1
+		case c == '\\' || c < ' ':
+			return -1
+		}
+	}
+	return -1
+}
+
+// settledNumber follows the grammar of numbers.
+func settledNumber(b []byte, i int) int {
+	digits := func() bool {
+		from := i
+		for i < len(b) && b[i]-'0' < 10 {
+			i++
+		}
+		return i > from
+	}
+	if b[i] == '-' {
+		i++
+	}
+	zero := i < len(b) && b[i] == '0'
+	if zero {
+		i++
+	} else if !digits() {
+		return -1
+	}
+	if i < len(b) && b[i] == '.' {
+		if i++; !digits() {
+			return -1
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '-' || b[i] == '+') {
+			i++
+		}
+		if !digits() {
+			return -1
+		}
+	}
+	return i
+}
+
+// settledNested is the object or array at i.
+func settledNested(b []byte, i, depth int) int {
+	object, closing := b[i] == '{', b[i]+2 // ] and } follow two after [ and {
+	if i++; i < len(b) && b[i] == closing {
+		return i + 1
+	}
+	var last []byte
+	for first := true; i >= 0 && i < len(b); first = false {
+		if object {
+			end := -1
+			if b[i] == '"' {
+				end = settledString(b, i)
+			}
+			if end < 0 || end >= len(b) || b[end] != ':' || !first && bytes.Compare(b[i+1:end-1], last) <= 0 {
+				return -1
+			}
+			last, i = b[i+1:end-1], end+1
+		}
+		if i = settledValue(b, i, depth+1); i < 0 || i >= len(b) {
+			return -1
+		}
+		if b[i] == closing {
+			return i + 1
+		}
+		if b[i] != ',' {
+			return -1
+		}
+		i++
+	}
+	return -1
+}
