@@ -121,19 +121,19 @@ func AggregateNames() []string {
 }
 
 // IsAggregate tells whether an aggregate of that name exists.
-func IsAggregate(name string) bool {
+func IsAggregate(name string) bool { return aggregates[fullName(name)] != nil }
+
+// fullName is the name that an aggregate is bound by.
+func fullName(name string) string {
 	if n, ok := aggNames[name]; ok {
-		name = n
+		return n
 	}
-	return aggregates[name] != nil
+	return name
 }
 
 // Aggregate binds an aggregate call; count without arguments counts rows.
 func (c *Context) Aggregate(name string, args []Expr, distinct bool, order []SortKey, filter Expr) (*Agg, error) {
-	full := name
-	if n, ok := aggNames[name]; ok {
-		full = n
-	}
+	full := fullName(name)
 	bind := aggregates[full]
 	if bind == nil {
 		return nil, planError("Invalid function '%s'.", name)

@@ -141,9 +141,7 @@ func init() {
 
 // Ordered tells whether the order that WITHIN GROUP gives an aggregate is more than its first argument: it says which values come first.
 func Ordered(name string) bool {
-	if n, ok := aggNames[name]; ok {
-		name = n
-	}
+	name = fullName(name)
 	return name == "percentile_disc" || name == "mode"
 }
 

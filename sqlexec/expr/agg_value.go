@@ -335,6 +335,12 @@ func init() {
 	}
 }
 
+// ByTime tells whether an aggregate takes the first or the last row by the time index where no order is given.
+func ByTime(name string) bool {
+	name = fullName(name)
+	return name == "first_value" || name == "last_value"
+}
+
 // ends is first_value and last_value: the value of the row that comes first or last by the order keys, or as the rows
 // come where there are none.
 type ends struct {

@@ -256,7 +256,7 @@ func (b *binder) aggregate(c *parse.Call, in *exprBinder) (*expr.Agg, error) {
 	if c.Within != expr.Ordered(c.Name) {
 		order = nil
 	}
-	if len(order) == 0 && (c.Name == "first_value" || c.Name == "last_value") {
+	if len(order) == 0 && expr.ByTime(c.Name) {
 		for i := range in.sc.cols { // by time unless said otherwise
 			if in.sc.cols[i].Time {
 				order = append(order, expr.SortKey{Expr: in.sc.column(i)})

@@ -54,4 +54,7 @@ SELECT g, round(skewness(d), 10) AS s, skewness(DISTINCT i) AS di, kurtosis(i) F
 SELECT kurtosis(i) AS none FROM picks WHERE i > 100;
 SELECT kurtosis(s) FROM picks;
 SELECT skewness(ts) FROM picks;
+
+-- By time where no order is given, under all names.
+SELECT first_value(s) AS fv, first(s) AS f, any_value(s) AS a, last_value(i) AS lv, last(s) AS l FROM (SELECT * FROM picks ORDER BY ts DESC);
 DROP TABLE picks;
