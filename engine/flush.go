@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"path"
 	"slices"
@@ -241,6 +242,10 @@ func (e *core) tryPart(j *partJob) (*part, error) {
 		return err
 	})
 	synced(err)
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = storageError(err, "a part cannot be written")
+	}
 	if err != nil {
 		return nil, err
 	}
