@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -247,7 +248,7 @@ func (e *core) unify(ctx context.Context, r *region) error {
 	}
 	for again := true; again; {
 		var err error
-		if again, err = e.mergeAll(ctx, r); err != nil {
+		if again, err = e.mergeAll(ctx, r, math.MinInt64); err != nil {
 			return err
 		}
 	}

@@ -109,11 +109,12 @@ func (e *core) mergeMerged(ctx context.Context, r *region, least int) (bool, err
 	})
 }
 
-// mergeAll merges one group of those that a compaction that was asked for merges, if there is one.
-func (e *core) mergeAll(ctx context.Context, r *region) (bool, error) {
+// mergeAll merges one group of those that a compaction that was asked for merges, if there is one; oldest is the time
+// before which rows have expired.
+func (e *core) mergeAll(ctx context.Context, r *region, oldest int64) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		whole, damaged := sound(s.parts)
-		return pickAny(whole, append(damaged, e.asideOf(r, s)...), w, !s.schema.Options.AppendMode, e.hides(r))
+		return pickAny(whole, append(damaged, e.asideOf(r, s)...), w, !s.schema.Options.AppendMode, e.hides(r, oldest))
 	})
 }
 
@@ -165,13 +166,18 @@ func (e *core) mergeGroup(ctx context.Context, r *region, aside bool, choose fun
 	return true, nil
 }
 
-// hides tells which parts of a shared region have rows of logical tables that are gone; nil: the region is not shared.
-func (e *core) hides(r *region) func(*part) bool {
+// hides tells which parts have rows that a merge leaves out: those before a time, and in a shared region those of logical
+// tables that are gone.
+func (e *core) hides(r *region, oldest int64) func(*part) bool {
+	expired := func(p *part) bool { return p.meta.MinTime < oldest }
 	if !r.snap.Load().schema.Shared() {
-		return nil
+		return expired
 	}
 	members := e.catalog.Load().members
 	return func(p *part) (gone bool) {
+		if expired(p) {
+			return true
+		}
 		err := p.file.Tables(func(id schema.TableID, _ int) bool {
 			gone = members[id] == nil
 			return !gone
@@ -194,7 +200,11 @@ func (e *core) writeMerged(ctx context.Context, r *region, s *regionSnap, group 
 	for _, p := range group {
 		replaces = append(replaces, p.meta.File)
 	}
+	oldest := e.oldest(s.schema)
 	for _, span := range w.cut(group) {
+		if span.From = max(span.From, oldest); span.From > span.To {
+			continue // all of it has expired
+		}
 		j := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span,
 			replaces: replaces, flushed: e.flushedOf(r)}
 		var there []*part
@@ -305,9 +315,8 @@ func (e *core) swap(r *region, old, made []*part) (gone []*part, err error) {
 
 // dropExpired drops the parts whose rows are all past the table's time to live, those that are set aside as well.
 func (e *core) dropExpired(ctx context.Context, r *region) error {
-	t := r.snap.Load().schema
-	ttl := e.ttl(t)
-	if ttl <= 0 {
+	oldest := e.oldest(r.snap.Load().schema)
+	if oldest == math.MinInt64 {
 		return nil
 	}
 	done, err := r.stopMerges(ctx)
@@ -315,7 +324,6 @@ func (e *core) dropExpired(ctx context.Context, r *region) error {
 		return err
 	}
 	defer done()
-	oldest := horizon(e.o.Now(), ttl, t.TimeColumn().Type)
 	if err := e.dropAside(r, oldest); err != nil {
 		return err
 	}
@@ -364,8 +372,14 @@ func (e *core) compact(ctx context.Context, n schema.Name) error {
 	if err != nil {
 		return err
 	}
+	// What expires while the parts are merged stays for the next time.
+	oldest := e.oldest(tab.region.snap.Load().schema)
+	if err := e.dropExpired(ctx, tab.region); err != nil {
+		return err
+	}
 	for {
-		again, err := e.mergeAll(ctx, tab.region)
+		oldest = min(oldest, e.oldest(tab.region.snap.Load().schema)) // the time to live may be longer by now
+		again, err := e.mergeAll(ctx, tab.region, oldest)
 		if err != nil || !again {
 			return err
 		}

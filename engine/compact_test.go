@@ -2,8 +2,11 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"path"
+	"slices"
 	"testing"
+	"time"
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
@@ -41,5 +44,52 @@ func TestMergeMeetsDrop(t *testing.T) {
 	names, err := o.FS.List(path.Join(o.Dir, partsDir))
 	if err != nil || len(names) > 0 {
 		t.Errorf("left over: %v %v", names, err)
+	}
+}
+
+// TestCompactDropsExpired holds that a compaction that was asked for drops rows past their time, in parts that have others
+// too, once: what expires meanwhile does not keep it going.
+func TestCompactDropsExpired(t *testing.T) {
+	for _, kind := range []modelKind{lastRow, appendOnly} {
+		o := testOptions(vfs.NewMem())
+		now := int64(100)
+		o.Now = func() time.Time { now++; return time.Unix(now, 0) } // something expires at each look
+		e := mustOpen(t, o)
+		h := hintOf(kind)
+		var err error
+		if h.Options, err = schema.ParseOptions(map[string]string{"append_mode": fmt.Sprint(kind == appendOnly), "ttl": "100s"}); err != nil {
+			t.Fatal(err)
+		}
+		var rows []modelRow
+		for i := range int64(300) {
+			rows = append(rows, modelRow{"ts": 1000 * i, "v": i})
+		}
+		var set WriteSet
+		if err := fill(set.Rows(public("t"), h), rows); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Write(ctx, &set); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Flush(ctx, public("t")); err != nil {
+			t.Fatal(err)
+		}
+		now = 250
+		if err := e.Compact(ctx, public("t")); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := e.Table(public("t"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := tab.Stats().Parts
+		if i := slices.IndexFunc(parts, func(p PartInfo) bool { return p.Min < 150_000 }); len(parts) != 1 || i >= 0 || parts[0].Rows < 100 {
+			t.Errorf("kind %d: parts %+v", kind, parts)
+		}
+		now = 1000
+		if err := e.Compact(ctx, public("t")); err != nil || len(tab.Stats().Parts) != 0 {
+			t.Errorf("kind %d: %d parts of expired rows: %v", kind, len(tab.Stats().Parts), err)
+		}
+		mustClose(t, e)
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -71,10 +72,8 @@ func (s *tableScan) describe(r Request) error {
 		}
 		s.spec.Columns = append(s.spec.Columns, readColumn(s.t.Columns[p]))
 	}
-	if ttl := s.e.ttl(s.t); ttl > 0 {
-		// Rows past their time are gone at once, whatever has been cleaned up.
-		s.spec.Time.From = max(s.spec.Time.From, horizon(s.e.o.Now(), ttl, s.spec.TimeColumn.Type))
-	}
+	// Rows past their time are gone at once, whatever has been cleaned up.
+	s.spec.Time.From = max(s.spec.Time.From, s.e.oldest(s.t))
 	for _, id := range r.Filter.AppendColumns(nil) {
 		p := s.t.ByID(id)
 		if p < 0 {
@@ -167,9 +166,13 @@ func (e *core) option(t *schema.Table, key string) (string, bool) {
 	return "", false
 }
 
-// horizon is the oldest time that a time to live leaves.
-func horizon(now time.Time, ttl int64, t vector.Type) int64 {
-	return inUnit(now.Add(-time.Duration(ttl)), t)
+// oldest is the time before which a table's rows have expired.
+func (e *core) oldest(t *schema.Table) int64 {
+	ttl := e.ttl(t)
+	if ttl <= 0 {
+		return math.MinInt64
+	}
+	return inUnit(e.o.Now().Add(-time.Duration(ttl)), t.TimeColumn().Type)
 }
 
 // runs are the runs that overlap the time range, oldest first.

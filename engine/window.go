@@ -185,7 +185,7 @@ func behind(parts []*part, w windows, n int) (merges int) {
 
 // pickAny chooses parts for a compaction that was asked for: first those that straddle windows, then all of a window,
 // at last single parts that hide rows of their own and no others, not those of fixed either, which are damaged and stay as
-// they are. unique: the table replaces rows; hides: a part has rows of dropped tables; nil: none has.
+// they are, and those that have rows that a merge leaves out. unique: the table replaces rows.
 func pickAny(parts, fixed []*part, w windows, unique bool, hides func(*part) bool) []*part {
 	bySequence := inSequence(parts)
 	byWindow := map[int64][]*part{}
@@ -209,7 +209,7 @@ func pickAny(parts, fixed []*part, w windows, unique bool, hides func(*part) boo
 	for _, p := range bySequence {
 		meets := func(o *part) bool { return o != p && o.overlaps(p) }
 		alone := !slices.ContainsFunc(parts, meets) && !slices.ContainsFunc(fixed, meets)
-		if unique && !p.meta.Unique && alone || hides != nil && hides(p) {
+		if unique && !p.meta.Unique && alone || hides(p) {
 			return []*part{p}
 		}
 	}

@@ -56,9 +56,12 @@ func (x *Executor) alterOp(sess *Session, t *schema.Table, op parse.AlterOp) (*s
 		var set []schema.Option
 		var unset []string
 		for _, p := range o.Options {
-			if p.Null {
+			switch {
+			case p.Null && p.Key == "ttl": // for ever: not what the database has
+				set = append(set, schema.Option{Key: p.Key})
+			case p.Null:
 				unset = append(unset, p.Key)
-			} else {
+			default:
 				set = append(set, schema.Option{Key: p.Key, Value: p.Value})
 			}
 		}
@@ -273,6 +276,14 @@ func alterOptions(t *schema.Table, set []schema.Option, unset []string) (*schema
 		if !knownOption(k) {
 			return nil, status.New(status.InvalidArguments, "Unrecognized table option key: %s", k)
 		}
+	}
+	sets := func(key, value string) bool {
+		return slices.ContainsFunc(set, func(o schema.Option) bool {
+			return o.Key == key && (value == "" || strings.EqualFold(strings.TrimSpace(o.Value), value))
+		})
+	}
+	if sets("append_mode", "true") && !sets("merge_mode", "") {
+		unset = append(unset, "merge_mode") // no row replaces another from now on
 	}
 	options, err := parseOptions(mergeOptions(t.Options.All, set, unset))
 	if err != nil {

@@ -453,8 +453,23 @@ func (x *Executor) showCreateTable(s *Session, st *parse.Show) (*Result, error) 
 		return nil, err
 	}
 	t := newTable("Table", "Create Table")
-	t.add(tb.Name.Table, createText(tb))
+	t.add(tb.Name.Table, createText(x.acting(tb)))
 	return t.result()
+}
+
+// acting is a table with the time to live that acts on it, where that is its database's.
+func (x *Executor) acting(t *schema.Table) *schema.Table {
+	if _, own := t.Options.Find("ttl"); own {
+		return t
+	}
+	options := x.databaseOptions(t.Name.DB)
+	i := slices.IndexFunc(options, func(o schema.Option) bool { return o.Key == "ttl" })
+	if i < 0 {
+		return t
+	}
+	n := *t
+	n.Options.All = mergeOptions(t.Options.All, options[i:i+1], nil)
+	return &n
 }
 
 // Definition is a table's definition as SHOW CREATE TABLE prints it.

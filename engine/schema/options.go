@@ -25,10 +25,10 @@ var optionForms = map[string]func(string) (string, bool){
 	"memtable.type":                        oneOf("time_series", "partition_tree", "bulk"),
 	"memtable.":                            anyText,
 	"write_buffer_size":                    size,
-	"auto_flush_interval":                  duration,
+	"auto_flush_interval":                  period,
 	"sst_format":                           oneOf("flat", "primary_key"),
 	"max_row_group_row_count":              count,
-	"storage":                              anyText,
+	"storage":                              local,
 	"index.":                               anyText,
 	"wal_options":                          anyText,
 	"table_data_model":                     anyText,
@@ -213,6 +213,15 @@ func duration(s string) (string, bool) {
 	}
 	return timefmt.FormatDuration(ns), true
 }
+
+// period is a duration that is not zero.
+func period(s string) (string, bool) {
+	text, ok := duration(s)
+	return text, ok && text != timefmt.FormatDuration(0)
+}
+
+// local is the only place where parts lie: files of this machine. It stays as it was written.
+func local(s string) (string, bool) { return s, strings.EqualFold(strings.TrimSpace(s), "file") }
 
 // size is a number of bytes with an optional unit: 512, 64MB, 1GiB, 2g.
 func size(s string) (string, bool) {

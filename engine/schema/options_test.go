@@ -29,6 +29,10 @@ func TestParseOptions(t *testing.T) {
 		{"bad size", "write_buffer_size=many", "1004"},
 		{"bad number", "compaction.twcs.trigger_file_num=-1", "1004"},
 		{"interval", "compaction.twcs.time_window=60m", "compaction.twcs.time_window=1h"},
+		{"no interval", "auto_flush_interval=0s", "1004"},
+		{"some interval", "auto_flush_interval=60s", "auto_flush_interval=1m"},
+		{"files", "storage=File", "storage=File"},
+		{"no files", "storage=S3", "1004"},
 		{"physical table", "physical_table=p", "on_physical_table=p"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,70 @@
+package sqlexec
+
+import (
+	"strings"
+	"testing"
+
+	"varve/engine/status"
+)
+
+// TestTTLOfTableAndDatabase holds that a table's own time to live goes before its database's, that NULL is one too, and that
+// SHOW CREATE TABLE prints the one that acts.
+func TestTTLOfTableAndDatabase(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 1})
+	show := func(want string) {
+		t.Helper()
+		got, err := answer(x, &Session{}, "SHOW CREATE TABLE t", false)
+		if err != nil || got.err != nil {
+			t.Fatal(err, got.err)
+		}
+		if _, with, _ := strings.Cut(got.rows[0][1], "ENGINE=mito\n"); with != want {
+			t.Errorf("got %q, want %q", with, want)
+		}
+	}
+	rows := func(want string) {
+		t.Helper()
+		got, err := answer(x, &Session{}, "SELECT count(*) FROM t", false)
+		if err != nil || got.err != nil || got.rows[0][0] != want {
+			t.Errorf("%v rows, want %s: %v %v", got.rows, want, err, got.err)
+		}
+	}
+	outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX); INSERT INTO t VALUES ('2001-01-01')")
+	show("")
+	outcomeOf(t, x, "ALTER DATABASE public SET 'ttl' = '7d'")
+	rows("0")
+	show("WITH(\n  ttl = '7days'\n)")
+	outcomeOf(t, x, "ALTER TABLE t SET 'ttl' = NULL")
+	rows("1")
+	show("WITH(\n  ttl = 'forever'\n)")
+	outcomeOf(t, x, "ALTER TABLE t SET 'ttl' = '1d'")
+	rows("0")
+	show("WITH(\n  ttl = '1day'\n)")
+	outcomeOf(t, x, "ALTER TABLE t UNSET 'ttl'; ALTER DATABASE public SET 'ttl' = NULL")
+	rows("1")
+	show("")
+}
+
+// TestAppendModeClearsMergeMode switches append_mode on for a table that folds rows: what was folded stays so, and from then
+// on every row is there.
+func TestAppendModeClearsMergeMode(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 1})
+	outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX, a INT, b INT) WITH ('merge_mode' = 'last_non_null'); INSERT INTO t VALUES (1, 1, NULL); INSERT INTO t VALUES (1, NULL, 2)")
+	refused(t, x, "ALTER TABLE t SET 'append_mode' = 'true', 'merge_mode' = 'last_non_null'", "merge_mode", status.InvalidArguments)
+	outcomeOf(t, x, "ALTER TABLE t SET 'append_mode' = 'false'")
+	outcomeOf(t, x, "ALTER TABLE t SET 'append_mode' = 'true'; INSERT INTO t VALUES (1, 3, NULL)")
+	if got, want := outcomeOf(t, x, "SELECT a, b FROM t ORDER BY a"), outcomeOf(t, x, "SELECT 1 AS a, 2 AS b UNION ALL SELECT 3, NULL ORDER BY a"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := outcomeOf(t, x, "SHOW CREATE TABLE t"); strings.Contains(got, "merge_mode") || !strings.Contains(got, "append_mode = 'true'") {
+		t.Error(got)
+	}
+}
+
+// TestOptionsWithoutMeaning holds that options are refused that promise what there is not.
+func TestOptionsWithoutMeaning(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 1})
+	for _, option := range []string{"'storage' = 'S3'", "'auto_flush_interval' = '0s'"} {
+		refused(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX) WITH ("+option+")", "Invalid value of table option", status.InvalidArguments)
+	}
+	outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX) WITH ('storage' = 'File', 'auto_flush_interval' = '5m')")
+}
