@@ -271,3 +271,40 @@ func TestWriteWaitsForAlter(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTypedWrite writes a row that was made for types that the table had, as a statement does that was planned before the
+// change: it is what it would be had it been written then. Without the hint the types must fit.
+func TestTypedWrite(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	if err := put(e, "t", lastRow, []modelRow{{"ts": int64(0), "v": int64(0)}}); err != nil {
+		t.Fatal(err)
+	}
+	hint := hintOf(lastRow)
+	var made [2]WriteSet
+	for i := range made {
+		hint.Typed = i == 0
+		if err := fill(made[i].Rows(public("t"), hint), []modelRow{{"ts": int64(1), "v": int64(42)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := e.Alter(ctx, public("t"), func(s *schema.Table) (*schema.Table, error) {
+		n := *s
+		n.Columns = append([]schema.Column(nil), s.Columns...)
+		n.Columns[n.Column("v")].Type = vector.StringType
+		return &n, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Write(ctx, &made[0]); err != nil {
+		t.Error(err)
+	}
+	if _, err := e.Write(ctx, &made[1]); status.Of(err) != status.InvalidArguments {
+		t.Errorf("without the hint: %v", err)
+	}
+	lines, err := scanTable(e, public("t"), everything)
+	if got := strings.Join(lines, "|"); err != nil || got != " ts=0 v=0| ts=1 v=42" {
+		t.Errorf("got %q: %v", got, err)
+	}
+}

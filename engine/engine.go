@@ -90,6 +90,9 @@ type Hint struct {
 	// TimeIndex names the time index column of the builder; Tags the tag columns, in key order.
 	TimeIndex string
 	Tags      []string
+	// Typed tells that the builder's columns have the types that the table's had when it was made: where the table has others
+	// by now, values convert as those of rows that were there before.
+	Typed bool
 	// Indexes are the indexes of created columns, by name.
 	Indexes map[string][]schema.Index
 	// Options are the table options of a created table, already checked (schema.ParseOptions). Two builders of one table

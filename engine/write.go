@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/spare"
 	"varve/engine/status"
@@ -213,19 +214,22 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 			lacking = true
 			continue
 		}
-		c := &t.Columns[p]
+		c, v := &t.Columns[p], b.Cols[i]
 		if c.Type != f.Type {
-			return nil, status.New(status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
+			if !h.Typed || !convert.Possible(f.Type, c.Type) {
+				return nil, status.New(status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
+			}
+			v = convert.All(&vector.Vector{}, v, c.Type, b.N)
 		}
 		role := h.role(f.Name)
 		if h.TimeIndex != "" && role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag) {
 			return nil, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", c.Name, c.Semantic, role)
 		}
-		if !c.Nullable && hasNull(b.Cols[i], b.N) {
+		if !c.Nullable && hasNull(v, b.N) {
 			return nil, status.New(status.InvalidArguments, "column %s is NOT NULL, a row has no value for it", c.Name)
 		}
 		set[p] = true
-		rec.add(c, b.Cols[i])
+		rec.add(c, v)
 	}
 	if lacking {
 		return nil, errEvolve

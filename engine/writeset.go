@@ -56,7 +56,7 @@ func (s *writeSet) rows(t schema.Name, h Hint) *vector.Builder {
 // takes tells whether rows with a hint belong to the entry.
 func (e *writeEntry) takes(h *Hint) bool {
 	return e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
-		e.hint.TimeIndex == h.TimeIndex && slices.Equal(e.hint.Tags, h.Tags)
+		e.hint.TimeIndex == h.TimeIndex && e.hint.Typed == h.Typed && slices.Equal(e.hint.Tags, h.Tags)
 }
 
 // index makes byName.

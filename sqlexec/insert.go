@@ -117,7 +117,7 @@ func (x *Executor) target(sess *Session, table *schema.Table, s *parse.Insert, s
 
 // hintOf tells the engine the roles of the columns; it creates nothing.
 func hintOf(t *schema.Table) engine.Hint {
-	h := engine.Hint{TimeIndex: t.Columns[t.Time].Name}
+	h := engine.Hint{TimeIndex: t.Columns[t.Time].Name, Typed: true}
 	for _, i := range t.Tags {
 		h.Tags = append(h.Tags, t.Columns[i].Name)
 	}
