@@ -2,10 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"varve/engine/nearest"
 	"varve/engine/status"
 )
 
@@ -51,7 +53,7 @@ func (l *library) find(ctx context.Context, name string, version int64, text str
 		switch {
 		case err == errNoDocument:
 			l.forget(key, changes)
-			return nil, notFound(name, text)
+			return nil, l.documents.notFound(ctx, name, text)
 		case err != nil && entry != nil:
 			return entry.program, nil
 		case err != nil:
@@ -110,12 +112,19 @@ func (l *library) forget(key cacheKey, changes uint64) {
 	}
 }
 
-// notFound is the error of an unknown pipeline or version.
-func notFound(name, version string) error {
+// notFound is the error of an unknown pipeline or version. It names the nearest pipeline, as a courtesy: when they cannot
+// be listed it does not.
+func (d *documents) notFound(ctx context.Context, name, version string) error {
 	if version == "" {
 		version = "latest"
 	}
-	return status.New(status.InvalidArguments, "Pipeline not found, name: %s, version: %s", name, version)
+	hint := ""
+	if names, err := d.names(ctx); err == nil && !slices.Contains(names, name) {
+		if names = append(names, Identity); nearest.Of(name, names) != "" {
+			hint = "." + nearest.Hint(name, names)
+		}
+	}
+	return status.New(status.InvalidArguments, "Pipeline not found, name: %s, version: %s%s", name, version, hint)
 }
 
 // save stores a compiled document as a new version.

@@ -47,7 +47,7 @@ func (m *Manager) Get(ctx context.Context, name, version string) (Document, erro
 	}
 	doc, err := m.library.documents.get(ctx, name, at)
 	if err == errNoDocument {
-		return Document{}, notFound(name, version)
+		return Document{}, m.library.documents.notFound(ctx, name, version)
 	}
 	return doc, err
 }

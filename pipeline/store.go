@@ -158,10 +158,38 @@ func (d *documents) each(ctx context.Context, name string, version int64, show f
 	if version != latest {
 		request.Time = scan.Range{From: version, To: version}
 	}
-	return d.read(ctx, name, request, show)
+	return d.read(ctx, request, func(c scan.Cursor) error { return readRows(c, name, show) })
 }
 
-func (d *documents) read(ctx context.Context, name string, request engine.Request, show func(Document)) error {
+// maxNames bounds the versions whose names are looked at for one that is like a name that is not there.
+const maxNames = 10_000
+
+// names lists the pipelines, those of many versions several times.
+func (d *documents) names(ctx context.Context) (list []string, err error) {
+	if d.store == nil {
+		return nil, nil
+	}
+	t, err := d.store.Table(documentsTable)
+	if err != nil {
+		return nil, err
+	}
+	request := engine.Request{Table: t, Time: scan.All, Columns: []schema.ColumnID{t.Schema.Columns[t.Schema.Column("name")].ID}}
+	return list, d.read(ctx, request, func(c scan.Cursor) error {
+		var b vector.Batch
+		for len(list) < maxNames {
+			ok, err := c.Next(&b)
+			if err != nil || !ok {
+				return err
+			}
+			for i := range b.N {
+				list = append(list, string(b.Cols[0].Bytes(i)))
+			}
+		}
+		return nil
+	})
+}
+
+func (d *documents) read(ctx context.Context, request engine.Request, rows func(scan.Cursor) error) error {
 	s, err := d.store.Scan(ctx, request)
 	if err != nil {
 		return err
@@ -172,7 +200,7 @@ func (d *documents) read(ctx context.Context, name string, request engine.Reques
 		if err != nil || !ok {
 			return err
 		}
-		err = readRows(c, name, show)
+		err = rows(c)
 		c.Close()
 		if err != nil {
 			return err

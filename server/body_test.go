@@ -92,7 +92,7 @@ func TestTableNamesOfIngest(t *testing.T) {
 	h := real(t, nil)
 	for name, status := range map[string]int{
 		"a%2Fb": 400, "..%2F..%2Fx": 400, "..": 400, ".": 400, "a%5Cb": 400, "a%0Ab": 400, "a%00b": 400, "a%1b%5B2J": 400, "a%C2%85b": 400, "a%ff": 400,
-		"plain":                  200, "Up.per-1:2@3%23": 200, "with%20blank": 200, "%E6%B8%A9%E5%BA%A6": 200,
+		"plain": 200, "Up.per-1:2@3%23": 200, "with%20blank": 200, "%E6%B8%A9%E5%BA%A6": 200,
 	} {
 		a := h.do("POST", "/v1/ingest?pipeline_name=service_identity&table="+name, `{"a":1}`, "Content-Type", "application/json")
 		if a.status != status {
@@ -101,6 +101,10 @@ func TestTableNamesOfIngest(t *testing.T) {
 	}
 	yaml := "version: 2\nprocessors:\n  - date:\n      fields: [at]\n      formats: ['%Y-%m-%d']\ntable_suffix: _${host}\n"
 	h.want(h.do("POST", "/v1/pipelines/hosts", yaml, "Content-Type", "application/x-yaml"), 200, "hosts")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=hots&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, "Pipeline not found, name: hots, version: latest. Did you mean 'hosts'?")
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=identity_service&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, `version: latest"`)
+	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identty&table=t", `{"at":1}`, "Content-Type", "application/json"), 400, "Did you mean 'service_identity'?")
+	h.want(h.do("GET", "/v1/pipelines/host", ""), 400, "Did you mean 'hosts'?")
 	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a/../b"}`, "Content-Type", "application/json"), 400, "Invalid table name")
 	h.want(h.do("POST", "/v1/ingest?pipeline_name=hosts&table=t", `{"at":"2024-01-01","host":"a"}`, "Content-Type", "application/json"), 200, "affectedrows")
 }
