@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
@@ -176,6 +177,9 @@ func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result,
 	return &Result{}, s.SetZone(name)
 }
 
+// adminFunctions are the functions of ADMIN.
+var adminFunctions = []string{"backup", "flush_table", "compact_table", "build_index", "flush_region", "compact_region"}
+
 // admin runs ADMIN f(..): one row with 0, its column named by the statement's text.
 func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Result, error) {
 	args := make([]string, len(st.Call.Args))
@@ -201,7 +205,7 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 		"add_region_follower", "remove_region_follower", "gc_table", "gc_regions":
 		return nil, status.New(status.Unsupported, "ADMIN %s is not supported: the server has one node", st.Call.Name)
 	default:
-		return nil, status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN", st.Call.Name)
+		return nil, status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN.%s", st.Call.Name, nearest.Hint(st.Call.Name, adminFunctions))
 	}
 	if err != nil {
 		return nil, err

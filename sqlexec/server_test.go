@@ -2,6 +2,7 @@ package sqlexec
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,7 @@ func TestServerTellsOfItself(t *testing.T) {
 		{"CREATE TABLE hints (ts TIMESTAMP TIME INDEX, level STRING)", ""},
 		{`SELECT * FROM hints WHERE level = "error"`, "!Text stands in single quotes, names in double ones: is 'error' meant?"},
 		{`SELECT * FROM hints WHERE level = error`, "!No field named error."},
+		{"ADMIN flush_tabel('hints')", "!Invalid function 'flush_tabel' of ADMIN. Did you mean 'flush_table'?"},
 		{`SELECT * FROM hnts`, "!Table not found: service.public.hnts. Did you mean 'hints'?"},
 	} {
 		got, err := oneAnswer(x, s, c.sql)
@@ -41,6 +43,23 @@ func TestServerTellsOfItself(t *testing.T) {
 	s.Rights = "SELECT"
 	if got, err := oneAnswer(x, s, "SHOW GRANTS"); err != nil || !strings.Contains(got, "GRANT SELECT ON") {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestAdminFunctionsAreDocumented: the manual lists every function of ADMIN, and there are no others.
+func TestAdminFunctionsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := New(openStore(t), Options{})
+	for _, name := range adminFunctions {
+		if !strings.Contains(string(text), "| `"+name+"(") && !strings.Contains(string(text), ", `"+name+"(") {
+			t.Errorf("the manual does not list ADMIN %s", name)
+		}
+		if _, err := oneAnswer(x, &Session{}, "ADMIN "+name+"('no/such/thing')"); err == nil || strings.Contains(err.Error(), "Invalid function") {
+			t.Errorf("ADMIN %s: %v", name, err)
+		}
 	}
 }
 

@@ -84,7 +84,7 @@ func needs(st parse.Statement) rights {
 		}
 		return writes
 	case *parse.Copy:
-		if s.To || s.Query != nil {
+		if s.To || s.Query != nil || !constants(s.Limit) {
 			return reads | writes
 		}
 		return writes

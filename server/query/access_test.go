@@ -4,9 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
+	"go/types"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,12 +54,15 @@ func TestRights(t *testing.T) {
 		{"DELETE FROM t", writes},
 		{"DELETE FROM t WHERE s = 'x'", reads | writes},
 		{"COPY t FROM 'f.csv'", writes},
+		{"COPY t FROM 'f.csv' LIMIT 5", writes},
+		{"COPY t FROM 'f.csv' LIMIT (SELECT v FROM t LIMIT 1)", reads | writes},
 		{"COPY DATABASE d FROM 'dir/'", writes},
 		{"COPY t TO 'f.csv'", reads | writes},
 		{"COPY (SELECT s FROM t) TO 'f.csv'", reads | writes},
 		{"COPY DATABASE d TO 'dir/'", reads | writes},
 		{"CREATE TABLE t (ts TIMESTAMP TIME INDEX, v INT DEFAULT 1 + 1)", writes},
 		{"CREATE TABLE t LIKE u", writes},
+		{"CREATE TABLE t AS SELECT * FROM u", reads | writes},
 		{"CREATE TABLE t (ts TIMESTAMP TIME INDEX, v INT DEFAULT (SELECT s FROM u LIMIT 1))", reads | writes},
 		{"ALTER TABLE t ADD COLUMN v INT DEFAULT 3", writes},
 		{"ALTER TABLE t DROP COLUMN v", writes},
@@ -97,21 +100,37 @@ func TestRights(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range statementKinds(t) {
+	fields := statementFields(t)
+	for kind := range fields {
 		if !kinds[kind] {
 			t.Errorf("no statement of kind %s is listed", kind)
 		}
 	}
 }
 
-// statementKinds are the types of package parse that embed Stmt.
-func statementKinds(t *testing.T) []string {
+// TestClausesThatMayRead lists the fields of statements that hold queries or expressions: a new one needs a line here, and
+// a look at needs.
+func TestClausesThatMayRead(t *testing.T) {
+	want := map[string]string{
+		"Select": "Query", "CreateTable": "Columns Query", "AlterTable": "Ops", "CreateView": "Query TQL", "Insert": "Rows Query", "Delete": "Where",
+		"Show": "Where", "Explain": "Of", "Admin": "Call", "Set": "Values", "TQL": "Start End Step Lookback", "Copy": "Query Limit",
+	}
+	for kind, fields := range statementFields(t) {
+		if got := strings.Join(fields, " "); got != want[kind] {
+			t.Errorf("%s holds queries and expressions in %q, known are %q", kind, got, want[kind])
+		}
+	}
+}
+
+// statementFields are the types of package parse that embed Stmt, with their fields that can hold queries or expressions.
+func statementFields(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("../../sqlexec/parse/*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	kinds := map[string]bool{}
+	holds := regexp.MustCompile(`^(\[\]|\*)*(Query|Expr|TQL|Call|Statement|AlterOp|ColumnDef)$`)
+	kinds := map[string][]string{}
 	for _, name := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		if err != nil {
@@ -122,18 +141,29 @@ func statementKinds(t *testing.T) []string {
 			if !ok {
 				return true
 			}
-			if s, ok := spec.Type.(*ast.StructType); ok && len(s.Fields.List) > 0 && len(s.Fields.List[0].Names) == 0 {
-				if embedded, ok := s.Fields.List[0].Type.(*ast.Ident); ok && embedded.Name == "Stmt" {
-					kinds[strings.TrimSuffix(spec.Name.Name, "Stmt")] = true
+			s, ok := spec.Type.(*ast.StructType)
+			if !ok || len(s.Fields.List) == 0 || len(s.Fields.List[0].Names) > 0 {
+				return true
+			}
+			if embedded, ok := s.Fields.List[0].Type.(*ast.Ident); !ok || embedded.Name != "Stmt" {
+				return true
+			}
+			fields := []string{}
+			for _, f := range s.Fields.List[1:] {
+				for _, n := range f.Names {
+					if holds.MatchString(types.ExprString(f.Type)) {
+						fields = append(fields, n.Name)
+					}
 				}
 			}
+			kinds[strings.TrimSuffix(spec.Name.Name, "Stmt")] = fields
 			return true
 		})
 	}
 	if len(kinds) < 20 {
 		t.Fatalf("only %d kinds of statement were found", len(kinds))
 	}
-	return slices.Sorted(maps.Keys(kinds))
+	return kinds
 }
 
 // other is a statement that nobody has thought of.
