@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"math"
+	"strconv"
 
 	"varve/server/web"
 )
@@ -10,6 +12,8 @@ import (
 type framing struct {
 	// body tells that the request announces a body.
 	body bool
+	// length is the Content-Length; 0: none.
+	length int64
 }
 
 // checkFraming refuses requests whose end two readers could see at different places, which is what request smuggling
@@ -44,6 +48,11 @@ func checkFraming(raw []byte) (framing, error) {
 				return f, badFraming("Content-Length is not a number")
 			}
 			f.body = f.body || len(bytes.Trim(value, "0")) > 0
+			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+				f.length = n
+			} else {
+				f.length = math.MaxInt64 // digits, more than 64 bits take
+			}
 		case bytes.EqualFold(name, headerTransferEncoding):
 			codings++
 			f.body = true

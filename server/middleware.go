@@ -114,6 +114,7 @@ func (s *Server) call(rt *route, c *web.Ctx) (f framing, err error) {
 	if f, err = checkFraming(c.Request.Header.RawHeaders()); err != nil {
 		return f, err
 	}
+	c.Announce(f.length)
 	if s.foreignPage(c.RequestCtx, string(c.Path())) {
 		return f, foreign
 	}
@@ -219,27 +220,15 @@ func (s *Server) timeLimit(rc *fasthttp.RequestCtx) time.Duration {
 	return s.o.Timeout
 }
 
-// headerReceived sets how the body of a request is read before its handler begins: of one that is announced to be over the
-// limit nothing but a byte, so that it is refused at once and not when it begins to come.
+// headerReceived sets how the body of a request is read before its handler begins. One that is announced to be over the
+// limit is not waited for at all, so that it is refused at once: its request goes on as one without a body, and the raw
+// header tells how much was announced.
 func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	config := fasthttp.RequestConfig{ReadTimeout: bodyTimeout}
-	if s.overLimit(h) {
-		config.MaxRequestBodySize = 1
+	if s.o.BodyLimit > 0 && int64(h.ContentLength()) > s.o.BodyLimit {
+		h.SetContentLength(0)
+		h.Del("Expect")
 	}
-	return config
-}
-
-// expect answers a client that asks before it sends its body.
-func (s *Server) expect(rc *fasthttp.RequestCtx) int {
-	if s.overLimit(&rc.Request.Header) {
-		s.readError(rc, fasthttp.ErrBodyTooLarge)
-		return rc.Response.StatusCode()
-	}
-	return fasthttp.StatusContinue
-}
-
-func (s *Server) overLimit(h *fasthttp.RequestHeader) bool {
-	return s.o.BodyLimit > 0 && int64(h.ContentLength()) > s.o.BodyLimit
+	return fasthttp.RequestConfig{ReadTimeout: bodyTimeout}
 }
 
 // readError answers requests that could not be read at all. The connection is closed after it.

@@ -102,7 +102,6 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		Handler:                      s.serve,
 		ErrorHandler:                 s.readError,
 		HeaderReceived:               s.headerReceived,
-		ExpectHandler:                s.expect,
 		ReadTimeout:                  headerTimeout,
 		IdleTimeout:                  idleTimeout,
 		ReadBufferSize:               readBuffer,

@@ -119,9 +119,12 @@ func (c *Ctx) Body() io.Reader {
 	return b
 }
 
+// Announce notes the length of the body that the header of the request announces.
+func (c *Ctx) Announce(length int64) { c.length = length }
+
 // Announced is TooLarge when the header announces a body over the limit.
 func (c *Ctx) Announced() error {
-	if c.BodyLimit > 0 && int64(c.Request.Header.ContentLength()) > c.BodyLimit {
+	if c.BodyLimit > 0 && max(c.length, int64(c.Request.Header.ContentLength())) > c.BodyLimit {
 		return TooLarge
 	}
 	return nil

@@ -61,6 +61,7 @@ type Ctx struct {
 	Interrupt func()
 
 	cancel   context.CancelFunc
+	length   int64 // of the body, as the header announced it
 	body     *bodyReader
 	finally  []func()
 	streamed bool
