@@ -51,6 +51,11 @@ type Options struct {
 	SkipErrors bool
 	// CheckOnly reads the body for its own errors and makes no rows.
 	CheckOnly bool
+	// WidenNumbers takes integers into columns of floats, and makes columns of integers that meet a float such.
+	WidenNumbers bool
+	// TableType is the type of a column in the table that the rows go to; ok is false where the table or the column is
+	// absent. nil: columns have the type of their first value. Asked once for a new column.
+	TableType func(column string) (t vector.Type, ok bool)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }
@@ -60,6 +65,10 @@ type Result struct {
 	Rows, Skipped int
 	// Dropped lines never were entries: they are not UTF-8, or no JSON where errors are ignored.
 	Dropped int
+	// Entries are the entries of the body, as far as it was read.
+	Entries int
+	// Failures are the first of those skipped.
+	Failures []Failure
 }
 
 // Rows gives the builder for rows with the given option variables, or the error of the variables. It is called once per
@@ -101,6 +110,7 @@ type Decoder struct {
 	timed  bool                    // the current row has its time
 	set    []*vector.ColumnBuilder // what the row may have set, when it is undone
 	group  group
+	wide   bool // an integer column has become one of floats in this body
 	res    Result
 	err    error                   // the request's error; the rest of the body is read for its own errors only
 	each   func(text []byte) error // gets the entries instead of builders: see Entries
@@ -133,8 +143,9 @@ func (d *Decoder) Decode(body io.Reader, f Framing, o Options, rows Rows) (Resul
 	default:
 		err = d.plainLines()
 	}
+	d.res.Entries = d.entries()
 	if err == nil {
-		err = d.err
+		err = d.explained()
 	}
 	if err == nil {
 		err = d.checkCells()
@@ -142,12 +153,20 @@ func (d *Decoder) Decode(body io.Reader, f Framing, o Options, rows Rows) (Resul
 	return d.res, err
 }
 
+// explained is the request's error, with the number of its entry.
+func (d *Decoder) explained() error {
+	if f, ok := d.err.(*Failure); ok {
+		return f.Explain(d.res.Entries)
+	}
+	return d.err
+}
+
 func (d *Decoder) begin(body io.Reader, f Framing, o Options, rows Rows) {
 	d.o, d.rows, d.src = o, rows, body
 	d.pos, d.end, d.base, d.total, d.srcErr = 0, 0, 0, 0, nil
 	d.cut = d.cut[:0]
 	d.newlines = f == JSONStream
-	d.res, d.err, d.timeNS, d.spare = Result{}, nil, 0, 0
+	d.res, d.err, d.timeNS, d.spare, d.wide = Result{}, nil, 0, 0, false
 	d.forget()
 	if o.CheckOnly {
 		return
@@ -213,6 +232,8 @@ const ClockSpan = 4096
 func (d *Decoder) making() bool { return d.err == nil && !d.o.CheckOnly }
 
 var errNotObject = status.New(status.IllegalState, "Top level value must be map")
+
+func notObject(text []byte) error { return &Subject{Err: errNotObject, Value: string(text)} }
 
 // errTooLong is the error of a reader asked for more than it gives.
 func errTooLong(what string) error {

@@ -100,7 +100,8 @@ func describe(t *testing.T, body string, f Framing, o Options) string {
 
 func outcome(g *groups, res Result, err error) string {
 	if err != nil {
-		return fmt.Sprintf("%d %s", status.Of(err), err)
+		text, _, _ := strings.Cut(err.Error(), " (") // what follows is told by TestExplained
+		return fmt.Sprintf("%d %s", status.Of(err), text)
 	}
 	s := g.String()
 	if res.Skipped > 0 {
@@ -453,3 +454,6 @@ func TestAppendFloat(t *testing.T) {
 		}
 	}
 }
+
+// whole is an error with its code.
+func whole(err error) string { return fmt.Sprintf("%d %v", status.Of(err), err) }

@@ -4,20 +4,21 @@ import "io"
 
 // Entries reads a body and shows each entry as text: a JSON value, known to be valid, or a line. The text is gone when
 // each returns. Of the options only IgnoreErrors has a meaning here. After an error of each the rest of the body is read
-// for its own errors, which go first; no further entry is shown.
-func (d *Decoder) Entries(body io.Reader, f Framing, o Options, each func(text []byte) error) error {
+// for its own errors, which go first; no further entry is shown. entries is how many there are, as far as the body was read.
+func (d *Decoder) Entries(body io.Reader, f Framing, o Options, each func(text []byte) error) (entries int, err error) {
 	o.CheckOnly = true // no rows are made here
 	d.each = each
 	defer func() { d.each = nil }()
-	_, err := d.Decode(body, f, o, nil)
-	return err
+	res, err := d.Decode(body, f, o, nil)
+	return res.Entries, err
 }
 
 // Dropped is the number of lines of the last body that never were entries; see Result.
 func (d *Decoder) Dropped() int { return d.res.Dropped }
 
-// show hands an entry on.
+// show counts an entry that makes no row, and hands it on.
 func (d *Decoder) show(text []byte) {
+	d.res.Entries++
 	if d.each != nil && d.err == nil {
 		d.err = d.each(text)
 	}

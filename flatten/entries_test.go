@@ -30,12 +30,15 @@ func TestShownEntries(t *testing.T) {
 			d := NewDecoder()
 			d.window = window
 			var got []string
-			err := d.Entries(strings.NewReader(c.body), c.framing, Options{IgnoreErrors: c.ignore}, func(text []byte) error {
+			n, err := d.Entries(strings.NewReader(c.body), c.framing, Options{IgnoreErrors: c.ignore}, func(text []byte) error {
 				got = append(got, string(text))
 				return nil
 			})
 			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: error %v, want %q", c.name, err, c.err)
+			}
+			if err == nil && n != len(got) {
+				t.Errorf("%s: %d entries are said to be %d", c.name, len(got), n)
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%s, window %d: got %q, want %q", c.name, window, got, c.want)
@@ -49,7 +52,7 @@ func TestShownEntriesError(t *testing.T) {
 	stop := errors.New("stop")
 	for body, want := range map[string]string{"1\n2\n3": "stop", "1\n2\nx": "invalid JSON at index: 2"} {
 		shown := 0
-		err := NewDecoder().Entries(strings.NewReader(body), NDJSON, Options{}, func([]byte) error {
+		_, err := NewDecoder().Entries(strings.NewReader(body), NDJSON, Options{}, func([]byte) error {
 			shown++
 			return stop
 		})

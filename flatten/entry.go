@@ -2,6 +2,8 @@ package flatten
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -17,7 +19,7 @@ func (d *Decoder) entry(start, end int) error {
 		return err
 	}
 	if v.kind != objectValue {
-		return errNotObject
+		return notObject(d.buf[start:end])
 	}
 	return d.row(v.fields(d.o.MaxDepth))
 }
@@ -79,9 +81,9 @@ func (d *Decoder) setColumn(name string, v *value) error {
 			return status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, maxColumns)
 		}
 	}
-	c, err := d.b.Column(name, v.columnType())
+	c, err := d.column(name, v)
 	if err != nil {
-		return err
+		return &Subject{Err: err, Field: name, Value: v.shown(), Hint: widenHint(d.b.Lookup(name), v.columnType())}
 	}
 	d.set = append(d.set, c)
 	switch v.kind {
@@ -96,6 +98,79 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	}
 	return nil
 }
+
+// column finds or adds the column of a value. Where numbers are widened the value is a float if its column is one.
+func (d *Decoder) column(name string, v *value) (*vector.ColumnBuilder, error) {
+	c := d.b.Lookup(name)
+	if c == nil {
+		return d.newColumn(name, v)
+	}
+	if !d.o.WidenNumbers || c.Type() == v.columnType() {
+		return d.b.Column(name, v.columnType())
+	}
+	switch {
+	case v.kind == intValue && c.Type() == vector.FloatType:
+		v.kind, v.float = floatValue, float64(v.int)
+	case v.kind == floatValue && c.Type() == vector.Int64Type && !d.fixed(name):
+		d.widen(c)
+	}
+	return d.b.Column(name, v.columnType())
+}
+
+// newColumn adds the column of a value: of its type, or of the type that the table has for it.
+func (d *Decoder) newColumn(name string, v *value) (*vector.ColumnBuilder, error) {
+	t := v.columnType()
+	if d.o.TableType != nil {
+		if of, ok := d.o.TableType(name); ok && of != t && slices.Contains(kindTypes[isInt:isString+1], of) {
+			if _, err := d.b.Column(name, of); err != nil {
+				return nil, err
+			}
+			return d.column(name, v)
+		}
+	}
+	return d.b.Column(name, t)
+}
+
+// fixed tells whether the table has the column, so that its type cannot change.
+func (d *Decoder) fixed(name string) bool {
+	if d.o.TableType == nil {
+		return false
+	}
+	_, ok := d.o.TableType(name)
+	return ok
+}
+
+// widen makes a column of integers one of floats.
+func (d *Decoder) widen(c *vector.ColumnBuilder) {
+	d.wide = true
+	c.Widen()
+	if n := d.paths[c.Name()]; n != nil && n.kind == isInt {
+		n.kind = isFloat
+	}
+}
+
+// widenHint is what helps against the clash of a value of type t with a column of numbers; nothing elsewhere.
+func widenHint(c *vector.ColumnBuilder, t vector.Type) string {
+	if c == nil {
+		return ""
+	}
+	return WidenHint(c.Type(), t)
+}
+
+// WidenHint is what helps where a value of type got meets a column of type want, if both are numbers.
+func WidenHint(want, got vector.Type) string {
+	const cure = "header x-service-pipeline-params: widen_numbers=true takes integers into columns of floats"
+	switch {
+	case want == vector.FloatType && got == vector.Int64Type:
+		return "an integer in a column of floats; write it with a point, or " + cure
+	case want == vector.Int64Type && got == vector.FloatType:
+		return "a float in a column of integers; where the first value has a point all may have one, or " + cure
+	}
+	return ""
+}
+
+// shown is the value as error texts show it.
+func (v *value) shown() string { return string(v.appendText(nil)) }
 
 func (v *value) columnType() vector.Type {
 	switch v.kind {
@@ -112,16 +187,19 @@ func (v *value) columnType() vector.Type {
 // setTime puts the time of a custom time index into its column.
 func (d *Decoder) setTime(fs []field) error {
 	t := &d.o.Time
-	x, reason := int64(0), "missing field"
+	x, reason, shown := int64(0), "missing field", ""
 	for i := range fs {
 		if fs[i].name == t.Field {
-			x, reason = t.fromValue(&fs[i].value)
+			if x, reason = t.fromValue(&fs[i].value); reason != "" {
+				shown = fs[i].value.shown()
+			}
 			break
 		}
 	}
 	if reason != "" {
 		if !d.o.IgnoreErrors {
-			return status.New(status.InvalidArguments, "Failed to cast type, msg: %s", reason)
+			err := status.New(status.InvalidArguments, "Failed to cast type, msg: %s", reason)
+			return &Subject{Err: err, Field: t.Field, Value: shown, Hint: t.tried()}
 		}
 		x = t.fromClock(d.now())
 	}
@@ -137,13 +215,24 @@ func (t *TimeIndex) fromValue(v *value) (x int64, reason string) {
 			return x, ""
 		}
 		if t.Kind == Epoch {
-			return 0, fmt.Sprintf("failed to convert %s to number", v.text)
+			return 0, fmt.Sprintf("failed to convert %s to number", Cut(v.text))
 		}
-		return 0, fmt.Sprintf("failed to parse date string: %s, format: %s", v.text, t.Format)
+		return 0, fmt.Sprintf("failed to parse date string: %s, format: %s", Cut(v.text), t.Format)
 	case t.Kind == DateStr:
-		return 0, fmt.Sprintf("unsupported value type to convert to date string: %s", v.appendText(nil))
+		return 0, fmt.Sprintf("unsupported value type to convert to date string: %s", Cut(v.shown()))
 	case v.kind == intValue:
 		return v.int, ""
+	case v.kind == floatValue && v.float == math.Trunc(v.float) && math.Abs(v.float) < 1<<63:
+		return int64(v.float), ""
 	}
-	return 0, fmt.Sprintf("unsupported value type to convert to timestamp: %s", v.appendText(nil))
+	return 0, fmt.Sprintf("unsupported value type to convert to timestamp: %s", Cut(v.shown()))
+}
+
+// tried says how a time was read.
+func (t *TimeIndex) tried() string {
+	if t.Kind == DateStr {
+		return fmt.Sprintf("read by the format %s, which must give an offset from UTC", t.Format)
+	}
+	return "read as a whole number of " + map[uint8]string{0: "seconds", 3: "milliseconds", 6: "microseconds", 9: "nanoseconds"}[t.Unit] +
+		" since 1970; a pipeline's epoch processor reads fractions"
 }

@@ -2,6 +2,7 @@ package flatten
 
 import (
 	"bytes"
+	"fmt"
 	stdutf8 "unicode/utf8"
 
 	"github.com/bytedance/sonic/utf8"
@@ -67,7 +68,7 @@ func (d *Decoder) lines() error {
 		valid := utf8.Validate(d.buf[d.pos:stop])
 		for d.pos < stop {
 			if err := d.line(index, valid); err != nil {
-				return err
+				return d.ofLines(err, index)
 			}
 			index++
 		}
@@ -116,12 +117,15 @@ func (d *Decoder) line(index int, valid bool) error {
 		return nil
 	}
 	if !valid && !utf8.Validate(b[i:stop]) {
-		return d.badLine("Invalid request parameter: invalid line at index: %d", index)
+		return d.badLine("line", index, b[i:stop], "it is not UTF-8")
 	}
 	start := d.blank(i)
 	end, f := d.skip(start, 1)
-	if f != fine || d.blank(end) != stop {
-		return d.badLine("Invalid request parameter: invalid JSON at index: %d", index)
+	if after := d.blank(end); f == fine && after != stop {
+		end, f = after, badSyntax
+	}
+	if f != fine {
+		return d.badLine("JSON", index, b[i:stop], fmt.Sprintf("%s at byte %d of the line", f, end-i))
 	}
 	if d.making() {
 		d.entryDone(d.entry(start, end))
@@ -132,12 +136,41 @@ func (d *Decoder) line(index int, valid bool) error {
 }
 
 // badLine is the error of a line, unless such lines are dropped.
-func (d *Decoder) badLine(format string, index int) error {
+func (d *Decoder) badLine(what string, index int, text []byte, why string) error {
 	if d.o.IgnoreErrors {
 		d.res.Dropped++
 		return nil
 	}
-	return status.New(status.InvalidArguments, format, index)
+	err := status.New(status.InvalidArguments, "Invalid request parameter: invalid %s at index: %d", what, index)
+	return &Subject{Err: err, Value: string(text), Hint: why}
+}
+
+// ofLines tells of a bad line of how many: the rest of the body is read to count them.
+func (d *Decoder) ofLines(err error, index int) error {
+	s, ok := err.(*Subject)
+	if !ok {
+		return err
+	}
+	of := fmt.Sprintf("line %d", index+1)
+	if lines, ok := d.countLines(); ok {
+		of = fmt.Sprintf("line %d of %d", index+1, index+1+lines)
+	}
+	return status.Wrap(s, status.InvalidArguments, "%s (%s%s)", s.Err, of, s.about())
+}
+
+// countLines reads the lines that are left; ok is false when they cannot be read.
+func (d *Decoder) countLines() (n int, ok bool) {
+	for {
+		stop := d.wholeLines()
+		n += bytes.Count(d.buf[d.pos:stop], []byte{'\n'})
+		d.pos = stop
+		if d.last() {
+			return n, true
+		}
+		if d.fill(d.pos, "a line") != nil {
+			return n, false
+		}
+	}
 }
 
 // entryDone deals with the error of an entry whose row is undone: it is skipped, or kept until the body has shown that
@@ -146,11 +179,24 @@ func (d *Decoder) entryDone(err error) {
 	switch {
 	case err == nil:
 	case d.o.SkipErrors:
+		d.res.Failures = AddFailure(d.res.Failures, *d.failure(err))
 		d.res.Skipped++
 	default:
-		d.err = err
+		d.fail(err)
 	}
 }
+
+// fail makes the current entry's error that of the request.
+func (d *Decoder) fail(err error) {
+	d.err = d.failure(err)
+	d.res.Entries++ // no row, and not skipped
+}
+
+// failure is the error of the current entry.
+func (d *Decoder) failure(err error) *Failure { return &Failure{d.entries() + 1, err} }
+
+// entries is the number of entries read: they are rows, were skipped, or were shown.
+func (d *Decoder) entries() int { return d.res.Entries + d.res.Rows + d.res.Skipped }
 
 // plainLines reads a body of text lines.
 func (d *Decoder) plainLines() error {
@@ -228,7 +274,8 @@ func (d *Decoder) stream() error {
 		for f == fine && d.pos < d.end {
 			at, i, f = d.step(at)
 			if f == notAnEntry {
-				return status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON.")
+				return status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON. (entry %d, value %s: no object)",
+					d.entries()+1, Cut(string(d.buf[d.pos:i])))
 			}
 		}
 		switch {
@@ -249,7 +296,8 @@ func (d *Decoder) badStream(reason string, i int) error {
 	if d.o.IgnoreErrors {
 		return nil
 	}
-	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d", reason, d.base+int64(i))
+	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d (entry %d, value %s)", reason, d.base+int64(i),
+		d.entries()+1, Cut(string(d.buf[d.pos:min(d.pos+4*MaxShown, d.end)])))
 }
 
 // checkUTF8 cuts the window where it stops being UTF-8. It tells whether that is only for want of the rest.
@@ -335,11 +383,12 @@ func (d *Decoder) step(at place) (next place, i int, f fault) {
 	d.pos = end
 	if at != atValue {
 		if d.making() {
-			d.entryDone(errNotObject)
+			d.entryDone(notObject(d.buf[i:end]))
 		} else {
 			d.show(d.buf[i:end])
 		}
 	} else if !d.o.IgnoreErrors {
+		d.pos = i
 		return at, end, notAnEntry
 	}
 	return next, end, fine

@@ -78,13 +78,16 @@ func (d *Decoder) moveRow() error {
 		b, err := d.newGroup(vars)
 		if err != nil {
 			d.b.DropRow()
-			d.err = err // not an error of the entry alone: never skipped
+			d.fail(err) // not an error of the entry alone: never skipped
 			return nil
 		}
 		g.vars, g.b = vars, b
 	}
 	// Variables may say no more than the request does.
 	if g.b != d.b {
+		if d.wide {
+			g.b.WidenLike(d.b)
+		}
 		if err := d.b.MoveRow(g.b); err != nil {
 			return err
 		}

@@ -165,9 +165,16 @@ func (d *Decoder) bind(n *node, k kind) bool {
 		if d.b.Columns() >= maxColumns || len(n.name) > maxNameBytes {
 			return false
 		}
+		if d.o.TableType != nil {
+			return false
+		}
 		c, _ = d.b.Column(n.name, t) // absent, so no error
 	}
 	if c.Type() != t {
+		if k == isInt && d.o.WidenNumbers && c.Type() == vector.FloatType {
+			n.col, n.kind = c, isFloat
+			d.bound = append(d.bound, n)
+		}
 		return false
 	}
 	n.col, n.kind = c, k

@@ -235,6 +235,11 @@ func (d *Decoder) specialInt(n *node, from, to int, x int64) fault {
 		d.time.SetInt(x)
 		d.timed = true
 		return fine
+	case isFloat:
+		if d.o.WidenNumbers {
+			n.col.SetFloat(float64(x))
+			return fine
+		}
 	}
 	return odd
 }

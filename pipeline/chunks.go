@@ -8,6 +8,7 @@ import (
 	"varve/engine"
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/flatten"
 )
 
 // Large bodies are worked on in chunks of entries, several at a time. What comes out is the same, in the same order:
@@ -25,12 +26,13 @@ const (
 
 // chunk is some entries of a body, one behind the other.
 type chunk struct {
-	text []byte
-	ends []int // of the entries in text
-	w    *worker
-	set  engine.WriteSet
-	err  error
-	done chan struct{}
+	text   []byte
+	ends   []int // of the entries in text
+	before int   // entries of the body before them
+	w      *worker
+	set    engine.WriteSet
+	err    error
+	done   chan struct{}
 }
 
 func (c *chunk) add(entry []byte) {
@@ -41,7 +43,8 @@ func (c *chunk) add(entry []byte) {
 // run takes the chunk's entries through w up to the first error.
 func (c *chunk) run(w *worker) error {
 	from := 0
-	for _, end := range c.ends {
+	for i, end := range c.ends {
+		w.number = c.before + i + 1
 		if err := w.guard(c.text[from:end:end]); err != nil {
 			return err
 		}
@@ -54,17 +57,21 @@ func (c *chunk) run(w *worker) error {
 type crew struct {
 	m       *Manager
 	w       *worker // of the request's own builders
+	entries int     // so far
 	open    *chunk
 	pending []*chunk // under way, in order
 }
 
 // entry takes the next entry.
 func (c *crew) entry(text []byte) error {
+	c.entries++
 	if c.open == nil {
 		if c.w.bytes < aloneBytes || cap(c.m.helpers) == 0 {
+			c.w.number = c.entries
 			return c.w.guard(text)
 		}
 		c.open = c.m.chunk()
+		c.open.before = c.entries - 1
 	}
 	c.open.add(text)
 	if len(c.open.text) < chunkBytes {
@@ -226,6 +233,9 @@ func (w *worker) take(from *worker) error {
 	w.bytes += from.bytes
 	w.out.Rows += from.out.Rows
 	w.out.Skipped += from.out.Skipped
+	for _, f := range from.failures {
+		w.failures = flatten.AddFailure(w.failures, f)
+	}
 	return nil
 }
 

@@ -113,7 +113,7 @@ func TestChunks(t *testing.T) {
 				if fmt.Sprint(err) != fmt.Sprint(wantErr) || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("error %v, alone %v, want %s", err, wantErr, c.err)
 				}
-				if err == nil && (got != want || out != wantOut) {
+				if err == nil && (got != want || fmt.Sprint(out) != fmt.Sprint(wantOut)) {
 					t.Errorf("%d helpers: %+v, want %+v; %d and %d bytes of rows", helpers, out, wantOut, len(got), len(want))
 				}
 				if len(m.helpers) != 0 {

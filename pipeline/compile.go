@@ -32,6 +32,7 @@ type Program struct {
 // stage is a processor of a program.
 type stage struct {
 	processor.Processor
+	name   string
 	script *processor.Script // the processor, when it is a script: it takes contexts that are not objects
 }
 
@@ -62,7 +63,7 @@ func Compile(text []byte) (*Program, error) {
 			return nil, err
 		}
 		script, _ := compiled.(*processor.Script)
-		p.stages = append(p.stages, stage{compiled, script})
+		p.stages = append(p.stages, stage{compiled, processor.NameOf(n), script})
 	}
 	if d.dispatcher != nil {
 		if p.dispatcher, err = compileDispatcher(d.dispatcher, p.names); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/flatten"
 	"varve/pipeline/processor"
 	"varve/pipeline/value"
 )
@@ -310,14 +311,22 @@ func (c *column) mismatch(v value.Value) error {
 	return invalid("Failed to coerce value: integer value `%d` is out of range for %s", v.Int(), name)
 }
 
-// brief cuts what an error text shows of a long text.
-func brief(text string) string {
-	const most = 1024
-	if len(text) <= most {
-		return text
+// tried says what was to become of a value that does not fit.
+func (c *column) tried(v value.Value) string {
+	text := "transform to the column " + c.name + " of type " + wireName(c.typ)
+	if c.typ.IsTimestamp() {
+		switch v.Kind() {
+		case value.StringKind:
+			return text + "; a date processor reads times from text"
+		case value.FloatKind:
+			return text + "; an epoch processor reads fractions"
+		}
 	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return text
 }
+
+// brief cuts what an error text shows of a long text.
+func brief(text string) string { return flatten.Cut(text) }
 
 // nanosPer is the unit of a timestamp type in nanoseconds.
 func nanosPer(t vector.Type) int64 { return 1e9 / t.UnitsPerSecond() }

@@ -80,7 +80,7 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) ([]DryTa
 func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, ignoreErrors bool, body io.Reader) (entries [][]byte, err error) {
 	d := m.decoders.Get().(*flatten.Decoder)
 	defer m.decoders.Put(d)
-	err = d.Entries(contextReader{ctx, body}, f, flatten.Options{IgnoreErrors: ignoreErrors}, func(text []byte) error {
+	_, err = d.Entries(contextReader{ctx, body}, f, flatten.Options{IgnoreErrors: ignoreErrors}, func(text []byte) error {
 		if len(entries) == maxDryEntries {
 			return status.New(status.InvalidArguments, "Invalid request parameter: data is required, at most %d entries of it", maxDryEntries)
 		}

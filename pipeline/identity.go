@@ -79,7 +79,7 @@ func (s *sink) identityRow(flat []flatField, now int64) error {
 		}
 		c, err := s.column(f.name, t)
 		if err != nil {
-			return err
+			return s.clash(err, f.name, f.value)
 		}
 		s.put(c, f.value)
 	}

@@ -111,6 +111,8 @@ type Request struct {
 	SkipError bool
 	// IgnoreErrors tolerates undecodable parts of the body and unreadable times.
 	IgnoreErrors bool
+	// WidenNumbers takes integers into columns of floats. SetParams overrides it.
+	WidenNumbers bool
 	// MaxDepth is the number of segments of a flattened name, past which objects are kept as JSON text. 0 means 10.
 	MaxDepth int
 	// Hints are the table hints of the headers by key: ttl, append_mode, ... Unknown keys are ignored.
@@ -120,7 +122,8 @@ type Request struct {
 }
 
 // SetParams takes over what the header x-service-pipeline-params says: k=v pairs joined by &. max_nested_levels wants a
-// positive integer and is ignored otherwise; skip_error beats the query parameter; other keys are ignored.
+// positive integer and is ignored otherwise; skip_error beats the query parameter, widen_numbers the configuration; other
+// keys are ignored.
 func (r *Request) SetParams(header string) {
 	for pair := range strings.SplitSeq(header, "&") {
 		k, v, _ := strings.Cut(pair, "=")
@@ -131,13 +134,37 @@ func (r *Request) SetParams(header string) {
 				r.MaxDepth = int(n)
 			}
 		case "skip_error":
-			switch strings.ToLower(v) {
-			case "true", "1", "yes", "on", "t":
-				r.SkipError = true
-			default:
-				r.SkipError = false
-			}
+			r.SkipError = isTrue(v)
+		case "widen_numbers":
+			r.WidenNumbers = isTrue(v)
 		}
+	}
+}
+
+func isTrue(text string) bool {
+	switch strings.ToLower(text) {
+	case "true", "1", "yes", "on", "t":
+		return true
+	}
+	return false
+}
+
+// tableTypes gives the types of a table's columns by name; there are none while it is absent.
+func (m *Manager) tableTypes(name schema.Name) func(column string) (vector.Type, bool) {
+	none := func(string) (vector.Type, bool) { return vector.Type{}, false }
+	if m.o.Store == nil {
+		return none
+	}
+	t, err := m.o.Store.Table(name)
+	if err != nil { // it is made, or refused, when the rows are written
+		return none
+	}
+	return func(column string) (vector.Type, bool) {
+		at := t.Schema.Column(column)
+		if at < 0 {
+			return vector.Type{}, false
+		}
+		return t.Schema.Columns[at].Type, true
 	}
 }
 
@@ -147,6 +174,23 @@ type Outcome struct {
 	Rows, Skipped int
 	// Dropped lines of the body never were entries: they are not UTF-8, or no JSON where errors are ignored.
 	Dropped int
+	// Failures are the errors of the first entries left out, as a client may see them.
+	Failures []Failed
+	// Warnings are what a client should know although all went well.
+	Warnings []string
+}
+
+// Failed is an entry that was left out.
+type Failed struct {
+	Entry int // from 1
+	Err   error
+}
+
+// explain takes over the failures of a request of so many entries.
+func (o *Outcome) explain(failures []flatten.Failure, entries int) {
+	for i := range failures {
+		o.Failures = append(o.Failures, Failed{failures[i].Entry, failures[i].Explain(entries)})
+	}
 }
 
 // Run takes the body through the request's pipeline and leaves the rows in set. The caller then writes the set. On an

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/flatten"
@@ -41,7 +42,7 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 		}
 		return Outcome{}, err
 	}
-	out, err := m.runProgram(ctx, r, p, to, func(each func([]byte) error) error {
+	out, err := m.runProgram(ctx, r, p, to, func(each func([]byte) error) (int, error) {
 		return d.Entries(from, framing, flatten.Options{IgnoreErrors: r.IgnoreErrors}, each)
 	}, framing == flatten.Lines)
 	out.Dropped = d.Dropped()
@@ -51,6 +52,9 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 // runIdentity takes the body straight into columns.
 func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f flatten.Framing, index flatten.TimeIndex, to destination) (Outcome, error) {
 	o := flatten.Options{MaxDepth: r.MaxDepth, IgnoreErrors: r.IgnoreErrors, SkipErrors: r.SkipError, Now: m.now, Time: index}
+	if r.WidenNumbers {
+		o.WidenNumbers, o.TableType = true, m.tableTypes(schema.Name{DB: r.DB, Table: r.Table})
+	}
 	hints := hinter{request: r, time: index.Column()}
 	rows := func(v flatten.OptionVars) (*vector.Builder, error) {
 		h, err := hints.hint(&v)
@@ -64,7 +68,9 @@ func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f 
 		return Outcome{}, err
 	}
 	m.metrics.add(Identity, &counts{in: res.Rows + res.Skipped, out: res.Rows, failed: res.Skipped})
-	return Outcome{Rows: res.Rows, Skipped: res.Skipped, Dropped: res.Dropped}, nil
+	out := Outcome{Rows: res.Rows, Skipped: res.Skipped, Dropped: res.Dropped}
+	out.explain(res.Failures, res.Entries)
+	return out, nil
 }
 
 // check looks at the parameters alone.

@@ -5,18 +5,20 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"varve/flatten"
 	"varve/pipeline/value"
 )
 
 // runProgram takes the entries that read shows through a program. lines tells that they are text.
-func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination, read func(func([]byte) error) error, lines bool) (Outcome, error) {
+func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination, read func(func([]byte) error) (int, error), lines bool) (Outcome, error) {
 	w := m.worker(&finder{m: m, ctx: ctx}, r, p, to, lines)
 	defer m.release(w)
 	c := &crew{m: m, w: w}
-	if err := c.finish(read(c.entry)); err != nil {
-		return Outcome{}, err
+	entries, err := read(c.entry)
+	if err = c.finish(err); err != nil {
+		return Outcome{}, explained(err, entries)
 	}
-	return w.outcome()
+	return w.outcome(entries)
 }
 
 // runValues takes entries that are values through a program.
@@ -33,21 +35,30 @@ func (m *Manager) runValues(ctx context.Context, r *Request, p *Program, to dest
 			return Outcome{}, err
 		}
 		if !ok {
-			return w.outcome()
+			return w.outcome(w.number)
 		}
 		if err := w.guardValue(v); err != nil {
-			return Outcome{}, err
+			return Outcome{}, explained(err, 0)
 		}
 	}
 }
 
-// outcome is what the worker did, when it is within bounds.
-func (w *worker) outcome() (Outcome, error) {
+// explained is an error with the entry it is about, of how many; 0: not known.
+func explained(err error, entries int) error {
+	if f, ok := err.(*flatten.Failure); ok {
+		return f.Explain(entries)
+	}
+	return err
+}
+
+// outcome is what the worker did with so many entries, when it is within bounds.
+func (w *worker) outcome(entries int) (Outcome, error) {
 	for _, s := range w.order {
 		if err := s.checkBounds(w.bytes); err != nil {
 			return Outcome{}, err
 		}
 	}
+	w.out.explain(w.failures, entries)
 	return w.out, nil
 }
 
@@ -99,8 +110,8 @@ func (m *Manager) release(w *worker) {
 		clear(w.counts)
 	}
 	clear(w.targets)
-	w.order, w.last, w.request, w.first, w.find, w.to = nil, nil, nil, nil, nil, nil
-	w.out, w.bytes, w.columns, w.clock = Outcome{}, 0, 0, clock{}
+	w.order, w.last, w.request, w.first, w.find, w.to, w.failures = nil, nil, nil, nil, nil, nil, nil
+	w.out, w.bytes, w.columns, w.number, w.clock = Outcome{}, 0, 0, 0, clock{}
 	m.workers.Put(w)
 }
 
@@ -122,7 +133,11 @@ func (w *worker) guard(text []byte) (err error) {
 func (w *worker) guardValue(v value.Value) (err error) {
 	defer w.recovered(&err)
 	w.bytes += valueBytes
-	return w.judge(w.run(w.first, v, "", 0), w.first)
+	w.number++
+	if err = w.run(w.first, v, "", 0); err != nil {
+		err = w.judge(err, nil)
+	}
+	return err
 }
 
 // valueBytes is what a value counts for where the bytes of entries bound what they may become.

@@ -38,10 +38,11 @@ type target struct {
 	indexes map[string][]schema.Index
 	tags    []string
 	sinks   map[string]*sink // by key
+	tables  func(schema.Name) func(column string) (vector.Type, bool)
 }
 
-func newTarget(r *Request, p *Program) *target {
-	t := &target{program: p, hints: hinter{request: r, time: timeColumn}, sinks: map[string]*sink{}}
+func newTarget(m *Manager, r *Request, p *Program) *target {
+	t := &target{program: p, hints: hinter{request: r, time: timeColumn}, sinks: map[string]*sink{}, tables: m.tableTypes}
 	if p == nil {
 		return t
 	}
@@ -85,6 +86,8 @@ type sink struct {
 	time   *vector.ColumnBuilder   // of auto-transform and identity
 	set    []*vector.ColumnBuilder // inferred columns that the current row has set
 	all    *int                    // counts the columns of all sinks
+	// tableType gives the types of the table's columns where numbers are widened; nil: they are not.
+	tableType func(column string) (vector.Type, bool)
 }
 
 // restColumn is the column of the key that came at a position last.
@@ -101,6 +104,9 @@ func newSink(t *target, key, suffix string, vars *flatten.OptionVars, to destina
 	}
 	hint.Tags, hint.Indexes = t.tags, t.indexes
 	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: to(suffix, hint), all: all}
+	if r := t.hints.request; r.WidenNumbers {
+		s.tableType = t.tables(schema.Name{DB: r.DB, Table: r.Table + suffix})
+	}
 	p := t.program
 	defer func() { *all += s.b.Columns() }()
 	if p == nil {
@@ -146,9 +152,10 @@ func errAllColumns() error {
 	return status.New(status.InvalidArguments, "the rows of the request have more than %d columns in all their tables", maxAllColumns)
 }
 
-// column finds or adds an inferred column.
+// column finds or adds an inferred column. Where numbers are widened it may be one of floats for an integer.
 func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error) {
-	if s.b.Lookup(name) == nil {
+	c := s.b.Lookup(name)
+	if c == nil {
 		if len(name) > maxNameBytes {
 			return nil, status.New(status.InvalidArguments, "column name of %d bytes is longer than %d: %.64s...", len(name), maxNameBytes, name)
 		}
@@ -158,8 +165,46 @@ func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error)
 		if *s.all++; *s.all > maxAllColumns {
 			return nil, fatal{errAllColumns()}
 		}
+		if s.tableType == nil {
+			return s.b.Column(name, t)
+		}
+		of, ok := s.tableType(name)
+		if !ok || !isInferred(of) {
+			of = t
+		}
+		var err error
+		if c, err = s.b.Column(name, of); err != nil {
+			return nil, err
+		}
+	}
+	if s.tableType != nil && c.Type() != t {
+		_, fixed := s.tableType(name)
+		switch {
+		case t == vector.Int64Type && c.Type() == vector.FloatType:
+			return c, nil
+		case t == vector.FloatType && c.Type() == vector.Int64Type && !fixed:
+			c.Widen()
+		}
 	}
 	return s.b.Column(name, t)
+}
+
+// isInferred tells whether a column of the type may come of a value alone.
+func isInferred(t vector.Type) bool {
+	switch t {
+	case vector.BoolType, vector.Int64Type, vector.FloatType, vector.StringType, vector.Timestamp(9), vector.JSONType:
+		return true
+	}
+	return false
+}
+
+// clash is the error of a value that has no place in its column.
+func (s *sink) clash(err error, name string, v value.Value) error {
+	hint := ""
+	if c := s.b.Lookup(name); c != nil {
+		hint = flatten.WidenHint(c.Type(), inferred(v))
+	}
+	return about(err, name, v, hint)
 }
 
 // put sets an inferred value of the current row.
@@ -169,7 +214,11 @@ func (s *sink) put(c *vector.ColumnBuilder, v value.Value) {
 	case value.BoolKind:
 		c.SetBool(v.Bool())
 	case value.IntKind:
-		c.SetInt(v.Int())
+		if c.Type() == vector.FloatType { // widened
+			c.SetFloat(float64(v.Int()))
+		} else {
+			c.SetInt(v.Int())
+		}
 	case value.TimestampKind:
 		c.SetInt(v.Nanos())
 	case value.FloatKind:
@@ -189,7 +238,7 @@ func (s *sink) infer(name string, slot int, v value.Value) error {
 	if c == nil || c.Type() != t {
 		var err error
 		if c, err = s.column(name, t); err != nil {
-			return err
+			return s.clash(err, name, v)
 		}
 		s.free[slot] = c
 	}
@@ -210,7 +259,7 @@ func (s *sink) inferRest(name string, i int, v value.Value) error {
 	}
 	c, err := s.column(name, t)
 	if err != nil {
-		return err
+		return s.clash(err, name, v)
 	}
 	if i < maxColumns {
 		for len(s.rest) <= i {
@@ -260,8 +309,13 @@ func (s *sink) row(e *processor.Event, now func() int64) error {
 func (s *sink) fill(e *processor.Event, now func() int64) error {
 	p := s.target.program
 	for i := range p.columns {
-		if err := p.columns[i].put(e, s.fixed[i], now); err != nil {
-			return err
+		c := &p.columns[i]
+		if err := c.put(e, s.fixed[i], now); err != nil {
+			v, has := e.Get(c.slot)
+			if !has {
+				v = value.Null
+			}
+			return about(err, p.names.Name(c.slot), v, c.tried(v))
 		}
 	}
 	switch {
@@ -285,9 +339,10 @@ func (s *sink) setTime(e *processor.Event) error {
 	case has && v.Kind() == value.IntKind:
 		s.time.SetInt(v.Int())
 	case !has || v.IsNull():
-		return status.New(status.InvalidArguments, "Failed to cast type, msg: missing field")
+		return about(status.New(status.InvalidArguments, "Failed to cast type, msg: missing field"), p.names.Name(p.timeSlot), value.Null, "the time index of the rows")
 	default:
-		return status.New(status.InvalidArguments, "Failed to cast type, msg: unsupported value type to convert to timestamp: %s", brief(string(appendText(nil, v))))
+		err := status.New(status.InvalidArguments, "Failed to cast type, msg: unsupported value type to convert to timestamp: %s", brief(string(appendText(nil, v))))
+		return about(err, p.names.Name(p.timeSlot), v, "the time index of the rows")
 	}
 	return nil
 }

@@ -116,7 +116,8 @@ func transformed(t *testing.T, document, entry string) string {
 	}
 	got, _, err := collect(managerWith(t, map[string]string{"p": document}), Request{}, entry)
 	if err != nil {
-		return "error: " + err.Error()
+		text, _, _ := strings.Cut(err.Error(), " (") // what follows is told by TestErrorsNameTheEntry
+		return "error: " + text
 	}
 	head, row, _ := strings.Cut(got, "\n")
 	_, columns, _ := strings.Cut(head, "[{a ")

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"encoding/binary"
+	"fmt"
+	"strings"
 
 	"varve/engine"
 	"varve/engine/status"
@@ -36,10 +38,12 @@ type worker struct {
 	flat    []flatField
 	counts  map[*Program]*counts
 
-	bytes   int64 // of the entries so far
-	columns int   // of all sinks
-	clock   clock
-	out     Outcome
+	number   int               // of the current entry in the body, from 1
+	failures []flatten.Failure // the first of those skipped
+	bytes    int64             // of the entries so far
+	columns  int               // of all sinks
+	clock    clock
+	out      Outcome
 }
 
 // counts are what became of the entries of a program.
@@ -74,23 +78,57 @@ func (w *worker) entry(text []byte) error {
 	if err == nil {
 		err = w.run(w.first, v, "", 0)
 	}
-	return w.judge(err, w.first)
+	if err != nil {
+		err = w.judge(err, text)
+	}
+	return err
 }
 
-// judge decides what an entry's error means for the request.
-func (w *worker) judge(err error, p *Program) error {
-	if err == nil {
-		return nil
-	}
+// judge decides what an entry's error means for the request. text is the entry, where there is one.
+func (w *worker) judge(err error, text []byte) error {
 	if f, ok := err.(fatal); ok {
-		return f.error
+		return &flatten.Failure{Entry: w.number, Err: f.error}
 	}
-	w.count(p).failed++
+	w.count(w.first).failed++
 	if !w.request.SkipError {
+		return &flatten.Failure{Entry: w.number, Err: withText(err, text)}
+	}
+	w.skip(err, text)
+	return nil
+}
+
+// skip counts an entry, or a row of one, that is left out.
+func (w *worker) skip(err error, text []byte) {
+	w.out.Skipped++
+	if len(w.failures) < flatten.MaxFailures {
+		w.failures = append(w.failures, flatten.Failure{Entry: w.number, Err: withText(err, text)})
+	}
+}
+
+// withText shows the entry itself where an error tells of none of its fields.
+func withText(err error, text []byte) error {
+	s := subjectOf(err)
+	if s.Field == "" && s.Value == "" {
+		s.Value = strings.Clone(value.View(text))
+	}
+	return s
+}
+
+// subjectOf is an error with room for what it is about.
+func subjectOf(err error) *flatten.Subject {
+	s, ok := err.(*flatten.Subject)
+	if !ok {
+		s = &flatten.Subject{Err: err}
+	}
+	return s
+}
+
+// about says which field of an entry an error is about.
+func about(err error, field string, v value.Value, hint string) error {
+	if _, ends := err.(fatal); ends || err == nil {
 		return err
 	}
-	w.out.Skipped++
-	return nil
+	return processor.About(err, field, v, hint)
 }
 
 // decode reads an entry.
@@ -167,20 +205,30 @@ func (p *Program) process(e *processor.Event, v value.Value) (ok bool, err error
 	stages := p.stages
 	for len(stages) > 0 && stages[0].script != nil {
 		if v, err = stages[0].script.Apply(e, v); err != nil || v.IsNull() {
-			return false, err
+			return false, p.failed(stages, err)
 		}
 		stages = stages[1:]
 	}
 	e.Load(v)
 	for i := range stages {
 		if stages[i].script == nil && !e.IsObject() {
-			return false, processor.ErrNotObject
+			return false, p.failed(stages[i:], processor.ErrNotObject)
 		}
 		if err := stages[i].Run(e); err != nil || e.Discarded() {
-			return false, err
+			return false, p.failed(stages[i:], err)
 		}
 	}
 	return true, nil
+}
+
+// failed is an error of the first of the stages that are left.
+func (p *Program) failed(left []stage, err error) error {
+	if err == nil {
+		return nil
+	}
+	s := subjectOf(err)
+	s.Step = fmt.Sprintf("processor %d, %s", len(p.stages)-len(left)+1, left[0].name)
+	return s
 }
 
 // dispatch hands an event over to the pipeline of a rule.
@@ -219,7 +267,7 @@ func (w *worker) many(p *Program, e *processor.Event, suffix string) error {
 		}
 		if err != nil {
 			w.count(p).failed++
-			w.out.Skipped++
+			w.skip(err, nil)
 		}
 	}
 	return nil
@@ -310,7 +358,7 @@ func (w *worker) keyed(p *Program, e *processor.Event) (*sink, error) {
 func (w *worker) target(p *Program) *target {
 	t := w.targets[p]
 	if t == nil {
-		t = newTarget(w.request, p)
+		t = newTarget(w.m, w.request, p)
 		w.targets[p] = t
 	}
 	return t

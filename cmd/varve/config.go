@@ -60,6 +60,7 @@ type Config struct {
 		SyncPeriod     time.Duration
 	}
 	Copy    struct{ Dir string }
+	Ingest  struct{ WidenNumbers bool }
 	Logging struct{ Level, Format string }
 	Query   struct {
 		Parallelism int

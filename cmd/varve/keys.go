@@ -62,6 +62,8 @@ func (c *Config) keys() []key {
 
 		{"copy.dir", &c.Copy.Dir, "", nil},
 
+		{"ingest.widen_numbers", &c.Ingest.WidenNumbers, "false", nil},
+
 		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
 		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},
 

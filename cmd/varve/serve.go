@@ -183,7 +183,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		MaxPerAddress: c.perAddress(), Hosts: c.HTTP.Hosts,
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
-			MaxBytes: int64(c.MaxInFlightWriteBytes), MaxWait: policy,
+			MaxBytes: int64(c.MaxInFlightWriteBytes), MaxWait: policy, WidenNumbers: c.Ingest.WidenNumbers,
 		},
 		Query: query.Options{Executor: server.SQL(n.store, sql), MaxConcurrent: c.MaxConcurrentQueries},
 		Admin: admin.Options{

@@ -159,6 +159,25 @@ func (b *Builder) MoveRow(to *Builder) error {
 	return nil
 }
 
+// Widen makes a column of integers one of floats: those past 2^53 are rounded.
+func (c *ColumnBuilder) Widen() {
+	v := &c.vec
+	v.Floats = v.Floats[:0]
+	for _, x := range v.Ints {
+		v.Floats = append(v.Floats, float64(x))
+	}
+	v.Ints, v.Type = v.Ints[:0], FloatType
+}
+
+// WidenLike makes the columns of integers that are columns of floats in another builder such as well.
+func (b *Builder) WidenLike(other *Builder) {
+	for _, c := range b.cols {
+		if o := other.Lookup(c.name); o != nil && o.vec.Type == FloatType && c.vec.Type == Int64Type {
+			c.Widen()
+		}
+	}
+}
+
 // Accepts tells whether Append would take the rows of from: no column has another type there.
 func (b *Builder) Accepts(from *Builder) bool {
 	for _, c := range from.cols {

@@ -65,7 +65,7 @@ func (p *cmcd) Run(e *Event) error {
 		slots := p.slots[i*len(cmcdKeys) : (i+1)*len(cmcdKeys)]
 		for part := range strings.SplitSeq(text, ",") {
 			if err := cmcdPart(e, slots, part, text); err != nil {
-				return err
+				return About(err, p.list[i].name, value.String(text), "")
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func (p *csvRecord) Run(e *Event) error {
 			continue
 		}
 		if text = strings.TrimLeft(text, "\r\n"); text == "" {
-			return errNoRecord
+			return About(errNoRecord, p.list[i].name, value.String(text), "")
 		}
 		p.record(e, text)
 	}

@@ -20,6 +20,7 @@ var defaultFormats = []string{
 type date struct {
 	fields
 	layouts []*timefmt.Layout
+	formats []string // of the layouts
 	zone    *time.Location
 	zoneErr error // of an unknown zone, which entries meet
 }
@@ -59,6 +60,7 @@ func newDate(s Settings, names *Names) (Processor, error) {
 			}
 		}
 	}
+	d.formats = formats
 	for _, f := range formats {
 		l, err := timefmt.Compile(f)
 		if err != nil {
@@ -80,11 +82,12 @@ func (d *date) Run(e *Event) error {
 			continue
 		}
 		if d.zoneErr != nil {
-			return d.zoneErr
+			return About(d.zoneErr, f.name, value.String(text), "")
 		}
 		ns, ok := d.parse(text)
 		if !ok {
-			return status.New(status.InvalidArguments, "Processor date: failed to parse %s", shorten(text))
+			err := status.New(status.InvalidArguments, "Processor date: failed to parse %s", shorten(text))
+			return About(err, f.name, value.String(text), tried("formats", d.formats))
 		}
 		e.Set(f.target, value.Timestamp(ns))
 	}

@@ -76,7 +76,7 @@ func (d *dissect) Run(e *Event) error {
 			return err
 		}
 		if ok && !d.run(e, text) {
-			return errNoPattern
+			return About(errNoPattern, d.list[i].name, value.String(text), tried("patterns", d.texts()))
 		}
 	}
 	return nil
@@ -93,6 +93,15 @@ func (d *dissect) run(e *Event, text string) bool {
 		}
 	}
 	return false
+}
+
+// texts are the patterns as they were written.
+func (d *dissect) texts() []string {
+	list := make([]string, len(d.patterns))
+	for i := range d.patterns {
+		list[i] = d.patterns[i].text
+	}
+	return list
 }
 
 // store puts the captures of a match into their slots.

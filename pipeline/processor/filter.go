@@ -81,7 +81,7 @@ func (p *filter) Run(e *Event) error {
 			continue
 		}
 		if v.Kind() != value.StringKind {
-			return notString("filter", v)
+			return notString("filter", p.list[i].name, v)
 		}
 		if p.matches(v.Str()) != p.notIn {
 			e.Discard()

@@ -41,7 +41,7 @@ func (p *join) Run(e *Event) error {
 				return missing("join", f.name)
 			}
 		case v.Kind() != value.ArrayKind:
-			return notString("join", v)
+			return notString("join", f.name, v)
 		default:
 			list := v.Array()
 			b := e.Arena.Begin()

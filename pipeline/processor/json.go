@@ -48,14 +48,14 @@ func (p *jsonParse) Run(e *Event) error {
 			return missing("json_parse", f.name)
 		}
 		if v.Kind() != value.StringKind {
-			return status.New(status.InvalidArguments, "Field %s must be a string", shorten(plainText(v)))
+			return About(status.New(status.InvalidArguments, "Field %s must be a string", shorten(plainText(v))), f.name, v, "")
 		}
 		got, fault := value.ReadJSON(e.Arena, v.Str(), value.JSONOptions{})
 		if fault.Failed() {
-			return status.New(status.InvalidArguments, "Failed to parse json: %s", fault.In(v.Str()))
+			return About(status.New(status.InvalidArguments, "Failed to parse json: %s", fault.In(v.Str())), f.name, v, "")
 		}
 		if !got.IsContainer() {
-			return status.New(status.InvalidArguments, "Processor json_parse: unsupported value %s", shorten(plainText(got)))
+			return About(status.New(status.InvalidArguments, "Processor json_parse: unsupported value %s", shorten(plainText(got))), f.name, v, "only objects and arrays are taken")
 		}
 		e.Set(f.target, got)
 	}

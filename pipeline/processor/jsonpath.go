@@ -55,7 +55,7 @@ func (p *jsonPath) Run(e *Event) error {
 		}
 		found, ok := p.path.find(v)
 		if !ok {
-			return status.New(status.InvalidArguments, "Processor json_path: more than %d matches", maxMatches)
+			return About(status.New(status.InvalidArguments, "Processor json_path: more than %d matches", maxMatches), f.name, v, "")
 		}
 		if p.index < 0 {
 			all := e.Arena.Array(len(found))

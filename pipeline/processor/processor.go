@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"varve/engine/status"
+	"varve/flatten"
 	"varve/pipeline/value"
 )
 
@@ -94,12 +95,12 @@ func (f *fields) take(s *Setting, names *Names) (done bool, err error) {
 
 // missing is the error of an absent field.
 func missing(processor, field string) error {
-	return status.New(status.InvalidArguments, "Processor %s: missing field: %s", processor, field)
+	return About(status.New(status.InvalidArguments, "Processor %s: missing field: %s", processor, field), field, value.Null, "")
 }
 
 // notString is the error of a processor that works on strings only.
-func notString(processor string, v value.Value) error {
-	return status.New(status.InvalidArguments, "Processor %s: expect string value, but got %s", processor, Describe(v))
+func notString(processor, field string, v value.Value) error {
+	return About(status.New(status.InvalidArguments, "Processor %s: expect string value, but got %s", processor, Describe(v)), field, v, "")
 }
 
 // text is the string in a field. ok is false when the field is to be passed over.
@@ -114,11 +115,8 @@ func (f *fields) text(e *Event, x *fieldSlots, processor string) (text string, o
 		}
 		return "", false, missing(processor, x.name)
 	}
-	return "", false, notString(processor, v)
+	return "", false, notString(processor, x.name, v)
 }
-
-// maxDescribed bounds what an error text shows of a value.
-const maxDescribed = 1024
 
 // Describe is a value with its kind, as error texts show it: Float(1.5), String(x).
 func Describe(v value.Value) string {
@@ -141,12 +139,7 @@ func Describe(v value.Value) string {
 	return "Object(" + shorten(plainText(v)) + ")"
 }
 
-func shorten(s string) string {
-	if len(s) <= maxDescribed {
-		return s
-	}
-	return s[:maxDescribed] + "..."
-}
+func shorten(s string) string { return flatten.Cut(s) }
 
 // Time is a time that a processor makes.
 type Time struct {

@@ -39,6 +39,8 @@ type Options struct {
 	Definition func(*schema.Table) string
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
+	// WidenNumbers takes integers into columns of floats, where a request does not say otherwise.
+	WidenNumbers bool
 	// MaxBytes bounds the bytes of the bodies taken at a time, 0 meaning no bound; MaxWait is how long a request waits
 	// for room.
 	MaxBytes int64
@@ -80,11 +82,10 @@ func (h *Handler) Collectors() []prometheus.Collector {
 
 // Ingest answers POST /v1/ingest.
 func (h *Handler) Ingest(c *web.Ctx) error {
-	req, err := request(c)
+	req, err := h.request(c)
 	if err != nil {
 		return err
 	}
-	req.NoAutoCreate = h.o.NoAutoCreate
 	if err := c.Announced(); err != nil {
 		return err
 	}
@@ -125,8 +126,41 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	if n := outcome.Skipped + outcome.Dropped; n > 0 {
 		c.Response.Header.Set("x-service-skipped-rows", strconv.Itoa(n))
 	}
-	c.Written(counts, warnings...)
+	outcome.Warnings = append(outcome.Warnings, warnings...)
+	c.Written(counts, told(&outcome))
 	return nil
+}
+
+// told is what the answer says of entries that were left out, and of what a client should know besides.
+func told(o *pipeline.Outcome) (members []byte) {
+	if len(o.Failures) > 0 {
+		members = append(members, `,"skipped":[`...)
+		for i, f := range o.Failures {
+			if i > 0 {
+				members = append(members, ',')
+			}
+			_, text := web.Message(f.Err)
+			members = strconv.AppendInt(append(members, `{"entry":`...), int64(f.Entry), 10)
+			members = append(web.AppendJSONString(append(members, `,"error":`...), text), '}')
+		}
+		members = append(members, ']')
+	}
+	return appendWarnings(members, o.Warnings)
+}
+
+// appendWarnings appends a member of warnings, when there are any.
+func appendWarnings(dst []byte, warnings []string) []byte {
+	if len(warnings) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"warnings":[`...)
+	for i, w := range warnings {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = web.AppendJSONString(dst, w)
+	}
+	return append(dst, ']')
 }
 
 // longLine is the size of a text body past which one line is likely to be many whose ends were lost on the way.
@@ -151,7 +185,7 @@ func withHint(err error, warnings []string) error {
 }
 
 // request reads parameters and headers.
-func request(c *web.Ctx) (*pipeline.Request, error) {
+func (h *Handler) request(c *web.Ctx) (*pipeline.Request, error) {
 	p, err := c.Query("db", "table", "pipeline_name", "version", "skip_error", "ignore_errors", "custom_time_index", "source", "msg_field")
 	if err != nil {
 		return nil, err
@@ -163,6 +197,7 @@ func request(c *web.Ctx) (*pipeline.Request, error) {
 	req := &pipeline.Request{
 		Table: p.String("table"), Pipeline: p.String("pipeline_name"), Version: p.String("version"),
 		CustomTimeIndex: p.String("custom_time_index"), ContentType: contentType, Hints: c.Hints(),
+		NoAutoCreate: h.o.NoAutoCreate, WidenNumbers: h.o.WidenNumbers,
 	}
 	req.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
 	for _, name := range [...]string{"x-service-pipeline-name", "x-service-log-pipeline-name"} {

@@ -31,9 +31,9 @@ func (c *Ctx) Executed(format string) {
 	c.Response.Header.Set("x-service-format", format)
 }
 
-// Written answers an ingest request: one count per group of table options. Nothing written has no group. Warnings tell of
-// what was done and is likely not what was meant.
-func (c *Ctx) Written(rows []int, warnings ...string) {
+// Written answers an ingest request: one count per group of table options. Nothing written has no group. more are further
+// members of the answer, each behind a comma.
+func (c *Ctx) Written(rows []int, more []byte) {
 	body := []byte(`{"output":[`)
 	for i, n := range rows {
 		if i > 0 {
@@ -45,13 +45,6 @@ func (c *Ctx) Written(rows []int, warnings ...string) {
 	}
 	body = append(body, `],"execution_time_ms":`...)
 	body = strconv.AppendInt(body, c.ElapsedMS(), 10)
-	for i, w := range warnings {
-		body = append(body, []string{`,"warnings":[`, `,`}[min(i, 1)]...)
-		body = AppendJSONString(body, w)
-	}
-	if len(warnings) > 0 {
-		body = append(body, ']')
-	}
 	c.Executed("service_v1")
-	c.JSON(200, append(body, '}'))
+	c.JSON(200, append(append(body, more...), '}'))
 }

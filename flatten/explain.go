@@ -1,0 +1,99 @@
+package flatten
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"varve/engine/status"
+)
+
+// MaxShown bounds the characters that an error text shows of a value.
+const MaxShown = 80
+
+// MaxFailures bounds the failures that a request tells of where errors of entries are skipped.
+const MaxFailures = 3
+
+// Subject is the error of an entry together with what it is about. Its text is that of the error alone: see Explain.
+type Subject struct {
+	Err   error
+	Step  string // of a pipeline, such as "processor 2, date"
+	Field string
+	Value string // as the error shows it; empty for none
+	Hint  string // what was tried, or what helps
+}
+
+func (s *Subject) Error() string { return s.Err.Error() }
+
+// Unwrap gives the error.
+func (s *Subject) Unwrap() error { return s.Err }
+
+// Failure is an entry that failed. Its text is that of the error alone: see Explain.
+type Failure struct {
+	Entry int // from 1; 0: not known
+	Err   error
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap gives the error.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Explain is the error with the entry, of how many (0: not known), and what the error is about behind its text. Errors
+// that are no client's business stay as they are.
+func (f *Failure) Explain(total int) error {
+	var e *status.Error
+	if !errors.As(f.Err, &e) || f.Entry == 0 {
+		return f.Err
+	}
+	text := fmt.Sprintf("%s (entry %d", e.Msg, f.Entry)
+	if total >= f.Entry {
+		text += fmt.Sprintf(" of %d", total)
+	}
+	var s *Subject
+	if errors.As(f.Err, &s) {
+		text += s.about()
+	}
+	return status.Wrap(f.Err, e.Code, "%s)", text)
+}
+
+// about is what the error is about, as it stands behind the entry.
+func (s *Subject) about() string {
+	text := ""
+	if s.Step != "" {
+		text += ", " + s.Step
+	}
+	if s.Field != "" {
+		text += fmt.Sprintf(", field %q", Cut(s.Field))
+	}
+	if s.Value != "" {
+		text += ", value " + Cut(s.Value)
+	}
+	if s.Hint != "" {
+		text += ": " + s.Hint
+	}
+	return text
+}
+
+// Cut is text as error texts show it: its first MaxShown characters.
+func Cut(text string) string {
+	if len(text) <= MaxShown || utf8.RuneCountInString(text) <= MaxShown {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	n := 0
+	for i := range text {
+		if n++; n > MaxShown {
+			return strings.ToValidUTF8(text[:i], "\uFFFD") + "..."
+		}
+	}
+	return text
+}
+
+// AddFailure notes one more failure, of which only the first few count.
+func AddFailure(list []Failure, f Failure) []Failure {
+	if len(list) < MaxFailures {
+		list = append(list, f)
+	}
+	return list
+}

@@ -1,0 +1,87 @@
+package flatten
+
+import (
+	"strings"
+	"testing"
+
+	"varve/engine/vector"
+)
+
+// TestExplained: the error of a body names the entry, of how many, the field, the value and what was tried.
+func TestExplained(t *testing.T) {
+	long := strings.Repeat("ä", 100)
+	const wide = "header x-service-pipeline-params: widen_numbers=true takes integers into columns of floats"
+	for _, c := range []struct {
+		name, config, in string
+		f                Framing
+		want             string
+	}{
+		{"integer after float", "", "{\"a\":1.5}\n{\"a\":1}\n{}", NDJSON, `1004 Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 ` +
+			`(entry 2 of 3, field "a", value 1: an integer in a column of floats; write it with a point, or ` + wide + `)`},
+		{"float after integer", "", `[{"a":1},{"a":{"b":2}},{"a":1.5},{"a":3}]`, JSONStream, `1004 Column datatype mismatch. For column: a, expected datatype: Int64, actual datatype: Float64 ` +
+			`(entry 3 of 4, field "a", value 1.5: a float in a column of integers; where the first value has a point all may have one, or ` + wide + `)`},
+		{"text after integer", "", "{\"a\":1}\n{\"a\":\"" + long + "\"}", NDJSON, `1004 Column datatype mismatch. For column: a, expected datatype: Int64, actual datatype: String ` +
+			`(entry 2 of 2, field "a", value "` + long[:2*79] + `...)`},
+		{"no object", "", `[{"a":1},[2]]`, JSONStream, `1006 Top level value must be map (entry 2 of 2, value [2])`},
+		{"no time", "t;epoch;s", "{\"t\":1}\n{\"a\":1}", NDJSON, `1004 Failed to cast type, msg: missing field ` +
+			`(entry 2 of 2, field "t": read as a whole number of seconds since 1970; a pipeline's epoch processor reads fractions)`},
+		{"fraction", "t;epoch;ms", `{"t":1.5}`, NDJSON, `1004 Failed to cast type, msg: unsupported value type to convert to timestamp: 1.5 ` +
+			`(entry 1 of 1, field "t", value 1.5: read as a whole number of milliseconds since 1970; a pipeline's epoch processor reads fractions)`},
+		{"bad line", "", "{\"a\":1}\n\n{\"a\":}\n{}\n{}", NDJSON, `1004 Invalid request parameter: invalid JSON at index: 2 (line 3 of 5, value {"a":}: unexpected character at byte 5 of the line)`},
+		{"line that is no text", "", "{\"a\":1}\n\xff\n", NDJSON, "1004 Invalid request parameter: invalid line at index: 1 (line 2 of 2, value \uFFFD: it is not UTF-8)"},
+		{"bad stream", "", `{"a":1} {"a" 2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 13 (entry 2, value {"a" 2})`},
+		{"scalar in a stream", "", `{"a":1} 7 {}`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 2, value 7: no object)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			index, err := ParseTimeIndex(c.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var g groups
+			_, err = NewDecoder().Decode(strings.NewReader(c.in), c.f, Options{Time: index, Now: clock}, g.rows)
+			if got := whole(err); got != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)
+			}
+		})
+	}
+}
+
+// TestFailures: where failing entries are skipped the first few are told of.
+func TestFailures(t *testing.T) {
+	var g groups
+	body := "{\"a\":1}\n{\"a\":\"x\"}\n{\"a\":2}\n{\"a\":true}\n5\n{\"a\":\"y\"}\n"
+	res, err := NewDecoder().Decode(strings.NewReader(body), NDJSON, Options{SkipErrors: true, Now: clock}, g.rows)
+	if err != nil || res.Rows != 2 || res.Skipped != 4 || res.Entries != 6 || len(res.Failures) != MaxFailures {
+		t.Fatalf("%+v %v", res, err)
+	}
+	for i, want := range []string{`(entry 2 of 6, field "a", value "x")`, `(entry 4 of 6, field "a", value true)`, "1006 Top level value must be map (entry 5 of 6, value 5)"} {
+		if got := whole(res.Failures[i].Explain(res.Entries)); !strings.HasSuffix(got, want) {
+			t.Errorf("failure %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+// TestWiden takes integers into columns of floats, whichever came first, where that is asked for.
+func TestWiden(t *testing.T) {
+	table := func(name string) (vector.Type, bool) {
+		types := map[string]vector.Type{"f": vector.FloatType, "i": vector.Int64Type, "s": vector.StringType, "n": vector.Int32Type}
+		t, ok := types[name]
+		return t, ok
+	}
+	for _, c := range []struct{ name, in, want string }{
+		{"float first", "{\"a\":1.5}\n{\"a\":2}\n{\"a\":3}", "a:Float64 | now 1.5 | now 2 | now 3"},
+		{"integer first", "{\"a\":1}\n{}\n{\"a\":2.5}\n{\"a\":3}\n{\"a\":4.5}", "a:Float64 | now 1 | now NULL | now 2.5 | now 3 | now 4.5"},
+		{"one entry", `{"a":1,"a":2.5}`, "a:Float64 | now 2.5"},
+		{"column of the table", "{\"f\":1}\n{\"f\":2}\n{\"f\":2.5}", "f:Float64 | now 1 | now 2 | now 2.5"},
+		{"clash with the table", "{\"i\":1.5}\n{\"i\":1}\n{\"s\":1}\n{\"f\":true}", `i:Int64 s:String f:Float64 | now 1 NULL NULL skipped 3`},
+		{"types that are not inferred", `{"n":1}`, "n:Int64 | now 1"},
+		{"groups", "{\"a\":1,\"service_ttl\":\"1d\"}\n{\"a\":2}\n{\"a\":2.5,\"service_ttl\":\"1d\"}", "a:Float64 | now 2 ttl=\"1d\" " + ts + "a:Float64 | now 1 | now 2.5"},
+		{"text", "{\"a\":1}\n{\"a\":\"x\"}", "a:Int64 | now 1 skipped 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := describe(t, c.in, NDJSON, Options{WidenNumbers: true, TableType: table, SkipErrors: true}); got != ts+c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.in, got, ts+c.want)
+			}
+		})
+	}
+}
