@@ -100,6 +100,12 @@ func (b *buckets) addAll(values []float64) {
 
 // quantile interpolates inside the bucket that holds the wanted rank.
 func (b *buckets) quantile(p float64) float64 {
+	switch p {
+	case 0:
+		return b.min
+	case 1:
+		return b.max
+	}
 	rank := p * float64(b.n-1)
 	seen := 0.0
 	for i, c := range b.counts {

@@ -15,6 +15,7 @@ type tally struct {
 	heed
 	t      vector.Type
 	finish func(t *tally, n int) (*vector.Vector, error)
+	spare  int64 // memory that finish takes for each count
 	values *intern.Interner
 	pairs  *intern.Table // group in the upper half, number of the value in the lower
 	keys   []uint64      // keys[i] is the pair that counts[i] counts
@@ -30,7 +31,7 @@ func newTally(of, t vector.Type, finish func(*tally, int) (*vector.Vector, error
 func (t *tally) Grow(n int) { t.groups = max(t.groups, n) }
 
 func (t *tally) Bytes() int64 {
-	return t.values.Bytes() + t.pairs.Bytes() + int64(16*cap(t.keys))
+	return t.values.Bytes() + t.pairs.Bytes() + (16+t.spare)*int64(cap(t.keys))
 }
 
 func (t *tally) count(g, id uint32, n int64) {
@@ -119,6 +120,9 @@ func modes(desc bool) func(t *tally, n int) (*vector.Vector, error) {
 	}
 }
 
+// barBytes is about the memory of a value's text, its place among those that are sorted, and what is written of it.
+const barBytes = 120
+
 // histograms gives each group an object with the text of each value and its count.
 func histograms(t *tally, n int) (*vector.Vector, error) {
 	type bar struct {
@@ -189,7 +193,11 @@ func init() {
 		}
 		a.T = vector.JSONType
 		of := a.Args[0].Type()
-		a.make = func() Accumulator { return newTally(of, a.T, histograms) }
+		a.make = func() Accumulator {
+			t := newTally(of, a.T, histograms)
+			t.spare = barBytes
+			return t
+		}
 		return nil
 	}
 }

@@ -204,7 +204,7 @@ func bindStrftime(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 	if k, ok := args[0].(*Const); ok && k.Value.Type.IsText() && strings.Contains(k.Value.Str(0), "%") {
 		args = []Expr{args[1], args[0]}
 	}
-	return bindDateFormat(c, args)
+	return c.bindDateFormat("strftime", args)
 }
 
 func init() {

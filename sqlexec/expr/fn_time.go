@@ -235,7 +235,9 @@ func (c *Context) intervalArg(what string, e Expr) (months, days int32, ns int64
 func init() {
 	register(&Function{min: 2, max: 3, bind: bindDateBin}, "date_bin")
 	register(&Function{min: 2, max: 2, bind: bindDateTrunc}, "date_trunc")
-	register(&Function{min: 2, max: 2, bind: bindDateFormat}, "date_format", "to_char")
+	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return c.bindDateFormat("date_format", args)
+	}}, "date_format", "to_char")
 	addInterval := func(op string) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			t, err := c.timeArg("date_add", args[0])

@@ -9,9 +9,9 @@ import (
 	"varve/engine/vector"
 )
 
-// bindDateFormat prints times by a strftime format in the zone of the request.
-func bindDateFormat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-	ts, err := c.timeArg("date_format", args[0])
+// bindDateFormat prints times by a strftime format in the zone of the request, for the function name.
+func (c *Context) bindDateFormat(name string, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	ts, err := c.timeArg(name, args[0])
 	if err != nil {
 		return nil, vector.Type{}, nil, err
 	}
@@ -23,11 +23,11 @@ func bindDateFormat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	unit := ts.Type().UnitsPerSecond()
 	k, ok := args[1].(*Const)
 	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
-		return nil, vector.Type{}, nil, planError("date_format needs a constant format")
+		return nil, vector.Type{}, nil, planError("%s needs a constant format", name)
 	}
 	layout, err := timefmt.Compile(k.Value.Str(0))
 	if err != nil {
-		return nil, vector.Type{}, nil, planError("date_format: %v", err)
+		return nil, vector.Type{}, nil, planError("%s: %v", name, err)
 	}
 	zone := c.zone()
 	return []Expr{ts}, vector.StringType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {

@@ -34,3 +34,7 @@ SELECT width_bucket(1, 0, 10, 0);
 SELECT width_bucket(1, 2, 2, 3);
 SELECT width_bucket('NaN'::DOUBLE, 0, 2, 3);
 SELECT width_bucket(true, 0, 2, 3);
+SELECT width_bucket(5, [1, 3, 4, 10]) AS a, width_bucket(0.5, [1.0, 2]) AS b, width_bucket(4, parse_json('[1, 4, 9]')) AS c, width_bucket(NULL, [1]) AS d, width_bucket(1, NULL) AS e, width_bucket(10, []) AS f;
+SELECT width_bucket(1, 2, 3);
+SELECT width_bucket('a', ['b']);
+SELECT strftime(5, '%Y');

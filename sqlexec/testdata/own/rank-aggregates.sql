@@ -58,3 +58,6 @@ SELECT skewness(ts) FROM picks;
 -- By time where no order is given, under all names.
 SELECT first_value(s) AS fv, first(s) AS f, any_value(s) AS a, last_value(i) AS lv, last(s) AS l FROM (SELECT * FROM picks ORDER BY ts DESC);
 DROP TABLE picks;
+
+-- The ends of approximate percentiles are the least and the greatest value, of many values too.
+SELECT approx_percentile_cont(value, 0.0) AS least, approx_percentile_cont(value, 1.0) AS greatest, approx_percentile_cont(value * 0.1, 1) AS f FROM generate_series(1, 5000);
