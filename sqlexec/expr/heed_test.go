@@ -76,6 +76,13 @@ func TestAggregatesStop(t *testing.T) {
 		{"max", []Expr{texts}, false, nil, rows, true},
 		{"last_value", []Expr{texts}, false, []SortKey{{Expr: numbers}}, rows, true},
 		{"nth_value", []Expr{texts, Int(2)}, false, []SortKey{{Expr: numbers}}, 1, false},
+		{"percentile_disc", []Expr{texts, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, rows, true},
+		{"percentile_disc", []Expr{texts, &Const{Value: vector.ConstFloat(vector.FloatType, 0.9)}}, false, nil, 1, false},
+		{"mode", []Expr{texts}, false, nil, 1, true},
+		{"histogram", []Expr{texts}, false, nil, 1, true},
+		{"arg_max", []Expr{texts, numbers}, false, nil, rows, true},
+		{"approx_top_k", []Expr{texts, Int(3)}, false, nil, rows, true},
+		{"json_object_agg", []Expr{texts, numbers}, false, nil, 1, false},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			a, err := c.Aggregate(k.name, k.args, k.distinct, k.order, nil)
