@@ -12,6 +12,7 @@ require (
 	github.com/axiomhq/hyperloglog v0.3.0
 	github.com/bytedance/sonic v1.15.5
 	github.com/cespare/xxhash/v2 v2.3.0
+	github.com/dsnet/compress v0.0.1
 	github.com/fasthttp/router v1.5.4
 	github.com/fxamacker/cbor/v2 v2.9.6
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
@@ -24,6 +25,7 @@ require (
 	github.com/rivo/uniseg v0.4.7
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c
+	github.com/ulikunitz/xz v0.5.17
 	github.com/valyala/fasthttp v1.74.0
 	github.com/zeebo/xxh3 v1.1.0
 	go.yaml.in/yaml/v3 v3.0.5

@@ -76,6 +76,8 @@ var homes = map[string][]string{
 	"github.com/cespare/xxhash/v2":        {"sst", "sqlexec", "engine", "pipeline/vrl"},
 	"github.com/axiomhq/hyperloglog":      {"sqlexec/expr", "sqlexec/exec"},
 	"github.com/parquet-go/parquet-go":    {"sqlexec/rowfile"},
+	"github.com/ulikunitz/xz":             {"sqlexec/rowfile"},
+	"github.com/dsnet/compress":           {"sqlexec/rowfile"},
 	"github.com/apache/arrow-go/v18":      {"server/web"},
 	"github.com/prometheus/client_golang": {"engine", "server", "wal", "sst", "pipeline", "cmd/varve"},
 	"github.com/prometheus/client_model":  {"server/admin"},

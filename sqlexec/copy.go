@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"varve/engine/schema"
 	"varve/engine/status"
@@ -28,6 +30,7 @@ type copyOptions struct {
 	formatGiven bool
 	compression rowfile.Compression
 	times       rowfile.Times
+	delimiter   byte   // of CSV; 0: the comma
 	start, end  string // texts of times; empty: no bound
 	pattern     *regexp.Regexp
 	skipBad     bool
@@ -104,10 +107,17 @@ func (o *copyOptions) set(st *parse.Copy, key, value string) (err error) {
 		o.compression, ok = rowfile.ParseCompression(value)
 	case "start_time":
 		o.start = value
-		return only(st.Query == nil && st.To, "COPY table TO and COPY DATABASE TO")
+		return only(st.Query == nil, "COPY of tables and of databases; a query has WHERE")
 	case "end_time":
 		o.end = value
-		return only(st.Query == nil && st.To, "COPY table TO and COPY DATABASE TO")
+		return only(st.Query == nil, "COPY of tables and of databases; a query has WHERE")
+	case "delimiter":
+		if value == "\\t" {
+			value = "\t"
+		}
+		if ok = len(value) == 1 && value[0] < utf8.RuneSelf && !strings.Contains("\"\r\n", value); ok {
+			o.delimiter = value[0]
+		}
 	case "timestamp_format":
 		o.times.Timestamp, err = timefmt.Compile(value)
 	case "date_format":
@@ -124,7 +134,7 @@ func (o *copyOptions) set(st *parse.Copy, key, value string) (err error) {
 		}
 	default:
 		return status.New(status.InvalidArguments, "Unrecognized option of COPY: %s. Known are FORMAT, COMPRESSION_TYPE, START_TIME, "+
-			"END_TIME, TIMESTAMP_FORMAT, DATE_FORMAT, TIME_FORMAT, PATTERN and SKIP_BAD_RECORDS", strings.ToUpper(key))
+			"END_TIME, DELIMITER, TIMESTAMP_FORMAT, DATE_FORMAT, TIME_FORMAT, PATTERN and SKIP_BAD_RECORDS", strings.ToUpper(key))
 	}
 	if err != nil || !ok {
 		return status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s'", strings.ToUpper(key), value)
@@ -182,8 +192,8 @@ func (x *Executor) rangeQuery(s *Session, table parse.Name, o *copyOptions) (*pa
 		if bound.text == "" {
 			continue
 		}
-		if _, _, err := timefmt.ParseTimestamp(bound.text, s.Zone); err != nil {
-			return nil, status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s' is no time", bound.key, bound.text)
+		if _, err := firstCount(bound.key, bound.text, s.Zone, t.Schema.Columns[t.Schema.Time].Type); err != nil {
+			return nil, err
 		}
 		var e parse.Expr = &parse.Binary{Op: bound.op, L: column, R: &parse.Literal{Kind: parse.StringLiteral, Text: bound.text}}
 		if sel.Where != nil {
@@ -192,6 +202,24 @@ func (x *Executor) rangeQuery(s *Session, table parse.Name, o *copyOptions) (*pa
 		sel.Where = e
 	}
 	return q, nil
+}
+
+// firstCount is the first count of a time index's unit that is not before the time that an option gives.
+func firstCount(key, text string, zone *time.Location, t vector.Type) (int64, error) {
+	sec, nanos, err := timefmt.ParseTimestamp(text, zone)
+	if err != nil {
+		return 0, status.New(status.InvalidArguments, "Invalid value of the option %s of COPY: '%s' is no time", key, text)
+	}
+	n, ok := plan.Count(sec, int64(nanos), t)
+	switch unit := 1_000_000_000 / t.UnitsPerSecond(); {
+	case !ok && sec < 0:
+		return math.MinInt64, nil
+	case !ok:
+		return math.MaxInt64, nil
+	case int64(nanos)%unit != 0:
+		n++
+	}
+	return n, nil
 }
 
 // writeFile runs a query and writes its rows to a file that appears when it is whole.
@@ -209,7 +237,7 @@ func (x *Executor) writeFile(ctx context.Context, s *Session, root *os.Root, q *
 	if err != nil {
 		return 0, err
 	}
-	w, err := rowfile.NewWriter(f, plan.Fields(n), rowfile.WriteOptions{Format: o.format, Compression: o.compression, Times: o.times})
+	w, err := rowfile.NewWriter(f, plan.Fields(n), rowfile.WriteOptions{Format: o.format, Compression: o.compression, Delimiter: o.delimiter, Times: o.times})
 	if err != nil {
 		return 0, errors.Join(status.Wrap(err, status.InvalidArguments, "COPY TO: %v", err), f.abort())
 	}

@@ -119,6 +119,8 @@ type loader struct {
 	o       *copyOptions
 	name    string // of the file
 	limit   int64  // rows still wanted
+	// Only rows with first <= time < end are taken.
+	first, end int64
 
 	set     *engine.WriteSet
 	b       *vector.Builder
@@ -137,6 +139,10 @@ func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *s
 		l.set.Reset()
 		sets.Put(l.set)
 	}()
+	var err error
+	if l.first, l.end, err = o.span(s, t); err != nil {
+		return 0, err
+	}
 	for i := range t.Columns {
 		def, err := x.defaultOf(s, &t.Columns[i])
 		l.names, l.defs, l.defErrs = append(l.names, t.Columns[i].Name), append(l.defs, def), append(l.defErrs, err)
@@ -162,7 +168,7 @@ func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *s
 // pass reads the file. Without write, it writes only what fits at once: else whole is false and the rows were merely
 // looked at.
 func (l *loader) pass(ctx context.Context, f *os.File, size int64, write bool) (whole bool, err error) {
-	r, err := rowfile.NewReader(f, size, l.names, rowfile.ReadOptions{Format: l.o.format, Compression: l.o.compression, Bad: l.bad})
+	r, err := rowfile.NewReader(f, size, l.names, rowfile.ReadOptions{Format: l.o.format, Compression: l.o.compression, Delimiter: l.o.delimiter, Bad: l.bad})
 	if err != nil {
 		return false, err
 	}
@@ -276,6 +282,9 @@ func (l *loader) take(rows *rowfile.Rows) error {
 		if l.limit == 0 {
 			return nil
 		}
+		if l.outside(rows, values, i) {
+			continue
+		}
 		if err := l.row(rows, values, i); err != nil {
 			l.b.DropRow(l.cols...)
 			if err := l.bad(rows.At[i], err); err != nil {
@@ -287,6 +296,28 @@ func (l *loader) take(rows *rowfile.Rows) error {
 		l.limit--
 	}
 	return nil
+}
+
+// span is the range of times that START_TIME and END_TIME leave.
+func (o *copyOptions) span(s *Session, t *schema.Table) (first, end int64, err error) {
+	first, end = math.MinInt64, math.MaxInt64
+	if unit := t.Columns[t.Time].Type; o.start != "" {
+		first, err = firstCount("START_TIME", o.start, s.Zone, unit)
+	}
+	if unit := t.Columns[t.Time].Type; o.end != "" && err == nil {
+		end, err = firstCount("END_TIME", o.end, s.Zone, unit)
+	}
+	return first, end, err
+}
+
+// outside tells whether the statement does not ask for the time of row i. A row without one is for row to refuse.
+func (l *loader) outside(rows *rowfile.Rows, values []*vector.Vector, i int) bool {
+	at := l.table.Time
+	if l.o.start == "" && l.o.end == "" || l.convert[at] == nil || rows.Cols[at].IsNull(i) || values[at].IsNull(i) {
+		return false
+	}
+	x := values[at].Int(i)
+	return x < l.first || x >= l.end && l.o.end != ""
 }
 
 // row sets the values of row i.

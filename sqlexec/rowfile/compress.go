@@ -9,21 +9,24 @@ import (
 	"io"
 	"strings"
 
+	bzip2writer "github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 // Compression is how a file is packed. Text files are packed as a whole, Parquet packs its pages.
 type Compression uint8
 
 // The compressions. Auto is None for a text file that is written and Zstd for Parquet; it looks at a text file that is
-// read. Bzip2 is only read; Snappy and Brotli are only for Parquet.
+// read. Snappy and Brotli are only for Parquet.
 const (
 	Auto Compression = iota
 	None
 	Gzip
 	Zstd
 	Bzip2
+	XZ
 	Snappy
 	Brotli
 )
@@ -41,6 +44,8 @@ func ParseCompression(name string) (Compression, bool) {
 		return Zstd, true
 	case "bzip2", "bz2":
 		return Bzip2, true
+	case "xz":
+		return XZ, true
 	case "snappy":
 		return Snappy, true
 	case "brotli":
@@ -58,12 +63,18 @@ func (c Compression) Ext() string {
 		return ".zst"
 	case Bzip2:
 		return ".bz2"
+	case XZ:
+		return ".xz"
 	}
 	return ""
 }
 
-// zstdWindow bounds the window that a file may ask its reader to keep.
-const zstdWindow = 64 << 20
+// zstdWindow bounds the window that a file may ask its reader to keep, xzDictionary that of the first block of an xz file: others
+// have the same.
+const (
+	zstdWindow   = 64 << 20
+	xzDictionary = 64 << 20
+)
 
 // compressor packs what is written; Close ends the stream and leaves w open.
 func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
@@ -74,8 +85,12 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 		return gzip.NewWriter(w), nil
 	case Zstd:
 		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	case Bzip2:
+		return bzip2writer.NewWriter(w, nil)
+	case XZ:
+		return xz.NewWriter(w)
 	}
-	return nil, errors.New("text files are written with gzip, zstd or no compression")
+	return nil, errors.New("text files are written with gzip, zstd, bzip2, xz or no compression")
 }
 
 type nopCloser struct{ io.Writer }
@@ -86,7 +101,7 @@ func (nopCloser) Close() error { return nil }
 func decompressor(r io.Reader, c Compression) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if c == Auto {
-		head, err := b.Peek(4)
+		head, err := b.Peek(6)
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -109,8 +124,43 @@ func decompressor(r io.Reader, c Compression) (io.ReadCloser, error) {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
 		return z.IOReadCloser(), nil
+	case XZ:
+		head, err := b.Peek(64)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if size := xzDictionaryOf(head); size > xzDictionary {
+			return nil, fmt.Errorf("xz: a dictionary of %d bytes is larger than %d", size, xzDictionary)
+		}
+		z, err := xz.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("xz: %w", err)
+		}
+		return io.NopCloser(z), nil
 	}
-	return nil, errors.New("text files are read with gzip, zstd, bzip2 or no compression")
+	return nil, errors.New("text files are read with gzip, zstd, bzip2, xz or no compression")
+}
+
+// xzDictionaryOf is the size of the dictionary that the first block of an xz file asks for; 0: the head is none of such a file.
+// A block has behind the 12 bytes of the stream's header its length, flags, up to two sizes of 7 bits a byte, and the filter: 0x21, the
+// length 1 and the size, whose lowest bit is half of a power of two.
+func xzDictionaryOf(head []byte) uint64 {
+	if len(head) < 14 {
+		return 0
+	}
+	flags, rest := head[13], head[14:]
+	for _, given := range []byte{0x40, 0x80} {
+		for flags&given != 0 && len(rest) > 0 {
+			last := rest[0] < 0x80
+			if rest = rest[1:]; last {
+				break
+			}
+		}
+	}
+	if len(rest) < 3 || rest[0] != 0x21 || rest[1] != 1 || rest[2] > 40 {
+		return 0
+	}
+	return (2 | uint64(rest[2]&1)) << (rest[2]/2 + 11)
 }
 
 // sniff knows compressions by their first bytes.
@@ -122,6 +172,8 @@ func sniff(head []byte) Compression {
 		return Zstd
 	case bytes.HasPrefix(head, []byte("BZh")):
 		return Bzip2
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		return XZ
 	}
 	return None
 }

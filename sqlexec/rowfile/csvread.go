@@ -9,10 +9,12 @@ import (
 	"varve/engine/vector"
 )
 
-// csvReader reads CSV (RFC 4180) with lines that end in LF or CRLF and a first line of names.
+// csvReader reads CSV (RFC 4180) with lines that end in LF or CRLF and a first line of names; another byte
+// may stand for the comma.
 type csvReader struct {
 	lines  *lineReader
 	bad    func(int64, error) error
+	comma  byte  // between fields
 	column []int // column[f] is the wanted column of field f; -1: none
 	has    []bool
 
@@ -29,8 +31,8 @@ type field struct {
 	quoted   bool
 }
 
-func newCSVReader(lines *lineReader, names []string, bad func(int64, error) error) (*csvReader, error) {
-	r := &csvReader{lines: lines, bad: bad, has: make([]bool, len(names)), cols: stringColumns(len(names))}
+func newCSVReader(lines *lineReader, names []string, comma byte, bad func(int64, error) error) (*csvReader, error) {
+	r := &csvReader{lines: lines, bad: bad, comma: comma, has: make([]bool, len(names)), cols: stringColumns(len(names))}
 	if err := r.record(); err == io.EOF {
 		return nil, errors.New("the file is empty: the first line of a CSV file holds the names of the columns")
 	} else if err != nil {
@@ -168,7 +170,7 @@ func (r *csvReader) field(pos int, first int64) (next int, err error) {
 	if pos >= len(r.buf) || r.buf[pos] != '"' {
 		rest := trimEnd(r.buf[pos:])
 		next = -1
-		if comma := bytes.IndexByte(rest, ','); comma >= 0 {
+		if comma := bytes.IndexByte(rest, r.comma); comma >= 0 {
 			rest, next = rest[:comma], pos+comma+1
 		}
 		r.text = append(r.text, rest...)
@@ -201,7 +203,7 @@ func (r *csvReader) field(pos int, first int64) (next int, err error) {
 	switch rest := trimEnd(r.buf[pos:]); {
 	case len(rest) == 0:
 		return -1, nil
-	case rest[0] != ',':
+	case rest[0] != r.comma:
 		return 0, bad{fmt.Errorf("line %d: text behind the closing quote of field %d", r.lines.line, len(r.fields))}
 	}
 	return pos + 1, nil

@@ -83,6 +83,7 @@ type Writer interface {
 type WriteOptions struct {
 	Format      Format
 	Compression Compression
+	Delimiter   byte // of CSV; 0 is the comma
 	Times       Times
 }
 
@@ -104,8 +105,8 @@ func NewWriter(w io.Writer, fields []vector.Field, o WriteOptions) (Writer, erro
 	}
 	t := &textWriter{out: z, times: o.Times}
 	if o.Format == CSV {
-		t.rows = csvRows
-		t.buf = appendCSVNames(t.buf, fields)
+		t.rows, t.csv = csvRows, newCSVForm(o.Delimiter)
+		t.buf = t.csv.appendNames(t.buf, fields)
 	} else {
 		t.rows = jsonRows(fields)
 	}
@@ -143,6 +144,7 @@ type ReadOptions struct {
 	Format Format
 	// Compression of a text file; Auto looks at its first bytes.
 	Compression Compression
+	Delimiter   byte // of CSV; 0 is the comma
 	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is left
 	// out. nil: the first is the error of Next.
 	Bad func(at int64, err error) error
@@ -164,7 +166,7 @@ func NewReader(f File, size int64, names []string, o ReadOptions) (Reader, error
 	if o.Format == JSON {
 		return newJSONReader(lines, names, o.Bad), nil
 	}
-	r, err := newCSVReader(lines, names, o.Bad)
+	r, err := newCSVReader(lines, names, newCSVForm(o.Delimiter).comma, o.Bad)
 	if err != nil {
 		return nil, closing(z, err)
 	}

@@ -21,6 +21,7 @@ type textWriter struct {
 	out   io.WriteCloser
 	times Times
 	rows  func(t *textWriter, b *vector.Batch)
+	csv   csvForm
 	buf   []byte
 }
 
@@ -80,13 +81,27 @@ func (t *textWriter) text(v *vector.Vector) cell {
 	}
 }
 
-func appendCSVNames(dst []byte, fields []vector.Field) []byte {
+// csvForm is how fields of CSV are put apart, and what makes one need quotes.
+type csvForm struct {
+	comma   byte
+	special string
+}
+
+// newCSVForm is the form with a delimiter; 0 is the comma.
+func newCSVForm(delimiter byte) csvForm {
+	if delimiter == 0 {
+		delimiter = ','
+	}
+	return csvForm{delimiter, string(delimiter) + "\"\r\n"}
+}
+
+func (c csvForm) appendNames(dst []byte, fields []vector.Field) []byte {
 	for i, f := range fields {
 		if i > 0 {
-			dst = append(dst, ',')
+			dst = append(dst, c.comma)
 		}
 		from := len(dst)
-		dst = quoteCSV(append(dst, f.Name...), from)
+		dst = c.quote(append(dst, f.Name...), from)
 	}
 	return append(dst, '\n')
 }
@@ -101,23 +116,23 @@ func csvRows(t *textWriter, b *vector.Batch) {
 	for i := range b.N {
 		for c, v := range b.Cols {
 			if c > 0 {
-				dst = append(dst, ',')
+				dst = append(dst, t.csv.comma)
 			}
 			if v.IsNull(i) {
 				continue
 			}
 			from := len(dst)
-			dst = quoteCSV(cells[c](dst, i), from)
+			dst = t.csv.quote(cells[c](dst, i), from)
 		}
 		dst = append(dst, '\n')
 	}
 	t.buf = dst
 }
 
-// quoteCSV puts the field dst[from:] in quotes where it needs them. The empty text does: an empty field is NULL.
-func quoteCSV(dst []byte, from int) []byte {
+// quote puts the field dst[from:] in quotes where it needs them. The empty text does: an empty field is NULL.
+func (c csvForm) quote(dst []byte, from int) []byte {
 	field := dst[from:]
-	if len(field) > 0 && !bytes.ContainsAny(field, ",\"\r\n") {
+	if len(field) > 0 && !bytes.ContainsAny(field, c.special) {
 		return dst
 	}
 	text := strings.ReplaceAll(string(field), `"`, `""`)
