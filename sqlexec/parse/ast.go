@@ -332,6 +332,7 @@ type Star struct {
 	Table   Name // empty: all tables
 	Exclude []Ident
 	Replace []SelectItem
+	Rename  []SelectItem // X is the column, Alias its new name
 }
 
 // GroupItem is an element of GROUP BY. Sets has the grouping sets of ROLLUP, CUBE and GROUPING SETS; nil for a plain

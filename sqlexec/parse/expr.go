@@ -26,7 +26,7 @@ const (
 var binaryPower = map[string]int{
 	"or": powOr, "and": powAnd,
 	"=": powCompare, "==": powCompare, "<>": powCompare, "!=": powCompare, "<": powCompare, "<=": powCompare, ">": powCompare, ">=": powCompare, "<=>": powCompare,
-	"~": powLike, "~*": powLike, "!~": powLike, "!~*": powLike, "@@": powLike,
+	"~~": powLike, "~~*": powLike, "!~~": powLike, "!~~*": powLike, "~": powLike, "~*": powLike, "!~": powLike, "!~*": powLike, "@@": powLike,
 	"|": powBitOr, "^": powBitXor, "&": powBitAnd, "<<": powShift, ">>": powShift,
 	"+": powAdd, "-": powAdd, "||": powAdd, "*": powMul, "/": powMul, "%": powMul,
 	"->": powPostfix, "->>": powPostfix,
@@ -60,7 +60,7 @@ var afterOperand = wordSet(`from as asc desc nulls is in between like ilike and 
 // notAlias are the words that cannot be an alias without AS.
 var notAlias = wordSet(`select from where group having order limit offset union except intersect join on using and or not
 	case when then else end as by is like ilike between in inner left right full cross natural window qualify align
-	fetch fill range with set values to similar at tablesample lateral asof asc desc nulls for collate partition div escape over filter`)
+	fetch fill range with set values to similar at tablesample lateral asof semi anti isnull notnull asc desc nulls for collate partition div escape over filter`)
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
@@ -177,12 +177,23 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 	} else if op == "!=" {
 		op = "<>"
 	}
+	like := likeOperators[op]
+	if like != "" {
+		op = like
+	}
 	if (pow == powCompare || pow == powLike) && p.quantifierAhead() {
 		return p.quantified(at, left, op)
 	}
 	right, err := p.binary(pow)
+	if like != "" {
+		kind, negative := strings.CutPrefix(like, "not ")
+		return &Like{Node: at, X: left, Pattern: right, Op: kind, Not: negative}, err
+	}
 	return &Binary{Node: at, Op: op, L: left, R: right}, err
 }
+
+// likeOperators are the operators that are LIKE in another spelling.
+var likeOperators = map[string]string{"~~": "like", "!~~": "not like", "~~*": "ilike", "!~~*": "not ilike"}
 
 // subscript reads what follows x[: an index, or a slice a:b of which either end may be missing, which is array_slice(x, a, b).
 func (p *parser) subscript(at Node, x Expr) (Expr, error) {
@@ -260,6 +271,11 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 			return nil, nil
 		}
 		return p.isExpr(at, left)
+	case "isnull", "notnull":
+		if powIs <= min {
+			return nil, nil
+		}
+		return &Is{Node: at, X: left, What: "null", Not: word == "notnull"}, p.advance()
 	case "not", "like", "ilike", "similar", "between", "in", "regexp", "rlike":
 		if powLike <= min {
 			return nil, nil

@@ -65,6 +65,9 @@ func (p *parser) joinHead(j *Join) (bool, error) {
 	}
 	j.Kind = "inner"
 	switch {
+	case p.isAny("semi", "anti") && p.peek().is("join"):
+		j.Kind = "left " + p.tok.text
+		err = p.advance()
 	case p.isAny("inner", "cross"):
 		j.Kind = p.tok.text
 		err = p.advance()
@@ -185,29 +188,12 @@ func (p *parser) table() (TableRef, error) {
 	return t, p.sample()
 }
 
-// sample reads TABLESAMPLE method (n), which has no effect.
+// sample refuses TABLESAMPLE: rows are not drawn by lot.
 func (p *parser) sample() error {
-	if !p.is("tablesample") {
-		return nil
+	if p.is("tablesample") {
+		return p.unsupported("TABLESAMPLE")
 	}
-	if err := p.advance(); err != nil {
-		return err
-	}
-	if _, err := p.ident("a sampling method"); err != nil {
-		return err
-	}
-	if err := p.expectOp("("); err != nil {
-		return err
-	}
-	if _, err := p.expr(); err != nil {
-		return err
-	}
-	if p.tok.kind == tokWord {
-		if err := p.advance(); err != nil {
-			return err
-		}
-	}
-	return p.expectOp(")")
+	return nil
 }
 
 // parenTable reads (query) alias or (table join ..).

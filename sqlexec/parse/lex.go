@@ -111,6 +111,9 @@ func (l *lexer) next() (token, error) {
 	case c == '\'':
 		t.kind = tokString
 		t.text, err = l.quoted('\'')
+	case c == '$' && strings.HasPrefix(l.src[start:], "$$"):
+		t.kind = tokString
+		t.text, err = l.dollars()
 	case c == '"' || c == '`':
 		t.kind, t.quote = tokQuoted, c
 		t.text, err = l.quoted(c)
@@ -170,6 +173,17 @@ func (l *lexer) quoted(q byte) (string, error) {
 		text.WriteString(l.src[from:end])
 		return text.String(), nil
 	}
+}
+
+// dollars reads $$text$$, in which nothing is escaped; the offset is at the first dollar.
+func (l *lexer) dollars() (string, error) {
+	from := l.off + 2
+	n := strings.Index(l.src[from:], "$$")
+	if n < 0 {
+		return "", syntaxError(l.src, Pos(l.off), "unterminated string literal")
+	}
+	l.off = from + n + 2
+	return l.src[from : from+n], nil
 }
 
 // escaped reads E'..' with backslash escapes; the offset is at the opening quote.
@@ -250,7 +264,7 @@ func (l *lexer) word() error {
 
 // operators of more than one character, longer ones first.
 var operators = []string{
-	"!~*", "<=>", "->>", "!~", "~*", "<=", ">=", "<>", "!=", "==", "::", "||", "<<", ">>", "@@", "->", "=>", ":=",
+	"!~~*", "!~~", "~~*", "~~", "!~*", "<=>", "->>", "!~", "~*", "<=", ">=", "<>", "!=", "==", "::", "||", "<<", ">>", "@@", "->", "=>", ":=",
 }
 
 func (l *lexer) operator() error {

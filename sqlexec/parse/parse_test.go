@@ -56,6 +56,12 @@ func TestFormat(t *testing.T) {
 		{"by name", "select 1 a union all by name select 2 b union by name select 3 c", "SELECT 1 AS a UNION ALL BY NAME SELECT 2 AS b UNION BY NAME SELECT 3 AS c;"},
 		{"asof", "select * from a asof join b on a.t >= b.t asof left outer join c using (k, t)", "SELECT * FROM a ASOF JOIN b ON a.t >= b.t ASOF LEFT JOIN c USING (k, t);"},
 		{"ordinality", "select * from t, unnest(t.l) with ordinality as x (e, n)", "SELECT * FROM t, unnest(t.l) WITH ORDINALITY AS x (e, n);"},
+		{"from first", "from t where a > 1; from t select a, where b; table t; select * from (from t select a)", "SELECT * FROM t WHERE a > 1;\nSELECT a FROM t WHERE b;\nSELECT * FROM t;\nSELECT * FROM (SELECT a FROM t);"},
+		{"rename", "select * exclude (a) rename (b as c, d as e) from t", "SELECT * EXCLUDE (a) RENAME (b AS c, d AS e) FROM t;"},
+		{"with rollup", "select a from t group by a, b with rollup", "SELECT a FROM t GROUP BY ROLLUP (a, b);"},
+		{"semi join", "select * from a semi join b on a.x = b.x anti join c using (x)", "SELECT * FROM a LEFT SEMI JOIN b ON a.x = b.x LEFT ANTI JOIN c USING (x);"},
+		{"other spellings", "select a isnull, b notnull, a ~~ 'x', a !~~* any ('y'), $$it's$$, row(1, 2) = (1, 2)", "SELECT a IS NULL, b IS NOT NULL, a LIKE 'x', a NOT ILIKE ANY ('y'), 'it''s', (1, 2) = (1, 2);"},
+		{"minus of queries", "select 1 minus select 2", "SELECT 1 EXCEPT SELECT 2;"},
 		{"term operator", "select msg@@'a b' from t where msg @@ 'x' and a not between 1 and 2", "SELECT msg @@ 'a b' FROM t WHERE msg @@ 'x' AND a NOT BETWEEN 1 AND 2;"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -78,6 +78,10 @@ func (p *parser) wordExpr() (Expr, error) {
 			}
 			return p.array(at)
 		}
+	case "row":
+		if next.op("(") {
+			return p.row(at)
+		}
 	case "default":
 		if next.op(",") || next.op(")") {
 			return &Default{at}, p.advance()
@@ -144,6 +148,21 @@ func (p *parser) columnOrCall() (Expr, error) {
 		return p.call(at, strings.ToLower(n[len(n)-1].Name))
 	}
 	return &Column{Node: at, Parts: n}, nil
+}
+
+// row reads ROW (a, ..), a tuple of any length.
+func (p *parser) row(at Node) (Expr, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	x, err := p.paren()
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := x.(*Tuple); ok {
+		return t, nil
+	}
+	return &Tuple{Node: at, Items: []Expr{x}}, nil
 }
 
 // paren reads (expr), (a, b) or (query). It never goes back: nested parentheses are read once.

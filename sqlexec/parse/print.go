@@ -163,7 +163,7 @@ func (w *printer) expr(x Expr, min int) {
 		w.expr(x.I, 0)
 		w.put("]")
 	case *Tuple:
-		w.put("(")
+		w.put(map[bool]string{true: "ROW"}[len(x.Items) == 1], "(")
 		w.exprs(x.Items)
 		w.put(")")
 	case *Struct:

@@ -168,6 +168,12 @@ func (w *printer) item(item SelectItem) {
 		w.as(r.Alias)
 	}
 	w.close(len(item.Star.Replace) > 0)
+	for i, r := range item.Star.Rename {
+		w.put(map[bool]string{true: " RENAME (", false: ", "}[i == 0])
+		w.expr(r.X, 0)
+		w.as(r.Alias)
+	}
+	w.close(len(item.Star.Rename) > 0)
 }
 
 func (w *printer) as(alias *Ident) {

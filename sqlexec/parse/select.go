@@ -5,7 +5,7 @@ import "strings"
 // queryAhead tells whether the current '(' opens a query.
 func (p *parser) queryAhead() bool {
 	next := p.peek()
-	return next.is("select") || next.is("with") || next.is("values")
+	return next.is("select") || next.is("with") || next.is("values") || next.is("from")
 }
 
 // queryGoesOn tells whether the current token continues a query that was in parentheses.
@@ -201,8 +201,45 @@ func (p *parser) term() (Body, error) {
 		return p.values()
 	case p.isOp("("):
 		return p.parenQuery()
+	case p.is("from"), p.is("table"):
+		return p.fromFirst()
 	}
 	return nil, p.expected("SELECT, VALUES or '('")
+}
+
+// fromFirst reads TABLE t, and FROM .. [SELECT ..] with the clauses after it: without items these are all columns.
+func (p *parser) fromFirst() (*Select, error) {
+	at := Node{p.tok.pos}
+	table := p.is("table")
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	all := &Select{Node: at, Items: []SelectItem{{Star: &Star{At: at.At}}}}
+	if table {
+		name, err := p.name("a table name", true)
+		all.From = []TableRef{&Table{Node: at, Name: name}}
+		return all, err
+	}
+	from, err := p.from()
+	if err != nil {
+		return nil, err
+	}
+	if !p.is("select") {
+		all.From = from
+		return all, p.clauses(all)
+	}
+	s := &Select{Node: at}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.distinct(s); err != nil {
+		return nil, err
+	}
+	if err := p.items(s); err != nil {
+		return nil, err
+	}
+	s.From = from
+	return s, p.clauses(s)
 }
 
 func (p *parser) values() (*Values, error) {
@@ -337,6 +374,9 @@ func (p *parser) alias() (*Ident, error) {
 		id := Ident{Name: p.tok.text, Quote: '\'', At: p.tok.pos}
 		return &id, p.advance()
 	}
+	if !as && p.is("minus") && (p.peek().is("select") || p.peek().is("values") || p.peek().op("(")) {
+		return nil, nil
+	}
 	if !as && p.tok.kind != tokQuoted && (p.tok.kind != tokWord || notAlias[p.tok.text]) {
 		return nil, nil
 	}
@@ -367,34 +407,50 @@ func (p *parser) star(table Name) (SelectItem, error) {
 			return item, err
 		}
 	}
-	if p.is("replace") && p.peek().op("(") {
-		if err := p.advance(); err != nil {
-			return item, err
-		}
-		if err := p.advance(); err != nil {
-			return item, err
-		}
-		for {
-			x, err := p.expr()
-			if err != nil {
-				return item, err
-			}
-			alias, err := p.alias()
-			if err != nil {
-				return item, err
-			}
-			if alias == nil {
-				return item, p.expected("AS and the column that is replaced")
-			}
-			star.Replace = append(star.Replace, SelectItem{X: x, Alias: alias})
-			if ok, err := p.more(); err != nil {
-				return item, err
-			} else if !ok {
-				return item, p.expectOp(")")
-			}
+	var err error
+	if star.Replace, err = p.starList("replace"); err != nil {
+		return item, err
+	}
+	star.Rename, err = p.starList("rename")
+	for _, r := range star.Rename {
+		if _, ok := r.X.(*Column); err == nil && !ok {
+			err = p.fail(r.X.Position(), "RENAME takes columns and their new names")
 		}
 	}
-	return item, nil
+	return item, err
+}
+
+// starList reads REPLACE (x AS c, ..) or RENAME (c AS d, ..) behind a star; nil: the word is not there.
+func (p *parser) starList(word string) ([]SelectItem, error) {
+	if !p.is(word) || !p.peek().op("(") {
+		return nil, nil
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	var list []SelectItem
+	for {
+		x, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		alias, err := p.alias()
+		if err != nil {
+			return nil, err
+		}
+		if alias == nil {
+			return nil, p.expected("AS and a column")
+		}
+		list = append(list, SelectItem{X: x, Alias: alias})
+		if ok, err := p.more(); err != nil {
+			return nil, err
+		} else if !ok {
+			return list, p.expectOp(")")
+		}
+	}
 }
 
 // clauses reads WHERE, GROUP BY, HAVING, WINDOW, QUALIFY and ALIGN.
@@ -479,10 +535,35 @@ func (p *parser) groupBy(s *Select) error {
 			return err
 		}
 		s.GroupBy = append(s.GroupBy, item)
-		if ok, err := p.more(); err != nil || !ok {
+		if ok, err := p.more(); err != nil {
 			return err
+		} else if !ok {
+			return p.withRollup(s)
 		}
 	}
+}
+
+// withRollup reads WITH ROLLUP and WITH CUBE behind the keys, which are ROLLUP (keys) and CUBE (keys).
+func (p *parser) withRollup(s *Select) error {
+	for _, kind := range []string{"rollup", "cube"} {
+		ok, err := p.takeWords("with", kind)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		g := GroupItem{Kind: kind, Sets: [][]Expr{}}
+		for _, item := range s.GroupBy {
+			if item.X == nil {
+				return p.expected("GROUP BY expressions before WITH " + strings.ToUpper(kind))
+			}
+			g.Sets = append(g.Sets, []Expr{item.X})
+		}
+		s.GroupBy = []GroupItem{g}
+		return nil
+	}
+	return nil
 }
 
 // exprOrAll reads an expression, or the word ALL where it stands alone.

@@ -20,7 +20,7 @@ func (p *parser) statement() (Statement, error) {
 		return nil, p.expected("a statement")
 	}
 	switch word := p.tok.text; word {
-	case "select", "with", "values":
+	case "select", "with", "values", "from", "table":
 		q, err := p.query()
 		return &SelectStmt{Query: q}, err
 	case "create":

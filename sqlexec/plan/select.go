@@ -131,6 +131,14 @@ func expandStar(star *parse.Star, sc *scope) ([]item, error) {
 		}
 		replace[r.Alias.Name] = r.X
 	}
+	rename := map[string]string{}
+	for _, r := range star.Rename {
+		c := r.X.(*parse.Column)
+		if len(sc.find(c.Parts)) == 0 {
+			return nil, sc.noField(c.Parts)
+		}
+		rename[c.Parts[len(c.Parts)-1].Name] = r.Alias.Name
+	}
 	found := false
 	for i := range sc.cols {
 		c := &sc.cols[i]
@@ -144,6 +152,9 @@ func expandStar(star *parse.Star, sc *scope) ([]item, error) {
 		it := item{x: &parse.Slot{Index: i, Name: c.Name}, name: c.Name}
 		if x := replace[c.Name]; x != nil {
 			it.x = x
+		}
+		if to := rename[c.Name]; to != "" {
+			it.name, it.alias = to, true
 		}
 		items = append(items, it)
 	}

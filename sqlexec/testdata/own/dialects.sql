@@ -152,6 +152,34 @@ SELECT * FROM t RIGHT JOIN unnest(t.j) AS x ON TRUE;
 
 SELECT * FROM unnest([1]) AS x(a, b);
 
+-- Other spellings.
+
+FROM t WHERE a = 2 ORDER BY k;
+
+FROM t SELECT k, a WHERE a = 1;
+
+SELECT count(*) AS n FROM (FROM t);
+
+TABLE t;
+
+SELECT * EXCLUDE (j, ts) RENAME (k AS name, a AS b) FROM t ORDER BY name;
+
+SELECT * RENAME (nothing AS x) FROM t;
+
+SELECT a, count(*) AS n FROM t GROUP BY a WITH ROLLUP ORDER BY a, n;
+
+SELECT k FROM t SEMI JOIN (SELECT 2 AS a) AS u USING (a) ORDER BY k;
+
+SELECT k FROM t ANTI JOIN (SELECT 2 AS a) AS u ON t.a = u.a ORDER BY k;
+
+SELECT k, a ISNULL AS none, a NOTNULL AS some FROM t WHERE k ~~ '%' AND k !~~ 'x%' AND k ~~* 'Z' ORDER BY k;
+
+SELECT $$it's$$ AS t, ROW(1, 2) = (1, 2) AS same, ROW(1) = ROW(2) AS single;
+
+SELECT 1 AS x MINUS SELECT 2;
+
+SELECT * FROM t TABLESAMPLE BERNOULLI (10);
+
 DROP VIEW v;
 
 DROP TABLE t;
