@@ -24,6 +24,11 @@ func init() {
 		if bindSpans(a, true) {
 			return nil
 		}
+		if t := a.Args[0].Type(); t.ID == vector.TypeDecimal {
+			a.T = meanOfDecimal(t)
+			a.make = func() Accumulator { return &decimalMeans{sums: decimalSums{t: SumOfDecimal(t)}, t: a.T} }
+			return nil
+		}
 		if err := a.float(c, 0); err != nil {
 			return err
 		}
@@ -233,100 +238,6 @@ func (c *counts) Merge(o Accumulator, to []uint32) error {
 func (c *counts) Result(n int) (*vector.Vector, error) {
 	c.Grow(n)
 	return &vector.Vector{Type: i64, Ints: c.n[:n]}, nil
-}
-
-func bindSum(c *Context, a *Agg) error {
-	if err := a.need(1, 1); err != nil {
-		return err
-	}
-	t := a.Args[0].Type()
-	cast := func(to vector.Type) error {
-		var err error
-		a.T = to
-		a.Args = append([]Expr(nil), a.Args...)
-		a.Args[0], err = c.Cast(a.Args[0], to, false)
-		return err
-	}
-	switch {
-	case signed(t), t == vector.NullType:
-		a.make = func() Accumulator {
-			return &sums[int64]{t: i64, of: func(v *vector.Vector) *[]int64 { return &v.Ints }}
-		}
-		return cast(i64)
-	case unsigned(t):
-		a.make = func() Accumulator {
-			return &sums[uint64]{t: vector.Uint64Type, of: func(v *vector.Vector) *[]uint64 { return &v.Uints }}
-		}
-		return cast(vector.Uint64Type)
-	case t.ID == vector.TypeDecimal:
-		a.T = SumOfDecimal(t)
-		a.make = func() Accumulator { return &decimalSums{t: a.T} }
-		return nil
-	case t.IsNumber():
-		a.make = func() Accumulator {
-			return &sums[float64]{t: f64, of: func(v *vector.Vector) *[]float64 { return &v.Floats }}
-		}
-		return cast(f64)
-	case bindSpans(a, false):
-		return nil
-	}
-	return planError("aggregate 'sum' takes numbers, found %s", t)
-}
-
-// sums adds numbers; integers wrap around.
-type sums[T int64 | uint64 | float64] struct {
-	t    vector.Type
-	of   func(v *vector.Vector) *[]T
-	sum  []T
-	some []bool
-	flat vector.Vector
-}
-
-func (s *sums[T]) Grow(n int)   { s.sum, s.some = grown(s.sum, n), grown(s.some, n) }
-func (s *sums[T]) Bytes() int64 { return int64(9 * cap(s.sum)) }
-
-func (s *sums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
-	v := flatten(args[0], n, &s.flat)
-	x := (*s.of(v))[:n]
-	groups = groups[:n]
-	sum, some := s.sum, s.some
-	if keep == nil && v.Valid == nil {
-		if oneGroup(groups) {
-			g := groups[0]
-			total := sum[g]
-			for _, x := range x {
-				total += x
-			}
-			sum[g], some[g] = total, true
-			return nil
-		}
-		for i, g := range groups {
-			sum[g] += x[i]
-			some[g] = true
-		}
-		return nil
-	}
-	eachRow(n, v, keep, func(i int) {
-		sum[groups[i]] += x[i]
-		some[groups[i]] = true
-	})
-	return nil
-}
-
-func (s *sums[T]) Merge(o Accumulator, to []uint32) error {
-	other := o.(*sums[T])
-	for g, x := range other.sum {
-		s.sum[to[g]] += x
-		s.some[to[g]] = s.some[to[g]] || other.some[g]
-	}
-	return nil
-}
-
-func (s *sums[T]) Result(n int) (*vector.Vector, error) {
-	s.Grow(n)
-	v := &vector.Vector{Type: s.t, Valid: validOf(s.some[:n])}
-	*s.of(v) = s.sum[:n]
-	return v, nil
 }
 
 // validOf makes validity of flags; nil when all are set.

@@ -107,15 +107,17 @@ func isTest(name string, onNull, onTrue, onFalse bool) {
 
 // comparable casts two arguments to the type they are compared in.
 func (c *Context) comparable(op string, args []Expr) ([]Expr, error) {
-	a, b := args[0], args[1]
+	a, b, err := c.Numbers(args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
 	t, ok := comparedAs(a, b)
 	if !ok {
 		return nil, planError("Cannot compare %s with %s: %s %s %s", a.Type(), b.Type(), a, op, b)
 	}
 	// Text beside a time is read in the zone of the request.
 	out := make([]Expr, 2)
-	for i, e := range args {
-		var err error
+	for i, e := range []Expr{a, b} {
 		if k, ok := e.(*Const); ok && e.Type().IsText() && t.IsTimestamp() && !k.Value.IsNull(0) {
 			x, err := convert.ParseTime(k.Value.Str(0), t, c.zone())
 			if err != nil {

@@ -79,8 +79,8 @@ func init() {
 		}
 		return x
 	}, "signum", "sign")
-	simple(1, sig{f64, i64}, f64, digits(math.Round), "round")
-	simple(1, sig{f64, i64}, f64, digits(math.Trunc), "trunc")
+	rounding("round", math.Round)
+	rounding("trunc", math.Trunc)
 	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsNaN(a[0].Floats[i]) }), "isnan")
 	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return a[0].Floats[i] == 0 }), "iszero")
 	register(&Function{max: 0, bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -171,6 +171,8 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 				dst, _ = x.Append(dst)
 				return dst
 			}), nil
+		case t.ID == vector.TypeDecimal && ints == nil:
+			return bindRounding(c, name, args)
 		case t.IsInteger() && ints == nil || unsigned(t) && name == "abs":
 			return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 				out.Append(0, a[0], 0, n)
@@ -182,6 +184,17 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 		}
 		return nil, t, nil, planError("function '%s' takes a number, found %s", name, t)
 	}}, names...)
+}
+
+// rounding registers a function that rounds to a number of digits after the point: decimals stay what they are.
+func rounding(name string, f func(float64) float64) {
+	float := simpleBind(sig{f64, i64}, f64, name, digits(f))
+	register(&Function{min: 1, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		if args[0].Type().ID == vector.TypeDecimal {
+			return bindRounding(c, name, args)
+		}
+		return float(c, args)
+	}}, name)
 }
 
 // digits rounds to a number of digits after the point.

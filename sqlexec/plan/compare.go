@@ -17,6 +17,10 @@ var flipped = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">":
 // compare binds a comparison. A constant beside a column takes the column's type where that is exact, so that the
 // comparison can be pushed into the scan; times are compared exactly whatever their units.
 func (b *binder) compare(op string, l, r expr.Expr) (expr.Expr, error) {
+	l, r, err := b.ctx.Numbers(l, r)
+	if err != nil {
+		return nil, err
+	}
 	lc, lconst := l.(*expr.Const)
 	rc, rconst := r.(*expr.Const)
 	switch {

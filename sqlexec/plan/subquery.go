@@ -134,6 +134,12 @@ func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, err
 	exact := make([]expr.Expr, 0, len(list))
 	var others []expr.Expr
 	for _, e := range list {
+		if t.IsNumber() {
+			var err error
+			if _, e, err = b.ctx.Numbers(x, e); err != nil {
+				return nil, err
+			}
+		}
 		c, ok := e.(*expr.Const)
 		if !ok {
 			others = append(others, e)

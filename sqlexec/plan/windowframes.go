@@ -282,78 +282,62 @@ func (r *framer) logic() error {
 	return r.numbers()
 }
 
-// sums is sum and avg. Sums of integers are differences of sums from the partition's begin, which are exact: those of
-// 64 bits wrap as sums do, means come of 128 bits.
+// sums is sum and avg. Sums of integers are differences of sums from the partition's begin, which have 128 bits and are exact.
 func (r *framer) sums() error {
 	v, mean := r.args[0], r.f.Name != "sum"
 	switch v.Type.Kind() {
 	case vector.Float64:
 		return r.floats(v.Floats, mean)
 	case vector.Int64:
-		var err error
-		if !mean {
-			r.out.Ints, err = differences(r.out.Ints, v.Ints[r.p.from:], r)
-		} else {
-			err = r.means(func(row int) (hi, lo uint64) { x := v.Ints[row]; return uint64(x >> 63), uint64(x) }, true)
-		}
-		if err != nil {
+		if err := r.wideSums(func(row int) wide { x := v.Ints[row]; return wide{uint64(x >> 63), uint64(x)} }, true, mean); err != nil {
 			return err
 		}
 	case vector.Uint64:
-		var err error
-		if !mean {
-			r.out.Uints, err = differences(r.out.Uints, v.Uints[r.p.from:], r)
-		} else {
-			err = r.means(func(row int) (hi, lo uint64) { return 0, v.Uints[row] }, false)
-		}
-		if err != nil {
+		if err := r.wideSums(func(row int) wide { return wide{0, v.Uints[row]} }, false, mean); err != nil {
 			return err
 		}
 	}
 	return r.numbers()
 }
 
-// differences appends the sum of each frame.
-func differences[T int64 | uint64](dst, values []T, r *framer) ([]T, error) {
-	sums := make([]T, 1, len(r.rows)+1)
-	for i, row := range r.rows {
-		if err := r.running(i); err != nil {
-			return dst, err
-		}
-		sums = append(sums, sums[len(sums)-1]+values[row])
-	}
-	for i, lo := range r.lo {
-		if err := r.running(i); err != nil {
-			return dst, err
-		}
-		dst = append(dst, sums[max(r.hi[i], lo)]-sums[lo])
-	}
-	return dst, nil
+// wide is a number of 128 bits, two's complement where it has a sign.
+type wide struct{ hi, lo uint64 }
+
+func (x wide) add(y wide) wide {
+	lo, carry := bits.Add64(x.lo, y.lo, 0)
+	hi, _ := bits.Add64(x.hi, y.hi, carry)
+	return wide{hi, lo}
 }
 
-// means appends the mean of each frame of integers.
-func (r *framer) means(value func(row int) (hi, lo uint64), signed bool) error {
-	type wide struct{ hi, lo uint64 }
+func (x wide) sub(y wide) wide {
+	lo, borrow := bits.Sub64(x.lo, y.lo, 0)
+	hi, _ := bits.Sub64(x.hi, y.hi, borrow)
+	return wide{hi, lo}
+}
+
+// wideSums appends the sum or the mean of each frame of integers.
+func (r *framer) wideSums(value func(row int) wide, signed, mean bool) error {
 	sums := make([]wide, 1, len(r.rows)+1)
 	for i, row := range r.rows {
 		if err := r.running(i); err != nil {
 			return err
 		}
-		s := sums[len(sums)-1]
-		hi, lo := value(r.p.from + int(row))
-		var carry uint64
-		s.lo, carry = bits.Add64(s.lo, lo, 0)
-		s.hi, _ = bits.Add64(s.hi, hi, carry)
-		sums = append(sums, s)
+		sums = append(sums, sums[len(sums)-1].add(value(r.p.from+int(row))))
 	}
 	for i, lo := range r.lo {
 		if err := r.running(i); err != nil {
 			return err
 		}
-		a, b := sums[lo], sums[max(r.hi[i], lo)]
-		low, borrow := bits.Sub64(b.lo, a.lo, 0)
-		high, _ := bits.Sub64(b.hi, a.hi, borrow)
-		r.out.Floats = append(r.out.Floats, wideFloat(high, low, signed)/float64(max(r.hi[i]-lo, 1)))
+		switch x := sums[max(r.hi[i], lo)].sub(sums[lo]); {
+		case mean:
+			r.out.Floats = append(r.out.Floats, wideFloat(x.hi, x.lo, signed)/float64(max(r.hi[i]-lo, 1)))
+		case signed && x.hi != uint64(int64(x.lo)>>63), !signed && x.hi != 0:
+			return status.New(status.EngineExecuteQuery, "Overflow in sum: it does not fit %s", r.f.Type)
+		case signed:
+			r.out.Ints = append(r.out.Ints, int64(x.lo))
+		default:
+			r.out.Uints = append(r.out.Uints, x.lo)
+		}
 	}
 	return nil
 }

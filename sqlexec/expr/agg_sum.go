@@ -1,0 +1,206 @@
+package expr
+
+import "varve/engine/vector"
+
+func bindSum(c *Context, a *Agg) error {
+	if err := a.need(1, 1); err != nil {
+		return err
+	}
+	t := a.Args[0].Type()
+	cast := func(to vector.Type) error {
+		var err error
+		a.T = to
+		a.Args = append([]Expr(nil), a.Args...)
+		a.Args[0], err = c.Cast(a.Args[0], to, false)
+		return err
+	}
+	switch {
+	case signed(t), t == vector.NullType:
+		a.make = func() Accumulator {
+			return newIntegerSums(i64)
+		}
+		return cast(i64)
+	case unsigned(t):
+		a.make = func() Accumulator {
+			return &integerSums[uint64]{t: vector.Uint64Type, of: integers[uint64]}
+		}
+		return cast(vector.Uint64Type)
+	case t.ID == vector.TypeDecimal:
+		a.T = SumOfDecimal(t)
+		a.make = func() Accumulator { return &decimalSums{t: a.T} }
+		return nil
+	case t.IsNumber():
+		a.make = func() Accumulator {
+			return &floatSums{}
+		}
+		return cast(f64)
+	case bindSpans(a, false):
+		return nil
+	}
+	return planError("aggregate 'sum' takes numbers, found %s", t)
+}
+
+func newIntegerSums(t vector.Type) Accumulator {
+	return &integerSums[int64]{t: t, of: integers[int64]}
+}
+
+// integerSums adds integers. A sum that leaves 64 bits is an error, but only when all is added: until then it wraps around, and
+// wraps counts how often, which is right in any order of rows and of partial sums.
+type integerSums[T int64 | uint64] struct {
+	t     vector.Type
+	of    func(v *vector.Vector) *[]T
+	sum   []T
+	wraps []int32 // how many times 2^64 is missing in sum[g]; nil while no sum has wrapped around
+	some  []bool
+	flat  vector.Vector
+}
+
+// wrapped tells whether a + b = sum has wrapped around.
+func wrapped[T int64 | uint64](a, b, sum T) bool { return (sum < a) != (b < 0) }
+
+func (s *integerSums[T]) Grow(n int) {
+	s.sum, s.some = grown(s.sum, n), grown(s.some, n)
+	if s.wraps != nil {
+		s.wraps = grown(s.wraps, n)
+	}
+}
+
+func (s *integerSums[T]) Bytes() int64 { return int64(9*cap(s.sum) + 4*cap(s.wraps)) }
+
+func (s *integerSums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	v := flatten(args[0], n, &s.flat)
+	x := (*s.of(v))[:n]
+	groups = groups[:n]
+	if keep != nil || v.Valid != nil {
+		eachRow(n, v, keep, func(i int) { s.put(groups[i], x[i]) })
+		return nil
+	}
+	sum, some := s.sum, s.some
+	if oneGroup(groups) {
+		if total, fits := addAll(sum[groups[0]], x); fits {
+			sum[groups[0]], some[groups[0]] = total, true
+			return nil
+		}
+	}
+	for i, g := range groups {
+		total := sum[g] + x[i]
+		if wrapped(sum[g], x[i], total) {
+			s.wrap(g, x[i] < 0)
+		}
+		sum[g], some[g] = total, true
+	}
+	return nil
+}
+
+// addAll gives total and all of x; fits is false when a sum on the way wrapped around.
+func addAll[T int64 | uint64](total T, x []T) (_ T, fits bool) {
+	bad := uint64(0)
+	for _, x := range x {
+		sum := total + x
+		bad |= b2i(wrapped(total, x, sum))
+		total = sum
+	}
+	return total, bad == 0
+}
+
+func (s *integerSums[T]) put(g uint32, x T) {
+	total := s.sum[g] + x
+	if wrapped(s.sum[g], x, total) {
+		s.wrap(g, x < 0)
+	}
+	s.sum[g], s.some[g] = total, true
+}
+
+// wrap notes that a sum has wrapped around, at its lower end or at its upper one.
+func (s *integerSums[T]) wrap(g uint32, down bool) {
+	if s.wraps == nil {
+		s.wraps = make([]int32, len(s.sum))
+	}
+	if down {
+		s.wraps[g]--
+	} else {
+		s.wraps[g]++
+	}
+}
+
+func (s *integerSums[T]) Merge(o Accumulator, to []uint32) error {
+	other := o.(*integerSums[T])
+	for g, some := range other.some {
+		if some {
+			s.put(to[g], other.sum[g])
+		}
+	}
+	for g, n := range other.wraps {
+		if n != 0 && s.wraps == nil {
+			s.wraps = make([]int32, len(s.sum))
+		}
+		if n != 0 {
+			s.wraps[to[g]] += n
+		}
+	}
+	return nil
+}
+
+func (s *integerSums[T]) Result(n int) (*vector.Vector, error) {
+	s.Grow(n)
+	for _, wraps := range s.wraps {
+		if wraps != 0 {
+			return nil, execError("Overflow in sum: it does not fit %s", s.t)
+		}
+	}
+	v := &vector.Vector{Type: s.t, Valid: validOf(s.some[:n])}
+	*s.of(v) = s.sum[:n]
+	return v, nil
+}
+
+// floatSums adds floats.
+type floatSums struct {
+	sum  []float64
+	some []bool
+	flat vector.Vector
+}
+
+func (s *floatSums) Grow(n int)   { s.sum, s.some = grown(s.sum, n), grown(s.some, n) }
+func (s *floatSums) Bytes() int64 { return int64(9 * cap(s.sum)) }
+
+func (s *floatSums) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
+	v := flatten(args[0], n, &s.flat)
+	x := v.Floats[:n]
+	groups = groups[:n]
+	sum, some := s.sum, s.some
+	if keep == nil && v.Valid == nil {
+		if oneGroup(groups) {
+			g := groups[0]
+			total := sum[g]
+			for _, x := range x {
+				total += x
+			}
+			sum[g], some[g] = total, true
+			return nil
+		}
+		for i, g := range groups {
+			sum[g] += x[i]
+			some[g] = true
+		}
+		return nil
+	}
+	eachRow(n, v, keep, func(i int) {
+		sum[groups[i]] += x[i]
+		some[groups[i]] = true
+	})
+	return nil
+}
+
+func (s *floatSums) Merge(o Accumulator, to []uint32) error {
+	other := o.(*floatSums)
+	for g, x := range other.sum {
+		s.sum[to[g]] += x
+		s.some[to[g]] = s.some[to[g]] || other.some[g]
+	}
+	return nil
+}
+
+func (s *floatSums) Result(n int) (*vector.Vector, error) {
+	s.Grow(n)
+	return &vector.Vector{Type: f64, Floats: s.sum[:n], Valid: validOf(s.some[:n])}, nil
+}
