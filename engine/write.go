@@ -200,6 +200,18 @@ func (h *Hint) refuse(format string, args ...any) error {
 	return status.New(status.InvalidArguments, "Invalid InsertRequest, reason: %s, and `auto_create_table` hint is disabled", fmt.Sprintf(format, args...))
 }
 
+// TypeClash is the cause of a write's error: a column of another type than the table's.
+type TypeClash struct {
+	Column string
+	Want   vector.Type
+	Values *vector.Vector // of all Rows of the table in the write
+	Rows   int
+}
+
+func (e *TypeClash) Error() string {
+	return fmt.Sprintf("%d rows have the type %s for the column %s of type %s", e.Rows, e.Values.Type, e.Column, e.Want)
+}
+
 var errEvolve = fmt.Errorf("the table lacks a column")
 
 // align checks a batch against the schema and gives the record to write: column ids, absent columns with a default
@@ -217,7 +229,8 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 		c, v := &t.Columns[p], b.Cols[i]
 		if c.Type != f.Type {
 			if !h.Typed || !convert.Possible(f.Type, c.Type) {
-				return nil, status.New(status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
+				clash := &TypeClash{Column: c.Name, Want: c.Type, Values: v, Rows: b.N}
+				return nil, status.Wrap(clash, status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
 			}
 			v = convert.All(&vector.Vector{}, v, c.Type, b.N)
 		}

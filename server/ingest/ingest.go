@@ -113,7 +113,7 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	var written []engine.Written
 	if outcome.Rows > 0 {
 		if written, err = h.o.Store.Write(c.Context, set); err != nil {
-			return err
+			return pipeline.ExplainClash(err)
 		}
 	}
 	counts := make([]int, len(written))
