@@ -27,6 +27,8 @@ type Program struct {
 	inferSlots []int  // slots whose values become inferred columns, in the order of their keys
 	dispatcher *dispatcher
 	suffix     *suffix
+	warnings   []string
+	dated      bool // the time index is read from text, not counted in units
 }
 
 // stage is a processor of a program.
@@ -65,6 +67,7 @@ func Compile(text []byte) (*Program, error) {
 		script, _ := compiled.(*processor.Script)
 		p.stages = append(p.stages, stage{compiled, processor.NameOf(n), script})
 	}
+	p.warnings = d.warnings(p.names.All())
 	if d.dispatcher != nil {
 		if p.dispatcher, err = compileDispatcher(d.dispatcher, p.names); err != nil {
 			return nil, err
@@ -91,6 +94,7 @@ func Compile(text []byte) (*Program, error) {
 		p.consume()
 	}
 	p.orderSlots()
+	p.dated = p.isDated()
 	return p, nil
 }
 

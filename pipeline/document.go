@@ -25,6 +25,7 @@ const (
 
 // document is a pipeline document: the parts of its top level, as they stand there. Parts that are absent are nil.
 type document struct {
+	root        *yaml.Node
 	version     int
 	processors  []*yaml.Node
 	transforms  []*yaml.Node
@@ -41,7 +42,7 @@ func parseDocument(text []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{version: 1}
+	d := &document{root: root, version: 1}
 	if root.Kind != yaml.MappingNode {
 		return d, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"varve/engine"
@@ -13,8 +14,11 @@ import (
 	"varve/flatten"
 )
 
-// maxDryEntries bounds the entries of a dry run.
-const maxDryEntries = 10
+// Bounds of the entries of a dry run: of one that fails with its first entry, and of one that tells of each.
+const (
+	maxDryEntries     = 10
+	maxDryEachEntries = 1000
+)
 
 // DryRun is a trial of a pipeline.
 type DryRun struct {
@@ -24,7 +28,25 @@ type DryRun struct {
 	// ContentType is that of the data.
 	ContentType  string
 	IgnoreErrors bool
+	// EachEntry tells of each entry what became of it; otherwise the first error is that of the trial.
+	EachEntry bool
 }
+
+// DryResult is what came of a trial.
+type DryResult struct {
+	Tables   []DryTable
+	Entries  []DryEntry // of EachEntry
+	Warnings []string
+}
+
+// DryEntry is what became of an entry: its error, or its rows, none when it was dropped.
+type DryEntry struct {
+	Err  error
+	Rows []DryRow
+}
+
+// DryRow is a row of a trial.
+type DryRow struct{ Table, Row int } // in Tables, and there
 
 // DryTable is the rows that a trial would write to a table.
 type DryTable struct {
@@ -41,12 +63,12 @@ type DryColumn struct {
 }
 
 // DryRun takes a body through a pipeline and gives what would be written. Nothing is stored.
-func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) ([]DryTable, error) {
+func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (*DryResult, error) {
 	framing, err := framingOf(r.ContentType)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := m.dryEntries(ctx, framing, r.IgnoreErrors, body)
+	entries, err := m.dryEntries(ctx, framing, &r, body)
 	if err != nil {
 		return nil, err
 	}
@@ -59,30 +81,77 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) ([]DryTa
 		w.forget() // trials do not count
 		m.release(w)
 	}()
-	for _, text := range entries {
-		if err := w.guard(text); err != nil {
+	result := &DryResult{Warnings: p.warnings}
+	for i, text := range entries {
+		w.number = i + 1
+		before := w.rowCounts()
+		err := explained(w.guard(text), len(entries))
+		if err != nil && !r.EachEntry {
 			if r.Document != nil {
 				err = prefixed("Failed to exec pipeline: ", err)
 			}
 			return nil, err
 		}
+		result.Entries = append(result.Entries, DryEntry{Err: err, Rows: w.rowsSince(before)})
 	}
-	var tables []DryTable
-	for _, s := range w.order {
-		if s.b.Rows() > 0 {
-			tables = append(tables, s.dry())
+	if r.EachEntry {
+		result.Warnings = append(slices.Clip(result.Warnings), w.timeWarnings()...)
+	}
+	result.take(w.order)
+	return result, nil
+}
+
+// rowCounts are the rows of each sink.
+func (w *worker) rowCounts() []int {
+	counts := make([]int, len(w.order))
+	for i, s := range w.order {
+		counts[i] = s.b.Rows()
+	}
+	return counts
+}
+
+// rowsSince are the rows that came since, by sink.
+func (w *worker) rowsSince(before []int) (rows []DryRow) {
+	for i, s := range w.order {
+		from := 0
+		if i < len(before) {
+			from = before[i]
+		}
+		for r := from; r < s.b.Rows(); r++ {
+			rows = append(rows, DryRow{i, r})
 		}
 	}
-	return tables, nil
+	return rows
+}
+
+// take takes the rows of the sinks that have some over.
+func (d *DryResult) take(sinks []*sink) {
+	tables := make([]int, len(sinks))
+	for i, s := range sinks {
+		if s.b.Rows() > 0 {
+			tables[i] = len(d.Tables)
+			d.Tables = append(d.Tables, s.dry())
+		}
+	}
+	for i := range d.Entries {
+		for k := range d.Entries[i].Rows {
+			row := &d.Entries[i].Rows[k]
+			row.Table = tables[row.Table]
+		}
+	}
 }
 
 // dryEntries reads the entries of a trial.
-func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, ignoreErrors bool, body io.Reader) (entries [][]byte, err error) {
+func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, r *DryRun, body io.Reader) (entries [][]byte, err error) {
+	most := maxDryEntries
+	if r.EachEntry {
+		most = maxDryEachEntries
+	}
 	d := m.decoders.Get().(*flatten.Decoder)
 	defer m.decoders.Put(d)
-	_, err = d.Entries(contextReader{ctx, body}, f, flatten.Options{IgnoreErrors: ignoreErrors}, func(text []byte) error {
-		if len(entries) == maxDryEntries {
-			return status.New(status.InvalidArguments, "Invalid request parameter: data is required, at most %d entries of it", maxDryEntries)
+	_, err = d.Entries(contextReader{ctx, body}, f, flatten.Options{IgnoreErrors: r.IgnoreErrors}, func(text []byte) error {
+		if len(entries) == most {
+			return status.New(status.InvalidArguments, "Invalid request parameter: data is required, at most %d entries of it", most)
 		}
 		entries = append(entries, append([]byte(nil), text...))
 		return nil

@@ -42,6 +42,9 @@ func TestExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if p, err := Compile(document); err != nil || len(p.warnings) > 0 {
+				t.Errorf("error %v, warnings %q", err, p.warnings)
+			}
 			m := managerWith(t, map[string]string{"p": string(document)})
 			m.o.Now = func() time.Time { return time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) }
 			b := vector.NewBuilder()

@@ -36,7 +36,11 @@ func (m *Manager) Put(ctx context.Context, name string, text []byte) (Document, 
 		return Document{}, err
 	}
 	doc := Document{Name: name, Version: version, Text: string(text), contentType: "yaml"}
-	return doc, m.library.save(ctx, p, doc)
+	if err := m.library.save(ctx, p, doc); err != nil {
+		return Document{}, err
+	}
+	doc.Warnings = p.warnings
+	return doc, nil
 }
 
 // Get gives a version of a document by its text, or the newest.

@@ -54,6 +54,7 @@ type Manager struct {
 	chunks   spare.List[chunk]
 	helpers  chan struct{} // holds one for each chunk that is worked on beside a request
 	clock    atomic.Int64  // the end of the times given out, ns
+	warned   warned
 }
 
 // New makes a manager.

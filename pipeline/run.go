@@ -56,12 +56,15 @@ func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f 
 		o.WidenNumbers, o.TableType = true, m.tableTypes(schema.Name{DB: r.DB, Table: r.Table})
 	}
 	hints := hinter{request: r, time: index.Column()}
+	var builders []*vector.Builder
 	rows := func(v flatten.OptionVars) (*vector.Builder, error) {
 		h, err := hints.hint(&v)
 		if err != nil {
 			return nil, err
 		}
-		return to("", h), nil
+		b := to("", h)
+		builders = append(builders, b)
+		return b, nil
 	}
 	res, err := d.Decode(from, f, o, rows)
 	if err != nil {
@@ -70,6 +73,14 @@ func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f 
 	m.metrics.add(Identity, &counts{in: res.Rows + res.Skipped, out: res.Rows, failed: res.Skipped})
 	out := Outcome{Rows: res.Rows, Skipped: res.Skipped, Dropped: res.Dropped}
 	out.explain(res.Failures, res.Entries)
+	if index.Kind == flatten.Epoch {
+		out.Warnings = m.once(r, func() (list []string) {
+			for _, b := range builders {
+				list = appendNew(list, timeWarning(r.Table, index.Field, b))
+			}
+			return list
+		})
+	}
 	return out, nil
 }
 

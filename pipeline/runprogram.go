@@ -59,6 +59,7 @@ func (w *worker) outcome(entries int) (Outcome, error) {
 		}
 	}
 	w.out.explain(w.failures, entries)
+	w.out.Warnings = w.m.once(w.request, w.timeWarnings)
 	return w.out, nil
 }
 

@@ -27,6 +27,8 @@ type Document struct {
 	Version int64
 	// Text is the document as it was uploaded.
 	Text string
+	// Warnings are what to tell of a document that was just stored.
+	Warnings []string
 	// schema and contentType are the other parts of the row's key.
 	schema, contentType string
 }

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
+	"mime/multipart"
 	"net/url"
 	"strings"
 	"testing"
@@ -184,10 +186,64 @@ func TestDryRun(t *testing.T) {
 	run(dry, js, `{"pipeline_name":"p","pipeline_version":"2001-01-01","data":"[]"}`, 400, "Pipeline not found, name: p, version: 2001-01-01")
 	run(dry, js, `{"pipeline":"processors: [{nosuch: {}}]","data":"[]"}`, 400, `"error":"Failed to build pipeline: Unsupported nosuch processor`)
 	run(dry, js, `{"pipeline":"processors: [{epoch: {field: t}}]","data":"{\"t\":\"x\"}"}`, 400, `"error":"Failed to exec pipeline: Failed to parse x to int`)
-	run(dry, js, `{"pipeline_name":"p","data":"{\"ts\":\"x\"}"}`, 400, `"error":"Type: String value not supported for Epoch"`)
+	run(dry, js, `{"pipeline_name":"p","data":"{\"ts\":\"x\"}"}`, 400, `"error":"Type: String value not supported for Epoch (entry 1 of 1`)
 	run(dry, js, `{"pipeline_name":"p","data":"1"}`, 400, "json format error")
 	h.want(h.do("POST", dry, "{}"), 400, "Header of type `content-type` was missing")
 	h.want(h.sql("SELECT * FROM dry_run"), 400, `"code":4001`)
+}
+
+// TestDryRunOfEachEntry sends a form, and gets for each entry its rows or its error.
+func TestDryRunOfEachEntry(t *testing.T) {
+	h := real(t, nil)
+	const document = "processors:\n  - dissect: {field: message, pattern: '%{level} %{n}'}\n  - filter: {field: level, targets: [debug]}\n" +
+		"transform:\n  - {field: n, type: int64}\n  - {field: ts, type: time, index: timestamp, on_failure: default, more: 1}\n"
+	form := func(parts ...string) answer {
+		var body bytes.Buffer
+		w := multipart.NewWriter(&body)
+		for i := 0; i < len(parts); i += 2 {
+			if err := w.WriteField(parts[i], parts[i+1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return h.do("POST", "/v1/pipelines/dryrun", body.String(), "Content-Type", w.FormDataContentType())
+	}
+	a := form("pipeline", document, "data", "info 1\ndebug 2\nwarn x\nno\ninfo 5\n")
+	h.want(a, 200, `{"tables":[{"table_name":"dry_run","schema":[{"name":"n",`)
+	h.want(a, 200, `"entries":[{"entry":1,"rows":[{"table_name":"dry_run","row":[{"key":"n","data_type":"INT64","semantic_type":"FIELD","value":1}`)
+	h.want(a, 200, `{"entry":2,"rows":[]},{"entry":3,"error":"Failed to coerce string value 'x' to type 'INT64' (entry 3 of 5, field \"n\", value \"x\": transform to the column n of type INT64)"},{"entry":4,"error":"No matching pattern found (entry 4 of 5,`)
+	h.want(a, 200, `"value":5}`)
+	h.want(a, 200, `],"warnings":["transform 2 has no setting \"more\", at line 6, column`)
+	h.want(form("data", `[{"message":"info 1"}]`, "data_type", "application/json", "pipeline", document), 200, `"value":1}`)
+	h.want(form("data", strings.Repeat("info 1\n", 1000), "pipeline", document), 200, `{"entry":1000,"rows"`)
+	h.want(form("data", strings.Repeat("info 1\n", 1001), "pipeline", document), 400, "at most 1000 entries")
+	h.want(form("pipeline", document), 400, "data is required")
+	h.want(form("pipeline", document, "data", "", "date", ""), 400, `the form has a part \"date\"`)
+	h.want(form("pipeline", "processors: [{no: {}}]", "data", ""), 400, "Failed to build pipeline: Unsupported no processor")
+	h.want(h.do("POST", "/v1/pipelines/dryrun", "", "Content-Type", "multipart/form-data"), 400, "Invalid request parameter")
+
+	h.want(h.do("POST", "/v1/pipelines/w", document, "Content-Type", "application/x-yaml"), 200, `"warnings":["transform 2 has no setting`)
+	h.want(h.do("POST", "/v1/pipelines/dryrun", `{"pipeline_name":"w","data":"[]"}`, "Content-Type", "application/json"), 200,
+		`[{"table_name":"dry_run","schema":[],"rows":[],"warnings":["transform 2 has no setting`)
+}
+
+// TestIngestTellsMore: the answer of an ingest has the first failures of skipped entries and the warnings about times, the
+// latter once a table; widen_numbers comes from the header or the configuration.
+func TestIngestTellsMore(t *testing.T) {
+	h := real(t, nil)
+	post := func(more, body string, headers ...string) answer {
+		return h.do("POST", "/v1/ingest?table=t&pipeline_name=service_identity"+more, body, append(headers, "Content-Type", "application/x-ndjson")...)
+	}
+	h.want(post("&skip_error=true", "{\"a\":1.5}\n{\"a\":2}\n{}"), 200, `,"skipped":[{"entry":2,"error":"Column datatype mismatch. For column: a, expected datatype: Float64, actual datatype: Int64 (entry 2 of 3, field \"a\", value 2: `)
+	h.want(post("", "{\"b\":1}\n{\"a\":2}"), 400, `column a expect type Float64, given: Int64 (row 2 of 2, field \"a\", value 2: an integer in a column of floats`)
+	h.want(post("&skip_error=true", "{\"a\":2}\n{\"a\":\"x\"}", "x-service-pipeline-params", "max_nested_levels=3&widen_numbers=true"), 200, `"affectedrows":1`)
+	far := "&custom_time_index=t;epoch;s"
+	h.want(h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type", "application/json"), 200, `"warnings":["the time index \"t\" of the table \"u\" is 1742814853123 seconds since 1970`)
+	if a := h.do("POST", "/v1/ingest?table=u&pipeline_name=service_identity"+far, `{"t":1742814853123}`, "Content-Type", "application/json"); strings.Contains(a.body, "warnings") {
+		t.Errorf("warned of again: %s", a.body)
+	}
 }
 
 func TestTableOptionVariables(t *testing.T) {

@@ -266,6 +266,16 @@ func (c *ColumnBuilder) Type() Type { return c.vec.Type }
 // IsSet tells whether the current row has a value in this column.
 func (c *ColumnBuilder) IsSet() bool { return c.n > c.b.rows }
 
+// FirstOutside is the first value of a column of integers or times that is not in low <= x < high.
+func (c *ColumnBuilder) FirstOutside(low, high int64) (x int64, found bool) {
+	for i, x := range c.vec.Ints {
+		if (x < low || x >= high) && (c.vec.Valid == nil || c.vec.Valid.Get(i)) {
+			return x, true
+		}
+	}
+	return 0, false
+}
+
 // align makes the next append land on the current row: it pads rows that had no value, and undoes a value that the
 // row already has (a repeated key: the last one wins).
 func (c *ColumnBuilder) align() {

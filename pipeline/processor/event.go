@@ -46,6 +46,9 @@ func (n *Names) Find(name string) int {
 // Name is the key of a slot.
 func (n *Names) Name(slot int) string { return n.list[slot] }
 
+// All are the keys, in the order of their slots.
+func (n *Names) All() []string { return slices.Clone(n.list) }
+
 // Len is the number of slots.
 func (n *Names) Len() int { return len(n.list) }
 

@@ -1,9 +1,7 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -17,7 +15,6 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/status"
-	"varve/engine/vector"
 	"varve/pipeline"
 	"varve/server/web"
 )
@@ -28,7 +25,7 @@ type Documents interface {
 	Get(ctx context.Context, name, version string) (pipeline.Document, error)
 	Remove(ctx context.Context, name, version string) (bool, error)
 	Schema(ctx context.Context, name, version string, table schema.Name) (t *schema.Table, warning string, err error)
-	DryRun(ctx context.Context, r pipeline.DryRun, body io.Reader) ([]pipeline.DryTable, error)
+	DryRun(ctx context.Context, r pipeline.DryRun, body io.Reader) (*pipeline.DryResult, error)
 	Collectors() []prometheus.Collector
 }
 
@@ -122,7 +119,11 @@ func answer(c *web.Ctx, doc *pipeline.Document, version string, withText bool) {
 		}
 		body = append(body, '}')
 	}
-	finish(c, append(body, ']'))
+	body = append(body, ']')
+	if doc != nil {
+		body = appendWarnings(body, doc.Warnings)
+	}
+	finish(c, body)
 }
 
 // finish ends an answer about pipelines with its time.
@@ -178,120 +179,4 @@ func document(c *web.Ctx) (text []byte, ok bool, err error) {
 	}
 	text, err = io.ReadAll(part)
 	return text, err == nil, err
-}
-
-// dryRequest is the body of a dry run that brings or names its pipeline.
-type dryRequest struct {
-	Pipeline *string `json:"pipeline"`
-	Name     *string `json:"pipeline_name"`
-	Version  *string `json:"pipeline_version"`
-	DataType *string `json:"data_type"`
-	Data     *string `json:"data"`
-}
-
-// DryRun answers POST /v1/pipelines/dryrun.
-func (h *Handler) DryRun(c *web.Ctx) error {
-	p, err := c.Query("pipeline_name", "version", "ignore_errors", "db", "table")
-	if err != nil {
-		return err
-	}
-	contentType, err := c.RequiredContentType()
-	if err != nil {
-		return err
-	}
-	body, err := c.ReadBody()
-	if err != nil {
-		return err
-	}
-	run := pipeline.DryRun{Pipeline: p.String("pipeline_name"), Version: p.String("version"), ContentType: contentType}
-	var r dryRequest
-	if json.Unmarshal(body, &r) == nil && r.Data != nil && (r.Pipeline != nil || r.Name != nil) {
-		run, body = r.run(), []byte(*r.Data)
-	} else {
-		if run.IgnoreErrors, err = p.Bool("ignore_errors", false); err != nil {
-			return err
-		}
-	}
-	tables, err := h.o.Documents.DryRun(c.Context, run, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	answer := []byte{'['}
-	for i := range tables {
-		if i > 0 {
-			answer = append(answer, ',')
-		}
-		answer = appendDryTable(answer, &tables[i])
-	}
-	c.Executed(manageFormat)
-	c.JSON(200, append(answer, ']'))
-	return nil
-}
-
-// run is the trial that the body asks for.
-func (r *dryRequest) run() pipeline.DryRun {
-	run := pipeline.DryRun{ContentType: "application/json"}
-	if r.DataType != nil {
-		run.ContentType = *r.DataType
-	}
-	if r.Pipeline != nil {
-		run.Document = append([]byte{}, *r.Pipeline...)
-		return run
-	}
-	run.Pipeline = *r.Name
-	if r.Version != nil {
-		run.Version = *r.Version
-	}
-	return run
-}
-
-func appendDryTable(dst []byte, t *pipeline.DryTable) []byte {
-	dst = web.AppendJSONString(append(dst, `{"table_name":`...), t.Name)
-	dst = append(dst, `,"schema":[`...)
-	for i, c := range t.Columns {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = web.AppendJSONString(append(dst, `{"name":`...), c.Name)
-		dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","column_type":"`+c.Semantic.String()+`","fulltext":`...)
-		dst = append(strconv.AppendBool(dst, c.Fulltext), '}')
-	}
-	dst = append(dst, `],"rows":[`...)
-	for r := range t.Rows.N {
-		if r > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, '[')
-		for i, c := range t.Columns {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = web.AppendJSONString(append(dst, `{"key":`...), c.Name)
-			dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","semantic_type":"`+c.Semantic.String()+`","value":`...)
-			dst = append(appendDryValue(dst, t.Rows.Cols[i], r), '}')
-		}
-		dst = append(dst, ']')
-	}
-	return append(dst, "]}"...)
-}
-
-// appendDryValue appends row r of a column: times as numbers, JSON as it is.
-func appendDryValue(dst []byte, v *vector.Vector, r int) []byte {
-	if v.IsNull(r) {
-		return append(dst, "null"...)
-	}
-	switch v.Type.Kind() {
-	case vector.Bool:
-		return strconv.AppendBool(dst, v.Bool(r))
-	case vector.Int64:
-		return strconv.AppendInt(dst, v.Int(r), 10)
-	case vector.Uint64:
-		return strconv.AppendUint(dst, v.Uint(r), 10)
-	case vector.Float64:
-		return web.AppendJSONFloat(dst, v.Float(r))
-	}
-	if v.Type == vector.JSONType {
-		return append(dst, v.Bytes(r)...)
-	}
-	return web.AppendJSONString(dst, v.Bytes(r))
 }

@@ -1,0 +1,256 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"strconv"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/pipeline"
+	"varve/server/web"
+)
+
+// dryRequest is the body of a dry run that brings or names its pipeline.
+type dryRequest struct {
+	Pipeline *string `json:"pipeline"`
+	Name     *string `json:"pipeline_name"`
+	Version  *string `json:"pipeline_version"`
+	DataType *string `json:"data_type"`
+	Data     *string `json:"data"`
+}
+
+// DryRun answers POST /v1/pipelines/dryrun.
+func (h *Handler) DryRun(c *web.Ctx) error {
+	p, err := c.Query("pipeline_name", "version", "ignore_errors", "db", "table")
+	if err != nil {
+		return err
+	}
+	contentType, err := c.RequiredContentType()
+	if err != nil {
+		return err
+	}
+	body, err := c.ReadBody()
+	if err != nil {
+		return err
+	}
+	run := pipeline.DryRun{Pipeline: p.String("pipeline_name"), Version: p.String("version"), ContentType: contentType}
+	var r dryRequest
+	switch kind, params, _ := mime.ParseMediaType(contentType); {
+	case kind == "multipart/form-data":
+		if body, err = r.readForm(body, params["boundary"]); err != nil {
+			return err
+		}
+		if run.EachEntry = true; r.Pipeline != nil || r.Name != nil {
+			run = r.run()
+			run.EachEntry = true
+		}
+		run.ContentType = *r.DataType
+	case json.Unmarshal(body, &r) == nil && r.Data != nil && (r.Pipeline != nil || r.Name != nil):
+		run, body = r.run(), []byte(*r.Data)
+	default:
+		if run.IgnoreErrors, err = p.Bool("ignore_errors", false); err != nil {
+			return err
+		}
+	}
+	result, err := h.o.Documents.DryRun(c.Context, run, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	c.Executed(manageFormat)
+	if run.EachEntry {
+		c.JSON(200, appendDryEntries(nil, result))
+	} else {
+		c.JSON(200, appendDryTables(nil, result))
+	}
+	return nil
+}
+
+// run is the trial that the body asks for.
+func (r *dryRequest) run() pipeline.DryRun {
+	run := pipeline.DryRun{ContentType: "application/json"}
+	if r.DataType != nil {
+		run.ContentType = *r.DataType
+	}
+	if r.Pipeline != nil {
+		run.Document = append([]byte{}, *r.Pipeline...)
+		return run
+	}
+	run.Pipeline = *r.Name
+	if r.Version != nil {
+		run.Version = *r.Version
+	}
+	return run
+}
+
+// readForm takes the parts of a form and gives its data.
+func (r *dryRequest) readForm(body []byte, boundary string) (data []byte, err error) {
+	parts := multipart.NewReader(bytes.NewReader(body), boundary)
+	found := false
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var text []byte
+		if err == nil {
+			text, err = io.ReadAll(part)
+		}
+		if err != nil {
+			return nil, status.Wrap(err, status.InvalidArguments, "Invalid request parameter: the form cannot be read: %v", err)
+		}
+		if part.FormName() == "data" {
+			data, found = text, true
+			if r.DataType == nil {
+				r.DataType = dataType(part.Header.Get("Content-Type"), text)
+			}
+			continue
+		}
+		value := string(text)
+		switch part.FormName() {
+		case "pipeline":
+			r.Pipeline = &value
+		case "pipeline_name":
+			r.Name = &value
+		case "pipeline_version":
+			r.Version = &value
+		case "data_type":
+			r.DataType = &value
+		default:
+			return nil, status.New(status.InvalidArguments,
+				"Invalid request parameter: the form has a part %q; there are pipeline, pipeline_name, pipeline_version, data and data_type", part.FormName())
+		}
+	}
+	if !found {
+		return nil, status.New(status.InvalidArguments, "Invalid request parameter: data is required, the form has no part of that name")
+	}
+	return data, nil
+}
+
+// dataType is the content type of data in a form: that of the part if it says more than what a client guessed of the
+// file's name, or what the data looks like.
+func dataType(given string, data []byte) *string {
+	kind, _, _ := mime.ParseMediaType(given)
+	switch first := bytes.TrimLeft(data, " \t\r\n\ufeff"); {
+	case kind == "application/json" || kind == "application/x-ndjson":
+	case kind != "text/plain" && len(first) > 0 && (first[0] == '{' || first[0] == '['):
+		kind = "application/json"
+	default:
+		kind = "text/plain"
+	}
+	return &kind
+}
+
+// appendDryTables appends the tables of a trial. Warnings are told with the last.
+func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
+	tables := r.Tables
+	if len(tables) == 0 && len(r.Warnings) > 0 {
+		tables = []pipeline.DryTable{{Name: "dry_run", Rows: &vector.Batch{}}}
+	}
+	dst = append(dst, '[')
+	for i := range tables {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendDrySchema(dst, &tables[i]), `,"rows":[`...)
+		for row := range tables[i].Rows.N {
+			if row > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendDryRow(dst, &tables[i], row)
+		}
+		if dst = append(dst, ']'); i == len(tables)-1 {
+			dst = appendWarnings(dst, r.Warnings)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// appendDryEntries appends what became of each entry of a trial.
+func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
+	dst = append(dst, `{"tables":[`...)
+	for i := range r.Tables {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendDrySchema(dst, &r.Tables[i]), '}')
+	}
+	dst = append(dst, `],"entries":[`...)
+	for i := range r.Entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(append(dst, `{"entry":`...), int64(i+1), 10)
+		e := &r.Entries[i]
+		if e.Err != nil {
+			_, text := web.Message(e.Err)
+			dst = append(web.AppendJSONString(append(dst, `,"error":`...), text), '}')
+			continue
+		}
+		dst = append(dst, `,"rows":[`...)
+		for k, row := range e.Rows {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			t := &r.Tables[row.Table]
+			dst = web.AppendJSONString(append(dst, `{"table_name":`...), t.Name)
+			dst = append(appendDryRow(append(dst, `,"row":`...), t, row.Row), '}')
+		}
+		dst = append(dst, "]}"...)
+	}
+	return append(appendWarnings(append(dst, ']'), r.Warnings), '}')
+}
+
+// appendDrySchema appends a table with its columns, its brace left open.
+func appendDrySchema(dst []byte, t *pipeline.DryTable) []byte {
+	dst = web.AppendJSONString(append(dst, `{"table_name":`...), t.Name)
+	dst = append(dst, `,"schema":[`...)
+	for i, c := range t.Columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = web.AppendJSONString(append(dst, `{"name":`...), c.Name)
+		dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","column_type":"`+c.Semantic.String()+`","fulltext":`...)
+		dst = append(strconv.AppendBool(dst, c.Fulltext), '}')
+	}
+	return append(dst, ']')
+}
+
+func appendDryRow(dst []byte, t *pipeline.DryTable, r int) []byte {
+	dst = append(dst, '[')
+	for i, c := range t.Columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = web.AppendJSONString(append(dst, `{"key":`...), c.Name)
+		dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","semantic_type":"`+c.Semantic.String()+`","value":`...)
+		dst = append(appendDryValue(dst, t.Rows.Cols[i], r), '}')
+	}
+	return append(dst, ']')
+}
+
+// appendDryValue appends row r of a column: times as numbers, JSON as it is.
+func appendDryValue(dst []byte, v *vector.Vector, r int) []byte {
+	if v.IsNull(r) {
+		return append(dst, "null"...)
+	}
+	switch v.Type.Kind() {
+	case vector.Bool:
+		return strconv.AppendBool(dst, v.Bool(r))
+	case vector.Int64:
+		return strconv.AppendInt(dst, v.Int(r), 10)
+	case vector.Uint64:
+		return strconv.AppendUint(dst, v.Uint(r), 10)
+	case vector.Float64:
+		return web.AppendJSONFloat(dst, v.Float(r))
+	}
+	if v.Type == vector.JSONType {
+		return append(dst, v.Bytes(r)...)
+	}
+	return web.AppendJSONString(dst, v.Bytes(r))
+}
