@@ -1,6 +1,7 @@
 package vrl
 
 import (
+	"fmt"
 	"strings"
 
 	"varve/pipeline/value"
@@ -41,35 +42,81 @@ type keyValueReader struct {
 func (r *keyValueReader) read(f *Frame) (value.Value, *Failure) {
 	a := f.Arena
 	o := a.Object(12)
-	for r.skipBetween(); r.at < len(r.s); r.skipBetween() {
+	for r.skipBetween(); ; r.skipBetween() {
+		if r.at == len(r.s) && o.Len() > 0 {
+			return o.Of(), nil
+		}
+		start := r.at
 		key, ok := r.key(a)
 		if !ok {
-			return f.Fail("could not parse whole line successfully")
+			return r.badKey(f, o, start)
 		}
 		v := value.Bool(true)
 		if r.takeEquals() {
 			v = r.value(a)
 		} else if !r.alone {
-			return f.Fail("could not parse whole line successfully")
+			return r.noValue(f, o)
+		}
+		if r.at < len(r.s) && !r.atBetween() {
+			r.toBetween()
+			continue
 		}
 		if addRepeated(a, o, key, v); o.Len() > maxFields {
 			return f.Fail("more than %s fields", value.Int(maxFields))
 		}
-		if r.at < len(r.s) && !r.atBetween() {
-			return f.Fail("could not parse whole line successfully")
-		}
 	}
-	return o.Of(), nil
+}
+
+// badKey is the failure of a field at start that has no key. The texts are those of the reference's parser.
+func (r *keyValueReader) badKey(f *Frame, o *value.Object, start int) (value.Value, *Failure) {
+	if o.Len() > 0 {
+		return f.Fail("could not parse whole line successfully")
+	}
+	return f.Fail("%s", value.String(parserError(r.s, "Verify", start)))
+}
+
+// noValue is what comes of a key without a value, where there has to be one: it is lost, unless it is all there is.
+func (r *keyValueReader) noValue(f *Frame, o *value.Object) (value.Value, *Failure) {
+	if o.Len() > 0 {
+		return o.Of(), nil
+	}
+	return f.Fail("%s", value.String(parserError(r.s, "Tag", r.at, "ManyMN", r.at)))
+}
+
+// parserError is the text of an error of the reference's parser: for each step its name and a caret under the place.
+func parserError(s string, steps ...any) string {
+	var b strings.Builder
+	for i := 0; i < len(steps); i += 2 {
+		name, at := steps[i].(string), steps[i+1].(int)
+		if s == "" {
+			fmt.Fprintf(&b, "%d: in %s, got empty input\n\n", i/2, name)
+			continue
+		}
+		begin := strings.LastIndexByte(s[:at], '\n') + 1
+		line, _, _ := strings.Cut(s[begin:], "\n")
+		fmt.Fprintf(&b, "%d: at line %d, in %s:\n%s\n%*s\n\n", i/2, strings.Count(s[:at], "\n")+1, name, line, at-begin+1, "^")
+	}
+	return b.String()
+}
+
+// toBetween goes on to the next delimiter of fields.
+func (r *keyValueReader) toBetween() {
+	if i := strings.Index(r.s[r.at:], r.between); i >= 0 {
+		r.at += i
+	} else {
+		r.at = len(r.s)
+	}
 }
 
 // maxFields bounds the fields that one text makes: each is put in its place among those before it.
 const maxFields = 10_000
 
-// addRepeated sets a field; values of a repeated one become an array.
+// addRepeated sets a field; values of a repeated one become an array. A key alone adds nothing to values.
 func addRepeated(a *value.Arena, o *value.Object, key string, v value.Value) {
 	old, repeated := o.Get(key)
 	switch {
-	case !repeated:
+	case repeated && v.Kind() == value.BoolKind:
+	case !repeated || old.Kind() == value.BoolKind:
 		o.Set(a, key, v)
 	case old.Kind() == value.ArrayKind:
 		old.Array().Push(a, v)
@@ -138,26 +185,40 @@ func (r *keyValueReader) takeEquals() bool {
 	return false
 }
 
-// key takes a key, in quotes or up to the next delimiter; where every key has a value, to the one before that.
+// key takes a key: in quotes, up to the delimiter before its value, or up to that between fields, which may hold the former:
+// "=x" alone is a key. Where every key has a value, it goes up to the delimiter before that. ok is false for an empty key.
 func (r *keyValueReader) key(a *value.Arena) (key string, ok bool) {
-	if r.s[r.at] == '"' {
+	if r.at == len(r.s) {
+		return "", false
+	}
+	if c := r.s[r.at]; c == '"' || c == '\'' {
 		if text, end, ok := quotedEnd(a, r.s, r.at); ok {
 			start := r.at
 			r.at = end
-			if r.atBetween() || r.takesEquals() {
-				return text, true
+			if r.takesEquals() || r.at == len(r.s) || r.alone && r.atBetween() {
+				return text, text != ""
 			}
 			r.at = start
 		}
 	}
-	end := r.at
+	start, end := r.at, r.at
 	for first, other := r.equals[0], r.between[0]; end < len(r.s); end++ {
 		if c := r.s[end]; c == first && strings.HasPrefix(r.s[end:], r.equals) || c == other && r.alone && strings.HasPrefix(r.s[end:], r.between) {
 			break
 		}
 	}
-	key = trimBlanksRight(skipBlanks(r.s[r.at:end]))
-	r.at = end
+	key = trimBlanksRight(skipBlanks(r.s[start:end]))
+	if r.at = end; key != "" {
+		if rest := skipBlanks(r.s[end:]); !r.lenient && strings.HasPrefix(rest, r.equals) {
+			r.at = len(r.s) - len(rest) // blanks before it are the key's
+		}
+		return key, true
+	}
+	if !r.alone {
+		return "", false
+	}
+	r.toBetween()
+	key = trimBlanksRight(skipBlanks(r.s[start:r.at]))
 	return key, key != ""
 }
 
@@ -210,7 +271,7 @@ func quotedEnd(a *value.Arena, s string, i int) (text string, end int, ok bool) 
 			i++
 		case quote:
 			if escaped {
-				return unescaped(a, s[start:i], quote), i + 1, true
+				return unescaped(a, s[start:i], '"'), i + 1, true
 			}
 			return s[start:i], i + 1, true
 		}

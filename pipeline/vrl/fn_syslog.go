@@ -158,9 +158,7 @@ func (m *syslogMessage) read5424(f *Frame, s string) bool {
 	s = skipBlanks(s)
 	switch {
 	case strings.HasPrefix(s, "["):
-		if end := structuredEnd(s); end > 0 {
-			m.data, s = s[:end], s[end:]
-		}
+		m.data, s = takeStructured(f.Arena, s)
 	case s == "-" || strings.HasPrefix(s, "- "):
 		s = s[1:]
 	}
@@ -180,35 +178,62 @@ func rfc3339(s string, loc *time.Location) (at value.Value, ok bool) {
 	return value.Timestamp(sec*1e9 + int64(nanos)), true
 }
 
+// takeStructured takes structured data off a text. Elements that are none are left out, whatever stands in their brackets.
+func takeStructured(a *value.Arena, s string) (data, rest string) {
+	if end := structuredEnd(s); end > 0 && (end == len(s) || s[end] != '[') {
+		return s[:end], s[end:]
+	}
+	b := a.Alloc(len(s))[:0]
+	for strings.HasPrefix(s, "[") {
+		closing := strings.IndexByte(s, ']') + 1
+		end := elementEnd(s)
+		switch {
+		case end > 0:
+			b, s = append(b, s[:end]...), s[end:]
+		case closing > 0:
+			s = s[closing:]
+		default:
+			return value.View(b), s
+		}
+	}
+	return value.View(b), s
+}
+
 // structuredEnd is where structured data ends, 0 when it is none.
 func structuredEnd(s string) int {
 	i := 0
 	for i < len(s) && s[i] == '[' {
-		i++
-		if id := nameEnd(s, i); id == i {
+		end := elementEnd(s[i:])
+		if end == 0 {
 			return 0
-		} else {
-			i = id
 		}
-		for {
-			for i < len(s) && s[i] == ' ' {
-				i++
-			}
-			if i < len(s) && s[i] == ']' {
-				i++
-				break
-			}
-			name := nameEnd(s, i)
-			quote := valueStart(s, name)
-			if name == i || quote == 0 {
-				return 0
-			}
-			if i = valueEnd(s, quote); i == 0 {
-				return 0
-			}
-		}
+		i += end
 	}
 	return i
+}
+
+// elementEnd is where the element of structured data at the begin of a text ends, 0 when it is none.
+func elementEnd(s string) int {
+	i := nameEnd(s, 1)
+	if i == 1 {
+		return 0
+	}
+	for {
+		for i < len(s) && s[i] == ' ' {
+			i++
+		}
+		if i < len(s) && s[i] == ']' {
+			return i + 1
+		}
+		name := nameEnd(s, i)
+		quote := valueStart(s, name)
+		if name == i || quote == 0 {
+			return 0
+		}
+		if i = valueEnd(s, quote); i == 0 {
+			return 0
+		}
+	}
 }
 
 // nameEnd is where a name of structured data ends.
@@ -291,8 +316,8 @@ func syslogWord(s string, tag bool) (word, rest string) {
 // takeTag takes "name[process]".
 func (m *syslogMessage) takeTag(word string) bool {
 	open := strings.IndexByte(word, '[')
-	if open <= 0 || !strings.HasSuffix(word, "]") {
-		return false
+	if open <= 0 || !strings.HasSuffix(word, "]") || open+2 == len(word) {
+		return false // "name[]" is a name
 	}
 	m.appname, m.procid = word[:open], word[open+1:len(word)-1]
 	return true

@@ -74,10 +74,13 @@ func constantZone(c *Call) *time.Location {
 	}
 	loc, err := timefmt.Zone(name.Str())
 	if err != nil {
-		return nil // the call says so when it runs
+		return nil // local is that of the run, and of others the call says so when it runs
 	}
 	return loc
 }
+
+// localZone names the zone of the run.
+const localZone = "local"
 
 // zoneOf is the zone of an argument; known is it when that is a constant.
 func zoneOf(f *Frame, known *time.Location, name value.Value, byDefault *time.Location) (*time.Location, *Failure) {
@@ -86,6 +89,8 @@ func zoneOf(f *Frame, known *time.Location, name value.Value, byDefault *time.Lo
 		return known, nil
 	case name.IsNull():
 		return byDefault, nil
+	case name.Str() == localZone || name.Str() == "":
+		return f.Zone(), nil
 	}
 	loc, err := timefmt.Zone(name.Str())
 	if err != nil {

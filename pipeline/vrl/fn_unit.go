@@ -10,7 +10,7 @@ import (
 
 // unitFunctions read quantities with units.
 var unitFunctions = []Function{
-	{Name: "parse_duration", Params: []Param{arg("value", String), word("unit", "", "ns", "us", "µs", "ms", "cs", "ds", "s", "m", "h", "d")},
+	{Name: "parse_duration", Params: []Param{arg("value", String), word("unit", "", "ns", "us", "µs", "ms", "cs", "ds", "s", "m", "h", "d", "w")},
 		Fails: Always, Returns: Of(Float), Compile: compileParseDuration},
 	{Name: "parse_bytes", Params: []Param{arg("value", String), arg("unit", String), word("base", "2", "2", "10")},
 		Fails: Always, Returns: Of(Float), Compile: compileParseBytes},
@@ -95,11 +95,16 @@ func quantity(s string, units map[string]uint64, size uint64, many bool) (sum fl
 		if !ok {
 			return 0, "", false
 		}
-		sum += x
+		if sum += x; sum > maxQuantity {
+			return 0, "", false
+		}
 		s = strings.TrimLeft(rest[end:], " ")
 	}
 	return sum, "", true
 }
+
+// maxQuantity bounds quantities: 96 bits, as the decimals have them in which the reference counts.
+const maxQuantity = 1<<96 - 1
 
 // numberEnd is where digits with at most one point end.
 func numberEnd(s string) int {

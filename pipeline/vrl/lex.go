@@ -23,7 +23,7 @@ const (
 	endToken      tokenKind = iota
 	newlineToken            // one or more line ends
 	identToken              // a name
-	fieldToken              // a word with @ in it: good as a field of a path only
+	fieldToken              // a word with @ in it or a digit at its begin: good as a field of a path only
 	keywordToken            // if else true false null abort return
 	reservedToken           // words kept for later: good as fields only
 	functionToken           // a name directly followed by ( or !
@@ -187,6 +187,13 @@ func (l *lexer) number() {
 		}
 	}
 	digits()
+	if end < len(l.source) && isWordByte(l.source[end]) && isDigit(l.source[l.at]) {
+		for end < len(l.source) && isWordByte(l.source[end]) {
+			end++
+		}
+		l.add(fieldToken, end)
+		return
+	}
 	if end < len(l.source) && l.source[end] == '.' {
 		end++
 		digits()

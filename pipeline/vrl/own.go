@@ -140,11 +140,7 @@ func (c *compiler) exists(b *boundCall) (operand, bool) {
 func (c *compiler) unnest(b *boundCall) (operand, bool) {
 	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
 	rootType := c.rootType(t)
-	items := rootType.At(t.path).settled().only(Array).Members()
-	if items.Never() {
-		items = Of(Null)
-	}
-	x := operand{typ: ArrayOf(rootType.Insert(t.path, items))}
+	x := operand{typ: unnested(rootType, t.path)}
 	root, path := c.existing(t).root(), t.path
 	x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) {
 		items, whole := args[0].Array(), root(f).Share()
@@ -162,6 +158,29 @@ func (c *compiler) unnest(b *boundCall) (operand, bool) {
 		return list.Of(), nil
 	})
 	return x, true
+}
+
+// unnested is the type of an array of copies of a root, each with an item of the array at the path in its place.
+func unnested(root Type, path value.Path) Type {
+	list := root.At(path).only(Array)
+	if list.Never() {
+		return ArrayOf(root.Insert(path, Of(Null)))
+	}
+	m := &members{}
+	if list.array != nil {
+		for _, k := range list.array.known {
+			one := root.Insert(path, k.typ.settled())
+			if k.typ.May(Undefined) {
+				one = one.Or(Undefined)
+			}
+			m.known = append(m.known, knownMember{index: k.index, typ: one})
+		}
+	}
+	if rest := list.array.restOf(); !rest.Never() {
+		rest = root.Insert(path, rest.settled())
+		m.rest = &rest
+	}
+	return Type{kinds: Array, array: m.sized()}
 }
 
 // typeDef compiles type_def(value): the type as the compiler knows it. The value itself is never computed.
