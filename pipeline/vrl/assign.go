@@ -34,14 +34,17 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 		c.markBroken(n.ok)
 		return operand{}, false
 	}
-	unhandled := len(c.pending) > before
+	unhandled, misfit := len(c.pending) > before, ""
+	if unhandled {
+		misfit = c.pending[before].misfit
+	}
 	c.pending = c.pending[:before]
 	if unhandled {
-		c.reportFallibleAssignment(n)
+		c.reportFallibleAssignment(n, misfit)
 		return operand{}, false
 	}
 	if n.ok.noop {
-		c.report(codeNoOpAssignment, titleNoOpAssignment, n.ok.span, "this assignment has no effect")
+		c.reportNoOp(n)
 		return operand{}, false
 	}
 	if !c.writable(n.ok) {
@@ -60,10 +63,20 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 	return y, true
 }
 
-func (c *compiler) reportFallibleAssignment(n *assignNode) {
+// reportFallibleAssignment reports an assignment whose value may fail; misfit says which argument makes it so, if one does.
+func (c *compiler) reportFallibleAssignment(n *assignNode, misfit string) {
 	to, expr := c.text(n.ok.span), c.text(n.expr.place())
-	c.report(codeFallibleAssignment, titleFallibleAssignment, n.expr.place(), "this expression is fallible: the error has to be handled",
-		"handle the error: "+to+", err = "+expr, "or give a default: "+to+" = "+expr+" ?? ...")
+	labels := labelled(n.expr.place(), "this expression is fallible", "update the expression to be infallible")
+	if misfit != "" {
+		labels = append(labels, labelled(n.expr.place(), misfit)...)
+	}
+	labels = append(labels, labelled(n.span, "or change this to an infallible assignment:", to+", err = "+expr)...)
+	c.reportLabels(codeFallibleAssignment, titleFallibleAssignment, labels, "or give a default: "+to+" = "+expr+" ?? ...")
+}
+
+func (c *compiler) reportNoOp(n *assignNode) {
+	labels := append(labelled(n.expr.place(), "this no-op assignment has no effect"), labelled(n.ok.span, "either assign to a path or variable here")...)
+	c.reportLabels(codeNoOpAssignment, titleNoOpAssignment, append(labels, labelled(n.span, "or remove the assignment")...))
 }
 
 // markBroken notes that a variable is missing because its value did not compile.
@@ -123,7 +136,7 @@ func (c *compiler) writable(t *targetNode) bool {
 		return true
 	}
 	if t.variable == "" && c.readOnly(t.meta, t.path) {
-		c.report(codeReadOnly, titleReadOnly, t.span, "this value cannot be changed")
+		c.report(codeReadOnly, titleReadOnly, t.span, "mutation of read-only value")
 		return false
 	}
 	root := c.event
@@ -137,17 +150,35 @@ func (c *compiler) writable(t *targetNode) bool {
 		}
 	}
 	for i := len(t.path) - 1; i >= 0; i-- {
-		parent, container, name := root.At(t.path[:i]), Object, "field"
+		parent, container := root.At(t.path[:i]), Object
 		if t.path[i].IsIndex {
-			container, name = Array, "index"
+			container = Array
 		}
 		if !parent.May(container|Undefined) && !parent.Never() {
-			c.report(codeParentSegment, titleParentSegment, span{t.starts[i], t.end},
-				"the parent of this "+name+" is known to be "+parent.String()+", not "+container.String())
+			c.reportParent(t, root)
 			return false
 		}
 	}
 	return true
+}
+
+// reportParent reports the last step of a target of which some step leads into a value that is no container of its kind.
+func (c *compiler) reportParent(t *targetNode, root Type) {
+	last := len(t.path) - 1
+	what, empty := "querying a field of a non-object type is unsupported", "{}"
+	if t.path[last].IsIndex {
+		what, empty = "indexing into a non-array type is unsupported", "[]"
+	}
+	end := t.starts[last]
+	for end > t.start+1 && c.source[end-1] == '.' {
+		end--
+	}
+	parent := c.text(span{t.start, end})
+	labels := append(labelled(span{t.starts[last], t.end}, what),
+		labelled(span{t.start, end}, "this path resolves to a value of type "+root.At(t.path[:last]).String())...)
+	kind := map[string]string{"{}": "object", "[]": "array"}[empty]
+	c.reportLabels(codeParentSegment, titleParentSegment, labels,
+		"try: change parent value to "+kind+", before assignment", "", "    "+parent+" = "+empty)
 }
 
 // readOnly says whether the options protect a path.
@@ -277,12 +308,14 @@ func (c *compiler) assignWithError(n *assignNode, used bool) (operand, bool) {
 		return operand{}, false
 	}
 	if !x.fallible {
-		c.report(codeInfallibleAssignment, titleInfallibleAssignment, n.err.span, "this expression cannot fail: there is no error to assign",
-			"use: "+c.text(n.ok.span)+" = "+c.text(n.expr.place()))
+		c.report(codeInfallibleAssignment, titleInfallibleAssignment, n.err.span, "this error assignment is unnecessary")
+		d := &c.diagnostics[len(c.diagnostics)-1]
+		d.Labels = append(d.Labels, labelled(n.expr.place(), "because this expression can't fail")...)
+		d.Labels = append(d.Labels, labelled(n.ok.span, "use: "+c.text(n.ok.span)+" = "+c.text(n.expr.place()))...)
 		return operand{}, false
 	}
 	if n.ok.noop && n.err.noop {
-		c.report(codeNoOpAssignment, titleNoOpAssignment, n.ok.span, "this assignment has no effect")
+		c.reportNoOp(n)
 		return operand{}, false
 	}
 	if !c.writable(n.ok) || !c.writable(n.err) {
@@ -384,7 +417,7 @@ func (t *targetNode) asExpr() node {
 // mergeInto compiles x |= e, which changes x in place.
 func (c *compiler) mergeInto(n *assignNode, used bool) (operand, bool) {
 	if n.ok.noop {
-		c.report(codeNoOpAssignment, titleNoOpAssignment, n.ok.span, "this assignment has no effect")
+		c.reportNoOp(n)
 		return operand{}, false
 	}
 	before := len(c.pending)
@@ -402,7 +435,7 @@ func (c *compiler) mergeInto(n *assignNode, used bool) (operand, bool) {
 		return operand{}, false
 	}
 	if unhandled {
-		c.reportFallibleAssignment(n)
+		c.reportFallibleAssignment(n, "")
 		return operand{}, false
 	}
 	if !c.writable(n.ok) {

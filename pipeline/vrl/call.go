@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"varve/pipeline/value"
 )
@@ -62,28 +61,30 @@ func (c *compiler) call(n *callNode) (operand, bool) {
 	canFail := x.fallible || len(b.misfits) > 0
 	x.fallible = canFail && !n.aborts
 	if x.fallible {
-		c.pending = append(c.pending, b.unhandled())
+		c.pending = append(c.pending, c.unhandled(b))
 	}
 	if n.aborts && !canFail {
 		c.diagnostics = append(c.diagnostics, Diagnostic{Code: codeNeedlessAbort, Title: titleNeedlessAbort, Warning: true,
-			Labels: []Label{{n.nameSpan.start, n.nameSpan.end + 1, "this function can't fail: the ! can go"}}})
+			Labels: append(labelled(n.nameSpan, "this function can't fail"), Label{n.nameSpan.end, n.nameSpan.end + 1, "remove this abort (!) instruction"})})
 	}
 	return x, true
 }
 
 // unhandled is the failure of the call in case nothing handles it.
-func (b *boundCall) unhandled() Diagnostic {
+func (c *compiler) unhandled(b *boundCall) Diagnostic {
 	n := b.node
 	if len(b.misfits) == 0 {
-		return Diagnostic{Code: codeUnhandled, Title: titleUnhandled, Labels: []Label{{n.start, n.end, "this call can fail"}},
+		return Diagnostic{Code: codeUnhandled, Title: titleUnhandled, Labels: labelled(n.span, unhandledTexts[:]...),
 			Notes: []string{"handle the error with `value, err = " + n.name + "(...)`, with `?? default`, or end the program with `" + n.name + "!(...)`"}}
 	}
-	d := Diagnostic{Code: codeArgumentType, Title: titleArgumentType,
-		Notes: []string{"make sure of the type before, for example by `string!(...)`, or handle the error"}}
-	for _, a := range b.misfits {
+	d := Diagnostic{Code: codeArgumentType, Title: titleArgumentType}
+	for i, a := range b.misfits {
 		p := &b.function.Params[a.param]
-		at := a.node.expr.place()
-		d.Labels = append(d.Labels, Label{at.start, at.end, fmt.Sprintf("this may be %s, the parameter %q takes %s", a.typ, p.Name, p.Kinds)})
+		d.Labels = append(d.Labels, argumentLabels(a, p)...)
+		if i == 0 {
+			d.Notes = c.guardNotes(b, a, p)
+			d.misfit = fmt.Sprintf("'%s' argument type is unknown and this function expects parameter '%s' of type '%s'", c.text(a.node.expr.place()), p.Name, p.Kinds)
+		}
 	}
 	return d
 }
@@ -92,12 +93,14 @@ func (b *boundCall) unhandled() Diagnostic {
 func (c *compiler) bind(b *boundCall) bool {
 	n, fn := b.node, b.function
 	if fn == nil {
-		c.report(codeUndefinedFunction, titleUndefinedFunction, n.nameSpan, "undefined function"+c.suggestion(n.name, Functions()))
+		c.report(codeUndefinedFunction, titleUndefinedFunction, n.nameSpan, "undefined function")
+		c.suggest(n.nameSpan, n.name, slices.Sorted(slices.Values(Functions())))
 		return false
 	}
 	if len(n.args) > len(fn.Params) {
 		at := span{n.args[0].start, n.args[len(n.args)-1].end}
-		c.report(codeTooManyArguments, titleTooManyArguments, at, fmt.Sprintf("%s takes at most %d", n.name, len(fn.Params)))
+		c.report(codeTooManyArguments, titleTooManyArguments, at, "too many function arguments")
+		c.add(at, fmt.Sprintf("this function takes a maximum of %d argument%s", len(fn.Params), plural(len(fn.Params))))
 		return false
 	}
 	b.byParam = slices.Repeat([]int{-1}, len(fn.Params))
@@ -122,7 +125,7 @@ func (c *compiler) bind(b *boundCall) bool {
 			continue
 		}
 		if p.required() {
-			c.report(codeMissingArgument, titleMissingArgument, n.span, fmt.Sprintf("the argument %q is missing", p.Name))
+			c.report(codeMissingArgument, titleMissingArgument, n.span, fmt.Sprintf("required argument missing: %q (position %d)", p.Name, i))
 			return false
 		}
 		b.args[i] = callArg{typ: TypeOf(p.Default), constant: p.Default, isConst: true}
@@ -147,7 +150,8 @@ func (c *compiler) findParam(b *boundCall, a *givenArg, position *int) bool {
 		for _, p := range params {
 			names = append(names, p.Name)
 		}
-		c.report(codeUnknownKeyword, titleUnknownKeyword, a.node.nameSpan, "unknown keyword; there are: "+strings.Join(names, ", "))
+		c.report(codeUnknownKeyword, titleUnknownKeyword, a.node.nameSpan, "unknown keyword")
+		c.add(b.node.nameSpan, "this function accepts the following keywords: "+quotedNames(names))
 		return false
 	}
 	return true
@@ -159,13 +163,14 @@ func (c *compiler) checkArgument(b *boundCall, a *givenArg) bool {
 	switch kinds := p.Kinds; {
 	case typ.Never():
 	case !typ.May(kinds):
-		c.report(codeArgumentType, titleArgumentType, at, fmt.Sprintf("this is %s, the parameter %q takes %s", typ, p.Name, kinds))
+		c.reportLabels(codeArgumentType, titleArgumentType, argumentLabels(a, p), c.guardNotes(b, a, p)...)
 		return false
 	case !typ.Within(kinds):
 		b.misfits = append(b.misfits, a)
 	}
 	if a.fallible {
-		c.report(codeFallibleArgument, titleFallibleArgument, at, "an argument must not fail: handle its error first")
+		c.report(codeFallibleArgument, titleFallibleArgument, at, "this expression can fail")
+		c.add(at, "handle the error before passing it in as an argument")
 		return false
 	}
 	return true
@@ -178,7 +183,7 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 		p := &b.function.Params[a.param]
 		if p.Path {
 			if _, ok := pathTarget(a.node.expr); !ok {
-				c.innerError(b.node.span, codeUnexpectedExpression, titleUnexpectedExpression, fmt.Sprintf("the argument %q must be a path", p.Name))
+				c.innerError(b.node.span, codeUnexpectedExpression, titleUnexpectedExpression, fmt.Sprintf("unexpected expression for argument %q", p.Name), "received: "+formOf(a.node.expr), "expected: query")
 				return false
 			}
 			continue
@@ -187,11 +192,12 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 			continue
 		}
 		if !a.isConst {
-			c.innerError(b.node.span, codeNotConstant, titleNotConstant, fmt.Sprintf("the argument %q must be known when the program is compiled", p.Name))
+			c.innerError(b.node.span, codeNotConstant, titleNotConstant, fmt.Sprintf("expected static expression for argument %q", p.Name), "received: "+formOf(a.node.expr))
 			return false
 		}
 		if p.Enum != nil && (a.constant.Kind() != value.StringKind || !slices.Contains(p.Enum, a.constant.Str())) {
-			c.innerError(b.node.span, codeInvalidEnum, titleInvalidEnum, fmt.Sprintf("the argument %q must be one of: %s", p.Name, strings.Join(p.Enum, ", ")))
+			c.innerError(b.node.span, codeInvalidEnum, titleInvalidEnum, fmt.Sprintf("invalid enum variant for argument %q", p.Name),
+				"received: "+shownConstant(a.constant), "expected one of: "+quotedNames(p.Enum))
 			return false
 		}
 	}
@@ -199,8 +205,21 @@ func (c *compiler) checkConstants(b *boundCall) bool {
 }
 
 // innerError reports an error of an argument's value, which is shown inside of another.
-func (c *compiler) innerError(at span, code int, title, label string) {
-	c.report(codeFunctionCompilation, fmt.Sprintf("%s: error[E%d] %s", titleFunctionCompilation, code, title), at, label)
+func (c *compiler) innerError(at span, code int, title string, labels ...string) {
+	c.reportLabels(codeFunctionCompilation, fmt.Sprintf("%s: error[E%d] %s", titleFunctionCompilation, code, title), labelled(at, labels...))
+}
+
+// add adds a label to the diagnostic reported last.
+func (c *compiler) add(at span, text string) {
+	d := &c.diagnostics[len(c.diagnostics)-1]
+	d.Labels = append(d.Labels, labelled(at, text)...)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
 
 // finish compiles the function itself.
@@ -245,14 +264,17 @@ func (c *compiler) finish(b *boundCall) (operand, bool) {
 
 // functionError reports what the Compile of a function found.
 func (c *compiler) functionError(b *boundCall, err error) {
-	code, title, label := codeInvalidArgument, titleInvalidArgument, err.Error()
+	code, title, labels := codeInvalidArgument, titleInvalidArgument, []string{err.Error()}
 	if arg := (*argumentError)(nil); errors.As(err, &arg) {
 		code, title = arg.code, arg.title
 		if arg.parameter != "" {
-			label = fmt.Sprintf("the argument %q: %s", arg.parameter, label)
+			labels = []string{fmt.Sprintf("invalid argument %q", arg.parameter), "error: " + err.Error()}
+			if at := b.byParam[b.index(arg.parameter)]; at >= 0 && b.given[at].isConst {
+				labels = append(labels, "received: "+shownConstant(b.given[at].constant))
+			}
 		}
 	}
-	c.innerError(b.node.span, code, title, label)
+	c.innerError(b.node.span, code, title, labels...)
 }
 
 // runArg computes one argument.

@@ -13,22 +13,24 @@ func (c *compiler) checkClosure(b *boundCall) bool {
 	case want == nil && n.closure == nil:
 		return true
 	case want == nil:
-		c.report(codeUnexpectedClosure, titleUnexpectedClosure, n.closure.span, n.name+" takes no closure")
+		c.report(codeUnexpectedClosure, titleUnexpectedClosure, n.closure.span, "unexpected closure")
+		c.add(n.span, "this function does not accept a closure")
 		return false
 	case n.closure == nil:
-		c.report(codeMissingClosure, titleMissingClosure, n.span, n.name+" takes a closure: -> |...| { ... }")
+		c.report(codeMissingClosure, titleMissingClosure, n.span, "this function expects a closure")
 		return false
 	}
 	i := b.index(want.Over)
 	over, kinds := b.args[i].typ.settled(), b.function.Params[i].Kinds
 	if !over.Never() && !over.Within(kinds) {
-		c.report(codeClosureTarget, titleClosureTarget, n.span,
-			fmt.Sprintf("what is iterated over must be known to be %s, it is %s", kinds, over))
+		c.reportLabels(codeClosureTarget, titleClosureTarget, labelled(n.span, "the closure tied to this function call expects a different input value",
+			fmt.Sprintf("expression has an inferred type of %s where an %s was expected", over, kinds)))
 		return false
 	}
 	if params := want.Params(over, &b.Call); len(params) != len(n.closure.params) {
 		c.report(codeClosureArity, titleClosureArity, n.nameSpan,
-			fmt.Sprintf("the closure of this function takes %d parameters, here are %d", len(params), len(n.closure.params)))
+			fmt.Sprintf("this function requires a closure with %d argument(s)", len(params)))
+		c.add(n.closure.paramsSpan, fmt.Sprintf("but %d argument(s) are supplied", len(n.closure.params)))
 		return false
 	}
 	return true
@@ -71,7 +73,9 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		return nil, operand{}, false
 	}
 	if result := body.typ.settled(); want.Result != 0 && !result.Never() && !result.Within(want.Result) {
-		c.report(codeClosureResult, titleClosureResult, n.body.span, fmt.Sprintf("the closure must give %s, this gives %s", want.Result, result))
+		c.report(codeClosureResult, titleClosureResult, n.body.span, "block returns invalid value type")
+		c.add(n.body.span, "expected: "+want.Result.String())
+		c.add(n.body.span, "received: "+result.String())
 		return nil, operand{}, false
 	}
 	run := body.run

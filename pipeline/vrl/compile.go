@@ -197,7 +197,7 @@ func (c *compiler) expr(n node) (operand, bool) {
 	x, ok := c.compile(n)
 	if ok && x.fallible && len(c.pending) == before {
 		c.pending = append(c.pending, Diagnostic{Code: codeUnhandled, Title: titleUnhandled,
-			Labels: []Label{{n.place().start, n.place().end, "expression can result in runtime error"}},
+			Labels: labelled(n.place(), unhandledTexts[:]...),
 			Notes:  []string{"handle the error with `value, err = ...`, with `?? default`, or end the program with `!`"}})
 	}
 	return x, ok
@@ -357,8 +357,8 @@ func (c *compiler) predicate(n *ifNode) (operand, bool) {
 	}
 	last := list[len(list)-1]
 	if !last.typ.exactly(Boolean) {
-		c.report(codeNonBooleanPredicate, titleNonBooleanPredicate, n.predicateSpan,
-			"this predicate must be a boolean, it is "+last.typ.String())
+		c.reportLabels(codeNonBooleanPredicate, titleNonBooleanPredicate, labelled(n.predicateSpan, "this predicate must resolve to a boolean",
+			"instead it resolves to "+last.typ.String()), coerceNote)
 		return operand{}, false
 	}
 	last.run = sequence(list)
@@ -377,11 +377,13 @@ func (c *compiler) abort(n *abortNode) (operand, bool) {
 			return operand{}, false
 		}
 		if m.fallible {
-			c.report(codeFallibleExpression, titleFallibleExpression, n.message.place(), "the message must not fail")
+			c.report(codeFallibleExpression, titleFallibleExpression, n.message.place(), "abort only accepts an infallible expression argument")
+			c.add(n.message.place(), "handle errors before using the expression as an abort message")
 			return operand{}, false
 		}
 		if !m.typ.exactly(String) {
-			c.report(codeNonStringAbort, titleNonStringAbort, n.message.place(), "the message must be a string, it is "+m.typ.String())
+			c.reportLabels(codeNonStringAbort, titleNonStringAbort, labelled(n.message.place(), "abort only accepts an expression argument resolving to a string",
+				"this expression resolves to "+m.typ.String()), coerceNote)
 			return operand{}, false
 		}
 		message = m.run
@@ -411,7 +413,8 @@ func (c *compiler) returnExpr(n *returnNode) (operand, bool) {
 		return operand{}, false
 	}
 	if r.fallible {
-		c.report(codeFallibleExpression, titleFallibleExpression, n.result.place(), "the value of return must not fail")
+		c.report(codeFallibleExpression, titleFallibleExpression, n.result.place(), "return only accepts an infallible expression argument")
+		c.add(n.result.place(), "handle errors before using the expression as a return value")
 		return operand{}, false
 	}
 	x := operand{node: n}
@@ -433,7 +436,8 @@ func (c *compiler) not(n *notNode) (operand, bool) {
 		return operand{}, false
 	}
 	if !x.typ.exactly(Boolean) {
-		c.report(codeNonBooleanNegation, titleNonBooleanNegation, span{n.start, n.start + 1}, "only a boolean can be negated, this is "+x.typ.String())
+		c.report(codeNonBooleanNegation, titleNonBooleanNegation, span{n.start, n.start + 1}, "negation only works on boolean values")
+		c.add(n.operand.place(), "this expression resolves to "+x.typ.String())
 		return operand{}, false
 	}
 	run := x.run

@@ -79,9 +79,9 @@ const (
 	titleInvalidEscape        = "invalid escape character"
 	titleInvalidUnicode       = "invalid unicode escape sequence"
 	titleReadOnly             = "mutation of read-only value"
-	titleUnexpectedExpression = "unexpected expression"
+	titleUnexpectedExpression = "unexpected expression type"
 	titleInvalidEnum          = "invalid enum variant"
-	titleNotConstant          = "expected static expression"
+	titleNotConstant          = "this argument must be a static expression"
 	titleInvalidArgument      = "invalid argument"
 	titleInvalidTimestamp     = "invalid timestamp"
 	titleFunctionCompilation  = "function compilation error"
@@ -105,7 +105,11 @@ type Diagnostic struct {
 	Warning bool
 	Labels  []Label // at least one; the first says where
 	Notes   []string
+	misfit  string // of a call that may fail: which argument may not fit, as a label of an assignment
 }
+
+// unhandledTexts are the labels of what may fail without anybody to handle it.
+var unhandledTexts = [...]string{"expression can result in runtime error", "handle the error case to ensure runtime success"}
 
 // Label is a part of the source with what is to be said of it.
 type Label struct {
@@ -154,11 +158,15 @@ func (d *Diagnostic) render(b *strings.Builder, source string) {
 	line, column := lineColumn(source, at.Start)
 	fmt.Fprintf(b, "%s[E%d]: %s\n  --> %d:%d (byte %d)\n", severity, d.Code, d.Title, line, column, at.Start)
 	shown := -1
-	for _, l := range d.Labels {
+	for i, l := range d.Labels {
+		if i > 0 && l.Start == d.Labels[i-1].Start && l.End == d.Labels[i-1].End {
+			l.renderText(b, source)
+			continue
+		}
 		shown = l.render(b, source, shown)
 	}
 	for _, n := range d.Notes {
-		fmt.Fprintf(b, "  = %s\n", n)
+		b.WriteString(strings.TrimRight("  = "+n, " ") + "\n")
 	}
 }
 
@@ -169,6 +177,16 @@ func lineColumn(source string, at int) (line, column int) {
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
 }
 
+// renderText shows the text of one more label of a place below the marks.
+func (l Label) renderText(b *strings.Builder, source string) {
+	at := min(l.Start, len(source))
+	indent := utf8.RuneCountInString(source[strings.LastIndexByte(source[:at], '\n')+1 : at])
+	fmt.Fprintf(b, "  | %s%s\n", strings.Repeat(" ", min(indent, widestLine)), l.Text)
+}
+
+// widestLine bounds the characters of a line of the source that is shown.
+const widestLine = 400
+
 // render shows the line of a label, unless it was shown just before, and marks it. It gives the start of the line.
 func (l Label) render(b *strings.Builder, source string, shown int) int {
 	at := min(l.Start, len(source))
@@ -178,17 +196,16 @@ func (l Label) render(b *strings.Builder, source string, shown int) int {
 		text = text[:i]
 	}
 	// Tabs become single blanks, so that the marks stand below what they mark; very long lines are cut.
-	const widest = 400
 	show := strings.ReplaceAll(text, "\t", " ")
-	if len(show) > widest {
-		show = strings.ToValidUTF8(show[:widest], "") + " ..."
+	if len(show) > widestLine {
+		show = strings.ToValidUTF8(show[:widestLine], "") + " ..."
 	}
 	if start != shown {
 		fmt.Fprintf(b, "  | %s\n", show)
 	}
-	indent := min(utf8.RuneCountInString(source[start:at]), widest)
+	indent := min(utf8.RuneCountInString(source[start:at]), widestLine)
 	end := max(at, min(l.End, start+len(text)))
-	marks := min(max(utf8.RuneCountInString(source[at:end]), 1), widest)
+	marks := min(max(utf8.RuneCountInString(source[at:end]), 1), widestLine)
 	b.WriteString("  | " + strings.Repeat(" ", indent) + strings.Repeat("^", marks))
 	if l.Text != "" {
 		b.WriteString(" " + l.Text)

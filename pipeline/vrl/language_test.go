@@ -465,13 +465,16 @@ func TestRender(t *testing.T) {
 	const want = `error[E105]: call to undefined function
   --> 2:6 (byte 14)
   | .a = parse_jsn(.m)
-  |      ^^^^^^^^^ undefined function: did you mean "parse_json"?
+  |      ^^^^^^^^^ undefined function
+  |      did you mean "parse_json"?
 
 error[E103]: unhandled fallible assignment
   --> 3:5 (byte 32)
   | y = to_int("1")
-  |     ^^^^^^^^^^^ this expression is fallible: the error has to be handled
-  = handle the error: y, err = to_int("1")
+  |     ^^^^^^^^^^^ this expression is fallible
+  |     update the expression to be infallible
+  | ^^^^^^^^^^^^^^^ or change this to an infallible assignment:
+  | y, err = to_int("1")
   = or give a default: y = to_int("1") ?? ...
 `
 	if err == nil || err.Error() != want {
@@ -487,7 +490,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{"x = \"a\"\nx.b = 1", 10},
 		{". = \"a\"\n.b = 1", 9},
-		{".a = 1\n.a[0].c = 1", 9},
+		{".a = 1\n.a[0].c = 1", 13},
 		{".a.", 2},
 		{"!.a", 0},
 		{".a = \"x\\qy\"", 8},
@@ -564,6 +567,74 @@ flatten(., "_")`
 	for _, o := range outcomes {
 		if o != outcomes[0] {
 			t.Errorf("got %s\nand %s", outcomes[0], o)
+		}
+	}
+}
+
+// TestLabels holds what the labels of each kind of error say, with the place of the first: the words of the reference.
+func TestLabels(t *testing.T) {
+	for _, c := range []struct {
+		source string
+		code   int
+		at     int
+		texts  []string
+	}{
+		{"parse_json(\"1\")", 100, 0, []string{"expression can result in runtime error", "handle the error case to ensure runtime success"}},
+		{"\"a\" + 1", 100, 0, []string{"expression can result in runtime error", "handle the error case to ensure runtime success"}},
+		{"if 1 { 2 }", 102, 3, []string{"this predicate must resolve to a boolean", "instead it resolves to integer"}},
+		{".a = to_int(\"1\")", 103, 5, []string{"this expression is fallible", "update the expression to be infallible",
+			"or change this to an infallible assignment:", ".a, err = to_int(\"1\")"}},
+		{".a = sha3(.b)", 103, 5, []string{"this expression is fallible", "update the expression to be infallible",
+			"'.b' argument type is unknown and this function expects parameter 'value' of type 'string'", "or change this to an infallible assignment:", ".a, err = sha3(.b)"}},
+		{"x, err = 1", 104, 3, []string{"this error assignment is unnecessary", "because this expression can't fail", "use: x = 1"}},
+		{"parse_jsn(1)", 105, 0, []string{"undefined function", `did you mean "parse_json"?`}},
+		{"upcase(\"a\", \"b\")", 106, 7, []string{"too many function arguments", "this function takes a maximum of 1 argument"}},
+		{"split(\"a\")", 107, 0, []string{`required argument missing: "pattern" (position 1)`}},
+		{"upcase(val: \"a\")", 108, 7, []string{"unknown keyword", `this function accepts the following keywords: "value"`}},
+		{"upcase(\"a\") -> |x| { x }", 109, 12, []string{"unexpected closure", "this function does not accept a closure"}},
+		{"upcase(5)", 110, 7, []string{"this expression resolves to the exact type integer", `but the parameter "value" expects the exact type string`}},
+		{"length(.a)", 110, 7, []string{"this expression resolves to any", `but the parameter "value" expects one of string, array or object`}},
+		{"for_each([1])", 111, 0, []string{"this function expects a closure"}},
+		{"abort 5", 113, 6, []string{"abort only accepts an expression argument resolving to a string", "this expression resolves to integer"}},
+		{"for_each([1]) -> |x| { x }", 120, 0, []string{"this function requires a closure with 2 argument(s)", "but 1 argument(s) are supplied"}},
+		{"filter(.a) -> |i, v| { true }", 121, 0, []string{"the closure tied to this function call expects a different input value",
+			"expression has an inferred type of any where an array or object was expected"}},
+		{"filter([1]) -> |_i, v| { v }", 122, 23, []string{"block returns invalid value type", "expected: boolean", "received: integer"}},
+		{"x = }", 203, 4, []string{`unexpected syntax token: "RBrace"`}},
+		{"x = = 1", 203, 4, []string{`unexpected syntax token: "Equals"`}},
+		{"5 a", 203, 2, []string{`unexpected syntax token: "Identifier"`}},
+		{".foo.", 203, 4, []string{"unexpected end of query path"}},
+		{"for = 1", 205, 0, []string{"this identifier name is reserved for future use in the language", "use a different name instead"}},
+		{"\"a", 207, 0, []string{"invalid string literal"}},
+		{"r'a", 208, 0, []string{"invalid literal"}},
+		{"\"\\[\"", 209, 2, []string{"invalid escape character: ["}},
+		{"del(1 + 1)", 610, 0, []string{`unexpected expression for argument "path"`, "received: operation", "expected: query"}},
+		{"to_unix_timestamp(now(), unit: \"x\")", 610, 0, []string{`invalid enum variant for argument "unit"`, `received: "x"`,
+			`expected one of: "seconds", "milliseconds", "microseconds", "nanoseconds"`}},
+		{"parse_grok!(\"x\", string!(.a))", 610, 0, []string{`expected static expression for argument "pattern"`, "received: function call"}},
+		{"upcase(to_string(.n))", 630, 7, []string{"this expression can fail", "handle the error before passing it in as an argument"}},
+		{"abort to_syslog_level(1)", 631, 6, []string{"abort only accepts an infallible expression argument", "handle errors before using the expression as an abort message"}},
+		{"_ = 5", 640, 4, []string{"this no-op assignment has no effect", "either assign to a path or variable here", "or remove the assignment"}},
+		{"x = \"a\"\nx.b.c = 1", 642, 12, []string{"querying a field of a non-object type is unsupported", "this path resolves to a value of type undefined"}},
+		{"x = \"a\"\nx[0] = 1", 642, 9, []string{"indexing into a non-array type is unsupported", "this path resolves to a value of type string"}},
+		{"1 ?? 2", 651, 0, []string{"this expression can't fail", "this expression never resolves", "remove this error coalescing operation"}},
+		{"{ \"a\": 1 } | 3", 652, 13, []string{"this expression must resolve to an object"}},
+		{"!5", 660, 0, []string{"negation only works on boolean values", "this expression resolves to integer"}},
+		{"tru", 701, 0, []string{"undefined variable", `did you mean "true"?`}},
+	} {
+		_, err := Compile(c.source, Options{})
+		failed, ok := err.(*CompileError)
+		if !ok {
+			t.Errorf("%s compiles: %v", c.source, err)
+			continue
+		}
+		d := failed.Diagnostics[0]
+		var texts []string
+		for _, l := range d.Labels {
+			texts = append(texts, l.Text)
+		}
+		if d.Code != c.code || d.Labels[0].Start != c.at || !slices.Equal(texts, c.texts) {
+			t.Errorf("%s\n got %d at %d %q\nwant %d at %d %q", c.source, d.Code, d.Labels[0].Start, texts, c.code, c.at, c.texts)
 		}
 	}
 }

@@ -247,10 +247,10 @@ func (l *lexer) raw(kind byte) {
 		}
 	}
 	if kind == 's' {
-		l.fail(codeInvalidString, titleInvalidString, start, len(l.source), "this string has no end")
+		l.fail(codeInvalidString, titleInvalidString, start, len(l.source), "invalid string literal")
 		return
 	}
-	l.fail(codeInvalidLiteral, titleInvalidLiteral, start, len(l.source), "this literal has no end")
+	l.fail(codeInvalidLiteral, titleInvalidLiteral, start, len(l.source), "invalid literal")
 }
 
 // unquoteRegex turns \' into ' and leaves all other escapes to the engine.
@@ -312,7 +312,7 @@ func (l *lexer) quoted() {
 			i++
 		}
 	}
-	l.fail(codeInvalidString, titleInvalidString, start, len(l.source), "this string has no end")
+	l.fail(codeInvalidString, titleInvalidString, start, len(l.source), "invalid string literal")
 }
 
 // template gives the name of the variable of a template that starts at i, and where the template ends; no name: none does.
@@ -371,7 +371,7 @@ func (l *lexer) escape(text []byte, i int) (out []byte, next int) {
 		return text, i
 	default:
 		r, size := utf8.DecodeRuneInString(l.source[i:])
-		l.fail(codeInvalidEscape, titleInvalidEscape+`: \`+string(r), i, i+size, "this escape is not known")
+		l.fail(codeInvalidEscape, titleInvalidEscape+`: \`+string(r), i, i+size, titleInvalidEscape+": "+string(r))
 		return text, i
 	}
 }

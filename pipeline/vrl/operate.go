@@ -194,7 +194,9 @@ func (c *compiler) operation(n *opNode) (operand, bool) {
 	case "??":
 		if !left.fallible {
 			c.pending = c.pending[:before]
-			c.report(codeNeedlessCoalesce, titleNeedlessCoalesce, n.left.place(), "this expression can't fail: the default is never used")
+			c.report(codeNeedlessCoalesce, titleNeedlessCoalesce, n.left.place(), "this expression can't fail")
+			c.add(n.right.place(), "this expression never resolves")
+			c.add(n.opSpan, "remove this error coalescing operation")
 			return operand{}, false
 		}
 		c.join(afterLeft)
@@ -242,7 +244,7 @@ func (c *compiler) mergeable(leftAt span, left operand, rightAt span, right oper
 		typ Type
 	}{{leftAt, left.typ}, {rightAt, right.typ}} {
 		if !side.typ.exactly(Object) {
-			d.Labels = append(d.Labels, Label{side.at.start, side.at.end, "this must be an object, it is " + side.typ.String()})
+			d.Labels = append(d.Labels, Label{side.at.start, side.at.end, "this expression must resolve to an object"})
 		}
 	}
 	if d.Labels == nil {

@@ -53,7 +53,8 @@ func (c *compiler) existing(t *targetNode) target {
 func (c *compiler) del(b *boundCall) (operand, bool) {
 	t, _ := pathTarget(b.given[b.byParam[0]].node.expr)
 	if t.variable == "" && c.readOnly(t.meta, t.path) {
-		c.report(codeReadOnly, titleReadOnly, t.span, "this value cannot be deleted")
+		c.report(codeReadOnly, titleReadOnly, t.span, "mutation of read-only value")
+		c.add(t.span, c.text(t.span)+" is read-only, and cannot be deleted")
 		return operand{}, false
 	}
 	x := operand{typ: c.rootType(t).At(t.path).settled()}

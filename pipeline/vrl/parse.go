@@ -124,8 +124,8 @@ func (p *parser) want(punct string) *lexeme {
 	return p.take()
 }
 
-func (p *parser) fail(code int, title string, at span, label string) {
-	panic(syntaxError{Diagnostic{Code: code, Title: title, Labels: []Label{{at.start, at.end, label}}}})
+func (p *parser) fail(code int, title string, at span, labels ...string) {
+	panic(syntaxError{Diagnostic{Code: code, Title: title, Labels: labelled(at, labels...)}})
 }
 
 // unexpected fails with the next lexeme.
@@ -136,11 +136,9 @@ func (p *parser) unexpected() {
 	case endToken:
 		p.fail(codeUnexpectedEnd, titleSyntax, at, "unexpected end of program")
 	case reservedToken:
-		p.fail(codeReserved, titleReserved, at, "this word is reserved and cannot be a variable")
-	case newlineToken:
-		p.fail(codeUnexpectedToken, titleSyntax, at, "unexpected end of line")
+		p.fail(codeReserved, titleReserved, at, "this identifier name is reserved for future use in the language", "use a different name instead")
 	}
-	p.fail(codeUnexpectedToken, titleSyntax, at, "unexpected "+fmt.Sprintf("%q", t.text))
+	p.fail(codeUnexpectedToken, titleSyntax, at, fmt.Sprintf("unexpected syntax token: %q", t.name()))
 }
 
 // nest counts a level of nesting; the caller calls leave.
@@ -408,7 +406,7 @@ func (p *parser) segments(n *pathNode) {
 		case p.isPunct("."):
 			dot := p.take()
 			if next := p.peek(); !p.adjacent() || next.kind == newlineToken || next.kind == endToken {
-				p.fail(codeUnexpectedToken, titleSyntax, span{dot.start, dot.end}, "a field has to follow")
+				p.fail(codeUnexpectedToken, titleSyntax, span{dot.start, dot.end}, "unexpected end of query path")
 			} else if !p.isField(next) {
 				p.unexpected()
 			}

@@ -2,6 +2,7 @@ package vrl
 
 import (
 	"fmt"
+	"math"
 
 	"varve/pipeline/value"
 )
@@ -15,7 +16,8 @@ func (c *compiler) variable(n *variableNode, path value.Path, at span) (operand,
 			for i := range c.vars {
 				names = append(names, c.vars[i].name)
 			}
-			c.report(codeUndefinedVariable, titleUndefinedVariable, n.span, "undefined variable"+c.suggestion(n.name, names))
+			c.report(codeUndefinedVariable, titleUndefinedVariable, n.span, "undefined variable")
+			c.suggest(n.span, n.name, append(names, "null", "true", "false"))
 		}
 		return operand{}, false
 	}
@@ -130,27 +132,26 @@ func (f *Frame) field(v value.Value, key string, hint int) value.Value {
 	return o.At(i)
 }
 
-// suggestion is the end of a label about an unknown name, with the known one that was probably meant. A script with very many
+// suggest adds a label to the diagnostic of an unknown name, with the known one that is nearest. A script with very many
 // errors gets none for the later ones.
-func (c *compiler) suggestion(name string, known []string) string {
+func (c *compiler) suggest(at span, name string, known []string) {
 	if len(c.diagnostics) > maxRendered {
-		return ""
+		return
 	}
 	if near := nearest(name, known); near != "" {
-		return ": did you mean \"" + near + "\"?"
+		c.add(at, `did you mean "`+near+`"?`)
 	}
-	return ""
 }
 
-// nearest is the name of a list that a misspelt one probably means, empty if none is near.
+// nearest is the name of a list that a misspelt one is nearest to, the first of several; empty for names of absurd length.
 func nearest(name string, list []string) string {
 	const longest = 64
-	best, least := "", max(len(name)/3, 1)+1
+	best, least := "", math.MaxInt
 	if len(name) > longest {
 		return best
 	}
 	for _, s := range list {
-		if d := distance(name, s); d < least || d == least && best != "" && s < best {
+		if d := distance(name, s); d < least {
 			best, least = s, d
 		}
 	}

@@ -1,0 +1,125 @@
+package vrl
+
+import (
+	"math/bits"
+	"strings"
+
+	"varve/pipeline/value"
+)
+
+// The texts of labels are those of the reference, so that what is written about them elsewhere can be found.
+
+// labelled is the labels of one place: the first text says what is wrong, the others what belongs to it.
+func labelled(at span, texts ...string) []Label {
+	list := make([]Label, len(texts))
+	for i, text := range texts {
+		list[i] = Label{at.start, at.end, text}
+	}
+	return list
+}
+
+// reportLabels is report with several labels.
+func (c *compiler) reportLabels(code int, title string, labels []Label, notes ...string) {
+	c.diagnostics = append(c.diagnostics, Diagnostic{Code: code, Title: title, Labels: labels, Notes: notes})
+}
+
+// expected is a set of kinds as labels name it.
+func expected(kinds Kinds, text string) string {
+	switch {
+	case text == "any":
+		return text
+	case bits.OnesCount16(uint16(kinds)) == 1:
+		return "the exact type " + text
+	}
+	return "one of " + text
+}
+
+// argumentLabels say that an argument may be of another type than its parameter.
+func argumentLabels(a *givenArg, p *Param) []Label {
+	typ := a.typ.settled()
+	return labelled(a.node.expr.place(), "this expression resolves to "+expected(typ.kinds, typ.String()),
+		`but the parameter "`+p.Name+`" expects `+expected(p.Kinds, p.Kinds.String()))
+}
+
+// guards are the functions that make sure of a type, and those that bring a value into it with what stands for others.
+var guards = map[Kinds][2]string{
+	String: {"string!", `to_string(%) ?? "default"`}, Integer: {"int!", "to_int(%) ?? 0"}, Float: {"float!", "to_float(%) ?? 0"},
+	Boolean: {"bool!", "to_bool(%) ?? false"}, Object: {"object!", ""}, Array: {"array!", ""}, Timestamp: {"timestamp!", ""},
+}
+
+// guardNotes are the ways out where an argument may be of another type than its parameter.
+func (c *compiler) guardNotes(b *boundCall, a *givenArg, p *Param) []string {
+	guard, ok := guards[p.Kinds]
+	if !ok {
+		return nil
+	}
+	argument, call := c.text(a.node.expr.place()), c.text(b.node.span)
+	notes := []string{"try: ensuring an appropriate type at runtime", "", "    " + argument + " = " + guard[0] + "(" + argument + ")", "    " + call}
+	if guard[1] != "" {
+		notes = append(notes, "", "try: coercing to an appropriate type and specifying a default value as a fallback in case coercion fails", "",
+			"    "+argument+" = "+strings.ReplaceAll(guard[1], "%", argument), "    "+call)
+	}
+	return notes
+}
+
+// coerceNote is the way out where a value has to be of one type.
+const coerceNote = "hint: coerce the value to the required type using a coercion function"
+
+// quotedNames are names as labels list them.
+func quotedNames(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
+
+// shownConstant is a value that is known as labels show it.
+func shownConstant(v value.Value) string { return string(value.AppendJSON(nil, v)) }
+
+// formOf is the form of an expression as labels name it.
+func formOf(n node) string {
+	switch n.(type) {
+	case *pathNode:
+		return "query"
+	case *variableNode:
+		return "variable call"
+	case *callNode:
+		return "function call"
+	case *opNode:
+		return "operation"
+	case *notNode:
+		return "unary operation"
+	case *literalNode, *patternNode, *templateNode:
+		return "literal"
+	case *arrayNode:
+		return "array"
+	case *objectNode:
+		return "object"
+	case *blockNode:
+		return "block"
+	}
+	return "expression"
+}
+
+// tokenNames are lexemes as labels of syntax errors name them.
+var tokenNames = map[tokenKind]string{
+	identToken: "Identifier", fieldToken: "PathField", functionToken: "FunctionCall", reservedToken: "ReservedIdentifier", newlineToken: "Newline",
+	integerToken: "IntegerLiteral", floatToken: "FloatLiteral", stringToken: "StringLiteral", rawToken: "RawStringLiteral", regexToken: "RegexLiteral",
+	timeToken: "TimestampLiteral", operatorToken: "Operator", badToken: "InvalidToken",
+}
+
+var punctNames = map[string]string{
+	"(": "LParen", ")": "RParen", "[": "LBracket", "]": "RBracket", "{": "LBrace", "}": "RBrace", ",": "Comma", ":": "Colon", ";": "SemiColon", ".": "Dot",
+	"%": "Percent", "=": "Equals", "|=": "MergeEquals", "!": "Bang", "?": "Question", "->": "Arrow", "_": "Underscore",
+	"if": "If", "else": "Else", "null": "Null", "false": "False", "true": "True", "abort": "Abort", "return": "Return",
+}
+
+// name is the lexeme as labels name it.
+func (t *lexeme) name() string {
+	switch t.kind {
+	case punctToken, operatorToken, keywordToken:
+		if name := punctNames[t.text]; name != "" {
+			return name
+		}
+	case identToken:
+		if t.text == "_" {
+			return "Underscore"
+		}
+	}
+	return tokenNames[t.kind]
+}
