@@ -2,8 +2,6 @@ package vrl
 
 import (
 	"fmt"
-
-	"varve/pipeline/value"
 )
 
 // checkClosure checks that there is a closure if and only if the function takes one, and that it fits.
@@ -60,8 +58,10 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		closure.slots = append(closure.slots, v.place.index)
 	}
 	before := len(c.pending)
+	outer, returns := c.returns, noType
+	c.returns = &returns
 	body, ok := c.block(n.body, want.Result != 0 || want.ReturnsFor != nil)
-	c.vars = c.vars[:declared]
+	c.vars, c.returns = c.vars[:declared], outer
 	if !ok {
 		return nil, operand{}, false
 	}
@@ -72,20 +72,13 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 		c.pending = c.pending[:before]
 		return nil, operand{}, false
 	}
-	if result := body.typ.settled(); want.Result != 0 && !result.Never() && !result.Within(want.Result) {
+	if result := Union(body.typ, returns).settled(); want.Result != 0 && !result.Never() && !result.Within(want.Result) {
 		c.report(codeClosureResult, titleClosureResult, n.body.span, "block returns invalid value type")
 		c.add(n.body.span, "expected: "+want.Result.String())
 		c.add(n.body.span, "received: "+result.String())
 		return nil, operand{}, false
 	}
-	run := body.run
-	closure.run = func(f *Frame) (value.Value, *Failure) {
-		v, fl := run(f)
-		if fl != nil && fl.how == byReturn {
-			fl.how = byError // with the message it was made with
-		}
-		return v, fl
-	}
+	closure.run = body.run
 	return closure, body, true
 }
 

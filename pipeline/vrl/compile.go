@@ -63,6 +63,9 @@ type compiler struct {
 	regexSize             int  // of the expressions so far
 	plain                 bool // see compile
 
+	// returns is the type of what the closure being compiled returns; nil outside of closures.
+	returns *Type
+
 	// moving is the argument that the assignment being compiled takes away, see movable.
 	moving node
 }
@@ -416,6 +419,9 @@ func (c *compiler) returnExpr(n *returnNode) (operand, bool) {
 		c.report(codeFallibleExpression, titleFallibleExpression, n.result.place(), "return only accepts an infallible expression argument")
 		c.add(n.result.place(), "handle errors before using the expression as a return value")
 		return operand{}, false
+	}
+	if c.returns != nil {
+		*c.returns = Union(*c.returns, r.typ)
 	}
 	x := operand{node: n}
 	x.run = func(f *Frame) (value.Value, *Failure) {

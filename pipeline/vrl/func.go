@@ -248,8 +248,26 @@ type Body struct {
 	steps int // what a call spends: one for every two expressions inside
 }
 
-// Call runs the block once with the values of its parameters. Every call spends steps of the run's budget.
+// Call runs the block once with the values of its parameters. Every call spends steps of the run's budget. A return in it
+// is a failure.
 func (b *Body) Call(f *Frame, params ...value.Value) (value.Value, *Failure) {
+	v, fl := b.call(f, params)
+	if fl != nil && fl.how == byReturn {
+		fl.how = byError // with the message it was made with
+	}
+	return v, fl
+}
+
+// CallMember is Call with the key and the value of a member of an object. A return in it ends the call with its value.
+func (b *Body) CallMember(f *Frame, key, member value.Value) (value.Value, *Failure) {
+	v, fl := b.call(f, []value.Value{key, member})
+	if fl != nil && fl.how == byReturn {
+		return f.result, nil
+	}
+	return v, fl
+}
+
+func (b *Body) call(f *Frame, params []value.Value) (value.Value, *Failure) {
 	if fl := f.Spend(b.steps); fl != nil {
 		return value.Null, fl
 	}

@@ -61,7 +61,7 @@ func forEach(f *Frame, args []value.Value, body *Body) (value.Value, *Failure) {
 	}
 	o := args[0].Object()
 	for i := range o.Len() {
-		if _, fl := body.Call(f, value.String(o.Key(i)), o.At(i)); fl != nil {
+		if _, fl := body.CallMember(f, value.String(o.Key(i)), o.At(i)); fl != nil {
 			return value.Null, fl
 		}
 	}
@@ -89,7 +89,7 @@ func filter(f *Frame, args []value.Value, body *Body) (value.Value, *Failure) {
 	kept := f.Arena.Object(o.Len())
 	for i := range o.Len() {
 		m := o.Member(i)
-		keep, fl := body.Call(f, value.String(m.Key), m.Value)
+		keep, fl := body.CallMember(f, value.String(m.Key), m.Value)
 		if fl != nil {
 			return value.Null, fl
 		}
