@@ -47,7 +47,7 @@ func TestEndingAQueryNobodyReads(t *testing.T) {
 			if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(conn, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n%s\r\n", url.QueryEscape("SELECT number, repeat('x', 1000) AS t FROM numbers"), c.header)
+			fmt.Fprintf(conn, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n%s\r\n", url.QueryEscape("SELECT number, repeat('x', 1000) AS t FROM generate_series(0, 9999999) AS n(number)"), c.header)
 			if _, err := conn.Read(make([]byte, 1000)); err != nil { // it streams
 				t.Fatal(err)
 			}

@@ -16,8 +16,8 @@ func TestAnalyze(t *testing.T) {
 	s := &Session{}
 	script(t, x, s, `CREATE TABLE big (ts TIMESTAMP TIME INDEX, n BIGINT, k BIGINT, msg STRING) WITH ('append_mode'='true');
 		CREATE TABLE few (ts TIMESTAMP TIME INDEX, k BIGINT) WITH ('append_mode'='true');
-		INSERT INTO big SELECT number, number, number % 100, concat('line ', number) FROM numbers LIMIT 40000;
-		INSERT INTO few SELECT number, number + 39990 FROM numbers LIMIT 5;
+		INSERT INTO big SELECT number, number, number % 100, concat('line ', number) FROM generate_series(0, 39999) AS n(number);
+		INSERT INTO few SELECT number, number + 39990 FROM generate_series(0, 4) AS n(number);
 		ADMIN flush_table('big')`)
 	for _, c := range []struct {
 		sql  string

@@ -32,11 +32,11 @@ func TestCancelEverywhere(t *testing.T) {
 	x, s := New(openStore(t), Options{Workers: 2, Memory: pool}), &Session{}
 	script(t, x, s, `CREATE TABLE log (ts TIMESTAMP TIME INDEX, n BIGINT, k BIGINT, msg STRING) WITH ('append_mode'='true');
 		CREATE TABLE cpu (host STRING, ts TIMESTAMP TIME INDEX, v DOUBLE, PRIMARY KEY (host));
-		INSERT INTO log SELECT number, number, number % 1000, concat('line ', number) FROM numbers LIMIT 60000;
-		INSERT INTO cpu SELECT concat('h', number % 10), number, number % 7 FROM numbers LIMIT 20000;
+		INSERT INTO log SELECT number, number, number % 1000, concat('line ', number) FROM generate_series(0, 59999) AS n(number);
+		INSERT INTO cpu SELECT concat('h', number % 10), number, number % 7 FROM generate_series(0, 19999) AS n(number);
 		ADMIN flush_table('log');
 		ADMIN flush_table('cpu');
-		INSERT INTO cpu SELECT concat('h', number % 10), number, number % 7 FROM numbers LIMIT 500`)
+		INSERT INTO cpu SELECT concat('h', number % 10), number, number % 7 FROM generate_series(0, 499) AS n(number)`)
 	for _, sql := range []string{
 		"SELECT * FROM cpu",
 		"SELECT * FROM log WHERE msg LIKE '%7%'",

@@ -12,7 +12,7 @@ import (
 	"varve/sqlexec/plan"
 )
 
-// Numbers is the table of all numbers from 0 up, which every database public has.
+// Numbers is the table of the numbers from 0 to 99, which database public has.
 const Numbers = infoschema.Numbers
 
 // catalog is how the binder sees the store.
@@ -60,13 +60,23 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 		}
 	}
 	if name.DB == DefaultDB && name.Table == Numbers {
-		v := &plan.Virtual{Fields: []vector.Field{{Name: "number", Type: vector.Uint32Type}}, Endless: true}
+		v := &plan.Virtual{Fields: []vector.Field{{Name: "number", Type: vector.Uint32Type}}, Rows: numbers}
 		return &plan.Relation{Name: name, Virtual: v}, nil
 	}
 	if notFound(err) {
 		return nil, c.x.noTable(err, "Failed to plan SQL: ", name)
 	}
 	return nil, err
+}
+
+// numbers makes the rows of the table Numbers.
+func numbers(map[string]string) (*vector.Batch, error) {
+	const count = 100
+	v := &vector.Vector{Type: vector.Uint32Type}
+	for i := range uint64(count) {
+		v.Uints = append(v.Uints, i)
+	}
+	return &vector.Batch{N: count, Cols: []*vector.Vector{v}}, nil
 }
 
 func (c *catalog) info(name schema.Name) (*plan.Relation, error) {

@@ -146,7 +146,7 @@ func TestErrorTexts(t *testing.T) {
 func TestKill(t *testing.T) {
 	x := New(openStore(t), Options{Workers: 2})
 	s := &Session{}
-	list, err := x.Parse("SELECT number FROM numbers")
+	list, err := x.Parse("SELECT value FROM generate_series(0, 9999999)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := x.Running()
-	if len(running) != 1 || running[0].Query != "SELECT number FROM numbers" {
+	if len(running) != 1 || running[0].Query != "SELECT value FROM generate_series(0, 9999999)" {
 		t.Fatalf("running: %+v", running)
 	}
 	script(t, x, &Session{}, "KILL "+running[0].ID)

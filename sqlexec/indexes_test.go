@@ -19,7 +19,7 @@ func TestPhysicalIndexes(t *testing.T) {
 	script(t, x, s, `CREATE TABLE t (host STRING, level STRING INVERTED INDEX, trace STRING, n BIGINT SKIPPING INDEX, f DOUBLE,
 			ts TIMESTAMP TIME INDEX, PRIMARY KEY (host));
 		INSERT INTO t SELECT 'a', CASE WHEN number % 2 = 0 THEN 'info' ELSE 'warn' END, md5(CAST(number AS STRING)), number, number * 0.5, number
-			FROM (SELECT number FROM numbers LIMIT 10000)`)
+			FROM (SELECT number FROM generate_series(0, 9999) AS n(number))`)
 	check := func(sql string, want [][]string) {
 		t.Helper()
 		o, err := answer(x, s, sql, false)

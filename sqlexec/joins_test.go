@@ -31,8 +31,8 @@ func TestJoinSides(t *testing.T) {
 	s := &Session{}
 	script(t, x, s, `CREATE TABLE few (ts TIMESTAMP TIME INDEX, k BIGINT, h STRING, n BIGINT) WITH ('append_mode'='true');
 		CREATE TABLE many (ts TIMESTAMP TIME INDEX, k BIGINT, h STRING, m BIGINT) WITH ('append_mode'='true');
-		INSERT INTO few SELECT number, CASE WHEN number % 7 = 0 THEN NULL ELSE number % 50 * 100 END, concat('h', number % 40), number FROM numbers LIMIT 100;
-		INSERT INTO many SELECT number, CASE WHEN number % 11 = 0 THEN NULL ELSE number % 6000 END, concat('h', number % 900), number FROM numbers LIMIT 30000`)
+		INSERT INTO few SELECT number, CASE WHEN number % 7 = 0 THEN NULL ELSE number % 50 * 100 END, concat('h', number % 40), number FROM generate_series(0, 99) AS n(number);
+		INSERT INTO many SELECT number, CASE WHEN number % 11 = 0 THEN NULL ELSE number % 6000 END, concat('h', number % 900), number FROM generate_series(0, 29999) AS n(number)`)
 	all := func(sql string) []string { return rowsOf(t, x, s, sql) }
 	// The sides of the second form are kept the other way round: a limit that cuts nothing hides the size of a table.
 	for _, c := range []struct{ a, b string }{

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"varve/engine"
+	"varve/engine/convert"
 	"varve/engine/nearest"
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/infoschema"
@@ -560,6 +563,9 @@ func defaultLiteral(c *schema.Column) string {
 	if c.Type == vector.BinaryType && c.Default != nil {
 		return fmt.Sprintf("x'%x'", c.Default.Bytes(0))
 	}
+	if text, ok := instantText(c); ok {
+		return parse.QuoteText(text)
+	}
 	e, err := parse.ParseExpr(c.DefaultText)
 	if lit, ok := e.(*parse.Literal); ok && err == nil {
 		count := lit.Kind == parse.NumberLiteral && (c.Type.IsTimestamp() || c.Type.ID == vector.TypeDate)
@@ -568,6 +574,21 @@ func defaultLiteral(c *schema.Column) string {
 		}
 	}
 	return parse.QuoteText(c.DefaultText)
+}
+
+// instantText gives the default time of a column its zone where it is written without one: whoever reads the statement may do so
+// in another.
+func instantText(c *schema.Column) (text string, ok bool) {
+	if !c.Type.IsTimestamp() {
+		return "", false
+	}
+	here, _, err := timefmt.ParseTimestamp(c.DefaultText, time.UTC)
+	there, _, _ := timefmt.ParseTimestamp(c.DefaultText, time.FixedZone("", 3600))
+	if err != nil || here == there { // a number, or with a zone
+		return "", false
+	}
+	text = string(convert.AppendText(nil, c.Default, 0))
+	return strings.Replace(text, "T", " ", 1) + "+0000", true
 }
 
 func (x *Executor) showCreateView(s *Session, st *parse.Show) (*Result, error) {

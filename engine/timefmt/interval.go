@@ -215,7 +215,7 @@ func (iv *interval) mul(a, b int64) int64 {
 	return c
 }
 
-// parseISO reads P3Y3M700DT1H2M3.5S, lower case, as one span: a year is 365.25 days, a month 30.44 days.
+// parseISO reads P3Y3M700DT1H2M3.5S, lower case, as one span: a year has 365 days, a month 30.
 func parseISO(s string) (ns int64, ok bool) {
 	neg := s[0] == '-'
 	if s[0] != 'p' {
@@ -256,9 +256,9 @@ func parseISO(s string) (ns int64, ok bool) {
 func isoUnit(c byte, clock bool) int64 {
 	switch {
 	case c == 'y' && !clock:
-		return nsYear
+		return 365 * nsDay
 	case c == 'm' && !clock:
-		return nsMonth
+		return 30 * nsDay
 	case c == 'w' && !clock:
 		return nsWeek
 	case c == 'd' && !clock:

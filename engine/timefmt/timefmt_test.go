@@ -126,7 +126,7 @@ func TestInterval(t *testing.T) {
 		{"14 mons 3 days 4 hours 5 mins 6.000100000 secs", "14 mons 3 days 4 hours 5 mins 6.000100000 secs"},
 		{"1 day 03:04:05.5", "1 days 3 hours 4 mins 5.500000000 secs"}, {"-03:04", "-3 hours -4 mins"}, {"0 secs", "0 secs"},
 		{"1.5 months", "1 mons 15 days"}, {"1.5 days", "1 days 12 hours"}, {"- 2 weeks", "-14 days"}, {"0.001s", "0.001000000 secs"},
-		{"1 year -1 day", "12 mons -1 days"}, {"p1dt1h", "25 hours"}, {"P3Y3M700DT1H", "45290 hours 40 mins 48.000000000 secs"},
+		{"1 year -1 day", "12 mons -1 days"}, {"p1dt1h", "25 hours"}, {"P3Y3M700DT1H", "45241 hours"},
 		{"-PT1.5S", "-1.500000000 secs"}, {"1 century", "1200 mons"},
 		{"", ""}, {"5", ""}, {"day", ""}, {"1 dog", ""}, {"1 day x", ""}, {"3000000000 days", ""}, {"9223372036854775807h", ""}, {"p", ""}, {"pt", ""}, {"1:99", ""},
 		{"99999999999999999999 days", ""}, {"1..5 d", ""}, {".d", ""},

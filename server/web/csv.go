@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"math"
 
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -21,14 +22,7 @@ func csvCell(v *vector.Vector) cell {
 	case v.Type.ID == vector.TypeNull:
 		write = func(dst []byte, _ int) []byte { return dst }
 	case v.Type.Kind() == vector.Float64:
-		write = func(dst []byte, i int) []byte {
-			from := len(dst)
-			dst = AppendJSONFloat(dst, v.Float(i))
-			if dst[from] == 'n' { // null
-				dst = dst[:from]
-			}
-			return dst
-		}
+		write = func(dst []byte, i int) []byte { return appendFloatText(dst, v.Float(i)) }
 	case v.Type.Kind() == vector.Bytes:
 		value := write
 		var text []byte
@@ -46,6 +40,27 @@ func csvCell(v *vector.Vector) cell {
 		}
 		return write(dst, i)
 	}
+}
+
+// tableCell writes the values of v as jsonCell does, but floats that JSON has no number for.
+func tableCell(v *vector.Vector) cell {
+	if v.Type.Kind() != vector.Float64 {
+		return jsonCell(v)
+	}
+	return func(dst []byte, i int) []byte {
+		if v.IsNull(i) {
+			return append(dst, "null"...)
+		}
+		return appendFloatText(dst, v.Float(i))
+	}
+}
+
+// appendFloatText appends a float as JSON does, but for what JSON has no number for: NaN, inf and -inf.
+func appendFloatText(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return expr.AppendFloat(dst, f, 64)
+	}
+	return AppendJSONFloat(dst, f)
 }
 
 // appendCSV appends a field, quoted when it holds a quote, a comma or a line end.

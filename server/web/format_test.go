@@ -113,7 +113,7 @@ func TestFormats(t *testing.T) {
 	}
 	head := `{"records":{"schema":{"column_schemas":[` + strings.Join(schema, ",") + `]},"rows":[`
 	csv := "true,-9223372036854775808,18446744073709551615,1024.0,\"a,\"\"b\"\"\n\x01\xff\",\"[104,105]\",\"{\"\"a\"\":[1,2]}\",-1,-0.05,1 mons 2 days 1 hours 0.500000000 secs,7,yz,\r\n" +
-		"false,,1,,,,,1500,,,7,x,\r\n"
+		"false,,1,NaN,,,,1500,,,7,x,\r\n"
 	for _, c := range []struct {
 		name  string
 		f     Format

@@ -392,7 +392,7 @@ func (w *resultWriter) objects(b []byte, n int) []byte {
 
 // collect keeps the cells of n rows as text until all are there and their widths known.
 func (w *resultWriter) collect(n int) {
-	w.cells = cellsOf(w.batch, w.cells, w.times.cells(jsonCell, 0))
+	w.cells = cellsOf(w.batch, w.cells, w.times.cells(tableCell, 0))
 	for i := range n {
 		for _, write := range w.cells {
 			text := write(nil, i)

@@ -98,7 +98,7 @@ func (b *buckets) addAll(values []float64) {
 	}
 }
 
-// quantile interpolates inside the bucket that holds the wanted rank.
+// quantile interpolates inside the bucket that holds the wanted rank. The ends are exact.
 func (b *buckets) quantile(p float64) float64 {
 	switch p {
 	case 0:

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"time"
+
 	"varve/engine/convert"
 	"varve/engine/vector"
 )
@@ -16,7 +18,7 @@ func castKernel(c *Cast) (kernel, error) {
 			return nil
 		}, nil
 	}
-	one := converter(from, to)
+	one := converter(from, to, c.zone)
 	try := c.Try
 	byRow := func(n int, args []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		src := args[0]
@@ -41,8 +43,17 @@ func castKernel(c *Cast) (kernel, error) {
 	return castLoop(from, to, byRow), nil
 }
 
-// converter converts one value. Beside what columns hold there are lists, which have a text only.
-func converter(from, to vector.Type) convert.Func {
+// converter converts one value; with a zone a text that is a time there. Beside what columns hold there are lists, which have a text only.
+func converter(from, to vector.Type, zone *time.Location) convert.Func {
+	if zone != nil {
+		return func(v *vector.Vector, i int, out *vector.Vector) bool {
+			x, err := convert.ParseTime(v.Str(i), to, zone)
+			if err == nil {
+				out.Ints = append(out.Ints, x)
+			}
+			return err == nil
+		}
+	}
 	if from.ID == vector.TypeJSON && to.ID == vector.TypeList {
 		return listConverter(to)
 	}

@@ -50,7 +50,7 @@ type Cast struct {
 	Arg  Expr
 	To   vector.Type
 	Try  bool
-	zone *time.Location
+	zone *time.Location // that of texts without one; nil: UTC
 }
 
 // Case gives the Then of the first When that is true, else Else or NULL. All results have one type.

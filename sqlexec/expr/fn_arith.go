@@ -56,11 +56,10 @@ func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 	if x.ID == vector.TypeDecimal && (y.ID == vector.TypeDecimal || y.IsInteger()) || y.ID == vector.TypeDecimal && x.IsInteger() {
 		return decimalResult(op, x, y), nil
 	}
-	// A literal integer takes the column's type when it fits.
-	if literalFits(b, a) {
+	switch { // a whole literal is an Int64, but what it is added to may be a UInt64 that no Int64 holds
+	case x == vector.Uint64Type && literalFits(b, a):
 		return x, nil
-	}
-	if literalFits(a, b) {
+	case y == vector.Uint64Type && literalFits(a, b):
 		return y, nil
 	}
 	return commonNumber(x, y), nil

@@ -328,7 +328,15 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	if !castable(e.Type(), to) {
 		return nil, planError("Cannot cast %s to %s", e.Type(), to)
 	}
-	return c.fold(&Cast{Arg: e, To: to, Try: try, zone: c.zone()})
+	return c.fold(&Cast{Arg: e, To: to, Try: try})
+}
+
+// CastLocal is Cast, but texts that become timestamps are read in the zone of the request.
+func (c *Context) CastLocal(e Expr, to vector.Type) (Expr, error) {
+	if e.Type().IsText() && to.IsTimestamp() {
+		return c.fold(&Cast{Arg: e, To: to, zone: c.zone()})
+	}
+	return c.Cast(e, to, false)
 }
 
 // jsonGetAs gives json_get(j, path) that is cast to a number or a boolean as the function of that type: the value where it is

@@ -27,7 +27,7 @@ type Env struct {
 	Views     func() ([]View, error)
 }
 
-// Numbers is the table of all numbers from 0 up, which the database public has. It is no table of the store.
+// Numbers is the table of the numbers from 0 to 99, which the database public has. It is no table of the store.
 const Numbers = "numbers"
 
 // publicDB is the database that has the table of numbers.

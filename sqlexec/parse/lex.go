@@ -9,6 +9,7 @@ package parse
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -130,8 +131,7 @@ func (l *lexer) next() (token, error) {
 		t.text, err = l.escaped()
 	case isDigit(c) || c == '.' && start+1 < len(l.src) && isDigit(l.src[start+1]):
 		t.kind = tokNumber
-		l.number()
-		t.text = l.src[start:l.off]
+		t.text, err = l.number()
 	case isWordStart(c):
 		t.kind = tokWord
 		if err = l.word(); err == nil {
@@ -211,14 +211,62 @@ func (l *lexer) escaped() (string, error) {
 	return "", syntaxError(l.src, Pos(l.off), "unterminated string literal")
 }
 
+// digits moves past digits; an underscore may stand between two of them.
 func (l *lexer) digits() {
 	for l.off < len(l.src) && isDigit(l.src[l.off]) {
 		l.off++
+		if l.off+1 < len(l.src) && l.src[l.off] == '_' && isDigit(l.src[l.off+1]) {
+			l.off++
+		}
 	}
 }
 
-// number reads 12, 1.5, .5, 1e3; a point needs a digit after it unless nothing that could be a name follows.
-func (l *lexer) number() {
+// number reads 12, 1.5, .5, 1e3, 1_000 and 0xff and gives it as plain digits; a point needs a digit after it unless nothing that
+// could be a name follows. A name may not follow at once.
+func (l *lexer) number() (text string, err error) {
+	start := l.off
+	if l.off++; l.src[start] == '0' && l.off < len(l.src) && l.src[l.off]|0x20 == 'x' {
+		l.off++
+		return l.hexNumber(start)
+	}
+	l.off = start
+	l.decimal()
+	if text = l.src[start:l.off]; strings.IndexByte(text, '_') >= 0 {
+		text = strings.ReplaceAll(text, "_", "")
+	}
+	return text, l.endNumber(start)
+}
+
+// hexNumber reads the digits of a number after its 0x.
+func (l *lexer) hexNumber(start int) (text string, err error) {
+	from := l.off
+	for l.off < len(l.src) && strings.IndexByte("0123456789abcdefABCDEF_", l.src[l.off]) >= 0 {
+		l.off++
+	}
+	if err := l.endNumber(start); err != nil {
+		return "", err
+	}
+	n, err := strconv.ParseUint(strings.ReplaceAll(l.src[from:l.off], "_", ""), 16, 64)
+	if err != nil {
+		return "", syntaxError(l.src, Pos(start), "number %s has no digits or more than 64 bits", l.src[start:l.off])
+	}
+	return strconv.FormatUint(n, 10), nil
+}
+
+// endNumber is an error where a name follows a number at once: 1kg is neither a number nor one with an alias.
+func (l *lexer) endNumber(start int) error {
+	if l.off >= len(l.src) || l.src[l.off] >= utf8.RuneSelf || !isWordStart(l.src[l.off]) {
+		return nil
+	}
+	end := l.off
+	for end < len(l.src) && (isWordStart(l.src[end]) || isDigit(l.src[end])) {
+		end++
+	}
+	return syntaxError(l.src, Pos(start), "%s is not a number", l.src[start:end])
+}
+
+// decimal moves past the digits, the fraction and the exponent of a number.
+func (l *lexer) decimal() {
 	l.digits()
 	if l.off < len(l.src) && l.src[l.off] == '.' && !(l.off+1 < len(l.src) && (isWordStart(l.src[l.off+1]) || l.src[l.off+1] == '.')) {
 		l.off++

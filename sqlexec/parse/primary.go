@@ -54,9 +54,12 @@ func (p *parser) wordExpr() (Expr, error) {
 		if next.kind == tokString || next.kind == tokNumber || next.op("-") || next.op("+") {
 			return p.interval(at)
 		}
-	case "timestamp", "date", "time", "datetime":
+	case "timestamp", "timestamptz", "date", "time", "datetime":
 		if next.kind == tokString {
 			t := DataType{At: at.At, Name: strings.ToUpper(word)}
+			if strings.HasPrefix(word, "timestamp") {
+				t.Args = literalPrecision(next.text)
+			}
 			if err := p.advance(); err != nil {
 				return nil, err
 			}
@@ -349,4 +352,20 @@ func (p *parser) interval(at Node) (Expr, error) {
 func isPlainNumber(s string) bool {
 	s = strings.TrimLeft(strings.TrimSpace(s), "+-")
 	return s != "" && strings.Trim(s, "0123456789.") == ""
+}
+
+// literalPrecision gives TIMESTAMP '..' the precision that its fraction needs where the default of three digits would cut it.
+func literalPrecision(text string) []int {
+	_, fraction, _ := strings.Cut(text, ".")
+	n := 0
+	for n < len(fraction) && isDigit(fraction[n]) {
+		n++
+	}
+	switch n = len(strings.TrimRight(fraction[:n], "0")); {
+	case n > 6:
+		return []int{9}
+	case n > 3:
+		return []int{6}
+	}
+	return nil
 }

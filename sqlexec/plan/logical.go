@@ -24,8 +24,6 @@ type Virtual struct {
 	Fields []vector.Field
 	// Rows makes the rows; equal has the strings that columns are known to equal, so that it can make fewer.
 	Rows func(equal map[string]string) (*vector.Batch, error)
-	// Endless makes batches of numbers from 0 up instead.
-	Endless bool
 }
 
 // View is a stored query.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"varve/engine"
@@ -257,74 +256,16 @@ func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
 
 // virtual makes the rows of a virtual table and cuts them to the wanted columns.
 func (r *runner) virtual(n *Scan) (stream, error) {
-	s := stream{src: numbersWithin(n.Residual), serial: true}
-	if !n.Rel.Virtual.Endless {
-		all, err := n.Rel.Virtual.Rows(n.Equal)
-		if err != nil {
-			return s, err
-		}
-		b := &vector.Batch{N: all.N}
-		for _, p := range n.Positions {
-			b.Cols = append(b.Cols, all.Cols[p])
-		}
-		s.src = exec.Values(b)
+	all, err := n.Rel.Virtual.Rows(n.Equal)
+	if err != nil {
+		return stream{}, err
 	}
-	return r.filter(s, n.Residual)
+	b := &vector.Batch{N: all.N}
+	for _, p := range n.Positions {
+		b.Cols = append(b.Cols, all.Cols[p])
+	}
+	return r.filter(stream{src: exec.Values(b), serial: true}, n.Residual)
 }
-
-// numbers is the endless table of numbers, as far as its type goes: those in [from, to).
-type numbers struct{ from, to uint64 }
-
-// numbersWithin leaves out the numbers that conditions on them do not let pass.
-func numbersWithin(conds []expr.Expr) numbers {
-	n := numbers{to: math.MaxUint32 + 1}
-	for _, c := range conds {
-		_, op, value, ok := columnOpConst(c)
-		if !ok || value.Type != vector.Uint32Type || value.IsNull(0) {
-			continue
-		}
-		v := value.Uint(0)
-		if op == "=" || op == ">=" {
-			n.from = max(n.from, v)
-		}
-		if op == "=" || op == "<=" {
-			n.to = min(n.to, v+1)
-		}
-		switch op {
-		case ">":
-			n.from = max(n.from, v+1)
-		case "<":
-			n.to = min(n.to, v)
-		}
-	}
-	return n
-}
-
-// Reader gives the numbers to worker 0.
-func (n numbers) Reader(worker int) exec.Reader {
-	if worker > 0 {
-		return empty{}
-	}
-	return &numbersReader{n}
-}
-
-type numbersReader struct{ numbers }
-
-func (r *numbersReader) Next(b *vector.Batch) (bool, error) {
-	if r.from >= r.to {
-		return false, nil
-	}
-	b.N = int(min(r.to-r.from, vector.Size))
-	v := &vector.Vector{Type: vector.Uint32Type, Uints: make([]uint64, b.N)}
-	for i := range v.Uints {
-		v.Uints[i] = r.from + uint64(i)
-	}
-	r.from += uint64(b.N)
-	b.Cols = []*vector.Vector{v}
-	return true, nil
-}
-
-func (r *numbersReader) Close() {}
 
 // aggregate answers from statistics where that is exact, else runs the aggregation.
 func (r *runner) aggregate(n *Aggregate) (stream, error) {

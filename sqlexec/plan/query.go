@@ -324,6 +324,10 @@ func (b *binder) constColumn(list []expr.Expr) (*vector.Vector, error) {
 
 // castTo gives a node's columns the types, adding a projection where one differs.
 func (b *binder) castTo(n Node, types []vector.Type) (Node, error) {
+	return b.castEach(n, types, func(e expr.Expr, to vector.Type) (expr.Expr, error) { return b.ctx.Cast(e, to, false) })
+}
+
+func (b *binder) castEach(n Node, types []vector.Type, cast func(e expr.Expr, to vector.Type) (expr.Expr, error)) (Node, error) {
 	cols := n.Columns()
 	sc := &scope{cols: cols}
 	p := &Project{Input: n}
@@ -333,7 +337,7 @@ func (b *binder) castTo(n Node, types []vector.Type) (Node, error) {
 		if cols[i].Type != t {
 			same = false
 			var err error
-			if e, err = b.ctx.Cast(e, t, false); err != nil {
+			if e, err = cast(e, t); err != nil {
 				return nil, err
 			}
 		}
@@ -347,10 +351,10 @@ func (b *binder) castTo(n Node, types []vector.Type) (Node, error) {
 	return p, nil
 }
 
-// CastTo is castTo for INSERT .. SELECT.
+// CastTo is castTo for INSERT .. SELECT, which reads texts as INSERT .. VALUES does: times without a zone are of the request's.
 func CastTo(ctx *expr.Context, n Node, types []vector.Type) (Node, error) {
 	b := &binder{ctx: ctx}
-	return b.castTo(n, types)
+	return b.castEach(n, types, ctx.CastLocal)
 }
 
 // unqualified copies columns without their tables.

@@ -479,7 +479,7 @@ func (r *ranged) fillValue(x parse.Expr, t vector.Type) (*vector.Vector, error) 
 		return nil, err
 	}
 	if k, ok := e.(*expr.Const); ok && k.Value.Type.IsNumber() && t.IsInteger() && !k.Value.IsNull(0) {
-		if n, exact := exactNumber(k.Value, t); exact {
+		if n, exact := exactNumber(k.Value, t); exact && k.Value.Type.IsInteger() {
 			return n.Value, nil
 		}
 	} else if e, err = r.b.ctx.Cast(e, t, false); err == nil {

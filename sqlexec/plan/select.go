@@ -247,6 +247,8 @@ func (sel *selection) finish(q *parse.Query) (Node, error) {
 // sortLimit puts ORDER BY and the limits over a node.
 func sortLimit(n Node, keys []expr.SortKey, limit, offset int64) Node {
 	switch {
+	case limit == 0: // what gives nothing need not be read
+		return &Values{Cols: n.Columns(), Batch: vector.NewBatch(types(n.Columns())...)}
 	case len(keys) > 0:
 		return &Sort{Input: n, Keys: keys, Limit: limit, Offset: offset}
 	case limit >= 0 || offset > 0:

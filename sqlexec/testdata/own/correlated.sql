@@ -24,5 +24,5 @@ SELECT id, (SELECT v FROM i WHERE i.k = o.k AND i.n = 2) AS v FROM o ORDER BY id
 SELECT id, (SELECT v FROM i WHERE i.k = o.k) AS v FROM o ORDER BY id;
 SELECT id FROM o WHERE EXISTS (SELECT 1 FROM i JOIN o AS p ON p.k = i.k WHERE p.id = o.id + 4) ORDER BY id;
 SELECT id FROM o WHERE EXISTS (SELECT nothing FROM i WHERE i.k = o.k);
-SELECT count(*) AS c FROM (SELECT x.number + 100 * y.number + 10000 * z.number AS n FROM numbers AS x, numbers AS y, numbers AS z WHERE x.number < 100 AND y.number < 100 AND z.number < 15) AS q WHERE EXISTS (SELECT 1 FROM numbers AS w WHERE w.number = q.n % 1000 AND w.number < q.n AND w.number < 1000);
+SELECT count(*) AS c FROM (SELECT x.number + 100 * y.number + 10000 * z.number AS n FROM numbers AS x, numbers AS y, numbers AS z WHERE x.number < 100 AND y.number < 100 AND z.number < 15) AS q WHERE EXISTS (SELECT 1 FROM generate_series(0, 999) AS w(number) WHERE w.number = q.n % 1000 AND w.number < q.n AND w.number < 1000);
 DROP TABLE o, i;

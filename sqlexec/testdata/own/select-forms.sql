@@ -40,8 +40,8 @@ SELECT t.x, u.y FROM (VALUES (1), (2)) AS t(x), LATERAL (SELECT t.x * 2 AS y) AS
 SELECT version() <> '' AS v, database() AS d, current_schema() AS s, current_user IS NOT NULL AS u, build() <> '' AS b, connection_id() >= 0 AS c, read_preference() AS r;
 SELECT CASE 1 WHEN 1 THEN 'a' ELSE 2 END AS m;
 SELECT approx_percentile_cont(x, 0.5) FILTER (WHERE x > 1) AS p FROM (VALUES (1), (2), (4)) AS t(x);
-SELECT count(*) AS c, min(number) AS a, max(number) AS b FROM numbers WHERE number < 5000;
-SELECT number FROM numbers WHERE number >= 4294967294;
+SELECT count(*) AS c, min(number) AS a, max(number) AS b FROM numbers;
+SELECT number FROM numbers WHERE number >= 98;
 SELECT number FROM numbers WHERE number > 3 AND number <= 6 AND number % 2 = 0;
 SELECT x.number AS a, y.number AS b FROM numbers AS x, numbers AS y WHERE x.number = 7 AND y.number < 2 ORDER BY b;
-SELECT number FROM numbers WHERE number > 4294967295;
+SELECT number FROM numbers WHERE number > 99;
