@@ -313,7 +313,7 @@ func (c *Context) Case(when, then []Expr, otherwise Expr) (Expr, error) {
 	return c.fold(e)
 }
 
-// Cast converts e to a type; e itself when it has it already. Errors: PlanQuery for pairs of types that do not convert,
+// Cast converts e to a type; e itself when it has it already. JSON becomes a number, a boolean or a time by its text. Errors: PlanQuery for pairs of types that do not convert,
 // EngineExecuteQuery for constants that do not.
 func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	if e.Type() == to {
@@ -324,6 +324,13 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	}
 	if get, ok := c.jsonGetAs(e, to); ok {
 		return c.Cast(get, to, try)
+	}
+	if e.Type() == vector.JSONType && !castable(e.Type(), to) {
+		text, err := c.Call("->>", e, Text("$"))
+		if err != nil {
+			return nil, err
+		}
+		return c.Cast(text, to, try)
 	}
 	if !castable(e.Type(), to) {
 		return nil, planError("Cannot cast %s to %s", e.Type(), to)

@@ -30,3 +30,8 @@ SELECT json_object_agg(raw, id) FROM docs;
 SELECT json_agg() FROM docs;
 DROP TABLE docs;
 SELECT id, unnest(j) AS e FROM (VALUES (1, parse_json('[1, "x", null]')), (2, parse_json('{}')), (3, NULL)) t (id, j) ORDER BY id;
+
+-- Values by casts.
+SELECT (j -> 'i')::INT + 1 AS i, (j -> 'f')::DOUBLE AS f, (j -> 'b')::BOOLEAN AS b, (j -> 't')::TIMESTAMP AS t, (j -> 'd')::DECIMAL(5, 2) AS d, (j -> 'n')::INT AS n, (j -> 'none')::INT AS none, TRY_CAST(j -> 's' AS INT) AS tried, parse_json('7')::BIGINT AS whole FROM (SELECT parse_json('{"i": 1, "f": 1.5, "b": true, "t": "2024-01-02", "d": 2.25, "n": null, "s": "x"}') AS j);
+SELECT (parse_json('{"s": "x"}') -> 's')::INT;
+SELECT parse_json('[1]')::INT;
