@@ -19,7 +19,7 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 	case err != nil:
 		return err
 	case tab.Schema.Shared():
-		return errPhysical(n, "altered")
+		return e.alterOwn(ctx, n, onlyTTL(change))
 	case tab.member != nil:
 		next, err := change(tab.Schema)
 		if err != nil || next == tab.Schema {

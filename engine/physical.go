@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -61,7 +62,7 @@ func metricShape(t *schema.Table) error {
 			return shapeError(t, "tag %s is of type %s", c.Name, c.Type)
 		case c.Semantic == schema.Field && c.Type != vector.FloatType:
 			return shapeError(t, "field %s is of type %s", c.Name, c.Type)
-		case c.Default != nil || c.DefaultExpr != "":
+		case (c.Default != nil || c.DefaultExpr != "") && c.Semantic != schema.Field:
 			return shapeError(t, "column %s has a default value", c.Name)
 		case c.Semantic == schema.Field:
 			fields++
@@ -218,6 +219,25 @@ func (e *core) alterMember(old, next *schema.Table) error {
 		}
 		return d.evolve(t, add)
 	})
+}
+
+// onlyTTL is a change of a physical table, which may be one of its time to live alone: that of all its logical tables' rows.
+func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Table) (*schema.Table, error) {
+	return func(old *schema.Table) (*schema.Table, error) {
+		next, err := change(old)
+		if err != nil || next == old {
+			return next, err
+		}
+		others := func(t *schema.Table) []schema.Option {
+			return slices.DeleteFunc(slices.Clone(t.Options.All), func(o schema.Option) bool { return o.Key == "ttl" })
+		}
+		same := *next
+		same.Version, same.Options = old.Version, old.Options
+		if !reflect.DeepEqual(&same, old) || !slices.Equal(others(next), others(old)) {
+			return nil, errPhysical(old.Name, "altered, but for its ttl")
+		}
+		return next, nil
+	}
 }
 
 // truncateMember gives a logical table a new id: nobody sees the rows of the old one, and merges drop them.

@@ -180,6 +180,18 @@ func TestPhysicalTableRules(t *testing.T) {
 	}
 	refused("another name", e.Alter(ctx, public("cpu"), rename), status.InvalidArguments)
 	refused("another name of the physical table", e.Alter(ctx, public("phys"), rename), status.Unsupported)
+	options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "", "ttl": "1d"})
+	must(err)
+	must(e.Alter(ctx, public("phys"), func(t *schema.Table) (*schema.Table, error) {
+		n := *t
+		n.Options = options
+		return &n, nil
+	}))
+	for _, table := range []string{"phys", "cpu"} {
+		if lines, err := scanTable(e, public(table), everything); err != nil || len(lines) != 0 {
+			t.Errorf("%s: %d rows are past the ttl of the physical table: %v", table, len(lines), err)
+		}
+	}
 	refused("dropping the physical table", e.DropTables(ctx, []schema.Name{public("phys")}), status.InvalidArguments)
 	refused("truncating the physical table", e.Truncate(ctx, public("phys")), status.Unsupported)
 	must(e.DropTables(ctx, []schema.Name{public("cpu"), public("phys")}))

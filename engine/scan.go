@@ -138,10 +138,13 @@ func readColumn(c schema.Column) schema.Column {
 	return c
 }
 
-// ttl is the time to live of a table's rows: its own or its database's.
+// ttl is the time to live of a table's rows: its own, or that of the physical table that it lies in, or its database's.
 func (e *core) ttl(t *schema.Table) int64 {
 	if _, own := t.Options.Find("ttl"); own {
 		return t.Options.TTL
+	}
+	if r := e.catalog.Load().regions[t.Physical]; t.Physical != 0 && r != nil {
+		return e.ttl(r.snap.Load().schema)
 	}
 	if text, ok := e.option(t, "ttl"); ok {
 		ns, _, err := schema.ParseTTL(text)

@@ -68,3 +68,28 @@ func TestOptionsWithoutMeaning(t *testing.T) {
 	}
 	outcomeOf(t, x, "CREATE TABLE t (ts TIMESTAMP TIME INDEX) WITH ('storage' = 'File', 'auto_flush_interval' = '5m')")
 }
+
+// TestPhysicalTable holds what sql.md says of tables of metrics: the ttl of the physical table is that of all in it, and
+// nothing else of it changes; a float field may have a default.
+func TestPhysicalTable(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 1})
+	outcomeOf(t, x, `CREATE TABLE phy (ts TIMESTAMP TIME INDEX, val DOUBLE) ENGINE=metric WITH ('physical_metric_table' = '');
+		CREATE TABLE m (ts TIMESTAMP TIME INDEX, val DOUBLE DEFAULT 2.5, host STRING PRIMARY KEY) ENGINE=metric WITH ('on_physical_table' = 'phy');
+		INSERT INTO m (ts, host) VALUES (1, 'a')`)
+	if got, want := outcomeOf(t, x, "SELECT host, val FROM m"), outcomeOf(t, x, "SELECT 'a' AS host, 2.5 AS val"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	count := func(want string) {
+		t.Helper()
+		if got, err := answer(x, &Session{}, "SELECT count(*) FROM m", false); err != nil || got.err != nil || got.rows[0][0] != want {
+			t.Errorf("%v rows, want %s: %v %v", got.rows, want, err, got.err)
+		}
+	}
+	outcomeOf(t, x, "ALTER TABLE phy SET 'ttl' = '1d'")
+	count("0")
+	outcomeOf(t, x, "ALTER TABLE phy UNSET 'ttl'")
+	count("1")
+	for _, change := range []string{"ADD COLUMN x STRING PRIMARY KEY", "SET 'append_mode' = 'true'", "RENAME p", "SET 'ttl' = '1d', 'sst_format' = 'flat'"} {
+		refused(t, x, "ALTER TABLE phy "+change, "", status.Unsupported, status.InvalidArguments)
+	}
+}
