@@ -42,7 +42,7 @@ func (c counted) matches(password string) bool {
 }
 
 // TestSameWorkForEveryName times refused logins of users with plain and with derived passwords and of nobody: all of them
-// take what the slowest takes.
+// take about what the slowest takes; a plain one alone would take a ten thousandth of it.
 func TestSameWorkForEveryName(t *testing.T) {
 	u, err := Open("static_user_provider:cmd:fast=f,"+slow(t, "middle", "m", 20_000)+","+slow(t, "slow", "s", 60_000), nil)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestSameWorkForEveryName(t *testing.T) {
 		return least
 	}
 	for _, name := range []string{"fast", "middle", "slow"} {
-		if took, none := fastest(name), fastest("nobody"); took < none/2 || took > 2*none {
+		if took, none := fastest(name), fastest("nobody"); took < none/4 || took > 4*none {
 			t.Errorf("a wrong password of %s takes %v, of nobody %v", name, took, none)
 		}
 	}
