@@ -100,11 +100,11 @@ func formatWarnings(body *yaml.Node, where string) (list []string) {
 }
 
 // foreign finds the letters of other layouts: those of Java and its kin, and the reference time of Go.
-var foreign = regexp.MustCompile(`%.?\w|yyyy|YYYY|yy|MMMM|MMM|MM|dd|DD|EEEE|EEE|HH|hh|mm|ss|\.S+|SSS+|XXX|\b2006\b|\b01\b|\b02\b|\b15:|\b04\b|\b05\b|\bJan\b|\bMon\b|-0700|Z07:00|\.0+\b|\.9+\b`)
+var foreign = regexp.MustCompile(`%.?\w|yyyy|YYYY|yy|MMMM|MMM|MM|dd|DD|EEEE|EEE|HH|hh|mm|ss|\.S+|SSS+|X{3}|\b2006\b|\b01\b|\b02\b|\b15:|\b04\b|\b05\b|\bJan\b|\bMon\b|-0700|Z07:00|\.0+\b|\.9+\b`)
 
 var foreignLetters = map[string]string{
 	"yyyy": "%Y", "YYYY": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dd": "%d", "DD": "%d", "EEEE": "%A", "EEE": "%a",
-	"HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "XXX": "%:z",
+	"HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", strings.Repeat("X", 3): "%:z",
 	"2006": "%Y", "01": "%m", "02": "%d", "15:": "%H:", "04": "%M", "05": "%S", "Jan": "%b", "Mon": "%a", "-0700": "%z", "Z07:00": "%#z",
 }
 

@@ -63,12 +63,9 @@ func compileParseBytes(c *Call) (Run, error) {
 		if !known {
 			return f.Fail("unknown unit format: '%s'", args[1])
 		}
-		x, bad, ok := quantity(args[0].Str(), units, size, false)
-		switch {
-		case bad != "":
-			return f.Fail("unknown unit format: '%s'", value.String(bad))
-		case !ok:
-			return f.Fail("unable to parse bytes: '%s'", args[0])
+		x, _, ok := quantity(args[0].Str(), units, size, false)
+		if !ok {
+			return f.Fail("unable to parse bytes: 'invalid digit found in string'")
 		}
 		return value.Float(x), nil
 	}, nil
