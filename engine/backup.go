@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"time"
 
 	"varve/engine/manifest"
 	"varve/engine/status"
@@ -35,10 +36,22 @@ func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) 
 	return b, err
 }
 
-func (e *core) backup(ctx context.Context, name string) (Backup, error) {
-	b := Backup{Dir: path.Join(e.o.Dir, BackupsDir, name)}
+// DropBackup removes a backup, or what a failure left of one.
+func (e *Engine) DropBackup(_ context.Context, name string) error {
+	return e.during(func() error { return e.dropBackup(name) })
+}
+
+func checkBackupName(name string) error {
 	if !backupName.MatchString(name) {
-		return b, status.New(status.InvalidArguments, "a backup's name is made of letters, digits, '_', '-' and '.', found '%s'", name)
+		return status.New(status.InvalidArguments, "a backup's name is made of letters, digits, '_', '-' and '.', found '%s'", name)
+	}
+	return nil
+}
+
+func (e *core) backup(ctx context.Context, name string) (b Backup, err error) {
+	b.Dir = path.Join(e.o.Dir, BackupsDir, name)
+	if err := checkBackupName(name); err != nil {
+		return b, err
 	}
 	switch _, err := e.o.FS.Stat(path.Join(b.Dir, manifest.FileName)); {
 	case err == nil:
@@ -46,6 +59,14 @@ func (e *core) backup(ctx context.Context, name string) (Backup, error) {
 	case !vfs.NotExist(err):
 		return b, storageError(err, "the backup cannot be made")
 	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		if rm := e.dropBackup(name); rm != nil && status.Of(rm) != status.InvalidArguments {
+			err = errors.Join(err, rm)
+		}
+	}()
 	for _, r := range e.catalog.Load().inOrder() {
 		if err := e.flushRegion(ctx, r); err != nil {
 			return b, err
@@ -72,13 +93,63 @@ func (e *core) backup(ctx context.Context, name string) (Backup, error) {
 		}
 	}
 	if err := manifest.Write(e.o.FS, b.Dir, state); err != nil {
-		if rm := e.o.FS.Remove(path.Join(b.Dir, manifest.FileName)); rm != nil && !vfs.NotExist(rm) {
-			err = errors.Join(err, rm)
-		}
 		return b, err
 	}
 	e.o.Logger.Info("backup made", "name", name, "tables", b.Tables, "parts", b.Parts, "bytes", b.Bytes)
 	return b, nil
+}
+
+// dropBackup removes the files of a backup, the manifest first: without it nobody takes the rest for one.
+func (e *core) dropBackup(name string) error {
+	if err := checkBackupName(name); err != nil {
+		return err
+	}
+	dir := path.Join(e.o.Dir, BackupsDir, name)
+	if _, err := e.o.FS.Stat(dir); vfs.NotExist(err) {
+		return status.New(status.InvalidArguments, "there is no backup '%s'", name)
+	}
+	parts := path.Join(dir, partsDir)
+	files := []string{path.Join(dir, manifest.FileName), path.Join(dir, manifest.FileName+vfs.TempSuffix)}
+	names, err := e.o.FS.List(parts)
+	if err != nil && !vfs.NotExist(err) {
+		return storageError(err, "the backup cannot be removed")
+	}
+	for _, n := range names {
+		files = append(files, path.Join(parts, n))
+	}
+	for _, f := range append(files, parts, dir) {
+		if err := e.o.FS.Remove(f); err != nil && !vfs.NotExist(err) {
+			return storageError(err, "the backup cannot be removed")
+		}
+	}
+	return nil
+}
+
+const (
+	// SnapshotPrefix and SnapshotTime make the names of backups that are copied elsewhere and removed at once.
+	SnapshotPrefix = "snapshot-"
+	SnapshotTime   = "20060102-150405.000"
+	// snapshotAge is how old one is that nobody will remove any more.
+	snapshotAge = 24 * time.Hour
+)
+
+// sweepSnapshots removes the snapshots whose makers have failed.
+func (e *core) sweepSnapshots() {
+	names, err := e.o.FS.List(path.Join(e.o.Dir, BackupsDir))
+	if err != nil {
+		return // there are none
+	}
+	for _, n := range names {
+		made, err := time.Parse(SnapshotPrefix+SnapshotTime, n)
+		if err != nil || e.o.Now().Sub(made) < snapshotAge {
+			continue
+		}
+		if err := e.dropBackup(n); err != nil {
+			e.o.Logger.Warn("an old snapshot cannot be removed", "name", n, "error", err)
+			continue
+		}
+		e.o.Logger.Info("an old snapshot was removed", "name", n)
+	}
 }
 
 // linkRounds is how often linking begins anew because a merge replaced parts meanwhile; each round links only what is

@@ -32,6 +32,7 @@ func (e *core) mergeLoop(ctx context.Context) {
 			e.mergeQuietly(ctx, r)
 		case <-tick.C:
 			e.layBallast()
+			e.sweepSnapshots()
 			for _, r := range e.catalog.Load().regions {
 				if err := e.dropExpired(ctx, r); err != nil && ctx.Err() == nil {
 					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)

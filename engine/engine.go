@@ -39,8 +39,8 @@ type Options struct {
 	Held func(bytes int64)
 	// CacheBytes bounds the cache of decoded blocks. Default 128 MiB.
 	CacheBytes int64
-	// MinFree is the room on the device under which writes are refused. Default 256 MiB.
-	Ballast int64 // bytes kept on the disk for the day when it is full; 0: none
+	Ballast    int64 // bytes kept on the disk for the day when it is full; 0: none
+	// MinFree is the room on the device under which writes are refused. Default 256 MiB; negative: none.
 	MinFree int64
 	// Background switches flush by age and merging; tests may switch it off and drive both by hand.
 	NoBackground bool
@@ -266,6 +266,9 @@ func (s *Scan) Close() { s.unpin() }
 
 // Wait waits until parts are open and the log is replayed; an error says why they will not be.
 func (e *Engine) Wait(ctx context.Context) error { return e.wait(ctx) }
+
+// Ready is nil when rows can be read and written; otherwise a RegionNotReady that says why not.
+func (e *Engine) Ready() error { return e.readiness() }
 
 // Recovery says what Open found; nothing before the store is ready.
 func (e *Engine) Recovery() Recovery { return e.recovery() }

@@ -74,6 +74,7 @@ func (o Options) withDefaults() Options {
 	def(&o.WriteWait, 5*time.Second)
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)
+	o.MinFree = max(o.MinFree, 0)
 	def(&o.Parallelism, 16)
 	def(&o.mergeParts, 8)
 	def(&o.mergedRows, 128<<10)

@@ -163,6 +163,7 @@ func (e *core) recover(state *manifest.State, start time.Time) error {
 	e.sweep(state, found)
 	e.finishReplay()
 	e.layBallast()
+	e.sweepSnapshots()
 	e.found.Took = e.o.Now().Sub(start)
 	if !e.o.NoBackground {
 		e.wg.Go(func() { e.flushLoop(e.run) })
@@ -353,6 +354,20 @@ var ErrClosed = status.New(status.Suspended, "the server is shutting down")
 
 // ErrStarting is returned by calls that need rows before the log is replayed.
 var ErrStarting = status.New(status.RegionNotReady, "the server is starting: parts are opened and the log is replayed, try again")
+
+func (e *core) readiness() error {
+	err := e.isReady()
+	switch {
+	case e.closed.Load():
+		err = ErrClosed
+	case err == nil:
+		err = e.checkSpace()
+	}
+	if err == nil {
+		return nil
+	}
+	return status.Wrap(err, status.RegionNotReady, "%v", err)
+}
 
 // isReady is nil when rows can be read and written.
 func (e *core) isReady() error {

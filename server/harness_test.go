@@ -31,6 +31,7 @@ type fake struct {
 	mu     sync.Mutex
 	bodies [][]byte // of ingest requests that were read to the end
 	run    func(ctx context.Context, st parse.Statement) (*web.Output, error)
+	ready  error
 }
 
 func (f *fake) Run(_ context.Context, _ *pipeline.Request, body io.Reader, _ *engine.WriteSet) (pipeline.Outcome, error) {
@@ -59,6 +60,7 @@ func (f *fake) Open(query.Session) query.Conn { return fakeConn{f} }
 func (f *fake) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
 }
+func (f *fake) Ready() error                       { return f.ready }
 func (f *fake) Collectors() []prometheus.Collector { return nil }
 func (f *fake) Set(text string) (from, to string, err error) {
 	if text != "debug" && text != "info" {

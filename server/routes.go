@@ -58,7 +58,7 @@ func (s *Server) routes() []route {
 		// State of the server.
 		{get, "/", accessOpen, a.Index},
 		{getPost, "/health", accessOpen, a.Health},
-		{getPost, "/ready", accessOpen, a.Health},
+		{getPost, "/ready", accessOpen, a.Ready},
 		{getPost, "/v1/health", accessOpen, a.Health},
 		{get, "/status", accessOpen, a.Status},
 		{get, "/metrics", accessMetrics, a.Metrics},

@@ -178,7 +178,7 @@ func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result,
 }
 
 // adminFunctions are the functions of ADMIN.
-var adminFunctions = []string{"backup", "flush_table", "compact_table", "build_index", "flush_region", "compact_region"}
+var adminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "flush_region", "compact_region"}
 
 // admin runs ADMIN f(..): one row with 0, its column named by the statement's text.
 func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Result, error) {
@@ -197,6 +197,11 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 	switch st.Call.Name {
 	case "backup":
 		return x.adminBackup(ctx, st, args)
+	case "drop_backup":
+		if len(args) != 1 {
+			return nil, status.New(status.InvalidArguments, "ADMIN drop_backup needs the name of the backup, found %d arguments", len(args))
+		}
+		err = x.e.DropBackup(ctx, args[0])
 	case "flush_table", "compact_table", "build_index":
 		err = x.adminTable(ctx, s, st.Call.Name, args)
 	case "flush_region", "compact_region":

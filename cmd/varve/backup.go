@@ -27,9 +27,6 @@ type backupCommand struct {
 	Base         string   `placeholder:"DIR" help:"An older backup: what is equal is linked to it."`
 }
 
-// snapshotPrefix begins the names of the snapshots that a backup asks for and removes again.
-const snapshotPrefix = "snapshot-"
-
 // run makes a consistent snapshot, by the server or here, takes it to its destination and removes it.
 func (c *backupCommand) run(io streams) (err error) {
 	if c.Dest != "-" {
@@ -37,7 +34,7 @@ func (c *backupCommand) run(io streams) (err error) {
 			return err
 		}
 	}
-	name := snapshotPrefix + time.Now().UTC().Format("20060102-150405.000")
+	name := engine.SnapshotPrefix + time.Now().UTC().Format(engine.SnapshotTime)
 	ask := c.askServer
 	if c.Data != "" {
 		ask = c.openStore
@@ -50,9 +47,13 @@ func (c *backupCommand) run(io streams) (err error) {
 		return fmt.Errorf("the server answered with a snapshot in %s, which is not where snapshots are", dir)
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return fmt.Errorf("the server's snapshot cannot be read here, run this on its machine and as its user: %w", err)
+		return errors.Join(fmt.Errorf("the server's snapshot cannot be read here, run this on its machine and as its user: %w", err), c.drop(name, io))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() {
+		if os.RemoveAll(dir) != nil { // it is another user's
+			err = errors.Join(err, c.drop(name, io))
+		}
+	}()
 	m, err := describeBackup(dir, c.Tables)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func (c *backupCommand) run(io streams) (err error) {
 
 // emptyDir makes sure that dir is there and holds nothing.
 func emptyDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, vfs.DirMode); err != nil {
 		return err
 	}
 	names, err := os.ReadDir(dir)
@@ -100,9 +101,27 @@ func (c *backupCommand) openStore(name string, _ streams) (dir string, err error
 	return b.Dir, errors.Join(err, e.Close(context.Background(), true))
 }
 
+// drop lets the server remove the snapshot.
+func (c *backupCommand) drop(name string, s streams) error {
+	if c.Data != "" {
+		return nil // it was made here, and is swept by the next start
+	}
+	_, err := c.ask("ADMIN drop_backup('"+name+"')", s)
+	return err
+}
+
 // askServer lets the server make the snapshot.
 func (c *backupCommand) askServer(name string, s streams) (string, error) {
-	form := url.Values{"sql": {"ADMIN backup('" + name + "')"}}
+	dir, err := c.ask("ADMIN backup('"+name+"')", s)
+	if err == nil && !filepath.IsAbs(dir) {
+		return "", errors.Join(fmt.Errorf("the server answered with a snapshot in %s, which is no absolute path", dir), c.drop(name, s))
+	}
+	return dir, err
+}
+
+// ask sends a statement that answers with one value.
+func (c *backupCommand) ask(sql string, s streams) (string, error) {
+	form := url.Values{"sql": {sql}}
 	req, err := http.NewRequest(http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/v1/sql", strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", &usageError{err}
@@ -126,7 +145,7 @@ func (c *backupCommand) askServer(name string, s streams) (string, error) {
 	}
 	var answer struct {
 		Error  string
-		Output []struct{ Records struct{ Rows [][]string } }
+		Output []struct{ Records struct{ Rows [][]any } }
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return "", fmt.Errorf("%s answered %s: %.200q", c.URL, resp.Status, body)
@@ -140,7 +159,11 @@ func (c *backupCommand) askServer(name string, s streams) (string, error) {
 	if len(answer.Output) != 1 || len(answer.Output[0].Records.Rows) != 1 || len(answer.Output[0].Records.Rows[0]) != 1 {
 		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", c.URL, body)
 	}
-	return filepath.Abs(answer.Output[0].Records.Rows[0][0])
+	value := answer.Output[0].Records.Rows[0][0]
+	if text, ok := value.(string); ok {
+		return text, nil
+	}
+	return fmt.Sprint(value), nil
 }
 
 // password finds the password without it ever being an argument, which all users of the machine could read.

@@ -62,6 +62,16 @@ func describeBackup(dir string, tables []string) (*backup, error) {
 
 // chooseTables drops all other tables from the manifest of a directory; no names: all stay.
 func chooseTables(dir string, names []string) (*manifest.State, error) {
+	state, err := selectTables(dir, names)
+	if err != nil || len(names) == 0 {
+		return state, err
+	}
+	return state, manifest.Write(vfs.OS(), dir, state)
+}
+
+// selectTables is the manifest of a directory with the named tables alone; no names: with all. A name without a table is an
+// error.
+func selectTables(dir string, names []string) (*manifest.State, error) {
 	state, _, err := manifest.Read(vfs.OS(), dir)
 	if err != nil || len(names) == 0 {
 		return state, err
@@ -81,7 +91,7 @@ func chooseTables(dir string, names []string) (*manifest.State, error) {
 			return nil, fmt.Errorf("there is no table %s in the backup", n)
 		}
 	}
-	return state, manifest.Write(vfs.OS(), dir, state)
+	return state, nil
 }
 
 func hashFile(name string) (sum string, n int64, err error) {
@@ -97,7 +107,7 @@ func hashFile(name string) (sum string, n int64, err error) {
 // copyTo links or copies the files of a snapshot to dest and writes the list last. What an older backup has already is
 // linked to it.
 func (b *backup) copyTo(dest, dir, base string) error {
-	if err := os.MkdirAll(filepath.Join(dest, "parts"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dest, "parts"), vfs.DirMode); err != nil {
 		return err
 	}
 	old := map[backupFile]bool{}
@@ -137,7 +147,7 @@ func linkOrCopy(from, to string) error {
 
 // createFile makes a file durable.
 func createFile(name string, content io.Reader) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_EXCL, vfs.FileMode)
 	if err != nil {
 		return err
 	}
@@ -164,7 +174,7 @@ func (b *backup) write(dest string) error {
 func (b *backup) writeTar(out io.Writer, dir string) error {
 	w := tar.NewWriter(out)
 	add := func(name string, size int64, content io.Reader) error {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: size, ModTime: b.Created}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: int64(vfs.FileMode), Size: size, ModTime: b.Created}); err != nil {
 			return err
 		}
 		_, err := io.Copy(w, content)

@@ -29,7 +29,7 @@ func (c *Config) keys() []key {
 		{"auto_create_table", &c.AutoCreateTable, "true", nil},
 		{"user_provider", &c.UserProvider, "", nil},
 		{"memory_limit", &c.MemoryLimit, "50%", c.checkMemory},
-		{"init_regions_in_background", &c.InitRegionsInBackground, "false", nil},
+		{"init_regions_in_background", &c.InitRegionsInBackground, "true", nil},
 		{"init_regions_parallelism", &c.InitRegionsParallelism, "16", atLeast(&c.InitRegionsParallelism, 1)},
 		{"max_concurrent_queries", &c.MaxConcurrentQueries, "0", atLeast(&c.MaxConcurrentQueries, 0)},
 		{"max_in_flight_write_bytes", &c.MaxInFlightWriteBytes, "0B", nil},

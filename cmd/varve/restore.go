@@ -39,6 +39,9 @@ func (c *restoreCommand) run(in io.Reader, s streams) error {
 		}
 		return &damageError{len(faults)}
 	}
+	if _, err := selectTables(source, c.Tables); err != nil {
+		return err
+	}
 	if c.Check {
 		_, err := fmt.Fprintf(s.out, "%s: %s, all as they were made\n", c.Source, count(len(b.Files), "file"))
 		return err
@@ -77,7 +80,7 @@ func (c *restoreCommand) directory(in io.Reader) (dir string, clean func(), err 
 
 // unpack writes the files of a tar stream, which may only be those of a backup.
 func unpack(in io.Reader, dir string) error {
-	if err := os.Mkdir(filepath.Join(dir, "parts"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "parts"), vfs.DirMode); err != nil {
 		return err
 	}
 	for r := tar.NewReader(in); ; {
@@ -102,7 +105,7 @@ func (c *restoreCommand) restore(b *backup, source string, s streams) error {
 	if err := emptyDir(c.Data); err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(c.Data, "parts"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(c.Data, "parts"), vfs.DirMode); err != nil {
 		return err
 	}
 	for _, f := range b.Files {

@@ -120,16 +120,20 @@ func open(c *Config, logs *logs) (*node, error) {
 	if n.ln, err = net.Listen("tcp", c.HTTP.Addr); err != nil {
 		return nil, listenError(c.HTTP.Addr, err)
 	}
+	dir, err := filepath.Abs(c.Storage.DataHome) // answers name it, to clients in other directories
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.ln.Close())
+	}
 	m := c.memory()
 	collector := startCollector(c, n.heldBytes)
 	n.pool = exec.NewPool(m.queries, collector.follow)
 	n.pool.HeldLimit = m.held
 	n.intake = web.NewIntake(m.bodies, c.Storage.WriteWait, collector.followBodies)
 	n.store, err = engine.Open(engine.Options{
-		FS: vfs.OS(), Dir: c.Storage.DataHome, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
+		FS: vfs.OS(), Dir: dir, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
 		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables,
-		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: int64(c.Storage.MinFree), Ballast: ballast,
+		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: ballast,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
@@ -139,6 +143,14 @@ func open(c *Config, logs *logs) (*node, error) {
 		return nil, errors.Join(err, n.ln.Close(), n.store.Close(context.Background(), false))
 	}
 	return n, nil
+}
+
+// minFree is what the store is told of storage.min_free, to which 0 would mean the default.
+func (c *Config) minFree() int64 {
+	if c.Storage.MinFree == 0 {
+		return -1
+	}
+	return int64(c.Storage.MinFree)
 }
 
 // heldBytes is the memory that the store holds for long; 0 while it is being opened.
@@ -216,7 +228,7 @@ func spillDisk(c *Config, registry *prometheus.Registry, logs *logs) (*spill.Dis
 }
 
 // banner tells in a few lines what was found and where the server listens.
-func (n *node) banner(io streams) {
+func (n *node) banner(io streams, recovered bool) {
 	r := n.store.Recovery()
 	addr := "http://" + n.ln.Addr().String()
 	if n.config.Logging.Format == "json" {
@@ -228,9 +240,9 @@ func (n *node) banner(io streams) {
 		return
 	}
 	fmt.Fprintf(io.err, "varve %s (%s, %s)\n", version, runtime.Version(), runtime.GOARCH)
-	about := recovered(r)
-	if n.config.InitRegionsInBackground {
-		about = "recovering in the background"
+	about := describe(r)
+	if !recovered {
+		about = "recovering: until that is done rows are neither read nor written"
 	}
 	fmt.Fprintf(io.err, "data      %s  (%s)\n", n.config.Storage.DataHome, about)
 	for _, d := range r.SetAside {
@@ -247,8 +259,8 @@ func (n *node) banner(io streams) {
 	}
 }
 
-// recovered says what was found and how long that took.
-func recovered(r engine.Recovery) string {
+// describe says what was found and how long that took.
+func describe(r engine.Recovery) string {
 	replayed := "nothing to replay"
 	if r.ReplayedBytes > 0 {
 		replayed = fmt.Sprintf("replayed %s of log with %d rows", humanBytes(r.ReplayedBytes), r.ReplayedRows)

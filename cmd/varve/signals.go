@@ -26,9 +26,13 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	served, ready := make(chan error, 1), make(chan error, 1)
-	n.banner(io)
 	go func() { served <- n.server.Serve(n.ln) }()
-	if n.config.InitRegionsInBackground {
+	recovered, err := n.recovering()
+	if err != nil {
+		return n.giveUp(err)
+	}
+	n.banner(io, recovered)
+	if !recovered {
 		go func() { ready <- n.store.Wait(context.Background()) }()
 	}
 	users := time.NewTicker(watchUsers)
@@ -39,9 +43,9 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 			return errors.Join(fmt.Errorf("the server stopped: %w", err), n.store.Close(context.Background(), true))
 		case err := <-ready:
 			if err != nil {
-				return errors.Join(err, n.server.Shutdown(context.Background()), n.store.Close(context.Background(), false))
+				return n.giveUp(err)
 			}
-			n.log.Info("all tables are served", "recovered", recovered(n.store.Recovery()))
+			n.log.Info("all tables are served", "recovered", describe(n.store.Recovery()))
 		case <-users.C:
 			n.server.RefreshUsers()
 		case sig := <-signals:
@@ -53,6 +57,25 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 			return n.stop(sig, served)
 		}
 	}
+}
+
+// soon is how long the first lines wait for a recovery that is done at once, as most are.
+const soon = 500 * time.Millisecond
+
+// recovering waits a little for the store; done: its tables are served.
+func (n *node) recovering() (done bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
+	defer cancel()
+	err = n.store.Wait(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// giveUp ends a server whose store cannot be served.
+func (n *node) giveUp(err error) error {
+	return errors.Join(err, n.server.Shutdown(context.Background()), n.store.Close(context.Background(), false))
 }
 
 // hurry ends the process at the second signal to stop.

@@ -393,9 +393,9 @@ func (i memInfo) IsDir() bool        { return i.dir }
 func (i memInfo) Sys() any           { return nil }
 func (i memInfo) Mode() fs.FileMode {
 	if i.dir {
-		return fs.ModeDir | 0o755
+		return fs.ModeDir | DirMode
 	}
-	return 0o644
+	return FileMode
 }
 
 // Damage flips a bit of a file's content, for tests of checksums. off counts from the end when negative.

@@ -12,6 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Rows may be anybody's secrets: files and directories that are made are for the server's user, and for a group that may
+// read.
+const (
+	FileMode fs.FileMode = 0o640
+	DirMode  fs.FileMode = 0o750
+)
+
 // OS is the operating system's file system.
 func OS() FS { return osFS{} }
 
@@ -28,7 +35,7 @@ func (osFS) OpenAppend(name string) (File, error) {
 func (osFS) Open(name string) (File, error) { return open(name, os.O_RDONLY) }
 
 func open(name string, flags int) (File, error) {
-	f, err := os.OpenFile(name, flags, 0o644)
+	f, err := os.OpenFile(name, flags, FileMode)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +45,7 @@ func open(name string, flags int) (File, error) {
 func (osFS) Rename(from, to string) error       { return os.Rename(from, to) }
 func (osFS) Remove(name string) error           { return os.Remove(name) }
 func (osFS) Link(from, to string) error         { return os.Link(from, to) }
-func (osFS) MkdirAll(dir string) error          { return os.MkdirAll(dir, 0o755) }
+func (osFS) MkdirAll(dir string) error          { return os.MkdirAll(dir, DirMode) }
 func (osFS) Stat(n string) (os.FileInfo, error) { return os.Stat(n) }
 func (osFS) Map(name string) (Mapping, error)   { return mapFile(name) }
 func (osFS) FreeBytes(dir string) (uint64, error) {
@@ -79,7 +86,7 @@ var held = struct {
 }{names: map[string]bool{}}
 
 func (osFS) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, FileMode)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type Levels interface {
 
 // Store is what /status and /metrics show of the store; engine.Engine is one.
 type Store interface {
+	Ready() error
 	SetAside() []engine.SetAside
 	Collectors() []prometheus.Collector
 }
@@ -54,7 +55,15 @@ func New(o Options) *Handler {
 	return &Handler{o: o, figures: promhttp.HandlerFor(o.Registry, promhttp.HandlerOpts{DisableCompression: true})}
 }
 
-// Health answers /health, /ready and /v1/health.
+// Ready answers /ready: 503 while rows cannot be served or written, with the reason.
+func (h *Handler) Ready(c *web.Ctx) error {
+	if err := h.o.Store.Ready(); err != nil {
+		return err
+	}
+	return h.Health(c)
+}
+
+// Health answers /health and /v1/health: the process lives.
 func (h *Handler) Health(c *web.Ctx) error {
 	c.JSON(200, []byte("{}"))
 	return nil
