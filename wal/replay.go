@@ -19,6 +19,9 @@ type Damage struct {
 }
 
 func (d Damage) String() string {
+	if d.Offset == 0 && d.Bytes == 0 {
+		return d.File + ": " + d.Reason // the file as a whole
+	}
 	return fmt.Sprintf("%s: %d bytes at %d: %s", d.File, d.Bytes, d.Offset, d.Reason)
 }
 

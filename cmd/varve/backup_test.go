@@ -311,3 +311,40 @@ func TestFaultsHaveOffsets(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreChecksNamesFirst: a name without a table leaves no directory behind.
+func TestRestoreChecksNamesFirst(t *testing.T) {
+	data, dir := makeStore(t), t.TempDir()
+	backup, to := filepath.Join(dir, "backup"), filepath.Join(dir, "restored")
+	if code, _, errs := command("backup", backup, "--data", data); code != 0 {
+		t.Fatal(errs)
+	}
+	for _, args := range [][]string{{"--data", to}, {"--check"}} {
+		if code, _, errs := command(append([]string{"restore", backup, "--tables", "a,nope"}, args...)...); code != exitFailed || !strings.Contains(errs, "nope") {
+			t.Errorf("%v: exit code %d: %s", args, code, errs)
+		}
+	}
+	if _, err := os.Stat(to); !os.IsNotExist(err) {
+		t.Errorf("%s is there: %v", to, err)
+	}
+}
+
+// TestRebuildManifest makes a directory whole again whose manifest is gone.
+func TestRebuildManifest(t *testing.T) {
+	data := makeStore(t)
+	if code, _, errs := command("backup", filepath.Join(t.TempDir(), "b"), "--data", data); code != 0 { // flushes
+		t.Fatal(errs)
+	}
+	if err := os.Remove(filepath.Join(data, "MANIFEST")); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := command("check", data); code != exitDamage || !strings.Contains(out, "--rebuild-manifest "+data) {
+		t.Errorf("check: exit code %d: %s", code, out)
+	}
+	if code, out, errs := command("check", "--rebuild-manifest", data); code != 0 || !strings.Contains(out, "2 tables, 2 parts") {
+		t.Errorf("exit code %d: %s%s", code, out, errs)
+	}
+	if sum := script(t, data, all); sum != "30" {
+		t.Errorf("the sum is %s", sum)
+	}
+}
