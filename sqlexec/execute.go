@@ -21,12 +21,26 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		return nil, err
 	}
 	ctx, done := x.start(ctx, s, st)
+	if x.o.Memory != nil { // for constants, which the plan keeps
+		budget, listed := x.o.Memory.Budget(ctx), done
+		s.memory = budget
+		done = func() {
+			budget.Close()
+			listed()
+		}
+	}
+	rows := false
+	defer func() { // a panic, too, takes it off the list
+		s.memory = nil
+		if !rows {
+			done()
+		}
+	}()
 	r, err := x.execute(ctx, s, st)
 	if err != nil || r.Rows == nil {
-		err = ended(ctx, locate(st, err))
-		done()
-		return r, err
+		return r, ended(ctx, locate(st, err))
 	}
+	rows = true
 	r.Rows, r.Context = &guarded{Reader: r.Rows, ctx: ctx, done: done}, ctx
 	return r, nil
 }
@@ -59,18 +73,31 @@ func ended(ctx context.Context, err error) error {
 // guarded is a result's reader that takes the query off the list of running ones when it is closed.
 type guarded struct {
 	exec.Reader
-	ctx  context.Context
-	done func()
+	ctx    context.Context
+	done   func()
+	closed bool
 }
 
+// Next gives rows. A panic ends the query before it goes on to whoever asked.
 func (g *guarded) Next(b *vector.Batch) (bool, error) {
+	returned := false
+	defer func() {
+		if !returned {
+			g.Close()
+		}
+	}()
 	ok, err := g.Reader.Next(b)
+	returned = true
 	return ok, ended(g.ctx, err)
 }
 
 func (g *guarded) Close() {
+	if g.closed {
+		return
+	}
+	g.closed = true
+	defer g.done()
 	g.Reader.Close()
-	g.done()
 }
 
 func (x *Executor) execute(ctx context.Context, s *Session, st parse.Statement) (*Result, error) {

@@ -42,6 +42,8 @@ type Session struct {
 	Now func() time.Time
 	// ConnID is what connection_id() answers.
 	ConnID uint64
+
+	memory *exec.Budget // of the statement that is being planned; nil: none is
 }
 
 // Database is the current database.
@@ -135,7 +137,7 @@ func (x *Executor) context(s *Session) *expr.Context {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.Database(), User: s.User, ConnID: s.ConnID, Version: x.o.Version}
+	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.Database(), User: s.User, ConnID: s.ConnID, Version: x.o.Version, Memory: s.memory.Memory()}
 }
 
 // tableName resolves a name of one to three parts against the session.

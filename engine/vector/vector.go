@@ -23,6 +23,8 @@ const (
 type Vector struct {
 	Type Type
 	Form Form
+	// HeapLimit is the most bytes that Heap may grow to while the vector is made; 0: no bound.
+	HeapLimit uint32
 	// Valid holds the rows that have a value. nil: all. For Const only bit 0 counts. The value under a NULL is
 	// defined (zero or stale) but has no meaning; a Dict code under a NULL is in range unless Values is empty.
 	Valid  Bitmap

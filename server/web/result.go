@@ -33,13 +33,16 @@ type Outputs func() (out *Output, last bool, err error)
 func (c *Ctx) Results(f Format, e Epoch, t TimeFormat, limit int64, next Outputs) error {
 	w := &resultWriter{c: c, format: f, epoch: e, times: t, limit: limit, next: next, batch: &vector.Batch{}}
 	w.buf = make([]byte, 0, 4096)
+	defer func() {
+		if !c.streamed { // an error, the end of the answer, or a panic
+			w.close()
+		}
+	}()
 	for !w.done && (len(w.buf) < StreamAbove || !w.last) {
 		if err := w.step(); err != nil {
-			w.close()
 			return err
 		}
 		if len(w.buf)+w.held > bufferMost {
-			w.close()
 			return status.New(status.RuntimeResourcesExhausted, "The answer is larger than %d MiB; add a LIMIT or use another format", bufferMost>>20)
 		}
 	}
@@ -47,7 +50,6 @@ func (c *Ctx) Results(f Format, e Epoch, t TimeFormat, limit int64, next Outputs
 	c.SetStatusCode(200)
 	c.SetContentType(f.contentType())
 	if w.done {
-		w.close()
 		c.Response.SetBodyRaw(w.buf)
 		return nil
 	}

@@ -93,7 +93,7 @@ func (g *grouper) grow() {
 func (s *aggregate) Step(int) Step {
 	g := s.newGrouper()
 	s.workers = append(s.workers, g)
-	program := mustCompile(s.list)
+	program := mustCompile(s.list, s.budget)
 	vectors := make([]*vector.Vector, len(s.list))
 	var keep vector.Bitmap
 	count := 0

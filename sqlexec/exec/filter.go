@@ -9,14 +9,17 @@ import (
 )
 
 // Filter keeps the rows for which all conditions are true. The conditions are BOOLEAN.
-func Filter(conds []expr.Expr) (Operator, error) {
+func Filter(conds []expr.Expr, budget *Budget) (Operator, error) {
 	if _, err := expr.Compile(conds); err != nil {
 		return nil, err
 	}
-	return &filter{conds}, nil
+	return &filter{conds, budget}, nil
 }
 
-type filter struct{ conds []expr.Expr }
+type filter struct {
+	conds  []expr.Expr
+	budget *Budget
+}
 
 // together joins conditions with parts in common to one, which computes these once. It stands where the first of them did.
 func together(conds []expr.Expr) []expr.Expr {
@@ -49,7 +52,7 @@ func (f *filter) Step(next Step) Step {
 	conds := together(f.conds)
 	programs := make([]*expr.Program, len(conds))
 	for i, c := range conds {
-		programs[i] = mustCompile([]expr.Expr{c})
+		programs[i] = mustCompile([]expr.Expr{c}, f.budget)
 	}
 	out := make([]*vector.Vector, 1)
 	var rows []uint32
@@ -77,8 +80,8 @@ func (f *filter) Step(next Step) Step {
 }
 
 // mustCompile compiles what has been compiled before.
-func mustCompile(list []expr.Expr) *expr.Program {
-	p, err := expr.Compile(list)
+func mustCompile(list []expr.Expr, budget *Budget) *expr.Program {
+	p, err := expr.CompileWithin(list, budget.Memory())
 	if err != nil {
 		panic("exec: an expression that compiled does not compile: " + err.Error())
 	}
@@ -125,20 +128,23 @@ func gatherRows(to, from *vector.Batch, rows []uint32) {
 }
 
 // Project computes columns.
-func Project(list []expr.Expr) (Operator, error) {
+func Project(list []expr.Expr, budget *Budget) (Operator, error) {
 	if _, err := expr.Compile(list); err != nil {
 		return nil, err
 	}
-	return &project{list}, nil
+	return &project{list, budget}, nil
 }
 
-type project struct{ list []expr.Expr }
+type project struct {
+	list   []expr.Expr
+	budget *Budget
+}
 
 func (p *project) String() string { return "Project: " + texts(p.list, ", ") }
 
 // Step evaluates the expressions.
 func (p *project) Step(next Step) Step {
-	program := mustCompile(p.list)
+	program := mustCompile(p.list, p.budget)
 	out := vector.Batch{Cols: make([]*vector.Vector, len(p.list))}
 	return func(b *vector.Batch) error {
 		if err := program.Eval(b, out.Cols); err != nil {

@@ -175,7 +175,7 @@ func (r *inOrder) work() {
 		if b.N == 0 {
 			return nil
 		}
-		if batchBytes(b) > aheadBytes {
+		if BatchBytes(b) > aheadBytes {
 			select {
 			case <-to.reached:
 			case <-r.ctx.Done():

@@ -108,11 +108,11 @@ func TestInOrderGivesRowsAsOneWorkerDoes(t *testing.T) {
 		specs := []spec{{vector.Int64Type, 1000, true}, {vector.StringType, 50, true}, {vector.FloatType, 100, false}}
 		table := randomTable(r, r.IntN(20000), specs...)
 		cols := columns(specs...)
-		keep, err := Filter([]expr.Expr{call(t, "<", cols[0], &expr.Const{Value: vector.ConstInt(vector.Int64Type, r.Int64N(1000))})})
+		keep, err := Filter([]expr.Expr{call(t, "<", cols[0], &expr.Const{Value: vector.ConstInt(vector.Int64Type, r.Int64N(1000))})}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		project, err := Project([]expr.Expr{cols[1], call(t, "+", cols[0], cols[0])})
+		project, err := Project([]expr.Expr{cols[1], call(t, "+", cols[0], cols[0])}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestInOrderMeasured(t *testing.T) {
 	r := newRand(5)
 	table := randomTable(r, 60_000, spec{vector.Int64Type, 1000, true})
 	col := &expr.Column{Index: 0, T: vector.Int64Type, Null: true}
-	keep, err := Filter([]expr.Expr{call(t, "<", col, expr.Int(0))})
+	keep, err := Filter([]expr.Expr{call(t, "<", col, expr.Int(0))}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func (j *joinBuild) Step(int) Step {
 			return tooManyJoined()
 		}
 		own.Add(b, 0, b.N)
-		return j.spec.Budget.Reserve(batchBytes(b) + int64(b.N)*joinRowBytes)
+		return j.spec.Budget.Reserve(BatchBytes(b) + int64(b.N)*joinRowBytes)
 	}
 }
 
@@ -175,7 +175,7 @@ func (j *joinBuild) evalKeys(ctx context.Context, workers int) error {
 
 // evalPart computes keys of rows [from, to).
 func (j *joinBuild) evalPart(ctx context.Context, list []expr.Expr, keys *Rows, from, to int) error {
-	program, out := mustCompile(list), vector.Batch{Cols: make([]*vector.Vector, len(list))}
+	program, out := mustCompile(list, j.spec.Budget), vector.Batch{Cols: make([]*vector.Vector, len(list))}
 	var part vector.Batch
 	for ; from < to; from += vector.Size {
 		if err := ctx.Err(); err != nil {
@@ -187,7 +187,7 @@ func (j *joinBuild) evalPart(ctx context.Context, list []expr.Expr, keys *Rows, 
 		}
 		out.N = part.N
 		keys.Add(&out, 0, out.N)
-		if err := j.spec.Budget.Reserve(batchBytes(&out)); err != nil {
+		if err := j.spec.Budget.Reserve(BatchBytes(&out)); err != nil {
 			return err
 		}
 	}
@@ -232,10 +232,10 @@ type prober struct {
 
 // Step looks every row's key up.
 func (j *joinProbe) Step(next Step) Step {
-	p := &prober{j: j, next: next, keys: mustCompile(j.spec.Probe), cond: make([]*vector.Vector, 1),
+	p := &prober{j: j, next: next, keys: mustCompile(j.spec.Probe, j.spec.Budget), cond: make([]*vector.Vector, 1),
 		vectors: make([]*vector.Vector, len(j.spec.Probe)), hasher: newJoinHasher(len(j.spec.Probe))}
 	if j.spec.Residual != nil {
-		p.residual = mustCompile([]expr.Expr{j.spec.Residual})
+		p.residual = mustCompile([]expr.Expr{j.spec.Residual}, j.spec.Budget)
 	}
 	if j.spec.Kind.rest() {
 		p.marked = vector.MakeBitmap(j.rows.N)

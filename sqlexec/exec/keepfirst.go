@@ -105,7 +105,7 @@ func (k *keepFirst) Step(next Step) Step {
 	k.mu.Lock()
 	k.workers = append(k.workers, w)
 	k.mu.Unlock()
-	program := mustCompile(k.list)
+	program := mustCompile(k.list, k.budget)
 	out := make([]*vector.Vector, len(k.list))
 	return func(b *vector.Batch) error {
 		if w.passing {
@@ -265,7 +265,7 @@ func appendPicked(to, from *vector.Batch, rows []uint32) {
 
 // account reserves what the rows have grown by.
 func (w *firstRows) account(budget *Budget) error {
-	bytes := batchBytes(w.rows) + w.groups.bytes() + int64(len(w.keys)) + 40*int64(len(w.at))
+	bytes := BatchBytes(w.rows) + w.groups.bytes() + int64(len(w.keys)) + 40*int64(len(w.at))
 	if bytes <= w.held {
 		return nil
 	}

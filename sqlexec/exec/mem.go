@@ -6,6 +6,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/expr"
 	"varve/sqlexec/spill"
 )
 
@@ -154,6 +155,22 @@ func (b *Budget) Admit() error {
 	return nil
 }
 
+// Left is how many bytes the query may still take.
+func (b *Budget) Left() int64 {
+	if b == nil {
+		return DefaultMemory
+	}
+	return max(0, b.pool.limit-b.pool.used.Load()-b.pool.held.Load())
+}
+
+// Memory is the budget for what expressions make; nil of no budget.
+func (b *Budget) Memory() expr.Memory {
+	if b == nil {
+		return nil
+	}
+	return b
+}
+
 // Close gives everything back and removes the files. The query keeps nothing any more.
 func (b *Budget) Close() {
 	if b == nil {
@@ -181,8 +198,8 @@ func (b *Budget) Used() int64 {
 	return b.used.Load()
 }
 
-// batchBytes is about the memory of a copy of a batch.
-func batchBytes(b *vector.Batch) int64 {
+// BatchBytes is about the memory of a copy of a batch.
+func BatchBytes(b *vector.Batch) int64 {
 	var n int64
 	for _, c := range b.Cols {
 		n += vectorBytes(c, b.N)
@@ -195,12 +212,26 @@ func vectorBytes(v *vector.Vector, n int) int64 {
 	if v.Type.Kind() != vector.Bytes {
 		return int64(n) * 9
 	}
-	if v.Form != vector.Flat {
-		return int64(n) * 17
+	switch v.Form { // rows of equal value share their bytes, see Append
+	case vector.Const:
+		return int64(n)*8 + int64(len(v.Bytes(0)))
+	case vector.Dict:
+		return int64(n)*8 + min(int64(len(v.Values.Heap)), codedBytes(v, n))
 	}
 	bytes := int64(n) * 8
 	for _, w := range v.Views[:n] {
 		bytes += int64(w.Len)
+	}
+	return bytes
+}
+
+// codedBytes is the sum of the lengths of n rows of a dictionary.
+func codedBytes(v *vector.Vector, n int) (bytes int64) {
+	if len(v.Values.Views) == 0 {
+		return 0
+	}
+	for _, c := range v.Codes[:n] {
+		bytes += int64(v.Values.Views[c].Len)
 	}
 	return bytes
 }

@@ -216,8 +216,8 @@ func TestSteadyStateAllocations(t *testing.T) {
 		batch *vector.Batch
 		most  float64
 	}{
-		"filter":             {op(Filter([]expr.Expr{call(t, ">", cols[1], expr.Int(5)), call(t, "<>", cols[0], expr.Text("client 9"))})), b, 0},
-		"project":            {op(Project([]expr.Expr{call(t, "+", cols[1], expr.Int(5)), cols[0]})), b, 0},
+		"filter":             {op(Filter([]expr.Expr{call(t, ">", cols[1], expr.Int(5)), call(t, "<>", cols[0], expr.Text("client 9"))}, nil)), b, 0},
+		"project":            {op(Project([]expr.Expr{call(t, "+", cols[1], expr.Int(5)), cols[0]}, nil)), b, 0},
 		"limit":              {op(Limit(10, 1<<40), nil), b, 0},
 		"aggregate by text":  {step(Aggregate(cols[:1], aggs, nil)), b, 0},
 		"aggregate by codes": {step(Aggregate(cols[:1], aggs, nil)), dict, 0},

@@ -39,12 +39,12 @@ type sortChunk struct {
 	ends []int // keys[ends[i-1]:ends[i]] is the key of row i
 }
 
-func newSorter(order []expr.SortKey, types []vector.Type) *sorter {
+func newSorter(order []expr.SortKey, types []vector.Type, budget *Budget) *sorter {
 	list := make([]expr.Expr, len(order))
 	for i, k := range order {
 		list[i] = k.Expr
 	}
-	return &sorter{types: types, eval: mustCompile(list), order: order, out: make([]*vector.Vector, len(order))}
+	return &sorter{types: types, eval: mustCompile(list, budget), order: order, out: make([]*vector.Vector, len(order))}
 }
 
 // key is the key of row i of a chunk.
@@ -99,7 +99,7 @@ func (s *sorter) add(b *vector.Batch) error {
 	}
 	c.rows.Append(b, 0, b.N)
 	s.n += b.N
-	s.held += batchBytes(b) + int64(len(c.keys)-before) + int64(b.N)*sortBytes
+	s.held += BatchBytes(b) + int64(len(c.keys)-before) + int64(b.N)*sortBytes
 	return nil
 }
 
@@ -336,7 +336,7 @@ func orderText(order []expr.SortKey) string {
 
 // Step keeps rows; those that do not fit into memory go to a file, sorted.
 func (s *sortSink) Step(int) Step {
-	w := newSorter(s.order, s.types)
+	w := newSorter(s.order, s.types, s.budget)
 	s.workers = append(s.workers, w)
 	return func(b *vector.Batch) error {
 		if err := w.add(b); err != nil {

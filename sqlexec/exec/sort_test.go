@@ -182,11 +182,11 @@ func TestFilterProjectLimit(t *testing.T) {
 		b := randomTable(r, r.IntN(5*vector.Size), specs...)
 		bound := int64(r.IntN(2_000_000))
 		conds := []expr.Expr{call(t, ">", cols[0], expr.Int(bound)), call(t, "is not null", cols[1])}
-		filter, err := Filter(conds)
+		filter, err := Filter(conds, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		project, err := Project([]expr.Expr{cols[1], call(t, "+", cols[0], expr.Int(1))})
+		project, err := Project([]expr.Expr{cols[1], call(t, "+", cols[0], expr.Int(1))}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

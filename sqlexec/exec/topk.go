@@ -72,7 +72,7 @@ const moreThanTop = 256
 // Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
 // worse ones go.
 func (s *topSink) Step(int) Step {
-	w := newSorter(s.order, s.types)
+	w := newSorter(s.order, s.types, s.budget)
 	at := len(s.workers)
 	s.workers = append(s.workers, w)
 	most := 2*s.k + vector.Size
@@ -102,7 +102,7 @@ func (s *topSink) Step(int) Step {
 		gatherRows(&part, b, rows)
 		c.rows.Append(&part, 0, part.N)
 		w.n += part.N
-		held += batchBytes(&part) + int64(len(c.keys)-before) + int64(len(rows))*sortBytes
+		held += BatchBytes(&part) + int64(len(c.keys)-before) + int64(len(rows))*sortBytes
 		if held > reserved {
 			if err := s.budget.Reserve(held - reserved); err != nil {
 				return err
@@ -123,7 +123,7 @@ func (s *topSink) Step(int) Step {
 		}
 		held = int64(w.n) * sortBytes
 		for _, c := range w.chunks {
-			held += batchBytes(c.rows) + int64(len(c.keys))
+			held += BatchBytes(c.rows) + int64(len(c.keys))
 		}
 		return nil
 	}

@@ -37,6 +37,9 @@ func castKernel(c *Cast) (kernel, error) {
 			if out.Valid != nil {
 				out.Valid = growBit(out.Valid, i)
 			}
+			if err := checkHeap(out, 0); err != nil {
+				return err
+			}
 		}
 		return nil
 	}

@@ -19,8 +19,11 @@ type node interface {
 }
 
 // Compile prepares expressions for evaluation.
-func Compile(exprs []Expr) (*Program, error) {
-	p := &Program{run: &batchRun{}}
+func Compile(exprs []Expr) (*Program, error) { return CompileWithin(exprs, nil) }
+
+// CompileWithin is Compile for a program whose vectors count against memory; nil: they are not counted.
+func CompileWithin(exprs []Expr, memory Memory) (*Program, error) {
+	p := &Program{run: &batchRun{memory: memory}}
 	var err error
 	p.roots, err = newCompiler(exprs, p.run).nodes(exprs)
 	return p, err
@@ -113,6 +116,9 @@ type callNode struct {
 	flat  []broadcast      // constants and dictionaries with a value for each row
 	valid vector.Bitmap
 	out   vector.Vector
+	batch *batchRun
+	held  int64          // bytes of out that were counted
+	known int64          // bytes of dict that were counted
 	dict  *vector.Vector // result per distinct value; nil: it has NULLs or does not compute
 	of    *vector.Vector // the dictionary that dict was computed for
 	over  vector.Vector  // dict with the codes of the rows
@@ -130,7 +136,7 @@ func (c *compiler) call(e *Call) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &callNode{call: e, args: args, fixed: make([]bool, len(args)), in: make([]*vector.Vector, len(args)), flat: make([]broadcast, len(args))}
+	n := &callNode{call: e, batch: c.run, args: args, fixed: make([]bool, len(args)), in: make([]*vector.Vector, len(args)), flat: make([]broadcast, len(args))}
 	for i, a := range args {
 		_, n.fixed[i] = a.(*constNode)
 	}
@@ -155,7 +161,7 @@ func (c *callNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	switch {
 	case c.call.Fn.volatile:
 	case consts == len(c.in) && len(c.in) > 0:
-		if err := c.run(1, &c.out); err != nil {
+		if err := c.run(1, &c.out, &c.held); err != nil {
 			return nil, err
 		}
 		v := c.out
@@ -167,7 +173,7 @@ func (c *callNode) eval(b *vector.Batch) (*vector.Vector, error) {
 			return v, err
 		}
 	}
-	if err := c.run(b.N, &c.out); err != nil {
+	if err := c.run(b.N, &c.out, &c.held); err != nil {
 		return nil, err
 	}
 	return &c.out, nil
@@ -191,7 +197,7 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 		c.rows = append(c.rows[:0], c.in...)
 		c.in[at] = d.Values
 		out := &vector.Vector{}
-		err := c.run(size, out) // puts vectors of size values into c.in
+		err := c.run(size, out, &c.known) // puts vectors of size values into c.in
 		copy(c.in, c.rows)
 		if err == nil && out.Valid == nil {
 			c.dict = out.Flatten(size)
@@ -209,8 +215,8 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 	return &c.over, nil
 }
 
-// run computes n rows into out, whose buffers it uses again.
-func (c *callNode) run(n int, out *vector.Vector) error {
+// run computes n rows into out, whose buffers it uses again. held is what was counted of them.
+func (c *callNode) run(n int, out *vector.Vector, held *int64) error {
 	strict := !c.call.Fn.lazy
 	var valid vector.Bitmap
 	for i, v := range c.in {
@@ -231,9 +237,17 @@ func (c *callNode) run(n int, out *vector.Vector) error {
 		c.in[i] = c.flat[i].of(v, n, c.fixed[i])
 	}
 	*out = vector.Vector{Type: c.call.T, Bools: out.Bools[:0], Ints: out.Ints[:0], Uints: out.Uints[:0], Floats: out.Floats[:0],
-		Views: out.Views[:0], Heap: out.Heap[:0]}
+		Views: out.Views[:0], Heap: out.Heap[:0], HeapLimit: c.batch.room(cap(out.Heap))}
 	if err := c.call.k(n, c.in, valid, out); err != nil {
 		return err
+	}
+	out.HeapLimit = 0
+	if bytes := heldBytes(out); bytes > *held {
+		grown := bytes - *held
+		*held = bytes
+		if err := c.batch.hold(grown); err != nil {
+			return err
+		}
 	}
 	switch {
 	case valid == nil:

@@ -321,7 +321,15 @@ func assemble(t vector.Type, n int, branches []branch) *vector.Vector {
 	count := 0
 	for _, br := range branches {
 		v := br.v
-		if br.dense && v.Form != vector.Const {
+		if v.Form == vector.Const { // once for all rows
+			all.Append(count, v, 0, 1)
+			for _, r := range br.rows {
+				at[r] = uint32(count) + 1
+			}
+			count++
+			continue
+		}
+		if br.dense {
 			v = &vector.Vector{}
 			v.Gather(br.v, br.rows)
 		}

@@ -85,6 +85,7 @@ type Context struct {
 	ConnID uint64
 	// Version is the server's.
 	Version string
+	Memory  Memory // for constants that are computed; nil: they are not counted
 
 	branch int // branches around what is being bound, see InBranch
 }

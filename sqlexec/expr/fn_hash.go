@@ -64,7 +64,9 @@ func registerHashes() {
 						return execError("encode: unknown encoding '%s', there are hex and base64", a[1].Str(i))
 					}
 				}
-				out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+				if err := endText(out, at); err != nil {
+					return err
+				}
 			}
 			return nil
 		}, nil
@@ -86,7 +88,9 @@ func registerHashes() {
 			if err != nil {
 				return execError("decode: %v", err)
 			}
-			pushBytes(out, b)
+			if err := pushText(out, b); err != nil {
+				return err
+			}
 		}
 		return nil
 	}, "decode")

@@ -56,7 +56,9 @@ func init() {
 					return execError("parse_json: '%s' is not JSON", a[0].Bytes(i))
 				}
 			}
-			pushBytes(out, b)
+			if err := pushText(out, b); err != nil {
+				return err
+			}
 		}
 		return nil
 	}, "parse_json")

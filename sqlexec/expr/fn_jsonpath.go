@@ -492,6 +492,9 @@ func bindJSONObject(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	}
 	return out, vector.JSONType, func(n int, a []*vector.Vector, _ vector.Bitmap, v *vector.Vector) error {
 		for i := range n {
+			if err := makeRoom(v, objectBytes*int64(len(a))+joined(a, 0, i)); err != nil {
+				return err
+			}
 			object := make(map[string]json.RawMessage, len(a)/2)
 			for k := 0; k < len(a); k += 2 {
 				if a[k].IsNull(i) {

@@ -49,6 +49,9 @@ func init() {
 		args, err = c.castAll(args, t)
 		return args, vector.List(t), func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
+				if err := makeRoom(out, joined(a, 0, i)); err != nil {
+					return err
+				}
 				at := len(out.Heap)
 				out.Heap = append(out.Heap, '[')
 				for k, v := range a {
@@ -58,7 +61,9 @@ func init() {
 					out.Heap = AppendJSON(out.Heap, v, i)
 				}
 				out.Heap = append(out.Heap, ']')
-				out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+				if err := endText(out, at); err != nil {
+					return err
+				}
 			}
 			return nil
 		}, err
@@ -86,7 +91,7 @@ func init() {
 			return nil, str, nil, err
 		}
 		texts, err := c.castAll(args[1:], str)
-		return append([]Expr{args[0]}, texts...), str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return append([]Expr{args[0]}, texts...), str, boundedText(listText, func(dst []byte, a []*vector.Vector, i int) []byte {
 			some := false
 			for _, m := range items(a[0].Bytes(i)) {
 				null := string(m) == "null"
@@ -110,10 +115,66 @@ func init() {
 		}), err
 	}}, "array_to_string", "array_join", "list_to_string")
 	registerListChanges()
-	simple(2, sig{str, str}, vector.List(str), maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
+	pieces := func(a []*vector.Vector, i int) int64 {
+		return int64(2*len(a[0].Bytes(i)) + itemBytes*(strings.Count(a[0].Str(i), a[1].Str(i))+1))
+	}
+	simple(2, sig{str, str}, vector.List(str), mapWork(pieces, func(dst []byte, a []*vector.Vector, i int) []byte {
 		b, err := marshalJSON(strings.Split(a[0].Str(i), a[1].Str(i)))
-		return b, err == nil
+		if err != nil { // texts are always JSON
+			panic("expr: a list of texts is no JSON: " + err.Error())
+		}
+		return append(dst, b...)
 	}), "string_to_array")
+}
+
+// listText is the most bytes of the text of row i: the elements of a list with a text between any two, and one for NULL.
+func listText(a []*vector.Vector, i int) int64 {
+	list, between := a[0].Bytes(i), 0
+	for _, v := range a[1:] {
+		between = max(between, len(v.Bytes(i)))
+	}
+	size := func(count int) int64 { return int64(len(list)) + product(int64(count), int64(between)) }
+	if n := size(bytes.Count(list, []byte(",")) + 1); n <= maxText {
+		return n
+	}
+	return size(len(items(list)))
+}
+
+// itemBytes is what an element of a list takes while a function looks at it, beside its text.
+const itemBytes = 32
+
+// listWork is the most bytes that lists take while they are made into one.
+func listWork(a []*vector.Vector, i int) (n int64) {
+	for _, v := range a {
+		if v.Type.Kind() == vector.Bytes && !v.IsNull(i) {
+			n += int64(len(v.Bytes(i)) + itemBytes*(bytes.Count(v.Bytes(i), []byte(","))+1))
+		}
+	}
+	return n
+}
+
+// mapList is mapText for functions of lists, whose elements are looked at one by one.
+func mapList(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
+	return mapWork(listWork, f)
+}
+
+// mapWork is mapText for functions that take memory while they make a text: work says how much.
+func mapWork(work func(a []*vector.Vector, i int) int64, f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			at := len(out.Heap)
+			if valid == nil || valid.Get(i) {
+				if err := checkHeap(out, work(a, i)); err != nil {
+					return err
+				}
+				out.Heap = f(out.Heap, a, i)
+			}
+			if err := endText(out, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // listOf registers a function that makes a list of the elements of its first argument, which is a list, and of further
@@ -131,7 +192,7 @@ func listOf(args int, change func(dst, list []json.RawMessage, a []*vector.Vecto
 		}
 		t := given[0].Type()
 		rest, err := c.castAll(given[1:], t.Elem())
-		return append(given[:1:1], rest...), t, mapText(func(b []byte, a []*vector.Vector, i int) []byte {
+		return append(given[:1:1], rest...), t, mapList(func(b []byte, a []*vector.Vector, i int) []byte {
 			return appendItems(b, change(nil, items(a[0].Bytes(i)), a, i))
 		}), err
 	}}, names...)
@@ -215,7 +276,7 @@ func bindListSort(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 		return nil, str, nil, planError("function 'array_sort' orders 'ASC' or 'DESC' and 'NULLS FIRST' or 'NULLS LAST', found '%s' and '%s'", words[0], words[1])
 	}
 	elem := args[0].Type().Elem()
-	return args[:1], args[0].Type(), mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+	return args[:1], args[0].Type(), mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
 		list := items(a[0].Bytes(i))
 		type entry struct {
 			key  []byte

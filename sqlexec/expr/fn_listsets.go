@@ -15,7 +15,7 @@ func init() {
 		}
 		t := args[1].Type()
 		x, err := c.Cast(args[0], t.Elem(), false)
-		return []Expr{args[1], x}, t, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return []Expr{args[1], x}, t, mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
 			return appendItems(dst, append([]json.RawMessage{AppendJSON(nil, a[1], i)}, items(a[0].Bytes(i))...))
 		}), err
 	}}, "array_prepend", "list_prepend", "array_push_front")
@@ -81,7 +81,7 @@ func init() {
 			return nil, str, nil, err
 		}
 		to, err := c.place("array_slice", args[2])
-		return []Expr{args[0], from, to}, args[0].Type(), mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return []Expr{args[0], from, to}, args[0].Type(), mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
 			list := items(a[0].Bytes(i))
 			from, to := placeIn(list, a[1].Ints[i]), placeIn(list, a[2].Ints[i])
 			from, to = max(from, 1), min(to, int64(len(list)))
@@ -131,7 +131,7 @@ func (c *Context) sameLists(name string, args []Expr) ([]Expr, vector.Type, erro
 func ofLists(make func(dst, a, b []json.RawMessage) []json.RawMessage, names ...string) {
 	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args, t, err := c.sameLists(names[0], args)
-		return args, t, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return args, t, mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
 			return appendItems(dst, make(nil, items(a[0].Bytes(i)), items(a[1].Bytes(i))))
 		}), err
 	}}, names...)

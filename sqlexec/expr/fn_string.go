@@ -57,24 +57,6 @@ func simpleBind(args sig, result vector.Type, name string, k kernel) func(*Conte
 	}
 }
 
-// maxText bounds a text that a function makes, and maxTexts those of a batch: texts that grow at each step of a query
-// would fill the memory otherwise.
-const (
-	maxText  = 16 << 20
-	maxTexts = 1 << 30
-)
-
-// endText ends the text of a row that began at in the heap of out.
-func endText(out *vector.Vector, at int) error {
-	if len(out.Heap)-at > maxText || len(out.Heap) > maxTexts {
-		return errTextLength
-	}
-	out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
-	return nil
-}
-
-var errTextLength = execError("a function makes a text of more than %d MiB", maxText>>20)
-
 // mapText is a kernel that appends a text for each row. f appends no more than a few times what it was given.
 func mapText(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
@@ -102,9 +84,12 @@ func boundedText(size func(a []*vector.Vector, i int) int64, f func(dst []byte, 
 				continue
 			}
 			bytes := size(a, i)
-			if total += bytes; bytes > maxText || total > maxTexts {
+			if total += bytes; bytes > maxText {
 				return errTextLength
 			}
+		}
+		if err := checkHeap(out, total); err != nil {
+			return err
 		}
 		return k(n, a, valid, out)
 	}
@@ -140,13 +125,24 @@ func mapBool(f func(a []*vector.Vector, i int) bool) kernel {
 	}
 }
 
+// pushText appends a text that a function has made.
+func pushText(out *vector.Vector, b []byte) error {
+	if err := makeRoom(out, int64(len(b))); err != nil {
+		return err
+	}
+	pushBytes(out, b)
+	return nil
+}
+
 // maybeText is mapText for functions that give NULL for some rows.
 func maybeText(f func(a []*vector.Vector, i int) ([]byte, bool)) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
 			if valid == nil || valid.Get(i) {
 				if b, ok := f(a, i); ok {
-					pushBytes(out, b)
+					if err := pushText(out, b); err != nil {
+						return err
+					}
 					if out.Valid != nil {
 						out.Valid = growBit(out.Valid, i)
 					}
@@ -170,10 +166,31 @@ func init() {
 	register(&Function{lazy: true, min: 2, max: -1, makesNull: true, bind: bindConcat(1)}, "concat_ws")
 	register(&Function{infix: "||", min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args, err := c.castAll(args, str)
-		return args, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
+		return args, str, boundedText(func(a []*vector.Vector, i int) int64 { return joined(a, 0, i) }, func(dst []byte, a []*vector.Vector, i int) []byte {
 			return append(append(dst, a[0].Bytes(i)...), a[1].Bytes(i)...)
 		}), err
 	}}, "||")
+}
+
+// numberText is about the longest text of a number.
+const numberText = 24
+
+// joined is the most bytes of the texts of row i, with the first between the others where it is a separator.
+func joined(a []*vector.Vector, separators, i int) (n int64) {
+	for k, v := range a {
+		if v.IsNull(i) {
+			continue
+		}
+		switch {
+		case v.Type.Kind() != vector.Bytes:
+			n += numberText
+		case k < separators:
+			n += product(int64(len(v.Bytes(i))), int64(len(a)))
+		default:
+			n += int64(len(v.Bytes(i)))
+		}
+	}
+	return n
 }
 
 // bindConcat joins texts, skipping NULLs; separators 1: the first argument stands between the others.
@@ -185,6 +202,9 @@ func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, ker
 				if separators == 1 && a[0].IsNull(i) {
 					out.AppendNulls(i, 1)
 					continue
+				}
+				if err := makeRoom(out, joined(a, separators, i)); err != nil {
+					return err
 				}
 				at := len(out.Heap)
 				some := false

@@ -137,16 +137,42 @@ func (c *Context) fold(e Expr) (Expr, error) {
 			return e, nil
 		}
 	}
-	k, err := Constant(e)
+	k, err := c.constant(e)
 	if err != nil && c != nil && c.branch > 0 {
 		return e, nil
 	}
 	return k, err
 }
 
+// smallText is the length of a constant up to which it is not counted.
+const smallText = 64 << 10
+
+// constant is Constant within the memory of the statement.
+func (c *Context) constant(e Expr) (Expr, error) {
+	if c == nil || c.Memory == nil {
+		return Constant(e)
+	}
+	k, err := constantWithin(e, c.Memory)
+	if err != nil {
+		return nil, err
+	}
+	if v := k.Value; v.Type.Kind() == vector.Bytes && !v.IsNull(0) && len(v.Heap) > smallText {
+		err = c.Memory.Reserve(int64(len(v.Heap)))
+	}
+	return k, err
+}
+
 // Constant computes an expression that refers to no columns.
 func Constant(e Expr) (Expr, error) {
-	p, err := Compile([]Expr{e})
+	k, err := constantWithin(e, nil)
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func constantWithin(e Expr, memory Memory) (*Const, error) {
+	p, err := CompileWithin([]Expr{e}, memory)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ type compiler struct {
 type batchRun struct {
 	b *vector.Batch
 	n uint64 // counts evaluations
+
+	memory Memory // nil: no bound
+	untold int64  // bytes that memory does not know of yet
 }
 
 // shared is an expression that is computed once for all its places.
@@ -46,7 +49,7 @@ func (p *placeNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	if b != s.run.b {
 		if p.own == nil {
 			var err error
-			if p.own, err = (&compiler{}).node(p.e); err != nil {
+			if p.own, err = (&compiler{run: s.run}).node(p.e); err != nil {
 				return nil, err
 			}
 		}

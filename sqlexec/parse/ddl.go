@@ -204,8 +204,11 @@ func (p *parser) tableElement(s *CreateTable) error {
 		return p.tableElement(s)
 	}
 	c, err := p.columnDef()
+	if err != nil {
+		return err
+	}
 	s.Columns = append(s.Columns, c)
-	return err
+	return p.checkColumns("a table", len(s.Columns))
 }
 
 // columnDef reads name type [options].

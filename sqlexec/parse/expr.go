@@ -88,12 +88,33 @@ func (p *parser) exprList() ([]Expr, error) {
 	}
 }
 
+// members is exprList for IN: literals do not count, there may be many.
+func (p *parser) members() ([]Expr, error) {
+	var list []Expr
+	for {
+		x, err := p.expr()
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := x.(*Literal); ok {
+			p.operands--
+		}
+		list = append(list, x)
+		if ok, err := p.takeOp(","); err != nil || !ok {
+			return list, err
+		}
+	}
+}
+
 // binary reads operators that bind stronger than min.
 func (p *parser) binary(min int) (Expr, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
 	}
 	defer p.leave()
+	if err := p.countOperand(); err != nil {
+		return nil, err
+	}
 	left, err := p.prefix()
 	if err != nil {
 		return nil, err
@@ -424,7 +445,7 @@ func (p *parser) inExpr(at Node, left Expr, not bool) (Expr, error) {
 	if ok, err := p.takeOp(")"); ok || err != nil {
 		return in, err
 	}
-	if in.List, err = p.exprList(); err != nil {
+	if in.List, err = p.members(); err != nil {
 		return nil, err
 	}
 	if sub, ok := in.List[0].(*Subquery); ok && len(in.List) == 1 {

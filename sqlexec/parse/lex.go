@@ -3,7 +3,8 @@
 //
 // # Limits
 //
-// Text longer than MaxText, nesting deeper than maxDepth and operator chains longer than maxChain are errors, so any
+// Text longer than MaxText, nesting deeper than maxDepth, operator chains longer than maxChain and what is past the limits
+// of a statement (limits.go) are errors, so any
 // input ends in time and memory proportional to its length.
 package parse
 

@@ -22,17 +22,27 @@ type parser struct {
 	depth int
 	// inWindow tells that RANGE begins a frame: what stands before it is a key of a window.
 	inWindow bool
+
+	start    Pos   // of the statement
+	operands int   // of the statement, so far
+	long     bool  // the statement may be longer than MaxStatement
+	inValues bool  // the values of INSERT are being read
+	unasked  int64 // bytes that were taken since reserve was last asked
+	reserve  func(bytes int64) error
 }
 
 // Parse reads the statements of a text, separated by semicolons. A text without any is InvalidArguments.
-func Parse(text string) ([]Statement, error) {
+func Parse(text string) ([]Statement, error) { return ParseWithin(text, nil) }
+
+// ParseWithin is Parse for a text whose values may take much memory: reserve is asked for it before it is taken.
+func ParseWithin(text string, reserve func(bytes int64) error) ([]Statement, error) {
 	if len(text) > MaxText {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d", len(text), MaxText)
 	}
 	if !utf8.ValidString(text) {
 		return nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: the text is not valid UTF-8")
 	}
-	p := &parser{lexer: lexer{src: text}}
+	p := &parser{lexer: lexer{src: text}, reserve: reserve}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -47,6 +57,9 @@ func Parse(text string) ([]Statement, error) {
 			break
 		}
 		start := p.tok.pos
+		if err := p.begin(); err != nil {
+			return nil, err
+		}
 		st, err := p.statement()
 		if err != nil {
 			return nil, err
@@ -107,18 +120,19 @@ func (p *parser) advance() error {
 		return err
 	}
 	p.tok = t
-	return nil
+	return p.checkLength()
 }
 
 // mark is a place to go back to.
 type mark struct {
-	off  int
-	tok  token
-	prev Pos
+	off      int
+	tok      token
+	prev     Pos
+	operands int
 }
 
-func (p *parser) mark() mark  { return mark{p.off, p.tok, p.prev} }
-func (p *parser) back(m mark) { p.off, p.tok, p.prev = m.off, m.tok, m.prev }
+func (p *parser) mark() mark  { return mark{p.off, p.tok, p.prev, p.operands} }
+func (p *parser) back(m mark) { p.off, p.tok, p.prev, p.operands = m.off, m.tok, m.prev, m.operands }
 
 // peek is the token after the current one; an unreadable one counts as the end.
 func (p *parser) peek() token {

@@ -265,6 +265,9 @@ func (p *parser) rows() ([][]Expr, error) {
 			if err != nil {
 				return nil, err
 			}
+			if err := p.hold(cellBytes); err != nil {
+				return nil, err
+			}
 			row = append(row, x)
 			if ok, err := p.more(); err != nil {
 				return nil, err
@@ -329,6 +332,9 @@ func (p *parser) distinct(s *Select) error {
 	if s.DistinctOn, err = p.exprList(); err != nil {
 		return err
 	}
+	if err := p.checkColumns("DISTINCT ON", len(s.DistinctOn)); err != nil {
+		return err
+	}
 	return p.expectOp(")")
 }
 
@@ -339,6 +345,9 @@ func (p *parser) items(s *Select) error {
 			return err
 		}
 		s.Items = append(s.Items, item)
+		if err := p.checkColumns("a SELECT", len(s.Items)); err != nil {
+			return err
+		}
 		if ok, err := p.more(); err != nil || !ok {
 			return err
 		}
@@ -535,6 +544,9 @@ func (p *parser) groupBy(s *Select) error {
 			return err
 		}
 		s.GroupBy = append(s.GroupBy, item)
+		if err := p.checkColumns("GROUP BY", len(s.GroupBy)); err != nil {
+			return err
+		}
 		if ok, err := p.more(); err != nil {
 			return err
 		} else if !ok {
@@ -701,6 +713,9 @@ func (p *parser) orderBy() ([]OrderItem, error) {
 			}
 		}
 		list = append(list, o)
+		if err := p.checkColumns("ORDER BY", len(list)); err != nil {
+			return list, err
+		}
 		if ok, err := p.more(); err != nil || !ok {
 			return list, err
 		}

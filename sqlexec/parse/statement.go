@@ -106,7 +106,9 @@ func (p *parser) insert() (Statement, error) {
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
+		p.inValues = true
 		s.Rows, err = p.rows()
+		p.inValues = false
 		return s, err
 	}
 	if !p.isAny("select", "with") && !p.isOp("(") {

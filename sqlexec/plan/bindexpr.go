@@ -25,6 +25,11 @@ type exprBinder struct {
 
 // bind gives the bound form of x. An error carries the place of the innermost expression that has it.
 func (eb *exprBinder) bind(x parse.Expr) (expr.Expr, error) {
+	if _, ok := x.(*parse.Literal); !ok {
+		if err := eb.b.countExpr(); err != nil {
+			return nil, err
+		}
+	}
 	e, err := eb.bindForm(x)
 	if err != nil {
 		return nil, parse.PlaceError(err, x.Position())

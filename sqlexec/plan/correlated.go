@@ -170,6 +170,7 @@ func (b *binder) lateral(in Node, t *parse.Derived, out *outer, kind string) (No
 
 // lateralAt appends the rows of a lateral subquery for one combination, with the combination before them.
 func (b *binder) lateralAt(t *parse.Derived, shape Node, o *outer, rows *vector.Batch, r int, to *vector.Batch) error {
+	defer b.again()()
 	n, err := b.query(t.Query, o)
 	if err != nil {
 		return err
@@ -328,6 +329,7 @@ func (b *binder) valueAt(x parse.Expr, sc *scope, cols []int, rows *vector.Batch
 	if err := b.goctx.Err(); err != nil {
 		return nil, err
 	}
+	defer b.again()()
 	eb := &exprBinder{b: b, sc: &scope{outer: outerAt(sc, cols, rows, r)}, where: "a subquery"}
 	e, err := eb.bind(x)
 	if err != nil {

@@ -19,7 +19,7 @@ const fillRows = 1 << 16
 func (n *FillSlots) fillSlots(ctx context.Context, in *vector.Batch, reserve func(bytes int64) error) (exec.Source, error) {
 	out := &chain{}
 	var b *vector.Batch
-	total := int64(0)
+	total := uint64(0)
 	for from := 0; from < in.N; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -28,11 +28,11 @@ func (n *FillSlots) fillSlots(ctx context.Context, in *vector.Batch, reserve fun
 		for to < in.N && n.sameKey(in, from, to) {
 			to++
 		}
-		count := (in.Cols[0].Int(to-1)-in.Cols[0].Int(from))/n.Step + 1
-		if total += count; count > maxSlots || total > maxSlots {
+		count := n.slotsBetween(in.Cols[0].Int(from), in.Cols[0].Int(to-1)) + 1
+		if total += count; total > maxSlots {
 			return nil, status.New(status.RuntimeResourcesExhausted, "FILL would make more than %d rows", maxSlots)
 		}
-		if err := reserve(count * int64(9*len(n.Cols))); err != nil {
+		if err := reserve(int64(count) * n.slotBytes(in, from, to)); err != nil {
 			return nil, err
 		}
 		if b == nil || b.N >= fillRows {
@@ -43,6 +43,37 @@ func (n *FillSlots) fillSlots(ctx context.Context, in *vector.Batch, reserve fun
 		from = to
 	}
 	return out, nil
+}
+
+// slotsBetween is the number of steps from one slot to a later one. They may lie further apart than an int64 tells.
+func (n *FillSlots) slotsBetween(from, to int64) uint64 {
+	return (uint64(to) - uint64(from)) / uint64(n.Step)
+}
+
+// slotBytes is the most memory of a slot of the key of rows [from, to): texts are repeated in each.
+func (n *FillSlots) slotBytes(in *vector.Batch, from, to int) int64 {
+	bytes := int64(8 + 9*len(n.Cols))
+	for k, v := range in.Cols[:1+n.Keys] {
+		if k > 0 && v.Type.Kind() == vector.Bytes && !v.IsNull(from) {
+			bytes += int64(len(v.Bytes(from)))
+		}
+	}
+	for a, fill := range n.Fills {
+		v, most := in.Cols[1+n.Keys+a], 0
+		if v.Type.Kind() != vector.Bytes {
+			continue
+		}
+		if fill.Kind == "value" {
+			most = len(fill.Value.Bytes(0))
+		}
+		for r := from; r < to && fill.Kind != ""; r++ {
+			if !v.IsNull(r) {
+				most = max(most, len(v.Bytes(r)))
+			}
+		}
+		bytes += int64(most)
+	}
+	return bytes
 }
 
 // sameKey tells whether two rows have equal keys; NULLs are equal.
@@ -82,7 +113,7 @@ func (n *FillSlots) fillKey(in *vector.Batch, from, to, count int, out *vector.B
 		rows[i] = -1
 	}
 	for r := from; r < to; r++ {
-		rows[(slots.Int(r)-first)/n.Step] = r
+		rows[n.slotsBetween(first, slots.Int(r))] = r
 	}
 	base := out.N
 	for i := range rows {

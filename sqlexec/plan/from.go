@@ -147,6 +147,9 @@ func (b *binder) table(t *parse.Table) (Node, error) {
 }
 
 func (b *binder) scanOf(rel *Relation, cols []Column, a *parse.Alias) (Node, error) {
+	if err := b.countNode(len(cols)); err != nil {
+		return nil, err
+	}
 	s := &Scan{Rel: rel, Cols: cols, Time: scan.All}
 	for i := range cols {
 		cols[i].DB, cols[i].Table = rel.Name.DB, rel.Name.Table

@@ -25,6 +25,9 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.countNode(len(l.Columns()) + len(r.Columns())); err != nil {
+		return nil, err
+	}
 	if strings.HasPrefix(t.Kind, "asof") {
 		return b.asof(l, r, t, out)
 	}

@@ -164,11 +164,7 @@ func (w *whole) String() string { return w.name }
 // Step keeps a copy of the rows.
 func (w *whole) Step(int) exec.Step {
 	return func(b *vector.Batch) error {
-		var bytes int64
-		for _, c := range b.Cols {
-			bytes += c.Bytes64(b.N)
-		}
-		if err := w.reserve(bytes); err != nil {
+		if err := w.reserve(exec.BatchBytes(b)); err != nil {
 			return err
 		}
 		w.rows.Add(b, 0, b.N)

@@ -34,11 +34,17 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 	if p.Spill != nil {
 		r.budget.SpillTo(p.Spill.Space())
 	}
+	built := false
+	defer func() { // a panic, too, gives back what was taken
+		if !built {
+			r.close()
+		}
+	}()
 	s, err := r.build(n)
 	if err != nil {
-		r.close()
 		return nil, err
 	}
+	built = true
 	if !s.serial && !s.several {
 		if in, ok := exec.InOrder(ctx, s.src, s.ops, exec.Workers(p.Workers)); ok {
 			s = stream{src: reading{in}}
@@ -94,7 +100,7 @@ func (r *runner) filter(s stream, conds []expr.Expr) (stream, error) {
 	if len(conds) == 0 {
 		return s, nil
 	}
-	op, err := exec.Filter(conds)
+	op, err := exec.Filter(conds, r.budget)
 	return s.with(op), err
 }
 
@@ -144,7 +150,7 @@ func (r *runner) buildNode(n Node) (stream, error) {
 		if err != nil {
 			return s, err
 		}
-		op, err := exec.Project(n.Exprs)
+		op, err := exec.Project(n.Exprs, r.budget)
 		return s.with(op), err
 	case *Limit:
 		s, err := r.build(n.Input)
@@ -183,7 +189,7 @@ func (r *runner) buildNode(n Node) (stream, error) {
 	case *Unnest:
 		s, err := r.build(n.Input)
 		s.several = true
-		return s.with(&unnester{n, r.budget.Err}), err
+		return s.with(&unnester{n, r.budget}), err
 	case *FillSlots:
 		s, err := r.build(n.Input)
 		if err != nil {
@@ -552,5 +558,5 @@ func (r *runner) window(n *Window) (stream, error) {
 	if err != nil {
 		return s, err
 	}
-	return r.finish(s, newWindowSink(n, exec.Workers(r.p.Workers), r.budget.Reserve), true)
+	return r.finish(s, newWindowSink(n, exec.Workers(r.p.Workers), r.budget), true)
 }

@@ -30,6 +30,8 @@ type binder struct {
 	db    string
 	views int // depth of views inside views
 	ctes  []cte
+
+	nodes, columns, exprs int // bound so far, see limits.go
 }
 
 // cte is a common table expression in scope; later ones hide earlier ones.
@@ -93,6 +95,7 @@ func (b *binder) recurse(c *cte) error {
 func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.Batch) (*vector.Batch, error) {
 	saved := b.ctes
 	defer func() { b.ctes = saved }()
+	defer b.again()()
 	b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], own)
 	n, err := b.body(op.R, nil)
 	if err != nil {
@@ -173,6 +176,9 @@ func (b *binder) query(q *parse.Query, out *outer) (Node, error) {
 	}
 	if s, ok := q.Body.(*parse.Select); ok {
 		return b.selectBlock(s, q, out)
+	}
+	if err := b.countNode(0); err != nil {
+		return nil, err
 	}
 	n, err := b.body(q.Body, out)
 	if err != nil {

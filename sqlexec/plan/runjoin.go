@@ -35,7 +35,7 @@ func (r *runner) join(n *Join) (stream, error) {
 	for i, c := range n.Cols {
 		list[i] = &expr.Column{Index: to[i], Name: c.Name, T: c.Type, Null: true}
 	}
-	op, err := exec.Project(list)
+	op, err := exec.Project(list, r.budget)
 	return s.with(op), err
 }
 

@@ -28,6 +28,9 @@ func (b *binder) selectBlock(s *parse.Select, q *parse.Query, out *outer) (Node,
 	if err != nil {
 		return nil, err
 	}
+	if err := b.countNode(len(items)); err != nil {
+		return nil, err
+	}
 	s, q = groupByAll(s, items), orderByAll(q, len(items))
 	if s.Align != nil || hasRange(items) {
 		return b.rangeSelect(s, q, in, sc, items)
@@ -110,7 +113,9 @@ func (b *binder) items(s *parse.Select, sc *scope) ([]item, error) {
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, star...)
+		if items = append(items, star...); len(items) > parse.MaxColumns {
+			return nil, planError("a SELECT has at most %d columns", parse.MaxColumns)
+		}
 	}
 	return items, nil
 }

@@ -8,6 +8,9 @@ import (
 
 // setOp binds UNION, EXCEPT and INTERSECT. Both sides get common types; names come from the left.
 func (b *binder) setOp(op *parse.SetOp, out *outer) (Node, error) {
+	if err := b.countNode(0); err != nil {
+		return nil, err
+	}
 	l, err := b.body(op.L, out)
 	if err != nil {
 		return nil, err

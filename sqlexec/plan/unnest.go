@@ -109,17 +109,17 @@ func (o *optimizer) pushUnnest(u *Unnest, conds []expr.Expr) Node {
 
 // unnester is Unnest as an operator.
 type unnester struct {
-	n       *Unnest
-	running func() error
+	n      *Unnest
+	budget *exec.Budget
 }
 
 func (u *unnester) String() string { return line(u.n) }
 
 // Step repeats rows for the elements of their lists, at most a batch at a time.
 func (u *unnester) Step(next exec.Step) exec.Step {
-	program, err := expr.Compile(u.n.Lists)
+	program, err := expr.CompileWithin(u.n.Lists, u.budget.Memory())
 	lists := make([]*vector.Vector, len(u.n.Lists))
-	e := elements{n: u.n, next: next, running: u.running, cols: make([]*vector.Vector, len(lists))}
+	e := elements{n: u.n, next: next, running: u.budget.Err, cols: make([]*vector.Vector, len(lists))}
 	return func(b *vector.Batch) error {
 		if err != nil {
 			return err

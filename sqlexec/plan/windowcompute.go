@@ -3,16 +3,34 @@ package plan
 import (
 	"context"
 	"slices"
+	"unsafe"
 
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 )
 
+// cellBytes is what a value of a column takes, its text aside.
+const cellBytes = 9
+
 // compute evaluates the functions of a window over whole partitions, which are sorted by partition and order: the rows, then a
 // column for each function.
-func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int) (*vector.Batch, error) {
-	eval := func(list []expr.Expr) ([]*vector.Vector, error) { return evalAll(ctx, list, in, workers) }
+func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int, budget *exec.Budget) (*vector.Batch, error) {
+	held := int64(0) // by what is needed no longer than a function is computed
+	defer func() { budget.Release(held) }()
+	hold := func(bytes int64) error {
+		err := budget.Reserve(bytes)
+		if err == nil {
+			held += bytes
+		}
+		return err
+	}
+	eval := func(list []expr.Expr) ([]*vector.Vector, error) {
+		if err := hold(int64(in.N) * cellBytes * int64(len(list))); err != nil {
+			return nil, err
+		}
+		return evalAll(ctx, list, in, workers, budget)
+	}
 	partition, err := eval(w.Partition)
 	if err != nil {
 		return nil, err
@@ -26,7 +44,16 @@ func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int) (*v
 	if err != nil {
 		return nil, err
 	}
+	if err := hold(int64(len(parts)) * int64(unsafe.Sizeof(windowInput{}))); err != nil {
+		return nil, err
+	}
+	lasting := held
 	for i := range w.Funcs {
+		budget.Release(held - lasting)
+		held = lasting
+		if err := budget.Reserve(int64(in.N) * cellBytes); err != nil {
+			return nil, err
+		}
 		col, err := w.Funcs[i].compute(ctx, w, in.N, parts, order, eval)
 		if err != nil {
 			return nil, err
@@ -93,7 +120,7 @@ func grow(v *vector.Vector, n int) {
 const evalRows = 1 << 16
 
 // evalAll evaluates expressions over a batch of any size, streaming batches at a time, into Flat vectors.
-func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers int) ([]*vector.Vector, error) {
+func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers int, budget *exec.Budget) ([]*vector.Vector, error) {
 	out := make([]*vector.Vector, len(list))
 	if len(list) == 0 {
 		return out, nil
@@ -109,7 +136,7 @@ func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers in
 	parts := make([]*exec.Rows, (in.N+evalRows-1)/evalRows)
 	err := exec.Spread(ctx, len(parts), workers, func(i int) error {
 		parts[i] = exec.NewRows(of)
-		return evalPart(ctx, list, in, parts[i], i*evalRows, min((i+1)*evalRows, in.N))
+		return evalPart(ctx, budget, list, in, parts[i], i*evalRows, min((i+1)*evalRows, in.N))
 	})
 	if err != nil {
 		return nil, err
@@ -119,8 +146,8 @@ func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers in
 }
 
 // evalPart evaluates expressions over rows [from, to).
-func evalPart(ctx context.Context, list []expr.Expr, in *vector.Batch, out *exec.Rows, from, to int) error {
-	prog, err := expr.Compile(list)
+func evalPart(ctx context.Context, budget *exec.Budget, list []expr.Expr, in *vector.Batch, out *exec.Rows, from, to int) error {
+	prog, err := expr.CompileWithin(list, budget.Memory())
 	if err != nil {
 		return err
 	}

@@ -16,31 +16,27 @@ const sectionRows = 1 << 16
 type windowSink struct {
 	w        *Window
 	workers  int
-	reserve  func(bytes int64) error // is told of the bytes that are kept
+	budget   *exec.Budget
 	types    []vector.Type
 	sections []*exec.Rows
 	last     *vector.Batch // the partition of the last row
 }
 
-func newWindowSink(w *Window, workers int, reserve func(int64) error) *windowSink {
-	return &windowSink{w: w, workers: workers, reserve: reserve, types: types(w.Input.Columns())}
+func newWindowSink(w *Window, workers int, budget *exec.Budget) *windowSink {
+	return &windowSink{w: w, workers: workers, budget: budget, types: types(w.Input.Columns())}
 }
 
 func (s *windowSink) String() string { return line(s.w) }
 
 // Step keeps rows.
 func (s *windowSink) Step(int) exec.Step {
-	program, err := expr.Compile(s.w.Partition)
+	program, err := expr.CompileWithin(s.w.Partition, s.budget.Memory())
 	keys := vector.Batch{Cols: make([]*vector.Vector, len(s.w.Partition))}
 	return func(b *vector.Batch) error {
 		if err != nil {
 			return err
 		}
-		var bytes int64
-		for _, c := range b.Cols {
-			bytes += c.Bytes64(b.N)
-		}
-		if err := s.reserve(bytes); err != nil {
+		if err := s.budget.Reserve(exec.BatchBytes(b)); err != nil {
 			return err
 		}
 		if err := program.Eval(b, keys.Cols); err != nil {
@@ -98,7 +94,7 @@ func (s *windowSink) Finish(ctx context.Context) (exec.Source, error) {
 		if err != nil {
 			return err
 		}
-		b, err := s.w.compute(ctx, rows, within)
+		b, err := s.w.compute(ctx, rows, within, s.budget)
 		out[i] = exec.Values(b)
 		return err
 	})

@@ -1,0 +1,42 @@
+package plan
+
+import "varve/sqlexec/parse"
+
+// Limits of a plan, looked at while it is made: a query of a few lines may name views and common table expressions that
+// name others twice.
+const (
+	// maxNodes is the most tables, selects, joins and set operations, each as often as it is read.
+	maxNodes = 1000
+	// maxBound is the most expressions of a query with those of the views in it.
+	maxBound = 10 * parse.MaxExprs
+	// maxNodeColumns is the most columns of all tables and selects together.
+	maxNodeColumns = 1 << 18
+)
+
+// countNode counts a node of so many columns, and ends with the query.
+func (b *binder) countNode(columns int) error {
+	if err := b.goctx.Err(); err != nil {
+		return err
+	}
+	if b.nodes++; b.nodes > maxNodes {
+		return planError("the query reads tables, makes joins or selects more than %d times, those in its views and WITH each time they are named", maxNodes)
+	}
+	if b.columns += columns; b.columns > maxNodeColumns {
+		return planError("the tables and selects of the query have more than %d columns, those in its views and WITH each time they are named", maxNodeColumns)
+	}
+	return nil
+}
+
+// countExpr counts an expression.
+func (b *binder) countExpr() error {
+	if b.exprs++; b.exprs > maxBound {
+		return planError("the query has more than %d expressions, with those of its views and WITH", maxBound)
+	}
+	return nil
+}
+
+// again begins what binds once more what is bound for each of some rows; the end, which it gives, takes back what was counted.
+func (b *binder) again() (end func()) {
+	nodes, exprs, columns := b.nodes, b.exprs, b.columns
+	return func() { b.nodes, b.exprs, b.columns = nodes, exprs, columns }
+}
