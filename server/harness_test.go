@@ -55,7 +55,11 @@ func (f *fake) Write(context.Context, *engine.WriteSet) ([]engine.Written, error
 	return []engine.Written{{Rows: 1}}, nil
 }
 
-func (f *fake) HasDatabase(name string) bool  { return name == "public" }
+func (f *fake) HasDatabase(name string) bool { return name == "public" }
+func (f *fake) Parse(_ context.Context, text string) ([]parse.Statement, func(), error) {
+	list, err := parse.Parse(text)
+	return list, func() {}, err
+}
 func (f *fake) Open(query.Session) query.Conn { return fakeConn{f} }
 func (f *fake) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}

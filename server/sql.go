@@ -31,6 +31,11 @@ func (s *sqlExecutor) HasDatabase(name string) bool {
 	return false
 }
 
+// Parse reads statements.
+func (s *sqlExecutor) Parse(ctx context.Context, text string) ([]parse.Statement, func(), error) {
+	return s.x.ParseWithin(ctx, text)
+}
+
 // Open begins a request's session.
 func (s *sqlExecutor) Open(q query.Session) query.Conn {
 	return &sqlConn{s.x, sqlexec.Session{DB: q.DB, DBGiven: q.DBGiven, User: q.User.Name, Rights: rightsOf[q.User.Mode], Client: q.Client, Zone: q.Zone, ConnID: q.ConnID}}

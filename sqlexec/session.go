@@ -123,6 +123,13 @@ func New(e *engine.Engine, o Options) *Executor {
 // Parse reads the statements of a text.
 func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.Parse(text) }
 
+// ParseWithin is Parse for texts of any length: what the statements take counts as memory of queries until release is called.
+func (x *Executor) ParseWithin(ctx context.Context, text string) (list []parse.Statement, release func(), err error) {
+	held := x.held(ctx)
+	list, err = parse.ParseWithin(text, held.Reserve)
+	return list, held.Close, err
+}
+
 // now is the time of a statement.
 func (x *Executor) now(s *Session) time.Time {
 	if s.Now != nil {

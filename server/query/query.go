@@ -34,6 +34,8 @@ type Conn interface {
 type Executor interface {
 	// HasDatabase tells whether a database exists.
 	HasDatabase(name string) bool
+	// Parse reads statements. What they take is counted until release is called, also after an error.
+	Parse(ctx context.Context, text string) (list []parse.Statement, release func(), err error)
 	Open(s Session) Conn
 }
 
@@ -102,7 +104,8 @@ func (h *Handler) SQL(c *web.Ctx) error {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)
 	}
 	c.Statement = text
-	statements, err := parse.Parse(text)
+	statements, release, err := h.o.Executor.Parse(c.Context, text)
+	c.Finally(release)
 	if err != nil {
 		return err
 	}
@@ -187,6 +190,19 @@ func (r *run) execute(st parse.Statement) (*web.Output, error) {
 	return r.conn.Run(r.c.Context, st)
 }
 
+// maxFormatted bounds texts that are only looked at: what is made of them is longer, and lies in memory.
+const maxFormatted = parse.MaxStatement
+
+// parse reads the statements of a text that is shown, not run.
+func (h *Handler) parse(c *web.Ctx, text string) ([]parse.Statement, error) {
+	if len(text) > maxFormatted {
+		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d, which is the limit for texts that are not run", len(text), maxFormatted)
+	}
+	statements, release, err := h.o.Executor.Parse(c.Context, text)
+	c.Finally(release)
+	return statements, err
+}
+
 // Format answers /v1/sql/format.
 func (h *Handler) Format(c *web.Ctx) error {
 	p, err := c.QueryOrForm("sql")
@@ -197,11 +213,13 @@ func (h *Handler) Format(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	formatted, err := parse.Format(text)
+	statements, err := h.parse(c, text)
 	if err != nil {
 		return err
 	}
-	c.JSON(200, append(web.AppendJSONString([]byte(`{"formatted":`), formatted), '}'))
+	body := []byte(`{"formatted":`)
+	body = append(web.AppendJSONString(body, parse.PrintAll(statements)), '}')
+	c.JSON(200, body)
 	return nil
 }
 
@@ -214,7 +232,7 @@ func (h *Handler) Parse(c *web.Ctx) error {
 	if !p.Has("sql") {
 		return status.New(status.InvalidArguments, "Invalid query: sql parameter is required.")
 	}
-	statements, err := parse.Parse(p.String("sql"))
+	statements, err := h.parse(c, p.String("sql"))
 	if err != nil {
 		return err
 	}

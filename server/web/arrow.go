@@ -56,10 +56,19 @@ func (s *arrowStream) take(dst []byte) []byte {
 	return dst
 }
 
-// rows writes the first n rows of a batch.
-func (s *arrowStream) rows(b *vector.Batch, n int) error {
-	columns := make([]arrow.Array, len(b.Cols))
+// rows writes rows [from, to) of a batch.
+func (s *arrowStream) rows(b *vector.Batch, from, to int) error {
+	columns, n := make([]arrow.Array, len(b.Cols)), to-from
+	numbers := make([]uint32, 0, n)
+	for i := from; i < to && from > 0; i++ {
+		numbers = append(numbers, uint32(i))
+	}
 	for c, v := range b.Cols {
+		if from > 0 {
+			all := v
+			v = &vector.Vector{}
+			v.Gather(all, numbers)
+		}
 		data := arrowData(v, n, s.schema.Field(c).Type)
 		columns[c] = array.MakeFromData(data)
 		defer columns[c].Release()

@@ -326,7 +326,7 @@ func BenchmarkRows(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		cells = cellsOf(batch, cells, jsonCell)
-		dst = appendRows(dst[:0], cells, n, false)
+		dst = appendRows(dst[:0], cells, 0, n, false)
 	}
 	b.SetBytes(int64(len(dst)))
 }

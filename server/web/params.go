@@ -41,10 +41,14 @@ func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 		return nil, err
 	}
 	var args fasthttp.Args
-	args.ParseBytes(body)
-	name, text := collect(&args, known, &p.form)
-	if name != "" {
-		return nil, NewReject(422, "Failed to deserialize form body: "+text+" `"+name+"`")
+	for len(body) > 0 { // one at a time: a form of a million parameters takes no more than its body
+		var pair []byte
+		pair, body, _ = bytes.Cut(body, []byte{'&'})
+		args.ParseBytes(pair)
+		name, text := collect(&args, known, &p.form)
+		if name != "" {
+			return nil, NewReject(422, "Failed to deserialize form body: "+text+" `"+name+"`")
+		}
 	}
 	return p, nil
 }

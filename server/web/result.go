@@ -88,7 +88,10 @@ type resultWriter struct {
 	out   *Output // the one being written
 	index int     // statements begun
 	rows  int64   // rows of out so far
-	last  bool    // out is the last one
+	from  int     // rows [from, to) of the batch are not written yet,
+	to    int
+	piece int  // so many are at a time
+	last  bool // out is the last one
 	grid  [][]byte
 	held  int // bytes in grid
 	arrow *arrowStream
@@ -180,25 +183,66 @@ func (w *resultWriter) step() error {
 		}
 		return nil
 	}
-	more, err := false, error(nil)
+	if w.from == w.to {
+		more, err := w.nextBatch()
+		if err != nil {
+			return err
+		}
+		if !more {
+			err := w.tail()
+			w.close()
+			return err
+		}
+	}
+	from := w.from
+	w.from = min(w.to, from+w.piece)
+	err := w.body(from, w.from)
+	w.rows += int64(w.from - from)
+	return err
+}
+
+// nextBatch reads the next batch and says how many of its rows are written at a time.
+func (w *resultWriter) nextBatch() (more bool, err error) {
 	if w.limit < 0 || w.rows < w.limit {
 		more, err = w.out.Rows.Next(w.batch)
 	}
-	if err != nil {
-		return err
+	if err != nil || !more {
+		return false, err
 	}
-	if !more {
-		err := w.tail()
-		w.close()
-		return err
-	}
-	n := w.batch.N
+	w.from, w.to = 0, w.batch.N
 	if w.limit >= 0 {
-		n = int(min(int64(n), w.limit-w.rows))
+		w.to = int(min(int64(w.to), w.limit-w.rows))
 	}
-	err = w.body(n)
-	w.rows += int64(n)
-	return err
+	w.piece = w.to
+	if bytes := textBytes(w.batch); bytes > pieceBytes {
+		w.piece = max(1, int(int64(w.to)*pieceBytes/bytes))
+	}
+	return true, nil
+}
+
+// pieceBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one.
+const pieceBytes = 1 << 20
+
+// textBytes is how many bytes the texts of a batch come to when each row's is written.
+func textBytes(b *vector.Batch) (bytes int64) {
+	for _, v := range b.Cols {
+		switch {
+		case v.Type.Kind() != vector.Bytes:
+		case v.Form == vector.Const:
+			bytes += int64(b.N) * int64(len(v.Bytes(0)))
+		case v.Form == vector.Dict:
+			for i := range b.N {
+				if !v.IsNull(i) {
+					bytes += int64(len(v.Bytes(i)))
+				}
+			}
+		default:
+			for _, t := range v.Views[:b.N] {
+				bytes += int64(t.Len)
+			}
+		}
+	}
+	return bytes
 }
 
 // head begins a result.
@@ -250,23 +294,23 @@ func (w *resultWriter) head() error {
 	return nil
 }
 
-// body appends the first n rows of the batch.
-func (w *resultWriter) body(n int) error {
+// body appends rows [from, to) of the batch.
+func (w *resultWriter) body(from, to int) error {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
 		w.cells = cellsOf(w.batch, w.cells, jsonCell)
-		b = appendRows(b, w.cells, n, w.rows > 0)
+		b = appendRows(b, w.cells, from, to, w.rows > 0)
 	case InfluxV1:
-		if w.rows == 0 && n > 0 {
+		if w.rows == 0 && from < to {
 			b = append(b, `{"name":"","columns":[`...)
 			b = append(w.names(b), `],"values":[`...)
 		}
 		w.cells = cellsOf(w.batch, w.cells, w.epoch.cell)
-		b = appendRows(b, w.cells, n, w.rows > 0)
+		b = appendRows(b, w.cells, from, to, w.rows > 0)
 	case CSV, CSVWithNames, CSVWithNamesAndTypes:
 		w.cells = cellsOf(w.batch, w.cells, w.times.cells(csvCell, 0))
-		for i := range n {
+		for i := from; i < to; i++ {
 			for c, write := range w.cells {
 				if c > 0 {
 					b = append(b, ',')
@@ -276,12 +320,12 @@ func (w *resultWriter) body(n int) error {
 			b = append(b, '\r', '\n')
 		}
 	case JSONRows:
-		b = w.objects(b, n)
+		b = w.objects(b, from, to)
 	case Table:
-		w.collect(n)
+		w.collect(from, to)
 	case Null:
 	case Arrow, ArrowZstd, ArrowLZ4:
-		if err := w.arrow.rows(w.batch, n); err != nil {
+		if err := w.arrow.rows(w.batch, from, to); err != nil {
 			return err
 		}
 		b = w.arrow.take(b)
@@ -360,7 +404,7 @@ func (w *resultWriter) csvHead(b []byte) []byte {
 }
 
 // objects appends rows as objects. Of columns with one name the last counts.
-func (w *resultWriter) objects(b []byte, n int) []byte {
+func (w *resultWriter) objects(b []byte, from, to int) []byte {
 	w.cells = cellsOf(w.batch, w.cells, w.times.cells(jsonCell, '"'))
 	var names [][]byte
 	for i, f := range w.out.Fields {
@@ -371,8 +415,8 @@ func (w *resultWriter) objects(b []byte, n int) []byte {
 			}
 		}
 	}
-	for i := range n {
-		if w.rows > 0 || i > 0 {
+	for i := from; i < to; i++ {
+		if w.rows > 0 || i > from {
 			b = append(b, ',')
 		}
 		b = append(b, '{')
@@ -392,10 +436,10 @@ func (w *resultWriter) objects(b []byte, n int) []byte {
 	return b
 }
 
-// collect keeps the cells of n rows as text until all are there and their widths known.
-func (w *resultWriter) collect(n int) {
+// collect keeps the cells of rows as text until all are there and their widths known.
+func (w *resultWriter) collect(from, to int) {
 	w.cells = cellsOf(w.batch, w.cells, w.times.cells(tableCell, 0))
-	for i := range n {
+	for i := from; i < to; i++ {
 		for _, write := range w.cells {
 			text := write(nil, i)
 			w.grid = append(w.grid, text)
@@ -445,9 +489,9 @@ func (w *resultWriter) box(b []byte) []byte {
 	return b
 }
 
-func appendRows(b []byte, cells []cell, n int, more bool) []byte {
-	for i := range n {
-		if more || i > 0 {
+func appendRows(b []byte, cells []cell, from, to int, more bool) []byte {
+	for i := from; i < to; i++ {
+		if more || i > from {
 			b = append(b, ',')
 		}
 		b = appendRow(b, cells, i)

@@ -116,15 +116,44 @@ func (s *aggregate) Step(int) Step {
 				rows = keep
 				at++
 			}
+			if a.KeepsAll() && copiedBytes(args, b.N) > s.budget.Left() {
+				return s.budget.exceeded()
+			}
 			if err := g.accs[i].Add(b.N, ids, args, rows); err != nil {
 				return err
 			}
 		}
-		if count++; count&31 == 1 {
+		if count++; count&31 == 1 || longTexts(vectors) {
 			return g.account(s.budget)
 		}
 		return nil
 	}
+}
+
+// copiedBytes is what the texts of a batch come to when each row's is copied.
+func copiedBytes(vectors []*vector.Vector, n int) (bytes int64) {
+	for _, v := range vectors {
+		switch {
+		case v.Type.Kind() != vector.Bytes:
+		case v.Form == vector.Const:
+			bytes += int64(n) * int64(len(v.Bytes(0)))
+		case v.Form == vector.Dict:
+			bytes += codedBytes(v, n)
+		default:
+			bytes += int64(len(v.Heap))
+		}
+	}
+	return bytes
+}
+
+// longTexts tells whether a batch has so many bytes of texts that what is kept of it is counted at once.
+func longTexts(vectors []*vector.Vector) bool {
+	for _, v := range vectors {
+		if len(v.Heap) > 1<<20 || v.Form == vector.Dict && len(v.Values.Heap) > 1<<20 {
+			return true
+		}
+	}
+	return false
 }
 
 // number gives the groups of a batch and makes room for new ones.
@@ -275,8 +304,11 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 		return nil, err
 	}
 	out := &vector.Batch{N: all.groups.n, Cols: all.groups.values()}
-	for _, a := range all.accs {
+	for i, a := range all.accs {
 		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := s.budget.Reserve(s.aggs[i].ResultBytes(a, all.groups.n)); err != nil {
 			return nil, err
 		}
 		v, err := a.Result(all.groups.n)
@@ -320,6 +352,9 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 	results := make([]*vector.Vector, len(all.accs))
 	for i, a := range all.accs {
 		err := ctx.Err()
+		if err == nil {
+			err = s.budget.Reserve(s.aggs[i].ResultBytes(a, bound))
+		}
 		if err == nil {
 			results[i], err = a.Result(bound)
 		}

@@ -130,16 +130,21 @@ func (b *Budget) Reserve(bytes int64) error {
 		return nil
 	}
 	if !b.pool.take(bytes) {
-		if others := b.pool.Used() + b.pool.held.Load() - b.Used(); others > b.pool.limit/2 {
-			return status.New(status.RuntimeResourcesExhausted,
-				"queries may keep %d MiB of memory together, and others that are running keep %d MiB: try again later", b.pool.limit>>20, others>>20)
-		}
-		return status.New(status.RuntimeResourcesExhausted,
-			"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
+		return b.exceeded()
 	}
 	for used, peak := b.used.Add(bytes), b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
 	}
 	return nil
+}
+
+// exceeded is the error for bytes that are not there.
+func (b *Budget) exceeded() error {
+	if others := b.pool.Used() + b.pool.held.Load() - b.Used(); others > b.pool.limit/2 {
+		return status.New(status.RuntimeResourcesExhausted,
+			"queries may keep %d MiB of memory together, and others that are running keep %d MiB: try again later", b.pool.limit>>20, others>>20)
+	}
+	return status.New(status.RuntimeResourcesExhausted,
+		"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
 }
 
 // Admit refuses a query that opens a table while the store keeps much for others: it may need little itself and yet make
@@ -210,7 +215,10 @@ func BatchBytes(b *vector.Batch) int64 {
 // vectorBytes is about the memory of a Flat copy of n rows of a vector.
 func vectorBytes(v *vector.Vector, n int) int64 {
 	if v.Type.Kind() != vector.Bytes {
-		return int64(n) * 9
+		if v.Valid == nil {
+			return int64(n) * 8
+		}
+		return int64(n)*8 + int64(n)/8
 	}
 	switch v.Form { // rows of equal value share their bytes, see Append
 	case vector.Const:

@@ -211,3 +211,21 @@ func (l *lists) write(v *vector.Vector, items []itemRef, sep string) error {
 	}
 	return nil
 }
+
+// ResultBytes is about what the results of n groups take beside the state of an aggregate: a value for each group, and the
+// texts and lists that are made of what the state holds.
+func (a *Agg) ResultBytes(acc Accumulator, n int) int64 {
+	bytes := 9 * int64(n)
+	if _, ok := acc.(*distinct); ok || a.T.Kind() == vector.Bytes {
+		bytes += acc.Bytes()
+	}
+	if l, ok := acc.(*lists); ok {
+		bytes += int64(l.rows) * int64(len(l.sep))
+	}
+	return bytes
+}
+
+// KeepsAll tells whether an aggregate keeps the value of every row.
+func (a *Agg) KeepsAll() bool {
+	return !a.Distinct && (a.Name == "string_agg" || a.Name == "array_agg")
+}

@@ -11,6 +11,11 @@ func Format(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return PrintAll(list), nil
+}
+
+// PrintAll gives statements as Format does.
+func PrintAll(list []Statement) string {
 	var b strings.Builder
 	for i, st := range list {
 		if i > 0 {
@@ -19,7 +24,7 @@ func Format(text string) (string, error) {
 		b.WriteString(Print(st))
 		b.WriteByte(';')
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // Print gives a statement as SQL on one line.

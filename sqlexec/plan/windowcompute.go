@@ -11,7 +11,7 @@ import (
 )
 
 // cellBytes is what a value of a column takes, its text aside.
-const cellBytes = 9
+const cellBytes = 8
 
 // compute evaluates the functions of a window over whole partitions, which are sorted by partition and order: the rows, then a
 // column for each function.
@@ -25,12 +25,7 @@ func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int, bud
 		}
 		return err
 	}
-	eval := func(list []expr.Expr) ([]*vector.Vector, error) {
-		if err := hold(int64(in.N) * cellBytes * int64(len(list))); err != nil {
-			return nil, err
-		}
-		return evalAll(ctx, list, in, workers, budget)
-	}
+	eval := func(list []expr.Expr) ([]*vector.Vector, error) { return evalAll(ctx, list, in, workers, budget, hold) }
 	partition, err := eval(w.Partition)
 	if err != nil {
 		return nil, err
@@ -54,7 +49,7 @@ func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int, bud
 		if err := budget.Reserve(int64(in.N) * cellBytes); err != nil {
 			return nil, err
 		}
-		col, err := w.Funcs[i].compute(ctx, w, in.N, parts, order, eval)
+		col, err := w.Funcs[i].compute(ctx, w, in.N, parts, order, eval, &textRoom{budget: budget})
 		if err != nil {
 			return nil, err
 		}
@@ -63,9 +58,31 @@ func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int, bud
 	return out, nil
 }
 
+// textRoom counts the texts that a function copies for each row.
+type textRoom struct {
+	budget *exec.Budget
+	untold int64
+}
+
+// take counts the text of row i of a vector before it is copied.
+func (t *textRoom) take(v *vector.Vector, i int) error {
+	if v.Type.Kind() != vector.Bytes || v.IsNull(i) {
+		return nil
+	}
+	if t.untold += int64(len(v.Bytes(i))); t.untold < tellBytes {
+		return nil
+	}
+	bytes := t.untold
+	t.untold = 0
+	return t.budget.Reserve(2 * bytes) // the texts are copied once more as they grow
+}
+
+// tellBytes is what is copied at least before the budget is told.
+const tellBytes = 1 << 20
+
 // compute evaluates one function over n rows.
 func (f *WindowFunc) compute(ctx context.Context, w *Window, n int, parts []windowInput, order []*vector.Vector,
-	eval func([]expr.Expr) ([]*vector.Vector, error)) (*vector.Vector, error) {
+	eval func([]expr.Expr) ([]*vector.Vector, error), room *textRoom) (*vector.Vector, error) {
 	args, err := eval(f.Args)
 	if err != nil {
 		return nil, err
@@ -80,7 +97,7 @@ func (f *WindowFunc) compute(ctx context.Context, w *Window, n int, parts []wind
 	}
 	col := &vector.Vector{Type: f.Type}
 	grow(col, n)
-	fr := f.framer(args, keep, col, ctx.Err)
+	fr := f.framer(args, keep, col, ctx.Err, room)
 	for p := range parts {
 		if p%checkRows == 0 {
 			if err := ctx.Err(); err != nil {
@@ -91,7 +108,7 @@ func (f *WindowFunc) compute(ctx context.Context, w *Window, n int, parts []wind
 			parts[p].keyed(order, w.Order)
 		}
 		if ranking[f.Name] {
-			err = f.rank(&parts[p], args, col, ctx.Err)
+			err = f.rank(&parts[p], args, col, ctx.Err, room)
 		} else {
 			err = fr.run(&parts[p])
 		}
@@ -119,30 +136,43 @@ func grow(v *vector.Vector, n int) {
 // evalRows is the number of rows that one goroutine evaluates at a time.
 const evalRows = 1 << 16
 
-// evalAll evaluates expressions over a batch of any size, streaming batches at a time, into Flat vectors.
-func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers int, budget *exec.Budget) ([]*vector.Vector, error) {
+// evalAll evaluates expressions over a batch of Flat vectors of any size, streaming batches at a time, into Flat vectors. Those
+// that are columns are the batch's own; hold is asked for the memory of the others.
+func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers int, budget *exec.Budget, hold func(int64) error) ([]*vector.Vector, error) {
 	out := make([]*vector.Vector, len(list))
-	if len(list) == 0 {
-		return out, nil
-	}
-	of := make([]vector.Type, len(list))
+	var computed []expr.Expr
+	var of []vector.Type
+	var at []int
 	for i, e := range list {
-		of[i] = e.Type()
-		out[i] = &vector.Vector{Type: of[i]}
+		if c, ok := e.(*expr.Column); ok {
+			out[i] = in.Cols[c.Index]
+			continue
+		}
+		out[i] = &vector.Vector{Type: e.Type()}
+		computed, of, at = append(computed, e), append(of, e.Type()), append(at, i)
 	}
-	if in.N == 0 {
+	if in.N == 0 || len(computed) == 0 {
 		return out, nil
+	}
+	if err := hold(int64(in.N) * cellBytes * int64(len(computed))); err != nil {
+		return nil, err
 	}
 	parts := make([]*exec.Rows, (in.N+evalRows-1)/evalRows)
 	err := exec.Spread(ctx, len(parts), workers, func(i int) error {
 		parts[i] = exec.NewRows(of)
-		return evalPart(ctx, budget, list, in, parts[i], i*evalRows, min((i+1)*evalRows, in.N))
+		return evalPart(ctx, budget, computed, in, parts[i], i*evalRows, min((i+1)*evalRows, in.N))
 	})
 	if err != nil {
 		return nil, err
 	}
 	all, err := exec.Together(ctx, parts, workers)
-	return all.Cols, err
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range at {
+		out[i] = all.Cols[k]
+	}
+	return out, nil
 }
 
 // evalPart evaluates expressions over rows [from, to).

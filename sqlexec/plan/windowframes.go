@@ -21,6 +21,7 @@ type framer struct {
 	keep    *vector.Vector // FILTER; nil: all rows pass
 	out     *vector.Vector
 	err     func() error // not nil once the query is gone
+	room    *textRoom
 
 	p      *windowInput
 	lo, hi []int32 // the frame of each row, as places among rows
@@ -31,9 +32,9 @@ type framer struct {
 	queue  []int32
 }
 
-func (f *WindowFunc) framer(args []*vector.Vector, keep, out *vector.Vector, err func() error) *framer {
+func (f *WindowFunc) framer(args []*vector.Vector, keep, out *vector.Vector, err func() error, room *textRoom) *framer {
 	n := len(args) - f.targets
-	return &framer{f: f, args: args[:n], targets: args[n:], keep: keep, out: out, err: err}
+	return &framer{f: f, args: args[:n], targets: args[n:], keep: keep, out: out, err: err, room: room}
 }
 
 // run computes one partition.
@@ -173,6 +174,11 @@ func (r *framer) end() error {
 	for at := 0; at < len(r.picked); at += checkRows {
 		if err := r.err(); err != nil {
 			return err
+		}
+		for _, row := range r.picked[at:min(at+checkRows, len(r.picked))] {
+			if err := r.room.take(r.args[0], int(row)); err != nil {
+				return err
+			}
 		}
 		r.out.AppendRows(r.p.from+at, r.args[0], r.picked[at:min(at+checkRows, len(r.picked))])
 	}
@@ -487,6 +493,9 @@ func (r *framer) general() error {
 			if result, err = acc.Result(1); err != nil {
 				return err
 			}
+		}
+		if err := r.room.take(result, 0); err != nil {
+			return err
 		}
 		r.out.Append(p.from+i, result, 0, 1)
 	}

@@ -136,10 +136,10 @@ func (p *windowInput) groupStart(g int) int {
 
 // rank computes a ranking function for one partition, a piece after the other: running is asked in between whether the query
 // still runs.
-func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error) error {
+func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error, room *textRoom) error {
 	switch f.Name {
 	case "lag", "lead":
-		return f.shift(p, args, out, running)
+		return f.shift(p, args, out, running, room)
 	}
 	n := p.to - p.from
 	for from := 0; from < n; from += checkRows {
@@ -216,7 +216,7 @@ func integerAt(v *vector.Vector, i int) (int64, bool) {
 }
 
 // shift is lag and lead: the value some rows before or after, else the default.
-func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error) error {
+func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error, room *textRoom) error {
 	n := p.to - p.from
 	d := int64(1)
 	if len(args) > 1 {
@@ -265,8 +265,14 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 		}
 		switch {
 		case at >= 0 && at < n:
+			if err := room.take(args[0], p.from+at); err != nil {
+				return err
+			}
 			out.Append(p.from+i, args[0], p.from+at, p.from+at+1)
 		case len(args) > 2:
+			if err := room.take(args[2], p.from+i); err != nil {
+				return err
+			}
 			out.Append(p.from+i, args[2], p.from+i, p.from+i+1)
 		default:
 			out.AppendNulls(p.from+i, 1)
