@@ -231,6 +231,10 @@ func (w *worker) take(from *worker) error {
 		}
 	}
 	w.bytes += from.bytes
+	from.giveRows()
+	if err := w.holdRows(measureBytes); err != nil {
+		return err.(fatal).error
+	}
 	w.out.Rows += from.out.Rows
 	w.out.Skipped += from.out.Skipped
 	for _, f := range from.failures {

@@ -30,6 +30,9 @@ type Options struct {
 	Now func() time.Time
 	// Store keeps the documents; without one there are only the built-in pipelines.
 	Store *engine.Engine
+	// RowBytes bounds what the rows of all requests in hand take beyond a few times the bytes of their entries: what
+	// scripts make. Default 1 GiB.
+	RowBytes int64
 	// Logger takes what is no client's business. Default: nothing.
 	Logger *slog.Logger
 }
@@ -37,6 +40,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.RowBytes == 0 {
+		o.RowBytes = defaultRowBytes
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -55,6 +61,7 @@ type Manager struct {
 	helpers  chan struct{} // holds one for each chunk that is worked on beside a request
 	clock    atomic.Int64  // the end of the times given out, ns
 	warned   warned
+	rows     atomic.Int64 // bytes of rows that are counted, see held.go
 }
 
 // New makes a manager.

@@ -29,8 +29,7 @@ func (m *Manager) runValues(ctx context.Context, r *Request, p *Program, to dest
 		if err := givenUp(ctx); err != nil {
 			return Outcome{}, err
 		}
-		w.arena.Reset()
-		v, ok, err := next(&w.arena)
+		v, ok, err := w.read(next)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -110,6 +109,7 @@ func (m *Manager) release(w *worker) {
 		clear(w.events)
 		clear(w.counts)
 	}
+	w.giveRows()
 	clear(w.targets)
 	w.order, w.last, w.request, w.first, w.find, w.to, w.failures = nil, nil, nil, nil, nil, nil, nil
 	w.out, w.bytes, w.columns, w.number, w.clock = Outcome{}, 0, 0, 0, clock{}
@@ -130,6 +130,19 @@ func (w *worker) guard(text []byte) (err error) {
 	return w.entry(text)
 }
 
+// read gives the next value. One that is too large ends the request: what comes after it cannot be read.
+func (w *worker) read(next func(*value.Arena) (value.Value, bool, error)) (v value.Value, ok bool, err error) {
+	defer func() {
+		if cause := recover(); cause == value.ErrEventTooLarge {
+			err = value.ErrEventTooLarge
+		} else if cause != nil {
+			panic(cause)
+		}
+	}()
+	w.arena.Reset()
+	return next(&w.arena)
+}
+
 // guardValue is guard for a value in the worker's arena.
 func (w *worker) guardValue(v value.Value) (err error) {
 	defer w.recovered(&err)
@@ -146,7 +159,11 @@ const valueBytes = 256
 
 func (w *worker) recovered(err *error) {
 	cause := recover()
-	if cause == nil {
+	switch cause {
+	case nil:
+		return
+	case value.ErrEventTooLarge:
+		*err = w.judge(value.ErrEventTooLarge, nil)
 		return
 	}
 	w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack", string(debug.Stack()))

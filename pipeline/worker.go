@@ -38,12 +38,14 @@ type worker struct {
 	flat    []flatField
 	counts  map[*Program]*counts
 
-	number   int               // of the current entry in the body, from 1
-	failures []flatten.Failure // the first of those skipped
-	bytes    int64             // of the entries so far
-	columns  int               // of all sinks
-	clock    clock
-	out      Outcome
+	number     int               // of the current entry in the body, from 1
+	failures   []flatten.Failure // the first of those skipped
+	bytes      int64             // of the entries so far
+	columns    int               // of all sinks
+	clock      clock
+	out        Outcome
+	held       int64 // bytes of rows that are counted, see held.go
+	unmeasured int   // bytes of values since they were measured
 }
 
 // counts are what became of the entries of a program.
@@ -301,7 +303,7 @@ func (w *worker) counted(s *sink, p *Program) error {
 			return fatal{err}
 		}
 	}
-	return nil
+	return w.holdRows(w.arena.Used())
 }
 
 // sink finds where the row of an event goes, and takes the variables out of the event.

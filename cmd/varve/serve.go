@@ -187,7 +187,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 	if err != nil {
 		return nil, err
 	}
-	pipelines := pipeline.New(pipeline.Options{Store: n.store, Logger: logs.logger("pipeline")})
+	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().bodies, Logger: logs.logger("pipeline")})
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,

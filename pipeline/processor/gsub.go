@@ -15,7 +15,8 @@ type gsub struct {
 	re          *value.Regex
 	literal     string // what re matches when it is a plain text
 	replacement string
-	template    []templatePart
+	expansion   string // the replacement as package regexp reads it
+	groups      int    // references in it
 	plain       bool // the replacement refers to no group
 }
 
@@ -51,7 +52,7 @@ func newGsub(s Settings, names *Names) (Processor, error) {
 	if !replaced {
 		return nil, s.Invalid("Replacement is required")
 	}
-	p.template = parseTemplate(p.replacement, p.re.Names)
+	p.expansion, p.groups = expansionOf(parseTemplate(p.replacement, p.re.Names))
 	p.plain = !strings.Contains(p.replacement, "$")
 	if prefix, whole := p.re.LiteralPrefix(); whole && p.re.Unicode == nil {
 		p.literal = prefix
@@ -67,44 +68,67 @@ func (p *gsub) Run(e *Event) error {
 			return err
 		}
 		if ok {
-			e.Set(f.target, p.replace(e.Arena, text))
+			v, err := p.replace(e.Arena, text)
+			if err != nil {
+				return err
+			}
+			e.Set(f.target, v)
 		}
 	}
 	return nil
 }
 
-func (p *gsub) replace(a *value.Arena, text string) value.Value {
+func (p *gsub) replace(a *value.Arena, text string) (value.Value, error) {
 	if p.literal != "" && p.plain {
 		return replaceLiteral(a, text, p.literal, p.replacement)
 	}
 	if p.literal != "" && !strings.Contains(text, p.literal) {
-		return value.String(text)
+		return value.String(text), nil
 	}
 	re := p.re.On(text)
-	switch {
-	case !re.MatchString(text):
-		return value.String(text)
-	case p.plain:
-		return value.String(re.ReplaceAllLiteralString(text, p.replacement))
+	if !re.MatchString(text) {
+		return value.String(text), nil
 	}
-	return value.String(p.expandAll(re, text))
+	if !a.Holds(p.mostBytes(re, text)) {
+		return value.Null, value.ErrEventTooLarge
+	}
+	if p.plain {
+		text = re.ReplaceAllLiteralString(text, p.replacement)
+	} else {
+		text = re.ReplaceAllString(text, p.expansion)
+	}
+	a.Made(len(text))
+	return value.String(text), nil
 }
 
-// expandAll replaces all matches by the replacement with its references filled in.
-func (p *gsub) expandAll(re *regexp.Regexp, text string) string {
-	var dst []byte
-	at := 0
-	for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
-		dst = append(dst, text[at:m[0]]...)
-		for _, part := range p.template {
-			dst = append(dst, part.text...)
-			if g := part.group; g >= 0 && 2*g+1 < len(m) && m[2*g] >= 0 {
-				dst = append(dst, text[m[2*g]:m[2*g+1]]...)
-			}
-		}
-		at = m[1]
+// smallText is up to what size of its result a replacement is made without being measured before.
+const smallText = 64 << 10
+
+// mostBytes is at least the length of the text with its matches replaced.
+func (p *gsub) mostBytes(re *regexp.Regexp, text string) int {
+	if (len(text)+1)*(len(p.replacement)+1) <= smallText && p.groups == 0 {
+		return smallText
 	}
-	return string(append(dst, text[at:]...))
+	bytes := len(text)
+	re.ReplaceAllStringFunc(text, func(match string) string {
+		if bytes <= value.MaxEventBytes {
+			bytes += len(p.replacement) + p.groups*len(match)
+		}
+		return ""
+	})
+	return bytes
+}
+
+// expansionOf writes a template as package regexp reads it.
+func expansionOf(parts []templatePart) (text string, groups int) {
+	for _, part := range parts {
+		text += strings.ReplaceAll(part.text, "$", "$$")
+		if part.group >= 0 {
+			text += "${" + strconv.Itoa(part.group) + "}"
+			groups++
+		}
+	}
+	return text, groups
 }
 
 // templatePart is a text of a replacement and the group behind it, -1 for none.
@@ -166,15 +190,18 @@ func groupOf(name string, names []string) int {
 }
 
 // replaceLiteral replaces all occurrences of a text that is not empty.
-func replaceLiteral(a *value.Arena, text, old, with string) value.Value {
+func replaceLiteral(a *value.Arena, text, old, with string) (value.Value, error) {
 	at := strings.Index(text, old)
 	if at < 0 {
-		return value.String(text)
+		return value.String(text), nil
+	}
+	if grows := len(with) - len(old); grows > 0 && len(text)*(grows+1) > smallText && !a.Holds(len(text)+grows*strings.Count(text, old)) {
+		return value.Null, value.ErrEventTooLarge
 	}
 	b := a.Begin()
 	for ; at >= 0; at = strings.Index(text, old) {
 		b = append(append(b, text[:at]...), with...)
 		text = text[at+len(old):]
 	}
-	return a.End(append(b, text...))
+	return a.End(append(b, text...)), nil
 }

@@ -49,7 +49,11 @@ func (p *join) Run(e *Event) error {
 				if k > 0 {
 					b = append(b, p.separator...)
 				}
-				b = appendPlain(b, list.At(k))
+				item := list.At(k)
+				if item.Kind() == value.StringKind && len(b)+len(item.Str()) > smallText && !e.Arena.Holds(len(b)+len(p.separator)+len(item.Str())) {
+					return value.ErrEventTooLarge
+				}
+				b = appendPlain(b, item)
 			}
 			e.Set(f.target, e.Arena.End(b))
 		}

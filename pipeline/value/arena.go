@@ -1,6 +1,10 @@
 package value
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"varve/engine/status"
+)
 
 const (
 	// firstBytes and firstSlots are the sizes of the first chunks of an arena: an event of twenty fields fits.
@@ -34,16 +38,46 @@ type slab[T any] struct {
 	used        int // slots handed out since the last reset
 }
 
-// take gives n slots with what they last held.
-func (s *slab[T]) take(n int) []T {
+// take gives n slots of one of the slabs with what they last held.
+func take[T any](a *Arena, s *slab[T], n int) []T {
 	if n > len(s.free) {
-		s.chunk = make([]T, max(2*len(s.chunk), n, firstSlots))
+		var t T
+		a.mustHold(n * int(unsafe.Sizeof(t)))
+		s.chunk = make([]T, chunkSize(len(s.chunk), n, firstSlots, keptSlots))
 		s.free = s.chunk
 	}
 	s.used += n
 	slots := s.free[:n:n]
 	s.free = s.free[n:]
 	return slots
+}
+
+// chunkSize is the size of a chunk after one of a size, which has room for n: twice the one before, as long as it is kept.
+func chunkSize(before, n, first, kept int) int { return max(min(2*before, kept), n, first) }
+
+// MaxEventBytes bounds what the values of one event take together.
+const MaxEventBytes = 64 << 20
+
+// ErrEventTooLarge is what an arena panics with instead of growing past MaxEventBytes: what makes values need not ask each
+// time. Whoever runs events recovers it.
+var ErrEventTooLarge = status.New(status.InvalidArguments, "the values of an entry take more than %d MiB", MaxEventBytes>>20)
+
+// mustHold panics unless n bytes more are within what an event may take.
+func (a *Arena) mustHold(n int) {
+	if !a.Holds(n) {
+		panic(ErrEventTooLarge)
+	}
+}
+
+// Holds tells whether n bytes more are within what an event may take. A nil arena holds all.
+func (a *Arena) Holds(n int) bool { return a == nil || n >= 0 && a.Used()+n <= MaxEventBytes }
+
+// Made counts a string of so many bytes that was made elsewhere and belongs to the event.
+func (a *Arena) Made(n int) {
+	if a != nil {
+		a.mustHold(n)
+		a.used += n
+	}
 }
 
 func (s *slab[T]) reset() {
@@ -81,8 +115,8 @@ func (a *Arena) Object(n int) *Object {
 	if a == nil {
 		return &Object{members: make([]Member, 0, n)}
 	}
-	o := &a.objects.take(1)[0]
-	*o = Object{members: a.members.take(n)[:0]}
+	o := &take(a, &a.objects, 1)[0]
+	*o = Object{members: take(a, &a.members, n)[:0]}
 	return o
 }
 
@@ -91,8 +125,8 @@ func (a *Arena) Array(n int) *Array {
 	if a == nil {
 		return &Array{items: make([]Value, 0, n)}
 	}
-	l := &a.arrays.take(1)[0]
-	*l = Array{items: a.values.take(n)[:0]}
+	l := &take(a, &a.arrays, 1)[0]
+	*l = Array{items: take(a, &a.values, n)[:0]}
 	return l
 }
 
@@ -101,7 +135,7 @@ func (a *Arena) growMembers(old []Member) []Member {
 	if a == nil {
 		return append(make([]Member, 0, n), old...)
 	}
-	return append(a.members.take(n)[:0], old...)
+	return append(take(a, &a.members, n)[:0], old...)
 }
 
 func (a *Arena) growValues(old []Value) []Value {
@@ -109,7 +143,7 @@ func (a *Arena) growValues(old []Value) []Value {
 	if a == nil {
 		return append(make([]Value, 0, n), old...)
 	}
-	return append(a.values.take(n)[:0], old...)
+	return append(take(a, &a.values, n)[:0], old...)
 }
 
 // Values gives n null values of scratch.
@@ -117,7 +151,7 @@ func (a *Arena) Values(n int) []Value {
 	if a == nil {
 		return make([]Value, n)
 	}
-	v := a.values.take(n)
+	v := take(a, &a.values, n)
 	clear(v)
 	return v
 }
@@ -139,6 +173,7 @@ func (a *Arena) Begin() []byte {
 // End makes the string of the bytes in b, which Begin gave and append may have moved.
 func (a *Arena) End(b []byte) Value {
 	if a != nil {
+		a.mustHold(len(b))
 		a.used += len(b)
 		if cap(b) > cap(a.chunk) {
 			a.chunk = b[:0]
@@ -155,12 +190,16 @@ func (a *Arena) Grow(b []byte, n int) []byte {
 	if cap(b)-len(b) >= n {
 		return b
 	}
+	if a != nil {
+		a.mustHold(len(b) + n)
+	}
 	size := max(2*cap(b), len(b)+n, firstBytes)
 	return append(make([]byte, 0, size), b...)
 }
 
 func (a *Arena) more(n int) {
-	a.chunk = make([]byte, 0, max(2*cap(a.chunk), n, firstBytes))
+	a.mustHold(n)
+	a.chunk = make([]byte, 0, chunkSize(cap(a.chunk), n, firstBytes, keptBytes))
 	a.free = a.chunk
 }
 

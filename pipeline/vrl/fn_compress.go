@@ -56,7 +56,7 @@ func leveled(encode func(w io.Writer, level int, s string) error) func(c *Call) 
 			if err := encode(&b, min(int(args[1].Int()), 9), args[0].Str()); err != nil {
 				return f.FailErr(err)
 			}
-			return value.Bytes(b.Bytes()), nil
+			return f.made(value.View(b.Bytes())), nil
 		}, nil
 	}
 }
@@ -97,7 +97,7 @@ func decompress(format string, open func([]byte) (io.Reader, error)) Run {
 		if fl := f.Room(len(b)); fl != nil {
 			return value.Null, fl
 		}
-		return value.Bytes(b), nil
+		return f.made(value.View(b)), nil
 	}
 }
 
@@ -140,7 +140,7 @@ func encodeZstd(f *Frame, args []value.Value) (value.Value, *Failure) {
 	if err != nil {
 		return f.FailErr(err)
 	}
-	return value.Bytes(e.EncodeAll([]byte(args[0].Str()), nil)), nil
+	return f.made(value.View(e.EncodeAll([]byte(args[0].Str()), nil))), nil
 }
 
 func decodeZstd(f *Frame, args []value.Value) (value.Value, *Failure) {
@@ -152,14 +152,14 @@ func decodeZstd(f *Frame, args []value.Value) (value.Value, *Failure) {
 	if err != nil {
 		return f.Fail("unable to decode value with Zstd decoder")
 	}
-	return value.Bytes(b), nil
+	return f.made(value.View(b)), nil
 }
 
 func encodeSnappy(f *Frame, args []value.Value) (value.Value, *Failure) {
 	if fl := f.Room(len(args[0].Str())); fl != nil {
 		return value.Null, fl
 	}
-	return value.Bytes(s2.EncodeSnappy(nil, []byte(args[0].Str()))), nil
+	return f.made(value.View(s2.EncodeSnappy(nil, []byte(args[0].Str())))), nil
 }
 
 func decodeSnappy(f *Frame, args []value.Value) (value.Value, *Failure) {
@@ -174,7 +174,7 @@ func decodeSnappy(f *Frame, args []value.Value) (value.Value, *Failure) {
 	if b, err = s2.Decode(nil, b); err != nil {
 		return f.Fail("unable to decode value with Snappy decoder")
 	}
-	return value.Bytes(b), nil
+	return f.made(value.View(b)), nil
 }
 
 func encodeLZ4(f *Frame, args []value.Value) (value.Value, *Failure) {
@@ -193,9 +193,9 @@ func encodeLZ4(f *Frame, args []value.Value) (value.Value, *Failure) {
 	}
 	binary.LittleEndian.PutUint32(out, uint32(len(in)))
 	if args[1].True() {
-		return value.Bytes(out[:4+n]), nil
+		return f.made(value.View(out[:4+n])), nil
 	}
-	return value.Bytes(out[4 : 4+n]), nil
+	return f.made(value.View(out[4 : 4+n])), nil
 }
 
 // maxLZ4Ratio is what a byte of a block expands to at most.
@@ -224,5 +224,5 @@ func decodeLZ4(f *Frame, args []value.Value) (value.Value, *Failure) {
 	if err != nil {
 		return f.Fail("unable to decode value with LZ4 block decoder")
 	}
-	return value.Bytes(out[:n]), nil
+	return f.made(value.View(out[:n])), nil
 }

@@ -77,7 +77,7 @@ func crypt(direction func(c ciphered) cipherRun) Run {
 		if err != nil {
 			return f.FailErr(err)
 		}
-		return value.Bytes(out), nil
+		return f.made(value.View(out)), nil
 	}
 }
 

@@ -31,7 +31,7 @@ var matchFunctions = []Function{
 
 func matches(re *value.Regex, s string) bool { return re.On(s).MatchString(s) }
 
-func find(_ *Frame, args []value.Value) (value.Value, *Failure) {
+func find(f *Frame, args []value.Value) (value.Value, *Failure) {
 	s, from := args[0].Str(), max(args[2].Int(), 0)
 	if from > int64(len(s)) {
 		return value.Null, nil
@@ -50,7 +50,11 @@ func find(_ *Frame, args []value.Value) (value.Value, *Failure) {
 		return value.Null, nil
 	}
 	// What stands before counts for ^ and \b, so the search is over the whole text.
-	for _, at := range re.FindAllStringIndex(s, -1) {
+	hits, fl := f.findAll(re, s, -1)
+	if fl != nil {
+		return value.Null, fl
+	}
+	for _, at := range hits {
 		if int64(at[0]) >= from {
 			return value.Int(int64(at[0])), nil
 		}
@@ -98,10 +102,13 @@ func replace(f *Frame, args []value.Value) (value.Value, *Failure) {
 		if fl := f.Room(len(s) + hits*len(with)); fl != nil {
 			return value.Null, fl
 		}
-		return value.String(strings.Replace(s, old, with, hits)), nil
+		return f.made(strings.Replace(s, old, with, hits)), nil
 	}
 	re := args[1].Regex()
-	hits := re.On(s).FindAllStringSubmatchIndex(s, int(count))
+	hits, fl := f.findAll(re.On(s), s, int(count))
+	if fl != nil {
+		return value.Null, fl
+	}
 	if len(hits) == 0 {
 		return args[0], nil
 	}
@@ -220,7 +227,10 @@ func splitCharacters(f *Frame, s string, limit int) (value.Value, *Failure) {
 func splitByRegex(f *Frame, s string, re *regexp.Regexp, limit int) (value.Value, *Failure) {
 	var hits [][]int
 	if limit > 1 {
-		hits = re.FindAllStringIndex(s, limit-1)
+		var fl *Failure
+		if hits, fl = f.findAll(re, s, limit-1); fl != nil {
+			return value.Null, fl
+		}
 	}
 	if fl := f.Spend(len(hits)); fl != nil {
 		return value.Null, fl
@@ -320,7 +330,10 @@ func parseRegexAll(f *Frame, args []value.Value) (value.Value, *Failure) {
 		return f.Fail("expected string, got %k", args[0])
 	}
 	s, re := args[0].Str(), args[1].Regex()
-	hits := re.On(s).FindAllStringSubmatchIndex(s, -1)
+	hits, fl := f.findAll(re.On(s), s, -1)
+	if fl != nil {
+		return value.Null, fl
+	}
 	if fl := f.Spend(len(hits)); fl != nil {
 		return value.Null, fl
 	}

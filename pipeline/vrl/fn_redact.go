@@ -190,7 +190,10 @@ func (r *redaction) value(f *Frame, v value.Value) (value.Value, *Failure) {
 	case value.StringKind:
 		s := v.Str()
 		for i := range r.filters {
-			s = r.text(f.Arena, s, &r.filters[i])
+			var fl *Failure
+			if s, fl = r.text(f, s, &r.filters[i]); fl != nil {
+				return value.Null, fl
+			}
 			if fl := f.Room(len(s)); fl != nil {
 				return value.Null, fl
 			}
@@ -222,10 +225,13 @@ func (r *redaction) value(f *Frame, v value.Value) (value.Value, *Failure) {
 }
 
 // text hides what one filter finds.
-func (r *redaction) text(a *value.Arena, s string, filter *redactFilter) string {
+func (r *redaction) text(f *Frame, s string, filter *redactFilter) (string, *Failure) {
 	var hits [][]int
 	if filter.re != nil {
-		hits = filter.re.On(s).FindAllStringIndex(s, -1)
+		var fl *Failure
+		if hits, fl = f.findAll(filter.re.On(s), s, -1); fl != nil {
+			return s, fl
+		}
 	} else if filter.text != "" {
 		for from := 0; ; {
 			i := strings.Index(s[from:], filter.text)
@@ -237,13 +243,13 @@ func (r *redaction) text(a *value.Arena, s string, filter *redactFilter) string 
 		}
 	}
 	if len(hits) == 0 {
-		return s
+		return s, nil
 	}
-	b, last := a.Begin(), 0
+	b, last := f.Arena.Begin(), 0
 	for _, at := range hits {
 		b = append(b, s[last:at[0]]...)
 		b = r.replace(b, s[at[0]:at[1]])
 		last = at[1]
 	}
-	return a.End(append(b, s[last:]...)).Str()
+	return f.Arena.End(append(b, s[last:]...)).Str(), nil
 }

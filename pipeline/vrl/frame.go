@@ -1,6 +1,7 @@
 package vrl
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,9 +14,9 @@ const (
 	// hundred thousand, a script that squares it is ended.
 	MaxSteps = 10_000_000
 	// MaxStringBytes is the largest string that one operation may make.
-	MaxStringBytes = 64 << 20
+	MaxStringBytes = 32 << 20
 	// MaxRunBytes is how much memory the values of one run may take.
-	MaxRunBytes = 256 << 20
+	MaxRunBytes = value.MaxEventBytes
 )
 
 // Frame is what one run of a program works on. Frames are for one goroutine at a time and meant to be reused for one event
@@ -87,6 +88,32 @@ func (f *Frame) Room(bytes int) *Failure {
 const smallString = 1024
 
 var tooMuchMemory = "the run takes more than " + strconv.Itoa(MaxRunBytes) + " bytes of memory"
+
+// findAll gives the matches of an expression, at most n unless n is negative, each with the ends of its groups.
+func (f *Frame) findAll(re *regexp.Regexp, s string, n int) ([][]int, *Failure) {
+	const unmeasured = 1 << 20 // bytes of matches that are not worth a look before
+	each := 40 + 16*(1+re.NumSubexp())
+	if most := len(s) + 1; each*most > unmeasured && (n < 0 || each*n > unmeasured) {
+		count := 0
+		re.ReplaceAllStringFunc(s, func(string) string {
+			count++
+			return ""
+		})
+		if n >= 0 {
+			count = min(count, n)
+		}
+		if !f.Arena.Holds(count * each) {
+			return nil, f.failText(tooMuchMemory)
+		}
+	}
+	return re.FindAllStringSubmatchIndex(s, n), nil
+}
+
+// made gives a string that was made outside the arena.
+func (f *Frame) made(s string) value.Value {
+	f.Arena.Made(len(s))
+	return value.String(s)
+}
 
 // sized gives a value that was put together, unless it is too large.
 func (f *Frame) sized(v value.Value) (value.Value, *Failure) {

@@ -61,7 +61,7 @@ func (p *Program) Run(f *Frame, event *value.Value) (value.Value, error) {
 	f.event, f.steps, f.now = *event, MaxSteps, time.Time{}
 	f.Meta = f.Arena.Object(0).Of()
 	clear(f.slots)
-	v, fl := p.run(f)
+	v, fl := f.run(p)
 	*event = f.event
 	if fl == nil {
 		return v, nil
@@ -70,6 +70,20 @@ func (p *Program) Run(f *Frame, event *value.Value) (value.Value, error) {
 		return f.result, nil
 	}
 	return value.Null, &RuntimeError{Message: string(fl.Append(nil)), Aborted: fl.how == byAbort}
+}
+
+// run runs a program; values that take more than an event may are a failure.
+func (f *Frame) run(p *Program) (v value.Value, fl *Failure) {
+	defer func() {
+		switch cause := recover(); cause {
+		case nil:
+		case value.ErrEventTooLarge:
+			v, fl = value.Null, f.failText(tooMuchMemory)
+		default:
+			panic(cause)
+		}
+	}()
+	return p.run(f)
 }
 
 // prepare makes a frame fit a program.
