@@ -57,7 +57,7 @@ func (c *sqlConn) Run(ctx context.Context, st parse.Statement) (*web.Output, err
 	if err != nil {
 		return nil, err
 	}
-	out := &web.Output{Fields: r.Fields, Affected: r.Affected, Context: r.Context}
+	out := &web.Output{Fields: r.Fields, Affected: r.Affected, Context: r.Context, Reserve: r.Reserve}
 	if r.Rows != nil {
 		out.Rows = r.Rows
 	}

@@ -41,6 +41,9 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		return r, ended(ctx, locate(st, err))
 	}
 	rows = true
+	if s.memory != nil {
+		r.Reserve = s.memory.Reserve
+	}
 	r.Rows, r.Context = &guarded{Reader: r.Rows, ctx: ctx, done: done}, ctx
 	return r, nil
 }

@@ -79,6 +79,8 @@ type Result struct {
 	Rows exec.Reader
 	// Context of Rows ends when the statement is ended from outside, and when they are closed.
 	Context context.Context
+	// Reserve takes memory for the answer, which the statement holds until Rows are closed; nil: it is not counted.
+	Reserve func(bytes int64) error
 	// Affected is the number of rows written or deleted, for statements without rows.
 	Affected int64
 }

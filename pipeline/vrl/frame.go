@@ -14,7 +14,7 @@ const (
 	// hundred thousand, a script that squares it is ended.
 	MaxSteps = 10_000_000
 	// MaxStringBytes is the largest string that one operation may make.
-	MaxStringBytes = 32 << 20
+	MaxStringBytes = 16 << 20
 	// MaxRunBytes is how much memory the values of one run may take.
 	MaxRunBytes = value.MaxEventBytes
 )

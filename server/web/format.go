@@ -20,6 +20,8 @@ type Output struct {
 	Affected int64
 	// Context of Rows ends when the statement is ended from outside, and when they are closed; nil: it never is.
 	Context context.Context
+	// Reserve, if not nil, takes memory for the answer from that of the statement.
+	Reserve func(bytes int64) error
 }
 
 // Format is an answer format of SQL.

@@ -42,6 +42,9 @@ func (c *Ctx) Results(f Format, e Epoch, t TimeFormat, limit int64, next Outputs
 		if err := w.step(); err != nil {
 			return err
 		}
+		if err := w.hold(); err != nil {
+			return err
+		}
 		if len(w.buf)+w.held > bufferMost {
 			return status.New(status.RuntimeResourcesExhausted, "The answer is larger than %d MiB; add a LIMIT or use another format", bufferMost>>20)
 		}
@@ -85,16 +88,17 @@ type resultWriter struct {
 	batch *vector.Batch
 	cells []cell
 
-	out   *Output // the one being written
-	index int     // statements begun
-	rows  int64   // rows of out so far
-	from  int     // rows [from, to) of the batch are not written yet,
-	to    int
-	piece int  // so many are at a time
-	last  bool // out is the last one
-	grid  [][]byte
-	held  int // bytes in grid
-	arrow *arrowStream
+	out     *Output // the one being written
+	index   int     // statements begun
+	rows    int64   // rows of out so far
+	from    int     // rows [from, to) of the batch are not written yet,
+	to      int
+	piece   int  // so many are at a time
+	last    bool // out is the last one
+	grid    [][]byte
+	held    int   // bytes in grid
+	counted int64 // bytes of the answer that the statement has reserved
+	arrow   *arrowStream
 
 	unfollow func() bool // nil: nothing is followed
 }
@@ -108,9 +112,16 @@ func (w *resultWriter) Read(p []byte) (int, error) {
 		if w.done {
 			return 0, io.EOF
 		}
-		w.buf, w.sent = w.buf[:0], 0
+		if w.sent = 0; cap(w.buf) > 4*chunkBytes { // as long as the client has not read, there is no more than a chunk
+			w.buf = nil
+		}
+		w.buf = w.buf[:0]
 		for !w.done && len(w.buf) < chunkBytes {
-			if err := w.guardedStep(); err != nil {
+			err := w.guardedStep()
+			if err == nil {
+				err = w.hold()
+			}
+			if err != nil {
 				w.err = fmt.Errorf("result stream: %w", err)
 				w.c.logError(status.Of(err), err.Error(), err)
 				break
@@ -159,6 +170,23 @@ func (w *resultWriter) guardedStep() (err error) {
 	return w.step()
 }
 
+// holdStep is by how much an answer grows before its memory is counted again.
+const holdStep = 256 << 10
+
+// hold counts what the answer holds while its statement runs: a client that does not read keeps it.
+func (w *resultWriter) hold() error {
+	if w.out == nil || w.out.Reserve == nil {
+		return nil
+	}
+	bytes := int64(cap(w.buf) + w.held)
+	if bytes < w.counted+holdStep {
+		return nil
+	}
+	grown := bytes - w.counted
+	w.counted = bytes
+	return w.out.Reserve(grown)
+}
+
 // step appends the next piece: the head of a result, a batch of its rows, its tail, or the end of the answer.
 func (w *resultWriter) step() error {
 	if w.out == nil {
@@ -172,7 +200,7 @@ func (w *resultWriter) step() error {
 			w.done = true
 			return nil
 		}
-		w.out, w.rows = out, 0
+		w.out, w.rows, w.counted = out, 0, 0
 		w.follow()
 		if err := w.head(); err != nil {
 			return err

@@ -30,7 +30,7 @@ func TestFilterOfManyConditions(t *testing.T) {
 				conds = append(conds, call(t, "<>", c, &expr.Const{Value: constant(c.Type(), r.IntN(9))}))
 			}
 		}
-		keep, err := Filter(conds)
+		keep, err := Filter(conds, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func wherever(t *testing.T, b *vector.Batch, conds []expr.Expr) [][]string {
 	}
 	for _, c := range conds {
 		out := make([]*vector.Vector, 1)
-		if err := mustCompile([]expr.Expr{c}).Eval(b, out); err != nil {
+		if err := mustCompile([]expr.Expr{c}, nil).Eval(b, out); err != nil {
 			t.Fatal(err)
 		}
 		for i := range keep {
