@@ -17,7 +17,7 @@ type gsub struct {
 	replacement string
 	expansion   string // the replacement as package regexp reads it
 	groups      int    // references in it
-	plain       bool // the replacement refers to no group
+	plain       bool   // the replacement refers to no group
 }
 
 func newGsub(s Settings, names *Names) (Processor, error) {

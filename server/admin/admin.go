@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -75,7 +76,7 @@ func (h *Handler) Ping(c *web.Ctx) error {
 	return nil
 }
 
-// Status answers /status: who the server is, and the damaged files that it does not serve.
+// Status answers /status: who the server is, the damaged files that it does not serve, and the memory it has.
 func (h *Handler) Status(c *web.Ctx) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -100,7 +101,12 @@ func (h *Handler) Status(c *web.Ctx) error {
 		body = web.AppendJSONString(append(body, `{"file":`...), d.File)
 		body = append(web.AppendJSONString(append(body, `,"reason":`...), d.Reason), '}')
 	}
-	c.JSON(200, append(body, `]}`...))
+	body = append(body, ']')
+	if r, ok := residentNow(); ok {
+		body = strconv.AppendInt(append(body, `,"memory":{"anonymous_bytes":`...), r.anonymous, 10)
+		body = append(strconv.AppendInt(append(body, `,"mapped_bytes":`...), r.mapped, 10), '}')
+	}
+	c.JSON(200, append(body, '}'))
 	return nil
 }
 

@@ -46,5 +46,6 @@ func (h *Handler) Collectors() []prometheus.Collector {
 			ConstLabels: prometheus.Labels{"version": h.o.Version, "commit": h.o.Commit},
 		}, func() float64 { return 1 }),
 	}
+	all = append(all, residentCollectors()...)
 	return append(all, h.o.Store.Collectors()...)
 }

@@ -15,11 +15,16 @@ func init() {
 						out.AppendNulls(i, 1)
 						continue
 					}
+					if err := makeRoom(out, joined(a, 0, i)); err != nil {
+						return err
+					}
 					at := len(out.Heap)
 					for _, v := range a {
 						out.Heap = AppendKey(out.Heap, v, i)
 					}
-					out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
+					if err := endText(out, at); err != nil {
+						return err
+					}
 					if out.Valid != nil {
 						out.Valid = growBit(out.Valid, i)
 					}

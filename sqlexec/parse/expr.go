@@ -100,7 +100,7 @@ func (p *parser) members() ([]Expr, error) {
 			p.operands--
 		}
 		list = append(list, x)
-		if ok, err := p.takeOp(","); err != nil || !ok {
+		if ok, err := p.more(); err != nil || !ok {
 			return list, err
 		}
 	}
