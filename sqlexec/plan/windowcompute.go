@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"slices"
-	"unsafe"
 
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
@@ -39,7 +38,7 @@ func (w *Window) compute(ctx context.Context, in *vector.Batch, workers int, bud
 	if err != nil {
 		return nil, err
 	}
-	if err := hold(int64(len(parts)) * int64(unsafe.Sizeof(windowInput{}))); err != nil {
+	if err := hold(int64(len(parts)) * windowInputBytes); err != nil {
 		return nil, err
 	}
 	lasting := held

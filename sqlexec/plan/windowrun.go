@@ -23,6 +23,9 @@ type windowInput struct {
 	some, none int
 }
 
+// windowInputBytes is the size of a windowInput on machines of 64 bits.
+const windowInputBytes = 104
+
 // split cuts sorted rows into partitions with their groups of peers.
 func (w *Window) split(n int, partition, order []*vector.Vector, running func() error) ([]windowInput, error) {
 	same := func(cols []*vector.Vector, i, j int) bool {
