@@ -24,7 +24,7 @@ type windowInput struct {
 }
 
 // windowInputBytes is the size of a windowInput on machines of 64 bits.
-const windowInputBytes = 104
+const windowInputBytes = 96
 
 // split cuts sorted rows into partitions with their groups of peers.
 func (w *Window) split(n int, partition, order []*vector.Vector, running func() error) ([]windowInput, error) {
