@@ -251,7 +251,7 @@ func (c *compiler) block(n *blockNode, used bool) (operand, bool) {
 	declared := len(c.vars)
 	x := operand{node: n}
 	statements := make([]operand, 0, len(n.body))
-	ended, returned := false, false
+	ended := false
 	for i, s := range n.body {
 		before := len(c.pending)
 		m, ok := c.statement(s, used && i == len(n.body)-1)
@@ -265,12 +265,7 @@ func (c *compiler) block(n *blockNode, used bool) (operand, bool) {
 			x.fallible = x.fallible || m.fallible
 		}
 		ended = ended || m.typ.Never()
-		if _, ok := s.(*returnNode); ok {
-			returned = true
-		}
-		if x.typ = m.typ; returned {
-			x.typ = noType
-		}
+		x.typ = m.typ
 		statements = append(statements, m)
 	}
 	c.vars = c.vars[:declared]

@@ -2,6 +2,7 @@ package vrl
 
 import (
 	"errors"
+	"fmt"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (c *compiler) pattern(n *patternNode) (operand, bool) {
 			}
 		}
 		if err != nil {
-			c.report(codeInvalidRegex, titleInvalidRegex, n.span, err.Error())
+			c.reportLabels(codeInvalidRegex, titleInvalidRegex, labelled(n.span, regexTexts(n.text, err)...))
 			return operand{}, false
 		}
 		return constOperand(n, re.Of()), true
@@ -36,8 +37,50 @@ func (c *compiler) pattern(n *patternNode) (operand, bool) {
 			return constOperand(n, v), true
 		}
 	}
-	c.report(codeInvalidTimestamp, titleInvalidTimestamp, n.span, "a timestamp is written t'2006-01-02T15:04:05Z'")
+	c.reportLabels(codeInvalidTimestamp, titleInvalidTimestamp,
+		labelled(n.span, "invalid timestamp format: "+timestampFault(n.text), "a timestamp is written t'2006-01-02T15:04:05Z'"))
 	return operand{}, false
+}
+
+// regexTexts are the texts of the label of a regular expression that cannot be read: what is wrong with what, and where.
+func regexTexts(source string, err error) []string {
+	wrong := (*regex.Error)(nil)
+	if !errors.As(err, &wrong) {
+		return []string{err.Error()}
+	}
+	return []string{"regex parse error: " + wrong.Text + ": " + source, fmt.Sprintf("at byte %d of the expression", wrong.At)}
+}
+
+// timestampForm is a timestamp with a 9 in the place of each digit, up to its fraction.
+const timestampForm = "9999-99-99T99:99:99"
+
+// timestampFault says what is wrong with a timestamp of the source.
+func timestampFault(text string) string {
+	for i := range min(len(text), len(timestampForm)) {
+		same := text[i] == timestampForm[i]
+		switch timestampForm[i] {
+		case '9':
+			same = isDigit(text[i])
+		case 'T':
+			same = same || text[i] == 't' || text[i] == ' '
+		}
+		if !same {
+			return "input contains invalid characters"
+		}
+	}
+	rest := text[min(len(text), len(timestampForm)):]
+	if strings.HasPrefix(rest, ".") {
+		rest = strings.TrimLeft(rest[1:], "0123456789")
+	}
+	switch {
+	case rest == "":
+		return "premature end of input"
+	case strings.IndexByte("Zz+-", rest[0]) < 0:
+		return "input contains invalid characters"
+	case rest[0]|0x20 == 'z' && len(rest) > 1:
+		return "trailing input"
+	}
+	return "input is out of range"
 }
 
 // regexSize is about how many instructions a regular expression takes: repetitions are written out.

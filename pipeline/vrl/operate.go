@@ -231,7 +231,7 @@ func (c *compiler) chained(n *opNode) (operand, bool) {
 	}
 	c.pending = c.pending[:before]
 	if ok {
-		c.report(codeChainedComparison, titleChainedComparison, n.opSpan, "put one of the comparisons in parentheses")
+		c.report(codeChainedComparison, titleChainedComparison, n.opSpan, "", "put one of the comparisons in parentheses")
 	}
 	return operand{}, false
 }

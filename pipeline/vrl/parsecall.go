@@ -31,6 +31,7 @@ func (p *parser) ifExpr() node {
 	n.then = p.block()
 	if p.isKeyword("else") {
 		p.take()
+		p.skipNewlines()
 		if p.isKeyword("if") {
 			// A chain of `else if` stands on one level.
 			p.leave()
@@ -38,7 +39,6 @@ func (p *parser) ifExpr() node {
 			p.depth++
 			n.orElse = &blockNode{inner.place(), []node{inner}}
 		} else {
-			p.skipNewlines()
 			n.orElse = p.block()
 		}
 	}
@@ -46,20 +46,25 @@ func (p *parser) ifExpr() node {
 	return n
 }
 
-// parenthesised takes a predicate that starts with a parenthesis: several expressions of which the last counts, or an
-// operation whose first operand is a group.
+// parenthesised takes a predicate that starts with a parenthesis: one or more expressions of which the last counts, with
+// line ends next to the parentheses, or an operation whose first operand is a group.
 func (p *parser) parenthesised() []node {
 	open := p.take()
+	grouped := p.peek().kind != newlineToken
+	p.skipNewlines()
 	list := []node{p.assignment()}
 	for p.peek().kind == newlineToken || p.isPunct(";") {
-		p.skipEnd()
+		grouped = false
+		for p.isPunct(";") || p.peek().kind == newlineToken {
+			p.at++
+		}
 		if p.isPunct(")") {
 			break
 		}
 		list = append(list, p.assignment())
 	}
 	end := p.want(")").end
-	if len(list) > 1 {
+	if !grouped {
 		return list
 	}
 	group := p.path(&groupNode{span{open.start, end}, list[0]})

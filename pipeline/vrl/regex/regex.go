@@ -81,8 +81,16 @@ type mode struct {
 	ascii   bool // (?-u)
 }
 
+// Error is why an expression cannot be read.
+type Error struct {
+	Text string
+	At   int // byte of the source
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("regex parse error: %s at byte %d", e.Text, e.At) }
+
 func (t *translator) fail(at int, format string, args ...any) error {
-	return fmt.Errorf("regex parse error: %s at byte %d", fmt.Sprintf(format, args...), at)
+	return &Error{fmt.Sprintf(format, args...), at}
 }
 
 func (t *translator) translate() (string, error) {
