@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sync"
 	"testing"
 
 	"varve/engine/vfs"
@@ -151,4 +152,36 @@ func TestGarbledBeforeItWasSynced(t *testing.T) {
 		appendAll(t, l, "later")
 		closeLog(t, l)
 	}
+}
+
+// TestTruncatesAtOnce truncates from many goroutines: only what lies before the place that they name is taken away, and the
+// log knows of what is left.
+func TestTruncatesAtOnce(t *testing.T) {
+	fs := vfs.NewMem()
+	o := Options{FileSize: 1}
+	l := openLog(t, fs, o)
+	replayAll(t, l)
+	for range 50 {
+		places := appendAll(t, l, "a", "b", "c", "d")
+		var wg sync.WaitGroup
+		for _, before := range []LSN{places[1], places[2], places[2], places[2], places[1]} {
+			wg.Go(func() {
+				if err := l.Truncate(before); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if l.End() <= places[3] || l.Holds(places[2]) {
+			t.Fatalf("the log ends at %s behind a record at %s", l.End(), places[3])
+		}
+	}
+	closeLog(t, l)
+	l = openLog(t, fs, o)
+	got, result := replayAll(t, l)
+	checkRecords(t, got, "c", "d")
+	if len(result.Damaged) > 0 {
+		t.Errorf("reported as damage: %v", result.Damaged)
+	}
+	closeLog(t, l)
 }

@@ -91,6 +91,8 @@ type Log struct {
 	closing sync.RWMutex // held for reading while an Append is in the queue
 	closed  bool
 
+	truncating sync.Mutex // held while segments are removed, the oldest first
+
 	mu       sync.Mutex // protects what follows: the list of segments
 	segments []segment  // rising; the last one may be open for writing
 	damaged  map[uint64]bool
@@ -261,8 +263,10 @@ func (l *Log) Holds(before LSN) bool {
 }
 
 // Truncate removes the segments that lie wholly before the given place; the newest segment always stays. Segments in
-// which Replay found damage are renamed to NAME.damaged instead. One call at a time.
+// which Replay found damage are renamed to NAME.damaged instead.
 func (l *Log) Truncate(before LSN) error {
+	l.truncating.Lock()
+	defer l.truncating.Unlock()
 	for {
 		l.mu.Lock()
 		gone := len(l.segments) > 1 && l.segments[0].number < before.Segment()
