@@ -121,15 +121,14 @@ func (c *checker) column(col *column) {
 // filter holds that the filter of a block has the tokens of all its values.
 func (c *checker) filter(col *column, x *pageIndex, v *vector.Vector, block int) {
 	f := x.filters
-	if f == nil || f.length[block] == 0 {
+	if f == nil || !f.has(block) {
 		return
 	}
-	b := c.p.data[f.off[block] : f.off[block]+uint64(f.length[block])]
-	if err := c.p.checkFilter(col, block, f.off[block], b); err != nil {
+	b, err := c.p.readFilter(col, f, block)
+	if err != nil {
 		c.add(err)
 		return
 	}
-	b = b[:len(b)-sumSize]
 	kind := index.KindOf(b)
 	if kind == 0 {
 		return // of a later program: not used

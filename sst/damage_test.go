@@ -204,7 +204,7 @@ func filterBytes(tb testing.TB, fs vfs.FS, name string) []bool {
 		tb.Fatal(err)
 	}
 	defer p.Close()
-	in := make([]bool, len(p.data))
+	in := make([]bool, p.file.size())
 	for _, c := range p.columns {
 		for i := range c.filterRef.length {
 			in[c.filterRef.off+i] = true
@@ -298,7 +298,11 @@ func TestMisplacedPage(t *testing.T) {
 	}
 	b := file(t, fs, "p")
 	n := min(x.length[0], x.length[1])
-	copy(b[x.off[1]:], p.data[x.off[0]:x.off[0]+uint64(n)])
+	page, err := p.file.read(ref{x.off[0], uint64(n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b[x.off[1]:], page)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +355,7 @@ func resign(b []byte) {
 
 // signPages signs the pages that the page indexes name.
 func signPages(b []byte, d *directory, version uint32) {
-	p := &Part{data: b, version: version, dir: d, metrics: NewMetrics(), blocks: make([]block, len(d.rows))}
+	p := &Part{file: mapped{data: b}, version: version, dir: d, metrics: NewMetrics(), blocks: make([]block, len(d.rows))}
 	for i, n := range d.rows {
 		p.blocks[i].rows = int(min(n, MaxBlockRows))
 	}

@@ -150,7 +150,11 @@ func (d *dumper) column(c *column) {
 		return
 	}
 	for i := range p.blocks {
-		page := p.data[x.off[i] : x.off[i]+uint64(x.length[i])]
+		page, err := p.file.read(x.at(i))
+		if err != nil {
+			d.line("  block %-8d %v", i, err)
+			continue
+		}
 		about := "damaged"
 		if desc, err := encoding.Describe(page); err == nil {
 			about = desc.Encoding.String()
@@ -164,7 +168,7 @@ func (d *dumper) column(c *column) {
 		}
 		d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i], bounds)
 		d.templates(page, p.blocks[i].rows)
-		if f := x.filters; f != nil && f.length[i] > 0 {
+		if f := x.filters; f != nil && f.has(i) {
 			about := "damaged"
 			if b := p.filter(c, x, i); b != nil {
 				about = index.Describe(b)

@@ -1,7 +1,6 @@
 package sst
 
 import (
-	"encoding/binary"
 	"fmt"
 	"runtime/debug"
 	"strconv"
@@ -127,8 +126,7 @@ func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 
 // filterIndex says where the filters of a column lie. They are checked when they are first asked.
 type filterIndex struct {
-	off     []uint64
-	length  []uint32 // with checksum; 0: none
+	places
 	checked []atomic.Bool
 	damaged []atomic.Bool
 }
@@ -136,29 +134,38 @@ type filterIndex struct {
 // filter gives the filter of a block; nil when it has none, or a damaged one: the block is then read.
 func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
 	f := x.filters
-	if f == nil || f.length[block] == 0 || f.damaged[block].Load() {
+	if f == nil || !f.has(block) || f.damaged[block].Load() {
 		return nil
 	}
-	b := p.data[f.off[block] : f.off[block]+uint64(f.length[block])]
-	body := b[:len(b)-sumSize]
-	if !f.checked[block].Load() {
-		if err := p.checkFilter(c, block, f.off[block], b); err != nil {
-			f.damaged[block].Store(true)
+	if f.checked[block].Load() {
+		b, err := p.file.read(f.at(block))
+		if err != nil {
 			return nil
 		}
-		f.checked[block].Store(true)
+		body, _ := unseal(b)
+		return body
 	}
+	body, err := p.readFilter(c, f, block)
+	if err != nil {
+		f.damaged[block].Store(true)
+		return nil
+	}
+	f.checked[block].Store(true)
 	return body
 }
 
-// checkFilter compares the checksum of a filter.
-func (p *Part) checkFilter(c *column, block int, off uint64, b []byte) (err error) {
+// readFilter gives the filter of a block that has one after checking it.
+func (p *Part) readFilter(c *column, f *filterIndex, block int) (body []byte, err error) {
 	defer p.reading(debug.SetPanicOnFault(true), &err)
-	body := b[:len(b)-sumSize]
-	if got, want := pageSum(c.id, block|filterMark, body), binary.LittleEndian.Uint32(b[len(body):]); got != want {
-		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("column %q: filter of block %d at %d", c.name, block, off))
+	b, err := p.file.read(f.at(block))
+	if err == nil {
+		var want uint32
+		if body, want = unseal(b); pageSum(c.id, block|filterMark, body) == want {
+			return body, nil
+		}
+		err = fmt.Errorf("checksum %08x, want %08x", pageSum(c.id, block|filterMark, body), want)
 	}
-	return nil
+	return nil, p.corrupt(err, fmt.Sprintf("column %q: filter of block %d at %d", c.name, block, f.off[block]))
 }
 
 // tokens are the hashes that a value must bring into a filter to pass a condition: by alternative, as a whole value and

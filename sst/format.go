@@ -246,11 +246,16 @@ func (f *footer) append(dst []byte) []byte {
 }
 
 // readFooter checks magic, version, checksum and that the directory lies where it can.
-func readFooter(file []byte) (f footer, err error) {
-	if len(file) < len(magic)+footerSize || string(file[:len(magic)]) != magic {
-		return f, fmt.Errorf("%d bytes that do not begin as a part does", len(file))
+func readFooter(file *mapped) (f footer, err error) {
+	size := file.size()
+	head, err := file.read(ref{0, uint64(len(magic))})
+	if err != nil || size < uint64(len(magic))+footerSize || string(head) != magic {
+		return f, fmt.Errorf("%d bytes that do not begin as a part does", size)
 	}
-	b := file[len(file)-footerSize:]
+	b, err := file.read(ref{size - footerSize, footerSize})
+	if err != nil {
+		return f, err
+	}
 	if string(b[56:]) != magic {
 		return f, fmt.Errorf("does not end as a part does: cut off")
 	}
@@ -265,9 +270,9 @@ func readFooter(file []byte) (f footer, err error) {
 	if f.version < oldestVersion || f.version > formatVersion {
 		return f, fmt.Errorf("format version %d; this program reads versions %d to %d", f.version, oldestVersion, formatVersion)
 	}
-	body := uint64(len(file) - footerSize)
+	body := size - footerSize
 	if f.dir.off < uint64(len(magic)) || f.dir.off > body || f.dir.length != body-f.dir.off || f.rows == 0 || f.rows > maxRows {
-		return f, fmt.Errorf("footer names a directory of %d bytes at %d, %d rows, in a file of %d bytes", f.dir.length, f.dir.off, f.rows, len(file))
+		return f, fmt.Errorf("footer names a directory of %d bytes at %d, %d rows, in a file of %d bytes", f.dir.length, f.dir.off, f.rows, size)
 	}
 	return f, nil
 }

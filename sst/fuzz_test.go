@@ -12,7 +12,7 @@ import (
 func FuzzDirectory(f *testing.F) {
 	fs, _ := smallPart(f)
 	whole := file(f, fs, "p")
-	ft, err := readFooter(whole)
+	ft, err := readFooter(&mapped{data: whole})
 	if err != nil {
 		f.Fatal(err)
 	}

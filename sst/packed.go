@@ -69,7 +69,11 @@ func (p *Part) encodingOf(x *pageIndex, block int) encoding.ID {
 	if x.length[block] <= sumSize {
 		return 0
 	}
-	return encoding.ID(p.data[x.off[block]])
+	b, err := p.file.read(ref{x.off[block], 1})
+	if err != nil {
+		return 0
+	}
+	return encoding.ID(b[0])
 }
 
 // evalCodes tests the values of the part's dictionary and looks their codes up in a page.

@@ -2,7 +2,6 @@ package sst
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -23,8 +22,7 @@ import (
 // are read when first needed. Safe for concurrent use.
 type Part struct {
 	name    string // the file's name, without its directory: errors that clients see carry it
-	mapping vfs.Mapping
-	data    []byte
+	file    mapped
 	id      uint64 // names the part in the cache
 	cache   *Cache
 	metrics *Metrics
@@ -56,9 +54,8 @@ type column struct {
 
 // pageIndex says where a column's pages lie and what is in them.
 type pageIndex struct {
-	off    []uint64
-	length []uint32 // with checksum
-	zones  *index.Zones
+	places
+	zones *index.Zones
 	// filters is nil when no block has one.
 	filters *filterIndex
 }
@@ -72,7 +69,7 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("part %s: %w", name, err)
 	}
-	p := &Part{name: path.Base(name), mapping: m, data: m.Bytes(), id: partIDs.Add(1), cache: o.Cache, metrics: o.Metrics}
+	p := &Part{name: path.Base(name), file: mapped{m, m.Bytes()}, id: partIDs.Add(1), cache: o.Cache, metrics: o.Metrics}
 	if p.cache == nil {
 		p.cache = NewCache(0)
 	}
@@ -87,11 +84,14 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 
 func (p *Part) open() (err error) {
 	defer p.reading(debug.SetPanicOnFault(true), &err)
-	f, err := readFooter(p.data)
+	f, err := readFooter(&p.file)
 	if err != nil {
 		return p.corrupt(err, "")
 	}
-	dir := p.data[f.dir.off : f.dir.off+f.dir.length]
+	dir, err := p.file.read(f.dir)
+	if err != nil {
+		return p.corrupt(err, "directory")
+	}
 	if got := crc32.Checksum(dir, castagnoli); got != f.dirSum {
 		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), fmt.Sprintf("directory at %d", f.dir.off))
 	}
@@ -99,7 +99,7 @@ func (p *Part) open() (err error) {
 	if p.dir, err = readDirectory(dir, f.dir.off, f.version); err != nil {
 		return p.corrupt(err, "directory")
 	}
-	p.meta = p.dir.meta(&f, int64(len(p.data)))
+	p.meta = p.dir.meta(&f, int64(p.file.size()))
 	p.byID = make(map[schema.ColumnID]*column, len(p.dir.columns))
 	for i := range p.dir.columns {
 		c := &column{columnEntry: p.dir.columns[i], number: uint32(i)}
@@ -146,13 +146,13 @@ func (p *Part) Name() string { return p.name }
 func (p *Part) Run() scan.Run { return &run{p} }
 
 // Release takes what was read of the file out of the process's memory; reading goes on as before.
-func (p *Part) Release() { p.mapping.Release() }
+func (p *Part) Release() { p.file.mapping.Release() }
 
 // Close unmaps the file. No cursor may be open.
 func (p *Part) Close() error {
 	p.cache.drop(p.id)
 	p.dropTags()
-	if err := p.mapping.Unmap(); err != nil {
+	if err := p.file.mapping.Unmap(); err != nil {
 		return fmt.Errorf("part %s: %w", p.name, err)
 	}
 	return nil
@@ -160,12 +160,15 @@ func (p *Part) Close() error {
 
 // section gives the bytes of a section after checking them.
 func (p *Part) section(r ref, what string) ([]byte, error) {
-	b := p.data[r.off : r.off+r.length]
-	want := binary.LittleEndian.Uint32(p.data[r.off+r.length:])
-	if got := crc32.Checksum(b, castagnoli); got != want {
+	b, err := p.file.read(ref{r.off, r.length + sumSize})
+	if err != nil {
+		return nil, p.corrupt(err, what)
+	}
+	body, want := unseal(b)
+	if got := crc32.Checksum(body, castagnoli); got != want {
 		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("%s at %d", what, r.off))
 	}
-	return b, nil
+	return body, nil
 }
 
 // index gives the page index of a column, read at first use.
@@ -191,7 +194,7 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 	n := len(p.blocks)
 	x := &pageIndex{}
 	var err error
-	if x.off, x.length, b, err = p.readPlaces(&d, b, true); err != nil {
+	if x.places, b, err = p.readPlaces(&d, b, true); err != nil {
 		return nil, err
 	}
 	if x.zones, b, err = index.ReadZones(b, c.typ, n, func(i int) int { return p.blocks[i].rows }); err != nil {
@@ -199,7 +202,7 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 	}
 	if p.version > 1 {
 		f := &filterIndex{}
-		if f.off, f.length, b, err = p.readPlaces(&d, b, false); err != nil {
+		if f.places, b, err = p.readPlaces(&d, b, false); err != nil {
 			return nil, err
 		}
 		if len(f.off) > 0 {
@@ -215,34 +218,33 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 
 // readPlaces reads where the pages or filters of the blocks lie. all: every block has one; else some may have none, with
 // length 0, or nothing may be there at all.
-func (p *Part) readPlaces(d *encoding.Decoder, b []byte, all bool) (off []uint64, length []uint32, rest []byte, err error) {
+func (p *Part) readPlaces(d *encoding.Decoder, b []byte, all bool) (at places, rest []byte, err error) {
 	n := len(p.blocks)
 	gaps, b, err := d.Uints(b, n)
 	if err != nil {
-		return nil, nil, nil, err
+		return places{}, nil, err
 	}
 	lengths, b, err := d.Uints(b, n)
 	if err != nil {
-		return nil, nil, nil, err
+		return places{}, nil, err
 	}
 	if len(gaps) == 0 && len(lengths) == 0 && !all {
-		return nil, nil, b, nil
+		return places{}, b, nil
 	}
 	if len(gaps) != n || len(lengths) != n {
-		return nil, nil, nil, fmt.Errorf("%d and %d places for %d blocks", len(gaps), len(lengths), n)
+		return places{}, nil, fmt.Errorf("%d and %d places for %d blocks", len(gaps), len(lengths), n)
 	}
-	off, length = make([]uint64, n), make([]uint32, n)
-	at, size := uint64(0), uint64(len(p.data))
+	at = places{make([]uint64, n), make([]uint32, n)}
+	end, size := uint64(0), p.file.size()
 	for i := range n {
 		short := lengths[i] < sumSize && (all || lengths[i] > 0)
-		if gaps[i] > size-at || lengths[i] > size-at-gaps[i] || short || lengths[i] > math.MaxUint32 {
-			return nil, nil, nil, fmt.Errorf("what belongs to block %d lies outside of the file", i)
+		if gaps[i] > size-end || lengths[i] > size-end-gaps[i] || short || lengths[i] > math.MaxUint32 {
+			return places{}, nil, fmt.Errorf("what belongs to block %d lies outside of the file", i)
 		}
-		at += gaps[i]
-		off[i], length[i] = at, uint32(lengths[i])
-		at += lengths[i]
+		at.off[i], at.length[i] = end+gaps[i], uint32(lengths[i])
+		end += gaps[i] + lengths[i]
 	}
-	return off, length, b, nil
+	return at, b, nil
 }
 
 // dictionary gives the values that the column's shared codes stand for; nil when it has none.
@@ -333,9 +335,12 @@ func (p *Part) page(c *column, block int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := p.data[x.off[block] : x.off[block]+uint64(x.length[block])]
-	body := page[:len(page)-sumSize]
-	if got, want := pageSum(c.id, block, body), binary.LittleEndian.Uint32(page[len(body):]); got != want {
+	page, err := p.file.read(x.at(block))
+	if err != nil {
+		return nil, p.corruptBlock(err, c, block)
+	}
+	body, want := unseal(page)
+	if got := pageSum(c.id, block, body); got != want {
 		return nil, p.corruptBlock(fmt.Errorf("checksum %08x, want %08x at %d", got, want, x.off[block]), c, block)
 	}
 	p.metrics.BlocksRead.Add(1)
@@ -353,11 +358,11 @@ func (p *Part) readAhead(c *column, block int) (end int) {
 	if x == nil {
 		return block
 	}
-	at, size := x.off[block], uint64(0)
-	for end = block; end < min(block+aheadBlocks, len(x.off)) && x.off[end] == at+size; end++ {
-		size += uint64(x.length[end])
+	all := ref{x.off[block], 0}
+	for end = block; end < min(block+aheadBlocks, len(x.off)) && x.off[end] == all.off+all.length; end++ {
+		all.length += uint64(x.length[end])
 	}
-	p.mapping.WillNeed(int64(at), int64(size))
+	p.file.readAhead(all)
 	return end
 }
 

@@ -22,7 +22,7 @@ func (p *Part) reading(before bool, err *error) {
 	if v == nil {
 		return
 	}
-	u, ok := vfs.UnreadableIn(p.data, v)
+	u, ok := p.file.unreadable(v)
 	if !ok {
 		panic(v)
 	}
@@ -62,5 +62,6 @@ func (p *Part) cut() (cut bool) {
 		debug.SetPanicOnFault(before)
 		cut = recover() != nil || cut
 	}()
-	return p.data[len(p.data)-1] != magic[len(magic)-1]
+	b, err := p.file.read(ref{p.file.size() - 1, 1})
+	return err != nil || b[0] != magic[len(magic)-1]
 }

@@ -1,0 +1,50 @@
+package sst
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReadBounds reads places at and past the bounds of a file.
+func TestReadBounds(t *testing.T) {
+	f := mapped{data: []byte("0123456789")}
+	for _, c := range []struct {
+		r    ref
+		want string
+		ok   bool
+	}{
+		{ref{0, 10}, "0123456789", true}, {ref{9, 1}, "9", true}, {ref{10, 0}, "", true},
+		{ref{10, 1}, "", false}, {ref{11, 0}, "", false}, {ref{3, math.MaxUint64}, "", false}, {ref{math.MaxUint64, 2}, "", false},
+	} {
+		b, err := f.read(c.r)
+		if string(b) != c.want || (err == nil) != c.ok {
+			t.Errorf("%v: %q, %v", c.r, b, err)
+		}
+		if cap(b) != len(b) {
+			t.Errorf("%v: what lies behind can be reached", c.r)
+		}
+	}
+}
+
+// TestReadAlone holds that nothing but mapped.go touches the bytes of the file.
+func TestReadAlone(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		if name == "mapped.go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), ".data[") || strings.Contains(string(b), "file.data") {
+			t.Errorf("%s reaches for the mapping", name)
+		}
+	}
+}
