@@ -2,6 +2,7 @@ package sqlexec
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,9 @@ func (x *Executor) createTable(ctx context.Context, sess *Session, s *parse.Crea
 	} else if v != nil {
 		return nil, alreadyExists(name)
 	}
+	if _, err := x.e.Table(name); err == nil && s.OrReplace {
+		return x.replaceTable(ctx, sess, s, t)
+	}
 	_, err = x.e.CreateTable(ctx, t)
 	switch {
 	case status.Of(err) == status.TableAlreadyExists && s.IfNotExists:
@@ -62,6 +66,36 @@ func (x *Executor) createTable(ctx context.Context, sess *Session, s *parse.Crea
 		return x.fillTable(ctx, sess, s, name)
 	}
 	return &Result{}, err
+}
+
+// replaceTable is CREATE OR REPLACE of a table that exists. The new one is made and filled beside it, so that a failure leaves the
+// old one as it is and the query may read it.
+func (x *Executor) replaceTable(ctx context.Context, sess *Session, s *parse.CreateTable, t *schema.Table) (*Result, error) {
+	name := t.Name
+	beside := schema.Name{DB: name.DB, Table: name.Table + ".replacement"}
+	t.Name = beside
+	if _, err := x.e.CreateTable(ctx, t); status.Of(err) == status.TableAlreadyExists {
+		return nil, alreadyExists(beside)
+	} else if err != nil {
+		return nil, err
+	}
+	result := &Result{}
+	if s.Query != nil {
+		fill := *s
+		fill.Name = parse.Name{{Name: beside.DB, Quote: '"'}, {Name: beside.Table, Quote: '"'}}
+		var err error
+		if result, err = x.fillTable(ctx, sess, &fill, beside); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.e.DropTables(ctx, []schema.Name{name}); err != nil {
+		return nil, errors.Join(err, x.e.DropTables(context.WithoutCancel(ctx), []schema.Name{beside}))
+	}
+	return result, x.e.Alter(context.WithoutCancel(ctx), beside, func(old *schema.Table) (*schema.Table, error) {
+		n := cloneTable(old)
+		n.Name, n.Version = name, old.Version+1
+		return n, nil
+	})
 }
 
 // tableLike copies the schema of another table.

@@ -39,6 +39,11 @@ func (x *Executor) insert(ctx context.Context, sess *Session, s *parse.Insert) (
 	if err != nil {
 		return nil, err
 	}
+	if s.ByName {
+		if s, err = x.byName(ctx, sess, s); err != nil {
+			return nil, err
+		}
+	}
 	set := sets.Get().(*engine.WriteSet)
 	defer func() {
 		set.Reset()
@@ -196,6 +201,19 @@ func (t *target) endRow() error {
 	}
 	t.b.EndRow()
 	return nil
+}
+
+// byName gives INSERT .. BY NAME query the names of the query's columns.
+func (x *Executor) byName(ctx context.Context, sess *Session, s *parse.Insert) (*parse.Insert, error) {
+	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.Database(), s.Query)
+	if err != nil {
+		return nil, err
+	}
+	named := *s
+	for _, c := range n.Columns() {
+		named.Columns = append(named.Columns, parse.Ident{Name: c.Name, Quote: '"'})
+	}
+	return &named, nil
 }
 
 // insertQuery runs the query of INSERT .. SELECT and collects its rows; columns match by position.

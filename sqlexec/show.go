@@ -691,8 +691,17 @@ func (x *Executor) showGrants(ctx context.Context, s *Session, st *parse.Show) (
 	return t.filtered(ctx, x, s, st)
 }
 
+// described gives what DESC shows as a table: a query has its columns.
+func (x *Executor) described(ctx context.Context, s *Session, st *parse.Describe) (*schema.Table, error) {
+	if st.Query == nil {
+		return x.describedSchema(ctx, s, st.Name, "")
+	}
+	cols, err := x.queryColumns(ctx, s, st.Query)
+	return &schema.Table{Time: -1, Columns: cols}, err
+}
+
 func (x *Executor) describe(ctx context.Context, s *Session, st *parse.Describe) (*Result, error) {
-	tb, err := x.describedSchema(ctx, s, st.Name, "")
+	tb, err := x.described(ctx, s, st)
 	if err != nil {
 		return nil, err
 	}

@@ -248,7 +248,12 @@ func (x *Executor) infoViews(s *Session) ([]infoschema.View, error) {
 // viewColumns are the columns that the query of a view has now, all of them fields.
 func (x *Executor) viewColumns(ctx context.Context, s *Session, n parse.Name) ([]schema.Column, error) {
 	all := &parse.Select{Items: []parse.SelectItem{{Star: &parse.Star{}}}, From: []parse.TableRef{&parse.Table{Name: n}}}
-	node, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), &parse.Query{Body: all})
+	return x.queryColumns(ctx, s, &parse.Query{Body: all})
+}
+
+// queryColumns are the columns of a query as those of a table.
+func (x *Executor) queryColumns(ctx context.Context, s *Session, q *parse.Query) ([]schema.Column, error) {
+	node, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), q)
 	if err != nil {
 		return nil, err
 	}

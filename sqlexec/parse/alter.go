@@ -195,6 +195,13 @@ func (p *parser) modifyColumn() (AlterOp, error) {
 			m.Default, err = p.binary(powCompare)
 			return m, err
 		}
+		if ok, err := p.takeWords("data", "type"); err != nil {
+			return nil, err
+		} else if ok {
+			m := &ModifyType{Name: name}
+			m.Type, err = p.dataType()
+			return m, err
+		}
 		m := &ModifyIndex{Name: name}
 		m.Index, err = p.indexDef()
 		return m, err
@@ -208,6 +215,11 @@ func (p *parser) modifyColumn() (AlterOp, error) {
 	case p.is("drop") && p.peek().is("default"):
 		_, err := p.takeWords("drop", "default")
 		return &ModifyDefault{Name: name}, err
+	}
+	if p.is("type") && p.peek().kind == tokWord {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
 	}
 	m := &ModifyType{Name: name}
 	m.Type, err = p.dataType()

@@ -77,11 +77,12 @@ type (
 		What string
 		Not  bool
 	}
-	// Between is x [NOT] BETWEEN lo AND hi.
+	// Between is x [NOT] BETWEEN [SYMMETRIC] lo AND hi.
 	Between struct {
 		Node
 		X, Lo, Hi Expr
 		Not       bool
+		Symmetric bool // the ends may stand in either order
 	}
 	// In is x [NOT] IN (list) or (query): exactly one of List and Query is set.
 	In struct {

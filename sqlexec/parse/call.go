@@ -84,7 +84,7 @@ func (p *parser) callTail(c *Call) error {
 		if err := p.expectOp("("); err != nil {
 			return err
 		}
-		if err := p.expect("where"); err != nil {
+		if _, err := p.take("where"); err != nil {
 			return err
 		}
 		var err error

@@ -14,14 +14,14 @@ func (p *parser) create() (Statement, error) {
 		return nil, err
 	}
 	switch {
-	case replace && !p.is("view"):
-		return nil, p.expected("VIEW")
+	case replace && !p.isAny("view", "table"):
+		return nil, p.expected("VIEW or TABLE")
 	case p.is("view"):
 		return p.createView(replace)
 	case p.isAny("database", "schema"):
 		return p.createDatabase()
 	case p.is("table"):
-		return p.createTable(false)
+		return p.createTable(false, replace)
 	case p.is("external"):
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -29,7 +29,7 @@ func (p *parser) create() (Statement, error) {
 		if !p.is("table") {
 			return nil, p.expected("TABLE")
 		}
-		return p.createTable(true)
+		return p.createTable(true, false)
 	case p.isAny("flow", "trigger", "function", "procedure", "user", "role", "index", "sequence", "temporary", "unique", "materialized", "type", "extension"):
 		return nil, p.unsupported("CREATE " + strings.ToUpper(p.tok.text))
 	}
@@ -112,14 +112,18 @@ func (p *parser) createView(replace bool) (Statement, error) {
 	return s, nil
 }
 
-func (p *parser) createTable(external bool) (Statement, error) {
+func (p *parser) createTable(external, replace bool) (Statement, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	s := &CreateTable{External: external}
+	s := &CreateTable{External: external, OrReplace: replace}
+	at := p.tok.pos
 	var err error
 	if s.IfNotExists, err = p.ifNotExists(); err != nil {
 		return nil, err
+	}
+	if s.IfNotExists && replace {
+		return nil, p.fail(at, "CREATE TABLE has OR REPLACE or IF NOT EXISTS, found both")
 	}
 	if s.Name, err = p.name("a table name", true); err != nil {
 		return nil, err

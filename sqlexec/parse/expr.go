@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Binding powers, rising. The order is the contract's: note that ^ binds weaker than +.
+// Binding powers, rising. The order is the contract's: note that ^ binds weaker than +. The sign binds stronger than **.
 const (
 	powOr = iota + 1
 	powAnd
@@ -19,6 +19,7 @@ const (
 	powShift
 	powAdd
 	powMul
+	powPower
 	powUnary
 	powPostfix
 )
@@ -28,7 +29,7 @@ var binaryPower = map[string]int{
 	"=": powCompare, "==": powCompare, "<>": powCompare, "!=": powCompare, "<": powCompare, "<=": powCompare, ">": powCompare, ">=": powCompare, "<=>": powCompare,
 	"~~": powLike, "~~*": powLike, "!~~": powLike, "!~~*": powLike, "~": powLike, "~*": powLike, "!~": powLike, "!~*": powLike, "@@": powLike,
 	"|": powBitOr, "^": powBitXor, "&": powBitAnd, "<<": powShift, ">>": powShift,
-	"+": powAdd, "-": powAdd, "||": powAdd, "*": powMul, "/": powMul, "%": powMul,
+	"+": powAdd, "-": powAdd, "||": powAdd, "*": powMul, "/": powMul, "//": powMul, "%": powMul, "**": powPower,
 	"->": powPostfix, "->>": powPostfix,
 }
 
@@ -193,10 +194,8 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	if op == "==" {
-		op = "="
-	} else if op == "!=" {
-		op = "<>"
+	if same := sameOperators[op]; same != "" {
+		op = same
 	}
 	like := likeOperators[op]
 	if like != "" {
@@ -206,12 +205,18 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 		return p.quantified(at, left, op)
 	}
 	right, err := p.binary(pow)
+	if op == "**" {
+		return &Call{Node: at, Name: "power", Args: []Expr{left, right}}, err
+	}
 	if like != "" {
 		kind, negative := strings.CutPrefix(like, "not ")
 		return &Like{Node: at, X: left, Pattern: right, Op: kind, Not: negative}, err
 	}
 	return &Binary{Node: at, Op: op, L: left, R: right}, err
 }
+
+// sameOperators are the operators that another one is a spelling of.
+var sameOperators = map[string]string{"==": "=", "!=": "<>", "//": "/"}
 
 // likeOperators are the operators that are LIKE in another spelling.
 var likeOperators = map[string]string{"~~": "like", "!~~": "not like", "~~*": "ilike", "!~~*": "not ilike"}
@@ -278,7 +283,7 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 		}
 		right, err := p.binary(pow)
 		return &Binary{Node: at, Op: word, L: left, R: right}, err
-	case "div":
+	case "div", "mod":
 		if powMul <= min || !startsOperand(p.peek()) {
 			return nil, nil
 		}
@@ -286,7 +291,7 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 			return nil, err
 		}
 		right, err := p.binary(powMul)
-		return &Binary{Node: at, Op: "/", L: left, R: right}, err
+		return &Binary{Node: at, Op: wordOperators[word], L: left, R: right}, err
 	case "is":
 		if powIs <= min {
 			return nil, nil
@@ -322,6 +327,9 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 	}
 	return nil, nil
 }
+
+// wordOperators are the words that are an operator in another spelling.
+var wordOperators = map[string]string{"div": "/", "mod": "%"}
 
 // startsOperand tells whether an operand can begin with t.
 func startsOperand(t token) bool {
@@ -418,15 +426,22 @@ func (p *parser) betweenExpr(at Node, left Expr, not bool) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	lo, err := p.binary(powLike)
-	if err != nil {
+	between := &Between{Node: at, X: left, Not: not}
+	if p.isAny("symmetric", "asymmetric") && !endsOperand(p.peek()) {
+		between.Symmetric = p.is("symmetric")
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if between.Lo, err = p.binary(powLike); err != nil {
 		return nil, err
 	}
 	if err := p.expect("and"); err != nil {
 		return nil, err
 	}
-	hi, err := p.binary(powLike)
-	return &Between{Node: at, X: left, Lo: lo, Hi: hi, Not: not}, err
+	between.Hi, err = p.binary(powLike)
+	return between, err
 }
 
 func (p *parser) inExpr(at Node, left Expr, not bool) (Expr, error) {

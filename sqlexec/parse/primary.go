@@ -54,17 +54,11 @@ func (p *parser) wordExpr() (Expr, error) {
 		if next.kind == tokString || next.kind == tokNumber || next.op("-") || next.op("+") {
 			return p.interval(at)
 		}
-	case "timestamp", "timestamptz", "date", "time", "datetime":
-		if next.kind == tokString {
-			t := DataType{At: at.At, Name: strings.ToUpper(word)}
-			if strings.HasPrefix(word, "timestamp") {
-				t.Args = literalPrecision(next.text)
+	case "timestamp", "timestamptz", "date", "time", "datetime", "timestamp_s", "timestamp_ms", "timestamp_us", "timestamp_ns":
+		if next.kind == tokString || next.op("(") || next.is("with") || next.is("without") {
+			if x, err := p.typedText(at); x != nil || err != nil {
+				return x, err
 			}
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			lit := &Literal{Node: Node{p.tok.pos}, Kind: StringLiteral, Text: p.tok.text}
-			return &Cast{Node: at, X: lit, Type: t}, p.advance()
 		}
 	case "exists":
 		if next.op("(") {
@@ -108,6 +102,22 @@ func (p *parser) wordExpr() (Expr, error) {
 		return nil, p.expected("an expression")
 	}
 	return p.columnOrCall()
+}
+
+// typedText reads TIMESTAMP '..' and TIMESTAMP(9) '..'; nil where no text stands behind the type.
+func (p *parser) typedText(at Node) (Expr, error) {
+	m := p.mark()
+	bare := p.peek().kind == tokString
+	t, err := p.dataType()
+	if err != nil || p.tok.kind != tokString {
+		p.back(m)
+		return nil, nil
+	}
+	if bare && (t.Name == "TIMESTAMP" || t.Name == "TIMESTAMPTZ") {
+		t.Args = literalPrecision(p.tok.text)
+	}
+	lit := &Literal{Node: Node{p.tok.pos}, Kind: StringLiteral, Text: p.tok.text}
+	return &Cast{Node: at, X: lit, Type: t}, p.advance()
 }
 
 // variable reads @@name, @@session.name or @@global.name: a call without parentheses of a function with the name @@name.

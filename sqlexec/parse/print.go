@@ -261,7 +261,7 @@ func (w *printer) likeExpr(x Expr) {
 	switch x := x.(type) {
 	case *Between:
 		w.expr(x.X, powLike-1)
-		w.put(" ", negated(x.Not), "BETWEEN ")
+		w.put(" ", negated(x.Not), "BETWEEN ", map[bool]string{true: "SYMMETRIC "}[x.Symmetric])
 		w.expr(x.Lo, powLike)
 		w.put(" AND ")
 		w.expr(x.Hi, powLike)

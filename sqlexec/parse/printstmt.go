@@ -68,8 +68,13 @@ func (w *printer) statement(st Statement) {
 	case *Show:
 		w.show(s)
 	case *Describe:
-		w.put("DESC TABLE ")
-		w.name(s.Name)
+		w.put("DESC ")
+		if s.Query != nil {
+			w.query(s.Query)
+		} else {
+			w.put("TABLE ")
+			w.name(s.Name)
+		}
 	case *Explain:
 		w.put("EXPLAIN ", when(s.Analyze, "ANALYZE "), when(s.Verbose, "VERBOSE "))
 		if s.Format != "" {
@@ -138,7 +143,7 @@ func (w *printer) setUnset(set []Option, unset []string) {
 }
 
 func (w *printer) createTable(s *CreateTable) {
-	w.put("CREATE ", when(s.External, "EXTERNAL "), "TABLE ", when(s.IfNotExists, "IF NOT EXISTS "))
+	w.put("CREATE ", when(s.OrReplace, "OR REPLACE "), when(s.External, "EXTERNAL "), "TABLE ", when(s.IfNotExists, "IF NOT EXISTS "))
 	w.name(s.Name)
 	if s.Like != nil {
 		w.put(" LIKE ")
@@ -257,7 +262,7 @@ func (w *printer) insert(s *Insert) {
 		w.put(")")
 	}
 	if s.Query != nil {
-		w.put(" ")
+		w.put(when(s.ByName, " BY NAME"), " ")
 		w.query(s.Query)
 		return
 	}

@@ -279,11 +279,14 @@ func (p *parser) rows() ([][]Expr, error) {
 			return nil, err
 		}
 		rows = append(rows, row)
-		if !p.isOp(",") || !p.peek().op("(") {
+		if next := p.peek(); !p.isOp(",") || !next.op("(") && !(p.inValues && (next.op(";") || next.kind == tokEOF)) {
 			return rows, nil
 		}
 		if err := p.advance(); err != nil {
 			return nil, err
+		}
+		if !p.isOp("(") { // behind the last row of an INSERT
+			return rows, nil
 		}
 	}
 }

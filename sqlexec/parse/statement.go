@@ -111,7 +111,13 @@ func (p *parser) insert() (Statement, error) {
 		p.inValues = false
 		return s, err
 	}
-	if !p.isAny("select", "with") && !p.isOp("(") {
+	if s.ByName, err = p.takeWords("by", "name"); err != nil {
+		return nil, err
+	}
+	if s.ByName && s.Columns != nil {
+		return nil, p.fail(p.prev, "BY NAME takes its columns from the query, not from a list")
+	}
+	if !p.isAny("select", "with", "from", "table") && !p.isOp("(") {
 		return nil, p.expected("VALUES or SELECT")
 	}
 	s.Query, err = p.query()
@@ -169,6 +175,10 @@ func (p *parser) describe() (Statement, error) {
 	}
 	s := &Describe{}
 	var err error
+	if next := p.peek(); p.isOp("(") || p.isAny("select", "with", "values", "from") && next.kind != tokEOF && !next.op(";") && !next.op(".") {
+		s.Query, err = p.query()
+		return s, err
+	}
 	s.Name, err = p.name("a table name", true)
 	return s, err
 }

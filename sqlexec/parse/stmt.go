@@ -74,6 +74,7 @@ type (
 		Stmt
 		Name        Name
 		IfNotExists bool
+		OrReplace   bool
 		External    bool
 		Columns     []ColumnDef
 		TimeIndexes [][]Ident // table constraints
@@ -149,6 +150,7 @@ type (
 		Columns []Ident // nil: all
 		Rows    [][]Expr
 		Query   *Query
+		ByName  bool // the columns are those of the query
 		Replace bool
 	}
 	// Delete is DELETE FROM.
@@ -169,10 +171,11 @@ type (
 		Where Expr
 		Arg   string // SHOW VARIABLES name
 	}
-	// Describe is DESC TABLE.
+	// Describe is DESC of a table or of the columns of a query: exactly one of Name and Query is set.
 	Describe struct {
 		Stmt
-		Name Name
+		Name  Name
+		Query *Query
 	}
 	// Explain is EXPLAIN [ANALYZE] [VERBOSE] of a statement.
 	Explain struct {

@@ -30,6 +30,7 @@ var typeNames = map[string]vector.Type{
 	"TINYINT UNSIGNED": vector.Uint8Type, "UINT8": vector.Uint8Type,
 	"SMALLINT UNSIGNED": vector.Uint16Type, "UINT16": vector.Uint16Type, "INT2 UNSIGNED": vector.Uint16Type,
 	"INT UNSIGNED": vector.Uint32Type, "INTEGER UNSIGNED": vector.Uint32Type, "UINT32": vector.Uint32Type, "INT4 UNSIGNED": vector.Uint32Type,
+	"UTINYINT": vector.Uint8Type, "USMALLINT": vector.Uint16Type, "UINTEGER": vector.Uint32Type, "UBIGINT": vector.Uint64Type,
 	"BIGINT UNSIGNED": vector.Uint64Type, "UINT64": vector.Uint64Type, "INT8 UNSIGNED": vector.Uint64Type,
 	"FLOAT": vector.Float32Type, "FLOAT4": vector.Float32Type, "FLOAT32": vector.Float32Type, "REAL": vector.Float32Type,
 	"DOUBLE": vector.FloatType, "FLOAT8": vector.FloatType, "FLOAT64": vector.FloatType, "DOUBLE PRECISION": vector.FloatType,

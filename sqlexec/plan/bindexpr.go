@@ -340,17 +340,34 @@ func (eb *exprBinder) between(x *parse.Between) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	within, err := eb.within(x, arg, lo, hi)
+	if err != nil || !x.Symmetric {
+		return within, err
+	}
+	turned, err := eb.within(x, arg, hi, lo)
+	if err != nil {
+		return nil, err
+	}
+	either := "or"
+	if x.Not {
+		either = "and"
+	}
+	return eb.b.ctx.Call(either, within, turned)
+}
+
+// within is x >= lo AND x <= hi, or for NOT BETWEEN the opposite.
+func (eb *exprBinder) within(x *parse.Between, arg, lo, hi expr.Expr) (expr.Expr, error) {
 	from, to, join := ">=", "<=", "and"
 	if x.Not {
 		from, to, join = "<", ">", "or"
 	}
 	above, err := eb.b.compare(from, arg, lo)
 	if err != nil {
-		return nil, parse.PlaceError(err, literalPlace(x.Position(), x.Lo))
+		return nil, parse.PlaceError(err, literalPlace(x.Position(), x.Lo, x.Hi))
 	}
 	below, err := eb.b.compare(to, arg, hi)
 	if err != nil {
-		return nil, parse.PlaceError(err, literalPlace(x.Position(), x.Hi))
+		return nil, parse.PlaceError(err, literalPlace(x.Position(), x.Hi, x.Lo))
 	}
 	return eb.b.ctx.Call(join, above, below)
 }
