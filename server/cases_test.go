@@ -41,7 +41,7 @@ func real(t *testing.T, change func(*Options)) *house {
 		o.BodyLimit = 64 << 20
 		pipelines := pipeline.New(pipeline.Options{Store: e})
 		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Store = pipelines, pipelines, e
-		o.Query.Executor = SQL(e, sqlexec.New(e, sqlexec.Options{}))
+		o.Query.Executor = SQL(e, sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()}))
 		o.Admin.Store = e
 		o.Admin.Config = func() string {
 			return "enable_telemetry = false\ninit_regions_in_background = false\ninit_regions_parallelism = 16\n[http]\naddr = \"\"\ntimeout = \"0s\"\nbody_limit = \"64MiB\"\n"

@@ -38,7 +38,8 @@ func (s *sqlExecutor) Parse(ctx context.Context, text string) ([]parse.Statement
 
 // Open begins a request's session.
 func (s *sqlExecutor) Open(q query.Session) query.Conn {
-	return &sqlConn{s.x, sqlexec.Session{DB: q.DB, DBGiven: q.DBGiven, User: q.User.Name, Rights: rightsOf[q.User.Mode], Client: q.Client, Zone: q.Zone, ConnID: q.ConnID}}
+	return &sqlConn{s.x, sqlexec.Session{DB: q.DB, DBGiven: q.DBGiven, User: q.User.Name, Rights: rightsOf[q.User.Mode],
+		Blind: q.User.Mode == web.WriteOnly, Client: q.Client, Zone: q.Zone, ConnID: q.ConnID}}
 }
 
 // rightsOf are the rights of the users of a mode, as GRANT would name them.

@@ -338,11 +338,19 @@ func (l *loader) row(rows *rowfile.Rows, values []*vector.Vector, i int) error {
 			c.SetNull()
 			continue
 		case values[k].IsNull(i):
-			return fmt.Errorf("%s: column %q: '%s' does not fit %s", l.place(rows, i), l.names[k], shorten(src, i), l.table.Columns[k].Type)
+			return fmt.Errorf("%s: column %q: %s does not fit %s", l.place(rows, i), l.names[k], l.shown(src, i), l.table.Columns[k].Type)
 		}
 		setValue(c, values[k], i)
 	}
 	return nil
+}
+
+// shown is value i of a file for the text of an error. Files are what COPY TO wrote, and so are not for every user's eyes.
+func (l *loader) shown(src *vector.Vector, i int) string {
+	if l.session.Blind {
+		return "the value"
+	}
+	return "'" + shorten(src, i) + "'"
 }
 
 // place says where row i stands.

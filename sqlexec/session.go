@@ -34,6 +34,8 @@ type Session struct {
 	User    string
 	// Rights are what the user may do as GRANT would name it; empty means everything.
 	Rights string
+	// Blind tells that the user must not see what is stored, in the text of an error neither.
+	Blind bool
 	// Client is the client's address, for the list of running queries.
 	Client string
 	// Zone is the request's time zone; nil means UTC.

@@ -192,7 +192,7 @@ func (c *parquetColumn) read(n int) error {
 				continue
 			}
 			if !c.set(&c.v, have, x) {
-				return fmt.Errorf("value %v does not fit %s", x, c.typ)
+				return fmt.Errorf("value %d of them does not fit %s", have+1, c.typ)
 			}
 			if c.v.Valid != nil {
 				if vector.Words(have+1) > len(c.v.Valid) {
