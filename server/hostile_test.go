@@ -50,6 +50,17 @@ func TestFraming(t *testing.T) {
 	}
 }
 
+// TestBrokenChunksAreAnsweredAtOnce: what follows a chunk that cannot be read is no chunk either, and is not waited for.
+func TestBrokenChunksAreAnsweredAtOnce(t *testing.T) {
+	h := open(t, nil)
+	for _, size := range []string{"zz", "-1", "0x3", strings.Repeat("f", 16), strings.Repeat("f", 17), strings.Repeat("f", 18), strings.Repeat("f", 40)} {
+		got := statusLines(h.raw("POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + size + "\r\nabc\r\n0\r\n\r\n"))
+		if !slices.Equal(got, []string{"400"}) {
+			t.Errorf("a chunk of size %s: answers %v, want only 400", size, got)
+		}
+	}
+}
+
 // TestUnreadBodyIsNotARequest sends bodies that handlers do not read and that look like requests.
 func TestUnreadBodyIsNotARequest(t *testing.T) {
 	h := open(t, nil)

@@ -179,7 +179,7 @@ func (s *Server) fail(c *web.Ctx, err error) {
 
 // finish leaves the connection at the beginning of the next request, or closes it, and counts.
 func (s *Server) finish(rt *route, c *web.Ctx, k *conn, f framing) {
-	if f.body && !c.BodyDrained(drainBytes) {
+	if f.body && !c.Response.ConnectionClose() && !c.BodyDrained(drainBytes) {
 		c.SetConnectionClose()
 	}
 	if s.state.draining.Load() {
