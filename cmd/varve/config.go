@@ -210,9 +210,16 @@ func assignTree(keys []key, file, prefix string, tree map[string]any) error {
 var clientVariables = []string{"VARVE_URL", "VARVE_USER", "VARVE_PASSWORD", "VARVE_PASSWORD_FILE", "VARVE_DB", "VARVE_PROFILE",
 	"VARVE_TIMEZONE", "VARVE_HISTORY", "VARVE_CONFIG"}
 
+// isServiceVariable tells whether schedulers of containers set a variable for a service that is called varve, whose port
+// may have a name.
+func isServiceVariable(name string) bool {
+	rest := strings.TrimPrefix(name, "VARVE_")
+	return rest == "SERVICE_HOST" || rest == "SERVICE_PORT" || strings.HasPrefix(rest, "SERVICE_PORT_") ||
+		rest == "PORT" || strings.HasPrefix(rest, "PORT_") && strings.ContainsAny(rest, "0123456789")
+}
+
 // readEnvironment takes VARVE_SECTION__KEY and VARVE_KEY. Variables that are no keys are warned of and never stop the
-// start: schedulers of containers set some for each of their services, VARVE_PORT and VARVE_SERVICE_HOST for one that is
-// called varve.
+// start; of those that schedulers set nothing is said.
 func readEnvironment(environ []string, keys []key) (warnings []string, err error) {
 	names := make([]string, len(keys))
 	for i := range keys {
@@ -221,7 +228,7 @@ func readEnvironment(environ []string, keys []key) (warnings []string, err error
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, "VARVE_")
-		if !ours || slices.Contains(clientVariables, name) {
+		if !ours || slices.Contains(clientVariables, name) || isServiceVariable(name) {
 			continue
 		}
 		key := strings.ToLower(strings.ReplaceAll(rest, "__", "."))
@@ -241,10 +248,18 @@ func (c *Config) check() error {
 	if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
 		return &configError{fmt.Sprintf("http.addr = %q: host:port is wanted: %v", c.HTTP.Addr, err)}
 	}
+	if _, port, _ := net.SplitHostPort(c.HTTP.Addr); !isPort(port) {
+		return &configError{fmt.Sprintf("http.addr = %q: a port from 0 to 65535 is wanted", c.HTTP.Addr)}
+	}
 	if c.Storage.MemtableLimit < c.Storage.FlushBytes {
 		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q", c.Storage.MemtableLimit, c.Storage.FlushBytes)}
 	}
 	return nil
+}
+
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
 }
 
 // TOML is the configuration as a file that gives it again, top-level keys first; secrets are masked.

@@ -159,10 +159,16 @@ func TestWatchedFile(t *testing.T) {
 }
 
 func TestMask(t *testing.T) {
-	if got := Mask("static_user_provider:cmd:a=b"); got != "static_user_provider:cmd:***" {
-		t.Errorf("got %s", got)
-	}
-	if got := Mask("static_user_provider:file:/etc/users"); got != "static_user_provider:file:/etc/users" {
-		t.Errorf("got %s", got)
+	for provider, want := range map[string]string{
+		"static_user_provider:cmd:a=b":         "static_user_provider:cmd:***",
+		"static_user_provider:file:/etc/users": "static_user_provider:file:/etc/users",
+		"watch_file_user_provider:/etc/users":  "watch_file_user_provider:/etc/users",
+		"static_user_provide:cmd:a=b":          "static_user_provide:***",
+		"a=b":                                  "a=***",
+		"nothing":                              "nothing",
+	} {
+		if got := Mask(provider); got != want {
+			t.Errorf("%s is shown as %s, want %s", provider, got, want)
+		}
 	}
 }

@@ -63,12 +63,20 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	return u, nil
 }
 
-// Mask is a provider as logs and /config show it: without passwords.
+// Mask is a provider as logs and /config show it: a path, and no passwords. What is no provider may be one that was
+// misspelt.
 func Mask(provider string) string {
-	if strings.HasPrefix(provider, "static_user_provider:cmd:") {
-		return "static_user_provider:cmd:***"
+	if strings.HasPrefix(provider, "static_user_provider:file:") || strings.HasPrefix(provider, "watch_file_user_provider:") {
+		return provider
 	}
-	return provider
+	shown := len("static_user_provider:cmd:")
+	if !strings.HasPrefix(provider, "static_user_provider:cmd:") {
+		shown = strings.IndexAny(provider, ":=") + 1
+	}
+	if shown == 0 {
+		return provider
+	}
+	return provider[:shown] + "***"
 }
 
 // fileState tells whether a file changed.
