@@ -90,16 +90,18 @@ func (u *Users) Login(ctx context.Context, name, password, client string) (web.U
 	if !ok {
 		known = list.nobody
 	}
-	match := list.proven(known, password)
-	if !match {
-		if list.slowest > 0 {
-			leave, err := u.checks.enter(ctx, client)
-			if err != nil {
-				return web.User{}, err
-			}
-			defer leave()
-		}
+	match, err := list.proven(known, password), error(nil)
+	switch {
+	case match:
+	case list.slowest == 0:
 		match = list.verify(known, password)
+	default:
+		match, err = u.checks.once(ctx, attempt{list, name, [sha256.Size]byte(list.proof(password))}, client, func() bool {
+			return list.proven(known, password) || list.verify(known, password)
+		})
+	}
+	if err != nil {
+		return web.User{}, err
 	}
 	if !match || !ok {
 		u.refused.Add(1)

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
 	"runtime"
 	"sync"
 
@@ -18,7 +19,22 @@ type checks struct {
 	slots chan struct{}
 
 	mu      sync.Mutex
-	clients map[string]*turn // of addresses with a check at work or waiting
+	clients map[string]*turn   // of addresses with a check at work or waiting
+	logins  map[attempt]*check // at work or waiting
+}
+
+// attempt is a name with the proof of the password that it comes with.
+type attempt struct {
+	list  *userList
+	name  string
+	proof [sha256.Size]byte
+}
+
+// check is the outcome of an attempt; valid when done is closed.
+type check struct {
+	done  chan struct{}
+	match bool
+	err   error
 }
 
 // turn is held by the login of an address that is checked.
@@ -28,7 +44,48 @@ type turn struct {
 }
 
 func newChecks() checks {
-	return checks{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), clients: map[string]*turn{}}
+	return checks{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), clients: map[string]*turn{}, logins: map[attempt]*check{}}
+}
+
+// once verifies an attempt of a client when its turn comes. Requests with the same attempt share one verification: when a
+// server starts, all connections of a busy client come with the password that nobody has proven yet.
+func (c *checks) once(ctx context.Context, a attempt, client string, verify func() bool) (match bool, err error) {
+	for {
+		c.mu.Lock()
+		k, others := c.logins[a]
+		if !others {
+			k = &check{done: make(chan struct{})}
+			c.logins[a] = k
+		}
+		c.mu.Unlock()
+		if !others {
+			defer func() {
+				c.mu.Lock()
+				delete(c.logins, a)
+				c.mu.Unlock()
+				close(k.done)
+			}()
+			k.match, k.err = c.verify(ctx, client, verify)
+			return k.match, k.err
+		}
+		select {
+		case <-k.done:
+			if k.err == nil {
+				return k.match, nil
+			} // what kept the other from a turn need not keep this one
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+func (c *checks) verify(ctx context.Context, client string, verify func() bool) (bool, error) {
+	leave, err := c.enter(ctx, client)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	return verify(), nil
 }
 
 // enter waits until a password of a client may be checked; leave ends the check. An address with too many that wait is

@@ -161,3 +161,57 @@ func TestChecksAtATime(t *testing.T) {
 		}
 	})
 }
+
+// TestSameAttemptIsVerifiedOnce: however many requests come with the same name and password, they wait for one check; those
+// with others have their own, and one that could not be made is not the others' answer.
+func TestSameAttemptIsVerifiedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newChecks()
+		ctx := context.Background()
+		leave, err := c.enter(ctx, "here")
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone, cancel := context.WithCancel(ctx)
+		first := make(chan error, 1)
+		go func() {
+			_, err := c.once(gone, attempt{name: "ann"}, "here", func() bool { return true })
+			first <- err
+		}()
+		synctest.Wait()
+		verified := map[string]int{} // under the turn of the address
+		ended := make(chan error, 400)
+		for range 200 {
+			for name, right := range map[string]bool{"ann": true, "bob": false} {
+				go func() {
+					match, err := c.once(ctx, attempt{name: name}, "here", func() bool {
+						verified[name]++
+						return right
+					})
+					if match != right {
+						err = errors.Join(err, fmt.Errorf("%s: %v", name, match))
+					}
+					ended <- err
+				}()
+			}
+		}
+		synctest.Wait()
+		cancel() // the client that the others wait for leaves
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("a client that left: %v", err)
+		}
+		synctest.Wait()
+		leave()
+		for range 400 {
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if verified["ann"] != 1 || verified["bob"] != 1 {
+			t.Errorf("verified %v, want each once", verified)
+		}
+		if len(c.logins) != 0 || len(c.clients) != 0 {
+			t.Errorf("%d attempts and %d addresses are remembered", len(c.logins), len(c.clients))
+		}
+	})
+}
