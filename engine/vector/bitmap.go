@@ -106,6 +106,22 @@ func (b Bitmap) resize(n int) Bitmap {
 	return b
 }
 
+// Slice is rows [from, to) of b. It shares whole words and copies when the first or the last must be cut, so that tail bits are zero.
+func (b Bitmap) Slice(from, to int) Bitmap {
+	if b == nil {
+		return nil
+	}
+	if from&63 != 0 {
+		return Bitmap(nil).appendBits(0, b, from, to-from)
+	}
+	s := b[from>>6 : Words(to)]
+	if tail := uint(to) & 63; tail != 0 && s[len(s)-1]>>tail != 0 {
+		s = append(Bitmap(nil), s...)
+		s[len(s)-1] &= 1<<tail - 1
+	}
+	return s
+}
+
 // appendBits appends n bits of src beginning at bit off to b, which holds at bits. src nil stands for all ones.
 func (b Bitmap) appendBits(at int, src Bitmap, off, n int) Bitmap {
 	b = b.resize(at + n)

@@ -403,24 +403,21 @@ func gatherBits(dst, src Bitmap, rows []uint32) Bitmap {
 	return dst
 }
 
-// Slice is rows [from, to) of v without copying values; from must be a multiple of 64 where v is not Const, so that
-// bitmaps can be shared. Tail bits of the result are zero.
+// Slice is rows [from, to) of v without copying values; bitmaps are shared where from is a multiple of 64. Tail bits of the
+// result are zero.
 func (v *Vector) Slice(from, to int) *Vector {
 	if v.Form == Const {
 		return v
 	}
-	if from&63 != 0 {
-		panic("vector: slice does not begin at a word")
-	}
 	s := &Vector{Type: v.Type, Form: v.Form, Heap: v.Heap, Values: v.Values}
-	s.Valid = sliceBits(v.Valid, from, to)
+	s.Valid = v.Valid.Slice(from, to)
 	if v.Form == Dict {
 		s.Codes = v.Codes[from:to]
 		return s
 	}
 	switch v.Type.Kind() {
 	case Bool:
-		s.Bools = sliceBits(v.Bools, from, to)
+		s.Bools = v.Bools.Slice(from, to)
 	case Int64:
 		s.Ints = v.Ints[from:to]
 	case Uint64:
@@ -429,19 +426,6 @@ func (v *Vector) Slice(from, to int) *Vector {
 		s.Floats = v.Floats[from:to]
 	default:
 		s.Views = v.Views[from:to]
-	}
-	return s
-}
-
-// sliceBits shares whole words and copies when the last word must be cut, so that tail bits are zero.
-func sliceBits(b Bitmap, from, to int) Bitmap {
-	if b == nil {
-		return nil
-	}
-	s := b[from>>6 : Words(to)]
-	if tail := uint(to) & 63; tail != 0 && s[len(s)-1]>>tail != 0 {
-		s = append(Bitmap(nil), s...)
-		s[len(s)-1] &= 1<<tail - 1
 	}
 	return s
 }

@@ -122,6 +122,7 @@ type callNode struct {
 	dict  *vector.Vector // result per distinct value; nil: it has NULLs or does not compute
 	of    *vector.Vector // the dictionary that dict was computed for
 	over  vector.Vector  // dict with the codes of the rows
+	parts *callParts     // nil: no batch had long texts
 }
 
 // broadcast is scratch for an argument that did not come Flat.
@@ -238,7 +239,7 @@ func (c *callNode) run(n int, out *vector.Vector, held *int64) error {
 	}
 	*out = vector.Vector{Type: c.call.T, Bools: out.Bools[:0], Ints: out.Ints[:0], Uints: out.Uints[:0], Floats: out.Floats[:0],
 		Views: out.Views[:0], Heap: out.Heap[:0], HeapLimit: c.batch.room(cap(out.Heap))}
-	if err := c.call.k(n, c.in, valid, out); err != nil {
+	if err := c.compute(n, valid, out); err != nil {
 		return err
 	}
 	out.HeapLimit = 0

@@ -31,7 +31,7 @@ func (c *compiler) in(e *In) (node, error) {
 		return &inNode{e: e, arg: arg, list: members}, err
 	}
 	p, err := filter.Compile(filter.And{{Op: filter.In, Args: list, NArgs: n}})
-	return &condNode{arg: arg, cond: p, not: e.Not, null: null}, err
+	return &condNode{arg: arg, batch: c.run, cond: p, not: e.Not, null: null}, err
 }
 
 // inNode compares a value with the members of a list that are no constants, row by row.

@@ -52,17 +52,18 @@ func (c *compiler) cond(e *Call) (node, error) {
 		return nil, nil
 	}
 	a, err := c.node(arg)
-	return &condNode{arg: a, cond: p}, err
+	return &condNode{arg: a, batch: c.run, cond: p}, err
 }
 
 // condNode decides a condition of package filter: on a dictionary once per distinct value, else in plain loops.
 type condNode struct {
-	arg  node
-	cond *filter.Program
-	not  bool // the condition's negation
-	null bool // rows that the condition does not hold for are unknown: an IN list with NULL
-	out  vector.Vector
-	one  vector.Bitmap // scratch: what a constant's NULL leaves valid
+	arg   node
+	batch *batchRun
+	cond  *filter.Program
+	not   bool // the condition's negation
+	null  bool // rows that the condition does not hold for are unknown: an IN list with NULL
+	out   vector.Vector
+	one   vector.Bitmap // scratch: what a constant's NULL leaves valid
 }
 
 func (c *condNode) eval(b *vector.Batch) (*vector.Vector, error) {
@@ -72,7 +73,9 @@ func (c *condNode) eval(b *vector.Batch) (*vector.Vector, error) {
 	}
 	keep := wordsOf(c.out.Bools, b.N)
 	keep.Fill(b.N)
-	c.cond.EvalCond(0, b.N, v, keep)
+	if err := c.decide(b.N, v, keep); err != nil {
+		return nil, err
+	}
 	valid := c.validity(v, b.N)
 	if c.null {
 		c.one = wordsOf(c.one, b.N)

@@ -5,8 +5,10 @@ import (
 	"varve/engine/vector"
 )
 
-// Memory is what the vectors of a query may take together. Safe for concurrent use.
+// Memory is what the vectors of a query may take together, and knows whether the query still runs. Safe for concurrent use.
 type Memory interface {
+	// Err is what the query ended with, nil as long as it runs.
+	Err() error
 	// Reserve takes bytes, or says that they are not there.
 	Reserve(bytes int64) error
 	// Left is how many bytes there are.

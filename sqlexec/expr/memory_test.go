@@ -17,6 +17,8 @@ type smallMemory struct {
 	used  atomic.Int64
 }
 
+func (m *smallMemory) Err() error { return nil }
+
 func (m *smallMemory) Left() int64 { return max(0, m.limit-m.used.Load()) }
 
 func (m *smallMemory) Reserve(bytes int64) error {

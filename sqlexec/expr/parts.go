@@ -1,0 +1,109 @@
+package expr
+
+import "varve/engine/vector"
+
+// A kernel over a batch of short texts takes microseconds, over one of texts of megabytes it would take seconds in which the
+// query could not be ended. Such batches are computed in parts, and the query is asked for in between.
+
+// partBytes is how many bytes of texts a kernel goes through at a time: a few milliseconds of work for most.
+const partBytes = 1 << 20
+
+// callParts is scratch for a call over long texts.
+type callParts struct {
+	in  []*vector.Vector
+	out vector.Vector
+}
+
+// compute calls the kernel for the n rows of c.in, at once or in parts.
+func (c *callNode) compute(n int, valid vector.Bitmap, out *vector.Vector) error {
+	if c.batch == nil || c.batch.memory == nil || c.call.Fn.volatile || textBytes(c.in, n) <= partBytes {
+		return c.call.k(n, c.in, valid, out)
+	}
+	if c.parts == nil {
+		c.parts = &callParts{in: make([]*vector.Vector, len(c.in))}
+	}
+	for from := 0; from < n; {
+		if err := c.batch.memory.Err(); err != nil {
+			return err
+		}
+		to := endOfPart(c.in, from, n)
+		if err := c.part(from, to, valid, out); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// part calls the kernel for the rows from to to and appends what it gives.
+func (c *callNode) part(from, to int, valid vector.Bitmap, out *vector.Vector) error {
+	p := c.parts
+	for i, v := range c.in {
+		p.in[i] = v.Slice(from, to)
+	}
+	valid = valid.Slice(from, to)
+	p.out = vector.Vector{Type: c.call.T, Bools: p.out.Bools[:0], Ints: p.out.Ints[:0], Uints: p.out.Uints[:0], Floats: p.out.Floats[:0],
+		Views: p.out.Views[:0], Heap: p.out.Heap[:0]}
+	if out.HeapLimit > 0 {
+		p.out.HeapLimit = max(out.HeapLimit-uint32(len(out.Heap)), 1)
+	}
+	if err := c.call.k(to-from, p.in, valid, &p.out); err != nil {
+		return err
+	}
+	if err := checkHeap(out, textBytes([]*vector.Vector{&p.out}, to-from)); err != nil {
+		return err
+	}
+	out.Append(from, &p.out, 0, to-from)
+	return nil
+}
+
+// decide sets the bits of keep for the n rows of v that the condition holds for, in parts where texts are long.
+func (c *condNode) decide(n int, v *vector.Vector, keep vector.Bitmap) error {
+	if c.batch == nil || c.batch.memory == nil || v.Form != vector.Flat || textBytes([]*vector.Vector{v}, n) <= partBytes {
+		c.cond.EvalCond(0, n, v, keep)
+		return nil
+	}
+	clear(keep)
+	for from := 0; from < n; {
+		if err := c.batch.memory.Err(); err != nil {
+			return err
+		}
+		to := endOfPart([]*vector.Vector{v}, from, n)
+		part := vector.MakeBitmap(to - from)
+		part.Fill(to - from)
+		c.cond.EvalCond(0, to-from, v.Slice(from, to), part)
+		for i := range to - from {
+			if part.Get(i) {
+				keep.Set(from + i)
+			}
+		}
+		from = to
+	}
+	return nil
+}
+
+// textBytes is the sum of the lengths of the texts of n rows.
+func textBytes(in []*vector.Vector, n int) (bytes int64) {
+	for _, v := range in {
+		for _, w := range first(v.Views, n) {
+			bytes += int64(w.Len)
+		}
+	}
+	return bytes
+}
+
+// endOfPart is where the part ends that begins at a row: at least one row after it.
+func endOfPart(in []*vector.Vector, from, n int) int {
+	bytes := int64(0)
+	for i := from; i < n; i++ {
+		for _, v := range in {
+			if i < len(v.Views) {
+				bytes += int64(v.Views[i].Len)
+			}
+		}
+		if bytes > partBytes {
+			return max(i, from+1)
+		}
+	}
+	return n
+}

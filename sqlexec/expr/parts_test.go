@@ -1,0 +1,153 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"varve/engine/vector"
+)
+
+// endingMemory is a memory of a query that ends when it has been asked so often whether it runs.
+type endingMemory struct {
+	smallMemory
+	asks int
+}
+
+var errEnded = errors.New("ended")
+
+func (m *endingMemory) Err() error {
+	if m.asks--; m.asks < 0 {
+		return errEnded
+	}
+	return nil
+}
+
+// Every function ends with its query within a few texts of the batch, whatever it does with them, and says the same of long texts
+// as of each alone.
+func TestFunctionsOverLongTextsEnd(t *testing.T) {
+	const rows, length = 8, partBytes/2 + 1
+	texts := &vector.Vector{Type: str}
+	for i := range rows {
+		pushBytes(texts, []byte(strings.Repeat(string(rune('a'+i))+" ", length/2+i)))
+	}
+	b := &vector.Batch{N: rows, Cols: []*vector.Vector{texts}}
+	col, called := &Column{T: str}, 0
+	for _, name := range Names() {
+		f := functions[name]
+		for n := max(f.min, 1); n <= max(f.min, 2); n++ {
+			args := []Expr{col}
+			for len(args) < n {
+				args = append(args, Text("1"))
+			}
+			e, err := (&Context{}).Call(name, args...)
+			if err != nil || IsConst(e) {
+				continue // not an overload
+			}
+			if call, ok := e.(*Call); !ok || call.Fn.volatile || call.Fn != f || strings.HasPrefix(name, "is") { // IS NULL looks at no text
+				continue
+			}
+			program := func(asks int) *Program {
+				p, err := CompileWithin([]Expr{e}, &endingMemory{smallMemory{limit: 1 << 40}, asks})
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				return p
+			}
+			out := make([]*vector.Vector, 1)
+			whole := program(1 << 40)
+			if whole.Eval(b, out) != nil {
+				continue // no function of such texts
+			}
+			called++
+			for asks := range rows / 2 {
+				if err := program(asks).Eval(b, make([]*vector.Vector, 1)); !errors.Is(err, errEnded) {
+					t.Errorf("%s of %d arguments asks %d times whether the query runs: %v", name, n, asks, err)
+					break
+				}
+			}
+			alone, one := program(1<<40), make([]*vector.Vector, 1)
+			for i := range rows {
+				if err := alone.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{texts.Slice(i, i+1)}}, one); err != nil {
+					t.Fatal(name, err)
+				}
+				if got, want := cell(out[0], i), cell(one[0], 0); got != want {
+					t.Errorf("%s of %d arguments, row %d: %.40s, alone %.40s", name, n, i, got, want)
+				}
+			}
+		}
+	}
+	if called < 40 {
+		t.Errorf("only %d functions were called", called)
+	}
+}
+
+// cell is a row of a vector as text.
+func cell(v *vector.Vector, i int) string {
+	if v.IsNull(i) {
+		return "NULL"
+	}
+	switch v.Type.Kind() {
+	case vector.Bool:
+		return fmt.Sprint(v.Bool(i))
+	case vector.Int64:
+		return fmt.Sprint(v.Int(i))
+	case vector.Uint64:
+		return fmt.Sprint(v.Uint(i))
+	case vector.Float64:
+		return fmt.Sprint(v.Float(i))
+	}
+	return v.Str(i)
+}
+
+// Validity crosses the parts wherever they end.
+func TestNullsAmongLongTexts(t *testing.T) {
+	const rows = 200
+	texts, long := &vector.Vector{Type: str}, []byte(strings.Repeat("x", partBytes/5))
+	var want []string
+	for i := range rows {
+		switch {
+		case i%7 == 3:
+			texts.AppendNulls(i, 1)
+			want = append(want, "NULL")
+			continue
+		case i%3 == 0:
+			pushBytes(texts, long[:len(long)-i])
+			want = append(want, fmt.Sprint(len(long)-i))
+		default:
+			pushBytes(texts, long[:i])
+			want = append(want, fmt.Sprint(i))
+		}
+		if texts.Valid != nil {
+			texts.Valid = growBit(texts.Valid, i)
+		}
+	}
+	for _, name := range []string{"length", "upper", "concat", "concat_ws", "coalesce"} {
+		args := []Expr{&Column{T: str}}
+		if name == "concat_ws" {
+			args = append([]Expr{Text("")}, args...)
+		}
+		e, err := (&Context{}).Call(name, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := CompileWithin([]Expr{e}, &smallMemory{limit: 1 << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := make([]*vector.Vector, 1)
+		if err := p.Eval(&vector.Batch{N: rows, Cols: []*vector.Vector{texts}}, out); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			got := cell(out[0], i)
+			if name != "length" && got != "NULL" {
+				got = fmt.Sprint(len(got))
+			}
+			if w := want[i]; got != w && !(w == "NULL" && got == "0" && strings.HasPrefix(name, "concat")) {
+				t.Fatalf("%s, row %d: %.40s, want %s", name, i, got, w)
+			}
+		}
+	}
+}
