@@ -90,6 +90,7 @@ type stranger struct {
 	meta   sst.Meta
 	origin *manifest.Origin // nil: it says nothing of itself
 	err    error            // why it cannot be read
+	empty  bool
 }
 
 // strangers looks at the files that the manifest does not list: it removes those that were never finished and those that were
@@ -139,9 +140,11 @@ func (e *core) strangers(state *manifest.State) ([]stranger, error) {
 // lookAt reads what a part says of itself.
 func lookAt(fs vfs.FS, dir string, file uint64) stranger {
 	s := stranger{file: file}
-	p, err := sst.Open(fs, path.Join(dir, partsDir, partName(file)), sst.OpenOptions{})
+	name := path.Join(dir, partsDir, partName(file))
+	p, err := sst.Open(fs, name, sst.OpenOptions{})
 	if err != nil {
-		s.err = err
+		info, unknown := fs.Stat(name)
+		s.err, s.empty = err, unknown == nil && info.Size() == 0
 		return s
 	}
 	s.meta = p.Meta()
@@ -217,6 +220,8 @@ func (s *stranger) holds(fs vfs.FS, dir string, state *manifest.State, logWhole 
 		return err != nil
 	}
 	switch {
+	case s.empty:
+		return ""
 	case s.err != nil:
 		return s.err.Error()
 	case s.origin == nil:
