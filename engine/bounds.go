@@ -29,11 +29,13 @@ func (r *record) checkBounds() error {
 	return nil
 }
 
-// leaveOut takes the rows that no part takes out of the batch. It gives their number and why the first is among them.
-func (r *record) leaveOut() (lost int, why error) {
+// leaveOut takes the rows that no part takes out of the batch; the error says how many and why the
+// first is among them.
+func (r *record) leaveOut() error {
 	if r.withinBounds() {
-		return 0, nil
+		return nil
 	}
+	var why error
 	rows := make([]uint32, 0, r.batch.N)
 	for i := range r.batch.N {
 		if err := r.misfit(i); err == nil {
@@ -42,15 +44,16 @@ func (r *record) leaveOut() (lost int, why error) {
 			why = err
 		}
 	}
-	if lost = r.batch.N - len(rows); lost == 0 {
-		return 0, nil
+	if why == nil {
+		return nil
 	}
+	err := fmt.Errorf("%d of %d rows cannot be kept: %w", r.batch.N-len(rows), r.batch.N, why)
 	for i, c := range r.batch.Cols {
 		r.batch.Cols[i] = &vector.Vector{Type: c.Type}
 		r.batch.Cols[i].Gather(c, rows)
 	}
 	r.batch.N = len(rows)
-	return lost, why
+	return err
 }
 
 // withinBounds looks at columns as wholes: true when no row can be beyond a bound.
@@ -88,8 +91,8 @@ func longest(v *vector.Vector) (size int) {
 	return size
 }
 
-// misfit says why no part takes a row; nil: one does. A tag that is NULL counts as an empty one: it is named in the key where
-// the column has an initial value.
+// misfit says why no part takes a row; nil: one does. A tag that has the initial value of its column is not named in the key;
+// one that is NULL counts as an empty one: it is named where the column has an initial value.
 func (r *record) misfit(row int) error {
 	key := len(schema.KeyPrefix(r.table))
 	var scratch []byte
@@ -109,6 +112,9 @@ func (r *record) misfit(row int) error {
 			if len(value) > sst.MaxValue {
 				return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(value), sst.MaxValue)
 			}
+			continue
+		}
+		if initial := schema.InitialTag(r.initials[i]); initial != nil && !v.IsNull(row) && bytes.Equal(value, initial) {
 			continue
 		}
 		if key += tagFrame + len(value) + bytes.Count(value, []byte{0}); key > sst.MaxKeySize {

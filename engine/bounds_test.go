@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,5 +148,116 @@ func TestReplayBeyondBounds(t *testing.T) {
 				t.Errorf("set aside: %v", aside)
 			}
 		})
+	}
+}
+
+// TestReplayKeepsWhatItSetsAside replays a record that cannot be kept. Its segment stays when the log is cut, whether the
+// start that met it comes so far or a later one, which passes the record over; and every start reports it.
+func TestReplayKeepsWhatItSetsAside(t *testing.T) {
+	for _, later := range []bool{false, true} {
+		disk := vfs.NewMem()
+		o := testOptions(disk)
+		o.WALFileSize = 1
+		e := mustOpen(t, o)
+		tables := []string{"t", "other"} // the log is cut when both are flushed, but for what the second has behind
+		if later {
+			tables = []string{"other", "t"}
+		}
+		if err := put(e, tables[0], lastRow, []modelRow{{"ts": int64(9), "host": "z"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(e, "t", lastRow, []modelRow{{"ts": int64(10), "host": "z"}}); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := e.Table(public("t"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &record{table: tab.Schema.ID, seq: e.seq.Add(1), batch: &vector.Batch{N: 1}}
+		r.add(&tab.Schema.Columns[tab.Schema.Column("host")], vector.ConstString("of a row without time"))
+		r.add(&tab.Schema.Columns[tab.Schema.Time], vector.ConstNull(vector.Timestamp(3)))
+		poison := appendRecord(nil, r)
+		if err := e.log.AppendAll([][]byte{poison}); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(e, "other", lastRow, []modelRow{{"ts": int64(11), "host": "z"}}); err != nil {
+			t.Fatal(err)
+		}
+		for round := range 4 {
+			disk = disk.Crash(rand.New(rand.NewPCG(1, 1)))
+			o.FS = disk
+			report, err := Check(CheckOptions{FS: disk, Dir: "/data", Deep: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e = mustOpen(t, o)
+			if aside := e.SetAside(); len(aside) == 0 || len(report.Faults)+len(report.Notes) == 0 {
+				t.Errorf("later %t, start %d: set aside: %v, check: %+v", later, round, aside, report)
+			}
+			if table := []string{"t", "other"}; round < 2 {
+				if err := e.Flush(ctx, public(table[round])); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		names, err := disk.List("/data/wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []byte
+		for _, name := range names {
+			m, err := disk.Map("/data/wal/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, m.Bytes()...)
+		}
+		if !bytes.Contains(kept, poison) {
+			t.Errorf("later %t: the record is gone: %v", later, names)
+		}
+	}
+}
+
+// TestKeysAreNotNamedTwice fills a key to its bound and gives the table a tag with a default afterwards, which keys of older
+// rows do not name: they are replayed, replaced and deleted as before.
+func TestKeysAreNotNamedTwice(t *testing.T) {
+	disk := vfs.NewMem()
+	o := testOptions(disk)
+	e := mustOpen(t, o)
+	row := modelRow{"ts": int64(1), "host": strings.Repeat("h", keyRoom)}
+	if err := put(e, "t", lastRow, []modelRow{row}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Alter(ctx, public("t"), func(old *schema.Table) (*schema.Table, error) {
+		next := *old
+		next.Columns = append(slices.Clone(old.Columns), schema.Column{ID: 99, Name: "zone", Type: vector.StringType, Semantic: schema.Tag, Nullable: true, Default: vector.ConstString("somewhere")})
+		next.Tags = append(slices.Clone(old.Tags), len(old.Columns))
+		return &next, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	o.FS = disk.Crash(rand.New(rand.NewPCG(1, 1)))
+	e = mustOpen(t, o)
+	defer mustClose(t, e)
+	if aside := e.SetAside(); len(aside) > 0 {
+		t.Errorf("set aside: %v", aside)
+	}
+	row["zone"] = "somewhere"
+	if err := put(e, "t", lastRow, []modelRow{row}); err != nil {
+		t.Errorf("replaced: %v", err)
+	}
+	if lines, err := scanTable(e, public("t"), everything); err != nil || len(lines) != 1 {
+		t.Errorf("%d rows, want one: %v", len(lines), err)
+	}
+	host, zone := vector.ConstString(row["host"].(string)), vector.ConstString("somewhere")
+	if n, err := e.Delete(ctx, public("t"), &vector.Batch{N: 1, Cols: []*vector.Vector{host, zone, vector.ConstInt(vector.Timestamp(3), 1)}}); err != nil || n != 1 {
+		t.Errorf("deleted %d: %v", n, err)
+	}
+	if err := e.Flush(ctx, public("t")); err != nil {
+		t.Error(err)
+	}
+	row["zone"] = "elsewhere"
+	if err := put(e, "t", lastRow, []modelRow{row}); status.Of(err) != status.InvalidArguments {
+		t.Errorf("a key beyond the bound: %v", err)
 	}
 }

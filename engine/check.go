@@ -230,6 +230,9 @@ func (c *check) log(state *manifest.State) {
 	for _, d := range result.Damaged {
 		c.fault("wal/"+d.File, errors.New(d.String()), true)
 	}
+	for _, name := range result.Kept {
+		c.note("wal/%s: %s", name, keptSegment)
+	}
 }
 
 func (c *check) readLog(state *manifest.State) (wal.ReplayResult, error) {
@@ -237,7 +240,9 @@ func (c *check) readLog(state *manifest.State) (wal.ReplayResult, error) {
 		r, body, err := readRecordHead(rec)
 		if err == nil && c.Deep {
 			if t := state.Tables[r.table]; t != nil {
-				err = r.decode(body, t.Schema)
+				if err = r.decode(body, t.Schema); err == nil && r.seq > state.FlushedOf(t) {
+					err = r.leaveOut()
+				}
 			}
 		}
 		if err != nil {

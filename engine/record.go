@@ -23,19 +23,21 @@ const (
 )
 
 type record struct {
-	kind   uint8
-	table  schema.TableID
-	seq    uint64
-	ids    []schema.ColumnID
-	fields []vector.Field
-	roles  []schema.Semantic
-	batch  *vector.Batch
+	kind     uint8
+	table    schema.TableID
+	seq      uint64
+	ids      []schema.ColumnID
+	fields   []vector.Field
+	roles    []schema.Semantic
+	initials []*vector.Vector // what rows read that lack the column; nil: NULL
+	batch    *vector.Batch
 }
 
 func (r *record) add(c *schema.Column, v *vector.Vector) {
 	r.ids = append(r.ids, c.ID)
 	r.fields = append(r.fields, vector.Field{Name: c.Name, Type: c.Type})
 	r.roles = append(r.roles, c.Semantic)
+	r.initials = append(r.initials, c.Initial)
 	r.batch.Cols = append(r.batch.Cols, v)
 }
 

@@ -9,6 +9,9 @@ import (
 	"varve/wal"
 )
 
+// keptSegment says why a segment was kept.
+const keptSegment = "not all of this segment could be replayed at an earlier start; remove it when nobody wants its rows (varve dump shows them)"
+
 // replay applies the log's records that are in no part, flushing when memory runs out.
 func (e *core) replay() error {
 	last := e.o.Now()
@@ -30,13 +33,16 @@ func (e *core) replay() error {
 	for _, d := range result.Damaged {
 		e.noteDamage(SetAside{File: "wal/" + d.File, Reason: d.String()})
 	}
+	for _, name := range result.Kept {
+		e.noteDamage(SetAside{File: "wal/" + name, Reason: keptSegment})
+	}
 	return nil
 }
 
 func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 	r, body, err := readRecordHead(rec)
 	if err != nil {
-		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
+		e.keepRecord(at, err)
 		return nil
 	}
 	e.seq.Store(max(e.seq.Load(), r.seq))
@@ -48,11 +54,11 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 	region, t := p.region, p.schema()
 	// Strings of a decoded batch point into the mapped log; the memtable copies them.
 	if err := r.decode(body, t); err != nil {
-		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: err.Error()})
+		e.keepRecord(at, err)
 		return nil
 	}
-	if lost, why := r.leaveOut(); lost > 0 {
-		e.noteDamage(SetAside{File: "wal " + at.String(), Reason: fmt.Sprintf("%d of %d rows of table %s cannot be kept: %v", lost, lost+r.batch.N, t.Name, why)})
+	if err := r.leaveOut(); err != nil {
+		e.keepRecord(at, fmt.Errorf("table %s: %w", t.Name, err))
 	}
 	m := region.snap.Load().live
 	region.mu.Lock()
@@ -66,6 +72,12 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 		return e.makeRoom(region)
 	}
 	return nil
+}
+
+// keepRecord sets a record aside that cannot be applied, or not wholly: its segment stays for who wants the rows.
+func (e *core) keepRecord(at wal.LSN, why error) {
+	e.noteDamage(SetAside{File: "wal " + at.String(), Reason: why.Error()})
+	e.log.Keep(at)
 }
 
 // makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is full

@@ -18,9 +18,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,6 +98,7 @@ type Log struct {
 	mu       sync.Mutex // protects what follows: the list of segments
 	segments []segment  // rising; the last one may be open for writing
 	damaged  map[uint64]bool
+	kept     []string
 
 	w writer // of the writer goroutine alone
 }
@@ -148,6 +151,9 @@ func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256), done: make(chan struct{}),
 		damaged: map[uint64]bool{}}
 	for _, name := range names {
+		if strings.HasSuffix(name, damagedSuffix) {
+			l.kept = append(l.kept, name)
+		}
 		n, ok := segmentNumber(name)
 		if !ok {
 			continue
@@ -293,12 +299,30 @@ func (l *Log) Truncate(before LSN) error {
 func (l *Log) remove(number uint64) error {
 	name := path.Join(l.dir, segmentName(number))
 	var err error
-	if l.damaged[number] {
+	if l.damaged[number] && l.link(number) != nil {
 		err = l.fs.Rename(name, name+damagedSuffix)
 	} else {
 		err = l.fs.Remove(name)
 	}
 	if err != nil && !vfs.NotExist(err) {
+		return err
+	}
+	return l.fs.SyncDir(l.dir)
+}
+
+// Keep sees to it that Truncate leaves the segment of a record that cannot be applied as NAME.damaged, whatever the next
+// Replay makes of the record. For apply to call.
+func (l *Log) Keep(at LSN) {
+	if err := l.link(at.Segment()); err != nil {
+		l.o.Logger.Warn("log: a segment will be kept when it is truncated, not before", "segment", segmentName(at.Segment()), "error", err)
+		l.damaged[at.Segment()] = true
+	}
+}
+
+// link gives a segment the name under which it is kept as well. A rename between two names of one file would do nothing.
+func (l *Log) link(number uint64) error {
+	name := path.Join(l.dir, segmentName(number))
+	if err := l.fs.Link(name, name+damagedSuffix); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return l.fs.SyncDir(l.dir)

@@ -33,6 +33,8 @@ type ReplayResult struct {
 	// Segments are those that were there, Edit the highest number that Options.Edit gave for one of them.
 	Segments Range
 	Edit     uint64
+	// Kept are segments that earlier starts kept for what they could not replay, NAME.damaged.
+	Kept []string
 }
 
 // Replay calls apply for every intact record at or after from, in order. rec is only valid during the call. An error of
@@ -40,7 +42,7 @@ type ReplayResult struct {
 // number that the next frame gets.
 func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResult, error) {
 	r := replay{l: l, from: from, apply: apply}
-	r.result.Edit = l.edit
+	r.result.Edit, r.result.Kept = l.edit, l.kept
 	if k := len(l.segments); k > 0 {
 		r.result.Segments = Range{l.segments[0].number, l.segments[k-1].number}
 	}

@@ -210,3 +210,11 @@ func (s *State) change(id schema.TableID, f func(*TableState) error) error {
 func (t *TableState) Lists(file uint64) bool {
 	return slices.ContainsFunc(t.Parts, func(m PartMeta) bool { return m.File == file })
 }
+
+// FlushedOf is Flushed of the table that has the rows of t: t itself, or the physical one.
+func (s *State) FlushedOf(t *TableState) uint64 {
+	if physical := s.Tables[t.Schema.Physical]; physical != nil {
+		return physical.Flushed
+	}
+	return t.Flushed
+}
