@@ -119,16 +119,15 @@ func (r *run) Split(prefix []byte, n int) (_ [][]byte, err error) {
 // Scan gives a cursor over the blocks that spec.Pieces names.
 func (r *run) Scan(spec *scan.Spec) (_ scan.Cursor, err error) {
 	defer r.p.reading(debug.SetPanicOnFault(true), &err)
-	k, err := r.p.picker(spec)
-	if err != nil {
+	c := &cursor{p: r.p, to: len(r.p.blocks)}
+	if c.sel, err = r.p.selector(spec); err != nil {
 		return nil, err
 	}
-	c := &cursor{projector: projector{picker: k}, to: len(r.p.blocks)}
+	if c.out, err = c.sel.projector(); err != nil {
+		return nil, err
+	}
 	if spec.Pieces != nil {
 		c.from, c.to = max(spec.Pieces.From, 0), min(spec.Pieces.To, len(r.p.blocks))
-	}
-	if err := c.project(); err != nil {
-		return nil, err
 	}
 	if spec.Newest {
 		c.order = r.p.newest(c.from, c.to)
@@ -157,38 +156,32 @@ func (p *Part) newest(from, to int) []int {
 
 // cursor streams the matching rows of a part, block by block.
 type cursor struct {
-	projector
+	p        *Part
+	sel      *selector
+	out      *projector
 	from, to int   // blocks not yet looked at
 	order    []int // the same by falling time; nil: rising numbers
-	inside   bool  // a block is open
-	n        int   // rows of it to give
 }
 
 // Next fills b with up to vector.Size rows.
 func (c *cursor) Next(b *vector.Batch) (ok bool, err error) {
 	defer c.p.reading(debug.SetPanicOnFault(true), &err)
 	for {
-		if c.inside {
-			ok, err := c.give(b, c.rows, c.n)
-			if ok || err != nil {
-				return ok, err
-			}
-			c.inside = false
+		if ok, err := c.out.next(b); ok || err != nil {
+			return ok, err
 		}
 		block, ok := c.next()
 		if !ok {
 			return false, nil
 		}
-		picked, err := c.pick(block)
-		if err != nil {
+		switch passing, err := c.sel.selectRows(block); {
+		case err != nil:
 			return false, err
-		}
-		if !picked {
-			continue
-		}
-		c.inside, c.at, c.n, c.rows = true, 0, c.picked, nil
-		if c.picked < c.p.blocks[block].rows {
-			c.rows = c.pickedRows()
+		case passing == 0:
+		case passing == c.p.blocks[block].rows:
+			c.out.begin(nil, passing)
+		default:
+			c.out.begin(c.sel.passingRows(), passing)
 		}
 	}
 }
@@ -209,6 +202,7 @@ func (c *cursor) next() (int, bool) {
 
 // Close ends the walk.
 func (c *cursor) Close() {
-	c.from, c.inside = c.to, false
-	c.release()
+	c.from = c.to
+	c.out.end()
+	c.sel.release()
 }

@@ -2,57 +2,64 @@ package sst
 
 import "varve/engine/vector"
 
-// projector gives rows of the block at hand as batches.
+// projector gives rows of the selector's block as batches.
 type projector struct {
-	*picker
+	sel    *selector
 	out    []*source
 	window []vector.Vector // slices of blocks
 	gather []vector.Vector // copied rows
-	rows   []uint32        // rows of the block to give; nil: all
-	at     int             // rows given
+	rows   []uint32        // of the block to give; nil: all
+	n, at  int             // how many rows there are to give, and how many are given
 }
 
-func (j *projector) project() error {
-	for i := range j.spec.Columns {
-		s, err := j.source(&j.spec.Columns[i])
+// projector prepares the columns that the scan wants.
+func (sel *selector) projector() (*projector, error) {
+	j := &projector{sel: sel}
+	for i := range sel.spec.Columns {
+		s, err := sel.reader.source(&sel.spec.Columns[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		j.out = append(j.out, s)
 	}
 	j.window = make([]vector.Vector, len(j.out))
 	j.gather = make([]vector.Vector, len(j.out))
-	return nil
+	return j, nil
 }
 
-// give fills b with the next rows of the block; false: none are left. n is the number of rows of the block to give.
-func (j *projector) give(b *vector.Batch, rows []uint32, n int) (bool, error) {
-	if j.at >= n {
+// begin has n rows of the selector's block given: those of a list or, if it is nil, all.
+func (j *projector) begin(rows []uint32, n int) { j.rows, j.n, j.at = rows, n, 0 }
+
+// end leaves out what is not given yet.
+func (j *projector) end() { j.begin(nil, 0) }
+
+// next fills b with the next rows; false: none are left.
+func (j *projector) next(b *vector.Batch) (bool, error) {
+	if j.at >= j.n {
 		return false, nil
 	}
-	from, to := j.at, min(j.at+vector.Size, n)
+	from, to := j.at, min(j.at+vector.Size, j.n)
 	j.at = to
 	b.N, b.Cols = to-from, b.Cols[:0]
 	for i, s := range j.out {
-		v, err := j.loadPicked(s)
+		v, err := j.sel.loadPassing(s)
 		if err != nil {
 			return false, err
 		}
-		if s.picked {
-			at := j.pickedBefore(rows[from]) // rows are some of those that were picked, one after the other
+		switch {
+		case s.sparse: // the rows are some of those that pass, one after the other
+			at := j.sel.passingBefore(j.rows[from])
 			window(&j.window[i], v, at, at+b.N)
-			b.Cols = append(b.Cols, &j.window[i])
-			continue
-		}
-		if rows == nil {
+		case j.rows == nil:
 			window(&j.window[i], v, from, to)
-			b.Cols = append(b.Cols, &j.window[i])
+		default:
+			j.gather[i].Gather(v, j.rows[from:to])
+			b.Cols = append(b.Cols, &j.gather[i])
 			continue
 		}
-		j.gather[i].Gather(v, rows[from:to])
-		b.Cols = append(b.Cols, &j.gather[i])
+		b.Cols = append(b.Cols, &j.window[i])
 	}
-	if st := j.spec.Stats; st != nil {
+	if st := j.sel.spec.Stats; st != nil {
 		st.RowsOut.Add(int64(b.N))
 	}
 	return true, nil

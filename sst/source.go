@@ -2,7 +2,6 @@ package sst
 
 import (
 	"fmt"
-	"sync"
 
 	"varve/engine/convert"
 	"varve/engine/scan"
@@ -21,7 +20,7 @@ type source struct {
 
 	fixed  *vector.Vector // fixed
 	loaded *vector.Vector // of the block at hand; nil: not yet
-	picked bool           // loaded holds the picked rows alone
+	sparse bool           // loaded holds the rows that pass alone
 	own    vector.Vector  // memory that is used again from block to block
 	typed  vector.Vector  // what is loaded, under the wanted type
 
@@ -40,9 +39,9 @@ const (
 
 // reader reads the columns of one block after the other. One goroutine at a time.
 type reader struct {
-	p    *Part
-	spec *scan.Spec
-	*memory
+	p       *Part
+	spec    *scan.Spec
+	dec     *encoding.Decoder
 	sources map[schema.ColumnID]*source
 	all     []*source
 	block   int
@@ -50,24 +49,8 @@ type reader struct {
 	of      seriesRange // whose tags are read: all, or those of a table
 }
 
-func (p *Part) reader(spec *scan.Spec) *reader {
-	return &reader{p: p, spec: spec, memory: memories.Get().(*memory), sources: map[schema.ColumnID]*source{}, block: -1}
-}
-
-// memory is what reading blocks takes besides the vectors that are given out. A scan opens a reader for every few blocks.
-type memory struct {
-	dec    encoding.Decoder
-	packed packed
-}
-
-var memories = sync.Pool{New: func() any { return &memory{} }}
-
-// release gives the reader's memory back; nothing is read after.
-func (r *reader) release() {
-	if r.memory != nil {
-		memories.Put(r.memory)
-		r.memory = nil
-	}
+func (p *Part) reader(spec *scan.Spec, dec *encoding.Decoder) *reader {
+	return &reader{p: p, spec: spec, dec: dec, sources: map[schema.ColumnID]*source{}, block: -1}
 }
 
 // source finds or makes the source of a column.
@@ -128,7 +111,7 @@ func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 func (r *reader) open(block int) {
 	r.block = block
 	for _, s := range r.all {
-		s.loaded, s.picked = nil, false
+		s.loaded, s.sparse = nil, false
 	}
 }
 
@@ -176,7 +159,7 @@ func (r *reader) page(s *source) (*vector.Vector, error) {
 	if admit {
 		v = &vector.Vector{}
 	}
-	size, err := p.decode(&r.dec, s.col, r.block, v)
+	size, err := p.decode(r.dec, s.col, r.block, v)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,9 @@ import (
 // seriesWalk walks a part series by series. Blocks are opened once each, in order; a block holds many series or a
 // series many blocks.
 type seriesWalk struct {
-	projector
+	p       *Part
+	sel     *selector
+	out     *projector
 	table   *seriesTable
 	keys    *keyWalk
 	choice  roaring.IntIterator    // of the series that are chosen
@@ -23,8 +25,7 @@ type seriesWalk struct {
 	within  struct{ from, to int } // rows of the part to walk over
 	block   int                    // block at hand
 	passing bool                   // the block at hand has rows that pass
-	list    []uint32
-	given   bool // list is being given out
+	list    []uint32               // rows of the series in that block
 }
 
 // Series gives a walk over the series with rows that pass. Pieces and Newest are not regarded.
@@ -38,24 +39,22 @@ func (r *run) Series(spec *scan.Spec) (scan.Series, error) {
 
 func (r *run) walk(spec *scan.Spec) (_ *seriesWalk, err error) {
 	defer r.p.reading(debug.SetPanicOnFault(true), &err)
-	k, err := r.p.picker(spec)
-	if err != nil {
-		return nil, err
-	}
-	t, err := r.p.seriesTable()
-	if err != nil {
-		return nil, err
-	}
-	w := &seriesWalk{projector: projector{picker: k}, table: t, block: -1}
+	w := &seriesWalk{p: r.p, block: -1}
 	w.within.to = r.Rows()
-	if err := w.project(); err != nil {
+	if w.sel, err = r.p.selector(spec); err != nil {
 		return nil, err
 	}
-	if k.chosen != nil {
-		w.choice.Initialize(k.chosen)
+	if w.out, err = w.sel.projector(); err != nil {
+		return nil, err
 	}
-	if w.next, w.end, err = t.within(k.of, spec.Keys); err == nil {
-		w.keys, err = t.walk(w.next)
+	if w.table, err = r.p.seriesTable(); err != nil {
+		return nil, err
+	}
+	if w.sel.chosen != nil {
+		w.choice.Initialize(w.sel.chosen)
+	}
+	if w.next, w.end, err = w.table.within(w.sel.reader.of, spec.Keys); err == nil {
+		w.keys, err = w.table.walk(w.next)
 	}
 	if err != nil {
 		return nil, r.p.corrupt(err, "series")
@@ -66,7 +65,7 @@ func (r *run) walk(spec *scan.Spec) (_ *seriesWalk, err error) {
 // Next moves to the next series with matching rows. The key is valid until the following Next.
 func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
 	defer w.p.reading(debug.SetPanicOnFault(true), &err)
-	for ; w.next < w.end && !w.nothing; w.next++ {
+	for ; w.next < w.end && !w.sel.nothing; w.next++ {
 		if err := w.step(); err != nil {
 			return nil, false, w.p.corrupt(err, "series")
 		}
@@ -85,19 +84,19 @@ func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
 		}
 	}
 	w.row, w.to = 0, 0
-	w.list, w.given = w.list[:0], false
+	w.out.end()
 	return nil, false, nil
 }
 
 // step reads the key of the series that Next looks at: the next one that is chosen. w.next is w.end when none is left.
 func (w *seriesWalk) step() error {
-	if w.chosen == nil {
+	if w.sel.chosen == nil {
 		return w.keys.step()
 	}
 	next := w.end
-	w.choice.AdvanceIfNeeded(uint32(w.next - w.of.from))
+	w.choice.AdvanceIfNeeded(uint32(w.next - w.sel.reader.of.from))
 	if w.choice.HasNext() {
-		next = min(next, w.of.from+int(w.choice.PeekNext()))
+		next = min(next, w.sel.reader.of.from+int(w.choice.PeekNext()))
 	}
 	if w.next = next; next == w.end {
 		return nil
@@ -110,15 +109,15 @@ func (w *seriesWalk) step() error {
 
 // advance collects the rows that pass in the next block of the current series that has any.
 func (w *seriesWalk) advance() (bool, error) {
-	w.given = false
+	w.out.end()
 	for w.row < w.to {
 		block := w.p.blockOf(w.row, w.block)
 		if block != w.block {
-			var err error
-			if w.passing, err = w.pick(block); err != nil {
+			passing, err := w.sel.selectRows(block)
+			if err != nil {
 				return false, err
 			}
-			w.block = block
+			w.block, w.passing = block, passing > 0
 		}
 		b := &w.p.blocks[block]
 		from, to := w.row-b.first, min(w.to-b.first, b.rows)
@@ -126,8 +125,8 @@ func (w *seriesWalk) advance() (bool, error) {
 		if !w.passing {
 			continue
 		}
-		if w.list = appendRange(w.list[:0], w.keep, from, to); len(w.list) > 0 {
-			w.given, w.at = true, 0
+		if w.list = appendRange(w.list[:0], w.sel.keep, from, to); len(w.list) > 0 {
+			w.out.begin(w.list, len(w.list))
 			return true, nil
 		}
 	}
@@ -138,11 +137,8 @@ func (w *seriesWalk) advance() (bool, error) {
 func (w *seriesWalk) Rows(b *vector.Batch) (ok bool, err error) {
 	defer w.p.reading(debug.SetPanicOnFault(true), &err)
 	for {
-		if w.given {
-			ok, err := w.give(b, w.list, len(w.list))
-			if ok || err != nil {
-				return ok, err
-			}
+		if ok, err := w.out.next(b); ok || err != nil {
+			return ok, err
 		}
 		if ok, err := w.advance(); !ok || err != nil {
 			return false, err
@@ -152,8 +148,9 @@ func (w *seriesWalk) Rows(b *vector.Batch) (ok bool, err error) {
 
 // Close ends the walk.
 func (w *seriesWalk) Close() {
-	w.next, w.row, w.given = w.end, w.to, false
-	w.release()
+	w.next, w.row = w.end, w.to
+	w.out.end()
+	w.sel.release()
 }
 
 // blockOf finds the block of a row; near is a guess.

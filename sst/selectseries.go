@@ -17,14 +17,14 @@ type chosenKey struct {
 }
 
 // chooseByTags decides the conditions on tags for the series of the range.
-func (k *picker) chooseByTags() (err error) {
-	if len(k.onTags) == 0 {
+func (sel *selector) chooseByTags() (err error) {
+	if len(sel.onTags) == 0 {
 		return nil
 	}
-	k.chosen, err = scan.Once(k.spec.Memo, chosenKey{k.p, k.of}, func() (*chosen, error) {
+	sel.chosen, err = scan.Once(sel.spec.Memo, chosenKey{sel.p, sel.reader.of}, func() (*chosen, error) {
 		var all *chosen
-		for _, c := range k.onTags {
-			one, err := k.seriesThatPass(c.i, c.src.tag)
+		for _, c := range sel.onTags {
+			one, err := sel.seriesThatPass(c.i, c.src.tag)
 			if err != nil {
 				return nil, err
 			}
@@ -44,8 +44,8 @@ const testStep = 64 << 10
 
 // seriesThatPass gives the series that pass condition i on a tag: each distinct value is tested once, or looked up, and the
 // postings of those that pass are put together.
-func (k *picker) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
-	if passes, ok := k.prog.OnNull(i); ok { // IS NULL, IS NOT NULL
+func (sel *selector) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
+	if passes, ok := sel.prog.OnNull(i); ok { // IS NULL, IS NOT NULL
 		have := t.present()
 		if passes {
 			all := roaring.New()
@@ -55,7 +55,7 @@ func (k *picker) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
 		}
 		return have, nil
 	}
-	if list, ok := k.prog.ListBytes(i); ok && t.values.Type.Kind() == vector.Bytes {
+	if list, ok := sel.prog.ListBytes(i); ok && t.values.Type.Kind() == vector.Bytes {
 		set := roaring.New()
 		for _, x := range list {
 			if code, ok := t.byKey.Find(x); ok {
@@ -68,39 +68,39 @@ func (k *picker) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
 	passes := vector.MakeBitmap(n)
 	passes.Fill(n)
 	for from := 0; from < n; from += testStep {
-		if k.spec.Ended != nil {
-			if err := k.spec.Ended(); err != nil {
+		if sel.spec.Ended != nil {
+			if err := sel.spec.Ended(); err != nil {
 				return nil, err
 			}
 		}
 		to := min(from+testStep, n)
-		k.prog.EvalCond(i, to-from, t.values.Slice(from, to), passes[from>>6:vector.Words(to)])
+		sel.prog.EvalCond(i, to-from, t.values.Slice(from, to), passes[from>>6:vector.Words(to)])
 	}
 	return t.seriesOf(passes), nil
 }
 
 // keepSeries takes the rows of series that are not chosen out of keep and tells whether any are left.
-func (k *picker) keepSeries(b *block) bool {
-	clear(k.keep)
+func (sel *selector) keepSeries(b *block) bool {
+	clear(sel.keep)
 	any := false
-	first, end := max(k.series.at(b.first), k.of.from), k.of.to
+	first, end := max(sel.reader.series.at(b.first), sel.reader.of.from), sel.reader.of.to
 	keep := func(s int) bool {
-		from, to := k.series.rows(s)
+		from, to := sel.reader.series.rows(s)
 		if from >= b.first+b.rows {
 			return false
 		}
-		setRange(k.keep, max(from, b.first)-b.first, min(to, b.first+b.rows)-b.first)
+		setRange(sel.keep, max(from, b.first)-b.first, min(to, b.first+b.rows)-b.first)
 		any = true
 		return true
 	}
-	if k.chosen == nil {
+	if sel.chosen == nil {
 		for s := first; s < end && keep(s); s++ {
 		}
 		return any
 	}
-	k.walkChosen.Initialize(k.chosen)
-	k.walkChosen.AdvanceIfNeeded(uint32(first - k.of.from))
-	for k.walkChosen.HasNext() && keep(k.of.from+int(k.walkChosen.Next())) {
+	sel.walkChosen.Initialize(sel.chosen)
+	sel.walkChosen.AdvanceIfNeeded(uint32(first - sel.reader.of.from))
+	for sel.walkChosen.HasNext() && keep(sel.reader.of.from+int(sel.walkChosen.Next())) {
 	}
 	return any
 }

@@ -1,0 +1,477 @@
+package sst
+
+import (
+	"errors"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"varve/engine/filter"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/sst/encoding"
+)
+
+// selector decides which blocks and which rows of them pass: time, series, zones, postings, token filters, then values.
+type selector struct {
+	p          *Part
+	spec       *scan.Spec
+	reader     *reader
+	mem        *memory
+	prog       *filter.Program
+	conds      []condition // of the conjunction, in the order of evaluation
+	leaves     []condition // by number in the program: comparisons of alternatives
+	time       *source
+	sorted     bool        // one series: times rise within a block
+	onTags     []condition // decided for whole series
+	chosen     *chosen     // the series that may have rows that pass; nil: all
+	walkChosen roaring.IntIterator
+	blocks     vector.Bitmap // blocks that postings leave; nil: all
+	nothing    bool          // no row passes
+	keep       vector.Bitmap
+	passing    int                                   // rows of the block in keep
+	rows       []uint32                              // the same, once they are asked for; see passingRows
+	left       []condition                           // scratch: conditions that zones leave
+	inBlock    func(i int, keep vector.Bitmap) error // evaluates a comparison of an alternative on the block at hand
+	times      vector.Bitmap                         // scratch
+}
+
+// condition is one condition on stored columns, in the order of evaluation.
+type condition struct {
+	i        int // in the program
+	src      *source
+	pages    *pageIndex // of an unchanged type; nil: no zones
+	equal    []byte     // an equality of strings with this; nil: something else
+	find     *tokens    // what filters are asked for; nil: they cannot help
+	cost     int
+	any      bool                 // a choice: only i and cost mean something
+	text     bool                 // looks into texts
+	bound    *encoding.FloatBound // a comparison of floats; nil: something else
+	interval *encoding.Interval   // a comparison of integers; nil: something else
+}
+
+func (p *Part) selector(spec *scan.Spec) (*selector, error) {
+	prog, err := filter.Compile(spec.Filter)
+	if err != nil {
+		return nil, err
+	}
+	mem := memories.Get().(*memory)
+	sel := &selector{p: p, spec: spec, reader: p.reader(spec, &mem.dec), mem: mem, prog: prog, sorted: p.dir.seriesCount == 1}
+	if sel.time, err = sel.reader.source(&spec.TimeColumn); err != nil {
+		return nil, err
+	}
+	if sel.time.from != stored || sel.time.want.Type.Kind() != vector.Int64 {
+		return nil, errors.New("part " + p.name + ": the time column of the scan is not the part's time index")
+	}
+	if err := sel.chooseSeries(); err != nil {
+		return nil, err
+	}
+	sel.leaves = make([]condition, prog.Size())
+	sel.inBlock = sel.evalLeaf
+	for i := range prog.Len() {
+		if err := sel.condition(i); err != nil {
+			return nil, err
+		}
+	}
+	if err := sel.chooseByTags(); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(sel.conds, func(a, b condition) int { return a.cost - b.cost })
+	sel.nothing = sel.nothing || sel.reader.of.from == sel.reader.of.to || sel.chosen != nil && sel.chosen.IsEmpty()
+	return sel, nil
+}
+
+// chooseSeries applies the key prefix.
+func (sel *selector) chooseSeries() error {
+	sel.reader.of = seriesRange{0, int(sel.p.dir.seriesCount)}
+	if len(sel.spec.KeyPrefix) == 0 {
+		return nil
+	}
+	t, err := sel.p.seriesTable()
+	if err != nil {
+		return err
+	}
+	from, to, err := t.prefix(sel.spec.KeyPrefix)
+	if err != nil {
+		return sel.p.corrupt(err, "series")
+	}
+	sel.reader.series, sel.reader.of = t, seriesRange{from, to}
+	return nil
+}
+
+// release lets another scan have the memory; nothing is read after.
+func (sel *selector) release() {
+	if sel.mem != nil {
+		memories.Put(sel.mem)
+		sel.mem = nil
+	}
+}
+
+// whole tells that the rows of all series may pass.
+func (sel *selector) whole() bool {
+	return sel.chosen == nil && sel.reader.of.to-sel.reader.of.from == int(sel.p.dir.seriesCount)
+}
+
+// condition prepares one condition: on tags and on columns that the part lacks it is decided here.
+func (sel *selector) condition(i int) error {
+	if sel.prog.Alternatives(i) != nil {
+		return sel.choice(i)
+	}
+	cond, err := sel.comparison(i)
+	if err != nil {
+		return err
+	}
+	switch cond.src.from {
+	case fixed:
+		one := [1]uint64{1}
+		sel.prog.EvalCond(i, 1, cond.src.fixed, one[:])
+		sel.nothing = sel.nothing || one[0]&1 == 0
+		return nil
+	case tag:
+		sel.onTags = append(sel.onTags, cond)
+		return nil
+	}
+	if b, err := sel.blocksOf(&cond); err != nil {
+		return err
+	} else if b != nil {
+		sel.keepBlocks(b)
+	}
+	sel.conds = append(sel.conds, cond)
+	return nil
+}
+
+// choice prepares an AnyOf. Alternatives are decided on rows; postings tell together which blocks may have any.
+func (sel *selector) choice(i int) error {
+	blocks, err := sel.choiceBlocks(i)
+	if err != nil {
+		return err
+	}
+	if blocks != nil {
+		sel.keepBlocks(blocks)
+	}
+	sel.conds = append(sel.conds, condition{i: i, cost: sel.prog.Cost(i), any: true})
+	return nil
+}
+
+// choiceBlocks prepares the comparisons of an AnyOf and gives the blocks that postings leave it; nil: all.
+func (sel *selector) choiceBlocks(i int) (vector.Bitmap, error) {
+	var all vector.Bitmap
+	bounded := true
+	for _, and := range sel.prog.Alternatives(i) {
+		var one vector.Bitmap
+		for _, at := range and {
+			b, err := sel.leafBlocks(at)
+			switch {
+			case err != nil:
+				return nil, err
+			case b == nil:
+			case one == nil:
+				one = b
+			default:
+				one.And(b)
+			}
+		}
+		switch {
+		case one == nil:
+			bounded = false
+		case all == nil:
+			all = one
+		default:
+			for w := range all {
+				all[w] |= one[w]
+			}
+		}
+	}
+	if !bounded {
+		return nil, nil
+	}
+	return all, nil
+}
+
+func (sel *selector) leafBlocks(i int) (vector.Bitmap, error) {
+	if sel.prog.Alternatives(i) != nil {
+		return sel.choiceBlocks(i)
+	}
+	cond, err := sel.comparison(i)
+	if err != nil {
+		return nil, err
+	}
+	sel.leaves[i] = cond
+	return sel.blocksOf(&cond)
+}
+
+// comparison finds the column of condition i and what is known about it.
+func (sel *selector) comparison(i int) (condition, error) {
+	id := sel.prog.Column(i)
+	columns := sel.spec.FilterColumns
+	at := slices.IndexFunc(columns, func(c schema.Column) bool { return c.ID == id })
+	if at < 0 {
+		columns = sel.spec.Columns
+		if at = slices.IndexFunc(columns, func(c schema.Column) bool { return c.ID == id }); at < 0 {
+			return condition{}, errors.New("part " + sel.p.name + ": a filter's column is not described")
+		}
+	}
+	src, err := sel.reader.source(&columns[at])
+	if err != nil {
+		return condition{}, err
+	}
+	cond := condition{i: i, src: src, cost: sel.prog.Cost(i)}
+	if src.from == stored && !src.cast {
+		if cond.pages, err = sel.p.index(src.col); err != nil {
+			return cond, err
+		}
+		cond.equal, _ = sel.prog.EqualsBytes(i)
+		cond.text = sel.prog.IsText(i)
+		if v, strict, negate, ok := sel.prog.FloatBound(i); ok {
+			cond.bound = &encoding.FloatBound{K: v, Strict: strict, Negate: negate}
+		}
+		if least, span, negate, ok := sel.prog.Interval(i); ok {
+			cond.interval = &encoding.Interval{Least: least, Span: span, Negate: negate}
+		}
+		if cond.pages.filters != nil {
+			cond.find = tokensOf(sel.prog, i)
+		}
+	}
+	return cond, nil
+}
+
+// blocksOf gives the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
+func (sel *selector) blocksOf(c *condition) (vector.Bitmap, error) {
+	if c.pages == nil || !c.src.col.postRef.present() {
+		return nil, nil
+	}
+	values, err := sel.p.dictionary(c.src.col)
+	if err != nil {
+		return nil, err
+	}
+	passing, ok := sel.prog.Passing(c.i, values)
+	if !ok {
+		return nil, nil
+	}
+	posts, err := sel.p.postings(c.src.col)
+	if err != nil {
+		return nil, err
+	}
+	n := len(sel.p.blocks)
+	blocks := vector.MakeBitmap(n)
+	blocks.Fill(n)
+	posts.Blocks(passing, blocks)
+	return blocks, nil
+}
+
+// keepBlocks drops the blocks outside of b.
+func (sel *selector) keepBlocks(b vector.Bitmap) {
+	if sel.blocks == nil {
+		sel.blocks = b
+		return
+	}
+	sel.blocks.And(b)
+}
+
+// selectRows moves to a block and decides which of its rows pass, and gives how many do: keep holds them then.
+func (sel *selector) selectRows(block int) (passing int, err error) {
+	conds, ok := sel.mayPass(block)
+	if !ok {
+		return 0, nil
+	}
+	b := &sel.p.blocks[block]
+	if cap(sel.keep) < vector.Words(b.rows) {
+		sel.keep = vector.MakeBitmap(MaxBlockRows)
+	}
+	sel.keep = sel.keep[:vector.Words(b.rows)]
+	sel.keep.Fill(b.rows)
+	if !sel.whole() && !sel.keepSeries(b) {
+		sel.prune(func(st *scan.Stats) { st.PrunedBySeries.Add(1) })
+		return 0, nil
+	}
+	sel.reader.open(block)
+	sel.rows = sel.rows[:0]
+	if st := sel.spec.Stats; st != nil {
+		st.BlocksRead.Add(1)
+		st.RowsScanned.Add(int64(b.rows))
+	}
+	sel.p.metrics.RowsScanned.Add(int64(b.rows))
+	if sel.time.cast || !sel.spec.Time.Covers(b.minTime, b.maxTime) {
+		t, err := sel.reader.load(sel.time)
+		if err != nil {
+			return 0, err
+		}
+		sel.keepTimes(t, b.rows)
+	}
+	for i := range conds {
+		if sel.keep.Count() == 0 {
+			return 0, nil
+		}
+		if err := sel.eval(&conds[i], sel.keep); err != nil {
+			return 0, err
+		}
+	}
+	sel.passing = sel.keep.Count()
+	return sel.passing, nil
+}
+
+// mayPass asks everything that is known of a block without reading it: the conditions that are left to decide by its
+// rows, or false for a block that is left out, which is counted then.
+func (sel *selector) mayPass(block int) ([]condition, bool) {
+	b := &sel.p.blocks[block]
+	switch {
+	case sel.nothing || sel.p.isAside(block):
+		sel.prune(nil)
+	case !sel.spec.Time.Overlaps(b.minTime, b.maxTime) && !sel.time.cast:
+		sel.prune(func(st *scan.Stats) { st.PrunedByTime.Add(1) })
+	case sel.blocks != nil && !sel.blocks.Get(block):
+		sel.prune(func(st *scan.Stats) { st.PrunedByPostings.Add(1) })
+	default:
+		return sel.judge(block)
+	}
+	return nil, false
+}
+
+// passingRows are the rows of the block at hand that pass. They are valid until the next block is opened.
+func (sel *selector) passingRows() []uint32 {
+	if len(sel.rows) == 0 {
+		sel.rows = sel.keep.AppendRows(sel.rows)
+	}
+	return sel.rows
+}
+
+// passingBefore is the number of rows of the block at hand that pass and come before a row.
+func (sel *selector) passingBefore(row uint32) int {
+	n := sel.keep[:row>>6].Count()
+	return n + bits.OnesCount64(sel.keep[row>>6]&(1<<(row&63)-1))
+}
+
+// eval evaluates one condition on the block at hand.
+func (sel *selector) eval(c *condition, keep vector.Bitmap) error {
+	if c.any {
+		return sel.prog.EvalAny(c.i, keep, sel.inBlock)
+	}
+	if done, err := sel.evalPacked(c, keep); done || err != nil {
+		return err
+	}
+	v, err := sel.reader.load(c.src)
+	if err != nil {
+		return err
+	}
+	sel.prog.EvalCond(c.i, sel.p.blocks[sel.reader.block].rows, v, keep)
+	return nil
+}
+
+// evalLeaf evaluates one comparison of an alternative, unless the zones decide it.
+func (sel *selector) evalLeaf(i int, keep vector.Bitmap) error {
+	switch c := &sel.leaves[i]; sel.judgeZones(c, sel.reader.block) {
+	case filter.None:
+		clear(keep)
+		return nil
+	case filter.All:
+		return nil
+	default:
+		return sel.eval(c, keep)
+	}
+}
+
+// prune counts a block that is left out; why, if not nil, counts what refuted it.
+func (sel *selector) prune(why func(*scan.Stats)) {
+	if st := sel.spec.Stats; st != nil {
+		st.BlocksPruned.Add(1)
+		if why != nil {
+			why(st)
+		}
+	}
+	sel.p.metrics.BlocksPruned.Add(1)
+}
+
+// judge asks the zones and then the token filters: false when one refutes the block, which is counted then, else the conditions that remain.
+func (sel *selector) judge(block int) ([]condition, bool) {
+	sel.left = sel.left[:0]
+	for _, c := range sel.conds {
+		switch sel.judgeAny(&c, func(c *condition) filter.Verdict { return sel.judgeZones(c, block) }) {
+		case filter.None:
+			sel.prune(func(st *scan.Stats) { st.PrunedByZones.Add(1) })
+			return nil, false
+		case filter.Some:
+			sel.left = append(sel.left, c)
+		}
+	}
+	for i := range sel.left {
+		if sel.judgeAny(&sel.left[i], func(c *condition) filter.Verdict { return sel.judgeTokens(c, block) }) == filter.None {
+			sel.prune(func(st *scan.Stats) { st.PrunedByTokens.Add(1) })
+			return nil, false
+		}
+	}
+	return sel.left, true
+}
+
+// judgeAny asks judge about c or, of a choice, about its comparisons.
+func (sel *selector) judgeAny(c *condition, judge func(*condition) filter.Verdict) filter.Verdict {
+	if !c.any {
+		return judge(c)
+	}
+	return sel.prog.JudgeAny(c.i, func(i int) filter.Verdict { return judge(&sel.leaves[i]) })
+}
+
+// judgeZones asks the zones of a block.
+func (sel *selector) judgeZones(c *condition, block int) filter.Verdict {
+	if c.pages == nil {
+		return filter.Some
+	}
+	var s filter.Stat
+	c.pages.zones.Stat(&s, block, sel.p.blocks[block].rows)
+	return sel.prog.Judge(c.i, &s)
+}
+
+// judgeTokens asks the zones and the token filter of a block.
+func (sel *selector) judgeTokens(c *condition, block int) filter.Verdict {
+	if c.find != nil {
+		if f := sel.p.filter(c.src.col, c.pages, block); f != nil && !c.find.mayPass(f) {
+			return filter.None
+		}
+	}
+	return sel.judgeZones(c, block)
+}
+
+// keepTimes takes rows outside of the time range out of keep.
+func (sel *selector) keepTimes(v *vector.Vector, n int) {
+	if v.Form != vector.Flat { // Const, or a dictionary of few times
+		for i := range n {
+			if v.IsNull(i) || !sel.spec.Time.Holds(v.Int(i)) {
+				sel.keep.Clear(i)
+			}
+		}
+		return
+	}
+	if sel.sorted {
+		from, _ := slices.BinarySearch(v.Ints[:n], sel.spec.Time.From)
+		to := n
+		if last := sel.spec.Time.To; v.Ints[n-1] > last {
+			to = sort.Search(n, func(i int) bool { return v.Ints[i] > last })
+		}
+		if sel.times == nil {
+			sel.times = vector.MakeBitmap(MaxBlockRows)
+		}
+		in := sel.times[:len(sel.keep)]
+		clear(in)
+		setRange(in, from, to)
+		sel.keep.And(in)
+		return
+	}
+	lo, hi := sel.spec.Time.From, sel.spec.Time.To
+	for w := range sel.keep {
+		if sel.keep[w] == 0 {
+			continue
+		}
+		var m uint64
+		for i, t := range v.Ints[w*64 : min(w*64+64, n)] {
+			if t >= lo && t <= hi {
+				m |= 1 << i
+			}
+		}
+		sel.keep[w] &= m
+	}
+	if v.Valid != nil {
+		sel.keep.And(v.Valid)
+	}
+}
