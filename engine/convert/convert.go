@@ -38,7 +38,12 @@ func Possible(from, to vector.Type) bool {
 	case bytesLike(from) && bytesLike(to):
 		return true
 	}
-	return false
+	return ByScalar(from, to)
+}
+
+// ByScalar tells whether a cast reads the text of JSON scalars: numbers, booleans and times. null is NULL there.
+func ByScalar(from, to vector.Type) bool {
+	return from.ID == vector.TypeJSON && Possible(vector.StringType, to) && !bytesLike(to)
 }
 
 func bytesLike(t vector.Type) bool {
@@ -130,6 +135,8 @@ func Between(from, to vector.Type) Func {
 		}
 	case from.IsText():
 		return parser(to)
+	case ByScalar(from, to):
+		return scalarParser(to)
 	case to.ID == vector.TypeDecimal || from.ID == vector.TypeDecimal:
 		return decimalConverter(from, to)
 	case from.ID == vector.TypeDuration && to == vector.Interval:

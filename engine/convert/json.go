@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+
+	"varve/engine/vector"
 )
 
 // CompactJSON is JSON text without blanks, keys sorted; ok is false when it is none.
@@ -37,4 +39,20 @@ func MarshalJSON(x any) ([]byte, error) {
 		return nil, err
 	}
 	return []byte(strings.TrimSuffix(s.String(), "\n")), nil
+}
+
+// scalarParser reads the text of a JSON scalar as a value of a type; objects, arrays and null are none.
+func scalarParser(to vector.Type) Func {
+	parse := parser(to)
+	return func(v *vector.Vector, i int, out *vector.Vector) bool {
+		text := v.Bytes(i)
+		if len(text) == 0 || text[0] != '"' {
+			return string(text) != "null" && parse(v, i, out)
+		}
+		var s string
+		if err := json.Unmarshal(text, &s); err != nil {
+			return false
+		}
+		return parse(vector.ConstString(s), i, out)
+	}
 }

@@ -351,7 +351,7 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	if get, ok := c.jsonGetAs(e, to); ok {
 		return c.Cast(get, to, try)
 	}
-	if e.Type() == vector.JSONType && !castable(e.Type(), to) {
+	if convert.ByScalar(e.Type(), to) {
 		text, err := c.Call("->>", e, Text("$"))
 		if err != nil {
 			return nil, err
