@@ -245,7 +245,7 @@ func TestBodies(t *testing.T) {
 		{"element no object skipped", JSONStream, skip, `[{"a":1},"text",[],{"a":2}]`, one + " | now 2 skipped 2"},
 		{"syntax", JSONStream, stream, `{"a":1} {"a":}`, jsonError + "unexpected character at byte 13"},
 		{"syntax ignored", JSONStream, ignore, `{"a":1} {"a":} {"a":2}`, one},
-		{"cut short", JSONStream, stream, `[{"a":1},{"a":2`, jsonError + "unexpected character at byte 15"},
+		{"cut short", JSONStream, stream, `[{"a":1},{"a":2`, jsonError + "unexpected end at byte 15"},
 		{"array not closed", JSONStream, stream, `[{"a":1}`, jsonError + "unexpected end at byte 8"},
 		{"comma at the end", JSONStream, stream, `[{"a":1},]`, jsonError + "unexpected character at byte 9"},
 		{"comma first", JSONStream, stream, `[,{"a":1}]`, jsonError + "unexpected character at byte 1"},
@@ -367,8 +367,14 @@ func TestLimits(t *testing.T) {
 	if got := describe(t, `{"`+name+`":1}`, NDJSON, Options{}); got != ts+name+":Int64 | now 1" {
 		t.Errorf("longest name: %.200s", got)
 	}
-	if got := describe(t, `{"x`+name+`":1}`, NDJSON, Options{}); !strings.HasPrefix(got, "1004 column name of 1025 bytes is longer than 1024") {
+	if got := describe(t, `{"x`+name+`":1}`, NDJSON, Options{}); got != "1004 Invalid column name: 513 bytes, the limit is 512 and it may not be empty" {
 		t.Errorf("longer name: %.200s", got)
+	}
+	for _, bad := range []string{"", "x" + name} {
+		body := `{"a":1}` + "\n" + `{"b":2,"` + bad + `":1}` + "\n" + `{"a":3}`
+		if got := describe(t, body, NDJSON, Options{SkipErrors: true}); !strings.HasSuffix(got, "skipped 1") {
+			t.Errorf("name of %d bytes skipped: %.300s", len(bad), got)
+		}
 	}
 	wide := "{" + bomb.String()[1:strings.Index(bomb.String(), `,"k4000`)] + "}"
 	if got := describe(t, wide+strings.Repeat("\n{}", 20000), NDJSON, Options{}); !strings.HasPrefix(got, "1004 20001 rows of 4001 columns are more cells than") {

@@ -68,14 +68,22 @@ func (v *value) optionText() (text []byte, ok bool) {
 	return v.appendText(nil), v.kind != nullValue
 }
 
+// CheckColumn refuses names that no column of a table can have: the entry fails then, and not the write of all.
+func CheckColumn(name string) error {
+	if name == "" || len(name) > maxNameBytes {
+		return status.New(status.InvalidArguments, "Invalid column name: %d bytes, the limit is %d and it may not be empty", len(name), maxNameBytes)
+	}
+	return nil
+}
+
 // setColumn puts a value into its column. null makes none.
 func (d *Decoder) setColumn(name string, v *value) error {
 	if v.kind == nullValue {
 		return nil
 	}
 	if d.b.Lookup(name) == nil {
-		if len(name) > maxNameBytes {
-			return status.New(status.InvalidArguments, "column name of %d bytes is longer than %d: %.64s...", len(name), maxNameBytes, name)
+		if err := CheckColumn(name); err != nil {
+			return &Subject{Err: err, Field: name, Value: v.shown()}
 		}
 		if d.b.Columns() >= maxColumns {
 			return status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, maxColumns)

@@ -29,8 +29,19 @@ func TestExplained(t *testing.T) {
 			`(entry 1 of 1, field "t", value 1.5: read as a whole number of milliseconds since 1970; a pipeline's epoch processor reads fractions)`},
 		{"bad line", "", "{\"a\":1}\n\n{\"a\":}\n{}\n{}", NDJSON, `1004 Invalid request parameter: invalid JSON at index: 2 (line 3 of 5, value {"a":}: unexpected character at byte 5 of the line)`},
 		{"line that is no text", "", "{\"a\":1}\n\xff\n", NDJSON, "1004 Invalid request parameter: invalid line at index: 1 (line 2 of 2, value \uFFFD: it is not UTF-8)"},
-		{"bad stream", "", `{"a":1} {"a" 2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 13 (entry 2, value {"a" 2})`},
-		{"scalar in a stream", "", `{"a":1} 7 {}`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 2, value 7: no object)`},
+		{"bad stream", "", `{"a":1} {"a" 2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 13 (entry 2 of 2, value {"a" 2})`},
+		{"bad stream of lines", "", "{\"a\":1}\n\n{\"a\" \"}\\\"\"}\n\n {\"a\":2}\r\n{\"b\":{\"c\":[3]}}", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 14 (entry 2 of 4, value {"a" "}\""}` + "\n\n {\"a\":2}\r\n" + `{"b":{"c":[3]}})`},
+		{"line that is cut", "", "{\"a\":\n{\"a\":1}\n{}", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 14 (entry 1 of 3, value {"a":` + "\n{\"a\":1}\n{})"},
+		{"two on a line", "", `{"a" 1} {"a":2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 5 (entry 1, value {"a" 1} {"a":2})`},
+		{"two on a later line", "", "{\"a\" 1}\n{} {}", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 5 (entry 1, value {"a" 1}` + "\n{} {})"},
+		{"in an array", "", `[{"a" 1},{"a":2}]`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 6 (entry 1, value {"a" 1},{"a":2}])`},
+		{"cut body", "", `{"a":1} [{"a":2},{"a":`, JSONStream, `1004 Failed to parse payload as json: unexpected end at byte 22 (entry 3 of 3, value {"a":)`},
+		{"scalar before a fault", "", `{"a":1} 7 {`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 2, value 7: no object)`},
+		{"scalar after a clash", "", `{"a":1} {"a":"x"} 7`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 3 of 3, value 7: no object)`},
+		{"empty name", "", `{"a":1} {"":"x"}`, JSONStream, `1004 Invalid column name: 0 bytes, the limit is 512 and it may not be empty (entry 2 of 2, value "x")`},
+		{"long name", "", `{"` + strings.Repeat("n", 513) + `":7}`, JSONStream, `1004 Invalid column name: 513 bytes, the limit is 512 and it may not be empty ` +
+			`(entry 1 of 1, field "` + strings.Repeat("n", 80) + `...", value 7)`},
+		{"scalar in a stream", "", `{"a":1} 7 {}`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 2 of 3, value 7: no object)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			index, err := ParseTimeIndex(c.config)

@@ -263,6 +263,7 @@ const (
 // stream reads a body of JSON values.
 func (d *Decoder) stream() error {
 	at := atValue
+	var odd *Failure // the first value that is no entry where only entries may stand; the rest is read to count them
 	for {
 		if err := d.fill(d.pos, "Invalid request parameter: a JSON value"); err != nil {
 			return err
@@ -272,32 +273,101 @@ func (d *Decoder) stream() error {
 		d.partial = !d.last() || !whole
 		i, f := 0, fine
 		for f == fine && d.pos < d.end {
-			at, i, f = d.step(at)
-			if f == notAnEntry {
-				return status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON. (entry %d, value %s: no object)",
-					d.entries()+1, Cut(string(d.buf[d.pos:i])))
+			if at, i, f = d.step(at); f == notAnEntry {
+				if odd == nil {
+					odd = d.failure(&Subject{Err: errNoEntry, Value: string(d.buf[d.pos:i]), Hint: "no object"})
+					d.err = odd
+				}
+				d.res.Entries++
+				d.pos, f = i, fine
 			}
 		}
+		failed := f != fine && (i < d.end || !d.partial)
 		switch {
-		case f != fine && (i < d.end || !d.partial):
-			return d.badStream(f.String(), i)
+		case odd != nil && (failed || !whole || d.last() && at != atValue):
+			return odd.Explain(0)
+		case failed && (i < d.end || f != badSyntax):
+			return d.badStream(f.String(), i, d.countShaped)
 		case !whole:
-			return d.badStream("invalid UTF-8", d.end)
-		case d.last() && at != atValue:
-			return d.badStream("unexpected end", d.end)
+			return d.badStream("invalid UTF-8", d.end, nil)
+		case failed || d.last() && at != atValue:
+			return d.badStream("unexpected end", d.end, onlyThis)
+		case d.last() && odd != nil:
+			return odd.Explain(d.entries())
 		case d.last():
 			return nil
 		}
 	}
 }
 
-// badStream is the error of a stream, unless it ends quietly there.
-func (d *Decoder) badStream(reason string, i int) error {
+var errNoEntry = status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON.")
+
+// badStream is the error of a stream, unless it ends quietly there. left counts the entries from that at fault on, where
+// they can be told apart.
+func (d *Decoder) badStream(reason string, i int, left func() (n int, ok bool)) error {
 	if d.o.IgnoreErrors {
 		return nil
 	}
-	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d (entry %d, value %s)", reason, d.base+int64(i),
-		d.entries()+1, Cut(string(d.buf[d.pos:min(d.pos+4*MaxShown, d.end)])))
+	of := fmt.Sprintf("entry %d", d.entries()+1)
+	place, shown := d.base+int64(i), Cut(string(d.buf[d.pos:min(d.pos+4*MaxShown, d.end)]))
+	if left != nil {
+		if n, ok := left(); ok {
+			of += fmt.Sprintf(" of %d", d.entries()+n)
+		}
+	}
+	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d (%s, value %s)", reason, place, of, shown)
+}
+
+// onlyThis counts the entries of a body that ends within one.
+func onlyThis() (n int, ok bool) { return 1, true }
+
+// countShaped counts the entries from pos on where there is one a line. They are told by their brackets alone: the first
+// is at fault.
+func (d *Decoder) countShaped() (n int, ok bool) {
+	for {
+		for stop := d.wholeLines(); d.pos < stop; {
+			end := d.pos + bytes.IndexByte(d.buf[d.pos:], '\n')
+			line := bytes.TrimSpace(d.buf[d.pos:end])
+			d.pos = end + 1
+			if len(line) == 0 {
+				continue
+			}
+			closed := objectEnd(line)
+			if n++; line[0] != '{' || closed != len(line) && (n > 1 || closed >= 0) {
+				return 0, false
+			}
+		}
+		if d.last() {
+			return n, true
+		}
+		if d.fill(d.pos, "a line") != nil {
+			return 0, false
+		}
+	}
+}
+
+// objectEnd is where the brackets of a line are closed for the first time; -1: never.
+func objectEnd(line []byte) int {
+	depth, quoted := 0, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted:
+			if c == '\\' {
+				i++
+			} else {
+				quoted = c != '"'
+			}
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth <= 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
 }
 
 // checkUTF8 cuts the window where it stops being UTF-8. It tells whether that is only for want of the rest.

@@ -18,8 +18,8 @@ const (
 	cellsPerByte = 8
 	// maxGroups bounds the sets of option variables in a request.
 	maxGroups = 64
-	// maxNameBytes bounds the name of a column.
-	maxNameBytes = 1024
+	// maxNameBytes bounds the name of a column, as the engine does.
+	maxNameBytes = 512
 )
 
 // What a decoder keeps from one body to the next.

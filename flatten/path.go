@@ -162,7 +162,7 @@ func (d *Decoder) bind(n *node, k kind) bool {
 	t := kindTypes[k]
 	c := d.b.Lookup(n.name)
 	if c == nil {
-		if d.b.Columns() >= maxColumns || len(n.name) > maxNameBytes {
+		if d.b.Columns() >= maxColumns || CheckColumn(n.name) != nil {
 			return false
 		}
 		if d.o.TableType != nil {

@@ -64,6 +64,9 @@ func ParseTimeIndex(config string) (TimeIndex, error) {
 	if len(parts) != 3 || parts[0] == "" {
 		return bad("config format: '<field>;<type>;<config>'")
 	}
+	if err := CheckColumn(parts[0]); err != nil {
+		return bad(err.Error())
+	}
 	t := TimeIndex{Field: parts[0]}
 	switch parts[1] {
 	case "epoch":

@@ -18,8 +18,6 @@ const (
 	maxColumns = 4096
 	// maxAllColumns bounds the columns of all tables of a request.
 	maxAllColumns = 64 << 10
-	// maxNameBytes bounds the name of a column.
-	maxNameBytes = 1024
 	// maxCells bounds the cells of inferred columns: a NULL takes memory and nothing in the body. The bound is freeCells
 	// and cellsPerByte for every byte of entries, at most maxCells.
 	maxCells     = 32 << 20
@@ -156,8 +154,8 @@ func errAllColumns() error {
 func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error) {
 	c := s.b.Lookup(name)
 	if c == nil {
-		if len(name) > maxNameBytes {
-			return nil, status.New(status.InvalidArguments, "column name of %d bytes is longer than %d: %.64s...", len(name), maxNameBytes, name)
+		if err := flatten.CheckColumn(name); err != nil {
+			return nil, err
 		}
 		if s.b.Columns() >= maxColumns {
 			return nil, status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, maxColumns)

@@ -7,6 +7,7 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/flatten"
 	"varve/pipeline/processor"
 	"varve/pipeline/value"
 )
@@ -57,6 +58,9 @@ func compileTransforms(version int, list []*yaml.Node, names *processor.Names) (
 		for _, f := range t.fields {
 			c := t.column
 			c.name, c.slot = f.Target, names.Slot(f.Input)
+			if err := flatten.CheckColumn(c.name); err != nil {
+				return nil, processor.Invalid(t.at, "%s", err)
+			}
 			columns = append(columns, c)
 			if c.time {
 				timed = append(timed, f.Target)
