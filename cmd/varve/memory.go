@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // memory is how the limit of the process is shared out.
@@ -40,6 +38,9 @@ func (c *Config) memoryLimit() int64 { return sizeOrShare(c.MemoryLimit, machine
 
 // minMemory is the least memory_limit that a server can live in.
 const minMemory = 64 << 20
+
+// unknownMemory is taken for the machine's memory when the system does not tell: a small machine.
+const unknownMemory = 1 << 30
 
 // checkMemory refuses limits that leave no room.
 func (c *Config) checkMemory() error {
@@ -72,25 +73,6 @@ func checkShare(text string) error {
 		return fmt.Errorf("a size such as 256MiB or a share such as 50%% is wanted")
 	}
 	return nil
-}
-
-// machineMemory is the memory of the machine or, if smaller, what the process's control group may take.
-func machineMemory() int64 {
-	total := int64(1 << 30) // when the system does not tell: a small machine
-	var info unix.Sysinfo_t
-	if err := unix.Sysinfo(&info); err == nil {
-		total = int64(info.Totalram) * int64(info.Unit)
-	}
-	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
-			total = min(total, n)
-		}
-	}
-	return total
 }
 
 // collector tells the garbage collector how large the heap may grow. Most of the time that is process.heap_target, so
