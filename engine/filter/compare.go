@@ -23,69 +23,76 @@ func bit(b bool) uint64 {
 
 // less sets bit i of hit where v[i] < k; bits past the last row are zero.
 func less[T number](hit []uint64, v []T, k T) {
-	full := len(v) >> 6
-	for w := range hit[:full] {
-		c := (*[64]T)(v[w*64:])
+	for ; len(v) >= 64 && len(hit) > 0; v, hit = v[64:], hit[1:] {
+		c := (*[64]T)(v)
 		var m uint64
 		for i := 0; i < 64; i += 4 {
 			m |= (bit(c[i] < k) | bit(c[i+1] < k)<<1 | bit(c[i+2] < k)<<2 | bit(c[i+3] < k)<<3) << i
 		}
-		hit[w] = m
+		hit[0] = m
 	}
-	if full < len(hit) {
+	if len(hit) > 0 {
 		var m uint64
-		for i, x := range v[full*64:] {
+		for i, x := range v {
 			m |= bit(x < k) << i
 		}
-		hit[full] = m
+		hit[0] = m
 	}
 }
 
 // lessEqual sets bit i of hit where v[i] <= k.
 func lessEqual[T number](hit []uint64, v []T, k T) {
-	full := len(v) >> 6
-	for w := range hit[:full] {
-		c := (*[64]T)(v[w*64:])
+	for ; len(v) >= 64 && len(hit) > 0; v, hit = v[64:], hit[1:] {
+		c := (*[64]T)(v)
 		var m uint64
 		for i := 0; i < 64; i += 4 {
 			m |= (bit(c[i] <= k) | bit(c[i+1] <= k)<<1 | bit(c[i+2] <= k)<<2 | bit(c[i+3] <= k)<<3) << i
 		}
-		hit[w] = m
+		hit[0] = m
 	}
-	if full < len(hit) {
+	if len(hit) > 0 {
 		var m uint64
-		for i, x := range v[full*64:] {
+		for i, x := range v {
 			m |= bit(x <= k) << i
 		}
-		hit[full] = m
+		hit[0] = m
 	}
 }
 
 // equal sets bit i of hit where v[i] == k.
 func equal[T number](hit []uint64, v []T, k T) {
-	full := len(v) >> 6
-	for w := range hit[:full] {
-		c := (*[64]T)(v[w*64:])
+	for ; len(v) >= 64 && len(hit) > 0; v, hit = v[64:], hit[1:] {
+		c := (*[64]T)(v)
 		var m uint64
 		for i := 0; i < 64; i += 4 {
 			m |= (bit(c[i] == k) | bit(c[i+1] == k)<<1 | bit(c[i+2] == k)<<2 | bit(c[i+3] == k)<<3) << i
 		}
-		hit[w] = m
+		hit[0] = m
 	}
-	if full < len(hit) {
+	if len(hit) > 0 {
 		var m uint64
-		for i, x := range v[full*64:] {
+		for i, x := range v {
 			m |= bit(x == k) << i
 		}
-		hit[full] = m
+		hit[0] = m
 	}
+}
+
+// word cuts the values of the next word of a bitmap off v.
+func word[T any](v []T) (head, rest []T) {
+	if len(v) <= 64 {
+		return v, nil
+	}
+	return v[:64], v[64:]
 }
 
 // nans sets bit i of hit where v[i] is not a number.
 func nans(hit []uint64, v []float64) {
+	var part []float64
 	for w := range hit {
 		var m uint64
-		for i, x := range v[w*64 : min(w*64+64, len(v))] {
+		part, v = word(v)
+		for i, x := range part {
 			m |= bit(x != x) << i
 		}
 		hit[w] = m
@@ -166,6 +173,7 @@ func compareBools(op Op, hit []uint64, v vector.Bitmap, k bool) {
 	case op == LessEqual:
 		onFalse, onTrue = ^uint64(0), ^uint64(0)
 	}
+	v = v[:len(hit)]
 	for i := range hit {
 		hit[i] = v[i]&onTrue | ^v[i]&onFalse
 	}
@@ -231,13 +239,13 @@ func (c *condition) compileIn() {
 func (l *numbers) eval(n int, v *vector.Vector, hit vector.Bitmap) {
 	switch v.Type.Kind() {
 	case vector.Bool:
-		for i := range hit {
+		for i, values := range v.Bools[:len(hit)] {
 			var m uint64
 			if l.bools[0] {
-				m |= ^v.Bools[i]
+				m |= ^values
 			}
 			if l.bools[1] {
-				m |= v.Bools[i]
+				m |= values
 			}
 			hit[i] = m
 		}
@@ -246,9 +254,12 @@ func (l *numbers) eval(n int, v *vector.Vector, hit vector.Bitmap) {
 	case vector.Uint64:
 		evalList(hit, v.Uints[:n], l.uints, l.uintSet)
 	default:
+		var part []float64
+		rest := v.Floats[:n]
 		for w := range hit {
 			var m uint64
-			for i, x := range v.Floats[w*64 : min(w*64+64, n)] {
+			part, rest = word(rest)
+			for i, x := range part {
 				_, found := slices.BinarySearch(l.floats, x)
 				m |= bit(found && x == x || l.nan && x != x) << i
 			}
@@ -273,9 +284,11 @@ func evalList[T int64 | uint64](hit []uint64, v []T, list []T, set map[T]struct{
 		}
 		return
 	}
+	var part []T
 	for w := range hit {
 		var m uint64
-		for i, x := range v[w*64 : min(w*64+64, len(v))] {
+		part, v = word(v)
+		for i, x := range part {
 			_, found := set[x]
 			m |= bit(found) << i
 		}
@@ -304,9 +317,12 @@ func (c *condition) evalBytes(n int, v *vector.Vector, keep, hit vector.Bitmap) 
 		if c.op == LessEqual {
 			limit = 1
 		}
+		var part []vector.View
+		keep = keep[:len(hit)]
 		for w := range hit {
 			var m uint64
-			for i, x := range views[w*64 : min(w*64+64, n)] {
+			part, views = word(views)
+			for i, x := range part {
 				if keep[w]>>i&1 != 0 {
 					m |= bit(order(heap[x.Off:x.Off+x.Len], k) < limit) << i
 				}
@@ -319,9 +335,11 @@ func (c *condition) evalBytes(n int, v *vector.Vector, keep, hit vector.Bitmap) 
 // equalBytes compares lengths first, then bytes.
 func equalBytes(views []vector.View, heap, k []byte, hit []uint64) {
 	want := uint32(len(k))
+	var part []vector.View
 	for w := range hit {
 		var m uint64
-		for i, x := range views[w*64 : min(w*64+64, len(views))] {
+		part, views = word(views)
+		for i, x := range part {
 			if x.Len == want && string(heap[x.Off:x.Off+x.Len]) == string(k) {
 				m |= 1 << i
 			}
@@ -331,9 +349,12 @@ func equalBytes(views []vector.View, heap, k []byte, hit []uint64) {
 }
 
 func (l *stringIn) eval(views []vector.View, heap []byte, keep, hit []uint64) {
+	var part []vector.View
+	keep = keep[:len(hit)]
 	for w := range hit {
 		var m uint64
-		for i, x := range views[w*64 : min(w*64+64, len(views))] {
+		part, views = word(views)
+		for i, x := range part {
 			if keep[w]>>i&1 == 0 || l.lengths>>min(x.Len, 63)&1 == 0 {
 				continue
 			}

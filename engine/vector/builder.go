@@ -320,10 +320,11 @@ func (c *ColumnBuilder) undo() {
 // valued counts a value that was just appended.
 func (c *ColumnBuilder) valued() {
 	if c.vec.Valid != nil {
-		if c.n>>6 == len(c.vec.Valid) {
-			c.vec.Valid = append(c.vec.Valid, 0)
+		if w, mask := uint(c.n)>>6, uint64(1)<<(uint(c.n)&63); w < uint(len(c.vec.Valid)) {
+			c.vec.Valid[w] |= mask
+		} else {
+			c.vec.Valid = append(c.vec.Valid, mask)
 		}
-		c.vec.Valid.Set(c.n)
 	}
 	c.n++
 }
