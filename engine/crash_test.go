@@ -14,17 +14,11 @@ import (
 	"varve/engine/vfs"
 )
 
-// crashSeeds is how many random runs TestCrash makes; VARVE_CRASH_SEEDS asks for more, as before a release.
-const crashSeeds = 500
-
 // TestCrash cuts the power at a random operation of the file system, several times in a row, recovery included. What was
 // acknowledged is there exactly once; the operation that the crash met is there wholly or not at all.
+// VARVE_CRASH_SEEDS asks for more runs, as before a release.
 func TestCrash(t *testing.T) {
-	seeds := uint64(crashSeeds)
-	if testing.Short() { // as under the race detector
-		seeds = crashSeeds / 10
-	}
-	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", seeds) {
+	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", effort(50, 100, 1000)) {
 		crashRun(t, seed)
 		if t.Failed() {
 			return
@@ -33,11 +27,11 @@ func TestCrash(t *testing.T) {
 }
 
 // seedsOf is the number of random runs of a test: that of an environment variable, if it is set.
-func seedsOf(t *testing.T, name string, usual uint64) uint64 {
+func seedsOf(t *testing.T, name string, usual int) uint64 {
 	t.Helper()
 	s := os.Getenv(name)
 	if s == "" {
-		return usual
+		return uint64(usual)
 	}
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil {

@@ -51,22 +51,20 @@ func (b *breaker) mend() {
 }
 
 // TestFaults lets every file system call of a workload fail once, and from then on: the error reaches the caller,
-// nothing acknowledged is lost, reading goes on, and writing works again when the fault is gone.
+// nothing acknowledged is lost, reading goes on, and writing works again when the fault is gone. In a plain run every
+// call fails in one of the three ways, and `make long` takes all three.
 func TestFaults(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name string
 		err  error
 		ever bool
 	}{{"once", syscall.EIO, false}, {"for ever", syscall.EIO, true}, {"no space", syscall.ENOSPC, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			step := 1
-			if testing.Short() { // as under the race detector
-				step = 7
-			}
-			for at := 1; ; at += step {
+			step := effort(9, 3, 1)
+			for at := 1 + i%step; ; at += step {
 				if !faultRun(t, at, c.ever, c.err) || t.Failed() {
-					t.Logf("%d calls failed, each in a run of its own", (at-1)/step)
+					t.Logf("%d calls failed, each in a run of its own", at/step)
 					return
 				}
 			}

@@ -189,7 +189,7 @@ func TestMergeRuns(t *testing.T) {
 		{ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true}, {ID: 3, Name: "s", Type: vector.StringType, Nullable: true},
 		schema.SequenceColumn, schema.KindColumn}
 	spec := &scan.Spec{Columns: columns, TimeColumn: columns[0], Time: scan.All}
-	for seed := range seedsOf(t, "VARVE_MODEL_SEEDS", 100) {
+	for seed := range seedsOf(t, "VARVE_MODEL_SEEDS", effort(20, 40, 400)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		all, runs := randomRuns(r)
 		for _, mode := range []mergeMode{{}, {tombstones: true}, {keepAll: true}, {lastNonNull: true}, {lastNonNull: true, tombstones: true},

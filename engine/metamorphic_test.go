@@ -23,7 +23,7 @@ func TestMetamorphic(t *testing.T) {
 		{"in the background", true, 4 << 10, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for seed := range seedsOf(t, "VARVE_MODEL_SEEDS", 6) {
+			for seed := range seedsOf(t, "VARVE_MODEL_SEEDS", effort(2, 3, 20)) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				o := testOptions(vfs.NewMem())
 				o.NoBackground, o.FlushBytes = !c.background, c.flushBytes
