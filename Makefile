@@ -12,7 +12,7 @@ BENCH    ?= .
 HOT := ./engine/vector ./engine/filter ./sst/encoding ./sqlexec/expr ./sqlexec/intern ./flatten $(wildcard ./engine/kernel)
 BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^varve/\([a-z/_0-9]*\.go\):.*,\1,p' | grep -v '/fn_[a-z]*\.go$$' | sort | uniq -c | awk '{ print $$1, $$2 }'
 
-.PHONY: run build test lint bench microbench bce bce-accept fuzz e2e clean
+.PHONY: run build test long lint bench microbench bce bce-accept fuzz e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -25,7 +25,11 @@ build:
 ## test: vet and all tests
 test:
 	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
+
+## long: the packages whose random runs are longer when VARVE_LONG is set, so run
+long:
+	VARVE_LONG=1 $(GO) test -count=1 -timeout 60m $$(grep -rl --include='*_test.go' 'Getenv("VARVE_LONG")' . | xargs -n1 dirname | sort -u)
 
 ## lint: formatting, vet, and the rules of the tree
 lint:
