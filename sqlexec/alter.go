@@ -17,6 +17,14 @@ func (x *Executor) alterTable(ctx context.Context, sess *Session, s *parse.Alter
 	if err != nil {
 		return nil, err
 	}
+	for _, op := range s.Ops {
+		if r, ok := op.(*parse.RenameTable); ok {
+			if err := x.checkRename(sess, t.Schema.Name, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	// The change must not ask the store for anything: when it stops, it lets nobody in and waits for those who are.
 	err = x.e.Alter(ctx, t.Schema.Name, func(old *schema.Table) (*schema.Table, error) {
 		n := old
 		for _, op := range s.Ops {
@@ -51,7 +59,9 @@ func (x *Executor) alterOp(sess *Session, t *schema.Table, op parse.AlterOp) (*s
 	case *parse.ModifyIndex:
 		return modifyIndex(t, o)
 	case *parse.RenameTable:
-		return x.renameTable(sess, t, o)
+		n := cloneTable(t)
+		n.Name = newName(t.Name, o)
+		return n, nil
 	case *parse.SetOptions:
 		var set []schema.Option
 		var unset []string
@@ -243,31 +253,34 @@ func modifyIndex(t *schema.Table, o *parse.ModifyIndex) (*schema.Table, error) {
 	return n, nil
 }
 
-func (x *Executor) renameTable(sess *Session, t *schema.Table, o *parse.RenameTable) (*schema.Table, error) {
-	to := schema.Name{DB: t.Name.DB, Table: o.To[len(o.To)-1].Name}
+// checkRename checks the new name of a table.
+func (x *Executor) checkRename(sess *Session, from schema.Name, o *parse.RenameTable) error {
+	to := newName(from, o)
 	if len(o.To) > 1 {
 		named, err := sess.tableName(o.To)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if named.DB != t.Name.DB {
-			return nil, status.New(status.InvalidArguments, "a table cannot be renamed into another database: %s", named)
+		if named.DB != from.DB {
+			return status.New(status.InvalidArguments, "a table cannot be renamed into another database: %s", named)
 		}
 	}
 	if err := checkName("table", to.Table, o.To[len(o.To)-1].Quote != 0); err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := x.e.Table(to); err == nil {
-		return nil, alreadyExists(to)
+		return alreadyExists(to)
 	}
 	if v, err := x.view(to); err != nil {
-		return nil, err
+		return err
 	} else if v != nil {
-		return nil, alreadyExists(to)
+		return alreadyExists(to)
 	}
-	n := cloneTable(t)
-	n.Name = to
-	return n, nil
+	return nil
+}
+
+func newName(from schema.Name, o *parse.RenameTable) schema.Name {
+	return schema.Name{DB: from.DB, Table: o.To[len(o.To)-1].Name}
 }
 
 // alterOptions checks the new set of options and what may not be taken back.
