@@ -32,6 +32,7 @@ func (e *core) replay() error {
 	e.logWhole = len(result.Damaged) == 0
 	for _, d := range result.Damaged {
 		e.noteDamage(SetAside{File: "wal/" + d.File, Reason: d.String()})
+		e.log.Keep(d.Segment)
 	}
 	for _, name := range result.Kept {
 		e.noteDamage(SetAside{File: "wal/" + name, Reason: keptSegment})
@@ -77,7 +78,7 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 // keepRecord sets a record aside that cannot be applied, or not wholly: its segment stays for who wants the rows.
 func (e *core) keepRecord(at wal.LSN, why error) {
 	e.noteDamage(SetAside{File: "wal " + at.String(), Reason: why.Error()})
-	e.log.Keep(at)
+	e.log.Keep(at.Segment())
 }
 
 // makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is full

@@ -310,12 +310,12 @@ func (l *Log) remove(number uint64) error {
 	return l.fs.SyncDir(l.dir)
 }
 
-// Keep sees to it that Truncate leaves the segment of a record that cannot be applied as NAME.damaged, whatever the next
-// Replay makes of the record. For apply to call.
-func (l *Log) Keep(at LSN) {
-	if err := l.link(at.Segment()); err != nil {
-		l.o.Logger.Warn("log: a segment will be kept when it is truncated, not before", "segment", segmentName(at.Segment()), "error", err)
-		l.damaged[at.Segment()] = true
+// Keep sees to it that a segment stays as NAME.damaged whatever becomes of the log: one that has damage, or a record that
+// cannot be applied, of which the next Replay may not learn. Before the first Append.
+func (l *Log) Keep(segment uint64) {
+	if err := l.link(segment); err != nil && !vfs.NotExist(err) {
+		l.o.Logger.Warn("log: a segment will be kept when it is truncated, not before", "segment", segmentName(segment), "error", err)
+		l.damaged[segment] = true
 	}
 }
 

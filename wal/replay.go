@@ -12,10 +12,11 @@ import (
 
 // Damage is a stretch of the log that was synced once and cannot be read now.
 type Damage struct {
-	File   string // name in the log's directory
-	Offset int64
-	Bytes  int64
-	Reason string
+	Segment uint64
+	File    string // name in the log's directory
+	Offset  int64
+	Bytes   int64
+	Reason  string
 }
 
 func (d Damage) String() string {
@@ -101,7 +102,6 @@ type replay struct {
 // gap is a place where numbers are missing or bytes could not be read.
 type gap struct {
 	Damage
-	segment       uint64
 	first, beyond uint64 // missing numbers are [first, beyond)
 }
 
@@ -132,15 +132,20 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 	}
 	off := 0
 	if err != nil {
-		// A header that never reached the disk belongs to a segment without acknowledged frames; frames that follow an
-		// unreadable header are looked for all the same. As the oldest segment, a cut header alone tells nothing: the
-		// numbers before it are gone by truncation.
-		if r.last > 0 || len(src) > segmentHead {
+		// A header that never reached the disk belongs to a segment without acknowledged frames, of which Begun has not
+		// told yet; frames that follow an unreadable header are looked for all the same. As the oldest segment, a cut
+		// header alone tells nothing: the numbers before it are gone by truncation.
+		needs := r.l.o.Needs
+		told := needs.First > 0 && number >= needs.First && number <= needs.Last
+		if told {
+			r.damaged(Damage{number, name, 0, int64(min(len(src), segmentHead)), "segment header: " + err.Error()})
+		}
+		if r.last > 0 || len(src) > segmentHead && !told {
 			r.bad(number, name, 0, "segment header: "+err.Error())
 		}
 		off = resync(src, 0, r.last)
 	} else if off = h.size(); h.segment != number {
-		r.damaged(number, Damage{name, 0, int64(len(src)), fmt.Sprintf("this is segment %d in the place of another", h.segment)})
+		r.damaged(Damage{number, name, 0, int64(len(src)), fmt.Sprintf("this is segment %d in the place of another", h.segment)})
 		return nil
 	} else {
 		if h.previous > max(r.before, r.lacked) && (r.before > 0 || r.l.o.Needs.First > 0) && h.previous >= r.l.o.Needs.First {
@@ -203,10 +208,10 @@ func resync(src []byte, off int, last uint64) int {
 
 // bad opens a gap; the next frame read closes it.
 func (r *replay) bad(segment uint64, name string, off int64, reason string) {
-	if k := len(r.gaps); k > 0 && r.gaps[k-1].beyond == 0 && r.gaps[k-1].segment == segment {
+	if k := len(r.gaps); k > 0 && r.gaps[k-1].beyond == 0 && r.gaps[k-1].Segment == segment {
 		return
 	}
-	r.gaps = append(r.gaps, gap{Damage{name, off, 0, reason}, segment, r.last + 1, 0})
+	r.gaps = append(r.gaps, gap{Damage{segment, name, off, 0, reason}, r.last + 1, 0})
 }
 
 // close ends open gaps before the frame with the given number at the given offset.
@@ -214,14 +219,14 @@ func (r *replay) close(number, segment uint64, off int64) {
 	for i := len(r.gaps) - 1; i >= 0 && r.gaps[i].beyond == 0; i-- {
 		g := &r.gaps[i]
 		g.beyond = number
-		if g.segment == segment && g.Bytes == 0 {
+		if g.Segment == segment && g.Bytes == 0 {
 			g.Bytes = off - g.Offset
 		}
 	}
 }
 
 func (r *replay) endOf(segment uint64, size int64) {
-	if k := len(r.gaps); k > 0 && r.gaps[k-1].beyond == 0 && r.gaps[k-1].segment == segment {
+	if k := len(r.gaps); k > 0 && r.gaps[k-1].beyond == 0 && r.gaps[k-1].Segment == segment {
 		r.gaps[k-1].Bytes = size - r.gaps[k-1].Offset
 	}
 }
@@ -247,7 +252,7 @@ func (r *replay) judge() (torn uint64) {
 		}
 		switch {
 		case n < beyond:
-			r.damaged(g.segment, g.Damage)
+			r.damaged(g.Damage)
 		case n < g.beyond:
 			torn = min(torn, n-1)
 		}
@@ -256,8 +261,8 @@ func (r *replay) judge() (torn uint64) {
 }
 
 // damaged reports damage of a segment.
-func (r *replay) damaged(segment uint64, d Damage) {
-	r.l.damaged[segment] = true
+func (r *replay) damaged(d Damage) {
+	r.l.damaged[d.Segment] = true
 	r.result.Damaged = append(r.result.Damaged, d)
 	r.l.o.Logger.Error("log: damage", "file", d.File, "offset", d.Offset, "bytes", d.Bytes, "reason", d.Reason)
 }
@@ -265,5 +270,5 @@ func (r *replay) damaged(segment uint64, d Damage) {
 // missing reports a segment that must be there and is not.
 func (r *replay) missing(segment uint64) {
 	r.lacked = segment
-	r.damaged(segment, Damage{segmentName(segment), 0, 0, "the segment is missing: it was removed, or the directory of the log is another one"})
+	r.damaged(Damage{segment, segmentName(segment), 0, 0, "the segment is missing: it was removed, or the directory of the log is another one"})
 }
