@@ -132,11 +132,11 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 	}
 	off := 0
 	if err != nil {
-		// A header that never reached the disk belongs to a segment without acknowledged frames, of which Begun has not
-		// told yet; frames that follow an unreadable header are looked for all the same. As the oldest segment, a cut
-		// header alone tells nothing: the numbers before it are gone by truncation.
-		needs := r.l.o.Needs
-		told := needs.First > 0 && number >= needs.First && number <= needs.Last
+		// A header that never reached the disk belongs to a segment without acknowledged frames, but for the last of which
+		// Begun has told: that was synced. Of those before it the numbers of the frames behind tell, and frames that follow
+		// an unreadable header are looked for all the same. As the oldest segment, a cut header alone tells nothing: the
+		// numbers before it are gone by truncation.
+		told := number == r.l.o.Needs.Last && number >= r.l.o.Needs.First
 		if told {
 			r.damaged(Damage{number, name, 0, int64(min(len(src), segmentHead)), "segment header: " + err.Error()})
 		}
