@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -174,4 +176,40 @@ func TestDropBackup(t *testing.T) {
 		t.Errorf("there are %s, want %s", got, want)
 	}
 	mustClose(t, e)
+}
+
+// TestDenied starts where the rights for one call after the other are missing: a start that fails says what to do.
+func TestDenied(t *testing.T) {
+	disk, random := vfs.NewMem(), rand.New(rand.NewPCG(1, 1))
+	e := mustOpen(t, testOptions(disk))
+	if err := put(e, "log", appendOnly, []modelRow{{"ts": int64(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, e)
+	failed := 0
+	for call := 0; ; call++ {
+		n, what := 0, ""
+		disk = disk.Crash(random)
+		o := testOptions(vfs.WithFaults(disk, func(op vfs.Op, name string) error {
+			if n++; n-1 != call {
+				return nil
+			}
+			what = fmt.Sprint(op, " ", name)
+			return &os.PathError{Op: string(op), Path: name, Err: syscall.EACCES}
+		}))
+		e, err := Open(o)
+		if err == nil {
+			mustClose(t, e)
+			if what == "" {
+				break
+			}
+			continue
+		}
+		if failed++; !strings.Contains(err.Error(), "chown -R") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if failed == 0 {
+		t.Error("no start failed")
+	}
 }

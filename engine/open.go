@@ -97,7 +97,7 @@ func open(o Options) (_ *Engine, err error) {
 		}
 	}()
 	if err := requireManifest(o.FS, o.Dir, o.WALDir); err != nil {
-		return nil, err
+		return nil, denied(o.Dir, err)
 	}
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(&e.core)
@@ -106,13 +106,13 @@ func open(o Options) (_ *Engine, err error) {
 		if errors.Is(err, manifest.ErrCorrupt) {
 			err = fmt.Errorf("%w. %s", err, wayOut(o.Dir))
 		}
-		return nil, err
+		return nil, denied(o.Dir, err)
 	}
 	e.list(state)
 	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod, FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger,
 		Needs: wal.Range(state.Log), Begun: e.segmentBegun, Edit: func() uint64 { return e.manifest.State().Edit }})
 	if err != nil {
-		return nil, err
+		return nil, denied(o.WALDir, err)
 	}
 	if o.InBackground {
 		e.wg.Go(func() {
@@ -138,6 +138,14 @@ func lockError(dir string, err error) error {
 	return unwritable(dir, err)
 }
 
+// denied says of an error that is a matter of rights what can be done about the directory.
+func denied(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return unwritable(dir, err)
+	}
+	return err
+}
+
 // unwritable says what can be done about a data directory that may not be written to.
 func unwritable(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
@@ -153,12 +161,12 @@ func (e *core) recover(state *manifest.State, start time.Time) error {
 		err = e.knows(state, found)
 	}
 	if err != nil {
-		return err
+		return denied(e.o.Dir, err)
 	}
 	e.openParts(state)
 	e.findBallast()
 	if err := e.replay(); err != nil {
-		return err
+		return denied(e.o.WALDir, err)
 	}
 	e.sweep(state, found)
 	e.finishReplay()
