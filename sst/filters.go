@@ -97,14 +97,14 @@ type blockEncoder struct {
 // gather fills tokens with those of n rows that were encoded as page; false when the block needs no filter.
 func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 	d, err := encoding.Describe(page)
-	if err != nil || d.Encoding == encoding.Null || d.Encoding == encoding.Constant {
+	if err != nil || d.Encoding.Single() {
 		return false
 	}
 	kind := index.WordTokens
 	if v.Type.Kind() != vector.Bytes || v.Type.ID != vector.TypeString && v.Type.ID != vector.TypeJSON {
 		kind = index.ValueTokens
 	}
-	if d.Encoding == encoding.IPv4 || d.Encoding == encoding.TimeText || d.Encoding == encoding.Hex && encoding.Dashed(page) {
+	if encoding.Whole(page) {
 		kind = index.ValueTokens // looked for as a whole: one token instead of five
 	}
 	e.tokens.Reset(kind)

@@ -32,41 +32,24 @@ func (sel *selector) evalPacked(c *condition, keep vector.Bitmap) (done bool, er
 	if c.src.loaded != nil || c.pages == nil {
 		return false, nil
 	}
-	rows := sel.p.blocks[sel.reader.block].rows
-	var eval func(page []byte) (bool, error)
-	switch sel.p.encodingOf(c.pages, sel.reader.block) {
-	case encoding.Hex:
-		if c.equal != nil {
-			eval = func(page []byte) (bool, error) { return encoding.KeepHex(page, rows, c.equal, keep), nil }
-		}
-	case encoding.IPv4, encoding.Number, encoding.TimeText:
-		if c.equal != nil {
-			eval = func(page []byte) (bool, error) { return sel.mem.dec.KeepNumber(page, rows, c.equal, keep) }
-		}
-	case encoding.Decimal:
-		if c.bound != nil {
-			eval = func(page []byte) (bool, error) { return sel.mem.dec.KeepDecimals(page, rows, *c.bound, keep) }
-		}
-	case encoding.Packed:
-		if c.interval != nil {
-			eval = func(page []byte) (bool, error) { return sel.mem.dec.KeepInts(page, rows, *c.interval, keep) }
-		}
-	case encoding.Shared:
+	id := sel.p.encodingOf(c.pages, sel.reader.block)
+	switch {
+	case id == encoding.Shared:
 		return sel.evalCodes(c, keep)
-	case encoding.Template:
-		if !c.text {
-			return false, nil
-		}
-		eval = func(page []byte) (bool, error) { return sel.evalTemplates(c, page, keep) }
-	}
-	if eval == nil {
+	case id == encoding.Template && c.text, id.Compares(&c.compare):
+	default:
 		return false, nil
 	}
 	page, err := sel.p.page(c.src.col, sel.reader.block)
 	if err != nil {
 		return false, err
 	}
-	if done, err = eval(page); err != nil {
+	if id == encoding.Template {
+		done, err = sel.evalTemplates(c, page, keep)
+	} else {
+		done, err = sel.mem.dec.Keep(page, sel.p.blocks[sel.reader.block].rows, &c.compare, keep)
+	}
+	if err != nil {
 		return false, sel.p.corruptBlock(err, c.src.col, sel.reader.block)
 	}
 	if st := sel.spec.Stats; st != nil && done {

@@ -41,16 +41,14 @@ type selector struct {
 
 // condition is one condition on stored columns, in the order of evaluation.
 type condition struct {
-	i        int // in the program
-	src      *source
-	pages    *pageIndex // of an unchanged type; nil: no zones
-	equal    []byte     // an equality of strings with this; nil: something else
-	find     *tokens    // what filters are asked for; nil: they cannot help
-	cost     int
-	any      bool                 // a choice: only i and cost mean something
-	text     bool                 // looks into texts
-	bound    *encoding.FloatBound // a comparison of floats; nil: something else
-	interval *encoding.Interval   // a comparison of integers; nil: something else
+	i       int // in the program
+	src     *source
+	pages   *pageIndex // of an unchanged type; nil: no zones
+	find    *tokens    // what filters are asked for; nil: they cannot help
+	cost    int
+	any     bool // a choice: only i and cost mean something
+	text    bool // looks into texts
+	compare encoding.Comparison
 }
 
 func (p *Part) selector(spec *scan.Spec) (*selector, error) {
@@ -223,13 +221,13 @@ func (sel *selector) comparison(i int) (condition, error) {
 		if cond.pages, err = sel.p.index(src.col); err != nil {
 			return cond, err
 		}
-		cond.equal, _ = sel.prog.EqualsBytes(i)
+		cond.compare.Equal, _ = sel.prog.EqualsBytes(i)
 		cond.text = sel.prog.IsText(i)
 		if v, strict, negate, ok := sel.prog.FloatBound(i); ok {
-			cond.bound = &encoding.FloatBound{K: v, Strict: strict, Negate: negate}
+			cond.compare.Bound = &encoding.FloatBound{K: v, Strict: strict, Negate: negate}
 		}
 		if least, span, negate, ok := sel.prog.Interval(i); ok {
-			cond.interval = &encoding.Interval{Least: least, Span: span, Negate: negate}
+			cond.compare.Interval = &encoding.Interval{Least: least, Span: span, Negate: negate}
 		}
 		if cond.pages.filters != nil {
 			cond.find = tokensOf(sel.prog, i)

@@ -122,7 +122,7 @@ func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, 
 		return c.spliceCodes(e, p, src, i, block, at)
 	}
 	f := p.filter(from, x, block)
-	if id != encoding.Null && id != encoding.Constant && !c.indexing.fits(f, p.version) || c.wantsCodes(id) {
+	if !id.Single() && !c.indexing.fits(f, p.version) || c.wantsCodes(id) {
 		return false, nil
 	}
 	f = c.indexing.kept(f, page)
@@ -142,7 +142,7 @@ func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, 
 // wantsCodes tells whether a block that does not go by the dictionary has to be tried anew, because DDL now asks for a
 // larger one than the block's part had.
 func (c *columnWriter) wantsCodes(id encoding.ID) bool {
-	return c.dict != nil && c.indexing.values > encoding.MaxShared && id != encoding.Null && id != encoding.Constant && !c.dict.Closed()
+	return c.dict != nil && c.indexing.values > encoding.MaxShared && !id.Single() && !c.dict.Closed()
 }
 
 // spliceCodes translates the codes of a block from one dictionary to the other; false when values do not fit.

@@ -86,7 +86,7 @@ func (e *Encoder) appendDecimal(dst []byte, v []float64, digits int, single bool
 	return dst, len(dst)-mark < len(v)*7
 }
 
-func (d *Decoder) decodeDecimal(r *reader, dst []float64) {
+func decodeDecimal(d *Decoder, r *reader, dst []float64) {
 	head := r.byte()
 	digits := int(head &^ singleFlag)
 	count := r.count(len(dst), "exceptions")
@@ -145,13 +145,11 @@ func (b *FloatBound) most(value func(int64) float64) int64 {
 	return lo
 }
 
-// KeepDecimals takes the rows that do not pass out of keep, comparing the integers of a block of n decimal floats without
-// NULLs instead of their quotients. ok is false, and nothing has happened, for any other block.
-func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitmap) (ok bool, err error) {
-	if len(src) < 3 || ID(src[0]) != Decimal || src[1] != 0 || n <= 0 || n > MaxRows || math.Abs(b.K) > maxMantissa {
-		return false, nil
+// keepDecimals compares the integers instead of their quotients.
+func keepDecimals(d *Decoder, r *reader, n int, b *FloatBound, keep vector.Bitmap) bool {
+	if math.Abs(b.K) > maxMantissa {
+		return false
 	}
-	r := reader{b: src[2:]}
 	head := r.byte()
 	digits := int(head &^ singleFlag)
 	patches := r.take(r.count(n, "exceptions") * 12)
@@ -159,7 +157,7 @@ func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitm
 		r.fail("%d digits", digits)
 	}
 	if r.err != nil {
-		return false, r.err
+		return false
 	}
 	p := powers[digits]
 	most := b.most(func(m int64) float64 {
@@ -168,24 +166,22 @@ func (d *Decoder) KeepDecimals(src []byte, n int, b FloatBound, keep vector.Bitm
 		}
 		return float64(float32(float64(m) / p))
 	})
-	hit := d.hitInts(&r, n, most, keep)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
-	}
+	hit := d.hitInts(r, n, most, keep)
 	if r.err != nil {
-		return false, r.err
+		return false
 	}
 	for ; len(patches) > 0; patches = patches[12:] {
 		i := int(binary.LittleEndian.Uint32(patches))
 		if i >= n {
-			return false, malformed("exception at row %d of %d", i, n)
+			r.fail("exception at row %d of %d", i, n)
+			return false
 		}
 		if hit.Clear(i); b.holds(math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))) {
 			hit.Set(i)
 		}
 	}
 	take(keep, hit, b.Negate)
-	return true, nil
+	return true
 }
 
 // hitInts gives the rows of n integers, with their ID in front, that are at most most; of words of keep without a row it

@@ -55,7 +55,7 @@ func TestKeepDecimals(t *testing.T) {
 			}
 			keep := append(vector.Bitmap(nil), before...)
 			var d Decoder
-			ok, err := d.KeepDecimals(page, n, b, keep)
+			ok, err := d.Keep(page, n, &Comparison{Bound: &b}, keep)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestKeepDecimalsOfDamage(t *testing.T) {
 		bad = bad[:len(bad)-r.IntN(3)]
 		keep := vector.MakeBitmap(500)
 		keep.Fill(500)
-		if _, err := d.KeepDecimals(bad, 500, FloatBound{K: 4.5}, keep); err == nil && keep.Count() > 500 {
+		if _, err := d.Keep(bad, 500, &Comparison{Bound: &FloatBound{K: 4.5}}, keep); err == nil && keep.Count() > 500 {
 			t.Fatal("rows that are not there were kept")
 		}
 	}

@@ -193,10 +193,8 @@ func (d *Decoder) Dictionary(src []byte, t vector.Type, n int) (*vector.Vector, 
 		return nil, malformed("dictionary of %d values of %s", n, t)
 	}
 	v := &vector.Vector{Type: t}
-	r := reader{b: src}
-	d.decodePlain(&r, v, n, true)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
-	}
+	r := d.read(src)
+	d.decodePlain(r, v, n, true)
+	r.end()
 	return v, r.err
 }

@@ -10,7 +10,7 @@
 // and the payload holds the values of the valid rows only. Each encoding is drawn at the head of its file. Numbers
 // inside payloads are unsigned varints unless said otherwise, bulk data is little endian.
 //
-// Encoder.Append analyses the values and picks (choose.go). Every decoder checks what it reads: any bytes give values
+// Encoder.Append analyses the values and picks; what there is to pick from is the table in scheme.go. Every decoder checks what it reads: any bytes give values
 // or an error that wraps ErrMalformed, and no more memory than rows and input justify.
 package encoding
 
@@ -44,19 +44,6 @@ const (
 	Template ID = 15 // bytes: log text as templates and variables
 	TimeText ID = 16 // bytes: ISO timestamps of one shape
 )
-
-var names = [...]string{
-	Null: "null", Constant: "constant", Plain: "plain", Packed: "packed", Delta: "delta", DeltaTwo: "delta2", Runs: "runs",
-	Local: "local", Shared: "shared", Decimal: "decimal", XOR: "xor", Hex: "hex", IPv4: "ipv4", Number: "number", Template: "template", TimeText: "times",
-}
-
-// String is the encoding's name as dumps show it.
-func (id ID) String() string {
-	if int(id) < len(names) && names[id] != "" {
-		return names[id]
-	}
-	return fmt.Sprintf("encoding(%d)", uint8(id))
-}
 
 // ErrMalformed is wrapped by every error of a decoder.
 var ErrMalformed = errors.New("malformed block")
@@ -136,6 +123,13 @@ func (r *reader) uint64() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
+// end holds that nothing is left.
+func (r *reader) end() {
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+}
+
 // grow gives a slice of n elements with unspecified content, keeping the buffer of s when it is large enough.
 func grow[T any](s []T, n int) []T {
 	if cap(s) >= n {
@@ -185,13 +179,11 @@ func (d *Decoder) Uints(src []byte, limit int) (v []uint64, rest []byte, err err
 	n := r.count(limit, "numbers")
 	for r.err == nil && len(v) < n {
 		k := min(n-len(v), MaxRows)
-		block := reader{b: r.take(r.count(len(r.b), "bytes"))}
+		block := d.read(r.take(r.count(len(r.b), "bytes")))
 		if r.err != nil {
 			break
 		}
-		id := ID(block.byte())
-		d.texts = grow(d.texts, k)
-		d.decodeTextsBy(&block, id, k)
+		d.decodeTexts(block, k)
 		if block.err != nil {
 			return nil, nil, block.err
 		}

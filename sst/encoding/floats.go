@@ -35,31 +35,23 @@ func (e *Encoder) appendFloats(dst []byte, v []float64, single bool) []byte {
 	return appendSection(append(dst[:mark], byte(Plain)), e.packed, savePlain)
 }
 
-// decodeFloats fills dst by the encoding id.
-func (d *Decoder) decodeFloats(r *reader, id ID, dst []float64) {
-	switch id {
-	case Constant:
-		x := math.Float64frombits(r.uint64())
-		for i := range dst {
-			dst[i] = x
-		}
-	case Decimal:
-		d.decodeDecimal(r, dst)
-	case XOR:
-		decodeXOR(r, dst)
-	case Plain:
-		d.packed = grow(d.packed, 8*len(dst))
-		b := r.section(d.packed, 8*len(dst))
-		if r.err == nil && len(b) != 8*len(dst) {
-			r.fail("%d bytes for %d floats", len(b), len(dst))
-		}
-		if r.err != nil {
-			return
-		}
-		for i := range dst {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-		}
-	default:
-		r.fail("%s is no encoding of floats", id)
+func decodeConstantFloats(_ *Decoder, r *reader, dst []float64) {
+	x := math.Float64frombits(r.uint64())
+	for i := range dst {
+		dst[i] = x
+	}
+}
+
+func decodePlainFloats(d *Decoder, r *reader, dst []float64) {
+	d.packed = grow(d.packed, 8*len(dst))
+	b := r.section(d.packed, 8*len(dst))
+	if r.err == nil && len(b) != 8*len(dst) {
+		r.fail("%d bytes for %d floats", len(b), len(dst))
+	}
+	if r.err != nil {
+		return
+	}
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 	}
 }

@@ -104,7 +104,7 @@ var hexPairs = func() (t [256][2]byte) {
 	return t
 }()
 
-func decodeHex(r *reader, v *vector.Vector, n int) {
+func decodeHex(_ *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
 	size, dashes := int(r.byte()), r.byte() == 1
 	digits := size
 	if dashes {
@@ -157,12 +157,10 @@ func bit(b bool) int {
 	return 0
 }
 
-// Dashed tells whether an encoded Hex block holds UUIDs: every value has their length.
-func Dashed(page []byte) bool {
+// dashed says that an encoded block holds UUIDs: every value has their length.
+func dashed(page []byte) bool {
 	r := reader{b: page}
-	if id, flags := ID(r.byte()), r.byte(); id != Hex {
-		return false
-	} else if flags&flagValid != 0 { // past the validity section
+	if r.byte(); r.byte()&flagValid != 0 { // past the validity section
 		if head := r.uvarint(); head&1 == 0 {
 			r.take(int(min(head>>1, MaxHeap)))
 		} else {
@@ -173,13 +171,12 @@ func Dashed(page []byte) bool {
 	return r.byte() == 1 && r.err == nil
 }
 
-// KeepHex takes the rows whose string is not s out of keep, looking at packed digits only. ok is false, and nothing
-// has happened, when the block of n rows is no Hex without NULLs.
-func KeepHex(src []byte, n int, s []byte, keep vector.Bitmap) (ok bool) {
-	if len(src) < 4 || ID(src[0]) != Hex || src[1] != 0 {
+// keepHex compares packed digits.
+func keepHex(_ *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {
+	if len(r.b) < 2 {
 		return false
 	}
-	size, dashes, body := int(src[2]), src[3] == 1, src[4:]
+	size, dashes, body := int(r.b[0]), r.b[1] == 1, r.b[2:]
 	width := size / 2
 	if dashes {
 		width = 16
@@ -187,6 +184,7 @@ func KeepHex(src []byte, n int, s []byte, keep vector.Bitmap) (ok bool) {
 	if size == 0 || size%2 != 0 || dashes && size != uuidLength || len(body) != width*n {
 		return false // the decoder says what is wrong
 	}
+	r.b = nil
 	packed := make([]byte, width)
 	if len(s) != size || dashes && !packUUID(packed, s) || !dashes && !packHex(packed, s) {
 		clear(keep)

@@ -9,6 +9,7 @@ import (
 
 // TestKeepHex holds the search on packed digits against comparing strings.
 func TestKeepHex(t *testing.T) {
+	var d Decoder
 	for _, name := range []string{"trace ids", "uuids", "spans"} {
 		s := shape{name: "spans", t: vector.StringType}
 		for _, x := range shapes {
@@ -36,8 +37,8 @@ func TestKeepHex(t *testing.T) {
 				keep := vector.MakeBitmap(n)
 				keep.Fill(n)
 				keep.Clear(n / 3)
-				if !KeepHex(src, n, []byte(needle), keep) {
-					t.Fatal("refused")
+				if ok, err := d.Keep(src, n, &Comparison{Equal: []byte(needle)}, keep); !ok || err != nil {
+					t.Fatalf("refused: %v", err)
 				}
 				for i := range n {
 					if want := i != n/3 && v.Str(i) == needle; keep.Get(i) != want {
@@ -46,12 +47,15 @@ func TestKeepHex(t *testing.T) {
 				}
 			}
 			for cut := range src {
-				KeepHex(src[:cut], n, []byte(first), vector.MakeBitmap(n))
+				if ok, err := d.Keep(src[:cut], n, &Comparison{Equal: []byte(first)}, vector.MakeBitmap(n)); ok || err != nil {
+					t.Fatalf("%d bytes of %d: %t, %v", cut, len(src), ok, err)
+				}
 			}
 		}
 	}
-	if KeepHex(NewEncoder().Append(nil, shapes[0].build(9, 0, 1), 9, nil), 9, []byte("00"), vector.MakeBitmap(9)) {
-		t.Error("a block of integers is taken for digits")
+	ints := NewEncoder().Append(nil, shapes[indexOf("small ints")].build(9, 0, 1), 9, nil)
+	if ok, err := d.Keep(ints, 9, &Comparison{Equal: []byte("00")}, vector.MakeBitmap(9)); ok || err != nil {
+		t.Errorf("a block of integers is taken for digits: %t, %v", ok, err)
 	}
 }
 

@@ -57,25 +57,15 @@ func flip(x uint64, signed bool) uint64 {
 	return x
 }
 
-// decodeInts fills out, which holds n values, by the encoding id.
-func decodeInts[T int64 | uint64](d *Decoder, r *reader, id ID, out []T) {
-	switch id {
-	case Constant:
-		x := T(r.uint64())
-		for i := range out {
-			out[i] = x
-		}
-	case Packed:
-		if len(out) > 0 {
-			decodeFrame(d, r, out)
-		}
-	case Delta:
-		decodeDelta(d, r, out)
-	case DeltaTwo:
-		decodeDeltaTwo(d, r, out)
-	case Runs:
-		decodeRuns(d, r, out)
-	default:
-		r.fail("%s is no encoding of integers", id)
+func decodeConstant[T int64 | uint64](_ *Decoder, r *reader, dst []T) {
+	x := T(r.uint64())
+	for i := range dst {
+		dst[i] = x
+	}
+}
+
+func decodePacked[T int64 | uint64](d *Decoder, r *reader, dst []T) {
+	if len(dst) > 0 {
+		decodeFrame(d, r, dst)
 	}
 }

@@ -44,7 +44,7 @@ func parseIPv4(s []byte) (uint32, bool) {
 	return x<<8 | part, dots == 3 && digits > 0
 }
 
-func (d *Decoder) decodeIPv4(r *reader, v *vector.Vector, n int) {
+func decodeIPv4(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
 	d.decodeTexts(r, n)
 	if r.err != nil {
 		return
@@ -57,4 +57,9 @@ func (d *Decoder) decodeIPv4(r *reader, v *vector.Vector, n int) {
 		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
 	}
 	v.Heap = heap
+}
+
+func keepIPv4(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {
+	x, ok := parseIPv4(s)
+	return d.keepText(r, n, uint64(x), ok, keep)
 }

@@ -14,28 +14,20 @@ type Interval struct {
 	Negate      bool
 }
 
-// KeepInts takes the rows that do not pass out of keep, comparing the bits of a block of n packed integers without NULLs
-// as they lie. ok is false, and nothing has happened, for any other block and for one with many exceptions, which are
-// better patched once and kept.
-func (d *Decoder) KeepInts(src []byte, n int, in Interval, keep vector.Bitmap) (ok bool, err error) {
-	if len(src) < 2 || ID(src[0]) != Packed || src[1] != 0 || n <= 0 || n > MaxRows {
-		return false, nil
-	}
-	r := reader{b: src[2:]}
+// keepInts compares the bits of packed integers as they lie. A block with many exceptions is better patched once and
+// kept.
+func keepInts(d *Decoder, r *reader, n int, in *Interval, keep vector.Bitmap) bool {
 	if len(r.b) > 9 {
 		if count, _ := binary.Uvarint(r.b[9:]); count > uint64(n/manyExceptions) {
-			return false, nil
+			return false
 		}
 	}
-	hit := d.hitFrame(&r, n, in, keep)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
-	}
+	hit := d.hitFrame(r, n, *in, keep)
 	if r.err != nil {
-		return false, r.err
+		return false
 	}
 	take(keep, hit, in.Negate)
-	return true, nil
+	return true
 }
 
 // manyExceptions: one row in so many. An exception takes as long as ten rows that are none, and a decoded row, which lies

@@ -61,11 +61,11 @@ func TestKeepInts(t *testing.T) {
 			before := randomKeep(r, n)
 			keep := slices.Clone(before)
 			if round%2 == 0 { // a condition that comes again may be looked up in another way
-				if _, err := d.KeepInts(page, n, in, slices.Clone(before)); err != nil {
+				if _, err := d.Keep(page, n, &Comparison{Interval: &in}, slices.Clone(before)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			ok, err := d.KeepInts(page, n, in, keep)
+			ok, err := d.Keep(page, n, &Comparison{Interval: &in}, keep)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestKeepOfDamage(t *testing.T) {
 		page = page[:len(page)-r.IntN(3)]
 		keep := vector.MakeBitmap(n)
 		keep.Fill(n)
-		_, err := d.KeepInts(page, n, Interval{Least: 10, Span: 20}, keep)
+		_, err := d.Keep(page, n, &Comparison{Interval: &Interval{Least: 10, Span: 20}}, keep)
 		codes, ok, err2 := d.Codes(page, n, false)
 		if ok {
 			d.KeepCodes(&codes, randomKeep(r, 200), keep)
@@ -218,7 +218,7 @@ func BenchmarkKeep(b *testing.B) {
 			var d Decoder
 			for b.Loop() {
 				keep.Fill(n)
-				if ok, err := d.KeepInts(page, n, Interval{Least: 204, Span: 1000}, keep); !ok || err != nil {
+				if ok, err := d.Keep(page, n, &Comparison{Interval: &Interval{Least: 204, Span: 1000}}, keep); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}

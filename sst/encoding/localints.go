@@ -72,13 +72,35 @@ func (e *Encoder) distinct(v []uint64) []uint64 {
 	return values
 }
 
-func decodeLocalInts[T int64 | uint64](d *Decoder, r *reader, values *[]T, v *vector.Vector, n int) {
-	k := r.count(maxLocalInts, "values")
+func decodeLocalInts[T int64 | uint64](d *Decoder, r *reader, dst []T) {
+	d.codes = grow(d.codes, len(dst))
+	values := readLocalInts[T](d, r, d.codes)
 	if r.err != nil {
 		return
 	}
-	*values = make([]T, k)
-	decodeFrame(d, r, *values)
-	v.Codes = grow(v.Codes, n)
-	d.decodeCodes(r, v.Codes, k)
+	for i, c := range d.codes {
+		dst[i] = values[c]
+	}
+}
+
+// decodeLocalColumn makes v codes into values.
+func (d *Decoder) decodeLocalColumn(r *reader, v *vector.Vector, n int) {
+	v.Form, v.Values, v.Codes = vector.Dict, &vector.Vector{Type: v.Type}, grow(v.Codes, n)
+	if v.Type.Kind() == vector.Int64 {
+		v.Values.Ints = readLocalInts[int64](d, r, v.Codes)
+	} else {
+		v.Values.Uints = readLocalInts[uint64](d, r, v.Codes)
+	}
+}
+
+// readLocalInts fills codes and gives the values that they stand for.
+func readLocalInts[T int64 | uint64](d *Decoder, r *reader, codes []uint32) []T {
+	k := r.count(maxLocalInts, "values")
+	if r.err != nil {
+		return nil
+	}
+	values := make([]T, k)
+	decodeFrame(d, r, values)
+	d.decodeCodes(r, codes, k)
+	return values
 }

@@ -43,7 +43,7 @@ func parseNumber(s []byte) (int64, bool) {
 	return x, true
 }
 
-func (d *Decoder) decodeNumbers(r *reader, v *vector.Vector, n int) {
+func decodeNumbers(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
 	d.decodeTexts(r, n)
 	if r.err != nil {
 		return
@@ -58,63 +58,23 @@ func (d *Decoder) decodeNumbers(r *reader, v *vector.Vector, n int) {
 	v.Heap = heap
 }
 
-// decodeTexts reads the integers behind n strings.
-func (d *Decoder) decodeTexts(r *reader, n int) {
-	d.texts = grow(d.texts, n)
-	d.decodeTextsBy(r, ID(r.byte()), n)
+func keepNumber(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {
+	x, ok := parseNumber(s)
+	return d.keepText(r, n, uint64(x), ok, keep)
 }
 
-func (d *Decoder) decodeTextsBy(r *reader, id ID, n int) {
-	if id != Local {
-		decodeInts(d, r, id, d.texts)
-		return
-	}
-	var local vector.Vector
-	decodeLocalInts(d, r, &local.Uints, &local, n)
+// keepText compares the integers that strings are kept as with x. None passes unless that is the integer of the string.
+func (d *Decoder) keepText(r *reader, n int, x uint64, ok bool, keep vector.Bitmap) bool {
 	if r.err != nil {
-		return
+		return false
 	}
-	for i, c := range local.Codes {
-		d.texts[i] = local.Uints[c]
-	}
-}
-
-// KeepNumber takes the rows whose string is not s out of keep, comparing the integers that addresses, numbers and times
-// are kept as. ok is false, and nothing has happened, when the block of n rows is otherwise or has NULLs.
-func (d *Decoder) KeepNumber(src []byte, n int, s []byte, keep vector.Bitmap) (ok bool, err error) {
-	if len(src) < 2 || src[1] != 0 || n < 0 || n > MaxRows {
-		return false, nil
-	}
-	var x uint64
-	found := false
-	r := reader{b: src[2:]}
-	switch ID(src[0]) {
-	case TimeText:
-		shape := readShape(&r)
-		var t int64
-		t, found = shape.parse(s)
-		x = uint64(t)
-	case IPv4:
-		var a uint32
-		a, found = parseIPv4(s)
-		x = uint64(a)
-	case Number:
-		var i int64
-		i, found = parseNumber(s)
-		x = uint64(i)
-	default:
-		return false, nil
-	}
-	if !found && r.err == nil {
+	if !ok {
+		r.b = nil
 		clear(keep)
-		return true, nil
+		return true
 	}
-	d.decodeTexts(&r, n)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
-	}
-	if r.err != nil {
-		return false, r.err
+	if d.decodeTexts(r, n); r.err != nil {
+		return false
 	}
 	for w := range keep {
 		var m uint64
@@ -123,5 +83,5 @@ func (d *Decoder) KeepNumber(src []byte, n int, s []byte, keep vector.Bitmap) (o
 		}
 		keep[w] &= m
 	}
-	return true, nil
+	return true
 }

@@ -31,17 +31,10 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 		dst = binary.AppendUvarint(append(dst, byte(Constant)), uint64(w.Len))
 		return append(dst, heap[w.Off:w.Off+w.Len]...)
 	}
-	if out, ok := e.appendHex(dst, views, heap); ok {
-		return out
-	}
-	if out, ok := e.appendIPv4(dst, views, heap); ok {
-		return out
-	}
-	if out, ok := e.appendNumbers(dst, views, heap); ok {
-		return out
-	}
-	if out, ok := e.appendTimes(dst, views, heap); ok {
-		return out
+	for _, parse := range parsers {
+		if out, ok := parse(e, dst, views, heap); ok {
+			return out
+		}
 	}
 	e.local.Reset()
 	var ok bool
@@ -109,7 +102,7 @@ func (d *Decoder) decodePlain(r *reader, v *vector.Vector, n int, own bool) {
 		r.fail("%s is no encoding of lengths", id)
 		return
 	}
-	decodeInts(d, r, id, d.ints)
+	d.decodeUints(r, id, d.ints)
 	if r.err != nil {
 		return
 	}
@@ -141,45 +134,35 @@ func (d *Decoder) decodePlain(r *reader, v *vector.Vector, n int, own bool) {
 	v.Heap = heap
 }
 
-// decodeStrings reads n strings by the encoding id.
-func (d *Decoder) decodeStrings(r *reader, id ID, v *vector.Vector, n int, shared *vector.Vector) {
-	switch id {
-	case Plain:
-		d.decodePlain(r, v, n, false)
-	case Constant:
-		s := r.take(r.count(len(r.b), "bytes"))
-		v.Heap = append(v.Heap[:0], s...)
-		v.Views = append(v.Views[:0], vector.View{Len: uint32(len(s))})
-		v.Form = vector.Const
-	case Local:
-		values := &vector.Vector{Type: v.Type}
-		k := r.count(n, "values")
-		if r.err != nil {
-			return
-		}
-		d.decodePlain(r, values, k, true)
-		v.Codes = grow(v.Codes, n)
-		d.decodeCodes(r, v.Codes, k)
-		v.Form, v.Values = vector.Dict, values
-	case Shared:
-		if shared == nil {
-			r.fail("codes without a dictionary")
-			return
-		}
-		v.Codes = grow(v.Codes, n)
-		d.decodeCodes(r, v.Codes, shared.Len())
-		v.Form, v.Values = vector.Dict, shared
-	case Hex:
-		decodeHex(r, v, n)
-	case IPv4:
-		d.decodeIPv4(r, v, n)
-	case Number:
-		d.decodeNumbers(r, v, n)
-	case TimeText:
-		d.decodeTimes(r, v, n)
-	case Template:
-		d.decodeTemplates(r, v, n)
-	default:
-		r.fail("%s is no encoding of strings", id)
+func decodePlainStrings(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
+	d.decodePlain(r, v, n, false)
+}
+
+func decodeConstantString(_ *Decoder, r *reader, v *vector.Vector, _ int, _ *vector.Vector) {
+	s := r.take(r.count(len(r.b), "bytes"))
+	v.Heap = append(v.Heap[:0], s...)
+	v.Views = append(v.Views[:0], vector.View{Len: uint32(len(s))})
+	v.Form = vector.Const
+}
+
+func decodeLocalStrings(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
+	values := &vector.Vector{Type: v.Type}
+	k := r.count(n, "values")
+	if r.err != nil {
+		return
 	}
+	d.decodePlain(r, values, k, true)
+	v.Codes = grow(v.Codes, n)
+	d.decodeCodes(r, v.Codes, k)
+	v.Form, v.Values = vector.Dict, values
+}
+
+func decodeShared(d *Decoder, r *reader, v *vector.Vector, n int, shared *vector.Vector) {
+	if shared == nil {
+		r.fail("codes without a dictionary")
+		return
+	}
+	v.Codes = grow(v.Codes, n)
+	d.decodeCodes(r, v.Codes, shared.Len())
+	v.Form, v.Values = vector.Dict, shared
 }

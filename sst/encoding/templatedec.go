@@ -86,11 +86,9 @@ func (d *Decoder) Templates(src []byte, n int) (t *Templates, ok bool, err error
 	if len(src) < 2 || ID(src[0]) != Template || src[1] != 0 || n < 0 || n > MaxRows {
 		return nil, false, nil
 	}
-	r := reader{b: src[2:]}
-	t = d.openTemplates(&r, n)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
-	}
+	r := d.read(src[2:])
+	t = d.openTemplates(r, n)
+	r.end()
 	return t, true, r.err
 }
 
@@ -223,10 +221,10 @@ func (t *Templates) openStream(s *openStream) error {
 	if s.open {
 		return nil
 	}
-	r := reader{b: s.src}
+	r := t.inner.read(s.src)
 	switch {
 	case s.kind == wideSlot && r.byte() == wideBytes:
-		s.openBytes(&r, 8)
+		s.openBytes(r, 8)
 		if r.err == nil {
 			s.ints = grow(s.ints, s.count)
 			for i := range s.ints {
@@ -235,14 +233,11 @@ func (t *Templates) openStream(s *openStream) error {
 		}
 	case s.kind.numeric():
 		s.ints = grow(s.ints, s.count)
-		id, own := ID(r.byte()), t.inner.texts
-		t.inner.texts = s.ints // decoded in place
-		t.inner.decodeTextsBy(&r, id, s.count)
-		t.inner.texts = own
+		t.inner.decodeUints(r, ID(r.byte()), s.ints)
 	case s.kind == hexSlot:
-		s.openBytes(&r, s.width)
+		s.openBytes(r, s.width)
 	case s.kind == uuidSlot:
-		s.openBytes(&r, 16)
+		s.openBytes(r, 16)
 	default:
 		reset(&s.texts, vector.StringType)
 		id := ID(r.byte())
@@ -250,7 +245,7 @@ func (t *Templates) openStream(s *openStream) error {
 			r.fail("%s within templates", id)
 			break
 		}
-		t.inner.decodeStrings(&r, id, &s.texts, s.count, nil)
+		t.inner.decodeValues(r, id, &s.texts, s.count, nil)
 		if r.err == nil {
 			s.flatten()
 		}
@@ -420,7 +415,7 @@ func (s *openStream) print(dst []byte, i int) []byte {
 	return appendVariable(dst, s.kind, s.width, s.ints[i])
 }
 
-func (d *Decoder) decodeTemplates(r *reader, v *vector.Vector, n int) {
+func decodeTemplates(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
 	t := d.openTemplates(r, n)
 	if r.err != nil {
 		return

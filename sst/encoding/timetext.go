@@ -160,7 +160,7 @@ func readShape(r *reader) (t timeShape) {
 	return t
 }
 
-func (d *Decoder) decodeTimes(r *reader, v *vector.Vector, n int) {
+func decodeTimes(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
 	w := timeWriter{timeShape: readShape(r)}
 	d.decodeTexts(r, n)
 	if r.err != nil {
@@ -178,4 +178,10 @@ func (d *Decoder) decodeTimes(r *reader, v *vector.Vector, n int) {
 		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}
 	}
 	v.Heap = heap
+}
+
+func keepTime(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {
+	shape := readShape(r)
+	x, ok := shape.parse(s)
+	return d.keepText(r, n, uint64(x), ok, keep)
 }

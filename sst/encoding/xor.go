@@ -43,7 +43,7 @@ func (e *Encoder) appendXOR(dst []byte, v []float64) []byte {
 	return dst
 }
 
-func decodeXOR(r *reader, dst []float64) {
+func decodeXOR(_ *Decoder, r *reader, dst []float64) {
 	if len(dst) == 0 {
 		return
 	}

@@ -65,9 +65,7 @@ func AppendBytes(dst, raw []byte) []byte { return appendSection(dst, raw, 8) }
 func (d *Decoder) Bytes(src []byte, limit int) ([]byte, error) {
 	r := reader{b: src}
 	out := r.section(nil, limit)
-	if r.err == nil && len(r.b) > 0 {
-		r.fail("%d bytes too many", len(r.b))
-	}
+	r.end()
 	return out, r.err
 }
 

@@ -1,0 +1,128 @@
+package encoding
+
+import (
+	"fmt"
+
+	"varve/engine/vector"
+)
+
+// scheme is one encoding: its name, how values come out of a block, and what a block tells without that. What it has
+// nothing to say about is nil. A new encoding is a file, an ID and a row of the table below.
+type scheme struct {
+	name string
+
+	// The values of a block, by how they lie in memory: as many as dst has, or n. Integers are those of a column, signed or
+	// not, and those that other encodings keep inside of theirs.
+	bools    func(d *Decoder, r *reader, v *vector.Vector, n int)
+	signed   func(d *Decoder, r *reader, dst []int64)
+	unsigned func(d *Decoder, r *reader, dst []uint64)
+	floats   func(d *Decoder, r *reader, dst []float64)
+	strings  func(d *Decoder, r *reader, v *vector.Vector, n int, shared *vector.Vector)
+
+	// parse encodes strings of a form of their own, with the ID in front; false: some are not of that form. The first
+	// that can, by ID, is taken.
+	parse func(e *Encoder, dst []byte, views []vector.View, heap []byte) ([]byte, bool)
+
+	// What passes in a block of n rows without NULLs, at least one, as it lies: rows that do not are taken out of keep.
+	// false: the block has to be decoded, and nothing has happened.
+	equal    func(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool
+	bound    func(d *Decoder, r *reader, n int, b *FloatBound, keep vector.Bitmap) bool
+	interval func(d *Decoder, r *reader, n int, in *Interval, keep vector.Bitmap) bool
+
+	// whole says that the strings of a block are looked for as a whole and never by their words.
+	whole func(page []byte) bool
+	// single: a block has one value, or none.
+	single bool
+}
+
+// schemes are the encodings by ID; most bytes are the ID of none, and their rows are empty. The functions look others up
+// here, which an initial value may not.
+var schemes [1 << 8]scheme
+
+// parsers are those that schemes have, by ID.
+var parsers []func(e *Encoder, dst []byte, views []vector.View, heap []byte) ([]byte, bool)
+
+func init() {
+	always := func([]byte) bool { return true }
+	schemes = [len(schemes)]scheme{
+		Null: {name: "null", single: true},
+		Constant: {name: "constant", single: true, bools: decodeConstantBools, signed: decodeConstant[int64], unsigned: decodeConstant[uint64],
+			floats: decodeConstantFloats, strings: decodeConstantString},
+		Plain:    {name: "plain", bools: decodePlainBools, floats: decodePlainFloats, strings: decodePlainStrings},
+		Packed:   {name: "packed", signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts},
+		Delta:    {name: "delta", signed: decodeDelta[int64], unsigned: decodeDelta[uint64]},
+		DeltaTwo: {name: "delta2", signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
+		Runs:     {name: "runs", signed: decodeRuns[int64], unsigned: decodeRuns[uint64]},
+		Local:    {name: "local", signed: decodeLocalInts[int64], unsigned: decodeLocalInts[uint64], strings: decodeLocalStrings},
+		Shared:   {name: "shared", strings: decodeShared},
+		Decimal:  {name: "decimal", floats: decodeDecimal, bound: keepDecimals},
+		XOR:      {name: "xor", floats: decodeXOR},
+		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, whole: dashed},
+		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, whole: always},
+		Number:   {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber},
+		Template: {name: "template", strings: decodeTemplates},
+		TimeText: {name: "times", parse: (*Encoder).appendTimes, strings: decodeTimes, equal: keepTime, whole: always},
+	}
+	for i := range schemes {
+		if parse := schemes[i].parse; parse != nil {
+			parsers = append(parsers, parse)
+		}
+	}
+}
+
+func (id ID) scheme() *scheme { return &schemes[id] }
+
+// String is the encoding's name as dumps show it.
+func (id ID) String() string {
+	if name := id.scheme().name; name != "" {
+		return name
+	}
+	return fmt.Sprintf("encoding(%d)", uint8(id))
+}
+
+// Single says that a block of the encoding has one value, or none, so its zone tells all of it.
+func (id ID) Single() bool { return id.scheme().single }
+
+// Comparison is a condition on the values of a column, in the forms in which encodings answer it. At most one is set.
+type Comparison struct {
+	Equal    []byte
+	Bound    *FloatBound
+	Interval *Interval
+}
+
+// Compares says that Keep may answer a comparison for blocks of the encoding.
+func (id ID) Compares(c *Comparison) bool {
+	s := id.scheme()
+	return s.equal != nil && c.Equal != nil || s.bound != nil && c.Bound != nil || s.interval != nil && c.Interval != nil
+}
+
+// Keep takes the rows that do not pass out of keep, comparing what a block of n rows holds as it lies. ok is false, and
+// nothing has happened, when the block must be decoded for that.
+func (d *Decoder) Keep(src []byte, n int, c *Comparison, keep vector.Bitmap) (ok bool, err error) {
+	if len(src) < 2 || src[1] != 0 || n <= 0 || n > MaxRows {
+		return false, nil
+	}
+	r := d.read(src[2:])
+	switch s := ID(src[0]).scheme(); {
+	case s.equal != nil && c.Equal != nil:
+		ok = s.equal(d, r, n, c.Equal, keep)
+	case s.bound != nil && c.Bound != nil:
+		ok = s.bound(d, r, n, c.Bound, keep)
+	case s.interval != nil && c.Interval != nil:
+		ok = s.interval(d, r, n, c.Interval, keep)
+	}
+	if ok {
+		r.end()
+	}
+	return ok && r.err == nil, r.err
+}
+
+// Whole says that the strings of an encoded block are looked for as a whole and never by their words: addresses, times
+// and the ids that have dashes.
+func Whole(page []byte) bool {
+	if len(page) < 2 {
+		return false
+	}
+	whole := ID(page[0]).scheme().whole
+	return whole != nil && whole(page)
+}
