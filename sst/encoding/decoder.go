@@ -13,6 +13,7 @@ type Decoder struct {
 	positions    []uint32
 	highs, ints  []uint64
 	lows         []uint64 // of picked
+	values       []uint64 // of a dictionary of integers within another encoding
 	texts        []uint64
 	packed, bits []byte
 	templates    *Templates

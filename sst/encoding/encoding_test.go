@@ -94,6 +94,17 @@ var shapes = []shape{
 	{"trace ids", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetString(fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()))
 	}},
+	{"trace ids of spans", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		x := uint64(i/8+r.IntN(20)) * 0x9E3779B97F4A7C15
+		c.SetString(fmt.Sprintf("%016x%016x", x, x^0xABCDEF))
+	}},
+	{"addresses of clients", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		x := uint32(r.ExpFloat64()*60) * 0x9E3779B1
+		c.SetString(fmt.Sprintf("%d.%d.%d.%d", x>>24, x>>16&255, x>>8&255, x&255))
+	}},
+	{"order numbers", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetString(fmt.Sprint(10_000_000 + 3*i + r.IntN(3)))
+	}},
 	{"uuids", vector.StringType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		x := fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64())
 		c.SetString(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])
@@ -208,6 +219,7 @@ func TestChoice(t *testing.T) {
 		"constant int": Constant, "small ints": Packed, "statuses": Local, "outliers": Packed, "low outliers": Packed, "times": Delta,
 		"parabola": DeltaTwo, "runs": Runs, "decimals": Decimal, "any floats": Plain, "slow floats": XOR, "levels": Local,
 		"trace ids": Hex, "uuids": Hex, "upper hex": Plain, "addresses": IPv4, "number texts": Number, "messages": Plain,
+		"trace ids of spans": Hex, "addresses of clients": IPv4, "order numbers": Number,
 		"bools": Plain, "true": Constant, "constant text": Constant, "singles": Decimal,
 	}
 	e := NewEncoder()

@@ -72,14 +72,16 @@ func (e *Encoder) distinct(v []uint64) []uint64 {
 	return values
 }
 
-func decodeLocalInts[T int64 | uint64](d *Decoder, r *reader, dst []T) {
+// decodeLocalInts fills dst with integers that other encodings keep.
+func decodeLocalInts(d *Decoder, r *reader, dst []uint64) {
 	d.codes = grow(d.codes, len(dst))
-	values := readLocalInts[T](d, r, d.codes)
+	d.values = readLocalInts(d, r, d.values, d.codes)
 	if r.err != nil {
 		return
 	}
-	for i, c := range d.codes {
-		dst[i] = values[c]
+	values, codes := d.values, d.codes[:len(dst)]
+	for i := range dst {
+		dst[i] = values[codes[i]]
 	}
 }
 
@@ -87,19 +89,19 @@ func decodeLocalInts[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 func (d *Decoder) decodeLocalColumn(r *reader, v *vector.Vector, n int) {
 	v.Form, v.Values, v.Codes = vector.Dict, &vector.Vector{Type: v.Type}, grow(v.Codes, n)
 	if v.Type.Kind() == vector.Int64 {
-		v.Values.Ints = readLocalInts[int64](d, r, v.Codes)
+		v.Values.Ints = readLocalInts[int64](d, r, nil, v.Codes)
 	} else {
-		v.Values.Uints = readLocalInts[uint64](d, r, v.Codes)
+		v.Values.Uints = readLocalInts[uint64](d, r, nil, v.Codes)
 	}
 }
 
-// readLocalInts fills codes and gives the values that they stand for.
-func readLocalInts[T int64 | uint64](d *Decoder, r *reader, codes []uint32) []T {
+// readLocalInts fills codes and gives the values that they stand for, in the memory of values where it is large enough.
+func readLocalInts[T int64 | uint64](d *Decoder, r *reader, values []T, codes []uint32) []T {
 	k := r.count(maxLocalInts, "values")
 	if r.err != nil {
-		return nil
+		return values
 	}
-	values := make([]T, k)
+	values = grow(values, k)
 	decodeFrame(d, r, values)
 	d.decodeCodes(r, codes, k)
 	return values

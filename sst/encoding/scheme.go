@@ -19,8 +19,8 @@ type scheme struct {
 	floats   func(d *Decoder, r *reader, dst []float64)
 	strings  func(d *Decoder, r *reader, v *vector.Vector, n int, shared *vector.Vector)
 
-	// parse encodes strings of a form of their own, with the ID in front; false: some are not of that form. The first
-	// that can, by ID, is taken.
+	// parse encodes strings of a form of their own, with the ID in front; false: some are not of that form. The shortest
+	// is taken.
 	parse func(e *Encoder, dst []byte, views []vector.View, heap []byte) ([]byte, bool)
 
 	// What passes in a block of n rows without NULLs, at least one, as it lies: rows that do not are taken out of keep.
@@ -53,7 +53,7 @@ func init() {
 		Delta:    {name: "delta", signed: decodeDelta[int64], unsigned: decodeDelta[uint64]},
 		DeltaTwo: {name: "delta2", signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
 		Runs:     {name: "runs", signed: decodeRuns[int64], unsigned: decodeRuns[uint64]},
-		Local:    {name: "local", signed: decodeLocalInts[int64], unsigned: decodeLocalInts[uint64], strings: decodeLocalStrings},
+		Local:    {name: "local", unsigned: decodeLocalInts, strings: decodeLocalStrings},
 		Shared:   {name: "shared", strings: decodeShared},
 		Decimal:  {name: "decimal", floats: decodeDecimal, bound: keepDecimals},
 		XOR:      {name: "xor", floats: decodeXOR},

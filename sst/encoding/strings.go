@@ -31,10 +31,20 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 		dst = binary.AppendUvarint(append(dst, byte(Constant)), uint64(w.Len))
 		return append(dst, heap[w.Off:w.Off+w.Len]...)
 	}
+	mark := len(dst)
 	for _, parse := range parsers {
-		if out, ok := parse(e, dst, views, heap); ok {
-			return out
+		switch out, ok := parse(e, dst, views, heap); {
+		case !ok:
+		case len(dst) == mark:
+			dst = out
+		case len(out)-len(dst) < len(dst)-mark:
+			dst = append(dst[:mark], out[len(dst):]...)
 		}
+	}
+	if len(dst) > mark {
+		// Values that come again would take a third of that as Local. But a lookup of one, which compares a form's values as
+		// they lie, would take three times as long: the dictionary of every block must be inflated first.
+		return dst
 	}
 	e.local.Reset()
 	var ok bool
