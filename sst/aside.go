@@ -28,7 +28,7 @@ func BlockOf(err error) int {
 
 // corruptBlock makes the error for damage of a column's page.
 func (p *Part) corruptBlock(err error, c *column, block int) error {
-	return &BlockError{block, p.corrupt(err, p.place(c, block))}
+	return &BlockError{block, p.corrupt(err, p.where(c, block))}
 }
 
 // SetAside leaves a block out of all reads from now on, as far as they have not come to it: what is left of a part is
@@ -50,7 +50,7 @@ func (p *Part) SetAside(block int) {
 	}
 }
 
-// isAside tells whether a block is left out.
+// isAside: reads leave the block out, though other blocks of the part are served.
 func (p *Part) isAside(block int) bool {
 	b := p.aside.Load()
 	return b != nil && b.Get(block)

@@ -143,7 +143,7 @@ func (c *checker) filter(col *column, x *pageIndex, v *vector.Vector, block int)
 	}
 	c.tokens.AddColumn(v, n)
 	if !c.tokens.Within(b) {
-		c.add(c.p.corrupt(errors.New("the filter lacks a token of its block"), c.p.place(col, block)))
+		c.add(c.p.corrupt(errors.New("the filter lacks a token of its block"), c.p.where(col, block)))
 	}
 }
 
@@ -155,7 +155,7 @@ func (c *checker) times(col *column, v *vector.Vector, block int) {
 	}
 	b := &c.p.blocks[block]
 	if v.Valid != nil || b.minTime != slices.Min(v.Ints[:b.rows]) || b.maxTime != slices.Max(v.Ints[:b.rows]) {
-		c.add(c.p.corrupt(errors.New("times are not those of the directory"), c.p.place(col, block)))
+		c.add(c.p.corrupt(errors.New("times are not those of the directory"), c.p.where(col, block)))
 		return
 	}
 	s := t.at(b.first)
@@ -164,7 +164,7 @@ func (c *checker) times(col *column, v *vector.Vector, block int) {
 			s++
 		}
 		if from, _ := t.rows(s); b.first+i > from && x < c.last {
-			c.add(c.p.corrupt(fmt.Errorf("time %d after %d within a series", x, c.last), c.p.place(col, block)))
+			c.add(c.p.corrupt(fmt.Errorf("time %d after %d within a series", x, c.last), c.p.where(col, block)))
 			return
 		}
 		c.last = x
@@ -182,13 +182,13 @@ func (c *checker) postings(col *column, posts *index.Postings, values *vector.Ve
 		}
 	} else if c.v.Form != vector.Const || !c.v.IsNull(0) {
 		if !posts.Unknown(block) {
-			c.add(c.p.corrupt(errors.New("a block without codes is missing in the postings"), c.p.place(col, block)))
+			c.add(c.p.corrupt(errors.New("a block without codes is missing in the postings"), c.p.where(col, block)))
 		}
 		return
 	}
 	for i, held := range seen {
 		if held != posts.Holds(i, block) {
-			c.add(c.p.corrupt(fmt.Errorf("posting of value %q", values.Bytes(i)), c.p.place(col, block)))
+			c.add(c.p.corrupt(fmt.Errorf("posting of value %q", values.Bytes(i)), c.p.where(col, block)))
 			return
 		}
 	}

@@ -45,7 +45,7 @@ func indexingOf(c *schema.Column) indexing {
 	return x
 }
 
-// fits tells whether a block with filter f, nil: none, has what is asked for now: parts of version 1 had no filters, and
+// fits: a block with filter f, nil: none, has what is asked for now and can be taken over as it is. Parts of version 1 had no filters, and
 // DDL may have asked for one, or for another rate, since the block was written.
 func (x *indexing) fits(f []byte, version uint32) bool {
 	if f == nil {
@@ -62,7 +62,7 @@ func (x *indexing) kept(f, page []byte) []byte {
 	return f
 }
 
-// large tells whether a filter is too large beside its page to be kept without being asked for.
+// large: reading the filter would save too little beside reading its page, so it is kept only where DDL asked for it.
 func (x *indexing) large(f, page []byte) bool { return !x.asked && len(f)*filterShare > len(page) }
 
 // filterShare: a filter that nobody asked for takes at most one byte for so many of its page.
@@ -84,7 +84,7 @@ func (c *columnWriter) appendFilter(e *blockEncoder, page []byte, n int) {
 	c.filters.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, block|filterMark, b) })
 }
 
-// filterMark tells the checksum of a filter from that of its block's page.
+// filterMark keeps a filter from passing for the page of its block: the checksum covers it.
 const filterMark = 1 << 31
 
 // blockEncoder is the memory of one worker of a writer.
@@ -195,7 +195,7 @@ func tokensOf(prog *filter.Program, i int) *tokens {
 	return t
 }
 
-// mayPass tells whether the block of a filter may hold a value that passes.
+// mayPass is false when no value of the filter's block can pass; a filter of a kind that is not known says nothing.
 func (t *tokens) mayPass(f []byte) bool {
 	switch index.KindOf(f) {
 	case index.ValueTokens:

@@ -382,7 +382,8 @@ func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vecto
 	return len(body), nil
 }
 
-func (p *Part) place(c *column, block int) string {
+// where names a page in errors.
+func (p *Part) where(c *column, block int) string {
 	return fmt.Sprintf("column %q: block %d", c.name, block)
 }
 

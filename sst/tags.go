@@ -41,7 +41,7 @@ type tagColumn struct {
 	first, list []uint32 // series with value c, rising, numbered from of.from: list[first[c]:first[c+1]]
 }
 
-// has tells whether a series has the tag: only one in the range may.
+// has: the series has the tag. Of those outside of the range nothing is known, and they have not.
 func (t *tagColumn) has(series int) bool {
 	i := series - t.of.from
 	return i >= 0 && i < len(t.codes) && (t.valid == nil || t.valid.Get(i))

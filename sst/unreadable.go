@@ -55,7 +55,7 @@ func (p *Part) unreadable(u *vfs.Unreadable) error {
 	return p.corrupt(u, "")
 }
 
-// cut tells whether the file's end cannot be read.
+// cut: the end of the file cannot be read, so no block alone is to blame.
 func (p *Part) cut() (cut bool) {
 	before := debug.SetPanicOnFault(true)
 	defer func() {

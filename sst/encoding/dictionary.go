@@ -50,7 +50,7 @@ func NewShared(values int) *Dictionary {
 // Len is the number of values.
 func (d *Dictionary) Len() int { return len(d.Views) }
 
-// Closed tells that the dictionary takes no more blocks: it has refused too many.
+// Closed: the dictionary has refused so many blocks that trying another costs more than it is likely to bring.
 func (d *Dictionary) Closed() bool { return d.Refused >= maxRefused }
 
 // Bytes is value i.
@@ -106,12 +106,12 @@ func (d *Dictionary) Code(s []byte) uint32 {
 
 // Find finds a value. Safe for concurrent use as long as nothing is added.
 func (d *Dictionary) Find(s []byte) (code uint32, ok bool) {
-	_, c := d.place(s, uint32(maphash.Bytes(seed, s)))
+	_, c := d.probe(s, uint32(maphash.Bytes(seed, s)))
 	return c - 1, c != 0
 }
 
-// place is where the slot of a value of a hash is or belongs, and its code + 1; 0: it is not there.
-func (d *Dictionary) place(s []byte, hash uint32) (at, code uint32) {
+// probe finds where the slot of a value of a hash is or belongs, and its code + 1; 0: it is not there.
+func (d *Dictionary) probe(s []byte, hash uint32) (at, code uint32) {
 	mask := uint32(len(d.slots) - 1)
 	for at = hash & mask; ; at = (at + 1) & mask {
 		x := d.slots[at]
@@ -130,7 +130,7 @@ func (d *Dictionary) place(s []byte, hash uint32) (at, code uint32) {
 // code finds or adds a value.
 func (d *Dictionary) code(s []byte) (code uint32, fresh bool) {
 	h := uint32(maphash.Bytes(seed, s))
-	at, have := d.place(s, h)
+	at, have := d.probe(s, h)
 	if have != 0 {
 		return have - 1, false
 	}

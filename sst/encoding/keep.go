@@ -275,7 +275,7 @@ type Codes struct {
 	inflated       bool
 }
 
-// Inflated tells that the codes were compressed in the block: they have memory of their own, which it pays to keep.
+// Inflated: the codes were compressed in the block, so they have memory of their own, which it pays to keep.
 func (c *Codes) Inflated() bool { return c.inflated }
 
 // Bytes is the memory that they take.

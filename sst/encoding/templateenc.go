@@ -134,7 +134,7 @@ func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []by
 		heads.Views = append(heads.Views, vector.View{Off: uint32(len(heads.Heap)), Len: uint32(len(s))})
 		heads.Heap = append(heads.Heap, s...)
 	}
-	own, streams := t.place(heads.Views, heads.Heap, views, heap) // which also notes in the templates what is in their words
+	own, streams := t.assign(heads.Views, heads.Heap, views, heap) // which also notes in the templates what is in their words
 	dst = binary.AppendUvarint(append(dst, byte(Template)), uint64(len(texts)))
 	dst = t.inner.appendPlain(dst, heads.Views, heads.Heap)
 	dst = t.inner.appendCodes(dst, t.codes)
@@ -297,8 +297,8 @@ func (t *templater) number() (texts [][]byte, rest int) {
 	return texts, rest
 }
 
-// place puts the variables of all rows where their streams want them, and makes codes those of the final templates.
-func (t *templater) place(templates []vector.View, texts []byte, views []vector.View, heap []byte) (own vector.Bitmap, streams []textStream) {
+// assign puts the variables of all rows where their streams want them, and makes codes those of the final templates.
+func (t *templater) assign(templates []vector.View, texts []byte, views []vector.View, heap []byte) (own vector.Bitmap, streams []textStream) {
 	counts := make([]int, len(templates))
 	final := make([]uint32, len(t.codes))
 	for r, c := range t.codes {

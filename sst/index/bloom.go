@@ -48,7 +48,7 @@ func Hashes(rate float64) int { return max(1, int(math.Round(math.Log2(1/bounded
 // HashesOf is the number of bits of a token in a filter.
 func HashesOf(f []byte) int { return int(f[1]) }
 
-// Within tells whether a filter may hold all the tokens: a check of a filter against its block.
+// Within: the filter may hold all the tokens. It must those of its own block, which is how a check finds a wrong one.
 func (t *Tokens) Within(f []byte) bool {
 	for _, h := range t.list {
 		if !MayHold(f, h) {
@@ -72,7 +72,7 @@ func KindOf(f []byte) TokenKind {
 	return 0
 }
 
-// MayHold tells whether the block of the filter, whose kind is known, may hold the token with the hash.
+// MayHold is false when the block of the filter, whose kind is known, cannot hold the token with the hash.
 func MayHold(f []byte, h uint64) bool {
 	hashes, body := f[1], f[filterHead:]
 	m := uint64(len(body)) * 8

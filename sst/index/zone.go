@@ -270,7 +270,7 @@ func (z *Zones) Extremes() (lo, hi int, ok bool) {
 	return lo, hi, true
 }
 
-// Equal tells whether two zones say the same: what a check compares.
+// Equal compares zones as a check does: those of the file with those of the values.
 func (z *Zones) Equal(o *Zones) bool {
 	if len(z.Nulls) != len(o.Nulls) {
 		return false
