@@ -93,7 +93,7 @@ func (d *definition) member(t *schema.Table, name string) (*schema.Table, error)
 	if d.table(full) == nil {
 		time := schema.Column{Name: physicalTime, Type: t.TimeColumn().Type, Semantic: schema.Timestamp}
 		value := schema.Column{Name: physicalValue, Type: vector.FloatType, Nullable: true}
-		options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: ""})
+		options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "", schema.EncodingOption: schema.SparseEncoding})
 		if err != nil {
 			return nil, err
 		}

@@ -180,7 +180,7 @@ func TestPhysicalTableRules(t *testing.T) {
 	}
 	refused("another name", e.Alter(ctx, public("cpu"), rename), status.InvalidArguments)
 	refused("another name of the physical table", e.Alter(ctx, public("phys"), rename), status.Unsupported)
-	options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "", "ttl": "1d"})
+	options, err := schema.ParseOptions(map[string]string{schema.PhysicalOption: "", schema.EncodingOption: schema.SparseEncoding, "ttl": "1d"})
 	must(err)
 	must(e.Alter(ctx, public("phys"), func(t *schema.Table) (*schema.Table, error) {
 		n := *t

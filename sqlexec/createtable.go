@@ -104,7 +104,7 @@ func (x *Executor) tableLike(sess *Session, s *parse.CreateTable) (*schema.Table
 	if err != nil {
 		return nil, err
 	}
-	return cloneTable(other.Schema), nil
+	return cloneTable(other.Schema.Given()), nil
 }
 
 // tableSchema checks a definition and gives the schema without ids.
@@ -172,8 +172,17 @@ func (x *Executor) checkMetric(sess *Session, s *parse.CreateTable, t *schema.Ta
 	if err != nil {
 		return err
 	}
-	_, err = x.e.Table(schema.Name{DB: name.DB, Table: physical})
-	return err
+	p, err := x.e.Table(schema.Name{DB: name.DB, Table: physical})
+	if err != nil {
+		return err
+	}
+	for _, c := range t.Columns {
+		i := p.Schema.Column(c.Name)
+		if c.Semantic != schema.Tag && (i < 0 || p.Schema.Columns[i].Semantic != c.Semantic) {
+			return status.New(status.InvalidArguments, "column %s: physical table %s has no %s column of that name", c.Name, physical, strings.ToLower(c.Semantic.String()))
+		}
+	}
+	return nil
 }
 
 // timeIndex finds the name of the one time index.

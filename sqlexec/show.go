@@ -349,7 +349,7 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 		}
 		return nil, x.tableNotFound(err, name)
 	}
-	return t.Schema, nil
+	return t.Schema.Shown(), nil
 }
 
 // describedSchema is shownSchema, for views too: their columns are those that their query has now, all of them fields.
@@ -480,6 +480,7 @@ func Definition(t *schema.Table) string { return createText(t) }
 
 // createText is a table's definition as SHOW CREATE TABLE prints it; it reads back as the same definition.
 func createText(t *schema.Table) string {
+	t = t.Given()
 	var b strings.Builder
 	quote := func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 	fmt.Fprintf(&b, "CREATE TABLE IF NOT EXISTS %s (\n", quote(t.Name.Table))

@@ -15,6 +15,7 @@ import (
 var optionForms = map[string]func(string) (string, bool){
 	"comment":                              anyText,
 	PhysicalOption:                         anyText,
+	EncodingOption:                         oneOf("dense", SparseEncoding),
 	LogicalOption:                          anyText,
 	"compaction.type":                      oneOf("twcs"),
 	"compaction.twcs.trigger_file_num":     count,

@@ -66,11 +66,54 @@ func (t *Table) Shared() bool {
 	return ok
 }
 
-// The options that make physical and logical tables.
+// The options that make physical and logical tables. A physical table shows the tags that the server made only where
+// EncodingOption is SparseEncoding.
 const (
 	PhysicalOption = "physical_metric_table"
 	LogicalOption  = "on_physical_table"
+	EncodingOption = "primary_key_encoding"
+	SparseEncoding = "sparse"
 )
+
+// Hides tells whether a column is one that the server made and that is not shown.
+func (t *Table) Hides(c *Column) bool {
+	if c.ID != TableTagID && c.ID != SeriesTagID {
+		return false
+	}
+	encoding, _ := t.Options.Find(EncodingOption)
+	return encoding != SparseEncoding
+}
+
+// Shown is the table without the columns that it hides.
+func (t *Table) Shown() *Table { return t.without(t.Hides) }
+
+// Given is the table without the columns that the server made: what makes it anew.
+func (t *Table) Given() *Table {
+	return t.without(func(c *Column) bool { return c.ID == TableTagID || c.ID == SeriesTagID })
+}
+
+// without is the table without some columns, none of which is the time index; t itself when there are none.
+func (t *Table) without(drop func(*Column) bool) *Table {
+	n := *t
+	n.Columns, n.Tags = nil, nil
+	moved := make([]int, len(t.Columns))
+	for i := range t.Columns {
+		if moved[i] = -1; !drop(&t.Columns[i]) {
+			moved[i] = len(n.Columns)
+			n.Columns = append(n.Columns, t.Columns[i])
+		}
+	}
+	if len(n.Columns) == len(t.Columns) {
+		return t
+	}
+	for _, i := range t.Tags {
+		if moved[i] >= 0 {
+			n.Tags = append(n.Tags, moved[i])
+		}
+	}
+	n.Time = moved[t.Time]
+	return &n
+}
 
 // TimeColumn is the time index.
 func (t *Table) TimeColumn() Column { return t.Columns[t.Time] }

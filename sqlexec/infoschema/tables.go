@@ -175,7 +175,7 @@ func columnRows(e *Env, w Where, r *rows) error {
 		return err
 	}
 	return eachTable(e, w, func(t *engine.Table) error {
-		addColumns(r, t.Schema)
+		addColumns(r, t.Schema.Shown())
 		return nil
 	})
 }
@@ -291,7 +291,7 @@ func IndexWord(k schema.IndexKind) string {
 func keyColumnUsage(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		n := t.Schema.Name
-		for _, x := range Indexes(t.Schema) {
+		for _, x := range Indexes(t.Schema.Shown()) {
 			r.add("def", n.DB, x.Name, "def", Catalog, n.DB, n.Table, x.Column.Name, x.Seq, nil, nil, nil, nil, x.Kind)
 		}
 		return nil
@@ -301,7 +301,7 @@ func keyColumnUsage(e *Env, w Where, r *rows) error {
 func statistics(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		n := t.Schema.Name
-		for _, x := range Indexes(t.Schema) {
+		for _, x := range Indexes(t.Schema.Shown()) {
 			nonUnique, nullable := 1, "YES"
 			if x.Kind == "PRIMARY" {
 				nonUnique = 0

@@ -167,7 +167,7 @@ func (b *binder) scanOf(rel *Relation, cols []Column, a *parse.Alias) (Node, err
 func tableColumns(t *schema.Table) []Column {
 	cols := make([]Column, len(t.Columns))
 	for i, c := range t.Columns {
-		cols[i] = Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Time: i == t.Time, Tag: slices.Contains(t.Tags, i)}
+		cols[i] = Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Time: i == t.Time, Tag: slices.Contains(t.Tags, i), Hidden: t.Hides(&c)}
 	}
 	return cols
 }

@@ -17,6 +17,8 @@ type Column struct {
 	Nullable  bool
 	// Shadow columns are found by qualified name only and are not part of a star: the second column of USING.
 	Shadow bool
+	// Hidden columns are found by name and are not part of a star.
+	Hidden bool
 	// Time tells the time index of a table, passed through by subqueries: range queries need it.
 	Time bool
 	// Tag tells a primary key column of a table.
@@ -113,7 +115,7 @@ func (s *scope) noField(n parse.Name) error {
 	near := nearest.Finder{To: n[len(n)-1].Name}
 	dotted := ""
 	for i := range s.cols {
-		if s.cols[i].Shadow {
+		if s.cols[i].Shadow || s.cols[i].Hidden {
 			continue
 		}
 		if len(valid) < maxNamed {

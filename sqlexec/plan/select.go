@@ -147,7 +147,7 @@ func expandStar(star *parse.Star, sc *scope) ([]item, error) {
 	found := false
 	for i := range sc.cols {
 		c := &sc.cols[i]
-		if !c.qualifies(star.Table) || c.Shadow && len(star.Table) == 0 {
+		if !c.qualifies(star.Table) || c.Shadow && len(star.Table) == 0 || c.Hidden {
 			continue
 		}
 		found = true
