@@ -72,7 +72,7 @@ func init() {
 		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(items(a[0].Bytes(i)))) }), c.isList("array_length", args)
 	}}, "array_length", "cardinality", "list_length")
 	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := c.isListOf("array_contains", args, args[1]); err != nil {
+		if err := c.isListWith("array_contains", args, args[1]); err != nil {
 			return nil, flag, nil, err
 		}
 		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
@@ -124,7 +124,7 @@ func init() {
 			panic("expr: a list of texts is no JSON: " + err.Error())
 		}
 		return append(dst, b...)
-	}), "string_to_array")
+	}), "string_to_array", "string_split", "str_split")
 }
 
 // listText is the most bytes of the text of row i: the elements of a list with a text between any two, and one for NULL.
@@ -183,7 +183,7 @@ func listOf(args int, change func(dst, list []json.RawMessage, a []*vector.Vecto
 	register(&Function{min: args, max: args, bind: func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
 		var err error
 		if args > 1 {
-			err = c.isListOf(names[0], given, given[1])
+			err = c.isListWith(names[0], given, given[1])
 		} else {
 			err = c.isList(names[0], given)
 		}
@@ -226,15 +226,12 @@ func registerListChanges() {
 		return append(dst, list...)
 	}, "array_reverse", "list_reverse")
 	listOf(2, func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
-		return append(append(dst, list...), AppendJSON(nil, a[1], i))
-	}, "array_append", "list_append", "array_push_back")
-	listOf(2, func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
 		out := AppendJSON(nil, a[1], i)
 		return append(dst, slices.DeleteFunc(list, func(m json.RawMessage) bool { return bytes.Equal(m, out) })...)
 	}, "array_remove_all", "list_remove_all")
 	register(&Function{min: 1, max: 3, bind: bindListSort}, "array_sort", "list_sort")
 	register(&Function{min: 2, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := c.isListOf("array_position", args, args[1]); err != nil {
+		if err := c.isListWith("array_position", args, args[1]); err != nil {
 			return nil, i64, nil, err
 		}
 		x, err := c.Cast(args[1], args[0].Type().Elem(), false)

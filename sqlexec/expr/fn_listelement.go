@@ -2,6 +2,8 @@ package expr
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 
 	"varve/engine/convert"
 	"varve/engine/vector"
@@ -33,6 +35,42 @@ func (c *Context) isListOf(name string, args []Expr, x Expr) error {
 		return planError("function '%s' takes a list, found %s", name, t)
 	}
 	return nil
+}
+
+// isListWith is isListOf where x becomes an element's type: numbers widen to one that has both.
+func (c *Context) isListWith(name string, args []Expr, x Expr) error {
+	if err := c.isListOf(name, args, x); err != nil {
+		return err
+	}
+	elem := args[0].Type().Elem()
+	if !elem.IsNumber() || !x.Type().IsNumber() {
+		return nil
+	}
+	wide, _ := common(elem, x.Type(), false, false)
+	var err error
+	args[0], err = c.relist(args[0], wide)
+	return err
+}
+
+// relist gives a list with elements of a type that its own widen to.
+func (c *Context) relist(list Expr, elem vector.Type) (Expr, error) {
+	if list.Type().Elem() == elem {
+		return list, nil
+	}
+	j, err := c.Cast(list, vector.JSONType, false)
+	if err != nil {
+		return nil, err
+	}
+	return c.elementsOf(j, elem)
+}
+
+// hollow tells whether a list is a constant without an element that has a value: it may be a list of anything.
+func hollow(e Expr) bool {
+	k, ok := e.(*Const)
+	if !ok || k.Value.IsNull(0) {
+		return ok
+	}
+	return !slices.ContainsFunc(items(k.Value.Bytes(0)), func(m json.RawMessage) bool { return string(m) != "null" })
 }
 
 // elementsOf is Elements with constants computed.

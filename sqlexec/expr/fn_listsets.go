@@ -9,16 +9,8 @@ import (
 )
 
 func init() {
-	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		if err := c.isListOf("array_prepend", args[1:], args[0]); err != nil {
-			return nil, str, nil, err
-		}
-		t := args[1].Type()
-		x, err := c.Cast(args[0], t.Elem(), false)
-		return []Expr{args[1], x}, t, mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
-			return appendItems(dst, append([]json.RawMessage{AppendJSON(nil, a[1], i)}, items(a[0].Bytes(i))...))
-		}), err
-	}}, "array_prepend", "list_prepend", "array_push_front")
+	withElement(1, 0, "array_append", "list_append", "array_push_back")
+	withElement(0, 1, "array_prepend", "list_prepend", "array_push_front")
 	listOf(2, func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
 		out := AppendJSON(nil, a[1], i)
 		at := slices.IndexFunc(list, func(m json.RawMessage) bool { return bytes.Equal(m, out) })
@@ -47,7 +39,7 @@ func init() {
 	listOf(1, func(dst, list []json.RawMessage, _ []*vector.Vector, _ int) []json.RawMessage {
 		return append(dst, list[:max(len(list)-1, 0)]...)
 	}, "array_pop_back", "list_pop_back")
-	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage { return append(append(dst, a...), b...) }, "array_concat", "array_cat", "list_concat", "list_cat")
+	register(&Function{lazy: true, makesNull: true, min: 2, max: -1, bind: bindListConcat}, "array_concat", "array_cat", "list_concat", "list_cat")
 	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage {
 		return distinctOf(dst, append(a, b...), nil, false)
 	}, "array_union", "list_union")
@@ -100,12 +92,93 @@ func init() {
 	}}, "empty", "array_empty", "list_empty")
 }
 
+// withElement registers a function of a list and a value, which becomes its last or first element, NULL too. NULL as list is empty.
+func withElement(value, list int, names ...string) {
+	register(&Function{lazy: true, min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		args = []Expr{args[list], args[value]}
+		if args[0].Type() == vector.NullType && args[1].Type() != vector.NullType {
+			args[0] = Null(vector.List(args[1].Type()))
+		}
+		if args[0].Type().ID == vector.TypeList && args[1].Type() != vector.NullType && hollow(args[0]) {
+			var err error
+			if args[0], err = c.relist(args[0], args[1].Type()); err != nil {
+				return nil, str, nil, err
+			}
+		}
+		if err := c.isListWith(names[0], args, args[1]); err != nil {
+			return nil, str, nil, err
+		}
+		t := args[0].Type()
+		x, err := c.Cast(args[1], t.Elem(), false)
+		return []Expr{args[0], x}, t, mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
+			element := []json.RawMessage{AppendJSON(nil, a[1], i)}
+			if value == 0 {
+				return appendItems(dst, append(element, itemsAt(a[0], i)...))
+			}
+			return appendItems(dst, append(itemsAt(a[0], i), element...))
+		}), err
+	}}, names...)
+}
+
+// itemsAt are the elements of the list of row i, none where it is NULL.
+func itemsAt(v *vector.Vector, i int) []json.RawMessage {
+	if v.IsNull(i) {
+		return nil
+	}
+	return items(v.Bytes(i))
+}
+
+// bindListConcat binds array_concat(list, ..), which leaves NULLs out; it is NULL where all are.
+func bindListConcat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+	for range 2 { // the second time all become what the first found
+		for k := 1; k < len(args); k++ {
+			pair, _, err := c.sameLists("array_concat", []Expr{args[0], args[k]})
+			if err != nil {
+				return nil, str, nil, err
+			}
+			args[0], args[k] = pair[0], pair[1]
+		}
+	}
+	join := mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
+		var all []json.RawMessage
+		for _, v := range a {
+			all = append(all, itemsAt(v, i)...)
+		}
+		return appendItems(dst, all)
+	})
+	return args, args[0].Type(), func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		if err := join(n, a, valid, out); err != nil {
+			return err
+		}
+		for i := range n {
+			if slices.ContainsFunc(a, func(v *vector.Vector) bool { return !v.IsNull(i) }) {
+				continue
+			}
+			if out.Valid == nil {
+				out.Valid = vector.MakeBitmap(n)
+				out.Valid.Fill(n)
+			}
+			out.Valid.Clear(i)
+		}
+		return nil
+	}, nil
+}
+
 // placeIn is a place in a list from 1; negative ones count from its end. It may lie outside.
 func placeIn(list []json.RawMessage, at int64) int64 {
 	if at < 0 {
 		return max(int64(len(list))+at+1, 0)
 	}
 	return min(at, int64(len(list))+1)
+}
+
+// Lists gives two lists one type of elements; name is what takes them, for errors.
+func (c *Context) Lists(name string, a, b Expr) (Expr, Expr, error) {
+	pair, _, err := c.sameLists(name, []Expr{a, b})
+	if err != nil {
+		return nil, nil, err
+	}
+	return pair[0], pair[1], nil
 }
 
 // sameLists casts two lists to one type of elements.
@@ -121,10 +194,25 @@ func (c *Context) sameLists(name string, args []Expr) ([]Expr, vector.Type, erro
 			return nil, str, err
 		}
 	}
-	if a, b := args[0].Type(), args[1].Type(); a != b {
-		return nil, str, planError("function '%s' takes lists of one type, found %s and %s", name, a, b)
+	a, b := args[0].Type().Elem(), args[1].Type().Elem()
+	wide := a
+	switch {
+	case a == b:
+		return args, args[0].Type(), nil
+	case a.IsNumber() && b.IsNumber():
+		wide, _ = common(a, b, false, false)
+	case hollow(args[0]):
+		wide = b
+	case !hollow(args[1]):
+		return nil, str, planError("'%s' takes lists of one type, found %s and %s", name, args[0].Type(), args[1].Type())
 	}
-	return args, args[0].Type(), nil
+	for i := range args {
+		var err error
+		if args[i], err = c.relist(args[i], wide); err != nil {
+			return nil, str, err
+		}
+	}
+	return args, vector.List(wide), nil
 }
 
 // ofLists registers a function that makes a list of two of its type.

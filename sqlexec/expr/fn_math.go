@@ -82,6 +82,8 @@ func init() {
 	rounding("round", math.Round)
 	rounding("trunc", math.Trunc)
 	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsNaN(a[0].Floats[i]) }), "isnan")
+	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return math.IsInf(a[0].Floats[i], 0) }), "isinf")
+	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return a[0].Floats[i]-a[0].Floats[i] == 0 }), "isfinite")
 	simple(1, sig{f64}, flag, mapBool(func(a []*vector.Vector, i int) bool { return a[0].Floats[i] == 0 }), "iszero")
 	register(&Function{max: 0, bind: func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 		return []Expr{&Const{Value: vector.ConstFloat(f64, math.Pi)}}, f64, mapFloat(func(x float64) float64 { return x }), nil

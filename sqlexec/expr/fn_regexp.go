@@ -164,7 +164,7 @@ func registerMatches() {
 			return plain(c, args)
 		}
 		return flagged(c, args)
-	}}, "regexp_like")
+	}}, "regexp_like", "regexp_matches")
 }
 
 // regexpFlags are the flags of row i in argument at, if it is given.

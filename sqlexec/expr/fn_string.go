@@ -232,7 +232,7 @@ func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, ker
 
 func registerLengths() {
 	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(utf8.RuneCount(a[0].Bytes(i))) }), "length", "char_length", "character_length")
-	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length")
+	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length", "strlen")
 	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) * 8 }), "bit_length")
 	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		return append(dst, bytes.ToUpper(a[0].Bytes(i))...)

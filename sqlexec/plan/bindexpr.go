@@ -264,6 +264,10 @@ func (eb *exprBinder) operator(x *parse.Binary, l, r expr.Expr) (expr.Expr, erro
 		return eb.b.compare("is not distinct from", l, r)
 	case "@@":
 		return eb.b.ctx.Call("matches_term", l, r)
+	case "||":
+		if l.Type().ID == vector.TypeList && r.Type().ID == vector.TypeList {
+			return eb.b.ctx.Call("array_concat", l, r)
+		}
 	}
 	return eb.b.ctx.Call(x.Op, l, r)
 }

@@ -21,6 +21,12 @@ func (b *binder) compare(op string, l, r expr.Expr) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l, r, err = b.listsAlike(op, l, r); err != nil {
+		return nil, err
+	}
+	if l, r, err = b.booleansAlike(l, r); err != nil {
+		return nil, err
+	}
 	lc, lconst := l.(*expr.Const)
 	rc, rconst := r.(*expr.Const)
 	switch {
@@ -35,6 +41,38 @@ func (b *binder) compare(op string, l, r expr.Expr) (expr.Expr, error) {
 		return b.compareConst(flipped[op], r, lc)
 	}
 	return b.ctx.Call(op, l, r)
+}
+
+// listsAlike gives lists that are compared one type of elements. They are equal or not and have no order.
+func (b *binder) listsAlike(op string, l, r expr.Expr) (expr.Expr, expr.Expr, error) {
+	if l.Type().ID != vector.TypeList || r.Type().ID != vector.TypeList {
+		return l, r, nil
+	}
+	switch op {
+	case "<", "<=", ">", ">=":
+		return nil, nil, planError("operator '%s' is not possible on lists", op)
+	}
+	return b.ctx.Lists(op, l, r)
+}
+
+// booleansAlike reads a text literal beside a boolean as one.
+func (b *binder) booleansAlike(l, r expr.Expr) (expr.Expr, expr.Expr, error) {
+	read := func(text, other expr.Expr) (expr.Expr, error) {
+		if !expr.IsConst(text) || !text.Type().IsText() || other.Type() != vector.BoolType {
+			return text, nil
+		}
+		e, err := b.ctx.Cast(text, vector.BoolType, false)
+		if err != nil {
+			return nil, planError("cannot read %s as a boolean, which %s is", text, other)
+		}
+		return e, nil
+	}
+	left, err := read(l, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	right, err := read(r, l)
+	return left, right, err
 }
 
 func (b *binder) compareConst(op string, e expr.Expr, c *expr.Const) (expr.Expr, error) {

@@ -68,3 +68,21 @@ SELECT x FROM (VALUES (1), (2), (3)) AS t (x) ORDER BY 2;
 -- NULL is a list that is not there
 
 SELECT array_length(NULL) AS a, cardinality(NULL) AS b, array_contains(NULL, 1) AS c, array_to_string(NULL, ',') AS d, array_sort(NULL) AS e, array_concat(NULL, [1]) AS f, array_prepend(1, NULL) AS g, array_element(NULL, 1) AS h, array_max(NULL) AS i;
+
+-- NULL as an element and as a list; elements of different types of numbers.
+
+SELECT array_append([1, 2], NULL) AS a, array_append(NULL, 1) AS b, array_append([], 'x') AS c, array_prepend(NULL, [1]) AS d, array_concat([1], NULL) AS e, array_concat(NULL, NULL) AS f;
+
+SELECT array_concat(l, m) AS c, l || m AS d, array_append(l, x) AS e, array_prepend(x, l) AS f FROM (VALUES ([1, 2], [3], 7), (NULL, [3], NULL), (NULL, NULL, 1)) t (l, m, x);
+
+SELECT array_concat([1], [2.5], [3]) AS a, array_concat([], ['a']) AS b, array_append([1, 2], 2.5) AS c, array_union([1], [1.0, 2.5]) AS d;
+
+SELECT array_position([1, 2, 3], 2.5) AS a, array_contains([1, 2, 3], 2.5) AS b, array_contains([1.5, 2.0], 2) AS c, array_has_any([1, 2], [2.0, 9.5]) AS d, array_has_all([1, 2], [1.0, 2.5]) AS e, array_remove([1, 2], 2.0) AS f;
+
+SELECT [1, 2] = [1.0, 2.0] AS a, [1] <> [1.5] AS b, [1] IS DISTINCT FROM NULL AS c, [] = ['a'] AS d;
+
+SELECT [1, 2, 3] < [1];
+
+SELECT ['a'] = [1];
+
+SELECT string_split('a,b', ',') AS a, regexp_matches('abc', '^b') AS b, strlen('é') AS c, isinf('-inf'::DOUBLE) AS d, isfinite(1.5) AS e, isfinite('NaN'::DOUBLE) AS f;

@@ -62,3 +62,15 @@ INSERT INTO zoned (ts) VALUES ('2024-01-03 00:00:00');
 SELECT a, b, c, ts FROM zoned ORDER BY ts;
 SET time_zone = 'UTC';
 DROP TABLE zoned;
+
+-- Text literals beside booleans.
+
+SELECT TRUE = 'true' AS a, FALSE <> 'no' AS b, TRUE = 't' AS c, (number > 5) = 'false' AS d FROM numbers LIMIT 1;
+
+SELECT count(*) AS n FROM numbers WHERE 'true' = (number > 90);
+
+SELECT TRUE = 'x';
+
+SELECT (number > 5) = 'maybe' FROM numbers;
+
+SELECT TRUE = NULL::STRING AS a;
