@@ -117,6 +117,11 @@ func nextSchema(old *schema.Table, change func(*schema.Table) (*schema.Table, er
 	if err != nil || next == old {
 		return old, err
 	}
+	if next.Name != old.Name {
+		if err := checkFileName("table", next.Name.Table); err != nil {
+			return nil, err
+		}
+	}
 	if err := checkTable(next); err != nil {
 		return nil, err
 	}

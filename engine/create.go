@@ -83,6 +83,9 @@ func (d *definition) put(t *schema.Table) {
 
 // create adds a new table. TableAlreadyExists, DatabaseNotFound, InvalidArguments.
 func (d *definition) create(t *schema.Table) error {
+	if err := checkFileName("table", t.Name.Table); err != nil {
+		return err
+	}
 	if err := checkTable(t); err != nil {
 		return err
 	}

@@ -99,8 +99,8 @@ func checkName(what, name string) error {
 // checkFileName holds names of tables and databases, which become names of files and of figures, to what these can be:
 // whoever writes rows may make tables, and SQL's own rules are stricter.
 func checkFileName(what, name string) error {
-	if err := checkName(what, name); err != nil {
-		return err
+	if size := len(name) + 2*strings.Count(name, "%"); name == "" || size > maxFileNameBytes {
+		return status.New(status.InvalidArguments, "Invalid %s name: %d bytes (%% counts as 3), the limit is %d and it may not be empty", what, size, maxFileNameBytes)
 	}
 	odd := func(r rune) bool { return unicode.IsControl(r) || r == '/' || r == '\\' }
 	if name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
@@ -110,9 +110,6 @@ func checkFileName(what, name string) error {
 }
 
 func checkTable(t *schema.Table) error {
-	if err := checkFileName("table", t.Name.Table); err != nil {
-		return err
-	}
 	if len(t.Columns) > maxColumns {
 		return status.New(status.InvalidArguments, "table %s has %d columns, the limit is %d", t.Name.Table, len(t.Columns), maxColumns)
 	}

@@ -19,8 +19,11 @@ const (
 	// maxRegistryBytes bounds a registry that the next memtable goes on with: tags of its series lie in one vector, whose
 	// offsets have 32 bits.
 	maxRegistryBytes = 1 << 30
-	// maxNameBytes bounds names of tables, databases and columns.
+	// maxNameBytes bounds names of columns.
 	maxNameBytes = 512
+	// maxFileNameBytes bounds names of tables and databases: COPY DATABASE makes a file of each, whose name has at most 255
+	// bytes with what ends it, and writes % as %25.
+	maxFileNameBytes = 240
 	// pieceBlocks is the number of blocks of one piece of work: 64 Ki rows keep a worker busy for about a millisecond.
 	pieceBlocks = 8
 	// mergedPieces bounds the pieces of runs that are merged: each walks all of them.

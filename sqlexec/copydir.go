@@ -105,7 +105,7 @@ type newFile struct {
 
 // create begins the file of the name, and the directories above it.
 func create(root *os.Root, name string) (*newFile, error) {
-	dir, base := path.Split(name)
+	dir, _ := path.Split(name)
 	if info, err := root.Stat(name); err == nil && info.IsDir() {
 		return nil, status.New(status.InvalidArguments, "The path '%s' of COPY is a directory", name)
 	}
@@ -114,7 +114,7 @@ func create(root *os.Root, name string) (*newFile, error) {
 			return nil, copyError(name, err)
 		}
 	}
-	temp := dir + "." + base + "." + rand.Text()[:12] + partial
+	temp := dir + "." + rand.Text()[:12] + partial
 	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o640)
 	if err != nil {
 		return nil, copyError(name, err)
