@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"varve/engine"
@@ -19,9 +21,9 @@ import (
 
 type backupCommand struct {
 	Dest         string   `arg:"" help:"A new or empty directory, or - for a tar stream to standard output."`
-	URL          string   `name:"url" default:"http://127.0.0.1:4000" help:"The running server, on this machine."`
-	User         string   `help:"Who signs in; the password is in the file or in VARVE_PASSWORD."`
-	PasswordFile string   `placeholder:"FILE" help:"A file with the password."`
+	URL          string   `name:"url" env:"VARVE_URL" default:"http://127.0.0.1:4000" help:"The running server, on this machine."`
+	User         string   `env:"VARVE_USER" help:"Who signs in; the password is in the file or in VARVE_PASSWORD."`
+	PasswordFile string   `env:"VARVE_PASSWORD_FILE" placeholder:"FILE" help:"A file with the password."`
 	Data         string   `placeholder:"DIR" help:"A data directory that no server holds, instead of a running server."`
 	Tables       []string `placeholder:"TABLE" help:"Only these tables, as table or database.table."`
 	Base         string   `placeholder:"DIR" help:"An older backup: what is equal is linked to it."`
@@ -76,14 +78,14 @@ func (c *backupCommand) run(io streams) (err error) {
 	return err
 }
 
-// emptyDir makes sure that dir is there and holds nothing.
+// emptyDir refuses a directory that holds something; it need not be there.
 func emptyDir(dir string) error {
-	if err := os.MkdirAll(dir, vfs.DirMode); err != nil {
-		return err
-	}
 	names, err := os.ReadDir(dir)
-	if err == nil && len(names) > 0 {
-		err = fmt.Errorf("%s is not empty", dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && len(names) > 0:
+		return fmt.Errorf("%s is not empty", dir)
 	}
 	return err
 }
@@ -123,6 +125,9 @@ func (c *backupCommand) askServer(name string, s streams) (string, error) {
 func (c *backupCommand) ask(sql string, s streams) (string, error) {
 	form := url.Values{"sql": {sql}}
 	req, err := http.NewRequest(http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/v1/sql", strings.NewReader(form.Encode()))
+	if err == nil && req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		err = fmt.Errorf("--url %s: an address that begins with http:// or https:// is wanted", c.URL)
+	}
 	if err != nil {
 		return "", &usageError{err}
 	}
@@ -136,7 +141,8 @@ func (c *backupCommand) ask(sql string, s streams) (string, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", &unreachableError{fmt.Errorf("no server answers, give its address with --url or its directory with --data: %w", err)}
+		return "", &unreachableError{fmt.Errorf("cannot reach %s: %w. Is the server running? (varve serve) --url gives another address, --data the directory of a server that does not run",
+			c.URL, reason(err))}
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
@@ -144,6 +150,7 @@ func (c *backupCommand) ask(sql string, s streams) (string, error) {
 		return "", err
 	}
 	var answer struct {
+		Code   int
 		Error  string
 		Output []struct{ Records struct{ Rows [][]any } }
 	}
@@ -151,10 +158,10 @@ func (c *backupCommand) ask(sql string, s streams) (string, error) {
 		return "", fmt.Errorf("%s answered %s: %.200q", c.URL, resp.Status, body)
 	}
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		return "", &refusedError{fmt.Errorf("the server refused: %s", answer.Error)}
+		return "", &refusedError{fmt.Errorf("the server refused (%d): %s", answer.Code, answer.Error)}
 	}
 	if answer.Error != "" {
-		return "", fmt.Errorf("the server refused: %s", answer.Error)
+		return "", fmt.Errorf("the server refused (%d): %s", answer.Code, answer.Error)
 	}
 	if len(answer.Output) != 1 || len(answer.Output[0].Records.Rows) != 1 || len(answer.Output[0].Records.Rows[0]) != 1 {
 		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", c.URL, body)
@@ -164,6 +171,19 @@ func (c *backupCommand) ask(sql string, s streams) (string, error) {
 		return text, nil
 	}
 	return fmt.Sprint(value), nil
+}
+
+// reason is what is behind the failure of a request, without the request.
+func reason(err error) error {
+	var system syscall.Errno
+	var request *url.Error
+	switch {
+	case errors.As(err, &system):
+		return system
+	case errors.As(err, &request):
+		return request.Err
+	}
+	return err
 }
 
 // password finds the password without it ever being an argument, which all users of the machine could read.

@@ -273,10 +273,43 @@ func TestBackupExits(t *testing.T) {
 	for _, c := range []struct {
 		url  string
 		want int
-	}{{closed.URL, exitUnreachable}, {locked.URL, exitRefused}} {
+		says string
+	}{
+		{closed.URL, exitUnreachable, "cannot reach " + closed.URL + ": connection refused. Is the server running?"},
+		{locked.URL, exitRefused, "the server refused (7003): Not found"},
+		{"ftp://127.0.0.1", exitUsage, "http://"},
+	} {
 		dest := filepath.Join(t.TempDir(), "backup")
-		if code, _, errs := command("backup", dest, "--url", c.url); code != c.want {
+		if code, _, errs := command("backup", dest, "--url", c.url); code != c.want || !strings.Contains(errs, c.says) {
 			t.Errorf("backup of %s: exit code %d, want %d: %s", c.url, code, c.want, errs)
+		}
+		if _, err := os.Stat(dest); err == nil {
+			t.Errorf("a backup of %s that failed leaves %s", c.url, dest)
+		}
+	}
+}
+
+// TestClientVariables: the address and the user of client commands may stand in the environment; flags beat them.
+func TestClientVariables(t *testing.T) {
+	seen := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		seen <- user + ":" + password
+		w.WriteHeader(http.StatusForbidden)
+		if _, err := io.WriteString(w, `{"code":7006,"error":"no"}`); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer s.Close()
+	t.Setenv("VARVE_URL", s.URL)
+	t.Setenv("VARVE_USER", "ops")
+	t.Setenv("VARVE_PASSWORD_FILE", writeFile(t, "from the file\n"))
+	for want, args := range map[string][]string{"ops:from the file": nil, "me:from the file": {"--user", "me"}} {
+		if code, _, errs := command(append([]string{"backup", filepath.Join(t.TempDir(), "backup")}, args...)...); code != exitRefused {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		if got := <-seen; got != want {
+			t.Errorf("%v signs in as %q, want %q", args, got, want)
 		}
 	}
 }

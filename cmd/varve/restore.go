@@ -105,7 +105,7 @@ func (c *restoreCommand) restore(b *backup, source string, s streams) error {
 	if err := emptyDir(c.Data); err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(c.Data, "parts"), vfs.DirMode); err != nil {
+	if err := os.MkdirAll(filepath.Join(c.Data, "parts"), vfs.DirMode); err != nil {
 		return err
 	}
 	for _, f := range b.Files {
