@@ -283,6 +283,13 @@ func (c *Config) TOML() string {
 	return b.String()
 }
 
+// running is the configuration as TOML with what changed since the start.
+func (c *Config) running(l *logs) string {
+	now := *c
+	now.Logging.Level = l.filter.Load().text
+	return now.TOML()
+}
+
 // nearestKey is the known key that resembles a name most.
 func nearestKey(name string, keys []key) string {
 	best, distance := "", 1<<30

@@ -212,6 +212,9 @@ func TestLogLevelAtRunTime(t *testing.T) {
 	}
 	log.Debug("two")
 	l.logger("engine").Info("three")
+	if got := new(Config).running(l); !strings.Contains(got, "\nlevel = \"warn,server=debug\"\n") {
+		t.Errorf("the running configuration is\n%s", got)
+	}
 	if _, _, err := l.Set("shout"); err == nil {
 		t.Error("a bad level is accepted")
 	}

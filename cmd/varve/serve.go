@@ -200,7 +200,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		Query: query.Options{Executor: server.SQL(n.store, sql), MaxConcurrent: c.MaxConcurrentQueries},
 		Admin: admin.Options{
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
-			Config: c.TOML, Registry: registry,
+			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
 		Logger: logs.logger("server"),
 	}, registry)
