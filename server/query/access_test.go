@@ -31,6 +31,7 @@ func TestRights(t *testing.T) {
 		{"SHOW FULL PROCESSLIST", reads},
 		{"SHOW GRANTS", reads},
 		{"DESCRIBE t", reads},
+		{"DESCRIBE SELECT s FROM t", reads},
 		{"TQL EVAL (0, 10, '1s') up", reads},
 		{"EXPLAIN SELECT s FROM t", reads},
 		{"EXPLAIN INSERT INTO t SELECT * FROM u", reads},
@@ -113,7 +114,7 @@ func TestRights(t *testing.T) {
 func TestClausesThatMayRead(t *testing.T) {
 	want := map[string]string{
 		"Select": "Query", "CreateTable": "Columns Query", "AlterTable": "Ops", "CreateView": "Query TQL", "Insert": "Rows Query", "Delete": "Where",
-		"Show": "Where", "Explain": "Of", "Admin": "Call", "Set": "Values", "TQL": "Start End Step Lookback", "Copy": "Query Limit",
+		"Show": "Where", "Describe": "Query", "Explain": "Of", "Admin": "Call", "Set": "Values", "TQL": "Start End Step Lookback", "Copy": "Query Limit",
 	}
 	for kind, fields := range statementFields(t) {
 		if got := strings.Join(fields, " "); got != want[kind] {
