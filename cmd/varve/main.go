@@ -82,6 +82,9 @@ func run(args []string, io streams) int {
 		return exited // help was printed
 	}
 	if err != nil {
+		if flag, _, found := strings.Cut(err.Error(), `: expected string value but got "EOL"`); found {
+			err = fmt.Errorf("%s wants a value", flag)
+		}
 		code := complain(io.err, &usageError{err})
 		if isVRL(args) {
 			return vrlUsage
