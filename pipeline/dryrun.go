@@ -83,6 +83,9 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (*DryRes
 	}()
 	result := &DryResult{Warnings: p.warnings}
 	for i, text := range entries {
+		if err := givenUp(ctx); err != nil {
+			return nil, err
+		}
 		w.number = i + 1
 		before := w.rowCounts()
 		err := explained(w.guard(text), len(entries))

@@ -138,5 +138,5 @@ func givenUp(ctx context.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		code = status.DeadlineExceeded
 	}
-	return status.Wrap(err, code, "request given up while its entries were read")
+	return status.Wrap(err, code, "request given up while its entries were worked on")
 }

@@ -124,8 +124,12 @@ func (p *Program) title() string {
 	return p.name
 }
 
-// guard is entry for text that turns a panic, a bug, into an error of the request.
+// guard is entry for text that turns a panic, a bug, into an error of the request. An entry of a few bytes may be work for
+// a good part of a second, so each looks whether the request is still wanted.
 func (w *worker) guard(text []byte) (err error) {
+	if err := givenUp(w.find.ctx); err != nil {
+		return err
+	}
 	defer w.recovered(&err)
 	return w.entry(text)
 }
