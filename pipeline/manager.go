@@ -31,7 +31,7 @@ type Options struct {
 	// Store keeps the documents; without one there are only the built-in pipelines.
 	Store *engine.Engine
 	// RowBytes bounds what the rows of all requests in hand take beyond a few times the bytes of their entries: what
-	// scripts make. Default 1 GiB.
+	// scripts make. The values of large entries that are worked on have as much room again. Default 1 GiB.
 	RowBytes int64
 	// Logger takes what is no client's business. Default: nothing.
 	Logger *slog.Logger
@@ -62,6 +62,7 @@ type Manager struct {
 	clock    atomic.Int64  // the end of the times given out, ns
 	warned   warned
 	rows     atomic.Int64 // bytes of rows that are counted, see held.go
+	events   *value.Room  // of the entries that are worked on
 }
 
 // New makes a manager.
@@ -69,9 +70,12 @@ func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}
 	m.library = library{documents: documents{m.o.Store}, now: m.o.Now, cached: map[cacheKey]*cachedProgram{}}
 	m.helpers = make(chan struct{}, helperCount())
+	m.events = value.NewRoom(m.o.RowBytes)
 	m.decoders.New = func() any { return flatten.NewDecoder() }
 	m.workers.New = func() any {
-		return &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{}, counts: map[*Program]*counts{}}
+		w := &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{}, counts: map[*Program]*counts{}}
+		w.arena.Share(m.events)
+		return w
 	}
 	return m
 }

@@ -110,6 +110,7 @@ func (m *Manager) release(w *worker) {
 		clear(w.counts)
 	}
 	w.giveRows()
+	w.arena.Reset()
 	clear(w.targets)
 	w.order, w.last, w.request, w.first, w.find, w.to, w.failures = nil, nil, nil, nil, nil, nil, nil
 	w.out, w.bytes, w.columns, w.number, w.clock = Outcome{}, 0, 0, 0, clock{}
@@ -137,9 +138,11 @@ func (w *worker) guard(text []byte) (err error) {
 // read gives the next value. One that is too large ends the request: what comes after it cannot be read.
 func (w *worker) read(next func(*value.Arena) (value.Value, bool, error)) (v value.Value, ok bool, err error) {
 	defer func() {
-		if cause := recover(); cause == value.ErrEventTooLarge {
-			err = value.ErrEventTooLarge
-		} else if cause != nil {
+		switch cause := recover(); cause {
+		case nil:
+		case value.ErrEventTooLarge, value.ErrNoRoom:
+			err = cause.(error)
+		default:
 			panic(cause)
 		}
 	}()
@@ -168,6 +171,9 @@ func (w *worker) recovered(err *error) {
 		return
 	case value.ErrEventTooLarge:
 		*err = w.judge(value.ErrEventTooLarge, nil)
+		return
+	case value.ErrNoRoom:
+		*err = w.judge(fatal{value.ErrNoRoom}, nil)
 		return
 	}
 	w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack", string(debug.Stack()))

@@ -46,12 +46,16 @@ func (p *join) Run(e *Event) error {
 			list := v.Array()
 			b := e.Arena.Begin()
 			for k := range list.Len() {
+				item := list.At(k)
+				size := len(b) + len(p.separator)
+				if item.Kind() == value.StringKind {
+					size += len(item.Str())
+				}
+				if size > smallText && !e.Arena.Holds(size) {
+					return value.ErrEventTooLarge
+				}
 				if k > 0 {
 					b = append(b, p.separator...)
-				}
-				item := list.At(k)
-				if item.Kind() == value.StringKind && len(b)+len(item.Str()) > smallText && !e.Arena.Holds(len(b)+len(p.separator)+len(item.Str())) {
-					return value.ErrEventTooLarge
 				}
 				b = appendPlain(b, item)
 			}

@@ -29,6 +29,9 @@ type Arena struct {
 	objects slab[Object]
 	arrays  slab[Array]
 
+	room *Room
+	held int // bytes of room that are counted
+
 	json jsonReader
 }
 
@@ -69,8 +72,21 @@ func (a *Arena) mustHold(n int) {
 	}
 }
 
-// Holds tells whether n bytes more are within what an event may take. A nil arena holds all.
-func (a *Arena) Holds(n int) bool { return a == nil || n >= 0 && a.Used()+n <= MaxEventBytes }
+// Holds tells whether n bytes more are within what an event may take. A nil arena holds all. It panics with ErrNoRoom
+// where the events in hand take too much together.
+func (a *Arena) Holds(n int) bool {
+	if a == nil {
+		return true
+	}
+	all := a.Used() + n
+	if n < 0 || all > MaxEventBytes {
+		return false
+	}
+	if a.room != nil && all > a.held+freeEventBytes {
+		a.hold(all)
+	}
+	return true
+}
 
 // Made counts a string of so many bytes that was made elsewhere and belongs to the event.
 func (a *Arena) Made(n int) {
@@ -104,6 +120,10 @@ func (a *Arena) Reset() {
 		a.chunk = nil
 	}
 	a.free, a.used = a.chunk[:0], 0
+	if a.held > 0 {
+		a.room.held.Add(int64(-a.held))
+		a.held = 0
+	}
 	a.members.reset()
 	a.values.reset()
 	a.objects.reset()
