@@ -4,9 +4,11 @@
 package automaton
 
 import (
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -22,6 +24,13 @@ const (
 // fewTexts is the number of texts that package regexp matches before it pays to make an automaton.
 const fewTexts = 32
 
+// longText is the length of a text from which on it pays to make an automaton for it alone.
+const longText = 16 << 10
+
+// maxWork bounds the characters of a text times the instructions of an expression that package regexp may look for a
+// match with: each takes some nanoseconds, and nothing ends it.
+const maxWork = 1 << 30
+
 // Regexp is a compiled regular expression. Any number of goroutines may use it at the same time.
 type Regexp struct {
 	re    *regexp.Regexp
@@ -30,10 +39,64 @@ type Regexp struct {
 	auto  atomic.Pointer[automaton] // nil: it was not made yet
 }
 
+// MaxPattern is the most bytes of an expression, and of other patterns that are looked for in every row. maxSteps is the most
+// instructions it may become: a text may cost as many for each character.
+const (
+	MaxPattern = 64 << 10
+	maxSteps   = 10_000
+)
+
 // Compile reads an expression in the syntax of package regexp.
 func Compile(expr string) (*Regexp, error) {
+	if err := CheckPattern(expr); err != nil {
+		return nil, err
+	}
 	re, err := regexp.Compile(expr)
-	return &Regexp{re: re}, err
+	if err != nil {
+		return nil, err
+	}
+	if len(expr) > maxSteps/16 || strings.Contains(expr, "{") { // others are far from the bound
+		prog, err := program(re)
+		if err != nil {
+			return nil, err
+		}
+		if steps := len(prog.Inst); steps > maxSteps {
+			return nil, fmt.Errorf("the expression takes %d steps, at most %d are taken", steps, maxSteps)
+		}
+	}
+	return &Regexp{re: re}, nil
+}
+
+// CheckPattern holds that a pattern is not longer than MaxPattern.
+func CheckPattern(p string) error {
+	if len(p) > MaxPattern {
+		return fmt.Errorf("a pattern has at most %d bytes, this one has %d", MaxPattern, len(p))
+	}
+	return nil
+}
+
+// CheckWork holds that looking for where a match lies in so many bytes of text does not take minutes.
+func (r *Regexp) CheckWork(bytes int) error {
+	if bytes < longText {
+		return nil
+	}
+	prog, err := program(r.re)
+	if err != nil {
+		return err
+	}
+	if steps := len(prog.Inst); bytes > maxWork/steps {
+		return fmt.Errorf("an expression of %d steps is looked for in texts of at most %d bytes, one has %d", steps, maxWork/steps, bytes)
+	}
+	return nil
+}
+
+// program is what an expression is compiled to.
+func program(re *regexp.Regexp) (*syntax.Prog, error) {
+	tree, err := syntax.Parse(re.String(), syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	return syntax.Compile(tree.Simplify())
 }
 
 // Regexp gives the expression for what an automaton cannot tell: where a match lies.
@@ -43,7 +106,7 @@ func (r *Regexp) Regexp() *regexp.Regexp { return r.re }
 func (r *Regexp) Match(text []byte) bool {
 	a := r.auto.Load()
 	if a == nil {
-		if r.texts.Add(1) <= fewTexts {
+		if len(text) < longText && r.texts.Add(1) <= fewTexts {
 			return r.re.Match(text)
 		}
 		r.once.Do(func() { r.auto.Store(newAutomaton(r.re)) })
@@ -92,13 +155,9 @@ type state struct {
 // newAutomaton makes the classes and the first state, where there is room.
 func newAutomaton(re *regexp.Regexp) *automaton {
 	a := &automaton{re: re}
-	tree, err := syntax.Parse(re.String(), syntax.Perl)
-	if err != nil {
-		return a // package regexp took it and decides
-	}
-	prog, err := syntax.Compile(tree.Simplify())
+	prog, err := program(re)
 	if err != nil || len(prog.Inst) > maxInsts {
-		return a
+		return a // package regexp took it and decides
 	}
 	a.prog = prog
 	var uses syntax.EmptyOp

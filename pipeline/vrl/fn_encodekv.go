@@ -68,6 +68,9 @@ func (w *keyValueWriter) write(o *value.Object, ordering value.Value) (value.Val
 		if bare && !m.Value.Bool() {
 			continue
 		}
+		if fl := w.frame.Room(len(b) + len(w.between) + len(m.Key) + len(w.equals)); fl != nil {
+			return value.Null, fl
+		}
 		if !start {
 			b = append(b, w.between...)
 		}

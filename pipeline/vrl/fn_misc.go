@@ -171,13 +171,12 @@ func parseETLD(f *Frame, args []value.Value) (value.Value, *Failure) {
 		return f.Fail("unable to determine eTLD for %s", args[0])
 	}
 	suffix, managed := publicsuffix.PublicSuffix(domain)
-	plus := suffix
-	rest := strings.TrimSuffix(strings.TrimSuffix(domain, suffix), ".")
-	for n := args[1].Int(); n > 0 && rest != ""; n-- {
-		at := strings.LastIndexByte(rest, '.')
-		plus = rest[at+1:] + "." + plus
-		rest = rest[:max(at, 0)]
+	from := len(domain) - len(suffix) // where the suffix with the parts before it begins
+	for n := args[1].Int(); n > 0 && from > 0; n-- {
+		from = strings.LastIndexByte(domain[:from-1], '.') + 1
 	}
+	plus := domain[from:]
+	f.Arena.Made(len(domain))
 	o := f.Arena.Object(3)
 	o.Append(f.Arena, "etld", value.String(suffix))
 	o.Append(f.Arena, "etld_plus", value.String(plus))

@@ -56,7 +56,12 @@ func pattern[P any](name string, compile func(p string) (P, error), match func(p
 
 func registerMatches() {
 	likes := func(fold bool) func(string) (*filter.Pattern, error) {
-		return func(p string) (*filter.Pattern, error) { return filter.NewLike([]byte(p), fold), nil }
+		return func(p string) (*filter.Pattern, error) {
+			if err := automaton.CheckPattern(p); err != nil {
+				return nil, err
+			}
+			return filter.NewLike([]byte(p), fold), nil
+		}
 	}
 	isLike := func(p *filter.Pattern, s []byte) bool { return p.Match(s) }
 	register(pattern("like", likes(false), isLike, false), "like")
@@ -83,7 +88,7 @@ func registerMatches() {
 		if len(a) > 3 {
 			flags = a[3].Str(i)
 		}
-		compiled, err := regexps.get(a[1].Str(i), flags)
+		compiled, err := regexps.within(a[1].Str(i), flags, a[0].Bytes(i))
 		if err != nil {
 			return dst, execError("regexp_replace: %v", err)
 		}

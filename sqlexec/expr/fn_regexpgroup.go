@@ -11,7 +11,7 @@ func checkedRegexp(flags int, k kernel) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
 			if valid == nil || valid.Get(i) {
-				if _, err := regexps.get(a[1].Str(i), regexpFlags(a, flags, i)); err != nil {
+				if _, err := regexps.within(a[1].Str(i), regexpFlags(a, flags, i), a[0].Bytes(i)); err != nil {
 					return execError("regular expression: %v", err)
 				}
 			}
@@ -104,7 +104,7 @@ func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, 
 				if valid != nil && !valid.Get(i) {
 					continue
 				}
-				re, err := regexps.get(a[1].Str(i), a[3].Str(i))
+				re, err := regexps.within(a[1].Str(i), a[3].Str(i), a[0].Bytes(i))
 				if err != nil {
 					return execError("regular expression: %v", err)
 				}

@@ -151,3 +151,35 @@ func TestNullsAmongLongTexts(t *testing.T) {
 		}
 	}
 }
+
+// Patterns that would take minutes a text are refused, wherever they come from.
+func TestPatternsAreBounded(t *testing.T) {
+	col, c := &Column{T: str}, &Context{}
+	long := strings.Repeat("%a_", 30_000)
+	for _, name := range []string{"like", "not like", "ilike", "not ilike", "~", "!~", "~*", "!~*", "similar to"} {
+		if _, err := c.Call(name, col, Text(long)); err == nil || !strings.Contains(err.Error(), "at most 65536 bytes") {
+			t.Errorf("%s: %.100v", name, err)
+		}
+	}
+	if _, err := c.Call("~", col, Text(strings.Repeat("(a|b)*c?", 5000))); err == nil || !strings.Contains(err.Error(), "at most 10000 are taken") {
+		t.Errorf("steps: %.100v", err)
+	}
+	texts := &vector.Vector{Type: str}
+	pushBytes(texts, []byte(strings.Repeat("x", 4<<20)))
+	for name, args := range map[string][]Expr{
+		"regexp_replace": {col, Text("(x{0,30}){0,30}Z"), Text("")}, "regexp_match": {col, Text("(x{0,30}){0,30}Z")}, "regexp_count": {col, Text("(x{0,30}){0,30}Z")},
+		"regexp_extract": {col, Text("(x{0,30}){0,30}Z")}, "regexp_split_to_array": {col, Text("(x{0,30}){0,30}Z")}, "regexp_instr": {col, Text("(x{0,30}){0,30}Z")},
+	} {
+		e, err := c.Call(name, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Compile([]Expr{e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{texts}}, make([]*vector.Vector, 1)); err == nil || !strings.Contains(err.Error(), "one has 4194304") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
