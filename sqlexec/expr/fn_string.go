@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -268,11 +269,18 @@ func registerLengths() {
 			if len(a) > 1 {
 				set = a[1].Str(i)
 			}
+			trimLeft, trimRight := bytes.TrimLeft, bytes.TrimRight
+			if len(set) > fewCharacters {
+				place := places(set)
+				in := func(r rune) bool { return place(r) >= 0 }
+				trimLeft = func(s []byte, _ string) []byte { return bytes.TrimLeftFunc(s, in) }
+				trimRight = func(s []byte, _ string) []byte { return bytes.TrimRightFunc(s, in) }
+			}
 			if left {
-				s = bytes.TrimLeft(s, set)
+				s = trimLeft(s, set)
 			}
 			if right {
-				s = bytes.TrimRight(s, set)
+				s = trimRight(s, set)
 			}
 			return append(dst, s...)
 		})
@@ -302,6 +310,29 @@ func registerLengths() {
 	simple(1, sig{i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		return strconv.AppendUint(dst, uint64(a[0].Ints[i]), 16)
 	}), "to_hex")
+}
+
+// fewCharacters are looked for one after the other.
+const fewCharacters = 16
+
+// places gives the place of a character among those of a set, the first, or -1 where it is none of them.
+func places(set string) func(rune) int {
+	list := []rune(set)
+	if len(list) <= fewCharacters {
+		return func(r rune) int { return slices.Index(list, r) }
+	}
+	first := make(map[rune]int, min(len(list), 1<<10))
+	for k, r := range list {
+		if _, have := first[r]; !have {
+			first[r] = k
+		}
+	}
+	return func(r rune) int {
+		if k, have := first[r]; have {
+			return k
+		}
+		return -1
+	}
 }
 
 // byteAt is the offset of character k (from 0) of s; len(s) when it has fewer.
@@ -390,18 +421,14 @@ func registerParts() {
 		return append(dst, bytes.ReplaceAll(a[0].Bytes(i), a[1].Bytes(i), a[2].Bytes(i))...)
 	}), "replace")
 	simple(3, sig{str, str, str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-		from, to := []rune(a[1].Str(i)), []rune(a[2].Str(i))
-	next:
+		place, to := places(a[1].Str(i)), []rune(a[2].Str(i))
 		for _, r := range a[0].Str(i) {
-			for k, f := range from {
-				if f == r {
-					if k < len(to) {
-						dst = utf8.AppendRune(dst, to[k])
-					}
-					continue next
-				}
+			switch k := place(r); {
+			case k < 0:
+				dst = utf8.AppendRune(dst, r)
+			case k < len(to):
+				dst = utf8.AppendRune(dst, to[k])
 			}
-			dst = utf8.AppendRune(dst, r)
 		}
 		return dst
 	}), "translate")

@@ -183,3 +183,32 @@ func TestPatternsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// The characters of a set may be many: a text is gone through once whatever their number. One by one this takes hours.
+func TestSetsOfManyCharacters(t *testing.T) {
+	set := &strings.Builder{}
+	for r := range rune(20_000) {
+		set.WriteRune(0x4e00 + r)
+	}
+	many := strings.Repeat(set.String(), 4)
+	text := strings.Repeat("\u9c1f", 1<<20) // the last of the set
+	for _, c := range []struct {
+		name string
+		args []Expr
+		want string
+	}{
+		{"translate", []Expr{Text(text + "x"), Text(many), Text("")}, "x"},
+		{"translate", []Expr{Text("\u4e00\u4e01\u4e03x"), Text(many), Text("ab")}, "abx"},
+		{"trim", []Expr{Text(text + "x" + text), Text(many)}, "x"},
+		{"ltrim", []Expr{Text(text + "x"), Text(many)}, "x"},
+		{"rtrim", []Expr{Text("x" + text), Text(many)}, "x"},
+	} {
+		e, err := (&Context{}).Call(c.name, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.(*Const).Value.Str(0); got != c.want {
+			t.Errorf("%s gives %.20q, want %q", c.name, got, c.want)
+		}
+	}
+}
