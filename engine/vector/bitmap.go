@@ -34,14 +34,11 @@ func (b Bitmap) Count() int {
 
 // Fill makes b the set of all of the first n rows, clearing the tail bits. It needs len(b) >= Words(n).
 func (b Bitmap) Fill(n int) {
-	full := n >> 6
-	for i := range b[:full] {
-		b[i] = ^uint64(0)
+	whole, rest := b[:n>>6], b[n>>6:]
+	for i := range whole {
+		whole[i] = ^uint64(0)
 	}
-	rest := b[full:]
-	for i := range rest {
-		rest[i] = 0
-	}
+	clear(rest)
 	if tail := uint(n) & 63; tail != 0 {
 		rest[0] = 1<<tail - 1
 	}
@@ -115,7 +112,7 @@ func (b Bitmap) Slice(from, to int) Bitmap {
 		return Bitmap(nil).appendBits(0, b, from, to-from)
 	}
 	s := b[from>>6 : Words(to)]
-	if tail := uint(to) & 63; tail != 0 && s[len(s)-1]>>tail != 0 {
+	if tail := uint(to) & 63; tail != 0 && len(s) > 0 && s[len(s)-1]>>tail != 0 {
 		s = append(Bitmap(nil), s...)
 		s[len(s)-1] &= 1<<tail - 1
 	}
@@ -125,7 +122,8 @@ func (b Bitmap) Slice(from, to int) Bitmap {
 // appendBits appends n bits of src beginning at bit off to b, which holds at bits. src nil stands for all ones.
 func (b Bitmap) appendBits(at int, src Bitmap, off, n int) Bitmap {
 	b = b.resize(at + n)
-	for n > 0 {
+	shift := uint(at) & 63
+	for to := b[at>>6:]; n > 0 && len(to) > 0; to = to[1:] {
 		step := min(64, n)
 		var m uint64 = ^uint64(0)
 		if src != nil {
@@ -134,12 +132,11 @@ func (b Bitmap) appendBits(at int, src Bitmap, off, n int) Bitmap {
 		if step < 64 {
 			m &= 1<<uint(step) - 1
 		}
-		shift := uint(at) & 63
-		b[at>>6] |= m << shift
-		if shift != 0 && int(shift)+step > 64 {
-			b[at>>6+1] |= m >> (64 - shift)
+		to[0] |= m << shift
+		if shift != 0 && int(shift)+step > 64 && len(to) > 1 {
+			to[1] |= m >> (64 - shift)
 		}
-		at, off, n = at+step, off+step, n-step
+		off, n = off+step, n-step
 	}
 	return b
 }
