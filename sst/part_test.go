@@ -372,6 +372,9 @@ func TestScan(t *testing.T) {
 		{"large blocks", 5, 4000, false, WriterOptions{BlockRows: 1 << 16, MaxSeq: 99}},
 	} {
 		t.Run(shape.name, func(t *testing.T) {
+			if testing.Short() { // as under the race detector
+				shape.rows = (shape.rows + 7) / 8
+			}
 			r := rand.New(rand.NewPCG(1, uint64(shape.rows)))
 			model := newTable(r, shape.series, shape.rows, shape.hidden)
 			fs := vfs.NewMem()
