@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"varve/engine/filter"
 	"varve/engine/scan"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/engine/vfs"
 )
@@ -504,6 +506,29 @@ func TestScanEnds(t *testing.T) {
 		if _, err := p.Run().Scan(spec); !errors.Is(err, gone) {
 			t.Errorf("a scan that ends at question %d: %v", ends, err)
 		}
+	}
+}
+
+// TestTagOfManyBytes reads a tag whose values together are beyond what offsets can tell: the query fails, the part is as good
+// as before.
+func TestTagOfManyBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	fs := vfs.NewMem()
+	newTable(r, 30, 10, true).write(t, fs, "p", r, WriterOptions{BlockRows: 2048})
+	p, err := Open(fs, "p", OpenOptions{Cache: NewCache(2 << 20)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	spec := &scan.Spec{TimeColumn: tsColumn, Time: scan.All, Filter: filter.And{cond(hostColumn, filter.Prefix, "host")}, FilterColumns: allColumns}
+	mostTagBytes = 20
+	_, err = p.Run().Scan(spec)
+	mostTagBytes = math.MaxUint32
+	if status.Of(err) != status.RuntimeResourcesExhausted || errors.Is(err, ErrCorrupt) {
+		t.Errorf("a tag of too many bytes: %v", err)
+	}
+	if _, err := p.Run().Scan(spec); err != nil {
+		t.Errorf("the same tag within the bound: %v", err)
 	}
 }
 

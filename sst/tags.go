@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -8,6 +9,7 @@ import (
 
 	"varve/engine/filter"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sst/encoding"
 )
@@ -104,6 +106,9 @@ func (t *tagColumn) size() int64 {
 	return n
 }
 
+// mostTagBytes bounds the distinct values of a tag in a part: their offsets have 32 bits. A variable for the tests.
+var mostTagBytes = math.MaxUint32
+
 // readStep is the number of series after which reading a tag asks whether the scan has ended.
 const readStep = 16 << 10
 
@@ -137,6 +142,9 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 			continue
 		}
 		if !any || string(val) != string(last) { // neighbours often have the same
+			if len(dict.Heap)+len(val) > mostTagBytes {
+				return nil, status.New(status.RuntimeResourcesExhausted, "column %s has more than %d bytes of different values in part %s: they cannot be told apart", c.Name, mostTagBytes, p.name)
+			}
 			code, any = dict.Code(val), true
 			last = append(last[:0], val...)
 		}
