@@ -59,7 +59,7 @@ func (b *binder) inside(q *parse.Query, sc *scope) (*inside, error) {
 		}
 	}
 	if own != nil {
-		in.node, err = b.where(node, isc, own)
+		in.node, err = b.where(node, isc, own, nil)
 	}
 	return in, err
 }

@@ -118,7 +118,7 @@ func (g *grouping) addKey(x parse.Expr) error {
 	if hasAggregate(x) {
 		return planError("aggregate functions are not possible in GROUP BY: %s", parse.PrintExpr(x))
 	}
-	e, err := g.input.bind(x)
+	e, err := aliased(g.input, sel.sc, sel.items).bind(x)
 	if err != nil {
 		return err
 	}

@@ -19,14 +19,14 @@ func (b *binder) selectBlock(s *parse.Select, q *parse.Query, out *outer) (Node,
 	if err != nil {
 		return nil, err
 	}
-	if s.Where != nil {
-		if in, err = b.where(in, sc, s.Where); err != nil {
-			return nil, err
-		}
-	}
 	items, err := b.items(s, sc)
 	if err != nil {
 		return nil, err
+	}
+	if s.Where != nil {
+		if in, err = b.where(in, sc, s.Where, items); err != nil {
+			return nil, err
+		}
 	}
 	if err := b.countNode(len(items)); err != nil {
 		return nil, err
@@ -77,13 +77,13 @@ func (sel *selection) clauses(q *parse.Query) []parse.Expr {
 	return list
 }
 
-// where puts a condition over a node.
-func (b *binder) where(in Node, sc *scope, x parse.Expr) (Node, error) {
+// where puts a condition over a node; it may use the aliases of items.
+func (b *binder) where(in Node, sc *scope, x parse.Expr, items []item) (Node, error) {
 	in, sc, x, err := b.semiJoins(in, sc, x)
 	if err != nil || x == nil {
 		return in, err
 	}
-	eb := &exprBinder{b: b, sc: sc, where: "WHERE"}
+	eb := aliased(&exprBinder{b: b, sc: sc, where: "WHERE"}, sc, items)
 	cond, err := eb.bind(x)
 	if err != nil {
 		return nil, err
@@ -211,8 +211,8 @@ func (sel *selection) finish(q *parse.Query) (Node, error) {
 	b := sel.b
 	p := &Project{Input: sel.node}
 	input := sel.node.Columns()
-	for _, it := range sel.items {
-		e, err := sel.eb.bind(it.x)
+	for i, it := range sel.items {
+		e, err := aliased(sel.eb, sel.sc, sel.items[:i]).bind(it.x)
 		if err != nil {
 			return nil, err
 		}

@@ -94,7 +94,7 @@ func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *oute
 	if err != nil || always {
 		return n, err
 	}
-	return b.where(n, &scope{cols: n.Columns(), outer: out}, t.On)
+	return b.where(n, &scope{cols: n.Columns(), outer: out}, t.On, nil)
 }
 
 // besideLateral tells whether a join whose right side sees the left one is an inner or a left one, and whether nothing stands after
