@@ -380,6 +380,10 @@ func TestLimits(t *testing.T) {
 	if got := describe(t, wide+strings.Repeat("\n{}", 20000), NDJSON, Options{}); !strings.HasPrefix(got, "1004 20001 rows of 4001 columns are more cells than") {
 		t.Errorf("few bytes, many cells: %.200s", got)
 	}
+	// Many small requests at once: what one may take beyond its bytes counts as often as there are clients.
+	if got := describe(t, wide+strings.Repeat("\n{}", 200), NDJSON, Options{}); !strings.HasPrefix(got, "1004 201 rows of 4001 columns are more cells than") {
+		t.Errorf("a small body, many cells: %.200s", got)
+	}
 	var options strings.Builder
 	for i := range maxGroups + 1 {
 		fmt.Fprintf(&options, "{\"service_ttl\":\"%ds\"}\n", i+1)

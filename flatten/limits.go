@@ -14,7 +14,7 @@ const (
 	// maxCells bounds rows times columns: a NULL takes eight bytes in memory and none in the body. The bound is freeCells
 	// and cellsPerByte for every byte of the body, at most maxCells.
 	maxCells     = 32 << 20
-	freeCells    = 1 << 20
+	freeCells    = 128 << 10
 	cellsPerByte = 8
 	// maxGroups bounds the sets of option variables in a request.
 	maxGroups = 64

@@ -21,7 +21,7 @@ const (
 	// maxCells bounds the cells of inferred columns: a NULL takes memory and nothing in the body. The bound is freeCells
 	// and cellsPerByte for every byte of entries, at most maxCells.
 	maxCells     = 32 << 20
-	freeCells    = 1 << 20
+	freeCells    = 128 << 10
 	cellsPerByte = 8
 	// maxHeldBytes bounds the rows of a sink: scripts can make many of one entry.
 	maxHeldBytes = 1 << 30
