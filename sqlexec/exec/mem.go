@@ -147,6 +147,21 @@ func (b *Budget) exceeded() error {
 		"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
 }
 
+// queryShare is the part of the pool, and queryBytes the most, that a query takes which reads a table, for what its scan and
+// sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large ones.
+const (
+	queryShare = 64
+	queryBytes = 4 << 20
+)
+
+// Begin takes what a query needs that reads a table.
+func (b *Budget) Begin() error {
+	if b == nil {
+		return nil
+	}
+	return b.Reserve(min(b.pool.limit/queryShare, queryBytes))
+}
+
 // Admit refuses a query that opens a table while the store keeps much for others: it may need little itself and yet make
 // the store keep more.
 func (b *Budget) Admit() error {

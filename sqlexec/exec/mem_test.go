@@ -85,3 +85,30 @@ func TestPoolIsShared(t *testing.T) {
 		t.Errorf("%d bytes left over", p.Used())
 	}
 }
+
+// TestQueriesAtOnce: a pool bounds how many queries read tables at a time, small as they are.
+func TestQueriesAtOnce(t *testing.T) {
+	p := NewPool(64<<20, nil)
+	var all []*Budget
+	for {
+		b := p.Budget(context.Background())
+		if err := b.Begin(); err != nil {
+			if status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "try again later") {
+				t.Error(err)
+			}
+			break
+		}
+		if all = append(all, b); len(all) > queryShare {
+			break
+		}
+	}
+	if len(all) != queryShare {
+		t.Errorf("%d queries begin", len(all))
+	}
+	for _, b := range all {
+		b.Close()
+	}
+	if p.Used() != 0 {
+		t.Errorf("%d bytes are left", p.Used())
+	}
+}

@@ -246,6 +246,11 @@ func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
 	if err := r.budget.Admit(); err != nil {
 		return nil, err
 	}
+	if len(r.scans) == 0 {
+		if err := r.budget.Begin(); err != nil {
+			return nil, err
+		}
+	}
 	columns := make([]schema.ColumnID, len(n.Positions))
 	for i, p := range n.Positions {
 		columns[i] = n.Rel.Table.Schema.Columns[p].ID
