@@ -158,7 +158,7 @@ func (p *Part) newest(from, to int) []int {
 type cursor struct {
 	p        *Part
 	sel      *selector
-	out      *projector
+	out      projector
 	from, to int   // blocks not yet looked at
 	order    []int // the same by falling time; nil: rising numbers
 }

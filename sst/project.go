@@ -13,12 +13,12 @@ type projector struct {
 }
 
 // projector prepares the columns that the scan wants.
-func (sel *selector) projector() (*projector, error) {
-	j := &projector{sel: sel}
+func (sel *selector) projector() (projector, error) {
+	j := projector{sel: sel}
 	for i := range sel.spec.Columns {
 		s, err := sel.reader.source(&sel.spec.Columns[i])
 		if err != nil {
-			return nil, err
+			return projector{}, err
 		}
 		j.out = append(j.out, s)
 	}

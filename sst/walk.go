@@ -15,7 +15,7 @@ import (
 type seriesWalk struct {
 	p       *Part
 	sel     *selector
-	out     *projector
+	out     projector
 	table   *seriesTable
 	keys    *keyWalk
 	choice  roaring.IntIterator    // of the series that are chosen
