@@ -2,7 +2,9 @@ package exec
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -22,6 +24,10 @@ type Pool struct {
 	used    atomic.Int64 // by queries
 	held    atomic.Int64 // by the store for queries
 	changed func(bytes int64)
+
+	waiting atomic.Int64 // queries that wait in Begin
+	mu      sync.Mutex   // protects freed
+	freed   chan struct{}
 }
 
 // NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken and held
@@ -47,6 +53,9 @@ func (p *Pool) take(bytes int64) bool {
 		p.used.Add(-bytes)
 		return false
 	}
+	if bytes < 0 && p.waiting.Load() > 0 {
+		p.wake()
+	}
 	p.tell()
 	return true
 }
@@ -55,6 +64,9 @@ func (p *Pool) take(bytes int64) bool {
 // HeldLimit no query begins.
 func (p *Pool) Hold(bytes int64) {
 	p.held.Add(bytes)
+	if bytes < 0 && p.waiting.Load() > 0 {
+		p.wake()
+	}
 	p.tell()
 }
 
@@ -67,11 +79,12 @@ func (p *Pool) tell() {
 // Budget counts the bytes that the sinks of one query keep, and knows whether the query still runs. Safe for concurrent
 // use. The nil budget has no limit.
 type Budget struct {
-	ctx  context.Context
-	pool *Pool
-	disk *spill.Space // nil: what does not fit is an error
-	used atomic.Int64
-	peak atomic.Int64
+	ctx   context.Context
+	pool  *Pool
+	disk  *spill.Space // nil: what does not fit is an error
+	used  atomic.Int64
+	peak  atomic.Int64
+	begun atomic.Bool
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
@@ -132,9 +145,14 @@ func (b *Budget) Reserve(bytes int64) error {
 	if !b.pool.take(bytes) {
 		return b.exceeded()
 	}
+	b.count(bytes)
+	return nil
+}
+
+// count notes bytes that were taken from the pool.
+func (b *Budget) count(bytes int64) {
 	for used, peak := b.used.Add(bytes), b.peak.Load(); used > peak && !b.peak.CompareAndSwap(peak, used); peak = b.peak.Load() {
 	}
-	return nil
 }
 
 // exceeded is the error for bytes that are not there.
@@ -148,18 +166,63 @@ func (b *Budget) exceeded() error {
 }
 
 // queryShare is the part of the pool, and queryBytes the most, that a query takes which reads a table, for what its scan and
-// sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large ones.
+// sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large ones. Where
+// the pool does not have it, a query waits for others to end, at most queryWait.
 const (
-	queryShare = 64
-	queryBytes = 4 << 20
+	queryShare = 32
+	queryBytes = 8 << 20
+	queryWait  = 10 * time.Second
 )
 
-// Begin takes what a query needs that reads a table.
+// Begin takes what a query needs that reads a table, the first time that it is called. It returns early when the query
+// ends.
 func (b *Budget) Begin() error {
-	if b == nil {
+	if b == nil || b.begun.Swap(true) {
 		return nil
 	}
-	return b.Reserve(min(b.pool.limit/queryShare, queryBytes))
+	share := min(b.pool.limit/queryShare, queryBytes)
+	if b.pool.take(share) {
+		b.count(share)
+		return nil
+	}
+	b.pool.waiting.Add(1)
+	defer b.pool.waiting.Add(-1)
+	timer := time.NewTimer(queryWait)
+	defer timer.Stop()
+	for {
+		freed := b.pool.nextFreed()
+		if b.pool.take(share) {
+			b.count(share)
+			return nil
+		}
+		select {
+		case <-freed:
+		case <-b.ctx.Done():
+			return b.ctx.Err()
+		case <-timer.C:
+			return b.exceeded()
+		}
+	}
+}
+
+// nextFreed is closed when bytes are given back to the pool.
+func (p *Pool) nextFreed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.freed == nil {
+		p.freed = make(chan struct{})
+	}
+	return p.freed
+}
+
+// wake lets the queries look again that wait for bytes.
+func (p *Pool) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.freed != nil {
+		close(p.freed)
+		p.freed = nil
+	}
 }
 
 // Admit refuses a query that opens a table while the store keeps much for others: it may need little itself and yet make

@@ -2,8 +2,10 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"varve/engine/status"
 )
@@ -86,29 +88,49 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
-// TestQueriesAtOnce: a pool bounds how many queries read tables at a time, small as they are.
+// TestQueriesAtOnce: a pool bounds how many queries read tables at a time, small as they are. Others wait for a while, until
+// one of these ends or they do.
 func TestQueriesAtOnce(t *testing.T) {
-	p := NewPool(64<<20, nil)
-	var all []*Budget
-	for {
-		b := p.Budget(context.Background())
-		if err := b.Begin(); err != nil {
-			if status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "try again later") {
-				t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(64<<20, nil)
+		var all []*Budget
+		for range queryShare {
+			b := p.Budget(context.Background())
+			for range 2 { // the second scan of a query takes nothing
+				if err := b.Begin(); err != nil {
+					t.Fatal(err)
+				}
 			}
-			break
+			all = append(all, b)
 		}
-		if all = append(all, b); len(all) > queryShare {
-			break
+		begin := func(ctx context.Context) (*Budget, chan error) {
+			b, done := p.Budget(ctx), make(chan error, 1)
+			go func() { done <- b.Begin() }()
+			synctest.Wait()
+			return b, done
 		}
-	}
-	if len(all) != queryShare {
-		t.Errorf("%d queries begin", len(all))
-	}
-	for _, b := range all {
-		b.Close()
-	}
-	if p.Used() != 0 {
-		t.Errorf("%d bytes are left", p.Used())
-	}
+		late, done := begin(context.Background())
+		if err := <-done; status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "try again later") {
+			t.Errorf("nobody ends: %v", err)
+		}
+		late.Close()
+		ctx, cancel := context.WithCancel(context.Background())
+		gone, done := begin(ctx)
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends itself: %v", err)
+		}
+		gone.Close()
+		next, done := begin(context.Background())
+		all[0].Close()
+		if err := <-done; err != nil {
+			t.Errorf("another ends: %v", err)
+		}
+		for _, b := range append(all[1:], next) {
+			b.Close()
+		}
+		if p.Used() != 0 {
+			t.Errorf("%d bytes are left", p.Used())
+		}
+	})
 }
