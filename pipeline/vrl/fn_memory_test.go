@@ -126,7 +126,7 @@ func TestNoFunctionOutgrowsTheArena(t *testing.T) {
 					kept := int64(after.HeapAlloc)
 					runtime.KeepAlive(v)
 					runtime.KeepAlive(event)
-					v, event = value.Null, value.Null
+					event = value.Null
 					frame = NewFrame(arena)
 					runtime.GC()
 					runtime.ReadMemStats(&after)
