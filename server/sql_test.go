@@ -36,7 +36,7 @@ func TestEndingAQueryNobodyReads(t *testing.T) {
 		end          func(id string)
 	}{
 		{"KILL", "", func(id string) { h.want(h.sql("KILL "+id), 200, `"affectedrows":1`) }},
-		{"time limit", "x-service-timeout: 1s\r\n", func(string) {}},
+		{"time limit", "x-service-timeout: 6s\r\n", func(string) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", h.addr)

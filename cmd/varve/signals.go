@@ -26,11 +26,11 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	served, ready := make(chan error, 1), make(chan error, 1)
-	go func() { served <- n.server.Serve(n.ln) }()
 	recovered, err := n.recovering()
 	if err != nil {
-		return n.giveUp(err)
+		return errors.Join(err, n.ln.Close(), n.store.Close(context.Background(), false))
 	}
+	go func() { served <- n.server.Serve(n.ln) }()
 	n.banner(io, recovered)
 	if !recovered {
 		go func() { ready <- n.store.Wait(context.Background()) }()
@@ -59,8 +59,9 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	}
 }
 
-// soon is how long the first lines wait for a recovery that is done at once, as most are.
-const soon = 500 * time.Millisecond
+// soon is how long the first lines, and clients that connect meanwhile, wait for a recovery that is done at once, as most
+// are: only where it takes longer do requests learn that the server is starting.
+const soon = time.Second
 
 // recovering waits a little for the store; done: its tables are served.
 func (n *node) recovering() (done bool, err error) {
