@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/flatten"
@@ -174,7 +175,7 @@ func convertNumber(t vector.Type, v value.Value) (value.Value, outcome) {
 	if v.Kind() == value.FloatKind {
 		return truncate(t, x)
 	}
-	if lo, hi := bounds(t); n < lo || n >= 0 && uint64(n) > hi {
+	if lo, hi := convert.IntBounds(t); n < lo || n >= 0 && uint64(n) > hi {
 		return v, misfit
 	}
 	return value.Int(n), fits
@@ -183,7 +184,7 @@ func convertNumber(t vector.Type, v value.Value) (value.Value, outcome) {
 // truncate cuts a float toward zero into an integer column.
 func truncate(t vector.Type, x float64) (value.Value, outcome) {
 	x = math.Trunc(x)
-	lo, hi := bounds(t)
+	lo, hi := convert.IntBounds(t)
 	switch {
 	case x < float64(lo) || x > float64(hi) || hi >= math.MaxInt64 && x >= float64(hi):
 		return value.Float(x), misfit
@@ -191,27 +192,6 @@ func truncate(t vector.Type, x float64) (value.Value, outcome) {
 		return value.Int(int64(uint64(x))), fits
 	}
 	return value.Int(int64(x)), fits
-}
-
-// bounds are the smallest and the largest value of an integer type.
-func bounds(t vector.Type) (lo int64, hi uint64) {
-	switch t.ID {
-	case vector.TypeInt8:
-		return math.MinInt8, math.MaxInt8
-	case vector.TypeInt16:
-		return math.MinInt16, math.MaxInt16
-	case vector.TypeInt32:
-		return math.MinInt32, math.MaxInt32
-	case vector.TypeUint8:
-		return 0, math.MaxUint8
-	case vector.TypeUint16:
-		return 0, math.MaxUint16
-	case vector.TypeUint32:
-		return 0, math.MaxUint32
-	case vector.TypeUint64:
-		return 0, math.MaxUint64
-	}
-	return math.MinInt64, math.MaxInt64
 }
 
 // narrow is x as the column holds it: float32 columns hold what fits them.
@@ -233,11 +213,11 @@ func parseText(t vector.Type, text string) (v value.Value, ok bool) {
 		return parseFloat(t, text)
 	case vector.Uint64:
 		n, ok := parseUint(text)
-		_, hi := bounds(t)
+		_, hi := convert.IntBounds(t)
 		return value.Int(int64(n)), ok && n <= hi
 	}
 	n, ok := parseInt(text)
-	lo, hi := bounds(t)
+	lo, hi := convert.IntBounds(t)
 	return value.Int(n), ok && n >= lo && (n < 0 || uint64(n) <= hi)
 }
 

@@ -137,23 +137,8 @@ func exactNumber(v *vector.Vector, t vector.Type) (*expr.Const, bool) {
 
 // intRange is the range of an integer type; UInt64's upper bound is MaxInt64.
 func intRange(t vector.Type) (lo, hi int64) {
-	switch t.ID {
-	case vector.TypeInt8:
-		return math.MinInt8, math.MaxInt8
-	case vector.TypeInt16:
-		return math.MinInt16, math.MaxInt16
-	case vector.TypeInt32:
-		return math.MinInt32, math.MaxInt32
-	case vector.TypeUint8:
-		return 0, math.MaxUint8
-	case vector.TypeUint16:
-		return 0, math.MaxUint16
-	case vector.TypeUint32:
-		return 0, math.MaxUint32
-	case vector.TypeUint64:
-		return 0, math.MaxInt64
-	}
-	return math.MinInt64, math.MaxInt64
+	lo, most := convert.IntBounds(t)
+	return lo, int64(min(most, math.MaxInt64))
 }
 
 // instant is a point in time as seconds and nanoseconds from 0 to 999,999,999.
