@@ -126,3 +126,31 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// TestDecisionsAreListed: docs/decisions/README.md names each decision with its title, and no number is given twice.
+func TestDecisionsAreListed(t *testing.T) {
+	const dir = "docs/decisions/"
+	index, ok := content(t, dir+"README.md")
+	if !ok {
+		t.Fatal("there is no index of decisions")
+	}
+	seen := map[string]string{}
+	for _, path := range tracked(t) {
+		name, ok := strings.CutPrefix(path, dir)
+		if !ok || name == "README.md" {
+			continue
+		}
+		b, ok := content(t, path)
+		if !ok {
+			continue
+		}
+		number, title := name[:4], strings.TrimPrefix(strings.SplitN(string(b), "\n", 2)[0], "# ")
+		if other := seen[number]; other != "" {
+			t.Errorf("%s and %s have one number", other, name)
+		}
+		seen[number] = name
+		if line := "- [" + number + "](" + name + ") " + title + "\n"; !bytes.Contains(index, []byte(line)) {
+			t.Errorf("%sREADME.md lacks the line %q", dir, line)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
 	"varve/engine/convert"
 	"varve/engine/manifest"
@@ -13,8 +12,14 @@ import (
 	"varve/engine/vector"
 )
 
-func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
-	tab, err := e.findTable(n)
+// Alter publishes the schema that change makes of the current one (same table id). change may be called again when
+// another change came in between. A new name in it renames the table.
+func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	tab, err := e.Table(n)
 	switch {
 	case err != nil:
 		return err
@@ -32,17 +37,17 @@ func (e *core) alter(ctx context.Context, n schema.Name, change func(*schema.Tab
 
 // alterOwn alters a table that has a region of its own. What takes long is done without the DDL lock, so that other tables
 // get their columns meanwhile.
-func (e *core) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
-	tab, err := e.findTable(n)
+func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schema.Table) (*schema.Table, error)) error {
+	tab, err := e.Table(n)
 	if err != nil {
 		return err
 	}
-	if err := tab.region.altering.take(ctx); err != nil {
+	if err := tab.region.altering.lock(ctx); err != nil {
 		return err
 	}
-	defer tab.region.altering.give()
+	defer tab.region.altering.unlock()
 	for {
-		if tab, err = e.findTable(n); err != nil {
+		if tab, err = e.Table(n); err != nil {
 			return err
 		}
 		next, err := nextSchema(tab.Schema, change)
@@ -58,7 +63,7 @@ func (e *core) alterOwn(ctx context.Context, n schema.Name, change func(*schema.
 
 // alterTo prepares the rows for a change that needs the given rewrite, and publishes it. false: the change needs another
 // one by now.
-func (e *core) alterTo(ctx context.Context, p place, n schema.Name, need rewrite, change func(*schema.Table) (*schema.Table, error)) (bool, error) {
+func (e *Engine) alterTo(ctx context.Context, p place, n schema.Name, need rewrite, change func(*schema.Table) (*schema.Table, error)) (bool, error) {
 	if !need.none() {
 		open, err := e.rewrite(ctx, p.region, need)
 		if err != nil {
@@ -68,7 +73,7 @@ func (e *core) alterTo(ctx context.Context, p place, n schema.Name, need rewrite
 	}
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
-	tab, err := e.findTable(n)
+	tab, err := e.Table(n)
 	switch {
 	case err != nil:
 		return false, err
@@ -86,7 +91,7 @@ func (e *core) alterTo(ctx context.Context, p place, n schema.Name, need rewrite
 }
 
 // publishAltered replaces the schema of a table. The caller holds e.ddl.
-func (e *core) publishAltered(tab *Table, next *schema.Table) error {
+func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 	old, c := tab.Schema.Name, e.catalog.Load()
 	if next.Name != old {
 		if _, ok := c.databases[next.Name.DB]; !ok {
@@ -181,7 +186,7 @@ func (w rewrite) equal(o rewrite) bool {
 
 // rewrite prepares a region's rows: all are in parts, which can be read under the next schema, and nobody adds any until
 // open is called: writers wait, and find the next schema. Most of it is done before they have to.
-func (e *core) rewrite(ctx context.Context, r *region, w rewrite) (open func(), err error) {
+func (e *Engine) rewrite(ctx context.Context, r *region, w rewrite) (open func(), err error) {
 	err = e.flushRegion(ctx, r)
 	if err == nil {
 		err = e.settle(ctx, r, w.columns)
@@ -197,7 +202,7 @@ func (e *core) rewrite(ctx context.Context, r *region, w rewrite) (open func(), 
 		err = e.unify(ctx, r)
 	}
 	if err == nil && w.appends && !unified(r.snap.Load().parts) {
-		err = status.New(status.Unsupported, "append_mode cannot be switched on: the table has more rows than one part may hold (%d), so that replaced rows would come back", maxMergeRows)
+		err = status.New(status.Unsupported, "append_mode cannot be switched on: the table has more than one part may hold (%d rows, %d bytes of keys), so that replaced rows would come back", e.o.maxPart.rows, e.o.maxPart.keys)
 	}
 	if err != nil {
 		open()
@@ -220,33 +225,9 @@ func (r *region) close() (open func()) {
 	}
 }
 
-// awaitAltered waits until the tables of writes may be written to again.
-func (e *core) awaitAltered(ctx context.Context, ws []*tableWrite) error {
-	timer := time.NewTimer(e.o.WriteWait)
-	defer timer.Stop()
-	for _, w := range ws {
-		w.at.region.mu.Lock()
-		closed := w.at.region.closed
-		w.at.region.mu.Unlock()
-		if closed == nil {
-			continue
-		}
-		select {
-		case <-closed:
-		case <-ctx.Done():
-			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for a change of table %s", w.schema.Name)
-		case <-e.run.Done():
-			return ErrClosed
-		case <-timer.C:
-			return status.New(status.RegionBusy, "table %s is being altered: nothing can be written for the moment, try again", w.schema.Name)
-		}
-	}
-	return nil
-}
-
 // unify merges all of a table's parts, so that rows that were replaced or deleted are gone and not only hidden: a table
 // that becomes append-only shows every row it has.
-func (e *core) unify(ctx context.Context, r *region) error {
+func (e *Engine) unify(ctx context.Context, r *region) error {
 	s := r.snap.Load()
 	if _, damaged := sound(s.parts); len(damaged)+len(e.asideOf(r, s)) > 0 {
 		return status.New(status.Unsupported, "append_mode cannot be switched on while parts of the table are damaged: rows that they replace could not be told")
@@ -278,7 +259,7 @@ func unified(parts []*part) bool {
 // settle writes the parts anew that still have values of a type before the present one of some columns, before these get
 // yet another: values that do not convert are lost with the first change, whether a merge came in between or not. It waits
 // for merges that go on: they may have begun before the present type was the column's.
-func (e *core) settle(ctx context.Context, r *region, columns []retyped) error {
+func (e *Engine) settle(ctx context.Context, r *region, columns []retyped) error {
 	older := func(p *part) bool {
 		return slices.ContainsFunc(columns, func(c retyped) bool {
 			t, ok := p.file.TypeOf(c.id)

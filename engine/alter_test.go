@@ -217,7 +217,7 @@ func TestAlterHoldsNobodyUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := tab.region.stopMerges(ctx) // the change has to wait for it
+	j, err := e.merger.alone(ctx, tab.region) // the change has to wait for it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestAlterHoldsNobodyUp(t *testing.T) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
-	done()
+	e.merger.end(j, false)
 	if err := <-altered; err != nil {
 		t.Error(err)
 	}
@@ -281,14 +281,21 @@ func TestTypedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	hint := hintOf(lastRow)
+	planned, err := e.Table(public("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var made [2]WriteSet
 	for i := range made {
-		hint.Typed = i == 0
+		hint.Planned = nil
+		if i == 0 {
+			hint.Planned = planned.Schema
+		}
 		if err := fill(made[i].Rows(public("t"), hint), []modelRow{{"ts": int64(1), "v": int64(42)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err := e.Alter(ctx, public("t"), func(s *schema.Table) (*schema.Table, error) {
+	err = e.Alter(ctx, public("t"), func(s *schema.Table) (*schema.Table, error) {
 		n := *s
 		n.Columns = append([]schema.Column(nil), s.Columns...)
 		n.Columns[n.Column("v")].Type = vector.StringType

@@ -29,26 +29,10 @@ var backupName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 // on: rows acknowledged before the call are in it, later ones may be. The manifest is written last, so a directory
 // without one is no backup.
 func (e *Engine) Backup(ctx context.Context, name string) (b Backup, err error) {
-	err = e.during(func() error {
-		b, err = e.backup(ctx, name)
-		return err
-	})
-	return b, err
-}
-
-// DropBackup removes a backup, or what a failure left of one.
-func (e *Engine) DropBackup(_ context.Context, name string) error {
-	return e.during(func() error { return e.dropBackup(name) })
-}
-
-func checkBackupName(name string) error {
-	if !backupName.MatchString(name) {
-		return status.New(status.InvalidArguments, "a backup's name is made of letters, digits, '_', '-' and '.', found '%s'", name)
+	if err := e.enter(); err != nil {
+		return b, err
 	}
-	return nil
-}
-
-func (e *core) backup(ctx context.Context, name string) (b Backup, err error) {
+	defer e.leave()
 	b.Dir = path.Join(e.o.Dir, BackupsDir, name)
 	if err := checkBackupName(name); err != nil {
 		return b, err
@@ -99,8 +83,24 @@ func (e *core) backup(ctx context.Context, name string) (b Backup, err error) {
 	return b, nil
 }
 
+// DropBackup removes a backup, or what a failure left of one.
+func (e *Engine) DropBackup(_ context.Context, name string) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	return e.dropBackup(name)
+}
+
+func checkBackupName(name string) error {
+	if !backupName.MatchString(name) {
+		return status.New(status.InvalidArguments, "a backup's name is made of letters, digits, '_', '-' and '.', found '%s'", name)
+	}
+	return nil
+}
+
 // dropBackup removes the files of a backup, the manifest first: without it nobody takes the rest for one.
-func (e *core) dropBackup(name string) error {
+func (e *Engine) dropBackup(name string) error {
 	if err := checkBackupName(name); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ const (
 )
 
 // sweepSnapshots removes the snapshots whose makers have failed.
-func (e *core) sweepSnapshots() {
+func (e *Engine) sweepSnapshots() {
 	names, err := e.o.FS.List(path.Join(e.o.Dir, BackupsDir))
 	if err != nil {
 		return // there are none
@@ -157,7 +157,7 @@ func (e *core) sweepSnapshots() {
 const linkRounds = 100
 
 // linkParts links the parts of one state of the manifest and gives the state.
-func (e *core) linkParts(ctx context.Context, dir string) (*manifest.State, error) {
+func (e *Engine) linkParts(ctx context.Context, dir string) (*manifest.State, error) {
 	linked := map[uint64]bool{}
 	for range linkRounds {
 		state := e.manifest.State()
@@ -170,7 +170,7 @@ func (e *core) linkParts(ctx context.Context, dir string) (*manifest.State, erro
 				if linked[p.File] {
 					continue
 				}
-				switch err := e.o.FS.Link(e.partPath(p.File), path.Join(dir, partName(p.File))); {
+				switch err := e.o.FS.Link(e.files.path(p.File), path.Join(dir, partName(p.File))); {
 				case vfs.NotExist(err):
 					missing = true
 				case err != nil && !vfs.Exist(err): // an earlier try with this name, cut short
@@ -191,7 +191,7 @@ func (e *core) linkParts(ctx context.Context, dir string) (*manifest.State, erro
 }
 
 // unlinkOthers removes links of parts that are in no table of the state.
-func (e *core) unlinkOthers(state *manifest.State, dir string) error {
+func (e *Engine) unlinkOthers(state *manifest.State, dir string) error {
 	listed := map[string]bool{}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {

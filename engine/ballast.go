@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"log/slog"
 	"path"
+	"sync"
 
 	"varve/engine/vfs"
 )
@@ -14,37 +16,48 @@ const ballastName = "BALLAST"
 // ballastPiece is what is written at a time.
 const ballastPiece = 1 << 20
 
-// findBallast looks whether the ballast is there: replay may need its room.
-func (e *core) findBallast() {
-	e.ballastMu.Lock()
-	defer e.ballastMu.Unlock()
-	info, err := e.o.FS.Stat(path.Join(e.o.Dir, ballastName))
-	e.ballast = err == nil && info.Size() > 0
+// ballast is that file. Safe for concurrent use.
+type ballast struct {
+	fs   vfs.FS
+	dir  string
+	size int64 // 0: there is none
+	free int64 // bytes that must be left besides
+	log  *slog.Logger
+
+	mu    sync.Mutex // protects there
+	there bool
 }
 
-// layBallast makes the ballast unless it is there or there is no room to spare.
-func (e *core) layBallast() {
-	if e.o.Ballast == 0 {
+// find looks whether the file is there: replay may need its room.
+func (b *ballast) find() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	info, err := b.fs.Stat(path.Join(b.dir, ballastName))
+	b.there = err == nil && info.Size() > 0
+}
+
+// lay makes the file unless it is there or there is no room to spare.
+func (b *ballast) lay() {
+	if b.size == 0 {
 		return
 	}
-	e.ballastMu.Lock()
-	defer e.ballastMu.Unlock()
-	name := path.Join(e.o.Dir, ballastName)
-	if info, err := e.o.FS.Stat(name); err == nil && info.Size() == e.o.Ballast {
-		e.ballast = true
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if info, err := b.fs.Stat(path.Join(b.dir, ballastName)); err == nil && info.Size() == b.size {
+		b.there = true
 		return
 	}
-	free, err := e.o.FS.FreeBytes(e.o.Dir)
-	if err != nil || free < uint64(e.o.MinFree)+2*uint64(e.o.Ballast) {
+	free, err := b.fs.FreeBytes(b.dir)
+	if err != nil || free < uint64(b.free)+2*uint64(b.size) {
 		return
 	}
-	err = vfs.Publish(e.o.FS, e.o.Dir, ballastName, func(f vfs.File) error {
+	err = vfs.Publish(b.fs, b.dir, ballastName, func(f vfs.File) error {
 		// Not zeros: a file system may keep those without room.
 		piece := make([]byte, ballastPiece)
 		for i := range piece {
 			piece[i] = byte(i*167 + i>>8)
 		}
-		for left := e.o.Ballast; left > 0; left -= ballastPiece {
+		for left := b.size; left > 0; left -= ballastPiece {
 			if _, err := f.Write(piece[:min(left, ballastPiece)]); err != nil {
 				return err
 			}
@@ -52,27 +65,27 @@ func (e *core) layBallast() {
 		return nil
 	})
 	if err != nil {
-		e.o.Logger.Warn("no room can be kept for emergencies", "error", err)
+		b.log.Warn("no room can be kept for emergencies", "error", err)
 		return
 	}
-	e.ballast = true
+	b.there = true
 }
 
-// giveBallast removes the ballast when err says that the disk is full; true: what failed may be tried again.
-func (e *core) giveBallast(err error) bool {
+// give removes the file when err says that the disk is full; true: what failed may be tried again.
+func (b *ballast) give(err error) bool {
 	if !vfs.IsNoSpace(err) {
 		return false
 	}
-	e.ballastMu.Lock()
-	defer e.ballastMu.Unlock()
-	if !e.ballast {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.there {
 		return false
 	}
-	e.ballast = false
-	if err := e.o.FS.Remove(path.Join(e.o.Dir, ballastName)); err != nil {
-		e.o.Logger.Error("the room kept for emergencies cannot be given up", "error", err)
+	b.there = false
+	if err := b.fs.Remove(path.Join(b.dir, ballastName)); err != nil {
+		b.log.Error("the room kept for emergencies cannot be given up", "error", err)
 		return false
 	}
-	e.o.Logger.Warn("the disk is full: the room kept for emergencies was given up", "bytes", e.o.Ballast)
+	b.log.Warn("the disk is full: the room kept for emergencies was given up", "bytes", b.size)
 	return true
 }

@@ -75,12 +75,12 @@ func TestBallastIsGivenUp(t *testing.T) {
 		}
 		d.set(false)
 		disk.SetFree(uint64(o.MinFree) + uint64(o.Ballast)) // not plenty
-		e.layBallast()
+		e.ballast.lay()
 		if _, err := disk.Stat("/data/" + ballastName); !vfs.NotExist(err) {
 			t.Errorf("%s: the ballast takes the last room: %v", c.name, err)
 		}
 		disk.SetFree(1 << 30)
-		e.layBallast()
+		e.ballast.lay()
 		if _, err := disk.Stat("/data/" + ballastName); err != nil {
 			t.Errorf("%s: the ballast is not laid again: %v", c.name, err)
 		}

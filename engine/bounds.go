@@ -53,6 +53,13 @@ func (r *record) leaveOut() error {
 		r.batch.Cols[i].Gather(c, rows)
 	}
 	r.batch.N = len(rows)
+	left := 0
+	for i := range r.ends {
+		for left < len(rows) && int(rows[left]) < r.ends[i] {
+			left++
+		}
+		r.ends[i] = left
+	}
 	return err
 }
 

@@ -129,10 +129,10 @@ func TestReplayBeyondBounds(t *testing.T) {
 					times.Valid.Set(i)
 				}
 			}
-			r := &record{table: tab.Schema.ID, seq: e.seq.Add(1), batch: &vector.Batch{N: n}}
+			r := &record{table: tab.Schema.ID, seq: e.committer.seq.Add(1), batch: &vector.Batch{N: n}}
 			r.add(&tab.Schema.Columns[tab.Schema.Column("host")], hosts)
 			r.add(&tab.Schema.Columns[tab.Schema.Time], times)
-			if err := e.log.AppendAll([][]byte{appendRecord(nil, r)}); err != nil {
+			if _, err := e.log.Append(appendRecord(nil, r)); err != nil {
 				t.Fatal(err)
 			}
 			mustClose(t, e)
@@ -173,11 +173,11 @@ func TestReplayKeepsWhatItSetsAside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &record{table: tab.Schema.ID, seq: e.seq.Add(1), batch: &vector.Batch{N: 1}}
+		r := &record{table: tab.Schema.ID, seq: e.committer.seq.Add(1), batch: &vector.Batch{N: 1}}
 		r.add(&tab.Schema.Columns[tab.Schema.Column("host")], vector.ConstString("of a row without time"))
 		r.add(&tab.Schema.Columns[tab.Schema.Time], vector.ConstNull(vector.Timestamp(3)))
 		poison := appendRecord(nil, r)
-		if err := e.log.AppendAll([][]byte{poison}); err != nil {
+		if _, err := e.log.Append(poison); err != nil {
 			t.Fatal(err)
 		}
 		if err := put(e, "other", lastRow, []modelRow{{"ts": int64(11), "host": "z"}}); err != nil {

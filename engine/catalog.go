@@ -48,8 +48,10 @@ func (p place) schema() *schema.Table {
 	return p.region.snap.Load().schema
 }
 
-// dropped tells whether the table is gone. The caller holds region.mu.
-func (p place) dropped() bool { return p.region.dropped || p.member != nil && p.member.gone.Load() }
+// dropped tells whether the table is gone; it stays as it is while the caller holds region.mu.
+func (p place) dropped() bool {
+	return p.region.dropped.Load() || p.member != nil && p.member.gone.Load()
+}
 
 // publish replaces the schema. The caller holds region.mu.
 func (p place) publish(t *schema.Table) {
@@ -109,7 +111,7 @@ func (c *catalog) inOrder() []*region {
 }
 
 // newCatalog is the catalog of a manifest; its regions have no parts yet.
-func newCatalog(e *core, state *manifest.State) *catalog {
+func newCatalog(m *memory, state *manifest.State) *catalog {
 	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]place{},
 		regions: map[schema.TableID]*region{}, members: map[schema.TableID]*member{}}
 	maps.Copy(c.databases, state.Databases)
@@ -120,7 +122,7 @@ func newCatalog(e *core, state *manifest.State) *catalog {
 	}
 	for _, t := range state.Tables {
 		if t.Schema.Physical == 0 {
-			c.put(place{region: newRegion(e, t.Schema)})
+			c.put(place{region: newRegion(m, t.Schema)})
 		}
 	}
 	for _, t := range state.Tables {
@@ -132,7 +134,7 @@ func newCatalog(e *core, state *manifest.State) *catalog {
 }
 
 // change publishes a changed copy of the catalog. The caller holds e.ddl.
-func (e *core) change(f func(c *catalog)) {
+func (e *Engine) change(f func(c *catalog)) {
 	old := e.catalog.Load()
 	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName), regions: maps.Clone(old.regions),
 		members: maps.Clone(old.members)}
@@ -140,10 +142,11 @@ func (e *core) change(f func(c *catalog)) {
 	e.catalog.Store(c)
 }
 
-func (e *core) findTable(n schema.Name) (*Table, error) {
+// Table finds a table: TableNotFound, or DatabaseNotFound.
+func (e *Engine) Table(n schema.Name) (*Table, error) {
 	c := e.catalog.Load()
 	if p, ok := c.byName[n]; ok {
-		return &Table{p.schema(), table{p}}, nil
+		return &Table{p.schema(), p}, nil
 	}
 	return nil, c.missing(n)
 }
@@ -156,22 +159,24 @@ func (c *catalog) missing(n schema.Name) error {
 	return status.New(status.TableNotFound, "Table not found: %s", n)
 }
 
-func (e *core) listTables(db string) ([]*Table, error) {
+// Tables lists the tables of a database, sorted by name. DatabaseNotFound.
+func (e *Engine) Tables(db string) ([]*Table, error) {
 	c := e.catalog.Load()
 	if _, ok := c.databases[db]; !ok {
 		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", db)
 	}
 	var tables []*Table
 	for n, p := range c.byName {
-		if n.DB == db {
-			tables = append(tables, &Table{p.schema(), table{p}})
+		if n.DB == db && !p.schema().Draft {
+			tables = append(tables, &Table{p.schema(), p})
 		}
 	}
 	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.Schema.Name.Table, b.Schema.Name.Table) })
 	return tables, nil
 }
 
-func (e *core) databases() []Database {
+// Databases lists the databases of the store, sorted: public and service_private are always there.
+func (e *Engine) Databases() []Database {
 	var all []Database
 	for name, d := range e.catalog.Load().databases {
 		all = append(all, Database{name, d.Options})

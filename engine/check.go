@@ -231,7 +231,7 @@ func (c *check) log(state *manifest.State) {
 		c.fault("wal/"+d.File, errors.New(d.String()), true)
 	}
 	for _, name := range result.Kept {
-		c.note("wal/%s: %s", name, keptSegment)
+		c.note("wal/%s: %s", name, keptReason(name))
 	}
 }
 

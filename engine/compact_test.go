@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,52 @@ func TestCompactDropsExpired(t *testing.T) {
 			t.Errorf("kind %d: %d parts of expired rows: %v", kind, len(tab.Stats().Parts), err)
 		}
 		mustClose(t, e)
+	}
+}
+
+// TestMergesAreBounded: no merge makes a part beyond a bound, those that were asked for included, and merging goes on below it.
+func TestMergesAreBounded(t *testing.T) {
+	const flushes = 12
+	for _, c := range []struct {
+		name  string
+		bound partSize
+		least int // parts that are left
+	}{
+		{"rows", partSize{rows: 10, blocks: 100, keys: 1 << 30}, 3},
+		{"blocks", partSize{rows: 1000, blocks: 3, keys: 1 << 30}, 1}, // merged they fill one
+		{"keys", partSize{rows: 1000, blocks: 100, keys: 10 * 16 << 10}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := testOptions(vfs.NewMem())
+			o.maxPart = c.bound
+			e := mustOpen(t, o)
+			defer mustClose(t, e)
+			for i := range int64(flushes) {
+				rows := []modelRow{{"ts": i, "host": fmt.Sprintf("%02d%s", i, strings.Repeat("h", 1000)), "v": i}, {"ts": i + 1, "host": "all", "v": i}}
+				if err := put(e, "t", lastRow, rows); err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Flush(ctx, public("t")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := e.Compact(ctx, public("t")); err != nil {
+				t.Fatal(err)
+			}
+			tab, err := e.Table(public("t"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, rows := tab.region.snap.Load().parts, int64(0)
+			for _, p := range parts {
+				rows += p.meta.Rows
+				if size := p.size(); size.rows > c.bound.rows || size.blocks > c.bound.blocks || size.keys > c.bound.keys {
+					t.Errorf("a part of %+v", size)
+				}
+			}
+			if rows != 2*flushes || len(parts) > flushes/2 || len(parts) < c.least {
+				t.Errorf("%d rows in %d parts", rows, len(parts))
+			}
+		})
 	}
 }

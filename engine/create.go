@@ -21,7 +21,7 @@ type definition struct {
 }
 
 // define lets f make a definition and publishes it.
-func (e *core) define(f func(d *definition) error) error {
+func (e *Engine) define(f func(d *definition) error) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	d := &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}}
@@ -52,7 +52,7 @@ func (e *core) define(f func(d *definition) error) error {
 	e.change(func(c *catalog) {
 		for _, t := range fresh {
 			if t.Physical == 0 {
-				c.put(place{region: newRegion(e, t)})
+				c.put(place{region: newRegion(e.memory, t)})
 			} else {
 				r := c.regions[t.Physical]
 				c.put(place{r, newMember(r, t)})
@@ -83,7 +83,7 @@ func (d *definition) put(t *schema.Table) {
 
 // create adds a new table. TableAlreadyExists, DatabaseNotFound, InvalidArguments.
 func (d *definition) create(t *schema.Table) error {
-	if err := checkFileName("table", t.Name.Table); err != nil {
+	if err := checkFileName("table", t.Finished().Name.Table); err != nil {
 		return err
 	}
 	if err := checkTable(t); err != nil {
@@ -116,15 +116,21 @@ func (d *definition) create(t *schema.Table) error {
 	return nil
 }
 
-func (e *core) createTable(_ context.Context, t *schema.Table) (*Table, error) {
+// CreateTable makes a table. Ids are given here: t's ids and version are ignored. TableAlreadyExists,
+// DatabaseNotFound.
+func (e *Engine) CreateTable(_ context.Context, t *schema.Table) (*Table, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
 	if err := e.define(func(d *definition) error { return d.create(t) }); err != nil {
 		return nil, err
 	}
-	return e.findTable(t.Name)
+	return e.Table(t.Name)
 }
 
 // createAbsent makes the tables that writes lack.
-func (e *core) createAbsent(ws []*tableWrite) error {
+func (e *Engine) createAbsent(ws []*tableWrite) error {
 	return e.define(func(d *definition) error {
 		for _, w := range ws {
 			if d.table(w.name) != nil {
@@ -183,9 +189,15 @@ func (h *Hint) role(name string) schema.Semantic {
 }
 
 // addColumns adds the columns that writes bring and their tables lack.
-func (e *core) addColumns(ws []*tableWrite) error {
+func (e *Engine) addColumns(ws []*tableWrite) error {
 	return e.define(func(d *definition) error {
 		for _, w := range ws {
+			if w.samples != nil {
+				if err := d.addSampleColumns(w.samples); err != nil {
+					return err
+				}
+				continue
+			}
 			t := d.table(w.name)
 			if t == nil {
 				continue // dropped: the write looks again
@@ -208,7 +220,7 @@ func (e *core) addColumns(ws []*tableWrite) error {
 // lacking are the columns of a write that a table lacks.
 func (w *tableWrite) lacking(t *schema.Table) (add []schema.Column) {
 	for _, f := range w.fields {
-		if t.Column(f.Name) < 0 {
+		if w.hint.column(t, f.Name) < 0 {
 			add = append(add, schema.Column{Name: f.Name, Type: f.Type, Nullable: true, Semantic: w.hint.role(f.Name), Indexes: w.hint.Indexes[f.Name]})
 		}
 	}
@@ -217,11 +229,11 @@ func (w *tableWrite) lacking(t *schema.Table) (add []schema.Column) {
 
 // evolve adds columns to a table.
 func (d *definition) evolve(t *schema.Table, add []schema.Column) error {
-	if n := len(t.Columns) + len(add); n > maxColumns {
-		return status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, n, maxColumns)
+	if n := len(t.Columns) + len(add); n > schema.MaxColumns {
+		return status.New(status.InvalidArguments, "table %s would have %d columns, the limit is %d", t.Name.Table, n, schema.MaxColumns)
 	}
 	for _, c := range add {
-		if err := checkName("column", c.Name); err != nil {
+		if err := schema.CheckColumnName(c.Name); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,9 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"log/slog"
 	"slices"
+	"sync"
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
@@ -11,13 +13,59 @@ import (
 	"varve/sst"
 )
 
+// SetAside is a damaged file, block of a part or stretch of log that is not served.
+type SetAside struct {
+	File, Reason string
+	// Of parts: the table, the block or -1 for the whole part, and the rows and span of times (both inclusive) of it.
+	Table    schema.Name
+	Block    int
+	Rows     int64
+	Min, Max int64
+}
+
+// damages lists what is damaged and not served. Safe for concurrent use.
+type damages struct {
+	log *slog.Logger
+
+	mu   sync.Mutex // protects list
+	list []SetAside
+}
+
+// note enters what was found, and logs it, unless it is known.
+func (d *damages) note(s SetAside) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.Contains(d.list, s) {
+		return
+	}
+	d.list = append(d.list, s)
+	d.log.Error("set aside, not served", "file", s.File, "reason", s.Reason)
+}
+
+// forget takes a file that is gone off the list.
+func (d *damages) forget(file string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = slices.DeleteFunc(d.list, func(s SetAside) bool { return s.File == file })
+}
+
+// all is a copy of the list.
+func (d *damages) all() []SetAside {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.list)
+}
+
+// SetAside lists damaged files that are not served, those found after Open included.
+func (e *Engine) SetAside() []SetAside { return e.damages.all() }
+
 // Damage that a read meets is remembered in the manifest: a part of which one block is damaged is served without that
 // block, one whose dictionary, indexes or series are is not served at all. Neither is merged, so that the file stays as
 // it is and a copy of it can be put in its place; the next start looks at the noted parts again.
 
 // damage notes what err says of a part: this query fails with a message that names file and block, the following ones are
 // served from the rest.
-func (e *core) damage(r *region, p *part, err error) error {
+func (e *Engine) damage(r *region, p *part, err error) error {
 	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
 		return err
 	}
@@ -51,8 +99,8 @@ func (p *part) whole() bool {
 }
 
 // setPartAside takes a damaged block, or the part, out of what is served.
-func (e *core) setPartAside(r *region, p *part, d manifest.Damage) {
-	e.noteDamage(setAsideOf(r.snap.Load().schema, p.meta, p.file, d))
+func (e *Engine) setPartAside(r *region, p *part, d manifest.Damage) {
+	e.damages.note(setAsideOf(r.snap.Load().schema, p.meta, p.file, d))
 	if d.Block >= 0 {
 		p.file.SetAside(d.Block)
 		return
@@ -80,8 +128,8 @@ func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest
 
 // recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file was
 // replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
-func (e *core) recheck(p *part) (left []manifest.Damage, whole bool) {
-	_, errs := sst.Verify(e.o.FS, e.partPath(p.meta.File))
+func (e *Engine) recheck(p *part) (left []manifest.Damage, whole bool) {
+	_, errs := sst.Verify(e.o.FS, e.files.path(p.meta.File))
 	for _, err := range errs {
 		d := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
 		if !slices.ContainsFunc(left, func(o manifest.Damage) bool { return o.Block == d.Block }) {
@@ -98,7 +146,7 @@ func (e *core) recheck(p *part) (left []manifest.Damage, whole bool) {
 
 // asideOf are the parts of a region that are not served, as far as merges have to know them: rows of theirs come back
 // when they are put right.
-func (e *core) asideOf(r *region, s *regionSnap) (list []*part) {
+func (e *Engine) asideOf(r *region, s *regionSnap) (list []*part) {
 	t := e.manifest.State().Tables[r.id]
 	if t == nil {
 		return nil
@@ -112,21 +160,14 @@ func (e *core) asideOf(r *region, s *regionSnap) (list []*part) {
 }
 
 // forgetAside removes the files of parts that were set aside and that no list names any more.
-func (e *core) forgetAside(list []*part) {
+func (e *Engine) forgetAside(list []*part) {
 	for _, p := range list {
 		name := partName(p.meta.File)
-		if err := e.unlink(p.meta.File); err != nil {
+		if err := e.files.unlink(p.meta.File); err != nil {
 			e.o.Logger.Warn("dropped part cannot be removed", "part", name, "error", err)
 		}
-		e.forgetDamage(name)
+		e.damages.forget(name)
 	}
-}
-
-// forgetDamage takes a part that is gone off the list of what is damaged.
-func (e *core) forgetDamage(name string) {
-	e.damageMu.Lock()
-	defer e.damageMu.Unlock()
-	e.damaged = slices.DeleteFunc(e.damaged, func(s SetAside) bool { return s.File == name })
 }
 
 // sound parts the parts that may be merged from those that are damaged.

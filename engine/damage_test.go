@@ -167,7 +167,7 @@ func TestDropDamaged(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return e.dropExpired(t.Context(), tab.region)
+			return e.dropExpired(tab.region)
 		}, 10},
 	} {
 		disk := vfs.NewMem()

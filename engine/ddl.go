@@ -12,7 +12,18 @@ import (
 	"varve/engine/status"
 )
 
-func (e *core) createDatabase(_ context.Context, d Database) error {
+// Database is a database with its options.
+type Database struct {
+	Name    string
+	Options []schema.Option
+}
+
+// CreateDatabase makes a database; DatabaseAlreadyExists.
+func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
 	if err := checkFileName("database", d.Name); err != nil {
 		return err
 	}
@@ -24,7 +35,12 @@ func (e *core) createDatabase(_ context.Context, d Database) error {
 	return e.putDatabase(d)
 }
 
-func (e *core) alterDatabase(_ context.Context, d Database) error {
+// AlterDatabase replaces a database's options; DatabaseNotFound.
+func (e *Engine) AlterDatabase(_ context.Context, d Database) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	if _, ok := e.catalog.Load().databases[d.Name]; !ok {
@@ -33,7 +49,7 @@ func (e *core) alterDatabase(_ context.Context, d Database) error {
 	return e.putDatabase(d)
 }
 
-func (e *core) putDatabase(d Database) error {
+func (e *Engine) putDatabase(d Database) error {
 	put := manifest.Database{Options: d.Options}
 	if err := e.apply(manifest.Edit{PutDatabase: map[string]manifest.Database{d.Name: put}}); err != nil {
 		return err
@@ -42,7 +58,12 @@ func (e *core) putDatabase(d Database) error {
 	return nil
 }
 
-func (e *core) dropDatabase(_ context.Context, name string) error {
+// DropDatabase drops a database with its tables; DatabaseNotFound.
+func (e *Engine) DropDatabase(_ context.Context, name string) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()
@@ -54,17 +75,18 @@ func (e *core) dropDatabase(_ context.Context, name string) error {
 	}
 	edit := manifest.Edit{DropDatabase: []string{name}}
 	var gone []place
-	for n, p := range c.byName {
+	for n, p := range c.byName { // drafts among them
 		if n.DB == name {
 			gone = append(gone, p)
 			edit.DropTable = append(edit.DropTable, p.schema().ID)
 		}
 	}
-	return e.dropAll(edit, gone)
+	return e.dropAll(edit, gone, nil)
 }
 
-// dropAll applies an edit that drops databases and tables and lets go of those.
-func (e *core) dropAll(edit manifest.Edit, gone []place) error {
+// dropAll applies an edit that drops databases and tables and lets go of those. more, which may be nil, is what else the edit changes
+// in the catalog.
+func (e *Engine) dropAll(edit manifest.Edit, gone []place, more func(c *catalog)) error {
 	var aside []*part
 	for _, p := range gone {
 		if p.member == nil {
@@ -83,16 +105,12 @@ func (e *core) dropAll(edit manifest.Edit, gone []place) error {
 		for _, p := range gone {
 			c.remove(p)
 		}
+		if more != nil {
+			more(c)
+		}
 	})
 	e.discard(gone)
 	e.forgetAside(aside)
-	return nil
-}
-
-func checkName(what, name string) error {
-	if name == "" || len(name) > maxNameBytes {
-		return status.New(status.InvalidArguments, "Invalid %s name: %d bytes, the limit is %d and it may not be empty", what, len(name), maxNameBytes)
-	}
 	return nil
 }
 
@@ -110,11 +128,11 @@ func checkFileName(what, name string) error {
 }
 
 func checkTable(t *schema.Table) error {
-	if len(t.Columns) > maxColumns {
-		return status.New(status.InvalidArguments, "table %s has %d columns, the limit is %d", t.Name.Table, len(t.Columns), maxColumns)
+	if len(t.Columns) > schema.MaxColumns {
+		return status.New(status.InvalidArguments, "table %s has %d columns, the limit is %d", t.Name.Table, len(t.Columns), schema.MaxColumns)
 	}
 	for i := range t.Columns {
-		if err := checkName("column", t.Columns[i].Name); err != nil {
+		if err := schema.CheckColumnName(t.Columns[i].Name); err != nil {
 			return err
 		}
 		if p := t.Column(t.Columns[i].Name); p != i {
@@ -127,11 +145,15 @@ func checkTable(t *schema.Table) error {
 	return nil
 }
 
-func (e *core) dropTables(_ context.Context, names []schema.Name) error {
+// DropTables drops tables: all of them or, when one is missing, none.
+func (e *Engine) DropTables(_ context.Context, names []schema.Name) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()
-	var edit manifest.Edit
 	var gone []place
 	for _, n := range names {
 		p, ok := c.byName[n]
@@ -140,24 +162,33 @@ func (e *core) dropTables(_ context.Context, names []schema.Name) error {
 		}
 		if !slices.Contains(gone, p) {
 			gone = append(gone, p)
-			edit.DropTable = append(edit.DropTable, p.schema().ID)
 		}
 	}
+	edit, err := c.dropping(gone)
+	if err != nil {
+		return err
+	}
+	return e.dropAll(edit, gone, nil)
+}
+
+// dropping is the edit that drops tables; a physical one goes with its logical tables alone.
+func (c *catalog) dropping(gone []place) (edit manifest.Edit, err error) {
 	for _, p := range gone {
+		edit.DropTable = append(edit.DropTable, p.schema().ID)
 		if p.member != nil {
 			continue
 		}
 		for _, m := range c.membersOf(p.region) {
 			if !slices.Contains(gone, place{p.region, m}) {
-				return status.New(status.InvalidArguments, "physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table, m.schema.Load().Name.Table)
+				return edit, status.New(status.InvalidArguments, "physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table, m.schema.Load().Finished().Name.Table)
 			}
 		}
 	}
-	return e.dropAll(edit, gone)
+	return edit, nil
 }
 
 // discard lets go of everything that dropped tables hold; readers keep what they pinned.
-func (e *core) discard(gone []place) {
+func (e *Engine) discard(gone []place) {
 	for _, p := range gone {
 		if p.member != nil {
 			p.leave()
@@ -166,7 +197,8 @@ func (e *core) discard(gone []place) {
 		r := p.region
 		r.maintain.Lock()
 		r.mu.Lock()
-		r.dropped, r.pending = true, nil
+		r.dropped.Store(true)
+		r.pending = nil
 		old := r.snap.Load()
 		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
 		r.mu.Unlock()
@@ -175,10 +207,10 @@ func (e *core) discard(gone []place) {
 	}
 }
 
-func (e *core) letGo(old *regionSnap) {
+func (e *Engine) letGo(old *regionSnap) {
 	for _, m := range old.mems() {
 		m.writers.Wait()
-		e.forget(m)
+		e.memory.forget(m)
 		if m.built != nil { // nobody lists it any more
 			m.built.unlisted.Store(true)
 			m.built.retire()
@@ -189,8 +221,13 @@ func (e *core) letGo(old *regionSnap) {
 	}
 }
 
-func (e *core) truncate(ctx context.Context, n schema.Name) error {
-	tab, err := e.findTable(n)
+// Truncate removes all rows of a table.
+func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	tab, err := e.Table(n)
 	switch {
 	case err != nil:
 		return err
@@ -205,14 +242,14 @@ func (e *core) truncate(ctx context.Context, n schema.Name) error {
 	r.mu.Lock()
 	old := r.snap.Load()
 	aside := e.asideOf(r, old)
-	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: e.seq.Load()}}}
+	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: e.committer.seq.Load()}}}
 	if t := e.manifest.State().Tables[r.id]; t != nil {
 		for _, m := range t.Parts { // those that are set aside as well
 			edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: manifest.PartMeta{File: m.File}})
 		}
 	}
 	err = nil
-	if r.dropped {
+	if r.dropped.Load() {
 		err = status.New(status.TableNotFound, "Table not found: %s", n)
 	} else if err = e.apply(edit); err == nil {
 		r.pending = nil

@@ -284,7 +284,7 @@ func TestExpiry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.dropExpired(t.Context(), table.region); err != nil {
+	if err := e.dropExpired(table.region); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(table.Stats().Parts); n != 1 {

@@ -19,7 +19,7 @@ import (
 )
 
 // requestFlush queues a region for the flush loop; a region waits in the queue once.
-func (e *core) requestFlush(r *region) {
+func (e *Engine) requestFlush(r *region) {
 	if r.queued.CompareAndSwap(false, true) {
 		select {
 		case e.work <- r:
@@ -30,7 +30,7 @@ func (e *core) requestFlush(r *region) {
 }
 
 // flushLoop flushes what is asked for, and by age and size of the log.
-func (e *core) flushLoop(ctx context.Context) {
+func (e *Engine) flushLoop(ctx context.Context) {
 	tick := time.NewTicker(min(time.Second, e.o.FlushAge))
 	defer tick.Stop()
 	for {
@@ -39,11 +39,11 @@ func (e *core) flushLoop(ctx context.Context) {
 			return
 		case r := <-e.work:
 			r.queued.Store(false)
-			e.keepUp(ctx, r)
+			e.merger.catchUp(ctx, r)
 			e.flushing.Store(true)
 			err := e.flushRegion(ctx, r)
 			e.flushing.Store(false)
-			e.room.broadcast()
+			e.merger.changed.broadcast()
 			if err != nil && ctx.Err() == nil {
 				e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
 				select {
@@ -58,8 +58,17 @@ func (e *core) flushLoop(ctx context.Context) {
 	}
 }
 
+// traffic is what goes on besides merges.
+func (e *Engine) traffic() traffic {
+	t := traffic{flushing: e.flushing.Load(), scanning: e.scanning.Load() > 0, crowded: e.memory.used.Load() > crowdedMemtables*e.o.FlushBytes}
+	if at := e.flushed.Load(); at != nil {
+		t.flushed = *at
+	}
+	return t
+}
+
 // requestOld asks for flushes of memtables that are too old or that keep the log too long.
-func (e *core) requestOld() {
+func (e *Engine) requestOld() {
 	logFull := e.log.Size() > e.o.WALPurgeThreshold
 	now := e.o.Now()
 	var oldest *region
@@ -82,7 +91,7 @@ func (e *core) requestOld() {
 }
 
 // flushRegion writes all rows that were in memory when it was called into parts.
-func (e *core) flushRegion(ctx context.Context, r *region) error {
+func (e *Engine) flushRegion(ctx context.Context, r *region) error {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()
 	if err := e.flushFrozen(ctx, r, true); err != nil {
@@ -93,11 +102,11 @@ func (e *core) flushRegion(ctx context.Context, r *region) error {
 
 // flushFrozen freezes the live memtable, if asked, and writes the frozen ones, oldest first. The caller holds
 // r.maintain.
-func (e *core) flushFrozen(ctx context.Context, r *region, freeze bool) error {
+func (e *Engine) flushFrozen(ctx context.Context, r *region, freeze bool) error {
 	if freeze {
 		r.mu.Lock()
 		if live := r.snap.Load().live; !live.born.IsZero() {
-			r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, live), e.after(live) })
+			r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, live), e.memory.after(live) })
 		}
 		r.mu.Unlock()
 	}
@@ -119,8 +128,8 @@ func (e *core) flushFrozen(ctx context.Context, r *region, freeze bool) error {
 }
 
 // flushOne writes one frozen memtable into a part and publishes it.
-func (e *core) flushOne(r *region, m *mem) error {
-	start := time.Now()
+func (e *Engine) flushOne(r *region, m *mem) error {
+	start := e.o.Now()
 	t := r.snap.Load().schema
 	run := m.table.Freeze()
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}}, Log: manifest.LogRange{First: e.needed(m).Segment()}}
@@ -152,7 +161,7 @@ func (e *core) flushOne(r *region, m *mem) error {
 	}
 	r.pending = nil
 	r.mu.Lock()
-	dropped := r.dropped
+	dropped := r.dropped.Load()
 	if !dropped {
 		r.replace(func(s *regionSnap) {
 			s.frozen = slices.DeleteFunc(s.frozen, func(x *mem) bool { return x == m })
@@ -170,15 +179,16 @@ func (e *core) flushOne(r *region, m *mem) error {
 		}
 		return nil // who dropped the table forgets its memtables
 	}
-	e.forget(m)
+	e.memory.forget(m)
 	if p != nil {
-		took := time.Since(start)
-		e.flushes.Add(1)
+		now := e.o.Now()
+		took := now.Sub(start)
+		e.flushed.Store(&now)
 		e.metrics.Flushes.Inc()
 		e.metrics.FlushedRows.Add(float64(p.meta.Rows))
 		e.metrics.FlushedBytes.Add(float64(p.meta.Bytes))
 		e.metrics.FlushSeconds.Observe(took.Seconds())
-		e.requestMerge(r)
+		e.merger.push(freshParts, r)
 		e.o.Logger.Debug("flushed", "table", t.Name.String(), "rows", p.meta.Rows, "bytes", p.meta.Bytes, "took", took)
 	}
 	return nil
@@ -210,7 +220,7 @@ type partJob struct {
 }
 
 // lives tells the series of a shared region whose logical table is still there; nil: the region is not shared.
-func (e *core) lives(r *region) func(key []byte) bool {
+func (e *Engine) lives(r *region) func(key []byte) bool {
 	if !r.snap.Load().schema.Shared() {
 		return nil
 	}
@@ -222,21 +232,21 @@ func (e *core) lives(r *region) func(key []byte) bool {
 var errNoRows = errors.New("no rows are left")
 
 // writePart merges runs into one new part file and opens it. Nothing lists it yet.
-func (e *core) writePart(j *partJob) (*part, error) {
+func (e *Engine) writePart(j *partJob) (*part, error) {
 	p, err := e.tryPart(j)
-	if err != nil && e.giveBallast(err) {
+	if err != nil && e.ballast.give(err) {
 		j.any = false
 		p, err = e.tryPart(j)
 	}
 	return p, err
 }
 
-func (e *core) tryPart(j *partJob) (*part, error) {
+func (e *Engine) tryPart(j *partJob) (*part, error) {
 	file := e.nextFile.Add(1) - 1
 	var meta sst.Meta
 	unique := false
 	j.describe = func(w *sst.Writer, unique bool) error { return e.describe(j, w, unique) }
-	synced := e.syncing()
+	synced := e.files.syncing()
 	err := vfs.Publish(e.o.FS, path.Join(e.o.Dir, partsDir), partName(file), func(f vfs.File) (err error) {
 		meta, unique, err = j.write(f)
 		return err
@@ -253,7 +263,7 @@ func (e *core) tryPart(j *partJob) (*part, error) {
 		MinTime: meta.MinTime, MaxTime: meta.MaxTime, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Checksum: meta.Checksum,
 		Level: j.level, IndexUS: j.indexUS + meta.IndexTime.Microseconds(), Unique: unique})
 	if err != nil {
-		e.stray(file)
+		e.files.stray(file)
 	}
 	return p, err
 }
@@ -348,7 +358,7 @@ func (j *partJob) writeRows(w *sst.Writer, walk *merged, begin func() error) err
 }
 
 // needed is the place from which on memtables but one need the log.
-func (e *core) needed(but *mem) wal.LSN {
+func (e *Engine) needed(but *mem) wal.LSN {
 	before := e.log.End() // first: whoever writes from now on keeps the log from a later place
 	for _, r := range e.catalog.Load().regions {
 		r.mu.Lock()
@@ -364,7 +374,7 @@ func (e *core) needed(but *mem) wal.LSN {
 
 // truncateLog removes the segments that no memtable needs any more. The manifest is told first: a segment that it calls
 // needed and that is not there is damage.
-func (e *core) truncateLog() error {
+func (e *Engine) truncateLog() error {
 	before := e.needed(nil)
 	if before.Segment() > e.manifest.State().Log.First && e.log.Holds(before) {
 		if err := e.apply(manifest.Edit{Log: manifest.LogRange{First: before.Segment()}}); err != nil {
@@ -375,7 +385,7 @@ func (e *core) truncateLog() error {
 }
 
 // leaveLog tells the manifest that all rows are in parts, so that the next start needs no log.
-func (e *core) leaveLog() {
+func (e *Engine) leaveLog() {
 	for _, r := range e.catalog.Load().regions {
 		if len(r.pending) > 0 || slices.ContainsFunc(r.snap.Load().mems(), func(m *mem) bool { return !m.born.IsZero() }) {
 			return
@@ -390,8 +400,13 @@ func (e *core) leaveLog() {
 	}
 }
 
-func (e *core) flush(ctx context.Context, n schema.Name) error {
-	tab, err := e.findTable(n)
+// Flush writes all rows of a table that are in memory into parts.
+func (e *Engine) Flush(ctx context.Context, n schema.Name) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	tab, err := e.Table(n)
 	if err != nil {
 		return err
 	}

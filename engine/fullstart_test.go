@@ -27,7 +27,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 					writeMany(t, e, public(fmt.Sprint("t", i)), kind, int64(round*300), 300)
 				}
 			}
-			memory := e.memBytes.Load()
+			memory := e.memory.used.Load()
 			want := closedDump(t, e)
 			torn, err := disk.OpenAppend("/data/MANIFEST")
 			if err == nil {
@@ -61,7 +61,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 
 			full.Store(false)
 			disk.SetFree(1 << 40)
-			e.spaceAt = e.spaceAt.Add(-spaceCheck)
+			e.space.at = e.space.at.Add(-spaceCheck)
 			for i := range kinds {
 				if err := e.Flush(ctx, public(fmt.Sprint("t", i))); err != nil {
 					t.Fatal(err)
@@ -100,7 +100,7 @@ func TestFullInTheMiddleOfReplay(t *testing.T) {
 			writeMany(t, e, public("log"), appendOnly, int64(round*100), 100)
 			writeMany(t, e, public("last"), lastNonNull, int64(round*100), 100)
 		}
-		memory := e.memBytes.Load()
+		memory := e.memory.used.Load()
 		want := closedDump(t, e)
 		left := atomic.Int64{}
 		left.Store(int64(writes))

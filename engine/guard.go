@@ -1,14 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 
+	"varve/engine/invariant"
 	"varve/engine/scan"
 	"varve/engine/vector"
 )
 
 // guard gives the runs so that damage is noted and the end of the request stops them.
-func (s *tableScan) guard(runs []*scanRun) []scan.Run {
+func (s *Scan) guard(runs []*scanRun) []scan.Run {
 	var all []scan.Run
 	for _, r := range runs {
 		all = append(all, &guardedRun{r.run, s.ctx, s.e, s.r, r.part})
@@ -19,25 +21,25 @@ func (s *tableScan) guard(runs []*scanRun) []scan.Run {
 // guarded notes damage that a cursor meets and stops when the request is over.
 type guarded struct {
 	scan.Cursor
-	s    *tableScan
+	s    *Scan
 	part *part
 }
 
 func (g *guarded) Next(b *vector.Batch) (bool, error) {
-	if err := g.s.ctx.Err(); err != nil {
-		return false, err
-	}
 	ok, err := g.Cursor.Next(b)
 	if err != nil {
-		err = g.s.e.damage(g.s.r, g.part, err)
+		return ok, g.s.e.damage(g.s.r, g.part, err)
 	}
-	return ok, err
+	if invariant.On && ok {
+		b.Check()
+	}
+	return ok, g.s.ctx.Err() // once it is over the conditions mean nothing
 }
 
 type guardedRun struct {
 	scan.Run
 	ctx  context.Context
-	e    *core
+	e    *Engine
 	r    *region
 	part *part
 }
@@ -47,26 +49,36 @@ func (g *guardedRun) Series(spec *scan.Spec) (scan.Series, error) {
 	if err != nil {
 		return nil, g.e.damage(g.r, g.part, err)
 	}
-	return &guardedSeries{w, g}, nil
+	return &guardedSeries{Series: w, g: g}, nil
 }
 
 type guardedSeries struct {
 	scan.Series
-	g *guardedRun
+	g    *guardedRun
+	last []byte // key of the current series; with invariants
 }
 
 func (w *guardedSeries) Next() ([]byte, bool, error) {
-	if err := w.g.ctx.Err(); err != nil {
-		return nil, false, err
-	}
 	key, ok, err := w.Series.Next()
-	return key, ok, w.g.e.damage(w.g.r, w.g.part, err)
+	if invariant.On && ok {
+		invariant.Check(bytes.Compare(w.last, key) < 0, "series %x comes behind %x", key, w.last)
+		w.last = append(w.last[:0], key...)
+	}
+	return key, ok, w.g.outcome(err)
 }
 
 func (w *guardedSeries) Rows(b *vector.Batch) (bool, error) {
-	if err := w.g.ctx.Err(); err != nil {
-		return false, err
-	}
 	ok, err := w.Series.Rows(b)
-	return ok, w.g.e.damage(w.g.r, w.g.part, err)
+	if invariant.On && ok {
+		b.Check()
+	}
+	return ok, w.g.outcome(err)
+}
+
+// outcome notes damage. Once the request is over what was read means nothing, for the conditions look no further.
+func (g *guardedRun) outcome(err error) error {
+	if err != nil {
+		return g.e.damage(g.r, g.part, err)
+	}
+	return g.ctx.Err()
 }

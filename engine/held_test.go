@@ -36,7 +36,7 @@ func TestHeld(t *testing.T) {
 	}
 
 	r := write(1)
-	size := e.memBytes.Load()
+	size := e.memory.used.Load()
 	first, second := open(r), open(r)
 	if held != 0 {
 		t.Fatalf("%d bytes are told before the flush", held)
@@ -67,8 +67,8 @@ func TestHeld(t *testing.T) {
 		t.Error("nothing is told of a memtable of a dropped table that is read")
 	}
 	dropped.Close()
-	if held != 0 || e.heldBytes.Load() != 0 {
-		t.Errorf("%d bytes are told in the end, %d counted", held, e.heldBytes.Load())
+	if held != 0 || e.memory.kept.Load() != 0 {
+		t.Errorf("%d bytes are told in the end, %d counted", held, e.memory.kept.Load())
 	}
 }
 

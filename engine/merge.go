@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"varve/engine/filter"
+	"varve/engine/invariant"
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -35,6 +36,9 @@ type merged struct {
 	keep    vector.Bitmap
 	rows    []uint32
 	picker
+
+	begun bool  // the current series has given rows; with invariants
+	last  int64 // time of the last of them
 
 	cols     []*vector.Vector // scratch: a stretch that is passed on
 	gathered []*vector.Vector // what filtered rows are gathered into
@@ -212,7 +216,7 @@ func (m *merged) Next() ([]byte, bool, error) {
 	for i, s := range m.active {
 		s.number = uint32(i)
 	}
-	m.carried.N, m.key.open = 0, false
+	m.carried.N, m.key.open, m.begun = 0, false, false
 	return least, true, nil
 }
 
@@ -225,8 +229,8 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 		}
 		if lead != nil {
 			n, cols := m.view(lead, to)
-			if m.finish(b, n, cols) {
-				return true, nil
+			if some, err := m.finish(b, n, cols); some || err != nil {
+				return some, err
 			}
 			continue
 		}
@@ -238,8 +242,10 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if m.out.N > 0 && m.finish(b, m.out.N, m.out.Cols) {
-			return true, nil
+		if m.out.N > 0 {
+			if some, err := m.finish(b, m.out.N, m.out.Cols); some || err != nil {
+				return some, err
+			}
 		}
 		if !more {
 			return false, nil
@@ -266,7 +272,7 @@ func (m *merged) passing() (lead *source, to int, err error) {
 }
 
 // passRows is the length from which a stretch of one run is passed on where it lies instead of being copied.
-const passRows = 256
+var passRows = invariant.Limit(256, 1)
 
 // view gives the leader's rows up to to without copying them.
 func (m *merged) view(s *source, to int) (int, []*vector.Vector) {
@@ -291,20 +297,28 @@ func (m *merged) stretch(s *source, limit head, n int) int {
 }
 
 // finish filters merged rows and gives b the wanted columns; false when no row is left.
-func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) bool {
+func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) (some bool, err error) {
+	if invariant.On {
+		m.check(n, cols)
+	}
 	b.N, b.Cols = n, b.Cols[:0]
 	all := m.prog.Len() == 0
 	if !all {
 		m.keep = append(m.keep[:0], make(vector.Bitmap, vector.Words(n))...)
 		m.keep.Fill(n)
 		m.prog.Eval(n, func(id schema.ColumnID) *vector.Vector { return cols[m.at[id]] }, m.keep)
+		if m.spec.Ended != nil {
+			if err := m.spec.Ended(); err != nil { // and the conditions mean nothing, see filter.And.Prepare
+				return false, err
+			}
+		}
 		all = m.keep.All(n)
 	}
 	if all {
 		for _, c := range m.spec.Columns {
 			b.Cols = append(b.Cols, cols[m.at[c.ID]])
 		}
-		return true
+		return true, nil
 	}
 	m.rows = m.keep.AppendRows(m.rows[:0])
 	b.N = len(m.rows)
@@ -312,7 +326,16 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) bool {
 		m.gathered[i].Gather(cols[m.at[c.ID]], m.rows)
 		b.Cols = append(b.Cols, m.gathered[i])
 	}
-	return b.N > 0
+	return b.N > 0, nil
+}
+
+// check holds that the rows of a series come by time, and one for each time where rows replace each other.
+func (m *merged) check(n int, cols []*vector.Vector) {
+	for _, t := range cols[m.at[m.spec.TimeColumn.ID]].Flatten(n).Ints[:n] {
+		again := m.mode.keepAll || m.mode.tombstones
+		invariant.Check(!m.begun || t > m.last || t == m.last && again, "time %d of a merged series comes behind %d", t, m.last)
+		m.begun, m.last = true, t
+	}
 }
 
 // before gives the end of the source's rows, at most n, that come before limit; at least one, the leader's own.

@@ -52,6 +52,7 @@ func TestMetamorphic(t *testing.T) {
 					}
 					when := fmt.Sprintf("seed %d, operation %d: %s", seed, i, op.name)
 					compareQueries(t, e, w.model, r, when)
+					compareSeries(t, e, w.model, r, when)
 					if i%40 == 39 {
 						compare(t, e, w.model, when)
 						mustClose(t, e)

@@ -25,7 +25,7 @@ type Metrics struct {
 	SST                                        *sst.Metrics
 }
 
-func newMetrics(e *core) *Metrics {
+func newMetrics(e *Engine) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
@@ -59,8 +59,8 @@ func newMetrics(e *core) *Metrics {
 		ExpiredParts:  counter("varve_expired_parts_total", "Parts dropped because all of their rows were past the table's ttl."),
 		ReplayedRows:  counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
 		SST:           sst.NewMetrics(),
-		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.", func() float64 { return float64(e.memBytes.Load()) }),
-		HeldBytes:     gauge("varve_held_memtable_bytes", "Memory of flushed memtables that queries still read.", func() float64 { return float64(e.heldBytes.Load()) }),
+		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.", func() float64 { return float64(e.memory.used.Load()) }),
+		HeldBytes:     gauge("varve_held_memtable_bytes", "Memory of flushed memtables that queries still read.", func() float64 { return float64(e.memory.kept.Load()) }),
 		Parts:         gauge("varve_parts", "Parts served.", sum(func(s *regionSnap) float64 { return float64(len(s.parts)) })),
 		PartBytes: gauge("varve_part_bytes", "Bytes of parts served.", sum(func(s *regionSnap) (n float64) {
 			for _, p := range s.parts {
@@ -72,8 +72,8 @@ func newMetrics(e *core) *Metrics {
 		Series: gauge("varve_series", "Series that writing tables know: those of rows in memory, and those written not long ago.", sum(func(s *regionSnap) float64 {
 			return float64(s.live.series.Len())
 		})),
-		SeriesBytes: gauge("varve_series_bytes", "Memory of the keys of series.", func() float64 { return float64(e.seriesBytes.Load()) }),
-		Damaged:     gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.setAside())) }),
+		SeriesBytes: gauge("varve_series_bytes", "Memory of the keys of series.", func() float64 { return float64(e.memory.series.Load()) }),
+		Damaged:     gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.SetAside())) }),
 	}
 }
 

@@ -97,7 +97,7 @@ func TestTableFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.dropExpired(t.Context(), tab.region); err != nil {
+	if err := e.dropExpired(tab.region); err != nil {
 		t.Fatal(err)
 	}
 	if got = gather(t, e); got["varve_expired_parts_total"] != 1 || got["varve_table_parts public log"] != 0 || got["varve_table_rows public log"] != 1 {

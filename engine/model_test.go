@@ -454,13 +454,21 @@ func (w *workload) next() op {
 	return w.write(name, kind)
 }
 
-// mergeEach does what the merge loop does with a table.
+// mergeEach does what the loops of the merger do with a table.
 func mergeEach(e *Engine, name string) error {
 	tab, err := e.Table(public(name))
 	for again := true; again && err == nil; {
-		again, err = e.mergeOnce(ctx, tab.region)
+		if again, err = mergeKind(e, tab.region, freshParts); !again && err == nil {
+			again, err = mergeKind(e, tab.region, mergedParts)
+		}
 	}
 	return err
+}
+
+// mergeKind does what a loop of the merger does with a table, once; false: there is nothing to merge.
+func mergeKind(e *Engine, r *region, k kind) (bool, error) {
+	j := &job{kind: k, region: r}
+	return e.merger.merge(ctx, j, e.merger.choose(j))
 }
 
 func (w *workload) write(name string, kind modelKind) op {

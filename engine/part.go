@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"path"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,7 +13,7 @@ import (
 // part is an open part with its readers. It is closed when the last one lets go, and its file removed when the part was
 // replaced or dropped.
 type part struct {
-	e        *core
+	e        *Engine
 	meta     manifest.PartMeta
 	file     *sst.Part
 	run      scan.Run
@@ -25,35 +21,20 @@ type part struct {
 	obsolete atomic.Bool
 	unlisted atomic.Bool                            // the manifest does not list it yet
 	tables   atomic.Pointer[map[schema.TableID]int] // rows by logical table; made when they are asked for
+	size     func() partSize                        // measured when it is asked for; the part must be open
 
 	hurtMu sync.Mutex // protects hurt
 	hurt   []manifest.Damage
 }
 
-const (
-	partsDir   = "parts"
-	partSuffix = ".part"
-)
-
-func partName(file uint64) string { return fmt.Sprintf("%08d%s", file, partSuffix) }
-
-func partNumber(name string) (uint64, bool) {
-	digits, ok := strings.CutSuffix(name, partSuffix)
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 10, 64)
-	return n, err == nil
-}
-
-func (e *core) partPath(file uint64) string { return path.Join(e.o.Dir, partsDir, partName(file)) }
-
-func (e *core) openPart(m manifest.PartMeta) (*part, error) {
-	f, err := sst.Open(e.o.FS, e.partPath(m.File), sst.OpenOptions{Cache: e.cache, Metrics: e.metrics.SST})
+func (e *Engine) openPart(m manifest.PartMeta) (*part, error) {
+	f, err := sst.Open(e.o.FS, e.files.path(m.File), sst.OpenOptions{Cache: e.cache, Metrics: e.metrics.SST})
 	if err != nil {
 		return nil, err
 	}
+	f.Prepare()
 	p := &part{e: e, meta: m, file: f, run: f.Run()}
+	p.size = sync.OnceValue(p.measure)
 	p.refs.Store(1)
 	return p, nil
 }
@@ -102,7 +83,7 @@ func (p *part) release() {
 	}
 	if p.obsolete.Load() {
 		// A file that stays is swept at the next start: the manifest knows that it was given up.
-		if err := p.e.unlink(p.meta.File); err != nil {
+		if err := p.e.files.unlink(p.meta.File); err != nil {
 			p.e.o.Logger.Warn("replaced part cannot be removed", "part", partName(p.meta.File), "error", err)
 		}
 	}
@@ -112,10 +93,10 @@ func (p *part) release() {
 func (p *part) retire() {
 	p.obsolete.Store(true)
 	if p.unlisted.Load() {
-		p.e.stray(p.meta.File)
+		p.e.files.stray(p.meta.File)
 	}
 	if !p.whole() {
-		p.e.forgetDamage(partName(p.meta.File))
+		p.e.damages.forget(partName(p.meta.File))
 	}
 	p.release()
 }

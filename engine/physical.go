@@ -14,7 +14,8 @@ import (
 )
 
 // Physical tables store logical ones: many small tables of one shape, a time index, one float and string tags, in one
-// region. A column of a logical table has the id of the physical table's column of the same role or label, and a series
+// region. Besides the float there may be a binary, for samples that are histograms, and a time, since when a sample counts.
+//  A column of a logical table has the id of the physical table's column of the same role or label, and a series
 // key begins with the id of the logical table, which is thus a key range. The physical table itself is a view: all its
 // logical tables with all labels, and two tags more that the series keys imply.
 
@@ -55,33 +56,33 @@ func keepsLast(t *schema.Table) error {
 
 // metricShape says what keeps a table from being a physical or a logical one.
 func metricShape(t *schema.Table) error {
-	fields := 0
+	fields := map[vector.Type]int{}
 	for _, c := range t.Columns {
 		switch {
 		case c.Semantic == schema.Tag && !c.Type.IsText():
 			return shapeError(t, "tag %s is of type %s", c.Name, c.Type)
-		case c.Semantic == schema.Field && c.Type != vector.FloatType:
+		case c.Semantic == schema.Field && !sampleType(c.Type):
 			return shapeError(t, "field %s is of type %s", c.Name, c.Type)
 		case (c.Default != nil || c.DefaultExpr != "") && c.Semantic != schema.Field:
 			return shapeError(t, "column %s has a default value", c.Name)
 		case c.Semantic == schema.Field:
-			fields++
+			fields[c.Type]++
 		}
 	}
-	if fields != 1 || t.Time < 0 {
-		return shapeError(t, "it has %d fields", fields)
+	if fields[vector.FloatType] != 1 || fields[vector.BinaryType] > 1 || fields[vector.Timestamp(3)] > 1 || t.Time < 0 {
+		return shapeError(t, "it has %d fields of Float64, %d of Binary and %d of times", fields[vector.FloatType], fields[vector.BinaryType], fields[vector.Timestamp(3)])
 	}
 	return nil
+}
+
+// sampleType tells whether a field of a table in metric shape may have a type.
+func sampleType(t vector.Type) bool {
+	return t == vector.FloatType || t == vector.BinaryType || t == vector.Timestamp(3)
 }
 
 func shapeError(t *schema.Table, format string, args ...any) error {
 	return status.New(status.InvalidArguments, "table %s cannot lie in a physical table, which needs String tags, one Float64 field and a time index: "+format,
 		append([]any{t.Name.Table}, args...)...)
-}
-
-// field is the position of the one field of a table in metric shape.
-func fieldOf(t *schema.Table) int {
-	return slices.IndexFunc(t.Columns, func(c schema.Column) bool { return c.Semantic == schema.Field })
 }
 
 // member completes the schema of a new logical table of the physical table with a name, which is made when absent.
@@ -113,20 +114,39 @@ func (d *definition) member(t *schema.Table, name string) (*schema.Table, error)
 	}
 	n := *t
 	n.Physical, n.Engine, n.Columns = p.ID, "metric", slices.Clone(t.Columns)
-	n.Columns[n.Time].ID = p.TimeColumn().ID
-	n.Columns[fieldOf(&n)].ID = p.Columns[fieldOf(p)].ID
-	if err := d.labels(&n, p, n.Tags); err != nil {
+	given := make([]int, len(n.Columns))
+	for i := range given {
+		given[i] = i
+	}
+	if err := d.lodge(&n, p, given); err != nil {
 		return nil, err
 	}
 	return inOrder(&n), nil
 }
 
-// labels gives tags of a logical table the ids of the physical table's, which gets the labels that it lacks.
-func (d *definition) labels(t, p *schema.Table, tags []int) error {
+// columnIn finds the column of a physical table that stores a column of a logical one: fields by their type, labels by their
+// name. -1: there is none.
+func columnIn(p *schema.Table, c *schema.Column) int {
+	if c.Semantic == schema.Field {
+		return sampleColumn(p, true, c.Type, "")
+	}
+	return p.Column(c.Name)
+}
+
+// lodge gives columns of a logical table the ids of the physical table's, which gets those that it lacks.
+func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 	var add []schema.Column
-	for _, at := range tags {
-		name := t.Columns[at].Name
-		i := p.Column(name)
+	for _, at := range columns {
+		if at == t.Time {
+			continue
+		}
+		name, i := t.Columns[at].Name, columnIn(p, &t.Columns[at])
+		if t.Columns[at].Semantic == schema.Field {
+			if i < 0 {
+				add = append(add, schema.Column{Name: name, Type: t.Columns[at].Type, Nullable: true})
+			}
+			continue
+		}
 		if i < 0 {
 			add = append(add, schema.Column{Name: name, Type: vector.StringType, Semantic: schema.Tag, Nullable: true})
 		} else if c := p.Columns[i]; c.Semantic != schema.Tag || !c.Type.IsText() {
@@ -134,8 +154,8 @@ func (d *definition) labels(t, p *schema.Table, tags []int) error {
 		}
 	}
 	if len(add) > 0 {
-		if n := len(p.Columns) + len(add); n > maxColumns {
-			return status.New(status.InvalidArguments, "physical table %s would have %d columns, the limit is %d", p.Name.Table, n, maxColumns)
+		if n := len(p.Columns) + len(add); n > schema.MaxColumns {
+			return status.New(status.InvalidArguments, "physical table %s would have %d columns, the limit is %d", p.Name.Table, n, schema.MaxColumns)
 		}
 		var err error
 		if p, err = p.Evolve(add); err != nil {
@@ -143,21 +163,40 @@ func (d *definition) labels(t, p *schema.Table, tags []int) error {
 		}
 		d.put(p)
 	}
-	for _, at := range tags {
+	for _, at := range columns {
 		c := &t.Columns[at]
-		c.ID, c.Nullable = p.Columns[p.Column(c.Name)].ID, true
+		if at == t.Time {
+			c.ID = p.TimeColumn().ID
+			continue
+		}
+		c.ID, c.Nullable = p.Columns[columnIn(p, c)].ID, c.Nullable || c.Semantic == schema.Tag
 	}
 	return nil
 }
 
-// evolveMember gives a logical table with further tags.
-func (d *definition) evolveMember(t *schema.Table, add []schema.Column) (*schema.Table, error) {
+// storageOf is the physical table of a logical one as it is or will be; nil: it is gone.
+func (d *definition) storageOf(t *schema.Table) *schema.Table {
+	if name, logical := t.Options.Find(schema.LogicalOption); logical {
+		if p := d.table(schema.Name{DB: t.Name.DB, Table: name}); p != nil && p.ID == t.Physical {
+			return p
+		}
+	}
 	p, ok := d.c.find(t.Physical)
 	if !ok {
+		return nil
+	}
+	return p.schema()
+}
+
+// evolveMember gives a logical table with further tags, or fields of samples.
+func (d *definition) evolveMember(t *schema.Table, add []schema.Column) (*schema.Table, error) {
+	p := d.storageOf(t)
+	if p == nil {
 		return nil, status.New(status.TableNotFound, "Table not found: %s", t.Name)
 	}
 	for _, c := range add {
-		if c.Semantic != schema.Tag || !c.Type.IsText() || c.Default != nil || c.DefaultExpr != "" || !c.Nullable {
+		field := c.Semantic == schema.Field && sampleType(c.Type) && sampleColumn(t, true, c.Type, "") < 0
+		if !field && (c.Semantic != schema.Tag || !c.Type.IsText()) || c.Default != nil || c.DefaultExpr != "" || !c.Nullable {
 			return nil, status.New(status.InvalidArguments, "column %s cannot be added to table %s: it lies in a physical table, only nullable String tags without default can be added", c.Name, t.Name.Table)
 		}
 	}
@@ -165,7 +204,11 @@ func (d *definition) evolveMember(t *schema.Table, add []schema.Column) (*schema
 	if err != nil {
 		return nil, err
 	}
-	if err := d.labels(next, d.table(p.schema().Name), next.Tags[len(t.Tags):]); err != nil {
+	added := make([]int, len(add))
+	for i := range add {
+		added[i] = len(t.Columns) + i
+	}
+	if err := d.lodge(next, p, added); err != nil {
 		return nil, err
 	}
 	return inOrder(next), nil
@@ -196,7 +239,7 @@ func inOrder(t *schema.Table) *schema.Table {
 }
 
 // alterMember takes what ALTER made of a logical table: only tags may have been added.
-func (e *core) alterMember(old, next *schema.Table) error {
+func (e *Engine) alterMember(old, next *schema.Table) error {
 	same := next.Name == old.Name && next.Options.Equal(&old.Options) && next.Options.Comment == old.Options.Comment
 	kept := 0
 	var add []schema.Column
@@ -241,7 +284,7 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 }
 
 // truncateMember gives a logical table a new id: nobody sees the rows of the old one, and merges drop them.
-func (e *core) truncateMember(_ context.Context, n schema.Name) error {
+func (e *Engine) truncateMember(_ context.Context, n schema.Name) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	p, ok := e.catalog.Load().byName[n]

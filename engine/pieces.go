@@ -20,7 +20,7 @@ type piece struct {
 }
 
 // cut makes the pieces.
-func (s *tableScan) cut() {
+func (s *Scan) cut() {
 	runs := s.all
 	if st := s.spec.Stats; st != nil {
 		st.Runs.Add(int64(len(s.snap.parts) + len(s.snap.mems())))
@@ -55,7 +55,7 @@ func (s *tableScan) cut() {
 }
 
 // cutRun makes pieces of some blocks of a run whose rows need no merging within span.
-func (s *tableScan) cutRun(r *scanRun, span scan.Range) {
+func (s *Scan) cutRun(r *scanRun, span scan.Range) {
 	most := pieceBlocks
 	if s.spec.Newest {
 		most = newestBlocks
@@ -84,7 +84,7 @@ func (s *tableScan) cutRun(r *scanRun, span scan.Range) {
 }
 
 // add enters a piece unless its span is empty or outside the time range.
-func (s *tableScan) add(p piece, part bool) {
+func (s *Scan) add(p piece, part bool) {
 	if p.span.From <= p.span.To && s.spec.Time.Overlaps(p.span.From, p.span.To) {
 		s.pieces = append(s.pieces, p)
 	} else if st := s.spec.Stats; st != nil && part {
@@ -95,7 +95,7 @@ func (s *tableScan) add(p piece, part bool) {
 
 // cutTimes cuts the time at every begin and end of a run, for tables of one series: where one part holds a stretch
 // alone its blocks are read as they are, else what overlaps is merged, stretch by stretch.
-func (s *tableScan) cutTimes(runs []*scanRun) {
+func (s *Scan) cutTimes(runs []*scanRun) {
 	var cuts []int64 // where stretches begin; the last is where nothing is left
 	for _, r := range runs {
 		span := r.run.Span()
@@ -123,7 +123,7 @@ func (s *tableScan) cutTimes(runs []*scanRun) {
 
 // cutGroups puts runs together whose times overlap, directly or through others: series are not cut, because a block of
 // several series spans all times.
-func (s *tableScan) cutGroups(runs []*scanRun, m *member) {
+func (s *Scan) cutGroups(runs []*scanRun, m *member) {
 	sorted := slices.Clone(runs)
 	slices.SortStableFunc(sorted, func(a, b *scanRun) int { return cmp.Compare(a.run.Span().From, b.run.Span().From) })
 	for i := 0; i < len(sorted); {
@@ -142,7 +142,7 @@ func (s *tableScan) cutGroups(runs []*scanRun, m *member) {
 }
 
 // cutGroup makes the pieces of the rows of some runs within span.
-func (s *tableScan) cutGroup(runs []*scanRun, span scan.Range) {
+func (s *Scan) cutGroup(runs []*scanRun, span scan.Range) {
 	switch {
 	case len(runs) == 0:
 	case len(runs) == 1 && runs[0].part != nil && runs[0].part.meta.Unique:
@@ -155,7 +155,7 @@ func (s *tableScan) cutGroup(runs []*scanRun, span scan.Range) {
 }
 
 // mergedPieces is the number of pieces that runs which are merged are worth.
-func (s *tableScan) mergedPieces(runs []*scanRun) int {
+func (s *Scan) mergedPieces(runs []*scanRun) int {
 	rows := 0
 	for _, r := range runs {
 		n := r.run.Rows()
@@ -170,7 +170,7 @@ func (s *tableScan) mergedPieces(runs []*scanRun) int {
 }
 
 // cutKeys cuts the series keys into at most n ranges of about equally many rows, by the largest run.
-func (s *tableScan) cutKeys(runs []*scanRun, n int) []scan.KeyRange {
+func (s *Scan) cutKeys(runs []*scanRun, n int) []scan.KeyRange {
 	if n == 1 || len(s.t.Tags) == 0 {
 		return []scan.KeyRange{{}}
 	}

@@ -201,6 +201,10 @@ func (b *rebuild) name() {
 	slices.Reverse(ids)
 	for _, id := range ids {
 		t := b.state.Tables[id]
+		if t.Schema.Draft {
+			b.note("table %d was made as %s, perhaps not to its end", id, t.Schema.Finished().Name)
+			t.Schema = t.Schema.Finished()
+		}
 		if !taken[t.Schema.Name] {
 			taken[t.Schema.Name] = true
 			continue

@@ -9,14 +9,16 @@ import (
 	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/memtable"
 	"varve/wal"
 )
 
 // A record of the log is one batch of one table:
 //
-//	version 1B = 1 | kind 1B | table u32 | sequence u64 | columns u16 | column id u32 * | batch (docs/format/batch.md)
+//	version 1B = 1 | kind 1B | table u32 | sequence u64 | columns u16 | column id u32 * | series | batch (docs/format/batch.md)
 //
-// Columns are found again by id, so a record survives any change of the schema made after it.
+// Columns are found again by id, so a record survives any change of the schema made after it. Records of kind 2 alone have
+// series, see seriesrecord.go.
 const (
 	recordVersion = 1
 	recordHead    = 16
@@ -31,6 +33,10 @@ type record struct {
 	roles    []schema.Semantic
 	initials []*vector.Vector // what rows read that lack the column; nil: NULL
 	batch    *vector.Batch
+
+	// Of recordSeries: whose the rows are, see memtable.AppendSeries.
+	refs []*memtable.Ref
+	ends []int
 }
 
 func (r *record) add(c *schema.Column, v *vector.Vector) {
@@ -61,6 +67,9 @@ func appendRecord(dst []byte, r *record) []byte {
 	for _, id := range r.ids {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(id))
 	}
+	if r.kind == recordSeries {
+		dst = appendSeries(dst, r.refs, r.ends)
+	}
 	return vector.AppendBatch(dst, r.fields, r.batch)
 }
 
@@ -75,7 +84,7 @@ func readRecordHead(src []byte) (*record, []byte, error) {
 	r := &record{kind: src[1], table: schema.TableID(binary.LittleEndian.Uint32(src[2:])), seq: binary.LittleEndian.Uint64(src[6:])}
 	n := int(binary.LittleEndian.Uint16(src[14:]))
 	src = src[recordHead:]
-	if len(src) < 4*n || r.kind > schema.KindDelete {
+	if len(src) < 4*n || r.kind > recordSeries {
 		return nil, nil, fmt.Errorf("log record of kind %d with %d columns in %d bytes", r.kind, n, len(src))
 	}
 	for i := range n {
@@ -87,12 +96,19 @@ func readRecordHead(src []byte) (*record, []byte, error) {
 // decode reads the batch and aligns it with the schema: names become the current ones, values of a former type convert as
 // those in parts do, columns that are gone are left out.
 func (r *record) decode(body []byte, t *schema.Table) error {
+	body, err := r.decodeSeries(body)
+	if err != nil {
+		return err
+	}
 	fields, b, err := vector.DecodeBatch(body)
 	if err != nil {
 		return err
 	}
 	if len(fields) != len(r.ids) {
 		return fmt.Errorf("log record names %d columns and holds %d", len(r.ids), len(fields))
+	}
+	if k := len(r.ends); r.kind == recordSeries && (k == 0 && b.N > 0 || k > 0 && r.ends[k-1] != b.N) {
+		return fmt.Errorf("log record of %d rows names the series of others", b.N)
 	}
 	ids := r.ids
 	r.ids, r.batch = nil, &vector.Batch{N: b.N}
@@ -129,8 +145,15 @@ func DumpRecord(w io.Writer, rec []byte) error {
 		return err
 	}
 	what := "rows"
-	if r.kind == schema.KindDelete {
+	switch r.kind {
+	case schema.KindDelete:
 		what = "deletions"
+	case recordSeries:
+		what = "rows of series"
+	}
+	if body, err = r.decodeSeries(body); err != nil {
+		_, err := fmt.Fprintf(w, "            table %d, sequence %d: %v\n", r.table, r.seq, err)
+		return err
 	}
 	fields, b, err := vector.DecodeBatch(body)
 	if err != nil {

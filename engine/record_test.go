@@ -7,6 +7,7 @@ import (
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/memtable"
 )
 
 // FuzzRecord replays any bytes as a record of the log: an error, or rows that a memtable takes and gives back.
@@ -26,12 +27,22 @@ func FuzzRecord(f *testing.F) {
 		}
 		f.Add(appendRecord(nil, r))
 	}
+	refs := []*memtable.Ref{{}, {}}
+	refs[0].Name(schema.AppendKeyTag(schema.KeyPrefix(7), 1, []byte("a")))
+	refs[1].Name(schema.AppendKeyTag(schema.KeyPrefix(7), 1, []byte("ab")))
+	r := &record{table: 7, seq: 9, kind: recordSeries, batch: &vector.Batch{N: 2}, refs: refs, ends: []int{1, 2}}
+	r.add(&table.Columns[1], ts)
+	r.add(&table.Columns[2], v)
+	f.Add(appendRecord(nil, r))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := DumpRecord(&bytes.Buffer{}, b); err != nil {
 			t.Fatal(err) // it prints what is wrong
 		}
 		r, body, err := readRecordHead(b)
 		if err != nil || r.decode(body, table) != nil {
+			return
+		}
+		if err := r.leaveOut(); err != nil && r.batch.N == 0 {
 			return
 		}
 		m := newMem(nil)

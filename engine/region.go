@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,23 +14,21 @@ import (
 
 // region is the storage of one table, or of the logical tables of a physical one. Readers pin its snapshot; writers, flushes and alterations publish new ones.
 type region struct {
-	e  *core
-	id schema.TableID
+	id     schema.TableID
+	memory *memory
 
 	snap   atomic.Pointer[regionSnap]
 	queued atomic.Bool // waits in the queue of the flush loop
 
-	altering   turn       // held while the schema is altered by DDL; taken before all others
-	merging    turn       // held while parts are merged that merges have written; taken before freshening
-	freshening turn       // held while parts are merged that no merge has written; taken before maintain
-	maintain   sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
+	altering ctxLock    // held while the schema is altered by DDL; taken before all others
+	maintain sync.Mutex // held while frozen memtables or parts are replaced: flush, merge, truncate; taken before mu
 
 	pending []*part // written by replay, listed by the edit of the next flush; under maintain
 
-	hurry atomic.Int64 // those who wait for merging: a long merge does not rest
+	merges mergeState // under merger.mu
 
 	mu      sync.Mutex    // held while a snapshot is published and while a writer takes its sequence number
-	dropped bool          // under mu
+	dropped atomic.Bool   // set under mu
 	closed  chan struct{} // under mu; not nil: nobody may enlist until it is closed
 }
 
@@ -64,29 +63,51 @@ type mem struct {
 }
 
 // acquire notes a reader.
-func (m *mem) acquire(e *core) {
+func (m *mem) acquire(c *memory) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.readers++; m.gone && m.readers == 1 { // its snapshot was replaced this very moment
-		e.hold(m.held)
+		c.keep(m.held)
 	}
 }
 
 // release notes that a reader let go.
-func (m *mem) release(e *core) {
+func (m *mem) release(c *memory) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.readers--; m.gone && m.readers == 0 {
-		e.hold(-m.held)
+		c.keep(-m.held)
 	}
 }
 
 // leave notes that the store itself is done with the memtable, of so many bytes.
-func (m *mem) leave(e *core, bytes int64) {
+func (m *mem) leave(c *memory, bytes int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.gone, m.held = true, bytes; m.readers > 0 {
-		e.hold(bytes)
+		c.keep(bytes)
+	}
+}
+
+// began notes a write: the log must be kept from at on, if at is not 0. The caller holds region.mu.
+func (m *mem) began(at wal.LSN, seq uint64, now time.Time) {
+	if m.first == 0 {
+		m.first = at
+	}
+	if m.born.IsZero() {
+		m.born = now
+	}
+	m.lastSeq = max(m.lastSeq, seq)
+}
+
+func (m *mem) append(r *record, t *schema.Table) {
+	switch r.kind {
+	case schema.KindDelete:
+		m.table.AppendDelete(r.seq, t, r.fields, r.batch)
+	case recordSeries:
+		m.table.AppendSeries(r.seq, t, r.fields, r.batch, r.refs, r.ends)
+	default:
+		m.table.Append(r.seq, t, r.fields, r.batch)
 	}
 }
 
@@ -106,17 +127,8 @@ func newMem(s *registry) *mem {
 	return &mem{table: memtable.New(s.Registry), series: s}
 }
 
-// after is the memtable that follows m. It goes on with m's registry, so that series that are written for long are held
-// once, unless most of those are no longer written or they take too much of the memory for rows.
-func (e *core) after(m *mem) *mem {
-	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > min(e.o.MemtableLimit/4*3, maxRegistryBytes) {
-		return newMem(nil)
-	}
-	return newMem(m.series)
-}
-
-func newRegion(e *core, t *schema.Table) *region {
-	r := &region{e: e, id: t.ID, altering: make(turn, 1), merging: make(turn, 1), freshening: make(turn, 1)}
+func newRegion(c *memory, t *schema.Table) *region {
+	r := &region{id: t.ID, memory: c, altering: make(ctxLock, 1)}
 	r.snap.Store(&regionSnap{schema: t, live: newMem(nil)})
 	return r
 }
@@ -124,7 +136,7 @@ func newRegion(e *core, t *schema.Table) *region {
 // drop notes that the table is gone.
 func (r *region) drop() {
 	r.mu.Lock()
-	r.dropped = true
+	r.dropped.Store(true)
 	r.mu.Unlock()
 }
 
@@ -149,7 +161,7 @@ func (r *region) replace(f func(s *regionSnap)) {
 func (r *region) pin() *regionSnap {
 	s := r.openParts()
 	for _, m := range s.mems() {
-		m.acquire(r.e)
+		m.acquire(r.memory)
 	}
 	return s
 }
@@ -158,7 +170,7 @@ func (r *region) pin() *regionSnap {
 func (r *region) unpin(s *regionSnap) {
 	s.closeParts()
 	for _, m := range s.mems() {
-		m.release(r.e)
+		m.release(r.memory)
 	}
 }
 
@@ -193,56 +205,26 @@ func (s *regionSnap) closeParts() {
 	}
 }
 
-// account tells the memory limit how large a memtable is now.
-func (e *core) account(m *mem) {
-	n := m.table.RowBytes()
-	e.memBytes.Add(n - m.counted.Swap(n))
-	k := m.series.Bytes()
-	k -= m.series.counted.Swap(k)
-	e.memBytes.Add(k)
-	e.seriesBytes.Add(k)
-}
-
-// forget gives a memtable's memory back and wakes the writers that wait for it. Its writers are gone. What readers keep
-// of it counts as theirs.
-func (e *core) forget(m *mem) {
-	n := m.counted.Swap(0)
-	m.leave(e, n)
-	e.memBytes.Add(-n)
-	if m.series.users.Add(-1) == 0 {
-		k := m.series.counted.Swap(0)
-		e.memBytes.Add(-k)
-		e.seriesBytes.Add(-k)
+// fresh is the number of parts that no merge has written.
+func (r *region) fresh() (n int) {
+	for _, p := range r.snap.Load().parts {
+		if p.meta.Level == 0 {
+			n++
+		}
 	}
-	e.room.broadcast()
+	return n
 }
 
-// hold counts bytes of memtables that are gone but for their readers.
-func (e *core) hold(bytes int64) {
-	e.heldBytes.Add(bytes)
-	if e.o.Held != nil {
-		e.o.Held(bytes)
+// ctxLock is a lock that is waited for until a context ends.
+type ctxLock chan struct{}
+
+func (l ctxLock) lock(ctx context.Context) error {
+	select {
+	case l <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-// signal wakes all who wait. Safe for concurrent use.
-type signal struct {
-	mu sync.Mutex
-	c  chan struct{}
-}
-
-func newSignal() *signal { return &signal{c: make(chan struct{})} }
-
-// wait gives a channel that is closed by the next broadcast.
-func (s *signal) wait() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.c
-}
-
-func (s *signal) broadcast() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.c)
-	s.c = make(chan struct{})
-}
+func (l ctxLock) unlock() { <-l }

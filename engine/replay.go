@@ -6,14 +6,26 @@ import (
 	"time"
 
 	"varve/engine/scan"
+	"varve/engine/schema"
 	"varve/wal"
 )
 
 // keptSegment says why a segment was kept.
 const keptSegment = "not all of this segment could be replayed at an earlier start; remove it when nobody wants its rows (varve dump shows them)"
 
+// missedSegment says why a segment that is not there is reported.
+const missedSegment = "this segment was missing at an earlier start, and its rows with it; remove this file when that is known"
+
+// keptReason says why a file of the log is reported that an earlier start left.
+func keptReason(name string) string {
+	if wal.Missing(name) {
+		return missedSegment
+	}
+	return keptSegment
+}
+
 // replay applies the log's records that are in no part, flushing when memory runs out.
-func (e *core) replay() error {
+func (e *Engine) replay() error {
 	last := e.o.Now()
 	result, err := e.log.Replay(0, func(at wal.LSN, rec []byte) error {
 		if err := e.run.Err(); err != nil {
@@ -31,22 +43,22 @@ func (e *core) replay() error {
 	e.found.ReplayedBytes = result.Bytes
 	e.logWhole = len(result.Damaged) == 0
 	for _, d := range result.Damaged {
-		e.noteDamage(SetAside{File: "wal/" + d.File, Reason: d.String()})
+		e.damages.note(SetAside{File: "wal/" + d.File, Reason: d.String()})
 		e.log.Keep(d.Segment)
 	}
 	for _, name := range result.Kept {
-		e.noteDamage(SetAside{File: "wal/" + name, Reason: keptSegment})
+		e.damages.note(SetAside{File: "wal/" + name, Reason: keptReason(name)})
 	}
 	return nil
 }
 
-func (e *core) replayRecord(at wal.LSN, rec []byte) error {
+func (e *Engine) replayRecord(at wal.LSN, rec []byte) error {
 	r, body, err := readRecordHead(rec)
 	if err != nil {
 		e.keepRecord(at, err)
 		return nil
 	}
-	e.seq.Store(max(e.seq.Load(), r.seq))
+	e.committer.seen(r.seq)
 	e.leastTable = max(e.leastTable, r.table+1)
 	p, ok := e.catalog.Load().find(r.table)
 	if !ok || r.seq <= e.manifest.State().Tables[p.region.id].Flushed {
@@ -58,6 +70,9 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 		e.keepRecord(at, err)
 		return nil
 	}
+	for _, ref := range r.refs {
+		e.leastTable = max(e.leastTable, schema.KeyTable(ref.Key())+1)
+	}
 	if err := r.leaveOut(); err != nil {
 		e.keepRecord(at, fmt.Errorf("table %s: %w", t.Name, err))
 	}
@@ -66,25 +81,25 @@ func (e *core) replayRecord(at wal.LSN, rec []byte) error {
 	m.began(at, r.seq, e.o.Now())
 	region.mu.Unlock()
 	m.append(r, t)
-	e.account(m)
+	e.memory.account(m)
 	e.found.ReplayedRows += int64(r.batch.N)
 	e.metrics.ReplayedRows.Add(float64(r.batch.N))
-	if m.table.Bytes() > e.o.FlushBytes || e.memBytes.Load() > e.o.MemtableLimit {
+	if m.table.Bytes() > e.o.FlushBytes || e.memory.used.Load() > e.o.MemtableLimit {
 		return e.makeRoom(region)
 	}
 	return nil
 }
 
 // keepRecord sets a record aside that cannot be applied, or not wholly: its segment stays for who wants the rows.
-func (e *core) keepRecord(at wal.LSN, why error) {
-	e.noteDamage(SetAside{File: "wal " + at.String(), Reason: why.Error()})
+func (e *Engine) keepRecord(at wal.LSN, why error) {
+	e.damages.note(SetAside{File: "wal " + at.String(), Reason: why.Error()})
 	e.log.Keep(at.Segment())
 }
 
 // makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is full
 // say, the rows stay in memory: that is where they were when the server ended.
-func (e *core) makeRoom(r *region) error {
-	full := e.memBytes.Load() > 2*e.o.MemtableLimit
+func (e *Engine) makeRoom(r *region) error {
+	full := e.memory.used.Load() > 2*e.o.MemtableLimit
 	if e.unwritable && !full {
 		return nil
 	}
@@ -100,7 +115,7 @@ func (e *core) makeRoom(r *region) error {
 // flushReplayed writes what has been replayed of a region into a part that the manifest learns of at the end of replay.
 // The log is not in the order of sequence numbers, so until then nobody can say up to which one everything is in parts;
 // a crash before the end leaves files that no manifest lists, and the log.
-func (e *core) flushReplayed(r *region) error {
+func (e *Engine) flushReplayed(r *region) error {
 	m := r.snap.Load().live
 	run := m.table.Freeze()
 	if run.Rows() == 0 {
@@ -119,21 +134,21 @@ func (e *core) flushReplayed(r *region) error {
 	}
 	p.unlisted.Store(true)
 	r.pending = append(r.pending, p)
-	next := e.after(m)
+	next := e.memory.after(m)
 	next.first, next.lastSeq = m.first, m.lastSeq // until the part is listed the log is needed
 	r.replace(func(s *regionSnap) { s.live, s.parts = next, append(s.parts, p) })
-	e.forget(m)
+	e.memory.forget(m)
 	return nil
 }
 
 // finishReplay flushes the regions of which replay has made parts, so that the manifest learns of all of them and of the last
 // sequence number in one edit. What fails is tried again by the flush loop.
-func (e *core) finishReplay() {
+func (e *Engine) finishReplay() {
 	for _, r := range e.catalog.Load().inOrder() {
 		if len(r.pending) == 0 {
 			continue
 		}
-		r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, s.live), e.after(s.live) })
+		r.replace(func(s *regionSnap) { s.frozen, s.live = append(s.frozen, s.live), e.memory.after(s.live) })
 		if err := e.flushRegion(e.run, r); err != nil {
 			e.o.Logger.Error("flush failed, it is tried again", "table", r.snap.Load().schema.Name.String(), "error", err)
 		}

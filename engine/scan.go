@@ -11,12 +11,25 @@ import (
 	"varve/engine/filter"
 	"varve/engine/scan"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 )
 
-// tableScan is a pinned snapshot handed out as pieces.
-type tableScan struct {
-	e      *core
+// Request is what a reader wants of a table.
+type Request struct {
+	Table   *Table
+	Columns []schema.ColumnID
+	Time    scan.Range
+	Filter  filter.And
+	// Newest asks for pieces newest first.
+	Newest bool
+	// Stats counts what the scan did; may be nil.
+	Stats *scan.Stats
+}
+
+// Scan is a pinned snapshot of a table handed out as pieces of work. Close unpins. Cursor is safe for concurrent use.
+type Scan struct {
+	e      *Engine
 	ctx    context.Context
 	r      *region
 	t      *schema.Table
@@ -40,11 +53,25 @@ type scanRun struct {
 	part *part
 }
 
-func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
+// ErrDropped is the cause of the error where a table was dropped between the moment it was found and the one at which its rows are
+// pinned, or written: another may have its name by now.
+var ErrDropped = errors.New("the table was dropped while a statement began")
+
+func errDropped(n schema.Name) error {
+	return status.Wrap(ErrDropped, status.TableNotFound, "Table not found: %s", n)
+}
+
+// Scan pins the table's rows as they are now; ErrDropped where it has none any more because it is gone. Columns come out in the order of r.Columns with the types of
+// r.Table.Schema; expired rows, replaced rows and deleted rows do not come out; r.Filter has been applied.
+func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &Scan{tableScan{e: e, ctx: ctx, r: r.Table.region, t: r.Table.Schema}}
+	s := &Scan{e: e, ctx: ctx, r: r.Table.region, t: r.Table.Schema}
 	if s.t.Shared() {
 		s.view = newView(e, s.r, r)
 		r = s.view.request(r)
@@ -53,6 +80,10 @@ func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	s.snap = s.r.pin()
+	if r.Table.dropped() { // what is pinned may be what was left of it
+		s.r.unpin(s.snap)
+		return nil, errDropped(s.t.Name)
+	}
 	s.all = s.runs()
 	e.scanning.Add(1)
 	s.cut()
@@ -60,7 +91,7 @@ func (e *core) scan(ctx context.Context, r Request) (*Scan, error) {
 }
 
 // describe turns the request into what runs understand.
-func (s *tableScan) describe(r Request) error {
+func (s *Scan) describe(r Request) error {
 	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats, Memo: &scan.Memo{}, Ended: s.ctx.Err}
 	if s.t.Physical != 0 {
 		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)
@@ -90,10 +121,10 @@ func (s *tableScan) describe(r Request) error {
 	}
 	s.narrow()
 	var err error
-	if s.spec.Filter, err = s.spec.Filter.Prepare(); err != nil {
+	if s.spec.Filter, err = s.spec.Filter.Prepare(s.ctx.Err); err != nil {
 		return err
 	}
-	if s.above, err = s.above.Prepare(); err != nil {
+	if s.above, err = s.above.Prepare(s.ctx.Err); err != nil {
 		return err
 	}
 	s.mode = mergeMode{keepAll: s.t.Options.AppendMode, lastNonNull: s.t.Options.MergeMode == schema.LastNonNull, filter: s.above}
@@ -102,7 +133,7 @@ func (s *tableScan) describe(r Request) error {
 
 // narrow turns equalities with the first tags into what the series keys must begin with: the runs then look at those
 // series alone.
-func (s *tableScan) narrow() {
+func (s *Scan) narrow() {
 	if s.view != nil || len(s.t.Tags) == 0 {
 		return
 	}
@@ -126,7 +157,7 @@ func (s *tableScan) narrow() {
 }
 
 // onKey tells whether a condition looks at columns of the row key alone: versions of a row then all pass or none does.
-func (s *tableScan) onKey(c *filter.Cond) bool {
+func (s *Scan) onKey(c *filter.Cond) bool {
 	return !slices.ContainsFunc(c.AppendColumns(nil), func(id schema.ColumnID) bool {
 		return s.t.Columns[s.t.ByID(id)].Semantic == schema.Field
 	})
@@ -139,7 +170,7 @@ func readColumn(c schema.Column) schema.Column {
 }
 
 // ttl is the time to live of a table's rows: its own, or that of the physical table that it lies in, or its database's.
-func (e *core) ttl(t *schema.Table) int64 {
+func (e *Engine) ttl(t *schema.Table) int64 {
 	if _, own := t.Options.Find("ttl"); own {
 		return t.Options.TTL
 	}
@@ -157,7 +188,7 @@ func (e *core) ttl(t *schema.Table) int64 {
 }
 
 // option is an option of a table: its own or, of those that act live, its database's.
-func (e *core) option(t *schema.Table, key string) (string, bool) {
+func (e *Engine) option(t *schema.Table, key string) (string, bool) {
 	if text, own := t.Options.Find(key); own {
 		return text, true
 	}
@@ -170,7 +201,7 @@ func (e *core) option(t *schema.Table, key string) (string, bool) {
 }
 
 // oldest is the time before which a table's rows have expired.
-func (e *core) oldest(t *schema.Table) int64 {
+func (e *Engine) oldest(t *schema.Table) int64 {
 	ttl := e.ttl(t)
 	if ttl <= 0 {
 		return math.MinInt64
@@ -178,8 +209,13 @@ func (e *core) oldest(t *schema.Table) int64 {
 	return inUnit(e.o.Now().Add(-time.Duration(ttl)), t.TimeColumn().Type)
 }
 
+// Narrow has the scan ask f before each piece of work for conditions that wanted rows pass besides the request's filter. They
+// are on columns of the request and may change from piece to piece; rows that fail them may come all the same. Call it before the first Cursor;
+// f is called by many goroutines.
+func (s *Scan) Narrow(f func() filter.And) { s.narrower = f }
+
 // runs are the runs that overlap the time range, oldest first.
-func (s *tableScan) runs() []*scanRun {
+func (s *Scan) runs() []*scanRun {
 	var all []*scanRun
 	for _, p := range s.snap.parts {
 		if s.spec.Time.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
@@ -200,7 +236,34 @@ func (s *tableScan) runs() []*scanRun {
 	return all
 }
 
-func (s *tableScan) next() (scan.Cursor, scan.Range, bool, error) {
+// Each gives all rows, a batch at a time, which is reused, and closes the scan. It ends with the first error, and without one once rows
+// says that it has enough.
+func (s *Scan) Each(rows func(b *vector.Batch) (more bool, err error)) error {
+	defer s.Close()
+	var b vector.Batch
+	for {
+		c, _, ok, err := s.Cursor()
+		if err != nil || !ok {
+			return err
+		}
+		more := true
+		for more && err == nil {
+			if ok, err = c.Next(&b); err != nil || !ok {
+				break
+			}
+			more, err = rows(&b)
+		}
+		c.Close()
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// Cursor gives the next piece of work with the span of times it can hold; ok is false when none is
+// left. With Newest, pieces come by falling Span.To, so that a reader with enough rows newer than every remaining
+// piece can stop. The caller closes the cursor.
+func (s *Scan) Cursor() (c scan.Cursor, span scan.Range, ok bool, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, scan.Range{}, false, err
 	}
@@ -212,12 +275,12 @@ func (s *tableScan) next() (scan.Cursor, scan.Range, bool, error) {
 	p := s.pieces[0]
 	s.pieces = s.pieces[1:]
 	s.mu.Unlock()
-	c, err := s.open(&p)
+	c, err = s.open(&p)
 	return c, p.span, err == nil, err
 }
 
 // open gives the cursor of a piece.
-func (s *tableScan) open(p *piece) (scan.Cursor, error) {
+func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	spec := *s.spec
 	spec.Time.From, spec.Time.To = max(spec.Time.From, p.span.From), min(spec.Time.To, p.span.To)
 	if p.member != nil {
@@ -248,7 +311,7 @@ func (s *tableScan) open(p *piece) (scan.Cursor, error) {
 }
 
 // addConditions adds conditions on columns of the table to those of a piece.
-func (s *tableScan) addConditions(spec *scan.Spec, more filter.And) {
+func (s *Scan) addConditions(spec *scan.Spec, more filter.And) {
 	if slices.ContainsFunc(more.AppendColumns(nil), func(c schema.ColumnID) bool { return s.t.Columns[s.t.ByID(c)].Semantic == schema.Tag }) {
 		spec.Memo = nil // other series pass here
 	}
@@ -261,8 +324,8 @@ func (s *tableScan) addConditions(spec *scan.Spec, more filter.And) {
 	}
 }
 
-// series merges all runs within one of n ranges of keys. The view of a physical table has one range.
-func (s *tableScan) series(i, n int) (scan.Series, error) {
+// Series is the merged walk over the i'th of n disjoint ranges of series keys. The view of a physical table has one range.
+func (s *Scan) Series(i, n int) (scan.Series, error) {
 	if s.view != nil && i == 0 {
 		return &viewSeries{s: s, runs: s.all}, nil
 	}
@@ -286,16 +349,17 @@ func (emptySeries) Next() ([]byte, bool, error)      { return nil, false, nil }
 func (emptySeries) Rows(*vector.Batch) (bool, error) { return false, nil }
 func (emptySeries) Close()                           {}
 
-func (s *tableScan) rowBound() (n int) {
+// Rows is the number of rows in the snapshot before filters, or an upper bound of it.
+func (s *Scan) Rows() (n int) {
 	for _, r := range s.all {
 		n += r.run.Rows()
 	}
 	return n
 }
 
-// stat combines the statistics of the runs.
-func (s *tableScan) stat(id schema.ColumnID) (scan.ColumnStat, bool) {
-	var total scan.ColumnStat
+// Stat answers count, min and max of a column over the whole snapshot from statistics, when that is exact: no filter,
+// no time restriction that cuts a run, append-only. ok false: scan instead.
+func (s *Scan) Stat(id schema.ColumnID) (total scan.ColumnStat, ok bool) {
 	p := s.t.ByID(id)
 	if p < 0 || !s.t.Options.AppendMode || len(s.spec.Filter) > 0 || len(s.spec.KeyPrefix) > 0 {
 		return total, false
@@ -326,7 +390,8 @@ func extreme(a, b *vector.Vector, sign int) *vector.Vector {
 	return a
 }
 
-func (s *tableScan) unpin() {
+// Close unpins the snapshot.
+func (s *Scan) Close() {
 	s.pinned.Do(func() {
 		s.e.scanning.Add(-1)
 		s.r.unpin(s.snap)

@@ -16,68 +16,19 @@ import (
 // lose nothing: it was never finished, or listed once and given up (State.Retired), or its rows are elsewhere by what it says
 // of itself. Everything else stays: a manifest that lost its end must not cost the parts that it listed.
 
-// fileList is files of parts on their way out.
-type fileList struct {
-	strays  []uint64 // never listed and never to be: retired by the next edit, then removed
-	removed []uint64 // removed since the directory was synced
-	swept   []uint64 // retired files that are gone for good
-}
-
-// stray notes a file that no edit will list any more; one that failed to may still be found by the next start, so the file
-// stays until another edit succeeds.
-func (e *core) stray(file uint64) {
-	e.filesMu.Lock()
-	defer e.filesMu.Unlock()
-	e.files.strays = append(e.files.strays, file)
-}
-
-// unlink removes the file of a part that is in no list.
-func (e *core) unlink(file uint64) error {
-	if err := e.o.FS.Remove(e.partPath(file)); err != nil && !vfs.NotExist(err) {
-		return err
-	}
-	e.filesMu.Lock()
-	defer e.filesMu.Unlock()
-	e.files.removed = append(e.files.removed, file)
-	return nil
-}
-
-// syncing gives what has been removed until now: once the directory of the parts was synced, it is gone for good.
-func (e *core) syncing() (synced func(error)) {
-	e.filesMu.Lock()
-	defer e.filesMu.Unlock()
-	removed := e.files.removed
-	e.files.removed = nil
-	return func(err error) {
-		e.filesMu.Lock()
-		defer e.filesMu.Unlock()
-		if err != nil {
-			e.files.removed = append(e.files.removed, removed...)
-		} else {
-			e.files.swept = append(e.files.swept, removed...)
-		}
-	}
-}
-
 // apply makes an edit of the manifest, on a full disk by giving up the ballast.
-func (e *core) apply(edit manifest.Edit) error {
-	e.filesMu.Lock()
-	strays, swept := e.files.strays, e.files.swept
-	e.files.strays, e.files.swept = nil, nil
-	e.filesMu.Unlock()
-	edit.Retired, edit.Swept = strays, swept
+func (e *Engine) apply(edit manifest.Edit) error {
+	failed := e.files.enter(&edit)
 	err := e.manifest.Apply(edit)
-	if err != nil && e.giveBallast(err) {
+	if err != nil && e.ballast.give(err) {
 		err = e.manifest.Apply(edit)
 	}
 	if err != nil {
-		e.filesMu.Lock()
-		defer e.filesMu.Unlock()
-		e.files.strays, e.files.swept = append(e.files.strays, strays...), append(e.files.swept, swept...)
+		failed()
 		return err
 	}
-	for _, file := range strays {
-		if err := e.unlink(file); err != nil {
+	for _, file := range edit.Retired {
+		if err := e.files.unlink(file); err != nil {
 			e.o.Logger.Warn("left-over file cannot be removed", "file", partName(file), "error", err)
 		}
 	}
@@ -95,7 +46,7 @@ type stranger struct {
 
 // strangers looks at the files that the manifest does not list: it removes those that were never finished and those that were
 // given up, and gives the others.
-func (e *core) strangers(state *manifest.State) ([]stranger, error) {
+func (e *Engine) strangers(state *manifest.State) ([]stranger, error) {
 	dir := path.Join(e.o.Dir, partsDir)
 	names, err := e.o.FS.List(dir)
 	if err != nil {
@@ -120,7 +71,7 @@ func (e *core) strangers(state *manifest.State) ([]stranger, error) {
 		case listed[n]:
 			continue
 		case slices.Contains(state.Retired, n):
-			err = e.unlink(n)
+			err = e.files.unlink(n)
 		default:
 			found = append(found, lookAt(e.o.FS, e.o.Dir, n))
 			continue
@@ -131,7 +82,7 @@ func (e *core) strangers(state *manifest.State) ([]stranger, error) {
 	}
 	for _, n := range state.Retired {
 		if !slices.Contains(names, partName(n)) {
-			e.files.removed = append(e.files.removed, n)
+			e.files.gone(n)
 		}
 	}
 	return found, nil
@@ -159,7 +110,7 @@ func lookAt(fs vfs.FS, dir string, file uint64) stranger {
 }
 
 // knows refuses to go on with a manifest that others were written behind: it lost its end, or is an old one.
-func (e *core) knows(state *manifest.State, found []stranger) error {
+func (e *Engine) knows(state *manifest.State, found []stranger) error {
 	for _, s := range found {
 		if s.origin == nil {
 			continue
@@ -196,19 +147,19 @@ func wayOut(dir string) string {
 
 // sweep removes the files that the manifest does not know and whose rows are known to be elsewhere: what a crash left of
 // flushes and merges. Others are reported and stay. The log has been replayed.
-func (e *core) sweep(state *manifest.State, found []stranger) {
+func (e *Engine) sweep(state *manifest.State, found []stranger) {
 	for i := range found {
 		s := &found[i]
 		switch why := s.holds(e.o.FS, e.o.Dir, state, e.logWhole); {
 		case why == "":
-			if err := e.unlink(s.file); err != nil {
+			if err := e.files.unlink(s.file); err != nil {
 				e.o.Logger.Warn("left-over file cannot be removed", "file", partName(s.file), "error", err)
 			}
-			e.stray(s.file) // it may come back
+			e.files.stray(s.file) // it may come back
 		case s.err == nil && s.origin == nil:
 			e.o.Logger.Warn("a part that no list names is kept", "file", partName(s.file), "reason", why)
 		default:
-			e.noteDamage(s.aside(state, why))
+			e.damages.note(s.aside(state, why))
 		}
 	}
 }

@@ -1,10 +1,41 @@
 package engine
 
-import "time"
+import (
+	"time"
 
-type table struct{ place }
+	"varve/engine/schema"
+	"varve/sst"
+)
 
-func (t *table) stats() TableStats {
+// Table is a handle of a table at one schema version.
+type Table struct {
+	Schema *schema.Table
+	place
+}
+
+// PartInfo describes one part of a table, for information_schema and /status.
+type PartInfo struct {
+	Table      schema.TableID
+	File       string
+	Bytes      int64
+	Rows       int
+	Min, Max   int64 // time span, both inclusive
+	IndexBytes int64
+	Columns    []sst.ColumnMeta
+}
+
+// TableStats are the sizes of a table.
+type TableStats struct {
+	Rows, MemtableRows       int64
+	DiskBytes, MemtableBytes int64
+	IndexBytes               int64
+	// IndexTime is the work that the indexes of the parts have cost, merges before included.
+	IndexTime time.Duration
+	Parts     []PartInfo
+}
+
+// Stats gives the sizes of a table. Bytes and parts of logical tables are those of their physical table.
+func (t *Table) Stats() TableStats {
 	var st TableStats
 	s := t.region.snap.Load()
 	if t.member != nil {

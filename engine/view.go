@@ -20,7 +20,7 @@ func isKeyTag(id schema.ColumnID) bool {
 	return id == schema.TableTagID || id == schema.SeriesTagID
 }
 
-func newView(e *core, r *region, q Request) *view {
+func newView(e *Engine, r *region, q Request) *view {
 	v := &view{members: e.catalog.Load().membersOf(r), columns: q.Columns}
 	for _, c := range q.Filter {
 		onKey := false
@@ -54,7 +54,7 @@ func (v *view) request(q Request) Request {
 }
 
 // walkMember walks the series of one logical table in some runs.
-func (s *tableScan) walkMember(m *member, runs []*scanRun, spec scan.Spec) (*memberSeries, error) {
+func (s *Scan) walkMember(m *member, runs []*scanRun, spec scan.Spec) (*memberSeries, error) {
 	spec.KeyPrefix = schema.KeyPrefix(m.id)
 	prog, err := filter.Compile(s.view.onKey)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *tableScan) walkMember(m *member, runs []*scanRun, spec scan.Spec) (*mem
 
 // memberSeries walks a logical table as the view shows it: with the tags of the series keys.
 type memberSeries struct {
-	s      *tableScan
+	s      *Scan
 	walk   scan.Series
 	prog   *filter.Program
 	at     map[schema.ColumnID]int // position of a column in the inner batch
@@ -99,8 +99,8 @@ func (c *memberSeries) Rows(b *vector.Batch) (bool, error) {
 		if err != nil || !ok {
 			return false, err
 		}
-		if c.give(b) {
-			return true, nil
+		if some := c.give(b); some || c.s.ctx.Err() != nil { // once it is over the conditions mean nothing
+			return some, c.s.ctx.Err()
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (c *memberSeries) Close() { c.walk.Close() }
 
 // viewSeries walks all logical tables, one after the other: their ids lead the keys.
 type viewSeries struct {
-	s    *tableScan
+	s    *Scan
 	runs []*scanRun
 	next int // of the view's members
 	now  *memberSeries

@@ -8,17 +8,19 @@ import (
 
 	"varve/engine/convert"
 	"varve/engine/schema"
-	"varve/engine/spare"
 	"varve/engine/status"
 	"varve/engine/vector"
-	"varve/wal"
 )
+
+// Written is the outcome of one group of equal table options.
+type Written struct{ Rows int }
 
 // tableWrite is the rows of one builder on their way into the log and a memtable.
 type tableWrite struct {
 	*writeEntry
-	fields []vector.Field
-	batch  *vector.Batch
+	fields  []vector.Field
+	batch   *vector.Batch
+	samples *Samples // instead of a builder's rows; nil: none
 
 	at     place
 	schema *schema.Table // that rec was aligned with
@@ -27,8 +29,16 @@ type tableWrite struct {
 	log    *[]byte       // the record as bytes; nil: the table has no log
 }
 
-func (e *core) write(ctx context.Context, s *WriteSet) ([]Written, error) {
-	if err := e.admit(ctx); err != nil {
+// Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is
+// logged and appended. It returns when the rows are as durable as the log's mode promises and visible. All rows are
+// held against the schemas before the first is logged; after a crash each table's batch is there wholly or not at all.
+// The result has one element per group of equal options, in order of first use.
+func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	if err := e.committer.admit(ctx); err != nil {
 		return nil, err
 	}
 	var all []*tableWrite
@@ -39,12 +49,17 @@ func (e *core) write(ctx context.Context, s *WriteSet) ([]Written, error) {
 			all = append(all, t)
 		}
 	}
+	for _, g := range s.samples {
+		if g.Rows() > 0 {
+			all = append(all, g.write())
+		}
+	}
 	for rest := all; len(rest) > 0; {
 		if err := e.prepare(rest); err != nil {
 			return nil, err
 		}
 		var err error
-		if rest, err = e.commit(ctx, rest); err != nil {
+		if rest, err = e.committer.commit(ctx, rest); err != nil {
 			return nil, err
 		}
 	}
@@ -68,42 +83,8 @@ func tally(all []*tableWrite) []Written {
 	return out
 }
 
-// admit refuses writes that cannot be kept: full disk, full memory.
-func (e *core) admit(ctx context.Context) error {
-	if err := e.checkSpace(); err != nil {
-		e.metrics.Refused.WithLabelValues("disk").Inc()
-		return err
-	}
-	if e.memBytes.Load() < e.o.MemtableLimit {
-		return nil
-	}
-	return e.awaitRoom(ctx)
-}
-
-func (e *core) awaitRoom(ctx context.Context) error {
-	timer := time.NewTimer(e.o.WriteWait)
-	defer timer.Stop()
-	for {
-		wait := e.room.wait()
-		if e.memBytes.Load() < e.o.MemtableLimit {
-			return nil
-		}
-		e.requestLargest()
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for memory")
-		case <-e.run.Done():
-			return ErrClosed
-		case <-timer.C:
-			e.metrics.Refused.WithLabelValues("memory").Inc()
-			return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", e.memBytes.Load(), e.o.MemtableLimit)
-		}
-	}
-}
-
 // requestLargest asks for a flush of the region with the most rows in memory.
-func (e *core) requestLargest() {
+func (e *Engine) requestLargest() {
 	var largest *region
 	var most int64
 	for _, r := range e.catalog.Load().regions {
@@ -116,30 +97,9 @@ func (e *core) requestLargest() {
 	}
 }
 
-// checkSpace refuses writes before the disk is full, so that flushes and the manifest still have room.
-func (e *core) checkSpace() error {
-	now := e.o.Now()
-	e.spaceMu.Lock()
-	defer e.spaceMu.Unlock()
-	if age := now.Sub(e.spaceAt); age >= 0 && age < spaceCheck && !e.spaceAt.IsZero() {
-		return e.spaceErr
-	}
-	e.spaceAt = now
-	free, err := e.o.FS.FreeBytes(e.o.Dir)
-	switch {
-	case err != nil:
-		e.spaceErr = status.Wrap(err, status.StorageUnavailable, "free space of the data directory is not known: %v", err)
-	case free < uint64(e.o.MinFree):
-		e.spaceErr = status.New(status.StorageUnavailable, "the disk is nearly full: %d bytes are free and storage.min_free is %d; writes resume when there is room", free, e.o.MinFree)
-	default:
-		e.spaceErr = nil
-	}
-	return e.spaceErr
-}
-
 // prepare makes the records: tables and columns that are absent are made, all at once, and what the rows have is held
 // against the schemas.
-func (e *core) prepare(ws []*tableWrite) error {
+func (e *Engine) prepare(ws []*tableWrite) error {
 	for {
 		absent, evolving, err := e.alignAll(ws)
 		switch {
@@ -159,9 +119,21 @@ func (e *core) prepare(ws []*tableWrite) error {
 
 // alignAll makes the records of the writes whose tables have all columns; it gives the writes that lack a table or
 // columns.
-func (e *core) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err error) {
+func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err error) {
 	c, now := e.catalog.Load(), e.o.Now()
 	for _, w := range ws {
+		if w.samples != nil {
+			lacking, err := w.alignSamples(c, now)
+			if err != nil {
+				return nil, nil, err
+			}
+			if lacking {
+				evolving = append(evolving, w)
+			} else if w.rec != nil && w.schema.Options.TTL == schema.TTLInstant {
+				w.rec = nil
+			}
+			continue
+		}
 		p, ok := c.byName[w.name]
 		if !ok {
 			if _, ok := c.databases[w.name.DB]; !ok {
@@ -217,25 +189,28 @@ var errEvolve = fmt.Errorf("the table lacks a column")
 // align checks a batch against the schema and gives the record to write: column ids, absent columns with a default
 // filled in. errEvolve says that the schema lacks a column.
 func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now time.Time) (*record, error) {
+	if h.Planned != nil && h.Planned.ID != t.ID {
+		return nil, errDropped(t.Name)
+	}
 	rec := &record{table: t.ID, batch: &vector.Batch{N: b.N}}
 	set := make([]bool, len(t.Columns))
 	lacking := false
 	for i, f := range fields {
-		p := t.Column(f.Name)
+		p := h.column(t, f.Name)
 		if p < 0 {
 			lacking = true
 			continue
 		}
 		c, v := &t.Columns[p], b.Cols[i]
 		if c.Type != f.Type {
-			if !h.Typed || !convert.Possible(f.Type, c.Type) {
+			if h.Planned == nil || !convert.Possible(f.Type, c.Type) {
 				clash := &TypeClash{Column: c.Name, Want: c.Type, Values: v, Rows: b.N}
 				return nil, status.Wrap(clash, status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
 			}
 			v = convert.All(&vector.Vector{}, v, c.Type, b.N)
 		}
 		role := h.role(f.Name)
-		if h.TimeIndex != "" && role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag) {
+		if h.TimeIndex != "" && role != c.Semantic && (role == schema.Timestamp || c.Semantic == schema.Timestamp || role == schema.Tag || h.Strict) {
 			return nil, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", c.Name, c.Semantic, role)
 		}
 		if !c.Nullable && hasNull(v, b.N) {
@@ -247,24 +222,40 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 	if lacking {
 		return nil, errEvolve
 	}
-	for p := range t.Columns {
-		c := &t.Columns[p]
-		switch {
-		case set[p]:
-		case c.DefaultExpr != "":
-			rec.add(c, vector.ConstInt(c.Type, inUnit(now, c.Type)))
-		case c.Default != nil:
-			rec.add(c, c.Default)
-		case c.Initial != nil:
-			rec.add(c, vector.ConstNull(c.Type)) // a row that lacks the column reads the initial value
-		case !c.Nullable:
-			return nil, status.New(status.InvalidArguments, "column %s is NOT NULL and has no default value", c.Name)
-		}
+	if err := rec.fillIn(t, set, now); err != nil {
+		return nil, err
 	}
 	if err := rec.checkBounds(); err != nil {
 		return nil, err
 	}
 	return rec, nil
+}
+
+// column is the place in a table of the column that a builder calls name; -1: there is none.
+func (h *Hint) column(t *schema.Table, name string) int {
+	if h.Planned == nil || h.Planned == t {
+		return t.Column(name)
+	}
+	return t.ByID(h.Planned.Columns[h.Planned.Column(name)].ID)
+}
+
+// fillIn adds what rows have in the columns that are not set. The tags of a record of series are in their keys.
+func (r *record) fillIn(t *schema.Table, set []bool, now time.Time) error {
+	for p := range t.Columns {
+		c := &t.Columns[p]
+		switch {
+		case set[p] || c.Semantic == schema.Tag && r.refs != nil:
+		case c.DefaultExpr != "":
+			r.add(c, vector.ConstInt(c.Type, inUnit(now, c.Type)))
+		case c.Default != nil:
+			r.add(c, c.Default)
+		case c.Initial != nil:
+			r.add(c, vector.ConstNull(c.Type)) // a row that lacks the column reads the initial value
+		case !c.Nullable:
+			return status.New(status.InvalidArguments, "column %s is NOT NULL and has no default value", c.Name)
+		}
+	}
+	return nil
 }
 
 // inUnit is a moment in the unit of a timestamp type.
@@ -290,110 +281,18 @@ func hasNull(v *vector.Vector, n int) bool {
 	return !v.Valid.All(n)
 }
 
-var recordBuffers spare.List[[]byte]
-
-// largeRecord is the size from which on the buffer of a record is made for it alone, at once: growing it would copy it
-// several times.
-const largeRecord = 16 << 20
-
-// commit logs and appends the records and gives the writes whose tables were altered or dropped since they were
-// prepared: to be prepared again.
-func (e *core) commit(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
-	if again, err = e.append(ctx, ws); err == nil && len(again) > 0 {
-		err = e.awaitAltered(ctx, again) // nothing is held that a change may wait for
+// Delete writes tombstones for the row keys in keys: its columns are the table's tags, then the time index. Not for
+// append-only tables.
+func (e *Engine) Delete(ctx context.Context, n schema.Name, keys *vector.Batch) (int, error) {
+	if err := e.enter(); err != nil {
+		return 0, err
 	}
-	return again, err
-}
-
-// append logs and appends the records of the writes that can be enlisted, and gives the others. Who gives up before the log
-// has the records has written nothing.
-func (e *core) append(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
-	var logged [][]byte
-	defer func() {
-		for _, w := range ws {
-			w.finish()
-		}
-	}()
-	for _, w := range ws {
-		if w.rec == nil {
-			continue
-		}
-		if !e.enlist(w) {
-			again = append(again, w)
-			continue
-		}
-		if !w.schema.Options.SkipWAL {
-			w.log = recordBuffers.Get()
-			*w.log = appendRecord(w.rec.roomIn(*w.log), w.rec)
-			logged = append(logged, *w.log)
-			e.metrics.BytesWritten.Add(float64(len(*w.log)))
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, status.Wrap(err, status.DeadlineExceeded, "the request ended before its rows were in the log")
-	}
-	if len(logged) > 0 {
-		if err := e.log.AppendAll(logged); err != nil {
-			e.metrics.Refused.WithLabelValues("log").Inc()
-			return nil, err
-		}
-	}
-	for _, w := range ws {
-		if w.mem == nil {
-			continue
-		}
-		w.mem.append(w.rec, w.schema)
-		e.account(w.mem)
-		e.metrics.RowsWritten.Add(float64(w.batch.N))
-		if w.mem.table.Bytes() > e.o.FlushBytes {
-			e.requestFlush(w.at.region)
-		}
-	}
-	return again, nil
-}
-
-// enlist gives a write its sequence number and the memtable that will not be flushed before it has the rows; false: the
-// schema is another one now, or about to be.
-func (e *core) enlist(w *tableWrite) bool {
-	r := w.at.region
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if w.at.dropped() || r.closed != nil || w.at.schema() != w.schema {
-		return false
-	}
-	m := r.snap.Load().live
-	m.writers.Add(1)
-	w.mem, w.rec.seq = m, e.seq.Add(1)
-	at := wal.LSN(0)
-	if w.schema.Options.SkipWAL {
-		m.only = true
-	} else {
-		at = e.log.End()
-	}
-	m.began(at, w.rec.seq, e.o.Now())
-	return true
-}
-
-// finish lets go of the memtable and of the buffer.
-func (w *tableWrite) finish() {
-	if w.mem != nil {
-		w.mem.writers.Done()
-		w.mem = nil
-	}
-	if w.log != nil {
-		if cap(*w.log) <= largeRecord {
-			recordBuffers.Put(w.log, int64(cap(*w.log)))
-		}
-		w.log = nil
-	}
-}
-
-func (e *core) delete(ctx context.Context, n schema.Name, keys *vector.Batch) (int, error) {
-	if err := e.admit(ctx); err != nil {
+	defer e.leave()
+	if err := e.committer.admit(ctx); err != nil {
 		return 0, err
 	}
 	for {
-		tab, err := e.findTable(n)
+		tab, err := e.Table(n)
 		if err != nil {
 			return 0, err
 		}
@@ -418,7 +317,7 @@ func (e *core) delete(ctx context.Context, n schema.Name, keys *vector.Batch) (i
 		if err := rec.checkBounds(); err != nil {
 			return 0, err
 		}
-		again, err := e.commit(ctx, []*tableWrite{{at: tab.place, schema: t, rec: rec, batch: keys}})
+		again, err := e.committer.commit(ctx, []*tableWrite{{at: tab.place, schema: t, rec: rec, batch: keys}})
 		if err != nil {
 			return 0, err
 		}

@@ -7,10 +7,37 @@ import (
 	"varve/engine/vector"
 )
 
-type writeSet struct {
+// Hint says what to create when the table of a write is absent.
+type Hint struct {
+	// AutoCreate false: an absent table is an error, and so are new columns.
+	AutoCreate bool
+	// Disabled tells that the configuration turned AutoCreate off, not a hint of the client: the error says so.
+	Disabled bool
+	// TimeIndex names the time index column of the builder; Tags the tag columns, in key order.
+	TimeIndex string
+	Tags      []string
+	// Planned is the table as it was when the builder was made with all of its columns, by a statement say; nil: the builder's columns
+	// are meant by their names and types. Where columns have other names or types by now, values go and convert as those of rows
+	// that were there before; where another table has the name, the write fails with ErrDropped.
+	Planned *schema.Table
+	// Strict refuses fields that are tags of the table.
+	Strict bool
+	// Indexes are the indexes of created columns, by name.
+	Indexes map[string][]schema.Index
+	// Options are the table options of a created table, already checked (schema.ParseOptions). Two builders of one table
+	// with different options are two groups.
+	Options schema.Options
+	Comment string
+}
+
+// WriteSet is the rows of one request: a builder per table and group of options. Reused through a pool. One goroutine
+// at a time.
+type WriteSet struct {
 	entries []*writeEntry
 	byName  map[schema.Name]*writeEntry // the last entry of a table; made when there are many
 	spare   []*vector.Builder
+
+	samples, spareSamples []*Samples
 }
 
 // writeEntry is the rows for one table with one hint.
@@ -24,18 +51,25 @@ type writeEntry struct {
 // fewEntries is the number of entries up to which looking at each is faster than a map.
 const fewEntries = 8
 
-func (s *writeSet) rows(t schema.Name, h Hint) *vector.Builder {
+// Rows gives the builder of the rows for table t with hint h. The hint's time index column need not exist yet.
+func (s *WriteSet) Rows(t schema.Name, h Hint) *vector.Builder {
+	b, _ := s.Table(t, h)
+	return b
+}
+
+// Table is Rows for decoders that find out which columns are tags while they read: they add them to the hint.
+func (s *WriteSet) Table(t schema.Name, h Hint) (*vector.Builder, *Hint) {
 	if len(s.entries) <= fewEntries {
 		for _, e := range s.entries {
 			if e.name == t && e.takes(&h) {
-				return e.builder
+				return e.builder, &e.hint
 			}
 		}
 	} else {
 		s.index()
 		for e := s.byName[t]; e != nil; e = e.before {
 			if e.takes(&h) {
-				return e.builder
+				return e.builder, &e.hint
 			}
 		}
 	}
@@ -50,17 +84,17 @@ func (s *writeSet) rows(t schema.Name, h Hint) *vector.Builder {
 	if s.byName != nil {
 		e.before, s.byName[t] = s.byName[t], e
 	}
-	return b
+	return b, &e.hint
 }
 
 // takes tells whether rows with a hint belong to the entry.
 func (e *writeEntry) takes(h *Hint) bool {
 	return e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
-		e.hint.TimeIndex == h.TimeIndex && e.hint.Typed == h.Typed && slices.Equal(e.hint.Tags, h.Tags)
+		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict && slices.Equal(e.hint.Tags, h.Tags)
 }
 
 // index makes byName.
-func (s *writeSet) index() {
+func (s *WriteSet) index() {
 	if s.byName != nil {
 		return
 	}
@@ -70,22 +104,35 @@ func (s *writeSet) index() {
 	}
 }
 
-func (s *writeSet) reset() {
+// Reset empties the set and keeps its builders' buffers.
+func (s *WriteSet) Reset() {
 	for i, e := range s.entries {
 		e.builder.Reset()
 		s.spare = append(s.spare, e.builder)
 		s.entries[i] = nil
 	}
 	s.entries, s.byName = s.entries[:0], nil
+	for i, g := range s.samples {
+		g.reset()
+		s.samples[i] = nil
+		s.spareSamples = append(s.spareSamples, g)
+	}
+	s.samples = s.samples[:0]
 }
 
-// held is the memory of the builders, those in use and spare ones.
-func (s *writeSet) held() (bytes int64) {
+// Held is the memory of the set's buffers in bytes, used or not.
+func (s *WriteSet) Held() (bytes int64) {
 	for _, e := range s.entries {
 		bytes += e.builder.Held()
 	}
 	for _, b := range s.spare {
 		bytes += b.Held()
+	}
+	for _, g := range s.samples {
+		bytes += g.held()
+	}
+	for _, g := range s.spareSamples {
+		bytes += g.held()
 	}
 	return bytes
 }

@@ -115,42 +115,20 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkGeneral measures what the predictive reader is compared with: sonic's visitor without and with a tree.
+// BenchmarkGeneral measures what the predictive reader is compared with: a tree of sonic's.
 func BenchmarkGeneral(b *testing.B) {
 	lines := bytes.Split(bytes.TrimSpace(accessBody(2000)), []byte("\n"))
 	size := 0
 	for _, l := range lines {
 		size += len(l)
 	}
-	for name, f := range map[string]func(line []byte) error{
-		"visitor": func(line []byte) error { return walk(line, nothing{}) },
-		"tree":    func(line []byte) error { _, err := parseTree(line); return err },
-		"walk":    func(line []byte) error { return Walk(line, nothing{}) },
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, l := range lines {
-					if err := f(l); err != nil {
-						b.Fatal(err)
-					}
-				}
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, l := range lines {
+			if _, err := parseTree(l, func(int) error { return nil }); err != nil {
+				b.Fatal(err)
 			}
-		})
+		}
 	}
 }
-
-// nothing is a visitor that looks away.
-type nothing struct{}
-
-func (nothing) Null() error         { return nil }
-func (nothing) Bool(bool) error     { return nil }
-func (nothing) Int(int64) error     { return nil }
-func (nothing) Float(float64) error { return nil }
-func (nothing) String(string) error { return nil }
-func (nothing) BeginObject() error  { return nil }
-func (nothing) Key(string) error    { return nil }
-func (nothing) EndObject() error    { return nil }
-func (nothing) BeginArray() error   { return nil }
-func (nothing) EndArray() error     { return nil }

@@ -58,6 +58,11 @@ type Options struct {
 	TableType func(column string) (t vector.Type, ok bool)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
+	// MaxBytes bounds what the rows of a body take; 0: nothing does.
+	MaxBytes int64
+	// Hold is told what the rows take by now, whenever it is notably more. It may wait; its error ends the request. nil:
+	// nobody counts.
+	Hold func(bytes int64) error
 }
 
 // Result says what became of the entries.
@@ -102,18 +107,21 @@ type Decoder struct {
 	seenN int    // nodes seen in this row; the first of them are in seen
 	stamp uint64 // number of the entry; a node stamped with it was seen in this entry
 
-	b      *vector.Builder // of rows without option variables; others are moved on from here
-	time   *vector.ColumnBuilder
-	msg    *vector.ColumnBuilder   // of text lines
-	timeNS int64                   // the time of the last row that got the clock's, in ns
-	spare  int                     // rows that may still get the last reading of the clock
-	timed  bool                    // the current row has its time
-	set    []*vector.ColumnBuilder // what the row may have set, when it is undone
-	group  group
-	wide   bool // an integer column has become one of floats in this body
-	res    Result
-	err    error                   // the request's error; the rest of the body is read for its own errors only
-	each   func(text []byte) error // gets the entries instead of builders: see Entries
+	b       *vector.Builder   // of rows without option variables; others are moved on from here
+	all     []*vector.Builder // b and those of option variables
+	cells   int               // rows times columns past which rows are measured again
+	learned int               // keys when rows were measured last
+	time    *vector.ColumnBuilder
+	msg     *vector.ColumnBuilder   // of text lines
+	timeNS  int64                   // the time of the last row that got the clock's, in ns
+	spare   int                     // rows that may still get the last reading of the clock
+	timed   bool                    // the current row has its time
+	set     []*vector.ColumnBuilder // what the row may have set, when it is undone
+	group   group
+	wide    bool // an integer column has become one of floats in this body
+	res     Result
+	err     error                   // the request's error; the rest of the body is read for its own errors only
+	each    func(text []byte) error // gets the entries instead of builders: see Entries
 
 	scratch []byte // keys and values being unescaped
 	text    jsonText
@@ -144,11 +152,11 @@ func (d *Decoder) Decode(body io.Reader, f Framing, o Options, rows Rows) (Resul
 		err = d.plainLines()
 	}
 	d.res.Entries = d.entries()
-	if err == nil {
-		err = d.explained()
+	if err == nil && d.err == nil {
+		d.measure(0)
 	}
 	if err == nil {
-		err = d.checkCells()
+		err = d.explained()
 	}
 	return d.res, err
 }
@@ -173,6 +181,8 @@ func (d *Decoder) begin(body io.Reader, f Framing, o Options, rows Rows) {
 	}
 	if d.b, d.err = rows(OptionVars{}); d.err == nil {
 		d.prepare(d.b)
+		d.all = append(d.all, d.b)
+		d.cells, d.learned = freeCount, d.edges
 		d.time = d.b.Lookup(o.Time.Column())
 	}
 }
@@ -191,6 +201,8 @@ func (d *Decoder) prepare(b *vector.Builder) {
 // release lets go of what belongs to the body.
 func (d *Decoder) release() {
 	d.o, d.rows, d.src, d.b, d.time, d.msg, d.group = Options{}, nil, nil, nil, nil, nil, group{}
+	clear(d.all)
+	d.all = d.all[:0]
 	if cap(d.buf) > maxSpareWindow {
 		d.buf = nil
 	}
@@ -209,7 +221,7 @@ func (d *Decoder) endRow() error {
 		return d.moveRow()
 	}
 	d.b.EndRow()
-	d.res.Rows++
+	d.counted()
 	return nil
 }
 
@@ -235,22 +247,22 @@ var errNotObject = status.New(status.IllegalState, "Top level value must be map"
 
 func notObject(text []byte) error { return &Subject{Err: errNotObject, Value: string(text)} }
 
-// errTooLong is the error of a reader asked for more than it gives.
-func errTooLong(what string) error {
-	return status.New(status.InvalidArguments, "%s is longer than %d MiB", what, maxValueBytes>>20)
+// errTooLong is the error of a line or entry, which is not read to its end; those after it are not told apart.
+func errTooLong(what string, n int) error {
+	return status.New(status.InvalidArguments, "Invalid request parameter: a %s is longer than %d MiB (%s)", what, maxValueBytes>>20, numbered(what, n, n, false))
 }
 
 var errBody = status.New(status.InvalidArguments, "body is longer than %d MiB, send it in several requests", maxBodyBytes>>20)
 
 // fill moves buf[keep:end] to the front and reads until the window is full or the body ends. It grows the window when
-// what is kept fills half of it. what names the thing that is kept, for the error when it is too long.
-func (d *Decoder) fill(keep int, what string) error {
+// what is kept fills half of it. What is kept is the line or entry n, for the error when it is too long.
+func (d *Decoder) fill(keep int, what string, n int) error {
 	d.end += copy(d.buf[d.end:], d.cut)
 	d.cut = d.cut[:0]
 	d.base += int64(keep)
 	rest := d.end - keep
 	if rest > maxValueBytes {
-		return errTooLong(what)
+		return errTooLong(what, n)
 	}
 	size := max(len(d.buf)-padBytes, d.window)
 	for rest > size/2 && size < maxValueBytes+windowBytes {
@@ -281,24 +293,9 @@ func (d *Decoder) fill(keep int, what string) error {
 		}
 	}
 	clear(d.buf[d.end : d.end+padBytes])
-	if err := d.checkCells(); err != nil {
-		return err
-	}
+	d.measure(0)
 	if d.srcErr != nil && !errors.Is(d.srcErr, io.EOF) {
 		return d.srcErr
-	}
-	return nil
-}
-
-// checkCells refuses bodies of few bytes that make many cells.
-func (d *Decoder) checkCells() error {
-	if d.b == nil {
-		return nil
-	}
-	limit := min(maxCells, freeCells+cellsPerByte*d.total)
-	if cells := int64(d.res.Rows) * int64(d.b.Columns()); cells > limit {
-		return status.New(status.InvalidArguments, "%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
-			d.res.Rows, d.b.Columns(), d.total, limit)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -14,7 +15,7 @@ import (
 // entry makes the row of the entry at buf[start:end], which is valid. Nothing of the row is left after an error,
 // except the columns that came before it.
 func (d *Decoder) entry(start, end int) error {
-	v, err := parseTree(d.buf[start:end])
+	v, err := parseTree(d.buf[start:end], d.grow)
 	if err != nil {
 		return err
 	}
@@ -68,25 +69,20 @@ func (v *value) optionText() (text []byte, ok bool) {
 	return v.appendText(nil), v.kind != nullValue
 }
 
-// CheckColumn refuses names that no column of a table can have: the entry fails then, and not the write of all.
-func CheckColumn(name string) error {
-	if name == "" || len(name) > maxNameBytes {
-		return status.New(status.InvalidArguments, "Invalid column name: %d bytes, the limit is %d and it may not be empty", len(name), maxNameBytes)
-	}
-	return nil
-}
-
 // setColumn puts a value into its column. null makes none.
 func (d *Decoder) setColumn(name string, v *value) error {
 	if v.kind == nullValue {
 		return nil
 	}
 	if d.b.Lookup(name) == nil {
-		if err := CheckColumn(name); err != nil {
+		if err := schema.CheckColumnName(name); err != nil {
 			return &Subject{Err: err, Field: name, Value: v.shown()}
 		}
-		if d.b.Columns() >= maxColumns {
-			return status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, maxColumns)
+		if d.b.Columns() >= schema.MaxColumns {
+			return status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, schema.MaxColumns)
+		}
+		if !d.room() {
+			return d.err
 		}
 	}
 	c, err := d.column(name, v)

@@ -47,15 +47,22 @@ func (f *Failure) Explain(total int) error {
 	if !errors.As(f.Err, &e) || f.Entry == 0 {
 		return f.Err
 	}
-	text := fmt.Sprintf("%s (entry %d", e.Msg, f.Entry)
-	if total >= f.Entry {
-		text += fmt.Sprintf(" of %d", total)
-	}
+	text := e.Msg + " (" + numbered("entry", f.Entry, total, total >= f.Entry)
 	var s *Subject
 	if errors.As(f.Err, &s) {
 		text += s.about()
 	}
 	return status.Wrap(f.Err, e.Code, "%s)", text)
+}
+
+// numbered names an entry or line by its number, of how many. Where not all of them can be told apart, or were read, total
+// is how many there are at least, as far as that is known.
+func numbered(what string, n, total int, all bool) string {
+	more := ""
+	if !all {
+		more = " or more"
+	}
+	return fmt.Sprintf("%s %d of %d%s", what, n, max(n, total), more)
 }
 
 // about is what the error is about, as it stands behind the entry.

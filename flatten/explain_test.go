@@ -1,6 +1,8 @@
 package flatten
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,11 +34,21 @@ func TestExplained(t *testing.T) {
 		{"bad stream", "", `{"a":1} {"a" 2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 13 (entry 2 of 2, value {"a" 2})`},
 		{"bad stream of lines", "", "{\"a\":1}\n\n{\"a\" \"}\\\"\"}\n\n {\"a\":2}\r\n{\"b\":{\"c\":[3]}}", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 14 (entry 2 of 4, value {"a" "}\""}` + "\n\n {\"a\":2}\r\n" + `{"b":{"c":[3]}})`},
 		{"line that is cut", "", "{\"a\":\n{\"a\":1}\n{}", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 14 (entry 1 of 3, value {"a":` + "\n{\"a\":1}\n{})"},
-		{"two on a line", "", `{"a" 1} {"a":2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 5 (entry 1, value {"a" 1} {"a":2})`},
-		{"two on a later line", "", "{\"a\" 1}\n{} {}", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 5 (entry 1, value {"a" 1}` + "\n{} {})"},
-		{"in an array", "", `[{"a" 1},{"a":2}]`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 6 (entry 1, value {"a" 1},{"a":2}])`},
+		{"two on a line", "", `{"a" 1} {"a":2}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 5 (entry 1 of 2, value {"a" 1} {"a":2})`},
+		{"two on a later line", "", "{\"a\" 1}\n{} {}", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 5 (entry 1 of 3, value {"a" 1}` + "\n{} {})"},
+		{"in an array", "", `[{"a" 1},{"a":2}]`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 6 (entry 1 of 2, value {"a" 1},{"a":2}])`},
+		{"in a later array", "", `{} [{"a":1},{"a" "]}"},7,{"b":[{},{}]}] {}`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 17 (entry 3 of 6, value {"a" "]}"},7,{"b":[{},{}]}] {})`},
+		{"line end behind", "", "[{\"a\" 1}]\n", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 6 (entry 1 of 1, value {"a" 1}])`},
+		{"no comma", "", "[{}\n {\"a\":1}]", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 5 (entry 2 of 2, value {"a":1}])`},
+		{"comma too many", "", `[{},,{},{}]`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 4 (entry 2 of 4, value ,{},{}])`},
+		{"comma at the end", "", `[{},{},]`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 7 (entry 3 of 3, value ])`},
+		{"no bracket", "", `[{"a":{"b":1},{"a":2}]`, JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 14 (entry 1 of 1 or more, value {"a":{"b":1},{"a":2}])`},
+		{"no end of a text", "", "[{\"a\":\"x},\n{\"a\":2}]", JSONStream, `1004 Failed to parse payload as json: unexpected character at byte 10 (entry 1 of 1 or more, value {"a":"x},` + "\n{\"a\":2}])"},
+		{"too deep", "", "[{},{\"a\":" + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "},{}]", JSONStream, "1004 Failed to parse payload as json: nesting is deeper than 128 at byte 136 (entry 2 of 3, value {\"a\":" + strings.Repeat("[", 75) + "...)"},
+		{"no text", "", "[{},{\"a\":\"\xff\"},{}]", JSONStream, "1004 Failed to parse payload as json: invalid UTF-8 at byte 10 (entry 2 of 2 or more, value {\"a\":\")"},
 		{"cut body", "", `{"a":1} [{"a":2},{"a":`, JSONStream, `1004 Failed to parse payload as json: unexpected end at byte 22 (entry 3 of 3, value {"a":)`},
-		{"scalar before a fault", "", `{"a":1} 7 {`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 2, value 7: no object)`},
+		{"scalar before a fault", "", `{"a":1} 7 {`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 2 of 3, value 7: no object)`},
+		{"scalar before what is no text", "", "{} 7 \xff", JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 2 of 2 or more, value 7: no object)`},
 		{"scalar after a clash", "", `{"a":1} {"a":"x"} 7`, JSONStream, `1004 Invalid request parameter: json format error, please check the date is valid JSON. (entry 3 of 3, value 7: no object)`},
 		{"empty name", "", `{"a":1} {"":"x"}`, JSONStream, `1004 Invalid column name: 0 bytes, the limit is 512 and it may not be empty (entry 2 of 2, value "x")`},
 		{"long name", "", `{"` + strings.Repeat("n", 513) + `":7}`, JSONStream, `1004 Invalid column name: 513 bytes, the limit is 512 and it may not be empty ` +
@@ -94,5 +106,42 @@ func TestWiden(t *testing.T) {
 				t.Errorf("%s\n got %s\nwant %s", c.in, got, ts+c.want)
 			}
 		})
+	}
+}
+
+// TestFaultyEntriesAreCounted: whichever entry cannot be read, the error tells which of how many, however the body is laid
+// out and read.
+func TestFaultyEntriesAreCounted(t *testing.T) {
+	entries := []string{`{"a":1,"b":"x,}]"}`, `{"b":{"c":[1,{"d":2}]}}`, `{"e":"\\\""}`, `{"f":[]}`, `{"g":null}`}
+	faults := []func(string) string{
+		func(e string) string { return strings.Replace(e, ":", " ", 1) },
+		func(e string) string { return strings.Replace(e, ":", ":x", 1) },
+		func(e string) string { return strings.Replace(e, "{", "{,", 1) },
+		func(e string) string { return strings.TrimSuffix(e, "}") + ",}" },
+		func(e string) string { return e[:1] + "1" + e[1:] },
+		func(e string) string { return "x" + e[len(e):] },
+	}
+	for layout, join := range map[string]func([]string) string{
+		"array":           func(list []string) string { return "[" + strings.Join(list, ",") + "]" },
+		"array of lines":  func(list []string) string { return "[\n" + strings.Join(list, ",\r\n") + "\n]\n" },
+		"two arrays":      func(list []string) string { return "[" + list[0] + "] [" + strings.Join(list[1:], " , ") + "]" },
+		"lines":           func(list []string) string { return strings.Join(list, "\n") },
+		"blanks":          func(list []string) string { return strings.Join(list, " ") },
+		"lines and array": func(list []string) string { return list[0] + "\n[" + strings.Join(list[1:], ",") + "]" },
+	} {
+		for k, fault := range faults {
+			for i := range entries {
+				for _, window := range []int{32, windowBytes} {
+					list := slices.Clone(entries)
+					list[i] = fault(list[i])
+					d := NewDecoder()
+					d.window = window
+					_, err := d.Entries(strings.NewReader(join(list)), JSONStream, Options{}, func([]byte) error { return nil })
+					if want := fmt.Sprintf("(entry %d of %d, ", i+1, len(list)); !strings.Contains(fmt.Sprint(err), want) {
+						t.Errorf("%s, fault %d, window %d: %s\n got %v\nwant %s", layout, k, window, join(list), err, want)
+					}
+				}
+			}
+		}
 	}
 }

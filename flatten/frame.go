@@ -60,7 +60,7 @@ func (d *Decoder) skipMark() {
 // lines reads a body of one JSON value a line.
 func (d *Decoder) lines() error {
 	for index := 0; ; {
-		if err := d.fill(d.pos, "Invalid request parameter: a line"); err != nil {
+		if err := d.fill(d.pos, "line", index+1); err != nil {
 			return err
 		}
 		d.skipMark()
@@ -151,14 +151,11 @@ func (d *Decoder) ofLines(err error, index int) error {
 	if !ok {
 		return err
 	}
-	of := fmt.Sprintf("line %d", index+1)
-	if lines, ok := d.countLines(); ok {
-		of = fmt.Sprintf("line %d of %d", index+1, index+1+lines)
-	}
-	return status.Wrap(s, status.InvalidArguments, "%s (%s%s)", s.Err, of, s.about())
+	after, ok := d.countLines()
+	return status.Wrap(s, status.InvalidArguments, "%s (%s%s)", s.Err, numbered("line", index+1, index+1+after, ok), s.about())
 }
 
-// countLines reads the lines that are left; ok is false when they cannot be read.
+// countLines counts the lines that are left; ok is false when they cannot all be read.
 func (d *Decoder) countLines() (n int, ok bool) {
 	for {
 		stop := d.wholeLines()
@@ -167,7 +164,7 @@ func (d *Decoder) countLines() (n int, ok bool) {
 		if d.last() {
 			return n, true
 		}
-		if d.fill(d.pos, "a line") != nil {
+		if d.fill(d.pos, "line", 0) != nil {
 			return n, false
 		}
 	}
@@ -178,6 +175,8 @@ func (d *Decoder) countLines() (n int, ok bool) {
 func (d *Decoder) entryDone(err error) {
 	switch {
 	case err == nil:
+	case d.err != nil: // it is the request's, whatever the entry's is
+		d.res.Entries++
 	case d.o.SkipErrors:
 		d.res.Failures = AddFailure(d.res.Failures, *d.failure(err))
 		d.res.Skipped++
@@ -201,7 +200,7 @@ func (d *Decoder) entries() int { return d.res.Entries + d.res.Rows + d.res.Skip
 // plainLines reads a body of text lines.
 func (d *Decoder) plainLines() error {
 	for {
-		if err := d.fill(d.pos, "Invalid request parameter: a line"); err != nil {
+		if err := d.fill(d.pos, "entry", d.entries()+1); err != nil {
 			return err
 		}
 		d.skipMark()
@@ -246,8 +245,8 @@ func (d *Decoder) message(text []byte) {
 	}
 	d.msg.SetBytes(text)
 	d.time.SetInt(d.now())
-	d.res.Rows++
 	d.b.EndRow()
+	d.counted()
 }
 
 // place is where the next token of a stream lies.
@@ -265,7 +264,7 @@ func (d *Decoder) stream() error {
 	at := atValue
 	var odd *Failure // the first value that is no entry where only entries may stand; the rest is read to count them
 	for {
-		if err := d.fill(d.pos, "Invalid request parameter: a JSON value"); err != nil {
+		if err := d.fill(d.pos, "entry", d.entries()+1); err != nil {
 			return err
 		}
 		d.skipMark()
@@ -284,14 +283,14 @@ func (d *Decoder) stream() error {
 		}
 		failed := f != fine && (i < d.end || !d.partial)
 		switch {
-		case odd != nil && (failed || !whole || d.last() && at != atValue):
-			return odd.Explain(0)
+		case failed && (i < d.end || f != badSyntax) && whole:
+			return d.badStream(odd, f.String(), i, func() (int, bool) { return d.tally(at) })
 		case failed && (i < d.end || f != badSyntax):
-			return d.badStream(f.String(), i, d.countShaped)
+			return d.badStream(odd, f.String(), i, untold)
 		case !whole:
-			return d.badStream("invalid UTF-8", d.end, nil)
+			return d.badStream(odd, "invalid UTF-8", d.end, untold)
 		case failed || d.last() && at != atValue:
-			return d.badStream("unexpected end", d.end, onlyThis)
+			return d.badStream(odd, "unexpected end", d.end, onlyThis)
 		case d.last() && odd != nil:
 			return odd.Explain(d.entries())
 		case d.last():
@@ -302,72 +301,42 @@ func (d *Decoder) stream() error {
 
 var errNoEntry = status.New(status.InvalidArguments, "Invalid request parameter: json format error, please check the date is valid JSON.")
 
-// badStream is the error of a stream, unless it ends quietly there. left counts the entries from that at fault on, where
-// they can be told apart.
-func (d *Decoder) badStream(reason string, i int, left func() (n int, ok bool)) error {
+// badStream is the error of a stream that cannot be read on at byte i of the window, unless it ends quietly there. A value
+// that is no entry goes first. left counts the entries from that at fault on, where they can be told apart.
+func (d *Decoder) badStream(odd *Failure, reason string, i int, left func() (n int, ok bool)) error {
 	if d.o.IgnoreErrors {
 		return nil
 	}
-	of := fmt.Sprintf("entry %d", d.entries()+1)
-	place, shown := d.base+int64(i), Cut(string(d.buf[d.pos:min(d.pos+4*MaxShown, d.end)]))
-	if left != nil {
-		if n, ok := left(); ok {
-			of += fmt.Sprintf(" of %d", d.entries()+n)
-		}
+	place, shown := d.base+int64(i), Cut(string(bytes.TrimSpace(d.buf[d.pos:min(d.pos+4*MaxShown, d.end)])))
+	n, ok := left()
+	switch {
+	case odd != nil && ok:
+		return odd.Explain(d.entries() + n)
+	case odd != nil:
+		return odd.Explain(0)
 	}
-	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d (%s, value %s)", reason, place, of, shown)
+	return status.New(status.InvalidArguments, "Failed to parse payload as json: %s at byte %d (%s, value %s)", reason, place,
+		numbered("entry", d.entries()+1, d.entries()+n, ok), shown)
 }
+
+// untold is for bodies whose entries can not be told apart from the one at fault on.
+func untold() (n int, ok bool) { return 0, false }
 
 // onlyThis counts the entries of a body that ends within one.
 func onlyThis() (n int, ok bool) { return 1, true }
 
-// countShaped counts the entries from pos on where there is one a line. They are told by their brackets alone: the first
-// is at fault.
-func (d *Decoder) countShaped() (n int, ok bool) {
+// tally counts the entries from the one at pos on, which stands at a place of the stream and cannot be read.
+func (d *Decoder) tally(at place) (n int, ok bool) {
+	t := newTally(at)
 	for {
-		for stop := d.wholeLines(); d.pos < stop; {
-			end := d.pos + bytes.IndexByte(d.buf[d.pos:], '\n')
-			line := bytes.TrimSpace(d.buf[d.pos:end])
-			d.pos = end + 1
-			if len(line) == 0 {
-				continue
-			}
-			closed := objectEnd(line)
-			if n++; line[0] != '{' || closed != len(line) && (n > 1 || closed >= 0) {
-				return 0, false
-			}
-		}
+		t.feed(d.buf[d.pos:d.end])
 		if d.last() {
-			return n, true
+			return t.count()
 		}
-		if d.fill(d.pos, "a line") != nil {
+		if d.fill(d.end, "entry", 0) != nil {
 			return 0, false
 		}
 	}
-}
-
-// objectEnd is where the brackets of a line are closed for the first time; -1: never.
-func objectEnd(line []byte) int {
-	depth, quoted := 0, false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quoted:
-			if c == '\\' {
-				i++
-			} else {
-				quoted = c != '"'
-			}
-		case c == '"':
-			quoted = true
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth--; depth <= 0 {
-				return i + 1
-			}
-		}
-	}
-	return -1
 }
 
 // checkUTF8 cuts the window where it stops being UTF-8. It tells whether that is only for want of the rest.
@@ -484,6 +453,10 @@ func (d *Decoder) streamEntry(i int) (end int, f fault) {
 	}
 	if end, f = d.skip(i, 1); f != fine {
 		return end, f
+	}
+	if d.err != nil { // the row found no room
+		d.res.Entries++
+		return end, fine
 	}
 	d.entryDone(d.entry(i, end))
 	return end, fine

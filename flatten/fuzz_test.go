@@ -74,7 +74,7 @@ func sonicTree(line []byte) (v value, ok bool) {
 		return value{}, false
 	}
 	t := deepTree{}
-	if err := ast.Preorder(string(mendSurrogates(line)), adapter{&t}, nil); err != nil || t.deepest > maxNesting {
+	if err := ast.Preorder(string(mendSurrogates(line)), &t, nil); err != nil || t.deepest > maxNesting {
 		return value{}, false
 	}
 	return t.open[0], true
@@ -86,14 +86,14 @@ type deepTree struct {
 	deepest int
 }
 
-func (t *deepTree) BeginObject() error {
+func (t *deepTree) OnObjectBegin(n int) error {
 	t.deepest = max(t.deepest, len(t.open)+1)
-	return t.treeBuilder.BeginObject()
+	return t.treeBuilder.OnObjectBegin(n)
 }
 
-func (t *deepTree) BeginArray() error {
+func (t *deepTree) OnArrayBegin(n int) error {
 	t.deepest = max(t.deepest, len(t.open)+1)
-	return t.treeBuilder.BeginArray()
+	return t.treeBuilder.OnArrayBegin(n)
 }
 
 // FuzzStream holds the stream reader against the standard library's, and against itself in small windows.
@@ -180,9 +180,6 @@ func FuzzText(f *testing.F) {
 		}
 		if (skipped == fine) != (fault == fine) {
 			t.Fatalf("%q: skipping %s, writing %s", data, skipped, fault)
-		}
-		if err := Walk(data, &treeBuilder{}); (err == nil) != (ok && utf8.Valid(data)) {
-			t.Fatalf("%q: Walk gives %v, want ok %t", data, err, ok)
 		}
 	})
 }

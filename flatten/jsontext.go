@@ -2,9 +2,10 @@ package flatten
 
 import (
 	"bytes"
-	"math"
 	"slices"
 	"strconv"
+
+	"varve/engine/jsontext"
 )
 
 // jsonText writes values as compact JSON text: keys of objects in byte order, of a repeated key the last, floats with a
@@ -54,7 +55,7 @@ func (d *Decoder) appendJSON(dst []byte, i, nesting int) (text []byte, end int, 
 		case intNumber:
 			return strconv.AppendInt(dst, n, 10), end, fine
 		case floatNumber:
-			return appendFloat(dst, x), end, fine
+			return jsontext.AppendFloat(dst, x), end, fine
 		}
 		return dst, end, numberFault[kind]
 	}
@@ -114,7 +115,7 @@ func (d *Decoder) appendJSONObject(dst []byte, i, nesting int) (text []byte, end
 		if k := len(t.members); k > first && string(t.keys[t.members[k-1].key:t.members[k-1].keyEnd]) >= string(t.keys[m.key:]) {
 			rising = false
 		}
-		dst = append(appendQuoted(dst, t.keys[m.key:]), ':')
+		dst = append(jsontext.AppendString(dst, t.keys[m.key:]), ':')
 		if i = d.blank(i); b[i] != ':' {
 			return dst, i, badSyntax
 		}
@@ -173,59 +174,5 @@ func (d *Decoder) appendJSONString(dst []byte, i int) (text []byte, end int, f f
 	if !ok {
 		return dst, end, badSyntax
 	}
-	return appendQuoted(dst, d.scratch), end, fine
-}
-
-// appendQuoted appends text as a JSON string. Only quotes, backslashes and control characters are escaped.
-func appendQuoted[T string | []byte](dst []byte, text T) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, text[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-	}
-	dst = append(dst, text[from:]...)
-	return append(dst, '"')
-}
-
-// appendFloat appends the shortest text that reads back as x and is seen to be a float: 1.0, 0.00001, 1e-6, 1e16.
-func appendFloat(dst []byte, x float64) []byte {
-	start := len(dst)
-	if a := math.Abs(x); a != 0 && (a < 1e-5 || a >= 1e16) {
-		dst = strconv.AppendFloat(dst, x, 'e', -1, 64)
-		// Two digits of exponent are Go's habit: 1e-06.
-		if n := len(dst); n >= 4 && dst[n-2] == '0' && (dst[n-3] == '-' || dst[n-3] == '+') {
-			dst = append(dst[:n-2], dst[n-1])
-		}
-		if n := slices.Index(dst[start:], '+'); n >= 0 {
-			dst = slices.Delete(dst, start+n, start+n+1)
-		}
-		return dst
-	}
-	dst = strconv.AppendFloat(dst, x, 'f', -1, 64)
-	if slices.Index(dst[start:], '.') < 0 {
-		dst = append(dst, '.', '0')
-	}
-	return dst
+	return jsontext.AppendString(dst, d.scratch), end, fine
 }

@@ -1,5 +1,7 @@
 package flatten
 
+import "varve/engine/schema"
+
 // What a client can make us hold. Past a limit the answer is InvalidArguments with the limit in the text.
 const (
 	// maxValueBytes bounds one line, one entry or one element of an array: it must lie in memory as a whole.
@@ -9,8 +11,6 @@ const (
 	maxBodyBytes = 512 << 20
 	// maxNesting bounds the nesting of a value before any recursion: a page of brackets must not exhaust the stack.
 	maxNesting = 128
-	// maxColumns bounds the columns of a request.
-	maxColumns = 4096
 	// maxCells bounds rows times columns: a NULL takes eight bytes in memory and none in the body. The bound is freeCells
 	// and cellsPerByte for every byte of the body, at most maxCells.
 	maxCells     = 32 << 20
@@ -18,8 +18,15 @@ const (
 	cellsPerByte = 8
 	// maxGroups bounds the sets of option variables in a request.
 	maxGroups = 64
-	// maxNameBytes bounds the name of a column, as the engine does.
-	maxNameBytes = 512
+	// freeBytes is what rows may take more before they are measured again; it is counted in cells, of which one takes eight
+	// bytes or, where it is no text, less.
+	freeBytes = 64 << 10
+	freeCount = freeBytes / 8
+	// ColumnBytes is what a column takes besides its values, edgeBytes what a learned key takes, treeBytes a value of an
+	// entry that the general reader takes apart.
+	ColumnBytes = 512
+	edgeBytes   = 400
+	treeBytes   = 200
 )
 
 // What a decoder keeps from one body to the next.
@@ -30,9 +37,9 @@ const (
 	// maxSpareWindow is the largest window kept; it has grown for an outlier.
 	maxSpareWindow = 1 << 20
 	// maxSpareEdges bounds the learned keys kept: keys that are data (ids) must not fill memory for ever.
-	maxSpareEdges = 2 * maxColumns
+	maxSpareEdges = 2 * schema.MaxColumns
 	// maxEdges bounds the learned keys while decoding; entries with further ones are read without learning.
-	maxEdges = 4 * maxColumns
+	maxEdges = 4 * schema.MaxColumns
 	// maxSpareScratch is the largest scratch text kept.
 	maxSpareScratch = 1 << 20
 )

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/bytedance/sonic/utf8"
+
+	"varve/engine/schema"
 )
 
 // Members takes JSON objects apart that stand alone, such as the lines of a file: it finds the members of some names and leaves their
@@ -129,7 +131,7 @@ func (m *Members) key(i, place int) (name, end int, f fault) {
 	if !ok {
 		name = -1
 	}
-	if plainly && place < maxColumns {
+	if plainly && place < schema.MaxColumns {
 		for len(m.places) <= place {
 			m.places = append(m.places, keyAt{name: -1})
 		}

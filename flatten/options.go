@@ -93,7 +93,7 @@ func (d *Decoder) moveRow() error {
 		}
 	}
 	g.b.EndRow()
-	d.res.Rows++
+	d.counted()
 	return nil
 }
 
@@ -102,9 +102,13 @@ func (d *Decoder) newGroup(vars OptionVars) (*vector.Builder, error) {
 	if d.group.groups++; d.group.groups > maxGroups {
 		return nil, status.New(status.InvalidArguments, "option variables change more than %d times in a request", maxGroups)
 	}
+	if d.measure(int64(d.b.Columns()) * ColumnBytes); d.err != nil { // the row's columns come again
+		return nil, d.err
+	}
 	b, err := d.rows(vars)
 	if err == nil {
 		d.prepare(b)
+		d.keep(b)
 	}
 	return b, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"varve/engine/schema"
 	"varve/engine/vector"
 )
 
@@ -85,7 +86,7 @@ func (d *Decoder) member(parent *node, key []byte, plainKey bool) *edge {
 	if e := parent.edges[string(key)]; e != nil {
 		return e
 	}
-	if d.edges >= maxEdges || len(parent.name)+1+len(key) > maxNameBytes {
+	if d.edges >= maxEdges || len(parent.name)+1+len(key) > schema.MaxNameBytes {
 		return nil
 	}
 	name := string(key)
@@ -117,7 +118,9 @@ func (d *Decoder) member(parent *node, key []byte, plainKey bool) *edge {
 		parent.edges = map[string]*edge{}
 	}
 	parent.edges[name] = e
-	d.edges++
+	if d.edges++; d.edges-d.learned >= freeBytes/edgeBytes && d.making() {
+		d.measure(0)
+	}
 	return e
 }
 
@@ -162,10 +165,10 @@ func (d *Decoder) bind(n *node, k kind) bool {
 	t := kindTypes[k]
 	c := d.b.Lookup(n.name)
 	if c == nil {
-		if d.b.Columns() >= maxColumns || CheckColumn(n.name) != nil {
+		if d.b.Columns() >= schema.MaxColumns || schema.CheckColumnName(n.name) != nil {
 			return false
 		}
-		if d.o.TableType != nil {
+		if d.o.TableType != nil || !d.room() {
 			return false
 		}
 		c, _ = d.b.Column(n.name, t) // absent, so no error

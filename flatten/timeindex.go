@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
@@ -64,7 +65,7 @@ func ParseTimeIndex(config string) (TimeIndex, error) {
 	if len(parts) != 3 || parts[0] == "" {
 		return bad("config format: '<field>;<type>;<config>'")
 	}
-	if err := CheckColumn(parts[0]); err != nil {
+	if err := schema.CheckColumnName(parts[0]); err != nil {
 		return bad(err.Error())
 	}
 	t := TimeIndex{Field: parts[0]}

@@ -1,9 +1,14 @@
 package flatten
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bytedance/sonic/ast"
+
+	"varve/engine/jsontext"
 )
 
 // valueKind is the kind of a value of a tree.
@@ -30,27 +35,37 @@ type value struct {
 }
 
 // parseTree builds the tree of a valid text: keys of objects are in byte order, of a repeated key the last is there.
-func parseTree(text []byte) (value, error) {
-	var t treeBuilder
-	if err := walk(text, &t); err != nil {
+// grow is told how many values the tree has, from time to time; its error ends the work.
+func parseTree(text []byte, grow func(values int) error) (value, error) {
+	t := treeBuilder{grow: grow}
+	if err := ast.Preorder(view(mendSurrogates(text)), &t, nil); err != nil {
 		return value{}, err
 	}
 	return t.open[0], nil
 }
 
-// treeBuilder is the visitor that builds a tree. open[0] is the finished value at the end; before, the values that are
-// open, outermost first.
-type treeBuilder struct{ open []value }
+// treeBuilder is the visitor of sonic's reader that builds a tree. open[0] is the finished value at the end; before, the
+// values that are open, outermost first.
+type treeBuilder struct {
+	open   []value
+	values int
+	told   int // values that grow was told of
+	grow   func(values int) error
+}
 
-func (t *treeBuilder) Null() error           { return t.add(value{}) }
-func (t *treeBuilder) Int(v int64) error     { return t.add(value{kind: intValue, int: v}) }
-func (t *treeBuilder) Float(v float64) error { return t.add(value{kind: floatValue, float: v}) }
-func (t *treeBuilder) String(v string) error { return t.add(value{kind: stringValue, text: v}) }
-func (t *treeBuilder) BeginObject() error    { return t.begin(objectValue) }
-func (t *treeBuilder) BeginArray() error     { return t.begin(arrayValue) }
-func (t *treeBuilder) EndArray() error       { return t.end() }
+func (t *treeBuilder) OnNull() error { return t.add(value{}) }
+func (t *treeBuilder) OnInt64(v int64, _ json.Number) error {
+	return t.add(value{kind: intValue, int: v})
+}
+func (t *treeBuilder) OnFloat64(v float64, _ json.Number) error {
+	return t.add(value{kind: floatValue, float: v})
+}
+func (t *treeBuilder) OnString(v string) error { return t.add(value{kind: stringValue, text: v}) }
+func (t *treeBuilder) OnObjectBegin(int) error { return t.begin(objectValue) }
+func (t *treeBuilder) OnArrayBegin(int) error  { return t.begin(arrayValue) }
+func (t *treeBuilder) OnArrayEnd() error       { return t.end() }
 
-func (t *treeBuilder) Bool(v bool) error {
+func (t *treeBuilder) OnBool(v bool) error {
 	n := int64(0)
 	if v {
 		n = 1
@@ -58,13 +73,13 @@ func (t *treeBuilder) Bool(v bool) error {
 	return t.add(value{kind: boolValue, int: n})
 }
 
-func (t *treeBuilder) Key(v string) error {
+func (t *treeBuilder) OnObjectKey(v string) error {
 	o := &t.open[len(t.open)-1]
 	o.keys = append(o.keys, v)
 	return nil
 }
 
-func (t *treeBuilder) EndObject() error {
+func (t *treeBuilder) OnObjectEnd() error {
 	t.open[len(t.open)-1].sortKeys()
 	return t.end()
 }
@@ -81,6 +96,12 @@ func (t *treeBuilder) end() error {
 }
 
 func (t *treeBuilder) add(v value) error {
+	if t.values++; t.values > t.told+t.told/4+freeBytes/treeBytes {
+		t.told = t.values
+		if err := t.grow(t.values); err != nil {
+			return err
+		}
+	}
 	if len(t.open) == 0 {
 		t.open = append(t.open, v)
 		return nil
@@ -124,9 +145,9 @@ func (v *value) appendText(dst []byte) []byte {
 	case intValue:
 		return strconv.AppendInt(dst, v.int, 10)
 	case floatValue:
-		return appendFloat(dst, v.float)
+		return jsontext.AppendFloat(dst, v.float)
 	case stringValue:
-		return appendQuoted(dst, v.text)
+		return jsontext.AppendString(dst, v.text)
 	}
 	open, closing := byte('['), byte(']')
 	if v.kind == objectValue {
@@ -138,7 +159,7 @@ func (v *value) appendText(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		if v.kind == objectValue {
-			dst = append(appendQuoted(dst, v.keys[i]), ':')
+			dst = append(jsontext.AppendString(dst, v.keys[i]), ':')
 		}
 		dst = v.elems[i].appendText(dst)
 	}

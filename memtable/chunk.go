@@ -198,6 +198,13 @@ func (c *chunk) seqOf(row int) uint64 {
 	return c.seqs[row]
 }
 
+func (c *chunk) kindOf(row int) uint8 {
+	if c.kinds == nil {
+		return c.oneKind
+	}
+	return c.kinds[row]
+}
+
 // span is the smallest and largest time of some chunks.
 func span(chunks []*chunk) (lo, hi int64) {
 	lo, hi = math.MaxInt64, math.MinInt64

@@ -11,12 +11,16 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"varve/engine/invariant"
 	"varve/engine/schema"
 	"varve/engine/vector"
 )
 
 // ChunkRows is the size at which chunks are not merged any more. Larger appends are cut into chunks of this size.
 const ChunkRows = 8192
+
+// chunkRows is ChunkRows, or fewer where rare paths are looked for.
+var chunkRows = invariant.Limit(ChunkRows, 64)
 
 // maxChunkBytes is the size at which chunks are not merged any more, few as their rows may be: offsets of strings have 32
 // bits, and large rows are not copied again and again.
@@ -97,13 +101,24 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 		return
 	}
 	l := m.layoutOf(t, fields)
-	added := make([]*chunk, 0, (b.N+ChunkRows-1)/ChunkRows)
-	for from := 0; from < b.N; from += ChunkRows {
-		added = append(added, newChunk(seq, kind, l, b, from, min(from+ChunkRows, b.N)))
-	}
+	added := cut(seq, kind, l, b)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	series := m.numberAll(added, l, b)
+	m.rowsOf[t.ID] += int64(b.N)
+	m.publish(added, m.numberAll(added, l, b), b.N)
+}
+
+// cut makes chunks of a batch, whose rows have no series yet.
+func cut(seq uint64, kind uint8, l *layout, b *vector.Batch) []*chunk {
+	chunks := make([]*chunk, 0, (b.N+chunkRows-1)/chunkRows)
+	for from := 0; from < b.N; from += chunkRows {
+		chunks = append(chunks, newChunk(seq, kind, l, b, from, min(from+chunkRows, b.N)))
+	}
+	return chunks
+}
+
+// publish puts chunks of so many rows behind those there are. The caller holds m.mu.
+func (m *Memtable) publish(added []*chunk, series seriesView, rows int) {
 	old := m.snap.Load()
 	chunks := append(old.chunks[:len(old.chunks):len(old.chunks)], added...)
 	chunks = m.mergeTail(chunks)
@@ -111,8 +126,12 @@ func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.
 	for _, c := range chunks {
 		grown += c.bytes
 	}
-	n := &snapshot{chunks: chunks, series: series, rows: old.rows + b.N}
-	m.rowsOf[t.ID] += int64(b.N)
+	if invariant.On {
+		for _, c := range chunks[max(0, len(chunks)-len(added)-1):] {
+			c.check()
+		}
+	}
+	n := &snapshot{chunks: chunks, series: series, rows: old.rows + rows}
 	m.snap.Store(n)
 	m.rows.Store(int64(n.rows))
 	m.bytes.Store(grown)
@@ -133,7 +152,7 @@ func (m *Memtable) layoutOf(t *schema.Table, fields []vector.Field) *layout {
 func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	for k := len(chunks); k >= 2; k-- {
 		a, b := chunks[k-2], chunks[k-1]
-		if a.n+b.n > ChunkRows || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 || !a.layout.joins(b.layout) {
+		if a.n+b.n > chunkRows || a.bytes+b.bytes > maxChunkBytes || b.n < a.n/2 || !a.layout.joins(b.layout) {
 			break
 		}
 		chunks[k-2] = mergeChunks(a, b)
@@ -182,6 +201,12 @@ func (m *Memtable) number(c *chunk, l *layout, b *vector.Batch, at int) {
 // seriesOf numbers a series and notes that it has rows here.
 func (m *Memtable) seriesOf(key []byte) uint32 {
 	n := m.registry.number(key)
+	m.note(n)
+	return n
+}
+
+// note notes that a series has rows here.
+func (m *Memtable) note(n uint32) {
 	if words := int(n>>6) + 1; words > len(m.seen) {
 		m.seen = append(m.seen, make(vector.Bitmap, max(words-len(m.seen), len(m.seen)))...)
 	}
@@ -189,7 +214,6 @@ func (m *Memtable) seriesOf(key []byte) uint32 {
 		m.seen.Set(int(n))
 		m.active++
 	}
-	return n
 }
 
 // alike tells that all rows of a batch are of one series without looking at them.

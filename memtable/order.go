@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"varve/engine/invariant"
 	"varve/engine/scan"
 	"varve/engine/schema"
+	"varve/engine/vector"
 )
 
 // order is rows of a snapshot by (series key, time, sequence).
@@ -13,6 +15,7 @@ type order struct {
 	table   schema.TableID // of all rows, among several tables; 0: of all there are
 	natural bool           // one series whose rows lie in order: rows is empty
 	rows    []ref          // otherwise
+	times   []int64        // of rows; nil: not wanted
 	ranks   []uint32       // series numbers by rising key
 	starts  []int          // starts[i] is the first row of ranks[i]; one more at the end
 }
@@ -24,9 +27,9 @@ type ref uint64
 func (s *snapshot) orderOf(spec *scan.Spec) *order {
 	if len(spec.KeyPrefix) > len(schema.KeyPrefix(0)) && s.order.Load() == nil {
 		if numbers := s.series.begin(schema.KeyTable(spec.KeyPrefix), spec.KeyPrefix); len(numbers) <= fewSeries {
-			in := slotsIn(numbers)
-			slices.SortFunc(numbers, s.series.compare)
-			return s.sort(in, numbers)
+			byKey := slices.Clone(numbers)
+			slices.SortFunc(byKey, s.series.compare)
+			return s.sort(slotsIn(numbers), byKey)
 		}
 	}
 	if s.series.only == 0 && len(spec.KeyPrefix) > 0 {
@@ -52,7 +55,7 @@ func (s *snapshot) orderOf(spec *scan.Spec) *order {
 }
 
 // fewSeries is the number of series up to which their rows alone are sorted.
-const fewSeries = 1024
+var fewSeries = invariant.Limit(1024, 1)
 
 // slots are the places of the series whose rows are sorted: their numbers or, of one table among several, their ranks.
 type slots struct {
@@ -61,7 +64,9 @@ type slots struct {
 	id     schema.TableID
 	owners []schema.TableID // nil: all series
 	ranks  []uint32
-	few    map[uint32]int // slots of a few series; nil: of all, or of a table
+	few    []uint32      // numbers of a few series, rising, by slot; nil: all series, or those of a table
+	among  vector.Bitmap // the same, as bits from lo on
+	dense  []uint32      // the same: slot + 1 by number from lo on, or nothing where that would be mostly zeros
 }
 
 // slotsIn are the slots of a few series, whose numbers rise.
@@ -69,12 +74,24 @@ func slotsIn(numbers []uint32) *slots {
 	if len(numbers) == 0 {
 		return &slots{lo: 1}
 	}
-	in := &slots{n: len(numbers), lo: numbers[0], hi: numbers[len(numbers)-1], few: make(map[uint32]int, len(numbers))}
-	for i, n := range numbers {
-		in.few[n] = i
+	in := &slots{n: len(numbers), lo: numbers[0], hi: numbers[len(numbers)-1], few: numbers}
+	span := int(in.hi-in.lo) + 1
+	if span/mostlyZeros <= len(numbers) {
+		in.dense = make([]uint32, span)
+		for i, n := range numbers {
+			in.dense[n-in.lo] = uint32(i) + 1
+		}
+		return in
+	}
+	in.among = vector.MakeBitmap(span)
+	for _, n := range numbers {
+		in.among.Set(int(n - in.lo))
 	}
 	return in
 }
+
+// mostlyZeros is the number of series to each that is wanted from which a bit for each is asked before a search.
+var mostlyZeros = invariant.Limit(64, 1)
 
 func (s *snapshot) slotsOf(id schema.TableID) *slots {
 	numbers := s.series.of(id)
@@ -89,11 +106,14 @@ func (s *slots) of(n uint32) int {
 	switch {
 	case n < s.lo || n > s.hi:
 		return -1
+	case s.dense != nil:
+		return int(s.dense[n-s.lo]) - 1
 	case s.few != nil:
-		if i, ok := s.few[n]; ok {
-			return i
+		if !s.among.Get(int(n - s.lo)) {
+			return -1
 		}
-		return -1
+		i, _ := slices.BinarySearch(s.few, n)
+		return i
 	case s.owners == nil:
 		return int(n)
 	case s.owners[n] != s.id:
@@ -105,7 +125,19 @@ func (s *slots) of(n uint32) int {
 // sort orders the rows of the series in slots, which are given by rising key.
 func (s *snapshot) sort(in *slots, byKey ...[]uint32) *order {
 	o := &order{}
-	counts, total := s.count(in)
+	counts, total := s.count(in, scan.All)
+	s.rank(o, in, counts, byKey...)
+	if len(o.ranks) == 1 && total == s.rows && s.rising() {
+		o.natural = true
+		o.starts = []int{0, s.rows}
+		return o
+	}
+	s.arrange(o, in, counts, scan.All)
+	return o
+}
+
+// rank gives o the series that have rows.
+func (s *snapshot) rank(o *order, in *slots, counts []int, byKey ...[]uint32) {
 	for _, numbers := range byKey {
 		for _, n := range numbers {
 			if int(n) < s.series.len() && counts[in.of(n)] > 0 {
@@ -113,15 +145,14 @@ func (s *snapshot) sort(in *slots, byKey ...[]uint32) *order {
 			}
 		}
 	}
-	if len(o.ranks) == 1 && total == s.rows && s.rising() {
-		o.natural = true
-		o.starts = []int{0, s.rows}
-		return o
-	}
+}
+
+// arrange puts the rows in order that counts has counted.
+func (s *snapshot) arrange(o *order, in *slots, counts []int, time scan.Range) {
 	// Counting sort by series keeps the order of appending inside each; then each series by time, if it is not already.
 	o.starts = make([]int, len(o.ranks)+1)
 	next := counts // from here on: where the next row of a series goes
-	total = 0
+	total := 0
 	for i, n := range o.ranks {
 		slot := in.of(n)
 		o.starts[i] = total
@@ -129,19 +160,53 @@ func (s *snapshot) sort(in *slots, byKey ...[]uint32) *order {
 	}
 	o.starts[len(o.ranks)] = total
 	o.rows = make([]ref, total)
-	s.place(o, in, next)
-	var sorter merger
-	for i := range o.ranks {
-		sorter.sort(s, o.rows[o.starts[i]:o.starts[i+1]])
+	if o.times != nil {
+		o.times = make([]int64, total)
 	}
-	return o
+	s.place(o, in, next, time)
+	s.sortEach(o)
 }
 
-// count gives the number of rows by slot, and of all.
-func (s *snapshot) count(in *slots) (counts []int, total int) {
+// sortEach sorts the rows of each series by time, unless they are.
+func (s *snapshot) sortEach(o *order) {
+	if invariant.On {
+		defer func() { o.check(s) }()
+	}
+	var sorter merger
+	for i := range o.ranks {
+		rows := o.rows[o.starts[i]:o.starts[i+1]]
+		if o.times == nil {
+			sorter.sort(s, rows)
+			continue
+		}
+		times := o.times[o.starts[i]:o.starts[i+1]]
+		if rising(times) {
+			continue
+		}
+		sorter.sort(s, rows)
+		for k, x := range rows {
+			times[k] = s.time(x)
+		}
+	}
+}
+
+// rising tells that times rise strictly.
+func rising(times []int64) bool {
+	for i := 1; i < len(times); i++ {
+		if times[i] <= times[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *snapshot) time(x ref) int64 { return s.chunks[x>>32].times[uint32(x)] }
+
+// count gives the number of rows by slot, and of all, in the chunks that have times of a range.
+func (s *snapshot) count(in *slots, time scan.Range) (counts []int, total int) {
 	counts = make([]int, in.n)
 	for _, c := range s.chunks {
-		if c.hiSeries < in.lo || c.loSeries > in.hi {
+		if !c.mayHave(in, time) {
 			continue
 		}
 		if c.series == nil {
@@ -161,10 +226,15 @@ func (s *snapshot) count(in *slots) (counts []int, total int) {
 	return counts, total
 }
 
+// mayHave tells whether rows of the series in slots may be in the chunk, and times of a range.
+func (c *chunk) mayHave(in *slots, time scan.Range) bool {
+	return c.hiSeries >= in.lo && c.loSeries <= in.hi && time.Overlaps(c.min, c.max)
+}
+
 // place fills o.rows; next says where the next row of each slot goes.
-func (s *snapshot) place(o *order, in *slots, next []int) {
+func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
 	for k, c := range s.chunks {
-		if c.hiSeries < in.lo || c.loSeries > in.hi {
+		if !c.mayHave(in, time) {
 			continue
 		}
 		if c.series == nil {
@@ -172,14 +242,28 @@ func (s *snapshot) place(o *order, in *slots, next []int) {
 				for r := range c.n {
 					o.rows[next[i]+r] = ref(k)<<32 | ref(r)
 				}
+				if o.times != nil {
+					copy(o.times[next[i]:], c.times)
+				}
 				next[i] += c.n
 			}
 			continue
 		}
+		if o.times == nil {
+			for r, n := range c.series {
+				if i := in.of(n); i >= 0 {
+					o.rows[next[i]] = ref(k)<<32 | ref(r)
+					next[i]++
+				}
+			}
+			continue
+		}
+		times := c.times[:len(c.series)]
 		for r, n := range c.series {
 			if i := in.of(n); i >= 0 {
-				o.rows[next[i]] = ref(k)<<32 | ref(r)
-				next[i]++
+				at := next[i]
+				next[i] = at + 1
+				o.rows[at], o.times[at] = ref(k)<<32|ref(r), times[r]
 			}
 		}
 	}

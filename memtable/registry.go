@@ -17,6 +17,7 @@ import (
 // Registry numbers the series of a region in order of first appearance. It outlives memtables: the key of a series that
 // goes on being written is held once, and its rows name it by number. Safe for concurrent use.
 type Registry struct {
+	id     uint32 // no other has it
 	mu     sync.RWMutex
 	seed   maphash.Seed
 	slots  []uint32 // open addressing by hash: 1 + number, 0: free; a power of two, at most two thirds full
@@ -48,7 +49,7 @@ const keyBlock = 256 << 10
 
 // NewRegistry is an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{seed: maphash.MakeSeed(), tables: map[schema.TableID]*tableSeries{}}
+	return &Registry{id: registries.Add(1), seed: maphash.MakeSeed(), tables: map[schema.TableID]*tableSeries{}}
 }
 
 // Bytes is the memory held, about.
@@ -81,11 +82,12 @@ func (r *Registry) number(key []byte) uint32 {
 	id := schema.KeyTable(key)
 	t := r.tables[id]
 	if t == nil {
-		t = &tableSeries{}
+		t = &tableSeries{dicts: tagDicts{held: &r.bytes}}
 		r.tables[id] = t
 	}
 	r.owners, r.ranks = append(r.owners, id), append(r.ranks, uint32(len(t.numbers)))
 	t.numbers = append(t.numbers, n)
+	t.dicts.follow(&r.seriesKeys, t.numbers)
 	r.bytes.Add(int64(len(key)) + seriesOverhead)
 	return n
 }
@@ -269,18 +271,29 @@ func (r *Registry) merge(a, b []uint32) []uint32 {
 
 // tag gives a tag of all series of a table that the view knows.
 func (v *seriesView) tag(id schema.TableID, c schema.Column) (*tagColumn, error) {
-	r := v.registry
-	r.mu.RLock()
-	t, keys := r.tables[id], r.seriesKeys
-	var numbers []uint32
-	if t != nil {
-		numbers = t.numbers
-	}
-	r.mu.RUnlock()
-	if t == nil {
-		t = &tableSeries{}
-	}
+	t, keys, numbers := v.registry.table(id)
 	return t.dicts.column(c, &keys, numbers)
+}
+
+// having gives the ranks of a table's series with some values of a tag, rising: those that the view knows.
+func (v *seriesView) having(id schema.TableID, c schema.ColumnID, values [][]byte) ([]uint32, error) {
+	t, keys, numbers := v.registry.table(id)
+	ranks, err := t.dicts.having(c, values, &keys, numbers)
+	for len(ranks) > 0 && int(numbers[ranks[len(ranks)-1]]) >= v.len() {
+		ranks = ranks[:len(ranks)-1]
+	}
+	return ranks, err
+}
+
+// table gives the series of a table as they are now, of which the view may know fewer.
+func (r *Registry) table(id schema.TableID) (*tableSeries, seriesKeys, []uint32) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	t := r.tables[id]
+	if t == nil {
+		return &tableSeries{}, r.seriesKeys, nil
+	}
+	return t, r.seriesKeys, t.numbers
 }
 
 // codes appends the codes of a table's tag for rows of the given series; series of other tables have none.

@@ -1,6 +1,7 @@
 package memtable
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -60,23 +61,13 @@ func (r *Run) Scan(spec *scan.Spec) (scan.Cursor, error) {
 	}
 	if spec.Newest {
 		chunks = slices.Clone(chunks)
-		slices.SortStableFunc(chunks, func(a, b *chunk) int { return -compareInts(a.max, b.max) })
+		slices.SortStableFunc(chunks, func(a, b *chunk) int { return cmp.Compare(b.max, a.max) })
 	}
 	if st := spec.Stats; st != nil {
 		st.Runs.Add(1)
 		st.BlocksTotal.Add(int64(len(chunks)))
 	}
 	return newCursor(r.s, chunks, spec)
-}
-
-func compareInts(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // cursor walks chunks in windows of vector.Size rows.
@@ -179,7 +170,7 @@ func keepTimes(keep vector.Bitmap, times []int64, r scan.Range) {
 	for w := range keep {
 		var m uint64
 		for i, t := range times[w*64 : min(w*64+64, len(times))] {
-			m |= bit(t >= r.From && t <= r.To) << i
+			m |= vector.Bit(t >= r.From && t <= r.To) << i
 		}
 		keep[w] &= m
 	}
@@ -194,15 +185,6 @@ func keepSeries(keep vector.Bitmap, series []uint32, allowed vector.Bitmap) {
 		}
 		keep[w] &= m
 	}
-}
-
-// bit compiles to one conditional set: no branch.
-func bit(b bool) uint64 {
-	var x uint64
-	if b {
-		x = 1
-	}
-	return x
 }
 
 // reader is what cursors and walks share: where columns come from, which series may pass, the conditions on rows.

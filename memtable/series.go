@@ -2,6 +2,7 @@ package memtable
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sort"
 
@@ -141,7 +142,7 @@ func (w *walk) Next() ([]byte, bool, error) {
 func (w *walk) inTime(from, to int) (int, int) {
 	rows := w.o.rows[from:to]
 	r := w.spec.Time
-	lo, _ := slices.BinarySearchFunc(rows, r.From, func(x ref, t int64) int { return compareInts(w.time(x), t) })
+	lo, _ := slices.BinarySearchFunc(rows, r.From, func(x ref, t int64) int { return cmp.Compare(w.time(x), t) })
 	hi := len(rows)
 	if w.time(rows[hi-1]) > r.To {
 		hi = sort.Search(hi, func(i int) bool { return w.time(rows[i]) > r.To })

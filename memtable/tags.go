@@ -1,17 +1,22 @@
 package memtable
 
 import (
-	"bytes"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 
+	"varve/engine/invariant"
 	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/symbol"
 	"varve/engine/vector"
 )
 
-// tagDicts are the tag columns of one table by series. They are made when a reader asks for a tag and grow with the series: what is
-// only loaded and flushed pays nothing, and many queries pay once. Safe for concurrent use.
+// tagDicts are the tag columns of one table by series. Those of tables of many series grow with them, so that no reader has to
+// look at a million keys; others are made when a reader asks for a tag. Safe for concurrent use.
 type tagDicts struct {
+	held *atomic.Int64 // the registry's bytes
 	mu   sync.Mutex
 	done int // series of the table looked at
 	cols map[schema.ColumnID]*tagDict
@@ -19,11 +24,12 @@ type tagDicts struct {
 
 // tagDict is one tag by rank: position among the table's series.
 type tagDict struct {
-	byValue map[string]uint32
-	values  [][]byte // distinct, in series key form
-	codes   []uint32 // codes[rank] is 1 + position in values; 0: the key does not name the tag; namedNull
-	nulls   bool     // there is a 0 in codes
-	made    *tagColumn
+	values symbol.Table // distinct, in series key form
+	codes  []uint32     // codes[rank] is 1 + position in values; 0: the key does not name the tag; namedNull
+	before []uint32     // 1 + rank of the series before with the same value; 0: there is none
+	last   []uint32     // by value: 1 + rank of the last series with it
+	nulls  bool         // there is a 0 in codes
+	made   *tagColumn
 }
 
 // namedNull is the code of a series whose key says that the tag is NULL, as it does of a tag with an initial value.
@@ -33,35 +39,63 @@ const namedNull = math.MaxUint32
 type tagColumn struct {
 	typ    vector.Type
 	values *vector.Vector
-	codes  []uint32 // codes[rank] is 1 + position in values; 0: NULL
+	keys   *vector.Vector // the same in the form of series keys
+	codes  []uint32       // codes[rank] is 1 + position in values; 0: NULL
 	nulls  bool
+}
+
+// manySeries is the number of a table's series from which on their tags are looked at as they come, and soonSeries how many come
+// together: a reader looks at the rest, which takes it less than a millisecond.
+var (
+	manySeries = invariant.Limit(1024, 1)
+	soonSeries = invariant.Limit(256, 1)
+)
+
+// codeBytes is the memory of a tag of a series, and valueBytes that of a distinct value besides its bytes.
+const (
+	codeBytes  = 8
+	valueBytes = 24
+)
+
+// follow looks at the series of a table that has many. The caller holds the registry's lock for writing; a reader that holds the tags
+// does the same.
+func (d *tagDicts) follow(keys *seriesKeys, numbers []uint32) {
+	if len(numbers) < manySeries || len(numbers)%soonSeries != 0 || !d.mu.TryLock() {
+		return
+	}
+	defer d.mu.Unlock()
+	_ = d.extend(keys, numbers) // the reader who needs what cannot be read is told
 }
 
 // column gives a tag of the series with the given numbers, which are all of the table.
 func (d *tagDicts) column(c schema.Column, keys *seriesKeys, numbers []uint32) (*tagColumn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.extend(keys, numbers); err != nil {
+	t, err := d.tag(c.ID, keys, numbers)
+	if err != nil {
 		return nil, err
 	}
-	t := d.cols[c.ID]
-	if t == nil {
-		t = &tagDict{byValue: map[string]uint32{}}
-		d.cols[c.ID] = t
-	}
-	t.pad(d.done)
 	if t.made != nil && t.made.typ == c.Type && len(t.made.codes) == d.done {
 		return t.made, nil
 	}
 	made := &tagColumn{typ: c.Type, codes: t.codes, nulls: t.nulls}
 	if initial := schema.InitialTag(c.Default); initial != nil {
-		made.codes, made.nulls = t.filled(initial)
+		if made.codes, made.nulls, err = t.filled(initial); err != nil {
+			return nil, err
+		}
 	}
-	if t.made != nil && t.made.typ == c.Type && t.made.values.Type.Kind() != vector.Bool && t.made.values.Len() == len(t.values) {
-		made.values = t.made.values // what was tested on it need not be tested again
-	} else {
-		var err error
-		if made.values, err = schema.TagVector(c.Type, t.values); err != nil {
+	made.keys = t.values.Vector(vector.BinaryType)
+	switch old := t.made; {
+	case old != nil && old.typ == c.Type && c.Type.Kind() != vector.Bool && old.values.Len() == t.values.Len():
+		made.values = old.values // what was tested on it need not be tested again
+	case c.Type.Kind() == vector.Bytes:
+		made.values = t.values.Vector(c.Type)
+	default:
+		tags := make([][]byte, t.values.Len())
+		for i := range tags {
+			tags[i] = t.values.Bytes(uint32(i))
+		}
+		if made.values, err = schema.TagVector(c.Type, tags); err != nil {
 			return nil, err
 		}
 	}
@@ -69,25 +103,73 @@ func (d *tagDicts) column(c schema.Column, keys *seriesKeys, numbers []uint32) (
 	return made, nil
 }
 
+// having gives the ranks of the series with some values of a tag, rising. The values are distinct.
+func (d *tagDicts) having(c schema.ColumnID, values [][]byte, keys *seriesKeys, numbers []uint32) ([]uint32, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t, err := d.tag(c, keys, numbers)
+	if err != nil {
+		return nil, err
+	}
+	ranks := []uint32{}
+	for _, v := range values {
+		code, ok := t.values.Find(v)
+		if !ok {
+			continue
+		}
+		for next := t.last[code]; next > 0; next = t.before[next-1] {
+			ranks = append(ranks, next-1)
+		}
+	}
+	slices.Sort(ranks)
+	return ranks, nil
+}
+
+// tag gives a tag of all series of the table.
+func (d *tagDicts) tag(id schema.ColumnID, keys *seriesKeys, numbers []uint32) (*tagDict, error) {
+	if err := d.extend(keys, numbers); err != nil {
+		return nil, err
+	}
+	t := d.cols[id]
+	if t == nil {
+		t = &tagDict{}
+		d.cols[id] = t
+	}
+	t.pad(d.done)
+	return t, nil
+}
+
 // extend looks at the series that were not there last time.
 func (d *tagDicts) extend(keys *seriesKeys, numbers []uint32) error {
 	if d.cols == nil {
 		d.cols = map[schema.ColumnID]*tagDict{}
 	}
+	var scratch []byte
+	grown := int64(0)
+	defer func() {
+		if d.held != nil {
+			d.held.Add(grown)
+		}
+	}()
 	for ; d.done < len(numbers); d.done++ {
-		_, err := schema.ParseSeriesKey(keys.key(numbers[d.done]), func(id schema.ColumnID, val []byte) {
+		_, tags, err := schema.CutTable(keys.key(numbers[d.done]))
+		for len(tags) > 0 && err == nil {
+			var id schema.ColumnID
+			var val []byte
+			if id, val, tags, err = schema.CutTag(tags, &scratch); err != nil {
+				break
+			}
 			t := d.cols[id]
 			if t == nil {
-				t = &tagDict{byValue: map[string]uint32{}}
+				t = &tagDict{}
 				d.cols[id] = t
 			}
+			before := len(t.codes)
 			t.pad(d.done)
-			code := uint32(namedNull)
-			if val != nil {
-				code = t.code(val)
-			}
-			t.codes = append(t.codes, code)
-		})
+			known := t.values.Len()
+			err = t.add(val)
+			grown += int64(len(t.codes)-before)*codeBytes + int64(t.values.Len()-known)*(valueBytes+int64(len(val)))
+		}
 		if err != nil {
 			return err
 		}
@@ -95,38 +177,62 @@ func (d *tagDicts) extend(keys *seriesKeys, numbers []uint32) error {
 	return nil
 }
 
-// code gives the code of a value, a new one if need be.
-func (t *tagDict) code(val []byte) uint32 {
-	at, ok := t.byValue[string(val)]
-	if !ok {
-		at = uint32(len(t.values))
-		t.values = append(t.values, bytes.Clone(val))
-		t.byValue[string(val)] = at
+// add counts the next series, with a value of the tag; nil: NULL.
+func (t *tagDict) add(val []byte) error {
+	if val == nil {
+		t.codes, t.before = append(t.codes, namedNull), append(t.before, 0)
+		return nil
 	}
-	return at + 1
+	at, err := t.code(val)
+	if err != nil {
+		return err
+	}
+	t.codes, t.before = append(t.codes, at+1), append(t.before, t.last[at])
+	t.last[at] = uint32(len(t.codes))
+	return nil
+}
+
+// code gives the position of a value, a new one if need be.
+func (t *tagDict) code(val []byte) (uint32, error) {
+	if k := len(t.codes); k > 0 && t.codes[k-1] > 0 && t.codes[k-1] != namedNull { // neighbours often have the same
+		if at := t.codes[k-1] - 1; string(t.values.Bytes(at)) == string(val) {
+			return at, nil
+		}
+	}
+	at, ok := t.values.Add(val)
+	if !ok {
+		return 0, status.New(status.RuntimeResourcesExhausted, "a tag has more than %d bytes of different values in memory", symbol.MaxBytes)
+	}
+	if int(at) == len(t.last) {
+		t.last = append(t.last, 0)
+	}
+	return at, nil
 }
 
 // filled gives the codes of a tag with an initial value, which keys do not name, and whether there is a NULL.
-func (t *tagDict) filled(initial []byte) (codes []uint32, nulls bool) {
-	absent := t.code(initial)
+func (t *tagDict) filled(initial []byte) (codes []uint32, nulls bool, err error) {
+	absent, err := t.code(initial)
+	if err != nil {
+		return nil, false, err
+	}
 	codes = make([]uint32, len(t.codes))
 	for i, code := range t.codes {
 		switch code {
 		case 0:
-			codes[i] = absent
+			codes[i] = absent + 1
 		case namedNull:
 			nulls = true
 		default:
 			codes[i] = code
 		}
 	}
-	return codes, nulls
+	return codes, nulls, nil
 }
 
 // pad counts the series up to n that lack the tag.
 func (t *tagDict) pad(n int) {
 	for len(t.codes) < n {
-		t.codes, t.nulls = append(t.codes, 0), true
+		t.codes, t.before, t.nulls = append(t.codes, 0), append(t.before, 0), true
 	}
 }
 
@@ -141,7 +247,7 @@ func (t *tagColumn) one(dst *vector.Vector, code uint32) *vector.Vector {
 	i := int(code - 1)
 	switch t.typ.Kind() {
 	case vector.Bool:
-		dst.Bools = vector.Bitmap{bit(values.Bools.Get(i))}
+		dst.Bools = vector.Bitmap{vector.Bit(values.Bools.Get(i))}
 	case vector.Int64:
 		dst.Ints = values.Ints[i : i+1]
 	case vector.Uint64:
@@ -164,14 +270,14 @@ func (t *tagColumn) vector(dst *vector.Vector, nulls bool) *vector.Vector {
 		for i := 0; i < len(codes); i += 64 {
 			var m uint64
 			for k, code := range codes[i:min(i+64, len(codes))] {
-				m |= bit(code != 0) << k
+				m |= vector.Bit(code != 0) << k
 			}
 			valid = append(valid, m)
 		}
 		dst.Valid = valid
 	}
 	for i, code := range codes {
-		codes[i] = code - uint32(bit(code != 0)) // under a NULL: the first value
+		codes[i] = code - uint32(vector.Bit(code != 0)) // under a NULL: the first value
 	}
 	if t.typ.Kind() == vector.Bool {
 		dst.Form, dst.Values, dst.Bools = vector.Flat, nil, vector.MakeBitmap(len(codes))

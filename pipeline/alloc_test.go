@@ -49,7 +49,7 @@ transform:
 				t.Fatal(err)
 			}
 			builder := vector.NewBuilder()
-			w := m.worker(&finder{m: m, ctx: context.Background()}, &Request{}, p, func(string, engine.Hint) *vector.Builder { return builder }, c.contentType == text)
+			w := m.worker(&finder{m: m, ctx: context.Background()}, m.holding(nil), &Request{}, p, func(string, engine.Hint) *vector.Builder { return builder }, c.contentType == text)
 			run := func() {
 				if err := w.guard([]byte(c.entry)); err != nil {
 					t.Fatal(err)

@@ -122,7 +122,7 @@ func benchmarkProgram(b *testing.B, make func(int) string, lines bool, documents
 			b.ReportAllocs()
 			for b.Loop() {
 				builder.Reset()
-				w := m.worker(&finder{m: m, ctx: context.Background()}, &Request{}, p, func(string, engine.Hint) *vector.Builder { return builder }, lines)
+				w := m.worker(&finder{m: m, ctx: context.Background()}, m.holding(nil), &Request{}, p, func(string, engine.Hint) *vector.Builder { return builder }, lines)
 				for rest := body; len(rest) > 0; {
 					entry, after, _ := bytes.Cut(rest, []byte{'\n'})
 					if err := w.guard(entry); err != nil {

@@ -114,7 +114,7 @@ func (c *crew) send() error {
 
 // begin readies a chunk to be worked on with builders of its own.
 func (c *crew) begin(k *chunk) {
-	w := c.m.worker(c.w.find, c.w.request, c.w.first, setDestination(c.w.request, &k.set), c.w.text)
+	w := c.m.worker(c.w.find, c.w.holding, c.w.request, c.w.first, setDestination(c.w.request, &k.set), c.w.text)
 	n := int64(len(k.text)) // an entry has a byte at least
 	w.clock.next = c.m.span(n)
 	w.clock.end = w.clock.next + n
@@ -206,7 +206,7 @@ func (w *worker) take(from *worker) error {
 				return errSinks()
 			}
 			var err error
-			if own, err = newSink(t, s.key, s.suffix, &s.vars, w.to, &w.columns); err != nil {
+			if own, err = w.newSink(t, s.key, s.suffix, &s.vars); err != nil {
 				return err
 			}
 			t.sinks[s.key] = own
@@ -216,9 +216,6 @@ func (w *worker) take(from *worker) error {
 			continue
 		}
 		taken = append(taken, s.b)
-		if err := s.checkBounds(from.bytes); err != nil {
-			return err
-		}
 		before := own.b.Columns()
 		if err := own.b.Append(s.b); err != nil {
 			return err
@@ -226,13 +223,12 @@ func (w *worker) take(from *worker) error {
 		if w.columns += own.b.Columns() - before; w.columns > maxAllColumns {
 			return errAllColumns()
 		}
-		if err := own.checkBounds(w.bytes + from.bytes); err != nil {
-			return err
-		}
 	}
 	w.bytes += from.bytes
-	from.giveRows()
-	if err := w.holdRows(measureBytes); err != nil {
+	if err := from.giveBack(); err != nil {
+		return err
+	}
+	if err := w.measure(); err != nil {
 		return err.(fatal).error
 	}
 	w.out.Rows += from.out.Rows

@@ -7,6 +7,7 @@ import (
 
 	"varve/engine/convert"
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/flatten"
 	"varve/pipeline/processor"
@@ -63,7 +64,7 @@ func (c *column) absent(b *vector.ColumnBuilder, now func() int64) error {
 	case c.failure == failDefault && !c.fallback.IsNull():
 		c.set(b, c.fallback)
 	case c.failure == failDefault && c.time && c.typ.IsTimestamp():
-		b.SetInt(floorDiv(now(), nanosPer(c.typ)))
+		b.SetInt(timefmt.FloorDiv(now(), nanosPer(c.typ)))
 	default:
 		return c.null()
 	}
@@ -131,7 +132,7 @@ func (c *column) convert(v value.Value) (value.Value, outcome) {
 	case c.typ.IsTimestamp():
 		switch kind {
 		case value.TimestampKind:
-			return value.Int(floorDiv(v.Nanos(), nanosPer(c.typ))), fits
+			return value.Int(timefmt.FloorDiv(v.Nanos(), nanosPer(c.typ))), fits
 		case value.IntKind:
 			return v, fits
 		}
@@ -310,11 +311,3 @@ func brief(text string) string { return flatten.Cut(text) }
 
 // nanosPer is the unit of a timestamp type in nanoseconds.
 func nanosPer(t vector.Type) int64 { return 1e9 / t.UnitsPerSecond() }
-
-func floorDiv(x, y int64) int64 {
-	q := x / y
-	if x%y < 0 {
-		q--
-	}
-	return q
-}

@@ -20,6 +20,9 @@ const (
 	maxDryEachEntries = 1000
 )
 
+// dryTable is the table that a trial would write to.
+const dryTable = "dry_run"
+
 // DryRun is a trial of a pipeline.
 type DryRun struct {
 	// Document is the text of a document; nil names a stored one by Pipeline and Version.
@@ -30,6 +33,8 @@ type DryRun struct {
 	IgnoreErrors bool
 	// EachEntry tells of each entry what became of it; otherwise the first error is that of the trial.
 	EachEntry bool
+	// Hold is as in Request.
+	Hold func(bytes int64) error
 }
 
 // DryResult is what came of a trial.
@@ -62,29 +67,30 @@ type DryColumn struct {
 	Fulltext bool
 }
 
-// DryRun takes a body through a pipeline and gives what would be written. Nothing is stored.
-func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (*DryResult, error) {
+// DryRun takes a body through a pipeline and gives what would be written. Nothing is stored. The result of a trial that
+// fails has the warnings about the document, as far as it was read.
+func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResult, error) {
 	framing, err := framingOf(r.ContentType)
 	if err != nil {
-		return nil, err
+		return DryResult{}, err
 	}
 	entries, err := m.dryEntries(ctx, framing, &r, body)
 	if err != nil {
-		return nil, err
+		return DryResult{}, err
 	}
 	p, err := m.dryProgram(ctx, &r)
 	if err != nil {
-		return nil, err
+		return DryResult{}, err
 	}
-	w := m.worker(&finder{m: m, ctx: ctx}, &Request{}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
+	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), &Request{Table: dryTable}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
 	defer func() {
 		w.forget() // trials do not count
 		m.release(w)
 	}()
-	result := &DryResult{Warnings: p.warnings}
+	result := DryResult{Warnings: p.warnings}
 	for i, text := range entries {
 		if err := givenUp(ctx); err != nil {
-			return nil, err
+			return result, err
 		}
 		w.number = i + 1
 		before := w.rowCounts()
@@ -93,7 +99,7 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (*DryRes
 			if r.Document != nil {
 				err = prefixed("Failed to exec pipeline: ", err)
 			}
-			return nil, err
+			return result, err
 		}
 		result.Entries = append(result.Entries, DryEntry{Err: err, Rows: w.rowsSince(before)})
 	}
@@ -169,7 +175,7 @@ func (m *Manager) dryProgram(ctx context.Context, r *DryRun) (*Program, error) {
 		if err != nil {
 			return nil, prefixed("Failed to build pipeline: ", err)
 		}
-		p.name = "dry_run"
+		p.name = dryTable
 		return p, nil
 	}
 	if r.Pipeline == "" {
@@ -193,7 +199,7 @@ func prefixed(text string, err error) error {
 // dry is the sink's rows for an answer.
 func (s *sink) dry() DryTable {
 	fields, rows := s.b.Finish()
-	t := DryTable{Name: "dry_run" + s.suffix, Rows: rows}
+	t := DryTable{Name: dryTable + s.suffix, Rows: rows}
 	for _, f := range fields {
 		c := DryColumn{Field: f, Semantic: s.semantic(f.Name)}
 		for _, x := range s.hint.Indexes[f.Name] {

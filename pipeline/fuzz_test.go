@@ -37,7 +37,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		m := New(Options{})
 		find := &finder{m: m, ctx: context.Background()}
-		w := m.worker(find, &Request{SkipError: true}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, false)
+		w := m.worker(find, m.holding(nil), &Request{SkipError: true}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, false)
 		if p.dispatcher != nil {
 			find.found = map[string]*Program{}
 			for _, r := range p.dispatcher.rules {

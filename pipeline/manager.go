@@ -19,6 +19,7 @@ import (
 	"varve/flatten"
 	"varve/pipeline/processor"
 	"varve/pipeline/value"
+	"varve/pipeline/vrl"
 )
 
 // Identity is the name of the built-in pipeline that writes every key of an entry as a column.
@@ -30,8 +31,7 @@ type Options struct {
 	Now func() time.Time
 	// Store keeps the documents; without one there are only the built-in pipelines.
 	Store *engine.Engine
-	// RowBytes bounds what the rows of all requests in hand take beyond a few times the bytes of their entries: what
-	// scripts make. The values of large entries that are worked on have as much room again. Default 1 GiB.
+	// RowBytes bounds what the rows of a request and the values of its entries take. Default 1 GiB.
 	RowBytes int64
 	// Logger takes what is no client's business. Default: nothing.
 	Logger *slog.Logger
@@ -61,20 +61,19 @@ type Manager struct {
 	helpers  chan struct{} // holds one for each chunk that is worked on beside a request
 	clock    atomic.Int64  // the end of the times given out, ns
 	warned   warned
-	rows     atomic.Int64 // bytes of rows that are counted, see held.go
-	events   *value.Room  // of the entries that are worked on
+	journals journals
 }
 
 // New makes a manager.
 func New(o Options) *Manager {
 	m := &Manager{o: o.withDefaults(), metrics: newMetrics()}
+	m.journals = journals{logger: m.o.Logger, of: map[string]*vrl.Journal{}}
 	m.library = library{documents: documents{m.o.Store}, now: m.o.Now, cached: map[cacheKey]*cachedProgram{}}
 	m.helpers = make(chan struct{}, helperCount())
-	m.events = value.NewRoom(m.o.RowBytes)
 	m.decoders.New = func() any { return flatten.NewDecoder() }
 	m.workers.New = func() any {
 		w := &worker{events: map[*Program]*processor.Event{}, targets: map[*Program]*target{}, counts: map[*Program]*counts{}}
-		w.arena.Share(m.events)
+		w.arena.Share(w.holdEvent)
 		return w
 	}
 	return m
@@ -129,6 +128,10 @@ type Request struct {
 	MaxDepth int
 	// Hints are the table hints of the headers by key: ttl, append_mode, ... Unknown keys are ignored.
 	Hints map[string]string
+	// Hold is told what the request holds in memory by now, besides its body, whenever it is notably more. It may wait, for
+	// others to give room back; its error ends the request. What it was told of is held until the rows are written. nil:
+	// nobody counts.
+	Hold func(bytes int64) error
 	// NoAutoCreate refuses to create tables and columns, whatever hints and entries say.
 	NoAutoCreate bool
 }

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"varve/engine/status"
-	"varve/pipeline/value"
 )
 
 const roomTail = "transform: [{field: ts, type: 'epoch, ms', index: time}]\n"
 
-// TestLargeEntriesShareRoom: what large entries of several requests take together is bounded; who finds no room may come
-// again, and is not skipped.
-func TestLargeEntriesShareRoom(t *testing.T) {
+// TestLargeEntriesAreCounted: what large entries take is counted before it is made; who finds no room may come again, and is
+// not skipped.
+func TestLargeEntriesAreCounted(t *testing.T) {
 	long := strings.Repeat("a", 1000)
 	for name, c := range map[string]struct{ processor, entry string }{
 		"gsub":   {"gsub: {field: a, pattern: a, replacement: '" + strings.Repeat("b", 10_000) + "'}", `{"ts":1,"a":"` + long + `"}`},
@@ -24,21 +23,25 @@ func TestLargeEntriesShareRoom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := managerWith(t, map[string]string{"p": "processors:\n  - " + c.processor + "\n" + roomTail})
-			m.events = value.NewRoom(0)
-			var other value.Arena
-			other.Share(m.events)
-			other.Alloc(value.MaxEventBytes - 4<<20)
+			full := status.New(status.RegionBusy, "no room")
+			hold := func(bytes int64) error {
+				if bytes > 4<<20 {
+					return full
+				}
+				return nil
+			}
 			for _, skip := range []bool{false, true} {
-				if _, out, err := collect(m, Request{SkipError: skip}, c.entry); status.Of(err) != status.RegionBusy {
+				if _, out, err := collect(m, Request{SkipError: skip, Hold: hold}, c.entry); status.Of(err) != status.RegionBusy {
 					t.Errorf("skip_error %v: %+v %v", skip, out, err)
 				}
 			}
-			other.Reset()
-			if _, out, err := collect(m, Request{}, c.entry); err != nil || out.Rows != 1 {
+			held := int64(0)
+			hold = func(bytes int64) error { held = bytes; return nil }
+			if _, out, err := collect(m, Request{Hold: hold}, c.entry); err != nil || out.Rows != 1 {
 				t.Errorf("with room: %+v %v", out, err)
 			}
-			if held := m.events.Held(); held != 0 {
-				t.Errorf("%d bytes are held at the end", held)
+			if held < 8<<20 {
+				t.Errorf("%d bytes were counted", held)
 			}
 		})
 	}

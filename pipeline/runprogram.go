@@ -11,7 +11,7 @@ import (
 
 // runProgram takes the entries that read shows through a program. lines tells that they are text.
 func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to destination, read func(func([]byte) error) (int, error), lines bool) (Outcome, error) {
-	w := m.worker(&finder{m: m, ctx: ctx}, r, p, to, lines)
+	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), r, p, to, lines)
 	defer m.release(w)
 	c := &crew{m: m, w: w}
 	entries, err := read(c.entry)
@@ -23,7 +23,7 @@ func (m *Manager) runProgram(ctx context.Context, r *Request, p *Program, to des
 
 // runValues takes entries that are values through a program.
 func (m *Manager) runValues(ctx context.Context, r *Request, p *Program, to destination, next func(*value.Arena) (value.Value, bool, error)) (Outcome, error) {
-	w := m.worker(&finder{m: m, ctx: ctx}, r, p, to, false)
+	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), r, p, to, false)
 	defer m.release(w)
 	for {
 		if err := givenUp(ctx); err != nil {
@@ -52,10 +52,8 @@ func explained(err error, entries int) error {
 
 // outcome is what the worker did with so many entries, when it is within bounds.
 func (w *worker) outcome(entries int) (Outcome, error) {
-	for _, s := range w.order {
-		if err := s.checkBounds(w.bytes); err != nil {
-			return Outcome{}, err
-		}
+	if err := w.measure(); err != nil {
+		return Outcome{}, err.(fatal).error
 	}
 	w.out.explain(w.failures, entries)
 	w.out.Warnings = w.m.once(w.request, w.timeWarnings)
@@ -89,9 +87,9 @@ func (f *finder) latest(name string) (*Program, error) {
 }
 
 // worker readies a worker for a request.
-func (m *Manager) worker(find *finder, r *Request, p *Program, to destination, lines bool) *worker {
+func (m *Manager) worker(find *finder, h *holding, r *Request, p *Program, to destination, lines bool) *worker {
 	w := m.workers.Get().(*worker)
-	w.m, w.find, w.request, w.first, w.to, w.text = m, find, r, p, to, lines
+	w.m, w.find, w.holding, w.request, w.first, w.to, w.text = m, find, h, r, p, to, lines
 	w.clock = clock{more: func() int64 { return m.now().UnixNano() }}
 	return w
 }
@@ -109,10 +107,11 @@ func (m *Manager) release(w *worker) {
 		clear(w.events)
 		clear(w.counts)
 	}
-	w.giveRows()
+	w.held, w.heldEvent, w.unmeasured = 0, 0, 0
 	w.arena.Reset()
+	w.arena.Forget()
 	clear(w.targets)
-	w.order, w.last, w.request, w.first, w.find, w.to, w.failures = nil, nil, nil, nil, nil, nil, nil
+	w.order, w.last, w.request, w.first, w.find, w.holding, w.to, w.failures = nil, nil, nil, nil, nil, nil, nil, nil
 	w.out, w.bytes, w.columns, w.number, w.clock = Outcome{}, 0, 0, 0, clock{}
 	m.workers.Put(w)
 }
@@ -138,12 +137,15 @@ func (w *worker) guard(text []byte) (err error) {
 // read gives the next value. One that is too large ends the request: what comes after it cannot be read.
 func (w *worker) read(next func(*value.Arena) (value.Value, bool, error)) (v value.Value, ok bool, err error) {
 	defer func() {
-		switch cause := recover(); cause {
+		switch cause := recover().(type) {
 		case nil:
-		case value.ErrEventTooLarge, value.ErrNoRoom:
-			err = cause.(error)
+		case value.Refused:
+			err = cause.Err
 		default:
-			panic(cause)
+			if cause != value.ErrEventTooLarge {
+				panic(cause)
+			}
+			err = value.ErrEventTooLarge
 		}
 	}()
 	w.arena.Reset()
@@ -166,14 +168,15 @@ const valueBytes = 256
 
 func (w *worker) recovered(err *error) {
 	cause := recover()
-	switch cause {
-	case nil:
+	if cause == nil {
 		return
-	case value.ErrEventTooLarge:
-		*err = w.judge(value.ErrEventTooLarge, nil)
+	}
+	if cause == value.ErrEventTooLarge || cause == value.ErrTooManySteps {
+		*err = w.judge(cause.(error), nil)
 		return
-	case value.ErrNoRoom:
-		*err = w.judge(fatal{value.ErrNoRoom}, nil)
+	}
+	if refused, ok := cause.(value.Refused); ok {
+		*err = w.judge(fatal{refused.Err}, nil)
 		return
 	}
 	w.m.o.Logger.Error("a pipeline panicked, the request fails", "pipeline", w.first.title(), "panic", cause, "stack", string(debug.Stack()))

@@ -4,6 +4,7 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/flatten"
 	"varve/pipeline/processor"
@@ -14,19 +15,8 @@ import (
 const (
 	// maxSinks bounds the tables and groups of options that a request's rows go to.
 	maxSinks = 1024
-	// maxColumns bounds the columns of a table's rows in a request.
-	maxColumns = 4096
 	// maxAllColumns bounds the columns of all tables of a request.
 	maxAllColumns = 64 << 10
-	// maxCells bounds the cells of inferred columns: a NULL takes memory and nothing in the body. The bound is freeCells
-	// and cellsPerByte for every byte of entries, at most maxCells.
-	maxCells     = 32 << 20
-	freeCells    = 128 << 10
-	cellsPerByte = 8
-	// maxHeldBytes bounds the rows of a sink: scripts can make many of one entry.
-	maxHeldBytes = 1 << 30
-	// checkRows is the number of rows after which a sink looks at its bounds.
-	checkRows = 4096
 )
 
 // target is what the rows of a program have in common: the hint of their tables. A nil program is service_identity.
@@ -83,7 +73,7 @@ type sink struct {
 	rest   []restColumn            // by position of a key that has no slot
 	time   *vector.ColumnBuilder   // of auto-transform and identity
 	set    []*vector.ColumnBuilder // inferred columns that the current row has set
-	all    *int                    // counts the columns of all sinks
+	w      *worker
 	// tableType gives the types of the table's columns where numbers are widened; nil: they are not.
 	tableType func(column string) (vector.Type, bool)
 }
@@ -95,18 +85,18 @@ type restColumn struct {
 }
 
 // newSink makes a sink; its builder gets the columns that are known beforehand.
-func newSink(t *target, key, suffix string, vars *flatten.OptionVars, to destination, all *int) (*sink, error) {
+func (w *worker) newSink(t *target, key, suffix string, vars *flatten.OptionVars) (*sink, error) {
 	hint, err := t.hints.hint(vars)
 	if err != nil {
 		return nil, err
 	}
 	hint.Tags, hint.Indexes = t.tags, t.indexes
-	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: to(suffix, hint), all: all}
+	s := &sink{target: t, key: key, suffix: suffix, vars: *vars, hint: hint, b: w.to(suffix, hint), w: w}
 	if r := t.hints.request; r.WidenNumbers {
 		s.tableType = t.tables(schema.Name{DB: r.DB, Table: r.Table + suffix})
 	}
 	p := t.program
-	defer func() { *all += s.b.Columns() }()
+	defer func() { w.columns += s.b.Columns() }()
 	if p == nil {
 		s.time, err = s.b.Column(timeColumn, vector.Timestamp(9))
 		s.b.Pin()
@@ -154,14 +144,18 @@ func errAllColumns() error {
 func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error) {
 	c := s.b.Lookup(name)
 	if c == nil {
-		if err := flatten.CheckColumn(name); err != nil {
+		if err := schema.CheckColumnName(name); err != nil {
 			return nil, err
 		}
-		if s.b.Columns() >= maxColumns {
-			return nil, status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, maxColumns)
+		if s.b.Columns() >= schema.MaxColumns {
+			return nil, status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, schema.MaxColumns)
 		}
-		if *s.all++; *s.all > maxAllColumns {
+		if s.w.columns++; s.w.columns > maxAllColumns {
 			return nil, fatal{errAllColumns()}
+		}
+		// The rows so far are NULL there.
+		if err := s.w.grown(flatten.ColumnBytes + 8*s.b.Rows()); err != nil {
+			return nil, err
 		}
 		if s.tableType == nil {
 			return s.b.Column(name, t)
@@ -259,7 +253,7 @@ func (s *sink) inferRest(name string, i int, v value.Value) error {
 	if err != nil {
 		return s.clash(err, name, v)
 	}
-	if i < maxColumns {
+	if i < schema.MaxColumns {
 		for len(s.rest) <= i {
 			s.rest = append(s.rest, restColumn{})
 		}
@@ -279,17 +273,9 @@ func (s *sink) drop() {
 	s.set = set[:0]
 }
 
-// checkBounds refuses rows that take far more memory than their entries did.
-func (s *sink) checkBounds(bytes int64) error {
-	limit := min(maxCells, freeCells+cellsPerByte*bytes)
-	if cells := int64(s.b.Rows()) * int64(s.b.Columns()-len(s.fixed)); cells > limit {
-		return status.New(status.InvalidArguments, "%d rows of %d columns are more cells than %d bytes may make (%d), send fewer rows at a time",
-			s.b.Rows(), s.b.Columns(), bytes, limit)
-	}
-	if held := s.b.Bytes(); held > maxHeldBytes {
-		return status.New(status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer entries at a time", held, maxHeldBytes)
-	}
-	return nil
+// checkCells refuses entries of few bytes that make many cells of inferred columns.
+func (s *sink) checkCells(bytes int64) error {
+	return flatten.CheckCells(s.b.Rows(), s.b.Columns()-len(s.fixed), bytes)
 }
 
 // row makes the row of an event. After an error nothing of it is left but new columns.
@@ -333,7 +319,7 @@ func (s *sink) setTime(e *processor.Event) error {
 	v, has := e.Get(p.timeSlot)
 	switch {
 	case has && v.Kind() == value.TimestampKind:
-		s.time.SetInt(floorDiv(v.Nanos(), nanosPer(p.timeType)))
+		s.time.SetInt(timefmt.FloorDiv(v.Nanos(), nanosPer(p.timeType)))
 	case has && v.Kind() == value.IntKind:
 		s.time.SetInt(v.Int())
 	case !has || v.IsNull():

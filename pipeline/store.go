@@ -160,7 +160,18 @@ func (d *documents) each(ctx context.Context, name string, version int64, show f
 	if version != latest {
 		request.Time = scan.Range{From: version, To: version}
 	}
-	return d.read(ctx, request, func(c scan.Cursor) error { return readRows(c, name, show) })
+	return d.read(ctx, request, func(b *vector.Batch) (bool, error) {
+		for i := range b.N {
+			text := func(column int) string {
+				if b.Cols[column].IsNull(i) {
+					return ""
+				}
+				return string(b.Cols[column].Bytes(i))
+			}
+			show(Document{Name: name, schema: text(0), contentType: text(1), Text: text(2), Version: b.Cols[3].Int(i)})
+		}
+		return true, nil
+	})
 }
 
 // maxNames bounds the versions whose names are looked at for one that is like a name that is not there.
@@ -176,55 +187,18 @@ func (d *documents) names(ctx context.Context) (list []string, err error) {
 		return nil, err
 	}
 	request := engine.Request{Table: t, Time: scan.All, Columns: []schema.ColumnID{t.Schema.Columns[t.Schema.Column("name")].ID}}
-	return list, d.read(ctx, request, func(c scan.Cursor) error {
-		var b vector.Batch
-		for len(list) < maxNames {
-			ok, err := c.Next(&b)
-			if err != nil || !ok {
-				return err
-			}
-			for i := range b.N {
-				list = append(list, string(b.Cols[0].Bytes(i)))
-			}
+	return list, d.read(ctx, request, func(b *vector.Batch) (bool, error) {
+		for i := range b.N {
+			list = append(list, string(b.Cols[0].Bytes(i)))
 		}
-		return nil
+		return len(list) < maxNames, nil
 	})
 }
 
-func (d *documents) read(ctx context.Context, request engine.Request, rows func(scan.Cursor) error) error {
+func (d *documents) read(ctx context.Context, request engine.Request, rows func(*vector.Batch) (bool, error)) error {
 	s, err := d.store.Scan(ctx, request)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	for {
-		c, _, ok, err := s.Cursor()
-		if err != nil || !ok {
-			return err
-		}
-		err = rows(c)
-		c.Close()
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func readRows(c scan.Cursor, name string, show func(Document)) error {
-	var b vector.Batch
-	for {
-		ok, err := c.Next(&b)
-		if err != nil || !ok {
-			return err
-		}
-		for i := range b.N {
-			text := func(column int) string {
-				if b.Cols[column].IsNull(i) {
-					return ""
-				}
-				return string(b.Cols[column].Bytes(i))
-			}
-			show(Document{Name: name, schema: text(0), contentType: text(1), Text: text(2), Version: b.Cols[3].Int(i)})
-		}
-	}
+	return s.Each(rows)
 }

@@ -7,7 +7,6 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/vector"
-	"varve/flatten"
 	"varve/pipeline/processor"
 	"varve/pipeline/value"
 )
@@ -58,7 +57,7 @@ func compileTransforms(version int, list []*yaml.Node, names *processor.Names) (
 		for _, f := range t.fields {
 			c := t.column
 			c.name, c.slot = f.Target, names.Slot(f.Input)
-			if err := flatten.CheckColumn(c.name); err != nil {
+			if err := schema.CheckColumnName(c.name); err != nil {
 				return nil, processor.Invalid(t.at, "%s", err)
 			}
 			columns = append(columns, c)

@@ -44,8 +44,10 @@ type worker struct {
 	columns    int               // of all sinks
 	clock      clock
 	out        Outcome
-	held       int64 // bytes of rows that are counted, see held.go
-	unmeasured int   // bytes of values since they were measured
+	holding    *holding // of the request
+	held       int64    // bytes of rows that are counted there
+	heldEvent  int64    // bytes of the largest event that are
+	unmeasured int      // bytes that rows may have grown by since they were measured
 }
 
 // counts are what became of the entries of a program.
@@ -168,6 +170,7 @@ func (w *worker) event(p *Program) *processor.Event {
 			names = p.names
 		}
 		e = processor.NewEvent(names, &w.arena)
+		e.Journal = w.m.journals.journal(p.title())
 		w.events[p] = e
 	}
 	return e
@@ -294,16 +297,11 @@ func (w *worker) row(p *Program, e *processor.Event, suffix string) error {
 // now is the clock of rows.
 func (w *worker) now() int64 { return w.clock.now() }
 
-// counted counts a row and looks at the bounds from time to time.
+// counted counts a row.
 func (w *worker) counted(s *sink, p *Program) error {
 	w.out.Rows++
 	w.count(p).out++
-	if s.b.Rows()%checkRows == 0 {
-		if err := s.checkBounds(w.bytes); err != nil {
-			return fatal{err}
-		}
-	}
-	return w.holdRows(w.arena.Used())
+	return w.grown(w.arena.Used() + 8*s.b.Columns())
 }
 
 // sink finds where the row of an event goes, and takes the variables out of the event.
@@ -347,7 +345,7 @@ func (w *worker) keyed(p *Program, e *processor.Event) (*sink, error) {
 			vars.Set(o, string(appendText(nil, v)))
 		}
 	}
-	s, err := newSink(t, string(w.key), string(w.key[:table]), &vars, w.to, &w.columns)
+	s, err := w.newSink(t, string(w.key), string(w.key[:table]), &vars)
 	if err != nil {
 		return nil, fatal{err}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"varve/engine"
 	"varve/pipeline"
+	"varve/server/web"
 )
 
 // TestNoAutoCreate checks that the configuration's switch is beaten neither by hints nor by what entries say.
@@ -15,7 +16,7 @@ func TestNoAutoCreate(t *testing.T) {
 	}
 	defer e.Close(t.Context(), false)
 	h := open(t, func(o *Options) {
-		o.Ingest.Pipelines, o.Ingest.Store, o.Ingest.NoAutoCreate = pipeline.New(pipeline.Options{}), e, true
+		o.Ingest.Pipelines, o.Ingest.Writer, o.Ingest.NoAutoCreate = pipeline.New(pipeline.Options{}), web.NewWriter(e), true
 	})
 	const path = "/v1/ingest?table=t&pipeline_name=service_identity"
 	for _, c := range []struct{ name, body, header, value string }{

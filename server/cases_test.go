@@ -22,6 +22,8 @@ import (
 
 	"varve/engine"
 	"varve/pipeline"
+	"varve/server/samples"
+	"varve/server/web"
 	"varve/sqlexec"
 )
 
@@ -40,8 +42,11 @@ func real(t *testing.T, change func(*Options)) *house {
 	return open(t, func(o *Options) {
 		o.BodyLimit = 64 << 20
 		pipelines := pipeline.New(pipeline.Options{Store: e})
-		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Store = pipelines, pipelines, e
-		o.Query.Executor = SQL(e, sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()}))
+		o.Ingest.Pipelines, o.Ingest.Documents, o.Ingest.Writer = pipelines, pipelines, web.NewWriter(e)
+		o.Query.Executor = sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()})
+		o.Metrics.Writer, o.Metrics.Store, o.Metrics.Pipelines = o.Ingest.Writer, e, pipelines
+		o.Lines.Writer, o.Lines.Tables, o.Lines.Databases, o.Lines.Prefix = o.Ingest.Writer, e, e.Databases, "service"
+		o.Metrics.Tables = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20})
 		o.Admin.Store = e
 		o.Admin.Config = func() string {
 			return "enable_telemetry = false\ninit_regions_in_background = false\ninit_regions_parallelism = 16\n[http]\naddr = \"\"\ntimeout = \"0s\"\nbody_limit = \"64MiB\"\n"

@@ -18,7 +18,7 @@ const (
 	headerTimeout = 10 * time.Second
 	bodyTimeout   = 30 * time.Second // until the first piece of the body is read
 	idleTimeout   = 75 * time.Second
-	// writeProgress is how long one piece of an answer may wait for a client that does not read.
+	// writeProgress is how long one piece of an answer may wait for a client that does not read, unless Options say otherwise.
 	writeProgress = 30 * time.Second
 	writePiece    = 1 << 20
 
@@ -38,8 +38,9 @@ const (
 // listener counts and keeps the connections that it accepted.
 type listener struct {
 	net.Listener
-	cap        int // ordinary connections
-	perAddress int // ordinary connections of one address
+	cap        int           // ordinary connections
+	perAddress int           // ordinary connections of one address
+	progress   time.Duration // see Options.WriteProgress
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
@@ -48,7 +49,7 @@ type listener struct {
 }
 
 func newListener(ln net.Listener, limit, perAddress int) *listener {
-	return &listener{Listener: ln, cap: limit, perAddress: perAddress, conns: map[*conn]struct{}{}, from: map[netip.Addr]int{}}
+	return &listener{Listener: ln, cap: limit, perAddress: perAddress, progress: writeProgress, conns: map[*conn]struct{}{}, from: map[netip.Addr]int{}}
 }
 
 // Accept gives the next connection. Those over the bounds for which there is no reserve are closed at once.
@@ -213,7 +214,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	sent := 0
 	for {
 		piece := p[sent:min(len(p), sent+writePiece)]
-		if err := c.Conn.SetWriteDeadline(time.Now().Add(writeProgress)); err != nil {
+		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.l.progress)); err != nil {
 			return sent, err
 		}
 		if c.interrupted.Load() { // after the deadline is set: interrupt sets it last

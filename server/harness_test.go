@@ -21,8 +21,8 @@ import (
 	"varve/engine/vector"
 	"varve/pipeline"
 	"varve/server/auth"
-	"varve/server/query"
 	"varve/server/web"
+	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
 
@@ -30,7 +30,7 @@ import (
 type fake struct {
 	mu     sync.Mutex
 	bodies [][]byte // of ingest requests that were read to the end
-	run    func(ctx context.Context, st parse.Statement) (*web.Output, error)
+	run    func(ctx context.Context, st parse.Statement) (*sqlexec.Result, error)
 	ready  error
 }
 
@@ -56,11 +56,10 @@ func (f *fake) Write(context.Context, *engine.WriteSet) ([]engine.Written, error
 }
 
 func (f *fake) HasDatabase(name string) bool { return name == "public" }
-func (f *fake) Parse(_ context.Context, text string) ([]parse.Statement, func(), error) {
+func (f *fake) ParseWithin(_ context.Context, text string) ([]parse.Statement, func(), error) {
 	list, err := parse.Parse(text)
 	return list, func() {}, err
 }
-func (f *fake) Open(query.Session) query.Conn { return fakeConn{f} }
 func (f *fake) SetAside() []engine.SetAside {
 	return []engine.SetAside{{File: "part-7", Reason: "checksum"}}
 }
@@ -73,18 +72,16 @@ func (f *fake) Set(text string) (from, to string, err error) {
 	return "info", text, nil
 }
 
-type fakeConn struct{ f *fake }
-
-func (c fakeConn) Run(ctx context.Context, st parse.Statement) (*web.Output, error) {
-	if c.f.run != nil {
-		return c.f.run(ctx, st)
+func (f *fake) Execute(ctx context.Context, _ *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error) {
+	if f.run != nil {
+		return f.run(ctx, st)
 	}
 	return one(7), nil
 }
 
 // one is a result of one number.
-func one(n int64) *web.Output {
-	return &web.Output{Fields: []vector.Field{{Name: "n", Type: vector.Int64Type}}, Rows: &numbers{left: 1, value: n}}
+func one(n int64) *sqlexec.Result {
+	return &sqlexec.Result{Fields: []vector.Field{{Name: "n", Type: vector.Int64Type}}, Rows: &numbers{left: 1, value: n}}
 }
 
 // numbers is a result of rows that hold a number.
@@ -122,7 +119,7 @@ func open(t *testing.T, change func(*Options)) *house {
 	o := Options{
 		BodyLimit: 1 << 20, EnableCORS: true, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	o.Ingest.Pipelines, o.Ingest.Store = f, f
+	o.Ingest.Pipelines, o.Ingest.Writer = f, web.NewWriter(f)
 	o.Query.Executor = f
 	registry := prometheus.NewRegistry()
 	o.Admin.Version, o.Admin.Store, o.Admin.Levels, o.Admin.Registry = "1.2.3", f, f, registry

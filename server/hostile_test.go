@@ -10,11 +10,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"varve/engine/status"
 	"varve/server/web"
 )
 
@@ -252,7 +254,7 @@ func TestConnWritesInPieces(t *testing.T) {
 func TestIntake(t *testing.T) {
 	begun := make(chan int64, 100)
 	h := open(t, func(o *Options) {
-		o.Intake = web.NewIntake(100<<10, time.Millisecond, func(bytes int64) { begun <- bytes })
+		o.Intake = web.NewIntake(100<<10, time.Millisecond, status.RegionBusy, func(bytes int64) { begun <- bytes })
 	})
 	body := strings.Repeat("x", 900_000)
 	nc, err := net.Dial("tcp", h.addr)
@@ -281,4 +283,69 @@ func TestIntake(t *testing.T) {
 		t.Errorf("the oldest body: %v %v", resp, err)
 	}
 	h.want(h.do("POST", ingestPath, body, "Content-Type", "text/plain"), 200, "affectedrows")
+}
+
+// TestIntakeOfChunks: bodies that announce no length count as well.
+func TestIntakeOfChunks(t *testing.T) {
+	begun := make(chan int64, 100)
+	h := open(t, func(o *Options) {
+		o.Intake = web.NewIntake(100<<10, 0, status.RateLimited, func(bytes int64) { begun <- bytes })
+	})
+	head := "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+	chunk := "40000\r\n" + strings.Repeat("x", 0x40000) + "\r\n"
+	nc, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := io.WriteString(nc, head+chunk); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if got := h.raw(strings.Replace(head, "Host: x", "Host: x\r\nConnection: close", 1) + chunk + "0\r\n\r\n"); !strings.Contains(got, "HTTP/1.1 429 ") || !strings.Contains(got, "Request body memory limit exceeded: ") {
+		t.Errorf("a second body: %.200s", got)
+	}
+	if _, err := io.WriteString(nc, "0\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := http.ReadResponse(bufio.NewReader(nc), nil); err != nil || resp.StatusCode != 200 {
+		t.Errorf("the first body: %v %v", resp, err)
+	}
+}
+
+// TestSlowSendersLockNobodyOut: many clients that send a part of a body and stand still hold all memory that bodies have, and
+// more wait for it; ordinary requests get through, and the clients are told.
+func TestSlowSendersLockNobodyOut(t *testing.T) {
+	const share, stalled = 8 << 20, 80
+	h := open(t, func(o *Options) { o.Intake = web.NewIntake(share, 5*time.Second, status.RegionBusy, nil) })
+	sent := strings.Repeat("x", 300_000)
+	var clients []net.Conn
+	for range stalled {
+		nc, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		if _, err := io.WriteString(nc, "POST "+ingestPath+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n"+sent); err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, nc)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			h.want(h.do("POST", ingestPath, sent, "Content-Type", "text/plain"), 200, "affectedrows")
+		})
+	}
+	all.Wait()
+	told := 0
+	for _, nc := range clients {
+		nc.SetReadDeadline(time.Now().Add(time.Millisecond))
+		if resp, err := http.ReadResponse(bufio.NewReader(nc), nil); err == nil && resp.StatusCode == 408 {
+			told++
+		}
+	}
+	if told < share/(512<<10) {
+		t.Errorf("%d clients were told that they are slow", told)
+	}
 }

@@ -86,7 +86,7 @@ func manualHouse(t *testing.T) *house {
 		}
 	})
 	x := sqlexec.New(e, sqlexec.Options{Workers: 2, Version: "test", CopyDir: filepath.Join(t.TempDir(), "copy")})
-	return open(t, func(o *Options) { o.Query = query.Options{Executor: SQL(e, x)} })
+	return open(t, func(o *Options) { o.Query = query.Options{Executor: x} })
 }
 
 var (

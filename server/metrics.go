@@ -31,7 +31,7 @@ func newMetrics(intake *web.Intake) *metrics {
 		}, []string{"path"}),
 		BodyBytes: counter("varve_http_body_bytes_total", "Bytes of request bodies read, after decompression."),
 		BodiesHeld: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "varve_http_bodies_held_bytes", Help: "Bytes of the bodies of requests in hand, after decompression, but for the first 64 KiB of each.",
+			Name: "varve_http_bodies_held_bytes", Help: "Bytes of the bodies of requests in hand, after decompression, or of what is made of them, but for the first 64 KiB of each.",
 		}, func() float64 { return float64(intake.Bytes()) }),
 		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "varve_http_requests_in_flight", Help: "Requests being handled or answered.",

@@ -132,9 +132,11 @@ func (d denial) Unwrap() error { return d.error }
 // authenticate finds the request's user.
 func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
 	h := &c.Request.Header
-	u, err := s.o.Users.Authenticate(c.Context, auth.Credentials{
-		Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"), Client: c.RemoteIP().String(),
-	})
+	shown := auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"), Client: c.RemoteIP().String()}
+	if strings.HasPrefix(string(c.Path()), "/v1/lineproto/") {
+		shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
+	}
+	u, err := s.o.Users.Authenticate(c.Context, shown)
 	switch {
 	case err != nil && (status.Of(err) == status.RateLimited || c.Context.Err() != nil):
 		return u, err

@@ -227,6 +227,9 @@ func TestDryRunOfEachEntry(t *testing.T) {
 	h.want(h.do("POST", "/v1/pipelines/w", document, "Content-Type", "application/x-yaml"), 200, `"warnings":["transform 2 has no setting`)
 	h.want(h.do("POST", "/v1/pipelines/dryrun", `{"pipeline_name":"w","data":"[]"}`, "Content-Type", "application/json"), 200,
 		`[{"table_name":"dry_run","schema":[],"rows":[],"warnings":["transform 2 has no setting`)
+	h.want(h.do("POST", "/v1/pipelines/dryrun", `{"pipeline_name":"w","data_type":"text/plain","data":"no"}`, "Content-Type", "application/json"), 400,
+		`tried patterns %{level} %{n})","warnings":["transform 2 has no setting`)
+	h.want(form("pipeline", "processors: [{epoch: {field: t}}]", "data", `{"t":1.5}`), 200, `"warnings":["the time index \"t\" of the table \"dry_run\" is 1 milliseconds since 1970`)
 }
 
 // TestIngestTellsMore: the answer of an ingest has the first failures of skipped entries and the warnings about times, the

@@ -38,9 +38,15 @@ var (
 // routes is the whole HTTP surface. What is not here is 404.
 func (s *Server) routes() []route {
 	a, q := s.admin, s.query
-	return []route{
+	list := []route{
 		// Writing.
 		{post, "/v1/ingest", accessWrite, s.ingest.Ingest},
+		{post, "/v1/lineproto/write", accessWrite, s.lineproto.Write},
+		{post, "/v1/lineproto/api/v2/write", accessWrite, s.lineproto.WriteV2},
+		{getPost, "/v1/lineproto/query", accessUser, s.lineproto.Query},
+		{get, "/ping", accessOpen, s.lineproto.Ping}, // clients leave out the path of their server's address
+		{get, "/v1/lineproto/ping", accessOpen, s.lineproto.Ping},
+		{get, "/v1/lineproto/health", accessOpen, s.lineproto.Health},
 
 		// Pipelines.
 		{post, "/v1/pipelines/dryrun", accessRead, s.ingest.DryRun},
@@ -52,6 +58,7 @@ func (s *Server) routes() []route {
 
 		// Asking.
 		{getPost, "/v1/sql", accessUser, q.SQL},
+		{getPost, "/v1/mquery", accessUser, q.MQuery},
 		{getPost, "/v1/sql/format", accessUser, q.Format},
 		{getPost, "/v1/sql/parse", accessUser, q.Parse},
 
@@ -63,8 +70,6 @@ func (s *Server) routes() []route {
 		{get, "/status", accessOpen, a.Status},
 		{get, "/metrics", accessMetrics, a.Metrics},
 		{get, "/config", accessAdmin, a.Config},
-		{get, "/v1/lineproto/ping", accessOpen, a.Ping},
-		{get, "/v1/lineproto/health", accessOpen, a.Health},
 
 		// Looking inside.
 		{post, "/debug/log_level", accessAdmin, a.LogLevel},
@@ -74,4 +79,11 @@ func (s *Server) routes() []route {
 		{post, "/debug/prof/mem/activate", accessAdmin, a.MemActivate},
 		{post, "/debug/prof/mem/deactivate", accessAdmin, a.MemDeactivate},
 	}
+	if m := s.metricsapi; m != nil {
+		list = append(list, route{post, "/v1/metricsapi/write", accessWrite, m.Write}, route{get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, route{post, "/v1/metricsapi/read", accessRead, m.Read})
+		for _, r := range m.Routes() {
+			list = append(list, route{getPost, "/v1/metricsapi" + r.Path, accessRead, r.Handler})
+		}
+	}
+	return list
 }

@@ -16,6 +16,8 @@ import (
 	"varve/server/admin"
 	"varve/server/auth"
 	"varve/server/ingest"
+	"varve/server/lineproto"
+	"varve/server/metricsapi"
 	"varve/server/query"
 	"varve/server/web"
 	"varve/sqlexec"
@@ -45,13 +47,17 @@ type Options struct {
 	MaxConnections int
 	// MaxPerAddress is the number of connections of one address served at a time. Default MaxConnections.
 	MaxPerAddress int
+	// WriteProgress is how long one piece of an answer may wait for a client that does not read. Default 30 s.
+	WriteProgress time.Duration
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
 	Hosts []string
 
-	// Ingest, Query and Admin do the work.
-	Ingest ingest.Options
-	Query  query.Options
-	Admin  admin.Options
+	// Ingest, Lines, Query, Metrics and Admin do the work. Without Metrics.Tables there are no endpoints of metrics.
+	Ingest  ingest.Options
+	Lines   lineproto.Options
+	Query   query.Options
+	Metrics metricsapi.Options
+	Admin   admin.Options
 
 	Logger *slog.Logger
 }
@@ -62,9 +68,11 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 
-	ingest *ingest.Handler
-	query  *query.Handler
-	admin  *admin.Handler
+	ingest     *ingest.Handler
+	query      *query.Handler
+	lineproto  *lineproto.Handler
+	metricsapi *metricsapi.Handler // nil: none
+	admin      *admin.Handler
 
 	router *router.Router
 	http   *fasthttp.Server
@@ -91,8 +99,13 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	o.Ingest.Definition = sqlexec.Definition
 	s.ingest = ingest.New(o.Ingest)
+	o.Lines.Executor = o.Query.Executor
+	s.lineproto = lineproto.New(o.Lines)
 	s.query = query.New(o.Query)
 	s.admin = admin.New(o.Admin)
+	if o.Metrics.Tables != nil {
+		s.metricsapi = metricsapi.New(o.Metrics)
+	}
 	if err := s.register(registry); err != nil {
 		return nil, fmt.Errorf("server: register figures: %w", err)
 	}
@@ -144,6 +157,9 @@ func (s *Server) buildRouter() {
 // Serve answers the connections of ln until Shutdown. A server that was shut down before closes ln.
 func (s *Server) Serve(ln net.Listener) error {
 	l := newListener(ln, s.o.MaxConnections, s.o.MaxPerAddress)
+	if s.o.WriteProgress > 0 {
+		l.progress = s.o.WriteProgress
+	}
 	if !s.state.begin(l) {
 		return ln.Close()
 	}
@@ -171,8 +187,12 @@ func (s *Server) register(r *prometheus.Registry) error {
 		return float64(s.o.Users.Refused())
 	}))
 	own = append(own, s.ingest.Collectors()...)
+	own = append(own, s.lineproto.Collectors()...)
 	own = append(own, s.query.Collectors()...)
 	own = append(own, s.admin.Collectors()...)
+	if s.metricsapi != nil {
+		own = append(own, s.metricsapi.Collectors()...)
+	}
 	for _, c := range own {
 		if err := r.Register(c); err != nil {
 			return err

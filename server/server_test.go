@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"varve/engine/status"
-	"varve/server/web"
+	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
 
@@ -29,12 +29,17 @@ POST /debug/prof/mem/deactivate admin
 GET /debug/prof/mem/status admin
 GET POST /health open
 GET /metrics metrics
+GET /ping open
 GET POST /ready open
 GET /status open
 GET POST /v1/health open
 POST /v1/ingest write
+POST /v1/lineproto/api/v2/write write
 GET /v1/lineproto/health open
 GET /v1/lineproto/ping open
+GET POST /v1/lineproto/query user
+POST /v1/lineproto/write write
+GET POST /v1/mquery user
 POST /v1/pipelines/_dryrun read
 POST /v1/pipelines/dryrun read
 DELETE /v1/pipelines/{name} write
@@ -204,7 +209,7 @@ func TestHealthBesideSilentConnections(t *testing.T) {
 
 func TestPanicIsAnAnswer(t *testing.T) {
 	h := open(t, nil)
-	h.f.run = func(context.Context, parse.Statement) (*web.Output, error) { panic("the sky falls") }
+	h.f.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) { panic("the sky falls") }
 	a := h.do("GET", "/v1/sql?sql=select+1", "")
 	h.want(a, 500, `{"code":1003,"error":"Internal error: 1003"`)
 	if strings.Contains(a.body, "sky") {
@@ -216,7 +221,7 @@ func TestPanicIsAnAnswer(t *testing.T) {
 
 func TestTimeLimit(t *testing.T) {
 	h := open(t, func(o *Options) { o.Timeout = time.Hour })
-	h.f.run = func(ctx context.Context, _ parse.Statement) (*web.Output, error) {
+	h.f.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
 		<-ctx.Done()
 		return nil, status.Wrap(ctx.Err(), status.Cancelled, "ended")
 	}
@@ -229,7 +234,7 @@ func TestTimeLimit(t *testing.T) {
 func TestClientThatLeaves(t *testing.T) {
 	h := open(t, nil)
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	h.f.run = func(ctx context.Context, _ parse.Statement) (*web.Output, error) {
+	h.f.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
 		close(begun)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -252,7 +257,7 @@ func TestClientThatLeaves(t *testing.T) {
 func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 	h := open(t, nil)
 	begun, finish := make(chan struct{}), make(chan struct{})
-	h.f.run = func(context.Context, parse.Statement) (*web.Output, error) {
+	h.f.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
 		close(begun)
 		<-finish
 		return one(1), nil

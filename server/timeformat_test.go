@@ -33,6 +33,14 @@ func TestTimeFormat(t *testing.T) {
 	same(ask("format=csv&time_format=rfc3339", "SELECT -4000000000::TIMESTAMP(0), 253402300800::TIMESTAMP(0)", "x-service-timezone", "Europe/Paris"),
 		"1843-03-31T16:53:20Z,253402300800\r\n")
 
+	// Times within lists, which are JSON arrays.
+	const lists = "SELECT array_agg(s ORDER BY ts) AS l, make_array(make_array(d)) AS m, make_array(n) AS n FROM times WHERE n = 5 OR ts = 0 GROUP BY d, n ORDER BY n DESC LIMIT 1"
+	same(ask("format=csv&time_format=rfc3339", lists), "\"[\"\"2023-11-14T22:13:20Z\"\"]\",\"[[\"\"2024-02-29\"\"]]\",[5]\r\n")
+	h.want(ask("format=json&time_format=rfc3339", lists), 200, `{"data":[{"l":["2023-11-14T22:13:20Z"],"m":[["2024-02-29"]],"n":[5]}]`)
+	h.want(ask("format=table&time_format=rfc3339", lists), 200, `│ ["2023-11-14T22:13:20Z"] │ [["2024-02-29"]] │ [5] │`)
+	h.want(ask("format=json&time_format=rfc3339", "SELECT array_agg(s) AS l FROM times WHERE ts = 0"), 200, `{"data":[{"l":[null]}]`)
+	h.want(ask("format=json", "SELECT array_agg(s) AS l FROM times WHERE n = 5"), 200, `{"data":[{"l":[1700000000]}]`)
+
 	same(ask("format=csv", "SELECT ts, s, ms FROM times WHERE n = 5"), "1700000000123456789,1700000000,1700000000120\r\n")
 	h.want(ask("time_format=rfc3339", "SELECT s FROM times WHERE n = 5"), 200, `"rows":[[1700000000]]`)
 	h.want(ask("format=csv&time_format=iso", "SELECT 1"), 400, `time_format \"iso\" is not known`)

@@ -62,6 +62,8 @@ func (x *Executor) alterOp(sess *Session, t *schema.Table, op parse.AlterOp) (*s
 		n := cloneTable(t)
 		n.Name = newName(t.Name, o)
 		return n, nil
+	case *parse.RenameColumn:
+		return renameColumn(t, o)
 	case *parse.SetOptions:
 		var set []schema.Option
 		var unset []string
@@ -168,6 +170,26 @@ func dropColumn(t *schema.Table, o *parse.DropColumn) (*schema.Table, error) {
 			n.Tags[k]--
 		}
 	}
+	return n, nil
+}
+
+// renameColumn gives a column another name: what is stored knows columns by their ids.
+func renameColumn(t *schema.Table, o *parse.RenameColumn) (*schema.Table, error) {
+	i := t.Column(o.Name.Name)
+	to := o.To.Name
+	switch {
+	case i < 0:
+		return nil, parse.PlaceError(columnNotFound(o.Name.Name, t), o.Name.At)
+	case to == o.Name.Name:
+		return t, nil
+	case t.Column(to) >= 0:
+		return nil, parse.PlaceError(status.New(status.TableColumnExists, "Column %s already exists in table %s", to, t.Name), o.To.At)
+	}
+	if err := checkColumnName(to); err != nil {
+		return nil, parse.PlaceError(err, o.To.At)
+	}
+	n := cloneTable(t)
+	n.Columns[i].Name = to
 	return n, nil
 }
 

@@ -25,15 +25,6 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// whole lists the case files of the contract that must pass entirely, in both modes, as all files of other directories
-// must. The other files are run too; how much of them passes is printed.
-var whole = []string{
-	"aggregates", "alter", "append-mode", "arithmetic-casts", "board-logs", "board-traces", "create-describe",
-	"databases", "dedup", "delete", "filters", "floats", "full-text", "group-distinct", "identifiers",
-	"information-schema", "insert", "joins", "json", "options-indexes", "order-limit", "range", "range-fill",
-	"set-operations", "strings", "subqueries", "time-functions", "time-pruning-ttl", "time-zone", "types", "views", "windows",
-}
-
 // step is a statement of a case file with its expected outcome.
 type step struct {
 	sql    string
@@ -100,9 +91,8 @@ func TestCases(t *testing.T) {
 		var short []string
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".result")
-			must := slices.Contains(whole, name) || filepath.Base(filepath.Dir(file)) != "cases"
 			t.Run(mode+"/"+name, func(t *testing.T) {
-				ok, n := runCase(t, file, flush, must)
+				ok, n := runCase(t, file, flush)
 				passed, total = passed+ok, total+n
 				if ok < n {
 					short = append(short, fmt.Sprintf("%s %d/%d", name, ok, n))
@@ -114,9 +104,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// runCase runs a file on a store of its own and counts the statements that answer as expected. With must, the others
-// are errors.
-func runCase(t *testing.T, file string, flush, must bool) (passed, total int) {
+// runCase runs a file on a store of its own and counts the statements that answer as expected.
+func runCase(t *testing.T, file string, flush bool) (passed, total int) {
 	x := New(openStore(t), Options{Workers: 2, Version: "test"})
 	s := &Session{}
 	for _, st := range readCase(t, file) {
@@ -129,11 +118,7 @@ func runCase(t *testing.T, file string, flush, must bool) (passed, total int) {
 			passed++
 			continue
 		}
-		if must {
-			t.Errorf("%s:%d: %s%v", file, st.line, st.sql, err)
-		} else {
-			t.Logf("%s:%d: %s%v", file, st.line, st.sql, err)
-		}
+		t.Errorf("%s:%d: %s%v", file, st.line, st.sql, err)
 	}
 	return passed, total
 }

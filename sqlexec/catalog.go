@@ -109,18 +109,20 @@ func (x *Executor) runner(s *Session) plan.Runner {
 			return nil, err
 		}
 		defer rows.Close()
-		return collect(ctx, rows, plan.Fields(n), maxRows)
+		return collect(ctx, rows, plan.Fields(n), maxRows, s.memory)
 	}
 }
 
-// collect reads rows into one batch, at most maxRows and the rest of a batch.
-func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRows int) (*vector.Batch, error) {
+// collect reads rows into one batch, at most maxRows and the rest of a batch, which memory has room for.
+func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRows int, memory *exec.Budget) (*vector.Batch, error) {
 	types := make([]vector.Type, len(fields))
 	for i, f := range fields {
 		types[i] = f.Type
 	}
 	all := exec.NewRows(types)
 	var b vector.Batch
+	kept := int64(0)
+	defer func() { memory.Release(kept) }() // the copy is what stays
 	for all.Len() < maxRows {
 		ok, err := rows.Next(&b)
 		if err != nil {
@@ -129,6 +131,11 @@ func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRo
 		if !ok {
 			break
 		}
+		bytes := exec.BatchBytes(&b)
+		if err := memory.Reserve(2 * bytes); err != nil {
+			return nil, err
+		}
+		kept += bytes
 		all.Add(&b, 0, b.N)
 	}
 	return exec.Together(ctx, []*exec.Rows{all}, 1)

@@ -168,7 +168,12 @@ func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *s
 // pass reads the file. Without write, it writes only what fits at once: else whole is false and the rows were merely
 // looked at.
 func (l *loader) pass(ctx context.Context, f *os.File, size int64, write bool) (whole bool, err error) {
-	r, err := rowfile.NewReader(f, size, l.names, rowfile.ReadOptions{Format: l.o.format, Compression: l.o.compression, Delimiter: l.o.delimiter, Bad: l.bad})
+	reading := l.x.held(ctx)
+	defer reading.Close()
+	hold := func(bytes int64) error { return reading.Reserve(max(0, bytes-reading.Used())) }
+	r, err := rowfile.NewReader(f, size, l.names, rowfile.ReadOptions{
+		Format: l.o.format, Compression: l.o.compression, Delimiter: l.o.delimiter, Bad: l.bad, Hold: hold,
+	})
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,6 @@ package sqlexec
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"varve/engine/schema"
@@ -29,8 +28,8 @@ func (x *Executor) tableOfQuery(ctx context.Context, sess *Session, s *parse.Cre
 		if !storable(t) {
 			return nil, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column; cast it", c.Name, t)
 		}
-		if c.Name == "" || len(c.Name) > maxName {
-			return nil, status.New(status.InvalidArguments, "Invalid column name: %q", c.Name)
+		if err := checkColumnName(c.Name); err != nil {
+			return nil, err
 		}
 		columns = append(columns, schema.Column{Name: c.Name, Type: t, Nullable: true})
 	}
@@ -77,13 +76,4 @@ func hasOption(s *parse.CreateTable, key string) bool {
 		}
 	}
 	return false
-}
-
-// fillTable writes the rows of CREATE TABLE .. AS. Where that fails the table goes again.
-func (x *Executor) fillTable(ctx context.Context, sess *Session, s *parse.CreateTable, name schema.Name) (*Result, error) {
-	r, err := x.insert(ctx, sess, &parse.Insert{Table: s.Name, Query: s.Query})
-	if err != nil {
-		return nil, errors.Join(err, x.e.DropTables(context.WithoutCancel(ctx), []schema.Name{name}))
-	}
-	return r, nil
 }

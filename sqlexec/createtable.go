@@ -53,49 +53,55 @@ func (x *Executor) createTable(ctx context.Context, sess *Session, s *parse.Crea
 	} else if v != nil {
 		return nil, alreadyExists(name)
 	}
-	if _, err := x.e.Table(name); err == nil && s.OrReplace {
-		return x.replaceTable(ctx, sess, s, t)
+	if s.Query != nil || s.OrReplace {
+		return x.makeTable(ctx, sess, s, t)
 	}
 	_, err = x.e.CreateTable(ctx, t)
+	return created(s, name, &Result{}, err)
+}
+
+// created is the answer to a CREATE TABLE that ended with err.
+func created(s *parse.CreateTable, name schema.Name, r *Result, err error) (*Result, error) {
 	switch {
 	case status.Of(err) == status.TableAlreadyExists && s.IfNotExists:
 		return &Result{}, nil
 	case status.Of(err) == status.TableAlreadyExists:
 		return nil, alreadyExists(name)
-	case err == nil && s.Query != nil:
-		return x.fillTable(ctx, sess, s, name)
+	case err != nil:
+		return nil, err
 	}
-	return &Result{}, err
+	return r, nil
 }
 
-// replaceTable is CREATE OR REPLACE of a table that exists. The new one is made and filled beside it, so that a failure leaves the
-// old one as it is and the query may read it.
-func (x *Executor) replaceTable(ctx context.Context, sess *Session, s *parse.CreateTable, t *schema.Table) (*Result, error) {
-	name := t.Name
-	beside := schema.Name{DB: name.DB, Table: name.Table + ".replacement"}
-	t.Name = beside
-	if _, err := x.e.CreateTable(ctx, t); status.Of(err) == status.TableAlreadyExists {
-		return nil, alreadyExists(beside)
-	} else if err != nil {
+// makeTable is CREATE TABLE .. AS and CREATE OR REPLACE TABLE. The table is made and filled under no name that others know, and gets
+// its name when it is whole, by the same step that drops the one it replaces: the query may read that one, and whatever fails or
+// crashes leaves it as it is.
+func (x *Executor) makeTable(ctx context.Context, sess *Session, s *parse.CreateTable, t *schema.Table) (*Result, error) {
+	if _, err := x.e.Table(t.Name); err == nil && !s.OrReplace {
+		return created(s, t.Name, nil, alreadyExists(t.Name))
+	}
+	draft, err := x.e.CreateDraft(ctx, t)
+	if err != nil {
 		return nil, err
 	}
 	result := &Result{}
 	if s.Query != nil {
-		fill := *s
-		fill.Name = parse.Name{{Name: beside.DB, Quote: '"'}, {Name: beside.Table, Quote: '"'}}
-		var err error
-		if result, err = x.fillTable(ctx, sess, &fill, beside); err != nil {
-			return nil, err
+		name := parse.Name{{Name: t.Name.DB, Quote: '"'}, {Name: draft.Schema.Name.Table, Quote: '"'}}
+		result, err = x.insert(ctx, sess, &parse.Insert{Table: name, Query: s.Query})
+	}
+	if err == nil {
+		err = x.e.PublishDraft(ctx, draft.Schema.Name, s.OrReplace)
+	}
+	if err != nil {
+		drop := x.e.DropTables(context.WithoutCancel(ctx), []schema.Name{draft.Schema.Name})
+		if status.Of(drop) == status.TableNotFound { // dropped with its database, or published after all
+			drop = nil
+		}
+		if drop != nil {
+			err = errors.Join(err, drop)
 		}
 	}
-	if err := x.e.DropTables(ctx, []schema.Name{name}); err != nil {
-		return nil, errors.Join(err, x.e.DropTables(context.WithoutCancel(ctx), []schema.Name{beside}))
-	}
-	return result, x.e.Alter(context.WithoutCancel(ctx), beside, func(old *schema.Table) (*schema.Table, error) {
-		n := cloneTable(old)
-		n.Name, n.Version = name, old.Version+1
-		return n, nil
-	})
+	return created(s, t.Name, result, err)
 }
 
 // tableLike copies the schema of another table.
@@ -279,10 +285,10 @@ func storable(t vector.Type) bool {
 // column makes a column of its definition. Its role is decided by the caller.
 func (x *Executor) column(sess *Session, d *parse.ColumnDef) (schema.Column, error) {
 	c := schema.Column{Name: d.Name.Name, Nullable: d.Null != parse.NullForbidden, Comment: d.Comment}
-	if c.Name == "" || len(c.Name) > maxName {
-		return c, status.New(status.InvalidArguments, "Invalid column name: %q", c.Name)
+	err := checkColumnName(c.Name)
+	if err != nil {
+		return c, err
 	}
-	var err error
 	if c.Type, err = d.Type.Resolve(); err != nil {
 		return c, err
 	}

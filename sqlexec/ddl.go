@@ -27,7 +27,7 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 	if err != nil {
 		return nil, err
 	}
-	if x.hasDatabase(name) {
+	if x.HasDatabase(name) {
 		if s.IfNotExists {
 			return &Result{Affected: 1}, nil
 		}
@@ -139,7 +139,7 @@ func (x *Executor) dropDatabase(ctx context.Context, sess *Session, s *parse.Dro
 	if err := readOnly(name); err != nil {
 		return nil, err
 	}
-	if !x.hasDatabase(name) {
+	if !x.HasDatabase(name) {
 		if s.IfExists {
 			return &Result{}, nil
 		}

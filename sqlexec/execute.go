@@ -2,8 +2,10 @@ package sqlexec
 
 import (
 	"context"
+	"errors"
 	"strings"
 
+	"varve/engine"
 	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -37,6 +39,10 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		}
 	}()
 	r, err := x.execute(ctx, s, st)
+	_, several := st.(*parse.Copy)                                          // parts of it may be written
+	for !several && errors.Is(err, engine.ErrDropped) && ctx.Err() == nil { // nothing is read or written: another table may have the name
+		r, err = x.execute(ctx, s, st)
+	}
 	if err != nil || r.Rows == nil {
 		return r, ended(ctx, locate(st, err))
 	}
@@ -135,6 +141,8 @@ func (x *Executor) execute(ctx context.Context, s *Session, st parse.Statement) 
 		return x.describe(ctx, s, st)
 	case *parse.Explain:
 		return x.explain(ctx, s, st)
+	case *parse.TQL:
+		return x.tql(ctx, s, st)
 	case *parse.Admin:
 		return x.admin(ctx, s, st)
 	case *parse.Use:

@@ -128,7 +128,7 @@ func TestErrorTexts(t *testing.T) {
 		{"KILL 99", 1004, "no query with the id 99"},
 		{"INSERT INTO information_schema.tables VALUES (1)", 1001, "read only"},
 		{"SET time_zone = 'Mars/Base'", 1004, "Invalid timezone: Mars/Base"},
-		{"TQL EVAL (0, 1, '1s') x", 1001, "not supported"},
+		{"TQL EVAL (0, 1, '1s') sum(", 2000, "parse error"},
 		{"CREATE FLOW f", 1001, "not supported: CREATE FLOW"},
 	} {
 		o, err := answer(x, s, c.sql, false)

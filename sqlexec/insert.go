@@ -44,12 +44,32 @@ func (x *Executor) insert(ctx context.Context, sess *Session, s *parse.Insert) (
 			return nil, err
 		}
 	}
+	return x.insertAs(ctx, sess, s, table.Schema)
+}
+
+// insertAs runs an INSERT planned for the columns that its table has, and again when the table has lost one of them since:
+// whether the statement names that column or leaves it out is looked at anew.
+func (x *Executor) insertAs(ctx context.Context, sess *Session, s *parse.Insert, planned *schema.Table) (*Result, error) {
+	for {
+		r, err := x.insertOnce(ctx, sess, s, planned)
+		if err == nil {
+			return r, nil
+		}
+		now, gone := x.table(sess, s.Table)
+		if gone != nil || !slices.ContainsFunc(planned.Columns, func(c schema.Column) bool { return now.Schema.ByID(c.ID) < 0 }) {
+			return nil, err
+		}
+		planned = now.Schema
+	}
+}
+
+func (x *Executor) insertOnce(ctx context.Context, sess *Session, s *parse.Insert, table *schema.Table) (*Result, error) {
 	set := sets.Get().(*engine.WriteSet)
 	defer func() {
 		set.Reset()
 		sets.Put(set)
 	}()
-	t, err := x.target(sess, table.Schema, s, set)
+	t, err := x.target(sess, table, s, set)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +140,9 @@ func (x *Executor) target(sess *Session, table *schema.Table, s *parse.Insert, s
 	return t, nil
 }
 
-// hintOf tells the engine the roles of the columns; it creates nothing.
+// hintOf tells the engine which columns are meant and their roles; it creates nothing.
 func hintOf(t *schema.Table) engine.Hint {
-	h := engine.Hint{TimeIndex: t.Columns[t.Time].Name, Typed: true}
+	h := engine.Hint{TimeIndex: t.Columns[t.Time].Name, Planned: t}
 	for _, i := range t.Tags {
 		h.Tags = append(h.Tags, t.Columns[i].Name)
 	}
@@ -250,7 +270,7 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		if size > x.mostInserted {
 			return status.New(status.RuntimeResourcesExhausted, "the query of INSERT gives more than %d MiB, which one write may have; insert less at once, a day at a time say", x.mostInserted>>20)
 		}
-		if err := held.Reserve(max(0, size-held.Used())); err != nil {
+		if err := held.Reserve(max(0, writeCopies*size-held.Used())); err != nil {
 			return err
 		}
 		if err := t.add(&b); err != nil {
@@ -258,6 +278,9 @@ func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Inse
 		}
 	}
 }
+
+// writeCopies is how often a write is in memory at its end: the rows, their record for the log, the memtable.
+const writeCopies = 3
 
 // add checks NOT NULL columns and adds the rows of a batch, which has a column for each value.
 func (t *target) add(b *vector.Batch) error {
@@ -311,68 +334,4 @@ func (x *Executor) held(ctx context.Context) *exec.Budget {
 
 func castInsert(ctx *expr.Context, n plan.Node, types []vector.Type) (plan.Node, error) {
 	return plan.CastTo(ctx, n, types)
-}
-
-// deleteFrom finds the keys of the rows that match and writes tombstones for them.
-func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delete) (*Result, error) {
-	table, err := x.table(sess, s.Table)
-	if err != nil {
-		return nil, err
-	}
-	t := table.Schema
-	if t.Options.AppendMode {
-		return nil, status.New(status.InvalidArguments, "DELETE is not possible on table %s in append mode", t.Name)
-	}
-	sel := &parse.Select{From: []parse.TableRef{&parse.Table{Name: s.Table}}, Where: s.Where}
-	var types []vector.Type
-	for _, i := range append(append([]int(nil), t.Tags...), t.Time) {
-		name := parse.Name{{Name: t.Columns[i].Name, Quote: '"'}}
-		sel.Items = append(sel.Items, parse.SelectItem{X: &parse.Column{Parts: name}})
-		types = append(types, t.Columns[i].Type)
-	}
-	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.Database(), &parse.Query{Body: sel})
-	if err != nil {
-		return nil, err
-	}
-	rows, err := x.stream(ctx, sess, n)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	held := x.held(ctx)
-	defer held.Close()
-	kept := exec.NewRows(types)
-	var b vector.Batch
-	for {
-		ok, err := rows.Next(&b)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		kept.Add(&b, 0, b.N)
-		if err := held.Reserve(batchSize(&b)); err != nil {
-			return nil, err
-		}
-	}
-	if kept.Len() == 0 {
-		return &Result{}, nil
-	}
-	keys, err := exec.Together(ctx, []*exec.Rows{kept}, exec.Workers(x.o.Workers))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := x.e.Delete(ctx, t.Name, keys); err != nil {
-		return nil, err
-	}
-	return &Result{Affected: int64(keys.N)}, nil
-}
-
-// batchSize is about the memory of a batch.
-func batchSize(b *vector.Batch) (bytes int64) {
-	for _, v := range b.Cols {
-		bytes += v.Bytes64(b.N)
-	}
-	return bytes
 }

@@ -18,13 +18,14 @@ func foldInfo(db string) string {
 
 // checkDatabase is DatabaseNotFound for a database that does not exist.
 func (x *Executor) checkDatabase(db string) error {
-	if x.hasDatabase(db) {
+	if x.HasDatabase(db) {
 		return nil
 	}
 	return status.New(status.DatabaseNotFound, "Database not found: %s", db)
 }
 
-func (x *Executor) hasDatabase(db string) bool {
+// HasDatabase tells whether a database exists; information_schema always does.
+func (x *Executor) HasDatabase(db string) bool {
 	return db == infoschema.DB || slices.ContainsFunc(x.e.Databases(), func(d databaseInfo) bool { return d.Name == db })
 }
 
@@ -50,6 +51,13 @@ func checkName(what, name string, quoted bool) error {
 	}
 	if !ok {
 		return status.New(status.InvalidArguments, "Invalid %s name: %s", what, name)
+	}
+	return nil
+}
+
+func checkColumnName(name string) error {
+	if name == "" || len(name) > maxName {
+		return status.New(status.InvalidArguments, "Invalid column name: %q", name)
 	}
 	return nil
 }

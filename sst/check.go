@@ -25,6 +25,7 @@ func Check(fs vfs.FS, name string) []error {
 	_, err = p.Origin()
 	c.add(err)
 	c.add(p.readable(func() error { c.series(); return nil }))
+	c.add(p.readable(c.tags))
 	for _, col := range p.columns {
 		c.add(p.readable(func() error { c.column(col); return nil }))
 	}
@@ -75,6 +76,67 @@ func (c *checker) series() {
 	if err != nil {
 		c.add(c.p.corrupt(err, "series"))
 	}
+}
+
+// tags holds that the tag index names the series of each value, as the keys do, and no others.
+func (c *checker) tags() error {
+	x, err := c.p.tagIndex()
+	if err != nil || x == nil {
+		return err
+	}
+	t, err := c.p.seriesTable()
+	if err != nil {
+		return nil // said already
+	}
+	var want tagsWriter
+	walk, err := t.walk(0)
+	for i := 0; i < t.len() && err == nil; i++ {
+		if err = walk.step(); err == nil {
+			want.add(walk.key, i)
+		}
+	}
+	if err != nil || want.closed {
+		return nil // said already
+	}
+	if len(want.tags) != len(x.tags) {
+		return c.p.corrupt(fmt.Errorf("%d tags, the keys have %d", len(x.tags), len(want.tags)), "tag index")
+	}
+	for id, tag := range want.tags {
+		if err := c.tag(x.tags[id], id, tag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tag compares what the index says of a tag with what the keys say.
+func (c *checker) tag(got *indexedTag, id schema.ColumnID, want *tagWriter) error {
+	if got == nil {
+		return c.p.corrupt(fmt.Errorf("tag %d is missing", id), "tag index")
+	}
+	first, list := want.bySeries()
+	codes := want.byValue()
+	n := 0
+	all := seriesRange{0, int(c.p.dir.seriesCount)}
+	err := got.each(c.p, all, func(value []byte, series []uint32) error {
+		if n == len(codes) || !bytes.Equal(value, want.values.Bytes(codes[n])) || !slices.Equal(series, list[first[codes[n]]:first[codes[n]+1]]) {
+			return c.p.corrupt(fmt.Errorf("value %d of tag %d", n, id), "tag index")
+		}
+		found, err := got.appendSeries(nil, c.p, value, all)
+		if err == nil && !slices.Equal(found, series) {
+			err = c.p.corrupt(fmt.Errorf("value %d of tag %d is not found", n, id), "tag index")
+		}
+		n++
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	nulls, err := appendSeriesOf(nil, got.nulls, all)
+	if err != nil || !slices.Equal(nulls, want.nulls) || n != len(codes) || got.values != uint64(n) || got.series != uint64(len(list)) {
+		return c.p.corrupt(fmt.Errorf("tag %d has %d of %d values", id, n, len(codes)), "tag index")
+	}
+	return nil
 }
 
 // column decodes every block and compares what the indexes say.

@@ -14,6 +14,7 @@ import (
 
 	"varve/engine/filter"
 	"varve/engine/scan"
+	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
 )
@@ -65,6 +66,9 @@ func smallPart(tb testing.TB) (vfs.FS, *table) {
 // TestDump holds the layout: an annotated dump of a small part. The part itself, as version 1 wrote it, is kept too and
 // must go on opening.
 func TestDump(t *testing.T) {
+	values, bytesOf := tagBlockValues, tagBlockBytes
+	tagBlockValues, tagBlockBytes = 128, 64<<10 // builds with invariants draw others
+	defer func() { tagBlockValues, tagBlockBytes = values, bytesOf }()
 	fs, _ := smallPart(t)
 	var got bytes.Buffer
 	if err := Dump(&got, fs, "p", DumpOptions{Rows: 10}); err != nil {
@@ -154,7 +158,46 @@ func readAll(fs vfs.FS, name string) (rows int, err error) {
 	for _, c := range fieldColumns {
 		p.Run().Stat(c)
 	}
-	return rows, nil
+	return rows, findAll(p)
+}
+
+// shardColumn is a tag that is no text.
+var shardColumn = schema.Column{ID: 8, Name: "shard", Type: vector.Int64Type, Semantic: schema.Tag, Nullable: true}
+
+// findAll finds series by a value of each tag and by a test of it, and reads them.
+func findAll(p *Part) error {
+	anything := func([]byte) bool { return true }
+	for _, test := range []scan.TagTest{{Column: hostColumn, Values: [][]byte{[]byte("host-000")}}, {Column: hostColumn, Match: anything, Null: true},
+		{Column: shardColumn, Values: [][]byte{schema.AppendKeyInt(nil, -1)}}, {Column: shardColumn, Match: anything}} {
+		f, err := p.Run().Find(&scan.Find{Tables: []schema.TableID{7, 8}, Tests: []scan.TagTest{test}, Time: scan.All, TimeColumn: tsColumn, Columns: fieldColumns})
+		if err != nil {
+			return err
+		}
+		keys, err := f.Keys()
+		if err != nil {
+			return err
+		}
+		rows, err := f.Reader()
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for i := range f.Len() {
+			if _, err := keys.Next(); err != nil {
+				return err
+			}
+			if err := rows.Begin(i, scan.All); err != nil {
+				return err
+			}
+			var s scan.Stretch
+			for ok := true; ok; {
+				if ok, err = rows.Next(&s); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func drain(p *Part, spec *scan.Spec) (rows int, err error) {
@@ -319,7 +362,7 @@ func TestOtherVersion(t *testing.T) {
 	binary.LittleEndian.PutUint32(end[40:], 9)
 	binary.LittleEndian.PutUint32(end[52:], crc32.Checksum(end[:52], castagnoli))
 	store(t, fs, "new", b)
-	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !strings.Contains(err.Error(), "format version 9; this program reads versions 1 to 3") {
+	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !strings.Contains(err.Error(), "format version 9; this program reads versions 1 to 4") {
 		t.Errorf("%v", err)
 	}
 }

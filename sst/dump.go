@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 
 	"varve/engine/convert"
@@ -133,6 +135,26 @@ func (d *dumper) series() {
 	}
 	if err != nil {
 		d.line("  %v", err)
+	}
+	d.tags()
+}
+
+// tags prints the tag index.
+func (d *dumper) tags() {
+	d.ref("tag index", d.p.dir.tags)
+	x, err := d.p.tagIndex()
+	if err != nil {
+		d.line("  %v", err)
+	}
+	if err != nil || x == nil {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(x.tags)) {
+		t := x.tags[id]
+		d.line("  tag %-10d %d values of %d series in %d blocks", id, t.values, t.series, len(t.off))
+		for i := range t.off {
+			d.line("  block %-8d at %8d, %6d bytes, from %q", i, t.off[i], t.length[i], t.first.Bytes(i))
+		}
 	}
 }
 

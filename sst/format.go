@@ -13,13 +13,13 @@ import (
 // Marks and sizes of the format; docs/format/part.md draws them.
 const (
 	magic         = "VARVSST1"
-	formatVersion = 3
-	oldestVersion = 1 // 2: without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the dictionary only
+	formatVersion = 4
+	oldestVersion = 1 // 3: without tag index. 2: also without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the dictionary only
 	footerSize    = 64
 	// maxOrigin bounds what a part says of itself.
 	maxOrigin = encoding.MaxHeap
-	// maxBlocks bounds the page indexes.
-	maxBlocks = encoding.MaxRows
+	// MaxBlocks bounds the page indexes.
+	MaxBlocks = encoding.MaxRows
 	// maxColumns and maxNameSize bound the directory.
 	maxColumns  = 1 << 16
 	maxNameSize = 1 << 12
@@ -70,6 +70,7 @@ type directory struct {
 	series         ref
 	seriesCount    uint64
 	origin         ref    // since version 3
+	tags           ref    // since version 4: the tag index, if there is one
 	blockRows      uint64 // the usual number of rows of a block
 	minSeq, maxSeq uint64
 	hidden         bool
@@ -104,7 +105,7 @@ func (d *directory) append(dst []byte, e *encoding.Encoder) []byte {
 		dst = appendRef(binary.AppendUvarint(dst, uint64(c.dictSize)), c.postRef)
 		dst = binary.AppendUvarint(appendRef(dst, c.filterRef), c.filterBytes)
 	}
-	return appendRef(dst, d.origin)
+	return appendRef(appendRef(dst, d.origin), d.tags)
 }
 
 // bytesReader reads the directory. The first error sticks.
@@ -179,9 +180,9 @@ func readDirectory(src []byte, size uint64, version uint32) (*directory, error) 
 	d.time = schema.ColumnID(binary.LittleEndian.Uint32(r.take(4)))
 	d.blockRows, d.minSeq, d.maxSeq = r.uvarint(), r.uvarint(), r.uvarint()
 	d.series, d.seriesCount = r.ref(size), r.uvarint()
-	d.rows = r.uints(&dec, maxBlocks)
-	d.minTime = r.uints(&dec, maxBlocks)
-	d.maxTime = r.uints(&dec, maxBlocks)
+	d.rows = r.uints(&dec, MaxBlocks)
+	d.minTime = r.uints(&dec, MaxBlocks)
+	d.maxTime = r.uints(&dec, MaxBlocks)
 	count := r.uvarint()
 	if count > maxColumns {
 		r.fail("%d columns", count)
@@ -213,6 +214,9 @@ func readDirectory(src []byte, size uint64, version uint32) (*directory, error) 
 	}
 	if version > 2 && r.err == nil {
 		d.origin = r.ref(size)
+	}
+	if version > 3 && r.err == nil {
+		d.tags = r.ref(size)
 	}
 	if r.err == nil && (len(r.b) > 0 || len(d.minTime) != len(d.rows) || len(d.maxTime) != len(d.rows) || len(d.rows) == 0) {
 		r.fail("block tables of %d, %d and %d entries, %d bytes left over", len(d.rows), len(d.minTime), len(d.maxTime), len(r.b))

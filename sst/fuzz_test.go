@@ -26,7 +26,7 @@ func FuzzDirectory(f *testing.F) {
 		if err != nil {
 			return
 		}
-		refs := []ref{d.series, d.origin}
+		refs := []ref{d.series, d.origin, d.tags}
 		for _, c := range d.columns {
 			refs = append(refs, c.indexRef, c.dictRef, c.postRef)
 		}
@@ -36,6 +36,47 @@ func FuzzDirectory(f *testing.F) {
 			}
 		}
 		d.append(nil, encoding.NewEncoder())
+	})
+}
+
+// FuzzTagIndex reads any bytes as the section of a tag index, and as a block of values.
+func FuzzTagIndex(f *testing.F) {
+	fs, _ := smallPart(f)
+	p, err := Open(fs, "p", OpenOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer p.Close()
+	section, err := p.section(p.dir.tags, "tag index")
+	if err != nil {
+		f.Fatal(err)
+	}
+	x, err := p.tagIndex()
+	if err != nil {
+		f.Fatal(err)
+	}
+	block, err := x.tags[hostColumn.ID].block(p, 0)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(section, uint64(6), uint64(4096))
+	f.Add(block, uint64(6), uint64(4096))
+	f.Fuzz(func(t *testing.T, b []byte, series, size uint64) {
+		if x, err := readTagIndex(b, series, size); err == nil {
+			for _, t := range x.tags {
+				_, _ = appendSeriesOf(nil, t.nulls, seriesRange{0, 1000})
+			}
+		}
+		w := valueWalk{b: b}
+		for {
+			ok, err := w.next()
+			if !ok || err != nil {
+				return
+			}
+			if s, err := appendSeriesOf(nil, w.postings, seriesRange{10, 1000}); err == nil && len(s) > 990 {
+				t.Errorf("%d series of 990", len(s))
+			}
+		}
 	})
 }
 

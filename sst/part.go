@@ -34,6 +34,7 @@ type Part struct {
 	blocks  []block
 	series  atomic.Pointer[seriesTable]
 	tags    tagCache
+	indexed atomic.Pointer[tagIndex]
 	aside   atomic.Pointer[vector.Bitmap] // damaged blocks that are not served; nil: none
 }
 
@@ -289,6 +290,43 @@ func (p *Part) postings(c *column) (*index.Postings, error) {
 	}
 	c.posts.Store(x)
 	return x, nil
+}
+
+// fewKeyBytes is the size of a series section whose keys need not be looked at to bound them. A variable for the tests.
+var fewKeyBytes = int64(1 << 20)
+
+// KeyBytes bounds the bytes of all series keys, each whole, from above; closely where they are many.
+func (p *Part) KeyBytes() (n int64, err error) {
+	if size := int64(p.dir.series.length); size <= fewKeyBytes {
+		return size * restartEvery, nil // a key has at most the bytes since the last one that shares nothing
+	}
+	defer p.reading(debug.SetPanicOnFault(true), &err)
+	t, err := p.seriesTable()
+	if err != nil {
+		return 0, err
+	}
+	if n, err = t.keyBytes(); err != nil {
+		return 0, p.corrupt(err, "series")
+	}
+	return n, nil
+}
+
+// preparedSeries is the number of series from which on Prepare reads: checking their keys takes longer than a query should.
+const preparedSeries = 32 << 10
+
+// Prepare reads of a part with very many series what every reader of it needs, so that the first one does not wait for it. Damage
+// is left to be found by readers.
+func (p *Part) Prepare() {
+	if p.dir.seriesCount < preparedSeries {
+		return
+	}
+	_ = p.readable(func() error {
+		_, err := p.seriesTable()
+		if err == nil {
+			_, err = p.tagIndex()
+		}
+		return err
+	})
 }
 
 // seriesTable gives the series section, read at first use.

@@ -532,6 +532,31 @@ func TestTagOfManyBytes(t *testing.T) {
 	}
 }
 
+// TestKeyBytes bounds the bytes of keys: closely where the series section is large, from above where it is small.
+func TestKeyBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	fs := vfs.NewMem()
+	model := newTable(r, 100, 3, true)
+	model.write(t, fs, "p", r, WriterOptions{})
+	exact := int64(0)
+	for _, s := range model.series {
+		exact += int64(len(s.key))
+	}
+	p, err := Open(fs, "p", OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if n, err := p.KeyBytes(); err != nil || n < exact {
+		t.Errorf("%d bytes are bounded by %d: %v", exact, n, err)
+	}
+	defer func(few int64) { fewKeyBytes = few }(fewKeyBytes)
+	fewKeyBytes = 0
+	if n, err := p.KeyBytes(); err != nil || n != exact {
+		t.Errorf("%d bytes, want %d: %v", n, exact, err)
+	}
+}
+
 // TestConcurrentScans reads one part by many goroutines that share its cache, dictionaries and tags.
 func TestConcurrentScans(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))

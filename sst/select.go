@@ -9,6 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"varve/engine/filter"
+	"varve/engine/invariant"
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -273,6 +274,9 @@ func (sel *selector) keepBlocks(b vector.Bitmap) {
 func (sel *selector) selectRows(block int) (passing int, err error) {
 	conds, ok := sel.mayPass(block)
 	if !ok {
+		if invariant.On {
+			sel.checkRefuted(block)
+		}
 		return 0, nil
 	}
 	b := &sel.p.blocks[block]
@@ -347,7 +351,14 @@ func (sel *selector) eval(c *condition, keep vector.Bitmap) error {
 	if c.any {
 		return sel.prog.EvalAny(c.i, keep, sel.inBlock)
 	}
+	var before vector.Bitmap
+	if invariant.On {
+		before = slices.Clone(keep)
+	}
 	if done, err := sel.evalPacked(c, keep); done || err != nil {
+		if invariant.On && done {
+			sel.checkPacked(c, before, keep)
+		}
 		return err
 	}
 	v, err := sel.reader.load(c.src)

@@ -91,6 +91,16 @@ func (t *seriesTable) len() int { return len(t.first) - 1 }
 // rows are the rows of series i.
 func (t *seriesTable) rows(i int) (from, to int) { return int(t.first[i]), int(t.first[i+1]) }
 
+// keyBytes are the bytes of all keys, each whole.
+func (t *seriesTable) keyBytes() (n int64, err error) {
+	w, err := t.walk(0)
+	for i := 0; i < t.len() && err == nil; i++ {
+		err = w.step()
+		n += int64(len(w.key))
+	}
+	return n, err
+}
+
 // at finds the series that a row belongs to.
 func (t *seriesTable) at(row int) int {
 	return sort.Search(t.len(), func(i int) bool { return int(t.first[i+1]) > row })

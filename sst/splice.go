@@ -75,10 +75,11 @@ func (w *Writer) splice(p *Part, src *spliced, block int) error {
 		return err
 	}
 	at := len(w.dir.rows)
-	if at == maxBlocks {
-		return fmt.Errorf("a part takes at most %d blocks", maxBlocks)
+	if at == MaxBlocks {
+		return fmt.Errorf("a part takes at most %d blocks", MaxBlocks)
 	}
 	if !w.begun {
+		w.tags.add(w.key, len(w.series.first))
 		w.series.add(w.key, w.total)
 		w.begun = true
 	}

@@ -10,6 +10,7 @@
 //	|        column 1: ...                             |
 //	| token filters: column 0: block 0 | ...           |   for the blocks that have one, each with its CRC-32C
 //	| per column: dictionary, postings, page index     |   sections, each followed by its CRC-32C
+//	| tag index: values of tags with their series      |   blocks, each with its CRC-32C, and a section
 //	| series section: keys (front coded), first rows   |
 //	| directory: per column id, type, sections, stats  |
 //	| footer 64B: directory offset and length, counts, |

@@ -4,10 +4,13 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
+	"weak"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"varve/engine/filter"
+	"varve/engine/invariant"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -16,9 +19,11 @@ import (
 
 // tagCache keeps the tags of a part that were asked for, as far as the cache has room for them. Safe for concurrent use.
 type tagCache struct {
-	mu    sync.Mutex
-	tags  map[tagKey]*tagColumn
-	bytes int64
+	mu      sync.Mutex
+	tags    map[tagKey]*tagColumn
+	bytes   int64
+	inUse   map[tagKey]weak.Pointer[tagColumn] // those there was no room for, as long as a scan has them
+	reading map[tagKey]chan struct{}           // closed when a scan has read the tag, or failed to
 }
 
 type tagKey struct {
@@ -57,30 +62,88 @@ func (t *tagColumn) code(series int) uint32 {
 	return 0
 }
 
-// tag gives a tag of some series, built from the keys at first use.
+// tag gives a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether there is
+// room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes.
 func (p *Part) tag(c *schema.Column, of seriesRange, ended func() error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
-	p.tags.mu.Lock()
-	t := p.tags.tags[key]
-	p.tags.mu.Unlock()
-	if t != nil {
+	for {
+		t, reading := p.tags.find(key)
+		if t != nil {
+			return t, nil
+		}
+		if reading == nil {
+			break
+		}
+		if err := await(reading, ended); err != nil {
+			return nil, err
+		}
+	}
+	var t *tagColumn
+	defer func() { p.keepTag(key, t) }() // a fault of the file, too, lets the others go on
+	t, err := p.readTag(c, of, ended)
+	return t, err
+}
+
+// find gives a tag that is there, or what is closed when another scan has read it; neither: the caller reads it and calls
+// keepTag.
+func (c *tagCache) find(key tagKey) (*tagColumn, chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.tags[key]; t != nil {
 		return t, nil
 	}
-	t, err := p.readTag(c, of, ended)
-	if err != nil {
-		return nil, err
+	if t := c.inUse[key].Value(); t != nil {
+		return t, nil
 	}
+	reading := c.reading[key]
+	if reading == nil {
+		if c.reading == nil {
+			c.reading = map[tagKey]chan struct{}{}
+		}
+		c.reading[key] = make(chan struct{})
+	}
+	return nil, reading
+}
+
+// awaitStep is the time after which who waits for another scan asks whether its own has ended.
+const awaitStep = 10 * time.Millisecond
+
+func await(reading chan struct{}, ended func() error) error {
+	timer := time.NewTicker(awaitStep)
+	defer timer.Stop()
+	for {
+		select {
+		case <-reading:
+			return nil
+		case <-timer.C:
+			if ended != nil {
+				if err := ended(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// keepTag ends the reading of a tag, which is nil when that failed, and keeps it as long as there is room or somebody uses it.
+func (p *Part) keepTag(key tagKey, t *tagColumn) {
 	p.tags.mu.Lock()
 	defer p.tags.mu.Unlock()
-	if first := p.tags.tags[key]; first != nil { // a dictionary is known by its pointer
-		return first, nil
+	close(p.tags.reading[key])
+	delete(p.tags.reading, key)
+	if t == nil {
+		return
 	}
 	size := t.size()
 	if !p.cache.takeTags(size) {
 		// The others of this part make room: one that is asked for now is worth more.
 		p.dropTags()
 		if !p.cache.takeTags(size) {
-			return t, nil
+			if p.tags.inUse == nil {
+				p.tags.inUse = map[tagKey]weak.Pointer[tagColumn]{}
+			}
+			p.tags.inUse[key] = weak.Make(t)
+			return
 		}
 	}
 	if p.tags.tags == nil {
@@ -88,7 +151,6 @@ func (p *Part) tag(c *schema.Column, of seriesRange, ended func() error) (*tagCo
 	}
 	p.tags.tags[key] = t
 	p.tags.bytes += size
-	return t, nil
 }
 
 // dropTags forgets the tags. The caller holds p.tags.mu, or nobody reads the part any more.
@@ -120,14 +182,107 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 	n := of.to - of.from
 	t := &tagColumn{of: of, codes: make([]uint32, n), valid: vector.MakeBitmap(n)}
 	dict := encoding.NewDictionary(0, 0)
+	indexed, err := p.tagIndex()
+	if err != nil {
+		return nil, err
+	}
+	if indexed.worth(c.ID, n) {
+		err = p.tagByIndex(c, indexed.tags[c.ID], t, dict, ended)
+	} else {
+		err = p.tagByKeys(c, table, t, dict, ended)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.byKey = dict
+	if t.values, err = tagValues(c.Type, dict); err != nil {
+		return nil, p.corrupt(err, "series")
+	}
+	if t.valid.All(n) {
+		t.valid = nil
+	}
+	return t, nil
+}
+
+// worth tells whether the index gives a tag of so many series sooner than their keys do.
+func (x *tagIndex) worth(id schema.ColumnID, series int) bool {
+	if x == nil {
+		return false
+	}
+	t := x.tags[id]
+	return t == nil || (t.series+t.values)/keyPostings <= uint64(series)
+}
+
+// keyPostings is the number of postings that are read in the time of a key.
+var keyPostings = uint64(invariant.Limit(16, 1))
+
+// tagByIndex fills in a tag by the series of its values.
+func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary, ended func() error) error {
+	set := func(value []byte, series []uint32) error {
+		if len(dict.Heap)+len(value) > mostTagBytes {
+			return p.tooMuchTag(c)
+		}
+		code := dict.Code(value)
+		if code%readStep == 0 && ended != nil {
+			if err := ended(); err != nil {
+				return err
+			}
+		}
+		for _, s := range series {
+			i := int(s) - t.of.from
+			t.codes[i] = code
+			t.valid.Set(i)
+		}
+		return nil
+	}
+	if x != nil {
+		if err := x.each(p, t.of, set); err != nil {
+			return err
+		}
+	}
 	initial := schema.InitialTag(c.Default) // of series whose key does not name the tag
+	if initial == nil {
+		return nil
+	}
+	unnamed := vector.MakeBitmap(len(t.codes))
+	unnamed.Fill(len(t.codes))
+	for w, named := range t.valid {
+		unnamed[w] &^= named
+	}
+	if x != nil {
+		nulls, err := appendSeriesOf(nil, x.nulls, t.of)
+		if err != nil {
+			return p.corrupt(err, "tag index")
+		}
+		for _, s := range nulls {
+			unnamed.Clear(int(s) - t.of.from)
+		}
+	}
+	rest := unnamed.AppendRows(nil)
+	for i := range rest {
+		rest[i] += uint32(t.of.from)
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return set(initial, rest)
+}
+
+func (p *Part) tooMuchTag(c *schema.Column) error {
+	return status.New(status.RuntimeResourcesExhausted, "column %s has more than %d bytes of different values in part %s: they cannot be told apart", c.Name, mostTagBytes, p.name)
+}
+
+// tagByKeys fills in a tag by the keys of the series.
+func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary, ended func() error) error {
+	initial := schema.InitialTag(c.Default) // of series whose key does not name the tag
+	of, n := t.of, len(t.codes)
 	var last, scratch []byte
 	code, any := uint32(0), false
 	walk, err := table.walk(of.from)
 	for i := 0; i < n && err == nil; i++ {
 		if i%readStep == 0 && ended != nil {
 			if err := ended(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if err = walk.step(); err != nil {
@@ -143,7 +298,7 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 		}
 		if !any || string(val) != string(last) { // neighbours often have the same
 			if len(dict.Heap)+len(val) > mostTagBytes {
-				return nil, status.New(status.RuntimeResourcesExhausted, "column %s has more than %d bytes of different values in part %s: they cannot be told apart", c.Name, mostTagBytes, p.name)
+				return p.tooMuchTag(c)
 			}
 			code, any = dict.Code(val), true
 			last = append(last[:0], val...)
@@ -151,17 +306,10 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 		t.codes[i] = code
 		t.valid.Set(i)
 	}
-	if err == nil {
-		t.byKey = dict
-		t.values, err = tagValues(c.Type, dict)
-	}
 	if err != nil {
-		return nil, p.corrupt(err, "series")
+		return p.corrupt(err, "series")
 	}
-	if t.valid.All(n) {
-		t.valid = nil
-	}
-	return t, nil
+	return nil
 }
 
 // tagValues makes a vector of the values of a tag, which are in the form of series keys.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"varve/engine/invariant"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
@@ -18,11 +19,12 @@ import (
 	"varve/sst/index"
 )
 
+// stripeSize: when so many bytes of encoded pages have gathered they are written, column by column. Smaller parts have all
+// pages of a column side by side.
+var stripeSize = invariant.Limit(16<<20, 1<<10)
+
 // Bounds of what a writer holds in memory.
 const (
-	// stripeSize: when so many bytes of encoded pages have gathered they are written, column by column. Smaller parts
-	// have all pages of a column side by side.
-	stripeSize = 16 << 20
 	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early.
 	maxBlockHeap = 32 << 20
 	// MaxValue is the longest string that a part takes.
@@ -38,6 +40,7 @@ type Writer struct {
 	encoders []*blockEncoder
 	dir      directory
 	series   seriesWriter
+	tags     tagsWriter
 	key      []byte // of the current series; nil before the first
 	begun    bool   // the current series has rows and so is in series
 	rows     int    // rows of the open block
@@ -133,6 +136,7 @@ func (w *Writer) write(b *vector.Batch) error {
 		return err
 	}
 	if b.N > 0 && !w.begun {
+		w.tags.add(w.key, len(w.series.first))
 		w.series.add(w.key, w.total)
 		w.begun = true
 	}
@@ -227,8 +231,8 @@ func (w *Writer) closeBlock() error {
 	if n == 0 {
 		return nil
 	}
-	if block == maxBlocks {
-		return fmt.Errorf("a part takes at most %d blocks", maxBlocks)
+	if block == MaxBlocks {
+		return fmt.Errorf("a part takes at most %d blocks", MaxBlocks)
 	}
 	w.encodeBlock(n, block)
 	return w.endBlock(n)
@@ -283,6 +287,9 @@ func (c *columnWriter) encode(e *blockEncoder, n, block int) {
 	c.appendFilter(e, page, n)
 	c.encodeZone(e, page, n, block)
 	c.indexTime += time.Since(start)
+	if invariant.On {
+		c.checkPage(page, n)
+	}
 	c.pages.seal(mark, func(b []byte) uint32 { return pageSum(c.entry.id, block, b) })
 }
 
@@ -377,6 +384,9 @@ func (w *Writer) finish() error {
 	}
 	w.dir.seriesCount = uint64(len(w.series.first))
 	var err error
+	if w.dir.tags, err = w.writeTags(); err != nil {
+		return err
+	}
 	if w.dir.series, err = w.putSection(w.series.append(nil, w.encoders[0].Encoder)); err != nil || len(w.origin) == 0 {
 		return err
 	}

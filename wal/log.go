@@ -151,7 +151,7 @@ func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 	l := &Log{fs: fs, dir: dir, o: o, metrics: newMetrics(), queue: make(chan *pending, 256), done: make(chan struct{}),
 		damaged: map[uint64]bool{}}
 	for _, name := range names {
-		if strings.HasSuffix(name, damagedSuffix) {
+		if strings.HasSuffix(name, damagedSuffix) || strings.HasSuffix(name, missingSuffix) {
 			l.kept = append(l.kept, name)
 		}
 		n, ok := segmentNumber(name)
@@ -193,28 +193,19 @@ var pendings = sync.Pool{New: func() any { return &pending{wake: make(chan struc
 // ErrClosed is returned by Append after Close.
 var ErrClosed = errors.New("the log is closed")
 
-// Append adds a record and returns its place when it is as durable as Options.Sync says. On an error (a
-// status.StorageUnavailable) the record may or may not be found by a later Replay, wholly. rec is not kept.
-func (l *Log) Append(rec []byte) (at LSN, err error) {
-	err = l.append([][]byte{rec}, func(_ int, place LSN) { at = place })
-	return at, err
-}
-
-// AppendAll adds records, one after the other and with one sync, and returns when they are as durable as Options.Sync
-// says. On an error each of them may or may not be found by a later Replay, wholly. The records are not kept.
-func (l *Log) AppendAll(recs [][]byte) error { return l.append(recs, func(int, LSN) {}) }
-
-// append hands records to the writer and tells placed where each went.
-func (l *Log) append(recs [][]byte, placed func(i int, at LSN)) error {
+// Append adds records, one after the other and with one sync, and returns the place of the first when they are as durable as
+// Options.Sync says. On an error (a status.StorageUnavailable) each of them may or may not be found by a later Replay,
+// wholly. The records are not kept.
+func (l *Log) Append(recs ...[]byte) (at LSN, err error) {
 	for _, rec := range recs {
 		if len(rec) > MaxRecord {
-			return status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", len(rec), MaxRecord)
+			return 0, status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", len(rec), MaxRecord)
 		}
 	}
 	l.closing.RLock()
 	if l.closed {
 		l.closing.RUnlock()
-		return ErrClosed
+		return 0, ErrClosed
 	}
 	var first *pending
 	for i := len(recs) - 1; i >= 0; i-- {
@@ -224,19 +215,18 @@ func (l *Log) append(recs [][]byte, placed func(i int, at LSN)) error {
 	}
 	if first == nil {
 		l.closing.RUnlock()
-		return nil
+		return 0, nil
 	}
 	l.queue <- first
 	<-first.wake
 	l.closing.RUnlock()
-	err := first.err
-	for i := 0; first != nil; i++ {
+	at, err = first.at, first.err
+	for first != nil {
 		p := first
-		placed(i, p.at)
 		first, p.next, p.body = p.next, nil, nil
 		pendings.Put(p)
 	}
-	return err
+	return at, err
 }
 
 // Size is the total size of the segments in bytes.
@@ -311,13 +301,36 @@ func (l *Log) remove(number uint64) error {
 }
 
 // Keep sees to it that a segment stays as NAME.damaged whatever becomes of the log: one that has damage, or a record that
-// cannot be applied, of which the next Replay may not learn. Before the first Append.
+// cannot be applied, of which the next Replay may not learn. One that is missing leaves an empty NAME.missing. Before the first
+// Append.
 func (l *Log) Keep(segment uint64) {
-	if err := l.link(segment); err != nil && !vfs.NotExist(err) {
+	err := l.link(segment)
+	if vfs.NotExist(err) {
+		if err := l.noteMissing(segment); err != nil {
+			l.o.Logger.Warn("log: that a segment is missing cannot be noted: the next start will not report it", "segment", segmentName(segment), "error", err)
+		}
+		return
+	}
+	if err != nil {
 		l.o.Logger.Warn("log: a segment will be kept when it is truncated, not before", "segment", segmentName(segment), "error", err)
 		l.damaged[segment] = true
 	}
 }
+
+// noteMissing makes the file that stands for a missing segment.
+func (l *Log) noteMissing(segment uint64) error {
+	f, err := l.fs.Create(path.Join(l.dir, segmentName(segment)+missingSuffix))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return l.fs.SyncDir(l.dir)
+}
+
+// Missing tells whether a name among the segments kept stands for one that was missing.
+func Missing(name string) bool { return strings.HasSuffix(name, missingSuffix) }
 
 // link gives a segment the name under which it is kept as well. A rename between two names of one file would do nothing.
 func (l *Log) link(number uint64) error {

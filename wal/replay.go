@@ -34,7 +34,8 @@ type ReplayResult struct {
 	// Segments are those that were there, Edit the highest number that Options.Edit gave for one of them.
 	Segments Range
 	Edit     uint64
-	// Kept are segments that earlier starts kept for what they could not replay, NAME.damaged.
+	// Kept are segments that earlier starts kept for what they could not replay, NAME.damaged, and those they missed,
+	// NAME.missing.
 	Kept []string
 }
 

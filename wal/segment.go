@@ -42,6 +42,7 @@ const (
 	segmentFirst   = 40 // bytes of the first line
 	segmentSuffix  = Suffix
 	damagedSuffix  = ".damaged"
+	missingSuffix  = ".missing" // of an empty file that stands for a segment
 )
 
 // Suffix ends the names of segments.

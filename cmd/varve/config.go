@@ -30,6 +30,7 @@ type Config struct {
 	MaxConcurrentQueries      int
 	MaxInFlightWriteBytes     Size
 	WriteBytesExhaustedPolicy string
+	DefaultColumnPrefix       string
 
 	HTTP struct {
 		Addr            string
@@ -61,6 +62,14 @@ type Config struct {
 	}
 	Copy    struct{ Dir string }
 	Ingest  struct{ WidenNumbers bool }
+	Metrics struct {
+		Enable           bool
+		WithMetricEngine bool
+		QueryTimeout     time.Duration
+		Lookback         time.Duration
+		MaxSamples       int
+		MaxConcurrent    int
+	}
 	Logging struct{ Level, Format string }
 	Query   struct {
 		Parallelism int

@@ -34,6 +34,7 @@ func (c *Config) keys() []key {
 		{"max_concurrent_queries", &c.MaxConcurrentQueries, "0", atLeast(&c.MaxConcurrentQueries, 0)},
 		{"max_in_flight_write_bytes", &c.MaxInFlightWriteBytes, "0B", nil},
 		{"write_bytes_exhausted_policy", &c.WriteBytesExhaustedPolicy, "wait", func() error { _, err := writePolicy(c.WriteBytesExhaustedPolicy); return err }},
+		{"default_column_prefix", &c.DefaultColumnPrefix, "service", nil},
 
 		{"http.addr", &h.Addr, "127.0.0.1:4000", nil},
 		{"http.timeout", &h.Timeout, "0s", nil},
@@ -63,6 +64,13 @@ func (c *Config) keys() []key {
 		{"copy.dir", &c.Copy.Dir, "", nil},
 
 		{"ingest.widen_numbers", &c.Ingest.WidenNumbers, "false", nil},
+
+		{"prom_store.enable", &c.Metrics.Enable, "true", nil},
+		{"prom_store.with_metric_engine", &c.Metrics.WithMetricEngine, "true", nil},
+		{"prom_store.query_timeout", &c.Metrics.QueryTimeout, "2m", nil},
+		{"prom_store.lookback", &c.Metrics.Lookback, "5m", positive(&c.Metrics.Lookback)},
+		{"prom_store.max_samples", &c.Metrics.MaxSamples, "50000000", atLeast(&c.Metrics.MaxSamples, 1)},
+		{"prom_store.max_concurrent_queries", &c.Metrics.MaxConcurrent, "20", atLeast(&c.Metrics.MaxConcurrent, 0)},
 
 		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
 		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"varve/engine/status"
+	"varve/server/web"
 )
 
 // memory is how the limit of the process is shared out.
@@ -18,7 +21,8 @@ type memory struct {
 	cache     int64 // decoded blocks
 	queries   int64 // kept by all running queries together
 	held      int64 // rows that running queries keep in memory after their flush, when another begins
-	bodies    int64 // of requests in hand
+	bodies    int64 // of requests in hand, or what is made of them
+	rows      int64 // of one request
 }
 
 // memory shares the limit out: configured sizes hold as far as they fit into the shares of a small machine.
@@ -30,7 +34,21 @@ func (c *Config) memory() memory {
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
 	m.held = max(m.queries/2, 2*m.memtables) // one query alone may keep all memtables of a moment
 	m.bodies = m.limit / 16
+	m.rows = min(m.limit/4, 1<<30)
 	return m
+}
+
+// intake bounds the bodies in hand: by their share of the memory, and by max_in_flight_write_bytes where that is less.
+func (c *Config) intake(share int64, changed func(bytes int64)) (*web.Intake, error) {
+	most := int64(c.MaxInFlightWriteBytes)
+	if most <= 0 || most > share {
+		return web.NewIntake(share, c.Storage.WriteWait, status.RegionBusy, changed), nil
+	}
+	wait, err := writePolicy(c.WriteBytesExhaustedPolicy)
+	if err != nil {
+		return nil, err
+	}
+	return web.NewIntake(most, wait, status.RateLimited, changed), nil
 }
 
 // memoryLimit is what memory_limit comes to on this machine.

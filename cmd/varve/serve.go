@@ -23,7 +23,10 @@ import (
 	"varve/server/admin"
 	"varve/server/auth"
 	"varve/server/ingest"
+	"varve/server/lineproto"
+	"varve/server/metricsapi"
 	"varve/server/query"
+	"varve/server/samples"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -128,7 +131,9 @@ func open(c *Config, logs *logs) (*node, error) {
 	collector := startCollector(c, n.heldBytes)
 	n.pool = exec.NewPool(m.queries, collector.follow)
 	n.pool.HeldLimit = m.held
-	n.intake = web.NewIntake(m.bodies, c.Storage.WriteWait, collector.followBodies)
+	if n.intake, err = c.intake(m.bodies, collector.followBodies); err != nil {
+		return nil, errors.Join(err, n.ln.Close())
+	}
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: dir, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
@@ -183,27 +188,41 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Logger: logs.logger("sqlexec"),
 		CopyDir: c.copyDir(), Spill: disk,
 	})
-	policy, err := writePolicy(c.WriteBytesExhaustedPolicy)
-	if err != nil {
-		return nil, err
-	}
-	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().bodies, Logger: logs.logger("pipeline")})
+	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, Logger: logs.logger("pipeline")})
+	writer := web.NewWriter(n.store)
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
 		MaxPerAddress: c.perAddress(), Hosts: c.HTTP.Hosts,
 		Ingest: ingest.Options{
-			Pipelines: pipelines, Documents: pipelines, Store: n.store, NoAutoCreate: !c.AutoCreateTable,
-			MaxBytes: int64(c.MaxInFlightWriteBytes), MaxWait: policy, WidenNumbers: c.Ingest.WidenNumbers,
+			Pipelines: pipelines, Documents: pipelines, Writer: writer, NoAutoCreate: !c.AutoCreateTable,
+			WidenNumbers: c.Ingest.WidenNumbers,
 		},
-		Query: query.Options{Executor: server.SQL(n.store, sql), MaxConcurrent: c.MaxConcurrentQueries},
+		Lines: lineproto.Options{
+			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, Version: version,
+		},
+		Query:   query.Options{Executor: sql, MaxConcurrent: c.MaxConcurrentQueries},
+		Metrics: c.metrics(n, writer, pipelines),
 		Admin: admin.Options{
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
 		Logger: logs.logger("server"),
 	}, registry)
+}
+
+// metrics are the endpoints of metrics; none when they are switched off.
+func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manager) metricsapi.Options {
+	if !c.Metrics.Enable {
+		return metricsapi.Options{}
+	}
+	m := &c.Metrics
+	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
+		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch, Tables: samples.New(samples.Options{
+			Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !c.Metrics.WithMetricEngine, NoAutoCreate: !c.AutoCreateTable,
+			CacheBytes: c.memoryLimit() / 8,
+		})}
 }
 
 // spillDisk opens the directory for the temporary files of queries; nil when there are to be none.

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
+	"varve/engine/jsontext"
 	"varve/engine/timefmt"
 	"varve/pipeline/value"
 	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/stdlib"
 )
 
 // Exit codes of `varve vrl`, which has a contract of its own.
@@ -53,13 +56,15 @@ func (c *vrlCommand) run(in io.Reader, out streams) int {
 		defer file.Close()
 		in = file
 	}
-	program, err := vrl.Compile(string(source), options)
+	program, err := vrl.Compile(string(source), stdlib.Library, options)
 	if err != nil {
 		fmt.Fprint(out.err, err)
 		return vrlNoProgram
 	}
 	fmt.Fprint(out.err, vrl.Render(string(source), program.Warnings()))
-	r := vrlRunner{program: program, frame: vrl.NewFrame(new(value.Arena)), print: c.Print, out: bufio.NewWriter(out.out), err: out.err}
+	frame := vrl.NewFrame(new(value.Arena))
+	frame.Journal = vrl.NewJournal(slog.New(slog.NewTextHandler(out.err, nil)), c.Program)
+	r := vrlRunner{program: program, frame: frame, print: c.Print, out: bufio.NewWriter(out.out), err: out.err}
 	if err = r.all(in); err == nil {
 		err = r.out.Flush()
 	} else {
@@ -158,7 +163,7 @@ func (r *vrlRunner) one(number int, event value.Value) error {
 		}
 		b = value.AppendJSON(b, event)
 		if err != nil {
-			b = value.AppendQuoted(append(b, `,"message":`...), message)
+			b = jsontext.AppendString(append(b, `,"message":`...), message)
 		}
 		b = append(b, '}')
 	}

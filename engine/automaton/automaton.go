@@ -27,16 +27,18 @@ const fewTexts = 32
 // longText is the length of a text from which on it pays to make an automaton for it alone.
 const longText = 16 << 10
 
-// maxWork bounds the characters of a text times the instructions of an expression that package regexp may look for a
-// match with: each takes some nanoseconds, and nothing ends it.
-const maxWork = 1 << 30
-
 // Regexp is a compiled regular expression. Any number of goroutines may use it at the same time.
 type Regexp struct {
 	re    *regexp.Regexp
 	texts atomic.Int32 // that were matched without the automaton
 	once  sync.Once
 	auto  atomic.Pointer[automaton] // nil: it was not made yet
+
+	compiled sync.Once
+	prog     *syntax.Prog // what re is compiled to, once it was asked for
+	behind   sync.Once
+	after    *regexp.Regexp // re behind any one character, once it was asked for
+	afterErr error
 }
 
 // MaxPattern is the most bytes of an expression, and of other patterns that are looked for in every row. maxSteps is the most
@@ -55,16 +57,13 @@ func Compile(expr string) (*Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
+	r := &Regexp{re: re}
 	if len(expr) > maxSteps/16 || strings.Contains(expr, "{") { // others are far from the bound
-		prog, err := program(re)
-		if err != nil {
-			return nil, err
-		}
-		if steps := len(prog.Inst); steps > maxSteps {
+		if steps := r.steps(); steps > maxSteps {
 			return nil, fmt.Errorf("the expression takes %d steps, at most %d are taken", steps, maxSteps)
 		}
 	}
-	return &Regexp{re: re}, nil
+	return r, nil
 }
 
 // CheckPattern holds that a pattern is not longer than MaxPattern.
@@ -75,49 +74,23 @@ func CheckPattern(p string) error {
 	return nil
 }
 
-// CheckWork holds that looking for where a match lies in so many bytes of text does not take minutes.
-func (r *Regexp) CheckWork(bytes int) error {
-	if bytes < longText {
-		return nil
-	}
-	prog, err := program(r.re)
-	if err != nil {
-		return err
-	}
-	if steps := len(prog.Inst); bytes > maxWork/steps {
-		return fmt.Errorf("an expression of %d steps is looked for in texts of at most %d bytes, one has %d", steps, maxWork/steps, bytes)
-	}
-	return nil
-}
-
-// program is what an expression is compiled to.
-func program(re *regexp.Regexp) (*syntax.Prog, error) {
-	tree, err := syntax.Parse(re.String(), syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	return syntax.Compile(tree.Simplify())
-}
-
-// Regexp gives the expression for what an automaton cannot tell: where a match lies.
-func (r *Regexp) Regexp() *regexp.Regexp { return r.re }
-
-// Match tells whether text holds a match.
-func (r *Regexp) Match(text []byte) bool {
+// Match tells whether text holds a match. ended, which may be nil, tells why to go no further: once it gives an error the answer
+// means nothing.
+func (r *Regexp) Match(text []byte, ended func() error) bool {
 	a := r.auto.Load()
 	if a == nil {
 		if len(text) < longText && r.texts.Add(1) <= fewTexts {
-			return r.re.Match(text)
+			return r.look(text, ended)
 		}
-		r.once.Do(func() { r.auto.Store(newAutomaton(r.re)) })
+		r.once.Do(func() { r.auto.Store(newAutomaton(r)) })
 		a = r.auto.Load()
 	}
-	return a.match(text)
+	return a.match(text, ended)
 }
 
 // automaton is made of states and of what leads from one to the next.
 type automaton struct {
-	re   *regexp.Regexp
+	re   *Regexp
 	prog *syntax.Prog
 	classes
 
@@ -153,13 +126,12 @@ type state struct {
 }
 
 // newAutomaton makes the classes and the first state, where there is room.
-func newAutomaton(re *regexp.Regexp) *automaton {
-	a := &automaton{re: re}
-	prog, err := program(re)
-	if err != nil || len(prog.Inst) > maxInsts {
-		return a // package regexp took it and decides
+func newAutomaton(re *Regexp) *automaton {
+	prog := re.program()
+	a := &automaton{re: re, prog: prog}
+	if len(prog.Inst) > maxInsts {
+		return a // package regexp decides
 	}
-	a.prog = prog
 	var uses syntax.EmptyOp
 	for i := range prog.Inst {
 		if in := &prog.Inst[i]; in.Op == syntax.InstEmptyWidth {
@@ -198,12 +170,12 @@ func (a *automaton) begin(uses syntax.EmptyOp) {
 	}
 }
 
-// match tells whether text holds a match.
-func (a *automaton) match(text []byte) bool {
+// match is Regexp.Match.
+func (a *automaton) match(text []byte, ended func() error) bool {
 	s := a.start
 	switch s {
 	case unknown:
-		return a.re.Match(text)
+		return a.re.look(text, ended)
 	case accept:
 		return true
 	}
@@ -221,8 +193,8 @@ func (a *automaton) match(text []byte) bool {
 		to := atomic.LoadUint32(&table[s+class])
 		if to <= accept {
 			if to == unknown {
-				if to = a.step(s, class); to == unknown {
-					return a.re.Match(text)
+				if to = a.stepUntil(s, class, ended); to == unknown {
+					return a.re.look(text, ended)
 				}
 				table = *a.table.Load()
 			}
@@ -236,10 +208,10 @@ func (a *automaton) match(text []byte) bool {
 	}
 	to := atomic.LoadUint32(&table[s+a.end])
 	if to == unknown {
-		to = a.step(s, a.end)
+		to = a.stepUntil(s, a.end, ended)
 	}
 	if to == unknown {
-		return a.re.Match(text)
+		return a.re.look(text, ended)
 	}
 	return to == accept
 }
@@ -250,6 +222,14 @@ func (a *automaton) skip(text []byte, i int) int {
 		i++
 	}
 	return i
+}
+
+// stepUntil is step while ended gives no error: thousands of entries of a large expression take seconds.
+func (a *automaton) stepUntil(from, class uint32, ended func() error) uint32 {
+	if ended != nil && ended() != nil {
+		return unknown
+	}
+	return a.step(from, class)
 }
 
 // step makes the entry of a state and a class, or the end; unknown: there is no room for more states.

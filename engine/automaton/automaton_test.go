@@ -23,6 +23,15 @@ var texts = []string{
 	"foo", "foox", "xfoo bar", "GET /api/v1/cart/12 HTTP", "GET /api/v3/cart/12", "xxxxxxxxxxxxxxxxxxxxy", "0123456789", "日本語テキスト", "x\n\ny", "ǆ", "ababcd", "abcdab ", "l", "m1",
 }
 
+func compiled(t *testing.T, expr string) *Regexp {
+	t.Helper()
+	r, err := Compile(expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // same checks that texts match as package regexp says.
 func same(t *testing.T, expr string, texts ...string) {
 	t.Helper()
@@ -34,14 +43,14 @@ func same(t *testing.T, expr string, texts ...string) {
 	if err != nil {
 		return
 	}
-	a := newAutomaton(r.re)
+	a := newAutomaton(r)
 	for range 2 { // states made, then known
 		for _, s := range texts {
 			want := oracle.MatchString(s)
-			if got := r.Match([]byte(s)); got != want {
+			if got := r.Match([]byte(s), nil); got != want {
 				t.Errorf("%q on %q: %v, want %v", expr, s, got, want)
 			}
-			if got := a.match([]byte(s)); got != want {
+			if got := a.match([]byte(s), nil); got != want {
 				t.Errorf("the automaton of %q on %q: %v, want %v", expr, s, got, want)
 			}
 		}
@@ -52,7 +61,7 @@ func TestMatch(t *testing.T) {
 	for _, expr := range exprs {
 		t.Run(expr, func(t *testing.T) {
 			same(t, expr, texts...)
-			if newAutomaton(regexp.MustCompile(expr)).start == unknown {
+			if newAutomaton(compiled(t, expr)).start == unknown {
 				t.Error("no automaton is made")
 			}
 		})
@@ -102,9 +111,9 @@ func TestTooLarge(t *testing.T) {
 		list = append(list, string(b))
 	}
 	same(t, `a[ab]{14}b[ab]{3}a$`, list...) // 2^15 states
-	a := newAutomaton(regexp.MustCompile(`a[ab]{14}b[ab]{3}a$`))
+	a := newAutomaton(compiled(t, `a[ab]{14}b[ab]{3}a$`))
 	for _, s := range list {
-		a.match([]byte(s))
+		a.match([]byte(s), nil)
 	}
 	if n := len(a.states); n < maxStates || n > maxStates+firstState {
 		t.Errorf("%d states", n)
@@ -129,7 +138,7 @@ func TestConcurrent(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, uint64(k)))
 			for range 2000 {
 				s := fmt.Sprintf("%x %x done%d", random.Uint32(), random.Uint32(), random.IntN(2))
-				if got, want := r.Match([]byte(s)), r.re.MatchString(s); got != want {
+				if got, want := r.Match([]byte(s), nil), r.re.MatchString(s); got != want {
 					t.Errorf("%q: %v, want %v", s, got, want)
 					return
 				}
@@ -160,7 +169,7 @@ func BenchmarkMatch(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for name, match := range map[string]func([]byte) bool{"automaton": r.Match, "regexp": r.re.Match} {
+		for name, match := range map[string]func([]byte) bool{"automaton": func(s []byte) bool { return r.Match(s, nil) }, "regexp": r.re.Match} {
 			b.Run(expr+"/"+name, func(b *testing.B) {
 				for b.Loop() {
 					for _, s := range rows {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"varve/engine/jsontext"
 	"varve/engine/vector"
 )
 
@@ -39,6 +40,18 @@ func MarshalJSON(x any) ([]byte, error) {
 		return nil, err
 	}
 	return []byte(strings.TrimSuffix(s.String(), "\n")), nil
+}
+
+// AppendString appends a text as a JSON string in the form that MarshalJSON gives it.
+func AppendString(dst, text []byte) []byte {
+	if !settledText(text) {
+		b, err := MarshalJSON(string(text))
+		if err != nil { // any text is a JSON string
+			panic("convert: a text is no JSON: " + err.Error())
+		}
+		return append(dst, b...)
+	}
+	return jsontext.AppendString(dst, text)
 }
 
 // scalarParser reads the text of a JSON scalar as a value of a type; objects, arrays and null are none.

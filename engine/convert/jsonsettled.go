@@ -15,9 +15,15 @@ func settled(doc []byte) bool {
 	if end != len(doc) {
 		return false
 	}
-	for _, c := range doc {
-		if c >= utf8.RuneSelf { // two letters are always escaped
-			return utf8.Valid(doc) && !bytes.Contains(doc, []byte("\u2028")) && !bytes.Contains(doc, []byte("\u2029"))
+	return settledText(doc)
+}
+
+// settledText tells whether a text has no letters that a document writes otherwise than by themselves, control characters and quotes
+// aside: U+2028 and U+2029, which are always escaped, and what is not UTF-8.
+func settledText(text []byte) bool {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return utf8.Valid(text) && !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029"))
 		}
 	}
 	return true

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -33,4 +34,23 @@ func FuzzSettled(f *testing.F) {
 			t.Errorf("settled %q becomes %q %v", doc, got, ok)
 		}
 	})
+}
+
+// TestAppendString: texts are written as the library writes them, whatever is in them.
+func TestAppendString(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	pieces := []string{"a", " ", `"`, `\`, "\n", "\b", "\x00", "\x7f", "<&>", "é", "日", "\U0001F600", "\u2028", "\u2029", "\uFFFD", "\xff", "\xe2\x80", "\xed\xa0\x80"}
+	for range 20_000 {
+		var text string
+		for range r.IntN(5) {
+			text += pieces[r.IntN(len(pieces))]
+		}
+		want, err := MarshalJSON(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := AppendString([]byte("+"), []byte(text)); string(got) != "+"+string(want) {
+			t.Fatalf("%q: %s, want +%s", text, got, want)
+		}
+	}
 }

@@ -16,7 +16,7 @@ func ParseTime(text string, t vector.Type, loc *time.Location) (int64, error) {
 		return 0, err
 	}
 	if t.ID == vector.TypeDate {
-		return FloorDiv(sec, 86400), nil
+		return timefmt.FloorDiv(sec, 86400), nil
 	}
 	x, ok := Count(sec, int64(nanos), t.UnitsPerSecond())
 	if !ok {
@@ -70,11 +70,11 @@ func Time(x int64, from, to vector.Type) (int64, bool) {
 	case from.ID == vector.TypeDate && to.IsTimestamp():
 		return Scale(x*86400, 1, to.UnitsPerSecond()) // a date has 32 bits
 	case from.IsTimestamp() && to.ID == vector.TypeDate:
-		day := FloorDiv(x, from.UnitsPerSecond()*86400)
+		day := timefmt.FloorDiv(x, from.UnitsPerSecond()*86400)
 		return day, day == int64(int32(day))
 	case from.IsTimestamp() && to.ID == vector.TypeTime:
 		day := from.UnitsPerSecond() * 86400
-		return Scale(x-FloorDiv(x, day)*day, from.UnitsPerSecond(), to.UnitsPerSecond())
+		return Scale(x-timefmt.FloorDiv(x, day)*day, from.UnitsPerSecond(), to.UnitsPerSecond())
 	case from.ID == vector.TypeDate && to.ID == vector.TypeDate:
 		return x, true
 	case from.UnitsPerSecond() > 0 && to.UnitsPerSecond() > 0:
@@ -90,14 +90,5 @@ func Scale(x, from, to int64) (int64, bool) {
 		y := x * f
 		return y, y/f == x
 	}
-	return FloorDiv(x, from/to), true
-}
-
-// FloorDiv is x / d rounded down.
-func FloorDiv(x, d int64) int64 {
-	q := x / d
-	if x%d != 0 && (x < 0) != (d < 0) {
-		q--
-	}
-	return q
+	return timefmt.FloorDiv(x, from/to), true
 }

@@ -13,7 +13,7 @@ func (p *Program) alternatives(c *condition) error {
 	c.any = make([][]int, len(c.Any))
 	for a, and := range c.Any {
 		for i := range and {
-			one, err := compile(&and[i])
+			one, err := compile(&and[i], nil)
 			if err != nil {
 				return err
 			}

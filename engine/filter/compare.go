@@ -12,29 +12,20 @@ import (
 // number is what the comparison loops run on.
 type number interface{ int64 | uint64 | float64 }
 
-// bit compiles to one conditional set: no branch.
-func bit(b bool) uint64 {
-	var x uint64
-	if b {
-		x = 1
-	}
-	return x
-}
-
 // less sets bit i of hit where v[i] < k; bits past the last row are zero.
 func less[T number](hit []uint64, v []T, k T) {
 	for ; len(v) >= 64 && len(hit) > 0; v, hit = v[64:], hit[1:] {
 		c := (*[64]T)(v)
 		var m uint64
 		for i := 0; i < 64; i += 4 {
-			m |= (bit(c[i] < k) | bit(c[i+1] < k)<<1 | bit(c[i+2] < k)<<2 | bit(c[i+3] < k)<<3) << i
+			m |= (vector.Bit(c[i] < k) | vector.Bit(c[i+1] < k)<<1 | vector.Bit(c[i+2] < k)<<2 | vector.Bit(c[i+3] < k)<<3) << i
 		}
 		hit[0] = m
 	}
 	if len(hit) > 0 {
 		var m uint64
 		for i, x := range v {
-			m |= bit(x < k) << i
+			m |= vector.Bit(x < k) << i
 		}
 		hit[0] = m
 	}
@@ -46,14 +37,14 @@ func lessEqual[T number](hit []uint64, v []T, k T) {
 		c := (*[64]T)(v)
 		var m uint64
 		for i := 0; i < 64; i += 4 {
-			m |= (bit(c[i] <= k) | bit(c[i+1] <= k)<<1 | bit(c[i+2] <= k)<<2 | bit(c[i+3] <= k)<<3) << i
+			m |= (vector.Bit(c[i] <= k) | vector.Bit(c[i+1] <= k)<<1 | vector.Bit(c[i+2] <= k)<<2 | vector.Bit(c[i+3] <= k)<<3) << i
 		}
 		hit[0] = m
 	}
 	if len(hit) > 0 {
 		var m uint64
 		for i, x := range v {
-			m |= bit(x <= k) << i
+			m |= vector.Bit(x <= k) << i
 		}
 		hit[0] = m
 	}
@@ -65,14 +56,14 @@ func equal[T number](hit []uint64, v []T, k T) {
 		c := (*[64]T)(v)
 		var m uint64
 		for i := 0; i < 64; i += 4 {
-			m |= (bit(c[i] == k) | bit(c[i+1] == k)<<1 | bit(c[i+2] == k)<<2 | bit(c[i+3] == k)<<3) << i
+			m |= (vector.Bit(c[i] == k) | vector.Bit(c[i+1] == k)<<1 | vector.Bit(c[i+2] == k)<<2 | vector.Bit(c[i+3] == k)<<3) << i
 		}
 		hit[0] = m
 	}
 	if len(hit) > 0 {
 		var m uint64
 		for i, x := range v {
-			m |= bit(x == k) << i
+			m |= vector.Bit(x == k) << i
 		}
 		hit[0] = m
 	}
@@ -93,7 +84,7 @@ func nans(hit []uint64, v []float64) {
 		var m uint64
 		part, v = word(v)
 		for i, x := range part {
-			m |= bit(x != x) << i
+			m |= vector.Bit(x != x) << i
 		}
 		hit[w] = m
 	}
@@ -199,7 +190,7 @@ func (c *condition) compileIn() {
 	switch c.kind {
 	case vector.Bool:
 		for i := range n {
-			c.numbers.bools[bit(c.Args.Bool(i))] = true
+			c.numbers.bools[vector.Bit(c.Args.Bool(i))] = true
 		}
 	case vector.Int64:
 		c.numbers.ints = slices.Clone(c.Args.Ints[:n])
@@ -261,7 +252,7 @@ func (l *numbers) eval(n int, v *vector.Vector, hit vector.Bitmap) {
 			part, rest = word(rest)
 			for i, x := range part {
 				_, found := slices.BinarySearch(l.floats, x)
-				m |= bit(found && x == x || l.nan && x != x) << i
+				m |= vector.Bit(found && x == x || l.nan && x != x) << i
 			}
 			hit[w] = m
 		}
@@ -290,7 +281,7 @@ func evalList[T int64 | uint64](hit []uint64, v []T, list []T, set map[T]struct{
 		part, v = word(v)
 		for i, x := range part {
 			_, found := set[x]
-			m |= bit(found) << i
+			m |= vector.Bit(found) << i
 		}
 		hit[w] = m
 	}
@@ -324,7 +315,7 @@ func (c *condition) evalBytes(n int, v *vector.Vector, keep, hit vector.Bitmap) 
 			part, views = word(views)
 			for i, x := range part {
 				if keep[w]>>i&1 != 0 {
-					m |= bit(order(heap[x.Off:x.Off+x.Len], k) < limit) << i
+					m |= vector.Bit(order(heap[x.Off:x.Off+x.Len], k) < limit) << i
 				}
 			}
 			hit[w] = m
@@ -359,7 +350,7 @@ func (l *stringIn) eval(views []vector.View, heap []byte, keep, hit []uint64) {
 				continue
 			}
 			_, found := l.set[string(heap[x.Off:x.Off+x.Len])]
-			m |= bit(found) << i
+			m |= vector.Bit(found) << i
 		}
 		hit[w] = m
 	}
@@ -377,7 +368,7 @@ func OrderOf(t vector.Type) func(a, b []byte) int {
 func Compare(a *vector.Vector, i int, b *vector.Vector, j int) int {
 	switch a.Type.Kind() {
 	case vector.Bool:
-		return int(bit(a.Bool(i))) - int(bit(b.Bool(j)))
+		return int(vector.Bit(a.Bool(i))) - int(vector.Bit(b.Bool(j)))
 	case vector.Int64:
 		return order(a.Int(i), b.Int(j))
 	case vector.Uint64:
@@ -395,8 +386,8 @@ func compareDecimals(a, b []byte) int {
 	}
 	ah, bh := int64(binary.LittleEndian.Uint64(a[8:])), int64(binary.LittleEndian.Uint64(b[8:]))
 	if ah != bh {
-		return 1 - 2*int(bit(ah < bh))
+		return 1 - 2*int(vector.Bit(ah < bh))
 	}
 	al, bl := binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b)
-	return int(bit(al > bl)) - int(bit(al < bl))
+	return int(vector.Bit(al > bl)) - int(vector.Bit(al < bl))
 }

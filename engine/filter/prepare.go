@@ -2,22 +2,23 @@ package filter
 
 // Prepare gives the conjunction with its conditions compiled once for all: Compile of it, or of some of its conditions, takes
 // over what holds no scratch memory, the lists, patterns and expressions. A scan prepares what its runs compile once for
-// each piece; an expression's automaton is then made once, and what one piece has learned serves all.
-func (a And) Prepare() (And, error) {
+// each piece; an expression's automaton is then made once, and what one piece has learned serves all. Expressions that take long
+// look no further once ended, which may be nil, gives an error: what is evaluated then means nothing.
+func (a And) Prepare(ended func() error) (And, error) {
 	out := make(And, len(a))
 	for i, c := range a {
 		if c.Op == AnyOf {
 			c.Any = make([]And, len(a[i].Any))
 			for k, alternative := range a[i].Any {
 				var err error
-				if c.Any[k], err = alternative.Prepare(); err != nil {
+				if c.Any[k], err = alternative.Prepare(ended); err != nil {
 					return nil, err
 				}
 			}
 			out[i] = c
 			continue
 		}
-		ready, err := compile(&a[i])
+		ready, err := compile(&a[i], ended)
 		if err != nil {
 			return nil, err
 		}

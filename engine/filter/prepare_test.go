@@ -28,7 +28,7 @@ func TestPreparedOnce(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for at, and := range conds {
-		ready, err := and.Prepare()
+		ready, err := and.Prepare(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestPreparedOnce(t *testing.T) {
 		wg.Wait()
 	}
 	// A condition that was changed after it was prepared counts as it is.
-	ready, err := And{text(Regex, "a1")}.Prepare()
+	ready, err := And{text(Regex, "a1")}.Prepare(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestPreparedOnce(t *testing.T) {
 	if err := ready.Eval(1, func(schema.ColumnID) *vector.Vector { return v }, keep); err != nil || keep[0] != 1 {
 		t.Errorf("the expression of before decides: %v", err)
 	}
-	if _, err := (And{text(Regex, "(")}).Prepare(); err == nil {
+	if _, err := (And{text(Regex, "(")}).Prepare(nil); err == nil {
 		t.Error("a malformed expression is prepared")
 	}
 }
@@ -92,7 +92,7 @@ func TestPreparedOnce(t *testing.T) {
 // BenchmarkCompilePiece is what each piece of a scan pays for its conditions.
 func BenchmarkCompilePiece(b *testing.B) {
 	and := And{{Column: 1, Op: Regex, Args: vector.ConstString("^/api/v[12]/orders/[0-9a-f]*77/").Flatten(1), NArgs: 1}}
-	ready, err := and.Prepare()
+	ready, err := and.Prepare(nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -41,7 +41,7 @@ type condition struct {
 func Compile(a And) (*Program, error) {
 	p := &Program{conds: make([]*condition, len(a)), n: len(a)}
 	for i := range a {
-		c, err := compile(&a[i])
+		c, err := compile(&a[i], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func Compile(a And) (*Program, error) {
 	return p, nil
 }
 
-func compile(from *Cond) (*condition, error) {
+func compile(from *Cond, ended func() error) (*condition, error) {
 	if c := from.prepared(); c != nil {
 		return c, nil
 	}
@@ -104,7 +104,7 @@ func compile(from *Cond) (*condition, error) {
 		if c.kind != vector.Bytes {
 			return nil, fmt.Errorf("condition %d on column %d takes text, not %s", c.Op, c.Column, c.Args.Type)
 		}
-		return c, c.compileLower()
+		return c, c.compileLower(ended)
 	}
 	switch c.op {
 	case Equal, Less, LessEqual:
@@ -116,7 +116,7 @@ func compile(from *Cond) (*condition, error) {
 	if c.kind != vector.Bytes {
 		return nil, fmt.Errorf("condition %d on column %d takes text, not %s", c.Op, c.Column, c.Args.Type)
 	}
-	m, err := newMatcher(c.op, c.Args.Bytes(0))
+	m, err := newMatcher(c.op, c.Args.Bytes(0), ended)
 	if err != nil {
 		return nil, err
 	}

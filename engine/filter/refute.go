@@ -100,8 +100,8 @@ func cut(b, like []byte) []byte { return b[:min(len(b), len(like))] }
 func (s *Stat) compare(args *vector.Vector, i int) (lo, hi int) {
 	switch args.Type.Kind() {
 	case vector.Bool:
-		k := int(bit(args.Bool(i)))
-		return int(bit(s.Min.Bools.Get(s.At))) - k, int(bit(s.Max.Bools.Get(s.At))) - k
+		k := int(vector.Bit(args.Bool(i)))
+		return int(vector.Bit(s.Min.Bools.Get(s.At))) - k, int(vector.Bit(s.Max.Bools.Get(s.At))) - k
 	case vector.Int64:
 		k := args.Int(i)
 		return order(s.Min.Ints[s.At], k), order(s.Max.Ints[s.At], k)
@@ -120,12 +120,12 @@ func (s *Stat) compare(args *vector.Vector, i int) (lo, hi int) {
 	return lo, hi
 }
 
-func order[T number](a, b T) int { return int(bit(a > b)) - int(bit(a < b)) }
+func order[T number](a, b T) int { return int(vector.Bit(a > b)) - int(vector.Bit(a < b)) }
 
 // orderFloats orders floats with NaN as the greatest.
 func orderFloats(a, b float64) int {
 	if a == a && b == b {
 		return order(a, b)
 	}
-	return int(bit(a != a)) - int(bit(b != b))
+	return int(vector.Bit(a != a)) - int(vector.Bit(b != b))
 }

@@ -10,13 +10,15 @@ import (
 )
 
 // newRegex compiles an unanchored regular expression, with the texts that every match must hold. The longest is what
-// heaps are searched for; rows that lack another never reach the expression, which costs a few times such a search.
-func newRegex(expr string) (*matcher, error) {
+// heaps are searched for; rows that lack another never reach the expression, which costs a few times such a search. What ended
+// is see Prepare.
+func newRegex(expr string, ended func() error) (*matcher, error) {
 	re, err := automaton.Compile(expr)
 	if err != nil {
 		return nil, err
 	}
-	m := &matcher{check: re.Match}
+	match := func(row []byte) bool { return re.Match(row, ended) }
+	m := &matcher{check: match}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return m, nil // it was compiled; without its tree there is no literal
@@ -38,7 +40,7 @@ func newRegex(expr string) (*matcher, error) {
 	case len(parts) == 1 && isLiteral(tree):
 		m.check = nil // the expression is nothing but text
 	case len(parts) > 1:
-		m.check = func(row []byte) bool { return holdsInOrder(row, parts) && re.Match(row) }
+		m.check = func(row []byte) bool { return holdsInOrder(row, parts) && match(row) }
 	}
 	return m, nil
 }
@@ -95,7 +97,7 @@ func Texts(expr string) (texts [][]byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	for _, s := range textsOf(tree) {
+	for _, s := range textsOf(tree, maxTexts) {
 		if len(s) == 0 {
 			return nil, false
 		}
@@ -104,8 +106,19 @@ func Texts(expr string) (texts [][]byte, ok bool) {
 	return texts, len(texts) > 0
 }
 
-// textsOf gives all texts that an expression matches as a whole; nil: they are too many, or more than texts.
-func textsOf(e *syntax.Regexp) []string {
+// Choice gives the texts that a regular expression, of which the dot matches any character, matches as a whole, when they
+// are at most so many.
+func Choice(expr string, most int) (texts []string, ok bool) {
+	tree, err := syntax.Parse(expr, syntax.Perl|syntax.DotNL)
+	if err != nil {
+		return nil, false
+	}
+	texts = textsOf(tree, most)
+	return texts, texts != nil
+}
+
+// textsOf gives all texts that an expression matches as a whole; nil: they are more than so many, or more than texts.
+func textsOf(e *syntax.Regexp, most int) []string {
 	switch e.Op {
 	case syntax.OpEmptyMatch:
 		return []string{""}
@@ -114,18 +127,18 @@ func textsOf(e *syntax.Regexp) []string {
 			return []string{string(e.Rune)}
 		}
 	case syntax.OpCharClass:
-		return textsOfClass(e)
+		return textsOfClass(e, most)
 	case syntax.OpCapture:
-		return textsOf(e.Sub[0])
+		return textsOf(e.Sub[0], most)
 	case syntax.OpQuest:
-		if all := textsOf(e.Sub[0]); all != nil && len(all) < maxTexts {
+		if all := textsOf(e.Sub[0], most); all != nil && len(all) < most {
 			return append(all, "")
 		}
 	case syntax.OpAlternate:
 		var all []string
 		for _, sub := range e.Sub {
-			some := textsOf(sub)
-			if some == nil || len(all)+len(some) > maxTexts {
+			some := textsOf(sub, most)
+			if some == nil || len(all)+len(some) > most {
 				return nil
 			}
 			all = append(all, some...)
@@ -134,8 +147,8 @@ func textsOf(e *syntax.Regexp) []string {
 	case syntax.OpConcat:
 		all := []string{""}
 		for _, sub := range e.Sub {
-			some := textsOf(sub)
-			if some == nil || len(all)*len(some) > maxTexts {
+			some := textsOf(sub, most)
+			if some == nil || len(all)*len(some) > most {
 				return nil
 			}
 			var longer []string
@@ -152,10 +165,10 @@ func textsOf(e *syntax.Regexp) []string {
 }
 
 // textsOfClass gives the characters of a class, of ASCII alone.
-func textsOfClass(e *syntax.Regexp) (all []string) {
+func textsOfClass(e *syntax.Regexp, most int) (all []string) {
 	for i := 0; i < len(e.Rune); i += 2 {
 		for c := e.Rune[i]; c <= e.Rune[i+1]; c++ {
-			if c >= utf8.RuneSelf || len(all) == maxTexts {
+			if c >= utf8.RuneSelf || len(all) == most {
 				return nil
 			}
 			all = append(all, string(c))

@@ -30,7 +30,7 @@ func TestRegexParts(t *testing.T) {
 		{`^$`, ""},
 	} {
 		t.Run(c.expr, func(t *testing.T) {
-			m, err := newRegex(c.expr)
+			m, err := newRegex(c.expr, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

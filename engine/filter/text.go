@@ -35,7 +35,7 @@ type textScratch struct {
 	row  []byte
 }
 
-func newMatcher(op Op, arg []byte) (*matcher, error) {
+func newMatcher(op Op, arg []byte, ended func() error) (*matcher, error) {
 	arg = bytes.Clone(arg)
 	switch op {
 	case Prefix:
@@ -49,7 +49,7 @@ func newMatcher(op Op, arg []byte) (*matcher, error) {
 		t := NewTerm(arg)
 		return &matcher{literal: arg, check: t.Match, parts: [][]byte{arg}, word: t}, nil
 	case Regex:
-		return newRegex(string(arg))
+		return newRegex(string(arg), ended)
 	}
 	return newLike(arg, op == ILike), nil
 }

@@ -18,6 +18,7 @@ func Of(name string, among []string) string {
 // Finder finds the name that is the fewest changes of a letter away from To: two at most, and at most every second letter.
 type Finder struct {
 	To    string
+	Far   bool   // takes names that are more changes away as well, but for those of absurd length
 	Found string // the label of the nearest; empty: none is near
 
 	distance int
@@ -25,7 +26,8 @@ type Finder struct {
 
 // Look compares one name; label is what Found is when it is the nearest. Of equally near ones the first counts.
 func (f *Finder) Look(name, label string) {
-	if d := distance(name, f.To); d < 3 && 2*d <= len(f.To) && (f.Found == "" || d < f.distance) {
+	d := distance(name, f.To)
+	if near := d < 3 && 2*d <= len(f.To) || f.Far && d < longest; near && (f.Found == "" || d < f.distance) {
 		f.Found, f.distance = label, d
 	}
 }

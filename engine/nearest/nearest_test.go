@@ -15,6 +15,15 @@ func TestOf(t *testing.T) {
 			t.Errorf("Of(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}
+	for name, want := range map[string]string{"x": "ts", "deletion": "delete", strings.Repeat("select", 20): ""} {
+		far := Finder{To: name, Far: true}
+		for _, w := range words {
+			far.Look(w, w)
+		}
+		if far.Found != want {
+			t.Errorf("far from %q: %q, want %q", name, far.Found, want)
+		}
+	}
 	if got := Hint("levl", words); got != " Did you mean 'level'?" {
 		t.Errorf("got %q", got)
 	}

@@ -102,6 +102,11 @@ type Run interface {
 	Split(prefix []byte, n int) ([][]byte, error)
 	Scan(*Spec) (Cursor, error)
 	Series(*Spec) (Series, error)
+	// Find gives the series of some tables by their tags, to be read each by itself.
+	Find(*Find) (Found, error)
+	// TagValues calls f with the values that series of some tables, whose ids rise, have of a tag, in the form of series keys and
+	// each at least once: perhaps some of series that have no rows any more, too. ended, which may be nil, ends it with its error.
+	TagValues(tables []schema.TableID, tag schema.Column, ended func() error, f func(val []byte)) error
 }
 
 // ColumnStat is exact knowledge about one column of a run.

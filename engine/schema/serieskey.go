@@ -71,95 +71,91 @@ func KeyHash(key []byte) uint64 { return xxhash.Sum64(key[4:]) }
 
 // ParseSeriesKey calls tag for every tag that the key names; val nil: NULL. It is only valid during the call.
 func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, error) {
-	if len(key) < 4 {
-		return 0, fmt.Errorf("series key of %d bytes is too short", len(key))
-	}
-	id := TableID(binary.BigEndian.Uint32(key))
-	key = key[4:]
-	val := []byte{}
-	for len(key) > 0 {
-		if len(key) < 6 {
-			return 0, fmt.Errorf("series key ends inside a tag")
-		}
-		c := ColumnID(binary.BigEndian.Uint32(key))
-		key = key[4:]
-		if string(key[:2]) == nullMark {
-			key = key[2:]
-			tag(c, nil)
-			continue
-		}
-		val = val[:0]
-		closed := false
-		for i := 0; i < len(key); i++ {
-			if key[i] != 0 {
-				val = append(val, key[i])
-				continue
-			}
-			if i+1 >= len(key) {
-				break
-			}
-			i++
-			if key[i] == 0x01 {
-				key, closed = key[i+1:], true
-				break
-			}
-			val = append(val, 0)
-		}
-		if !closed {
-			return 0, fmt.Errorf("series key ends inside the value of column %d", c)
+	var scratch []byte
+	id, tags, err := CutTable(key)
+	for len(tags) > 0 {
+		var c ColumnID
+		var val []byte
+		if c, val, tags, err = CutTag(tags, &scratch); err != nil {
+			return 0, err
 		}
 		tag(c, val)
 	}
-	return id, nil
+	return id, err
 }
 
 // TagOf gives the value of one tag in a key, nil for NULL; named is false when the key does not name it. val lies in the
 // key or, when it has zero bytes, in scratch.
 func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, named bool, err error) {
+	_, tags, err := CutTable(key)
+	for len(tags) > 0 {
+		var c ColumnID
+		var escaped bool
+		switch c, val, escaped, tags, err = cutTag(tags); {
+		case err != nil:
+			return nil, false, err
+		case c != id:
+		case escaped:
+			return appendPlain(scratch[:0], val), true, nil
+		default:
+			return val, true, nil
+		}
+	}
+	return nil, false, err
+}
+
+// CutTable gives the table that a key names and the tags behind it, for CutTag.
+func CutTable(key []byte) (id TableID, tags []byte, err error) {
 	if len(key) < 4 {
-		return nil, false, fmt.Errorf("series key of %d bytes is too short", len(key))
+		return 0, nil, fmt.Errorf("series key of %d bytes is too short", len(key))
 	}
-	for key = key[4:]; len(key) > 0; {
-		if len(key) < 6 {
-			return nil, false, fmt.Errorf("series key ends inside a tag")
-		}
-		c := ColumnID(binary.BigEndian.Uint32(key))
-		key = key[4:]
-		if string(key[:2]) == nullMark {
-			if key = key[2:]; c == id {
-				return nil, true, nil
-			}
-			continue
-		}
-		end, escaped := 0, false
-		for {
-			k := bytes.IndexByte(key[end:], 0)
-			if k < 0 || end+k+1 >= len(key) {
-				return nil, false, fmt.Errorf("series key ends inside the value of column %d", c)
-			}
-			if end += k; key[end+1] == 0x01 {
-				break
-			}
-			escaped = true
-			end += 2
-		}
-		if c != id {
-			key = key[end+2:]
-			continue
-		}
-		if !escaped {
-			return key[:end], true, nil
-		}
-		for scratch = scratch[:0]; ; {
-			k := bytes.IndexByte(key[:end], 0)
-			if k < 0 {
-				return append(scratch, key[:end]...), true, nil
-			}
-			scratch = append(append(scratch, key[:k]...), 0)
-			key, end = key[k+2:], end-k-2
-		}
+	return KeyTable(key), key[4:], nil
+}
+
+// CutTag gives the first of some tags in a key and those behind it; val nil: NULL. val lies in tags or, when it has zero
+// bytes, in scratch.
+func CutTag(tags []byte, scratch *[]byte) (id ColumnID, val, rest []byte, err error) {
+	id, val, escaped, rest, err := cutTag(tags)
+	if escaped {
+		*scratch = appendPlain((*scratch)[:0], val)
+		val = *scratch
 	}
-	return nil, false, nil
+	return id, val, rest, err
+}
+
+// cutTag is CutTag with the value as it lies in the key; escaped: it has zero bytes.
+func cutTag(tags []byte) (id ColumnID, val []byte, escaped bool, rest []byte, err error) {
+	if len(tags) < 6 {
+		return 0, nil, false, nil, fmt.Errorf("series key ends inside a tag")
+	}
+	id = ColumnID(binary.BigEndian.Uint32(tags))
+	tags = tags[4:]
+	if string(tags[:2]) == nullMark {
+		return id, nil, false, tags[2:], nil
+	}
+	for end := 0; ; {
+		k := bytes.IndexByte(tags[end:], 0)
+		if k < 0 || end+k+1 >= len(tags) {
+			return 0, nil, false, nil, fmt.Errorf("series key ends inside the value of column %d", id)
+		}
+		if end += k; tags[end+1] == 0x01 {
+			return id, tags[:end:end], escaped, tags[end+2:], nil
+		}
+		escaped = true
+		end += 2
+	}
+}
+
+// appendPlain appends a value whose zero bytes are escaped.
+func appendPlain(dst, val []byte) []byte {
+	for {
+		k := bytes.IndexByte(val, 0)
+		if k < 0 {
+			return append(dst, val...)
+		}
+		dst = append(append(dst, val[:k]...), 0)
+		val = val[k+2:]
+	}
 }
 
 // AppendKeyInt appends x so that bytes compare as the numbers do.

@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"strconv"
+	"strings"
+
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -58,6 +61,25 @@ type Table struct {
 	// Physical is the table in whose storage this one's rows lie: a logical table, whose columns have the ids of the
 	// physical table's and whose series keys begin with its own id. 0: the table has storage of its own.
 	Physical TableID
+	// Draft tells that the table is being made and filled: its name has a slash and a number behind that of the table it becomes,
+	// lists leave it out, and a start drops it.
+	Draft bool
+}
+
+// DraftName is the name of a draft of a table; n makes it a name of its own.
+func DraftName(of Name, n TableID) Name {
+	return Name{DB: of.DB, Table: of.Table + "/" + strconv.FormatUint(uint64(n), 10)}
+}
+
+// Finished is the table that a draft becomes; t itself where it is none.
+func (t *Table) Finished() *Table {
+	if !t.Draft {
+		return t
+	}
+	n := *t
+	n.Draft = false
+	n.Name.Table = n.Name.Table[:strings.LastIndexByte(n.Name.Table, '/')]
+	return &n
 }
 
 // Shared tells that the table is a physical one: storage for logical tables.

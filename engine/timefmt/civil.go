@@ -39,7 +39,7 @@ func Days(year, month, day int) int64 {
 	if month <= 2 {
 		y--
 	}
-	era := floorDiv(y, 400)
+	era := FloorDiv(y, 400)
 	yoe := y - era*400
 	mp := int64((month + 9) % 12)
 	doy := (153*mp+2)/5 + int64(day) - 1
@@ -50,7 +50,7 @@ func Days(year, month, day int) int64 {
 // Civil is the inverse of Days.
 func Civil(days int64) (year, month, day int) {
 	z := days + 719468
-	era := floorDiv(z, 146097)
+	era := FloorDiv(z, 146097)
 	doe := z - era*146097
 	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
 	doy := doe - (365*yoe + yoe/4 - yoe/100)
@@ -65,7 +65,7 @@ func Civil(days int64) (year, month, day int) {
 }
 
 // Weekday is the day of the week of a day number: 0 is Sunday.
-func Weekday(days int64) int { return int(floorMod(days+4, 7)) }
+func Weekday(days int64) int { return int(FloorMod(days+4, 7)) }
 
 // DaysInMonth is the length of a month.
 func DaysInMonth(year, month int) int {
@@ -86,22 +86,24 @@ func YearDay(year, month, day int) int { return int(Days(year, month, day)-Days(
 
 // ISOWeek is the ISO 8601 year and week of a day number.
 func ISOWeek(days int64) (year, week int) {
-	thursday := days - floorMod(days+3, 7) + 3
+	thursday := days - FloorMod(days+3, 7) + 3
 	year, _, _ = Civil(thursday)
 	return year, int(thursday-Days(year, 1, 1))/7 + 1
 }
 
 func isLeap(y int) bool { return y%4 == 0 && (y%100 != 0 || y%400 == 0) }
 
-func floorDiv(a, b int64) int64 {
+// FloorDiv is a / b rounded down.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
-	if a%b < 0 {
+	if a%b != 0 && (a < 0) != (b < 0) {
 		q--
 	}
 	return q
 }
 
-func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }
+// FloorMod is what FloorDiv leaves: 0, or of the sign of b and nearer to 0.
+func FloorMod(a, b int64) int64 { return a - FloorDiv(a, b)*b }
 
 // local says how a wall-clock time lies in a zone.
 type local uint8
@@ -157,6 +159,6 @@ func toNanos(sec int64, nanos int32) (int64, error) {
 
 // split is the inverse of joining: seconds rounded down and the rest.
 func split(ns int64) (sec int64, nanos int32) {
-	sec = floorDiv(ns, nanosPerSec)
+	sec = FloorDiv(ns, nanosPerSec)
 	return sec, int32(ns - sec*nanosPerSec)
 }

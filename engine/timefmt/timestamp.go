@@ -153,9 +153,9 @@ func readOffset(s string) (sec int64, ok bool) {
 // digits of fraction only when it is not zero.
 func AppendTimestamp(dst []byte, v int64, precision uint8) []byte {
 	units := unitsPerSecond(precision)
-	sec := floorDiv(v, units)
+	sec := FloorDiv(v, units)
 	nanos := int32((v - sec*units) * (nanosPerSec / units))
-	days := floorDiv(sec, secondsPerDay)
+	days := FloorDiv(sec, secondsPerDay)
 	dst = AppendDate(dst, days)
 	dst = append(dst, 'T')
 	return AppendTime(dst, int(sec-days*secondsPerDay), nanos)

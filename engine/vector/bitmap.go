@@ -8,6 +8,15 @@ import (
 // Bitmap is a set of rows: row i is bit i%64 of word i/64; bits past the last row are zero.
 type Bitmap []uint64
 
+// Bit is 1 for true and 0 for false. It compiles to one conditional set: no branch.
+func Bit(b bool) uint64 {
+	var x uint64
+	if b {
+		x = 1
+	}
+	return x
+}
+
 // Words is the number of words that n rows need.
 func Words(n int) int { return (n + 63) / 64 }
 

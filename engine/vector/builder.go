@@ -43,11 +43,17 @@ func (b *Builder) Rows() int { return b.rows }
 // Columns is the number of columns so far.
 func (b *Builder) Columns() int { return len(b.cols) }
 
-// Bytes is about the memory that the values take.
+// columnBytes is what a column takes besides its values.
+const columnBytes = 512
+
+// Bytes is about the memory that the rows take, with the NULLs that Finish will put where columns have no value.
 func (b *Builder) Bytes() int64 {
-	var n int64
+	n := int64(len(b.cols)) * columnBytes
 	for _, c := range b.cols {
 		n += c.vec.Bytes64(c.n)
+		if c.n < b.rows && c.vec.Type.Kind() != Bool {
+			n += 8 * int64(b.rows-c.n)
+		}
 	}
 	return n
 }

@@ -38,9 +38,6 @@ type Vector struct {
 	Values *Vector  // Dict: distinct values, Flat, without NULL. Shared and never changed
 }
 
-// NewConst is a vector of one value for all rows; fill value 0 of the slice of t's kind.
-func NewConst(t Type) *Vector { return &Vector{Type: t, Form: Const} }
-
 // ConstNull is the vector of type t that is NULL in every row.
 func ConstNull(t Type) *Vector {
 	v := &Vector{Type: t, Form: Const, Valid: Bitmap{0}}
@@ -85,6 +82,24 @@ func (v *Vector) IsNull(i int) bool {
 		return v.Valid[0]&1 == 0
 	}
 	return !v.Valid.Get(i)
+}
+
+// HasNull tells whether any of the rows [from, to) is NULL.
+func (v *Vector) HasNull(from, to int) bool {
+	switch {
+	case v.Valid == nil || from >= to:
+		return false
+	case v.Form == Const:
+		return v.Valid[0]&1 == 0
+	}
+	for from < to {
+		step := min(64-from&63, to-from)
+		if ^v.Valid[from>>6]>>(uint(from)&63)<<(64-uint(step)) != 0 {
+			return true
+		}
+		from += step
+	}
+	return false
 }
 
 // index maps row i to the vector and position that hold its value.

@@ -70,7 +70,7 @@ func (p *digest) Run(e *Event) error {
 			continue
 		}
 		for _, re := range p.patterns {
-			if on := re.On(text); on.MatchString(text) {
+			if on := re.OnAll(e.Arena, text); on.MatchString(text) {
 				text = on.ReplaceAllLiteralString(text, "")
 			}
 		}

@@ -62,6 +62,9 @@ type Event struct {
 	// Whole is the context when it is not an object: see IsObject.
 	Whole value.Value
 
+	// Journal takes what scripts log; nil: nothing does.
+	Journal *vrl.Journal
+
 	names  *Names
 	slots  []value.Value
 	has    []bool

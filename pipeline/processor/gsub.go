@@ -85,7 +85,7 @@ func (p *gsub) replace(a *value.Arena, text string) (value.Value, error) {
 	if p.literal != "" && !strings.Contains(text, p.literal) {
 		return value.String(text), nil
 	}
-	re := p.re.On(text)
+	re := p.re.OnAll(a, text)
 	if !re.MatchString(text) {
 		return value.String(text), nil
 	}

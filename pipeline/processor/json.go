@@ -40,12 +40,12 @@ func newJSONParse(s Settings, names *Names) (Processor, error) {
 func (p *jsonParse) Run(e *Event) error {
 	for i := range p.list {
 		f := &p.list[i]
-		v, has := e.Get(f.input)
+		v, has, err := p.present(e, f, "json_parse")
+		if err != nil {
+			return err
+		}
 		if !has {
-			if p.ignoreMissing {
-				continue
-			}
-			return missing("json_parse", f.name)
+			continue
 		}
 		if v.Kind() != value.StringKind {
 			return About(status.New(status.InvalidArguments, "Field %s must be a string", shorten(plainText(v))), f.name, v, "")
@@ -88,12 +88,12 @@ func newSimpleExtract(s Settings, names *Names) (Processor, error) {
 func (p *simpleExtract) Run(e *Event) error {
 	for i := range p.list {
 		f := &p.list[i]
-		v, has := e.Get(f.input)
+		v, has, err := p.present(e, f, "simple_extract")
+		if err != nil {
+			return err
+		}
 		if !has {
-			if p.ignoreMissing {
-				continue
-			}
-			return missing("simple_extract", f.name)
+			continue
 		}
 		for _, key := range p.keys {
 			if v.Kind() != value.ObjectKind {

@@ -46,12 +46,12 @@ func newJSONPath(s Settings, names *Names) (Processor, error) {
 func (p *jsonPath) Run(e *Event) error {
 	for i := range p.list {
 		f := &p.list[i]
-		v, has := e.Get(f.input)
+		v, has, err := p.present(e, f, "json_path")
+		if err != nil {
+			return err
+		}
 		if !has {
-			if p.ignoreMissing {
-				continue
-			}
-			return missing("json_path", f.name)
+			continue
 		}
 		found, ok := p.path.find(v)
 		if !ok {

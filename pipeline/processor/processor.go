@@ -118,6 +118,14 @@ func (f *fields) text(e *Event, x *fieldSlots, processor string) (text string, o
 	return "", false, notString(processor, x.name, v)
 }
 
+// present is the value of a field, null included. ok is false for one that is absent and may be.
+func (f *fields) present(e *Event, x *fieldSlots, processor string) (v value.Value, ok bool, err error) {
+	if v, ok = e.Get(x.input); !ok && !f.ignoreMissing {
+		return v, false, missing(processor, x.name)
+	}
+	return v, ok, nil
+}
+
 // Describe is a value with its kind, as error texts show it: Float(1.5), String(x).
 func Describe(v value.Value) string {
 	switch v.Kind() {

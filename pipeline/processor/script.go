@@ -6,6 +6,7 @@ import (
 	"varve/engine/status"
 	"varve/pipeline/value"
 	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/stdlib"
 )
 
 // Script is the processor that runs a VRL script.
@@ -27,7 +28,7 @@ func newVRL(s Settings, _ *Names) (Processor, error) {
 	if strings.TrimSpace(source) == "" {
 		return nil, s.Invalid("Vrl script source is required")
 	}
-	p, err := vrl.Compile(source, vrl.Options{})
+	p, err := vrl.Compile(source, stdlib.Library, vrl.Options{})
 	if err != nil {
 		return nil, at.Invalid("Failed to compile VRL, %v", err)
 	}
@@ -77,6 +78,7 @@ func (e *Event) frame(p *vrl.Program) *vrl.Frame {
 			e.frames = map[*vrl.Program]*vrl.Frame{}
 		}
 		f = vrl.NewFrame(e.Arena)
+		f.Journal = e.Journal
 		e.frames[p] = f
 	}
 	return f

@@ -128,9 +128,6 @@ type Field struct {
 	Input, Target string // Target is Input where the document names none
 }
 
-// Renamed tells whether the result goes elsewhere.
-func (f Field) Renamed() bool { return f.Target != f.Input }
-
 // Fields reads the value of "field" or "fields".
 func (s *Setting) Fields() ([]Field, error) {
 	if s.Key == "field" {

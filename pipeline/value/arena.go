@@ -1,6 +1,7 @@
 package value
 
 import (
+	"time"
 	"unsafe"
 
 	"varve/engine/status"
@@ -29,8 +30,11 @@ type Arena struct {
 	objects slab[Object]
 	arrays  slab[Array]
 
-	room *Room
-	held int // bytes of room that are counted
+	steps    int           // of regular expressions since the last Reset
+	searched time.Duration // for all matches since then
+
+	hold func(more int) error // nil: nobody counts
+	held int                  // bytes that hold was told of
 
 	json jsonReader
 }
@@ -72,8 +76,8 @@ func (a *Arena) mustHold(n int) {
 	}
 }
 
-// Holds tells whether n bytes more are within what an event may take. A nil arena holds all. It panics with ErrNoRoom
-// where the events in hand take too much together.
+// Holds tells whether n bytes more are within what an event may take. A nil arena holds all. It waits for room where what
+// requests hold is counted, and panics with a Refused where there is none.
 func (a *Arena) Holds(n int) bool {
 	if a == nil {
 		return true
@@ -82,10 +86,36 @@ func (a *Arena) Holds(n int) bool {
 	if n < 0 || all > MaxEventBytes {
 		return false
 	}
-	if a.room != nil && all > a.held+freeEventBytes {
-		a.hold(all)
+	if a.hold != nil && all > a.held+freeEventBytes {
+		a.holdUp(all)
 	}
 	return true
+}
+
+const (
+	// freeEventBytes is what an event may take without being counted: nearly all take less.
+	freeEventBytes = 64 << 10
+	// holdBytes is the least that is counted at a time.
+	holdBytes = 256 << 10
+)
+
+// Refused is what an arena panics with where there is no room for its event. Whoever runs events recovers it: the request
+// fails as a whole.
+type Refused struct{ Err error }
+
+// Share has hold count what the largest event so far takes. It may wait for room.
+func (a *Arena) Share(hold func(more int) error) { a.hold = hold }
+
+// Forget begins to count anew.
+func (a *Arena) Forget() { a.held = 0 }
+
+// holdUp counts an event that takes so many bytes.
+func (a *Arena) holdUp(all int) {
+	more := min(max(all-a.held, holdBytes), MaxEventBytes-a.held)
+	a.held += more
+	if err := a.hold(more); err != nil {
+		panic(Refused{err})
+	}
 }
 
 // Made counts a string of so many bytes that was made elsewhere and belongs to the event.
@@ -120,10 +150,7 @@ func (a *Arena) Reset() {
 		a.chunk = nil
 	}
 	a.free, a.used = a.chunk[:0], 0
-	if a.held > 0 {
-		a.room.held.Add(int64(-a.held))
-		a.held = 0
-	}
+	a.steps, a.searched = 0, 0
 	a.members.reset()
 	a.values.reset()
 	a.objects.reset()

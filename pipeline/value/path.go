@@ -3,6 +3,8 @@ package value
 import (
 	"fmt"
 	"strings"
+
+	"varve/engine/jsontext"
 )
 
 // MaxIndex is the largest index, from either end, at which an array may be written: what lies before is padded with null.
@@ -34,7 +36,7 @@ func (p Path) String() string {
 		case plainField(s.Key):
 			b.WriteString("." + s.Key)
 		default:
-			b.WriteString("." + string(AppendQuoted(nil, s.Key)))
+			b.WriteString("." + string(jsontext.AppendString(nil, s.Key)))
 		}
 	}
 	return b.String()

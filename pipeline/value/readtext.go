@@ -128,7 +128,7 @@ func (t *jsonText) hex4(i int) (r rune, ok bool) {
 			t.fail(endOfString)
 			return 0, false
 		}
-		d := strings.IndexByte(hexDigits, t.text[i]|0x20)
+		d := strings.IndexByte("0123456789abcdef", t.text[i]|0x20)
 		if c := t.text[i]; c-'0' <= 9 {
 			d = int(c - '0')
 		} else if d < 10 {

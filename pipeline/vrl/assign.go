@@ -26,7 +26,7 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 		return c.mergeInto(n, used)
 	}
 	moved := c.moving
-	c.moving = movable(n)
+	c.moving = c.movable(n)
 	x, ok := c.expr(n.expr)
 	taken := c.moving != nil
 	c.moving = moved

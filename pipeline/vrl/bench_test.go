@@ -1,11 +1,14 @@
-package vrl
+package vrl_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"varve/engine/jsontext"
 	"varve/pipeline/value"
+	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/stdlib"
 )
 
 // benchEvent is an event of fifteen fields.
@@ -55,13 +58,13 @@ del(.trace_id)
 }
 
 func message(text string) string {
-	return string(value.AppendQuoted([]byte(`{"host":"web-17","app":"checkout","env":"prod","region":"eu","pid":4711,"zone":"b","ok":true,"n":1,"m":2,"message":`), text)) + "}"
+	return string(jsontext.AppendString([]byte(`{"host":"web-17","app":"checkout","env":"prod","region":"eu","pid":4711,"zone":"b","ok":true,"n":1,"m":2,"message":`), text)) + "}"
 }
 
 // prepare compiles a program and gives a function that runs it once on a copy of the event.
 func (s *speed) prepare(t testing.TB) func() {
 	t.Helper()
-	p, err := Compile(s.program, Options{})
+	p, err := vrl.Compile(s.program, stdlib.Library, vrl.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,7 @@ func (s *speed) prepare(t testing.TB) func() {
 		t.Fatal(fault.In(s.event))
 	}
 	event.Freeze() // so a program that changes it pays for a copy
-	f := NewFrame(new(value.Arena))
+	f := vrl.NewFrame(new(value.Arena))
 	return func() {
 		f.Arena.Reset()
 		e := event
@@ -140,7 +143,7 @@ func BenchmarkCompile(b *testing.B) {
 	source := compileScript()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Compile(source, Options{}); err != nil {
+		if _, err := vrl.Compile(source, stdlib.Library, vrl.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -31,8 +31,8 @@ type givenArg struct {
 // call compiles the call of a function.
 func (c *compiler) call(n *callNode) (operand, bool) {
 	before := len(c.pending)
-	fn := library[n.name]
-	b := &boundCall{node: n, base: c.stack, Call: Call{function: fn, options: &c.options, scratch: &c.scratch}}
+	fn := c.library.Function(n.name)
+	b := &boundCall{node: n, base: c.stack, Call: Call{function: fn, options: &c.options}}
 	room := len(n.args)
 	if fn != nil {
 		room = max(room, len(fn.Params))
@@ -94,7 +94,7 @@ func (c *compiler) bind(b *boundCall) bool {
 	n, fn := b.node, b.function
 	if fn == nil {
 		c.report(codeUndefinedFunction, titleUndefinedFunction, n.nameSpan, "undefined function")
-		c.suggest(n.nameSpan, n.name, slices.Sorted(slices.Values(Functions())))
+		c.suggest(n.nameSpan, n.name, c.library.Names())
 		return false
 	}
 	if len(n.args) > len(fn.Params) {

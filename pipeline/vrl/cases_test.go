@@ -1,4 +1,4 @@
-package vrl
+package vrl_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/stdlib"
 )
 
 // languageCase is a case of the contract (testdata/cases): a program, its input and what comes of it.
@@ -71,7 +73,7 @@ func TestCases(t *testing.T) {
 }
 
 func (c *languageCase) check(t *testing.T) {
-	o := Options{}
+	o := vrl.Options{}
 	if c.Timezone != "" {
 		zone, err := time.LoadLocation(c.Timezone)
 		if err != nil {
@@ -79,9 +81,9 @@ func (c *languageCase) check(t *testing.T) {
 		}
 		o.Zone = zone
 	}
-	p, err := Compile(c.Program, o)
+	p, err := vrl.Compile(c.Program, stdlib.Library, o)
 	if c.Codes != nil {
-		var failed *CompileError
+		var failed *vrl.CompileError
 		if !errors.As(err, &failed) {
 			t.Fatalf("%s\ncompiles, want errors %v", c.Program, c.Codes)
 		}
@@ -99,7 +101,7 @@ func (c *languageCase) check(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s\n%v", c.Program, err)
 	}
-	f := NewFrame(new(value.Arena))
+	f := vrl.NewFrame(new(value.Arena))
 	// The second run finds what the first left in the frame.
 	for range 2 {
 		f.Arena.Reset()
@@ -107,7 +109,7 @@ func (c *languageCase) check(t *testing.T) {
 	}
 }
 
-func (c *languageCase) run(t *testing.T, p *Program, f *Frame) {
+func (c *languageCase) run(t *testing.T, p *vrl.Program, f *vrl.Frame) {
 	t.Helper()
 	text := c.Event
 	if text == nil {
@@ -118,7 +120,7 @@ func (c *languageCase) run(t *testing.T, p *Program, f *Frame) {
 		t.Fatal(fault.In(string(text)))
 	}
 	result, err := p.Run(f, &event)
-	var failed *RuntimeError
+	var failed *vrl.RuntimeError
 	if err != nil && !errors.As(err, &failed) {
 		t.Fatalf("an error of another type: %v", err)
 	}

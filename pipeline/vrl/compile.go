@@ -18,11 +18,13 @@ const (
 	maxVariables = 1024
 )
 
-// Compile compiles a script. The error is a *CompileError.
-func Compile(source string, o Options) (*Program, error) { return compile(source, o, false) }
+// Compile compiles a script that may call the functions of a library. The error is a *CompileError.
+func Compile(source string, l *Library, o Options) (*Program, error) {
+	return compile(source, l, o, false)
+}
 
 // compile is Compile; plain leaves out all ops made for frequent forms, so that tests can compare both.
-func compile(source string, o Options, plain bool) (*Program, error) {
+func compile(source string, l *Library, o Options, plain bool) (*Program, error) {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
@@ -31,7 +33,7 @@ func compile(source string, o Options, plain bool) (*Program, error) {
 			Labels: []Label{{maxSourceBytes, maxSourceBytes, fmt.Sprintf("the script has %d bytes, at most %d are allowed", len(source), maxSourceBytes)}}}}
 		return nil, &CompileError{Diagnostics: d, text: Render(source, d)}
 	}
-	c := compiler{source: source, options: o, state: state{event: startType, meta: startType}, broken: map[string]bool{}, plain: plain}
+	c := compiler{source: source, library: l, options: o, state: state{event: startType, meta: startType}, broken: map[string]bool{}, plain: plain}
 	p := c.program(parse(source))
 	failed := slices.DeleteFunc(slices.Clone(c.diagnostics), func(d Diagnostic) bool { return d.Warning })
 	if len(failed) > 0 {
@@ -48,6 +50,7 @@ var startType = Type{kinds: Object}
 // the order of running, with the types of everything at that point in state.
 type compiler struct {
 	source      string
+	library     *Library
 	options     Options
 	diagnostics []Diagnostic
 
@@ -58,10 +61,10 @@ type compiler struct {
 	// broken are variables whose value did not compile: that they are missing is not worth a second error.
 	broken map[string]bool
 
-	slots, hints, scratch int
-	stack, stackMax       int
-	regexSize             int  // of the expressions so far
-	plain                 bool // see compile
+	slots, hints    int
+	stack, stackMax int
+	regexSize       int  // of the expressions so far
+	plain           bool // see compile
 
 	// returns is the type of what the closure being compiled returns; nil outside of closures.
 	returns *Type
@@ -167,7 +170,7 @@ func (c *compiler) program(items []rootItem) *Program {
 	}
 	return &Program{
 		run: sequence(statements), zone: c.options.Zone, result: statements[len(statements)-1].typ.settled(),
-		slots: c.slots, stack: c.stackMax, hints: c.hints, scratch: c.scratch,
+		slots: c.slots, stack: c.stackMax, hints: c.hints,
 	}
 }
 

@@ -1,15 +1,16 @@
-package vrl
+package vrl_test
 
 import (
 	stdflag "flag"
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/stdlib"
 )
 
 const document = "../../docs/vrl.md"
@@ -40,17 +41,16 @@ func TestDocumentListsFunctions(t *testing.T) {
 }
 
 func functionList() string {
-	names := Functions()
-	slices.Sort(names)
+	names := stdlib.Library.Names()
 	var b strings.Builder
 	for _, name := range names {
-		fmt.Fprintf(&b, "- `%s`\n", signature(library[name]))
+		fmt.Fprintf(&b, "- `%s`\n", signature(stdlib.Library.Function(name)))
 	}
 	return b.String()
 }
 
 // signature is a function as the document lists it.
-func signature(fn *Function) string {
+func signature(fn *vrl.Function) string {
 	params := make([]string, 0, len(fn.Params))
 	for _, p := range fn.Params {
 		s := p.Name + ": " + p.Kinds.String()
@@ -76,7 +76,7 @@ func signature(fn *Function) string {
 		s += " -> |...| { ... }"
 	}
 	switch {
-	case fn.Name == "assert" || fn.Fails != nil && reflect.ValueOf(fn.Fails).Pointer() == reflect.ValueOf(Always).Pointer():
+	case fn.Name == "assert" || fn.Fails != nil && reflect.ValueOf(fn.Fails).Pointer() == reflect.ValueOf(vrl.Always).Pointer():
 		s += "!"
 	case fn.Fails != nil:
 		s += "?"
@@ -99,12 +99,12 @@ func TestDocumentExamplesCompile(t *testing.T) {
 		if !ok {
 			t.Fatal("an example has no end")
 		}
-		p, err := Compile(source, Options{})
+		p, err := vrl.Compile(source, stdlib.Library, vrl.Options{})
 		if err != nil {
 			t.Errorf("%s\n%v", source, err)
 			continue
 		}
-		if !p.Result().May(Object | Array | Null) {
+		if !p.Result().May(vrl.Object | vrl.Array | vrl.Null) {
 			t.Errorf("%s\ngives %s", source, p.Result())
 		}
 	}

@@ -1,7 +1,6 @@
 package vrl
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -31,13 +30,14 @@ type Frame struct {
 	now time.Time
 	// clock gives it; nil is time.Now.
 	Clock func() time.Time
+	// Journal takes what function log writes; nil: nothing does.
+	Journal *Journal
 
 	program *Program
 	event   value.Value
 	slots   []value.Value // variables
 	stack   []value.Value // arguments of the calls under way
 	hints   []int32       // where each field of the program's paths stood last
-	scratch []any         // what functions keep, by call
 	steps   int
 	failure Failure
 	result  value.Value // of return
@@ -89,8 +89,9 @@ const smallString = 1024
 
 var tooMuchMemory = "the run takes more than " + strconv.Itoa(MaxRunBytes) + " bytes of memory"
 
-// findAll gives the matches of an expression, at most n unless n is negative, each with the ends of its groups.
-func (f *Frame) findAll(re *regexp.Regexp, s string, n int) ([][]int, *Failure) {
+// FindAll gives the matches of an expression, at most n unless n is negative, each with the ends of its groups.
+func (f *Frame) FindAll(x *value.Regex, s string, n int) ([][]int, *Failure) {
+	re := x.OnAll(f.Arena, s)
 	const unmeasured = 1 << 20 // bytes of matches that are not worth a look before
 	each := 40 + 16*(1+re.NumSubexp())
 	if most := len(s) + 1; each*most > unmeasured && (n < 0 || each*n > unmeasured) {
@@ -109,8 +110,17 @@ func (f *Frame) findAll(re *regexp.Regexp, s string, n int) ([][]int, *Failure) 
 	return re.FindAllStringSubmatchIndex(s, n), nil
 }
 
-// made gives a string that was made outside the arena.
-func (f *Frame) made(s string) value.Value {
+// Own gives an array to be changed: itself when nobody else has it, as in x = push(x, 1), or a copy, which spends steps.
+func (f *Frame) Own(list *value.Array) *value.Array {
+	own := list.Own(f.Arena)
+	if own != list {
+		f.steps -= list.Len()
+	}
+	return own
+}
+
+// Made gives a string that was made outside the arena.
+func (f *Frame) Made(s string) value.Value {
 	f.Arena.Made(len(s))
 	return value.String(s)
 }

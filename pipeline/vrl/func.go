@@ -2,14 +2,16 @@ package vrl
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"varve/pipeline/value"
 )
 
 // # How a function is declared
 //
-// A function is an entry of a table in a file fn_*.go; fn_library.go lists the tables. The simplest kind is a plain
-// function of values:
+// A function is an entry of a table; NewLibrary makes a library of tables, and Compile takes one. The tables of all
+// functions are those of package stdlib. The simplest kind is a plain function of values:
 //
 //	{
 //		Name:    "upcase",
@@ -60,14 +62,14 @@ import (
 // # Paths
 //
 // A parameter with Path set takes a path itself, not its value. Only the functions of the language's own (del, exists,
-// unnest) have one. The language's own functions, which are not in files fn_*.go, are: del, exists, unnest, type_def, assert,
+// unnest) have one. The language's own functions, which every library has, are: del, exists, unnest, type_def, assert,
 // assert_eq, for_each, map_values, map_keys, filter and replace_with.
 //
 // # Memory
 //
 // Results come from f.Arena, or are views of arguments; they are gone after the event. Arguments are read only: containers
-// may be shared with the event. A container to be changed is made anew, or copied by Copy. Scratch that lives longer than a
-// call belongs to the Frame: see Scratch. Programs are shared by goroutines; what Compile returns must not keep state.
+// may be shared with the event. A container to be changed is made anew, or copied by Copy. Programs are shared by goroutines;
+// what Compile returns must not keep state.
 //
 // What grows with its input asks f.Spend for the steps of a loop and f.Room for the bytes of a result before making them.
 
@@ -152,7 +154,6 @@ type Call struct {
 	function *Function
 	args     []callArg // one for each parameter
 	options  *Options
-	scratch  *int // how many places are reserved
 }
 
 // callArg is the argument of one parameter.
@@ -187,23 +188,6 @@ func (c *Call) Const(name string) (v value.Value, ok bool) {
 
 // Options are those of the compilation.
 func (c *Call) Options() *Options { return c.options }
-
-// NewScratch reserves a place for what the call keeps in the frame; Scratch gives it.
-func (c *Call) NewScratch() (id int) {
-	id = *c.scratch
-	*c.scratch++
-	return id
-}
-
-// Scratch is the T that a call keeps in the frame, zero at first: buffers reused from event to event.
-func Scratch[T any](f *Frame, id int) *T {
-	t, ok := f.scratch[id].(*T)
-	if !ok {
-		t = new(T)
-		f.scratch[id] = t
-	}
-	return t
-}
 
 // Invalid is the error of an argument whose value cannot be used, found while compiling (E403 inside of E610).
 func (c *Call) Invalid(name, format string, args ...any) error {
@@ -279,29 +263,29 @@ func (b *Body) call(f *Frame, params []value.Value) (value.Value, *Failure) {
 	return b.run(f)
 }
 
-// library is all functions by name.
-var library = map[string]*Function{}
+// Library is functions by name: those of the language itself, and others. It is never changed.
+type Library struct{ functions map[string]*Function }
 
-func init() {
-	for _, table := range tables() {
+// NewLibrary makes a library of tables of functions. It keeps the tables.
+func NewLibrary(tables ...[]Function) *Library {
+	l := &Library{map[string]*Function{}}
+	for _, table := range append(tables, ownFunctions) {
 		for i := range table {
 			fn := &table[i]
-			if library[fn.Name] != nil {
+			if l.functions[fn.Name] != nil {
 				panic("vrl: function " + fn.Name + " is declared twice")
 			}
 			for i := range fn.Params {
 				fn.Params[i].Default.Freeze() // shared by all programs
 			}
-			library[fn.Name] = fn
+			l.functions[fn.Name] = fn
 		}
 	}
+	return l
 }
 
-// Functions lists the names of all functions.
-func Functions() []string {
-	names := make([]string, 0, len(library))
-	for name := range library {
-		names = append(names, name)
-	}
-	return names
-}
+// Names lists the names of all functions, in order.
+func (l *Library) Names() []string { return slices.Sorted(maps.Keys(l.functions)) }
+
+// Function is the function of a name; nil: there is none.
+func (l *Library) Function(name string) *Function { return l.functions[name] }

@@ -1,4 +1,4 @@
-package vrl
+package vrl_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/stdlib"
 )
 
 // FuzzProgram compiles any text, twice: as it is done, and without the ops made for frequent forms. Both must agree in
@@ -22,8 +24,8 @@ func FuzzProgram(f *testing.F) {
 	}
 	f.Add("x = {\"a\": .b}\nx = [x, x, x]\nfor_each(x) -> |i, v| { .c[i] = v; del(.c[0].a) }\n.", `{"b":[{"c":1}]}`)
 	f.Fuzz(func(t *testing.T, source, event string) {
-		p, err := Compile(source, Options{})
-		q, plainErr := compile(source, Options{}, true)
+		p, err := vrl.Compile(source, stdlib.Library, vrl.Options{})
+		q, plainErr := vrl.CompilePlain(source, stdlib.Library, vrl.Options{})
 		if (err == nil) != (plainErr == nil) || err != nil && err.Error() != plainErr.Error() {
 			t.Fatalf("%s\n%v\nplain: %v", source, err, plainErr)
 		}
@@ -33,7 +35,7 @@ func FuzzProgram(f *testing.F) {
 		if event == "" {
 			event = "{}"
 		}
-		fast, plain := NewFrame(new(value.Arena)), NewFrame(new(value.Arena))
+		fast, plain := vrl.NewFrame(new(value.Arena)), vrl.NewFrame(new(value.Arena))
 		for range 2 {
 			got, want := outcome(t, p, fast, event), outcome(t, q, plain, event)
 			if got != want && !unsteady(source) {
@@ -49,7 +51,7 @@ func unsteady(source string) bool {
 }
 
 // outcome runs a program and describes all that came of it.
-func outcome(t *testing.T, p *Program, f *Frame, text string) string {
+func outcome(t *testing.T, p *vrl.Program, f *vrl.Frame, text string) string {
 	f.Arena.Reset()
 	f.Clock = func() time.Time { return time.Unix(1700000000, 0) }
 	event, fault := value.ReadJSON(f.Arena, text, value.JSONOptions{})
@@ -57,7 +59,7 @@ func outcome(t *testing.T, p *Program, f *Frame, text string) string {
 		event = value.String(text)
 	}
 	result, err := p.Run(f, &event)
-	if failed := (*RuntimeError)(nil); err != nil && !errors.As(err, &failed) {
+	if failed := (*vrl.RuntimeError)(nil); err != nil && !errors.As(err, &failed) {
 		t.Fatalf("an error of another type: %v", err)
 	}
 	b := value.AppendJSON(nil, result)

@@ -274,7 +274,7 @@ func replaceWith(f *Frame, args []value.Value, body *Body) (value.Value, *Failur
 	if count < 0 {
 		count = int64(utf8.RuneCountInString(text)) + 1
 	}
-	found, fl := f.findAll(re.On(text), text, int(min(count, int64(len(text))+1)))
+	found, fl := f.FindAll(re, text, int(min(count, int64(len(text))+1)))
 	if fl != nil {
 		return value.Null, fl
 	}

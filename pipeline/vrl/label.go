@@ -95,31 +95,3 @@ func formOf(n node) string {
 	}
 	return "expression"
 }
-
-// tokenNames are lexemes as labels of syntax errors name them.
-var tokenNames = map[tokenKind]string{
-	identToken: "Identifier", fieldToken: "PathField", functionToken: "FunctionCall", reservedToken: "ReservedIdentifier", newlineToken: "Newline",
-	integerToken: "IntegerLiteral", floatToken: "FloatLiteral", stringToken: "StringLiteral", rawToken: "RawStringLiteral", regexToken: "RegexLiteral",
-	timeToken: "TimestampLiteral", operatorToken: "Operator", badToken: "InvalidToken",
-}
-
-var punctNames = map[string]string{
-	"(": "LParen", ")": "RParen", "[": "LBracket", "]": "RBracket", "{": "LBrace", "}": "RBrace", ",": "Comma", ":": "Colon", ";": "SemiColon", ".": "Dot",
-	"%": "Percent", "=": "Equals", "|=": "MergeEquals", "!": "Bang", "?": "Question", "->": "Arrow", "_": "Underscore",
-	"if": "If", "else": "Else", "null": "Null", "false": "False", "true": "True", "abort": "Abort", "return": "Return",
-}
-
-// name is the lexeme as labels name it.
-func (t *lexeme) name() string {
-	switch t.kind {
-	case punctToken, operatorToken, keywordToken:
-		if name := punctNames[t.text]; name != "" {
-			return name
-		}
-	case identToken:
-		if t.text == "_" {
-			return "Underscore"
-		}
-	}
-	return tokenNames[t.kind]
-}

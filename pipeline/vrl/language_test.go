@@ -1,4 +1,4 @@
-package vrl
+package vrl_test
 
 import (
 	"errors"
@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"varve/pipeline/value"
+	"varve/pipeline/vrl"
+	"varve/pipeline/vrl/stdlib"
 )
 
 // codesOf compiles a program and gives the codes of its errors.
-func codesOf(source string, o Options) []int {
-	_, err := Compile(source, o)
-	failed := (*CompileError)(nil)
+func codesOf(source string, o vrl.Options) []int {
+	_, err := vrl.Compile(source, stdlib.Library, o)
+	failed := (*vrl.CompileError)(nil)
 	if !errors.As(err, &failed) {
 		return nil
 	}
@@ -160,8 +162,8 @@ func TestCompileErrors(t *testing.T) {
 			name = name[:60]
 		}
 		t.Run(name, func(t *testing.T) {
-			if got := codesOf(c.source, Options{}); !slices.Equal(got, c.codes) {
-				_, err := Compile(c.source, Options{})
+			if got := codesOf(c.source, vrl.Options{}); !slices.Equal(got, c.codes) {
+				_, err := vrl.Compile(c.source, stdlib.Library, vrl.Options{})
 				t.Errorf("got %v, want %v\n%.2000v", got, c.codes, err)
 			}
 		})
@@ -280,7 +282,7 @@ func TestPrograms(t *testing.T) {
 			`"function call error for \"to_int\" at (9:64): function call error for \"string\" at (16:63): function call error for \"for_each\" at (24:62): return cannot be used inside closures"`},
 	} {
 		t.Run(c.source, func(t *testing.T) {
-			p, err := Compile(c.source, Options{})
+			p, err := vrl.Compile(c.source, stdlib.Library, vrl.Options{})
 			if c.want == "" {
 				if err == nil {
 					t.Error("compiles")
@@ -290,7 +292,7 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := NewFrame(new(value.Arena))
+			f := vrl.NewFrame(new(value.Arena))
 			for range 2 {
 				if got := shown(t, p, f, c.event); got != c.want {
 					t.Errorf("got  %s\nwant %s", got, c.want)
@@ -301,7 +303,7 @@ func TestPrograms(t *testing.T) {
 }
 
 // shown runs a program and gives its result as JSON, or what ended it.
-func shown(t *testing.T, p *Program, f *Frame, text string) string {
+func shown(t *testing.T, p *vrl.Program, f *vrl.Frame, text string) string {
 	t.Helper()
 	f.Arena.Reset()
 	event, fault := value.ReadJSON(f.Arena, text, value.JSONOptions{})
@@ -312,7 +314,7 @@ func shown(t *testing.T, p *Program, f *Frame, text string) string {
 	if err == nil {
 		return string(value.AppendJSON(nil, v))
 	}
-	failed := (*RuntimeError)(nil)
+	failed := (*vrl.RuntimeError)(nil)
 	if !errors.As(err, &failed) {
 		t.Fatalf("an error of another type: %v", err)
 	}
@@ -363,11 +365,11 @@ func TestTypeDef(t *testing.T) {
 		{"{ v3 = [\"true\"]; v3[0] = 0; v3 }", `{"array":{"0":{"integer":true}}}`},
 	} {
 		t.Run(c.source, func(t *testing.T) {
-			p, err := Compile("type_def("+c.source+")", Options{})
+			p, err := vrl.Compile("type_def("+c.source+")", stdlib.Library, vrl.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := shown(t, p, NewFrame(new(value.Arena)), "{}"); got != c.want {
+			if got := shown(t, p, vrl.NewFrame(new(value.Arena)), "{}"); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -392,11 +394,11 @@ func TestRunLimits(t *testing.T) {
 		{"long path", "." + strings.Repeat("a.", 3000) + "a = 1", "nest deeper than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := Compile(c.source, Options{})
+			p, err := vrl.Compile(c.source, stdlib.Library, vrl.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := shown(t, p, NewFrame(new(value.Arena)), `{"l":`+list+`}`)
+			got := shown(t, p, vrl.NewFrame(new(value.Arena)), `{"l":`+list+`}`)
 			if c.want == "" {
 				c.want = "error"
 			}
@@ -410,17 +412,17 @@ func TestRunLimits(t *testing.T) {
 // TestManyVariables bounds the time that a script with a branch for each of many variables takes.
 func TestManyVariables(t *testing.T) {
 	var b strings.Builder
-	for i := 0; b.Len() < maxSourceBytes-100; i++ {
-		fmt.Fprintf(&b, "v%d = .a\nif .b == 1 { .c%d = 1 }\n", i%maxVariables, i)
+	for i := 0; b.Len() < vrl.MaxSourceBytes-100; i++ {
+		fmt.Fprintf(&b, "v%d = .a\nif .b == 1 { .c%d = 1 }\n", i%vrl.MaxVariables, i)
 	}
 	start := time.Now()
-	if codes := codesOf(b.String(), Options{}); codes != nil {
+	if codes := codesOf(b.String(), vrl.Options{}); codes != nil {
 		t.Fatal(codes)
 	}
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if codes := codesOf(strings.ReplaceAll(b.String(), "v0 =", "w0 =")+"w1 = 1", Options{}); codes == nil {
+	if codes := codesOf(strings.ReplaceAll(b.String(), "v0 =", "w0 =")+"w1 = 1", vrl.Options{}); codes == nil {
 		t.Error("there is no limit of variables")
 	}
 }
@@ -428,26 +430,26 @@ func TestManyVariables(t *testing.T) {
 // TestManyErrors bounds what a script of errors only costs.
 func TestManyErrors(t *testing.T) {
 	for _, line := range []string{"nop()\n", "nop\n", "to_int(\"1\")\n", ". .\n", "x = y\n"} {
-		_, err := Compile(strings.Repeat(line, maxSourceBytes/len(line)), Options{})
-		failed := (*CompileError)(nil)
+		_, err := vrl.Compile(strings.Repeat(line, vrl.MaxSourceBytes/len(line)), stdlib.Library, vrl.Options{})
+		failed := (*vrl.CompileError)(nil)
 		if !errors.As(err, &failed) {
 			t.Fatal("compiles")
 		}
-		if n := len(failed.Diagnostics); n < 1000 || len(failed.Error()) > 100_000 || !strings.HasSuffix(failed.Error(), fmt.Sprintf("\nand %d more\n", n-maxRendered)) {
+		if n := len(failed.Diagnostics); n < 1000 || len(failed.Error()) > 100_000 || !strings.HasSuffix(failed.Error(), fmt.Sprintf("\nand %d more\n", n-vrl.MaxRendered)) {
 			t.Errorf("%q: %d errors in %d bytes", line, n, len(failed.Error()))
 		}
 	}
 }
 
 func TestRegexesTogetherAreBounded(t *testing.T) {
-	codes := codesOf(strings.Repeat("r'((a{10}){10}){9}'\n", 3000), Options{})
+	codes := codesOf(strings.Repeat("r'((a{10}){10}){9}'\n", 3000), vrl.Options{})
 	if len(codes) < 1000 || codes[0] != 101 {
 		t.Errorf("%d errors", len(codes))
 	}
 }
 
 func TestReadOnly(t *testing.T) {
-	o := Options{ReadOnly: []ReadOnlyPath{
+	o := vrl.Options{ReadOnly: []vrl.ReadOnlyPath{
 		{Path: value.Path{value.Field("a"), value.Field("b")}},
 		{Meta: true, Path: value.Path{value.Field("m")}, Recursive: true},
 	}}
@@ -475,7 +477,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
-	_, err := Compile("x = \"é\"\n.a\t= parse_jsn(.m)\ny = to_int(\"1\")", Options{})
+	_, err := vrl.Compile("x = \"é\"\n.a\t= parse_jsn(.m)\ny = to_int(\"1\")", stdlib.Library, vrl.Options{})
 	const want = `error[E105]: call to undefined function
   --> 2:6 (byte 14)
   | .a = parse_jsn(.m)
@@ -516,8 +518,8 @@ func TestPlaces(t *testing.T) {
 		{"x, err = 1", 3},
 		{"to_unix_timestamp(now(), unit: \"weeks\")", 0},
 	} {
-		_, err := Compile(c.source, Options{})
-		failed := (*CompileError)(nil)
+		_, err := vrl.Compile(c.source, stdlib.Library, vrl.Options{})
+		failed := (*vrl.CompileError)(nil)
 		if !errors.As(err, &failed) {
 			t.Errorf("%s compiles", c.source)
 		} else if got := failed.Diagnostics[0].Labels[0].Start; got != c.at {
@@ -536,14 +538,14 @@ func TestUnreadMessages(t *testing.T) {
 		"[{ x, err = to_int(.m) }]",
 		"x, err = to_int(.m)\n\"{{ err }}\" ?? \"\"\n[err]",
 	} {
-		p, err := Compile(source, Options{})
+		p, err := vrl.Compile(source, stdlib.Library, vrl.Options{})
 		if err != nil {
 			if strings.Contains(source, "{{") {
 				continue
 			}
 			t.Fatalf("%s\n%v", source, err)
 		}
-		if got := shown(t, p, NewFrame(new(value.Arena)), `{"m":"q"}`); !strings.Contains(got, `Invalid integer`) {
+		if got := shown(t, p, vrl.NewFrame(new(value.Arena)), `{"m":"q"}`); !strings.Contains(got, `Invalid integer`) {
 			t.Errorf("%s\ngot %s", source, got)
 		}
 	}
@@ -562,16 +564,16 @@ x, err = to_int(.text)
 flatten(., "_")`
 	var done sync.WaitGroup
 	outcomes := make([]string, 4)
-	p, err := Compile(source, Options{})
+	p, err := vrl.Compile(source, stdlib.Library, vrl.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range outcomes {
 		done.Go(func() {
-			if _, err := Compile(source, Options{}); err != nil {
+			if _, err := vrl.Compile(source, stdlib.Library, vrl.Options{}); err != nil {
 				t.Error(err)
 			}
-			f := NewFrame(new(value.Arena))
+			f := vrl.NewFrame(new(value.Arena))
 			for range 100 {
 				outcomes[i] = outcome(t, p, f, `{"text":"é x"}`)
 			}
@@ -587,6 +589,8 @@ flatten(., "_")`
 
 // TestLabels holds what the labels of each kind of error say, with the place of the first: the words of the reference.
 func TestLabels(t *testing.T) {
+	const begins = `expected one of: "\n", "!", "(", "[", "_", "abort", "false", "float literal", "function call", "identifier", "if", "integer literal", ` +
+		`"null", "raw string literal", "regex literal", "return", "string literal", "timestamp literal", "true", "{", "path literal"`
 	for _, c := range []struct {
 		source string
 		code   int
@@ -620,10 +624,15 @@ func TestLabels(t *testing.T) {
 		{"t'2021'", 601, 0, []string{"invalid timestamp format: premature end of input", "a timestamp is written t'2006-01-02T15:04:05Z'"}},
 		{"t'2021-02-30T00:00:00Z'", 601, 0, []string{"invalid timestamp format: input is out of range", "a timestamp is written t'2006-01-02T15:04:05Z'"}},
 		{"1 < 2 < 3", 650, 6, []string{""}},
-		{"x = }", 203, 4, []string{`unexpected syntax token: "RBrace"`}},
-		{"x = = 1", 203, 4, []string{`unexpected syntax token: "Equals"`}},
-		{"5 a", 203, 2, []string{`unexpected syntax token: "Identifier"`}},
-		{".foo.", 203, 4, []string{"unexpected end of query path"}},
+		{"x = }", 203, 4, []string{`unexpected syntax token: "RBrace"`, begins}},
+		{"x = = 1", 203, 4, []string{`unexpected syntax token: "Equals"`, begins}},
+		{"\U0001F602", 203, 0, []string{`unexpected syntax token: "InvalidToken"`, begins}},
+		{"5 a", 203, 2, []string{`unexpected syntax token: "Identifier"`, `expected one of: "\n", "!=", "&&", "*", "+", "-", "/", ";", "<", "<=", "==", ">", ">=", "??", "|", "||"`}},
+		{".a[b]", 203, 3, []string{`unexpected syntax token: "Identifier"`, `expected one of: "integer literal"`}},
+		{".foo.", 203, 4, []string{"unexpected end of query path", `expected one of: "identifier", "path field", "string literal"`}},
+		{"f(1,", 204, 4, []string{"unexpected end of program", `expected one of: "\n", "!", "(", ")", "[", "false", "float literal", "function call", "identifier", ` +
+			`"integer literal", "null", "raw string literal", "regex literal", "string literal", "timestamp literal", "true", "{", "path literal"`}},
+		{"if true {", 204, 9, []string{"unexpected end of program", begins}},
 		{"for = 1", 205, 0, []string{"this identifier name is reserved for future use in the language", "use a different name instead"}},
 		{"\"a", 207, 0, []string{"invalid string literal"}},
 		{"r'a", 208, 0, []string{"invalid literal"}},
@@ -642,8 +651,8 @@ func TestLabels(t *testing.T) {
 		{"!5", 660, 0, []string{"negation only works on boolean values", "this expression resolves to integer"}},
 		{"tru", 701, 0, []string{"undefined variable", `did you mean "true"?`}},
 	} {
-		_, err := Compile(c.source, Options{})
-		failed, ok := err.(*CompileError)
+		_, err := vrl.Compile(c.source, stdlib.Library, vrl.Options{})
+		failed, ok := err.(*vrl.CompileError)
 		if !ok {
 			t.Errorf("%s compiles: %v", c.source, err)
 			continue

@@ -17,35 +17,12 @@ type lexeme struct {
 	float      float64
 }
 
-type tokenKind uint8
-
-const (
-	endToken      tokenKind = iota
-	newlineToken            // one or more line ends
-	identToken              // a name
-	fieldToken              // a word with @ in it or a digit at its begin: good as a field of a path only
-	keywordToken            // if else true false null abort return
-	reservedToken           // words kept for later: good as fields only
-	functionToken           // a name directly followed by ( or !
-	integerToken
-	floatToken
-	stringToken
-	rawToken
-	regexToken
-	timeToken
-	operatorToken // also = |= | -> and !
-	punctToken    // ( ) [ ] { } , : ; . %
-	badToken      // a character of no lexeme
-)
-
 // stringPart is a part of a string with templates: text, or the name of a variable.
 type stringPart struct {
 	text       string
 	variable   bool
 	start, end int
 }
-
-var keywords = wordSet("if else true false null abort return")
 
 var reserved = wordSet("array bool boolean break continue do emit float for forall foreach all each any try undefined int integer " +
 	"iter object regex string traverse timestamp duration unless walk while loop")
@@ -114,8 +91,8 @@ func (l *lexer) next() {
 		l.number()
 	case strings.IndexByte(operatorBytes, c) >= 0:
 		l.operator()
-	case strings.IndexByte("()[]{},:;.%", c) >= 0:
-		l.add(punctToken, l.at+1)
+	case punctuation[c] != endToken:
+		l.add(punctuation[c], l.at+1)
 	default:
 		_, size := utf8.DecodeRuneInString(l.source[l.at:])
 		l.add(badToken, l.at+size)
@@ -163,12 +140,14 @@ func (l *lexer) word() {
 	text := l.source[l.at:end]
 	kind := identToken
 	switch {
-	case keywords[text]:
-		kind = keywordToken
+	case keywords[text] != endToken:
+		kind = keywords[text]
 	case strings.IndexByte(text, '@') >= 0:
 		kind = fieldToken
 	case end < len(l.source) && (l.source[end] == '(' || l.source[end] == '!'):
 		kind = functionToken
+	case text == "_":
+		kind = underscoreToken
 	case reserved[text]:
 		kind = reservedToken
 	}
@@ -217,13 +196,17 @@ func (l *lexer) number() {
 func (l *lexer) operator() {
 	end := l.at + 1
 	if l.source[l.at] == '!' && (end == len(l.source) || l.source[end] == '!' || strings.IndexByte(operatorBytes, l.source[end]) < 0) {
-		l.add(operatorToken, end)
+		l.add(bangToken, end)
 		return
 	}
 	for end < len(l.source) && strings.IndexByte(operatorBytes, l.source[end]) >= 0 {
 		end++
 	}
-	l.add(operatorToken, end)
+	kind, ok := operators[l.source[l.at:end]]
+	if !ok {
+		kind = operatorToken
+	}
+	l.add(kind, end)
 }
 
 // raw takes s'...', r'...' or t'...'. A backslash protects the character after it and stays, but for \' in a regex.

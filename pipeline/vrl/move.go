@@ -5,12 +5,12 @@ import "varve/pipeline/value"
 // movable finds the argument of x = f(x, ...) or . = f(., ...) that need not be shared with the place it is read from,
 // which gets another value anyway: so a closure that adds to an array, or an object, item by item does not copy it each
 // time. Nothing else of the call may read or write that place. It gives nil when there is no such argument.
-func movable(n *assignNode) node {
+func (c *compiler) movable(n *assignNode) node {
 	call, ok := n.expr.(*callNode)
 	if !ok || len(n.ok.path) > 0 || n.ok.noop || n.ok.meta || call.closure != nil {
 		return nil
 	}
-	if fn := library[call.name]; fn == nil || fn.special != nil {
+	if fn := c.library.Function(call.name); fn == nil || fn.special != nil {
 		return nil
 	}
 	var found node

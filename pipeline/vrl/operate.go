@@ -1,6 +1,7 @@
 package vrl
 
 import (
+	"cmp"
 	"math"
 
 	"varve/pipeline/value"
@@ -131,16 +132,16 @@ func ordered(f *Frame, a, b value.Value, sign int, orEqual bool) (value.Value, *
 	c := 0
 	switch {
 	case a.Kind() == value.IntKind && b.Kind() == value.IntKind:
-		c = order(a.Int(), b.Int())
+		c = cmp.Compare(a.Int(), b.Int())
 	case a.IsNumber() && b.IsNumber():
-		c = order(a.Number(), b.Number())
+		c = cmp.Compare(a.Number(), b.Number())
 	case a.Kind() == value.StringKind && b.Kind() == value.StringKind:
 		if fl := f.spendOn(a); fl != nil {
 			return value.Null, fl
 		}
-		c = order(a.Str(), b.Str())
+		c = cmp.Compare(a.Str(), b.Str())
 	case a.Kind() == value.TimestampKind && b.Kind() == value.TimestampKind:
-		c = order(a.Nanos(), b.Nanos())
+		c = cmp.Compare(a.Nanos(), b.Nanos())
 	case a.Kind() == value.StringKind || a.Kind() == value.TimestampKind:
 		if a.Kind() == value.StringKind {
 			return f.Fail("expected string, got %k", b)
@@ -150,16 +151,6 @@ func ordered(f *Frame, a, b value.Value, sign int, orEqual bool) (value.Value, *
 		return f.Fail("can't compare %k >= %k", a, b)
 	}
 	return value.Bool(c*sign > 0 || orEqual && c == 0), nil
-}
-
-func order[T int64 | float64 | string](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 var comparisons = map[string]bool{"==": true, "!=": true, ">": true, ">=": true, "<": true, "<=": true}

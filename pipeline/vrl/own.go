@@ -163,7 +163,7 @@ func (c *compiler) unnest(b *boundCall) (operand, bool) {
 
 // unnested is the type of an array of copies of a root, each with an item of the array at the path in its place.
 func unnested(root Type, path value.Path) Type {
-	list := root.At(path).only(Array)
+	list := root.At(path).Only(Array)
 	if list.Never() {
 		return ArrayOf(root.Insert(path, Of(Null)))
 	}

@@ -12,10 +12,15 @@ const maxNesting = 200
 
 // parser makes a tree of tokens. A syntax error unwinds to the statement of the program it is in (see program), so the
 // methods do not hand errors on: they panic with syntaxError, which program catches.
+//
+// Whatever a method looks for at a token it notes, found or not. So the tokens that may stand where none of them stands are
+// those that were looked for there, and the lists of error texts follow the grammar.
 type parser struct {
-	tokens []lexeme
-	at     int
-	depth  int
+	tokens   []lexeme
+	at       int
+	depth    int
+	wanted   tokenSet // what was looked for at wantedAt
+	wantedAt int
 }
 
 type syntaxError struct{ Diagnostic }
@@ -52,9 +57,7 @@ func (p *parser) program() (items []rootItem) {
 
 // skipEnd goes past what ends an expression.
 func (p *parser) skipEnd() {
-	if p.isPunct(";") {
-		p.at++
-	}
+	p.accept(semicolonToken)
 	p.skipNewlines()
 }
 
@@ -78,10 +81,7 @@ func (p *parser) statement() (expr node, fault *Diagnostic) {
 }
 
 // atEnd says whether an expression may end here.
-func (p *parser) atEnd() bool {
-	k := p.peek().kind
-	return k == newlineToken || k == endToken || p.isPunct(";")
-}
+func (p *parser) atEnd() bool { return p.isOneOf(endSet) || p.peek().kind == endToken }
 
 func (p *parser) peek() *lexeme { return &p.tokens[p.at] }
 
@@ -93,52 +93,63 @@ func (p *parser) take() *lexeme {
 	return t
 }
 
-func (p *parser) isPunct(text string) bool {
-	t := p.peek()
-	return t.kind == punctToken && t.text == text
+// note adds to the tokens that may stand at the next one.
+func (p *parser) note(set tokenSet) {
+	if p.wantedAt != p.at {
+		p.wanted, p.wantedAt = 0, p.at
+	}
+	p.wanted |= set
 }
 
-func (p *parser) isOperator(text string) bool {
-	t := p.peek()
-	return t.kind == operatorToken && t.text == text
+func (p *parser) is(kind tokenKind) bool { return p.isOneOf(1 << kind) }
+
+func (p *parser) isOneOf(set tokenSet) bool {
+	p.note(set)
+	return set.has(p.peek().kind)
 }
 
-func (p *parser) isKeyword(text string) bool {
-	t := p.peek()
-	return t.kind == keywordToken && t.text == text
+// accept takes the next token if it is of a kind.
+func (p *parser) accept(kind tokenKind) bool {
+	if !p.is(kind) {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// want takes the next token, which must be of a kind.
+func (p *parser) want(kind tokenKind) *lexeme {
+	if !p.is(kind) {
+		p.unexpected()
+	}
+	return p.take()
 }
 
 // adjacent says whether nothing stands between the last lexeme and the next.
 func (p *parser) adjacent() bool { return p.at > 0 && p.tokens[p.at-1].end == p.peek().start }
 
 func (p *parser) skipNewlines() {
-	for p.peek().kind == newlineToken {
-		p.at++
+	for p.accept(newlineToken) {
 	}
-}
-
-func (p *parser) want(punct string) *lexeme {
-	if !p.isPunct(punct) {
-		p.unexpected()
-	}
-	return p.take()
 }
 
 func (p *parser) fail(code int, title string, at span, labels ...string) {
 	panic(syntaxError{Diagnostic{Code: code, Title: title, Labels: labelled(at, labels...)}})
 }
 
-// unexpected fails with the next lexeme.
+// unexpected fails with the next token, at which something was looked for.
 func (p *parser) unexpected() {
 	t := p.peek()
 	at := span{t.start, t.end}
+	p.note(0)
+	expected := "expected one of: " + p.wanted.list()
 	switch t.kind {
 	case endToken:
-		p.fail(codeUnexpectedEnd, titleSyntax, at, "unexpected end of program")
+		p.fail(codeUnexpectedEnd, titleSyntax, at, "unexpected end of program", expected)
 	case reservedToken:
 		p.fail(codeReserved, titleReserved, at, "this identifier name is reserved for future use in the language", "use a different name instead")
 	}
-	p.fail(codeUnexpectedToken, titleSyntax, at, fmt.Sprintf("unexpected syntax token: %q", t.name()))
+	p.fail(codeUnexpectedToken, titleSyntax, at, fmt.Sprintf("unexpected syntax token: %q", tokenNames[t.kind].got), expected)
 }
 
 // nest counts a level of nesting; the caller calls leave.
@@ -156,57 +167,49 @@ func (p *parser) end() int { return p.tokens[p.at-1].end }
 
 // expr takes any expression.
 func (p *parser) expr() node {
-	if t := p.peek(); t.kind == keywordToken {
-		switch t.text {
-		case "if":
-			return p.ifExpr()
-		case "abort":
-			p.take()
-			p.nest()
-			defer p.leave()
-			n := &abortNode{span: span{t.start, t.end}}
-			if !p.atEnd() && !p.isPunct("}") && !p.isPunct(")") {
-				n.message = p.expr()
-				n.end = p.end()
-			}
-			return n
-		case "return":
-			p.take()
-			p.nest()
-			defer p.leave()
-			n := &returnNode{span: span{t.start, t.end}}
-			n.result = p.expr()
+	p.note(exprSet)
+	switch t := p.peek(); t.kind {
+	case ifToken:
+		return p.ifExpr()
+	case abortToken:
+		p.take()
+		p.nest()
+		defer p.leave()
+		n := &abortNode{span: span{t.start, t.end}}
+		if p.isOneOf(exprSet) {
+			n.message = p.expr()
 			n.end = p.end()
-			return n
 		}
+		return n
+	case returnToken:
+		p.take()
+		p.nest()
+		defer p.leave()
+		n := &returnNode{span: span{t.start, t.end}}
+		n.result = p.expr()
+		n.end = p.end()
+		return n
 	}
 	return p.assignment()
 }
 
 // assignment takes an assignment or an operation.
 func (p *parser) assignment() node {
-	start := p.at
-	if t := p.peek(); t.kind == identToken && t.text == "_" {
-		p.take()
+	t := p.peek()
+	if p.accept(underscoreToken) {
 		return p.assignTo(&targetNode{span: span{t.start, t.end}, noop: true})
 	}
 	n := p.operation(1, nil)
-	if !p.isOperator("=") && !p.isOperator("|=") && !p.isPunct(",") {
+	target := targetOf(n)
+	if target == nil || !p.isOneOf(assignSet) {
 		return n
 	}
-	target := targetOf(n)
-	if target == nil || p.isPunct(",") && !p.errorTarget() {
-		return n // what follows is an error, or belongs to somebody else
-	}
-	target.start = p.tokens[start].start
+	target.start = t.start
 	return p.assignTo(target)
 }
 
-// errorTarget says whether what follows is the comma and second target of an assignment.
-func (p *parser) errorTarget() bool {
-	t := p.tokens[min(p.at+1, len(p.tokens)-1)]
-	return t.kind == identToken || t.kind == punctToken && (t.text == "." || t.text == "%") || t.kind == reservedToken
-}
+// assignSet is what follows the first target of an assignment.
+var assignSet = kindSet(assignToken, mergeAssignToken, commaToken)
 
 // targetOf turns an expression that was read into the target of an assignment; nil: it is none.
 func targetOf(n node) *targetNode {
@@ -231,18 +234,12 @@ func (p *parser) assignTo(ok *targetNode) node {
 	p.nest()
 	defer p.leave()
 	n := &assignNode{span: span{ok.start, 0}, ok: ok}
-	if p.isPunct(",") {
-		p.take()
+	if p.accept(commaToken) {
 		n.err = p.secondTarget()
 	}
-	switch {
-	case p.isOperator("="):
-	case p.isOperator("|="):
-		n.merge = true
-	default:
-		p.unexpected()
+	if n.merge = p.accept(mergeAssignToken); !n.merge {
+		p.want(assignToken)
 	}
-	p.take()
 	p.skipNewlines()
 	n.expr = p.expr()
 	n.end = p.end()
@@ -250,22 +247,14 @@ func (p *parser) assignTo(ok *targetNode) node {
 }
 
 func (p *parser) secondTarget() *targetNode {
-	if t := p.peek(); t.kind == identToken && t.text == "_" {
-		p.take()
+	t := p.peek()
+	if p.accept(underscoreToken) {
 		return &targetNode{span: span{t.start, t.end}, noop: true}
 	}
-	at := p.at
-	t := targetOf(p.term())
-	if t == nil {
-		p.at = at
+	if !p.isOneOf(rootSet | 1<<identToken) {
 		p.unexpected()
 	}
-	return t
-}
-
-// levels are the binary operators by precedence.
-var levels = map[string]int{
-	"??": 1, "&&": 2, "||": 2, "==": 3, "!=": 3, ">=": 4, ">": 4, "<=": 4, "<": 4, "|": 5, "+": 6, "-": 6, "*": 7, "/": 7,
+	return targetOf(p.term())
 }
 
 // operation takes binary operators of at least a level. left, if not nil, is their first operand, already read.
@@ -274,23 +263,18 @@ func (p *parser) operation(level int, left node) node {
 		left = p.unary()
 	}
 	for {
-		t := p.peek()
-		if t.kind != operatorToken {
+		if !p.isOneOf(levelSets[level]) {
 			return left
 		}
-		l, ok := levels[t.text]
-		if !ok || l < level {
-			return left
-		}
-		p.take()
+		t := p.take()
 		p.skipNewlines()
-		right := p.operation(l+1, nil)
+		right := p.operation(levels[t.kind]+1, nil)
 		left = &opNode{span{left.place().start, right.place().end}, t.text, span{t.start, t.end}, left, right}
 	}
 }
 
 func (p *parser) unary() node {
-	if !p.isOperator("!") {
+	if !p.is(bangToken) {
 		return p.term()
 	}
 	t := p.take()
@@ -302,74 +286,62 @@ func (p *parser) unary() node {
 
 // term takes an operand with the path behind it.
 func (p *parser) term() node {
-	t := p.peek()
+	if !p.isOneOf(termSet) {
+		p.unexpected()
+	}
+	switch t := p.peek(); t.kind {
+	case identToken:
+		return p.path(p.variable())
+	case functionToken, dotToken, percentToken, leftParenToken, leftBracketToken, leftBraceToken:
+		p.nest()
+		defer p.leave()
+		switch t.kind {
+		case functionToken:
+			return p.path(p.call())
+		case leftParenToken:
+			return p.path(p.group())
+		case leftBracketToken:
+			return p.path(p.array())
+		case leftBraceToken:
+			return p.path(p.braces())
+		}
+		return p.rootPath()
+	}
+	return p.literal()
+}
+
+func (p *parser) variable() node {
+	t := p.take()
+	return &variableNode{span{t.start, t.end}, t.text}
+}
+
+func (p *parser) literal() node {
+	t := p.take()
 	at := span{t.start, t.end}
 	switch t.kind {
 	case integerToken:
-		p.take()
 		return &literalNode{at, value.Int(t.integer)}
 	case floatToken:
-		p.take()
 		return &literalNode{at, value.Float(t.float)}
-	case stringToken:
-		p.take()
-		if t.parts != nil {
-			return &templateNode{at, t.parts}
-		}
-		return &literalNode{at, value.String(t.text)}
-	case rawToken:
-		p.take()
-		return &literalNode{at, value.String(t.text)}
+	case trueToken, falseToken:
+		return &literalNode{at, value.Bool(t.kind == trueToken)}
+	case nullToken:
+		return &literalNode{at, value.Null}
 	case regexToken, timeToken:
-		p.take()
 		return &patternNode{at, t.kind, t.text}
-	case keywordToken:
-		switch t.text {
-		case "true", "false":
-			p.take()
-			return &literalNode{at, value.Bool(t.text == "true")}
-		case "null":
-			p.take()
-			return &literalNode{at, value.Null}
-		}
-	case identToken:
-		if t.text != "_" {
-			p.take()
-			return p.path(&variableNode{at, t.text})
-		}
-	case functionToken:
-		p.nest()
-		defer p.leave()
-		return p.path(p.call())
-	case punctToken:
-		p.nest()
-		defer p.leave()
-		switch t.text {
-		case ".", "%":
-			return p.rootPath()
-		case "(":
-			return p.path(p.group())
-		case "[":
-			return p.path(p.array())
-		case "{":
-			return p.path(p.braces())
-		}
 	}
-	p.unexpected()
-	return nil
+	if t.parts != nil {
+		return &templateNode{at, t.parts}
+	}
+	return &literalNode{at, value.String(t.text)}
 }
 
 // rootPath takes a path below the event or the metadata.
 func (p *parser) rootPath() node {
 	t := p.take()
-	n := &pathNode{span: span{t.start, t.end}, meta: t.text == "%"}
-	if p.adjacent() {
-		switch next := p.peek(); {
-		case p.isField(next):
-			p.field(n)
-		case p.isPunct("["):
-			p.index(n)
-		}
+	n := &pathNode{span: span{t.start, t.end}, meta: t.kind == percentToken}
+	if p.adjacent() && p.isField() {
+		p.field(n)
 	}
 	p.segments(n)
 	n.end = p.end()
@@ -386,28 +358,23 @@ func (p *parser) path(base node) node {
 	return n
 }
 
-// isField says whether a lexeme may be the field of a path.
-func (p *parser) isField(t *lexeme) bool {
-	switch t.kind {
-	case identToken, fieldToken, keywordToken, reservedToken:
-		return true
-	case stringToken:
-		return t.parts == nil
-	}
-	return false
+// isField says whether the next token may be the field of a path.
+func (p *parser) isField() bool {
+	t := p.peek()
+	return p.isOneOf(fieldSet) && t.parts == nil || otherWordsSet.has(t.kind)
 }
 
 // segments takes the steps that follow directly.
 func (p *parser) segments(n *pathNode) {
 	for p.adjacent() {
 		switch {
-		case p.isPunct("["):
+		case p.is(leftBracketToken):
 			p.index(n)
-		case p.isPunct("."):
+		case p.is(dotToken):
 			dot := p.take()
-			if next := p.peek(); !p.adjacent() || next.kind == newlineToken || next.kind == endToken {
-				p.fail(codeUnexpectedToken, titleSyntax, span{dot.start, dot.end}, "unexpected end of query path")
-			} else if !p.isField(next) {
+			if found := p.isField(); !p.adjacent() || p.peek().kind == newlineToken || p.peek().kind == endToken {
+				p.fail(codeUnexpectedToken, titleSyntax, span{dot.start, dot.end}, "unexpected end of query path", "expected one of: "+fieldSet.list())
+			} else if !found {
 				p.unexpected()
 			}
 			p.field(n)
@@ -426,11 +393,8 @@ func (p *parser) field(n *pathNode) {
 // index takes [n].
 func (p *parser) index(n *pathNode) {
 	start := p.take().start
-	if p.peek().kind != integerToken {
-		p.unexpected()
-	}
-	i := p.take().integer
-	p.want("]")
+	i := p.want(integerToken).integer
+	p.want(rightBracketToken)
 	// Beyond what an array can hold all indices are alike.
 	item := value.Item(int(max(min(i, math.MaxInt32), math.MinInt32)))
 	n.path, n.starts = append(n.path, item), append(n.starts, start)
@@ -439,51 +403,62 @@ func (p *parser) index(n *pathNode) {
 func (p *parser) group() node {
 	t := p.take()
 	inner := p.assignment()
-	end := p.want(")").end
+	end := p.want(rightParenToken).end
 	return &groupNode{span{t.start, end}, inner}
 }
 
 func (p *parser) array() node {
 	n := &arrayNode{span: span{p.take().start, 0}}
-	n.end = p.list("]", func() { n.items = append(n.items, p.operation(1, nil)) })
+	n.end = p.list(rightBracketToken, func() { n.items = append(n.items, p.operation(1, nil)) })
 	return n
 }
 
 // list takes members divided by commas up to the closing bracket and gives where that ends.
-func (p *parser) list(closing string, member func()) (end int) {
+func (p *parser) list(closing tokenKind, member func()) (end int) {
 	p.skipNewlines()
-	for !p.isPunct(closing) {
-		member()
-		if p.isPunct(",") {
-			p.take()
-			p.skipNewlines()
-			continue
-		}
-		p.skipNewlines()
-		break
+	if p.is(closing) {
+		return p.take().end
 	}
+	return p.members(closing, member)
+}
+
+// members is list where there is one at least.
+func (p *parser) members(closing tokenKind, member func()) (end int) {
+	for member(); p.accept(commaToken); member() {
+		if p.skipNewlines(); p.is(closing) {
+			break
+		}
+	}
+	p.skipNewlines()
 	return p.want(closing).end
 }
 
-// braces takes an object or a block.
+// braces takes an object or a block: which it is, the colon behind a text tells.
 func (p *parser) braces() node {
-	start := p.at
-	p.take()
+	start := p.take().start
 	p.skipNewlines()
-	if p.isPunct("}") || p.peek().kind == stringToken && p.tokens[p.at+1].kind == punctToken && p.tokens[p.at+1].text == ":" {
-		n := &objectNode{span: span{p.tokens[start].start, 0}}
-		n.end = p.list("}", func() {
-			t := p.peek()
-			if t.kind != stringToken || t.parts != nil {
+	t := p.peek()
+	switch {
+	case p.is(rightBraceToken):
+		return &objectNode{span: span{start, p.take().end}}
+	case !p.is(stringToken) || t.parts != nil:
+		return p.blockFrom(start, p.expr())
+	}
+	first := p.literal()
+	if !p.is(colonToken) {
+		return p.blockFrom(start, p.operation(1, first))
+	}
+	n := &objectNode{span: span{start, 0}}
+	n.end = p.members(rightBraceToken, func() {
+		if len(n.keys) > 0 {
+			if t = p.want(stringToken); t.parts != nil {
+				p.at--
 				p.unexpected()
 			}
-			p.take()
-			p.want(":")
-			n.keys = append(n.keys, t.text)
-			n.values = append(n.values, p.operation(1, nil))
-		})
-		return n
-	}
-	p.at = start
-	return p.block()
+		}
+		p.want(colonToken)
+		n.keys = append(n.keys, t.text)
+		n.values = append(n.values, p.operation(1, nil))
+	})
+	return n
 }

@@ -1,15 +1,21 @@
 package vrl
 
 func (p *parser) block() *blockNode {
-	n := &blockNode{span: span{p.want("{").start, 0}}
+	start := p.want(leftBraceToken).start
 	p.skipNewlines()
-	for {
-		n.body = append(n.body, p.expr())
-		if !p.isPunct("}") && !p.atEnd() {
+	return p.blockFrom(start, p.expr())
+}
+
+// blockFrom takes the rest of a block that starts with an expression already read.
+func (p *parser) blockFrom(start int, first node) *blockNode {
+	n := &blockNode{span: span{start, 0}}
+	for e := first; ; e = p.expr() {
+		n.body = append(n.body, e)
+		if !p.is(rightBraceToken) && !p.atEnd() {
 			p.unexpected()
 		}
 		p.skipEnd()
-		if p.isPunct("}") {
+		if p.is(rightBraceToken) {
 			n.end = p.take().end
 			return n
 		}
@@ -21,7 +27,7 @@ func (p *parser) ifExpr() node {
 	defer p.leave()
 	n := &ifNode{span: span{p.take().start, 0}}
 	start := p.peek().start
-	if p.isPunct("(") {
+	if p.is(leftParenToken) {
 		n.predicate = p.parenthesised()
 	} else {
 		n.predicate = []node{p.operation(1, nil)}
@@ -29,10 +35,9 @@ func (p *parser) ifExpr() node {
 	n.predicateSpan = span{start, p.end()}
 	p.skipNewlines()
 	n.then = p.block()
-	if p.isKeyword("else") {
-		p.take()
+	if p.accept(elseToken) {
 		p.skipNewlines()
-		if p.isKeyword("if") {
+		if p.is(ifToken) {
 			// A chain of `else if` stands on one level.
 			p.leave()
 			inner := p.ifExpr()
@@ -50,20 +55,20 @@ func (p *parser) ifExpr() node {
 // line ends next to the parentheses, or an operation whose first operand is a group.
 func (p *parser) parenthesised() []node {
 	open := p.take()
-	grouped := p.peek().kind != newlineToken
+	grouped := !p.is(newlineToken)
 	p.skipNewlines()
 	list := []node{p.assignment()}
-	for p.peek().kind == newlineToken || p.isPunct(";") {
+	for p.isOneOf(endSet) {
 		grouped = false
-		for p.isPunct(";") || p.peek().kind == newlineToken {
+		for p.isOneOf(endSet) {
 			p.at++
 		}
-		if p.isPunct(")") {
+		if p.is(rightParenToken) {
 			break
 		}
 		list = append(list, p.assignment())
 	}
-	end := p.want(")").end
+	end := p.want(rightParenToken).end
 	if !grouped {
 		return list
 	}
@@ -74,32 +79,42 @@ func (p *parser) parenthesised() []node {
 func (p *parser) call() node {
 	t := p.take()
 	n := &callNode{span: span{t.start, 0}, name: t.text, nameSpan: span{t.start, t.end}}
-	if p.isOperator("!") {
-		p.take()
-		n.aborts = true
-	}
-	if !p.adjacent() || !p.isPunct("(") {
+	n.aborts = p.accept(bangToken)
+	if !p.is(leftParenToken) || !p.adjacent() {
 		p.unexpected()
 	}
 	p.take()
-	n.end = p.list(")", func() { n.args = append(n.args, p.argument()) })
-	if p.isOperator("->") {
+	n.end = p.list(rightParenToken, func() { n.args = append(n.args, p.argument()) })
+	if p.is(arrowToken) {
 		n.closure = p.closure()
 		n.end = n.closure.end
 	}
 	return n
 }
 
+// argument takes an argument; a word before a colon is its name.
 func (p *parser) argument() argumentNode {
 	t := p.peek()
 	a := argumentNode{span: span{t.start, 0}}
-	if next := &p.tokens[min(p.at+1, len(p.tokens)-1)]; (t.kind == identToken || t.kind == reservedToken || t.kind == keywordToken) &&
-		next.kind == punctToken && next.text == ":" {
+	name := func() {
 		a.name, a.nameSpan = t.text, span{t.start, t.end}
-		p.take()
-		p.take()
+		p.want(colonToken)
+		a.expr = p.operation(1, nil)
 	}
-	a.expr = p.operation(1, nil)
+	switch next := p.tokens[min(p.at+1, len(p.tokens)-1)]; {
+	case valueWordSet.has(t.kind):
+		v := p.term()
+		if _, plain := v.(*pathNode); !plain && p.is(colonToken) {
+			name()
+		} else {
+			a.expr = p.operation(1, v)
+		}
+	case otherWordsSet.has(t.kind) && next.kind == colonToken:
+		p.take()
+		name()
+	default:
+		a.expr = p.operation(1, nil)
+	}
 	a.end = p.end()
 	return a
 }
@@ -108,21 +123,14 @@ func (p *parser) closure() *closureNode {
 	start := p.take().start
 	n := &closureNode{}
 	n.paramsSpan.start = p.peek().start
-	if p.isOperator("||") {
-		p.take()
-	} else {
-		if !p.isOperator("|") {
-			p.unexpected()
-		}
-		p.take()
-		for !p.isOperator("|") {
-			if p.peek().kind != identToken {
+	if !p.accept(orToken) {
+		p.want(mergeToken)
+		for !p.is(mergeToken) {
+			if !p.isOneOf(paramSet) {
 				p.unexpected()
 			}
 			n.params = append(n.params, p.take().text)
-			if p.isPunct(",") {
-				p.take()
-			} else if !p.isOperator("|") {
+			if !p.accept(commaToken) && !p.is(mergeToken) {
 				p.unexpected()
 			}
 		}
@@ -134,3 +142,9 @@ func (p *parser) closure() *closureNode {
 	n.start, n.end = start, n.body.end
 	return n
 }
+
+// valueWordSet is the words that are values.
+var valueWordSet = kindSet(identToken, trueToken, falseToken, nullToken)
+
+// paramSet is what closures call their parameters.
+var paramSet = kindSet(identToken, underscoreToken)

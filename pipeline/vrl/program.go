@@ -4,7 +4,8 @@
 // Source text becomes tokens (lex.go) and a tree (parse.go, ast.go). The compiler walks the tree in the order of running, keeps
 // the types of everything at each point (types.go, typepath.go), reports what is wrong (diagnostic.go) and makes Go closures
 // over a Frame: compile.go, literal.go, query.go, assign.go, operate.go, call.go and closure.go. The language's own functions are in own.go and
-// iterate.go, the library in fn_*.go; func.go says how to declare one.
+// iterate.go, all others in package stdlib, which imports this one; Compile takes them as a Library. func.go says how to
+// declare a function.
 package vrl
 
 import (
@@ -36,7 +37,7 @@ type Program struct {
 	zone   *time.Location
 	result Type
 
-	slots, stack, hints, scratch int
+	slots, stack, hints int
 
 	warnings []Diagnostic
 }
@@ -79,6 +80,8 @@ func (f *Frame) run(p *Program) (v value.Value, fl *Failure) {
 		case nil:
 		case value.ErrEventTooLarge:
 			v, fl = value.Null, f.failText(tooMuchMemory)
+		case value.ErrTooManySteps:
+			v, fl = value.Null, f.failText(value.ErrTooManySteps.Msg)
 		default:
 			panic(cause)
 		}
@@ -92,5 +95,4 @@ func (f *Frame) prepare(p *Program) {
 	f.slots = make([]value.Value, p.slots)
 	f.stack = make([]value.Value, p.stack)
 	f.hints = make([]int32, p.hints)
-	f.scratch = make([]any, p.scratch)
 }

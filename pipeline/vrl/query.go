@@ -2,8 +2,8 @@ package vrl
 
 import (
 	"fmt"
-	"math"
 
+	"varve/engine/nearest"
 	"varve/pipeline/value"
 )
 
@@ -138,45 +138,13 @@ func (c *compiler) suggest(at span, name string, known []string) {
 	if len(c.diagnostics) > maxRendered {
 		return
 	}
-	if near := nearest(name, known); near != "" {
-		c.add(at, `did you mean "`+near+`"?`)
+	near := nearest.Finder{To: name, Far: true}
+	for _, s := range known {
+		near.Look(s, s)
 	}
-}
-
-// nearest is the name of a list that a misspelt one is nearest to, the first of several; empty for names of absurd length.
-func nearest(name string, list []string) string {
-	const longest = 64
-	best, least := "", math.MaxInt
-	if len(name) > longest {
-		return best
+	if near.Found != "" {
+		c.add(at, `did you mean "`+near.Found+`"?`)
 	}
-	for _, s := range list {
-		if d := distance(name, s); d < least {
-			best, least = s, d
-		}
-	}
-	return best
-}
-
-// distance is how many characters have to be inserted, deleted or replaced to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // ParsePath reads a path below the event or, with meta, below the metadata, as a script writes it: .a."b c"[0], %x.

@@ -333,7 +333,7 @@ func (m *members) describe(o *value.Object, name string, withRest bool) {
 
 // Pushed is the type of arrays of type t with an item of type item behind the others.
 func (t Type) Pushed(item Type) Type {
-	t = t.only(Array)
+	t = t.Only(Array)
 	if n, exact := t.array.length(); exact && n < maxKnown {
 		return Type{kinds: Array, array: t.array.with("", n, item.settled())}
 	}
@@ -342,7 +342,7 @@ func (t Type) Pushed(item Type) Type {
 
 // Appended is the type of arrays of type t with the items of arrays of type u behind their own.
 func (t Type) Appended(u Type) Type {
-	t, u = t.only(Array), u.only(Array)
+	t, u = t.Only(Array), u.Only(Array)
 	n, exact := t.array.length()
 	m, exactToo := u.array.length()
 	if !exact || !exactToo || n+m > maxKnown {

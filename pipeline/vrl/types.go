@@ -149,8 +149,13 @@ func ArrayOf(t Type) Type {
 }
 
 // ObjectOf is the type of objects with exactly these fields; one that may be absent has Undefined among its kinds.
-func ObjectOf(fields ...Known) Type {
-	m := &members{}
+func ObjectOf(fields ...Known) Type { return objectOf(fields, nil) }
+
+// ObjectWith is the type of objects with these fields and others of type rest.
+func ObjectWith(rest Type, fields ...Known) Type { return objectOf(fields, &rest) }
+
+func objectOf(fields []Known, rest *Type) Type {
+	m := &members{rest: rest}
 	for _, f := range fields {
 		m.known = append(m.known, knownMember{key: f.Name, typ: f.Type})
 	}
@@ -222,8 +227,8 @@ func (t Type) Without(kinds Kinds) Type {
 	return t
 }
 
-// only is the type restricted to some kinds.
-func (t Type) only(kinds Kinds) Type { return t.Without(anyKinds &^ kinds) }
+// Only is the type restricted to some kinds.
+func (t Type) Only(kinds Kinds) Type { return t.Without(anyKinds &^ kinds) }
 
 // restOf is the type of members not known by name or index; the zero Type when there are none.
 func (m *members) restOf() Type {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"varve/engine"
+	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/server/web"
 )
@@ -70,12 +71,6 @@ func (h *Handler) Health(c *web.Ctx) error {
 	return nil
 }
 
-// Ping answers /v1/lineproto/ping.
-func (h *Handler) Ping(c *web.Ctx) error {
-	c.Empty(204)
-	return nil
-}
-
 // Status answers /status: who the server is, the damaged files that it does not serve, and the memory it has.
 func (h *Handler) Status(c *web.Ctx) error {
 	host, err := os.Hostname()
@@ -90,16 +85,16 @@ func (h *Handler) Status(c *web.Ctx) error {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = append(web.AppendJSONString(body, m[0]), ':')
-		body = web.AppendJSONString(body, m[1])
+		body = append(jsontext.AppendString(body, m[0]), ':')
+		body = jsontext.AppendString(body, m[1])
 	}
 	body = append(body, `,"damaged":[`...)
 	for i, d := range h.o.Store.SetAside() {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = web.AppendJSONString(append(body, `{"file":`...), d.File)
-		body = append(web.AppendJSONString(append(body, `,"reason":`...), d.Reason), '}')
+		body = jsontext.AppendString(append(body, `{"file":`...), d.File)
+		body = append(jsontext.AppendString(append(body, `,"reason":`...), d.Reason), '}')
 	}
 	body = append(body, ']')
 	if r, ok := residentNow(); ok {

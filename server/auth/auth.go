@@ -40,6 +40,10 @@ type Users struct {
 type Credentials struct {
 	Service       []byte // x-service-auth
 	Authorization []byte
+	// Line tells that the request is one of line protocol: it has only Authorization, which may be a token too, or else name and
+	// password as parameters of its query, nil where they are absent.
+	Line           bool
+	User, Password []byte
 	// Client is the address of the client, without its port.
 	Client string
 }
@@ -48,29 +52,40 @@ type Credentials struct {
 // A wrong password and an unknown user differ neither in code and text nor in the work that is done.
 func (u *Users) Authenticate(ctx context.Context, c Credentials) (web.User, error) {
 	value := c.Service
-	if value == nil {
+	if value == nil || c.Line {
 		value = c.Authorization
 	}
-	if value == nil {
+	switch {
+	case value != nil:
+	case !c.Line:
 		return web.User{}, status.New(status.AuthHeaderNotFound, "Not found http or grpc authorization header")
+	case c.User == nil && c.Password == nil:
+		return web.User{}, status.New(status.AuthHeaderNotFound, "Not found influx http authorization info")
+	case c.User == nil || c.Password == nil:
+		return web.User{}, status.New(status.InvalidArguments, "Invalid request parameter: influxdb auth: username and password must be provided together")
+	default:
+		return u.Login(ctx, string(c.User), string(c.Password), c.Client)
 	}
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(string(value)), " ")
 	rest = strings.TrimSpace(rest)
 	if !ok || rest == "" {
 		return web.User{}, status.New(status.InvalidAuthHeader, "Invalid http authorization header")
 	}
-	switch strings.ToLower(scheme) {
-	case "basic":
-	case "bearer":
+	text := rest
+	switch scheme = strings.ToLower(scheme); {
+	case scheme == "basic":
+		plain, err := base64.StdEncoding.DecodeString(rest)
+		if err != nil {
+			return web.User{}, status.New(status.InvalidAuthHeader, "Invalid base64 value: %v", err)
+		}
+		text = string(plain)
+	case scheme == "token" && c.Line:
+	case scheme == "bearer":
 		return web.User{}, status.New(status.UserPasswordMismatch, "Unsupported authentication method: bearer token")
 	default:
-		return web.User{}, status.New(status.InvalidAuthHeader, "Unsupported http auth scheme, name: %s", strings.ToLower(scheme))
+		return web.User{}, status.New(status.InvalidAuthHeader, "Unsupported http auth scheme, name: %s", scheme)
 	}
-	text, err := base64.StdEncoding.DecodeString(rest)
-	if err != nil {
-		return web.User{}, status.New(status.InvalidAuthHeader, "Invalid base64 value: %v", err)
-	}
-	name, password, ok := strings.Cut(string(text), ":")
+	name, password, ok := strings.Cut(text, ":")
 	if !ok {
 		return web.User{}, status.New(status.InvalidAuthHeader, "Invalid http authorization header")
 	}

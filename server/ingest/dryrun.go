@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"strconv"
 
+	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/pipeline"
@@ -57,17 +58,41 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 			return err
 		}
 	}
+	run.Hold = c.Hold
 	result, err := h.o.Documents.DryRun(c.Context, run, bytes.NewReader(body))
 	if err != nil {
+		c.Warnings = result.Warnings
+		return err
+	}
+	size := dryBytes(&result)
+	if size > maxDryAnswer {
+		return status.New(status.InvalidArguments, "the answer of the dry run would take about %d bytes, the limit is %d: send fewer entries", size, maxDryAnswer)
+	}
+	if err := c.Hold(2 * size); err != nil { // with the rows, which take no more than their text
 		return err
 	}
 	c.Executed(manageFormat)
 	if run.EachEntry {
-		c.JSON(200, appendDryEntries(nil, result))
+		c.JSON(200, appendDryEntries(nil, &result))
 	} else {
-		c.JSON(200, appendDryTables(nil, result))
+		c.JSON(200, appendDryTables(nil, &result))
 	}
 	return nil
+}
+
+// maxDryAnswer bounds the answer of a trial, which lies in memory as a whole.
+const maxDryAnswer = 16 << 20
+
+// dryBytes is about what the answer of a trial takes: each value comes with the name and the types of its column.
+func dryBytes(r *pipeline.DryResult) (bytes int64) {
+	const member = 96
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		for k, c := range t.Columns {
+			bytes += int64(t.Rows.N+1)*int64(len(c.Name)+member) + int64(len(t.Rows.Cols[k].Heap))
+		}
+	}
+	return bytes
 }
 
 // run is the trial that the body asks for.
@@ -164,7 +189,7 @@ func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
 			dst = appendDryRow(dst, &tables[i], row)
 		}
 		if dst = append(dst, ']'); i == len(tables)-1 {
-			dst = appendWarnings(dst, r.Warnings)
+			dst = web.AppendWarnings(dst, r.Warnings)
 		}
 		dst = append(dst, '}')
 	}
@@ -189,7 +214,7 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 		e := &r.Entries[i]
 		if e.Err != nil {
 			_, text := web.Message(e.Err)
-			dst = append(web.AppendJSONString(append(dst, `,"error":`...), text), '}')
+			dst = append(jsontext.AppendString(append(dst, `,"error":`...), text), '}')
 			continue
 		}
 		dst = append(dst, `,"rows":[`...)
@@ -198,23 +223,23 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 				dst = append(dst, ',')
 			}
 			t := &r.Tables[row.Table]
-			dst = web.AppendJSONString(append(dst, `{"table_name":`...), t.Name)
+			dst = jsontext.AppendString(append(dst, `{"table_name":`...), t.Name)
 			dst = append(appendDryRow(append(dst, `,"row":`...), t, row.Row), '}')
 		}
 		dst = append(dst, "]}"...)
 	}
-	return append(appendWarnings(append(dst, ']'), r.Warnings), '}')
+	return append(web.AppendWarnings(append(dst, ']'), r.Warnings), '}')
 }
 
 // appendDrySchema appends a table with its columns, its brace left open.
 func appendDrySchema(dst []byte, t *pipeline.DryTable) []byte {
-	dst = web.AppendJSONString(append(dst, `{"table_name":`...), t.Name)
+	dst = jsontext.AppendString(append(dst, `{"table_name":`...), t.Name)
 	dst = append(dst, `,"schema":[`...)
 	for i, c := range t.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = web.AppendJSONString(append(dst, `{"name":`...), c.Name)
+		dst = jsontext.AppendString(append(dst, `{"name":`...), c.Name)
 		dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","column_type":"`+c.Semantic.String()+`","fulltext":`...)
 		dst = append(strconv.AppendBool(dst, c.Fulltext), '}')
 	}
@@ -227,7 +252,7 @@ func appendDryRow(dst []byte, t *pipeline.DryTable, r int) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = web.AppendJSONString(append(dst, `{"key":`...), c.Name)
+		dst = jsontext.AppendString(append(dst, `{"key":`...), c.Name)
 		dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","semantic_type":"`+c.Semantic.String()+`","value":`...)
 		dst = append(appendDryValue(dst, t.Rows.Cols[i], r), '}')
 	}
@@ -247,10 +272,10 @@ func appendDryValue(dst []byte, v *vector.Vector, r int) []byte {
 	case vector.Uint64:
 		return strconv.AppendUint(dst, v.Uint(r), 10)
 	case vector.Float64:
-		return web.AppendJSONFloat(dst, v.Float(r))
+		return jsontext.AppendFloat(dst, v.Float(r))
 	}
 	if v.Type == vector.JSONType {
 		return append(dst, v.Bytes(r)...)
 	}
-	return web.AppendJSONString(dst, v.Bytes(r))
+	return jsontext.AppendString(dst, v.Bytes(r))
 }

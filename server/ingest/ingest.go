@@ -8,13 +8,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
+	"varve/engine/jsontext"
 	"varve/engine/schema"
-	"varve/engine/spare"
 	"varve/engine/status"
 	"varve/pipeline"
 	"varve/server/web"
@@ -25,15 +24,10 @@ type Pipelines interface {
 	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
 }
 
-// Store takes rows; engine.Engine does.
-type Store interface {
-	Write(ctx context.Context, s *engine.WriteSet) ([]engine.Written, error)
-}
-
 // Options of a Handler.
 type Options struct {
 	Pipelines Pipelines
-	Store     Store
+	Writer    *web.Writer
 	// Documents keeps pipeline documents; Definition prints the table that one creates, as SQL.
 	Documents  Documents
 	Definition func(*schema.Table) string
@@ -41,34 +35,23 @@ type Options struct {
 	NoAutoCreate bool
 	// WidenNumbers takes integers into columns of floats, where a request does not say otherwise.
 	WidenNumbers bool
-	// MaxBytes bounds the bytes of the bodies taken at a time, 0 meaning no bound; MaxWait is how long a request waits
-	// for room.
-	MaxBytes int64
-	MaxWait  time.Duration
 }
 
 // Handler answers ingest requests. Safe for concurrent use.
 type Handler struct {
-	o    Options
-	sets spare.List[engine.WriteSet]
-
-	budget *budget // nil: no bound
+	o Options
 
 	rows, skipped, dropped prometheus.Counter
 }
 
 // New makes a handler.
 func New(o Options) *Handler {
-	h := &Handler{
+	return &Handler{
 		o:       o,
 		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_rows_total", Help: "Rows written by ingest requests."}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_skipped_rows_total", Help: "Entries left out because of skip_error."}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_ingest_dropped_lines_total", Help: "Lines of bodies left out because they are not UTF-8, or no JSON where errors are ignored."}),
 	}
-	if o.MaxBytes > 0 {
-		h.budget = newBudget(o.MaxBytes, o.MaxWait)
-	}
-	return h
 }
 
 // Collectors are the figures of the handler and of its pipelines.
@@ -86,35 +69,16 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Announced(); err != nil {
-		return err
-	}
-	if h.budget != nil {
-		giveBack, err := h.budget.take(c.Context, int64(c.Request.Header.ContentLength()))
-		if err != nil {
-			return err
-		}
-		defer giveBack()
-	}
-	set := h.sets.Get()
-	if !c.Recycle(set.Held()) {
-		h.sets.Put(set, set.Held())
-		set = new(engine.WriteSet)
-	}
-	defer func() {
-		set.Reset()
-		h.sets.Put(set, set.Held())
-	}()
-	outcome, err := h.o.Pipelines.Run(c.Context, req, c.Body(), set)
-	warnings := oneLine(c, req)
+	var outcome pipeline.Outcome
+	var warnings []string
+	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
+		var err error
+		outcome, err = h.o.Pipelines.Run(c.Context, req, c.Body(), set)
+		warnings = oneLine(c, req)
+		return outcome.Rows > 0, withHint(err, warnings)
+	})
 	if err != nil {
-		return withHint(err, warnings)
-	}
-	var written []engine.Written
-	if outcome.Rows > 0 {
-		if written, err = h.o.Store.Write(c.Context, set); err != nil {
-			return pipeline.ExplainClash(err)
-		}
+		return pipeline.ExplainClash(err)
 	}
 	counts := make([]int, len(written))
 	for i, w := range written {
@@ -141,26 +105,11 @@ func told(o *pipeline.Outcome) (members []byte) {
 			}
 			_, text := web.Message(f.Err)
 			members = strconv.AppendInt(append(members, `{"entry":`...), int64(f.Entry), 10)
-			members = append(web.AppendJSONString(append(members, `,"error":`...), text), '}')
+			members = append(jsontext.AppendString(append(members, `,"error":`...), text), '}')
 		}
 		members = append(members, ']')
 	}
-	return appendWarnings(members, o.Warnings)
-}
-
-// appendWarnings appends a member of warnings, when there are any.
-func appendWarnings(dst []byte, warnings []string) []byte {
-	if len(warnings) == 0 {
-		return dst
-	}
-	dst = append(dst, `,"warnings":[`...)
-	for i, w := range warnings {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = web.AppendJSONString(dst, w)
-	}
-	return append(dst, ']')
+	return web.AppendWarnings(members, o.Warnings)
 }
 
 // longLine is the size of a text body past which one line is likely to be many whose ends were lost on the way.
@@ -199,6 +148,7 @@ func (h *Handler) request(c *web.Ctx) (*pipeline.Request, error) {
 		CustomTimeIndex: p.String("custom_time_index"), ContentType: contentType, Hints: c.Hints(),
 		NoAutoCreate: h.o.NoAutoCreate, WidenNumbers: h.o.WidenNumbers,
 	}
+	req.Hold = c.Hold
 	req.DB, _ = web.Database(c.HeaderDB(), p.String("db"))
 	for _, name := range [...]string{"x-service-pipeline-name", "x-service-log-pipeline-name"} {
 		header, err := c.UTF8Header(name)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"varve/engine/jsontext"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/pipeline"
@@ -25,7 +26,7 @@ type Documents interface {
 	Get(ctx context.Context, name, version string) (pipeline.Document, error)
 	Remove(ctx context.Context, name, version string) (bool, error)
 	Schema(ctx context.Context, name, version string, table schema.Name) (t *schema.Table, warning string, err error)
-	DryRun(ctx context.Context, r pipeline.DryRun, body io.Reader) (*pipeline.DryResult, error)
+	DryRun(ctx context.Context, r pipeline.DryRun, body io.Reader) (pipeline.DryResult, error)
 	Collectors() []prometheus.Collector
 }
 
@@ -112,16 +113,16 @@ func (h *Handler) DeletePipeline(c *web.Ctx) error {
 func answer(c *web.Ctx, doc *pipeline.Document, version string, withText bool) {
 	body := []byte(`{"pipelines":[`)
 	if doc != nil {
-		body = web.AppendJSONString(append(body, `{"name":`...), doc.Name)
-		body = web.AppendJSONString(append(body, `,"version":`...), version)
+		body = jsontext.AppendString(append(body, `{"name":`...), doc.Name)
+		body = jsontext.AppendString(append(body, `,"version":`...), version)
 		if withText {
-			body = web.AppendJSONString(append(body, `,"pipeline":`...), doc.Text)
+			body = jsontext.AppendString(append(body, `,"pipeline":`...), doc.Text)
 		}
 		body = append(body, '}')
 	}
 	body = append(body, ']')
 	if doc != nil {
-		body = appendWarnings(body, doc.Warnings)
+		body = web.AppendWarnings(body, doc.Warnings)
 	}
 	finish(c, body)
 }
@@ -149,9 +150,9 @@ func (h *Handler) PipelineDDL(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	body := web.AppendJSONString([]byte(`{"sql":{"sql":`), h.o.Definition(t))
+	body := jsontext.AppendString([]byte(`{"sql":{"sql":`), h.o.Definition(t))
 	if warning != "" {
-		body = web.AppendJSONString(append(body, `,"message":`...), warning)
+		body = jsontext.AppendString(append(body, `,"message":`...), warning)
 	}
 	finish(c, append(body, '}'))
 	return nil

@@ -26,6 +26,11 @@ func rightsOf(m web.Mode) rights {
 	return 0
 }
 
+// grants are the rights of the users of a mode, as GRANT would name them.
+var grants = map[web.Mode]string{
+	web.ReadWrite: "ALL PRIVILEGES", web.ReadOnly: "SELECT", web.WriteOnly: "INSERT, CREATE, ALTER, DROP",
+}
+
 // allowed tells whether a user of a mode may execute a statement.
 func allowed(m web.Mode, st parse.Statement) bool { return needs(st)&^rightsOf(m) == 0 }
 

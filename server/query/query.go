@@ -9,34 +9,21 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
 
-// Session is what a request says about all of its statements.
-type Session struct {
-	DB      string
-	DBGiven bool
-	User    web.User
-	Client  string
-	Zone    *time.Location
-	ConnID  uint64
-}
-
-// Conn runs the statements of one request, one after the other; the rows of one are read to the end or closed before
-// the next.
-type Conn interface {
-	Run(ctx context.Context, st parse.Statement) (*web.Output, error)
-}
-
-// Executor runs SQL.
+// Executor runs SQL; sqlexec.Executor does.
 type Executor interface {
 	// HasDatabase tells whether a database exists.
 	HasDatabase(name string) bool
-	// Parse reads statements. What they take is counted until release is called, also after an error.
-	Parse(ctx context.Context, text string) (list []parse.Statement, release func(), err error)
-	Open(s Session) Conn
+	// ParseWithin reads statements. What they take is counted until release is called, also after an error.
+	ParseWithin(ctx context.Context, text string) (list []parse.Statement, release func(), err error)
+	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.
+	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
 }
 
 // Options of a Handler.
@@ -90,22 +77,31 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	return h.answer(c, p, limit, func() ([]parse.Statement, error) {
+		text, err := sqlText(p)
+		if err != nil {
+			return nil, err
+		}
+		c.Statement = text
+		statements, release, err := h.o.Executor.ParseWithin(c.Context, text)
+		c.Finally(release)
+		return statements, err
+	})
+}
+
+// answer executes the statements of a request, at most limit rows of each result.
+func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func() ([]parse.Statement, error)) error {
 	times, err := web.ParseTimeFormat(p.String("time_format"), c.RequestZone())
 	if err != nil {
 		return err
 	}
-	text, err := sqlText(p)
-	if err != nil {
-		return err
-	}
-	session := Session{User: c.User, Client: c.RemoteAddr().String(), Zone: c.RequestZone(), ConnID: c.ConnID()}
+	session := &sqlexec.Session{User: c.User.Name, Rights: grants[c.User.Mode], Blind: c.User.Mode == web.WriteOnly,
+		Client: c.RemoteAddr().String(), Zone: c.RequestZone(), ConnID: c.ConnID()}
 	session.DB, session.DBGiven = web.Database(p.String("db"), c.HeaderDB())
 	if !h.o.Executor.HasDatabase(session.DB) {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)
 	}
-	c.Statement = text
-	statements, release, err := h.o.Executor.Parse(c.Context, text)
-	c.Finally(release)
+	statements, err := read()
 	if err != nil {
 		return err
 	}
@@ -126,7 +122,7 @@ func (h *Handler) SQL(c *web.Ctx) error {
 		c.Watch()
 	}
 	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
-	run := &run{h: h, c: c, conn: h.o.Executor.Open(session), statements: statements}
+	run := &run{h: h, c: c, session: session, statements: statements}
 	if len(statements) > 1 && !format.Several() {
 		return status.New(status.InvalidArguments, "cannot output multi-statements result in %s format: none of the %d statements was executed; "+
 			"send them one by one, or with format=service_v1", format, len(statements))
@@ -157,7 +153,7 @@ func sqlText(p *web.Params) (string, error) {
 type run struct {
 	h          *Handler
 	c          *web.Ctx
-	conn       Conn
+	session    *sqlexec.Session
 	statements []parse.Statement
 	at         int
 }
@@ -187,7 +183,15 @@ func (r *run) execute(st parse.Statement) (*web.Output, error) {
 	if err := r.c.Context.Err(); err != nil {
 		return nil, err
 	}
-	return r.conn.Run(r.c.Context, st)
+	answer, err := r.h.o.Executor.Execute(r.c.Context, r.session, st)
+	if err != nil {
+		return nil, err
+	}
+	out := &web.Output{Fields: answer.Fields, Affected: answer.Affected, Context: answer.Context, Reserve: answer.Reserve}
+	if answer.Rows != nil {
+		out.Rows = answer.Rows
+	}
+	return out, nil
 }
 
 // maxFormatted bounds texts that are only looked at: what is made of them is longer, and lies in memory.
@@ -198,7 +202,7 @@ func (h *Handler) parse(c *web.Ctx, text string) ([]parse.Statement, error) {
 	if len(text) > maxFormatted {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d, which is the limit for texts that are not run", len(text), maxFormatted)
 	}
-	statements, release, err := h.o.Executor.Parse(c.Context, text)
+	statements, release, err := h.o.Executor.ParseWithin(c.Context, text)
 	c.Finally(release)
 	return statements, err
 }
@@ -218,7 +222,7 @@ func (h *Handler) Format(c *web.Ctx) error {
 		return err
 	}
 	body := []byte(`{"formatted":`)
-	body = append(web.AppendJSONString(body, parse.PrintAll(statements)), '}')
+	body = append(jsontext.AppendString(body, parse.PrintAll(statements)), '}')
 	c.JSON(200, body)
 	return nil
 }
@@ -241,8 +245,8 @@ func (h *Handler) Parse(c *web.Ctx) error {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = web.AppendJSONString(append(body, '{'), kindOf(st))
-		body = append(web.AppendJSONString(append(body, `:{"sql":`...), parse.Print(st)), `}}`...)
+		body = jsontext.AppendString(append(body, '{'), kindOf(st))
+		body = append(jsontext.AppendString(append(body, `:{"sql":`...), parse.Print(st)), `}}`...)
 	}
 	c.JSON(200, append(body, ']'))
 	return nil

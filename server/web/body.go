@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -31,20 +32,23 @@ const maxWindow = 16 << 20
 
 // bodyReader reads a request's body: the raw bytes in time and whole, then Content-Encoding undone, then counted.
 type bodyReader struct {
-	raw     rawBody
-	from    io.Reader // raw, or the decoder over it
-	encoded bool
-	limit   int64 // 0: none
-	read    int64
-	err     error
-	done    func() // gives the decoder back
+	raw      rawBody
+	from     io.Reader // raw, or the decoder over it; nil: nothing was read yet
+	encoding string    // as the header names it
+	encoded  bool
+	limit    int64 // 0: none
+	read     int64
+	err      error
+	done     func() // gives the decoder back
 
 	head    [4]byte // first bytes of a body without an encoding
 	newline bool    // a line end was read
 
 	ctx     context.Context
 	part    intakePart
-	counted int64 // bytes that the intake knows of, or need not know of
+	growing sync.Mutex   // held while part grows; protects refused
+	refused error        // that it found no room
+	counted atomic.Int64 // bytes that the intake knows of, or need not know of
 }
 
 // rawBody is the body as it arrives. The server's own reader takes a connection that ended for the end of the body;
@@ -55,6 +59,7 @@ type rawBody struct {
 	length int      // -1: chunked
 	read   int
 	moved  time.Time
+	pace   *pace // nil: nobody asks
 }
 
 func (r *rawBody) Read(p []byte) (int, error) {
@@ -64,7 +69,7 @@ func (r *rawBody) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := r.from.Read(p)
+	n, err := r.timed(p)
 	r.read += n
 	switch {
 	case err == nil:
@@ -72,8 +77,26 @@ func (r *rawBody) Read(p []byte) (int, error) {
 		if r.cut() {
 			err = io.ErrUnexpectedEOF
 		}
+	case err == errSlow:
 	case !isTimeout(err) && !errors.Is(err, io.ErrUnexpectedEOF):
 		err = &brokenBody{err}
+	}
+	return n, err
+}
+
+// timed reads and reports how long that took.
+func (r *rawBody) timed(p []byte) (int, error) {
+	if r.conn == nil || r.pace == nil {
+		return r.from.Read(p)
+	}
+	if r.pace.over.Load() { // after the deadline was moved: whoever gives the body up sets it last
+		return 0, errSlow
+	}
+	r.pace.begin()
+	n, err := r.from.Read(p)
+	r.pace.end(n)
+	if err != nil && r.pace.over.Load() {
+		err = errSlow
 	}
 	return n, err
 }
@@ -100,7 +123,8 @@ func (c *Ctx) Body() io.Reader {
 	if c.body != nil {
 		return c.body
 	}
-	b := &bodyReader{limit: c.BodyLimit, ctx: c.Context, part: intakePart{in: c.Intake}, counted: freeIntake}
+	b := &bodyReader{limit: c.BodyLimit, ctx: c.Context, part: intakePart{in: c.Intake}, encoding: strings.ToLower(c.HeaderText("Content-Encoding"))}
+	b.counted.Store(freeIntake)
 	c.body = b
 	length := c.Request.Header.ContentLength()
 	stream := c.RequestBodyStream()
@@ -111,11 +135,9 @@ func (c *Ctx) Body() io.Reader {
 	b.raw = rawBody{from: stream, length: length}
 	if c.RequestBodyStream() != nil {
 		b.raw.conn = c.Conn()
+		b.part.pace.conn, b.raw.pace = b.raw.conn, &b.part.pace
 	}
-	if b.err = c.Announced(); b.err != nil {
-		return b
-	}
-	b.decode(strings.ToLower(c.HeaderText("Content-Encoding")))
+	b.err = c.Announced()
 	return b
 }
 
@@ -142,8 +164,33 @@ func (c *Ctx) Recycle(bytes int64) bool {
 		b.part.standDown()
 		return false
 	}
-	b.counted += bytes
+	b.counted.Add(bytes)
 	return true
+}
+
+// Hold counts what is made of the body, so many bytes by now: it is in hand in place of the body where it is more. Hold waits
+// as the body's reader does, and its error ends the request. It may be called by several goroutines, which wait for each other.
+func (c *Ctx) Hold(bytes int64) error {
+	c.Body()
+	return c.body.hold(bytes)
+}
+
+// hold makes the part at least so many bytes.
+func (b *bodyReader) hold(bytes int64) error {
+	if bytes <= b.counted.Load() || b.part.in == nil {
+		return nil
+	}
+	b.growing.Lock()
+	defer b.growing.Unlock()
+	more := bytes - b.counted.Load()
+	if more <= 0 || b.refused != nil {
+		return b.refused
+	}
+	more = (more + intakeStep - 1) / intakeStep * intakeStep
+	if b.refused = b.part.take(b.ctx, more); b.refused == nil {
+		b.counted.Add(more)
+	}
+	return b.refused
 }
 
 // ReadBody is the whole body, within the limit.
@@ -156,14 +203,14 @@ func (c *Ctx) ReadBody() ([]byte, error) {
 }
 
 func (b *bodyReader) Read(p []byte) (int, error) {
+	if b.err == nil && b.from == nil {
+		b.decode()
+	}
 	if b.err != nil {
 		return 0, b.err
 	}
-	if b.read >= b.counted && b.part.in != nil {
-		if b.err = b.part.take(b.ctx, intakeStep); b.err != nil {
-			return 0, b.err
-		}
-		b.counted += intakeStep
+	if b.err = b.hold(b.read + 1); b.err != nil {
+		return 0, b.err
 	}
 	if b.limit > 0 && int64(len(p)) > b.limit-b.read+1 {
 		p = p[:b.limit-b.read+1] // one byte more tells that there is more
@@ -207,7 +254,7 @@ func (c *Ctx) OneLine() bool { return c.body != nil && !c.body.newline }
 // explain tells a connection that failed from a body that does not decompress.
 func (b *bodyReader) explain(err error) error {
 	var broken *brokenBody
-	if !b.encoded || isTimeout(err) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
+	if !b.encoded || errors.Is(err, errSlow) || isTimeout(err) || errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF) && b.raw.cut() {
 		return err
 	}
 	return status.Wrap(err, status.InvalidArguments, "Failed to decompress the request body: %v", err)
@@ -224,10 +271,10 @@ func (b *bodyReader) release() {
 
 var errReleased = errors.New("the request is over")
 
-// decode puts the decoder of a content encoding between the raw body and the reader.
-func (b *bodyReader) decode(encoding string) {
+// decode puts the decoder of the content encoding between the raw body and the reader.
+func (b *bodyReader) decode() {
 	b.from = &b.raw
-	switch encoding {
+	switch b.encoding {
 	case "gzip", "x-gzip":
 		pooledReader(b, &gzipReaders, func(r *gzip.Reader) error { return r.Reset(&b.raw) })
 	case "deflate":
@@ -238,7 +285,7 @@ func (b *bodyReader) decode(encoding string) {
 		pooledReader(b, &zstdReaders, func(r *zstd.Decoder) error { return r.Reset(&b.raw) })
 	case "", "identity":
 	default:
-		b.err = NewReject(415, fmt.Sprintf("Content-Encoding %.40q is not supported: there are gzip, deflate, br and zstd", encoding))
+		b.err = NewReject(415, fmt.Sprintf("Content-Encoding %.40q is not supported: there are gzip, deflate, br and zstd", b.encoding))
 	}
 }
 

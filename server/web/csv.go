@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 
+	"varve/engine/convert"
+	"varve/engine/jsontext"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -58,9 +60,9 @@ func tableCell(v *vector.Vector) cell {
 // appendFloatText appends a float as JSON does, but for what JSON has no number for: NaN, inf and -inf.
 func appendFloatText(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return expr.AppendFloat(dst, f, 64)
+		return convert.AppendFloat(dst, f, 64)
 	}
-	return AppendJSONFloat(dst, f)
+	return jsontext.AppendFloat(dst, f)
 }
 
 // appendCSV appends a field, quoted when it holds a quote, a comma or a line end.

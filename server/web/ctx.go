@@ -45,6 +45,8 @@ type Ctx struct {
 	User    User
 	// Statement is the SQL that is being executed, for the log.
 	Statement string
+	// Warnings are told with the answer when it is an error.
+	Warnings []string
 	// Start is when the handler began.
 	Start time.Time
 	// BodyLimit is the number of bytes a body may have after decompression; 0 means no limit.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine/jsontext"
 	"varve/engine/status"
 )
 
@@ -108,7 +109,7 @@ func (c *Ctx) replyError(err error, as int) {
 	h.SetBytesV("x-service-err-msg", appendHeaderText(nil, "error: "+text, ", execution_time_ms: "+strconv.FormatInt(elapsed, 10)))
 	body := append([]byte(`{"code":`), strconv.Itoa(int(code))...)
 	body = append(body, `,"error":`...)
-	body = AppendJSONString(body, text)
+	body = AppendWarnings(jsontext.AppendString(body, text), c.Warnings)
 	body = append(body, `,"execution_time_ms":`...)
 	body = strconv.AppendInt(body, elapsed, 10)
 	if as == 0 {
@@ -116,6 +117,21 @@ func (c *Ctx) replyError(err error, as int) {
 	}
 	c.retryLater(as)
 	c.JSON(as, append(body, '}'))
+}
+
+// AppendWarnings appends a member of warnings, when there are any.
+func AppendWarnings(dst []byte, warnings []string) []byte {
+	if len(warnings) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"warnings":[`...)
+	for i, w := range warnings {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsontext.AppendString(dst, w)
+	}
+	return append(dst, ']')
 }
 
 // retryAfter is the number of seconds after which a request that was refused for want of room may come again.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -272,7 +273,7 @@ func TestJSONFloat(t *testing.T) {
 		0: "0.0", 1: "1.0", -1.5: "-1.5", 1e15: "1000000000000000.0", 1e16: "1e16", 1.5e300: "1.5e300", 1e-5: "0.00001", 1e-7: "1e-7",
 		1.25e-10: "1.25e-10", math.Inf(1): "null", float64(float32(1.99)): "1.9900000095367432", 66.6: "66.6", 123456789.125: "123456789.125",
 	} {
-		got := string(AppendJSONFloat(nil, f))
+		got := string(jsontext.AppendFloat(nil, f))
 		if got != want {
 			t.Errorf("%v is written %s, want %s", f, got, want)
 		}
@@ -281,28 +282,6 @@ func TestJSONFloat(t *testing.T) {
 		}
 	}
 }
-
-func FuzzJSONString(f *testing.F) {
-	f.Add("plain")
-	f.Add("\"\\\n\r\t\x00\x7f")
-	f.Add("\xff\xc3\u00e9\u2028\U0001F600\xed\xa0\x80")
-	f.Fuzz(func(t *testing.T, s string) {
-		b := AppendJSONString(nil, s)
-		var back string
-		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatalf("%q is written %s: %v", s, b, err)
-		}
-		if want := toValid(s); back != want {
-			t.Fatalf("%q reads back as %q", s, back)
-		}
-		if got := AppendJSONString(nil, []byte(s)); string(got) != string(b) {
-			t.Fatalf("as bytes %s, as string %s", got, b)
-		}
-	})
-}
-
-// toValid replaces each byte that is not UTF-8 by U+FFFD.
-func toValid(s string) string { return string([]rune(s)) }
 
 func TestAcceptEncoding(t *testing.T) {
 	for header, want := range map[string]string{

@@ -1,21 +1,24 @@
 package web
 
 import (
+	"cmp"
 	"container/list"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"varve/engine/status"
 )
 
-// Intake bounds the bytes of the bodies that are in hand at a time, decompressed: what is read of them becomes rows that
-// lie in memory until the request is answered. Bodies that find no room wait, older ones first, and are refused with
-// RegionBusy when none comes in time. The oldest always goes on, whatever its size, so that none waits for ever for others
-// that wait too. Safe for concurrent use.
+// Intake bounds the bytes of the bodies that are in hand at a time, decompressed, or of what is made of them where that is
+// more: rows lie in memory until the request is answered. Bodies that find no room wait, older ones first, and are refused with
+// an error when none comes in time. The oldest always goes on, whatever its size, so that none waits for ever for others
+// that wait too. Bodies that arrive too slowly are given up when others wait for room. Safe for concurrent use.
 type Intake struct {
 	most    int64
 	wait    time.Duration
+	full    status.Code
 	changed func(bytes int64)
 
 	mu    sync.Mutex
@@ -30,10 +33,10 @@ const (
 	intakeStep = 256 << 10
 )
 
-// NewIntake makes an intake of so many bytes, in which a request waits for so long. changed, if not nil, is told how many
-// bytes are in hand after each change; it must not wait.
-func NewIntake(most int64, wait time.Duration, changed func(bytes int64)) *Intake {
-	return &Intake{most: most, wait: wait, changed: changed}
+// NewIntake makes an intake of so many bytes, in which a request waits for so long, to be refused with code full. changed, if
+// not nil, is told how many bytes are in hand after each change; it must not wait.
+func NewIntake(most int64, wait time.Duration, full status.Code, changed func(bytes int64)) *Intake {
+	return &Intake{most: most, wait: wait, full: full, changed: changed}
 }
 
 // Bytes is how many bytes are in hand; 0 of no intake.
@@ -48,7 +51,8 @@ func (i *Intake) Bytes() int64 {
 
 // intakePart is what one body has of an intake. It belongs to one goroutine.
 type intakePart struct {
-	in *Intake
+	in   *Intake
+	pace pace
 
 	// Under in.mu.
 	bytes   int64
@@ -64,15 +68,19 @@ func (p *intakePart) take(ctx context.Context, n int64) error {
 	}
 	patience := time.NewTimer(p.in.wait)
 	defer patience.Stop()
+	look := time.NewTicker(slowGrace / 4)
+	defer look.Stop()
 	for {
+		p.in.relieve(p, n)
 		select {
 		case <-p.wake:
 			if p.try(n) {
 				return nil
 			}
+		case <-look.C:
 		case <-patience.C:
 			p.standDown()
-			return status.New(status.RegionBusy, "the bodies of requests in hand have %d bytes, the limit is %d: try again later", p.in.Bytes(), p.in.most)
+			return status.New(p.in.full, "Request body memory limit exceeded: requests in hand hold %d bytes, bodies or what is made of them, the limit is %d: try again later", p.in.Bytes(), p.in.most)
 		case <-ctx.Done():
 			p.standDown()
 			return ctx.Err()
@@ -125,6 +133,37 @@ func (i *Intake) add(n int64) {
 	i.used += n
 	if i.changed != nil {
 		i.changed(i.used)
+	}
+}
+
+// relieve gives up slow bodies, the slowest first, as many as it takes until n bytes more of p fit, which waits for its turn.
+func (i *Intake) relieve(p *intakePart, n int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.next() != p {
+		return
+	}
+	over := i.used + n - i.most
+	type slowBody struct {
+		part *intakePart
+		late time.Duration
+	}
+	var slow []slowBody
+	for e := i.parts.Front(); e != nil; e = e.Next() {
+		of := e.Value.(*intakePart)
+		if of.pace.over.Load() {
+			over -= of.bytes // it is about to go
+		} else if late := of.pace.late(); late > 0 && of.bytes > 0 {
+			slow = append(slow, slowBody{of, late})
+		}
+	}
+	slices.SortFunc(slow, func(a, b slowBody) int { return cmp.Compare(b.late, a.late) })
+	for _, s := range slow {
+		if over <= 0 {
+			return
+		}
+		s.part.pace.giveUp()
+		over -= s.part.bytes
 	}
 }
 

@@ -17,7 +17,7 @@ func newPart(in *Intake) *intakePart { return &intakePart{in: in} }
 func TestIntakeOldestGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told int64
-		in := NewIntake(100, 5*time.Second, func(bytes int64) { told = bytes })
+		in := NewIntake(100, 5*time.Second, status.RegionBusy, func(bytes int64) { told = bytes })
 		a, b := newPart(in), newPart(in)
 		for range 3 {
 			if err := a.take(t.Context(), 60); err != nil {
@@ -52,7 +52,7 @@ func TestIntakeOldestGoesOn(t *testing.T) {
 // TestIntakeOlderFirst: room that comes goes to the bodies in the order in which they began, and none barges in.
 func TestIntakeOlderFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := NewIntake(100, time.Minute, nil)
+		in := NewIntake(100, time.Minute, status.RegionBusy, nil)
 		first := newPart(in)
 		if err := first.take(t.Context(), 90); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestIntakeOlderFirst(t *testing.T) {
 // TestIntakeSkipsThoseThatLeft: a body that no longer waits does not keep those behind it from room.
 func TestIntakeSkipsThoseThatLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := NewIntake(100, time.Minute, nil)
+		in := NewIntake(100, time.Minute, status.RegionBusy, nil)
 		first, second, third := newPart(in), newPart(in), newPart(in)
 		if err := first.take(t.Context(), 50); err != nil {
 			t.Fatal(err)

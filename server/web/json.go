@@ -2,12 +2,11 @@ package web
 
 import (
 	"encoding/binary"
-	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
-	"unicode/utf8"
 
+	"varve/engine/jsontext"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -46,9 +45,9 @@ func valueCell(v *vector.Vector) cell {
 	case vector.Float64:
 		if flat {
 			floats := v.Floats
-			return func(dst []byte, i int) []byte { return AppendJSONFloat(dst, floats[i]) }
+			return func(dst []byte, i int) []byte { return jsontext.AppendFloat(dst, floats[i]) }
 		}
-		return func(dst []byte, i int) []byte { return AppendJSONFloat(dst, v.Float(i)) }
+		return func(dst []byte, i int) []byte { return jsontext.AppendFloat(dst, v.Float(i)) }
 	}
 	switch v.Type.ID {
 	case vector.TypeNull:
@@ -68,10 +67,10 @@ func valueCell(v *vector.Vector) cell {
 		views, heap := v.Views, v.Heap
 		return func(dst []byte, i int) []byte {
 			w := views[i]
-			return AppendJSONString(dst, heap[w.Off:w.Off+w.Len])
+			return jsontext.AppendString(dst, heap[w.Off:w.Off+w.Len])
 		}
 	}
-	return func(dst []byte, i int) []byte { return AppendJSONString(dst, v.Bytes(i)) }
+	return func(dst []byte, i int) []byte { return jsontext.AppendString(dst, v.Bytes(i)) }
 }
 
 // appendRow appends [cell,cell,...].
@@ -94,99 +93,6 @@ func cellsOf(b *vector.Batch, into []cell, choose func(*vector.Vector) cell) []c
 	}
 	return into
 }
-
-// AppendJSONFloat appends f in the shortest form that reads back as f; whole values keep a fraction, NaN and the
-// infinities are null. From 1e16 up and below 1e-5 the form is 1.5e16, 1e-7.
-func AppendJSONFloat(dst []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(dst, "null"...)
-	}
-	if a := math.Abs(f); a != 0 && (a >= 1e16 || a < 1e-5) {
-		from := len(dst)
-		dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-		// Go writes e+16 and e-07: the sign of + and the zero go.
-		for e := len(dst) - 1; e > from; e-- {
-			if dst[e] != 'e' {
-				continue
-			}
-			to := e + 1
-			digits := dst[e+2:]
-			if dst[e+1] == '-' {
-				to++
-			}
-			if len(digits) == 2 && digits[0] == '0' {
-				digits = digits[1:]
-			}
-			return append(dst[:to], digits...)
-		}
-		return dst
-	}
-	from := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
-	for _, b := range dst[from:] {
-		if b == '.' {
-			return dst
-		}
-	}
-	return append(dst, '.', '0')
-}
-
-// AppendJSONString appends s quoted. What is not UTF-8 becomes U+FFFD: an answer is always valid JSON.
-func AppendJSONString[T string | []byte](dst []byte, s T) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		b := s[i]
-		if b < utf8.RuneSelf {
-			if plain[b] {
-				i++
-				continue
-			}
-			dst = append(dst, s[from:i]...)
-			switch b {
-			case '"', '\\':
-				dst = append(dst, '\\', b)
-			case '\n':
-				dst = append(dst, '\\', 'n')
-			case '\r':
-				dst = append(dst, '\\', 'r')
-			case '\t':
-				dst = append(dst, '\\', 't')
-			default:
-				dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-			}
-			i++
-			from = i
-			continue
-		}
-		r, n := decodeRune(s[i:])
-		if r == utf8.RuneError && n <= 1 {
-			dst = append(dst, s[from:i]...)
-			dst = append(dst, "\uFFFD"...)
-			i++
-			from = i
-			continue
-		}
-		i += n
-	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
-}
-
-// decodeRune is utf8.DecodeRune for both kinds of text without a conversion that allocates.
-func decodeRune[T string | []byte](s T) (rune, int) {
-	var b [utf8.UTFMax]byte
-	return utf8.DecodeRune(b[:copy(b[:], s)])
-}
-
-// plain are the bytes below 0x80 that stand for themselves in a JSON string.
-var plain = func() (t [utf8.RuneSelf]bool) {
-	for b := range t {
-		t[b] = b >= ' ' && b != '"' && b != '\\' && b != 0x7f
-	}
-	return t
-}()
 
 func appendByteNumbers(dst, b []byte) []byte {
 	dst = append(dst, '[')

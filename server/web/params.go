@@ -3,8 +3,10 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
 )
@@ -24,6 +26,22 @@ func (c *Ctx) Query(known ...string) (*Params, error) {
 	return p, nil
 }
 
+// LastQuery is Query for protocols in which of a parameter that is given several times the last counts.
+func (c *Ctx) LastQuery(known ...string) (*Params, error) {
+	p := &Params{query: make(map[string]string, len(known))}
+	for k, v := range c.QueryArgs().All() {
+		if slices.Contains(known, string(k)) {
+			p.query[string(k)] = string(v)
+		}
+	}
+	for _, name := range known {
+		if !utf8.ValidString(p.query[name]) {
+			return nil, NewReject(400, "Failed to deserialize query string: invalid UTF-8 in field `"+name+"`")
+		}
+	}
+	return p, nil
+}
+
 // QueryOrForm reads the query string and, on POST, the form in the body. A POST without a body needs no content type.
 func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 	p, err := c.Query(known...)
@@ -36,21 +54,31 @@ func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 	if mediaType(c.Request.Header.ContentType()) != "application/x-www-form-urlencoded" {
 		return nil, NewReject(415, "Form requests must have `Content-Type: application/x-www-form-urlencoded`")
 	}
+	return p, c.Form(func(pair *fasthttp.Args) error {
+		if name, text := collect(pair, known, &p.form); name != "" {
+			return NewReject(422, "Failed to deserialize form body: "+text+" `"+name+"`")
+		}
+		return nil
+	})
+}
+
+// Form reads the body as a form and gives its parameters one at a time, until an error: a form of a million parameters takes no more
+// memory than its body.
+func (c *Ctx) Form(each func(pair *fasthttp.Args) error) error {
 	body, err := c.ReadBody()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var args fasthttp.Args
-	for len(body) > 0 { // one at a time: a form of a million parameters takes no more than its body
+	for len(body) > 0 {
 		var pair []byte
 		pair, body, _ = bytes.Cut(body, []byte{'&'})
 		args.ParseBytes(pair)
-		name, text := collect(&args, known, &p.form)
-		if name != "" {
-			return nil, NewReject(422, "Failed to deserialize form body: "+text+" `"+name+"`")
+		if err := each(&args); err != nil {
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // collect takes the known names out of args. It names the first parameter that is wrong, and how.

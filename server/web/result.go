@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -288,8 +289,8 @@ func (w *resultWriter) head() error {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = AppendJSONString(append(b, `{"name":`...), f.Name)
-			b = append(AppendJSONString(append(b, `,"data_type":`...), f.Type.String()), '}')
+			b = jsontext.AppendString(append(b, `{"name":`...), f.Name)
+			b = append(jsontext.AppendString(append(b, `,"data_type":`...), f.Type.String()), '}')
 		}
 		b = append(b, `]},"rows":[`...)
 	case InfluxV1:
@@ -337,7 +338,7 @@ func (w *resultWriter) body(from, to int) error {
 		w.cells = cellsOf(w.batch, w.cells, w.epoch.cell)
 		b = appendRows(b, w.cells, from, to, w.rows > 0)
 	case CSV, CSVWithNames, CSVWithNamesAndTypes:
-		w.cells = cellsOf(w.batch, w.cells, w.times.cells(csvCell, 0))
+		w.cells = cellsOf(w.batch, w.cells, w.times.cells(csvCell, 0, appendCSV))
 		for i := from; i < to; i++ {
 			for c, write := range w.cells {
 				if c > 0 {
@@ -413,7 +414,7 @@ func (w *resultWriter) names(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = AppendJSONString(b, f.Name)
+		b = jsontext.AppendString(b, f.Name)
 	}
 	return b
 }
@@ -433,10 +434,10 @@ func (w *resultWriter) csvHead(b []byte) []byte {
 
 // objects appends rows as objects. Of columns with one name the last counts.
 func (w *resultWriter) objects(b []byte, from, to int) []byte {
-	w.cells = cellsOf(w.batch, w.cells, w.times.cells(jsonCell, '"'))
+	w.cells = cellsOf(w.batch, w.cells, w.times.cells(jsonCell, '"', asItIs))
 	var names [][]byte
 	for i, f := range w.out.Fields {
-		names = append(names, append(AppendJSONString(nil, f.Name), ':'))
+		names = append(names, append(jsontext.AppendString(nil, f.Name), ':'))
 		for j := range i {
 			if w.out.Fields[j].Name == f.Name {
 				names[j] = nil
@@ -466,7 +467,7 @@ func (w *resultWriter) objects(b []byte, from, to int) []byte {
 
 // collect keeps the cells of rows as text until all are there and their widths known.
 func (w *resultWriter) collect(from, to int) {
-	w.cells = cellsOf(w.batch, w.cells, w.times.cells(tableCell, 0))
+	w.cells = cellsOf(w.batch, w.cells, w.times.cells(tableCell, 0, asItIs))
 	for i := from; i < to; i++ {
 		for _, write := range w.cells {
 			text := write(nil, i)

@@ -31,8 +31,9 @@ var rfc3339 = [...]string{
 	0: "2006-01-02T15:04:05Z07:00", 3: "2006-01-02T15:04:05.000Z07:00", 6: "2006-01-02T15:04:05.000000Z07:00", 9: "2006-01-02T15:04:05.000000000Z07:00",
 }
 
-// cells gives times as text, with quote around it unless that is 0, and everything else as otherwise does.
-func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte) func(*vector.Vector) cell {
+// cells gives times as text, with quote around it unless that is 0, lists of times as list appends their JSON text, and everything
+// else as otherwise does.
+func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte, list func(dst, text []byte) []byte) func(*vector.Vector) cell {
 	if f.zone == nil {
 		return otherwise
 	}
@@ -46,7 +47,18 @@ func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte) func(
 		case vector.TypeTime:
 			text = func(dst []byte, i int) []byte { return expr.AppendText(dst, v, i) }
 		default:
-			return otherwise(v)
+			if !hasTimes(v.Type) {
+				return otherwise(v)
+			}
+			null := otherwise(v)
+			var all []byte
+			return func(dst []byte, i int) []byte {
+				if v.IsNull(i) {
+					return null(dst, i)
+				}
+				all = f.appendList(all[:0], v.Type.Elem(), v.Bytes(i))
+				return list(dst, all)
+			}
 		}
 		null := otherwise(v)
 		return func(dst []byte, i int) []byte {
@@ -60,6 +72,35 @@ func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte) func(
 		}
 	}
 }
+
+// hasTimes tells whether a type is a list of times, or of such lists.
+func hasTimes(t vector.Type) bool {
+	for ; t.ID == vector.TypeList; t = t.Elem() {
+		switch t.Elem().ID {
+		case vector.TypeTimestamp, vector.TypeDate, vector.TypeTime:
+			return true
+		}
+	}
+	return false
+}
+
+// appendList appends a list of times as a JSON array.
+func (f TimeFormat) appendList(dst []byte, elem vector.Type, list []byte) []byte {
+	v := &vector.Vector{Type: elem}
+	n := expr.AppendElements(v, 0, list)
+	write := f.cells(jsonCell, '"', asItIs)(v)
+	dst = append(dst, '[')
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = write(dst, i)
+	}
+	return append(dst, ']')
+}
+
+// asItIs appends the text of a list where nothing has to be escaped.
+func asItIs(dst, text []byte) []byte { return append(dst, text...) }
 
 // timestamp appends a timestamp. Years that have no four digits stay the integer that they are; an offset that is no
 // whole number of minutes, as before there were zones, has no form: such times are in UTC.

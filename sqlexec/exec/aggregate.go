@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"varve/engine/invariant"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -63,7 +64,7 @@ func (s *aggregate) String() string {
 
 // shareGroups is the number of groups of a worker from which on all workers number them together: tables of their own
 // would have to be merged at the end, which takes as long as filling them did.
-const shareGroups = 1 << 15
+var shareGroups = invariant.Limit(1<<15, 4)
 
 // grouper is a worker's groups.
 type grouper struct {
@@ -75,12 +76,25 @@ type grouper struct {
 }
 
 func (s *aggregate) newGrouper() *grouper {
-	g := &grouper{groups: newGroups(s.keys), accs: expr.Accumulators(s.aggs, s.budget.Err)}
+	g := &grouper{accs: expr.Accumulators(s.aggs, s.budget.Err)}
+	g.groups = s.newGroups(g)
 	if len(s.keys) == 0 {
 		g.groups.n = 1
 		g.grow()
 	}
 	return g
+}
+
+// newGroups makes the groups of a worker, which accounts for them.
+func (s *aggregate) newGroups(g *grouper) *groups {
+	groups := newGroups(s.keys)
+	groups.account = func() error {
+		if err := s.budget.Err(); err != nil {
+			return err
+		}
+		return g.account(s.budget)
+	}
+	return groups
 }
 
 func (g *grouper) grow() {
@@ -96,7 +110,7 @@ func (s *aggregate) Step(int) Step {
 	program := mustCompile(s.list, s.budget)
 	vectors := make([]*vector.Vector, len(s.list))
 	var keep vector.Bitmap
-	count := 0
+	count, unseen := 0, 0 // unseen: bytes of texts since the groups were counted
 	return func(b *vector.Batch) error {
 		if err := program.Eval(b, vectors); err != nil {
 			return err
@@ -123,10 +137,12 @@ func (s *aggregate) Step(int) Step {
 				return err
 			}
 		}
-		if count++; count&31 == 1 || longTexts(vectors) {
-			return g.account(s.budget)
+		count++
+		if unseen += textBytes(vectors); count&31 != 1 && unseen < 1<<20 {
+			return nil
 		}
-		return nil
+		unseen = 0
+		return g.account(s.budget)
 	}
 }
 
@@ -146,14 +162,15 @@ func copiedBytes(vectors []*vector.Vector, n int) (bytes int64) {
 	return bytes
 }
 
-// longTexts tells whether a batch has so many bytes of texts that what is kept of it is counted at once.
-func longTexts(vectors []*vector.Vector) bool {
+// textBytes is about what the texts of a batch take at most when they are kept.
+func textBytes(vectors []*vector.Vector) (bytes int) {
 	for _, v := range vectors {
-		if len(v.Heap) > 1<<20 || v.Form == vector.Dict && len(v.Values.Heap) > 1<<20 {
-			return true
+		bytes += len(v.Heap)
+		if v.Form == vector.Dict {
+			bytes += len(v.Values.Heap)
 		}
 	}
-	return false
+	return bytes
 }
 
 // number gives the groups of a batch and makes room for new ones.
@@ -182,8 +199,12 @@ func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, 
 	return ids, nil
 }
 
-// shareable: keys that compare by their bytes, and more than one worker.
+// shareable: keys that compare by their bytes, not so many that tables for each and each shard were too large, and more than one
+// worker.
 func (s *aggregate) shareable() bool {
+	if len(s.keys) > manyKeys {
+		return false
+	}
 	for _, k := range s.keys {
 		if k.Type().ID == vector.TypeInterval {
 			return false
@@ -234,7 +255,7 @@ func (s *aggregate) share(g *grouper) error {
 		}
 		g.shared.number(part, n, to[from:from+n])
 	}
-	g.groups, g.accs = newGroups(s.keys), expr.Accumulators(s.aggs, s.budget.Err)
+	g.groups, g.accs = s.newGroups(g), expr.Accumulators(s.aggs, s.budget.Err)
 	g.cover(to)
 	for i, a := range g.accs {
 		if err := a.Merge(accs[i], to); err != nil {
@@ -329,6 +350,9 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 				return nil, err
 			}
 		}
+		if err := w.account(s.budget); err != nil {
+			return nil, err
+		}
 		bound = max(bound, w.bound)
 	}
 	same := make([]uint32, bound)
@@ -417,14 +441,20 @@ type groups struct {
 	members [][]uint32      // several columns: members[k][g] is the number in column k of group g
 	ids     []uint32
 	parts   [][]uint32 // scratch: numbers in each column
+
+	// account, if not nil, takes what is held from the query's memory, and gives an error where it has no room or has ended.
+	account func() error
 }
+
+// manyKeys is the number of keys after which groups of many account for what they hold within a batch.
+const manyKeys = 32
 
 func newGroups(keys []expr.Expr) *groups {
 	g := &groups{}
 	for i, k := range keys {
 		g.columns = append(g.columns, expr.NewInterner(k.Type()))
 		if i > 0 {
-			g.pairs = append(g.pairs, intern.NewPairs())
+			g.pairs = append(g.pairs, intern.NewPairs(len(keys)-1))
 		}
 	}
 	if len(keys) > 1 {
@@ -443,7 +473,15 @@ func (g *groups) bytes() int64 {
 	for _, p := range g.pairs {
 		n += p.Bytes()
 	}
-	return n + int64(4*len(g.members)*g.n)
+	return n + int64(4*len(g.members)*g.n) + int64(4*len(g.parts)*cap(g.ids))
+}
+
+// after accounts for the memory of many keys, the k-th of which was just done.
+func (g *groups) after(k int) error {
+	if k%manyKeys < manyKeys-1 || g.account == nil {
+		return nil
+	}
+	return g.account()
 }
 
 // number gives the group of each row. The result is valid until the next call.
@@ -461,12 +499,18 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 		for k, v := range keys {
 			g.parts[k] = sized(g.parts[k], n)
 			g.columns[k].Intern(v, n, g.parts[k])
+			if err := g.after(k); err != nil {
+				return nil, err
+			}
 		}
 		copy(ids, g.parts[0])
 		bound := g.columns[0].Len()
 		for k, p := range g.pairs {
 			p.Intern(ids, g.parts[k+1], bound, g.columns[k+1].Len())
 			bound = p.Len()
+			if err := g.after(k); err != nil {
+				return nil, err
+			}
 		}
 		if bound == g.n {
 			break

@@ -217,3 +217,40 @@ func TestMemoryBudget(t *testing.T) {
 		})
 	}
 }
+
+// TestManyKeys groups by hundreds of keys, each of thousands of values: what is kept for each of them is small, and counted
+// before a batch has been through all of them.
+func TestManyKeys(t *testing.T) {
+	const count = 400
+	b := &vector.Batch{N: vector.Size}
+	var keys []expr.Expr
+	for k := range count {
+		v := &vector.Vector{Type: vector.Int64Type}
+		for i := range vector.Size {
+			v.Ints = append(v.Ints, int64(i*(k+1)))
+		}
+		b.Cols = append(b.Cols, v)
+		keys = append(keys, &expr.Column{Index: k, T: v.Type})
+	}
+	for _, c := range []struct {
+		limit int64
+		fails bool
+	}{{160 << 20, false}, {8 << 20, true}} {
+		budget := NewBudget(c.limit)
+		sink, err := Aggregate(keys, nil, budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = sink.Step(0)(b)
+		if (status.Of(err) == status.RuntimeResourcesExhausted) != c.fails {
+			t.Errorf("%d MiB: %v", c.limit>>20, err)
+		}
+		groups := sink.(*aggregate).workers[0].groups
+		if held := groups.bytes(); held > c.limit*2 {
+			t.Errorf("%d MiB: groups hold %d MB", c.limit>>20, held>>20)
+		}
+		if !c.fails && groups.n != vector.Size {
+			t.Errorf("%d groups", groups.n)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -41,7 +42,7 @@ func constant(t vector.Type, k int) *vector.Vector {
 		case 2:
 			d, ns = int32(k/3)*30, 0
 		}
-		return vector.ConstBytes(t, expr.AppendIntervalBytes(nil, m, d, ns))
+		return vector.ConstBytes(t, convert.AppendIntervalBytes(nil, m, d, ns))
 	case vector.TypeDecimal:
 		b := make([]byte, 16)
 		x := int64(k*7919%2003) - 1000
@@ -182,7 +183,7 @@ func show(v *vector.Vector, i int) string {
 	case v.IsNull(i):
 		return "NULL"
 	case v.Type.ID == vector.TypeInterval:
-		m, d, ns := expr.Interval(v.Bytes(i))
+		m, d, ns := convert.Interval(v.Bytes(i))
 		return fmt.Sprint((int64(m)*30+int64(d))*86400e9 + ns)
 	case v.Type.Kind() == vector.Float64:
 		return fmt.Sprint(v.Float(i) + 0) // -0 + 0 is 0

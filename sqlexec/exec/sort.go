@@ -40,11 +40,7 @@ type sortChunk struct {
 }
 
 func newSorter(order []expr.SortKey, types []vector.Type, budget *Budget) *sorter {
-	list := make([]expr.Expr, len(order))
-	for i, k := range order {
-		list[i] = k.Expr
-	}
-	return &sorter{types: types, eval: mustCompile(list, budget), order: order, out: make([]*vector.Vector, len(order))}
+	return &sorter{types: types, eval: mustCompile(expr.KeyExprs(order), budget), order: order, out: make([]*vector.Vector, len(order))}
 }
 
 // key is the key of row i of a chunk.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -56,12 +57,12 @@ func naiveCompare(v *vector.Vector, x, y int) int {
 	switch v.Type.ID {
 	case vector.TypeInterval:
 		length := func(i int) int64 {
-			m, d, ns := expr.Interval(v.Bytes(i))
+			m, d, ns := convert.Interval(v.Bytes(i))
 			return (int64(m)*30+int64(d))*86400e9 + ns
 		}
 		return less(length(x) < length(y), length(x) > length(y))
 	case vector.TypeDecimal:
-		return expr.DecimalInt(v.Bytes(x)).Cmp(expr.DecimalInt(v.Bytes(y)))
+		return convert.DecimalInt(v.Bytes(x)).Cmp(convert.DecimalInt(v.Bytes(y)))
 	}
 	switch v.Type.Kind() {
 	case vector.Bool:

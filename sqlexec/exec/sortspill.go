@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"varve/engine/invariant"
 	"varve/engine/vector"
 	"varve/sqlexec/spill"
 )
@@ -16,11 +17,12 @@ import (
 const (
 	// minRun is the number of rows below which a run is not worth a file: then the budget is taken by others.
 	minRun = 512
-	// maxRun bounds the bytes of a worker's rows: sorting more of them before they are written helps nobody.
-	maxRun = 1 << 30
 	// runBlock is about the number of bytes of a block of a run, where the budget allows. A merge holds one of each run.
 	runBlock = 128 << 10
 )
+
+// maxRun bounds the bytes of a worker's rows: sorting more of them before they are written helps nobody.
+var maxRun = int64(invariant.Limit(1<<30, 1<<20))
 
 // runRows is the number of rows of a block of a run.
 func (s *sortSink) runRows(w *sorter) int {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -27,7 +28,7 @@ func (o *objects) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 			c.heap = AppendSortKey(c.heap, args[2+k], i, by.Desc, by.NullsFirst)
 		}
 		it.key = uint32(len(c.heap)) - it.off
-		c.heap = append(appendJSONText(c.heap, args[0].Bytes(i)), ':')
+		c.heap = append(convert.AppendString(c.heap, args[0].Bytes(i)), ':')
 		c.heap = AppendJSON(c.heap, args[1], i)
 		it.data = uint32(len(c.heap)) - it.off - it.key
 		c.items = append(c.items, it)
@@ -68,7 +69,7 @@ func (o *objects) Result(n int) (*vector.Vector, error) {
 			if i+1 < len(pairs) && bytes.HasPrefix(o.data(pairs[i+1]), nameOf(o.data(r))) {
 				continue
 			}
-			out.Heap = append(out.Heap, ",{"[b2i(len(out.Heap) == at)])
+			out.Heap = append(out.Heap, ",{"[vector.Bit(len(out.Heap) == at)])
 			out.Heap = append(out.Heap, o.data(r)...)
 		}
 		out.Heap = append(out.Heap, '}')

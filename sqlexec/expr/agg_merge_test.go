@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -30,7 +31,7 @@ func TestAggregatesMerge(t *testing.T) {
 				b, _ := Int128{Lo: uint64(x)}.Append(nil)
 				one = vector.ConstBytes(c.T, b)
 			case c.T == vector.Interval:
-				one = vector.ConstBytes(c.T, AppendIntervalBytes(nil, int32(x), 1, x))
+				one = vector.ConstBytes(c.T, convert.AppendIntervalBytes(nil, int32(x), 1, x))
 			case c.T.Kind() == vector.Float64:
 				one = vector.ConstFloat(c.T, float64(x)/4)
 			case c.T.Kind() == vector.Bool:

@@ -3,6 +3,7 @@ package expr
 import (
 	"math/big"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -24,7 +25,7 @@ func (s *spans) Add(n int, groups []uint32, args []*vector.Vector, keep vector.B
 	eachRow(n, v, keep, func(i int) {
 		one := span{}
 		if s.t == vector.Interval {
-			m, d, ns := Interval(v.Bytes(i))
+			m, d, ns := convert.Interval(v.Bytes(i))
 			one = span{wide(int64(m)), wide(int64(d)), wide(ns)}
 		} else {
 			one.ns = wide(v.Ints[i])
@@ -72,7 +73,7 @@ func (s *spans) append(out *vector.Vector, g int, f *big.Rat) bool {
 	if s.t == vector.Interval {
 		m, d, ns, ok := s.sum[g].times(f)
 		if ok {
-			pushBytes(out, AppendIntervalBytes(nil, m, d, ns))
+			pushBytes(out, convert.AppendIntervalBytes(nil, m, d, ns))
 		}
 		return ok
 	}

@@ -97,7 +97,7 @@ func addAll[T int64 | uint64](total T, x []T) (_ T, fits bool) {
 	bad := uint64(0)
 	for _, x := range x {
 		sum := total + x
-		bad |= b2i(wrapped(total, x, sum))
+		bad |= vector.Bit(wrapped(total, x, sum))
 		total = sum
 	}
 	return total, bad == 0

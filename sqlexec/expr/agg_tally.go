@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"varve/engine/convert"
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/intern"
@@ -157,8 +158,8 @@ func histograms(t *tally, n int) (*vector.Vector, error) {
 		}
 		at := len(out.Heap)
 		for i, b := range bars[:end] {
-			out.Heap = append(out.Heap, ",{"[b2i(i == 0)])
-			out.Heap = appendJSONText(out.Heap, b.key)
+			out.Heap = append(out.Heap, ",{"[vector.Bit(i == 0)])
+			out.Heap = convert.AppendString(out.Heap, b.key)
 			out.Heap = appendCount(append(out.Heap, ':'), t.counts[b.at])
 			if err := t.did(1); err != nil {
 				return nil, err

@@ -38,8 +38,11 @@ const (
 	keptTop = 4096
 )
 
-// topBytes is about the memory of a value beside its bytes.
-const topBytes = 120
+// topBytes is about the memory of a value beside its bytes, topGroupBytes that of a group with a value: a small map.
+const (
+	topBytes      = 120
+	topGroupBytes = 320
+)
 
 func (s *topValues) Grow(n int)   { s.groups = grown(s.groups, n) }
 func (s *topValues) Bytes() int64 { return s.size + int64(48*cap(s.groups)) }
@@ -65,6 +68,7 @@ func (s *topValues) enter(g *topGroup, v topValue) {
 	}
 	if g.at == nil {
 		g.at = map[string]int{}
+		s.size += topGroupBytes
 	}
 	g.at[v.key] = len(g.list)
 	g.list = append(g.list, v)
@@ -131,7 +135,7 @@ func (s *topValues) Result(n int) (*vector.Vector, error) {
 		}
 		var list []byte
 		for _, v := range g.list[:min(s.k, len(g.list))] {
-			list = append(append(list, ",["[b2i(list == nil)]), v.json...)
+			list = append(append(list, ",["[vector.Bit(list == nil)]), v.json...)
 		}
 		pushBytes(out, append(list, ']'))
 		if out.Valid != nil {
@@ -139,11 +143,6 @@ func (s *topValues) Result(n int) (*vector.Vector, error) {
 		}
 	}
 	return out, nil
-}
-
-// appendJSONText appends a text as JSON.
-func appendJSONText(dst, text []byte) []byte {
-	return AppendJSON(dst, vector.ConstBytes(vector.StringType, text), 0)
 }
 
 func appendCount(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }

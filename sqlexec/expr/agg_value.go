@@ -43,7 +43,7 @@ func (c *cells) set(g uint32, v *vector.Vector, i int) {
 	}
 	switch c.t.Kind() {
 	case vector.Bool:
-		c.ints[g] = int64(b2i(v.Bool(i)))
+		c.ints[g] = int64(vector.Bit(v.Bool(i)))
 	case vector.Int64:
 		c.ints[g] = v.Int(i)
 	case vector.Uint64:
@@ -200,7 +200,7 @@ func greatest[T int64 | uint64 | float64](best []T, some []bool, groups []uint32
 
 func (e *extremes) better(v *vector.Vector, i int, g uint32) bool {
 	if e.t.Kind() == vector.Bool {
-		d := int64(b2i(v.Bool(i))) - e.ints[g]
+		d := int64(vector.Bit(v.Bool(i))) - e.ints[g]
 		return d*int64(e.sign) > 0
 	}
 	return e.beats(v.Bytes(i), g)

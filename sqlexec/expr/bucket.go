@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
 
@@ -8,7 +9,7 @@ import (
 type bins struct{ step, phase int64 }
 
 // binsOf are the buckets of length step, one of which begins at origin.
-func binsOf(step, origin int64) bins { return bins{step, origin - floorDiv(origin, step)*step} }
+func binsOf(step, origin int64) bins { return bins{step, origin - timefmt.FloorDiv(origin, step)*step} }
 
 // floor is the begin of x's bucket. It wraps around where the begin lies below all numbers.
 func (b bins) floor(x int64) int64 {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"varve/engine/convert"
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
 
@@ -112,7 +113,7 @@ func castLoop(from, to vector.Type, byRow kernel) kernel {
 			out.Ints = resized(out.Ints, n)
 			if coarse >= fine {
 				for i, t := range x {
-					out.Ints[i] = floorDiv(t, coarse/fine)
+					out.Ints[i] = timefmt.FloorDiv(t, coarse/fine)
 				}
 				return nil
 			}
@@ -163,5 +164,3 @@ func pushBytes(out *vector.Vector, b []byte) {
 	out.Views = append(out.Views, vector.View{Off: uint32(len(out.Heap)), Len: uint32(len(b))})
 	out.Heap = append(out.Heap, b...)
 }
-
-func floorDiv(x, d int64) int64 { return convert.FloorDiv(x, d) }

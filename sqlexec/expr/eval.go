@@ -48,6 +48,9 @@ func (p *Program) Eval(b *vector.Batch, out []*vector.Vector) error {
 func (c *compiler) single(e Expr) (node, error) {
 	switch e := e.(type) {
 	case *Call:
+		if e.lambda != nil {
+			return c.lambda(e)
+		}
 		if n, err := c.test(e); n != nil || err != nil {
 			return n, err
 		}

@@ -16,8 +16,7 @@ func (c *compiler) in(e *In) (node, error) {
 	for _, x := range e.List {
 		k, ok := x.(*Const)
 		if !ok || list.Type == vector.Interval {
-			members, err := c.nodes(e.List)
-			return &inNode{e: e, arg: arg, list: members}, err
+			return c.members(e, arg)
 		}
 		if k.Value.IsNull(0) {
 			null = true
@@ -27,20 +26,42 @@ func (c *compiler) in(e *In) (node, error) {
 		n++
 	}
 	if n == 0 {
-		members, err := c.nodes(e.List)
-		return &inNode{e: e, arg: arg, list: members}, err
+		return c.members(e, arg)
 	}
-	p, err := filter.Compile(filter.And{{Op: filter.In, Args: list, NArgs: n}})
+	p, err := c.filter(filter.Cond{Op: filter.In, Args: list, NArgs: n})
 	return &condNode{arg: arg, batch: c.run, cond: p, not: e.Not, null: null}, err
 }
 
-// inNode compares a value with the members of a list that are no constants, row by row.
+// members compiles what package filter does not decide: constants, of which there may be many, become one set of keys.
+func (c *compiler) members(e *In, arg node) (node, error) {
+	n := &inNode{e: e, arg: arg, constants: map[string]struct{}{}}
+	for _, x := range e.List {
+		k, ok := x.(*Const)
+		switch {
+		case !ok:
+			member, err := c.node(x)
+			if err != nil {
+				return nil, err
+			}
+			n.list = append(n.list, member)
+		case k.Value.IsNull(0):
+			n.null = true
+		default:
+			n.constants[string(AppendKey(nil, k.Value, 0))] = struct{}{}
+		}
+	}
+	return n, nil
+}
+
+// inNode looks a value up among constants and compares it with the other members of a list, row by row.
 type inNode struct {
-	e    *In
-	arg  node
-	list []node
-	key  []byte
-	with []byte
+	e         *In
+	arg       node
+	constants map[string]struct{} // by their keys
+	null      bool                // NULL is a member
+	list      []node
+	key       []byte
+	with      []byte
 }
 
 func (n *inNode) eval(b *vector.Batch) (*vector.Vector, error) {
@@ -67,8 +88,9 @@ func (n *inNode) eval(b *vector.Batch) (*vector.Vector, error) {
 			null(i)
 			continue
 		}
-		hit, unknown := false, false
 		n.key = AppendKey(n.key[:0], arg, i)
+		_, hit := n.constants[string(n.key)]
+		unknown := n.null
 		for _, l := range lists {
 			if l.IsNull(i) {
 				unknown = true

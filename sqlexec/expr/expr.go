@@ -43,6 +43,8 @@ type Call struct {
 	k    kernel
 	// bound says what the kernel was chosen for besides Args: the constants, where it does not take all arguments.
 	bound string
+	// lambda is what functions of lists with one compute; nil for all others.
+	lambda *Lambda
 }
 
 // Cast converts to another type; with Try a value that does not convert becomes NULL instead of an error.
@@ -76,6 +78,15 @@ type SortKey struct {
 	NullsFirst bool
 }
 
+// KeyExprs are the expressions of an order.
+func KeyExprs(keys []SortKey) []Expr {
+	out := make([]Expr, len(keys))
+	for i, k := range keys {
+		out[i] = k.Expr
+	}
+	return out
+}
+
 // Context is what expressions of one statement share.
 type Context struct {
 	Zone   *time.Location // nil: UTC
@@ -88,6 +99,14 @@ type Context struct {
 	Memory  Memory // for constants that are computed; nil: they are not counted
 
 	branch int // branches around what is being bound, see InBranch
+}
+
+// ended tells whether the statement is over; nil: it never is.
+func (c *Context) ended() func() error {
+	if c == nil || c.Memory == nil {
+		return nil
+	}
+	return c.Memory.Err
 }
 
 func (c *Context) zone() *time.Location {
@@ -155,6 +174,9 @@ func (c *Call) String() string {
 		return "(- " + c.Args[0].String() + ")"
 	case strings.HasPrefix(c.Fn.Name, "is "):
 		return c.Args[0].String() + " " + strings.ToUpper(c.Fn.Name)
+	}
+	if c.lambda != nil {
+		return c.Fn.Name + "(" + join(c.Args) + "," + c.lambda.Text + ")"
 	}
 	return c.Fn.Name + "(" + join(c.Args) + ")"
 }

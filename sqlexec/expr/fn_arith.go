@@ -289,7 +289,7 @@ func bindDecimal(c *Context, op string, args []Expr, t vector.Type) ([]Expr, vec
 }
 
 func rat(b []byte, scale uint8) *big.Rat {
-	r := new(big.Rat).SetInt(DecimalInt(b))
+	r := new(big.Rat).SetInt(convert.DecimalInt(b))
 	return r.Quo(r, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)))
 }
 
@@ -301,8 +301,8 @@ func bindNegate(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	case t == vector.Interval:
 		return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
-				m, d, ns := Interval(a[0].Bytes(i))
-				pushBytes(out, AppendIntervalBytes(nil, -m, -d, -ns))
+				m, d, ns := convert.Interval(a[0].Bytes(i))
+				pushBytes(out, convert.AppendIntervalBytes(nil, -m, -d, -ns))
 			}
 			return nil
 		}, nil

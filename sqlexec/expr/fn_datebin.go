@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strings"
 
+	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
 
@@ -95,9 +96,9 @@ func binFractions(length *big.Int, perUnit int64) kernel {
 
 func binMonths(x, origin, months, unit int64) int64 {
 	day := 86400 * unit
-	y1, m1, _ := civil(floorDiv(origin, day))
-	y2, m2, _ := civil(floorDiv(x, day))
-	k := floorDiv((y2-y1)*12+int64(m2-m1), months) * months
+	y1, m1, _ := civil(timefmt.FloorDiv(origin, day))
+	y2, m2, _ := civil(timefmt.FloorDiv(x, day))
+	k := timefmt.FloorDiv((y2-y1)*12+int64(m2-m1), months) * months
 	t := vector.Timestamp(0)
 	for t.UnitsPerSecond() < unit {
 		t.Precision += 3

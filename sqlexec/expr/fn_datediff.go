@@ -54,11 +54,11 @@ func instantOf(x int64, t vector.Type) instant {
 		return instant{sec: x * 86400}
 	}
 	unit := t.UnitsPerSecond()
-	sec := floorDiv(x, unit)
+	sec := timefmt.FloorDiv(x, unit)
 	return instant{sec, (x - sec*unit) * (1e9 / unit)}
 }
 
-func (t instant) day() int64       { return floorDiv(t.sec, 86400) }
+func (t instant) day() int64       { return timefmt.FloorDiv(t.sec, 86400) }
 func (t instant) civil() time.Time { return time.Unix(t.sec, t.ns).UTC() }
 
 // dateDiffs count the begins of a unit between two times; ok is false where the number does not fit.
@@ -72,10 +72,10 @@ var dateDiffs = func() map[string]func(a, b instant) (n int64, ok bool) {
 	}
 	counted("quarter", func(t instant) int64 { at := t.civil(); return int64(at.Year())*4 + int64(at.Month()-1)/3 })
 	counted("month", func(t instant) int64 { at := t.civil(); return int64(at.Year())*12 + int64(at.Month()) })
-	counted("week", func(t instant) int64 { return floorDiv(t.day()+3, 7) }) // 1970-01-01 was a Thursday
+	counted("week", func(t instant) int64 { return timefmt.FloorDiv(t.day()+3, 7) }) // 1970-01-01 was a Thursday
 	counted("day", instant.day)
-	counted("hour", func(t instant) int64 { return floorDiv(t.sec, 3600) })
-	counted("minute", func(t instant) int64 { return floorDiv(t.sec, 60) })
+	counted("hour", func(t instant) int64 { return timefmt.FloorDiv(t.sec, 3600) })
+	counted("minute", func(t instant) int64 { return timefmt.FloorDiv(t.sec, 60) })
 	for name, per := range map[string]int64{"second": 1, "millisecond": 1e3, "microsecond": 1e6, "nanosecond": 1e9} {
 		diffs[name] = func(a, b instant) (int64, bool) {
 			whole, ok := convert.Scale(b.sec-a.sec, 1, per)
@@ -110,7 +110,7 @@ func bindAge(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			if valid == nil || valid.Get(i) {
 				months, days, ns = age(instantOf(v[0].Ints[i], a), instantOf(v[1].Ints[i], b))
 			}
-			pushBytes(res, AppendIntervalBytes(nil, months, days, ns))
+			pushBytes(res, convert.AppendIntervalBytes(nil, months, days, ns))
 		}
 		return nil
 	}, nil

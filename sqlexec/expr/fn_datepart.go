@@ -48,7 +48,7 @@ func (c *Context) bindPart(what, unit string, e Expr) ([]Expr, vector.Type, kern
 	case "julian":
 		return []Expr{e}, f64, mapTime(units, func(out *vector.Vector, t time.Time) {
 			const epochDay = 2440588 // the Julian day number of 1970-01-01
-			day := floorDiv(t.Unix(), 86400)
+			day := timefmt.FloorDiv(t.Unix(), 86400)
 			within := float64(t.Unix()-day*86400) + float64(t.Nanosecond())/1e9
 			out.Floats = append(out.Floats, float64(day+epochDay)+within/86400)
 		}), nil
@@ -81,7 +81,7 @@ func perSecond(units int64) kernel {
 func mapTime(units int64, put func(out *vector.Vector, t time.Time)) kernel {
 	return func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 		for _, x := range v[0].Ints[:n] {
-			sec := floorDiv(x, units)
+			sec := timefmt.FloorDiv(x, units)
 			put(out, time.Unix(sec, (x-sec*units)*(1e9/units)).UTC())
 		}
 		return nil
@@ -101,7 +101,7 @@ func (c *Context) bindSpanPart(what, unit string, e Expr) ([]Expr, vector.Type, 
 	if name == "epoch" {
 		return []Expr{e}, f64, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
-				m, d, ns := Interval(v[0].Bytes(i))
+				m, d, ns := convert.Interval(v[0].Bytes(i))
 				days := float64(m/12)*365.25 + float64(m%12)*30 + float64(d)
 				out.Floats = append(out.Floats, days*86400+float64(ns)/1e9)
 			}
@@ -113,7 +113,7 @@ func (c *Context) bindSpanPart(what, unit string, e Expr) ([]Expr, vector.Type, 
 		return nil, vector.Type{}, nil, planError("%s: an interval has no '%s'", what, unit)
 	}
 	return []Expr{e}, partType(name), mapInt(func(a []*vector.Vector, i int) int64 {
-		m, d, ns := Interval(a[0].Bytes(i))
+		m, d, ns := convert.Interval(a[0].Bytes(i))
 		return part(int64(m), int64(d), ns)
 	}), nil
 }
@@ -145,7 +145,7 @@ var ofClock = map[string]bool{"hour": true, "minute": true, "second": true, "mil
 var dateParts = map[string]func(t time.Time) int64{
 	"millennium":  func(t time.Time) int64 { return period(int64(t.Year()), 1000) },
 	"century":     func(t time.Time) int64 { return period(int64(t.Year()), 100) },
-	"decade":      func(t time.Time) int64 { return floorDiv(int64(t.Year()), 10) },
+	"decade":      func(t time.Time) int64 { return timefmt.FloorDiv(int64(t.Year()), 10) },
 	"year":        func(t time.Time) int64 { return int64(t.Year()) },
 	"isoyear":     func(t time.Time) int64 { y, _ := t.ISOWeek(); return int64(y) },
 	"yearweek":    func(t time.Time) int64 { y, w := t.ISOWeek(); return int64(y)*100 + int64(w) },

@@ -53,11 +53,11 @@ func bindRounding(c *Context, how string, args []Expr) ([]Expr, vector.Type, ker
 			if len(a) > 1 {
 				digits = min(max(a[1].Ints[i], -38), 38)
 			}
-			x := DecimalInt(a[0].Bytes(i))
+			x := convert.DecimalInt(a[0].Bytes(i))
 			if cut := int64(t.Scale) - digits; cut > 0 {
 				roundDecimal(x, powerOfTen(cut), how)
 			}
-			b, ok := AppendDecimal(nil, x)
+			b, ok := convert.AppendDecimal(nil, x)
 			if !ok {
 				return execError("Decimal overflow in %s", how)
 			}
@@ -118,7 +118,7 @@ func (m *decimalMeans) Result(n int) (*vector.Vector, error) {
 			if !ok {
 				return nil, m.sums.check(false)
 			}
-			r.SetFrac(DecimalInt(b), new(big.Int).Mul(unit, big.NewInt(m.counts.n[g])))
+			r.SetFrac(convert.DecimalInt(b), new(big.Int).Mul(unit, big.NewInt(m.counts.n[g])))
 		}
 		if !convert.PushDecimal(v, r, m.t) {
 			return nil, execError("Decimal overflow in avg")

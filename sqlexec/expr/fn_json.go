@@ -71,7 +71,7 @@ func init() {
 	jsonGet("json_get_int", i64, func(x any, out *vector.Vector, _ int) bool {
 		switch x := x.(type) {
 		case bool:
-			out.Ints = append(out.Ints, int64(b2i(x)))
+			out.Ints = append(out.Ints, int64(vector.Bit(x)))
 			return true
 		case json.Number:
 			n, err := x.Int64()
@@ -85,7 +85,7 @@ func init() {
 	jsonGet("json_get_float", f64, func(x any, out *vector.Vector, _ int) bool {
 		switch x := x.(type) {
 		case bool:
-			out.Floats = append(out.Floats, float64(b2i(x)))
+			out.Floats = append(out.Floats, float64(vector.Bit(x)))
 			return true
 		case json.Number:
 			f, err := x.Float64()
@@ -118,7 +118,7 @@ func init() {
 		if text(x, out, i) {
 			return true
 		}
-		b, err := marshalJSON(x)
+		b, err := convert.MarshalJSON(x)
 		if x == nil || err != nil {
 			return false
 		}
@@ -130,7 +130,7 @@ func init() {
 		if !ok {
 			return false
 		}
-		b, err := marshalJSON(m)
+		b, err := convert.MarshalJSON(m)
 		if err == nil {
 			pushBytes(out, b)
 		}
@@ -159,7 +159,7 @@ func init() {
 			keys = append(keys, k)
 		}
 		sort.Strings(keys)
-		b, err := marshalJSON(keys)
+		b, err := convert.MarshalJSON(keys)
 		return b, err == nil
 	}), "json_object_keys")
 	registerPaths()
@@ -176,7 +176,7 @@ func AppendJSON(dst []byte, v *vector.Vector, i int) []byte {
 		if f-f != 0 {
 			return append(dst, "null"...)
 		}
-		return AppendFloat(dst, f, 64)
+		return convert.AppendFloat(dst, f, 64)
 	case vector.TypeJSON, vector.TypeList:
 		return append(dst, v.Bytes(i)...)
 	case vector.TypeBool:
@@ -188,9 +188,8 @@ func AppendJSON(dst []byte, v *vector.Vector, i int) []byte {
 	case vector.Uint64:
 		return strconv.AppendUint(dst, v.Uint(i), 10)
 	}
-	b, err := marshalJSON(string(AppendText(nil, v, i)))
-	if err != nil {
-		return append(dst, "null"...)
+	if v.Type.IsText() {
+		return convert.AppendString(dst, v.Bytes(i))
 	}
-	return append(dst, b...)
+	return convert.AppendString(dst, AppendText(nil, v, i))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -416,7 +417,7 @@ func compareJSON(op string, x, y any) bool {
 		if !ok {
 			return op == "!="
 		}
-		d = int(b2i(a)) - int(b2i(b))
+		d = int(vector.Bit(a)) - int(vector.Bit(b))
 	case nil:
 		if y != nil {
 			return op == "!="
@@ -502,7 +503,7 @@ func bindJSONObject(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 				}
 				object[strings.Clone(a[k].Str(i))] = AppendJSON(nil, a[k+1], i)
 			}
-			b, err := marshalJSON(object)
+			b, err := convert.MarshalJSON(object)
 			if err != nil {
 				return execError("json_object: %v", err)
 			}

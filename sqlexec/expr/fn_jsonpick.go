@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -23,15 +24,11 @@ func bindPick(result vector.Type) func(c *Context, args []Expr) ([]Expr, vector.
 		case t.IsInteger():
 			at, err := c.Cast(args[1], i64, false)
 			return []Expr{doc, at}, result, maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-				list := items(a[0].Bytes(i))
-				at := a[1].Ints[i]
-				if at < 0 {
-					at += int64(len(list))
-				}
-				if at < 0 || at >= int64(len(list)) {
+				m, ok := itemAt(a[0].Bytes(i), a[1].Ints[i])
+				if !ok {
 					return nil, false
 				}
-				return finish(list[at])
+				return finish(m)
 			}), err
 		case t.IsText(), t == vector.NullType:
 			at, err := c.Cast(args[1], str, false)
@@ -73,7 +70,7 @@ func pickByName(finish func(m []byte) ([]byte, bool)) kernel {
 			if !found {
 				return nil, false
 			}
-			m, err := marshalJSON(x)
+			m, err := convert.MarshalJSON(x)
 			if err != nil {
 				return nil, false
 			}
@@ -118,7 +115,7 @@ func bindJSONLength(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 		for i := range n {
 			length := 0
 			if valid == nil || valid.Get(i) {
-				length = len(items(a[0].Bytes(i)))
+				length = itemCount(a[0].Bytes(i))
 			}
 			out.Uints = append(out.Uints, uint64(length))
 		}

@@ -12,31 +12,6 @@ import (
 	"varve/engine/vector"
 )
 
-// Lists are JSON arrays in memory.
-
-// items are the elements of a list as JSON.
-func items(b []byte) []json.RawMessage {
-	var list []json.RawMessage
-	if json.Unmarshal(b, &list) != nil {
-		return nil
-	}
-	return list
-}
-
-// AppendElements appends the elements of a list to v, which is of the element's type and has n rows, and tells how many there
-// were.
-func AppendElements(v *vector.Vector, n int, list []byte) int {
-	all := items(list)
-	for k, m := range all {
-		if !appendFromJSON(v, v.Type, n+k, m) {
-			v.AppendNulls(n+k, 1)
-		} else if v.Valid != nil {
-			v.Valid = growBit(v.Valid, n+k)
-		}
-	}
-	return len(all)
-}
-
 func init() {
 	register(&Function{lazy: true, max: -1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		t, err := commonOf("array", args)
@@ -69,7 +44,7 @@ func init() {
 		}, err
 	}}, "make_array", "array")
 	register(&Function{min: 1, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(items(a[0].Bytes(i)))) }), c.isList("array_length", args)
+		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(itemCount(a[0].Bytes(i))) }), c.isList("array_length", args)
 	}}, "array_length", "cardinality", "list_length")
 	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if err := c.isListWith("array_contains", args, args[1]); err != nil {
@@ -77,13 +52,7 @@ func init() {
 		}
 		x, err := c.Cast(args[1], args[0].Type().Elem(), false)
 		return []Expr{args[0], x}, flag, mapBool(func(a []*vector.Vector, i int) bool {
-			want := AppendJSON(nil, a[1], i)
-			for _, m := range items(a[0].Bytes(i)) {
-				if bytes.Equal(m, want) {
-					return true
-				}
-			}
-			return false
+			return indexOf(a[0].Bytes(i), AppendJSON(nil, a[1], i)) >= 0
 		}), err
 	}}, "array_contains", "array_has", "list_contains")
 	register(&Function{min: 2, max: 3, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -93,7 +62,7 @@ func init() {
 		texts, err := c.castAll(args[1:], str)
 		return append([]Expr{args[0]}, texts...), str, boundedText(listText, func(dst []byte, a []*vector.Vector, i int) []byte {
 			some := false
-			for _, m := range items(a[0].Bytes(i)) {
+			for _, m := range elements(a[0].Bytes(i)) {
 				null := string(m) == "null"
 				if null && len(a) == 2 {
 					continue
@@ -119,7 +88,7 @@ func init() {
 		return int64(2*len(a[0].Bytes(i)) + itemBytes*(strings.Count(a[0].Str(i), a[1].Str(i))+1))
 	}
 	simple(2, sig{str, str}, vector.List(str), mapWork(pieces, func(dst []byte, a []*vector.Vector, i int) []byte {
-		b, err := marshalJSON(strings.Split(a[0].Str(i), a[1].Str(i)))
+		b, err := convert.MarshalJSON(strings.Split(a[0].Str(i), a[1].Str(i)))
 		if err != nil { // texts are always JSON
 			panic("expr: a list of texts is no JSON: " + err.Error())
 		}
@@ -137,7 +106,7 @@ func listText(a []*vector.Vector, i int) int64 {
 	if n := size(bytes.Count(list, []byte(",")) + 1); n <= maxText {
 		return n
 	}
-	return size(len(items(list)))
+	return size(itemCount(list))
 }
 
 // itemBytes is what an element of a list takes while a function looks at it, beside its text.
@@ -239,8 +208,7 @@ func registerListChanges() {
 			for i := range n {
 				at := -1
 				if valid == nil || valid.Get(i) {
-					want := AppendJSON(nil, a[1], i)
-					at = slices.IndexFunc(items(a[0].Bytes(i)), func(m json.RawMessage) bool { return bytes.Equal(m, want) })
+					at = indexOf(a[0].Bytes(i), AppendJSON(nil, a[1], i))
 				}
 				if at < 0 {
 					out.AppendNulls(i, 1)

@@ -2,8 +2,6 @@ package expr
 
 import (
 	"bytes"
-	"encoding/json"
-	"slices"
 
 	"varve/engine/convert"
 	"varve/engine/vector"
@@ -70,7 +68,12 @@ func hollow(e Expr) bool {
 	if !ok || k.Value.IsNull(0) {
 		return ok
 	}
-	return !slices.ContainsFunc(items(k.Value.Bytes(0)), func(m json.RawMessage) bool { return string(m) != "null" })
+	for _, m := range elements(k.Value.Bytes(0)) {
+		if string(m) != "null" {
+			return false
+		}
+	}
+	return true
 }
 
 // elementsOf is Elements with constants computed.
@@ -109,11 +112,12 @@ func appendElementsOf(dst, array []byte, elem vector.Type, strict bool) ([]byte,
 		return append(dst, array...), true
 	}
 	dst = append(dst, '[')
-	for k, m := range items(array) {
+	v := &vector.Vector{}
+	for k, m := range elements(array) {
 		if k > 0 {
 			dst = append(dst, ',')
 		}
-		v := &vector.Vector{Type: elem}
+		v.Reset(elem)
 		switch {
 		case appendFromJSON(v, elem, 0, m):
 		case strict && string(m) != "null":

@@ -88,7 +88,7 @@ func init() {
 	extreme(true, "array_max", "list_max")
 	extreme(false, "array_min", "list_min")
 	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return len(items(a[0].Bytes(i))) == 0 }), c.isList("empty", args)
+		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return itemCount(a[0].Bytes(i)) == 0 }), c.isList("empty", args)
 	}}, "empty", "array_empty", "list_empty")
 }
 
@@ -252,17 +252,17 @@ func (c *Context) bindListExtreme(name string, args []Expr, greatest bool) ([]Ex
 	}
 	elem := args[0].Type().Elem()
 	return args, elem, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		v := &vector.Vector{}
+		var key, bestKey []byte
 		for i := range n {
 			var best json.RawMessage
-			var bestKey []byte
 			if valid == nil || valid.Get(i) {
-				for _, m := range items(a[0].Bytes(i)) {
-					v := &vector.Vector{Type: elem}
-					if !appendFromJSON(v, elem, 0, m) {
+				for _, m := range elements(a[0].Bytes(i)) {
+					if v.Reset(elem); !appendFromJSON(v, elem, 0, m) {
 						continue
 					}
-					if key := appendElementKey(nil, v, 0, greatest, false); best == nil || bytes.Compare(key, bestKey) < 0 {
-						best, bestKey = m, key
+					if key = appendElementKey(key[:0], v, 0, greatest, false); best == nil || bytes.Compare(key, bestKey) < 0 {
+						best, key, bestKey = m, bestKey, key
 					}
 				}
 			}

@@ -3,6 +3,7 @@ package expr
 import (
 	"math/big"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -29,12 +30,15 @@ func bindListSum(name string, mean bool) func(c *Context, args []Expr) ([]Expr, 
 		return args, t, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			v := &vector.Vector{}
 			for i := range n {
-				v.Reset(elem)
-				count := 0
+				var s listSum
 				if valid == nil || valid.Get(i) {
-					count = AppendElements(v, 0, a[0].Bytes(i))
+					for _, m := range elements(a[0].Bytes(i)) {
+						if v.Reset(elem); appendFromJSON(v, elem, 0, m) {
+							s.add(v)
+						}
+					}
 				}
-				ok, err := appendSum(out, v, count, mean)
+				ok, err := s.append(out, elem, mean)
 				if err != nil {
 					return err
 				}
@@ -49,55 +53,59 @@ func bindListSum(name string, mean bool) func(c *Context, args []Expr) ([]Expr, 
 	}
 }
 
-// appendSum appends the sum or the mean of n values; ok is false where all are NULL.
-func appendSum(out, v *vector.Vector, n int, mean bool) (ok bool, err error) {
-	var whole big.Int
-	float, some := 0.0, 0
-	for k := range n {
-		if v.IsNull(k) {
-			continue
-		}
-		some++
-		switch v.Type.Kind() {
-		case vector.Int64:
-			whole.Add(&whole, big.NewInt(v.Ints[k]))
-		case vector.Uint64:
-			whole.Add(&whole, new(big.Int).SetUint64(v.Uints[k]))
-		case vector.Bytes:
-			whole.Add(&whole, DecimalInt(v.Bytes(k)))
-		default:
-			float += v.Floats[k]
-		}
+// listSum is the sum of some values of one type, of which there are count.
+type listSum struct {
+	whole, one big.Int
+	float      float64
+	count      int
+}
+
+// add adds the first value of a vector.
+func (s *listSum) add(v *vector.Vector) {
+	s.count++
+	switch v.Type.Kind() {
+	case vector.Int64:
+		s.whole.Add(&s.whole, s.one.SetInt64(v.Ints[0]))
+	case vector.Uint64:
+		s.whole.Add(&s.whole, s.one.SetUint64(v.Uints[0]))
+	case vector.Bytes:
+		s.whole.Add(&s.whole, convert.DecimalInt(v.Bytes(0)))
+	default:
+		s.float += v.Floats[0]
 	}
-	if some == 0 {
+}
+
+// append appends the sum of values of a type, or their mean; ok is false where there is none.
+func (s *listSum) append(out *vector.Vector, elem vector.Type, mean bool) (ok bool, err error) {
+	if s.count == 0 {
 		return false, nil
 	}
 	fits := true
 	switch {
 	case mean:
-		if v.Type.Kind() != vector.Float64 {
-			exact := new(big.Rat).SetInt(&whole)
-			if v.Type.ID == vector.TypeDecimal {
-				exact.Quo(exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Type.Scale)), nil)))
+		if elem.Kind() != vector.Float64 {
+			exact := new(big.Rat).SetInt(&s.whole)
+			if elem.ID == vector.TypeDecimal {
+				exact.Quo(exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(elem.Scale)), nil)))
 			}
-			float, _ = exact.Float64()
+			s.float, _ = exact.Float64()
 		}
-		out.Floats = append(out.Floats, float/float64(some))
+		out.Floats = append(out.Floats, s.float/float64(s.count))
 	case out.Type.Kind() == vector.Int64:
-		fits = whole.IsInt64()
-		out.Ints = append(out.Ints, whole.Int64())
+		fits = s.whole.IsInt64()
+		out.Ints = append(out.Ints, s.whole.Int64())
 	case out.Type.Kind() == vector.Uint64:
-		fits = whole.IsUint64()
-		out.Uints = append(out.Uints, whole.Uint64())
+		fits = s.whole.IsUint64()
+		out.Uints = append(out.Uints, s.whole.Uint64())
 	case out.Type.ID == vector.TypeDecimal:
 		var b []byte
-		b, fits = AppendDecimal(nil, &whole)
+		b, fits = convert.AppendDecimal(nil, &s.whole)
 		pushBytes(out, b)
 	default:
-		out.Floats = append(out.Floats, float)
+		out.Floats = append(out.Floats, s.float)
 	}
 	if !fits {
-		return false, execError("array_sum: the sum %s does not fit %s", whole.String(), out.Type)
+		return false, execError("array_sum: the sum %s does not fit %s", s.whole.String(), out.Type)
 	}
 	return true, nil
 }

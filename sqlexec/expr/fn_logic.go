@@ -88,7 +88,7 @@ func isNull(names ...string) {
 
 // isTest registers x IS [NOT] TRUE, FALSE, UNKNOWN by what they are for NULL, true and false.
 func isTest(name string, onNull, onTrue, onFalse bool) {
-	null, yes, no := -b2i(onNull), -b2i(onTrue), -b2i(onFalse)
+	null, yes, no := -vector.Bit(onNull), -vector.Bit(onTrue), -vector.Bit(onFalse)
 	register(&Function{lazy: true, min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args, err := c.castAll(args, vector.BoolType)
 		return args, vector.BoolType, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
@@ -165,15 +165,6 @@ func bindCompare(name string) func(*Context, []Expr) ([]Expr, vector.Type, kerne
 			return nil
 		}, nil
 	}
-}
-
-// b2i compiles to one conditional set: no branch.
-func b2i(b bool) uint64 {
-	var x uint64
-	if b {
-		x = 1
-	}
-	return x
 }
 
 // bindLogic binds AND and OR, which compile to a logicNode.

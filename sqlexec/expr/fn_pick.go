@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -90,7 +91,7 @@ func (c *Context) integer(name string, e Expr) (Expr, error) {
 // rounded away from zero.
 func appendGrouped(dst []byte, f float64, digits int) []byte {
 	if f-f != 0 {
-		return AppendFloat(dst, f, 64)
+		return convert.AppendFloat(dst, f, 64)
 	}
 	if p := math.Pow(10, float64(digits)); math.Abs(f*p) < 1<<52 {
 		f = math.Round(f*p) / p

@@ -1,17 +1,16 @@
 package expr
 
 import (
-	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"varve/engine/automaton"
 	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
-// pattern binds a function of text and a constant pattern that is compiled once.
-func pattern[P any](name string, compile func(p string) (P, error), match func(p P, s []byte) bool, not bool) *Function {
+// pattern binds a function of text and a constant pattern that is compiled once. match looks no further once ended, which may be
+// nil, gives an error.
+func pattern[P any](name string, compile func(p string) (P, error), match func(p P, s []byte, ended func() error) bool, not bool) *Function {
 	return &Function{infix: strings.ToUpper(name), min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		for _, a := range args {
 			if t := a.Type(); !t.IsText() && t != vector.NullType && t.ID != vector.TypeJSON && t.ID != vector.TypeBinary {
@@ -22,15 +21,16 @@ func pattern[P any](name string, compile func(p string) (P, error), match func(p
 		if err != nil {
 			return nil, flag, nil, err
 		}
+		ended := c.ended()
 		k, constant := args[1].(*Const)
 		if constant && !k.Value.IsNull(0) {
 			p, err := compile(k.Value.Str(0))
 			if err != nil {
 				return nil, flag, nil, planError("%s: %v", name, err)
 			}
-			return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return match(p, a[0].Bytes(i)) != not }), nil
+			return args, flag, untilEnd(ended, mapBool(func(a []*vector.Vector, i int) bool { return match(p, a[0].Bytes(i), ended) != not })), nil
 		}
-		return args, flag, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		return args, flag, untilEnd(ended, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			compiled := map[string]P{}
 			out.Bools = vector.MakeBitmap(n)
 			for i := range n {
@@ -45,13 +45,26 @@ func pattern[P any](name string, compile func(p string) (P, error), match func(p
 					}
 					compiled[strings.Clone(a[1].Str(i))] = p
 				}
-				if match(p, a[0].Bytes(i)) != not {
+				if match(p, a[0].Bytes(i), ended) != not {
 					out.Bools.Set(i)
 				}
 			}
 			return nil
-		}, nil
+		}), nil
 	}}
+}
+
+// untilEnd is a kernel whose rows mean nothing once ended, which may be nil, gives an error.
+func untilEnd(ended func() error, k kernel) kernel {
+	if ended == nil {
+		return k
+	}
+	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		if err := k(n, a, valid, out); err != nil {
+			return err
+		}
+		return ended()
+	}
 }
 
 func registerMatches() {
@@ -63,7 +76,7 @@ func registerMatches() {
 			return filter.NewLike([]byte(p), fold), nil
 		}
 	}
-	isLike := func(p *filter.Pattern, s []byte) bool { return p.Match(s) }
+	isLike := func(p *filter.Pattern, s []byte, _ func() error) bool { return p.Match(s) }
 	register(pattern("like", likes(false), isLike, false), "like")
 	register(pattern("not like", likes(false), isLike, true), "not like")
 	register(pattern("ilike", likes(true), isLike, false), "ilike")
@@ -79,108 +92,23 @@ func registerMatches() {
 	register(pattern("similar to", compileSimilar, isMatch, false), "similar to")
 	register(pattern("not similar to", compileSimilar, isMatch, true), "not similar to")
 	register(pattern("matches_term", func(p string) (*filter.Word, error) { return filter.NewTerm([]byte(p)), nil },
-		func(p *filter.Word, s []byte) bool { return p.Match(s) }, false), "matches_term")
-	register(pattern("matches", parseTextQuery, (*textQuery).match, false), "matches")
+		func(p *filter.Word, s []byte, _ func() error) bool { return p.Match(s) }, false), "matches_term")
+	register(pattern("matches", parseTextQuery, func(q *textQuery, s []byte, _ func() error) bool { return q.match(s) }, false), "matches")
 	functions["matches_term"].infix, functions["matches"].infix = "", ""
-
-	replace := func(a []*vector.Vector, i int, dst []byte) ([]byte, error) {
-		flags := ""
-		if len(a) > 3 {
-			flags = a[3].Str(i)
-		}
-		compiled, err := regexps.within(a[1].Str(i), flags, a[0].Bytes(i))
-		if err != nil {
-			return dst, execError("regexp_replace: %v", err)
-		}
-		if !compiled.Match(a[0].Bytes(i)) {
-			return append(dst, a[0].Bytes(i)...), nil
-		}
-		re := compiled.Regexp()
-		with := backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
-		s := a[0].Bytes(i)
-		if strings.Contains(flags, "g") {
-			if product(int64(len(s))+1, int64(len(with))) > maxText && product(int64(len(re.FindAllIndex(s, -1))), int64(len(with)+len(s))) > maxText {
-				return dst, errTextLength
-			}
-			return append(dst, re.ReplaceAll(s, with)...), nil
-		}
-		m := re.FindSubmatchIndex(s)
-		if m == nil {
-			return append(dst, s...), nil
-		}
-		dst = append(dst, s[:m[0]]...)
-		return append(re.Expand(dst, with, s, m), s[m[1]:]...), nil
-	}
-	simple(3, sig{str, str, str, str}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) (err error) {
-		for i := range n {
-			at := len(out.Heap)
-			if valid == nil || valid.Get(i) {
-				if out.Heap, err = replace(a, i, out.Heap); err != nil {
-					return err
-				}
-			}
-			if err := endText(out, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, "regexp_replace")
+	registerSearches()
 	registerGroups()
-	// from is the text from the character on that argument 2 names, and the number of characters before it.
-	from := func(a []*vector.Vector, i int) ([]byte, int64) {
-		if len(a) < 3 {
-			return a[0].Bytes(i), 0
-		}
-		skip := max(a[2].Ints[i]-1, 0)
-		s := a[0].Bytes(i)
-		return s[byteAt(s, skip):], min(skip, int64(utf8.RuneCount(s)))
-	}
-	simple(2, sig{str, str, i64, str}, i64, checkedRegexp(3, mapInt(func(a []*vector.Vector, i int) int64 {
-		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 3, i))
-		if err != nil {
-			return 0
-		}
-		s, _ := from(a, i)
-		return int64(len(re.Regexp().FindAllIndex(s, -1)))
-	})), "regexp_count")
-	simple(2, sig{str, str, i64, i64, str}, i64, checkedRegexp(4, mapInt(func(a []*vector.Vector, i int) int64 {
-		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 4, i))
-		if err != nil {
-			return 0
-		}
-		s, skipped := from(a, i)
-		nth := int64(1)
-		if len(a) > 3 {
-			nth = a[3].Ints[i]
-		}
-		all := re.Regexp().FindAllIndex(s, int(min(max(nth, 0), int64(len(s))+1)))
-		if nth < 1 || nth > int64(len(all)) {
-			return 0
-		}
-		return skipped + int64(utf8.RuneCount(s[:all[nth-1][0]])) + 1
-	})), "regexp_instr")
-	flagged := simpleBind(sig{str, str, str}, flag, "regexp_like", checkedRegexp(2, mapBool(func(a []*vector.Vector, i int) bool {
-		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
-		return err == nil && re.Match(a[0].Bytes(i))
-	})))
+	like := regexpBind(2, sig{str, str, str}, flag, "regexp_like", func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+		appendBool(out, i, re.Match(a[0].Bytes(i), ended))
+		return true, nil
+	})
 	plain := pattern("regexp_like", compile(""), isMatch, false).bind
 	register(&Function{min: 2, max: 3, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if len(args) == 2 {
 			return plain(c, args)
 		}
-		return flagged(c, args)
+		return like(c, args)
 	}}, "regexp_like", "regexp_matches")
 }
-
-// regexpFlags are the flags of row i in argument at, if it is given.
-func regexpFlags(a []*vector.Vector, at, i int) string {
-	if at < len(a) {
-		return a[at].Str(i)
-	}
-	return ""
-}
-
-var backslashGroups = regexp.MustCompile(`\\(\d)`)
 
 // SimilarTo turns an SQL regular expression into ours: % and _ stand for any text and any character, the rest is as usual,
 // and all of the text must match.

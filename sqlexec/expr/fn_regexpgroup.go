@@ -1,94 +1,240 @@
 package expr
 
 import (
+	"errors"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
 	"varve/engine/automaton"
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
-// checkedRegexp makes a bad expression in argument 1 an error where the kernel would give NULL; flags is the argument that has its
-// flags.
-func checkedRegexp(flags int, k kernel) kernel {
-	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		for i := range n {
-			if valid == nil || valid.Get(i) {
-				if _, err := regexps.within(a[1].Str(i), regexpFlags(a, flags, i), a[0].Bytes(i)); err != nil {
-					return execError("regular expression: %v", err)
+// Functions that look for where an expression, argument 1, matches in a text, argument 0. They count their work and end with
+// the query, within a row too.
+
+// regexpRow gives out the value of row i, or tells that it is NULL.
+type regexpRow func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (some bool, err error)
+
+// regexpBind binds such a function; flags is the argument that has the expression's flags, if it is given.
+func regexpBind(flags int, args sig, result vector.Type, name string, row regexpRow) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	return func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
+		ended := c.ended()
+		return simpleBind(args, result, name, untilEnd(ended, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+			for i := range n {
+				some := false
+				if valid == nil || valid.Get(i) {
+					with := ""
+					if flags < len(a) {
+						with = a[flags].Str(i)
+					}
+					re, err := regexps.get(a[1].Str(i), with)
+					if err == nil {
+						err = re.CheckWork(len(a[0].Bytes(i)))
+					}
+					if err != nil {
+						return execError("%s: %v", name, err)
+					}
+					if some, err = row(re, a, i, ended, out); err != nil {
+						return err
+					}
+				}
+				switch {
+				case !some:
+					out.AppendNulls(i, 1)
+				case out.Valid != nil:
+					out.Valid = growBit(out.Valid, i)
 				}
 			}
-		}
-		return k(n, a, valid, out)
+			return nil
+		}))(c, given)
 	}
 }
+
+// regexpFunction registers a function that regexpBind binds.
+func regexpFunction(least, flags int, args sig, result vector.Type, row regexpRow, names ...string) {
+	register(&Function{min: least, max: len(args), makesNull: true, bind: regexpBind(flags, args, result, names[0], row)}, names...)
+}
+
+// each calls found with the places of what an expression matches, see automaton.Regexp.Each.
+func each(re *automaton.Regexp, s []byte, n int, groups bool, ended func() error, found func(places []int) error) error {
+	err := re.Each(s, n, groups, ended, found)
+	if work := (*automaton.WorkError)(nil); errors.As(err, &work) {
+		return execError("%v", work)
+	}
+	return err
+}
+
+// registerSearches: the functions that replace, count and find matches.
+func registerSearches() {
+	regexpFunction(3, 3, sig{str, str, str, str}, str, regexpReplace, "regexp_replace")
+	// from is the text from the character on that argument 2 names, and the number of characters before it.
+	from := func(a []*vector.Vector, i int) ([]byte, int64) {
+		if len(a) < 3 {
+			return a[0].Bytes(i), 0
+		}
+		skip := max(a[2].Ints[i]-1, 0)
+		s := a[0].Bytes(i)
+		return s[byteAt(s, skip):], min(skip, int64(utf8.RuneCount(s)))
+	}
+	regexpFunction(2, 3, sig{str, str, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+		s, _ := from(a, i)
+		count := int64(0)
+		err := each(re, s, -1, false, ended, func([]int) error {
+			count++
+			return nil
+		})
+		out.Ints = append(out.Ints, count)
+		return true, err
+	}, "regexp_count")
+	regexpFunction(2, 4, sig{str, str, i64, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+		s, skipped := from(a, i)
+		nth := int64(1)
+		if len(a) > 3 {
+			nth = a[3].Ints[i]
+		}
+		place, at := int64(0), int64(0)
+		err := each(re, s, int(min(max(nth, 0), int64(len(s))+1)), false, ended, func(m []int) error {
+			if at++; at == nth {
+				place = skipped + int64(utf8.RuneCount(s[:m[0]])) + 1
+			}
+			return nil
+		})
+		out.Ints = append(out.Ints, place)
+		return true, err
+	}, "regexp_instr")
+}
+
+// regexpReplace replaces the first match, or with the flag g all of them.
+func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+	s, with, n, at, copied := a[0].Bytes(i), []byte(nil), 1, len(out.Heap), 0
+	if len(a) > 3 && strings.Contains(a[3].Str(i), "g") {
+		n = -1
+	}
+	err := error(nil)
+	if re.Match(s, ended) { // by an automaton, which is far quicker than looking for a place
+		with = backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
+		err = each(re, s, n, true, ended, func(m []int) error {
+			out.Heap = append(out.Heap, s[copied:m[0]]...)
+			out.Heap = re.Expand(out.Heap, with, s, m)
+			copied = m[1]
+			if len(out.Heap)-at > maxText {
+				return errTextLength
+			}
+			return checkHeap(out, 0)
+		})
+	}
+	if err != nil {
+		return false, err
+	}
+	out.Heap = append(out.Heap, s[copied:]...)
+	return true, endText(out, at)
+}
+
+var backslashGroups = regexp.MustCompile(`\\(\d)`)
 
 // registerGroups: the functions that give what an expression or its groups match.
 func registerGroups() {
-	simple(2, sig{str, str, str}, vector.List(str), checkedRegexp(2, maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
-		if err != nil || !re.Match(a[0].Bytes(i)) {
-			return nil, false
-		}
-		groups := re.Regexp().FindSubmatch(a[0].Bytes(i))
-		if len(groups) > 1 {
-			groups = groups[1:]
-		}
-		return appendTexts(nil, groups), true
-	})), "regexp_match")
-	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract", str, func(re *automaton.Regexp, s []byte, group int) ([]byte, bool) {
-		if !re.Match(s) {
-			return nil, false
-		}
-		m := re.Regexp().FindSubmatch(s)[group]
-		return m, m != nil
+	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+		some := false
+		err := firstMatch(re, a[0].Bytes(i), ended, func(m []int) error {
+			if len(m) > 2 {
+				m = m[2:]
+			}
+			some = true
+			list := texts{dst: []byte{'['}}
+			for g := 0; g < len(m); g += 2 {
+				list.add(a[0].Bytes(i), m[g], m[g+1])
+			}
+			return pushText(out, list.end())
+		})
+		return some, err
+	}, "regexp_match")
+	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract", str, func(re *automaton.Regexp, s []byte, group int, ended func() error, out *vector.Vector) (bool, error) {
+		some := false
+		err := firstMatch(re, s, ended, func(m []int) error {
+			if some = m[2*group] >= 0; !some {
+				return nil
+			}
+			return pushText(out, s[m[2*group]:m[2*group+1]])
+		})
+		return some, err
 	})}, "regexp_extract")
-	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract_all", vector.List(str), func(re *automaton.Regexp, s []byte, group int) ([]byte, bool) {
-		var list [][]byte
-		for _, m := range re.Regexp().FindAllSubmatch(s, -1) {
-			list = append(list, m[group])
-		}
-		return appendTexts(nil, list), true
-	})}, "regexp_extract_all")
-	simple(2, sig{str, str, str}, vector.List(str), checkedRegexp(2, maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-		re, err := regexps.get(a[1].Str(i), regexpFlags(a, 2, i))
+	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract_all", vector.List(str), func(re *automaton.Regexp, s []byte, group int, ended func() error, out *vector.Vector) (bool, error) {
+		list := texts{dst: []byte{'['}}
+		err := each(re, s, -1, true, ended, func(m []int) error { return list.add(s, m[2*group], m[2*group+1]) })
 		if err != nil {
-			return nil, false
+			return false, err
 		}
-		return appendTexts(nil, splitBy(re, a[0].Bytes(i))), true
-	})), "regexp_split_to_array", "string_split_regex", "str_split_regex")
+		return true, pushText(out, list.end())
+	})}, "regexp_extract_all")
+	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+		list, err := splitBy(re, a[0].Bytes(i), ended)
+		if err != nil {
+			return false, err
+		}
+		return true, pushText(out, list)
+	}, "regexp_split_to_array", "string_split_regex", "str_split_regex")
 }
 
-// splitBy cuts a text at what an expression matches; an empty match cuts between two characters.
-func splitBy(re *automaton.Regexp, s []byte) (parts [][]byte) {
-	s = append([]byte{}, s...) // nil would be NULL
-	from := 0
-	for _, m := range re.Regexp().FindAllIndex(s, -1) {
+// firstMatch calls found with the places of the first match and its groups, if there is one.
+func firstMatch(re *automaton.Regexp, s []byte, ended func() error, found func(places []int) error) error {
+	if !re.Match(s, ended) { // by an automaton, which is far quicker than looking for a place
+		return nil
+	}
+	return each(re, s, 1, true, ended, found)
+}
+
+// splitBy cuts a text at what an expression matches and gives the list of the parts; an empty match cuts between two characters.
+func splitBy(re *automaton.Regexp, s []byte, ended func() error) ([]byte, error) {
+	list, from := texts{dst: []byte{'['}}, 0
+	err := each(re, s, -1, false, ended, func(m []int) error {
 		if m[1] == m[0] && (m[0] == 0 || m[0] == len(s)) {
-			continue
+			return nil
 		}
-		parts = append(parts, s[from:m[0]])
+		err := list.add(s, from, m[0])
 		from = m[1]
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return append(parts, s[from:])
+	err = list.add(s, from, len(s))
+	return list.end(), err
 }
 
-// appendTexts appends a list of texts; nil is NULL.
-func appendTexts(dst []byte, texts [][]byte) []byte {
-	dst = append(dst, '[')
-	for i, t := range texts {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if t == nil {
-			dst = append(dst, "null"...)
-		} else {
-			dst = appendJSONText(dst, t)
-		}
+// texts is a list of texts that is being made.
+type texts struct{ dst []byte }
+
+// add adds s[from:to], or NULL when from is below 0.
+func (t *texts) add(s []byte, from, to int) error {
+	if len(t.dst) > 1 {
+		t.dst = append(t.dst, ',')
 	}
-	return append(dst, ']')
+	if from < 0 {
+		t.dst = append(t.dst, "null"...)
+	} else {
+		t.dst = convert.AppendString(t.dst, s[from:to])
+	}
+	if len(t.dst) > maxText {
+		return errTextLength
+	}
+	return nil
 }
+
+func (t *texts) end() []byte { return append(t.dst, ']') }
 
 // bindGroup binds name(s, re [, group [, flags]]) and name(s, re, flags): what group number group of the expression matches, 0 is all
 // of it.
-func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, s []byte, group int) ([]byte, bool)) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, s []byte, group int, ended func() error, out *vector.Vector) (some bool, err error)) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	bind := regexpBind(3, sig{str, str, i64, str}, result, name, func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+		g, have := a[2].Ints[i], re.Groups()
+		if g < 0 || g > int64(have) {
+			return false, execError("%s: group %d of an expression that has %d", name, g, have)
+		}
+		return find(re, a[0].Bytes(i), int(g), ended, out)
+	})
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		group, flags := Expr(Int(0)), Expr(Text(""))
 		switch {
@@ -99,26 +245,6 @@ func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, 
 		case len(args) == 3:
 			group = args[2]
 		}
-		return simpleBind(sig{str, str, i64, str}, result, name, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				if valid != nil && !valid.Get(i) {
-					continue
-				}
-				re, err := regexps.within(a[1].Str(i), a[3].Str(i), a[0].Bytes(i))
-				if err != nil {
-					return execError("regular expression: %v", err)
-				}
-				if g, have := a[2].Ints[i], re.Regexp().NumSubexp(); g < 0 || g > int64(have) {
-					return execError("%s: group %d of an expression that has %d", name, g, have)
-				}
-			}
-			return maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
-				re, err := regexps.get(a[1].Str(i), a[3].Str(i))
-				if err != nil {
-					return nil, false
-				}
-				return find(re, a[0].Bytes(i), int(a[2].Ints[i]))
-			})(n, a, valid, out)
-		})(c, []Expr{args[0], args[1], group, flags})
+		return bind(c, []Expr{args[0], args[1], group, flags})
 	}
 }

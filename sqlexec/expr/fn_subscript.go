@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"unicode/utf8"
 
 	"varve/engine/vector"
@@ -26,12 +27,13 @@ func bindElement(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	return []Expr{args[0], place}, elem, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
 			if valid == nil || valid.Get(i) {
-				all := items(a[0].Bytes(i))
-				k := a[1].Ints[i]
-				if k < 0 {
-					k = int64(len(all)) + k + 1
+				place := a[1].Ints[i]
+				if place > 0 {
+					place--
+				} else if place == 0 {
+					place = math.MaxInt64 // there is no element 0
 				}
-				if k >= 1 && k <= int64(len(all)) && appendFromJSON(out, elem, i, all[k-1]) {
+				if m, ok := itemAt(a[0].Bytes(i), place); ok && appendFromJSON(out, elem, i, m) {
 					if out.Valid != nil {
 						out.Valid = growBit(out.Valid, i)
 					}

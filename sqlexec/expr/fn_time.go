@@ -50,9 +50,9 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 	case a == vector.Interval && b == vector.Interval:
 		return args, a, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
-				m1, d1, n1 := Interval(v[0].Bytes(i))
-				m2, d2, n2 := Interval(v[1].Bytes(i))
-				pushBytes(out, AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
+				m1, d1, n1 := convert.Interval(v[0].Bytes(i))
+				m2, d2, n2 := convert.Interval(v[1].Bytes(i))
+				pushBytes(out, convert.AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
 			}
 			return nil
 		}, true, nil
@@ -125,7 +125,7 @@ func shiftKernel(t vector.Type, sign int64) kernel {
 				out.Ints = append(out.Ints, 0)
 				continue
 			}
-			m, d, ns := Interval(v[1].Bytes(i))
+			m, d, ns := convert.Interval(v[1].Bytes(i))
 			x, ok := Shift(v[0].Ints[i], t, sign*int64(m), sign*int64(d), sign*ns)
 			if !ok {
 				return execError("timestamp overflow in interval arithmetic")
@@ -140,15 +140,15 @@ func shiftKernel(t vector.Type, sign int64) kernel {
 func Shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
 	if t.ID == vector.TypeDate {
 		y, ok := Shift(x*86400, vector.Timestamp(0), months, days, ns)
-		return floorDiv(y, 86400), ok
+		return timefmt.FloorDiv(y, 86400), ok
 	}
 	unit := t.UnitsPerSecond()
 	if months != 0 {
-		day := floorDiv(x, 86400*unit)
+		day := timefmt.FloorDiv(x, 86400*unit)
 		within := x - day*86400*unit
 		y, m, dom := civil(day)
 		total := y*12 + int64(m) - 1 + months
-		y, m = floorDiv(total, 12), int(total-floorDiv(total, 12)*12)+1
+		y, m = timefmt.FloorDiv(total, 12), int(total-timefmt.FloorDiv(total, 12)*12)+1
 		dom = min(dom, daysIn(y, m))
 		first, fits := convert.Scale(fromCivil(y, m, dom)*86400, 1, unit)
 		if x = first + within; !fits || x < first {
@@ -162,7 +162,7 @@ func Shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
 	if ns != 0 {
 		part := ns / (1e9 / unit)
 		if unit < 1e9 && ns%(1e9/unit) != 0 && ns < 0 {
-			part = floorDiv(ns, 1e9/unit)
+			part = timefmt.FloorDiv(ns, 1e9/unit)
 		}
 		if delta, fits = addTo(delta, part); !fits {
 			return 0, false
@@ -226,7 +226,7 @@ func (c *Context) intervalArg(what string, e Expr) (months, days int32, ns int64
 		}
 		return months, days, ns, nil
 	case k.Value.Type == vector.Interval:
-		months, days, ns = Interval(k.Value.Bytes(0))
+		months, days, ns = convert.Interval(k.Value.Bytes(0))
 		return months, days, ns, nil
 	}
 	return 0, 0, 0, planError("%s needs an interval, found %s", what, k.Value.Type)
@@ -317,7 +317,7 @@ func init() {
 			unit := typ.UnitsPerSecond()
 			return []Expr{t}, typ, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 				for _, x := range v[0].Ints[:n] {
-					sec := floorDiv(x, unit)
+					sec := timefmt.FloorDiv(x, unit)
 					_, off := time.Unix(sec, 0).In(zone).Zone()
 					if back { // wall time in the zone to UTC
 						_, off = time.Unix(sec-int64(off), 0).In(zone).Zone()

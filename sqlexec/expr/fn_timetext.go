@@ -33,7 +33,7 @@ func (c *Context) bindDateFormat(name string, args []Expr) ([]Expr, vector.Type,
 	return []Expr{ts}, vector.StringType, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 		for _, x := range v[0].Ints[:n] {
 			at := len(out.Heap)
-			sec := floorDiv(x, unit)
+			sec := timefmt.FloorDiv(x, unit)
 			out.Heap = layout.AppendSeconds(out.Heap, sec, int32((x-sec*unit)*(1e9/unit)), zone)
 			out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
 		}
@@ -79,7 +79,7 @@ func bindToUnix(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	args, err := c.castAll(args, map[bool]vector.Type{true: t, false: vector.Int64Type}[t.IsTimestamp()])
 	return args, vector.Int64Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 		for _, x := range v[0].Ints[:n] {
-			out.Ints = append(out.Ints, floorDiv(x, unit))
+			out.Ints = append(out.Ints, timefmt.FloorDiv(x, unit))
 		}
 		return nil
 	}, err

@@ -43,10 +43,9 @@ func bindThresholds(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	}
 	x, err := c.Cast(args[0], f64, false)
 	return []Expr{x, args[1]}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
-		v := &vector.Vector{Type: elem}
-		n, at := AppendElements(v, 0, a[1].Bytes(i)), int64(0)
-		for k := range n {
-			if !v.IsNull(k) && convert.Number(v, k) <= a[0].Floats[i] {
+		v, at := &vector.Vector{}, int64(0)
+		for _, m := range elements(a[1].Bytes(i)) {
+			if v.Reset(elem); appendFromJSON(v, elem, 0, m) && convert.Number(v, 0) <= a[0].Floats[i] {
 				at++
 			}
 		}

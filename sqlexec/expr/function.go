@@ -152,38 +152,42 @@ func (c *Context) constant(e Expr) (Expr, error) {
 	if c == nil || c.Memory == nil {
 		return Constant(e)
 	}
-	k, err := constantWithin(e, c.Memory)
+	k, counted, err := constantWithin(e, c.Memory)
 	if err != nil {
 		return nil, err
 	}
 	if v := k.Value; v.Type.Kind() == vector.Bytes && !v.IsNull(0) && len(v.Heap) > smallText {
-		err = c.Memory.Reserve(int64(len(v.Heap)))
+		// What the program counted while it ran is garbage by now: the constant takes its place.
+		if more := int64(len(v.Heap)) - counted; more > 0 {
+			err = c.Memory.Reserve(more)
+		}
 	}
 	return k, err
 }
 
 // Constant computes an expression that refers to no columns.
 func Constant(e Expr) (Expr, error) {
-	k, err := constantWithin(e, nil)
+	k, _, err := constantWithin(e, nil)
 	if err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-func constantWithin(e Expr, memory Memory) (*Const, error) {
+// constantWithin computes a constant; counted are the bytes that memory was told of meanwhile.
+func constantWithin(e Expr, memory Memory) (k *Const, counted int64, err error) {
 	p, err := CompileWithin([]Expr{e}, memory)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out := make([]*vector.Vector, 1)
 	if err := p.Eval(&vector.Batch{N: 1}, out); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	v := &vector.Vector{Type: e.Type()}
 	v.Append(0, out[0], 0, 1)
 	v.Form = vector.Const
-	return &Const{Value: v}, nil
+	return &Const{Value: v}, p.run.told, nil
 }
 
 // InBranch runs f, which binds expressions of which a row may need none: constants among them that fail do so when a row

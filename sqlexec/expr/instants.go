@@ -1,6 +1,9 @@
 package expr
 
-import "varve/engine/vector"
+import (
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+)
 
 // instants compares points in time that are counted in different units, exactly: a year that milliseconds reach may be
 // out of the range of nanoseconds, so neither is converted. Safe for concurrent use.
@@ -43,7 +46,7 @@ func (s *instants) order(x, y []int64) (signs, zeros *vector.Vector) {
 	signs = &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, n)[:len(x)]}
 	zeros = &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, n)[:len(x)]}
 	for i, f := range fine {
-		whole := floorDiv(f, s.ratio)
+		whole := timefmt.FloorDiv(f, s.ratio)
 		d := int64(0)
 		switch {
 		case coarse[i] > whole:

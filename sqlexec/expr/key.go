@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -49,7 +50,7 @@ func floatBits(f float64) uint64 {
 
 // IntervalLength is an interval as nanoseconds with months of 30 days, for comparison: '6 years' = '72 months'.
 func IntervalLength(b []byte) int64 {
-	m, d, ns := Interval(b)
+	m, d, ns := convert.Interval(b)
 	return (int64(m)*30+int64(d))*86400e9 + ns
 }
 
@@ -141,7 +142,7 @@ func Compare(a *vector.Vector, i int, b *vector.Vector, j int) int {
 	case vector.TypeInterval:
 		return order(IntervalLength(a.Bytes(i)), IntervalLength(b.Bytes(j)))
 	case vector.TypeDecimal:
-		return DecimalInt(a.Bytes(i)).Cmp(DecimalInt(b.Bytes(j)))
+		return convert.DecimalInt(a.Bytes(i)).Cmp(convert.DecimalInt(b.Bytes(j)))
 	}
 	return bytes.Compare(a.Bytes(i), b.Bytes(j))
 }

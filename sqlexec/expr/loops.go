@@ -71,7 +71,7 @@ func less[T int64 | uint64](hit []uint64, x, y []T) {
 		b := y[w*64:][:len(a)]
 		var m uint64
 		for i, k := range a {
-			m |= b2i(k < b[i]) << (i & 63)
+			m |= vector.Bit(k < b[i]) << (i & 63)
 		}
 		hit[w] = m
 	}
@@ -83,7 +83,7 @@ func equal[T int64 | uint64](hit []uint64, x, y []T) {
 		b := y[w*64:][:len(a)]
 		var m uint64
 		for i, k := range a {
-			m |= b2i(k == b[i]) << (i & 63)
+			m |= vector.Bit(k == b[i]) << (i & 63)
 		}
 		hit[w] = m
 	}
@@ -96,7 +96,7 @@ func lessFloats(hit []uint64, x, y []float64) {
 		b := y[w*64:][:len(a)]
 		var m uint64
 		for i, k := range a {
-			m |= (b2i(k < b[i]) | b2i(k == k)&b2i(b[i] != b[i])) << (i & 63)
+			m |= (vector.Bit(k < b[i]) | vector.Bit(k == k)&vector.Bit(b[i] != b[i])) << (i & 63)
 		}
 		hit[w] = m
 	}
@@ -109,7 +109,7 @@ func equalFloats(hit []uint64, x, y []float64) {
 		b := y[w*64:][:len(a)]
 		var m uint64
 		for i, k := range a {
-			m |= (b2i(k == b[i]) | b2i(k != k)&b2i(b[i] != b[i])) << (i & 63)
+			m |= (vector.Bit(k == b[i]) | vector.Bit(k != k)&vector.Bit(b[i] != b[i])) << (i & 63)
 		}
 		hit[w] = m
 	}

@@ -31,7 +31,7 @@ const roomShare = 4
 // tellBytes is how much a program takes before the memory is told: programs of a few small vectors never tell.
 const tellBytes = 1 << 20
 
-// hold counts bytes that vectors of the program have grown by.
+// hold counts bytes that vectors of the program have grown by. A batch goes through thousands of functions: it ends with the query.
 func (r *batchRun) hold(bytes int64) error {
 	if r == nil {
 		return nil
@@ -39,7 +39,11 @@ func (r *batchRun) hold(bytes int64) error {
 	if r.untold += bytes; r.untold < tellBytes || r.memory == nil {
 		return nil
 	}
+	if err := r.memory.Err(); err != nil {
+		return err
+	}
 	bytes, r.untold = r.untold, 0
+	r.told += bytes
 	return r.memory.Reserve(bytes)
 }
 

@@ -140,11 +140,15 @@ func TestVectorsOfAProgramAreCounted(t *testing.T) {
 }
 
 func TestConstantsCountAsMemoryOfTheStatement(t *testing.T) {
-	c := &Context{Memory: &smallMemory{limit: 64 << 20}}
+	memory := &smallMemory{limit: 50 << 20}
+	c := &Context{Memory: memory}
 	for i := range 3 {
 		_, err := c.Call("repeat", Text("x"), Int(12<<20+int64(i)))
 		if (err == nil) != (i < 1) {
 			t.Errorf("constant %d: %v", i+1, err)
+		}
+		if used := memory.used.Load(); used < 12<<20 || used > 16<<20 {
+			t.Errorf("after constant %d of 12 MiB, of which one fits, %d bytes are counted", i+1, used)
 		}
 	}
 }

@@ -59,9 +59,13 @@ func (c *callNode) part(from, to int, valid vector.Bitmap, out *vector.Vector) e
 
 // decide sets the bits of keep for the n rows of v that the condition holds for, in parts where texts are long.
 func (c *condNode) decide(n int, v *vector.Vector, keep vector.Bitmap) error {
-	if c.batch == nil || c.batch.memory == nil || v.Form != vector.Flat || textBytes([]*vector.Vector{v}, n) <= partBytes {
+	if c.batch == nil || c.batch.memory == nil {
 		c.cond.EvalCond(0, n, v, keep)
 		return nil
+	}
+	if v.Form != vector.Flat || textBytes([]*vector.Vector{v}, n) <= partBytes {
+		c.cond.EvalCond(0, n, v, keep)
+		return c.batch.memory.Err() // once the query is over an expression looks no further
 	}
 	clear(keep)
 	for from := 0; from < n; {
@@ -79,7 +83,7 @@ func (c *condNode) decide(n int, v *vector.Vector, keep vector.Bitmap) error {
 		}
 		from = to
 	}
-	return nil
+	return c.batch.memory.Err()
 }
 
 // textBytes is the sum of the lengths of the texts of n rows.

@@ -212,3 +212,28 @@ func TestSetsOfManyCharacters(t *testing.T) {
 		}
 	}
 }
+
+// A chain of functions ends with its query between two of them, however short the texts of each are.
+func TestChainsOfFunctionsEnd(t *testing.T) {
+	texts := &vector.Vector{Type: str}
+	for range vector.Size {
+		pushBytes(texts, []byte(strings.Repeat("x", 100)))
+	}
+	var e Expr = &Column{T: str}
+	for range 40 {
+		var err error
+		if e, err = (&Context{}).Call("concat", e, &Column{T: str}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &vector.Batch{N: vector.Size, Cols: []*vector.Vector{texts}}
+	for asks := range 20 {
+		p, err := CompileWithin([]Expr{e}, &endingMemory{smallMemory{limit: 1 << 40}, asks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Eval(b, make([]*vector.Vector, 1)); !errors.Is(err, errEnded) {
+			t.Errorf("asked %d times: %v", asks, err)
+		}
+	}
+}

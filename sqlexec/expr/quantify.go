@@ -24,7 +24,7 @@ type quantifier struct {
 	elem vector.Type
 }
 
-// run tests rows until they have a batch of elements, then the following ones.
+// run tests the elements of all rows, a batch at a time.
 func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 	program, err := Compile([]Expr{q.test})
 	if err != nil {
@@ -32,35 +32,37 @@ func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector
 	}
 	out.Bools = growBits(out.Bools[:0], n)
 	out.Valid = vector.MakeBitmap(n)
-	answer := make([]*vector.Vector, 1)
-	var rows []uint32
-	for i := 0; i < n; {
-		from, elements := i, &vector.Vector{Type: q.elem}
-		rows = rows[:0]
-		for ; i < n && len(rows) < vector.Size; i++ {
-			if a[1].IsNull(i) {
-				continue
-			}
-			for range AppendElements(elements, len(rows), a[1].Bytes(i)) {
-				rows = append(rows, uint32(i))
-			}
-		}
-		x := &vector.Vector{}
+	x, items, answer := &vector.Vector{}, &vector.Vector{}, make([]*vector.Vector, 1)
+	items.Reset(q.elem)
+	rows := make([]uint32, 0, vector.Size)
+	flush := func() error {
 		x.Gather(a[0], rows)
-		if err := program.Eval(&vector.Batch{N: len(rows), Cols: []*vector.Vector{x, elements}}, answer); err != nil {
+		if err := program.Eval(&vector.Batch{N: len(rows), Cols: []*vector.Vector{x, items}}, answer); err != nil {
 			return err
 		}
-		for r := from; r < i; r++ {
-			if !a[1].IsNull(r) { // until an element says otherwise
-				out.Valid.Set(r)
-				if q.all {
-					out.Bools.Set(r)
+		q.decide(out, rows, answer[0])
+		rows = rows[:0]
+		items.Reset(q.elem)
+		return nil
+	}
+	for i := range n {
+		if a[1].IsNull(i) {
+			continue
+		}
+		out.Valid.Set(i) // until an element says otherwise
+		if q.all {
+			out.Bools.Set(i)
+		}
+		for _, m := range elements(a[1].Bytes(i)) {
+			appendElement(items, len(rows), m)
+			if rows = append(rows, uint32(i)); len(rows) == vector.Size {
+				if err := flush(); err != nil {
+					return err
 				}
 			}
 		}
-		q.decide(out, rows, answer[0])
 	}
-	return nil
+	return flush()
 }
 
 // decide joins the answers of the elements of each row: one that decides it, else one that is NULL.

@@ -57,12 +57,3 @@ func (c *regexpCache) get(expr, flags string) (*automaton.Regexp, error) {
 	}
 	return re, nil
 }
-
-// within is get for an expression whose matches are looked for in a text.
-func (c *regexpCache) within(expr, flags string, text []byte) (*automaton.Regexp, error) {
-	re, err := c.get(expr, flags)
-	if err != nil {
-		return nil, err
-	}
-	return re, re.CheckWork(len(text))
-}

@@ -27,6 +27,7 @@ type batchRun struct {
 
 	memory Memory // nil: no bound
 	untold int64  // bytes that memory does not know of yet
+	told   int64  // bytes that it knows of
 }
 
 // shared is an expression that is computed once for all its places.
@@ -191,7 +192,7 @@ func appendConst(b []byte, v *vector.Vector) []byte {
 	b = append(b, 1)
 	switch v.Type.Kind() {
 	case vector.Bool:
-		return append(b, byte(b2i(v.Bool(0))))
+		return append(b, byte(vector.Bit(v.Bool(0))))
 	case vector.Int64:
 		return binary.LittleEndian.AppendUint64(b, uint64(v.Int(0)))
 	case vector.Uint64:

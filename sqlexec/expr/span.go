@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 )
 
@@ -121,10 +122,10 @@ func scaleKernel(divide bool) kernel {
 // appendScaled appends row i of v times f; durations are rounded to their unit.
 func appendScaled(out, v *vector.Vector, i int, f *big.Rat) bool {
 	if v.Type == vector.Interval {
-		m, d, ns := Interval(v.Bytes(i))
+		m, d, ns := convert.Interval(v.Bytes(i))
 		m, d, ns, ok := (&span{wide(int64(m)), wide(int64(d)), wide(ns)}).times(f)
 		if ok {
-			pushBytes(out, AppendIntervalBytes(nil, m, d, ns))
+			pushBytes(out, convert.AppendIntervalBytes(nil, m, d, ns))
 		}
 		return ok
 	}

@@ -121,7 +121,7 @@ func TestTextsThatDifferByZeros(t *testing.T) {
 func TestPairsAgainstMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, most := range []int{10, 1000, 100_000} { // a matrix, one that becomes a table, a table
-		p, want := NewPairs(), map[[2]uint32]uint32{}
+		p, want := NewPairs(1), map[[2]uint32]uint32{}
 		as, bs := 1, 1
 		for range 60 {
 			as, bs = min(as*2, most), min(bs+r.IntN(most), most)

@@ -67,7 +67,7 @@ func (in *Interner) Null() (id uint32, ok bool) { return uint32(max(in.null, 0))
 
 // Bytes is about the memory held.
 func (in *Interner) Bytes() int64 {
-	return in.Values.Bytes64(in.n) + int64(len(in.codes))*4 + in.texts.bytes() + in.numbers.Bytes()
+	return in.Values.Bytes64(in.n) + int64(len(in.codes)+len(in.small.ids)+len(in.all))*4 + in.texts.bytes() + in.numbers.Bytes() + in.own.bytes()
 }
 
 // Intern writes the numbers of n rows of v, of any form, into ids.

@@ -8,6 +8,7 @@ type Pairs struct {
 	matrix []uint32 // number + 1 of the pair (a, b) at b<<shift | a; 0 is not seen
 	shift  int
 	rows   int    // values of b that the matrix has room for
+	most   int    // places that the matrix may have
 	table  *Table // instead of the matrix
 	n      int
 }
@@ -15,8 +16,11 @@ type Pairs struct {
 // maxMatrix is the number of places of a matrix, 4 MiB: beyond it most are empty, or a hash table is not much larger.
 const maxMatrix = 1 << 20
 
-// NewPairs is empty.
-func NewPairs() *Pairs { return &Pairs{} }
+// manyPairs is the number of columns from which on their matrices share the memory of so many.
+const manyPairs = 4
+
+// NewPairs is empty, one of so many that are used side by side.
+func NewPairs(of int) *Pairs { return &Pairs{most: maxMatrix * manyPairs / max(of, manyPairs)} }
 
 // Len is the number of pairs.
 func (p *Pairs) Len() int { return p.n }
@@ -61,7 +65,7 @@ func (p *Pairs) Intern(a, b []uint32, as, bs int) {
 // resize moves the pairs into a larger matrix, or into a table.
 func (p *Pairs) resize(shift, rows int) {
 	old, was := p.matrix, p.shift
-	if shift > 31 || rows<<shift > maxMatrix {
+	if shift > 31 || rows<<shift > p.most {
 		p.table, p.matrix = NewTable(), nil
 	} else {
 		p.matrix, p.shift, p.rows = make([]uint32, rows<<shift), shift, rows

@@ -17,6 +17,11 @@ type probe struct {
 	keys   []uint64 // of everything else, also of texts that all have one; 0: of a text that has none
 }
 
+// bytes is the memory held.
+func (p *probe) bytes() int64 {
+	return int64(cap(p.hashes)+cap(p.keys))*8 + int64(cap(p.words))*wordsBytes
+}
+
 // load makes the keys and hashes of n rows.
 func (p *probe) load(v *vector.Vector, n int, canon func([]byte) uint64) {
 	p.v = v

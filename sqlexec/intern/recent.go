@@ -58,7 +58,7 @@ func knownTexts(slots *[recentSlots]recentText, all []words, hashes []uint64, vi
 		d := (s.words.a ^ w.a) | (s.words.b ^ w.b) | (s.words.c ^ w.c) | uint64(s.len^views[i].Len)
 		ids[i] = s.id - 1
 		rows[missed] = uint32(i)
-		missed += bit(d != 0) | bit(s.id == 0)
+		missed += int(vector.Bit(d != 0) | vector.Bit(s.id == 0))
 	}
 	return missed
 }
@@ -69,17 +69,9 @@ func knownNumbers(slots *[recentSlots]recentNumber, keys, hashes []uint64, ids, 
 		s := &slots[hashes[i]>>(64-recentBits)]
 		ids[i] = uint32(s.id) - 1
 		rows[missed] = uint32(i)
-		missed += bit(s.key != k) | bit(s.id == 0)
+		missed += int(vector.Bit(s.key != k) | vector.Bit(s.id == 0))
 	}
 	return missed
-}
-
-// bit compiles to one conditional set.
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // withNulls adds the rows of n that are NULL to rows, which rise.

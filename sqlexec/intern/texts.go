@@ -15,6 +15,8 @@ const inline = 24
 // words are a text of up to inline bytes with zeros after it; of a longer one a hash, and zeros.
 type words struct{ a, b, c uint64 }
 
+const wordsBytes = inline
+
 // textTable finds texts: open addressing, at most half full, places by the high bits of hashes as in Table. A place is the
 // high half of a hash, and where the record of the text begins in the heap of values, plus one; 0 is free. Eight places
 // share a cache line, and a table that grows reads nothing else.

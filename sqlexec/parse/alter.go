@@ -115,14 +115,7 @@ func (p *parser) alterOp() (AlterOp, error) {
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
-		if p.is("to") || p.is("as") {
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-		}
-		r := &RenameTable{}
-		r.To, err = p.name("the new name", true)
-		return r, err
+		return p.rename()
 	case p.is("set"):
 		s := &SetOptions{}
 		s.Options, err = p.setOptions()
@@ -135,6 +128,38 @@ func (p *parser) alterOp() (AlterOp, error) {
 		return nil, p.unsupported("ALTER TABLE ... PARTITION")
 	}
 	return nil, p.expected("ADD, DROP, MODIFY, RENAME, SET or UNSET")
+}
+
+// rename reads what follows RENAME: [TO] table, or [COLUMN] column TO name.
+func (p *parser) rename() (AlterOp, error) {
+	to, err := p.take("to")
+	if err != nil {
+		return nil, err
+	}
+	if !to {
+		if to, err = p.take("as"); err != nil {
+			return nil, err
+		}
+	}
+	if !to && p.is("column") && p.peek2().is("to") {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	if to || !p.peek().is("to") {
+		r := &RenameTable{}
+		r.To, err = p.name("the new name", true)
+		return r, err
+	}
+	r := &RenameColumn{}
+	if r.Name, err = p.ident("a column name"); err != nil {
+		return nil, err
+	}
+	if err := p.expect("to"); err != nil {
+		return nil, err
+	}
+	r.To, err = p.ident("the new name")
+	return r, err
 }
 
 func (p *parser) addColumn() (AlterOp, error) {

@@ -178,6 +178,19 @@ type (
 		Span Expr // a string Literal or an expression in parentheses
 		Fill *Fill
 	}
+	// Lambda is x -> body, (x, y) -> body or lambda x, y: body, an argument of some functions.
+	Lambda struct {
+		Node
+		Params []Ident
+		Body   Expr
+	}
+	// Columns is COLUMNS(..), which stands for the columns of a star, one after the other. Match, if not nil, chooses some: a
+	// regular expression (a Literal) that their names match, a list of names (an Array), or a Lambda of a name.
+	Columns struct {
+		Node
+		Star  *Star
+		Match Expr
+	}
 	// Call is a function, aggregate or window function call.
 	Call struct {
 		Node
@@ -248,6 +261,8 @@ func (*All) expr()        {}
 func (*AtTimeZone) expr() {}
 func (*Range) expr()      {}
 func (*Call) expr()       {}
+func (*Lambda) expr()     {}
+func (*Columns) expr()    {}
 
 // OrderItem is one key of an ORDER BY.
 type OrderItem struct {
@@ -361,7 +376,7 @@ type Align struct {
 	Fill  *Fill
 }
 
-// TableRef is an element of FROM: *Table, *Derived, *TableFunc or *Join.
+// TableRef is an element of FROM: *Table, *Derived, *TableFunc, *Join, *Pivot, *Unpivot or *Summary.
 type TableRef interface{ tableRef() }
 
 // Alias names a table of FROM and, at will, its columns.
@@ -395,7 +410,7 @@ type (
 	// Join joins two table references.
 	Join struct {
 		Node
-		Kind    string // inner, left, right, full, cross, left semi, left anti, right semi, right anti, asof, asof left
+		Kind    JoinKind
 		L, R    TableRef
 		On      Expr
 		Using   []Ident

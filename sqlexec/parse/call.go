@@ -36,7 +36,7 @@ func (p *parser) callArgs(c *Call) error {
 		}
 	}
 	var err error
-	if c.Args, err = p.exprList(); err != nil {
+	if c.Args, err = p.arguments(c.Name); err != nil {
 		return err
 	}
 	if err := p.nullTreatment(c); err != nil {

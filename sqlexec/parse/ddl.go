@@ -100,7 +100,7 @@ func (p *parser) createView(replace bool) (Statement, error) {
 	if p.is("tql") {
 		s.TQL, err = p.tql(false)
 	} else {
-		if !p.isAny("select", "with", "values", "from", "table") && !p.isOp("(") {
+		if !p.queryBegins() {
 			return nil, p.expected("a query")
 		}
 		s.Query, err = p.query()

@@ -61,7 +61,7 @@ var afterOperand = wordSet(`from as asc desc nulls is in between like ilike and 
 // notAlias are the words that cannot be an alias without AS.
 var notAlias = wordSet(`select from where group having order limit offset union except intersect join on using and or not
 	case when then else end as by is like ilike between in inner left right full cross natural window qualify align
-	fetch fill range with set values to similar at tablesample lateral asof semi anti isnull notnull asc desc nulls for collate partition div escape over filter`)
+	fetch fill range with set values to similar at tablesample lateral asof semi anti isnull notnull asc desc nulls for collate partition div escape over filter into`)
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}

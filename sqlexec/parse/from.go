@@ -63,21 +63,23 @@ func (p *parser) joinHead(j *Join) (bool, error) {
 	if j.Natural, err = p.take("natural"); err != nil {
 		return false, err
 	}
-	j.Kind = "inner"
 	switch {
 	case p.isAny("semi", "anti") && p.peek().is("join"):
-		j.Kind = "left " + p.tok.text
+		j.Kind = semiKinds["left"][p.tok.text]
 		err = p.advance()
-	case p.isAny("inner", "cross"):
-		j.Kind = p.tok.text
+	case p.is("inner"):
+		err = p.advance()
+	case p.is("cross"):
+		j.Kind = CrossJoin
 		err = p.advance()
 	case p.isAny("left", "right", "full"):
-		j.Kind = p.tok.text
+		side := p.tok.text
+		j.Kind = outerKinds[side]
 		if err = p.advance(); err != nil {
 			return false, err
 		}
-		if p.isAny("semi", "anti") && j.Kind != "full" {
-			j.Kind += " " + p.tok.text
+		if p.isAny("semi", "anti") && side != "full" {
+			j.Kind = semiKinds[side][p.tok.text]
 			err = p.advance()
 		} else {
 			_, err = p.take("outer")
@@ -101,12 +103,12 @@ func (p *parser) asofHead(j *Join) error {
 	if err := p.advance(); err != nil {
 		return err
 	}
-	j.Kind = "asof"
+	j.Kind = AsofJoin
 	switch {
 	case p.isAny("right", "full"):
 		return p.unsupported("ASOF " + strings.ToUpper(p.tok.text) + " JOIN")
 	case p.is("left"):
-		j.Kind = "asof left"
+		j.Kind = AsofLeftJoin
 		if err := p.advance(); err != nil {
 			return err
 		}
@@ -137,17 +139,28 @@ func (p *parser) joinTail(j *Join) error {
 		j.Using, err = p.identList("a column name")
 		return err
 	}
-	if j.Kind == "inner" && !j.Natural {
-		j.Kind = "cross"
+	if j.Kind == InnerJoin && !j.Natural {
+		j.Kind = CrossJoin
 	}
-	if j.Kind != "cross" && !j.Natural {
+	if j.Kind != CrossJoin && !j.Natural {
 		return p.expected("ON or USING")
 	}
 	return nil
 }
 
-// table reads one element of FROM.
+// table reads one element of FROM, with what PIVOT and UNPIVOT make of it.
 func (p *parser) table() (TableRef, error) {
+	t, err := p.element()
+	for chain := 0; err == nil && p.pivotAhead(); chain++ {
+		if chain > maxDepth {
+			return nil, p.fail(p.tok.pos, "more than %d of PIVOT and UNPIVOT in a row", maxDepth)
+		}
+		t, err = p.pivoted(t)
+	}
+	return t, err
+}
+
+func (p *parser) element() (TableRef, error) {
 	at := Node{p.tok.pos}
 	lateral, err := p.take("lateral")
 	if err != nil {
@@ -198,6 +211,28 @@ func (p *parser) sample() error {
 
 // parenTable reads (query) alias or (table join ..).
 func (p *parser) parenTable(at Node, lateral bool) (TableRef, error) {
+	if !lateral && p.overTable(true) {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		t, err := p.tableStatement()
+		if err != nil {
+			return nil, err
+		}
+		if err := p.expectOp(")"); err != nil {
+			return nil, err
+		}
+		alias, err := p.tableAlias()
+		switch t := t.(type) {
+		case *Summary:
+			t.Alias = alias
+		case *Pivot:
+			t.Alias = alias
+		case *Unpivot:
+			t.Alias = alias
+		}
+		return t, err
+	}
 	if p.queryAhead() {
 		q, err := p.parenQuery()
 		if err != nil {
@@ -231,7 +266,7 @@ func (p *parser) parenTable(at Node, lateral bool) (TableRef, error) {
 
 // tableAlias reads [AS] name [(columns)]; nil when there is none.
 func (p *parser) tableAlias() (*Alias, error) {
-	if p.is("window") || p.is("values") {
+	if p.is("window") || p.is("values") || p.pivotAhead() || p.is("include") && p.peek().is("nulls") {
 		return nil, nil
 	}
 	id, err := p.alias()

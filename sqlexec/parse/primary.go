@@ -158,6 +158,9 @@ func (p *parser) columnOrCall() (Expr, error) {
 		}
 	}
 	if p.isOp("(") {
+		if last := n[len(n)-1]; last.Name == "columns" && last.Quote == 0 {
+			return p.columns(at, n[:len(n)-1])
+		}
 		return p.call(at, strings.ToLower(n[len(n)-1].Name))
 	}
 	return &Column{Node: at, Parts: n}, nil

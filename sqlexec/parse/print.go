@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -194,6 +195,27 @@ func (w *printer) expr(x Expr, min int) {
 		w.fill(x.Fill)
 	case *Call:
 		w.call(x)
+	case *Lambda:
+		w.put("lambda ")
+		w.idents(x.Params)
+		w.put(": ")
+		w.expr(x.Body, 0)
+	case *Slot: // not as a name would be: there may be several of that name
+		w.put(QuoteIdent(x.Name), "#", strconv.Itoa(x.Index))
+	case *Columns:
+		if len(x.Star.Table) > 0 {
+			w.name(x.Star.Table)
+			w.put(".")
+		}
+		w.put("COLUMNS(")
+		if x.Match != nil {
+			w.expr(x.Match, 0)
+		} else {
+			bare := *x.Star
+			bare.Table = nil
+			w.item(SelectItem{Star: &bare})
+		}
+		w.put(")")
 	}
 }
 

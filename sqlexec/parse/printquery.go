@@ -227,14 +227,23 @@ func (w *printer) tableRef(t TableRef, right bool) {
 			w.put(" WITH ORDINALITY")
 		}
 		w.tableAlias(t.Alias)
+	case *Pivot:
+		w.pivot(t)
+	case *Unpivot:
+		w.unpivot(t)
+	case *Summary:
+		w.put("(SUMMARIZE ")
+		w.query(t.Query)
+		w.put(")")
+		w.tableAlias(t.Alias)
 	case *Join:
 		w.open(right)
 		w.tableRef(t.L, false)
 		if t.Natural {
 			w.put(" NATURAL")
 		}
-		if t.Kind != "inner" {
-			w.put(" ", strings.ToUpper(t.Kind))
+		if t.Kind != InnerJoin {
+			w.put(" ", t.Kind.String())
 		}
 		w.put(" JOIN ")
 		w.tableRef(t.R, true)

@@ -246,6 +246,11 @@ func (w *printer) alterOp(op AlterOp) {
 	case *RenameTable:
 		w.put(" RENAME ")
 		w.name(o.To)
+	case *RenameColumn:
+		w.put(" RENAME COLUMN ")
+		w.ident(o.Name)
+		w.put(" TO ")
+		w.ident(o.To)
 	case *SetOptions:
 		w.setUnset(o.Options, nil)
 	case *UnsetOptions:

@@ -20,7 +20,7 @@ func (p *parser) statement() (Statement, error) {
 		return nil, p.expected("a statement")
 	}
 	switch word := p.tok.text; word {
-	case "select", "with", "values", "from", "table":
+	case "select", "with", "values", "from", "table", "summarize", "pivot", "unpivot":
 		q, err := p.query()
 		return &SelectStmt{Query: q}, err
 	case "create":
@@ -117,7 +117,13 @@ func (p *parser) insert() (Statement, error) {
 	if s.ByName && s.Columns != nil {
 		return nil, p.fail(p.prev, "BY NAME takes its columns from the query, not from a list")
 	}
-	if !p.isAny("select", "with", "from", "table") && !p.isOp("(") {
+	if _, err := p.takeWords("by", "position"); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.is("values"): // without BY it was read above
+		return nil, p.fail(p.tok.pos, "BY NAME and BY POSITION take a query, not VALUES")
+	case !p.queryBegins():
 		return nil, p.expected("VALUES or SELECT")
 	}
 	s.Query, err = p.query()
@@ -175,7 +181,7 @@ func (p *parser) describe() (Statement, error) {
 	}
 	s := &Describe{}
 	var err error
-	if next := p.peek(); p.isOp("(") || p.isAny("select", "with", "values", "from") && next.kind != tokEOF && !next.op(";") && !next.op(".") {
+	if next := p.peek(); p.isOp("(") || p.overTable(false) || p.isAny("select", "with", "values", "from") && next.kind != tokEOF && !next.op(";") && !next.op(".") {
 		s.Query, err = p.query()
 		return s, err
 	}

@@ -268,6 +268,8 @@ type (
 	}
 	// RenameTable is RENAME [TO] new.
 	RenameTable struct{ To Name }
+	// RenameColumn is RENAME [COLUMN] c TO new.
+	RenameColumn struct{ Name, To Ident }
 	// SetOptions is SET 'k' = 'v'.
 	SetOptions struct{ Options []Option }
 	// UnsetOptions is UNSET 'k'.
@@ -280,5 +282,6 @@ func (*ModifyType) alterOp()    {}
 func (*ModifyDefault) alterOp() {}
 func (*ModifyIndex) alterOp()   {}
 func (*RenameTable) alterOp()   {}
+func (*RenameColumn) alterOp()  {}
 func (*SetOptions) alterOp()    {}
 func (*UnsetOptions) alterOp()  {}

@@ -10,7 +10,7 @@ type Slot struct {
 
 func (*Slot) expr() {}
 
-// Children are the expressions directly inside x, subqueries left out.
+// Children are the expressions directly inside x, subqueries and what chooses the columns of COLUMNS left out.
 func Children(x Expr) []Expr {
 	switch x := x.(type) {
 	case *Unary:
@@ -53,6 +53,8 @@ func Children(x Expr) []Expr {
 		return []Expr{x.X, x.Zone}
 	case *Range:
 		return []Expr{x.X}
+	case *Lambda:
+		return []Expr{x.Body}
 	case *Call:
 		list := append([]Expr(nil), x.Args...)
 		for _, o := range x.OrderBy {

@@ -50,21 +50,21 @@ func (a *Analysis) insert(n, in Node) {
 }
 
 // measured measures what a node has added to a stream: its operators, else its source.
-func (a *Analysis) measured(n Node, s stream) stream {
+func (a *Analysis) measured(n Node, s exec.Stream) exec.Stream {
 	f := a.of(n)
 	own := 0
-	for own < len(s.ops) && !exec.Measured(s.ops[len(s.ops)-1-own]) {
+	for own < len(s.Ops) && !exec.Measured(s.Ops[len(s.Ops)-1-own]) {
 		own++
 	}
-	if !exec.Measured(s.src) {
+	if !exec.Measured(s.Source) {
 		_, union := n.(*Union) // whose inputs are measured themselves
-		s.src = exec.MeasureSource(s.src, f, own == 0, !union)
+		s.Source = exec.MeasureSource(s.Source, f, own == 0, !union)
 	}
-	ops := append([]exec.Operator(nil), s.ops...)
+	ops := append([]exec.Operator(nil), s.Ops...)
 	for i := len(ops) - own; i < len(ops); i++ {
 		ops[i] = exec.MeasureOp(ops[i], f, i == len(ops)-own, i == len(ops)-1)
 	}
-	s.ops = ops
+	s.Ops = ops
 	return s
 }
 
@@ -87,7 +87,7 @@ func (a *Analysis) nodeFigures(n Node, verbose bool) []Figure {
 		}
 	}
 	add("rows", f.Out.Load(), true)
-	add("rows_in", f.In.Load(), len(inputs(n)) > 0)
+	add("rows_in", f.In.Load(), len(n.inputs()) > 0)
 	add("rows_kept", f.Kept.Load(), false)
 	list = append(list, Figure{"time", f.Busy()}, Figure{"elapsed", f.Wall()})
 	add("memory_bytes", f.Memory.Load(), false)
@@ -127,7 +127,7 @@ func (a *Analysis) read(n Node) []Node {
 	if a != nil && a.inputs[n] != nil {
 		return []Node{a.inputs[n]}
 	}
-	return inputs(n)
+	return n.inputs()
 }
 
 // Print draws a plan as a tree, one node a line, with what each did.
@@ -139,7 +139,7 @@ func (a *Analysis) Print(n Node, verbose bool) string {
 
 func (a *Analysis) print(b *strings.Builder, n Node, verbose bool, depth int) {
 	b.WriteString(strings.Repeat("  ", depth))
-	b.WriteString(line(n))
+	b.WriteString(n.line())
 	list := a.nodeFigures(n, verbose)
 	texts := make([]string, len(list))
 	for i, f := range list {
@@ -165,7 +165,7 @@ type Tree struct {
 
 // NewTree makes the tree of a plan; a is nil where it did not run.
 func NewTree(n Node, a *Analysis, verbose bool) Tree {
-	t := Tree{Node: line(n)}
+	t := Tree{Node: n.line()}
 	if a != nil {
 		t.Figures = map[string]int64{}
 		for _, f := range a.nodeFigures(n, verbose) {

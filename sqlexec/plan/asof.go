@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -31,7 +31,7 @@ func (n *AsofJoin) strict() bool { return len(n.Op) == 1 }
 
 // asof binds ASOF [LEFT] JOIN: ON has equalities and one comparison of order, of USING the last column is the one compared.
 func (b *binder) asof(l, r Node, t *parse.Join, out *outer) (Node, error) {
-	n := &AsofJoin{L: l, R: r, Outer: t.Kind == "asof left", Cols: concat(l.Columns(), r.Columns())}
+	n := &AsofJoin{L: l, R: r, Outer: t.Kind == parse.AsofLeftJoin, Cols: concat(l.Columns(), r.Columns())}
 	var err error
 	switch {
 	case t.Natural:
@@ -50,7 +50,7 @@ func (b *binder) asof(l, r Node, t *parse.Join, out *outer) (Node, error) {
 }
 
 func (b *binder) asofUsing(n *AsofJoin, t *parse.Join) error {
-	j := &Join{Kind: "inner", L: n.L, R: n.R, Cols: n.Cols}
+	j := &Join{Kind: InnerJoin, L: n.L, R: n.R, Cols: n.Cols}
 	if err := b.using(j, t); err != nil {
 		return err
 	}
@@ -132,8 +132,7 @@ func (o *optimizer) pushAsof(n *AsofJoin, conds []expr.Expr) Node {
 			right = append(right, x)
 		}
 	}
-	n.L, n.R = o.push(n.L, left), o.push(n.R, right)
-	return filterOver(n, up)
+	return filterOver(n.over([]Node{o.push(n.L, left), o.push(n.R, right)}), up)
 }
 
 // implied is what a condition on left columns says about the right side; nil: nothing.
@@ -196,20 +195,12 @@ func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {
 }
 
 // asof merges the two sorted sides.
-func (r *runner) asof(n *AsofJoin) (stream, error) {
+func (r *runner) asof(n *AsofJoin) (exec.Stream, error) {
 	l, err := r.build(n.L)
 	if err != nil {
 		return l, err
 	}
 	right, err := r.build(n.R)
-	return stream{src: &asofSource{n: n, ctx: r.ctx, left: l, right: right}, serial: true}, err
-}
-
-// nulls are a NULL for each column of the right side.
-func (n *AsofJoin) nulls() []*vector.Vector {
-	var out []*vector.Vector
-	for _, c := range n.R.Columns() {
-		out = append(out, vector.ConstNull(c.Type))
-	}
-	return out
+	spec := exec.AsofSpec{LKeys: n.LKeys, RKeys: n.RKeys, LTime: n.LTime, RTime: n.RTime, Backwards: n.backwards(), Strict: n.strict(), Outer: n.Outer, Right: types(n.R.Columns())}
+	return exec.Stream{Source: exec.Asof(r.ctx, spec, l, right), Serial: true}, err
 }

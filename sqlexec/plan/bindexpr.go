@@ -84,6 +84,8 @@ func (eb *exprBinder) bindForm(x parse.Expr) (expr.Expr, error) {
 		return eb.quantified(x)
 	case *parse.Range:
 		return nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: RANGE needs ALIGN")
+	case *parse.Lambda, *parse.Columns:
+		return nil, misplaced(x)
 	case *parse.Default:
 		return nil, planError("DEFAULT is only possible in VALUES of an INSERT")
 	}
@@ -509,6 +511,9 @@ func (eb *exprBinder) call(x *parse.Call) (expr.Expr, error) {
 		return nil, planError("%s is not an aggregate function", x.Name)
 	case x.Name == "arrow_typeof", x.Name == "arrow_cast":
 		return eb.arrow(x)
+	}
+	if l := lambdaOf(x); l != nil {
+		return eb.lambdaCall(x, l)
 	}
 	e, err := eb.callList(x.Name, x.Args)
 	if patterned[x.Name] && len(x.Args) > 1 {

@@ -171,7 +171,7 @@ func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, 
 		return b.ctx.Call(op, e, &expr.Const{Value: vector.ConstInt(t, v.Int(0))})
 	case v.Type.IsTimestamp():
 		per := v.Type.UnitsPerSecond()
-		sec, rest := floorDivMod(v.Int(0), per)
+		sec, rest := timefmt.FloorDiv(v.Int(0), per), timefmt.FloorMod(v.Int(0), per)
 		at = instant{sec, rest * (1_000_000_000 / per)}
 	case v.Type.ID == vector.TypeDate:
 		at = instant{v.Int(0) * 86400, 0}
@@ -184,7 +184,7 @@ func (b *binder) compareTime(op string, e expr.Expr, c *expr.Const) (expr.Expr, 
 func (b *binder) compareInstant(op string, e expr.Expr, at instant) (expr.Expr, error) {
 	t := e.Type()
 	if t.ID == vector.TypeDate {
-		day, rest := floorDivMod(at.sec, 86400)
+		day, rest := timefmt.FloorDiv(at.sec, 86400), timefmt.FloorMod(at.sec, 86400)
 		return b.compareCount(op, e, day, rest == 0 && at.nanos == 0)
 	}
 	per := t.UnitsPerSecond()
@@ -234,14 +234,6 @@ func (b *binder) neverEqual(op string, e expr.Expr) (expr.Expr, error) {
 	}
 	unknown := &expr.Const{Value: vector.ConstNull(vector.BoolType)}
 	return b.ctx.Case([]expr.Expr{null}, []expr.Expr{unknown}, &expr.Const{Value: vector.ConstBool(op == "<>")})
-}
-
-func floorDivMod(a, b int64) (q, r int64) {
-	q, r = a/b, a%b
-	if r < 0 {
-		q, r = q-1, r+b
-	}
-	return q, r
 }
 
 // Count is a point in time as a count of a timestamp type's unit, what is finer cut; ok tells that it fits.

@@ -5,6 +5,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -133,7 +134,7 @@ func outerAt(sc *scope, cols []int, rows *vector.Batch, r int) *outer {
 
 // lateral joins a subquery in FROM that sees the columns of the tables before it: it runs once for each distinct combination
 // of those it refers to. kind is inner or left.
-func (b *binder) lateral(in Node, t *parse.Derived, out *outer, kind string) (Node, error) {
+func (b *binder) lateral(in Node, t *parse.Derived, out *outer, kind JoinKind) (Node, error) {
 	sc := &scope{cols: in.Columns(), outer: out}
 	n, o, err := b.probe(t.Query, sc)
 	if err != nil {
@@ -190,6 +191,9 @@ func (b *binder) lateralAt(t *parse.Derived, shape Node, o *outer, rows *vector.
 		wide.Cols = append(wide.Cols, constAt(k, r))
 	}
 	wide.Cols = append(wide.Cols, got.Cols...)
+	if err := b.keep(exec.BatchBytes(wide)); err != nil {
+		return err
+	}
 	to.Append(wide, 0, wide.N)
 	return nil
 }
@@ -216,13 +220,13 @@ func (b *binder) apply(in Node, sc *scope, cond parse.Expr) (Node, error) {
 			pass.Append(rows, r, r+1)
 		}
 	}
-	return joinBack("left semi", in, sc, cols, &Values{Cols: unqualified(keys), Batch: pass}), nil
+	return joinBack(LeftSemiJoin, in, sc, cols, &Values{Cols: unqualified(keys), Batch: pass}), nil
 }
 
 // joinBack joins rows to combinations of some of their columns.
-func joinBack(kind string, in Node, sc *scope, cols []int, right *Values) *Join {
+func joinBack(kind JoinKind, in Node, sc *scope, cols []int, right *Values) *Join {
 	j := &Join{Kind: kind, L: in, R: right, Cols: in.Columns(), NullEqual: true}
-	if kind != "left semi" {
+	if !kind.semi() {
 		j.Cols = concat(in.Columns(), right.Cols)
 	}
 	rsc := &scope{cols: right.Cols}
@@ -312,7 +316,7 @@ func (sel *selection) liftOne(x parse.Expr) (*expr.Column, error) {
 	for i := range right.Cols {
 		right.Cols[i].Shadow = true
 	}
-	sel.node = joinBack("left", in, sc, cols, right)
+	sel.node = joinBack(LeftJoin, in, sc, cols, right)
 	return &expr.Column{Index: len(in.Columns()) + len(keys), Name: parse.PrintExpr(x), T: v.Type, Null: true}, nil
 }
 

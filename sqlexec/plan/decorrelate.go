@@ -83,7 +83,7 @@ func (b *binder) refers(c parse.Expr, sc *scope) (bool, expr.Expr, error) {
 }
 
 // joined joins in with a subquery by the subquery's conditions; nil: they have no equality.
-func (b *binder) joined(kind string, in Node, s *inside) (*Join, error) {
+func (b *binder) joined(kind JoinKind, in Node, s *inside) (*Join, error) {
 	j := &Join{Kind: kind, L: s.node, R: in}
 	if err := b.joinOn(j, s.conds); err != nil || len(j.LKeys) == 0 {
 		return nil, err
@@ -95,12 +95,12 @@ func (b *binder) joined(kind string, in Node, s *inside) (*Join, error) {
 
 // semiJoin makes a join of [NOT] EXISTS (query) or of x IN (query); nil: it cannot.
 func (b *binder) semiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
-	kind := "left semi"
+	kind := LeftSemiJoin
 	if n, ok := c.(*parse.Unary); ok && n.Op == "not" {
 		if _, ok := n.X.(*parse.Exists); !ok {
 			return nil, nil
 		}
-		c, kind = n.X, "left anti"
+		c, kind = n.X, LeftAntiJoin
 	}
 	in2, isIn := c.(*parse.In)
 	if _, ok := c.(*parse.Exists); !ok && (!isIn || in2.Not || in2.Query == nil) {
@@ -189,7 +189,7 @@ func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	if err != nil || s == nil || s.sel.Distinct || len(s.sel.Items) != 1 || s.sel.Items[0].X == nil || !hasAggregate(s.sel.Items[0].X) || hasWindow(s.sel.Items[0].X) {
 		return nil, err
 	}
-	j, err := b.joined("left", in, s)
+	j, err := b.joined(LeftJoin, in, s)
 	if err != nil || j == nil || j.Residual != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (sel *selection) liftGrouped(x *parse.Subquery) (*expr.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	none, err := b.groupsOf(&inside{node: &Limit{Input: clone(s.node)}, sc: s.sc, sel: s.sel}, nil)
+	none, err := b.groupsOf(&inside{node: &Limit{Input: s.node}, sc: s.sc, sel: s.sel}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ func estimate(n Node) float64 {
 		return n.estimate()
 	case *Values:
 		return float64(n.Batch.N)
+	case *Series:
+		return float64(n.Count)
 	case *Filter:
 		return estimate(n.Input) * share(n.Conds)
 	case *Aggregate:
@@ -29,7 +31,9 @@ func estimate(n Node) float64 {
 	case *Limit:
 		return limited(estimate(n.Input), n.Limit)
 	case *Expand, *Unnest:
-		return 4 * estimate(inputs(n)[0])
+		return 4 * estimate(n.inputs()[0])
+	case *Unpivot:
+		return float64(len(n.Names)) * estimate(n.Input)
 	case *Union:
 		sum := 0.0
 		for _, in := range n.Inputs {
@@ -39,7 +43,7 @@ func estimate(n Node) float64 {
 	case *Join:
 		return n.estimate()
 	}
-	if in := inputs(n); len(in) > 0 {
+	if in := n.inputs(); len(in) > 0 {
 		return estimate(in[0])
 	}
 	return 1
@@ -65,7 +69,7 @@ func share(conds []expr.Expr) float64 {
 func (n *Join) estimate() float64 {
 	l, r := estimate(n.L), estimate(n.R)
 	switch {
-	case n.Kind == "left semi", n.Kind == "left anti":
+	case n.Kind.semi():
 		return l
 	case len(n.LKeys) == 0:
 		return l * r

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,7 +24,7 @@ func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
 	}
 	for _, t := range list[1:] {
 		if d, ok := t.(*parse.Derived); ok && d.Lateral {
-			if n, err = b.lateral(n, d, out, "inner"); err != nil {
+			if n, err = b.lateral(n, d, out, InnerJoin); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -38,7 +39,7 @@ func (b *binder) from(list []parse.TableRef, out *outer) (Node, *scope, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		n = &Join{Kind: "cross", L: n, R: r, Cols: concat(n.Columns(), r.Columns())}
+		n = &Join{Kind: CrossJoin, L: n, R: r, Cols: concat(n.Columns(), r.Columns())}
 	}
 	seen := map[string]bool{}
 	for _, name := range tableNames(list, nil) {
@@ -68,11 +69,24 @@ func tableNames(list []parse.TableRef, names []string) []string {
 			if t.Alias != nil {
 				names = append(names, t.Alias.Name.Name)
 			}
+		case *parse.Pivot:
+			names = aliasNames(names, t.Alias)
+		case *parse.Unpivot:
+			names = aliasNames(names, t.Alias)
+		case *parse.Summary:
+			names = aliasNames(names, t.Alias)
 		case *parse.Join:
 			names = tableNames([]parse.TableRef{t.L, t.R}, names)
 		}
 	}
 	return names
+}
+
+func aliasNames(names []string, a *parse.Alias) []string {
+	if a == nil {
+		return names
+	}
+	return append(names, a.Name.Name)
 }
 
 func concat(a, b []Column) []Column { return append(append([]Column(nil), a...), b...) }
@@ -97,6 +111,12 @@ func (b *binder) tableRef(t parse.TableRef, out *outer) (Node, error) {
 		return b.tableFunc(t)
 	case *parse.Join:
 		return b.join(t, out)
+	case *parse.Pivot:
+		return b.pivot(t, out)
+	case *parse.Unpivot:
+		return b.unpivot(t, out)
+	case *parse.Summary:
+		return b.summary(t, out)
 	}
 	return nil, status.New(status.Unsupported, "this element of FROM is not supported")
 }
@@ -202,6 +222,15 @@ func (b *binder) cteRef(i int, a *parse.Alias) (Node, error) {
 	return rename(n, a, "")
 }
 
+// inView says of an error of planning in which view it is.
+func inView(rel *Relation, err error) error {
+	var e *status.Error
+	if !errors.As(err, &e) || e.Code != status.PlanQuery {
+		return err
+	}
+	return status.Wrap(e.Cause, e.Code, "%s (in view %s)", e.Msg, rel.Name)
+}
+
 // view binds a stored query in the database of the view.
 func (b *binder) view(rel *Relation, a *parse.Alias) (Node, error) {
 	if b.views++; b.views > maxViews {
@@ -212,7 +241,7 @@ func (b *binder) view(rel *Relation, a *parse.Alias) (Node, error) {
 	defer func() { b.ctes, b.db, b.views = saved, db, b.views-1 }()
 	n, err := b.query(rel.View.Query, nil)
 	if err != nil {
-		return nil, parse.Unplace(err)
+		return nil, inView(rel, parse.Unplace(err))
 	}
 	if len(rel.View.Columns) > 0 && len(rel.View.Columns) != len(n.Columns()) {
 		return nil, planError("view %s has %d columns, its query gives %d", rel.Name, len(rel.View.Columns), len(n.Columns()))

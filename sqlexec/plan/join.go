@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -28,13 +27,12 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	if err := b.countNode(len(l.Columns()) + len(r.Columns())); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(t.Kind, "asof") {
+	if t.Kind == parse.AsofJoin || t.Kind == parse.AsofLeftJoin {
 		return b.asof(l, r, t, out)
 	}
-	kind := t.Kind
-	switch kind { // the right forms are the left ones with the sides exchanged
-	case "right semi", "right anti":
-		l, r, kind = r, l, "left"+kind[len("right"):]
+	kind := kindsOf[t.Kind]
+	if t.Kind == parse.RightSemiJoin || t.Kind == parse.RightAntiJoin {
+		l, r = r, l
 	}
 	var decided map[parse.Expr]*expr.Column
 	var after parse.Expr
@@ -44,7 +42,6 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 		}
 	}
 	j := &Join{Kind: kind, L: l, R: r, Cols: concat(l.Columns(), r.Columns())}
-	semi := kind == "left semi" || kind == "left anti"
 	if t.Natural || len(t.Using) > 0 {
 		if err := b.using(j, t); err != nil {
 			return nil, err
@@ -63,7 +60,7 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 			return nil, err
 		}
 	}
-	if semi {
+	if kind.semi() {
 		j.Cols = append([]Column(nil), l.Columns()...)
 		if after != nil {
 			return b.outerWhere(j, after, out)
@@ -73,13 +70,13 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 	nullable(j)
 	switch {
 	case after == nil:
-	case kind == "inner" || kind == "cross":
+	case kind.inner():
 		return b.joinWhere(j, after, out)
 	default:
 		return b.outerWhere(j, after, out)
 	}
-	if (t.Natural || len(t.Using) > 0) && (kind == "right" || kind == "full") {
-		return b.mergeUsing(j, t)
+	if (t.Natural || len(t.Using) > 0) && kind.fillsLeft() {
+		return b.mergeUsing(j)
 	}
 	return j, nil
 }
@@ -109,7 +106,7 @@ func (b *binder) lateralJoin(l Node, d *parse.Derived, t *parse.Join, out *outer
 func nullable(j *Join) {
 	n := len(j.L.Columns())
 	for i := range j.Cols {
-		if i < n && (j.Kind == "right" || j.Kind == "full") || i >= n && (j.Kind == "left" || j.Kind == "full") {
+		if i < n && j.Kind.fillsLeft() || i >= n && j.Kind.fillsRight() {
 			j.Cols[i].Nullable = true
 		}
 	}
@@ -129,8 +126,8 @@ func (b *binder) joinOn(j *Join, conds []expr.Expr) error {
 	}
 	var err error
 	j.Residual, err = b.andAll(rest)
-	if j.Kind == "cross" && len(j.LKeys) > 0 {
-		j.Kind = "inner"
+	if j.Kind == CrossJoin && len(j.LKeys) > 0 {
+		j.Kind = InnerJoin
 	}
 	return err
 }
@@ -221,8 +218,8 @@ func (b *binder) using(j *Join, t *parse.Join) error {
 		j.LKeys, j.RKeys = append(j.LKeys, l), append(j.RKeys, r)
 		j.Cols[len(lc.cols)+ri].Shadow = true
 	}
-	if j.Kind == "cross" && len(names) > 0 {
-		j.Kind = "inner"
+	if j.Kind == CrossJoin && len(names) > 0 {
+		j.Kind = InnerJoin
 	}
 	return nil
 }
@@ -244,7 +241,7 @@ func (b *binder) sameType(l, r expr.Expr) (expr.Expr, expr.Expr, error) {
 }
 
 // mergeUsing makes the one column of USING the value of the side that has a row.
-func (b *binder) mergeUsing(j *Join, t *parse.Join) (Node, error) {
+func (b *binder) mergeUsing(j *Join) (Node, error) {
 	sc := &scope{cols: j.Cols}
 	p := &Project{Input: j, Cols: append([]Column(nil), j.Cols...)}
 	n := len(j.L.Columns())

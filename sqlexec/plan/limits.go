@@ -1,6 +1,9 @@
 package plan
 
-import "varve/sqlexec/parse"
+import (
+	"varve/engine/vector"
+	"varve/sqlexec/parse"
+)
 
 // Limits of a plan, looked at while it is made: a query of a few lines may name views and common table expressions that
 // name others twice.
@@ -39,4 +42,20 @@ func (b *binder) countExpr() error {
 func (b *binder) again() (end func()) {
 	nodes, exprs, columns := b.nodes, b.exprs, b.columns
 	return func() { b.nodes, b.exprs, b.columns = nodes, exprs, columns }
+}
+
+// constBytes is about what a constant takes beside its text.
+const constBytes = 320
+
+// keep counts bytes that the plan keeps until the statement ends.
+func (b *binder) keep(bytes int64) error {
+	if b.ctx.Memory == nil {
+		return nil
+	}
+	return b.ctx.Memory.Reserve(bytes)
+}
+
+// keepConsts counts the rows of a vector as constants.
+func (b *binder) keepConsts(v *vector.Vector, rows int) error {
+	return b.keep(constBytes*int64(rows) + int64(len(v.Heap)))
 }

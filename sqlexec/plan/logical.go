@@ -33,9 +33,16 @@ type View struct {
 	DB      string // names inside are resolved in it
 }
 
-// Node is a piece of a logical plan. Expressions in it refer to the columns of its input by position.
+// Node is a piece of a logical plan. Expressions in it refer to the columns of its input by position. Rewrites make other nodes and
+// leave those they are given as they are, which may be part of several plans.
 type Node interface {
 	Columns() []Column
+	// inputs are the nodes that it reads.
+	inputs() []Node
+	// over is a copy that reads other nodes, with the same columns.
+	over(inputs []Node) Node
+	// line describes it for EXPLAIN.
+	line() string
 }
 
 type (
@@ -102,14 +109,13 @@ type (
 	}
 	// Join pairs rows. LKeys and RKeys are compared pairwise; Residual is over the columns of both.
 	Join struct {
-		Kind         string // inner, left, right, full, cross, left semi, left anti
+		Kind         JoinKind
 		L, R         Node
 		LKeys, RKeys []expr.Expr
 		Residual     expr.Expr
 		Cols         []Column
-		// NullEqual makes NULL keys equal, as set operations need; NullAware makes an anti join with a NULL on the
-		// right give nothing, as NOT IN needs.
-		NullEqual, NullAware bool
+		// NullEqual makes NULL keys equal, as set operations need.
+		NullEqual bool
 	}
 )
 

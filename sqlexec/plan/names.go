@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,10 +49,7 @@ func describe(x parse.Expr, sc *scope) string {
 		}
 		return "(" + x.Op + " " + describe(x.X, sc) + ")"
 	case *parse.Binary:
-		if strings.HasPrefix(parse.PrintExpr(x), "(") {
-			return parse.PrintExpr(x)
-		}
-		return describe(x.L, sc) + " " + strings.ToUpper(x.Op) + " " + describe(x.R, sc)
+		return describeBinary(x, sc)
 	case *parse.Cast:
 		return describe(x.X, sc)
 	case *parse.Range:
@@ -74,6 +72,26 @@ func describe(x parse.Expr, sc *scope) string {
 		return text
 	}
 	return parse.PrintExpr(x)
+}
+
+// describeBinary follows the left operands in a loop, which may be thousands: where the whole does not begin with a parenthesis
+// none of them does.
+func describeBinary(x *parse.Binary, sc *scope) string {
+	if text := parse.PrintExpr(x); strings.HasPrefix(text, "(") {
+		return text
+	}
+	spine := []*parse.Binary{x}
+	left, ok := x.L.(*parse.Binary)
+	for ; ok; left, ok = left.L.(*parse.Binary) {
+		spine = append(spine, left)
+	}
+	var text strings.Builder
+	text.WriteString(describe(spine[len(spine)-1].L, sc))
+	for _, b := range slices.Backward(spine) {
+		text.WriteString(" " + strings.ToUpper(b.Op) + " ")
+		text.WriteString(describe(b.R, sc))
+	}
+	return text.String()
 }
 
 // describeRange is min(host.val) RANGE 5s FILL NULL.

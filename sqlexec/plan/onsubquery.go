@@ -9,7 +9,7 @@ import (
 // subqueriesOn answers the correlated subqueries of an ON condition. Where the join is an inner one, or one refers to both sides,
 // the whole condition comes back as after: it is decided over the joined rows. Else each subquery becomes a hidden column of
 // the one side whose columns it refers to; l and r are the sides with these columns, decided finds them in the joined row.
-func (b *binder) subqueriesOn(l, r Node, kind string, on parse.Expr, out *outer) (_, _ Node, decided map[parse.Expr]*expr.Column, after parse.Expr, err error) {
+func (b *binder) subqueriesOn(l, r Node, kind JoinKind, on parse.Expr, out *outer) (_, _ Node, decided map[parse.Expr]*expr.Column, after parse.Expr, err error) {
 	width := len(l.Columns())
 	sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
 	lsel := &selection{b: b, node: l, eb: &exprBinder{b: b, sc: &scope{cols: l.Columns(), outer: out}}}
@@ -25,7 +25,7 @@ func (b *binder) subqueriesOn(l, r Node, kind string, on parse.Expr, out *outer)
 		if _, o, err = b.probe(query, sc); err != nil || len(o.used) == 0 {
 			return false
 		}
-		if kind == "inner" || kind == "cross" {
+		if kind.inner() {
 			after = on
 			return false
 		}
@@ -81,28 +81,27 @@ func within(used map[int]bool, from, to int) bool {
 func (b *binder) outerWhere(j *Join, on parse.Expr, out *outer) (Node, error) {
 	kind, l, r := j.Kind, j.L, j.R
 	pairs := *j
-	pairs.L, pairs.R, pairs.Cols = clone(l), clone(r), concat(l.Columns(), r.Columns())
+	pairs.Cols = concat(l.Columns(), r.Columns())
 	found, err := b.joinWhere(&pairs, on, out)
 	if err != nil {
 		return nil, err
 	}
 	width := len(l.Columns())
-	switch kind {
-	case "left semi", "left anti":
+	if kind.semi() {
 		return among(kind, l, found, 0), nil
 	}
 	all := &Union{Inputs: []Node{found}, Cols: j.Cols}
-	if kind == "left" || kind == "full" {
-		all.Inputs = append(all.Inputs, padded(among("left anti", l, clone(found), 0), j.Cols, 0))
+	if kind.fillsRight() {
+		all.Inputs = append(all.Inputs, padded(among(LeftAntiJoin, l, found, 0), j.Cols, 0))
 	}
-	if kind == "right" || kind == "full" {
-		all.Inputs = append(all.Inputs, padded(among("left anti", r, clone(found), width), j.Cols, width))
+	if kind.fillsLeft() {
+		all.Inputs = append(all.Inputs, padded(among(LeftAntiJoin, r, found, width), j.Cols, width))
 	}
 	return all, nil
 }
 
 // among joins rows to pairs of which they are a side, whose columns begin at the given one.
-func among(kind string, side, pairs Node, at int) Node {
+func among(kind JoinKind, side, pairs Node, at int) Node {
 	j := &Join{Kind: kind, L: side, R: pairs, Cols: append([]Column(nil), side.Columns()...), NullEqual: true}
 	sc, psc := &scope{cols: j.Cols}, &scope{cols: pairs.Columns()}
 	for i := range j.Cols {
@@ -128,7 +127,7 @@ func padded(side Node, cols []Column, at int) Node {
 // joinWhere keeps the rows of an inner join for which ON, which has correlated subqueries, is true. Its other conditions are
 // conditions of the join.
 func (b *binder) joinWhere(j *Join, on parse.Expr, out *outer) (Node, error) {
-	j.Kind = "inner"
+	j.Kind = InnerJoin
 	sc := &scope{cols: j.Cols, outer: out}
 	var plain, hard []parse.Expr
 	for _, c := range conjuncts(on, nil) {

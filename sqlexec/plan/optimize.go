@@ -18,14 +18,14 @@ type optimizer struct {
 // their rows are wanted. n itself stays as it is.
 func Optimize(ctx *expr.Context, n Node) Node {
 	o := &optimizer{ctx: ctx}
-	n = o.push(clone(n), nil)
+	n = o.push(n, nil)
 	n = o.exact(n)
 	o.order(n, true)
 	return n
 }
 
 // order asks scans for the natural row order where nothing above decides it: rows of plain scans come by primary key,
-// then time. natural tells whether the order of n's rows shows in the answer.
+// then time. It changes the nodes in place, which are all the optimizer's own by then. natural tells whether the order of n's rows shows in the answer.
 func (o *optimizer) order(n Node, natural bool) {
 	switch n := n.(type) {
 	case *Scan:
@@ -34,40 +34,17 @@ func (o *optimizer) order(n Node, natural bool) {
 		if w, ok := n.Input.(*Window); ok {
 			w.First = w.wantsFirst(n.Conds)
 		}
-		o.order(n.Input, natural)
-	case *Project:
-		o.order(n.Input, natural)
-	case *Limit:
-		o.order(n.Input, natural)
-	case *Sort:
-		o.order(n.Input, false)
-	case *Distinct:
-		o.order(n.Input, false)
+	case *Project, *Limit, *Unnest, *Unpivot, *Union:
 	case *DistinctOn:
 		if s, ok := n.Input.(*Sort); ok && s.Limit < 0 && s.Offset == 0 && sameBytes(n.Keys) {
 			s.First = exec.First{Keys: n.Keys, N: 1}
 		}
-		o.order(n.Input, false)
-	case *Aggregate:
-		o.order(n.Input, false)
-	case *Window:
-		o.order(n.Input, false)
-	case *Unnest:
-		o.order(n.Input, natural)
-	case *Expand:
-		o.order(n.Input, false)
-	case *FillSlots:
-		o.order(n.Input, false)
-	case *Union:
-		for _, in := range n.Inputs {
-			o.order(in, natural)
-		}
-	case *Join:
-		o.order(n.L, false)
-		o.order(n.R, false)
-	case *AsofJoin:
-		o.order(n.L, false)
-		o.order(n.R, false)
+		natural = false
+	default: // sorts, groups or joins
+		natural = false
+	}
+	for _, in := range n.inputs() {
+		o.order(in, natural)
 	}
 }
 

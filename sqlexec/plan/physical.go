@@ -45,12 +45,12 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 		return nil, err
 	}
 	built = true
-	if !s.serial && !s.several {
-		if in, ok := exec.InOrder(ctx, s.src, s.ops, exec.Workers(p.Workers)); ok {
-			s = stream{src: reading{in}}
+	if !s.Serial && !s.Several {
+		if in, ok := exec.InOrder(ctx, s.Source, s.Ops, exec.Workers(p.Workers)); ok {
+			s = exec.Stream{Source: reading{in}}
 		}
 	}
-	return newPull(ctx, s, r.close), nil
+	return exec.Pull(ctx, s, 0, r.close), nil
 }
 
 // reading is the source of rows that are being read already, by one worker.
@@ -58,21 +58,6 @@ type reading struct{ in exec.Reader }
 
 // Reader gives the rows.
 func (r reading) Reader(int) exec.Reader { return r.in }
-
-// stream is a source and the operators over it that have not run yet.
-type stream struct {
-	src exec.Source
-	ops []exec.Operator
-	// several tells that an operator may give several batches per input batch: a join, the slots of a range query.
-	several bool
-	// serial sources give their rows in an order that counts: one worker.
-	serial bool
-}
-
-func (s stream) with(op exec.Operator) stream {
-	s.ops = append(s.ops[:len(s.ops):len(s.ops)], op)
-	return s
-}
 
 // runner runs one plan and holds its scans open until the end.
 type runner struct {
@@ -96,30 +81,30 @@ func (r *runner) close() {
 }
 
 // filter puts conditions over a stream.
-func (r *runner) filter(s stream, conds []expr.Expr) (stream, error) {
+func (r *runner) filter(s exec.Stream, conds []expr.Expr) (exec.Stream, error) {
 	if len(conds) == 0 {
 		return s, nil
 	}
 	op, err := exec.Filter(conds, r.budget)
-	return s.with(op), err
+	return s.With(op), err
 }
 
 // finish runs a stream into a sink and gives what came of it.
-func (r *runner) finish(s stream, sink exec.Sink, serial bool) (stream, error) {
+func (r *runner) finish(s exec.Stream, sink exec.Sink, serial bool) (exec.Stream, error) {
 	if a := r.p.Analysis; a != nil {
 		_, keeps := r.at.(*Join)
 		sink = exec.MeasureSink(sink, a.of(r.at), r.budget, keeps)
 	}
 	workers := exec.Workers(r.p.Workers)
-	if s.serial || serial {
+	if s.Serial || serial {
 		workers = 1
 	}
-	src, err := (&exec.Pipeline{Source: s.src, Ops: s.ops, Sink: sink}).Run(r.ctx, workers)
-	return stream{src: src, serial: true}, err
+	src, err := (&exec.Pipeline{Source: s.Source, Ops: s.Ops, Sink: sink}).Run(r.ctx, workers)
+	return exec.Stream{Source: src, Serial: true}, err
 }
 
 // build makes the stream of a node; breakers below it run.
-func (r *runner) build(n Node) (stream, error) {
+func (r *runner) build(n Node) (exec.Stream, error) {
 	if r.p.Analysis == nil {
 		return r.buildNode(n)
 	}
@@ -133,12 +118,15 @@ func (r *runner) build(n Node) (stream, error) {
 	return r.p.Analysis.measured(n, s), nil
 }
 
-func (r *runner) buildNode(n Node) (stream, error) {
+func (r *runner) buildNode(n Node) (exec.Stream, error) {
 	switch n := n.(type) {
 	case *Scan:
 		return r.scan(n)
 	case *Values:
-		return stream{src: exec.Values(n.Batch), serial: true}, nil
+		return exec.Stream{Source: exec.Values(n.Batch), Serial: true}, nil
+	case *Series:
+		src, err := exec.Series(n.Of, types(n.Cols))
+		return exec.Stream{Source: src, Serial: true}, err
 	case *Filter:
 		s, err := r.build(n.Input)
 		if err != nil {
@@ -151,7 +139,7 @@ func (r *runner) buildNode(n Node) (stream, error) {
 			return s, err
 		}
 		op, err := exec.Project(n.Exprs, r.budget)
-		return s.with(op), err
+		return s.With(op), err
 	case *Limit:
 		s, err := r.build(n.Input)
 		if err != nil {
@@ -184,31 +172,38 @@ func (r *runner) buildNode(n Node) (stream, error) {
 		return r.window(n)
 	case *Expand:
 		s, err := r.build(n.Input)
-		s.several = true
-		return s.with(&slotsOf{n, r.budget.Err}), err
+		s.Several = true
+		return s.With(exec.Slots(exec.SlotsSpec{Time: n.Time, Origin: n.Origin, Step: n.Step, Ranges: n.Ranges, Type: n.Cols[n.Time].Type}, r.budget)), err
 	case *Unnest:
 		s, err := r.build(n.Input)
-		s.several = true
-		return s.with(&unnester{n, r.budget}), err
+		s.Several = true
+		return s.With(exec.Unnest(exec.UnnestSpec{Lists: n.Lists, Outer: n.Outer, Ordinality: n.Ordinality}, r.budget)), err
+	case *Unpivot:
+		s, err := r.build(n.Input)
+		s.Several = true
+		names := &vector.Vector{Type: vector.StringType}
+		for i, name := range n.Names {
+			names.Append(i, vector.ConstString(name), 0, 1)
+		}
+		return s.With(exec.Unpivot(exec.UnpivotSpec{Passed: n.Passed, Names: names, Sets: n.Sets, Nulls: n.Nulls}, r.budget)), err
 	case *FillSlots:
 		s, err := r.build(n.Input)
 		if err != nil {
 			return s, err
 		}
-		return r.finish(s, newWhole(line(n), n.Input.Columns(), r.budget.Reserve, func(ctx context.Context, b *vector.Batch) (exec.Source, error) {
-			return n.fillSlots(ctx, b, r.budget.Reserve)
-		}), true)
+		spec := exec.FillSpec{Keys: n.Keys, Step: n.Step, Fills: n.Fills, Types: types(n.Cols)}
+		return r.finish(s, exec.Fill(spec, types(n.Input.Columns()), r.budget), true)
 	}
 	panic("plan: a node without a physical form")
 }
 
 // limit counts rows, which needs one worker.
-func (r *runner) limit(s stream, limit, offset int64) (stream, error) {
-	s.serial = true
-	return s.with(exec.Limit(offset, limit)), nil
+func (r *runner) limit(s exec.Stream, limit, offset int64) (exec.Stream, error) {
+	s.Serial = true
+	return s.With(exec.Limit(offset, limit)), nil
 }
 
-func (r *runner) distinctOn(n *DistinctOn) (stream, error) {
+func (r *runner) distinctOn(n *DistinctOn) (exec.Stream, error) {
 	s, err := r.build(n.Input)
 	if err != nil {
 		return s, err
@@ -217,27 +212,27 @@ func (r *runner) distinctOn(n *DistinctOn) (stream, error) {
 	for i, k := range n.Keys {
 		keys[i] = k.(*expr.Column).Index
 	}
-	return s.with(&firstOfRun{keys}), nil
+	return s.With(exec.FirstOfRun(keys)), nil
 }
 
 // scan opens a table. Without an order that counts, its pieces are read by several workers.
-func (r *runner) scan(n *Scan) (stream, error) {
+func (r *runner) scan(n *Scan) (exec.Stream, error) {
 	if n.Never {
-		return stream{src: exec.Values(vector.NewBatch(types(n.Cols)...)), serial: true}, nil
+		return exec.Stream{Source: exec.Values(vector.NewBatch(types(n.Cols)...)), Serial: true}, nil
 	}
 	if n.Rel.Virtual != nil {
 		return r.virtual(n)
 	}
 	if src, ok := r.replaced[n]; ok {
-		return r.filter(stream{src: src}, n.Residual)
+		return r.filter(exec.Stream{Source: src}, n.Residual)
 	}
 	sc, err := r.open(n, false)
 	if err != nil {
-		return stream{}, err
+		return exec.Stream{}, err
 	}
-	s := stream{src: exec.ScanSource(sc)}
+	s := exec.Stream{Source: exec.ScanSource(sc)}
 	if n.Ordered {
-		s = stream{src: &ordered{scan: sc, types: types(n.Cols)}, serial: true}
+		s = exec.Stream{Source: exec.OrderedSource(sc, types(n.Cols)), Serial: true}
 	}
 	return r.filter(s, n.Residual)
 }
@@ -266,22 +261,22 @@ func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
 }
 
 // virtual makes the rows of a virtual table and cuts them to the wanted columns.
-func (r *runner) virtual(n *Scan) (stream, error) {
+func (r *runner) virtual(n *Scan) (exec.Stream, error) {
 	all, err := n.Rel.Virtual.Rows(n.Equal)
 	if err != nil {
-		return stream{}, err
+		return exec.Stream{}, err
 	}
 	b := &vector.Batch{N: all.N}
 	for _, p := range n.Positions {
 		b.Cols = append(b.Cols, all.Cols[p])
 	}
-	return r.filter(stream{src: exec.Values(b), serial: true}, n.Residual)
+	return r.filter(exec.Stream{Source: exec.Values(b), Serial: true}, n.Residual)
 }
 
 // aggregate answers from statistics where that is exact, else runs the aggregation.
-func (r *runner) aggregate(n *Aggregate) (stream, error) {
+func (r *runner) aggregate(n *Aggregate) (exec.Stream, error) {
 	if b, ok, err := r.fromStats(n); ok || err != nil {
-		return stream{src: exec.Values(b), serial: true}, err
+		return exec.Stream{Source: exec.Values(b), Serial: true}, err
 	}
 	s, err := r.build(n.Input)
 	if err != nil {
@@ -343,7 +338,7 @@ func (r *runner) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 
 // sort runs ORDER BY; with a limit only the first rows are kept. The newest rows of a table come from its newest
 // pieces, and reading stops when no remaining piece can hold a newer one.
-func (r *runner) sort(n *Sort) (stream, error) {
+func (r *runner) sort(n *Sort) (exec.Stream, error) {
 	if n.Limit >= 0 && n.Limit <= maxTop && n.Offset <= maxTop {
 		return r.top(n)
 	}
@@ -356,7 +351,7 @@ func (r *runner) sort(n *Sort) (stream, error) {
 		if err != nil {
 			return s, err
 		}
-		s = s.with(first)
+		s = s.With(first)
 	}
 	sink, err := exec.Sort(n.Keys, types(n.Columns()), r.budget)
 	if err != nil {
@@ -364,13 +359,13 @@ func (r *runner) sort(n *Sort) (stream, error) {
 	}
 	s, err = r.finish(s, sink, false)
 	if err == nil && (n.Limit >= 0 || n.Offset > 0) {
-		s = s.with(exec.Limit(n.Offset, n.Limit))
+		s = s.With(exec.Limit(n.Offset, n.Limit))
 	}
 	return s, err
 }
 
 // top keeps the first rows of an order.
-func (r *runner) top(n *Sort) (stream, error) {
+func (r *runner) top(n *Sort) (exec.Stream, error) {
 	s, bound, err := r.topInput(n)
 	if err != nil {
 		return s, err
@@ -381,7 +376,7 @@ func (r *runner) top(n *Sort) (stream, error) {
 	}
 	s, err = r.finish(s, sink, false)
 	if err == nil && n.Offset > 0 {
-		s = s.with(exec.Limit(n.Offset, n.Limit))
+		s = s.With(exec.Limit(n.Offset, n.Limit))
 	}
 	return s, err
 }
@@ -389,7 +384,7 @@ func (r *runner) top(n *Sort) (stream, error) {
 // topInput is the input of a top, read newest first where the order begins with the time index falling, and without most of
 // the rows behind the bound where it begins with another column of a table.
 // The bound is nil where nobody asks for it.
-func (r *runner) topInput(n *Sort) (stream, *exec.Bound, error) {
+func (r *runner) topInput(n *Sort) (exec.Stream, *exec.Bound, error) {
 	table, ok := newestFirst(n)
 	if !ok {
 		return r.boundedInput(n)
@@ -400,17 +395,17 @@ func (r *runner) topInput(n *Sort) (stream, *exec.Bound, error) {
 	}
 	sc, err := r.open(table, true)
 	if err != nil {
-		return stream{}, nil, err
+		return exec.Stream{}, nil, err
 	}
-	w := &newest{scan: sc, n: int(n.Limit + n.Offset), ties: len(n.Keys) > 1, col: n.Keys[0].Expr.(*expr.Column).Index}
-	r.replaced = map[*Scan]exec.Source{table: w}
+	src, watch := exec.Newest(sc, int(n.Limit+n.Offset), len(n.Keys) > 1, n.Keys[0].Expr.(*expr.Column).Index)
+	r.replaced = map[*Scan]exec.Source{table: src}
 	s, err := r.build(n.Input)
 	r.replaced = nil
-	return s.with(&watch{w}), nil, err
+	return s.With(watch), nil, err
 }
 
 // boundedInput is the input of a top whose scan leaves out rows that the bound refutes.
-func (r *runner) boundedInput(n *Sort) (stream, *exec.Bound, error) {
+func (r *runner) boundedInput(n *Sort) (exec.Stream, *exec.Bound, error) {
 	table, at, ok := firstKey(n)
 	if !ok || table.Never || table.Rel.Table == nil || !orderable(table.Cols[at].Type) {
 		s, err := r.build(n.Input)
@@ -418,7 +413,7 @@ func (r *runner) boundedInput(n *Sort) (stream, *exec.Bound, error) {
 	}
 	sc, err := r.open(table, false)
 	if err != nil {
-		return stream{}, nil, err
+		return exec.Stream{}, nil, err
 	}
 	bound := &exec.Bound{}
 	sc.Narrow(func() filter.And { return table.within(at, n.Keys[0], bound.Value()) })
@@ -447,107 +442,22 @@ func (s *Scan) within(at int, key expr.SortKey, value *vector.Vector) filter.And
 // maxTop is the largest limit for which the first rows are kept instead of sorting all.
 const maxTop = 100_000
 
-func (r *runner) union(n *Union) (stream, error) {
-	u := &unionSource{ctx: r.ctx}
+func (r *runner) union(n *Union) (exec.Stream, error) {
+	var inputs []exec.Stream
 	for _, in := range n.Inputs {
 		s, err := r.build(in)
 		if err != nil {
 			return s, err
 		}
-		if slices.ContainsFunc(s.ops, exec.Ends) {
-			s.serial = true // what such an operator gives at the end is of the rows of all workers
+		if slices.ContainsFunc(s.Ops, exec.Ends) {
+			s.Serial = true // what such an operator gives at the end is of the rows of all workers
 		}
-		u.inputs = append(u.inputs, s)
+		inputs = append(inputs, s)
 	}
-	return stream{src: u}, nil
+	return exec.Stream{Source: exec.Union(r.ctx, inputs)}, nil
 }
 
-// unionSource gives the rows of its inputs, one input after the other. Workers share the rows of an input that several may
-// read; the others are worker 0's.
-type unionSource struct {
-	ctx    context.Context
-	inputs []stream
-}
-
-// Reader gives a worker its share.
-func (u *unionSource) Reader(worker int) exec.Reader {
-	return &unionReader{u: u, worker: worker, left: u.inputs}
-}
-
-type unionReader struct {
-	u      *unionSource
-	worker int
-	left   []stream
-	in     exec.Reader
-}
-
-func (r *unionReader) Next(b *vector.Batch) (bool, error) {
-	for {
-		if r.in == nil {
-			if len(r.left) == 0 {
-				return false, nil
-			}
-			s := r.left[0]
-			if r.left = r.left[1:]; s.serial && r.worker > 0 {
-				continue
-			}
-			r.in = pullAs(r.u.ctx, s, r.worker, nil)
-		}
-		ok, err := r.in.Next(b)
-		if ok || err != nil {
-			return ok, err
-		}
-		r.in.Close()
-		r.in = nil
-	}
-}
-
-func (r *unionReader) Close() {
-	if r.in != nil {
-		r.in.Close()
-	}
-}
-
-// chain reads sources one after the other.
-type chain struct{ sources []exec.Source }
-
-// Reader gives all rows to worker 0.
-func (c *chain) Reader(worker int) exec.Reader {
-	if worker > 0 {
-		return empty{}
-	}
-	return &chainReader{sources: c.sources}
-}
-
-type chainReader struct {
-	sources []exec.Source
-	in      exec.Reader
-}
-
-func (r *chainReader) Next(b *vector.Batch) (bool, error) {
-	for {
-		if r.in == nil {
-			if len(r.sources) == 0 {
-				return false, nil
-			}
-			r.in, r.sources = r.sources[0].Reader(0), r.sources[1:]
-		}
-		ok, err := r.in.Next(b)
-		if ok || err != nil {
-			return ok, err
-		}
-		r.in.Close()
-		r.in = nil
-	}
-}
-
-func (r *chainReader) Close() {
-	if r.in != nil {
-		r.in.Close()
-	}
-}
-
-func (r *runner) window(n *Window) (stream, error) {
+func (r *runner) window(n *Window) (exec.Stream, error) {
 	var keys []expr.SortKey
 	for _, e := range n.Partition {
 		keys = append(keys, expr.SortKey{Expr: e})
@@ -563,5 +473,5 @@ func (r *runner) window(n *Window) (stream, error) {
 	if err != nil {
 		return s, err
 	}
-	return r.finish(s, newWindowSink(n, exec.Workers(r.p.Workers), r.budget), true)
+	return r.finish(s, exec.Windows(exec.WindowSpec{Partition: n.Partition, Order: n.Order, Funcs: n.Funcs}, types(n.Input.Columns()), exec.Workers(r.p.Workers), r.budget), true)
 }

@@ -22,116 +22,78 @@ func Print(n Node) string {
 
 func printNode(b *strings.Builder, n Node, depth int) {
 	b.WriteString(strings.Repeat("  ", depth))
-	b.WriteString(line(n))
+	b.WriteString(n.line())
 	b.WriteByte('\n')
-	for _, in := range inputs(n) {
+	for _, in := range n.inputs() {
 		printNode(b, in, depth+1)
 	}
 }
 
-// inputs are the nodes that n reads.
-func inputs(n Node) []Node {
-	switch n := n.(type) {
-	case *Filter:
-		return []Node{n.Input}
-	case *Project:
-		return []Node{n.Input}
-	case *Aggregate:
-		return []Node{n.Input}
-	case *Sort:
-		return []Node{n.Input}
-	case *Limit:
-		return []Node{n.Input}
-	case *Distinct:
-		return []Node{n.Input}
-	case *DistinctOn:
-		return []Node{n.Input}
-	case *Expand:
-		return []Node{n.Input}
-	case *Unnest:
-		return []Node{n.Input}
-	case *FillSlots:
-		return []Node{n.Input}
-	case *Window:
-		return []Node{n.Input}
-	case *Union:
-		return n.Inputs
-	case *Join:
-		return []Node{n.L, n.R}
-	case *AsofJoin:
-		return []Node{n.L, n.R}
-	}
-	return nil
+func (n *Values) line() string     { return fmt.Sprintf("Values: %d rows", n.Batch.N) }
+func (n *Series) line() string     { return fmt.Sprintf("Series: %d rows", n.Count) }
+func (n *Filter) line() string     { return "Filter: " + exprTexts(n.Conds, " AND ") }
+func (n *Sort) line() string       { return "Sort: " + keyTexts(n.Keys) + limits(n.Limit, n.Offset) }
+func (n *Limit) line() string      { return "Limit:" + limits(n.Limit, n.Offset) }
+func (n *Distinct) line() string   { return "Distinct" }
+func (n *DistinctOn) line() string { return "DistinctOn: " + exprTexts(n.Keys, ", ") }
+func (n *Union) line() string      { return "Union" }
+func (n *FillSlots) line() string  { return "FillSlots" }
+func (n *Unnest) line() string     { return "Unnest: " + exprTexts(n.Lists, ", ") }
+
+func (n *Expand) line() string {
+	return fmt.Sprintf("Slots: step=%d, ranges=%v, origin=%d", n.Step, n.Ranges, n.Origin)
 }
 
-// line describes one node.
-func line(n Node) string {
-	switch n := n.(type) {
-	case *Scan:
-		return n.line()
-	case *Values:
-		return fmt.Sprintf("Values: %d rows", n.Batch.N)
-	case *Filter:
-		return "Filter: " + exprTexts(n.Conds, " AND ")
-	case *Project:
-		list := make([]string, len(n.Exprs))
-		for i, e := range n.Exprs {
-			list[i] = e.String()
-			if list[i] != n.Cols[i].Name {
-				list[i] += " AS " + n.Cols[i].Name
-			}
+func (n *Project) line() string {
+	list := make([]string, len(n.Exprs))
+	for i, e := range n.Exprs {
+		list[i] = e.String()
+		if list[i] != n.Cols[i].Name {
+			list[i] += " AS " + n.Cols[i].Name
 		}
-		return "Projection: " + strings.Join(list, ", ")
-	case *Aggregate:
-		aggs := make([]string, len(n.Aggs))
-		for i, a := range n.Aggs {
-			aggs[i] = a.String()
-		}
-		return fmt.Sprintf("Aggregate: groupBy=[%s], aggr=[%s]", exprTexts(n.Keys, ", "), strings.Join(aggs, ", "))
-	case *Sort:
-		return "Sort: " + keyTexts(n.Keys) + limits(n.Limit, n.Offset)
-	case *Limit:
-		return "Limit:" + limits(n.Limit, n.Offset)
-	case *Distinct:
-		return "Distinct"
-	case *DistinctOn:
-		return "DistinctOn: " + exprTexts(n.Keys, ", ")
-	case *Union:
-		return "Union"
-	case *Expand:
-		return fmt.Sprintf("Slots: step=%d, ranges=%v, origin=%d", n.Step, n.Ranges, n.Origin)
-	case *FillSlots:
-		return "FillSlots"
-	case *Unnest:
-		return "Unnest: " + exprTexts(n.Lists, ", ")
-	case *Window:
-		list := make([]string, len(n.Funcs))
-		for i := range n.Funcs {
-			list[i] = n.Funcs[i].Text
-		}
-		return "Window: " + strings.Join(list, ", ")
-	case *AsofJoin:
-		on := ""
-		for i := range n.LKeys {
-			on += n.LKeys[i].String() + " = " + n.RKeys[i].String() + ", "
-		}
-		kind := "Asof Join: "
-		if n.Outer {
-			kind = "Asof left Join: "
-		}
-		return kind + on + n.LTime.String() + " " + n.Op + " " + n.RTime.String()
-	case *Join:
-		on := make([]string, len(n.LKeys))
-		for i := range n.LKeys {
-			on[i] = n.LKeys[i].String() + " = " + n.RKeys[i].String()
-		}
-		text := strings.ToUpper(n.Kind[:1]) + n.Kind[1:] + " Join: " + strings.Join(on, ", ")
-		if n.Residual != nil {
-			text += " Filter: " + n.Residual.String()
-		}
-		return text
 	}
-	return fmt.Sprintf("%T", n)
+	return "Projection: " + strings.Join(list, ", ")
+}
+
+func (n *Aggregate) line() string {
+	aggs := make([]string, len(n.Aggs))
+	for i, a := range n.Aggs {
+		aggs[i] = a.String()
+	}
+	return fmt.Sprintf("Aggregate: groupBy=[%s], aggr=[%s]", exprTexts(n.Keys, ", "), strings.Join(aggs, ", "))
+}
+
+func (n *Window) line() string {
+	list := make([]string, len(n.Funcs))
+	for i := range n.Funcs {
+		list[i] = n.Funcs[i].Text
+	}
+	return "Window: " + strings.Join(list, ", ")
+}
+
+func (n *AsofJoin) line() string {
+	kind := "Asof Join: "
+	if n.Outer {
+		kind = "Asof left Join: "
+	}
+	return kind + strings.Join(append(equalTexts(n.LKeys, n.RKeys), n.LTime.String()+" "+n.Op+" "+n.RTime.String()), ", ")
+}
+
+func (n *Join) line() string {
+	text := n.Kind.String() + " Join: " + strings.Join(equalTexts(n.LKeys, n.RKeys), ", ")
+	if n.Residual != nil {
+		text += " Filter: " + n.Residual.String()
+	}
+	return text
+}
+
+// equalTexts are the equalities of the keys of a join.
+func equalTexts(l, r []expr.Expr) []string {
+	on := make([]string, len(l))
+	for i := range l {
+		on[i] = l[i].String() + " = " + r[i].String()
+	}
+	return on
 }
 
 func exprTexts(list []expr.Expr, sep string) string {

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"varve/sqlexec/expr"
 )
 
@@ -11,7 +9,7 @@ import (
 func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
 	switch n := n.(type) {
 	case *Scan:
-		return n, n.keep(need)
+		return n.keep(need)
 	case *Filter:
 		need = widen(need, n.Conds...)
 		in, m := o.prune(n.Input, need)
@@ -21,18 +19,18 @@ func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
 	case *Aggregate:
 		return o.pruneAggregate(n)
 	case *Sort:
-		need = widen(need, keyExprs(n.Keys)...)
+		need = widen(need, expr.KeyExprs(n.Keys)...)
 		in, m := o.prune(n.Input, need)
-		return &Sort{Input: in, Keys: remapKeys(n.Keys, m), Limit: n.Limit, Offset: n.Offset}, m
+		out := *n
+		out.Input, out.Keys = in, remapKeys(n.Keys, m)
+		return &out, m
 	case *Limit:
 		in, m := o.prune(n.Input, need)
-		return &Limit{Input: in, Limit: n.Limit, Offset: n.Offset}, m
+		return n.over([]Node{in}), m
 	case *DistinctOn:
 		need = widen(need, n.Keys...)
 		in, m := o.prune(n.Input, need)
 		return &DistinctOn{Input: in, Keys: remapAll(n.Keys, m)}, m
-	case *Distinct:
-		return &Distinct{Input: o.exact(n.Input)}, identity(len(need))
 	case *Union:
 		return o.pruneUnion(n, need)
 	case *Join:
@@ -45,12 +43,10 @@ func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
 		return o.pruneExpand(n, need)
 	case *Unnest:
 		return o.pruneUnnest(n, need)
-	case *FillSlots:
-		c := *n
-		c.Input = o.exact(n.Input)
-		return &c, identity(len(need))
+	case *Unpivot:
+		return o.pruneUnpivot(n, need)
 	}
-	return n, identity(len(need))
+	return mapInputs(n, o.exact), identity(len(need))
 }
 
 func (o *optimizer) pruneExpand(e *Expand, need []bool) (Node, []int) {
@@ -112,14 +108,6 @@ func widen(need []bool, list ...expr.Expr) []bool {
 	return out
 }
 
-func keyExprs(keys []expr.SortKey) []expr.Expr {
-	out := make([]expr.Expr, len(keys))
-	for i, k := range keys {
-		out[i] = k.Expr
-	}
-	return out
-}
-
 func remapAll(list []expr.Expr, m []int) []expr.Expr {
 	out := make([]expr.Expr, len(list))
 	for i, e := range list {
@@ -139,7 +127,7 @@ func remapKeys(keys []expr.SortKey, m []int) []expr.SortKey {
 
 // keep cuts a scan down to the columns needed above and by its residual, which may be none: rows are then only counted.
 // Virtual tables give one column at least.
-func (s *Scan) keep(need []bool) []int {
+func (s *Scan) keep(need []bool) (*Scan, []int) {
 	need = widen(need, s.Residual...)
 	some := false
 	for _, b := range need {
@@ -158,8 +146,9 @@ func (s *Scan) keep(need []bool) []int {
 			cols, positions = append(cols, s.Cols[i]), append(positions, s.Positions[i])
 		}
 	}
-	s.Cols, s.Positions, s.Residual = cols, positions, remapAll(s.Residual, m)
-	return m
+	out := *s
+	out.Cols, out.Positions, out.Residual = cols, positions, remapAll(s.Residual, m)
+	return &out, m
 }
 
 // pruneProject keeps the needed expressions; a projection of plain columns over another one melts into it.
@@ -206,11 +195,12 @@ func (o *optimizer) pruneAggregate(a *Aggregate) (Node, []int) {
 		need = widen(need, aggExprs(g)...)
 	}
 	in, m := o.prune(a.Input, need)
-	out := &Aggregate{Input: in, Keys: remapAll(a.Keys, m), Cols: a.Cols}
+	out := *a
+	out.Input, out.Keys, out.Aggs = in, remapAll(a.Keys, m), nil
 	for _, g := range a.Aggs {
 		out.Aggs = append(out.Aggs, remapAgg(g, m))
 	}
-	return out, identity(len(a.Cols))
+	return &out, identity(len(a.Cols))
 }
 
 func (o *optimizer) pruneUnion(u *Union, need []bool) (Node, []int) {
@@ -238,7 +228,7 @@ func (o *optimizer) pruneUnion(u *Union, need []bool) (Node, []int) {
 
 func (o *optimizer) pruneJoin(j *Join, need []bool) (Node, []int) {
 	n := len(j.L.Columns())
-	semi := strings.HasPrefix(j.Kind, "left ")
+	semi := j.Kind.semi()
 	left := widen(append([]bool(nil), need[:n]...), j.LKeys...)
 	right := make([]bool, len(j.R.Columns()))
 	if !semi {
@@ -264,7 +254,8 @@ func (o *optimizer) pruneJoin(j *Join, need []bool) (Node, []int) {
 		}
 		both = append(both, at)
 	}
-	out := &Join{Kind: j.Kind, L: l, R: r, LKeys: remapAll(j.LKeys, lm), RKeys: remapAll(j.RKeys, rm), NullEqual: j.NullEqual, NullAware: j.NullAware}
+	out := *j
+	out.L, out.R, out.LKeys, out.RKeys = l, r, remapAll(j.LKeys, lm), remapAll(j.RKeys, rm)
 	if j.Residual != nil {
 		out.Residual = remap(j.Residual, both)
 	}
@@ -283,5 +274,5 @@ func (o *optimizer) pruneJoin(j *Join, need []bool) (Node, []int) {
 			out.Cols[at] = j.Cols[i]
 		}
 	}
-	return out, m
+	return &out, m
 }

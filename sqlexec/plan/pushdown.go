@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,43 +24,29 @@ func (o *optimizer) push(n Node, conds []expr.Expr) Node {
 		return o.pushScan(n, conds)
 	case *Project:
 		return o.pushProject(n, conds)
-	case *Distinct:
-		n.Input = o.push(n.Input, conds)
-		return n
+	case *Distinct, *Union:
+		return o.pushThrough(n, conds)
 	case *Sort:
 		if n.Limit < 0 && n.Offset == 0 {
-			n.Input = o.push(n.Input, conds)
-			return n
+			return o.pushThrough(n, conds)
 		}
-		n.Input = o.push(n.Input, nil)
-		return filterOver(n, conds)
-	case *Limit:
-		n.Input = o.push(n.Input, nil)
-		return filterOver(n, conds)
-	case *DistinctOn:
-		n.Input = o.push(n.Input, nil)
-		return filterOver(n, conds)
 	case *Aggregate:
 		return o.pushAggregate(n, conds)
-	case *Union:
-		for i := range n.Inputs {
-			n.Inputs[i] = o.push(n.Inputs[i], conds)
-		}
-		return n
 	case *Join:
 		return o.pushJoin(n, conds)
 	case *AsofJoin:
 		return o.pushAsof(n, conds)
-	case *Window:
-		n.Input = o.push(n.Input, nil)
-	case *Expand:
-		n.Input = o.push(n.Input, nil)
 	case *Unnest:
 		return o.pushUnnest(n, conds)
-	case *FillSlots:
-		n.Input = o.push(n.Input, nil)
+	case *Unpivot:
+		return o.pushUnpivot(n, conds)
 	}
-	return filterOver(n, conds)
+	return filterOver(o.pushThrough(n, nil), conds)
+}
+
+// pushThrough moves conditions below a node that gives rows of its inputs as they are.
+func (o *optimizer) pushThrough(n Node, conds []expr.Expr) Node {
+	return mapInputs(n, func(in Node) Node { return o.push(in, conds) })
 }
 
 func filterOver(n Node, conds []expr.Expr) Node {
@@ -81,8 +69,7 @@ func (o *optimizer) pushProject(p *Project, conds []expr.Expr) Node {
 			up = append(up, c)
 		}
 	}
-	p.Input = o.push(p.Input, down)
-	return filterOver(p, up)
+	return filterOver(p.over([]Node{o.push(p.Input, down)}), up)
 }
 
 func cheap(e expr.Expr) bool {
@@ -109,27 +96,27 @@ func (o *optimizer) pushAggregate(a *Aggregate, conds []expr.Expr) Node {
 			up = append(up, c)
 		}
 	}
-	a.Input = o.push(a.Input, down)
-	return filterOver(a, up)
+	return filterOver(a.over([]Node{o.push(a.Input, down)}), up)
 }
 
 // pushJoin moves conditions to the side whose columns alone they use, where the join kind lets them; equalities of
 // both sides become keys.
 func (o *optimizer) pushJoin(j *Join, conds []expr.Expr) Node {
 	n := len(j.L.Columns())
-	semi := strings.HasPrefix(j.Kind, "left ")
+	out := *j
+	out.LKeys, out.RKeys = slices.Clip(j.LKeys), slices.Clip(j.RKeys)
 	var left, right, up []expr.Expr
 	for _, c := range conds {
 		l, r := sides(c, n)
 		switch {
-		case semi || l && !r && (j.Kind == "inner" || j.Kind == "cross" || j.Kind == "left"):
+		case j.Kind.semi() || l && !r && !j.Kind.fillsLeft():
 			left = append(left, c)
-		case !l && r && (j.Kind == "inner" || j.Kind == "cross" || j.Kind == "right"):
+		case !l && r && !j.Kind.fillsRight():
 			right = append(right, shift(c, -n))
-		case l && r && (j.Kind == "inner" || j.Kind == "cross"):
+		case l && r && j.Kind.inner():
 			if le, re, ok := equality(c, n); ok {
-				j.Kind = "inner"
-				j.LKeys, j.RKeys = append(j.LKeys, le), append(j.RKeys, shift(re, -n))
+				out.Kind = InnerJoin
+				out.LKeys, out.RKeys = append(out.LKeys, le), append(out.RKeys, shift(re, -n))
 				continue
 			}
 			up = append(up, c)
@@ -137,12 +124,13 @@ func (o *optimizer) pushJoin(j *Join, conds []expr.Expr) Node {
 			up = append(up, c)
 		}
 	}
-	j.L, j.R = o.push(j.L, left), o.push(j.R, right)
-	return filterOver(j, up)
+	return filterOver(out.over([]Node{o.push(j.L, left), o.push(j.R, right)}), up)
 }
 
 // pushScan gives a scan what it can decide itself and leaves the rest as its residual.
-func (o *optimizer) pushScan(s *Scan, conds []expr.Expr) Node {
+func (o *optimizer) pushScan(n *Scan, conds []expr.Expr) Node {
+	s := *n
+	s.Filter, s.Residual, s.Equal = slices.Clip(n.Filter), slices.Clip(n.Residual), maps.Clone(n.Equal)
 	for _, c := range conds {
 		if k, ok := c.(*expr.Const); ok {
 			if k.Value.IsNull(0) || !k.Value.Bool(0) {
@@ -151,14 +139,14 @@ func (o *optimizer) pushScan(s *Scan, conds []expr.Expr) Node {
 			continue
 		}
 		if s.Rel.Table == nil {
-			o.virtualCond(s, c)
+			o.virtualCond(&s, c)
 			continue
 		}
-		if !o.pushCond(s, c) {
+		if !o.pushCond(&s, c) {
 			s.Residual = append(s.Residual, c)
 		}
 	}
-	return s
+	return &s
 }
 
 // virtualCond keeps a condition as residual and notes column = 'text', which virtual tables use.
@@ -531,27 +519,17 @@ func compareRows(v *vector.Vector, a, b int) int {
 		}
 		return 1
 	case vector.Int64:
-		return compareOrdered(v.Ints[a], v.Ints[b])
+		return cmp.Compare(v.Ints[a], v.Ints[b])
 	case vector.Uint64:
-		return compareOrdered(v.Uints[a], v.Uints[b])
+		return cmp.Compare(v.Uints[a], v.Uints[b])
 	case vector.Float64:
 		x, y := v.Floats[a], v.Floats[b]
 		if x != x || y != y { // NaN is greater than every number and equal to itself
-			return compareOrdered(map[bool]int{true: 1}[x != x], map[bool]int{true: 1}[y != y])
+			return -cmp.Compare(x, y)
 		}
-		return compareOrdered(x, y)
+		return cmp.Compare(x, y)
 	}
 	return strings.Compare(v.Str(a), v.Str(b))
-}
-
-func compareOrdered[T int | int64 | uint64 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // columnOpConst takes c apart as column op constant; the constant may have stood on the left.

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
@@ -32,21 +33,70 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 	case x.Op == "<>" && x.All:
 		return eb.b.inList(arg, list, true)
 	}
-	join := "or"
-	if x.All {
-		join = "and"
-	}
-	var acc expr.Expr = &expr.Const{Value: vector.ConstBool(x.All)}
+	tests := make([]expr.Expr, 0, min(len(list), maxTuples))
 	for _, e := range list {
 		c, err := eb.quantifiedOne(x.Op, arg, e)
 		if err != nil {
 			return nil, err
 		}
-		if acc, err = eb.b.ctx.Call(join, acc, c); err != nil {
-			return nil, err
+		if !expr.IsConst(e) || !tighter(tests, c, x.All) {
+			tests = append(tests, c)
+		}
+		if len(tests) > maxTuples {
+			return nil, status.New(status.RuntimeResourcesExhausted, "%s %s compares each row with more than %d values", x.Op, quantifier(x.All), maxTuples)
 		}
 	}
-	return acc, nil
+	switch len(tests) {
+	case 0:
+		return &expr.Const{Value: vector.ConstBool(x.All)}, nil
+	case 1:
+		return tests[0], nil
+	}
+	join := "or"
+	if x.All {
+		join = "and"
+	}
+	return eb.b.ctx.Call(join, tests...)
+}
+
+func quantifier(all bool) string {
+	if all {
+		return "ALL"
+	}
+	return "ANY"
+}
+
+// tighter puts a comparison of a value with a constant in the place of one of tests, all of the same value; false: it stands
+// beside them. Of those that ask for order one is enough: x > ALL (1, 2) is x > 2.
+func tighter(tests []expr.Expr, test expr.Expr, all bool) bool {
+	op, args := operator(test)
+	greatest := all
+	switch op {
+	case "<", "<=":
+		greatest = !all
+	case ">", ">=":
+	default:
+		return false
+	}
+	c, ok := args[1].(*expr.Const)
+	if !ok {
+		return false
+	}
+	for i, t := range tests {
+		was, other := operator(t)
+		if was != op || other[0].Type() != args[0].Type() || other[1].Type() != c.Type() {
+			continue
+		}
+		k, ok := other[1].(*expr.Const)
+		if !ok || k.Value.IsNull(0) != c.Value.IsNull(0) {
+			continue
+		}
+		if !c.Value.IsNull(0) && (expr.Compare(c.Value, 0, k.Value, 0) > 0) == greatest {
+			tests[i] = test
+		}
+		return true
+	}
+	return false
 }
 
 // quantifiedOne compares with one of the values.

@@ -9,6 +9,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -16,6 +17,8 @@ import (
 // Catalog finds what names in FROM mean. Errors are TableNotFound with the contract's text.
 type Catalog interface {
 	Relation(n parse.Name, db string) (*Relation, error)
+	// TQL evaluates a common table expression in the language of metrics.
+	TQL(ctx context.Context, t *parse.TQL) ([]vector.Field, *vector.Batch, error)
 }
 
 // Runner runs a plan and gives all its rows: the binder asks for subqueries whose value is a constant of the query.
@@ -78,6 +81,9 @@ func (b *binder) recurse(c *cte) error {
 	}
 	all := vector.NewBatch(types(cols)...)
 	for depth := 0; step.N > 0; depth++ {
+		if err := b.keep(exec.BatchBytes(step)); err != nil {
+			return err
+		}
 		if all.Append(step, 0, step.N); depth == maxRecursions || all.N > maxRecursiveRows {
 			return status.New(status.RuntimeResourcesExhausted, "the recursive query %s goes deeper than %d steps or makes more than %d rows", c.name, maxRecursions, maxRecursiveRows)
 		}
@@ -108,7 +114,7 @@ func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.
 		return nil, err
 	}
 	if !op.All {
-		j := &Join{Kind: "left anti", L: &Distinct{Input: n}, R: &Values{Cols: cols, Batch: all}, Cols: unqualified(n.Columns()), NullEqual: true}
+		j := &Join{Kind: LeftAntiJoin, L: &Distinct{Input: n}, R: &Values{Cols: cols, Batch: all}, Cols: unqualified(n.Columns()), NullEqual: true}
 		sl, sr := &scope{cols: n.Columns()}, &scope{cols: cols}
 		for i := range cols {
 			j.LKeys, j.RKeys = append(j.LKeys, sl.column(i)), append(j.RKeys, sr.column(i))
@@ -196,7 +202,12 @@ func (b *binder) with(q *parse.Query) error {
 		}
 		seen[c.Name.Name] = true
 		if c.TQL != nil {
-			return status.New(status.Unsupported, "TQL is not supported")
+			n, err := b.metrics(c)
+			if err != nil {
+				return err
+			}
+			b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], n)
+			continue
 		}
 		n := cte{name: c.Name.Name, query: c.Query, cols: c.Columns, depth: len(b.ctes), db: b.db}
 		if q.Recursive {
@@ -207,6 +218,25 @@ func (b *binder) with(q *parse.Query) error {
 		b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], n)
 	}
 	return nil
+}
+
+// metrics is a common table expression in the language of metrics.
+func (b *binder) metrics(c *parse.CTE) (cte, error) {
+	fields, rows, err := b.cat.TQL(b.goctx, c.TQL)
+	if err != nil {
+		return cte{}, err
+	}
+	if len(c.Columns) > len(fields) {
+		return cte{}, planError("Source table contains %d columns but %d names given as column alias", len(fields), len(c.Columns))
+	}
+	v := &Values{Batch: rows}
+	for i, f := range fields {
+		if i < len(c.Columns) {
+			f.Name = c.Columns[i].Name
+		}
+		v.Cols = append(v.Cols, Column{Name: f.Name, Type: f.Type, Nullable: true})
+	}
+	return cte{name: c.Name.Name, rows: v, db: b.db}, b.countNode(len(v.Cols))
 }
 
 func (b *binder) body(body parse.Body, out *outer) (Node, error) {

@@ -8,6 +8,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -32,16 +33,10 @@ type (
 		Keys   int // columns 1..Keys are the keys
 		Origin int64
 		Step   int64
-		Fills  []FillKind // one per aggregate
+		Fills  []exec.FillKind // one per aggregate
 		Cols   []Column
 	}
 )
-
-// FillKind is how an aggregate's gaps are filled: none and null give NULL.
-type FillKind struct {
-	Kind  string         // "", null, prev, linear, value
-	Value *vector.Vector // Const, of the aggregate's type
-}
 
 // Columns of the nodes.
 func (n *Expand) Columns() []Column    { return n.Cols }
@@ -340,7 +335,7 @@ func (r *ranged) alignTo() (int64, error) {
 		}
 		return at(sec, int64(nanos))
 	case t.IsTimestamp():
-		sec, rest := floorDivMod(c.Value.Int(0), t.UnitsPerSecond())
+		sec, rest := timefmt.FloorDiv(c.Value.Int(0), t.UnitsPerSecond()), timefmt.FloorMod(c.Value.Int(0), t.UnitsPerSecond())
 		return at(sec, rest*(1_000_000_000/t.UnitsPerSecond()))
 	case t.ID == vector.TypeDate:
 		return at(c.Value.Int(0)*86400, 0)
@@ -431,7 +426,7 @@ func (r *ranged) fill(agg *Aggregate, origin int64) (Node, error) {
 	var casts []vector.Type
 	for i, a := range r.aggs {
 		c := &f.Cols[1+f.Keys+i]
-		kind := FillKind{}
+		kind := exec.FillKind{}
 		if a.fill != nil {
 			some = true
 			kind.Kind = a.fill.Kind

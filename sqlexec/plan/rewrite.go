@@ -10,10 +10,14 @@ import (
 
 // splitAnd splits a condition at its ANDs and appends the parts.
 func splitAnd(e expr.Expr, list []expr.Expr) []expr.Expr {
-	if op, args := operator(e); op == "and" && len(args) == 2 {
-		return splitAnd(args[1], splitAnd(args[0], list))
+	op, args := operator(e)
+	if op != "and" {
+		return append(list, e)
 	}
-	return append(list, e)
+	for _, a := range args {
+		list = splitAnd(a, list)
+	}
+	return list
 }
 
 // operator gives a call's name and arguments; "" for everything else.

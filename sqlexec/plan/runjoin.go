@@ -8,27 +8,16 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// joinKinds are the joins with the right side kept, and with the left one.
-var joinKinds = map[string][2]exec.JoinKind{
-	"inner":     {exec.Inner, exec.Inner},
-	"cross":     {exec.Inner, exec.Inner},
-	"left":      {exec.Outer, exec.BuildOuter},
-	"right":     {exec.BuildOuter, exec.Outer},
-	"full":      {exec.FullOuter, exec.FullOuter},
-	"left semi": {exec.Semi, exec.BuildSemi},
-	"left anti": {exec.Anti, exec.BuildAnti},
-}
-
 // join runs one side into the join and probes with the other: the left side streams, unless the right one is much the
 // larger.
-func (r *runner) join(n *Join) (stream, error) {
-	kinds := joinKinds[n.Kind]
+func (r *runner) join(n *Join) (exec.Stream, error) {
+	kind := joinKinds[n.Kind]
 	if !n.keepsLeft() {
-		return r.hashJoin(n, kinds[0])
+		return r.hashJoin(n, kind.keepsRight)
 	}
 	x, to := n.exchanged()
-	s, err := r.hashJoin(x, kinds[1])
-	if err != nil || n.semi() {
+	s, err := r.hashJoin(x, kind.keepsLeft)
+	if err != nil || n.Kind.semi() {
 		return s, err
 	}
 	list := make([]expr.Expr, len(n.Cols))
@@ -36,10 +25,8 @@ func (r *runner) join(n *Join) (stream, error) {
 		list[i] = &expr.Column{Index: to[i], Name: c.Name, T: c.Type, Null: true}
 	}
 	op, err := exec.Project(list, r.budget)
-	return s.with(op), err
+	return s.With(op), err
 }
-
-func (n *Join) semi() bool { return n.Kind == "left semi" || n.Kind == "left anti" }
 
 // exchangeRows and exchangeTimes are how many rows the right side must have, and how many times those of the left one, to be
 // streamed instead of kept. Below, the natural order of the left side is worth more.
@@ -52,7 +39,7 @@ const (
 // that it gives in full.
 func (n *Join) keepsLeft() bool {
 	l, r := estimate(n.L), estimate(n.R)
-	if n.Kind == "right" {
+	if n.Kind == RightJoin {
 		return !(l > exchangeRows && l > exchangeTimes*r)
 	}
 	return r > exchangeRows && r > exchangeTimes*l
@@ -60,13 +47,13 @@ func (n *Join) keepsLeft() bool {
 
 // hashJoin keeps the right side and streams the left one. Where probe rows without a partner leave nothing, the scans of
 // their keys are told what keys there are.
-func (r *runner) hashJoin(n *Join, kind exec.JoinKind) (stream, error) {
+func (r *runner) hashJoin(n *Join, kind exec.JoinKind) (exec.Stream, error) {
 	j, err := exec.NewJoin(exec.JoinSpec{
 		Kind: kind, Probe: n.LKeys, Build: n.RKeys, Residual: n.Residual, NullEqual: n.NullEqual, Budget: r.budget,
 		ProbeTypes: types(n.L.Columns()), BuildTypes: types(n.R.Columns()),
 	})
 	if err != nil {
-		return stream{}, err
+		return exec.Stream{}, err
 	}
 	b, err := r.build(n.R)
 	if err != nil {
@@ -84,8 +71,8 @@ func (r *runner) hashJoin(n *Join, kind exec.JoinKind) (stream, error) {
 		}
 	}
 	s, err := r.build(probe)
-	s.several = true
-	return s.with(j.Probe()), err
+	s.Several = true
+	return s.With(j.Probe()), err
 }
 
 // exchanged is the join with its sides exchanged; to says where each column of the join is then.
@@ -160,9 +147,9 @@ func origin(n Node, at int) (*Scan, int) {
 	case *Join:
 		l := len(n.L.Columns())
 		switch {
-		case at < l && (n.Kind == "inner" || n.Kind == "cross" || n.Kind == "left" || n.semi()):
+		case at < l && !n.Kind.fillsLeft():
 			return origin(n.L, at)
-		case at >= l && (n.Kind == "inner" || n.Kind == "cross" || n.Kind == "right"):
+		case at >= l && !n.Kind.fillsRight():
 			return origin(n.R, at-l)
 		}
 	}

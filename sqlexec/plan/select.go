@@ -79,7 +79,11 @@ func (sel *selection) clauses(q *parse.Query) []parse.Expr {
 
 // where puts a condition over a node; it may use the aliases of items.
 func (b *binder) where(in Node, sc *scope, x parse.Expr, items []item) (Node, error) {
-	in, sc, x, err := b.semiJoins(in, sc, x)
+	x, err := b.columnConditions(x, sc)
+	if err != nil {
+		return nil, err
+	}
+	in, sc, x, err = b.semiJoins(in, sc, x)
 	if err != nil || x == nil {
 		return in, err
 	}
@@ -100,6 +104,16 @@ func (b *binder) items(s *parse.Select, sc *scope) ([]item, error) {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Star == nil {
+			cols, err := b.columnItems(it, sc)
+			if err != nil {
+				return nil, err
+			}
+			if cols != nil {
+				if items = append(items, cols...); len(items) > parse.MaxColumns {
+					return nil, planError("a SELECT has at most %d columns", parse.MaxColumns)
+				}
+				continue
+			}
 			n := item{x: it.X}
 			if it.Alias != nil {
 				n.name, n.alias = it.Alias.Name, true

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -41,9 +42,9 @@ func (b *binder) setOp(op *parse.SetOp, out *outer) (Node, error) {
 		}
 		return &Distinct{Input: u}, nil
 	}
-	kind := "left anti"
+	kind := LeftAntiJoin
 	if op.Op == "intersect" {
-		kind = "left semi"
+		kind = LeftSemiJoin
 	}
 	cols := unqualified(l.Columns())
 	if op.All {
@@ -67,8 +68,8 @@ func numbered(n Node) Node {
 	for i := range sc.cols {
 		w.Partition = append(w.Partition, sc.column(i))
 	}
-	all := Frame{Mode: "range", From: Bound{Unbounded: true}, To: Bound{Unbounded: true}}
-	w.Funcs = []WindowFunc{{Name: "row_number", Text: "row_number()", Frame: all, Type: vector.Uint64Type}}
+	all := exec.Frame{Mode: "range", From: exec.FrameBound{Unbounded: true}, To: exec.FrameBound{Unbounded: true}}
+	w.Funcs = []exec.WindowFunc{{Name: "row_number", Text: "row_number()", Frame: all, Type: vector.Uint64Type}}
 	w.Cols = append(w.Cols, Column{Name: "row_number()", Type: vector.Uint64Type})
 	return w
 }

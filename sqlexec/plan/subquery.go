@@ -78,24 +78,38 @@ func (eb *exprBinder) exists(x *parse.Exists) (expr.Expr, error) {
 	return &expr.Const{Value: vector.ConstBool(rows.N > 0)}, nil
 }
 
-// list runs a subquery of one column and gives its values.
-func (eb *exprBinder) list(q *parse.Query) ([]expr.Expr, error) {
+// distinctRows runs a subquery that does not refer to the query around it and gives its different rows, most at most. fits judges
+// how many columns it has.
+func (eb *exprBinder) distinctRows(q *parse.Query, most int, fits func(width int) error) (*vector.Batch, error) {
 	n, o, err := eb.b.probe(q, eb.sc)
 	if err != nil {
 		return nil, err
 	}
-	if len(n.Columns()) != 1 {
-		return nil, planError("Too many columns in the subquery of IN: %d", len(n.Columns()))
+	if err := fits(len(n.Columns())); err != nil {
+		return nil, err
 	}
 	if len(o.used) > 0 {
 		return nil, correlated()
 	}
-	rows, err := eb.b.run(eb.b.goctx, &Distinct{Input: n}, maxList+1)
+	return eb.b.run(eb.b.goctx, &Distinct{Input: n}, most)
+}
+
+// list runs a subquery of one column and gives its values.
+func (eb *exprBinder) list(q *parse.Query) ([]expr.Expr, error) {
+	rows, err := eb.distinctRows(q, maxList+1, func(width int) error {
+		if width != 1 {
+			return planError("Too many columns in the subquery of IN: %d", width)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	if rows.N > maxList {
 		return nil, status.New(status.RuntimeResourcesExhausted, "the subquery of IN has more than %d values", maxList)
+	}
+	if err := eb.b.keepConsts(rows.Cols[0], rows.N); err != nil {
+		return nil, err
 	}
 	out := make([]expr.Expr, rows.N)
 	for i := range out {
@@ -122,70 +136,4 @@ func (eb *exprBinder) in(x *parse.In) (expr.Expr, error) {
 		return nil, err
 	}
 	return eb.b.inList(arg, list, x.Not)
-}
-
-// inList binds x IN (list). Constants take x's type where that is exact; what cannot be in one list becomes
-// comparisons.
-func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, error) {
-	if len(list) == 0 {
-		return &expr.Const{Value: vector.ConstBool(not)}, nil
-	}
-	t := x.Type()
-	exact := make([]expr.Expr, 0, len(list))
-	var others []expr.Expr
-	for _, e := range list {
-		if t.IsNumber() {
-			var err error
-			if _, e, err = b.ctx.Numbers(x, e); err != nil {
-				return nil, err
-			}
-		}
-		c, ok := e.(*expr.Const)
-		if !ok {
-			others = append(others, e)
-			continue
-		}
-		n, ok := b.exactConst(c, t)
-		if ok {
-			exact = append(exact, n)
-		} else {
-			others = append(others, e)
-		}
-	}
-	var acc expr.Expr
-	var err error
-	if len(exact) > 0 {
-		if acc, err = b.ctx.In(x, exact, not); err != nil {
-			return nil, err
-		}
-	}
-	op, join := "=", "or"
-	if not {
-		op, join = "<>", "and"
-	}
-	for _, e := range others {
-		c, err := b.compare(op, x, e)
-		if err != nil {
-			return nil, err
-		}
-		if acc == nil {
-			acc = c
-		} else if acc, err = b.ctx.Call(join, acc, c); err != nil {
-			return nil, err
-		}
-	}
-	return acc, nil
-}
-
-// exactConst gives a constant as type t when a comparison with it does not change by that.
-func (b *binder) exactConst(c *expr.Const, t vector.Type) (expr.Expr, bool) {
-	switch {
-	case c.Value.Type == t:
-		return c, true
-	case c.Value.IsNull(0):
-		return nullOf(t), true
-	case t.IsNumber() && t.ID != vector.TypeDecimal:
-		return exactNumber(c.Value, t)
-	}
-	return nil, false
 }

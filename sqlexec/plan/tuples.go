@@ -121,17 +121,12 @@ func (eb *exprBinder) tupleIn(x *parse.In, t *parse.Tuple) (expr.Expr, error) {
 
 // tupleList runs a subquery and gives its rows.
 func (eb *exprBinder) tupleList(q *parse.Query, width int) ([][]expr.Expr, error) {
-	n, o, err := eb.b.probe(q, eb.sc)
-	if err != nil {
-		return nil, err
-	}
-	if len(n.Columns()) != width {
-		return nil, planError("the subquery of IN has %d columns, %d are compared with it", len(n.Columns()), width)
-	}
-	if len(o.used) > 0 {
-		return nil, correlated()
-	}
-	rows, err := eb.b.run(eb.b.goctx, &Distinct{Input: n}, maxTuples+1)
+	rows, err := eb.distinctRows(q, maxTuples+1, func(columns int) error {
+		if columns != width {
+			return planError("the subquery of IN has %d columns, %d are compared with it", columns, width)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -208,9 +203,9 @@ func (b *binder) tupleSemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 	if len(r.Columns()) != len(parts) {
 		return nil, parse.PlaceError(planError("the subquery of IN has %d columns, %d are compared with it", len(r.Columns()), len(parts)), c.Position())
 	}
-	j := &Join{Kind: "left semi", L: in, R: r, Cols: in.Columns()}
+	j := &Join{Kind: LeftSemiJoin, L: in, R: r, Cols: in.Columns()}
 	if x.Not {
-		j.Kind = "left anti"
+		j.Kind = LeftAntiJoin
 	}
 	width := len(in.Columns())
 	rsc := &scope{cols: r.Columns()}

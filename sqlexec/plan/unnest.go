@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"varve/engine/vector"
-	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -103,118 +101,5 @@ func (o *optimizer) pushUnnest(u *Unnest, conds []expr.Expr) Node {
 			down = append(down, c)
 		}
 	}
-	u.Input = o.push(u.Input, down)
-	return filterOver(u, up)
-}
-
-// unnester is Unnest as an operator.
-type unnester struct {
-	n      *Unnest
-	budget *exec.Budget
-}
-
-func (u *unnester) String() string { return line(u.n) }
-
-// Step repeats rows for the elements of their lists, at most a batch at a time.
-func (u *unnester) Step(next exec.Step) exec.Step {
-	program, err := expr.CompileWithin(u.n.Lists, u.budget.Memory())
-	lists := make([]*vector.Vector, len(u.n.Lists))
-	e := elements{n: u.n, next: next, running: u.budget.Err, cols: make([]*vector.Vector, len(lists))}
-	return func(b *vector.Batch) error {
-		if err != nil {
-			return err
-		}
-		if err := program.Eval(b, lists); err != nil {
-			return err
-		}
-		e.reset(lists)
-		for i := range b.N {
-			e.row(lists, i)
-			if len(e.rows) < vector.Size && i < b.N-1 || len(e.rows) == 0 {
-				continue
-			}
-			if err := e.flush(b); err != nil {
-				return err
-			}
-			e.reset(lists)
-		}
-		return nil
-	}
-}
-
-// elements collects the elements of lists, and the row that each belongs to.
-type elements struct {
-	n       *Unnest
-	next    exec.Step
-	running func() error
-	rows    []uint32
-	cols    []*vector.Vector
-	ordinal *vector.Vector // nil: nobody asks
-}
-
-func (e *elements) reset(lists []*vector.Vector) {
-	e.rows = e.rows[:0]
-	for k := range e.cols {
-		e.cols[k] = &vector.Vector{Type: lists[k].Type.Elem()}
-	}
-	if e.n.Ordinality {
-		e.ordinal = &vector.Vector{Type: vector.Int64Type}
-	}
-}
-
-// row appends the elements of row i's lists, the shorter ones filled up with NULL.
-func (e *elements) row(lists []*vector.Vector, i int) {
-	at, longest := len(e.rows), 0
-	counts := make([]int, len(lists))
-	for k, v := range lists {
-		if !v.IsNull(i) {
-			counts[k] = expr.AppendElements(e.cols[k], at, v.Bytes(i))
-		}
-		longest = max(longest, counts[k])
-	}
-	none := longest == 0 && e.n.Outer
-	if none {
-		longest = 1
-	}
-	for range longest {
-		e.rows = append(e.rows, uint32(i))
-	}
-	for k, n := range counts {
-		e.cols[k].AppendNulls(at+n, longest-n)
-	}
-	if e.ordinal != nil {
-		e.number(at, longest, none)
-	}
-}
-
-// number appends the numbers of a row's elements; none: there are none.
-func (e *elements) number(at, count int, none bool) {
-	if none {
-		e.ordinal.AppendNulls(at, 1)
-		return
-	}
-	for k := range count {
-		e.ordinal.Append(at+k, vector.ConstInt(vector.Int64Type, int64(k+1)), 0, 1)
-	}
-}
-
-// flush hands the rows on, a batch at a time.
-func (e *elements) flush(b *vector.Batch) error {
-	for from := 0; from < len(e.rows); from += vector.Size {
-		if err := e.running(); err != nil {
-			return err
-		}
-		to := min(from+vector.Size, len(e.rows))
-		out := gather(b, e.rows[from:to])
-		for _, v := range e.cols {
-			out.Cols = append(out.Cols, v.Slice(from, to))
-		}
-		if e.ordinal != nil {
-			out.Cols = append(out.Cols, e.ordinal.Slice(from, to))
-		}
-		if err := e.next(out); err != nil {
-			return err
-		}
-	}
-	return nil
+	return filterOver(u.over([]Node{o.push(u.Input, down)}), up)
 }

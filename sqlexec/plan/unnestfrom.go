@@ -14,9 +14,9 @@ import (
 var unnestNames = map[string]string{"unnest": "unnest", "json_array_elements": "value", "jsonb_array_elements": "value",
 	"json_array_elements_text": "value", "jsonb_array_elements_text": "value"}
 
-// elementsOf is the element of FROM that takes lists apart and so sees the tables before it; nil: it is another one.
+// elementsOf is the element of FROM that takes lists apart, or counts by columns, and so sees the tables before it; nil: it is another one.
 func elementsOf(t parse.TableRef) *parse.TableFunc {
-	if f, ok := t.(*parse.TableFunc); ok && unnestNames[f.Call.Name] != "" {
+	if f, ok := t.(*parse.TableFunc); ok && (unnestNames[f.Call.Name] != "" || seriesOf(f)) {
 		return f
 	}
 	return nil
@@ -27,7 +27,10 @@ func oneRow() Node { return &Values{Batch: &vector.Batch{N: 1}} }
 
 // unnestOver binds UNNEST(list, ..) in FROM, whose lists see the columns of in. outer keeps rows of in that have no element.
 func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) (Node, error) {
-	if len(f.Call.Args) == 0 || f.Call.Name != "unnest" && len(f.Call.Args) != 1 {
+	args := f.Call.Args
+	if seriesNames[f.Call.Name] { // the series is a list
+		args = []parse.Expr{f.Call}
+	} else if len(args) == 0 || f.Call.Name != "unnest" && len(f.Call.Args) != 1 {
 		return nil, parse.PlaceError(planError("function '%s' takes lists, found %d arguments", f.Call.Name, len(f.Call.Args)), f.Call.Position())
 	}
 	eb := &exprBinder{b: b, sc: &scope{cols: in.Columns(), outer: out}, where: "FROM"}
@@ -35,12 +38,15 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 	table, name := f.Call.Name, unnestNames[f.Call.Name]
 	if f.Alias != nil {
 		table = f.Alias.Name.Name
-		if len(f.Call.Args) == 1 {
+		if len(args) == 1 {
 			name = table
 		}
 	}
+	if seriesNames[f.Call.Name] {
+		name = "value"
+	}
 	var cols []Column
-	for _, x := range f.Call.Args {
+	for _, x := range args {
 		list, err := eb.bind(x)
 		if err != nil {
 			return nil, err
@@ -77,7 +83,7 @@ func listOf(e expr.Expr, function string) (expr.Expr, error) {
 		return nullOf(vector.List(elem)), nil
 	case t.ID == vector.TypeJSON:
 		return expr.Elements(e, elem), nil
-	case t.ID == vector.TypeList && function == "unnest":
+	case t.ID == vector.TypeList && (function == "unnest" || seriesNames[function]):
 		return e, nil
 	default:
 		return nil, planError("function '%s' takes lists and JSON arrays, found %s", function, t)
@@ -90,7 +96,7 @@ func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *oute
 	if err != nil {
 		return nil, err
 	}
-	n, err := b.unnestOver(l, f, out, kind == "left")
+	n, err := b.unnestOver(l, f, out, kind == LeftJoin)
 	if err != nil || always {
 		return n, err
 	}
@@ -99,16 +105,16 @@ func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *oute
 
 // besideLateral tells whether a join whose right side sees the left one is an inner or a left one, and whether nothing stands after
 // ON that filters: a left join takes TRUE there alone.
-func besideLateral(t *parse.Join) (kind string, always bool, err error) {
+func besideLateral(t *parse.Join) (kind JoinKind, always bool, err error) {
 	lit, ok := t.On.(*parse.Literal)
 	always = t.On == nil || ok && lit.Kind == parse.TrueLiteral
 	switch {
 	case t.Natural || len(t.Using) > 0:
-		return "", false, status.New(status.Unsupported, "JOIN LATERAL needs ON")
-	case t.Kind == "cross", t.Kind == "inner":
-		return "inner", always, nil
-	case t.Kind == "left" && always:
-		return "left", true, nil
+		return 0, false, status.New(status.Unsupported, "JOIN LATERAL needs ON")
+	case t.Kind == parse.CrossJoin, t.Kind == parse.InnerJoin:
+		return InnerJoin, always, nil
+	case t.Kind == parse.LeftJoin && always:
+		return LeftJoin, true, nil
 	}
-	return "", false, status.New(status.Unsupported, "%s JOIN LATERAL is not supported with this condition", strings.ToUpper(t.Kind))
+	return 0, false, status.New(status.Unsupported, "%s JOIN LATERAL is not supported with this condition", t.Kind)
 }

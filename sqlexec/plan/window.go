@@ -12,7 +12,7 @@ type Window struct {
 	Input     Node
 	Partition []expr.Expr
 	Order     []expr.SortKey
-	Funcs     []WindowFunc
+	Funcs     []exec.WindowFunc
 	Cols      []Column
 	// First: only so many rows of each partition are looked at; N is 0 when it is all.
 	First exec.First
@@ -20,39 +20,6 @@ type Window struct {
 
 // Columns are the input's, then one per function.
 func (n *Window) Columns() []Column { return n.Cols }
-
-// WindowFunc is one window function.
-type WindowFunc struct {
-	Name        string // lower case: row_number, lag, sum
-	Text        string // as written
-	Args        []expr.Expr
-	Filter      expr.Expr
-	Star        bool
-	IgnoreNulls bool
-	Frame       Frame
-	Type        vector.Type
-	Agg         *expr.Agg // an aggregate that has no loop of its own here; Args are its inputs
-	// targets is the number of Args at the end that are ends of RANGE frames.
-	targets int
-}
-
-// Frame says which rows of the partition a function sees from a row. Unbounded ends are MinInt64 and MaxInt64.
-type Frame struct {
-	Mode     string // rows, range, groups
-	From, To Bound
-	Exclude  string // "", "current row", "group" or "ties"
-}
-
-// Bound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an offset Target,
-// counted from 1, says which of the function's targets has the value of the order key where the frame ends.
-type Bound struct {
-	Unbounded bool
-	Offset    int64
-	Target    int
-}
-
-// ranking are the window functions that look at places, not at values of a frame.
-var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true, "lag": true, "lead": true}
 
 // framed are the functions over the values of a frame.
 var framed = map[string]bool{"first_value": true, "last_value": true, "nth_value": true, "count": true, "sum": true, "avg": true, "mean": true, "min": true, "max": true,
@@ -220,11 +187,11 @@ func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, err
 	return nil, planError("The window %s is not defined", w.Ref)
 }
 
-func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window, order []expr.SortKey) (WindowFunc, error) {
-	f := WindowFunc{Name: c.Name, Text: parse.PrintExpr(c), Star: c.Star, IgnoreNulls: c.IgnoreNulls}
-	loops := ranking[c.Name] || framed[c.Name] && !c.Distinct && len(c.OrderBy) == 0
+func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Window, order []expr.SortKey) (exec.WindowFunc, error) {
+	f := exec.WindowFunc{Name: c.Name, Text: parse.PrintExpr(c), Star: c.Star, IgnoreNulls: c.IgnoreNulls}
+	loops := exec.Ranks(c.Name) || framed[c.Name] && !c.Distinct && len(c.OrderBy) == 0
 	if spec.Frame != nil && spec.Frame.Exclude != "" {
-		loops = ranking[c.Name] || picks[c.Name]
+		loops = exec.Ranks(c.Name) || picks[c.Name]
 	}
 	if !loops && !expr.IsAggregate(c.Name) {
 		return f, parse.PlaceError(planError("Invalid function '%s'.", c.Name), c.Position())
@@ -262,7 +229,7 @@ func (b *binder) windowAggregate(c *parse.Call, eb *exprBinder) (*expr.Agg, erro
 }
 
 // windowType checks a function's arguments and gives it its type.
-func (sel *selection) windowType(f *WindowFunc) error {
+func (sel *selection) windowType(f *exec.WindowFunc) error {
 	lo, hi := 1, 1
 	switch f.Name {
 	case "row_number", "rank", "dense_rank", "percent_rank", "cume_dist":
@@ -307,8 +274,8 @@ func (sel *selection) windowType(f *WindowFunc) error {
 
 // frame binds a function's frame; without one it is all up to the current row and its peers, or the whole partition where
 // nothing is ordered.
-func (sel *selection) frame(f *WindowFunc, w *parse.Window, order []expr.SortKey) error {
-	f.Frame = Frame{Mode: "range", From: Bound{Unbounded: true}}
+func (sel *selection) frame(f *exec.WindowFunc, w *parse.Window, order []expr.SortKey) error {
+	f.Frame = exec.Frame{Mode: "range", From: exec.FrameBound{Unbounded: true}}
 	if w.Frame == nil {
 		f.Frame.To.Unbounded = len(order) == 0
 		return nil
@@ -321,7 +288,7 @@ func (sel *selection) frame(f *WindowFunc, w *parse.Window, order []expr.SortKey
 	if f.Frame.To, err = sel.bound(f, w.Frame.To, order, false); err != nil {
 		return err
 	}
-	for i := len(f.Args) - f.targets; i < len(f.Args); i++ { // an offset of the other end may have widened the key
+	for i := len(f.Args) - f.Targets; i < len(f.Args); i++ { // an offset of the other end may have widened the key
 		if f.Args[i], err = sel.b.ctx.Cast(f.Args[i], order[0].Expr.Type(), false); err != nil {
 			return err
 		}
@@ -329,53 +296,53 @@ func (sel *selection) frame(f *WindowFunc, w *parse.Window, order []expr.SortKey
 	return nil
 }
 
-func (sel *selection) bound(f *WindowFunc, p parse.Bound, order []expr.SortKey, start bool) (Bound, error) {
+func (sel *selection) bound(f *exec.WindowFunc, p parse.Bound, order []expr.SortKey, start bool) (exec.FrameBound, error) {
 	switch p.Kind {
 	case "unbounded preceding", "unbounded following":
 		if (p.Kind == "unbounded preceding") != start {
-			return Bound{}, planError("a frame cannot begin with UNBOUNDED FOLLOWING or end with UNBOUNDED PRECEDING")
+			return exec.FrameBound{}, planError("a frame cannot begin with UNBOUNDED FOLLOWING or end with UNBOUNDED PRECEDING")
 		}
-		return Bound{Unbounded: true}, nil
+		return exec.FrameBound{Unbounded: true}, nil
 	case "current row":
-		return Bound{}, nil
+		return exec.FrameBound{}, nil
 	}
 	if f.Frame.Mode == "range" {
 		return sel.rangeBound(f, p, order)
 	}
 	n, err := sel.b.count(p.N, "a window frame")
 	if err != nil {
-		return Bound{}, err
+		return exec.FrameBound{}, err
 	}
 	if p.Kind == "preceding" {
 		n = -n
 	}
-	return Bound{Offset: n}, nil
+	return exec.FrameBound{Offset: n}, nil
 }
 
 // rangeBound binds the end of a RANGE frame with an offset: the value of the one order key that lies so far before or after
 // the current row's.
-func (sel *selection) rangeBound(f *WindowFunc, p parse.Bound, order []expr.SortKey) (Bound, error) {
+func (sel *selection) rangeBound(f *exec.WindowFunc, p parse.Bound, order []expr.SortKey) (exec.FrameBound, error) {
 	if len(order) != 1 {
-		return Bound{}, planError("RANGE frames with an offset need one ORDER BY expression, found %d", len(order))
+		return exec.FrameBound{}, planError("RANGE frames with an offset need one ORDER BY expression, found %d", len(order))
 	}
 	key := order[0].Expr
 	eb := &exprBinder{b: sel.b, sc: &scope{}, where: "a window frame"}
 	offset, err := eb.bind(p.N)
 	if err != nil {
-		return Bound{}, err
+		return exec.FrameBound{}, err
 	}
 	timed := key.Type().IsTimestamp() || key.Type().ID == vector.TypeDate
 	if timed && offset.Type().IsText() {
 		if offset, err = sel.b.ctx.Cast(offset, vector.Interval, false); err != nil {
-			return Bound{}, err
+			return exec.FrameBound{}, err
 		}
 	}
 	c, ok := offset.(*expr.Const)
 	switch {
 	case !ok || c.Value.IsNull(0):
-		return Bound{}, planError("a window frame needs a constant, found %s", parse.PrintExpr(p.N))
+		return exec.FrameBound{}, planError("a window frame needs a constant, found %s", parse.PrintExpr(p.N))
 	case timed != (c.Value.Type == vector.Interval) || !timed && !(key.Type().IsNumber() && c.Value.Type.IsNumber()):
-		return Bound{}, planError("a RANGE frame over %s cannot have an offset of %s", key.Type(), c.Value.Type)
+		return exec.FrameBound{}, planError("a RANGE frame over %s cannot have an offset of %s", key.Type(), c.Value.Type)
 	}
 	op := "+"
 	if (p.Kind == "preceding") != order[0].Desc {
@@ -383,7 +350,7 @@ func (sel *selection) rangeBound(f *WindowFunc, p parse.Bound, order []expr.Sort
 	}
 	target, err := sel.b.ctx.Call(op, key, offset)
 	if err != nil {
-		return Bound{}, err
+		return exec.FrameBound{}, err
 	}
 	if !timed && target.Type() != key.Type() && key.Type().ID != vector.TypeDecimal { // the wider of the two is compared
 		order[0].Expr, err = sel.b.ctx.Cast(key, target.Type(), false)
@@ -391,14 +358,14 @@ func (sel *selection) rangeBound(f *WindowFunc, p parse.Bound, order []expr.Sort
 		target, err = sel.b.ctx.Cast(target, key.Type(), false)
 	}
 	f.Args = append(f.Args, target)
-	f.targets++
-	return Bound{Target: f.targets}, err
+	f.Targets++
+	return exec.FrameBound{Target: f.Targets}, err
 }
 
 func (o *optimizer) pruneWindow(w *Window, need []bool) (Node, []int) {
 	n := len(w.Input.Columns())
 	below := widen(append([]bool(nil), need[:n]...), w.Partition...)
-	below = widen(below, keyExprs(w.Order)...)
+	below = widen(below, expr.KeyExprs(w.Order)...)
 	for _, f := range w.Funcs {
 		below = widen(below, f.Args...)
 		if f.Filter != nil {
@@ -406,7 +373,8 @@ func (o *optimizer) pruneWindow(w *Window, need []bool) (Node, []int) {
 		}
 	}
 	in, m := o.prune(w.Input, below)
-	out := &Window{Input: in, Partition: remapAll(w.Partition, m), Order: remapKeys(w.Order, m)}
+	out := *w
+	out.Input, out.Partition, out.Order, out.Funcs = in, remapAll(w.Partition, m), remapKeys(w.Order, m), nil
 	out.Cols = append(append([]Column(nil), in.Columns()...), w.Cols[n:]...)
 	for i, f := range w.Funcs {
 		f.Args = remapAll(f.Args, m)
@@ -416,5 +384,5 @@ func (o *optimizer) pruneWindow(w *Window, need []bool) (Node, []int) {
 		out.Funcs = append(out.Funcs, f)
 		m = append(m, len(in.Columns())+i)
 	}
-	return out, m
+	return &out, m
 }

@@ -23,6 +23,14 @@ const (
 	maxNesting    = 32 // of structures
 )
 
+// What the library makes of what a file claims, about: of a structure and of any element of a list of the footer, and of a
+// value of a page, which has an offset or an index and levels.
+const (
+	footerStruct  = 512
+	footerElement = 24
+	valueBytes    = 12
+)
+
 var errClaims = errors.New("damaged Parquet file: it claims more than it holds")
 
 // skim walks the Thrift compact protocol.
@@ -31,6 +39,7 @@ type skim struct {
 	b        []byte
 	pos      int
 	elements int
+	structs  int
 	// number is told of the integers and booleans of structures: the field of the structure that holds it (0 for the outermost), its
 	// own, and its value. May be nil.
 	number func(outer, field int16, x int64)
@@ -82,6 +91,7 @@ func (s *skim) structure(outer int16, depth int) error {
 	if depth > maxNesting {
 		return errClaims
 	}
+	s.structs++
 	field := int16(0)
 	for {
 		head, err := s.byte()
@@ -177,58 +187,67 @@ func (s *skim) repeat(n uint64, depth int, wires ...byte) error {
 }
 
 // checkFooter looks at the end of a file: its footer, the length of that, and PAR1.
-func checkFooter(f io.ReaderAt, size int64) error {
+// It gives about what the library makes of them in memory.
+func checkFooter(f io.ReaderAt, size int64) (bytes int64, err error) {
 	var tail [8]byte
 	if size < 12 {
-		return errors.New("no Parquet file: too short")
+		return 0, errors.New("no Parquet file: too short")
 	}
 	if _, err := f.ReadAt(tail[:], size-8); err != nil {
-		return err
+		return 0, err
 	}
 	if string(tail[4:]) != "PAR1" {
-		return errors.New("no Parquet file: it does not end with PAR1")
+		return 0, errors.New("no Parquet file: it does not end with PAR1")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > min(size-12, maxFooter) {
-		return errClaims
+		return 0, errClaims
 	}
 	footer := make([]byte, n)
 	if _, err := f.ReadAt(footer, size-8-n); err != nil {
-		return err
+		return 0, err
 	}
 	s := skim{b: footer}
 	if err := s.structure(0, 0); err != nil {
-		return fmt.Errorf("footer: %w", err)
+		return 0, fmt.Errorf("footer: %w", err)
 	}
-	return nil
+	return 2*n + footerStruct*int64(s.structs) + footerElement*int64(s.elements), nil
 }
 
-// checkPages looks at the headers of a column's pages in a row group.
-func checkPages(f io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+// checkPages looks at the headers of a column's pages in a row group. It gives about what the largest of them and the
+// dictionary take in memory.
+func checkPages(f io.ReaderAt, size int64, c *format.ColumnMetaData) (most int64, err error) {
 	at := c.DataPageOffset
 	if c.DictionaryPageOffset > 0 {
 		at = min(at, c.DictionaryPageOffset)
 	}
 	if at < 4 || c.TotalCompressedSize < 0 || c.TotalCompressedSize > size-at {
-		return errClaims
+		return 0, errClaims
 	}
+	largest, dictionary := int64(0), int64(0)
 	for end := at + c.TotalCompressedSize; at < end; {
 		header, err := pageHeader(f, at, end)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		at += header.bytes + header.packed
 		if header.packed < 0 || at > end || header.unpacked < 0 || header.unpacked > maxPageBytes || header.values < 0 || header.values > maxPageValues {
-			return fmt.Errorf("a page of %d bytes, %d unpacked, %d values: %w", header.packed, header.unpacked, header.values, errClaims)
+			return 0, fmt.Errorf("a page of %d bytes, %d unpacked, %d values: %w", header.packed, header.unpacked, header.values, errClaims)
+		}
+		takes := header.packed + 2*header.unpacked + valueBytes*header.values
+		if header.dictionary {
+			dictionary += takes
+		} else {
+			largest = max(largest, takes)
 		}
 		if header.plain {
 			continue
 		}
 		if err := checkPacked(f, c.Codec, at-header.packed+header.levels, at, header.unpacked); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return largest + dictionary, nil
 }
 
 // checkPacked looks at the size that packed bytes [from, to) claim to have unpacked, where their form begins with it.
@@ -261,6 +280,7 @@ type page struct {
 	bytes, packed, unpacked, values int64
 	levels                          int64 // bytes before the packed ones
 	plain                           bool  // not packed, whatever the column's codec
+	dictionary                      bool
 }
 
 // pageHeader reads the header at a place; its statistics make it as large as the values they hold.
@@ -282,7 +302,7 @@ func pageHeader(f io.ReaderAt, at, end int64) (p page, err error) {
 			case outer == 8 && field == 7:
 				p.plain = x == 0
 			case (outer == 5 || outer == 7 || outer == 8) && field == 1:
-				p.values = x
+				p.values, p.dictionary = x, outer == 7
 			}
 		}}
 		err := s.structure(0, 0)

@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
-	"varve/sqlexec/expr"
 )
 
 // parquetReader reads the wanted columns of a Parquet file side by side. The library panics at some damaged files: that
@@ -25,6 +25,8 @@ type parquetReader struct {
 	row     int64            // rows read
 	at      []int64
 	cols    []*vector.Vector
+	hold    func(bytes int64) error
+	footer  int64 // bytes that the footer takes
 }
 
 // parquetColumn is a column that is read page by page.
@@ -43,16 +45,20 @@ type parquetColumn struct {
 // setter appends a value that is not NULL to a Flat vector of n rows; false: it does not fit the type.
 type setter func(v *vector.Vector, n int, x parquet.Value) bool
 
-func newParquetReader(f File, size int64, names []string) (r *parquetReader, err error) {
+func newParquetReader(f File, size int64, names []string, hold func(bytes int64) error) (r *parquetReader, err error) {
 	defer unpanic(&err)
-	if err := checkFooter(f, size); err != nil {
+	footer, err := checkFooter(f, size)
+	if err == nil {
+		err = hold(footer)
+	}
+	if err != nil {
 		return nil, err
 	}
 	file, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("no Parquet file: %w", err)
 	}
-	r = &parquetReader{file: file, columns: make([]*parquetColumn, len(names)), cols: make([]*vector.Vector, len(names))}
+	r = &parquetReader{file: file, columns: make([]*parquetColumn, len(names)), cols: make([]*vector.Vector, len(names)), hold: hold, footer: footer}
 	for k, name := range names {
 		c := file.Root().Column(name)
 		if c == nil {
@@ -120,6 +126,7 @@ func (r *parquetReader) nextGroup() (bool, error) {
 		return false, fmt.Errorf("damaged Parquet file: row group %d has %d rows", r.group, r.left)
 	}
 	chunks := g.ColumnChunks()
+	held := r.footer
 	for _, c := range r.columns {
 		if c == nil {
 			continue
@@ -134,12 +141,14 @@ func (r *parquetReader) nextGroup() (bool, error) {
 		if len(meta) != len(groups) || c.leaf >= len(meta[r.group-1].Columns) {
 			return false, errClaims
 		}
-		if err := checkPages(r.file, r.file.Size(), &meta[r.group-1].Columns[c.leaf].MetaData); err != nil {
+		most, err := checkPages(r.file, r.file.Size(), &meta[r.group-1].Columns[c.leaf].MetaData)
+		if err != nil {
 			return false, fmt.Errorf("column %q: %w", c.name, err)
 		}
+		held += most
 		c.pages = chunks[c.leaf].Pages()
 	}
-	return true, nil
+	return true, r.hold(held)
 }
 
 // Close ends the pages that are open.
@@ -369,7 +378,7 @@ func setDecimal(v *vector.Vector, _ int, x parquet.Value) bool {
 		n.Add(n, new(big.Int).SetUint64(binary.BigEndian.Uint64(wide[8:])))
 	}
 	off := len(v.Heap)
-	heap, ok := expr.AppendDecimal(v.Heap, n)
+	heap, ok := convert.AppendDecimal(v.Heap, n)
 	v.Heap = heap
 	v.Views = append(v.Views, vector.View{Off: uint32(off), Len: uint32(len(heap) - off)})
 	return ok

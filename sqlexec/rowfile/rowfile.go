@@ -148,6 +148,9 @@ type ReadOptions struct {
 	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is left
 	// out. nil: the first is the error of Next.
 	Bad func(at int64, err error) error
+	// Hold is told what a reader of Parquet is about to have in memory, as far as the file claims it. Its error ends the
+	// reading. nil: nobody counts.
+	Hold func(bytes int64) error
 }
 
 // NewReader reads the columns of the names from a file of size bytes.
@@ -156,7 +159,10 @@ func NewReader(f File, size int64, names []string, o ReadOptions) (Reader, error
 		o.Bad = func(_ int64, err error) error { return err }
 	}
 	if o.Format == Parquet {
-		return newParquetReader(f, size, names)
+		if o.Hold == nil {
+			o.Hold = func(int64) error { return nil }
+		}
+		return newParquetReader(f, size, names, o.Hold)
 	}
 	z, err := decompressor(f, o.Compression)
 	if err != nil {

@@ -165,6 +165,13 @@ func FuzzText(f *testing.F) {
 func FuzzParquet(f *testing.F) {
 	f.Add(written(f, Parquet, None, 70))
 	f.Add(written(f, Parquet, Auto, 3))
+	f.Add(nestedFile(f))
+	n := 0
+	mutants(written(f, Parquet, None, 1), func(m []byte) {
+		if n++; n%997 == 0 {
+			f.Add(m)
+		}
+	})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		readAll(data, Parquet, sampleNames) //nolint:errcheck // an error is as good as rows
 	})

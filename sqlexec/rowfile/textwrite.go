@@ -2,12 +2,12 @@ package rowfile
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"math"
 	"strings"
 	"time"
 
+	"varve/engine/convert"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -143,7 +143,7 @@ func (c csvForm) quote(dst []byte, from int) []byte {
 func jsonRows(fields []vector.Field) func(*textWriter, *vector.Batch) {
 	names := make([][]byte, len(fields))
 	for k, f := range fields {
-		names[k] = append(appendString(nil, []byte(f.Name)), ':')
+		names[k] = append(convert.AppendString(nil, []byte(f.Name)), ':')
 	}
 	return func(t *textWriter, b *vector.Batch) {
 		cells := make([]cell, len(b.Cols))
@@ -184,25 +184,11 @@ func (t *textWriter) json(v *vector.Vector) cell {
 			return text(dst, i)
 		}
 	case v.Type.IsText():
-		return func(dst []byte, i int) []byte { return appendString(dst, v.Bytes(i)) }
+		return func(dst []byte, i int) []byte { return convert.AppendString(dst, v.Bytes(i)) }
 	}
 	var scratch []byte
 	return func(dst []byte, i int) []byte {
 		scratch = text(scratch[:0], i)
-		return appendString(dst, scratch)
+		return convert.AppendString(dst, scratch)
 	}
-}
-
-// appendString appends a JSON string: as it is where nothing in it is special.
-func appendString(dst, s []byte) []byte {
-	for _, c := range s {
-		if c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
-			var b bytes.Buffer
-			e := json.NewEncoder(&b)
-			e.SetEscapeHTML(false)
-			e.Encode(string(s)) //nolint:errcheck // a string always encodes, a buffer always takes
-			return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
-		}
-	}
-	return append(append(append(dst, '"'), s...), '"')
 }

@@ -11,7 +11,7 @@ func (e *Encoder) appendBools(dst []byte, v vector.Bitmap, n int) []byte {
 		ones += int(v[i>>6] >> (i & 63) & 1)
 	}
 	if ones == 0 || ones == n {
-		return append(dst, byte(Constant), byte(bit(ones > 0)))
+		return append(dst, byte(Constant), byte(vector.Bit(ones > 0)))
 	}
 	return appendSection(append(dst, byte(Plain)), e.packed, saveCodes)
 }

@@ -199,7 +199,7 @@ func (d *Decoder) hitInts(r *reader, n int, most int64, keep vector.Bitmap) vect
 	for w := range d.hits {
 		var m uint64
 		for i, x := range d.texts[w*64 : min(w*64+64, n)] {
-			m |= uint64(bit(int64(x) <= most)) << i
+			m |= vector.Bit(int64(x) <= most) << i
 		}
 		d.hits[w] = m
 	}

@@ -40,7 +40,7 @@ func (e *Encoder) appendHex(dst []byte, views []vector.View, heap []byte) ([]byt
 		digits = 32
 	}
 	mark := len(dst)
-	dst = append(dst, byte(Hex), byte(size), byte(bit(dashes)))
+	dst = append(dst, byte(Hex), byte(size), byte(vector.Bit(dashes)))
 	at := len(dst)
 	dst = append(dst, make([]byte, digits/2*len(views))...)
 	out := dst[at:]
@@ -148,13 +148,6 @@ func unpackUUIDs(out, src []byte) {
 		}
 		out = out[uuidLength:]
 	}
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // dashed says that an encoded block holds UUIDs: every value has their length.

@@ -149,7 +149,7 @@ func near(dst []uint32, highs []uint64, width int, from, span uint64) (k int) {
 	dst = dst[:len(highs)]
 	for i, h := range highs {
 		dst[k] = uint32(i)
-		k += bit(h<<(width&63)-from <= span)
+		k += int(vector.Bit(h<<(width&63)-from <= span))
 	}
 	return k
 }
@@ -244,7 +244,7 @@ func hitRange(hit, keep []uint64, src []byte, n, width int, add, span uint64) {
 		case bits.OnesCount64(k) <= fewRows:
 			for ; k != 0; k &= k - 1 {
 				j := bits.TrailingZeros64(k)
-				m |= uint64(bit(unpackOne(src, i*64+j, width)+add <= span)) << j
+				m |= vector.Bit(unpackOne(src, i*64+j, width)+add <= span) << j
 			}
 		case i*64+64 <= n && int(at>>3)+8*width+8 <= len(src):
 			w := uint(width)
@@ -257,11 +257,11 @@ func hitRange(hit, keep []uint64, src []byte, n, width int, add, span uint64) {
 				at += w
 				x3 := binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
 				at += w
-				m |= uint64(bit(x0+add <= span)|bit(x1+add <= span)<<1|bit(x2+add <= span)<<2|bit(x3+add <= span)<<3) << (j & 63)
+				m |= (vector.Bit(x0+add <= span) | vector.Bit(x1+add <= span)<<1 | vector.Bit(x2+add <= span)<<2 | vector.Bit(x3+add <= span)<<3) << (j & 63)
 			}
 		default:
 			for j := range min(64, n-i*64) {
-				m |= uint64(bit(unpackOne(src, i*64+j, width)+add <= span)) << j
+				m |= vector.Bit(unpackOne(src, i*64+j, width)+add <= span) << j
 			}
 		}
 		hit[i] = m

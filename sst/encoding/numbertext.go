@@ -79,7 +79,7 @@ func (d *Decoder) keepText(r *reader, n int, x uint64, ok bool, keep vector.Bitm
 	for w := range keep {
 		var m uint64
 		for i, v := range d.texts[w*64 : min(w*64+64, n)] {
-			m |= uint64(bit(v == x)) << i
+			m |= vector.Bit(v == x) << i
 		}
 		keep[w] &= m
 	}

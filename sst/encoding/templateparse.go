@@ -172,7 +172,7 @@ func (p *parser) clock(start int) (int, bool) {
 		return 0, false
 	}
 	utc := to < end && row[to] == 'Z'
-	if to+bit(utc) < end && wordChar[row[to+bit(utc)]] != 0 {
+	if to+int(vector.Bit(utc)) < end && wordChar[row[to+int(vector.Bit(utc))]] != 0 {
 		return 0, false
 	}
 	p.slot(timeSlot, 0, seconds)

@@ -71,15 +71,7 @@ func mix(h, x uint64) uint64 {
 // finish gives the hash that the state h ends in; never 0.
 func finish(h uint64) uint64 {
 	h = mix(h, 0xA0761D6478BD642F)
-	return h | bit(h == 0)
-}
-
-func bit(b bool) uint64 {
-	var x uint64
-	if b {
-		x = 1
-	}
-	return x
+	return h | vector.Bit(h == 0)
 }
 
 // add adds a hash.

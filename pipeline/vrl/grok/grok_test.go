@@ -14,7 +14,7 @@ func fields(t *testing.T, source, text string) string {
 	if err != nil {
 		t.Fatalf("%s: %v", source, err)
 	}
-	at := p.Regex.On(text).FindStringSubmatchIndex(text)
+	at := p.Regex.On(nil, text).FindStringSubmatchIndex(text)
 	if at == nil {
 		return "no match"
 	}
@@ -97,6 +97,6 @@ func FuzzCompile(f *testing.F) {
 		if len(p.Fields) != len(p.Regex.Names) {
 			t.Fatalf("%q: %d fields, %d groups", source, len(p.Fields), len(p.Regex.Names))
 		}
-		p.Regex.On(text).FindStringSubmatchIndex(text)
+		p.Regex.On(nil, text).FindStringSubmatchIndex(text)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,7 +41,7 @@ func Compile(source string) (*value.Regex, error) {
 		return nil, err
 	}
 	re := &value.Regex{Source: source, Names: t.names}
-	if re.Regexp, err = compile(plain); err != nil || !t.classes {
+	if re.Regexp, re.Steps, err = compile(plain); err != nil || !t.classes {
 		return re, err
 	}
 	t = translator{src: source, names: []string{""}, unicode: true}
@@ -48,16 +49,41 @@ func Compile(source string) (*value.Regex, error) {
 	if err != nil {
 		return nil, err
 	}
-	re.Unicode, err = compile(wide)
+	re.Unicode, _, err = compile(wide)
 	return re, err
 }
 
-func compile(source string) (*regexp.Regexp, error) {
-	re, err := regexp.Compile(source)
-	if err != nil {
-		return nil, fmt.Errorf("regex parse error: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+// MaxSteps is the most steps that an expression may become: repetitions in each other multiply.
+const MaxSteps = 10_000
+
+// compile compiles an expression and gives its steps.
+func compile(source string) (re *regexp.Regexp, steps int, err error) {
+	tree, err := syntax.Parse(source, syntax.Perl)
+	if err == nil {
+		if steps = stepsOf(tree); steps > MaxSteps {
+			return nil, 0, fmt.Errorf("regex parse error: the expression takes more than %d steps", MaxSteps)
+		}
+		re, err = regexp.Compile(source)
 	}
-	return re, nil
+	if err != nil {
+		return nil, 0, fmt.Errorf("regex parse error: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return re, steps, nil
+}
+
+// stepsOf is about the steps that a tree becomes, before it becomes them.
+func stepsOf(tree *syntax.Regexp) int {
+	steps := 1 + len(tree.Rune)/8
+	if tree.Op == syntax.OpLiteral {
+		steps = len(tree.Rune)
+	}
+	for _, sub := range tree.Sub {
+		steps += stepsOf(sub)
+	}
+	if tree.Op == syntax.OpRepeat {
+		steps *= max(tree.Min, tree.Max, 1)
+	}
+	return min(steps, 1<<30)
 }
 
 // translator turns one source into Go's syntax, left to right.

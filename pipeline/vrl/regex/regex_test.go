@@ -52,7 +52,7 @@ func TestMatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			re := p.On(c.text)
+			re := p.On(nil, c.text)
 			if got := re.FindString(c.text); got != c.want {
 				t.Errorf("%s in %q: got %q, want %q (as %s)", c.source, c.text, got, c.want, re)
 			}

@@ -55,3 +55,33 @@ CREATE TABLE c5;
 SHOW TABLES LIKE 'c%';
 
 DROP TABLE src, c1, c2, c3, c4;
+
+-- CREATE OR REPLACE: the old table is there until the new one is whole.
+
+CREATE TABLE src (host STRING, v DOUBLE, ts TIMESTAMP(9) TIME INDEX, PRIMARY KEY (host));
+
+INSERT INTO src VALUES ('a', 1, 1), ('b', 3, 1);
+
+CREATE OR REPLACE TABLE src (PRIMARY KEY (host)) AS SELECT host, v * 10 AS v, ts FROM src;
+
+CREATE OR REPLACE TABLE src AS SELECT host::INT AS host, ts FROM src;
+
+SELECT * FROM src ORDER BY host;
+
+SHOW TABLES LIKE 'src%';
+
+CREATE OR REPLACE TABLE phy (host STRING PRIMARY KEY, v DOUBLE, ts TIMESTAMP TIME INDEX) ENGINE = metric WITH (physical_metric_table = '');
+
+CREATE OR REPLACE TABLE m1 (host STRING PRIMARY KEY, v DOUBLE, ts TIMESTAMP TIME INDEX) ENGINE = metric WITH (on_physical_table = 'phy');
+
+INSERT INTO m1 (host, v, ts) VALUES ('a', 1, 1);
+
+CREATE OR REPLACE TABLE m1 (host STRING PRIMARY KEY, v DOUBLE, ts TIMESTAMP TIME INDEX) ENGINE = metric WITH (on_physical_table = 'phy');
+
+SELECT count(*) FROM m1;
+
+CREATE OR REPLACE TABLE phy (host STRING PRIMARY KEY, v DOUBLE, ts TIMESTAMP TIME INDEX) ENGINE = metric WITH (physical_metric_table = '');
+
+DROP TABLE m1;
+
+DROP TABLE src, phy;

@@ -1,0 +1,255 @@
+package automaton
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// Where matches lie only package regexp can tell. It looks at each character once for all instructions of an expression and
+// cannot be ended, and it begins anew behind each match: `a.*z|a` goes to the end of the text for every letter. So searches that
+// may be long are given their text character by character: that counts their work and ends them.
+
+// Bounds in characters times instructions, which take some nanoseconds each.
+const (
+	shortWork = 1 << 20 // of one search, or of all searches in one text, that need not be ended
+	plainWork = 1 << 24 // of the searches in one text before what they do is counted
+	askWork   = 1 << 16 // between two questions whether to go on
+	maxWork   = 1 << 30 // of the searches in one text
+)
+
+// Each calls found with the places of the matches in text, one behind the other, at most n of them (n < 0: all), as
+// FindAllSubmatchIndex of package regexp gives them: pairs of places, of the match and of its groups. Without groups there is
+// one pair. It ends early with the error of found or of ended; ended may be nil.
+func (r *Regexp) Each(text []byte, n int, groups bool, ended func() error, found func(places []int) error) error {
+	steps, size := int64(r.steps()), int64(len(text))+1
+	if steps*size <= shortWork/size {
+		return r.eachAtOnce(text, n, groups, found)
+	}
+	s := search{r: r, text: text, groups: groups, reader: reader{text: text, steps: steps, most: maxWork, ended: ended}}
+	for pos, last := 0, -1; pos <= len(text) && n != 0; {
+		m, err := s.next(pos)
+		if m == nil || err != nil {
+			return err
+		}
+		abuts := m[0] == last && m[1] == last // an empty match right behind another is none
+		last = m[1]
+		switch {
+		case m[1] > pos:
+			pos = m[1]
+		case pos == len(text):
+			pos++
+		default:
+			_, width := utf8.DecodeRune(text[pos:])
+			pos += width
+		}
+		if abuts {
+			continue
+		}
+		n--
+		if err := found(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachAtOnce is Each for a short text.
+func (r *Regexp) eachAtOnce(text []byte, n int, groups bool, found func(places []int) error) error {
+	all := r.re.FindAllIndex
+	if groups {
+		all = r.re.FindAllSubmatchIndex
+	}
+	for _, m := range all(text, n) {
+		if err := found(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckWork holds that looking for where matches lie in so many bytes of text does not take minutes.
+func (r *Regexp) CheckWork(bytes int) error {
+	if steps := r.steps(); bytes >= longText && bytes > maxWork/steps {
+		return fmt.Errorf("an expression of %d steps is looked for in texts of at most %d bytes, one has %d", steps, maxWork/steps, bytes)
+	}
+	return nil
+}
+
+// Groups is the number of groups of the expression.
+func (r *Regexp) Groups() int { return r.re.NumSubexp() }
+
+// Expand appends a template of package regexp, such as "${1}", with what a match's groups hold.
+func (r *Regexp) Expand(dst, template, text []byte, places []int) []byte {
+	return r.re.Expand(dst, template, text, places)
+}
+
+// search looks for the matches of one text in turn.
+type search struct {
+	r      *Regexp
+	text   []byte
+	groups bool
+	plain  int64 // work that searches by package regexp may have been
+	reader reader
+}
+
+// next finds the first match from pos on. What lies before pos decides what ^ and \b say there: such expressions are searched
+// with the character before it, which begins the match.
+func (s *search) next(pos int) ([]int, error) {
+	re, from := s.r.re, pos
+	behind := pos > 0 && s.r.looksBack()
+	if behind {
+		var err error
+		if re, err = s.r.afterAny(); err != nil {
+			return nil, err
+		}
+		_, width := utf8.DecodeLastRune(s.text[:pos])
+		from -= width
+	}
+	m, err := s.find(re, from)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	if behind {
+		_, width := utf8.DecodeRune(s.text[m[0]:])
+		m[0] += width
+	}
+	return m, nil
+}
+
+// find gives the first match of re in the text from a place on.
+func (s *search) find(re *regexp.Regexp, from int) (m []int, err error) {
+	if s.reader.ended != nil {
+		if err := s.reader.ended(); err != nil {
+			return nil, err
+		}
+	}
+	work := s.reader.steps * int64(len(s.text)-from+1)
+	if s.plain += work; work <= shortWork && s.plain <= plainWork {
+		if s.groups {
+			m = re.FindSubmatchIndex(s.text[from:])
+		} else {
+			m = re.FindIndex(s.text[from:])
+		}
+	} else {
+		if literal, _ := re.LiteralPrefix(); literal != "" && !s.r.looksBack() {
+			i := bytes.Index(s.text[from:], []byte(literal))
+			if i < 0 {
+				return nil, nil
+			}
+			from += i
+		}
+		s.reader.at = from
+		if s.groups {
+			m = re.FindReaderSubmatchIndex(&s.reader)
+		} else {
+			m = re.FindReaderIndex(&s.reader)
+		}
+	}
+	for i := range m {
+		if m[i] >= 0 {
+			m[i] += from
+		}
+	}
+	return m, s.reader.err
+}
+
+// look tells whether text holds a match, by package regexp; once ended gives an error the answer means nothing.
+func (r *Regexp) look(text []byte, ended func() error) bool {
+	if ended == nil {
+		return r.re.Match(text)
+	}
+	if ended() != nil {
+		return false
+	}
+	steps := int64(r.steps())
+	if steps*int64(len(text)) <= shortWork {
+		return r.re.Match(text)
+	}
+	return r.re.MatchReader(&reader{text: text, steps: steps, most: math.MaxInt64, ended: ended})
+}
+
+// WorkError says that an expression takes too long in one text.
+type WorkError struct {
+	steps int64
+	bytes int
+}
+
+func (e *WorkError) Error() string {
+	return fmt.Sprintf("looking for an expression of %d steps in a text of %d bytes takes more than %d million steps", e.steps, e.bytes, maxWork/1_000_000)
+}
+
+// steps is the number of instructions of the expression.
+func (r *Regexp) steps() int { return len(r.program().Inst) }
+
+// program is what the expression is compiled to.
+func (r *Regexp) program() *syntax.Prog {
+	r.compiled.Do(func() {
+		tree, err := syntax.Parse(r.re.String(), syntax.Perl)
+		if err == nil {
+			r.prog, err = syntax.Compile(tree.Simplify())
+		}
+		if err != nil {
+			panic("automaton: package regexp has compiled what package syntax does not: " + err.Error())
+		}
+	})
+	return r.prog
+}
+
+// looksBack tells whether what lies before a place decides whether a match begins there.
+func (r *Regexp) looksBack() bool {
+	for i := range r.program().Inst {
+		in := &r.prog.Inst[i]
+		if in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^(syntax.EmptyEndLine|syntax.EmptyEndText) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// afterAny is the expression behind any one character.
+func (r *Regexp) afterAny() (*regexp.Regexp, error) {
+	r.behind.Do(func() { r.after, r.afterErr = regexp.Compile("(?s:.)(?:" + r.re.String() + ")") })
+	return r.after, r.afterErr
+}
+
+// reader gives a text to package regexp character by character. A search that takes too long finds the end of the text.
+type reader struct {
+	text  []byte
+	at    int
+	steps int64 // instructions of the expression: work of a character, at most
+	work  int64 // done since ended was asked
+	done  int64 // before
+	most  int64
+	ended func() error // nil: never
+	err   error        // why the text ended early
+}
+
+func (r *reader) ReadRune() (rune, int, error) {
+	if r.work += r.steps; r.work > askWork && r.ask() != nil || r.at >= len(r.text) {
+		return 0, 0, io.EOF
+	}
+	if c := r.text[r.at]; c < utf8.RuneSelf {
+		r.at++
+		return rune(c), 1, nil
+	}
+	x, width := utf8.DecodeRune(r.text[r.at:])
+	r.at += width
+	return x, width, nil
+}
+
+// ask tells why a search must not go on.
+func (r *reader) ask() error {
+	if r.done += r.work; r.done > r.most && r.err == nil {
+		r.err = &WorkError{r.steps, len(r.text)}
+	}
+	r.work = 0
+	if r.ended != nil && r.err == nil {
+		r.err = r.ended()
+	}
+	return r.err
+}

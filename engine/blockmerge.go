@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"varve/engine/schema"
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+)
+
+// rawRows are the rows of one series out of all runs, with what says which of them count.
+type rawRows struct {
+	cols  []vector.Vector // by column of the table
+	items []rawRow
+	pick  []int // by column: the row that counts at the time at hand; -1: none
+	last  []int // the same among the rows of one instant, see lastNonNull
+}
+
+// rawRow is a row before it is known whether it counts.
+type rawRow struct {
+	ms      int64 // since the epoch
+	time    int64 // in the table's unit
+	seq     uint64
+	row     int // in cols
+	deleted bool
+}
+
+func (r *rawRows) bytes() int64 {
+	n := int64(cap(r.items)) * 40
+	for c := range r.cols {
+		v := &r.cols[c]
+		n += int64(cap(v.Ints)+cap(v.Uints)+cap(v.Floats)+cap(v.Views)+cap(v.Bools))*8 + int64(cap(v.Heap))
+	}
+	return n
+}
+
+// mergeSeries appends the samples of a series whose sources overlap or replace each other's rows.
+func (b *SampleBlock) mergeSeries(t *selectTable, i int) error {
+	r := &b.raw
+	for len(r.cols) < len(t.columns) {
+		r.cols = append(r.cols, vector.Vector{})
+	}
+	for c := range t.columns {
+		r.cols[c].Reset(t.columns[c].Type)
+	}
+	r.items = r.items[:0]
+	for _, src := range b.s.sourcesOf(i) {
+		if err := b.collectSource(t, src); err != nil {
+			return err
+		}
+	}
+	r.sort()
+	r.pick, r.last = resized(r.pick, len(t.columns)), resized(r.last, len(t.columns))
+	at := (i - b.from) * b.width
+	spans := b.spans[at : at+len(t.columns)]
+	for c := range spans {
+		col := &b.columns[c]
+		spans[c] = blockSpan{own: true, time: len(col.times), value: col.values(t.floats(c))}
+	}
+	for from := 0; from < len(r.items); {
+		to := from + 1
+		for to < len(r.items) && r.items[to].ms == r.items[from].ms {
+			to++
+		}
+		r.choose(t.mode, r.items[from:to])
+		for c, row := range r.pick {
+			if row >= 0 {
+				b.columns[c].times = append(b.columns[c].times, r.items[from].ms)
+				b.appendValues(&b.columns[c], t, c, &r.cols[c], row, row+1)
+				spans[c].n++
+			}
+		}
+		from = to
+	}
+	return b.account()
+}
+
+func resized(s []int, n int) []int { return slices.Grow(s[:0], n)[:n] }
+
+// collectSource gathers the rows of a source.
+func (b *SampleBlock) collectSource(t *selectTable, src seriesSource) error {
+	r := &b.raw
+	rows, part, err := b.open(t, src)
+	if err != nil {
+		return err
+	}
+	for {
+		ok, err := b.next(t, rows, part)
+		if err != nil || !ok {
+			return err
+		}
+		s := &b.stretch
+		kinds, err := rows.Kinds(s)
+		if err != nil {
+			return b.s.e.damage(t.group.region, part, err)
+		}
+		seqs, err := rows.Sequences(s)
+		if err != nil {
+			return b.s.e.damage(t.group.region, part, err)
+		}
+		n := len(r.items)
+		for k := s.From; k < s.To; k++ {
+			r.items = append(r.items, rawRow{0, s.Times[k], seqs.Uint(k), len(r.items), kinds.Uint(k) != schema.KindPut})
+		}
+		setMS(r.items[n:], t.unit)
+		for c := range t.columns {
+			r.cols[c].Append(n, s.Cols[t.at[c]], s.From, s.To)
+		}
+		if err := b.account(); err != nil {
+			return err
+		}
+	}
+}
+
+func setMS(items []rawRow, unit int64) {
+	for i := range items {
+		switch it := &items[i]; {
+		case unit >= 1000:
+			it.ms = timefmt.FloorDiv(it.time, unit/1000)
+		default:
+			it.ms = it.time * (1000 / unit)
+		}
+	}
+}
+
+// sort puts the rows in the order in which later ones replace earlier ones.
+func (r *rawRows) sort() {
+	slices.SortStableFunc(r.items, func(a, b rawRow) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.seq, b.seq))
+	})
+}
+
+// choose sets pick for the rows of one millisecond.
+func (r *rawRows) choose(mode mergeMode, items []rawRow) {
+	noRow(r.pick)
+	if mode.keepAll {
+		for i := range items {
+			r.overlay(r.pick, items[i].row)
+		}
+		return
+	}
+	for from := 0; from < len(items); {
+		to := from + 1
+		for to < len(items) && items[to].time == items[from].time {
+			to++
+		}
+		noRow(r.last)
+		first := to - 1
+		if mode.lastNonNull {
+			first = from
+		}
+		for i := first; i < to; i++ {
+			if items[i].deleted {
+				noRow(r.last)
+			} else {
+				r.overlay(r.last, items[i].row)
+			}
+		}
+		for c, row := range r.last {
+			if row >= 0 {
+				r.pick[c] = row
+			}
+		}
+		from = to
+	}
+}
+
+// overlay sets the columns that have a value in a row.
+func (r *rawRows) overlay(pick []int, row int) {
+	for c := range pick {
+		if !r.cols[c].IsNull(row) {
+			pick[c] = row
+		}
+	}
+}
+
+// noRow has no row count.
+func noRow(pick []int) {
+	for c := range pick {
+		pick[c] = -1
+	}
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"varve/engine/spare"
+	"varve/engine/status"
+	"varve/wal"
+)
+
+// committer takes records of rows into the log and then into memtables. Safe for concurrent use.
+type committer struct {
+	log     *wal.Log
+	memory  *memory
+	space   *space
+	metrics *Metrics
+	now     func() time.Time
+
+	patience     time.Duration   // how long a write waits for memory, or for a table that is altered
+	closing      <-chan struct{} // closed when the store closes
+	flushBytes   int64           // of a memtable that wants a flush
+	flush        func(r *region) // asks for a flush of a region
+	flushLargest func()          // and of the one with the most rows in memory
+
+	seq atomic.Uint64 // the last that was given to rows
+}
+
+var recordBuffers spare.List[[]byte]
+
+// largeRecord is the size from which on the buffer of a record is made for it alone, at once: growing it would copy it
+// several times.
+const largeRecord = 16 << 20
+
+// seen notes the number of a row that was there before: later ones get higher numbers. Only before the first commit.
+func (c *committer) seen(seq uint64) { c.seq.Store(max(c.seq.Load(), seq)) }
+
+// admit refuses writes that cannot be kept: full disk, full memory.
+func (c *committer) admit(ctx context.Context) error {
+	if err := c.space.check(); err != nil {
+		c.metrics.Refused.WithLabelValues("disk").Inc()
+		return err
+	}
+	if !c.memory.full() {
+		return nil
+	}
+	return c.awaitRoom(ctx)
+}
+
+func (c *committer) awaitRoom(ctx context.Context) error {
+	timer := time.NewTimer(c.patience)
+	defer timer.Stop()
+	for {
+		wait := c.memory.freed.wait()
+		if !c.memory.full() {
+			return nil
+		}
+		c.flushLargest()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for memory")
+		case <-c.closing:
+			return ErrClosed
+		case <-timer.C:
+			c.metrics.Refused.WithLabelValues("memory").Inc()
+			return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", c.memory.used.Load(), c.memory.limit)
+		}
+	}
+}
+
+// commit logs and appends the records and gives the writes whose tables were altered or dropped since they were
+// prepared: to be prepared again.
+func (c *committer) commit(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
+	if again, err = c.append(ctx, ws); err == nil && len(again) > 0 {
+		err = c.awaitAltered(ctx, again) // nothing is held that a change may wait for
+	}
+	return again, err
+}
+
+// append logs and appends the records of the writes that can be enlisted, and gives the others. Who gives up before the log
+// has the records has written nothing.
+func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
+	var logged [][]byte
+	defer func() {
+		for _, w := range ws {
+			w.finish()
+		}
+	}()
+	for _, w := range ws {
+		if w.rec == nil {
+			continue
+		}
+		if !c.enlist(w) {
+			again = append(again, w)
+			continue
+		}
+		if !w.schema.Options.SkipWAL {
+			w.log = recordBuffers.Get()
+			*w.log = appendRecord(w.rec.roomIn(*w.log), w.rec)
+			logged = append(logged, *w.log)
+			c.metrics.BytesWritten.Add(float64(len(*w.log)))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, status.Wrap(err, status.DeadlineExceeded, "the request ended before its rows were in the log")
+	}
+	if len(logged) > 0 {
+		if _, err := c.log.Append(logged...); err != nil {
+			c.metrics.Refused.WithLabelValues("log").Inc()
+			return nil, err
+		}
+	}
+	for _, w := range ws {
+		if w.mem == nil {
+			continue
+		}
+		w.mem.append(w.rec, w.schema)
+		c.memory.account(w.mem)
+		c.metrics.RowsWritten.Add(float64(w.batch.N))
+		if w.mem.table.Bytes() > c.flushBytes {
+			c.flush(w.at.region)
+		}
+	}
+	return again, nil
+}
+
+// enlist gives a write its sequence number and the memtable that will not be flushed before it has the rows; false: the
+// schema is another one now, or about to be.
+func (c *committer) enlist(w *tableWrite) bool {
+	r := w.at.region
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w.at.dropped() || r.closed != nil || w.at.schema() != w.schema {
+		return false
+	}
+	m := r.snap.Load().live
+	m.writers.Add(1)
+	w.mem, w.rec.seq = m, c.seq.Add(1)
+	at := wal.LSN(0)
+	if w.schema.Options.SkipWAL {
+		m.only = true
+	} else {
+		at = c.log.End()
+	}
+	m.began(at, w.rec.seq, c.now())
+	return true
+}
+
+// finish lets go of the memtable and of the buffer.
+func (w *tableWrite) finish() {
+	if w.mem != nil {
+		w.mem.writers.Done()
+		w.mem = nil
+	}
+	if w.log != nil {
+		if cap(*w.log) <= largeRecord {
+			recordBuffers.Put(w.log, int64(cap(*w.log)))
+		}
+		w.log = nil
+	}
+}
+
+// awaitAltered waits until the tables of writes may be written to again.
+func (c *committer) awaitAltered(ctx context.Context, ws []*tableWrite) error {
+	timer := time.NewTimer(c.patience)
+	defer timer.Stop()
+	for _, w := range ws {
+		w.at.region.mu.Lock()
+		closed := w.at.region.closed
+		w.at.region.mu.Unlock()
+		if closed == nil {
+			continue
+		}
+		select {
+		case <-closed:
+		case <-ctx.Done():
+			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while the write waited for a change of table %s", w.schema.Name)
+		case <-c.closing:
+			return ErrClosed
+		case <-timer.C:
+			return status.New(status.RegionBusy, "table %s is being altered: nothing can be written for the moment, try again", w.schema.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+
+	"varve/engine/manifest"
+	"varve/engine/schema"
+	"varve/engine/status"
+)
+
+// A draft is a table that is made and filled before anybody can find it under its name: an edit of the manifest then gives it the
+// name and drops the table that had it. A crash before that edit leaves the draft, which the next start drops, and the old table;
+// a crash after it leaves the new one.
+
+// CreateDraft makes a table that nobody finds under its name: the table's name is another one until PublishDraft. DropTables gives a
+// draft up, and so does a start.
+func (e *Engine) CreateDraft(_ context.Context, t *schema.Table) (*Table, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	draft := *t
+	draft.Draft = true
+	err := e.define(func(d *definition) error {
+		draft.Name = schema.DraftName(t.Name, d.next)
+		return d.create(&draft)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e.Table(draft.Name)
+}
+
+// PublishDraft gives a draft the name of the table that it was made as and, with replace, drops the table that has that name, all at
+// once. TableAlreadyExists without replace.
+func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bool) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.leave()
+	if replace { // rows of the old table must not be gone before the new ones are as durable
+		tab, err := e.Table(draft)
+		if err == nil {
+			err = e.flushRegion(ctx, tab.region)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	e.ddl.Lock()
+	defer e.ddl.Unlock()
+	tab, err := e.Table(draft)
+	if err != nil {
+		return err
+	}
+	next, c := *tab.Schema.Finished(), e.catalog.Load()
+	next.Version++
+	var gone []place
+	if old, ok := c.byName[next.Name]; ok {
+		if !replace {
+			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
+		}
+		gone = append(gone, old)
+	}
+	edit, err := c.dropping(gone)
+	if err != nil {
+		return err
+	}
+	edit.PutTable = []*schema.Table{&next}
+	return e.dropAll(edit, gone, func(c *catalog) {
+		tab.region.mu.Lock()
+		tab.place.publish(&next)
+		tab.region.mu.Unlock()
+		delete(c.byName, draft)
+		c.byName[next.Name] = tab.place
+	})
+}
+
+// dropDrafts drops the drafts that a crash has left and gives the state without them. Where that cannot be written down, as on a
+// full disk, they stay for the next start: nobody sees them.
+func (e *Engine) dropDrafts(state *manifest.State) *manifest.State {
+	var edit manifest.Edit
+	for id, t := range state.Tables {
+		if t.Schema.Draft {
+			edit.DropTable = append(edit.DropTable, id)
+		}
+	}
+	if len(edit.DropTable) == 0 {
+		return state
+	}
+	if err := e.manifest.Apply(edit); err != nil {
+		e.o.Logger.Warn("tables that were being made when the server ended cannot be dropped yet", "tables", len(edit.DropTable), "error", err)
+		return state
+	}
+	e.o.Logger.Info("tables that were being made when the server ended are dropped", "tables", len(edit.DropTable))
+	return e.manifest.State()
+}

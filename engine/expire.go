@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"varve/engine/manifest"
+)
+
+// tendPeriod is how often the store looks after what nobody asks for.
+const tendPeriod = 10 * time.Second
+
+// tend drops what has expired, and has the merger look at all tables: options that act at once may have changed.
+func (e *Engine) tend(ctx context.Context) {
+	tick := time.NewTicker(tendPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			e.ballast.lay()
+			e.sweepSnapshots()
+			for _, r := range e.catalog.Load().regions {
+				if err := e.dropExpired(r); err != nil && ctx.Err() == nil {
+					e.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(), "error", err)
+				}
+				e.merger.push(freshParts, r)
+				e.merger.push(mergedParts, r)
+			}
+		}
+	}
+}
+
+// dropExpired drops the parts whose rows are all past the table's time to live, those that are set aside as well.
+func (e *Engine) dropExpired(r *region) error {
+	oldest := e.oldest(r.snap.Load().schema)
+	if oldest == math.MinInt64 {
+		return nil
+	}
+	if err := e.dropAside(r, oldest); err != nil {
+		return err
+	}
+	listed := slices.DeleteFunc(before(r.snap.Load().parts, oldest), func(p *part) bool { return p.unlisted.Load() })
+	gone, left := e.merger.leave(r, listed)
+	defer left()
+	if len(gone) == 0 {
+		return nil
+	}
+	err := e.exchange(r, gone, nil)
+	if errors.Is(err, errOverrun) {
+		return nil // some were merged or dropped meanwhile; the others go the next time
+	}
+	if err == nil {
+		e.metrics.ExpiredParts.Add(float64(len(gone)))
+	}
+	return err
+}
+
+// dropAside drops the parts that are set aside and end before a time.
+func (e *Engine) dropAside(r *region, oldest int64) error {
+	r.maintain.Lock() // a flush lists its part in the manifest first
+	defer r.maintain.Unlock()
+	gone := before(e.asideOf(r, r.snap.Load()), oldest)
+	if len(gone) == 0 {
+		return nil
+	}
+	var edit manifest.Edit
+	for _, p := range gone {
+		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: p.meta})
+	}
+	if err := e.apply(edit); err != nil {
+		return err
+	}
+	e.forgetAside(gone)
+	return nil
+}
+
+// before gives the parts that end before a time.
+func before(parts []*part, t int64) (list []*part) {
+	for _, p := range parts {
+		if p.meta.MaxTime < t {
+			list = append(list, p)
+		}
+	}
+	return list
+}

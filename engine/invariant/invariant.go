@@ -1,0 +1,52 @@
+// Package invariant is what a build with the tag "invariants" does besides: it checks what packages promise each other, and takes
+// paths that are rare otherwise, by limits that are drawn at random when the program starts. Without the tag nothing of it is
+// left.
+//
+//	if invariant.On {
+//		invariant.Check(from < to, "rows %d to %d", from, to)
+//	}
+//
+// The limits of a run are repeated by VARVE_INVARIANTS=seed; it is printed first.
+package invariant
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Check panics with a sentence when something does not hold.
+func Check(holds bool, format string, args ...any) {
+	if !holds {
+		panic("invariant: " + fmt.Sprintf(format, args...))
+	}
+}
+
+// Limit is a limit of a package: the usual one or, with the tag, any from least to usual, small ones as often as large ones.
+func Limit(usual, least int) int {
+	if !On {
+		return usual
+	}
+	r := draws()
+	drawing.Lock()
+	defer drawing.Unlock()
+	x := math.Exp(math.Log(float64(least)) + r.Float64()*(math.Log(float64(usual))-math.Log(float64(least))))
+	return min(max(int(math.Round(x)), least), usual)
+}
+
+// drawing protects the numbers that limits are drawn by.
+var drawing sync.Mutex
+
+// draws gives the source of the limits, the same for the same seed: packages are initialised in one order.
+var draws = sync.OnceValue(func() *rand.Rand {
+	seed, err := strconv.ParseUint(os.Getenv("VARVE_INVARIANTS"), 10, 64)
+	if err != nil {
+		seed = uint64(time.Now().UnixNano())
+	}
+	fmt.Fprintf(os.Stderr, "limits are drawn by VARVE_INVARIANTS=%d\n", seed)
+	return rand.New(rand.NewPCG(seed, 1))
+})

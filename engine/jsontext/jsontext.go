@@ -1,0 +1,98 @@
+// Package jsontext writes strings and floats as JSON: of each there is one form, which stored texts and answers have in common.
+package jsontext
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendString appends text in quotes. Only quotes, backslashes and control characters are escaped; what is not UTF-8
+// becomes U+FFFD, byte by byte.
+func AppendString[T string | []byte](dst []byte, text T) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if plain[c] {
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			if size := runeSize(text[i:]); size > 0 {
+				i += size - 1
+				continue
+			}
+		}
+		dst = append(dst, text[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			if c >= utf8.RuneSelf {
+				dst = append(dst, "\uFFFD"...)
+			} else {
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+		}
+	}
+	dst = append(dst, text[from:]...)
+	return append(dst, '"')
+}
+
+// plain are the bytes that stand for themselves in a JSON string, whatever is around them.
+var plain = func() (t [256]bool) {
+	for b := range utf8.RuneSelf {
+		t[b] = b >= ' ' && b != '"' && b != '\\'
+	}
+	return t
+}()
+
+// runeSize is the length of the character that text begins with; 0: it is none.
+func runeSize[T string | []byte](text T) int {
+	var head [utf8.UTFMax]byte
+	r, size := utf8.DecodeRune(head[:copy(head[:], text)])
+	if r == utf8.RuneError && size <= 1 {
+		return 0
+	}
+	return size
+}
+
+// AppendFloat appends the shortest decimal text that reads back as x and is seen to be a float: 1.0, 0.00001, 1e-6, 1e16.
+// From 1e16 on and below 1e-5 it has an exponent. JSON has no infinities and no NaN: they are null.
+func AppendFloat(dst []byte, x float64) []byte {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return append(dst, "null"...)
+	}
+	start := len(dst)
+	if a := math.Abs(x); a != 0 && (a < 1e-5 || a >= 1e16) {
+		dst = strconv.AppendFloat(dst, x, 'e', -1, 64)
+		// Go writes e+16 and e-07: the sign of + and the zero go.
+		i := start + bytes.IndexByte(dst[start:], 'e') + 1
+		sign, digits := dst[i:i+1], dst[i+1:]
+		if sign[0] == '+' {
+			sign = nil
+		}
+		if digits[0] == '0' {
+			digits = digits[1:]
+		}
+		return append(dst[:i+len(sign)], digits...)
+	}
+	dst = strconv.AppendFloat(dst, x, 'f', -1, 64)
+	if bytes.IndexByte(dst[start:], '.') < 0 {
+		dst = append(dst, '.', '0')
+	}
+	return dst
+}

@@ -1,0 +1,316 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// merger merges parts: in the background what has piled up, by the rules of its schedule, and what it is asked to. Safe for
+// concurrent use.
+type merger struct {
+	e       *Engine
+	changed *signal    // broadcast when a merge may begin or go on that could not
+	mu      sync.Mutex // protects what follows, and region.merges
+	plan    schedule
+}
+
+func newMerger(e *Engine) *merger {
+	return &merger{e: e, changed: newSignal(), plan: schedule{parts: e.o.mergeParts}}
+}
+
+// push has the merger look at a region that got a part.
+func (m *merger) push(k kind, r *region) {
+	m.mu.Lock()
+	m.plan.push(k, r)
+	m.mu.Unlock()
+	m.changed.broadcast()
+}
+
+// loop merges what there is of a kind until the store closes.
+func (m *merger) loop(k kind) {
+	for {
+		j := m.next(k)
+		if j == nil {
+			return
+		}
+		done, err := m.merge(m.e.run, j, m.choose(j))
+		if err != nil && m.e.run.Err() == nil && !errors.Is(err, errOverrun) && !errors.Is(err, errUnlisted) {
+			m.e.metrics.MergeFailures.Inc()
+			m.e.o.Logger.Error("merge failed", "table", j.region.snap.Load().schema.Name.String(), "error", err)
+		}
+		m.end(j, done && err == nil)
+	}
+}
+
+// next waits for the next merge of a kind; nil: the store closes.
+func (m *merger) next(k kind) *job {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.e.run.Err() == nil {
+		now := m.e.o.Now()
+		j, at := m.plan.begin(k, now)
+		if j != nil {
+			return j
+		}
+		m.wait(m.e.run, now, at)
+	}
+	return nil
+}
+
+// alone begins a merge that is asked for, when all others of the region have ended; end ends it.
+func (m *merger) alone(ctx context.Context, r *region) (*job, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.merges.hurry++
+	defer func() { r.merges.hurry-- }()
+	m.changed.broadcast()
+	var j *job
+	for {
+		if err := cmp.Or(ctx.Err(), m.e.run.Err()); err != nil {
+			if j != nil {
+				m.plan.end(j, j.began, false)
+				m.changed.broadcast()
+			}
+			return nil, err
+		}
+		now := m.e.o.Now()
+		if j == nil {
+			j = m.plan.reserve(r)
+		}
+		if j != nil && m.plan.enter(j, now) {
+			return j, nil
+		}
+		m.wait(ctx, now, time.Time{})
+	}
+}
+
+// end ends a merge; done tells whether it has merged anything.
+func (m *merger) end(j *job, done bool) {
+	m.mu.Lock()
+	m.plan.end(j, m.e.o.Now(), done)
+	m.mu.Unlock()
+	m.changed.broadcast()
+}
+
+// step is called between two batches of a merge: others go first.
+func (m *merger) step(ctx context.Context, j *job) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.e.o.Now()
+	m.plan.worked(j, now)
+	for {
+		if err := cmp.Or(ctx.Err(), m.e.run.Err()); err != nil {
+			return err
+		}
+		ok, at := m.plan.resume(j, now, m.e.traffic())
+		if ok {
+			return nil
+		}
+		m.wait(ctx, now, at)
+		now = m.e.o.Now()
+	}
+}
+
+// wait waits until something changes, or the time comes unless it is zero. The caller holds m.mu, which is let go of meanwhile.
+func (m *merger) wait(ctx context.Context, now, at time.Time) {
+	changed := m.changed.wait()
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	var due <-chan time.Time
+	if !at.IsZero() {
+		t := time.NewTimer(at.Sub(now))
+		defer t.Stop()
+		due = t.C
+	}
+	select {
+	case <-changed:
+	case <-due:
+	case <-ctx.Done():
+	case <-m.e.run.Done():
+	}
+}
+
+// catchUp merges before a flush adds to parts that have piled up although merges no longer give way: so memtables fill, and
+// at their limit writers wait. Parts stay few whatever comes in.
+func (m *merger) catchUp(ctx context.Context, r *region) {
+	for {
+		m.mu.Lock()
+		if r.fresh() <= m.plan.mostFresh() {
+			m.mu.Unlock()
+			return
+		}
+		p := m.plan.plead(r)
+		m.mu.Unlock()
+		m.changed.broadcast()
+		select {
+		case done := <-p.merged:
+			if !done {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// claim gives a merge its parts; false, after a while: some of them are being dropped.
+func (m *merger) claim(ctx context.Context, j *job, parts []*part) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.ContainsFunc(parts, func(p *part) bool { return slices.Contains(j.region.merges.leaving, p) }) {
+		m.wait(ctx, time.Time{}, time.Time{})
+		return false
+	}
+	j.parts = parts
+	return true
+}
+
+// leave takes from expired parts those that are merged, whose rows go by that, and keeps merges off the others until left is called.
+func (m *merger) leave(r *region, parts []*part) (gone []*part, left func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &r.merges
+	for _, p := range parts {
+		taken := slices.Contains(s.leaving, p)
+		for _, j := range s.jobs {
+			taken = taken || j != nil && slices.Contains(j.parts, p)
+		}
+		if !taken {
+			gone = append(gone, p)
+		}
+	}
+	s.leaving = append(s.leaving, gone...)
+	return gone, func() {
+		m.mu.Lock()
+		s.leaving = slices.DeleteFunc(s.leaving, func(p *part) bool { return slices.Contains(gone, p) })
+		m.mu.Unlock()
+		m.changed.broadcast()
+	}
+}
+
+// chooser chooses the parts of a merge; nil: there is nothing to do.
+type chooser func(s *regionSnap, w windows) []*part
+
+// choose gives what chooses the parts of a merge in the background.
+func (m *merger) choose(j *job) chooser {
+	return func(s *regionSnap, w windows) []*part { return j.choose(s.parts, w, m.e.o.mergeParts, m.e.o.maxPart) }
+}
+
+// merge merges the parts that are chosen, once; false: there are none.
+func (m *merger) merge(ctx context.Context, j *job, choose chooser) (bool, error) {
+	e, r := m.e, j.region
+	s := r.openParts().withoutRows()
+	defer s.closeParts()
+	if slices.ContainsFunc(s.parts, func(p *part) bool { return p.unlisted.Load() }) {
+		return false, errUnlisted
+	}
+	own, _ := e.option(s.schema, "compaction.twcs.time_window")
+	w := windowsOf(s.schema, own, s.parts)
+	group := choose(s, w)
+	if group == nil {
+		return false, nil
+	}
+	if !m.claim(ctx, j, group) {
+		return true, ctx.Err() // choose again
+	}
+	start := e.o.Now()
+	made, err := m.write(ctx, j, s, w)
+	if err == nil {
+		err = e.exchange(r, group, made)
+	}
+	if err != nil {
+		for _, p := range made { // a file stays until another edit succeeds: this one may be found at the next start
+			e.files.stray(p.meta.File)
+			p.release()
+		}
+		return false, err
+	}
+	took := e.o.Now().Sub(start)
+	e.metrics.Merges.Inc()
+	e.metrics.MergeSeconds.Observe(took.Seconds())
+	rows, bytes := int64(0), int64(0)
+	for _, p := range made {
+		rows, bytes = rows+p.meta.Rows, bytes+p.meta.Bytes
+	}
+	e.metrics.MergedBytes.Add(float64(bytes))
+	e.o.Logger.Debug("merged", "table", s.schema.Name.String(), "parts", len(group), "level", group[0].meta.Level, "into", len(made), "rows", rows, "bytes", bytes, "took", took)
+	return true, nil
+}
+
+// write merges the parts of a merge into one part for each window. On an error it leaves no file.
+func (m *merger) write(ctx context.Context, j *job, s *regionSnap, w windows) (made []*part, err error) {
+	e, r, group := m.e, j.region, j.parts
+	level := levelOf(group)
+	var replaces []uint64
+	for _, p := range group {
+		replaces = append(replaces, p.meta.File)
+	}
+	oldest := e.oldest(s.schema)
+	for _, span := range w.cut(group) {
+		if span.From = max(span.From, oldest); span.From > span.To {
+			continue // all of it has expired
+		}
+		out := &partJob{table: s.schema, mode: flushMode(s.schema), workers: 1, lives: e.lives(r), level: level, minSeq: math.MaxUint64, time: span,
+			replaces: replaces, flushed: e.flushedOf(r)}
+		var there []*part
+		for _, p := range group {
+			if span.Overlaps(p.meta.MinTime, p.meta.MaxTime) {
+				there = append(there, p)
+				out.runs = append(out.runs, &guardedRun{p.run, ctx, e, r, p})
+				out.minSeq, out.maxSeq = min(out.minSeq, p.meta.MinSeq), max(out.maxSeq, p.meta.MaxSeq)
+			}
+		}
+		steps := 0
+		out.pace = func() error {
+			if steps++; steps%releaseBatches == 0 { // it passes through them once
+				for _, p := range there {
+					p.file.Release()
+				}
+			}
+			return m.step(ctx, j)
+		}
+		out.relate(append(e.asideOf(r, s), s.parts...), there)
+		if len(made) == 0 { // what a group's indexes have cost goes with its first part
+			for _, p := range group {
+				out.indexUS += p.meta.IndexUS
+			}
+		}
+		p, err := e.writePart(out)
+		if errors.Is(err, errNoRows) {
+			continue
+		}
+		if err != nil {
+			for _, p := range made {
+				p.retire()
+			}
+			return nil, err
+		}
+		made = append(made, p)
+	}
+	return made, nil
+}
+
+// relate looks at the parts that are not merged along: tombstones may go when nothing older is left for them to hide, and
+// fields may be folded when no version of them lies in between.
+func (j *partJob) relate(parts, group []*part) {
+	older, between := false, false
+	for _, p := range parts {
+		if slices.Contains(group, p) {
+			continue
+		}
+		if !j.time.Overlaps(p.meta.MinTime, p.meta.MaxTime) || !slices.ContainsFunc(group, p.overlaps) {
+			continue // no row of it has the key of a row here
+		}
+		older = older || p.meta.MinSeq <= j.maxSeq
+		between = between || p.meta.MinSeq <= j.maxSeq && p.meta.MaxSeq >= j.minSeq
+	}
+	j.mode.tombstones = older
+	if j.mode.lastNonNull && between {
+		j.mode.keepAll = true
+	}
+}

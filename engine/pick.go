@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"varve/sst"
+)
+
+// Which parts are merged with each other.
+
+// partSize is what of a part, or of some together, is bounded.
+type partSize struct {
+	rows   int64
+	blocks int64 // of at most 32 MiB of a column's values, but for one value
+	keys   int64 // bytes of series keys
+}
+
+// maxPart bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten. A part has
+// numbers of 16 bits for blocks, four times as many as are merged, since blocks that are merged are not always full; and
+// of 32 bits for places in the values of a tag.
+var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32}
+
+// measure gives the size of a part.
+func (p *part) measure() partSize {
+	keys, err := p.file.KeyBytes()
+	if err != nil {
+		keys = 0 // the merge meets the damage and says so
+	}
+	return partSize{p.meta.Rows, int64(p.run.Blocks()), keys}
+}
+
+// pickFresh chooses parts to merge that no merge has written, n to 2*n in the order of their sequence numbers, whatever
+// their times: what becomes of them is cut at windows. nil: nothing is to be done.
+func pickFresh(parts []*part, n int, bound partSize) []*part {
+	var fresh []*part
+	for _, p := range inSequence(parts) {
+		if p.meta.Level == 0 {
+			fresh = append(fresh, p)
+		}
+	}
+	return take(fresh, n, 2*n, bound)
+}
+
+// class is the level and window of parts that merges have written: those of one are merged with each other.
+type class struct {
+	level  uint8
+	window int64
+}
+
+// classes gives the parts of each class, and the classes, in the order of sequence numbers.
+func classes(parts []*part, w windows) (merged map[class][]*part, order []class) {
+	merged = map[class][]*part{}
+	for _, p := range inSequence(parts) {
+		if p.meta.Level == 0 {
+			continue
+		}
+		c := class{p.meta.Level, w.of(p.meta.MinTime)}
+		if merged[c] == nil {
+			order = append(order, c)
+		}
+		merged[c] = append(merged[c], p)
+	}
+	return merged, order
+}
+
+// pickMerged chooses parts of one level and one window to merge, n to 2*n of them, where there are at least so many. nil:
+// there are not.
+func pickMerged(parts []*part, w windows, n int, bound partSize) []*part {
+	merged, order := classes(parts, w)
+	for _, c := range order {
+		if group := take(merged[c], n, 2*n, bound); group != nil {
+			return group
+		}
+	}
+	return nil
+}
+
+// behind is about the number of merges that pickMerged has yet to give.
+func behind(parts []*part, w windows, n int, bound partSize) (merges int) {
+	merged, _ := classes(parts, w)
+	for _, list := range merged {
+		if take(list, n, 2*n, bound) != nil {
+			merges += (len(list) + 2*n - 1) / (2 * n)
+		}
+	}
+	return merges
+}
+
+// pickAny chooses parts for a compaction that was asked for: first those that straddle windows, then all of a window,
+// at last single parts that hide rows of their own and no others, not those of fixed either, which are damaged and stay as
+// they are, and those that have rows that a merge leaves out. unique: the table replaces rows.
+func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides func(*part) bool) []*part {
+	bySequence := inSequence(parts)
+	byWindow := map[int64][]*part{}
+	var straddling []*part
+	for _, p := range bySequence {
+		if w.straddles(p) {
+			straddling = append(straddling, p)
+			continue
+		}
+		n := w.of(p.meta.MinTime)
+		byWindow[n] = append(byWindow[n], p)
+	}
+	if len(straddling) > 0 && !unique {
+		// Rows of such a table have no sequence numbers of their own: those of one time stay in the order they were written in as
+		// long as neighbours alone are merged.
+		first, last := slices.Index(bySequence, straddling[0]), slices.Index(bySequence, straddling[len(straddling)-1])
+		straddling = bySequence[first : last+1]
+	}
+	if len(straddling) > 0 {
+		return take(straddling, 1, maxMergedParts, bound)
+	}
+	for _, p := range bySequence { // in the order of sequence numbers: the choice is the same every time
+		if group := take(byWindow[w.of(p.meta.MinTime)], 2, maxMergedParts, bound); group != nil {
+			return group
+		}
+	}
+	for _, p := range bySequence {
+		meets := func(o *part) bool { return o != p && o.overlaps(p) }
+		alone := !slices.ContainsFunc(parts, meets) && !slices.ContainsFunc(fixed, meets)
+		if unique && !p.meta.Unique && alone || hides(p) {
+			return []*part{p}
+		}
+	}
+	return nil
+}
+
+// take gives the first neighbours that are at least and at most so many and together fit into one part; nil: there are
+// none. Where it is their keys or blocks that do not fit, two are enough: parts of the same series have less of them together
+// than one by one.
+func take(parts []*part, least, most int, bound partSize) []*part {
+	if len(parts) < least {
+		return nil
+	}
+	for from := 0; from < len(parts); {
+		to, enough := from, least
+		for sum := (partSize{}); to < len(parts) && to-from < most; to++ {
+			p := parts[to]
+			if sum.rows += p.meta.Rows; sum.rows > bound.rows && to > from {
+				break
+			}
+			size := p.size()
+			sum.blocks, sum.keys = sum.blocks+size.blocks, sum.keys+size.keys
+			if (sum.blocks > bound.blocks || sum.keys > bound.keys) && to > from {
+				enough = min(least, 2)
+				break
+			}
+		}
+		if to-from >= enough {
+			return parts[from:to]
+		}
+		from = max(to, from+1)
+	}
+	return nil
+}
+
+func inSequence(parts []*part) []*part {
+	sorted := slices.Clone(parts)
+	slices.SortStableFunc(sorted, func(a, b *part) int {
+		return cmp.Or(cmp.Compare(a.meta.MinSeq, b.meta.MinSeq), cmp.Compare(a.meta.MinTime, b.meta.MinTime))
+	})
+	return sorted
+}
+
+// levelOf is the level of what parts are merged into.
+func levelOf(parts []*part) (level uint8) {
+	if len(parts) == 1 {
+		return max(1, parts[0].meta.Level)
+	}
+	for _, p := range parts {
+		level = max(level, min(p.meta.Level, math.MaxUint8-1)+1)
+	}
+	return level
+}

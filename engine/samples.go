@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/memtable"
+)
+
+// Samples are the samples of a request for the series of one region, series after series. They go into the log and the
+// memtable as one batch: a request that brings a sample to each of ten thousand tables costs what one to one table does.
+// One goroutine at a time.
+type Samples struct {
+	region *region
+	names  SampleColumns
+
+	series []*Series
+	refs   []*memtable.Ref
+	ends   []int // rows below ends[i] that are of no series before are of series[i]
+
+	times  []int64 // ms
+	values []float64
+
+	// What few samples have is held apart, by rising row.
+	starts     []int64
+	startRows  []uint32
+	histograms vector.Vector
+	histRows   []uint32
+	wants      []want
+}
+
+// want is a series whose table may lack columns.
+type want struct {
+	series *Series
+	column sampleColumnID
+}
+
+// sampleColumnID is a column that tables get when the first sample needs it; bits of Series.has.
+type sampleColumnID uint32
+
+const (
+	histogramColumn sampleColumnID = 1 << iota
+	startColumn
+)
+
+// Samples gives the samples of the region in which a series lies. What follows is of the series.
+func (s *WriteSet) Samples(x *Series, names *SampleColumns) *Samples {
+	for _, g := range s.samples {
+		if g.region == x.place.region {
+			g.begin(x)
+			return g
+		}
+	}
+	var g *Samples
+	if k := len(s.spareSamples); k > 0 {
+		g, s.spareSamples = s.spareSamples[k-1], s.spareSamples[:k-1]
+	} else {
+		g = &Samples{histograms: vector.Vector{Type: vector.BinaryType}}
+	}
+	g.region, g.names = x.place.region, *names
+	s.samples = append(s.samples, g)
+	g.begin(x)
+	return g
+}
+
+func (g *Samples) begin(x *Series) {
+	if n := len(g.ends); n > 0 && g.ends[n-1] == g.from(n-1) { // the one before had none
+		g.series[n-1], g.refs[n-1] = x, &x.ref
+		return
+	}
+	g.series, g.refs, g.ends = append(g.series, x), append(g.refs, &x.ref), append(g.ends, len(g.times))
+}
+
+// from is the first row of series i of the request.
+func (g *Samples) from(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return g.ends[i-1]
+}
+
+// Float adds a sample.
+func (g *Samples) Float(ms int64, value float64) {
+	g.times, g.values = append(g.times, ms), append(g.values, value)
+	g.ends[len(g.ends)-1] = len(g.times)
+}
+
+// Histogram adds a sample that is a histogram in its binary form, which is copied.
+func (g *Samples) Histogram(ms int64, binary []byte) {
+	h := &g.histograms
+	h.Views = append(h.Views, vector.View{Off: uint32(len(h.Heap)), Len: uint32(len(binary))})
+	h.Heap = append(h.Heap, binary...)
+	g.histRows = append(g.histRows, uint32(len(g.times)))
+	g.want(histogramColumn)
+	g.Float(ms, 0)
+}
+
+// Started says since when the last sample counts, ms since the epoch.
+func (g *Samples) Started(ms int64) {
+	g.starts, g.startRows = append(g.starts, ms), append(g.startRows, uint32(len(g.times)-1))
+	g.want(startColumn)
+}
+
+// want notes that the table of the series at hand needs a column.
+func (g *Samples) want(c sampleColumnID) {
+	x := g.series[len(g.series)-1]
+	if k := len(g.wants); sampleColumnID(x.has.Load())&c == 0 && (k == 0 || g.wants[k-1] != want{x, c}) {
+		g.wants = append(g.wants, want{x, c})
+	}
+}
+
+// Rows is the number of samples.
+func (g *Samples) Rows() int { return len(g.times) }
+
+func (g *Samples) reset() {
+	clear(g.series)
+	clear(g.refs)
+	g.region, g.series, g.refs, g.ends, g.wants = nil, g.series[:0], g.refs[:0], g.ends[:0], g.wants[:0]
+	g.times, g.values = g.times[:0], g.values[:0]
+	g.starts, g.startRows, g.histRows = g.starts[:0], g.startRows[:0], g.histRows[:0]
+	g.histograms.Reset(vector.BinaryType)
+}
+
+func (g *Samples) held() int64 {
+	return int64(8*(cap(g.series)+cap(g.refs)+cap(g.ends)+cap(g.times)+cap(g.values)+cap(g.starts)+cap(g.histograms.Views)) +
+		4*(cap(g.startRows)+cap(g.histRows)) + cap(g.histograms.Heap))
+}
+
+// write begins to write samples.
+func (g *Samples) write() *tableWrite {
+	return &tableWrite{writeEntry: &writeEntry{hint: Hint{AutoCreate: true}}, batch: &vector.Batch{N: len(g.times)}, samples: g}
+}
+
+// alignSamples makes the record of samples; lacking: a table lacks a column that they need. Rows of a region that is gone
+// are gone with it.
+func (w *tableWrite) alignSamples(c *catalog, now time.Time) (lacking bool, err error) {
+	g := w.samples
+	w.rec = nil
+	if c.regions[g.region.id] != g.region {
+		return false, nil
+	}
+	w.at = place{region: g.region}
+	w.schema = w.at.schema()
+	if g.lacking() || sampleColumn(w.schema, w.logical(), vector.FloatType, g.names.Value) < 0 {
+		return true, nil
+	}
+	w.rec = &record{kind: recordSeries, table: w.schema.ID, batch: w.batch, refs: g.refs, ends: g.ends}
+	w.batch.Cols = w.batch.Cols[:0]
+	set := make([]bool, len(w.schema.Columns))
+	put := func(at int, v *vector.Vector) {
+		set[at] = true
+		w.rec.add(&w.schema.Columns[at], v)
+	}
+	values := &vector.Vector{Type: vector.FloatType, Floats: g.values}
+	put(w.schema.Time, &vector.Vector{Type: w.schema.TimeColumn().Type, Ints: g.times})
+	if len(g.histRows) > 0 {
+		values.Valid = rowsBut(len(g.times), g.histRows)
+		put(w.column(histogramColumn), scattered(&g.histograms, g.histRows, len(g.times)))
+	}
+	put(w.column(0), values)
+	if len(g.startRows) > 0 {
+		put(w.column(startColumn), scattered(&vector.Vector{Type: vector.Timestamp(3), Ints: g.starts}, g.startRows, len(g.times)))
+	}
+	if err := w.rec.fillIn(w.schema, set, now); err != nil {
+		return false, err
+	}
+	return false, w.rec.checkBounds()
+}
+
+// logical tells whether the samples are of logical tables.
+func (w *tableWrite) logical() bool { return w.schema.Shared() }
+
+// column is the position of a column of samples in the region's schema; 0: that of floats.
+func (w *tableWrite) column(c sampleColumnID) int {
+	typ, name := c.of(&w.samples.names)
+	return sampleColumn(w.schema, w.logical(), typ, name)
+}
+
+// of is the type and the name of a column of samples.
+func (c sampleColumnID) of(names *SampleColumns) (vector.Type, string) {
+	switch c {
+	case histogramColumn:
+		return vector.BinaryType, names.Histogram
+	case startColumn:
+		return vector.Timestamp(3), names.Start
+	}
+	return vector.FloatType, names.Value
+}
+
+// lacking tells whether a table lacks a column that its samples need.
+func (g *Samples) lacking() bool {
+	return slices.ContainsFunc(g.wants, func(w want) bool {
+		t := w.series.place.schema()
+		typ, name := w.column.of(&g.names)
+		if sampleColumn(t, t.Physical != 0, typ, name) < 0 {
+			return true
+		}
+		w.series.has.Or(uint32(w.column))
+		return false
+	})
+}
+
+// addSampleColumns adds the columns that samples need and their tables lack.
+func (d *definition) addSampleColumns(g *Samples) error {
+	for _, w := range g.wants {
+		t := d.table(w.series.place.schema().Name)
+		if t == nil || w.series.place.dropped() {
+			continue
+		}
+		typ, name := w.column.of(&g.names)
+		if sampleColumn(t, t.Physical != 0, typ, name) >= 0 {
+			continue
+		}
+		if err := d.evolve(t, []schema.Column{{Name: name, Type: typ, Nullable: true}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowsBut is all of n rows but some.
+func rowsBut(n int, rows []uint32) vector.Bitmap {
+	b := vector.MakeBitmap(n)
+	b.Fill(n)
+	for _, r := range rows {
+		b.Clear(int(r))
+	}
+	return b
+}
+
+// scattered is a vector of n rows of which some have the values of v, in order, and the others none.
+func scattered(v *vector.Vector, rows []uint32, n int) *vector.Vector {
+	if len(rows) == n {
+		return v
+	}
+	out := &vector.Vector{Type: v.Type, Heap: v.Heap, Valid: vector.MakeBitmap(n)}
+	if v.Type.Kind() == vector.Int64 {
+		out.Ints = make([]int64, n)
+	} else {
+		out.Views = make([]vector.View, n)
+	}
+	for i, r := range rows {
+		out.Valid.Set(int(r))
+		if out.Ints != nil {
+			out.Ints[r] = v.Ints[i]
+		} else {
+			out.Views[r] = v.Views[i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,378 @@
+package engine
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/timefmt"
+	"varve/engine/vector"
+)
+
+// SelectRequest is what a reader of series wants: an evaluator of metrics, or who lists labels.
+type SelectRequest struct {
+	Tables   []SelectTable // each once; tables that lie in one physical table are looked up together
+	Matchers []Matcher     // all must pass
+	// From and To are milliseconds since the epoch, both inclusive, whatever the unit of a table's time index.
+	From, To int64
+	// Presence: values of floats are not wanted, NaN aside; any number may stand for another. Rows need not be decoded then to
+	// know that they have one.
+	Presence bool
+	// Symbols number names and values of labels. Selections that share one can be compared by number.
+	Symbols *Symbols
+	// Reserve, when not nil, is asked before memory is kept: its error ends the call. Readers of a selection call it at the
+	// same time.
+	Reserve func(bytes int64) error
+	Stats   *scan.Stats // what reads did; may be nil
+}
+
+// SelectTable is a table of a request with the fields that are wanted of it. Numbers, booleans, decimals and times are
+// read as floats, what else there is as bytes.
+type SelectTable struct {
+	Table   *Table
+	Columns []schema.ColumnID
+}
+
+// Select finds series by their labels and pins the tables' rows as they are now. No row of a part is read yet. What does
+// not exist, be it a label or a value, is found nowhere and is no error.
+func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	if r.Symbols == nil {
+		r.Symbols = NewSymbols()
+	}
+	s := &Selection{e: e, ctx: ctx, request: r, symbols: r.Symbols.Bytes64()}
+	e.scanning.Add(1) // merges give way
+	if err := s.find(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// find pins the regions of the tables and gathers their series.
+func (s *Selection) find() error {
+	var tests []*labelTest
+	for i := range s.request.Matchers {
+		t, err := s.request.Matchers[i].compile(s.ctx.Err)
+		if err != nil {
+			return err
+		}
+		tests = append(tests, t)
+	}
+	for i := range s.request.Tables {
+		if err := s.addTable(i); err != nil {
+			return err
+		}
+	}
+	for _, g := range s.groups {
+		if err := s.findIn(g, tests); err != nil {
+			return err
+		}
+	}
+	s.labelsFrom = append(s.labelsFrom, len(s.labels))
+	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
+	if s.doubtful {
+		s.unite()
+	}
+	return s.account()
+}
+
+// group is the wanted tables of one region, with its snapshot.
+type group struct {
+	region *region
+	snap   *regionSnap
+	tables []*selectTable // by rising id
+	runs   []foundRun
+	time   scan.Range
+	late   []*labelTest // of labels that a physical table shows and no key holds
+}
+
+// foundRun is what was found in a part or memtable.
+type foundRun struct {
+	part  *part // nil: a memtable
+	span  scan.Range
+	found scan.Found
+}
+
+// selectTable is a wanted table, or a logical table of a wanted physical one.
+type selectTable struct {
+	number  int // in the request
+	id      schema.TableID
+	schema  *schema.Table
+	columns []schema.Column
+	at      []int // position of each column among those that the runs are asked for
+	group   *group
+	time    scan.Range // in its unit
+	unit    int64      // units of its time index in a second
+	mode    mergeMode
+	labels  []labelOf // by name
+	byID    map[schema.ColumnID]int
+	view    bool // its series are shown with the tags that the physical table has
+}
+
+// labelOf is a tag as a label, with the value that was seen last.
+type labelOf struct {
+	name    uint32
+	column  schema.Column
+	initial []byte // in series key form: of keys that do not name the tag
+	last    []byte // in series key form
+	symbol  uint32 // of last
+}
+
+// addTable enters a table of the request in the group of its region.
+func (s *Selection) addTable(i int) error {
+	t := s.request.Tables[i].Table
+	at := slices.IndexFunc(s.groups, func(g *group) bool { return g.region == t.region })
+	if at < 0 {
+		at = len(s.groups)
+		s.groups = append(s.groups, &group{region: t.region, snap: t.region.pin(), time: scan.Range{From: math.MaxInt64, To: math.MinInt64}})
+	}
+	g := s.groups[at]
+	one := selectTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g, unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), view: t.Schema.Shared(),
+		mode: mergeMode{keepAll: t.Schema.Options.AppendMode, lastNonNull: t.Schema.Options.MergeMode == schema.LastNonNull}}
+	for _, id := range s.request.Tables[i].Columns {
+		p := t.Schema.ByID(id)
+		if p < 0 || t.Schema.Columns[p].Semantic != schema.Field {
+			return status.New(status.TableColumnNotFound, "table %s has no field with number %d", t.Schema.Name, id)
+		}
+		one.columns = append(one.columns, readColumn(t.Schema.Columns[p]))
+	}
+	one.time = unitSpan(s.request.From, s.request.To, one.unit)
+	one.time.From = max(one.time.From, s.e.oldest(t.Schema))
+	g.time = scan.Range{From: min(g.time.From, one.time.From), To: max(g.time.To, one.time.To)}
+	s.describeLabels(&one)
+	if !one.view {
+		g.tables = append(g.tables, &one)
+		return nil
+	}
+	for _, m := range s.e.catalog.Load().membersOf(t.region) {
+		shown := one
+		shown.id, shown.labels = m.id, slices.Clone(one.labels)
+		g.tables = append(g.tables, &shown)
+	}
+	return nil
+}
+
+// describeLabels sorts the tags of a table by name.
+func (s *Selection) describeLabels(t *selectTable) {
+	var tags []schema.Column
+	for _, p := range t.schema.Tags {
+		tags = append(tags, t.schema.Columns[p])
+	}
+	slices.SortFunc(tags, func(a, b schema.Column) int { return strings.Compare(a.Name, b.Name) })
+	t.byID = make(map[schema.ColumnID]int, len(tags))
+	for i, c := range tags {
+		t.byID[c.ID] = i
+		t.labels = append(t.labels, labelOf{name: s.request.Symbols.ID(c.Name), column: c, initial: schema.InitialTag(c.Initial)})
+	}
+}
+
+// unitSpan is a span of milliseconds, both ends inclusive, in a unit of so many to a second.
+func unitSpan(from, to, unit int64) scan.Range {
+	if unit >= 1000 {
+		k := unit / 1000
+		r := scan.Range{From: math.MinInt64, To: math.MaxInt64}
+		if from > math.MinInt64/k {
+			r.From = min(from, math.MaxInt64/k) * k
+		}
+		if to < math.MaxInt64/k {
+			r.To = max(to, math.MinInt64/k)*k + k - 1
+		}
+		if from > math.MaxInt64/k || to < math.MinInt64/k {
+			return scan.Range{From: 1, To: 0}
+		}
+		return r
+	}
+	k := 1000 / unit
+	return scan.Range{From: -timefmt.FloorDiv(-max(from, math.MinInt64+1), k), To: timefmt.FloorDiv(to, k)}
+}
+
+// findIn finds the series of a group in its runs and merges their lists.
+func (s *Selection) findIn(g *group, tests []*labelTest) error {
+	slices.SortFunc(g.tables, func(a, b *selectTable) int { return int(int64(a.id) - int64(b.id)) })
+	if g.time.From > g.time.To || len(g.tables) == 0 {
+		return nil
+	}
+	want := &scan.Find{Time: g.time, TimeColumn: g.tables[0].schema.TimeColumn(), Presence: s.request.Presence, Stats: s.request.Stats, Ended: s.ctx.Err}
+	for _, t := range g.tables {
+		want.Tables = append(want.Tables, t.id)
+		for _, c := range t.columns {
+			at := slices.IndexFunc(want.Columns, func(o schema.Column) bool { return o.ID == c.ID })
+			if at < 0 {
+				at = len(want.Columns)
+				want.Columns = append(want.Columns, c)
+			}
+			t.at = append(t.at, at)
+		}
+	}
+	for _, test := range tests {
+		i := slices.IndexFunc(g.tables, func(t *selectTable) bool { return t.tag(test.label) >= 0 })
+		switch {
+		case i >= 0:
+			t := g.tables[i]
+			if c := t.labels[t.tag(test.label)].column; isKeyTag(c.ID) {
+				g.late = append(g.late, test)
+			} else {
+				want.Tests = append(want.Tests, test.on(c))
+			}
+		case !test.empty:
+			return nil // no table has the label
+		}
+	}
+	if err := s.findRuns(g, want); err != nil {
+		return err
+	}
+	return s.merge(g)
+}
+
+// tag finds a label by name; -1: the table lacks it.
+func (t *selectTable) tag(name string) int {
+	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.column.Name == name })
+}
+
+// findRuns asks the parts and memtables of a group, oldest first.
+func (s *Selection) findRuns(g *group, want *scan.Find) error {
+	for _, r := range s.runsOf(g) {
+		span := r.run.Span()
+		if r.run.Rows() == 0 || !g.time.Overlaps(span.From, span.To) {
+			continue
+		}
+		f, err := r.run.Find(want)
+		if err != nil {
+			return s.e.damage(g.region, r.part, err)
+		}
+		if f.Len() == 0 {
+			continue
+		}
+		g.runs = append(g.runs, foundRun{r.part, span, f})
+		s.found += f.Bytes()
+		if err := s.account(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runsOf are the parts and memtables of a group, oldest first.
+func (s *Selection) runsOf(g *group) (all []*scanRun) {
+	for _, p := range g.snap.parts {
+		all = append(all, &scanRun{p.run, p})
+	}
+	for _, m := range g.snap.mems() {
+		all = append(all, &scanRun{m.table.Live(), nil})
+	}
+	return all
+}
+
+// Selection is series that were found, with dense numbers from 0 on: table by table, and inside a table by rising key, so
+// that neighbours lie side by side on the disk. Safe for concurrent use.
+type Selection struct {
+	e       *Engine
+	ctx     context.Context
+	request SelectRequest
+	groups  []*group
+	closed  sync.Once
+
+	tables      []*selectTable // of each series
+	labels      []Label
+	labelsFrom  []int // labels of series i: labels[labelsFrom[i]:labelsFrom[i+1]]
+	sources     []seriesSource
+	sourcesFrom []uint32 // the same for sources
+	doubtful    bool     // two keys may have the same labels
+	symbols     int64    // bytes of the symbols when the selection began
+	found       int64    // bytes of what the runs hold
+	held        int64    // bytes that were reserved
+}
+
+// Label is a label of a series: symbols of its name and of its value, which is not empty.
+type Label struct{ Name, Value uint32 }
+
+// seriesSource is where rows of a series are: the i'th series of a run of its group.
+type seriesSource struct{ run, i uint32 }
+
+// Len is the number of series. Some may turn out to have no sample.
+func (s *Selection) Len() int { return len(s.tables) }
+
+// Table is the table of series i, as its position in the request.
+func (s *Selection) Table(i int) int { return s.tables[i].number }
+
+// Labels are the labels of series i by name, those with the empty value left out. They are not to be changed.
+func (s *Selection) Labels(i int) []Label { return s.labels[s.labelsFrom[i]:s.labelsFrom[i+1]] }
+
+// Symbols are the texts of the labels.
+func (s *Selection) Symbols() *Symbols { return s.request.Symbols }
+
+// Span bounds the times of the rows, in milliseconds: those of other series may lie within it. Its begin is greater than its
+// end where there are none.
+func (s *Selection) Span() (from, to int64) {
+	from, to = math.MaxInt64, math.MinInt64
+	for _, g := range s.groups {
+		for _, run := range g.runs {
+			ends := appendMS(nil, []int64{run.span.From, run.span.To}, g.tables[0].unit)
+			from, to = min(from, ends[0]), max(to, ends[1])
+		}
+	}
+	return from, to
+}
+
+// Rows bounds the rows of series [from, to): those at other times than the wanted ones may count.
+func (s *Selection) Rows(from, to int) (n int) {
+	for i := from; i < to; i++ {
+		g := s.tables[i].group
+		for _, src := range s.sourcesOf(i) {
+			n += g.runs[src.run].found.Rows(int(src.i))
+		}
+	}
+	return n
+}
+
+func (s *Selection) sourcesOf(i int) []seriesSource {
+	return s.sources[s.sourcesFrom[i]:s.sourcesFrom[i+1]]
+}
+
+// Cut cuts the series into ranges of at most so many rows, or of one series: borders from 0 to Len.
+func (s *Selection) Cut(rows int) []int {
+	borders := []int{0}
+	sum := 0
+	for i := range s.Len() {
+		n := s.Rows(i, i+1)
+		if sum > 0 && sum+n > rows {
+			borders = append(borders, i)
+			sum = 0
+		}
+		sum += max(n, 1)
+	}
+	if s.Len() > 0 {
+		borders = append(borders, s.Len())
+	}
+	return borders
+}
+
+// Held is the memory of the selection in bytes, which counts as reserved.
+func (s *Selection) Held() int64 { return s.held }
+
+// Close lets go of the rows. No Read may be under way.
+func (s *Selection) Close() {
+	s.closed.Do(func() {
+		s.e.scanning.Add(-1)
+		for _, g := range s.groups {
+			g.region.unpin(g.snap)
+		}
+	})
+}
+
+// readsAsFloat tells whether values of a type are given as floats.
+func readsAsFloat(t vector.Type) bool {
+	return t.Kind() != vector.Bytes || t.ID == vector.TypeDecimal
+}
+
+// floats tells whether a column is read as floats.
+func (t *selectTable) floats(column int) bool { return readsAsFloat(t.columns[column].Type) }

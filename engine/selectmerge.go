@@ -1,0 +1,294 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/symbol"
+)
+
+// keyHead is a run's list of series with the key at hand.
+type keyHead struct {
+	run  uint32
+	keys scan.Keys
+	key  []byte
+	i, n int
+}
+
+// merge makes one list of series of those that the runs of a group have, by key.
+func (s *Selection) merge(g *group) error {
+	s.makeRoom(g)
+	if err := s.account(); err != nil {
+		return err
+	}
+	heads := make([]*keyHead, 0, len(g.runs))
+	for r, run := range g.runs {
+		keys, err := run.found.Keys()
+		if err != nil {
+			return s.e.damage(g.region, run.part, err)
+		}
+		h := &keyHead{run: uint32(r), keys: keys, n: run.found.Len()}
+		if err := s.load(g, h); err != nil {
+			return err
+		}
+		heads = append(heads, h)
+	}
+	add := adder{s: s, g: g}
+	for len(heads) > 0 {
+		least := heads[0]
+		for _, h := range heads[1:] {
+			if bytes.Compare(h.key, least.key) < 0 {
+				least = h
+			}
+		}
+		wanted, err := add.series(least.key)
+		if err != nil {
+			return s.e.damage(g.region, g.runs[least.run].part, err)
+		}
+		done := false
+		for _, h := range heads {
+			if h != least && !bytes.Equal(h.key, least.key) {
+				continue
+			}
+			if wanted {
+				s.sources = append(s.sources, seriesSource{h.run, uint32(h.i)})
+			}
+			if h == least {
+				continue // its key is compared with
+			}
+			h.i++
+			done = done || h.i == h.n
+			if err := s.load(g, h); err != nil {
+				return err
+			}
+		}
+		least.i++
+		done = done || least.i == least.n
+		if err := s.load(g, least); err != nil {
+			return err
+		}
+		if done {
+			heads = slices.DeleteFunc(heads, func(h *keyHead) bool { return h.i == h.n })
+		}
+		if len(s.tables)%accountSeries == 0 {
+			if err := s.account(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// makeRoom has the lists grow once for the series of a group: at least as many as one of its runs has.
+func (s *Selection) makeRoom(g *group) {
+	series, sources := 0, 0
+	for _, run := range g.runs {
+		series, sources = max(series, run.found.Len()), sources+run.found.Len()
+	}
+	s.tables = slices.Grow(s.tables, series)
+	s.labelsFrom = slices.Grow(s.labelsFrom, series+1)
+	s.sourcesFrom = slices.Grow(s.sourcesFrom, series+1)
+	s.sources = slices.Grow(s.sources, sources)
+	s.labels = slices.Grow(s.labels, series*min(len(g.tables[0].labels), usualLabels))
+}
+
+// usualLabels is the number of labels that series have at most, but for few.
+const usualLabels = 8
+
+// accountSeries is the number of series after which a selection tells the budget and asks whether it is still wanted.
+const accountSeries = 4096
+
+// load reads the key of the series at hand, if there is one.
+func (s *Selection) load(g *group, h *keyHead) (err error) {
+	if h.i == h.n {
+		return nil
+	}
+	if h.key, err = h.keys.Next(); err != nil {
+		return s.e.damage(g.region, g.runs[h.run].part, err)
+	}
+	return nil
+}
+
+// account reserves what the list has grown by.
+func (s *Selection) account() error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if s.request.Reserve == nil {
+		return nil
+	}
+	bytes := int64(cap(s.tables)+cap(s.labels)+cap(s.labelsFrom)+cap(s.sources))*8 + int64(cap(s.sourcesFrom))*4 + s.request.Symbols.Bytes64() - s.symbols + s.found
+	if bytes <= s.held {
+		return nil
+	}
+	more := bytes - s.held
+	s.held = bytes
+	return s.request.Reserve(more)
+}
+
+// adder enters series of a group by their keys.
+type adder struct {
+	s       *Selection
+	g       *group
+	t       *selectTable // of the key before
+	values  []uint32     // symbols by label
+	scratch []byte
+}
+
+// series enters a series and tells whether it is wanted.
+func (a *adder) series(key []byte) (bool, error) {
+	id, tags, err := schema.CutTable(key)
+	if err != nil {
+		return false, err
+	}
+	if a.t == nil || a.t.id != id {
+		i, _ := slices.BinarySearchFunc(a.g.tables, id, func(t *selectTable, id schema.TableID) int { return int(int64(t.id) - int64(id)) })
+		a.t = a.g.tables[i]
+		a.values = make([]uint32, len(a.t.labels))
+	}
+	t, s := a.t, a.s
+	for i := range t.labels {
+		a.values[i] = 0
+		if l := &t.labels[i]; l.initial != nil {
+			if a.values[i], err = s.symbol(l, l.initial); err != nil {
+				return false, err
+			}
+		}
+	}
+	for len(tags) > 0 {
+		var c schema.ColumnID
+		var val []byte
+		if c, val, tags, err = schema.CutTag(tags, &a.scratch); err != nil {
+			return false, err
+		}
+		i, ok := t.byID[c]
+		if !ok { // added after the caller looked at the schema
+			s.doubtful = true
+			continue
+		}
+		if a.values[i], err = s.symbol(&t.labels[i], val); err != nil {
+			return false, err
+		}
+		s.doubtful = s.doubtful || a.values[i] == 0 // another key may leave it out
+	}
+	s.tables = append(s.tables, t)
+	s.labelsFrom = append(s.labelsFrom, len(s.labels))
+	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
+	for i, v := range a.values {
+		if v != 0 {
+			s.labels = append(s.labels, Label{t.labels[i].name, v})
+		}
+	}
+	if t.view {
+		a.viewLabels(key)
+	}
+	if !a.passes() {
+		last := len(s.tables) - 1
+		s.labels = s.labels[:s.labelsFrom[last]]
+		s.tables, s.labelsFrom, s.sourcesFrom = s.tables[:last], s.labelsFrom[:last], s.sourcesFrom[:last]
+		return false, nil
+	}
+	return true, nil
+}
+
+// passes holds the labels of the series in hand against the tests that no run could decide.
+func (a *adder) passes() bool {
+	labels := a.s.labels[a.s.labelsFrom[len(a.s.labelsFrom)-1]:]
+	for _, test := range a.g.late {
+		var text []byte
+		for _, l := range labels {
+			if string(a.s.request.Symbols.Bytes(l.Name)) == test.label {
+				text = a.s.request.Symbols.Bytes(l.Value)
+			}
+		}
+		if !test.test(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// symbol numbers a value of a tag; nil: NULL.
+func (s *Selection) symbol(l *labelOf, val []byte) (uint32, error) {
+	if len(val) == 0 {
+		return 0, nil
+	}
+	if bytes.Equal(l.last, val) { // neighbours often have the same
+		return l.symbol, nil
+	}
+	l.last = append(l.last[:0], val...)
+	text := l.last
+	if !l.column.Type.IsText() {
+		text = tagText(l.column.Type, val)
+	}
+	var ok bool
+	if l.symbol, ok = s.request.Symbols.id(text); !ok {
+		l.last = l.last[:0]
+		return 0, status.New(status.RuntimeResourcesExhausted, "the labels of the query's series take more than %d bytes", symbol.MaxBytes)
+	}
+	return l.symbol, nil
+}
+
+// viewLabels sets the labels that a physical table shows besides those of its logical tables.
+func (a *adder) viewLabels(key []byte) {
+	s, t := a.s, a.t
+	own := s.labels[s.labelsFrom[len(s.labelsFrom)-1]:]
+	set := func(c schema.Column, x uint64) {
+		i, ok := t.byID[c.ID]
+		if !ok {
+			return
+		}
+		l := Label{t.labels[i].name, s.request.Symbols.ID(string(tagText(c.Type, binary.BigEndian.AppendUint64(nil, x))))}
+		at := slices.IndexFunc(own, func(o Label) bool { return t.rank(o.Name) > i })
+		if at < 0 {
+			at = len(own)
+		}
+		own = slices.Insert(own, at, l)
+	}
+	set(schema.TableTag, uint64(schema.KeyTable(key)))
+	set(schema.SeriesTag, schema.KeyHash(key))
+	s.labels = append(s.labels[:s.labelsFrom[len(s.labelsFrom)-1]], own...)
+}
+
+// rank is the position of a label among the table's.
+func (t *selectTable) rank(name uint32) int {
+	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.name == name })
+}
+
+// unite makes one series of those of a table that have the same labels: a tag may be NULL in the key of one and empty in
+// that of another.
+func (s *Selection) unite() {
+	first := make(map[string]int, s.Len())
+	var of [][]seriesSource
+	var text []byte
+	kept := 0
+	labels, labelsFrom := []Label(nil), []int(nil)
+	for i, t := range s.tables {
+		text = binary.AppendUvarint(text[:0], uint64(t.id))
+		for _, l := range s.Labels(i) {
+			text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(l.Name)), uint64(l.Value))
+		}
+		at, ok := first[string(text)]
+		if !ok {
+			at = kept
+			first[string(text)] = at
+			of = append(of, nil)
+			s.tables[kept] = t
+			kept++
+			labelsFrom = append(labelsFrom, len(labels))
+			labels = append(labels, s.Labels(i)...)
+		}
+		of[at] = append(of[at], s.sourcesOf(i)...)
+	}
+	s.tables, s.labels, s.labelsFrom = s.tables[:kept], labels, append(labelsFrom, len(labels))
+	s.sources, s.sourcesFrom = nil, nil
+	for _, all := range of {
+		s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
+		s.sources = append(s.sources, all...)
+	}
+	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
+}

@@ -1,0 +1,235 @@
+package stdlib
+
+import (
+	"log/slog"
+	"math"
+	"math/big"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/net/publicsuffix"
+
+	"varve/pipeline/value"
+	"varve/pipeline/vrl"
+)
+
+// pathFunctions and surveyFunctions work on file paths and measure texts and places; hostFunctions look at the server.
+var (
+	pathFunctions = []vrl.Function{
+		{Name: "basename", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String, vrl.Null), Run: basename},
+		{Name: "dirname", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: dirname},
+		{Name: "split_path", Params: stringParam, Returns: vrl.ArrayOf(vrl.Of(vrl.String)), Run: splitPath},
+	}
+	surveyFunctions = []vrl.Function{
+		{Name: "shannon_entropy", Params: []vrl.Param{arg("value", vrl.String), word("segmentation", "byte", "byte", "codepoint", "grapheme")}, Returns: vrl.Of(vrl.Float), Run: entropy},
+		{Name: "haversine", Params: []vrl.Param{arg("latitude1", vrl.Float), arg("longitude1", vrl.Float), arg("latitude2", vrl.Float), arg("longitude2", vrl.Float),
+			word("measurement_unit", "kilometers", "kilometers", "miles")}, Returns: vrl.ObjectOf(knownField("distance", vrl.Of(vrl.Float)), knownField("bearing", vrl.Of(vrl.Float))), Run: haversine},
+		{Name: "parse_etld", Params: []vrl.Param{arg("value", vrl.String), with("plus_parts", vrl.Integer, value.Int(0)), opt("psl", vrl.String)}, Fails: vrl.Always,
+			Returns: vrl.ObjectOf(knownField("etld", vrl.Of(vrl.String)), knownField("etld_plus", vrl.Of(vrl.String)), knownField("known_suffix", vrl.Of(vrl.Boolean))), Compile: compileETLD},
+		{Name: "uuid_from_friendly_id", Params: stringParam, Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: fromFriendlyID},
+	}
+	hostFunctions = []vrl.Function{
+		{Name: "log", Params: []vrl.Param{arg("value", vrl.AnyValue), word("level", "info", "trace", "debug", "info", "warn", "error"),
+			with("rate_limit_secs", vrl.Integer, value.Int(1))}, Returns: vrl.Of(vrl.Null), Compile: compileLog},
+		{Name: "get_hostname", Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
+			name, err := os.Hostname()
+			if err != nil {
+				return f.Fail("failed to get hostname: %s", value.String(err.Error()))
+			}
+			return value.String(name), nil
+		}},
+		{Name: "get_timezone_name", Fails: vrl.Always, Returns: vrl.Of(vrl.String), Run: func(f *vrl.Frame, _ []value.Value) (value.Value, *vrl.Failure) {
+			return value.String(f.Zone().String()), nil
+		}},
+	}
+)
+
+// basename is the last name of a path, null when there is none.
+func basename(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+	s := strings.TrimRight(args[0].Str(), "/")
+	name := s[strings.LastIndexByte(s, '/')+1:]
+	if name == "" {
+		return value.Null, nil
+	}
+	return value.String(name), nil
+}
+
+// dirname is a path without its last name.
+func dirname(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+	s := args[0].Str()
+	trimmed := strings.TrimRight(s, "/")
+	at := strings.LastIndexByte(trimmed, '/')
+	switch {
+	case trimmed == "" && s != "":
+		return value.String("/"), nil
+	case at < 0:
+		return value.String("."), nil
+	}
+	if dir := strings.TrimRight(trimmed[:at], "/"); dir != "" {
+		return value.String(dir), nil
+	}
+	return value.String("/"), nil
+}
+
+// splitPath gives the names of a path; the root is one.
+func splitPath(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+	s := args[0].Str()
+	list := f.Arena.Array(8)
+	if strings.HasPrefix(s, "/") {
+		list.Push(f.Arena, value.String("/"))
+	}
+	for name := range strings.SplitSeq(s, "/") {
+		if name != "" {
+			list.Push(f.Arena, value.String(name))
+		}
+	}
+	return list.Of(), f.Spend(list.Len())
+}
+
+// entropy is the mean information of a segment of the text, in bits.
+func entropy(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+	s := args[0].Str()
+	if s == "" {
+		return value.Float(0), nil
+	}
+	total, sum := 0, 0.0
+	add := func(n int) { // entropy = log2(total) - sum(n*log2(n))/total
+		if n > 0 {
+			total += n
+			sum += float64(n) * math.Log2(float64(n))
+		}
+	}
+	switch args[1].Str() {
+	case "byte":
+		var counts [256]int
+		for i := range len(s) {
+			counts[s[i]]++
+		}
+		for _, n := range counts {
+			add(n)
+		}
+	case "codepoint":
+		counts := map[rune]int{}
+		for _, r := range s {
+			counts[r]++
+		}
+		for _, n := range counts {
+			add(n)
+		}
+	default:
+		counts := map[string]int{}
+		for g := uniseg.NewGraphemes(validText(s)); g.Next(); {
+			counts[g.Str()]++
+		}
+		for _, n := range counts {
+			add(n)
+		}
+	}
+	return value.Float(max(0, math.Log2(float64(total))-sum/float64(total))), nil
+}
+
+// The mean radius of the earth.
+const (
+	earthKilometers   = 6371.0088
+	kilometersPerMile = 1.609344
+)
+
+// haversine gives the distance on the sphere, to 7 places, and the bearing at the start in degrees, to 3.
+func haversine(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+	radians := func(i int) float64 { return args[i].Float() * math.Pi / 180 }
+	lat1, lon1, lat2, lon2 := radians(0), radians(1), radians(2), radians(3)
+	a := math.Pow(math.Sin((lat2-lat1)/2), 2) + math.Cos(lat1)*math.Cos(lat2)*math.Pow(math.Sin((lon2-lon1)/2), 2)
+	radius := earthKilometers
+	if args[4].Str() == "miles" {
+		radius /= kilometersPerMile
+	}
+	distance := 2 * radius * math.Asin(math.Sqrt(min(a, 1)))
+	bearing := math.Atan2(math.Sin(lon2-lon1)*math.Cos(lat2), math.Cos(lat1)*math.Sin(lat2)-math.Sin(lat1)*math.Cos(lat2)*math.Cos(lon2-lon1))
+	degrees := math.Mod(bearing*180/math.Pi+360, 360)
+	if math.IsNaN(distance) || math.IsNaN(degrees) {
+		return f.Fail("operation would produce NaN")
+	}
+	o := f.Arena.Object(2)
+	o.Append(f.Arena, "bearing", value.Float(math.Round(degrees*1e3)/1e3))
+	o.Append(f.Arena, "distance", value.Float(math.Round(distance*1e7)/1e7))
+	return o.Of(), nil
+}
+
+func compileETLD(c *vrl.Call) (vrl.Run, error) {
+	if c.Given("psl") {
+		return nil, c.Refused("a list of suffixes cannot be read from a file of the server")
+	}
+	return parseETLD, nil
+}
+
+// parseETLD finds the public suffix of a domain, and the suffix with so many parts before it.
+func parseETLD(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+	domain := strings.TrimSuffix(strings.ToLower(args[0].Str()), ".")
+	if domain == "" || strings.HasPrefix(domain, ".") || strings.Contains(domain, "..") {
+		return f.Fail("unable to determine eTLD for %s", args[0])
+	}
+	suffix, managed := publicsuffix.PublicSuffix(domain)
+	from := len(domain) - len(suffix) // where the suffix with the parts before it begins
+	for n := args[1].Int(); n > 0 && from > 0; n-- {
+		from = strings.LastIndexByte(domain[:from-1], '.') + 1
+	}
+	plus := domain[from:]
+	f.Arena.Made(len(domain))
+	o := f.Arena.Object(3)
+	o.Append(f.Arena, "etld", value.String(suffix))
+	o.Append(f.Arena, "etld_plus", value.String(plus))
+	o.Append(f.Arena, "known_suffix", value.Bool(managed || strings.Contains(suffix, ".")))
+	return o.Of(), nil
+}
+
+const friendlyDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// fromFriendlyID reads 128 bits in base 62 and writes them as a UUID.
+func fromFriendlyID(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+	s := args[0].Str()
+	n, base := new(big.Int), big.NewInt(int64(len(friendlyDigits)))
+	for i := range len(s) {
+		d := strings.IndexByte(friendlyDigits, s[i])
+		if d < 0 || len(s) > 22 { // 22 digits hold 128 bits
+			return f.Fail("failed to decode friendly id: %q", args[0])
+		}
+		n.Mul(n, base).Add(n, big.NewInt(int64(d)))
+	}
+	if s == "" || n.BitLen() > 128 {
+		return f.Fail("failed to decode friendly id: %q", args[0])
+	}
+	var u [16]byte
+	n.FillBytes(u[:])
+	return f.Arena.End(appendUUID(f.Arena.Begin(), u)), nil
+}
+
+var logLevels = map[string]slog.Level{"trace": slog.LevelDebug - 4, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
+// compileLog writes to the journal of the pipeline, for each call in a script at most once in so many seconds.
+func compileLog(c *vrl.Call) (vrl.Run, error) {
+	level, _ := c.Const("level")
+	at := logLevels[level.Str()]
+	last := new(atomic.Int64) // nanoseconds of the last line; 0: none yet
+	return func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
+		if !f.Journal.Enabled(at) {
+			return value.Null, nil
+		}
+		now, before := f.Now().UnixNano(), last.Load()
+		seconds := min(max(args[2].Int(), 0), 1<<30)
+		if before != 0 && now-before < seconds*1e9 || !last.CompareAndSwap(before, now) {
+			return value.Null, nil
+		}
+		missed, ok := f.Journal.Admit(f.Now())
+		if !ok {
+			return value.Null, nil
+		}
+		text := args[0]
+		if text.Kind() != value.StringKind {
+			text = f.Arena.End(value.AppendJSON(f.Arena.Begin(), text))
+		}
+		f.Journal.Write(at, text.Str(), missed)
+		return value.Null, nil
+	}, nil
+}

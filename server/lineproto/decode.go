@@ -1,0 +1,424 @@
+// Package lineproto takes points in line protocol, the text form
+//
+//	measurement[,tag=value...] field=value[,field=value...] [time]
+//
+// of which each line becomes a row of the table that the measurement names. The decoder reads a body in one pass, straight into the columns of
+// the tables: lines of one kind have the same keys in the same order, so each key is compared with the one that came behind the last
+// in the line before, and looked for by name only where it is another.
+package lineproto
+
+import (
+	"bytes"
+	"math"
+	"time"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Tables gives tables that are there; engine.Engine does.
+type Tables interface {
+	Table(schema.Name) (*engine.Table, error)
+}
+
+// request is what is the same for all lines of a body.
+type request struct {
+	db     string
+	tables Tables
+	// hint is that of all tables, but for their tags and the time index of those that are there already.
+	hint engine.Hint
+	// unit is the unit of times, ns; now is the time of points without one, ns.
+	unit, now int64
+	// most bounds what the rows take in memory, about; hold, if not nil, is told how much that is by now.
+	most int64
+	hold func(bytes int64) error
+}
+
+// decoder reads the lines of one body. One goroutine at a time.
+type decoder struct {
+	*request
+	set    *engine.WriteSet
+	byName map[string]*table
+	before *table // of the last line; its next is where the next line is expected to go
+	buf    []byte // scratch: text without escapes
+	text   []byte // of the value that was read last, where it is text
+	any    bool   // a line was read
+
+	held, told int64 // bytes that the rows take, and up to which hold was told
+}
+
+// What a table and a column take besides their values, and how often hold is told.
+const (
+	tableBytes  = 4 << 10
+	columnBytes = 1 << 10
+	holdStep    = 1 << 20
+)
+
+// table is where the lines of a measurement go.
+type table struct {
+	raw    string // the measurement as lines write it
+	rows   *vector.Builder
+	hint   *engine.Hint
+	schema *schema.Table // nil: there is none yet
+	cols   []column      // cols[0] stands for the beginning of a line
+	byKey  map[string]int32
+	next   *table // of the line behind this table's
+
+	time *vector.ColumnBuilder // nil: no line was read to its end yet
+	unit int64                 // of its values, ns
+}
+
+// column is a tag or a field.
+type column struct {
+	raw    string // the key as lines write it, with = behind it
+	values *vector.ColumnBuilder
+	kind   kind
+	row    int   // the last that has a value, from 1
+	next   int32 // the column that came behind this one, last time; 0: none
+}
+
+// kind is what the values of a column are.
+type kind uint8
+
+const (
+	tag kind = iota
+	floats
+	integers
+	unsigned
+	booleans
+	text
+)
+
+var kindTypes = [...]vector.Type{tag: vector.StringType, floats: vector.FloatType, integers: vector.Int64Type, unsigned: vector.Uint64Type, booleans: vector.BoolType, text: vector.StringType}
+
+func (k kind) semantic() schema.Semantic {
+	if k == tag {
+		return schema.Tag
+	}
+	return schema.Field
+}
+
+// newDecoder makes a decoder into a set.
+func newDecoder(r *request, set *engine.WriteSet) *decoder {
+	d := &decoder{request: r, set: set, byName: map[string]*table{}, before: &table{}}
+	d.before.next = d.before
+	return d
+}
+
+// decode reads a body, which is UTF-8. Its error names the line.
+func (d *decoder) decode(body []byte) error {
+	for p := 0; ; {
+		for p < len(body) && (body[p] == ' ' || body[p] == '\n' || body[p] == '\r' || body[p] == '\t') {
+			p++
+		}
+		if p == len(body) {
+			return d.holdAll(int64(len(body)))
+		}
+		if body[p] == '#' {
+			end := bytes.IndexByte(body[p:], '\n')
+			if end < 0 {
+				end = len(body) - p
+			}
+			p += end
+			continue
+		}
+		end, err := d.line(body, p)
+		if err != nil {
+			return explain(body, p, err)
+		}
+		p = end
+		if d.held > d.told {
+			if err := d.holdAll(int64(len(body))); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// holdAll tells what the body and its rows take.
+func (d *decoder) holdAll(body int64) error {
+	if d.held > d.most {
+		return status.New(status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer lines at a time", d.held, d.most)
+	}
+	d.told = d.held + holdStep
+	if d.hold == nil {
+		return nil
+	}
+	return d.hold(body + d.held)
+}
+
+// line reads one line from p on; it gives where it ends.
+func (d *decoder) line(in []byte, p int) (int, error) {
+	begin := p
+	t, p, err := d.measurement(in, p)
+	if err != nil {
+		return 0, err
+	}
+	at := int32(0)
+	for p < len(in) && in[p] == ',' {
+		if at, p, err = d.tag(t, at, in, p+1); err != nil {
+			return 0, err
+		}
+	}
+	if p = skipSpaces(in, p); atEnd(in, p) {
+		return 0, errNoFields
+	}
+	for {
+		if at, p, err = d.field(t, at, in, p); err != nil {
+			return 0, err
+		}
+		if p == len(in) || in[p] != ',' {
+			break
+		}
+		p++
+	}
+	moment := d.now / t.unit
+	if p = skipSpaces(in, p); !atEnd(in, p) {
+		if moment, p, err = d.moment(t, in, p); err != nil {
+			return 0, err
+		}
+	}
+	if t.time == nil {
+		if err := d.timeColumn(t); err != nil {
+			return 0, err
+		}
+	}
+	t.time.SetInt(moment)
+	t.rows.EndRow()
+	d.held += 8*int64(len(t.cols)) + int64(p-begin)
+	d.any = true
+	return p, nil
+}
+
+// measurement finds the table of a line.
+func (d *decoder) measurement(in []byte, p int) (*table, int, error) {
+	t := d.before.next
+	if end := p + len(t.raw); t.raw != "" && end < len(in) && (in[end] == ',' || in[end] == ' ') && string(in[p:end]) == t.raw {
+		d.before = t
+		return t, end, nil
+	}
+	raw, name, end := d.token(in, p, inMeasurement)
+	switch {
+	case len(name) == 0:
+		return nil, 0, errNoMeasurement
+	case end == len(in) || in[end] == '\n':
+		return nil, 0, errNoFields
+	}
+	t, ok := d.byName[string(name)]
+	if !ok {
+		t = d.open(string(raw), string(name))
+	}
+	d.before.next, d.before = t, t
+	return t, end, nil
+}
+
+// open makes the rows of a measurement that no line had before.
+func (d *decoder) open(raw, name string) *table {
+	t := &table{raw: raw, cols: make([]column, 1, 16), byKey: map[string]int32{}, unit: 1}
+	full, hint := schema.Name{DB: d.db, Table: name}, d.hint
+	if there, err := d.tables.Table(full); err == nil { // where it is absent, it is made, or refused, when the rows are written
+		t.schema = there.Schema
+		index := &t.schema.Columns[t.schema.Time]
+		hint.TimeIndex, t.unit = index.Name, int64(time.Second)/index.Type.UnitsPerSecond()
+	}
+	t.rows, t.hint = d.set.Table(full, hint)
+	t.next = t
+	d.byName[name] = t
+	d.held += tableBytes
+	return t
+}
+
+// tag reads a tag, whose key begins at p, into the column behind column at; it gives its column and where it ends.
+func (d *decoder) tag(t *table, at int32, in []byte, p int) (int32, int, error) {
+	n := t.cols[at].next
+	if raw := t.cols[n].raw; n != 0 && len(in)-p >= len(raw) && string(in[p:p+len(raw)]) == raw && t.cols[n].kind == tag {
+		p += len(raw)
+	} else {
+		raw, name, end := d.token(in, p, inKey)
+		switch {
+		case end == len(in) || in[end] != '=':
+			return 0, 0, errNoTagValue
+		case len(name) == 0:
+			return 0, 0, errNoTagKey
+		}
+		var err error
+		if n, err = d.column(t, raw, name, tag); err != nil {
+			return 0, 0, err
+		}
+		t.cols[at].next = n
+		p = end + 1
+	}
+	c := &t.cols[n]
+	if c.row > t.rows.Rows() {
+		return 0, 0, clash("duplicate tag '%s'", c.values.Name())
+	}
+	c.row = t.rows.Rows() + 1
+	end := skipOrdinary(in, p, inKey)
+	value := in[p:end]
+	if end < len(in) && in[end] == '\\' {
+		_, value, end = d.token(in, p, inKey)
+	}
+	switch {
+	case len(value) == 0:
+		return 0, 0, errEmptyTag
+	case end < len(in) && in[end] == '=':
+		return 0, 0, errEquals
+	}
+	c.values.SetBytes(value)
+	return n, end, nil
+}
+
+// field reads a field, whose key begins at p, into the column behind column at; it gives its column and where it ends.
+func (d *decoder) field(t *table, at int32, in []byte, p int) (int32, int, error) {
+	n := t.cols[at].next
+	raw := t.cols[n].raw
+	if n != 0 && len(in)-p >= len(raw) && string(in[p:p+len(raw)]) == raw {
+		p += len(raw)
+	} else {
+		key, name, end := d.token(in, p, inKey)
+		switch {
+		case end == len(in) || in[end] != '=':
+			return 0, 0, errNoFieldValue
+		case len(name) == 0:
+			return 0, 0, errNoFieldKey
+		}
+		if n = t.byKey[string(name)]; n == 0 {
+			name := bytes.Clone(name) // the value may need the buffer
+			k, _, _, err := d.value(in, end+1)
+			if err != nil {
+				return 0, 0, err
+			}
+			if n, err = d.column(t, key, name, k); err != nil {
+				return 0, 0, err
+			}
+		}
+		t.cols[at].next = n
+		p = end + 1
+	}
+	k, bits, end, err := d.value(in, p)
+	if err != nil {
+		return 0, 0, err
+	}
+	c := &t.cols[n]
+	if c.kind != k {
+		return 0, 0, c.conflict(k)
+	}
+	switch k {
+	case floats:
+		c.values.SetFloat(math.Float64frombits(bits))
+	case integers:
+		c.values.SetInt(int64(bits))
+	case unsigned:
+		c.values.SetUint(bits)
+	case booleans:
+		c.values.SetBool(bits != 0)
+	default:
+		c.values.SetBytes(d.text)
+	}
+	return n, end, nil
+}
+
+// column finds the column of a key, or adds it behind the others.
+func (d *decoder) column(t *table, raw, name []byte, k kind) (int32, error) {
+	if n := t.byKey[string(name)]; n != 0 {
+		if t.cols[n].kind != k {
+			return 0, t.cols[n].conflict(k)
+		}
+		return n, nil
+	}
+	key := string(name)
+	if err := schema.CheckColumnName(key); err != nil {
+		return 0, err
+	}
+	if len(t.cols) >= schema.MaxColumns {
+		return 0, clash("column '%.80s': a request can have at most %d columns of a table", key, schema.MaxColumns)
+	}
+	if err := t.check(key, k); err != nil {
+		return 0, err
+	}
+	values, err := t.rows.Column(key, kindTypes[k])
+	if err != nil {
+		return 0, err
+	}
+	t.rows.Pin()
+	n := int32(len(t.cols))
+	t.cols = append(t.cols, column{raw: string(raw) + "=", values: values, kind: k})
+	t.byKey[key] = n
+	if k == tag {
+		t.hint.Tags = append(t.hint.Tags, key)
+	}
+	d.held += columnBytes + 8*int64(t.rows.Rows())
+	return n, nil
+}
+
+// check holds a new column of the rows against the table that is there.
+func (t *table) check(key string, k kind) error {
+	if key == t.hint.TimeIndex {
+		return clash("Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp, k.semantic())
+	}
+	if t.schema == nil {
+		return nil
+	}
+	p := t.schema.Column(key)
+	if p < 0 {
+		return nil
+	}
+	switch c := &t.schema.Columns[p]; {
+	case c.Semantic != k.semantic():
+		return clash("column %s expect semantic type %s, given: %s", key, c.Semantic, k.semantic())
+	case c.Type != kindTypes[k]:
+		return clash("column %s expect type %s, given: %s", key, c.Type, kindTypes[k])
+	}
+	return nil
+}
+
+// conflict is the error for a value of another kind than the column has.
+func (c *column) conflict(k kind) error {
+	if (c.kind == tag) != (k == tag) {
+		return clash("Column: %s, semantic_type incompatible, expected: %s, actual: %s", c.values.Name(), c.kind.semantic(), k.semantic())
+	}
+	return clash("Column: %s, datatype incompatible, expected: %s, actual: %s", c.values.Name(), kindTypes[c.kind], kindTypes[k])
+}
+
+// timeColumn adds the time index, behind the columns of the first line.
+func (d *decoder) timeColumn(t *table) (err error) {
+	typ := vector.Timestamp(9)
+	if t.schema != nil {
+		typ = t.schema.Columns[t.schema.Time].Type
+	}
+	t.time, err = t.rows.Column(t.hint.TimeIndex, typ)
+	t.rows.Pin()
+	return err
+}
+
+// moment reads the time of a line, which is the last on it, in the unit of the table.
+func (d *decoder) moment(t *table, in []byte, p int) (int64, int, error) {
+	begin := p
+	if in[p] == '-' {
+		p++
+	}
+	for p < len(in) && in[p]-'0' <= 9 {
+		p++
+	}
+	digits := in[begin:p]
+	if p = skipSpaces(in, p); !atEnd(in, p) || len(digits) == 0 {
+		return 0, 0, errTime
+	}
+	x, ok := parseInt(digits)
+	if !ok {
+		if len(digits) < 19 {
+			return 0, 0, errTime
+		}
+		return 0, 0, clash("Timestamp overflow: %.40s", digits)
+	}
+	if d.unit <= t.unit {
+		return x / (t.unit / d.unit), p, nil
+	}
+	factor := d.unit / t.unit
+	if x > math.MaxInt64/factor || x < math.MinInt64/factor {
+		return 0, 0, clash("Timestamp overflow: %d of %v each", x, time.Duration(d.unit))
+	}
+	return x * factor, p, nil
+}

@@ -1,0 +1,169 @@
+package lineproto
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/server/web"
+	"varve/sqlexec/promql"
+)
+
+// Options of a Handler.
+type Options struct {
+	Writer *web.Writer
+	Tables Tables
+	// Executor makes databases, Databases lists them.
+	Executor  Executor
+	Databases func() []engine.Database
+	// Prefix is that of the time index of tables that are made.
+	Prefix string
+	// NoAutoCreate refuses to create tables and columns, whatever hints say.
+	NoAutoCreate bool
+	// RowBytes bounds what the rows of a request take. Default 1 GiB.
+	RowBytes int64
+	Version  string
+}
+
+// Handler answers requests of line protocol, of both versions. Safe for concurrent use.
+type Handler struct {
+	o         Options
+	timeIndex string
+	rows      prometheus.Counter
+}
+
+// New makes a handler.
+func New(o Options) *Handler {
+	if o.RowBytes == 0 {
+		o.RowBytes = 1 << 30
+	}
+	h := &Handler{
+		o: o, timeIndex: "timestamp",
+		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_lineproto_rows_total", Help: "Rows written by requests of line protocol."}),
+	}
+	if o.Prefix != "" {
+		h.timeIndex = o.Prefix + "_timestamp"
+	}
+	return h
+}
+
+// Collectors are the figures of the handler.
+func (h *Handler) Collectors() []prometheus.Collector { return []prometheus.Collector{h.rows} }
+
+// Write answers POST /v1/lineproto/write: all points of the body are stored, or none.
+func (h *Handler) Write(c *web.Ctx) error { return h.write(c, "db") }
+
+// WriteV2 answers POST /v1/lineproto/api/v2/write.
+func (h *Handler) WriteV2(c *web.Ctx) error { return h.write(c, "db", "bucket") }
+
+// write stores the points of a request, whose database the header or one of some parameters names.
+func (h *Handler) write(c *web.Ctx, databases ...string) error {
+	h.introduce(c)
+	p, err := c.LastQuery(append(databases, "precision")...)
+	if err != nil {
+		return err
+	}
+	unit, err := precision(p.String("precision"))
+	if err != nil {
+		return err
+	}
+	sources := []string{c.HeaderDB()}
+	for _, name := range databases {
+		sources = append(sources, p.String(name))
+	}
+	r := &request{tables: h.o.Tables, unit: int64(unit), now: c.Start.Truncate(unit).UnixNano(), most: h.o.RowBytes, hold: c.Hold}
+	r.db, _ = web.Database(sources...)
+	if r.hint, err = h.hint(c.Hints()); err != nil {
+		return err
+	}
+	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
+		body, err := c.WholeBody()
+		if err != nil {
+			return false, err
+		}
+		if !utf8.Valid(body) {
+			return false, web.NewReject(400, "the body is not valid UTF-8")
+		}
+		d := newDecoder(r, set)
+		err = d.decode(body)
+		return d.any, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range written {
+		h.rows.Add(float64(w.Rows))
+	}
+	c.Empty(204)
+	return nil
+}
+
+// units are those of times by their names in the parameter precision.
+var units = map[string]time.Duration{
+	"": 1, "n": 1, "ns": 1, "u": time.Microsecond, "us": time.Microsecond, "\u00b5": time.Microsecond, "\u00b5s": time.Microsecond, "\u03bc": time.Microsecond, "\u03bcs": time.Microsecond,
+	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
+}
+
+func precision(name string) (time.Duration, error) {
+	unit, ok := units[name]
+	if !ok {
+		return 0, status.New(status.InvalidArguments, "Failed to convert time precision, name: %.40s", name)
+	}
+	return unit, nil
+}
+
+// requestHints are the hints that become options of tables.
+var requestHints = [...]string{"ttl", "append_mode", "merge_mode", "skip_wal", "physical_table", "sst_format"}
+
+// hint is that of all tables of a request: rows of one series and time are merged field by field, unless the request says otherwise.
+func (h *Handler) hint(given map[string]string) (engine.Hint, error) {
+	hint := engine.Hint{AutoCreate: !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, Strict: true, TimeIndex: h.timeIndex, Comment: "Created on insertion"}
+	options := map[string]string{"merge_mode": "last_non_null", promql.SemanticOption: promql.SemanticMetric}
+	for _, key := range requestHints {
+		if x, ok := given[key]; ok {
+			options[key] = x
+		}
+	}
+	if strings.EqualFold(options["append_mode"], "true") {
+		options["merge_mode"] = "last_row"
+	}
+	if x, ok := given["auto_create_table"]; ok {
+		switch strings.ToLower(x) {
+		case "true":
+		case "false":
+			hint.AutoCreate = false
+		default:
+			return hint, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
+		}
+	}
+	var err error
+	hint.Options, err = schema.ParseOptions(options)
+	return hint, err
+}
+
+// introduce says who answers, in the form in which clients of version 1 read it.
+func (h *Handler) introduce(c *web.Ctx) {
+	c.Response.Header.Set("X-Influxdb-Version", "1.8.0-varve")
+	c.Response.Header.Set("X-Influxdb-Build", "OSS")
+}
+
+// Ping answers /v1/lineproto/ping.
+func (h *Handler) Ping(c *web.Ctx) error {
+	h.introduce(c)
+	c.Empty(204)
+	return nil
+}
+
+// Health answers /v1/lineproto/health, as clients of version 2 read it.
+func (h *Handler) Health(c *web.Ctx) error {
+	h.introduce(c)
+	body := jsontext.AppendString([]byte(`{"name":"varve","message":"ready for queries and writes","status":"pass","checks":[],"version":`), h.o.Version)
+	c.JSON(200, append(body, '}'))
+	return nil
+}

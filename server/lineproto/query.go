@@ -1,0 +1,74 @@
+package lineproto
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/web"
+	"varve/sqlexec"
+	"varve/sqlexec/parse"
+)
+
+// Executor runs statements of SQL; sqlexec.Executor does.
+type Executor interface {
+	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
+}
+
+var (
+	createDatabase = regexp.MustCompile(`(?is)^\s*CREATE\s+DATABASE\s+(?:"([^"\\]+)"|(\w+))(?:\s+WITH\s.*)?[\s;]*$`)
+	showDatabases  = regexp.MustCompile(`(?i)^\s*SHOW\s+DATABASES[\s;]*$`)
+)
+
+// Query answers /v1/lineproto/query, of which clients of version 1 need two statements before they write: one makes a database unless
+// it is there, one lists them.
+func (h *Handler) Query(c *web.Ctx) error {
+	h.introduce(c)
+	p, err := c.QueryOrForm("q")
+	if err != nil {
+		return err
+	}
+	q := p.String("q")
+	if showDatabases.MatchString(q) {
+		if c.User.Mode == web.WriteOnly {
+			return web.Denied
+		}
+		c.JSON(200, listing(h.o.Databases()))
+		return nil
+	}
+	named := createDatabase.FindStringSubmatch(q)
+	if named == nil {
+		return status.New(status.Unsupported, "CREATE DATABASE and SHOW DATABASES are answered here, not %.80q: ask with SQL at /v1/sql", q)
+	}
+	if c.User.Mode == web.ReadOnly {
+		return web.Denied
+	}
+	statements, err := parse.Parse(`CREATE DATABASE IF NOT EXISTS "` + named[1] + named[2] + `"`)
+	if err != nil {
+		return err
+	}
+	done, err := h.o.Executor.Execute(c.Context, &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String()}, statements[0])
+	if err != nil {
+		return err
+	}
+	if done.Rows != nil {
+		done.Rows.Close()
+	}
+	c.JSON(200, []byte(`{"results":[{"statement_id":0}]}`))
+	return nil
+}
+
+// listing is the answer that lists databases.
+func listing(all []engine.Database) []byte {
+	body := []byte(`{"results":[{"statement_id":0,"series":[{"name":"databases","columns":["name"],"values":[`)
+	for i, d := range all {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(jsontext.AppendString(append(body, '['), strings.ToValidUTF8(d.Name, "")), ']')
+	}
+	return append(body, `]}]}]}`...)
+}

@@ -1,0 +1,194 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const linePath = "/v1/lineproto/write"
+
+// TestLinesOfClients: what clients really send, with their headers, and what must be there afterwards.
+func TestLinesOfClients(t *testing.T) {
+	sentByClients(t, "lineproto.json", "lineproto-", 5, (*house).wantStored)
+}
+
+// lines sends a body and wants it to be taken.
+func (h *house) lines(body string) {
+	h.Helper()
+	h.want(h.do("POST", linePath, body), 204, "")
+}
+
+// TestLinesMerge: the fields of a point may come in several lines and requests.
+func TestLinesMerge(t *testing.T) {
+	h := real(t, nil)
+	h.lines("m,host=a x=1,y=2 5\nm,host=a z=3 5\nm,host=b x=9 5")
+	h.lines("m,host=a y=4 5")
+	if got := fmt.Sprint(h.selected("SELECT host, x, y, z FROM m ORDER BY host")); got != "[[a 1 4 3] [b 9 <nil> <nil>]]" {
+		t.Error(got)
+	}
+}
+
+// TestLinesLaterTags: a table gets tags after rows are there that lack them, in memory and in a file; they count as part of the key.
+func TestLinesLaterTags(t *testing.T) {
+	h := real(t, nil)
+	h.lines("m,host=a v=1 5")
+	h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('m')", ""), 200, "")
+	h.lines("m,host=a,zone=z v=2 5\nm,disk=d v=3 5")
+	h.lines("m,host=a v=4 5")
+	for range 2 {
+		if got := fmt.Sprint(h.selected("SELECT host, zone, disk, v FROM m ORDER BY v")); got != "[[a z <nil> 2] [<nil> <nil> d 3] [a <nil> <nil> 4]]" {
+			t.Error(got)
+		}
+		h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('m')", ""), 200, "")
+	}
+	if a := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+m", ""); !strings.Contains(a.body, `PRIMARY KEY (\"host\", \"zone\", \"disk\")`) {
+		t.Error(a.body)
+	}
+}
+
+// TestLinesAllOrNothing: a bad line, and a value of another type than the column's, leave nothing of a request.
+func TestLinesAllOrNothing(t *testing.T) {
+	h := real(t, nil)
+	h.lines("m,host=a v=1 5")
+	for _, c := range []struct{ name, body, want string }{
+		{"bad line", "new v=1\nm,host=b v=2\nm,host= v=1", "Failed to parse InfluxDB line protocol: line 3: unable to parse 'm,host= v=1': empty tag value"},
+		{"type of the table", "new v=1\nm,host=b v=2i 6", "column v expect type Float64, given: Int64 (line 2: 'm,host=b v=2i 6')"},
+		{"type of the batch", "new v=1\nnew v=2i", "Column: v, datatype incompatible, expected: Float64, actual: Int64 (line 2: 'new v=2i')"},
+		{"role of the table", "new v=1\nm host=\"b\" 6", "column host expect semantic type TAG, given: FIELD"},
+		{"not UTF-8", "new v=1\nm,host=\xff v=1", "valid UTF-8"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := *h
+			h.T = t
+			h.want(h.do("POST", linePath, c.body), 400, c.want)
+			if got := fmt.Sprint(h.selected("SELECT count(*) FROM m")); got != "[[1]]" {
+				t.Errorf("m has %s rows", got)
+			}
+			h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+new", ""), 400, "Table not found")
+		})
+	}
+}
+
+// TestLinesParameters: precisions, databases, hints.
+func TestLinesParameters(t *testing.T) {
+	h := real(t, nil)
+	h.want(h.do("POST", "/v1/sql?sql=CREATE+DATABASE+other", ""), 200, "")
+	for precision, want := range map[string]string{"": "7", "n": "7", "ns": "7", "u": "7000", "us": "7000", "%C2%B5": "7000", "%CE%BCs": "7000", "ms": "7000000", "s": "7000000000", "m": "420000000000", "h": "25200000000000"} {
+		h.want(h.do("POST", linePath+"?precision=d&precision="+precision, "p v=1 7"), 204, "") // the last counts
+		if got := fmt.Sprint(h.selected("SELECT count(*) FROM p WHERE CAST(service_timestamp AS BIGINT) = " + want)); got != "[[1]]" {
+			t.Errorf("precision %q: no row at %s", precision, want)
+		}
+	}
+	h.want(h.do("POST", linePath+"?precision=d", "p v=1 7"), 400, "Failed to convert time precision, name: d")
+	h.want(h.do("POST", linePath, ""), 204, "")
+	h.want(h.do("POST", linePath, "now v=1"), 204, "")
+	h.want(h.do("POST", linePath+"?precision=h", "now v=1"), 204, "")
+	if got := fmt.Sprint(h.selected("SELECT count(CASE WHEN CAST(service_timestamp AS BIGINT) % 3600000000000 = 0 THEN 1 END) FROM now WHERE service_timestamp > now() - INTERVAL '2 hours'")); got != "[[1]]" {
+		t.Errorf("%s points at a full hour", got)
+	}
+
+	v2 := "/v1/lineproto/api/v2/write?org=o&"
+	h.want(h.do("POST", v2+"bucket=other", "d v=1 1"), 204, "")
+	h.want(h.do("POST", v2+"bucket=nowhere&db=service-other", "d v=1 2"), 204, "")
+	h.want(h.do("POST", v2+"bucket=nowhere", "d v=1 3", "x-service-db-name", "other"), 204, "")
+	h.want(h.do("POST", linePath+"?bucket=other", "d v=1 4"), 204, "")
+	h.want(h.do("POST", linePath+"?db=nowhere", "d v=1 5"), 400, "Failed to find schema")
+	if got := fmt.Sprint(h.selected("SELECT count(*) FROM other.d"), h.selected("SELECT count(*) FROM d")); got != "[[3]] [[1]]" {
+		t.Errorf("rows of databases: %s", got)
+	}
+
+	h.want(h.do("POST", linePath, "a v=1 1\na v=2 1", "x-service-hints", "append_mode=true,skip_wal=false"), 204, "")
+	if got := fmt.Sprint(h.selected("SELECT count(*) FROM a")); got != "[[2]]" {
+		t.Errorf("%s rows are kept in append mode", got)
+	}
+	if a := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+a", ""); !strings.Contains(a.body, "append_mode = 'true'") || !strings.Contains(a.body, "merge_mode = 'last_row'") {
+		t.Error(a.body)
+	}
+	h.want(h.do("POST", linePath, "absent v=1", "x-service-hints", "auto_create_table=false"), 400, "Table `absent` does not exist")
+	h.want(h.do("POST", linePath, "absent v=1", "x-service-hints", "auto_create_table=maybe"), 400, "must be a boolean")
+}
+
+// TestLinesAuthentication: header, token and query, on paths of line protocol only.
+func TestLinesAuthentication(t *testing.T) {
+	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w:x,reader:ro=r") })
+	for _, c := range []struct {
+		name, query string
+		headers     []string
+		status      int
+		want        string
+	}{
+		{"nothing", "", nil, 401, `"code":7003,"error":"Not found influx http authorization info"`},
+		{"basic", "", []string{"Authorization", basic("writer", "w:x")}, 204, ""},
+		{"token", "", []string{"Authorization", "Token writer:w:x"}, 204, ""},
+		{"token in small letters", "", []string{"Authorization", "token writer:w:x"}, 204, ""},
+		{"wrong token", "", []string{"Authorization", "Token writer:wrong"}, 401, `"code":7002`},
+		{"token without a password", "", []string{"Authorization", "Token writer"}, 401, `"code":7004`},
+		{"bearer", "", []string{"Authorization", "Bearer writer:w:x"}, 401, `"code":7002`},
+		{"query", "?u=writer&p=w:x", nil, 204, ""},
+		{"wrong query", "?u=writer&p=wrong", nil, 401, `"code":7002`},
+		{"name alone", "?u=writer", nil, 401, "must be provided together"},
+		{"password alone", "?p=w:x", nil, 401, `"code":1004`},
+		{"the header comes first", "?u=writer&p=wrong", []string{"Authorization", basic("writer", "w:x")}, 204, ""},
+		{"the header alone counts", "?u=writer&p=w:x", []string{"Authorization", "Token writer:wrong"}, 401, `"code":7002`},
+		{"the service's header does not count", "", []string{"x-service-auth", basic("writer", "w:x")}, 401, `"code":7003`},
+		{"reader", "?u=reader&p=r", nil, 403, `"code":7006`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := *h
+			h.T = t
+			for _, path := range []string{linePath, "/v1/lineproto/api/v2/write"} {
+				h.want(h.do("POST", path+c.query, "m v=1 5", c.headers...), c.status, c.want)
+			}
+		})
+	}
+	h.want(h.do("GET", "/v1/sql?sql=select+1", "", "Authorization", "Token reader:r"), 401, "Unsupported http auth scheme, name: token")
+	h.want(h.do("GET", "/v1/sql?sql=select+1&u=reader&p=r", ""), 401, `"code":7003`)
+	h.want(h.do("GET", "/v1/lineproto/ping", ""), 204, "")
+	h.want(h.do("GET", "/v1/lineproto/health", ""), 200, `"status":"pass"`)
+}
+
+// TestLinesClients: what clients of either version look at besides the status.
+func TestLinesClients(t *testing.T) {
+	h := real(t, nil)
+	for _, a := range []answer{h.do("GET", "/v1/lineproto/ping", ""), h.do("GET", "/ping", ""), h.do("HEAD", "/v1/lineproto/ping", ""), h.do("POST", linePath, "m v=1")} {
+		if a.status != 204 || a.body != "" || a.header.Get("X-Influxdb-Version") != "1.8.0-varve" {
+			t.Errorf("%d %q %v", a.status, a.body, a.header)
+		}
+	}
+	var health struct{ Name, Message, Status string }
+	a := h.do("GET", "/v1/lineproto/health", "")
+	if err := json.Unmarshal([]byte(a.body), &health); err != nil || health.Name != "varve" || health.Status != "pass" || health.Message != "ready for queries and writes" {
+		t.Errorf("health: %s, %v", a.body, err)
+	}
+}
+
+// TestLinesAsMetrics: the metrics language knows tables that line protocol made.
+func TestLinesAsMetrics(t *testing.T) {
+	h := real(t, nil)
+	h.lines("temperature,room=a value=20.5 1700000000000000000\ntemperature,room=b value=19 1700000000000000000")
+	h.want(h.do("GET", "/v1/metricsapi/api/v1/query?query=sum(temperature)&time=1700000000", ""), 200, `"39.5"`)
+	h.want(h.do("GET", "/v1/metricsapi/api/v1/label/__name__/values", ""), 200, `"temperature"`)
+}
+
+// TestLinesDatabases: what clients of version 1 ask before they write.
+func TestLinesDatabases(t *testing.T) {
+	h := real(t, nil)
+	const path = "/v1/lineproto/query"
+	for range 2 { // one that is there is made as well
+		h.want(h.do("POST", path, `q=CREATE+DATABASE+%22new-one%22`, "Content-Type", "application/x-www-form-urlencoded"), 200, `{"results":[{"statement_id":0}]}`)
+		h.want(h.do("POST", path+"?q=create+database+other+with+duration+3d+name+x;", ""), 200, `{"results":[{"statement_id":0}]}`)
+	}
+	h.want(h.do("GET", path+"?q=SHOW+DATABASES", ""), 200, `"values":[["new-one"],["other"],["public"],["service_private"]]`)
+	h.want(h.do("POST", linePath+"?db=new-one", "m v=1"), 204, "")
+	h.want(h.do("GET", path+"?q=SELECT+*+FROM+m", ""), 400, "ask with SQL at /v1/sql")
+	h.want(h.do("GET", path, ""), 400, "CREATE DATABASE")
+	h.want(h.do("GET", path+"?q=CREATE+DATABASE+%22a%2Fb%22", ""), 400, "")
+
+	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w,reader:ro=r") })
+	guarded.want(guarded.do("GET", path+"?u=reader&p=r&q=CREATE+DATABASE+x", ""), 403, `"code":7006`)
+	guarded.want(guarded.do("GET", path+"?u=reader&p=r&q=SHOW+DATABASES", ""), 200, "public")
+	guarded.want(guarded.do("GET", path+"?u=writer&p=w&q=CREATE+DATABASE+x", ""), 200, "results")
+	guarded.want(guarded.do("GET", path+"?u=writer&p=w&q=SHOW+DATABASES", ""), 403, `"code":7006`)
+}

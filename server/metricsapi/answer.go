@@ -1,0 +1,95 @@
+package metricsapi
+
+import (
+	"context"
+	"errors"
+
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/web"
+)
+
+// endpoint makes a handler of one that gives the data of its answer and warnings. Its errors are answered in the form of
+// this API.
+func endpoint(answer func(c *web.Ctx) (data []byte, warnings []string, err error)) web.Handler {
+	return func(c *web.Ctx) error {
+		data, warnings, err := answer(c)
+		if err != nil {
+			return reply(c, err)
+		}
+		if data == nil {
+			c.Empty(204)
+			return nil
+		}
+		body := append(append([]byte(`{"status":"success","data":`), data...), appendTexts(nil, `,"warnings":`, warnings)...)
+		c.JSON(200, append(body, '}'))
+		return nil
+	}
+}
+
+// reply answers with an error. Refusals of a body stay what they are.
+func reply(c *web.Ctx, err error) error {
+	var refused *web.Reject
+	if errors.As(err, &refused) {
+		return err
+	}
+	kind, code := "internal", 500
+	_, text := web.Message(err)
+	switch cause := context.Cause(c.Context); {
+	case errors.Is(cause, context.DeadlineExceeded):
+		kind, code, text = "timeout", 503, "query timed out in query execution"
+	case cause != nil:
+		kind, code, text = "canceled", 499, "query was canceled in query execution"
+	default:
+		switch status.Of(err) {
+		case status.InvalidArguments, status.InvalidSyntax, status.Unsupported, status.PlanQuery, status.TableColumnNotFound,
+			status.TableNotFound, status.DatabaseNotFound:
+			kind, code = "bad_data", 400
+		case status.EngineExecuteQuery, status.RuntimeResourcesExhausted:
+			kind, code = "execution", 422
+		case status.DeadlineExceeded:
+			kind, code = "timeout", 503
+		case status.Cancelled:
+			kind, code = "canceled", 499
+		case status.RegionNotReady, status.RegionBusy, status.StorageUnavailable, status.RateLimited, status.TableUnavailable:
+			kind, code = "unavailable", 503
+		}
+	}
+	if kind == "internal" {
+		c.Log.Error("request failed", "path", string(c.Path()), "error", err)
+	}
+	body := jsontext.AppendString([]byte(`{"status":"error","errorType":"`+kind+`","error":`), text)
+	c.JSON(code, append(body, '}'))
+	return nil
+}
+
+// appendTexts appends a member that is a list of texts, when there are any.
+func appendTexts(dst []byte, member string, texts []string) []byte {
+	if len(texts) == 0 {
+		return dst
+	}
+	return appendList(append(dst, member...), texts)
+}
+
+// appendList appends a list of texts.
+func appendList(dst []byte, texts []string) []byte {
+	dst = append(dst, '[')
+	for i, t := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsontext.AppendString(dst, t)
+	}
+	return append(dst, ']')
+}
+
+// truncated is the warning of an answer that a limit cut.
+const truncated = "results truncated due to limit"
+
+// cut cuts a list to a limit; 0: none.
+func cut[T any](list []T, limit int) ([]T, []string) {
+	if limit > 0 && len(list) > limit {
+		return list[:limit], []string{truncated}
+	}
+	return list, nil
+}

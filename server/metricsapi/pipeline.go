@@ -1,0 +1,149 @@
+package metricsapi
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strconv"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/pipeline"
+	"varve/server/protowire"
+	"varve/server/samples"
+	"varve/server/web"
+)
+
+// A request of version 1.0 may name a pipeline: its series run through it instead of becoming metrics as they are. A sample is
+// an entry, with the labels, the time and the value as fields; the table is the metric.
+
+// pipelineRequest is what the headers say of a pipeline; nil: nothing.
+func (h *Handler) pipelineRequest(c *web.Ctx, db string) (*pipeline.Request, error) {
+	for _, name := range [...]string{"x-service-pipeline-name", "x-service-log-pipeline-name"} {
+		named, err := c.UTF8Header(name)
+		if err != nil {
+			return nil, err
+		}
+		if named == "" {
+			continue
+		}
+		r := &pipeline.Request{DB: db, Pipeline: named, Version: c.HeaderText("x-service-pipeline-version"), ContentType: "application/x-ndjson", Hints: c.Hints(), NoAutoCreate: h.o.NoAutoCreate}
+		r.SetParams(c.HeaderText("x-service-pipeline-params"))
+		return r, nil
+	}
+	return nil, nil
+}
+
+// writeThrough runs the samples of a request through a pipeline.
+func (h *Handler) writeThrough(c *web.Ctx, encoding string, r *pipeline.Request) error {
+	w := &request{h: h, db: r.DB, version: 1}
+	_, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
+		body, err := c.Block(encoding, "prometheus remote request")
+		if err != nil {
+			return false, err
+		}
+		tables, order, err := w.entries(body)
+		if err != nil {
+			return false, err
+		}
+		rows := 0
+		for _, name := range order {
+			one := *r
+			one.Table = name
+			outcome, err := h.o.Pipelines.Run(c.Context, &one, io.Reader(bytes.NewReader(tables[name])), set)
+			if err != nil {
+				return false, err
+			}
+			rows += outcome.Rows
+		}
+		return rows > 0, nil
+	})
+	if err != nil {
+		return h.again(c, err)
+	}
+	if w.fault != nil {
+		return w.partial()
+	}
+	c.Empty(204)
+	return nil
+}
+
+// entries makes entries of a message, by table, and lists the tables in the order in which they come.
+func (w *request) entries(body []byte) (tables map[string][]byte, order []string, err error) {
+	tables = map[string][]byte{}
+	columns := w.h.o.Tables.Columns()
+	f := protowire.Of(body)
+	for f.Next() {
+		if !f.Is(1, protowire.Bytes) {
+			continue
+		}
+		block, err := w.gather(f.Bytes)
+		if err != nil {
+			return nil, nil, malformed(err)
+		}
+		labels, err := w.labels1(block)
+		if err != nil {
+			return nil, nil, malformed(err)
+		}
+		table, head, err := entryHead(labels)
+		if err != nil {
+			w.refuse(err)
+			continue
+		}
+		if _, ok := tables[table]; !ok {
+			order = append(order, table)
+		}
+		tables[table] = appendEntries(tables[table], head, f.Bytes, columns)
+	}
+	if f.Err() != nil {
+		return nil, nil, malformed(f.Err())
+	}
+	return tables, order, nil
+}
+
+// entryHead is what the entries of a series begin with: its labels.
+func entryHead(labels []samples.Label) (table string, head []byte, err error) {
+	head = append(head, '{')
+	for _, l := range labels {
+		if string(l.Name) == "__name__" {
+			table = string(l.Value)
+			continue
+		}
+		head = append(jsontext.AppendString(head, l.Name), ':')
+		head = append(jsontext.AppendString(head, l.Value), ',')
+	}
+	if table == "" {
+		return "", nil, status.New(status.InvalidArguments, "a series has no label __name__: %s", samples.Show(labels))
+	}
+	return table, head, nil
+}
+
+// appendEntries appends an entry for each float of a series. A value that JSON does not know is none.
+func appendEntries(dst, head, message []byte, columns *engine.SampleColumns) []byte {
+	f := protowire.Of(message)
+	for f.Next() {
+		if !f.Is(2, protowire.Bytes) {
+			continue
+		}
+		var value float64
+		var at int64
+		in := protowire.Of(f.Bytes)
+		for in.Next() {
+			switch {
+			case in.Is(1, protowire.Fixed64):
+				value = in.Double()
+			case in.Is(2, protowire.Varint):
+				at = in.Int()
+			}
+		}
+		dst = append(jsontext.AppendString(append(dst, head...), columns.Time), ':')
+		dst = strconv.AppendInt(dst, at, 10)
+		if !math.IsNaN(value) && !math.IsInf(value, 0) {
+			dst = append(jsontext.AppendString(append(dst, ','), columns.Value), ':')
+			dst = jsontext.AppendFloat(dst, value)
+		}
+		dst = append(dst, "}\n"...)
+	}
+	return dst
+}

@@ -1,0 +1,136 @@
+package metricsapi
+
+import (
+	"context"
+	"time"
+
+	"varve/engine/status"
+	"varve/server/web"
+	"varve/sqlexec/promql"
+)
+
+// Query answers query: an expression at one time.
+func (h *Handler) Query(c *web.Ctx) error {
+	return h.evaluate(c, func(p *params, q *promql.Query) error {
+		at, err := p.time("time", h.o.Now().UnixMilli())
+		q.Start, q.End = at, at
+		return err
+	})
+}
+
+// QueryRange answers query_range: an expression at every step between two times.
+func (h *Handler) QueryRange(c *web.Ctx) error {
+	return h.evaluate(c, func(p *params, q *promql.Query) (err error) {
+		if err := p.needed("start", "end", "step"); err != nil {
+			return err
+		}
+		if q.Start, err = p.time("start", 0); err != nil {
+			return err
+		}
+		if q.End, err = p.time("end", 0); err != nil {
+			return err
+		}
+		if q.End < q.Start {
+			return invalid("end", "end timestamp must not be before start time")
+		}
+		step, err := p.duration("step", 0)
+		if err != nil {
+			return err
+		}
+		if q.Step = step.Milliseconds(); q.Step <= 0 {
+			return invalid("step", "zero or negative query resolution step widths are not accepted. Try a positive integer")
+		}
+		return nil
+	})
+}
+
+// evaluate answers with the value of an expression at the times that grid reads.
+func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) error) error {
+	p, err := read(c)
+	if err != nil {
+		return reply(c, err)
+	}
+	q := promql.Query{Expr: p.text("query"), Lookback: h.o.Lookback, MaxSamples: h.o.MaxSamples, Workers: h.o.Workers}
+	c.Statement = q.Expr
+	if err := h.options(c, p, &q, grid); err != nil {
+		return reply(c, err)
+	}
+	release, err := h.turn(c)
+	if err != nil {
+		return reply(c, err)
+	}
+	defer release()
+	store := h.storage(c, p.db)
+	q.Memory = store.Memory
+	r, err := q.Run(c.Context, store)
+	if err != nil {
+		return reply(c, err)
+	}
+	c.JSON(200, r.AppendJSON(make([]byte, 0, 4096), p.text("stats") != ""))
+	return nil
+}
+
+// storage is the series of a database, as one request sees them.
+func (h *Handler) storage(c *web.Ctx, db string) *promql.Tables {
+	t := &promql.Tables{Engine: h.o.Store, DB: db}
+	if h.o.Memory != nil {
+		budget := h.o.Memory.Budget(c.Context)
+		c.Finally(budget.Close)
+		t.Memory = budget
+	}
+	return t
+}
+
+// options reads what a query may say besides its expression.
+func (h *Handler) options(c *web.Ctx, p *params, q *promql.Query, grid func(p *params, q *promql.Query) error) (err error) {
+	if q.Limit, err = p.limit("limit"); err != nil {
+		return err
+	}
+	if err := grid(p, q); err != nil {
+		return err
+	}
+	for _, name := range [...]string{"lookback_delta", "lookback"} {
+		lookback, err := p.duration(name, 0)
+		if err != nil {
+			return err
+		}
+		if lookback > 0 {
+			q.Lookback = lookback
+			break
+		}
+	}
+	limit, err := p.duration("timeout", h.o.Timeout)
+	if err != nil {
+		return err
+	}
+	if h.o.Timeout > 0 && (limit <= 0 || limit > h.o.Timeout) {
+		limit = h.o.Timeout
+	}
+	h.limitTime(c, limit)
+	return nil
+}
+
+// limitTime ends the request's context after a time; 0: never.
+func (h *Handler) limitTime(c *web.Ctx, limit time.Duration) {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		c.Context, cancel = context.WithTimeout(c.Context, limit)
+		c.Finally(cancel)
+	}
+	if c.Watch != nil {
+		c.Watch()
+	}
+}
+
+// turn waits until the query may run.
+func (h *Handler) turn(c *web.Ctx) (release func(), err error) {
+	if h.slots == nil {
+		return func() {}, nil
+	}
+	select {
+	case h.slots <- struct{}{}:
+		return func() { <-h.slots }, nil
+	case <-c.Context.Done():
+		return nil, status.Wrap(c.Context.Err(), status.DeadlineExceeded, "query timed out in query queue")
+	}
+}

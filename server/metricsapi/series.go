@@ -1,0 +1,241 @@
+package metricsapi
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/web"
+	"varve/sqlexec/promql"
+)
+
+// selections are the series that match[] names, in the time that start and end name.
+func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error) {
+	from, err := p.time("start", promql.FirstTime)
+	if err != nil {
+		return nil, err
+	}
+	to, err := p.time("end", promql.LastTime)
+	if err != nil {
+		return nil, err
+	}
+	if to < from {
+		return nil, invalid("end", "end timestamp must not be before start time")
+	}
+	if needed && len(p.values["match[]"]) == 0 {
+		return nil, status.New(status.InvalidArguments, "no match[] parameter provided")
+	}
+	var list []promql.Selection
+	for _, text := range p.values["match[]"] {
+		matchers, err := promql.ParseSelector(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, promql.Selection{Matchers: matchers, Start: from, End: to})
+	}
+	return list, nil
+}
+
+// asked is what the endpoints that list labels and series begin with.
+func (h *Handler) asked(c *web.Ctx, needed bool) (store promql.Storage, sels []promql.Selection, limit int, err error) {
+	p, err := read(c)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if limit, err = p.limit("limit"); err != nil {
+		return nil, nil, 0, err
+	}
+	if sels, err = h.selections(p, needed); err != nil {
+		return nil, nil, 0, err
+	}
+	h.limitTime(c, h.o.Timeout)
+	return h.storage(c, p.db), sels, limit, nil
+}
+
+// Labels answers labels: the names of labels.
+func (h *Handler) Labels(c *web.Ctx) ([]byte, []string, error) {
+	store, sels, limit, err := h.asked(c, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := store.LabelNames(c.Context, sels)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, warnings := cut(names, limit)
+	return appendList(nil, names), warnings, nil
+}
+
+// LabelValues answers label/{name}/values.
+func (h *Handler) LabelValues(c *web.Ctx) ([]byte, []string, error) {
+	raw, _ := c.UserValue("name").(string)
+	name, err := url.PathUnescape(strings.Clone(raw))
+	if err != nil || name == "" || !utf8.ValidString(name) {
+		return nil, nil, status.New(status.InvalidArguments, "invalid label name: %q", raw)
+	}
+	store, sels, limit, err := h.asked(c, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := store.LabelValues(c.Context, unescapeLabel(name), sels)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, warnings := cut(values, limit)
+	return appendList(nil, values), warnings, nil
+}
+
+// unescapeLabel undoes the form of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for the
+// character with the hexadecimal number 2e. What is not of that form is the name itself.
+func unescapeLabel(name string) string {
+	rest, ok := strings.CutPrefix(name, "U__")
+	if !ok {
+		return name
+	}
+	var b strings.Builder
+	for len(rest) > 0 {
+		if rest[0] != '_' {
+			b.WriteByte(rest[0])
+			rest = rest[1:]
+			continue
+		}
+		end := strings.IndexByte(rest[1:], '_')
+		if end < 0 {
+			return name
+		}
+		code, after := rest[1:1+end], rest[2+end:]
+		if code == "" {
+			b.WriteByte('_')
+		} else {
+			r, err := strconv.ParseUint(code, 16, 32)
+			if err != nil || len(code) > 6 || !utf8.ValidRune(rune(r)) {
+				return name
+			}
+			b.WriteRune(rune(r))
+		}
+		rest = after
+	}
+	return b.String()
+}
+
+// Series answers series: label sets.
+func (h *Handler) Series(c *web.Ctx) ([]byte, []string, error) {
+	store, sels, limit, err := h.asked(c, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []promql.Labels
+	for _, sel := range sels {
+		set, err := store.Select(c.Context, sel)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range set.Len() {
+			all = append(all, slices.Clone(set.Labels(i)))
+		}
+		set.Close()
+	}
+	slices.SortFunc(all, promql.Labels.Compare)
+	all = slices.CompactFunc(all, promql.Labels.Equal)
+	all, warnings := cut(all, limit)
+	data := []byte{'['}
+	for i, ls := range all {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = promql.AppendLabels(data, ls)
+	}
+	return append(data, ']'), warnings, nil
+}
+
+// Metadata answers metadata: what senders said of metrics.
+func (h *Handler) Metadata(c *web.Ctx) ([]byte, []string, error) {
+	p, err := read(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	limit, err := p.limit("limit")
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := p.limit("limit_per_metric"); err != nil { // there is one of each
+		return nil, nil, err
+	}
+	list, err := h.o.Tables.Metadata(c.Context, p.db, p.text("metric"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	data := []byte{'{'}
+	for i, m := range list {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = append(jsontext.AppendString(data, m.Metric), `:[{"type":`...)
+		data = append(jsontext.AppendString(data, m.Type), `,"help":`...)
+		data = append(jsontext.AppendString(data, m.Help), `,"unit":`...)
+		data = append(jsontext.AppendString(data, m.Unit), `}]`...)
+	}
+	return append(data, '}'), nil, nil
+}
+
+// Exemplars answers query_exemplars: none are kept. An expression without selectors has no answer at all.
+func (h *Handler) Exemplars(c *web.Ctx) ([]byte, []string, error) {
+	p, err := read(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	from, err := p.time("start", promql.FirstTime)
+	if err != nil {
+		return nil, nil, err
+	}
+	to, err := p.time("end", promql.LastTime)
+	if err != nil {
+		return nil, nil, err
+	}
+	if to < from {
+		return nil, nil, invalid("end", "end timestamp must not be before start time")
+	}
+	x, err := promql.Parse(p.text("query"))
+	if err != nil {
+		return nil, nil, err
+	}
+	selectors, err := promql.Selectors(x)
+	if err != nil || len(selectors) == 0 {
+		return nil, nil, err
+	}
+	return []byte("[]"), nil, nil
+}
+
+// FormatQuery answers format_query.
+func (h *Handler) FormatQuery(c *web.Ctx) ([]byte, []string, error) {
+	p, err := read(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := promql.Format(p.text("query"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return jsontext.AppendString(nil, text), nil, nil
+}
+
+// ParseQuery answers parse_query: the tree of an expression.
+func (h *Handler) ParseQuery(c *web.Ctx) ([]byte, []string, error) {
+	p, err := read(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := promql.Parse(p.text("query"))
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := promql.AppendTree(nil, x)
+	return tree, nil, err
+}

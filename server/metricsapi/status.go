@@ -1,0 +1,142 @@
+package metricsapi
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"varve/engine/jsontext"
+	"varve/server/web"
+	"varve/sqlexec/promql"
+)
+
+// languageVersion is the release of the reference server whose language and API this server speaks: dashboards decide by
+// it what they may use.
+const languageVersion = "3.15.0"
+
+// object appends an object of texts, names and values in turn.
+func object(pairs ...string) []byte {
+	data := []byte{'{'}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = append(jsontext.AppendString(data, pairs[i]), ':')
+		data = jsontext.AppendString(data, pairs[i+1])
+	}
+	return append(data, '}')
+}
+
+// BuildInfo answers status/buildinfo.
+func (h *Handler) BuildInfo(*web.Ctx) ([]byte, []string, error) {
+	return object("version", languageVersion, "revision", h.o.Commit, "branch", h.o.Branch, "buildUser", "", "buildDate", "",
+		"goVersion", runtime.Version(), "server", "varve", "serverVersion", h.o.Version), nil, nil
+}
+
+// RuntimeInfo answers status/runtimeinfo.
+func (h *Handler) RuntimeInfo(*web.Ctx) ([]byte, []string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	data := object("startTime", h.started.UTC().Format(time.RFC3339Nano), "CWD", "", "hostname", host, "serverTime", h.o.Now().UTC().Format(time.RFC3339Nano),
+		"lastConfigTime", h.started.UTC().Format(time.RFC3339), "GOGC", "", "GODEBUG", "", "storageRetention", "")
+	data = append(data[:len(data)-1], `,"reloadConfigSuccess":true,"corruptionCount":0,"goroutineCount":`...)
+	data = strconv.AppendInt(data, int64(runtime.NumGoroutine()), 10)
+	data = strconv.AppendInt(append(data, `,"GOMAXPROCS":`...), int64(runtime.GOMAXPROCS(0)), 10)
+	data = strconv.AppendInt(append(data, `,"GOMEMLIMIT":`...), debug.SetMemoryLimit(-1), 10)
+	return append(data, '}'), nil, nil
+}
+
+// usualCounts is the length of the lists of status/tsdb, where limit does not say another.
+const usualCounts = 10
+
+// TSDB answers status/tsdb: how many series there are, and what makes them many.
+func (h *Handler) TSDB(c *web.Ctx) ([]byte, []string, error) {
+	p, err := read(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	most, err := p.limit("limit")
+	if err != nil {
+		return nil, nil, err
+	}
+	if most == 0 {
+		most = usualCounts
+	}
+	h.limitTime(c, h.o.Timeout)
+	n, err := h.storage(c, p.db).Cardinality(c.Context, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n.From > n.To {
+		n.From, n.To = 0, 0
+	}
+	data := strconv.AppendInt([]byte(`{"headStats":{"numSeries":`), int64(n.Series), 10)
+	data = strconv.AppendInt(append(data, `,"numLabelPairs":`...), int64(n.Pairs), 10)
+	data = strconv.AppendInt(append(data, `,"chunkCount":0,"minTime":`...), n.From, 10)
+	data = strconv.AppendInt(append(data, `,"maxTime":`...), n.To, 10)
+	data = appendCounts(append(data, `},"seriesCountByMetricName":`...), n.SeriesByMetric)
+	data = appendCounts(append(data, `,"labelValueCountByLabelName":`...), n.ValuesByLabel)
+	data = appendCounts(append(data, `,"memoryInBytesByLabelName":`...), n.BytesByLabel)
+	data = appendCounts(append(data, `,"seriesCountByLabelValuePair":`...), n.SeriesByPair)
+	return append(data, '}'), nil, nil
+}
+
+func appendCounts(data []byte, list []promql.Count) []byte {
+	data = append(data, '[')
+	for i, x := range list {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = jsontext.AppendString(append(data, `{"name":`...), x.Name)
+		data = append(strconv.AppendInt(append(data, `,"value":`...), x.N, 10), '}')
+	}
+	return append(data, ']')
+}
+
+// The forms of what this server does not have, for dashboards that ask.
+const (
+	noConfig       = `{"yaml":""}`
+	noFlags        = `{}`
+	noRules        = `{"groups":[]}`
+	noAlerts       = `{"alerts":[]}`
+	noTargets      = `{"activeTargets":[],"droppedTargets":[],"droppedTargetCounts":{}}`
+	noManagers     = `{"activeAlertmanagers":[],"droppedAlertmanagers":[]}`
+	noneOfTheKind  = `[]`
+	knownToBeEmpty = `{}`
+)
+
+// fixed is an endpoint that always answers alike.
+func fixed(data string) func(*web.Ctx) ([]byte, []string, error) {
+	return func(*web.Ctx) ([]byte, []string, error) { return []byte(data), nil, nil }
+}
+
+// Healthy answers the probes of a server's life.
+func (h *Handler) Healthy(c *web.Ctx) error {
+	c.Text(200, "Varve is healthy.\n")
+	return nil
+}
+
+// Route is a path below /v1/metricsapi, for GET and POST, for users who may read.
+type Route struct {
+	Path    string
+	Handler web.Handler
+}
+
+// Routes are the paths of the query API.
+func (h *Handler) Routes() []Route {
+	list := []Route{{"/api/v1/query", h.Query}, {"/api/v1/query_range", h.QueryRange}, {"/-/healthy", h.Healthy}, {"/-/ready", h.Healthy}}
+	for path, answer := range map[string]func(*web.Ctx) ([]byte, []string, error){
+		"labels": h.Labels, "label/{name}/values": h.LabelValues, "series": h.Series, "metadata": h.Metadata, "query_exemplars": h.Exemplars,
+		"format_query": h.FormatQuery, "parse_query": h.ParseQuery,
+		"status/buildinfo": h.BuildInfo, "status/runtimeinfo": h.RuntimeInfo, "status/tsdb": h.TSDB, "status/config": fixed(noConfig), "status/flags": fixed(noFlags),
+		"rules": fixed(noRules), "alerts": fixed(noAlerts), "targets": fixed(noTargets), "alertmanagers": fixed(noManagers),
+		"targets/metadata": fixed(noneOfTheKind), "features": fixed(knownToBeEmpty),
+	} {
+		list = append(list, Route{"/api/v1/" + path, endpoint(answer)})
+	}
+	return list
+}

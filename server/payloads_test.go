@@ -1,0 +1,85 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// storedRows is what a table must hold after a client's body: so many rows, one of which has these values.
+type storedRows struct {
+	Rows  int
+	First map[string]json.RawMessage `json:"first_row"`
+}
+
+// sentByClients sends each of count bodies that clients really sent, with their headers, to a server of its own and has check look at
+// the tables. file lists the bodies, of which those count whose names begin with prefix.
+func sentByClients(t *testing.T, file, prefix string, count int, check func(h *house, table string, want storedRows)) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata/payloads", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files map[string]struct {
+		Request struct {
+			Path    string `json:"path_and_query"`
+			Headers map[string]string
+		}
+		Stored map[string]storedRows
+	}
+	if err := json.Unmarshal(text, &files); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range files {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		count--
+		t.Run(name, func(t *testing.T) {
+			h := real(t, nil)
+			body, err := os.ReadFile(filepath.Join("testdata/payloads", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var headers []string
+			for k, v := range f.Request.Headers {
+				headers = append(headers, k, v)
+			}
+			for range 2 { // a sender that did not get the answer sends it again
+				h.want(h.do("POST", f.Request.Path, string(body), headers...), 204, "")
+			}
+			for table, want := range f.Stored {
+				check(h, table, want)
+			}
+		})
+	}
+	if count != 0 {
+		t.Errorf("%s: %d bodies more than it lists", file, count)
+	}
+}
+
+// wantStored holds a table against what must be in it.
+func (h *house) wantStored(table string, want storedRows) {
+	h.Helper()
+	var where []string
+	for column, raw := range want.First {
+		value := string(raw)
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			value = "'" + strings.ReplaceAll(text, "'", "''") + "'"
+		}
+		if column == "service_timestamp" || value == "0" || value == "1" { // a count of units; of booleans, 0 and 1
+			column = fmt.Sprintf("CAST(%q AS BIGINT)", column)
+		} else {
+			column = fmt.Sprintf("%q", column)
+		}
+		where = append(where, column+" = "+value)
+	}
+	rows := h.selected(fmt.Sprintf("SELECT count(*), count(CASE WHEN %s THEN 1 END) FROM %q", strings.Join(where, " AND "), table))
+	if fmt.Sprint(rows[0]) != fmt.Sprintf("[%d 1]", want.Rows) {
+		h.Errorf("%s: %v rows in all and equal to the first, want %d and 1: %s", table, rows[0], want.Rows, where)
+	}
+}

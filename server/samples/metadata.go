@@ -1,0 +1,165 @@
+package samples
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"varve/engine"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Metadata is what senders say of a metric.
+type Metadata struct {
+	Metric           string
+	Type, Unit, Help string
+}
+
+// Limits of metadata: it is kept in memory, and help is text for people.
+const (
+	maxMetadata = 100_000
+	maxHelp     = 4 << 10
+)
+
+// metadataTable keeps a row for each metric that was described.
+var metadataTable = schema.Name{DB: "service_private", Table: "metric_metadata"}
+
+// metadataColumns are the columns of texts, the key before the rest.
+var metadataColumns = [...]string{"database", "metric", "type", "unit", "help"}
+
+// metadata is what is known of metrics, by database. Safe for concurrent use.
+type metadata struct {
+	store *engine.Engine
+
+	mu     sync.Mutex // protects what follows; held while it is read from the store and written
+	loaded bool
+	byName map[string]map[string]Metadata
+	count  int
+}
+
+// Describe keeps what a request says of metrics of a database; the last word counts. What is known already is not written again.
+func (t *Tables) Describe(ctx context.Context, db string, list []Metadata) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return t.metadata.put(ctx, db, list)
+}
+
+// Metadata lists what is known of the metrics of a database, by name; metric, if not empty, is the only one asked for.
+func (t *Tables) Metadata(ctx context.Context, db, metric string) ([]Metadata, error) {
+	m := &t.metadata
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.load(ctx); err != nil {
+		return nil, err
+	}
+	var list []Metadata
+	for name, one := range m.byName[db] {
+		if metric == "" || metric == name {
+			list = append(list, one)
+		}
+	}
+	slices.SortFunc(list, func(a, b Metadata) int { return cmp.Compare(a.Metric, b.Metric) })
+	return list, nil
+}
+
+func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.load(ctx); err != nil {
+		return err
+	}
+	var fresh []Metadata
+	for _, one := range list {
+		one.Help = one.Help[:min(len(one.Help), maxHelp)]
+		old, ok := m.byName[db][one.Metric]
+		if old != one && (ok || m.count < maxMetadata) {
+			fresh = append(fresh, one)
+			m.set(db, one)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	var set engine.WriteSet
+	b := set.Rows(metadataTable, engine.Hint{AutoCreate: true, TimeIndex: "described_at", Tags: metadataColumns[:2]})
+	for _, one := range fresh {
+		for i, text := range []string{db, one.Metric, one.Type, one.Unit, one.Help} {
+			c, err := b.Column(metadataColumns[i], vector.StringType)
+			if err != nil {
+				return err
+			}
+			c.SetString(text)
+		}
+		at, err := b.Column("described_at", vector.Timestamp(3))
+		if err != nil {
+			return err
+		}
+		at.SetInt(0) // one row a metric: the last replaces those before
+		b.EndRow()
+	}
+	_, err := m.store.Write(ctx, &set)
+	if err != nil {
+		m.loaded = false
+	}
+	return err
+}
+
+// set enters one. The caller holds m.mu.
+func (m *metadata) set(db string, one Metadata) {
+	if m.byName[db] == nil {
+		m.byName[db] = map[string]Metadata{}
+	}
+	if _, ok := m.byName[db][one.Metric]; !ok {
+		m.count++
+	}
+	m.byName[db][one.Metric] = one
+}
+
+// load reads what is stored, once.
+func (m *metadata) load(ctx context.Context) error {
+	if m.loaded {
+		return nil
+	}
+	m.byName, m.count = map[string]map[string]Metadata{}, 0
+	t, err := m.store.Table(metadataTable)
+	if status.Of(err) == status.TableNotFound {
+		m.loaded = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	request := engine.Request{Table: t, Time: scan.All}
+	for _, name := range metadataColumns {
+		at := t.Schema.Column(name)
+		if at < 0 {
+			return status.New(status.Unexpected, "table %s lacks the column %s", metadataTable, name)
+		}
+		request.Columns = append(request.Columns, t.Schema.Columns[at].ID)
+	}
+	s, err := m.store.Scan(ctx, request)
+	if err != nil {
+		return err
+	}
+	if err := s.Each(func(b *vector.Batch) (bool, error) {
+		for i := range b.N {
+			var texts [len(metadataColumns)]string
+			for k, v := range b.Cols {
+				if !v.IsNull(i) {
+					texts[k] = string(v.Bytes(i))
+				}
+			}
+			m.set(texts[0], Metadata{Metric: texts[1], Type: texts[2], Unit: texts[3], Help: texts[4]})
+		}
+		return true, nil
+	}); err != nil {
+		return err
+	}
+	m.loaded = true
+	return nil
+}

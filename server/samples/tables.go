@@ -1,0 +1,328 @@
+// Package samples is the way of metric samples into tables, the same for all protocols that bring them: a metric's name is
+// a table, its labels are tags, and a series that was there before is known again by what its sender calls it, without a
+// look at its labels.
+package samples
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/sqlexec/promql"
+)
+
+// DefaultPhysical is the physical table of metrics that name none.
+const DefaultPhysical = "service_physical_table"
+
+// Options of Tables.
+type Options struct {
+	Store *engine.Engine
+	// Prefix begins the names of the columns of values and times; empty: they are called value, timestamp and so on.
+	Prefix string
+	// OwnStorage gives each metric a plain table instead of a logical one in a physical table.
+	OwnStorage bool
+	// NoAutoCreate refuses metrics without a table, and labels that their table lacks.
+	NoAutoCreate bool
+	// CacheBytes bounds the memory of the series that are known by name.
+	CacheBytes int64
+}
+
+// Tables finds the tables of series. Safe for concurrent use.
+type Tables struct {
+	o        Options
+	columns  engine.SampleColumns
+	plain    schema.Options // of tables with storage of their own
+	seeds    [2]maphash.Seed
+	metadata metadata
+
+	mu     sync.RWMutex // protects what follows
+	known  map[key]*known
+	bytes  int64
+	scopes map[scope]uint32
+	epoch  atomic.Uint32 // of use
+}
+
+// key is a series by what its sender calls it: a hash of 128 bits, of seeds that nobody knows, and where it was sent to.
+type key struct {
+	a, b  uint64
+	scope uint32
+}
+
+// scope is where a request sends its series.
+type scope struct{ db, physical string }
+
+// known is a series that is known by name.
+type known struct {
+	key    key
+	series *engine.Series
+	next   atomic.Pointer[known] // that came behind it in the last request: senders mostly keep their order
+	used   atomic.Uint32         // epoch of the last use
+}
+
+// knownBytes is the memory of a known series besides its key: entry, handle, slots of the map.
+const knownBytes = 240
+
+// New makes the tables of a store.
+func New(o Options) *Tables {
+	plain, err := schema.ParseOptions(map[string]string{promql.SemanticOption: promql.SemanticMetric})
+	if err != nil {
+		panic(fmt.Sprintf("the option that marks tables of metrics is none: %v", err))
+	}
+	prefix := ""
+	if o.Prefix != "" {
+		prefix = o.Prefix + "_"
+	}
+	return &Tables{
+		o: o, plain: plain, metadata: metadata{store: o.Store}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: map[key]*known{}, scopes: map[scope]uint32{},
+		columns: engine.SampleColumns{Time: prefix + "timestamp", Value: prefix + "value", Histogram: prefix + "native_histogram", Start: prefix + "start_timestamp"},
+	}
+}
+
+// Columns are the names of the columns that samples make.
+func (t *Tables) Columns() *engine.SampleColumns { return &t.columns }
+
+// Bytes is the memory of known series, about.
+func (t *Tables) Bytes() int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.bytes
+}
+
+// Request finds the series of one request: each is looked for by name; the labels of those that are not known are told;
+// Resolve makes what is absent. One goroutine at a time.
+type Request struct {
+	t        *Tables
+	db       string
+	physical string
+	scope    uint32
+	last     *known // that was found last; nil: none
+	missing  []missing
+	found    []*engine.Series
+	errs     []error
+}
+
+type missing struct {
+	key  key
+	name engine.SeriesName
+}
+
+// Begin begins a request that sends its series to a database and a physical table, empty for the usual one. End ends its search.
+func (t *Tables) Begin(db, physical string) *Request {
+	if physical == "" {
+		physical = DefaultPhysical
+	}
+	if t.o.OwnStorage {
+		physical = ""
+	}
+	at := scope{db, physical}
+	t.mu.RLock()
+	n, ok := t.scopes[at]
+	if !ok {
+		t.mu.RUnlock()
+		t.mu.Lock()
+		if n, ok = t.scopes[at]; !ok {
+			n = uint32(len(t.scopes))
+			t.scopes[at] = n
+		}
+		t.mu.Unlock()
+		t.mu.RLock()
+	}
+	return &Request{t: t, db: db, physical: physical, scope: n}
+}
+
+// End ends the search, which other requests' new series wait for.
+func (r *Request) End() { r.t.mu.RUnlock() }
+
+// Key is a series as the sender names it.
+func (r *Request) key(name []byte) key {
+	return key{maphash.Bytes(r.t.seeds[0], name), maphash.Bytes(r.t.seeds[1], name), r.scope}
+}
+
+// Handle is a series of a request: known, or to be asked for once Resolve has run.
+type Handle struct {
+	series *engine.Series
+	at     int // of those that were not known
+}
+
+// Find looks a series up by the bytes that name it.
+func (r *Request) Find(name []byte) (h Handle, ok bool) {
+	k := r.find(r.key(name))
+	if k == nil || !k.series.Alive() {
+		return Handle{}, false
+	}
+	r.last = k
+	if e := r.t.epoch.Load(); k.used.Load() != e {
+		k.used.Store(e)
+	}
+	return Handle{series: k.series}, true
+}
+
+// find looks where the series was last time, then among all.
+func (r *Request) find(at key) *known {
+	if r.last != nil {
+		if k := r.last.next.Load(); k != nil && k.key == at {
+			return k
+		}
+	}
+	k := r.t.known[at]
+	if k != nil && r.last != nil {
+		r.last.next.Store(k)
+	}
+	return k
+}
+
+// Label is a label as it came.
+type Label struct{ Name, Value []byte }
+
+// Add tells the labels of a series that Find does not know by name. The error says why there is none with such labels.
+func (r *Request) Add(name []byte, labels []Label) (Handle, error) {
+	m := missing{key: r.key(name), name: engine.SeriesName{Table: schema.Name{DB: r.db}, Physical: r.physical}}
+	if err := r.take(&m.name, labels); err != nil {
+		return Handle{}, err
+	}
+	r.missing = append(r.missing, m)
+	return Handle{at: len(r.missing) - 1}, nil
+}
+
+// MaxLabels bounds the labels of a series.
+const MaxLabels = 1024
+
+// take checks labels and sorts them into what they say.
+func (r *Request) take(n *engine.SeriesName, labels []Label) error {
+	if len(labels) > MaxLabels {
+		return status.New(status.InvalidArguments, "a series has %d labels, the limit is %d", len(labels), MaxLabels)
+	}
+	n.Labels = make([]engine.SeriesLabel, 0, len(labels))
+	for i := range labels {
+		name, value := string(labels[i].Name), string(labels[i].Value)
+		switch {
+		case name == "":
+			return status.New(status.InvalidArguments, "a label of %s has no name", Show(labels))
+		case !utf8.ValidString(name) || !utf8.ValidString(value):
+			return status.New(status.InvalidArguments, "label %.80q of %s is not UTF-8", name, Show(labels))
+		}
+		n.Labels = append(n.Labels, engine.SeriesLabel{Name: name, Value: value})
+	}
+	slices.SortStableFunc(n.Labels, func(a, b engine.SeriesLabel) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(n.Labels); i++ {
+		if n.Labels[i].Name == n.Labels[i-1].Name {
+			return status.New(status.InvalidArguments, "label %.80q of %s is there twice", n.Labels[i].Name, Show(labels))
+		}
+	}
+	n.Labels = slices.DeleteFunc(n.Labels, func(l engine.SeriesLabel) bool { return l.Value == "" || r.steers(n, l) })
+	if n.Table.Table == "" {
+		return status.New(status.InvalidArguments, "a series has no label __name__: %s", Show(labels))
+	}
+	return nil
+}
+
+// steers takes a label that says where the series goes instead of what it is.
+func (r *Request) steers(n *engine.SeriesName, l engine.SeriesLabel) bool {
+	switch l.Name {
+	case "__name__":
+		n.Table.Table = l.Value
+	case "x_service_database", "__database__", "__schema__":
+		n.Table.DB = l.Value
+	case "x_service_physical_table", "__physical_table__":
+		if !r.t.o.OwnStorage {
+			n.Physical = l.Value
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// Show is a series in an error.
+func Show(labels []Label) string {
+	const most = 8
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range labels[:min(most, len(labels))] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%.60q=%.60q", labels[i].Name, labels[i].Value)
+	}
+	if len(labels) > most {
+		b.WriteString(", ...")
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Resolve finds the series that were told, and makes tables and labels that are absent. The search has ended.
+func (r *Request) Resolve(ctx context.Context) error {
+	if len(r.missing) == 0 {
+		return nil
+	}
+	ask := engine.SeriesRequest{Columns: r.t.columns, Plain: r.t.plain, NoAutoCreate: r.t.o.NoAutoCreate, Names: make([]engine.SeriesName, len(r.missing))}
+	for i := range r.missing {
+		ask.Names[i] = r.missing[i].name
+	}
+	var err error
+	if r.found, r.errs, err = r.t.o.Store.Series(ctx, &ask); err != nil {
+		return err
+	}
+	r.t.learn(r)
+	return nil
+}
+
+// Series is the series of a handle, or why it cannot be written to.
+func (r *Request) Series(h Handle) (*engine.Series, error) {
+	if h.series != nil {
+		return h.series, nil
+	}
+	return r.found[h.at], r.errs[h.at]
+}
+
+// learn keeps the series that a request found.
+func (t *Tables) learn(r *Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, s := range r.found {
+		if r.errs[i] != nil {
+			continue
+		}
+		if size := int64(knownBytes + s.KeyBytes()); t.bytes+size > t.o.CacheBytes {
+			t.forget()
+		}
+		k := &known{key: r.missing[i].key, series: s}
+		k.used.Store(t.epoch.Load())
+		if old := t.known[r.missing[i].key]; old != nil {
+			t.bytes -= int64(knownBytes + old.series.KeyBytes())
+		}
+		t.known[r.missing[i].key] = k
+		t.bytes += int64(knownBytes + s.KeyBytes())
+	}
+}
+
+// forget drops the series that were not used since it was called last, and a half of all when that is less.
+func (t *Tables) forget() {
+	before, epoch := len(t.known), t.epoch.Load()
+	drop := func(every bool) {
+		for k, s := range t.known {
+			if every && 2*len(t.known) <= before {
+				return
+			}
+			if every || s.used.Load() != epoch || !s.series.Alive() {
+				t.bytes -= int64(knownBytes + s.series.KeyBytes())
+				s.next.Store(nil) // it may be the next of one that stays, which keeps no more alive than it
+				delete(t.known, k)
+			}
+		}
+	}
+	drop(false)
+	if 4*len(t.known) > 3*before {
+		drop(true)
+	}
+	t.epoch.Add(1)
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"varve/engine"
+	"varve/sqlexec"
+	"varve/sqlexec/exec"
+)
+
+// TestWritesMustMakeProgress: a write to a client that does not read ends after the limit, counted from each piece.
+func TestWritesMustMakeProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer client.Close()
+		c := &conn{Conn: server, l: newListener(nil, 1, 1)}
+		go func() {
+			<-time.After(writeProgress - time.Second)
+			io.CopyN(io.Discard, client, writePiece)
+		}()
+		start := time.Now()
+		n, err := c.Write(make([]byte, 2*writePiece))
+		if took := time.Since(start); n != writePiece || !errors.Is(err, os.ErrDeadlineExceeded) || took != 2*writeProgress-time.Second {
+			t.Errorf("%d bytes after %v: %v", n, took, err)
+		}
+	})
+}
+
+// TestSlowReaders has many clients that do not read their endless answers: what the server keeps for each is bounded, others are
+// served, and the time limit of writes ends their queries.
+func TestSlowReaders(t *testing.T) {
+	const clients, eachBytes = 100, 768 << 10
+	pool := exec.NewPool(256<<20, nil)
+	h := real(t, func(o *Options) {
+		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})
+		o.WriteProgress = 4 * time.Second
+	})
+	before := heapBytes()
+	for range clients {
+		nc, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		if err := nc.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(nc, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape("SELECT value, repeat('x', 1000) AS t FROM generate_series(0, 9999999)"))
+		if _, err := nc.Read(make([]byte, 100)); err != nil { // it streams
+			t.Fatal(err)
+		}
+	}
+	h.want(h.sql("SELECT 1"), 200, `"rows":[[1]]`)
+	if bytes := heapBytes() - before; bytes > clients*eachBytes {
+		t.Errorf("%d KiB are kept for each client", bytes/clients>>10)
+	}
+	for deadline := time.Now().Add(time.Minute); pool.Used() > 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("queries that nobody reads keep %d bytes", pool.Used())
+		}
+		h.want(h.sql("SELECT 1"), 200, `"rows":[[1]]`)
+	}
+	h.until("varve_sql_requests_running 0")
+}
+
+// heapBytes is what is in use after a collection.
+func heapBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,147 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
+
+	"varve/engine/spare"
+	"varve/engine/status"
+)
+
+const (
+	// blockFactor is how many times BodyLimit a block may have when it is decompressed.
+	blockFactor = 4
+	// snappyMost is more than any byte of a snappy block stands for: a copy of 64 bytes takes 3.
+	snappyMost = 32
+)
+
+// blocks are buffers that are not in use.
+var blocks spare.List[[]byte]
+
+// Block is a whole body that is one block, of the snappy format unless encoding is "zstd". Senders mix the two up: what is
+// not the one may be the other. what names the request in errors. The result is good until the request is over. A body that is neither, or says that it is larger than it
+// can be, is InvalidArguments.
+func (c *Ctx) Block(encoding, what string) ([]byte, error) {
+	c.Body()
+	c.body.encoded, c.body.from = true, &c.body.raw
+	packed, err := c.readInto(c.buffer(), c.body, int64(max(c.Request.Header.ContentLength(), 0)))
+	if err != nil {
+		return nil, err
+	}
+	decoders := []func([]byte) ([]byte, error){c.unsnap, c.unzstd}
+	if encoding == "zstd" {
+		decoders[0], decoders[1] = decoders[1], decoders[0]
+	}
+	out, err := decoders[0](packed)
+	var malformed *malformedBlock
+	if errors.As(err, &malformed) {
+		if other, otherErr := decoders[1](packed); !errors.As(otherErr, new(*malformedBlock)) {
+			return other, otherErr
+		}
+		err = status.Wrap(err, status.InvalidArguments, "Failed to decompress %s %s: %v", malformed.format, what, malformed.cause)
+	}
+	return out, err
+}
+
+// WholeBody is ReadBody into memory that is there from requests before: the result is good until the request is over.
+func (c *Ctx) WholeBody() ([]byte, error) {
+	body := c.Body()
+	return c.readInto(c.buffer(), body, int64(max(c.Request.Header.ContentLength(), 0)))
+}
+
+// malformedBlock is a block that does not decompress.
+type malformedBlock struct {
+	format string
+	cause  error
+}
+
+func (m *malformedBlock) Error() string { return m.format + ": " + m.cause.Error() }
+
+// buffer gives a buffer that goes back when the request is over.
+func (c *Ctx) buffer() *[]byte {
+	b := blocks.Get()
+	c.Finally(func() { blocks.Put(b, int64(cap(*b))) })
+	return b
+}
+
+// readInto reads a body of about so many bytes into a buffer.
+func (c *Ctx) readInto(buf *[]byte, from io.Reader, size int64) ([]byte, error) {
+	w := bytes.NewBuffer((*buf)[:0])
+	if size = min(size+bytes.MinRead, max(c.BodyLimit, 1<<20)); size > int64(cap(*buf)) {
+		w.Grow(int(size))
+	}
+	_, err := w.ReadFrom(from)
+	*buf = w.Bytes()
+	return *buf, err
+}
+
+// unsnap decompresses a snappy block.
+func (c *Ctx) unsnap(packed []byte) ([]byte, error) {
+	size, err := s2.DecodedLen(packed)
+	if err != nil {
+		return nil, &malformedBlock{"snappy", err}
+	}
+	if int64(size) > snappyMost*int64(len(packed)) {
+		return nil, &malformedBlock{"snappy", fmt.Errorf("%d bytes are said to hold %d", len(packed), size)}
+	}
+	if err := c.room(int64(size)); err != nil {
+		return nil, err
+	}
+	buf := c.buffer()
+	if cap(*buf) < size {
+		*buf = make([]byte, size)
+	}
+	out, err := s2.Decode((*buf)[:cap(*buf)], packed)
+	if err != nil {
+		return nil, &malformedBlock{"snappy", err}
+	}
+	return out, nil
+}
+
+// room makes room for so many bytes of a block besides what was read, within the limits.
+func (c *Ctx) room(size int64) error {
+	if c.BodyLimit > 0 && size > blockFactor*c.BodyLimit {
+		return TooLarge
+	}
+	return c.Hold(c.BodyBytes() + size)
+}
+
+// unzstd decompresses a frame of zstd, whose header may not tell its size.
+func (c *Ctx) unzstd(packed []byte) ([]byte, error) {
+	d := zstdReaders.Get().(*zstd.Decoder)
+	defer zstdReaders.Put(d)
+	if err := d.Reset(bytes.NewReader(packed)); err != nil {
+		return nil, &malformedBlock{"zstd", err}
+	}
+	buf := c.buffer()
+	out := (*buf)[:0]
+	for {
+		out = slices.Grow(out, bytes.MinRead)
+		if err := c.room(int64(len(out)) + 1); err != nil {
+			return nil, err
+		}
+		n, err := d.Read(out[len(out):min(cap(out), len(out)+intakeStep)])
+		out = out[:len(out)+n]
+		*buf = out
+		switch {
+		case err == io.EOF && len(packed) > 0:
+			return out, nil
+		case err != nil:
+			return nil, &malformedBlock{"zstd", err}
+		}
+	}
+}
+
+// SnappyBlock answers with a body as one block.
+func (c *Ctx) SnappyBlock(contentType string, plain []byte) {
+	c.Response.Header.Set("Content-Encoding", "snappy")
+	c.SetContentType(contentType)
+	c.SetStatusCode(200)
+	c.Response.SetBodyRaw(s2.EncodeSnappy(nil, plain))
+}

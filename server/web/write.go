@@ -1,0 +1,44 @@
+package web
+
+import (
+	"context"
+
+	"varve/engine"
+	"varve/engine/spare"
+)
+
+// Store takes rows; engine.Engine does.
+type Store interface {
+	Write(ctx context.Context, s *engine.WriteSet) ([]engine.Written, error)
+}
+
+// Writer is the way of rows from a request into the store, one for all protocols: a set for the rows from the spare ones, as
+// far as the bodies in hand leave room for it, filled from the body, written, and emptied for the next request. Safe for concurrent use.
+type Writer struct {
+	store Store
+	sets  spare.List[engine.WriteSet]
+}
+
+// NewWriter makes a writer into a store.
+func NewWriter(s Store) *Writer { return &Writer{store: s} }
+
+// Write stores the rows that fill reads from the body of a request. fill tells whether there are any; after an error, and
+// where there are none, nothing is written. The set is not to be kept.
+func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err error)) ([]engine.Written, error) {
+	if err := c.Announced(); err != nil {
+		return nil, err
+	}
+	set := w.sets.Get()
+	if !c.Recycle(set.Held()) {
+		w.sets.Put(set, set.Held())
+		set = new(engine.WriteSet)
+	}
+	defer func() {
+		set.Reset()
+		w.sets.Put(set, set.Held())
+	}()
+	if rows, err := fill(set); err != nil || !rows {
+		return nil, err
+	}
+	return w.store.Write(c.Context, set)
+}

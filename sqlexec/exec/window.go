@@ -1,0 +1,49 @@
+package exec
+
+import (
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// WindowSpec is functions computed over the rows of each partition in order: each adds a column.
+type WindowSpec struct {
+	Partition []expr.Expr
+	Order     []expr.SortKey
+	Funcs     []WindowFunc
+}
+
+// WindowFunc is one window function.
+type WindowFunc struct {
+	Name        string // lower case: row_number, lag, sum
+	Text        string // as written
+	Args        []expr.Expr
+	Filter      expr.Expr
+	Star        bool
+	IgnoreNulls bool
+	Frame       Frame
+	Type        vector.Type
+	Agg         *expr.Agg // an aggregate that has no loop of its own here; Args are its inputs
+	// Targets is the number of Args at the end that are ends of RANGE frames.
+	Targets int
+}
+
+// Frame says which rows of the partition a function sees from a row. Unbounded ends are MinInt64 and MaxInt64.
+type Frame struct {
+	Mode     string // rows, range, groups
+	From, To FrameBound
+	Exclude  string // "", "current row", "group" or "ties"
+}
+
+// FrameBound is an end of a frame: Offset rows or groups before (negative) or after the current one. For RANGE with an offset Target,
+// counted from 1, says which of the function's targets has the value of the order key where the frame ends.
+type FrameBound struct {
+	Unbounded bool
+	Offset    int64
+	Target    int
+}
+
+// ranking are the window functions that look at places, not at values of a frame.
+var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true, "lag": true, "lead": true}
+
+// Ranks tells whether a window function looks at places, not at values of a frame.
+func Ranks(name string) bool { return ranking[name] }

@@ -1,0 +1,120 @@
+package expr
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+
+	"varve/engine/vector"
+)
+
+// Lists are JSON arrays in memory.
+
+// elements gives the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no array has none.
+func elements(list []byte) iter.Seq2[int, json.RawMessage] {
+	return func(yield func(int, json.RawMessage) bool) {
+		at := bytes.IndexByte(list, '[')
+		if at < 0 || len(bytes.Trim(list[:at], " \n\r\t")) > 0 {
+			return
+		}
+		for k := 0; at < len(list) && list[at] != ']'; k++ {
+			from := at + 1
+			if at = elementEnd(list, from); at == len(list) {
+				return
+			}
+			m := bytes.Trim(list[from:at], " \n\r\t")
+			if len(m) == 0 || !yield(k, m) { // the empty list has one element of no text
+				return
+			}
+		}
+	}
+}
+
+// elementEnd is the place of the comma or bracket behind the element that begins at i; len(list): there is none.
+func elementEnd(list []byte, i int) int {
+	depth := 0
+	for ; i < len(list); i++ {
+		switch list[i] {
+		case '"':
+			for i++; i < len(list) && list[i] != '"'; i++ {
+				if list[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			depth++
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		case ']', '}':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return len(list)
+}
+
+// itemCount is the number of elements of a list.
+func itemCount(list []byte) (n int) {
+	for range elements(list) {
+		n++
+	}
+	return n
+}
+
+// items are the elements of a list side by side, for functions that count itemBytes for each.
+func items(list []byte) []json.RawMessage {
+	all := make([]json.RawMessage, 0, itemCount(list))
+	for _, m := range elements(list) {
+		all = append(all, m)
+	}
+	return all
+}
+
+// itemAt is the element at a place from 0, from the end for negative ones; ok tells whether there is one.
+func itemAt(list []byte, place int64) (item json.RawMessage, ok bool) {
+	if place < 0 {
+		place += int64(itemCount(list))
+	}
+	if place < 0 {
+		return nil, false
+	}
+	for k, m := range elements(list) {
+		if int64(k) == place {
+			return m, true
+		}
+	}
+	return nil, false
+}
+
+// indexOf is the place of an element from 0; -1: there is none.
+func indexOf(list, item []byte) int {
+	for k, m := range elements(list) {
+		if bytes.Equal(m, item) {
+			return k
+		}
+	}
+	return -1
+}
+
+// appendElement appends an element of a list to v, which is of the element's type and has n rows.
+func appendElement(v *vector.Vector, n int, m []byte) {
+	if !appendFromJSON(v, v.Type, n, m) {
+		v.AppendNulls(n, 1)
+	} else if v.Valid != nil {
+		v.Valid = growBit(v.Valid, n)
+	}
+}
+
+// AppendElements appends the elements of a list to v, which is of the element's type and has n rows, and tells how many there
+// were.
+func AppendElements(v *vector.Vector, n int, list []byte) (count int) {
+	for k, m := range elements(list) {
+		appendElement(v, n+k, m)
+		count++
+	}
+	return count
+}

@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"slices"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// inGroup are the members of an IN list that are compared in one type.
+type inGroup struct {
+	arg  expr.Expr // the value in that type
+	list []expr.Expr
+}
+
+// inList binds x IN (list). Members may be many: constants are looked up in one list for each type that they are compared in,
+// which are few, and only what is computed for each row becomes a comparison of its own.
+func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, error) {
+	if len(list) == 0 {
+		return &expr.Const{Value: vector.ConstBool(not)}, nil
+	}
+	op, join := "=", "or"
+	if not {
+		op, join = "<>", "and"
+	}
+	t, never := x.Type(), false
+	var groups []inGroup
+	var tests []expr.Expr
+	for _, e := range list {
+		if t.IsNumber() {
+			var err error
+			if _, e, err = b.ctx.Numbers(x, e); err != nil {
+				return nil, err
+			}
+		}
+		if c, ok := e.(*expr.Const); ok {
+			if c, ok := b.exactConst(c, t); ok {
+				groups = member(groups, x, c)
+				continue
+			}
+		}
+		test, err := b.compare(op, x, e)
+		if err != nil {
+			return nil, err
+		}
+		if expr.IsConst(e) {
+			if arg, c := equalTo(test); c != nil {
+				groups = member(groups, arg, c)
+				continue
+			}
+			if _, ok := test.(*expr.Case); ok { // a value that x cannot have: once is enough
+				if never {
+					continue
+				}
+				never = true
+			}
+		}
+		if tests = append(tests, test); len(tests) > maxTuples {
+			return nil, status.New(status.RuntimeResourcesExhausted, "IN compares each row with more than %d values that are no constants of its type", maxTuples)
+		}
+	}
+	all := make([]expr.Expr, 0, len(groups)+len(tests))
+	for _, g := range groups {
+		e, err := b.ctx.In(g.arg, g.list, not)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	if all = append(all, tests...); len(all) == 1 {
+		return all[0], nil
+	}
+	return b.ctx.Call(join, all...)
+}
+
+// member adds a member to the group of its type.
+func member(groups []inGroup, arg, c expr.Expr) []inGroup {
+	i := slices.IndexFunc(groups, func(g inGroup) bool { return g.arg.Type() == c.Type() })
+	if i < 0 {
+		i, groups = len(groups), append(groups, inGroup{arg: arg})
+	}
+	groups[i].list = append(groups[i].list, c)
+	return groups
+}
+
+// equalTo takes a comparison for (in)equality with a constant of the same type apart; c is nil for all others.
+func equalTo(test expr.Expr) (arg expr.Expr, c *expr.Const) {
+	call, ok := test.(*expr.Call)
+	if !ok || len(call.Args) != 2 || call.Fn.Name != "=" && call.Fn.Name != "<>" {
+		return nil, nil
+	}
+	if c, ok = call.Args[1].(*expr.Const); !ok || c.Type() != call.Args[0].Type() {
+		return nil, nil
+	}
+	return call.Args[0], c
+}
+
+// exactConst gives a constant as type t when a comparison with it does not change by that.
+func (b *binder) exactConst(c *expr.Const, t vector.Type) (expr.Expr, bool) {
+	switch {
+	case c.Value.Type == t:
+		return c, true
+	case c.Value.IsNull(0):
+		return nullOf(t), true
+	case t.IsNumber() && t.ID != vector.TypeDecimal:
+		return exactNumber(c.Value, t)
+	}
+	return nil, false
+}

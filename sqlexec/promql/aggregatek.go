@@ -1,0 +1,175 @@
+package promql
+
+import (
+	"container/heap"
+	"math"
+	"sort"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+)
+
+// ranked is a row at a step, in a heap whose first is the one to go next.
+type ranked struct {
+	v   float64
+	row int
+}
+
+// ranking is a heap of rows. NaN goes first whichever way it is turned.
+type ranking struct {
+	rows    []ranked
+	largest bool // the largest value goes first, for bottomk
+}
+
+func (r *ranking) Len() int      { return len(r.rows) }
+func (r *ranking) Swap(i, j int) { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] }
+func (r *ranking) Push(x any)    { r.rows = append(r.rows, x.(ranked)) }
+func (r *ranking) Pop() any      { panic("rows leave a ranking by being replaced") }
+
+func (r *ranking) Less(i, j int) bool {
+	a, b := r.rows[i].v, r.rows[j].v
+	if math.IsNaN(a) {
+		return true
+	}
+	if r.largest {
+		return a > b
+	}
+	return a < b
+}
+
+// offer takes a row if there is room or if it is better than the first to go.
+func (r *ranking) offer(x ranked, k int) {
+	if len(r.rows) < k {
+		heap.Push(r, x)
+		return
+	}
+	worst := r.rows[0].v
+	if r.largest && worst > x.v || !r.largest && worst < x.v || math.IsNaN(worst) && !math.IsNaN(x.v) {
+		r.rows[0] = x
+		heap.Fix(r, 0)
+	}
+}
+
+// aggregateK evaluates the aggregations that keep some rows whole.
+func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
+	params, err := e.values(n.Param, g)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.eval(n.Expr, g)
+	if err != nil {
+		return nil, err
+	}
+	if n.Op == parser.LIMIT_RATIO {
+		return e.limitRatio(n, m, params, g)
+	}
+	if none, err := checkK(params); none || err != nil {
+		return nil, err
+	}
+	members := e.membersOf(m, by)
+	kept := make([]bitmap, len(m))
+	order := make([]int, 0, len(m))
+	r := ranking{largest: n.Op == parser.BOTTOMK}
+	for i := range g.n {
+		k := int(min(int64(params[i]), int64(len(m))))
+		if k < 1 {
+			continue
+		}
+		for _, rows := range members {
+			r.rows = r.rows[:0]
+			for _, at := range rows {
+				switch {
+				case !m[at].has.has(i):
+				case n.Op == parser.LIMITK:
+					if len(r.rows) < k {
+						r.rows = append(r.rows, ranked{row: at})
+					}
+				case m[at].histogram(i) != nil:
+					e.note(annotations.NewHistogramIgnoredInAggregationInfo(n.Op.String(), n.PosRange))
+				default:
+					r.offer(ranked{m[at].vals[i], at}, k)
+				}
+			}
+			if e.instant && n.Op != parser.LIMITK && len(r.rows) > 1 {
+				sort.Sort(sort.Reverse(&r))
+			}
+			for _, x := range r.rows {
+				if kept[x.row] == nil {
+					kept[x.row] = make(bitmap, g.words())
+					order = append(order, x.row)
+				}
+				kept[x.row].set(i)
+			}
+		}
+		if err := e.ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	out := make(matrix, 0, len(order))
+	for _, at := range order {
+		r := m[at]
+		r.has = kept[at]
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// checkK refuses parameters that are no numbers of rows; none says that no step wants any row.
+func checkK(params []float64) (none bool, err error) {
+	low, high, nan := math.Inf(1), math.Inf(-1), false
+	for _, v := range params {
+		nan = nan || math.IsNaN(v)
+		low, high = math.Min(low, v), math.Max(high, v)
+	}
+	switch {
+	case nan:
+		return false, execution("Parameter value is NaN")
+	case high < 1:
+		return true, nil
+	case low <= math.MinInt64:
+		return false, execution("Scalar value %v underflows int64", low)
+	case high >= math.MaxInt64:
+		return false, execution("Scalar value %v overflows int64", high)
+	}
+	return false, nil
+}
+
+// limitRatio keeps a part of the rows, chosen by a hash of their labels; a negative ratio keeps the others.
+func (e *evaluator) limitRatio(n *parser.AggregateExpr, m matrix, params []float64, g grid) (matrix, error) {
+	for _, v := range params {
+		switch {
+		case math.IsNaN(v):
+			return nil, execution("Ratio value is NaN")
+		case v > 1:
+			e.note(annotations.NewInvalidRatioWarning(v, 1, n.Param.PositionRange()))
+		case v < -1:
+			e.note(annotations.NewInvalidRatioWarning(v, -1, n.Param.PositionRange()))
+		}
+	}
+	out := make(matrix, 0, len(m))
+	for _, r := range m {
+		offset := hashOffset(r.labels)
+		has := make(bitmap, g.words())
+		for i := range r.has.steps {
+			ratio := max(-1, min(1, params[i]))
+			if ratio >= 0 && offset < ratio || ratio < 0 && offset >= 1+ratio {
+				has.set(i)
+			}
+		}
+		if !has.empty() {
+			r.has = has
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// hashOffset places a label set between 0 and 1, where the reference places it.
+func hashOffset(ls Labels) float64 {
+	b := labels.NewScratchBuilder(len(ls))
+	for _, l := range ls {
+		b.Add(l.Name, l.Value)
+	}
+	return float64(b.Labels().Hash()) / float64(math.MaxUint64)
+}

@@ -1,0 +1,149 @@
+package promql
+
+import (
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+)
+
+// merge adds the groups of another accumulator, whose series come after those of this one.
+func (a *accumulator) merge(o *accumulator) error {
+	a.notes.Merge(o.notes)
+	for at, from := range o.groups {
+		if from == nil {
+			continue
+		}
+		if at >= len(a.groups) || a.groups[at] == nil {
+			if _, err := a.group(int32(at)); err != nil {
+				return err
+			}
+			a.groups[at] = from
+			continue
+		}
+		a.mergeCells(a.groups[at], from)
+	}
+	return nil
+}
+
+func (a *accumulator) mergeCells(to, from *cells) {
+	switch a.op {
+	case parser.SUM:
+		addFloats(to.sum, to.lost, from.sum, from.floats)
+		addFloats(to.sum, to.lost, from.lost, from.floats)
+	case parser.AVG:
+		to.mergeMeans(from)
+	case parser.MIN:
+		addBest(to.sum, to.floats, from.sum, from.floats, less)
+	case parser.MAX:
+		addBest(to.sum, to.floats, from.sum, from.floats, greater)
+	case parser.COUNT:
+		for i := range from.floats.steps {
+			to.sum[i] += from.sum[i]
+		}
+	case parser.STDDEV, parser.STDVAR:
+		to.mergeSquares(from)
+	}
+	to.floats.or(from.floats)
+	if from.h == nil {
+		return
+	}
+	if to.h == nil {
+		to.h = from.h
+	} else {
+		for i := range from.hists.steps {
+			if to.h[i] == nil {
+				to.h[i] = from.h[i]
+			} else if from.h[i] == nil {
+				continue
+			} else if err := to.h[i].merge(from.h[i]); err != nil {
+				a.note(annotations.NewMixedExponentialCustomHistogramsWarning("", a.pos))
+			}
+		}
+	}
+	to.hists.or(from.hists)
+}
+
+// merge adds the histograms of another cell.
+func (c *histogramCell) merge(o *histogramCell) (err error) {
+	c.hints |= o.hints
+	switch {
+	case c.invalid || o.invalid:
+		c.invalid = true
+		return nil
+	case c.mean != nil:
+		err = c.mean.merge(o.mean)
+	default:
+		err = c.sum.Merge(o.sum)
+	}
+	c.invalid = err != nil
+	return err
+}
+
+// merge is the mean of both by their numbers.
+func (m *histogramMean) merge(o *histogramMean) error {
+	n := m.n + o.n
+	if !m.incremental && !o.incremental {
+		next := m.sum.Clone()
+		if err := next.Merge(o.sum); err != nil {
+			return err
+		}
+		if !next.Overflow() {
+			m.sum, m.n = next, n
+			return nil
+		}
+	}
+	if !m.incremental {
+		m.sum.Divide(m.n)
+	}
+	if !o.incremental {
+		o.sum.Divide(o.n)
+	}
+	m.sum.Scale(m.n / n)
+	o.sum.Scale(o.n / n)
+	m.n, m.incremental = n, true
+	return m.sum.Merge(o.sum)
+}
+
+func (c *cells) mergeMeans(o *cells) {
+	for i := range o.floats.steps {
+		if c.n[i] == 0 {
+			c.sum[i], c.lost[i], c.n[i] = o.sum[i], o.lost[i], o.n[i]
+			if o.incremental.has(i) {
+				c.incremental.set(i)
+			}
+			continue
+		}
+		n := c.n[i] + o.n[i]
+		sum := kahan{c.sum[i], c.lost[i]}.add(o.sum[i]).add(o.lost[i])
+		if c.incremental.has(i) || o.incremental.has(i) || isInf(sum.sum) {
+			a, b := c.meanAt(i), o.meanAt(i)
+			sum = kahan{a.sum * (c.n[i] / n), a.lost * (c.n[i] / n)}.add(b.sum * (o.n[i] / n)).add(b.lost * (o.n[i] / n))
+			c.incremental.set(i)
+		}
+		c.sum[i], c.lost[i], c.n[i] = sum.sum, sum.lost, n
+	}
+}
+
+// meanAt is the mean of a step, whatever form it has.
+func (c *cells) meanAt(i int) kahan {
+	if c.incremental.has(i) {
+		return kahan{c.sum[i], c.lost[i]}
+	}
+	return kahan{c.sum[i] / c.n[i], c.lost[i] / c.n[i]}
+}
+
+// mergeSquares puts the squared distances of two parts together (Chan).
+func (c *cells) mergeSquares(o *cells) {
+	for i := range o.floats.steps {
+		if c.n[i] == 0 {
+			c.sum[i], c.squares[i], c.n[i] = o.sum[i], o.squares[i], o.n[i]
+			continue
+		}
+		n := c.n[i] + o.n[i]
+		delta := o.sum[i] - c.sum[i]
+		c.squares[i] += o.squares[i] + delta*delta*c.n[i]*o.n[i]/n
+		c.sum[i] += delta * o.n[i] / n
+		c.n[i] = n
+	}
+}
+
+func isInf(v float64) bool { return v-v != 0 && v == v }

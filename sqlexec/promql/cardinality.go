@@ -1,0 +1,85 @@
+package promql
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"varve/engine/status"
+)
+
+// Cardinality is how many series there are, and what makes them many. Lists begin with the greatest count.
+type Cardinality struct {
+	Series   int
+	Pairs    int   // distinct labels with their values
+	From, To int64 // ms: rows lie between; From is greater than To where there are none
+
+	SeriesByMetric []Count
+	ValuesByLabel  []Count
+	BytesByLabel   []Count // of the values, as often as series have them
+	SeriesByPair   []Count // name=value
+}
+
+// Count is how often something is there.
+type Count struct {
+	Name string
+	N    int64
+}
+
+// pairBytes is about the memory of a label with its value that is counted.
+const pairBytes = 128
+
+// askSeries is the number of series after which the context is asked.
+const askSeries = 4096
+
+// Cardinality counts all series of the metrics; lists have at most the given number of entries.
+func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error) {
+	set, err := t.Select(ctx, Selection{Start: FirstTime, End: LastTime})
+	if err != nil {
+		return nil, err
+	}
+	defer set.Close()
+	all := set.(*tableSeries)
+	c := &Cardinality{Series: all.Len(), From: LastTime, To: FirstTime}
+	if all.selection != nil {
+		c.From, c.To = all.selection.Span()
+	}
+	pairs, bytes := map[Label]int64{}, map[string]int64{}
+	for i := range all.Len() {
+		if i%askSeries == 0 && ctx.Err() != nil {
+			return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended after %d of %d series were counted", i, all.Len())
+		}
+		known := len(pairs)
+		for _, l := range all.Labels(i) {
+			pairs[l]++
+			bytes[l.Name] += int64(len(l.Value))
+		}
+		if fresh := len(pairs) - known; fresh > 0 && t.Memory != nil {
+			if err := t.Memory.Reserve(int64(fresh) * pairBytes); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c.Pairs = len(pairs)
+	metrics, values, texts := map[string]int64{}, map[string]int64{}, map[string]int64{}
+	for l, n := range pairs {
+		values[l.Name]++
+		texts[l.Name+"="+l.Value] = n
+		if l.Name == NameLabel {
+			metrics[l.Value] = n
+		}
+	}
+	c.SeriesByMetric, c.ValuesByLabel, c.BytesByLabel, c.SeriesByPair = greatest(metrics, most), greatest(values, most), greatest(bytes, most), greatest(texts, most)
+	return c, nil
+}
+
+// greatest lists the greatest counts, those of one size by name.
+func greatest(counts map[string]int64, most int) []Count {
+	list := make([]Count, 0, len(counts))
+	for name, n := range counts {
+		list = append(list, Count{name, n})
+	}
+	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Name, b.Name)) })
+	return list[:min(len(list), most)]
+}

@@ -1,0 +1,305 @@
+package promql
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+
+	"varve/engine/vector"
+	"varve/sqlexec/promql/histogram"
+)
+
+// evaluator evaluates one query. One goroutine at a time; scans hand parts to workers and wait for them.
+type evaluator struct {
+	ctx          context.Context
+	store        Storage
+	lookback     int64 // ms
+	subqueryStep int64 // ms
+	workers      int
+	instant      bool  // one step: the order of rows is that of the answer
+	queryEnd     int64 // ms
+	same         map[parser.Expr]bool
+	counts       map[*parser.VectorSelector]bool
+	presence     map[*parser.VectorSelector]bool
+	notes        *annotations.Annotations
+	limits       *limits
+
+	shared map[parser.Expr]string // subtrees that occur more than once, by their text
+	known  map[sharedKey]matrix   // what was evaluated of them
+	sets   []SeriesSet            // to be closed with the query
+}
+
+// sharedKey is a subtree at the steps of a grid.
+type sharedKey struct {
+	text string
+	grid grid
+}
+
+func (e *evaluator) close() {
+	for _, s := range e.sets {
+		s.Close()
+	}
+}
+
+// note adds an annotation.
+func (e *evaluator) note(err error) { e.notes.Add(err) }
+
+// maxShared is the length of a query, in bytes, up to which it is searched for subtrees that occur more than once: the
+// text of each of them is made, which takes the square of the length.
+const maxShared = 8 << 10
+
+// shareSubtrees finds the subtrees that occur more than once.
+func (e *evaluator) shareSubtrees(x parser.Expr, size int) {
+	if size > maxShared {
+		return
+	}
+	text := map[parser.Expr]string{}
+	count := map[string]int{}
+	parser.Inspect(x, func(n parser.Node, path []parser.Node) error {
+		if len(path) > 0 {
+			if _, inRange := path[len(path)-1].(*parser.MatrixSelector); inRange {
+				return nil // read by the range function
+			}
+		}
+		switch n := n.(type) {
+		case *parser.VectorSelector, *parser.Call, *parser.AggregateExpr, *parser.BinaryExpr:
+			s := n.String() + e.countsIn(n)
+			text[n.(parser.Expr)] = s
+			count[s]++
+		}
+		return nil
+	})
+	e.shared, e.known = map[parser.Expr]string{}, map[sharedKey]matrix{}
+	for n, s := range text {
+		if count[s] > 1 {
+			e.shared[n] = s
+		}
+	}
+}
+
+// countsIn tells subtrees of one text apart that read histograms with buckets and without, or floats with their values and
+// without.
+func (e *evaluator) countsIn(n parser.Node) string {
+	flags, any := []byte{'#'}, false
+	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
+		if vs, ok := n.(*parser.VectorSelector); ok {
+			flags = append(flags, '0'+byte(vector.Bit(e.counts[vs])+2*vector.Bit(e.presence[vs])))
+			any = any || e.counts[vs] || e.presence[vs]
+		}
+		return nil
+	})
+	if !any {
+		return ""
+	}
+	return string(flags)
+}
+
+// eval yields the rows of a node at the steps of a grid. Rows without any value are left out, but for scalars, which
+// have one row with a value at each step.
+func (e *evaluator) eval(x parser.Expr, g grid) (matrix, error) {
+	if err := e.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if g.n > 1 && e.same[x] {
+		m, err := e.eval(x, g.first())
+		if err != nil {
+			return nil, err
+		}
+		return e.spread(m, g)
+	}
+	text, isShared := e.shared[x]
+	if isShared {
+		if m, ok := e.known[sharedKey{text, g}]; ok {
+			return append(matrix(nil), m...), nil
+		}
+	}
+	held, bytes := e.limits.samples.Load(), e.limits.bytes.Load()
+	m, err := e.node(x, g)
+	if err != nil {
+		return nil, err
+	}
+	e.limits.keep(m, held, bytes) // what the node's arguments held is free
+	if isShared {
+		e.known[sharedKey{text, g}] = append(matrix(nil), m...)
+	}
+	return m, nil
+}
+
+func (e *evaluator) node(x parser.Expr, g grid) (matrix, error) {
+	switch n := x.(type) {
+	case *parser.ParenExpr:
+		return e.eval(n.Expr, g)
+	case *parser.NumberLiteral:
+		return e.scalar(g, func(int) float64 { return n.Val })
+	case *parser.VectorSelector:
+		return e.selector(n, g)
+	case *parser.UnaryExpr:
+		return e.unary(n, g)
+	case *parser.BinaryExpr:
+		return e.binary(n, g)
+	case *parser.AggregateExpr:
+		return e.aggregate(n, g)
+	case *parser.Call:
+		return e.call(n, g)
+	}
+	return nil, execution("%s cannot be evaluated here", x)
+}
+
+// scalar makes the row of a scalar.
+func (e *evaluator) scalar(g grid, f func(i int) float64) (matrix, error) {
+	r, err := newArena(e.limits, g).row()
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.vals {
+		r.vals[i] = f(i)
+	}
+	r.has.fill(g.n)
+	return matrix{r}, e.limits.hold(int64(g.n))
+}
+
+// values evaluates a scalar to one value a step.
+func (e *evaluator) values(x parser.Expr, g grid) ([]float64, error) {
+	m, err := e.eval(x, g)
+	if err != nil {
+		return nil, err
+	}
+	return m[0].vals, nil
+}
+
+// spread repeats the one step of rows at all steps of a grid.
+func (e *evaluator) spread(m matrix, g grid) (matrix, error) {
+	a := newArena(e.limits, g)
+	out := make(matrix, len(m))
+	for i := range m {
+		r, err := a.row()
+		if err != nil {
+			return nil, err
+		}
+		r.labels, r.dropName = m[i].labels, m[i].dropName
+		h := m[i].histogram(0)
+		if h != nil {
+			r.hist = make([]*histogram.Histogram, g.n)
+		}
+		for s := range r.vals {
+			r.vals[s] = m[i].vals[0]
+			if h != nil {
+				r.hist[s] = h
+			}
+		}
+		r.has.fill(g.n)
+		if err := e.limits.hold(r.weight()); err != nil {
+			return nil, err
+		}
+		out[i] = r
+	}
+	return out, nil
+}
+
+// unary negates.
+func (e *evaluator) unary(n *parser.UnaryExpr, g grid) (matrix, error) {
+	m, err := e.eval(n.Expr, g)
+	if err != nil || n.Op != parser.SUB {
+		return m, err
+	}
+	return e.mapRows(m, g, func(in, out *row) {
+		for i, v := range in.vals {
+			out.vals[i] = -v
+		}
+		copy(out.has, in.has)
+		if in.hist != nil {
+			out.hist = make([]*histogram.Histogram, g.n)
+			for i, h := range in.hist {
+				if h != nil {
+					out.hist[i] = h.Clone().Scale(-1)
+				}
+			}
+		}
+	})
+}
+
+// mapRows makes a new row of each, the name marked to go. Rows that come out empty are left out.
+func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, error) {
+	a := newArena(e.limits, g)
+	out := make(matrix, 0, len(m))
+	for i := range m {
+		r, err := a.row()
+		if err != nil {
+			return nil, err
+		}
+		r.labels, r.dropName = m[i].labels, true
+		f(&m[i], &r)
+		if r.has.empty() {
+			a.reuse(r)
+			continue
+		}
+		out = append(out, r)
+		if i%chunkRows == 0 {
+			if err := e.ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// join puts rows of equal label sets together. Two values of a kind at one step are an error.
+func join(m matrix, g grid) (matrix, error) {
+	if len(m) < 2 {
+		return m, nil
+	}
+	first := make(map[string]int, len(m))
+	var key []byte
+	var out matrix // nil until rows are joined
+	for i := range m {
+		key = m[i].labels.appendKey(key[:0])
+		at, seen := first[string(key)]
+		switch {
+		case seen:
+			if out == nil {
+				out = append(make(matrix, 0, len(m)), m[:i]...)
+			}
+			if err := out[at].merge(&m[i], g); err != nil {
+				return nil, err
+			}
+		case out != nil:
+			first[string(key)] = len(out)
+			out = append(out, m[i])
+		default:
+			first[string(key)] = i
+		}
+	}
+	if out == nil {
+		return m, nil
+	}
+	return out, nil
+}
+
+// merge makes a row of two that have no step in common, or a float and a histogram at it: then the histogram stays.
+func (r *row) merge(o *row, g grid) error {
+	merged := row{labels: r.labels, dropName: r.dropName, vals: make([]float64, g.n), has: make(bitmap, g.words())}
+	for _, in := range []*row{r, o} {
+		for i := range in.has.steps {
+			if merged.has.has(i) {
+				was, is := merged.histogram(i), in.histogram(i)
+				if (was == nil) == (is == nil) {
+					return errSameLabels
+				}
+				if is == nil {
+					continue
+				}
+			}
+			merged.copyStep(in, i)
+		}
+	}
+	*r = merged
+	return nil
+}
+
+var errSameLabels = execution("vector cannot contain metrics with the same labelset")
+
+func moreNotes(n int, kind string) string {
+	return strconv.Itoa(n) + " more " + kind + " annotations omitted"
+}

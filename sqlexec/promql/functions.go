@@ -1,0 +1,367 @@
+package promql
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/util/annotations"
+
+	"varve/engine/vector"
+	"varve/sqlexec/promql/histogram"
+)
+
+// call evaluates a function.
+func (e *evaluator) call(n *parser.Call, g grid) (matrix, error) {
+	name := n.Func.Name
+	switch name {
+	case "absent":
+		return e.absent(n, g)
+	case "absent_over_time":
+		return e.absentOverTime(n, g)
+	case "label_replace":
+		return e.labelReplace(n, g)
+	case "label_join":
+		return e.labelJoin(n, g)
+	case "info":
+		return e.info(n, g)
+	case "timestamp", "start_timestamp":
+		return e.timestamp(n, g)
+	case "histogram_quantile", "histogram_quantiles", "histogram_fraction":
+		return e.overHistograms(n, g)
+	case "sort", "sort_desc", "sort_by_label", "sort_by_label_desc":
+		return e.sort(n, g)
+	case "scalar":
+		return e.toScalar(n, g)
+	}
+	if fn := rangeFuncs[name]; fn != nil {
+		src, err := e.callSource(n, fn, g)
+		if err != nil {
+			return nil, err
+		}
+		return e.rows(src, g)
+	}
+	if f := clockFuncs[name]; f != nil && len(n.Args) == 0 {
+		m, err := e.scalar(g, func(i int) float64 { return f(time.Unix(g.at(i)/1000, 0).UTC()) })
+		return m, err
+	}
+	switch name {
+	case "time":
+		return e.scalar(g, func(i int) float64 { return float64(g.at(i)) / 1000 })
+	case "pi":
+		return e.scalar(g, func(int) float64 { return math.Pi })
+	case "vector":
+		return e.eval(n.Args[0], g)
+	case "max_of", "min_of":
+		return e.ofTwo(n, g)
+	}
+	return e.elementwise(n, g)
+}
+
+// callSource is rangeSource with the checks of arguments that a function has.
+func (e *evaluator) callSource(n *parser.Call, fn *rangeFunc, g grid) (*source, error) {
+	src, c, err := e.rangeSource(n, fn, g)
+	if err != nil {
+		return nil, err
+	}
+	if n.Func.Name == "double_exponential_smoothing" && src.set.Len() > 0 {
+		return src, checkSmoothing(c.args)
+	}
+	return src, nil
+}
+
+func (e *evaluator) ofTwo(n *parser.Call, g grid) (matrix, error) {
+	a, err := e.values(n.Args[0], g)
+	if err != nil {
+		return nil, err
+	}
+	b, err := e.values(n.Args[1], g)
+	if err != nil {
+		return nil, err
+	}
+	f := math.Max
+	if n.Func.Name == "min_of" {
+		f = math.Min
+	}
+	return e.scalar(g, func(i int) float64 { return f(a[i], b[i]) })
+}
+
+// floatFuncs are functions of one float.
+var floatFuncs = map[string]func(float64) float64{
+	"abs": math.Abs, "ceil": math.Ceil, "floor": math.Floor, "exp": math.Exp, "sqrt": math.Sqrt,
+	"ln": math.Log, "log2": math.Log2, "log10": math.Log10,
+	"sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
+	"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh, "atanh": math.Atanh,
+	"rad": func(v float64) float64 { return v * math.Pi / 180 },
+	"deg": func(v float64) float64 { return v * 180 / math.Pi },
+	"sgn": func(v float64) float64 {
+		switch {
+		case v < 0:
+			return -1
+		case v > 0:
+			return 1
+		}
+		return v
+	},
+}
+
+// clockFuncs are functions of a time; without an argument that of the step.
+var clockFuncs = map[string]func(time.Time) float64{
+	"days_in_month": func(t time.Time) float64 {
+		return float64(32 - time.Date(t.Year(), t.Month(), 32, 0, 0, 0, 0, time.UTC).Day())
+	},
+	"day_of_month": func(t time.Time) float64 { return float64(t.Day()) },
+	"day_of_week":  func(t time.Time) float64 { return float64(t.Weekday()) },
+	"day_of_year":  func(t time.Time) float64 { return float64(t.YearDay()) },
+	"hour":         func(t time.Time) float64 { return float64(t.Hour()) },
+	"minute":       func(t time.Time) float64 { return float64(t.Minute()) },
+	"month":        func(t time.Time) float64 { return float64(t.Month()) },
+	"year":         func(t time.Time) float64 { return float64(t.Year()) },
+}
+
+// histogramFuncs are functions of one histogram.
+var histogramFuncs = map[string]func(*histogram.Histogram) float64{
+	"histogram_count":  func(h *histogram.Histogram) float64 { return h.Count },
+	"histogram_sum":    func(h *histogram.Histogram) float64 { return h.Sum },
+	"histogram_avg":    func(h *histogram.Histogram) float64 { return h.Sum / h.Count },
+	"histogram_stdvar": (*histogram.Histogram).Variance,
+	"histogram_stddev": func(h *histogram.Histogram) float64 { return math.Sqrt(h.Variance()) },
+}
+
+// elementwise evaluates functions that make a value of each value.
+func (e *evaluator) elementwise(n *parser.Call, g grid) (matrix, error) {
+	m, err := e.eval(n.Args[0], g)
+	if err != nil {
+		return nil, err
+	}
+	if f := histogramFuncs[n.Func.Name]; f != nil {
+		return e.mapRows(m, g, func(in, out *row) {
+			for i, h := range in.hist {
+				if h != nil && in.has.has(i) {
+					out.put(i, f(h))
+				}
+			}
+		})
+	}
+	if f := floatFuncs[n.Func.Name]; f != nil {
+		return e.mapFloats(m, g, func(_ int, v float64) float64 { return f(v) })
+	}
+	if f := clockFuncs[n.Func.Name]; f != nil {
+		return e.mapFloats(m, g, func(_ int, v float64) float64 { return f(time.Unix(int64(v), 0).UTC()) })
+	}
+	args := make([][]float64, 0, 2)
+	for _, arg := range n.Args[1:] {
+		v, err := e.values(arg, g)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, v)
+	}
+	switch n.Func.Name {
+	case "round":
+		return e.mapFloats(m, g, func(i int, v float64) float64 {
+			to := 1.0
+			if len(args) > 0 {
+				to = args[0][i]
+			}
+			inverse := 1 / to // fewer digits are lost than by dividing
+			return math.Floor(v*inverse+0.5) / inverse
+		})
+	case "clamp":
+		return e.clamp(m, g, args[0], args[1])
+	case "clamp_min":
+		return e.clamp(m, g, args[0], nil)
+	case "clamp_max":
+		return e.clamp(m, g, nil, args[0])
+	}
+	return nil, execution("function %s is not known", n.Func.Name)
+}
+
+// mapFloats maps floats and leaves out histograms.
+func (e *evaluator) mapFloats(m matrix, g grid, f func(i int, v float64) float64) (matrix, error) {
+	return e.mapRows(m, g, func(in, out *row) {
+		copy(out.has, in.floats())
+		for i := range out.has.steps {
+			out.vals[i] = f(i, in.vals[i])
+		}
+	})
+}
+
+// clamp bounds values; nothing is left where the bounds cross.
+func (e *evaluator) clamp(m matrix, g grid, low, high []float64) (matrix, error) {
+	at := func(v []float64, i int, none float64) float64 {
+		if v == nil {
+			return none
+		}
+		return v[i]
+	}
+	return e.mapRows(m, g, func(in, out *row) {
+		for i := range in.floats().steps {
+			low, high := at(low, i, math.Inf(-1)), at(high, i, math.Inf(1))
+			if high < low {
+				continue
+			}
+			out.put(i, math.Max(low, math.Min(high, in.vals[i])))
+		}
+	})
+}
+
+// toScalar is the value of the only row with a float at a step, else NaN.
+func (e *evaluator) toScalar(n *parser.Call, g grid) (matrix, error) {
+	m, err := e.eval(n.Args[0], g)
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.scalar(g, func(int) float64 { return math.NaN() })
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]uint8, g.n)
+	for k := range m {
+		for i := range m[k].floats().steps {
+			if seen[i]++; seen[i] == 1 {
+				out[0].vals[i] = m[k].vals[i]
+			} else {
+				out[0].vals[i], seen[i] = math.NaN(), 2
+			}
+		}
+	}
+	return out, nil
+}
+
+// timestamp is the time of samples where the argument is a selector, else that of the step; start_timestamp knows
+// selectors only.
+func (e *evaluator) timestamp(n *parser.Call, g grid) (matrix, error) {
+	starts := n.Func.Name == "start_timestamp"
+	if vs, ok := unwrap(n.Args[0]).(*parser.VectorSelector); ok {
+		return e.sampleTimes(vs, g, starts)
+	}
+	m, err := e.eval(n.Args[0], g)
+	if err != nil || starts {
+		return nil, err
+	}
+	return e.mapRows(m, g, func(in, out *row) {
+		copy(out.has, in.has)
+		for i := range out.vals {
+			out.vals[i] = float64(g.at(i)) / 1000
+		}
+	})
+}
+
+// absent is 1 at the steps at which the argument has nothing.
+func (e *evaluator) absent(n *parser.Call, g grid) (matrix, error) {
+	m, err := e.eval(n.Args[0], g)
+	if err != nil {
+		return nil, err
+	}
+	return e.ones(m, n.Args[0], g, false)
+}
+
+// absentOverTime is 1 at the steps at which no window has a sample.
+func (e *evaluator) absentOverTime(n *parser.Call, g grid) (matrix, error) {
+	src, err := e.callSource(n, rangeFuncs[n.Func.Name], g)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.rows(src, g)
+	if err != nil {
+		return nil, err
+	}
+	return e.ones(m, n.Args[0], g, true)
+}
+
+// ones is a row of ones where no row has a value. Its labels are those that the selector demands.
+func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matrix, error) {
+	out, err := e.scalar(g, func(int) float64 { return 1 })
+	if err != nil {
+		return nil, err
+	}
+	r := &out[0]
+	for k := range m {
+		for w := range r.has {
+			r.has[w] &^= m[k].has[w]
+		}
+	}
+	if r.has.empty() {
+		return nil, nil
+	}
+	r.dropName = dropName
+	if ms, ok := unwrap(arg).(*parser.MatrixSelector); ok {
+		arg = ms.VectorSelector
+	}
+	if vs, ok := unwrap(arg).(*parser.VectorSelector); ok {
+		seen := map[string]bool{}
+		for _, m := range vs.LabelMatchers {
+			if m.Name == NameLabel {
+				continue
+			}
+			if MatchType(m.Type) == MatchEqual && !seen[m.Name] {
+				r.labels, seen[m.Name] = r.labels.with(m.Name, m.Value), true
+			} else {
+				r.labels = r.labels.with(m.Name, "") // a second demand: none is known
+			}
+		}
+	}
+	return out, nil
+}
+
+// sort orders the rows of an instant query; the answer of a range query is ordered by labels whatever is done here.
+func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
+	m, err := e.eval(n.Args[0], g)
+	if err != nil {
+		return nil, err
+	}
+	byLabel := n.Func.Name == "sort_by_label" || n.Func.Name == "sort_by_label_desc"
+	descending := n.Func.Name == "sort_desc" || n.Func.Name == "sort_by_label_desc"
+	if g.n > 1 {
+		e.note(annotations.NewSortInRangeQueryWarning(n.PositionRange()))
+	}
+	if !byLabel {
+		floats := make([]bitmap, len(m)) // histograms have no order: they go
+		for i := range m {
+			floats[i] = m[i].floats()
+		}
+		m = withBits(m, floats)
+		for i := range m {
+			m[i].hist = nil
+		}
+	} else {
+		m = slices.Clone(m)
+	}
+	if g.n > 1 {
+		return m, nil
+	}
+	compare := byValue
+	if byLabel {
+		names := make([]string, 0, len(n.Args)-1)
+		for _, arg := range n.Args[1:] {
+			names = append(names, unwrap(arg).(*parser.StringLiteral).Val)
+		}
+		compare = func(a, b *row) int { return compareByLabels(a.labels, b.labels, names) }
+	}
+	slices.SortStableFunc(m, func(a, b row) int {
+		switch {
+		case !byLabel && math.IsNaN(a.vals[0]) != math.IsNaN(b.vals[0]): // NaN last, whichever way
+			return int(vector.Bit(math.IsNaN(a.vals[0]))) - int(vector.Bit(math.IsNaN(b.vals[0])))
+		case descending:
+			return compare(&b, &a)
+		}
+		return compare(&a, &b)
+	})
+	return m, nil
+}
+
+func byValue(a, b *row) int {
+	switch {
+	case a.vals[0] < b.vals[0]:
+		return -1
+	case a.vals[0] > b.vals[0]:
+		return 1
+	}
+	return 0
+}
+
+func badLabel(kind, name, fn string) error {
+	return execution("invalid %s label name in %s(): %s", kind, fn, name)
+}

@@ -1,0 +1,343 @@
+package promql
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// identifying are the labels by which series and what is known about them belong together.
+var identifying = []string{"instance", "job"}
+
+// defaultInfo is the metric that info() looks at when no other is named.
+const defaultInfo = "target_info"
+
+// infoCall is a call of info(): it adds the labels of info metrics to rows.
+type infoCall struct {
+	e       *evaluator
+	g       grid
+	names   []*Matcher            // of the info metrics
+	data    map[string][]*Matcher // of their other labels; when there are any, only these labels are added
+	byKey   map[string][]int      // info rows by name and identifying labels
+	infos   matrix                // the values are the times of their samples
+	metrics []string              // names of the info metrics found
+}
+
+// info evaluates info().
+func (e *evaluator) info(n *parser.Call, g grid) (matrix, error) {
+	base, err := e.eval(n.Args[0], g)
+	if err != nil {
+		return nil, err
+	}
+	c := &infoCall{e: e, g: g, data: map[string][]*Matcher{}}
+	if err := c.takeMatchers(n); err != nil {
+		return nil, err
+	}
+	ignored := make([]bool, len(base))
+	for i := range base {
+		name := metricName(base[i].labels)
+		ignored[i] = !slices.ContainsFunc(c.names, func(m *Matcher) bool { return !m.Matches(name) })
+	}
+	if err := c.read(n.Args[0], base, ignored); err != nil {
+		return nil, err
+	}
+	return c.combine(base, ignored)
+}
+
+// takeMatchers sorts out the second argument. Without a matcher that demands a name all metrics that end in _info are
+// meant, without any on the name target_info.
+func (c *infoCall) takeMatchers(n *parser.Call) error {
+	if len(n.Args) > 1 {
+		all, err := matchers(n.Args[1].(*parser.VectorSelector).LabelMatchers)
+		if err != nil {
+			return err
+		}
+		for _, m := range all {
+			if m.Name == NameLabel {
+				c.names = append(c.names, m)
+			} else {
+				c.data[m.Name] = append(c.data[m.Name], m)
+			}
+		}
+	}
+	positive := slices.ContainsFunc(c.names, func(m *Matcher) bool { return m.Type == MatchEqual || m.Type == MatchRegexp })
+	var more *Matcher
+	var err error
+	switch {
+	case len(c.names) == 0:
+		more, err = NewMatcher(MatchEqual, NameLabel, defaultInfo)
+	case !positive:
+		more, err = NewMatcher(MatchRegexp, NameLabel, ".+_info")
+	default:
+		return nil
+	}
+	c.names = append([]*Matcher{more}, c.names...)
+	return err
+}
+
+// read finds the info rows of all rows, one selection for each pattern of identifying labels that rows have.
+func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
+	ref, uniform := reference(arg)
+	if !uniform {
+		ref = timeReference{}
+	}
+	clock := clockOf(c.g, ref.timestamp, ref.offset)
+	first, last := clock.bounds()
+	for _, set := range identities(base, ignored) {
+		ms := slices.Clone(set)
+		for _, name := range slices.Sorted(maps.Keys(c.data)) {
+			ms = append(ms, c.data[name]...)
+		}
+		ms = append(ms, c.names...)
+		series, err := c.e.openSelection(Selection{Matchers: ms, Start: first - c.e.lookback + 1, End: last})
+		if err != nil {
+			return err
+		}
+		src := &source{set: series, dropName: keepName, kernel: func(w *worker, ls Labels, s Samples, out *row) error {
+			w.spans = windowSpans(w.spans, s.T, clock, w.e.lookback, 0)
+			for i, sp := range w.spans {
+				at := int(sp.hi) - 1
+				if sp.lo == sp.hi || s.stale(at) {
+					continue
+				}
+				if s.H != nil && s.H[at] != nil {
+					return execution("this should be an info metric, with float samples: %s", ls)
+				}
+				out.put(i, float64(s.T[at]))
+			}
+			return nil
+		}}
+		rows, err := c.e.rows(src, c.g)
+		if err != nil {
+			return err
+		}
+		c.infos = append(c.infos, rows...)
+	}
+	c.byKey = map[string][]int{}
+	for i := range c.infos {
+		ls := c.infos[i].labels
+		name := metricName(ls)
+		if !slices.Contains(c.metrics, name) {
+			c.metrics = append(c.metrics, name)
+		}
+		key := infoKey(name, ls)
+		c.byKey[key] = append(c.byKey[key], i)
+	}
+	slices.Sort(c.metrics)
+	return nil
+}
+
+func infoKey(name string, ls Labels) string {
+	return string(ls.appendKeyOf(appendKeyLabel(nil, Label{NameLabel, name}), identifying, false))
+}
+
+// identities are matchers of the identifying labels that rows have.
+func identities(base matrix, ignored []bool) [][]*Matcher {
+	patterns := map[[2]bool][2]map[string]bool{}
+	for i := range base {
+		if ignored[i] {
+			continue
+		}
+		var has [2]bool
+		var values [2]string
+		for k, name := range identifying {
+			values[k] = base[i].labels.Get(name)
+			has[k] = values[k] != ""
+		}
+		if has == [2]bool{} {
+			continue
+		}
+		p, ok := patterns[has]
+		if !ok {
+			p = [2]map[string]bool{{}, {}}
+			patterns[has] = p
+		}
+		for k := range values {
+			p[k][values[k]] = true
+		}
+	}
+	var out [][]*Matcher
+	for _, has := range [][2]bool{{true, true}, {true, false}, {false, true}} {
+		p, ok := patterns[has]
+		if !ok {
+			continue
+		}
+		var ms []*Matcher
+		for k, name := range identifying {
+			quoted := make([]string, 0, len(p[k]))
+			for _, v := range slices.Sorted(maps.Keys(p[k])) {
+				quoted = append(quoted, regexp.QuoteMeta(v))
+			}
+			m, err := NewMatcher(MatchRegexp, name, strings.Join(quoted, "|"))
+			if err != nil {
+				panic("quoted values make a pattern: " + err.Error())
+			}
+			ms = append(ms, m)
+		}
+		out = append(out, ms)
+	}
+	return out
+}
+
+// combine adds labels step by step: which info row counts, the one with the newest sample, may change.
+func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
+	anyBase := make(bitmap, c.g.words())
+	for i := range base {
+		anyBase.or(base[i].has)
+	}
+	newest, err := c.newest(anyBase)
+	if err != nil {
+		return nil, err
+	}
+	optional := true // rows without info rows stay
+	for _, ms := range c.data {
+		for _, m := range ms {
+			optional = optional && m.Matches("")
+		}
+	}
+	var out matrix
+	a := newArena(c.e.limits, c.g)
+	for i := range base {
+		if ignored[i] {
+			out = append(out, base[i])
+			continue
+		}
+		var known matrix
+		for step := range base[i].has.steps {
+			ls, found, err := c.labels(base[i].labels, newest, step)
+			if err != nil {
+				return nil, err
+			}
+			if !found && !optional {
+				continue
+			}
+			k := slices.IndexFunc(known, func(r row) bool { return r.labels.Equal(ls) })
+			if k < 0 {
+				r, err := a.row()
+				if err != nil {
+					return nil, err
+				}
+				r.labels, r.dropName = ls, base[i].dropName
+				k, known = len(known), append(known, r)
+			}
+			known[k].copyStep(&base[i], step)
+		}
+		out = append(out, known...)
+	}
+	return join(out, c.g)
+}
+
+// newest finds for each key and step the info row with the newest sample. Two of one time are an error where there are
+// rows to add labels to.
+func (c *infoCall) newest(needed bitmap) (map[string][]int32, error) {
+	out := map[string][]int32{}
+	for key, rows := range c.byKey {
+		at := make([]int32, c.g.n) // 1 + number of the row
+		for step := range at {
+			for _, k := range rows {
+				r := &c.infos[k]
+				if !r.has.has(step) {
+					continue
+				}
+				if at[step] == 0 || c.infos[at[step]-1].vals[step] < r.vals[step] {
+					at[step] = int32(k) + 1
+				} else if other := &c.infos[at[step]-1]; other.vals[step] == r.vals[step] && needed.has(step) {
+					return nil, execution("found duplicate series for info metric: existing %s @ %d, new %s @ %d",
+						other.labels, int64(other.vals[step]), r.labels, int64(r.vals[step]))
+				}
+			}
+		}
+		out[key] = at
+	}
+	return out, nil
+}
+
+// labels is a label set with what the info rows of a step add.
+func (c *infoCall) labels(base Labels, newest map[string][]int32, step int) (out Labels, found bool, err error) {
+	var added Labels
+	for _, name := range c.metrics {
+		at := newest[infoKey(name, base)]
+		if at == nil || at[step] == 0 {
+			continue
+		}
+		found = true
+		for _, l := range c.infos[at[step]-1].labels {
+			if _, wanted := c.data[l.Name]; l.Name == NameLabel || len(c.data) > 0 && !wanted {
+				continue
+			}
+			if v := added.Get(l.Name); v != "" && v != l.Value {
+				return nil, false, execution("conflicting label: %s", l.Name)
+			}
+			if base.Get(l.Name) == "" {
+				added = added.with(l.Name, l.Value)
+			}
+		}
+	}
+	out = base
+	for _, l := range added {
+		out = out.with(l.Name, l.Value)
+	}
+	return out, found, nil
+}
+
+// timeReference is the time that a selector looks at: its @ and its offset in ms.
+type timeReference struct {
+	timestamp *int64
+	offset    int64
+}
+
+func (r timeReference) equal(o timeReference) bool {
+	if r.timestamp == nil || o.timestamp == nil {
+		return r.timestamp == nil && o.timestamp == nil && r.offset == o.offset
+	}
+	return *r.timestamp-r.offset == *o.timestamp-o.offset
+}
+
+// reference is the time that all selectors of an expression look at; uniform is false when they differ, or when a vector
+// comes of no selector.
+func reference(x parser.Expr) (first timeReference, uniform bool) {
+	found, free := false, false
+	uniform = true
+	var visit func(x parser.Expr, around []*parser.SubqueryExpr) bool
+	visit = func(x parser.Expr, around []*parser.SubqueryExpr) bool {
+		if t := x.Type(); t != parser.ValueTypeVector && t != parser.ValueTypeMatrix {
+			return false
+		}
+		switch n := x.(type) {
+		case *parser.VectorSelector:
+			ref := timeReference{n.Timestamp, n.OriginalOffset.Milliseconds()}
+			for _, s := range slices.Backward(around) { // offsets add up until a time is fixed
+				if ref.timestamp != nil {
+					break
+				}
+				ref.offset += s.OriginalOffset.Milliseconds()
+				ref.timestamp = s.Timestamp
+			}
+			if !found {
+				first, found = ref, true
+			} else if !first.equal(ref) {
+				uniform = false
+			}
+			return true
+		case *parser.SubqueryExpr:
+			around = append(slices.Clone(around), n)
+		case *parser.Call:
+			if n.Func.Name == "info" {
+				return visit(n.Args[0], around)
+			}
+		}
+		any := false
+		for child := range parser.ChildrenIter(x) {
+			if sub, ok := child.(parser.Expr); ok && visit(sub, around) {
+				any = true
+			}
+		}
+		free = free || !any
+		return any
+	}
+	visit(x, nil)
+	return first, found && uniform && !free
+}

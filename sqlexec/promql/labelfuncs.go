@@ -1,0 +1,121 @@
+package promql
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// text is the value of a string argument.
+func text(x parser.Expr) string { return unwrap(x).(*parser.StringLiteral).Val }
+
+// labelReplace sets a label to a template filled from the value of another one, where a pattern matches it.
+func (e *evaluator) labelReplace(n *parser.Call, g grid) (matrix, error) {
+	dst, template, src, expr := text(n.Args[1]), text(n.Args[2]), text(n.Args[3]), text(n.Args[4])
+	pattern, err := regexp.Compile("^(?s:" + expr + ")$")
+	if err != nil {
+		return nil, execution("invalid regular expression in label_replace(): %s", expr)
+	}
+	if !validLabelName(dst) {
+		return nil, badLabel("destination", dst, "label_replace")
+	}
+	return e.relabel(n.Args[0], dst, g, func(ls Labels) (string, bool) {
+		value := ls.Get(src)
+		at := pattern.FindStringSubmatchIndex(value)
+		if at == nil {
+			return "", false
+		}
+		return string(pattern.ExpandString(nil, template, value, at)), true
+	})
+}
+
+// labelJoin sets a label to the values of others.
+func (e *evaluator) labelJoin(n *parser.Call, g grid) (matrix, error) {
+	dst, sep := text(n.Args[1]), text(n.Args[2])
+	var names []string
+	for _, arg := range n.Args[3:] {
+		name := text(arg)
+		if !validLabelName(name) {
+			return nil, badLabel("source", name, "label_join")
+		}
+		names = append(names, name)
+	}
+	if !validLabelName(dst) {
+		return nil, badLabel("destination", dst, "label_join")
+	}
+	return e.relabel(n.Args[0], dst, g, func(ls Labels) (string, bool) {
+		values := make([]string, len(names))
+		for i, name := range names {
+			values[i] = ls.Get(name)
+		}
+		return strings.Join(values, sep), true
+	})
+}
+
+// relabel sets a label of the rows for which value says so. A name that is set stays.
+func (e *evaluator) relabel(x parser.Expr, dst string, g grid, value func(Labels) (string, bool)) (matrix, error) {
+	m, err := e.eval(x, g)
+	if err != nil {
+		return nil, err
+	}
+	out := append(matrix(nil), m...)
+	for i := range out {
+		v, ok := value(out[i].labels)
+		if !ok {
+			continue
+		}
+		out[i].labels = out[i].labels.with(dst, v)
+		if dst == NameLabel {
+			out[i].dropName = false
+		}
+	}
+	return join(out, g)
+}
+
+// compareByLabels orders label sets by the values of some labels in natural order, then by all.
+func compareByLabels(a, b Labels, names []string) int {
+	for _, name := range names {
+		x, y := a.Get(name), b.Get(name)
+		switch {
+		case x == y:
+		case naturalLess(x, y):
+			return -1
+		default:
+			return 1
+		}
+	}
+	return a.Compare(b)
+}
+
+// naturalLess compares texts by their parts, digits by number: b2 < b10.
+func naturalLess(a, b string) bool {
+	for a != "" && b != "" {
+		x, y := leadingPart(a), leadingPart(b)
+		a, b = a[len(x):], b[len(y):]
+		m, errX := strconv.Atoi(x)
+		n, errY := strconv.Atoi(y)
+		switch {
+		case errX == nil && errY == nil && m != n:
+			return m < n
+		case errX == nil && errY == nil, x == y:
+			if a == "" {
+				return true
+			}
+		default:
+			return x < y
+		}
+	}
+	return false
+}
+
+// leadingPart is the digits, or the text without digits, that a text begins with.
+func leadingPart(s string) string {
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	i := 1
+	for i < len(s) && digit(s[i]) == digit(s[0]) {
+		i++
+	}
+	return s[:i]
+}

@@ -1,0 +1,256 @@
+package promql
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"varve/engine/status"
+	"varve/sqlexec/promql/histogram"
+)
+
+// grid is the steps that a node is evaluated at: start, start+step, ... in ms. n is at least 1.
+type grid struct {
+	start, step int64
+	n           int
+}
+
+func (g grid) at(i int) int64 { return g.start + int64(i)*g.step }
+func (g grid) first() grid    { return grid{g.start, g.step, 1} }
+func (g grid) words() int     { return (g.n + 63) / 64 }
+
+// bitmap has a bit for each step. Bits beyond the last step are zero.
+type bitmap []uint64
+
+func (b bitmap) has(i int) bool { return b[i>>6]>>(i&63)&1 != 0 }
+func (b bitmap) set(i int)      { b[i>>6] |= 1 << (i & 63) }
+func (b bitmap) unset(i int)    { b[i>>6] &^= 1 << (i & 63) }
+
+func (b bitmap) empty() bool {
+	for _, w := range b {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (b bitmap) count() (n int) {
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// or sets the bits of o, and not takes them away.
+func (b bitmap) or(o bitmap) {
+	for i, w := range o {
+		b[i] |= w
+	}
+}
+
+// overlaps finds the first step that both have; -1 when there is none.
+func (b bitmap) overlaps(o bitmap) int {
+	for i, w := range o {
+		if w &= b[i]; w != 0 {
+			return i<<6 + bits.TrailingZeros64(w)
+		}
+	}
+	return -1
+}
+
+// fill sets the first n bits.
+func (b bitmap) fill(n int) {
+	for i := range b {
+		b[i] = ^uint64(0)
+	}
+	if rest := n & 63; rest != 0 {
+		b[len(b)-1] = 1<<rest - 1
+	}
+}
+
+// steps yields the steps whose bits are set.
+func (b bitmap) steps(yield func(int) bool) {
+	for i, w := range b {
+		for ; w != 0; w &= w - 1 {
+			if !yield(i<<6 + bits.TrailingZeros64(w)) {
+				return
+			}
+		}
+	}
+}
+
+// row is what one label set has at the steps of a grid. Once a node has yielded it, it does not change.
+type row struct {
+	labels   Labels
+	dropName bool // the name goes at the end of the query
+
+	vals []float64 // one a step; counts where has says so and hist has nothing
+	has  bitmap
+	hist []*histogram.Histogram // nil: floats only; else one a step
+}
+
+// histogram is the histogram of a step; nil for a float or nothing.
+func (r *row) histogram(i int) *histogram.Histogram {
+	if r.hist == nil {
+		return nil
+	}
+	return r.hist[i]
+}
+
+// put sets a step to a float.
+func (r *row) put(i int, v float64) {
+	r.vals[i] = v
+	r.has.set(i)
+}
+
+// putHistogram sets a step to a histogram.
+func (r *row) putHistogram(i int, h *histogram.Histogram) {
+	if r.hist == nil {
+		r.hist = make([]*histogram.Histogram, len(r.vals))
+	}
+	r.hist[i] = h
+	r.has.set(i)
+}
+
+// copyStep takes what another row has at a step.
+func (r *row) copyStep(o *row, i int) {
+	if h := o.histogram(i); h != nil {
+		r.putHistogram(i, h)
+		return
+	}
+	r.put(i, o.vals[i])
+}
+
+// floats is the bitmap of the steps with floats.
+func (r *row) floats() bitmap {
+	if r.hist == nil {
+		return r.has
+	}
+	out := make(bitmap, len(r.has))
+	for i := range r.has.steps {
+		if r.hist[i] == nil {
+			out.set(i)
+		}
+	}
+	return out
+}
+
+// weight is how many samples the row holds, for the limit of a query.
+func (r *row) weight() (n int64) {
+	n = int64(r.has.count())
+	for _, h := range r.hist {
+		if h != nil {
+			n += int64(h.Weight()) - 1
+		}
+	}
+	return n
+}
+
+// matrix is the rows of a node. Their label sets differ unless the name is still to go.
+type matrix []row
+
+func (m matrix) weight() (n int64) {
+	for i := range m {
+		n += m[i].weight()
+	}
+	return n
+}
+
+// bytes is the memory of the rows.
+func (m matrix) bytes() (n int64) {
+	for i := range m {
+		n += int64(8 * (cap(m[i].vals) + cap(m[i].has) + cap(m[i].hist)))
+	}
+	return n
+}
+
+// arena makes rows of one length, many by one allocation. One goroutine at a time.
+type arena struct {
+	limits *limits
+	n      int // steps
+	words  int
+	vals   []float64
+	has    bitmap
+	next   int // rows of the next chunk
+}
+
+// chunkRows bounds how many rows an arena allocates at once: with 361 steps 128 rows are 370 kB, and stay in the
+// second-level cache while they are made.
+const chunkRows = 128
+
+func newArena(l *limits, g grid) *arena { return &arena{limits: l, n: g.n, words: g.words()} }
+
+// row makes an empty row.
+func (a *arena) row() (row, error) {
+	if len(a.vals) < a.n {
+		a.next = min(max(2*a.next, 1), chunkRows)
+		if a.n > chunkRows*512 {
+			a.next = 1
+		}
+		if err := a.limits.reserve(int64(a.next) * int64(8*a.n+8*a.words)); err != nil {
+			return row{}, err
+		}
+		a.vals = make([]float64, a.next*a.n)
+		a.has = make(bitmap, a.next*a.words)
+	}
+	r := row{vals: a.vals[:a.n:a.n], has: a.has[:a.words:a.words]}
+	a.vals, a.has = a.vals[a.n:], a.has[a.words:]
+	return r, nil
+}
+
+// reuse gives a row back that was made last and stayed empty.
+func (a *arena) reuse(r row) {
+	clear(r.vals)
+	clear(r.has)
+	a.vals = a.vals[:0:0]
+	a.vals, a.has = append(r.vals, a.vals...), append(r.has, a.has...)
+}
+
+// Memory is where a query takes memory from and gives it back to; exec.Budget is one. What is left at the end of the
+// query is given back by its owner.
+type Memory interface {
+	Reserve(bytes int64) error
+	Release(bytes int64)
+}
+
+// limits counts what a query holds. Safe for concurrent use.
+type limits struct {
+	memory  Memory       // nil: no limit
+	max     int64        // samples
+	bytes   atomic.Int64 // that rows take
+	samples atomic.Int64
+	peak    atomic.Int64
+	read    atomic.Int64
+}
+
+func (l *limits) reserve(bytes int64) error {
+	l.bytes.Add(bytes)
+	if l.memory == nil {
+		return nil
+	}
+	return l.memory.Reserve(bytes)
+}
+
+// keep gives back what a node took but for the rows that it yielded. held and bytes are what was held before.
+func (l *limits) keep(m matrix, held, bytes int64) {
+	l.samples.Store(held + m.weight())
+	if spare := l.bytes.Load() - bytes - m.bytes(); spare > 0 {
+		l.bytes.Add(-spare)
+		if l.memory != nil {
+			l.memory.Release(spare)
+		}
+	}
+}
+
+// hold counts samples that the query keeps, and fails where they are too many.
+func (l *limits) hold(n int64) error {
+	now := l.samples.Add(n)
+	for p := l.peak.Load(); now > p && !l.peak.CompareAndSwap(p, now); p = l.peak.Load() {
+	}
+	if now > l.max {
+		return errTooMany
+	}
+	return nil
+}
+
+var errTooMany = status.New(status.EngineExecuteQuery, "query processing would load too many samples into memory in query execution")

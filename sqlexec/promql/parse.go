@@ -1,0 +1,136 @@
+package promql
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"varve/engine/status"
+)
+
+// language is the parser with all that the language has.
+var language = parser.NewParser(parser.Options{
+	EnableExperimentalFunctions:  true,
+	ExperimentalDurationExpr:     true,
+	EnableExtendedRangeSelectors: true,
+	EnableBinopFillModifiers:     true,
+})
+
+// maxTokens bounds the words and operators of an expression: the parser takes the square of their number, a tenth of a
+// second for as many as this, and cannot be stopped.
+const maxTokens = 20_000
+
+// tokens counts the words and operators of an expression, those in its strings left out; about, and no fewer than there are
+// nodes.
+func tokens(query string) (n int) {
+	quote, word := byte(0), false
+	for i := 0; i < len(query); i++ {
+		c := query[i]
+		switch {
+		case quote != 0:
+			if c == '\\' && quote != '`' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+			continue
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+			n++
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ')' || c == '}' || c == ']':
+			word = false
+			continue
+		case legacyName(query[i:i+1]) || c >= '0' && c <= '9' || c == ':' || c == '.':
+			if !word {
+				n++
+			}
+			word = true
+			continue
+		default:
+			n++
+		}
+		word = false
+	}
+	return n
+}
+
+// Parse reads an expression. The error is of code InvalidSyntax and begins with line and column.
+func Parse(query string) (parser.Expr, error) {
+	if n := tokens(query); n > maxTokens {
+		return nil, status.New(status.InvalidSyntax, "1:1: parse error: %d words and operators, at most %d are taken", n, maxTokens)
+	}
+	x, err := language.ParseExpr(query)
+	if err != nil {
+		return nil, status.Wrap(err, status.InvalidSyntax, "%s", err)
+	}
+	return x, nil
+}
+
+// ParseSelector reads a series selector, as match[] has them. One that every series passes is refused.
+func ParseSelector(text string) ([]*Matcher, error) {
+	ms, err := language.ParseMetricSelector(text)
+	if err != nil {
+		return nil, status.Wrap(err, status.InvalidSyntax, "%s", err)
+	}
+	out, err := matchers(ms)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range out {
+		if !m.Matches("") {
+			return out, nil
+		}
+	}
+	return nil, status.New(status.InvalidSyntax, "match[] must contain at least one non-empty matcher")
+}
+
+// Format is the expression printed at 100 columns.
+func Format(query string) (string, error) {
+	x, err := Parse(query)
+	if err != nil {
+		return "", err
+	}
+	return parser.Prettify(x), nil
+}
+
+// Selectors are the matchers of all selectors of an expression.
+func Selectors(x parser.Expr) ([][]*Matcher, error) {
+	var out [][]*Matcher
+	for _, ms := range parser.ExtractSelectors(x) {
+		own, err := matchers(ms)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, own)
+	}
+	return out, nil
+}
+
+// matchers takes the text of the parser's matchers: patterns run over dictionaries of the store, not over its own.
+func matchers(ms []*labels.Matcher) ([]*Matcher, error) {
+	out := make([]*Matcher, len(ms))
+	for i, m := range ms {
+		own, err := NewMatcher(MatchType(m.Type), m.Name, m.Value)
+		if err != nil {
+			return nil, status.Wrap(err, status.InvalidSyntax, "matcher %s: %s", m, err)
+		}
+		out[i] = own
+	}
+	return out, nil
+}
+
+// execution is an error of the evaluation that the client sees.
+func execution(format string, args ...any) error {
+	return status.New(status.EngineExecuteQuery, "%s", fmt.Sprintf(format, args...))
+}
+
+// asStatus gives errors of storage and context the code that they have not.
+func asStatus(err error) error {
+	var known *status.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return contextError(err)
+}

@@ -1,0 +1,339 @@
+package promql
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"varve/engine/jsontext"
+	"varve/sqlexec/exec"
+	"varve/sqlexec/promql/histogram"
+)
+
+// Type is the kind of an answer.
+type Type string
+
+// The kinds.
+const (
+	Vector Type = "vector"
+	Matrix Type = "matrix"
+	Scalar Type = "scalar"
+	String Type = "string"
+)
+
+// Result is the answer of a query.
+type Result struct {
+	Type Type
+	// Warnings and Infos are what the client should know, with positions in the query.
+	Warnings, Infos []string
+
+	grid    grid
+	rows    matrix
+	samples []rawSeries // of a range selector
+	text    string
+	workers int
+
+	limits                             *limits
+	prepared, evaluated, sorted, total time.Duration
+}
+
+// Len is the number of series.
+func (r *Result) Len() int { return len(r.rows) + len(r.samples) }
+
+// Labels is the label set of a series.
+func (r *Result) Labels(i int) Labels {
+	if i < len(r.rows) {
+		return r.rows[i].labels
+	}
+	return r.samples[i-len(r.rows)].labels
+}
+
+// Samples yields the points of a series: the time in ms, and a float where there is no histogram.
+func (r *Result) Samples(i int) func(yield func(t int64, p Point) bool) {
+	return func(yield func(int64, Point) bool) {
+		if i >= len(r.rows) {
+			s := &r.samples[i-len(r.rows)]
+			for k, t := range s.T {
+				p := Point{V: s.V[k]}
+				if s.H != nil {
+					p.H = s.H[k]
+				}
+				if !yield(t, p) {
+					return
+				}
+			}
+			return
+		}
+		row := &r.rows[i]
+		for step := range row.has.steps {
+			if !yield(r.grid.at(step), Point{V: row.vals[step], H: row.histogram(step)}) {
+				return
+			}
+		}
+	}
+}
+
+// Point is a value: a float, or a histogram if there is one.
+type Point struct {
+	V float64
+	H *histogram.Histogram
+}
+
+// Text is the answer of a query that is a string.
+func (r *Result) Text() string { return r.text }
+
+// SamplesRead is how many samples the storage gave.
+func (r *Result) SamplesRead() int64 { return r.limits.read.Load() }
+
+// PeakSamples is how many samples were held at a time.
+func (r *Result) PeakSamples() int64 { return r.limits.peak.Load() }
+
+// AppendJSON appends the answer as the metrics API writes it, statistics included if asked for.
+func (r *Result) AppendJSON(dst []byte, stats bool) []byte {
+	dst = append(dst, `{"status":"success","data":`...)
+	dst = r.AppendData(dst, stats)
+	dst = appendTexts(dst, `,"warnings":`, r.Warnings)
+	dst = appendTexts(dst, `,"infos":`, r.Infos)
+	return append(dst, '}')
+}
+
+func appendTexts(dst []byte, member string, texts []string) []byte {
+	if len(texts) == 0 {
+		return dst
+	}
+	dst = append(dst, member...)
+	sep := byte('[')
+	for _, s := range texts {
+		dst = append(dst, sep)
+		dst = jsontext.AppendString(dst, s)
+		sep = ','
+	}
+	return append(dst, ']')
+}
+
+// AppendData appends the data member alone.
+func (r *Result) AppendData(dst []byte, stats bool) []byte {
+	dst = append(dst, `{"resultType":"`...)
+	dst = append(dst, r.Type...)
+	dst = append(dst, `","result":`...)
+	switch r.Type {
+	case String:
+		dst = append(AppendTime(append(dst, '['), r.grid.start), ',')
+		dst = append(jsontext.AppendString(dst, r.text), ']')
+	case Scalar:
+		dst = append(AppendTime(append(dst, '['), r.grid.start), ',')
+		dst = append(histogram.AppendNumber(dst, r.rows[0].vals[0]), ']')
+	case Vector:
+		dst = r.appendVector(dst)
+	case Matrix:
+		dst = r.appendMatrix(dst)
+	}
+	if stats {
+		dst = r.appendStats(dst)
+	}
+	return append(dst, '}')
+}
+
+func (r *Result) appendVector(dst []byte) []byte {
+	at := AppendTime(nil, r.grid.start)
+	sep := byte('[')
+	for i := range r.rows {
+		row := &r.rows[i]
+		dst = append(dst, sep)
+		dst = append(AppendLabels(append(dst, `{"metric":`...), row.labels), ',')
+		if h := row.histogram(0); h != nil {
+			dst = append(append(dst, `"histogram":[`...), at...)
+			dst = h.AppendJSON(append(dst, ','))
+		} else {
+			dst = append(append(dst, `"value":[`...), at...)
+			dst = histogram.AppendNumber(append(dst, ','), row.vals[0])
+		}
+		dst = append(dst, `]}`...)
+		sep = ','
+	}
+	if sep == '[' {
+		dst = append(dst, '[')
+	}
+	return append(dst, ']')
+}
+
+// parallelPoints is from how many points on the text of an answer is made by several goroutines.
+const parallelPoints = 20_000
+
+// appendMatrix writes rows; the times of the steps are text once for all of them.
+func (r *Result) appendMatrix(dst []byte) []byte {
+	var times [][]byte
+	points := 0
+	if len(r.rows) > 0 {
+		times = make([][]byte, r.grid.n)
+		for i := range times {
+			times[i] = append(AppendTime([]byte{'['}, r.grid.at(i)), ',')
+		}
+		for i := range r.rows {
+			points += r.rows[i].has.count()
+		}
+	}
+	if points >= parallelPoints && r.workers > 1 {
+		dst = r.appendParts(dst, times, points)
+	} else {
+		dst = r.appendRows(dst, times, 0, len(r.rows))
+	}
+	sep := byte('[')
+	if len(r.rows) > 0 {
+		sep = ','
+	}
+	for i := range r.samples {
+		s := &r.samples[i]
+		all := func(yield func(int) bool) {
+			for k := range s.T {
+				if !yield(k) {
+					return
+				}
+			}
+		}
+		dst = append(AppendLabels(append(append(dst, sep), `{"metric":`...), s.labels), ',')
+		dst = appendPoints(dst, all, func(dst []byte, k int) []byte {
+			return append(AppendTime(append(dst, '['), s.T[k]), ',')
+		}, s.V, s.H)
+		sep = ','
+	}
+	if sep == '[' {
+		dst = append(dst, '[')
+	}
+	return append(dst, ']')
+}
+
+// appendRows writes rows with what separates them from those before.
+func (r *Result) appendRows(dst []byte, times [][]byte, from, to int) []byte {
+	for i := from; i < to; i++ {
+		row := &r.rows[i]
+		sep := byte(',')
+		if i == 0 {
+			sep = '['
+		}
+		dst = append(AppendLabels(append(append(dst, sep), `{"metric":`...), row.labels), ',')
+		dst = appendPoints(dst, row.has.steps, func(dst []byte, step int) []byte { return append(dst, times[step]...) },
+			row.vals, row.hist)
+	}
+	return dst
+}
+
+// appendParts makes the text of equal numbers of rows on each goroutine and puts it together in order.
+func (r *Result) appendParts(dst []byte, times [][]byte, points int) []byte {
+	parts := make([][]byte, min(r.workers, len(r.rows)))
+	err := exec.Spread(context.Background(), len(parts), len(parts), func(k int) error {
+		const pointBytes = 36 // of a time, a long number and what is around them
+		part := make([]byte, 0, points/len(parts)*pointBytes)
+		parts[k] = r.appendRows(part, times, len(r.rows)*k/len(parts), len(r.rows)*(k+1)/len(parts))
+		return nil
+	})
+	if err != nil {
+		panic(err) // what panicked there panics here, where the request ends with it
+	}
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	dst = slices.Grow(dst, size+1024)
+	for _, p := range parts {
+		dst = append(dst, p...)
+	}
+	return dst
+}
+
+// appendPoints writes the members values and histograms of a series and its closing brace.
+func appendPoints(dst []byte, at func(func(int) bool), time func([]byte, int) []byte, vals []float64, hist []*histogram.Histogram) []byte {
+	start := len(dst)
+	dst = append(dst, `"values":`...)
+	sep := byte('[')
+	mixed := false
+	for i := range at {
+		if hist != nil && hist[i] != nil {
+			mixed = true
+			continue
+		}
+		dst = time(append(dst, sep), i)
+		dst = append(histogram.AppendNumber(dst, vals[i]), ']')
+		sep = ','
+	}
+	switch {
+	case sep == ',':
+		dst = append(dst, ']')
+	case mixed: // histograms only
+		dst = dst[:start]
+	default:
+		dst = append(dst, '[', ']')
+	}
+	if mixed {
+		if sep == ',' {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `"histograms":`...)
+		sep = '['
+		for i := range at {
+			if hist[i] == nil {
+				continue
+			}
+			dst = time(append(dst, sep), i)
+			dst = append(hist[i].AppendJSON(dst), ']')
+			sep = ','
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+func (r *Result) appendStats(dst []byte) []byte {
+	seconds := func(name string, d time.Duration) {
+		dst = append(dst, '"')
+		dst = append(dst, name...)
+		dst = append(dst, `":`...)
+		dst = strconv.AppendFloat(dst, d.Seconds(), 'f', 9, 64)
+	}
+	dst = append(dst, `,"stats":{"timings":{`...)
+	seconds("evalTotalTime", r.prepared+r.evaluated+r.sorted)
+	dst = append(dst, ',')
+	seconds("resultSortTime", r.sorted)
+	dst = append(dst, ',')
+	seconds("queryPreparationTime", r.prepared)
+	dst = append(dst, ',')
+	seconds("innerEvalTime", r.evaluated)
+	dst = append(dst, ',')
+	seconds("execQueueTime", 0)
+	dst = append(dst, ',')
+	seconds("execTotalTime", r.total)
+	dst = append(dst, `},"samples":{"totalQueryableSamples":`...)
+	dst = strconv.AppendInt(dst, r.SamplesRead(), 10)
+	dst = append(dst, `,"samplesRead":`...)
+	dst = strconv.AppendInt(dst, r.SamplesRead(), 10)
+	dst = append(dst, `,"peakSamples":`...)
+	dst = strconv.AppendInt(dst, r.PeakSamples(), 10)
+	return append(dst, `}}`...)
+}
+
+// AppendTime appends a time in seconds: whole, or with exactly three decimals.
+func AppendTime(dst []byte, ms int64) []byte {
+	if ms < 0 {
+		dst, ms = append(dst, '-'), -ms
+	}
+	dst = strconv.AppendInt(dst, ms/1000, 10)
+	if f := ms % 1000; f != 0 {
+		dst = append(dst, '.', byte('0'+f/100), byte('0'+f/10%10), byte('0'+f%10))
+	}
+	return dst
+}
+
+// AppendLabels appends a label set as an object.
+func AppendLabels(dst []byte, ls Labels) []byte {
+	sep := byte('{')
+	for _, l := range ls {
+		dst = jsontext.AppendString(append(dst, sep), l.Name)
+		dst = jsontext.AppendString(append(dst, ':'), l.Value)
+		sep = ','
+	}
+	if sep == '{' {
+		dst = append(dst, '{')
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,89 @@
+package promql
+
+import (
+	"context"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"varve/sqlexec/promql/histogram"
+)
+
+// subqueryGrid is the steps of a subquery for the windows of all steps of a grid: multiples of its resolution. n is 0
+// when there is none.
+func (e *evaluator) subqueryGrid(n *parser.SubqueryExpr, g grid) grid {
+	c := clockOf(g, n.Timestamp, n.OriginalOffset.Milliseconds())
+	step := n.Step.Milliseconds()
+	if step == 0 {
+		step = e.subqueryStep
+	}
+	first, last := c.bounds()
+	from := first - n.Range.Milliseconds()
+	start := from - from%step // towards zero
+	if start <= from {
+		start += step
+	}
+	if start > last {
+		return grid{start: start, step: step}
+	}
+	return grid{start, step, int((last-start)/step) + 1}
+}
+
+// subquery evaluates the inside of a subquery once for the windows of all steps.
+func (e *evaluator) subquery(c *rangeCall, n *parser.SubqueryExpr, g grid) (*rowSet, error) {
+	c.clock = clockOf(g, n.Timestamp, n.OriginalOffset.Milliseconds())
+	c.rangeMS = n.Range.Milliseconds()
+	child := e.subqueryGrid(n, g)
+	if child.n == 0 {
+		return &rowSet{}, nil
+	}
+	if int64(child.n) > e.limits.max {
+		return nil, errTooMany
+	}
+	wasInstant := e.instant
+	e.instant = false
+	m, err := e.eval(n.Expr, child)
+	e.instant = wasInstant
+	if err != nil {
+		return nil, err
+	}
+	if m, err = join(m, child); err != nil {
+		return nil, err
+	}
+	return &rowSet{m, child}, nil
+}
+
+// rowSet gives rows as series, so that windows can lie over them.
+type rowSet struct {
+	rows matrix
+	grid grid
+}
+
+func (s *rowSet) Len() int            { return len(s.rows) }
+func (s *rowSet) Labels(i int) Labels { return s.rows[i].labels }
+func (s *rowSet) Close()              {}
+
+func (s *rowSet) dropName(i int) bool { return s.rows[i].dropName }
+
+// Scan visits the rows. What histograms say of resets is forgotten: the one before may not be the one they mean.
+func (s *rowSet) Scan(_ context.Context, from, to int, visit func(i int, s Samples) error) error {
+	var all Samples
+	for i := from; i < to; i++ {
+		r := &s.rows[i]
+		all.T, all.V, all.H = all.T[:0], all.V[:0], nil
+		for step := range r.has.steps {
+			all.T, all.V = append(all.T, s.grid.at(step)), append(all.V, r.vals[step])
+			if r.hist == nil {
+				continue
+			}
+			h := r.hist[step]
+			if h != nil && (h.Hint == histogram.CounterReset || h.Hint == histogram.NoReset) {
+				h = h.WithHint(histogram.UnknownReset)
+			}
+			all.H = append(all.H, h)
+		}
+		if err := visit(i, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,394 @@
+package promql
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Labels that choose where a metric is read, and which field of its table.
+const (
+	fieldLabel    = "__field__"
+	databaseLabel = "__database__"
+	oldDatabase   = "__schema__"
+)
+
+// SemanticOption marks with the value SemanticMetric a table that a metrics protocol made, so that it is listed among the
+// metrics though it is no logical table.
+const (
+	SemanticOption = "service.semantic.signal"
+	SemanticMetric = "metric"
+)
+
+// Endings of the names of the columns that samples make.
+const (
+	timeColumn      = "timestamp"
+	valueColumn     = "value"
+	histogramColumn = "native_histogram"
+	startColumn     = "start_timestamp"
+)
+
+// Tables is a storage over the tables of a database: each table with a numeric field is a metric, its tags are the labels.
+// It is for one query or one request.
+type Tables struct {
+	Engine *engine.Engine
+	DB     string
+	// Allow refuses databases that the user may not read; nil: all may be.
+	Allow func(db string) error
+	// Memory is where the memory of series and samples is taken from; nil: no limit.
+	Memory Memory
+
+	symbols *engine.Symbols
+	texts   []string // of symbols
+}
+
+// field is a value of the rows of a table: a column of floats, and where the table has them, those of histograms and of
+// start times.
+type field struct {
+	name                    string
+	value, histogram, start int // positions among the columns that are read; -1: none
+}
+
+// wanted is a table of a selection with the fields that are read.
+type wanted struct {
+	table   *engine.Table
+	fields  []field
+	columns []schema.ColumnID
+	several bool // fields: the series say which is theirs
+}
+
+// request is the matchers of a selection by what they are about.
+type request struct {
+	db     string
+	names  []*Matcher
+	fields []*Matcher
+	labels []engine.Matcher
+}
+
+// sortOut sorts matchers.
+func (t *Tables) sortOut(ms []*Matcher) (*request, error) {
+	r := &request{db: t.DB}
+	for _, m := range ms {
+		switch m.Name {
+		case NameLabel:
+			r.names = append(r.names, m)
+		case fieldLabel:
+			r.fields = append(r.fields, m)
+		case databaseLabel, oldDatabase:
+			if m.Type != MatchEqual {
+				return nil, status.New(status.InvalidArguments, "%s: a database is named with =", m)
+			}
+			r.db = m.Value
+		default:
+			r.labels = append(r.labels, engine.Matcher{Label: m.Name, Op: engine.MatchEqual + engine.MatchOp(m.Type), Value: m.Value})
+		}
+	}
+	if r.db != t.DB && t.Allow != nil {
+		if err := t.Allow(r.db); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// passesAll says whether a value passes all matchers.
+func passesAll(ms []*Matcher, value string) bool {
+	return !slices.ContainsFunc(ms, func(m *Matcher) bool { return !m.Matches(value) })
+}
+
+// tables finds the tables of a request. Named ones may be of any kind; otherwise metrics are meant.
+func (t *Tables) tables(r *request) ([]*engine.Table, error) {
+	for _, m := range r.names {
+		if m.Type != MatchEqual {
+			continue
+		}
+		table, err := t.Engine.Table(schema.Name{DB: r.db, Table: m.Value})
+		switch status.Of(err) {
+		case status.Success:
+		case status.TableNotFound, status.DatabaseNotFound:
+			return nil, nil
+		default:
+			return nil, err
+		}
+		if !passesAll(r.names, m.Value) {
+			return nil, nil
+		}
+		return []*engine.Table{table}, nil
+	}
+	all, err := t.metrics(r.db)
+	return slices.DeleteFunc(all, func(x *engine.Table) bool { return !passesAll(r.names, x.Schema.Name.Table) }), err
+}
+
+// metrics lists the tables of metrics of a database.
+func (t *Tables) metrics(db string) ([]*engine.Table, error) {
+	all, err := t.Engine.Tables(db)
+	if status.Of(err) == status.DatabaseNotFound {
+		return nil, nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(x *engine.Table) bool { return !isMetric(x.Schema) }), err
+}
+
+// isMetric says whether a metrics protocol made the table: it is a logical one, or says so, or has the columns that
+// samples make and no others.
+func isMetric(t *schema.Table) bool {
+	semantic, _ := t.Options.Find(SemanticOption)
+	return !t.Shared() && (t.Engine == "metric" || semantic == SemanticMetric || madeOfSamples(t))
+}
+
+func madeOfSamples(t *schema.Table) bool {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		switch c.Semantic {
+		case schema.Timestamp:
+			if !endsWith(c.Name, timeColumn) {
+				return false
+			}
+		case schema.Field:
+			if !endsWith(c.Name, valueColumn) && !endsWith(c.Name, histogramColumn) && !endsWith(c.Name, startColumn) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fieldsOf are the fields of a table that matchers choose: = and =~ name those that are wanted, != and !~ those that are
+// not.
+func fieldsOf(t *schema.Table, ms []*Matcher) wanted {
+	var w wanted
+	histogram, start := -1, -1
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		switch {
+		case c.Semantic != schema.Field:
+		case c.Type.ID == vector.TypeBinary && endsWith(c.Name, histogramColumn):
+			histogram = i
+		case c.Type.IsTimestamp() && endsWith(c.Name, startColumn):
+			start = i
+		case c.Type.IsNumber() || c.Type.ID == vector.TypeBool:
+			if chosen(c.Name, ms) {
+				w.fields = append(w.fields, field{c.Name, w.column(c.ID), -1, -1})
+			}
+		}
+	}
+	if histogram >= 0 {
+		w.addHistogram(t, histogram, ms)
+	}
+	if start >= 0 && len(w.fields) > 0 {
+		at := w.column(t.Columns[start].ID)
+		for i := range w.fields {
+			w.fields[i].start = at
+		}
+	}
+	w.several = len(w.fields) > 1
+	return w
+}
+
+func (w *wanted) column(id schema.ColumnID) int {
+	w.columns = append(w.columns, id)
+	return len(w.columns) - 1
+}
+
+// addHistogram puts histograms beside the floats of the metric, which has them in the column of the same prefix.
+func (w *wanted) addHistogram(t *schema.Table, at int, ms []*Matcher) {
+	c := &t.Columns[at]
+	value := strings.TrimSuffix(c.Name, histogramColumn) + valueColumn
+	for i := range w.fields {
+		if w.fields[i].name == value {
+			w.fields[i].histogram = w.column(c.ID)
+			return
+		}
+	}
+	if t.Column(value) < 0 && chosen(c.Name, ms) {
+		w.fields = append(w.fields, field{c.Name, -1, w.column(c.ID), -1})
+	}
+}
+
+// endsWith says whether a name is an ending, with or without a prefix before it.
+func endsWith(name, ending string) bool { return name == ending || strings.HasSuffix(name, "_"+ending) }
+
+func chosen(name string, ms []*Matcher) bool {
+	positive, hit := false, false
+	for _, m := range ms {
+		if m.Type == MatchEqual || m.Type == MatchRegexp {
+			positive = true
+			hit = hit || m.Matches(name)
+		} else if !m.Matches(name) {
+			return false
+		}
+	}
+	return hit || !positive
+}
+
+// Select finds series in the index of series.
+func (t *Tables) Select(ctx context.Context, sel Selection) (SeriesSet, error) {
+	r, err := t.sortOut(sel.Matchers)
+	if err != nil || sel.Start > sel.End {
+		return &tableSeries{}, err
+	}
+	tables, err := t.tables(r)
+	if err != nil {
+		return nil, err
+	}
+	ask := engine.SelectRequest{Matchers: r.labels, From: sel.Start, To: sel.End, Presence: sel.Presence, Symbols: t.symbolTable()}
+	if t.Memory != nil {
+		ask.Reserve = t.Memory.Reserve
+	}
+	s := &tableSeries{}
+	for _, x := range tables {
+		w := fieldsOf(x.Schema, r.fields)
+		if len(w.fields) == 0 {
+			continue
+		}
+		w.table = x
+		s.wanted = append(s.wanted, w)
+		ask.Tables = append(ask.Tables, engine.SelectTable{Table: x, Columns: w.columns})
+	}
+	if len(ask.Tables) == 0 {
+		return s, nil
+	}
+	if s.selection, err = t.Engine.Select(ctx, ask); err != nil {
+		return nil, err
+	}
+	if err := s.number(t); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (t *Tables) symbolTable() *engine.Symbols {
+	if t.symbols == nil {
+		t.symbols = engine.NewSymbols()
+	}
+	return t.symbols
+}
+
+// text is the text of a symbol, made once.
+func (t *Tables) text(id uint32) string {
+	for int(id) >= len(t.texts) {
+		t.texts = append(t.texts, t.symbols.String(uint32(len(t.texts))))
+	}
+	return t.texts[id]
+}
+
+// LabelNames lists the labels of the series that pass any of the selections. Without selections the tables say which there
+// are.
+func (t *Tables) LabelNames(ctx context.Context, sels []Selection) ([]string, error) {
+	names := map[string]bool{}
+	if len(sels) == 0 {
+		all, err := t.metrics(t.DB)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range all {
+			names[NameLabel] = true
+			shown := x.Schema.Shown()
+			for _, at := range shown.Tags {
+				names[shown.Columns[at].Name] = true
+			}
+			if fieldsOf(x.Schema, nil).several {
+				names[fieldLabel] = true
+			}
+		}
+		return sorted(names), nil
+	}
+	err := t.each(ctx, sels, func(ls Labels) {
+		for _, l := range ls {
+			names[l.Name] = true
+		}
+	})
+	return sorted(names), err
+}
+
+// LabelValues lists the values of a label.
+func (t *Tables) LabelValues(ctx context.Context, name string, sels []Selection) ([]string, error) {
+	values := map[string]bool{}
+	if name == databaseLabel || name == oldDatabase {
+		for _, db := range t.Engine.Databases() {
+			if t.Allow == nil || t.Allow(db.Name) == nil {
+				values[db.Name] = true
+			}
+		}
+		return sorted(values), nil
+	}
+	if len(sels) > 0 && name != fieldLabel {
+		err := t.each(ctx, sels, func(ls Labels) {
+			if v := ls.Get(name); v != "" {
+				values[v] = true
+			}
+		})
+		return sorted(values), err
+	}
+	if len(sels) == 0 {
+		sels = []Selection{{}} // all metrics
+	}
+	for _, sel := range sels {
+		r, err := t.sortOut(sel.Matchers)
+		if err != nil {
+			return nil, err
+		}
+		tables, err := t.tables(r)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.valuesIn(ctx, name, tables, r, values); err != nil {
+			return nil, err
+		}
+	}
+	return sorted(values), nil
+}
+
+// valuesIn gathers the values of a label in whole tables.
+func (t *Tables) valuesIn(ctx context.Context, name string, tables []*engine.Table, r *request, values map[string]bool) error {
+	switch name {
+	case NameLabel:
+		for _, x := range tables {
+			values[x.Schema.Name.Table] = true
+		}
+		return nil
+	case fieldLabel:
+		for _, x := range tables {
+			for _, f := range fieldsOf(x.Schema, r.fields).fields {
+				values[f.name] = true
+			}
+		}
+		return nil
+	}
+	all, err := t.Engine.LabelValues(ctx, tables, name)
+	for _, v := range all {
+		values[v] = true
+	}
+	return err
+}
+
+// each visits the label sets of the series of selections.
+func (t *Tables) each(ctx context.Context, sels []Selection, visit func(Labels)) error {
+	for _, sel := range sels {
+		set, err := t.Select(ctx, sel)
+		if err != nil {
+			return err
+		}
+		for i := range set.Len() {
+			visit(set.Labels(i))
+		}
+		set.Close()
+	}
+	return nil
+}
+
+func sorted(set map[string]bool) []string {
+	out := make([]string, 0, len(set))
+	for s := range set {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

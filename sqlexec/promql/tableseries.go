@@ -1,0 +1,187 @@
+package promql
+
+import (
+	"context"
+	"strings"
+
+	"varve/engine"
+	"varve/engine/vector"
+	"varve/sqlexec/promql/histogram"
+)
+
+// readRows is how many rows are read at once: enough to pay for the way to them, few enough to stay in the cache.
+const readRows = 64 << 10
+
+// tableSeries is series of tables: those of the selection, once for each field that is read.
+type tableSeries struct {
+	wanted    []wanted
+	selection *engine.Selection // nil: nothing
+	series    []tableSerie
+	labels    []Labels
+}
+
+// tableSerie is a field of a series of the selection.
+type tableSerie struct {
+	at    int32 // in the selection
+	field int32 // of its table
+}
+
+func (s *tableSeries) Len() int            { return len(s.series) }
+func (s *tableSeries) Labels(i int) Labels { return s.labels[i] }
+
+// Close lets go of the rows.
+func (s *tableSeries) Close() {
+	if s.selection != nil {
+		s.selection.Close()
+	}
+}
+
+// number lists the series and makes their label sets, all of them in one piece of memory.
+func (s *tableSeries) number(t *Tables) error {
+	n, labels := 0, 0
+	for i := range s.selection.Len() {
+		fields := len(s.wanted[s.selection.Table(i)].fields)
+		n += fields
+		labels += fields * (len(s.selection.Labels(i)) + 2)
+	}
+	if t.Memory != nil {
+		if err := t.Memory.Reserve(int64(labels)*32 + int64(n)*32); err != nil {
+			return err
+		}
+	}
+	s.series, s.labels = make([]tableSerie, 0, n), make([]Labels, 0, n)
+	slab := make([]Label, 0, labels)
+	for i := range s.selection.Len() {
+		w := &s.wanted[s.selection.Table(i)]
+		for f := range w.fields {
+			from := len(slab)
+			slab = append(slab, Label{NameLabel, w.table.Schema.Name.Table})
+			if w.several {
+				slab = append(slab, Label{fieldLabel, w.fields[f].name})
+			}
+			for _, l := range s.selection.Labels(i) {
+				slab = append(slab, Label{t.text(l.Name), t.text(l.Value)})
+			}
+			own := slab[from:len(slab):len(slab)]
+			sortFirst(own, 1+int(vector.Bit(w.several)))
+			s.series = append(s.series, tableSerie{int32(i), int32(f)})
+			s.labels = append(s.labels, own)
+		}
+	}
+	return nil
+}
+
+// sortFirst moves the first n labels to where they belong among the others, which are sorted.
+func sortFirst(ls Labels, n int) {
+	for i := n - 1; i >= 0; i-- {
+		for k := i; k+1 < len(ls) && strings.Compare(ls[k].Name, ls[k+1].Name) > 0; k++ {
+			ls[k], ls[k+1] = ls[k+1], ls[k]
+		}
+	}
+}
+
+// Scan reads the series in ranges of about readRows rows.
+func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, s Samples) error) error {
+	var block engine.SampleBlock
+	defer block.Release()
+	var own merged
+	for from < to {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first := int(s.series[from].at)
+		last, next, rows := first, from, 0
+		for next < to {
+			at := int(s.series[next].at)
+			if next == from || at != last {
+				n := s.selection.Rows(at, at+1)
+				if rows > 0 && rows+n > readRows {
+					break
+				}
+				rows += n
+			}
+			last = at
+			next++
+		}
+		if err := s.selection.Read(first, last+1, &block); err != nil {
+			return err
+		}
+		for ; from < next; from++ {
+			x := s.series[from]
+			samples, err := own.of(&block, int(x.at), &s.wanted[s.selection.Table(int(x.at))].fields[x.field])
+			if err != nil {
+				return err
+			}
+			if err := visit(from, samples); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// merged is the memory in which floats, histograms and start times of a series come together.
+type merged struct{ Samples }
+
+// of is the samples of a field of a series. Floats alone are taken as they lie.
+func (m *merged) of(b *engine.SampleBlock, i int, f *field) (Samples, error) {
+	var s Samples
+	if f.value >= 0 {
+		s.T, s.V = b.Floats(i, f.value)
+	}
+	if f.histogram >= 0 {
+		times, packed := b.Bytes(i, f.histogram)
+		if len(times) > 0 {
+			if err := m.mix(s.T, s.V, times, packed); err != nil {
+				return Samples{}, err
+			}
+			s = m.Samples
+			s.ST = nil
+		}
+	}
+	if f.start >= 0 {
+		if times, starts := b.Floats(i, f.start); len(times) > 0 {
+			m.ST = alignStarts(m.ST[:0], s.T, times, starts)
+			s.ST = m.ST
+		}
+	}
+	return s, nil
+}
+
+// mix merges floats and histograms by time. At one time the histogram counts.
+func (m *merged) mix(ft []int64, fv []float64, ht []int64, packed engine.Packed) error {
+	m.T, m.V, m.H = m.T[:0], m.V[:0], m.H[:0]
+	for k, t := range ht {
+		for len(ft) > 0 && ft[0] < t {
+			m.T, m.V, m.H = append(m.T, ft[0]), append(m.V, fv[0]), append(m.H, nil)
+			ft, fv = ft[1:], fv[1:]
+		}
+		if len(ft) > 0 && ft[0] == t {
+			ft, fv = ft[1:], fv[1:]
+		}
+		h, err := histogram.Decode(packed.At(k))
+		if err != nil {
+			return err
+		}
+		m.T, m.V, m.H = append(m.T, t), append(m.V, 0), append(m.H, h)
+	}
+	for k, t := range ft {
+		m.T, m.V, m.H = append(m.T, t), append(m.V, fv[k]), append(m.H, nil)
+	}
+	return nil
+}
+
+// alignStarts gives each sample its start time, 0 where there is none.
+func alignStarts(dst, ts, times []int64, starts []float64) []int64 {
+	for _, t := range ts {
+		for len(times) > 0 && times[0] < t {
+			times, starts = times[1:], starts[1:]
+		}
+		if len(times) > 0 && times[0] == t {
+			dst = append(dst, int64(starts[0]))
+		} else {
+			dst = append(dst, 0)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,26 @@
+-- Subqueries that meet the query around them in equalities are joins.
+SELECT host FROM hosts h WHERE EXISTS (SELECT 1 FROM events e WHERE e.host = h.host AND e.n > 3);
+
+SELECT host FROM hosts h WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.host = h.host);
+
+SELECT host FROM hosts h WHERE zone IN (SELECT kind FROM events e WHERE e.host = h.host);
+
+SELECT host FROM hosts h WHERE EXISTS (SELECT 1 FROM events e WHERE e.host = h.host AND e.n > h.cores);
+
+-- Aggregates become an outer join with the groups of the subquery.
+SELECT host, (SELECT max(n) FROM events e WHERE e.host = h.host) AS most FROM hosts h;
+
+SELECT host, (SELECT count(*) FROM events e WHERE e.host = h.host) AS most FROM hosts h;
+
+SELECT host FROM hosts h WHERE cores > (SELECT avg(n) FROM events e WHERE e.host = h.host);
+
+-- Others are answered when the query is bound, and are constants then.
+SELECT host FROM hosts WHERE cores > (SELECT max(n) FROM events);
+
+SELECT host FROM hosts WHERE host IN (SELECT host FROM events);
+
+SELECT host FROM hosts WHERE (host, zone) IN (SELECT host, kind FROM events);
+
+SELECT host FROM hosts WHERE (host, zone) NOT IN (SELECT host, kind FROM events);
+
+SELECT h.host, x.kind FROM hosts h, LATERAL (SELECT kind FROM events e WHERE e.host = h.host AND e.n > h.cores) x;

@@ -1,0 +1,276 @@
+package sqlexec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/parse"
+	"varve/sqlexec/plan"
+	"varve/sqlexec/promql"
+)
+
+// tql runs a statement of the language of metrics.
+func (x *Executor) tql(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
+	switch st.Kind {
+	case "explain":
+		return explainTQL(st)
+	case "analyze":
+		return x.analyzeTQL(ctx, s, st)
+	}
+	fields, b, err := x.evaluate(ctx, s, st)
+	if err != nil {
+		return nil, err
+	}
+	return rowsResult(fields, b), nil
+}
+
+// explainTQL shows an expression as it was understood.
+func explainTQL(st *parse.TQL) (*Result, error) {
+	text, err := promql.Format(st.Expr)
+	if err != nil {
+		return nil, err
+	}
+	t := newTable("plan_type", "plan")
+	t.add("logical_plan", text)
+	return t.result()
+}
+
+// analyzeTQL runs an expression and tells what it cost.
+func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
+	text, err := promql.Format(st.Expr)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	_, b, err := x.evaluate(ctx, s, st)
+	if err != nil {
+		return nil, err
+	}
+	t := newTable("stage", "node", "plan").typed("stage", vector.Int64Type).typed("node", vector.Int64Type)
+	t.add(0, 0, text)
+	t.add(1, 0, fmt.Sprintf("Total rows: %d, running time: %v", b.N, time.Since(began).Round(time.Microsecond)))
+	return t.result()
+}
+
+// TQL is a common table expression in the language of metrics.
+func (c *catalog) TQL(ctx context.Context, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
+	if st.Kind != "eval" {
+		return nil, nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: a common table expression is TQL EVAL, not TQL %s", strings.ToUpper(st.Kind))
+	}
+	return c.x.evaluate(ctx, c.sess, st)
+}
+
+// evaluate gives the value of an expression at every step as rows.
+func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
+	store := &promql.Tables{Engine: x.e, DB: s.Database()}
+	q := promql.Query{Expr: st.Expr, Workers: x.o.Workers}
+	if s.memory != nil {
+		store.Memory, q.Memory = s.memory, s.memory
+	}
+	if err := x.grid(ctx, s, st, &q); err != nil {
+		return nil, nil, err
+	}
+	r, err := q.Run(ctx, store)
+	if err != nil {
+		return nil, nil, err
+	}
+	source, err := store.Source(st.Expr)
+	if err != nil {
+		return nil, nil, err
+	}
+	if st.Alias != "" {
+		source.Value = st.Alias
+	}
+	fields, b := tabled(r, source)
+	return fields, b, nil
+}
+
+// grid reads start, end, step and lookback. One step asks for the value at one time.
+func (x *Executor) grid(ctx context.Context, s *Session, st *parse.TQL, q *promql.Query) (err error) {
+	if st.Start == nil {
+		return status.New(status.InvalidSyntax, "Invalid SQL syntax: TQL EVAL needs (start, end, step)")
+	}
+	if q.Start, err = x.gridTime(ctx, s, st.Start); err != nil {
+		return err
+	}
+	if q.End, err = x.gridTime(ctx, s, st.End); err != nil {
+		return err
+	}
+	step, err := x.gridDuration(ctx, s, st.Step)
+	if err != nil {
+		return err
+	}
+	if q.Step = step.Milliseconds(); q.Step <= 0 {
+		return status.New(status.InvalidArguments, "step %s of TQL is not positive", parse.PrintExpr(st.Step))
+	}
+	if st.Lookback != nil {
+		q.Lookback, err = x.gridDuration(ctx, s, st.Lookback)
+	}
+	return err
+}
+
+// gridValue evaluates a value of the grid, which refers to no column.
+func (x *Executor) gridValue(ctx context.Context, s *Session, e parse.Expr) (*vector.Vector, error) {
+	bound, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), e)
+	if err != nil {
+		return nil, err
+	}
+	if bound, err = expr.Constant(bound); err != nil {
+		return nil, err
+	}
+	k, ok := bound.(*expr.Const)
+	if !ok || k.Value.IsNull(0) {
+		return nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: %s is no constant", parse.PrintExpr(e))
+	}
+	return k.Value, nil
+}
+
+// gridTime is a time, ms: seconds since the epoch, RFC 3339, or a time of SQL.
+func (x *Executor) gridTime(ctx context.Context, s *Session, e parse.Expr) (int64, error) {
+	v, err := x.gridValue(ctx, s, e)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case v.Type.IsTimestamp():
+		unit := v.Type.UnitsPerSecond()
+		if unit <= 1000 {
+			return v.Int(0) * (1000 / unit), nil
+		}
+		return v.Int(0) / (unit / 1000), nil
+	case v.Type.ID == vector.TypeDate:
+		return v.Int(0) * 86_400_000, nil
+	}
+	text := string(expr.AppendText(nil, v, 0))
+	ms, ok := promql.ParseTime(text)
+	if !ok {
+		return 0, status.New(status.InvalidArguments, "time %q of TQL is neither seconds since the epoch nor RFC 3339", text)
+	}
+	return ms, nil
+}
+
+// gridDuration is a duration: seconds, or 1h30m.
+func (x *Executor) gridDuration(ctx context.Context, s *Session, e parse.Expr) (time.Duration, error) {
+	v, err := x.gridValue(ctx, s, e)
+	if err != nil {
+		return 0, err
+	}
+	text := string(expr.AppendText(nil, v, 0))
+	d, ok := promql.ParseDuration(text)
+	if !ok {
+		return 0, status.New(status.InvalidArguments, "duration %q of TQL is neither seconds nor of the form 1h30m", text)
+	}
+	return d, nil
+}
+
+// tabled is an answer as a table: the time, the labels, the value. Histograms, where there are any, come as JSON in a column
+// of their own.
+func tabled(r *promql.Result, source promql.Source) ([]vector.Field, *vector.Batch) {
+	names := labelNames(r)
+	times := &vector.Vector{Type: vector.Timestamp(3)}
+	values := &vector.Vector{Type: vector.FloatType}
+	labels := make([]dictionary, len(names))
+	var histograms []string
+	for i := range r.Len() {
+		rows := 0
+		for t, p := range r.Samples(i) {
+			times.Ints, values.Floats = append(times.Ints, t), append(values.Floats, p.V)
+			if p.H != nil || histograms != nil {
+				histograms = append(histograms, make([]string, len(times.Ints)-len(histograms))...)
+				if p.H != nil {
+					histograms[len(histograms)-1] = string(p.H.AppendJSON(nil))
+				}
+			}
+			rows++
+		}
+		ls := r.Labels(i)
+		for k, name := range names {
+			labels[k].add(ls.Get(name), rows)
+		}
+	}
+	b := &vector.Batch{N: len(times.Ints), Cols: []*vector.Vector{times}}
+	fields := []vector.Field{{Name: source.Time, Type: times.Type}}
+	for k, name := range names {
+		fields, b.Cols = append(fields, vector.Field{Name: name, Type: vector.StringType}), append(b.Cols, labels[k].vector())
+	}
+	fields, b.Cols = append(fields, vector.Field{Name: source.Value, Type: values.Type}), append(b.Cols, values)
+	if histograms != nil {
+		var d dictionary
+		values.Valid = vector.MakeBitmap(b.N)
+		values.Valid.Fill(b.N)
+		for i := range b.N {
+			text := ""
+			if i < len(histograms) {
+				text = histograms[i]
+			}
+			if d.add(text, 1); text != "" {
+				values.Valid.Clear(i)
+			}
+		}
+		fields, b.Cols = append(fields, vector.Field{Name: "histogram", Type: vector.StringType}), append(b.Cols, d.vector())
+	}
+	return fields, b
+}
+
+// labelNames are the labels of an answer, sorted.
+func labelNames(r *promql.Result) []string {
+	seen := map[string]bool{promql.NameLabel: true}
+	var names []string
+	for i := range r.Len() {
+		for _, l := range r.Labels(i) {
+			if !seen[l.Name] {
+				seen[l.Name] = true
+				names = append(names, l.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// dictionary makes a column of texts of which many rows have the same; the empty text is NULL.
+type dictionary struct {
+	values vector.Vector
+	codes  []uint32
+	byText map[string]uint32
+	nulls  bool
+}
+
+// add adds so many rows of a text.
+func (d *dictionary) add(text string, rows int) {
+	code, ok := d.byText[text]
+	if !ok {
+		if d.byText == nil {
+			d.byText = map[string]uint32{}
+		}
+		code = uint32(len(d.byText))
+		d.byText[text] = code
+		d.values.Views = append(d.values.Views, vector.View{Off: uint32(len(d.values.Heap)), Len: uint32(len(text))})
+		d.values.Heap = append(d.values.Heap, text...)
+	}
+	d.nulls = d.nulls || text == ""
+	for range rows {
+		d.codes = append(d.codes, code)
+	}
+}
+
+func (d *dictionary) vector() *vector.Vector {
+	d.values.Type = vector.StringType
+	v := &vector.Vector{Type: vector.StringType, Form: vector.Dict, Values: &d.values, Codes: d.codes}
+	if d.nulls {
+		none := d.byText[""]
+		v.Valid = vector.MakeBitmap(len(d.codes))
+		for i, c := range d.codes {
+			if c != none {
+				v.Valid.Set(i)
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,93 @@
+package sst
+
+import (
+	"bytes"
+	"math"
+
+	"varve/engine/invariant"
+	"varve/engine/vector"
+	"varve/sst/encoding"
+)
+
+// What builds with invariants check besides: that a page holds what was written, that conditions on pages in their packed form say
+// what they say of values, and that no index refutes a block with rows that pass.
+
+// checkPage holds that a page gives the values back that it was made of.
+func (c *columnWriter) checkPage(page []byte, n int) {
+	var shared *vector.Vector
+	if c.dict != nil {
+		shared = &vector.Vector{Type: c.entry.typ, Views: c.dict.Views, Heap: c.dict.Heap}
+	}
+	var d encoding.Decoder
+	var v vector.Vector
+	err := d.Decode(&v, page, c.entry.typ, n, shared)
+	invariant.Check(err == nil, "column %q: a page cannot be read: %v", c.entry.name, err)
+	v.Check(n)
+	for i := range n {
+		invariant.Check(sameValue(&v, &c.buf, i), "column %q: row %d of a page is not what was written", c.entry.name, i)
+	}
+}
+
+// sameValue tells whether two vectors of a type have the same value in a row, bit for bit.
+func sameValue(a, b *vector.Vector, i int) bool {
+	if a.IsNull(i) || b.IsNull(i) {
+		return a.IsNull(i) == b.IsNull(i)
+	}
+	switch b.Type.Kind() {
+	case vector.Bool:
+		return a.Bool(i) == b.Bool(i)
+	case vector.Int64:
+		return a.Int(i) == b.Int(i)
+	case vector.Uint64:
+		return a.Uint(i) == b.Uint(i)
+	case vector.Float64:
+		return math.Float64bits(a.Float(i)) == math.Float64bits(b.Float(i))
+	}
+	return bytes.Equal(a.Bytes(i), b.Bytes(i))
+}
+
+// checkPacked holds that a comparison leaves of the rows before what it leaves of the decoded values.
+func (sel *selector) checkPacked(c *condition, before, after vector.Bitmap) {
+	var v vector.Vector
+	var d encoding.Decoder
+	if _, err := sel.p.decode(&d, c.src.col, sel.reader.block, &v); err != nil {
+		return // the reader meets it
+	}
+	sel.prog.EvalCond(c.i, sel.p.blocks[sel.reader.block].rows, &v, before)
+	for w := range after {
+		invariant.Check(before[w] == after[w], "part %s: column %q: block %d: condition %d leaves other rows of its packed form: %x, not %x in word %d",
+			sel.p.name, c.src.col.name, sel.reader.block, c.i, after[w], before[w], w)
+	}
+}
+
+// checkRefuted holds that no row passes of a block that was left out for what indexes say of it.
+func (sel *selector) checkRefuted(block int) {
+	b := &sel.p.blocks[block]
+	if sel.nothing || sel.p.isAside(block) || !sel.spec.Time.Overlaps(b.minTime, b.maxTime) && !sel.time.cast {
+		return
+	}
+	quiet := *sel.spec
+	quiet.Stats = nil
+	other, err := sel.p.selector(&quiet)
+	if err != nil {
+		return // the reader meets it
+	}
+	defer other.release()
+	other.keep = vector.MakeBitmap(b.rows)
+	other.keep.Fill(b.rows)
+	if !other.whole() && !other.keepSeries(b) {
+		return
+	}
+	other.reader.open(block)
+	t, err := other.reader.load(other.time)
+	if err != nil {
+		return
+	}
+	other.keepTimes(t, b.rows)
+	for i := range other.conds {
+		if err := other.eval(&other.conds[i], other.keep); err != nil {
+			return
+		}
+	}
+	invariant.Check(other.keep.Count() == 0, "part %s: block %d was left out, %d of its rows pass", sel.p.name, block, other.keep.Count())
+}

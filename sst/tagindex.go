@@ -1,0 +1,235 @@
+package sst
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+	"sync/atomic"
+
+	"varve/engine/schema"
+	"varve/engine/vector"
+)
+
+// tagIndex says which blocks of the file tell the series of a tag's values; tagwriter.go draws it.
+type tagIndex struct {
+	tags map[schema.ColumnID]*indexedTag
+}
+
+// indexedTag is one tag of the index.
+type indexedTag struct {
+	id     schema.ColumnID
+	values uint64
+	series uint64 // that have a value
+	nulls  []byte // postings of the series whose key says NULL
+	places
+	first   vector.Vector // value of each block
+	checked []atomic.Bool // blocks whose checksum was right
+}
+
+// tagIndex gives the tag index, read at first use; nil: the part has none.
+func (p *Part) tagIndex() (*tagIndex, error) {
+	if !p.dir.tags.present() {
+		return nil, nil
+	}
+	if x := p.indexed.Load(); x != nil {
+		return x, nil
+	}
+	b, err := p.section(p.dir.tags, "tag index")
+	if err != nil {
+		return nil, err
+	}
+	x, err := readTagIndex(b, p.dir.seriesCount, p.file.size())
+	if err != nil {
+		return nil, p.corrupt(err, "tag index")
+	}
+	p.indexed.Store(x)
+	return x, nil
+}
+
+// readTagIndex reads the section; size is that of the file.
+func readTagIndex(src []byte, series, size uint64) (*tagIndex, error) {
+	r := &bytesReader{b: src}
+	n := r.uvarint()
+	if n > maxColumns {
+		return nil, fmt.Errorf("%d tags", n)
+	}
+	x := &tagIndex{tags: make(map[schema.ColumnID]*indexedTag, min(n, 1024))}
+	for i := uint64(0); i < n && r.err == nil; i++ {
+		t := &indexedTag{id: schema.ColumnID(binary.LittleEndian.Uint32(r.take(4)))}
+		t.values, t.series = r.uvarint(), r.uvarint()
+		t.nulls = r.take(r.uvarint())
+		t.readPlaces(r, size)
+		if r.err == nil && (t.series > series || t.values > t.series || x.tags[t.id] != nil) {
+			r.fail("tag %d has %d values in %d of %d series", t.id, t.values, t.series, series)
+		}
+		x.tags[t.id] = t
+	}
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("%d bytes too many", len(r.b))
+	}
+	return x, r.err
+}
+
+// readPlaces reads where the blocks lie and what their first values are.
+func (t *indexedTag) readPlaces(r *bytesReader, size uint64) {
+	at, blocks := r.uvarint(), r.uvarint()
+	if blocks > t.values {
+		r.fail("tag %d has %d blocks of %d values", t.id, blocks, t.values)
+	}
+	for i := uint64(0); i < blocks && r.err == nil; i++ {
+		length := r.uvarint()
+		value := r.take(r.uvarint())
+		if length < sumSize || length > math.MaxUint32 || at > size || length > size-at || len(t.first.Heap)+len(value) > math.MaxUint32 {
+			r.fail("block %d of tag %d: %d bytes at %d", i, t.id, length, at)
+			return
+		}
+		t.off, t.length = append(t.off, at), append(t.length, uint32(length))
+		t.first.Views = append(t.first.Views, vector.View{Off: uint32(len(t.first.Heap)), Len: uint32(len(value))})
+		t.first.Heap = append(t.first.Heap, value...)
+		at += length
+	}
+	t.first.Type = vector.BinaryType
+	t.checked = make([]atomic.Bool, len(t.off))
+}
+
+// block gives the bytes of a block after checking them.
+func (t *indexedTag) block(p *Part, i int) ([]byte, error) {
+	b, err := p.file.read(t.at(i))
+	if err != nil {
+		return nil, p.corrupt(err, "tag index")
+	}
+	body, want := unseal(b)
+	if t.checked[i].Load() {
+		return body, nil
+	}
+	if got := tagSum(t.id, i, body); got != want {
+		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x at %d", got, want, t.off[i]), fmt.Sprintf("tag index: block %d of tag %d", i, t.id))
+	}
+	t.checked[i].Store(true)
+	return body, nil
+}
+
+// valueWalk walks the values of a block.
+type valueWalk struct {
+	b        []byte
+	value    []byte
+	postings []byte
+}
+
+// next moves to the next value; false: there is none.
+func (w *valueWalk) next() (bool, error) {
+	if len(w.b) == 0 {
+		return false, nil
+	}
+	r := &bytesReader{b: w.b}
+	shared := r.uvarint()
+	further := r.take(r.uvarint())
+	if shared > uint64(len(w.value)) {
+		r.fail("a value shares %d bytes with one of %d", shared, len(w.value))
+	}
+	if r.err != nil {
+		return false, r.err
+	}
+	w.value = append(w.value[:shared], further...)
+	w.postings = r.take(r.uvarint())
+	w.b = r.b
+	return true, r.err
+}
+
+// appendSeries appends the series with a value that lie in a range.
+func (t *indexedTag) appendSeries(dst []uint32, p *Part, value []byte, of seriesRange) ([]uint32, error) {
+	i := sort.Search(len(t.off), func(i int) bool { return bytes.Compare(t.first.Bytes(i), value) > 0 }) - 1
+	if i < 0 {
+		return dst, nil
+	}
+	b, err := t.block(p, i)
+	if err != nil {
+		return nil, err
+	}
+	w := valueWalk{b: b}
+	for {
+		ok, err := w.next()
+		if err == nil && ok && bytes.Equal(w.value, value) {
+			dst, err = appendSeriesOf(dst, w.postings, of)
+			ok = false
+		}
+		if err != nil {
+			return nil, p.corrupt(err, "tag index")
+		}
+		if !ok {
+			return dst, nil
+		}
+	}
+}
+
+// appendSeriesOf appends the numbers of postings that lie in a range.
+func appendSeriesOf(dst []uint32, b []byte, of seriesRange) ([]uint32, error) {
+	head, k := binary.Uvarint(b)
+	if k <= 0 {
+		return nil, errShortPostings
+	}
+	b = b[k:]
+	next := uint64(0)
+	for n := head / 2; n > 0; n-- {
+		gap, k := binary.Uvarint(b)
+		if k <= 0 {
+			return nil, errShortPostings
+		}
+		b = b[k:]
+		length := uint64(0)
+		if head&1 != 0 {
+			if length, k = binary.Uvarint(b); k <= 0 {
+				return nil, errShortPostings
+			}
+			b = b[k:]
+		}
+		if gap > math.MaxUint32 || length > math.MaxUint32 {
+			return nil, errShortPostings
+		}
+		from := next + gap
+		next = from + length + 1
+		if from >= uint64(of.to) {
+			break
+		}
+		for s := max(from, uint64(of.from)); s < min(next, uint64(of.to)); s++ {
+			dst = append(dst, uint32(s))
+		}
+	}
+	return dst, nil
+}
+
+var errShortPostings = errors.New("postings of a value end early")
+
+// each calls f for the values that series of a range have, rising, with those series.
+func (t *indexedTag) each(p *Part, of seriesRange, f func(value []byte, series []uint32) error) error {
+	var series []uint32
+	for i := range t.off {
+		b, err := t.block(p, i)
+		if err != nil {
+			return err
+		}
+		w := valueWalk{b: b}
+		for {
+			ok, err := w.next()
+			if err == nil && ok {
+				series, err = appendSeriesOf(series[:0], w.postings, of)
+			}
+			if err != nil {
+				return p.corrupt(err, "tag index")
+			}
+			if !ok {
+				break
+			}
+			if len(series) == 0 {
+				continue
+			}
+			if err := f(w.value, series); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
