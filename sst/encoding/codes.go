@@ -18,6 +18,10 @@ const (
 // saveCodes: codes are compressed when that saves a sixth; less does not pay for the time it takes to read them.
 const saveCodes = 6
 
+// codesPerRun: codes go by their runs where these have so many rows in the mean. Runs take fewer bytes than compressed
+// bits from 4 rows on (of 8 rows 45 % fewer, of 16 rows half), but bits are compared as they lie and runs are decoded.
+const codesPerRun = 16
+
 func (e *Encoder) appendCodes(dst []byte, codes []uint32) []byte {
 	if len(codes) == 0 {
 		return append(dst, packedCodes, 0, 0, 0)
@@ -32,12 +36,12 @@ func (e *Encoder) appendCodes(dst []byte, codes []uint32) []byte {
 		}
 	}
 	width := lenOf(uint64(hi - lo))
-	if width > 0 && runs <= len(codes)/16 {
+	if width > 0 && runs <= len(codes)/codesPerRun {
 		e.values = grow(e.values, len(codes))
 		for i, c := range codes {
 			e.values[i] = uint64(c)
 		}
-		return e.appendRuns(append(dst, runCodes), e.values, false)
+		return e.appendRuns(append(dst, runCodes), e.planRuns(e.values, false))
 	}
 	dst = binary.AppendUvarint(append(dst, packedCodes), uint64(lo))
 	dst = append(dst, byte(width))

@@ -8,19 +8,20 @@ import (
 
 // Decoder decodes blocks. It keeps scratch memory between them. One goroutine at a time.
 type Decoder struct {
-	reader       reader // of what is decoded: functions of schemes would take one to the heap each time
-	codes        []uint32
-	positions    []uint32
-	highs, ints  []uint64
-	lows         []uint64 // of picked
-	values       []uint64 // of a dictionary of integers within another encoding
-	texts        []uint64
-	packed, bits []byte
-	templates    *Templates
-	hits         vector.Bitmap // rows that pass a condition
-	passes       vector.Bitmap // codes that pass it
-	narrows      narrows
-	picked       []uint32 // exceptions that may pass a condition
+	reader        reader // of what is decoded: functions of schemes would take one to the heap each time
+	codes         []uint32
+	positions     []uint32
+	highs, ints   []uint64
+	lows          []uint64 // of picked
+	values        []uint64 // of a dictionary of integers within another encoding
+	texts         []uint64
+	runs, lengths []uint64 // values of runs, and how many rows each has
+	packed, bits  []byte
+	templates     *Templates
+	hits          vector.Bitmap // rows that pass a condition
+	passes        vector.Bitmap // codes that pass it
+	narrows       narrows
+	picked        []uint32 // exceptions that may pass a condition
 }
 
 // read begins to read src.

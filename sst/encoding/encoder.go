@@ -9,6 +9,7 @@ import (
 // Encoder encodes blocks. It keeps scratch memory between them. One goroutine at a time.
 type Encoder struct {
 	values, deltas, deltas2, highs, texts []uint64
+	runs, lengths                         []uint64
 	signed                                []int64
 	positions, codes, sharedCodes         []uint32
 	slots                                 [4 * maxLocalInts]uint16

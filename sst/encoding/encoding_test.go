@@ -60,6 +60,8 @@ var shapes = []shape{
 	}},
 	{"parabola", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(i) * int64(i) * 977) }},
 	{"runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(i/100) * 7919 % 1013 * -1e15) }},
+	{"short runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(uint32(i/3) * 0x9E3779B1)) }},
+	{"pairs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(i / 2 % 7)) }},
 	{"decimals", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetFloat(float64(r.IntN(100000)) / 1000) }},
 	{"decimals and odd ones", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		x := float64(r.IntN(100000)-50000) / 100
@@ -217,7 +219,7 @@ func TestRoundTrip(t *testing.T) {
 func TestChoice(t *testing.T) {
 	want := map[string]ID{
 		"constant int": Constant, "small ints": Packed, "statuses": Local, "outliers": Packed, "low outliers": Packed, "times": Delta,
-		"parabola": DeltaTwo, "runs": Runs, "decimals": Decimal, "any floats": Plain, "slow floats": XOR, "levels": Local,
+		"parabola": DeltaTwo, "runs": Runs, "short runs": Runs, "pairs": Packed, "decimals": Decimal, "any floats": Plain, "slow floats": XOR, "levels": Local,
 		"trace ids": Hex, "uuids": Hex, "upper hex": Plain, "addresses": IPv4, "number texts": Number, "messages": Plain,
 		"trace ids of spans": Hex, "addresses of clients": IPv4, "order numbers": Number,
 		"bools": Plain, "true": Constant, "constant text": Constant, "singles": Decimal,

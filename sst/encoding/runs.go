@@ -14,24 +14,38 @@ func countRuns(v []uint64) int {
 	return runs
 }
 
-// appendRuns encodes v by its runs.
-func (e *Encoder) appendRuns(dst []byte, v []uint64, signed bool) []byte {
-	e.deltas, e.deltas2 = e.deltas[:0], e.deltas2[:0]
+// runPlan is a plan for encoding values as runs: those of e.runs, e.lengths times each.
+type runPlan struct {
+	values, lengths frame
+	size            int // bytes of the payload
+}
+
+// planRuns finds the runs of v and the cheapest frames for them.
+func (e *Encoder) planRuns(v []uint64, signed bool) runPlan {
+	e.runs, e.lengths = e.runs[:0], e.lengths[:0]
 	from := 0
 	for i := 1; i <= len(v); i++ {
 		if i == len(v) || v[i] != v[from] {
-			e.deltas = append(e.deltas, flip(v[from], signed))
-			e.deltas2 = append(e.deltas2, uint64(i-from))
+			e.runs = append(e.runs, flip(v[from], signed))
+			e.lengths = append(e.lengths, uint64(i-from))
 			from = i
 		}
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(e.deltas)))
-	plan := planFrame(e.deltas)
+	p := runPlan{lengths: planFrame(e.lengths)}
 	if signed {
-		plan = planSigned(e, e.deltas)
+		p.values = planSigned(e, e.runs)
+	} else {
+		p.values = planFrame(e.runs)
 	}
-	dst = e.appendFrame(dst, e.deltas, plan)
-	return e.appendFrame(dst, e.deltas2, planFrame(e.deltas2))
+	p.size = p.values.size + p.lengths.size + 1
+	return p
+}
+
+// appendRuns encodes what planRuns has found.
+func (e *Encoder) appendRuns(dst []byte, p runPlan) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(e.runs)))
+	dst = e.appendFrame(dst, e.runs, p.values)
+	return e.appendFrame(dst, e.lengths, p.lengths)
 }
 
 func decodeRuns[T int64 | uint64](d *Decoder, r *reader, dst []T) {
@@ -39,7 +53,9 @@ func decodeRuns[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 	if r.err != nil {
 		return
 	}
-	values, lengths := make([]T, n), make([]uint64, n)
+	d.runs, d.lengths = grow(d.runs, n), grow(d.lengths, n)
+	values := d.runs
+	lengths := d.lengths[:len(values)]
 	decodeFrame(d, r, values)
 	decodeFrame(d, r, lengths)
 	if r.err != nil {
@@ -51,7 +67,7 @@ func decodeRuns[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 			r.fail("runs are longer than the block")
 			return
 		}
-		x := values[i]
+		x := T(values[i])
 		for j := range rest[:l] {
 			rest[j] = x
 		}
