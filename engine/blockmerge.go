@@ -51,7 +51,7 @@ func (b *SampleBlock) mergeSeries(t *selectTable, i int) error {
 		}
 	}
 	r.sort()
-	r.pick, r.last = resized(r.pick, len(t.columns)), resized(r.last, len(t.columns))
+	r.pick, r.last = vector.Sized(r.pick, len(t.columns)), vector.Sized(r.last, len(t.columns))
 	at := (i - b.from) * b.width
 	spans := b.spans[at : at+len(t.columns)]
 	for c := range spans {
@@ -75,8 +75,6 @@ func (b *SampleBlock) mergeSeries(t *selectTable, i int) error {
 	}
 	return b.account()
 }
-
-func resized(s []int, n int) []int { return slices.Grow(s[:0], n)[:n] }
 
 // collectSource gathers the rows of a source.
 func (b *SampleBlock) collectSource(t *selectTable, src seriesSource) error {

@@ -127,7 +127,7 @@ func (sel *selector) evalTemplates(c *condition, page []byte, keep vector.Bitmap
 		return false, err
 	}
 	s := &sel.mem.packed
-	s.maybe, s.some = grown(s.maybe, t.Len()), grown(s.some, t.Len())
+	s.maybe, s.some = s.maybe.Emptied(t.Len()), s.some.Emptied(t.Len())
 	looked := 0
 	for i := range t.Len() {
 		s.pieces = t.Pieces(s.pieces[:0], i)
@@ -152,7 +152,7 @@ func (sel *selector) evalTemplates(c *condition, page []byte, keep vector.Bitmap
 	if err != nil {
 		return false, err
 	}
-	s.passed = grown(s.passed, len(rows))
+	s.passed = s.passed.Emptied(len(rows))
 	s.passed.Fill(len(rows))
 	sel.prog.EvalCond(c.i, len(rows), &s.rows, s.passed)
 	for i, row := range rows {
@@ -231,14 +231,4 @@ func (sel *selector) printSparse(s *source, rows int) (ok bool, err error) {
 		st.BytesRead.Add(int64(len(page)))
 	}
 	return ok, nil
-}
-
-// grown gives an empty bitmap of n bits, in the memory of b where it is large enough.
-func grown(b vector.Bitmap, n int) vector.Bitmap {
-	if cap(b) < vector.Words(n) {
-		return vector.MakeBitmap(n + n/2)[:vector.Words(n)]
-	}
-	b = b[:vector.Words(n)]
-	clear(b)
-	return b
 }

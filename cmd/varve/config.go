@@ -173,7 +173,11 @@ func assign(keys []key, from, name string, value any) error {
 			return nil
 		}
 	}
-	return &configError{fmt.Sprintf("%s: unknown key %s; the nearest key is %s", from, name, nearestKey(name, keys))}
+	text := fmt.Sprintf("%s: unknown key %s", from, name)
+	if near := nearestKey(name, keys); near != "" {
+		text += "; the nearest key is " + near
+	}
+	return &configError{text}
 }
 
 // readFile reads a TOML file.
@@ -299,41 +303,18 @@ func (c *Config) running(l *logs) string {
 	return now.TOML()
 }
 
-// nearestKey is the known key that resembles a name most.
+// nearestKey is the known key that resembles a name most; empty for a name of absurd length.
 func nearestKey(name string, keys []key) string {
-	best, distance := "", 1<<30
+	f := nearest.Finder{To: name, Far: true}
 	for _, k := range keys {
-		if d := editDistance(name, k.name); d < distance {
-			best, distance = k.name, d
-		}
-		// A key without its section is a common slip.
+		f.Look(k.name, k.name)
+	}
+	for _, k := range keys { // a key without its section is a common slip
 		if _, last, ok := strings.Cut(k.name, "."); ok {
-			if d := editDistance(name, last) + 1; d < distance {
-				best, distance = k.name, d
-			}
+			f.Look(last, k.name)
 		}
 	}
-	return best
-}
-
-// editDistance is the number of letters to insert, remove or replace to make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(diagonal, row[j], row[j-1])
-			}
-			diagonal, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
+	return f.Found
 }
 
 // parseDuration reads 30s, 1m 30s.

@@ -63,7 +63,7 @@ func All(dst, v *vector.Vector, to vector.Type, n int) *vector.Vector {
 			continue
 		}
 		if dst.Valid != nil {
-			dst.Valid = growBit(dst.Valid, i)
+			dst.Valid = dst.Valid.With(i)
 		}
 	}
 	return dst
@@ -89,15 +89,6 @@ func retyped(dst, v *vector.Vector, to vector.Type) *vector.Vector {
 		dst.Values = &values
 	}
 	return dst
-}
-
-// growBit sets bit i, which may be the first of a new word.
-func growBit(b vector.Bitmap, i int) vector.Bitmap {
-	for i>>6 >= len(b) {
-		b = append(b, 0)
-	}
-	b.Set(i)
-	return b
 }
 
 // Retypes tells whether a cast changes no value's form: integers that widen, counts of a time's unit, JSON as text.
@@ -147,12 +138,13 @@ func Between(from, to vector.Type) Func {
 			if days != int64(int32(days)) {
 				return false
 			}
-			pushBytes(out, AppendIntervalBytes(nil, 0, int32(days), v.Ints[i]%day*(1e9/unit)))
+			out.PushBytes(AppendIntervalBytes(nil, 0, int32(days), v.Ints[i]%day*(1e9/unit)))
 			return true
 		}
 	case to.ID == vector.TypeBool:
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
-			return appendBool(out, i, Number(v, i) != 0)
+			out.PushBool(i, Number(v, i) != 0)
+			return true
 		}
 	case to.Kind() == vector.Float64:
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
@@ -189,17 +181,19 @@ func parser(to vector.Type) Func {
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
 			switch strings.ToLower(strings.TrimSpace(v.Str(i))) {
 			case "true", "t", "yes", "y", "on", "1":
-				return appendBool(out, i, true)
+				out.PushBool(i, true)
 			case "false", "f", "no", "n", "off", "0":
-				return appendBool(out, i, false)
+				out.PushBool(i, false)
+			default:
+				return false
 			}
-			return false
+			return true
 		}
 	case to.ID == vector.TypeInterval:
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
 			m, d, ns, err := timefmt.ParseInterval(v.Str(i))
 			if err == nil {
-				pushBytes(out, AppendIntervalBytes(nil, m, d, ns))
+				out.PushBytes(AppendIntervalBytes(nil, m, d, ns))
 			}
 			return err == nil
 		}
@@ -239,17 +233,12 @@ func parser(to vector.Type) Func {
 func appendJSON(v *vector.Vector, i int, out *vector.Vector) bool {
 	b, ok := CompactJSON(v.Bytes(i))
 	if ok {
-		pushBytes(out, b)
+		out.PushBytes(b)
 	}
 	return ok
 }
 
 func appendBytes(v *vector.Vector, i int, out *vector.Vector) bool {
-	pushBytes(out, v.Bytes(i))
+	out.PushBytes(v.Bytes(i))
 	return true
-}
-
-func pushBytes(out *vector.Vector, b []byte) {
-	out.Views = append(out.Views, vector.View{Off: uint32(len(out.Heap)), Len: uint32(len(b))})
-	out.Heap = append(out.Heap, b...)
 }

@@ -65,7 +65,7 @@ func PushDecimal(out *vector.Vector, r *big.Rat, t vector.Type) bool {
 	}
 	b, ok := AppendDecimal(nil, q)
 	if ok {
-		pushBytes(out, b)
+		out.PushBytes(b)
 	}
 	return ok
 }
@@ -100,7 +100,8 @@ func decimalConverter(from, to vector.Type) Func {
 			out.Floats = append(out.Floats, narrow(f, to))
 			return true
 		case to.ID == vector.TypeBool:
-			return appendBool(out, i, r.Sign() != 0)
+			out.PushBool(i, r.Sign() != 0)
+			return true
 		case to.IsInteger():
 			q := new(big.Int).Quo(r.Num(), r.Denom())
 			return parseInteger(q.String(), to, out)

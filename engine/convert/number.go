@@ -105,13 +105,3 @@ func appendInteger(out *vector.Vector, to vector.Type, x int64) bool {
 func appendUnsigned(out *vector.Vector, to vector.Type, u uint64) bool {
 	return appendInteger(out, to, int64(u))
 }
-
-func appendBool(out *vector.Vector, i int, x bool) bool {
-	for len(out.Bools) <= i>>6 {
-		out.Bools = append(out.Bools, 0)
-	}
-	if x {
-		out.Bools.Set(i)
-	}
-	return true
-}

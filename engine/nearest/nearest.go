@@ -18,7 +18,8 @@ func Of(name string, among []string) string {
 // Finder finds the name that is the fewest changes of a letter away from To: two at most, and at most every second letter.
 type Finder struct {
 	To    string
-	Far   bool   // takes names that are more changes away as well, but for those of absurd length
+	Most  int    // takes names that are up to so many changes away instead, whatever their length; 0: no
+	Far   bool   // takes names however far away, but for those of absurd length
 	Found string // the label of the nearest; empty: none is near
 
 	distance int
@@ -27,17 +28,26 @@ type Finder struct {
 // Look compares one name; label is what Found is when it is the nearest. Of equally near ones the first counts.
 func (f *Finder) Look(name, label string) {
 	d := distance(name, f.To)
-	if near := d < 3 && 2*d <= len(f.To) || f.Far && d < longest; near && (f.Found == "" || d < f.distance) {
+	if near := d < 3 && 2*d <= len(f.To) || d <= f.Most || f.Far && d < longest; near && (f.Found == "" || d < f.distance) {
 		f.Found, f.distance = label, d
 	}
 }
 
 // Hint is the sentence for the end of an error; empty when nothing is near.
 func Hint(name string, among []string) string {
-	if found := Of(name, among); found != "" {
-		return " Did you mean '" + found + "'?"
+	f := Finder{To: name}
+	for _, s := range among {
+		f.Look(s, s)
 	}
-	return ""
+	return f.Hint()
+}
+
+// Hint is the sentence for the end of an error; empty when nothing is near.
+func (f *Finder) Hint() string {
+	if f.Found == "" {
+		return ""
+	}
+	return " Did you mean '" + f.Found + "'?"
 }
 
 // distance is the edit distance of two names, case aside; neighbours that were exchanged count as one change.

@@ -152,27 +152,15 @@ func (v *Vector) growZero(m int) {
 	case Bool:
 		v.Bools = v.Bools.resize(m)
 	case Int64:
-		v.Ints = grow(v.Ints, m)
+		v.Ints = Extended(v.Ints, m)
 	case Uint64:
-		v.Uints = grow(v.Uints, m)
+		v.Uints = Extended(v.Uints, m)
 	case Float64:
-		v.Floats = grow(v.Floats, m)
+		v.Floats = Extended(v.Floats, m)
 	default:
-		v.Views = grow(v.Views, m)
+		v.Views = Extended(v.Views, m)
 	}
 
-}
-
-// grow extends s to n elements; the new ones are zero.
-func grow[T any](s []T, n int) []T {
-	from := len(s)
-	if cap(s) >= n {
-		s = s[:n]
-	} else {
-		s = append(s, make([]T, n-from)...)
-	}
-	clear(s[from:])
-	return s
 }
 
 // AppendNulls appends k NULLs to the Flat vector v that holds n rows.

@@ -192,7 +192,7 @@ func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, 
 			return nil, err
 		}
 	}
-	g.groups.ids = sized(g.groups.ids, n)
+	g.groups.ids = vector.Sized(g.groups.ids, n)
 	ids := g.groups.ids
 	g.shared.number(keys, n, ids)
 	g.cover(ids)
@@ -486,7 +486,7 @@ func (g *groups) after(k int) error {
 
 // number gives the group of each row. The result is valid until the next call.
 func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
-	g.ids = sized(g.ids, n)
+	g.ids = vector.Sized(g.ids, n)
 	ids := g.ids
 	switch len(keys) {
 	case 0:
@@ -497,7 +497,7 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 		g.n = g.columns[0].Len()
 	default:
 		for k, v := range keys {
-			g.parts[k] = sized(g.parts[k], n)
+			g.parts[k] = vector.Sized(g.parts[k], n)
 			g.columns[k].Intern(v, n, g.parts[k])
 			if err := g.after(k); err != nil {
 				return nil, err
@@ -533,13 +533,6 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 		return nil, status.New(status.RuntimeResourcesExhausted, "an aggregation makes more than %d groups", maxGroups)
 	}
 	return ids, nil
-}
-
-func sized(s []uint32, n int) []uint32 {
-	if cap(s) < n {
-		return make([]uint32, n, max(n, vector.Size))
-	}
-	return s[:n]
 }
 
 // values are the keys of all groups, Flat.

@@ -298,7 +298,7 @@ const unknownCode = 1<<32 - 1
 // lookup fills first. Where the one key is of a dictionary, each of its values is looked up once.
 func (p *prober) lookup() {
 	n, t := p.in.N, p.j.table
-	p.first = sized(p.first, n)
+	p.first = vector.Sized(p.first, n)
 	v := p.vectors[0]
 	if len(p.vectors) > 1 || v.Form != vector.Dict || v.Valid != nil {
 		t.lookup(p.hasher, p.vectors, n, p.first)
@@ -306,7 +306,7 @@ func (p *prober) lookup() {
 	}
 	if p.dict != v.Values {
 		p.dict = v.Values
-		p.codes = sized(p.codes, v.Values.Len())
+		p.codes = vector.Sized(p.codes, v.Values.Len())
 		for i := range p.codes {
 			p.codes[i] = unknownCode
 		}
@@ -338,7 +338,7 @@ func (p *prober) partners() error {
 		}
 		return nil
 	case p.residual == nil && !p.j.table.chained:
-		p.left, p.right = sized(p.left, p.in.N)[:0], sized(p.right, p.in.N)[:0]
+		p.left, p.right = vector.Sized(p.left, p.in.N)[:0], vector.Sized(p.right, p.in.N)[:0]
 		for i, first := range p.first {
 			if first != 0 {
 				p.left, p.right = append(p.left, uint32(i)), append(p.right, first-1)

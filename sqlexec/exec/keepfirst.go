@@ -137,8 +137,8 @@ func (k *keepFirst) Step(next Step) Step {
 // look finds the slots that have a better row in a batch, and which.
 func (w *firstRows) look(order []expr.SortKey, keys []*vector.Vector, ids []uint32) {
 	groups, slots := w.groups.n, w.groups.n*w.n
-	w.filled, w.worst = extended(w.filled, groups), extended(w.worst, groups)
-	w.best, w.at, w.fresh = extended(w.best, slots), extended(w.at, slots), extended(w.fresh, slots)
+	w.filled, w.worst = vector.Extended(w.filled, groups), vector.Extended(w.worst, groups)
+	w.best, w.at, w.fresh = vector.Extended(w.best, slots), vector.Extended(w.at, slots), vector.Extended(w.fresh, slots)
 	w.seen += len(ids)
 	for i, g := range ids {
 		key := w.scratch[:0]
@@ -210,14 +210,6 @@ func (w *firstRows) findWorst(g int) {
 		}
 	}
 	w.worst[g] = worst
-}
-
-// extended gives s with n elements, zero from its former end on.
-func extended[T any](s []T, n int) []T {
-	if n <= len(s) {
-		return s
-	}
-	return append(s, make([]T, n-len(s))...)
 }
 
 // take copies the better rows of a batch. When most rows have been replaced, those go.

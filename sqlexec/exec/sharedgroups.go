@@ -47,7 +47,7 @@ func (s *sharedGroups) worker(at int) *groupsWorker {
 func (w *groupsWorker) number(keys []*vector.Vector, n int, ids []uint32) {
 	w.columns[0].Intern(keys[0], n, ids)
 	for k, p := range w.pairs {
-		w.part = sized(w.part, n)
+		w.part = vector.Sized(w.part, n)
 		w.columns[k+1].Intern(keys[k+1], n, w.part)
 		pairs := w.pair.Uints[:0]
 		for i, id := range ids[:n] {

@@ -160,7 +160,7 @@ func candidates(rows []uint32, v *vector.Vector, n int, desc bool, bound []byte)
 		}
 		return candidates(rows, v, n, desc, nil)
 	}
-	rows = sized(rows, n)
+	rows = vector.Sized(rows, n)
 	flip := uint64(0)
 	if desc {
 		flip = ^flip

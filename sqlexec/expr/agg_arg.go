@@ -19,7 +19,7 @@ type atExtreme struct {
 
 func (e *atExtreme) Grow(n int) {
 	e.grow(n)
-	e.keys = grown(e.keys, n)
+	e.keys = vector.Extended(e.keys, n)
 }
 
 func (e *atExtreme) Bytes() int64 { return e.memory() + e.size + int64(24*cap(e.keys)) }

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"math"
-	"slices"
 
 	"varve/engine/vector"
 )
@@ -101,22 +100,8 @@ type counts struct {
 	n    []int64
 }
 
-func (c *counts) Grow(n int)   { c.n = grown(c.n, n) }
+func (c *counts) Grow(n int)   { c.n = vector.Extended(c.n, n) }
 func (c *counts) Bytes() int64 { return int64(8 * cap(c.n)) }
-
-// grown extends s to n elements that are zero.
-func grown[T any](s []T, n int) []T {
-	old := len(s)
-	if n <= old {
-		return s
-	}
-	if n > cap(s) {
-		s = slices.Grow(s, max(n-old, old))
-	}
-	s = s[:n]
-	clear(s[old:])
-	return s
-}
 
 func (c *counts) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
 	counts := c.n
@@ -274,9 +259,9 @@ type mean struct{ n, sum float64 }
 
 func (s *moments) Grow(n int) {
 	if s.square {
-		s.m = grown(s.m, n)
+		s.m = vector.Extended(s.m, n)
 	} else {
-		s.means = grown(s.means, n)
+		s.means = vector.Extended(s.means, n)
 	}
 }
 
@@ -368,7 +353,7 @@ type intFold struct {
 	flat vector.Vector
 }
 
-func (f *intFold) Grow(n int)   { f.x, f.some = grown(f.x, n), grown(f.some, n) }
+func (f *intFold) Grow(n int)   { f.x, f.some = vector.Extended(f.x, n), vector.Extended(f.some, n) }
 func (f *intFold) Bytes() int64 { return int64(9 * cap(f.x)) }
 
 func (f *intFold) put(g uint32, x int64) {

@@ -28,7 +28,7 @@ type countDistinct struct {
 func newCountDistinct(t vector.Type) *countDistinct { return &countDistinct{values: NewInterner(t)} }
 
 func (c *countDistinct) Grow(n int) {
-	c.counts = grown(c.counts, n)
+	c.counts = vector.Extended(c.counts, n)
 	if n > 1 {
 		c.pair()
 	}

@@ -13,7 +13,7 @@ type ddStates struct {
 	flat     vector.Vector
 }
 
-func (s *ddStates) Grow(n int) { s.groups = grown(s.groups, n) }
+func (s *ddStates) Grow(n int) { s.groups = vector.Extended(s.groups, n) }
 
 func (s *ddStates) Bytes() int64 {
 	n := int64(8 * cap(s.groups))
@@ -74,9 +74,9 @@ func (s *ddStates) Result(n int) (*vector.Vector, error) {
 			v.AppendNulls(i, 1)
 			continue
 		}
-		pushBytes(v, g.appendState(nil))
+		v.PushBytes(g.appendState(nil))
 		if v.Valid != nil {
-			v.Valid = growBit(v.Valid, i)
+			v.Valid = v.Valid.With(i)
 		}
 	}
 	return v, nil
@@ -129,7 +129,7 @@ func init() {
 				if x, ok := s.quantile(q); ok {
 					out.Floats = append(out.Floats, x)
 					if out.Valid != nil {
-						out.Valid = growBit(out.Valid, i)
+						out.Valid = out.Valid.With(i)
 					}
 					continue
 				}

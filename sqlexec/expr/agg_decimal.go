@@ -52,7 +52,9 @@ type decimalSums struct {
 	flat vector.Vector
 }
 
-func (s *decimalSums) Grow(n int)   { s.sum, s.some = grown(s.sum, n), grown(s.some, n) }
+func (s *decimalSums) Grow(n int) {
+	s.sum, s.some = vector.Extended(s.sum, n), vector.Extended(s.some, n)
+}
 func (s *decimalSums) Bytes() int64 { return int64(17 * cap(s.sum)) }
 
 func (s *decimalSums) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {

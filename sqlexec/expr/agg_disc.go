@@ -59,7 +59,7 @@ type discrete struct {
 	refs   int64
 }
 
-func (d *discrete) Grow(n int) { d.groups = grown(d.groups, n) }
+func (d *discrete) Grow(n int) { d.groups = vector.Extended(d.groups, n) }
 
 // refBytes is the memory of a value's place, and of its other place while they are sorted.
 const refBytes = 16

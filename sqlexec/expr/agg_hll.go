@@ -16,7 +16,7 @@ type distinctStates struct {
 
 func (s *distinctStates) Grow(n int) {
 	s.sketches.Grow(n)
-	s.some = grown(s.some, n)
+	s.some = vector.Extended(s.some, n)
 }
 
 func (s *distinctStates) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
@@ -61,9 +61,9 @@ func (s *distinctStates) Result(n int) (*vector.Vector, error) {
 		if err != nil {
 			return nil, execError("hll: %v", err)
 		}
-		pushBytes(v, b)
+		v.PushBytes(b)
 		if v.Valid != nil {
-			v.Valid = growBit(v.Valid, g)
+			v.Valid = v.Valid.With(g)
 		}
 	}
 	return v, nil

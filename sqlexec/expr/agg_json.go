@@ -75,7 +75,7 @@ func (o *objects) Result(n int) (*vector.Vector, error) {
 		out.Heap = append(out.Heap, '}')
 		out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
 		if out.Valid != nil {
-			out.Valid = growBit(out.Valid, g)
+			out.Valid = out.Valid.With(g)
 		}
 	}
 	return out, nil

@@ -186,7 +186,7 @@ func (l *lists) Result(n int) (*vector.Vector, error) {
 		}
 		v.Views = append(v.Views, vector.View{Off: uint32(at), Len: uint32(len(v.Heap) - at)})
 		if v.Valid != nil {
-			v.Valid = growBit(v.Valid, g)
+			v.Valid = v.Valid.With(g)
 		}
 	}
 	return v, nil

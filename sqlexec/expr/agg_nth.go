@@ -23,7 +23,7 @@ type nthItem struct {
 	row uint32 // in rows
 }
 
-func (s *nths) Grow(n int)   { s.groups = grown(s.groups, n) }
+func (s *nths) Grow(n int)   { s.groups = vector.Extended(s.groups, n) }
 func (s *nths) Bytes() int64 { return s.size + s.rows.Bytes64(s.count) + int64(24*cap(s.groups)) }
 
 func (s *nths) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {

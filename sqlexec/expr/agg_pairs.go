@@ -42,7 +42,7 @@ type pairs struct {
 	y, x   vector.Vector
 }
 
-func (s *pairs) Grow(n int)   { s.m = grown(s.m, n) }
+func (s *pairs) Grow(n int)   { s.m = vector.Extended(s.m, n) }
 func (s *pairs) Bytes() int64 { return int64(48 * cap(s.m)) }
 
 func (s *pairs) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
@@ -82,7 +82,7 @@ func (s *pairs) Result(n int) (*vector.Vector, error) {
 		}
 		v.Floats = append(v.Floats, f)
 		if v.Valid != nil {
-			v.Valid = growBit(v.Valid, g)
+			v.Valid = v.Valid.With(g)
 		}
 	}
 	return v, nil

@@ -57,7 +57,7 @@ func (b *buckets) add(f float64, k int64) {
 		b.counts = append(make([]int64, b.first-i, b.first-i+len(b.counts)), b.counts...)
 		b.first = i
 	case i >= b.first+len(b.counts):
-		b.counts = grown(b.counts, i-b.first+1)
+		b.counts = vector.Extended(b.counts, i-b.first+1)
 	}
 	b.counts[i-b.first] += k
 	if b.n == 0 || f < b.min {
@@ -124,7 +124,7 @@ func (b *buckets) quantile(p float64) float64 {
 	return b.max
 }
 
-func (s *samples) Grow(n int)   { s.groups = grown(s.groups, n) }
+func (s *samples) Grow(n int)   { s.groups = vector.Extended(s.groups, n) }
 func (s *samples) Bytes() int64 { return s.held + int64(32*cap(s.groups)) + s.later.bytes() }
 
 func (s *samples) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {

@@ -43,7 +43,7 @@ type shapes struct {
 	flat   vector.Vector
 }
 
-func (s *shapes) Grow(n int)   { s.s = grown(s.s, n) }
+func (s *shapes) Grow(n int)   { s.s = vector.Extended(s.s, n) }
 func (s *shapes) Bytes() int64 { return int64(40 * cap(s.s)) }
 
 func (s *shapes) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {

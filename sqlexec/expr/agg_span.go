@@ -17,7 +17,7 @@ type spans struct {
 	flat vector.Vector
 }
 
-func (s *spans) Grow(n int)   { s.sum, s.n = grown(s.sum, n), grown(s.n, n) }
+func (s *spans) Grow(n int)   { s.sum, s.n = vector.Extended(s.sum, n), vector.Extended(s.n, n) }
 func (s *spans) Bytes() int64 { return int64(56 * cap(s.sum)) }
 
 func (s *spans) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
@@ -62,7 +62,7 @@ func (s *spans) Result(n int) (*vector.Vector, error) {
 			return nil, execError("interval overflow in %s", map[bool]string{true: "avg", false: "sum"}[s.mean])
 		}
 		if out.Valid != nil {
-			out.Valid = growBit(out.Valid, g)
+			out.Valid = out.Valid.With(g)
 		}
 	}
 	return out, nil
@@ -73,7 +73,7 @@ func (s *spans) append(out *vector.Vector, g int, f *big.Rat) bool {
 	if s.t == vector.Interval {
 		m, d, ns, ok := s.sum[g].times(f)
 		if ok {
-			pushBytes(out, convert.AppendIntervalBytes(nil, m, d, ns))
+			out.PushBytes(convert.AppendIntervalBytes(nil, m, d, ns))
 		}
 		return ok
 	}

@@ -59,9 +59,9 @@ type integerSums[T int64 | uint64] struct {
 func wrapped[T int64 | uint64](a, b, sum T) bool { return (sum < a) != (b < 0) }
 
 func (s *integerSums[T]) Grow(n int) {
-	s.sum, s.some = grown(s.sum, n), grown(s.some, n)
+	s.sum, s.some = vector.Extended(s.sum, n), vector.Extended(s.some, n)
 	if s.wraps != nil {
-		s.wraps = grown(s.wraps, n)
+		s.wraps = vector.Extended(s.wraps, n)
 	}
 }
 
@@ -160,7 +160,9 @@ type floatSums struct {
 	flat vector.Vector
 }
 
-func (s *floatSums) Grow(n int)   { s.sum, s.some = grown(s.sum, n), grown(s.some, n) }
+func (s *floatSums) Grow(n int) {
+	s.sum, s.some = vector.Extended(s.sum, n), vector.Extended(s.some, n)
+}
 func (s *floatSums) Bytes() int64 { return int64(9 * cap(s.sum)) }
 
 func (s *floatSums) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {

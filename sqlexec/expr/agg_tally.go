@@ -171,7 +171,7 @@ func histograms(t *tally, n int) (*vector.Vector, error) {
 		}
 		out.Views = append(out.Views, vector.View{Off: uint32(at), Len: uint32(len(out.Heap) - at)})
 		if out.Valid != nil {
-			out.Valid = growBit(out.Valid, g)
+			out.Valid = out.Valid.With(g)
 		}
 		bars = bars[end:]
 	}

@@ -44,7 +44,7 @@ const (
 	topGroupBytes = 320
 )
 
-func (s *topValues) Grow(n int)   { s.groups = grown(s.groups, n) }
+func (s *topValues) Grow(n int)   { s.groups = vector.Extended(s.groups, n) }
 func (s *topValues) Bytes() int64 { return s.size + int64(48*cap(s.groups)) }
 
 func (s *topValues) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
@@ -137,9 +137,9 @@ func (s *topValues) Result(n int) (*vector.Vector, error) {
 		for _, v := range g.list[:min(s.k, len(g.list))] {
 			list = append(append(list, ",["[vector.Bit(list == nil)]), v.json...)
 		}
-		pushBytes(out, append(list, ']'))
+		out.PushBytes(append(list, ']'))
 		if out.Valid != nil {
-			out.Valid = growBit(out.Valid, i)
+			out.Valid = out.Valid.With(i)
 		}
 	}
 	return out, nil

@@ -20,16 +20,16 @@ type cells struct {
 }
 
 func (c *cells) grow(n int) {
-	c.some = grown(c.some, n)
+	c.some = vector.Extended(c.some, n)
 	switch c.t.Kind() {
 	case vector.Bool, vector.Int64:
-		c.ints = grown(c.ints, n)
+		c.ints = vector.Extended(c.ints, n)
 	case vector.Uint64:
-		c.uints = grown(c.uints, n)
+		c.uints = vector.Extended(c.uints, n)
 	case vector.Float64:
-		c.floats = grown(c.floats, n)
+		c.floats = vector.Extended(c.floats, n)
 	default:
-		c.bytes = grown(c.bytes, n)
+		c.bytes = vector.Extended(c.bytes, n)
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *cells) vector(n int, did func(n int) error) (*vector.Vector, error) {
 			if !c.some[i] {
 				b = nil
 			}
-			pushBytes(v, b)
+			v.PushBytes(b)
 		}
 	}
 	return v, nil
@@ -355,7 +355,7 @@ type ends struct {
 
 func (e *ends) Grow(n int) {
 	e.grow(n)
-	e.seen, e.keys = grown(e.seen, n), grown(e.keys, n)
+	e.seen, e.keys = vector.Extended(e.seen, n), vector.Extended(e.keys, n)
 }
 
 func (e *ends) Bytes() int64 { return e.memory() + int64(cap(e.keys))*40 }

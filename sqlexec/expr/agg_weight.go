@@ -29,7 +29,7 @@ type weightedValue struct{ x, weight float64 }
 // maxWeighted is the number of values that a group gathers before those of a bucket are joined.
 const maxWeighted = 4096
 
-func (s *weighted) Grow(n int)   { s.groups = grown(s.groups, n) }
+func (s *weighted) Grow(n int)   { s.groups = vector.Extended(s.groups, n) }
 func (s *weighted) Bytes() int64 { return s.size + int64(32*cap(s.groups)) }
 
 func (s *weighted) Add(n int, groups []uint32, args []*vector.Vector, keep vector.Bitmap) error {
@@ -138,7 +138,7 @@ func asType(out *vector.Vector, some []bool, t vector.Type) *vector.Vector {
 		if !some[i] || !conv(out, i, as) {
 			as.AppendNulls(i, 1)
 		} else if as.Valid != nil {
-			as.Valid = growBit(as.Valid, i)
+			as.Valid = as.Valid.With(i)
 		}
 	}
 	return as

@@ -74,7 +74,7 @@ func (b bins) kernel(n int, v []*vector.Vector, valid vector.Bitmap, out *vector
 			return nil
 		}
 	}
-	out.Ints = resized(out.Ints, n)
+	out.Ints = vector.Sized(out.Ints, n)
 	b.apply(out.Ints, x)
 	return nil
 }

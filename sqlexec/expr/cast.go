@@ -36,7 +36,7 @@ func castKernel(c *Cast) (kernel, error) {
 				continue
 			}
 			if out.Valid != nil {
-				out.Valid = growBit(out.Valid, i)
+				out.Valid = out.Valid.With(i)
 			}
 			if err := checkHeap(out, 0); err != nil {
 				return err
@@ -67,12 +67,12 @@ func converter(from, to vector.Type, zone *time.Location) convert.Func {
 	return func(v *vector.Vector, i int, out *vector.Vector) bool {
 		switch {
 		case to.ID == vector.TypeJSON: // what a list is kept as
-			pushBytes(out, v.Bytes(i))
+			out.PushBytes(v.Bytes(i))
 			return true
 		case !to.IsText():
 			return false
 		}
-		pushBytes(out, AppendText(nil, v, i))
+		out.PushBytes(AppendText(nil, v, i))
 		return true
 	}
 }
@@ -93,7 +93,7 @@ func castLoop(from, to vector.Type, byRow kernel) kernel {
 	switch {
 	case from.IsInteger() && float(to):
 		return func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			out.Floats = resized(out.Floats, n)
+			out.Floats = vector.Sized(out.Floats, n)
 			if from.Kind() == vector.Int64 {
 				toFloats(out.Floats, a[0].Ints[:n])
 			} else {
@@ -110,7 +110,7 @@ func castLoop(from, to vector.Type, byRow kernel) kernel {
 		coarse, fine := from.UnitsPerSecond(), to.UnitsPerSecond()
 		return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			x := a[0].Ints[:n]
-			out.Ints = resized(out.Ints, n)
+			out.Ints = vector.Sized(out.Ints, n)
 			if coarse >= fine {
 				for i, t := range x {
 					out.Ints[i] = timefmt.FloorDiv(t, coarse/fine)
@@ -139,28 +139,4 @@ func toFloats[T int64 | uint64](out []float64, x []T) {
 	for i := range out {
 		out[i] = float64(x[i])
 	}
-}
-
-// growBit sets bit i, which may be the first of a new word.
-func growBit(b vector.Bitmap, i int) vector.Bitmap {
-	if i>>6 == len(b) {
-		b = append(b, 0)
-	}
-	b.Set(i)
-	return b
-}
-
-func appendBool(out *vector.Vector, i int, x bool) bool {
-	for len(out.Bools) <= i>>6 {
-		out.Bools = append(out.Bools, 0)
-	}
-	if x {
-		out.Bools.Set(i)
-	}
-	return true
-}
-
-func pushBytes(out *vector.Vector, b []byte) {
-	out.Views = append(out.Views, vector.View{Off: uint32(len(out.Heap)), Len: uint32(len(b))})
-	out.Heap = append(out.Heap, b...)
 }

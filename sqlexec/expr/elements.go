@@ -105,7 +105,7 @@ func appendElement(v *vector.Vector, n int, m []byte) {
 	if !appendFromJSON(v, v.Type, n, m) {
 		v.AppendNulls(n, 1)
 	} else if v.Valid != nil {
-		v.Valid = growBit(v.Valid, n)
+		v.Valid = v.Valid.With(n)
 	}
 }
 

@@ -168,7 +168,7 @@ func (c *caseNode) put(i, n int, first bool) {
 // blended makes the rows of hit x and, with first, all others other.
 func blended[T int64 | uint64 | float64](out []T, hit vector.Bitmap, x, other T, n int, first bool) []T {
 	if first {
-		out = resized(out, n)
+		out = vector.Sized(out, n)
 		for i := range out {
 			out[i] = other
 		}
@@ -219,7 +219,7 @@ func (c *caseNode) result(n int, missing bool) *vector.Vector {
 // labelled gives the numbers of constant texts as the codes of a dictionary.
 func (c *caseNode) labelled(n int, missing bool) *vector.Vector {
 	out := &c.out
-	codes := resized(out.Codes, n)
+	codes := vector.Sized(out.Codes, n)
 	if missing {
 		clear(codes)
 	}

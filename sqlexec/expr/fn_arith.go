@@ -149,7 +149,7 @@ func integerKernel[T int64 | uint64](op string, t vector.Type) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		x, y := (*integers[T](a[0]))[:n], (*integers[T](a[1]))[:n]
 		res := integers[T](out)
-		r := resized(*res, n)
+		r := vector.Sized(*res, n)
 		*res = r
 		switch op {
 		case "+":
@@ -178,13 +178,6 @@ func integerKernel[T int64 | uint64](op string, t vector.Type) kernel {
 	}
 }
 
-func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, max(n, vector.Size))
-	}
-	return s[:n]
-}
-
 func divide[T int64 | uint64](r, x, y []T, valid vector.Bitmap, rest bool) error {
 	for i := range r {
 		switch {
@@ -206,7 +199,7 @@ func floatKernel(op string, t vector.Type) kernel {
 	single := t.ID == vector.TypeFloat32
 	return func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 		x, y := a[0].Floats[:n], a[1].Floats[:n]
-		r := resized(out.Floats, n)
+		r := vector.Sized(out.Floats, n)
 		out.Floats = r
 		switch op {
 		case "+":
@@ -281,7 +274,7 @@ func bindDecimal(c *Context, op string, args []Expr, t vector.Type) ([]Expr, vec
 				return execError("Decimal overflow in %s", op)
 			}
 			if res.Valid != nil {
-				res.Valid = growBit(res.Valid, i)
+				res.Valid = res.Valid.With(i)
 			}
 		}
 		return nil
@@ -302,7 +295,7 @@ func bindNegate(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		return args, t, func(n int, a []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
 				m, d, ns := convert.Interval(a[0].Bytes(i))
-				pushBytes(out, convert.AppendIntervalBytes(nil, -m, -d, -ns))
+				out.PushBytes(convert.AppendIntervalBytes(nil, -m, -d, -ns))
 			}
 			return nil
 		}, nil

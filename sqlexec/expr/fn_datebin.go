@@ -63,7 +63,7 @@ func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		return []Expr{ts}, t, binsOf(step, k.Value.Ints[0]).kernel, nil
 	}
 	return []Expr{ts, origin}, t, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-		out.Ints = resized(out.Ints, n)
+		out.Ints = vector.Sized(out.Ints, n)
 		x, o := v[0].Ints[:n], v[1].Ints[:n]
 		for i := range x {
 			out.Ints[i] = binsOf(step, o[i]).floor(x[i])

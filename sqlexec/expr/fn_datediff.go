@@ -110,7 +110,7 @@ func bindAge(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			if valid == nil || valid.Get(i) {
 				months, days, ns = age(instantOf(v[0].Ints[i], a), instantOf(v[1].Ints[i], b))
 			}
-			pushBytes(res, convert.AppendIntervalBytes(nil, months, days, ns))
+			res.PushBytes(convert.AppendIntervalBytes(nil, months, days, ns))
 		}
 		return nil
 	}, nil

@@ -210,7 +210,7 @@ func init() {
 			if err != nil {
 				return nil, str, nil, err
 			}
-			return []Expr{e}, str, mapTime(e.Type().UnitsPerSecond(), func(out *vector.Vector, t time.Time) { pushBytes(out, []byte(of(t))) }), nil
+			return []Expr{e}, str, mapTime(e.Type().UnitsPerSecond(), func(out *vector.Vector, t time.Time) { out.PushBytes([]byte(of(t))) }), nil
 		}}, name)
 	}
 	named("dayname", func(t time.Time) string { return t.Weekday().String() })

@@ -61,9 +61,9 @@ func bindRounding(c *Context, how string, args []Expr) ([]Expr, vector.Type, ker
 			if !ok {
 				return execError("Decimal overflow in %s", how)
 			}
-			pushBytes(out, b)
+			out.PushBytes(b)
 			if out.Valid != nil {
-				out.Valid = growBit(out.Valid, i)
+				out.Valid = out.Valid.With(i)
 			}
 		}
 		return nil

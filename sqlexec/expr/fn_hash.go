@@ -38,7 +38,7 @@ func registerHashes() {
 				}
 				b = sum(a[0].Bytes(i))
 			}
-			pushBytes(out, b)
+			out.PushBytes(b)
 		}
 		return nil
 	}, "digest")
@@ -101,7 +101,7 @@ func registerHashes() {
 				rand.Read(b[:])
 				b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 				h := hex.EncodeToString(b[:])
-				pushBytes(out, []byte(h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:]))
+				out.PushBytes([]byte(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]))
 			}
 			return nil
 		}, nil

@@ -34,7 +34,7 @@ func jsonGet(name string, result vector.Type, set func(x any, out *vector.Vector
 				if ok {
 					if x, found := path.find(a[0].Bytes(i)); found && set(x, out, i) {
 						if out.Valid != nil {
-							out.Valid = growBit(out.Valid, i)
+							out.Valid = out.Valid.With(i)
 						}
 						continue
 					}
@@ -98,16 +98,19 @@ func init() {
 	})
 	jsonGet("json_get_bool", flag, func(x any, out *vector.Vector, i int) bool {
 		b, ok := x.(bool)
-		return ok && appendBool(out, i, b)
+		if ok {
+			out.PushBool(i, b)
+		}
+		return ok
 	})
 	text := func(x any, out *vector.Vector, _ int) bool {
 		switch x := x.(type) {
 		case string:
-			pushBytes(out, []byte(x))
+			out.PushBytes([]byte(x))
 		case json.Number:
-			pushBytes(out, []byte(x.String()))
+			out.PushBytes([]byte(x.String()))
 		case bool:
-			pushBytes(out, strconv.AppendBool(nil, x))
+			out.PushBytes(strconv.AppendBool(nil, x))
 		default:
 			return false
 		}
@@ -122,7 +125,7 @@ func init() {
 		if x == nil || err != nil {
 			return false
 		}
-		pushBytes(out, b)
+		out.PushBytes(b)
 		return true
 	})
 	jsonGet("json_get_object", vector.JSONType, func(x any, out *vector.Vector, _ int) bool {
@@ -132,7 +135,7 @@ func init() {
 		}
 		b, err := convert.MarshalJSON(m)
 		if err == nil {
-			pushBytes(out, b)
+			out.PushBytes(b)
 		}
 		return err == nil
 	})

@@ -455,9 +455,9 @@ func registerPaths() {
 				if valid == nil || valid.Get(i) {
 					if x, ok := decodeJSON(a[0].Bytes(i)); ok {
 						if yes, ok := test(x, a[1].Str(i)); ok {
-							appendBool(out, i, yes)
+							out.PushBool(i, yes)
 							if out.Valid != nil {
-								out.Valid = growBit(out.Valid, i)
+								out.Valid = out.Valid.With(i)
 							}
 							continue
 						}

@@ -234,7 +234,7 @@ func (l *lambdaNode) each(n int) error {
 	l.out.Valid = vector.MakeBitmap(n)
 	l.out.Valid.Fill(n)
 	if l.call.T == vector.BoolType {
-		l.out.Bools = growBits(l.out.Bools, n)
+		l.out.Bools = l.out.Bools.Emptied(n)
 	}
 	l.clear()
 	l.begun(0)
@@ -270,7 +270,7 @@ func (l *lambdaNode) add(i, k int, m json.RawMessage) {
 	if !appendFromJSON(&l.elements, l.elements.Type, at, m) {
 		l.elements.AppendNulls(at, 1)
 	} else if l.elements.Valid != nil {
-		l.elements.Valid = growBit(l.elements.Valid, at)
+		l.elements.Valid = l.elements.Valid.With(at)
 	}
 	l.rows, l.raw, l.places.Ints = append(l.rows, uint32(i)), append(l.raw, m), append(l.places.Ints, int64(k)+1)
 }

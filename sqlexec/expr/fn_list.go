@@ -216,7 +216,7 @@ func registerListChanges() {
 				}
 				out.Uints = append(out.Uints, uint64(at)+1)
 				if out.Valid != nil {
-					out.Valid = growBit(out.Valid, i)
+					out.Valid = out.Valid.With(i)
 				}
 			}
 			return nil
@@ -267,7 +267,11 @@ func bindListSort(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 func appendFromJSON(out *vector.Vector, t vector.Type, i int, m []byte) bool {
 	switch t.Kind() {
 	case vector.Bool:
-		return string(m) != "null" && appendBool(out, i, string(m) == "true")
+		if string(m) == "null" {
+			return false
+		}
+		out.PushBool(i, string(m) == "true")
+		return true
 	case vector.Int64:
 		n, err := strconv.ParseInt(string(m), 10, 64)
 		if err == nil {
@@ -291,7 +295,7 @@ func appendFromJSON(out *vector.Vector, t vector.Type, i int, m []byte) bool {
 		return false
 	}
 	if t.ID == vector.TypeJSON || t.ID == vector.TypeList {
-		pushBytes(out, m)
+		out.PushBytes(m)
 		return true
 	}
 	var s string
@@ -304,10 +308,10 @@ func appendFromJSON(out *vector.Vector, t vector.Type, i int, m []byte) bool {
 	case vector.TypeBinary: // in hex
 		b, err := hex.DecodeString(s)
 		if err == nil {
-			pushBytes(out, b)
+			out.PushBytes(b)
 		}
 		return err == nil
 	}
-	pushBytes(out, []byte(s))
+	out.PushBytes([]byte(s))
 	return true
 }

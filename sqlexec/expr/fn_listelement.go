@@ -96,7 +96,7 @@ func listConverter(to vector.Type) convert.Func {
 	return func(v *vector.Vector, i int, out *vector.Vector) bool {
 		list, ok := appendElementsOf(nil, v.Bytes(i), to.Elem(), true)
 		if ok {
-			pushBytes(out, list)
+			out.PushBytes(list)
 		}
 		return ok
 	}

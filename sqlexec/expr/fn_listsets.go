@@ -269,7 +269,7 @@ func (c *Context) bindListExtreme(name string, args []Expr, greatest bool) ([]Ex
 			if best == nil || !appendFromJSON(out, elem, i, best) {
 				out.AppendNulls(i, 1)
 			} else if out.Valid != nil {
-				out.Valid = growBit(out.Valid, i)
+				out.Valid = out.Valid.With(i)
 			}
 		}
 		return nil

@@ -45,7 +45,7 @@ func bindListSum(name string, mean bool) func(c *Context, args []Expr) ([]Expr, 
 				if !ok {
 					out.AppendNulls(i, 1)
 				} else if out.Valid != nil {
-					out.Valid = growBit(out.Valid, i)
+					out.Valid = out.Valid.With(i)
 				}
 			}
 			return nil
@@ -100,7 +100,7 @@ func (s *listSum) append(out *vector.Vector, elem vector.Type, mean bool) (ok bo
 	case out.Type.ID == vector.TypeDecimal:
 		var b []byte
 		b, fits = convert.AppendDecimal(nil, &s.whole)
-		pushBytes(out, b)
+		out.PushBytes(b)
 	default:
 		out.Floats = append(out.Floats, s.float)
 	}

@@ -320,11 +320,11 @@ func unite(out *vector.Vector, n int, branches []branch, missing bool) *vector.V
 	t := out.Type
 	switch t.Kind() {
 	case vector.Int64:
-		out.Ints = scattered(resized(out.Ints, n), branches, func(v *vector.Vector) []int64 { return v.Ints })
+		out.Ints = scattered(vector.Sized(out.Ints, n), branches, func(v *vector.Vector) []int64 { return v.Ints })
 	case vector.Uint64:
-		out.Uints = scattered(resized(out.Uints, n), branches, func(v *vector.Vector) []uint64 { return v.Uints })
+		out.Uints = scattered(vector.Sized(out.Uints, n), branches, func(v *vector.Vector) []uint64 { return v.Uints })
 	case vector.Float64:
-		out.Floats = scattered(resized(out.Floats, n), branches, func(v *vector.Vector) []float64 { return v.Floats })
+		out.Floats = scattered(vector.Sized(out.Floats, n), branches, func(v *vector.Vector) []float64 { return v.Floats })
 	default:
 		return assemble(t, n, branches)
 	}

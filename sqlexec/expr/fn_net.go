@@ -100,7 +100,7 @@ func registerIPv6() {
 	simple(1, sig{str}, vector.BinaryType, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
 			if valid != nil && !valid.Get(i) {
-				pushBytes(out, nil)
+				out.PushBytes(nil)
 				continue
 			}
 			addr, err := netip.ParseAddr(a[0].Str(i))
@@ -108,7 +108,7 @@ func registerIPv6() {
 				return execError("ipv6_string_to_num: '%s' is not an IPv6 address", a[0].Bytes(i))
 			}
 			b := addr.As16()
-			pushBytes(out, b[:])
+			out.PushBytes(b[:])
 		}
 		return nil
 	}, "ipv6_string_to_num")

@@ -98,7 +98,7 @@ func registerMatches() {
 	registerSearches()
 	registerGroups()
 	like := regexpBind(2, sig{str, str, str}, flag, "regexp_like", func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
-		appendBool(out, i, re.Match(a[0].Bytes(i), ended))
+		out.PushBool(i, re.Match(a[0].Bytes(i), ended))
 		return true, nil
 	})
 	plain := pattern("regexp_like", compile(""), isMatch, false).bind

@@ -44,7 +44,7 @@ func regexpBind(flags int, args sig, result vector.Type, name string, row regexp
 				case !some:
 					out.AppendNulls(i, 1)
 				case out.Valid != nil:
-					out.Valid = growBit(out.Valid, i)
+					out.Valid = out.Valid.With(i)
 				}
 			}
 			return nil

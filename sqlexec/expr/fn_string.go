@@ -131,7 +131,7 @@ func pushText(out *vector.Vector, b []byte) error {
 	if err := makeRoom(out, int64(len(b))); err != nil {
 		return err
 	}
-	pushBytes(out, b)
+	out.PushBytes(b)
 	return nil
 }
 
@@ -145,7 +145,7 @@ func maybeText(f func(a []*vector.Vector, i int) ([]byte, bool)) kernel {
 						return err
 					}
 					if out.Valid != nil {
-						out.Valid = growBit(out.Valid, i)
+						out.Valid = out.Valid.With(i)
 					}
 					continue
 				}
@@ -223,7 +223,7 @@ func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, ker
 					return err
 				}
 				if out.Valid != nil {
-					out.Valid = growBit(out.Valid, i)
+					out.Valid = out.Valid.With(i)
 				}
 			}
 			return nil
@@ -296,7 +296,7 @@ func registerLengths() {
 				}
 				x = 0
 			}
-			pushBytes(out, utf8.AppendRune(nil, rune(x)))
+			out.PushBytes(utf8.AppendRune(nil, rune(x)))
 		}
 		return nil
 	}, "chr")
@@ -511,7 +511,7 @@ func registerParts() {
 				if len(x)*len(y) > maxCompared {
 					return execError("levenshtein: texts of %d and %d characters take too long", len(x), len(y))
 				}
-				d = editDistance(x, y, len(x)+len(y)+1)
+				d = levenshtein(x, y)
 			}
 			out.Ints = append(out.Ints, int64(d))
 		}
@@ -521,3 +521,23 @@ func registerParts() {
 
 // maxCompared bounds the pairs of characters that levenshtein compares in a row: a tenth of a second.
 const maxCompared = 100_000_000
+
+// levenshtein is the number of characters to insert, remove or replace to make b of a.
+func levenshtein(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		last := row[0]
+		row[0] = i + 1
+		for j := range b {
+			cost := last
+			if a[i] != b[j] {
+				cost = 1 + min(last, row[j], row[j+1])
+			}
+			last, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -35,7 +35,7 @@ func bindElement(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 				}
 				if m, ok := itemAt(a[0].Bytes(i), place); ok && appendFromJSON(out, elem, i, m) {
 					if out.Valid != nil {
-						out.Valid = growBit(out.Valid, i)
+						out.Valid = out.Valid.With(i)
 					}
 					continue
 				}

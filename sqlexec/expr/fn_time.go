@@ -52,7 +52,7 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 			for i := range n {
 				m1, d1, n1 := convert.Interval(v[0].Bytes(i))
 				m2, d2, n2 := convert.Interval(v[1].Bytes(i))
-				pushBytes(out, convert.AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
+				out.PushBytes(convert.AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
 			}
 			return nil
 		}, true, nil

@@ -68,7 +68,7 @@ func bindToUnix(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 				}
 				out.Ints = append(out.Ints, sec)
 				if out.Valid != nil {
-					out.Valid = growBit(out.Valid, i)
+					out.Valid = out.Valid.With(i)
 				}
 			}
 			return nil

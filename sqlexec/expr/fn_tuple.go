@@ -26,7 +26,7 @@ func init() {
 						return err
 					}
 					if out.Valid != nil {
-						out.Valid = growBit(out.Valid, i)
+						out.Valid = out.Valid.With(i)
 					}
 				}
 				return nil

@@ -1,11 +1,13 @@
 package expr
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"strings"
 
 	"varve/engine/convert"
+	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -236,50 +238,20 @@ func inputs(e Expr) []Expr {
 	return nil
 }
 
+// maxHintDistance is how many letters of a function's name may be wrong: names of functions are long and few.
+const maxHintDistance = 3
+
 // didYouMean names the nearest function, if one is near.
 func didYouMean(name string) string {
-	best, dist := "", 3
-	look := func(n string) {
-		if strings.ContainsAny(n, " +-*/%<>=~|&^!#@") {
-			return
-		}
-		if d := editDistance([]rune(name), []rune(n), dist+1); d < dist || d == dist && n < best {
-			best, dist = n, d
-		}
-	}
-	for n := range functions {
-		look(n)
-	}
-	for n := range aggregates {
-		look(n)
-	}
-	if best == "" {
-		return ""
-	}
-	return " Did you mean '" + best + "'?"
-}
-
-// editDistance is the number of changes of one letter between a and b, or limit when it is at least that.
-func editDistance(a, b []rune, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost = 1 + min(last, row[j], row[j+1])
-			}
-			last, row[j+1] = row[j+1], cost
+	names := slices.AppendSeq(slices.Collect(maps.Keys(functions)), maps.Keys(aggregates))
+	slices.Sort(names) // of equally near ones the first counts
+	f := nearest.Finder{To: name, Most: maxHintDistance}
+	for _, n := range names {
+		if !strings.ContainsAny(n, " +-*/%<>=~|&^!#@") {
+			f.Look(n, n)
 		}
 	}
-	return min(row[len(b)], limit)
+	return f.Hint()
 }
 
 // In binds membership in a list.

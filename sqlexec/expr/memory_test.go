@@ -36,8 +36,8 @@ func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
 	texts, lists := &vector.Vector{Type: str}, &vector.Vector{Type: vector.List(str)}
 	numbers, items := &vector.Vector{Type: i64}, "["+strings.TrimSuffix(strings.Repeat(`"",`, length/3), ",")+"]"
 	for i := range rows {
-		pushBytes(texts, []byte(strings.Repeat("x", length-i)))
-		pushBytes(lists, []byte(items))
+		texts.PushBytes([]byte(strings.Repeat("x", length-i)))
+		lists.PushBytes([]byte(items))
 		numbers.Ints = append(numbers.Ints, 1<<20+int64(i))
 	}
 	b := &vector.Batch{N: rows, Cols: []*vector.Vector{texts, lists, numbers}}
@@ -115,7 +115,7 @@ func TestVectorsOfAProgramAreCounted(t *testing.T) {
 	col := &Column{T: str}
 	v := &vector.Vector{Type: str}
 	for range 64 {
-		pushBytes(v, []byte(strings.Repeat("x", 32<<10)))
+		v.PushBytes([]byte(strings.Repeat("x", 32<<10)))
 	}
 	e := Expr(col)
 	for i := range 8 { // eight texts of 2 MiB

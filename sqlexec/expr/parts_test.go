@@ -30,7 +30,7 @@ func TestFunctionsOverLongTextsEnd(t *testing.T) {
 	const rows, length = 8, partBytes/2 + 1
 	texts := &vector.Vector{Type: str}
 	for i := range rows {
-		pushBytes(texts, []byte(strings.Repeat(string(rune('a'+i))+" ", length/2+i)))
+		texts.PushBytes([]byte(strings.Repeat(string(rune('a'+i))+" ", length/2+i)))
 	}
 	b := &vector.Batch{N: rows, Cols: []*vector.Vector{texts}}
 	col, called := &Column{T: str}, 0
@@ -113,14 +113,14 @@ func TestNullsAmongLongTexts(t *testing.T) {
 			want = append(want, "NULL")
 			continue
 		case i%3 == 0:
-			pushBytes(texts, long[:len(long)-i])
+			texts.PushBytes(long[:len(long)-i])
 			want = append(want, fmt.Sprint(len(long)-i))
 		default:
-			pushBytes(texts, long[:i])
+			texts.PushBytes(long[:i])
 			want = append(want, fmt.Sprint(i))
 		}
 		if texts.Valid != nil {
-			texts.Valid = growBit(texts.Valid, i)
+			texts.Valid = texts.Valid.With(i)
 		}
 	}
 	for _, name := range []string{"length", "upper", "concat", "concat_ws", "coalesce"} {
@@ -165,7 +165,7 @@ func TestPatternsAreBounded(t *testing.T) {
 		t.Errorf("steps: %.100v", err)
 	}
 	texts := &vector.Vector{Type: str}
-	pushBytes(texts, []byte(strings.Repeat("x", 4<<20)))
+	texts.PushBytes([]byte(strings.Repeat("x", 4<<20)))
 	for name, args := range map[string][]Expr{
 		"regexp_replace": {col, Text("(x{0,30}){0,30}Z"), Text("")}, "regexp_match": {col, Text("(x{0,30}){0,30}Z")}, "regexp_count": {col, Text("(x{0,30}){0,30}Z")},
 		"regexp_extract": {col, Text("(x{0,30}){0,30}Z")}, "regexp_split_to_array": {col, Text("(x{0,30}){0,30}Z")}, "regexp_instr": {col, Text("(x{0,30}){0,30}Z")},
@@ -217,7 +217,7 @@ func TestSetsOfManyCharacters(t *testing.T) {
 func TestChainsOfFunctionsEnd(t *testing.T) {
 	texts := &vector.Vector{Type: str}
 	for range vector.Size {
-		pushBytes(texts, []byte(strings.Repeat("x", 100)))
+		texts.PushBytes([]byte(strings.Repeat("x", 100)))
 	}
 	var e Expr = &Column{T: str}
 	for range 40 {

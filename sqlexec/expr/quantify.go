@@ -30,7 +30,7 @@ func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector
 	if err != nil {
 		return err
 	}
-	out.Bools = growBits(out.Bools[:0], n)
+	out.Bools = out.Bools.Emptied(n)
 	out.Valid = vector.MakeBitmap(n)
 	x, items, answer := &vector.Vector{}, &vector.Vector{}, make([]*vector.Vector, 1)
 	items.Reset(q.elem)
@@ -83,12 +83,4 @@ func (q *quantifier) decide(out *vector.Vector, rows []uint32, answer *vector.Ve
 			}
 		}
 	}
-}
-
-func growBits(b vector.Bitmap, n int) vector.Bitmap {
-	for len(b) < vector.Words(n) {
-		b = append(b, 0)
-	}
-	clear(b)
-	return b
 }

@@ -1,5 +1,7 @@
 package expr
 
+import "varve/engine/vector"
+
 // sampleLog puts values of groups off: added one by one to the counts of many groups each would be a cache miss, a few
 // hundred of one group together are not.
 type sampleLog struct {
@@ -31,7 +33,7 @@ func (l *sampleLog) bytes() int64 {
 
 // byGroup sorts the values by group, those of one in the order they came in: of group g sorted[ends[g-1]:ends[g]].
 func (l *sampleLog) byGroup(groups int) (ends []uint32) {
-	l.ends = grown(l.ends[:0], groups)
+	l.ends = vector.Extended(l.ends[:0], groups)
 	ends = l.ends
 	for _, g := range l.groups {
 		ends[g]++

@@ -112,7 +112,7 @@ func scaleKernel(divide bool) kernel {
 				return execError("interval overflow in multiplying '%s'", AppendText(nil, a[0], i))
 			}
 			if out.Valid != nil {
-				out.Valid = growBit(out.Valid, i)
+				out.Valid = out.Valid.With(i)
 			}
 		}
 		return nil
@@ -125,7 +125,7 @@ func appendScaled(out, v *vector.Vector, i int, f *big.Rat) bool {
 		m, d, ns := convert.Interval(v.Bytes(i))
 		m, d, ns, ok := (&span{wide(int64(m)), wide(int64(d)), wide(ns)}).times(f)
 		if ok {
-			pushBytes(out, convert.AppendIntervalBytes(nil, m, d, ns))
+			out.PushBytes(convert.AppendIntervalBytes(nil, m, d, ns))
 		}
 		return ok
 	}

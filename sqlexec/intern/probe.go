@@ -25,11 +25,11 @@ func (p *probe) bytes() int64 {
 // load makes the keys and hashes of n rows.
 func (p *probe) load(v *vector.Vector, n int, canon func([]byte) uint64) {
 	p.v = v
-	p.hashes = sized(p.hashes, n)
-	p.keys = sized(p.keys, n)
+	p.hashes = vector.Sized(p.hashes, n)
+	p.keys = vector.Sized(p.keys, n)
 	if v.Type.Kind() == vector.Bytes && canon == nil {
 		if p.texts = !packAll(p.keys, p.hashes, v.Views[:n], v.Heap, v.Valid); p.texts {
-			p.words = sized(p.words, n)
+			p.words = vector.Sized(p.words, n)
 			p.mixed = load(p.words, p.keys, p.hashes, v.Views[:n], v.Heap, v.Valid)
 		}
 		return
@@ -82,12 +82,4 @@ func floatKey(f float64) uint64 {
 		return math.Float64bits(math.NaN())
 	}
 	return math.Float64bits(f)
-}
-
-// sized gives n elements of any content, in the memory of s where it is large enough.
-func sized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, max(n, vector.Size))[:n]
-	}
-	return s[:n]
 }

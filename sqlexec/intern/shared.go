@@ -126,7 +126,7 @@ func (w *Worker) dictionary(v *vector.Vector, n int, ids []uint32) {
 	}
 	if len(w.fresh) > 0 {
 		w.part.Gather(v.Values, w.fresh)
-		w.numbers = sized(w.numbers, len(w.fresh))
+		w.numbers = vector.Sized(w.numbers, len(w.fresh))
 		w.flat(&w.part, len(w.fresh), w.numbers)
 		for i, c := range w.fresh {
 			w.codes[c] = w.numbers[i] + 1
@@ -158,8 +158,8 @@ func (w *Worker) flat(v *vector.Vector, n int, ids []uint32) {
 			}
 		}
 	}
-	w.rows = w.recent.known(sized(w.rows, n), p, n, ids)
-	w.order = sized(w.order, len(w.rows))
+	w.rows = w.recent.known(vector.Sized(w.rows, n), p, n, ids)
+	w.order = vector.Sized(w.order, len(w.rows))
 	ends := byShard(w.order, w.rows, p.hashes)
 	for k := range shards {
 		k = (k + w.first) % shards

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math/bits"
 	"math/rand/v2"
+
+	"varve/engine/vector"
 )
 
 // Table maps 64-bit keys to 32-bit numbers that the caller gives: open addressing, at most 5/8 full. Places are the high
@@ -85,7 +87,7 @@ type Batch struct {
 
 // Add enters keys and gives the places in keys of those that were not there, valid until the next call.
 func (b *Batch) Add(t *Table, keys []uint64) (fresh []uint32) {
-	b.hashes = sized(b.hashes, len(keys))
+	b.hashes = vector.Sized(b.hashes, len(keys))
 	for i, k := range keys {
 		b.hashes[i] = mix(k)
 	}

@@ -17,7 +17,7 @@ func (e *Encoder) appendBools(dst []byte, v vector.Bitmap, n int) []byte {
 }
 
 func decodeConstantBools(_ *Decoder, r *reader, v *vector.Vector, n int) {
-	v.Bools = grow(v.Bools, vector.Words(n))
+	v.Bools = vector.Sized(v.Bools, vector.Words(n))
 	clear(v.Bools)
 	if r.byte() != 0 {
 		v.Bools.Fill(n)

@@ -37,7 +37,7 @@ func (e *Encoder) appendCodes(dst []byte, codes []uint32) []byte {
 	}
 	width := lenOf(uint64(hi - lo))
 	if width > 0 && runs <= len(codes)/codesPerRun {
-		e.values = grow(e.values, len(codes))
+		e.values = vector.Sized(e.values, len(codes))
 		for i, c := range codes {
 			e.values[i] = uint64(c)
 		}
@@ -52,7 +52,7 @@ func (e *Encoder) appendCodes(dst []byte, codes []uint32) []byte {
 // decodeCodes fills dst with codes below k.
 func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
 	if r.byte() == runCodes {
-		d.ints = grow(d.ints, len(dst))
+		d.ints = vector.Sized(d.ints, len(dst))
 		decodeRuns(d, r, d.ints)
 		if r.err != nil {
 			return

@@ -56,7 +56,7 @@ func planDecimal(v []float64, single bool) (digits int, ok bool) {
 func (e *Encoder) appendDecimal(dst []byte, v []float64, digits int, single bool) ([]byte, bool) {
 	mark := len(dst)
 	p := powers[digits]
-	e.texts = grow(e.texts, len(v))
+	e.texts = vector.Sized(e.texts, len(v))
 	e.positions = e.positions[:0]
 	var last int64
 	for i, x := range v {

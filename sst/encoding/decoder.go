@@ -71,7 +71,7 @@ func (d *Decoder) Decode(v *vector.Vector, src []byte, t vector.Type, n int, sha
 // decodeBits reads a section of n bits.
 func (d *Decoder) decodeBits(r *reader, n int) vector.Bitmap {
 	size := (n + 7) / 8
-	b := r.section(grow(d.bits, size), size)
+	b := r.section(vector.Sized(d.bits, size), size)
 	if r.err != nil {
 		return nil
 	}
@@ -99,13 +99,13 @@ func (d *Decoder) decodeValues(r *reader, id ID, v *vector.Vector, n int, shared
 	case (kind == vector.Int64 || kind == vector.Uint64) && id == Local: // stays a dictionary
 		d.decodeLocalColumn(r, v, n)
 	case kind == vector.Int64 && s.signed != nil:
-		v.Ints = grow(v.Ints, n)
+		v.Ints = vector.Sized(v.Ints, n)
 		s.signed(d, r, v.Ints)
 	case kind == vector.Uint64 && s.unsigned != nil:
-		v.Uints = grow(v.Uints, n)
+		v.Uints = vector.Sized(v.Uints, n)
 		s.unsigned(d, r, v.Uints)
 	case kind == vector.Float64 && s.floats != nil:
-		v.Floats = grow(v.Floats, n)
+		v.Floats = vector.Sized(v.Floats, n)
 		s.floats(d, r, v.Floats)
 	case kind == vector.Bytes && s.strings != nil:
 		s.strings(d, r, v, n, shared)
@@ -126,7 +126,7 @@ func (d *Decoder) decodeUints(r *reader, id ID, dst []uint64) {
 
 // decodeTexts reads n integers, with their ID in front, that stand for other values.
 func (d *Decoder) decodeTexts(r *reader, n int) {
-	d.texts = grow(d.texts, n)
+	d.texts = vector.Sized(d.texts, n)
 	d.decodeUints(r, ID(r.byte()), d.texts)
 }
 
@@ -185,7 +185,7 @@ func spreadConst(v *vector.Vector, n int) {
 
 func repeat[T any](s []T, n int) []T {
 	x := s[0]
-	s = grow(s, n)
+	s = vector.Sized(s, n)
 	for i := range s {
 		s[i] = x
 	}

@@ -1,6 +1,10 @@
 package encoding
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"varve/engine/vector"
+)
 
 // Delta: first value 8B | packed differences (frame.go).
 //
@@ -21,7 +25,7 @@ func (e *Encoder) appendDeltaTwo(dst []byte, v []uint64, plan frame, signed bool
 
 // planDeltas plans differences and differences of differences, as signed numbers around zero.
 func (e *Encoder) planDeltas(v []uint64) (frame, ID) {
-	e.deltas = grow(e.deltas, len(v)-1)
+	e.deltas = vector.Sized(e.deltas, len(v)-1)
 	for i := range e.deltas {
 		e.deltas[i] = v[i+1] - v[i]
 	}
@@ -31,7 +35,7 @@ func (e *Encoder) planDeltas(v []uint64) (frame, ID) {
 	if len(v) < 16 || best.width < 4 {
 		return best, Delta
 	}
-	e.deltas2 = grow(e.deltas2, len(e.deltas)-1)
+	e.deltas2 = vector.Sized(e.deltas2, len(e.deltas)-1)
 	for i := range e.deltas2 {
 		e.deltas2[i] = e.deltas[i+1] - e.deltas[i]
 	}

@@ -72,7 +72,7 @@ func (e *Encoder) appendValues(dst []byte, v *vector.Vector, n int, shared *Dict
 	case vector.Bool:
 		return e.appendBools(dst, v.Bools, n)
 	case vector.Int64:
-		e.texts = grow(e.texts, n)
+		e.texts = vector.Sized(e.texts, n)
 		for i, x := range v.Ints[:n] {
 			e.texts[i] = uint64(x)
 		}

@@ -132,14 +132,6 @@ func (r *reader) end() {
 	}
 }
 
-// grow gives a slice of n elements with unspecified content, keeping the buffer of s when it is large enough.
-func grow[T any](s []T, n int) []T {
-	if cap(s) >= n {
-		return s[:n]
-	}
-	return make([]T, n)
-}
-
 // Description is what the head of a block tells, for dumps.
 type Description struct {
 	Encoding ID

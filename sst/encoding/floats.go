@@ -3,13 +3,15 @@ package encoding
 import (
 	"encoding/binary"
 	"math"
+
+	"varve/engine/vector"
 )
 
 // Floats: the choice among Constant (8B), Decimal (decimal.go), XOR (xor.go) and Plain: section of 8B values.
 
 // appendFloats encodes floats, with the ID in front; single: they are float32.
 func (e *Encoder) appendFloats(dst []byte, v []float64, single bool) []byte {
-	e.texts = grow(e.texts, len(v))
+	e.texts = vector.Sized(e.texts, len(v))
 	same := len(v) > 0
 	for i, x := range v {
 		e.texts[i] = math.Float64bits(x)
@@ -43,7 +45,7 @@ func decodeConstantFloats(_ *Decoder, r *reader, dst []float64) {
 }
 
 func decodePlainFloats(d *Decoder, r *reader, dst []float64) {
-	d.packed = grow(d.packed, 8*len(dst))
+	d.packed = vector.Sized(d.packed, 8*len(dst))
 	b := r.section(d.packed, 8*len(dst))
 	if r.err == nil && len(b) != 8*len(dst) {
 		r.fail("%d bytes for %d floats", len(b), len(dst))

@@ -3,6 +3,8 @@ package encoding
 import (
 	"encoding/binary"
 	"slices"
+
+	"varve/engine/vector"
 )
 
 // Packed integers: frame of reference with patches.
@@ -43,7 +45,7 @@ func planFrame[T int64 | uint64](v []T) frame {
 
 // planSigned plans a frame for differences: they are signed, so the least one may lie below zero.
 func planSigned(e *Encoder, v []uint64) frame {
-	e.signed = grow(e.signed, len(v))
+	e.signed = vector.Sized(e.signed, len(v))
 	for i, x := range v {
 		e.signed[i] = int64(x)
 	}
@@ -156,7 +158,7 @@ func (d *Decoder) readExceptions(r *reader, count int) {
 	if r.err != nil {
 		return
 	}
-	d.positions, d.highs = grow(d.positions, count), grow(d.highs, count)
+	d.positions, d.highs = vector.Sized(d.positions, count), vector.Sized(d.highs, count)
 	unpack(d.positions, positions, 0, pw)
 	unpack(d.highs, highs, 0, hw)
 }

@@ -118,8 +118,8 @@ func decodeHex(_ *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector)
 	if r.err != nil {
 		return
 	}
-	v.Heap = grow(v.Heap, size*n)
-	v.Views = grow(v.Views, n)
+	v.Heap = vector.Sized(v.Heap, size*n)
+	v.Views = vector.Sized(v.Views, n)
 	for i := range v.Views {
 		v.Views[i] = vector.View{Off: uint32(i * size), Len: uint32(size)}
 	}

@@ -6,7 +6,7 @@ import "varve/engine/vector"
 // no leading zeros.
 
 func (e *Encoder) appendIPv4(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
-	e.texts = grow(e.texts, len(views))
+	e.texts = vector.Sized(e.texts, len(views))
 	for i, w := range views {
 		x, ok := parseIPv4(heap[w.Off : w.Off+w.Len])
 		if !ok {
@@ -49,7 +49,7 @@ func decodeIPv4(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector
 	if r.err != nil {
 		return
 	}
-	v.Views = grow(v.Views, n)
+	v.Views = vector.Sized(v.Views, n)
 	heap := v.Heap[:0]
 	for i, x := range d.texts {
 		from := len(heap)

@@ -110,7 +110,7 @@ func (d *Decoder) hitExceptions(r *reader, body []byte, n, width, count int, fir
 		return
 	}
 	if some {
-		d.positions = grow(d.positions, count)
+		d.positions = vector.Sized(d.positions, count)
 		unpack(d.positions, positions, 0, pw)
 		for _, p := range d.positions {
 			if int(p) >= n {
@@ -123,11 +123,11 @@ func (d *Decoder) hitExceptions(r *reader, body []byte, n, width, count int, fir
 	if first > last {
 		return
 	}
-	d.highs, d.picked = grow(d.highs, count), grow(d.picked, count)
+	d.highs, d.picked = vector.Sized(d.highs, count), vector.Sized(d.picked, count)
 	unpack(d.highs, highs, 0, hw)
 	from := first >> width << width
 	picked := d.picked[:near(d.picked, d.highs, width, from, last-from)]
-	d.positions, d.lows = grow(d.positions, len(picked)), grow(d.lows, len(picked))
+	d.positions, d.lows = vector.Sized(d.positions, len(picked)), vector.Sized(d.lows, len(picked))
 	unpackAt(d.positions, positions, picked, pw)
 	for _, p := range d.positions {
 		if int(p) >= n {
@@ -362,7 +362,7 @@ func hitCodes(hit, keep []uint64, src []byte, n, width int, passes []uint64) {
 // PickCodes makes v the codes of some rows, which rise and are rows of the block: a vector of len(rows).
 func (d *Decoder) PickCodes(v *vector.Vector, c *Codes, t vector.Type, shared *vector.Vector, rows []uint32) error {
 	reset(v, t)
-	v.Form, v.Values, v.Codes = vector.Dict, shared, grow(v.Codes, len(rows))
+	v.Form, v.Values, v.Codes = vector.Dict, shared, vector.Sized(v.Codes, len(rows))
 	unpackAt(v.Codes, c.body, rows, c.width)
 	if c.base > 0 {
 		for i := range v.Codes {

@@ -23,7 +23,7 @@ func (e *Encoder) appendLocalInts(dst []byte, v []uint64, signed bool, size int)
 		return dst, false
 	}
 	slices.Sort(values)
-	e.codes = grow(e.codes, len(v))
+	e.codes = vector.Sized(e.codes, len(v))
 	for i, x := range v {
 		c, _ := slices.BinarySearch(values, x)
 		e.codes[i] = uint32(c)
@@ -74,7 +74,7 @@ func (e *Encoder) distinct(v []uint64) []uint64 {
 
 // decodeLocalInts fills dst with integers that other encodings keep.
 func decodeLocalInts(d *Decoder, r *reader, dst []uint64) {
-	d.codes = grow(d.codes, len(dst))
+	d.codes = vector.Sized(d.codes, len(dst))
 	d.values = readLocalInts(d, r, d.values, d.codes)
 	if r.err != nil {
 		return
@@ -87,7 +87,7 @@ func decodeLocalInts(d *Decoder, r *reader, dst []uint64) {
 
 // decodeLocalColumn makes v codes into values.
 func (d *Decoder) decodeLocalColumn(r *reader, v *vector.Vector, n int) {
-	v.Form, v.Values, v.Codes = vector.Dict, &vector.Vector{Type: v.Type}, grow(v.Codes, n)
+	v.Form, v.Values, v.Codes = vector.Dict, &vector.Vector{Type: v.Type}, vector.Sized(v.Codes, n)
 	if v.Type.Kind() == vector.Int64 {
 		v.Values.Ints = readLocalInts[int64](d, r, nil, v.Codes)
 	} else {
@@ -101,7 +101,7 @@ func readLocalInts[T int64 | uint64](d *Decoder, r *reader, values []T, codes []
 	if r.err != nil {
 		return values
 	}
-	values = grow(values, k)
+	values = vector.Sized(values, k)
 	decodeFrame(d, r, values)
 	d.decodeCodes(r, codes, k)
 	return values

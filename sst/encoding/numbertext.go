@@ -10,7 +10,7 @@ import (
 // no leading zeros, no signs but a minus before a number that is not zero.
 
 func (e *Encoder) appendNumbers(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
-	e.texts = grow(e.texts, len(views))
+	e.texts = vector.Sized(e.texts, len(views))
 	for i, w := range views {
 		x, ok := parseNumber(heap[w.Off : w.Off+w.Len])
 		if !ok {
@@ -48,7 +48,7 @@ func decodeNumbers(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vec
 	if r.err != nil {
 		return
 	}
-	v.Views = grow(v.Views, n)
+	v.Views = vector.Sized(v.Views, n)
 	heap := v.Heap[:0]
 	for i, x := range d.texts {
 		from := len(heap)

@@ -1,6 +1,10 @@
 package encoding
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"varve/engine/vector"
+)
 
 // Runs: number of runs | packed values (frame.go) | packed lengths.
 
@@ -53,7 +57,7 @@ func decodeRuns[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 	if r.err != nil {
 		return
 	}
-	d.runs, d.lengths = grow(d.runs, n), grow(d.lengths, n)
+	d.runs, d.lengths = vector.Sized(d.runs, n), vector.Sized(d.lengths, n)
 	values := d.runs
 	lengths := d.lengths[:len(values)]
 	decodeFrame(d, r, values)

@@ -79,7 +79,7 @@ func allEqual(views []vector.View, heap []byte) bool {
 }
 
 func (e *Encoder) appendPlain(dst []byte, views []vector.View, heap []byte) []byte {
-	e.values = grow(e.values, len(views))
+	e.values = vector.Sized(e.values, len(views))
 	size, packed := 0, true
 	for i, w := range views {
 		e.values[i] = uint64(w.Len)
@@ -112,7 +112,7 @@ func (e *Encoder) appendLengths(dst []byte, v []uint64) []byte {
 
 // decodePlain reads n strings into v. own: the heap must not be scratch that is used again.
 func (d *Decoder) decodePlain(r *reader, v *vector.Vector, n int, own bool) {
-	d.ints = grow(d.ints, n)
+	d.ints = vector.Sized(d.ints, n)
 	id := ID(r.byte())
 	if id != Constant && id != Packed {
 		r.fail("%s is no encoding of lengths", id)
@@ -130,7 +130,7 @@ func (d *Decoder) decodePlain(r *reader, v *vector.Vector, n int, own bool) {
 	if r.err != nil {
 		return
 	}
-	v.Views = grow(v.Views, n)
+	v.Views = vector.Sized(v.Views, n)
 	var at uint64
 	for i, l := range d.ints {
 		if l > uint64(len(heap))-at {
@@ -168,7 +168,7 @@ func decodeLocalStrings(d *Decoder, r *reader, v *vector.Vector, n int, _ *vecto
 		return
 	}
 	d.decodePlain(r, values, k, true)
-	v.Codes = grow(v.Codes, n)
+	v.Codes = vector.Sized(v.Codes, n)
 	d.decodeCodes(r, v.Codes, k)
 	v.Form, v.Values = vector.Dict, values
 }
@@ -178,7 +178,7 @@ func decodeShared(d *Decoder, r *reader, v *vector.Vector, n int, shared *vector
 		r.fail("codes without a dictionary")
 		return
 	}
-	v.Codes = grow(v.Codes, n)
+	v.Codes = vector.Sized(v.Codes, n)
 	d.decodeCodes(r, v.Codes, shared.Len())
 	v.Form, v.Values = vector.Dict, shared
 }

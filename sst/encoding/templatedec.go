@@ -104,12 +104,12 @@ func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 	}
 	t.texts = vector.Vector{Type: vector.StringType, Heap: t.texts.Heap[:0], Views: t.texts.Views}
 	t.inner.decodePlain(r, &t.texts, k, false)
-	t.Codes = grow(t.Codes, n)
+	t.Codes = vector.Sized(t.Codes, n)
 	t.inner.decodeCodes(r, t.Codes, k)
 	if r.err != nil {
 		return t
 	}
-	t.counts = grow(t.counts, k)
+	t.counts = vector.Sized(t.counts, k)
 	counts := t.counts
 	clear(counts)
 	for _, c := range t.Codes {
@@ -160,7 +160,7 @@ func (t *Templates) readOwn(r *reader) vector.Bitmap {
 	if !r.inPlace {
 		t.bits = bits
 	}
-	t.own = grow(t.own, words)
+	t.own = vector.Sized(t.own, words)
 	for i := range t.own {
 		t.own[i] = binary.LittleEndian.Uint64(bits[8*i:])
 	}
@@ -226,13 +226,13 @@ func (t *Templates) openStream(s *openStream) error {
 	case s.kind == wideSlot && r.byte() == wideBytes:
 		s.openBytes(r, 8)
 		if r.err == nil {
-			s.ints = grow(s.ints, s.count)
+			s.ints = vector.Sized(s.ints, s.count)
 			for i := range s.ints {
 				s.ints[i] = binary.LittleEndian.Uint64(s.packed[8*i:])
 			}
 		}
 	case s.kind.numeric():
-		s.ints = grow(s.ints, s.count)
+		s.ints = vector.Sized(s.ints, s.count)
 		t.inner.decodeUints(r, ID(r.byte()), s.ints)
 	case s.kind == hexSlot:
 		s.openBytes(r, s.width)
@@ -263,13 +263,13 @@ func (s *openStream) flatten() {
 	case vector.Flat:
 		s.views, s.heap = s.texts.Views, s.texts.Heap
 	case vector.Const:
-		s.own = grow(s.own, s.count)
+		s.own = vector.Sized(s.own, s.count)
 		for i := range s.own {
 			s.own[i] = s.texts.Views[0]
 		}
 		s.views, s.heap = s.own, s.texts.Heap
 	default:
-		s.own = grow(s.own, s.count)
+		s.own = vector.Sized(s.own, s.count)
 		for i, c := range s.texts.Codes[:s.count] {
 			s.own[i] = s.texts.Values.Views[c]
 		}
@@ -363,9 +363,9 @@ var errTooLong = malformed("text of more than %d bytes", MaxHeap)
 
 // begin sets the cursors to the first rows.
 func (t *Templates) begin() {
-	t.cursors = grow(t.cursors, t.Len())
+	t.cursors = vector.Sized(t.cursors, t.Len())
 	clear(t.cursors)
-	t.opened = grow(t.opened, vector.Words(t.Len()))
+	t.opened = vector.Sized(t.opened, vector.Words(t.Len()))
 	clear(t.opened)
 }
 

@@ -174,7 +174,7 @@ func (t *templater) parseAll(views []vector.View, heap []byte) bool {
 		t.counts[code]++
 		t.codes = append(t.codes, code)
 	}
-	t.became, t.wilds = grow(t.became, t.dict.Len()), grow(t.wilds, t.dict.Len())
+	t.became, t.wilds = vector.Sized(t.became, t.dict.Len()), vector.Sized(t.wilds, t.dict.Len())
 	for i := range t.became {
 		t.became[i], t.wilds[i] = uint32(i), nil
 	}
@@ -316,7 +316,7 @@ func (t *templater) assign(templates []vector.View, texts []byte, views []vector
 			total += n
 		}
 	}
-	t.byField = grow(t.byField, total)
+	t.byField = vector.Sized(t.byField, total)
 	t.fill(first, fields, final, views, heap)
 	t.codes = final
 
@@ -336,7 +336,7 @@ func (t *templater) assign(templates []vector.View, texts []byte, views []vector
 		}
 	}
 	t.streams = layout(t.streams, first, fields, counts, own)
-	t.values = grow(t.values, total)
+	t.values = vector.Sized(t.values, total)
 	at = 0
 	for i, n := range counts {
 		for k := first[i]; k < first[i+1]; k++ {
@@ -425,21 +425,21 @@ func (t *templater) appendStream(dst []byte, s *textStream, heap []byte) []byte 
 	case s.kind.numeric():
 		return t.inner.appendInts(dst, values, false)
 	case s.kind == hexSlot:
-		t.packed = grow(t.packed, s.width*len(values))
+		t.packed = vector.Sized(t.packed, s.width*len(values))
 		for i, v := range values {
 			w := viewOf(v)
 			packHex(t.packed[i*s.width:][:s.width], heap[w.Off:w.Off+w.Len])
 		}
 		return appendSection(dst, t.packed, savePlain)
 	case s.kind == uuidSlot:
-		t.packed = grow(t.packed, 16*len(values))
+		t.packed = vector.Sized(t.packed, 16*len(values))
 		for i, v := range values {
 			w := viewOf(v)
 			packUUID(t.packed[i*16:][:16], heap[w.Off:w.Off+w.Len])
 		}
 		return appendSection(dst, t.packed, savePlain)
 	}
-	t.views = grow(t.views, len(values))
+	t.views = vector.Sized(t.views, len(values))
 	for i, v := range values {
 		t.views[i] = viewOf(v)
 	}

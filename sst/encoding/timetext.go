@@ -137,7 +137,7 @@ func (e *Encoder) appendTimes(dst []byte, views []vector.View, heap []byte) ([]b
 	if !ok {
 		return dst, false
 	}
-	e.texts = grow(e.texts, len(views))
+	e.texts = vector.Sized(e.texts, len(views))
 	for i, w := range views {
 		x, ok := shape.parse(heap[w.Off : w.Off+w.Len])
 		if !ok {
@@ -166,7 +166,7 @@ func decodeTimes(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vecto
 	if r.err != nil {
 		return
 	}
-	v.Views = grow(v.Views, n)
+	v.Views = vector.Sized(v.Views, n)
 	heap := v.Heap[:0]
 	for i, x := range d.texts {
 		from := len(heap)

@@ -5,6 +5,8 @@ import (
 	"runtime"
 
 	"github.com/klauspost/compress/zstd"
+
+	"varve/engine/vector"
 )
 
 // The coders are shared and safe for concurrent use; building one for every block would cost more than the block.
@@ -88,7 +90,7 @@ func (r *reader) section(scratch []byte, limit int) []byte {
 		r.fail("section of %d bytes out of %d", size, len(frame))
 		return nil
 	}
-	scratch = grow(scratch, int(size))
+	scratch = vector.Sized(scratch, int(size))
 	out, err := decompressor.DecodeAll(frame, scratch[:0:size])
 	if err != nil || uint64(len(out)) != size {
 		r.fail("section of %d bytes: %d came out (%v)", size, len(out), err)
