@@ -104,6 +104,8 @@ type Options struct {
 	// Background switches flush by age and merging; tests may switch it off and drive both by hand.
 	NoBackground bool
 	Parallelism  int // of replay and open. Default 16
+	// MaxSeries bounds the series of all tables, MaxSeriesPerTable those of each; 0: no bound.
+	MaxSeries, MaxSeriesPerTable int
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
@@ -131,6 +133,7 @@ type Engine struct {
 
 	committer *committer
 	memory    *memory
+	census    *census // nil: series are not bounded
 	space     *space
 	ballast   *ballast
 	damages   *damages
@@ -158,8 +161,10 @@ type Engine struct {
 	unwritable bool           // replay could not write a part
 }
 
-// HeldBytes is the memory that is held for long: the cache of decoded blocks and the keys of series.
-func (e *Engine) HeldBytes() int64 { return e.cache.Bytes() + e.memory.series.Load() }
+// HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them.
+func (e *Engine) HeldBytes() int64 {
+	return e.cache.Bytes() + e.memory.series.Load() + int64(e.census.len())*countedBytes
+}
 
 // The databases that are always there; information_schema is made by the SQL layer.
 const (

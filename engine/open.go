@@ -38,6 +38,7 @@ func Open(o Options) (_ *Engine, err error) {
 		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}, damages: &damages{log: o.Logger},
 		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir)}, work: make(chan *region, 1024)}
 	e.merger = newMerger(e)
+	e.census = newCensus(e)
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.ready = make(chan struct{})
@@ -129,6 +130,9 @@ func (e *Engine) recover(state *manifest.State, start time.Time) error {
 	}
 	e.sweep(state, found)
 	e.finishReplay()
+	if e.census != nil {
+		e.census.take()
+	}
 	e.ballast.lay()
 	e.sweepSnapshots()
 	e.found.Took = e.o.Now().Sub(start)

@@ -19,10 +19,14 @@ type Series struct {
 	place place
 	ref   memtable.Ref
 	has   atomic.Uint32 // sampleColumns that the table is known to have
+
+	census  *census       // that it was counted by; nil: none
+	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
 }
 
-// Alive tells whether the table of the series is still there. Rows written to one that is not are gone with it.
-func (s *Series) Alive() bool { return !s.place.dropped() }
+// Alive tells whether the table of the series is still there and the series still counts. Rows written to one whose table is not
+// are gone with it.
+func (s *Series) Alive() bool { return !s.place.dropped() && !s.census.stale(s) }
 
 // SeriesName says which series is meant: its table and its labels, sorted by name, none of them empty.
 type SeriesName struct {
@@ -72,7 +76,13 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest) ([]*Series, []err
 				lacking = append(lacking, i)
 			}
 		}
-		if unknown = lacking; len(unknown) == 0 {
+		if unknown = e.vacant(c, r, lacking, errs); len(unknown) == 0 {
+			for _, s := range found {
+				if s != nil {
+					s.census = e.census
+				}
+			}
+			e.census.admitSeries(found, errs)
 			return found, errs, nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -91,6 +101,24 @@ func (e *Engine) series(ctx context.Context, r *SeriesRequest) ([]*Series, []err
 		}
 		unknown = slices.DeleteFunc(unknown, func(i int) bool { return i < 0 })
 	}
+}
+
+// vacant leaves of the series that lack a table or a label those for which there is room; the others become errors.
+func (e *Engine) vacant(c *catalog, r *SeriesRequest, lacking []int, errs []error) []int {
+	if e.census == nil {
+		return lacking
+	}
+	return slices.DeleteFunc(lacking, func(i int) bool {
+		t := &schema.Table{Name: r.Names[i].Table}
+		if p, ok := c.byName[t.Name]; ok {
+			t = p.schema()
+		}
+		err := e.census.vacant(t)
+		if err != nil {
+			errs[i] = err
+		}
+		return err != nil
+	})
 }
 
 // seriesOf finds a series; errEvolve: its table is absent or lacks a label.

@@ -58,8 +58,13 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 		if err := e.prepare(rest); err != nil {
 			return nil, err
 		}
-		var err error
-		if rest, err = e.committer.commit(ctx, rest); err != nil {
+		done, err := e.census.admit(rest)
+		if err != nil {
+			return nil, err
+		}
+		rest, err = e.committer.commit(ctx, rest)
+		done()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +110,9 @@ func (e *Engine) prepare(ws []*tableWrite) error {
 		switch {
 		case err != nil:
 		case len(absent) > 0:
-			err = e.createAbsent(absent)
+			if err = e.roomFor(absent); err == nil {
+				err = e.createAbsent(absent)
+			}
 		case len(evolving) > 0:
 			err = e.addColumns(evolving)
 		default:
@@ -115,6 +122,16 @@ func (e *Engine) prepare(ws []*tableWrite) error {
 			return err
 		}
 	}
+}
+
+// roomFor tells why tables are not made for rows: there is no room for their series.
+func (e *Engine) roomFor(absent []*tableWrite) error {
+	for _, w := range absent {
+		if err := e.census.vacant(&schema.Table{Name: w.name}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // alignAll makes the records of the writes whose tables have all columns; it gives the writes that lack a table or

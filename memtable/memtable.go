@@ -7,7 +7,6 @@
 package memtable
 
 import (
-	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -39,8 +38,7 @@ type Memtable struct {
 	rowsOf map[schema.TableID]int64
 	seen   vector.Bitmap // series that have rows here
 	active int           // of them
-	key    []byte        // scratch
-	value  []byte        // scratch: a tag that is no text
+	keyMaker
 }
 
 // snapshot is what readers see: rows of chunks and the series they refer to. Immutable.
@@ -224,34 +222,6 @@ func alike(l *layout, b *vector.Batch) bool {
 		}
 	}
 	return true
-}
-
-// rowKey makes m.key the series key of a row.
-func (m *Memtable) rowKey(l *layout, b *vector.Batch, row int) []byte {
-	m.key = append(m.key[:0], l.prefix...)
-	for k, f := range l.tags {
-		if f < 0 {
-			continue
-		}
-		c, absent := b.Cols[f], l.absent[k]
-		if c.IsNull(row) {
-			if absent != nil {
-				m.key = schema.AppendKeyNull(m.key, l.tagIDs[k])
-			}
-			continue
-		}
-		var value []byte
-		if c.Type.Kind() == vector.Bytes {
-			value = c.Bytes(row)
-		} else {
-			m.value = schema.AppendTag(m.value[:0], c, row)
-			value = m.value
-		}
-		if absent == nil || !bytes.Equal(value, absent) { // a series has one key, whether its rows are older than the tag or not
-			m.key = schema.AppendKeyTag(m.key, l.tagIDs[k], value)
-		}
-	}
-	return m.key
 }
 
 // Freeze gives the rows as an immutable run. Nothing may be appended afterwards.

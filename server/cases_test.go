@@ -30,7 +30,14 @@ import (
 // real starts a server on a real store in a directory of the test.
 func real(t *testing.T, change func(*Options)) *house {
 	t.Helper()
-	e, err := engine.Open(engine.Options{Dir: t.TempDir(), MinFree: 1})
+	return realOn(t, engine.Options{}, change)
+}
+
+// realOn is real with a store of one's own options.
+func realOn(t *testing.T, store engine.Options, change func(*Options)) *house {
+	t.Helper()
+	store.Dir, store.MinFree = t.TempDir(), 1
+	e, err := engine.Open(store)
 	if err != nil {
 		t.Fatal(err)
 	}

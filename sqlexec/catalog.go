@@ -10,6 +10,7 @@ import (
 	"varve/sqlexec/infoschema"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
+	"varve/sqlexec/promql"
 )
 
 // Numbers is the table of the numbers from 0 to 99, which database public has.
@@ -27,9 +28,35 @@ type catalog struct {
 func (x *Executor) catalog(s *Session) plan.Catalog { return &catalog{x: x, sess: s} }
 
 // env is what information_schema is made from.
-func (x *Executor) env(s *Session) *infoschema.Env {
+func (x *Executor) env(ctx context.Context, s *Session) *infoschema.Env {
 	views := func() ([]infoschema.View, error) { return x.infoViews(s) }
-	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: views}
+	metrics := func(db string) ([]infoschema.Count, error) { return x.metricCounts(ctx, s, db) }
+	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: views, Metrics: metrics}
+}
+
+// mostCounts bounds each list of what is counted of a database's metrics.
+const mostCounts = 1000
+
+// metricCounts tells what makes the series of a database's metrics many.
+func (x *Executor) metricCounts(ctx context.Context, s *Session, db string) ([]infoschema.Count, error) {
+	store := &promql.Tables{Engine: x.e, DB: db}
+	if s.memory != nil {
+		store.Memory = s.memory
+	}
+	c, err := store.Cardinality(ctx, mostCounts)
+	if err != nil || c.Series == 0 {
+		return nil, err
+	}
+	list := []infoschema.Count{{Kind: "series", N: int64(c.Series)}, {Kind: "labels with values", N: int64(c.Pairs)}}
+	for _, of := range []struct {
+		kind   string
+		counts []promql.Count
+	}{{"series of metric", c.SeriesByMetric}, {"values of label", c.ValuesByLabel}, {"bytes of label", c.BytesByLabel}, {"series of label with value", c.SeriesByPair}} {
+		for _, n := range of.counts {
+			list = append(list, infoschema.Count{Kind: of.kind, Name: n.Name, N: n.N})
+		}
+	}
+	return list, nil
 }
 
 // Relation finds a table in the store, in information_schema, or the table of numbers.
@@ -70,7 +97,7 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 }
 
 // numbers makes the rows of the table Numbers.
-func numbers(map[string]string) (*vector.Batch, error) {
+func numbers(context.Context, map[string]string) (*vector.Batch, error) {
 	const count = 100
 	v := &vector.Vector{Type: vector.Uint32Type}
 	for i := range uint64(count) {
@@ -85,8 +112,8 @@ func (c *catalog) info(name schema.Name) (*plan.Relation, error) {
 		return nil, c.x.noTable(nil, "Failed to plan SQL: ", name)
 	}
 	name.Table = t.Name
-	v := &plan.Virtual{Fields: t.Fields, Rows: func(equal map[string]string) (*vector.Batch, error) {
-		return t.Rows(c.x.env(c.sess), infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})
+	v := &plan.Virtual{Fields: t.Fields, Rows: func(ctx context.Context, equal map[string]string) (*vector.Batch, error) {
+		return t.Rows(c.x.env(ctx, c.sess), infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})
 	}}
 	return &plan.Relation{Name: name, Virtual: v}, nil
 }

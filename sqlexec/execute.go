@@ -306,7 +306,7 @@ func (x *Executor) adminRegion(ctx context.Context, name string, args []string) 
 	if len(args) != 1 {
 		return status.New(status.InvalidArguments, "ADMIN %s needs the id of a region", name)
 	}
-	t, err := infoschema.TableOfRegion(x.env(&Session{}), args[0])
+	t, err := infoschema.TableOfRegion(x.env(ctx, &Session{}), args[0])
 	if err != nil {
 		return err
 	}

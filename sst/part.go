@@ -311,6 +311,25 @@ func (p *Part) KeyBytes() (n int64, err error) {
 	return n, nil
 }
 
+// EachKey calls f with the key of each series, which is valid during the call.
+func (p *Part) EachKey(f func(key []byte)) (err error) {
+	defer p.reading(debug.SetPanicOnFault(true), &err)
+	t, err := p.seriesTable()
+	if err != nil {
+		return err
+	}
+	w, err := t.walk(0)
+	for i := 0; i < t.len() && err == nil; i++ {
+		if err = w.step(); err == nil {
+			f(w.key)
+		}
+	}
+	if err != nil {
+		return p.corrupt(err, "series")
+	}
+	return nil
+}
+
 // preparedSeries is the number of series from which on Prepare reads: checking their keys takes longer than a query should.
 const preparedSeries = 32 << 10
 

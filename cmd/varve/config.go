@@ -45,13 +45,15 @@ type Config struct {
 		Hosts           []string
 	}
 	Storage struct {
-		DataHome      string
-		FlushBytes    Size
-		FlushAge      time.Duration
-		MemtableLimit Size
-		WriteWait     time.Duration
-		CacheBytes    Size
-		MinFree       Size
+		DataHome          string
+		FlushBytes        Size
+		FlushAge          time.Duration
+		MemtableLimit     Size
+		WriteWait         time.Duration
+		CacheBytes        Size
+		MinFree           Size
+		MaxSeries         int
+		MaxSeriesPerTable int
 	}
 	WAL struct {
 		Dir            string

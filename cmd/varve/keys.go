@@ -54,6 +54,8 @@ func (c *Config) keys() []key {
 		{"storage.write_wait", &s.WriteWait, "5s", positive(&s.WriteWait)},
 		{"storage.cache_bytes", &s.CacheBytes, "512MiB", nil},
 		{"storage.min_free", &s.MinFree, "256MiB", nil},
+		{"storage.max_series", &s.MaxSeries, "0", atLeast(&s.MaxSeries, 0)},
+		{"storage.max_series_per_table", &s.MaxSeriesPerTable, "0", atLeast(&s.MaxSeriesPerTable, 0)},
 
 		{"wal.dir", &w.Dir, "", nil},
 		{"wal.file_size", &w.FileSize, "128MiB", sizeAtLeast(&w.FileSize, 1<<20)},

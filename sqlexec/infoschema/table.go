@@ -25,6 +25,8 @@ type Env struct {
 	Now       func() time.Time
 	Processes func() []Process
 	Views     func() ([]View, error)
+	// Metrics tells what makes the series of a database's metrics many; nothing where it has none.
+	Metrics func(db string) ([]Count, error)
 }
 
 // Numbers is the table of the numbers from 0 to 99, which the database public has. It is no table of the store.
@@ -44,6 +46,12 @@ type View struct {
 	DB, Name, Definition string
 	// Columns are those that the query has now; none where it can no longer be planned, as a table of it is gone.
 	Columns func() []schema.Column
+}
+
+// Count is how often something is there; Name is empty where all of a kind are counted.
+type Count struct {
+	Kind, Name string
+	N          int64
 }
 
 // Process is a running query.

@@ -35,6 +35,7 @@ func init() {
 			constraint_catalog constraint_schema constraint_name table_catalog real_table_catalog table_schema table_name column_name
 			ordinal_position:u32 position_in_unique_constraint:u32 referenced_table_schema referenced_table_name referenced_column_name
 			service_index_type`)},
+		{Name: "metric_cardinality", SchemaColumn: "table_schema", fill: metricCounts, Fields: columns("table_catalog table_schema kind name count:u64")},
 		{Name: "partitions", SchemaColumn: "table_schema", TableColumn: "table_name", fill: partitions, Fields: columns(`
 			table_catalog table_schema table_name partition_name subpartition_name partition_ordinal_position:i64
 			subpartition_ordinal_position:i64 partition_method subpartition_method partition_expression subpartition_expression
@@ -371,6 +372,27 @@ func sstsManifest(e *Env, w Where, r *rows) error {
 		}
 		return nil
 	})
+}
+
+// metricCounts are the series, labels and values of the metrics, the greatest first.
+func metricCounts(e *Env, w Where, r *rows) error {
+	for _, d := range databases(e, w) {
+		if d.Name == DB {
+			continue
+		}
+		counts, err := e.Metrics(d.Name)
+		if err != nil {
+			return err
+		}
+		for _, c := range counts {
+			var name any
+			if c.Name != "" {
+				name = c.Name
+			}
+			r.add(Catalog, d.Name, c.Kind, name, c.N)
+		}
+	}
+	return nil
 }
 
 // damageRows are the files, blocks of parts and stretches of log that are not served because they are damaged.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"context"
+
 	"varve/engine"
 	"varve/engine/filter"
 	"varve/engine/scan"
@@ -23,7 +25,7 @@ type Relation struct {
 type Virtual struct {
 	Fields []vector.Field
 	// Rows makes the rows; equal has the strings that columns are known to equal, so that it can make fewer.
-	Rows func(equal map[string]string) (*vector.Batch, error)
+	Rows func(ctx context.Context, equal map[string]string) (*vector.Batch, error)
 }
 
 // View is a stored query.

@@ -262,7 +262,7 @@ func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
 
 // virtual makes the rows of a virtual table and cuts them to the wanted columns.
 func (r *runner) virtual(n *Scan) (exec.Stream, error) {
-	all, err := n.Rel.Virtual.Rows(n.Equal)
+	all, err := n.Rel.Virtual.Rows(r.ctx, n.Equal)
 	if err != nil {
 		return exec.Stream{}, err
 	}
