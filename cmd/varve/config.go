@@ -70,6 +70,7 @@ type Config struct {
 		QueryTimeout     time.Duration
 		Lookback         time.Duration
 		MaxSamples       int
+		MaxExemplars     int
 		MaxConcurrent    int
 	}
 	Logging struct{ Level, Format string }

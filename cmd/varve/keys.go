@@ -72,6 +72,7 @@ func (c *Config) keys() []key {
 		{"prom_store.query_timeout", &c.Metrics.QueryTimeout, "2m", nil},
 		{"prom_store.lookback", &c.Metrics.Lookback, "5m", positive(&c.Metrics.Lookback)},
 		{"prom_store.max_samples", &c.Metrics.MaxSamples, "50000000", atLeast(&c.Metrics.MaxSamples, 1)},
+		{"prom_store.max_exemplars", &c.Metrics.MaxExemplars, "100000", atLeast(&c.Metrics.MaxExemplars, 0)},
 		{"prom_store.max_concurrent_queries", &c.Metrics.MaxConcurrent, "20", atLeast(&c.Metrics.MaxConcurrent, 0)},
 
 		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},

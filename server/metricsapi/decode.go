@@ -39,8 +39,9 @@ func (w *request) search1(body []byte) error {
 // series1 finds a series by the bytes of its labels.
 func (w *request) series1(message []byte) error {
 	f := protowire.Of(message)
-	from, to, whole := -1, 0, true
+	from, to, whole, exemplars := -1, 0, true, false
 	for at := 0; f.Next(); at = f.Offset() {
+		exemplars = exemplars || f.Is(3, protowire.Bytes)
 		if !f.Is(1, protowire.Bytes) {
 			if from >= 0 && f.Kind == protowire.Bytes {
 				break // labels come first; should more follow, see below
@@ -53,7 +54,7 @@ func (w *request) series1(message []byte) error {
 		to = f.Offset()
 	}
 	for whole && f.Err() == nil && f.Next() {
-		whole = !f.Is(1, protowire.Bytes)
+		whole, exemplars = !f.Is(1, protowire.Bytes), exemplars || f.Is(3, protowire.Bytes)
 	}
 	if f.Err() != nil {
 		return f.Err()
@@ -81,6 +82,13 @@ func (w *request) series1(message []byte) error {
 		}
 	}
 	w.series = append(w.series, pending{handle, rest})
+	if exemplars {
+		labels, err := w.labels1(name)
+		if err != nil {
+			return err
+		}
+		w.exemplars(labels, rest, 3)
+	}
 	return nil
 }
 
@@ -101,22 +109,26 @@ func (w *request) labels1(block []byte) ([]samples.Label, error) {
 	w.labels = w.labels[:0]
 	f := protowire.Of(block)
 	for f.Next() {
-		var l samples.Label
-		in := protowire.Of(f.Bytes)
-		for in.Next() {
-			switch {
-			case in.Is(1, protowire.Bytes):
-				l.Name = in.Bytes
-			case in.Is(2, protowire.Bytes):
-				l.Value = in.Bytes
-			}
-		}
-		if in.Err() != nil {
-			return nil, fmt.Errorf("label: %w", in.Err())
+		l, err := label1(f.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("label: %w", err)
 		}
 		w.labels = append(w.labels, l)
 	}
 	return w.labels, f.Err()
+}
+
+func label1(message []byte) (l samples.Label, err error) {
+	f := protowire.Of(message)
+	for f.Next() {
+		switch {
+		case f.Is(1, protowire.Bytes):
+			l.Name = f.Bytes
+		case f.Is(2, protowire.Bytes):
+			l.Value = f.Bytes
+		}
+	}
+	return l, f.Err()
 }
 
 func (w *request) metadata1(message []byte) error {

@@ -61,7 +61,7 @@ func (w *request) search2(body []byte) error {
 // series2 finds a series by the references of its labels.
 func (w *request) series2(message []byte) error {
 	var metadata []byte
-	floats, histograms, rest := 0, 0, 0
+	floats, histograms, exemplars, rest := 0, 0, 0, 0
 	w.uints = w.uints[:0]
 	f := protowire.Of(message)
 	for f.Next() {
@@ -71,13 +71,15 @@ func (w *request) series2(message []byte) error {
 			if w.uints, err = f.AppendUints(w.uints); err != nil {
 				return err
 			}
-			if floats+histograms == 0 {
+			if floats+histograms+exemplars == 0 {
 				rest = f.Offset()
 			}
 		case f.Is(2, protowire.Bytes):
 			floats++
 		case f.Is(3, protowire.Bytes):
 			histograms++
+		case f.Is(4, protowire.Bytes):
+			exemplars++
 		case f.Is(5, protowire.Bytes):
 			metadata = f.Bytes
 		}
@@ -92,16 +94,21 @@ func (w *request) series2(message []byte) error {
 		err = status.New(status.InvalidArguments, "a series has %d references of labels, names and values come in pairs", len(w.uints))
 	case floats > 0 && histograms > 0:
 		err = status.New(status.InvalidArguments, "a series has both samples and histograms: %s", w.shown2())
-	case floats+histograms == 0:
+	case floats+histograms+exemplars == 0:
 		err = status.New(status.InvalidArguments, "a series has neither samples nor histograms: %s", w.shown2())
-	default:
+	case floats+histograms > 0:
 		handle, err = w.find2(w.uints)
 	}
 	if err != nil {
 		w.refuse(err)
 		return nil
 	}
-	w.series = append(w.series, pending{handle, message[rest:]})
+	if floats+histograms > 0 {
+		w.series = append(w.series, pending{handle, message[rest:]})
+	}
+	if exemplars > 0 {
+		w.exemplars(w.labels2(), message, 4)
+	}
 	return w.metadata2(metadata)
 }
 

@@ -185,34 +185,6 @@ func (h *Handler) Metadata(c *web.Ctx) ([]byte, []string, error) {
 	return append(data, '}'), nil, nil
 }
 
-// Exemplars answers query_exemplars: none are kept. An expression without selectors has no answer at all.
-func (h *Handler) Exemplars(c *web.Ctx) ([]byte, []string, error) {
-	p, err := read(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	from, err := p.time("start", promql.FirstTime)
-	if err != nil {
-		return nil, nil, err
-	}
-	to, err := p.time("end", promql.LastTime)
-	if err != nil {
-		return nil, nil, err
-	}
-	if to < from {
-		return nil, nil, invalid("end", "end timestamp must not be before start time")
-	}
-	x, err := promql.Parse(p.text("query"))
-	if err != nil {
-		return nil, nil, err
-	}
-	selectors, err := promql.Selectors(x)
-	if err != nil || len(selectors) == 0 {
-		return nil, nil, err
-	}
-	return []byte("[]"), nil, nil
-}
-
 // FormatQuery answers format_query.
 func (h *Handler) FormatQuery(c *web.Ctx) ([]byte, []string, error) {
 	p, err := read(c)

@@ -54,6 +54,8 @@ func (h *Handler) Write(c *web.Ctx) error {
 	if err != nil {
 		err = h.again(c, err)
 		w.floats, w.histograms = 0, 0
+	} else {
+		w.keepExemplars(c)
 	}
 	if version == 2 {
 		w.count(c)
@@ -125,13 +127,15 @@ type request struct {
 	db, physical string
 	version      int
 
-	find       *samples.Request
-	series     []pending
-	metadata   []samples.Metadata
-	floats     int
-	histograms int
-	fault      error // the first
-	faults     int
+	find          *samples.Request
+	series        []pending
+	metadata      []samples.Metadata
+	exemplarList  []samples.Exemplar
+	exemplarsKept int
+	floats        int
+	histograms    int
+	fault         error // the first
+	faults        int
 
 	labels  []samples.Label // scratch
 	name    []byte          // scratch
@@ -221,7 +225,7 @@ func (w *request) count(c *web.Ctx) {
 	h := &c.Response.Header
 	h.Set("X-Prometheus-Remote-Write-Samples-Written", strconv.Itoa(w.floats))
 	h.Set("X-Prometheus-Remote-Write-Histograms-Written", strconv.Itoa(w.histograms))
-	h.Set("X-Prometheus-Remote-Write-Exemplars-Written", "0")
+	h.Set("X-Prometheus-Remote-Write-Exemplars-Written", strconv.Itoa(w.exemplarsKept))
 }
 
 // describe keeps what the request says of its metrics.

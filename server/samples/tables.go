@@ -33,15 +33,18 @@ type Options struct {
 	NoAutoCreate bool
 	// CacheBytes bounds the memory of the series that are known by name.
 	CacheBytes int64
+	// MaxExemplars are kept; 0: none are.
+	MaxExemplars int
 }
 
 // Tables finds the tables of series. Safe for concurrent use.
 type Tables struct {
-	o        Options
-	columns  engine.SampleColumns
-	plain    schema.Options // of tables with storage of their own
-	seeds    [2]maphash.Seed
-	metadata metadata
+	o         Options
+	columns   engine.SampleColumns
+	plain     schema.Options // of tables with storage of their own
+	seeds     [2]maphash.Seed
+	metadata  metadata
+	exemplars exemplars
 
 	mu     sync.RWMutex // protects what follows
 	known  map[key]*known
@@ -88,6 +91,9 @@ func New(o Options) *Tables {
 
 // Columns are the names of the columns that samples make.
 func (t *Tables) Columns() *engine.SampleColumns { return &t.columns }
+
+// MaxExemplars is the number of exemplars that are kept.
+func (t *Tables) MaxExemplars() int { return t.o.MaxExemplars }
 
 // Bytes is the memory of known series, about.
 func (t *Tables) Bytes() int64 {

@@ -1,0 +1,243 @@
+package samples
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"varve/engine"
+	"varve/engine/scan"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/sqlexec/promql"
+)
+
+// Exemplar is an event that stands for a sample: labels, mostly of a trace, with a value and a time.
+type Exemplar struct {
+	DB, Metric string
+	Series     promql.Labels // with the metric
+	Labels     promql.Labels
+	Value      float64
+	At         int64 // ms
+}
+
+// Limits of an exemplar, in characters of its labels and in bytes of those of its series.
+const (
+	maxExemplarRunes  = 128
+	maxExemplarSeries = 8 << 10
+)
+
+// exemplarTable is a ring: a row for each place, and what comes later replaces what was there.
+//
+//	place TIMESTAMP(3) | number BIGINT: of all exemplars ever | database | metric | series, labels: JSON | value | at TIMESTAMP(3)
+var exemplarTable = schema.Name{DB: "service_private", Table: "metric_exemplars"}
+
+// exemplarColumns are the columns besides the place.
+var exemplarColumns = [...]vector.Field{
+	{Name: "number", Type: vector.Int64Type}, {Name: "database", Type: vector.StringType}, {Name: "metric", Type: vector.StringType},
+	{Name: "series", Type: vector.StringType}, {Name: "labels", Type: vector.StringType}, {Name: "value", Type: vector.FloatType},
+	{Name: "at", Type: vector.Timestamp(3)},
+}
+
+// exemplars is the end of the ring. Safe for concurrent use.
+type exemplars struct {
+	mu     sync.Mutex // protects what follows; held while exemplars are written
+	loaded bool
+	next   int64 // number of the next
+}
+
+// Exemplar makes an exemplar of what a sender says; false: it is none that can be kept.
+func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x Exemplar, ok bool) {
+	var n engine.SeriesName
+	n.Table.DB = r.db
+	if len(labels) == 0 || r.take(&n, series) != nil {
+		return x, false
+	}
+	x = Exemplar{DB: n.Table.DB, Metric: n.Table.Table, Value: value, At: at}
+	size := 0
+	x.Series = append(x.Series, promql.Label{Name: promql.NameLabel, Value: x.Metric})
+	for _, l := range n.Labels {
+		size += len(l.Name) + len(l.Value)
+		x.Series = append(x.Series, promql.Label(l))
+	}
+	slices.SortFunc(x.Series, func(a, b promql.Label) int { return cmp.Compare(a.Name, b.Name) })
+	runes := 0
+	pairs := make([]string, 0, 2*len(labels))
+	for _, l := range labels[:min(len(labels), maxExemplarRunes)] {
+		if len(l.Name) == 0 || !utf8.Valid(l.Name) || !utf8.Valid(l.Value) {
+			return x, false
+		}
+		runes += utf8.RuneCount(l.Name) + utf8.RuneCount(l.Value)
+		pairs = append(pairs, string(l.Name), string(l.Value))
+	}
+	x.Labels = promql.NewLabels(pairs...)
+	return x, runes <= maxExemplarRunes && size <= maxExemplarSeries && len(x.Labels) > 0
+}
+
+// KeepExemplars keeps exemplars in place of the oldest ones, and tells how many.
+func (t *Tables) KeepExemplars(ctx context.Context, list []Exemplar) (int, error) {
+	most := t.o.MaxExemplars
+	if len(list) == 0 || most <= 0 {
+		return 0, nil
+	}
+	x := &t.exemplars
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.loaded {
+		if err := t.eachExemplar(ctx, exemplarColumns[:1], func(b *vector.Batch) error {
+			for i := range b.N {
+				x.next = max(x.next, b.Cols[0].Int(i)+1)
+			}
+			return nil
+		}); err != nil {
+			return 0, err
+		}
+		x.loaded = true
+	}
+	list = list[max(0, len(list)-most):]
+	var set engine.WriteSet
+	b := set.Rows(exemplarTable, engine.Hint{AutoCreate: true, TimeIndex: "place"})
+	for i := range list {
+		if err := addExemplar(b, &list[i], x.next+int64(i), int64(most)); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := t.o.Store.Write(ctx, &set); err != nil {
+		return 0, err
+	}
+	x.next += int64(len(list))
+	return len(list), nil
+}
+
+func addExemplar(b *vector.Builder, x *Exemplar, number, most int64) error {
+	place, err := b.Column("place", vector.Timestamp(3))
+	if err != nil {
+		return err
+	}
+	place.SetInt(number % most)
+	for i, f := range exemplarColumns {
+		c, err := b.Column(f.Name, f.Type)
+		if err != nil {
+			return err
+		}
+		switch i {
+		case 0:
+			c.SetInt(number)
+		case 1:
+			c.SetString(x.DB)
+		case 2:
+			c.SetString(x.Metric)
+		case 3:
+			c.SetBytes(promql.AppendLabels(nil, x.Series))
+		case 4:
+			c.SetBytes(promql.AppendLabels(nil, x.Labels))
+		case 5:
+			c.SetFloat(x.Value)
+		case 6:
+			c.SetInt(x.At)
+		}
+	}
+	b.EndRow()
+	return nil
+}
+
+// eachExemplar reads some columns of all that is kept; nothing where there is no table.
+func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f func(b *vector.Batch) error) error {
+	table, err := t.o.Store.Table(exemplarTable)
+	if status.Of(err) == status.TableNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	request := engine.Request{Table: table, Time: scan.Range{From: 0, To: int64(t.o.MaxExemplars) - 1}}
+	for _, c := range columns {
+		at := table.Schema.Column(c.Name)
+		if at < 0 || table.Schema.Columns[at].Type != c.Type {
+			return status.New(status.Unexpected, "table %s has no column %s of type %s", exemplarTable, c.Name, c.Type)
+		}
+		request.Columns = append(request.Columns, table.Schema.Columns[at].ID)
+	}
+	s, err := t.o.Store.Scan(ctx, request)
+	if err != nil {
+		return err
+	}
+	return s.Each(func(b *vector.Batch) (bool, error) { return true, f(b) })
+}
+
+// Exemplars gives the exemplars of a database between two times, both inclusive, whose series pass one of some selectors: by series, then
+// by time. Memory, if not nil, is what they are taken from.
+func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql.Matcher, from, to int64, memory promql.Memory) ([]Exemplar, error) {
+	var list []Exemplar
+	series := map[string]promql.Labels{} // nil: they pass no selector
+	err := t.eachExemplar(ctx, exemplarColumns[1:], func(b *vector.Batch) error {
+		for i := range b.N {
+			if at := b.Cols[5].Int(i); at < from || at > to || string(b.Cols[0].Bytes(i)) != db {
+				continue
+			}
+			text := b.Cols[2].Bytes(i)
+			labels, known := series[string(text)]
+			if !known {
+				var err error
+				if labels, err = readLabels(text); err != nil {
+					return err
+				}
+				if !passes(selectors, labels) {
+					labels = nil
+				}
+				series[string(text)] = labels
+			}
+			if labels == nil {
+				continue
+			}
+			if memory != nil {
+				if err := memory.Reserve(exemplarBytes); err != nil {
+					return err
+				}
+			}
+			own, err := readLabels(b.Cols[3].Bytes(i))
+			if err != nil {
+				return err
+			}
+			list = append(list, Exemplar{DB: db, Metric: labels.Get(promql.NameLabel), Series: labels, Labels: own, Value: b.Cols[4].Float(i), At: b.Cols[5].Int(i)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b Exemplar) int {
+		return cmp.Or(a.Series.Compare(b.Series), cmp.Compare(a.At, b.At), a.Labels.Compare(b.Labels))
+	})
+	return slices.CompactFunc(list, func(a, b Exemplar) bool { // senders repeat requests
+		return a.At == b.At && a.Value == b.Value && a.Series.Equal(b.Series) && a.Labels.Equal(b.Labels)
+	}), nil
+}
+
+// exemplarBytes is about the memory of an exemplar in an answer.
+const exemplarBytes = 1 << 10
+
+// passes tells whether a series passes one of some selectors.
+func passes(selectors [][]*promql.Matcher, labels promql.Labels) bool {
+	return slices.ContainsFunc(selectors, func(ms []*promql.Matcher) bool {
+		return !slices.ContainsFunc(ms, func(m *promql.Matcher) bool { return !m.Matches(labels.Get(m.Name)) })
+	})
+}
+
+// readLabels reads labels that promql.AppendLabels wrote.
+func readLabels(text []byte) (promql.Labels, error) {
+	var texts map[string]string
+	if err := json.Unmarshal(text, &texts); err != nil {
+		return nil, status.New(status.Unexpected, "table %s: labels %.100q: %v", exemplarTable, text, err)
+	}
+	ls := make(promql.Labels, 0, len(texts))
+	for name, value := range texts {
+		ls = append(ls, promql.Label{Name: name, Value: value})
+	}
+	slices.SortFunc(ls, func(a, b promql.Label) int { return cmp.Compare(a.Name, b.Name) })
+	return ls, nil
+}
