@@ -173,8 +173,10 @@ func (s *Server) fail(c *web.Ctx, err error) {
 		return
 	}
 	web.ReplyErrorStatus(c, 401, err)
-	// A page's own script handles 401 itself; for everybody else this opens the browser's dialogue.
-	if mode := c.Request.Header.Peek("Sec-Fetch-Mode"); len(mode) == 0 || string(mode) == "navigate" {
+	// A page's own script handles 401 itself; for everybody else this opens the browser's dialogue. On plain HTTP at an
+	// address of the network browsers send no Sec-Fetch-Mode, so that the dashboard names itself.
+	mode := string(c.Request.Header.Peek("Sec-Fetch-Mode"))
+	if dashboard := strings.HasPrefix(c.HeaderText("x-service-client"), "dashboard/"); !dashboard && (mode == "" || mode == "navigate") {
 		c.Response.Header.Set("WWW-Authenticate", `Basic realm="varve"`)
 	}
 }

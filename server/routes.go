@@ -61,6 +61,7 @@ func (s *Server) routes() []route {
 		{getPost, "/v1/mquery", accessUser, q.MQuery},
 		{getPost, "/v1/sql/format", accessUser, q.Format},
 		{getPost, "/v1/sql/parse", accessUser, q.Parse},
+		{get, "/v1/session", accessUser, s.session},
 
 		// State of the server.
 		{get, "/", accessOpen, a.Index},
@@ -78,6 +79,10 @@ func (s *Server) routes() []route {
 		{get, "/debug/prof/mem/status", accessAdmin, a.MemStatus},
 		{post, "/debug/prof/mem/activate", accessAdmin, a.MemActivate},
 		{post, "/debug/prof/mem/deactivate", accessAdmin, a.MemDeactivate},
+	}
+	if d := s.saved; d != nil {
+		list = append(list, route{get, "/v1/dashboards", accessRead, d.List}, route{get, "/v1/dashboards/{name}", accessRead, d.Get},
+			route{post, "/v1/dashboards/{name}", accessWrite, d.Save}, route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
 	}
 	if m := s.metricsapi; m != nil {
 		list = append(list, route{post, "/v1/metricsapi/write", accessWrite, m.Write}, route{get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, route{post, "/v1/metricsapi/read", accessRead, m.Read})

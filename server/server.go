@@ -13,8 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
+	"varve/engine"
 	"varve/server/admin"
 	"varve/server/auth"
+	"varve/server/dashboard/saved"
 	"varve/server/ingest"
 	"varve/server/lineproto"
 	"varve/server/metricsapi"
@@ -58,6 +60,8 @@ type Options struct {
 	Query   query.Options
 	Metrics metricsapi.Options
 	Admin   admin.Options
+	// Saved is the store that keeps saved views and queries; nil: none are kept.
+	Saved *engine.Engine
 
 	Logger *slog.Logger
 }
@@ -73,6 +77,7 @@ type Server struct {
 	lineproto  *lineproto.Handler
 	metricsapi *metricsapi.Handler // nil: none
 	admin      *admin.Handler
+	saved      *saved.Handler // nil: none
 
 	router *router.Router
 	http   *fasthttp.Server
@@ -105,6 +110,9 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.admin = admin.New(o.Admin)
 	if o.Metrics.Tables != nil {
 		s.metricsapi = metricsapi.New(o.Metrics)
+	}
+	if o.Saved != nil {
+		s.saved = saved.New(o.Saved)
 	}
 	if err := s.register(registry); err != nil {
 		return nil, fmt.Errorf("server: register figures: %w", err)

@@ -34,7 +34,7 @@ func (x *Executor) tql(ctx context.Context, s *Session, st *parse.TQL) (*Result,
 func explainTQL(st *parse.TQL) (*Result, error) {
 	text, err := promql.Format(st.Expr)
 	if err != nil {
-		return nil, err
+		return nil, st.Within(err)
 	}
 	t := newTable("plan_type", "plan")
 	t.add("logical_plan", text)
@@ -45,7 +45,7 @@ func explainTQL(st *parse.TQL) (*Result, error) {
 func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
 	text, err := promql.Format(st.Expr)
 	if err != nil {
-		return nil, err
+		return nil, st.Within(err)
 	}
 	began := time.Now()
 	_, b, err := x.evaluate(ctx, s, st)
@@ -78,7 +78,7 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	}
 	r, err := q.Run(ctx, store)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, st.Within(err)
 	}
 	source, err := store.Source(st.Expr)
 	if err != nil {

@@ -208,6 +208,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
+		Saved:  n.store,
 		Logger: logs.logger("server"),
 	}, registry)
 }

@@ -79,6 +79,17 @@ type Error struct {
 	Code  Code
 	Msg   string
 	Cause error
+	// Place is where in the text of the request the error is; nil: nowhere in particular.
+	Place *Place
+}
+
+// Place is a place in a text: line and column count from 1, columns and length in characters.
+type Place struct{ Line, Column, Length int }
+
+// At gives the error a place.
+func (e *Error) At(line, column, length int) *Error {
+	e.Place = &Place{line, column, length}
+	return e
 }
 
 func (e *Error) Error() string { return e.Msg }

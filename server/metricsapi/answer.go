@@ -59,7 +59,7 @@ func reply(c *web.Ctx, err error) error {
 		c.Log.Error("request failed", "path", string(c.Path()), "error", err)
 	}
 	body := jsontext.AppendString([]byte(`{"status":"error","errorType":"`+kind+`","error":`), text)
-	c.JSON(code, append(body, '}'))
+	c.JSON(code, append(web.AppendPlace(body, err), '}'))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -109,7 +110,7 @@ func (c *Ctx) replyError(err error, as int) {
 	h.SetBytesV("x-service-err-msg", appendHeaderText(nil, "error: "+text, ", execution_time_ms: "+strconv.FormatInt(elapsed, 10)))
 	body := append([]byte(`{"code":`), strconv.Itoa(int(code))...)
 	body = append(body, `,"error":`...)
-	body = AppendWarnings(jsontext.AppendString(body, text), c.Warnings)
+	body = AppendWarnings(AppendPlace(jsontext.AppendString(body, text), err), c.Warnings)
 	body = append(body, `,"execution_time_ms":`...)
 	body = strconv.AppendInt(body, elapsed, 10)
 	if as == 0 {
@@ -117,6 +118,15 @@ func (c *Ctx) replyError(err error, as int) {
 	}
 	c.retryLater(as)
 	c.JSON(as, append(body, '}'))
+}
+
+// AppendPlace appends a member that tells where in the text of the request an error is, when that is known.
+func AppendPlace(dst []byte, err error) []byte {
+	var e *status.Error
+	if !errors.As(err, &e) || e.Place == nil {
+		return dst
+	}
+	return fmt.Appendf(dst, `,"position":{"line":%d,"column":%d,"length":%d}`, e.Place.Line, e.Place.Column, e.Place.Length)
 }
 
 // AppendWarnings appends a member of warnings, when there are any.

@@ -53,14 +53,8 @@ type lexer struct {
 // syntaxError is InvalidSyntax with the place in line and column, both from 1; columns count characters.
 func syntaxError(src string, at Pos, format string, args ...any) *status.Error {
 	line, column := Place(src, at)
-	return status.New(status.InvalidSyntax, "Invalid SQL syntax: %s at line %d, column %d", fmt.Sprintf(format, args...), line, column)
-}
-
-// Place gives the line and column of a position, both from 1. Columns count characters.
-func Place(src string, at Pos) (line, column int) {
-	head := src[:min(int(at), len(src))]
-	line = strings.Count(head, "\n") + 1
-	return line, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:]) + 1
+	return status.New(status.InvalidSyntax, "Invalid SQL syntax: %s at line %d, column %d", fmt.Sprintf(format, args...), line, column).
+		At(line, column, tokenLength(src, at))
 }
 
 func isWordStart(c byte) bool {

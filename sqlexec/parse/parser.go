@@ -107,8 +107,9 @@ func ParseExpr(text string) (Expr, error) {
 // trailing is the error for words after a whole statement.
 func (p *parser) trailing() error {
 	if p.tok.kind == tokWord {
+		line, column := Place(p.src, p.tok.pos)
 		return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s: %s",
-			strings.ToUpper(p.tok.text), p.expected("end of statement").Error())
+			strings.ToUpper(p.tok.text), p.expected("end of statement").Error()).At(line, column, tokenLength(p.src, p.tok.pos))
 	}
 	return p.expected("end of statement")
 }

@@ -48,8 +48,8 @@ func Locate(st Statement, err error) error {
 	if !errors.As(err, &placed) || !errors.As(err, &e) {
 		return err
 	}
-	line, column := st.place(placed.At)
-	return status.Wrap(e.Cause, e.Code, "%s (line %d, column %d)", e.Msg, line, column)
+	line, column, length := st.place(placed.At)
+	return status.Wrap(e.Cause, e.Code, "%s (line %d, column %d)", e.Msg, line, column).At(line, column, length)
 }
 
 // Target is the table or database that a statement is about; nil for statements about none or several.

@@ -66,10 +66,12 @@ func (p *parser) notSupported() error {
 		word = strings.ToValidUTF8(word[:40], "")
 	}
 	line, column := Place(p.src, p.tok.pos)
+	hint := p.hint(statementWords)
 	if outOfScope[p.tok.text] {
-		return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d", strings.ToUpper(word), line, column)
+		word, hint = strings.ToUpper(word), ""
 	}
-	return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d%s", word, line, column, p.hint(statementWords))
+	return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d%s", word, line, column, hint).
+		At(line, column, tokenLength(p.src, p.tok.pos))
 }
 
 // unsupported is the error for a known statement of some words that is not done.

@@ -1,14 +1,18 @@
 package parse
 
-import "strings"
+import (
+	"strings"
+
+	"varve/engine/status"
+)
 
 // Statement is one SQL statement.
 type Statement interface {
 	// Source is the statement's text as the client wrote it, without the semicolon.
 	Source() string
 	setSource(text string, from, to Pos)
-	// place is the line and column of a position of the statement.
-	place(at Pos) (line, column int)
+	// place is the line and column of a position of the statement, and the length of the token there.
+	place(at Pos) (line, column, length int)
 }
 
 // Stmt is what every statement has.
@@ -24,7 +28,10 @@ func (s *Stmt) setSource(text string, from, to Pos) {
 	s.Text, s.all = strings.TrimSpace(text[from:to]), text
 }
 
-func (s *Stmt) place(at Pos) (line, column int) { return Place(s.all, at) }
+func (s *Stmt) place(at Pos) (line, column, length int) {
+	line, column = Place(s.all, at)
+	return line, column, tokenLength(s.all, at)
+}
 
 // Option is a key with a value of WITH (..) or SET; Value is the text of the literal, Null tells NULL.
 type Option struct {
@@ -217,6 +224,7 @@ type (
 		End, Step Expr
 		Lookback  Expr // nil: default
 		Expr      string
+		ExprAt    status.Place // of the expression in the text; zero where it is a text of its own
 		Alias     string
 	}
 	// Copy is COPY ... TO|FROM.

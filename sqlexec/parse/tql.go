@@ -1,7 +1,10 @@
 package parse
 
 import (
+	"errors"
 	"strings"
+
+	"varve/engine/status"
 )
 
 // tql reads TQL {EVAL|EXPLAIN|ANALYZE} [(start, end, step [, lookback])] expr [AS alias]. The expression is in another
@@ -89,6 +92,8 @@ func (p *parser) tqlExpr(t *TQL, nested bool) error {
 		return p.fail(Pos(start), "expected a metrics expression")
 	}
 	t.Expr = expr
+	blanks := len(p.src[start:]) - len(strings.TrimLeft(p.src[start:], " \t\r\n"))
+	t.ExprAt.Line, t.ExprAt.Column = Place(p.src, Pos(start+blanks))
 	p.off = end
 	p.tok.end = Pos(start + len(strings.TrimRight(p.src[start:end], " \t\r\n")))
 	return p.advance()
@@ -204,4 +209,17 @@ func (p *parser) copy() (Statement, error) {
 		return c, err
 	}
 	return c, nil
+}
+
+// Within gives an error of the expression its place in the text of the statement.
+func (t *TQL) Within(err error) error {
+	var e *status.Error
+	if !errors.As(err, &e) || e.Place == nil || t.ExprAt.Line == 0 {
+		return err
+	}
+	at := *e.Place
+	if at.Line == 1 {
+		at.Column += t.ExprAt.Column - 1
+	}
+	return status.Wrap(e.Cause, e.Code, "%s", e.Msg).At(at.Line+t.ExprAt.Line-1, at.Column, at.Length)
 }

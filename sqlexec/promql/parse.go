@@ -3,6 +3,8 @@ package promql
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -63,9 +65,22 @@ func Parse(query string) (parser.Expr, error) {
 	}
 	x, err := language.ParseExpr(query)
 	if err != nil {
-		return nil, status.Wrap(err, status.InvalidSyntax, "%s", err)
+		return nil, placed(query, err)
 	}
 	return x, nil
+}
+
+// placed is an error of the parser with the place of the first one.
+func placed(query string, err error) error {
+	out := status.Wrap(err, status.InvalidSyntax, "%s", err)
+	var all parser.ParseErrors
+	if !errors.As(err, &all) || len(all) == 0 {
+		return out
+	}
+	start := min(max(0, int(all[0].PositionRange.Start)), len(query))
+	end := min(max(start, int(all[0].PositionRange.End)), len(query))
+	head := query[:start]
+	return out.At(strings.Count(head, "\n")+1, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:])+1, utf8.RuneCountInString(query[start:end]))
 }
 
 // ParseSelector reads a series selector, as match[] has them. One that every series passes is refused.

@@ -1,0 +1,133 @@
+// Package saved keeps what people save in the dashboard, views and queries, under a name: texts that the server does not
+// read. They are rows of an ordinary table, so that a backup has them and a crash loses none that was acknowledged.
+package saved
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/web"
+)
+
+// Handler answers /v1/dashboards. Safe for concurrent use.
+type Handler struct{ store store }
+
+// New makes a handler over the tables of e.
+func New(e *engine.Engine) *Handler { return &Handler{store: store{engine: e}} }
+
+// format is the format of the answers.
+const format = "service_manage"
+
+// List answers GET /v1/dashboards.
+func (h *Handler) List(c *web.Ctx) error {
+	all, err := h.store.list(c.Context)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for _, d := range all {
+		size += len(d.name) + len(d.text) + 64
+	}
+	if err := c.Hold(2 * int64(size)); err != nil {
+		return err
+	}
+	answer(c, all, true)
+	return nil
+}
+
+// Get answers GET /v1/dashboards/{name}.
+func (h *Handler) Get(c *web.Ctx) error {
+	name, err := pathName(c)
+	if err != nil {
+		return err
+	}
+	d, err := h.store.find(c.Context, name)
+	if err != nil {
+		return notThere(c, err)
+	}
+	answer(c, []definition{d}, true)
+	return nil
+}
+
+// Save answers POST /v1/dashboards/{name}: the body is the definition.
+func (h *Handler) Save(c *web.Ctx) error {
+	name, err := pathName(c)
+	if err != nil {
+		return err
+	}
+	c.BodyLimit = maxDefinition
+	body, err := c.ReadBody()
+	if err != nil {
+		return err
+	}
+	if !utf8.Valid(body) {
+		return status.New(status.InvalidArguments, "the definition of dashboard %s is not valid UTF-8", name)
+	}
+	d := definition{name, string(body)}
+	if err := h.store.save(c.Context, d); err != nil {
+		return err
+	}
+	answer(c, []definition{d}, false)
+	return nil
+}
+
+// Delete answers DELETE /v1/dashboards/{name}.
+func (h *Handler) Delete(c *web.Ctx) error {
+	name, err := pathName(c)
+	if err != nil {
+		return err
+	}
+	if err := h.store.remove(c.Context, name); err != nil {
+		return notThere(c, err)
+	}
+	answer(c, []definition{{name: name}}, false)
+	return nil
+}
+
+// pathName is the name in the path. The router leaves the escapes of URLs as they are.
+func pathName(c *web.Ctx) (string, error) {
+	raw, _ := c.UserValue("name").(string)
+	name, err := url.PathUnescape(strings.Clone(raw))
+	if err != nil || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return "", status.New(status.InvalidArguments, "Invalid request parameter: the name %q is no text in a URL", raw)
+	}
+	if len(name) > maxName {
+		return "", status.New(status.InvalidArguments, "Invalid request parameter: the name of a dashboard has %d bytes, the most are %d", len(name), maxName)
+	}
+	return name, nil
+}
+
+// notThere answers 404 for what is not there.
+func notThere(c *web.Ctx, err error) error {
+	var m errMissing
+	if !errors.As(err, &m) {
+		return err
+	}
+	web.ReplyErrorStatus(c, 404, err)
+	return nil
+}
+
+// answer tells of definitions, with their texts or by name only.
+func answer(c *web.Ctx, list []definition, texts bool) {
+	body := []byte(`{"dashboards":[`)
+	for i, d := range list {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = jsontext.AppendString(append(body, `{"name":`...), d.name)
+		if texts {
+			body = jsontext.AppendString(append(body, `,"definition":`...), d.text)
+		}
+		body = append(body, '}')
+	}
+	body = strconv.AppendInt(append(body, `],"execution_time_ms":`...), c.ElapsedMS(), 10)
+	c.Executed(format)
+	c.JSON(200, append(body, '}'))
+}
