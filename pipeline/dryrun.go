@@ -33,6 +33,8 @@ type DryRun struct {
 	IgnoreErrors bool
 	// EachEntry tells of each entry what became of it; otherwise the first error is that of the trial.
 	EachEntry bool
+	// Trace tells of each entry what it was after each processor.
+	Trace bool
 	// Hold is as in Request.
 	Hold func(bytes int64) error
 }
@@ -40,14 +42,15 @@ type DryRun struct {
 // DryResult is what came of a trial.
 type DryResult struct {
 	Tables   []DryTable
-	Entries  []DryEntry // of EachEntry
+	Entries  []DryEntry // of EachEntry, and of Trace
 	Warnings []string
 }
 
 // DryEntry is what became of an entry: its error, or its rows, none when it was dropped.
 type DryEntry struct {
-	Err  error
-	Rows []DryRow
+	Err   error
+	Rows  []DryRow
+	Steps []Step // of Trace
 }
 
 // DryRow is a row of a trial.
@@ -83,7 +86,11 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 		return DryResult{}, err
 	}
 	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), &Request{Table: dryTable}, p, func(string, engine.Hint) *vector.Builder { return vector.NewBuilder() }, framing == flatten.Lines)
+	if r.Trace {
+		w.trace = &trace{first: p}
+	}
 	defer func() {
+		w.trace = nil
 		w.forget() // trials do not count
 		m.release(w)
 	}()
@@ -101,7 +108,11 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 			}
 			return result, err
 		}
-		result.Entries = append(result.Entries, DryEntry{Err: err, Rows: w.rowsSince(before)})
+		steps, traceErr := w.trace.take()
+		if traceErr != nil {
+			return result, traceErr
+		}
+		result.Entries = append(result.Entries, DryEntry{Err: err, Rows: w.rowsSince(before), Steps: steps})
 	}
 	if r.EachEntry {
 		result.Warnings = append(slices.Clip(result.Warnings), w.timeWarnings()...)

@@ -26,7 +26,8 @@ type worker struct {
 	first   *Program
 	find    *finder
 	to      destination
-	text    bool // entries are lines
+	text    bool   // entries are lines
+	trace   *trace // of a trial; nil: none
 
 	arena   value.Arena
 	events  map[*Program]*processor.Event
@@ -185,7 +186,7 @@ func (w *worker) run(p *Program, v value.Value, suffix string, depth int) error 
 		return w.identity(v, suffix)
 	}
 	e := w.event(p)
-	done, err := p.process(e, v)
+	done, err := p.process(e, v, w.trace)
 	if err != nil {
 		return err
 	}
@@ -206,10 +207,11 @@ func (w *worker) run(p *Program, v value.Value, suffix string, depth int) error 
 
 // process takes a context through the processors; ok is false when the entry is dropped. Scripts that come first work on
 // the context as it is, the others on slots.
-func (p *Program) process(e *processor.Event, v value.Value) (ok bool, err error) {
+func (p *Program) process(e *processor.Event, v value.Value, t *trace) (ok bool, err error) {
 	stages := p.stages
 	for len(stages) > 0 && stages[0].script != nil {
-		if v, err = stages[0].script.Apply(e, v); err != nil || v.IsNull() {
+		v, err = stages[0].script.Apply(e, v)
+		if t.value(p, len(p.stages)-len(stages), v, e.Arena, err); err != nil || v.IsNull() {
 			return false, p.failed(stages, err)
 		}
 		stages = stages[1:]
@@ -219,7 +221,8 @@ func (p *Program) process(e *processor.Event, v value.Value) (ok bool, err error
 		if stages[i].script == nil && !e.IsObject() {
 			return false, p.failed(stages[i:], processor.ErrNotObject)
 		}
-		if err := stages[i].Run(e); err != nil || e.Discarded() {
+		err := stages[i].Run(e)
+		if t.event(p, len(p.stages)-len(stages)+i, e, err); err != nil || e.Discarded() {
 			return false, p.failed(stages[i:], err)
 		}
 	}

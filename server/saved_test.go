@@ -17,7 +17,9 @@ func TestDashboards(t *testing.T) {
 	h.want(h.do("POST", "/v1/dashboards/view.a", "old"), 200, `{"dashboards":[{"name":"view.a"}],"execution_time_ms"`)
 	h.want(h.do("POST", "/v1/dashboards/view.a", text, "Content-Type", "text/plain"), 200, "view.a")
 	h.want(h.do("POST", "/v1/dashboards/query.%C3%A9%20%2F", "", "Content-Type", "application/json"), 200, `"query.é /"`)
-	var list struct{ Dashboards []struct{ Name, Definition string } }
+	var list struct {
+		Dashboards []struct{ Name, Definition string }
+	}
 	if err := json.Unmarshal([]byte(h.do("GET", "/v1/dashboards", "").body), &list); err != nil {
 		t.Fatal(err)
 	}

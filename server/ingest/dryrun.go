@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"slices"
 	"strconv"
 
 	"varve/engine/jsontext"
@@ -23,6 +24,7 @@ type dryRequest struct {
 	Version  *string `json:"pipeline_version"`
 	DataType *string `json:"data_type"`
 	Data     *string `json:"data"`
+	Trace    bool    `json:"trace"`
 }
 
 // DryRun answers POST /v1/pipelines/dryrun.
@@ -50,6 +52,7 @@ func (h *Handler) DryRun(c *web.Ctx) error {
 			run = r.run()
 			run.EachEntry = true
 		}
+		run.Trace = r.Trace
 		run.ContentType = *r.DataType
 	case json.Unmarshal(body, &r) == nil && r.Data != nil && (r.Pipeline != nil || r.Name != nil):
 		run, body = r.run(), []byte(*r.Data)
@@ -92,12 +95,17 @@ func dryBytes(r *pipeline.DryResult) (bytes int64) {
 			bytes += int64(t.Rows.N+1)*int64(len(c.Name)+member) + int64(len(t.Rows.Cols[k].Heap))
 		}
 	}
+	for i := range r.Entries {
+		for _, s := range r.Entries[i].Steps { // with each table
+			bytes += int64(max(1, len(r.Tables))) * int64(len(s.After)+len(s.Processor)+len(s.Pipeline)+member)
+		}
+	}
 	return bytes
 }
 
 // run is the trial that the body asks for.
 func (r *dryRequest) run() pipeline.DryRun {
-	run := pipeline.DryRun{ContentType: "application/json"}
+	run := pipeline.DryRun{ContentType: "application/json", Trace: r.Trace}
 	if r.DataType != nil {
 		run.ContentType = *r.DataType
 	}
@@ -145,9 +153,13 @@ func (r *dryRequest) readForm(body []byte, boundary string) (data []byte, err er
 			r.Version = &value
 		case "data_type":
 			r.DataType = &value
+		case "trace":
+			if r.Trace, err = strconv.ParseBool(value); err != nil {
+				return nil, status.New(status.InvalidArguments, "Invalid request parameter: trace is true or false, got %q", value)
+			}
 		default:
 			return nil, status.New(status.InvalidArguments,
-				"Invalid request parameter: the form has a part %q; there are pipeline, pipeline_name, pipeline_version, data and data_type", part.FormName())
+				"Invalid request parameter: the form has a part %q; there are pipeline, pipeline_name, pipeline_version, data, data_type and trace", part.FormName())
 		}
 	}
 	if !found {
@@ -170,10 +182,11 @@ func dataType(given string, data []byte) *string {
 	return &kind
 }
 
-// appendDryTables appends the tables of a trial. Warnings are told with the last.
+// appendDryTables appends the tables of a trial, each with the steps of all entries. Warnings are told with the last.
 func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
 	tables := r.Tables
-	if len(tables) == 0 && len(r.Warnings) > 0 {
+	traced := slices.ContainsFunc(r.Entries, func(e pipeline.DryEntry) bool { return len(e.Steps) > 0 })
+	if len(tables) == 0 && (traced || len(r.Warnings) > 0) {
 		tables = []pipeline.DryTable{{Name: "dry_run", Rows: &vector.Batch{}}}
 	}
 	dst = append(dst, '[')
@@ -188,7 +201,17 @@ func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
 			}
 			dst = appendDryRow(dst, &tables[i], row)
 		}
-		if dst = append(dst, ']'); i == len(tables)-1 {
+		if dst = append(dst, ']'); traced {
+			dst = append(dst, `,"steps":[`...)
+			for k := range r.Entries {
+				if k > 0 {
+					dst = append(dst, ',')
+				}
+				dst = appendSteps(dst, r.Entries[k].Steps)
+			}
+			dst = append(dst, ']')
+		}
+		if i == len(tables)-1 {
 			dst = web.AppendWarnings(dst, r.Warnings)
 		}
 		dst = append(dst, '}')
@@ -212,6 +235,9 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 		}
 		dst = strconv.AppendInt(append(dst, `{"entry":`...), int64(i+1), 10)
 		e := &r.Entries[i]
+		if len(e.Steps) > 0 {
+			dst = appendSteps(append(dst, `,"steps":`...), e.Steps)
+		}
 		if e.Err != nil {
 			_, text := web.Message(e.Err)
 			dst = append(jsontext.AppendString(append(dst, `,"error":`...), text), '}')
@@ -229,6 +255,27 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 		dst = append(dst, "]}"...)
 	}
 	return append(web.AppendWarnings(append(dst, ']'), r.Warnings), '}')
+}
+
+// appendSteps appends what an entry was after each processor.
+func appendSteps(dst []byte, steps []pipeline.Step) []byte {
+	dst = append(dst, '[')
+	for i, s := range steps {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		if s.Pipeline != "" {
+			dst = append(jsontext.AppendString(append(dst, `"pipeline":`...), s.Pipeline), ',')
+		}
+		dst = jsontext.AppendString(append(dst, `"processor":`...), s.Processor)
+		dst = strconv.AppendInt(append(dst, `,"index":`...), int64(s.Index), 10)
+		if len(s.After) > 0 {
+			dst = append(append(dst, `,"after":`...), s.After...)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
 }
 
 // appendDrySchema appends a table with its columns, its brace left open.
