@@ -61,10 +61,10 @@ type simTable struct {
 	born   time.Time // the first of them; zero: there is none
 	queued bool
 
-	fresh  int           // parts, at most
-	behind int           // merges of merged parts that waited, at most
-	even   time.Time     // when none did
-	late   time.Duration // how long some did, at most
+	fresh  int                 // parts, at most
+	behind int                 // merges of merged parts that waited, at most
+	due    map[class]time.Time // since when parts of a class wait to be merged
+	late   time.Duration       // how long those of one did, at most
 }
 
 // simWorker is a goroutine that merges.
@@ -246,13 +246,22 @@ func (s *simulation) put(t *simTable, m manifest.PartMeta) {
 // watch notes how much there is to merge.
 func (t *simTable) watch(now time.Time) {
 	snap := t.region.snap.Load()
-	n := behind(snap.parts, windowsOf(snap.schema, "", snap.parts), 8, maxPart)
-	t.behind = max(t.behind, n)
-	if n == 0 {
-		t.even = now
-	} else if !t.even.IsZero() {
-		t.late = max(t.late, now.Sub(t.even))
+	w := windowsOf(snap.schema, "", snap.parts)
+	t.behind = max(t.behind, behind(snap.parts, w, 8, maxPart))
+	due := map[class]time.Time{}
+	merged, _ := classes(snap.parts, w)
+	for c, list := range merged {
+		if take(list, 8, 2*8, maxPart) == nil {
+			continue
+		}
+		since, ok := t.due[c]
+		if !ok {
+			since = now
+		}
+		due[c] = since
+		t.late = max(t.late, now.Sub(since))
 	}
+	t.due = due
 }
 
 // mergeSome is a loop of the merger.
@@ -372,9 +381,9 @@ func TestSimulation(t *testing.T) {
 		load func(s *simulation)
 
 		again   float64       // rows merged for each that was written, at most
-		stalled time.Duration // writers, at most
+		stalled float64       // share of the time that writers wait, at most
 		behind  int           // merges that wait, at most
-		late    time.Duration // how long some do without a break, at most
+		late    time.Duration // how long those of one level and window do, at most
 	}{
 		{"steady", 12 * time.Hour, func(s *simulation) {
 			s.add("logs", 0, steady(150_000), recent)
@@ -400,25 +409,26 @@ func TestSimulation(t *testing.T) {
 				lo = begin - 400*day + (at-begin)*20*24
 				return lo, lo + 30*time.Minute
 			})
-		}, 2, 2 * time.Second, 16, 10 * time.Minute},
+		}, 2, 0.001, 16, 10 * time.Minute},
 		{"late rows", 3 * time.Hour, func(s *simulation) {
 			s.add("late", 0, steady(200_000), func(at time.Duration) (lo, hi time.Duration) { return at - 20*day, at })
-		}, 3.5, 0, 64, 2 * time.Hour},
+		}, 3.5, 0, 64, 45 * time.Minute},
 		{"too many rows", 20 * time.Minute, func(s *simulation) {
 			s.add("much", 0, steady(3_000_000), recent)
 			s.add("little", 0, steady(10_000), recent)
-		}, 2, time.Hour, 16, 10 * time.Minute},
+		}, 2, 0.75, 16, 10 * time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSimulation(t)
 			c.load(s)
-			s.run(c.d * time.Duration(effort(1, 10, 100)) / 10)
+			d := c.d * time.Duration(effort(1, 10, 100)) / 10
+			s.run(d)
 			t.Log(s)
 			if again := s.again / s.wrote; again > c.again {
 				t.Errorf("%.2f rows are merged for each that was written, want %v at most", again, c.again)
 			}
-			if s.stalled > c.stalled {
-				t.Errorf("writers wait %v, want %v at most", s.stalled, c.stalled)
+			if share := s.stalled.Seconds() / d.Seconds(); share > c.stalled {
+				t.Errorf("writers wait %.4f of the time, want %v at most", share, c.stalled)
 			}
 			for _, x := range s.tables {
 				if x.fresh > s.mostFresh()+1 {
