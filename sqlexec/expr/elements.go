@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"unicode/utf8"
 
 	"varve/engine/vector"
 )
@@ -57,27 +58,18 @@ func elementEnd(list []byte, i int) int {
 	return len(list)
 }
 
-// itemCount is the number of elements of a list.
-func itemCount(list []byte) (n int) {
+// ItemCount is the number of elements of a list.
+func ItemCount(list []byte) (n int) {
 	for range elements(list) {
 		n++
 	}
 	return n
 }
 
-// items are the elements of a list side by side, for functions that count itemBytes for each.
-func items(list []byte) []json.RawMessage {
-	all := make([]json.RawMessage, 0, itemCount(list))
-	for _, m := range elements(list) {
-		all = append(all, m)
-	}
-	return all
-}
-
 // itemAt is the element at a place from 0, from the end for negative ones; ok tells whether there is one.
 func itemAt(list []byte, place int64) (item json.RawMessage, ok bool) {
 	if place < 0 {
-		place += int64(itemCount(list))
+		place += int64(ItemCount(list))
 	}
 	if place < 0 {
 		return nil, false
@@ -98,6 +90,24 @@ func indexOf(list, item []byte) int {
 		}
 	}
 	return -1
+}
+
+// itemText is the value of an element that is a text, else the element as it stands.
+func itemText(m []byte) []byte {
+	if len(m) < 2 || m[0] != '"' {
+		return m
+	}
+	plain := m[1 : len(m)-1]
+	for _, c := range plain {
+		if c < ' ' || c == '\\' || c == '"' || c >= utf8.RuneSelf {
+			var s string
+			if json.Unmarshal(m, &s) != nil {
+				return m
+			}
+			return []byte(s)
+		}
+	}
+	return plain
 }
 
 // appendElement appends an element of a list to v, which is of the element's type and has n rows.

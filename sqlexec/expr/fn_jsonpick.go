@@ -115,7 +115,7 @@ func bindJSONLength(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 		for i := range n {
 			length := 0
 			if valid == nil || valid.Get(i) {
-				length = itemCount(a[0].Bytes(i))
+				length = ItemCount(a[0].Bytes(i))
 			}
 			out.Uints = append(out.Uints, uint64(length))
 		}

@@ -3,10 +3,8 @@ package expr
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"varve/engine/convert"
 	"varve/engine/vector"
@@ -44,7 +42,7 @@ func init() {
 		}, err
 	}}, "make_array", "array")
 	register(&Function{min: 1, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(itemCount(a[0].Bytes(i))) }), c.isList("array_length", args)
+		return args[:1], i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(ItemCount(a[0].Bytes(i))) }), c.isList("array_length", args)
 	}}, "array_length", "cardinality", "list_length")
 	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if err := c.isListWith("array_contains", args, args[1]); err != nil {
@@ -71,28 +69,22 @@ func init() {
 					dst = append(dst, a[1].Bytes(i)...)
 				}
 				some = true
-				var s string
 				if null {
 					dst = append(dst, a[2].Bytes(i)...)
-				} else if json.Unmarshal(m, &s) == nil {
-					dst = append(dst, s...)
 				} else {
-					dst = append(dst, m...)
+					dst = append(dst, itemText(m)...)
 				}
 			}
 			return dst
 		}), err
 	}}, "array_to_string", "array_join", "list_to_string")
 	registerListChanges()
-	pieces := func(a []*vector.Vector, i int) int64 {
-		return int64(2*len(a[0].Bytes(i)) + itemBytes*(strings.Count(a[0].Str(i), a[1].Str(i))+1))
-	}
-	simple(2, sig{str, str}, vector.List(str), mapWork(pieces, func(dst []byte, a []*vector.Vector, i int) []byte {
-		b, err := convert.MarshalJSON(strings.Split(a[0].Str(i), a[1].Str(i)))
-		if err != nil { // texts are always JSON
-			panic("expr: a list of texts is no JSON: " + err.Error())
+	simple(2, sig{str, str}, vector.List(str), mapList(func(w *listWriter, a []*vector.Vector, i int) {
+		var quoted []byte
+		for piece := range bytes.SplitSeq(a[0].Bytes(i), a[1].Bytes(i)) {
+			quoted = convert.AppendString(quoted[:0], piece)
+			w.add(quoted)
 		}
-		return append(dst, b...)
 	}), "string_to_array", "string_split", "str_split")
 }
 
@@ -106,52 +98,24 @@ func listText(a []*vector.Vector, i int) int64 {
 	if n := size(bytes.Count(list, []byte(",")) + 1); n <= maxText {
 		return n
 	}
-	return size(itemCount(list))
-}
-
-// itemBytes is what an element of a list takes while a function looks at it, beside its text.
-const itemBytes = 32
-
-// listWork is the most bytes that lists take while they are made into one.
-func listWork(a []*vector.Vector, i int) (n int64) {
-	for _, v := range a {
-		if v.Type.Kind() == vector.Bytes && !v.IsNull(i) {
-			n += int64(len(v.Bytes(i)) + itemBytes*(bytes.Count(v.Bytes(i), []byte(","))+1))
-		}
-	}
-	return n
-}
-
-// mapList is mapText for functions of lists, whose elements are looked at one by one.
-func mapList(f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
-	return mapWork(listWork, f)
-}
-
-// mapWork is mapText for functions that take memory while they make a text: work says how much.
-func mapWork(work func(a []*vector.Vector, i int) int64, f func(dst []byte, a []*vector.Vector, i int) []byte) kernel {
-	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-		for i := range n {
-			at := len(out.Heap)
-			if valid == nil || valid.Get(i) {
-				if err := checkHeap(out, work(a, i)); err != nil {
-					return err
-				}
-				out.Heap = f(out.Heap, a, i)
-			}
-			if err := endText(out, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	return size(ItemCount(list))
 }
 
 // listOf registers a function that makes a list of the elements of its first argument, which is a list, and of further
 // arguments of the element's type.
-func listOf(args int, change func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage, names ...string) {
-	register(&Function{min: args, max: args, bind: func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
+func listOf(args int, write func(w *listWriter, list []byte, a []*vector.Vector, i int), names ...string) {
+	registerListOf(&Function{min: args, max: args}, write, names...)
+}
+
+// heldListOf is listOf for a function that holds the elements side by side, which take so many bytes each.
+func heldListOf(elementBytes int64, write func(w *listWriter, list []byte, a []*vector.Vector, i int), names ...string) {
+	registerListOf(&Function{min: 1, max: 1, work: listWork(elementBytes)}, write, names...)
+}
+
+func registerListOf(f *Function, write func(w *listWriter, list []byte, a []*vector.Vector, i int), names ...string) {
+	f.bind = func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
 		var err error
-		if args > 1 {
+		if len(given) > 1 {
 			err = c.isListWith(names[0], given, given[1])
 		} else {
 			err = c.isList(names[0], given)
@@ -161,44 +125,37 @@ func listOf(args int, change func(dst, list []json.RawMessage, a []*vector.Vecto
 		}
 		t := given[0].Type()
 		rest, err := c.castAll(given[1:], t.Elem())
-		return append(given[:1:1], rest...), t, mapList(func(b []byte, a []*vector.Vector, i int) []byte {
-			return appendItems(b, change(nil, items(a[0].Bytes(i)), a, i))
+		return append(given[:1:1], rest...), t, mapList(func(w *listWriter, a []*vector.Vector, i int) {
+			write(w, a[0].Bytes(i), a, i)
 		}), err
-	}}, names...)
-}
-
-func appendItems(dst []byte, list []json.RawMessage) []byte {
-	dst = append(dst, '[')
-	for i, m := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, m...)
 	}
-	return append(dst, ']')
+	register(f, names...)
 }
 
 // registerListChanges: functions that give another list.
 func registerListChanges() {
-	listOf(1, func(dst, list []json.RawMessage, _ []*vector.Vector, _ int) []json.RawMessage {
-		seen := map[string]bool{}
-		for _, m := range list {
-			if !seen[string(m)] {
-				seen[string(m)] = true
-				dst = append(dst, m)
+	heldListOf(setItemBytes, func(w *listWriter, list []byte, _ []*vector.Vector, _ int) {
+		seen := newItemSet(ItemCount(list))
+		for _, m := range elements(list) {
+			if seen.add(m) {
+				w.add(m)
 			}
 		}
-		return dst
 	}, "array_distinct", "list_distinct")
-	listOf(1, func(dst, list []json.RawMessage, _ []*vector.Vector, _ int) []json.RawMessage {
-		slices.Reverse(list)
-		return append(dst, list...)
+	heldListOf(itemBytes, func(w *listWriter, list []byte, _ []*vector.Vector, _ int) {
+		for _, m := range slices.Backward(items(list)) {
+			w.add(m)
+		}
 	}, "array_reverse", "list_reverse")
-	listOf(2, func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
+	listOf(2, func(w *listWriter, list []byte, a []*vector.Vector, i int) {
 		out := AppendJSON(nil, a[1], i)
-		return append(dst, slices.DeleteFunc(list, func(m json.RawMessage) bool { return bytes.Equal(m, out) })...)
+		for _, m := range elements(list) {
+			if !bytes.Equal(m, out) {
+				w.add(m)
+			}
+		}
 	}, "array_remove_all", "list_remove_all")
-	register(&Function{min: 1, max: 3, bind: bindListSort}, "array_sort", "list_sort")
+	register(&Function{min: 1, max: 3, work: sortWork, bind: bindListSort}, "array_sort", "list_sort")
 	register(&Function{min: 2, max: 2, makesNull: true, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		if err := c.isListWith("array_position", args, args[1]); err != nil {
 			return nil, i64, nil, err
@@ -222,45 +179,6 @@ func registerListChanges() {
 			return nil
 		}, err
 	}}, "array_position", "list_position", "array_indexof")
-}
-
-// bindListSort binds array_sort(list [, 'ASC'|'DESC' [, 'NULLS FIRST'|'NULLS LAST']]). NULLs come first if nothing is said.
-func bindListSort(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-	if err := c.isList("array_sort", args); err != nil {
-		return nil, str, nil, err
-	}
-	words := []string{"ASC", "NULLS FIRST"}
-	for i, e := range args[1:] {
-		k, ok := e.(*Const)
-		if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
-			return nil, str, nil, planError("function 'array_sort' takes its order as a constant text")
-		}
-		words[i] = strings.ToUpper(k.Value.Str(0))
-	}
-	if words[0] != "ASC" && words[0] != "DESC" || words[1] != "NULLS FIRST" && words[1] != "NULLS LAST" {
-		return nil, str, nil, planError("function 'array_sort' orders 'ASC' or 'DESC' and 'NULLS FIRST' or 'NULLS LAST', found '%s' and '%s'", words[0], words[1])
-	}
-	elem := args[0].Type().Elem()
-	return args[:1], args[0].Type(), mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
-		list := items(a[0].Bytes(i))
-		type entry struct {
-			key  []byte
-			item json.RawMessage
-		}
-		entries := make([]entry, len(list))
-		for k, m := range list {
-			v := &vector.Vector{Type: elem}
-			if !appendFromJSON(v, elem, 0, m) {
-				v.AppendNulls(0, 1)
-			}
-			entries[k] = entry{appendElementKey(nil, v, 0, words[0] == "DESC", words[1] == "NULLS FIRST"), m}
-		}
-		slices.SortStableFunc(entries, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
-		for k, e := range entries {
-			list[k] = e.item
-		}
-		return appendItems(dst, list)
-	}), nil
 }
 
 // appendFromJSON appends an element of a list to a vector of the element's type; false for null.
@@ -298,20 +216,17 @@ func appendFromJSON(out *vector.Vector, t vector.Type, i int, m []byte) bool {
 		out.PushBytes(m)
 		return true
 	}
-	var s string
-	if json.Unmarshal(m, &s) != nil {
-		s = string(m)
-	}
+	s := itemText(m)
 	switch t.ID {
 	case vector.TypeDecimal, vector.TypeInterval: // written as their texts
-		return convert.Between(vector.StringType, t)(vector.ConstString(s), 0, out)
+		return convert.Between(vector.StringType, t)(vector.ConstString(string(s)), 0, out)
 	case vector.TypeBinary: // in hex
-		b, err := hex.DecodeString(s)
+		b, err := hex.DecodeString(string(s))
 		if err == nil {
 			out.PushBytes(b)
 		}
 		return err == nil
 	}
-	out.PushBytes([]byte(s))
+	out.PushBytes(s)
 	return true
 }

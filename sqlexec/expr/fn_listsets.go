@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
 
 	"varve/engine/vector"
@@ -11,47 +12,55 @@ import (
 func init() {
 	withElement(1, 0, "array_append", "list_append", "array_push_back")
 	withElement(0, 1, "array_prepend", "list_prepend", "array_push_front")
-	listOf(2, func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
-		out := AppendJSON(nil, a[1], i)
-		at := slices.IndexFunc(list, func(m json.RawMessage) bool { return bytes.Equal(m, out) })
-		if at < 0 {
-			return append(dst, list...)
+	listOf(2, func(w *listWriter, list []byte, a []*vector.Vector, i int) {
+		out, found := AppendJSON(nil, a[1], i), false
+		for _, m := range elements(list) {
+			if found || !bytes.Equal(m, out) {
+				w.add(m)
+			} else {
+				found = true
+			}
 		}
-		return append(append(dst, list[:at]...), list[at+1:]...)
 	}, "array_remove", "list_remove")
-	replace := func(most int) func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
-		return func(dst, list []json.RawMessage, a []*vector.Vector, i int) []json.RawMessage {
+	replace := func(most int) func(w *listWriter, list []byte, a []*vector.Vector, i int) {
+		return func(w *listWriter, list []byte, a []*vector.Vector, i int) {
 			from, to, left := AppendJSON(nil, a[1], i), AppendJSON(nil, a[2], i), most
-			for _, m := range list {
+			for _, m := range elements(list) {
 				if left != 0 && bytes.Equal(m, from) {
 					m, left = to, left-1
 				}
-				dst = append(dst, m)
+				w.add(m)
 			}
-			return dst
 		}
 	}
 	listOf(3, replace(1), "array_replace", "list_replace")
 	listOf(3, replace(-1), "array_replace_all", "list_replace_all")
-	listOf(1, func(dst, list []json.RawMessage, _ []*vector.Vector, _ int) []json.RawMessage {
-		return append(dst, list[min(1, len(list)):]...)
+	listOf(1, func(w *listWriter, list []byte, _ []*vector.Vector, _ int) {
+		w.addPlaces(list, 2, math.MaxInt64)
 	}, "array_pop_front", "list_pop_front")
-	listOf(1, func(dst, list []json.RawMessage, _ []*vector.Vector, _ int) []json.RawMessage {
-		return append(dst, list[:max(len(list)-1, 0)]...)
+	listOf(1, func(w *listWriter, list []byte, _ []*vector.Vector, _ int) {
+		w.addPlaces(list, 1, int64(ItemCount(list))-1)
 	}, "array_pop_back", "list_pop_back")
 	register(&Function{lazy: true, makesNull: true, min: 2, max: -1, bind: bindListConcat}, "array_concat", "array_cat", "list_concat", "list_cat")
-	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage {
-		return distinctOf(dst, append(a, b...), nil, false)
+	ofLists(func(w *listWriter, a, b []byte) {
+		seen := newItemSet(ItemCount(a) + ItemCount(b))
+		for _, list := range [][]byte{a, b} {
+			for _, m := range elements(list) {
+				if seen.add(m) {
+					w.add(m)
+				}
+			}
+		}
 	}, "array_union", "list_union")
-	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage { return distinctOf(dst, a, b, true) }, "array_intersect", "list_intersect")
-	ofLists(func(dst, a, b []json.RawMessage) []json.RawMessage { return distinctOf(dst, a, b, false) }, "array_except", "list_except")
+	ofLists(func(w *listWriter, a, b []byte) { addDistinct(w, a, itemSetOf(b), true) }, "array_intersect", "list_intersect")
+	ofLists(func(w *listWriter, a, b []byte) { addDistinct(w, a, itemSetOf(b), false) }, "array_except", "list_except")
 	hasOf := func(name string, all bool) *Function {
-		return &Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+		return &Function{min: 2, max: 2, work: listWork(setItemBytes), bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 			args, _, err := c.sameLists(name, args)
 			return args, flag, mapBool(func(a []*vector.Vector, i int) bool {
-				have, want := setOf(items(a[0].Bytes(i))), items(a[1].Bytes(i))
-				for _, m := range want {
-					if have[string(m)] != all {
+				have := itemSetOf(a[0].Bytes(i))
+				for _, m := range elements(a[1].Bytes(i)) {
+					if have.has(m) != all {
 						return !all
 					}
 				}
@@ -73,11 +82,13 @@ func init() {
 			return nil, str, nil, err
 		}
 		to, err := c.place("array_slice", args[2])
-		return []Expr{args[0], from, to}, args[0].Type(), mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
-			list := items(a[0].Bytes(i))
-			from, to := placeIn(list, a[1].Ints[i]), placeIn(list, a[2].Ints[i])
-			from, to = max(from, 1), min(to, int64(len(list)))
-			return appendItems(dst, list[from-1:max(to, from-1)])
+		return []Expr{args[0], from, to}, args[0].Type(), mapList(func(w *listWriter, a []*vector.Vector, i int) {
+			list, from, to := a[0].Bytes(i), a[1].Ints[i], a[2].Ints[i]
+			if from < 0 || to < 0 {
+				n := int64(ItemCount(list))
+				from, to = fromEnd(from, n), fromEnd(to, n)
+			}
+			w.addPlaces(list, from, to)
 		}), err
 	}}, "array_slice", "list_slice")
 	extreme := func(greatest bool, names ...string) {
@@ -88,7 +99,7 @@ func init() {
 	extreme(true, "array_max", "list_max")
 	extreme(false, "array_min", "list_min")
 	register(&Function{min: 1, max: 1, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
-		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return itemCount(a[0].Bytes(i)) == 0 }), c.isList("empty", args)
+		return args, flag, mapBool(func(a []*vector.Vector, i int) bool { return ItemCount(a[0].Bytes(i)) == 0 }), c.isList("empty", args)
 	}}, "empty", "array_empty", "list_empty")
 }
 
@@ -110,22 +121,19 @@ func withElement(value, list int, names ...string) {
 		}
 		t := args[0].Type()
 		x, err := c.Cast(args[1], t.Elem(), false)
-		return []Expr{args[0], x}, t, mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
-			element := []json.RawMessage{AppendJSON(nil, a[1], i)}
+		return []Expr{args[0], x}, t, mapList(func(w *listWriter, a []*vector.Vector, i int) {
+			element := AppendJSON(nil, a[1], i)
 			if value == 0 {
-				return appendItems(dst, append(element, itemsAt(a[0], i)...))
+				w.add(element)
 			}
-			return appendItems(dst, append(itemsAt(a[0], i), element...))
+			if !a[0].IsNull(i) {
+				w.addAll(a[0].Bytes(i))
+			}
+			if value != 0 {
+				w.add(element)
+			}
 		}), err
 	}}, names...)
-}
-
-// itemsAt are the elements of the list of row i, none where it is NULL.
-func itemsAt(v *vector.Vector, i int) []json.RawMessage {
-	if v.IsNull(i) {
-		return nil
-	}
-	return items(v.Bytes(i))
 }
 
 // bindListConcat binds array_concat(list, ..), which leaves NULLs out; it is NULL where all are.
@@ -139,12 +147,12 @@ func bindListConcat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 			args[0], args[k] = pair[0], pair[1]
 		}
 	}
-	join := mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
-		var all []json.RawMessage
+	join := mapList(func(w *listWriter, a []*vector.Vector, i int) {
 		for _, v := range a {
-			all = append(all, itemsAt(v, i)...)
+			if !v.IsNull(i) {
+				w.addAll(v.Bytes(i))
+			}
 		}
-		return appendItems(dst, all)
 	})
 	return args, args[0].Type(), func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		if err := join(n, a, valid, out); err != nil {
@@ -164,12 +172,15 @@ func bindListConcat(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error
 	}, nil
 }
 
-// placeIn is a place in a list from 1; negative ones count from its end. It may lie outside.
-func placeIn(list []json.RawMessage, at int64) int64 {
-	if at < 0 {
-		return max(int64(len(list))+at+1, 0)
+// addPlaces writes the elements at the places from to to, from 1, of a list.
+func (w *listWriter) addPlaces(list []byte, from, to int64) {
+	for k, m := range elements(list) {
+		if place := int64(k) + 1; place > to {
+			return
+		} else if place >= from {
+			w.add(m)
+		}
 	}
-	return min(at, int64(len(list))+1)
 }
 
 // Lists gives two lists one type of elements; name is what takes them, for errors.
@@ -215,34 +226,24 @@ func (c *Context) sameLists(name string, args []Expr) ([]Expr, vector.Type, erro
 	return args, vector.List(wide), nil
 }
 
-// ofLists registers a function that makes a list of two of its type.
-func ofLists(make func(dst, a, b []json.RawMessage) []json.RawMessage, names ...string) {
-	register(&Function{min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
+// ofLists registers a function that makes a list of two of its type, whose elements it holds as sets.
+func ofLists(write func(w *listWriter, a, b []byte), names ...string) {
+	register(&Function{min: 2, max: 2, work: listWork(setItemBytes), bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		args, t, err := c.sameLists(names[0], args)
-		return args, t, mapList(func(dst []byte, a []*vector.Vector, i int) []byte {
-			return appendItems(dst, make(nil, items(a[0].Bytes(i)), items(a[1].Bytes(i))))
+		return args, t, mapList(func(w *listWriter, a []*vector.Vector, i int) {
+			write(w, a[0].Bytes(i), a[1].Bytes(i))
 		}), err
 	}}, names...)
 }
 
-func setOf(list []json.RawMessage) map[string]bool {
-	set := make(map[string]bool, len(list))
-	for _, m := range list {
-		set[string(m)] = true
-	}
-	return set
-}
-
-// distinctOf appends each element of list once that is in other, or that is not.
-func distinctOf(dst, list, other []json.RawMessage, in bool) []json.RawMessage {
-	others, seen := setOf(other), map[string]bool{}
-	for _, m := range list {
-		if others[string(m)] == in && !seen[string(m)] {
-			seen[string(m)] = true
-			dst = append(dst, m)
+// addDistinct writes each element of list once that is in others, or that is not.
+func addDistinct(w *listWriter, list []byte, others *itemSet, in bool) {
+	seen := newItemSet(ItemCount(list))
+	for _, m := range elements(list) {
+		if others.has(m) == in && seen.add(m) {
+			w.add(m)
 		}
 	}
-	return dst
 }
 
 // bindListExtreme binds array_max and array_min: the greatest or least element that is not NULL.

@@ -29,6 +29,8 @@ type Function struct {
 	// branches makes a CASE of a call whose arguments after the first may fail: they are computed for the rows that need
 	// them. nil: every argument is computed for every row.
 	branches func(c *Context, name string, args []Expr, t vector.Type) (Expr, error)
+	// work is how many bytes the kernel takes for a row while it computes it, beside what it gives. nil: no more than that.
+	work func(a []*vector.Vector, i int) int64
 	// bind checks and coerces arguments and picks the overload.
 	bind func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 }

@@ -11,6 +11,8 @@ type Memory interface {
 	Err() error
 	// Reserve takes bytes, or says that they are not there.
 	Reserve(bytes int64) error
+	// Release gives bytes back that were reserved.
+	Release(bytes int64)
 	// Left is how many bytes there are.
 	Left() int64
 }
@@ -60,6 +62,25 @@ func heldBytes(v *vector.Vector) int64 {
 	return int64(8*(cap(v.Bools)+cap(v.Ints)+cap(v.Uints)+cap(v.Floats)+cap(v.Views)) + cap(v.Heap))
 }
 
+// borrow takes the bytes that a function works with beside what it gives; back gives them back.
+func (r *batchRun) borrow(bytes int64) (back func(), err error) {
+	if r == nil || r.memory == nil || bytes < tellBytes {
+		return func() {}, nil
+	}
+	if err := r.memory.Reserve(bytes); err != nil {
+		return nil, err
+	}
+	return func() { r.memory.Release(bytes) }, nil
+}
+
+// running is nil as long as the statement runs.
+func (c *Context) running() func() error {
+	if c == nil || c.Memory == nil {
+		return nil
+	}
+	return c.Memory.Err
+}
+
 // makeRoom says whether a text of so many bytes, or work that takes as much, fits into the heap of out.
 func makeRoom(out *vector.Vector, bytes int64) error {
 	if bytes > maxText {
@@ -70,15 +91,19 @@ func makeRoom(out *vector.Vector, bytes int64) error {
 
 // checkHeap holds that the heap of out with so many bytes more is within its bound.
 func checkHeap(out *vector.Vector, more int64) error {
-	most := int64(out.HeapLimit)
-	if most == 0 {
-		most = maxTexts
-	}
-	if int64(len(out.Heap))+more > most {
+	if most := heapLimit(out); int64(len(out.Heap))+more > int64(most) {
 		return status.New(status.RuntimeResourcesExhausted,
 			"a function would make more than %d MiB of texts of one batch of rows, which is what the query has memory for; select shorter texts or fewer rows", most>>20)
 	}
 	return nil
+}
+
+// heapLimit is the bound of the heap of out.
+func heapLimit(out *vector.Vector) int {
+	if out.HeapLimit == 0 {
+		return maxTexts
+	}
+	return int(out.HeapLimit)
 }
 
 // endText ends the text of a row that began at in the heap of out.

@@ -17,7 +17,7 @@ type callParts struct {
 // compute calls the kernel for the n rows of c.in, at once or in parts.
 func (c *callNode) compute(n int, valid vector.Bitmap, out *vector.Vector) error {
 	if c.batch == nil || c.batch.memory == nil || c.call.Fn.volatile || textBytes(c.in, n) <= partBytes {
-		return c.call.k(n, c.in, valid, out)
+		return c.kernel(n, c.in, valid, out)
 	}
 	if c.parts == nil {
 		c.parts = &callParts{in: make([]*vector.Vector, len(c.in))}
@@ -35,6 +35,25 @@ func (c *callNode) compute(n int, valid vector.Bitmap, out *vector.Vector) error
 	return nil
 }
 
+// kernel calls the kernel within the memory that it works with.
+func (c *callNode) kernel(n int, in []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+	if c.call.Fn.work == nil || textBytes(in, n) <= smallText {
+		return c.call.k(n, in, valid, out)
+	}
+	most := int64(0)
+	for i := range n {
+		if valid == nil || valid.Get(i) {
+			most = max(most, c.call.Fn.work(in, i))
+		}
+	}
+	back, err := c.batch.borrow(most)
+	if err != nil {
+		return err
+	}
+	defer back()
+	return c.call.k(n, in, valid, out)
+}
+
 // part calls the kernel for the rows from to to and appends what it gives.
 func (c *callNode) part(from, to int, valid vector.Bitmap, out *vector.Vector) error {
 	p := c.parts
@@ -47,7 +66,7 @@ func (c *callNode) part(from, to int, valid vector.Bitmap, out *vector.Vector) e
 	if out.HeapLimit > 0 {
 		p.out.HeapLimit = max(out.HeapLimit-uint32(len(out.Heap)), 1)
 	}
-	if err := c.call.k(to-from, p.in, valid, &p.out); err != nil {
+	if err := c.kernel(to-from, p.in, valid, &p.out); err != nil {
 		return err
 	}
 	if err := checkHeap(out, textBytes([]*vector.Vector{&p.out}, to-from)); err != nil {

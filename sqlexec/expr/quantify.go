@@ -9,19 +9,20 @@ var quantifiedFunction = &Function{Name: "quantified", lazy: true, makesNull: tr
 
 // Quantify tells whether test is true for an element of list, or with all for each: NULL where neither is known. test is over
 // two columns, x and the element.
-func Quantify(x, list, test Expr, all bool) Expr {
+func (c *Context) Quantify(x, list, test Expr, all bool) (Expr, error) {
 	name := " any"
 	if all {
 		name = " all"
 	}
-	q := quantifier{test: test, all: all, elem: list.Type().Elem()}
-	return &Call{Fn: quantifiedFunction, Args: []Expr{x, list}, T: vector.BoolType, k: q.run, bound: test.String() + name}
+	q := quantifier{test: test, all: all, elem: list.Type().Elem(), running: c.running()}
+	return c.fold(&Call{Fn: quantifiedFunction, Args: []Expr{x, list}, T: vector.BoolType, k: q.run, bound: test.String() + name})
 }
 
 type quantifier struct {
-	test Expr
-	all  bool
-	elem vector.Type
+	test    Expr
+	all     bool
+	elem    vector.Type
+	running func() error // nil: as long as it takes
 }
 
 // run tests the elements of all rows, a batch at a time.
@@ -34,16 +35,17 @@ func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector
 	out.Valid = vector.MakeBitmap(n)
 	x, items, answer := &vector.Vector{}, &vector.Vector{}, make([]*vector.Vector, 1)
 	items.Reset(q.elem)
-	rows := make([]uint32, 0, vector.Size)
+	rows, h := make([]uint32, 0, vector.Size), heed{running: q.running}
 	flush := func() error {
 		x.Gather(a[0], rows)
 		if err := program.Eval(&vector.Batch{N: len(rows), Cols: []*vector.Vector{x, items}}, answer); err != nil {
 			return err
 		}
 		q.decide(out, rows, answer[0])
+		tested := len(rows)
 		rows = rows[:0]
 		items.Reset(q.elem)
-		return nil
+		return h.did(tested)
 	}
 	for i := range n {
 		if a[1].IsNull(i) {

@@ -19,7 +19,7 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 	if x.Query != nil {
 		list, err = eb.list(x.Query)
 	} else {
-		list, err = eb.elements(x)
+		list, err = eb.elements(x, arg)
 	}
 	if err != nil {
 		return nil, err
@@ -107,8 +107,9 @@ func (eb *exprBinder) quantifiedOne(op string, x, y expr.Expr) (expr.Expr, error
 	return eb.b.compare(op, x, y)
 }
 
-// elements are the values of a list as written; arrays among them that are constants stand for their elements.
-func (eb *exprBinder) elements(x *parse.Quantified) ([]expr.Expr, error) {
+// elements are the values of a list as written that arg is compared with; arrays among them that are constants stand for their
+// elements. One array beside a constant stays as it is: it is gone through once.
+func (eb *exprBinder) elements(x *parse.Quantified, arg expr.Expr) ([]expr.Expr, error) {
 	var out []expr.Expr
 	for _, item := range x.List {
 		e, err := eb.bind(item)
@@ -117,14 +118,13 @@ func (eb *exprBinder) elements(x *parse.Quantified) ([]expr.Expr, error) {
 		}
 		c, ok := e.(*expr.Const)
 		switch {
-		case !ok || e.Type().ID != vector.TypeList:
+		case !ok || e.Type().ID != vector.TypeList || len(x.List) == 1 && expr.IsConst(arg) && !c.Value.IsNull(0):
 			out = append(out, e)
 		case c.Value.IsNull(0):
 			out = append(out, nullOf(e.Type().Elem()))
 		default:
-			v := &vector.Vector{Type: e.Type().Elem()}
-			for i := range expr.AppendElements(v, 0, c.Value.Bytes(0)) {
-				out = append(out, &expr.Const{Value: constAt(v, i)})
+			if out, err = eb.elementsOf(out, c.Value); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -138,13 +138,32 @@ func (eb *exprBinder) elements(x *parse.Quantified) ([]expr.Expr, error) {
 	return out, nil
 }
 
+// elementsOf appends the elements of a constant array.
+func (eb *exprBinder) elementsOf(out []expr.Expr, array *vector.Vector) ([]expr.Expr, error) {
+	count := expr.ItemCount(array.Bytes(0))
+	if len(out)+count > maxList {
+		return nil, status.New(status.RuntimeResourcesExhausted, "ANY (..) and ALL (..) compare each row with more than %d values", maxList)
+	}
+	v := &vector.Vector{Type: array.Type.Elem()}
+	if err := eb.b.keep(constBytes*int64(count) + int64(len(array.Heap))); err != nil {
+		return nil, err
+	}
+	for i := range expr.AppendElements(v, 0, array.Bytes(0)) {
+		out = append(out, &expr.Const{Value: constAt(v, i)})
+	}
+	return out, nil
+}
+
 // quantifiedArray compares with the elements of an array that differs from row to row.
 func (eb *exprBinder) quantifiedArray(x *parse.Quantified, arg, list expr.Expr) (expr.Expr, error) {
-	left := &expr.Column{Index: 0, Name: "x", T: arg.Type(), Null: true}
+	left := arg // a literal is read as what it is compared with
+	if !expr.IsConst(arg) {
+		left = &expr.Column{Index: 0, Name: "x", T: arg.Type(), Null: true}
+	}
 	right := &expr.Column{Index: 1, Name: "element", T: list.Type().Elem(), Null: true}
 	test, err := eb.quantifiedOne(x.Op, left, right)
 	if err != nil {
 		return nil, err
 	}
-	return expr.Quantify(arg, list, test, x.All), nil
+	return eb.b.ctx.Quantify(arg, list, test, x.All)
 }
