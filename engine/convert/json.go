@@ -17,6 +17,9 @@ func CompactJSON(src []byte) ([]byte, bool) {
 	return decodedJSON(src)
 }
 
+// IsCompactJSON tells whether a text is as CompactJSON gives it, as far as can be seen without its values.
+func IsCompactJSON(src []byte) bool { return settled(src) }
+
 func decodedJSON(src []byte) ([]byte, bool) {
 	d := json.NewDecoder(strings.NewReader(string(src)))
 	d.UseNumber()

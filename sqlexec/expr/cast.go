@@ -8,7 +8,13 @@ import (
 	"varve/engine/vector"
 )
 
-var castFunction = &Function{Name: "cast", makesNull: true}
+// castFunction is what casts are computed as, castJSONFunction those of texts to JSON, which is read and written.
+var (
+	castFunction     = &Function{Name: "cast", makesNull: true}
+	castJSONFunction = &Function{Name: "cast", makesNull: true}
+)
+
+func init() { compacts(castJSONFunction) }
 
 // castKernel converts values; a value that does not convert is an error, or NULL with Try.
 func castKernel(c *Cast) (kernel, error) {

@@ -64,7 +64,11 @@ func (c *compiler) single(e Expr) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.call(&Call{Fn: castFunction, Args: []Expr{e.Arg}, T: e.To, k: k})
+		fn := castFunction
+		if e.To.ID == vector.TypeJSON && e.Arg.Type().IsText() {
+			fn = castJSONFunction
+		}
+		return c.call(&Call{Fn: fn, Args: []Expr{e.Arg}, T: e.To, k: k})
 	case *Case:
 		return c.caseOf(e)
 	case *In:

@@ -21,6 +21,30 @@ func decodeJSON(b []byte) (any, bool) {
 	return x, true
 }
 
+// decodedBytes is about the memory of a document's values: of each member, and of each object and array beside its members.
+func decodedBytes(doc []byte) int64 {
+	const value, object, array = 96, 384, 64
+	count := func(c string) int64 { return int64(bytes.Count(doc, []byte(c))) }
+	return 2*int64(len(doc)) + value*(count(",")+1) + object*count("{") + array*count("[")
+}
+
+// decodes says that functions make the values of the document that is their first argument.
+func decodes(names ...string) {
+	for _, n := range names {
+		functions[n].work = func(a []*vector.Vector, i int) int64 { return decodedBytes(a[0].Bytes(i)) }
+	}
+}
+
+// compacts is decodes for functions that write it again, which is done only where it is not as they would write it.
+func compacts(f *Function) {
+	f.work = func(a []*vector.Vector, i int) int64 {
+		if a[0].Type.Kind() != vector.Bytes || convert.IsCompactJSON(a[0].Bytes(i)) {
+			return 0
+		}
+		return decodedBytes(a[0].Bytes(i))
+	}
+}
+
 // jsonGet registers a function of (json, path) that sets row i of out from the value found, or gives false for NULL.
 func jsonGet(name string, result vector.Type, set func(x any, out *vector.Vector, i int) bool) {
 	simple(2, sig{vector.JSONType, str}, result, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
@@ -44,6 +68,7 @@ func jsonGet(name string, result vector.Type, set func(x any, out *vector.Vector
 		}
 		return nil
 	}, name)
+	decodes(name)
 }
 
 func init() {
@@ -150,6 +175,7 @@ func init() {
 			x, ok := decodeJSON(a[0].Bytes(i))
 			return ok && is(x)
 		}), "json_is_"+name)
+		decodes("json_is_" + name)
 	}
 	simple(1, sig{vector.JSONType}, vector.List(str), maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {
 		x, _ := decodeJSON(a[0].Bytes(i)) // malformed: nil, which is no object
@@ -165,6 +191,9 @@ func init() {
 		b, err := convert.MarshalJSON(keys)
 		return b, err == nil
 	}), "json_object_keys")
+	decodes("json_object_keys")
+	compacts(functions["parse_json"])
+	compacts(functions["json_to_string"])
 	registerPaths()
 }
 

@@ -477,6 +477,7 @@ func registerPaths() {
 		t, ok := parseTest(text)
 		return ok && t.holds(x, x), ok
 	}), "json_path_match")
+	decodes("json_path_exists", "json_path_match")
 	register(&Function{lazy: true, max: -1, bind: bindJSONObject}, "json_object")
 }
 
