@@ -56,7 +56,7 @@ func (f *fake) Write(context.Context, *engine.WriteSet) ([]engine.Written, error
 }
 
 func (f *fake) HasDatabase(name string) bool { return name == "public" }
-func (f *fake) ParseWithin(_ context.Context, text string) ([]parse.Statement, func(), error) {
+func (f *fake) ParseWithin(_ context.Context, _ *sqlexec.Session, text string) ([]parse.Statement, func(), error) {
 	list, err := parse.Parse(text)
 	return list, func() {}, err
 }

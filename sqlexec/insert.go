@@ -167,9 +167,15 @@ func (x *Executor) defaultOf(sess *Session, c *schema.Column) (*vector.Vector, e
 	return nil, nil
 }
 
+// heedRows is the number of rows of VALUES after which it is looked whether the statement still runs.
+const heedRows = 1 << 10
+
 func (x *Executor) insertRows(ctx context.Context, sess *Session, s *parse.Insert, t *target) error {
 	v := x.valuer(ctx, sess)
 	for n, row := range s.Rows {
+		if n%heedRows == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if len(row) != len(t.columns) {
 			return status.New(status.InvalidArguments, "column count mismatch: row %d has %d values for %d columns", n+1, len(row), len(t.columns))
 		}

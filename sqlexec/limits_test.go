@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"varve/engine/status"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/parse"
 )
 
@@ -46,15 +48,9 @@ func TestStatementsAreBoundedBeforeTheWork(t *testing.T) {
 }
 
 func TestValuesOfInsertTakeMemory(t *testing.T) {
-	asked := int64(0)
-	_, err := parse.ParseWithin("INSERT INTO t VALUES "+commas(100_000, func(int) string { return "(1)" }), func(bytes int64) error {
-		if asked += bytes; asked > 4<<20 {
-			return fmt.Errorf("no room")
-		}
-		return nil
-	})
-	if err == nil || err.Error() != "no room" {
-		t.Errorf("after %d bytes: %v", asked, err)
+	_, err := parse.ParseWithin("INSERT INTO t VALUES "+commas(100_000, func(int) string { return "(1)" }), exec.NewBudget(4<<20))
+	if status.Of(err) != status.RuntimeResourcesExhausted {
+		t.Error(err)
 	}
 }
 

@@ -24,39 +24,79 @@ type running struct {
 	list map[uint64]*query
 }
 
+// query is an entry of the list. The list's lock protects what changes.
 type query struct {
 	id      uint64
+	client  string
+	list    *running
 	db      string
 	text    string
-	client  string
 	started time.Time
-	kill    context.CancelCauseFunc
+	killed  bool
+	kill    context.CancelCauseFunc // ends what is at work; nil: nothing is
 }
 
 // maxQueryText is how much of a statement the list keeps.
 const maxQueryText = 4096
 
-// start puts a statement on the list; done takes it off and frees its context.
-func (x *Executor) start(ctx context.Context, s *Session, st parse.Statement) (_ context.Context, done func()) {
-	ctx, kill := context.WithCancelCause(ctx)
-	text := st.Source()
+func shownText(text string) string {
 	if len(text) > maxQueryText {
-		text = strings.ToValidUTF8(text[:maxQueryText], "") + "..."
+		return strings.ToValidUTF8(text[:maxQueryText], "") + "..."
 	}
+	return text
+}
+
+// list puts a text on the list.
+func (x *Executor) list(s *Session, text string) *query {
 	r := &x.running
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.next++
-	q := &query{id: r.next, db: s.Database(), text: text, client: s.Client, started: x.o.Now(), kill: kill}
+	q := &query{id: r.next, list: r, db: s.Database(), text: shownText(text), client: s.Client, started: x.o.Now()}
 	if r.list == nil {
 		r.list = map[uint64]*query{}
 	}
 	r.list[q.id] = q
-	r.mu.Unlock()
+	return q
+}
+
+// unlist takes an entry off the list.
+func (x *Executor) unlist(q *query) {
+	x.running.mu.Lock()
+	defer x.running.mu.Unlock()
+	delete(x.running.list, q.id)
+}
+
+// begin gives a context that ends when the entry is killed, at once if it was. done frees it.
+func (q *query) begin(ctx context.Context) (_ context.Context, done func()) {
+	ctx, kill := context.WithCancelCause(ctx)
+	q.list.mu.Lock()
+	defer q.list.mu.Unlock()
+	if q.killed {
+		kill(errKilled)
+	}
+	q.kill = kill
 	return ctx, func() {
-		r.mu.Lock()
-		delete(r.list, q.id)
-		r.mu.Unlock()
+		q.list.mu.Lock()
+		q.kill = nil
+		q.list.mu.Unlock()
 		kill(nil)
+	}
+}
+
+// start puts a statement on the list, in the place of the text that it was read from; done takes it off and frees its context.
+func (x *Executor) start(ctx context.Context, s *Session, st parse.Statement) (_ context.Context, done func()) {
+	if q := s.listed; q != nil {
+		x.running.mu.Lock()
+		q.db, q.text = s.Database(), shownText(st.Source())
+		x.running.mu.Unlock()
+		return q.begin(ctx)
+	}
+	q := x.list(s, st.Source())
+	ctx, end := q.begin(ctx)
+	return ctx, func() {
+		x.unlist(q)
+		end()
 	}
 }
 
@@ -83,11 +123,13 @@ func (x *Executor) kill(s *parse.Kill) (*Result, error) {
 		return nil, status.New(status.InvalidArguments, "%q is not the id of a query", s.ID)
 	}
 	x.running.mu.Lock()
+	defer x.running.mu.Unlock()
 	q := x.running.list[id]
-	x.running.mu.Unlock()
 	if q == nil {
 		return nil, status.New(status.InvalidArguments, "no query with the id %d is running", id)
 	}
-	q.kill(errKilled)
+	if q.killed = true; q.kill != nil {
+		q.kill(errKilled)
+	}
 	return &Result{Affected: 1}, nil
 }

@@ -45,6 +45,7 @@ type Session struct {
 	// ConnID is what connection_id() answers.
 	ConnID uint64
 
+	listed *query       // of the request whose text was read; nil: each statement is on the list by itself
 	memory *exec.Budget // of the statement that is being planned; nil: none is
 }
 
@@ -128,10 +129,20 @@ func New(e *engine.Engine, o Options) *Executor {
 func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.Parse(text) }
 
 // ParseWithin is Parse for texts of any length: what the statements take counts as memory of queries until release is called.
-func (x *Executor) ParseWithin(ctx context.Context, text string) (list []parse.Statement, release func(), err error) {
+// Until then the request is on the list of running ones, with its text while that is read and then with the statement that
+// the session executes.
+func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (list []parse.Statement, release func(), err error) {
+	s.listed = x.list(s, text)
+	ctx, done := s.listed.begin(ctx)
+	defer done()
 	held := x.held(ctx)
-	list, err = parse.ParseWithin(text, held.Reserve)
-	return list, held.Close, err
+	release = func() {
+		held.Close()
+		x.unlist(s.listed)
+		s.listed = nil
+	}
+	list, err = parse.ParseWithin(text, held)
+	return list, release, ended(ctx, err)
 }
 
 // now is the time of a statement.

@@ -5,6 +5,7 @@ import (
 
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
 
@@ -26,7 +27,7 @@ func (h *Handler) MQuery(c *web.Ctx) error {
 		st.Lookback = text("lookback")
 	}
 	c.Statement = st.Expr
-	return argument(h.answer(c, p, 1<<63-1, func() ([]parse.Statement, error) { return []parse.Statement{st}, nil }))
+	return argument(h.answer(c, p, 1<<63-1, func(*sqlexec.Session) ([]parse.Statement, error) { return []parse.Statement{st}, nil }))
 }
 
 // argument makes an expression that cannot be read an argument that is wrong: here it is one.

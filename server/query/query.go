@@ -20,8 +20,8 @@ import (
 type Executor interface {
 	// HasDatabase tells whether a database exists.
 	HasDatabase(name string) bool
-	// ParseWithin reads statements. What they take is counted until release is called, also after an error.
-	ParseWithin(ctx context.Context, text string) (list []parse.Statement, release func(), err error)
+	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an error.
+	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(), err error)
 	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.
 	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
 }
@@ -77,20 +77,20 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return h.answer(c, p, limit, func() ([]parse.Statement, error) {
+	return h.answer(c, p, limit, func(s *sqlexec.Session) ([]parse.Statement, error) {
 		text, err := sqlText(p)
 		if err != nil {
 			return nil, err
 		}
 		c.Statement = text
-		statements, release, err := h.o.Executor.ParseWithin(c.Context, text)
+		statements, release, err := h.o.Executor.ParseWithin(c.Context, s, text)
 		c.Finally(release)
 		return statements, err
 	})
 }
 
 // answer executes the statements of a request, at most limit rows of each result.
-func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func() ([]parse.Statement, error)) error {
+func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *sqlexec.Session) ([]parse.Statement, error)) error {
 	times, err := web.ParseTimeFormat(p.String("time_format"), c.RequestZone())
 	if err != nil {
 		return err
@@ -101,7 +101,10 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func() ([
 	if !h.o.Executor.HasDatabase(session.DB) {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)
 	}
-	statements, err := read()
+	if c.Watch != nil {
+		c.Watch()
+	}
+	statements, err := read(session)
 	if err != nil {
 		return err
 	}
@@ -118,9 +121,6 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func() ([
 		h.running.Dec()
 		h.seconds.Observe(time.Since(c.Start).Seconds())
 	})
-	if c.Watch != nil {
-		c.Watch()
-	}
 	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
 	run := &run{h: h, c: c, session: session, statements: statements}
 	if len(statements) > 1 && !format.Several() {
@@ -202,7 +202,8 @@ func (h *Handler) parse(c *web.Ctx, text string) ([]parse.Statement, error) {
 	if len(text) > maxFormatted {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d, which is the limit for texts that are not run", len(text), maxFormatted)
 	}
-	statements, release, err := h.o.Executor.ParseWithin(c.Context, text)
+	session := &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String()}
+	statements, release, err := h.o.Executor.ParseWithin(c.Context, session, text)
 	c.Finally(release)
 	return statements, err
 }

@@ -8,6 +8,8 @@ const (
 	MaxExprs = 10_000
 	// MaxColumns is the most columns of a table, of a SELECT's output, and the most keys of ORDER BY, GROUP BY and DISTINCT ON.
 	MaxColumns = 4096
+	// heedTokens is the number of tokens after which the reader asks whether it is still waited for: a fraction of a millisecond.
+	heedTokens = 1 << 10
 	// askBytes is what is taken at a time of the memory that a text may take.
 	askBytes = 2 << 20
 	// cellBytes, operandBytes and statementBytes are about what each takes: a value of INSERT, for one, its literal, its
@@ -43,11 +45,11 @@ func (p *parser) countOperand() error {
 
 // hold counts bytes of memory that what was read takes, for which there must be room.
 func (p *parser) hold(bytes int64) error {
-	if p.unasked += bytes; p.unasked < askBytes || p.reserve == nil {
+	if p.unasked += bytes; p.unasked < askBytes || p.memory == nil {
 		return nil
 	}
 	bytes, p.unasked = p.unasked, 0
-	return p.reserve(bytes)
+	return p.memory.Reserve(bytes)
 }
 
 // checkColumns holds that a list of columns or keys is not longer than MaxColumns.

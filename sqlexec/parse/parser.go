@@ -28,21 +28,30 @@ type parser struct {
 	long     bool  // the statement may be longer than MaxStatement
 	inValues bool  // the values of INSERT are being read
 	unasked  int64 // bytes that were taken since reserve was last asked
-	reserve  func(bytes int64) error
+	unheard  int   // tokens since memory was last asked whether the statement still runs
+	memory   Memory
+}
+
+// Memory is what the statements of a text may take, and knows whether whoever sent it still waits.
+type Memory interface {
+	// Err is what ends the reading of the text, nil as long as nothing does.
+	Err() error
+	// Reserve takes bytes, or says that they are not there.
+	Reserve(bytes int64) error
 }
 
 // Parse reads the statements of a text, separated by semicolons. A text without any is InvalidArguments.
 func Parse(text string) ([]Statement, error) { return ParseWithin(text, nil) }
 
-// ParseWithin is Parse for a text whose values may take much memory: reserve is asked for it before it is taken.
-func ParseWithin(text string, reserve func(bytes int64) error) ([]Statement, error) {
+// ParseWithin is Parse for a text whose values may take much memory and time: memory, if not nil, is asked for both.
+func ParseWithin(text string, memory Memory) ([]Statement, error) {
 	if len(text) > MaxText {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d", len(text), MaxText)
 	}
 	if !utf8.ValidString(text) {
 		return nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: the text is not valid UTF-8")
 	}
-	p := &parser{lexer: lexer{src: text}, reserve: reserve}
+	p := &parser{lexer: lexer{src: text}, memory: memory}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -121,6 +130,12 @@ func (p *parser) advance() error {
 		return err
 	}
 	p.tok = t
+	if p.unheard++; p.unheard >= heedTokens && p.memory != nil {
+		p.unheard = 0
+		if err := p.memory.Err(); err != nil {
+			return err
+		}
+	}
 	return p.checkLength()
 }
 

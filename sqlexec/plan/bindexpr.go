@@ -163,6 +163,9 @@ func appendInterval(dst []byte, months, days int32, ns int64) []byte {
 func (eb *exprBinder) bindList(list []parse.Expr) ([]expr.Expr, error) {
 	out := make([]expr.Expr, len(list))
 	for i, x := range list {
+		if err := eb.b.countValues(i); err != nil {
+			return nil, err
+		}
 		var err error
 		if out[i], err = eb.bind(x); err != nil {
 			return nil, err

@@ -27,7 +27,10 @@ func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, err
 	t, never := x.Type(), false
 	var groups []inGroup
 	var tests []expr.Expr
-	for _, e := range list {
+	for i, e := range list {
+		if err := b.heed(i); err != nil {
+			return nil, err
+		}
 		if t.IsNumber() {
 			var err error
 			if _, e, err = b.ctx.Numbers(x, e); err != nil {

@@ -34,7 +34,10 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 		return eb.b.inList(arg, list, true)
 	}
 	tests := make([]expr.Expr, 0, min(len(list), maxTuples))
-	for _, e := range list {
+	for i, e := range list {
+		if err := eb.b.heed(i); err != nil {
+			return nil, err
+		}
 		c, err := eb.quantifiedOne(x.Op, arg, e)
 		if err != nil {
 			return nil, err
