@@ -48,6 +48,8 @@ type SeriesRequest struct {
 	Names   []SeriesName
 	// Plain are the options of tables with storage of their own.
 	Plain schema.Options
+	// TTL is the ttl of logical tables; empty: that of their physical table.
+	TTL string
 	// NoAutoCreate: a table that is absent, and a label that its table lacks, is an error.
 	NoAutoCreate bool
 }
@@ -252,7 +254,11 @@ func sampleTableOf(r *SeriesRequest, n *SeriesName) (*schema.Table, error) {
 	}}
 	if n.Physical != "" {
 		var err error
-		if t.Options, err = schema.ParseOptions(map[string]string{schema.LogicalOption: n.Physical}); err != nil {
+		options := map[string]string{schema.LogicalOption: n.Physical}
+		if r.TTL != "" {
+			options["ttl"] = r.TTL
+		}
+		if t.Options, err = schema.ParseOptions(options); err != nil {
 			return nil, err
 		}
 	}

@@ -293,6 +293,25 @@ func TestPlainTablesOfMetrics(t *testing.T) {
 	}
 }
 
+// TestRemoteWriteHints: hints say how tables are made, and what is not UTF-8 is mended where the server may.
+func TestRemoteWriteHints(t *testing.T) {
+	h := real(t, func(o *Options) {
+		o.Metrics.Tables = samples.New(samples.Options{Store: o.Metrics.Store, Prefix: "service", CacheBytes: 1 << 20, Lossy: true})
+	})
+	metric := func(name string) string { return snap(message1([]string{"__name__", name, "l", "a\xffb"}, 1)) }
+	h.want(h.do("POST", writePath, metric("none"), "x-service-hints", "auto_create_table=false"), 400, "Table `none` does not exist")
+	h.want(h.do("POST", writePath, metric("none"), "x-service-hints", "auto_create_table=maybe"), 400, "must be a boolean")
+	h.want(h.do("POST", writePath, metric("none"), "x-service-hints", "ttl=soon"), 400, "ttl")
+	h.want(h.do("POST", writePath, metric("kept"), "x-service-hints", "physical_table=mine, ttl=1000y, unknown=x"), 204, "")
+	h.want(h.do("POST", writePath+"?physical_table=yours", metric("other"), "x-service-hint-physical_table", "mine"), 204, "")
+	if got := fmt.Sprint(h.selected("SELECT l FROM mine"), h.selected("SELECT l FROM yours")); got != "[[a\ufffdb]] [[a\ufffdb]]" {
+		t.Errorf("stored %s", got)
+	}
+	if got := fmt.Sprint(h.selected("SHOW CREATE TABLE kept")); !strings.Contains(got, "ttl = '1000y'") {
+		t.Errorf("made as %s", got)
+	}
+}
+
 // TestRemoteWriteThroughPipeline: a header sends the series through a pipeline first.
 func TestRemoteWriteThroughPipeline(t *testing.T) {
 	h := real(t, nil)

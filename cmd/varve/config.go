@@ -67,6 +67,7 @@ type Config struct {
 	Metrics struct {
 		Enable           bool
 		WithMetricEngine bool
+		ValidationMode   string
 		QueryTimeout     time.Duration
 		Lookback         time.Duration
 		MaxSamples       int

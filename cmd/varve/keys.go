@@ -69,6 +69,7 @@ func (c *Config) keys() []key {
 
 		{"prom_store.enable", &c.Metrics.Enable, "true", nil},
 		{"prom_store.with_metric_engine", &c.Metrics.WithMetricEngine, "true", nil},
+		{"prom_store.prom_validation_mode", &c.Metrics.ValidationMode, "strict", oneOf(&c.Metrics.ValidationMode, "strict", "lossy", "unchecked")},
 		{"prom_store.query_timeout", &c.Metrics.QueryTimeout, "2m", nil},
 		{"prom_store.lookback", &c.Metrics.Lookback, "5m", positive(&c.Metrics.Lookback)},
 		{"prom_store.max_samples", &c.Metrics.MaxSamples, "50000000", atLeast(&c.Metrics.MaxSamples, 1)},

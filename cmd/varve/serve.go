@@ -222,7 +222,7 @@ func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manage
 	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
 		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch, Tables: samples.New(samples.Options{
 			Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !c.Metrics.WithMetricEngine, NoAutoCreate: !c.AutoCreateTable,
-			CacheBytes: c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars,
+			CacheBytes: c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
 		})}
 }
 

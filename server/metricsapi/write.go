@@ -37,9 +37,13 @@ func (h *Handler) Write(c *web.Ctx) error {
 			return h.writeThrough(c, encoding, through)
 		}
 	}
+	hints, err := h.o.Tables.Hints(c.Hints())
+	if err != nil {
+		return err
+	}
 	w := h.requests.Get()
 	defer h.recycle(w)
-	w.h, w.db, w.physical, w.version = h, db, p.String("physical_table"), version
+	w.h, w.db, w.physical, w.hints, w.version = h, db, p.String("physical_table"), hints, version
 	_, err = h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.Block(encoding, "prometheus remote request")
 		if err != nil {
@@ -125,6 +129,7 @@ func protocol(c *web.Ctx) (version int, encoding string, err error) {
 type request struct {
 	h            *Handler
 	db, physical string
+	hints        samples.Hints
 	version      int
 
 	find          *samples.Request
@@ -196,7 +201,7 @@ func (w *request) search(body []byte) error {
 			return err
 		}
 	}
-	w.find = w.h.o.Tables.Begin(w.db, w.physical)
+	w.find = w.h.o.Tables.Begin(w.db, w.physical, w.hints)
 	defer w.find.End()
 	if w.version == 2 {
 		return w.search2(body)

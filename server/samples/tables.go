@@ -4,6 +4,7 @@
 package samples
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -31,6 +32,8 @@ type Options struct {
 	OwnStorage bool
 	// NoAutoCreate refuses metrics without a table, and labels that their table lacks.
 	NoAutoCreate bool
+	// Lossy takes labels that are not UTF-8, with U+FFFD for what is none; otherwise their series are refused.
+	Lossy bool
 	// CacheBytes bounds the memory of the series that are known by name.
 	CacheBytes int64
 	// MaxExemplars are kept; 0: none are.
@@ -108,6 +111,7 @@ type Request struct {
 	t        *Tables
 	db       string
 	physical string
+	hints    Hints
 	scope    uint32
 	last     *known // that was found last; nil: none
 	missing  []missing
@@ -120,11 +124,10 @@ type missing struct {
 	name engine.SeriesName
 }
 
-// Begin begins a request that sends its series to a database and a physical table, empty for the usual one. End ends its search.
-func (t *Tables) Begin(db, physical string) *Request {
-	if physical == "" {
-		physical = DefaultPhysical
-	}
+// Begin begins a request that sends its series to a database and a physical table, empty for that of the hints or the usual one. End
+// ends its search.
+func (t *Tables) Begin(db, physical string, hints Hints) *Request {
+	physical = cmp.Or(physical, hints.physical, DefaultPhysical)
 	if t.o.OwnStorage {
 		physical = ""
 	}
@@ -141,7 +144,7 @@ func (t *Tables) Begin(db, physical string) *Request {
 		t.mu.Unlock()
 		t.mu.RLock()
 	}
-	return &Request{t: t, db: db, physical: physical, scope: n}
+	return &Request{t: t, db: db, physical: physical, hints: hints, scope: n}
 }
 
 // End ends the search, which other requests' new series wait for.
@@ -209,6 +212,9 @@ func (r *Request) take(n *engine.SeriesName, labels []Label) error {
 	n.Labels = make([]engine.SeriesLabel, 0, len(labels))
 	for i := range labels {
 		name, value := string(labels[i].Name), string(labels[i].Value)
+		if r.t.o.Lossy {
+			name, value = strings.ToValidUTF8(name, "\ufffd"), strings.ToValidUTF8(value, "\ufffd")
+		}
 		switch {
 		case name == "":
 			return status.New(status.InvalidArguments, "a label of %s has no name", Show(labels))
@@ -270,7 +276,7 @@ func (r *Request) Resolve(ctx context.Context) error {
 	if len(r.missing) == 0 {
 		return nil
 	}
-	ask := engine.SeriesRequest{Columns: r.t.columns, Plain: r.t.plain, NoAutoCreate: r.t.o.NoAutoCreate, Names: make([]engine.SeriesName, len(r.missing))}
+	ask := engine.SeriesRequest{Columns: r.t.columns, Plain: r.hints.plain, TTL: r.hints.ttl, NoAutoCreate: r.hints.noAutoCreate, Names: make([]engine.SeriesName, len(r.missing))}
 	for i := range r.missing {
 		ask.Names[i] = r.missing[i].name
 	}

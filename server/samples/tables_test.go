@@ -26,7 +26,7 @@ func open(t *testing.T) *engine.Engine {
 // find asks for series by name and tells which were known.
 func find(t *testing.T, tables *Tables, db string, names ...string) (known []bool, list []*engine.Series) {
 	t.Helper()
-	r := tables.Begin(db, "")
+	r := tables.Begin(db, "", Hints{})
 	var handles []Handle
 	for _, name := range names {
 		h, ok := r.Find([]byte(name))
