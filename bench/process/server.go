@@ -34,6 +34,7 @@ type Server struct {
 	Dir string
 
 	cmd    *exec.Cmd
+	ready  string // path that answers 200 once it serves
 	output *output
 	done   chan struct{} // closed when the process has ended
 	err    error         // of Wait; set before done is closed
@@ -56,7 +57,7 @@ func Launch(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{URL: "http://" + o.Addr, Dir: o.Dir, output: new(output), done: make(chan struct{})}
+	s := &Server{URL: "http://" + o.Addr, Dir: o.Dir, ready: "/health", output: new(output), done: make(chan struct{})}
 	s.cmd = exec.Command(o.Binary, append([]string{"serve", "--data-dir", o.Dir, "--http-addr", o.Addr}, o.Args...)...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "VARVE_") {
@@ -64,16 +65,21 @@ func Launch(o Options) (*Server, error) {
 		}
 	}
 	s.cmd.Env = append(s.cmd.Env, o.Env...)
+	return s, s.launch()
+}
+
+// launch starts the process.
+func (s *Server) launch() error {
 	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
 	s.cmd.SysProcAttr = attributes()
 	if err := s.cmd.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	go func() {
 		s.err = s.cmd.Wait()
 		close(s.done)
 	}()
-	return s, nil
+	return nil
 }
 
 // Start launches a server and waits until it serves. When it ends instead, or ctx does, the error holds its output.
@@ -88,12 +94,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Ready waits until the server answers /health.
+// Ready waits until the server answers that it serves.
 func (s *Server) Ready(ctx context.Context) error {
 	tick := time.NewTicker(healthPoll)
 	defer tick.Stop()
 	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/health", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+s.ready, nil)
 		if err != nil {
 			return err
 		}
