@@ -56,7 +56,9 @@ func New() *Set {
 func (s *Set) addHost(h int) {
 	region := []string{"eu-central", "us-east", "us-west", "ap-south"}[h%4]
 	host := []string{"instance", fmt.Sprintf("host-%03d:9100", h), "job", "node", "region", region, "zone", region + string(rune('a'+h/4%3))}
-	add := func(k kind, rate float64, name string, labels ...string) { s.add(k, rate, name, append(labels, host...)...) }
+	add := func(k kind, rate float64, name string, labels ...string) {
+		s.add(k, rate, name, append(labels, host...)...)
+	}
 	for cpu := range 4 {
 		for i, mode := range []string{"idle", "user", "system", "iowait", "softirq"} {
 			add(seconds, []float64{11, 2.5, 1, 0.4, 0.1}[i], "node_cpu_seconds_total", "cpu", fmt.Sprint(cpu), "mode", mode)

@@ -9,7 +9,8 @@ import (
 )
 
 // Stock starts a stock server of metrics (the Debian package prometheus) on a directory, with the configuration in YAML, and waits
-// until it serves. It takes remote write and listens on 127.0.0.1 alone. The process dies with this one.
+// until it serves. It listens on 127.0.0.1 alone and dies with this process. Without arguments it keeps data below the directory and takes
+// remote write.
 func Stock(ctx context.Context, binary, dir, config string, args ...string) (*Server, error) {
 	addr, err := FreeAddr()
 	if err != nil {
@@ -21,9 +22,9 @@ func Stock(ctx context.Context, binary, dir, config string, args ...string) (*Se
 	}
 	s := &Server{URL: "http://" + addr, Dir: dir, ready: "/-/ready", output: new(output), done: make(chan struct{})}
 	if len(args) == 0 {
-		args = []string{"--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.enable-admin-api"}
+		args = []string{"--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.enable-admin-api", "--web.enable-remote-write-receiver"}
 	}
-	s.cmd = exec.Command(binary, append([]string{"--config.file=" + file, "--web.listen-address=" + addr, "--web.enable-remote-write-receiver", "--web.enable-lifecycle"}, args...)...)
+	s.cmd = exec.Command(binary, append([]string{"--config.file=" + file, "--web.listen-address=" + addr}, args...)...)
 	s.cmd.Dir = dir
 	if err := s.launch(); err != nil {
 		return nil, err
