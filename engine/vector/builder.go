@@ -175,6 +175,22 @@ func (c *ColumnBuilder) Widen() {
 	v.Ints, v.Type = v.Ints[:0], FloatType
 }
 
+// Retype makes a column one of another type; convert makes the values of n rows of it, NULL of those that have none. false: there are such,
+// and the column stays as it is.
+func (c *ColumnBuilder) Retype(to Type, convert func(dst, v *Vector, to Type, n int) *Vector) bool {
+	next := convert(new(Vector), &c.vec, to, c.n)
+	for i := range c.n {
+		if next.IsNull(i) && !c.vec.IsNull(i) {
+			return false
+		}
+	}
+	c.vec = *next
+	if to.Kind() == Bytes && c.n > 0 {
+		c.mark = int(c.vec.Views[c.n-1].Off)
+	}
+	return true
+}
+
 // WidenLike makes the columns of integers that are columns of floats in another builder such as well.
 func (b *Builder) WidenLike(other *Builder) {
 	for _, c := range b.cols {

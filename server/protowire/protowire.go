@@ -154,6 +154,20 @@ func (f *Fields) AppendUints(dst []uint64) ([]uint64, error) {
 	return dst, nil
 }
 
+// AppendFixed64s appends the numbers of a repeated field of 8 bytes each in hand, packed or one by one.
+func (f *Fields) AppendFixed64s(dst []uint64) ([]uint64, error) {
+	if f.Kind == Fixed64 {
+		return append(dst, f.Value), nil
+	}
+	if f.Kind != Bytes || len(f.Bytes)%8 != 0 {
+		return dst, fmt.Errorf("field %d has %d bytes of wire type %d, numbers of 8 bytes are wanted", f.Number, len(f.Bytes), f.Kind)
+	}
+	for b := f.Bytes; len(b) > 0; b = b[8:] {
+		dst = append(dst, binary.LittleEndian.Uint64(b))
+	}
+	return dst, nil
+}
+
 // AppendDoubles appends the numbers of a repeated field of doubles in hand, packed or one by one.
 func (f *Fields) AppendDoubles(dst []float64) ([]float64, error) {
 	if f.Kind == Fixed64 {
@@ -173,7 +187,17 @@ func AppendVarint(dst []byte, number int, x uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(number)<<3|uint64(Varint)), x)
 }
 
-// AppendDouble appends a Fixed64 field.
+// AppendFixed64 appends a Fixed64 field.
+func AppendFixed64(dst []byte, number int, x uint64) []byte {
+	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(dst, uint64(number)<<3|uint64(Fixed64)), x)
+}
+
+// AppendFixed32 appends a Fixed32 field.
+func AppendFixed32(dst []byte, number int, x uint32) []byte {
+	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(dst, uint64(number)<<3|uint64(Fixed32)), x)
+}
+
+// AppendDouble appends a Fixed64 field that is a double.
 func AppendDouble(dst []byte, number int, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(dst, uint64(number)<<3|uint64(Fixed64)), math.Float64bits(x))
 }

@@ -66,10 +66,14 @@ func Message(err error) (status.Code, string) {
 // ReplyError answers the request with err: its text, its HTTP status, code and headers.
 func ReplyError(c *Ctx, err error) { c.replyError(err, 0) }
 
+// ReplyErrorText is ReplyError for protocols that have a form of their own for errors: it gives the text for it, status and headers are set.
+func ReplyErrorText(c *Ctx, err error) (text string) { return c.replyError(err, 0) }
+
 // ReplyErrorStatus is ReplyError with another HTTP status than the code's.
 func ReplyErrorStatus(c *Ctx, httpStatus int, err error) { c.replyError(err, httpStatus) }
 
-func (c *Ctx) replyError(err error, as int) {
+// replyError gives the text of the answer besides.
+func (c *Ctx) replyError(err error, as int) (text string) {
 	c.Response.ResetBody()
 	var r *Reject
 	var e *status.Error
@@ -81,26 +85,20 @@ func (c *Ctx) replyError(err error, as int) {
 		if r.Close {
 			c.SetConnectionClose()
 		}
-		return
+		return r.Text
 	case errors.Is(c.Context.Err(), context.DeadlineExceeded):
 		c.Response.Header.Del("Content-Type")
 		c.Response.Header.SetNoDefaultContentType(true)
 		c.SetStatusCode(408)
-		return
+		return "The request took longer than its time limit"
 	case c.Context.Err() != nil && (errors.Is(err, context.Canceled) || !errors.As(err, &e)):
 		err = status.Wrap(err, status.Cancelled, "The request was cancelled: the client left or the server is stopping")
 	case errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
-		c.Text(408, "Request timeout: the body did not arrive in time")
-		c.SetConnectionClose()
-		return
+		return c.hangUp(408, "Request timeout: the body did not arrive in time")
 	case errors.As(err, &broken):
-		c.Text(400, "The body cannot be read: "+broken.Error())
-		c.SetConnectionClose()
-		return
+		return c.hangUp(400, "The body cannot be read: "+broken.Error())
 	case errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &e):
-		c.Text(400, "The body ended before its announced length")
-		c.SetConnectionClose()
-		return
+		return c.hangUp(400, "The body ended before its announced length")
 	}
 	code, text := Message(err)
 	c.logError(code, text, err)
@@ -118,6 +116,14 @@ func (c *Ctx) replyError(err error, as int) {
 	}
 	c.retryLater(as)
 	c.JSON(as, append(body, '}'))
+	return text
+}
+
+// hangUp answers with a text, after which the connection is closed.
+func (c *Ctx) hangUp(status int, text string) string {
+	c.Text(status, text)
+	c.SetConnectionClose()
+	return text
 }
 
 // AppendPlace appends a member that tells where in the text of the request an error is, when that is known.
