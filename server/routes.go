@@ -35,6 +35,13 @@ var (
 	del     = []string{"DELETE"}
 )
 
+// The paths of OTLP, which its clients make of the address /v1/otlp.
+const (
+	otlpMetrics = "/v1/otlp/v1/metrics"
+	otlpTraces  = "/v1/otlp/v1/traces"
+	otlpLogs    = "/v1/otlp/v1/logs"
+)
+
 // routes is the whole HTTP surface. What is not here is 404.
 func (s *Server) routes() []route {
 	a, q := s.admin, s.query
@@ -47,6 +54,8 @@ func (s *Server) routes() []route {
 		{get, "/ping", accessOpen, s.lineproto.Ping}, // clients leave out the path of their server's address
 		{get, "/v1/lineproto/ping", accessOpen, s.lineproto.Ping},
 		{get, "/v1/lineproto/health", accessOpen, s.lineproto.Health},
+		{post, otlpTraces, accessWrite, s.otlp.Traces},
+		{post, otlpLogs, accessWrite, s.otlp.Logs},
 
 		// Pipelines.
 		{post, "/v1/pipelines/dryrun", accessRead, s.ingest.DryRun},
@@ -83,6 +92,9 @@ func (s *Server) routes() []route {
 	if d := s.saved; d != nil {
 		list = append(list, route{get, "/v1/dashboards", accessRead, d.List}, route{get, "/v1/dashboards/{name}", accessRead, d.Get},
 			route{post, "/v1/dashboards/{name}", accessWrite, d.Save}, route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
+	}
+	if s.otlp.HasMetrics() {
+		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics})
 	}
 	if m := s.metricsapi; m != nil {
 		list = append(list, route{post, "/v1/metricsapi/write", accessWrite, m.Write}, route{get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, route{post, "/v1/metricsapi/read", accessRead, m.Read})

@@ -20,6 +20,7 @@ import (
 	"varve/server/ingest"
 	"varve/server/lineproto"
 	"varve/server/metricsapi"
+	"varve/server/otlp"
 	"varve/server/query"
 	"varve/server/web"
 	"varve/sqlexec"
@@ -54,9 +55,10 @@ type Options struct {
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
 	Hosts []string
 
-	// Ingest, Lines, Query, Metrics and Admin do the work. Without Metrics.Tables there are no endpoints of metrics.
+	// Ingest, Lines, OTLP, Query, Metrics and Admin do the work. Without Metrics.Tables there are no endpoints of metrics.
 	Ingest  ingest.Options
 	Lines   lineproto.Options
+	OTLP    otlp.Options
 	Query   query.Options
 	Metrics metricsapi.Options
 	Admin   admin.Options
@@ -75,6 +77,7 @@ type Server struct {
 	ingest     *ingest.Handler
 	query      *query.Handler
 	lineproto  *lineproto.Handler
+	otlp       *otlp.Handler
 	metricsapi *metricsapi.Handler // nil: none
 	admin      *admin.Handler
 	saved      *saved.Handler // nil: none
@@ -106,6 +109,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.ingest = ingest.New(o.Ingest)
 	o.Lines.Executor = o.Query.Executor
 	s.lineproto = lineproto.New(o.Lines)
+	s.otlp = otlp.New(o.OTLP)
 	s.query = query.New(o.Query)
 	s.admin = admin.New(o.Admin)
 	if o.Metrics.Tables != nil {
@@ -196,6 +200,7 @@ func (s *Server) register(r *prometheus.Registry) error {
 	}))
 	own = append(own, s.ingest.Collectors()...)
 	own = append(own, s.lineproto.Collectors()...)
+	own = append(own, s.otlp.Collectors()...)
 	own = append(own, s.query.Collectors()...)
 	own = append(own, s.admin.Collectors()...)
 	if s.metricsapi != nil {

@@ -25,6 +25,7 @@ import (
 	"varve/server/ingest"
 	"varve/server/lineproto"
 	"varve/server/metricsapi"
+	"varve/server/otlp"
 	"varve/server/query"
 	"varve/server/samples"
 	"varve/server/web"
@@ -190,6 +191,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 	})
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, Logger: logs.logger("pipeline")})
 	writer := web.NewWriter(n.store)
+	metrics := c.metrics(n, writer, pipelines)
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
@@ -202,8 +204,11 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		Lines: lineproto.Options{
 			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, Version: version,
 		},
+		OTLP: otlp.Options{
+			Writer: writer, Store: n.store, Samples: metrics.Tables, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows,
+		},
 		Query:   query.Options{Executor: sql, MaxConcurrent: c.MaxConcurrentQueries},
-		Metrics: c.metrics(n, writer, pipelines),
+		Metrics: metrics,
 		Admin: admin.Options{
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,

@@ -1,0 +1,109 @@
+package otlp
+
+import (
+	"fmt"
+	"strconv"
+
+	"varve/engine/jsontext"
+	"varve/server/protowire"
+	"varve/server/web"
+)
+
+// encoding is that of a request and of its answer.
+type encoding uint8
+
+const (
+	inProtobuf encoding = iota
+	inJSON
+)
+
+// reply answers with a body in the encoding.
+func (f encoding) reply(c *web.Ctx, httpStatus int, body []byte) {
+	c.SetStatusCode(httpStatus)
+	if f == inJSON {
+		c.SetContentType("application/json")
+	} else {
+		c.SetContentType("application/x-protobuf")
+	}
+	c.SetBody(body)
+}
+
+// answer tells what became of the records, all of which are stored but for those that the answer counts:
+//
+//	ExportServiceResponse{1: partial success{1: rejected, 2: error message}}
+func (s *signal) answer(c *web.Ctx, f encoding, o *outcome) {
+	switch {
+	case o.refused == 0 && f == inJSON:
+		f.reply(c, 200, []byte(`{}`))
+	case o.refused == 0:
+		f.reply(c, 200, nil)
+	case f == inJSON:
+		body := append([]byte(`{"partialSuccess":{"`), s.rejected...)
+		body = strconv.AppendInt(append(body, `":"`...), int64(o.refused), 10)
+		body = jsontext.AppendString(append(body, `","errorMessage":`...), s.explain(o))
+		f.reply(c, 200, append(body, "}}"...))
+	default:
+		f.reply(c, 200, protowire.AppendMessage(nil, 1, func(dst []byte) []byte {
+			return protowire.AppendBytes(protowire.AppendVarint(dst, 1, uint64(o.refused)), 2, s.explain(o))
+		}))
+	}
+}
+
+// explain says why records were refused.
+func (s *signal) explain(o *outcome) string {
+	_, text := web.Message(o.fault)
+	if o.refused == 1 {
+		return text
+	}
+	return fmt.Sprintf("%s (%d %s were refused, this is the first one's reason)", text, o.refused, s.noun)
+}
+
+// fail answers with an error as google.rpc.Status{1: code, 2: message}. Senders give up what they get 408 for, and send again what
+// they get 503 for: a request that was too slow is one of these.
+func (f encoding) fail(c *web.Ctx, err error) {
+	text := web.ReplyErrorText(c, err)
+	httpStatus := c.Response.StatusCode()
+	if httpStatus == 408 {
+		httpStatus = 503
+		c.Response.Header.Set("Retry-After", "1")
+	}
+	code := CodeOf(httpStatus)
+	if f == inJSON {
+		body := strconv.AppendUint([]byte(`{"code":`), uint64(code), 10)
+		body = jsontext.AppendString(append(body, `,"message":`...), text)
+		f.reply(c, httpStatus, append(body, '}'))
+		return
+	}
+	f.reply(c, httpStatus, protowire.AppendBytes(protowire.AppendVarint(nil, 1, uint64(code)), 2, text))
+}
+
+// Codes of gRPC.
+const (
+	deadlineExceeded  = 4
+	invalidArgument   = 3
+	permissionDenied  = 7
+	resourceExhausted = 8
+	internalError     = 13
+	unavailable       = 14
+	unauthenticated   = 16
+)
+
+// CodeOf is the code of gRPC for the HTTP status of an answer that is an error.
+func CodeOf(httpStatus int) uint32 {
+	switch httpStatus {
+	case 401:
+		return unauthenticated
+	case 403:
+		return permissionDenied
+	case 413, 429:
+		return resourceExhausted
+	case 502, 503:
+		return unavailable
+	case 504:
+		return deadlineExceeded
+	}
+	if httpStatus < 500 {
+		return invalidArgument
+	}
+	return internalError
+}

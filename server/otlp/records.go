@@ -1,0 +1,260 @@
+package otlp
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"varve/engine/convert"
+	"varve/engine/status"
+	"varve/engine/vector"
+	"varve/server/protowire"
+)
+
+// recordFields are the fields of
+//
+//	LogRecord{1: time ns fixed64, 2: severity, 3: its text, 5: body AnyValue, 6: KeyValue*, 8: flags fixed32, 9: trace id, 10: span id,
+//	  11: observed time ns fixed64}
+//
+// in place.
+type recordFields struct {
+	time, observed  uint64
+	severity, flags uint64
+	severityText    []byte
+	trace, span     []byte
+	body            wireValue
+	attributes      []attribute
+}
+
+// read reads a record; its attributes go into a list that is there.
+func (l *recordFields) read(message []byte, attributes []attribute) (err error) {
+	*l = recordFields{attributes: attributes[:0]}
+	f := protowire.Of(message)
+	for f.Next() {
+		switch {
+		case f.Is(1, protowire.Fixed64):
+			l.time = f.Value
+		case f.Is(11, protowire.Fixed64):
+			l.observed = f.Value
+		case f.Is(2, protowire.Varint):
+			l.severity = f.Value
+		case f.Is(3, protowire.Bytes):
+			l.severityText = f.Bytes
+		case f.Is(5, protowire.Bytes):
+			l.body, err = readValue(f.Bytes)
+		case f.Is(6, protowire.Bytes):
+			l.attributes, err = appendAttribute(l.attributes, &f)
+		case f.Is(8, protowire.Fixed32):
+			l.flags = f.Value
+		case f.Is(9, protowire.Bytes):
+			l.trace = f.Bytes
+		case f.Is(10, protowire.Bytes):
+			l.span = f.Bytes
+		case f.Number <= 11 && f.Number != 4 && f.Number != 7:
+			err = fmt.Errorf("field %d of a log record is of wire type %d", f.Number, f.Kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.Err()
+}
+
+// moment is the time of a record, ns: it may have been seen only by who observed it, or by nobody before now.
+func (l *recordFields) moment(now int64) (int64, error) {
+	at := l.time
+	if at == 0 {
+		at = l.observed
+	}
+	if at > math.MaxInt64 {
+		return 0, status.New(status.InvalidArguments, "the time %d of a log record is past %d, in nanoseconds", at, int64(math.MaxInt64))
+	}
+	if at == 0 {
+		return now, nil
+	}
+	return int64(at), nil
+}
+
+// record makes a row of a record. One that cannot be kept is noted; the error is then nil.
+func (r *logsRequest) record(message []byte, scope *scopeFields) error {
+	var l recordFields
+	err := l.read(message, r.attributes)
+	r.attributes = l.attributes
+	if err != nil {
+		return err
+	}
+	at, err := r.check(&l, scope)
+	if err != nil {
+		if !errors.As(err, new(*status.Error)) {
+			return err
+		}
+		r.outcome.refuse(err)
+		return nil
+	}
+	if err := r.setKeys(&l); err != nil {
+		return err
+	}
+	c := &r.columns
+	c.time.SetInt(at / r.unit)
+	setID(c.trace, l.trace)
+	setID(c.span, l.span)
+	c.severityText.SetBytes(l.severityText)
+	c.severity.SetInt(int64(int32(l.severity)))
+	if l.body.kind != nothing {
+		c.body.SetBytes(r.body)
+	}
+	c.attributes.SetBytes(r.json)
+	c.flags.SetUint(l.flags)
+	if scope.present {
+		c.scopeName.SetBytes(scope.name)
+	}
+	c.scopeVersion.SetBytes(scope.version)
+	c.scopeAttributes.SetBytes(r.scope.json)
+	c.scopeURL.SetBytes(scope.schemaURL)
+	c.resourceAttributes.SetBytes(r.resource.json)
+	c.resourceURL.SetBytes(r.reader.resource.schemaURL)
+	r.rows.EndRow()
+	r.outcome.taken++
+	return nil
+}
+
+// check tells whether a record can be kept; it makes its body and JSON.
+func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err error) {
+	if r.resource.err != nil {
+		return 0, r.resource.err
+	}
+	if r.scope.err != nil {
+		return 0, r.scope.err
+	}
+	if at, err = l.moment(r.now); err != nil {
+		return 0, err
+	}
+	if n := max(len(l.trace), len(l.span)); n > maxID {
+		return 0, status.New(status.InvalidArguments, "an id of a log record has %d bytes, the limit is %d", n, maxID)
+	}
+	if !utf8.Valid(l.severityText) || !utf8.Valid(scope.name) || !utf8.Valid(scope.version) || !utf8.Valid(scope.schemaURL) || !utf8.Valid(r.reader.resource.schemaURL) {
+		return 0, errUTF8
+	}
+	if r.body, err = r.writer.body(r.body[:0], &l.body); err != nil {
+		return 0, err
+	}
+	r.json, err = r.writer.object(r.json[:0], l.attributes, 1)
+	return at, err
+}
+
+// body appends the text of a body: a text as it is, bytes as text where they are, and in hexadecimal digits else, all others as JSON.
+func (w *writer) body(dst []byte, v *wireValue) ([]byte, error) {
+	switch {
+	case v.kind == nothing:
+		return dst, nil
+	case v.kind == textValue && !utf8.Valid(v.bytes):
+		return dst, errUTF8
+	case v.kind == textValue, v.kind == bytesValue && utf8.Valid(v.bytes):
+		return append(dst, v.bytes...), nil
+	case v.kind == bytesValue:
+		return hex.AppendEncode(dst, v.bytes), nil
+	}
+	return w.value(dst, v, 1)
+}
+
+// extractedKey is an attribute that becomes a column.
+type extractedKey struct {
+	name      string
+	values    *vector.ColumnBuilder // nil: no record had it yet
+	inherited wireValue             // from the scope in hand, else the resource
+}
+
+// maxExtracted bounds the keys that a request names.
+const maxExtracted = 128
+
+// extract takes the keys that the header names.
+func (r *logsRequest) extract(keys []string) error {
+	if len(keys) > maxExtracted {
+		return status.New(status.InvalidArguments, "the header x-service-log-extract-keys names %d keys, the limit is %d", len(keys), maxExtracted)
+	}
+	for _, key := range keys {
+		r.extracted = append(r.extracted, extractedKey{name: key})
+	}
+	return nil
+}
+
+// inheritKeys looks up the keys in a scope and its resource.
+func (r *logsRequest) inheritKeys(s *scopeFields) error {
+	for i := range r.extracted {
+		k := &r.extracted[i]
+		if k.inherited = find(s.attributes, k.name); k.inherited.kind == nothing {
+			k.inherited = find(r.reader.resource.attributes, k.name)
+		}
+	}
+	return nil
+}
+
+// find is the value of an attribute, whatever the case of its key.
+func find(list []attribute, key string) wireValue {
+	for i := range list {
+		if a := &list[i]; len(a.key) == len(key) && a.kind != nothing && equalFold(a.key, key) {
+			return a.wireValue
+		}
+	}
+	return wireValue{}
+}
+
+func equalFold(a []byte, b string) bool {
+	for i, x := range a {
+		y := b[i]
+		if x != y && (x|0x20 != y|0x20 || x|0x20 < 'a' || x|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// setKeys sets the columns of the keys. Values of other types than text, integers and booleans fail the request: whoever names the key learns of it.
+func (r *logsRequest) setKeys(l *recordFields) error {
+	for i := range r.extracted {
+		k := &r.extracted[i]
+		v := find(l.attributes, k.name)
+		if v.kind == nothing {
+			v = k.inherited
+		}
+		switch v.kind {
+		case nothing:
+			continue
+		case textValue, intValue, boolValue:
+		default:
+			return status.New(status.InvalidArguments, "the attribute %.80q cannot be extracted: it is neither text nor an integer nor a boolean", k.name)
+		}
+		if err := r.setKey(k, &v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *logsRequest) setKey(k *extractedKey, v *wireValue) (err error) {
+	if k.values == nil {
+		if k.values, err = r.rows.Column(k.name, valueTypes[v.kind]); err != nil {
+			return err
+		}
+		r.rows.Pin()
+		if r.there == nil {
+			r.hint.Tags = append(r.hint.Tags, k.name)
+		}
+		r.held += newColumnBytes
+	}
+	switch t := k.values.Type(); {
+	case t == vector.Int64Type && v.kind == intValue:
+		k.values.SetInt(int64(v.bits))
+		return nil
+	case t == vector.BoolType && v.kind == boolValue:
+		k.values.SetBool(v.bits != 0)
+		return nil
+	case t != vector.StringType:
+		k.values.Retype(vector.StringType, convert.All)
+	}
+	heap, _ := appendText(k.values.Heap(), v) // text was looked at when it became JSON
+	k.values.SetHeap(heap)
+	return nil
+}
