@@ -22,9 +22,9 @@ import (
 const writePath = "/v1/metricsapi/write"
 
 // selected asks with a statement and gives the rows.
-func (h *house) selected(statement string) [][]any {
+func (h *house) selected(statement string, headers ...string) [][]any {
 	h.Helper()
-	a := h.do("GET", "/v1/sql?sql="+url.QueryEscape(statement), "")
+	a := h.do("GET", "/v1/sql?sql="+url.QueryEscape(statement), "", headers...)
 	var out struct {
 		Output []struct{ Records struct{ Rows [][]any } }
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/fasthttp/router"
@@ -50,6 +51,8 @@ type Options struct {
 	MaxConnections int
 	// MaxPerAddress is the number of connections of one address served at a time. Default MaxConnections.
 	MaxPerAddress int
+	// MaxGRPCConnections is the number of connections served at a time that speak gRPC. Default 256.
+	MaxGRPCConnections int
 	// WriteProgress is how long one piece of an answer may wait for a client that does not read. Default 30 s.
 	WriteProgress time.Duration
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
@@ -84,6 +87,7 @@ type Server struct {
 
 	router *router.Router
 	http   *fasthttp.Server
+	rpc    *http.Server
 	ctx    context.Context // ends when the server stops waiting for requests
 	cancel context.CancelFunc
 	state  state
@@ -102,6 +106,9 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	}
 	if o.MaxPerAddress <= 0 {
 		o.MaxPerAddress = o.MaxConnections
+	}
+	if o.MaxGRPCConnections <= 0 {
+		o.MaxGRPCConnections = 256
 	}
 	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -122,6 +129,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		return nil, fmt.Errorf("server: register figures: %w", err)
 	}
 	s.buildRouter()
+	s.rpc = s.newRPC()
 	s.http = &fasthttp.Server{
 		Name:                         "varve",
 		Handler:                      s.serve,

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	l := s.state.l
 	s.state.mu.Unlock()
 	defer s.cancel()
+	calls := make(chan error, 1)
+	go func() { calls <- s.shutdownRPC(ctx) }()
+	return errors.Join(s.drain(ctx, l), <-calls)
+}
+
+// drain finishes the requests of a listener; nil: there is none.
+func (s *Server) drain(ctx context.Context, l *listener) error {
 	if l == nil {
 		return nil
 	}

@@ -44,6 +44,10 @@ type Config struct {
 		MaxPerAddress   int
 		Hosts           []string
 	}
+	GRPC struct {
+		Addr           string
+		MaxConnections int
+	}
 	Storage struct {
 		DataHome          string
 		FlushBytes        Size
@@ -262,14 +266,28 @@ func readEnvironment(environ []string, keys []key) (warnings []string, err error
 
 // check looks at what one key alone does not tell.
 func (c *Config) check() error {
-	if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
-		return &configError{fmt.Sprintf("http.addr = %q: host:port is wanted: %v", c.HTTP.Addr, err)}
+	if err := checkAddr("http.addr", c.HTTP.Addr); err != nil {
+		return err
 	}
-	if _, port, _ := net.SplitHostPort(c.HTTP.Addr); !isPort(port) {
-		return &configError{fmt.Sprintf("http.addr = %q: a port from 0 to 65535 is wanted", c.HTTP.Addr)}
+	if c.GRPC.Addr != "" {
+		if err := checkAddr("grpc.addr", c.GRPC.Addr); err != nil {
+			return err
+		}
 	}
 	if c.Storage.MemtableLimit < c.Storage.FlushBytes {
 		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q", c.Storage.MemtableLimit, c.Storage.FlushBytes)}
+	}
+	return nil
+}
+
+// checkAddr looks at an address to listen on.
+func checkAddr(key, addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return &configError{fmt.Sprintf("%s = %q: host:port is wanted: %v", key, addr, err)}
+	}
+	if !isPort(port) {
+		return &configError{fmt.Sprintf("%s = %q: a port from 0 to 65535 is wanted", key, addr)}
 	}
 	return nil
 }

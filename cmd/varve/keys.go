@@ -47,6 +47,9 @@ func (c *Config) keys() []key {
 		{"http.max_connections_per_address", &h.MaxPerAddress, "0", atLeast(&h.MaxPerAddress, 0)},
 		{"http.hosts", &h.Hosts, "", nil},
 
+		{"grpc.addr", &c.GRPC.Addr, "", nil},
+		{"grpc.max_connections", &c.GRPC.MaxConnections, "256", atLeast(&c.GRPC.MaxConnections, 1)},
+
 		{"storage.data_home", &s.DataHome, "./data", notEmpty(&s.DataHome)},
 		{"storage.flush_bytes", &s.FlushBytes, "64MiB", sizeAtLeast(&s.FlushBytes, 1<<20)},
 		{"storage.flush_age", &s.FlushAge, "5m", positive(&s.FlushAge)},

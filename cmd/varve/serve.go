@@ -106,6 +106,7 @@ type node struct {
 	intake *web.Intake // memory of bodies
 	users  *auth.Users
 	ln     net.Listener
+	calls  net.Listener // of gRPC; nil: none
 	log    *slog.Logger
 }
 
@@ -121,19 +122,19 @@ func open(c *Config, logs *logs) (*node, error) {
 			return nil, &configError{err.Error()}
 		}
 	}
-	if n.ln, err = net.Listen("tcp", c.HTTP.Addr); err != nil {
-		return nil, listenError(c.HTTP.Addr, err)
+	if err := n.listen(); err != nil {
+		return nil, err
 	}
 	dir, err := filepath.Abs(c.Storage.DataHome) // answers name it, to clients in other directories
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.ln.Close())
+		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.unlisten())
 	}
 	m := c.memory()
 	collector := startCollector(c, n.heldBytes)
 	n.pool = exec.NewPool(m.queries, collector.follow)
 	n.pool.HeldLimit = m.held
 	if n.intake, err = c.intake(m.bodies, collector.followBodies); err != nil {
-		return nil, errors.Join(err, n.ln.Close())
+		return nil, errors.Join(err, n.unlisten())
 	}
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: dir, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
@@ -143,12 +144,33 @@ func open(c *Config, logs *logs) (*node, error) {
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.ln.Close())
+		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.unlisten())
 	}
 	if n.server, err = newServer(c, n, zone, logs); err != nil {
-		return nil, errors.Join(err, n.ln.Close(), n.store.Close(context.Background(), false))
+		return nil, errors.Join(err, n.unlisten(), n.store.Close(context.Background(), false))
 	}
 	return n, nil
+}
+
+// listen opens the addresses.
+func (n *node) listen() (err error) {
+	if n.ln, err = net.Listen("tcp", n.config.HTTP.Addr); err != nil {
+		return listenError(n.config.HTTP.Addr, "--http-addr", err)
+	}
+	if addr := n.config.GRPC.Addr; addr != "" {
+		if n.calls, err = net.Listen("tcp", addr); err != nil {
+			return errors.Join(listenError(addr, "grpc.addr", err), n.ln.Close())
+		}
+	}
+	return nil
+}
+
+// unlisten closes the addresses of a server that does not start.
+func (n *node) unlisten() error {
+	if n.calls == nil {
+		return n.ln.Close()
+	}
+	return errors.Join(n.ln.Close(), n.calls.Close())
 }
 
 // minFree is what the store is told of storage.min_free, to which 0 would mean the default.
@@ -168,10 +190,10 @@ func (n *node) heldBytes() int64 {
 }
 
 // listenError says why an address cannot be listened on.
-func listenError(addr string, err error) error {
+func listenError(addr, setting string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("cannot listen on %s: the address is in use. Is another server running? Choose another with --http-addr", addr)
+		return fmt.Errorf("cannot listen on %s: the address is in use. Is another server running? Choose another with %s", addr, setting)
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("cannot listen on %s: permission denied. Ports below 1024 need a privilege", addr)
 	}
@@ -196,7 +218,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
-		MaxPerAddress: c.perAddress(), Hosts: c.HTTP.Hosts,
+		MaxPerAddress: c.perAddress(), MaxGRPCConnections: c.GRPC.MaxConnections, Hosts: c.HTTP.Hosts,
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Writer: writer, NoAutoCreate: !c.AutoCreateTable,
 			WidenNumbers: c.Ingest.WidenNumbers,
@@ -258,7 +280,7 @@ func (n *node) banner(io streams, recovered bool) {
 	addr := "http://" + n.ln.Addr().String()
 	if n.config.Logging.Format == "json" {
 		n.log.Info("started", "version", version, "data", n.config.Storage.DataHome, "tables", r.Tables, "parts", r.Parts, "bytes", r.DiskBytes,
-			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(), "listening", addr)
+			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(), "listening", addr, "grpc", n.config.GRPC.Addr)
 		if n.exposed() {
 			n.log.Warn("no users are configured: everybody who can reach this address may read and write", "listening", addr)
 		}
@@ -274,6 +296,9 @@ func (n *node) banner(io streams, recovered bool) {
 		fmt.Fprintf(io.err, "damaged   %s: %s (set aside, not served)\n", d.File, d.Reason)
 	}
 	fmt.Fprintf(io.err, "listening %s\n", addr)
+	if n.calls != nil {
+		fmt.Fprintf(io.err, "grpc      %s\n", n.calls.Addr())
+	}
 	switch {
 	case n.users != nil:
 		fmt.Fprintf(io.err, "users     %d\n", n.users.Len())
@@ -298,8 +323,15 @@ func (n *node) exposed() bool {
 	if n.users != nil {
 		return false
 	}
-	a, ok := n.ln.Addr().(*net.TCPAddr)
-	return ok && !a.IP.IsLoopback()
+	for _, ln := range []net.Listener{n.ln, n.calls} {
+		if ln == nil {
+			continue
+		}
+		if a, ok := ln.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
+			return true
+		}
+	}
+	return false
 }
 
 func count(n int, noun string) string {

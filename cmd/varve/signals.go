@@ -28,9 +28,9 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	served, ready := make(chan error, 1), make(chan error, 1)
 	recovered, err := n.recovering()
 	if err != nil {
-		return errors.Join(err, n.ln.Close(), n.store.Close(context.Background(), false))
+		return errors.Join(err, n.unlisten(), n.store.Close(context.Background(), false))
 	}
-	go func() { served <- n.server.Serve(n.ln) }()
+	go func() { served <- n.answer() }()
 	n.banner(io, recovered)
 	if !recovered {
 		go func() { ready <- n.store.Wait(context.Background()) }()
@@ -57,6 +57,26 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 			return n.stop(sig, served)
 		}
 	}
+}
+
+// answer answers requests on all addresses until one fails or the server stops.
+func (n *node) answer() error {
+	if n.calls == nil {
+		return n.server.Serve(n.ln)
+	}
+	calls := make(chan error, 1)
+	go func() {
+		err := n.server.ServeGRPC(n.calls)
+		if err != nil { // one without the other is no server
+			err = errors.Join(err, n.server.Shutdown(context.Background()))
+		}
+		calls <- err
+	}()
+	err := n.server.Serve(n.ln)
+	if err != nil {
+		err = errors.Join(err, n.server.Shutdown(context.Background()))
+	}
+	return errors.Join(err, <-calls)
 }
 
 // soon is how long the first lines, and clients that connect meanwhile, wait for a recovery that is done at once, as most

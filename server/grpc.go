@@ -1,0 +1,292 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"varve/server/otlp"
+	"varve/server/protowire"
+	"varve/server/web"
+)
+
+// OTLP over gRPC: its requests become those of HTTP, for the same handlers. gRPC is a POST of HTTP/2 whose body is a message behind five bytes,
+//
+//	+-------------------+-----------------------+---------+
+//	| compressed 1B     | length 4B, big endian | message |
+//	+-------------------+-----------------------+---------+
+//
+// whose headers are those of HTTP, and whose answer says in trailers how it ended. The body is read as bodies are: no faster than there is room
+// for it, so that what clients send is counted before it takes memory.
+
+const (
+	// rpcStreams is the number of requests that a connection may have under way; rpcWindow is what it sends of each before it is read, and
+	// rpcConnWindow of all together.
+	rpcStreams    = 64
+	rpcWindow     = 256 << 10
+	rpcConnWindow = 1 << 20
+	// rpcHead is what comes before a message.
+	rpcHead = 5
+)
+
+// rpcMethods are the methods that there are, by path, with the paths of HTTP that they stand for.
+var rpcMethods = map[string]string{
+	"/opentelemetry.proto.collector.metrics.v1.MetricsService/Export": otlpMetrics,
+	"/opentelemetry.proto.collector.trace.v1.TraceService/Export":     otlpTraces,
+	"/opentelemetry.proto.collector.logs.v1.LogsService/Export":       otlpLogs,
+}
+
+// newRPC makes the server of gRPC.
+func (s *Server) newRPC() *http.Server {
+	r := &http.Server{
+		Handler: http.HandlerFunc(s.serveRPC), Protocols: new(http.Protocols), IdleTimeout: idleTimeout, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: readBuffer,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: rpcStreams, MaxReceiveBufferPerStream: rpcWindow, MaxReceiveBufferPerConnection: rpcConnWindow,
+			SendPingTimeout: idleTimeout, PingTimeout: headerTimeout, WriteByteTimeout: writeProgress,
+		},
+		ErrorLog: log.New(rpcLog{s}, "", 0),
+	}
+	r.Protocols.SetUnencryptedHTTP2(true)
+	return r
+}
+
+// rpcLog takes what the server of gRPC logs: connection troubles, of interest only when one looks for them.
+type rpcLog struct{ s *Server }
+
+func (l rpcLog) Write(p []byte) (int, error) {
+	l.s.log.Debug("grpc: " + strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+// ServeGRPC answers the connections of ln, which speak gRPC, until Shutdown.
+func (s *Server) ServeGRPC(ln net.Listener) error {
+	err := s.rpc.Serve(&boundedListener{Listener: ln, free: make(chan struct{}, s.o.MaxGRPCConnections)})
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// boundedListener closes connections past a number.
+type boundedListener struct {
+	net.Listener
+	free chan struct{} // holds one for each connection
+}
+
+func (l *boundedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.free <- struct{}{}:
+			return &boundedConn{Conn: c, l: l}, nil
+		default:
+			c.Close() // it may come again
+		}
+	}
+}
+
+type boundedConn struct {
+	net.Conn
+	l      *boundedListener
+	closed atomic.Bool
+}
+
+func (c *boundedConn) Close() error {
+	if c.closed.CompareAndSwap(false, true) {
+		<-c.l.free
+	}
+	return c.Conn.Close()
+}
+
+// shutdownRPC ends what ServeGRPC does: connections are told to send no more, requests in hand are finished, and cut with ctx.
+func (s *Server) shutdownRPC(ctx context.Context) error {
+	err := s.rpc.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.rpc.Close())
+	}
+	return err
+}
+
+// rpcStatus is how a call ended.
+type rpcStatus struct {
+	code uint32
+	text string
+}
+
+// Codes of gRPC that only the transport gives.
+const (
+	rpcUnimplemented = 12
+	rpcInternal      = 13
+	rpcUnavailable   = 14
+)
+
+// serveRPC answers a call.
+func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if kind != "application/grpc" && kind != "application/grpc+proto" || r.Method != http.MethodPost {
+		http.Error(w, "this port speaks gRPC", http.StatusUnsupportedMediaType)
+		return
+	}
+	w.Header().Set("Content-Type", "application/grpc")
+	w.Header().Set("Grpc-Accept-Encoding", "identity,gzip,deflate,zstd,br")
+	path := rpcMethods[r.URL.Path]
+	if path == "" || path == otlpMetrics && !s.otlp.HasMetrics() {
+		endRPC(w, rpcStatus{rpcUnimplemented, fmt.Sprintf("unknown method %.200q", r.URL.Path)})
+		return
+	}
+	begun := time.Now()
+	message, end := s.callRPC(w, r, path)
+	s.metrics.Requests.WithLabelValues("grpc "+path, "POST", strconv.Itoa(int(end.code))).Inc()
+	s.metrics.Latency.WithLabelValues("grpc " + path).Observe(time.Since(begun).Seconds())
+	if end.code == 0 {
+		head := make([]byte, rpcHead, rpcHead+len(message))
+		binary.BigEndian.PutUint32(head[1:], uint32(len(message)))
+		w.Write(append(head, message...)) // a client that left does not see the end either
+	}
+	endRPC(w, end)
+}
+
+// endRPC says how a call ended.
+func endRPC(w http.ResponseWriter, end rpcStatus) {
+	w.Header().Set(http.TrailerPrefix+"Grpc-Status", strconv.Itoa(int(end.code)))
+	if end.text != "" {
+		w.Header().Set(http.TrailerPrefix+"Grpc-Message", strings.ReplaceAll(url.QueryEscape(end.text), "+", "%20"))
+	}
+}
+
+// callRPC runs the handler of a path for a call. A panic becomes an internal error.
+func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, path string) (message []byte, end rpcStatus) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.metrics.Panics.Inc()
+			s.log.Error("panic in a call", "path", path, "panic", p, "stack", string(debug.Stack()))
+			end = rpcStatus{rpcInternal, "Internal error"}
+		}
+	}()
+	rc := &fasthttp.RequestCtx{}
+	rc.Init2(&rpcConn{control: http.NewResponseController(w), remote: remoteAddr(r)}, quiet{s.log}, true)
+	if end = translateRPC(rc, r, path); end.code != 0 {
+		return nil, end
+	}
+	c := web.NewCtx(rc, s.ctx, rpcLimit(s.timeLimit(rc), r.Header.Get("Grpc-Timeout")))
+	defer c.Done()
+	defer context.AfterFunc(r.Context(), c.Cancel)()
+	c.Log, c.Zone, c.BodyLimit, c.Intake = s.log, s.o.Zone, s.o.BodyLimit, s.o.Intake
+	s.metrics.InFlight.Inc()
+	defer s.metrics.InFlight.Dec()
+	if err := s.authorise(accessWrite, c); err != nil {
+		s.fail(c, err)
+		_, text := web.Message(err)
+		return nil, rpcStatus{codeOfRPC(rc.Response.StatusCode()), text}
+	}
+	handle := map[string]web.Handler{otlpMetrics: s.otlp.Metrics, otlpTraces: s.otlp.Traces, otlpLogs: s.otlp.Logs}[path]
+	if err := handle(c); err != nil {
+		return nil, rpcStatus{rpcInternal, err.Error()}
+	}
+	s.metrics.BodyBytes.Add(float64(c.BodyBytes()))
+	body := append([]byte(nil), rc.Response.Body()...)
+	if at := rc.Response.StatusCode(); at != http.StatusOK {
+		return nil, rpcStatus{codeOfRPC(at), statusText(body)}
+	}
+	return body, rpcStatus{}
+}
+
+// codeOfRPC is the code for an HTTP status. Clients send again what is unavailable, not what exhausts a resource: that is for messages too large.
+func codeOfRPC(httpStatus int) uint32 {
+	switch httpStatus {
+	case http.StatusTooManyRequests:
+		return rpcUnavailable
+	case http.StatusUnsupportedMediaType:
+		return rpcUnimplemented
+	}
+	return otlp.CodeOf(httpStatus)
+}
+
+// statusText is the message of a google.rpc.Status.
+func statusText(body []byte) (text string) {
+	f := protowire.Of(body)
+	for f.Next() {
+		if f.Is(2, protowire.Bytes) {
+			text = string(f.Bytes)
+		}
+	}
+	return text
+}
+
+// translateRPC makes a request of HTTP of a call.
+func translateRPC(rc *fasthttp.RequestCtx, r *http.Request, path string) rpcStatus {
+	h := &rc.Request.Header
+	h.SetMethod("POST")
+	rc.Request.SetRequestURI(path)
+	h.SetHost(r.Host)
+	for name, values := range r.Header {
+		if strings.HasPrefix(name, "Grpc-") || name == "Content-Type" || name == "Content-Length" || name == "Content-Encoding" || name == "Te" {
+			continue
+		}
+		for _, v := range values {
+			h.Add(name, v)
+		}
+	}
+	h.SetContentType("application/x-protobuf")
+	var head [rpcHead]byte
+	if _, err := io.ReadFull(r.Body, head[:]); err != nil {
+		return rpcStatus{rpcInternal, "the call has no message"}
+	}
+	if head[0] == 1 {
+		h.Set("Content-Encoding", r.Header.Get("Grpc-Encoding"))
+	}
+	size := binary.BigEndian.Uint32(head[1:])
+	if size > 1<<30 {
+		return rpcStatus{otlp.CodeOf(http.StatusRequestEntityTooLarge), web.TooLarge.Text}
+	}
+	rc.Request.SetBodyStream(io.LimitReader(r.Body, int64(size)), int(size))
+	return rpcStatus{}
+}
+
+// rpcLimit is the time limit of a call: the server's, or what the client gives it where that is less, a number and one of H M S m u n.
+func rpcLimit(limit time.Duration, given string) time.Duration {
+	if len(given) < 2 || len(given) > 9 {
+		return limit
+	}
+	unit := map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': 1}[given[len(given)-1]]
+	n, err := strconv.ParseUint(given[:len(given)-1], 10, 31)
+	asked := time.Duration(n) * unit
+	if err != nil || asked <= 0 || asked/unit != time.Duration(n) || limit > 0 && limit < asked {
+		return limit
+	}
+	return asked
+}
+
+// rpcConn stands for the connection of a call: reads of its body have a deadline, nothing else is done to it.
+type rpcConn struct {
+	net.Conn
+	control *http.ResponseController
+	remote  net.Addr
+}
+
+func (c *rpcConn) RemoteAddr() net.Addr              { return c.remote }
+func (c *rpcConn) LocalAddr() net.Addr               { return &net.TCPAddr{} }
+func (c *rpcConn) SetReadDeadline(t time.Time) error { return c.control.SetReadDeadline(t) }
+
+func remoteAddr(r *http.Request) net.Addr {
+	if a, err := net.ResolveTCPAddr("tcp", r.RemoteAddr); err == nil {
+		return a
+	}
+	return &net.TCPAddr{}
+}
