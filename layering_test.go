@@ -63,7 +63,7 @@ var within = map[string][]string{
 	"server/samples":    {"server/web"},
 	"server/metricsapi": {"server/web", "server/protowire", "server/samples"},
 	"server/lineproto":  {"server/web"},
-	"server/otlp":       {"server/web", "server/protowire", "server/samples"},
+	"server/otlp":       {"server/web", "server/protowire", "server/jsonwire", "server/samples"},
 	"server/logpush":    {"server/web", "server/protowire"},
 	"server/jsonput":    {"server/web"},
 	"server/admin":      {"server/web"},
