@@ -46,7 +46,7 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/logpush", "server/jsonput", "server/admin", "server/dashboard", "server/dashboard/saved", "server/dashboard/search"},
+		"server/jsonwire", "server/tagged", "server/logpush", "server/jsonput", "server/admin", "server/dashboard", "server/dashboard/saved", "server/dashboard/search"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
 	"sqlexec/expr":       {"sqlexec/intern"},
@@ -64,7 +64,7 @@ var within = map[string][]string{
 	"server/metricsapi": {"server/web", "server/protowire", "server/samples"},
 	"server/lineproto":  {"server/web"},
 	"server/otlp":       {"server/web", "server/protowire", "server/jsonwire", "server/samples"},
-	"server/logpush":    {"server/web", "server/protowire"},
+	"server/logpush":    {"server/web", "server/protowire", "server/jsonwire", "server/tagged"},
 	"server/jsonput":    {"server/web"},
 	"server/admin":      {"server/web"},
 	"server/dashboard":  {"server/web"},

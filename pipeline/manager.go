@@ -156,6 +156,31 @@ func (r *Request) SetParams(header string) {
 	}
 }
 
+// FromHeaders takes over what the headers of a request say of its pipeline: its name, where one is given, its version and its parameters. named tells whether
+// there is a name. header gives the text of one, or the error that it is no text.
+func (r *Request) FromHeaders(header func(name string) (string, error)) (named bool, err error) {
+	texts := map[string]string{}
+	for _, name := range [...]string{"pipeline-name", "log-pipeline-name", "pipeline-version", "log-pipeline-version", "pipeline-params"} {
+		if texts[name], err = header("x-service-" + name); err != nil {
+			return false, err
+		}
+	}
+	first := func(a, b string) string {
+		if texts[a] != "" {
+			return texts[a]
+		}
+		return texts[b]
+	}
+	if name := first("log-pipeline-name", "pipeline-name"); name != "" {
+		r.Pipeline, named = name, true
+	}
+	if version := first("log-pipeline-version", "pipeline-version"); version != "" {
+		r.Version = version
+	}
+	r.SetParams(texts["pipeline-params"])
+	return named, nil
+}
+
 func isTrue(text string) bool {
 	switch strings.ToLower(text) {
 	case "true", "1", "yes", "on", "t":

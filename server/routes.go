@@ -96,6 +96,7 @@ func (s *Server) routes() []route {
 	if s.otlp.HasMetrics() {
 		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics})
 	}
+	list = append(list, s.protocols.routes()...)
 	if m := s.metricsapi; m != nil {
 		list = append(list, route{post, "/v1/metricsapi/write", accessWrite, m.Write}, route{get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, route{post, "/v1/metricsapi/read", accessRead, m.Read})
 		for _, r := range m.Routes() {

@@ -82,6 +82,7 @@ type Server struct {
 	lineproto  *lineproto.Handler
 	otlp       *otlp.Handler
 	metricsapi *metricsapi.Handler // nil: none
+	protocols  *protocols
 	admin      *admin.Handler
 	saved      *saved.Handler // nil: none
 
@@ -117,6 +118,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	o.Lines.Executor = o.Query.Executor
 	s.lineproto = lineproto.New(o.Lines)
 	s.otlp = otlp.New(o.OTLP)
+	s.protocols = newProtocols(&o)
 	s.query = query.New(o.Query)
 	s.admin = admin.New(o.Admin)
 	if o.Metrics.Tables != nil {
@@ -209,6 +211,7 @@ func (s *Server) register(r *prometheus.Registry) error {
 	own = append(own, s.ingest.Collectors()...)
 	own = append(own, s.lineproto.Collectors()...)
 	own = append(own, s.otlp.Collectors()...)
+	own = append(own, s.protocols.collectors()...)
 	own = append(own, s.query.Collectors()...)
 	own = append(own, s.admin.Collectors()...)
 	if s.metricsapi != nil {

@@ -28,6 +28,7 @@ POST /debug/prof/mem/activate admin
 POST /debug/prof/mem/deactivate admin
 GET /debug/prof/mem/status admin
 GET POST /health open
+POST /loki/api/v1/push write
 GET /metrics metrics
 GET /ping open
 GET POST /ready open
@@ -39,6 +40,9 @@ GET /v1/lineproto/health open
 GET /v1/lineproto/ping open
 GET POST /v1/lineproto/query user
 POST /v1/lineproto/write write
+POST /v1/logpush/api/v1/push write
+POST /v1/logpush/loki/api/v1/push write
+GET /v1/logpush/ready open
 GET POST /v1/mquery user
 POST /v1/pipelines/_dryrun read
 POST /v1/pipelines/dryrun read

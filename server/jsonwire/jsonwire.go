@@ -70,6 +70,25 @@ func (r *Reader) Reset(text []byte) {
 // Forget lets the room of texts given so far be used again.
 func (r *Reader) Forget() { r.texts = r.texts[:0] }
 
+// Mark is how far texts go that were given so far; ForgetTo lets the room of those given later be used again.
+func (r *Reader) Mark() int { return len(r.texts) }
+
+// ForgetTo is Forget for the texts given since a Mark.
+func (r *Reader) ForgetTo(mark int) { r.texts = r.texts[:mark] }
+
+// Held is the memory of the scratch.
+func (r *Reader) Held() int { return cap(r.key) + cap(r.texts) }
+
+// KeptKey is Key, good until Forget.
+func (r *Reader) KeptKey() []byte {
+	if len(r.key) == 0 || len(r.Key) == 0 || &r.Key[0] != &r.key[0] {
+		return r.Key
+	}
+	at := len(r.texts)
+	r.texts = append(r.texts, r.Key...)
+	return r.texts[at:len(r.texts):len(r.texts)]
+}
+
 // Err says why the text is not what was asked for.
 func (r *Reader) Err() error { return r.err }
 

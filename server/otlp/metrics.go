@@ -38,10 +38,10 @@ var metricTypes = [...]string{gauge: "gauge", sum: "gauge", monotonicSum: "count
 
 // metricsRequest is a request of metrics that is being read.
 type metricsRequest struct {
-	h        *Handler
-	hold     func(bytes int64) error
-	db       string
-	physical string
+	h     *Handler
+	hold  func(bytes int64) error
+	db    string
+	hints samples.Hints
 	promotion
 	translation translation
 
@@ -126,7 +126,9 @@ func (r *metricsRequest) begin(h *Handler, c *web.Ctx) (err error) {
 	if r.translation, err = parseTranslation(c.HeaderText(translationHeader)); err != nil {
 		return err
 	}
-	r.physical = c.Hints()["physical_table"]
+	if r.hints, err = h.o.Samples.Hints(c.Hints()); err != nil {
+		return err
+	}
 	r.promotion = promotionOf(c)
 	return nil
 }
@@ -150,7 +152,7 @@ func (h *Handler) recycleMetrics(r *metricsRequest) {
 
 // search finds the series of all points.
 func (r *metricsRequest) search(message []byte) error {
-	r.find = r.h.o.Samples.Begin(r.db, r.physical)
+	r.find = r.h.o.Samples.Begin(r.db, "", r.hints)
 	defer r.find.End()
 	return r.reader.each(message, r.beginResource, func(s *scopeFields) error {
 		if err := r.beginScope(s); err != nil {

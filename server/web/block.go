@@ -25,11 +25,15 @@ const (
 var blocks spare.List[[]byte]
 
 // Block is a whole body that is one block, of the snappy format unless encoding is "zstd". Senders mix the two up: what is
-// not the one may be the other. what names the request in errors. The result is good until the request is over. A body that is neither, or says that it is larger than it
+// not the one may be the other. Other encodings that a body can have are undone first. what names the request in errors. The result is good until the request is over. A body that is neither, or says that it is larger than it
 // can be, is InvalidArguments.
 func (c *Ctx) Block(encoding, what string) ([]byte, error) {
 	c.Body()
-	c.body.encoded, c.body.from = true, &c.body.raw
+	switch encoding {
+	case "gzip", "x-gzip", "deflate", "br": // around the block
+	default:
+		c.body.encoded, c.body.from = true, &c.body.raw
+	}
 	packed, err := c.readInto(c.buffer(), c.body, int64(max(c.Request.Header.ContentLength(), 0)))
 	if err != nil {
 		return nil, err

@@ -1,0 +1,204 @@
+// Package tagged makes rows of lines and points that carry tags: columns that are found by name while a body is read, held against
+// the table that is there, and counted before they grow. Protocols decode their bodies straight into it.
+package tagged
+
+import (
+	"time"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vector"
+)
+
+// Tables gives tables that are there; engine.Engine does.
+type Tables interface {
+	Table(schema.Name) (*engine.Table, error)
+}
+
+// Request is what the rows of a request have in common.
+type Request struct {
+	DB     string
+	Tables Tables
+	// Hint is that of all tables, but for their tags and the time index of those that are there already.
+	Hint engine.Hint
+	// Time is the type of the time index of tables that are made.
+	Time vector.Type
+	// Most bounds what the rows take in memory, about; Hold, if not nil, is told how much that is by now.
+	Most int64
+	Hold func(bytes int64) error
+}
+
+// Rows are the rows of one request. One goroutine at a time.
+type Rows struct {
+	*Request
+	set    *engine.WriteSet
+	byName map[string]*Table
+	last   *Table
+	count  int
+
+	held, told int64 // bytes that the rows take, and up to which Hold was told
+}
+
+// What a table and a column take besides their values, and how often Hold is told.
+const (
+	tableBytes  = 4 << 10
+	columnBytes = 1 << 10
+	holdStep    = 1 << 20
+)
+
+// New begins the rows of a request in a set.
+func New(r *Request, set *engine.WriteSet) *Rows {
+	return &Rows{Request: r, set: set, byName: map[string]*Table{}}
+}
+
+// Count is the number of rows.
+func (r *Rows) Count() int { return r.count }
+
+// Grow counts so many bytes of values, with the body of so many bytes that they come from.
+func (r *Rows) Grow(bytes, body int64) error {
+	if r.held += bytes; r.held <= r.told {
+		return nil
+	}
+	if r.held > r.Most {
+		return status.New(status.InvalidArguments, "the rows of the request take %d bytes, the limit is %d, send fewer at a time", r.held, r.Most)
+	}
+	r.told = r.held + holdStep
+	if r.Hold == nil {
+		return nil
+	}
+	return r.Hold(body + r.held)
+}
+
+// Table is the rows of a table.
+type Table struct {
+	rows   *Rows
+	name   string
+	b      *vector.Builder
+	hint   *engine.Hint
+	there  *schema.Table // nil: there is none yet
+	byName map[string]*Column
+	time   *vector.ColumnBuilder
+	unit   int64 // of its values, ns
+}
+
+// Column is one of a table's.
+type Column struct {
+	*vector.ColumnBuilder
+	role schema.Semantic
+}
+
+// Table finds the rows of a table, or begins them.
+func (r *Rows) Table(name []byte) (*Table, error) {
+	if t := r.last; t != nil && t.name == string(name) {
+		return t, nil
+	}
+	t := r.byName[string(name)]
+	if t == nil {
+		if len(name) == 0 {
+			return nil, status.New(status.InvalidArguments, "the name of a table is empty")
+		}
+		full := schema.Name{DB: r.DB, Table: string(name)}
+		t = &Table{rows: r, name: full.Table, byName: map[string]*Column{}}
+		hint, typ := r.Hint, r.Time
+		if there, err := r.Tables.Table(full); err == nil { // where it is absent, it is made, or refused, when the rows are written
+			t.there = there.Schema
+			index := &t.there.Columns[t.there.Time]
+			hint.TimeIndex, typ = index.Name, index.Type
+		}
+		t.unit = int64(time.Second) / typ.UnitsPerSecond()
+		t.b, t.hint = r.set.Table(full, hint)
+		var err error
+		if t.time, err = t.b.Column(hint.TimeIndex, typ); err != nil {
+			return nil, err
+		}
+		t.b.Pin()
+		r.byName[full.Table] = t
+		r.held += tableBytes
+	}
+	r.last = t
+	return t, nil
+}
+
+// Tag finds or adds a tag.
+func (t *Table) Tag(name []byte) (*Column, error) {
+	return t.Column(name, vector.StringType, schema.Tag)
+}
+
+// Column finds or adds a column. A role or type that the table does not have for it is an InvalidArguments error.
+func (t *Table) Column(name []byte, typ vector.Type, role schema.Semantic) (*Column, error) {
+	if c := t.byName[string(name)]; c != nil {
+		switch {
+		case c.role != role:
+			return nil, status.New(status.InvalidArguments, "Column: %s, semantic_type incompatible, expected: %s, actual: %s", name, c.role, role)
+		case c.Type() != typ && !texts(typ, c.Type()):
+			return nil, status.New(status.InvalidArguments, "Column: %s, datatype incompatible, expected: %s, actual: %s", name, c.Type(), typ)
+		}
+		return c, nil
+	}
+	key := string(name)
+	if err := schema.CheckColumnName(key); err != nil {
+		return nil, err
+	}
+	if key == t.hint.TimeIndex {
+		return nil, status.New(status.InvalidArguments, "Column: %s, semantic_type incompatible, expected: %s, actual: %s", key, schema.Timestamp, role)
+	}
+	if len(t.byName) >= schema.MaxColumns-1 {
+		return nil, status.New(status.InvalidArguments, "column '%.80s': a request can have at most %d columns of a table", key, schema.MaxColumns)
+	}
+	typ, err := t.agreed(key, typ, role)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.rows.Grow(columnBytes+8*int64(t.b.Rows()), 0); err != nil {
+		return nil, err
+	}
+	b, err := t.b.Column(key, typ)
+	if err != nil {
+		return nil, err
+	}
+	t.b.Pin()
+	c := &Column{b, role}
+	t.byName[key] = c
+	if role == schema.Tag {
+		t.hint.Tags = append(t.hint.Tags, key)
+	}
+	return c, nil
+}
+
+// agreed holds a new column of the rows against the table that is there, and gives its type.
+func (t *Table) agreed(key string, typ vector.Type, role schema.Semantic) (vector.Type, error) {
+	if t.there == nil {
+		return typ, nil
+	}
+	p := t.there.Column(key)
+	if p < 0 {
+		return typ, nil
+	}
+	switch c := &t.there.Columns[p]; {
+	case c.Semantic != role:
+		return typ, status.New(status.InvalidArguments, "column %s expect semantic type %s, given: %s", key, c.Semantic, role)
+	case c.Type == typ || texts(typ, c.Type):
+		return c.Type, nil
+	default:
+		return typ, status.New(status.InvalidArguments, "column %s expect type %s, given: %s", key, c.Type, typ)
+	}
+}
+
+// texts tells whether JSON goes into a column of strings.
+func texts(typ, column vector.Type) bool {
+	return typ == vector.JSONType && column == vector.StringType
+}
+
+// SetTime sets the time of the row in hand, in ns, in the unit of the table.
+func (t *Table) SetTime(ns int64) { t.time.SetInt(ns / t.unit) }
+
+// EndRow ends a row whose values take so many bytes, of a body of so many.
+func (t *Table) EndRow(values int, body int64) error {
+	t.b.EndRow()
+	t.rows.count++
+	return t.rows.Grow(16*int64(len(t.byName)+1)+int64(values), body)
+}
+
+// DropRow undoes the row in hand. Columns that it introduced stay.
+func (t *Table) DropRow() { t.b.DropRow() }
