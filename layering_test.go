@@ -65,7 +65,8 @@ var within = map[string][]string{
 	"server/lineproto":  {"server/web"},
 	"server/otlp":       {"server/web", "server/protowire", "server/jsonwire", "server/samples"},
 	"server/logpush":    {"server/web", "server/protowire", "server/jsonwire", "server/tagged"},
-	"server/jsonput":    {"server/web"},
+	"server/tagged":     {"server/web"},
+	"server/jsonput":    {"server/web", "server/jsonwire", "server/tagged"},
 	"server/admin":      {"server/web"},
 	"server/dashboard":  {"server/web"},
 

@@ -35,6 +35,7 @@ GET POST /ready open
 GET /status open
 GET POST /v1/health open
 POST /v1/ingest write
+POST /v1/jsonput/api/put write
 POST /v1/lineproto/api/v2/write write
 GET /v1/lineproto/health open
 GET /v1/lineproto/ping open

@@ -3,6 +3,7 @@
 package tagged
 
 import (
+	"math"
 	"time"
 
 	"varve/engine"
@@ -202,3 +203,18 @@ func (t *Table) EndRow(values int, body int64) error {
 
 // DropRow undoes the row in hand. Columns that it introduced stay.
 func (t *Table) DropRow() { t.b.DropRow() }
+
+// SetMillis is SetTime for a time in ms. False: it does not fit the unit of the table.
+func (t *Table) SetMillis(ms int64) bool {
+	const unit = int64(time.Millisecond)
+	if t.unit >= unit {
+		t.time.SetInt(ms / (t.unit / unit))
+		return true
+	}
+	factor := unit / t.unit
+	if ms > math.MaxInt64/factor || ms < math.MinInt64/factor {
+		return false
+	}
+	t.time.SetInt(ms * factor)
+	return true
+}
