@@ -49,6 +49,8 @@ type Options struct {
 	IgnoreErrors bool
 	// SkipErrors leaves out entries that fail: no objects, clashing types, unreadable times.
 	SkipErrors bool
+	// AllFailures tells of all entries that are left out, not of the first only.
+	AllFailures bool
 	// CheckOnly reads the body for its own errors and makes no rows.
 	CheckOnly bool
 	// WidenNumbers takes integers into columns of floats, and makes columns of integers that meet a float such.
@@ -72,7 +74,7 @@ type Result struct {
 	Dropped int
 	// Entries are the entries of the body, as far as it was read.
 	Entries int
-	// Failures are the first of those skipped.
+	// Failures are the first of those skipped, or all.
 	Failures []Failure
 }
 

@@ -12,8 +12,14 @@ import (
 // MaxShown bounds the characters that an error text shows of a value.
 const MaxShown = 80
 
-// MaxFailures bounds the failures that a request tells of where errors of entries are skipped.
-const MaxFailures = 3
+// MaxFailures bounds the failures that a request tells of where errors of entries are skipped; maxTold those whose reasons are kept
+// where all of them are told of.
+const (
+	MaxFailures = 3
+	maxTold     = 1000
+)
+
+var errUntold = status.New(status.InvalidArguments, "the entry cannot be stored; only the first %d reasons are kept", maxTold)
 
 // Subject is the error of an entry together with what it is about. Its text is that of the error alone: see Explain.
 type Subject struct {
@@ -97,10 +103,13 @@ func Cut(text string) string {
 	return text
 }
 
-// AddFailure notes one more failure, of which only the first few count.
-func AddFailure(list []Failure, f Failure) []Failure {
-	if len(list) < MaxFailures {
-		list = append(list, f)
+// AddFailure notes one more failure, of which only the first few count unless all do.
+func AddFailure(list []Failure, f Failure, all bool) []Failure {
+	if !all && len(list) >= MaxFailures {
+		return list
 	}
-	return list
+	if len(list) >= maxTold {
+		f.Err = errUntold
+	}
+	return append(list, f)
 }

@@ -178,7 +178,7 @@ func (d *Decoder) entryDone(err error) {
 	case d.err != nil: // it is the request's, whatever the entry's is
 		d.res.Entries++
 	case d.o.SkipErrors:
-		d.res.Failures = AddFailure(d.res.Failures, *d.failure(err))
+		d.res.Failures = AddFailure(d.res.Failures, *d.failure(err), d.o.AllFailures)
 		d.res.Skipped++
 	default:
 		d.fail(err)

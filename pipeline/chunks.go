@@ -234,7 +234,7 @@ func (w *worker) take(from *worker) error {
 	w.out.Rows += from.out.Rows
 	w.out.Skipped += from.out.Skipped
 	for _, f := range from.failures {
-		w.failures = flatten.AddFailure(w.failures, f)
+		w.failures = flatten.AddFailure(w.failures, f, w.request.AllFailures)
 	}
 	return nil
 }

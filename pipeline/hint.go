@@ -19,7 +19,8 @@ var requestHints = [...]string{"ttl", "skip_wal", "auto_create_table", "physical
 // hinter makes the hints of a request's groups: what to create when the table is absent.
 type hinter struct {
 	request *Request
-	time    string // the time index
+	time    string   // the time index
+	tags    []string // of service_identity
 }
 
 // hint joins the request's hints with the option variables of rows, which come first.
@@ -57,7 +58,7 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 	if h.request.NoAutoCreate {
 		create = false
 	}
-	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Options: options, Comment: commentCreated}, nil
+	return engine.Hint{AutoCreate: create, Disabled: h.request.NoAutoCreate, TimeIndex: h.time, Tags: h.tags, Options: options, Comment: commentCreated}, nil
 }
 
 // setMode decides between keeping all rows, which is what log tables do, and merging rows of equal key and time.

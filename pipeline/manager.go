@@ -120,6 +120,10 @@ type Request struct {
 	ContentType string
 	// SkipError leaves out entries that fail in the pipeline. SetParams overrides it.
 	SkipError bool
+	// AllFailures tells of all entries that are left out, not of the first few only.
+	AllFailures bool
+	// Tags are the columns that service_identity makes tags of the tables it makes.
+	Tags []string
 	// IgnoreErrors tolerates undecodable parts of the body and unreadable times.
 	IgnoreErrors bool
 	// WidenNumbers takes integers into columns of floats. SetParams overrides it.
@@ -214,7 +218,7 @@ type Outcome struct {
 	Rows, Skipped int
 	// Dropped lines of the body never were entries: they are not UTF-8, or no JSON where errors are ignored.
 	Dropped int
-	// Failures are the errors of the first entries left out, as a client may see them.
+	// Failures are the errors of the first entries left out, or of all, as a client may see them.
 	Failures []Failed
 	// Warnings are what a client should know although all went well.
 	Warnings []string

@@ -105,8 +105,8 @@ func (w *worker) judge(err error, text []byte) error {
 // skip counts an entry, or a row of one, that is left out.
 func (w *worker) skip(err error, text []byte) {
 	w.out.Skipped++
-	if len(w.failures) < flatten.MaxFailures {
-		w.failures = append(w.failures, flatten.Failure{Entry: w.number, Err: withText(err, text)})
+	if w.request.AllFailures || len(w.failures) < flatten.MaxFailures {
+		w.failures = flatten.AddFailure(w.failures, flatten.Failure{Entry: w.number, Err: withText(err, text)}, w.request.AllFailures)
 	}
 }
 
