@@ -46,7 +46,8 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/jsonwire", "server/tagged", "server/logpush", "server/jsonput", "server/admin", "server/dashboard", "server/dashboard/saved", "server/dashboard/search"},
+		"server/jsonwire", "server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/bulk", "server/hec", "server/journald", "server/datadog",
+		"server/admin", "server/dashboard", "server/dashboard/saved", "server/dashboard/search"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
 	"sqlexec/expr":       {"sqlexec/intern"},
@@ -67,6 +68,11 @@ var within = map[string][]string{
 	"server/logpush":    {"server/web", "server/protowire", "server/jsonwire", "server/tagged"},
 	"server/tagged":     {"server/web"},
 	"server/jsonput":    {"server/web", "server/jsonwire", "server/tagged"},
+	"server/entries":    {"server/web", "server/jsonwire"},
+	"server/bulk":       {"server/web", "server/jsonwire", "server/entries"},
+	"server/hec":        {"server/web", "server/jsonwire", "server/entries"},
+	"server/datadog":    {"server/web", "server/jsonwire", "server/entries"},
+	"server/journald":   {"server/web", "server/tagged"},
 	"server/admin":      {"server/web"},
 	"server/dashboard":  {"server/web"},
 

@@ -15,6 +15,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/server/auth"
+	"varve/server/hec"
 	"varve/server/web"
 )
 
@@ -136,6 +137,7 @@ func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
 	if strings.HasPrefix(string(c.Path()), "/v1/lineproto/") {
 		shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
 	}
+	present(c, &shown)
 	u, err := s.o.Users.Authenticate(c.Context, shown)
 	switch {
 	case err != nil && (status.Of(err) == status.RateLimited || c.Context.Err() != nil):
@@ -167,6 +169,10 @@ func (s *Server) authorise(a access, c *web.Ctx) error {
 
 // fail answers with an error.
 func (s *Server) fail(c *web.Ctx, err error) {
+	if isCollector(c) {
+		hec.Refuse(c, err)
+		return
+	}
 	var d denial
 	if !errors.As(err, &d) {
 		web.ReplyError(c, err)

@@ -2,17 +2,28 @@ package server
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"varve/server/auth"
+	"varve/server/bulk"
+	"varve/server/datadog"
+	"varve/server/hec"
+	"varve/server/journald"
 	"varve/server/jsonput"
 	"varve/server/logpush"
+	"varve/server/web"
 )
 
-// protocols are the handlers of protocols in which log shippers and log libraries push.
+// protocols are the handlers of protocols in which shippers and log libraries push.
 type protocols struct {
-	push *logpush.Handler
-	put  *jsonput.Handler
+	push    *logpush.Handler
+	put     *jsonput.Handler
+	bulk    *bulk.Handler
+	hec     *hec.Handler
+	journal *journald.Handler
+	agents  *datadog.Handler
 }
 
 // newProtocols makes them of what ingest and line protocol have.
@@ -22,21 +33,77 @@ func newProtocols(o *Options) *protocols {
 		push: logpush.New(logpush.Options{
 			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,
 		}),
-		put: jsonput.New(jsonput.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
+		put:     jsonput.New(jsonput.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
+		bulk:    bulk.New(bulk.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate}),
+		hec:     hec.New(hec.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate}),
+		journal: journald.New(journald.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
+		agents:  datadog.New(datadog.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate}),
 	}
 }
 
-// routes are their paths. Clients that take no more than a host add a path of their own, which is there as well.
+// The paths below which bulk requests, events and logs of agents come. Clients that take no more than a host come without the latter two.
+const (
+	bulkPath      = "/v1/elasticsearch"
+	collectorPath = "/v1/splunk"
+	agentPath     = "/v1/datadog"
+)
+
+// asked are paths below bulkPath that shippers ask and set up before they send.
+var asked = [...]string{"_ilm/policy", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "logstash", "_logstash"}
+
+// routes are the paths of the protocols.
 func (p *protocols) routes() []route {
-	return []route{
+	any := []string{"GET", "PUT", "POST"}
+	list := []route{
 		{post, "/v1/logpush/api/v1/push", accessWrite, p.push.Push},
 		{post, "/v1/logpush/loki/api/v1/push", accessWrite, p.push.Push},
 		{post, "/loki/api/v1/push", accessWrite, p.push.Push},
 		{get, "/v1/logpush/ready", accessOpen, p.push.Ready},
 		{post, "/v1/jsonput/api/put", accessWrite, p.put.Put},
+		{post, "/v1/journald/upload", accessWrite, p.journal.Upload},
+
+		{post, bulkPath + "/_bulk", accessWrite, p.bulk.Bulk},
+		{post, bulkPath + "/{index}/_bulk", accessWrite, p.bulk.Bulk},
+		{get, bulkPath + "/", accessWrite, p.bulk.Info},
+		{get, bulkPath + "/_license", accessWrite, p.bulk.License},
 	}
+	for _, name := range asked {
+		list = append(list, route{any, bulkPath + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
+	}
+	for _, base := range [...]string{collectorPath, ""} {
+		base += "/services/collector"
+		for _, path := range [...]string{"", "/event", "/event/1.0"} {
+			list = append(list, route{post, base + path, accessWrite, p.hec.Event})
+		}
+		for _, version := range [...]string{"", "/1.0"} {
+			list = append(list, route{post, base + "/raw" + version, accessWrite, p.hec.Raw}, route{get, base + "/health" + version, accessOpen, p.hec.Health})
+		}
+		list = append(list, route{post, base + "/ack", accessWrite, p.hec.Ack})
+	}
+	for _, base := range [...]string{agentPath, ""} {
+		list = append(list, route{post, base + "/api/v2/logs", accessWrite, p.agents.Logs}, route{post, base + "/v1/input", accessWrite, p.agents.Input}, route{get, base + "/api/v1/validate", accessWrite, p.agents.Validate})
+	}
+	return list
 }
 
 func (p *protocols) collectors() []prometheus.Collector {
-	return slices.Concat(p.push.Collectors(), p.put.Collectors())
+	return slices.Concat(p.push.Collectors(), p.put.Collectors(), p.bulk.Collectors(), p.hec.Collectors(), p.journal.Collectors(), p.agents.Collectors())
+}
+
+// present adds the ways in which the clients of a protocol show who they are.
+func present(c *web.Ctx, shown *auth.Credentials) {
+	path := string(c.Path())
+	switch {
+	case strings.HasPrefix(path, bulkPath+"/"):
+		shown.Scheme = "apikey"
+	case isCollector(c):
+		shown.Scheme = "splunk"
+	case strings.HasPrefix(path, agentPath+"/") || path == "/api/v2/logs" || path == "/v1/input" || path == "/api/v1/validate":
+		shown.Key = c.Request.Header.Peek("DD-API-KEY")
+	}
+}
+
+// isCollector tells whether a request is one for the event collector.
+func isCollector(c *web.Ctx) bool {
+	return strings.HasPrefix(strings.TrimPrefix(string(c.Path()), collectorPath), "/services/collector")
 }

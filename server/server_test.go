@@ -20,6 +20,8 @@ import (
 // TestAccess lists every route with who may use it: a new route needs a line here.
 func TestAccess(t *testing.T) {
 	want := `GET / open
+GET /api/v1/validate write
+POST /api/v2/logs write
 GET /config admin
 POST /debug/log_level admin
 POST /debug/prof/cpu admin
@@ -32,9 +34,35 @@ POST /loki/api/v1/push write
 GET /metrics metrics
 GET /ping open
 GET POST /ready open
+POST /services/collector write
+POST /services/collector/ack write
+POST /services/collector/event write
+POST /services/collector/event/1.0 write
+GET /services/collector/health open
+GET /services/collector/health/1.0 open
+POST /services/collector/raw write
+POST /services/collector/raw/1.0 write
 GET /status open
+GET /v1/datadog/api/v1/validate write
+POST /v1/datadog/api/v2/logs write
+POST /v1/datadog/v1/input write
+GET /v1/elasticsearch/ write
+POST /v1/elasticsearch/_bulk write
+GET PUT POST /v1/elasticsearch/_cluster/{rest:*} write
+GET PUT POST /v1/elasticsearch/_component_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/_ilm/policy/{rest:*} write
+GET PUT POST /v1/elasticsearch/_index_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/_ingest/{rest:*} write
+GET /v1/elasticsearch/_license write
+GET PUT POST /v1/elasticsearch/_logstash/{rest:*} write
+GET PUT POST /v1/elasticsearch/_nodes/{rest:*} write
+GET PUT POST /v1/elasticsearch/_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/logstash/{rest:*} write
+POST /v1/elasticsearch/{index}/_bulk write
 GET POST /v1/health open
 POST /v1/ingest write
+POST /v1/input write
+POST /v1/journald/upload write
 POST /v1/jsonput/api/put write
 POST /v1/lineproto/api/v2/write write
 GET /v1/lineproto/health open
@@ -51,6 +79,14 @@ DELETE /v1/pipelines/{name} write
 GET /v1/pipelines/{name} read
 POST /v1/pipelines/{name} write
 GET /v1/pipelines/{name}/ddl read
+POST /v1/splunk/services/collector write
+POST /v1/splunk/services/collector/ack write
+POST /v1/splunk/services/collector/event write
+POST /v1/splunk/services/collector/event/1.0 write
+GET /v1/splunk/services/collector/health open
+GET /v1/splunk/services/collector/health/1.0 open
+POST /v1/splunk/services/collector/raw write
+POST /v1/splunk/services/collector/raw/1.0 write
 GET POST /v1/sql user
 GET POST /v1/sql/format user
 GET POST /v1/sql/parse user`

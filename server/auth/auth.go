@@ -44,6 +44,10 @@ type Credentials struct {
 	// password as parameters of its query, nil where they are absent.
 	Line           bool
 	User, Password []byte
+	// Scheme is another scheme of Authorization that the protocol of the request has besides basic, in small letters: user:password follow it, in base64 where the scheme is apikey.
+	Scheme string
+	// Key is a header of the protocol that holds user:password where there is no Authorization.
+	Key []byte
 	// Client is the address of the client, without its port.
 	Client string
 }
@@ -57,6 +61,8 @@ func (u *Users) Authenticate(ctx context.Context, c Credentials) (web.User, erro
 	}
 	switch {
 	case value != nil:
+	case c.Key != nil:
+		return u.loginText(ctx, string(c.Key), c.Client)
 	case !c.Line:
 		return web.User{}, status.New(status.AuthHeaderNotFound, "Not found http or grpc authorization header")
 	case c.User == nil && c.Password == nil:
@@ -73,23 +79,28 @@ func (u *Users) Authenticate(ctx context.Context, c Credentials) (web.User, erro
 	}
 	text := rest
 	switch scheme = strings.ToLower(scheme); {
-	case scheme == "basic":
+	case scheme == "basic", scheme == "apikey" && c.Scheme == scheme:
 		plain, err := base64.StdEncoding.DecodeString(rest)
 		if err != nil {
 			return web.User{}, status.New(status.InvalidAuthHeader, "Invalid base64 value: %v", err)
 		}
 		text = string(plain)
-	case scheme == "token" && c.Line:
+	case scheme == "token" && c.Line, scheme == c.Scheme:
 	case scheme == "bearer":
 		return web.User{}, status.New(status.UserPasswordMismatch, "Unsupported authentication method: bearer token")
 	default:
 		return web.User{}, status.New(status.InvalidAuthHeader, "Unsupported http auth scheme, name: %s", scheme)
 	}
+	return u.loginText(ctx, text, c.Client)
+}
+
+// loginText is Login with user:password.
+func (u *Users) loginText(ctx context.Context, text, client string) (web.User, error) {
 	name, password, ok := strings.Cut(text, ":")
 	if !ok {
 		return web.User{}, status.New(status.InvalidAuthHeader, "Invalid http authorization header")
 	}
-	return u.Login(ctx, name, password, c.Client)
+	return u.Login(ctx, name, password, client)
 }
 
 // Login checks a name and a password for the client at an address. ctx ends waiting for others that are being checked.

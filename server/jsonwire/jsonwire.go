@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -215,6 +216,17 @@ func (r *Reader) Member() bool {
 
 // Element moves to the next element of the array in hand: it follows. False: that was the last.
 func (r *Reader) Element() bool { return r.next(']') }
+
+// Past skips blanks and the bytes of a set, for bodies of several values. False: that was the last.
+func (r *Reader) Past(set string) bool {
+	if r.err != nil {
+		return false
+	}
+	for r.blank(); r.p < len(r.in) && strings.IndexByte(set, r.in[r.p]) >= 0; r.blank() {
+		r.p++
+	}
+	return r.p < len(r.in)
+}
 
 // End wants nothing but blanks to follow.
 func (r *Reader) End() bool {

@@ -1,0 +1,194 @@
+// Package bulk takes documents by the bulk interface of a search engine, which many shippers speak: pairs of lines, an action and a document. The document becomes
+// a row of the table that the action names. What shippers ask for before they send is answered as they want it.
+package bulk
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/pipeline"
+	"varve/server/entries"
+	"varve/server/web"
+)
+
+// Options of a Handler.
+type Options struct {
+	Writer    *web.Writer
+	Pipelines entries.Pipelines
+	// NoAutoCreate refuses to create tables and columns, whatever hints say.
+	NoAutoCreate bool
+}
+
+// Handler answers bulk requests and the questions of their senders. Safe for concurrent use.
+type Handler struct {
+	o            Options
+	rows, failed prometheus.Counter
+}
+
+// New makes a handler.
+func New(o Options) *Handler {
+	return &Handler{
+		o:      o,
+		rows:   prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_bulk_rows_total", Help: "Rows written by bulk requests."}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_bulk_failed_total", Help: "Documents of bulk requests that could not be stored."}),
+	}
+}
+
+// Collectors are the figures of the handler.
+func (h *Handler) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{h.rows, h.failed}
+}
+
+// Bulk answers POST /v1/elasticsearch/_bulk, and with the index in its path. A document that cannot be stored fails alone.
+func (h *Handler) Bulk(c *web.Ctx) error {
+	introduce(c)
+	d := &decoder{now: c.Start.UnixNano()}
+	if err := h.bulk(c, d); err != nil {
+		return refuse(c, d, err)
+	}
+	out := h.answer(nil, c, d)
+	if err := c.Hold(c.BodyBytes() + 2*int64(len(out))); err != nil {
+		return refuse(c, d, err)
+	}
+	c.JSON(200, out)
+	return nil
+}
+
+func (h *Handler) bulk(c *web.Ctx, d *decoder) error {
+	if _, err := c.RequiredContentType(); err != nil {
+		return err
+	}
+	var err error
+	if d.fields, err = entries.ParseFields(c.QueryArgs()); err != nil {
+		return err
+	}
+	d.message = string(c.QueryArgs().Peek("msg_field"))
+	d.index, _ = c.UserValue("index").(string)
+	if !utf8.ValidString(d.index) {
+		return status.New(status.InvalidArguments, "the index is not valid UTF-8")
+	}
+	r, err := entries.Through(c, h.o.NoAutoCreate)
+	if err != nil {
+		return err
+	}
+	if d.fields != nil {
+		if r.Tags = d.fields.Tags; d.fields.HasTime() && r.Pipeline == pipeline.Identity {
+			r.CustomTimeIndex = entries.TimeIndex
+		}
+	}
+	r.SkipError, r.AllFailures = true, true
+	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
+		body, err := c.WholeBody()
+		if err != nil {
+			return false, err
+		}
+		d.set = entries.New(func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+		if err := d.read(body); err != nil {
+			return false, err
+		}
+		if d.fields != nil && d.fields.Debug {
+			d.set.Show(c.Log)
+			return false, nil
+		}
+		rows, err := d.set.Run(c.Context, h.o.Pipelines, r, set)
+		return rows > 0, err
+	})
+	for _, w := range written {
+		h.rows.Add(float64(w.Rows))
+	}
+	return err
+}
+
+// answer appends what became of each document.
+func (h *Handler) answer(out []byte, c *web.Ctx, d *decoder) []byte {
+	out = strconv.AppendInt(append(out, `{"took":`...), c.ElapsedMS(), 10)
+	failed := 0
+	items := make([]byte, 0, 32*len(d.items))
+	for i, it := range d.items {
+		if i > 0 {
+			items = append(items, ',')
+		}
+		items = append(append(append(items, `{"`...), it.action.String()...), `":{`...)
+		if err := it.table.Failed[int(it.entry)]; err != nil {
+			failed++
+			items = append(appendFailure(append(items, `"_index":`...), it.table.Name, err), `}}`...)
+		} else {
+			items = append(items, `"status":201}}`...)
+		}
+	}
+	h.failed.Add(float64(failed))
+	out = strconv.AppendBool(append(out, `,"errors":`...), failed > 0)
+	return append(append(append(out, `,"items":[`...), items...), "]}"...)
+}
+
+// appendFailure appends the index, the status and the error of a document that was not stored.
+func appendFailure(dst []byte, index string, err error) []byte {
+	_, text := web.Message(err)
+	dst = append(jsontext.AppendString(dst, index), `,"status":400,"error":`...)
+	return appendError(dst, "document_parsing_exception", text)
+}
+
+func appendError(dst []byte, kind, reason string) []byte {
+	dst = append(append(append(dst, `{"type":"`...), kind...), `","reason":`...)
+	return append(jsontext.AppendString(dst, reason), '}')
+}
+
+// refuse answers a request of which nothing was stored, in the form in which senders read it. An overload, and what is not the client's fault, keeps its status.
+func refuse(c *web.Ctx, d *decoder, err error) error {
+	web.ReplyError(c, err)
+	code := c.Response.StatusCode()
+	if code == 408 {
+		return nil
+	}
+	text := string(c.Response.Body())
+	if !strings.HasPrefix(string(c.Response.Header.ContentType()), "text/plain") {
+		_, text = web.Message(err)
+	}
+	kind := "illegal_argument_exception"
+	switch {
+	case code == 413 || code == 429 || code == 503:
+		kind = "es_rejected_execution_exception"
+	case code >= 500:
+		kind = "internal_server_error"
+	}
+	out := strconv.AppendInt([]byte(`{"took":`), c.ElapsedMS(), 10)
+	out = append(append(append(out, `,"errors":true,"items":[{"`...), d.action.String()...), `":{"status":`...)
+	out = append(strconv.AppendInt(out, int64(code), 10), `,"error":`...)
+	out = append(appendError(out, kind, text), `}}],"error":`...)
+	out = append(appendError(out, kind, text), `,"status":`...)
+	c.JSON(code, append(strconv.AppendInt(out, int64(code), 10), '}'))
+	return nil
+}
+
+// introduce says who answers, in the form in which official clients want it.
+func introduce(c *web.Ctx) { c.Response.Header.Set("X-Elastic-Product", "Elasticsearch") }
+
+// version is that of the interface that is answered for.
+const version = "8.16.0"
+
+// Info answers GET and HEAD /v1/elasticsearch/.
+func (h *Handler) Info(c *web.Ctx) error {
+	introduce(c)
+	c.JSON(200, []byte(`{"name":"varve","cluster_name":"varve","cluster_uuid":"varve","version":{"number":"`+version+`","build_flavor":"default","build_type":"tar","minimum_wire_compatibility_version":"7.17.0","minimum_index_compatibility_version":"7.0.0"},"tagline":"You Know, for Search"}`))
+	return nil
+}
+
+// License answers GET /v1/elasticsearch/_license.
+func (h *Handler) License(c *web.Ctx) error {
+	introduce(c)
+	c.JSON(200, []byte(`{"license":{"status":"active","uid":"varve","type":"basic","issue_date_in_millis":0,"max_nodes":null,"issued_to":"varve","issuer":"varve"}}`))
+	return nil
+}
+
+// Fine answers what senders set up or ask for and that has no meaning here: policies, templates, pipelines, nodes.
+func (h *Handler) Fine(c *web.Ctx) error {
+	introduce(c)
+	c.JSON(200, []byte("{}"))
+	return nil
+}

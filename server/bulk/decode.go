@@ -1,0 +1,179 @@
+package bulk
+
+import (
+	"bytes"
+
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/entries"
+	"varve/server/jsonwire"
+)
+
+// action says what to do with a document: both of them add it.
+type action uint8
+
+const (
+	index action = iota
+	create
+)
+
+func (a action) String() string { return [...]string{"index", "create"}[a] }
+
+// item is a document of a body: its table and its number there.
+type item struct {
+	action action
+	entry  int32
+	table  *entries.Table
+}
+
+// maxItems bounds the documents of a request: each has its place in the answer.
+const maxItems = 1 << 20
+
+// decoder reads the lines of a body: an action, then its document. Shippers repeat their actions, so one that is written as the one before is not read again.
+type decoder struct {
+	set *entries.Set
+	// index is the table of actions that name none.
+	index string
+	// message is the member of documents that is the entry; fields is what parameters say of them. Empty and nil: documents are entries as they are.
+	message string
+	fields  *entries.Fields
+	now     int64
+
+	items  []item
+	before []byte // the action line that was read last
+	action action
+	table  *entries.Table
+	r      jsonwire.Reader
+}
+
+func malformed(format string, args ...any) error {
+	return status.New(status.InvalidArguments, format, args...)
+}
+
+// read takes the documents of a body.
+func (d *decoder) read(body []byte) error {
+	for p, number := 0, 1; p < len(body); number++ {
+		line, next := cut(body, p)
+		if len(line) == 0 {
+			p = next
+			continue
+		}
+		if d.table == nil || !bytes.Equal(line, d.before) {
+			if err := d.readAction(line, number); err != nil {
+				return err
+			}
+			d.before = line
+		}
+		if next >= len(body) {
+			return malformed("line %d: the document of the last action is missing", number)
+		}
+		from := next
+		line, p = cut(body, from)
+		if number++; len(d.items) == maxItems {
+			return malformed("a request can have at most %d documents", maxItems)
+		}
+		if err := d.add(body, from, line); err != nil {
+			return err
+		}
+		d.items = append(d.items, item{d.action, int32(d.table.Len()), d.table})
+	}
+	return nil
+}
+
+// cut gives the line at p without its end, and where the next one begins.
+func cut(body []byte, p int) (line []byte, next int) {
+	line, _, _ = bytes.Cut(body[p:], []byte{'\n'})
+	next = p + len(line) + 1
+	return bytes.TrimSuffix(line, []byte{'\r'}), next
+}
+
+// add adds a document to its table.
+func (d *decoder) add(body []byte, from int, line []byte) error {
+	if d.message == "" && d.fields == nil {
+		return d.table.Keep(body, from, from+len(line))
+	}
+	return d.table.Make(func(dst []byte) ([]byte, error) { return d.made(dst, line), nil })
+}
+
+// made appends the entry of a document. What is no object stays as it is, for the error that it gets later.
+func (d *decoder) made(dst, document []byte) []byte {
+	if d.message != "" {
+		document = d.inner(document)
+	}
+	at := len(dst)
+	if d.fields == nil {
+		return append(dst, document...)
+	}
+	dst, err := d.fields.Append(dst, document, d.now)
+	if err != nil {
+		return append(dst[:at], document...)
+	}
+	return dst
+}
+
+// inner is the log that a member of a document holds: JSON text is the entry itself, other text its message. A document without the member is the entry.
+func (d *decoder) inner(document []byte) []byte {
+	r := &d.r
+	r.Reset(document)
+	if r.Peek() != jsonwire.Object {
+		return document
+	}
+	var text []byte
+	found := false
+	for r.Enter(jsonwire.Object); r.Member(); {
+		if string(r.Key) == d.message && r.Peek() != jsonwire.Null {
+			text, found = r.Plain()
+		} else {
+			r.Skip()
+		}
+	}
+	if r.End(); r.Err() != nil || !found {
+		return document
+	}
+	var in jsonwire.Reader
+	in.Reset(text)
+	if in.Peek() == jsonwire.Object && in.Skip() && in.End() {
+		return entries.AppendRaw(nil, text)
+	}
+	return append(jsontext.AppendString([]byte(`{"`+entries.MessageColumn+`":`), text), '}')
+}
+
+// readAction reads the line {"create":{"_index":"table"}}.
+func (d *decoder) readAction(line []byte, number int) error {
+	r := &d.r
+	r.Reset(line)
+	name, found := []byte(d.index), false
+	for r.Enter(jsonwire.Object); r.Member(); {
+		if found {
+			return malformed("line %d: more than one action", number)
+		}
+		found = true
+		switch string(r.Key) {
+		case "index":
+			d.action = index
+		case "create":
+			d.action = create
+		default:
+			return malformed("line %d: action %.40q is not supported: there are index and create", number, r.Key)
+		}
+		for r.Enter(jsonwire.Object); r.Member(); {
+			if string(r.Key) == "_index" && r.Peek() == jsonwire.String {
+				name = r.String()
+			} else {
+				r.Skip()
+			}
+		}
+	}
+	r.End()
+	switch {
+	case r.Err() != nil:
+		return malformed("line %d: malformed action: %v", number, r.Err())
+	case !found:
+		return malformed("line %d: malformed action: it is empty", number)
+	case len(name) == 0:
+		return malformed("line %d: neither the action nor the path names an index", number)
+	}
+	var err error
+	d.table, err = d.set.Table(name)
+	return err
+}

@@ -1,0 +1,297 @@
+// Package entries takes the log entries of a request, which its protocol has found to be JSON objects, to a pipeline: those of each
+// table together, as lines, which the pipeline reads as it reads the body of an ingest request.
+package entries
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"varve/engine"
+	"varve/engine/status"
+	"varve/pipeline"
+	"varve/server/jsonwire"
+	"varve/server/web"
+)
+
+// Pipelines turns entries into rows; pipeline.Manager does.
+type Pipelines interface {
+	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
+}
+
+const (
+	// maxTables bounds the tables of a request.
+	maxTables = 1024
+	// maxEntry bounds an entry: a pipeline reads no longer line.
+	maxEntry = 16 << 20
+	// entryBytes and tableBytes are what an entry and a table take besides their text.
+	entryBytes = 16
+	tableBytes = 1 << 10
+)
+
+// Set are the entries of a request. One goroutine at a time.
+type Set struct {
+	tables []*Table
+	byName map[string]*Table
+	last   *Table
+	hold   func(bytes int64) error
+	held   int64
+	told   int64
+}
+
+// Table is the entries for a table.
+type Table struct {
+	Name string
+	// Tags are the columns that become tags, besides those of the request.
+	Tags []string
+	// Failed are the entries that were left out, by number from 1, and why.
+	Failed map[int]error
+
+	set   *Set
+	body  []byte // of entries kept where they lie
+	spans []span
+	text  []byte // of entries that were made
+}
+
+// span is an entry: body[from:to], or text[from:to] of a table whose entries are made.
+type span struct{ from, to uint32 }
+
+// New begins the entries of a request. hold is told what they take besides the body.
+func New(hold func(bytes int64) error) *Set { return &Set{byName: map[string]*Table{}, hold: hold} }
+
+// Table finds the entries for a table.
+func (s *Set) Table(name []byte) (*Table, error) {
+	if s.last != nil && s.last.Name == string(name) {
+		return s.last, nil
+	}
+	t := s.byName[string(name)]
+	if t == nil {
+		if len(s.tables) == maxTables {
+			return nil, status.New(status.InvalidArguments, "the entries of the request go to more than %d tables", maxTables)
+		}
+		t = &Table{Name: string(name), set: s}
+		s.tables = append(s.tables, t)
+		s.byName[t.Name] = t
+		s.held += tableBytes
+	}
+	s.last = t
+	return t, nil
+}
+
+// Len is the number of entries so far.
+func (t *Table) Len() int { return len(t.spans) }
+
+// Tag makes a column a tag.
+func (t *Table) Tag(name string) {
+	if !slices.Contains(t.Tags, name) && len(t.Tags) < maxTags {
+		t.Tags = append(t.Tags, name)
+	}
+}
+
+// maxTags bounds the tags of a table that entries bring with them; further ones are fields.
+const maxTags = 64
+
+// Keep adds an entry, which lies in a body of the request.
+func (t *Table) Keep(body []byte, from, to int) error {
+	if len(body) > maxBody {
+		return errBody
+	}
+	t.body = body
+	t.spans = append(t.spans, span{uint32(from), uint32(to)})
+	return t.set.grow(entryBytes)
+}
+
+// Make adds an entry that make appends.
+func (t *Table) Make(make func(dst []byte) ([]byte, error)) error {
+	from, room := len(t.text), cap(t.text)
+	text, err := make(t.text)
+	if err != nil {
+		return err
+	}
+	if len(text) > maxBody {
+		return errBody
+	}
+	t.text, t.body = text, text
+	t.spans = append(t.spans, span{uint32(from), uint32(len(text))})
+	return t.set.grow(entryBytes + int64(cap(text)-room))
+}
+
+// maxBody bounds the text of the entries of a table.
+const maxBody = 1 << 30
+
+var errBody = status.New(status.InvalidArguments, "the entries of the request take more than %d MiB, send fewer at a time", maxBody>>20)
+
+// grow counts so many bytes more.
+func (s *Set) grow(bytes int64) error {
+	const step = 1 << 20
+	if s.held += bytes; s.held <= s.told || s.hold == nil {
+		return nil
+	}
+	s.told = s.held + step
+	return s.hold(s.held)
+}
+
+// Run takes the entries of all tables through the pipeline of a request, whose table and body it fills in. With SkipError and AllFailures an entry that
+// cannot be stored, also one that is no JSON object, is noted and the others go on; without, its error is that of the request.
+func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
+	for try := 0; ; try++ {
+		if rows, err = s.run(ctx, p, r, set); err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 {
+			return rows, err
+		}
+		bad := false
+		for _, t := range s.tables {
+			t.leaveOut()
+			bad = bad || len(t.Failed) > 0
+		}
+		if !bad {
+			return 0, err
+		}
+		set.Reset()
+	}
+}
+
+// errDropped is the error of a body some lines of which are no entries.
+var errDropped = status.New(status.InvalidArguments, "an entry is not UTF-8")
+
+func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
+	for _, t := range s.tables {
+		one := *r
+		one.Table, one.ContentType = t.Name, "application/x-ndjson"
+		one.Tags = slices.Concat(r.Tags, t.Tags)
+		one.Hold = func(bytes int64) error { return s.hold(s.held + bytes) }
+		read := &reader{t: t}
+		outcome, err := p.Run(ctx, &one, read, set)
+		if err == nil && outcome.Dropped > 0 {
+			err = errDropped
+		}
+		if err != nil {
+			return 0, err
+		}
+		rows += outcome.Rows
+		t.note(outcome.Failures)
+	}
+	return rows, nil
+}
+
+// note notes entries that the pipeline left out. It has not seen those that were left out before.
+func (t *Table) note(list []pipeline.Failed) {
+	if len(list) == 0 {
+		return
+	}
+	numbers := make([]int32, 0, len(t.spans))
+	for i := range t.spans {
+		if t.Failed[i+1] == nil {
+			numbers = append(numbers, int32(i+1))
+		}
+	}
+	if t.Failed == nil {
+		t.Failed = make(map[int]error, len(list))
+	}
+	for _, f := range list {
+		if f.Entry >= 1 && f.Entry <= len(numbers) {
+			t.Failed[int(numbers[f.Entry-1])] = f.Err
+		}
+	}
+}
+
+// leaveOut notes the entries that are no JSON objects.
+func (t *Table) leaveOut() {
+	t.Failed = map[int]error{}
+	var r jsonwire.Reader
+	for i, s := range t.spans {
+		if err := check(&r, t.body[s.from:s.to]); err != nil {
+			t.Failed[i+1] = err
+		}
+	}
+}
+
+// check tells why a text is no entry.
+func check(r *jsonwire.Reader, text []byte) error {
+	switch {
+	case len(text) > maxEntry:
+		return status.New(status.InvalidArguments, "an entry is longer than %d MiB", maxEntry>>20)
+	case !utf8.Valid(text):
+		return errDropped
+	}
+	if r.Reset(text); r.Peek() != jsonwire.Object && r.Peek() != jsonwire.None {
+		return status.New(status.InvalidArguments, "an entry is %s, an object is wanted", r.Peek())
+	}
+	if r.Skip(); !r.End() {
+		return status.New(status.InvalidArguments, "an entry is no JSON: %v", r.Err())
+	}
+	return nil
+}
+
+// reader reads the entries of a table as lines.
+type reader struct {
+	t    *Table
+	next int  // entry
+	at   int  // in its text
+	line bool // a line end is due
+}
+
+func (r *reader) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if r.line {
+			p[n] = '\n'
+			n++
+			r.line = false
+			continue
+		}
+		if r.next == len(r.t.spans) {
+			if n == 0 {
+				return 0, io.EOF
+			}
+			return n, nil
+		}
+		if r.at == 0 && r.t.Failed[r.next+1] != nil {
+			r.next++
+			continue
+		}
+		s := r.t.spans[r.next]
+		k := copy(p[n:], r.t.body[int(s.from)+r.at:s.to])
+		n += k
+		if r.at += k; int(s.from)+r.at == int(s.to) {
+			r.next, r.at, r.line = r.next+1, 0, true
+		}
+	}
+	return n, nil
+}
+
+// Through is the pipeline of a request, by its query and headers; service_identity where they name none. Numbers are widened, because senders of
+// these protocols write 1.0 as 1.
+func Through(c *web.Ctx, noAutoCreate bool) (*pipeline.Request, error) {
+	r := &pipeline.Request{Pipeline: pipeline.Identity, Hints: c.Hints(), NoAutoCreate: noAutoCreate, WidenNumbers: true}
+	if _, err := r.FromHeaders(c.UTF8Header); err != nil {
+		return nil, err
+	}
+	args := c.QueryArgs()
+	if name := string(args.Peek("pipeline_name")); name != "" {
+		r.Pipeline = name
+	}
+	if version := string(args.Peek("version")); version != "" {
+		r.Version = version
+	}
+	r.CustomTimeIndex = string(args.Peek("custom_time_index"))
+	r.DB, _ = web.Database(c.HeaderDB(), strings.ToValidUTF8(string(args.Peek("db")), "\uFFFD"))
+	return r, nil
+}
+
+// maxShown bounds the entries that Show writes.
+const maxShown = 100
+
+// Show writes the first entries to the log.
+func (s *Set) Show(log *slog.Logger) {
+	n := 0
+	for _, t := range s.tables {
+		for _, at := range t.spans {
+			if n++; n > maxShown {
+				return
+			}
+			log.Info("entry that is not stored", "table", t.Name, "entry", string(t.body[at.from:at.to]))
+		}
+	}
+}

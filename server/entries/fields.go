@@ -1,0 +1,227 @@
+package entries
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/flatten"
+	"varve/server/jsonwire"
+)
+
+// Fields are what the parameters of a request say of the fields of its entries: which holds the message, which the time, which become tags, which are left out, and which
+// are added. Fields inside objects are named with dots. One goroutine at a time.
+type Fields struct {
+	// Tags are the fields that become tags.
+	Tags []string
+	// Debug wants the entries in the log instead of the store.
+	Debug bool
+
+	message, time, ignored []string
+	extra                  []member
+	inside                 map[string]bool // objects that a parameter looks into
+	r                      jsonwire.Reader
+	path                   []byte
+}
+
+type member struct{ name, value string }
+
+// Parameters are the names of the parameters that ParseFields reads.
+var Parameters = [...]string{"_msg_field", "_time_field", "_stream_fields", "ignore_fields", "extra_fields", "debug"}
+
+// maxNames bounds the fields that a parameter names.
+const maxNames = 256
+
+// MessageColumn is the column of the message.
+const MessageColumn = "message"
+
+// TimeIndex is the custom time index of entries whose time Append sets.
+const TimeIndex = flatten.DefaultTimeColumn + ";epoch;ns"
+
+// ParseFields reads the parameters of a query; nil: there is none.
+func ParseFields(args *fasthttp.Args) (*Fields, error) {
+	if !slices.ContainsFunc(Parameters[:], args.Has) {
+		return nil, nil
+	}
+	f := &Fields{inside: map[string]bool{}}
+	lists := [...]*[]string{&f.message, &f.time, &f.Tags, &f.ignored}
+	for i, list := range lists {
+		for name := range strings.SplitSeq(string(args.Peek(Parameters[i])), ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				*list = append(*list, name)
+			}
+		}
+		if len(*list) > maxNames {
+			return nil, status.New(status.InvalidArguments, "parameter %s names more than %d fields", Parameters[i], maxNames)
+		}
+	}
+	for pair := range strings.SplitSeq(string(args.Peek("extra_fields")), ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(pair, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" || len(f.extra) == maxNames {
+			return nil, status.New(status.InvalidArguments, "parameter extra_fields is a list of at most %d pairs name=value", maxNames)
+		}
+		f.extra = append(f.extra, member{name, value})
+	}
+	switch text := string(args.Peek("debug")); text {
+	case "", "0", "false":
+	case "1", "true":
+		f.Debug = true
+	default:
+		return nil, status.New(status.InvalidArguments, "parameter debug is 1 or 0, not %.20q", text)
+	}
+	for _, list := range [...][]string{f.message, f.time, f.ignored} {
+		for _, name := range list {
+			for i := range len(name) {
+				if name[i] == '.' {
+					f.inside[name[:i]] = true
+				}
+			}
+		}
+	}
+	return f, nil
+}
+
+// HasTime tells whether entries bring their time.
+func (f *Fields) HasTime() bool { return f != nil && len(f.time) > 0 }
+
+// found is a field that was looked for: the first of its list that an entry has.
+type found struct {
+	rank int
+	name string
+	text []byte
+	ns   int64
+}
+
+// Append appends an entry, which is a JSON object, as the parameters want it. An entry without a time gets now.
+func (f *Fields) Append(dst, text []byte, now int64) ([]byte, error) {
+	r := &f.r
+	r.Reset(text)
+	message, moment := found{rank: len(f.message)}, found{rank: len(f.time), ns: now}
+	if len(f.message)+len(f.time) > 0 {
+		f.path = f.path[:0]
+		f.find(&message, &moment)
+		if r.Err() == nil {
+			r.Reset(text)
+		}
+	}
+	dst = append(dst, '{')
+	f.path = f.path[:0]
+	dst = f.copy(dst, message.name, moment.name)
+	if r.End(); r.Err() != nil {
+		return dst, status.New(status.InvalidArguments, "an entry is no JSON object: %v", r.Err())
+	}
+	if message.name != "" {
+		dst = AppendRaw(append(comma(dst), `"`+MessageColumn+`":`...), message.text)
+	}
+	for _, m := range f.extra {
+		dst = append(jsontext.AppendString(comma(dst), m.name), ':')
+		dst = jsontext.AppendString(dst, m.value)
+	}
+	if len(f.time) > 0 {
+		dst = append(comma(dst), `"`+flatten.DefaultTimeColumn+`":`...)
+		dst = strconv.AppendInt(dst, moment.ns, 10)
+	}
+	return append(dst, '}'), nil
+}
+
+// AppendRaw appends a value as it is written in JSON, on one line: line ends in it stand between tokens.
+func AppendRaw(dst, value []byte) []byte {
+	at := len(dst)
+	dst = append(dst, value...)
+	for {
+		n := bytes.IndexByte(dst[at:], '\n')
+		if n < 0 {
+			return dst
+		}
+		at += n
+		dst[at] = ' '
+	}
+}
+
+// comma parts a member from the one before.
+func comma(dst []byte) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+// enter puts a key behind the path; leave takes it off again.
+func (f *Fields) enter(key []byte) (leave int) {
+	leave = len(f.path)
+	if leave > 0 {
+		f.path = append(f.path, '.')
+	}
+	f.path = append(f.path, key...)
+	return leave
+}
+
+// find looks for the message and the time in the object that follows.
+func (f *Fields) find(message, moment *found) {
+	r := &f.r
+	for r.Enter(jsonwire.Object); r.Member(); {
+		leave := f.enter(r.Key)
+		switch {
+		case r.Peek() == jsonwire.Object && f.inside[string(f.path)]:
+			f.find(message, moment)
+		default:
+			name := string(f.path)
+			kind, text := r.Peek(), r.Raw()
+			if i := slices.Index(f.message, name); i >= 0 && i < message.rank && kind != jsonwire.Null && string(text) != `""` {
+				*message = found{rank: i, name: name, text: text}
+			}
+			if i := slices.Index(f.time, name); i >= 0 && i < moment.rank {
+				var plain jsonwire.Reader
+				plain.Reset(text)
+				value, _ := plain.Plain()
+				if ns, ok := Time(value); ok {
+					*moment = found{rank: i, name: name, ns: ns}
+				}
+			}
+		}
+		f.path = f.path[:leave]
+	}
+}
+
+// copy appends the members of the object that follows, without those that are left out or have another place.
+func (f *Fields) copy(dst []byte, message, moment string) []byte {
+	r := &f.r
+	for r.Enter(jsonwire.Object); r.Member(); {
+		leave := f.enter(r.Key)
+		path := string(f.path)
+		switch {
+		case path != "" && (path == message || path == moment) || f.isIgnored(path) || leave == 0 && f.isExtra(path):
+			r.Skip()
+		case r.Peek() == jsonwire.Object && f.inside[path]:
+			dst = append(jsontext.AppendString(comma(dst), r.Key), `:{`...)
+			dst = append(f.copy(dst, message, moment), '}')
+		default:
+			dst = append(jsontext.AppendString(comma(dst), r.Key), ':')
+			dst = AppendRaw(dst, r.Raw())
+		}
+		f.path = f.path[:leave]
+	}
+	return dst
+}
+
+// isIgnored tells whether a field is left out: by its name, or by the beginning of it with a star.
+func (f *Fields) isIgnored(path string) bool {
+	for _, name := range f.ignored {
+		if begin, star := strings.CutSuffix(name, "*"); star && strings.HasPrefix(path, begin) || name == path {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *Fields) isExtra(path string) bool {
+	return slices.ContainsFunc(f.extra, func(m member) bool { return m.name == path })
+}

@@ -1,0 +1,209 @@
+package hec
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+
+	"varve/engine/jsontext"
+	"varve/flatten"
+	"varve/server/entries"
+	"varve/server/jsonwire"
+)
+
+// event is one event: texts are as they are written in JSON, nil where they are absent.
+type event struct {
+	ns                              int64
+	timed                           bool
+	host, source, sourcetype, index []byte // plain text
+	body                            []byte // JSON
+	fields                          []field
+}
+
+type field struct{ name, value []byte }
+
+// decoder makes entries of events.
+type decoder struct {
+	set      *entries.Set
+	fallback []byte // the table of events without an index
+	defaults event  // of the query
+	now      int64
+
+	r      jsonwire.Reader
+	fields []field
+	count  int
+}
+
+// The tags that events have.
+var tags = []string{"host", "source", "sourcetype"}
+
+// read takes events, one behind the other or in an array.
+func (d *decoder) read(body []byte) error {
+	if !utf8.Valid(body) {
+		return d.fault(invalidFormat, "the body is not valid UTF-8")
+	}
+	r := &d.r
+	r.Reset(body)
+	for r.Past(",[]") {
+		r.Forget()
+		if err := d.event(); err != nil {
+			return err
+		}
+		d.count++
+	}
+	if d.count == 0 {
+		return d.fault(noData, "")
+	}
+	return nil
+}
+
+// event reads one event.
+func (d *decoder) event() error {
+	r := &d.r
+	e := d.defaults
+	d.fields = d.fields[:0]
+	for r.Enter(jsonwire.Object); r.Member(); {
+		switch string(r.Key) {
+		case "time":
+			if text, ok := r.Plain(); ok {
+				if e.ns, e.timed = entries.Time(text); !e.timed {
+					return d.fault(invalidFormat, "time is no number")
+				}
+			}
+		case "host":
+			e.host = text(r, e.host)
+		case "source":
+			e.source = text(r, e.source)
+		case "sourcetype":
+			e.sourcetype = text(r, e.sourcetype)
+		case "index":
+			switch r.Peek() {
+			case jsonwire.String:
+				e.index = r.String()
+			case jsonwire.Null:
+				r.Skip()
+			default:
+				return d.fault(incorrectIndex, "")
+			}
+		case "event":
+			e.body = r.Raw()
+		case "fields":
+			if r.Peek() == jsonwire.Null {
+				r.Skip()
+				continue
+			}
+			for r.Enter(jsonwire.Object); r.Member(); {
+				name := r.KeptKey()
+				if value, ok := r.Plain(); ok {
+					d.fields = append(d.fields, field{name, value})
+				}
+			}
+		default:
+			r.Skip()
+		}
+	}
+	switch {
+	case r.Err() != nil:
+		return d.fault(invalidFormat, r.Err().Error())
+	case e.body == nil:
+		return d.fault(eventRequired, "")
+	case string(e.body) == "null" || string(e.body) == `""`:
+		return d.fault(eventBlank, "")
+	}
+	e.fields = d.fields
+	return d.add(&e, "event")
+}
+
+// text is the value that follows as text; null leaves what is there.
+func text(r *jsonwire.Reader, otherwise []byte) []byte {
+	if value, ok := r.Plain(); ok {
+		return value
+	}
+	return otherwise
+}
+
+// raw takes a body that is text: one event, or several parted by a text.
+func (d *decoder) raw(body []byte, separator string) error {
+	if !utf8.Valid(body) {
+		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	}
+	var quoted []byte
+	for line := range bytes.SplitSeq(body, []byte(separator)) {
+		if separator == "" {
+			line = body
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			e := d.defaults
+			quoted = jsontext.AppendString(quoted[:0], line)
+			e.body = quoted
+			if err := d.add(&e, entries.MessageColumn); err != nil {
+				return err
+			}
+			d.count++
+		}
+		if separator == "" {
+			break
+		}
+	}
+	if d.count == 0 {
+		return d.fault(noData, "")
+	}
+	return nil
+}
+
+// add makes the entry of an event, whose body becomes a column.
+func (d *decoder) add(e *event, column string) error {
+	name := d.fallback
+	if len(e.index) > 0 {
+		name = legal(e.index)
+	}
+	t, err := d.set.Table(name)
+	if err != nil {
+		return err
+	}
+	if t.Tags == nil {
+		t.Tags = append([]string{}, tags...)
+	}
+	return t.Make(func(dst []byte) ([]byte, error) {
+		if !e.timed {
+			e.ns = d.now
+		}
+		dst = strconv.AppendInt(append(dst, `{"`+flatten.DefaultTimeColumn+`":`...), e.ns, 10)
+		for i, value := range [...][]byte{e.host, e.source, e.sourcetype} {
+			if value != nil {
+				dst = jsontext.AppendString(append(append(append(dst, `,"`...), tags[i]...), `":`...), value)
+			}
+		}
+		dst = append(append(append(dst, `,"`...), column...), `":`...)
+		dst = entries.AppendRaw(dst, e.body)
+		for _, f := range e.fields {
+			dst = d.appendField(append(dst, ','), t, &f, column)
+		}
+		return append(dst, '}'), nil
+	})
+}
+
+// appendField appends a field, which is a tag. One that is named as another column is gets a prefix.
+func (d *decoder) appendField(dst []byte, t *entries.Table, f *field, column string) []byte {
+	name := string(f.name)
+	switch name {
+	case "host", "source", "sourcetype", column, flatten.DefaultTimeColumn:
+		name = "fields." + name
+	}
+	t.Tag(name)
+	return jsontext.AppendString(append(jsontext.AppendString(dst, name), ':'), f.value)
+}
+
+// maxName bounds the name of a table.
+const maxName = 128
+
+// legal makes the name of a table of an index.
+func legal(index []byte) []byte {
+	out := bytes.Clone(index[:min(len(index), maxName)])
+	for i, c := range out {
+		if c-'0' > 9 && c|' '-'a' > 25 && c != '_' && c != '-' && c != '.' {
+			out[i] = '_'
+		}
+	}
+	return out
+}
