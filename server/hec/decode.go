@@ -86,7 +86,11 @@ func (d *decoder) event() error {
 				return d.fault(incorrectIndex, "")
 			}
 		case "event":
-			e.body = r.Raw()
+			if k := r.Peek(); k == jsonwire.Number || k == jsonwire.Bool || k == jsonwire.Array {
+				e.body = jsontext.AppendString(nil, r.Raw())
+			} else {
+				e.body = r.Raw()
+			}
 		case "fields":
 			if r.Peek() == jsonwire.Null {
 				r.Skip()

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestCollectorEvents: events and their metadata.
+func TestCollectorEvents(t *testing.T) {
+	h := real(t, nil)
+	const path = collectorPath + "/services/collector"
+	h.want(h.do("POST", path, `{"time":1700000000.5,"host":"a","source":"s","sourcetype":"t","index":"my index","event":"hello","fields":{"zone":"z","n":1,"host":"f"}}`), 200, `{"text":"Success","code":0}`)
+	h.want(h.do("POST", path+"/event", "{\"time\":\"1700000001000\",\"index\":\"my_index\",\"event\":{\"k\":1,\n\"o\":{\"p\":\"x\"}}}{\"index\":\"my_index\",\"event\":true}"), 200, "Success")
+	h.want(h.do("POST", path+"/event/1.0?host=q&table=mine", packed(`[{"event":"a"} , {"host":"b","event":"c"}]`), "Content-Encoding", "gzip"), 200, "Success")
+	h.want(h.do("POST", "/services/collector/event", `{"event":1}`), 200, "Success")
+	for query, want := range map[string]string{
+		`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), host, source, sourcetype, event, zone, n, "fields.host" FROM my_index WHERE host = 'a'`: "[[1700000000500000000 a s t hello z 1 f]]",
+		`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), "event.k", "event.o.p" FROM my_index WHERE "event.k" = 1`:                               "[[1700000001000000000 1 x]]",
+		`SELECT host, event FROM mine ORDER BY event`:                                                             "[[q a] [b c]]",
+		`SELECT count(*) FROM splunk_logs WHERE service_timestamp > now() - INTERVAL '1 minute'`:                  "[[1]]",
+		`SELECT count(*) FROM information_schema.columns WHERE table_name = 'my_index' AND semantic_type = 'TAG'`: "[[6]]",
+	} {
+		if got := fmt.Sprint(h.selected(query)); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	for _, c := range []struct {
+		body string
+		code int
+		more string
+	}{
+		{"", 5, ""}, {" \n", 5, ""}, {"hello", 6, "invalid-event-number\":0"}, {`{"event":1}{"event":`, 6, "invalid-event-number\":1"}, {`{"event":1}{"x":1}`, 12, "invalid-event-number\":1"},
+		{`{"event":""}`, 13, ""}, {`{"event":null}`, 13, ""}, {`{"index":1,"event":1}`, 7, ""}, {`{"time":"soon","event":1}`, 6, "time"}, {`{"fields":[],"event":1}`, 6, "array"}, {"{\"event\":\"\xff\"}", 6, "UTF-8"},
+	} {
+		h.want(h.do("POST", path+"?table=none", c.body), 400, fmt.Sprintf(`"code":%d`, c.code))
+		h.want(h.do("POST", path+"?table=none", c.body), 400, c.more)
+	}
+	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+none", ""), 400, "Table not found")
+	h.want(h.do("POST", path+"?db=nowhere", `{"event":1}`), 400, `"code":6,"detail":"Failed to find schema`)
+	h.want(h.do("POST", path+"/ack", "{}"), 400, `"code":14`)
+}
+
+// TestCollectorRaw: text is one event, or several.
+func TestCollectorRaw(t *testing.T) {
+	h := real(t, nil)
+	const path = collectorPath + "/services/collector/raw"
+	h.want(h.do("POST", path+"?index=r&host=a&sourcetype=t&time=1700000000", "line \"one\"\nline two\n", "X-Splunk-Request-Channel", "c"), 200, "Success")
+	h.want(h.do("POST", path+"/1.0?index=r&linebreaker=%5Cn", "x\r\n\ny\n"), 200, "Success")
+	h.want(h.do("POST", path, ""), 400, `"code":5`)
+	if got := fmt.Sprintf("%q", h.selected("SELECT host, message FROM r ORDER BY message")); got != `[["a" "line \"one\"\nline two"] [<nil> "x"] [<nil> "y"]]` {
+		t.Error(got)
+	}
+}
+
+// TestCollectorAuthentication: tokens, and answers in the collector's form.
+func TestCollectorAuthentication(t *testing.T) {
+	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w,reader:ro=r") })
+	const path = collectorPath + "/services/collector"
+	for _, c := range []struct {
+		header string
+		status int
+		want   string
+	}{
+		{"", 401, `{"text":"Token is required","code":2}`}, {"Splunk writer:w", 200, "Success"}, {basic("writer", "w"), 200, "Success"}, {"Splunk writer:x", 403, `{"text":"Invalid token","code":4}`},
+		{"Splunk reader:r", 403, `"code":4`}, {"Splunk", 401, `"code":2`}, {"Bearer x", 403, `"code":4`},
+	} {
+		var headers []string
+		if c.header != "" {
+			headers = []string{"Authorization", c.header}
+		}
+		h.want(h.do("POST", path, `{"event":1}`, headers...), c.status, c.want)
+	}
+	h.want(h.do("GET", path+"/health", ""), 200, `{"text":"HEC is healthy","code":17}`)
+	h.want(h.do("GET", path+"/health/1.0", ""), 200, `"code":17`)
+}
