@@ -1,0 +1,48 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestNPMClients runs clients of other makers, written for Node, against a server and reads back what they sent. They are installed by .ci/run
+// under the folder that VARVE_NPM names, by testdata/clients/package-lock.json. Where they are not, the test says so and is done; where VARVE_NEED_NPM is set
+// they have to be there.
+func TestNPMClients(t *testing.T) {
+	modules := filepath.Join(os.Getenv("VARVE_NPM"), "node_modules")
+	node, err := exec.LookPath("node")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(modules, "winston"))
+	}
+	if os.Getenv("VARVE_NPM") == "" || err != nil {
+		if os.Getenv("VARVE_NEED_NPM") != "" {
+			t.Fatalf("the clients from npm are missing: VARVE_NPM is %q, %v", os.Getenv("VARVE_NPM"), err)
+		}
+		t.Log("the clients from npm are missing: nothing is sent by them")
+		return
+	}
+	for _, c := range []struct{ script, query, want string }{
+		{"winston-loki.js", `SELECT count(*), count(CASE WHEN app = 'w' AND env = 'te st' AND line LIKE 'line % "quoted" é%' THEN 1 END), min(shard), max(level) FROM winston_proto`, "[[50 50 s0 warn]]"},
+		{"winston-loki.js", `SELECT count(*), count(CASE WHEN app = 'w' AND env = 'te st' THEN 1 END), min(shard), max(level) FROM winston_json`, "[[50 50 s0 warn]]"},
+		{"pino-loki.js", `SELECT count(*), count(DISTINCT json_get_string(structured_metadata, 'req')), min(shard), max(level) FROM pino_lines WHERE app = 'p'`, "[[50 50 s0 info]]"},
+		{"elasticsearch.js", `SELECT count(*), sum(n), count(DISTINCT "ctx.user"), count(CASE WHEN "ctx.ok" THEN 1 END) FROM es_docs`, "[[100 4950 7 50]]"},
+		{"influx.js", `SELECT count(*), sum(f), count(DISTINCT host), count(CASE WHEN note = 'a b,c=d' AND s LIKE 'say "hi"%' THEN 1 END) FROM influx_v1`, "[[100 5000 4 100]]"},
+		{"influxdb-client.js", `SELECT count(*), sum(f), sum(i), count(CASE WHEN b THEN 1 END) FROM influx_v2`, "[[100 5000 4950 50]]"},
+		{"splunk-logging.js", `SELECT count(*), sum("event.message.n"), count(DISTINCT host), max("event.severity") FROM events WHERE source = 's' AND sourcetype = 't'`, "[[50 1225 2 info]]"},
+	} {
+		t.Run(c.script, func(t *testing.T) {
+			h := real(t, nil)
+			run := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "clients", c.script))
+			run.Env = append(os.Environ(), "BASE="+h.url, "NODE_PATH="+modules, "NODE_NO_WARNINGS=1")
+			if out, err := run.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if got := fmt.Sprint(h.selected(c.query)); got != c.want {
+				t.Errorf("%s: %s, want %s", c.query, got, c.want)
+			}
+		})
+	}
+}
