@@ -182,7 +182,7 @@ func (s *Server) fail(c *web.Ctx, err error) {
 	// A page's own script handles 401 itself; for everybody else this opens the browser's dialogue. On plain HTTP at an
 	// address of the network browsers send no Sec-Fetch-Mode, so that the dashboard names itself.
 	mode := string(c.Request.Header.Peek("Sec-Fetch-Mode"))
-	if dashboard := strings.HasPrefix(c.HeaderText("x-service-client"), "dashboard/"); !dashboard && (mode == "" || mode == "navigate") {
+	if client, _, _ := strings.Cut(c.HeaderText("x-service-client"), "/"); client != "dashboard" && (mode == "" || mode == "navigate") {
 		c.Response.Header.Set("WWW-Authenticate", `Basic realm="varve"`)
 	}
 }
