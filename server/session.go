@@ -1,14 +1,24 @@
 package server
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"varve/engine/jsontext"
 	"varve/server/web"
 )
 
-// features are what a page may use if the server has it; others are found out by trying.
-var features = []string{"dashboards", "dry_run_trace", "error_position"}
+// features are what a page may use if the server has it, each with the beginning of its paths; "" is there always.
+var features = [...]struct{ name, path string }{
+	{"dashboards", "/v1/dashboards"}, {"dry_run_trace", ""}, {"error_position", ""}, {"jsonput", "/v1/jsonput/"}, {"lineproto", "/v1/lineproto/"},
+	{"logpush", "/v1/logpush/"}, {"metrics", "/v1/metricsapi/"}, {"otlp", "/v1/otlp/"},
+}
+
+// has tells whether there are paths with a beginning.
+func (s *Server) has(path string) bool {
+	return slices.ContainsFunc(s.routes(), func(r route) bool { return strings.HasPrefix(r.path, path) })
+}
 
 // session answers GET /v1/session: who asks, and what may be asked.
 func (s *Server) session(c *web.Ctx) error {
@@ -19,13 +29,13 @@ func (s *Server) session(c *web.Ctx) error {
 	body = jsontext.AppendString(append(body, `,"default_timezone":`...), s.o.Zone.String())
 	body = append(body, `,"features":[`...)
 	for _, f := range features {
-		if f == "dashboards" && s.saved == nil {
+		if !s.has(f.path) {
 			continue
 		}
 		if body[len(body)-1] != '[' {
 			body = append(body, ',')
 		}
-		body = jsontext.AppendString(body, f)
+		body = jsontext.AppendString(body, f.name)
 	}
 	c.JSON(200, append(body, "]}"...))
 	return nil
