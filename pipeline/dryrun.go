@@ -31,6 +31,9 @@ type DryRun struct {
 	// ContentType is that of the data.
 	ContentType  string
 	IgnoreErrors bool
+	// TimeIndex and MaxDepth are as in Request, for service_identity.
+	TimeIndex string
+	MaxDepth  int
 	// EachEntry tells of each entry what became of it; otherwise the first error is that of the trial.
 	EachEntry bool
 	// Trace tells of each entry what it was after each processor.
@@ -80,6 +83,9 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 	entries, err := m.dryEntries(ctx, framing, &r, body)
 	if err != nil {
 		return DryResult{}, err
+	}
+	if r.Document == nil && r.Pipeline == Identity && !r.EachEntry {
+		return m.dryIdentity(ctx, &r, framing, entries)
 	}
 	p, err := m.dryProgram(ctx, &r)
 	if err != nil {

@@ -32,7 +32,11 @@ func (m *Manager) run(ctx context.Context, r *Request, body io.Reader, to destin
 	defer m.decoders.Put(d)
 	from := contextReader{ctx, body}
 	if identity {
-		return m.runIdentity(r, d, from, framing, index, to)
+		out, err := m.runIdentity(r, d, from, framing, index, to)
+		if err == nil {
+			m.metrics.add(Identity, &counts{in: out.Rows + out.Skipped, out: out.Rows, failed: out.Skipped})
+		}
+		return out, err
 	}
 	p, err := m.find(ctx, r.Pipeline, r.Version)
 	if err != nil {
@@ -70,7 +74,6 @@ func (m *Manager) runIdentity(r *Request, d *flatten.Decoder, from io.Reader, f 
 	if err != nil {
 		return Outcome{}, err
 	}
-	m.metrics.add(Identity, &counts{in: res.Rows + res.Skipped, out: res.Rows, failed: res.Skipped})
 	out := Outcome{Rows: res.Rows, Skipped: res.Skipped, Dropped: res.Dropped}
 	out.explain(res.Failures, res.Entries)
 	if index.Kind == flatten.Epoch {

@@ -114,3 +114,20 @@ func TestDryRunTraceOfEachEntry(t *testing.T) {
 	h.want(form("true"), 200, `{"entry":2,"steps":[{"processor":"dissect","index":0,"after":{"level":"info","message":"info x","n":"x"}},{"processor":"epoch","index":1}],"error":"`)
 	h.want(form("maybe"), 400, `trace is true or false, got \"maybe\"`)
 }
+
+// TestDryRunOfIdentity tries what an ingest without a document would store.
+func TestDryRunOfIdentity(t *testing.T) {
+	h := real(t, nil)
+	dry := func(body string, status int, want string) {
+		t.Helper()
+		h.want(h.do("POST", "/v1/pipelines/dryrun", body, "Content-Type", "application/json"), status, want)
+	}
+	dry(`{"pipeline_name":"service_identity","data":"{\"t\":1742814853,\"user\":{\"id\":17}}","custom_time_index":"t;epoch;s"}`, 200,
+		`"schema":[{"name":"t","data_type":"TIMESTAMP_SECOND","column_type":"TIMESTAMP","fulltext":false},{"name":"user.id","data_type":"INT64","column_type":"FIELD","fulltext":false}]`)
+	dry(`{"pipeline_name":"service_identity","data":"{\"user\":{\"id\":17}}","max_nested_levels":1}`, 200, `"value":"{\"id\":17}"`)
+	dry(`{"pipeline_name":"service_identity","data":"one\ntwo","data_type":"text/plain"}`, 200, `{"key":"message","data_type":"STRING","semantic_type":"FIELD","value":"two"}`)
+	dry(`{"pipeline_name":"service_identity","data":"[]"}`, 200, `[]`)
+	dry(`{"pipeline_name":"service_identity","data":"{\"t\":\"x\"}","custom_time_index":"t;epoch;s"}`, 400, `failed to convert x to number`)
+	dry(`{"pipeline_name":"service_identity","data":"{}","custom_time_index":"t"}`, 400, `Invalid custom time index config`)
+	h.want(h.sql("SELECT * FROM dry_run"), 400, `"code":4001`)
+}

@@ -182,7 +182,7 @@ func TestDryRun(t *testing.T) {
 	run(dry+"?pipeline_name=p", js, "[]", 200, "[]")
 	run(dry, js, "[]", 400, "pipeline_name is required")
 	run(dry+"?pipeline_name=p", js, strings.Repeat(`{"ts":1}`, 11), 400, "Invalid request parameter: data is required")
-	run(dry, js, `{"pipeline_name":"service_identity","data":"[]"}`, 400, "built-in")
+	run(dry, js, `{"pipeline_name":"service_trace_v1","data":"[]"}`, 400, "built-in")
 	run(dry, js, `{"pipeline_name":"p","pipeline_version":"2001-01-01","data":"[]"}`, 400, "Pipeline not found, name: p, version: 2001-01-01")
 	run(dry, js, `{"pipeline":"processors: [{nosuch: {}}]","data":"[]"}`, 400, `"error":"Failed to build pipeline: Unsupported nosuch processor`)
 	run(dry, js, `{"pipeline":"processors: [{epoch: {field: t}}]","data":"{\"t\":\"x\"}"}`, 400, `"error":"Failed to exec pipeline: Failed to parse x to int`)

@@ -25,6 +25,9 @@ type dryRequest struct {
 	DataType *string `json:"data_type"`
 	Data     *string `json:"data"`
 	Trace    bool    `json:"trace"`
+	// Of service_identity.
+	TimeIndex string `json:"custom_time_index"`
+	MaxDepth  int    `json:"max_nested_levels"`
 }
 
 // DryRun answers POST /v1/pipelines/dryrun.
@@ -113,7 +116,7 @@ func (r *dryRequest) run() pipeline.DryRun {
 		run.Document = append([]byte{}, *r.Pipeline...)
 		return run
 	}
-	run.Pipeline = *r.Name
+	run.Pipeline, run.TimeIndex, run.MaxDepth = *r.Name, r.TimeIndex, max(0, r.MaxDepth)
 	if r.Version != nil {
 		run.Version = *r.Version
 	}

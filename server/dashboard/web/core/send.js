@@ -1,0 +1,93 @@
+// Sending pasted lines: cut at line ends into requests, one after the other.
+
+import { ApiError, request } from './api.js';
+import { db } from './state.js';
+import { mediaTypes } from './samples.js';
+
+/** A request has about so many bytes. */
+export const pieceBytes = 4 << 20;
+/** More than this is a matter for the command line, bytes. */
+export const mostBytes = 50 << 20;
+
+/** cut cuts text at line ends into pieces of at most so many characters; a longer line is a piece of its own. @param {string} text @param {number} size */
+export function cut(text, size) {
+  const pieces = [];
+  for (let from = 0; from < text.length;) {
+    let to = text.length;
+    if (to - from > size) {
+      to = text.lastIndexOf('\n', from + size) + 1;
+      if (to <= from) to = (text.indexOf('\n', from) + 1) || text.length;
+    }
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return pieces;
+}
+
+/**
+ * @typedef {object} Target
+ * @property {string} table
+ * @property {string} pipeline
+ * @property {string} [index] custom_time_index
+ * @property {boolean} [skip] entries that fail are left out
+ * @property {number} [depth] levels of names
+ */
+
+/**
+ * ingest sends pasted text to a table.
+ * @param {string} text
+ * @param {import('./samples.js').Kind} kind
+ * @param {Target} to
+ * @param {{signal: AbortSignal, onProgress: (sent: number, of: number) => void}} options
+ * @returns {Promise<{rows: number, skipped: number, elapsedMS: number, answer: string}>}
+ */
+export async function ingest(text, kind, to, options) {
+  const pieces = kind === 'json' ? [text] : cut(text, pieceBytes);
+  const done = { rows: 0, skipped: 0, elapsedMS: 0, answer: '' };
+  let before = 0;
+  for (const [i, piece] of pieces.entries()) {
+    options.onProgress(i, pieces.length);
+    const began = performance.now();
+    let answer;
+    try {
+      answer = await request('v1/ingest', {
+        method: 'POST', body: piece, signal: options.signal, retry: false,
+        query: { db: db.value, table: to.table, pipeline_name: to.pipeline, custom_time_index: to.index, skip_error: to.skip ? 'true' : undefined },
+        headers: { 'Content-Type': mediaTypes[kind], ...(to.depth ? { 'x-service-pipeline-params': `max_nested_levels=${to.depth}` } : {}) },
+      });
+    } catch (e) {
+      if (e instanceof ApiError && before > 0) throw moved(e, before);
+      throw e;
+    }
+    done.elapsedMS += performance.now() - began;
+    done.skipped += Number(answer.headers.get('x-service-skipped-rows') ?? 0);
+    done.answer = await answer.text();
+    for (const group of JSON.parse(done.answer).output ?? []) done.rows += group.affectedrows;
+    before += piece.split('\n').length - 1;
+  }
+  options.onProgress(pieces.length, pieces.length);
+  return done;
+}
+
+/** moved tells where in the whole text a piece stands that was refused. @param {ApiError} e @param {number} before lines of the pieces before */
+function moved(e, before) {
+  return new ApiError(`${e.message} (counted from line ${before + 1}; the ${before} lines before it are stored)`, { code: e.code, status: e.status, curl: e.curl });
+}
+
+/**
+ * failedLine finds the line that an error is about, from 1; 0: none is named.
+ * @param {string} message
+ * @param {string} text what was sent
+ */
+export function failedLine(message, text) {
+  const index = /invalid (?:JSON|line) at index: (\d+)/.exec(message); // from 0, empty lines counted
+  if (index) return Number(index[1]) + 1;
+  const entry = /\((?:entry|row) (\d+) of \d+/.exec(message); // from 1, empty lines not counted
+  if (!entry) return Number(/\bline (\d+)\b/.exec(message)?.[1] ?? 0);
+  let left = Number(entry[1]);
+  const all = text.split('\n');
+  for (let i = 0; i < all.length; i++) {
+    if (all[i].trim() !== '' && --left === 0) return i + 1;
+  }
+  return 0;
+}

@@ -1,0 +1,153 @@
+// The box of the Ingest page in which lines are tried: what they would become, and sending them.
+
+import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import * as router from '../core/router.js';
+import { described, isAbort, json, list, request } from '../core/api.js';
+import { forget, tables } from '../core/catalog.js';
+import { bytes, count, duration, plural, visible } from '../core/format.js';
+import * as samples from '../core/samples.js';
+import { failedLine, ingest, mostBytes } from '../core/send.js';
+import { db, session } from '../core/state.js';
+import { ErrorBox } from '../ui/error.js';
+import { useKeys } from '../ui/usekeys.js';
+import { DryTables } from './drytables.js';
+
+/** pipelineNames lists the stored pipelines. @returns {Promise<string[]>} */
+async function pipelineNames() {
+  const there = await tables('service_private');
+  if (!there.some((t) => t.name === 'pipelines')) return []; // nobody has stored one
+  return (await list('SELECT DISTINCT name FROM service_private.pipelines ORDER BY name', { background: true })).map((r) => String(r[0]));
+}
+
+/** The other forms that the same box sends. @type {{id: string, title: string, path: string, type: string, needs: string, example: () => string}[]} */
+const otherForms = [
+  { id: 'lineproto', title: 'Line protocol', path: 'v1/lineproto/write', type: 'text/plain', needs: 'lineproto', example: () => 'demo_cpu,host=web-1 usage=0.42,count=7i\ndemo_cpu,host=web-2 usage=0.17,count=3i\n' },
+  { id: 'jsonput', title: 'JSON put', path: 'v1/jsonput/api/put?details', type: 'application/json', needs: 'jsonput', example: () => JSON.stringify([{ metric: 'demo_load', timestamp: Math.floor(Date.now() / 1000), value: 0.5, tags: { host: 'web-1' } }], null, 1) },
+  { id: 'logpush', title: 'Log push JSON', path: 'v1/logpush/api/v1/push', type: 'application/json', needs: 'logpush', example: () => JSON.stringify({ streams: [{ stream: { app: 'demo' }, values: [[`${Date.now()}000000`, 'hello']] }] }, null, 1) },
+];
+
+/** @param {{state: import('../core/state.js').PageState}} props */
+export function TryBox({ state }) {
+  const [text, setText] = useState('');
+  const [names, setNames] = useState({ tables: /** @type {string[]} */ ([]), pipelines: /** @type {string[]} */ ([]) });
+  const [result, setResult] = useState(/** @type {any} */ (null));
+  const [busy, setBusy] = useState('');
+  const control = useRef(new AbortController());
+  const form = state.get('form');
+  const chosen = state.get('kind');
+  const kind = chosen === 'auto' ? samples.guessKind(text) : /** @type {samples.Kind} */ (chosen);
+  const head = useMemo(() => samples.entries(text.slice(0, 400_000), kind, 200), [text, kind]);
+  const times = useMemo(() => samples.timeFields(head), [head]);
+  const pipeline = state.get('p'), table = state.get('t');
+  const time = times.find((t) => t.field === state.get('time')) ?? (state.get('time') === 'auto' ? times[0] : undefined);
+  const index = pipeline === 'service_identity' ? time?.index : undefined;
+  const other = otherForms.find((f) => f.id === form);
+  const readOnly = session.value.mode === 'ro';
+
+  useEffect(() => {
+    let wanted = true;
+    Promise.all([tables(db.value), pipelineNames()]).then(([t, p]) => { if (wanted) setNames({ tables: t.map((x) => x.name), pipelines: p }); }, () => {});
+    return () => { wanted = false; };
+  }, [db.value]);
+  useEffect(() => () => control.current.abort(new DOMException('left', 'AbortError')), []);
+
+  /** run does one thing at a time and shows what became of it. @param {string} what @param {(signal: AbortSignal) => Promise<any>} work */
+  const run = async (what, work) => {
+    control.current.abort(new DOMException('newer', 'AbortError'));
+    control.current = new AbortController();
+    setBusy(what);
+    setResult(null);
+    try {
+      setResult(await work(control.current.signal));
+    } catch (e) {
+      if (!isAbort(e)) setResult({ error: described(e) });
+    }
+    setBusy('');
+  };
+  const dryRun = () => run('Dry run', async (signal) => {
+    const part = samples.firstEntries(text, kind, 10);
+    const data = { pipeline_name: pipeline, data: part, data_type: samples.mediaTypes[kind], custom_time_index: index, max_nested_levels: state.get('depth') };
+    const dry = await json('v1/pipelines/dryrun', { method: 'POST', body: JSON.stringify(data), headers: { 'Content-Type': 'application/json' }, signal });
+    return { dry, first: Math.min(10, samples.countEntries(text, kind)) };
+  });
+  const send = () => run('Sending', async (signal) => {
+    if (other) {
+      const began = performance.now();
+      const answer = await request(other.path, { method: 'POST', body: text, query: { db: db.value }, headers: { 'Content-Type': other.type, 'x-service-db-name': db.value }, signal, retry: false });
+      return { sent: { status: answer.status, answer: await answer.text(), elapsedMS: performance.now() - began } };
+    }
+    const sent = await ingest(text, kind, { table, pipeline, index, skip: state.get('skip'), depth: state.get('depth') }, { signal, onProgress: (n, of) => setBusy(of > 1 ? `Sending ${n} of ${of}` : 'Sending') });
+    forget();
+    return { sent: { ...sent, table } };
+  });
+  const take = async (/** @type {File|undefined} */ file) => {
+    if (!file) return;
+    if (file.size > mostBytes) {
+      setResult({ large: file });
+      return;
+    }
+    setText(await file.text());
+    setResult(null);
+  };
+  const ready = text.trim() !== '' && (other || table !== '') && !busy;
+  useKeys([{ keys: 'Mod+Enter', text: 'Send', typing: true, run: () => { if (ready && !readOnly) void send(); } }]);
+  const set = (/** @type {string} */ k) => (/** @type {any} */ e) => { state.set({ [k]: e.target.type === 'checkbox' ? e.target.checked : e.target.value }, false); setResult(null); };
+
+  return html`<section class="try" aria-label="Try it"
+    onDragOver=${(/** @type {Event} */ e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => { e.preventDefault(); void take(e.dataTransfer?.files[0]); }}>
+    <h2>Try it</h2>
+    <div class="fields">
+      <label>Form <select value=${form} onChange=${(/** @type {any} */ e) => { set('form')(e); const f = otherForms.find((x) => x.id === e.target.value); setText(f ? f.example() : ''); }}>
+        <option value="ingest">Lines and JSON</option>
+        ${otherForms.filter((f) => session.value.features?.includes(f.needs)).map((f) => html`<option key=${f.id} value=${f.id}>${f.title}</option>`)}
+      </select></label>
+      ${!other && html`
+        <label>Table <input list="ingest-tables" value=${table} placeholder="app" onInput=${set('t')} required />
+          <datalist id="ingest-tables">${names.tables.map((n) => html`<option key=${n} value=${n} />`)}</datalist></label>
+        <label>Read as <select value=${chosen} onChange=${set('kind')}>
+          <option value="auto">${text ? `found: ${samples.kindNames[kind]}` : 'what it looks like'}</option>
+          ${Object.entries(samples.kindNames).map(([id, name]) => html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
+        <label>Pipeline <select value=${pipeline} onChange=${set('p')}>
+          <option value="service_identity">service_identity (fields as they come)</option>
+          ${names.pipelines.map((n) => html`<option key=${n} value=${n}>${n}</option>`)}</select></label>
+        ${pipeline === 'service_identity' && html`<label>Time <select value=${time?.field ?? 'now'} onChange=${set('time')}>
+          <option value="now">when it arrives</option>
+          ${times.map((t) => html`<option key=${t.field} value=${t.field}>${t.field}</option>`)}</select></label>
+        <label>Levels <input class="depth" type="number" min="1" max="64" value=${state.get('depth')} title="How deep objects become columns" onInput=${set('depth')} /></label>`}
+        <label class="check" title="Entries that fail are left out and counted"><input type="checkbox" checked=${state.get('skip')} onChange=${set('skip')} /> leave out bad entries</label>`}
+    </div>
+    <textarea class="mono" aria-label="Lines to send" spellcheck="false" rows="10" value=${text} placeholder="Paste lines here, or drop a file." onInput=${(/** @type {any} */ e) => { setText(e.target.value); setResult(null); }}></textarea>
+    <p class="facts soft">${text ? html`${plural(other ? samples.lines(text).length : samples.countEntries(text, kind), other ? 'line' : 'entry', other ? 'lines' : 'entries')}, ${bytes(new Blob([text]).size)}` : html`<button class="link" onClick=${() => { setText(other ? other.example() : samples.example()); if (!table && !other) state.set({ t: 'app' }, false); }}>Fill in an example</button>`}
+      ${index && time && html` · <code>${time.field}</code> is read as ${time.shown.map((s) => html`<span class="num time-shown">${s}</span> `)}`}</p>
+    ${!other && samples.badLine(text, kind) > 0 && html`<p class="warn">Line ${samples.badLine(text, kind)} is no JSON object: <code>${visible(text.split(/\r?\n/)[samples.badLine(text, kind) - 1].slice(0, 200))}</code></p>`}
+    <div class="actions">
+      ${!other && html`<button disabled=${!ready} onClick=${() => void dryRun()}>Dry run</button>`}
+      <button class="primary" disabled=${!ready || readOnly} title=${readOnly ? 'Your user is read-only.' : 'Ctrl+Enter'} onClick=${() => void send()}>Send</button>
+      <label class="button">Choose a file<input class="only-read" type="file" onChange=${(/** @type {any} */ e) => void take(e.target.files[0])} /></label>
+      ${busy && html`<span role="status">${busy} … <button class="small" onClick=${() => control.current.abort(new DOMException('cancelled', 'AbortError'))}>Cancel</button></span>`}
+      ${readOnly && html`<span class="soft">Your user is read-only.</span>`}
+    </div>
+    <div aria-live="polite">${result && html`<${Outcome} result=${result} text=${text} />`}</div>
+  </section>`;
+}
+
+/** @param {{result: any, text: string}} props */
+function Outcome({ result, text }) {
+  if (result.large) {
+    return html`<div class="state-line"><p>${visible(result.large.name)} has ${bytes(result.large.size)}; a page sends up to ${bytes(mostBytes)}. The command line has no limit, goes on after a break and shows its progress:</p>
+      <pre class="mono">varve ingest --table app ${visible(result.large.name)}</pre></div>`;
+  }
+  if (result.error) {
+    const line = failedLine(result.error.message, text);
+    return html`<${ErrorBox} error=${result.error} />
+      ${line > 0 && html`<p class="bad-line">Line ${count(line)}: <code>${visible((text.split('\n')[line - 1] ?? '').slice(0, 2000))}</code></p>`}`;
+  }
+  if (result.dry) return html`<p class="soft">What the first ${plural(result.first, 'entry', 'entries')} would become. Nothing is stored.</p><${DryTables} tables=${result.dry} />`;
+  const s = result.sent;
+  return html`<div class="sent">
+    <b class="good">${s.rows === undefined ? `Answered ${s.status}.` : `${plural(s.rows, 'row')} stored.`}</b>
+    ${s.skipped > 0 && html` <span class="warn">${plural(s.skipped, 'entry', 'entries')} left out.</span>`}
+    <span class="soft num">${duration(s.elapsedMS)}</span>
+    ${s.table && html`<button onClick=${() => router.go('logs', { t: s.table })}>See them in Logs</button>`}
+    <pre class="mono">${visible(s.answer || '(no body)')}</pre></div>`;
+}
