@@ -203,6 +203,9 @@ func listenError(addr, setting string, err error) error {
 // newServer wires the rooms together.
 func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Server, error) {
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "varve_memory_limit_bytes", Help: "Bytes of memory that the process may have: memory_limit.",
+	}, func() float64 { return float64(c.memoryLimit()) }))
 	disk, err := spillDisk(c, registry, logs)
 	if err != nil {
 		return nil, err

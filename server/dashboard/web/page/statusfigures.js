@@ -1,0 +1,67 @@
+// The figures of the Status page: who the server is, what it does now, and what it has.
+
+import { html } from '../lib/ui.js';
+import { quantile } from '../core/exposition.js';
+import { bytes, count, duration, short } from '../core/format.js';
+import { last, rates, readings, values } from '../core/watch.js';
+import { Spark } from '../ui/spark.js';
+
+/** @param {number} n @param {(n: number) => string} write */
+const known = (n, write) => (Number.isFinite(n) ? write(n) : '–');
+
+/** @param {{name: string, value: string, spark?: number[], note?: string}} props */
+const Figure = ({ name, value, spark, note }) => html`<div class="figure"><dt>${name}</dt><dd class="num">${value}</dd>
+  ${spark && html`<${Spark} values=${spark} label=${`${name} of the last half hour`} />`}${note && html`<span class="note soft">${note}</span>`}</div>`;
+
+/** @param {{status: any, clockMS: number|null, zone: string}} props */
+export function About({ status, clockMS, zone }) {
+  const now = readings.value[readings.value.length - 1];
+  const started = now?.sum('process_start_time_seconds') * 1000;
+  const rows = [
+    ['Version', status?.version], ['Commit', status?.commit], ['Go', status?.go_version], ['Host', status?.hostname],
+    ['Up for', Number.isFinite(started) ? duration(Date.now() - started) : undefined], ['Time zone', zone],
+    ['Clock', clockMS === null ? undefined : Math.abs(clockMS) < 1000 ? 'agrees with this browser' : `this browser is ${duration(Math.abs(clockMS))} ${clockMS > 0 ? 'ahead' : 'behind'}`],
+  ];
+  return html`<dl class="about">${rows.map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${v ?? '–'}</dd></div>`)}</dl>`;
+}
+
+export function Activity() {
+  const list = readings.value;
+  if (list.length === 0) return html`<p class="soft">Reading the figures …</p>`;
+  const now = list[list.length - 1];
+  const perSecond = (/** @type {number} */ n) => `${short(Math.round(n * 10) / 10)}/s`;
+  const rowsIn = rates(list, 'varve_rows_written_total'), bodyIn = rates(list, 'varve_http_body_bytes_total');
+  const all = rates(list, 'varve_http_requests_total'), bad = rates(list, 'varve_http_requests_total', (l) => l.status >= '500');
+  const refused = rates(list, 'varve_http_requests_total', (l) => l.status >= '400' && l.status < '500');
+  const p50 = list.slice(1).map((f, i) => 1000 * quantile(list[i], f, 'varve_sql_request_seconds', 0.5));
+  const p99 = list.slice(1).map((f, i) => 1000 * quantile(list[i], f, 'varve_sql_request_seconds', 0.99));
+  const memory = values(list, 'varve_process_anonymous_bytes');
+  const fsync = list.slice(1).map((f, i) => 1000 * quantile(list[i], f, 'varve_wal_fsync_seconds', 0.99));
+  return html`
+    <h2>Now</h2>
+    <dl class="figures">
+      <${Figure} name="Rows in" value=${known(last(rowsIn), perSecond)} spark=${rowsIn} note=${`${short(now.sum('varve_rows_written_total'))} since the start`} />
+      <${Figure} name="Bytes in" value=${known(last(bodyIn), (n) => bytes(n) + '/s')} spark=${bodyIn} />
+      <${Figure} name="Requests" value=${known(last(all), perSecond)} spark=${all} note=${`${count(now.sum('varve_http_requests_in_flight'))} under way`} />
+      <${Figure} name="Refused (4xx)" value=${known(last(refused), perSecond)} spark=${refused} />
+      <${Figure} name="Failed (5xx)" value=${known(last(bad), perSecond)} spark=${bad} />
+      <${Figure} name="SQL p50" value=${known(last(p50), duration)} spark=${p50} />
+      <${Figure} name="SQL p99" value=${known(last(p99), duration)} spark=${p99} />
+      <${Figure} name="Sync of the log p99" value=${known(last(fsync), duration)} spark=${fsync} />
+    </dl>
+    <h2>Has</h2>
+    <dl class="figures">
+      <${Figure} name="Memory" value=${known(last(memory), bytes)} spark=${memory} note=${`heap target ${known(now.sum('go_gc_gomemlimit_bytes'), bytes)}`} />
+      <${Figure} name="Rows in memory" value=${known(now.sum('varve_memtable_bytes'), bytes)} spark=${values(list, 'varve_memtable_bytes')} />
+      <${Figure} name="Cached blocks" value=${known(now.sum('varve_cache_bytes'), bytes)} spark=${values(list, 'varve_cache_bytes')} />
+      <${Figure} name="Log (WAL)" value=${known(now.sum('varve_wal_bytes'), bytes)} spark=${values(list, 'varve_wal_bytes')} />
+      <${Figure} name="Parts" value=${known(now.sum('varve_part_bytes'), bytes)} spark=${values(list, 'varve_part_bytes')} note=${`${count(now.sum('varve_parts'))} files`} />
+      <${Figure} name="Disk free" value=${known(now.sum('varve_disk_free_bytes'), bytes)} />
+      <${Figure} name="Goroutines" value=${known(now.sum('go_goroutines'), count)} spark=${values(list, 'go_goroutines')} />
+      <${Figure} name="Open files" value=${known(now.sum('process_open_fds'), count)} note=${`of ${short(now.sum('process_max_fds'))}`} />
+      <${Figure} name="Connections" value=${known(now.sum('varve_http_connections'), count)} spark=${values(list, 'varve_http_connections')} />
+      <${Figure} name="GC" value=${known(last(rates(list, 'go_gc_duration_seconds_count')), (n) => `${short(Math.round(n * 600) / 10)}/min`)} />
+      <${Figure} name="Flushes" value=${count(now.sum('varve_flushes_total') || 0)} note="since the start" />
+      <${Figure} name="Merges" value=${count(now.sum('varve_merges_total') || 0)} note="since the start" />
+    </dl>`;
+}
