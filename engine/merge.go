@@ -302,7 +302,7 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) (some boo
 		m.check(n, cols)
 	}
 	b.N, b.Cols = n, b.Cols[:0]
-	all := m.prog.Len() == 0
+	all := len(m.prog.Conds) == 0
 	if !all {
 		m.keep = append(m.keep[:0], make(vector.Bitmap, vector.Words(n))...)
 		m.keep.Fill(n)

@@ -127,7 +127,7 @@ func (c *memberSeries) column(id schema.ColumnID) *vector.Vector {
 func (c *memberSeries) give(b *vector.Batch) bool {
 	n := c.inner.N
 	b.N, b.Cols = n, b.Cols[:0]
-	all := c.prog.Len() == 0
+	all := len(c.prog.Conds) == 0
 	if !all {
 		c.keep = append(c.keep[:0], make(vector.Bitmap, vector.Words(n))...)
 		c.keep.Fill(n)

@@ -139,7 +139,7 @@ func (c *cursor) window(b *vector.Batch) bool {
 	if c.allowed != nil && ch.series != nil {
 		keepSeries(keep, ch.series[from:to], c.allowed)
 	}
-	if c.prog.Len() > 0 {
+	if len(c.prog.Conds) > 0 {
 		c.prog.Eval(n, c.lookup, keep)
 	}
 	b.N, b.Cols = n, b.Cols[:0]

@@ -172,7 +172,7 @@ func (w *walk) fill() bool {
 			st.RowsScanned.Add(int64(len(w.picked)))
 		}
 		w.cut()
-		if w.prog.Len() > 0 && !w.filter() {
+		if len(w.prog.Conds) > 0 && !w.filter() {
 			continue
 		}
 		w.batch.N, w.batch.Cols = len(w.picked), w.batch.Cols[:0]

@@ -46,17 +46,17 @@ func sameValue(a, b *vector.Vector, i int) bool {
 	return bytes.Equal(a.Bytes(i), b.Bytes(i))
 }
 
-// checkPacked holds that a comparison leaves of the rows before what it leaves of the decoded values.
-func (sel *selector) checkPacked(c *condition, before, after vector.Bitmap) {
+// checkPacked holds that a test leaves of the rows before what it leaves of the decoded values.
+func (sel *selector) checkPacked(t *test, before, after vector.Bitmap) {
 	var v vector.Vector
 	var d encoding.Decoder
-	if _, err := sel.p.decode(&d, c.src.col, sel.reader.block, &v); err != nil {
+	if _, err := sel.p.decode(&d, t.src.col, sel.reader.block, &v); err != nil {
 		return // the reader meets it
 	}
-	sel.prog.EvalCond(c.i, sel.p.blocks[sel.reader.block].rows, &v, before)
+	t.Eval(sel.p.blocks[sel.reader.block].rows, &v, before)
 	for w := range after {
-		invariant.Check(before[w] == after[w], "part %s: column %q: block %d: condition %d leaves other rows of its packed form: %x, not %x in word %d",
-			sel.p.name, c.src.col.name, sel.reader.block, c.i, after[w], before[w], w)
+		invariant.Check(before[w] == after[w], "part %s: column %q: block %d: a test leaves other rows of its packed form: %x, not %x in word %d",
+			sel.p.name, t.src.col.name, sel.reader.block, after[w], before[w], w)
 	}
 }
 
@@ -85,7 +85,7 @@ func (sel *selector) checkRefuted(block int) {
 	}
 	other.keepTimes(t, b.rows)
 	for i := range other.conds {
-		if err := other.eval(&other.conds[i], other.keep); err != nil {
+		if err := other.eval(other.conds[i], other.keep); err != nil {
 			return
 		}
 	}

@@ -176,9 +176,9 @@ type tokens struct {
 	words [][]uint64 // by alternative
 }
 
-// tokensOf hashes what condition i looks for; nil when filters cannot help.
-func tokensOf(prog *filter.Program, i int) *tokens {
-	needles, ok := prog.Needles(i)
+// tokensOf hashes what a test looks for; nil when filters cannot help.
+func tokensOf(test *filter.Test) *tokens {
+	needles, ok := test.Needles()
 	if !ok {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/sst/encoding"
 )
 
 // found is series of a part that pass the tests on their tags.
@@ -303,7 +304,7 @@ func (k *foundKeys) Next() (_ []byte, err error) {
 // foundRows reads the rows of series: the blocks that they lie in, each opened when rows of it are wanted.
 type foundRows struct {
 	f      *found
-	mem    *memory
+	dec    *encoding.Decoder
 	reader *reader
 	time   *source
 	cols   []*source
@@ -317,9 +318,9 @@ type foundRows struct {
 // Reader reads rows of the series.
 func (f *found) Reader() (_ scan.Rows, err error) {
 	defer f.p.reading(debug.SetPanicOnFault(true), &err)
-	mem := memories.Get().(*memory)
+	dec := decoders.Get().(*encoding.Decoder)
 	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats, Ended: f.want.Ended}
-	w := &foundRows{f: f, mem: mem, reader: f.p.reader(spec, &mem.dec), filled: -1}
+	w := &foundRows{f: f, dec: dec, reader: f.p.reader(spec, dec), filled: -1}
 	if w.time, err = w.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err
 	}
@@ -486,8 +487,8 @@ func (w *foundRows) hiddenColumn(c *schema.Column) (_ *vector.Vector, err error)
 
 // Close ends the reading.
 func (w *foundRows) Close() {
-	if w.mem != nil {
-		memories.Put(w.mem)
-		w.mem = nil
+	if w.dec != nil {
+		decoders.Put(w.dec)
+		w.dec = nil
 	}
 }

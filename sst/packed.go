@@ -3,54 +3,32 @@ package sst
 import (
 	"sync"
 
-	"varve/engine/filter"
 	"varve/engine/vector"
 	"varve/sst/encoding"
 )
 
-// memory is what evaluating conditions and decoding pages takes besides the vectors that are given out. A scan opens a
-// selector for every few blocks.
-type memory struct {
-	dec    encoding.Decoder
-	packed packed
-}
+// decoders keep what they have grown to: a scan opens a selector for every few blocks.
+var decoders = sync.Pool{New: func() any { return &encoding.Decoder{} }}
 
-var memories = sync.Pool{New: func() any { return &memory{} }}
-
-// packed is the memory that evaluating conditions on pages takes.
-type packed struct {
-	pieces      []filter.Piece
-	maybe, some vector.Bitmap // templates that may pass; of them those whose rows must be looked at
-	rows        vector.Vector // such rows
-	passed      vector.Bitmap // of those
-}
-
-// evalPacked evaluates a comparison on the page as it is, where that is possible and pays: equalities on packed digits
-// and numbers, which are not printed, comparisons of packed integers and of decimals by their integers, anything that a
-// dictionary decides on packed codes, and conditions on text by templates.
-func (sel *selector) evalPacked(c *condition, keep vector.Bitmap) (done bool, err error) {
-	if c.src.loaded != nil || c.pages == nil {
+// evalPacked evaluates a test on the page as it is, where that is possible and pays: anything that a dictionary decides on
+// packed codes, and what the encoding answers of the values as they are packed.
+func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err error) {
+	if t.src.loaded != nil || t.pages == nil {
 		return false, nil
 	}
-	id := sel.p.encodingOf(c.pages, sel.reader.block)
+	id := sel.p.encodingOf(t.pages, sel.reader.block)
 	switch {
 	case id == encoding.Shared:
-		return sel.evalCodes(c, keep)
-	case id == encoding.Template && c.text, id.Compares(&c.compare):
-	default:
+		return sel.evalCodes(t, keep)
+	case !id.Answers(t.Test):
 		return false, nil
 	}
-	page, err := sel.p.page(c.src.col, sel.reader.block)
+	page, err := sel.p.page(t.src.col, sel.reader.block)
 	if err != nil {
 		return false, err
 	}
-	if id == encoding.Template {
-		done, err = sel.evalTemplates(c, page, keep)
-	} else {
-		done, err = sel.mem.dec.Keep(page, sel.p.blocks[sel.reader.block].rows, &c.compare, keep)
-	}
-	if err != nil {
-		return false, sel.p.corruptBlock(err, c.src.col, sel.reader.block)
+	if done, err = sel.dec.Keep(page, sel.p.blocks[sel.reader.block].rows, t.Test, keep); err != nil {
+		return false, sel.p.corruptBlock(err, t.src.col, sel.reader.block)
 	}
 	if st := sel.spec.Stats; st != nil && done {
 		st.BytesRead.Add(int64(len(page)))
@@ -71,20 +49,20 @@ func (p *Part) encodingOf(x *pageIndex, block int) encoding.ID {
 }
 
 // evalCodes tests the values of the part's dictionary and looks their codes up in a page.
-func (sel *selector) evalCodes(c *condition, keep vector.Bitmap) (done bool, err error) {
-	values, err := sel.p.dictionary(c.src.col)
+func (sel *selector) evalCodes(t *test, keep vector.Bitmap) (done bool, err error) {
+	values, err := sel.p.dictionary(t.src.col)
 	if err != nil || values == nil {
 		return false, err
 	}
-	passes, ok := sel.prog.Passing(c.i, values)
+	passes, ok := t.Passing(values)
 	if !ok {
 		return false, nil
 	}
-	codes, err := sel.codes(c.src.col)
+	codes, err := sel.codes(t.src.col)
 	if codes == nil || err != nil {
 		return false, err
 	}
-	sel.mem.dec.KeepCodes(codes, passes, keep)
+	sel.dec.KeepCodes(codes, passes, keep)
 	return true, nil
 }
 
@@ -101,7 +79,7 @@ func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 	if err != nil {
 		return nil, err
 	}
-	codes, ok, err := sel.mem.dec.Codes(page, rows, admit)
+	codes, ok, err := sel.dec.Codes(page, rows, admit)
 	if err != nil {
 		return nil, p.corruptBlock(err, col, sel.reader.block)
 	}
@@ -115,52 +93,6 @@ func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 		p.cache.putCodes(key, &codes)
 	}
 	return &codes, nil
-}
-
-// maxPrinted: a page is decoded as a whole when more than one row in so many would have to be printed.
-const maxPrinted = 2
-
-// evalTemplates searches the templates of a page, and prints and looks at the rows only of those that may match.
-func (sel *selector) evalTemplates(c *condition, page []byte, keep vector.Bitmap) (done bool, err error) {
-	t, ok, err := sel.mem.dec.Templates(page, sel.p.blocks[sel.reader.block].rows)
-	if !ok || err != nil {
-		return false, err
-	}
-	s := &sel.mem.packed
-	s.maybe, s.some = s.maybe.Emptied(t.Len()), s.some.Emptied(t.Len())
-	looked := 0
-	for i := range t.Len() {
-		s.pieces = t.Pieces(s.pieces[:0], i)
-		switch sel.prog.JudgePieces(c.i, s.pieces) {
-		case filter.All:
-			s.maybe.Set(i)
-		case filter.Some:
-			s.maybe.Set(i)
-			s.some.Set(i)
-			looked += t.Count(i)
-		}
-	}
-	if looked*maxPrinted > len(t.Codes) {
-		return false, nil
-	}
-	filter.KeepCodes(keep, t.Codes, s.maybe)
-	if looked == 0 {
-		return true, nil
-	}
-	s.rows.Reset(c.src.want.Type)
-	rows, err := t.AppendRows(&s.rows, s.some)
-	if err != nil {
-		return false, err
-	}
-	s.passed = s.passed.Emptied(len(rows))
-	s.passed.Fill(len(rows))
-	sel.prog.EvalCond(c.i, len(rows), &s.rows, s.passed)
-	for i, row := range rows {
-		if !s.passed.Get(i) {
-			keep.Clear(int(row))
-		}
-	}
-	return true, nil
 }
 
 // sparseRows: when fewer than one row in so many passes, only those are decoded for the output.
@@ -208,7 +140,7 @@ func (sel *selector) sparseCodes(s *source) (ok bool, err error) {
 	if err != nil || codes == nil {
 		return false, err
 	}
-	if err := sel.mem.dec.PickCodes(&s.own, codes, s.col.typ, values, sel.passingRows()); err != nil {
+	if err := sel.dec.PickCodes(&s.own, codes, s.col.typ, values, sel.passingRows()); err != nil {
 		return false, sel.p.corruptBlock(err, s.col, sel.reader.block)
 	}
 	return true, nil
@@ -219,7 +151,7 @@ func (sel *selector) printSparse(s *source, rows int) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t, ok, err := sel.mem.dec.Templates(page, rows)
+	t, ok, err := sel.dec.Templates(page, rows)
 	if ok && err == nil {
 		s.own.Reset(s.col.typ)
 		err = t.Sparse(&s.own, sel.keep)

@@ -21,35 +21,32 @@ type selector struct {
 	p          *Part
 	spec       *scan.Spec
 	reader     *reader
-	mem        *memory
-	prog       *filter.Program
-	conds      []condition // of the conjunction, in the order of evaluation
-	leaves     []condition // by number in the program: comparisons of alternatives
+	dec        *encoding.Decoder
+	conds      []*condition // in the order of evaluation
 	time       *source
-	sorted     bool        // one series: times rise within a block
-	onTags     []condition // decided for whole series
-	chosen     *chosen     // the series that may have rows that pass; nil: all
+	sorted     bool    // one series: times rise within a block
+	onTags     []*test // decided for whole series
+	chosen     *chosen // the series that may have rows that pass; nil: all
 	walkChosen roaring.IntIterator
 	blocks     vector.Bitmap // blocks that postings leave; nil: all
 	nothing    bool          // no row passes
 	keep       vector.Bitmap
-	passing    int                                   // rows of the block in keep
-	rows       []uint32                              // the same, once they are asked for; see passingRows
-	left       []condition                           // scratch: conditions that zones leave
-	inBlock    func(i int, keep vector.Bitmap) error // evaluates a comparison of an alternative on the block at hand
-	times      vector.Bitmap                         // scratch
+	passing    int                              // rows of the block in keep
+	rows       []uint32                         // the same, once they are asked for; see passingRows
+	left       []*condition                     // scratch: conditions that zones leave
+	inChoice   func(*test, vector.Bitmap) error // evaluates a test of a choice on the block at hand
+	times      vector.Bitmap                    // scratch
 }
 
-// condition is one condition on stored columns, in the order of evaluation.
-type condition struct {
-	i       int // in the program
-	src     *source
-	pages   *pageIndex // of an unchanged type; nil: no zones
-	find    *tokens    // what filters are asked for; nil: they cannot help
-	cost    int
-	any     bool // a choice: only i and cost mean something
-	text    bool // looks into texts
-	compare encoding.Comparison
+// condition is one condition of a filter, over the columns of a part.
+type condition = filter.Tree[*test]
+
+// test is a test of a column of a part.
+type test struct {
+	*filter.Test
+	src   *source
+	pages *pageIndex // of an unchanged type; nil: no zones
+	find  *tokens    // what filters are asked for; nil: they cannot help
 }
 
 func (p *Part) selector(spec *scan.Spec) (*selector, error) {
@@ -57,8 +54,8 @@ func (p *Part) selector(spec *scan.Spec) (*selector, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem := memories.Get().(*memory)
-	sel := &selector{p: p, spec: spec, reader: p.reader(spec, &mem.dec), mem: mem, prog: prog, sorted: p.dir.seriesCount == 1}
+	dec := decoders.Get().(*encoding.Decoder)
+	sel := &selector{p: p, spec: spec, reader: p.reader(spec, dec), dec: dec, sorted: p.dir.seriesCount == 1}
 	if sel.time, err = sel.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err
 	}
@@ -68,20 +65,22 @@ func (p *Part) selector(spec *scan.Spec) (*selector, error) {
 	if err := sel.chooseSeries(); err != nil {
 		return nil, err
 	}
-	sel.leaves = make([]condition, prog.Size())
-	sel.inBlock = sel.evalLeaf
-	for i := range prog.Len() {
-		if err := sel.condition(i); err != nil {
+	sel.inChoice = sel.evalInChoice
+	for _, c := range prog.Conds {
+		if err := sel.add(c); err != nil {
 			return nil, err
 		}
 	}
 	if err := sel.chooseByTags(); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(sel.conds, func(a, b condition) int { return a.cost - b.cost })
+	slices.SortStableFunc(sel.conds, func(a, b *condition) int { return costOf(a) - costOf(b) })
 	sel.nothing = sel.nothing || sel.reader.of.from == sel.reader.of.to || sel.chosen != nil && sel.chosen.IsEmpty()
 	return sel, nil
 }
+
+// costOf is what the dearest test of a condition costs.
+func costOf(c *condition) int { return c.Most(func(t *test) int { return t.Cost() }) }
 
 // chooseSeries applies the key prefix.
 func (sel *selector) chooseSeries() error {
@@ -103,9 +102,9 @@ func (sel *selector) chooseSeries() error {
 
 // release lets another scan have the memory; nothing is read after.
 func (sel *selector) release() {
-	if sel.mem != nil {
-		memories.Put(sel.mem)
-		sel.mem = nil
+	if sel.dec != nil {
+		decoders.Put(sel.dec)
+		sel.dec = nil
 	}
 }
 
@@ -114,143 +113,100 @@ func (sel *selector) whole() bool {
 	return sel.chosen == nil && sel.reader.of.to-sel.reader.of.from == int(sel.p.dir.seriesCount)
 }
 
-// condition prepares one condition: on tags and on columns that the part lacks it is decided here.
-func (sel *selector) condition(i int) error {
-	if sel.prog.Alternatives(i) != nil {
-		return sel.choice(i)
-	}
-	cond, err := sel.comparison(i)
+// add prepares a condition: a test of a tag is left for chooseByTags, one of a column that the part lacks is decided here.
+func (sel *selector) add(c *filter.Tree[*filter.Test]) error {
+	cond, err := filter.Map(c, sel.test)
 	if err != nil {
 		return err
 	}
-	switch cond.src.from {
-	case fixed:
-		one := [1]uint64{1}
-		sel.prog.EvalCond(i, 1, cond.src.fixed, one[:])
-		sel.nothing = sel.nothing || one[0]&1 == 0
-		return nil
-	case tag:
-		sel.onTags = append(sel.onTags, cond)
-		return nil
+	if cond.Kind == filter.Leaf {
+		switch t := cond.Leaf; t.src.from {
+		case fixed:
+			one := [1]uint64{1}
+			t.Eval(1, t.src.fixed, one[:])
+			sel.nothing = sel.nothing || one[0]&1 == 0
+			return nil
+		case tag:
+			sel.onTags = append(sel.onTags, t)
+			return nil
+		}
 	}
-	if b, err := sel.blocksOf(&cond); err != nil {
-		return err
-	} else if b != nil {
-		sel.keepBlocks(b)
-	}
-	sel.conds = append(sel.conds, cond)
-	return nil
-}
-
-// choice prepares an AnyOf. Alternatives are decided on rows; postings tell together which blocks may have any.
-func (sel *selector) choice(i int) error {
-	blocks, err := sel.choiceBlocks(i)
+	blocks, err := sel.blocksOf(cond)
 	if err != nil {
 		return err
 	}
 	if blocks != nil {
 		sel.keepBlocks(blocks)
 	}
-	sel.conds = append(sel.conds, condition{i: i, cost: sel.prog.Cost(i), any: true})
+	sel.conds = append(sel.conds, cond)
 	return nil
 }
 
-// choiceBlocks prepares the comparisons of an AnyOf and gives the blocks that postings leave it; nil: all.
-func (sel *selector) choiceBlocks(i int) (vector.Bitmap, error) {
-	var all vector.Bitmap
-	bounded := true
-	for _, and := range sel.prog.Alternatives(i) {
-		var one vector.Bitmap
-		for _, at := range and {
-			b, err := sel.leafBlocks(at)
-			switch {
-			case err != nil:
-				return nil, err
-			case b == nil:
-			case one == nil:
-				one = b
-			default:
-				one.And(b)
-			}
-		}
-		switch {
-		case one == nil:
-			bounded = false
-		case all == nil:
-			all = one
-		default:
-			for w := range all {
-				all[w] |= one[w]
-			}
-		}
-	}
-	if !bounded {
-		return nil, nil
-	}
-	return all, nil
-}
-
-func (sel *selector) leafBlocks(i int) (vector.Bitmap, error) {
-	if sel.prog.Alternatives(i) != nil {
-		return sel.choiceBlocks(i)
-	}
-	cond, err := sel.comparison(i)
-	if err != nil {
-		return nil, err
-	}
-	sel.leaves[i] = cond
-	return sel.blocksOf(&cond)
-}
-
-// comparison finds the column of condition i and what is known about it.
-func (sel *selector) comparison(i int) (condition, error) {
-	id := sel.prog.Column(i)
+// test finds the column of a test and what is known about it.
+func (sel *selector) test(t *filter.Test) (*test, error) {
+	described := func(c schema.Column) bool { return c.ID == t.Column() }
 	columns := sel.spec.FilterColumns
-	at := slices.IndexFunc(columns, func(c schema.Column) bool { return c.ID == id })
+	at := slices.IndexFunc(columns, described)
 	if at < 0 {
 		columns = sel.spec.Columns
-		if at = slices.IndexFunc(columns, func(c schema.Column) bool { return c.ID == id }); at < 0 {
-			return condition{}, errors.New("part " + sel.p.name + ": a filter's column is not described")
+		if at = slices.IndexFunc(columns, described); at < 0 {
+			return nil, errors.New("part " + sel.p.name + ": a filter's column is not described")
 		}
 	}
 	src, err := sel.reader.source(&columns[at])
 	if err != nil {
-		return condition{}, err
+		return nil, err
 	}
-	cond := condition{i: i, src: src, cost: sel.prog.Cost(i)}
+	own := &test{Test: t, src: src}
 	if src.from == stored && !src.cast {
-		if cond.pages, err = sel.p.index(src.col); err != nil {
-			return cond, err
+		if own.pages, err = sel.p.index(src.col); err != nil {
+			return nil, err
 		}
-		cond.compare.Equal, _ = sel.prog.EqualsBytes(i)
-		cond.text = sel.prog.IsText(i)
-		if v, strict, negate, ok := sel.prog.FloatBound(i); ok {
-			cond.compare.Bound = &encoding.FloatBound{K: v, Strict: strict, Negate: negate}
-		}
-		if least, span, negate, ok := sel.prog.Interval(i); ok {
-			cond.compare.Interval = &encoding.Interval{Least: least, Span: span, Negate: negate}
-		}
-		if cond.pages.filters != nil {
-			cond.find = tokensOf(sel.prog, i)
+		if own.pages.filters != nil {
+			own.find = tokensOf(t)
 		}
 	}
-	return cond, nil
+	return own, nil
 }
 
-// blocksOf gives the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
-func (sel *selector) blocksOf(c *condition) (vector.Bitmap, error) {
-	if c.pages == nil || !c.src.col.postRef.present() {
+// blocksOf gives the blocks that postings leave to a condition; nil: they do not tell.
+func (sel *selector) blocksOf(c *condition) (all vector.Bitmap, err error) {
+	if c.Kind == filter.Leaf {
+		return sel.postingsOf(c.Leaf)
+	}
+	for _, one := range c.Of {
+		blocks, err := sel.blocksOf(one)
+		switch {
+		case err != nil:
+			return nil, err
+		case blocks == nil && c.Kind == filter.OneOf:
+			return nil, nil
+		case blocks == nil:
+		case all == nil:
+			all = blocks
+		case c.Kind == filter.AllOf:
+			all.And(blocks)
+		default:
+			all.Or(blocks)
+		}
+	}
+	return all, nil
+}
+
+// postingsOf gives the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
+func (sel *selector) postingsOf(t *test) (vector.Bitmap, error) {
+	if t.pages == nil || !t.src.col.postRef.present() {
 		return nil, nil
 	}
-	values, err := sel.p.dictionary(c.src.col)
+	values, err := sel.p.dictionary(t.src.col)
 	if err != nil {
 		return nil, err
 	}
-	passing, ok := sel.prog.Passing(c.i, values)
+	passing, ok := t.Passing(values)
 	if !ok {
 		return nil, nil
 	}
-	posts, err := sel.p.postings(c.src.col)
+	posts, err := sel.p.postings(t.src.col)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +263,7 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 		if sel.keep.Count() == 0 {
 			return 0, nil
 		}
-		if err := sel.eval(&conds[i], sel.keep); err != nil {
+		if err := sel.eval(conds[i], sel.keep); err != nil {
 			return 0, err
 		}
 	}
@@ -317,7 +273,7 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 
 // mayPass asks everything that is known of a block without reading it: the conditions that are left to decide by its
 // rows, or false for a block that is left out, which is counted then.
-func (sel *selector) mayPass(block int) ([]condition, bool) {
+func (sel *selector) mayPass(block int) ([]*condition, bool) {
 	b := &sel.p.blocks[block]
 	switch {
 	case sel.nothing || sel.p.isAside(block):
@@ -346,40 +302,44 @@ func (sel *selector) passingBefore(row uint32) int {
 	return n + bits.OnesCount64(sel.keep[row>>6]&(1<<(row&63)-1))
 }
 
-// eval evaluates one condition on the block at hand.
+// eval evaluates one condition, which the zones leave, on the block at hand.
 func (sel *selector) eval(c *condition, keep vector.Bitmap) error {
-	if c.any {
-		return sel.prog.EvalAny(c.i, keep, sel.inBlock)
+	if c.Kind == filter.Leaf {
+		return sel.evalTest(c.Leaf, keep)
 	}
-	var before vector.Bitmap
-	if invariant.On {
-		before = slices.Clone(keep)
-	}
-	if done, err := sel.evalPacked(c, keep); done || err != nil {
-		if invariant.On && done {
-			sel.checkPacked(c, before, keep)
-		}
-		return err
-	}
-	v, err := sel.reader.load(c.src)
-	if err != nil {
-		return err
-	}
-	sel.prog.EvalCond(c.i, sel.p.blocks[sel.reader.block].rows, v, keep)
-	return nil
+	return c.Keep(keep, sel.inChoice)
 }
 
-// evalLeaf evaluates one comparison of an alternative, unless the zones decide it.
-func (sel *selector) evalLeaf(i int, keep vector.Bitmap) error {
-	switch c := &sel.leaves[i]; sel.judgeZones(c, sel.reader.block) {
+// evalInChoice evaluates a test of a choice, unless the zones decide it.
+func (sel *selector) evalInChoice(t *test, keep vector.Bitmap) error {
+	switch sel.judgeZones(t, sel.reader.block) {
 	case filter.None:
 		clear(keep)
 		return nil
 	case filter.All:
 		return nil
-	default:
-		return sel.eval(c, keep)
 	}
+	return sel.evalTest(t, keep)
+}
+
+// evalTest evaluates a test on the page as it lies, or else on its values.
+func (sel *selector) evalTest(t *test, keep vector.Bitmap) error {
+	var before vector.Bitmap
+	if invariant.On {
+		before = slices.Clone(keep)
+	}
+	if done, err := sel.evalPacked(t, keep); done || err != nil {
+		if invariant.On && done {
+			sel.checkPacked(t, before, keep)
+		}
+		return err
+	}
+	v, err := sel.reader.load(t.src)
+	if err != nil {
+		return err
+	}
+	t.Eval(sel.p.blocks[sel.reader.block].rows, v, keep)
+	return nil
 }
 
 // prune counts a block that is left out; why, if not nil, counts what refuted it.
@@ -394,10 +354,10 @@ func (sel *selector) prune(why func(*scan.Stats)) {
 }
 
 // judge asks the zones and then the token filters: false when one refutes the block, which is counted then, else the conditions that remain.
-func (sel *selector) judge(block int) ([]condition, bool) {
+func (sel *selector) judge(block int) ([]*condition, bool) {
 	sel.left = sel.left[:0]
 	for _, c := range sel.conds {
-		switch sel.judgeAny(&c, func(c *condition) filter.Verdict { return sel.judgeZones(c, block) }) {
+		switch c.Judge(func(t *test) filter.Verdict { return sel.judgeZones(t, block) }) {
 		case filter.None:
 			sel.prune(func(st *scan.Stats) { st.PrunedByZones.Add(1) })
 			return nil, false
@@ -405,8 +365,8 @@ func (sel *selector) judge(block int) ([]condition, bool) {
 			sel.left = append(sel.left, c)
 		}
 	}
-	for i := range sel.left {
-		if sel.judgeAny(&sel.left[i], func(c *condition) filter.Verdict { return sel.judgeTokens(c, block) }) == filter.None {
+	for _, c := range sel.left {
+		if c.Judge(func(t *test) filter.Verdict { return sel.judgeTokens(t, block) }) == filter.None {
 			sel.prune(func(st *scan.Stats) { st.PrunedByTokens.Add(1) })
 			return nil, false
 		}
@@ -414,32 +374,24 @@ func (sel *selector) judge(block int) ([]condition, bool) {
 	return sel.left, true
 }
 
-// judgeAny asks judge about c or, of a choice, about its comparisons.
-func (sel *selector) judgeAny(c *condition, judge func(*condition) filter.Verdict) filter.Verdict {
-	if !c.any {
-		return judge(c)
-	}
-	return sel.prog.JudgeAny(c.i, func(i int) filter.Verdict { return judge(&sel.leaves[i]) })
-}
-
 // judgeZones asks the zones of a block.
-func (sel *selector) judgeZones(c *condition, block int) filter.Verdict {
-	if c.pages == nil {
+func (sel *selector) judgeZones(t *test, block int) filter.Verdict {
+	if t.pages == nil {
 		return filter.Some
 	}
 	var s filter.Stat
-	c.pages.zones.Stat(&s, block, sel.p.blocks[block].rows)
-	return sel.prog.Judge(c.i, &s)
+	t.pages.zones.Stat(&s, block, sel.p.blocks[block].rows)
+	return t.Judge(&s)
 }
 
 // judgeTokens asks the zones and the token filter of a block.
-func (sel *selector) judgeTokens(c *condition, block int) filter.Verdict {
-	if c.find != nil {
-		if f := sel.p.filter(c.src.col, c.pages, block); f != nil && !c.find.mayPass(f) {
+func (sel *selector) judgeTokens(t *test, block int) filter.Verdict {
+	if t.find != nil {
+		if f := sel.p.filter(t.src.col, t.pages, block); f != nil && !t.find.mayPass(f) {
 			return filter.None
 		}
 	}
-	return sel.judgeZones(c, block)
+	return sel.judgeZones(t, block)
 }
 
 // keepTimes takes rows outside of the time range out of keep.

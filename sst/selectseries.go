@@ -23,8 +23,8 @@ func (sel *selector) chooseByTags() (err error) {
 	}
 	sel.chosen, err = scan.Once(sel.spec.Memo, chosenKey{sel.p, sel.reader.of}, func() (*chosen, error) {
 		var all *chosen
-		for _, c := range sel.onTags {
-			one, err := sel.seriesThatPass(c.i, c.src.tag)
+		for _, t := range sel.onTags {
+			one, err := sel.seriesThatPass(t)
 			if err != nil {
 				return nil, err
 			}
@@ -42,10 +42,11 @@ func (sel *selector) chooseByTags() (err error) {
 // testStep is the number of values of a tag that are tested at a time.
 const testStep = 64 << 10
 
-// seriesThatPass gives the series that pass condition i on a tag: each distinct value is tested once, or looked up, and the
+// seriesThatPass gives the series that pass a test of a tag: each distinct value is tested once, or looked up, and the
 // postings of those that pass are put together.
-func (sel *selector) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
-	if passes, ok := sel.prog.OnNull(i); ok { // IS NULL, IS NOT NULL
+func (sel *selector) seriesThatPass(test *test) (*chosen, error) {
+	t := test.src.tag
+	if passes, ok := test.OnNull(); ok { // IS NULL, IS NOT NULL
 		have := t.present()
 		if passes {
 			all := roaring.New()
@@ -55,7 +56,7 @@ func (sel *selector) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
 		}
 		return have, nil
 	}
-	if list, ok := sel.prog.ListBytes(i); ok && t.values.Type.Kind() == vector.Bytes {
+	if list, ok := test.ListBytes(); ok && t.values.Type.Kind() == vector.Bytes {
 		set := roaring.New()
 		for _, x := range list {
 			if code, ok := t.byKey.Find(x); ok {
@@ -74,7 +75,7 @@ func (sel *selector) seriesThatPass(i int, t *tagColumn) (*chosen, error) {
 			}
 		}
 		to := min(from+testStep, n)
-		sel.prog.EvalCond(i, to-from, t.values.Slice(from, to), passes[from>>6:vector.Words(to)])
+		test.Eval(to-from, t.values.Slice(from, to), passes[from>>6:vector.Words(to)])
 	}
 	return t.seriesOf(passes), nil
 }

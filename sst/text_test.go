@@ -87,7 +87,7 @@ func TestTextConditions(t *testing.T) {
 			want := 0
 			for _, w := range model.series[0].rows {
 				keep := [1]uint64{1}
-				prog.EvalCond(0, 1, vector.ConstBytes(vector.StringType, []byte(w[messageColumn.ID].(string))), keep[:])
+				prog.Conds[0].Leaf.Eval(1, vector.ConstBytes(vector.StringType, []byte(w[messageColumn.ID].(string))), keep[:])
 				want += int(keep[0] & 1)
 			}
 			for range 3 { // the third time out of the cache

@@ -1,9 +1,12 @@
 // Package filter holds the conditions that are pushed down into runs: a conjunction of comparisons of one column with
-// constants and of choices among such conjunctions. Evaluation goes from cheap to dear: zone maps refute a block, postings or token filters refute or shrink
-// it, dictionaries are tested once per distinct value, only then values.
+// constants and of choices among such conjunctions. Compiled they are trees whose leaves are tests. Evaluation goes from cheap to
+// dear: zone maps refute a block, postings or token filters refute or shrink it, dictionaries are tested once per distinct
+// value, packed values as they lie, only then values.
 package filter
 
 import (
+	"slices"
+
 	"varve/engine/schema"
 	"varve/engine/vector"
 )
@@ -58,3 +61,25 @@ type Cond struct {
 
 // And is a conjunction; empty means true.
 type And []Cond
+
+// AppendColumns appends the columns that a looks at, each once.
+func (a And) AppendColumns(dst []schema.ColumnID) []schema.ColumnID {
+	for i := range a {
+		dst = a[i].AppendColumns(dst)
+	}
+	return dst
+}
+
+// AppendColumns appends the columns that c looks at, each once.
+func (c *Cond) AppendColumns(dst []schema.ColumnID) []schema.ColumnID {
+	if c.Op == AnyOf {
+		for _, and := range c.Any {
+			dst = and.AppendColumns(dst)
+		}
+		return dst
+	}
+	if !slices.Contains(dst, c.Column) {
+		dst = append(dst, c.Column)
+	}
+	return dst
+}

@@ -293,7 +293,7 @@ func TestEval(t *testing.T) {
 				c := vectorOf(d.t, values[:1])
 				c.Form = vector.Const
 				keep := append(vector.Bitmap(nil), before...)
-				p.EvalCond(0, n, c, keep)
+				p.Conds[0].Leaf.Eval(n, c, keep)
 				for i := range n {
 					if want := before.Get(i) && passes(op, values[0], args); keep.Get(i) != want {
 						t.Fatalf("op %d on constant %#v with %q gives %t", op, values[0], args, keep.Get(i))
@@ -343,7 +343,7 @@ func TestJudge(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := p.Judge(0, &s)
+				got := p.Conds[0].Leaf.Judge(&s)
 				count := 0
 				for _, x := range values {
 					if passes(op, x, args) {
@@ -378,7 +378,7 @@ func TestHeapSearch(t *testing.T) {
 		}
 		keep := vector.MakeBitmap(len(values))
 		keep.Fill(len(values))
-		p.EvalCond(0, len(values), v, keep)
+		p.Conds[0].Leaf.Eval(len(values), v, keep)
 		for i, x := range values {
 			if keep.Get(i) != strings.Contains(x.(string), needle) {
 				t.Errorf("%q in %q: %t", needle, x, keep.Get(i))
@@ -452,7 +452,7 @@ func TestEvalAllocations(t *testing.T) {
 		}
 		eval := func() {
 			keep.Fill(n)
-			p.EvalCond(0, n, v, keep)
+			p.Conds[0].Leaf.Eval(n, v, keep)
 		}
 		eval()
 		if a := testing.AllocsPerRun(20, eval); a > 0 {
@@ -497,7 +497,7 @@ func BenchmarkEval(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				keep.Fill(n)
-				p.EvalCond(0, n, c.v, keep)
+				p.Conds[0].Leaf.Eval(n, c.v, keep)
 			}
 		})
 	}

@@ -25,10 +25,10 @@ const (
 	maxNeedleWords = 64
 )
 
-// Needles gives what a value must hold to pass condition i: one of the alternatives. ok is false when nothing is known,
+// Needles gives what a value must hold to pass: one of the alternatives. ok is false when nothing is known,
 // as for negations and comparisons of order.
-func (p *Program) Needles(i int) (alternatives []Needle, ok bool) {
-	c := p.conds[i]
+func (t *Test) Needles() (alternatives []Needle, ok bool) {
+	c := t.c
 	if c.negate || c.Args == nil {
 		return nil, false
 	}

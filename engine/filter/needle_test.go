@@ -83,7 +83,7 @@ func TestNeedles(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := "none"
-			if needles, ok := p.Needles(0); ok {
+			if needles, ok := p.Conds[0].Leaf.Needles(); ok {
 				var all []string
 				for _, n := range needles {
 					all = append(all, string(bytes.Join(n.Words, []byte(" "))))
@@ -140,16 +140,16 @@ func TestNeedlesAreSound(t *testing.T) {
 			continue
 		}
 		keep := [1]uint64{1}
-		p.EvalCond(0, 1, text(row), keep[:])
+		p.Conds[0].Leaf.Eval(1, text(row), keep[:])
 		if lower {
 			plain, _ := Compile(And{{Column: 1, Op: op, Args: text(arg), NArgs: 1}})
 			same := [1]uint64{1}
-			plain.EvalCond(0, 1, text(string(bytes.ToLower([]byte(row)))), same[:])
+			plain.Conds[0].Leaf.Eval(1, text(string(bytes.ToLower([]byte(row)))), same[:])
 			if keep != same {
 				t.Fatalf("operator %d with %q on %q in lower case: %d", op, arg, row, keep[0])
 			}
 		}
-		needles, ok := p.Needles(0)
+		needles, ok := p.Conds[0].Leaf.Needles()
 		if keep[0] == 0 || !ok {
 			continue
 		}

@@ -30,56 +30,55 @@ func AllChars() *CharSet { return &CharSet{^uint64(0), ^uint64(0), ^uint64(0), ^
 // Has tells whether the set has a byte.
 func (c *CharSet) Has(b byte) bool { return c[b>>6]>>(b&63)&1 != 0 }
 
-// IsText tells whether condition i looks into texts or compares with one: JudgePieces can say something about it.
-func (p *Program) IsText(i int) bool {
-	c := p.conds[i]
-	return c.match != nil || c.op == Equal && c.kind == vector.Bytes
+// IsText tells whether the test looks into texts or compares with one: JudgePieces can say something about it.
+func (t *Test) IsText() bool {
+	return t.c.match != nil || t.c.op == Equal && t.c.kind == vector.Bytes
 }
 
 // JudgePieces says what a text operator decides about the texts that are made of such pieces.
-func (p *Program) JudgePieces(i int, pieces []Piece) Verdict {
-	c := p.conds[i]
-	m := c.match
-	if m == nil {
-		if c.whole == nil {
-			arg := c.Args.Bytes(0)
-			c.whole = &matcher{check: func(row []byte) bool { return bytes.Equal(row, arg) }, anchored: true, start: arg}
-		}
-		m = c.whole
+func (t *Test) JudgePieces(pieces []Piece) Verdict {
+	if t.searched == nil {
+		t.search()
 	}
-	v := m.judge(&p.text, pieces)
-	if c.negate {
+	v := t.judgePieces(t.searched, pieces)
+	if t.c.negate {
 		v = [...]Verdict{Some: Some, None: All, All: None}[v]
 	}
 	return v
 }
 
-func (m *matcher) judge(s *textScratch, pieces []Piece) Verdict {
+// search makes the searches for what a text that passes holds.
+func (t *Test) search() {
+	if t.searched = t.c.match; t.searched == nil { // an equality, as a text operator
+		arg := t.c.Args.Bytes(0)
+		t.searched = &matcher{check: func(row []byte) bool { return bytes.Equal(row, arg) }, anchored: true, start: arg}
+	}
+	for _, part := range t.searched.parts {
+		if len(part) > 0 {
+			t.searches = append(t.searches, newSearch(part))
+		}
+	}
+	if len(t.searched.start) > 0 {
+		t.begins = newSearch(t.searched.start)
+	}
+}
+
+func (t *Test) judgePieces(m *matcher, pieces []Piece) Verdict {
+	s := &t.memory.text
 	if len(pieces) == 0 {
 		return either(m.matches(s, nil), !m.matches(s, nil))
 	}
 	if len(pieces) == 1 && pieces[0].Chars == nil {
 		return either(m.matches(s, pieces[0].Text), !m.matches(s, pieces[0].Text))
 	}
-	if m.searches == nil {
-		m.searches = []*search{} // no longer nil
-		for _, part := range m.parts {
-			if len(part) > 0 {
-				m.searches = append(m.searches, newSearch(part))
-			}
-		}
-		if len(m.start) > 0 {
-			m.begins = newSearch(m.start)
-		}
-	}
-	if m.begins != nil {
-		possible, certain := m.begins.run(m, s, pieces, true)
+	if t.begins != nil {
+		possible, certain := t.begins.run(m, s, pieces, true)
 		if !possible || certain && m.open {
 			return either(possible, !possible)
 		}
 	}
-	all := m.check == nil && len(m.searches) == 1
-	for _, x := range m.searches {
+	all := m.check == nil && len(t.searches) == 1
+	for _, x := range t.searches {
 		possible, certain := x.run(m, s, pieces, false)
 		if !possible {
 			return None

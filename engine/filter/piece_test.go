@@ -51,7 +51,7 @@ func TestJudgePieces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.JudgePieces(0, pieces); got != c.want {
+			if got := p.Conds[0].Leaf.JudgePieces(pieces); got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
 			}
 		})
@@ -97,10 +97,10 @@ func TestJudgePiecesIsSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdict := p.JudgePieces(0, pieces)
+		verdict := p.Conds[0].Leaf.JudgePieces(pieces)
 		verdicts[verdict]++
 		keep := [1]uint64{1}
-		p.EvalCond(0, 1, text(row), keep[:])
+		p.Conds[0].Leaf.Eval(1, text(row), keep[:])
 		if passes := keep[0] == 1; passes && verdict == None || !passes && verdict == All {
 			t.Fatalf("operator %d with %q: verdict %d, but on %q it is %t", op, arg, verdict, row, passes)
 		}

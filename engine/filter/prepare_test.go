@@ -40,8 +40,10 @@ func TestPreparedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m := one.conds[0].match; m != nil && (two.conds[0].match == m || &two.conds[0] == &one.conds[0]) {
+		if a, b := one.Conds[0], two.Conds[0]; a == b || a.Kind == Leaf && (a.Leaf == b.Leaf || a.Leaf.memory == b.Leaf.memory) {
 			t.Errorf("condition %d: two programs share scratch memory", at)
+		} else if a.Kind == Leaf && a.Leaf.c != b.Leaf.c {
+			t.Errorf("condition %d is compiled twice", at)
 		}
 		batches := make([]*vector.Vector, 20)
 		for k := range batches {

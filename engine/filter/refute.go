@@ -27,9 +27,9 @@ const (
 	All                 // every row passes
 )
 
-// Judge says what a statistic decides about condition i, a comparison.
-func (p *Program) Judge(i int, s *Stat) Verdict {
-	c := p.conds[i]
+// Judge says what a statistic decides about the test.
+func (t *Test) Judge(s *Stat) Verdict {
+	c := t.c
 	switch c.Op {
 	case IsNull:
 		return either(s.Nulls == s.Rows, s.Nulls == 0)

@@ -24,9 +24,6 @@ type matcher struct {
 	start []byte
 	open  bool  // whatever begins with start passes
 	word  *Word // of Term
-
-	searches []*search // for parts, made when first needed
-	begins   *search   // for start
 }
 
 // textScratch is the memory that folding needs.
@@ -63,7 +60,7 @@ const (
 )
 
 // eval sets hit where the rows of keep match; other rows of hit have no meaning. v is Flat.
-func (m *matcher) eval(p *Program, n int, v *vector.Vector, keep, hit vector.Bitmap) {
+func (m *matcher) eval(s *memory, n int, v *vector.Vector, keep, hit vector.Bitmap) {
 	clear(hit)
 	views, heap := v.Views[:n], v.Heap
 	if !m.anchored && len(m.literal) > 0 && n >= minSearch && keep.Count()*sparse >= n {
@@ -71,17 +68,17 @@ func (m *matcher) eval(p *Program, n int, v *vector.Vector, keep, hit vector.Bit
 			span := heap[from:to]
 			if m.fold || m.lower {
 				if m.fold && !foldable(span, m.literal) || m.lower && !ascii(span) {
-					m.evalRows(p, views, heap, keep, hit)
+					m.evalRows(s, views, heap, keep, hit)
 					return
 				}
-				p.text.heap = appendLower(p.text.heap[:0], span)
-				span = p.text.heap
+				s.text.heap = appendLower(s.text.heap[:0], span)
+				span = s.text.heap
 			}
-			m.evalHeap(&p.text, views, heap, span, hit)
+			m.evalHeap(&s.text, views, heap, span, hit)
 			return
 		}
 	}
-	m.evalRows(p, views, heap, keep, hit)
+	m.evalRows(s, views, heap, keep, hit)
 }
 
 // evalHeap searches the literal in span, the part of the heap that the rows fill back to back (or its lowered copy),
@@ -146,11 +143,11 @@ func packed(views []vector.View) (from, to uint32, ok bool) {
 }
 
 // evalRows looks at the rows of keep one by one.
-func (m *matcher) evalRows(p *Program, views []vector.View, heap []byte, keep, hit vector.Bitmap) {
-	p.rows = keep.AppendRows(p.rows[:0])
-	for _, r := range p.rows {
+func (m *matcher) evalRows(s *memory, views []vector.View, heap []byte, keep, hit vector.Bitmap) {
+	s.rows = keep.AppendRows(s.rows[:0])
+	for _, r := range s.rows {
 		w := views[r]
-		if m.matches(&p.text, heap[w.Off:w.Off+w.Len]) {
+		if m.matches(&s.text, heap[w.Off:w.Off+w.Len]) {
 			hit.Set(int(r))
 		}
 	}

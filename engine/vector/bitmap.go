@@ -64,6 +64,14 @@ func (b Bitmap) And(o Bitmap) {
 	}
 }
 
+// Or adds the bits of o, which has as many words.
+func (b Bitmap) Or(o Bitmap) {
+	o = o[:len(b)]
+	for i := range b {
+		b[i] |= o[i]
+	}
+}
+
 // All tells whether all of the first n rows are in the set.
 func (b Bitmap) All(n int) bool {
 	full := n >> 6

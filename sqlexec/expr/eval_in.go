@@ -28,7 +28,7 @@ func (c *compiler) in(e *In) (node, error) {
 	if n == 0 {
 		return c.members(e, arg)
 	}
-	p, err := c.filter(filter.Cond{Op: filter.In, Args: list, NArgs: n})
+	p, err := c.filter(&filter.Cond{Op: filter.In, Args: list, NArgs: n})
 	return &condNode{arg: arg, batch: c.run, cond: p, not: e.Not, null: null}, err
 }
 

@@ -47,7 +47,7 @@ func (c *compiler) cond(e *Call) (node, error) {
 	if !known || k.Value.IsNull(0) || k.Value.Type.Kind() != arg.Type().Kind() || arg.Type() == vector.Interval || instantsOf(k.Value.Type, arg.Type()) != nil {
 		return nil, nil
 	}
-	p, err := c.filter(filter.Cond{Op: op, Args: k.Value, NArgs: 1})
+	p, err := c.filter(&filter.Cond{Op: op, Args: k.Value, NArgs: 1})
 	if err != nil { // a pattern that is no expression: the function says so in its own words
 		return nil, nil
 	}
@@ -56,23 +56,19 @@ func (c *compiler) cond(e *Call) (node, error) {
 }
 
 // filter compiles a condition that ends with the query.
-func (c *compiler) filter(cond filter.Cond) (*filter.Program, error) {
+func (c *compiler) filter(cond *filter.Cond) (*filter.Test, error) {
 	ended := (func() error)(nil)
 	if c.run != nil && c.run.memory != nil {
 		ended = c.run.memory.Err
 	}
-	and, err := filter.And{cond}.Prepare(ended)
-	if err != nil {
-		return nil, err
-	}
-	return filter.Compile(and)
+	return filter.NewTest(cond, ended)
 }
 
 // condNode decides a condition of package filter: on a dictionary once per distinct value, else in plain loops.
 type condNode struct {
 	arg   node
 	batch *batchRun
-	cond  *filter.Program
+	cond  *filter.Test
 	not   bool // the condition's negation
 	null  bool // rows that the condition does not hold for are unknown: an IN list with NULL
 	out   vector.Vector

@@ -79,11 +79,11 @@ func (c *callNode) part(from, to int, valid vector.Bitmap, out *vector.Vector) e
 // decide sets the bits of keep for the n rows of v that the condition holds for, in parts where texts are long.
 func (c *condNode) decide(n int, v *vector.Vector, keep vector.Bitmap) error {
 	if c.batch == nil || c.batch.memory == nil {
-		c.cond.EvalCond(0, n, v, keep)
+		c.cond.Eval(n, v, keep)
 		return nil
 	}
 	if v.Form != vector.Flat || textBytes([]*vector.Vector{v}, n) <= partBytes {
-		c.cond.EvalCond(0, n, v, keep)
+		c.cond.Eval(n, v, keep)
 		return c.batch.memory.Err() // once the query is over an expression looks no further
 	}
 	clear(keep)
@@ -94,7 +94,7 @@ func (c *condNode) decide(n int, v *vector.Vector, keep vector.Bitmap) error {
 		to := endOfPart([]*vector.Vector{v}, from, n)
 		part := vector.MakeBitmap(to - from)
 		part.Fill(to - from)
-		c.cond.EvalCond(0, to-from, v.Slice(from, to), part)
+		c.cond.Eval(to-from, v.Slice(from, to), part)
 		for i := range to - from {
 			if part.Get(i) {
 				keep.Set(from + i)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
@@ -122,21 +123,13 @@ func decodeDecimal(d *Decoder, r *reader, dst []float64) {
 	}
 }
 
-// FloatBound is the condition v <= K, or v < K when Strict, or with Negate its opposite. NaN is greater than every number.
-type FloatBound struct {
-	K              float64
-	Strict, Negate bool
-}
-
-func (b *FloatBound) holds(v float64) bool { return v < b.K || v == b.K && !b.Strict }
-
-// most is the greatest integer whose quotient holds, as far as integers of blocks go; quotients rise with the integers,
+// mostHeld is the greatest integer whose quotient a bound holds, as far as integers of blocks go; quotients rise with the integers,
 // though those that are rounded to a float32 stay the same for many.
-func (b *FloatBound) most(value func(int64) float64) int64 {
+func mostHeld(b *filter.FloatBound, value func(int64) float64) int64 {
 	lo, hi := int64(-maxMantissa-1), int64(maxMantissa) // lo: none does
 	for lo < hi {
 		m := lo + (hi-lo+1)/2
-		if b.holds(value(m)) {
+		if b.Holds(value(m)) {
 			lo = m
 		} else {
 			hi = m - 1
@@ -146,7 +139,7 @@ func (b *FloatBound) most(value func(int64) float64) int64 {
 }
 
 // keepDecimals compares the integers instead of their quotients.
-func keepDecimals(d *Decoder, r *reader, n int, b *FloatBound, keep vector.Bitmap) bool {
+func keepDecimals(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vector.Bitmap) bool {
 	if math.Abs(b.K) > maxMantissa {
 		return false
 	}
@@ -160,7 +153,7 @@ func keepDecimals(d *Decoder, r *reader, n int, b *FloatBound, keep vector.Bitma
 		return false
 	}
 	p := powers[digits]
-	most := b.most(func(m int64) float64 {
+	most := mostHeld(b, func(m int64) float64 {
 		if v := float64(m) / p; head&singleFlag == 0 {
 			return v
 		}
@@ -176,7 +169,7 @@ func keepDecimals(d *Decoder, r *reader, n int, b *FloatBound, keep vector.Bitma
 			r.fail("exception at row %d of %d", i, n)
 			return false
 		}
-		if hit.Clear(i); b.holds(math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))) {
+		if hit.Clear(i); b.Holds(math.Float64frombits(binary.LittleEndian.Uint64(patches[4:]))) {
 			hit.Set(i)
 		}
 	}
@@ -189,7 +182,7 @@ func keepDecimals(d *Decoder, r *reader, n int, b *FloatBound, keep vector.Bitma
 func (d *Decoder) hitInts(r *reader, n int, most int64, keep vector.Bitmap) vector.Bitmap {
 	if len(r.b) > 0 && ID(r.b[0]) == Packed {
 		r.byte()
-		return d.hitFrame(r, n, Interval{Least: 1 << 63, Span: uint64(most) - 1<<63}, keep)
+		return d.hitFrame(r, n, filter.Interval{Least: 1 << 63, Span: uint64(most) - 1<<63}, keep)
 	}
 	d.decodeTexts(r, n)
 	if r.err != nil {

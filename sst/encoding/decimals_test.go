@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
@@ -35,7 +36,7 @@ func TestKeepDecimals(t *testing.T) {
 		var e Encoder
 		page := e.Append(nil, v, n, nil)
 		for range 20 {
-			b := FloatBound{K: float64(r.IntN(4200)-2100) / scale, Strict: r.IntN(2) == 0, Negate: r.IntN(2) == 0}
+			b := filter.FloatBound{K: float64(r.IntN(4200)-2100) / scale, Strict: r.IntN(2) == 0, Negate: r.IntN(2) == 0}
 			switch r.IntN(8) {
 			case 0:
 				b.K = v.Floats[r.IntN(n)]
@@ -55,7 +56,7 @@ func TestKeepDecimals(t *testing.T) {
 			}
 			keep := append(vector.Bitmap(nil), before...)
 			var d Decoder
-			ok, err := d.Keep(page, n, &Comparison{Bound: &b}, keep)
+			ok, err := d.compare(page, n, &filter.Comparison{Bound: &b}, keep)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func TestKeepDecimalsOfDamage(t *testing.T) {
 		bad = bad[:len(bad)-r.IntN(3)]
 		keep := vector.MakeBitmap(500)
 		keep.Fill(500)
-		if _, err := d.Keep(bad, 500, &Comparison{Bound: &FloatBound{K: 4.5}}, keep); err == nil && keep.Count() > 500 {
+		if _, err := d.compare(bad, 500, &filter.Comparison{Bound: &filter.FloatBound{K: 4.5}}, keep); err == nil && keep.Count() > 500 {
 			t.Fatal("rows that are not there were kept")
 		}
 	}

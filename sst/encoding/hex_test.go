@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
@@ -37,7 +38,7 @@ func TestKeepHex(t *testing.T) {
 				keep := vector.MakeBitmap(n)
 				keep.Fill(n)
 				keep.Clear(n / 3)
-				if ok, err := d.Keep(src, n, &Comparison{Equal: []byte(needle)}, keep); !ok || err != nil {
+				if ok, err := d.compare(src, n, &filter.Comparison{Equal: []byte(needle)}, keep); !ok || err != nil {
 					t.Fatalf("refused: %v", err)
 				}
 				for i := range n {
@@ -47,14 +48,14 @@ func TestKeepHex(t *testing.T) {
 				}
 			}
 			for cut := range src {
-				if ok, err := d.Keep(src[:cut], n, &Comparison{Equal: []byte(first)}, vector.MakeBitmap(n)); ok || err != nil {
+				if ok, err := d.compare(src[:cut], n, &filter.Comparison{Equal: []byte(first)}, vector.MakeBitmap(n)); ok || err != nil {
 					t.Fatalf("%d bytes of %d: %t, %v", cut, len(src), ok, err)
 				}
 			}
 		}
 	}
 	ints := NewEncoder().Append(nil, shapes[indexOf("small ints")].build(9, 0, 1), 9, nil)
-	if ok, err := d.Keep(ints, 9, &Comparison{Equal: []byte("00")}, vector.MakeBitmap(9)); ok || err != nil {
+	if ok, err := d.compare(ints, 9, &filter.Comparison{Equal: []byte("00")}, vector.MakeBitmap(9)); ok || err != nil {
 		t.Errorf("a block of integers is taken for digits: %t, %v", ok, err)
 	}
 }

@@ -4,19 +4,13 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
-// Interval is the condition that v - Least <= Span, as 64-bit numbers that wrap around, or with Negate its opposite: all
-// numbers from Least to Least + Span, signed or not.
-type Interval struct {
-	Least, Span uint64
-	Negate      bool
-}
-
 // keepInts compares the bits of packed integers as they lie. A block with many exceptions is better patched once and
 // kept.
-func keepInts(d *Decoder, r *reader, n int, in *Interval, keep vector.Bitmap) bool {
+func keepInts(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bitmap) bool {
 	if len(r.b) > 9 {
 		if count, _ := binary.Uvarint(r.b[9:]); count > uint64(n/manyExceptions) {
 			return false
@@ -47,7 +41,7 @@ func take(keep, hit vector.Bitmap, negate bool) {
 
 // hitFrame gives the rows of a frame (frame.go) that lie in an interval, Negate aside; of words of keep without a row it
 // says nothing.
-func (d *Decoder) hitFrame(r *reader, n int, in Interval, keep vector.Bitmap) vector.Bitmap {
+func (d *Decoder) hitFrame(r *reader, n int, in filter.Interval, keep vector.Bitmap) vector.Bitmap {
 	base, width := r.uint64(), int(r.byte())
 	count := r.count(n, "exceptions")
 	if width != packWidth(width) || width > 64 || count > 0 && width == 64 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
@@ -49,7 +50,7 @@ func TestKeepInts(t *testing.T) {
 		var d Decoder
 		page := e.Append(nil, v, n, nil)
 		for range 10 {
-			in := Interval{Least: values[r.IntN(n)] + r.Uint64N(3) - 1, Span: r.Uint64() >> r.IntN(65), Negate: r.IntN(2) == 0}
+			in := filter.Interval{Least: values[r.IntN(n)] + r.Uint64N(3) - 1, Span: r.Uint64() >> r.IntN(65), Negate: r.IntN(2) == 0}
 			switch r.IntN(4) {
 			case 0:
 				in.Span = 0
@@ -61,11 +62,11 @@ func TestKeepInts(t *testing.T) {
 			before := randomKeep(r, n)
 			keep := slices.Clone(before)
 			if round%2 == 0 { // a condition that comes again may be looked up in another way
-				if _, err := d.Keep(page, n, &Comparison{Interval: &in}, slices.Clone(before)); err != nil {
+				if _, err := d.compare(page, n, &filter.Comparison{Interval: &in}, slices.Clone(before)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			ok, err := d.Keep(page, n, &Comparison{Interval: &in}, keep)
+			ok, err := d.compare(page, n, &filter.Comparison{Interval: &in}, keep)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +186,7 @@ func TestKeepOfDamage(t *testing.T) {
 		page = page[:len(page)-r.IntN(3)]
 		keep := vector.MakeBitmap(n)
 		keep.Fill(n)
-		_, err := d.Keep(page, n, &Comparison{Interval: &Interval{Least: 10, Span: 20}}, keep)
+		_, err := d.compare(page, n, &filter.Comparison{Interval: &filter.Interval{Least: 10, Span: 20}}, keep)
 		codes, ok, err2 := d.Codes(page, n, false)
 		if ok {
 			d.KeepCodes(&codes, randomKeep(r, 200), keep)
@@ -218,7 +219,7 @@ func BenchmarkKeep(b *testing.B) {
 			var d Decoder
 			for b.Loop() {
 				keep.Fill(n)
-				if ok, err := d.Keep(page, n, &Comparison{Interval: &Interval{Least: 204, Span: 1000}}, keep); !ok || err != nil {
+				if ok, err := d.compare(page, n, &filter.Comparison{Interval: &filter.Interval{Least: 204, Span: 1000}}, keep); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}

@@ -3,6 +3,7 @@ package encoding
 import (
 	"fmt"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
@@ -26,8 +27,9 @@ type scheme struct {
 	// What passes in a block of n rows without NULLs, at least one, as it lies: rows that do not are taken out of keep.
 	// false: the block has to be decoded, and nothing has happened.
 	equal    func(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool
-	bound    func(d *Decoder, r *reader, n int, b *FloatBound, keep vector.Bitmap) bool
-	interval func(d *Decoder, r *reader, n int, in *Interval, keep vector.Bitmap) bool
+	bound    func(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vector.Bitmap) bool
+	interval func(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bitmap) bool
+	text     func(d *Decoder, r *reader, n int, t *filter.Test, keep vector.Bitmap) bool
 
 	// whole says that the strings of a block are looked for as a whole and never by their words.
 	whole func(page []byte) bool
@@ -60,7 +62,7 @@ func init() {
 		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, whole: dashed},
 		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, whole: always},
 		Number:   {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber},
-		Template: {name: "template", strings: decodeTemplates},
+		Template: {name: "template", strings: decodeTemplates, text: keepTemplates},
 		TimeText: {name: "times", parse: (*Encoder).appendTimes, strings: decodeTimes, equal: keepTime, whole: always},
 	}
 	for i := range schemes {
@@ -83,22 +85,32 @@ func (id ID) String() string {
 // Single says that a block of the encoding has one value, or none, so its zone tells all of it.
 func (id ID) Single() bool { return id.scheme().single }
 
-// Comparison is a condition on the values of a column, in the forms in which encodings answer it. At most one is set.
-type Comparison struct {
-	Equal    []byte
-	Bound    *FloatBound
-	Interval *Interval
+// Answers says that Keep may answer a test for blocks of the encoding.
+func (id ID) Answers(t *filter.Test) bool {
+	s := id.scheme()
+	return s.text != nil && t.IsText() || s.compares(t.Packed())
 }
 
-// Compares says that Keep may answer a comparison for blocks of the encoding.
-func (id ID) Compares(c *Comparison) bool {
-	s := id.scheme()
+func (s *scheme) compares(c *filter.Comparison) bool {
 	return s.equal != nil && c.Equal != nil || s.bound != nil && c.Bound != nil || s.interval != nil && c.Interval != nil
 }
 
-// Keep takes the rows that do not pass out of keep, comparing what a block of n rows holds as it lies. ok is false, and
+// Keep takes the rows that do not pass a test out of keep by what a block of n rows holds as it lies. ok is false, and
 // nothing has happened, when the block must be decoded for that.
-func (d *Decoder) Keep(src []byte, n int, c *Comparison, keep vector.Bitmap) (ok bool, err error) {
+func (d *Decoder) Keep(src []byte, n int, t *filter.Test, keep vector.Bitmap) (ok bool, err error) {
+	if len(src) < 2 || ID(src[0]).scheme().text == nil || !t.IsText() {
+		return d.compare(src, n, t.Packed(), keep)
+	}
+	if src[1] != 0 || n <= 0 || n > MaxRows {
+		return false, nil
+	}
+	r := d.read(src[2:])
+	ok = ID(src[0]).scheme().text(d, r, n, t, keep)
+	return ok && r.err == nil, r.err
+}
+
+// compare is Keep for a comparison.
+func (d *Decoder) compare(src []byte, n int, c *filter.Comparison, keep vector.Bitmap) (ok bool, err error) {
 	if len(src) < 2 || src[1] != 0 || n <= 0 || n > MaxRows {
 		return false, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
@@ -44,16 +45,16 @@ func TestKeepEqual(t *testing.T) {
 			page := NewEncoder().Append(nil, v, n, nil)
 			id := ID(page[0])
 			for _, needle := range []string{v.Str(0), v.Str(n - 1), v.Str(n/2) + "0", "", "1.2.3.4", "-7", "2024-01-01T00:00:00.000Z", "00ff"} {
-				c := Comparison{Equal: []byte(needle)}
+				c := filter.Comparison{Equal: []byte(needle)}
 				keep := vector.MakeBitmap(n)
 				keep.Fill(n)
 				keep.Clear(n / 3)
 				before := slices.Clone(keep)
-				ok, err := d.Keep(page, n, &c, keep)
+				ok, err := d.compare(page, n, &c, keep)
 				if err != nil {
 					t.Fatalf("%s: %v", s.name, err)
 				}
-				if ok && !id.Compares(&c) {
+				if ok && !id.scheme().compares(&c) {
 					t.Fatalf("%s compares what it says it does not", id)
 				}
 				answered[id] = answered[id] || ok

@@ -27,6 +27,7 @@ type Templates struct {
 	pieces  []textPiece   // of all templates
 	starts  []int         // where those of template i begin
 	rows    []uint32
+	keep    templateKeep
 }
 
 // openStream is a stream whose values are decoded when they are wanted.

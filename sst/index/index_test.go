@@ -101,7 +101,7 @@ func checkZone(t *testing.T, z *Zones, block int, v *vector.Vector, n int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Judge(0, &s) == filter.None {
+			if p.Conds[0].Leaf.Judge(&s) == filter.None {
 				t.Fatalf("block %d: the zone refutes the value of row %d", block, i)
 			}
 		}

@@ -44,7 +44,7 @@ func (a And) holds(values []any) bool {
 	})
 }
 
-func TestAnyOf(t *testing.T) {
+func TestChoices(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		and := randomAnd(r, 3)
@@ -78,46 +78,51 @@ func TestAnyOf(t *testing.T) {
 	}
 }
 
-// TestJudgeAny: a verdict made of exact ones of single rows is what the row says; Some stays Some unless others decide.
-func TestJudgeAny(t *testing.T) {
+// TestJudgeTree: a verdict made of exact ones of single rows is what the row says; Some stays Some unless others decide.
+func TestJudgeTree(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		p, err := Compile(And{{Op: AnyOf, Any: []And{randomAnd(r, 2), randomAnd(r, 2)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		truth := make([]bool, p.Size())
-		known := make([]bool, p.Size())
-		for i := range truth {
-			truth[i], known[i] = r.IntN(2) == 0, r.IntN(3) > 0
+		truth, known := map[*Test]bool{}, map[*Test]bool{}
+		unknown := false
+		of := func(t *Test) bool {
+			if _, drawn := truth[t]; !drawn {
+				truth[t], known[t] = r.IntN(2) == 0, r.IntN(3) > 0
+			}
+			return truth[t]
+		}
+		choice := p.Conds[0]
+		if n := choice.Most(func(t *Test) int { of(t); return 1 }); n > 1 {
+			t.Fatal("a figure that no leaf has")
 		}
 		keep := vector.Bitmap{1}
-		if err := p.EvalAny(0, keep, func(i int, keep vector.Bitmap) error {
-			if !truth[i] {
+		if err := choice.Keep(keep, func(t *Test, keep vector.Bitmap) error {
+			if !of(t) {
 				clear(keep)
 			}
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
-		verdict := p.JudgeAny(0, func(i int) Verdict {
+		mapped, err := Map(choice, func(t *Test) (Verdict, error) {
 			switch {
-			case !known[i]:
-				return Some
-			case truth[i]:
-				return All
+			case !known[t]:
+				unknown = true
+				return Some, nil
+			case truth[t]:
+				return All, nil
 			}
-			return None
+			return None, nil
 		})
-		if passed := keep[0] == 1; verdict == None && passed || verdict == All && !passed || verdict == Some && !slices.Contains(known, false) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdict := mapped.Judge(func(v Verdict) Verdict { return v })
+		if passed := keep[0] == 1; verdict == None && passed || verdict == All && !passed || verdict == Some && !unknown {
 			t.Fatalf("seed %d: verdict %d, the row passes: %t", seed, verdict, passed)
 		}
-	}
-}
-
-func TestAppendColumns(t *testing.T) {
-	and := And{{Column: 7, Op: IsNull}, {Op: AnyOf, Any: []And{{{Column: 9, Op: IsNull}}, {{Column: 7, Op: IsNull}, {Op: AnyOf, Any: []And{{{Column: 8, Op: IsNull}}}}}}}}
-	if got := and.AppendColumns(nil); !slices.Equal(got, []schema.ColumnID{7, 9, 8}) {
-		t.Errorf("columns %v", got)
 	}
 }

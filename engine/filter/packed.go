@@ -1,0 +1,62 @@
+package filter
+
+import "varve/engine/vector"
+
+// Comparison is what a test asks of values in a form in which a run may answer it by the values as they are packed. At most one
+// is set.
+type Comparison struct {
+	Equal    []byte // not nil: equality with this
+	Bound    *FloatBound
+	Interval *Interval
+}
+
+// FloatBound is the condition v <= K, or v < K when Strict, or with Negate its opposite. NaN is greater than every number.
+type FloatBound struct {
+	K              float64
+	Strict, Negate bool
+}
+
+// Holds tells whether v lies within the bound, Negate aside.
+func (b *FloatBound) Holds(v float64) bool { return v < b.K || v == b.K && !b.Strict }
+
+// Interval is the condition that v - Least <= Span, as 64-bit numbers that wrap around, or with Negate its opposite: all
+// numbers from Least to Least + Span, signed or not.
+type Interval struct {
+	Least, Span uint64
+	Negate      bool
+}
+
+// comparison gives the condition in one of these forms, where it has one: a comparison with one constant, as the value is.
+func (c *condition) comparison() (p Comparison) {
+	if c.op != Equal && c.op != Less && c.op != LessEqual {
+		return p
+	}
+	switch c.kind {
+	case vector.Int64:
+		p.Interval = c.interval(uint64(c.Args.Int(0)), 1<<63)
+	case vector.Uint64:
+		p.Interval = c.interval(c.Args.Uint(0), 0)
+	case vector.Float64:
+		if k := c.Args.Float(0); c.op != Equal && k == k {
+			p.Bound = &FloatBound{K: k, Strict: c.op == Less, Negate: c.negate}
+		}
+	case vector.Bytes:
+		if c.Op == Equal {
+			p.Equal = append([]byte{}, c.Args.Bytes(0)...)
+		}
+	}
+	return p
+}
+
+// interval is that of a comparison with k among integers from least on; nil: no value lies in it.
+func (c *condition) interval(k, least uint64) *Interval {
+	switch {
+	case c.op == Equal:
+		return &Interval{Least: k, Negate: c.negate}
+	case c.op == LessEqual:
+		return &Interval{Least: least, Span: k - least, Negate: c.negate}
+	case k != least:
+		return &Interval{Least: least, Span: k - least - 1, Negate: c.negate}
+	}
+	return nil
+}
