@@ -55,6 +55,7 @@ const (
 	lastRow
 	lastNonNull
 	metric // a logical table of the physical table "phys"
+	noTags // lastRow of one series
 )
 
 type modelTable struct {
@@ -632,5 +633,6 @@ func compareQueries(t *testing.T, e *Engine, m model, r *rand.Rand, when string)
 		if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 			t.Fatalf("%s: %s: time %v filter %+v:\n%s", when, name, q.time, q.filter, difference(g, w))
 		}
+		compareBounds(t, e, handle, table.all(), rand.New(rand.NewPCG(uint64(len(want)), uint64(len(table.all())))), when)
 	}
 }

@@ -42,8 +42,10 @@ func (s *Scan) cut() {
 		for _, m := range s.view.members {
 			s.cutGroups(runs, m)
 		}
-	case len(s.t.Tags) == 0 && s.t.Physical == 0:
-		s.cutTimes(runs)
+	case s.oneSeries():
+		for _, at := range s.stretches(runs) {
+			s.cutGroup(at.runs, at.span)
+		}
 	default:
 		s.cutGroups(runs, nil)
 	}
@@ -93,9 +95,15 @@ func (s *Scan) add(p piece, part bool) {
 	}
 }
 
-// cutTimes cuts the time at every begin and end of a run, for tables of one series: where one part holds a stretch
-// alone its blocks are read as they are, else what overlaps is merged, stretch by stretch.
-func (s *Scan) cutTimes(runs []*scanRun) {
+// stretch is a span of time with the runs that may have rows there.
+type stretch struct {
+	runs []*scanRun
+	span scan.Range
+}
+
+// stretches cuts the time at every begin and end of a run, for tables of one series: where one run holds a stretch alone its
+// rows may be read as they are, else what overlaps is merged, stretch by stretch.
+func (s *Scan) stretches(runs []*scanRun) (all []stretch) {
 	var cuts []int64 // where stretches begin; the last is where nothing is left
 	for _, r := range runs {
 		span := r.run.Span()
@@ -107,18 +115,20 @@ func (s *Scan) cutTimes(runs []*scanRun) {
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	for i, from := range cuts {
-		span := scan.Range{From: from, To: math.MaxInt64}
+		at := stretch{span: scan.Range{From: from, To: math.MaxInt64}}
 		if i+1 < len(cuts) {
-			span.To = cuts[i+1] - 1
+			at.span.To = cuts[i+1] - 1
 		}
-		var there []*scanRun
 		for _, r := range runs {
-			if at := r.run.Span(); at.From <= span.To && at.To >= span.From {
-				there = append(there, r)
+			if span := r.run.Span(); span.Overlaps(at.span.From, at.span.To) {
+				at.runs = append(at.runs, r)
 			}
 		}
-		s.cutGroup(there, span)
+		if len(at.runs) > 0 {
+			all = append(all, at)
+		}
 	}
+	return all
 }
 
 // cutGroups puts runs together whose times overlap, directly or through others: series are not cut, because a block of

@@ -21,6 +21,8 @@ type Request struct {
 	Columns []schema.ColumnID
 	Time    scan.Range
 	Filter  filter.And
+	// Bounds are what operators know, or will know while the scan runs, of the rows that they want.
+	Bounds []*scan.Bound
 	// Newest asks for pieces newest first.
 	Newest bool
 	// Stats counts what the scan did; may be nil.
@@ -39,12 +41,12 @@ type Scan struct {
 	view   *view      // of a physical table; nil: another table
 	mode   mergeMode
 	pinned sync.Once
-	// narrower gives what pieces that are read as they are need not give; nil: nothing.
-	narrower func() filter.And
-	all      []*scanRun // that overlap the time range, oldest first
+	all    []*scanRun     // that overlap the time range, oldest first
+	onKeys scan.Narrowing // the bounds of columns of the row key
 
-	mu     sync.Mutex // protects pieces
+	mu     sync.Mutex // protects what follows
 	pieces []piece
+	bounds scan.Narrowing
 }
 
 // scanRun is a run with the part it belongs to; nil for a memtable.
@@ -72,6 +74,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	s := &Scan{e: e, ctx: ctx, r: r.Table.region, t: r.Table.Schema}
+	r = s.watch(r)
 	if s.t.Shared() {
 		s.view = newView(e, s.r, r)
 		r = s.view.request(r)
@@ -90,9 +93,20 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	return s, nil
 }
 
+// watch gives the request with what its bounds know already, and begins to watch them. Tags that are not stored come of merges alone.
+func (s *Scan) watch(r Request) Request {
+	all, time, and := scan.Watch(r.Bounds)
+	s.bounds = all.Only(func(id schema.ColumnID) bool { return s.t.ByID(id) >= 0 })
+	s.onKeys = s.bounds.Only(func(id schema.ColumnID) bool { return s.t.Columns[s.t.ByID(id)].Semantic != schema.Field })
+	r.Time = r.Time.And(time)
+	r.Filter = slices.Concat(r.Filter, and)
+	return r
+}
+
 // describe turns the request into what runs understand.
 func (s *Scan) describe(r Request) error {
-	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats, Memo: &scan.Memo{}, Ended: s.ctx.Err}
+	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats, Memo: &scan.Memo{}, Ended: s.ctx.Err,
+		Narrowing: s.bounds.Begin()}
 	if s.t.Physical != 0 {
 		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)
 	}
@@ -105,7 +119,13 @@ func (s *Scan) describe(r Request) error {
 	}
 	// Rows past their time are gone at once, whatever has been cleaned up.
 	s.spec.Time.From = max(s.spec.Time.From, s.e.oldest(s.t))
-	for _, id := range r.Filter.AppendColumns(nil) {
+	looksAt := r.Filter.AppendColumns(nil)
+	for _, b := range r.Bounds {
+		if !slices.Contains(looksAt, b.Column) && s.t.ByID(b.Column) >= 0 {
+			looksAt = append(looksAt, b.Column)
+		}
+	}
+	for _, id := range looksAt {
 		p := s.t.ByID(id)
 		if p < 0 {
 			return errors.New("filter on a column that the schema lacks")
@@ -209,11 +229,6 @@ func (e *Engine) oldest(t *schema.Table) int64 {
 	return inUnit(e.o.Now().Add(-time.Duration(ttl)), t.TimeColumn().Type)
 }
 
-// Narrow has the scan ask f before each piece of work for conditions that wanted rows pass besides the request's filter. They
-// are on columns of the request and may change from piece to piece; rows that fail them may come all the same. Call it before the first Cursor;
-// f is called by many goroutines.
-func (s *Scan) Narrow(f func() filter.And) { s.narrower = f }
-
 // runs are the runs that overlap the time range, oldest first.
 func (s *Scan) runs() []*scanRun {
 	var all []*scanRun
@@ -267,22 +282,31 @@ func (s *Scan) Cursor() (c scan.Cursor, span scan.Range, ok bool, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, scan.Range{}, false, err
 	}
-	s.mu.Lock()
-	if len(s.pieces) == 0 {
-		s.mu.Unlock()
+	p, ok := s.next()
+	if !ok {
 		return nil, scan.Range{}, false, nil
 	}
-	p := s.pieces[0]
-	s.pieces = s.pieces[1:]
-	s.mu.Unlock()
 	c, err = s.open(&p)
 	return c, p.span, err == nil, err
+}
+
+// next takes the next piece that may have rows within the bounds.
+func (s *Scan) next() (p piece, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bounds.Heed()
+	wanted, _ := s.bounds.Wanted()
+	for !ok && len(s.pieces) > 0 {
+		p, s.pieces = s.pieces[0], s.pieces[1:]
+		ok = wanted.Overlaps(p.span.From, p.span.To)
+	}
+	return p, ok
 }
 
 // open gives the cursor of a piece.
 func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	spec := *s.spec
-	spec.Time.From, spec.Time.To = max(spec.Time.From, p.span.From), min(spec.Time.To, p.span.To)
+	spec.Time = spec.Time.And(p.span)
 	if p.member != nil {
 		w, err := s.walkMember(p.member, p.merge, spec)
 		if err != nil {
@@ -292,17 +316,14 @@ func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	}
 	if p.merge != nil {
 		spec.Keys = p.keys
-		w, err := mergeRuns(s.guard(p.merge), &spec, s.mode)
+		w, err := s.merge(p.merge, spec)
 		if err != nil {
 			return nil, err
 		}
 		return &seriesCursor{w: w, done: true}, nil
 	}
 	spec.Pieces = &p.blocks
-	spec.Filter = append(spec.Filter[:len(spec.Filter):len(spec.Filter)], s.above...)
-	if s.narrower != nil {
-		s.addConditions(&spec, s.narrower())
-	}
+	spec.Filter = slices.Concat(spec.Filter, s.above)
 	c, err := p.run.run.Scan(&spec)
 	if err != nil {
 		return nil, s.e.damage(s.r, p.run.part, err)
@@ -310,44 +331,19 @@ func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	return &guarded{c, s, p.run.part}, nil
 }
 
-// addConditions adds conditions on columns of the table to those of a piece.
-func (s *Scan) addConditions(spec *scan.Spec, more filter.And) {
-	if slices.ContainsFunc(more.AppendColumns(nil), func(c schema.ColumnID) bool { return s.t.Columns[s.t.ByID(c)].Semantic == schema.Tag }) {
-		spec.Memo = nil // other series pass here
+// merge walks some runs as one. What bounds say of the row key is the same for all of them: of a row that one gives and another
+// leaves out a version would come that is replaced or deleted.
+func (s *Scan) merge(runs []*scanRun, spec scan.Spec) (scan.Series, error) {
+	bounds := s.onKeys.Begin()
+	bounds.Heed()
+	time, and := bounds.Wanted()
+	spec.Narrowing = scan.Narrowing{}
+	spec.Time = spec.Time.And(time)
+	if len(and) > 0 {
+		spec.Filter, spec.Memo = slices.Concat(spec.Filter, and), nil // other series pass here
 	}
-	spec.Filter = append(spec.Filter, more...)
-	spec.FilterColumns = slices.Clip(spec.FilterColumns)
-	for _, id := range more.AppendColumns(nil) {
-		if !slices.ContainsFunc(spec.FilterColumns, func(c schema.Column) bool { return c.ID == id }) {
-			spec.FilterColumns = append(spec.FilterColumns, readColumn(s.t.Columns[s.t.ByID(id)]))
-		}
-	}
+	return mergeRuns(s.guard(runs), &spec, s.mode)
 }
-
-// Series is the merged walk over the i'th of n disjoint ranges of series keys. The view of a physical table has one range.
-func (s *Scan) Series(i, n int) (scan.Series, error) {
-	if s.view != nil && i == 0 {
-		return &viewSeries{s: s, runs: s.all}, nil
-	}
-	spec := *s.spec
-	if n > 1 && len(s.all) > 0 && s.view == nil {
-		ranges := s.cutKeys(s.all, n)
-		if i < len(ranges) {
-			spec.Keys = ranges[i]
-			return mergeRuns(s.guard(s.all), &spec, s.mode)
-		}
-	}
-	if i > 0 {
-		return emptySeries{}, nil
-	}
-	return mergeRuns(s.guard(s.all), &spec, s.mode)
-}
-
-type emptySeries struct{}
-
-func (emptySeries) Next() ([]byte, bool, error)      { return nil, false, nil }
-func (emptySeries) Rows(*vector.Batch) (bool, error) { return false, nil }
-func (emptySeries) Close()                           {}
 
 // Rows is the number of rows in the snapshot before filters, or an upper bound of it.
 func (s *Scan) Rows() (n int) {
@@ -397,30 +393,3 @@ func (s *Scan) Close() {
 		s.r.unpin(s.snap)
 	})
 }
-
-// seriesCursor gives the rows of a walk as a cursor.
-type seriesCursor struct {
-	w    scan.Series
-	done bool // the current series has no more rows
-}
-
-func (c *seriesCursor) Next(b *vector.Batch) (bool, error) {
-	for {
-		if c.done {
-			if _, ok, err := c.w.Next(); err != nil || !ok {
-				return false, err
-			}
-			c.done = false
-		}
-		ok, err := c.w.Rows(b)
-		if err != nil {
-			return false, err
-		}
-		if ok {
-			return true, nil
-		}
-		c.done = true
-	}
-}
-
-func (c *seriesCursor) Close() { c.w.Close() }

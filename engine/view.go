@@ -60,7 +60,7 @@ func (s *Scan) walkMember(m *member, runs []*scanRun, spec scan.Spec) (*memberSe
 	if err != nil {
 		return nil, err
 	}
-	w, err := mergeRuns(s.guard(runs), &spec, s.mode)
+	w, err := s.merge(runs, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -97,9 +97,14 @@ func (c *cursor) Close() {}
 func (c *cursor) Next(b *vector.Batch) (bool, error) {
 	for c.at < len(c.chunks) {
 		ch := c.chunks[c.at]
-		if c.from == 0 && !c.begin(ch) {
-			c.at++
-			continue
+		if c.from == 0 {
+			if err := c.heed(); err != nil {
+				return false, err
+			}
+			if !c.begin(ch) {
+				c.at++
+				continue
+			}
 		}
 		c.win = win{c.at, c.from, min(c.from+vector.Size, ch.n)}
 		if c.from = c.win.to; c.from == ch.n {
@@ -114,7 +119,7 @@ func (c *cursor) Next(b *vector.Batch) (bool, error) {
 
 // begin tells whether any row of a chunk can pass, by time and series.
 func (c *cursor) begin(ch *chunk) bool {
-	ok := c.spec.Time.Overlaps(ch.min, ch.max) && (c.allowed == nil || ch.series != nil || c.allowed.Get(int(ch.oneSeries)))
+	ok := c.spec.Time.Overlaps(ch.min, ch.max) && c.wanted.Overlaps(ch.min, ch.max) && (c.allowed == nil || ch.series != nil || c.allowed.Get(int(ch.oneSeries)))
 	if st := c.spec.Stats; st != nil {
 		if ok {
 			st.BlocksRead.Add(1)
@@ -139,9 +144,7 @@ func (c *cursor) window(b *vector.Batch) bool {
 	if c.allowed != nil && ch.series != nil {
 		keepSeries(keep, ch.series[from:to], c.allowed)
 	}
-	if len(c.prog.Conds) > 0 {
-		c.prog.Eval(n, c.lookup, keep)
-	}
+	c.eval(n, keep)
 	b.N, b.Cols = n, b.Cols[:0]
 	if keep.All(n) {
 		for i := range c.out {
@@ -195,6 +198,9 @@ type reader struct {
 	out     []source        // by spec.Columns
 	prog    *filter.Program // conditions that look at other columns than tags
 	conds   []source        // what conditions look at
+	bounds  scan.Narrowing
+	wanted  scan.Range      // by the bounds
+	bounded *filter.Program // conditions of the bounds; nil: none
 	table   schema.TableID  // whose series are read
 	few     []uint32        // the only series that the key prefix leaves, rising; nil: they are not few
 	allowed vector.Bitmap   // series that pass the key prefix and the conditions on tags; nil: all do
@@ -207,6 +213,7 @@ type reader struct {
 
 func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 	r.s, r.chunks, r.spec, r.keep = s, chunks, spec, vector.MakeBitmap(vector.Size)
+	r.bounds, r.wanted = spec.Narrowing.Begin(), scan.All
 	if r.table = s.series.only; len(spec.KeyPrefix) > 0 {
 		r.table = schema.KeyTable(spec.KeyPrefix)
 	}
@@ -243,6 +250,31 @@ func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 		}
 	}
 	return nil
+}
+
+// heed consults the bounds of the scan.
+func (r *reader) heed() error {
+	if !r.bounds.Heed() {
+		return nil
+	}
+	var and filter.And
+	r.wanted, and = r.bounds.Wanted()
+	for i := range and {
+		if _, err := r.describe(&and[i]); err != nil {
+			return err
+		}
+	}
+	var err error
+	r.bounded, err = filter.Compile(and)
+	return err
+}
+
+// eval takes those of n rows in hand that fail a condition, or lie outside of a bound, out of keep.
+func (r *reader) eval(n int, keep vector.Bitmap) {
+	r.prog.Eval(n, r.lookup, keep)
+	if r.bounded != nil {
+		r.bounded.Eval(n, r.lookup, keep)
+	}
 }
 
 // describe makes the sources of a condition's columns; tags: it looks at tags alone.

@@ -129,9 +129,9 @@ func (w *walk) Next() ([]byte, bool, error) {
 			continue
 		}
 		w.at, w.end = w.inTime(w.o.starts[w.rank], w.o.starts[w.rank+1])
-		if w.fill() {
-			w.ready = true
-			return w.s.series.key(n), true, nil
+		var err error
+		if w.ready, err = w.fill(); w.ready || err != nil {
+			return w.s.series.key(n), w.ready, err
 		}
 	}
 	w.at, w.end, w.ready = 0, 0, false
@@ -154,8 +154,10 @@ func (w *walk) time(x ref) int64 { return w.s.chunks[x>>32].times[uint32(x)] }
 
 // Rows fills b with the next rows of the current series.
 func (w *walk) Rows(b *vector.Batch) (bool, error) {
-	if !w.ready && !w.fill() {
-		return false, nil
+	if !w.ready {
+		if ok, err := w.fill(); !ok || err != nil {
+			return false, err
+		}
 	}
 	w.ready = false
 	b.N, b.Cols = w.batch.N, append(b.Cols[:0], w.batch.Cols...)
@@ -163,16 +165,22 @@ func (w *walk) Rows(b *vector.Batch) (bool, error) {
 }
 
 // fill collects the next rows of the series that pass, at most vector.Size, into w.batch.
-func (w *walk) fill() bool {
+func (w *walk) fill() (bool, error) {
+	if err := w.heed(); err != nil {
+		return false, err
+	}
 	for w.at < w.end {
 		to := min(w.at+vector.Size, w.end)
 		w.picked = append(w.picked[:0], w.o.rows[w.at:to]...)
 		w.at = to
+		if !w.wanted.Overlaps(w.time(w.picked[0]), w.time(w.picked[len(w.picked)-1])) {
+			continue
+		}
 		if st := w.spec.Stats; st != nil {
 			st.RowsScanned.Add(int64(len(w.picked)))
 		}
 		w.cut()
-		if len(w.prog.Conds) > 0 && !w.filter() {
+		if (len(w.prog.Conds) > 0 || w.bounded != nil) && !w.filter() {
 			continue
 		}
 		w.batch.N, w.batch.Cols = len(w.picked), w.batch.Cols[:0]
@@ -182,9 +190,9 @@ func (w *walk) fill() bool {
 		if st := w.spec.Stats; st != nil {
 			st.RowsOut.Add(int64(w.batch.N))
 		}
-		return true
+		return true, nil
 	}
-	return false
+	return false, nil
 }
 
 // filter leaves the rows that pass the conditions in w.picked and tells whether there are any.
@@ -192,7 +200,7 @@ func (w *walk) filter() bool {
 	n := len(w.picked)
 	keep := w.keep[:vector.Words(n)]
 	keep.Fill(n)
-	w.prog.Eval(n, w.lookup, keep)
+	w.eval(n, keep)
 	if keep.All(n) {
 		return true
 	}

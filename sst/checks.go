@@ -63,7 +63,7 @@ func (sel *selector) checkPacked(t *test, before, after vector.Bitmap) {
 // checkRefuted holds that no row passes of a block that was left out for what indexes say of it.
 func (sel *selector) checkRefuted(block int) {
 	b := &sel.p.blocks[block]
-	if sel.nothing || sel.p.isAside(block) || !sel.spec.Time.Overlaps(b.minTime, b.maxTime) && !sel.time.cast {
+	if sel.nothing || sel.p.isAside(block) || !sel.inTime(b) && !sel.time.cast {
 		return
 	}
 	quiet := *sel.spec
@@ -73,6 +73,9 @@ func (sel *selector) checkRefuted(block int) {
 		return // the reader meets it
 	}
 	defer other.release()
+	if err := other.heed(); err != nil {
+		return
+	}
 	other.keep = vector.MakeBitmap(b.rows)
 	other.keep.Fill(b.rows)
 	if !other.whole() && !other.keepSeries(b) {
@@ -84,8 +87,8 @@ func (sel *selector) checkRefuted(block int) {
 		return
 	}
 	other.keepTimes(t, b.rows)
-	for i := range other.conds {
-		if err := other.eval(other.conds[i], other.keep); err != nil {
+	for _, c := range append(other.conds, other.bounded...) {
+		if err := other.eval(c, other.keep); err != nil {
 			return
 		}
 	}

@@ -23,6 +23,9 @@ type selector struct {
 	reader     *reader
 	dec        *encoding.Decoder
 	conds      []*condition // in the order of evaluation
+	bounds     scan.Narrowing
+	wanted     scan.Range   // by the bounds
+	bounded    []*condition // conditions of the bounds
 	time       *source
 	sorted     bool    // one series: times rise within a block
 	onTags     []*test // decided for whole series
@@ -55,7 +58,8 @@ func (p *Part) selector(spec *scan.Spec) (*selector, error) {
 		return nil, err
 	}
 	dec := decoders.Get().(*encoding.Decoder)
-	sel := &selector{p: p, spec: spec, reader: p.reader(spec, dec), dec: dec, sorted: p.dir.seriesCount == 1}
+	sel := &selector{p: p, spec: spec, reader: p.reader(spec, dec), dec: dec, sorted: p.dir.seriesCount == 1,
+		bounds: spec.Narrowing.Begin(), wanted: scan.All}
 	if sel.time, err = sel.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err
 	}
@@ -139,6 +143,28 @@ func (sel *selector) add(c *filter.Tree[*filter.Test]) error {
 		sel.keepBlocks(blocks)
 	}
 	sel.conds = append(sel.conds, cond)
+	return nil
+}
+
+// heed consults the bounds of the scan. What they say of tags is decided on rows: a dictionary's values are few.
+func (sel *selector) heed() error {
+	if !sel.bounds.Heed() {
+		return nil
+	}
+	var and filter.And
+	sel.wanted, and = sel.bounds.Wanted()
+	prog, err := filter.Compile(and)
+	if err != nil {
+		return err
+	}
+	sel.bounded = sel.bounded[:0]
+	for _, c := range prog.Conds {
+		cond, err := filter.Map(c, sel.test)
+		if err != nil {
+			return err
+		}
+		sel.bounded = append(sel.bounded, cond)
+	}
 	return nil
 }
 
@@ -228,6 +254,9 @@ func (sel *selector) keepBlocks(b vector.Bitmap) {
 
 // selectRows moves to a block and decides which of its rows pass, and gives how many do: keep holds them then.
 func (sel *selector) selectRows(block int) (passing int, err error) {
+	if err := sel.heed(); err != nil {
+		return 0, err
+	}
 	conds, ok := sel.mayPass(block)
 	if !ok {
 		if invariant.On {
@@ -278,7 +307,7 @@ func (sel *selector) mayPass(block int) ([]*condition, bool) {
 	switch {
 	case sel.nothing || sel.p.isAside(block):
 		sel.prune(nil)
-	case !sel.spec.Time.Overlaps(b.minTime, b.maxTime) && !sel.time.cast:
+	case !sel.inTime(b) && !sel.time.cast:
 		sel.prune(func(st *scan.Stats) { st.PrunedByTime.Add(1) })
 	case sel.blocks != nil && !sel.blocks.Get(block):
 		sel.prune(func(st *scan.Stats) { st.PrunedByPostings.Add(1) })
@@ -286,6 +315,11 @@ func (sel *selector) mayPass(block int) ([]*condition, bool) {
 		return sel.judge(block)
 	}
 	return nil, false
+}
+
+// inTime tells whether a block may have rows of times that are wanted.
+func (sel *selector) inTime(b *block) bool {
+	return sel.spec.Time.Overlaps(b.minTime, b.maxTime) && sel.wanted.Overlaps(b.minTime, b.maxTime)
 }
 
 // passingRows are the rows of the block at hand that pass. They are valid until the next block is opened.
@@ -356,13 +390,15 @@ func (sel *selector) prune(why func(*scan.Stats)) {
 // judge asks the zones and then the token filters: false when one refutes the block, which is counted then, else the conditions that remain.
 func (sel *selector) judge(block int) ([]*condition, bool) {
 	sel.left = sel.left[:0]
-	for _, c := range sel.conds {
-		switch c.Judge(func(t *test) filter.Verdict { return sel.judgeZones(t, block) }) {
-		case filter.None:
-			sel.prune(func(st *scan.Stats) { st.PrunedByZones.Add(1) })
-			return nil, false
-		case filter.Some:
-			sel.left = append(sel.left, c)
+	for _, conds := range [...][]*condition{sel.conds, sel.bounded} {
+		for _, c := range conds {
+			switch c.Judge(func(t *test) filter.Verdict { return sel.judgeZones(t, block) }) {
+			case filter.None:
+				sel.prune(func(st *scan.Stats) { st.PrunedByZones.Add(1) })
+				return nil, false
+			case filter.Some:
+				sel.left = append(sel.left, c)
+			}
 		}
 	}
 	for _, c := range sel.left {

@@ -29,6 +29,9 @@ func (r Range) Overlaps(min, max int64) bool { return max >= r.From && min <= r.
 // Covers tells whether all of [min, max] lies in the range.
 func (r Range) Covers(min, max int64) bool { return r.Holds(min) && r.Holds(max) }
 
+// And is what lies in both ranges.
+func (r Range) And(o Range) Range { return Range{max(r.From, o.From), min(r.To, o.To)} }
+
 // Spec is what a reader wants of a run. It is not changed by the run and may be shared by many cursors.
 type Spec struct {
 	// Columns are the wanted columns at the reader's schema version, in output order. A run that lacks a column gives
@@ -42,6 +45,8 @@ type Spec struct {
 	// FilterColumns describes them at the reader's schema version.
 	Filter        filter.And
 	FilterColumns []schema.Column
+	// Narrowing has the bounds that readers heed while they read; FilterColumns describes their columns as well.
+	Narrowing Narrowing
 	// KeyPrefix restricts to series whose key begins with it (the logical table in a shared region). Empty: all.
 	KeyPrefix []byte
 	// Keys restricts a walk by series to those whose key lies in the range; cursors do not regard it.

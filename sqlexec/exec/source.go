@@ -18,21 +18,15 @@ func (s *scanSource) Reader(int) Reader { return &scanReader{scan: s.scan} }
 
 type scanReader struct {
 	scan *engine.Scan
-	// enough tells by the span of the next piece that neither it nor those after it are wanted; nil: all are.
-	enough func(scan.Range) bool
-	c      scan.Cursor
+	c    scan.Cursor
 }
 
 func (r *scanReader) Next(b *vector.Batch) (bool, error) {
 	for {
 		if r.c == nil {
-			c, span, ok, err := r.scan.Cursor()
+			c, _, ok, err := r.scan.Cursor()
 			if err != nil || !ok {
 				return false, err
-			}
-			if r.enough != nil && r.enough(span) {
-				c.Close()
-				return false, nil
 			}
 			r.c = c
 		}

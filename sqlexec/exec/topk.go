@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
@@ -16,57 +15,29 @@ func TopK(order []expr.SortKey, k int, types []vector.Type, budget *Budget) (Sin
 	return BoundedTopK(order, k, types, nil, budget)
 }
 
-// BoundedTopK is TopK that tells bound how far the first keys reach, when the first key is a column.
-func BoundedTopK(order []expr.SortKey, k int, types []vector.Type, bound *Bound, budget *Budget) (Sink, error) {
+// BoundedTopK is TopK that tells how far the first key, a column, reaches among the k best rows so far: rows behind it are not
+// wanted any more.
+func BoundedTopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vector.Vector), budget *Budget) (Sink, error) {
 	if err := compiles(order); err != nil {
 		return nil, err
 	}
-	return &topSink{sortSink: sortSink{order: order, types: types, budget: budget}, k: k, bound: bound}, nil
-}
-
-// Bound is how far the first key of an order reaches among the k best rows so far: rows whose first key lies behind it are
-// not wanted. Safe for concurrent use.
-type Bound struct {
-	mu    sync.Mutex // protects what follows
-	key   []byte     // as a sort key
-	value *vector.Vector
-}
-
-// Value is the bound, Flat and of one row; nil: there is none yet, or it is NULL.
-func (b *Bound) Value() *vector.Vector {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.value
-}
-
-// tighten takes row i of v as the bound, unless it is a tighter one already.
-func (b *Bound) tighten(v *vector.Vector, i int, order expr.SortKey) {
-	if b == nil {
-		return
+	s := &topSink{sortSink: sortSink{order: order, types: types, budget: budget}, k: k}
+	if tell != nil && k > 0 {
+		s.reach = newReach(order[0], k, tell)
 	}
-	key := expr.AppendSortKey(nil, v, i, order.Desc, order.NullsFirst)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.key != nil && bytes.Compare(key, b.key) >= 0 {
-		return
-	}
-	b.key, b.value = key, nil
-	if !v.IsNull(i) {
-		b.value = &vector.Vector{Type: v.Type}
-		b.value.Append(0, v, i, i+1)
-	}
+	return s, nil
 }
 
 type topSink struct {
 	sortSink
 	k     int
-	bound *Bound
+	reach *reach // nil: nobody asks for it
 }
 
 func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, orderText(s.order)) }
 
-// moreThanTop is the number of rows above 2k from which on the k best are sorted out when somebody waits for the bound that
-// comes of it.
+// moreThanTop is the number of rows above 2k from which on the k best are sorted out when somebody waits for the reach that
+// comes of it alone.
 const moreThanTop = 256
 
 // Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
@@ -76,7 +47,7 @@ func (s *topSink) Step(int) Step {
 	at := len(s.workers)
 	s.workers = append(s.workers, w)
 	most := 2*s.k + vector.Size
-	if s.bound != nil {
+	if s.reach != nil && !s.reach.counts() {
 		most = 2*s.k + moreThanTop
 	}
 	var bound []byte // the key of the k'th row; nil while there are fewer
@@ -95,10 +66,11 @@ func (s *topSink) Step(int) Step {
 			return err
 		}
 		before := len(c.keys)
-		rows = w.before(c, bound, candidates(rows[:0], w.out[0], b.N, s.order[0].Desc, bound))
+		rows = w.before(c, bound, s.candidates(rows[:0], w.out[0], b.N, bound))
 		if len(rows) == 0 {
 			return nil
 		}
+		s.reach.note(w.out[0], rows)
 		gatherRows(&part, b, rows)
 		c.rows.Append(&part, 0, part.N)
 		w.n += part.N
@@ -119,7 +91,7 @@ func (s *topSink) Step(int) Step {
 		last := w.chunks[len(w.chunks)-1]
 		bound = append(bound[:0], last.key(len(last.ends)-1)...)
 		if k, ok := s.order[0].Expr.(*expr.Column); ok {
-			s.bound.tighten(last.rows.Cols[k.Index], len(last.ends)-1, s.order[0])
+			s.reach.take(last.rows.Cols[k.Index], len(last.ends)-1)
 		}
 		held = int64(w.n) * sortBytes
 		for _, c := range w.chunks {
@@ -145,27 +117,30 @@ func (s *sorter) before(c *sortChunk, bound []byte, rows []uint32) []uint32 {
 	return kept
 }
 
-// candidates appends the rows whose first key v does not lie behind that of bound: exact for numbers without NULL,
-// otherwise all rows.
-func candidates(rows []uint32, v *vector.Vector, n int, desc bool, bound []byte) []uint32 {
-	if bound == nil || v.Form != vector.Flat || v.Valid != nil || v.Type.Kind() == vector.Bytes || v.Type.Kind() == vector.Bool {
+// candidates appends the rows whose first key v does not lie behind that of bound, or behind the reach: exact for numbers without
+// NULL, otherwise all rows.
+func (s *topSink) candidates(rows []uint32, v *vector.Vector, n int, bound []byte) []uint32 {
+	most, ok := s.reach.most()
+	if len(bound) > 8 && bound[0] == 1 {
+		most, ok = min(most, binary.BigEndian.Uint64(bound[1:])), true
+	}
+	switch {
+	case v.Form != vector.Flat || v.Valid != nil || !hasSortWord(v.Type):
+		ok = false
+	case bound != nil && bound[0] == 0: // NULL, and these have none
+		return rows
+	}
+	if !ok {
 		for i := range uint32(n) {
 			rows = append(rows, i)
 		}
 		return rows
 	}
-	if bound[0] != 1 { // NULL, and these have none
-		if bound[0] == 0 {
-			return rows
-		}
-		return candidates(rows, v, n, desc, nil)
-	}
 	rows = vector.Sized(rows, n)
 	flip := uint64(0)
-	if desc {
+	if s.order[0].Desc {
 		flip = ^flip
 	}
-	most := binary.BigEndian.Uint64(bound[1:])
 	switch v.Type.Kind() {
 	case vector.Int64:
 		return rows[:intsUpTo(rows, v.Ints[:n], flip, most)]

@@ -96,6 +96,14 @@ func SortableFloat(f float64) uint64 {
 	return u | 1<<63
 }
 
+// FloatOfSortable is the float with such a number.
+func FloatOfSortable(u uint64) float64 {
+	if u>>63 == 0 {
+		return math.Float64frombits(^u)
+	}
+	return math.Float64frombits(u ^ 1<<63)
+}
+
 // appendSortableBytes ends strings with 0x00 0x00 and writes 0x00 inside them as 0x00 0x01.
 func appendSortableBytes(dst []byte, v *vector.Vector, i int) []byte {
 	b := v.Bytes(i)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"varve/engine"
-	"varve/engine/filter"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
@@ -65,10 +64,8 @@ type runner struct {
 	p      Physical
 	budget *exec.Budget
 	scans  []*engine.Scan
-	// replaced has the source of a scan that its consumer has opened itself.
-	replaced map[*Scan]exec.Source
-	// bounds has what joins know about the columns of the scans that probe them.
-	bounds map[*Scan][]keyBounds
+	// wanted has what operators that are built already know, or will know, of the rows of a scan.
+	wanted map[*Scan]*wanted
 	at     Node // the node that is built, for the analysis
 }
 
@@ -223,10 +220,7 @@ func (r *runner) scan(n *Scan) (exec.Stream, error) {
 	if n.Rel.Virtual != nil {
 		return r.virtual(n)
 	}
-	if src, ok := r.replaced[n]; ok {
-		return r.filter(exec.Stream{Source: src}, n.Residual)
-	}
-	sc, err := r.open(n, false)
+	sc, err := r.open(n)
 	if err != nil {
 		return exec.Stream{}, err
 	}
@@ -237,7 +231,8 @@ func (r *runner) scan(n *Scan) (exec.Stream, error) {
 	return r.filter(s, n.Residual)
 }
 
-func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
+// open begins to scan a table, within the bounds that there are.
+func (r *runner) open(n *Scan) (*engine.Scan, error) {
 	if err := r.budget.Admit(); err != nil {
 		return nil, err
 	}
@@ -250,10 +245,11 @@ func (r *runner) open(n *Scan, newest bool) (*engine.Scan, error) {
 	for i, p := range n.Positions {
 		columns[i] = n.Rel.Table.Schema.Columns[p].ID
 	}
-	times, and := r.narrowed(n)
-	sc, err := r.p.Engine.Scan(r.ctx, engine.Request{
-		Table: n.Rel.Table, Columns: columns, Time: times, Filter: and, Newest: newest, Stats: r.p.Analysis.scan(n),
-	})
+	q := engine.Request{Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter, Stats: r.p.Analysis.scan(n)}
+	if w := r.wanted[n]; w != nil {
+		q.Bounds, q.Newest = w.bounds, w.newest
+	}
+	sc, err := r.p.Engine.Scan(r.ctx, q)
 	if err == nil {
 		r.scans = append(r.scans, sc)
 	}
@@ -305,7 +301,7 @@ func (r *runner) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 			}
 		}
 	}
-	sc, err := r.open(s, false)
+	sc, err := r.open(s)
 	if err != nil {
 		return nil, false, err
 	}
@@ -364,13 +360,14 @@ func (r *runner) sort(n *Sort) (exec.Stream, error) {
 	return s, err
 }
 
-// top keeps the first rows of an order.
+// top keeps the first rows of an order. What it has come to know of the first key bounds the scan of that column.
 func (r *runner) top(n *Sort) (exec.Stream, error) {
-	s, bound, err := r.topInput(n)
+	k, tell := int(n.Limit+n.Offset), r.boundTop(n)
+	s, err := r.build(n.Input)
 	if err != nil {
 		return s, err
 	}
-	sink, err := exec.BoundedTopK(n.Keys, int(n.Limit+n.Offset), types(n.Columns()), bound, r.budget)
+	sink, err := exec.BoundedTopK(n.Keys, k, types(n.Columns()), tell, r.budget)
 	if err != nil {
 		return s, err
 	}
@@ -379,64 +376,6 @@ func (r *runner) top(n *Sort) (exec.Stream, error) {
 		s = s.With(exec.Limit(n.Offset, n.Limit))
 	}
 	return s, err
-}
-
-// topInput is the input of a top, read newest first where the order begins with the time index falling, and without most of
-// the rows behind the bound where it begins with another column of a table.
-// The bound is nil where nobody asks for it.
-func (r *runner) topInput(n *Sort) (exec.Stream, *exec.Bound, error) {
-	table, ok := newestFirst(n)
-	if !ok {
-		return r.boundedInput(n)
-	}
-	if table.Never {
-		s, err := r.build(n.Input)
-		return s, nil, err
-	}
-	sc, err := r.open(table, true)
-	if err != nil {
-		return exec.Stream{}, nil, err
-	}
-	src, watch := exec.Newest(sc, int(n.Limit+n.Offset), len(n.Keys) > 1, n.Keys[0].Expr.(*expr.Column).Index)
-	r.replaced = map[*Scan]exec.Source{table: src}
-	s, err := r.build(n.Input)
-	r.replaced = nil
-	return s.With(watch), nil, err
-}
-
-// boundedInput is the input of a top whose scan leaves out rows that the bound refutes.
-func (r *runner) boundedInput(n *Sort) (exec.Stream, *exec.Bound, error) {
-	table, at, ok := firstKey(n)
-	if !ok || table.Never || table.Rel.Table == nil || !orderable(table.Cols[at].Type) {
-		s, err := r.build(n.Input)
-		return s, nil, err
-	}
-	sc, err := r.open(table, false)
-	if err != nil {
-		return exec.Stream{}, nil, err
-	}
-	bound := &exec.Bound{}
-	sc.Narrow(func() filter.And { return table.within(at, n.Keys[0], bound.Value()) })
-	r.replaced = map[*Scan]exec.Source{table: exec.ScanSource(sc)}
-	s, err := r.build(n.Input)
-	r.replaced = nil
-	return s, bound, err
-}
-
-// within is the condition that rows whose column at does not lie behind value in an order pass; nil: there is no bound.
-func (s *Scan) within(at int, key expr.SortKey, value *vector.Vector) filter.And {
-	if value == nil {
-		return nil
-	}
-	id := s.Rel.Table.Schema.Columns[s.Positions[at]].ID
-	c := filter.Cond{Column: id, Op: filter.LessEqual, Args: value, NArgs: 1}
-	if key.Desc {
-		c.Op = filter.GreaterEqual
-	}
-	if !key.NullsFirst || !s.Cols[at].Nullable {
-		return filter.And{c}
-	}
-	return filter.And{{Op: filter.AnyOf, Any: []filter.And{{c}, {{Column: id, Op: filter.IsNull}}}}}
 }
 
 // maxTop is the largest limit for which the first rows are kept instead of sorting all.

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"varve/engine/filter"
-	"varve/engine/scan"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
@@ -67,7 +65,7 @@ func (r *runner) hashJoin(n *Join, kind exec.JoinKind) (exec.Stream, error) {
 		if j.Empty() {
 			probe = &Values{Cols: n.L.Columns(), Batch: vector.NewBatch(types(n.L.Columns())...)}
 		} else {
-			r.bound(j, n)
+			r.boundProbe(j, n)
 		}
 	}
 	s, err := r.build(probe)
@@ -90,32 +88,6 @@ func (n *Join) exchanged() (out *Join, to []int) {
 		out.Residual = remap(n.Residual, to)
 	}
 	return out, to
-}
-
-// bound pushes what is known about the keys of the kept side down to the scans of the other side's keys.
-func (r *runner) bound(j *exec.Join, n *Join) {
-	for k, e := range n.LKeys {
-		c, ok := e.(*expr.Column)
-		if !ok {
-			continue
-		}
-		s, at := origin(n.L, c.Index)
-		if s == nil || s.Cols[at].Type != n.RKeys[k].Type() {
-			continue
-		}
-		if b, ok := j.Bounds(k); ok {
-			if r.bounds == nil {
-				r.bounds = map[*Scan][]keyBounds{}
-			}
-			r.bounds[s] = append(r.bounds[s], keyBounds{s.Positions[at], b})
-		}
-	}
-}
-
-// keyBounds is what the column at a position of a scan's table can be in rows that count.
-type keyBounds struct {
-	position int
-	exec.KeyBounds
 }
 
 // origin is the scan that column at of a node comes from unchanged, with its place there, such that rows of the scan with
@@ -154,29 +126,4 @@ func origin(n Node, at int) (*Scan, int) {
 		}
 	}
 	return nil, 0
-}
-
-// narrowed is a scan's range and filter with what joins know about its columns.
-func (r *runner) narrowed(n *Scan) (scan.Range, filter.And) {
-	times, and := n.Time, n.Filter
-	table := n.Rel.Table.Schema
-	for _, b := range r.bounds[n] {
-		col := table.Columns[b.position].ID
-		lo, hi := b.Lo, b.Hi
-		if b.Values != nil {
-			lo, hi = constAt(b.Values, 0), constAt(b.Values, b.N-1)
-		}
-		if b.position == table.Time {
-			times.From, times.To = max(times.From, lo.Int(0)), min(times.To, hi.Int(0))
-			continue
-		}
-		if b.Values != nil {
-			and = append(and[:len(and):len(and)], filter.Cond{Column: col, Op: filter.In, Args: b.Values, NArgs: b.N})
-		} else {
-			and = append(and[:len(and):len(and)],
-				filter.Cond{Column: col, Op: filter.GreaterEqual, Args: lo.Flatten(1), NArgs: 1},
-				filter.Cond{Column: col, Op: filter.LessEqual, Args: hi.Flatten(1), NArgs: 1})
-		}
-	}
-	return times, and
 }

@@ -26,6 +26,7 @@ func Conform(t *testing.T, r *rand.Rand, d *Data, run scan.Run, rounds int) {
 		want := d.passing(t, spec)
 		t.Run(fmt.Sprint("scan ", i), func(t *testing.T) { d.scans(t, r, run, spec, want) })
 		t.Run(fmt.Sprint("series ", i), func(t *testing.T) { d.series(t, r, run, spec, want) })
+		t.Run(fmt.Sprint("bounds ", i), func(t *testing.T) { d.bounds(t, r, run, spec, want) })
 		t.Run(fmt.Sprint("find ", i), func(t *testing.T) { d.finds(t, r, run) })
 	}
 }

@@ -1,0 +1,85 @@
+package scan
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"varve/engine/filter"
+	"varve/engine/schema"
+)
+
+// Bound is what an operator knows of the rows that it still wants of a scan, by one of their columns. The operator tightens it
+// before the scan begins or while it runs; readers consult it before each piece of work and each block. Rows outside of it may come
+// all the same. Safe for concurrent use.
+type Bound struct {
+	Column schema.ColumnID
+	wanted atomic.Pointer[wanted]
+}
+
+// wanted is one state of a bound. It does not change.
+type wanted struct {
+	time   Range
+	filter filter.And
+}
+
+// Tighten says that the rows that are wanted lie in a range of times and pass conditions on the bound's column. It takes the place
+// of what was said before.
+func (b *Bound) Tighten(time Range, and filter.And) { b.wanted.Store(&wanted{time, and}) }
+
+// Narrowing is what a reader has seen of the bounds of its scan. One goroutine at a time; each reader begins with its own.
+type Narrowing struct {
+	bounds []*Bound
+	known  []*wanted // of each bound when the scan began: the scan's own range and filter hold that
+	seen   []*wanted
+}
+
+// Watch is how a scan begins with bounds: it gives the range and the conditions of those that say something already, which are
+// the scan's from then on.
+func Watch(bounds []*Bound) (n Narrowing, time Range, and filter.And) {
+	for _, b := range bounds {
+		n.bounds, n.known = append(n.bounds, b), append(n.known, nil)
+	}
+	n.seen = slices.Clone(n.known)
+	n.Heed()
+	time, and = n.Wanted()
+	n.known = slices.Clone(n.seen)
+	return n, time, and
+}
+
+// Begin is the narrowing of another reader.
+func (n *Narrowing) Begin() Narrowing {
+	return Narrowing{bounds: n.bounds, known: n.known, seen: slices.Clone(n.known)}
+}
+
+// Only leaves the bounds of some columns.
+func (n *Narrowing) Only(of func(schema.ColumnID) bool) (some Narrowing) {
+	for i, b := range n.bounds {
+		if of(b.Column) {
+			some.bounds, some.known = append(some.bounds, b), append(some.known, n.known[i])
+		}
+	}
+	some.seen = slices.Clone(some.known)
+	return some
+}
+
+// Heed consults the bounds and tells whether one was tightened since the last time.
+func (n *Narrowing) Heed() (tightened bool) {
+	for i, b := range n.bounds {
+		if now := b.wanted.Load(); now != n.seen[i] {
+			n.seen[i], tightened = now, true
+		}
+	}
+	return tightened
+}
+
+// Wanted is where the rows lie that are wanted by what was seen last, and what they pass, beyond the scan's own range and filter.
+func (n *Narrowing) Wanted() (time Range, and filter.And) {
+	time = All
+	for i, w := range n.seen {
+		if w != n.known[i] {
+			time = time.And(w.time)
+			and = append(and, w.filter...)
+		}
+	}
+	return time, and
+}
