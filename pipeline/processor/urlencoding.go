@@ -60,7 +60,6 @@ func unreserved(c byte) bool {
 }
 
 func percentEncode(a *value.Arena, text string) value.Value {
-	const hex = "0123456789ABCDEF"
 	i := 0
 	for i < len(text) && unreserved(text[i]) {
 		i++
@@ -73,7 +72,7 @@ func percentEncode(a *value.Arena, text string) value.Value {
 		if c := text[i]; unreserved(c) {
 			b = append(b, c)
 		} else {
-			b = append(b, '%', hex[c>>4], hex[c&15])
+			b = value.AppendPercentEncoded(b, c)
 		}
 	}
 	return a.End(b)
@@ -85,31 +84,9 @@ func percentDecode(a *value.Arena, text string) value.Value {
 	if at < 0 {
 		return value.String(text)
 	}
-	b := append(a.Begin(), text[:at]...)
-	for i := at; i < len(text); i++ {
-		if text[i] == '%' && i+2 < len(text) {
-			hi, ok1 := hexDigit(text[i+1])
-			lo, ok2 := hexDigit(text[i+2])
-			if ok1 && ok2 {
-				b = append(b, hi<<4|lo)
-				i += 2
-				continue
-			}
-		}
-		b = append(b, text[i])
-	}
+	b := value.AppendPercentDecoded(append(a.Begin(), text[:at]...), text[at:])
 	if !utf8.Valid(b) {
 		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	}
 	return a.End(b)
-}
-
-func hexDigit(c byte) (n byte, ok bool) {
-	switch {
-	case c-'0' <= 9:
-		return c - '0', true
-	case c|0x20-'a' <= 5:
-		return c | 0x20 - 'a' + 10, true
-	}
-	return 0, false
 }

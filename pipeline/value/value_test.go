@@ -268,3 +268,19 @@ func TestTooLarge(t *testing.T) {
 		}
 	})
 }
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""}, {"a b", "a b"}, {"%41%7a", "Az"}, {"%4", "%4"}, {"%", "%"}, {"%4g%g4%%41", "%4g%g4%A"}, {"x%e4%BD", "x\xe4\xbd"},
+	} {
+		if got := string(AppendPercentDecoded(nil, c.in)); got != c.want {
+			t.Errorf("%q is %q, want %q", c.in, got, c.want)
+		}
+	}
+	for c := range 256 {
+		text := string(AppendPercentEncoded(nil, byte(c)))
+		if got := AppendPercentDecoded(nil, text); len(text) != 3 || len(got) != 1 || got[0] != byte(c) {
+			t.Errorf("%d: %q is %q", c, text, got)
+		}
+	}
+}

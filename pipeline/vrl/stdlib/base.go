@@ -99,7 +99,6 @@ func compileEncodePercent(c *vrl.Call) (vrl.Run, error) {
 	name, _ := c.Const("ascii_set")
 	set := percentSets[name.Str()]
 	return func(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
-		const digits = "0123456789ABCDEF"
 		s := args[0].Str()
 		if fl := f.Room(3 * len(s)); fl != nil {
 			return value.Null, fl
@@ -107,7 +106,7 @@ func compileEncodePercent(c *vrl.Call) (vrl.Run, error) {
 		b := f.Arena.Begin()
 		for i := range len(s) {
 			if c := s[i]; set.has(c) {
-				b = append(b, '%', digits[c>>4], digits[c&15])
+				b = value.AppendPercentEncoded(b, c)
 			} else {
 				b = append(b, c)
 			}
@@ -121,14 +120,6 @@ func decodePercent(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure)
 	if strings.IndexByte(s, '%') < 0 {
 		return value.String(validText(s)), nil
 	}
-	b := f.Arena.Alloc(len(s))[:0]
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '%' && i+2 < len(s) && hexValue(s[i+1]) >= 0 && hexValue(s[i+2]) >= 0 {
-			c = byte(hexValue(s[i+1])<<4 | hexValue(s[i+2]))
-			i += 2
-		}
-		b = append(b, c)
-	}
+	b := value.AppendPercentDecoded(f.Arena.Alloc(len(s))[:0], s)
 	return value.String(validText(value.View(b))), nil
 }

@@ -77,11 +77,13 @@ func quotedPrintable(a *value.Arena, s string) (text string, ok bool) {
 			b = append(b, ' ')
 		case c != '=':
 			b = append(b, c)
-		case i+2 < len(s) && hexValue(s[i+1]) >= 0 && hexValue(s[i+2]) >= 0:
-			b = append(b, byte(hexValue(s[i+1])<<4|hexValue(s[i+2])))
-			i += 2
 		default:
-			return "", false
+			x, ok := value.Escaped(s[i+1:])
+			if !ok {
+				return "", false
+			}
+			b = append(b, x)
+			i += 2
 		}
 	}
 	return value.View(b), true

@@ -174,26 +174,16 @@ func formDecoded(a *value.Arena, s string) string {
 	}
 	b := a.Alloc(len(s))[:0]
 	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '+':
-			b = append(b, ' ')
-		case s[i] == '%' && i+2 < len(s) && hexValue(s[i+1]) >= 0 && hexValue(s[i+2]) >= 0:
-			b = append(b, byte(hexValue(s[i+1])<<4|hexValue(s[i+2])))
-			i += 2
-		default:
-			b = append(b, s[i])
+		c := s[i]
+		switch c {
+		case '+':
+			c = ' '
+		case '%':
+			if x, ok := value.Escaped(s[i+1:]); ok {
+				c, i = x, i+2
+			}
 		}
+		b = append(b, c)
 	}
 	return validText(value.View(b))
-}
-
-// hexValue is the value of a hexadecimal digit, -1 for others.
-func hexValue(c byte) int {
-	switch {
-	case c-'0' <= 9:
-		return int(c - '0')
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
 }
