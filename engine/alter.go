@@ -135,7 +135,7 @@ func nextSchema(old *schema.Table, change func(*schema.Table) (*schema.Table, er
 	return next, nil
 }
 
-// keepInitial gives next with what rows read that were written before a column existed: as in the old schema, whatever
+// keepInitial returns next with what rows read that were written before a column existed: as in the old schema, whatever
 // the default is now, and as the column's type where that is another.
 func keepInitial(old, next *schema.Table) *schema.Table {
 	n := *next
@@ -241,7 +241,7 @@ func (e *Engine) unify(ctx context.Context, r *region) error {
 	return nil
 }
 
-// unified tells whether no row of the parts replaces or deletes another.
+// unified reports whether no row of the parts replaces or deletes another.
 func unified(parts []*part) bool {
 	for i, p := range parts {
 		for _, o := range parts[:i] {

@@ -48,7 +48,7 @@ func (p place) schema() *schema.Table {
 	return p.region.snap.Load().schema
 }
 
-// dropped tells whether the table is gone; it stays as it is while the caller holds region.mu.
+// dropped reports whether the table is gone; it stays as it is while the caller holds region.mu.
 func (p place) dropped() bool {
 	return p.region.dropped.Load() || p.member != nil && p.member.gone.Load()
 }
@@ -62,7 +62,7 @@ func (p place) publish(t *schema.Table) {
 	p.region.replace(func(s *regionSnap) { s.schema = t })
 }
 
-// find gives the place of the rows of a table id.
+// find returns the place of the rows of a table id.
 func (c *catalog) find(id schema.TableID) (place, bool) {
 	if m := c.members[id]; m != nil {
 		return place{m.region, m}, true
@@ -105,7 +105,7 @@ func (c *catalog) remove(p place) {
 	}
 }
 
-// inOrder gives the regions in the order in which they were made: what is done to all of them is done the same way every time.
+// inOrder returns the regions in the order in which they were made: what is done to all of them is done the same way every time.
 func (c *catalog) inOrder() []*region {
 	return slices.SortedFunc(maps.Values(c.regions), func(a, b *region) int { return cmp.Compare(a.id, b.id) })
 }

@@ -58,7 +58,7 @@ type entry struct {
 	hash  uint64
 }
 
-// ofServer tells whether a table is the server's own.
+// ofServer reports whether a table is the server's own.
 func ofServer(t *schema.Table) bool { return t.Name.DB == PrivateDB }
 
 // admit enters the series of a write, all or none; they count as in flight until done is called.
@@ -225,7 +225,7 @@ func (c *census) admitOne(s *Series) error {
 	}
 }
 
-// stale tells whether series may be gone since one of them was let in.
+// stale reports whether series may be gone since one of them was let in.
 func (c *census) stale(s *Series) bool { return c != nil && s.counted.Load()>>1 != c.generation.Load() }
 
 // len is the number of series that count.

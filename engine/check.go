@@ -87,7 +87,7 @@ func (c *check) fault(file string, err error, lost bool) {
 	c.Faults = append(c.Faults, Fault{file, err.Error(), lost})
 }
 
-// held tells whether a server holds the directory's lock.
+// held reports whether a server holds the directory's lock.
 func (c *check) held() bool {
 	name := path.Join(c.Dir, "LOCK")
 	if _, err := c.FS.Stat(name); err != nil {
@@ -143,7 +143,7 @@ func (c *check) part(t *manifest.TableState, p manifest.PartMeta) {
 	}
 }
 
-// replaced tells whether a running server has dropped a part since the manifest was read.
+// replaced reports whether a running server has dropped a part since the manifest was read.
 func (c *check) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
 	if !c.Running {
 		return false

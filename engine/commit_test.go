@@ -57,7 +57,7 @@ func (c *committed) rows(times ...int64) *tableWrite {
 	return &tableWrite{at: place{region: c.region}, schema: t, rec: rec, batch: b}
 }
 
-// logged gives the sequence numbers of the records in the log.
+// logged returns the sequence numbers of the records in the log.
 func (c *committed) logged(t *testing.T) (seqs []uint64) {
 	t.Helper()
 	_, err := wal.Check(c.disk, "/wal", wal.Range{}, func(_ wal.LSN, rec []byte) error {

@@ -62,7 +62,7 @@ func (e *Engine) define(f func(d *definition) error) error {
 	return nil
 }
 
-// table gives a table as it is or will be; nil: there is none.
+// table returns a table as it is or will be; nil: there is none.
 func (d *definition) table(n schema.Name) *schema.Table {
 	if t := d.changed[n]; t != nil {
 		return t

@@ -91,7 +91,7 @@ func (p *part) hurtBy(d manifest.Damage) (list []manifest.Damage, fresh bool) {
 	return p.hurt, true
 }
 
-// whole tells whether no damage of the part is known.
+// whole reports whether no damage of the part is known.
 func (p *part) whole() bool {
 	p.hurtMu.Lock()
 	defer p.hurtMu.Unlock()

@@ -22,7 +22,7 @@ func (e *Engine) exchange(r *region, old, made []*part) error {
 	return err
 }
 
-// swap gives the parts that no list names any more.
+// swap returns the parts that no list names any more.
 func (e *Engine) swap(r *region, old, made []*part) (gone []*part, err error) {
 	r.maintain.Lock()
 	defer r.maintain.Unlock()

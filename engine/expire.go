@@ -79,7 +79,7 @@ func (e *Engine) dropAside(r *region, oldest int64) error {
 	return nil
 }
 
-// before gives the parts that end before a time.
+// before returns the parts that end before a time.
 func before(parts []*part, t int64) (list []*part) {
 	for _, p := range parts {
 		if p.meta.MaxTime < t {

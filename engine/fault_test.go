@@ -72,7 +72,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// faultRun gives false when the workload has fewer than at calls.
+// faultRun returns false when the workload has fewer than at calls.
 func faultRun(t *testing.T, at int, ever bool, err error) bool {
 	b := &breaker{at: at, ever: ever, err: err}
 	disk := vfs.NewMem()

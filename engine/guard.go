@@ -9,7 +9,7 @@ import (
 	"varve/engine/vector"
 )
 
-// guard gives the runs so that damage is noted and the end of the request stops them.
+// guard returns the runs so that damage is noted and the end of the request stops them.
 func (s *Scan) guard(runs []*scanRun) []scan.Run {
 	var all []scan.Run
 	for _, r := range runs {

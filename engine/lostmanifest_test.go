@@ -95,7 +95,7 @@ func TestManifestLost(t *testing.T) {
 	}
 }
 
-// sameParts tells whether two lists of files have the same parts and segments.
+// sameParts reports whether two lists of files have the same parts and segments.
 func sameParts(a, b string) bool {
 	keep := func(s string) (out string) {
 		for line := range strings.Lines(s) {

@@ -19,7 +19,7 @@ func newMemory(limit int64, tell func(int64)) *memory {
 	return &memory{limit: limit, tell: tell, freed: newSignal()}
 }
 
-// full tells whether writers have to wait.
+// full reports whether writers have to wait.
 func (c *memory) full() bool { return c.used.Load() >= c.limit }
 
 // account takes note of how large a memtable is now.
@@ -71,7 +71,7 @@ type signal struct {
 
 func newSignal() *signal { return &signal{c: make(chan struct{})} }
 
-// wait gives a channel that is closed by the next broadcast.
+// wait returns a channel that is closed by the next broadcast.
 func (s *signal) wait() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -220,7 +220,7 @@ func (m *merged) Next() ([]byte, bool, error) {
 	return least, true, nil
 }
 
-// Rows gives the next merged rows of the current series.
+// Rows returns the next merged rows of the current series.
 func (m *merged) Rows(b *vector.Batch) (bool, error) {
 	for {
 		lead, to, err := m.passing()
@@ -253,7 +253,7 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 	}
 }
 
-// passing gives a source whose next rows, up to to, are passed on where they lie; nil: rows must be collected.
+// passing returns a source whose next rows, up to to, are passed on where they lie; nil: rows must be collected.
 func (m *merged) passing() (lead *source, to int, err error) {
 	if m.key.open {
 		return nil, 0, nil // it comes first
@@ -288,7 +288,7 @@ func (m *merged) view(s *source, to int) (int, []*vector.Vector) {
 	return to - from, m.cols
 }
 
-// stretch gives the end of the leader's rows, at most n, that come out as they are before any row of another run.
+// stretch returns the end of the leader's rows, at most n, that come out as they are before any row of another run.
 func (m *merged) stretch(s *source, limit head, n int) int {
 	if m.mode.keepAll {
 		return s.before(limit, n)
@@ -338,7 +338,7 @@ func (m *merged) check(n int, cols []*vector.Vector) {
 	}
 }
 
-// before gives the end of the source's rows, at most n, that come before limit; at least one, the leader's own.
+// before returns the end of the source's rows, at most n, that come before limit; at least one, the leader's own.
 func (s *source) before(limit head, n int) int {
 	to := min(s.batch.N, s.pos+n)
 	if s.times[to-1] < limit.time {
@@ -356,7 +356,7 @@ func (s *source) before(limit head, n int) int {
 	return k
 }
 
-// alone gives the end of the stretch of rows, at most n, that are put as they are: no other row in this run or before
+// alone returns the end of the stretch of rows, at most n, that are put as they are: no other row in this run or before
 // limit has the time of one of them.
 func (s *source) alone(limit head, n int) int {
 	if s.kinds != nil {

@@ -216,7 +216,7 @@ func TestMergeRuns(t *testing.T) {
 	}
 }
 
-// randomRuns gives versions and the runs they are spread over; runs overlap in sequences, as parts of replayed logs do.
+// randomRuns returns versions and the runs they are spread over; runs overlap in sequences, as parts of replayed logs do.
 func randomRuns(r *rand.Rand) (all []version, runs []scan.Run) {
 	parts := make([][]version, 1+r.IntN(6))
 	keys, times := 1+r.IntN(4), int64(1+r.IntN(3000))

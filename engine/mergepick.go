@@ -75,7 +75,7 @@ func (m *merged) refill() error {
 	return nil
 }
 
-// folds tells whether versions of a row are put over each other.
+// folds reports whether versions of a row are put over each other.
 func (m *merged) folds() bool { return m.mode.lastNonNull && !m.mode.keepAll }
 
 // maxCollected: a key may leave two rows, a tombstone and what came after it.

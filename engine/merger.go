@@ -196,7 +196,7 @@ func (m *merger) leave(r *region, parts []*part) (gone []*part, left func()) {
 // chooser chooses the parts of a merge; nil: there is nothing to do.
 type chooser func(s *regionSnap, w windows) []*part
 
-// choose gives what chooses the parts of a merge in the background.
+// choose returns what chooses the parts of a merge in the background.
 func (m *merger) choose(j *job) chooser {
 	return func(s *regionSnap, w windows) []*part { return j.choose(s.parts, w, m.e.o.mergeParts, m.e.o.maxPart) }
 }

@@ -44,7 +44,7 @@ func TestCacheFigures(t *testing.T) {
 	}
 }
 
-// gather gives all figures by name and values of labels.
+// gather returns all figures by name and values of labels.
 func gather(t *testing.T, e *Engine) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()

@@ -52,7 +52,7 @@ func (p *part) acquire() bool {
 	}
 }
 
-// rowsOf gives the rows of a logical table; 0 also when the part is closed or its keys cannot be read.
+// rowsOf returns the rows of a logical table; 0 also when the part is closed or its keys cannot be read.
 func (p *part) rowsOf(id schema.TableID) int64 {
 	all := p.tables.Load()
 	if all == nil {

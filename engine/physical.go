@@ -75,7 +75,7 @@ func metricShape(t *schema.Table) error {
 	return nil
 }
 
-// sampleType tells whether a field of a table in metric shape may have a type.
+// sampleType reports whether a field of a table in metric shape may have a type.
 func sampleType(t vector.Type) bool {
 	return t == vector.FloatType || t == vector.BinaryType || t == vector.Timestamp(3)
 }
@@ -188,7 +188,7 @@ func (d *definition) storageOf(t *schema.Table) *schema.Table {
 	return p.schema()
 }
 
-// evolveMember gives a logical table with further tags, or fields of samples.
+// evolveMember returns a logical table with further tags, or fields of samples.
 func (d *definition) evolveMember(t *schema.Table, add []schema.Column) (*schema.Table, error) {
 	p := d.storageOf(t)
 	if p == nil {

@@ -122,7 +122,7 @@ func TestManyTables(t *testing.T) {
 	mustClose(t, e)
 }
 
-// oneSeries gives the times of the rows of one host.
+// oneSeries returns the times of the rows of one host.
 func oneSeries(t testing.TB, e *Engine, name schema.Name, host string) (times []int64) {
 	t.Helper()
 	tab, err := e.Table(name)

@@ -22,7 +22,7 @@ type partSize struct {
 // of 32 bits for places in the values of a tag.
 var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32}
 
-// measure gives the size of a part.
+// measure returns the size of a part.
 func (p *part) measure() partSize {
 	keys, err := p.file.KeyBytes()
 	if err != nil {
@@ -49,7 +49,7 @@ type class struct {
 	window int64
 }
 
-// classes gives the parts of each class, and the classes, in the order of sequence numbers.
+// classes returns the parts of each class, and the classes, in the order of sequence numbers.
 func classes(parts []*part, w windows) (merged map[class][]*part, order []class) {
 	merged = map[class][]*part{}
 	for _, p := range inSequence(parts) {
@@ -127,7 +127,7 @@ func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides
 	return nil
 }
 
-// take gives the first neighbours that are at least and at most so many and together fit into one part; nil: there are
+// take returns the first neighbours that are at least and at most so many and together fit into one part; nil: there are
 // none. Where it is their keys or blocks that do not fit, two are enough: parts of the same series have less of them together
 // than one by one.
 func take(parts []*part, least, most int, bound partSize) []*part {

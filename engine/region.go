@@ -143,7 +143,7 @@ func (r *region) drop() {
 // mems are the memtables, oldest first.
 func (s *regionSnap) mems() []*mem { return append(s.frozen[:len(s.frozen):len(s.frozen)], s.live) }
 
-// unlogged tells whether a memtable has rows that the log lacks. No write is under way.
+// unlogged reports whether a memtable has rows that the log lacks. No write is under way.
 func (s *regionSnap) unlogged() bool {
 	return slices.ContainsFunc(s.mems(), func(m *mem) bool { return m.only })
 }
@@ -157,7 +157,7 @@ func (r *region) replace(f func(s *regionSnap)) {
 	r.snap.Store(n)
 }
 
-// pin gives the current snapshot and keeps its parts open and its memtables in memory until unpin.
+// pin returns the current snapshot and keeps its parts open and its memtables in memory until unpin.
 func (r *region) pin() *regionSnap {
 	s := r.openParts()
 	for _, m := range s.mems() {
@@ -174,7 +174,7 @@ func (r *region) unpin(s *regionSnap) {
 	}
 }
 
-// openParts gives the current snapshot and keeps its parts, but not its memtables, until closeParts.
+// openParts returns the current snapshot and keeps its parts, but not its memtables, until closeParts.
 func (r *region) openParts() *regionSnap {
 	for {
 		s := r.snap.Load()

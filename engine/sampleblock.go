@@ -405,7 +405,7 @@ func appendMS(dst, times []int64, unit int64) []int64 {
 	return dst
 }
 
-// rises tells whether times rise strictly.
+// rises reports whether times rise strictly.
 func rises(times []int64) bool {
 	bad := 0
 	for i := 1; i < len(times); i++ {
@@ -416,7 +416,7 @@ func rises(times []int64) bool {
 	return bad == 0
 }
 
-// putsAlone tells whether none of the rows [from, to) is a tombstone.
+// putsAlone reports whether none of the rows [from, to) is a tombstone.
 func putsAlone(kinds *vector.Vector, from, to int) bool {
 	if kinds.Form == vector.Const {
 		to = from + 1

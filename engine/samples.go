@@ -45,7 +45,7 @@ const (
 	startColumn
 )
 
-// Samples gives the samples of the region in which a series lies. What follows is of the series.
+// Samples returns the samples of the region in which a series lies. What follows is of the series.
 func (s *WriteSet) Samples(x *Series, names *SampleColumns) *Samples {
 	for _, g := range s.samples {
 		if g.region == x.place.region {
@@ -169,7 +169,7 @@ func (w *tableWrite) alignSamples(c *catalog, now time.Time) (lacking bool, err 
 	return false, w.rec.checkBounds()
 }
 
-// logical tells whether the samples are of logical tables.
+// logical reports whether the samples are of logical tables.
 func (w *tableWrite) logical() bool { return w.schema.Shared() }
 
 // column is the position of a column of samples in the region's schema; 0: that of floats.
@@ -189,7 +189,7 @@ func (c sampleColumnID) of(names *SampleColumns) (vector.Type, string) {
 	return vector.FloatType, names.Value
 }
 
-// lacking tells whether a table lacks a column that its samples need.
+// lacking reports whether a table lacks a column that its samples need.
 func (g *Samples) lacking() bool {
 	return slices.ContainsFunc(g.wants, func(w want) bool {
 		t := w.series.place.schema()

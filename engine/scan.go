@@ -176,7 +176,7 @@ func (s *Scan) narrow() {
 	}
 }
 
-// onKey tells whether a condition looks at columns of the row key alone: versions of a row then all pass or none does.
+// onKey reports whether a condition looks at columns of the row key alone: versions of a row then all pass or none does.
 func (s *Scan) onKey(c *filter.Cond) bool {
 	return !slices.ContainsFunc(c.AppendColumns(nil), func(id schema.ColumnID) bool {
 		return s.t.Columns[s.t.ByID(id)].Semantic == schema.Field
@@ -251,7 +251,7 @@ func (s *Scan) runs() []*scanRun {
 	return all
 }
 
-// Each gives all rows, a batch at a time, which is reused, and closes the scan. It ends with the first error, and without one once rows
+// Each returns all rows, a batch at a time, which is reused, and closes the scan. It ends with the first error, and without one once rows
 // says that it has enough.
 func (s *Scan) Each(rows func(b *vector.Batch) (more bool, err error)) error {
 	defer s.Close()
@@ -275,7 +275,7 @@ func (s *Scan) Each(rows func(b *vector.Batch) (more bool, err error)) error {
 	}
 }
 
-// Cursor gives the next piece of work with the span of times it can hold; ok is false when none is
+// Cursor returns the next piece of work with the span of times it can hold; ok is false when none is
 // left. With Newest, pieces come by falling Span.To, so that a reader with enough rows newer than every remaining
 // piece can stop. The caller closes the cursor.
 func (s *Scan) Cursor() (c scan.Cursor, span scan.Range, ok bool, err error) {
@@ -303,7 +303,7 @@ func (s *Scan) next() (p piece, ok bool) {
 	return p, ok
 }
 
-// open gives the cursor of a piece.
+// open returns the cursor of a piece.
 func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	spec := *s.spec
 	spec.Time = spec.Time.And(p.span)

@@ -106,7 +106,7 @@ func (s *schedule) push(k kind, r *region) {
 	}
 }
 
-// begin gives the next merge of a kind that goes on by itself; its parts are yet to be chosen. nil: there is none before the
+// begin returns the next merge of a kind that goes on by itself; its parts are yet to be chosen. nil: there is none before the
 // time, unless something changes.
 func (s *schedule) begin(k kind, now time.Time) (*job, time.Time) {
 	if k == freshParts && s.plea == nil && s.running[mergedParts] != nil {
@@ -137,7 +137,7 @@ func (s *schedule) begin(k kind, now time.Time) (*job, time.Time) {
 	return nil, time.Time{}
 }
 
-// ready tells whether a merge of a region may begin now; keep: it may later.
+// ready reports whether a merge of a region may begin now; keep: it may later.
 func (s *schedule) ready(k kind, r *region) (ready, keep bool) {
 	m := &r.merges
 	if k == mergedParts {

@@ -369,10 +369,10 @@ func (s *Selection) Close() {
 	})
 }
 
-// readsAsFloat tells whether values of a type are given as floats.
+// readsAsFloat reports whether values of a type are given as floats.
 func readsAsFloat(t vector.Type) bool {
 	return t.Kind() != vector.Bytes || t.ID == vector.TypeDecimal
 }
 
-// floats tells whether a column is read as floats.
+// floats reports whether a column is read as floats.
 func (t *selectTable) floats(column int) bool { return readsAsFloat(t.columns[column].Type) }

@@ -24,7 +24,7 @@ type Series struct {
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
 }
 
-// Alive tells whether the table of the series is still there and the series still counts. Rows written to one whose table is not
+// Alive reports whether the table of the series is still there and the series still counts. Rows written to one whose table is not
 // are gone with it.
 func (s *Series) Alive() bool { return !s.place.dropped() && !s.census.stale(s) }
 

@@ -140,7 +140,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// idle tells whether nothing is left to do.
+// idle reports whether nothing is left to do.
 func (s *simulation) idle() bool {
 	for k := range s.work {
 		if s.work[k].job != nil || len(s.schedule.queue[k]) > 0 {

@@ -9,7 +9,7 @@ import (
 	"varve/sst"
 )
 
-// spliceable gives the parts of a merge whose blocks may be taken over as they are: append-only tables, parts of one
+// spliceable returns the parts of a merge whose blocks may be taken over as they are: append-only tables, parts of one
 // series, the same in all of them. nil: rows are merged one by one.
 func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 	if !j.mode.keepAll || !j.table.Options.AppendMode {
@@ -45,7 +45,7 @@ type blockHeads struct {
 	last []int64
 }
 
-// headsOf gives the blocks of parts that overlap a range of time.
+// headsOf returns the blocks of parts that overlap a range of time.
 func headsOf(parts []*guardedRun, time scan.Range) *blockHeads {
 	h := &blockHeads{parts: parts, time: time, next: make([]int, len(parts)), end: make([]int, len(parts)), last: make([]int64, len(parts))}
 	for i, p := range parts { // blocks of one series lie by time
@@ -59,7 +59,7 @@ func headsOf(parts []*guardedRun, time scan.Range) *blockHeads {
 	return h
 }
 
-// least gives the part whose next block begins first; -1: none has any left.
+// least returns the part whose next block begins first; -1: none has any left.
 func (h *blockHeads) least() int {
 	best, at := -1, int64(0)
 	for i, p := range h.parts {
@@ -72,7 +72,7 @@ func (h *blockHeads) least() int {
 	return best
 }
 
-// alone tells whether the next block of part i ends before all other parts go on.
+// alone reports whether the next block of part i ends before all other parts go on.
 func (h *blockHeads) alone(i int) bool {
 	_, span := h.parts[i].Block(h.next[i])
 	for k, p := range h.parts {
@@ -85,7 +85,7 @@ func (h *blockHeads) alone(i int) bool {
 	return true
 }
 
-// spliced tells whether the next block of part i is taken over as it is.
+// spliced reports whether the next block of part i is taken over as it is.
 func (h *blockHeads) spliced(i int) bool {
 	rows, span := h.parts[i].Block(h.next[i])
 	return rows >= h.parts[i].e.o.spliceRows && h.time.Covers(span.From, span.To) && h.alone(i)
@@ -117,7 +117,7 @@ func (h *blockHeads) together(i int) []scan.Run {
 	return runs
 }
 
-// among gives a part whose next block begins before the end of what was taken of others; -1: none.
+// among returns a part whose next block begins before the end of what was taken of others; -1: none.
 func (h *blockHeads) among() int {
 	for k, p := range h.parts {
 		if h.next[k] == h.end[k] {

@@ -45,7 +45,7 @@ func (s *Symbols) id(text []byte) (uint32, bool) {
 	return n + 1, ok
 }
 
-// Find gives the number of a text that has one.
+// Find returns the number of a text that has one.
 func (s *Symbols) Find(text string) (uint32, bool) {
 	if text == "" {
 		return 0, true

@@ -34,7 +34,7 @@ type TableStats struct {
 	Parts     []PartInfo
 }
 
-// Stats gives the sizes of a table. Bytes and parts of logical tables are those of their physical table.
+// Stats returns the sizes of a table. Bytes and parts of logical tables are those of their physical table.
 func (t *Table) Stats() TableStats {
 	var st TableStats
 	s := t.region.snap.Load()

@@ -69,13 +69,13 @@ func (w windows) of(t int64) int64 {
 	return n
 }
 
-// within tells whether there are at most n windows from lo to hi, whose number may be more than 64 bits hold.
+// within reports whether there are at most n windows from lo to hi, whose number may be more than 64 bits hold.
 func (w windows) within(lo, hi int64, n uint64) bool { return uint64(w.of(hi))-uint64(w.of(lo)) < n }
 
-// straddles tells whether a part lies in more than one window.
+// straddles reports whether a part lies in more than one window.
 func (w windows) straddles(p *part) bool { return w.of(p.meta.MinTime) != w.of(p.meta.MaxTime) }
 
-// cut gives the stretches of time that parts are written for: their windows as far as they go. One part lies in none
+// cut returns the stretches of time that parts are written for: their windows as far as they go. One part lies in none
 // but those of its own times, so windows without any part between others are left out.
 func (w windows) cut(parts []*part) []scan.Range {
 	var numbers []int64
@@ -117,7 +117,7 @@ func spanOf(parts []*part) (lo, hi int64) {
 	return lo, hi
 }
 
-// overlaps tells whether the times of two parts do.
+// overlaps reports whether the times of two parts do.
 func (p *part) overlaps(o *part) bool {
 	return p.meta.MinTime <= o.meta.MaxTime && o.meta.MinTime <= p.meta.MaxTime
 }

@@ -51,7 +51,7 @@ type writeEntry struct {
 // fewEntries is the number of entries up to which looking at each is faster than a map.
 const fewEntries = 8
 
-// Rows gives the builder of the rows for table t with hint h. The hint's time index column need not exist yet.
+// Rows returns the builder of the rows for table t with hint h. The hint's time index column need not exist yet.
 func (s *WriteSet) Rows(t schema.Name, h Hint) *vector.Builder {
 	b, _ := s.Table(t, h)
 	return b
@@ -87,7 +87,7 @@ func (s *WriteSet) Table(t schema.Name, h Hint) (*vector.Builder, *Hint) {
 	return b, &e.hint
 }
 
-// takes tells whether rows with a hint belong to the entry.
+// takes reports whether rows with a hint belong to the entry.
 func (e *writeEntry) takes(h *Hint) bool {
 	return e.hint.AutoCreate == h.AutoCreate && slices.Equal(e.hint.Options.All, h.Options.All) &&
 		e.hint.TimeIndex == h.TimeIndex && e.hint.Planned == h.Planned && e.hint.Strict == h.Strict && slices.Equal(e.hint.Tags, h.Tags)

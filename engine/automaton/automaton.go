@@ -74,7 +74,7 @@ func CheckPattern(p string) error {
 	return nil
 }
 
-// Match tells whether text holds a match. ended, which may be nil, tells why to go no further: once it gives an error the answer
+// Match reports whether text holds a match. ended, which may be nil, tells why to go no further: once it gives an error the answer
 // means nothing.
 func (r *Regexp) Match(text []byte, ended func() error) bool {
 	a := r.auto.Load()
@@ -216,7 +216,7 @@ func (a *automaton) match(text []byte, ended func() error) bool {
 	return to == accept
 }
 
-// skip gives the place of the first byte, from i on, that does not leave the start as it is.
+// skip returns the place of the first byte, from i on, that does not leave the start as it is.
 func (a *automaton) skip(text []byte, i int) int {
 	for i < len(text) && a.idle[text[i]] {
 		i++
@@ -304,7 +304,7 @@ func (a *automaton) follow(to *set, pc uint32) (matched bool) {
 	return false
 }
 
-// row gives the row of a set of instructions behind a character, a new one if need be; unknown: there is no room.
+// row returns the row of a set of instructions behind a character, a new one if need be; unknown: there is no room.
 func (a *automaton) row(s *set, prev rune) uint32 {
 	insts := make([]uint32, 0, len(s.list))
 	for _, pc := range s.list {

@@ -121,7 +121,7 @@ func (s *search) next(pos int) ([]int, error) {
 	return m, nil
 }
 
-// find gives the first match of re in the text from a place on.
+// find returns the first match of re in the text from a place on.
 func (s *search) find(re *regexp.Regexp, from int) (m []int, err error) {
 	if s.reader.ended != nil {
 		if err := s.reader.ended(); err != nil {
@@ -158,7 +158,7 @@ func (s *search) find(re *regexp.Regexp, from int) (m []int, err error) {
 	return m, s.reader.err
 }
 
-// look tells whether text holds a match, by package regexp; once ended gives an error the answer means nothing.
+// look reports whether text holds a match, by package regexp; once ended gives an error the answer means nothing.
 func (r *Regexp) look(text []byte, ended func() error) bool {
 	if ended == nil {
 		return r.re.Match(text)
@@ -200,7 +200,7 @@ func (r *Regexp) program() *syntax.Prog {
 	return r.prog
 }
 
-// looksBack tells whether what lies before a place decides whether a match begins there.
+// looksBack reports whether what lies before a place decides whether a match begins there.
 func (r *Regexp) looksBack() bool {
 	for i := range r.program().Inst {
 		in := &r.prog.Inst[i]

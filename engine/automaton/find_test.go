@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// places gives what Each finds.
+// places returns what Each finds.
 func places(t *testing.T, r *Regexp, text string, n int, groups bool) [][]int {
 	t.Helper()
 	var all [][]int

@@ -13,7 +13,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Possible tells whether values of a type convert to another, at least some of them.
+// Possible reports whether values of a type convert to another, at least some of them.
 func Possible(from, to vector.Type) bool {
 	if from == to || from == vector.NullType || to.IsText() && from.ID != vector.TypeList {
 		return true
@@ -41,7 +41,7 @@ func Possible(from, to vector.Type) bool {
 	return ByScalar(from, to)
 }
 
-// ByScalar tells whether a cast reads the text of JSON scalars: numbers, booleans and times. null is NULL there.
+// ByScalar reports whether a cast reads the text of JSON scalars: numbers, booleans and times. null is NULL there.
 func ByScalar(from, to vector.Type) bool {
 	return from.ID == vector.TypeJSON && Possible(vector.StringType, to) && !bytesLike(to)
 }
@@ -69,7 +69,7 @@ func All(dst, v *vector.Vector, to vector.Type, n int) *vector.Vector {
 	return dst
 }
 
-// One gives a Const vector as another type; nil when it is NULL there or does not convert.
+// One returns a Const vector as another type; nil when it is NULL there or does not convert.
 func One(v *vector.Vector, to vector.Type) *vector.Vector {
 	out := All(&vector.Vector{}, v, to, 1)
 	if out.IsNull(0) {
@@ -79,7 +79,7 @@ func One(v *vector.Vector, to vector.Type) *vector.Vector {
 	return out
 }
 
-// retyped gives the same values under another type of the same kind.
+// retyped returns the same values under another type of the same kind.
 func retyped(dst, v *vector.Vector, to vector.Type) *vector.Vector {
 	*dst = *v
 	dst.Type = to
@@ -91,7 +91,7 @@ func retyped(dst, v *vector.Vector, to vector.Type) *vector.Vector {
 	return dst
 }
 
-// Retypes tells whether a cast changes no value's form: integers that widen, counts of a time's unit, JSON as text.
+// Retypes reports whether a cast changes no value's form: integers that widen, counts of a time's unit, JSON as text.
 func Retypes(from, to vector.Type) bool {
 	switch {
 	case from.IsInteger() && to.IsInteger() && from.Kind() == to.Kind():

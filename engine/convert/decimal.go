@@ -110,7 +110,7 @@ func decimalConverter(from, to vector.Type) Func {
 	}
 }
 
-// isDecimal tells whether a text is a decimal number of digits, with a point and an exponent of at most three digits if it
+// isDecimal reports whether a text is a decimal number of digits, with a point and an exponent of at most three digits if it
 // likes: fractions, hexadecimal and other forms that package big reads are none.
 func isDecimal(s string) bool {
 	const longest = 400

@@ -8,7 +8,7 @@ import (
 // maxSettledDepth bounds values inside each other; deeper ones are for the decoder, which has a bound of its own.
 const maxSettledDepth = 256
 
-// settled tells whether a text is JSON as CompactJSON gives it: no blanks, keys rising, nothing escaped. What it is not sure of is for
+// settled reports whether a text is JSON as CompactJSON gives it: no blanks, keys rising, nothing escaped. What it is not sure of is for
 // the decoder.
 func settled(doc []byte) bool {
 	end := settledValue(doc, 0, 0)
@@ -18,7 +18,7 @@ func settled(doc []byte) bool {
 	return settledText(doc)
 }
 
-// settledText tells whether a text has no letters that a document writes otherwise than by themselves, control characters and quotes
+// settledText reports whether a text has no letters that a document writes otherwise than by themselves, control characters and quotes
 // aside: U+2028 and U+2029, which are always escaped, and what is not UTF-8.
 func settledText(text []byte) bool {
 	for _, c := range text {

@@ -64,7 +64,7 @@ func ParseOptions(given map[string]string) (Options, error) {
 // them: those act on tables without their own value, as long as the database has them.
 var DefaultKeys = []string{"append_mode", "merge_mode", "skip_wal", "sst_format", "memtable.type"}
 
-// WithDefaults gives a table's own options with the defaults of its database added. A default that contradicts an option
+// WithDefaults returns a table's own options with the defaults of its database added. A default that contradicts an option
 // of the table stays out, and tables of metrics have none.
 func (o Options) WithDefaults(database []Option) (Options, error) {
 	for _, key := range []string{PhysicalOption, LogicalOption} {
@@ -165,7 +165,7 @@ func ParseTTL(text string) (ns int64, normal string, err error) {
 	return ns, timefmt.FormatDuration(ns), nil
 }
 
-// Find gives the value of an option.
+// Find returns the value of an option.
 func (o *Options) Find(key string) (string, bool) {
 	for _, p := range o.All {
 		if p.Key == key {
@@ -175,7 +175,7 @@ func (o *Options) Find(key string) (string, bool) {
 	return "", false
 }
 
-// Equal tells whether the options are the same in normal form.
+// Equal reports whether the options are the same in normal form.
 func (o *Options) Equal(p *Options) bool { return slices.Equal(o.All, p.All) }
 
 // The forms of values: each gives the normal form and whether the text has the form. Text that has not stays as it is.

@@ -84,7 +84,7 @@ func ParseSeriesKey(key []byte, tag func(c ColumnID, val []byte)) (TableID, erro
 	return id, err
 }
 
-// TagOf gives the value of one tag in a key, nil for NULL; named is false when the key does not name it. val lies in the
+// TagOf returns the value of one tag in a key, nil for NULL; named is false when the key does not name it. val lies in the
 // key or, when it has zero bytes, in scratch.
 func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, named bool, err error) {
 	_, tags, err := CutTable(key)
@@ -104,7 +104,7 @@ func TagOf(key []byte, id ColumnID, scratch []byte) (val []byte, named bool, err
 	return nil, false, err
 }
 
-// CutTable gives the table that a key names and the tags behind it, for CutTag.
+// CutTable returns the table that a key names and the tags behind it, for CutTag.
 func CutTable(key []byte) (id TableID, tags []byte, err error) {
 	if len(key) < 4 {
 		return 0, nil, fmt.Errorf("series key of %d bytes is too short", len(key))
@@ -112,7 +112,7 @@ func CutTable(key []byte) (id TableID, tags []byte, err error) {
 	return KeyTable(key), key[4:], nil
 }
 
-// CutTag gives the first of some tags in a key and those behind it; val nil: NULL. val lies in tags or, when it has zero
+// CutTag returns the first of some tags in a key and those behind it; val nil: NULL. val lies in tags or, when it has zero
 // bytes, in scratch.
 func CutTag(tags []byte, scratch *[]byte) (id ColumnID, val, rest []byte, err error) {
 	id, val, escaped, rest, err := cutTag(tags)

@@ -82,7 +82,7 @@ func (t *Table) Finished() *Table {
 	return &n
 }
 
-// Shared tells that the table is a physical one: storage for logical tables.
+// Shared reports whether the table is a physical one: storage for logical tables.
 func (t *Table) Shared() bool {
 	_, ok := t.Options.Find(PhysicalOption)
 	return ok
@@ -97,7 +97,7 @@ const (
 	SparseEncoding = "sparse"
 )
 
-// Hides tells whether a column is one that the server made and that is not shown.
+// Hides reports whether a column is one that the server made and that is not shown.
 func (t *Table) Hides(c *Column) bool {
 	if c.ID != TableTagID && c.ID != SeriesTagID {
 		return false
@@ -160,7 +160,7 @@ func (t *Table) ByID(id ColumnID) int {
 	return -1
 }
 
-// Evolve gives the next version with the columns added at the end, in order. New columns must be nullable or have a
+// Evolve returns the next version with the columns added at the end, in order. New columns must be nullable or have a
 // default, and their names must be new: otherwise TableColumnExists or InvalidArguments. Ids are given here.
 func (t *Table) Evolve(add []Column) (*Table, error) {
 	n := *t

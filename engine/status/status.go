@@ -94,7 +94,7 @@ func (e *Error) At(line, column, length int) *Error {
 
 func (e *Error) Error() string { return e.Msg }
 
-// Unwrap gives the cause, so errors.Is finds sentinels of the lower layers.
+// Unwrap returns the cause, so errors.Is finds sentinels of the lower layers.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // New makes an error with a formatted message and no cause.

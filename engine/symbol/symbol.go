@@ -41,7 +41,7 @@ func (t *Table) Vector(typ vector.Type) *vector.Vector {
 	return &vector.Vector{Type: typ, Views: t.views[:n:n], Heap: t.heap[:size:size]}
 }
 
-// Find gives the number of a text that has one.
+// Find returns the number of a text that has one.
 func (t *Table) Find(text []byte) (n uint32, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -50,7 +50,7 @@ func (t *Table) Find(text []byte) (n uint32, ok bool) {
 	return s - 1, s != 0
 }
 
-// Add gives the number of a text, which is copied when it is new; ok is false when it is new and there is no room for it.
+// Add returns the number of a text, which is copied when it is new; ok is false when it is new and there is no room for it.
 func (t *Table) Add(text []byte) (n uint32, ok bool) {
 	if 3*(len(t.views)+1) > 2*len(t.slots) {
 		t.grow()

@@ -21,7 +21,7 @@ const (
 	nsYear   = 31557600 * nsSecond
 )
 
-// durationUnit gives the length of a unit by its name; case counts: m is minutes, M months. 0 for unknown names.
+// durationUnit returns the length of a unit by its name; case counts: m is minutes, M months. 0 for unknown names.
 func durationUnit(name string) int64 {
 	switch name {
 	case "ns", "nsec", "nsecs", "nano", "nanos", "nanosecond", "nanoseconds":

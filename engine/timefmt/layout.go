@@ -99,7 +99,7 @@ func CompileStrict(strftime string) (*Layout, error) {
 	return l, nil
 }
 
-// HasZone says whether a text of the layout tells its zone.
+// HasZone reports whether a text of the layout tells its zone.
 func (l *Layout) HasZone() bool {
 	for _, it := range l.items {
 		switch it.op {

@@ -335,7 +335,7 @@ func (f *fields) resolve(loc *time.Location) (sec int64, nanos int32, hasOffset 
 	return sec, nanos, hasOffset, nil
 }
 
-// complete says whether the fields make a date and a time of day.
+// complete reports whether the fields make a date and a time of day.
 func (f *fields) complete() bool {
 	all := func(want ...int) bool {
 		for _, i := range want {

@@ -23,7 +23,7 @@ func Words(n int) int { return (n + 63) / 64 }
 // MakeBitmap is an empty set over n rows.
 func MakeBitmap(n int) Bitmap { return make(Bitmap, Words(n)) }
 
-// Get tells whether row i is in the set.
+// Get reports whether row i is in the set.
 func (b Bitmap) Get(i int) bool { return b[i>>6]>>(uint(i)&63)&1 != 0 }
 
 // Set puts row i into the set.
@@ -72,7 +72,7 @@ func (b Bitmap) Or(o Bitmap) {
 	}
 }
 
-// All tells whether all of the first n rows are in the set.
+// All reports whether all of the first n rows are in the set.
 func (b Bitmap) All(n int) bool {
 	full := n >> 6
 	for _, w := range b[:full] {
@@ -107,7 +107,7 @@ func (b Bitmap) AppendRows(dst []uint32) []uint32 {
 	return dst[:n]
 }
 
-// resize gives a bitmap of Words(n) words that keeps the first min(n, old) rows; new bits are zero.
+// resize returns a bitmap of Words(n) words that keeps the first min(n, old) rows; new bits are zero.
 func (b Bitmap) resize(n int) Bitmap {
 	w := Words(n)
 	for len(b) < w {

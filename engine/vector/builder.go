@@ -200,7 +200,7 @@ func (b *Builder) WidenLike(other *Builder) {
 	}
 }
 
-// Accepts tells whether Append would take the rows of from: no column has another type there.
+// Accepts reports whether Append would take the rows of from: no column has another type there.
 func (b *Builder) Accepts(from *Builder) bool {
 	for _, c := range from.cols {
 		if own := b.Lookup(c.name); own != nil && own.vec.Type != c.vec.Type {
@@ -285,7 +285,7 @@ func (c *ColumnBuilder) Name() string { return c.name }
 // Type is the column's type.
 func (c *ColumnBuilder) Type() Type { return c.vec.Type }
 
-// IsSet tells whether the current row has a value in this column.
+// IsSet reports whether the current row has a value in this column.
 func (c *ColumnBuilder) IsSet() bool { return c.n > c.b.rows }
 
 // FirstOutside is the first value of a column of integers or times that is not in low <= x < high.

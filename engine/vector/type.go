@@ -115,18 +115,18 @@ func (t Type) Kind() Kind {
 	}
 }
 
-// IsInteger tells whether the type is one of the eight integer types.
+// IsInteger reports whether the type is one of the eight integer types.
 func (t Type) IsInteger() bool { return t.ID >= TypeInt8 && t.ID <= TypeUint64 }
 
-// IsNumber tells whether the type is an integer, float or decimal.
+// IsNumber reports whether the type is an integer, float or decimal.
 func (t Type) IsNumber() bool {
 	return t.ID >= TypeInt8 && t.ID <= TypeFloat64 || t.ID == TypeDecimal
 }
 
-// IsText tells whether the type is STRING.
+// IsText reports whether the type is STRING.
 func (t Type) IsText() bool { return t.ID == TypeString }
 
-// IsTimestamp tells whether the type is a timestamp of any precision.
+// IsTimestamp reports whether the type is a timestamp of any precision.
 func (t Type) IsTimestamp() bool { return t.ID == TypeTimestamp }
 
 // UnitsPerSecond is 1, 1e3, 1e6 or 1e9 for types with a time precision, 0 for others.
@@ -172,7 +172,7 @@ func (t Type) String() string {
 	return name
 }
 
-// Known tells whether the type is one that a file of this version may hold.
+// Known reports whether the type is one that a file of this version may hold.
 func (t Type) Known() bool {
 	if int(t.ID) >= len(typeNames) {
 		return false

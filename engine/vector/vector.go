@@ -73,7 +73,7 @@ func ConstBytes(t Type, x []byte) *Vector {
 // ConstString is a Const vector of STRING.
 func ConstString(x string) *Vector { return ConstBytes(StringType, []byte(x)) }
 
-// IsNull tells whether row i is NULL.
+// IsNull reports whether row i is NULL.
 func (v *Vector) IsNull(i int) bool {
 	if v.Valid == nil {
 		return false
@@ -84,7 +84,7 @@ func (v *Vector) IsNull(i int) bool {
 	return !v.Valid.Get(i)
 }
 
-// HasNull tells whether any of the rows [from, to) is NULL.
+// HasNull reports whether any of the rows [from, to) is NULL.
 func (v *Vector) HasNull(from, to int) bool {
 	switch {
 	case v.Valid == nil || from >= to:
@@ -433,7 +433,7 @@ func (v *Vector) Slice(from, to int) *Vector {
 	return s
 }
 
-// Flatten gives v as a Flat vector of n rows: v itself when it is one.
+// Flatten returns v as a Flat vector of n rows: v itself when it is one.
 func (v *Vector) Flatten(n int) *Vector {
 	if v.Form == Flat {
 		return v

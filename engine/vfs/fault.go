@@ -30,7 +30,7 @@ const (
 	OpFree    Op = "free"
 )
 
-// WithFaults gives fs with before called ahead of every operation: an error that it returns is the operation's result
+// WithFaults returns fs with before called ahead of every operation: an error that it returns is the operation's result
 // and the operation does not happen. before may be called by many goroutines.
 func WithFaults(fs FS, before func(op Op, name string) error) FS { return faultFS{fs, before} }
 
@@ -198,7 +198,7 @@ func (f *Fault) Before(op Op, name string) error {
 // ErrNoSpace is what a full disk gives.
 var ErrNoSpace error = syscall.ENOSPC
 
-// IsNoSpace tells that an operation failed because the disk or the user's share of it is full.
+// IsNoSpace reports whether an operation failed because the disk or the user's share of it is full.
 func IsNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -45,7 +45,7 @@ func (m *Mem) SetFree(n uint64) {
 	m.free = n
 }
 
-// Crash gives the file system as it is found after power loss now, and makes m refuse all further calls. Of bytes that
+// Crash returns the file system as it is found after power loss now, and makes m refuse all further calls. Of bytes that
 // were not synced a random prefix survives; of directory changes that were not synced each may have happened or not.
 // Hole-free: an un-synced tail that survives may hold damage in its last bytes.
 func (m *Mem) Crash(r *rand.Rand) *Mem {
@@ -150,7 +150,7 @@ func (m *Mem) Open(name string) (File, error) {
 	return &memFile{m, n, name}, nil
 }
 
-// Map gives a copy of the file's content.
+// Map returns a copy of the file's content.
 func (m *Mem) Map(name string) (Mapping, error) {
 	if err := m.enter(); err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (m *Mem) MkdirAll(dir string) error {
 	return nil
 }
 
-// List gives the names in a directory, sub-directories included.
+// List returns the names in a directory, sub-directories included.
 func (m *Mem) List(dir string) ([]string, error) {
 	if err := m.enter(); err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (m *Mem) List(dir string) ([]string, error) {
 	return found, nil
 }
 
-// Stat gives size and kind of a name.
+// Stat returns size and kind of a name.
 func (m *Mem) Stat(name string) (os.FileInfo, error) {
 	if err := m.enter(); err != nil {
 		return nil, err

@@ -143,7 +143,7 @@ func (f osFile) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// NotExist tells whether err says that a file is absent.
+// NotExist reports whether err says that a file is absent.
 func NotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // Exist tells an error that says that the name is taken.

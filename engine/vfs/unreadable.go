@@ -21,7 +21,7 @@ func (u *Unreadable) Error() string {
 
 func (u *Unreadable) Unwrap() error { return u.cause }
 
-// UnreadableIn tells whether v, which was recovered, is a failed read of b. All other panics are none of the file's.
+// UnreadableIn reports whether v, which was recovered, is a failed read of b. All other panics are none of the file's.
 func UnreadableIn(b []byte, v any) (*Unreadable, bool) {
 	fault, ok := v.(interface {
 		runtime.Error

@@ -16,14 +16,14 @@ type FS interface {
 	OpenAppend(name string) (File, error)
 	// Open opens a file for reading.
 	Open(name string) (File, error)
-	// Map gives the whole file read-only. Unmap when no reader is left.
+	// Map returns the whole file read-only. Unmap when no reader is left.
 	Map(name string) (Mapping, error)
 	Rename(from, to string) error
 	Remove(name string) error
 	// Link makes a hard link; a file system without links copies and syncs.
 	Link(from, to string) error
 	MkdirAll(dir string) error
-	// List gives the names in dir, sorted, without path.
+	// List returns the names in dir, sorted, without path.
 	List(dir string) ([]string, error)
 	Stat(name string) (os.FileInfo, error)
 	// SyncDir makes creations, renames and removals in dir durable.
