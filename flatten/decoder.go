@@ -242,7 +242,7 @@ func (d *Decoder) now() int64 {
 // times within so many nanoseconds keeps the rows of all decoders apart.
 const ClockSpan = 4096
 
-// making tells whether entries still become rows.
+// making reports whether entries still become rows.
 func (d *Decoder) making() bool { return d.err == nil && !d.o.CheckOnly }
 
 var errNotObject = status.New(status.IllegalState, "Top level value must be map")
@@ -302,5 +302,5 @@ func (d *Decoder) fill(keep int, what string, n int) error {
 	return nil
 }
 
-// last tells that the window holds the body's end.
+// last reports whether the window holds the body's end.
 func (d *Decoder) last() bool { return d.srcErr != nil }

@@ -135,7 +135,7 @@ func (d *Decoder) newColumn(name string, v *value) (*vector.ColumnBuilder, error
 	return d.b.Column(name, t)
 }
 
-// fixed tells whether the table has the column, so that its type cannot change.
+// fixed reports whether the table has the column, so that its type cannot change.
 func (d *Decoder) fixed(name string) bool {
 	if d.o.TableType == nil {
 		return false

@@ -32,7 +32,7 @@ type Subject struct {
 
 func (s *Subject) Error() string { return s.Err.Error() }
 
-// Unwrap gives the error.
+// Unwrap returns the error.
 func (s *Subject) Unwrap() error { return s.Err }
 
 // Failure is an entry that failed. Its text is that of the error alone: see Explain.
@@ -43,7 +43,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Err.Error() }
 
-// Unwrap gives the error.
+// Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Explain is the error with the entry, of how many (0: not known), and what the error is about behind its text. Errors

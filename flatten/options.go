@@ -97,7 +97,7 @@ func (d *Decoder) moveRow() error {
 	return nil
 }
 
-// newGroup gives the builder of rows with other option variables than the last row.
+// newGroup returns the builder of rows with other option variables than the last row.
 func (d *Decoder) newGroup(vars OptionVars) (*vector.Builder, error) {
 	if d.group.groups++; d.group.groups > maxGroups {
 		return nil, status.New(status.InvalidArguments, "option variables change more than %d times in a request", maxGroups)

@@ -47,7 +47,7 @@ type edge struct {
 	next, alt         *edge // what came after it in the object: last, and before that
 }
 
-// match tells whether the key lies at i.
+// match reports whether the key lies at i.
 func (e *edge) match(b []byte, i int) bool {
 	if binary.LittleEndian.Uint64(b[i:])&e.mask != e.first {
 		return false

@@ -29,7 +29,7 @@ func mendSurrogates(text []byte) []byte {
 	return text
 }
 
-// escaped tells whether the backslash at i is itself escaped.
+// escaped reports whether the backslash at i is itself escaped.
 func escaped(text []byte, i int) bool {
 	n := 0
 	for n < i && text[i-1-n] == '\\' {

@@ -106,7 +106,7 @@ func (t *TimeIndex) fromText(text []byte) (x int64, ok bool) {
 	return x, err == nil && hasOffset
 }
 
-// fromClock gives ns in the column's unit.
+// fromClock returns ns in the column's unit.
 func (t *TimeIndex) fromClock(ns int64) int64 {
 	if t.Kind == Epoch {
 		for range 9 - t.Unit {

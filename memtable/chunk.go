@@ -105,7 +105,7 @@ func heapBytes(v *vector.Vector, from, to int) int {
 	return size
 }
 
-// allNull tells whether rows [from, to) of v are NULL.
+// allNull reports whether rows [from, to) of v are NULL.
 func allNull(v *vector.Vector, from, to int) bool {
 	if v.Valid == nil {
 		return false
@@ -163,7 +163,7 @@ func appendOrNulls(v *vector.Vector, n int, src *vector.Vector, k int) {
 	}
 }
 
-// column gives the values of a column; nil when all are NULL or it is not there.
+// column returns the values of a column; nil when all are NULL or it is not there.
 func (c *chunk) column(id schema.ColumnID) *vector.Vector {
 	if p, ok := c.layout.index[id]; ok {
 		return c.cols[p]

@@ -26,7 +26,7 @@ type fieldOf struct {
 	floats [][]float64      // the same where all chunks hold floats without NULL; nil: they do not
 }
 
-// Find gives the series of some tables whose tags pass and that have rows in chunks of the time range.
+// Find returns the series of some tables whose tags pass and that have rows in chunks of the time range.
 func (r *Run) Find(want *scan.Find) (scan.Found, error) {
 	f := &found{s: r.s, want: want}
 	var numbers []uint32 // rising
@@ -108,7 +108,7 @@ func ended(want *scan.Find) error {
 	return want.Ended()
 }
 
-// passing gives the numbers of a table's series whose tags pass, rising. They are not to be changed.
+// passing returns the numbers of a table's series whose tags pass, rising. They are not to be changed.
 func (v *seriesView) passing(id schema.TableID, want *scan.Find) ([]uint32, error) {
 	numbers := v.of(id)
 	if len(numbers) == 0 || len(want.Tests) == 0 {
@@ -196,7 +196,7 @@ func (t *tagColumn) keep(ranks []uint32, test *scan.TagTest, want *scan.Find) ([
 // askValues is the number of series after which a test asks whether it is still wanted.
 const askValues = 4096
 
-// inKeyOrder gives some series of a table, whose numbers rise, by rising key.
+// inKeyOrder returns some series of a table, whose numbers rise, by rising key.
 func (v *seriesView) inKeyOrder(id schema.TableID, numbers []uint32) []uint32 {
 	if len(numbers) <= fewSeries {
 		sorted := slices.Clone(numbers)
@@ -259,7 +259,7 @@ type foundKeys struct {
 	next int
 }
 
-// Next gives the next key.
+// Next returns the next key.
 func (k *foundKeys) Next() ([]byte, error) {
 	k.next++
 	return k.f.s.series.key(k.f.o.ranks[k.next-1]), nil
@@ -328,7 +328,7 @@ func (c *fieldOf) gather(dst *vector.Vector, rows []ref) {
 	}
 }
 
-// Kinds gives the kinds of the rows that Next gave.
+// Kinds returns the kinds of the rows that Next gave.
 func (w *foundRows) Kinds(*scan.Stretch) (*vector.Vector, error) {
 	if w.f.puts {
 		return allPuts, nil
@@ -342,7 +342,7 @@ func (w *foundRows) Kinds(*scan.Stretch) (*vector.Vector, error) {
 
 var allPuts = vector.ConstUint(schema.KindColumn.Type, schema.KindPut)
 
-// Sequences gives the sequence numbers of the rows that Next gave.
+// Sequences returns the sequence numbers of the rows that Next gave.
 func (w *foundRows) Sequences(*scan.Stretch) (*vector.Vector, error) {
 	w.seqs.Reset(schema.SequenceColumn.Type)
 	for _, x := range w.given {

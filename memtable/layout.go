@@ -65,7 +65,7 @@ func (l *layout) add(c schema.Column) int {
 	return len(l.columns) - 1
 }
 
-// fits tells whether the layout is that of a batch of its table.
+// fits reports whether the layout is that of a batch of its table.
 func (l *layout) fits(fields []vector.Field) bool {
 	if len(l.fields) != len(fields) {
 		return false
@@ -78,7 +78,7 @@ func (l *layout) fits(fields []vector.Field) bool {
 	return true
 }
 
-// joins tells whether chunks of the two layouts may become one: what a row lacks then still reads the same. A column with
+// joins reports whether chunks of the two layouts may become one: what a row lacks then still reads the same. A column with
 // an initial value reads it in rows of schemas that lack the column, and NULL in others.
 func (l *layout) joins(o *layout) bool {
 	return l.table == o.table || !l.initial && !o.initial && l.columns[l.time].ID == o.columns[o.time].ID
@@ -101,7 +101,7 @@ func (l *layout) join(o *layout) *layout {
 	return n
 }
 
-// holds tells whether all columns of o are there.
+// holds reports whether all columns of o are there.
 func (l *layout) holds(o *layout) bool {
 	if len(l.columns) < len(o.columns) {
 		return false

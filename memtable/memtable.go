@@ -214,7 +214,7 @@ func (m *Memtable) note(n uint32) {
 	}
 }
 
-// alike tells that all rows of a batch are of one series without looking at them.
+// alike reports whether all rows of a batch are of one series without looking at them.
 func alike(l *layout, b *vector.Batch) bool {
 	for _, f := range l.tags {
 		if f >= 0 && b.Cols[f].Form != vector.Const {
@@ -224,8 +224,8 @@ func alike(l *layout, b *vector.Batch) bool {
 	return true
 }
 
-// Freeze gives the rows as an immutable run. Nothing may be appended afterwards.
+// Freeze returns the rows as an immutable run. Nothing may be appended afterwards.
 func (m *Memtable) Freeze() *Run { return m.Live() }
 
-// Live gives a view of the rows appended so far.
+// Live returns a view of the rows appended so far.
 func (m *Memtable) Live() *Run { return &Run{m.snap.Load()} }

@@ -101,7 +101,7 @@ func (s *snapshot) slotsOf(id schema.TableID) *slots {
 	return &slots{n: len(numbers), lo: numbers[0], hi: numbers[len(numbers)-1], id: id, owners: s.series.owners, ranks: s.series.ranks}
 }
 
-// of gives the slot of a series; -1: its rows are not wanted.
+// of returns the slot of a series; -1: its rows are not wanted.
 func (s *slots) of(n uint32) int {
 	switch {
 	case n < s.lo || n > s.hi:
@@ -190,7 +190,7 @@ func (s *snapshot) sortEach(o *order) {
 	}
 }
 
-// rising tells that times rise strictly.
+// rising reports whether times rise strictly.
 func rising(times []int64) bool {
 	for i := 1; i < len(times); i++ {
 		if times[i] <= times[i-1] {
@@ -202,7 +202,7 @@ func rising(times []int64) bool {
 
 func (s *snapshot) time(x ref) int64 { return s.chunks[x>>32].times[uint32(x)] }
 
-// count gives the number of rows by slot, and of all, in the chunks that have times of a range.
+// count returns the number of rows by slot, and of all, in the chunks that have times of a range.
 func (s *snapshot) count(in *slots, time scan.Range) (counts []int, total int) {
 	counts = make([]int, in.n)
 	for _, c := range s.chunks {
@@ -226,7 +226,7 @@ func (s *snapshot) count(in *slots, time scan.Range) (counts []int, total int) {
 	return counts, total
 }
 
-// mayHave tells whether rows of the series in slots may be in the chunk, and times of a range.
+// mayHave reports whether rows of the series in slots may be in the chunk, and times of a range.
 func (c *chunk) mayHave(in *slots, time scan.Range) bool {
 	return c.hiSeries >= in.lo && c.loSeries <= in.hi && time.Overlaps(c.min, c.max)
 }
@@ -269,7 +269,7 @@ func (s *snapshot) place(o *order, in *slots, next []int, time scan.Range) {
 	}
 }
 
-// rising tells that the rows of all chunks, one after the other, lie by (time, sequence).
+// rising reports whether the rows of all chunks, one after the other, lie by (time, sequence).
 func (s *snapshot) rising() bool {
 	lastTime, lastSeq := int64(0), uint64(0)
 	for k, c := range s.chunks {

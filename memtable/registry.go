@@ -163,7 +163,7 @@ type seriesView struct {
 
 func (v *seriesView) len() int { return len(v.places) }
 
-// of gives the numbers of a table's series, rising.
+// of returns the numbers of a table's series, rising.
 func (v *seriesView) of(id schema.TableID) []uint32 {
 	v.registry.mu.RLock()
 	defer v.registry.mu.RUnlock()
@@ -174,7 +174,7 @@ func (v *seriesView) of(id schema.TableID) []uint32 {
 	return v.known(t.numbers)
 }
 
-// begin gives the numbers of a table's series whose keys begin with prefix, rising.
+// begin returns the numbers of a table's series whose keys begin with prefix, rising.
 func (v *seriesView) begin(id schema.TableID, prefix []byte) []uint32 {
 	if len(prefix) <= len(schema.KeyPrefix(id)) {
 		return v.of(id)
@@ -204,7 +204,7 @@ func (v *seriesView) tableIDs() []schema.TableID {
 	return slices.Sorted(maps.Keys(v.registry.tables))
 }
 
-// sorted gives the series of a table by rising key; it may hold some that are newer than the view.
+// sorted returns the series of a table by rising key; it may hold some that are newer than the view.
 func (v *seriesView) sorted(id schema.TableID) []uint32 {
 	r := v.registry
 	r.mu.Lock()
@@ -219,7 +219,7 @@ func (v *seriesView) sorted(id schema.TableID) []uint32 {
 	return t.sorted
 }
 
-// inOrder gives series by rising key. Keys of a table begin alike: the eight bytes behind what all share decide most
+// inOrder returns series by rising key. Keys of a table begin alike: the eight bytes behind what all share decide most
 // comparisons without a look at the keys.
 func (r *Registry) inOrder(numbers []uint32) []uint32 {
 	type item struct {
@@ -255,7 +255,7 @@ func (r *Registry) inOrder(numbers []uint32) []uint32 {
 
 func (k *seriesKeys) compare(a, b uint32) int { return bytes.Compare(k.key(a), k.key(b)) }
 
-// merge gives one sorted list of two.
+// merge returns one sorted list of two.
 func (r *Registry) merge(a, b []uint32) []uint32 {
 	if len(a) == 0 {
 		return b
@@ -269,13 +269,13 @@ func (r *Registry) merge(a, b []uint32) []uint32 {
 	return append(all, a...)
 }
 
-// tag gives a tag of all series of a table that the view knows.
+// tag returns a tag of all series of a table that the view knows.
 func (v *seriesView) tag(id schema.TableID, c schema.Column) (*tagColumn, error) {
 	t, keys, numbers := v.registry.table(id)
 	return t.dicts.column(c, &keys, numbers)
 }
 
-// having gives the ranks of a table's series with some values of a tag, rising: those that the view knows.
+// having returns the ranks of a table's series with some values of a tag, rising: those that the view knows.
 func (v *seriesView) having(id schema.TableID, c schema.ColumnID, values [][]byte) ([]uint32, error) {
 	t, keys, numbers := v.registry.table(id)
 	ranks, err := t.dicts.having(c, values, &keys, numbers)
@@ -285,7 +285,7 @@ func (v *seriesView) having(id schema.TableID, c schema.ColumnID, values [][]byt
 	return ranks, err
 }
 
-// table gives the series of a table as they are now, of which the view may know fewer.
+// table returns the series of a table as they are now, of which the view may know fewer.
 func (r *Registry) table(id schema.TableID) (*tableSeries, seriesKeys, []uint32) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -47,13 +47,13 @@ func (r *Run) Sequences() (lo, hi uint64) {
 // Blocks is the number of chunks.
 func (r *Run) Blocks() int { return len(r.s.chunks) }
 
-// Block gives rows and span of a chunk.
+// Block returns rows and span of a chunk.
 func (r *Run) Block(i int) (int, scan.Range) {
 	c := r.s.chunks[i]
 	return c.n, scan.Range{From: c.min, To: c.max}
 }
 
-// Scan gives a cursor over the chunks that spec.Pieces names.
+// Scan returns a cursor over the chunks that spec.Pieces names.
 func (r *Run) Scan(spec *scan.Spec) (scan.Cursor, error) {
 	chunks := r.s.chunks
 	if p := spec.Pieces; p != nil {
@@ -87,7 +87,7 @@ func newCursor(s *snapshot, chunks []*chunk, spec *scan.Spec) (*cursor, error) {
 	return c, c.open(s, chunks, spec)
 }
 
-// slice gives the rows in hand of one column.
+// slice returns the rows in hand of one column.
 func (c *cursor) slice(s *source) *vector.Vector {
 	return s.slice(c.chunks[c.win.at], c.win.at, c.win.from, c.win.to)
 }
@@ -117,7 +117,7 @@ func (c *cursor) Next(b *vector.Batch) (bool, error) {
 	return false, nil
 }
 
-// begin tells whether any row of a chunk can pass, by time and series.
+// begin reports whether any row of a chunk can pass, by time and series.
 func (c *cursor) begin(ch *chunk) bool {
 	ok := c.spec.Time.Overlaps(ch.min, ch.max) && c.wanted.Overlaps(ch.min, ch.max) && (c.allowed == nil || ch.series != nil || c.allowed.Get(int(ch.oneSeries)))
 	if st := c.spec.Stats; st != nil {
@@ -381,7 +381,7 @@ func (r *reader) source(c schema.Column) (source, error) {
 	return src, nil
 }
 
-// vector gives a column of the chunk: Flat, or Const where all rows are alike.
+// vector returns a column of the chunk: Flat, or Const where all rows are alike.
 func (ch *chunk) vector(c schema.Column) *vector.Vector {
 	switch c.ID {
 	case schema.SequenceID:
@@ -417,7 +417,7 @@ func widen[T uint8 | uint32](s []T) []uint64 {
 	return w
 }
 
-// slice gives rows [from, to) of chunk number at without copying; from is a multiple of 64, to one or the chunk's end.
+// slice returns rows [from, to) of chunk number at without copying; from is a multiple of 64, to one or the chunk's end.
 func (s *source) slice(ch *chunk, at, from, to int) *vector.Vector {
 	if s.tag != nil {
 		if ch.series == nil {
@@ -449,7 +449,7 @@ func (s *source) slice(ch *chunk, at, from, to int) *vector.Vector {
 	return h
 }
 
-// gather gives the rows with the given numbers of chunk number at; strings stay where they are.
+// gather returns the rows with the given numbers of chunk number at; strings stay where they are.
 func (s *source) gather(ch *chunk, at int, rows []uint32) *vector.Vector {
 	if s.tag == nil {
 		v := s.values[at]
@@ -470,14 +470,14 @@ func (s *source) gather(ch *chunk, at int, rows []uint32) *vector.Vector {
 	return s.bySeries(s.codes)
 }
 
-// ofSeries gives the tag of one series: Const.
+// ofSeries returns the tag of one series: Const.
 func (s *source) ofSeries(n uint32) *vector.Vector {
 	one := [1]uint32{n}
 	s.tagCodes(one[:])
 	return s.tag.one(&s.own, s.own.Codes[0])
 }
 
-// bySeries gives the tag of rows of the given series.
+// bySeries returns the tag of rows of the given series.
 func (s *source) bySeries(series []uint32) *vector.Vector {
 	s.tagCodes(series)
 	return s.tag.vector(&s.own, s.tag.nulls || s.few != nil || s.series.only != s.table)

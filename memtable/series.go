@@ -31,7 +31,7 @@ func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
 	return w, w.open(r.s, r.s.chunks, spec)
 }
 
-// within gives the ranks whose keys lie in a range.
+// within returns the ranks whose keys lie in a range.
 func (s *snapshot) within(o *order, keys scan.KeyRange) (from, to int) {
 	behind := func(key []byte) int {
 		k, _ := slices.BinarySearchFunc(o.ranks, key, func(n uint32, key []byte) int { return bytes.Compare(s.series.key(n), key) })
@@ -229,7 +229,7 @@ func (w *walk) cut() {
 	}
 }
 
-// collect gives the column's values of the rows in w.picked.
+// collect returns the column's values of the rows in w.picked.
 func (w *walk) collect(s *source) *vector.Vector {
 	if s.tag != nil {
 		return s.ofSeries(w.o.ranks[w.rank])
@@ -250,7 +250,7 @@ func (w *walk) collect(s *source) *vector.Vector {
 	return &s.own
 }
 
-// alike gives the one Const vector that all stretches share, if there is one.
+// alike returns the one Const vector that all stretches share, if there is one.
 func (s *source) alike(stretches []stretch) (*vector.Vector, bool) {
 	first := s.values[stretches[0].chunk]
 	if first.Form != vector.Const {

@@ -42,7 +42,7 @@ func (r *Run) Stat(c schema.Column) (scan.ColumnStat, bool) {
 	return total, true
 }
 
-// extremes gives the number of values in n rows of v and the rows of the smallest and the largest one.
+// extremes returns the number of values in n rows of v and the rows of the smallest and the largest one.
 func extremes(v *vector.Vector, n int) (count, lo, hi int) {
 	lo = -1
 	if v.Form == vector.Const {
@@ -68,7 +68,7 @@ func extremes(v *vector.Vector, n int) (count, lo, hi int) {
 	return count, lo, hi
 }
 
-// less tells whether row i of a comes before row j of b; NaN is the greatest number.
+// less reports whether row i of a comes before row j of b; NaN is the greatest number.
 func less(a *vector.Vector, i int, b *vector.Vector, j int) bool {
 	switch a.Type.Kind() {
 	case vector.Int64:

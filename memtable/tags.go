@@ -67,7 +67,7 @@ func (d *tagDicts) follow(keys *seriesKeys, numbers []uint32) {
 	_ = d.extend(keys, numbers) // the reader who needs what cannot be read is told
 }
 
-// column gives a tag of the series with the given numbers, which are all of the table.
+// column returns a tag of the series with the given numbers, which are all of the table.
 func (d *tagDicts) column(c schema.Column, keys *seriesKeys, numbers []uint32) (*tagColumn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,7 +103,7 @@ func (d *tagDicts) column(c schema.Column, keys *seriesKeys, numbers []uint32) (
 	return made, nil
 }
 
-// having gives the ranks of the series with some values of a tag, rising. The values are distinct.
+// having returns the ranks of the series with some values of a tag, rising. The values are distinct.
 func (d *tagDicts) having(c schema.ColumnID, values [][]byte, keys *seriesKeys, numbers []uint32) ([]uint32, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +125,7 @@ func (d *tagDicts) having(c schema.ColumnID, values [][]byte, keys *seriesKeys, 
 	return ranks, nil
 }
 
-// tag gives a tag of all series of the table.
+// tag returns a tag of all series of the table.
 func (d *tagDicts) tag(id schema.ColumnID, keys *seriesKeys, numbers []uint32) (*tagDict, error) {
 	if err := d.extend(keys, numbers); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (t *tagDict) add(val []byte) error {
 	return nil
 }
 
-// code gives the position of a value, a new one if need be.
+// code returns the position of a value, a new one if need be.
 func (t *tagDict) code(val []byte) (uint32, error) {
 	if k := len(t.codes); k > 0 && t.codes[k-1] > 0 && t.codes[k-1] != namedNull { // neighbours often have the same
 		if at := t.codes[k-1] - 1; string(t.values.Bytes(at)) == string(val) {
@@ -209,7 +209,7 @@ func (t *tagDict) code(val []byte) (uint32, error) {
 	return at, nil
 }
 
-// filled gives the codes of a tag with an initial value, which keys do not name, and whether there is a NULL.
+// filled returns the codes of a tag with an initial value, which keys do not name, and whether there is a NULL.
 func (t *tagDict) filled(initial []byte) (codes []uint32, nulls bool, err error) {
 	absent, err := t.code(initial)
 	if err != nil {
@@ -236,7 +236,7 @@ func (t *tagDict) pad(n int) {
 	}
 }
 
-// one gives the tag with a code: Const.
+// one returns the tag with a code: Const.
 func (t *tagColumn) one(dst *vector.Vector, code uint32) *vector.Vector {
 	if code == 0 {
 		*dst = *vector.ConstNull(t.typ)

@@ -28,7 +28,7 @@ func (c *columnWriter) checkPage(page []byte, n int) {
 	}
 }
 
-// sameValue tells whether two vectors of a type have the same value in a row, bit for bit.
+// sameValue reports whether two vectors of a type have the same value in a row, bit for bit.
 func sameValue(a, b *vector.Vector, i int) bool {
 	if a.IsNull(i) || b.IsNull(i) {
 		return a.IsNull(i) == b.IsNull(i)

@@ -25,7 +25,7 @@ func (r *run) Block(i int) (int, scan.Range) {
 	return b.rows, scan.Range{From: b.minTime, To: b.maxTime}
 }
 
-// Extent gives the blocks that hold rows of series whose keys begin with prefix.
+// Extent returns the blocks that hold rows of series whose keys begin with prefix.
 func (p *Part) Extent(prefix []byte) (_ scan.Pieces, err error) {
 	defer p.reading(debug.SetPanicOnFault(true), &err)
 	t, err := p.seriesTable()
@@ -116,7 +116,7 @@ func (r *run) Split(prefix []byte, n int) (_ [][]byte, err error) {
 	return keys, nil
 }
 
-// Scan gives a cursor over the blocks that spec.Pieces names.
+// Scan returns a cursor over the blocks that spec.Pieces names.
 func (r *run) Scan(spec *scan.Spec) (_ scan.Cursor, err error) {
 	defer r.p.reading(debug.SetPanicOnFault(true), &err)
 	c := &cursor{p: r.p, to: len(r.p.blocks)}

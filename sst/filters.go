@@ -131,7 +131,7 @@ type filterIndex struct {
 	damaged []atomic.Bool
 }
 
-// filter gives the filter of a block; nil when it has none, or a damaged one: the block is then read.
+// filter returns the filter of a block; nil when it has none, or a damaged one: the block is then read.
 func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
 	f := x.filters
 	if f == nil || !f.has(block) || f.damaged[block].Load() {
@@ -154,7 +154,7 @@ func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
 	return body
 }
 
-// readFilter gives the filter of a block that has one after checking it.
+// readFilter returns the filter of a block that has one after checking it.
 func (p *Part) readFilter(c *column, f *filterIndex, block int) (body []byte, err error) {
 	defer p.reading(debug.SetPanicOnFault(true), &err)
 	b, err := p.file.read(f.at(block))

@@ -25,7 +25,7 @@ type found struct {
 // variable for the tests.
 var fewKeys = invariant.Limit(512, 1)
 
-// Find gives the series of some tables whose tags pass.
+// Find returns the series of some tables whose tags pass.
 func (r *run) Find(want *scan.Find) (_ scan.Found, err error) {
 	defer r.p.reading(debug.SetPanicOnFault(true), &err)
 	f := &found{p: r.p, want: want}
@@ -59,7 +59,7 @@ func (r *run) Find(want *scan.Find) (_ scan.Found, err error) {
 	return f, f.testColumns(tests)
 }
 
-// ofTables gives the series of some tables, whose ids rise, and their number.
+// ofTables returns the series of some tables, whose ids rise, and their number.
 func (t *seriesTable) ofTables(tables []schema.TableID) (ranges []seriesRange, total int, err error) {
 	for _, id := range tables {
 		from, to, err := t.prefix(schema.KeyPrefix(id))
@@ -287,7 +287,7 @@ type foundKeys struct {
 	next int
 }
 
-// Next gives the next key.
+// Next returns the next key.
 func (k *foundKeys) Next() (_ []byte, err error) {
 	defer k.f.p.reading(debug.SetPanicOnFault(true), &err)
 	err = k.walk.seek(int(k.f.numbers[k.next]))
@@ -341,7 +341,7 @@ func (w *foundRows) Begin(i int, time scan.Range) error {
 	return nil
 }
 
-// Next gives the rows of the next block in which the series has any in the range.
+// Next returns the rows of the next block in which the series has any in the range.
 func (w *foundRows) Next(s *scan.Stretch) (ok bool, err error) {
 	defer w.f.p.reading(debug.SetPanicOnFault(true), &err)
 	p := w.f.p
@@ -455,7 +455,7 @@ func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 	return end, end
 }
 
-// behind gives the position behind the last of rising times that is not greater than t.
+// behind returns the position behind the last of rising times that is not greater than t.
 func behind(times []int64, t int64) int {
 	k, _ := slices.BinarySearchFunc(times, t, func(x, t int64) int {
 		if x <= t {
@@ -466,12 +466,12 @@ func behind(times []int64, t int64) int {
 	return k
 }
 
-// Kinds gives the kinds of the block at hand.
+// Kinds returns the kinds of the block at hand.
 func (w *foundRows) Kinds(*scan.Stretch) (*vector.Vector, error) {
 	return w.hiddenColumn(&schema.KindColumn)
 }
 
-// Sequences gives the sequence numbers of the block at hand.
+// Sequences returns the sequence numbers of the block at hand.
 func (w *foundRows) Sequences(*scan.Stretch) (*vector.Vector, error) {
 	return w.hiddenColumn(&schema.SequenceColumn)
 }

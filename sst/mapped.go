@@ -16,7 +16,7 @@ type mapped struct {
 
 func (f *mapped) size() uint64 { return uint64(len(f.data)) }
 
-// read gives the bytes of a place, which are valid until the part is closed and not to be changed. What names a place
+// read returns the bytes of a place, which are valid until the part is closed and not to be changed. What names a place
 // outside of the file is damaged.
 func (f *mapped) read(r ref) ([]byte, error) {
 	if size := f.size(); r.off > size || r.length > size-r.off {

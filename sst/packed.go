@@ -66,7 +66,7 @@ func (sel *selector) evalCodes(t *test, keep vector.Bitmap) (done bool, err erro
 	return true, nil
 }
 
-// codes gives the packed codes of a column of the block at hand, from the cache where they are compressed in the page; nil: it has
+// codes returns the packed codes of a column of the block at hand, from the cache where they are compressed in the page; nil: it has
 // none, or NULLs. They are valid until the decoder decodes the next page.
 func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 	p, rows := sel.p, sel.p.blocks[sel.reader.block].rows
@@ -98,7 +98,7 @@ func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 // sparseRows: when fewer than one row in so many passes, only those are decoded for the output.
 const sparseRows = 4
 
-// loadPassing gives a column of the block at hand or, where source.sparse says so then, of the rows alone that pass.
+// loadPassing returns a column of the block at hand or, where source.sparse says so then, of the rows alone that pass.
 func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	rows := sel.p.blocks[sel.reader.block].rows
 	if s.loaded != nil || s.from != stored || s.cast || sel.passing*sparseRows > rows {

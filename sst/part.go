@@ -159,7 +159,7 @@ func (p *Part) Close() error {
 	return nil
 }
 
-// section gives the bytes of a section after checking them.
+// section returns the bytes of a section after checking them.
 func (p *Part) section(r ref, what string) ([]byte, error) {
 	b, err := p.file.read(ref{r.off, r.length + sumSize})
 	if err != nil {
@@ -172,7 +172,7 @@ func (p *Part) section(r ref, what string) ([]byte, error) {
 	return body, nil
 }
 
-// index gives the page index of a column, read at first use.
+// index returns the page index of a column, read at first use.
 func (p *Part) index(c *column) (*pageIndex, error) {
 	if x := c.pages.Load(); x != nil {
 		return x, nil
@@ -248,7 +248,7 @@ func (p *Part) readPlaces(d *encoding.Decoder, b []byte, all bool) (at places, r
 	return at, b, nil
 }
 
-// dictionary gives the values that the column's shared codes stand for; nil when it has none.
+// dictionary returns the values that the column's shared codes stand for; nil when it has none.
 func (p *Part) dictionary(c *column) (*vector.Vector, error) {
 	if !c.dictRef.present() {
 		return nil, nil
@@ -271,7 +271,7 @@ func (p *Part) dictionary(c *column) (*vector.Vector, error) {
 	return c.values.Load(), nil
 }
 
-// postings gives the postings of a column; nil when it has none.
+// postings returns the postings of a column; nil when it has none.
 func (p *Part) postings(c *column) (*index.Postings, error) {
 	if !c.postRef.present() {
 		return nil, nil
@@ -348,7 +348,7 @@ func (p *Part) Prepare() {
 	})
 }
 
-// seriesTable gives the series section, read at first use.
+// seriesTable returns the series section, read at first use.
 func (p *Part) seriesTable() (*seriesTable, error) {
 	if t := p.series.Load(); t != nil {
 		return t, nil
@@ -386,7 +386,7 @@ func (p *Part) Origin() (_ []byte, err error) {
 	return bytes.Clone(b), nil
 }
 
-// page gives the encoded block of a column after checking it.
+// page returns the encoded block of a column after checking it.
 func (p *Part) page(c *column, block int) ([]byte, error) {
 	x, err := p.index(c)
 	if err != nil {

@@ -194,7 +194,7 @@ func text(b *vector.Batch, i int) string {
 	return s.String()
 }
 
-// want gives the lines that a scan must give, per series.
+// want returns the lines that a scan must give, per series.
 func (t *table) want(spec *scan.Spec, pass func(s *seriesRows, w row) bool) (lines []string, keys []string) {
 	for i := range t.series {
 		s := &t.series[i]

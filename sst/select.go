@@ -195,7 +195,7 @@ func (sel *selector) test(t *filter.Test) (*test, error) {
 	return own, nil
 }
 
-// blocksOf gives the blocks that postings leave to a condition; nil: they do not tell.
+// blocksOf returns the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
 func (sel *selector) blocksOf(c *condition) (all vector.Bitmap, err error) {
 	if c.Kind == filter.Leaf {
 		return sel.postingsOf(c.Leaf)

@@ -42,7 +42,7 @@ func (sel *selector) chooseByTags() (err error) {
 // testStep is the number of values of a tag that are tested at a time.
 const testStep = 64 << 10
 
-// seriesThatPass gives the series that pass a test of a tag: each distinct value is tested once, or looked up, and the
+// seriesThatPass returns the series that pass condition i on a tag: each distinct value is tested once, or looked up, and the
 // postings of those that pass are put together.
 func (sel *selector) seriesThatPass(test *test) (*chosen, error) {
 	t := test.src.tag

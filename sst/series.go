@@ -162,7 +162,7 @@ func (w *keyWalk) step() error {
 	return nil
 }
 
-// find gives the first series whose key is not less than key; the number of series when there is none.
+// find returns the first series whose key is not less than key; the number of series when there is none.
 func (t *seriesTable) find(key []byte) (int, error) {
 	var failed error
 	w := &keyWalk{t: t}
@@ -190,7 +190,7 @@ func (t *seriesTable) find(key []byte) (int, error) {
 	return i, nil
 }
 
-// within gives the series of a range whose keys lie in keys.
+// within returns the series of a range whose keys lie in keys.
 func (t *seriesTable) within(of seriesRange, keys scan.KeyRange) (from, to int, err error) {
 	from, to = of.from, of.to
 	if len(keys.From) > 0 {
@@ -210,7 +210,7 @@ func (t *seriesTable) within(of seriesRange, keys scan.KeyRange) (from, to int, 
 	return from, max(from, to), nil
 }
 
-// split gives keys that cut the rows of the series with a prefix into about n equal ranges.
+// split returns keys that cut the rows of the series with a prefix into about n equal ranges.
 func (t *seriesTable) split(prefix []byte, n int) (keys [][]byte, err error) {
 	from, to, err := t.prefix(prefix)
 	if err != nil || from == to {
@@ -236,7 +236,7 @@ func (t *seriesTable) split(prefix []byte, n int) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// prefix gives the series whose keys begin with prefix.
+// prefix returns the series whose keys begin with prefix.
 func (t *seriesTable) prefix(prefix []byte) (from, to int, err error) {
 	if len(prefix) == 0 {
 		return 0, t.len(), nil

@@ -96,7 +96,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	return s, nil
 }
 
-// tag gives a tag of the series that are read. Where the cache has no room for it, the pieces of a scan share it all the same.
+// tag returns a tag of the series that are read. Where the cache has no room for it, the pieces of a scan share it all the same.
 func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 	type key struct {
 		p *Part
@@ -115,7 +115,7 @@ func (r *reader) open(block int) {
 	}
 }
 
-// load gives the column of the block at hand. The vector is valid until the next block is opened.
+// load returns the column of the block at hand. The vector is valid until the next block is opened.
 func (r *reader) load(s *source) (*vector.Vector, error) {
 	if s.loaded != nil {
 		return s.loaded, nil
@@ -143,7 +143,7 @@ func (r *reader) load(s *source) (*vector.Vector, error) {
 	return s.loaded, nil
 }
 
-// page gives the decoded page of a stored column, from the cache where it is.
+// page returns the decoded page of a stored column, from the cache where it is.
 func (r *reader) page(s *source) (*vector.Vector, error) {
 	p := r.p
 	key := blockKey{p.id, s.col.number, uint32(r.block)}

@@ -29,7 +29,7 @@ type indexedTag struct {
 	checked []atomic.Bool // blocks whose checksum was right
 }
 
-// tagIndex gives the tag index, read at first use; nil: the part has none.
+// tagIndex returns the tag index, read at first use; nil: the part has none.
 func (p *Part) tagIndex() (*tagIndex, error) {
 	if !p.dir.tags.present() {
 		return nil, nil
@@ -95,7 +95,7 @@ func (t *indexedTag) readPlaces(r *bytesReader, size uint64) {
 	t.checked = make([]atomic.Bool, len(t.off))
 }
 
-// block gives the bytes of a block after checking them.
+// block returns the bytes of a block after checking them.
 func (t *indexedTag) block(p *Part, i int) ([]byte, error) {
 	b, err := p.file.read(t.at(i))
 	if err != nil {

@@ -62,7 +62,7 @@ func (t *tagColumn) code(series int) uint32 {
 	return 0
 }
 
-// tag gives a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether there is
+// tag returns a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether there is
 // room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes.
 func (p *Part) tag(c *schema.Column, of seriesRange, ended func() error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
@@ -84,7 +84,7 @@ func (p *Part) tag(c *schema.Column, of seriesRange, ended func() error) (*tagCo
 	return t, err
 }
 
-// find gives a tag that is there, or what is closed when another scan has read it; neither: the caller reads it and calls
+// find returns a tag that is there, or what is closed when another scan has read it; neither: the caller reads it and calls
 // keepTag.
 func (c *tagCache) find(key tagKey) (*tagColumn, chan struct{}) {
 	c.mu.Lock()
@@ -204,7 +204,7 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 	return t, nil
 }
 
-// worth tells whether the index gives a tag of so many series sooner than their keys do.
+// worth reports whether the index gives a tag of so many series sooner than their keys do.
 func (x *tagIndex) worth(id schema.ColumnID, series int) bool {
 	if x == nil {
 		return false
@@ -324,7 +324,7 @@ func tagValues(t vector.Type, d *encoding.Dictionary) (*vector.Vector, error) {
 	return schema.TagVector(t, tags)
 }
 
-// postings gives the series with a value, rising, numbered from the begin of the range.
+// postings returns the series with a value, rising, numbered from the begin of the range.
 func (t *tagColumn) postings(code uint32) []uint32 {
 	t.posting.Do(func() {
 		t.first = make([]uint32, t.values.Len()+1)
@@ -348,7 +348,7 @@ func (t *tagColumn) postings(code uint32) []uint32 {
 	return t.list[t.first[code]:t.first[code+1]]
 }
 
-// seriesOf gives the series whose values pass. Where many do, their codes are looked at instead of the postings.
+// seriesOf returns the series whose values pass. Where many do, their codes are looked at instead of the postings.
 func (t *tagColumn) seriesOf(passes vector.Bitmap) *roaring.Bitmap {
 	if few := passes.Count(); few <= t.values.Len()/16 || few == 1 {
 		set := roaring.New()
@@ -362,7 +362,7 @@ func (t *tagColumn) seriesOf(passes vector.Bitmap) *roaring.Bitmap {
 	return roaring.FromDense(keep, false)
 }
 
-// present gives the series that have the tag.
+// present returns the series that have the tag.
 func (t *tagColumn) present() *roaring.Bitmap { return roaring.FromDense(t.presentBits(), false) }
 
 func (t *tagColumn) presentBits() vector.Bitmap {

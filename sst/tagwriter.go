@@ -101,7 +101,7 @@ func (t *tagWriter) add(val []byte, series uint32) bool {
 	return ok
 }
 
-// bySeries gives the series of each value, rising: list[first[c]:first[c+1]] for the value with code c.
+// bySeries returns the series of each value, rising: list[first[c]:first[c+1]] for the value with code c.
 func (t *tagWriter) bySeries() (first, list []uint32) {
 	first = make([]uint32, t.values.Len()+1)
 	for _, c := range t.codes {
@@ -119,7 +119,7 @@ func (t *tagWriter) bySeries() (first, list []uint32) {
 	return first, list
 }
 
-// byValue gives the codes in the order of their values.
+// byValue returns the codes in the order of their values.
 func (t *tagWriter) byValue() []uint32 {
 	codes := make([]uint32, t.values.Len())
 	for c := range codes {

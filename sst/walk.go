@@ -28,7 +28,7 @@ type seriesWalk struct {
 	list    []uint32               // rows of the series in that block
 }
 
-// Series gives a walk over the series with rows that pass. Pieces and Newest are not regarded.
+// Series returns a walk over the series with rows that pass. Pieces and Newest are not regarded.
 func (r *run) Series(spec *scan.Spec) (scan.Series, error) {
 	w, err := r.walk(spec)
 	if err != nil {

@@ -183,7 +183,7 @@ func (w *Writer) checkBatch(b *vector.Batch) error {
 	return nil
 }
 
-// room gives how many rows from from on fit into the open block: 0 when it must be closed first.
+// room returns how many rows from from on fit into the open block: 0 when it must be closed first.
 func (w *Writer) room(b *vector.Batch, from int) (int, error) {
 	n := min(b.N-from, w.o.BlockRows-w.rows)
 	for i, c := range w.cols {

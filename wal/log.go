@@ -251,7 +251,7 @@ func (l *Log) End() LSN {
 	return lsn(s.number, s.size)
 }
 
-// Holds tells whether Truncate would remove anything.
+// Holds reports whether Truncate would remove anything.
 func (l *Log) Holds(before LSN) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -329,7 +329,7 @@ func (l *Log) noteMissing(segment uint64) error {
 	return l.fs.SyncDir(l.dir)
 }
 
-// Missing tells whether a name among the segments kept stands for one that was missing.
+// Missing reports whether a name among the segments kept stands for one that was missing.
 func Missing(name string) bool { return strings.HasSuffix(name, missingSuffix) }
 
 // link gives a segment the name under which it is kept as well. A rename between two names of one file would do nothing.

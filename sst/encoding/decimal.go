@@ -21,7 +21,7 @@ const (
 
 var powers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// scale gives the integer whose quotient by p is x; ok tells whether it comes back exactly.
+// scale returns the integer whose quotient by p is x; ok tells whether it comes back exactly.
 func scale(x, p float64, single bool) (int64, bool) {
 	y := x * p
 	if !(math.Abs(y) < maxMantissa) {
@@ -177,7 +177,7 @@ func keepDecimals(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vecto
 	return true
 }
 
-// hitInts gives the rows of n integers, with their ID in front, that are at most most; of words of keep without a row it
+// hitInts returns the rows of n integers, with their ID in front, that are at most most; of words of keep without a row it
 // says nothing.
 func (d *Decoder) hitInts(r *reader, n int, most int64, keep vector.Bitmap) vector.Bitmap {
 	if len(r.b) > 0 && ID(r.b[0]) == Packed {

@@ -106,7 +106,7 @@ func (r *reader) count(limit int, what string) int {
 	return int(x)
 }
 
-// take gives the next n bytes.
+// take returns the next n bytes.
 func (r *reader) take(n int) []byte {
 	if n < 0 || n > len(r.b) {
 		r.fail("%d bytes wanted, %d left", n, len(r.b))

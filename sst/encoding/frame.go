@@ -52,7 +52,7 @@ func planSigned(e *Encoder, v []uint64) frame {
 	return planFrame(e.signed)
 }
 
-// lowBase gives a base near the low end of most values when the least one lies far below them.
+// lowBase returns a base near the low end of most values when the least one lies far below them.
 func lowBase[T int64 | uint64](v []T, lo T, width int) (T, bool) {
 	var sample [64]T
 	n := min(len(v), len(sample))
@@ -163,7 +163,7 @@ func (d *Decoder) readExceptions(r *reader, count int) {
 	unpack(d.highs, highs, 0, hw)
 }
 
-// exceptions gives the packed positions and high parts of a frame's exceptions with their widths.
+// exceptions returns the packed positions and high parts of a frame's exceptions with their widths.
 func (r *reader) exceptions(count int) (positions []byte, pw int, highs []byte, hw int) {
 	pw, hw = int(r.byte()), int(r.byte())
 	if pw > 32 || hw != packWidth(hw) || hw > 64 {

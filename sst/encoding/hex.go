@@ -150,7 +150,7 @@ func unpackUUIDs(out, src []byte) {
 	}
 }
 
-// dashed says that an encoded block holds UUIDs: every value has their length.
+// dashed reports whether an encoded block holds UUIDs: every value has their length.
 func dashed(page []byte) bool {
 	r := reader{b: page}
 	if r.byte(); r.byte()&flagValid != 0 { // past the validity section

@@ -39,7 +39,7 @@ func take(keep, hit vector.Bitmap, negate bool) {
 	}
 }
 
-// hitFrame gives the rows of a frame (frame.go) that lie in an interval, Negate aside; of words of keep without a row it
+// hitFrame returns the rows of a frame (frame.go) that lie in an interval, Negate aside; of words of keep without a row it
 // says nothing.
 func (d *Decoder) hitFrame(r *reader, n int, in filter.Interval, keep vector.Bitmap) vector.Bitmap {
 	base, width := r.uint64(), int(r.byte())
@@ -171,7 +171,7 @@ func unpackAt[T word](dst []T, src []byte, rows []uint32, width int) {
 	}
 }
 
-// unpackOne gives packed value i.
+// unpackOne returns packed value i.
 func unpackOne(src []byte, i, width int) uint64 {
 	at := i * width
 	from, shift := at>>3, uint(at&7)

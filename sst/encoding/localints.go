@@ -43,7 +43,7 @@ func (e *Encoder) appendLocalInts(dst []byte, v []uint64, signed bool, size int)
 	return e.appendCodes(dst, e.codes), true
 }
 
-// distinct gives the distinct values when they are at most maxLocalInts.
+// distinct returns the distinct values when they are at most maxLocalInts.
 func (e *Encoder) distinct(v []uint64) []uint64 {
 	const slots = 4 * maxLocalInts
 	table := &e.slots

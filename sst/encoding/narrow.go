@@ -8,7 +8,7 @@ type narrows struct {
 	next int // to give up
 }
 
-// ready gives the table of a condition on values of some width; nil: there is none yet.
+// ready returns the table of a condition on values of some width; nil: there is none yet.
 func (t *narrows) ready(width int, passes uint64) *[tableSize]uint8 {
 	if width == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (t *narrow) fill() {
 	}
 }
 
-// hitFours gives the bits of 64 values of width w, which lie in src with 8 bytes behind them, four at a time.
+// hitFours returns the bits of 64 values of width w, which lie in src with 8 bytes behind them, four at a time.
 func hitFours(src []byte, w uint, table *[tableSize]uint8) (m uint64) {
 	mask, at := uint64(1)<<(4*w)-1, uint(0)
 	for j := 0; j < 64; j += 8 {

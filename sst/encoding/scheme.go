@@ -82,7 +82,7 @@ func (id ID) String() string {
 	return fmt.Sprintf("encoding(%d)", uint8(id))
 }
 
-// Single says that a block of the encoding has one value, or none, so its zone tells all of it.
+// Single reports whether a block of the encoding has one value, or none, so its zone tells all of it.
 func (id ID) Single() bool { return id.scheme().single }
 
 // Answers says that Keep may answer a test for blocks of the encoding.
@@ -129,7 +129,7 @@ func (d *Decoder) compare(src []byte, n int, c *filter.Comparison, keep vector.B
 	return ok && r.err == nil, r.err
 }
 
-// Whole says that the strings of an encoded block are looked for as a whole and never by their words: addresses, times
+// Whole reports whether the strings of an encoded block are looked for as a whole and never by their words: addresses, times
 // and the ids that have dashes.
 func Whole(page []byte) bool {
 	if len(page) < 2 {

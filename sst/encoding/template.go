@@ -210,7 +210,7 @@ func (p *pools) of(f *field) *int32 {
 	return &p[f.kind][f.width]
 }
 
-// layout gives the fields of the templates, which have so many rows each, their streams. own are those with a stream of
+// layout returns the fields of the templates, which have so many rows each, their streams. own are those with a stream of
 // their own. The slice of streams is used again.
 func layout(streams []textStream, first []int, fields []field, counts []int, own vector.Bitmap) []textStream {
 	var shared pools

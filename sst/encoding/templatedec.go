@@ -449,7 +449,7 @@ var (
 	}()
 )
 
-// Pieces gives the template with the number i as conditions look at it: constant text and sets of characters.
+// Pieces returns the template with the number i as conditions look at it: constant text and sets of characters.
 func (t *Templates) Pieces(dst []filter.Piece, i int) []filter.Piece {
 	for _, p := range t.pieces[t.starts[i]:t.starts[i+1]] {
 		if p.field < 0 {

@@ -95,7 +95,7 @@ func newTemplater() *templater {
 	return t
 }
 
-// WordTexts gives texts that together hold every word of the block that was encoded last, most of them once, when it was
+// WordTexts returns texts that together hold every word of the block that was encoded last, most of them once, when it was
 // looked at for templates; else ok is false.
 func (e *Encoder) WordTexts() (texts []vector.View, heap []byte, ok bool) {
 	t := e.templates
@@ -270,7 +270,7 @@ func eachPiece(template []byte, f func(from, to, word int)) {
 // maxRestShare: text of which more than one row in so many has no template is no log text.
 const maxRestShare = 4
 
-// number gives the templates that are left, the rest first when there is one, and the rows of the rest. It makes became
+// number returns the templates that are left, the rest first when there is one, and the rows of the rest. It makes became
 // the numbers of the templates, isRest for the rest.
 func (t *templater) number() (texts [][]byte, rest int) {
 	numbers := make([]uint32, t.dict.Len())
@@ -373,7 +373,7 @@ func (t *templater) fill(first []int, fields []field, final []uint32, views []ve
 	}
 }
 
-// charsOf gives the kinds of characters that occur in words.
+// charsOf returns the kinds of characters that occur in words.
 func charsOf(values []variable, heap []byte) (kinds byte) {
 	for _, v := range values {
 		w := viewOf(v)
@@ -384,7 +384,7 @@ func charsOf(values []variable, heap []byte) (kinds byte) {
 	return kinds
 }
 
-// standsAlone tells whether the values of a field are better kept apart: numbers that lie in a range, and words of which
+// standsAlone reports whether the values of a field are better kept apart: numbers that lie in a range, and words of which
 // there are few. Ids are not: what is said of one thing in several templates is then written once.
 func (t *templater) standsAlone(k slotKind, values []variable, heap []byte) bool {
 	switch k {

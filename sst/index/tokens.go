@@ -68,7 +68,7 @@ func mix(h, x uint64) uint64 {
 	return hi ^ lo
 }
 
-// finish gives the hash that the state h ends in; never 0.
+// finish returns the hash that the state h ends in; never 0.
 func finish(h uint64) uint64 {
 	h = mix(h, 0xA0761D6478BD642F)
 	return h | vector.Bit(h == 0)

@@ -79,7 +79,7 @@ func (z *Zones) addBytes(at int, lo, hi []byte) {
 	}
 }
 
-// bounds gives the rows of the least and the greatest value of a block that has one.
+// bounds returns the rows of the least and the greatest value of a block that has one.
 func bounds(v *vector.Vector, n int, nulls bool) (lo, hi int) {
 	switch v.Type.Kind() {
 	case vector.Bool:
@@ -241,7 +241,7 @@ func (z *Zones) Stat(s *filter.Stat, i, rows int) {
 	s.Min, s.Max, s.MaxCut = z.Min, z.Max, z.MaxCut.Get(i)
 }
 
-// Extremes gives the blocks that hold the least and the greatest value of the part; ok is false when there is no value
+// Extremes returns the blocks that hold the least and the greatest value of the part; ok is false when there is no value
 // or when strings are cut, so that the bounds are not values.
 func (z *Zones) Extremes() (lo, hi int, ok bool) {
 	n := len(z.Nulls)
