@@ -185,7 +185,7 @@ func (c *crew) finish(err error) error {
 	return err
 }
 
-// accepts tells whether the rows of another worker fit behind those of w.
+// accepts reports whether the rows of another worker fit behind those of w.
 func (w *worker) accepts(from *worker) bool {
 	for _, s := range from.order {
 		if t := w.targets[s.target.program]; t != nil && t.sinks[s.key] != nil && !t.sinks[s.key].b.Accepts(s.b) {

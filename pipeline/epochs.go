@@ -30,7 +30,7 @@ type warned struct {
 	tables map[schema.Name]bool
 }
 
-// once gives the warnings about the times of a request's rows, unless its table was warned of before, and logs them.
+// once returns the warnings about the times of a request's rows, unless its table was warned of before, and logs them.
 func (m *Manager) once(r *Request, find func() []string) []string {
 	table := schema.Name{DB: r.DB, Table: r.Table}
 	m.warned.mu.Lock()
@@ -94,7 +94,7 @@ func timeWarning(table, column string, b *vector.Builder) string {
 		column, table, x, name, timefmt.AppendTimestamp(nil, x, precision), firstYear, lastYear)
 }
 
-// isDated tells whether the time index is read from text by a date processor, or filled by the clock.
+// isDated reports whether the time index is read from text by a date processor, or filled by the clock.
 func (p *Program) isDated() bool {
 	slot := p.timeSlot
 	for i := range p.columns {

@@ -39,7 +39,7 @@ type cachedProgram struct {
 	until   time.Time // after it the table is asked again; the entry serves when the table cannot be read
 }
 
-// find gives a compiled pipeline. version is latest or a version, text the version as errors show it.
+// find returns a compiled pipeline. version is latest or a version, text the version as errors show it.
 func (l *library) find(ctx context.Context, name string, version int64, text string) (*Program, error) {
 	key := cacheKey{name, version}
 	for {

@@ -43,7 +43,7 @@ func (m *Manager) Put(ctx context.Context, name string, text []byte) (Document, 
 	return doc, nil
 }
 
-// Get gives a version of a document by its text, or the newest.
+// Get returns a version of a document by its text, or the newest.
 func (m *Manager) Get(ctx context.Context, name, version string) (Document, error) {
 	at, err := versionOf(version)
 	if err != nil {

@@ -83,7 +83,7 @@ func New(o Options) *Manager {
 // meet, whichever request they come from.
 func (m *Manager) now() time.Time { return time.Unix(0, m.span(flatten.ClockSpan)) }
 
-// span gives n times, of which it gives the first, in ns: nobody else gets them.
+// span returns n times, of which it gives the first, in ns: nobody else gets them.
 func (m *Manager) span(n int64) int64 {
 	for {
 		end := m.clock.Load()
@@ -94,7 +94,7 @@ func (m *Manager) span(n int64) int64 {
 	}
 }
 
-// find gives a compiled pipeline: a version by its text, or the newest.
+// find returns a compiled pipeline: a version by its text, or the newest.
 func (m *Manager) find(ctx context.Context, name, version string) (*Program, error) {
 	if version == "" {
 		return m.library.find(ctx, name, latest, "")
@@ -193,7 +193,7 @@ func isTrue(text string) bool {
 	return false
 }
 
-// tableTypes gives the types of a table's columns by name; there are none while it is absent.
+// tableTypes returns the types of a table's columns by name; there are none while it is absent.
 func (m *Manager) tableTypes(name schema.Name) func(column string) (vector.Type, bool) {
 	none := func(string) (vector.Type, bool) { return vector.Type{}, false }
 	if m.o.Store == nil {

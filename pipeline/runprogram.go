@@ -134,7 +134,7 @@ func (w *worker) guard(text []byte) (err error) {
 	return w.entry(text)
 }
 
-// read gives the next value. One that is too large ends the request: what comes after it cannot be read.
+// read returns the next value. One that is too large ends the request: what comes after it cannot be read.
 func (w *worker) read(next func(*value.Arena) (value.Value, bool, error)) (v value.Value, ok bool, err error) {
 	defer func() {
 		switch cause := recover().(type) {

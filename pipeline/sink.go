@@ -182,7 +182,7 @@ func (s *sink) column(name string, t vector.Type) (*vector.ColumnBuilder, error)
 	return s.b.Column(name, t)
 }
 
-// isInferred tells whether a column of the type may come of a value alone.
+// isInferred reports whether a column of the type may come of a value alone.
 func isInferred(t vector.Type) bool {
 	switch t {
 	case vector.BoolType, vector.Int64Type, vector.FloatType, vector.StringType, vector.Timestamp(9), vector.JSONType:

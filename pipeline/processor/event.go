@@ -96,7 +96,7 @@ func (e *Event) Reset() {
 // Names are the names the slots stand for.
 func (e *Event) Names() *Names { return e.names }
 
-// IsObject tells whether the context is an object; otherwise it is Whole.
+// IsObject reports whether the context is an object; otherwise it is Whole.
 func (e *Event) IsObject() bool { return !e.whole }
 
 // ErrNotObject is the error of a processor that finds something else than an object.
@@ -160,7 +160,7 @@ func (e *Event) Context() value.Value {
 	return o.Of()
 }
 
-// Has tells whether a slot has a value; null is one.
+// Has reports whether a slot has a value; null is one.
 func (e *Event) Has(slot int) bool { return e.has[slot] }
 
 // Get is the value of a slot; ok is false when the key is absent.
@@ -221,7 +221,7 @@ func (e *Event) SortRest() {
 // Discard drops the entry, silently.
 func (e *Event) Discard() { e.Whole, e.whole = value.Value{}, true }
 
-// Discarded tells whether the entry is dropped.
+// Discarded reports whether the entry is dropped.
 func (e *Event) Discarded() bool { return e.whole && e.Whole.IsNull() }
 
 // keepOnly removes all keys but those of the given slots.

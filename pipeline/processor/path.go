@@ -45,7 +45,7 @@ type walk struct {
 	left int // values that may still be looked at
 }
 
-// find gives the values that the path finds below v, in order; ok is false when they are too many.
+// find returns the values that the path finds below v, in order; ok is false when they are too many.
 func (p *path) find(v value.Value) (found []value.Value, ok bool) {
 	w := walk{root: v, left: maxMatches}
 	found = w.run(p.segments, v)
@@ -131,7 +131,7 @@ func (w *walk) choose(s *selector, v value.Value, out []value.Value) []value.Val
 	return out
 }
 
-// slice gives the indexes of a slice of n items.
+// slice returns the indexes of a slice of n items.
 func (s *selector) slice(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		clamp := func(i, lo, hi int) int {
@@ -199,7 +199,7 @@ func (o *operand) get(w *walk, at value.Value) (v value.Value, ok bool) {
 	return found[0], true
 }
 
-// holds tells whether a value passes the filter. A bare path passes when it leads to a value other than null and false.
+// holds reports whether a value passes the filter. A bare path passes when it leads to a value other than null and false.
 func (c *condition) holds(w *walk, at value.Value) bool {
 	switch c.op {
 	case "&&":

@@ -131,7 +131,7 @@ func (x *extraction) extract(e *Event, text string, slots []int) {
 	}
 }
 
-// match gives the places of the groups of the first match, nil for none. They are good until the next match.
+// match returns the places of the groups of the first match, nil for none. They are good until the next match.
 func (x *extraction) match(e *Event, text string) []int {
 	re := x.re.On(e.Arena, text)
 	scan := x.plain

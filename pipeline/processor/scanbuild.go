@@ -32,7 +32,7 @@ type scanBuilder struct {
 	inside int // choices that are open
 }
 
-// sequence gives the steps of a part of the tree; ok is false where it is no row of steps.
+// sequence returns the steps of a part of the tree; ok is false where it is no row of steps.
 func (b *scanBuilder) sequence(x *syntax.Regexp) (steps []scanStep, ok bool) {
 	ok = b.add(&steps, x)
 	return steps, ok
@@ -227,7 +227,7 @@ func newRunSet(pairs []rune) *runSet {
 	return set
 }
 
-// meets tells whether two sets have a character in common.
+// meets reports whether two sets have a character in common.
 func (s *runSet) meets(t *runSet) bool {
 	for c := range s.ascii {
 		if s.ascii[c] && t.ascii[c] {
@@ -280,7 +280,7 @@ func (b *scanBuilder) settleChoice(s *scanStep, tail []scanStep) bool {
 	return true
 }
 
-// free tells whether steps match anywhere, if only nothing.
+// free reports whether steps match anywhere, if only nothing.
 func free(steps []scanStep) bool {
 	for i := range steps {
 		s := &steps[i]

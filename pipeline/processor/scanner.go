@@ -68,7 +68,7 @@ const (
 	scanUnknown // ask the general engine
 )
 
-// has tells whether a character is in the set.
+// has reports whether a character is in the set.
 func (s *runSet) has(r rune) bool {
 	if r < utf8.RuneSelf {
 		return s.ascii[r]

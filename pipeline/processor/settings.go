@@ -31,7 +31,7 @@ func Invalid(at *yaml.Node, format string, args ...any) error {
 	return status.New(status.InvalidArguments, "%s: at line %d, column %d of the document", text, at.Line, at.Column)
 }
 
-// Follow gives the node that an alias stands for; others stand for themselves.
+// Follow returns the node that an alias stands for; others stand for themselves.
 func Follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		return n.Alias
@@ -120,7 +120,7 @@ func (s *Setting) Map() (Settings, error) {
 	return ReadSettings(s.value)
 }
 
-// IsMap tells whether the value is a map.
+// IsMap reports whether the value is a map.
 func (s *Setting) IsMap() bool { return s.value.Kind == yaml.MappingNode }
 
 // Field is an input with the key its result goes to.

@@ -53,7 +53,7 @@ func (p *urlEncoding) Run(e *Event) error {
 	return nil
 }
 
-// unreserved tells whether a byte stands for itself in an encoded text.
+// unreserved reports whether a byte stands for itself in an encoded text.
 // Source: RFC 3986, section 2.3.
 func unreserved(c byte) bool {
 	return c|0x20-'a' <= 25 || c-'0' <= 9 || c == '-' || c == '_' || c == '.' || c == '~'

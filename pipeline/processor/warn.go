@@ -55,7 +55,7 @@ func Warnings(n *yaml.Node, where string) (list []string) {
 	return list
 }
 
-// MakesAnything tells whether the processor can make fields that its document does not name.
+// MakesAnything reports whether the processor can make fields that its document does not name.
 func MakesAnything(n *yaml.Node) bool {
 	n = Follow(n)
 	switch NameOf(n) {
@@ -67,7 +67,7 @@ func MakesAnything(n *yaml.Node) bool {
 	return false
 }
 
-// holdsText tells whether a text of a tree holds another.
+// holdsText reports whether a text of a tree holds another.
 func holdsText(n *yaml.Node, text string) bool {
 	n = Follow(n)
 	if n.Kind == yaml.ScalarNode {

@@ -45,7 +45,7 @@ type slab[T any] struct {
 	used        int // slots handed out since the last reset
 }
 
-// take gives n slots of one of the slabs with what they last held.
+// take returns n slots of one of the slabs with what they last held.
 func take[T any](a *Arena, s *slab[T], n int) []T {
 	if n > len(s.free) {
 		var t T
@@ -76,7 +76,7 @@ func (a *Arena) mustHold(n int) {
 	}
 }
 
-// Holds tells whether n bytes more are within what an event may take. A nil arena holds all. It waits for room where what
+// Holds reports whether n bytes more are within what an event may take. A nil arena holds all. It waits for room where what
 // requests hold is counted, and panics with a Refused where there is none.
 func (a *Arena) Holds(n int) bool {
 	if a == nil {
@@ -193,7 +193,7 @@ func (a *Arena) growValues(old []Value) []Value {
 	return append(take(a, &a.values, n)[:0], old...)
 }
 
-// Values gives n null values of scratch.
+// Values returns n null values of scratch.
 func (a *Arena) Values(n int) []Value {
 	if a == nil {
 		return make([]Value, n)
@@ -250,7 +250,7 @@ func (a *Arena) more(n int) {
 	a.free = a.chunk
 }
 
-// Alloc gives n bytes with any content, for a string whose length is known: fill them, then Bytes.
+// Alloc returns n bytes with any content, for a string whose length is known: fill them, then Bytes.
 func (a *Arena) Alloc(n int) []byte {
 	if a == nil {
 		return make([]byte, n)

@@ -107,7 +107,7 @@ func (v Value) Bulk() int {
 // Nodes is how many values a container holds, all levels together.
 func (v Value) Nodes() int { return v.nodeCount() }
 
-// TooLarge says whether a value holds more than MaxNodes values or nests deeper than MaxNesting.
+// TooLarge reports whether a value holds more than MaxNodes values or nests deeper than MaxNesting.
 func (v Value) TooLarge() bool {
 	nodes, depth := v.extent()
 	return nodes > MaxNodes || depth > MaxNesting
@@ -164,7 +164,7 @@ func (o *Object) IndexNear(key string, guess int) int {
 	return o.Index(key)
 }
 
-// search gives the position of a key, or the one it would have.
+// search returns the position of a key, or the one it would have.
 func (o *Object) search(key string) (i int, found bool) {
 	lo, hi := 0, len(o.members)
 	for lo < hi {
@@ -267,7 +267,7 @@ func (o *Object) Remove(i int) Value {
 // Clear takes all fields out of an object that has one name only.
 func (o *Object) Clear() { o.members, o.extent = o.members[:0], extent{} }
 
-// Own gives the object itself, to be changed, or a copy of one level when it has a second name.
+// Own returns the object itself, to be changed, or a copy of one level when it has a second name.
 func (o *Object) Own(a *Arena) *Object {
 	if !o.shared {
 		return o
@@ -324,7 +324,7 @@ func (l *Array) Remove(i int) Value {
 // Clear takes all items out of an array that has one name only.
 func (l *Array) Clear() { l.items, l.extent = l.items[:0], extent{} }
 
-// Own gives the array itself, to be changed, or a copy of one level when it has a second name.
+// Own returns the array itself, to be changed, or a copy of one level when it has a second name.
 func (l *Array) Own(a *Arena) *Array {
 	if !l.shared {
 		return l
@@ -343,7 +343,7 @@ func (l *Array) Copy(a *Arena) *Array {
 	return to
 }
 
-// Merge gives the fields of into with those of from put in their place. It changes into itself unless that has a second
+// Merge returns the fields of into with those of from put in their place. It changes into itself unless that has a second
 // name; from stays as it is.
 func Merge(a *Arena, into, from *Object) *Object {
 	into = into.Own(a)
@@ -389,7 +389,7 @@ func Merge(a *Arena, into, from *Object) *Object {
 	return into
 }
 
-// OwnObject gives the object at a place, which has to hold one, to be changed: a copy takes its place if it has a second name.
+// OwnObject returns the object at a place, which has to hold one, to be changed: a copy takes its place if it has a second name.
 func OwnObject(a *Arena, at *Value) *Object {
 	o := at.Object()
 	if o.shared {

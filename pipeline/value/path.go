@@ -42,7 +42,7 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// plainField says whether a field needs no quotes in a script.
+// plainField reports whether a field needs no quotes in a script.
 func plainField(key string) bool {
 	for i := range len(key) {
 		if c := key[i]; (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && c != '_' && c != '@' {

@@ -66,7 +66,7 @@ var faultTexts = [...]string{
 	trailingComma:      "trailing comma",
 }
 
-// Failed says whether there is a fault.
+// Failed reports whether there is a fault.
 func (f JSONFault) Failed() bool { return f.what != noFault }
 
 // Offset is the byte at which reading ended.

@@ -103,16 +103,16 @@ func (r *Regex) Of() Value { return Value{ptr: unsafe.Pointer(r), kind: RegexKin
 // memory as what it is not.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsNull says whether the value is null.
+// IsNull reports whether the value is null.
 func (v Value) IsNull() bool { return v.kind == NullKind }
 
-// IsContainer says whether the value is an array or an object.
+// IsContainer reports whether the value is an array or an object.
 func (v Value) IsContainer() bool { return v.kind >= ArrayKind }
 
 // Bool is the boolean.
 func (v Value) Bool() bool { return v.num != 0 }
 
-// True says whether the value is the boolean true.
+// True reports whether the value is the boolean true.
 func (v Value) True() bool { return v.kind == BoolKind && v.num != 0 }
 
 // Int is the integer.
@@ -129,7 +129,7 @@ func (v Value) Number() float64 {
 	return math.Float64frombits(v.num)
 }
 
-// IsNumber says whether the value is an integer or a float.
+// IsNumber reports whether the value is an integer or a float.
 func (v Value) IsNumber() bool { return v.kind == IntKind || v.kind == FloatKind }
 
 // Nanos is the instant in nanoseconds since 1970-01-01 in UTC.
@@ -237,7 +237,7 @@ func (v Value) Clone(a *Arena) Value {
 	return v
 }
 
-// Equal says whether two values are of the same kind and equal, containers member by member. 1 and 1.0 are not.
+// Equal reports whether two values are of the same kind and equal, containers member by member. 1 and 1.0 are not.
 func Equal(a, b Value) bool {
 	if a.kind != b.kind {
 		return false

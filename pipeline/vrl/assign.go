@@ -86,7 +86,7 @@ func (c *compiler) markBroken(t *targetNode) {
 	}
 }
 
-// target gives the place of a target, declaring a variable that is new.
+// target returns the place of a target, declaring a variable that is new.
 func (c *compiler) target(t *targetNode) (target, bool) {
 	p := target{node: t}
 	if t.noop || t.variable == "" {
@@ -181,7 +181,7 @@ func (c *compiler) reportParent(t *targetNode, root Type) {
 		"try: change parent value to "+kind+", before assignment", "", "    "+parent+" = "+empty)
 }
 
-// readOnly says whether the options protect a path.
+// readOnly reports whether the options protect a path.
 func (c *compiler) readOnly(meta bool, path value.Path) bool {
 	for _, r := range c.options.ReadOnly {
 		if r.Meta != meta {
@@ -194,7 +194,7 @@ func (c *compiler) readOnly(meta bool, path value.Path) bool {
 	return false
 }
 
-// startsWith says whether a path begins with another or is the same.
+// startsWith reports whether a path begins with another or is the same.
 func startsWith(path, start value.Path) bool {
 	if len(path) < len(start) {
 		return false
@@ -468,7 +468,7 @@ func (c *compiler) mergeInto(n *assignNode, used bool) (operand, bool) {
 	return x, true
 }
 
-// root gives where the value lies that the place is in.
+// root returns where the value lies that the place is in.
 func (p target) root() func(f *Frame) *value.Value {
 	switch {
 	case p.variable != nil:

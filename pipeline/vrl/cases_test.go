@@ -30,7 +30,7 @@ type languageCase struct {
 	Timezone string          `json:"timezone"`
 }
 
-// readCases gives the cases of each file.
+// readCases returns the cases of each file.
 func readCases(t testing.TB) map[string][]languageCase {
 	t.Helper()
 	names, err := filepath.Glob("testdata/cases/*.json")

@@ -98,7 +98,7 @@ func (s *state) save() state {
 	return state{s.event, s.meta, slices.Clone(s.vars)}
 }
 
-// find gives the variable of a name; nil: it is not declared.
+// find returns the variable of a name; nil: it is not declared.
 func (s *state) find(name string) *variable {
 	for i := len(s.vars) - 1; i >= 0; i-- {
 		if s.vars[i].name == name {
@@ -366,7 +366,7 @@ func (c *compiler) predicate(n *ifNode) (operand, bool) {
 	return last, true
 }
 
-// exactly says whether every value of the type, if there is any, is of one kind.
+// exactly reports whether every value of the type, if there is any, is of one kind.
 func (t Type) exactly(kind Kinds) bool { return t.kinds == kind || t.Never() }
 
 func (c *compiler) abort(n *abortNode) (operand, bool) {

@@ -129,7 +129,7 @@ func (e *CompileError) Error() string { return e.text }
 // maxRendered is how many diagnostics a text shows.
 const maxRendered = 100
 
-// Render gives the text of diagnostics: for each its code and title, the place of its first label and the marked source,
+// Render returns the text of diagnostics: for each its code and title, the place of its first label and the marked source,
 // with a blank line between two. Of very many it shows the first.
 func Render(source string, list []Diagnostic) string {
 	var b strings.Builder
@@ -170,7 +170,7 @@ func (d *Diagnostic) render(b *strings.Builder, source string) {
 	}
 }
 
-// lineColumn gives the line and the column, in characters, of a byte, both from 1.
+// lineColumn returns the line and the column, in characters, of a byte, both from 1.
 func lineColumn(source string, at int) (line, column int) {
 	before := source[:min(at, len(source))]
 	start := strings.LastIndexByte(before, '\n') + 1

@@ -19,16 +19,16 @@ func CompilePlain(source string, l *Library, o Options) (*Program, error) {
 // CutLog is a text as function log shows it.
 func CutLog(text string) string { return cutLog(text) }
 
-// IsWordByte says whether a byte can be part of a name.
+// IsWordByte reports whether a byte can be part of a name.
 func IsWordByte(c byte) bool { return isWordByte(c) }
 
-// Special says whether a function is compiled by the language itself.
+// Special reports whether a function is compiled by the language itself.
 func (fn *Function) Special() bool { return fn.special != nil }
 
-// Required says whether every call has to give the argument.
+// Required reports whether every call has to give the argument.
 func (p *Param) Required() bool { return p.required() }
 
-// Conforms says whether a value is of a type, with all that is inside of it: what the compiler knows is relied on when
+// Conforms reports whether a value is of a type, with all that is inside of it: what the compiler knows is relied on when
 // programs run.
 func Conforms(t Type, v value.Value) bool {
 	if !t.kinds.Has(v) {

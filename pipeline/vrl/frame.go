@@ -72,7 +72,7 @@ func (f *Frame) Spend(steps int) *Failure {
 	return nil
 }
 
-// Room says whether a string of so many bytes may be made; if not it is a failure.
+// Room reports whether a string of so many bytes may be made; if not it is a failure.
 func (f *Frame) Room(bytes int) *Failure {
 	switch {
 	case bytes > MaxStringBytes:
@@ -89,7 +89,7 @@ const smallString = 1024
 
 var tooMuchMemory = "the run takes more than " + strconv.Itoa(MaxRunBytes) + " bytes of memory"
 
-// FindAll gives the matches of an expression, at most n unless n is negative, each with the ends of its groups.
+// FindAll returns the matches of an expression, at most n unless n is negative, each with the ends of its groups.
 func (f *Frame) FindAll(x *value.Regex, s string, n int) ([][]int, *Failure) {
 	re := x.OnAll(f.Arena, s)
 	const unmeasured = 1 << 20 // bytes of matches that are not worth a look before
@@ -119,13 +119,13 @@ func (f *Frame) Own(list *value.Array) *value.Array {
 	return own
 }
 
-// Made gives a string that was made outside the arena.
+// Made returns a string that was made outside the arena.
 func (f *Frame) Made(s string) value.Value {
 	f.Arena.Made(len(s))
 	return value.String(s)
 }
 
-// sized gives a value that was put together, unless it is too large.
+// sized returns a value that was put together, unless it is too large.
 func (f *Frame) sized(v value.Value) (value.Value, *Failure) {
 	if v.TooLarge() {
 		return f.FailErr(value.ErrTooLarge)

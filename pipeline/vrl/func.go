@@ -121,7 +121,7 @@ type Param struct {
 	alias string
 }
 
-// required says whether every call has to give the argument.
+// required reports whether every call has to give the argument.
 func (p *Param) required() bool { return !p.Optional && p.Default.IsNull() }
 
 // Fails is the rule by which a call can fail although all arguments fit their parameters.
@@ -174,7 +174,7 @@ func (c *Call) index(name string) int {
 	panic("vrl: function " + c.function.Name + " has no parameter " + name)
 }
 
-// Given says whether the script gives the argument.
+// Given reports whether the script gives the argument.
 func (c *Call) Given(name string) bool { return c.args[c.index(name)].given }
 
 // Type is the type of an argument as far as it is known; of one not given, that of its default.

@@ -45,7 +45,7 @@ func FuzzProgram(f *testing.F) {
 	})
 }
 
-// unsteady says whether a program may give something else each time.
+// unsteady reports whether a program may give something else each time.
 func unsteady(source string) bool {
 	return strings.Contains(source, "random") || strings.Contains(source, "uuid") || strings.Contains(source, "host")
 }

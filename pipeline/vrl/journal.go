@@ -33,12 +33,12 @@ type Journal struct {
 // NewJournal makes the journal of a pipeline.
 func NewJournal(l *slog.Logger, pipeline string) *Journal { return &Journal{logger: l, name: pipeline} }
 
-// Enabled tells whether lines of a level are written.
+// Enabled reports whether lines of a level are written.
 func (j *Journal) Enabled(at slog.Level) bool {
 	return j != nil && j.logger.Enabled(context.Background(), at)
 }
 
-// Admit tells whether a line may be written now, and how many were left out before it.
+// Admit reports whether a line may be written now, and how many were left out before it.
 func (j *Journal) Admit(now time.Time) (missed int, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -45,7 +45,7 @@ type lexer struct {
 	fault  *Diagnostic
 }
 
-// lex gives the tokens of a source, or the one error that ends its compilation.
+// lex returns the tokens of a source, or the one error that ends its compilation.
 func lex(source string) ([]lexeme, *Diagnostic) {
 	l := lexer{source: source}
 	for l.fault == nil && l.at < len(source) {
@@ -298,7 +298,7 @@ func (l *lexer) quoted() {
 	l.fail(codeInvalidString, titleInvalidString, start, len(l.source), "invalid string literal")
 }
 
-// template gives the name of the variable of a template that starts at i, and where the template ends; no name: none does.
+// template returns the name of the variable of a template that starts at i, and where the template ends; no name: none does.
 func template(s string, i int) (name string, end int) {
 	if !strings.HasPrefix(s[i:], "{{") {
 		return "", i

@@ -12,7 +12,7 @@ import (
 	"varve/pipeline/vrl/regex"
 )
 
-// tooLargeConst says whether a literal is made at run time although all of it is known: types and the freezing of constants
+// tooLargeConst reports whether a literal is made at run time although all of it is known: types and the freezing of constants
 // look at every part.
 func tooLargeConst(v value.Value) bool { return v.Nodes() > maxTypeNodes }
 

@@ -34,7 +34,7 @@ func (c *compiler) movable(n *assignNode) node {
 	return found
 }
 
-// isRoot says whether an expression reads exactly the place of a target.
+// isRoot reports whether an expression reads exactly the place of a target.
 func isRoot(n node, t *targetNode) bool {
 	switch n := n.(type) {
 	case *variableNode:
@@ -45,7 +45,7 @@ func isRoot(n node, t *targetNode) bool {
 	return false
 }
 
-// touches says whether an expression, those inside of it aside, reads or writes the place of a target or what is below it.
+// touches reports whether an expression, those inside of it aside, reads or writes the place of a target or what is below it.
 func touches(n node, t *targetNode) bool {
 	same := func(to *targetNode) bool {
 		return to != nil && !to.noop && !to.meta && to.variable == t.variable

@@ -127,7 +127,7 @@ func equal(a, b value.Value) bool {
 	return value.Equal(a, b)
 }
 
-// ordered says whether a is before (sign < 0) or after b, or equal if that counts.
+// ordered reports whether a is before (sign < 0) or after b, or equal if that counts.
 func ordered(f *Frame, a, b value.Value, sign int, orEqual bool) (value.Value, *Failure) {
 	c := 0
 	switch {
@@ -387,7 +387,7 @@ func (c *compiler) arithmetic(n *opNode, left, right operand) operand {
 	return x
 }
 
-// foldable says whether an operator is computed by the compiler: not if a long string would come of it.
+// foldable reports whether an operator is computed by the compiler: not if a long string would come of it.
 func foldable(op string, a, b value.Value) bool {
 	const longest = 4096
 	size := 0
@@ -399,7 +399,7 @@ func foldable(op string, a, b value.Value) bool {
 	return size == 0 || op != "*" && size <= longest
 }
 
-// resultOf gives the type of an operator's result and whether it can fail for values of the operands' types.
+// resultOf returns the type of an operator's result and whether it can fail for values of the operands' types.
 func resultOf(op string, left, right operand) (typ Type, fails bool) {
 	l, r := left.typ.settled(), right.typ.settled()
 	either := func(kind Kinds) bool { return l.exactly(kind) || r.exactly(kind) }

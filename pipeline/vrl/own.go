@@ -24,7 +24,7 @@ var ownFunctions = []Function{
 		Returns: Of(String), Closure: &Closure{Over: "value", Params: matchParam, Result: String}, RunClosure: replaceWith},
 }
 
-// pathTarget gives the path that an argument is; ok is false when it is no path below the event, the metadata or a variable.
+// pathTarget returns the path that an argument is; ok is false when it is no path below the event, the metadata or a variable.
 func pathTarget(n node) (t *targetNode, ok bool) {
 	t = targetOf(n)
 	return t, t != nil

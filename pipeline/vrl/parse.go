@@ -31,7 +31,7 @@ type rootItem struct {
 	fault *Diagnostic
 }
 
-// parse gives the statements of a source; a lexical error is the only item.
+// parse returns the statements of a source; a lexical error is the only item.
 func parse(source string) []rootItem {
 	tokens, fault := lex(source)
 	if fault != nil {
@@ -80,7 +80,7 @@ func (p *parser) statement() (expr node, fault *Diagnostic) {
 	return expr, nil
 }
 
-// atEnd says whether an expression may end here.
+// atEnd reports whether an expression may end here.
 func (p *parser) atEnd() bool { return p.isOneOf(endSet) || p.peek().kind == endToken }
 
 func (p *parser) peek() *lexeme { return &p.tokens[p.at] }
@@ -125,7 +125,7 @@ func (p *parser) want(kind tokenKind) *lexeme {
 	return p.take()
 }
 
-// adjacent says whether nothing stands between the last lexeme and the next.
+// adjacent reports whether nothing stands between the last lexeme and the next.
 func (p *parser) adjacent() bool { return p.at > 0 && p.tokens[p.at-1].end == p.peek().start }
 
 func (p *parser) skipNewlines() {
@@ -358,7 +358,7 @@ func (p *parser) path(base node) node {
 	return n
 }
 
-// isField says whether the next token may be the field of a path.
+// isField reports whether the next token may be the field of a path.
 func (p *parser) isField() bool {
 	t := p.peek()
 	return p.isOneOf(fieldSet) && t.parts == nil || otherWordsSet.has(t.kind)

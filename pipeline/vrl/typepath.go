@@ -272,7 +272,7 @@ func pick(t, u Type) *members {
 	return t.object
 }
 
-// describe gives the type as type_def shows it; withRest says whether to show the kind of unknown members.
+// describe returns the type as type_def shows it; withRest says whether to show the kind of unknown members.
 func (t Type) describe(withRest bool) value.Value {
 	o := (*value.Arena)(nil).Object(4)
 	put := func(key string) { o.Set(nil, key, value.Bool(true)) }

@@ -39,7 +39,7 @@ var kindsOf = [...]Kinds{
 	value.TimestampKind: Timestamp, value.RegexKind: Regex, value.ArrayKind: Array, value.ObjectKind: Object,
 }
 
-// Has says whether the set holds the kind of a value.
+// Has reports whether the set holds the kind of a value.
 func (k Kinds) Has(v value.Value) bool { return k&kindsOf[v.Kind()] != 0 }
 
 // String lists the types as in messages: "string, integer or float".
@@ -192,16 +192,16 @@ func TypeOf(v value.Value) Type {
 // Kinds is the set of kinds a value of the type may have.
 func (t Type) Kinds() Kinds { return t.kinds }
 
-// Never says whether there is no value of the type.
+// Never reports whether there is no value of the type.
 func (t Type) Never() bool { return t.kinds == 0 }
 
-// Within says whether every value of the type is of one of these kinds.
+// Within reports whether every value of the type is of one of these kinds.
 func (t Type) Within(kinds Kinds) bool { return t.kinds&^kinds == 0 && t.kinds != 0 }
 
-// Is says whether every value of the type is of exactly this one kind.
+// Is reports whether every value of the type is of exactly this one kind.
 func (t Type) Is(kind Kinds) bool { return t.kinds == kind }
 
-// May says whether a value of the type can be of one of these kinds.
+// May reports whether a value of the type can be of one of these kinds.
 func (t Type) May(kinds Kinds) bool { return t.kinds&kinds != 0 }
 
 // Or is the type with more kinds.
@@ -241,7 +241,7 @@ func (m *members) restOf() Type {
 	return *m.rest
 }
 
-// find gives the position of a member and whether it is known.
+// find returns the position of a member and whether it is known.
 func (m *members) find(key string, index int) (i int, ok bool) {
 	if m == nil {
 		return 0, false
@@ -356,7 +356,7 @@ func before(a, b knownMember) bool {
 	return a.index < b.index
 }
 
-// isAny says whether a value of the type may be anything.
+// isAny reports whether a value of the type may be anything.
 func (t Type) isAny() bool {
 	return t.kinds&AnyValue == AnyValue && t.object.isAny() && t.array.isAny()
 }
@@ -365,7 +365,7 @@ func (m *members) isAny() bool {
 	return m == nil || len(m.known) == 0 && m.rest != nil && (m.rest == &anyType || m.rest.kinds&AnyValue == AnyValue && m.rest.object == nil && m.rest.array == nil)
 }
 
-// isJSON says whether a value of the type may be exactly what a JSON text may hold.
+// isJSON reports whether a value of the type may be exactly what a JSON text may hold.
 func (t Type) isJSON() bool {
 	return t.kinds&^Undefined == jsonKind && t.object.isJSON() && t.array.isJSON()
 }
@@ -404,7 +404,7 @@ func (t Type) String() string {
 	return t.kinds.String()
 }
 
-// Holds says whether a value of the type, or something known inside of it by name or index, is known to be of these kinds
+// Holds reports whether a value of the type, or something known inside of it by name or index, is known to be of these kinds
 // and of no other.
 func (t Type) Holds(kinds Kinds) bool {
 	if t.Within(kinds) {

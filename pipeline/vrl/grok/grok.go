@@ -188,7 +188,7 @@ func validName(s string) bool {
 	return s != ""
 }
 
-// Known says whether the classic set has a pattern.
+// Known reports whether the classic set has a pattern.
 func Known(name string) bool {
 	_, ok := patterns[name]
 	return ok

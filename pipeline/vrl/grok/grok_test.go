@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fields gives "name=text" for each kept group that took part in the first match.
+// fields returns "name=text" for each kept group that took part in the first match.
 func fields(t *testing.T, source, text string) string {
 	t.Helper()
 	p, err := Compile(source)

@@ -207,7 +207,7 @@ func (t *translator) classRune() (rune, error) {
 	return r, nil
 }
 
-// goClass gives the ranges of a class in Go's syntax.
+// goClass returns the ranges of a class in Go's syntax.
 func goClass(t *translator, at int, text string) ([]span, error) {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {

@@ -48,7 +48,7 @@ func (t *translator) escape(m mode) error {
 	return nil
 }
 
-// perl gives the class of \d, \s, \w or their negations, as members of a class or alone.
+// perl returns the class of \d, \s, \w or their negations, as members of a class or alone.
 func (t *translator) perl(c byte, m mode, inClass bool) string {
 	t.classes = t.classes || !m.ascii
 	if !t.unicode || m.ascii {

@@ -328,7 +328,7 @@ func (t *translator) groupName() error {
 	return nil
 }
 
-// validName says whether a group may have a name: a letter or _ first, then also digits, dots and brackets.
+// validName reports whether a group may have a name: a letter or _ first, then also digits, dots and brackets.
 func validName(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf && r != utf8.RuneError

@@ -109,7 +109,7 @@ func title(w string) string {
 	return strings.ToUpper(w[:size]) + strings.ToLower(w[size:])
 }
 
-// words gives the words of a name that is split at the given boundaries; empty ones are left out.
+// words returns the words of a name that is split at the given boundaries; empty ones are left out.
 func words(s string, at boundaries) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start := 0
@@ -155,7 +155,7 @@ func between(a, b rune) boundaries {
 
 func isDigitRune(r rune) bool { return r >= '0' && r <= '9' }
 
-// startsAcronymEnd says whether r, after a capital, is one itself and begins the next word: rest starts with r.
+// startsAcronymEnd reports whether r, after a capital, is one itself and begins the next word: rest starts with r.
 func startsAcronymEnd(rest string, last, r rune) bool {
 	if !unicode.IsUpper(last) || !unicode.IsUpper(r) {
 		return false

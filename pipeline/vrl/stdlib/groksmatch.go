@@ -27,7 +27,7 @@ func invalidArguments(name string) error {
 	return fmt.Errorf("invalid arguments for the function '%s'", name)
 }
 
-// matcherOf gives the expression of a matcher and the filter that comes with it. Without an expression it is no matcher.
+// matcherOf returns the expression of a matcher and the filter that comes with it. Without an expression it is no matcher.
 func matcherOf(c ruleCall) (expression string, auto groksFilter, err error) {
 	switch c.name {
 	case "regex":

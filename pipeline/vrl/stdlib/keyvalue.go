@@ -160,7 +160,7 @@ func (r *keyValueReader) skipBetween() {
 	}
 }
 
-// atBetween says whether a field ends here; when lenient, blanks may come before.
+// atBetween reports whether a field ends here; when lenient, blanks may come before.
 func (r *keyValueReader) atBetween() bool {
 	rest := r.s[r.at:]
 	if strings.HasPrefix(rest, r.between) {

@@ -62,7 +62,7 @@ func kindTests(namesAndKinds ...any) []vrl.Function {
 	return table
 }
 
-// nullish says whether a value stands for nothing: null, "", "-" or white space.
+// nullish reports whether a value stands for nothing: null, "", "-" or white space.
 func nullish(v value.Value) bool {
 	switch v.Kind() {
 	case value.NullKind:

@@ -73,7 +73,7 @@ func dirname(_ *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	return value.String("/"), nil
 }
 
-// splitPath gives the names of a path; the root is one.
+// splitPath returns the names of a path; the root is one.
 func splitPath(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	s := args[0].Str()
 	list := f.Arena.Array(8)
@@ -136,7 +136,7 @@ const (
 	kilometersPerMile = 1.609344
 )
 
-// haversine gives the distance on the sphere, to 7 places, and the bearing at the start in degrees, to 3.
+// haversine returns the distance on the sphere, to 7 places, and the bearing at the start in degrees, to 3.
 func haversine(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	radians := func(i int) float64 { return args[i].Float() * math.Pi / 180 }
 	lat1, lon1, lat2, lon2 := radians(0), radians(1), radians(2), radians(3)

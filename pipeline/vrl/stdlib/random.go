@@ -58,7 +58,7 @@ func appendUUID(dst []byte, u [16]byte) []byte {
 	return dst
 }
 
-// unlessRange says that a call can fail unless both bounds are constants in order.
+// unlessRange reports whether a call can fail unless both bounds are constants in order.
 func unlessRange(c *vrl.Call) bool {
 	lo, known := c.Const("min")
 	hi, also := c.Const("max")

@@ -139,7 +139,7 @@ func redactorOf(v value.Value) (redactor, error) {
 	return nil, fmt.Errorf("unknown redactor name %s", name.Str())
 }
 
-// hashRedactor gives the digest of what it hides, in base64 or base16.
+// hashRedactor returns the digest of what it hides, in base64 or base16.
 func hashRedactor(settings *value.Object, variant string, variants map[string]func() hash.Hash) (redactor, error) {
 	encoding := "base64"
 	if settings != nil {

@@ -58,13 +58,13 @@ var affixParams = []vrl.Param{arg("value", vrl.String), arg("substring", vrl.Str
 
 func positive(v value.Value) bool { return v.Kind() == value.IntKind && v.Int() >= 1 }
 
-// allWithin says whether all items of an array are known to be of some kinds.
+// allWithin reports whether all items of an array are known to be of some kinds.
 func allWithin(t vrl.Type, kinds vrl.Kinds) bool {
 	items := t.Members()
 	return items.Never() || items.Within(kinds)
 }
 
-// isASCII says whether a text has bytes below 0x80 only.
+// isASCII reports whether a text has bytes below 0x80 only.
 func isASCII(s string) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
