@@ -64,7 +64,7 @@ var textQueries = []query{
 	{"latest 100", true, `SELECT * FROM $t ORDER BY service_timestamp DESC LIMIT 100`},
 }
 
-// queriesFor gives the statements of a choice (none, dashboard, all, or a part of a name) over a data set.
+// queriesFor returns the statements of a choice (none, dashboard, all, or a part of a name) over a data set.
 func queriesFor(set *gen.Set, db, table, choice string) ([]query, error) {
 	all := map[string][]query{"access": slices.Concat(accessQueries, panelQueries), "nested": nestedQueries, "text": textQueries}[set.Name]
 	fill := strings.NewReplacer("$trace", traceID(set), "$word", sessionOf(set), "$t", table, "$db", db, "$hour", window("", 10, 1), "$six", window("", 12, 6),
@@ -98,7 +98,7 @@ func sessionOf(set *gen.Set) string {
 	return between(set.Append(nil, set.Rows/2, min(set.Rows, set.Rows/2+1000)), `"message":"session `, " ")
 }
 
-// between gives what stands behind the first from, up to the next to; empty when from is not there.
+// between returns what stands behind the first from, up to the next to; empty when from is not there.
 func between(b []byte, from, to string) string {
 	_, rest, _ := bytes.Cut(b, []byte(from))
 	s, _, _ := bytes.Cut(rest, []byte(to))

@@ -116,7 +116,7 @@ func millis(d time.Duration) string {
 	return fmt.Sprintf("%.0f", ms)
 }
 
-// failed says whether a query failed.
+// failed reports whether a query failed.
 func (r *Report) failed() error {
 	for _, q := range r.Queries {
 		if q.Error != "" {

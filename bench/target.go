@@ -34,7 +34,7 @@ type measured struct {
 	keep     bool
 }
 
-// target gives the server at -url; without one it starts the program of -server with the mode of wal.sync.
+// target returns the server at -url; without one it starts the program of -server with the mode of wal.sync.
 func target(ctx context.Context, o *options, sync string) (*measured, error) {
 	if o.url != "" {
 		return &measured{url: strings.TrimSuffix(o.url, "/"), dir: o.dir, pid: o.pid}, nil

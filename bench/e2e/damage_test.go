@@ -140,7 +140,7 @@ func flip(t *testing.T, name string, at func(size int64) int64) {
 	}
 }
 
-// kept says whether a file whose name holds base is still below dir.
+// kept reports whether a file whose name holds base is still below dir.
 func kept(t *testing.T, dir, base string) (found bool) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

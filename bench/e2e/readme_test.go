@@ -37,7 +37,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// curlCommands gives the commands in a document's fenced blocks that call curl; lines ending in a backslash, and those
+// curlCommands returns the commands in a document's fenced blocks that call curl; lines ending in a backslash, and those
 // inside an open quote, go on.
 func curlCommands(text string) (commands []string) {
 	var command string

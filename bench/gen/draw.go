@@ -56,7 +56,7 @@ func logNormal(median, sigma float64) *curve {
 	return c
 }
 
-// byRank gives ranks in [0, n): the probability of rank k is close to 1/((k+1) ln n).
+// byRank returns ranks in [0, n): the probability of rank k is close to 1/((k+1) ln n).
 func byRank(n int) *curve {
 	c := new(curve)
 	for k := range c {

@@ -217,7 +217,7 @@ func readBackup(dir string) (*backup, error) {
 	return &b, nil
 }
 
-// verify gives a sentence for every file that is not as the list says.
+// verify returns a sentence for every file that is not as the list says.
 func (b *backup) verify(dir string) (faults []string) {
 	for _, f := range b.Files {
 		sum, n, err := hashFile(filepath.Join(dir, f.Name))

@@ -231,7 +231,7 @@ func assignTree(keys []key, file, prefix string, tree map[string]any) error {
 var clientVariables = []string{"VARVE_URL", "VARVE_USER", "VARVE_PASSWORD", "VARVE_PASSWORD_FILE", "VARVE_DB", "VARVE_PROFILE",
 	"VARVE_TIMEZONE", "VARVE_HISTORY", "VARVE_CONFIG"}
 
-// isServiceVariable tells whether schedulers of containers set a variable for a service that is called varve, whose port
+// isServiceVariable reports whether schedulers of containers set a variable for a service that is called varve, whose port
 // may have a name.
 func isServiceVariable(name string) bool {
 	rest := strings.TrimPrefix(name, "VARVE_")

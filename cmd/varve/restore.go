@@ -49,7 +49,7 @@ func (c *restoreCommand) run(in io.Reader, s streams) error {
 	return c.restore(b, source, s)
 }
 
-// directory gives the backup as a directory: a tar stream is unpacked beside the data directory.
+// directory returns the backup as a directory: a tar stream is unpacked beside the data directory.
 func (c *restoreCommand) directory(in io.Reader) (dir string, clean func(), err error) {
 	if c.Source != "-" {
 		info, err := os.Stat(c.Source)

@@ -321,7 +321,7 @@ func describe(r engine.Recovery) string {
 	return fmt.Sprintf("%s, %s, %s in %s", count(r.Tables, "table"), humanBytes(r.DiskBytes), replayed, r.Took.Round(time.Millisecond))
 }
 
-// exposed tells whether others than this machine reach a server without users.
+// exposed reports whether others than this machine reach a server without users.
 func (n *node) exposed() bool {
 	if n.users != nil {
 		return false

@@ -172,5 +172,5 @@ func (r *vrlRunner) one(number int, event value.Value) error {
 	return err
 }
 
-// isVRL says whether a command line is one of `varve vrl`, whose wrong usage has another exit code.
+// isVRL reports whether a command line is one of `varve vrl`, whose wrong usage has another exit code.
 func isVRL(args []string) bool { return args[0] == "vrl" }
