@@ -201,7 +201,7 @@ func fillAll(v any, vars map[string]string) any {
 	return v
 }
 
-// bytes gives a body with its content type.
+// bytes returns a body with its content type.
 func (b *httpBody) bytes(vars map[string]string) (body []byte, contentType string, err error) {
 	switch {
 	case b == nil:

@@ -52,7 +52,7 @@ func newListener(ln net.Listener, limit, perAddress int) *listener {
 	return &listener{Listener: ln, cap: limit, perAddress: perAddress, progress: writeProgress, conns: map[*conn]struct{}{}, from: map[netip.Addr]int{}}
 }
 
-// Accept gives the next connection. Those over the bounds for which there is no reserve are closed at once.
+// Accept returns the next connection. Those over the bounds for which there is no reserve are closed at once.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -176,7 +176,7 @@ type conn struct {
 	interrupted atomic.Bool
 }
 
-// Ended tells whether a read saw the end of what the client sends.
+// Ended reports whether a read saw the end of what the client sends.
 func (c *conn) Ended() bool { return c.ended.Load() }
 
 // Read reads. The first read after an answer means that the connection waits for the next request.
@@ -200,7 +200,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// SyscallConn gives the socket below, for a look at its state.
+// SyscallConn returns the socket below, for a look at its state.
 func (c *conn) SyscallConn() (syscall.RawConn, error) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {

@@ -31,13 +31,13 @@ func (s *Server) cors(rc *fasthttp.RequestCtx, path string) {
 	}
 }
 
-// preflight tells whether the request asks what a page may send.
+// preflight reports whether the request asks what a page may send.
 func (s *Server) preflight(rc *fasthttp.RequestCtx, path string) bool {
 	return s.o.EnableCORS && rc.IsOptions() && !strings.HasPrefix(path, "/debug/") &&
 		len(rc.Request.Header.Peek("Access-Control-Request-Method")) > 0
 }
 
-// foreignHost tells whether a browser calls the server by a name that is not known to be its own: a page may have a name
+// foreignHost reports whether a browser calls the server by a name that is not known to be its own: a page may have a name
 // that its owner points at the visitor's machine, and is then no other origin to the browser. Names are known when they
 // are addresses, localhost or configured. Requests of pages carry Origin or Sec-Fetch-Site; plain reads of an insecure
 // page carry neither, so that on the machine itself, where no other name is to be expected, a browser is known by its own.
@@ -61,7 +61,7 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 	return !slices.ContainsFunc(s.o.Hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// foreignPage tells whether a browser sends the request for a page of another origin to a server without users: such a
+// foreignPage reports whether a browser sends the request for a page of another origin to a server without users: such a
 // page could otherwise read and drop what lies on the visitor's own machine. Programs send neither header.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
 	if s.o.Users != nil || !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config") {

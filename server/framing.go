@@ -92,7 +92,7 @@ func isDigits(b []byte) bool {
 	return len(b) > 0
 }
 
-// isToken tells whether b may be a header's name.
+// isToken reports whether b may be a header's name.
 func isToken(b []byte) bool {
 	for _, x := range b {
 		if !tokenBytes[x] {

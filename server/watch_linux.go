@@ -13,7 +13,7 @@ const (
 	tcpCloseWait = 8
 )
 
-// peerLeft tells whether the other side of a connection has closed it.
+// peerLeft reports whether the other side of a connection has closed it.
 func peerLeft(c net.Conn) bool {
 	s, ok := c.(syscall.Conn)
 	if !ok {

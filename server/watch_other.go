@@ -4,5 +4,5 @@ package server
 
 import "net"
 
-// peerLeft tells whether the other side of a connection has closed it; only Linux tells without reading.
+// peerLeft reports whether the other side of a connection has closed it; only Linux tells without reading.
 func peerLeft(net.Conn) bool { return false }

@@ -171,7 +171,7 @@ func (l *userList) proof(password string) []byte {
 	return mac.Sum(nil)
 }
 
-// proven tells whether the password is the one that was right for the user before.
+// proven reports whether the password is the one that was right for the user before.
 func (l *userList) proven(u *user, password string) bool {
 	known := u.proof.Load()
 	if known == nil {

@@ -58,7 +58,7 @@ func skipSpaces(in []byte, p int) int {
 	return p
 }
 
-// atEnd tells whether a line ends at p.
+// atEnd reports whether a line ends at p.
 func atEnd(in []byte, p int) bool {
 	return p >= len(in) || in[p] == '\n' || in[p] == '\r' && (p+1 == len(in) || in[p+1] == '\n')
 }

@@ -92,7 +92,7 @@ func (w *request) series1(message []byte) error {
 	return nil
 }
 
-// gather gives the labels of a series between whose fields others are.
+// gather returns the labels of a series between whose fields others are.
 func (w *request) gather(message []byte) ([]byte, error) {
 	w.name = w.name[:0]
 	f := protowire.Of(message)

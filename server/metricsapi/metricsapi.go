@@ -86,5 +86,5 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	}, func() float64 { return float64(h.o.Tables.Bytes()) })}
 }
 
-// ended tells whether a request ended because its time was over.
+// ended reports whether a request ended because its time was over.
 func ended(c *web.Ctx) bool { return context.Cause(c.Context) == context.DeadlineExceeded }

@@ -188,7 +188,7 @@ func (w *request) read(ctx context.Context, body []byte, set *engine.WriteSet) (
 	return w.floats+w.histograms > 0, nil
 }
 
-// clientFault tells whether an error is one that sending the same again does not mend.
+// clientFault reports whether an error is one that sending the same again does not mend.
 func clientFault(err error) bool {
 	var e *status.Error
 	return errors.As(err, &e) && web.HTTPStatus(e.Code) == 400

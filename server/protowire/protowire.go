@@ -124,7 +124,7 @@ func (f *Fields) varint() uint64 {
 	return 0
 }
 
-// Is tells whether the field in hand has a number and a kind.
+// Is reports whether the field in hand has a number and a kind.
 func (f *Fields) Is(number int, kind Kind) bool { return f.Number == number && f.Kind == kind }
 
 // Double is the value of a Fixed64 field that is a double.

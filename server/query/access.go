@@ -31,7 +31,7 @@ var grants = map[web.Mode]string{
 	web.ReadWrite: "ALL PRIVILEGES", web.ReadOnly: "SELECT", web.WriteOnly: "INSERT, CREATE, ALTER, DROP",
 }
 
-// allowed tells whether a user of a mode may execute a statement.
+// allowed reports whether a user of a mode may execute a statement.
 func allowed(m web.Mode, st parse.Statement) bool { return needs(st)&^rightsOf(m) == 0 }
 
 // needs are the rights that a statement needs; what is not listed needs all of them. A statement that writes needs the
@@ -111,7 +111,7 @@ func defaultOf(o parse.AlterOp) parse.Expr {
 	return nil
 }
 
-// constants tells whether expressions are made of nothing but literals, names and functions of them, so that no stored row
+// constants reports whether expressions are made of nothing but literals, names and functions of them, so that no stored row
 // is read for them. Kinds of expression that are not known here read.
 func constants(list ...parse.Expr) bool {
 	constant := true

@@ -18,7 +18,7 @@ import (
 
 // Executor runs SQL; sqlexec.Executor does.
 type Executor interface {
-	// HasDatabase tells whether a database exists.
+	// HasDatabase reports whether a database exists.
 	HasDatabase(name string) bool
 	// ParseWithin reads statements of a session. What they take is counted until release is called, also after an error.
 	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(), err error)
@@ -133,7 +133,7 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 	return c.Results(format, web.ParseEpoch(p.String("epoch")), times, int64(limit), run.next)
 }
 
-// limited tells whether the parameter limit cuts answers in the format.
+// limited reports whether the parameter limit cuts answers in the format.
 func limited(f web.Format) bool {
 	switch f {
 	case web.InfluxV1, web.Null, web.Arrow, web.ArrowZstd, web.ArrowLZ4:

@@ -169,7 +169,7 @@ func (t *Tables) eachExemplar(ctx context.Context, columns []vector.Field, f fun
 	return s.Each(func(b *vector.Batch) (bool, error) { return true, f(b) })
 }
 
-// Exemplars gives the exemplars of a database between two times, both inclusive, whose series pass one of some selectors: by series, then
+// Exemplars returns the exemplars of a database between two times, both inclusive, whose series pass one of some selectors: by series, then
 // by time. Memory, if not nil, is what they are taken from.
 func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql.Matcher, from, to int64, memory promql.Memory) ([]Exemplar, error) {
 	var list []Exemplar
@@ -221,7 +221,7 @@ func (t *Tables) Exemplars(ctx context.Context, db string, selectors [][]*promql
 // exemplarBytes is about the memory of an exemplar in an answer.
 const exemplarBytes = 1 << 10
 
-// passes tells whether a series passes one of some selectors.
+// passes reports whether a series passes one of some selectors.
 func passes(selectors [][]*promql.Matcher, labels promql.Labels) bool {
 	return slices.ContainsFunc(selectors, func(ms []*promql.Matcher) bool {
 		return !slices.ContainsFunc(ms, func(m *promql.Matcher) bool { return !m.Matches(labels.Get(m.Name)) })

@@ -101,7 +101,7 @@ func (r *rawBody) timed(p []byte) (int, error) {
 	return n, err
 }
 
-// cut tells whether the end of the stream is the end of the connection, not of the body. Behind the last chunk of a
+// cut reports whether the end of the stream is the end of the connection, not of the body. Behind the last chunk of a
 // chunked body nothing is read, so a connection that was seen to end has ended before it.
 func (r *rawBody) cut() bool {
 	if r.length >= 0 {
@@ -152,7 +152,7 @@ func (c *Ctx) Announced() error {
 	return nil
 }
 
-// Recycle tells whether the body may be read into memory of so many bytes that is there from requests before: it counts as
+// Recycle reports whether the body may be read into memory of so many bytes that is there from requests before: it counts as
 // in hand from now on, instead of as much of the body. false: there is no room for so much at once.
 func (c *Ctx) Recycle(bytes int64) bool {
 	c.Body()
@@ -248,7 +248,7 @@ func packedAs(head [4]byte) string {
 	return ""
 }
 
-// OneLine tells whether the body, as far as it was read, has no line end.
+// OneLine reports whether the body, as far as it was read, has no line end.
 func (c *Ctx) OneLine() bool { return c.body != nil && !c.body.newline }
 
 // explain tells a connection that failed from a body that does not decompress.
@@ -357,7 +357,7 @@ func (c *Ctx) BodyBytes() int64 {
 	return c.body.read
 }
 
-// BodyDrained tells whether the body is read to its end; up to most bytes that are left are read away for it. When it
+// BodyDrained reports whether the body is read to its end; up to most bytes that are left are read away for it. When it
 // is false the connection must be closed: what comes next on it is still the body.
 func (c *Ctx) BodyDrained(most int64) bool {
 	stream := c.RequestBodyStream()

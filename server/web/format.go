@@ -98,7 +98,7 @@ func (f Format) String() string {
 	return "service_v1"
 }
 
-// Several tells whether the format can hold the results of several statements.
+// Several reports whether the format can hold the results of several statements.
 func (f Format) Several() bool { return f == ServiceV1 || f == InfluxV1 }
 
 // contentType is the media type of an answer in the format.

@@ -103,7 +103,7 @@ func collect(args *fasthttp.Args, known []string, into *map[string]string) (name
 	return "", ""
 }
 
-// Has tells whether the parameter was given.
+// Has reports whether the parameter was given.
 func (p *Params) Has(name string) bool {
 	_, ok := p.lookup(name)
 	return ok

@@ -31,7 +31,7 @@ var rfc3339 = [...]string{
 	0: "2006-01-02T15:04:05Z07:00", 3: "2006-01-02T15:04:05.000Z07:00", 6: "2006-01-02T15:04:05.000000Z07:00", 9: "2006-01-02T15:04:05.000000000Z07:00",
 }
 
-// cells gives times as text, with quote around it unless that is 0, lists of times as list appends their JSON text, and everything
+// cells returns times as text, with quote around it unless that is 0, lists of times as list appends their JSON text, and everything
 // else as otherwise does.
 func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte, list func(dst, text []byte) []byte) func(*vector.Vector) cell {
 	if f.zone == nil {
@@ -73,7 +73,7 @@ func (f TimeFormat) cells(otherwise func(*vector.Vector) cell, quote byte, list 
 	}
 }
 
-// hasTimes tells whether a type is a list of times, or of such lists.
+// hasTimes reports whether a type is a list of times, or of such lists.
 func hasTimes(t vector.Type) bool {
 	for ; t.ID == vector.TypeList; t = t.Elem() {
 		switch t.Elem().ID {
