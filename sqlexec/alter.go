@@ -45,7 +45,7 @@ func (x *Executor) alterTable(ctx context.Context, sess *Session, s *parse.Alter
 	return &Result{}, err
 }
 
-// alterOp gives the schema that one operation makes of t; t itself when nothing changes.
+// alterOp returns the schema that one operation makes of t; t itself when nothing changes.
 func (x *Executor) alterOp(sess *Session, t *schema.Table, op parse.AlterOp) (*schema.Table, error) {
 	switch o := op.(type) {
 	case *parse.AddColumn:
@@ -335,7 +335,7 @@ func alterOptions(t *schema.Table, set []schema.Option, unset []string) (*schema
 	return n, nil
 }
 
-// knownOption tells whether key is a table option, by asking whether it is refused as unknown.
+// knownOption reports whether key is a table option, by asking whether it is refused as unknown.
 func knownOption(key string) bool {
 	_, err := schema.ParseOptions(map[string]string{key: ""})
 	return err == nil || !strings.Contains(err.Error(), "Unrecognized")

@@ -315,7 +315,7 @@ func (o *copyOptions) span(s *Session, t *schema.Table) (first, end int64, err e
 	return first, end, err
 }
 
-// outside tells whether the statement does not ask for the time of row i. A row without one is for row to refuse.
+// outside reports whether the statement does not ask for the time of row i. A row without one is for row to refuse.
 func (l *loader) outside(rows *rowfile.Rows, values []*vector.Vector, i int) bool {
 	at := l.table.Time
 	if l.o.start == "" && l.o.end == "" || l.convert[at] == nil || rows.Cols[at].IsNull(i) || values[at].IsNull(i) {

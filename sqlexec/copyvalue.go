@@ -62,7 +62,7 @@ func (c *converter) cast(src *vector.Vector, n int) (*vector.Vector, error) {
 	return c.result[0], err
 }
 
-// utf8 gives the texts that are UTF-8.
+// utf8 returns the texts that are UTF-8.
 func (c *converter) utf8(src *vector.Vector, n int) *vector.Vector {
 	c.out = *src
 	c.out.Type = c.to

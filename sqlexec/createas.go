@@ -11,7 +11,7 @@ import (
 	"varve/sqlexec/plan"
 )
 
-// tableOfQuery gives the table of CREATE TABLE .. AS query without columns: they are the query's. The time index is the one that the
+// tableOfQuery returns the table of CREATE TABLE .. AS query without columns: they are the query's. The time index is the one that the
 // query passes on or the only TIMESTAMP, unless the statement names one. A table without a primary key appends, so that it has a row
 // for each of the query's.
 func (x *Executor) tableOfQuery(ctx context.Context, sess *Session, s *parse.CreateTable) (*schema.Table, error) {

@@ -273,7 +273,7 @@ func placeTags(t *schema.Table, tags []string) error {
 	return nil
 }
 
-// storable tells whether a column may have a type.
+// storable reports whether a column may have a type.
 func storable(t vector.Type) bool {
 	switch t.ID {
 	case vector.TypeInterval, vector.TypeDuration, vector.TypeList, vector.TypeTime, vector.TypeNull:

@@ -292,7 +292,7 @@ func columnNotFound(name string, t *schema.Table) error {
 	return status.New(status.TableColumnNotFound, "Column %s not found in table %s", name, t.Name)
 }
 
-// alreadyExists gives TableAlreadyExists with the contract's text.
+// alreadyExists returns TableAlreadyExists with the contract's text.
 func alreadyExists(n schema.Name) error {
 	return status.New(status.TableAlreadyExists, "Table already exists: `%s`", n)
 }

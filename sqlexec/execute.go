@@ -87,7 +87,7 @@ type guarded struct {
 	closed bool
 }
 
-// Next gives rows. A panic ends the query before it goes on to whoever asked.
+// Next returns rows. A panic ends the query before it goes on to whoever asked.
 func (g *guarded) Next(b *vector.Batch) (bool, error) {
 	returned := false
 	defer func() {

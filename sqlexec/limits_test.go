@@ -10,7 +10,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// commas gives a text for each number, with commas between them.
+// commas returns a text for each number, with commas between them.
 func commas(n int, text func(i int) string) string {
 	all := make([]string, n)
 	for i := range all {

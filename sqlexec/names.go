@@ -8,7 +8,7 @@ import (
 	"varve/sqlexec/infoschema"
 )
 
-// foldInfo gives information_schema in any case as its name; other names stay.
+// foldInfo returns information_schema in any case as its name; other names stay.
 func foldInfo(db string) string {
 	if strings.EqualFold(db, infoschema.DB) {
 		return infoschema.DB
@@ -24,7 +24,7 @@ func (x *Executor) checkDatabase(db string) error {
 	return status.New(status.DatabaseNotFound, "Database not found: %s", db)
 }
 
-// HasDatabase tells whether a database exists; information_schema always does.
+// HasDatabase reports whether a database exists; information_schema always does.
 func (x *Executor) HasDatabase(db string) bool {
 	return db == infoschema.DB || slices.ContainsFunc(x.e.Databases(), func(d databaseInfo) bool { return d.Name == db })
 }

@@ -354,7 +354,7 @@ func (x *Executor) showGrants(ctx context.Context, s *Session, st *parse.Show) (
 	return t.filtered(ctx, x, s, st)
 }
 
-// described gives what DESC shows as a table: a query has its columns.
+// described returns what DESC shows as a table: a query has its columns.
 func (x *Executor) described(ctx context.Context, s *Session, st *parse.Describe) (*schema.Table, error) {
 	if st.Query == nil {
 		return x.describedSchema(ctx, s, st.Name, "")

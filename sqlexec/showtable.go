@@ -72,7 +72,7 @@ func (t *table) result() (*Result, error) {
 	return rowsResult(t.fields, b), nil
 }
 
-// filtered gives the rows that LIKE on the first column and WHERE let through, sorted by the first column. names are
+// filtered returns the rows that LIKE on the first column and WHERE let through, sorted by the first column. names are
 // further names of the first column in WHERE.
 func (t *table) filtered(ctx context.Context, x *Executor, s *Session, st *parse.Show, names ...string) (*Result, error) {
 	if st.Like == nil && st.Where == nil {

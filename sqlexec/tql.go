@@ -66,7 +66,7 @@ func (c *catalog) TQL(ctx context.Context, st *parse.TQL) ([]vector.Field, *vect
 	return c.x.evaluate(ctx, c.sess, st)
 }
 
-// evaluate gives the value of an expression at every step as rows.
+// evaluate returns the value of an expression at every step as rows.
 func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
 	store := &promql.Tables{Engine: x.e, DB: s.Database()}
 	q := promql.Query{Expr: st.Expr, Workers: x.o.Workers}

@@ -12,7 +12,7 @@ import (
 	"varve/sqlexec/intern"
 )
 
-// Aggregate gives one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal. Without
+// Aggregate returns one row per distinct combination of keys: the keys, then the aggregates. NULL keys are equal. Without
 // keys there is exactly one row, also over nothing.
 func Aggregate(keys []expr.Expr, aggs []*expr.Agg, budget *Budget) (Sink, error) {
 	if countsDistinct(keys, aggs) {
@@ -173,7 +173,7 @@ func textBytes(vectors []*vector.Vector) (bytes int) {
 	return bytes
 }
 
-// number gives the groups of a batch and makes room for new ones.
+// number returns the groups of a batch and makes room for new ones.
 func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
 	if g.shared == nil {
 		before := g.groups.n
@@ -484,7 +484,7 @@ func (g *groups) after(k int) error {
 	return g.account()
 }
 
-// number gives the group of each row. The result is valid until the next call.
+// number returns the group of each row. The result is valid until the next call.
 func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 	g.ids = vector.Sized(g.ids, n)
 	ids := g.ids

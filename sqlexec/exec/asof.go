@@ -131,7 +131,7 @@ type asofReader struct {
 	ready          []*vector.Batch
 }
 
-// Next gives the next batch.
+// Next returns the next batch.
 func (r *asofReader) Next(out *vector.Batch) (bool, error) {
 	for len(r.ready) == 0 {
 		if ok, err := r.left.next(); err != nil || !ok {

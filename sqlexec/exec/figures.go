@@ -28,7 +28,7 @@ func (f *Figures) Busy() time.Duration { return time.Duration(f.busy.Load()) }
 // Wall is the time from its first row to its last.
 func (f *Figures) Wall() time.Duration { return time.Duration(f.last.Load() - f.first.Load()) }
 
-// Began tells whether the operator was reached at all.
+// Began reports whether the operator was reached at all.
 func (f *Figures) Began() bool { return f.first.Load() > 0 }
 
 // clock is what times are measured from; monotonic.
@@ -142,7 +142,7 @@ type measuredCursors struct {
 	m *measuredSource
 }
 
-// Cursor gives the next piece.
+// Cursor returns the next piece.
 func (c *measuredCursors) Cursor() (scan.Cursor, scan.Range, bool, error) {
 	began := c.m.f.begin()
 	in, times, ok, err := c.cursors.Cursor()
@@ -153,7 +153,7 @@ func (c *measuredCursors) Cursor() (scan.Cursor, scan.Range, bool, error) {
 	return in, times, ok, err
 }
 
-// Measured tells whether a source or operator is measured already.
+// Measured reports whether a source or operator is measured already.
 func Measured(x any) bool {
 	switch x.(type) {
 	case *measuredOp, *measuredSource:

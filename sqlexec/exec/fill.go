@@ -52,7 +52,7 @@ func (f *fill) Step(int) Step {
 	}
 }
 
-// Finish gives the rows with those between.
+// Finish returns the rows with those between.
 func (f *fill) Finish(ctx context.Context) (Source, error) {
 	rows, err := Together(ctx, []*Rows{f.rows}, 1)
 	if err != nil {
@@ -122,7 +122,7 @@ func (n *FillSpec) slotBytes(in *vector.Batch, from, to int) int64 {
 	return bytes
 }
 
-// sameKey tells whether two rows have equal keys; NULLs are equal.
+// sameKey reports whether two rows have equal keys; NULLs are equal.
 func (n *FillSpec) sameKey(b *vector.Batch, i, j int) bool {
 	for k := 1; k <= n.Keys; k++ {
 		if !sameValue(b.Cols[k], i, b.Cols[k], j) {

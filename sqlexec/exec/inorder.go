@@ -34,7 +34,7 @@ func InOrder(ctx context.Context, src Source, ops []Operator, workers int) (r Re
 	return newInOrder(ctx, from, ops, workers), true
 }
 
-// piecesOf gives the pieces of a scan; nil: the source is none.
+// piecesOf returns the pieces of a scan; nil: the source is none.
 func piecesOf(src Source) cursors {
 	switch src := src.(type) {
 	case *scanSource:
@@ -96,7 +96,7 @@ func newInOrder(ctx context.Context, from cursors, ops []Operator, workers int) 
 	return r
 }
 
-// Next gives the next batch.
+// Next returns the next batch.
 func (r *inOrder) Next(b *vector.Batch) (bool, error) {
 	if !r.started {
 		ok, err := r.nextOfFirst(b)

@@ -27,15 +27,15 @@ const (
 	BuildAnti                  // build rows without a partner
 )
 
-// pairs tells whether pairs are given.
+// pairs reports whether pairs are given.
 func (k JoinKind) pairs() bool { return k <= FullOuter }
 
-// rest tells whether build rows are given after the last pair.
+// rest reports whether build rows are given after the last pair.
 func (k JoinKind) rest() bool {
 	return k == BuildOuter || k == FullOuter || k == BuildSemi || k == BuildAnti
 }
 
-// NeedsPartner tells whether probe rows without a partner leave nothing: then the probe side may be filtered by what the
+// NeedsPartner reports whether probe rows without a partner leave nothing: then the probe side may be filtered by what the
 // build side holds.
 func (k JoinKind) NeedsPartner() bool {
 	return k != Outer && k != FullOuter && k != Anti
@@ -410,7 +410,7 @@ func (p *prober) flush() error {
 	return p.next(out)
 }
 
-// identity tells whether rows are 0, 1, 2, ...
+// identity reports whether rows are 0, 1, 2, ...
 func identity(rows []uint32) bool {
 	for i, r := range rows {
 		if r != uint32(i) {
@@ -471,7 +471,7 @@ func appendAbsent(dst []uint32, set vector.Bitmap, n int) []uint32 {
 	return dst
 }
 
-// Rest gives the build rows that the kind wants without their partners.
+// Rest returns the build rows that the kind wants without their partners.
 func (j *joinProbe) Rest() Source {
 	if !j.spec.Kind.rest() {
 		return nil

@@ -36,7 +36,7 @@ func (j *Join) Bounds(k int) (KeyBounds, bool) {
 	return KeyBounds{}, false
 }
 
-// boundsOf gives the bounds of whole numbers.
+// boundsOf returns the bounds of whole numbers.
 func boundsOf[T int64 | uint64](v *vector.Vector, values []T, one func(vector.Type, T) *vector.Vector) (KeyBounds, bool) {
 	var list []T
 	if len(values) <= keyScan {
@@ -69,7 +69,7 @@ func boundsOf[T int64 | uint64](v *vector.Vector, values []T, one func(vector.Ty
 	return KeyBounds{Lo: one(v.Type, lo), Hi: one(v.Type, hi)}, some
 }
 
-// textsOf gives a list of few texts.
+// textsOf returns a list of few texts.
 func textsOf(v *vector.Vector, n int) (KeyBounds, bool) {
 	if n > keyScan {
 		return KeyBounds{}, false

@@ -86,7 +86,7 @@ func newJoinTable(ctx context.Context, keys []*vector.Vector, n, workers int, nu
 	return t, t.fill(ctx, hashes, counts, skips, workers)
 }
 
-// cut gives rows [from, to) of columns; from is a multiple of 64.
+// cut returns rows [from, to) of columns; from is a multiple of 64.
 func cut(cols []*vector.Vector, from, to int) []*vector.Vector {
 	out := make([]*vector.Vector, len(cols))
 	for i, c := range cols {
@@ -157,10 +157,10 @@ func (t *joinTable) fillPart(ctx context.Context, p *joinPart, rows []uint32, ha
 	return nil
 }
 
-// sameRows tells whether two build rows have the same key.
+// sameRows reports whether two build rows have the same key.
 func (t *joinTable) sameRows(a, b int) bool { return t.same(t.keys, b, a) }
 
-// same tells whether row i of keys has the key of a build row.
+// same reports whether row i of keys has the key of a build row.
 func (t *joinTable) same(keys []*vector.Vector, i, row int) bool {
 	for k, v := range t.keys {
 		if !sameKey(keys[k], i, v, row) {
@@ -170,7 +170,7 @@ func (t *joinTable) same(keys []*vector.Vector, i, row int) bool {
 	return true
 }
 
-// sameKey tells whether two values are one key: NULL equals NULL.
+// sameKey reports whether two values are one key: NULL equals NULL.
 func sameKey(a *vector.Vector, i int, b *vector.Vector, j int) bool {
 	if an, bn := a.IsNull(i), b.IsNull(j); an || bn {
 		return an && bn

@@ -289,7 +289,7 @@ func pass(rows *vector.Batch, next Step) error {
 	}
 }
 
-// Rest gives what the workers kept at the end.
+// Rest returns what the workers kept at the end.
 func (k *keepFirst) Rest() Source {
 	out := &pieces{}
 	for _, w := range k.workers {

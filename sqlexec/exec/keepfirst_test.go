@@ -121,7 +121,7 @@ func severalOfEach(rows [][]string, n int, ties bool) (out [][]string) {
 	return out
 }
 
-// without gives rows without the columns from the k-th on.
+// without returns rows without the columns from the k-th on.
 func without(rows [][]string, k int) (out [][]string) {
 	for _, r := range rows {
 		out = append(out, r[:min(k, len(r))])

@@ -138,7 +138,7 @@ func Chain(ops []Operator, last Step) []Step {
 	return steps
 }
 
-// Ends tells whether an operator may have rows of its own at the end.
+// Ends reports whether an operator may have rows of its own at the end.
 func Ends(op Operator) bool {
 	switch op := op.(type) {
 	case *measuredOp:
@@ -150,7 +150,7 @@ func Ends(op Operator) bool {
 	return ok
 }
 
-// Rest gives the rows that an operator has of its own; nil when it has none.
+// Rest returns the rows that an operator has of its own; nil when it has none.
 func Rest(op Operator) Source {
 	if e, ok := op.(Ending); ok {
 		return e.Rest()

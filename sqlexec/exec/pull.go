@@ -89,7 +89,7 @@ func (p *pull) read(r Reader, step Step) error {
 	}
 }
 
-// Next gives the next batch.
+// Next returns the next batch.
 func (p *pull) Next(b *vector.Batch) (bool, error) {
 	if p.next == nil {
 		p.next, p.stop = iter.Pull2(p.all)

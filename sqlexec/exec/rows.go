@@ -18,7 +18,7 @@ const maxTexts = math.MaxUint32
 // fullBytes is the size from which on a column of a chunk makes it full. A chunk of few long texts stays below maxTexts.
 const fullBytes = 64 << 20
 
-// full tells whether a chunk takes no more rows, however few it has.
+// full reports whether a chunk takes no more rows, however few it has.
 func full(b *vector.Batch) bool {
 	for _, c := range b.Cols {
 		if len(c.Heap) >= fullBytes {

@@ -54,7 +54,7 @@ func TestRowsTogether(t *testing.T) {
 	}
 }
 
-// dictionaryOf gives a vector of texts as a dictionary.
+// dictionaryOf returns a vector of texts as a dictionary.
 func dictionaryOf(v *vector.Vector, n int) *vector.Vector {
 	out := &vector.Vector{Type: v.Type, Form: vector.Dict, Values: &vector.Vector{Type: v.Type}}
 	codes := map[string]uint32{}

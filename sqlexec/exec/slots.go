@@ -80,7 +80,7 @@ func (n *SlotsSpec) slotted(b *vector.Batch, rows []uint32, slots []int64) *vect
 	return out
 }
 
-// slotRange gives the range of k for which origin + k*step <= t < origin + k*step + span: first..last, empty when
+// slotRange returns the range of k for which origin + k*step <= t < origin + k*step + span: first..last, empty when
 // first > last. ok is false when t is out of reach.
 func slotRange(t, origin, step, span int64) (first, last int64, ok bool) {
 	d := t - origin
@@ -98,7 +98,7 @@ func slotRange(t, origin, step, span int64) (first, last int64, ok bool) {
 // maxSlotsPerRow bounds how often Slots repeats a row.
 const maxSlotsPerRow = 1_000_000
 
-// slotsOf gives the numbers first..last of the slots of row i; none when first > last.
+// slotsOf returns the numbers first..last of the slots of row i; none when first > last.
 func (n *SlotsSpec) slotsOf(times *vector.Vector, i int) (first, last int64, err error) {
 	if n.Ranges[0]/n.Step > maxSlotsPerRow {
 		return 0, -1, status.New(status.InvalidArguments, "a row would lie in more than %d slots: the range is too long for the step", maxSlotsPerRow)

@@ -151,7 +151,7 @@ func (s *sorter) compare(a, b entry) int {
 // times, and each round of merging once more.
 const runChunks = 16
 
-// sorted gives the row numbers in order. Runs of chunks are sorted by as many goroutines as given, then merged pair by pair.
+// sorted returns the row numbers in order. Runs of chunks are sorted by as many goroutines as given, then merged pair by pair.
 func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	list := make([]entry, s.n)
 	per := max(1, min(runChunks, len(s.chunks)/max(1, workers))) // chunks of a run

@@ -46,7 +46,7 @@ func (r *scanReader) Close() {
 	}
 }
 
-// Values gives the rows of a batch of any size in streaming batches. Its columns are Flat or Const and not changed.
+// Values returns the rows of a batch of any size in streaming batches. Its columns are Flat or Const and not changed.
 func Values(b *vector.Batch) Source { return &values{b: b} }
 
 type values struct {

@@ -6,7 +6,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Union gives the rows of its inputs, one input after the other. Workers share the rows of an input that several may read; the
+// Union returns the rows of its inputs, one input after the other. Workers share the rows of an input that several may read; the
 // others are worker 0's.
 func Union(ctx context.Context, inputs []Stream) Source { return &unionSource{ctx, inputs} }
 

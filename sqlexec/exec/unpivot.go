@@ -73,7 +73,7 @@ func (u *unpivot) Step(next Step) Step {
 	}
 }
 
-// none tells whether none of the values of a row's row is there.
+// none reports whether none of the values of a row's row is there.
 func (u *unpivot) none(b *vector.Batch, c, i int) bool {
 	for _, set := range u.Sets {
 		if !b.Cols[set[c]].IsNull(i) {

@@ -45,5 +45,5 @@ type FrameBound struct {
 // ranking are the window functions that look at places, not at values of a frame.
 var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": true, "percent_rank": true, "cume_dist": true, "ntile": true, "lag": true, "lead": true}
 
-// Ranks tells whether a window function looks at places, not at values of a frame.
+// Ranks reports whether a window function looks at places, not at values of a frame.
 func Ranks(name string) bool { return ranking[name] }

@@ -51,7 +51,7 @@ type Accumulator interface {
 	Grow(n int)
 	// Merge takes the state of another accumulator of the same aggregate: its group g is to[g] here.
 	Merge(o Accumulator, to []uint32) error
-	// Result gives a value for each of n groups.
+	// Result returns a value for each of n groups.
 	Result(n int) (*vector.Vector, error)
 	// Bytes is about the memory held.
 	Bytes() int64
@@ -120,7 +120,7 @@ func AggregateNames() []string {
 	})
 }
 
-// IsAggregate tells whether an aggregate of that name exists.
+// IsAggregate reports whether an aggregate of that name exists.
 func IsAggregate(name string) bool { return aggregates[fullName(name)] != nil }
 
 // fullName is the name that an aggregate is bound by.

@@ -24,7 +24,7 @@ func (e *atExtreme) Grow(n int) {
 
 func (e *atExtreme) Bytes() int64 { return e.memory() + e.size + int64(24*cap(e.keys)) }
 
-// wins tells whether a row with the given key, or one that begins so, may take the place of what group g holds.
+// wins reports whether a row with the given key, or one that begins so, may take the place of what group g holds.
 func (e *atExtreme) wins(g uint32, key []byte) bool {
 	held := e.keys[g]
 	return held == nil || bytes.Compare(key, held[:min(len(key), len(held))]) <= 0

@@ -18,7 +18,7 @@ func ReadInt128(b []byte) Int128 {
 	return Int128{int64(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint64(b)}
 }
 
-// Add gives x + y, wrapped; ok is false where it does not fit.
+// Add returns x + y, wrapped; ok is false where it does not fit.
 func (x Int128) Add(y Int128) (sum Int128, ok bool) {
 	lo, carry := bits.Add64(x.Lo, y.Lo, 0)
 	hi := x.Hi + y.Hi + int64(carry)

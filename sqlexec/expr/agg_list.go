@@ -112,7 +112,7 @@ func (l *lists) Merge(o Accumulator, to []uint32) error {
 	return nil
 }
 
-// byGroup gives the items of each group: those of group g end where those of g+1 begin.
+// byGroup returns the items of each group: those of group g end where those of g+1 begin.
 func (l *lists) byGroup() (refs []itemRef, starts []int, err error) {
 	starts = make([]int, l.groups+2)
 	for _, c := range l.chunks {
@@ -225,7 +225,7 @@ func (a *Agg) ResultBytes(acc Accumulator, n int) int64 {
 	return bytes
 }
 
-// KeepsAll tells whether an aggregate keeps the value of every row.
+// KeepsAll reports whether an aggregate keeps the value of every row.
 func (a *Agg) KeepsAll() bool {
 	return !a.Distinct && (a.Name == "string_agg" || a.Name == "array_agg")
 }

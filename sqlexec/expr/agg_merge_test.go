@@ -147,7 +147,7 @@ func checkMerge(t *testing.T, a *Agg, rows *vector.Batch, ids []uint32, groups, 
 	}
 }
 
-// near tells whether two floats differ by rounding only.
+// near reports whether two floats differ by rounding only.
 func near(x, y *vector.Vector, i int) bool {
 	if x.IsNull(i) || y.IsNull(i) {
 		return false

@@ -55,7 +55,7 @@ type integerSums[T int64 | uint64] struct {
 	flat  vector.Vector
 }
 
-// wrapped tells whether a + b = sum has wrapped around.
+// wrapped reports whether a + b = sum has wrapped around.
 func wrapped[T int64 | uint64](a, b, sum T) bool { return (sum < a) != (b < 0) }
 
 func (s *integerSums[T]) Grow(n int) {
@@ -92,7 +92,7 @@ func (s *integerSums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep
 	return nil
 }
 
-// addAll gives total and all of x; fits is false when a sum on the way wrapped around.
+// addAll returns total and all of x; fits is false when a sum on the way wrapped around.
 func addAll[T int64 | uint64](total T, x []T) (_ T, fits bool) {
 	bad := uint64(0)
 	for _, x := range x {

@@ -10,7 +10,7 @@ import (
 	"varve/engine/vector"
 )
 
-// run gives the result of an aggregate over rows in two workers' states that are merged.
+// run returns the result of an aggregate over rows in two workers' states that are merged.
 func run(t *testing.T, a *Agg, groups []uint32, n int, args ...*vector.Vector) *vector.Vector {
 	t.Helper()
 	rows := len(groups)

@@ -72,7 +72,7 @@ func (c *cells) copy(g uint32, o *cells, from int) {
 	}
 }
 
-// vector gives the values of n groups; did is told of them as they are copied.
+// vector returns the values of n groups; did is told of them as they are copied.
 func (c *cells) vector(n int, did func(n int) error) (*vector.Vector, error) {
 	v := &vector.Vector{Type: c.t, Valid: validOf(c.some[:n])}
 	switch c.t.Kind() {
@@ -206,7 +206,7 @@ func (e *extremes) better(v *vector.Vector, i int, g uint32) bool {
 	return e.beats(v.Bytes(i), g)
 }
 
-// beats tells whether a value of a bytes type beats what group g holds.
+// beats reports whether a value of a bytes type beats what group g holds.
 func (e *extremes) beats(b []byte, g uint32) bool {
 	if e.t.ID == vector.TypeDecimal || e.t.ID == vector.TypeInterval {
 		return Compare(vector.ConstBytes(e.t, b), 0, vector.ConstBytes(e.t, e.bytes[g]), 0)*e.sign > 0
@@ -335,7 +335,7 @@ func init() {
 	}
 }
 
-// ByTime tells whether an aggregate takes the first or the last row by the time index where no order is given.
+// ByTime reports whether an aggregate takes the first or the last row by the time index where no order is given.
 func ByTime(name string) bool {
 	name = fullName(name)
 	return name == "first_value" || name == "last_value"
@@ -360,7 +360,7 @@ func (e *ends) Grow(n int) {
 
 func (e *ends) Bytes() int64 { return e.memory() + int64(cap(e.keys))*40 }
 
-// wins tells whether a row with the given key takes the place of what group g holds.
+// wins reports whether a row with the given key takes the place of what group g holds.
 func (e *ends) wins(g uint32, key []byte) bool {
 	if !e.seen[g] {
 		return true

@@ -20,7 +20,7 @@ func (b bins) floor(x int64) int64 {
 	return x - m
 }
 
-// one gives the bucket that all numbers lie in. Times that lie close together, as those of a batch often do, are
+// one returns the bucket that all numbers lie in. Times that lie close together, as those of a batch often do, are
 // decided by the least and the greatest.
 func (b bins) one(x []int64) (begin int64, ok bool) {
 	if len(x) == 0 || b.floor(x[0]) != b.floor(x[len(x)-1]) {
@@ -31,7 +31,7 @@ func (b bins) one(x []int64) (begin int64, ok bool) {
 	return begin, begin <= lo && begin == b.floor(hi)
 }
 
-// extent gives the least and the greatest of some numbers, by four chains of comparisons for each.
+// extent returns the least and the greatest of some numbers, by four chains of comparisons for each.
 func extent(x []int64) (lo, hi int64) {
 	lo, hi = x[0], x[0]
 	lo2, hi2, lo3, hi3, lo4, hi4 := lo, hi, lo, hi, lo, hi

@@ -83,7 +83,7 @@ func converter(from, to vector.Type, zone *time.Location) convert.Func {
 	}
 }
 
-// castable tells whether values of a type convert to another, at least some of them.
+// castable reports whether values of a type convert to another, at least some of them.
 func castable(from, to vector.Type) bool {
 	switch {
 	case from.ID == vector.TypeList:

@@ -11,7 +11,7 @@ import (
 
 // Lists are JSON arrays in memory.
 
-// elements gives the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no array has none.
+// elements returns the elements of a list as JSON, which are parts of it, with their places from 0. A text that is no array has none.
 func elements(list []byte) iter.Seq2[int, json.RawMessage] {
 	return func(yield func(int, json.RawMessage) bool) {
 		at := bytes.IndexByte(list, '[')

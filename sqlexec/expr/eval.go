@@ -273,7 +273,7 @@ func setNull(out *vector.Vector, t vector.Type, n int) {
 	out.AppendNulls(0, n)
 }
 
-// of gives v with a value for each of n rows. What a fixed constant needs is made once.
+// of returns v with a value for each of n rows. What a fixed constant needs is made once.
 func (f *broadcast) of(v *vector.Vector, n int, fixed bool) *vector.Vector {
 	switch {
 	case v.Form == vector.Flat:
@@ -293,7 +293,7 @@ func (f *broadcast) of(v *vector.Vector, n int, fixed bool) *vector.Vector {
 // first is the first n elements of a slice that has as many, or none.
 func first[T any](s []T, n int) []T { return s[:min(n, len(s))] }
 
-// flatten gives v with a value for each of n rows, using scratch.
+// flatten returns v with a value for each of n rows, using scratch.
 func flatten(v *vector.Vector, n int, scratch *vector.Vector) *vector.Vector {
 	if v.Form == vector.Flat {
 		return v

@@ -101,7 +101,7 @@ type Context struct {
 	branch int // branches around what is being bound, see InBranch
 }
 
-// ended tells whether the statement is over; nil: it never is.
+// ended reports whether the statement is over; nil: it never is.
 func (c *Context) ended() func() error {
 	if c == nil || c.Memory == nil {
 		return nil
@@ -119,7 +119,7 @@ func (c *Context) zone() *time.Location {
 // Type is the column's type.
 func (c *Column) Type() vector.Type { return c.T }
 
-// Nullable tells whether the column may hold NULL.
+// Nullable reports whether the column may hold NULL.
 func (c *Column) Nullable() bool { return c.Null }
 
 // String is the column's name.
@@ -128,7 +128,7 @@ func (c *Column) String() string { return c.Name }
 // Type is the value's type.
 func (c *Const) Type() vector.Type { return c.Value.Type }
 
-// Nullable tells whether the value is NULL.
+// Nullable reports whether the value is NULL.
 func (c *Const) Nullable() bool { return c.Value.IsNull(0) }
 
 // String prints the value with its type, as result columns are named: Int64(1), Utf8("a").
@@ -253,7 +253,7 @@ func (c *In) String() string {
 	return c.Arg.String() + op + join(c.List) + ")"
 }
 
-// IsConst tells whether e is a constant.
+// IsConst reports whether e is a constant.
 func IsConst(e Expr) bool {
 	_, ok := e.(*Const)
 	return ok

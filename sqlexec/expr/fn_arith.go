@@ -32,7 +32,7 @@ func init() {
 	}}, "bitwise_not")
 }
 
-// numeric gives an argument's type for arithmetic; text that is a literal number becomes one.
+// numeric returns an argument's type for arithmetic; text that is a literal number becomes one.
 func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 	x, y := a.Type(), b.Type()
 	for _, t := range []*vector.Type{&x, &y} {
@@ -65,7 +65,7 @@ func (c *Context) numeric(op string, a, b Expr) (vector.Type, error) {
 	return commonNumber(x, y), nil
 }
 
-// literalFits tells whether lit is an integer literal that fits the integer type of e, which is no constant of a type of
+// literalFits reports whether lit is an integer literal that fits the integer type of e, which is no constant of a type of
 // its own.
 func literalFits(lit, e Expr) bool {
 	k, ok := lit.(*Const)
@@ -75,7 +75,7 @@ func literalFits(lit, e Expr) bool {
 	return ok && !k.Typed && e.Type().IsInteger() && fits(k.Value, e.Type())
 }
 
-// fits tells whether an integer constant is in the range of an integer type.
+// fits reports whether an integer constant is in the range of an integer type.
 func fits(v *vector.Vector, t vector.Type) bool {
 	if v.IsNull(0) || !v.Type.IsInteger() {
 		return false
@@ -134,7 +134,7 @@ func bindArith(op string) func(*Context, []Expr) ([]Expr, vector.Type, kernel, e
 	}
 }
 
-// integers gives the values of an integer vector.
+// integers returns the values of an integer vector.
 func integers[T int64 | uint64](v *vector.Vector) *[]T {
 	var p any = &v.Ints
 	if v.Type.Kind() == vector.Uint64 {

@@ -123,7 +123,7 @@ func (c *Context) CallLambda(function string, list Expr, start Expr, row []Expr,
 	return c.fold(call)
 }
 
-// varies tells whether an expression has a volatile function in it.
+// varies reports whether an expression has a volatile function in it.
 func varies(e Expr) bool {
 	if c, ok := e.(*Call); ok && c.Fn.volatile {
 		return true
@@ -275,7 +275,7 @@ func (l *lambdaNode) add(i, k int, m json.RawMessage) {
 	l.rows, l.raw, l.places.Ints = append(l.rows, uint32(i)), append(l.raw, m), append(l.places.Ints, int64(k)+1)
 }
 
-// compute gives the body's values for rows of its parameters and the values of the rows that these are of.
+// compute returns the body's values for rows of its parameters and the values of the rows that these are of.
 func (l *lambdaNode) compute(params []*vector.Vector, row []*vector.Vector, rows []uint32) (*vector.Vector, error) {
 	if err := l.running(); err != nil {
 		return nil, err

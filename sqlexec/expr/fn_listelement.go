@@ -62,7 +62,7 @@ func (c *Context) relist(list Expr, elem vector.Type) (Expr, error) {
 	return c.elementsOf(j, elem)
 }
 
-// hollow tells whether a list is a constant without an element that has a value: it may be a list of anything.
+// hollow reports whether a list is a constant without an element that has a value: it may be a list of anything.
 func hollow(e Expr) bool {
 	k, ok := e.(*Const)
 	if !ok || k.Value.IsNull(0) {
@@ -81,7 +81,7 @@ func (c *Context) elementsOf(e Expr, elem vector.Type) (Expr, error) {
 	return c.fold(Elements(e, elem))
 }
 
-// Elements gives a JSON array as the list of its elements, which are of type elem, NULL those that are of another; NULL for what is no
+// Elements returns a JSON array as the list of its elements, which are of type elem, NULL those that are of another; NULL for what is no
 // array.
 func Elements(e Expr, elem vector.Type) Expr {
 	return &Call{Fn: elementsFunction, Args: []Expr{e}, T: vector.List(elem), k: maybeText(func(a []*vector.Vector, i int) ([]byte, bool) {

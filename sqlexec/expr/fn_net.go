@@ -17,7 +17,7 @@ func init() {
 	}
 }
 
-// inRange tells whether an address lies in a network of the family.
+// inRange reports whether an address lies in a network of the family.
 func inRange(name string, family func(netip.Addr) bool) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		out.Bools = vector.MakeBitmap(n)

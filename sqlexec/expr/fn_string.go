@@ -315,7 +315,7 @@ func registerLengths() {
 // fewCharacters are looked for one after the other.
 const fewCharacters = 16
 
-// places gives the place of a character among those of a set, the first, or -1 where it is none of them.
+// places returns the place of a character among those of a set, the first, or -1 where it is none of them.
 func places(set string) func(rune) int {
 	list := []rune(set)
 	if len(list) <= fewCharacters {

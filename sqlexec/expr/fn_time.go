@@ -177,7 +177,7 @@ func addTo(x, d int64) (y int64, ok bool) {
 	return y, (d >= 0) == (y >= x)
 }
 
-// civil gives year, month and day of a day number since 1970-01-01, proleptic Gregorian.
+// civil returns year, month and day of a day number since 1970-01-01, proleptic Gregorian.
 func civil(day int64) (y int64, m, d int) {
 	t := time.Unix(day*86400, 0).UTC()
 	return int64(t.Year()), int(t.Month()), t.Day()

@@ -41,7 +41,7 @@ func (c *Context) bindDateFormat(name string, args []Expr) ([]Expr, vector.Type,
 	}, nil
 }
 
-// bindToUnix gives seconds since the epoch; unreadable text is NULL, integers are seconds.
+// bindToUnix returns seconds since the epoch; unreadable text is NULL, integers are seconds.
 func bindToUnix(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	t := args[0].Type()
 	unit := t.UnitsPerSecond()

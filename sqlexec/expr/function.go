@@ -48,7 +48,7 @@ func register(f *Function, names ...string) {
 	}
 }
 
-// IsFunction tells whether a scalar function of that name exists.
+// IsFunction reports whether a scalar function of that name exists.
 func IsFunction(name string) bool { return functions[name] != nil }
 
 // Names lists all functions and operators, sorted.
@@ -202,7 +202,7 @@ func (c *Context) InBranch(f func() error) error {
 	return f()
 }
 
-// fails tells whether computing an expression may be an error.
+// fails reports whether computing an expression may be an error.
 func fails(e Expr) bool {
 	switch e := e.(type) {
 	case *Column, *Const:
@@ -213,7 +213,7 @@ func fails(e Expr) bool {
 	return true
 }
 
-// Branches tells whether a function computes its arguments after the first for those rows only that need them.
+// Branches reports whether a function computes its arguments after the first for those rows only that need them.
 func Branches(name string) bool {
 	f := functions[name]
 	return f != nil && f.branches != nil
@@ -350,7 +350,7 @@ func (c *Context) CastLocal(e Expr, to vector.Type) (Expr, error) {
 	return c.Cast(e, to, false)
 }
 
-// jsonGetAs gives json_get(j, path) that is cast to a number or a boolean as the function of that type: the value where it is
+// jsonGetAs returns json_get(j, path) that is cast to a number or a boolean as the function of that type: the value where it is
 // of that kind, else NULL.
 func (c *Context) jsonGetAs(e Expr, to vector.Type) (Expr, bool) {
 	call, ok := e.(*Call)

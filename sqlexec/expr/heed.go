@@ -56,12 +56,12 @@ func Accumulators(aggs []*Agg, running func() error) []Accumulator {
 	return accs
 }
 
-// sameRows tells whether two aggregates of one argument look at the same values.
+// sameRows reports whether two aggregates of one argument look at the same values.
 func (a *Agg) sameRows(b *Agg) bool {
 	return sameColumn(a.Args[0], b.Args[0]) && (a.Filter == nil && b.Filter == nil || a.Filter != nil && a.Filter == b.Filter)
 }
 
-// sameColumn tells whether two expressions are the same column, or casts of it to the same type.
+// sameColumn reports whether two expressions are the same column, or casts of it to the same type.
 func sameColumn(a, b Expr) bool {
 	switch a := a.(type) {
 	case *Column:

@@ -35,7 +35,7 @@ func instantsOf(a, b vector.Type) *instants {
 	return &instants{ratio: x / y, right: true}
 }
 
-// order gives two vectors that compare as x and y do: -1, 0 or 1 as the left side is before, equal to or after the right,
+// order returns two vectors that compare as x and y do: -1, 0 or 1 as the left side is before, equal to or after the right,
 // and zeros.
 func (s *instants) order(x, y []int64) (signs, zeros *vector.Vector) {
 	coarse, fine, sign := x, y, int64(1)

@@ -260,7 +260,7 @@ func (s *jsonScan) take(c byte) bool {
 	return false
 }
 
-// end tells whether nothing is left but blanks.
+// end reports whether nothing is left but blanks.
 func (s *jsonScan) end() bool {
 	s.blank()
 	return s.i == len(s.b)

@@ -340,7 +340,7 @@ func constOf(t vector.Type, x any) *vector.Vector {
 	return vector.ConstNull(t)
 }
 
-// asDict gives a Flat vector of texts as a dictionary.
+// asDict returns a Flat vector of texts as a dictionary.
 func asDict(v *vector.Vector, n int) *vector.Vector {
 	d := &vector.Vector{Type: v.Type, Form: vector.Dict, Valid: v.Valid, Values: &vector.Vector{Type: v.Type}}
 	codes := map[string]uint32{}

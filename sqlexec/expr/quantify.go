@@ -7,7 +7,7 @@ import (
 // quantifiedFunction is x op ANY|ALL (list) for lists that differ from row to row.
 var quantifiedFunction = &Function{Name: "quantified", lazy: true, makesNull: true}
 
-// Quantify tells whether test is true for an element of list, or with all for each: NULL where neither is known. test is over
+// Quantify reports whether test is true for an element of list, or with all for each: NULL where neither is known. test is over
 // two columns, x and the element.
 func (c *Context) Quantify(x, list, test Expr, all bool) (Expr, error) {
 	name := " any"

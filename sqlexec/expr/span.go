@@ -25,7 +25,7 @@ func (s *span) add(o span) {
 	s.ns, _ = s.ns.Add(o.ns)
 }
 
-// times gives the span multiplied by a fraction: what is left of a month becomes days of a 30-day month, what is left of a day
+// times returns the span multiplied by a fraction: what is left of a month becomes days of a 30-day month, what is left of a day
 // becomes time, and that is rounded to nanoseconds. ok is false where a part does not fit.
 func (s *span) times(f *big.Rat) (months, days int32, ns int64, ok bool) {
 	m, rest := wholePart(new(big.Rat).Mul(new(big.Rat).SetInt(s.months.big()), f))

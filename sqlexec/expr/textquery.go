@@ -159,7 +159,7 @@ func (r *queryReader) phrase() ([]byte, bool) {
 	return nil, false
 }
 
-// match tells whether a text answers the query.
+// match reports whether a text answers the query.
 func (q *textQuery) match(s []byte) bool {
 	if q.parts == nil {
 		return bytes.Contains(s, q.word)

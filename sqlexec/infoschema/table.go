@@ -233,7 +233,7 @@ func eachView(e *Env, w Where, f func(v View)) error {
 	return err
 }
 
-// hasNumbers tells whether the condition lets the table of numbers through and no table of the store has its name.
+// hasNumbers reports whether the condition lets the table of numbers through and no table of the store has its name.
 func hasNumbers(e *Env, w Where) bool {
 	if !w.schema(publicDB) || !w.table(Numbers) {
 		return false

@@ -38,7 +38,7 @@ func New(t vector.Type, canon func([]byte) uint64) *Interner {
 	return in
 }
 
-// words tells whether values are texts that are compared as they are.
+// words reports whether values are texts that are compared as they are.
 func (in *Interner) words() bool { return in.kind == vector.Bytes && in.canon == nil }
 
 // stagger makes the tables and slices of shard k grow at another number of values than those of the other shards, which have
@@ -272,7 +272,7 @@ func (in *Interner) dictionary(v *vector.Vector, ids []uint32) {
 	}
 }
 
-// zeros gives n zeros, in the memory of s where it is large enough.
+// zeros returns n zeros, in the memory of s where it is large enough.
 func zeros(s []uint32, n int) []uint32 {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)

@@ -46,7 +46,7 @@ func (s *Shared) Bytes() int64 {
 // Shards is the number of pieces that Values comes in.
 const Shards = shards
 
-// Values gives the values of piece i, Flat, with their numbers. Only when no worker is at work any more.
+// Values returns the values of piece i, Flat, with their numbers. Only when no worker is at work any more.
 func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
 	in := s.shards[i].in
 	numbers = make([]uint32, in.n)
@@ -56,7 +56,7 @@ func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
 	return numbers, in.Values
 }
 
-// Gather gives the values of numbers, Flat. Only when no worker is at work any more.
+// Gather returns the values of numbers, Flat. Only when no worker is at work any more.
 func (s *Shared) Gather(numbers []uint32) *vector.Vector {
 	v := &vector.Vector{Type: s.shards[0].in.Values.Type}
 	for i, x := range numbers {

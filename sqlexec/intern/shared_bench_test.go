@@ -11,7 +11,7 @@ import (
 	"varve/engine/vector"
 )
 
-// drawn gives pieces of 2,048 texts, of which one in n is drawn evenly from many long ones and the others with falling
+// drawn returns pieces of 2,048 texts, of which one in n is drawn evenly from many long ones and the others with falling
 // frequency from short ones.
 func drawn(rows, n, long int) []*vector.Vector {
 	r := rand.New(rand.NewPCG(1, 1))

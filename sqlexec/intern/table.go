@@ -54,7 +54,7 @@ func mix(x uint64) uint64 {
 	return (hi ^ lo) * seed[0]
 }
 
-// Find gives the number of a key; a new key gets the number next.
+// Find returns the number of a key; a new key gets the number next.
 func (t *Table) Find(key uint64, next uint32) (id uint32, fresh bool) {
 	return t.find(key, mix(key), next)
 }
@@ -140,7 +140,7 @@ func (t *Table) touch(hashes []uint64, rows []uint32) (sum uint32) {
 // inCache is the size in bytes up to which a table is taken to lie in a core's own cache: there is nothing to touch.
 const inCache = 256 << 10
 
-// Keys gives every key, in no order.
+// Keys returns every key, in no order.
 func (t *Table) Keys() iter.Seq[uint64] {
 	return func(yield func(key uint64) bool) {
 		for _, s := range t.slots {

@@ -100,7 +100,7 @@ func load(all []words, keys, hashes []uint64, views []vector.View, heap []byte, 
 	return some
 }
 
-// keyAndHash gives the key of a text of n bytes, 0 if it has none, and the hash, which is that of the key if there is one.
+// keyAndHash returns the key of a text of n bytes, 0 if it has none, and the hash, which is that of the key if there is one.
 func (w *words) keyAndHash(n uint32) (key, hash uint64) {
 	if n <= packable {
 		if key := pack(w.a, w.b, n); key != 0 {
@@ -149,7 +149,7 @@ func (t *textTable) candidates(found []uint32, hashes []uint64, rows []uint32, v
 	return sum
 }
 
-// find gives the number of a text with its hash, or the free place where it belongs.
+// find returns the number of a text with its hash, or the free place where it belongs.
 func (t *textTable) find(w *words, hash uint64, b, heap []byte) (id uint32, known bool, free int) {
 	slots := t.slots
 	mask := len(slots) - 1

@@ -42,7 +42,7 @@ var reserved = wordSet(`select from where group having order limit offset union 
 // operand: SELECT offset FROM t.
 var soft = wordSet(`limit offset align fetch full window qualify values inner cross natural set create alter insert delete`)
 
-// endsOperand tells whether t can only stand behind an operand.
+// endsOperand reports whether t can only stand behind an operand.
 func endsOperand(t token) bool {
 	switch t.kind {
 	case tokEOF:
@@ -245,7 +245,7 @@ func (p *parser) subscript(at Node, x Expr) (Expr, error) {
 	return &Call{Node: at, Name: "array_slice", Args: append([]Expr{x}, ends...)}, p.expectOp("]")
 }
 
-// quantifierAhead tells whether ANY (, ALL ( or SOME ( stands here.
+// quantifierAhead reports whether ANY (, ALL ( or SOME ( stands here.
 func (p *parser) quantifierAhead() bool {
 	return p.isAny("any", "all", "some") && p.peek().op("(")
 }
@@ -331,7 +331,7 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 // wordOperators are the words that are an operator in another spelling.
 var wordOperators = map[string]string{"div": "/", "mod": "%"}
 
-// startsOperand tells whether an operand can begin with t.
+// startsOperand reports whether an operand can begin with t.
 func startsOperand(t token) bool {
 	switch t.kind {
 	case tokNumber, tokString, tokQuoted:

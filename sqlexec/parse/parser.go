@@ -181,7 +181,7 @@ func (t token) op(op string) bool   { return t.kind == tokOp && t.text == op }
 func (p *parser) is(word string) bool { return p.tok.is(word) }
 func (p *parser) isOp(op string) bool { return p.tok.op(op) }
 
-// isAny tells whether the current token is one of the words.
+// isAny reports whether the current token is one of the words.
 func (p *parser) isAny(words ...string) bool {
 	for _, w := range words {
 		if p.tok.is(w) {

@@ -37,7 +37,7 @@ func (*Pivot) tableRef()   {}
 func (*Unpivot) tableRef() {}
 func (*Summary) tableRef() {}
 
-// overTable tells whether SUMMARIZE, PIVOT or UNPIVOT stands at the current token, or the one after it: a table follows.
+// overTable reports whether SUMMARIZE, PIVOT or UNPIVOT stands at the current token, or the one after it: a table follows.
 func (p *parser) overTable(behind bool) bool {
 	word, next := p.tok, p.peek()
 	if behind {
@@ -203,7 +203,7 @@ func (p *parser) unpivotNulls() (bool, error) {
 	return false, err
 }
 
-// pivotAhead tells whether PIVOT (..) or UNPIVOT (..) stands behind a table.
+// pivotAhead reports whether PIVOT (..) or UNPIVOT (..) stands behind a table.
 func (p *parser) pivotAhead() bool {
 	next := p.peek()
 	return p.isAny("pivot", "unpivot") && next.op("(") || p.is("unpivot") && (next.is("include") || next.is("exclude"))

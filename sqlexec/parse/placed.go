@@ -15,7 +15,7 @@ type Placed struct {
 
 func (p *Placed) Error() string { return p.Err.Error() }
 
-// Unwrap gives the error without its place.
+// Unwrap returns the error without its place.
 func (p *Placed) Unwrap() error { return p.Err }
 
 // PlaceError gives an error of meaning (an unknown name, a wrong argument) the place at. An error that has a place keeps it:

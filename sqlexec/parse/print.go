@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Format gives a text's statements on one line each, keywords in capitals, each closed by a semicolon. Formatting the
+// Format returns a text's statements on one line each, keywords in capitals, each closed by a semicolon. Formatting the
 // result gives the result again.
 func Format(text string) (string, error) {
 	list, err := Parse(text)
@@ -15,7 +15,7 @@ func Format(text string) (string, error) {
 	return PrintAll(list), nil
 }
 
-// PrintAll gives statements as Format does.
+// PrintAll returns statements as Format does.
 func PrintAll(list []Statement) string {
 	var b strings.Builder
 	for i, st := range list {
@@ -28,21 +28,21 @@ func PrintAll(list []Statement) string {
 	return b.String()
 }
 
-// Print gives a statement as SQL on one line.
+// Print returns a statement as SQL on one line.
 func Print(st Statement) string {
 	w := &printer{}
 	w.statement(st)
 	return w.String()
 }
 
-// PrintExpr gives an expression as SQL.
+// PrintExpr returns an expression as SQL.
 func PrintExpr(x Expr) string {
 	w := &printer{}
 	w.expr(x, 0)
 	return w.String()
 }
 
-// QuoteIdent gives a name as an identifier: bare when it reads back so, in double quotes otherwise.
+// QuoteIdent returns a name as an identifier: bare when it reads back so, in double quotes otherwise.
 func QuoteIdent(name string) string {
 	if name != "" && !reserved[name] && !notAlias[name] && !keepQuoted[name] {
 		l := lexer{src: name}
@@ -57,7 +57,7 @@ func QuoteIdent(name string) string {
 var keepQuoted = wordSet(`null true false interval timestamp date time datetime current_timestamp current_date current_time
 	current_user localtimestamp session_user current_schema primary constraint array cast try_cast default exists all any some rollup cube grouping`)
 
-// QuoteText gives a string literal.
+// QuoteText returns a string literal.
 func QuoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 type printer struct{ strings.Builder }

@@ -2,18 +2,18 @@ package parse
 
 import "strings"
 
-// queryAhead tells whether the current '(' opens a query.
+// queryAhead reports whether the current '(' opens a query.
 func (p *parser) queryAhead() bool {
 	next := p.peek()
 	return next.is("select") || next.is("with") || next.is("values") || next.is("from") || p.overTable(true)
 }
 
-// queryBegins tells whether the current token begins a query where nothing else can stand.
+// queryBegins reports whether the current token begins a query where nothing else can stand.
 func (p *parser) queryBegins() bool {
 	return p.isAny("select", "with", "values", "from", "table") || p.isOp("(") || p.overTable(false)
 }
 
-// queryGoesOn tells whether the current token continues a query that was in parentheses.
+// queryGoesOn reports whether the current token continues a query that was in parentheses.
 func (p *parser) queryGoesOn() bool {
 	return p.isAny("union", "except", "intersect", "minus", "order", "limit", "offset", "fetch")
 }

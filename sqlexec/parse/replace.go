@@ -1,6 +1,6 @@
 package parse
 
-// Replace gives x with other expressions in it: where f answers one, it stands instead; nil leaves the expression and looks inside it.
+// Replace returns x with other expressions in it: where f answers one, it stands instead; nil leaves the expression and looks inside it.
 // x stays as it is; subqueries are shared.
 func Replace(x Expr, f func(Expr) Expr) Expr {
 	if x == nil {

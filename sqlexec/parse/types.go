@@ -41,7 +41,7 @@ var typeNames = map[string]vector.Type{
 	"TIMESTAMP_NS": vector.Timestamp(9), "TIMESTAMPNANOSECOND": vector.Timestamp(9),
 }
 
-// Resolve gives the type that the words mean. Unknown names are InvalidSyntax, bad parameters InvalidArguments,
+// Resolve returns the type that the words mean. Unknown names are InvalidSyntax, bad parameters InvalidArguments,
 // known types that are not supported Unsupported.
 func (d DataType) Resolve() (vector.Type, error) {
 	if d.IsArray {

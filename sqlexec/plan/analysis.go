@@ -21,7 +21,7 @@ func NewAnalysis() *Analysis {
 	return &Analysis{figures: map[Node]*exec.Figures{}, scans: map[*Scan]*scan.Stats{}, inputs: map[Node]Node{}}
 }
 
-// of gives the figures of a node.
+// of returns the figures of a node.
 func (a *Analysis) of(n Node) *exec.Figures {
 	f := a.figures[n]
 	if f == nil {
@@ -31,7 +31,7 @@ func (a *Analysis) of(n Node) *exec.Figures {
 	return f
 }
 
-// scan gives the figures of a scan; nil: nobody asks.
+// scan returns the figures of a scan; nil: nobody asks.
 func (a *Analysis) scan(n *Scan) *scan.Stats {
 	if a == nil {
 		return nil
@@ -122,7 +122,7 @@ func (f Figure) text() string {
 	return fmt.Sprintf("%s=%d", f.Name, f.Value)
 }
 
-// read gives the nodes that n read.
+// read returns the nodes that n read.
 func (a *Analysis) read(n Node) []Node {
 	if a != nil && a.inputs[n] != nil {
 		return []Node{a.inputs[n]}

@@ -23,10 +23,10 @@ type AsofJoin struct {
 // Columns are those of both sides.
 func (n *AsofJoin) Columns() []Column { return n.Cols }
 
-// backwards tells whether partners lie at or after a row's time: times are sorted falling then.
+// backwards reports whether partners lie at or after a row's time: times are sorted falling then.
 func (n *AsofJoin) backwards() bool { return n.Op[0] == '<' }
 
-// strict tells whether the partner's time must differ.
+// strict reports whether the partner's time must differ.
 func (n *AsofJoin) strict() bool { return len(n.Op) == 1 }
 
 // asof binds ASOF [LEFT] JOIN: ON has equalities and one comparison of order, of USING the last column is the one compared.
@@ -86,7 +86,7 @@ func (b *binder) asofOn(n *AsofJoin, t *parse.Join, out *outer) error {
 	return nil
 }
 
-// inequality tells whether c compares the order of the first n columns with that of the others, and gives the sides: l op r.
+// inequality reports whether c compares the order of the first n columns with that of the others, and gives the sides: l op r.
 func inequality(c expr.Expr, n int) (l, r expr.Expr, op string, ok bool) {
 	op, args := operator(c)
 	if len(args) != 2 || !slices.Contains([]string{">=", ">", "<=", "<"}, op) {
@@ -161,7 +161,7 @@ func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 	return mapColumns(c, func(col *expr.Column) expr.Expr { return to[col.Index] })
 }
 
-// keepsNothing tells whether a condition is one of those that depend on nothing but the values of its columns.
+// keepsNothing reports whether a condition is one of those that depend on nothing but the values of its columns.
 func keepsNothing(c expr.Expr) bool {
 	switch op, _ := operator(c); op {
 	case "=", "<", "<=", ">", ">=", "<>", "like", "ilike", "~":

@@ -23,7 +23,7 @@ type exprBinder struct {
 	where string
 }
 
-// bind gives the bound form of x. An error carries the place of the innermost expression that has it.
+// bind returns the bound form of x. An error carries the place of the innermost expression that has it.
 func (eb *exprBinder) bind(x parse.Expr) (expr.Expr, error) {
 	if _, ok := x.(*parse.Literal); !ok {
 		if err := eb.b.countExpr(); err != nil {
@@ -92,7 +92,7 @@ func (eb *exprBinder) bindForm(x parse.Expr) (expr.Expr, error) {
 	return nil, status.New(status.Unsupported, "expression is not supported: %s", parse.PrintExpr(x))
 }
 
-// column gives the bound column at a position.
+// column returns the bound column at a position.
 func (s *scope) column(i int) expr.Expr {
 	c := &s.cols[i]
 	return &expr.Column{Index: i, Name: c.Name, T: c.Type, Null: c.Nullable}
@@ -221,7 +221,7 @@ func (eb *exprBinder) unary(x *parse.Unary) (expr.Expr, error) {
 	return eb.b.ctx.Call(map[string]string{"-": "negate", "not": "not", "~": "bitwise_not"}[x.Op], arg)
 }
 
-// boolean gives a condition as BOOLEAN: NULL is one, everything else must be.
+// boolean returns a condition as BOOLEAN: NULL is one, everything else must be.
 func (b *binder) boolean(e expr.Expr, what string) (expr.Expr, error) {
 	switch e.Type() {
 	case vector.BoolType:
@@ -402,7 +402,7 @@ func (eb *exprBinder) like(x *parse.Like) (expr.Expr, error) {
 	return eb.b.ctx.Call(name, arg, pattern)
 }
 
-// reescape gives a constant pattern with another escape character in the form with backslashes.
+// reescape returns a constant pattern with another escape character in the form with backslashes.
 func reescape(pattern expr.Expr, escape string) (expr.Expr, error) {
 	c, ok := pattern.(*expr.Const)
 	if !ok || !c.Value.Type.IsText() {

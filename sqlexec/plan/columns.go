@@ -93,7 +93,7 @@ func namedColumns(list *parse.Array, all []item) ([]item, error) {
 	return chosen, nil
 }
 
-// names tells whether a regular expression matches a name, or a lambda is true for it.
+// names reports whether a regular expression matches a name, or a lambda is true for it.
 func (b *binder) names(match parse.Expr, name string) (bool, error) {
 	eb := &exprBinder{b: b, sc: &scope{}, where: "COLUMNS"}
 	var e expr.Expr

@@ -91,7 +91,7 @@ func (b *binder) compareConst(op string, e expr.Expr, c *expr.Const) (expr.Expr,
 	return b.ctx.Call(op, e, c)
 }
 
-// exactNumber gives a numeric constant as type t when that changes nothing.
+// exactNumber returns a numeric constant as type t when that changes nothing.
 func exactNumber(v *vector.Vector, t vector.Type) (*expr.Const, bool) {
 	if v.Type == t {
 		return &expr.Const{Value: v}, true

@@ -102,7 +102,7 @@ func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, key
 	return cols, keys, rows, form, err
 }
 
-// distinctOf gives the distinct values of some columns of in.
+// distinctOf returns the distinct values of some columns of in.
 func (b *binder) distinctOf(in Node, sc *scope, used map[int]bool) (cols []int, keys []Column, rows *vector.Batch, err error) {
 	p := &Project{Input: in}
 	for i := range sc.cols {

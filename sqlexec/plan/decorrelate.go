@@ -64,7 +64,7 @@ func (b *binder) inside(q *parse.Query, sc *scope) (*inside, error) {
 	return in, err
 }
 
-// refers tells whether a condition of a subquery refers to the query around it, and gives it bound; nil when it does so in a
+// refers reports whether a condition of a subquery refers to the query around it, and gives it bound; nil when it does so in a
 // subquery of its own.
 func (b *binder) refers(c parse.Expr, sc *scope) (bool, expr.Expr, error) {
 	o := sc.outer

@@ -8,13 +8,13 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// isAggregate tells whether x is an aggregate call that is not a window function.
+// isAggregate reports whether x is an aggregate call that is not a window function.
 func isAggregate(x parse.Expr) bool {
 	c, ok := x.(*parse.Call)
 	return ok && c.Over == nil && expr.IsAggregate(c.Name)
 }
 
-// hasAggregate tells whether an aggregate lies in x.
+// hasAggregate reports whether an aggregate lies in x.
 func hasAggregate(x parse.Expr) bool {
 	found := false
 	parse.Walk(x, func(y parse.Expr) bool {
@@ -24,7 +24,7 @@ func hasAggregate(x parse.Expr) bool {
 	return found
 }
 
-// grouped tells whether the SELECT aggregates.
+// grouped reports whether the SELECT aggregates.
 func (sel *selection) grouped(q *parse.Query) bool {
 	if sel.s.GroupBy != nil || sel.s.Having != nil {
 		return true
@@ -176,7 +176,7 @@ func isGrouping(x parse.Expr) bool {
 	return ok && (c.Name == "grouping" || c.Name == "grouping_id") && c.Over == nil
 }
 
-// mark gives the number of a grouping() call.
+// mark returns the number of a grouping() call.
 func (g *grouping) mark(c *parse.Call) (int, error) {
 	text := parse.PrintExpr(c)
 	for i, m := range g.marks {
@@ -208,7 +208,7 @@ func (g *grouping) mark(c *parse.Call) (int, error) {
 	return len(g.marks) - 1, nil
 }
 
-// aggregate gives the number of the bound aggregate of a call.
+// aggregate returns the number of the bound aggregate of a call.
 func (g *grouping) aggregate(c *parse.Call) (int, error) {
 	text := parse.PrintExpr(c)
 	for i, t := range g.texts {

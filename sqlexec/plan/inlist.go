@@ -99,7 +99,7 @@ func equalTo(test expr.Expr) (arg expr.Expr, c *expr.Const) {
 	return call.Args[0], c
 }
 
-// exactConst gives a constant as type t when a comparison with it does not change by that.
+// exactConst returns a constant as type t when a comparison with it does not change by that.
 func (b *binder) exactConst(c *expr.Const, t vector.Type) (expr.Expr, bool) {
 	switch {
 	case c.Value.Type == t:

@@ -147,7 +147,7 @@ func (b *binder) andAll(conds []expr.Expr) (expr.Expr, error) {
 	return acc, nil
 }
 
-// equality tells whether c is an equality of the first n columns with the others, and gives the sides.
+// equality reports whether c is an equality of the first n columns with the others, and gives the sides.
 func equality(c expr.Expr, n int) (l, r expr.Expr, ok bool) {
 	op, args := operator(c)
 	if op != "=" || len(args) != 2 {
@@ -182,7 +182,7 @@ func oneUnit(l, r expr.Expr) (expr.Expr, expr.Expr, bool) {
 	return l, r, lerr == nil && rerr == nil
 }
 
-// sides tells whether e refers to columns before n, and to columns from n on.
+// sides reports whether e refers to columns before n, and to columns from n on.
 func sides(e expr.Expr, n int) (left, right bool) {
 	eachColumn(e, func(c *expr.Column) {
 		left = left || c.Index < n

@@ -41,10 +41,10 @@ var kindsOf = map[parse.JoinKind]JoinKind{
 
 func (k JoinKind) String() string { return joinKinds[k].name }
 
-// semi tells whether the join gives left rows alone, each at most once.
+// semi reports whether the join gives left rows alone, each at most once.
 func (k JoinKind) semi() bool { return k == LeftSemiJoin || k == LeftAntiJoin }
 
-// inner tells whether the join gives pairs of rows and nothing else.
+// inner reports whether the join gives pairs of rows and nothing else.
 func (k JoinKind) inner() bool { return k == InnerJoin || k == CrossJoin }
 
 // fillsLeft and fillsRight tell whether the columns of a side are NULL where a row of the other side has no partner.

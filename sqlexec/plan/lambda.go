@@ -113,7 +113,7 @@ func (eb *exprBinder) fold(x *parse.Call, l *parse.Lambda, list expr.Expr) (expr
 	}
 }
 
-// castElements gives a list with elements of another type.
+// castElements returns a list with elements of another type.
 func (eb *exprBinder) castElements(list expr.Expr, to vector.Type) (expr.Expr, error) {
 	body, err := eb.b.ctx.Cast(&expr.Column{Name: "x", T: list.Type().Elem(), Null: true}, to, false)
 	if err != nil {
@@ -153,7 +153,7 @@ func (f *lambdaFrame) param(x parse.Expr) *expr.Column {
 	return nil
 }
 
-// depends tells whether a parameter is named in an expression.
+// depends reports whether a parameter is named in an expression.
 func (f *lambdaFrame) depends(x parse.Expr) bool {
 	if x == nil {
 		return false

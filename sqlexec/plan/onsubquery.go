@@ -65,7 +65,7 @@ func (b *binder) usedBy(x parse.Expr, sc *scope, used map[int]bool) error {
 	return nil
 }
 
-// within tells whether all that is used lies in [from, to).
+// within reports whether all that is used lies in [from, to).
 func within(used map[int]bool, from, to int) bool {
 	for i := range used {
 		if i < from || i >= to {
@@ -110,7 +110,7 @@ func among(kind JoinKind, side, pairs Node, at int) Node {
 	return j
 }
 
-// padded gives the rows of a side as rows of a join, NULL in the columns of the other side.
+// padded returns the rows of a side as rows of a join, NULL in the columns of the other side.
 func padded(side Node, cols []Column, at int) Node {
 	p := &Project{Input: side, Cols: append([]Column(nil), cols...)}
 	sc := &scope{cols: side.Columns()}

@@ -14,7 +14,7 @@ type optimizer struct {
 	ctx *expr.Context
 }
 
-// Optimize gives the plan that is run: conditions moved down, unneeded columns dropped, scans told in which order
+// Optimize returns the plan that is run: conditions moved down, unneeded columns dropped, scans told in which order
 // their rows are wanted. n itself stays as it is.
 func Optimize(ctx *expr.Context, n Node) Node {
 	o := &optimizer{ctx: ctx}
@@ -82,13 +82,13 @@ func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
 	return first
 }
 
-// sameBytes tells whether equal values of all keys have the same bytes: intervals of one length are equal to groups, and
+// sameBytes reports whether equal values of all keys have the same bytes: intervals of one length are equal to groups, and
 // not to rows that are compared one with the next.
 func sameBytes(keys []expr.Expr) bool {
 	return !slices.ContainsFunc(keys, func(k expr.Expr) bool { return k.Type().ID == vector.TypeInterval })
 }
 
-// newestFirst tells whether a Sort with a limit orders by the time index falling, first of all: then the newest rows
+// newestFirst reports whether a Sort with a limit orders by the time index falling, first of all: then the newest rows
 // are read first and reading stops early. It gives the scan below.
 func newestFirst(s *Sort) (*Scan, bool) {
 	if s.Limit < 0 || len(s.Keys) == 0 || !s.Keys[0].Desc {
@@ -98,7 +98,7 @@ func newestFirst(s *Sort) (*Scan, bool) {
 	return table, ok && table.Rel.Table != nil && table.Positions[at] == table.Rel.Table.Schema.Time
 }
 
-// firstKey gives the scan whose column is the first key of a sort, and which of its columns, when nothing but projections and filters
+// firstKey returns the scan whose column is the first key of a sort, and which of its columns, when nothing but projections and filters
 // lies between.
 func firstKey(s *Sort) (table *Scan, at int, ok bool) {
 	if len(s.Keys) == 0 {
@@ -127,7 +127,7 @@ func firstKey(s *Sort) (table *Scan, at int, ok bool) {
 	}
 }
 
-// wholeTable tells whether a scan reads every row of its table.
+// wholeTable reports whether a scan reads every row of its table.
 func (s *Scan) wholeTable() bool {
 	return s.Rel.Table != nil && s.Time == scan.All && len(s.Filter) == 0 && len(s.Residual) == 0 && !s.Never
 }

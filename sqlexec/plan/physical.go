@@ -55,7 +55,7 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 // reading is the source of rows that are being read already, by one worker.
 type reading struct{ in exec.Reader }
 
-// Reader gives the rows.
+// Reader returns the rows.
 func (r reading) Reader(int) exec.Reader { return r.in }
 
 // runner runs one plan and holds its scans open until the end.

@@ -144,7 +144,7 @@ func filtered(x, cond parse.Expr) parse.Expr {
 	})
 }
 
-// combined gives every cell with every value.
+// combined returns every cell with every value.
 func combined(cells, values []pivotCell, at parse.Pos) []pivotCell {
 	var all []pivotCell
 	for _, c := range cells {

@@ -179,7 +179,7 @@ func (o *optimizer) pruneProject(p *Project, need []bool) (Node, []int) {
 	return out, m
 }
 
-// plain tells whether all expressions are columns or constants.
+// plain reports whether all expressions are columns or constants.
 func (p *Project) plain() bool {
 	for _, e := range p.Exprs {
 		if !cheap(e) {

@@ -200,7 +200,7 @@ func (o *optimizer) pushCond(s *Scan, c expr.Expr) bool {
 	return true
 }
 
-// condOf gives a condition as runs evaluate it: the rows for which it is true.
+// condOf returns a condition as runs evaluate it: the rows for which it is true.
 func (s *Scan) condOf(c expr.Expr) (filter.Cond, bool) {
 	switch c := c.(type) {
 	case *expr.Column: // a BOOLEAN column alone
@@ -262,7 +262,7 @@ func (s *Scan) comparisonOf(c expr.Expr) (f filter.Cond, ok bool) {
 	return filter.Cond{Column: s.columnID(col), Op: fop, Args: flat(value), NArgs: 1}, true
 }
 
-// asRegex gives the operators that are regular expressions in other words as such.
+// asRegex returns the operators that are regular expressions in other words as such.
 func asRegex(op string, value *vector.Vector) (string, *vector.Vector) {
 	expression := func(text string) *vector.Vector { return vector.ConstBytes(value.Type, []byte(text)) }
 	switch op {
@@ -351,7 +351,7 @@ func (s *Scan) anyOf(operands []expr.Expr) (f filter.Cond, ok bool) {
 	return f, true
 }
 
-// oneOf gives an OR of equalities of one column with constants as a list.
+// oneOf returns an OR of equalities of one column with constants as a list.
 func oneOf(c expr.Expr) (*expr.In, bool) {
 	in := &expr.In{}
 	for rest := []expr.Expr{c}; len(rest) > 0; {
@@ -381,7 +381,7 @@ func oneOf(c expr.Expr) (*expr.In, bool) {
 	return in, true
 }
 
-// orderable tells whether runs compare values of the type as the executor does.
+// orderable reports whether runs compare values of the type as the executor does.
 func orderable(t vector.Type) bool {
 	switch t.ID {
 	case vector.TypeInterval, vector.TypeDecimal, vector.TypeJSON, vector.TypeList, vector.TypeNull:
@@ -474,7 +474,7 @@ type sorted struct {
 	order []int
 }
 
-// inArgs gives the constants of a list sorted, without NULL and repetitions; ok false when one is of another type.
+// inArgs returns the constants of a list sorted, without NULL and repetitions; ok false when one is of another type.
 func inArgs(in *expr.In, t vector.Type) (args sorted, hasNull, ok bool) {
 	all := &vector.Vector{Type: t}
 	n := 0

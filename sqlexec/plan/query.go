@@ -124,7 +124,7 @@ func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.
 	return b.run(b.goctx, n, maxRecursiveRows+1)
 }
 
-// namesItself tells whether the step of a query reads the query: whether it cannot be bound without it.
+// namesItself reports whether the step of a query reads the query: whether it cannot be bound without it.
 func namesItself(step parse.Body, c *cte) bool {
 	list := []parse.Body{step}
 	for len(list) > 0 {
@@ -160,7 +160,7 @@ func readsTable(t parse.TableRef, name string) bool {
 // maxViews bounds views that read views.
 const maxViews = 32
 
-// Bind gives the logical plan of a query.
+// Bind returns the logical plan of a query.
 func Bind(goctx context.Context, ctx *expr.Context, cat Catalog, run Runner, db string, q *parse.Query) (Node, error) {
 	b := &binder{goctx: goctx, ctx: ctx, cat: cat, run: run, db: db}
 	return b.query(q, nil)

@@ -20,7 +20,7 @@ func splitAnd(e expr.Expr, list []expr.Expr) []expr.Expr {
 	return list
 }
 
-// operator gives a call's name and arguments; "" for everything else.
+// operator returns a call's name and arguments; "" for everything else.
 func operator(e expr.Expr) (string, []expr.Expr) {
 	if c, ok := e.(*expr.Call); ok {
 		return c.Fn.Name, c.Args
@@ -124,7 +124,7 @@ func shift(e expr.Expr, d int) expr.Expr {
 	})
 }
 
-// equal tells whether two expressions are the same computation.
+// equal reports whether two expressions are the same computation.
 func equal(a, b expr.Expr) bool {
 	switch a := a.(type) {
 	case *expr.Column:

@@ -33,7 +33,7 @@ const (
 	exchangeTimes = 2
 )
 
-// keepsLeft tells whether the left side is the one to keep. It also is where a right join would otherwise keep a side
+// keepsLeft reports whether the left side is the one to keep. It also is where a right join would otherwise keep a side
 // that it gives in full.
 func (n *Join) keepsLeft() bool {
 	l, r := estimate(n.L), estimate(n.R)

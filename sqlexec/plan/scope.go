@@ -61,7 +61,7 @@ func planError(format string, args ...any) error {
 	return status.New(status.PlanQuery, "Failed to plan SQL: "+format, args...)
 }
 
-// find gives the positions of the columns that a name can mean.
+// find returns the positions of the columns that a name can mean.
 func (s *scope) find(n parse.Name) []int {
 	var hits []int
 	name := n[len(n)-1].Name
@@ -74,7 +74,7 @@ func (s *scope) find(n parse.Name) []int {
 	return hits
 }
 
-// qualifies tells whether the column can be written with the qualifier: table, db.table or service.db.table.
+// qualifies reports whether the column can be written with the qualifier: table, db.table or service.db.table.
 func (c *Column) qualifies(q parse.Name) bool {
 	switch len(q) {
 	case 0:

@@ -315,7 +315,7 @@ func sortKey(cols []Column, at int, o parse.OrderItem) expr.SortKey {
 	}
 }
 
-// sortColumn gives the column of p that an ORDER BY expression means; -1 for a constant.
+// sortColumn returns the column of p that an ORDER BY expression means; -1 for a constant.
 func (sel *selection) sortColumn(x parse.Expr, p *Project) (int, error) {
 	it, ok, err := sel.position(x, "ORDER BY")
 	if err != nil {

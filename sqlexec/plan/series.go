@@ -26,7 +26,7 @@ func (n *Series) Columns() []Column { return n.Cols }
 // seriesNames are the functions of FROM that count: their column is called value.
 var seriesNames = map[string]bool{"generate_series": true, "range": true}
 
-// seriesOf tells whether a function of FROM counts by what the tables before it have.
+// seriesOf reports whether a function of FROM counts by what the tables before it have.
 func seriesOf(f *parse.TableFunc) bool {
 	depends := false
 	for _, a := range f.Call.Args {

@@ -19,7 +19,7 @@ func isTuple(x parse.Expr) bool {
 	return ok
 }
 
-// tuple gives the bound parts of a tuple of n parts.
+// tuple returns the bound parts of a tuple of n parts.
 func (eb *exprBinder) tuple(x parse.Expr, n int) ([]expr.Expr, error) {
 	t, ok := x.(*parse.Tuple)
 	if !ok || len(t.Items) != n {

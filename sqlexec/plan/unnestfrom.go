@@ -72,7 +72,7 @@ func (b *binder) unnestOver(in Node, f *parse.TableFunc, out *outer, keep bool) 
 	return n, nil
 }
 
-// listOf gives what a function of FROM takes apart as a list: JSON arrays are lists of JSON, or of texts.
+// listOf returns what a function of FROM takes apart as a list: JSON arrays are lists of JSON, or of texts.
 func listOf(e expr.Expr, function string) (expr.Expr, error) {
 	elem := vector.JSONType
 	if strings.HasSuffix(function, "_text") {
@@ -103,7 +103,7 @@ func (b *binder) unnestJoin(l Node, f *parse.TableFunc, t *parse.Join, out *oute
 	return b.where(n, &scope{cols: n.Columns(), outer: out}, t.On, nil)
 }
 
-// besideLateral tells whether a join whose right side sees the left one is an inner or a left one, and whether nothing stands after
+// besideLateral reports whether a join whose right side sees the left one is an inner or a left one, and whether nothing stands after
 // ON that filters: a left join takes TRUE there alone.
 func besideLateral(t *parse.Join) (kind JoinKind, always bool, err error) {
 	lit, ok := t.On.(*parse.Literal)

@@ -28,7 +28,7 @@ var framed = map[string]bool{"first_value": true, "last_value": true, "nth_value
 // picks are those that give the value of a row.
 var picks = map[string]bool{"first_value": true, "last_value": true, "nth_value": true}
 
-// hasWindow tells whether a window function lies in x.
+// hasWindow reports whether a window function lies in x.
 func hasWindow(x parse.Expr) bool {
 	found := false
 	parse.Walk(x, func(y parse.Expr) bool {

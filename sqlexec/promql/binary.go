@@ -139,7 +139,7 @@ func compareFloats(op parser.ItemType, out bitmap, a, b []float64) {
 	}
 }
 
-// changesName says whether the answer of an operator is another thing than its operands.
+// changesName reports whether the answer of an operator is another thing than its operands.
 func changesName(op parser.ItemType) bool {
 	switch op {
 	case parser.ADD, parser.SUB, parser.MUL, parser.DIV, parser.MOD, parser.POW, parser.ATAN2:

@@ -58,7 +58,7 @@ func rise(b []bucket) (f forced) {
 	return f
 }
 
-// nearly says whether two numbers differ by noise.
+// nearly reports whether two numbers differ by noise.
 func nearly(a, b float64) bool {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return math.IsNaN(a) && math.IsNaN(b)

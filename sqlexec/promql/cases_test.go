@@ -196,7 +196,7 @@ func comparePoint(t *testing.T, a, b []json.RawMessage, text bool) string {
 	return "at " + string(a[0]) + " value " + string(a[1]) + ", want " + string(b[1])
 }
 
-// close says whether two values are the same by a relative tolerance of 1e-6.
+// close reports whether two values are the same by a relative tolerance of 1e-6.
 func close(a, b float64) bool {
 	if math.IsNaN(a) || math.IsNaN(b) {
 		return math.IsNaN(a) && math.IsNaN(b)

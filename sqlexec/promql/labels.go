@@ -59,7 +59,7 @@ func (ls Labels) Compare(o Labels) int {
 	return cmp.Compare(len(ls), len(o))
 }
 
-// Equal says whether the sets are the same.
+// Equal reports whether the sets are the same.
 func (ls Labels) Equal(o Labels) bool { return slices.Equal(ls, o) }
 
 // with is the set with one label set or, with an empty value, removed.
@@ -159,7 +159,7 @@ func (ls Labels) String() string {
 	return b.String()
 }
 
-// legacyName says whether a label name needs no quotes.
+// legacyName reports whether a label name needs no quotes.
 func legacyName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -170,5 +170,5 @@ func legacyName(s string) bool {
 	return s != ""
 }
 
-// validLabelName says whether a text can name a label.
+// validLabelName reports whether a text can name a label.
 func validLabelName(s string) bool { return s != "" && utf8.ValidString(s) }

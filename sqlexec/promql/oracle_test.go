@@ -312,7 +312,7 @@ func TestOracle(t *testing.T) {
 
 const minute = int64(60_000)
 
-// bothKinds says whether a series of an answer has a float and a histogram at one time: the reference joins series that
+// bothKinds reports whether a series of an answer has a float and a histogram at one time: the reference joins series that
 // have lost their names without looking, where two floats would be an error.
 func bothKinds(v parser.Value) bool {
 	m, ok := v.(reference.Matrix)

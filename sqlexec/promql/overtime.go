@@ -224,7 +224,7 @@ type hints uint8
 
 func (s *hints) see(h *histogram.Histogram) { *s |= 1 << h.Hint }
 
-// collide says whether some histograms had a counter reset and others had none.
+// collide reports whether some histograms had a counter reset and others had none.
 func (s hints) collide() bool {
 	const both = 1<<histogram.CounterReset | 1<<histogram.NoReset
 	return s&both == both

@@ -167,10 +167,10 @@ func (k *kernel) rateFloat(i int, w *window, counter, perSecond bool) answer {
 	return float(change * factor)
 }
 
-// startInside says whether a series began between the start of the window and its first sample.
+// startInside reports whether a series began between the start of the window and its first sample.
 func startInside(start, from, first int64) bool { return start != 0 && start > from && start < first }
 
-// startReset says whether start times tell of a reset between two samples. A start time that is not known (0), not
+// startReset reports whether start times tell of a reset between two samples. A start time that is not known (0), not
 // before its sample, or within what the sample before covers tells nothing. One that equals the time of the sample
 // before is a reset of a delta, but for cumulative series that do not know when they began.
 func startReset(prevStart, prev, start, at int64) bool {
@@ -183,7 +183,7 @@ func startReset(prevStart, prev, start, at int64) bool {
 	return prevStart != 0 && prevStart < prev
 }
 
-// startOverlap says whether a sample claims time that the one before covers.
+// startOverlap reports whether a sample claims time that the one before covers.
 func startOverlap(prevStart, prev, start int64) bool {
 	return start != 0 && start < prev && start != prevStart
 }

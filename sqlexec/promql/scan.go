@@ -193,7 +193,7 @@ func (c *clock) bounds() (first, last int64) { return c.at(0), c.at(c.g.n - 1) }
 // metricName notes the name of the metric of a label set.
 func metricName(ls Labels) string { return ls.Get(NameLabel) }
 
-// stale says whether sample i ends the series.
+// stale reports whether sample i ends the series.
 func (s *Samples) stale(i int) bool {
 	if s.H != nil && s.H[i] != nil {
 		return IsStale(s.H[i].Sum)

@@ -45,7 +45,7 @@ func (t *Tables) fieldOf(table *schema.Table, r *request) string {
 	return ""
 }
 
-// plain tells whether an expression gives samples as they are: a selector, or what a comparison leaves of one.
+// plain reports whether an expression gives samples as they are: a selector, or what a comparison leaves of one.
 func plain(x parser.Expr) bool {
 	switch n := x.(type) {
 	case *parser.VectorSelector:

@@ -15,7 +15,7 @@ const staleBits = 0x7ff0000000000002
 // Stale is the staleness marker.
 var Stale = math.Float64frombits(staleBits)
 
-// IsStale says whether a value is the staleness marker.
+// IsStale reports whether a value is the staleness marker.
 func IsStale(v float64) bool { return math.Float64bits(v) == staleBits }
 
 // MatchType is the kind of a matcher.
@@ -49,7 +49,7 @@ func NewMatcher(t MatchType, name, value string) (*Matcher, error) {
 	return m, nil
 }
 
-// Matches says whether a value passes.
+// Matches reports whether a value passes.
 func (m *Matcher) Matches(value string) bool {
 	switch m.Type {
 	case MatchEqual:

@@ -96,7 +96,7 @@ func (t *Tables) sortOut(ms []*Matcher) (*request, error) {
 	return r, nil
 }
 
-// passesAll says whether a value passes all matchers.
+// passesAll reports whether a value passes all matchers.
 func passesAll(ms []*Matcher, value string) bool {
 	return !slices.ContainsFunc(ms, func(m *Matcher) bool { return !m.Matches(value) })
 }
@@ -133,7 +133,7 @@ func (t *Tables) metrics(db string) ([]*engine.Table, error) {
 	return slices.DeleteFunc(slices.Clone(all), func(x *engine.Table) bool { return !isMetric(x.Schema) }), err
 }
 
-// isMetric says whether a metrics protocol made the table: it is a logical one, or says so, or has the columns that
+// isMetric reports whether a metrics protocol made the table: it is a logical one, or says so, or has the columns that
 // samples make and no others.
 func isMetric(t *schema.Table) bool {
 	semantic, _ := t.Options.Find(SemanticOption)
@@ -209,7 +209,7 @@ func (w *wanted) addHistogram(t *schema.Table, at int, ms []*Matcher) {
 	}
 }
 
-// endsWith says whether a name is an ending, with or without a prefix before it.
+// endsWith reports whether a name is an ending, with or without a prefix before it.
 func endsWith(name, ending string) bool { return name == ending || strings.HasSuffix(name, "_"+ending) }
 
 func chosen(name string, ms []*Matcher) bool {

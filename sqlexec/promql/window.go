@@ -20,7 +20,7 @@ type window struct {
 	h       []*histogram.Histogram
 }
 
-// mixed says whether the window has both kinds.
+// mixed reports whether the window has both kinds.
 func (w *window) mixed() bool { return len(w.ft) > 0 && len(w.ht) > 0 }
 
 // answer is what a range function makes of a window: nothing, a float or a histogram.

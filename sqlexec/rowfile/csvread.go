@@ -65,7 +65,7 @@ func stringColumns(n int) []*vector.Vector {
 	return cols
 }
 
-// Has tells whether the first line names wanted column k.
+// Has reports whether the first line names wanted column k.
 func (r *csvReader) Has(k int) bool { return r.has[k] }
 
 // Close frees the compression.

@@ -83,7 +83,7 @@ func unpanic(err *error) {
 	}
 }
 
-// Has tells whether the file has wanted column k.
+// Has reports whether the file has wanted column k.
 func (r *parquetReader) Has(k int) bool { return r.columns[k] != nil }
 
 // Next reads up to vector.Size rows.

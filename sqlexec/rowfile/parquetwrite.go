@@ -231,7 +231,7 @@ func intValue(v *vector.Vector) func(i int) (parquet.Value, error) {
 	return func(i int) (parquet.Value, error) { return parquet.Int32Value(int32(v.Int(i))), nil }
 }
 
-// bytesValue gives the values of types that are kept as bytes: text for what Parquet has no type for.
+// bytesValue returns the values of types that are kept as bytes: text for what Parquet has no type for.
 func (p *parquetWriter) bytesValue(v *vector.Vector) func(i int) (parquet.Value, error) {
 	switch v.Type.ID {
 	case vector.TypeInterval, vector.TypeNull:

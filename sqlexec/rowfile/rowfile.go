@@ -126,7 +126,7 @@ type Rows struct {
 
 // Reader reads rows in the order of the file.
 type Reader interface {
-	// Has tells whether the file has wanted column k. A JSON file may have any.
+	// Has reports whether the file has wanted column k. A JSON file may have any.
 	Has(k int) bool
 	// Next fills r with the next rows; false: there are none left. What r holds is the reader's, until the next call.
 	Next(r *Rows) (bool, error)

@@ -148,7 +148,7 @@ type Reader struct {
 	closed bool
 }
 
-// Next gives the next batch, which stays valid until the following Next.
+// Next returns the next batch, which stays valid until the following Next.
 func (r *Reader) Next(b *vector.Batch) (bool, error) {
 	if r.at == r.size {
 		return false, nil

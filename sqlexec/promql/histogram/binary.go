@@ -67,7 +67,7 @@ func (h *Histogram) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// wholeNumbers says whether all counts are integers that a float holds exactly.
+// wholeNumbers reports whether all counts are integers that a float holds exactly.
 func (h *Histogram) wholeNumbers() bool {
 	ok := func(v float64) bool { return v >= 0 && v < 1<<53 && v == math.Trunc(v) }
 	if !ok(h.Count) || !ok(h.ZeroCount) {

@@ -60,7 +60,7 @@ type Histogram struct {
 	Bounds []float64
 }
 
-// Custom says whether the bounds are listed.
+// Custom reports whether the bounds are listed.
 func (h *Histogram) Custom() bool { return h.Schema == CustomSchema }
 
 // Clone copies the histogram and its buckets.

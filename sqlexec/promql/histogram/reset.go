@@ -1,6 +1,6 @@
 package histogram
 
-// ResetSince says whether the counter began anew between prev and h: a count fell, a populated bucket is gone, the
+// ResetSince reports whether the counter began anew between prev and h: a count fell, a populated bucket is gone, the
 // schema became finer or the zero bucket narrower. A hint answers at once.
 func (h *Histogram) ResetSince(prev *Histogram) bool {
 	switch h.Hint {

@@ -299,7 +299,7 @@ func (s *Sum) apply(f func(float64) float64) {
 	}
 }
 
-// Overflow says whether a number became infinite.
+// Overflow reports whether a number became infinite.
 func (s *Sum) Overflow() bool {
 	if math.IsInf(s.zero.n, 0) || math.IsInf(s.count.n, 0) || math.IsInf(s.sum.n, 0) {
 		return true
