@@ -13,8 +13,8 @@ import (
 // edits of the manifest that they need can make room. It is laid again when there is plenty.
 const ballastName = "BALLAST"
 
-// ballastPiece is what is written at a time.
-const ballastPiece = 1 << 20
+// ballastWrite is what is written at a time.
+const ballastWrite = 1 << 20
 
 // ballast is that file. Safe for concurrent use.
 type ballast struct {
@@ -53,12 +53,12 @@ func (b *ballast) lay() {
 	}
 	err = vfs.Publish(b.fs, b.dir, ballastName, func(f vfs.File) error {
 		// Not zeros: a file system may keep those without room.
-		piece := make([]byte, ballastPiece)
-		for i := range piece {
-			piece[i] = byte(i*167 + i>>8)
+		chunk := make([]byte, ballastWrite)
+		for i := range chunk {
+			chunk[i] = byte(i*167 + i>>8)
 		}
-		for left := b.size; left > 0; left -= ballastPiece {
-			if _, err := f.Write(piece[:min(left, ballastPiece)]); err != nil {
+		for left := b.size; left > 0; left -= ballastWrite {
+			if _, err := f.Write(chunk[:min(left, ballastWrite)]); err != nil {
 				return err
 			}
 		}

@@ -44,7 +44,7 @@ type tableSeries struct {
 	dicts   tagDicts
 }
 
-// keyBlock is the size of the pieces of memory that keys lie in.
+// keyBlock is the size of the blocks of memory that keys lie in.
 const keyBlock = 256 << 10
 
 // NewRegistry is an empty registry.

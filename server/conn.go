@@ -16,11 +16,11 @@ import (
 // Deadlines of a connection. A body has its own in web.BodyProgress.
 const (
 	headerTimeout = 10 * time.Second
-	bodyTimeout   = 30 * time.Second // until the first piece of the body is read
+	bodyTimeout   = 30 * time.Second // until the first bytes of the body is read
 	idleTimeout   = 75 * time.Second
-	// writeProgress is how long one piece of an answer may wait for a client that does not read, unless Options say otherwise.
+	// writeProgress is how long one chunk of an answer may wait for a client that does not read, unless Options say otherwise.
 	writeProgress = 30 * time.Second
-	writePiece    = 1 << 20
+	writeChunk    = 1 << 20
 
 	// A connection that is closed before its request was read to the end is read a little further, so that the client
 	// gets to see the answer instead of a reset.
@@ -209,18 +209,18 @@ func (c *conn) SyscallConn() (syscall.RawConn, error) {
 	return s.SyscallConn()
 }
 
-// Write sends p in pieces, each of which must make progress.
+// Write sends p in chunks, each of which must make progress.
 func (c *conn) Write(p []byte) (int, error) {
 	sent := 0
 	for {
-		piece := p[sent:min(len(p), sent+writePiece)]
+		chunk := p[sent:min(len(p), sent+writeChunk)]
 		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.l.progress)); err != nil {
 			return sent, err
 		}
 		if c.interrupted.Load() { // after the deadline is set: interrupt sets it last
 			return sent, os.ErrDeadlineExceeded
 		}
-		n, err := c.Conn.Write(piece)
+		n, err := c.Conn.Write(chunk)
 		sent += n
 		if err != nil || sent == len(p) {
 			return sent, err

@@ -53,7 +53,7 @@ type Options struct {
 	MaxPerAddress int
 	// MaxGRPCConnections is the number of connections served at a time that speak gRPC. Default 256.
 	MaxGRPCConnections int
-	// WriteProgress is how long one piece of an answer may wait for a client that does not read. Default 30 s.
+	// WriteProgress is how long one chunk of an answer may wait for a client that does not read. Default 30 s.
 	WriteProgress time.Duration
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
 	Hosts []string

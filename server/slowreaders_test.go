@@ -25,11 +25,11 @@ func TestWritesMustMakeProgress(t *testing.T) {
 		c := &conn{Conn: server, l: newListener(nil, 1, 1)}
 		go func() {
 			<-time.After(writeProgress - time.Second)
-			io.CopyN(io.Discard, client, writePiece)
+			io.CopyN(io.Discard, client, writeChunk)
 		}()
 		start := time.Now()
-		n, err := c.Write(make([]byte, 2*writePiece))
-		if took := time.Since(start); n != writePiece || !errors.Is(err, os.ErrDeadlineExceeded) || took != 2*writeProgress-time.Second {
+		n, err := c.Write(make([]byte, 2*writeChunk))
+		if took := time.Since(start); n != writeChunk || !errors.Is(err, os.ErrDeadlineExceeded) || took != 2*writeProgress-time.Second {
 			t.Errorf("%d bytes after %v: %v", n, took, err)
 		}
 	})

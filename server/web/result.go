@@ -94,7 +94,7 @@ type resultWriter struct {
 	rows    int64   // rows of out so far
 	from    int     // rows [from, to) of the batch are not written yet,
 	to      int
-	piece   int  // so many are at a time
+	atOnce  int  // so many are at a time
 	last    bool // out is the last one
 	grid    [][]byte
 	held    int   // bytes in grid
@@ -188,7 +188,7 @@ func (w *resultWriter) hold() error {
 	return w.out.Reserve(grown)
 }
 
-// step appends the next piece: the head of a result, a batch of its rows, its tail, or the end of the answer.
+// step appends the next chunk: the head of a result, a batch of its rows, its tail, or the end of the answer.
 func (w *resultWriter) step() error {
 	if w.out == nil {
 		out, last, err := w.next()
@@ -224,7 +224,7 @@ func (w *resultWriter) step() error {
 		}
 	}
 	from := w.from
-	w.from = min(w.to, from+w.piece)
+	w.from = min(w.to, from+w.atOnce)
 	err := w.body(from, w.from)
 	w.rows += int64(w.from - from)
 	return err
@@ -242,15 +242,15 @@ func (w *resultWriter) nextBatch() (more bool, err error) {
 	if w.limit >= 0 {
 		w.to = int(min(int64(w.to), w.limit-w.rows))
 	}
-	w.piece = w.to
-	if bytes := textBytes(w.batch); bytes > pieceBytes {
-		w.piece = max(1, int(int64(w.to)*pieceBytes/bytes))
+	w.atOnce = w.to
+	if bytes := textBytes(w.batch); bytes > stepBytes {
+		w.atOnce = max(1, int(int64(w.to)*stepBytes/bytes))
 	}
 	return true, nil
 }
 
-// pieceBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one.
-const pieceBytes = 1 << 20
+// stepBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one.
+const stepBytes = 1 << 20
 
 // textBytes is how many bytes the texts of a batch come to when each row's is written.
 func textBytes(b *vector.Batch) (bytes int64) {

@@ -386,7 +386,7 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 			return nil, err
 		}
 	}
-	out := &pieces{}
+	out := &shards{}
 	for k := range intern.Shards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -403,18 +403,18 @@ func (s *aggregate) finishShared(ctx context.Context) (Source, error) {
 	return out, nil
 }
 
-// pieces is a source of several large batches, one after the other.
-type pieces struct {
+// shards is a source of several large batches, one after the other.
+type shards struct {
 	mu   sync.Mutex // protects list
 	list []Reader
 }
 
-// Reader gives a worker its share: workers take batches of the same piece until it ends.
-func (p *pieces) Reader(int) Reader { return &piecesReader{p} }
+// Reader gives a worker its share: workers take batches of the same one until it ends.
+func (p *shards) Reader(int) Reader { return &shardsReader{p} }
 
-type piecesReader struct{ p *pieces }
+type shardsReader struct{ p *shards }
 
-func (r *piecesReader) Next(b *vector.Batch) (bool, error) {
+func (r *shardsReader) Next(b *vector.Batch) (bool, error) {
 	r.p.mu.Lock()
 	defer r.p.mu.Unlock()
 	for len(r.p.list) > 0 {
@@ -427,7 +427,7 @@ func (r *piecesReader) Next(b *vector.Batch) (bool, error) {
 	return false, nil
 }
 
-func (r *piecesReader) Close() {}
+func (r *shardsReader) Close() {}
 
 // maxGroups bounds the groups of one aggregation.
 const maxGroups = 1 << 30

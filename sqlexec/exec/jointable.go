@@ -65,10 +65,10 @@ func newJoinTable(ctx context.Context, keys []*vector.Vector, n, workers int, nu
 	}
 	t.parts, t.shift = make([]joinPart, parts), uint(64-bits.Len(uint(parts-1)))
 	hashes := vector.Room[uint64](n)[:n]
-	pieces := (n + vector.Size - 1) / vector.Size
-	counts := make([][]uint32, pieces) // rows of each partition in a piece
-	skips := make([]vector.Bitmap, pieces)
-	err := Spread(ctx, pieces, workers, func(i int) error {
+	batches := (n + vector.Size - 1) / vector.Size
+	counts := make([][]uint32, batches) // rows of each partition in a batch
+	skips := make([]vector.Bitmap, batches)
+	err := Spread(ctx, batches, workers, func(i int) error {
 		from, to := i*vector.Size, min((i+1)*vector.Size, n)
 		h := joinHasher{hashes: hashes[from:to:to]}
 		h.rows(cut(keys, from, to), to-from, nullEqual)

@@ -291,7 +291,7 @@ func pass(rows *vector.Batch, next Step) error {
 
 // Rest returns what the workers kept at the end.
 func (k *keepFirst) Rest() Source {
-	out := &pieces{}
+	out := &shards{}
 	for _, w := range k.workers {
 		w.compact(k.types)
 		out.list = append(out.list, Values(w.rows).Reader(0))

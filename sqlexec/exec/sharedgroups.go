@@ -69,7 +69,7 @@ func (w *groupsWorker) bytes() (n int64) {
 	return n
 }
 
-// keys returns piece i of the groups, of intern.Shards: their numbers and, for each key column, their values. Only when no
+// keys returns shard i of the groups, of intern.Shards: their numbers and, for each key column, their values. Only when no
 // worker is at work any more.
 func (s *sharedGroups) keys(i int) (numbers []uint32, values []*vector.Vector) {
 	if len(s.pairs) == 0 {

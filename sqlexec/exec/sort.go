@@ -192,25 +192,25 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	return rows, nil
 }
 
-// mergePiece is the number of entries that one goroutine merges at a time: a few milliseconds, after which the query may have
+// mergeSpan is the number of entries that one goroutine merges at a time: a few milliseconds, after which the query may have
 // been cancelled.
-const mergePiece = 1 << 14
+const mergeSpan = 1 << 14
 
 // mergeRuns merges neighbouring sorted runs of list into out, two into one, and gives the bounds of the new runs. Two runs are
-// cut into pieces where the merged ones are, so that all goroutines take part in each merge.
+// cut into spans where the merged ones are, so that all goroutines take part in each merge.
 func (s *sorter) mergeRuns(ctx context.Context, out, list []entry, bounds []int, workers int) ([]int, error) {
-	type piece struct{ run, from, to int } // entries [from, to) of what runs run and run+1 give
-	var pieces []piece
+	type span struct{ run, from, to int } // entries [from, to) of what runs run and run+1 give
+	var spans []span
 	merged := []int{0}
 	for run := 0; run+1 < len(bounds); run += 2 {
 		end := bounds[min(run+2, len(bounds)-1)]
 		merged = append(merged, end)
-		for from, n := 0, end-bounds[run]; from < n; from += mergePiece {
-			pieces = append(pieces, piece{run, from, min(from+mergePiece, n)})
+		for from, n := 0, end-bounds[run]; from < n; from += mergeSpan {
+			spans = append(spans, span{run, from, min(from+mergeSpan, n)})
 		}
 	}
-	return merged, Spread(ctx, len(pieces), workers, func(i int) error {
-		p := pieces[i]
+	return merged, Spread(ctx, len(spans), workers, func(i int) error {
+		p := spans[i]
 		a, b := list[bounds[p.run]:bounds[p.run+1]], []entry(nil)
 		if p.run+2 < len(bounds) {
 			b = list[bounds[p.run+1]:bounds[p.run+2]]

@@ -4,14 +4,14 @@ import (
 	"varve/engine/vector"
 )
 
-// EXCLUDE takes rows around the current one out of its frame, which is then up to three pieces. Each frame is looked at anew: rows
+// EXCLUDE takes rows around the current one out of its frame, which is then up to three spans. Each frame is looked at anew: rows
 // that one frame lost and the next one has again cannot be taken off an aggregate.
 
 // rowSpan is the rows [lo, hi) of a partition.
 type rowSpan struct{ lo, hi int }
 
-// pieces are the rows of the frame of row i, in order; some may be empty.
-func (p *windowInput) pieces(f *Frame, targets []*vector.Vector, i int) [3]rowSpan {
+// spans are the rows of the frame of row i, in order; some may be empty.
+func (p *windowInput) spans(f *Frame, targets []*vector.Vector, i int) [3]rowSpan {
 	lo, hi := p.bounds(f, targets, i)
 	from, to := i, i+1 // what is taken out
 	if f.Exclude != "current row" {
@@ -24,14 +24,14 @@ func (p *windowInput) pieces(f *Frame, targets []*vector.Vector, i int) [3]rowSp
 	return out
 }
 
-// pickPieces is first_value, last_value and nth_value.
-func (r *framer) pickPieces() error {
+// pickSpans is first_value, last_value and nth_value.
+func (r *framer) pickSpans() error {
 	r.begin()
 	for i := range r.p.to - r.p.from {
 		if err := r.running(i); err != nil {
 			return err
 		}
-		list, count := r.p.pieces(&r.f.Frame, r.targets, i), int32(0)
+		list, count := r.p.spans(&r.f.Frame, r.targets, i), int32(0)
 		for k, s := range list { // rows that count
 			list[k] = rowSpan{int(r.before[s.lo]), int(r.before[s.hi])}
 			count += int32(list[k].hi - list[k].lo)
@@ -59,8 +59,8 @@ func (r *framer) pickPieces() error {
 	return r.end()
 }
 
-// generalPieces computes an aggregate over each frame anew.
-func (r *framer) generalPieces() error {
+// generalSpans computes an aggregate over each frame anew.
+func (r *framer) generalSpans() error {
 	picked := make([]*vector.Vector, len(r.args))
 	for k := range picked {
 		picked[k] = &vector.Vector{}
@@ -81,7 +81,7 @@ func (r *framer) generalPieces() error {
 			}
 			return r.err()
 		}
-		for _, s := range r.p.pieces(&r.f.Frame, r.targets, i) {
+		for _, s := range r.p.spans(&r.f.Frame, r.targets, i) {
 			for row := s.lo; row < s.hi; row++ {
 				at := r.p.from + row
 				if r.keep != nil && (r.keep.IsNull(at) || !r.keep.Bool(at)) {

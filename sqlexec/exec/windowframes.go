@@ -42,7 +42,7 @@ func (r *framer) run(p *windowInput) error {
 	r.p = p
 	if r.f.Agg != nil {
 		if r.f.Frame.Exclude != "" {
-			return r.generalPieces()
+			return r.generalSpans()
 		}
 		return r.general()
 	}
@@ -50,7 +50,7 @@ func (r *framer) run(p *windowInput) error {
 		return err
 	}
 	if r.f.Frame.Exclude != "" {
-		return r.pickPieces()
+		return r.pickSpans()
 	}
 	if err := r.frames(); err != nil {
 		return err

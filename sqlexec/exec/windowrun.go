@@ -137,7 +137,7 @@ func (p *windowInput) groupStart(g int) int {
 	return int(p.starts[g])
 }
 
-// rank computes a ranking function for one partition, a piece after the other: running is asked in between whether the query
+// rank computes a ranking function for one partition, a batch after the other: running is asked in between whether the query
 // still runs.
 func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error, room *textRoom) error {
 	switch f.Name {

@@ -81,8 +81,8 @@ func init() {
 	registerListChanges()
 	simple(2, sig{str, str}, vector.List(str), mapList(func(w *listWriter, a []*vector.Vector, i int) {
 		var quoted []byte
-		for piece := range bytes.SplitSeq(a[0].Bytes(i), a[1].Bytes(i)) {
-			quoted = convert.AppendString(quoted[:0], piece)
+		for part := range bytes.SplitSeq(a[0].Bytes(i), a[1].Bytes(i)) {
+			quoted = convert.AppendString(quoted[:0], part)
 			w.add(quoted)
 		}
 	}), "string_to_array", "string_split", "str_split")

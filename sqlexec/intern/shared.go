@@ -43,10 +43,10 @@ func (s *Shared) Bytes() int64 {
 	return n
 }
 
-// Shards is the number of pieces that Values comes in.
+// Shards is the number of shards that Values come in.
 const Shards = shards
 
-// Values returns the values of piece i, Flat, with their numbers. Only when no worker is at work any more.
+// Values returns the values of shard i, Flat, with their numbers. Only when no worker is at work any more.
 func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
 	in := s.shards[i].in
 	numbers = make([]uint32, in.n)

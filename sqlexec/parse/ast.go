@@ -2,7 +2,7 @@ package parse
 
 import "strings"
 
-// Node is what every piece of the tree has: its place in the text.
+// Node is what every part of the tree has: its place in the text.
 type Node struct{ At Pos }
 
 // Position is where the node begins.

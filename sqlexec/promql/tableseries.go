@@ -36,7 +36,7 @@ func (s *tableSeries) Close() {
 	}
 }
 
-// number lists the series and makes their label sets, all of them in one piece of memory.
+// number lists the series and makes their label sets, all of them in one block of memory.
 func (s *tableSeries) number(t *Tables) error {
 	n, labels := 0, 0
 	for i := range s.selection.Len() {

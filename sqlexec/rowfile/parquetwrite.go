@@ -147,21 +147,21 @@ func (p *parquetWriter) Write(b *vector.Batch) error {
 	return p.w.Flush()
 }
 
-// writeValues hands values over in pieces of about a page, which the library does not break up, and gives their size.
+// writeValues hands values over in runs of about a page, which the library does not break up, and gives their size.
 func writeValues(w *parquet.ColumnWriter, values []parquet.Value) (size int64, err error) {
 	for len(values) > 0 {
-		n, piece := 0, int64(0)
-		for n < len(values) && piece < pageBytes {
-			piece += 8
+		n, bytes := 0, int64(0)
+		for n < len(values) && bytes < pageBytes {
+			bytes += 8
 			if k := values[n].Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
-				piece += int64(len(values[n].ByteArray()))
+				bytes += int64(len(values[n].ByteArray()))
 			}
 			n++
 		}
 		if _, err := w.WriteRowValues(values[:n]); err != nil {
 			return 0, err
 		}
-		values, size = values[n:], size+piece
+		values, size = values[n:], size+bytes
 	}
 	return size, nil
 }

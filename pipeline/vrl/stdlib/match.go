@@ -197,31 +197,31 @@ func split(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
 	if fl := f.Spend(n); fl != nil {
 		return value.Null, fl
 	}
-	pieces := f.Arena.Array(n)
+	parts := f.Arena.Array(n)
 	for ; n > 1; n-- {
 		i := strings.Index(s, by)
-		pieces.Push(f.Arena, value.String(s[:i]))
+		parts.Push(f.Arena, value.String(s[:i]))
 		s = s[i+len(by):]
 	}
-	pieces.Push(f.Arena, value.String(s))
-	return pieces.Of(), nil
+	parts.Push(f.Arena, value.String(s))
+	return parts.Of(), nil
 }
 
-// splitCharacters splits before and after every character: the first and the last piece are empty.
+// splitCharacters splits before and after every character: the first and the last part are empty.
 func splitCharacters(f *vrl.Frame, s string, limit int) (value.Value, *vrl.Failure) {
 	n := min(limit, utf8.RuneCountInString(s)+2)
 	if fl := f.Spend(n); fl != nil {
 		return value.Null, fl
 	}
-	pieces := f.Arena.Array(n)
-	size := 0 // of the next piece: the first is empty
+	parts := f.Arena.Array(n)
+	size := 0 // of the next part: the first is empty
 	for ; n > 1; n-- {
-		pieces.Push(f.Arena, value.String(s[:size]))
+		parts.Push(f.Arena, value.String(s[:size]))
 		s = s[size:]
 		_, size = utf8.DecodeRuneInString(s)
 	}
-	pieces.Push(f.Arena, value.String(s))
-	return pieces.Of(), nil
+	parts.Push(f.Arena, value.String(s))
+	return parts.Of(), nil
 }
 
 func splitByRegex(f *vrl.Frame, s string, re *value.Regex, limit int) (value.Value, *vrl.Failure) {
@@ -235,14 +235,14 @@ func splitByRegex(f *vrl.Frame, s string, re *value.Regex, limit int) (value.Val
 	if fl := f.Spend(len(hits)); fl != nil {
 		return value.Null, fl
 	}
-	pieces := f.Arena.Array(len(hits) + 1)
+	parts := f.Arena.Array(len(hits) + 1)
 	last := 0
 	for _, at := range hits {
-		pieces.Push(f.Arena, value.String(s[last:at[0]]))
+		parts.Push(f.Arena, value.String(s[last:at[0]]))
 		last = at[1]
 	}
-	pieces.Push(f.Arena, value.String(s[last:]))
-	return pieces.Of(), nil
+	parts.Push(f.Arena, value.String(s[last:]))
+	return parts.Of(), nil
 }
 
 func sieve(f *vrl.Frame, args []value.Value) (value.Value, *vrl.Failure) {
