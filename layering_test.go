@@ -150,7 +150,7 @@ func packages(t *testing.T) []pkg {
 	}
 }
 
-// below says whether path is home or lies below it.
+// below reports whether path is home or lies below it.
 func below(path, home string) bool {
 	return path == home || strings.HasPrefix(path, home+"/")
 }

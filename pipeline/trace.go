@@ -62,7 +62,7 @@ func (t *trace) value(p *Program, index int, v value.Value, arena *value.Arena, 
 	}
 }
 
-// take gives the steps of an entry.
+// take returns the steps of an entry.
 func (t *trace) take() ([]Step, error) {
 	if t == nil {
 		return nil, nil

@@ -91,7 +91,7 @@ func (l *lexer) skipSpace() error {
 	return nil
 }
 
-// next gives the next token; at the end of the text, tokEOF for ever.
+// next returns the next token; at the end of the text, tokEOF for ever.
 func (l *lexer) next() (token, error) {
 	if err := l.skipSpace(); err != nil {
 		return token{}, err

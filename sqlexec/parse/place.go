@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Place gives the line and column of a position, both from 1. Columns count characters.
+// Place returns the line and column of a position, both from 1. Columns count characters.
 func Place(src string, at Pos) (line, column int) {
 	head := src[:min(int(at), len(src))]
 	line = strings.Count(head, "\n") + 1

@@ -211,7 +211,7 @@ func (p *parser) copy() (Statement, error) {
 	return c, nil
 }
 
-// Within gives an error of the expression its place in the text of the statement.
+// Within returns an error of the expression its place in the text of the statement.
 func (t *TQL) Within(err error) error {
 	var e *status.Error
 	if !errors.As(err, &e) || e.Place == nil || t.ExprAt.Line == 0 {

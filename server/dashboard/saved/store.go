@@ -36,7 +36,7 @@ type store struct {
 	mu     sync.Mutex // held while one is saved or removed: the limits look at all
 }
 
-// list gives the definitions, by name.
+// list returns the definitions, by name.
 func (s *store) list(ctx context.Context) ([]definition, error) {
 	t, err := s.engine.Table(table)
 	if status.Of(err) == status.TableNotFound {
@@ -70,7 +70,7 @@ func (s *store) list(ctx context.Context) ([]definition, error) {
 	return all, err
 }
 
-// find gives one definition.
+// find returns one definition.
 func (s *store) find(ctx context.Context, name string) (definition, error) {
 	all, err := s.list(ctx)
 	if err != nil {

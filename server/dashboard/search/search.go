@@ -176,7 +176,7 @@ func (p *parser) keyword(word string) bool {
 	return true
 }
 
-// ahead tells whether a word that joins terms stands here.
+// ahead reports whether a word that joins terms stands here.
 func (p *parser) ahead(word string) bool {
 	end := p.at + len(word)
 	return end <= len(p.src) && string(p.src[p.at:end]) == word && (end == len(p.src) || blank(p.src[end]) || p.src[end] == '(' || p.src[end] == ')')

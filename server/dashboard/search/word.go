@@ -48,7 +48,7 @@ func (p *parser) piece(stop string) (piece, error) {
 	return found, err
 }
 
-// ends tells whether a word ends before the character at a place.
+// ends reports whether a word ends before the character at a place.
 func (p *parser) ends(at int, stop string) bool {
 	if at >= len(p.src) || blank(p.src[at]) || p.src[at] == ')' {
 		return true
