@@ -25,12 +25,12 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 		return err
 	case tab.Schema.Shared():
 		return e.alterOwn(ctx, n, onlyTTL(change))
-	case tab.member != nil:
+	case tab.logical != nil:
 		next, err := change(tab.Schema)
 		if err != nil || next == tab.Schema {
 			return err
 		}
-		return e.alterMember(tab.Schema, next)
+		return e.alterLogical(tab.Schema, next)
 	}
 	return e.alterOwn(ctx, n, change)
 }

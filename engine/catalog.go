@@ -16,47 +16,47 @@ type catalog struct {
 	databases map[string]manifest.Database
 	byName    map[schema.Name]place
 	regions   map[schema.TableID]*region // by the id of the table that is stored there, or of the physical one
-	members   map[schema.TableID]*member
+	logicals  map[schema.TableID]*logicalTable
 }
 
 // place is where the rows of a table are: in a region of its own, or between others in that of a physical table.
 type place struct {
-	region *region
-	member *member // nil: the region's own table
+	region  *region
+	logical *logicalTable // nil: the region's own table
 }
 
-// member is a logical table: the series of its region whose keys begin with its id. An id goes with its rows: dropped
-// and truncated tables leave theirs behind, until a merge drops the rows of ids that no member has.
-type member struct {
+// logicalTable is one of many tables in the region of a physical one: the series whose keys begin with its id. An id goes
+// with its rows: dropped and truncated tables leave theirs behind, until a merge drops the rows of ids that no table has.
+type logicalTable struct {
 	id     schema.TableID
 	region *region
 	schema atomic.Pointer[schema.Table] // replaced under region.mu
 	gone   atomic.Bool                  // set under region.mu
 }
 
-func newMember(r *region, t *schema.Table) *member {
-	m := &member{id: t.ID, region: r}
+func newLogical(r *region, t *schema.Table) *logicalTable {
+	m := &logicalTable{id: t.ID, region: r}
 	m.schema.Store(t)
 	return m
 }
 
 // schema is the table's schema as it is now.
 func (p place) schema() *schema.Table {
-	if p.member != nil {
-		return p.member.schema.Load()
+	if p.logical != nil {
+		return p.logical.schema.Load()
 	}
 	return p.region.snap.Load().schema
 }
 
 // dropped reports whether the table is gone; it stays as it is while the caller holds region.mu.
 func (p place) dropped() bool {
-	return p.region.dropped.Load() || p.member != nil && p.member.gone.Load()
+	return p.region.dropped.Load() || p.logical != nil && p.logical.gone.Load()
 }
 
 // publish replaces the schema. The caller holds region.mu.
 func (p place) publish(t *schema.Table) {
-	if p.member != nil {
-		p.member.schema.Store(t)
+	if p.logical != nil {
+		p.logical.schema.Store(t)
 		return
 	}
 	p.region.replace(func(s *regionSnap) { s.schema = t })
@@ -64,22 +64,22 @@ func (p place) publish(t *schema.Table) {
 
 // find returns the place of the rows of a table id.
 func (c *catalog) find(id schema.TableID) (place, bool) {
-	if m := c.members[id]; m != nil {
+	if m := c.logicals[id]; m != nil {
 		return place{m.region, m}, true
 	}
 	r := c.regions[id]
 	return place{region: r}, r != nil
 }
 
-// membersOf are the logical tables of a region, by rising id.
-func (c *catalog) membersOf(r *region) []*member {
-	var all []*member
-	for _, m := range c.members {
+// logicalsOf are the logical tables of a region, by rising id.
+func (c *catalog) logicalsOf(r *region) []*logicalTable {
+	var all []*logicalTable
+	for _, m := range c.logicals {
 		if m.region == r {
 			all = append(all, m)
 		}
 	}
-	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(all, func(a, b *logicalTable) int { return cmp.Compare(a.id, b.id) })
 	return all
 }
 
@@ -87,8 +87,8 @@ func (c *catalog) membersOf(r *region) []*member {
 func (c *catalog) put(p place) {
 	t := p.schema()
 	c.byName[t.Name] = p
-	if p.member != nil {
-		c.members[t.ID] = p.member
+	if p.logical != nil {
+		c.logicals[t.ID] = p.logical
 	} else {
 		c.regions[t.ID] = p.region
 	}
@@ -98,8 +98,8 @@ func (c *catalog) put(p place) {
 func (c *catalog) remove(p place) {
 	t := p.schema()
 	delete(c.byName, t.Name)
-	if p.member != nil {
-		delete(c.members, t.ID)
+	if p.logical != nil {
+		delete(c.logicals, t.ID)
 	} else {
 		delete(c.regions, t.ID)
 	}
@@ -113,7 +113,7 @@ func (c *catalog) inOrder() []*region {
 // newCatalog is the catalog of a manifest; its regions have no parts yet.
 func newCatalog(m *memory, state *manifest.State) *catalog {
 	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]place{},
-		regions: map[schema.TableID]*region{}, members: map[schema.TableID]*member{}}
+		regions: map[schema.TableID]*region{}, logicals: map[schema.TableID]*logicalTable{}}
 	maps.Copy(c.databases, state.Databases)
 	for _, name := range []string{PublicDB, PrivateDB} {
 		if _, ok := c.databases[name]; !ok {
@@ -127,7 +127,7 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 	}
 	for _, t := range state.Tables {
 		if r := c.regions[t.Schema.Physical]; t.Schema.Physical != 0 && r != nil {
-			c.put(place{r, newMember(r, t.Schema)})
+			c.put(place{r, newLogical(r, t.Schema)})
 		}
 	}
 	return c
@@ -137,7 +137,7 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 func (e *Engine) change(f func(c *catalog)) {
 	old := e.catalog.Load()
 	c := &catalog{databases: maps.Clone(old.databases), byName: maps.Clone(old.byName), regions: maps.Clone(old.regions),
-		members: maps.Clone(old.members)}
+		logicals: maps.Clone(old.logicals)}
 	f(c)
 	e.catalog.Store(c)
 }

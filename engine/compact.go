@@ -33,13 +33,13 @@ func (e *Engine) hides(r *region, oldest int64) func(*part) bool {
 	if !r.snap.Load().schema.Shared() {
 		return expired
 	}
-	members := e.catalog.Load().members
+	logicals := e.catalog.Load().logicals
 	return func(p *part) (gone bool) {
 		if expired(p) {
 			return true
 		}
 		err := p.file.Tables(func(id schema.TableID, _ int) bool {
-			gone = members[id] == nil
+			gone = logicals[id] == nil
 			return !gone
 		})
 		return gone && err == nil // damage is met by whoever reads the part

@@ -55,7 +55,7 @@ func (e *Engine) define(f func(d *definition) error) error {
 				c.put(place{region: newRegion(e.memory, t)})
 			} else {
 				r := c.regions[t.Physical]
-				c.put(place{r, newMember(r, t)})
+				c.put(place{r, newLogical(r, t)})
 			}
 		}
 	})
@@ -104,7 +104,7 @@ func (d *definition) create(t *schema.Table) error {
 	next := &n
 	var err error
 	if name, logical := t.Options.Find(schema.LogicalOption); logical {
-		next, err = d.member(&n, name)
+		next, err = d.logical(&n, name)
 	} else if t.Shared() {
 		next, err = physicalOf(&n)
 	}
@@ -240,7 +240,7 @@ func (d *definition) evolve(t *schema.Table, add []schema.Column) error {
 	var next *schema.Table
 	var err error
 	if t.Physical != 0 {
-		next, err = d.evolveMember(t, add)
+		next, err = d.evolveLogical(t, add)
 	} else {
 		next, err = t.Evolve(add)
 	}

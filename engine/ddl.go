@@ -89,7 +89,7 @@ func (e *Engine) DropDatabase(_ context.Context, name string) error {
 func (e *Engine) dropAll(edit manifest.Edit, gone []place, more func(c *catalog)) error {
 	var aside []*part
 	for _, p := range gone {
-		if p.member == nil {
+		if p.logical == nil {
 			p.region.maintain.Lock() // a flush lists its part in the manifest first
 			aside = append(aside, e.asideOf(p.region, p.region.snap.Load())...)
 			p.region.maintain.Unlock()
@@ -175,10 +175,10 @@ func (e *Engine) DropTables(_ context.Context, names []schema.Name) error {
 func (c *catalog) dropping(gone []place) (edit manifest.Edit, err error) {
 	for _, p := range gone {
 		edit.DropTable = append(edit.DropTable, p.schema().ID)
-		if p.member != nil {
+		if p.logical != nil {
 			continue
 		}
-		for _, m := range c.membersOf(p.region) {
+		for _, m := range c.logicalsOf(p.region) {
 			if !slices.Contains(gone, place{p.region, m}) {
 				return edit, status.New(status.InvalidArguments, "physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table, m.schema.Load().Finished().Name.Table)
 			}
@@ -190,7 +190,7 @@ func (c *catalog) dropping(gone []place) (edit manifest.Edit, err error) {
 // discard lets go of everything that dropped tables hold; readers keep what they pinned.
 func (e *Engine) discard(gone []place) {
 	for _, p := range gone {
-		if p.member != nil {
+		if p.logical != nil {
 			p.leave()
 			continue
 		}
@@ -231,8 +231,8 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 	switch {
 	case err != nil:
 		return err
-	case tab.member != nil:
-		return e.truncateMember(ctx, n)
+	case tab.logical != nil:
+		return e.truncateLogical(ctx, n)
 	case tab.Schema.Shared():
 		return errPhysical(n, "truncated")
 	}

@@ -14,7 +14,7 @@
 //	                              \_____________________\________________/
 //	                                          Scan, Select
 //
-// A table is a region, or one of many members of the region of a physical table. A region's memtables and parts are an
+// A table is a region, or one of many logical tables in the region of a physical table. A region's memtables and parts are an
 // immutable snapshot behind a pointer: readers pin it, writers of parts replace it. The manifest lists what counts on disk; each
 // change is one edit of it, and files go after the edit that gives them up.
 //
@@ -27,7 +27,7 @@
 //	commit.go memory.go space.go         the committer: admission, log, memtables
 //	series.go samples.go                 rows of series that are found once
 //	create.go ddl.go alter.go draft.go   schemas
-//	physical.go view.go                  many tables in one region
+//	physical.go physicalscan.go          many tables in one region
 //	flush.go origin.go                   memtables into parts
 //	schedule.go pick.go timewindow.go    which merge goes on, of which parts, cut where
 //	merger.go exchange.go compact.go     merges, in the background and asked for

@@ -224,8 +224,8 @@ func (e *Engine) lives(r *region) func(key []byte) bool {
 	if !r.snap.Load().schema.Shared() {
 		return nil
 	}
-	members := e.catalog.Load().members
-	return func(key []byte) bool { return members[schema.KeyTable(key)] != nil }
+	logicals := e.catalog.Load().logicals
+	return func(key []byte) bool { return logicals[schema.KeyTable(key)] != nil }
 }
 
 // errNoRows: all rows of a merge were replaced or deleted; there is no part without rows.

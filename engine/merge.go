@@ -228,7 +228,7 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 			return false, err
 		}
 		if lead != nil {
-			n, cols := m.view(lead, to)
+			n, cols := m.slice(lead, to)
 			if some, err := m.finish(b, n, cols); some || err != nil {
 				return some, err
 			}
@@ -274,8 +274,8 @@ func (m *merged) passing() (lead *source, to int, err error) {
 // passRows is the length from which a stretch of one run is passed on where it lies instead of being copied.
 var passRows = invariant.Limit(256, 1)
 
-// view gives the leader's rows up to to without copying them.
-func (m *merged) view(s *source, to int) (int, []*vector.Vector) {
+// slice is the leader's rows up to to, not copied.
+func (m *merged) slice(s *source, to int) (int, []*vector.Vector) {
 	from := s.pos
 	s.pos = to
 	if from == 0 && to == s.batch.N {

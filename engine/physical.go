@@ -16,7 +16,7 @@ import (
 // Physical tables store logical ones: many small tables of one shape, a time index, one float and string tags, in one
 // region. Besides the float there may be a binary, for samples that are histograms, and a time, since when a sample counts.
 //  A column of a logical table has the id of the physical table's column of the same role or label, and a series
-// key begins with the id of the logical table, which is thus a key range. The physical table itself is a view: all its
+// key begins with the id of the logical table, which is thus a key range. The physical table itself shows all its
 // logical tables with all labels, and two tags more that the series keys imply.
 
 // The names of the columns of a physical table that a write makes.
@@ -85,8 +85,8 @@ func shapeError(t *schema.Table, format string, args ...any) error {
 		append([]any{t.Name.Table}, args...)...)
 }
 
-// member completes the schema of a new logical table of the physical table with a name, which is made when absent.
-func (d *definition) member(t *schema.Table, name string) (*schema.Table, error) {
+// logical completes the schema of a new logical table of the physical table with a name, which is made when absent.
+func (d *definition) logical(t *schema.Table, name string) (*schema.Table, error) {
 	if err := metricShape(t); err != nil {
 		return nil, err
 	}
@@ -188,8 +188,8 @@ func (d *definition) storageOf(t *schema.Table) *schema.Table {
 	return p.schema()
 }
 
-// evolveMember returns a logical table with further tags, or fields of samples.
-func (d *definition) evolveMember(t *schema.Table, add []schema.Column) (*schema.Table, error) {
+// evolveLogical returns a logical table with further tags, or fields of samples.
+func (d *definition) evolveLogical(t *schema.Table, add []schema.Column) (*schema.Table, error) {
 	p := d.storageOf(t)
 	if p == nil {
 		return nil, status.New(status.TableNotFound, "Table not found: %s", t.Name)
@@ -238,8 +238,8 @@ func inOrder(t *schema.Table) *schema.Table {
 	return &n
 }
 
-// alterMember takes what ALTER made of a logical table: only tags may have been added.
-func (e *Engine) alterMember(old, next *schema.Table) error {
+// alterLogical takes what ALTER made of a logical table: only tags may have been added.
+func (e *Engine) alterLogical(old, next *schema.Table) error {
 	same := next.Name == old.Name && next.Options.Equal(&old.Options) && next.Options.Comment == old.Options.Comment
 	kept := 0
 	var add []schema.Column
@@ -283,22 +283,22 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 	}
 }
 
-// truncateMember gives a logical table a new id: nobody sees the rows of the old one, and merges drop them.
-func (e *Engine) truncateMember(_ context.Context, n schema.Name) error {
+// truncateLogical gives a logical table a new id: nobody sees the rows of the old one, and merges drop them.
+func (e *Engine) truncateLogical(_ context.Context, n schema.Name) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	p, ok := e.catalog.Load().byName[n]
-	if !ok || p.member == nil {
+	if !ok || p.logical == nil {
 		return e.catalog.Load().missing(n)
 	}
 	t := *p.schema()
 	t.ID = e.nextTable()
-	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.member.id}}); err != nil {
+	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{&t}, DropTable: []schema.TableID{p.logical.id}}); err != nil {
 		return err
 	}
 	e.change(func(c *catalog) {
 		c.remove(p)
-		c.put(place{p.region, newMember(p.region, &t)})
+		c.put(place{p.region, newLogical(p.region, &t)})
 	})
 	p.leave()
 	return nil
@@ -307,7 +307,7 @@ func (e *Engine) truncateMember(_ context.Context, n schema.Name) error {
 // leave ends writing to a logical table that is gone from the catalog.
 func (p place) leave() {
 	p.region.mu.Lock()
-	p.member.gone.Store(true)
+	p.logical.gone.Store(true)
 	p.region.mu.Unlock()
 }
 

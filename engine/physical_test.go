@@ -66,8 +66,8 @@ func TestManyTables(t *testing.T) {
 		}
 	}
 	c := e.catalog.Load()
-	if len(c.members) != tables || len(c.regions) != 1 {
-		t.Errorf("%d logical tables in %d regions", len(c.members), len(c.regions))
+	if len(c.logicals) != tables || len(c.regions) != 1 {
+		t.Errorf("%d logical tables in %d regions", len(c.logicals), len(c.regions))
 	}
 	check := func(when string) {
 		for _, n := range []int{0, 17, tables - 1} {

@@ -11,12 +11,12 @@ import (
 
 // piece is some blocks of one run, or the merge of several runs, within a span of time.
 type piece struct {
-	span   scan.Range
-	run    *scanRun
-	blocks scan.Pieces
-	merge  []*scanRun    // nil: run alone, its rows as they are
-	keys   scan.KeyRange // of the series that are merged
-	member *member       // whose rows they are, in the view of a physical table
+	span    scan.Range
+	run     *scanRun
+	blocks  scan.Pieces
+	merge   []*scanRun    // nil: run alone, its rows as they are
+	keys    scan.KeyRange // of the series that are merged
+	logical *logicalTable // whose rows they are, in a scan of a physical table
 }
 
 // cut makes the pieces.
@@ -38,8 +38,8 @@ func (s *Scan) cut() {
 		for _, r := range runs {
 			s.cutRun(r, r.run.Span())
 		}
-	case s.view != nil:
-		for _, m := range s.view.members {
+	case s.physical != nil:
+		for _, m := range s.physical.logicals {
 			s.cutGroups(runs, m)
 		}
 	case s.oneSeries():
@@ -133,7 +133,7 @@ func (s *Scan) stretches(runs []*scanRun) (all []stretch) {
 
 // cutGroups puts runs together whose times overlap, directly or through others: series are not cut, because a block of
 // several series spans all times.
-func (s *Scan) cutGroups(runs []*scanRun, m *member) {
+func (s *Scan) cutGroups(runs []*scanRun, m *logicalTable) {
 	sorted := slices.Clone(runs)
 	slices.SortStableFunc(sorted, func(a, b *scanRun) int { return cmp.Compare(a.run.Span().From, b.run.Span().From) })
 	for i := 0; i < len(sorted); {
@@ -143,7 +143,7 @@ func (s *Scan) cutGroups(runs []*scanRun, m *member) {
 			span.To = max(span.To, sorted[k].run.Span().To)
 		}
 		if m != nil {
-			s.add(piece{span: span, merge: sorted[i:k], member: m}, false)
+			s.add(piece{span: span, merge: sorted[i:k], logical: m}, false)
 		} else {
 			s.cutGroup(sorted[i:k], span)
 		}

@@ -76,8 +76,8 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	s := &Scan{e: e, ctx: ctx, r: r.Table.region, t: r.Table.Schema}
 	r = s.watch(r)
 	if s.t.Shared() {
-		s.view = newView(e, s.r, r)
-		r = s.view.request(r)
+		s.physical = newPhysicalScan(e, s.r, r)
+		r = s.physical.request(r)
 	}
 	if err := s.describe(r); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *Scan) describe(r Request) error {
 // narrow turns equalities with the first tags into what the series keys must begin with: the runs then look at those
 // series alone.
 func (s *Scan) narrow() {
-	if s.view != nil || len(s.t.Tags) == 0 {
+	if s.physical != nil || len(s.t.Tags) == 0 {
 		return
 	}
 	var ids []schema.ColumnID

@@ -104,18 +104,18 @@ type foundRun struct {
 
 // selectTable is a wanted table, or a logical table of a wanted physical one.
 type selectTable struct {
-	number  int // in the request
-	id      schema.TableID
-	schema  *schema.Table
-	columns []schema.Column
-	at      []int // position of each column among those that the runs are asked for
-	group   *group
-	time    scan.Range // in its unit
-	unit    int64      // units of its time index in a second
-	mode    mergeMode
-	labels  []labelOf // by name
-	byID    map[schema.ColumnID]int
-	view    bool // its series are shown with the tags that the physical table has
+	number   int // in the request
+	id       schema.TableID
+	schema   *schema.Table
+	columns  []schema.Column
+	at       []int // position of each column among those that the runs are asked for
+	group    *group
+	time     scan.Range // in its unit
+	unit     int64      // units of its time index in a second
+	mode     mergeMode
+	labels   []labelOf // by name
+	byID     map[schema.ColumnID]int
+	physical bool // its series are shown with the tags that the physical table has
 }
 
 // labelOf is a tag as a label, with the value that was seen last.
@@ -136,7 +136,7 @@ func (s *Selection) addTable(i int) error {
 		s.groups = append(s.groups, &group{region: t.region, snap: t.region.pin(), time: scan.Range{From: math.MaxInt64, To: math.MinInt64}})
 	}
 	g := s.groups[at]
-	one := selectTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g, unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), view: t.Schema.Shared(),
+	one := selectTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g, unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), physical: t.Schema.Shared(),
 		mode: mergeMode{keepAll: t.Schema.Options.AppendMode, lastNonNull: t.Schema.Options.MergeMode == schema.LastNonNull}}
 	for _, id := range s.request.Tables[i].Columns {
 		p := t.Schema.ByID(id)
@@ -149,11 +149,11 @@ func (s *Selection) addTable(i int) error {
 	one.time.From = max(one.time.From, s.e.oldest(t.Schema))
 	g.time = scan.Range{From: min(g.time.From, one.time.From), To: max(g.time.To, one.time.To)}
 	s.describeLabels(&one)
-	if !one.view {
+	if !one.physical {
 		g.tables = append(g.tables, &one)
 		return nil
 	}
-	for _, m := range s.e.catalog.Load().membersOf(t.region) {
+	for _, m := range s.e.catalog.Load().logicalsOf(t.region) {
 		shown := one
 		shown.id, shown.labels = m.id, slices.Clone(one.labels)
 		g.tables = append(g.tables, &shown)

@@ -183,8 +183,8 @@ func (a *adder) series(key []byte) (bool, error) {
 			s.labels = append(s.labels, Label{t.labels[i].name, v})
 		}
 	}
-	if t.view {
-		a.viewLabels(key)
+	if t.physical {
+		a.physicalLabels(key)
 	}
 	if !a.passes() {
 		last := len(s.tables) - 1
@@ -233,8 +233,8 @@ func (s *Selection) symbol(l *labelOf, val []byte) (uint32, error) {
 	return l.symbol, nil
 }
 
-// viewLabels sets the labels that a physical table shows besides those of its logical tables.
-func (a *adder) viewLabels(key []byte) {
+// physicalLabels sets the labels that a physical table shows besides those of its logical tables.
+func (a *adder) physicalLabels(key []byte) {
 	s, t := a.s, a.t
 	own := s.labels[s.labelsFrom[len(s.labelsFrom)-1]:]
 	set := func(c schema.Column, x uint64) {

@@ -139,7 +139,7 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 	if err := sampleTable(t, &r.Columns); err != nil {
 		return nil, err
 	}
-	lacking := sampleColumn(t, p.member != nil, vector.FloatType, r.Columns.Value) < 0
+	lacking := sampleColumn(t, p.logical != nil, vector.FloatType, r.Columns.Value) < 0
 	tags := 0
 	for i := range n.Labels {
 		at := t.Column(n.Labels[i].Name)

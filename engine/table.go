@@ -38,8 +38,8 @@ type TableStats struct {
 func (t *Table) Stats() TableStats {
 	var st TableStats
 	s := t.region.snap.Load()
-	if t.member != nil {
-		return t.member.stats(s)
+	if t.logical != nil {
+		return t.logical.stats(s)
 	}
 	for _, p := range s.parts {
 		st.Rows += p.meta.Rows
@@ -58,7 +58,7 @@ func (t *Table) Stats() TableStats {
 }
 
 // stats are the rows of a logical table; what they take is the physical table's.
-func (m *member) stats(s *regionSnap) (st TableStats) {
+func (m *logicalTable) stats(s *regionSnap) (st TableStats) {
 	for _, p := range s.parts {
 		st.Rows += p.rowsOf(m.id)
 	}

@@ -126,7 +126,7 @@ func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 
 // filterIndex says where the filters of a column lie. They are checked when they are first asked.
 type filterIndex struct {
-	places
+	blockRefs
 	checked []atomic.Bool
 	damaged []atomic.Bool
 }

@@ -38,13 +38,13 @@ func unseal(b []byte) (body []byte, sum uint32) {
 	return body, binary.LittleEndian.Uint32(b[len(body):])
 }
 
-// places says where the pages of a column lie, or its filters: one for each block, with its checksum.
-type places struct {
+// blockRefs says where the pages of a column lie, or its filters: one for each block, with its checksum.
+type blockRefs struct {
 	off    []uint64
 	length []uint32 // 0: the block has none
 }
 
-// at is the place of a block's.
-func (p *places) at(block int) ref { return ref{p.off[block], uint64(p.length[block])} }
+// at is where that of a block lies.
+func (p *blockRefs) at(block int) ref { return ref{p.off[block], uint64(p.length[block])} }
 
-func (p *places) has(block int) bool { return p.length[block] > 0 }
+func (p *blockRefs) has(block int) bool { return p.length[block] > 0 }

@@ -55,7 +55,7 @@ type column struct {
 
 // pageIndex says where a column's pages lie and what is in them.
 type pageIndex struct {
-	places
+	blockRefs
 	zones *index.Zones
 	// filters is nil when no block has one.
 	filters *filterIndex
@@ -195,7 +195,7 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 	n := len(p.blocks)
 	x := &pageIndex{}
 	var err error
-	if x.places, b, err = p.readPlaces(&d, b, true); err != nil {
+	if x.blockRefs, b, err = p.readBlockRefs(&d, b, true); err != nil {
 		return nil, err
 	}
 	if x.zones, b, err = index.ReadZones(b, c.typ, n, func(i int) int { return p.blocks[i].rows }); err != nil {
@@ -203,7 +203,7 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 	}
 	if p.version > 1 {
 		f := &filterIndex{}
-		if f.places, b, err = p.readPlaces(&d, b, false); err != nil {
+		if f.blockRefs, b, err = p.readBlockRefs(&d, b, false); err != nil {
 			return nil, err
 		}
 		if len(f.off) > 0 {
@@ -217,30 +217,30 @@ func (p *Part) readIndex(c *column, b []byte) (*pageIndex, error) {
 	return x, nil
 }
 
-// readPlaces reads where the pages or filters of the blocks lie. all: every block has one; else some may have none, with
+// readBlockRefs reads where the pages or filters of the blocks lie. all: every block has one; else some may have none, with
 // length 0, or nothing may be there at all.
-func (p *Part) readPlaces(d *encoding.Decoder, b []byte, all bool) (at places, rest []byte, err error) {
+func (p *Part) readBlockRefs(d *encoding.Decoder, b []byte, all bool) (at blockRefs, rest []byte, err error) {
 	n := len(p.blocks)
 	gaps, b, err := d.Uints(b, n)
 	if err != nil {
-		return places{}, nil, err
+		return blockRefs{}, nil, err
 	}
 	lengths, b, err := d.Uints(b, n)
 	if err != nil {
-		return places{}, nil, err
+		return blockRefs{}, nil, err
 	}
 	if len(gaps) == 0 && len(lengths) == 0 && !all {
-		return places{}, b, nil
+		return blockRefs{}, b, nil
 	}
 	if len(gaps) != n || len(lengths) != n {
-		return places{}, nil, fmt.Errorf("%d and %d places for %d blocks", len(gaps), len(lengths), n)
+		return blockRefs{}, nil, fmt.Errorf("%d and %d places for %d blocks", len(gaps), len(lengths), n)
 	}
-	at = places{make([]uint64, n), make([]uint32, n)}
+	at = blockRefs{make([]uint64, n), make([]uint32, n)}
 	end, size := uint64(0), p.file.size()
 	for i := range n {
 		short := lengths[i] < sumSize && (all || lengths[i] > 0)
 		if gaps[i] > size-end || lengths[i] > size-end-gaps[i] || short || lengths[i] > math.MaxUint32 {
-			return places{}, nil, fmt.Errorf("what belongs to block %d lies outside of the file", i)
+			return blockRefs{}, nil, fmt.Errorf("what belongs to block %d lies outside of the file", i)
 		}
 		at.off[i], at.length[i] = end+gaps[i], uint32(lengths[i])
 		end += gaps[i] + lengths[i]

@@ -24,7 +24,7 @@ type indexedTag struct {
 	values uint64
 	series uint64 // that have a value
 	nulls  []byte // postings of the series whose key says NULL
-	places
+	blockRefs
 	first   vector.Vector // value of each block
 	checked []atomic.Bool // blocks whose checksum was right
 }
@@ -61,7 +61,7 @@ func readTagIndex(src []byte, series, size uint64) (*tagIndex, error) {
 		t := &indexedTag{id: schema.ColumnID(binary.LittleEndian.Uint32(r.take(4)))}
 		t.values, t.series = r.uvarint(), r.uvarint()
 		t.nulls = r.take(r.uvarint())
-		t.readPlaces(r, size)
+		t.readBlockRefs(r, size)
 		if r.err == nil && (t.series > series || t.values > t.series || x.tags[t.id] != nil) {
 			r.fail("tag %d has %d values in %d of %d series", t.id, t.values, t.series, series)
 		}
@@ -73,8 +73,8 @@ func readTagIndex(src []byte, series, size uint64) (*tagIndex, error) {
 	return x, r.err
 }
 
-// readPlaces reads where the blocks lie and what their first values are.
-func (t *indexedTag) readPlaces(r *bytesReader, size uint64) {
+// readBlockRefs reads where the blocks lie and what their first values are.
+func (t *indexedTag) readBlockRefs(r *bytesReader, size uint64) {
 	at, blocks := r.uvarint(), r.uvarint()
 	if blocks > t.values {
 		r.fail("tag %d has %d blocks of %d values", t.id, blocks, t.values)

@@ -22,10 +22,10 @@ const (
 	maxWork   = 1 << 30 // of the searches in one text
 )
 
-// Each calls found with the places of the matches in text, one behind the other, at most n of them (n < 0: all), as
-// FindAllSubmatchIndex of package regexp gives them: pairs of places, of the match and of its groups. Without groups there is
+// Each calls found with the offsets of the matches in text, one behind the other, at most n of them (n < 0: all), as
+// FindAllSubmatchIndex of package regexp gives them: pairs of offsets, of the match and of its groups. Without groups there is
 // one pair. It ends early with the error of found or of ended; ended may be nil.
-func (r *Regexp) Each(text []byte, n int, groups bool, ended func() error, found func(places []int) error) error {
+func (r *Regexp) Each(text []byte, n int, groups bool, ended func() error, found func(offsets []int) error) error {
 	steps, size := int64(r.steps()), int64(len(text))+1
 	if steps*size <= shortWork/size {
 		return r.eachAtOnce(text, n, groups, found)
@@ -59,7 +59,7 @@ func (r *Regexp) Each(text []byte, n int, groups bool, ended func() error, found
 }
 
 // eachAtOnce is Each for a short text.
-func (r *Regexp) eachAtOnce(text []byte, n int, groups bool, found func(places []int) error) error {
+func (r *Regexp) eachAtOnce(text []byte, n int, groups bool, found func(offsets []int) error) error {
 	all := r.re.FindAllIndex
 	if groups {
 		all = r.re.FindAllSubmatchIndex
@@ -84,8 +84,8 @@ func (r *Regexp) CheckWork(bytes int) error {
 func (r *Regexp) Groups() int { return r.re.NumSubexp() }
 
 // Expand appends a template of package regexp, such as "${1}", with what a match's groups hold.
-func (r *Regexp) Expand(dst, template, text []byte, places []int) []byte {
-	return r.re.Expand(dst, template, text, places)
+func (r *Regexp) Expand(dst, template, text []byte, offsets []int) []byte {
+	return r.re.Expand(dst, template, text, offsets)
 }
 
 // search looks for the matches of one text in turn.

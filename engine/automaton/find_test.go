@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// places returns what Each finds.
-func places(t *testing.T, r *Regexp, text string, n int, groups bool) [][]int {
+// offsets returns what Each finds.
+func offsets(t *testing.T, r *Regexp, text string, n int, groups bool) [][]int {
 	t.Helper()
 	var all [][]int
 	if err := r.Each([]byte(text), n, groups, context.Background().Err, func(m []int) error {
@@ -38,13 +38,13 @@ func TestEach(t *testing.T) {
 			text := b.String()
 			for _, n := range []int{-1, 1, 3} {
 				want := oracle.FindAllStringSubmatchIndex(text, n)
-				if got := places(t, mine, text, n, true); !slices.EqualFunc(got, want, slices.Equal) {
+				if got := offsets(t, mine, text, n, true); !slices.EqualFunc(got, want, slices.Equal) {
 					t.Fatalf("%q in %q, at most %d:\n got %v\nwant %v", expr, text, n, got, want)
 				}
 				for i := range want {
 					want[i] = want[i][:2]
 				}
-				if got := places(t, mine, text, n, false); !slices.EqualFunc(got, want, slices.Equal) {
+				if got := offsets(t, mine, text, n, false); !slices.EqualFunc(got, want, slices.Equal) {
 					t.Fatalf("%q in %q, at most %d, without groups:\n got %v\nwant %v", expr, text, n, got, want)
 				}
 			}

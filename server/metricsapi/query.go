@@ -55,7 +55,7 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 	if err := h.options(c, p, &q, grid); err != nil {
 		return reply(c, err)
 	}
-	release, err := h.turn(c)
+	release, err := h.admit(c)
 	if err != nil {
 		return reply(c, err)
 	}
@@ -122,8 +122,8 @@ func (h *Handler) limitTime(c *web.Ctx, limit time.Duration) {
 	}
 }
 
-// turn waits until the query may run.
-func (h *Handler) turn(c *web.Ctx) (release func(), err error) {
+// admit waits until the query may run.
+func (h *Handler) admit(c *web.Ctx) (release func(), err error) {
 	if h.slots == nil {
 		return func() {}, nil
 	}

@@ -60,7 +60,7 @@ func (h *Handler) Read(c *web.Ctx) error {
 		return err
 	}
 	h.limitTime(c, h.o.Timeout)
-	release, err := h.turn(c)
+	release, err := h.admit(c)
 	if err != nil {
 		return err
 	}

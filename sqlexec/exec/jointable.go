@@ -13,10 +13,10 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// joinTable finds the build rows of a key. Rows of equal keys are chained in the order they have; a place holds the
+// joinTable finds the build rows of a key. Rows of equal keys are chained in the order they have; a slot holds the
 // hash of a key and the first row of its chain. Written once, then read by all workers.
 //
-// The places are cut into partitions by the upper bits of the hash, so that several workers fill them without a lock.
+// The slots are cut into partitions by the upper bits of the hash, so that several workers fill them without a lock.
 type joinTable struct {
 	keys      []*vector.Vector // key columns of all build rows, Flat
 	nullEqual bool
@@ -33,22 +33,22 @@ type joinTable struct {
 
 // joinPart is a partition: open addressing, at most half full.
 type joinPart struct {
-	places  []joinPlace
+	slots   []joinSlot
 	mask    uint64
 	filled  int
 	chained bool
 }
 
-// joinPlace is a key's place: what the first look needs lies in one cache line.
-type joinPlace struct {
+// joinSlot is a key's slot: what the first look needs lies in one cache line.
+type joinSlot struct {
 	hash uint64
-	row  uint32 // + 1; 0 is a free place
+	row  uint32 // + 1; 0 is a free slot
 }
 
-// joinRowBytes is what a build row takes besides its values: its hash, its chain and about three places.
+// joinRowBytes is what a build row takes besides its values: its hash, its chain and about three slots.
 const joinRowBytes = 8 + 4 + 3*16
 
-// joinPartRows is about the number of rows of a partition: its places lie in the second level cache while it is filled.
+// joinPartRows is about the number of rows of a partition: its slots lie in the second level cache while it is filled.
 const joinPartRows = 1 << 14
 
 // maxJoinParts bounds the partitions, whose heads all stay in the first level cache.
@@ -136,7 +136,7 @@ func (t *joinTable) fill(ctx context.Context, hashes []uint64, counts [][]uint32
 // fillPart puts rows into a partition, the last first, so that chains begin with the first.
 func (t *joinTable) fillPart(ctx context.Context, p *joinPart, rows []uint32, hashes []uint64) error {
 	size := 1 << bits.Len(uint(2*len(rows)))
-	p.places, p.mask, p.filled = make([]joinPlace, size), uint64(size-1), len(rows)
+	p.slots, p.mask, p.filled = make([]joinSlot, size), uint64(size-1), len(rows)
 	for i := len(rows) - 1; i >= 0; i-- {
 		if i%chunkRows == 0 {
 			if err := ctx.Err(); err != nil {
@@ -146,13 +146,13 @@ func (t *joinTable) fillPart(ctx context.Context, p *joinPart, rows []uint32, ha
 		row := rows[i]
 		h := hashes[row]
 		at := h & p.mask
-		for p.places[at].row != 0 && (p.places[at].hash != h || !t.exact && !t.sameRows(int(p.places[at].row-1), int(row))) {
+		for p.slots[at].row != 0 && (p.slots[at].hash != h || !t.exact && !t.sameRows(int(p.slots[at].row-1), int(row))) {
 			at = (at + 1) & p.mask
 		}
-		if first := p.places[at].row; first != 0 {
+		if first := p.slots[at].row; first != 0 {
 			t.next[row], p.chained = first, true
 		}
-		p.places[at] = joinPlace{h, row + 1}
+		p.slots[at] = joinSlot{h, row + 1}
 	}
 	return nil
 }
@@ -199,11 +199,11 @@ func (t *joinTable) lookup(h *joinHasher, keys []*vector.Vector, n int, first []
 	hashes := h.hashes[:n]
 	for i, x := range hashes {
 		p := &t.parts[t.part(x)]
-		place := p.places[x&p.mask]
-		if place.hash != x {
-			place.row |= elsewhere
+		slot := p.slots[x&p.mask]
+		if slot.hash != x {
+			slot.row |= elsewhere
 		}
-		first[i] = place.row
+		first[i] = slot.row
 	}
 	if k := keys[0]; len(keys) == 1 && k.Form == vector.Flat && k.Type.Kind() == vector.Bytes && k.Type != vector.Interval {
 		sameTexts(k, t.keys[0], first)
@@ -228,7 +228,7 @@ func (t *joinTable) lookup(h *joinHasher, keys []*vector.Vector, n int, first []
 	}
 }
 
-// elsewhere marks a row whose key is not the one that is looked for: it lies further on, or, if the place is free,
+// elsewhere marks a row whose key is not the one that is looked for: it lies further on, or, if the slot is free,
 // nowhere.
 const elsewhere = 1 << 31
 
@@ -247,13 +247,13 @@ func sameTexts(probe, build *vector.Vector, first []uint32) {
 	}
 }
 
-// find is the slow way of lookup, for one row whose key does not lie at its first place.
+// find is the slow way of lookup, for one row whose key does not lie at its first slot.
 func (t *joinTable) find(hash uint64, keys []*vector.Vector, i int) uint32 {
 	p := &t.parts[t.part(hash)]
 	for at := hash & p.mask; ; at = (at + 1) & p.mask {
-		place := &p.places[at]
-		if place.row == 0 || place.hash == hash && (t.exact || t.same(keys, i, int(place.row-1))) {
-			return place.row
+		slot := &p.slots[at]
+		if slot.row == 0 || slot.hash == hash && (t.exact || t.same(keys, i, int(slot.row-1))) {
+			return slot.row
 		}
 	}
 }

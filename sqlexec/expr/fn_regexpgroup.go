@@ -57,8 +57,8 @@ func regexpFunction(least, flags int, args sig, result vector.Type, row regexpRo
 	register(&Function{min: least, max: len(args), makesNull: true, bind: regexpBind(flags, args, result, names[0], row)}, names...)
 }
 
-// each calls found with the places of what an expression matches, see automaton.Regexp.Each.
-func each(re *automaton.Regexp, s []byte, n int, groups bool, ended func() error, found func(places []int) error) error {
+// each calls found with the offsets of what an expression matches, see automaton.Regexp.Each.
+func each(re *automaton.Regexp, s []byte, n int, groups bool, ended func() error, found func(offsets []int) error) error {
 	err := re.Each(s, n, groups, ended, found)
 	if work := (*automaton.WorkError)(nil); errors.As(err, &work) {
 		return execError("%v", work)
@@ -178,8 +178,8 @@ func registerGroups() {
 	}, "regexp_split_to_array", "string_split_regex", "str_split_regex")
 }
 
-// firstMatch calls found with the places of the first match and its groups, if there is one.
-func firstMatch(re *automaton.Regexp, s []byte, ended func() error, found func(places []int) error) error {
+// firstMatch calls found with the offsets of the first match and its groups, if there is one.
+func firstMatch(re *automaton.Regexp, s []byte, ended func() error, found func(offsets []int) error) error {
 	if !re.Match(s, ended) { // by an automaton, which is far quicker than looking for a place
 		return nil
 	}

@@ -102,7 +102,7 @@ func fill(ids []uint32, id uint32) {
 	}
 }
 
-// touched is the number of rows whose places are touched before they are looked up: their cache lines stay in the
+// touched is the number of rows whose slots are touched before they are looked up: their cache lines stay in the
 // first-level cache until then.
 const touched = 256
 

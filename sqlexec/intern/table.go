@@ -9,13 +9,13 @@ import (
 	"varve/engine/vector"
 )
 
-// Table maps 64-bit keys to 32-bit numbers that the caller gives: open addressing, at most 5/8 full. Places are the high
+// Table maps 64-bit keys to 32-bit numbers that the caller gives: open addressing, at most 5/8 full. Slots are the high
 // bits of hashes, so that a table grows from its beginning to its end. One goroutine at a time.
 type Table struct {
-	slots []place
-	shift int // of a hash: 64 less the bits of a place
+	slots []slot
+	shift int // of a hash: 64 less the bits of a slot
 	n     int
-	fill  int // 64ths of the places that are taken at most
+	fill  int // 64ths of the slots that are taken at most
 }
 
 // fullest is the fill of a table, 5/8; staggeredFill that of the first of several shards, the last has 15 more.
@@ -24,8 +24,8 @@ const (
 	staggeredFill = 32
 )
 
-// place is 16 bytes: four of them in a cache line, none in two.
-type place struct {
+// slot is 16 bytes: four of them in a cache line, none in two.
+type slot struct {
 	key uint64
 	id  uint32 // number + 1; 0 is free
 	_   uint32
@@ -36,7 +36,7 @@ const firstSlots = 64
 
 // NewTable is an empty table.
 func NewTable() *Table {
-	return &Table{slots: make([]place, firstSlots), shift: 64 - bits.Len(firstSlots-1), fill: fullest}
+	return &Table{slots: make([]slot, firstSlots), shift: 64 - bits.Len(firstSlots-1), fill: fullest}
 }
 
 // Len is the number of keys.
@@ -45,7 +45,7 @@ func (t *Table) Len() int { return t.n }
 // Bytes is the memory held.
 func (t *Table) Bytes() int64 { return int64(len(t.slots)) * 16 }
 
-// seed makes the hashes of this process its own: nobody can send keys that all fall on one place.
+// seed makes the hashes of this process its own: nobody can send keys that all fall on one slot.
 var seed = [3]uint64{rand.Uint64() | 1, rand.Uint64(), rand.Uint64()}
 
 // mix spreads the bits of a key over all bits of a hash.
@@ -112,7 +112,7 @@ func (b *Batch) Add(t *Table, keys []uint64) (fresh []uint32) {
 
 func (t *Table) grow() {
 	old := t.slots
-	t.slots = make([]place, 2*len(old))
+	t.slots = make([]slot, 2*len(old))
 	t.shift--
 	mask := len(t.slots) - 1
 	for _, s := range old {
@@ -127,7 +127,7 @@ func (t *Table) grow() {
 	}
 }
 
-// touch loads the places of some hashes into the cache, all misses at once: looked up one after the other, each would
+// touch loads the slots of some hashes into the cache, all misses at once: looked up one after the other, each would
 // wait for the branches of the one before. What it gives has no meaning.
 func (t *Table) touch(hashes []uint64, rows []uint32) (sum uint32) {
 	slots, shift := t.slots, t.shift

@@ -17,8 +17,8 @@ type words struct{ a, b, c uint64 }
 
 const wordsBytes = inline
 
-// textTable finds texts: open addressing, at most half full, places by the high bits of hashes as in Table. A place is the
-// high half of a hash, and where the record of the text begins in the heap of values, plus one; 0 is free. Eight places
+// textTable finds texts: open addressing, at most half full, slots by the high bits of hashes as in Table. A slot is the
+// high half of a hash, and where the record of the text begins in the heap of values, plus one; 0 is free. Eight slots
 // share a cache line, and a table that grows reads nothing else.
 //
 // A record is the text's number and its length, 4 bytes each, little endian, then the text.
@@ -26,7 +26,7 @@ type textTable struct {
 	slots []uint64
 	shift int
 	n     int
-	fill  int // 64ths of the places that are taken at most
+	fill  int // 64ths of the slots that are taken at most
 }
 
 // header is the size of a record without its text.
@@ -110,10 +110,10 @@ func (w *words) keyAndHash(n uint32) (key, hash uint64) {
 	return 0, w.hash(n)
 }
 
-// tag is what a place keeps of a hash.
+// tag is what a slot keeps of a hash.
 func tag(hash uint64) uint64 { return hash &^ (1<<32 - 1) }
 
-// touch loads the places of some hashes into the cache, all misses at once: see Table.touch.
+// touch loads the slots of some hashes into the cache, all misses at once: see Table.touch.
 func (t *textTable) touch(hashes []uint64, rows []uint32) (sum uint64) {
 	slots, shift := t.slots, t.shift
 	for _, r := range rows {
@@ -149,7 +149,7 @@ func (t *textTable) candidates(found []uint32, hashes []uint64, rows []uint32, v
 	return sum
 }
 
-// find returns the number of a text with its hash, or the free place where it belongs.
+// find returns the number of a text with its hash, or the free slot where it belongs.
 func (t *textTable) find(w *words, hash uint64, b, heap []byte) (id uint32, known bool, free int) {
 	slots := t.slots
 	mask := len(slots) - 1
@@ -180,7 +180,7 @@ func equal(record []byte, w *words, b []byte) (id uint32, ok bool) {
 	return uint32(head), bytes.Equal(record[header:header+n], b)
 }
 
-// take enters a text of that hash at a free place; its record begins at off.
+// take enters a text of that hash at a free slot; its record begins at off.
 func (t *textTable) take(free int, hash uint64, off int) {
 	t.slots[free] = tag(hash) | uint64(uint32(off)+1)
 	if t.n++; t.n*64 > len(t.slots)*t.fill {
@@ -188,7 +188,7 @@ func (t *textTable) take(free int, hash uint64, off int) {
 	}
 }
 
-// grow doubles the table. Places rise with hashes, so both tables are passed from the beginning to the end.
+// grow doubles the table. Slots rise with hashes, so both tables are passed from the beginning to the end.
 func (t *textTable) grow() {
 	old := t.slots
 	t.slots = make([]uint64, 2*len(old))

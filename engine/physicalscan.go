@@ -7,21 +7,21 @@ import (
 	"varve/engine/vector"
 )
 
-// view is what a scan of a physical table needs besides a scan: the tables it shows, one after the other, and the tags
+// physicalScan is what a scan of a physical table needs besides a scan: the tables it shows, one after the other, and the tags
 // that only series keys have. What is asked of those tags is decided once for each series.
-type view struct {
-	members []*member
-	columns []schema.ColumnID // wanted, the tags of the key among them
-	onKey   filter.And        // conditions on the tags of the key
-	rest    filter.And        // all others
+type physicalScan struct {
+	logicals []*logicalTable
+	columns  []schema.ColumnID // wanted, the tags of the key among them
+	onKey    filter.And        // conditions on the tags of the key
+	rest     filter.And        // all others
 }
 
 func isKeyTag(id schema.ColumnID) bool {
 	return id == schema.TableTagID || id == schema.SeriesTagID
 }
 
-func newView(e *Engine, r *region, q Request) *view {
-	v := &view{members: e.catalog.Load().membersOf(r), columns: q.Columns}
+func newPhysicalScan(e *Engine, r *region, q Request) *physicalScan {
+	v := &physicalScan{logicals: e.catalog.Load().logicalsOf(r), columns: q.Columns}
 	for _, c := range q.Filter {
 		onKey := false
 		for _, id := range c.AppendColumns(nil) {
@@ -37,7 +37,7 @@ func newView(e *Engine, r *region, q Request) *view {
 }
 
 // request is what is asked of the regions: stored columns, those that conditions on the key look at among them.
-func (v *view) request(q Request) Request {
+func (v *physicalScan) request(q Request) Request {
 	q.Columns = nil
 	for _, id := range v.columns {
 		if !isKeyTag(id) {
@@ -53,10 +53,10 @@ func (v *view) request(q Request) Request {
 	return q
 }
 
-// walkMember walks the series of one logical table in some runs.
-func (s *Scan) walkMember(m *member, runs []*scanRun, spec scan.Spec) (*memberSeries, error) {
+// walkLogical walks the series of one logical table in some runs.
+func (s *Scan) walkLogical(m *logicalTable, runs []*scanRun, spec scan.Spec) (*logicalSeries, error) {
 	spec.KeyPrefix = schema.KeyPrefix(m.id)
-	prog, err := filter.Compile(s.view.onKey)
+	prog, err := filter.Compile(s.physical.onKey)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +64,11 @@ func (s *Scan) walkMember(m *member, runs []*scanRun, spec scan.Spec) (*memberSe
 	if err != nil {
 		return nil, err
 	}
-	return &memberSeries{s: s, walk: w, prog: prog, at: map[schema.ColumnID]int{}}, nil
+	return &logicalSeries{s: s, walk: w, prog: prog, at: map[schema.ColumnID]int{}}, nil
 }
 
-// memberSeries walks a logical table as the view shows it: with the tags of the series keys.
-type memberSeries struct {
+// logicalSeries walks a logical table as the physical one shows it: with the tags of the series keys.
+type logicalSeries struct {
 	s      *Scan
 	walk   scan.Series
 	prog   *filter.Program
@@ -82,7 +82,7 @@ type memberSeries struct {
 }
 
 // Next moves to the next series.
-func (c *memberSeries) Next() ([]byte, bool, error) {
+func (c *logicalSeries) Next() ([]byte, bool, error) {
 	key, ok, err := c.walk.Next()
 	if err != nil || !ok {
 		return nil, false, err
@@ -93,7 +93,7 @@ func (c *memberSeries) Next() ([]byte, bool, error) {
 }
 
 // Rows fills b with the next rows of the current series.
-func (c *memberSeries) Rows(b *vector.Batch) (bool, error) {
+func (c *logicalSeries) Rows(b *vector.Batch) (bool, error) {
 	for {
 		ok, err := c.walk.Rows(&c.inner)
 		if err != nil || !ok {
@@ -106,7 +106,7 @@ func (c *memberSeries) Rows(b *vector.Batch) (bool, error) {
 }
 
 // column is a column of the rows in hand.
-func (c *memberSeries) column(id schema.ColumnID) *vector.Vector {
+func (c *logicalSeries) column(id schema.ColumnID) *vector.Vector {
 	switch id {
 	case schema.TableTagID:
 		return c.table
@@ -124,7 +124,7 @@ func (c *memberSeries) column(id schema.ColumnID) *vector.Vector {
 }
 
 // give puts the rows in hand that pass into b and tells whether there are any.
-func (c *memberSeries) give(b *vector.Batch) bool {
+func (c *logicalSeries) give(b *vector.Batch) bool {
 	n := c.inner.N
 	b.N, b.Cols = n, b.Cols[:0]
 	all := len(c.prog.Conds) == 0
@@ -135,14 +135,14 @@ func (c *memberSeries) give(b *vector.Batch) bool {
 		all = c.keep.All(n)
 	}
 	if all {
-		for _, id := range c.s.view.columns {
+		for _, id := range c.s.physical.columns {
 			b.Cols = append(b.Cols, c.column(id))
 		}
 		return true
 	}
 	c.rows = c.keep.AppendRows(c.rows[:0])
 	b.N = len(c.rows)
-	for i, id := range c.s.view.columns {
+	for i, id := range c.s.physical.columns {
 		if i == len(c.own) {
 			c.own = append(c.own, &vector.Vector{})
 		}
@@ -157,18 +157,18 @@ func (c *memberSeries) give(b *vector.Batch) bool {
 }
 
 // Close ends the walk.
-func (c *memberSeries) Close() { c.walk.Close() }
+func (c *logicalSeries) Close() { c.walk.Close() }
 
-// viewSeries walks all logical tables, one after the other: their ids lead the keys.
-type viewSeries struct {
+// physicalSeries walks all logical tables, one after the other: their ids lead the keys.
+type physicalSeries struct {
 	s    *Scan
 	runs []*scanRun
-	next int // of the view's members
-	now  *memberSeries
+	next int // of the logical tables
+	now  *logicalSeries
 }
 
 // Next moves to the next series.
-func (w *viewSeries) Next() ([]byte, bool, error) {
+func (w *physicalSeries) Next() ([]byte, bool, error) {
 	for {
 		if w.now != nil {
 			if key, ok, err := w.now.Next(); ok || err != nil {
@@ -177,11 +177,11 @@ func (w *viewSeries) Next() ([]byte, bool, error) {
 			w.now.Close()
 			w.now = nil
 		}
-		if w.next == len(w.s.view.members) {
+		if w.next == len(w.s.physical.logicals) {
 			return nil, false, nil
 		}
 		var err error
-		if w.now, err = w.s.walkMember(w.s.view.members[w.next], w.runs, *w.s.spec); err != nil {
+		if w.now, err = w.s.walkLogical(w.s.physical.logicals[w.next], w.runs, *w.s.spec); err != nil {
 			return nil, false, err
 		}
 		w.next++
@@ -189,7 +189,7 @@ func (w *viewSeries) Next() ([]byte, bool, error) {
 }
 
 // Rows fills b with the next rows of the current series.
-func (w *viewSeries) Rows(b *vector.Batch) (bool, error) {
+func (w *physicalSeries) Rows(b *vector.Batch) (bool, error) {
 	if w.now == nil {
 		return false, nil
 	}
@@ -197,9 +197,9 @@ func (w *viewSeries) Rows(b *vector.Batch) (bool, error) {
 }
 
 // Close ends the walk.
-func (w *viewSeries) Close() {
+func (w *physicalSeries) Close() {
 	if w.now != nil {
 		w.now.Close()
 	}
-	w.now, w.next = nil, len(w.s.view.members)
+	w.now, w.next = nil, len(w.s.physical.logicals)
 }
