@@ -81,7 +81,7 @@ func TestTakeIsBounded(t *testing.T) {
 	}
 }
 
-// none: no part has rows that a merge leaves out.
+// none reports whether no part has rows that a merge leaves out.
 func none(*part) bool { return false }
 
 func TestPickAny(t *testing.T) {

@@ -382,31 +382,31 @@ func (r *reader) source(c schema.Column) (source, error) {
 }
 
 // vector returns a column of the chunk: Flat, or Const where all rows are alike.
-func (ch *chunk) vector(c schema.Column) *vector.Vector {
-	switch c.ID {
+func (c *chunk) vector(col schema.Column) *vector.Vector {
+	switch col.ID {
 	case schema.SequenceID:
-		if ch.seqs == nil {
-			return vector.ConstUint(c.Type, ch.oneSeq)
+		if c.seqs == nil {
+			return vector.ConstUint(col.Type, c.oneSeq)
 		}
-		return &vector.Vector{Type: c.Type, Uints: ch.seqs}
+		return &vector.Vector{Type: col.Type, Uints: c.seqs}
 	case schema.KindID:
-		if ch.kinds == nil {
-			return vector.ConstUint(c.Type, uint64(ch.oneKind))
+		if c.kinds == nil {
+			return vector.ConstUint(col.Type, uint64(c.oneKind))
 		}
-		return &vector.Vector{Type: c.Type, Uints: widen(ch.kinds)}
+		return &vector.Vector{Type: col.Type, Uints: widen(c.kinds)}
 	case schema.SeriesID:
-		if ch.series == nil {
-			return vector.ConstUint(c.Type, uint64(ch.oneSeries))
+		if c.series == nil {
+			return vector.ConstUint(col.Type, uint64(c.oneSeries))
 		}
-		return &vector.Vector{Type: c.Type, Uints: widen(ch.series)}
+		return &vector.Vector{Type: col.Type, Uints: widen(c.series)}
 	}
-	if v := ch.column(c.ID); v != nil {
+	if v := c.column(col.ID); v != nil {
 		return v
 	}
-	if c.Default != nil && ch.layout.table.ByID(c.ID) < 0 { // the column is younger than the rows
-		return c.Default
+	if col.Default != nil && c.layout.table.ByID(col.ID) < 0 { // the column is younger than the rows
+		return col.Default
 	}
-	return vector.ConstNull(c.Type)
+	return vector.ConstNull(col.Type)
 }
 
 func widen[T uint8 | uint32](s []T) []uint64 {

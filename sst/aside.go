@@ -50,7 +50,7 @@ func (p *Part) SetAside(block int) {
 	}
 }
 
-// isAside: reads leave the block out, though other blocks of the part are served.
+// isAside reports whether reads leave the block out, though other blocks of the part are served.
 func (p *Part) isAside(block int) bool {
 	b := p.aside.Load()
 	return b != nil && b.Get(block)

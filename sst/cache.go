@@ -126,7 +126,7 @@ func (c *Cache) find(k blockKey) (e *cacheEntry, admit bool) {
 	return nil, false
 }
 
-// holds: the block is kept. Asking counts neither as a use nor as a miss.
+// holds reports whether the block is kept. Asking counts neither as a use nor as a miss.
 func (c *Cache) holds(k blockKey) bool {
 	if c.limit == 0 {
 		return false

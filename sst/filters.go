@@ -45,7 +45,7 @@ func indexingOf(c *schema.Column) indexing {
 	return x
 }
 
-// fits: a block with filter f, nil: none, has what is asked for now and can be taken over as it is. Parts of version 1 had no filters, and
+// fits reports whether a block with filter f, nil: none, has what is asked for now and can be taken over as it is. Parts of version 1 had no filters, and
 // DDL may have asked for one, or for another rate, since the block was written.
 func (x *indexing) fits(f []byte, version uint32) bool {
 	if f == nil {
@@ -62,7 +62,7 @@ func (x *indexing) kept(f, page []byte) []byte {
 	return f
 }
 
-// large: reading the filter would save too little beside reading its page, so it is kept only where DDL asked for it.
+// large reports whether reading the filter would save too little beside reading its page, so it is kept only where DDL asked for it.
 func (x *indexing) large(f, page []byte) bool { return !x.asked && len(f)*filterShare > len(page) }
 
 // filterShare: a filter that nobody asked for takes at most one byte for so many of its page.

@@ -112,7 +112,7 @@ func (sel *selector) release() {
 	}
 }
 
-// whole: rows of all series may pass, so no block needs to be looked at series by series.
+// whole reports whether rows of all series may pass, so no block needs to be looked at series by series.
 func (sel *selector) whole() bool {
 	return sel.chosen == nil && sel.reader.of.to-sel.reader.of.from == int(sel.p.dir.seriesCount)
 }

@@ -140,7 +140,7 @@ func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, 
 	return true, nil
 }
 
-// wantsCodes: a block that does not go by the dictionary has to be tried anew, because DDL now asks for a
+// wantsCodes reports whether a block that does not go by the dictionary has to be tried anew, because DDL now asks for a
 // larger one than the block's part had.
 func (c *columnWriter) wantsCodes(id encoding.ID) bool {
 	return c.dict != nil && c.indexing.values > encoding.MaxShared && !id.Single() && !c.dict.Closed()

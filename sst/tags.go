@@ -48,7 +48,7 @@ type tagColumn struct {
 	first, list []uint32 // series with value c, rising, numbered from of.from: list[first[c]:first[c+1]]
 }
 
-// has: the series has the tag. Of those outside of the range nothing is known, and they have not.
+// has reports whether the series has the tag. Of those outside of the range nothing is known, and they have not.
 func (t *tagColumn) has(series int) bool {
 	i := series - t.of.from
 	return i >= 0 && i < len(t.codes) && (t.valid == nil || t.valid.Get(i))

@@ -5,7 +5,7 @@ import (
 	"hash/crc32"
 )
 
-// A frame is one record with its header:
+// Frame is one record with its header:
 //
 //	+--------------+------------+-----------+-----------+-----------+---------+--------+------+
 //	| head crc 4B  | body crc 4B| length 4B | number 8B | synced 8B | type 1B | 0 3B   | body |

@@ -2,5 +2,5 @@
 
 package invariant
 
-// On: promises are checked and limits are drawn.
+// On says that promises are checked and limits are drawn.
 const On = false

@@ -91,7 +91,7 @@ func Bytes(b []byte) Value {
 }
 
 // Of makes the value of an array.
-func (a *Array) Of() Value { return Value{ptr: unsafe.Pointer(a), kind: ArrayKind} }
+func (l *Array) Of() Value { return Value{ptr: unsafe.Pointer(l), kind: ArrayKind} }
 
 // Of makes the value of an object.
 func (o *Object) Of() Value { return Value{ptr: unsafe.Pointer(o), kind: ObjectKind} }

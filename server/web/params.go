@@ -187,7 +187,7 @@ func mediaType(contentType []byte) string {
 	return strings.ToLower(string(bytes.TrimSpace(t)))
 }
 
-// ContentType is the request's content type, which must be there and look like one.
+// RequiredContentType is the request's content type, which must be there and look like one.
 func (c *Ctx) RequiredContentType() (string, error) {
 	raw := string(c.Request.Header.ContentType())
 	if raw == "" {

@@ -199,7 +199,7 @@ func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, 
 	return ids, nil
 }
 
-// shareable: keys that compare by their bytes, not so many that tables for each and each shard were too large, and more than one
+// shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too large, and more than one
 // worker.
 func (s *aggregate) shareable() bool {
 	if len(s.keys) > manyKeys {

@@ -71,7 +71,7 @@ type ColumnDef struct {
 }
 
 type (
-	// Select is a query as a statement.
+	// SelectStmt is a query as a statement.
 	SelectStmt struct {
 		Stmt
 		Query *Query

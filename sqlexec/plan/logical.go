@@ -122,7 +122,7 @@ type (
 )
 
 // Columns of the nodes.
-func (n *Scan) Columns() []Column       { return n.Cols }
+func (s *Scan) Columns() []Column       { return s.Cols }
 func (n *Values) Columns() []Column     { return n.Cols }
 func (n *Filter) Columns() []Column     { return n.Input.Columns() }
 func (n *Project) Columns() []Column    { return n.Cols }

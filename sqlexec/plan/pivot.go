@@ -19,13 +19,13 @@ func (b *binder) source(t parse.TableRef, out *outer) (*scope, []Column, error) 
 }
 
 // uses marks the columns that an expression names.
-func (sc *scope) uses(x parse.Expr, used map[int]bool) {
+func (s *scope) uses(x parse.Expr, used map[int]bool) {
 	parse.Walk(x, func(y parse.Expr) bool {
 		switch y := y.(type) {
 		case *parse.Slot:
 			used[y.Index] = true
 		case *parse.Column:
-			if i, err := sc.resolve(y.Parts); err == nil {
+			if i, err := s.resolve(y.Parts); err == nil {
 				used[i] = true
 			}
 		}

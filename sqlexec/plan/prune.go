@@ -180,8 +180,8 @@ func (o *optimizer) pruneProject(p *Project, need []bool) (Node, []int) {
 }
 
 // plain reports whether all expressions are columns or constants.
-func (p *Project) plain() bool {
-	for _, e := range p.Exprs {
+func (n *Project) plain() bool {
+	for _, e := range n.Exprs {
 		if !cheap(e) {
 			return false
 		}

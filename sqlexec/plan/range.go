@@ -382,15 +382,15 @@ func (r *ranged) node(in Node) (Node, error) {
 }
 
 // addRange puts a range in, keeping them falling and distinct.
-func (e *Expand) addRange(span int64) {
+func (n *Expand) addRange(span int64) {
 	at := 0
-	for at < len(e.Ranges) && e.Ranges[at] > span {
+	for at < len(n.Ranges) && n.Ranges[at] > span {
 		at++
 	}
-	if at < len(e.Ranges) && e.Ranges[at] == span {
+	if at < len(n.Ranges) && n.Ranges[at] == span {
 		return
 	}
-	e.Ranges = append(e.Ranges[:at], append([]int64{span}, e.Ranges[at:]...)...)
+	n.Ranges = append(n.Ranges[:at], append([]int64{span}, n.Ranges[at:]...)...)
 }
 
 // bindAgg binds an aggregate over the expanded rows; one with a shorter range takes only the rows in it.

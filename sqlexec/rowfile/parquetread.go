@@ -8,7 +8,6 @@ import (
 	"math/big"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"varve/engine/convert"
@@ -349,7 +348,7 @@ func setBytes(v *vector.Vector, _ int, x parquet.Value) bool {
 
 // setInt96 reads the timestamps of old writers: nanoseconds of the day and the Julian day.
 func setInt96(v *vector.Vector, _ int, x parquet.Value) bool {
-	var t deprecated.Int96 = x.Int96()
+	t := x.Int96()
 	const epochDay = 2440588 // 1970-01-01
 	day, ns := int64(t[2])-epochDay, int64(uint64(t[1])<<32|uint64(t[0]))
 	const dayNS = 86400e9

@@ -50,7 +50,7 @@ func NewShared(values int) *Dictionary {
 // Len is the number of values.
 func (d *Dictionary) Len() int { return len(d.Views) }
 
-// Closed: the dictionary has refused so many blocks that trying another costs more than it is likely to bring.
+// Closed reports whether the dictionary has refused so many blocks that trying another costs more than it is likely to bring.
 func (d *Dictionary) Closed() bool { return d.Refused >= maxRefused }
 
 // Bytes is value i.

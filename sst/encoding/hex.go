@@ -13,7 +13,7 @@ import (
 
 const uuidLength = 36
 
-// uuidDash: a UUID has a dash at position i.
+// uuidDash reports whether a UUID has a dash at position i.
 func uuidDash(i int) bool { return i == 8 || i == 13 || i == 18 || i == 23 }
 
 var hexValue = func() (t [256]byte) {

@@ -269,7 +269,7 @@ type Codes struct {
 	inflated       bool
 }
 
-// Inflated: the codes were compressed in the block, so they have memory of their own, which it pays to keep.
+// Inflated reports whether the codes were compressed in the block, so they have memory of their own, which it pays to keep.
 func (c *Codes) Inflated() bool { return c.inflated }
 
 // Bytes is the memory that they take.

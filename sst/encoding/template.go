@@ -50,7 +50,7 @@ const (
 // wideDigits: a number of so many digits is an id rather than a quantity.
 const wideDigits = 16
 
-// numeric: values are kept as integers.
+// numeric reports whether values are kept as integers.
 func (k slotKind) numeric() bool { return k <= dateSlot || k == wideSlot }
 
 // maxDigitsSlot is the greatest width of paddedSlot and decimalSlot: numbers have at most so many digits.

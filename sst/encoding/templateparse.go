@@ -274,7 +274,7 @@ func (p *parser) mixed(start, at int, kind byte) int {
 	return at
 }
 
-// uuidAt: a UUID begins with the word row[start:at], and ends with a word.
+// uuidAt reports whether a UUID begins with the word row[start:at], and ends with a word.
 func (p *parser) uuidAt(start, at int) bool {
 	to := start + uuidLength
 	return at-start == 8 && to <= len(p.row) && p.row[at] == '-' && (to == len(p.row) || wordChar[p.row[to]] == 0) && isUUID(p.row[start:to])
@@ -317,7 +317,7 @@ func twoDigits(s []byte) (uint64, bool) {
 	return uint64(a)*10 + uint64(b), a < 10 && b < 10
 }
 
-// isUUID: 36 bytes are a UUID of small digits, which prints back as it was.
+// isUUID reports whether 36 bytes are a UUID of small digits, which prints back as it was.
 func isUUID(s []byte) bool {
 	for i, c := range s[:uuidLength] {
 		if uuidDash(i) != (c == '-') || c != '-' && hexValue[c] == 0xFF {

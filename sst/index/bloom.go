@@ -48,7 +48,7 @@ func Hashes(rate float64) int { return max(1, int(math.Round(math.Log2(1/bounded
 // HashesOf is the number of bits of a token in a filter.
 func HashesOf(f []byte) int { return int(f[1]) }
 
-// Within: the filter may hold all the tokens. It must those of its own block, which is how a check finds a wrong one.
+// Within reports whether the filter may hold all the tokens. It must those of its own block, which is how a check finds a wrong one.
 func (t *Tokens) Within(f []byte) bool {
 	for _, h := range t.list {
 		if !MayHold(f, h) {

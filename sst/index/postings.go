@@ -120,10 +120,10 @@ func (p *Postings) Blocks(passing vector.Bitmap, candidates vector.Bitmap) {
 	candidates.And(union)
 }
 
-// Unknown: the block did not go by the dictionary and may hold any value.
+// Unknown reports whether the block did not go by the dictionary and may hold any value.
 func (p *Postings) Unknown(block int) bool { return p.unknown.Contains(uint32(block)) }
 
-// Holds: value i is noted for the block.
+// Holds reports whether value i is noted for the block.
 func (p *Postings) Holds(i, block int) bool { return p.blocks[i].Contains(uint32(block)) }
 
 // Len is the number of values.

@@ -276,7 +276,7 @@ func (t *Tokens) addWide(text []byte) {
 	}
 }
 
-// ASCII: no byte is beyond it.
+// ASCII reports whether no byte is beyond it.
 func ASCII(b []byte) bool {
 	for ; len(b) >= 8; b = b[8:] {
 		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
