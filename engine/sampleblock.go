@@ -97,9 +97,6 @@ func (b *SampleBlock) Release() {
 	b.s, b.readers = nil, nil
 }
 
-// Held is the memory of the samples in bytes, which counts as reserved.
-func (b *SampleBlock) Held() int64 { return b.held }
-
 // Read fills b with the samples of series [from, to).
 func (s *Selection) Read(from, to int, b *SampleBlock) error {
 	b.begin(s, from, to)

@@ -48,7 +48,7 @@ func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error
 	if r.Symbols == nil {
 		r.Symbols = NewSymbols()
 	}
-	s := &Selection{e: e, ctx: ctx, request: r, symbols: r.Symbols.Bytes64()}
+	s := &Selection{e: e, ctx: ctx, request: r, symbols: r.Symbols.bytes64()}
 	e.scanning.Add(1) // merges give way
 	if err := s.find(); err != nil {
 		s.Close()
@@ -171,7 +171,7 @@ func (s *Selection) describeLabels(t *selectTable) {
 	t.byID = make(map[schema.ColumnID]int, len(tags))
 	for i, c := range tags {
 		t.byID[c.ID] = i
-		t.labels = append(t.labels, labelOf{name: s.request.Symbols.ID(c.Name), column: c, initial: schema.InitialTag(c.Initial)})
+		t.labels = append(t.labels, labelOf{name: s.request.Symbols.mustID(c.Name), column: c, initial: schema.InitialTag(c.Initial)})
 	}
 }
 
@@ -355,9 +355,6 @@ func (s *Selection) Cut(rows int) []int {
 	}
 	return borders
 }
-
-// Held is the memory of the selection in bytes, which counts as reserved.
-func (s *Selection) Held() int64 { return s.held }
 
 // Close lets go of the rows. No Read may be under way.
 func (s *Selection) Close() {

@@ -121,7 +121,7 @@ func (s *Selection) account() error {
 	if s.request.Reserve == nil {
 		return nil
 	}
-	bytes := int64(cap(s.tables)+cap(s.labels)+cap(s.labelsFrom)+cap(s.sources))*8 + int64(cap(s.sourcesFrom))*4 + s.request.Symbols.Bytes64() - s.symbols + s.found
+	bytes := int64(cap(s.tables)+cap(s.labels)+cap(s.labelsFrom)+cap(s.sources))*8 + int64(cap(s.sourcesFrom))*4 + s.request.Symbols.bytes64() - s.symbols + s.found
 	if bytes <= s.held {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (a *adder) physicalLabels(key []byte) {
 		if !ok {
 			return
 		}
-		l := Label{t.labels[i].name, s.request.Symbols.ID(string(tagText(c.Type, binary.BigEndian.AppendUint64(nil, x))))}
+		l := Label{t.labels[i].name, s.request.Symbols.mustID(string(tagText(c.Type, binary.BigEndian.AppendUint64(nil, x))))}
 		at := slices.IndexFunc(own, func(o Label) bool { return t.rank(o.Name) > i })
 		if at < 0 {
 			at = len(own)

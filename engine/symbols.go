@@ -12,8 +12,8 @@ func NewSymbols() *Symbols { return &Symbols{} }
 // Len is the number of texts, the empty one not among them: the greatest number there is.
 func (s *Symbols) Len() int { return s.table.Len() }
 
-// Bytes64 is the memory held.
-func (s *Symbols) Bytes64() int64 { return s.table.Bytes64() }
+// bytes64 is the memory held.
+func (s *Symbols) bytes64() int64 { return s.table.Bytes64() }
 
 // Bytes is the text with a number. It lies in the table and is not to be changed.
 func (s *Symbols) Bytes(id uint32) []byte {
@@ -26,9 +26,9 @@ func (s *Symbols) Bytes(id uint32) []byte {
 // String is the text with a number.
 func (s *Symbols) String(id uint32) string { return string(s.Bytes(id)) }
 
-// ID numbers a text. It panics past symbol.MaxBytes of texts: names and values of labels come from keys, and readers of so many run
+// mustID numbers a text. It panics past symbol.MaxBytes of texts: names and values of labels come from keys, and readers of so many run
 // out of memory before.
-func (s *Symbols) ID(text string) uint32 {
+func (s *Symbols) mustID(text string) uint32 {
 	id, ok := s.id([]byte(text))
 	if !ok {
 		panic("engine: more bytes of labels than a number can name")

@@ -145,7 +145,7 @@ func (x *Executor) dropDatabase(ctx context.Context, sess *Session, s *parse.Dro
 		}
 		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", name)
 	}
-	if name == sess.Database() {
+	if name == sess.database() {
 		return nil, status.New(status.InvalidArguments, "Schema %s is in use", name)
 	}
 	if name == DefaultDB || name == infoschema.Private {

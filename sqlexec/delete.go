@@ -33,7 +33,7 @@ func (x *Executor) deleteFrom(ctx context.Context, sess *Session, s *parse.Delet
 		sel.Items = append(sel.Items, parse.SelectItem{X: &parse.Column{Parts: name}})
 		d.types = append(d.types, t.Columns[i].Type)
 	}
-	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.Database(), &parse.Query{Body: sel})
+	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.database(), &parse.Query{Body: sel})
 	if err != nil {
 		return nil, err
 	}

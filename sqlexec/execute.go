@@ -19,7 +19,7 @@ import (
 // Execute runs one statement. Rows of the result are streamed: they must be read or closed before the next statement
 // of the session. ctx ends the statement early.
 func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) (*Result, error) {
-	if err := x.checkDatabase(s.Database()); err != nil {
+	if err := x.checkDatabase(s.database()); err != nil {
 		return nil, err
 	}
 	ctx, done := x.start(ctx, s, st)
@@ -165,7 +165,7 @@ func firstWords(text string) string {
 
 // query plans and runs a SELECT; its rows stream.
 func (x *Executor) query(ctx context.Context, s *Session, q *parse.Query) (*Result, error) {
-	n, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), q)
+	n, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), q)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result,
 	case *parse.Literal:
 		name = v.Text
 	default:
-		e, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), v)
+		e, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), v)
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +212,7 @@ func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result,
 	case "system", "default", "local":
 		name = "UTC"
 	}
-	return &Result{}, s.SetZone(name)
+	return &Result{}, s.setZone(name)
 }
 
 // adminFunctions are the functions of ADMIN.

@@ -24,7 +24,7 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	}
 	began := time.Now()
 	ectx := x.context(s)
-	n, err := plan.Bind(ctx, ectx, x.catalog(s), x.runner(s), s.Database(), sel.Query)
+	n, err := plan.Bind(ctx, ectx, x.catalog(s), x.runner(s), s.database(), sel.Query)
 	if err != nil {
 		return nil, err
 	}

@@ -231,7 +231,7 @@ func (t *target) endRow() error {
 
 // byName gives INSERT .. BY NAME query the names of the query's columns.
 func (x *Executor) byName(ctx context.Context, sess *Session, s *parse.Insert) (*parse.Insert, error) {
-	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.Database(), s.Query)
+	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.database(), s.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (x *Executor) byName(ctx context.Context, sess *Session, s *parse.Insert) (
 // insertQuery runs the query of INSERT .. SELECT and collects its rows; columns match by position.
 func (x *Executor) insertQuery(ctx context.Context, sess *Session, s *parse.Insert, t *target) error {
 	ectx := x.context(sess)
-	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.Database(), s.Query)
+	n, err := plan.Bind(ctx, ectx, x.catalog(sess), x.runner(sess), sess.database(), s.Query)
 	if err != nil {
 		return err
 	}

@@ -49,24 +49,16 @@ type Session struct {
 	memory *exec.Budget // of the statement that is being planned; nil: none is
 }
 
-// Database is the current database.
-func (s *Session) Database() string {
+// database is the current database.
+func (s *Session) database() string {
 	if s.DB == "" {
 		return DefaultDB
 	}
 	return s.DB
 }
 
-// ZoneName is the current zone's name as timezone() shows it.
-func (s *Session) ZoneName() string {
-	if s.Zone == nil {
-		return "UTC"
-	}
-	return s.Zone.String()
-}
-
-// SetZone changes the zone of the following statements. Unknown names are InvalidArguments.
-func (s *Session) SetZone(name string) error {
+// setZone changes the zone of the following statements. Unknown names are InvalidArguments.
+func (s *Session) setZone(name string) error {
 	zone, err := timefmt.Zone(name)
 	if err != nil {
 		return status.Wrap(err, status.InvalidArguments, "Invalid timezone: %s", name)
@@ -159,14 +151,14 @@ func (x *Executor) context(s *Session) *expr.Context {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.Database(), User: s.User, ConnID: s.ConnID, Version: x.o.Version, Memory: s.memory.Memory()}
+	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.database(), User: s.User, ConnID: s.ConnID, Version: x.o.Version, Memory: s.memory.Memory()}
 }
 
 // tableName resolves a name of one to three parts against the session.
 func (s *Session) tableName(n parse.Name) (schema.Name, error) {
 	switch len(n) {
 	case 1:
-		return schema.Name{DB: s.Database(), Table: n[0].Name}, nil
+		return schema.Name{DB: s.database(), Table: n[0].Name}, nil
 	case 2:
 		return schema.Name{DB: foldInfo(n[0].Name), Table: n[1].Name}, nil
 	case 3:

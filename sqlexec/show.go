@@ -63,7 +63,7 @@ func (x *Executor) show(ctx context.Context, s *Session, st *parse.Show) (*Resul
 		return t.filtered(ctx, x, s, st)
 	case "search_path":
 		t := newTable("search_path")
-		t.add(s.Database())
+		t.add(s.database())
 		return t.result()
 	}
 	return nil, status.New(status.Unsupported, "SQL statement is not supported: SHOW %s", strings.ToUpper(st.What))
@@ -88,7 +88,7 @@ func (x *Executor) showDatabases(ctx context.Context, s *Session, st *parse.Show
 
 // showDatabase is the database of SHOW .. FROM d.
 func (x *Executor) showDatabase(s *Session, st *parse.Show) (string, error) {
-	db := s.Database()
+	db := s.database()
 	if st.DBSet {
 		db = foldInfo(st.DB)
 	}

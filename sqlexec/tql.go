@@ -68,7 +68,7 @@ func (c *catalog) TQL(ctx context.Context, st *parse.TQL) ([]vector.Field, *vect
 
 // evaluate returns the value of an expression at every step as rows.
 func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]vector.Field, *vector.Batch, error) {
-	store := &promql.Tables{Engine: x.e, DB: s.Database()}
+	store := &promql.Tables{Engine: x.e, DB: s.database()}
 	q := promql.Query{Expr: st.Expr, Workers: x.o.Workers}
 	if s.memory != nil {
 		store.Memory, q.Memory = s.memory, s.memory
@@ -117,7 +117,7 @@ func (x *Executor) grid(ctx context.Context, s *Session, st *parse.TQL, q *promq
 
 // gridValue evaluates a value of the grid, which refers to no column.
 func (x *Executor) gridValue(ctx context.Context, s *Session, e parse.Expr) (*vector.Vector, error) {
-	bound, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), e)
+	bound, err := plan.BindScalar(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), e)
 	if err != nil {
 		return nil, err
 	}

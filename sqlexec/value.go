@@ -56,7 +56,7 @@ func (v *valuer) set(c *vector.ColumnBuilder, e parse.Expr) error {
 			return v.setText(c, e.Parts[0].Name)
 		}
 	}
-	bound, err := plan.BindScalar(v.goctx, v.ctx, v.x.catalog(v.sess), v.x.runner(v.sess), v.sess.Database(), e)
+	bound, err := plan.BindScalar(v.goctx, v.ctx, v.x.catalog(v.sess), v.x.runner(v.sess), v.sess.database(), e)
 	if err != nil {
 		return err
 	}

@@ -253,7 +253,7 @@ func (x *Executor) viewColumns(ctx context.Context, s *Session, n parse.Name) ([
 
 // queryColumns are the columns of a query as those of a table.
 func (x *Executor) queryColumns(ctx context.Context, s *Session, q *parse.Query) ([]schema.Column, error) {
-	node, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.Database(), q)
+	node, err := plan.Bind(ctx, x.context(s), x.catalog(s), x.runner(s), s.database(), q)
 	if err != nil {
 		return nil, err
 	}

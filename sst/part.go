@@ -140,9 +140,6 @@ func (p *Part) corrupt(err error, where string) error {
 // Meta is what the engine keeps of the part.
 func (p *Part) Meta() Meta { return p.meta }
 
-// Name is the name of the part's file, without its directory.
-func (p *Part) Name() string { return p.name }
-
 // Run is the part as a sorted set of rows.
 func (p *Part) Run() scan.Run { return &run{p} }
 

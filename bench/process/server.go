@@ -40,8 +40,8 @@ type Server struct {
 	err    error         // of Wait; set before done is closed
 }
 
-// FreeAddr is an address of 127.0.0.1 that nothing listened on a moment ago.
-func FreeAddr() (string, error) {
+// freeAddr is an address of 127.0.0.1 that nothing listened on a moment ago.
+func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -53,7 +53,7 @@ func FreeAddr() (string, error) {
 func Launch(o Options) (*Server, error) {
 	if o.Addr == "" {
 		var err error
-		if o.Addr, err = FreeAddr(); err != nil {
+		if o.Addr, err = freeAddr(); err != nil {
 			return nil, err
 		}
 	}

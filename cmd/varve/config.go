@@ -96,8 +96,8 @@ type Config struct {
 // Size is a number of bytes, written 64MiB.
 type Size int64
 
-// ParseSize reads a number with a unit: B KB KiB MB MiB GB GiB TB TiB PB PiB, in any case; none means bytes.
-func ParseSize(text string) (Size, error) {
+// parseSize reads a number with a unit: B KB KiB MB MiB GB GiB TB TiB PB PiB, in any case; none means bytes.
+func parseSize(text string) (Size, error) {
 	text = strings.TrimSpace(text)
 	end := 0
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] == '.') {

@@ -158,13 +158,13 @@ func TestSizes(t *testing.T) {
 	}{
 		{"64MiB", 64 << 20, "64MiB"}, {"1GB", 1e9, "1000000000B"}, {"1.5 KiB", 1536, "1536B"}, {"0", 0, "0B"}, {"2tib", 2 << 40, "2TiB"}, {"1024", 1024, "1KiB"},
 	} {
-		got, err := ParseSize(c.text)
+		got, err := parseSize(c.text)
 		if err != nil || got != c.size || got.String() != c.back {
 			t.Errorf("ParseSize(%q) = %d %s, %v; want %d %s", c.text, got, got, err, c.size, c.back)
 		}
 	}
 	for _, bad := range []string{"", "MiB", "1 mile", "-1", "9999PiB", "1..2"} {
-		if got, err := ParseSize(bad); err == nil {
+		if got, err := parseSize(bad); err == nil {
 			t.Errorf("ParseSize(%q) = %d", bad, got)
 		}
 	}

@@ -133,7 +133,7 @@ func (k *key) convert(value any) error {
 		if !isText {
 			return fmt.Errorf("a size such as 64MiB is wanted")
 		}
-		size, err := ParseSize(text)
+		size, err := parseSize(text)
 		if err != nil {
 			return err
 		}

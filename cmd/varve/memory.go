@@ -77,14 +77,14 @@ func sizeOrShare(text string, whole int64) int64 {
 		percent, _ := strconv.ParseFloat(share, 64)
 		return int64(float64(whole) * percent / 100)
 	}
-	size, _ := ParseSize(text)
+	size, _ := parseSize(text)
 	return int64(size)
 }
 
 func checkShare(text string) error {
 	share, isShare := strings.CutSuffix(text, "%")
 	if !isShare {
-		_, err := ParseSize(text)
+		_, err := parseSize(text)
 		return err
 	}
 	if n, err := strconv.ParseFloat(share, 64); err != nil || n <= 0 || n > 100 {

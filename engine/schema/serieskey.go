@@ -163,8 +163,8 @@ func AppendKeyInt(dst []byte, x int64) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(x)^1<<63)
 }
 
-// KeyInt is the inverse of AppendKeyInt; it needs 8 bytes.
-func KeyInt(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63) }
+// keyInt is the inverse of AppendKeyInt; it needs 8 bytes.
+func keyInt(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63) }
 
 // AppendTag appends row i of a tag column in the form that series keys use: bytes compare as the values do.
 func AppendTag(dst []byte, v *vector.Vector, i int) []byte {
@@ -215,7 +215,7 @@ func TagVector(t vector.Type, tags [][]byte) (*vector.Vector, error) {
 				v.Bools.Set(i)
 			}
 		case vector.Int64:
-			v.Ints = append(v.Ints, KeyInt(b))
+			v.Ints = append(v.Ints, keyInt(b))
 		case vector.Uint64:
 			v.Uints = append(v.Uints, binary.BigEndian.Uint64(b))
 		case vector.Float64:

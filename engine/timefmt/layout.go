@@ -99,17 +99,6 @@ func CompileStrict(strftime string) (*Layout, error) {
 	return l, nil
 }
 
-// HasZone reports whether a text of the layout tells its zone.
-func (l *Layout) HasZone() bool {
-	for _, it := range l.items {
-		switch it.op {
-		case opOffset, opOffsetColon, opOffsetSeconds, opOffsetHours, opOffsetLoose, opOffsetRFC, opZoneName:
-			return true
-		}
-	}
-	return false
-}
-
 // String is the pattern.
 func (l *Layout) String() string { return l.text }
 

@@ -55,15 +55,3 @@ func TestStrictLayout(t *testing.T) {
 		})
 	}
 }
-
-func TestHasZone(t *testing.T) {
-	for layout, want := range map[string]bool{"%F %T": false, "%s": false, "%z": true, "%:z": true, "%#z": true, "%Z": true, "%+": true, "%%z": false} {
-		l, err := CompileStrict(layout)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := l.HasZone(); got != want {
-			t.Errorf("HasZone(%s) = %v, want %v", layout, got, want)
-		}
-	}
-}

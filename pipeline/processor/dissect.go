@@ -108,14 +108,14 @@ func (d *dissect) texts() []string {
 func (p *dissectProgram) store(e *Event, text string, spans []span, separator string) {
 	for i, c := range p.plain {
 		s := spans[c.span]
-		e.SetText(p.plainSlots[i], text[s.from:s.to])
+		e.setText(p.plainSlots[i], text[s.from:s.to])
 	}
 	for i := range p.appends {
 		e.Set(p.appendSlots[i], p.appends[i].join(e, text, spans, separator))
 	}
 	for _, r := range p.refs {
 		k, v := spans[r.key], spans[r.value]
-		e.SetKey(text[k.from:k.to], value.String(text[v.from:v.to]))
+		e.setKey(text[k.from:k.to], value.String(text[v.from:v.to]))
 	}
 }
 

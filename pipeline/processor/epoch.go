@@ -104,7 +104,7 @@ func (p *epoch) time(v value.Value) (value.Value, error) {
 			if ns, ok := p.decimal(v.Str()); ok {
 				return value.Timestamp(ns), nil
 			}
-			return v, status.Wrap(err, status.InvalidArguments, "Failed to parse %s to int: %s", shorten(v.Str()), NumberReason(v.Str(), err))
+			return v, status.Wrap(err, status.InvalidArguments, "Failed to parse %s to int: %s", shorten(v.Str()), numberReason(v.Str(), err))
 		}
 	case value.FloatKind:
 		// The shortest text of a float is what its writer meant: 1742814853.1 is not 1742814853.0999999.
@@ -153,8 +153,8 @@ func truncate(x float64) int64 {
 	return int64(x)
 }
 
-// NumberReason says why text is no integer.
-func NumberReason(text string, err error) string {
+// numberReason says why text is no integer.
+func numberReason(text string, err error) string {
 	if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
 		return "number out of range"
 	}

@@ -93,9 +93,6 @@ func (e *Event) Reset() {
 	e.whole = false
 }
 
-// Names are the names the slots stand for.
-func (e *Event) Names() *Names { return e.names }
-
 // IsObject reports whether the context is an object; otherwise it is Whole.
 func (e *Event) IsObject() bool { return !e.whole }
 
@@ -169,14 +166,14 @@ func (e *Event) Get(slot int) (v value.Value, ok bool) { return e.slots[slot], e
 // Set sets the value of a slot.
 func (e *Event) Set(slot int, v value.Value) { e.slots[slot], e.has[slot] = v, true }
 
-// SetText sets a slot to a string, a view.
-func (e *Event) SetText(slot int, text string) { e.slots[slot], e.has[slot] = value.String(text), true }
+// setText sets a slot to a string, a view.
+func (e *Event) setText(slot int, text string) { e.slots[slot], e.has[slot] = value.String(text), true }
 
-// Drop removes a slot's key.
-func (e *Event) Drop(slot int) { e.has[slot] = false }
+// drop removes a slot's key.
+func (e *Event) drop(slot int) { e.has[slot] = false }
 
-// SetKey sets a key whose name was not known before.
-func (e *Event) SetKey(key string, v value.Value) {
+// setKey sets a key whose name was not known before.
+func (e *Event) setKey(key string, v value.Value) {
 	if s := e.names.Find(key); s >= 0 {
 		e.Set(s, v)
 		return
@@ -188,19 +185,6 @@ func (e *Event) SetKey(key string, v value.Value) {
 		}
 	}
 	e.Rest = append(e.Rest, value.Member{Key: key, Value: v})
-}
-
-// Look is the value of a key.
-func (e *Event) Look(key string) (v value.Value, ok bool) {
-	if s := e.names.Find(key); s >= 0 {
-		return e.Get(s)
-	}
-	for i := range e.Rest {
-		if e.Rest[i].Key == key {
-			return e.Rest[i].Value, true
-		}
-	}
-	return value.Value{}, false
 }
 
 // scratch gives room for n spans.
@@ -218,8 +202,8 @@ func (e *Event) SortRest() {
 	}
 }
 
-// Discard drops the entry, silently.
-func (e *Event) Discard() { e.Whole, e.whole = value.Value{}, true }
+// discard drops the entry, silently.
+func (e *Event) discard() { e.Whole, e.whole = value.Value{}, true }
 
 // Discarded reports whether the entry is dropped.
 func (e *Event) Discarded() bool { return e.whole && e.Whole.IsNull() }

@@ -84,7 +84,7 @@ func (p *filter) Run(e *Event) error {
 			return notString("filter", p.list[i].name, v)
 		}
 		if p.matches(v.Str()) != p.notIn {
-			e.Discard()
+			e.discard()
 			return nil
 		}
 	}

@@ -126,7 +126,7 @@ func (x *extraction) extract(e *Event, text string, slots []int) {
 	}
 	for g, number := range x.numbers {
 		if from, to := at[2*number], at[2*number+1]; from >= 0 {
-			e.SetText(slots[g], text[from:to])
+			e.setText(slots[g], text[from:to])
 		}
 	}
 }

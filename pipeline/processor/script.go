@@ -49,7 +49,7 @@ func (p *Script) Run(e *Event) error {
 		return err
 	}
 	if v.IsNull() {
-		e.Discard()
+		e.discard()
 		return nil
 	}
 	e.Load(v)

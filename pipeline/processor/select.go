@@ -41,7 +41,7 @@ func (p *selection) Run(e *Event) error {
 	switch {
 	case p.exclude:
 		for i := range p.list {
-			e.Drop(p.list[i].input)
+			e.drop(p.list[i].input)
 		}
 		return nil
 	case !p.renames:

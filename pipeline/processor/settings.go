@@ -150,7 +150,7 @@ func (s *Setting) Fields() ([]Field, error) {
 
 func (s *Setting) field(n *yaml.Node) (Field, error) {
 	if text, ok := Text(n); ok {
-		f, ok := ParseField(text)
+		f, ok := parseField(text)
 		if !ok {
 			return Field{}, Invalid(n, "Empty input field")
 		}
@@ -184,8 +184,8 @@ func (s *Setting) field(n *yaml.Node) (Field, error) {
 	return Field{key, to}, nil
 }
 
-// ParseField reads "input" or "input, target"; ok is false when the input is empty.
-func ParseField(text string) (f Field, ok bool) {
+// parseField reads "input" or "input, target"; ok is false when the input is empty.
+func parseField(text string) (f Field, ok bool) {
 	input, rest, _ := strings.Cut(text, ",")
 	target, _, _ := strings.Cut(rest, ",")
 	f.Input, f.Target = strings.TrimSpace(input), strings.TrimSpace(target)

@@ -264,9 +264,6 @@ func (o *Object) Remove(i int) Value {
 	return v
 }
 
-// Clear takes all fields out of an object that has one name only.
-func (o *Object) Clear() { o.members, o.extent = o.members[:0], extent{} }
-
 // Own returns the object itself, to be changed, or a copy of one level when it has a second name.
 func (o *Object) Own(a *Arena) *Object {
 	if !o.shared {
@@ -320,9 +317,6 @@ func (l *Array) Remove(i int) Value {
 	l.items = append(l.items[:i], l.items[i+1:]...)
 	return v
 }
-
-// Clear takes all items out of an array that has one name only.
-func (l *Array) Clear() { l.items, l.extent = l.items[:0], extent{} }
 
 // Own returns the array itself, to be changed, or a copy of one level when it has a second name.
 func (l *Array) Own(a *Arena) *Array {

@@ -1,7 +1,7 @@
 package value
 
-// HexDigit is the number that a hexadecimal digit stands for; -1 for any other byte.
-func HexDigit(c byte) int {
+// hexDigit is the number that a hexadecimal digit stands for; -1 for any other byte.
+func hexDigit(c byte) int {
 	switch {
 	case c-'0' <= 9:
 		return int(c - '0')
@@ -16,7 +16,7 @@ func Escaped(s string) (c byte, ok bool) {
 	if len(s) < 2 {
 		return 0, false
 	}
-	hi, lo := HexDigit(s[0]), HexDigit(s[1])
+	hi, lo := hexDigit(s[0]), hexDigit(s[1])
 	return byte(hi<<4 | lo), hi|lo >= 0
 }
 

@@ -69,9 +69,6 @@ var faultTexts = [...]string{
 // Failed reports whether there is a fault.
 func (f JSONFault) Failed() bool { return f.what != noFault }
 
-// Offset is the byte at which reading ended.
-func (f JSONFault) Offset() int { return f.offset }
-
 // In is the message of a fault in a text: "<why> at line L column C", columns in bytes from 1.
 func (f JSONFault) In(text string) string {
 	before := text[:min(f.offset, len(text))]

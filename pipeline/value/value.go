@@ -135,9 +135,6 @@ func (v Value) IsNumber() bool { return v.kind == IntKind || v.kind == FloatKind
 // Nanos is the instant in nanoseconds since 1970-01-01 in UTC.
 func (v Value) Nanos() int64 { return int64(v.num) }
 
-// Time is the instant in UTC.
-func (v Value) Time() time.Time { return time.Unix(0, int64(v.num)).UTC() }
-
 // Str is the text of a string, a view.
 func (v Value) Str() string {
 	if v.kind != StringKind {

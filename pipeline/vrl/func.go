@@ -186,9 +186,6 @@ func (c *Call) Const(name string) (v value.Value, ok bool) {
 	return a.constant, a.isConst
 }
 
-// Options are those of the compilation.
-func (c *Call) Options() *Options { return c.options }
-
 // Invalid is the error of an argument whose value cannot be used, found while compiling (E403 inside of E610).
 func (c *Call) Invalid(name, format string, args ...any) error {
 	return &argumentError{name, fmt.Sprintf(format, args...), codeInvalidArgument, titleInvalidArgument}

@@ -137,15 +137,15 @@ func (c *Ctx) Body() io.Reader {
 		b.raw.conn = c.Conn()
 		b.part.pace.conn, b.raw.pace = b.raw.conn, &b.part.pace
 	}
-	b.err = c.Announced()
+	b.err = c.announced()
 	return b
 }
 
 // Announce notes the length of the body that the header of the request announces.
 func (c *Ctx) Announce(length int64) { c.length = length }
 
-// Announced is TooLarge when the header announces a body over the limit.
-func (c *Ctx) Announced() error {
+// announced is TooLarge when the header announces a body over the limit.
+func (c *Ctx) announced() error {
 	if c.BodyLimit > 0 && max(c.length, int64(c.Request.Header.ContentLength())) > c.BodyLimit {
 		return TooLarge
 	}

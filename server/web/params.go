@@ -159,9 +159,9 @@ func (p *Params) bad(name, reason string) error {
 // DefaultDB is the database of requests that name none.
 const DefaultDB = "public"
 
-// DatabaseName takes the catalog off a database name: service-public is public. Another catalog stays in the name, and
+// databaseName takes the catalog off a database name: service-public is public. Another catalog stays in the name, and
 // so names a database that does not exist.
-func DatabaseName(name string) string {
+func databaseName(name string) string {
 	if rest, ok := strings.CutPrefix(name, "service-"); ok {
 		return rest
 	}
@@ -172,7 +172,7 @@ func DatabaseName(name string) string {
 func Database(sources ...string) (name string, given bool) {
 	for _, s := range sources {
 		if s != "" {
-			return DatabaseName(s), true
+			return databaseName(s), true
 		}
 	}
 	return DefaultDB, false

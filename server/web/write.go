@@ -25,7 +25,7 @@ func NewWriter(s Store) *Writer { return &Writer{store: s} }
 // Write stores the rows that fill reads from the body of a request. fill tells whether there are any; after an error, and
 // where there are none, nothing is written. The set is not to be kept.
 func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err error)) ([]engine.Written, error) {
-	if err := c.Announced(); err != nil {
+	if err := c.announced(); err != nil {
 		return nil, err
 	}
 	set := w.sets.Get()

@@ -165,7 +165,7 @@ func Measured(x any) bool {
 // MeasureSink measures a sink. keeps: its rows are what the node keeps, another side is what comes in.
 func MeasureSink(s Sink, f *Figures, budget *Budget, keeps bool) Sink {
 	m := &measuredSink{Sink: s, f: f, budget: budget, keeps: keeps, before: budget.Used()}
-	m.bytes, m.files = budget.Spilled()
+	m.bytes, m.files = budget.spilled()
 	return m
 }
 
@@ -202,7 +202,7 @@ func (m *measuredSink) Finish(ctx context.Context) (Source, error) {
 	src, err := m.Sink.Finish(ctx)
 	m.f.end(began, 0)
 	m.f.Memory.Store(max(held, m.budget.Used()) - m.before)
-	bytes, files := m.budget.Spilled()
+	bytes, files := m.budget.spilled()
 	m.f.Spilled.Store(bytes - m.bytes)
 	m.f.Files.Store(files - m.files)
 	return src, err

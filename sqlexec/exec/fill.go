@@ -88,7 +88,7 @@ func (n *FillSpec) fillSlots(ctx context.Context, in *vector.Batch, reserve func
 		n.fillKey(in, from, to, int(count), b)
 		from = to
 	}
-	return Concat(out), nil
+	return concat(out), nil
 }
 
 // slotsBetween is the number of steps from one slot to a later one. They may lie further apart than an int64 tells.

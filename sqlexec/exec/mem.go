@@ -42,9 +42,6 @@ func NewPool(limit int64, changed func(bytes int64)) *Pool {
 // Used is the number of bytes taken by running queries.
 func (p *Pool) Used() int64 { return p.used.Load() }
 
-// Limit is the number of bytes that queries may take together.
-func (p *Pool) Limit() int64 { return p.limit }
-
 // take changes what is taken; false when the pool does not have it.
 func (p *Pool) take(bytes int64) bool {
 	used := p.used.Add(bytes)
@@ -121,8 +118,8 @@ func (b *Budget) space() *spill.Space {
 	return b.disk
 }
 
-// Spilled is the number of bytes and files that the query has written.
-func (b *Budget) Spilled() (bytes, files int64) {
+// spilled is the number of bytes and files that the query has written.
+func (b *Budget) spilled() (bytes, files int64) {
 	if s := b.space(); s != nil {
 		return s.Written()
 	}

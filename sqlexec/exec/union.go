@@ -54,8 +54,8 @@ func (r *unionReader) Close() {
 	}
 }
 
-// Concat gives the rows of sources, one source after the other, to worker 0.
-func Concat(sources []Source) Source { return &chain{sources} }
+// concat gives the rows of sources, one source after the other, to worker 0.
+func concat(sources []Source) Source { return &chain{sources} }
 
 type chain struct{ sources []Source }
 

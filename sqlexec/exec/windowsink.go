@@ -99,5 +99,5 @@ func (s *windowSink) Finish(ctx context.Context) (Source, error) {
 		out[i] = Values(b)
 		return err
 	})
-	return Concat(out), err
+	return concat(out), err
 }

@@ -25,7 +25,7 @@ func init() {
 		}
 		if t := a.Args[0].Type(); t.ID == vector.TypeDecimal {
 			a.T = meanOfDecimal(t)
-			a.make = func() Accumulator { return &decimalMeans{sums: decimalSums{t: SumOfDecimal(t)}, t: a.T} }
+			a.make = func() Accumulator { return &decimalMeans{sums: decimalSums{t: sumOfDecimal(t)}, t: a.T} }
 			return nil
 		}
 		if err := a.float(c, 0); err != nil {

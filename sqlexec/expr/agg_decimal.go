@@ -13,8 +13,8 @@ type Int128 struct {
 	Lo uint64
 }
 
-// ReadInt128 reads the 16 bytes of a DECIMAL.
-func ReadInt128(b []byte) Int128 {
+// readInt128 reads the 16 bytes of a DECIMAL.
+func readInt128(b []byte) Int128 {
 	return Int128{int64(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint64(b)}
 }
 
@@ -39,8 +39,8 @@ func (x Int128) Append(dst []byte) (_ []byte, ok bool) {
 	return dst, hi < limitHi || hi == limitHi && lo < limitLo
 }
 
-// SumOfDecimal is the type of a sum of decimals of type t.
-func SumOfDecimal(t vector.Type) vector.Type {
+// sumOfDecimal is the type of a sum of decimals of type t.
+func sumOfDecimal(t vector.Type) vector.Type {
 	return vector.Type{ID: vector.TypeDecimal, Precision: 38, Scale: t.Scale}
 }
 
@@ -63,7 +63,7 @@ func (s *decimalSums) Add(n int, groups []uint32, args []*vector.Vector, keep ve
 	eachRow(n, v, keep, func(i int) {
 		g := groups[i]
 		var ok bool
-		s.sum[g], ok = s.sum[g].Add(ReadInt128(v.Bytes(i)))
+		s.sum[g], ok = s.sum[g].Add(readInt128(v.Bytes(i)))
 		s.some[g] = true
 		fits = fits && ok
 	})

@@ -26,7 +26,7 @@ func bindSum(c *Context, a *Agg) error {
 		}
 		return cast(vector.Uint64Type)
 	case t.ID == vector.TypeDecimal:
-		a.T = SumOfDecimal(t)
+		a.T = sumOfDecimal(t)
 		a.make = func() Accumulator { return &decimalSums{t: a.T} }
 		return nil
 	case t.IsNumber():

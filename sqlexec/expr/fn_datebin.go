@@ -104,7 +104,7 @@ func binMonths(x, origin, months, unit int64) int64 {
 		t.Precision += 3
 	}
 	for {
-		b, ok := Shift(origin, t, k, 0, 0)
+		b, ok := shift(origin, t, k, 0, 0)
 		if !ok || b <= x {
 			return b
 		}

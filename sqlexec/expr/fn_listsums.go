@@ -21,7 +21,7 @@ func bindListSum(name string, mean bool) func(c *Context, args []Expr) ([]Expr, 
 			return nil, f64, nil, planError("function '%s' takes a list of numbers, found %s", name, args[0].Type())
 		case mean:
 		case elem.ID == vector.TypeDecimal:
-			t = SumOfDecimal(elem)
+			t = sumOfDecimal(elem)
 		case unsigned(elem):
 			t = vector.Uint64Type
 		case elem.IsInteger():

@@ -166,7 +166,7 @@ func keepType(name string, ints func(int64) int64, floats func(float64) float64,
 			return args, t, mapInt(func(a []*vector.Vector, i int) int64 { return ints(a[0].Ints[i]) << shift >> shift }), nil
 		case t.ID == vector.TypeDecimal && name == "abs":
 			return args, t, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-				x := ReadInt128(a[0].Bytes(i))
+				x := readInt128(a[0].Bytes(i))
 				if x.Hi < 0 {
 					x, _ = Int128{^x.Hi, ^x.Lo}.Add(Int128{0, 1}) // 38 digits have an opposite
 				}

@@ -26,12 +26,12 @@ func (s *Series) next(x, k int64) (int64, bool) {
 		return n, (n > x) == (s.Step > 0) // else it wrapped around
 	}
 	if s.Months == 0 {
-		return Shift(x, s.Type, 0, s.Days, s.Nanos)
+		return shift(x, s.Type, 0, s.Days, s.Nanos)
 	}
 	if s.Nanos != 0 && k > math.MaxInt64/max(s.Nanos, -s.Nanos) {
 		return 0, false
 	}
-	return Shift(s.From, s.Type, k*s.Months, k*s.Days, k*s.Nanos)
+	return shift(s.From, s.Type, k*s.Months, k*s.Days, k*s.Nanos)
 }
 
 // SeriesReader gives the values of a series one after the other.

@@ -126,7 +126,7 @@ func shiftKernel(t vector.Type, sign int64) kernel {
 				continue
 			}
 			m, d, ns := convert.Interval(v[1].Bytes(i))
-			x, ok := Shift(v[0].Ints[i], t, sign*int64(m), sign*int64(d), sign*ns)
+			x, ok := shift(v[0].Ints[i], t, sign*int64(m), sign*int64(d), sign*ns)
 			if !ok {
 				return execError("timestamp overflow in interval arithmetic")
 			}
@@ -136,10 +136,10 @@ func shiftKernel(t vector.Type, sign int64) kernel {
 	}
 }
 
-// Shift adds months, days and nanoseconds to a timestamp or date of type t.
-func Shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
+// shift adds months, days and nanoseconds to a timestamp or date of type t.
+func shift(x int64, t vector.Type, months, days, ns int64) (int64, bool) {
 	if t.ID == vector.TypeDate {
-		y, ok := Shift(x*86400, vector.Timestamp(0), months, days, ns)
+		y, ok := shift(x*86400, vector.Timestamp(0), months, days, ns)
 		return timefmt.FloorDiv(y, 86400), ok
 	}
 	unit := t.UnitsPerSecond()

@@ -48,9 +48,6 @@ func register(f *Function, names ...string) {
 	}
 }
 
-// IsFunction reports whether a scalar function of that name exists.
-func IsFunction(name string) bool { return functions[name] != nil }
-
 // Names lists all functions and operators, sorted.
 func Names() []string {
 	names := make([]string, 0, len(functions))

@@ -352,7 +352,7 @@ func (w *printer) call(x *Call) {
 		w.put(x.Name)
 		return
 	}
-	w.put(QuoteFunction(x.Name))
+	w.put(quoteFunction(x.Name))
 	w.put("(")
 	if x.Star {
 		w.put("*")
@@ -392,8 +392,8 @@ func (w *printer) call(x *Call) {
 // notFunction are words that do not begin a call even before a parenthesis.
 var notFunction = wordSet("select from where case when cast try_cast exists not interval null true false")
 
-// QuoteFunction gives a function's name as it reads back before a parenthesis.
-func QuoteFunction(name string) string {
+// quoteFunction gives a function's name as it reads back before a parenthesis.
+func quoteFunction(name string) string {
 	l := lexer{src: name}
 	if t, err := l.next(); err == nil && t.kind == tokWord && int(t.end) == len(name) && t.text == name && !notFunction[name] {
 		return name

@@ -75,7 +75,7 @@ func presenceOnly(x parser.Expr) map[*parser.VectorSelector]bool {
 func hinted(hs []*histogram.Histogram, i int, counts bool) *histogram.Histogram {
 	h := hs[i]
 	hint := h.Hint
-	if hint == histogram.UnknownReset && i > 0 && hs[i-1] != nil && !IsStale(hs[i-1].Sum) {
+	if hint == histogram.UnknownReset && i > 0 && hs[i-1] != nil && !isStale(hs[i-1].Sum) {
 		switch reset := h.ResetSince(hs[i-1]); {
 		case !reset:
 			hint = histogram.NoReset

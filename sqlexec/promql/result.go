@@ -80,14 +80,11 @@ type Point struct {
 	H *histogram.Histogram
 }
 
-// Text is the answer of a query that is a string.
-func (r *Result) Text() string { return r.text }
+// samplesRead is how many samples the storage gave.
+func (r *Result) samplesRead() int64 { return r.limits.read.Load() }
 
-// SamplesRead is how many samples the storage gave.
-func (r *Result) SamplesRead() int64 { return r.limits.read.Load() }
-
-// PeakSamples is how many samples were held at a time.
-func (r *Result) PeakSamples() int64 { return r.limits.peak.Load() }
+// peakSamples is how many samples were held at a time.
+func (r *Result) peakSamples() int64 { return r.limits.peak.Load() }
 
 // AppendJSON appends the answer as the metrics API writes it, statistics included if asked for.
 func (r *Result) AppendJSON(dst []byte, stats bool) []byte {
@@ -304,11 +301,11 @@ func (r *Result) appendStats(dst []byte) []byte {
 	dst = append(dst, ',')
 	seconds("execTotalTime", r.total)
 	dst = append(dst, `},"samples":{"totalQueryableSamples":`...)
-	dst = strconv.AppendInt(dst, r.SamplesRead(), 10)
+	dst = strconv.AppendInt(dst, r.samplesRead(), 10)
 	dst = append(dst, `,"samplesRead":`...)
-	dst = strconv.AppendInt(dst, r.SamplesRead(), 10)
+	dst = strconv.AppendInt(dst, r.samplesRead(), 10)
 	dst = append(dst, `,"peakSamples":`...)
-	dst = strconv.AppendInt(dst, r.PeakSamples(), 10)
+	dst = strconv.AppendInt(dst, r.peakSamples(), 10)
 	return append(dst, `}}`...)
 }
 

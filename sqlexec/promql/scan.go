@@ -196,9 +196,9 @@ func metricName(ls Labels) string { return ls.Get(NameLabel) }
 // stale reports whether sample i ends the series.
 func (s *Samples) stale(i int) bool {
 	if s.H != nil && s.H[i] != nil {
-		return IsStale(s.H[i].Sum)
+		return isStale(s.H[i].Sum)
 	}
-	return IsStale(s.V[i])
+	return isStale(s.V[i])
 }
 
 // set sets a step to sample i.

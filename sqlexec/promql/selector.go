@@ -55,7 +55,7 @@ func lastFloats(vals []float64, has bitmap, spans []span, v []float64) {
 		if sp.lo == sp.hi {
 			continue
 		}
-		if x := v[sp.hi-1]; !IsStale(x) {
+		if x := v[sp.hi-1]; !isStale(x) {
 			vals[i] = x
 			has.set(i)
 		}

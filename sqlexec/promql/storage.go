@@ -15,8 +15,8 @@ const staleBits = 0x7ff0000000000002
 // Stale is the staleness marker.
 var Stale = math.Float64frombits(staleBits)
 
-// IsStale reports whether a value is the staleness marker.
-func IsStale(v float64) bool { return math.Float64bits(v) == staleBits }
+// isStale reports whether a value is the staleness marker.
+func isStale(v float64) bool { return math.Float64bits(v) == staleBits }
 
 // MatchType is the kind of a matcher.
 type MatchType uint8
