@@ -23,6 +23,7 @@ const (
 // load says what is written where.
 type load struct {
 	base, path  string // of the server; path and query of the write
+	header      string // of the write, lines that are closed
 	set         *gen.Set
 	rows, batch int64
 	connections int
@@ -102,7 +103,7 @@ func (l *load) write(ctx context.Context, next *atomic.Int64) (f loadFigure, err
 func (l *load) post(ctx context.Context, c *client.Conn, body []byte, rows int64, f *loadFigure) error {
 	for {
 		start := time.Now()
-		status, answer, err := c.Post(l.path, l.set.ContentType, "", body, start.Add(requestLimit))
+		status, answer, err := c.Post(l.path, l.set.ContentType, l.header, body, start.Add(requestLimit))
 		switch {
 		case err != nil:
 			return err
@@ -118,7 +119,7 @@ func (l *load) post(ctx context.Context, c *client.Conn, body []byte, rows int64
 			return client.AnswerError(status, answer)
 		}
 		f.requests = append(f.requests, time.Since(start))
-		n, err := client.Affected(answer)
+		n, err := l.taken(answer, rows)
 		if err != nil {
 			return err
 		}
@@ -129,4 +130,15 @@ func (l *load) post(ctx context.Context, c *client.Conn, body []byte, rows int64
 		f.bytes += int64(len(body))
 		return nil
 	}
+}
+
+// taken is how many of the rows sent an answer says are stored.
+func (l *load) taken(answer []byte, rows int64) (int64, error) {
+	if l.set.Signal == "" {
+		return client.Affected(answer)
+	}
+	if len(answer) > 0 { // it tells of what was refused
+		return 0, fmt.Errorf("some of %d records were refused: %q", rows, answer)
+	}
+	return rows, nil
 }

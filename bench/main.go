@@ -40,7 +40,7 @@ func main() {
 	flag.StringVar(&o.server, "server", "bin/varve", "without -url: start this program on a temporary directory, once for each mode of -sync")
 	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
 	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
-	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text or metrics")
+	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, metrics, otlp-logs, otlp-traces or otlp-metrics")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
 	flag.Int64Var(&o.rows, "rows", 1_000_000, "rows to write")
@@ -83,7 +83,7 @@ func start(o *options) error {
 		return fmt.Errorf("-profile %s: cpu or mem", o.profile)
 	}
 	if o.table == "" {
-		o.table = "bench_" + o.dataset
+		o.table = "bench_" + strings.ReplaceAll(o.dataset, "-", "_")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -95,7 +95,7 @@ func run(ctx context.Context, o *options) error {
 	if o.dataset == metricsSet {
 		return runMetrics(ctx, o)
 	}
-	set, err := gen.New(o.dataset, gen.Options{Rows: o.rows, Seed: o.seed})
+	set, err := gen.New(o.dataset, gen.Options{Rows: o.rows, Seed: o.seed, Table: o.table})
 	if err != nil {
 		return err
 	}

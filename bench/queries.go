@@ -76,7 +76,7 @@ func queriesFor(set *gen.Set, db, table, choice string) ([]query, error) {
 			out = append(out, q)
 		}
 	}
-	if len(out) == 0 && choice != "none" {
+	if len(out) == 0 && choice != "none" && len(all) > 0 { // there are none for the sets of OTLP
 		return nil, fmt.Errorf("--queries %s: none, dashboard, all, or a part of a name", choice)
 	}
 	return out, nil

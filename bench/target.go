@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -94,7 +95,7 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 		progressbar.OptionClearOnFinish())
 	var written atomic.Int64
 	l := load{
-		base: t.url, path: client.IngestPath(o.db, o.table, set.TimeIndex), set: set,
+		base: t.url, set: set,
 		rows: o.rows, batch: o.batch, connections: o.connections,
 		progress: func(rows int) {
 			written.Add(int64(rows))
@@ -103,6 +104,7 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 			}
 		},
 	}
+	l.path, l.header = writePath(o, set)
 	if o.duration > 0 {
 		l.until = time.Now().Add(o.duration)
 	}
@@ -130,6 +132,19 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 		return r, err
 	}
 	return r, <-profiled
+}
+
+// writePath is where rows are sent, and the header lines that name their table.
+func writePath(o *options, set *gen.Set) (path, header string) {
+	switch set.Signal {
+	case "":
+		return client.IngestPath(o.db, o.table, set.TimeIndex), ""
+	case "logs":
+		header = "x-service-log-table-name: " + o.table + "\r\n"
+	case "traces":
+		header = "x-service-trace-table-name: " + o.table + "\r\n"
+	}
+	return "/v1/otlp/v1/" + set.Signal + "?db=" + url.QueryEscape(o.db), header
 }
 
 // settle flushes the table and takes the figures that are complete only then. server is the processor time before the load.

@@ -18,6 +18,7 @@ package gen
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -30,6 +31,7 @@ type Options struct {
 	Seed  uint64        // sets of different seeds have nothing but their shape in common
 	Start int64         // time of the first row in ms since the epoch; 0 means Start
 	Span  time.Duration // from the first row to the last; 0 means 24 h
+	Table string        // the name of the metric of otlp-metrics
 }
 
 // Set is one data set. It is immutable: many goroutines may append rows of it.
@@ -37,11 +39,13 @@ type Set struct {
 	Name        string
 	ContentType string // of a body that is a run of rows
 	TimeIndex   string // the custom_time_index parameter that suits the rows; empty: none
+	Signal      string // of OTLP: logs, traces or metrics; empty: rows are for ingest
 	Rows        int64
 	row         func(dst []byte, i int64) []byte
+	wrap        func(dst []byte, from int) []byte // makes a body of the rows from a place on; nil: they are one
 }
 
-// New returns the set of a name: access, nested or text.
+// New returns the set of a name: access, nested, text, or one of OTLP, see otlp.go.
 func New(name string, o Options) (*Set, error) {
 	if o.Rows < 1 {
 		return nil, fmt.Errorf("gen: %d rows: at least 1", o.Rows)
@@ -63,17 +67,25 @@ func New(name string, o Options) (*Set, error) {
 	case "text":
 		m := newAccess(o)
 		s.ContentType, s.row = "text/plain", m.appendCombined
+	case "otlp-logs", "otlp-traces", "otlp-metrics":
+		m := &otlp{newAccess(o), o.Table}
+		s.ContentType, s.Signal, s.wrap = "application/x-protobuf", strings.TrimPrefix(name, "otlp-"), m.request
+		s.row = map[string]func([]byte, int64) []byte{"logs": m.record, "traces": m.span, "metrics": m.point}[s.Signal]
 	default:
-		return nil, fmt.Errorf("gen: no data set %q: access, nested or text", name)
+		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, otlp-logs, otlp-traces or otlp-metrics", name)
 	}
 	return s, nil
 }
 
-// Append appends rows [from, to), each closed by a line feed. The rows need not lie inside the set: times go on rising
+// Append appends a body of the rows [from, to): each closed by a line feed, or of OTLP one request. The rows need not lie inside the set: times go on rising
 // at the same pace behind it.
 func (s *Set) Append(dst []byte, from, to int64) []byte {
+	begin := len(dst)
 	for i := from; i < to; i++ {
 		dst = s.row(dst, i)
+	}
+	if s.wrap != nil {
+		dst = s.wrap(dst, begin)
 	}
 	return dst
 }

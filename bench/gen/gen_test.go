@@ -2,6 +2,7 @@ package gen
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -30,6 +31,26 @@ func TestRowsAreTheSameHoweverTheyAreCut(t *testing.T) {
 		}
 		if n := bytes.Count(whole, []byte("\n")); n != 1000 {
 			t.Errorf("%s: %d lines, want 1000", name, n)
+		}
+	}
+}
+
+// TestOTLPRequests: a body of OTLP is one message, whose items are the same however they are cut.
+func TestOTLPRequests(t *testing.T) {
+	for _, name := range []string{"otlp-logs", "otlp-traces", "otlp-metrics"} {
+		s := set(t, name, 1000)
+		const before = "before"
+		body := s.Append([]byte(before), 100, 300)
+		if string(body[:len(before)]) != before || body[len(before)] != 1<<3|2 {
+			t.Fatalf("%s begins with %q", name, body[:20])
+		}
+		rest := body[len(before)+1:]
+		if size, n := binary.Uvarint(rest); int(size) != len(rest)-n {
+			t.Errorf("%s: a request of %d bytes lies in %d", name, size, len(rest)-n)
+		}
+		items := s.row(nil, 299)
+		if !bytes.HasSuffix(body, items) || !bytes.Contains(body, s.row(nil, 100)) {
+			t.Errorf("%s: a row is another one in a request", name)
 		}
 	}
 }
@@ -166,7 +187,7 @@ func TestAppendAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	for _, name := range []string{"access", "nested", "text"} {
+	for _, name := range []string{"access", "nested", "text", "otlp-logs", "otlp-traces", "otlp-metrics"} {
 		b.Run(name, func(b *testing.B) {
 			const rows = 1000
 			s := set(b, name, 1_000_000)
