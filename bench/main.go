@@ -40,7 +40,7 @@ func main() {
 	flag.StringVar(&o.server, "server", "bin/varve", "without -url: start this program on a temporary directory, once for each mode of -sync")
 	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
 	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
-	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, metrics, otlp-logs, otlp-traces or otlp-metrics")
+	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, metrics, otlp-logs, otlp-traces, otlp-metrics or churn")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
 	flag.Int64Var(&o.rows, "rows", 1_000_000, "rows to write")
@@ -92,8 +92,11 @@ func start(o *options) error {
 
 // run measures the server at -url, or one started for each mode.
 func run(ctx context.Context, o *options) error {
-	if o.dataset == metricsSet {
+	switch o.dataset {
+	case metricsSet:
 		return runMetrics(ctx, o)
+	case churnSet:
+		return runChurn(ctx, o)
 	}
 	set, err := gen.New(o.dataset, gen.Options{Rows: o.rows, Seed: o.seed, Table: o.table})
 	if err != nil {

@@ -33,6 +33,7 @@ type measured struct {
 	pid      int             // 0: not known
 	started  *process.Server // nil: it ran before
 	keep     bool
+	binary   string // of started
 }
 
 // target returns the server at -url; without one it starts the program of -server with the mode of wal.sync.
@@ -50,7 +51,7 @@ func target(ctx context.Context, o *options, sync string) (*measured, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	return &measured{url: s.URL, dir: dir, pid: s.PID(), started: s, keep: o.keep}, nil
+	return &measured{url: s.URL, dir: dir, pid: s.PID(), started: s, keep: o.keep, binary: o.server}, nil
 }
 
 // close ends a server that target started and removes its data.

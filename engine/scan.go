@@ -31,18 +31,18 @@ type Request struct {
 
 // Scan is a pinned snapshot of a table handed out as pieces of work. Close unpins. Cursor is safe for concurrent use.
 type Scan struct {
-	e      *Engine
-	ctx    context.Context
-	r      *region
-	t      *schema.Table
-	snap   *regionSnap
-	spec   *scan.Spec
-	above  filter.And // conditions evaluated after the merge
-	view   *view      // of a physical table; nil: another table
-	mode   mergeMode
-	pinned sync.Once
-	all    []*scanRun     // that overlap the time range, oldest first
-	onKeys scan.Narrowing // the bounds of columns of the row key
+	e        *Engine
+	ctx      context.Context
+	r        *region
+	t        *schema.Table
+	snap     *regionSnap
+	spec     *scan.Spec
+	above    filter.And    // conditions evaluated after the merge
+	physical *physicalScan // nil: another table
+	mode     mergeMode
+	pinned   sync.Once
+	all      []*scanRun     // that overlap the time range, oldest first
+	onKeys   scan.Narrowing // the bounds of columns of the row key
 
 	mu     sync.Mutex // protects what follows
 	pieces []piece
@@ -307,8 +307,8 @@ func (s *Scan) next() (p piece, ok bool) {
 func (s *Scan) open(p *piece) (scan.Cursor, error) {
 	spec := *s.spec
 	spec.Time = spec.Time.And(p.span)
-	if p.member != nil {
-		w, err := s.walkMember(p.member, p.merge, spec)
+	if p.logical != nil {
+		w, err := s.walkLogical(p.logical, p.merge, spec)
 		if err != nil {
 			return nil, err
 		}

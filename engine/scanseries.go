@@ -7,14 +7,14 @@ import (
 	"varve/engine/vector"
 )
 
-// Series walks the i'th of n disjoint ranges of series keys: keys rise, rows of a series come by time. The view of a physical
+// Series walks the i'th of n disjoint ranges of series keys: keys rise, rows of a series come by time. A physical
 // table has one range, and so has a table of one series.
 func (s *Scan) Series(i, n int) (scan.Series, error) {
 	spec := *s.spec
 	switch {
-	case s.view != nil && i == 0:
-		return &viewSeries{s: s, runs: s.all}, nil
-	case n > 1 && len(s.all) > 0 && s.view == nil:
+	case s.physical != nil && i == 0:
+		return &physicalSeries{s: s, runs: s.all}, nil
+	case n > 1 && len(s.all) > 0 && s.physical == nil:
 		ranges := s.cutKeys(s.all, n)
 		if i >= len(ranges) {
 			return emptySeries{}, nil
@@ -45,7 +45,7 @@ func (s *Scan) asItIs(r *scanRun) bool {
 }
 
 // oneSeries tells whether all rows of the table belong to one series.
-func (s *Scan) oneSeries() bool { return s.view == nil && len(s.t.Tags) == 0 && s.t.Physical == 0 }
+func (s *Scan) oneSeries() bool { return s.physical == nil && len(s.t.Tags) == 0 && s.t.Physical == 0 }
 
 // stretchSeries walks the one series of a table stretch by stretch of time: runs that overlap no other there are read alone.
 type stretchSeries struct {

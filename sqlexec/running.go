@@ -52,7 +52,7 @@ func (x *Executor) list(s *Session, text string) *query {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.next++
-	q := &query{id: r.next, list: r, db: s.Database(), text: shownText(text), client: s.Client, started: x.o.Now()}
+	q := &query{id: r.next, list: r, db: s.database(), text: shownText(text), client: s.Client, started: x.o.Now()}
 	if r.list == nil {
 		r.list = map[uint64]*query{}
 	}
@@ -88,7 +88,7 @@ func (q *query) begin(ctx context.Context) (_ context.Context, done func()) {
 func (x *Executor) start(ctx context.Context, s *Session, st parse.Statement) (_ context.Context, done func()) {
 	if q := s.listed; q != nil {
 		x.running.mu.Lock()
-		q.db, q.text = s.Database(), shownText(st.Source())
+		q.db, q.text = s.database(), shownText(st.Source())
 		x.running.mu.Unlock()
 		return q.begin(ctx)
 	}
