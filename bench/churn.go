@@ -17,8 +17,8 @@ import (
 	"varve/bench/process"
 )
 
-// The set churn: a million active series of six labels, by default, with a sample a minute for an hour, a tenth of which are replaced
-// every ten minutes. It tells what they take of memory and how long a query over one of them takes.
+// The set churn: -rows active series of six labels besides the name, with a sample every minute (or -duration) for an hour, a tenth of
+// which are replaced every ten minutes. It tells what they take of memory and how long a query over one of them takes.
 const (
 	churnSet     = "churn"
 	churnMinutes = 60
@@ -67,7 +67,8 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 	end := time.Now().Truncate(time.Minute)
 	fmt.Printf("\n%s, commit %s, churn of %d series\n\n| minute | series ever | samples/s | server CPU us a sample | RSS MB | most MB | one series ms: first, then |\n|---|---|---|---|---|---|---|\n",
 		time.Now().UTC().Format(time.DateOnly), commit(), active)
-	for minute := range churnMinutes {
+	step := max(1, int(o.duration/time.Minute))
+	for minute := 0; minute < churnMinutes; minute += step {
 		if minute > 0 && minute%churnEvery == 0 {
 			from := (minute/churnEvery - 1) % churnShare * active / churnShare
 			c.replace(from, from+active/churnShare)
@@ -78,7 +79,7 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 			return err
 		}
 		took, used := time.Since(start), t.cpu()-cpu
-		if minute%churnEvery != churnEvery-1 && minute != 0 {
+		if minute%churnEvery != 0 {
 			continue
 		}
 		first, then, err := t.oneSeries(ctx, c, at)

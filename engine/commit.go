@@ -65,7 +65,7 @@ func (c *committer) awaitRoom(ctx context.Context) error {
 			return ErrClosed
 		case <-timer.C:
 			c.metrics.Refused.WithLabelValues("memory").Inc()
-			return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", c.memory.used.Load(), c.memory.limit)
+			return status.New(status.RegionBusy, "memtables hold %d bytes, the limit is %d: flushing does not keep up, try again", c.memory.load(), c.memory.limit)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		w.mem.append(w.rec, w.schema)
 		c.memory.account(w.mem)
 		c.metrics.RowsWritten.Add(float64(w.batch.N))
-		if w.mem.table.Bytes() > c.flushBytes {
+		if c.memory.flushable(w.mem) > c.flushBytes {
 			c.flush(w.at.region)
 		}
 	}

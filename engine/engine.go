@@ -93,6 +93,8 @@ type Options struct {
 	// up to WriteWait (default 5s), then get RegionBusy.
 	MemtableLimit int64
 	WriteWait     time.Duration
+	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts against that.
+	SeriesBytes int64
 	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed or
 	// dropped while they are read. It must not call the store.
 	Held func(bytes int64)

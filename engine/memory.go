@@ -8,6 +8,7 @@ import (
 // memory counts what memtables take. Safe for concurrent use.
 type memory struct {
 	limit  int64
+	free   int64             // of series: so much does not count against limit
 	tell   func(bytes int64) // see Options.Held; nil: nobody wants to know
 	used   atomic.Int64      // by memtables and their series
 	series atomic.Int64      // by series alone
@@ -15,12 +16,21 @@ type memory struct {
 	freed  *signal           // broadcast when some was given back
 }
 
-func newMemory(limit int64, tell func(int64)) *memory {
-	return &memory{limit: limit, tell: tell, freed: newSignal()}
+func newMemory(limit, free int64, tell func(int64)) *memory {
+	return &memory{limit: limit, free: free, tell: tell, freed: newSignal()}
+}
+
+// load is what counts against limit.
+func (c *memory) load() int64 { return c.used.Load() - min(c.series.Load(), c.free) }
+
+// flushable is what a flush of a memtable gives back, about: its rows, and of its series what takes room from rows.
+func (c *memory) flushable(m *mem) int64 {
+	rows := m.table.RowBytes()
+	return rows + max(0, m.table.Bytes()-rows-c.free)
 }
 
 // full reports whether writers have to wait.
-func (c *memory) full() bool { return c.used.Load() >= c.limit }
+func (c *memory) full() bool { return c.load() >= c.limit }
 
 // account takes note of how large a memtable is now.
 func (c *memory) account(m *mem) {
@@ -57,7 +67,7 @@ func (c *memory) keep(bytes int64) {
 // after is the memtable that follows m. It goes on with m's registry, so that series that are written for long are held
 // once, unless most of those are no longer written or they take too much of the memory for rows.
 func (c *memory) after(m *mem) *mem {
-	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > min(c.limit/4*3, maxRegistryBytes) {
+	if 2*m.table.Active() <= m.series.Len() || m.series.Bytes() > min((c.limit+c.free)/4*3, maxRegistryBytes) {
 		return newMem(nil)
 	}
 	return newMem(m.series)

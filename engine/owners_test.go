@@ -31,7 +31,7 @@ func TestDamages(t *testing.T) {
 // TestMemory counts memtables and the series they share, and wakes who waits when one is given up.
 func TestMemory(t *testing.T) {
 	told := int64(0)
-	c := newMemory(100, func(bytes int64) { told += bytes })
+	c := newMemory(100, 0, func(bytes int64) { told += bytes })
 	if c.full() {
 		t.Error("full without rows")
 	}

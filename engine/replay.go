@@ -84,7 +84,7 @@ func (e *Engine) replayRecord(at wal.LSN, rec []byte) error {
 	e.memory.account(m)
 	e.found.ReplayedRows += int64(r.batch.N)
 	e.metrics.ReplayedRows.Add(float64(r.batch.N))
-	if m.table.Bytes() > e.o.FlushBytes || e.memory.used.Load() > e.o.MemtableLimit {
+	if e.memory.flushable(m) > e.o.FlushBytes || e.memory.load() > e.o.MemtableLimit {
 		return e.makeRoom(region)
 	}
 	return nil
@@ -99,7 +99,7 @@ func (e *Engine) keepRecord(at wal.LSN, why error) {
 // makeRoom writes what has been replayed of a region into a part. Where the disk cannot be written to, because it is full
 // say, the rows stay in memory: that is where they were when the server ended.
 func (e *Engine) makeRoom(r *region) error {
-	full := e.memory.used.Load() > 2*e.o.MemtableLimit
+	full := e.memory.load() > 2*e.o.MemtableLimit
 	if e.unwritable && !full {
 		return nil
 	}

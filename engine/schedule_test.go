@@ -23,7 +23,7 @@ func newPlanned(t *testing.T) *planned {
 
 // region makes a region with fresh parts.
 func (p *planned) region(parts int) *region {
-	r := newRegion(newMemory(1, nil), &schema.Table{Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3)}}})
+	r := newRegion(newMemory(1, 0, nil), &schema.Table{Columns: []schema.Column{{Name: "ts", Type: vector.Timestamp(3)}}})
 	p.add(r, parts)
 	return r
 }

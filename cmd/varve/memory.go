@@ -17,6 +17,7 @@ import (
 type memory struct {
 	limit     int64 // of the process
 	memtables int64 // rows in memory; writers wait at it
+	series    int64 // keys of the series of rows in memory
 	flush     int64 // rows of one table that make a part
 	cache     int64 // decoded blocks
 	queries   int64 // kept by all running queries together
@@ -29,6 +30,7 @@ type memory struct {
 func (c *Config) memory() memory {
 	m := memory{limit: c.memoryLimit()}
 	m.memtables = min(int64(c.Storage.MemtableLimit), m.limit/8)
+	m.series = m.limit / 8
 	m.flush = min(int64(c.Storage.FlushBytes), max(m.memtables/4, 1<<20))
 	m.cache = min(int64(c.Storage.CacheBytes), m.limit/16)
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)

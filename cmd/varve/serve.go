@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -105,6 +106,7 @@ type node struct {
 	pool   *exec.Pool  // memory of queries
 	intake *web.Intake // memory of bodies
 	users  *auth.Users
+	series atomic.Pointer[samples.Tables] // of remote write; nil: none yet
 	ln     net.Listener
 	calls  net.Listener // of gRPC; nil: none
 	log    *slog.Logger
@@ -139,7 +141,7 @@ func open(c *Config, logs *logs) (*node, error) {
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: dir, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
-		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables,
+		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables, SeriesBytes: m.series,
 		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
@@ -181,12 +183,16 @@ func (c *Config) minFree() int64 {
 	return int64(c.Storage.MinFree)
 }
 
-// heldBytes is the memory that the store holds for long; 0 while it is being opened.
+// heldBytes is the memory that the store and what knows its series hold for long; 0 while it is being opened.
 func (n *node) heldBytes() int64 {
 	if n.store == nil {
 		return 0
 	}
-	return n.store.HeldBytes()
+	held := n.store.HeldBytes()
+	if t := n.series.Load(); t != nil {
+		held += t.Bytes()
+	}
+	return held
 }
 
 // listenError says why an address cannot be listened on.
@@ -249,11 +255,13 @@ func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manage
 		return metricsapi.Options{}
 	}
 	m := &c.Metrics
+	tables := samples.New(samples.Options{
+		Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !m.WithMetricEngine, NoAutoCreate: !c.AutoCreateTable,
+		CacheBytes: c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
+	})
+	n.series.Store(tables)
 	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
-		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch, Tables: samples.New(samples.Options{
-			Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !c.Metrics.WithMetricEngine, NoAutoCreate: !c.AutoCreateTable,
-			CacheBytes: c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
-		})}
+		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch, Tables: tables}
 }
 
 // spillDisk opens the directory for the temporary files of queries; nil when there are to be none.
