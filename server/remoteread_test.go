@@ -63,15 +63,28 @@ func seriesLine(message []byte, chunks bool) string {
 				b.WriteString(map[int]string{1: "=", 2: " "}[in.Number])
 			}
 		case f.Number == 2 && chunks:
+			encoding := uint64(0)
 			for in.Next() {
+				if in.Number == 3 {
+					encoding = in.Value
+				}
 				if in.Number != 4 {
 					continue
 				}
-				c, err := chunkenc.FromData(chunkenc.EncXOR, in.Bytes)
+				c, err := chunkenc.FromData(chunkenc.Encoding(encoding), in.Bytes)
 				if err != nil {
 					return err.Error()
 				}
-				for it := c.Iterator(nil); it.Next() != chunkenc.ValNone; {
+				for it := c.Iterator(nil); ; {
+					kind := it.Next()
+					if kind == chunkenc.ValNone {
+						break
+					}
+					if kind != chunkenc.ValFloat {
+						at, h := it.AtFloatHistogram(nil)
+						fmt.Fprintf(&b, "%d:histogram of %v ", at, h.Count)
+						continue
+					}
 					at, v := it.At()
 					fmt.Fprintf(&b, "%d:%x ", at, math.Float64bits(v))
 				}
@@ -188,15 +201,17 @@ func TestRemoteRead(t *testing.T) {
 	h.want(ask(readQuery(0, 1, 9, "__name__", "x")), 400, "matcher of type 9")
 	h.want(h.do("POST", readPath, "nonsense"), 400, "Failed to decompress snappy")
 
-	// What is a histogram goes as samples.
+	// What is a histogram goes as one, in samples and in chunks.
 	lat := protowire.AppendMessage(nil, 1, func(m []byte) []byte {
 		return append(append(m, message1([]string{"__name__", "lat"})[2:]...), histogramMessage(4, num(1, 1), num(6, 1), num(15, 1000))...)
 	})
 	h.want(h.do("POST", writePath, snap(lat)), 204, "")
-	if got := h.sampledSeries(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(1, 0))); len(got) != 2 || got[1] != "__name__=lat histogram" {
+	if got := h.sampledSeries(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(0, 1))); len(got) != 2 || got[1] != "__name__=lat histogram" {
 		t.Errorf("a histogram: %q", got)
 	}
-	h.want(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(1)), 400, "accept SAMPLES as well")
+	if got := h.chunkedSeries(ask(readQuery(0, 5000, 0, "__name__", "lat"), kinds(1, 0))); len(got) != 1 || !strings.Contains(got[0], "__name__=lat 1000:histogram of 1") {
+		t.Errorf("a histogram in chunks: %q", got)
+	}
 }
 
 // TestRemoteReadOfClients: requests of a real server for what it wrote.

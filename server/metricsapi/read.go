@@ -2,7 +2,6 @@ package metricsapi
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -68,16 +67,10 @@ func (h *Handler) Read(c *web.Ctx) error {
 	db, _ := web.Database(p.String("db"), c.HeaderDB())
 	a := &readAnswer{h: h, c: c, store: h.storage(c, db), left: h.o.MaxSamples}
 	if kind == chunkedAnswer {
-		if err = a.chunked(r.queries); !errors.Is(err, errHistogram) || !slices.Contains(r.kinds, sampledAnswer) {
-			return err
-		}
-		a = &readAnswer{h: h, c: c, store: a.store, left: h.o.MaxSamples}
+		return a.chunked(r.queries)
 	}
 	return a.sampled(r.queries)
 }
-
-// errHistogram says that a histogram was found where chunks of floats alone are sent.
-var errHistogram = status.New(status.Unsupported, "Not supported: native histograms are sent as samples, not in chunks: accept SAMPLES as well")
 
 // kind is the kind of the answer: the first that the client names and that there is.
 func (r *readRequest) kind() (int, error) {
@@ -248,13 +241,19 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 		var list []chunkedSeries
 		err := a.each(q, func(ls promql.Labels, s promql.Samples) error {
 			one := chunkedSeries{labels: slices.Clone(ls), from: len(a.buf)}
-			if slices.ContainsFunc(s.H, notNil) {
-				return errHistogram
-			}
-			for from := 0; from < len(s.T); from += chunkSamples {
-				to := min(from+chunkSamples, len(s.T))
-				a.buf = appendXORChunk(a.buf, s.T[from:to], s.V[from:to])
+			for from := 0; from < len(s.T); {
+				to := from
+				for to < len(s.T) && to-from < chunkSamples && (s.H == nil || s.H[to] == nil) {
+					to++
+				}
+				if to > from {
+					a.buf = appendXORChunk(a.buf, s.T[from:to], s.V[from:to])
+				} else {
+					a.buf = appendHistogramChunk(a.buf, s.H[from], s.T[from])
+					to++
+				}
 				one.ends = append(one.ends, len(a.buf))
+				from = to
 			}
 			list = append(list, one)
 			return a.count(len(s.T), len(out)+2*len(a.buf))
@@ -281,8 +280,6 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 	a.c.Response.SetBodyRaw(out)
 	return nil
 }
-
-func notNil[T any](p *T) bool { return p != nil }
 
 // appendTo appends the next chunks of the series to a frame, as many as it has room for.
 func (s *chunkedSeries) appendTo(frame, chunks []byte) []byte {
