@@ -54,6 +54,7 @@ type Tables struct {
 	bytes  int64
 	scopes map[scope]uint32
 	epoch  atomic.Uint32 // of use
+	finds  atomic.Int64  // of known series in this epoch
 }
 
 // key is a series by what its sender calls it: a hash of 128 bits, of seeds that nobody knows, and where it was sent to.
@@ -114,6 +115,7 @@ type Request struct {
 	hints    Hints
 	scope    uint32
 	last     *known // that was found last; nil: none
+	finds    int64
 	missing  []missing
 	found    []*engine.Series
 	errs     []error
@@ -148,7 +150,10 @@ func (t *Tables) Begin(db, physical string, hints Hints) *Request {
 }
 
 // End ends the search, which other requests' new series wait for.
-func (r *Request) End() { r.t.mu.RUnlock() }
+func (r *Request) End() {
+	r.t.finds.Add(r.finds)
+	r.t.mu.RUnlock()
+}
 
 // Key is a series as the sender names it.
 func (r *Request) key(name []byte) key {
@@ -168,6 +173,7 @@ func (r *Request) Find(name []byte) (h Handle, ok bool) {
 		return Handle{}, false
 	}
 	r.last = k
+	r.finds++
 	if e := r.t.epoch.Load(); k.used.Load() != e {
 		k.used.Store(e)
 	}
@@ -300,6 +306,9 @@ func (r *Request) Series(h Handle) (*engine.Series, error) {
 func (t *Tables) learn(r *Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.finds.Load() > goneAfter*int64(max(len(t.known), fewKnown)) {
+		t.forgetUnused()
+	}
 	for i, s := range r.found {
 		if r.errs[i] != nil {
 			continue
@@ -317,24 +326,43 @@ func (t *Tables) learn(r *Request) {
 	}
 }
 
-// forget drops the series that were not used since it was called last, and a half of all when that is less.
-func (t *Tables) forget() {
-	before, epoch := len(t.known), t.epoch.Load()
-	drop := func(every bool) {
-		for k, s := range t.known {
-			if every && 2*len(t.known) <= before {
-				return
-			}
-			if every || s.used.Load() != epoch || !s.series.Alive() {
-				t.bytes -= int64(knownBytes + s.series.KeyBytes())
-				s.next.Store(nil) // it may be the next of one that stays, which keeps no more alive than it
-				delete(t.known, k)
-			}
+// goneAfter is how often, over all known series, each was found when those that never were are taken to be gone: their senders
+// replace them by others.
+const goneAfter = 8
+
+// fewKnown need not be looked after. A variable for the tests.
+var fewKnown = 10_000
+
+// forgetUnused drops the series that were not found in this epoch and begins the next. The caller holds t.mu.
+func (t *Tables) forgetUnused() {
+	epoch := t.epoch.Load()
+	for k, s := range t.known {
+		if s.used.Load() != epoch || !s.series.Alive() {
+			t.drop(k, s)
 		}
 	}
-	drop(false)
-	if 4*len(t.known) > 3*before {
-		drop(true)
-	}
+	t.finds.Store(0)
 	t.epoch.Add(1)
+}
+
+// drop forgets a series. The caller holds t.mu.
+func (t *Tables) drop(k key, s *known) {
+	t.bytes -= int64(knownBytes + s.series.KeyBytes())
+	s.next.Store(nil) // it may be the next of one that stays, which keeps no more alive than it
+	delete(t.known, k)
+}
+
+// forget makes room: it drops the series that were not found in this epoch, and a half of all when those are few. The caller holds t.mu.
+func (t *Tables) forget() {
+	before := len(t.known)
+	t.forgetUnused()
+	if 4*len(t.known) <= 3*before {
+		return
+	}
+	for k, s := range t.known {
+		if 2*len(t.known) <= before {
+			return
+		}
+		t.drop(k, s)
+	}
 }

@@ -100,6 +100,25 @@ func TestKnownSeriesAreBounded(t *testing.T) {
 	}
 }
 
+// TestGoneSeriesAreForgotten: series that others replace do not stay known though there is room, and those in use do.
+func TestGoneSeriesAreForgotten(t *testing.T) {
+	defer func(before int) { fewKnown = before }(fewKnown)
+	fewKnown = 10
+	tables := New(Options{Store: open(t), CacheBytes: 1 << 30})
+	for i := range 200 {
+		name := fmt.Sprint("n", i)
+		for range 10 {
+			known, _ := find(t, tables, "public", name, "a", "b", "c")
+			if i > 0 && fmt.Sprint(known[1:]) != "[true true true]" {
+				t.Fatalf("after %d series those in use are known: %v", i, known[1:])
+			}
+		}
+	}
+	if n := len(tables.known); n > 50 {
+		t.Errorf("%d series are known, four are in use", n)
+	}
+}
+
 // TestMetadata: the last word counts, is there after a restart, and is not written twice.
 func TestMetadata(t *testing.T) {
 	e := open(t)
