@@ -59,7 +59,7 @@ var within = map[string][]string{
 
 	// Protocols share the HTTP frame and the wire reader, never each other.
 	"server/auth":       {"server/web"},
-	"server/ingest":     {"server/web"},
+	"server/ingest":     {"server/web", "server/entries", "server/jsonwire"},
 	"server/query":      {"server/web"},
 	"server/samples":    {"server/web"},
 	"server/metricsapi": {"server/web", "server/protowire", "server/samples"},

@@ -162,8 +162,7 @@ func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 		one.Table, one.ContentType = t.Name, "application/x-ndjson"
 		one.Tags = slices.Concat(r.Tags, t.Tags)
 		one.Hold = func(bytes int64) error { return s.hold(s.held + bytes) }
-		read := &reader{t: t}
-		outcome, err := p.Run(ctx, &one, read, set)
+		outcome, err := p.Run(ctx, &one, t.Lines(), set)
 		if err == nil && outcome.Dropped > 0 {
 			err = errDropped
 		}
@@ -224,6 +223,9 @@ func check(r *jsonwire.Reader, text []byte) error {
 	}
 	return nil
 }
+
+// Lines reads the entries, one on each line.
+func (t *Table) Lines() io.Reader { return &reader{t: t} }
 
 // reader reads the entries of a table as lines.
 type reader struct {

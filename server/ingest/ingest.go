@@ -69,11 +69,22 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
+	fields, err := shape(c, req)
+	if err != nil {
+		return err
+	}
 	var outcome pipeline.Outcome
 	var warnings []string
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
+		from := c.Body()
+		if fields != nil {
+			var err error
+			if from, err = shaped(c, req, fields); err != nil {
+				return false, err
+			}
+		}
 		var err error
-		outcome, err = h.o.Pipelines.Run(c.Context, req, c.Body(), set)
+		outcome, err = h.o.Pipelines.Run(c.Context, req, from, set)
 		warnings = oneLine(c, req)
 		return outcome.Rows > 0, withHint(err, warnings)
 	})
@@ -91,6 +102,9 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		c.Response.Header.Set("x-service-skipped-rows", strconv.Itoa(n))
 	}
 	outcome.Warnings = append(outcome.Warnings, warnings...)
+	if fields != nil && fields.Debug {
+		outcome.Warnings = append(outcome.Warnings, "debug: the entries are in the log of the server, nothing is stored")
+	}
 	c.Written(counts, told(&outcome))
 	return nil
 }

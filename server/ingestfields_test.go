@@ -1,0 +1,45 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+)
+
+// TestIngestFields: parameters name the fields of entries, in bodies of all kinds.
+func TestIngestFields(t *testing.T) {
+	h := real(t, nil)
+	send := func(table, query, kind, body string) answer {
+		return h.do("POST", "/v1/ingest?pipeline_name=service_identity&table="+table+"&"+query, body, "Content-Type", kind)
+	}
+	const all = "_time_field=ts,meta.time&_msg_field=log.text,msg&_stream_fields=host&ignore_fields=log.x,secret*&extra_fields=env=prod,host2=q"
+	h.want(send("a", all, "application/x-ndjson", `{"ts":1700000000,"log":{"text":"one","x":1,"y":2},"host":"h","secret_a":1,"env":"test"}`+"\n\n"+`{"meta":{"time":"2023-11-14T22:13:21.25Z","z":1},"msg":"two","host":"h","n":1.5}`+"\n"), 200, `"affectedrows":2`)
+	h.want(send("a", all, "application/json", "[{\n\"ts\":\"1700000002000\",\"msg\":\"three\"}, {\"ts\":\"no time\",\"msg\":\"four\"}]\n{\"msg\":\"five\"}"), 200, `"affectedrows":3`)
+	h.want(send("b", "extra_fields=app=x", "text/plain", "line \"one\"\r\nline two\n"), 200, `"affectedrows":2`)
+	for query, want := range map[string]string{
+		`SELECT CAST(CAST(service_timestamp AS BIGINT) AS STRING), message, "log.y", host, env, host2, "meta.z", n FROM a WHERE message IN ('one','two','three') ORDER BY service_timestamp`: "[[1700000000000000000 one 2 h prod q <nil> <nil>] [1700000001250000000 two <nil> h prod q 1 1.5] [1700000002000000000 three <nil> <nil> prod q <nil> <nil>]]",
+		`SELECT message, ts FROM a WHERE service_timestamp > now() - INTERVAL '1 hour' ORDER BY message`:                                                                                     "[[five <nil>] [four no time]]",
+		`SELECT count(*) FROM information_schema.columns WHERE table_name = 'a' AND (column_name LIKE 'secret%' OR column_name = 'log.x')`:                                                   "[[0]]",
+		`SELECT column_name FROM information_schema.columns WHERE table_name = 'a' AND semantic_type = 'TAG'`:                                                                                "[[host]]",
+		`SELECT message, app FROM b ORDER BY message`: `[[line "one" x] [line two x]]`,
+	} {
+		if got := fmt.Sprint(h.selected(query)); got != want {
+			t.Errorf("%s\n got %s\nwant %s", query, got, want)
+		}
+	}
+	h.want(send("c", "debug=1", "application/json", `{"a":1}`), 200, "nothing is stored")
+	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+c", ""), 400, "Table not found")
+	for _, c := range []struct{ query, kind, body, want string }{
+		{"_time_field=ts&custom_time_index=" + url.QueryEscape("ts;epoch;s"), "application/json", "{}", "both say"},
+		{"debug=maybe", "application/json", "{}", "parameter debug is 1 or 0"},
+		{"extra_fields=x", "application/json", "{}", "pairs name=value"},
+		{"_msg_field=x", "application/xml", "{}", "invalid content type"},
+		{"_msg_field=x", "application/json", `{"a":1} x`, "no JSON"},
+		{"_msg_field=x", "application/json", `[1]`, "no JSON object"},
+		{"_msg_field=x", "application/json", "{\"a\":\"\xff\"}", "not UTF-8"},
+		{"_msg_field=x", "application/x-ndjson", "{\"a\":1}\n{", "line 2: an entry is no JSON object"},
+	} {
+		h.want(send("d", c.query, c.kind, c.body), 400, c.want)
+	}
+	h.want(send("e", "_msg_field=x&ignore_errors=true", "application/x-ndjson", "{\"a\":1}\n{"), 200, `"affectedrows":1`)
+}
