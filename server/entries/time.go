@@ -36,12 +36,16 @@ func Time(text []byte) (ns int64, ok bool) {
 func number(text []byte) (ns int64, ok bool) {
 	whole, fraction, _ := strings.Cut(string(text), ".")
 	x, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil {
-		f, err := strconv.ParseFloat(string(text), 64) // with an exponent
-		if err != nil || math.Abs(f) >= 1<<62 || strings.ContainsAny(whole, "xXnNiI_") {
+	if bytes.ContainsAny(text, "eE") {
+		var f float64
+		if f, err = strconv.ParseFloat(string(text), 64); err == nil && math.Abs(f) < 1<<62 && !bytes.ContainsAny(text, "xX_") {
+			x, fraction = int64(f), ""
+		} else {
 			return 0, false
 		}
-		x, fraction = int64(f), ""
+	}
+	if err != nil {
+		return 0, false
 	}
 	unit := scale(x)
 	if x > math.MaxInt64/unit || x < math.MinInt64/unit {
