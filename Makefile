@@ -12,15 +12,36 @@ BENCH    ?= .
 HOT := ./engine/vector ./engine/filter ./sst/encoding ./sqlexec/expr ./sqlexec/intern ./flatten
 BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^varve/\([a-z/_0-9]*\.go\):.*,\1,p' | grep -v '/fn_[a-z]*\.go$$' | sort | uniq -c | awk '{ print $$1, $$2 }'
 
-.PHONY: run build test long lint bench microbench bce bce-accept fuzz e2e clean
+DASHBOARD_META ?= $(CURDIR)/bin/dashboard
+
+.PHONY: run build dashboard-lib dashboard-check dashboard-test test long lint bench microbench bce bce-accept fuzz e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
 	./bin/varve serve
 
-## build: the server as bin/varve
+## build: the server with its dashboard as bin/varve
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/varve ./cmd/varve
+	CGO_ENABLED=0 $(GO) build -trimpath -tags dashboard -ldflags '$(LDFLAGS)' -o bin/varve ./cmd/varve
+
+## dashboard-lib: bundle the dashboard's libraries again from the lock file in server/dashboard/libsrc (needs npm)
+dashboard-lib:
+	cd server/dashboard/libsrc && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	mkdir -p $(DASHBOARD_META)
+	for b in ui plot editor; do \
+	  $(GO) tool esbuild server/dashboard/libsrc/$$b.js --bundle --minify --format=esm --target=es2022 --legal-comments=none --log-level=warning \
+	    --metafile=$(DASHBOARD_META)/$$b.meta.json --outfile=server/dashboard/web/lib/$$b.js || exit 1; \
+	done
+	cp server/dashboard/libsrc/node_modules/uplot/dist/uPlot.min.css server/dashboard/web/lib/plot.css
+	cd server/dashboard/libsrc && META_DIR=$(DASHBOARD_META) node libraries.mjs
+
+## dashboard-check: the types of the dashboard's modules (needs npm)
+dashboard-check:
+	cd server/dashboard/libsrc && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent check
+
+## dashboard-test: the dashboard in a browser (needs chromium)
+dashboard-test:
+	$(GO) test -count=1 -tags 'dashboard browser' -timeout 10m ./server/dashboard
 
 ## test: vet and all tests
 test:

@@ -33,6 +33,8 @@ func (s *Server) serve(rc *fasthttp.RequestCtx) {
 		s.handle(&route{path: otherPath, access: accessOpen, handler: crowded})(rc)
 	case s.preflight(rc, path):
 		s.handle(&route{path: otherPath, access: accessOpen, handler: allowPage})(rc)
+	case path == "/dashboard": // the router takes no path beside the one with a slash and all below it
+		s.handle(&route{path: path, access: accessOpen, handler: s.dashboard.Redirect})(rc)
 	default:
 		s.router.Handler(rc)
 	}

@@ -81,6 +81,9 @@ func (s *Server) routes() []route {
 		{get, "/metrics", accessMetrics, a.Metrics},
 		{get, "/config", accessAdmin, a.Config},
 
+		// The web application.
+		{getPost, "/dashboard/{file:*}", accessOpen, s.dashboard.Serve},
+
 		// Looking inside.
 		{post, "/debug/log_level", accessAdmin, a.LogLevel},
 		{post, "/debug/prof/cpu", accessAdmin, a.CPUProfile},

@@ -17,6 +17,7 @@ import (
 	"varve/engine"
 	"varve/server/admin"
 	"varve/server/auth"
+	"varve/server/dashboard"
 	"varve/server/dashboard/saved"
 	"varve/server/ingest"
 	"varve/server/lineproto"
@@ -67,6 +68,8 @@ type Options struct {
 	Admin   admin.Options
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine
+	// Dashboard is the web application; without files there is none.
+	Dashboard dashboard.Options
 
 	Logger *slog.Logger
 }
@@ -85,6 +88,7 @@ type Server struct {
 	protocols  *protocols
 	admin      *admin.Handler
 	saved      *saved.Handler // nil: none
+	dashboard  *dashboard.Handler
 
 	router *router.Router
 	http   *fasthttp.Server
@@ -121,6 +125,11 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.protocols = newProtocols(&o)
 	s.query = query.New(o.Query)
 	s.admin = admin.New(o.Admin)
+	board, err := dashboard.New(o.Dashboard)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	s.dashboard = board
 	if o.Metrics.Tables != nil {
 		s.metricsapi = metricsapi.New(o.Metrics)
 	}

@@ -78,6 +78,10 @@ type Config struct {
 		MaxExemplars     int
 		MaxConcurrent    int
 	}
+	Dashboard struct {
+		Enable bool
+		Dir    string
+	}
 	Logging struct{ Level, Format string }
 	Query   struct {
 		Parallelism int

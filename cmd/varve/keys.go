@@ -86,6 +86,9 @@ func (c *Config) keys() []key {
 		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkShare(c.Query.MemoryPool) }},
 		{"query.spill_limit", &c.Query.SpillLimit, "16GiB", nil},
 
+		{"dashboard.enable", &c.Dashboard.Enable, "true", nil},
+		{"dashboard.dir", &c.Dashboard.Dir, "", nil},
+
 		{"process.heap_target", &c.Process.HeapTarget, "480MiB", sizeAtLeast(&c.Process.HeapTarget, 32<<20)},
 		{"process.gc_percent", &c.Process.GCPercent, "50", atLeast(&c.Process.GCPercent, 10)},
 	}

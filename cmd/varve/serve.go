@@ -23,6 +23,7 @@ import (
 	"varve/server"
 	"varve/server/admin"
 	"varve/server/auth"
+	"varve/server/dashboard"
 	"varve/server/ingest"
 	"varve/server/lineproto"
 	"varve/server/metricsapi"
@@ -41,6 +42,7 @@ type serveCommand struct {
 	DataDir      string   `placeholder:"DIR" help:"Where the data is (storage.data_home)."`
 	HTTPAddr     string   `name:"http-addr" placeholder:"HOST:PORT" help:"Where to listen (http.addr)."`
 	UserProvider string   `placeholder:"PROVIDER" help:"Where users come from (user_provider)."`
+	DashboardDir string   `placeholder:"DIR" help:"Serve the dashboard from this directory (dashboard.dir)."`
 	LogLevel     string   `placeholder:"LEVEL" help:"Log level (logging.level)."`
 	Set          []string `sep:"none" placeholder:"SECTION.KEY=VALUE" help:"Set any key of the configuration. Repeatable."`
 }
@@ -58,6 +60,7 @@ func (s *serveCommand) settings() ([]setting, error) {
 	for _, f := range [...]setting{
 		{"--data-dir", "storage.data_home", s.DataDir}, {"--http-addr", "http.addr", s.HTTPAddr},
 		{"--user-provider", "user_provider", s.UserProvider}, {"--log-level", "logging.level", s.LogLevel},
+		{"--dashboard-dir", "dashboard.dir", s.DashboardDir},
 	} {
 		if f.value != "" {
 			list = append(list, f)
@@ -244,9 +247,18 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
-		Saved:  n.store,
-		Logger: logs.logger("server"),
+		Saved:     n.store,
+		Dashboard: c.dashboard(),
+		Logger:    logs.logger("server"),
 	}, registry)
+}
+
+// dashboard is the web application that was built in, or the one in dashboard.dir; none when it is switched off.
+func (c *Config) dashboard() dashboard.Options {
+	if !c.Dashboard.Enable {
+		return dashboard.Options{}
+	}
+	return dashboard.Options{Files: dashboard.Assets(), Dir: c.Dashboard.Dir}
 }
 
 // metrics are the endpoints of metrics; none when they are switched off.

@@ -1,0 +1,198 @@
+// Package dashboard serves the web application under /dashboard/: its index page for every path, its files under an
+// address that names the build. The application itself lies in web; it talks to the server's HTTP interface only.
+//
+// # Addresses
+//
+//	/dashboard                     308 to /dashboard/
+//	/dashboard/, /dashboard/logs   the index page, to be asked for again each time
+//	/dashboard/a/BUILD/FILE        a file, kept by browsers for ever; another build is 404, so that an old page notices
+//
+// All addresses in the pages are relative, so that the application works behind a proxy under any prefix.
+package dashboard
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"varve/server/web"
+)
+
+// Options of a Handler.
+type Options struct {
+	// Files are the files of the application; nil: there is none, and every path is 404. See Assets.
+	Files fs.FS
+	// Dir is a directory to serve instead, read anew for each request: for work on the application. May be empty.
+	Dir string
+}
+
+// Handler answers everything under /dashboard. Safe for concurrent use.
+type Handler struct {
+	dir  string
+	site *site // nil: none, or Dir
+}
+
+// New makes a handler.
+func New(o Options) (*Handler, error) {
+	h := &Handler{dir: o.Dir}
+	if o.Dir != "" || o.Files == nil {
+		return h, nil
+	}
+	s, err := readSite(o.Files)
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: %w", err)
+	}
+	h.site = s
+	return h, nil
+}
+
+// headers are on every answer: nothing is loaded from elsewhere, no script but our own files runs, and text becomes markup
+// nowhere, which Trusted Types watch over.
+var headers = [...][2]string{
+	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+		"font-src 'none'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+		"require-trusted-types-for 'script'; trusted-types varve"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Permissions-Policy", "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), " +
+		"midi=(), payment=(), usb=(), serial=(), hid=(), screen-wake-lock=(), browsing-topics=()"},
+}
+
+// Redirect answers /dashboard. The address is relative: a prefix that a proxy took away stays.
+func (h *Handler) Redirect(c *web.Ctx) error {
+	if h.dir == "" && h.site == nil {
+		c.Empty(404)
+		return nil
+	}
+	h.head(c)
+	to := "dashboard/"
+	if q := c.URI().QueryString(); len(q) > 0 {
+		to += "?" + string(q)
+	}
+	c.Empty(308)
+	c.Response.Header.Set("Location", to)
+	return nil
+}
+
+// maxDepth is how many folders deep a path may be that is answered with the index page.
+const maxDepth = 8
+
+// Serve answers /dashboard/ and all below.
+func (h *Handler) Serve(c *web.Ctx) error {
+	s, err := h.current()
+	if err != nil {
+		return err
+	}
+	name, ok := strings.CutPrefix(string(c.Path()), "/dashboard/")
+	if s == nil || !ok {
+		c.Empty(404)
+		return nil
+	}
+	h.head(c)
+	if below, ok := strings.CutPrefix(name, "a/"); ok {
+		return s.file(c, below, h.dir == "")
+	}
+	depth := strings.Count(name, "/")
+	if depth > maxDepth {
+		c.Text(404, "there is no such page")
+		return nil
+	}
+	c.Response.Header.Set("Cache-Control", "no-cache")
+	return c.Static(s.index[depth])
+}
+
+func (h *Handler) head(c *web.Ctx) {
+	for _, kv := range headers {
+		c.Response.Header.Set(kv[0], kv[1])
+	}
+}
+
+// current is the site as built in, or as it lies in the directory now.
+func (h *Handler) current() (*site, error) {
+	if h.dir == "" {
+		return h.site, nil
+	}
+	return readSite(os.DirFS(h.dir))
+}
+
+// site is one build of the application.
+type site struct {
+	build string
+	files map[string]*web.Static
+	// index is the index page for a path that many folders deep.
+	index [maxDepth + 1]*web.Static
+}
+
+// mediaTypes are the kinds of files there are; another kind does not belong into the application.
+var mediaTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".svg": "image/svg+xml", ".json": "application/json", ".txt": "text/plain; charset=utf-8",
+}
+
+// readSite reads all files and puts their build into the index page.
+func readSite(files fs.FS) (*site, error) {
+	s := &site{files: map[string]*web.Static{}}
+	sum := sha256.New()
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, ".d.ts") { // types of libraries, for the checks alone
+			return err
+		}
+		mediaType, known := mediaTypes[path.Ext(name)]
+		if !known {
+			return fmt.Errorf("%s: no media type is known for this kind of file", name)
+		}
+		body, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n", name, len(body))
+		sum.Write(body)
+		s.files[name] = web.NewStatic(body, mediaType, "")
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	page := s.files["index.html"]
+	if page == nil {
+		return nil, fmt.Errorf("there is no index.html")
+	}
+	delete(s.files, "index.html")
+	s.build = hex.EncodeToString(sum.Sum(nil))[:12]
+	for depth := range s.index {
+		base := strings.Repeat("../", depth) + "a/" + s.build + "/"
+		body := fillIndex(string(page.Body), base, s.startModules())
+		tag := sha256.Sum256([]byte(body))
+		s.index[depth] = web.NewStatic([]byte(body), page.Type, `"`+hex.EncodeToString(tag[:8])+`"`)
+	}
+	return s, nil
+}
+
+// file answers /dashboard/a/BUILD/FILE.
+func (s *site) file(c *web.Ctx, below string, keep bool) error {
+	build, name, _ := strings.Cut(below, "/")
+	f := s.files[name]
+	if f == nil || build != s.build && keep {
+		c.Text(404, "this file is not part of the installed version")
+		return nil
+	}
+	if keep {
+		c.Response.Header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	} else {
+		c.Response.Header.Set("Cache-Control", "no-cache")
+	}
+	return c.Static(f)
+}
+
+// Build is the build that pages are served of; empty when there is none.
+func (h *Handler) Build() string {
+	if s, err := h.current(); err == nil && s != nil {
+		return s.build
+	}
+	return ""
+}

@@ -1,0 +1,20 @@
+//go:build dashboard
+
+package dashboard
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed all:web
+var embedded embed.FS
+
+// Assets are the files of the application, built in by the tag dashboard.
+func Assets() fs.FS {
+	files, err := fs.Sub(embedded, "web")
+	if err != nil {
+		panic("the folder of the dashboard's files has no valid name: " + err.Error())
+	}
+	return files
+}

@@ -1,0 +1,8 @@
+//go:build !dashboard
+
+package dashboard
+
+import "io/fs"
+
+// Assets is nil: this build has no dashboard.
+func Assets() fs.FS { return nil }

@@ -1,0 +1,2 @@
+// Charts on a canvas.
+export { default as uPlot } from 'uplot';

@@ -1,0 +1,219 @@
+// The frame: rail, the page that the address names, sign-in, palette, shortcuts, and what is told about requests.
+//
+// # A page
+//
+// A page is a line in page/pages.js, a module page/NAME.js and a sheet page/NAME.css. The module exports
+//
+//   state   the keys of the page in the address, with types and defaults (see core/state.js)
+//   Page    the component; it is given {state}: state.get('q') reads a key and follows it, state.set({q}) changes it as a
+//           step that Back undoes, state.set({q}, false) in place of the present one
+//
+// Shared keys (db, from, to) are in every page's state; range, zone and db are signals of core/state.js as well. A page
+// asks the server through core/api.js only, writes SQL through core/sqltext.js only, shows rows with ui/grid.js, charts
+// with ui/chart.js, and adds its shortcuts with core/keys.js while it is shown (ui/usekeys.js). The first element of a page
+// is a div.toolbar with the h1 and the TimePicker; the rest is its own. Other pages are reached by router.go(name, keys).
+
+import { effect, html, render, useEffect, useState } from './lib/ui.js';
+import * as auth from './core/auth.js';
+import * as keys from './core/keys.js';
+import * as router from './core/router.js';
+import { PageState, dark, notes, session, theme, zone } from './core/state.js';
+import { ApiError, json, list, lost, running } from './core/api.js';
+import { databases, tables } from './core/catalog.js';
+import { instants, db, frame } from './core/state.js';
+import { nowNanos, rfc3339, zoneLabel } from './core/time.js';
+import { plural } from './core/format.js';
+import { Asking, ask } from './ui/ask.js';
+import { Icon } from './ui/icons.js';
+import { Palette, Shortcuts, paletteOpen, shortcutsOpen, sources } from './ui/palette.js';
+import { SignIn } from './ui/signin.js';
+import { ZoneField } from './ui/timepicker.js';
+import { Toasts, copy, toast } from './ui/toast.js';
+import { pages } from './page/pages.js';
+
+/** @typedef {{state: Record<string, import('./core/state.js').Key>, Page: (props: {state: PageState}) => any}} PageModule */
+
+/** @type {Map<string, PageState>} */
+const states = new Map();
+
+/** pinned is the address with the range as it is now, in absolute times. */
+async function pinned() {
+  const { from, to } = instants();
+  /** @type {Record<string, string>} */
+  const at = { ...router.params.value, to: rfc3339(to ?? nowNanos()) };
+  if (from !== null) at.from = rfc3339(from);
+  return router.address(router.page.value, at);
+}
+
+/** styles adds a page's sheet and waits for it, so that nothing is seen without. @param {string} name @returns {Promise<void>} */
+function styles(name) {
+  const href = new URL(`./page/${name}.css`, import.meta.url).href;
+  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = href;
+    link.addEventListener('load', () => resolve());
+    link.addEventListener('error', () => resolve());
+    document.head.append(link);
+  });
+}
+
+function Rail() {
+  const current = router.page.value || 'logs';
+  const open = (/** @type {string} */ name) => (/** @type {MouseEvent} */ e) => {
+    if (e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    router.go(name);
+  };
+  return html`<nav id="rail" aria-label="Pages">
+    <a class="brand" href=${router.base.href} onClick=${open('logs')}><img src=${new URL('./icon.svg', import.meta.url).href} alt="" />Varve</a>
+    ${pages.map((p) => html`<a key=${p.name} class="page" href=${new URL(p.name, router.base).href} aria-current=${p.name === current ? 'page' : undefined} title=${`${p.title} (g ${p.key})`} onClick=${open(p.name)}>
+      <${Icon} name=${p.name} /><span>${p.title}</span></a>`)}
+    <div class="space"></div>
+    <div class="foot">
+      <${Database} />
+      <button class="page" title="Theme: light, dark or as the system" onClick=${nextTheme}><${Icon} name=${dark.value ? 'moon' : 'sun'} /><span>${{ system: 'System', light: 'Light', dark: 'Dark' }[/** @type {string} */ (theme.value)]}</span></button>
+      <${Zone} />
+      ${auth.user.value && html`<button class="page" title="Sign out" onClick=${signOut}><${Icon} name="user" /><span>${auth.user.value}</span></button>`}
+      <button class="page" title="Keyboard shortcuts (?)" onClick=${() => { shortcutsOpen.value = true; }}><${Icon} name="help" /><span>Help</span></button>
+    </div>
+  </nav>`;
+}
+
+function nextTheme() {
+  theme.value = { system: 'light', light: 'dark', dark: 'system' }[/** @type {string} */ (theme.value)] ?? 'system';
+}
+
+async function signOut() {
+  const forget = await ask({ title: 'Sign out', text: 'The saved history of this browser for this user stays unless you clear it under SQL, History.', yes: 'Sign out' });
+  if (forget === null) return;
+  auth.signOut();
+  location.reload();
+}
+
+function Database() {
+  const names = databases.value;
+  useEffect(() => { if (names === null) void databases.load(); }, []);
+  return html`<${RailPop} icon="sql" text=${db.value} title="Database">
+    ${(/** @type {() => void} */ close) => (names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}
+  </${RailPop}>`;
+}
+
+function Zone() {
+  return html`<${RailPop} icon="globe" text=${zoneLabel(zone.value)} title="Time zone">
+    ${() => html`<label>Time zone of this browser<${ZoneField} /></label>`}
+  </${RailPop}>`;
+}
+
+/** RailPop is a small dialog: the rail itself cuts off what hangs out of it. @param {{icon: string, text: string, title: string, children: any}} props */
+function RailPop({ icon, text, title, children }) {
+  const [open, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return html`<button class="page" title=${`${title}: ${text}`} onClick=${() => setOpen(true)}><${Icon} name=${icon} /><span>${text}</span></button>
+    ${open && html`<dialog class="menu" ref=${(/** @type {HTMLDialogElement|null} */ d) => { if (d && !d.open) d.showModal(); }} aria-label=${title} onClose=${close} onClick=${(/** @type {Event} */ e) => { if (e.target === e.currentTarget) close(); }}><h2>${title}</h2>${children(close)}</dialog>`}`;
+}
+
+/** Waiting shows that the server takes long: a thin bar, then the seconds and a way out. */
+function Waiting() {
+  const [now, setNow] = useState(performance.now());
+  const foreground = running.value.filter((r) => !r.background);
+  const busy = foreground.length > 0;
+  useEffect(() => {
+    if (!busy) return;
+    const timer = setInterval(() => setNow(performance.now()), 200);
+    return () => clearInterval(timer);
+  }, [busy]);
+  const since = Math.min(...foreground.map((r) => r.since));
+  if (!busy || now - since < 400) return null;
+  return html`<div class="bar" aria-hidden="true"></div>
+    <div class="waiting"><span class="num">${((now - since) / 1000).toFixed(1)} s</span><button class="small" onClick=${() => foreground.forEach((r) => r.abort())}>Cancel</button></div>`;
+}
+
+function Banners() {
+  const [, tick] = useState(0);
+  const off = lost.value;
+  useEffect(() => {
+    if (!off) return;
+    const timer = setInterval(() => tick((n) => n + 1), 1000);
+    return () => clearInterval(timer);
+  }, [off]);
+  return html`
+    ${off && html`<div class="banner" role="status"><b>No connection to the server.</b> <span class="num">Trying again in ${Math.max(0, Math.ceil((off.again - Date.now()) / 1000))} s.</span> What is shown stays.</div>`}
+    ${notes.value.length > 0 && html`<div class="banner" role="status"><span class="grow">${notes.value.join('; ')}.</span><button class="small" onClick=${() => { notes.value = []; }}>Close</button></div>`}`;
+}
+
+function Content() {
+  const name = router.page.value || 'logs';
+  const [shown, setShown] = useState(/** @type {{name: string, module: PageModule}|null} */ (null));
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    let wanted = true;
+    const page = pages.find((p) => p.name === name) ?? pages[0];
+    Promise.all([page.load(), styles(page.name)]).then(([module]) => {
+      if (!states.has(page.name)) states.set(page.name, new PageState(module.state));
+      if (wanted) {
+        setShown({ name: page.name, module });
+        document.title = `${page.title} · Varve`;
+      }
+    }, () => { if (wanted) setFailed(true); });
+    return () => { wanted = false; };
+  }, [name]);
+  if (failed) return html`<${Renewed} />`;
+  if (!shown) return null;
+  return html`<${shown.module.Page} key=${shown.name} state=${states.get(shown.name)} />`;
+}
+
+/** Renewed stands where a module of this build is gone: another version was installed. */
+const Renewed = () => html`<div class="state" role="alert"><h2>A new version is installed</h2>
+  <p>This tab is of an older one. Reloading keeps the address and with it what you look at.</p>
+  <div class="actions"><button class="primary" onClick=${() => location.reload()}>Reload</button></div></div>`;
+
+function App() {
+  return html`<a class="skip" href="#page" onClick=${(/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('page')?.focus(); }}>Skip to content</a>
+    <${Rail} />
+    <main id="main"><${Waiting} /><${Banners} /><div id="page" tabindex="-1"><${Content} /></div></main>
+    <${Palette} /><${Shortcuts} /><${Asking} /><${SignIn} /><${Toasts} />`;
+}
+
+/** copyLink copies the address, as it is or with the times of now. @param {boolean} pin */
+export async function copyLink(pin) {
+  await copy(pin ? await pinned() : location.href, pin ? 'Link with fixed times copied' : 'Link copied');
+}
+
+keys.push([
+  ...pages.map((p) => ({ keys: `g ${p.key}`, text: `Go to ${p.title}`, run: () => void router.go(p.name) })),
+  { keys: 'Mod+k', text: 'Command palette', run: () => { paletteOpen.value = true; } },
+  { keys: '?', text: 'This list', run: () => { shortcutsOpen.value = true; } },
+  { keys: 't', text: 'Time range', run: () => document.getElementById('timerange')?.click() },
+  { keys: 's', text: 'Copy link', run: () => void copyLink(false) },
+]);
+
+sources.add(() => [
+  ...pages.map((p) => ({ text: p.title, kind: 'page', run: () => void router.go(p.name) })),
+  { text: 'Copy link', kind: 'action', run: () => void copyLink(false) },
+  { text: 'Copy link with fixed times', kind: 'action', run: () => void copyLink(true) },
+  ...['system', 'light', 'dark'].map((t) => ({ text: `Theme: ${t}`, kind: 'action', run: () => { theme.value = t; } })),
+  ...['local', 'UTC'].map((z) => ({ text: `Time zone: ${z}`, kind: 'action', run: () => { zone.value = z; } })),
+]);
+sources.add(async () => (await tables(db.value)).map((t) => ({ text: t.name, kind: 'logs of the table', run: () => void router.go('logs', { t: t.name }) })));
+
+/** greet learns who one is, and whether the clocks agree. */
+async function greet() {
+  const sent = nowNanos();
+  const rows = await list('SELECT now()', { background: true });
+  const away = BigInt(rows[0][0]) * (String(rows[0][0]).length > 14 ? 1n : 1_000_000n) - (sent + nowNanos()) / 2n;
+  if (away > 2_000_000_000n || away < -2_000_000_000n) toast(`This browser's clock is ${plural(Number((away < 0n ? -away : away) / 1_000_000_000n), 'second')} ${away < 0n ? 'ahead of' : 'behind'} the server's.`);
+  try {
+    const s = await json('v1/session', { background: true });
+    session.value = { user: s.user ?? '', mode: s.mode ?? 'rw', version: s.version, features: s.features };
+  } catch (e) {
+    if (!(e instanceof ApiError) || e.status !== 404) throw e;
+  }
+}
+
+await router.start();
+effect(() => { document.documentElement.dataset.page = router.page.value || 'logs'; });
+keys.start();
+render(html`<${App} />`, document.body);
+greet().catch(() => {}); // the page's own requests say what is wrong

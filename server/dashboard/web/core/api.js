@@ -1,0 +1,242 @@
+// The one place that talks to the server. At most four requests run at a time, in two lanes: what a person waits for comes
+// before the rest. Every request can be aborted, and the server then stops working on it.
+
+import { signal } from '../lib/ui.js';
+import * as auth from './auth.js';
+import { openRows } from './rows.js';
+import { zoneName } from './time.js';
+import { db, zone } from './state.js';
+
+/** root is the address of the server: the dashboard lies in dashboard/a/BUILD/core/ below it. */
+export const root = new URL('../../../../', import.meta.url);
+
+/** Answers above this size are stopped, bytes. */
+const largest = 256 << 20;
+const most = 4;
+const mostOfRest = 2;
+
+export class ApiError extends Error {
+  /** @param {string} message @param {{code?: number, status?: number, statement?: string, position?: {line: number, column: number, length?: number}, curl?: string}} [more] */
+  constructor(message, more = {}) {
+    super(message);
+    this.code = more.code;
+    this.status = more.status;
+    this.statement = more.statement;
+    this.position = more.position;
+    this.curl = more.curl ?? '';
+  }
+}
+
+/**
+ * @typedef {object} RequestOptions
+ * @property {string} [method]
+ * @property {Record<string, string|number|undefined>} [query]
+ * @property {BodyInit} [body]
+ * @property {Record<string, string>} [headers]
+ * @property {AbortSignal} [signal]
+ * @property {boolean} [background] in the lane of the rest
+ * @property {string} [statement] what errors show
+ * @property {boolean} [retry] false: nothing is sent again by itself, for what changes data
+ */
+
+/** running lists the requests under way: the bar and its Cancel. @type {import('../lib/ui.js').Signal<{since: number, abort: () => void, background: boolean}[]>} */
+export const running = signal([]);
+
+/** lost is set while the server does not answer: when it is tried again, ms. @type {import('../lib/ui.js').Signal<null|{again: number}>} */
+export const lost = signal(null);
+
+/** @type {{background: boolean, go: () => void}[]} */
+const queue = [];
+let active = 0;
+let activeRest = 0;
+
+/** @param {boolean} background @param {AbortSignal} abort @returns {Promise<void>} */
+function enter(background, abort) {
+  return new Promise((resolve, reject) => {
+    const entry = { background, go: () => { active++; if (background) activeRest++; resolve(); } };
+    abort.addEventListener('abort', () => {
+      const i = queue.indexOf(entry);
+      if (i >= 0) {
+        queue.splice(i, 1);
+        reject(abort.reason);
+      }
+    });
+    queue.push(entry);
+    next();
+  });
+}
+
+/** @param {boolean} background */
+function leave(background) {
+  active--;
+  if (background) activeRest--;
+  next();
+}
+
+function next() {
+  while (active < most && queue.length > 0) {
+    let i = queue.findIndex((e) => !e.background);
+    if (i < 0 && activeRest < mostOfRest) i = 0;
+    if (i < 0) return;
+    queue.splice(i, 1)[0].go();
+  }
+}
+
+/** @param {number} ms @param {AbortSignal} abort */
+const pause = (ms, abort) => new Promise((resolve, reject) => {
+  const timer = setTimeout(resolve, ms);
+  abort.addEventListener('abort', () => { clearTimeout(timer); reject(abort.reason); }, { once: true });
+});
+
+/** curl is the request for a terminal, without the password. @param {URL} url @param {RequestOptions} options */
+function curl(url, options) {
+  const quote = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const parts = ['curl', options.method && options.method !== 'GET' && !options.body ? `-X ${options.method}` : '', auth.user.value ? '-u "$USER"' : ''];
+  for (const [k, v] of Object.entries(options.headers ?? {})) parts.push('-H ' + quote(`${k}: ${v}`));
+  if (options.statement !== undefined) parts.push('--data-urlencode ' + quote('sql=' + options.statement));
+  else if (typeof options.body === 'string') parts.push('--data-binary ' + quote(options.body));
+  parts.push(quote(url.href));
+  return parts.filter(Boolean).join(' ');
+}
+
+/**
+ * request sends a request and gives the answer once its head is there; answers that are not 2xx are ApiErrors.
+ * @param {string} path below the server's root
+ * @param {RequestOptions} [options]
+ * @returns {Promise<Response>}
+ */
+export async function request(path, options = {}) {
+  const url = new URL(path, root);
+  for (const [k, v] of Object.entries(options.query ?? {})) if (v !== undefined && v !== '') url.searchParams.set(k, String(v));
+  const control = new AbortController();
+  options.signal?.addEventListener('abort', () => control.abort(options.signal?.reason), { once: true });
+  if (options.signal?.aborted) control.abort(options.signal.reason);
+  const background = options.background ?? false;
+  const entry = { since: performance.now(), abort: () => control.abort(new DOMException('cancelled', 'AbortError')), background };
+  running.value = [...running.value, entry];
+  try {
+    await enter(background, control.signal);
+    try {
+      return await attempts(url, options, control.signal);
+    } finally {
+      leave(background);
+    }
+  } finally {
+    running.value = running.value.filter((e) => e !== entry);
+  }
+}
+
+/** attempts sends the request until it is answered for good. @param {URL} url @param {RequestOptions} options @param {AbortSignal} abort */
+async function attempts(url, options, abort) {
+  for (let busy = 0, unreachable = 0; ;) {
+    const who = auth.header();
+    let answer;
+    try {
+      answer = await fetch(url, {
+        method: options.method ?? (options.body === undefined ? 'GET' : 'POST'), body: options.body, signal: abort, cache: 'no-store', credentials: 'omit',
+        headers: { ...options.headers, 'x-service-client': 'dashboard', ...Object.fromEntries(who) },
+      });
+    } catch (e) {
+      if (abort.aborted) throw abort.reason;
+      if (options.retry === false) throw new ApiError('There is no connection to the server.', { statement: options.statement, curl: curl(url, options) });
+      await offline([1, 2, 5, 10][Math.min(unreachable++, 3)], abort);
+      continue;
+    }
+    lost.value = null;
+    if (answer.status === 401) {
+      if (await auth.ask(who[0]?.[1] ?? '')) continue;
+    } else if ((answer.status === 429 || answer.status === 503) && busy < 2 && options.retry !== false) {
+      busy++;
+      await pause(Math.min(Number(answer.headers.get('Retry-After') ?? 1) || 1, 10) * 1000, abort);
+      continue;
+    }
+    if (answer.ok) return whole(answer, abort);
+    throw await failure(answer, url, options);
+  }
+}
+
+/** offline tells that the server cannot be reached and waits. @param {number} seconds @param {AbortSignal} abort */
+async function offline(seconds, abort) {
+  lost.value = { again: Date.now() + seconds * 1000 };
+  await pause(seconds * 1000, abort);
+}
+
+/** whole reads the body to its end, so that it counts as running until then. @param {Response} answer @param {AbortSignal} abort */
+async function whole(answer, abort) {
+  if (!answer.body) return answer;
+  const reader = answer.body.getReader();
+  const chunks = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > largest) {
+      await reader.cancel();
+      throw new ApiError('The answer is larger than 256 MB. Ask for fewer rows or columns.');
+    }
+    chunks.push(value);
+  }
+  abort.throwIfAborted();
+  return new Response(new Blob(chunks), { status: answer.status, headers: answer.headers });
+}
+
+/** failure makes the error of a refused request. @param {Response} answer @param {URL} url @param {RequestOptions} options */
+async function failure(answer, url, options) {
+  const text = await answer.text();
+  let message = text.trim() || `The server answered ${answer.status}.`;
+  let code, position;
+  try {
+    const body = JSON.parse(text);
+    message = body.error ?? message;
+    code = body.code;
+    position = body.position;
+  } catch {
+    // Not every answer is JSON.
+  }
+  const at = /\(line (\d+), column (\d+)\)/.exec(message);
+  if (!position && at) position = { line: Number(at[1]), column: Number(at[2]) };
+  return new ApiError(message, { code, status: answer.status, statement: options.statement, position, curl: curl(url, options) });
+}
+
+/**
+ * @typedef {object} SQLOptions
+ * @property {string} [db]
+ * @property {number} [limit]
+ * @property {AbortSignal} [signal]
+ * @property {boolean} [background]
+ * @property {string} [format]
+ * @property {boolean} [retry]
+ */
+
+/** statement sends one statement and gives the body of its answer. @param {string} sql @param {SQLOptions} [options] @returns {Promise<ArrayBuffer>} */
+export async function statement(sql, options = {}) {
+  const answer = await request('v1/sql', {
+    query: { db: options.db ?? db.value, limit: options.limit, format: options.format }, method: 'POST',
+    body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) },
+    signal: options.signal, background: options.background, statement: sql, retry: options.retry,
+  });
+  return answer.arrayBuffer();
+}
+
+/** query sends one statement and opens its rows. @param {string} sql @param {SQLOptions} [options] */
+export async function query(sql, options) {
+  return openRows(await statement(sql, options));
+}
+
+/** list sends a statement whose answer is small and gives its rows. @param {string} sql @param {SQLOptions} [options] @returns {Promise<any[][]>} */
+export async function list(sql, options) {
+  const rows = await openRows(await statement(sql, options), true);
+  return rows.all();
+}
+
+/** json asks for JSON. @param {string} path @param {RequestOptions} [options] @returns {Promise<any>} */
+export async function json(path, options) {
+  return (await request(path, options)).json();
+}
+
+/** isAbort tells whether an error only says that nobody wants the answer any more. @param {unknown} e */
+export const isAbort = (e) => e instanceof DOMException && e.name === 'AbortError';
+
+/** described makes an ApiError of whatever was thrown. @param {unknown} e */
+export const described = (e) => (e instanceof ApiError ? e : new ApiError(e instanceof Error ? e.message : String(e)));

@@ -1,0 +1,86 @@
+// Who the requests are made for. A name and password live in memory, and in the tab's own storage when wanted; never in an
+// address, a cookie or what the browser keeps for longer.
+
+import { signal } from '../lib/ui.js';
+
+const kept = 'varve.session';
+
+/** @typedef {{user: string, password: string}} Credentials */
+
+/** user is who is signed in; '' on a server that asked for nobody. */
+export const user = signal('');
+
+/** asking is set while the sign-in dialog is wanted: why, and how often it was refused. @type {import('../lib/ui.js').Signal<null|{text: string}>} */
+export const asking = signal(null);
+
+/** @type {Credentials|null} */
+let credentials = load();
+user.value = credentials?.user ?? '';
+
+/** @type {((ok: boolean) => void)[]} */
+let waiters = [];
+
+/** proxied: a proxy keeps Authorization for itself, so that ours goes into another header. */
+export const proxied = { value: false };
+
+function load() {
+  try {
+    return JSON.parse(sessionStorage.getItem(kept) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+/** header gives the header of the credentials; none when nobody signed in. @returns {[string, string][]} */
+export function header() {
+  if (!credentials) return [];
+  const bytes = new TextEncoder().encode(`${credentials.user}:${credentials.password}`);
+  const value = 'Basic ' + btoa(String.fromCharCode(...bytes));
+  return [[proxied.value ? 'x-service-auth' : 'Authorization', value]];
+}
+
+/**
+ * ask opens the dialog and waits; false when the user closed it. Requests that are refused at the same time wait together.
+ * @param {string} used the header with which the request was refused
+ * @returns {Promise<boolean>}
+ */
+export function ask(used) {
+  if (used !== (header()[0]?.[1] ?? '')) return Promise.resolve(true); // somebody signed in meanwhile
+  asking.value = { text: credentials ? 'The name or the password is wrong.' : '' };
+  return new Promise((resolve) => waiters.push(resolve));
+}
+
+/** signIn takes a name and password; the waiting requests are sent again. @param {string} name @param {string} password @param {boolean} keep */
+export function signIn(name, password, keep) {
+  credentials = { user: name, password };
+  try {
+    if (keep) sessionStorage.setItem(kept, JSON.stringify(credentials));
+    else sessionStorage.removeItem(kept);
+  } catch {
+    // Then it is kept in memory only.
+  }
+  user.value = name;
+  finish(true);
+}
+
+/** cancel closes the dialog: the requests fail. */
+export const cancel = () => finish(false);
+
+/** signOut forgets who it was. */
+export function signOut() {
+  credentials = null;
+  user.value = '';
+  try {
+    sessionStorage.removeItem(kept);
+  } catch {
+    // Nothing was kept then.
+  }
+}
+
+/** @param {boolean} ok */
+function finish(ok) {
+  asking.value = null;
+  const list = waiters;
+  waiters = [];
+  for (const w of list) w(ok);
+}

@@ -1,0 +1,59 @@
+// Shortcuts. A page lists its own while it is shown; none fires while somebody types, except those with a modifier.
+
+/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => void, typing?: boolean}} Shortcut */
+
+/** @type {Shortcut[][]} */
+const layers = [];
+let prefix = '';
+let prefixAt = 0;
+
+/** push adds shortcuts and gives the function that takes them away. The last added comes first. @param {Shortcut[]} list */
+export function push(list) {
+  layers.push(list);
+  return () => {
+    const i = layers.indexOf(list);
+    if (i >= 0) layers.splice(i, 1);
+  };
+}
+
+/** all lists the shortcuts that work now. */
+export const all = () => [...layers].reverse().flat();
+
+/** typing tells whether keys belong to a text field. @param {EventTarget|null} target */
+export function typing(target) {
+  const path = target instanceof Element ? deepest(target) : null;
+  return path instanceof HTMLElement && (path.isContentEditable || path.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'));
+}
+
+/** @param {Element} e @returns {Element} */
+const deepest = (e) => (e.shadowRoot?.activeElement ? deepest(e.shadowRoot.activeElement) : e);
+
+/** keyName is how a shortcut is written: Mod+k, Shift+Enter, g l. @param {KeyboardEvent} e */
+export function keyName(e) {
+  const key = e.key === ' ' ? 'Space' : e.key;
+  const shift = e.shiftKey && key.length > 1 ? 'Shift+' : '';
+  return (e.ctrlKey || e.metaKey ? 'Mod+' : '') + (e.altKey ? 'Alt+' : '') + shift + (e.ctrlKey || e.metaKey ? key.toLowerCase() : key);
+}
+
+/** start listens for all shortcuts of the page. */
+export function start() {
+  addEventListener('keydown', (e) => {
+    if (e.defaultPrevented || e.isComposing) return;
+    const name = keyName(e);
+    const inText = typing(e.target);
+    const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';
+    prefix = '';
+    for (const list of [...layers].reverse()) {
+      const hit = list.find((s) => (s.keys === two || s.keys === name) && (!inText || s.typing || name.startsWith('Mod+')));
+      if (hit) {
+        e.preventDefault();
+        hit.run(e);
+        return;
+      }
+    }
+    if (!inText && layers.some((l) => l.some((s) => s.keys.startsWith(name + ' ')))) {
+      prefix = name;
+      prefixAt = e.timeStamp;
+    }
+  });
+}

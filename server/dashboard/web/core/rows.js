@@ -1,0 +1,138 @@
+// Rows of an answer as a page sees them: in the page when there are few, in the worker when there are many. The methods are
+// the same and all are promises.
+
+import { readAnswer } from './answer.js';
+import { Rowset } from './rowset.js';
+
+/** Answers up to this size are read in the page itself, bytes. */
+const small = 32 << 10;
+
+/** @type {Worker|null} */
+let worker = null;
+let calls = 0;
+let ids = 0;
+/** @type {Map<number, {resolve: (v: any) => void, reject: (e: Error) => void}>} */
+const waiting = new Map();
+
+/** start makes the worker. Its address is the only one that the policy lets through. */
+function start() {
+  const address = new URL('./worker.js', import.meta.url).href;
+  const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy('varve', {
+    createScriptURL: (/** @type {string} */ url) => {
+      if (url !== address) throw new TypeError('not an address of ours');
+      return url;
+    },
+  });
+  const w = new Worker(policy ? policy.createScriptURL(address) : address, { type: 'module' });
+  w.addEventListener('message', ({ data }) => {
+    const call = waiting.get(data.call);
+    waiting.delete(data.call);
+    if (data.error !== undefined) call?.reject(new Error(data.error));
+    else call?.resolve(data.result);
+  });
+  w.addEventListener('error', () => {
+    for (const call of waiting.values()) call.reject(new Error('the background reader stopped: the answer may be too large for this browser'));
+    waiting.clear();
+    worker = null;
+  });
+  return w;
+}
+
+/** ask calls a method of a set of rows in the worker. @param {number} id @param {string} method @param {any[]} args @param {Transferable[]} [transfer] @returns {Promise<any>} */
+function ask(id, method, args, transfer = []) {
+  worker ??= start();
+  const call = ++calls;
+  return new Promise((resolve, reject) => {
+    waiting.set(call, { resolve, reject });
+    /** @type {Worker} */ (worker).postMessage({ id, call, method, args }, transfer);
+  });
+}
+
+export class Rows {
+  /** @param {import('./rowset.js').Column[]} columns @param {number} count @param {Rowset|null} local @param {number} id */
+  constructor(columns, count, local, id) {
+    this.columns = columns;
+    /** count is the number of rows shown now. */
+    this.count = count;
+    this.local = local;
+    this.id = id;
+    /** affected is what a statement without rows changed. @type {number|undefined} */
+    this.affected = undefined;
+    this.elapsedMS = 0;
+  }
+
+  /** @param {string} method @param {any[]} args @returns {Promise<any>} */
+  call(method, ...args) {
+    return this.local ? Promise.resolve(/** @type {any} */ (this.local)[method](...args)) : ask(this.id, method, args);
+  }
+
+  /** @param {number} from @param {number} to @returns {Promise<any[][]>} */
+  slice(from, to) { return this.call('slice', from, to); }
+
+  /** all gives every row: for answers that are known to be small. @returns {Promise<any[][]>} */
+  all() { return this.call('slice', 0, this.count); }
+
+  /** @param {string} text @returns {Promise<number[]>} */
+  find(text) { return this.call('find', text); }
+
+  /** @returns {Promise<{present: number, length: number}[]>} */
+  summary() { return this.call('summary'); }
+
+  /** @param {number} c @returns {Promise<any[]>} */
+  column(c) { return this.call('column', c); }
+
+  /** @param {import('./rowtext.js').TextOptions} options @returns {Promise<string>} */
+  text(options) { return this.call('text', options); }
+
+  /** arrange sorts and filters; the order stays until the next call. @param {{column: number, descending: boolean}} by @param {import('./rowset.js').Filter[]} filters */
+  async arrange(by, filters) {
+    this.count = await this.call('arrange', by, filters);
+  }
+
+  /**
+   * append reads one more answer behind these rows.
+   * @param {ArrayBuffer} body
+   * @param {number} time column by which pages follow each other
+   * @returns {Promise<{received: number, added: number, elapsedMS: number}>}
+   */
+  async append(body, time) {
+    if (this.local) {
+      const read = readAnswer(new TextDecoder().decode(body));
+      const added = this.local.append(read.rows ?? [], time);
+      this.count = this.local.count();
+      return { received: read.rows?.length ?? 0, added, elapsedMS: read.elapsedMS };
+    }
+    const done = await ask(this.id, 'append', [body, time], [body]);
+    this.count = done.count;
+    return done;
+  }
+
+  /** free gives the memory of rows in the worker back. */
+  free() {
+    if (!this.local) void ask(this.id, 'free', []).catch(() => {});
+  }
+}
+
+/** openRows reads an answer, in the worker when it is large. @param {ArrayBuffer} body @param {boolean} [keepHere] rows stay in the page @returns {Promise<Rows>} */
+export async function openRows(body, keepHere = false) {
+  if (keepHere || body.byteLength <= small) {
+    const read = readAnswer(new TextDecoder().decode(body));
+    const set = new Rowset(read.columns ?? [], read.rows ?? []);
+    const rows = new Rows(set.columns, set.count(), set, 0);
+    rows.affected = read.affected;
+    rows.elapsedMS = read.elapsedMS;
+    return rows;
+  }
+  const id = ++ids;
+  const read = await ask(id, 'open', [body], [body]);
+  const rows = new Rows(read.columns ?? [], read.count, null, id);
+  rows.affected = read.affected;
+  rows.elapsedMS = read.elapsedMS;
+  return rows;
+}
+
+/** localRows makes rows that a page puts together itself. @param {import('./rowset.js').Column[]} columns @param {any[][]} list */
+export function localRows(columns, list) {
+  const set = new Rowset(columns, list);
+  return new Rows(columns, set.count(), set, 0);
+}

@@ -1,0 +1,51 @@
+// What the browser keeps between visits: preferences for all, histories by user. Nothing secret goes in here.
+
+const prefix = 'varve.';
+
+/**
+ * read gives a kept value, or the fallback where there is none or it cannot be read.
+ * @template T
+ * @param {string} name
+ * @param {T} fallback
+ * @returns {T}
+ */
+export function read(name, fallback) {
+  try {
+    const text = localStorage.getItem(prefix + name);
+    return text === null ? fallback : JSON.parse(text);
+  } catch {
+    return fallback;
+  }
+}
+
+/**
+ * write keeps a value; false when the browser has no room or keeps nothing.
+ * @param {string} name
+ * @param {unknown} value
+ */
+export function write(name, value) {
+  try {
+    localStorage.setItem(prefix + name, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} name */
+export function forget(name) {
+  try {
+    localStorage.removeItem(prefix + name);
+  } catch {
+    // A browser that keeps nothing has nothing to forget.
+  }
+}
+
+/** names lists what is kept under a beginning. @param {string} beginning */
+export function names(beginning) {
+  try {
+    return Object.keys(localStorage).filter((k) => k.startsWith(prefix + beginning)).map((k) => k.slice(prefix.length));
+  } catch {
+    return [];
+  }
+}

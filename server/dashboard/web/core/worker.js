@@ -1,0 +1,37 @@
+// The worker: reads large answers and keeps their rows, so that the page itself never parses megabytes. Each message names a
+// set of rows and one of its methods.
+
+import { readAnswer } from './answer.js';
+import { Rowset } from './rowset.js';
+
+/** @type {Map<number, Rowset>} */
+const sets = new Map();
+
+/** @param {{id: number, call: number, method: string, args: any[]}} message */
+async function answer({ id, method, args }) {
+  if (method === 'open' || method === 'append') {
+    const read = readAnswer(new TextDecoder().decode(args[0]));
+    const rows = read.rows ?? [];
+    if (method === 'append') {
+      const set = sets.get(id);
+      return { ...read, rows: undefined, received: rows.length, added: set ? set.append(rows, args[1]) : 0, count: set?.count() ?? 0, last: rows[rows.length - 1] };
+    }
+    sets.set(id, new Rowset(read.columns ?? [], rows));
+    return { ...read, rows: undefined, count: rows.length };
+  }
+  if (method === 'free') {
+    sets.delete(id);
+    return null;
+  }
+  const set = sets.get(id);
+  if (!set) throw new Error('these rows are gone');
+  return /** @type {any} */ (set)[method](...args);
+}
+
+addEventListener('message', async ({ data }) => {
+  try {
+    postMessage({ call: data.call, result: await answer(data) });
+  } catch (e) {
+    postMessage({ call: data.call, error: e instanceof Error ? e.message : String(e) });
+  }
+});

@@ -1,0 +1,188 @@
+// The Logs page: a search line that becomes SQL, the histogram, the rows, and what is beside them.
+
+import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { count, plural } from '../core/format.js';
+import { hits, search, term } from '../core/search.js';
+import { refresh, setRange, zone } from '../core/state.js';
+import * as store from '../core/store.js';
+import { rfc3339 } from '../core/time.js';
+import { useKeys } from '../ui/usekeys.js';
+import { ErrorBox } from '../ui/error.js';
+import { Tabs } from '../ui/drawer.js';
+import { Icon } from '../ui/icons.js';
+import { TimePicker, shift } from '../ui/timepicker.js';
+import { copy } from '../ui/toast.js';
+import { RowDrawer } from './logsdrawer.js';
+import { Empty, NothingFound } from './logsempty.js';
+import { FieldPanel } from './logsfields.js';
+import { HistogramPanel } from './logshistogram.js';
+import { LogsList } from './logslist.js';
+import { LogsRun, chipCondition, chips } from './logsrun.js';
+import { SearchBox, TableChooser } from './logssearch.js';
+
+/** @type {Record<string, import('../core/state.js').Key>} */
+export const state = {
+  t: { type: 'text', default: '' },
+  q: { type: 'text', default: '' },
+  w: { type: 'text', default: '' },
+  any: { type: 'switch', default: false },
+  f: { type: 'list', default: [] },
+  cols: { type: 'list', default: [] },
+  split: { type: 'text', default: '' },
+  tab: { type: 'text', default: 'rows', of: ['rows', 'fields'] },
+  wrap: { type: 'switch', default: false },
+};
+
+/** @param {{state: import('../core/state.js').PageState}} props */
+export function Page({ state }) {
+  const run = useMemo(() => new LogsRun(state), []);
+  const v = state.values.value;
+  const what = JSON.stringify([v.db, v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to, zone.value]);
+  useEffect(() => { void run.run(); }, [what]);
+  useEffect(() => () => run.stop(), []);
+  useEffect(() => {
+    if (!refresh.value) return;
+    const timer = setInterval(() => { if (!document.hidden && !run.busy.value) void run.run(); }, refresh.value * 1000);
+    return () => clearInterval(timer);
+  }, [refresh.value]);
+
+  const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
+  const [open, setOpen] = useState(/** @type {{index: number, row: any[]}|null} */ (null));
+  const [drawerTab, setDrawerTab] = useState('fields');
+  const [panel, setPanel] = useState(() => store.read('logs.panel', innerWidth > 1000));
+  const rows = run.rows.value, roles = run.roles.value, columns = run.columns.value;
+  useEffect(() => setOpen(null), [rows]);
+
+  const table = run.scope.value?.table ?? run.table();
+  const found = useMemo(() => search(v.q, { message: roles?.message ?? null, fields: columns, anyCase: v.any }), [v.q, v.any, columns, roles]);
+  const marks = useMemo(() => (v.w ? null : hits(found.words)), [found, v.w]);
+  const shown = useMemo(() => (v.cols.length > 0 ? v.cols : (roles?.stream ?? []).slice(0, innerWidth < 800 ? 0 : 1)), [v.cols.join('\u0001'), roles]);
+
+  const show = async (/** @type {number} */ index) => {
+    if (!rows || index < 0 || index >= rows.count) return;
+    const [row] = await rows.slice(index, index + 1);
+    setOpen({ index, row });
+  };
+  const step = (/** @type {number} */ by) => {
+    if (!open) return;
+    grid.current?.select(open.index + by);
+    void show(open.index + by);
+  };
+  const filter = (/** @type {string} */ field, /** @type {any} */ value, /** @type {boolean} */ negated, only = false) => {
+    const chip = JSON.stringify([field, value, negated ? 'n' : '']);
+    if (only) state.set({ f: [chip], q: '', w: '' });
+    else if (!v.f.includes(chip)) state.set({ f: [...v.f, chip] });
+  };
+  const toggleColumn = (/** @type {string} */ name) => state.set({ cols: shown.includes(name) ? shown.filter((/** @type {string} */ n) => n !== name) : [...shown, name] });
+  const close = () => {
+    setOpen(null);
+    grid.current?.root.focus();
+  };
+  const focused = (/** @type {boolean} */ negated) => {
+    const g = grid.current, row = g && g.focus >= 0 ? g.row(g.focus) : undefined;
+    if (!g || !row || !rows) return;
+    const name = g.columns[g.focusColumn]?.name ?? '';
+    const c = rows.columns.findIndex((x) => x.name === name);
+    if (c >= 0) filter(name, row[c], negated);
+  };
+  const widths = store.read(`logs.widths.${v.db}.${table}`, /** @type {Record<string, number>} */ ({}));
+
+  useKeys([
+    { keys: '/', text: 'Search', run: () => document.getElementById('logs-search')?.focus() },
+    { keys: 'Mod+Enter', text: 'Run', run: () => void run.run() },
+    { keys: 'r', text: 'Run again', run: () => void run.run() },
+    { keys: 'f', text: 'Field panel', run: () => togglePanel() },
+    { keys: 'w', text: 'Wrap long lines', run: () => state.set({ wrap: !v.wrap }, false) },
+    { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); } },
+    { keys: '[', text: 'Drawer tab before', run: () => setDrawerTab(turn(drawerTab, -1)) },
+    { keys: ']', text: 'Next drawer tab', run: () => setDrawerTab(turn(drawerTab, 1)) },
+    { keys: 'x', text: 'Context of the row', run: () => { const i = grid.current?.focus ?? -1; setDrawerTab('context'); void show(i); } },
+    { keys: 'c', text: 'Copy the selected rows', run: () => void copyRows() },
+    { keys: '+', text: 'Filter by the focused value', run: () => focused(false) },
+    { keys: '-', text: 'Exclude the focused value', run: () => focused(true) },
+  ]);
+  const togglePanel = () => {
+    store.write('logs.panel', !panel);
+    setPanel(!panel);
+  };
+  const copyRows = async () => {
+    const [from, to] = grid.current?.selection() ?? [0, 0];
+    if (rows && to > from) await copy(await rows.text({ format: 'ndjson', from, to }), `${plural(to - from, 'row')} copied`);
+  };
+  const zoom = (/** @type {bigint} */ from, /** @type {bigint} */ to) => setRange(rfc3339(from), rfc3339(to));
+
+  const tables = run.tables.value;
+  if (tables && tables.length === 0 && !v.t) return html`<${Bar} run=${run} state=${state} found=${found} /><${Empty} run=${run} state=${state} />`;
+  const missing = tables && !run.busy.value && !run.scope.value;
+  return html`
+    <${Bar} run=${run} state=${state} found=${found} />
+    <${Where} state=${state} found=${found} run=${run} />
+    ${missing ? html`<${Empty} run=${run} state=${state} />` : html`
+    <${HistogramPanel} run=${run} state=${state} onRange=${zoom} onWider=${() => shift(0)} onFilter=${filter} />
+    <div class="logs-status">
+      <span aria-live="polite" class="figures"><${Figures} run=${run} /></span>
+      <span class="grow"></span>
+      <${Tabs} label="View" tabs=${[{ id: 'rows', text: 'Rows' }, { id: 'fields', text: 'Fields' }]} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
+      <button class="quiet small" aria-pressed=${v.wrap ? 'true' : 'false'} title="Wrap long lines (w)" onClick=${() => state.set({ wrap: !v.wrap }, false)}>Wrap</button>
+      <button class="quiet small icon" aria-pressed=${panel ? 'true' : 'false'} title="Field panel (f)" aria-label="Field panel" onClick=${togglePanel}><${Icon} name="fields" /></button>
+    </div>
+    <div class="logs-body">
+      ${(panel || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
+      ${v.tab === 'rows' && html`<div class="logs-main">
+        ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
+        ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} widths=${widths}
+          onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.write(`logs.widths.${v.db}.${table}`, { ...widths, [n]: w })}
+          onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void run.more()} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
+        ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
+      </div>`}
+      ${open && rows && html`<${RowDrawer} run=${run} columns=${rows.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${() => step(-1)} onNext=${() => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} />`}
+    </div>`}`;
+}
+
+const drawerTabs = ['fields', 'json', 'context', 'trace'];
+
+/** @param {string} tab @param {number} by */
+const turn = (tab, by) => drawerTabs[(drawerTabs.indexOf(tab) + by + drawerTabs.length) % drawerTabs.length];
+
+/** @param {{run: LogsRun, state: import('../core/state.js').PageState, found: import('../core/search.js').Found}} props */
+function Bar({ run, state, found }) {
+  return html`<div class="toolbar">
+    <h1 class="only-read">Logs</h1>
+    <${TableChooser} run=${run} state=${state} />
+    <${SearchBox} run=${run} state=${state} found=${found} />
+    <${TimePicker} />
+    <button class="primary" onClick=${() => run.run()} title="Run (Ctrl+Enter)"><${Icon} name="play" />Run</button>
+  </div>`;
+}
+
+/** Where shows the query as SQL and the chips. @param {{state: import('../core/state.js').PageState, found: import('../core/search.js').Found, run: LogsRun}} props */
+function Where({ state, found, run }) {
+  const v = state.values.value;
+  const list = chips(v.f);
+  const scope = run.scope.value;
+  const sql = v.w ? v.w : found.sql;
+  const set = (/** @type {number} */ i, /** @type {string|null} */ flags) => state.set({
+    f: list.flatMap((c, k) => (k === i ? (flags === null ? [] : [JSON.stringify([c[0], c[1], flags])]) : [JSON.stringify(c)])),
+  });
+  const flip = (/** @type {string} */ flags, /** @type {string} */ flag) => (flags.includes(flag) ? flags.replace(flag, '') : flags + flag);
+  return html`<div class="logs-where">
+    <code class="sql" title=${sql}>${sql ? html`<span class="kw">WHERE</span> ${sql}` : html`<span class="faint">all rows of the range</span>`}</code>
+    ${list.map((c, i) => html`<span key=${i} class="chip ${c[2].includes('o') ? 'off' : ''} ${c[2].includes('n') ? 'not' : ''}">
+      <button title=${chipCondition(c, run.columns.value)} onClick=${() => set(i, flip(c[2], 'o'))}>${term(c[0], c[1], c[2].includes('n')).slice(0, 80)}</button>
+      <button title="Negate" aria-label="Negate" onClick=${() => set(i, flip(c[2], 'n'))}>${c[2].includes('n') ? '≠' : '='}</button>
+      <button title="Remove" aria-label="Remove this filter" onClick=${() => set(i, null)}>×</button></span>`)}
+    <span class="grow"></span>
+    ${scope && html`<span class="small acts-line">
+      ${v.w ? html`<button class="small" onClick=${() => state.set({ w: '' })}>Back to search</button>` : ''}
+      <button class="small" title="Copy the statement of the rows" onClick=${() => copy(run.sql.value.rows, 'SQL copied')}><${Icon} name="copy" />SQL</button></span>`}
+  </div>`;
+}
+
+/** Figures says how many rows there are, exactly. @param {{run: LogsRun}} props */
+function Figures({ run }) {
+  const rows = run.rows.value, total = run.total.value;
+  if (!rows) return run.busy.value ? 'Asking…' : '';
+  return html`<b class="num">${total === null ? (run.histogramError.value ? 'unknown total' : '…') : plural(total, 'row')}</b>
+    <span class="num">${run.elapsedMS.value.toFixed(0)} ms</span>
+    <span class="num">${count(rows.count)} loaded${run.complete.value ? '' : ', more on scrolling'}</span>`;
+}

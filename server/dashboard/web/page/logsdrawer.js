@@ -1,0 +1,117 @@
+// The drawer of a row: its fields with filters, the row as JSON, what stood around it, and its trace.
+
+import { html, useEffect, useState } from '../lib/ui.js';
+import { cell as cellText, plural, raw, visible } from '../core/format.js';
+import * as router from '../core/router.js';
+import * as rowtext from '../core/rowtext.js';
+import * as sqltext from '../core/sqltext.js';
+import { zone } from '../core/state.js';
+import { ago, zoneLabel } from '../core/time.js';
+import { Drawer } from '../ui/drawer.js';
+import { Icon } from '../ui/icons.js';
+import { JSONTree } from '../ui/json.js';
+import { copy } from '../ui/toast.js';
+import { pages } from './pages.js';
+import { Context } from './logscontext.js';
+
+const foldAt = 2000;
+const mostShown = 1 << 20;
+
+/**
+ * @typedef {object} RowProps
+ * @property {import('./logsrun.js').LogsRun} run
+ * @property {import('../core/rowset.js').Column[]} columns
+ * @property {any[]} row
+ * @property {string} tab
+ * @property {(tab: string) => void} onTab
+ * @property {() => void} onClose
+ * @property {() => void} [onPrevious]
+ * @property {() => void} [onNext]
+ * @property {(field: string, value: any, negated: boolean, only?: boolean) => void} onFilter
+ * @property {string[]} shown
+ * @property {(name: string) => void} onColumn
+ */
+
+/** @param {RowProps} props */
+export function RowDrawer(props) {
+  const { run, columns, row } = props;
+  const trace = run.roles.value?.trace;
+  const traceId = trace ? row[columns.findIndex((c) => c.name === trace)] : null;
+  const tabs = [{ id: 'fields', text: 'Fields' }, { id: 'json', text: 'JSON' }, { id: 'context', text: 'Context' }];
+  if (traceId) tabs.push({ id: 'trace', text: 'Trace' });
+  const tab = tabs.some((t) => t.id === props.tab) ? props.tab : 'fields';
+  return html`<${Drawer} label="Row" tabs=${tabs} tab=${tab} onTab=${props.onTab} onClose=${props.onClose} onPrevious=${props.onPrevious} onNext=${props.onNext}>
+    ${tab === 'fields' && html`<${Fields} ...${props} />`}
+    ${tab === 'json' && html`<${JSONView} columns=${columns} row=${row} />`}
+    ${tab === 'context' && html`<${Context} run=${run} columns=${columns} row=${row} />`}
+    ${tab === 'trace' && html`<${Trace} id=${String(traceId)} run=${run} onFilter=${props.onFilter} trace=${trace} />`}
+  </${Drawer}>`;
+}
+
+/** @param {RowProps} props */
+function Fields({ run, columns, row, onFilter, shown, onColumn }) {
+  const [hideEmpty, setHide] = useState(true);
+  const roles = run.roles.value;
+  const first = [roles?.message, roles?.level, roles?.time?.name];
+  const order = columns.map((c, i) => ({ c, i })).sort((a, b) => first.indexOf(b.c.name) - first.indexOf(a.c.name));
+  const empty = row.filter((v) => v === null).length;
+  return html`<table class="fields"><tbody>
+    ${order.filter(({ i }) => !hideEmpty || row[i] !== null).map(({ c, i }) => html`<tr key=${c.name}>
+      <th title=${`${c.name}: ${c.type}`}>${visible(c.name)}</th>
+      <td class="value"><${Value} value=${row[i]} type=${c.type} /></td>
+      <td class="acts small">
+        <button class="quiet small icon" title="Only rows with this value (+)" aria-label=${`Only rows with this ${c.name}`} onClick=${() => onFilter(c.name, row[i], false)}><${Icon} name="plus" /></button>
+        <button class="quiet small icon" title="Not this value (-)" aria-label=${`Not this ${c.name}`} onClick=${() => onFilter(c.name, row[i], true)}><${Icon} name="minus" /></button>
+        <button class="quiet small icon" title="Copy the value" aria-label=${`Copy ${c.name}`} onClick=${() => copy(row[i] === null ? '' : raw(row[i]))}><${Icon} name="copy" /></button>
+        <button class="quiet small icon" title="Column in the list" aria-label=${`Column ${c.name} in the list`} aria-pressed=${shown.includes(c.name) ? 'true' : 'false'} onClick=${() => onColumn(c.name)}><${Icon} name="table" /></button>
+      </td></tr>`)}
+  </tbody></table>
+  ${empty > 0 && html`<p class="soft pad"><button class="link" onClick=${() => setHide(!hideEmpty)}>${hideEmpty ? `Show ${plural(empty, 'column')} that ${empty === 1 ? 'is' : 'are'} NULL` : 'Hide what is NULL'}</button></p>`}`;
+}
+
+/** Value shows one value in full, folded when it is long. @param {{value: any, type: string}} props */
+export function Value({ value, type }) {
+  const [all, setAll] = useState(false);
+  if (value === null || value === undefined) return html`<span class="null">NULL</span>`;
+  if (value === '') return html`<span class="faint">''</span>`;
+  const text = cellText(value, type, zone.value);
+  const isTime = sqltext.isTime(type);
+  const parsed = tree(value);
+  if (parsed !== undefined) return html`<div class="json in"><${JSONTree} value=${parsed} /></div>`;
+  const shown = !all && text.length > foldAt ? text.slice(0, foldAt) : text.slice(0, mostShown);
+  return html`<span class="text ${isTime || sqltext.isNumeric(type) ? 'tabular' : ''}">${visible(shown)}</span>
+    ${isTime && html`<span class="faint"> ${zoneLabel(zone.value)} · ${ago(BigInt(value) * sqltext.unitNanos(type))} · ${raw(value)}</span>`}
+    ${text.length > shown.length && !all && html` <button class="link" onClick=${() => setAll(true)}>show all ${plural(text.length, 'character')}</button>`}
+    ${all && text.length > mostShown && html` <a download="value.txt" href=${URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))}>the rest is in the file: download</a>`}`;
+}
+
+/** tree gives what a text in JSON means; undefined for other texts. @param {any} v */
+function tree(v) {
+  if (typeof v === 'object') return v;
+  if (typeof v !== 'string' || !/^\s*[[{]/.test(v) || v.length > mostShown) return undefined;
+  try {
+    return JSON.parse(v);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {{columns: import('../core/rowset.js').Column[], row: any[]}} props */
+function JSONView({ columns, row }) {
+  const text = rowtext.object(columns, row);
+  /** @type {Record<string, any>} */
+  const value = {};
+  columns.forEach((c, i) => { if (row[i] !== null) value[c.name] = tree(row[i]) ?? row[i]; });
+  return html`<div class="pad small"><button class="small" onClick=${() => copy(text)}><${Icon} name="copy" />Copy as JSON</button></div>
+    <div class="json"><${JSONTree} value=${value} /></div>`;
+}
+
+/** @param {{id: string, trace: string, run: import('./logsrun.js').LogsRun, onFilter: RowProps['onFilter']}} props */
+function Trace({ id, trace, onFilter }) {
+  const hasTraces = pages.some((p) => p.name === 'traces');
+  const [asked, setAsked] = useState(false);
+  useEffect(() => setAsked(false), [id]);
+  return html`<div class="pad"><p>Trace <code>${visible(id)}</code></p><div class="small acts-line">
+    ${hasTraces && html`<button class="primary" disabled=${asked} onClick=${() => { setAsked(true); router.go('traces', { id }); }}>Open the trace</button>`}
+    <button onClick=${() => onFilter(trace, id, false, true)}>Logs of this trace</button><button onClick=${() => copy(id)}>Copy the id</button></div></div>`;
+}

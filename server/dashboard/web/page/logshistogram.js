@@ -1,0 +1,46 @@
+// The histogram of the Logs page with its legend.
+
+import { html, useState } from '../lib/ui.js';
+import { count, short } from '../core/format.js';
+import { levelOf } from '../core/levels.js';
+import { frame } from '../core/state.js';
+import * as store from '../core/store.js';
+import { colour, seriesColour } from '../ui/canvas.js';
+import { ErrorBox } from '../ui/error.js';
+import { Histogram } from '../ui/histogram.js';
+import { Icon } from '../ui/icons.js';
+import { copy } from '../ui/toast.js';
+
+/**
+ * @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState, onRange: (from: bigint, to: bigint) => void, onWider: () => void, onFilter: (field: string, value: any, negated: boolean) => void}} props
+ */
+export function HistogramPanel({ run, state, onRange, onWider, onFilter }) {
+  const [folded, setFolded] = useState(() => store.read('logs.nohistogram', false));
+  const data = run.buckets.value, error = run.histogramError.value;
+  const split = run.split();
+  const byLevel = split !== null && split === run.roles.value?.level;
+  const color = (/** @type {string} */ key, /** @type {number} */ i) => (split === null ? colour('bar-info') : byLevel ? colour('bar-' + levelOf(key === '(none)' ? null : key, split ?? '')) : key === '(other)' || key === '(none)' ? colour('bar-none') : seriesColour(i));
+  const fold = () => {
+    store.write('logs.nohistogram', !folded);
+    setFolded(!folded);
+  };
+  const pick = (/** @type {MouseEvent} */ e, /** @type {number} */ i) => {
+    if (split !== null && run.values[i] !== undefined) onFilter(split, run.values[i], e.shiftKey);
+  };
+  return html`<section class="logs-histogram ${folded ? 'folded' : ''}" aria-label="Rows over time">
+    <div class="legend">
+      ${data && split !== null && data.keys.map((k, i) => html`<button key=${k} class="quiet small" title="Click: only this. Shift and click: not this." disabled=${run.values[i] === undefined} onClick=${(/** @type {MouseEvent} */ e) => pick(e, i)}>
+        <span class="swatch" style=${{ background: color(k, i) }}></span>${k} <span class="faint num" title=${count(sum(data.counts[i]))}>${short(sum(data.counts[i]))}</span></button>`)}
+      <span class="grow"></span>
+      ${state.get('from').startsWith('2') && html`<button class="small" title="Back to the last hour" onClick=${() => frame.set({ from: 'now-1h', to: 'now' })}>fixed range ×</button>`}
+      <label class="soft nowrap by">by <select aria-label="Group the histogram by" value=${split ?? '-'} onChange=${(/** @type {any} */ e) => state.set({ split: e.target.value })}>
+        <option value="-">nothing</option>${run.columns.value.filter((c) => !c.timeIndex).slice(0, 300).map((c) => html`<option key=${c.name} value=${c.name}>${c.name}</option>`)}</select></label>
+      <button class="quiet small" title="Copy the statement of the histogram" onClick=${() => copy(run.sql.value.histogram, 'SQL copied')}>SQL</button>
+      <button class="quiet small icon" aria-label=${folded ? 'Show the histogram' : 'Hide the histogram'} aria-expanded=${folded ? 'false' : 'true'} onClick=${fold}><${Icon} name=${folded ? 'down' : 'up'} /></button>
+    </div>
+    ${!folded && (error ? html`<${ErrorBox} error=${error} />` : data ? html`<${Histogram} data=${data} range=${run.range} color=${color} onRange=${onRange} onWider=${onWider} label="Rows over time; left and right walk the bars, Enter zooms" />` : html`<div class="histogram"></div>`)}
+  </section>`;
+}
+
+/** @param {Float64Array} list */
+const sum = (list) => list.reduce((s, n) => s + n, 0);

@@ -1,0 +1,146 @@
+// The list of rows: time, level, the chosen columns, the message with what the search hit marked.
+
+import { html, useEffect, useRef } from '../lib/ui.js';
+import { cell as cellText, oneLine, raw } from '../core/format.js';
+import { guessLevel, letters, levelOf } from '../core/levels.js';
+import * as sqltext from '../core/sqltext.js';
+import { zone } from '../core/state.js';
+import { ago, zoneLabel } from '../core/time.js';
+import { drawText } from '../ui/drawtext.js';
+import { Grid } from '../ui/grid.js';
+
+/**
+ * @typedef {object} ListProps
+ * @property {import('../core/rows.js').Rows} rows
+ * @property {number} grown
+ * @property {import('./logsquery.js').Roles} roles
+ * @property {string[]} shown columns between level and message
+ * @property {RegExp|null} hits
+ * @property {boolean} wrap
+ * @property {Record<string, number>} widths
+ * @property {(name: string, width: number) => void} onWidth
+ * @property {(index: number) => void} onOpen
+ * @property {(index: number) => void} onMove
+ * @property {() => void} onEnd
+ * @property {(grid: Grid|null) => void} onGrid
+ * @property {(atEnd: boolean) => void} [onScrolled]
+ * @property {(row: any[], index: number) => string} [rowClass]
+ * @property {string} [label]
+ */
+
+/** @param {ListProps} props */
+export function LogsList(props) {
+  const host = useRef(/** @type {HTMLElement|null} */ (null));
+  const grid = useRef(/** @type {Grid|null} */ (null));
+  const latest = useRef(props);
+  latest.current = props;
+
+  useEffect(() => {
+    const g = new Grid(/** @type {HTMLElement} */ (host.current), {
+      label: props.label ?? 'Log rows, newest first',
+      open: (i) => latest.current.onOpen(i), move: (i) => latest.current.onMove(i), end: () => latest.current.onEnd(),
+      resized: (c, width) => latest.current.onWidth(g.columns[c].name, width),
+      scrolled: (atEnd) => latest.current.onScrolled?.(atEnd), rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
+    });
+    grid.current = g;
+    props.onGrid(g);
+    return () => {
+      g.destroy();
+      latest.current.onGrid(null);
+    };
+  }, []);
+  useEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); }, [props.rows, props.roles, props.shown.join('\u0001'), props.hits, zone.value]);
+  useEffect(() => { grid.current?.setSource(props.rows); }, [props.rows]);
+  useEffect(() => { if (props.grown) grid.current?.grew(); }, [props.grown]);
+  useEffect(() => { grid.current?.setWrap(props.wrap); }, [props.wrap]);
+  return html`<div class="logs-list" ref=${host}></div>`;
+}
+
+/** columnsOf lays the columns out. @param {ListProps} p @returns {import('../ui/grid.js').Column[]} */
+function columnsOf(p) {
+  const at = (/** @type {string|null|undefined} */ name) => (name ? p.rows.columns.findIndex((c) => c.name === name) : -1);
+  const time = at(p.roles.time?.name), level = at(p.roles.level), message = at(p.roles.message);
+  /** @type {import('../ui/grid.js').Column[]} */
+  const list = [];
+  if (time >= 0) list.push(timeColumn(p, time));
+  if (level >= 0) list.push(levelColumn(p, level));
+  for (const name of p.shown) {
+    const c = at(name);
+    if (c >= 0 && c !== message) list.push(valueColumn(p, c));
+  }
+  list.push(message >= 0 ? messageColumn(p, message, level) : restColumn(p, [time, level]));
+  for (const c of list) if (p.widths[c.name] && !c.flex) c.width = p.widths[c.name];
+  return list;
+}
+
+/** @param {ListProps} p @param {number} c @returns {import('../ui/grid.js').Column} */
+function timeColumn(p, c) {
+  const { name, type } = p.rows.columns[c];
+  const digits = Math.min(6, sqltext.digitsOf(type)), unit = sqltext.unitNanos(type), z = zone.value;
+  return {
+    name, title: `time ${zoneLabel(z)}`, hint: name, width: 158 + digits * 7.3, kind: 'time', draw: (el, row) => {
+      drawText(el, cellText(row[c], type, z).slice(0, 20 + digits));
+      el.onmouseenter = () => { el.title = `${cellText(row[c], type, z)} ${zoneLabel(z)}\n${ago(BigInt(row[c]) * unit)}\n${raw(row[c])}`; };
+    },
+  };
+}
+
+/** @param {ListProps} p @param {number} c @returns {import('../ui/grid.js').Column} */
+function levelColumn(p, c) {
+  const { name } = p.rows.columns[c];
+  return {
+    name, title: name, width: 82, draw: (el, row) => {
+      const level = levelOf(row[c], name);
+      el.className = `grid-cell level level-${level}`;
+      drawText(el, row[c] === null ? '' : `${letters[level]} ${oneLine(String(row[c]), 20)}`);
+    },
+  };
+}
+
+/** valueColumn shows any column as text. @param {{rows: import('../core/rows.js').Rows, hits: RegExp|null}} p @param {number} c @returns {import('../ui/grid.js').Column} */
+export function valueColumn(p, c) {
+  const { name, type } = p.rows.columns[c];
+  const number = sqltext.isNumeric(type), z = zone.value;
+  return {
+    name, title: oneLine(name, 60), hint: `${name}: ${type}`, width: Math.max(number ? 84 : 130, Math.min(240, name.length * 7.5 + 20)),
+    kind: number ? 'num' : sqltext.isTime(type) ? 'time' : undefined,
+    draw: (el, row) => drawValue(el, row[c], type, z, p.hits),
+  };
+}
+
+/** drawValue shows a value so that NULL, an empty text and a text can be told apart. @param {HTMLElement} el @param {any} v @param {string} type @param {string} z @param {RegExp|null} [hits] */
+export function drawValue(el, v, type, z, hits) {
+  if (v === null || v === undefined) {
+    el.classList.add('null');
+    drawText(el, 'NULL');
+  } else if (v === '') {
+    el.classList.add('empty');
+    drawText(el, "''");
+  } else {
+    drawText(el, oneLine(cellText(v, type, z), 2000), hits);
+  }
+}
+
+/** @param {ListProps} p @param {number} c @param {number} level @returns {import('../ui/grid.js').Column} */
+function messageColumn(p, c, level) {
+  const { name, type } = p.rows.columns[c];
+  return {
+    name, title: name, width: 320, flex: true, draw: (el, row) => {
+      drawValue(el, row[c], type, zone.value, p.hits);
+      if (level < 0 && typeof row[c] === 'string') el.classList.add(`guess-${guessLevel(row[c])}`);
+    },
+  };
+}
+
+/** restColumn shows a row without a message as its fields. @param {ListProps} p @param {number[]} but @returns {import('../ui/grid.js').Column} */
+function restColumn(p, but) {
+  return {
+    name: 'fields', title: 'fields', width: 320, flex: true, draw: (el, row) => {
+      const parts = [];
+      for (let c = 0; c < row.length && parts.length < 40; c++) {
+        if (!but.includes(c) && row[c] !== null && row[c] !== '') parts.push(`${p.rows.columns[c].name}=${oneLine(raw(row[c]), 300)}`);
+      }
+      drawText(el, parts.join('  '), p.hits);
+    },
+  };
+}

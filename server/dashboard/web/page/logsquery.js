@@ -1,0 +1,137 @@
+// Which column is what, and the statements of the Logs page (L1 to L11 of its description).
+
+import * as sqltext from '../core/sqltext.js';
+import { interval, startOfDay, stepFor, day } from '../core/time.js';
+
+/**
+ * @typedef {import('../core/catalog.js').Column} Column
+ * @typedef {object} Roles
+ * @property {Column|null} time
+ * @property {string|null} message
+ * @property {string|null} level
+ * @property {string|null} trace
+ * @property {string|null} span
+ * @property {string[]} stream
+ *
+ * @typedef {object} Scope what a run looks at
+ * @property {string} table
+ * @property {Column[]} columns
+ * @property {Roles} roles
+ * @property {{from: bigint|null, to: bigint|null}} range
+ * @property {string[]} filters conditions
+ */
+
+const messages = 'message msg body line log log_line text event'.split(' ');
+const levelNames = 'level severity severity_text log_level loglevel lvl status_text'.split(' ');
+const traces = 'trace_id traceId traceid'.split(' ');
+const spans = 'span_id spanId spanid'.split(' ');
+const streams = 'service service_name app host hostname instance pod container namespace file filename source job'.split(' ');
+
+/** rolesOf chooses by name; what a user chose for the table goes before. @param {Column[]} columns @param {Partial<Record<'message'|'level', string>>} [chosen] @returns {Roles} */
+export function rolesOf(columns, chosen = {}) {
+  const named = (/** @type {string[]} */ names, /** @type {(c: Column) => boolean} */ ok = () => true) => names.map((n) => columns.find((c) => c.name.toLowerCase() === n.toLowerCase() && ok(c))).find(Boolean)?.name ?? null;
+  const has = (/** @type {string|undefined} */ n) => (n && columns.some((c) => c.name === n) ? n : null);
+  const tags = columns.filter((c) => /^tag$/i.test(c.semantic) && !c.timeIndex).map((c) => c.name);
+  const text = (/** @type {Column} */ c) => sqltext.isText(c.type);
+  return {
+    time: columns.find((c) => c.timeIndex) ?? null,
+    message: has(chosen.message) ?? named(messages, text),
+    level: has(chosen.level) ?? named(levelNames),
+    trace: named(traces, text), span: named(spans, text),
+    stream: tags.length > 0 ? tags.slice(0, 8) : streams.filter((s) => columns.some((c) => c.name === s && text(c))).slice(0, 5),
+  };
+}
+
+/** conditions are the WHERE of a scope. @param {Scope} s */
+export function conditions(s) {
+  const t = s.roles.time;
+  return sqltext.where(t && sqltext.within(t.name, s.range, t.type), ...s.filters);
+}
+
+const table = (/** @type {Scope} */ s) => sqltext.table(s.table);
+const time = (/** @type {Scope} */ s) => sqltext.name(/** @type {Column} */ (s.roles.time).name);
+
+/** list is what rows are asked for: all columns, or those shown when there are very many. @param {Scope} s @param {string[]} shown */
+export function columnList(s, shown) {
+  if (s.columns.length <= 300) return '*';
+  const wanted = new Set([s.roles.time?.name, s.roles.level, s.roles.message, s.roles.trace, ...s.roles.stream, ...shown]);
+  return s.columns.filter((c) => wanted.has(c.name)).map((c) => sqltext.name(c.name)).join(', ');
+}
+
+/** rows is L1. @param {Scope} s @param {string} list @param {number} limit */
+export const rows = (s, list, limit) => `SELECT ${list} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
+
+/** moreRows is L1b: from the instant of the last row on, which comes again. @param {Scope} s @param {string} list @param {bigint} last in the column's unit @param {number} limit @param {number} [offset] */
+export function moreRows(s, list, last, limit, offset = 0) {
+  const t = /** @type {Column} */ (s.roles.time);
+  const edge = `${time(s)} <= ${sqltext.string(sqltext.instant(last * sqltext.unitNanos(t.type), sqltext.digitsOf(t.type)))}`;
+  const from = { from: s.range.from, to: null };
+  return `SELECT ${list} FROM ${table(s)}${sqltext.where(sqltext.within(t.name, from, t.type), edge, ...s.filters)} ORDER BY ${time(s)} DESC LIMIT ${limit}${offset ? ` OFFSET ${offset}` : ''}`;
+}
+
+/** bins is the step of a histogram and where its first bucket begins; long steps begin at local midnight. @param {{from: bigint, to: bigint}} range @param {string} zone */
+export function bins(range, zone) {
+  const step = stepFor(range.to - range.from);
+  if (step >= day) return { step, origin: startOfDay(range.from, zone) };
+  // Shorter steps divide the day: they count from the midnight before, so that bars stand at round times of the zone.
+  const midnight = startOfDay(range.from, zone);
+  return { step, origin: midnight + ((range.from - midnight) / step) * step };
+}
+
+/** histogram is L2; top names the values that are kept apart. @param {Scope} s @param {{step: bigint, origin: bigint}} bin @param {string|null} split @param {string[]|null} top */
+export function histogram(s, bin, split, top) {
+  const key = split === null ? `'all'` : splitKey(s, split, top);
+  return `SELECT date_bin(INTERVAL '${interval(bin.step)}', ${time(s)}, TIMESTAMP '${sqltext.instant(bin.origin, 9)}') AS t, ${key} AS k, count(*) AS n FROM ${table(s)}${conditions(s)} GROUP BY 1, 2 ORDER BY 1`;
+}
+
+/** @param {Scope} s @param {string} split @param {string[]|null} top */
+function splitKey(s, split, top) {
+  const c = sqltext.name(split);
+  if (!top) return c;
+  const type = s.columns.find((f) => f.name === split)?.type ?? 'string';
+  return top.length === 0 ? c : `CASE WHEN ${c} IN (${top.map((v) => sqltext.value(v, type)).join(', ')}) THEN CAST(${c} AS STRING) WHEN ${c} IS NULL THEN NULL ELSE '(other)' END`;
+}
+
+/** values is L4, first part. @param {Scope} s @param {string} column @param {number} limit */
+export const values = (s, column, limit) => `SELECT ${sqltext.name(column)} AS v, count(*) AS n FROM ${table(s)}${conditions(s)} GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
+
+/** presence is L4, second part. @param {Scope} s @param {string} column */
+export const presence = (s, column) => `SELECT count(*) AS rows, count(${sqltext.name(column)}) AS present, approx_distinct(${sqltext.name(column)}) AS d FROM ${table(s)}${conditions(s)}`;
+
+/** numbers is L5. @param {Scope} s @param {string} column */
+export function numbers(s, column) {
+  const c = sqltext.name(column);
+  return `SELECT count(${c}), min(${c}), max(${c}), avg(${c}), approx_percentile_cont(${c}, 0.5), approx_percentile_cont(${c}, 0.9), approx_percentile_cont(${c}, 0.99) FROM ${table(s)}${conditions(s)}`;
+}
+
+/** distribution is the second part of L5: twenty bars. @param {Scope} s @param {string} column @param {number} low @param {number} width */
+export function distribution(s, column, low, width) {
+  const c = sqltext.name(column);
+  return `SELECT floor((${c} - ${low}) / ${width}) AS b, count(*) AS n FROM ${table(s)}${sqltext.where(conditions(s).replace(/^ WHERE /, ''), `${c} IS NOT NULL`)} GROUP BY 1 ORDER BY 1`;
+}
+
+/** span is L11. @param {string} name @param {string} timeColumn */
+export const span = (name, timeColumn) => `SELECT min(${sqltext.name(timeColumn)}), max(${sqltext.name(timeColumn)}), count(*) FROM ${sqltext.table(name)}`;
+
+/** context is L6. @param {Scope} s @param {string[]} stream conditions @param {bigint} at in the column's unit @param {boolean} after @param {number} limit */
+export function context(s, stream, at, after, limit) {
+  const t = /** @type {Column} */ (s.roles.time);
+  const edge = `${time(s)} ${after ? '>=' : '<='} ${sqltext.string(sqltext.instant(at * sqltext.unitNanos(t.type), sqltext.digitsOf(t.type)))}`;
+  return `SELECT * FROM ${table(s)}${sqltext.where(...stream, edge)} ORDER BY ${time(s)}${after ? '' : ' DESC'} LIMIT ${limit}`;
+}
+
+/** live is L7. @param {Scope} s @param {bigint|null} after ns @param {number} limit */
+export function live(s, after, limit) {
+  const t = /** @type {Column} */ (s.roles.time);
+  const edge = after === null ? '' : `${time(s)} > ${sqltext.string(sqltext.instant(after, sqltext.digitsOf(t.type)))}`;
+  return `SELECT * FROM ${table(s)}${sqltext.where(edge, ...s.filters)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
+}
+
+/** variable parts of messages: uuids, addresses, numbers, hex, what is quoted. */
+const variable = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|"[^"]*"|''[^'']*''|0x[0-9a-fA-F]+|\\b[0-9a-fA-F]{8,}\\b|[0-9]+([.:,][0-9]+)*`;
+
+/** patterns is L9. @param {Scope} s @param {number} limit */
+export function patterns(s, limit) {
+  const m = sqltext.name(/** @type {string} */ (s.roles.message));
+  return `SELECT regexp_replace(${m}, '${variable}', '*', 'g') AS p, count(*) AS n, min(${time(s)}), max(${time(s)}), min(${m}) AS example FROM ${table(s)}${conditions(s)} GROUP BY 1 ORDER BY 2 DESC LIMIT ${limit}`;
+}

@@ -1,0 +1,263 @@
+// One run of the Logs page: which table, what it asks, and what came back. Rows and histogram are asked for together; all
+// statements of a run see the same instants.
+
+import { batch, signal } from '../lib/ui.js';
+import { described, isAbort, list, query, statement } from '../core/api.js';
+import * as catalog from '../core/catalog.js';
+import { levels, levelOf } from '../core/levels.js';
+import { search } from '../core/search.js';
+import * as sqltext from '../core/sqltext.js';
+import { instants, zone } from '../core/state.js';
+import * as store from '../core/store.js';
+import { nowNanos } from '../core/time.js';
+import * as logsql from './logsquery.js';
+
+export const pageSize = 500;
+/** Loading more stops here: the list is for reading, exports are for more. */
+export const mostRows = 100_000;
+const mostKeys = 8;
+
+/** @typedef {[field: string, value: any, flags: string]} Chip flags: n negated, o switched off */
+
+/** chips reads the filters that were clicked together. @param {string[]} list @returns {Chip[]} */
+export function chips(list) {
+  const found = [];
+  for (const text of list) {
+    try {
+      const [field, value, flags] = JSON.parse(text);
+      if (typeof field === 'string') found.push(/** @type {Chip} */ ([field, value, String(flags ?? '')]));
+    } catch {
+      // A chip that cannot be read is left out.
+    }
+  }
+  return found;
+}
+
+/** chipCondition writes a chip as SQL. @param {Chip} chip @param {catalog.Column[]} columns */
+export function chipCondition([field, value, flags], columns) {
+  const type = columns.find((c) => c.name === field)?.type ?? 'string';
+  return flags.includes('n') ? sqltext.differs(field, value, type) : sqltext.equals(field, value, type);
+}
+
+export class LogsRun {
+  /** @param {import('../core/state.js').PageState} state */
+  constructor(state) {
+    this.state = state;
+    /** tables of the database; null while they are being asked for. */
+    this.tables = signal(/** @type {catalog.Table[]|null} */ (null));
+    this.columns = signal(/** @type {catalog.Column[]} */ ([]));
+    this.roles = signal(/** @type {logsql.Roles|null} */ (null));
+    this.scope = signal(/** @type {logsql.Scope|null} */ (null));
+    this.rows = signal(/** @type {import('../core/rows.js').Rows|null} */ (null));
+    /** grown counts how often rows were added to this.rows. */
+    this.grown = signal(0);
+    this.complete = signal(false);
+    this.buckets = signal(/** @type {import('../ui/histogram.js').Buckets|null} */ (null));
+    /** values[i] is the raw value of the i-th key of the histogram. */
+    this.values = /** @type {any[]} */ ([]);
+    this.total = signal(/** @type {number|null} */ (null));
+    this.error = signal(/** @type {import('../core/api.js').ApiError|null} */ (null));
+    this.histogramError = signal(/** @type {import('../core/api.js').ApiError|null} */ (null));
+    this.busy = signal(false);
+    this.elapsedMS = signal(0);
+    this.sql = signal({ rows: '', histogram: '' });
+    this.control = new AbortController();
+  }
+
+  /** table is the one of the address, else the last one looked at, else the fullest. */
+  table() {
+    const named = this.state.get('t');
+    const known = this.tables.value ?? [];
+    if (named || known.length === 0) return named;
+    const last = store.read(`logs.table.${this.state.get('db')}`, '');
+    if (known.some((t) => t.name === last)) return last;
+    return [...known].sort((a, b) => (b.rows ?? 0) - (a.rows ?? 0))[0].name;
+  }
+
+  /** stop ends what runs; nobody waits for it. */
+  stop() {
+    this.control.abort(new DOMException('superseded', 'AbortError'));
+    this.busy.value = false;
+  }
+
+  /** run asks everything anew. */
+  async run() {
+    this.stop();
+    const control = this.control = new AbortController();
+    this.busy.value = true;
+    try {
+      await this.prepare();
+      if (control.signal.aborted) return;
+      const scope = this.scope.value;
+      if (!scope) return;
+      await Promise.all([this.loadRows(scope, control.signal), this.loadHistogram(scope, control.signal)]);
+    } catch (e) {
+      if (!control.signal.aborted && !isAbort(e)) this.error.value = described(e);
+    } finally {
+      if (control === this.control) this.busy.value = false;
+    }
+  }
+
+  /** prepare learns the table's columns and makes the scope of the run. */
+  async prepare() {
+    const db = this.state.get('db');
+    this.tables.value = await catalog.tables(db);
+    const name = this.table();
+    if (!name) {
+      this.scope.value = null;
+      return;
+    }
+    const columns = await catalog.columns(db, name);
+    store.write(`logs.table.${db}`, name);
+    const roles = logsql.rolesOf(columns, store.read(`logs.roles.${db}.${name}`, {}));
+    batch(() => {
+      this.columns.value = columns;
+      this.roles.value = roles;
+      this.scope.value = columns.length === 0 || !roles.time ? null : { table: name, columns, roles, range: instants(), filters: this.filters(columns, roles) };
+    });
+  }
+
+  /** filters are the conditions of the search line or the clause, and of the chips. @param {catalog.Column[]} columns @param {logsql.Roles} roles */
+  filters(columns, roles) {
+    const clause = this.state.get('w');
+    const found = search(this.state.get('q'), { message: roles.message, fields: columns, anyCase: this.state.get('any') });
+    const own = clause ? [`(${clause})`] : found.parts;
+    return [...own, ...chips(this.state.get('f')).filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, columns))];
+  }
+
+  /** @param {logsql.Scope} scope @param {AbortSignal} signal */
+  async loadRows(scope, signal) {
+    const sql = logsql.rows(scope, logsql.columnList(scope, this.state.get('cols')), pageSize);
+    this.sql.value = { ...this.sql.value, rows: sql };
+    const started = performance.now();
+    try {
+      const rows = await query(sql, { signal });
+      if (signal.aborted) return rows.free();
+      this.rows.value?.free();
+      batch(() => {
+        this.rows.value = rows;
+        this.complete.value = rows.count < pageSize;
+        this.elapsedMS.value = performance.now() - started;
+        this.error.value = null;
+      });
+    } catch (e) {
+      if (signal.aborted) return;
+      this.error.value = isAbort(e) ? described(new Error('Cancelled.')) : described(e);
+    }
+  }
+
+  loading = false;
+
+  /** more loads the next older rows. */
+  async more() {
+    const rows = this.rows.value, scope = this.scope.value;
+    const time = scope?.roles.time;
+    if (!rows || !scope || !time || this.loading || this.complete.value || rows.count >= mostRows) return;
+    this.loading = true;
+    const { signal } = this.control;
+    try {
+      const at = rows.columns.findIndex((c) => c.name === time.name);
+      const [last] = await rows.slice(rows.count - 1, rows.count);
+      const first = rows.count, edge = BigInt(last[at]);
+      const columns = logsql.columnList(scope, this.state.get('cols'));
+      const size = Math.min(5000, Math.max(pageSize, rows.count));
+      let done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size), { signal, background: true }), at);
+      for (let offset = size; done.added === 0 && done.received === size; offset += size) { // one instant has more rows than a page
+        done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, offset), { signal, background: true }), -1);
+      }
+      if (signal.aborted || rows !== this.rows.value) return;
+      this.complete.value = done.received < size;
+      if (rows.count !== first) this.grown.value++;
+    } catch (e) {
+      if (!isAbort(e) && !signal.aborted) this.error.value = described(e);
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  /** split is the column whose values the bars are made of; null: none. */
+  split() {
+    const chosen = this.state.get('split');
+    if (chosen === '-') return null;
+    if (chosen && this.columns.value.some((c) => c.name === chosen)) return chosen;
+    return this.roles.value?.level ?? null;
+  }
+
+  /** @param {logsql.Scope} scope @param {AbortSignal} signal */
+  async loadHistogram(scope, signal) {
+    try {
+      const range = await this.closedRange(scope, signal);
+      if (!range) {
+        batch(() => {
+          this.buckets.value = null;
+          this.total.value = 0;
+        });
+        return;
+      }
+      const split = this.split();
+      let top = null;
+      if (split && split !== scope.roles.level) {
+        const found = await list(logsql.values(scope, split, mostKeys + 1), { signal, background: true });
+        top = found.length > mostKeys ? found.slice(0, mostKeys).map((r) => r[0]).filter((v) => v !== null) : null;
+      }
+      const bin = logsql.bins(range, zone.value);
+      const sql = logsql.histogram(scope, bin, split, top);
+      this.sql.value = { ...this.sql.value, histogram: sql };
+      const answer = await query(sql, { signal, background: true });
+      const cells = await answer.all();
+      answer.free();
+      if (signal.aborted) return;
+      const unit = sqltext.unitNanos(answer.columns[0]?.type ?? 'timestamp(9)');
+      batch(() => {
+        this.buckets.value = this.stack(cells, bin, range, unit, split !== null && split === scope.roles.level);
+        this.range = range;
+        this.total.value = cells.reduce((sum, [, , n]) => sum + Number(n), 0);
+        this.histogramError.value = null;
+      });
+    } catch (e) {
+      if (signal.aborted || isAbort(e)) return;
+      batch(() => {
+        this.buckets.value = null;
+        this.total.value = null;
+        this.histogramError.value = described(e);
+      });
+    }
+  }
+
+  /** range is that of the histogram, both ends known. */
+  range = { from: 0n, to: 1n };
+
+  /** closedRange finds the ends of an open range in the table. @param {logsql.Scope} scope @param {AbortSignal} signal */
+  async closedRange(scope, signal) {
+    const { from, to } = scope.range;
+    if (from !== null) return { from, to: to ?? nowNanos() };
+    const time = /** @type {catalog.Column} */ (scope.roles.time);
+    const [[low, high]] = await list(logsql.span(scope.table, time.name), { signal, background: true });
+    if (low === null) return null;
+    const unit = sqltext.unitNanos(time.type);
+    const end = BigInt(high) * unit + unit;
+    return { from: BigInt(low) * unit, to: to !== null && to < end && to > BigInt(low) * unit ? to : end };
+  }
+
+  /** stack makes bars of the answer. @param {any[][]} cells @param {{step: bigint, origin: bigint}} bin @param {{from: bigint, to: bigint}} range @param {bigint} unit @param {boolean} byLevel */
+  stack(cells, bin, range, unit, byLevel) {
+    /** @type {Map<any, number>} */
+    const sums = new Map();
+    for (const [, k, n] of cells) sums.set(k, (sums.get(k) ?? 0) + Number(n));
+    const rank = (/** @type {any} */ k) => (k === null ? 99 : levels.indexOf(levelOf(k)));
+    let order = [...sums.keys()].sort((a, b) => (byLevel ? rank(a) - rank(b) : 0) || Number(sums.get(b)) - Number(sums.get(a)));
+    if (order.length > 12) order = [...[...order].sort((a, b) => Number(sums.get(b)) - Number(sums.get(a))).slice(0, 11)];
+    const folded = order.length < sums.size;
+    const keys = order.map((k) => (k === null ? '(none)' : String(k)));
+    if (folded) keys.push('(other)');
+    const count = Math.max(1, Number((range.to - bin.origin + bin.step - 1n) / bin.step));
+    const counts = keys.map(() => new Float64Array(count));
+    for (const [t, k, n] of cells) {
+      const b = Number((BigInt(t) * unit - bin.origin) / bin.step);
+      const i = order.indexOf(k);
+      if (b >= 0 && b < count) counts[i < 0 ? keys.length - 1 : i][b] += Number(n);
+    }
+    this.values = folded ? [...order, undefined] : order.map((k) => (k === '(other)' ? undefined : k));
+    return { start: bin.origin, step: bin.step, keys, counts };
+  }
+}

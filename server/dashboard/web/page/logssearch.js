@@ -1,0 +1,151 @@
+// The search line of the Logs page, with what is wrong below it while typing, and the table chooser.
+
+import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { list } from '../core/api.js';
+import { count, short } from '../core/format.js';
+import { score } from '../core/fuzzy.js';
+import { search } from '../core/search.js';
+import * as store from '../core/store.js';
+import { Icon } from '../ui/icons.js';
+import { Pop } from '../ui/pop.js';
+import * as logsql from './logsquery.js';
+
+/** @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState}} props */
+export function TableChooser({ run, state }) {
+  const [text, setText] = useState('');
+  const db = state.get('db');
+  const [stars, setStars] = useState(/** @type {string[]} */ (store.read(`logs.stars.${db}`, [])));
+  const tables = run.tables.value ?? [];
+  const current = run.scope.value?.table ?? run.table();
+  const sorted = tables.map((t) => ({ t, s: score(text, t.name) })).filter(({ s }) => s > 0)
+    .sort((a, b) => Number(stars.includes(b.t.name)) - Number(stars.includes(a.t.name)) || (text ? b.s - a.s : 0) || a.t.name.localeCompare(b.t.name)).slice(0, 200);
+  const star = (/** @type {string} */ name) => {
+    const next = stars.includes(name) ? stars.filter((s) => s !== name) : [...stars, name];
+    store.write(`logs.stars.${db}`, next);
+    setStars(next);
+  };
+  return html`<${Pop} title="Table" className="table-button" label=${html`<${Icon} name="table" /><span class="name">${current || 'no table'}</span><${Icon} name="chevron" />`} onOpen=${() => setText('')}>
+    ${(/** @type {() => void} */ close) => html`<div class="table-list">
+      <input placeholder="Find a table" aria-label="Find a table" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)}
+        onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter' && sorted[0]) { state.set({ t: sorted[0].t.name, f: [], cols: [] }); close(); } }} />
+      <div class="menu">${sorted.map(({ t }) => html`<span class="row" key=${t.name}>
+        <button class="grow" aria-current=${t.name === current ? 'true' : undefined} onClick=${() => { state.set({ t: t.name, f: [], cols: [] }); close(); }}>${t.name}<span class="end num" title=${t.rows === null ? '' : `${count(t.rows)} rows`}>${t.rows === null ? t.kind.toLowerCase() : short(t.rows)}</span></button>
+        <button class="star ${stars.includes(t.name) ? 'on' : ''}" aria-pressed=${stars.includes(t.name) ? 'true' : 'false'} aria-label=${`Favourite ${t.name}`} onClick=${() => star(t.name)}><${Icon} name="star" /></button></span>`)}
+        ${sorted.length === 0 && html`<p class="soft">No table is called so.</p>`}</div></div>`}
+  </${Pop}>`;
+}
+
+/** @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer */
+
+/** @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState, found: import('../core/search.js').Found}} props */
+export function SearchBox({ run, state }) {
+  const [text, setText] = useState(state.get('q'));
+  const [offers, setOffers] = useState(/** @type {Offer[]} */ ([]));
+  const [at, setAt] = useState(-1);
+  const box = useRef(/** @type {HTMLInputElement|null} */ (null));
+  const clause = state.get('w');
+  const anyCase = state.get('any');
+  useEffect(() => setText(state.get('q')), [state.get('q')]);
+  const columns = run.columns.value, roles = run.roles.value;
+  const typed = useMemo(() => search(text, { message: roles?.message ?? null, fields: columns, anyCase }), [text, columns, roles, anyCase]);
+  const apply = (/** @type {string} */ q) => {
+    setOffers([]);
+    setText(q);
+    if (q === state.get('q')) void run.run();
+    else state.set({ q });
+  };
+  const complete = async (/** @type {HTMLInputElement} */ input) => {
+    const cursor = input.selectionStart ?? input.value.length;
+    setAt(-1);
+    setOffers(await offersAt(input.value, cursor, run));
+  };
+  const take = (/** @type {Offer} */ o) => {
+    const next = text.slice(0, o.from) + o.text + text.slice(o.to);
+    setText(next);
+    setOffers([]);
+    const input = box.current;
+    if (!input) return;
+    input.focus();
+    requestAnimationFrame(() => {
+      input.setSelectionRange(o.from + o.text.length, o.from + o.text.length);
+      if (o.text.endsWith(':')) void complete(input);
+    });
+  };
+  const key = (/** @type {KeyboardEvent} */ e) => {
+    if (offers.length > 0 && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) {
+      e.preventDefault();
+      setAt((at + (e.key === 'ArrowDown' ? 1 : -1) + offers.length + 1) % (offers.length + 1) === offers.length ? -1 : (at + (e.key === 'ArrowDown' ? 1 : -1) + offers.length) % offers.length);
+    } else if (offers.length > 0 && (e.key === 'Tab' || (e.key === 'Enter' && at >= 0))) {
+      e.preventDefault();
+      take(offers[Math.max(0, at)]);
+    } else if (e.key === 'Escape') {
+      e.stopPropagation();
+      e.preventDefault();
+      if (offers.length > 0) setOffers([]);
+      else box.current?.blur();
+    } else if (e.key === 'Enter') {
+      e.preventDefault();
+      if (!typed.problem) apply(text);
+    }
+  };
+  if (clause) return html`<${ClauseBox} state=${state} run=${run} />`;
+  const problem = typed.problem;
+  return html`<div class="search grow">
+    <${Icon} name="search" />
+    <input id="logs-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="search-offers" aria-label="Search" aria-invalid=${problem ? 'true' : 'false'} aria-describedby="search-note"
+      placeholder="Search: level:error timeout -host:cart-7 status:>=500" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
+      onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(() => setOffers([]), 150)} onKeyDown=${key} />
+    <button class="quiet small" aria-pressed=${anyCase ? 'false' : 'true'} title=${anyCase ? 'Words are found in any case: click to tell case apart' : 'Words are found as written: click for any case'} onClick=${() => state.set({ any: !anyCase })}>Aa</button>
+    <button class="quiet small" title="Write the WHERE clause itself" onClick=${() => state.set({ w: typed.sql || 'true' })}>SQL</button>
+    ${problem && html`<div id="search-note" class="search-note" role="status"><span class="level-error">${problem.message}</span>
+      ${(problem.near ?? []).map((n) => html`<button key=${n} class="small" onClick=${() => apply(text.slice(0, problem.from) + n + text.slice(problem.to))}>${n}</button>`)}
+      ${problem.asText && html`<button class="small" onClick=${() => apply(/** @type {string} */ (problem.asText))}>search as text instead</button>`}</div>`}
+    ${!problem && text !== state.get('q') && html`<div id="search-note" class="search-note"><code>${typed.sql || 'all rows'}</code><span class="faint">Enter runs it</span></div>`}
+    ${offers.length > 0 && html`<ul id="search-offers" class="offers" role="listbox" aria-label="Completions">${offers.map((o, i) => html`<li key=${o.text} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}</span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`}
+  </div>`;
+}
+
+/** ClauseBox holds the WHERE clause itself. @param {{state: import('../core/state.js').PageState, run: import('./logsrun.js').LogsRun}} props */
+function ClauseBox({ state, run }) {
+  const [text, setText] = useState(state.get('w'));
+  useEffect(() => setText(state.get('w')), [state.get('w')]);
+  const submit = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    if (text === state.get('w')) void run.run();
+    else state.set({ w: text });
+  };
+  return html`<form class="search grow" onSubmit=${submit}><span class="kw">WHERE</span>
+    <input id="logs-search" class="mono" aria-label="WHERE clause" value=${text} spellcheck=${false} autocomplete="off" onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></form>`;
+}
+
+/** @type {Map<string, {at: number, values: any[][]}>} */
+const valuesKept = new Map();
+
+/** offersAt gives what fits at the cursor: fields, or values of the field before it. @param {string} text @param {number} cursor @param {import('./logsrun.js').LogsRun} run @returns {Promise<Offer[]>} */
+async function offersAt(text, cursor, run) {
+  const head = text.slice(0, cursor);
+  const m = /(?:^|[\s(])-?((?:"[^"]*"|[^\s:()"])*)(:?)([^\s:()]*)$/.exec(head);
+  if (!m) return [];
+  const columns = run.columns.value;
+  const from = cursor - m[1].length - m[2].length - m[3].length;
+  if (!m[2]) {
+    return columns.map((c) => ({ c, s: score(m[1], c.name) })).filter(({ s, c }) => s > 0 && !c.timeIndex).sort((a, b) => (m[1] ? b.s - a.s : 0)).slice(0, 10)
+      .map(({ c }) => ({ text: (/^[\w.@-]+$/.test(c.name) ? c.name : JSON.stringify(c.name)) + ':', kind: c.type, from, to: cursor }));
+  }
+  const name = m[1].replace(/^"|"$/g, '');
+  const scope = run.scope.value;
+  if (!scope || !columns.some((c) => c.name === name)) return [];
+  const key = `${scope.table} ${name}`;
+  let have = valuesKept.get(key);
+  if (!have || Date.now() - have.at > 60_000) {
+    try {
+      have = { at: Date.now(), values: await list(logsql.values({ ...scope, filters: [] }, name, 100), { background: true }) };
+    } catch {
+      return []; // completion is a help, not an answer
+    }
+    valuesKept.set(key, have);
+  }
+  return have.values.filter(([v]) => v !== null && String(v).length < 200).map(([v, n]) => ({ v: String(v), n: Number(n), s: score(m[3].replace(/^"/, ''), String(v)) })).filter(({ s }) => s > 0)
+    .sort((a, b) => (m[3] ? b.s - a.s : b.n - a.n)).slice(0, 10)
+    .map(({ v, n }) => ({ text: /^[^\s"()\\*~/<>=!,.][^\s"()\\*]*$/.test(v) ? v : JSON.stringify(v), kind: 'value', note: count(n), from: cursor - m[3].length, to: cursor }));
+}

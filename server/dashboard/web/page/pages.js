@@ -1,0 +1,6 @@
+// The pages there are, in the order of the rail. A page is a module here, with a sheet of styles of the same name.
+
+/** @type {{name: string, title: string, key: string, load: () => Promise<import('../app.js').PageModule>}[]} */
+export const pages = [
+  { name: 'logs', title: 'Logs', key: 'l', load: () => import('./logs.js') },
+];

@@ -1,0 +1,483 @@
+// The one grid: as many rows as there are, as many elements as fit the screen. Rows come from a source in pages and are
+// placed in a box as high as all of them; a scroll only notes that a frame is to be painted.
+
+import { Heights } from './heights.js';
+
+/**
+ * @typedef {object} Column
+ * @property {string} name
+ * @property {string} [title]
+ * @property {string} [hint] the tooltip of the head
+ * @property {string} [type] shown beside the name
+ * @property {number} width px
+ * @property {boolean} [flex] takes what is left of the width
+ * @property {string} [kind] class of its cells: num, time
+ * @property {(cell: HTMLElement, row: any[], index: number) => void} draw
+ */
+
+/**
+ * @typedef {object} Source
+ * @property {number} count
+ * @property {(from: number, to: number) => Promise<any[][]>} slice
+ */
+
+/**
+ * @typedef {object} Handlers
+ * @property {string} label
+ * @property {(index: number, row: any[]) => void} [open] Enter or click on a row
+ * @property {(index: number) => void} [move] the focus went to a row
+ * @property {(column: number, e: MouseEvent) => void} [head] click on a column's head
+ * @property {(column: number, width: number) => void} [resized]
+ * @property {() => void} [end] the end of the rows is near
+ * @property {(atEnd: boolean) => void} [scrolled]
+ * @property {(row: any[], index: number) => string} [rowClass]
+ */
+
+const pageRows = 200;
+const mostPages = 25;
+/** Browsers draw boxes up to about 16 million px; a higher one is scrolled in proportion. */
+const highest = 15_000_000;
+const spare = 6;
+
+export class Grid {
+  /** @param {HTMLElement} host @param {Handlers} on */
+  constructor(host, on) {
+    this.on = on;
+    this.rowHeight = 20;
+    /** @type {Column[]} */
+    this.columns = [];
+    /** @type {Source} */
+    this.source = { count: 0, slice: async () => [] };
+    /** @type {Map<number, any[][]|null>} null: on its way */
+    this.pages = new Map();
+    this.focus = -1;
+    this.anchor = -1;
+    this.focusColumn = 0;
+    this.wrap = false;
+    /** @type {Heights|null} */
+    this.heights = null;
+    this.version = 0;
+    this.scheduled = 0;
+
+    this.root = document.createElement('div');
+    this.root.className = 'grid';
+    this.root.tabIndex = 0;
+    this.root.setAttribute('role', 'grid');
+    this.root.setAttribute('aria-label', on.label);
+    this.headBox = document.createElement('div');
+    this.headBox.className = 'grid-head';
+    this.headBox.setAttribute('role', 'row');
+    this.body = document.createElement('div');
+    this.body.className = 'grid-body';
+    this.body.setAttribute('role', 'rowgroup');
+    this.root.append(this.headBox, this.body);
+    host.append(this.root);
+    /** @type {HTMLElement[]} */
+    this.pool = [];
+
+    this.root.addEventListener('scroll', () => this.schedule(), { passive: true });
+    this.root.addEventListener('keydown', (e) => this.key(e));
+    this.body.addEventListener('click', (e) => this.click(e));
+    this.body.addEventListener('dblclick', (e) => this.open(this.indexOf(e.target)));
+    this.observer = new ResizeObserver(() => { this.width = 0; this.schedule(); });
+    this.observer.observe(this.root);
+    this.width = 0;
+    this.height = 0;
+    this.atEnd = false;
+    this.endTold = -1;
+  }
+
+  destroy() {
+    this.observer.disconnect();
+    cancelAnimationFrame(this.scheduled);
+    this.root.remove();
+  }
+
+  /** setColumns changes what is shown of rows. @param {Column[]} columns */
+  setColumns(columns) {
+    this.columns = columns;
+    this.width = 0;
+    this.schedule();
+  }
+
+  /** setSource shows other rows; keep leaves the view where it is. @param {Source} source @param {boolean} [keep] */
+  setSource(source, keep = false) {
+    this.source = source;
+    this.version++;
+    this.pages.clear();
+    this.endTold = -1;
+    this.heights = null;
+    if (!keep) {
+      this.focus = this.anchor = -1;
+      this.root.scrollTop = 0;
+    }
+    this.schedule();
+  }
+
+  /** grew tells that the source has more rows behind those it had. */
+  grew() {
+    for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows) this.pages.delete(page);
+    this.version++;
+    if (this.heights && this.heights.count !== this.source.count) {
+      const old = this.heights;
+      this.heights = new Heights(this.source.count, this.rowHeight);
+      for (let i = 0; i < Math.min(old.count, this.source.count); i++) if (old.own[i]) this.heights.set(i, old.own[i] + this.rowHeight);
+    }
+    this.schedule();
+  }
+
+  /** @param {boolean} wrap */
+  setWrap(wrap) {
+    this.wrap = wrap;
+    this.heights = null;
+    this.root.classList.toggle('wrap', wrap);
+    this.width = 0;
+    this.schedule();
+  }
+
+  /** redraw paints all cells anew: the same rows look different now. */
+  redraw() {
+    this.version++;
+    this.schedule();
+  }
+
+  schedule() {
+    this.scheduled ||= requestAnimationFrame(() => {
+      this.scheduled = 0;
+      this.paint();
+    });
+  }
+
+  /** total is the height of all rows. */
+  total() {
+    return this.wrap && this.heights ? this.heights.total() : this.source.count * this.rowHeight;
+  }
+
+  /** @param {number} row */
+  top(row) {
+    return this.wrap && this.heights ? this.heights.top(row) : row * this.rowHeight;
+  }
+
+  /** scale is how much of the rows one px of the scroll bar stands for. */
+  scale() {
+    const total = this.total();
+    const view = Math.max(1, this.height - this.headHeight());
+    return total <= highest ? 1 : (total - view) / (highest - view);
+  }
+
+  headHeight() {
+    return this.headBox.classList.contains('hidden') ? 0 : 24;
+  }
+
+  /** row gives a row if it is here. @param {number} index @returns {any[]|undefined} */
+  row(index) {
+    return this.pages.get(Math.floor(index / pageRows))?.[index % pageRows];
+  }
+
+  /** want asks for the pages of a range that are not here. @param {number} from @param {number} to */
+  want(from, to) {
+    for (let p = Math.floor(from / pageRows); p <= Math.floor(Math.max(from, to - 1) / pageRows); p++) {
+      if (this.pages.has(p) || p * pageRows >= this.source.count) continue;
+      const source = this.source;
+      this.pages.set(p, null);
+      source.slice(p * pageRows, Math.min((p + 1) * pageRows, source.count)).then((rows) => {
+        if (source !== this.source) return;
+        this.pages.set(p, rows);
+        this.drop(p);
+        this.version++;
+        this.schedule();
+      }, () => this.pages.delete(p));
+    }
+  }
+
+  /** drop forgets pages far away, so that at most mostPages are kept. @param {number} near */
+  drop(near) {
+    if (this.pages.size <= mostPages) return;
+    const far = [...this.pages.keys()].sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
+    for (const p of far.slice(0, this.pages.size - mostPages)) this.pages.delete(p);
+  }
+
+  /** measure reads the size of the view, once after it changed. */
+  measure() {
+    this.width = this.root.clientWidth;
+    this.height = this.root.clientHeight;
+    const fixed = this.columns.reduce((sum, c) => sum + (c.flex ? 0 : c.width), 0);
+    const flexible = this.columns.filter((c) => c.flex).length;
+    let left = 0;
+    this.layout = this.columns.map((c) => {
+      const width = c.flex ? Math.max(c.width, (this.width - fixed) / flexible) : c.width;
+      const at = { left, width };
+      left += width;
+      return at;
+    });
+    this.fullWidth = Math.max(left, this.width);
+    this.drawHead();
+    this.version++;
+  }
+
+  drawHead() {
+    this.headBox.style.width = this.fullWidth + 'px';
+    this.headBox.replaceChildren();
+    const [first, last] = this.columnWindow();
+    for (let c = first; c < last; c++) this.headBox.append(this.headCell(c));
+    this.headFirst = first;
+    this.headLast = last;
+  }
+
+  /** @param {number} c */
+  headCell(c) {
+    const column = this.columns[c];
+    const th = document.createElement('div');
+    th.className = 'grid-th' + (this.on.head ? ' sorts' : '') + (column.kind === 'num' ? ' num' : '');
+    th.setAttribute('role', 'columnheader');
+    th.setAttribute('aria-colindex', String(c + 1));
+    th.style.left = this.layout[c].left + 'px';
+    th.style.width = this.layout[c].width + 'px';
+    th.title = column.hint ?? column.title ?? column.name;
+    th.append(column.title ?? column.name);
+    if (column.type) {
+      const type = document.createElement('span');
+      type.className = 'type';
+      type.append(column.type);
+      th.append(type);
+    }
+    if (this.on.head) th.addEventListener('click', (e) => this.on.head?.(c, e));
+    if (this.on.resized) th.append(this.grip(c));
+    return th;
+  }
+
+  /** grip changes a column's width by dragging. @param {number} c */
+  grip(c) {
+    const grip = document.createElement('span');
+    grip.className = 'resize';
+    grip.addEventListener('click', (e) => e.stopPropagation());
+    grip.addEventListener('pointerdown', (e) => {
+      e.preventDefault();
+      grip.setPointerCapture(e.pointerId);
+      const from = e.clientX, width = this.layout[c].width;
+      const follow = (/** @type {PointerEvent} */ m) => {
+        this.columns[c].width = Math.max(36, Math.round(width + m.clientX - from));
+        this.columns[c].flex = false;
+      };
+      grip.addEventListener('pointermove', follow);
+      grip.addEventListener('pointerup', () => {
+        grip.removeEventListener('pointermove', follow);
+        this.width = 0;
+        this.schedule();
+        this.on.resized?.(c, this.columns[c].width);
+      }, { once: true });
+    });
+    return grip;
+  }
+
+  /** columnWindow is which columns can be seen. @returns {[number, number]} */
+  columnWindow() {
+    if (this.columns.length <= 30) return [0, this.columns.length];
+    const left = this.root.scrollLeft, right = left + this.width;
+    let first = 0;
+    while (first < this.columns.length - 1 && this.layout[first].left + this.layout[first].width < left - 100) first++;
+    let last = first;
+    while (last < this.columns.length && this.layout[last].left < right + 100) last++;
+    return [first, last];
+  }
+
+  /** @type {{left: number, width: number}[]} */
+  layout = [];
+  fullWidth = 0;
+  headFirst = 0;
+  headLast = 0;
+
+  paint() {
+    if (this.width === 0) this.measure();
+    const scrollTop = this.root.scrollTop;
+    const count = this.source.count;
+    if (this.wrap && this.heights?.count !== count) this.heights = new Heights(count, this.rowHeight);
+    const scale = this.scale();
+    const view = Math.max(0, this.height - this.headHeight());
+    const top = scrollTop * scale;
+    this.body.style.height = Math.min(this.total(), highest) + 'px';
+    this.body.style.width = this.fullWidth + 'px';
+    const at = (/** @type {number} */ y) => (this.wrap && this.heights ? this.heights.at(y) : Math.floor(y / this.rowHeight));
+    const first = Math.max(0, at(top) - spare);
+    const last = Math.min(count, at(top + view) + 1 + spare);
+    this.first = Math.min(count, at(top));
+    this.want(first, last);
+    const [c0, c1] = this.columnWindow();
+    if (c0 !== this.headFirst || c1 !== this.headLast) this.drawHead();
+    this.root.setAttribute('aria-rowcount', String(count));
+    this.root.setAttribute('aria-colcount', String(this.columns.length));
+    while (this.pool.length < last - first) {
+      const el = document.createElement('div');
+      el.setAttribute('role', 'row');
+      this.pool.push(el);
+      this.body.append(el);
+    }
+    const free = this.pool.filter((el) => !(Number(el.dataset.row) >= first && Number(el.dataset.row) < last));
+    const there = new Map(this.pool.filter((el) => Number(el.dataset.row) >= first && Number(el.dataset.row) < last).map((el) => [Number(el.dataset.row), el]));
+    for (let i = first; i < last; i++) {
+      const el = there.get(i) ?? /** @type {HTMLElement} */ (free.pop());
+      this.paintRow(el, i, c0, c1);
+      el.style.transform = `translateY(${this.top(i) - top + scrollTop}px)`;
+    }
+    for (const el of free) {
+      if (el.dataset.row !== '') {
+        el.dataset.row = '';
+        el.className = 'grid-row hidden';
+      }
+    }
+    while (this.pool.length > last - first + 40) this.pool.splice(this.pool.indexOf(/** @type {HTMLElement} */ (free.shift())), 1)[0].remove();
+    if (this.focus >= first && this.focus < last) this.root.setAttribute('aria-activedescendant', `${this.id}-${this.focus}`);
+    else this.root.removeAttribute('aria-activedescendant');
+    if (this.wrap) this.measureRows();
+    this.tellEnds(last, scrollTop);
+  }
+
+  id = 'grid' + Math.random().toString(36).slice(2, 8);
+  first = 0;
+
+  /** @param {number} last @param {number} scrollTop */
+  tellEnds(last, scrollTop) {
+    const count = this.source.count;
+    this.atEnd = scrollTop + this.height >= Math.min(this.total(), highest) + this.headHeight() - 4;
+    this.on.scrolled?.(this.atEnd);
+    if (last >= count - 50 && count > 0 && this.endTold !== count) {
+      this.endTold = count;
+      this.on.end?.();
+    }
+  }
+
+  /** @param {HTMLElement} el @param {number} index @param {number} c0 @param {number} c1 */
+  paintRow(el, index, c0, c1) {
+    const row = this.row(index);
+    const from = Math.min(this.anchor, this.focus), to = Math.max(this.anchor, this.focus);
+    const on = this.focus >= 0 && index >= from && index <= to;
+    el.className = 'grid-row' + (on ? ' on' : '') + (index === this.focus ? ' focus' : '') + (row && this.on.rowClass ? ' ' + this.on.rowClass(row, index) : '');
+    el.setAttribute('aria-selected', String(on));
+    const mark = `${this.version}:${index}:${c0}:${c1}:${row ? 1 : 0}`;
+    this.markCell(el, index);
+    if (el.dataset.mark === mark) return;
+    el.dataset.mark = mark;
+    el.dataset.row = String(index);
+    el.id = `${this.id}-${index}`;
+    el.setAttribute('aria-rowindex', String(index + 1));
+    el.style.width = this.fullWidth + 'px';
+    while (el.children.length > c1 - c0) el.lastElementChild?.remove();
+    while (el.children.length < c1 - c0) {
+      const cell = document.createElement('div');
+      cell.setAttribute('role', 'gridcell');
+      el.append(cell);
+    }
+    for (let c = c0; c < c1; c++) {
+      const cell = /** @type {HTMLElement} */ (el.children[c - c0]);
+      const column = this.columns[c];
+      cell.className = 'grid-cell' + (column.kind ? ' ' + column.kind : '') + (column.flex ? ' flex' : '');
+      cell.style.left = this.layout[c].left + 'px';
+      cell.style.width = this.layout[c].width + 'px';
+      if (this.wrap && column.flex) {
+        cell.style.left = '0';
+        cell.style.marginLeft = this.layout[c].left + 'px';
+      } else {
+        cell.style.marginLeft = '';
+      }
+      cell.removeAttribute('title');
+      if (row) column.draw(cell, row, index);
+      else cell.textContent = '';
+    }
+    this.markCell(el, index);
+  }
+
+  /** markCell shows which cell of the focused row keys mean. @param {HTMLElement} el @param {number} index */
+  markCell(el, index) {
+    for (let c = 0; c < el.children.length; c++) el.children[c].classList.toggle('at', this.cells && index === this.focus && c + this.headFirst === this.focusColumn);
+  }
+
+  /** cells: keys move between cells too, not only rows. */
+  cells = false;
+
+  /** measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs. */
+  measureRows() {
+    let changed = false;
+    for (const el of this.pool) {
+      const i = Number(el.dataset.row);
+      if (el.dataset.row && this.row(i) && this.heights?.set(i, el.offsetHeight)) changed = true;
+    }
+    if (changed) this.schedule();
+  }
+
+  /** @param {EventTarget|null} target */
+  indexOf(target) {
+    const el = target instanceof Element ? target.closest('.grid-row') : null;
+    return el instanceof HTMLElement ? Number(el.dataset.row) : -1;
+  }
+
+  /** @param {MouseEvent} e */
+  click(e) {
+    const index = this.indexOf(e.target);
+    if (index < 0) return;
+    const cell = e.target instanceof Element ? e.target.closest('.grid-cell') : null;
+    if (cell?.parentElement) this.focusColumn = this.headFirst + [...cell.parentElement.children].indexOf(cell);
+    if (String(getSelection()) !== '' && !e.shiftKey) return; // somebody selects text
+    this.select(index, e.shiftKey);
+    if (!e.shiftKey && !this.cells) this.open(index);
+  }
+
+  /** @param {number} index */
+  open(index) {
+    const row = this.row(index);
+    if (row) this.on.open?.(index, row);
+  }
+
+  /** select moves the focus to a row, or widens the selection to it. @param {number} index @param {boolean} [widen] */
+  select(index, widen = false) {
+    if (this.source.count === 0) return;
+    this.focus = Math.max(0, Math.min(index, this.source.count - 1));
+    if (!widen || this.anchor < 0) this.anchor = this.focus;
+    this.reveal(this.focus);
+    this.on.move?.(this.focus);
+    this.schedule();
+  }
+
+  /** selection is the range of rows selected, none when empty. @returns {[number, number]} */
+  selection() {
+    if (this.focus < 0) return [0, 0];
+    return [Math.min(this.anchor, this.focus), Math.max(this.anchor, this.focus) + 1];
+  }
+
+  /** reveal scrolls a row into view. @param {number} index @param {'near'|'middle'} [where] */
+  reveal(index, where = 'near') {
+    const scale = this.scale();
+    const view = this.height - this.headHeight();
+    const top = this.top(index) / scale;
+    const bottom = top + this.rowHeight;
+    if (where === 'middle') this.root.scrollTop = top - view / 2;
+    else if (top < this.root.scrollTop) this.root.scrollTop = top;
+    else if (bottom > this.root.scrollTop + view) this.root.scrollTop = bottom - view;
+    this.schedule();
+  }
+
+  /** toEnd scrolls to the last row. */
+  toEnd() {
+    this.paint();
+    this.root.scrollTop = this.root.scrollHeight;
+    this.schedule();
+  }
+
+  /** key moves by keyboard. @param {KeyboardEvent} e */
+  key(e) {
+    if (e.target !== this.root || e.ctrlKey || e.metaKey || e.altKey) return;
+    const page = Math.max(1, Math.floor((this.height - this.headHeight()) / this.rowHeight) - 1);
+    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[e.key];
+    if (by !== undefined) {
+      const from = this.focus < 0 ? (by > 0 ? this.first - 1 : this.first + 1) : this.focus;
+      this.select(from + by, e.shiftKey);
+    } else if (this.cells && (e.key === 'ArrowLeft' || e.key === 'ArrowRight')) {
+      this.focusColumn = Math.max(0, Math.min(this.columns.length - 1, this.focusColumn + (e.key === 'ArrowLeft' ? -1 : 1)));
+      this.schedule();
+    } else if (e.key === 'Enter' && this.focus >= 0) {
+      this.open(this.focus);
+    } else {
+      return;
+    }
+    e.preventDefault();
+  }
+}

@@ -1,0 +1,51 @@
+// Heights of rows that are not all alike: a tree of partial sums, so that the place of a row, and the row at a place, take
+// as many steps as the number of rows has bits.
+
+export class Heights {
+  /** @param {number} count @param {number} height of a row that was not measured */
+  constructor(count, height) {
+    this.count = count;
+    this.height = height;
+    /** sums[i] is the sum of what rows differ from height, over the rows that bit patterns of i cover. */
+    this.sums = new Float64Array(count + 1);
+    this.own = new Float64Array(count);
+  }
+
+  /** set notes the measured height of a row; false when it was known. @param {number} row @param {number} height */
+  set(row, height) {
+    const change = height - this.height - this.own[row];
+    if (Math.abs(change) < 0.5) return false;
+    this.own[row] += change;
+    for (let i = row + 1; i <= this.count; i += i & -i) this.sums[i] += change;
+    return true;
+  }
+
+  /** top is where a row begins. @param {number} row */
+  top(row) {
+    let sum = row * this.height;
+    for (let i = row; i > 0; i -= i & -i) sum += this.sums[i];
+    return sum;
+  }
+
+  total() {
+    return this.top(this.count);
+  }
+
+  /** at is the row at a place. @param {number} y */
+  at(y) {
+    let row = 0;
+    let left = y;
+    let step = 1;
+    while (step * 2 <= this.count) step *= 2;
+    for (; step > 0; step >>= 1) {
+      const next = row + step;
+      if (next > this.count) continue;
+      const size = this.sums[next] + step * this.height;
+      if (size <= left) {
+        row = next;
+        left -= size;
+      }
+    }
+    return Math.min(row, Math.max(0, this.count - 1));
+  }
+}

@@ -1,0 +1,61 @@
+// Things that open over the page: a menu or panel at a button, and dialogs. All close by Escape and give the focus back.
+
+import { html, useEffect, useRef, useState } from '../lib/ui.js';
+
+/**
+ * Pop is a button with a panel below it.
+ * @param {{label: any, title?: string, className?: string, side?: 'left'|'right', sheet?: boolean, menu?: boolean, disabled?: boolean, id?: string, children: any, onOpen?: () => void}} props
+ * children may be a function that is given close.
+ */
+export function Pop({ label, title, className = '', side = 'left', sheet, menu, disabled, id, children, onOpen }) {
+  const [open, setOpen] = useState(false);
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const close = () => {
+    setOpen(false);
+    box.current?.querySelector('button')?.focus();
+  };
+  useEffect(() => {
+    if (!open) return;
+    const outside = (/** @type {Event} */ e) => { if (!e.composedPath().includes(/** @type {any} */ (box.current))) setOpen(false); };
+    document.addEventListener('pointerdown', outside);
+    const first = box.current?.querySelector('.pop input, .pop select, .pop button');
+    if (first instanceof HTMLElement) first.focus();
+    return () => document.removeEventListener('pointerdown', outside);
+  }, [open]);
+  const key = (/** @type {KeyboardEvent} */ e) => {
+    if (e.key === 'Escape' && open) {
+      e.preventDefault();
+      e.stopPropagation();
+      close();
+    } else if (menu && open && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) {
+      e.preventDefault();
+      const items = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll('.pop button:not(:disabled), .pop input') ?? [])];
+      const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+      items[(at + (e.key === 'ArrowDown' ? 1 : -1) + items.length) % items.length]?.focus();
+    }
+  };
+  const toggle = () => {
+    if (!open) onOpen?.();
+    setOpen(!open);
+  };
+  return html`<span class="pop-anchor" ref=${box} onKeyDown=${key}>
+    <button type="button" class=${className} id=${id} title=${title} aria-label=${title} aria-haspopup=${menu ? 'menu' : 'dialog'} aria-expanded=${open ? 'true' : 'false'} disabled=${disabled} onClick=${toggle}>${label}</button>
+    ${open && html`<div class="pop ${side} ${sheet ? 'sheet' : ''} ${menu ? 'menu' : ''}" role=${menu ? 'menu' : 'dialog'} aria-label=${title}>
+      ${typeof children === 'function' ? children(close) : children}
+    </div>`}
+  </span>`;
+}
+
+/** Dialog is a modal one: the browser traps the focus in it. @param {{title: string, onClose: () => void, className?: string, children: any, bare?: boolean}} props */
+export function Dialog({ title, onClose, className = '', children, bare }) {
+  const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current?.showModal();
+    return () => { if (before instanceof HTMLElement) before.focus(); };
+  }, []);
+  return html`<dialog ref=${box} class=${className} aria-label=${title} onCancel=${(/** @type {Event} */ e) => { e.preventDefault(); onClose(); }}
+    onClick=${(/** @type {Event} */ e) => { if (e.target === box.current) onClose(); }}>
+    ${!bare && html`<h2>${title}</h2>`}${children}
+  </dialog>`;
+}

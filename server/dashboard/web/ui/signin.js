@@ -1,0 +1,33 @@
+// The sign-in dialog: opens by itself when the server refuses a request for want of a user.
+
+import { html, useState } from '../lib/ui.js';
+import * as auth from '../core/auth.js';
+import { Dialog } from './pop.js';
+
+export function SignIn() {
+  const asked = auth.asking.value;
+  return asked && html`<${Form} text=${asked.text} />`;
+}
+
+/** @param {{text: string}} props */
+function Form({ text }) {
+  const [name, setName] = useState(auth.user.value);
+  const [password, setPassword] = useState('');
+  const [keep, setKeep] = useState(true);
+  const [proxy, setProxy] = useState(auth.proxied.value);
+  const submit = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    auth.proxied.value = proxy;
+    auth.signIn(name, password, keep);
+  };
+  return html`<${Dialog} title="Sign in" onClose=${auth.cancel}>
+    <form onSubmit=${submit}>
+      ${text && html`<p class="level-error" role="alert">${text}</p>`}
+      <label>User<input name="user" autocomplete="username" autofocus required value=${name} onInput=${(/** @type {any} */ e) => setName(e.target.value)} /></label>
+      <label>Password<input name="password" type="password" autocomplete="current-password" value=${password} onInput=${(/** @type {any} */ e) => setPassword(e.target.value)} /></label>
+      <label class="check"><input type="checkbox" checked=${keep} onChange=${(/** @type {any} */ e) => setKeep(e.target.checked)} />Stay signed in until the tab closes</label>
+      <label class="check"><input type="checkbox" checked=${proxy} onChange=${(/** @type {any} */ e) => setProxy(e.target.checked)} />A proxy uses Authorization</label>
+      <div class="buttons"><button type="button" onClick=${auth.cancel}>Cancel</button><button class="primary">Sign in</button></div>
+    </form>
+  </${Dialog}>`;
+}

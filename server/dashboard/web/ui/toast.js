@@ -1,0 +1,49 @@
+// Toasts tell the result of an action; what a query gave stands where its result would stand.
+
+import { html, signal } from '../lib/ui.js';
+import { Icon } from './icons.js';
+
+/** @type {import('../lib/ui.js').Signal<{id: number, text: string, kind: string, action?: {text: string, run: () => void}}[]>} */
+const shown = signal([]);
+let ids = 0;
+
+/**
+ * toast shows a sentence for a while; a bad one stays until it is closed.
+ * @param {string} text
+ * @param {{kind?: 'good'|'bad'|'', action?: {text: string, run: () => void}}} [more]
+ */
+export function toast(text, more = {}) {
+  const id = ++ids;
+  shown.value = [...shown.value.slice(-3), { id, text, kind: more.kind ?? '', action: more.action }];
+  if (more.kind !== 'bad') setTimeout(() => close(id), more.action ? 10_000 : 4000);
+}
+
+/** @param {number} id */
+function close(id) {
+  shown.value = shown.value.filter((t) => t.id !== id);
+}
+
+export const Toasts = () => html`<div class="toasts" role="status" aria-live="polite">
+  ${shown.value.map((t) => html`<div class="toast ${t.kind}" key=${t.id}>
+    <span class="grow">${t.text}</span>
+    ${t.action && html`<button class="small" onClick=${() => { t.action?.run(); close(t.id); }}>${t.action.text}</button>`}
+    <button class="quiet small icon" aria-label="Close" onClick=${() => close(t.id)}><${Icon} name="close" /></button>
+  </div>`)}
+</div>`;
+
+/** copy puts text into the clipboard and says so. @param {string} text @param {string} [what] */
+export async function copy(text, what = 'Copied') {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(what);
+  } catch {
+    const area = document.createElement('textarea'); // without TLS there is no clipboard to write to
+    area.value = text;
+    area.className = 'only-read';
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    toast(done ? what : 'The browser did not allow copying', done ? {} : { kind: 'bad' });
+  }
+}
