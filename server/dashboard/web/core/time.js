@@ -124,6 +124,7 @@ export function zoneLabel(zone, at = nowNanos()) {
   if (zone === 'UTC') return 'UTC';
   const minutes = Math.round(offsetMS(floorMS(at), zone) / 60_000);
   const size = Math.abs(minutes);
+  if (minutes === 0) return 'UTC';
   return `UTC${minutes < 0 ? '-' : '+'}${String(Math.floor(size / 60)).padStart(2, '0')}:${String(size % 60).padStart(2, '0')}`;
 }
 

@@ -9,7 +9,7 @@ export function demoLines(n) {
   };
   const pick = (/** @type {any[]} */ list) => list[Math.floor(random() * list.length)];
   const now = BigInt(Date.now()) * 1_000_000n;
-  const hour = 3600n * 1_000_000_000n;
+  const hour = 3500n * 1_000_000_000n;
   const lines = [];
   for (let i = 0; i < n; i++) {
     const at = (BigInt(i) * hour) / BigInt(n);

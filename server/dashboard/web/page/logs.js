@@ -49,7 +49,7 @@ export function Page({ state }) {
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
   const [open, setOpen] = useState(/** @type {{index: number, row: any[]}|null} */ (null));
   const [drawerTab, setDrawerTab] = useState('fields');
-  const [panel, setPanel] = useState(() => store.read('logs.panel', innerWidth > 1000));
+  const [panel, setPanel] = useState(() => innerWidth > 800 && store.read('logs.panel', innerWidth > 1000));
   const rows = run.rows.value, roles = run.roles.value, columns = run.columns.value;
   useEffect(() => setOpen(null), [rows]);
 
@@ -127,7 +127,7 @@ export function Page({ state }) {
       <button class="quiet small icon" aria-pressed=${panel ? 'true' : 'false'} title="Field panel (f)" aria-label="Field panel" onClick=${togglePanel}><${Icon} name="fields" /></button>
     </div>
     <div class="logs-body">
-      ${(panel || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
+      ${((panel && !(open && innerWidth < 1500)) || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
       ${v.tab === 'rows' && html`<div class="logs-main">
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} widths=${widths}

@@ -58,7 +58,7 @@ function First({ run, state }) {
     setBusy(false);
   };
   const readOnly = session.value.mode === 'ro';
-  return html`<div class="state first"><h2>No logs yet in ${db}</h2><p class="soft">Three ways to begin; each takes less than a minute.</p>
+  return html`<div class="state first"><h2>No logs yet in ${db}</h2><p class="soft">${pages.some((p) => p.name === 'ingest') ? 'Three' : 'Two'} ways to begin; each takes less than a minute.</p>
     <section><h3>1. From a terminal</h3><pre>${command}</pre><div class="actions"><button onClick=${() => copy(command, 'Command copied')}><${Icon} name="copy" />Copy</button>
       <button onClick=${() => { catalog.forget(); void run.run(); }}><${Icon} name="refresh" />I have sent it: look again</button></div></section>
     ${pages.some((p) => p.name === 'ingest') && html`<section><h3>2. Paste lines here</h3><p>Text, JSON or a file: the Ingest page finds out what it is.</p><div class="actions"><button onClick=${() => router.go('ingest')}>Paste lines</button></div></section>`}

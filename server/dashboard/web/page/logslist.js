@@ -76,10 +76,12 @@ function columnsOf(p) {
 /** @param {ListProps} p @param {number} c @returns {import('../ui/grid.js').Column} */
 function timeColumn(p, c) {
   const { name, type } = p.rows.columns[c];
-  const digits = Math.min(6, sqltext.digitsOf(type)), unit = sqltext.unitNanos(type), z = zone.value;
+  const digits = sqltext.digitsOf(type), unit = sqltext.unitNanos(type), z = zone.value;
+  const narrow = innerWidth < 800; // then the time of day, to the millisecond, must do; the drawer has the rest
   return {
-    name, title: `time ${zoneLabel(z)}`, hint: name, width: 158 + digits * 7.3, kind: 'time', draw: (el, row) => {
-      drawText(el, cellText(row[c], type, z).slice(0, 20 + digits));
+    name, title: `time ${zoneLabel(z)}`, hint: name, width: narrow ? 108 : 160 + digits * 7.3, kind: 'time', draw: (el, row) => {
+      const text = cellText(row[c], type, z);
+      drawText(el, narrow ? text.slice(11, 23) : text);
       el.onmouseenter = () => { el.title = `${cellText(row[c], type, z)} ${zoneLabel(z)}\n${ago(BigInt(row[c]) * unit)}\n${raw(row[c])}`; };
     },
   };

@@ -1,0 +1,378 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+var update = flag.Bool("update", false, "write the screenshots into testdata/shots")
+
+// patience is how long a page may take for anything it does here.
+const patience = 20 * time.Second
+
+// binary is the built server, browser the running Chromium; both are made once.
+var (
+	binary  string
+	browser context.Context
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "varve-dashboard")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "varve")
+	if out, err := exec.Command("go", "build", "-tags", "dashboard", "-o", binary, "varve/cmd/varve").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build of the server: %v\n%s", err, out)
+		return 1
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1280, 800), chromedp.Flag("force-device-scale-factor", "1"))
+	alloc, endAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	defer endAlloc()
+	var end context.CancelFunc
+	browser, end = chromedp.NewContext(alloc)
+	defer end()
+	if err := chromedp.Do(browser, chromedp.Navigate("about:blank")); err != nil { // starts it
+		fmt.Fprintln(os.Stderr, "the browser does not start:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// server is a running server.
+type server struct {
+	url  string
+	cmd  *exec.Cmd
+	done chan struct{}
+	text *syncBuffer
+}
+
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) add(line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.buf.WriteString(line + "\n")
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// start runs a server of its own on a free port with an empty directory.
+func start(t *testing.T, args ...string) *server {
+	t.Helper()
+	return startAt(t, t.TempDir(), "127.0.0.1:0", args...)
+}
+
+func startAt(t *testing.T, dir, addr string, args ...string) *server {
+	t.Helper()
+	s := &server{done: make(chan struct{}), text: &syncBuffer{}}
+	s.cmd = exec.Command(binary, append([]string{"serve", "--data-dir", dir, "--http-addr", addr}, args...)...)
+	r, w := io.Pipe()
+	s.cmd.Stdout, s.cmd.Stderr = w, w
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listening := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(r)
+		for lines.Scan() {
+			s.text.add(lines.Text())
+			if at := regexp.MustCompile(`listening\s+(http://\S+)`).FindStringSubmatch(lines.Text()); at != nil {
+				listening <- at[1]
+			}
+		}
+	}()
+	go func() {
+		s.cmd.Wait()
+		w.Close()
+		close(s.done)
+	}()
+	t.Cleanup(s.stop)
+	select {
+	case s.url = <-listening:
+	case <-s.done:
+		t.Fatalf("the server ended:\n%s", s.text)
+	case <-time.After(patience):
+		t.Fatalf("the server does not listen:\n%s", s.text)
+	}
+	return s
+}
+
+func (s *server) stop() {
+	s.cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-s.done:
+	case <-time.After(patience):
+		s.cmd.Process.Kill()
+		<-s.done
+	}
+}
+
+// post sends a body and wants 200.
+func (s *server) post(t *testing.T, path, contentType string, body []byte) string {
+	t.Helper()
+	r, err := http.Post(s.url+path, contentType, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	answer, _ := io.ReadAll(r.Body)
+	if r.StatusCode != 200 {
+		t.Fatalf("%s: %s: %s", path, r.Status, answer)
+	}
+	return string(answer)
+}
+
+// sql runs a statement and gives its rows as they came.
+func (s *server) sql(t *testing.T, statement string) [][]any {
+	t.Helper()
+	text := s.post(t, "/v1/sql", "application/x-www-form-urlencoded", []byte("sql="+url.QueryEscape(statement)))
+	var answer struct {
+		Output []struct {
+			Records struct{ Rows [][]any }
+		}
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&answer); err != nil {
+		t.Fatalf("%s: %v in %s", statement, err, text)
+	}
+	if len(answer.Output) == 0 {
+		return nil
+	}
+	return answer.Output[0].Records.Rows
+}
+
+// ingest posts lines of JSON to a table whose time is ts in nanoseconds.
+func (s *server) ingest(t *testing.T, table string, lines []string) {
+	t.Helper()
+	s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table="+url.QueryEscape(table), "application/x-ndjson", []byte(strings.Join(lines, "\n")))
+}
+
+// page is one tab. Whatever goes wrong in it fails the test: errors on the console, violations of the policy, requests
+// that leave the server.
+type page struct {
+	t   *testing.T
+	ctx context.Context
+	s   *server
+
+	mu      sync.Mutex
+	trouble []string
+	allowed []string // parts of messages that a test provokes on purpose
+}
+
+// open opens a page of a server in a new tab with nothing kept from others.
+func open(t *testing.T, s *server, path string) *page {
+	t.Helper()
+	p := &page{t: t, s: s, allowed: []string{"/v1/session"}} // servers without it answer 404
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	p.ctx = ctx
+	if err := chromedp.Listen(ctx, p.notice); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, text := range p.trouble {
+			if !p.expected(text) {
+				t.Errorf("in the page: %s", text)
+			}
+		}
+		end()
+	})
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	p.size(1280, 800)
+	p.visit(path)
+	return p
+}
+
+func (p *page) expected(text string) bool {
+	for _, part := range p.allowed {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// allow takes messages with a part for expected.
+func (p *page) allow(part string) { p.allowed = append(p.allowed, part) }
+
+func (p *page) notice(ev any) {
+	text := ""
+	switch e := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		text = e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			text += " " + x.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type != "error" && e.Type != "warning" {
+			return
+		}
+		for _, a := range e.Args {
+			text += " " + string(a.Value) + a.Description
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level != "error" && e.Entry.Source != "security" {
+			return
+		}
+		text = e.Entry.Text + " " + e.Entry.URL
+	case *network.EventRequestWillBeSent:
+		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
+			text = "request to another origin: " + u
+		}
+	}
+	if text != "" {
+		p.mu.Lock()
+		p.trouble = append(p.trouble, strings.TrimSpace(text))
+		p.mu.Unlock()
+	}
+}
+
+func (p *page) visit(path string) {
+	p.t.Helper()
+	p.do("visit "+path, chromedp.Navigate(p.s.url+path))
+}
+
+// size sets the size of the view.
+func (p *page) size(width, height int64) {
+	p.t.Helper()
+	p.do("size", chromedp.EmulateViewport(width, height))
+}
+
+// do runs a step with patience.
+func (p *page) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("%s: %v\n%s", what, err, p.describe())
+	}
+}
+
+// eval gives the value of an expression, awaited.
+func eval[T any](p *page, expression string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v\n%s", expression, err, p.describe())
+	}
+	return v
+}
+
+// wait waits until an expression is true; it is asked at every frame.
+func (p *page) wait(what, expression string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	script := `new Promise((resolve) => { const look = () => { let ok = false; try { ok = Boolean(` + expression + `); } catch {} ok ? resolve(true) : setTimeout(look, 15); }; look(); })`
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise)); err != nil {
+		p.t.Fatalf("waited for %s: %v\n%s", what, err, p.describe())
+	}
+}
+
+// describe says what the page shows, for failures.
+func (p *page) describe() string {
+	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + '\n' + document.body.innerText.slice(0, 1500)`))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Sprint(text, errors.Join(err), "\n", strings.Join(p.trouble, "\n"))
+}
+
+func (p *page) click(selector string) {
+	p.t.Helper()
+	p.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// press sends keys to what has the focus.
+func (p *page) press(keys string, options ...chromedp.KeyOption) {
+	p.t.Helper()
+	p.do("press "+keys, chromedp.KeyEvent(keys, options...))
+}
+
+// text is what an element shows.
+func (p *page) text(selector string) string {
+	p.t.Helper()
+	return eval[string](p, fmt.Sprintf(`document.querySelector(%q)?.innerText ?? ''`, selector))
+}
+
+// fill replaces the text of a field as somebody who types would.
+func (p *page) fill(selector, text string) {
+	p.t.Helper()
+	eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.focus(); e.select(); return true; })()`, selector))
+	quoted, _ := json.Marshal(text)
+	eval[bool](p, fmt.Sprintf(`document.execCommand('insertText', false, %s)`, quoted))
+}
+
+// theme shows the page light or dark.
+func (p *page) theme(name string) {
+	p.t.Helper()
+	eval[string](p, fmt.Sprintf(`localStorage.setItem('varve.theme', JSON.stringify(%q)) ?? ''`, name))
+	p.do("reload", chromedp.Reload())
+}
+
+// shot keeps a screenshot, to be looked at.
+func (p *page) shot(name string) {
+	p.t.Helper()
+	eval[bool](p, `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	dir := "testdata/shots"
+	if !*update {
+		dir = p.t.ArtifactDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
