@@ -42,7 +42,7 @@ func shopLines(n int, gap time.Duration) []string {
 // rowsShown waits for the list and gives the text of its rows.
 func (p *page) rowsShown() []string {
 	p.t.Helper()
-	p.wait("rows", `[...document.querySelectorAll('.grid-row')].some((r) => r.dataset.row !== '' && r.textContent.length > 10)`)
+	p.wait("rows", `[...document.querySelectorAll('.grid-row')].some((r) => r.dataset.row !== '' && r.textContent.length > 3)`)
 	return eval[[]string](p, `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '').sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.innerText)`)
 }
 

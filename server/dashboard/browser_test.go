@@ -5,18 +5,24 @@ package dashboard
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,8 +33,6 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
-
-var update = flag.Bool("update", false, "write the screenshots into testdata/shots")
 
 // patience is how long a page may take for anything it does here.
 const patience = 20 * time.Second
@@ -201,7 +205,7 @@ type page struct {
 // open opens a page of a server in a new tab with nothing kept from others.
 func open(t *testing.T, s *server, path string) *page {
 	t.Helper()
-	p := &page{t: t, s: s, allowed: []string{"/v1/session"}} // servers without it answer 404
+	p := &page{t: t, s: s, allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	p.ctx = ctx
 	if err := chromedp.Listen(ctx, p.notice); err != nil {
@@ -361,7 +365,7 @@ func (p *page) shot(name string) {
 	eval[bool](p, `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))`)
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -372,7 +376,48 @@ func (p *page) shot(name string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
+	if picture, err = fewColours(picture); err != nil {
 		p.t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// fewColours makes a picture small: it keeps the 256 most frequent colours and takes the nearest of them for the others.
+func fewColours(picture []byte) ([]byte, error) {
+	from, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return nil, err
+	}
+	b := from.Bounds()
+	counts := map[color.RGBA]int{}
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(from.At(x, y)).(color.RGBA) }
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			counts[at(x, y)]++
+		}
+	}
+	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int { return cmp.Compare(counts[b], counts[a]) })
+	var palette color.Palette
+	for _, c := range frequent[:min(256, len(frequent))] {
+		palette = append(palette, c)
+	}
+	index := map[color.RGBA]uint8{}
+	to := image.NewPaletted(b, palette)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			c := at(x, y)
+			i, known := index[c]
+			if !known {
+				i = uint8(palette.Index(c))
+				index[c] = i
+			}
+			to.SetColorIndex(x, y, i)
+		}
+	}
+	var out bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	err = encoder.Encode(&out, to)
+	return out.Bytes(), err
 }

@@ -89,6 +89,11 @@ export class Rows {
     this.count = await this.call('arrange', by, filters);
   }
 
+  /** truncate drops the rows behind the first n. @param {number} n */
+  async truncate(n) {
+    this.count = await this.call('truncate', n);
+  }
+
   /**
    * append reads one more answer behind these rows.
    * @param {ArrayBuffer} body

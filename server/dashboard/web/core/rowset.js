@@ -64,6 +64,12 @@ export class Rowset {
     return added.length;
   }
 
+  /** truncate drops the rows behind the first n. @param {number} n */
+  truncate(n) {
+    this.rows.length = Math.min(this.rows.length, n);
+    return this.arrange(this.sortBy, this.filters);
+  }
+
   /**
    * arrange sorts and filters all rows. NULL comes last in either direction.
    * @param {{column: number, descending: boolean}} sortBy column -1: as they came

@@ -3,4 +3,5 @@
 /** @type {{name: string, title: string, key: string, load: () => Promise<import('../app.js').PageModule>}[]} */
 export const pages = [
   { name: 'logs', title: 'Logs', key: 'l', load: () => import('./logs.js') },
+  { name: 'sql', title: 'SQL', key: 's', load: () => import('./sql.js') },
 ];

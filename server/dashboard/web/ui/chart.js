@@ -159,9 +159,8 @@ function seriesOptions(p, s, filled) {
   };
 }
 
-/** loneOnes draws values without neighbours as points: a line would not show them. @param {any} u @param {number} i @param {boolean} show */
-function loneOnes(u, i, show) {
-  if (show) return null;
+/** loneOnes draws values without neighbours as points: a line would not show them. @param {any} u @param {number} i */
+function loneOnes(u, i) {
   const v = u.data[i], found = [];
   for (let k = 0; k < v.length; k++) {
     if (v[k] !== null && v[k] !== undefined && (v[k - 1] ?? null) === null && (v[k + 1] ?? null) === null) found.push(k);

@@ -1,0 +1,181 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// openSQL opens the SQL page with a text in the editor.
+func openSQL(t *testing.T, s *server, text string) *page {
+	t.Helper()
+	p := open(t, s, "/dashboard/sql#sql="+url.QueryEscape(text))
+	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+	return p
+}
+
+// runSQL runs the statement under the cursor, or all.
+func (p *page) runSQL(all bool) {
+	p.t.Helper()
+	p.wait("nothing runs", `[...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Run')`)
+	label := "Run"
+	if all {
+		label = "Run all"
+	}
+	eval[bool](p, fmt.Sprintf(`(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === %q).click(); return true; })()`, label))
+	p.wait("the end of the run", `document.querySelector('.sql-views') && [...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Run')`)
+}
+
+func TestSQL(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(20_000, 150*time.Millisecond))
+
+	t.Run("D20 run", func(t *testing.T) {
+		p := openSQL(t, s, "SELECT level, count(*) AS n FROM app GROUP BY 1 ORDER BY 2 DESC;\nSELECT 'second; not third' AS b; -- a comment; with a semicolon\nSELECT nope FROM app;\nSELECT 3 AS never")
+		p.runSQL(false)
+		rows := p.rowsShown()
+		want := s.sql(t, "SELECT level, count(*) FROM app GROUP BY 1 ORDER BY 2 DESC")
+		if len(rows) != len(want) || !strings.Contains(rows[0], want[0][0].(string)) || !strings.Contains(rows[0], fmt.Sprint(want[0][1])) {
+			t.Errorf("rows %q, want %v", rows, want)
+		}
+		p.shot("sql")
+		p.allow("status of 400") // the statement that fails
+		p.runSQL(true)
+		p.wait("three results", `document.querySelectorAll('.result-list button').length === 3`)
+		if text := p.text(".error .text"); !strings.Contains(text, "nope") {
+			t.Errorf("the error is %q", text)
+		}
+		p.click(".result-list button:nth-child(2)")
+		p.wait("the second result", `document.querySelector('.grid-row')?.innerText.includes('second; not third')`)
+		p.theme("dark")
+		p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+		p.runSQL(false)
+		p.rowsShown()
+		p.shot("sql-dark")
+		p.theme("light")
+		p.size(380, 760)
+		p.do("reload", chromedp.Reload())
+		p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+		p.runSQL(false)
+		p.rowsShown()
+		p.shot("sql-narrow")
+		if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > 380 {
+			t.Errorf("the page is %d px wide on a screen of 380", wide)
+		}
+	})
+
+	t.Run("D21 complete", func(t *testing.T) {
+		p := openSQL(t, s, "SELECT  FROM app AS x")
+		before := s.sql(t, "SELECT count(*) FROM information_schema.process_list")
+		eval[bool](p, `(() => { const e = document.querySelector('.editor').shadowRoot.querySelector('.cm-content'); e.focus(); return true; })()`)
+		p.press(kb.Home)
+		for range 7 {
+			p.press(kb.ArrowRight)
+		}
+		p.press("x.")
+		offers := func() []string {
+			p.wait("offers", `document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel').length > 0`)
+			return eval[[]string](p, `[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].map((e) => e.innerText)`)
+		}
+		if got := strings.Join(offers(), " "); !strings.Contains(got, "level") || !strings.Contains(got, `"ctx.user.id"`) {
+			t.Errorf("columns of the alias: %s", got)
+		}
+		p.shot("sql-complete")
+		if after := s.sql(t, "SELECT count(*) FROM information_schema.process_list"); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("queries run after completing: %v, before %v", after, before)
+		}
+	})
+
+	t.Run("D23 chart", func(t *testing.T) {
+		p := openSQL(t, s, "SELECT date_bin(INTERVAL '1 minute', ts) AS t, service, count(*) AS n FROM app GROUP BY 1, 2 ORDER BY 1")
+		p.runSQL(false)
+		p.click("[data-tab=chart]")
+		p.wait("the chart", `document.querySelector('.chart canvas')?.width > 0 && document.querySelectorAll('.chart-legend tbody tr').length > 0`)
+		names := eval[string](p, `[...document.querySelectorAll('.chart-legend tbody td:first-child')].map((e) => e.innerText.trim()).sort().join(' ')`)
+		if names != "cart pay stock web" {
+			t.Errorf("series %q", names)
+		}
+		p.shot("sql-chart")
+	})
+
+	t.Run("D24 plan", func(t *testing.T) {
+		p := openSQL(t, s, "SELECT service, count(*) FROM app WHERE status >= 500 GROUP BY 1 ORDER BY 2")
+		eval[bool](p, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain').click(); return true; })()`)
+		p.wait("the plan", `document.querySelectorAll('.plan-tree tbody tr').length >= 3`)
+		shares := eval[float64](p, `[...document.querySelectorAll('.plan-tree td.share .num')].reduce((s, e) => s + parseFloat(e.innerText.replace('<', '')), 0)`)
+		if shares < 99 || shares > 101.5 {
+			t.Errorf("the shares add up to %.1f %%", shares)
+		}
+		p.shot("sql-plan")
+	})
+}
+
+func TestD22Grid100k(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(110_000, 10*time.Millisecond))
+	p := openSQL(t, s, "SELECT * FROM app ORDER BY ts")
+	eval[bool](p, `(() => { const e = document.querySelector('.sql-actions select'); e.value = '100000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	p.runSQL(false)
+	p.rowsShown()
+	p.wait("all rows", `document.querySelector('.result-bar').innerText.includes('first 100,000 rows, more exist')`)
+	last := fmt.Sprint(s.sql(t, "SELECT message FROM app ORDER BY ts LIMIT 1 OFFSET 99999")[0][0])
+	eval[bool](p, `(() => { document.querySelector('.sql-results .grid').focus(); return true; })()`)
+	p.press(kb.End)
+	p.wait("the last row", fmt.Sprintf(`document.querySelector('.grid-row[data-row="99999"]')?.innerText.includes(%q)`, last))
+	p.shot("sql-grid")
+	nodes := eval[int](p, `document.querySelectorAll('*').length`)
+	if nodes > 3000 {
+		t.Errorf("%d elements", nodes)
+	}
+	slowest := eval[float64](p, `new Promise((resolve) => {
+		const g = document.querySelector('.sql-results .grid'); let n = 0, worst = 0, before = 0;
+		const step = (now) => { if (before) worst = Math.max(worst, now - before); before = now; g.scrollTop = (n * 7919) % 1_900_000; n++ < 240 ? requestAnimationFrame(step) : resolve(worst); };
+		requestAnimationFrame(step);
+	})`)
+	t.Logf("100,000 rows: %d elements, slowest of 240 frames %.0f ms", nodes, slowest)
+	if slowest > 200 {
+		t.Errorf("a frame took %.0f ms", slowest)
+	}
+	// Sorted by a head: the lowest status first.
+	eval[bool](p, `(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
+	lowest := fmt.Sprint(s.sql(t, "SELECT min(bytes) FROM (SELECT bytes FROM app ORDER BY ts LIMIT 100000)")[0][0])
+	p.wait("the sorted rows", fmt.Sprintf(`[...document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')].some((e) => e.innerText === %q)`, lowest))
+}
+
+func TestD25Cancel(t *testing.T) {
+	s := start(t)
+	p := openSQL(t, s, "SELECT count(*) FROM numbers a CROSS JOIN numbers b CROSS JOIN numbers c CROSS JOIN numbers d WHERE a.number + b.number + c.number * d.number = 7")
+	eval[bool](p, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
+	p.wait("the running query", `[...document.querySelectorAll('.sql-actions button')].some((b) => b.innerText === 'Cancel')`)
+	waitFor(t, "the query in the list of processes", func() bool {
+		return fmt.Sprint(s.sql(t, "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "1"
+	})
+	eval[bool](p, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Cancel').click(); return true; })()`)
+	began := time.Now()
+	waitFor(t, "an empty list of processes", func() bool {
+		return fmt.Sprint(s.sql(t, "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "0"
+	})
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the query ended %v after Cancel", took)
+	}
+}
+
+// waitFor asks until something is so.
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); time.Now().Before(end); <-tick.C {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("waited for %s", what)
+}

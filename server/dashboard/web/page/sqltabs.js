@@ -1,0 +1,38 @@
+// The tabs of the editor: their texts survive a reload, in this browser.
+
+import { user } from '../core/auth.js';
+import * as store from '../core/store.js';
+
+/** @typedef {{id: number, name: string, text: string}} Tab */
+
+/** What all texts together may have, characters. */
+const most = 1_000_000;
+
+const name = () => `sql.tabs.${user.value}`;
+
+/** readTabs gives the tabs of the last visit, with one that has the text of the address. @param {string} wanted @returns {{tabs: Tab[], active: number}} */
+export function readTabs(wanted) {
+  const kept = store.read(name(), /** @type {{tabs: Tab[], active: number}} */ ({ tabs: [], active: 0 }));
+  const tabs = Array.isArray(kept.tabs) ? kept.tabs.filter((t) => typeof t?.text === 'string') : [];
+  let active = tabs.findIndex((t) => t.id === kept.active);
+  if (wanted) {
+    active = tabs.findIndex((t) => t.text === wanted);
+    if (active < 0) {
+      tabs.push(newTab(tabs, wanted));
+      active = tabs.length - 1;
+    }
+  }
+  if (tabs.length === 0) tabs.push(newTab(tabs, ''));
+  return { tabs, active: tabs[Math.max(0, active)].id };
+}
+
+/** newTab makes one with a number as its name. @param {Tab[]} tabs @param {string} text @param {string} [title] @returns {Tab} */
+export function newTab(tabs, text, title) {
+  const id = Math.max(0, ...tabs.map((t) => t.id)) + 1;
+  return { id, name: title ?? `Query ${id}`, text };
+}
+
+/** keepTabs writes them; false when there is too much. @param {Tab[]} tabs @param {number} active */
+export function keepTabs(tabs, active) {
+  return tabs.reduce((sum, t) => sum + t.text.length, 0) <= most && store.write(name(), { tabs, active });
+}
