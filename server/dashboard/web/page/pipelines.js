@@ -1,0 +1,264 @@
+// Pipelines: a playground. The document on the left, samples on the right, and below what it makes of them, as one types.
+
+import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { ApiError, described, isAbort, root } from '../core/api.js';
+import { columns, forget, tables } from '../core/catalog.js';
+import { draft } from '../core/draft.js';
+import { plural, visible } from '../core/format.js';
+import * as docs from '../core/pipelinedoc.js';
+import * as pipelines from '../core/pipelines.js';
+import * as router from '../core/router.js';
+import * as samples from '../core/samples.js';
+import { db, session } from '../core/state.js';
+import { ask } from '../ui/ask.js';
+import { Tabs } from '../ui/drawer.js';
+import { ErrorBox } from '../ui/error.js';
+import { Icon } from '../ui/icons.js';
+import { Pop } from '../ui/pop.js';
+import { copy, toast } from '../ui/toast.js';
+import { useKeys } from '../ui/usekeys.js';
+import { DocumentEditor } from './pipelineeditor.js';
+import { PipelineList } from './pipelinelist.js';
+import { Rows, Steps, TableOf, Versions } from './pipelineresult.js';
+
+const tabs = [{ id: 'rows', text: 'Rows' }, { id: 'steps', text: 'Steps' }, { id: 'table', text: 'Table' }, { id: 'versions', text: 'Versions' }];
+
+export const state = /** @type {Record<string, import('../core/state.js').Key>} */ ({
+  name: { type: 'text', default: '' },
+  doc: { type: 'text', default: '' },
+  s: { type: 'text', default: '' },
+  kind: { type: 'text', default: 'auto', of: ['auto', 'text', 'ndjson', 'json'] },
+  tab: { type: 'text', default: 'rows', of: tabs.map((t) => t.id) },
+  table: { type: 'text', default: '' },
+});
+
+const first = `processors:
+  - dissect:
+      field: message
+      patterns: ['%{time} %{level} %{text}']
+  - date: {field: time, formats: ['%+']}
+transform:
+  - {field: time, type: "time, ms", index: timestamp}
+  - {field: level, type: string, index: inverted}
+  - {field: "text, message", type: string, index: fulltext}
+`;
+const firstSamples = '2026-11-21T03:46:00.123Z INFO cart opened\n2026-11-21T03:46:01.500Z ERROR timeout after 30s calling payment\n';
+
+/** How long nobody types before a trial, ms. */
+const pause = 500;
+
+/** @param {{state: import('../core/state.js').PageState}} props */
+export function Page({ state }) {
+  const name = state.get('name'), text = state.get('s'), tab = state.get('tab');
+  const [stored, setStored] = useState(/** @type {pipelines.Stored[]|null} */ (null));
+  const [kept, setKept] = useState(/** @type {{name: string, text: string}|null} */ (null)); // the version in use, as stored
+  const [trial, setTrial] = useState(/** @type {pipelines.Trial|null} */ (null));
+  const [before, setBefore] = useState(/** @type {pipelines.Trial|null} */ (null));
+  const [failure, setFailure] = useState(/** @type {ApiError|null} */ (null));
+  const [why, setWhy] = useState('');
+  const [listError, setListError] = useState(/** @type {any} */ (null));
+  const own = state.get('doc');
+  const document = own || (name ? (kept?.name === name ? kept.text : '') : first);
+  const data = text || (name ? '' : firstSamples);
+  const changed = name ? kept?.name === name && own !== '' && own !== kept.text : own !== '' && own !== first;
+  const kind = state.get('kind') === 'auto' ? samples.guessKind(data) : /** @type {samples.Kind} */ (state.get('kind'));
+  const versions = stored?.find((p) => p.name === name)?.versions ?? [];
+  const readOnly = session.value.mode === 'ro';
+
+  const refresh = async () => {
+    try {
+      forget();
+      setStored(await pipelines.load());
+      setListError(null);
+    } catch (e) {
+      if (!isAbort(e)) setListError(described(e));
+    }
+  };
+  useEffect(() => { void refresh(); }, []);
+  useEffect(() => {
+    if (!name) return;
+    const control = new AbortController();
+    pipelines.read(name, undefined, control.signal).then((t) => setKept({ name, text: t }), (e) => { if (!isAbort(e)) setListError(described(e)); });
+    return () => control.abort(new DOMException('newer', 'AbortError'));
+  }, [name]);
+
+  // The trial, once nobody types for a while.
+  const running = useRef(new AbortController());
+  const run = async () => {
+    running.current.abort(new DOMException('newer', 'AbortError'));
+    const control = running.current = new AbortController();
+    const part = samples.firstEntries(data, kind, pipelines.mostEntries);
+    try {
+      const found = await pipelines.trial({ document }, part, kind, control.signal);
+      const old = changed && name ? await pipelines.trial({ name }, part, kind, control.signal, false).catch((e) => { if (isAbort(e)) throw e; return null; }) : null;
+      setTrial(found);
+      setBefore(old);
+      setFailure(null);
+    } catch (e) {
+      if (isAbort(e)) return;
+      setFailure(described(e));
+      setTrial(null);
+    }
+  };
+  const latest = useRef(run);
+  latest.current = run;
+  useEffect(() => {
+    if (document === '' || data.trim() === '') {
+      setTrial(null);
+      setFailure(null);
+      return;
+    }
+    const timer = setTimeout(() => void latest.current(), pause);
+    return () => clearTimeout(timer);
+  }, [document, data, kind, kept]);
+  useEffect(() => () => running.current.abort(new DOMException('left', 'AbortError')), []);
+  useKeys([{ keys: 'Mod+Enter', text: 'Try the document', typing: true, run: () => void run() }, { keys: 'Mod+s', text: 'Save the document', typing: true, run: () => void save() }]);
+
+  // Leaving with changes asks: they are in the address, but not on the server.
+  useEffect(() => {
+    if (!changed) return;
+    router.leaving.ask = () => confirm('The document has changes that are not saved. Leave it?');
+    const unload = (/** @type {BeforeUnloadEvent} */ e) => e.preventDefault();
+    addEventListener('beforeunload', unload);
+    return () => {
+      router.leaving.ask = null;
+      removeEventListener('beforeunload', unload);
+    };
+  }, [changed]);
+
+  const failedEntries = trial?.entries.filter((e) => e.error) ?? [];
+  const marks = useMemo(() => {
+    const messages = failure ? [failure.message] : failedEntries.map((e) => e.error ?? '').slice(0, 1);
+    return messages.flatMap((m) => docs.place(m, document) ?? []);
+  }, [failure, trial, document]);
+
+  const setDoc = (/** @type {string} */ t) => state.set({ doc: t }, false);
+  const open = async (/** @type {string} */ to) => {
+    if (changed && (await ask({ title: 'Leave the changes', text: 'The document has changes that are not saved.', yes: 'Leave them' })) === null) return;
+    setWhy('');
+    setTrial(null);
+    setFailure(null);
+    state.set({ name: to, doc: '', tab: 'rows' });
+  };
+  const save = async () => {
+    if (readOnly) return;
+    const to = name || (await ask({ title: 'Save the pipeline', text: 'Names that begin with service_ are built in.', field: 'Name', value: '', yes: 'Save' }))?.trim();
+    if (!to) return;
+    if (to.startsWith('service_')) return void toast('A name may not begin with service_', { kind: 'bad' });
+    if ((failure || failedEntries.length > 0) && (await ask({ title: 'Save although the trial fails', text: visible(failure?.message ?? failedEntries[0].error ?? '').slice(0, 500), yes: 'Save all the same' })) === null) return;
+    try {
+      const { version, warnings } = await pipelines.save(to, document);
+      toast(`Version ${version} is now the default${warnings.length > 0 ? `; ${warnings[0]}` : ''}`, { kind: 'good' });
+      setKept({ name: to, text: document });
+      state.set({ name: to, doc: '' });
+      await refresh();
+    } catch (e) {
+      if (!isAbort(e)) setFailure(described(e));
+    }
+  };
+  const remove = async (/** @type {string} */ version) => {
+    const last = versions.length === 1;
+    if ((await ask({ title: 'Delete a version', text: last ? `This is the only version of ${name}: the pipeline goes with it.` : `Version ${version} of ${name} cannot be had back.`, typed: name, yes: 'Delete' })) === null) return;
+    try {
+      await pipelines.remove(name, version);
+      toast(last ? `${name} is deleted` : 'The version is deleted', { kind: 'good' });
+      setKept(null);
+      state.set(last ? { name: '', doc: '' } : { doc: '' });
+      if (!last) setKept({ name, text: await pipelines.read(name) });
+      await refresh();
+    } catch (e) {
+      if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
+    }
+  };
+  const restore = async (/** @type {string} */ old) => {
+    setDoc(old);
+    const { version } = await pipelines.save(name, old);
+    toast(`Restored as version ${version}`, { kind: 'good' });
+    setKept({ name, text: old });
+    state.set({ doc: '' }, false);
+    await refresh();
+  };
+  const makeDraft = () => {
+    const d = draft(data);
+    if (d.document) setDoc(d.document);
+    setWhy(d.why);
+  };
+  const entries = samples.countEntries(data, kind);
+
+  return html`<div class="toolbar"><h1>Pipelines</h1>
+      <b class="doc-name">${name || 'New document'}</b>${changed && html`<span class="badge">changed</span>`}
+      <span class="grow"></span>
+      <button class="primary" disabled=${readOnly || document === '' || (name !== '' && !changed)} title=${readOnly ? 'Your user is read-only.' : 'Ctrl+S'} onClick=${() => void save()}>Save</button>
+      <${Pop} label=${html`<${Icon} name="menu" />`} title="More" className="icon" side="right" menu>
+        ${(/** @type {() => void} */ close) => html`
+          <button role="menuitem" disabled=${!name} onClick=${() => { close(); state.set({ name: '', doc: document }); }}>Duplicate</button>
+          <button role="menuitem" onClick=${() => { close(); download(`${name || 'pipeline'}.yaml`, document); }}>Download</button>
+          <button role="menuitem" disabled=${!name} onClick=${() => { close(); void copy(curlOf(name), 'curl copied'); }}>Copy curl</button>
+          <button role="menuitem" class="danger" disabled=${!name || readOnly} onClick=${() => { close(); void remove(versions[0]?.version ?? ''); }}>Delete the version in use …</button>`}
+      </${Pop}></div>
+    <div class="playground">
+      <${PipelineList} stored=${stored} name=${name} onOpen=${(/** @type {string} */ n) => void open(n)} onNew=${() => void open('')} />
+      <section class="document" aria-label="Document"><h2>Document</h2>
+        <${DocumentEditor} value=${document} onChange=${setDoc} marks=${marks} onRun=${() => void latest.current()} /></section>
+      <section class="samples" aria-label="Samples"><h2>Samples
+          <span class="soft">${plural(entries, 'entry', 'entries')}${entries > pipelines.mostEntries ? `, the first ${pipelines.mostEntries} are tried` : ''}</span></h2>
+        <textarea class="mono" aria-label="Samples" spellcheck="false" placeholder="Paste lines here, or drop a file." value=${data} onInput=${(/** @type {any} */ e) => state.set({ s: e.target.value || '\n' }, false)}
+          onDragOver=${(/** @type {Event} */ e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => void dropped(e, state)}></textarea>
+        <div class="row">
+          <label>Read as <select value=${state.get('kind')} onChange=${(/** @type {any} */ e) => state.set({ kind: e.target.value }, false)}><option value="auto">found: ${samples.kindNames[kind]}</option>
+            ${Object.entries(samples.kindNames).map(([id, n]) => html`<option key=${id} value=${id}>${n}</option>`)}</select></label>
+          <${FromTable} onText=${(/** @type {string} */ t) => state.set({ s: t }, false)} />
+          <button onClick=${makeDraft} title="A document from what the samples look like, by fixed rules">Make a start from these</button>
+        </div>
+        ${why && html`<p class="why" role="status">${why}</p>`}</section>
+      <section class="result" aria-label="Result">
+        <${Tabs} label="Result" tabs=${tabs.map((t) => (t.id === 'versions' && versions.length > 0 ? { ...t, text: `Versions (${versions.length})` } : t))} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} />
+        <div class="result-body">
+          ${listError && html`<${ErrorBox} error=${listError} />`}
+          ${failure && tab !== 'versions' && html`<div class="error" role="alert">${marks[0] && html`<b>Line ${marks[0].line}, column ${marks[0].column}. </b>`}<span class="text">${visible(failure.message)}</span></div>`}
+          ${tab === 'rows' && trial && html`<${Rows} trial=${trial} before=${before} />`}
+          ${tab === 'steps' && trial && html`<${Steps} trial=${trial} />`}
+          ${tab === 'table' && html`<${TableOf} name=${name} table=${state.get('table') || name} onTable=${(/** @type {string} */ t) => state.set({ table: t }, false)} changed=${changed} />`}
+          ${tab === 'versions' && html`<${Versions} key=${name + versions.length} name=${name} versions=${versions} document=${document} onRestore=${(/** @type {string} */ t) => void restore(t).catch((e) => { if (!isAbort(e)) toast(described(e).message, { kind: 'bad' }); })} onDelete=${(/** @type {string} */ v) => void remove(v)} />`}
+          ${!trial && !failure && (tab === 'rows' || tab === 'steps') && html`<p class="soft">${data.trim() === '' ? 'Put some samples on the right: the result appears here while you type.' : 'Trying …'}</p>`}
+        </div></section>
+    </div>`;
+}
+
+/** FromTable takes the last rows of a table for samples. @param {{onText: (text: string) => void}} props */
+function FromTable({ onText }) {
+  const [names, setNames] = useState(/** @type {string[]} */ ([]));
+  useEffect(() => {
+    let wanted = true;
+    tables(db.value).then((t) => { if (wanted) setNames(t.map((x) => x.name)); }, () => {});
+    return () => { wanted = false; };
+  }, [db.value]);
+  const take = async (/** @type {string} */ table) => {
+    try {
+      onText(await pipelines.samplesOf(db.value, table, await columns(db.value, table)));
+    } catch (e) {
+      if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
+    }
+  };
+  return html`<label>Rows of <select value="" onChange=${(/** @type {any} */ e) => { void take(e.target.value); e.target.value = ''; }}><option value="">a table …</option>${names.map((n) => html`<option key=${n} value=${n}>${n}</option>`)}</select></label>`;
+}
+
+/** @param {DragEvent} e @param {import('../core/state.js').PageState} state */
+async function dropped(e, state) {
+  const file = e.dataTransfer?.files[0];
+  if (!file) return;
+  e.preventDefault();
+  state.set({ s: (await file.slice(0, 200_000).text()).split('\n').slice(0, 100).join('\n') }, false);
+}
+
+/** @param {string} name @param {string} text */
+function download(name, text) {
+  const a = window.document.createElement('a');
+  a.href = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
+}
+
+/** @param {string} name */
+const curlOf = (name) => `curl ${session.value.user ? '-u "$USER" ' : ''}'${root.href}v1/ingest?table=TABLE&pipeline_name=${encodeURIComponent(name)}' \\\n  -H 'Content-Type: text/plain' --data-binary @FILE`;
