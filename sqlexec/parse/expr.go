@@ -99,6 +99,7 @@ func (p *parser) members() ([]Expr, error) {
 		}
 		if _, ok := x.(*Literal); ok {
 			p.operands--
+			p.unasked -= operandBytes - cellBytes
 		}
 		list = append(list, x)
 		if ok, err := p.more(); err != nil || !ok {
