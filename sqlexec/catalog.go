@@ -165,5 +165,5 @@ func collect(ctx context.Context, rows exec.Reader, fields []vector.Field, maxRo
 		kept += bytes
 		all.Add(&b, 0, b.N)
 	}
-	return exec.Together(ctx, []*exec.Rows{all}, 1)
+	return exec.Together(ctx, []*exec.Rows{all}, 1, nil) // counted twice above
 }

@@ -92,7 +92,7 @@ func (d *deletion) write(ctx context.Context) error {
 	if d.keys.Len() == 0 {
 		return nil
 	}
-	keys, err := exec.Together(ctx, []*exec.Rows{d.keys}, d.workers)
+	keys, err := exec.Together(ctx, []*exec.Rows{d.keys}, d.workers, nil) // among the copies that are counted
 	if err != nil {
 		return err
 	}

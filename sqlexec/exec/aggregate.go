@@ -177,7 +177,7 @@ func textBytes(vectors []*vector.Vector) (bytes int) {
 func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
 	if g.shared == nil {
 		before := g.groups.n
-		ids, err := g.groups.number(keys, n)
+		ids, err := s.numberWithin(g, keys, n)
 		if err != nil {
 			return nil, err
 		}
@@ -197,6 +197,27 @@ func (s *aggregate) number(g *grouper, keys []*vector.Vector, n int) ([]uint32, 
 	g.shared.number(keys, n, ids)
 	g.cover(ids)
 	return ids, nil
+}
+
+// freeMoves is how much the texts of groups may be moved without being counted.
+const freeMoves = 1 << 20
+
+// numberWithin numbers the groups of n rows while there is room for their texts, and where those before have to be moved for them, for
+// these once more.
+func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]uint32, error) {
+	moves := g.groups.moves(keys, n)
+	if moves < freeMoves {
+		return g.groups.number(keys, n)
+	}
+	if err := s.budget.Reserve(moves); err != nil {
+		return nil, err
+	}
+	ids, err := g.groups.number(keys, n)
+	s.budget.Release(moves)
+	if err != nil {
+		return nil, err
+	}
+	return ids, g.account(s.budget)
 }
 
 // shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too large, and more than one
@@ -305,7 +326,7 @@ func (s *aggregate) Finish(ctx context.Context) (Source, error) {
 			for i, v := range values {
 				part[i] = v.Slice(from, from+n)
 			}
-			ids, err := all.groups.number(part, n)
+			ids, err := s.numberWithin(all, part, n)
 			if err != nil {
 				return nil, err
 			}
@@ -474,6 +495,16 @@ func (g *groups) bytes() int64 {
 		n += p.Bytes()
 	}
 	return n + int64(4*len(g.members)*g.n) + int64(4*len(g.parts)*cap(g.ids))
+}
+
+// moves is about how many bytes numbering n rows takes for a while.
+func (g *groups) moves(keys []*vector.Vector, n int) (bytes int64) {
+	for k, v := range keys {
+		if v.Type.Kind() == vector.Bytes {
+			bytes += g.columns[k].Moves(n, vectorBytes(v, n))
+		}
+	}
+	return bytes
 }
 
 // after accounts for the memory of many keys, the k-th of which was just done.

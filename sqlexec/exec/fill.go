@@ -54,7 +54,7 @@ func (f *fill) Step(int) Step {
 
 // Finish returns the rows with those between.
 func (f *fill) Finish(ctx context.Context) (Source, error) {
-	rows, err := Together(ctx, []*Rows{f.rows}, 1)
+	rows, err := Together(ctx, []*Rows{f.rows}, 1, f.budget)
 	if err != nil {
 		return nil, err
 	}

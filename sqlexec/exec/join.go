@@ -123,7 +123,7 @@ func (j *joinBuild) Finish(ctx context.Context) (Source, error) {
 		return nil, tooManyJoined()
 	}
 	var err error
-	if j.rows, err = Together(ctx, j.parts, workers); err != nil {
+	if j.rows, err = Together(ctx, j.parts, workers, j.spec.Budget); err != nil {
 		return nil, err
 	}
 	j.parts = nil
@@ -163,7 +163,7 @@ func (j *joinBuild) evalKeys(ctx context.Context, workers int) error {
 	if err != nil || len(parts) == 0 {
 		return err
 	}
-	all, err := Together(ctx, parts, workers)
+	all, err := Together(ctx, parts, workers, j.spec.Budget)
 	if err != nil {
 		return err
 	}

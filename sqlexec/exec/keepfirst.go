@@ -257,7 +257,10 @@ func appendPicked(to, from *vector.Batch, rows []uint32) {
 
 // account reserves what the rows have grown by.
 func (w *firstRows) account(budget *Budget) error {
-	bytes := BatchBytes(w.rows) + w.groups.bytes() + int64(len(w.keys)) + 40*int64(len(w.at))
+	bytes := roomBytes(w.rows) + w.groups.bytes() + int64(cap(w.keys)) + 40*int64(len(w.at))
+	if w.ties != nil {
+		bytes += roomBytes(w.ties)
+	}
 	if bytes <= w.held {
 		return nil
 	}

@@ -287,6 +287,14 @@ func BatchBytes(b *vector.Batch) int64 {
 	return n
 }
 
+// roomBytes is the memory of a batch of Flat columns of its own, with the room that they have grown to.
+func roomBytes(b *vector.Batch) (bytes int64) {
+	for _, c := range b.Cols {
+		bytes += int64(8*(cap(c.Bools)+cap(c.Valid)+cap(c.Ints)+cap(c.Uints)+cap(c.Floats)+cap(c.Views)) + cap(c.Heap))
+	}
+	return bytes
+}
+
 // vectorBytes is about the memory of a Flat copy of n rows of a vector.
 func vectorBytes(v *vector.Vector, n int) int64 {
 	if v.Type.Kind() != vector.Bytes {

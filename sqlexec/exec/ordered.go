@@ -36,8 +36,11 @@ type orderedReader struct {
 	has    bool
 }
 
-// smallBatch is where rows are passed on as they are instead of being gathered.
-const smallBatch = 512
+// smallBatch is where rows are passed on as they are instead of being gathered: so many of them, or so many bytes.
+const (
+	smallBatch = 512
+	smallBytes = 256 << 10
+)
 
 func (r *orderedReader) Next(b *vector.Batch) (bool, error) {
 	if r.series == nil {
@@ -54,7 +57,8 @@ func (r *orderedReader) Next(b *vector.Batch) (bool, error) {
 		return true, nil
 	}
 	r.own.Reset()
-	for r.own.N < vector.Size-smallBatch && !r.done {
+	gathered := int64(0)
+	for r.own.N < vector.Size-smallBatch && gathered < smallBytes && !r.done {
 		ok, err := r.rows()
 		if err != nil {
 			return false, err
@@ -62,7 +66,8 @@ func (r *orderedReader) Next(b *vector.Batch) (bool, error) {
 		if !ok {
 			break
 		}
-		if r.held.N >= smallBatch {
+		bytes := BatchBytes(&r.held)
+		if r.held.N >= smallBatch || bytes >= smallBytes {
 			if r.own.N == 0 {
 				*b = r.held
 				return true, nil
@@ -70,6 +75,7 @@ func (r *orderedReader) Next(b *vector.Batch) (bool, error) {
 			r.has = true
 			break
 		}
+		gathered += bytes
 		r.own.Append(&r.held, 0, r.held.N)
 	}
 	*b = *r.own

@@ -15,8 +15,9 @@ const chunkRows = 1 << 16
 // maxTexts bounds the bytes of the texts of one column of a batch: they are found by 32-bit offsets.
 const maxTexts = math.MaxUint32
 
-// fullBytes is the size from which on a column of a chunk makes it full. A chunk of few long texts stays below maxTexts.
-const fullBytes = 64 << 20
+// fullBytes is the size from which on a column of a chunk makes it full: a slice that grows has room for more than it is counted
+// as, and is in memory twice when it is copied.
+const fullBytes = 4 << 20
 
 // full reports whether a chunk takes no more rows, however few it has.
 func full(b *vector.Batch) bool {
@@ -56,8 +57,8 @@ func (l *Rows) Add(b *vector.Batch, from, to int) {
 }
 
 // Together puts the rows of several lists, one list after the other, into one batch and empties the lists. Columns are copied by
-// several goroutines.
-func Together(ctx context.Context, lists []*Rows, workers int) (*vector.Batch, error) {
+// several goroutines; the budget has room for those that are in memory twice meanwhile.
+func Together(ctx context.Context, lists []*Rows, workers int, budget *Budget) (*vector.Batch, error) {
 	out := vector.NewBatch(lists[0].types...)
 	var chunks []*vector.Batch
 	for _, l := range lists {
@@ -76,6 +77,11 @@ func Together(ctx context.Context, lists []*Rows, workers int) (*vector.Batch, e
 		if texts > maxTexts {
 			return status.New(status.RuntimeResourcesExhausted, "a query keeps %d MiB of texts of one column, which may have %d MiB; select fewer columns or rows", texts>>20, maxTexts>>20)
 		}
+		twice := int64(out.N)*8 + int64(texts)
+		if err := budget.Reserve(twice); err != nil {
+			return err
+		}
+		defer budget.Release(twice)
 		reserveRows(v, out.N, texts)
 		n := 0
 		for _, b := range chunks {

@@ -37,7 +37,7 @@ func TestRowsTogether(t *testing.T) {
 			lists = append(lists, l)
 			want.Append(table, 0, n)
 		}
-		got, err := Together(context.Background(), lists, 2)
+		got, err := Together(context.Background(), lists, 2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestTogetherStops(t *testing.T) {
 		l.Add(&vector.Batch{N: chunkRows, Cols: []*vector.Vector{{Type: vector.Int64Type, Ints: make([]int64, chunkRows)}}}, 0, chunkRows)
 	}
 	ctx := doom(3)
-	if _, err := Together(ctx, []*Rows{l}, 1); err != context.Canceled || ctx.after.Load() != 1 {
+	if _, err := Together(ctx, []*Rows{l}, 1, nil); err != context.Canceled || ctx.after.Load() != 1 {
 		t.Errorf("%v, asked %d times after the end", err, ctx.after.Load())
 	}
 }

@@ -61,7 +61,7 @@ func (s *sorter) room(rows int) (*sortChunk, error) {
 		return nil, fmt.Errorf("exec: a batch of %d rows is sorted", rows)
 	}
 	if n := len(s.chunks); n > 0 {
-		if last := s.chunks[n-1]; len(last.ends)+rows <= chunkRows && !full(last.rows) {
+		if last := s.chunks[n-1]; len(last.ends)+rows <= chunkRows && !full(last.rows) && len(last.keys) < fullBytes {
 			return last, nil
 		}
 		if n == maxRows/chunkRows {

@@ -24,10 +24,10 @@ const (
 // maxRun bounds the bytes of a worker's rows: sorting more of them before they are written helps nobody.
 var maxRun = int64(invariant.Limit(1<<30, 1<<20))
 
-// runRows is the number of rows of a block of a run.
+// runRows is the number of rows of a block of a run: one at least, for a row may be as long as the block.
 func (s *sortSink) runRows(w *sorter) int {
 	block := min(runBlock, s.budget.pool.limit/64)
-	return int(min(max(block*int64(w.n)/max(w.held, 1), 64), vector.Size))
+	return int(min(max(block*int64(w.n)/max(w.held, 1), 1), vector.Size))
 }
 
 // share is how many bytes a worker keeps before it writes them to a file: its part of half the budget. Slices grow by

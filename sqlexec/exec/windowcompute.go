@@ -163,7 +163,7 @@ func evalAll(ctx context.Context, list []expr.Expr, in *vector.Batch, workers in
 	if err != nil {
 		return nil, err
 	}
-	all, err := Together(ctx, parts, workers)
+	all, err := Together(ctx, parts, workers, budget)
 	if err != nil {
 		return nil, err
 	}

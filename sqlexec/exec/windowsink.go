@@ -91,7 +91,7 @@ func (s *windowSink) Finish(ctx context.Context) (Source, error) {
 		within = s.workers
 	}
 	err := Spread(ctx, len(s.sections), s.workers, func(i int) error {
-		rows, err := Together(ctx, s.sections[i:i+1], within)
+		rows, err := Together(ctx, s.sections[i:i+1], within, s.budget)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,17 @@ func (in *Interner) Null() (id uint32, ok bool) { return uint32(max(in.null, 0))
 
 // Bytes is about the memory held.
 func (in *Interner) Bytes() int64 {
-	return in.Values.Bytes64(in.n) + int64(len(in.codes)+len(in.small.ids)+len(in.all))*4 + in.texts.bytes() + in.numbers.Bytes() + in.own.bytes()
+	return in.Values.Bytes64(in.n) + int64(cap(in.Values.Heap)-len(in.Values.Heap)) + int64(len(in.codes)+len(in.small.ids)+len(in.all))*4 + in.texts.bytes() + in.numbers.Bytes() + in.own.bytes()
+}
+
+// Moves is how many bytes Intern takes for a while, and some of them for good, to make room for so many rows with so many bytes of
+// texts: 0 where there is room.
+func (in *Interner) Moves(rows int, texts int64) int64 {
+	have := int64(len(in.Values.Heap))
+	if texts += int64(rows) * (header + inline); texts <= int64(cap(in.Values.Heap))-have {
+		return 0
+	}
+	return have + max(texts, moreHeap(have))
 }
 
 // Intern writes the numbers of n rows of v, of any form, into ids.
@@ -157,7 +167,7 @@ func (in *Interner) text(w *words, hash uint64, b []byte) uint32 {
 	if known {
 		return id
 	}
-	v.Heap = doubled(v.Heap, header+len(b)+inline)
+	v.Heap = roomier(v.Heap, header+len(b)+inline)
 	in.texts.take(free, hash, len(v.Heap))
 	v.Heap = binary.LittleEndian.AppendUint64(v.Heap, uint64(len(b))<<32|uint64(in.n))
 	return in.appendText(b)
@@ -165,7 +175,7 @@ func (in *Interner) text(w *words, hash uint64, b []byte) uint32 {
 
 func (in *Interner) appendText(b []byte) uint32 {
 	v := in.Values
-	v.Views, v.Heap = doubled(v.Views, 1), doubled(v.Heap, len(b))
+	v.Views, v.Heap = doubled(v.Views, 1), roomier(v.Heap, len(b))
 	v.Views = append(v.Views, vector.View{Off: uint32(len(v.Heap)), Len: uint32(len(b))})
 	v.Heap = append(v.Heap, b...)
 	return in.valued()
@@ -317,4 +327,24 @@ func doubled[T any](s []T, n int) []T {
 		return s
 	}
 	return slices.Grow(s, max(n, len(s)))
+}
+
+// doubledHeap is the size up to which the texts have room for as much again when they grow, and a quarter from there on: what
+// has been moved is in memory twice meanwhile.
+const doubledHeap = 8 << 20
+
+// moreHeap is by how much a heap of so many bytes grows at least.
+func moreHeap(have int64) int64 {
+	if have > doubledHeap {
+		return have / 4
+	}
+	return have
+}
+
+// roomier makes room for n more bytes of texts.
+func roomier(heap []byte, n int) []byte {
+	if cap(heap)-len(heap) >= n {
+		return heap
+	}
+	return slices.Grow(heap, max(n, int(moreHeap(int64(len(heap))))))
 }
