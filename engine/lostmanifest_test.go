@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"varve/engine/manifest"
 	"varve/engine/vfs"
 )
 
@@ -179,5 +181,36 @@ func TestLogLost(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPartElsewhere: neither a start nor a rebuilt manifest goes on without a part that lies elsewhere, and a check tells of it.
+func TestPartElsewhere(t *testing.T) {
+	disk := vfs.NewMem()
+	o := testOptions(disk)
+	e := mustOpen(t, o)
+	writeMany(t, e, public("t"), appendOnly, 0, 50)
+	if err := e.Flush(ctx, public("t")); err != nil {
+		t.Fatal(err)
+	}
+	state := *e.manifest.State()
+	mustClose(t, e)
+	for _, table := range state.Tables {
+		for i := range table.Parts {
+			table.Parts[i].Location = "far away"
+		}
+	}
+	if err := manifest.Replace(disk, o.Dir, &state); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(o); !errors.Is(err, manifest.ErrElsewhere) {
+		t.Errorf("start: %v", err)
+	}
+	if _, err := RebuildManifest(disk, o.Dir, ""); !errors.Is(err, manifest.ErrElsewhere) {
+		t.Errorf("rebuilt: %v", err)
+	}
+	report, err := Check(CheckOptions{FS: disk, Dir: o.Dir})
+	if err != nil || len(report.Faults) != 1 || !strings.Contains(fmt.Sprint(report.Faults), "far away") {
+		t.Errorf("check: %v, %v", report, err)
 	}
 }

@@ -49,7 +49,11 @@ func RebuildManifest(fs vfs.FS, dir, walDir string) (_ *Rebuilt, err error) {
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	b := &rebuild{fs: fs, dir: dir, parts: map[uint64]*stranger{}, present: map[uint64]bool{}, edits: map[schema.TableID]uint64{},
 		state: &manifest.State{Databases: map[string]manifest.Database{}, Tables: map[schema.TableID]*manifest.TableState{}, NextTable: 1, NextFile: 1}}
-	if b.before, _, err = manifest.Read(fs, dir); err != nil && !vfs.NotExist(err) {
+	b.before, _, err = manifest.Read(fs, dir)
+	switch {
+	case errors.Is(err, manifest.ErrElsewhere): // the manifest is whole, and parts that are not here would be lost
+		return nil, err
+	case err != nil && !vfs.NotExist(err):
 		b.note("%s cannot be read: %v", manifest.FileName, err)
 	}
 	b.base()

@@ -96,7 +96,9 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 // readMapped reads a mapped file and unmaps it.
 func (m *Manifest) readMapped(mapping vfs.Mapping) (s *State, clean bool, err error) {
 	err = vfs.Reading(mapping, func(src []byte) error {
-		s, clean, err = m.read(src)
+		if s, clean, err = m.read(src); err == nil {
+			err = s.reachable()
+		}
 		return err
 	})
 	return s, clean, errors.Join(err, mapping.Unmap())

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path"
 	"reflect"
+	"strings"
 	"testing"
 
 	"varve/engine/schema"
@@ -269,4 +270,50 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPartElsewhere: a manifest that lists a part in a place that is not known here is not taken for one without it; once the part is
+// removed by an edit, it opens.
+func TestPartElsewhere(t *testing.T) {
+	fs := newFS(t)
+	m, _ := open(t, fs)
+	far := part(8)
+	far.Location = "cold/8"
+	apply(t, m, Edit{PutTable: []*schema.Table{table(1)}})
+	apply(t, m, Edit{AddParts: []PartEdit{{1, part(7)}, {1, far}}})
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"open": openError(fs), "read": readError(fs)} {
+		if !errors.Is(err, ErrElsewhere) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), `part 8 of table`) || !strings.Contains(err.Error(), `"cold/8"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	state := m.State()
+	if got := state.Tables[1].Parts[1]; got.Location != "cold/8" {
+		t.Errorf("the location is %q", got.Location)
+	}
+	back, err := state.apply(&Edit{RemoveParts: []PartEdit{{1, far}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(fs, dir, back); err != nil {
+		t.Fatal(err)
+	}
+	if err := openError(fs); err != nil {
+		t.Errorf("without the part: %v", err)
+	}
+}
+
+func openError(fs vfs.FS) error {
+	m, _, err := Open(fs, dir)
+	if err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+func readError(fs vfs.FS) error {
+	_, _, err := Read(fs, dir)
+	return err
 }

@@ -3,6 +3,7 @@
 package manifest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,6 +63,8 @@ type PartMeta struct {
 	IndexUS int64 `json:"index_us,omitempty"`
 	// Unique: no two rows have the same series and time, and none is a tombstone.
 	Unique bool `json:"unique,omitempty"`
+	// Location is where the part lies; empty: in the data directory, in the file of its number.
+	Location string `json:"location,omitempty"`
 	// Damage is what reads have found; the part is served without it and never merged.
 	Damage []Damage `json:"damage,omitempty"`
 }
@@ -204,6 +207,21 @@ func (s *State) change(id schema.TableID, f func(*TableState) error) error {
 	t := *old
 	s.Tables[id] = &t
 	return f(&t)
+}
+
+// ErrElsewhere is the cause where a part is listed that lies where this program cannot read.
+var ErrElsewhere = errors.New("this program reads parts of its own data directory alone")
+
+// reachable is an error when a part lies elsewhere: whoever went on without it would serve, and might write, a list that lacks it.
+func (s *State) reachable() error {
+	for _, id := range s.tableIDs() {
+		for _, p := range s.Tables[id].Parts {
+			if p.Location != "" {
+				return fmt.Errorf("part %d of table %s lies at %q: %w", p.File, s.Tables[id].Schema.Name, p.Location, ErrElsewhere)
+			}
+		}
+	}
+	return nil
 }
 
 // Lists tells whether the table has the part.
