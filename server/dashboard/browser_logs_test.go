@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -121,4 +122,29 @@ func TestLogs(t *testing.T) {
 		}
 		p.shot("logs-row")
 	})
+}
+
+// TestSearchLine runs the cases that the Go side of the grammar passes as well.
+func TestSearchLine(t *testing.T) {
+	cases, err := os.ReadFile("testdata/search.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, start(t), "/dashboard/")
+	p.wait("the application", `document.querySelector('#rail')`)
+	wrong := eval[[]string](p, `(async () => {
+		const { search } = await import(document.querySelector('script[type=module]').src.replace('app.js', 'core/search.js'));
+		const table = `+string(cases)+`;
+		const wrong = table.cases.length < 100 ? ['only ' + table.cases.length + ' cases'] : [];
+		for (const c of table.cases) {
+			const r = search(c.line, { message: c.no_message ? null : table.message, fields: table.columns, anyCase: c.any_case });
+			const got = r.problem ? [r.problem.message, [...c.line.slice(0, r.problem.from)].length, [...c.line.slice(r.problem.from, r.problem.to)].length, r.problem.near ?? []] : [r.sql];
+			const want = c.error ? [c.error, c.at, c.length, c.near ?? []] : [c.where];
+			if (JSON.stringify(got) !== JSON.stringify(want)) wrong.push(c.name + ': got ' + JSON.stringify(got) + ', want ' + JSON.stringify(want));
+		}
+		return wrong;
+	})()`)
+	for _, w := range wrong {
+		t.Error(w)
+	}
 }

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"testing"
 )
-
-var update = flag.Bool("update", false, "write web/core/configkeys.js anew")
 
 // TestConfigurationIsExplained holds that the page explains the keys of the configuration as docs/config.md does.
 func TestConfigurationIsExplained(t *testing.T) {

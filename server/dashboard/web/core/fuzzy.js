@@ -29,7 +29,7 @@ export function nearest(name, among, most = 3) {
 }
 
 /** distance counts the letters to change. @param {string} a @param {string} b */
-function distance(a, b) {
+export function distance(a, b) {
   if (a.length > 64 || b.length > 64) return a === b ? 0 : 64;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

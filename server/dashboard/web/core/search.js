@@ -1,11 +1,7 @@
-// The search language: one line that becomes a condition of SQL.
-//
-//   query  = or ; or = and { "OR" and } ; and = not { ["AND"] not } ; not = [ "-" | "NOT" ] term
-//   term   = "(" or ")" | field ":" value | text
-//   value  = cmp literal | literal ".." literal | "(" literal { "," literal } ")" | "*" | "~" word | regex | literal ["*"]
-//   text   = word ["*"] | "phrase" | "~" word-or-phrase | regex ;  regex = "/" pattern "/" ["i"]
+// The search language: one line that becomes a condition of SQL. The same grammar is written in Go for the command line, in
+// server/dashboard/search, which says what the grammar leaves open; testdata/search.json has the cases that both pass.
 
-import { nearest } from './fuzzy.js';
+import { distance } from './fuzzy.js';
 import * as sqltext from './sqltext.js';
 
 /**
@@ -13,322 +9,443 @@ import * as sqltext from './sqltext.js';
  * @typedef {{message: string|null, fields: Field[], anyCase?: boolean}} Context message is the column of bare words
  * @typedef {{message: string, from: number, to: number, near?: string[], asText?: string}} Problem asText is the query that searches for it as text
  * @typedef {{sql: string, parts: string[], words: string[], problem: Problem|null}} Found parts are joined by AND; words are what hits mark
- * @typedef {{kind: 'leaf', yes: string, no: string}|{kind: 'and'|'or', items: Node[]}|{kind: 'not', item: Node}} Node
+ * @typedef {{text: string, op: ''|'&'|'|'}} Clause op stands outside of all parentheses
+ * @typedef {{yes: Clause, no: Clause, parts?: string[]}} Condition no is what it is when negated: true for rows that have no value, too
+ * @typedef {{kind: 'word'|'phrase'|'begin'|'part'|'regex'|'regexi', text: string, at: number, end: number}} Piece
+ * @typedef {{kind: 'text'|'number'|'truth'|'time'|'member'|'other', column: Field, sql: string, path: string}} Subject
  */
 
-/** Conditions nest at most so deep, and are at most so many. */
+const longest = 8192;
 const deepest = 50;
-const most = 200;
 
 class SearchError extends Error {
-  /** @param {string} message @param {number} from @param {number} to @param {Partial<Problem>} [more] */
-  constructor(message, from, to, more = {}) {
+  /** @param {string} message @param {number} at @param {number} length @param {Partial<Problem>} [more] */
+  constructor(message, at, length, more = {}) {
     super(message);
-    this.problem = { message, from, to, ...more };
+    this.problem = { message, from: at, to: at + length, ...more };
   }
 }
 
 /** search reads a query. @param {string} text @param {Context} context @returns {Found} */
 export function search(text, context) {
-  const p = new Parser(text, context);
   try {
-    const tree = p.query();
-    const top = tree === null ? [] : tree.kind === 'and' ? tree.items : [tree];
-    const parts = top.map((n) => (n.kind === 'or' && top.length > 1 ? `(${write(n, false)})` : write(n, false)));
-    return { sql: parts.join(' AND '), parts, words: p.words, problem: null };
+    if (text.length > longest) throw new SearchError(`the search has ${text.length} characters, the most are ${longest}`, longest, text.length - longest);
+    const p = new Parser(text, context);
+    p.blanks();
+    if (p.at === text.length) return { sql: '', parts: [], words: [], problem: null };
+    const c = p.or();
+    if (p.at < text.length) p.fail(p.at, 1, 'this parenthesis was not opened');
+    return { sql: c.yes.text, parts: c.parts ?? [c.yes.text], words: p.words, problem: null };
   } catch (e) {
     if (e instanceof SearchError) return { sql: '', parts: [], words: [], problem: e.problem };
     throw e;
   }
 }
 
-/** write turns the tree into SQL; a negation goes down to the leaves, which know what NULL means for them. @param {Node} n @param {boolean} negated @returns {string} */
-function write(n, negated) {
-  if (n.kind === 'not') return write(n.item, !negated);
-  if (n.kind === 'leaf') return negated ? n.no : n.yes;
-  const or = (n.kind === 'or') !== negated;
-  return n.items.map((i) => {
-    const sql = write(i, negated);
-    return isGroup(i) ? `(${sql})` : sql;
-  }).join(or ? ' OR ' : ' AND ');
+/** @param {string} sql @param {string} absent what holds for rows without a value @returns {Condition} */
+const test = (sql, absent) => ({ yes: { text: sql, op: '' }, no: { text: `(${absent} OR NOT ${sql})`, op: '' } });
+
+/** joined puts an operator between conditions, and the other one between what they are when negated. @param {Condition[]} list @param {'&'|'|'} yes @returns {Condition} */
+function joined(list, yes) {
+  if (list.length === 1) return list[0];
+  const write = (/** @type {Clause[]} */ clauses, /** @type {'&'|'|'} */ op) => clauses.map((c) => (c.op !== '' && c.op !== op ? `(${c.text})` : c.text));
+  const no = yes === '&' ? '|' : '&';
+  const words = { '&': ' AND ', '|': ' OR ' };
+  const parts = write(list.map((c) => c.yes), yes);
+  return { yes: { text: parts.join(words[yes]), op: yes }, no: { text: write(list.map((c) => c.no), no).join(words[no]), op: no }, parts: yes === '&' ? parts : undefined };
 }
 
-/** @param {Node} n @returns {boolean} */
-const isGroup = (n) => (n.kind === 'not' ? isGroup(n.item) : n.kind !== 'leaf');
+const isNumber = /^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+const isTime = /^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+const isTruth = /^(true|false)$/i;
+const wants = { number: 'a number', truth: 'true or false', time: 'a time like 2026-11-21T03:46:00Z', other: '* (has a value)', text: '', member: '' };
+/** @type {[string, string][]} longer comparisons before those they begin with */
+const compares = [['>=', '>='], ['<=', '<='], ['!=', 'IS DISTINCT FROM'], ['>', '>'], ['<', '<'], ['=', '=']];
+
+/** @param {string} type @returns {Subject['kind']} */
+function kindOf(type) {
+  if (sqltext.isNumeric(type)) return 'number';
+  if (sqltext.isBoolean(type)) return 'truth';
+  if (sqltext.isTime(type) || /^date/i.test(type)) return 'time';
+  return sqltext.isText(type) ? 'text' : 'other';
+}
 
 class Parser {
   /** @param {string} text @param {Context} context */
   constructor(text, context) {
-    this.text = text;
+    this.src = text;
     this.at = 0;
     this.context = context;
-    this.fields = new Map(context.fields.map((f) => [f.name, f]));
     /** @type {string[]} */
     this.words = [];
     this.depth = 0;
-    this.count = 0;
     this.negated = false;
   }
 
-  /** @returns {Node|null} */
-  query() {
-    this.space();
-    if (this.at >= this.text.length) return null;
-    const tree = this.or();
-    this.space();
-    if (this.at < this.text.length) throw new SearchError('a ) without its (', this.at, this.at + 1);
-    return tree;
+  /** @param {number} at @param {number} length @param {string} message @param {Partial<Problem>} [more] @returns {never} */
+  fail(at, length, message, more) {
+    throw new SearchError(message, at, length, more);
   }
 
-  space() {
-    while (/\s/.test(this.text[this.at] ?? '')) this.at++;
+  blanks() {
+    while (this.at < this.src.length && blank(this.src[this.at])) this.at++;
   }
 
-  /** keyword takes a word in capitals that stands alone. @param {string} word */
+  /** ahead tells whether a word that joins terms stands here. @param {string} word */
+  ahead(word) {
+    const behind = this.src[this.at + word.length];
+    return this.src.startsWith(word, this.at) && (behind === undefined || blank(behind) || behind === '(' || behind === ')');
+  }
+
+  /** @param {string} word */
   keyword(word) {
-    this.space();
-    const end = this.at + word.length;
-    if (!this.text.startsWith(word, this.at) || !/[\s(]/.test(this.text[end] ?? ' ')) return false;
-    if (word !== 'NOT' && this.text.slice(end).trim() === '') throw new SearchError(`nothing stands behind ${word}`, this.at, end);
-    this.at = end;
+    if (!this.ahead(word)) return false;
+    this.at += word.length;
+    this.blanks();
     return true;
   }
 
-  /** @returns {Node} */
+  /** @returns {Condition} */
   or() {
-    if (++this.depth > deepest) throw new SearchError('too many brackets within each other', this.at, this.at + 1);
-    const items = [this.and()];
-    while (this.keyword('OR')) items.push(this.and());
-    this.depth--;
-    return items.length === 1 ? items[0] : { kind: 'or', items };
+    const list = [];
+    do list.push(this.and()); while (this.keyword('OR'));
+    return joined(list, '|');
   }
 
-  /** @returns {Node} */
+  /** @returns {Condition} */
   and() {
-    const items = [this.not()];
+    const list = [];
     for (;;) {
-      this.space();
-      if (this.at >= this.text.length || this.text[this.at] === ')' || this.peekOr()) break;
-      this.keyword('AND');
-      items.push(this.not());
+      list.push(this.not());
+      if (this.keyword('AND')) continue;
+      if (this.at === this.src.length || this.src[this.at] === ')' || this.ahead('OR')) return joined(list, '&');
     }
-    return items.length === 1 ? items[0] : { kind: 'and', items };
   }
 
-  peekOr() {
-    return /^OR(?=[\s(]|$)/.test(this.text.slice(this.at, this.at + 3));
-  }
-
-  /** @returns {Node} */
+  /** @returns {Condition} */
   not() {
-    this.space();
-    let negated = false;
-    if (this.text[this.at] === '-' && !/[\s]|^$/.test(this.text[this.at + 1] ?? '')) {
-      negated = true;
+    let negated = this.keyword('NOT');
+    const next = this.src[this.at + 1];
+    if (!negated && this.src[this.at] === '-' && next !== undefined && !blank(next) && next !== ')') {
       this.at++;
-    } else if (this.keyword('NOT')) {
       negated = true;
     }
     const before = this.negated;
-    this.negated = this.negated !== negated;
-    const item = this.term();
+    this.negated = before !== negated;
+    const c = this.term();
     this.negated = before;
-    return negated ? { kind: 'not', item } : item;
+    return negated ? { yes: c.no, no: c.yes } : c;
   }
 
-  /** @returns {Node} */
+  /** @returns {Condition} */
   term() {
-    this.space();
-    if (++this.count > most) throw new SearchError(`more than ${most} conditions`, this.at, this.text.length);
-    if (this.at >= this.text.length) throw new SearchError('a condition is missing at the end', Math.max(0, this.at - 1), this.at);
-    if (this.text[this.at] === '(') {
-      const open = this.at++;
-      const inner = this.or();
-      this.space();
-      if (this.text[this.at] !== ')') throw new SearchError('this ( is never closed', open, open + 1);
-      this.at++;
-      return inner;
+    const start = this.at;
+    if (this.at === this.src.length) this.fail(this.at, 0, 'a term is missing here');
+    if (this.src[this.at] === ')' || this.ahead('OR') || this.ahead('AND')) this.fail(this.at, 1, 'a term is missing before this');
+    if (this.src[this.at] !== '(') {
+      const c = this.field();
+      this.blanks();
+      return c;
     }
-    return this.field() ?? this.words_();
+    if (++this.depth > deepest) this.fail(start, 1, `more than ${deepest} parentheses lie in each other`);
+    this.at++;
+    this.blanks();
+    if (this.src[this.at] === ')') this.fail(start, this.at + 1 - start, 'there is nothing in these parentheses');
+    const c = this.or();
+    if (this.src[this.at] !== ')') this.fail(start, 1, 'this parenthesis is not closed');
+    this.at++;
+    this.depth--;
+    this.blanks();
+    return { yes: c.yes, no: c.no };
   }
 
-  /** field reads name:value where the name is a column; null when it is text. @returns {Node|null} */
+  /** field reads a field with its value, or text to look for in the message. @returns {Condition} */
   field() {
-    const from = this.at;
-    const quoted = /^"((?:[^"\\]|\\.)*)":/.exec(this.text.slice(from));
-    const plain = /^((?:[^\s:()"\\]|\\.)+):/.exec(this.text.slice(from));
-    const head = quoted ?? plain;
-    if (!head) return null;
-    const name = head[1].replace(/\\(.)/g, '$1');
-    const behind = this.text[from + head[0].length];
-    const column = this.resolve(name);
-    if (!column) {
-      if (quoted || !/^[A-Za-z_][\w.@-]*$/.test(name) || this.text.startsWith('//', from + head[0].length)) return null;
-      const end = from + head[0].length - 1;
-      const word = /^\S*/.exec(this.text.slice(from))?.[0] ?? '';
-      throw new SearchError(`there is no column ${name}`, from, end, {
-        near: nearest(name, [...this.fields.keys()]),
-        asText: this.text.slice(0, from) + JSON.stringify(word.replace(/\)+$/, '')) + this.text.slice(from + word.replace(/\)+$/, '').length),
-      });
+    const start = this.at;
+    const found = this.fieldName();
+    if (!found) return this.message();
+    const subject = this.subject(found.text);
+    if (this.ends(this.at, '')) {
+      if (!subject) {
+        this.at = start;
+        return this.message();
+      }
+      this.fail(this.at, 0, `a value is missing behind ${found.text}:`);
     }
-    this.at += head[0].length;
-    if (behind === undefined || /\s/.test(behind)) throw new SearchError(`a value for ${name} is missing`, from, this.at);
-    return this.value(column);
+    if (!subject) {
+      const word = /^\S*/.exec(this.src.slice(start))?.[0].replace(/\)+$/, '') ?? '';
+      this.fail(start, found.end - start, `the table has no column "${found.text}"`, { near: this.near(found.text), asText: this.src.slice(0, start) + quote(word) + this.src.slice(start + word.length) });
+    }
+    return this.value(subject);
   }
 
-  /** resolve finds the column of a name, or the path into a JSON column. @param {string} name */
-  resolve(name) {
-    const own = this.fields.get(name);
-    if (own) return { sql: sqltext.name(name), type: own.type, name };
-    for (let dot = name.indexOf('.'); dot > 0; dot = name.indexOf('.', dot + 1)) {
-      const json = this.fields.get(name.slice(0, dot));
-      if (json && sqltext.isJSON(json.type)) {
-        return { sql: `json_get_string(${sqltext.name(json.name)}, ${sqltext.string(name.slice(dot + 1))})`, type: 'string', name };
+  /** @returns {Condition} */
+  message() {
+    const t = this.piece('');
+    if (t.kind === 'begin' && t.text === '') return { yes: { text: 'true', op: '' }, no: { text: 'false', op: '' } };
+    const column = this.context.message;
+    if (!column) this.fail(t.at, t.end - t.at, 'the table has no text column to look in: name a field');
+    if (t.text === '') this.fail(t.at, t.end - t.at, 'there is nothing to look for');
+    this.hit(t);
+    const m = sqltext.name(column);
+    const any = this.context.anyCase;
+    const begins = (/^\w/.test(t.text) ? '\\b' : '') + sqltext.regex(t.text);
+    const sql = t.kind === 'regex' ? `${m} ~ ${sqltext.string(t.text)}` : t.kind === 'regexi' ? `${m} ~* ${sqltext.string(t.text)}`
+      : t.kind === 'part' ? `${m} ILIKE ${sqltext.string('%' + sqltext.like(t.text) + '%')}`
+        : t.kind === 'begin' ? `${m} ${any ? '~*' : '~'} ${sqltext.string(begins)}`
+          : any ? `matches_term(lower(${m}), ${sqltext.string(t.text.toLowerCase())})` : `matches_term(${m}, ${sqltext.string(t.text)})`;
+    return test(sql, `${m} IS NULL`);
+  }
+
+  /** @param {Piece} t */
+  hit(t) {
+    if (!this.negated && t.text !== '' && !t.kind.startsWith('regex')) this.words.push(t.text);
+  }
+
+  /** subject finds what a name means: a column, else a member of a JSON column. @param {string} field @returns {Subject|null} */
+  subject(field) {
+    /** @type {Field|null} */
+    let holder = null;
+    for (const c of this.context.fields) {
+      if (c.name === field) return { kind: kindOf(c.type), column: c, sql: sqltext.name(c.name), path: '' };
+      if (sqltext.isJSON(c.type) && c.name.length > (holder?.name.length ?? 0) && field.length > c.name.length + 1 && field.startsWith(c.name + '.')) holder = c;
+    }
+    if (!holder) return null;
+    const path = field.slice(holder.name.length + 1);
+    return { kind: 'member', column: holder, sql: as(holder, path, 'string'), path };
+  }
+
+  /** near are names that may have been meant, and those that end with it behind a dot. @param {string} mistyped */
+  near(mistyped) {
+    const ends = this.context.fields.filter((f) => f.name.toLowerCase().endsWith('.' + mistyped.toLowerCase())).slice(0, 3).map((f) => f.name);
+    let best = null, least = 3;
+    for (const f of this.context.fields) {
+      const d = distance(f.name, mistyped);
+      if (d < least && 2 * d <= mistyped.length) {
+        best = f.name;
+        least = d;
+      }
+    }
+    return best ? [best, ...ends] : ends;
+  }
+
+  /** value reads what stands behind a field's colon. @param {Subject} s @returns {Condition} */
+  value(s) {
+    if (this.src[this.at] === '(') return this.list(s);
+    for (const [typed, sql] of compares) {
+      if (!this.src.startsWith(typed, this.at)) continue;
+      this.at += typed.length;
+      return this.compare(s, sql, this.literal(''));
+    }
+    if (this.src[this.at] === '*' && this.ends(this.at + 1, '')) {
+      this.at++;
+      return present(s);
+    }
+    const v = this.piece('..');
+    const plain = v.kind === 'word' || v.kind === 'phrase';
+    if (plain && this.src.startsWith('..', this.at) && !this.ends(this.at + 2, '')) {
+      this.at += 2;
+      return this.between(s, v, this.literal(''));
+    }
+    if (plain) return this.compare(s, '=', v);
+    if (s.kind !== 'text' && s.kind !== 'member') this.mismatch(s, v);
+    if (s.column.name === this.context.message) this.hit(v);
+    const sql = v.kind === 'regex' ? `${s.sql} ~ ${sqltext.string(v.text)}` : v.kind === 'regexi' ? `${s.sql} ~* ${sqltext.string(v.text)}`
+      : v.kind === 'part' ? `${s.sql} ILIKE ${sqltext.string('%' + sqltext.like(v.text) + '%')}` : `${s.sql} LIKE ${sqltext.string(sqltext.like(v.text) + '%')}`;
+    return test(sql, `${s.sql} IS NULL`);
+  }
+
+  /** literal reads a word or a phrase that means itself. @param {string} stop @returns {Piece} */
+  literal(stop) {
+    if (this.ends(this.at, stop)) this.fail(this.at, 0, 'a value is missing here');
+    if (this.src[this.at] === '"') return this.phrase();
+    const l = this.word(stop);
+    return l.kind === 'begin' ? { ...l, kind: 'word', text: l.text + '*' } : l;
+  }
+
+  /** list reads values in parentheses, one of which the field has. @param {Subject} s @returns {Condition} */
+  list(s) {
+    const start = this.at++;
+    const members = [], literals = [];
+    for (;;) {
+      this.blanks();
+      const l = this.literal(',');
+      members.push(this.compare(s, '=', l));
+      literals.push(literal(s, l));
+      this.blanks();
+      if (this.src[this.at] === ',') {
+        this.at++;
+        continue;
+      }
+      if (this.at === this.src.length) this.fail(start, 1, 'this parenthesis is not closed');
+      if (this.src[this.at] !== ')') this.fail(this.at, 1, 'a comma or a closing parenthesis is missing before this');
+      this.at++;
+      return s.kind === 'member' ? joined(members, '|') : test(`${s.sql} IN (${literals.join(',')})`, `${s.sql} IS NULL`);
+    }
+  }
+
+  /** compare is a comparison with a literal; a member's type is known only row by row. @param {Subject} s @param {string} op @param {Piece} l @returns {Condition} */
+  compare(s, op, l) {
+    this.fits(s, l);
+    const equality = op === '=' || op === 'IS DISTINCT FROM';
+    if (s.kind === 'member' && l.kind === 'word') {
+      if (isNumber.test(l.text)) {
+        const n = { ...s, kind: /** @type {const} */ ('number'), sql: as(s.column, s.path, 'float') };
+        return equality ? anyOrNone(op, than(s, '=', l), than(n, '=', l)) : than(n, op, l);
+      }
+      if (isTruth.test(l.text) && equality) return anyOrNone(op, than(s, '=', l), than({ ...s, kind: 'truth', sql: as(s.column, s.path, 'bool') }, '=', l));
+    }
+    return than(s, op, l);
+  }
+
+  /** @param {Subject} s @param {Piece} from @param {Piece} to @returns {Condition} */
+  between(s, from, to) {
+    this.fits(s, from);
+    this.fits(s, to);
+    if (s.kind === 'member' && from.kind === 'word' && isNumber.test(from.text) && isNumber.test(to.text)) s = { ...s, kind: 'number', sql: as(s.column, s.path, 'float') };
+    return test(`${s.sql} BETWEEN ${literal(s, from)} AND ${literal(s, to)}`, `${s.sql} IS NULL`);
+  }
+
+  /** fits holds that a literal is a value of the column. @param {Subject} s @param {Piece} l */
+  fits(s, l) {
+    const ok = { number: isNumber.test(l.text), truth: isTruth.test(l.text), time: isTime.test(l.text), other: false, text: true, member: true }[s.kind];
+    if (!ok) this.mismatch(s, l);
+  }
+
+  /** @param {Subject} s @param {Piece} l @returns {never} */
+  mismatch(s, l) {
+    return this.fail(l.at, l.end - l.at, `column "${s.column.name}" is of type ${s.column.type} and takes ${wants[s.kind]}`);
+  }
+
+  /** ends tells whether a word ends before the character at a place. @param {number} at @param {string} stop '' nowhere else, ',' at a comma, '..' at two dots that something follows @returns {boolean} */
+  ends(at, stop) {
+    const c = this.src[at];
+    if (c === undefined || blank(c) || c === ')') return true;
+    if (stop === ',') return c === ',';
+    return stop === '..' && c === '.' && this.src[at + 1] === '.' && !this.ends(at + 2, '');
+  }
+
+  /** piece reads a word, a phrase or a regular expression. @param {string} stop @returns {Piece} */
+  piece(stop) {
+    const regex = this.src[this.at] === '/' ? this.regex(stop) : null;
+    if (regex) return regex;
+    const at = this.at;
+    const part = this.src[at] === '~' && !this.ends(at + 1, stop);
+    if (part) {
+      this.at++;
+      if (stop === '..') stop = '';
+    }
+    const found = this.src[this.at] === '"' ? this.phrase() : this.word(stop);
+    return part ? { ...found, kind: 'part', at } : found;
+  }
+
+  /** @returns {Piece} */
+  phrase() {
+    const at = this.at;
+    let text = '';
+    for (this.at++; this.at < this.src.length; this.at++) {
+      const c = this.src[this.at];
+      if (c === '"') return { kind: 'phrase', text, at, end: ++this.at };
+      if (c === '\\' && this.at + 1 < this.src.length) this.at++;
+      text += this.src[this.at];
+    }
+    return this.fail(at, this.src.length - at, 'this quote is not closed');
+  }
+
+  /** word reads up to a blank; parentheses that it opens are its own. A star at its end makes it the beginning of a word. @param {string} stop @returns {Piece} */
+  word(stop) {
+    const at = this.at;
+    let text = '', open = 0, star = false;
+    for (; this.at < this.src.length; this.at++) {
+      const c = this.src[this.at];
+      if ((open === 0 && this.at > at && this.ends(this.at, stop)) || blank(c) || (open === 0 && c === ')')) break;
+      star = c === '*';
+      if (c === '(') open++;
+      else if (c === ')') open--;
+      else if (c === '\\' && this.at + 1 < this.src.length) this.at++;
+      text += this.src[this.at];
+    }
+    return star ? { kind: 'begin', text: text.replace(/\*$/, ''), at, end: this.at } : { kind: 'word', text, at, end: this.at };
+  }
+
+  /** regex reads a regular expression; what looks like the beginning of one but does not end is none. @param {string} stop @returns {Piece|null} */
+  regex(stop) {
+    let text = '';
+    for (let i = this.at + 1; i < this.src.length; i++) {
+      const c = this.src[i];
+      if (c === '\\' && i + 1 < this.src.length) {
+        i++;
+        text += (this.src[i] === '/' ? '' : '\\') + this.src[i];
+      } else if (c !== '/') {
+        text += c;
+      } else {
+        const any = this.src[i + 1] === 'i';
+        const end = i + (any ? 2 : 1);
+        if (text === '' || !this.ends(end, stop)) return null;
+        const at = this.at;
+        this.at = end;
+        return { kind: any ? 'regexi' : 'regex', text, at, end };
       }
     }
     return null;
   }
 
-  /** @param {{sql: string, type: string, name: string}} c @returns {Node} */
-  value(c) {
-    const rest = this.text.slice(this.at);
-    if (/^\*(?=[\s)]|$)/.test(rest)) {
-      this.at++;
-      return { kind: 'leaf', yes: `${c.sql} IS NOT NULL`, no: `${c.sql} IS NULL` };
+  /** fieldName reads a name and the colon behind it; null, and nothing is read, where none stands. @returns {{text: string, end: number}|null} */
+  fieldName() {
+    let text = '';
+    for (let i = this.at; i < this.src.length; i++) {
+      const c = String.fromCodePoint(/** @type {number} */ (this.src.codePointAt(i)));
+      if (c === '\\' && i + 1 < this.src.length) {
+        text += this.src[++i];
+      } else if (c === ':' && i > this.at) {
+        if (this.src[i + 1] === ':' || this.src.startsWith('//', i + 1)) return null;
+        this.at = i + 1;
+        return { text, end: i };
+      } else if (/[\p{L}_@]/u.test(c) || (i > this.at && /[\p{N}.\-$#]/u.test(c))) {
+        text += c;
+        i += c.length - 1;
+      } else {
+        return null;
+      }
     }
-    const cmp = /^(>=|<=|!=|>|<|=)/.exec(rest);
-    if (cmp) {
-      this.at += cmp[0].length;
-      const v = this.literal(c);
-      if (cmp[0] === '=') return equal(c.sql, v);
-      if (cmp[0] === '!=') return { kind: 'not', item: equal(c.sql, v) };
-      return leaf(`${c.sql} ${cmp[0]} ${v}`, c.sql);
-    }
-    if (rest[0] === '(') return this.oneOf(c);
-    if (rest[0] === '/') return this.regex(c.sql);
-    if (rest[0] === '~') {
-      this.at++;
-      const text = this.string();
-      this.hit(text);
-      return leaf(`${c.sql} ILIKE ${sqltext.string('%' + sqltext.like(text) + '%')}`, c.sql);
-    }
-    const range = /^([^\s()"]+?)\.\.([^\s()"]+)/.exec(rest);
-    if (range && (sqltext.isNumeric(c.type) || sqltext.isTime(c.type))) {
-      const at = this.at;
-      this.at += range[0].length;
-      return leaf(`${c.sql} BETWEEN ${this.check(c, range[1], at)} AND ${this.check(c, range[2], at + range[1].length + 2)}`, c.sql);
-    }
-    const start = this.at;
-    const quoted = rest[0] === '"';
-    const text = this.string();
-    if (!quoted && this.text[this.at - 1] === '*' && this.text[this.at - 2] !== '\\' && text.endsWith('*')) {
-      this.hit(text.slice(0, -1));
-      return leaf(`${c.sql} LIKE ${sqltext.string(sqltext.like(text.slice(0, -1)) + '%')}`, c.sql);
-    }
-    return equal(c.sql, this.check(c, text, start));
-  }
-
-  /** oneOf reads (a,b,"c d"). @param {{sql: string, type: string, name: string}} c @returns {Node} */
-  oneOf(c) {
-    const open = this.at++;
-    const values = [];
-    for (;;) {
-      this.space();
-      values.push(this.literal(c, /[\s,)]/));
-      this.space();
-      const next = this.text[this.at++];
-      if (next === ')') break;
-      if (next !== ',') throw new SearchError('this ( is never closed', open, open + 1);
-    }
-    const list = values.join(', ');
-    return { kind: 'leaf', yes: `${c.sql} IN (${list})`, no: `(${c.sql} IS NULL OR ${c.sql} NOT IN (${list}))` };
-  }
-
-  /** literal reads a value and writes it for the column's type. @param {{sql: string, type: string, name: string}} c @param {RegExp} [stop] */
-  literal(c, stop) {
-    const at = this.at;
-    return this.check(c, this.string(stop), at);
-  }
-
-  /** check writes a text as a literal of the column, or says why it is none. @param {{type: string, name: string}} c @param {string} text @param {number} at */
-  check(c, text, at) {
-    if (sqltext.isNumeric(c.type)) {
-      const ok = sqltext.isInteger(c.type) ? /^-?\d+$/ : /^-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/;
-      if (!ok.test(text) && !(sqltext.isInteger(c.type) && /^-?\d+\.\d+$/.test(text))) throw new SearchError(`${c.name} is of type ${c.type}: ${JSON.stringify(text)} is no number`, at, this.at);
-      return text;
-    }
-    if (sqltext.isBoolean(c.type)) {
-      if (!/^(true|false)$/i.test(text)) throw new SearchError(`${c.name} is of type ${c.type}: true or false is wanted`, at, this.at);
-      return text.toLowerCase();
-    }
-    return sqltext.string(text);
-  }
-
-  /** string reads a word or a text in quotes. @param {RegExp} [stop] what ends a word */
-  string(stop = /[\s)]/) {
-    const from = this.at;
-    if (this.text[this.at] === '"') {
-      const m = /^"((?:[^"\\]|\\[^])*)"/.exec(this.text.slice(this.at));
-      if (!m) throw new SearchError('this quote is never closed', this.at, this.text.length);
-      this.at += m[0].length;
-      return unescape(m[1]);
-    }
-    let out = '';
-    while (this.at < this.text.length && !stop.test(this.text[this.at])) {
-      if (this.text[this.at] === '\\' && this.at + 1 < this.text.length) this.at++;
-      out += this.text[this.at++];
-    }
-    if (out === '' && this.at === from) throw new SearchError('a value is missing', from, from + 1);
-    return out;
-  }
-
-  /** @param {string} sql @returns {Node} */
-  regex(sql) {
-    const m = /^\/((?:[^/\\]|\\[^])+)\/(i?)/.exec(this.text.slice(this.at));
-    if (!m) throw new SearchError('this regular expression is never closed', this.at, this.text.length);
-    this.at += m[0].length;
-    return leaf(`${sql} ${m[2] ? '~*' : '~'} ${sqltext.string(m[1].replaceAll('\\/', '/'))}`, sql);
-  }
-
-  /** words_ reads a condition on the message. @returns {Node} */
-  words_() {
-    const { message, anyCase } = this.context;
-    const from = this.at;
-    if (message === null) throw new SearchError('the table has no text column to search for words: name a field', from, this.text.length);
-    const m = sqltext.name(message);
-    const first = this.text[this.at];
-    if (first === '/' && /^\/(?:[^/\\]|\\[^])+\/i?(?=[\s)]|$)/.test(this.text.slice(this.at))) return this.regex(m);
-    if (first === '~' && /[^\s)]/.test(this.text[this.at + 1] ?? ' ')) {
-      this.at++;
-      const text = this.string();
-      this.hit(text);
-      return leaf(`${m} ILIKE ${sqltext.string('%' + sqltext.like(text) + '%')}`, m);
-    }
-    const quoted = first === '"';
-    const text = this.string();
-    if (!quoted && text.length > 1 && text.endsWith('*') && this.text[this.at - 2] !== '\\') {
-      this.hit(text.slice(0, -1));
-      return leaf(`${m} ${anyCase ? '~*' : '~'} ${sqltext.string('\\b' + sqltext.regex(text.slice(0, -1)))}`, m);
-    }
-    if (text === '') throw new SearchError('there is nothing between the quotes', from, this.at);
-    this.hit(text);
-    return leaf(anyCase ? `matches_term(lower(${m}), ${sqltext.string(text.toLowerCase())})` : `matches_term(${m}, ${sqltext.string(text)})`, m);
-  }
-
-  /** @param {string} word */
-  hit(word) {
-    if (!this.negated && word.length > 0) this.words.push(word);
+    return null;
   }
 }
 
+/** @param {string} c */
+const blank = (c) => ' \t\n\v\f\r\u00a0'.includes(c);
+
+/** as is a member as a value of a type. @param {Field} column @param {string} path @param {string} kind */
+const as = (column, path, kind) => `json_get_${kind}(${sqltext.name(column.name)},${sqltext.string(path)})`;
+
+/** @param {Subject} s @returns {Condition} */
+function present(s) {
+  if (s.kind === 'member') return test(`json_path_exists(${sqltext.name(s.column.name)},${sqltext.string(s.path)})`, `${sqltext.name(s.column.name)} IS NULL`);
+  return { yes: { text: `${s.sql} IS NOT NULL`, op: '' }, no: { text: `${s.sql} IS NULL`, op: '' } };
+}
+
+/** than compares with a literal that fits. What is not equal has no value or another. @param {Subject} s @param {string} op @param {Piece} l @returns {Condition} */
+function than(s, op, l) {
+  /** @type {Clause} */
+  const equal = { text: `${s.sql} = ${literal(s, l)}`, op: '' };
+  /** @type {Clause} */
+  const distinct = { text: `${s.sql} IS DISTINCT FROM ${literal(s, l)}`, op: '' };
+  if (op === '=') return { yes: equal, no: distinct };
+  if (op === 'IS DISTINCT FROM') return { yes: distinct, no: equal };
+  return test(`${s.sql} ${op} ${literal(s, l)}`, `${s.sql} IS NULL`);
+}
+
+/** anyOrNone is that one of two holds, or for the operator of difference that none does. @param {string} op @param {Condition} a @param {Condition} b @returns {Condition} */
+function anyOrNone(op, a, b) {
+  const c = joined([a, b], '|');
+  return op === '=' ? c : { yes: c.no, no: c.yes };
+}
+
+/** @param {Subject} s @param {Piece} l */
+const literal = (s, l) => (s.kind === 'number' ? l.text.replace(/^\+/, '') : s.kind === 'truth' ? l.text.toLowerCase() : sqltext.string(l.text));
+
 /** @param {string} text */
-const unescape = (text) => text.replace(/\\([^])/g, (_, c) => ({ n: '\n', t: '\t' })[/** @type {'n'} */ (c)] ?? c);
-
-/** leaf is a condition that rows without the column do not meet; its negation they do. @param {string} sql @param {string} column @returns {Node} */
-const leaf = (sql, column) => ({ kind: 'leaf', yes: sql, no: `(${column} IS NULL OR NOT ${/^matches_term/.test(sql) ? sql : `(${sql})`})` });
-
-/** @param {string} column @param {string} value @returns {Node} */
-const equal = (column, value) => ({ kind: 'leaf', yes: `${column} = ${value}`, no: `${column} IS DISTINCT FROM ${value}` });
+const quote = (text) => '"' + text.replace(/[\\"]/g, '\\$&') + '"';
 
 /**
  * hits is the expression that marks the words of a query in a message; null when there are none.
@@ -341,9 +458,9 @@ export function hits(words) {
 
 /** term writes a condition on a field in the search language. @param {string} field @param {unknown} v @param {boolean} negated */
 export function term(field, v, negated) {
-  const name = /^[^\s:()"\\-][^\s:()"\\]*$/.test(field) ? field : JSON.stringify(field);
+  const name = field.replace(/[^\p{L}\p{N}_@.$#-]|^[\p{N}.$#-]/gu, '\\$&');
   if (v === null) return `${negated ? '' : '-'}${name}:*`;
   const text = String(v);
-  const value = /^[^\s"()\\*~/<>=!,][^\s"()\\*]*$/.test(text) && !text.includes('..') ? text : '"' + text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t') + '"';
+  const value = /^[^\s"()\\*~/<>=!,][^\s"()\\*]*$/.test(text) && !text.includes('..') ? text : '"' + text.replace(/[\\"]/g, '\\$&') + '"';
   return `${negated ? '-' : ''}${name}:${value}`;
 }
