@@ -61,7 +61,8 @@ export function place(message, document) {
   if (at) return { line: Number(at[1]), column: Number(at[2]), length: wordAt(lines[Number(at[1]) - 1] ?? '', Number(at[2])), text };
   const yaml = /yaml: line (\d+)/.exec(message);
   if (yaml) {
-    const line = Math.min(Number(yaml[1]), lines.length);
+    // The reader of YAML counts the line of what it expected something in from 0, that of a character from 1.
+    const line = Math.min(Number(yaml[1]) + (/did not find expected/.test(message) ? 1 : 0), lines.length);
     return { line, column: indent(lines[line - 1]) + 1, length: Math.max(1, lines[line - 1].trim().length), text };
   }
   const processor = /\bprocessor (\d+)\b/.exec(message);

@@ -29,7 +29,7 @@ export function DocumentEditor(props) {
 function marking(lib) {
   const setBad = lib.StateEffect.define();
   const bad = lib.StateField.define({
-    create: () => lib.Decoration.none,
+    create: () => /** @type {any} */ (lib.Decoration.none),
     update(lines, tr) {
       for (const e of tr.effects) if (e.is(setBad)) return /** @type {any} */ (e.value);
       return lines.map(tr.changes);
@@ -48,7 +48,7 @@ function marking(lib) {
     mark(view, marks) {
       const doc = view.state.doc;
       const lines = marks.map((m) => doc.line(Math.min(Math.max(1, m.line), doc.lines)));
-      view.dispatch({ effects: setBad.of(lib.Decoration.set(lines.map((l) => lib.Decoration.line({ class: 'cm-bad-line' }).range(l.from)), true)) });
+      view.dispatch({ effects: setBad.of(/** @type {any} */ (lib.Decoration.set(lines.map((l) => lib.Decoration.line({ class: 'cm-bad-line' }).range(l.from)), true))) });
       view.dispatch(lib.setDiagnostics(view.state, marks.map((m, i) => {
         const from = Math.min(lines[i].from + Math.max(0, m.column - 1), lines[i].to);
         return { from, to: Math.min(from + Math.max(1, m.length ?? 1), lines[i].to), severity: /** @type {'error'} */ ('error'), message: m.text };

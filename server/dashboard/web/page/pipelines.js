@@ -56,11 +56,13 @@ export function Page({ state }) {
   const [before, setBefore] = useState(/** @type {pipelines.Trial|null} */ (null));
   const [failure, setFailure] = useState(/** @type {ApiError|null} */ (null));
   const [why, setWhy] = useState('');
+  const [readError, setReadError] = useState(/** @type {any} */ (null));
   const [listError, setListError] = useState(/** @type {any} */ (null));
   const own = state.get('doc');
-  const document = own || (name ? (kept?.name === name ? kept.text : '') : first);
+  const base = name ? (kept && kept.name === name ? kept.text : '') : first; // what changes are told against
+  const document = own || base;
   const data = text || (name ? '' : firstSamples);
-  const changed = name ? kept?.name === name && own !== '' && own !== kept.text : own !== '' && own !== first;
+  const changed = own !== '' && base !== '' && own !== base;
   const kind = state.get('kind') === 'auto' ? samples.guessKind(data) : /** @type {samples.Kind} */ (state.get('kind'));
   const versions = stored?.find((p) => p.name === name)?.versions ?? [];
   const readOnly = session.value.mode === 'ro';
@@ -78,7 +80,8 @@ export function Page({ state }) {
   useEffect(() => {
     if (!name) return;
     const control = new AbortController();
-    pipelines.read(name, undefined, control.signal).then((t) => setKept({ name, text: t }), (e) => { if (!isAbort(e)) setListError(described(e)); });
+    setReadError(null);
+    pipelines.read(name, undefined, control.signal).then((t) => setKept({ name, text: t }), (e) => { if (!isAbort(e)) setReadError(described(e)); });
     return () => control.abort(new DOMException('newer', 'AbortError'));
   }, [name]);
 
@@ -214,13 +217,13 @@ export function Page({ state }) {
       <section class="result" aria-label="Result">
         <${Tabs} label="Result" tabs=${tabs.map((t) => (t.id === 'versions' && versions.length > 0 ? { ...t, text: `Versions (${versions.length})` } : t))} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} />
         <div class="result-body">
-          ${listError && html`<${ErrorBox} error=${listError} />`}
+          ${(readError ?? listError) && html`<${ErrorBox} error=${readError ?? listError} />`}
           ${failure && tab !== 'versions' && html`<div class="error" role="alert">${marks[0] && html`<b>Line ${marks[0].line}, column ${marks[0].column}. </b>`}<span class="text">${visible(failure.message)}</span></div>`}
           ${tab === 'rows' && trial && html`<${Rows} trial=${trial} before=${before} />`}
           ${tab === 'steps' && trial && html`<${Steps} trial=${trial} />`}
           ${tab === 'table' && html`<${TableOf} name=${name} table=${state.get('table') || name} onTable=${(/** @type {string} */ t) => state.set({ table: t }, false)} changed=${changed} />`}
           ${tab === 'versions' && html`<${Versions} key=${name + versions.length} name=${name} versions=${versions} document=${document} onRestore=${(/** @type {string} */ t) => void restore(t).catch((e) => { if (!isAbort(e)) toast(described(e).message, { kind: 'bad' }); })} onDelete=${(/** @type {string} */ v) => void remove(v)} />`}
-          ${!trial && !failure && (tab === 'rows' || tab === 'steps') && html`<p class="soft">${data.trim() === '' ? 'Put some samples on the right: the result appears here while you type.' : 'Trying …'}</p>`}
+          ${!trial && !failure && !readError && (tab === 'rows' || tab === 'steps') && html`<p class="soft">${data.trim() === '' ? 'Put some samples on the right: the result appears here while you type.' : 'Trying …'}</p>`}
         </div></section>
     </div>`;
 }

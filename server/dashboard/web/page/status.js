@@ -59,7 +59,7 @@ export function Page({ state }) {
   const tab = state.get('tab');
   const found = findings({ readings: readings.value, settings: config, status: about.status, tables: (tables ?? []).map((t) => ({ name: t.name, rows: t.rows })), clockMS: about.clockMS, open: about.open }, location.hostname);
   return html`<div class="toolbar"><h1>Status</h1>
-      <${Tabs} label="Parts of the status" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} /><span class="grow"></span>
+      <div class="status-tabs"><${Tabs} label="Parts of the status" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ id) => state.set({ tab: id })} /></div><span class="grow"></span>
       ${session.value.mode !== 'rw' && html`<span class="soft">Your user is ${session.value.mode === 'ro' ? 'read-only' : 'write-only'}: some panels are closed to it.</span>`}</div>
     <div class="content status" role="tabpanel">
       ${tab === 'overview' && html`<${Findings} list=${found} ready=${readings.value.length > 0} />
