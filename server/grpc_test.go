@@ -82,7 +82,7 @@ func TestGRPC(t *testing.T) {
 	}
 	h.holds("SELECT count(*) FROM opentelemetry_logs", "[[200]]")
 	h.holds("SELECT count(*) FROM other", "[[100]]")
-	h.want(h.do("GET", "/metrics", ""), 200, `varve_http_requests_total{path="grpc /v1/otlp/v1/logs",method="POST",code="3"}`)
+	h.want(h.do("GET", "/metrics", ""), 200, `varve_http_requests_total{method="POST",path="grpc /v1/otlp/v1/logs",status="3"}`)
 
 	// A call that tells of records that were refused does so in its answer.
 	half := append(otlpLogRequest(t, 1, false), 0)

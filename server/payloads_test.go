@@ -103,7 +103,8 @@ func (h *house) wantRows(table string, want storedRows, times int) {
 			if err != nil {
 				h.Fatal(err)
 			}
-			where = append(where, fmt.Sprintf("CAST(%q AS STRING) = '%s'", column, strings.ReplaceAll(string(ordered), "'", "''")))
+			sent, read := strings.ReplaceAll(text, "'", "''"), strings.ReplaceAll(string(ordered), "'", "''")
+			where = append(where, fmt.Sprintf("CAST(%q AS STRING) IN ('%s', '%s')", column, sent, read))
 			continue
 		}
 		if column == "service_timestamp" || column == "timestamp" || column == "timestamp_end" || value == "0" || value == "1" { // a count of units; of booleans, 0 and 1

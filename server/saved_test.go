@@ -103,6 +103,6 @@ func TestDashboardRights(t *testing.T) {
 
 func TestSessionWithoutUsers(t *testing.T) {
 	open := open(t, nil)
-	open.want(open.do("GET", "/v1/session", ""), 200, `{"user":"","mode":"rw","auth_required":false,"version":"1.2.3","default_timezone":"UTC","features":["dry_run_trace","error_position","lineproto"]}`)
+	open.want(open.do("GET", "/v1/session", ""), 200, `{"user":"","mode":"rw","auth_required":false,"version":"1.2.3","default_timezone":"UTC","features":["dry_run_trace","error_position","jsonput","lineproto","logpush","otlp"]}`)
 	open.want(open.do("GET", "/v1/dashboards", ""), 404, "")
 }

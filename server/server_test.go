@@ -23,6 +23,7 @@ func TestAccess(t *testing.T) {
 GET /api/v1/validate write
 POST /api/v2/logs write
 GET /config admin
+GET POST /dashboard/{file:*} open
 POST /debug/log_level admin
 POST /debug/prof/cpu admin
 POST /debug/prof/mem admin
@@ -73,12 +74,15 @@ POST /v1/logpush/api/v1/push write
 POST /v1/logpush/loki/api/v1/push write
 GET /v1/logpush/ready open
 GET POST /v1/mquery user
+POST /v1/otlp/v1/logs write
+POST /v1/otlp/v1/traces write
 POST /v1/pipelines/_dryrun read
 POST /v1/pipelines/dryrun read
 DELETE /v1/pipelines/{name} write
 GET /v1/pipelines/{name} read
 POST /v1/pipelines/{name} write
 GET /v1/pipelines/{name}/ddl read
+GET /v1/session user
 POST /v1/splunk/services/collector write
 POST /v1/splunk/services/collector/ack write
 POST /v1/splunk/services/collector/event write

@@ -28,7 +28,7 @@ export const explained = {
   "logging.log_format": {"default":"text","text":"`text` or `json`; lines go to standard error"},
   "max_concurrent_queries": {"default":"0","text":"SQL requests that run at a time, others get 429; 0: no bound"},
   "max_in_flight_write_bytes": {"default":"0B","text":"bytes of bodies in hand at a time, decompressed and chunked ones as well; 0, and what is more: the share of `memory_limit` that bodies have (docs/store.md, limits)"},
-  "memory_limit": {"default":"50%","text":"memory of the process: a size, or a share of the machine's or of its control group's. Memtables take at most an eighth of it, cached blocks a sixteenth"},
+  "memory_limit": {"default":"50%","text":"memory of the process: a size, or a share of the machine's or of its control group's. Rows of memtables take at most an eighth of it, keys of series another, cached blocks a sixteenth"},
   "process.gc_percent": {"default":"50","text":"growth of the heap that starts a collection; `GOGC` beats it"},
   "process.heap_target": {"default":"480MiB","text":"the heap that the collector tries to stay under; it grows with what queries and the cache keep, up to nine tenths of `memory_limit`. `GOMEMLIMIT` beats it"},
   "prom_store.enable": {"default":"true","text":"`false`: the paths below `/v1/metricsapi` are 404"},
