@@ -93,7 +93,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	return s, nil
 }
 
-// watch gives the request with what its bounds know already, and begins to watch them. Tags that are not stored come of merges alone.
+// watch returns the request with what its bounds know already, and begins to watch them. Tags that are not stored come of merges alone.
 func (s *Scan) watch(r Request) Request {
 	all, time, and := scan.Watch(r.Bounds)
 	s.bounds = all.Only(func(id schema.ColumnID) bool { return s.t.ByID(id) >= 0 })

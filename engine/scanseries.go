@@ -39,12 +39,12 @@ func (s *Scan) walk(runs []*scanRun, spec scan.Spec) (scan.Series, error) {
 	return s.guard(runs)[0].Series(&spec)
 }
 
-// asItIs tells whether a run has no versions of rows that hide others of its own, or that come out in another form.
+// asItIs reports whether a run has no versions of rows that hide others of its own, or that come out in another form.
 func (s *Scan) asItIs(r *scanRun) bool {
 	return s.t.Options.AppendMode || r.part != nil && r.part.meta.Unique
 }
 
-// oneSeries tells whether all rows of the table belong to one series.
+// oneSeries reports whether all rows of the table belong to one series.
 func (s *Scan) oneSeries() bool { return s.physical == nil && len(s.t.Tags) == 0 && s.t.Physical == 0 }
 
 // stretchSeries walks the one series of a table stretch by stretch of time: runs that overlap no other there are read alone.

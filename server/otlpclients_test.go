@@ -55,7 +55,7 @@ type sdk struct {
 	logs    log.Exporter
 }
 
-// must gives x, or ends the test.
+// must returns x, or ends the test.
 func must[T any](t *testing.T, x T, err error) T {
 	t.Helper()
 	if err != nil {

@@ -103,7 +103,7 @@ func present(c *web.Ctx, shown *auth.Credentials) {
 	}
 }
 
-// isCollector tells whether a request is one for the event collector.
+// isCollector reports whether a request is one for the event collector.
 func isCollector(c *web.Ctx) bool {
 	return strings.HasPrefix(strings.TrimPrefix(string(c.Path()), collectorPath), "/services/collector")
 }

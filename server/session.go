@@ -15,7 +15,7 @@ var features = [...]struct{ name, path string }{
 	{"logpush", "/v1/logpush/"}, {"metrics", "/v1/metricsapi/"}, {"otlp", "/v1/otlp/"},
 }
 
-// has tells whether there are paths with a beginning.
+// has reports whether there are paths with a beginning.
 func (s *Server) has(path string) bool {
 	return slices.ContainsFunc(s.routes(), func(r route) bool { return strings.HasPrefix(r.path, path) })
 }

@@ -67,7 +67,7 @@ func (x *Executor) unlist(q *query) {
 	delete(x.running.list, q.id)
 }
 
-// begin gives a context that ends when the entry is killed, at once if it was. done frees it.
+// begin returns a context that ends when the entry is killed, at once if it was. done frees it.
 func (q *query) begin(ctx context.Context) (_ context.Context, done func()) {
 	ctx, kill := context.WithCancelCause(ctx)
 	q.list.mu.Lock()

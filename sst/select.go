@@ -219,7 +219,7 @@ func (sel *selector) blocksOf(c *condition) (all vector.Bitmap, err error) {
 	return all, nil
 }
 
-// postingsOf gives the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
+// postingsOf returns the blocks that may hold a value that passes, by the column's postings; nil: they do not tell.
 func (sel *selector) postingsOf(t *test) (vector.Bitmap, error) {
 	if t.pages == nil || !t.src.col.postRef.present() {
 		return nil, nil
@@ -317,7 +317,7 @@ func (sel *selector) mayPass(block int) ([]*condition, bool) {
 	return nil, false
 }
 
-// inTime tells whether a block may have rows of times that are wanted.
+// inTime reports whether a block may have rows of times that are wanted.
 func (sel *selector) inTime(b *block) bool {
 	return sel.spec.Time.Overlaps(b.minTime, b.maxTime) && sel.wanted.Overlaps(b.minTime, b.maxTime)
 }

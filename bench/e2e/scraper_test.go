@@ -25,7 +25,7 @@ import (
 // stockScraper is a real scraper and server of metrics: the Debian package prometheus.
 const stockScraper = "/usr/bin/prometheus"
 
-// needScraper gives the scraper's program. Where there is none the test says so and is done; where VARVE_NEED_PROMETHEUS is set
+// needScraper returns the scraper's program. Where there is none the test says so and is done; where VARVE_NEED_PROMETHEUS is set
 // there has to be one.
 func needScraper(t *testing.T) (binary string, ok bool) {
 	t.Helper()

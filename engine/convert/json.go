@@ -17,7 +17,7 @@ func CompactJSON(src []byte) ([]byte, bool) {
 	return decodedJSON(src)
 }
 
-// IsCompactJSON tells whether a text is as CompactJSON gives it, as far as can be seen without its values.
+// IsCompactJSON reports whether a text is as CompactJSON gives it, as far as can be seen without its values.
 func IsCompactJSON(src []byte) bool { return settled(src) }
 
 func decodedJSON(src []byte) ([]byte, bool) {

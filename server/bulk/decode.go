@@ -80,7 +80,7 @@ func (d *decoder) read(body []byte) error {
 	return nil
 }
 
-// cut gives the line at p without its end, and where the next one begins.
+// cut returns the line at p without its end, and where the next one begins.
 func cut(body []byte, p int) (line []byte, next int) {
 	line, _, _ = bytes.Cut(body[p:], []byte{'\n'})
 	next = p + len(line) + 1

@@ -89,7 +89,7 @@ func ParseFields(args *fasthttp.Args) (*Fields, error) {
 	return f, nil
 }
 
-// HasTime tells whether entries bring their time.
+// HasTime reports whether entries bring their time.
 func (f *Fields) HasTime() bool { return f != nil && len(f.time) > 0 }
 
 // found is a field that was looked for: the first of its list that an entry has.
@@ -212,7 +212,7 @@ func (f *Fields) copy(dst []byte, message, moment string) []byte {
 	return dst
 }
 
-// isIgnored tells whether a field is left out: by its name, or by the beginning of it with a star.
+// isIgnored reports whether a field is left out: by its name, or by the beginning of it with a star.
 func (f *Fields) isIgnored(path string) bool {
 	for _, name := range f.ignored {
 		if begin, star := strings.CutSuffix(name, "*"); star && strings.HasPrefix(path, begin) || name == path {

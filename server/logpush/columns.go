@@ -117,7 +117,7 @@ func appendObject(dst []byte, pairs []label) []byte {
 // maxCompared bounds the pairs that are compared with each other: of more, equal names stay.
 const maxCompared = 64
 
-// repeated tells whether the name of pair i comes again.
+// repeated reports whether the name of pair i comes again.
 func repeated(pairs []label, i int) bool {
 	if len(pairs) > maxCompared {
 		return false

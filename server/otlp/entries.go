@@ -69,7 +69,7 @@ func (r *logsRequest) takeThrough(c *web.Ctx, p *pipeline.Request, body func() (
 	return o, pipeline.ExplainClash(err)
 }
 
-// entries gives the records of a message one after the other, each in the arena that is there by then.
+// entries returns the records of a message one after the other, each in the arena that is there by then.
 func (r *logsRequest) entries(message []byte, arena **value.Arena) iter.Seq2[value.Value, error] {
 	return func(yield func(value.Value, error) bool) {
 		stopped := errors.New("nobody asks any more")

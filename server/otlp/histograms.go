@@ -91,7 +91,7 @@ func (r *metricsRequest) explicitHistogram(message []byte) error {
 	return r.totals(message, 9)
 }
 
-// check tells whether counts and bounds go together.
+// check reports whether counts and bounds go together.
 func (h *histogramPointData) check() error {
 	switch {
 	case len(h.counts) > maxBuckets:

@@ -45,7 +45,7 @@ func (t *transcoder) fail(format string, args ...any) {
 	}
 }
 
-// goOn tells whether there was no error; it makes sure that hold knows of the message.
+// goOn reports whether there was no error; it makes sure that hold knows of the message.
 func (t *transcoder) goOn(dst []byte) bool {
 	if len(dst) >= t.told && t.err == nil {
 		t.told = len(dst) + holdStep

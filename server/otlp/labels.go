@@ -54,7 +54,7 @@ func listed(header, separator string) (list []string) {
 	return list
 }
 
-// takes tells whether an attribute of a resource becomes a label.
+// takes reports whether an attribute of a resource becomes a label.
 func (p *promotion) takes(key []byte) bool {
 	if p.all {
 		return !slices.Contains(p.ignore, string(key))
@@ -124,7 +124,7 @@ func (r *metricsRequest) named(list []samples.Label, into []byte, name string, a
 	return list, into
 }
 
-// steers tells whether a label would lead the series to another table: attributes do not.
+// steers reports whether a label would lead the series to another table: attributes do not.
 func steers(name []byte) bool {
 	switch string(name) {
 	case "__name__", "x_service_database", "__database__", "__schema__", "x_service_physical_table", "__physical_table__":

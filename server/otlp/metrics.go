@@ -331,7 +331,7 @@ func (r *metricsRequest) write(ctx context.Context, set *engine.WriteSet) error 
 	return nil
 }
 
-// clientFault tells whether an error is one that sending the same again does not mend.
+// clientFault reports whether an error is one that sending the same again does not mend.
 func clientFault(err error) bool {
 	var e *status.Error
 	return errors.As(err, &e) && web.HTTPStatus(e.Code) == 400

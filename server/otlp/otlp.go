@@ -80,7 +80,7 @@ func (h *Handler) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{h.taken, h.refused}
 }
 
-// HasMetrics tells whether Metrics has tables to write to.
+// HasMetrics reports whether Metrics has tables to write to.
 func (h *Handler) HasMetrics() bool { return h.o.Samples != nil }
 
 // signal is what requests of one kind have in common.

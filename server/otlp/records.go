@@ -120,7 +120,7 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 	return nil
 }
 
-// check tells whether a record can be kept; it makes its body and JSON.
+// check reports whether a record can be kept; it makes its body and JSON.
 func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err error) {
 	if r.resource.err != nil {
 		return 0, r.resource.err

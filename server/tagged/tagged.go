@@ -186,7 +186,7 @@ func (t *Table) agreed(key string, typ vector.Type, role schema.Semantic) (vecto
 	}
 }
 
-// texts tells whether JSON goes into a column of strings.
+// texts reports whether JSON goes into a column of strings.
 func texts(typ, column vector.Type) bool {
 	return typ == vector.JSONType && column == vector.StringType
 }

@@ -72,7 +72,7 @@ func ReplyErrorText(c *Ctx, err error) (text string) { return c.replyError(err, 
 // ReplyErrorStatus is ReplyError with another HTTP status than the code's.
 func ReplyErrorStatus(c *Ctx, httpStatus int, err error) { c.replyError(err, httpStatus) }
 
-// replyError gives the text of the answer besides.
+// replyError returns the text of the answer besides.
 func (c *Ctx) replyError(err error, as int) (text string) {
 	c.Response.ResetBody()
 	var r *Reject

@@ -27,12 +27,12 @@ func newReach(order expr.SortKey, k int, tell func(*vector.Vector)) *reach {
 	return &reach{order: order, k: k, tell: tell}
 }
 
-// hasSortWord tells whether values of a type order as a number of 64 bits does, their sort word.
+// hasSortWord reports whether values of a type order as a number of 64 bits does, their sort word.
 func hasSortWord(t vector.Type) bool {
 	return t.Kind() == vector.Int64 || t.Kind() == vector.Uint64 || t.Kind() == vector.Float64
 }
 
-// counts tells whether the best keys are kept.
+// counts reports whether the best keys are kept.
 func (r *reach) counts() bool { return hasSortWord(r.order.Expr.Type()) }
 
 // most is the last of the k best sort words; ok is false while there are fewer, and where they are not kept.

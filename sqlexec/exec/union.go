@@ -54,7 +54,7 @@ func (r *unionReader) Close() {
 	}
 }
 
-// concat gives the rows of sources, one source after the other, to worker 0.
+// concat returns the rows of sources, one source after the other, to worker 0.
 func concat(sources []Source) Source { return &chain{sources} }
 
 type chain struct{ sources []Source }

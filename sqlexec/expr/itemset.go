@@ -83,7 +83,7 @@ func (s *itemSet) slot(m []byte) *uint32 {
 
 func (s *itemSet) has(m []byte) bool { return *s.slot(m) != 0 }
 
-// add tells whether the element was not there.
+// add reports whether the element was not there.
 func (s *itemSet) add(m []byte) bool {
 	at := s.slot(m)
 	if *at != 0 {

@@ -81,7 +81,7 @@ func (c *Context) running() func() error {
 	return c.Memory.Err
 }
 
-// makeRoom says whether a text of so many bytes, or work that takes as much, fits into the heap of out.
+// makeRoom reports whether a text of so many bytes, or work that takes as much, fits into the heap of out.
 func makeRoom(out *vector.Vector, bytes int64) error {
 	if bytes > maxText {
 		return errTextLength

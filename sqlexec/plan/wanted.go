@@ -100,5 +100,5 @@ func (s *Scan) within(at int, key expr.SortKey, value *vector.Vector) (scan.Rang
 	return scan.All, filter.And{{Op: filter.AnyOf, Any: []filter.And{{c}, {{Column: c.Column, Op: filter.IsNull}}}}}
 }
 
-// isTime tells whether column at is the table's time index.
+// isTime reports whether column at is the table's time index.
 func (s *Scan) isTime(at int) bool { return s.Positions[at] == s.Rel.Table.Schema.Time }

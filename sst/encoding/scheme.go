@@ -85,7 +85,7 @@ func (id ID) String() string {
 // Single reports whether a block of the encoding has one value, or none, so its zone tells all of it.
 func (id ID) Single() bool { return id.scheme().single }
 
-// Answers says that Keep may answer a test for blocks of the encoding.
+// Answers reports whether Keep may answer a test for blocks of the encoding.
 func (id ID) Answers(t *filter.Test) bool {
 	s := id.scheme()
 	return s.text != nil && t.IsText() || s.compares(t.Packed())
