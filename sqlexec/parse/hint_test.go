@@ -3,6 +3,8 @@ package parse
 import (
 	"strings"
 	"testing"
+
+	"varve/engine/status"
 )
 
 func TestKeywordHints(t *testing.T) {
@@ -32,6 +34,17 @@ func TestKeywordHints(t *testing.T) {
 		}
 		if c.want == "" && strings.Contains(err.Error(), "Did you mean") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.sql, err, c.want)
+		}
+	}
+}
+
+// TestStrangeCharacters: a character that begins no token is an error at its place, of one character.
+func TestStrangeCharacters(t *testing.T) {
+	for _, c := range []string{"§", "\\", "\x01", "€"} {
+		_, err := Parse("SELECT 1\n  " + c)
+		e, ok := err.(*status.Error)
+		if !ok || e.Code != status.InvalidSyntax || e.Place == nil || *e.Place != (status.Place{Line: 2, Column: 3, Length: 1}) {
+			t.Errorf("%q: %#v", c, err)
 		}
 	}
 }

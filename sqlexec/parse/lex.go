@@ -311,16 +311,24 @@ var operators = []string{
 }
 
 func (l *lexer) operator() error {
-	for _, op := range operators {
-		if strings.HasPrefix(l.src[l.off:], op) {
-			l.off += len(op)
-			return nil
-		}
-	}
-	if strings.IndexByte("+-*/%^&|~<>=(),.;[]{}:!?@", l.src[l.off]) < 0 {
+	n := operatorLength(l.src[l.off:])
+	if n == 0 {
 		r, _ := utf8.DecodeRuneInString(l.src[l.off:])
 		return syntaxError(l.src, Pos(l.off), "unexpected character %q", r)
 	}
-	l.off++
+	l.off += n
 	return nil
+}
+
+// operatorLength is the length of the operator that a text begins with, which is not empty; 0: it begins with none.
+func operatorLength(text string) int {
+	for _, op := range operators {
+		if strings.HasPrefix(text, op) {
+			return len(op)
+		}
+	}
+	if strings.IndexByte("+-*/%^&|~<>=(),.;[]{}:!?@", text[0]) < 0 {
+		return 0
+	}
+	return 1
 }

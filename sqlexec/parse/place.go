@@ -33,11 +33,9 @@ func tokenLength(src string, at Pos) int {
 			end++
 		}
 	default:
-		l := lexer{src: rest}
-		if err := l.operator(); err != nil {
+		if end = operatorLength(rest); end == 0 {
 			return 1
 		}
-		end = l.off
 	}
 	return utf8.RuneCountInString(rest[:end])
 }
