@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"varve/engine"
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
@@ -80,37 +81,64 @@ func openStore(t testing.TB) *engine.Engine {
 	return e
 }
 
+// state is where the rows of a case lie when its queries come.
+type state string
+
+const (
+	inMemory    state = "memory"
+	flushed     state = "flushed"   // a part for each INSERT
+	halfFlushed state = "half"      // every other INSERT in a part, the rest in memory
+	compacted   state = "compacted" // one part, written anew with each INSERT
+)
+
+// TestCases runs every case in every state; a short run is content with those that differ most.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.result")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	for _, flush := range []bool{false, true} {
-		mode := map[bool]string{false: "memory", true: "flushed"}[flush]
-		passed, total := 0, 0
-		var short []string
-		for _, file := range files {
-			name := strings.TrimSuffix(filepath.Base(file), ".result")
-			t.Run(mode+"/"+name, func(t *testing.T) {
-				ok, n := runCase(t, file, flush)
-				passed, total = passed+ok, total+n
-				if ok < n {
-					short = append(short, fmt.Sprintf("%s %d/%d", name, ok, n))
-				}
-			})
-		}
-		sort.Strings(short)
-		t.Logf("%s: %d of %d statements pass; not whole: %s", mode, passed, total, strings.Join(short, ", "))
+	states := []state{inMemory, halfFlushed, flushed, compacted}
+	if testing.Short() {
+		states = states[:2]
+	}
+	for _, st := range states {
+		t.Run(string(st), func(t *testing.T) {
+			t.Parallel() // each has stores of its own
+			passed, total := 0, 0
+			var short []string
+			for _, file := range files {
+				name := strings.TrimSuffix(filepath.Base(file), ".result")
+				t.Run(name, func(t *testing.T) {
+					ok, n := runCase(t, file, st)
+					passed, total = passed+ok, total+n
+					if ok < n {
+						short = append(short, fmt.Sprintf("%s %d/%d", name, ok, n))
+					}
+				})
+			}
+			t.Logf("%s: %d of %d statements pass; not whole: %s", st, passed, total, strings.Join(short, ", "))
+		})
 	}
 }
 
 // runCase runs a file on a store of its own and counts the statements that answer as expected.
-func runCase(t *testing.T, file string, flush bool) (passed, total int) {
+func runCase(t *testing.T, file string, in state) (passed, total int) {
 	x := New(openStore(t), Options{Workers: 2, Version: "test"})
 	s := &Session{}
+	inserts := map[schema.Name]int{}
+	settle := func(n schema.Name) error {
+		inserts[n]++
+		if in == inMemory || in == halfFlushed && inserts[n]%2 == 0 {
+			return nil
+		}
+		if err := x.e.Flush(context.Background(), n); err != nil || in != compacted {
+			return err
+		}
+		return x.e.Compact(context.Background(), n)
+	}
 	for _, st := range readCase(t, file) {
 		total++
-		got, err := answer(x, s, st.sql, flush)
+		got, err := answerThen(x, s, st.sql, settle)
 		if err == nil {
 			err = compareOutcome(st, got)
 		}
@@ -133,8 +161,18 @@ type outcome struct {
 	nulls    [][]bool // cells of rows that are NULL
 }
 
-// answer runs one statement; a panic is an error of its own.
-func answer(x *Executor, s *Session, sql string, flush bool) (o outcome, err error) {
+// answer runs one statement; with flush what an INSERT wrote goes into a part.
+func answer(x *Executor, s *Session, sql string, flush bool) (outcome, error) {
+	return answerThen(x, s, sql, func(n schema.Name) error {
+		if !flush {
+			return nil
+		}
+		return x.e.Flush(context.Background(), n)
+	})
+}
+
+// answerThen runs one statement and settles the table that an INSERT has written to; a panic is an error of its own.
+func answerThen(x *Executor, s *Session, sql string, settle func(schema.Name) error) (o outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -152,13 +190,13 @@ func answer(x *Executor, s *Session, sql string, flush bool) (o outcome, err err
 		if o, err = read(r); err != nil {
 			return outcome{err: err}, nil
 		}
-		if ins, ok := st.(*parse.Insert); ok && flush {
+		if ins, ok := st.(*parse.Insert); ok {
 			name, err := s.tableName(ins.Table)
 			if err != nil {
 				return o, err
 			}
-			if err := x.e.Flush(context.Background(), name); err != nil {
-				return o, fmt.Errorf("flush: %w", err)
+			if err := settle(name); err != nil {
+				return o, fmt.Errorf("rows of %s: %w", name, err)
 			}
 		}
 	}
