@@ -271,7 +271,8 @@ func (m *merged) passing() (lead *source, to int, err error) {
 	return nil, 0, nil
 }
 
-// passRows is the length from which a stretch of one run is passed on where it lies instead of being copied.
+// passRows is the length from which a stretch of one run is passed on where it lies instead of being copied. What is passed
+// on is a batch of its own: shorter ones would cost readers more, batch by batch, than a copy of a few columns does.
 var passRows = invariant.Limit(256, 1)
 
 // slice is the leader's rows up to to, not copied.

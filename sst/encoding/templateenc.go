@@ -116,7 +116,8 @@ func (e *Encoder) WordTexts() (texts []vector.View, heap []byte, ok bool) {
 	return views, heap, true
 }
 
-// probeTemplates is the number of rows after which text that has a new template in three rows of four is given up.
+// probeTemplates is the number of rows after which text that has a new template in three rows of four is given up: such
+// templates are hardly shorter than the rows, and the work that is left takes longer than all other encodings together.
 const probeTemplates = 2048
 
 // append encodes the rows with the ID in front; ok is false when they are no text with templates.
