@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -333,4 +334,20 @@ func TestRemoteWriteTooSlow(t *testing.T) {
 	a := h.do("POST", writePath, snap(message1(up, 1)), "x-service-timeout", "1ns")
 	h.want(a, 504, "send it again")
 	h.want(h.do("GET", writePath, ""), 405, "")
+}
+
+// TestRemoteWriteIsBounded: a small body of very many series is refused as a whole, soon.
+func TestRemoteWriteIsBounded(t *testing.T) {
+	h := real(t, nil)
+	repeated := func(n int, series []byte) string { return snap(bytes.Repeat(series, n)) }
+	h.want(h.do("POST", writePath, repeated(2_000_000, []byte{1<<3 | 2, 0})), 400, "more than 100000 series cannot be taken, first: a series has no label __name__")
+	h.want(h.do("POST", writePath, repeated(1_000_002, message1([]string{"__name__", "a"}))), 400, "more than 1000000 series")
+	var many []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprint("l", i), "v")
+	}
+	h.want(h.do("POST", writePath, repeated(1100, message1(append(many, "__name__", "a"), 1))), 400, "more than 1000000 labels of new series")
+	if rows := h.selected("SHOW TABLES"); len(rows) > 1 {
+		t.Errorf("tables were made: %v", rows)
+	}
 }

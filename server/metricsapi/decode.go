@@ -25,6 +25,9 @@ func (w *request) search1(body []byte) error {
 			if err := w.series1(f.Bytes); err != nil {
 				return fmt.Errorf("time series: %w", err)
 			}
+			if err := w.bounded(); err != nil {
+				return err
+			}
 		case f.Is(3, protowire.Bytes):
 			if err := w.metadata1(f.Bytes); err != nil {
 				return fmt.Errorf("metadata: %w", err)

@@ -54,6 +54,9 @@ func (w *request) search2(body []byte) error {
 		if err := w.series2(f.Bytes); err != nil {
 			return fmt.Errorf("time series: %w", err)
 		}
+		if err := w.bounded(); err != nil {
+			return err
+		}
 	}
 	return f.Err()
 }

@@ -3,6 +3,7 @@ package metricsapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"mime"
 	"net"
 	"strconv"
@@ -207,6 +208,26 @@ func (w *request) search(body []byte) error {
 		return w.search2(body)
 	}
 	return w.search1(body)
+}
+
+// Bounds of a request: what is kept of a series until its samples are read is many times what it takes on the wire.
+const (
+	maxRequestSeries = 1_000_000
+	maxNewLabels     = 1_000_000 // of series that were not known
+	maxRefused       = 100_000   // after so many there is no point in looking for good ones
+)
+
+// bounded says why a request is refused as a whole.
+func (w *request) bounded() error {
+	switch {
+	case len(w.series) > maxRequestSeries:
+		return fmt.Errorf("there are more than %d series", maxRequestSeries)
+	case w.find.NewLabels() > maxNewLabels:
+		return fmt.Errorf("there are more than %d labels of new series: send fewer at a time", maxNewLabels)
+	case w.faults > maxRefused:
+		return fmt.Errorf("more than %d series cannot be taken, first: %w", maxRefused, w.fault)
+	}
+	return nil
 }
 
 // refuse notes what is wrong with a series.

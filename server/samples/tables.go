@@ -109,16 +109,17 @@ func (t *Tables) Bytes() int64 {
 // Request finds the series of one request: each is looked for by name; the labels of those that are not known are told;
 // Resolve makes what is absent. One goroutine at a time.
 type Request struct {
-	t        *Tables
-	db       string
-	physical string
-	hints    Hints
-	scope    uint32
-	last     *known // that was found last; nil: none
-	finds    int64
-	missing  []missing
-	found    []*engine.Series
-	errs     []error
+	t         *Tables
+	db        string
+	physical  string
+	hints     Hints
+	scope     uint32
+	last      *known // that was found last; nil: none
+	finds     int64
+	missing   []missing
+	newLabels int
+	found     []*engine.Series
+	errs      []error
 }
 
 type missing struct {
@@ -204,8 +205,12 @@ func (r *Request) Add(name []byte, labels []Label) (Handle, error) {
 		return Handle{}, err
 	}
 	r.missing = append(r.missing, m)
+	r.newLabels += len(m.name.Labels)
 	return Handle{at: len(r.missing) - 1}, nil
 }
+
+// NewLabels is the number of labels of the series that were added.
+func (r *Request) NewLabels() int { return r.newLabels }
 
 // MaxLabels bounds the labels of a series.
 const MaxLabels = 1024
