@@ -65,7 +65,7 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 	c := &churn{labels: make([][]byte, active)}
 	c.replace(0, active)
 	end := time.Now().Truncate(time.Minute)
-	fmt.Printf("\n%s, commit %s, churn of %d series\n\n| minute | series ever | samples/s | server CPU us a sample | RSS MB | most MB | one series ms: first, then |\n|---|---|---|---|---|---|---|\n",
+	fmt.Printf("\n%s, commit %s, churn of %d series\n\n| minute | series ever | samples/s | server CPU us a sample | anonymous memory MB | with files MB | one series ms: first, then |\n|---|---|---|---|---|---|---|\n",
 		time.Now().UTC().Format(time.DateOnly), commit(), active)
 	step := max(1, int(o.duration/time.Minute))
 	for minute := 0; minute < churnMinutes; minute += step {
@@ -86,16 +86,16 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 		if err != nil {
 			return err
 		}
+		anon, err := process.AnonRSS(t.pid)
+		if err != nil {
+			return err
+		}
 		rss, err := process.RSS(t.pid)
 		if err != nil {
 			return err
 		}
-		most, err := process.PeakRSS(t.pid)
-		if err != nil {
-			return err
-		}
 		fmt.Printf("| %d | %d | %.0f | %.2f | %.0f | %.0f | %s, %s |\n", minute, c.made, float64(active)/took.Seconds(), used.Seconds()*1e6/float64(active),
-			float64(rss)/1e6, float64(most)/1e6, millis(first), millis(then))
+			float64(anon)/1e6, float64(rss)/1e6, millis(first), millis(then))
 	}
 	for _, admin := range []string{"flush_table", "compact_table"} {
 		if _, err := client.SQL(ctx, t.url, "public", "ADMIN "+admin+"('service_physical_table')"); err != nil {
@@ -131,8 +131,8 @@ func (t *measured) afterStart(ctx context.Context, c *churn, end time.Time) erro
 	if err != nil {
 		return err
 	}
-	rss, err := process.RSS(t.pid)
-	fmt.Printf("\nAfter a start of %s ms: one series %s ms, then %s; RSS %.0f MB.\n", millis(started), millis(first), millis(then), float64(rss)/1e6)
+	rss, err := process.AnonRSS(t.pid)
+	fmt.Printf("\nAfter a start of %s ms: one series %s ms, then %s; anonymous memory %.0f MB.\n", millis(started), millis(first), millis(then), float64(rss)/1e6)
 	return err
 }
 

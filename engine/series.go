@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -208,7 +209,7 @@ func labelKey(t *schema.Table, labels []SeriesLabel) []byte {
 			key = schema.AppendKeyTag(key, c.ID, []byte(labels[i].Value))
 		}
 	}
-	return key
+	return bytes.Clone(key) // kept for long: without room to grow
 }
 
 // admit makes what a series lacks: its table, or labels and the column of values in it.

@@ -38,6 +38,10 @@ func PeakRSS(pid int) (int64, error) { return memory(pid, "VmHWM:") }
 // RSS is the resident set a process has now, in bytes: VmRSS of /proc/PID/status.
 func RSS(pid int) (int64, error) { return memory(pid, "VmRSS:") }
 
+// AnonRSS is what of the resident set lies in no file, in bytes: RssAnon of /proc/PID/status. Pages of files are there as long as
+// nobody else wants the room.
+func AnonRSS(pid int) (int64, error) { return memory(pid, "RssAnon:") }
+
 // memory reads a line of /proc/PID/status that counts kB.
 func memory(pid int, key string) (int64, error) {
 	name := fmt.Sprintf("/proc/%d/status", pid)
