@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"varve/engine"
 	"varve/engine/status"
 )
 
@@ -28,7 +29,7 @@ type Count struct {
 }
 
 // pairBytes is about the memory of a label with its value that is counted.
-const pairBytes = 128
+const pairBytes = 256
 
 // askSeries is the number of series after which the context is asked.
 const askSeries = 4096
@@ -45,26 +46,15 @@ func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error
 	if all.selection != nil {
 		c.From, c.To = all.selection.Span()
 	}
-	pairs, bytes := map[Label]int64{}, map[string]int64{}
-	for i := range all.Len() {
-		if i%askSeries == 0 && ctx.Err() != nil {
-			return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended after %d of %d series were counted", i, all.Len())
-		}
-		known := len(pairs)
-		for _, l := range all.Labels(i) {
-			pairs[l]++
-			bytes[l.Name] += int64(len(l.Value))
-		}
-		if fresh := len(pairs) - known; fresh > 0 && t.Memory != nil {
-			if err := t.Memory.Reserve(int64(fresh) * pairBytes); err != nil {
-				return nil, err
-			}
-		}
+	counts, err := t.countLabels(ctx, all)
+	if err != nil {
+		return nil, err
 	}
-	c.Pairs = len(pairs)
-	metrics, values, texts := map[string]int64{}, map[string]int64{}, map[string]int64{}
-	for l, n := range pairs {
+	c.Pairs = len(counts)
+	metrics, values, bytes, texts := map[string]int64{}, map[string]int64{}, map[string]int64{}, make(map[string]int64, len(counts))
+	for l, n := range counts {
 		values[l.Name]++
+		bytes[l.Name] += n * int64(len(l.Value))
 		texts[l.Name+"="+l.Value] = n
 		if l.Name == NameLabel {
 			metrics[l.Value] = n
@@ -72,6 +62,37 @@ func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error
 	}
 	c.SeriesByMetric, c.ValuesByLabel, c.BytesByLabel, c.SeriesByPair = greatest(metrics, most), greatest(values, most), greatest(bytes, most), greatest(texts, most)
 	return c, nil
+}
+
+// countLabels counts the series of each label with its value.
+func (t *Tables) countLabels(ctx context.Context, all *tableSeries) (map[Label]int64, error) {
+	pairs, own := map[engine.Label]int64{}, map[Label]int64{} // by number; those that say where a series lies
+	known := 0
+	for i, x := range all.series {
+		if i%askSeries == 0 {
+			if ctx.Err() != nil {
+				return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended after %d of %d series were counted", i, all.Len())
+			}
+			if fresh := len(pairs) - known; fresh > 0 && t.Memory != nil {
+				if err := t.Memory.Reserve(int64(fresh) * pairBytes); err != nil {
+					return nil, err
+				}
+			}
+			known = len(pairs)
+		}
+		w := &all.wanted[all.selection.Table(int(x.at))]
+		own[Label{NameLabel, w.table.Schema.Name.Table}]++
+		if w.several {
+			own[Label{fieldLabel, w.fields[x.field].name}]++
+		}
+		for _, l := range all.selection.Labels(int(x.at)) {
+			pairs[l]++
+		}
+	}
+	for l, n := range pairs {
+		own[Label{t.text(l.Name), t.text(l.Value)}] += n
+	}
+	return own, nil
 }
 
 // greatest lists the greatest counts, those of one size by name.
