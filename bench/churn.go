@@ -65,6 +65,7 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 	c := &churn{labels: make([][]byte, active)}
 	c.replace(0, active)
 	end := time.Now().Truncate(time.Minute)
+	last := end // sample
 	fmt.Printf("\n%s, commit %s, churn of %d series\n\n| minute | series ever | samples/s | server CPU us a sample | anonymous memory MB | with files MB | one series ms: first, then |\n|---|---|---|---|---|---|---|\n",
 		time.Now().UTC().Format(time.DateOnly), commit(), active)
 	step := max(1, int(o.duration/time.Minute))
@@ -75,6 +76,7 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 		}
 		start, cpu := time.Now(), t.cpu()
 		at := end.Add(time.Duration(minute-churnMinutes+1) * time.Minute)
+		last = at
 		if err := c.send(ctx, t.url, o.connections, at.UnixMilli()); err != nil {
 			return err
 		}
@@ -101,17 +103,17 @@ func (t *measured) churn(ctx context.Context, o *options) error {
 		if _, err := client.SQL(ctx, t.url, "public", "ADMIN "+admin+"('service_physical_table')"); err != nil {
 			return err
 		}
-		first, then, err := t.oneSeries(ctx, c, end)
+		first, then, err := t.oneSeries(ctx, c, last)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("\nAfter %s: one series %s ms, then %s.\n", admin, millis(first), millis(then))
 	}
-	return t.afterStart(ctx, c, end)
+	return t.afterStart(ctx, c, last)
 }
 
 // afterStart stops and starts a server of our own and asks at once.
-func (t *measured) afterStart(ctx context.Context, c *churn, end time.Time) error {
+func (t *measured) afterStart(ctx context.Context, c *churn, last time.Time) error {
 	if t.started == nil {
 		return nil
 	}
@@ -127,7 +129,7 @@ func (t *measured) afterStart(ctx context.Context, c *churn, end time.Time) erro
 	}
 	t.started, t.url, t.pid = s, s.URL, s.PID()
 	started := time.Since(begun)
-	first, then, err := t.oneSeries(ctx, c, end)
+	first, then, err := t.oneSeries(ctx, c, last)
 	if err != nil {
 		return err
 	}
