@@ -12,16 +12,8 @@ import (
 // under the folder that VARVE_NPM names, by testdata/clients/package-lock.json. Where they are not, the test says so and is done; where VARVE_NEED_NPM is set
 // they have to be there.
 func TestNPMClients(t *testing.T) {
-	modules := filepath.Join(os.Getenv("VARVE_NPM"), "node_modules")
-	node, err := exec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat(filepath.Join(modules, "winston"))
-	}
-	if os.Getenv("VARVE_NPM") == "" || err != nil {
-		if os.Getenv("VARVE_NEED_NPM") != "" {
-			t.Fatalf("the clients from npm are missing: VARVE_NPM is %q, %v", os.Getenv("VARVE_NPM"), err)
-		}
-		t.Log("the clients from npm are missing: nothing is sent by them")
+	node := npm(t)
+	if node == nil {
 		return
 	}
 	for _, c := range []struct{ script, query, want string }{
@@ -35,14 +27,57 @@ func TestNPMClients(t *testing.T) {
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			h := real(t, nil)
-			run := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "clients", c.script))
-			run.Env = append(os.Environ(), "BASE="+h.url, "NODE_PATH="+modules, "NODE_NO_WARNINGS=1")
-			if out, err := run.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			node(t, c.script, "BASE="+h.url)
 			if got := fmt.Sprint(h.selected(c.query)); got != c.want {
 				t.Errorf("%s: %s, want %s", c.query, got, c.want)
 			}
+		})
+	}
+}
+
+// npm gives what runs a script of testdata/clients with some variables; nil: there are no clients.
+func npm(t *testing.T) func(t *testing.T, script string, environ ...string) {
+	t.Helper()
+	modules := filepath.Join(os.Getenv("VARVE_NPM"), "node_modules")
+	node, err := exec.LookPath("node")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(modules, "winston"))
+	}
+	if os.Getenv("VARVE_NPM") == "" || err != nil {
+		if os.Getenv("VARVE_NEED_NPM") != "" {
+			t.Fatalf("the clients from npm are missing: VARVE_NPM is %q, %v", os.Getenv("VARVE_NPM"), err)
+		}
+		t.Log("the clients from npm are missing: nothing is sent by them")
+		return nil
+	}
+	return func(t *testing.T, script string, environ ...string) {
+		t.Helper()
+		run := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "clients", script))
+		run.Env = append(append(os.Environ(), "NODE_PATH="+modules, "NODE_NO_WARNINGS=1"), environ...)
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
+// TestNPMOpenTelemetry does the same with the SDK of OpenTelemetry, in both encodings over HTTP and over gRPC.
+func TestNPMOpenTelemetry(t *testing.T) {
+	node := npm(t)
+	if node == nil {
+		return
+	}
+	for _, protocol := range []string{"http", "proto", "grpc"} {
+		t.Run(protocol, func(t *testing.T) {
+			h := real(t, nil)
+			endpoint := h.url + "/v1/otlp"
+			if protocol == "grpc" {
+				endpoint = "http://" + h.calls()
+			}
+			node(t, "opentelemetry.js", "PROTOCOL="+protocol, "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint)
+			h.holds(`SELECT count(*), count(DISTINCT span_id), sum("span_attributes.i"), min(service_name) FROM opentelemetry_traces`, "[[100 100 1225 shop]]")
+			h.holds(`SELECT span_name, span_kind FROM opentelemetry_traces_operations ORDER BY span_name`, "[[inner SPAN_KIND_CLIENT] [outer SPAN_KIND_INTERNAL]]")
+			h.holds(`SELECT count(*), count(DISTINCT body), min(severity_number), count(CASE WHEN trace_id <> '' THEN 1 END), sum(json_get_int(log_attributes, 'i')) FROM opentelemetry_logs WHERE body LIKE 'line % é'`, "[[50 50 13 50 1225]]")
+			h.holds(`SELECT service_value, ok, job FROM orders_bytes_total`, "[[7 true shop]]")
 		})
 	}
 }
