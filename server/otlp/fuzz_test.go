@@ -82,24 +82,29 @@ func anySize(int64) error { return nil }
 
 // decode reads a message of a signal into a set that is not written: how many records there are, and how many rows they made.
 func decode(tb testing.TB, h *Handler, signal int, message []byte) (o outcome, rows int, err error) {
+	return decodeHeld(tb, h, signal, message, anySize)
+}
+
+// decodeHeld is decode that tells what the rows take.
+func decodeHeld(tb testing.TB, h *Handler, signal int, message []byte, hold func(int64) error) (o outcome, rows int, err error) {
 	set := new(engine.WriteSet)
 	switch signal {
 	case 0:
-		r := &metricsRequest{hold: anySize}
+		r := &metricsRequest{hold: hold}
 		if err := r.begin(h, request(tb, "x-service-otlp-metric-promote-all-resource-attrs", "1", "x-service-otlp-metric-promote-scope-attrs", "1")); err != nil {
 			tb.Fatal(err)
 		}
 		err = r.search(message)
 		return r.outcome, len(r.points), err
 	case 1:
-		r := &tracesRequest{hold: anySize}
+		r := &tracesRequest{hold: hold}
 		if err := r.begin(h, request(tb)); err != nil {
 			tb.Fatal(err)
 		}
 		err = r.read(set, message)
 		return r.outcome, r.rows.Rows(), err
 	default:
-		r := &logsRequest{hold: anySize}
+		r := &logsRequest{hold: hold}
 		if err := r.begin(h, request(tb, "x-service-log-extract-keys", "app,env,host.name")); err != nil {
 			tb.Fatal(err)
 		}

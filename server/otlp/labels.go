@@ -79,7 +79,7 @@ func (r *metricsRequest) beginResource(f *resourceFields) error {
 	}
 	r.key = append(r.key[:0], byte(r.translation))
 	r.key = appendLabels(r.key, r.resource)
-	r.resourceEnd = len(r.key)
+	r.resourceEnd = r.shorten(0)
 	return nil
 }
 
@@ -94,8 +94,15 @@ func (r *metricsRequest) beginScope(f *scopeFields) error {
 			samples.Label{Name: []byte("otel_scope_schema_url"), Value: f.schemaURL})
 	}
 	r.key = appendLabels(r.key[:r.resourceEnd], r.scope)
-	r.scopeEnd = len(r.key)
+	r.scopeEnd = r.shorten(r.resourceEnd)
 	return nil
+}
+
+// shorten puts a digest in place of the key from a place on: the points of one resource, scope and metric do not each look at all of it. It
+// gives the end.
+func (r *metricsRequest) shorten(from int) int {
+	r.key = r.find.AppendDigest(r.key[:from], r.key[from:])
+	return len(r.key)
 }
 
 // label appends the label of an attribute, whose name and value are appended to a text. Values that are no scalars have none.

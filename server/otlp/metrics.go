@@ -204,6 +204,7 @@ func (r *metricsRequest) metric(message []byte) error {
 	}
 	r.key = append(r.key[:r.scopeEnd], byte(r.kind))
 	r.key = appendSized(appendSized(r.key, r.name), r.unit)
+	r.shorten(r.scopeEnd)
 	for f = protowire.Of(data); f.Next(); {
 		if !f.Is(1, protowire.Bytes) {
 			continue

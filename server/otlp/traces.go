@@ -122,7 +122,7 @@ func (r *tracesRequest) read(set *engine.WriteSet, message []byte) error {
 		return err
 	}
 	err := r.reader.each(message, r.beginResource, func(s *scopeFields) error {
-		r.before = int64(len(s.name) + len(s.version))
+		r.before = int64(len(s.name) + len(s.version) + len(r.service.bytes))
 		for _, list := range [...][]attribute{r.reader.resource.attributes, s.attributes} {
 			for i := range list {
 				r.before += int64(len(list[i].bytes)) + 16

@@ -6,6 +6,7 @@ package samples
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -159,6 +160,12 @@ func (r *Request) End() {
 // Key is a series as the sender names it.
 func (r *Request) key(name []byte) key {
 	return key{maphash.Bytes(r.t.seeds[0], name), maphash.Bytes(r.t.seeds[1], name), r.scope}
+}
+
+// AppendDigest appends what stands for a part that the names of many series have in common, however long it is.
+func (r *Request) AppendDigest(dst, part []byte) []byte {
+	k := r.key(part)
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(dst, k.a), k.b)
 }
 
 // Handle is a series of a request: known, or to be asked for once Resolve has run.
