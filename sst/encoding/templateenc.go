@@ -1,6 +1,7 @@
 package encoding
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"varve/engine/vector"
@@ -110,10 +111,22 @@ func (e *Encoder) WordTexts() (texts []vector.View, heap []byte, ok bool) {
 	}
 	add(t.words)
 	for i := range t.became { // as they were found; made more general, they lack words
+		from := len(heap)
 		add(t.dict.Bytes(i))
+		blankSlots(heap[from:])
 	}
 	t.views, t.body = views, heap
 	return views, heap, true
+}
+
+// blankSlots puts blanks in place of the slots of a template. Words that touch a slot are among the words of the rows, and a text of ASCII has its
+// words found faster than one with a mark in it.
+func blankSlots(template []byte) {
+	for at := bytes.IndexByte(template, slotMark); at >= 0; at = bytes.IndexByte(template, slotMark) {
+		template = template[at:]
+		n := copy(template, "   ") // slotSize
+		template = template[n:]
+	}
 }
 
 // probeTemplates is the number of rows after which text that has a new template in three rows of four is given up: such
