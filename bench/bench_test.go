@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -51,7 +53,7 @@ func counter(t *testing.T, rows, asked *atomic.Int64) *httptest.Server {
 func TestLoadWritesEveryRowOnce(t *testing.T) {
 	var rows, asked, shown atomic.Int64
 	s := counter(t, &rows, &asked)
-	l := load{base: s.URL, path: "/v1/ingest", set: accessSet(t, 1050), rows: 1050, batch: 100, connections: 3, progress: func(n int) { shown.Add(int64(n)) }}
+	l := load{base: s.URL, wire: ingestWire(t), set: accessSet(t, 1050), rows: 1050, batch: 100, connections: 3, progress: func(n int) { shown.Add(int64(n)) }}
 	f, err := l.run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +84,7 @@ func TestLoadStopsAtAnError(t *testing.T) {
 				}
 			}))
 			defer s.Close()
-			l := load{base: s.URL, path: "/", set: accessSet(t, 1000), rows: 1000, batch: 100, connections: 2, progress: func(int) {}}
+			l := load{base: s.URL, wire: ingestWire(t), set: accessSet(t, 1000), rows: 1000, batch: 100, connections: 2, progress: func(int) {}}
 			if _, err := l.run(context.Background()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -172,5 +174,54 @@ func TestReportPrints(t *testing.T) {
 	}
 	if r.failed() == nil {
 		t.Error("a failed query is no failure")
+	}
+}
+
+// ingestWire is the protocol of ingest.
+func ingestWire(t *testing.T) *wire {
+	t.Helper()
+	w, err := newWire(&options{as: "ingest", db: "public", table: "t"}, accessSet(t, 10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestWires: each protocol brings all rows, and which goes with which set.
+func TestWires(t *testing.T) {
+	set, err := gen.New("lines", gen.Options{Rows: 2500, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := set.Append(nil, 0, 2500)
+	var push struct {
+		Streams []struct {
+			Stream map[string]string
+			Values [][2]string
+		}
+	}
+	if err := json.Unmarshal(gen.PushBody(nil, rows), &push); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(push.Streams); n != 3 || len(push.Streams[2].Values) != 500 || push.Streams[2].Stream["host"] != "host-2" || push.Streams[2].Stream["app"] != "web" {
+		t.Errorf("%d streams, the last %v", n, push.Streams[n-1])
+	}
+	var first struct {
+		TS   int64
+		Line string
+	}
+	if err := json.Unmarshal(rows[:bytes.IndexByte(rows, '\n')], &first); err != nil || push.Streams[0].Values[0] != [2]string{strconv.FormatInt(first.TS, 10), first.Line} {
+		t.Errorf("%v, %v: %v", first, push.Streams[0].Values[0], err)
+	}
+	if body := gen.BulkBody(nil, rows); bytes.Count(body, []byte("{\"create\":{}}\n{\"ts\":")) != 2500 {
+		t.Errorf("%.200s", body)
+	}
+	for name, ok := range map[string]bool{"ingest": true, "bulk": true, "push": true, "x": false} {
+		if _, err := newWire(&options{as: name, db: "public", table: "t"}, set); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := newWire(&options{as: "push", db: "public", table: "t"}, accessSet(t, 10)); err == nil {
+		t.Error("push takes rows that are no lines")
 	}
 }

@@ -22,8 +22,8 @@ const (
 
 // load says what is written where.
 type load struct {
-	base, path  string // of the server; path and query of the write
-	header      string // of the write, lines that are closed
+	base        string // of the server
+	wire        *wire
 	set         *gen.Set
 	rows, batch int64
 	connections int
@@ -81,7 +81,7 @@ func (l *load) write(ctx context.Context, next *atomic.Int64) (f loadFigure, err
 			err = e
 		}
 	}()
-	var body []byte
+	var body, packed []byte
 	for {
 		from := next.Add(l.batch) - l.batch
 		if l.until.IsZero() && from >= l.rows || !l.until.IsZero() && time.Now().After(l.until) || ctx.Err() != nil {
@@ -92,7 +92,12 @@ func (l *load) write(ctx context.Context, next *atomic.Int64) (f loadFigure, err
 			to = min(to, l.rows)
 		}
 		body = l.set.Append(body[:0], from, to)
-		if err := l.post(ctx, c, body, to-from, &f); err != nil {
+		send := body
+		if l.wire.wrap != nil {
+			packed = l.wire.wrap(packed[:0], body)
+			send = packed
+		}
+		if err := l.post(ctx, c, send, to-from, &f); err != nil {
 			return f, fmt.Errorf("rows %d to %d: %w", from, to, err)
 		}
 		l.progress(int(to - from))
@@ -103,7 +108,7 @@ func (l *load) write(ctx context.Context, next *atomic.Int64) (f loadFigure, err
 func (l *load) post(ctx context.Context, c *client.Conn, body []byte, rows int64, f *loadFigure) error {
 	for {
 		start := time.Now()
-		status, answer, err := c.Post(l.path, l.set.ContentType, l.header, body, start.Add(requestLimit))
+		status, answer, err := c.Post(l.wire.path, l.wire.contentType, l.wire.header, body, start.Add(requestLimit))
 		switch {
 		case err != nil:
 			return err
@@ -115,11 +120,11 @@ func (l *load) post(ctx context.Context, c *client.Conn, body []byte, rows int64
 			case <-time.After(busyWait):
 			}
 			continue
-		case status != http.StatusOK:
+		case status != l.wire.status:
 			return client.AnswerError(status, answer)
 		}
 		f.requests = append(f.requests, time.Since(start))
-		n, err := l.taken(answer, rows)
+		n, err := l.wire.count(answer, rows)
 		if err != nil {
 			return err
 		}
@@ -130,15 +135,4 @@ func (l *load) post(ctx context.Context, c *client.Conn, body []byte, rows int64
 		f.bytes += int64(len(body))
 		return nil
 	}
-}
-
-// taken is how many of the rows sent an answer says are stored.
-func (l *load) taken(answer []byte, rows int64) (int64, error) {
-	if l.set.Signal == "" {
-		return client.Affected(answer)
-	}
-	if len(answer) > 0 { // it tells of what was refused
-		return 0, fmt.Errorf("some of %d records were refused: %q", rows, answer)
-	}
-	return rows, nil
 }

@@ -20,7 +20,7 @@ import (
 // options are the flags.
 type options struct {
 	url, server, sync, dir       string
-	dataset, db, table           string
+	dataset, as, db, table       string
 	rows, batch                  int64
 	connections, readers         int
 	duration                     time.Duration
@@ -40,7 +40,8 @@ func main() {
 	flag.StringVar(&o.server, "server", "bin/varve", "without -url: start this program on a temporary directory, once for each mode of -sync")
 	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
 	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
-	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, metrics, otlp-logs, otlp-traces, otlp-metrics or churn")
+	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, lines, metrics, otlp-logs, otlp-traces, otlp-metrics or churn")
+	flag.StringVar(&o.as, "as", "ingest", "protocol of rows for ingest: ingest, bulk, or push, for lines")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
 	flag.Int64Var(&o.rows, "rows", 1_000_000, "rows to write")
@@ -100,6 +101,9 @@ func run(ctx context.Context, o *options) error {
 	}
 	set, err := gen.New(o.dataset, gen.Options{Rows: o.rows, Seed: o.seed, Table: o.table})
 	if err != nil {
+		return err
+	}
+	if _, err := newWire(o, set); err != nil {
 		return err
 	}
 	queries, err := queriesFor(set, o.db, o.table, o.queries)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -81,6 +80,10 @@ func (t *measured) cpu() time.Duration {
 
 // load writes the set, flushes the table and takes the figures.
 func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries []query) (*LoadReport, error) {
+	protocol, err := newWire(o, set)
+	if err != nil {
+		return nil, err
+	}
 	profiled := make(chan error, 1)
 	if o.serverProfile == "" {
 		profiled <- nil
@@ -96,7 +99,7 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 		progressbar.OptionClearOnFinish())
 	var written atomic.Int64
 	l := load{
-		base: t.url, set: set,
+		base: t.url, wire: protocol, set: set,
 		rows: o.rows, batch: o.batch, connections: o.connections,
 		progress: func(rows int) {
 			written.Add(int64(rows))
@@ -105,7 +108,6 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 			}
 		},
 	}
-	l.path, l.header = writePath(o, set)
 	if o.duration > 0 {
 		l.until = time.Now().Add(o.duration)
 	}
@@ -133,19 +135,6 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 		return r, err
 	}
 	return r, <-profiled
-}
-
-// writePath is where rows are sent, and the header lines that name their table.
-func writePath(o *options, set *gen.Set) (path, header string) {
-	switch set.Signal {
-	case "":
-		return client.IngestPath(o.db, o.table, set.TimeIndex), ""
-	case "logs":
-		header = "x-service-log-table-name: " + o.table + "\r\n"
-	case "traces":
-		header = "x-service-trace-table-name: " + o.table + "\r\n"
-	}
-	return "/v1/otlp/v1/" + set.Signal + "?db=" + url.QueryEscape(o.db), header
 }
 
 // settle flushes the table and takes the figures that are complete only then. server is the processor time before the load.

@@ -5,6 +5,7 @@
 //
 //	access  17-18 flat fields a row: the entry of a web server's access log (about 497 bytes)
 //	nested  events of a social network's relay, 3-5 levels deep, optional members, arrays, escapes (about 575 bytes)
+//	lines   the access entries as text with the labels of their files (about 260 bytes)
 //	text    the access entries as plain lines in combined format (about 210 bytes)
 //
 // Names, clients, users and products are drawn by rank with the probability of rank k falling as 1/k, trace ids are
@@ -45,7 +46,7 @@ type Set struct {
 	wrap        func(dst []byte, from int) []byte // makes a body of the rows from a place on; nil: they are one
 }
 
-// New returns the set of a name: access, nested, text, or one of OTLP, see otlp.go.
+// New returns the set of a name: access, nested, text, lines, or one of OTLP, see otlp.go.
 func New(name string, o Options) (*Set, error) {
 	if o.Rows < 1 {
 		return nil, fmt.Errorf("gen: %d rows: at least 1", o.Rows)
@@ -64,6 +65,9 @@ func New(name string, o Options) (*Set, error) {
 	case "nested":
 		m := newNested(o)
 		s.ContentType, s.TimeIndex, s.row = "application/x-ndjson", "time_us;epoch;us", m.appendJSON
+	case "lines":
+		m := &lines{newAccess(o)}
+		s.ContentType, s.TimeIndex, s.row = "application/x-ndjson", "ts;epoch;ns", m.appendJSON
 	case "text":
 		m := newAccess(o)
 		s.ContentType, s.row = "text/plain", m.appendCombined
@@ -72,7 +76,7 @@ func New(name string, o Options) (*Set, error) {
 		s.ContentType, s.Signal, s.wrap = "application/x-protobuf", strings.TrimPrefix(name, "otlp-"), m.request
 		s.row = map[string]func([]byte, int64) []byte{"logs": m.record, "traces": m.span, "metrics": m.point}[s.Signal]
 	default:
-		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, otlp-logs, otlp-traces or otlp-metrics", name)
+		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, lines, otlp-logs, otlp-traces or otlp-metrics", name)
 	}
 	return s, nil
 }
