@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"varve/engine"
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/pipeline"
 	"varve/server/jsonwire"
@@ -28,7 +29,7 @@ const (
 	// maxEntry bounds an entry: a pipeline reads no longer line.
 	maxEntry = 16 << 20
 	// entryBytes and tableBytes are what an entry and a table take besides their text.
-	entryBytes = 16
+	entryBytes = 32
 	tableBytes = 1 << 10
 )
 
@@ -158,6 +159,9 @@ var errDropped = status.New(status.InvalidArguments, "an entry is not UTF-8")
 
 func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
 	for _, t := range s.tables {
+		if r.AllFailures && r.Pipeline == pipeline.Identity {
+			t.leaveOutWide(r.MaxDepth)
+		}
 		one := *r
 		one.Table, one.ContentType = t.Name, "application/x-ndjson"
 		one.Tags = slices.Concat(r.Tags, t.Tags)
@@ -186,12 +190,9 @@ func (t *Table) note(list []pipeline.Failed) {
 			numbers = append(numbers, int32(i+1))
 		}
 	}
-	if t.Failed == nil {
-		t.Failed = make(map[int]error, len(list))
-	}
 	for _, f := range list {
 		if f.Entry >= 1 && f.Entry <= len(numbers) {
-			t.Failed[int(numbers[f.Entry-1])] = f.Err
+			t.fail(int(numbers[f.Entry-1]), f.Err)
 		}
 	}
 }
@@ -205,6 +206,48 @@ func (t *Table) leaveOut() {
 			t.Failed[i+1] = err
 		}
 	}
+}
+
+// leaveOutWide notes the entries that have more fields than a table has columns: their columns would leave no room for those of others.
+func (t *Table) leaveOutWide(depth int) {
+	if depth <= 0 {
+		depth = 10
+	}
+	const shortest = 4 // bytes of a member, about
+	var r jsonwire.Reader
+	for i, s := range t.spans {
+		if s.to-s.from < shortest*schema.MaxColumns || t.Failed[i+1] != nil {
+			continue
+		}
+		r.Reset(t.body[s.from:s.to])
+		if n := width(&r, depth); n > schema.MaxColumns {
+			t.fail(i+1, status.New(status.InvalidArguments, "an entry has %d fields, at most %d columns are possible", n, schema.MaxColumns))
+		}
+	}
+}
+
+// fail notes an entry that is left out.
+func (t *Table) fail(number int, err error) {
+	if t.Failed == nil {
+		t.Failed = map[int]error{}
+	}
+	t.Failed[number] = err
+}
+
+// width counts the fields that an object has when objects in it are flattened.
+func width(r *jsonwire.Reader, depth int) (n int) {
+	if r.Peek() != jsonwire.Object {
+		return 0
+	}
+	for r.Enter(jsonwire.Object); r.Member(); {
+		if depth > 1 && r.Peek() == jsonwire.Object {
+			n += width(r, depth-1)
+		} else {
+			r.Skip()
+			n++
+		}
+	}
+	return n
 }
 
 // check tells why a text is no entry.
