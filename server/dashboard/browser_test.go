@@ -338,6 +338,12 @@ func (p *page) press(keys string, options ...chromedp.KeyOption) {
 	p.do("press "+keys, chromedp.KeyEvent(keys, options...))
 }
 
+// drag pulls the mouse from one place to another.
+func (p *page) drag(fromX, fromY, toX, toY float64) {
+	p.t.Helper()
+	p.do("drag", chromedp.DragAndDropXY(fromX, fromY, toX, toY, 8))
+}
+
 // text is what an element shows.
 func (p *page) text(selector string) string {
 	p.t.Helper()

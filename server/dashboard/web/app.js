@@ -20,30 +20,22 @@ import * as router from './core/router.js';
 import { PageState, dark, notes, session, theme, zone } from './core/state.js';
 import { ApiError, json, list, lost, running } from './core/api.js';
 import { databases, tables } from './core/catalog.js';
-import { instants, db, frame } from './core/state.js';
-import { nowNanos, rfc3339, zoneLabel } from './core/time.js';
+import { db, frame } from './core/state.js';
+import { nowNanos, zoneLabel } from './core/time.js';
 import { plural } from './core/format.js';
 import { Asking, ask } from './ui/ask.js';
 import { Icon } from './ui/icons.js';
 import { Palette, Shortcuts, paletteOpen, shortcutsOpen, sources } from './ui/palette.js';
 import { SignIn } from './ui/signin.js';
 import { ZoneField } from './ui/timepicker.js';
-import { Toasts, copy, toast } from './ui/toast.js';
+import { Toasts, toast } from './ui/toast.js';
+import { copyLink } from './ui/link.js';
 import { pages } from './page/pages.js';
 
 /** @typedef {{state: Record<string, import('./core/state.js').Key>, Page: (props: {state: PageState}) => any}} PageModule */
 
 /** @type {Map<string, PageState>} */
 const states = new Map();
-
-/** pinned is the address with the range as it is now, in absolute times. */
-async function pinned() {
-  const { from, to } = instants();
-  /** @type {Record<string, string>} */
-  const at = { ...router.params.value, to: rfc3339(to ?? nowNanos()) };
-  if (from !== null) at.from = rfc3339(from);
-  return router.address(router.page.value, at);
-}
 
 /** styles adds a page's sheet and waits for it, so that nothing is seen without. @param {string} name @returns {Promise<void>} */
 function styles(name) {
@@ -174,11 +166,6 @@ function App() {
     <${Rail} />
     <main id="main"><${Waiting} /><${Banners} /><div id="page" tabindex="-1"><${Content} /></div></main>
     <${Palette} /><${Shortcuts} /><${Asking} /><${SignIn} /><${Toasts} />`;
-}
-
-/** copyLink copies the address, as it is or with the times of now. @param {boolean} pin */
-export async function copyLink(pin) {
-  await copy(pin ? await pinned() : location.href, pin ? 'Link with fixed times copied' : 'Link copied');
 }
 
 keys.push([

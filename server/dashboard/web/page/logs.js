@@ -15,8 +15,13 @@ import { copy } from '../ui/toast.js';
 import { RowDrawer } from './logsdrawer.js';
 import { Empty, NothingFound } from './logsempty.js';
 import { FieldPanel } from './logsfields.js';
+import { Changes } from './logschanges.js';
+import { Export } from './logsexport.js';
 import { HistogramPanel } from './logshistogram.js';
 import { LogsList } from './logslist.js';
+import { Live } from './logslive.js';
+import { LogsMenu, remember } from './logsmenu.js';
+import { Patterns } from './logspatterns.js';
 import { LogsRun, chipCondition, chips } from './logsrun.js';
 import { SearchBox, TableChooser } from './logssearch.js';
 
@@ -29,7 +34,8 @@ export const state = {
   f: { type: 'list', default: [] },
   cols: { type: 'list', default: [] },
   split: { type: 'text', default: '' },
-  tab: { type: 'text', default: 'rows', of: ['rows', 'fields'] },
+  tab: { type: 'text', default: 'rows', of: ['rows', 'patterns', 'fields', 'changes'] },
+  live: { type: 'switch', default: false },
   wrap: { type: 'switch', default: false },
 };
 
@@ -38,7 +44,7 @@ export function Page({ state }) {
   const run = useMemo(() => new LogsRun(state), []);
   const v = state.values.value;
   const what = JSON.stringify([v.db, v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to, zone.value]);
-  useEffect(() => { void run.run(); }, [what]);
+  useEffect(() => { void run.run().then(() => { if (run.scope.value && !run.error.value) remember(run); }); }, [what]);
   useEffect(() => () => run.stop(), []);
   useEffect(() => {
     if (!refresh.value) return;
@@ -47,11 +53,13 @@ export function Page({ state }) {
   }, [refresh.value]);
 
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
-  const [open, setOpen] = useState(/** @type {{index: number, row: any[]}|null} */ (null));
+  const [open, setOpen] = useState(/** @type {{index: number, row: any[], columns: import('../core/rowset.js').Column[]}|null} */ (null));
+  const [exporting, setExporting] = useState(false);
+  const [finding, setFind] = useState(/** @type {{text: string, places: number[], at: number}|null} */ (null));
   const [drawerTab, setDrawerTab] = useState('fields');
   const [panel, setPanel] = useState(() => innerWidth > 800 && store.read('logs.panel', innerWidth > 1000));
   const rows = run.rows.value, roles = run.roles.value, columns = run.columns.value;
-  useEffect(() => setOpen(null), [rows]);
+  useEffect(() => { setOpen(null); setFind(null); }, [rows]);
 
   const table = run.scope.value?.table ?? run.table();
   const found = useMemo(() => search(v.q, { message: roles?.message ?? null, fields: columns, anyCase: v.any }), [v.q, v.any, columns, roles]);
@@ -61,10 +69,10 @@ export function Page({ state }) {
   const show = async (/** @type {number} */ index) => {
     if (!rows || index < 0 || index >= rows.count) return;
     const [row] = await rows.slice(index, index + 1);
-    setOpen({ index, row });
+    setOpen({ index, row, columns: rows.columns });
   };
   const step = (/** @type {number} */ by) => {
-    if (!open) return;
+    if (!open || open.index < 0) return;
     grid.current?.select(open.index + by);
     void show(open.index + by);
   };
@@ -93,7 +101,9 @@ export function Page({ state }) {
     { keys: 'r', text: 'Run again', run: () => void run.run() },
     { keys: 'f', text: 'Field panel', run: () => togglePanel() },
     { keys: 'w', text: 'Wrap long lines', run: () => state.set({ wrap: !v.wrap }, false) },
-    { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); } },
+    { keys: 'l', text: 'Live', run: () => state.set({ live: !v.live }) },
+    { keys: 'Mod+f', text: 'Find in the loaded rows; a second press is the browser\'s', run: () => setFind(finding ?? { text: '', places: [], at: 0 }) },
+    { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else setFind(null); } },
     { keys: '[', text: 'Drawer tab before', run: () => setDrawerTab(turn(drawerTab, -1)) },
     { keys: ']', text: 'Next drawer tab', run: () => setDrawerTab(turn(drawerTab, 1)) },
     { keys: 'x', text: 'Context of the row', run: () => { const i = grid.current?.focus ?? -1; setDrawerTab('context'); void show(i); } },
@@ -109,49 +119,69 @@ export function Page({ state }) {
     const [from, to] = grid.current?.selection() ?? [0, 0];
     if (rows && to > from) await copy(await rows.text({ format: 'ndjson', from, to }), `${plural(to - from, 'row')} copied`);
   };
+  const find = async (/** @type {string} */ text) => {
+    const places = text === '' || !rows ? [] : await rows.find(text);
+    setFind({ text, places, at: 0 });
+    if (places.length > 0) grid.current?.select(places[0]);
+  };
+  const findStep = (/** @type {number} */ by) => {
+    if (!finding || finding.places.length === 0) return;
+    const at = (finding.at + by + finding.places.length) % finding.places.length;
+    setFind({ ...finding, at });
+    grid.current?.select(finding.places[at]);
+  };
   const zoom = (/** @type {bigint} */ from, /** @type {bigint} */ to) => setRange(rfc3339(from), rfc3339(to));
 
   const tables = run.tables.value;
-  if (tables && tables.length === 0 && !v.t) return html`<${Bar} run=${run} state=${state} found=${found} /><${Empty} run=${run} state=${state} />`;
+  if (tables && tables.length === 0 && !v.t) return html`<${Bar} run=${run} state=${state} found=${found} onExport=${() => setExporting(true)} /><${Empty} run=${run} state=${state} />`;
   const missing = tables && !run.busy.value && !run.scope.value;
   return html`
-    <${Bar} run=${run} state=${state} found=${found} />
+    <${Bar} run=${run} state=${state} found=${found} onExport=${() => setExporting(true)} />
     <${Where} state=${state} found=${found} run=${run} />
     ${missing ? html`<${Empty} run=${run} state=${state} />` : html`
     <${HistogramPanel} run=${run} state=${state} onRange=${zoom} onWider=${() => shift(0)} onFilter=${filter} />
     <div class="logs-status">
       <span aria-live="polite" class="figures"><${Figures} run=${run} /></span>
       <span class="grow"></span>
-      <${Tabs} label="View" tabs=${[{ id: 'rows', text: 'Rows' }, { id: 'fields', text: 'Fields' }]} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
+      ${finding && html`<span class="logs-find" role="search"><input aria-label="Find in the loaded rows" placeholder="Find" value=${finding.text} ref=${(/** @type {any} */ e) => { if (e && finding.text === '') e.focus(); }} onInput=${(/** @type {any} */ e) => void find(e.target.value)}
+        onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter') findStep(e.shiftKey ? -1 : 1); if (e.key === 'Escape') { e.stopPropagation(); setFind(null); } }} /><span class="num soft">${finding.places.length === 0 ? 'none' : `${count(finding.at + 1)} of ${count(finding.places.length)}`}</span></span>`}
+      <${Tabs} label="View" tabs=${views} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
       <button class="quiet small" aria-pressed=${v.wrap ? 'true' : 'false'} title="Wrap long lines (w)" onClick=${() => state.set({ wrap: !v.wrap }, false)}>Wrap</button>
       <button class="quiet small icon" aria-pressed=${panel ? 'true' : 'false'} title="Field panel (f)" aria-label="Field panel" onClick=${togglePanel}><${Icon} name="fields" /></button>
     </div>
     <div class="logs-body">
       ${((panel && !(open && innerWidth < 1500)) || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
-      ${v.tab === 'rows' && html`<div class="logs-main">
+      ${v.tab === 'patterns' && html`<${Patterns} run=${run} state=${state} />`}
+      ${v.tab === 'changes' && html`<${Changes} run=${run} onFilter=${filter} />`}
+      ${v.tab === 'rows' && v.live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} held=${open !== null} onRow=${(/** @type {any[]} */ row, /** @type {any} */ cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
+      ${v.tab === 'rows' && !v.live && html`<div class="logs-main">
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} widths=${widths}
           onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.write(`logs.widths.${v.db}.${table}`, { ...widths, [n]: w })}
           onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void run.more()} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
         ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
       </div>`}
-      ${open && rows && html`<${RowDrawer} run=${run} columns=${rows.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${() => step(-1)} onNext=${() => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} />`}
-    </div>`}`;
+      ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} />`}
+    </div>`}
+    ${exporting && html`<${Export} run=${run} shown=${shown} onClose=${() => setExporting(false)} />`}`;
 }
 
+const views = [{ id: 'rows', text: 'Rows' }, { id: 'patterns', text: 'Patterns' }, { id: 'fields', text: 'Fields' }, { id: 'changes', text: 'What changed' }];
 const drawerTabs = ['fields', 'json', 'context', 'trace'];
 
 /** @param {string} tab @param {number} by */
 const turn = (tab, by) => drawerTabs[(drawerTabs.indexOf(tab) + by + drawerTabs.length) % drawerTabs.length];
 
-/** @param {{run: LogsRun, state: import('../core/state.js').PageState, found: import('../core/search.js').Found}} props */
-function Bar({ run, state, found }) {
+/** @param {{run: LogsRun, state: import('../core/state.js').PageState, found: import('../core/search.js').Found, onExport: () => void}} props */
+function Bar({ run, state, found, onExport }) {
   return html`<div class="toolbar">
     <h1 class="only-read">Logs</h1>
     <${TableChooser} run=${run} state=${state} />
     <${SearchBox} run=${run} state=${state} found=${found} />
     <${TimePicker} />
     <button class="primary" onClick=${() => run.run()} title="Run (Ctrl+Enter)"><${Icon} name="play" />Run</button>
+    <button aria-pressed=${state.get('live') ? 'true' : 'false'} title="Live (l)" onClick=${() => state.set({ live: !state.get('live'), tab: 'rows' })}><${Icon} name="live" />Live</button>
+    <${LogsMenu} run=${run} onExport=${onExport} />
   </div>`;
 }
 

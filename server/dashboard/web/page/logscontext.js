@@ -32,7 +32,7 @@ export function Context({ run, columns, row }) {
     const control = new AbortController();
     const instant = BigInt(row[at(roles.time.name)]);
     const stream = on.map((n) => sqltext.equals(n, row[at(n)], columns[at(n)].type));
-    Promise.all([false, true].map((after) => query(logsql.context(scope, stream, instant, after, after ? size.after : size.before), { signal: control.signal })))
+    Promise.all([false, true].map((after) => query(logsql.context(scope, stream, instant, after, (after ? size.after : size.before) + 1), { signal: control.signal })))
       .then(async ([older, newer]) => {
         const before = (await older.all()).reverse(), after = await newer.all();
         if (control.signal.aborted) return;

@@ -11,7 +11,7 @@ import { Grid } from '../ui/grid.js';
 
 /**
  * @typedef {object} ListProps
- * @property {import('../core/rows.js').Rows} rows
+ * @property {{columns: import('../core/rowset.js').Column[], count: number, slice: (from: number, to: number) => Promise<any[][]>}} rows
  * @property {number} grown
  * @property {import('./logsquery.js').Roles} roles
  * @property {string[]} shown columns between level and message
@@ -23,7 +23,7 @@ import { Grid } from '../ui/grid.js';
  * @property {(index: number) => void} onMove
  * @property {() => void} onEnd
  * @property {(grid: Grid|null) => void} onGrid
- * @property {(atEnd: boolean) => void} [onScrolled]
+ * @property {(atEnd: boolean, up: boolean) => void} [onScrolled]
  * @property {(row: any[], index: number) => string} [rowClass]
  * @property {string} [label]
  */
@@ -40,7 +40,7 @@ export function LogsList(props) {
       label: props.label ?? 'Log rows, newest first',
       open: (i) => latest.current.onOpen(i), move: (i) => latest.current.onMove(i), end: () => latest.current.onEnd(),
       resized: (c, width) => latest.current.onWidth(g.columns[c].name, width),
-      scrolled: (atEnd) => latest.current.onScrolled?.(atEnd), rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
+      scrolled: (atEnd, up) => latest.current.onScrolled?.(atEnd, up), rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
     });
     grid.current = g;
     props.onGrid(g);
@@ -69,8 +69,19 @@ function columnsOf(p) {
     if (c >= 0 && c !== message) list.push(valueColumn(p, c));
   }
   list.push(message >= 0 ? messageColumn(p, message, level) : restColumn(p, [time, level]));
+  for (const c of list) withMarkers(c);
   for (const c of list) if (p.widths[c.name] && !c.flex) c.width = p.widths[c.name];
   return list;
+}
+
+/** withMarkers lets a line of the page's own stand between rows: its text is in the widest column. @param {import('../ui/grid.js').Column} column */
+function withMarkers(column) {
+  const draw = column.draw;
+  column.draw = (el, row, i) => {
+    const text = /** @type {any} */ (row).marker;
+    if (text === undefined) draw(el, row, i);
+    else drawText(el, column.flex ? text : '');
+  };
 }
 
 /** @param {ListProps} p @param {number} c @returns {import('../ui/grid.js').Column} */
@@ -99,7 +110,7 @@ function levelColumn(p, c) {
   };
 }
 
-/** valueColumn shows any column as text. @param {{rows: import('../core/rows.js').Rows, hits: RegExp|null}} p @param {number} c @returns {import('../ui/grid.js').Column} */
+/** valueColumn shows any column as text. @param {{rows: {columns: import('../core/rowset.js').Column[]}, hits: RegExp|null}} p @param {number} c @returns {import('../ui/grid.js').Column} */
 export function valueColumn(p, c) {
   const { name, type } = p.rows.columns[c];
   const number = sqltext.isNumeric(type), z = zone.value;

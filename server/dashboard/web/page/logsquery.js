@@ -61,6 +61,9 @@ export function columnList(s, shown) {
 /** rows is L1. @param {Scope} s @param {string} list @param {number} limit */
 export const rows = (s, list, limit) => `SELECT ${list} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
 
+/** allRows is every row of a window, newest first: exports. @param {Scope} s @param {string} list */
+export const allRows = (s, list) => `SELECT ${list} FROM ${table(s)}${conditions(s)} ORDER BY ${time(s)} DESC`;
+
 /** moreRows is L1b: from the instant of the last row on, which comes again. @param {Scope} s @param {string} list @param {bigint} last in the column's unit @param {number} limit @param {number} [offset] */
 export function moreRows(s, list, last, limit, offset = 0) {
   const t = /** @type {Column} */ (s.roles.time);

@@ -29,7 +29,7 @@ import { Heights } from './heights.js';
  * @property {(column: number, e: MouseEvent) => void} [head] click on a column's head
  * @property {(column: number, width: number) => void} [resized]
  * @property {() => void} [end] the end of the rows is near
- * @property {(atEnd: boolean) => void} [scrolled]
+ * @property {(atEnd: boolean, up: boolean) => void} [scrolled] up: somebody moved towards the beginning
  * @property {(row: any[], index: number) => string} [rowClass]
  */
 
@@ -38,6 +38,9 @@ const mostPages = 25;
 /** Browsers draw boxes up to about 16 million px; a higher one is scrolled in proportion. */
 const highest = 15_000_000;
 const spare = 6;
+
+/** rowOf is the row that an element shows, -1: none. @param {HTMLElement} el */
+const rowOf = (el) => (el.dataset.row ? Number(el.dataset.row) : -1);
 
 export class Grid {
   /** @param {HTMLElement} host @param {Handlers} on */
@@ -85,6 +88,7 @@ export class Grid {
     this.height = 0;
     this.atEnd = false;
     this.endTold = -1;
+    this.lastTop = 0;
   }
 
   destroy() {
@@ -116,8 +120,7 @@ export class Grid {
 
   /** grew tells that the source has more rows behind those it had. */
   grew() {
-    for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows) this.pages.delete(page);
-    this.version++;
+    for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows) this.fetchPage(page); // what is there stays until then
     if (this.heights && this.heights.count !== this.source.count) {
       const old = this.heights;
       this.heights = new Heights(this.source.count, this.rowHeight);
@@ -178,16 +181,21 @@ export class Grid {
   want(from, to) {
     for (let p = Math.floor(from / pageRows); p <= Math.floor(Math.max(from, to - 1) / pageRows); p++) {
       if (this.pages.has(p) || p * pageRows >= this.source.count) continue;
-      const source = this.source;
       this.pages.set(p, null);
-      source.slice(p * pageRows, Math.min((p + 1) * pageRows, source.count)).then((rows) => {
-        if (source !== this.source) return;
-        this.pages.set(p, rows);
-        this.drop(p);
-        this.version++;
-        this.schedule();
-      }, () => this.pages.delete(p));
+      this.fetchPage(p);
     }
+  }
+
+  /** @param {number} p */
+  fetchPage(p) {
+    const source = this.source;
+    source.slice(p * pageRows, Math.min((p + 1) * pageRows, source.count)).then((rows) => {
+      if (source !== this.source) return;
+      this.pages.set(p, rows);
+      this.drop(p);
+      this.version++;
+      this.schedule();
+    }, () => this.pages.delete(p));
   }
 
   /** drop forgets pages far away, so that at most mostPages are kept. @param {number} near */
@@ -312,8 +320,15 @@ export class Grid {
       this.pool.push(el);
       this.body.append(el);
     }
-    const free = this.pool.filter((el) => !(Number(el.dataset.row) >= first && Number(el.dataset.row) < last));
-    const there = new Map(this.pool.filter((el) => Number(el.dataset.row) >= first && Number(el.dataset.row) < last).map((el) => [Number(el.dataset.row), el]));
+    /** @type {HTMLElement[]} */
+    const free = [];
+    /** @type {Map<number, HTMLElement>} */
+    const there = new Map();
+    for (const el of this.pool) {
+      const i = rowOf(el);
+      if (i >= first && i < last && !there.has(i)) there.set(i, el);
+      else free.push(el);
+    }
     for (let i = first; i < last; i++) {
       const el = there.get(i) ?? /** @type {HTMLElement} */ (free.pop());
       this.paintRow(el, i, c0, c1);
@@ -339,7 +354,8 @@ export class Grid {
   tellEnds(last, scrollTop) {
     const count = this.source.count;
     this.atEnd = scrollTop + this.height >= Math.min(this.total(), highest) + this.headHeight() - 4;
-    this.on.scrolled?.(this.atEnd);
+    this.on.scrolled?.(this.atEnd, scrollTop < this.lastTop - 1);
+    this.lastTop = scrollTop;
     if (last >= count - 50 && count > 0 && this.endTold !== count) {
       this.endTold = count;
       this.on.end?.();
@@ -398,8 +414,8 @@ export class Grid {
   measureRows() {
     let changed = false;
     for (const el of this.pool) {
-      const i = Number(el.dataset.row);
-      if (el.dataset.row && this.row(i) && this.heights?.set(i, el.offsetHeight)) changed = true;
+      const i = rowOf(el);
+      if (i >= 0 && this.row(i) && this.heights?.set(i, el.offsetHeight)) changed = true;
     }
     if (changed) this.schedule();
   }
@@ -407,7 +423,7 @@ export class Grid {
   /** @param {EventTarget|null} target */
   indexOf(target) {
     const el = target instanceof Element ? target.closest('.grid-row') : null;
-    return el instanceof HTMLElement ? Number(el.dataset.row) : -1;
+    return el instanceof HTMLElement ? rowOf(el) : -1;
   }
 
   /** @param {MouseEvent} e */

@@ -1,0 +1,208 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile are texts of strangers that must stay texts.
+var hostile = []string{
+	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `javascript:alert(1)`, `"><svg onload=alert(1)>`, `</style><style>*{display:none}</style>`,
+	"\x1b[31mred\x1b[0m \x1b]0;title\x07", "right \u202eto left\u202c", "nul \x00 byte", `${alert(1)} {{7*7}}`, `http://example.com/<b>`,
+}
+
+func TestD14HostileText(t *testing.T) {
+	s := start(t)
+	var lines []string
+	for i, h := range hostile {
+		lines = append(lines, fmt.Sprintf(`{"ts":%d,"level":%s,"service":%s,%s:"field","message":%s}`, time.Now().UnixNano()+int64(i), quoteJSON(h), quoteJSON(h), quoteJSON(hostile[i%5]), quoteJSON(h)))
+	}
+	s.ingest(t, "app", lines)
+	p := open(t, s, "/dashboard/logs#t=app&from=now-1h&to=now%2B1h")
+	eval[bool](p, `(() => { window.alerted = 0; window.alert = () => { window.alerted++; }; return true; })()`)
+	rows := p.rowsShown()
+	if len(rows) < len(hostile) {
+		t.Errorf("%d rows, want %d", len(rows), len(hostile))
+	}
+	text := strings.Join(rows, "\n")
+	for _, h := range hostile[:5] {
+		if !strings.Contains(text, h) {
+			t.Errorf("the list does not show %q:\n%s", h, text)
+		}
+	}
+	if strings.ContainsAny(text, "\x1b\x00\u202e") {
+		t.Errorf("the list steers its reader: %q", text)
+	}
+	p.settled()
+	p.shot("xss")
+	for tab := range 3 {
+		p.click(fmt.Sprintf(".grid-row[data-row='%d']", tab*3))
+		p.wait("the drawer", `document.querySelector('.drawer')`)
+		p.click("[data-tab=json]")
+		p.wait("the tree", `document.querySelector('.json')`)
+		p.click("[data-tab=fields]")
+	}
+	for _, tab := range []string{"patterns", "fields"} {
+		p.click("[data-tab=" + tab + "]")
+		p.wait(tab, `document.querySelector('.patterns, .fields-panel')`)
+	}
+	if n := eval[int](p, `window.alerted + document.querySelectorAll('#page script, #page img, #page svg[onload]').length`); n != 0 {
+		t.Errorf("%d alerts and elements made of text", n)
+	}
+}
+
+func quoteJSON(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r < 0x20:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + `"`
+}
+
+// TestD04Names filters by click on columns and values that need quoting; D05: what is excluded keeps rows without.
+func TestD04Names(t *testing.T) {
+	s := start(t)
+	values := []string{`it's`, `100%`, `back\slash`, "two\nlines", `"quoted"`, `🙂`, `a_b`, ``}
+	var lines []string
+	for i := range 80 {
+		v := quoteJSON(values[i%len(values)])
+		lines = append(lines, fmt.Sprintf(`{"ts":%d,"a.b":%s,"A\"b":%s,"select":%s,"message":"row %d"}`, time.Now().UnixNano()+int64(i), v, v, v, i))
+	}
+	lines = append(lines, fmt.Sprintf(`{"ts":%d,"message":"without"}`, time.Now().UnixNano()+100))
+	s.ingest(t, "app", lines)
+	for _, column := range []string{`a.b`, `A"b`, `select`} {
+		for _, v := range []string{`it's`, `100%`, `back\slash`, "two\nlines", `🙂`} {
+			for flags, want := range map[string]int{"": 10, "n": 71} {
+				chip := fmt.Sprintf(`[%s,%s,%s]`, quoteJSON(column), quoteJSON(v), quoteJSON(flags))
+				chip = strings.NewReplacer("%", "%25", ",", "%2C").Replace(chip)
+				p := open(t, s, "/dashboard/logs#"+state("t", "app", "f", chip, "to", "now+1h"))
+				p.figures()
+				if got := total(p); got != fmt.Sprint(want) {
+					t.Errorf("column %s, value %q, flags %q: %s rows, want %d", column, v, flags, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestD80SignIn(t *testing.T) {
+	users := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(users, []byte("ops=sesame\nviewer:ro=look\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, "--user-provider", "static_user_provider:file:"+users)
+	p := open(t, s, "/dashboard/")
+	p.allow("status of 401")
+	p.wait("the dialog", `document.querySelector('dialog input[name=user]')`)
+	p.shot("signin")
+	sign := func(user, password string) {
+		p.fill("dialog input[name=user]", user)
+		p.fill("dialog input[name=password]", password)
+		p.click("dialog button.primary")
+	}
+	sign("ops", "wrong")
+	p.wait("the refusal", `document.querySelector('dialog [role=alert]')?.innerText.includes('wrong')`)
+	sign("ops", "sesame")
+	p.wait("the page", `document.querySelector('.first') && !document.querySelector('dialog')`)
+	kept := eval[string](p, `JSON.stringify(localStorage) + document.cookie + location.href`)
+	if strings.Contains(kept, "sesame") {
+		t.Errorf("the password is kept: %s", kept)
+	}
+	p.visit("/dashboard/sql")
+	p.wait("nothing asked again", `document.querySelector('.sql-actions') && !document.querySelector('dialog')`)
+}
+
+// TestD85Prefix runs everything behind a proxy that takes a prefix away.
+func TestD85Prefix(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(1000, time.Second))
+	to, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host
+		r.Out.URL.Path = strings.TrimPrefix(r.In.URL.Path, "/varve")
+	}}
+	front := httptest.NewServer(http.StripPrefix("", forward))
+	t.Cleanup(front.Close)
+	p := open(t, &server{url: front.URL}, "/varve/dashboard")
+	p.rowsShown()
+	p.figures()
+	p.click("#rail a[href$='/varve/dashboard/sql']")
+	p.wait("the SQL page", `location.pathname === '/varve/dashboard/sql' && document.querySelector('.sql-actions')`)
+}
+
+// TestD86Upgrade serves another build to an open tab.
+func TestD86Upgrade(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "web")
+	if err := os.CopyFS(dir, os.DirFS("web")); err != nil {
+		t.Fatal(err)
+	}
+	first := startAt(t, t.TempDir(), "127.0.0.1:0")
+	p := open(t, first, "/dashboard/")
+	p.wait("the page", `document.querySelector('.first')`)
+	p.allow("404")
+	p.allow("Failed to fetch dynamically imported module")
+	p.allow("MIME type")
+	addr := strings.TrimPrefix(first.url, "http://")
+	first.stop()
+	if err := os.WriteFile(filepath.Join(dir, "added.txt"), []byte("another build"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	startAt(t, t.TempDir(), addr, "--dashboard-dir", dir)
+	p.click("#rail a[href$='/dashboard/sql']")
+	p.wait("the sentence", `document.body.innerText.includes('A new version is installed')`)
+	p.click(".state button.primary")
+	p.wait("the page of the new build", `document.querySelector('.sql-actions')`)
+}
+
+func TestD18Errors(t *testing.T) {
+	dir := t.TempDir()
+	s := startAt(t, dir, "127.0.0.1:0")
+	s.ingest(t, "app", shopLines(1000, time.Second))
+	p := open(t, s, "/dashboard/logs#t=app")
+	p.allow("ERR_CONNECTION_REFUSED")
+	p.allow("ERR_CONNECTION_RESET")
+	p.allow("status of 400")
+	p.allow("status of 404")
+	p.rowsShown()
+	p.figures()
+	addr := strings.TrimPrefix(s.url, "http://")
+	s.stop()
+	p.press("r")
+	p.wait("the banner", `document.querySelector('.banner')?.innerText.includes('No connection')`)
+	if n := eval[int](p, `document.querySelectorAll('.grid-row:not(.hidden)').length`); n < 10 {
+		t.Errorf("%d rows are left", n)
+	}
+	p.shot("offline")
+	startAt(t, dir, addr)
+	p.wait("the end of the banner", `!document.querySelector('.banner')`)
+	p.figures()
+	p.visit("/dashboard/logs#" + state("t", "app", "w", `"nope" = 1`))
+	eval[bool](p, `location.reload() ?? true`)
+	p.wait("the error", `document.querySelector('.error .text')?.innerText.includes('nope')`)
+	p.shot("logs-error")
+	p.visit("/dashboard/logs#t=apq")
+	eval[bool](p, `location.reload() ?? true`)
+	p.wait("the nearest table", `[...document.querySelectorAll('.state button')].some((b) => b.innerText === 'app')`)
+}

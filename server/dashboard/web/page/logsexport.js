@@ -1,0 +1,159 @@
+// Rows into a file: those loaded, or all that match, in the server's own form, window after window of time.
+
+import { html, useRef, useState } from '../lib/ui.js';
+import { described, isAbort, statement } from '../core/api.js';
+import { bytes, count, plural } from '../core/format.js';
+import { object } from '../core/rowtext.js';
+import { openRows } from '../core/rows.js';
+import * as sqltext from '../core/sqltext.js';
+import { zone } from '../core/state.js';
+import { Dialog } from '../ui/pop.js';
+import { toast } from '../ui/toast.js';
+import * as logsql from './logsquery.js';
+import { save } from './sqlgrid.js';
+
+const rowsPerPage = 20_000;
+/** What is collected in memory where the browser cannot write to a file, bytes. */
+const mostInMemory = 200 << 20;
+
+/** windows cuts the range into pieces of about so many rows, newest first; no instant lies in two. @param {import('../ui/histogram.js').Buckets} buckets @param {{from: bigint, to: bigint}} range @returns {{from: bigint, to: bigint}[]} */
+export function windows(buckets, range) {
+  const list = [];
+  let end = range.to, rows = 0;
+  const n = buckets.counts[0]?.length ?? 0;
+  for (let b = n - 1; b >= 0; b--) {
+    const here = buckets.counts.reduce((s, c) => s + c[b], 0);
+    const edge = buckets.start + BigInt(b + 1) * buckets.step;
+    if (rows > 0 && rows + here > rowsPerPage && edge < end) {
+      list.push({ from: edge, to: end });
+      end = edge;
+      rows = 0;
+    }
+    rows += here;
+  }
+  list.push({ from: range.from, to: end });
+  return list;
+}
+
+/** @param {{run: import('./logsrun.js').LogsRun, shown: string[], onClose: () => void}} props */
+export function Export({ run, shown, onClose }) {
+  const [format, setFormat] = useState('csv');
+  const [all, setAll] = useState(true);
+  const [columns, setColumns] = useState('all');
+  const [safe, setSafe] = useState(false);
+  const [done, setDone] = useState(/** @type {{rows: number, size: number}|null} */ (null));
+  const control = useRef(new AbortController());
+  const rows = run.rows.value, scope = run.scope.value, total = run.total.value;
+  if (!rows || !scope) return null;
+  const roles = scope.roles;
+  const visible = [roles.time?.name, roles.level, ...shown, roles.message].filter((n, i, l) => n && l.indexOf(n) === i);
+  const names = format === 'text' ? [roles.time?.name, roles.message].filter(Boolean) : columns === 'all' ? rows.columns.map((c) => c.name) : visible;
+  const picked = names.map((n) => rows.columns.findIndex((c) => c.name === n)).filter((i) => i >= 0);
+  const go = async () => {
+    control.current = new AbortController();
+    const name = `${scope.table}.${format === 'text' ? 'txt' : format}`.replace(/[^\w.-]/g, '_');
+    try {
+      if (!all) {
+        save(await rows.text({ format: /** @type {any} */ (format), columns: picked, safe, zone: zone.value }), name);
+        onClose();
+        return;
+      }
+      const sink = await openSink(name);
+      if (!sink) return;
+      try {
+        await everything(run, names.map(String), format, safe, sink, control.current.signal, setDone);
+        await sink.close();
+      } catch (e) {
+        await sink.abort();
+        throw e;
+      }
+      toast(`${plural(total ?? 0, 'row')} saved in ${name}`, { kind: 'good' });
+      onClose();
+    } catch (e) {
+      setDone(null);
+      toast(isAbort(e) ? 'The export was cancelled; no file was kept.' : described(e).message, { kind: isAbort(e) ? '' : 'bad' });
+    }
+  };
+  const close = () => {
+    control.current.abort(new DOMException('cancelled', 'AbortError'));
+    onClose();
+  };
+  return html`<${Dialog} title="Export rows" onClose=${close}><form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); void go(); }}>
+    <label>Format<select name="format" value=${format} onChange=${(/** @type {any} */ e) => setFormat(e.target.value)}><option value="csv">CSV with names</option><option value="ndjson">JSON lines</option><option value="json">JSON</option><option value="text">Text: time and message</option></select></label>
+    <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(/** @type {any} */ e) => setAll(e.target.value === 'all')}><option value="all">all that match: ${total === null ? 'not counted' : count(total)}</option><option value="loaded">those loaded: ${count(rows.count)}</option></select></label>
+    <label>Columns<select name="columns" value=${columns} disabled=${format === 'text'} onChange=${(/** @type {any} */ e) => setColumns(e.target.value)}><option value="all">all ${rows.columns.length}</option><option value="shown">those shown: ${visible.length}</option></select></label>
+    ${format === 'csv' && html`<label class="check"><input type="checkbox" checked=${safe} onChange=${(/** @type {any} */ e) => setSafe(e.target.checked)} />Safe for spreadsheets: an apostrophe before = + - @</label>`}
+    ${done && html`<div><progress max=${total ?? 1} value=${done.rows}></progress> <span class="num">${count(done.rows)} rows, ${bytes(done.size)}</span></div>`}
+    <div class="buttons"><button type="button" onClick=${close}>Cancel</button><button class="primary" disabled=${done !== null}>Export</button></div></form></${Dialog}>`;
+}
+
+/** @typedef {{write: (part: string|ArrayBuffer) => Promise<void>, close: () => Promise<void>, abort: () => Promise<void>}} Sink */
+
+/** openSink writes to a file where the browser can, else collects. @param {string} name @returns {Promise<Sink|null>} null: the user closed the dialog */
+async function openSink(name) {
+  const picker = /** @type {any} */ (globalThis).showSaveFilePicker;
+  if (picker && !navigator.webdriver) {
+    try {
+      const file = await (await picker({ suggestedName: name })).createWritable();
+      return { write: (part) => file.write(part), close: () => file.close(), abort: () => file.abort() };
+    } catch (e) {
+      if (isAbort(e)) return null;
+    }
+  }
+  /** @type {BlobPart[]} */
+  let parts = [];
+  let size = 0;
+  return {
+    write: async (part) => {
+      parts.push(part);
+      size += typeof part === 'string' ? part.length : part.byteLength;
+      if (size > mostInMemory) throw new Error('This browser cannot write to a file directly, and more than 200 MB are too much to hold: choose a shorter range or fewer columns, or use varve export on the command line.');
+    },
+    close: async () => {
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob(parts, { type: name.endsWith('.csv') ? 'text/csv' : 'application/octet-stream' }));
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    },
+    abort: async () => { parts = []; },
+  };
+}
+
+/** everything writes all matching rows. @param {import('./logsrun.js').LogsRun} run @param {string[]} names @param {string} format @param {boolean} safe @param {Sink} sink @param {AbortSignal} signal @param {(done: {rows: number, size: number}) => void} tell */
+async function everything(run, names, format, safe, sink, signal, tell) {
+  const scope = /** @type {logsql.Scope} */ (run.scope.value);
+  const list = names.map(sqltext.name).join(', ');
+  const buckets = run.buckets.value;
+  const parts = buckets ? windows(buckets, run.range) : [scope.range];
+  const direct = format === 'csv' && !safe; // the server's own bytes
+  let rows = 0, size = 0, first = true;
+  for (const range of parts) {
+    const sql = logsql.allRows({ ...scope, range }, list);
+    const body = await statement(sql, { signal, format: direct ? (first ? 'csvWithNames' : 'csv') : undefined });
+    let part = /** @type {string|ArrayBuffer} */ (body);
+    if (direct) {
+      rows += buckets ? windowRows(buckets, range) : 0;
+    } else {
+      const page = await openRows(body);
+      rows += page.count;
+      part = format === 'json' ? (await page.slice(0, page.count)).map((r, i) => (first && i === 0 ? '[' : ',\n ') + object(page.columns, r)).join('') : await page.text({ format: /** @type {any} */ (format), safe, head: first, zone: zone.value });
+      page.free();
+    }
+    size += typeof part === 'string' ? part.length : part.byteLength;
+    await sink.write(part);
+    first = false;
+    tell({ rows, size });
+  }
+  if (format === 'json') await sink.write(rows === 0 ? '[]\n' : ']\n');
+}
+
+/** windowRows counts the rows of a window. @param {import('../ui/histogram.js').Buckets} b @param {{from: bigint|null, to: bigint|null}} range */
+function windowRows(b, range) {
+  let n = 0;
+  for (let i = 0; i < (b.counts[0]?.length ?? 0); i++) {
+    const at = b.start + BigInt(i) * b.step + b.step - 1n;
+    if ((range.from === null || at >= range.from) && (range.to === null || b.start + BigInt(i) * b.step < range.to)) n += b.counts.reduce((s, c) => s + c[i], 0);
+  }
+  return n;
+}

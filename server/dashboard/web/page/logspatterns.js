@@ -1,0 +1,44 @@
+// What the messages look like when numbers, ids and quoted parts are left out: the most frequent forms, counted exactly.
+
+import { html, useEffect, useState } from '../lib/ui.js';
+import { described, isAbort, list } from '../core/api.js';
+import { count, oneLine, percent } from '../core/format.js';
+import { guessLevel } from '../core/levels.js';
+import * as sqltext from '../core/sqltext.js';
+import { zone } from '../core/state.js';
+import { showShort } from '../core/time.js';
+import { ErrorBox } from '../ui/error.js';
+import { copy } from '../ui/toast.js';
+import * as logsql from './logsquery.js';
+
+const most = 200;
+
+/** @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState}} props */
+export function Patterns({ run, state }) {
+  const scope = run.scope.value;
+  const [found, setFound] = useState(/** @type {any[][]|null} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    if (!scope?.roles.message) return;
+    const control = new AbortController();
+    setFound(null);
+    list(logsql.patterns(scope, most), { signal: control.signal }).then((rows) => { setFound(rows); setError(null); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    return () => control.abort();
+  }, [scope]);
+  if (!scope) return null;
+  if (!scope.roles.message) return html`<p class="state soft">The table has no text column to look for patterns in.</p>`;
+  if (error) return html`<${ErrorBox} error=${error} />`;
+  if (!found) return html`<p class="state soft">Looking for patterns…</p>`;
+  const total = run.total.value ?? found.reduce((s, r) => s + Number(r[1]), 0);
+  const unit = sqltext.unitNanos(scope.roles.time?.type ?? 'timestamp(9)');
+  const only = (/** @type {string} */ p, /** @type {boolean} */ not) => {
+    const regex = '^' + p.split('*').map((part) => sqltext.regex(part).replaceAll('/', '\\/')).join('.*') + '$';
+    state.set({ q: `${state.get('q')} ${not ? '-' : ''}/${regex}/`.trim(), w: '', tab: 'rows' });
+  };
+  return html`<div class="content patterns"><p class="soft small">${found.length === most ? `The ${most} most frequent patterns` : `${count(found.length)} patterns`} of ${count(total)} rows. <button class="small" onClick=${() => copy(logsql.patterns(scope, most), 'SQL copied')}>SQL</button></p>
+    <table class="list"><thead><tr><th class="num">rows</th><th class="num">share</th><th>pattern</th><th>first</th><th>last</th><th></th></tr></thead><tbody>
+    ${found.map(([p, n, low, high, example]) => html`<tr key=${p}><td class="num">${count(n)}</td><td class="num">${percent(total ? Number(n) / total : 0)}</td>
+      <td class="pattern guess-${p === null ? '' : guessLevel(p)}" title=${example === null ? '' : oneLine(String(example), 1000)}>${p === null ? html`<i class="faint">NULL</i>` : oneLine(p, 400).split('*').map((part, i) => html`${i > 0 && html`<span class="star">∗</span>`}${part}`)}</td>
+      <td class="num nowrap">${showShort(BigInt(low) * unit, zone.value)}</td><td class="num nowrap">${showShort(BigInt(high) * unit, zone.value)}</td>
+      <td class="small nowrap">${p !== null && html`<button class="small" onClick=${() => only(p, false)}>Only</button> <button class="small" onClick=${() => only(p, true)}>Not</button>`}</td></tr>`)}</tbody></table></div>`;
+}
