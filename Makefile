@@ -41,7 +41,7 @@ dashboard-check:
 
 ## dashboard-test: the dashboard in a browser (needs chromium)
 dashboard-test:
-	$(GO) test -count=1 -tags 'dashboard browser' -timeout 10m ./server/dashboard
+	$(GO) test -count=1 -tags 'dashboard browser' -timeout 10m ./server/dashboard $(ARGS)
 
 ## test: vet and all tests
 test:

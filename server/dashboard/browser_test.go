@@ -312,8 +312,14 @@ func (p *page) wait(what, expression string) {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	script := `new Promise((resolve) => { const look = () => { let ok = false; try { ok = Boolean(` + expression + `); } catch {} ok ? resolve(true) : setTimeout(look, 15); }; look(); })`
-	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise)); err != nil {
-		p.t.Fatalf("waited for %s: %v\n%s", what, err, p.describe())
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") { // else the page was loaded anew meanwhile
+			p.t.Fatalf("waited for %s: %v\n%s", what, err, p.describe())
+		}
 	}
 }
 

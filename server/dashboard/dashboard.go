@@ -95,7 +95,7 @@ func (h *Handler) Serve(c *web.Ctx) error {
 	}
 	h.head(c)
 	if below, ok := strings.CutPrefix(name, "a/"); ok {
-		return s.file(c, below, h.dir == "")
+		return s.file(c, below)
 	}
 	depth := strings.Count(name, "/")
 	if depth > maxDepth {
@@ -174,18 +174,14 @@ func readSite(files fs.FS) (*site, error) {
 }
 
 // file answers /dashboard/a/BUILD/FILE.
-func (s *site) file(c *web.Ctx, below string, keep bool) error {
+func (s *site) file(c *web.Ctx, below string) error {
 	build, name, _ := strings.Cut(below, "/")
 	f := s.files[name]
-	if f == nil || build != s.build && keep {
+	if f == nil || build != s.build {
 		c.Text(404, "this file is not part of the installed version")
 		return nil
 	}
-	if keep {
-		c.Response.Header.Set("Cache-Control", "public, max-age=31536000, immutable")
-	} else {
-		c.Response.Header.Set("Cache-Control", "no-cache")
-	}
+	c.Response.Header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	return c.Static(f)
 }
 

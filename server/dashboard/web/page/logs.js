@@ -1,7 +1,7 @@
 // The Logs page: a search line that becomes SQL, the histogram, the rows, and what is beside them.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { count, plural } from '../core/format.js';
+import { count, oneLine, plural } from '../core/format.js';
 import { hits, search, term } from '../core/search.js';
 import { refresh, setRange, zone } from '../core/state.js';
 import * as store from '../core/store.js';
@@ -198,7 +198,7 @@ function Where({ state, found, run }) {
   return html`<div class="logs-where">
     <code class="sql" title=${sql}>${sql ? html`<span class="kw">WHERE</span> ${sql}` : html`<span class="faint">all rows of the range</span>`}</code>
     ${list.map((c, i) => html`<span key=${i} class="chip ${c[2].includes('o') ? 'off' : ''} ${c[2].includes('n') ? 'not' : ''}">
-      <button title=${chipCondition(c, run.columns.value)} onClick=${() => set(i, flip(c[2], 'o'))}>${term(c[0], c[1], c[2].includes('n')).slice(0, 80)}</button>
+      <button title=${chipCondition(c, run.columns.value)} onClick=${() => set(i, flip(c[2], 'o'))}>${oneLine(term(c[0], c[1], c[2].includes('n')), 80)}</button>
       <button title="Negate" aria-label="Negate" onClick=${() => set(i, flip(c[2], 'n'))}>${c[2].includes('n') ? '≠' : '='}</button>
       <button title="Remove" aria-label="Remove this filter" onClick=${() => set(i, null)}>×</button></span>`)}
     <span class="grow"></span>

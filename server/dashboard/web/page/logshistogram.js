@@ -1,7 +1,7 @@
 // The histogram of the Logs page with its legend.
 
 import { html, useState } from '../lib/ui.js';
-import { count, short } from '../core/format.js';
+import { count, oneLine, short } from '../core/format.js';
 import { levelOf } from '../core/levels.js';
 import { frame } from '../core/state.js';
 import * as store from '../core/store.js';
@@ -30,7 +30,7 @@ export function HistogramPanel({ run, state, onRange, onWider, onFilter }) {
   return html`<section class="logs-histogram ${folded ? 'folded' : ''}" aria-label="Rows over time">
     <div class="legend">
       ${data && split !== null && data.keys.map((k, i) => html`<button key=${k} class="quiet small" title="Click: only this. Shift and click: not this." disabled=${run.values[i] === undefined} onClick=${(/** @type {MouseEvent} */ e) => pick(e, i)}>
-        <span class="swatch" style=${{ background: color(k, i) }}></span>${k} <span class="faint num" title=${count(sum(data.counts[i]))}>${short(sum(data.counts[i]))}</span></button>`)}
+        <span class="swatch" style=${{ background: color(k, i) }}></span>${oneLine(k, 60)} <span class="faint num" title=${count(sum(data.counts[i]))}>${short(sum(data.counts[i]))}</span></button>`)}
       <span class="grow"></span>
       ${state.get('from').startsWith('2') && html`<button class="small" title="Back to the last hour" onClick=${() => frame.set({ from: 'now-1h', to: 'now' })}>fixed range ×</button>`}
       <label class="soft nowrap by">by <select aria-label="Group the histogram by" value=${split ?? '-'} onChange=${(/** @type {any} */ e) => state.set({ split: e.target.value })}>

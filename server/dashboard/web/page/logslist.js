@@ -115,7 +115,7 @@ export function valueColumn(p, c) {
   const { name, type } = p.rows.columns[c];
   const number = sqltext.isNumeric(type), z = zone.value;
   return {
-    name, title: oneLine(name, 60), hint: `${name}: ${type}`, width: Math.max(number ? 84 : 130, Math.min(240, name.length * 7.5 + 20)),
+    name, title: oneLine(name, 60), hint: `${oneLine(name, 200)}: ${type}`, width: sqltext.isTime(type) ? 160 + sqltext.digitsOf(type) * 7.3 : Math.max(number ? 84 : 130, Math.min(240, name.length * 7.5 + 20)),
     kind: number ? 'num' : sqltext.isTime(type) ? 'time' : undefined,
     draw: (el, row) => drawValue(el, row[c], type, z, p.hits),
   };

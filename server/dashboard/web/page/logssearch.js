@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { list } from '../core/api.js';
-import { count, short } from '../core/format.js';
+import { count, oneLine, short } from '../core/format.js';
 import { score } from '../core/fuzzy.js';
 import { search } from '../core/search.js';
 import * as store from '../core/store.js';
@@ -24,7 +24,7 @@ export function TableChooser({ run, state }) {
     store.write(`logs.stars.${db}`, next);
     setStars(next);
   };
-  return html`<${Pop} title="Table" className="table-button" label=${html`<${Icon} name="table" /><span class="name">${current || 'no table'}</span><${Icon} name="chevron" />`} onOpen=${() => setText('')}>
+  return html`<${Pop} title="Table" className="table-button" label=${html`<${Icon} name="table" /><span class="name">${current ? oneLine(current, 60) : 'no table'}</span><${Icon} name="chevron" />`} onOpen=${() => setText('')}>
     ${(/** @type {() => void} */ close) => html`<div class="table-list">
       <input placeholder="Find a table" aria-label="Find a table" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter' && sorted[0]) { state.set({ t: sorted[0].t.name, f: [], cols: [] }); close(); } }} />

@@ -1,7 +1,7 @@
 // A result as a grid: sorted by a click on a head, filtered by a line of fields, copied cell by cell or whole.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
-import { count, plural, raw } from '../core/format.js';
+import { cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
 import { zone } from '../core/state.js';
 import { Grid } from '../ui/grid.js';
 import { Icon } from '../ui/icons.js';
@@ -25,6 +25,8 @@ export function ResultGrid({ rows, cut, limit }) {
   const [shown, setShown] = useState(rows.count);
   const [cell, setCell] = useState(/** @type {{name: string, type: string, value: any, row: number}|null} */ (null));
   const [found, setFound] = useState(/** @type {{text: string, places: number[], at: number}|null} */ (null));
+  const [widths, setWidths] = useState(/** @type {number[]|null} */ (null));
+  useEffect(() => { rows.slice(0, 200).then((list) => setWidths(widthsOf(rows.columns, list)), () => {}); }, [rows]);
   const visible = rows.columns.map((_, i) => i).filter((i) => !hidden.includes(i));
   const at = useRef(visible);
   at.current = visible;
@@ -48,14 +50,14 @@ export function ResultGrid({ rows, cut, limit }) {
   }, [rows]);
   useEffect(() => {
     const g = grid.current;
-    if (!g) return;
-    g.setColumns([numberColumn(), ...visible.map((c) => {
+    if (!g || !widths) return;
+    g.setColumns([numberColumn(rows.count), ...visible.map((c) => {
       const column = valueColumn({ rows, hits: null }, c);
       const arrow = sort.column === c ? (sort.descending ? ' ↓' : ' ↑') : '';
-      return { ...column, title: column.title + arrow, type: rows.columns[c].type };
+      return { ...column, title: column.title + arrow, type: shortType(rows.columns[c].type), width: widths[c] };
     })]);
     at.current = [-1, ...visible].map((c) => (c < 0 ? /** @type {any} */ (undefined) : c));
-  }, [rows, hidden, sort, zone.value]);
+  }, [rows, widths, hidden, sort, zone.value]);
   const key = JSON.stringify([sort, filters]);
   useEffect(() => {
     let wanted = true;
@@ -118,8 +120,21 @@ export function ResultGrid({ rows, cut, limit }) {
       <div class="pad cell-value"><${Value} value=${cell.value} type=${cell.type} /></div></${Drawer}>`}</div>`;
 }
 
-/** numberColumn counts the rows. @returns {import('../ui/grid.js').Column} */
-const numberColumn = () => ({ name: '#', title: '', width: 52, kind: 'num row-number', draw: (el, _, i) => { el.textContent = String(i + 1); } });
+/** shortType is a type as the head of a column has room for. @param {string} type */
+const shortType = (type) => type.replace(/^Timestamp/, '').replace('Nanosecond', 'ns').replace('Microsecond', 'µs').replace('Millisecond', 'ms').replace(/^Second$/, 's');
+
+/** widthsOf makes columns as wide as their head and their first rows. @param {import('../core/rowset.js').Column[]} columns @param {any[][]} list */
+function widthsOf(columns, list) {
+  return columns.map((c, i) => {
+    let longest = 4;
+    for (const row of list) longest = Math.max(longest, row[i] === null ? 4 : oneLine(cellText(row[i], c.type, zone.value), 80).length);
+    const head = oneLine(c.name, 60).length * 7.2 + shortType(c.type).length * 6.2 + 34;
+    return Math.ceil(Math.min(440, Math.max(head, longest * 7.25 + 18)));
+  });
+}
+
+/** numberColumn counts the rows. @param {number} count @returns {import('../ui/grid.js').Column} */
+const numberColumn = (count) => ({ name: '#', title: '', width: 26 + String(count).length * 7.3, kind: 'num row-number', draw: (el, _, i) => { el.textContent = String(i + 1); } });
 
 /** save gives text to the browser as a file. @param {string} text @param {string} name */
 export function save(text, name) {

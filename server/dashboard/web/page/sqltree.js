@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from '../lib/ui.js';
 import { list } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
-import { short } from '../core/format.js';
+import { oneLine, short } from '../core/format.js';
 import { score } from '../core/fuzzy.js';
 import * as router from '../core/router.js';
 import { db, session } from '../core/state.js';
@@ -46,7 +46,7 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
     onChanged();
   };
   return html`<div class="table-node"><span class="row">
-      <button class="quiet node grow" aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)} onDblClick=${() => onInsert(name)} title=${table.options}><${Icon} name=${open ? 'down' : 'right'} /><span class="text">${table.name}</span><span class="faint num end">${table.rows === null ? '' : short(table.rows)}</span></button>
+      <button class="quiet node grow" aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)} onDblClick=${() => onInsert(name)} title=${table.options}><${Icon} name=${open ? 'down' : 'right'} /><span class="text">${oneLine(table.name, 80)}</span><span class="faint num end">${table.rows === null ? '' : short(table.rows)}</span></button>
       <${Pop} title=${`What to do with ${table.name}`} className="quiet small icon" side="right" menu label=${html`<${Icon} name="menu" />`}>
         ${(/** @type {() => void} */ close) => html`
           <button role="menuitem" onClick=${() => { close(); onRun(`SELECT * FROM ${name} LIMIT 100`); }}>First 100 rows</button>
@@ -57,6 +57,6 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
           <button role="menuitem" onClick=${() => { close(); router.go('logs', { db: database, t: table.name }); }}>Open in Logs</button><hr />
           <button role="menuitem" class="danger" disabled=${session.value.mode === 'ro'} title=${session.value.mode === 'ro' ? 'Your user is read-only' : ''} onClick=${() => { close(); void drop(); }}>Drop…</button>`}
       </${Pop}></span>
-    ${open && columns && columns.map((c) => html`<button class="quiet node column" key=${c.name} title=${`${c.name}: ${c.type} ${c.semantic.toLowerCase()}`} onClick=${() => onInsert(/^[a-z_][a-z0-9_]*$/.test(c.name) ? c.name : sqltext.name(c.name))}><span class="type">${typeLetter(c.type)}</span><span class="text">${c.name}</span><span class="faint end">${c.type}</span></button>`)}
+    ${open && columns && columns.map((c) => html`<button class="quiet node column" key=${c.name} title=${`${c.name}: ${c.type} ${c.semantic.toLowerCase()}`} onClick=${() => onInsert(/^[a-z_][a-z0-9_]*$/.test(c.name) ? c.name : sqltext.name(c.name))}><span class="type">${typeLetter(c.type)}</span><span class="text">${oneLine(c.name, 80)}</span><span class="faint end">${c.type}</span></button>`)}
   </div>`;
 }

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { dark, zone } from '../core/state.js';
-import { count, short } from '../core/format.js';
+import { count, oneLine, short } from '../core/format.js';
 import { nowNanos, showTime } from '../core/time.js';
 import { colour, fit } from './canvas.js';
 
@@ -75,7 +75,7 @@ export function Histogram({ data, range, color, onRange, onWider, loaded, label 
     ${drag && drag.from !== drag.to && html`<div class="select" style=${{ left: left(Math.min(drag.from, drag.to)) + 'px', width: left(Math.abs(drag.to - drag.from) + 1) - padLeft + 'px' }}></div>`}
     ${hover >= 0 && hover < n && html`<div class="tip" style=${{ top: '4px', ...(left(hover) > width() / 2 ? { right: width() + padLeft - left(hover) + 8 + 'px' } : { left: left(hover + 1) + 8 + 'px' }) }}>
       <div class="num" style=${{ textAlign: 'left' }}>${showTime(from(hover), digits(data.step), zone.value)} – ${showTime(to(hover), digits(data.step), zone.value).slice(11)}</div>
-      <table>${data.keys.map((k, i) => data.counts[i][hover] > 0 && html`<tr key=${k}><td><span class="swatch" style=${{ background: color(k, i) }}></span>${k}</td><td class="num">${count(data.counts[i][hover])}</td></tr>`)}
+      <table>${data.keys.map((k, i) => data.counts[i][hover] > 0 && html`<tr key=${k}><td><span class="swatch" style=${{ background: color(k, i) }}></span>${oneLine(k, 60)}</td><td class="num">${count(data.counts[i][hover])}</td></tr>`)}
         ${data.keys.length > 1 && html`<tr><td>total</td><td class="num"><b>${count(total(hover))}</b></td></tr>`}</table></div>`}
   </div>`;
 }

@@ -39,7 +39,7 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
     setOpen(!open);
   };
   return html`<span class="pop-anchor" ref=${box} onKeyDown=${key}>
-    <button type="button" class=${className} id=${id} title=${title} aria-label=${title} aria-haspopup=${menu ? 'menu' : 'dialog'} aria-expanded=${open ? 'true' : 'false'} disabled=${disabled} onClick=${toggle}>${label}</button>
+    <button type="button" class=${className} id=${id} title=${title} aria-label=${/\bicon\b/.test(className) ? title : undefined} aria-haspopup=${menu ? 'menu' : 'dialog'} aria-expanded=${open ? 'true' : 'false'} disabled=${disabled} onClick=${toggle}>${label}</button>
     ${open && html`<div class="pop ${side} ${sheet ? 'sheet' : ''} ${menu ? 'menu' : ''}" role=${menu ? 'menu' : 'dialog'} aria-label=${title}>
       ${typeof children === 'function' ? children(close) : children}
     </div>`}
