@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -234,5 +235,74 @@ func TestD13Export(t *testing.T) {
 	})()`)
 	if same != "" {
 		t.Error(same)
+	}
+}
+
+// TestD08Exact: nothing that a row has is rounded or mistaken for something else.
+func TestD08Exact(t *testing.T) {
+	s := start(t)
+	s.sql(t, `CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, big BIGINT UNSIGNED, low BIGINT, f DOUBLE, empty STRING, nothing STRING, doc JSON)`)
+	ts := time.Now().UnixNano()/1000*1000 + 789
+	s.sql(t, fmt.Sprintf(`INSERT INTO app VALUES (%d, 'a row', 18446744073709551615, -9223372036854775808, 0.1, '', NULL, parse_json('{"a":{"b":[1,2,{"c":"deep"}]}}'))`, ts))
+	p := logsAt(t, s, "t=app")
+	p.rowsShown()
+	p.click(".grid-row[data-row='0']")
+	p.wait("the drawer", `document.querySelector('table.fields')`)
+	p.click("table.fields + p button") // what is NULL
+	value := func(name string) string {
+		return eval[string](p, fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === %q)?.cells[1].innerText ?? 'no row'`, name))
+	}
+	for name, want := range map[string]string{"big": "18446744073709551615", "low": "-9223372036854775808", "f": "0.1", "empty": "''", "nothing": "NULL"} {
+		if got := value(name); got != want {
+			t.Errorf("%s is shown as %q, want %q", name, got, want)
+		}
+	}
+	if got := value("ts"); !strings.Contains(got, fmt.Sprint(ts)) {
+		t.Errorf("ts is shown as %q, want %d in it", got, ts)
+	}
+	if got := value("doc"); !strings.Contains(got, "a") || !strings.Contains(got, "{1}") {
+		t.Errorf("doc is shown as %q, want a tree", got)
+	}
+}
+
+// TestD12Rows100k scrolls on until a hundred thousand rows are loaded.
+func TestD12Rows100k(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(100_000, 20*time.Millisecond))
+	p := logsAt(t, s, "t=app&from=all")
+	p.rowsShown()
+	eval[bool](p, `new Promise((resolve) => {
+		const g = document.querySelector('.grid');
+		const step = () => { if (Number(g.getAttribute('aria-rowcount')) >= 100000) return resolve(true); g.scrollTop = g.scrollHeight; setTimeout(step, 20); };
+		step();
+	})`)
+	oldest := fmt.Sprint(s.sql(t, "SELECT message FROM app ORDER BY ts LIMIT 1")[0][0])
+	eval[bool](p, `(() => { const g = document.querySelector('.grid'); g.scrollTop = g.scrollHeight; return true; })()`)
+	p.wait("the oldest row", fmt.Sprintf(`document.querySelector('.grid-row[data-row="99999"]')?.innerText.includes(%q)`, oldest))
+	nodes := eval[int](p, `document.querySelectorAll('*').length`)
+	if nodes > 3000 {
+		t.Errorf("%d elements", nodes)
+	}
+	p.do("focus", chromedp.KeyEvent("f", chromedp.KeyModifiers(2)))
+	p.wait("the box", `document.querySelector('.logs-find input')`)
+	began := time.Now()
+	p.fill(".logs-find input", oldest)
+	p.wait("the hits", `/of/.test(document.querySelector('.logs-find').innerText)`)
+	t.Logf("%d elements; found in 100,000 rows after %v, the test's own way included", nodes, time.Since(began).Round(time.Millisecond))
+	p.shot("logs-100k")
+}
+
+// TestFirstVisit counts what a first visit of the pages brings over the wire.
+func TestFirstVisit(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(100, time.Second))
+	for path, most := range map[string]int{"/dashboard/logs#t=app": 150_000, "/dashboard/sql": 400_000} {
+		p := open(t, s, path)
+		p.wait("the page", `document.querySelector('.grid-row') || document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+		bytes := eval[int](p, `performance.getEntries().filter((e) => e.name.includes('/dashboard/')).reduce((s, e) => s + (e.transferSize ?? 0), 0)`)
+		t.Logf("%s: %d bytes in %d answers", path, bytes, eval[int](p, `performance.getEntries().filter((e) => e.transferSize > 0 && e.name.includes('/dashboard/')).length`))
+		if bytes > most || bytes < 20_000 {
+			t.Errorf("%s: %d bytes over the wire, at most %d", path, bytes, most)
+		}
 	}
 }

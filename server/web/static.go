@@ -23,7 +23,11 @@ func NewStatic(body []byte, mediaType, etag string) *Static {
 	s := &Static{Body: body, Type: mediaType, ETag: etag}
 	s.brotli = sync.OnceValue(func() []byte {
 		var out bytes.Buffer
-		w := brotli.NewWriterLevel(&out, 9)
+		level := brotli.BestCompression
+		if len(body) > 256<<10 {
+			level = 9 // the best takes seconds for half a megabyte
+		}
+		w := brotli.NewWriterLevel(&out, level)
 		w.Write(body) // a buffer takes everything
 		w.Close()
 		return out.Bytes()

@@ -10,20 +10,23 @@ import { useKeys } from '../ui/usekeys.js';
 import { ErrorBox } from '../ui/error.js';
 import { Tabs } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
+import { lazy } from '../ui/lazy.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
 import { copy } from '../ui/toast.js';
-import { RowDrawer } from './logsdrawer.js';
-import { Empty, NothingFound } from './logsempty.js';
 import { FieldPanel } from './logsfields.js';
-import { Changes } from './logschanges.js';
-import { Export } from './logsexport.js';
 import { HistogramPanel } from './logshistogram.js';
 import { LogsList } from './logslist.js';
-import { Live } from './logslive.js';
 import { LogsMenu, remember } from './logsmenu.js';
-import { Patterns } from './logspatterns.js';
 import { LogsRun, chipCondition, chips } from './logsrun.js';
 import { SearchBox, TableChooser } from './logssearch.js';
+
+const Changes = lazy(() => import('./logschanges.js'), 'Changes');
+const Export = lazy(() => import('./logsexport.js'), 'Export');
+const Live = lazy(() => import('./logslive.js'), 'Live');
+const Patterns = lazy(() => import('./logspatterns.js'), 'Patterns');
+const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer');
+const Empty = lazy(() => import('./logsempty.js'), 'Empty');
+const NothingFound = lazy(() => import('./logsempty.js'), 'NothingFound');
 
 /** @type {Record<string, import('../core/state.js').Key>} */
 export const state = {
@@ -211,6 +214,7 @@ function Where({ state, found, run }) {
 /** Figures says how many rows there are, exactly. @param {{run: LogsRun}} props */
 function Figures({ run }) {
   const rows = run.rows.value, total = run.total.value;
+  if (run.error.value) return rows ? 'The query failed; the rows below are of the run before.' : 'The query failed.';
   if (!rows) return run.busy.value ? 'Asking…' : '';
   return html`<b class="num">${total === null ? (run.histogramError.value ? 'unknown total' : '…') : plural(total, 'row')}</b>
     <span class="num">${run.elapsedMS.value.toFixed(0)} ms</span>

@@ -10,7 +10,7 @@ import { zone } from '../core/state.js';
 import { Dialog } from '../ui/pop.js';
 import { toast } from '../ui/toast.js';
 import * as logsql from './logsquery.js';
-import { save } from './sqlgrid.js';
+import { save } from '../ui/save.js';
 
 const rowsPerPage = 20_000;
 /** What is collected in memory where the browser cannot write to a file, bytes. */

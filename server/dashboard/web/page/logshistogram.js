@@ -38,7 +38,7 @@ export function HistogramPanel({ run, state, onRange, onWider, onFilter }) {
       <button class="quiet small" title="Copy the statement of the histogram" onClick=${() => copy(run.sql.value.histogram, 'SQL copied')}>SQL</button>
       <button class="quiet small icon" aria-label=${folded ? 'Show the histogram' : 'Hide the histogram'} aria-expanded=${folded ? 'false' : 'true'} onClick=${fold}><${Icon} name=${folded ? 'down' : 'up'} /></button>
     </div>
-    ${!folded && (error ? html`<${ErrorBox} error=${error} />` : data ? html`<${Histogram} data=${data} range=${run.range} color=${color} onRange=${onRange} onWider=${onWider} label="Rows over time; left and right walk the bars, Enter zooms" />` : html`<div class="histogram"></div>`)}
+    ${!folded && (error ? (run.error.value ? html`<p class="soft pad">No histogram: the query failed, see below.</p>` : html`<${ErrorBox} error=${error} />`) : data ? html`<${Histogram} data=${data} range=${run.range} color=${color} onRange=${onRange} onWider=${onWider} label="Rows over time; left and right walk the bars, Enter zooms" />` : html`<div class="histogram"></div>`)}
   </section>`;
 }
 

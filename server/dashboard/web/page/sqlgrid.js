@@ -7,6 +7,7 @@ import { Grid } from '../ui/grid.js';
 import { Icon } from '../ui/icons.js';
 import { Drawer } from '../ui/drawer.js';
 import { Pop } from '../ui/pop.js';
+import { save } from '../ui/save.js';
 import { copy } from '../ui/toast.js';
 import { useKeys } from '../ui/usekeys.js';
 import { Value } from './logsdrawer.js';
@@ -135,12 +136,3 @@ function widthsOf(columns, list) {
 
 /** numberColumn counts the rows. @param {number} count @returns {import('../ui/grid.js').Column} */
 const numberColumn = (count) => ({ name: '#', title: '', width: 26 + String(count).length * 7.3, kind: 'num row-number', draw: (el, _, i) => { el.textContent = String(i + 1); } });
-
-/** save gives text to the browser as a file. @param {string} text @param {string} name */
-export function save(text, name) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: name.endsWith('.csv') ? 'text/csv' : 'application/octet-stream' }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
