@@ -319,6 +319,9 @@ func (n *node) banner(io streams, recovered bool) {
 		fmt.Fprintf(io.err, "damaged   %s: %s (set aside, not served)\n", d.File, d.Reason)
 	}
 	fmt.Fprintf(io.err, "listening %s\n", addr)
+	if d := n.config.dashboard(); d.Files != nil || d.Dir != "" {
+		fmt.Fprintf(io.err, "dashboard %s/dashboard/\n", addr)
+	}
 	if n.calls != nil {
 		fmt.Fprintf(io.err, "grpc      %s\n", n.calls.Addr())
 	}
