@@ -47,7 +47,7 @@ export function Activity() {
       <${Figure} name="Failed (5xx)" value=${known(last(bad), perSecond)} spark=${bad} />
       <${Figure} name="SQL p50" value=${known(last(p50), duration)} spark=${p50} />
       <${Figure} name="SQL p99" value=${known(last(p99), duration)} spark=${p99} />
-      <${Figure} name="Sync of the log p99" value=${known(last(fsync), duration)} spark=${fsync} />
+      <${Figure} name="Log sync p99" value=${known(last(fsync), duration)} spark=${fsync} />
     </dl>
     <h2>Has</h2>
     <dl class="figures">

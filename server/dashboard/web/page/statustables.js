@@ -4,7 +4,7 @@ import { html, useEffect, useState } from '../lib/ui.js';
 import * as router from '../core/router.js';
 import { described, isAbort, list } from '../core/api.js';
 import { forget } from '../core/catalog.js';
-import { bytes, cell, count } from '../core/format.js';
+import { bytes, cell, count, plural } from '../core/format.js';
 import * as sqltext from '../core/sqltext.js';
 import { session, zone } from '../core/state.js';
 import { ask } from '../ui/ask.js';
@@ -53,7 +53,7 @@ export function Tables({ tables, error, sort, onSort, onChange }) {
   });
   const largest = Math.max(1, ...tables.map((t) => t.disk + t.memory));
   return html`<div class="row"><input type="search" aria-label="Find a table" placeholder="Find a table" value=${find} onInput=${(/** @type {any} */ e) => setFind(e.target.value)} />
-      <span class="soft">${count(tables.length)} tables, ${bytes(tables.reduce((n, t) => n + t.disk + t.memory, 0))}${shown.length > most ? `; the first ${most} are shown` : ''}</span></div>
+      <span class="soft">${plural(tables.length, 'table')}, ${bytes(tables.reduce((n, t) => n + t.disk + t.memory, 0))}${shown.length > most ? `; the first ${most} are shown` : ''}</span></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Tables"><table class="list tables"><thead><tr>
       ${heads.map((h) => html`<th key=${h.id} scope="col" class=${h.num ? 'num' : ''} aria-sort=${h === head ? (down ? 'descending' : 'ascending') : 'none'}>
         <button class="quiet small" onClick=${() => onSort(h === head && down ? h.id : '-' + h.id)}>${h.title}${h === head ? (down ? ' ↓' : ' ↑') : ''}</button></th>`)}
