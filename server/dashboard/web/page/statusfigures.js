@@ -10,8 +10,8 @@ import { Spark } from '../ui/spark.js';
 const known = (n, write) => (Number.isFinite(n) ? write(n) : '–');
 
 /** @param {{name: string, value: string, spark?: number[], note?: string}} props */
-const Figure = ({ name, value, spark, note }) => html`<div class="figure"><dt>${name}</dt><dd class="num">${value}</dd>
-  ${spark && html`<${Spark} values=${spark} label=${`${name} of the last half hour`} />`}${note && html`<span class="note soft">${note}</span>`}</div>`;
+const Figure = ({ name, value, spark, note }) => html`<div class="figure"><dt>${name}</dt><dd><span class="num">${value}</span>
+  ${spark && html`<${Spark} values=${spark} label=${`${name} of the last half hour`} />`}${note && html`<span class="note soft">${note}</span>`}</dd></div>`;
 
 /** @param {{status: any, clockMS: number|null, zone: string}} props */
 export function About({ status, clockMS, zone }) {
