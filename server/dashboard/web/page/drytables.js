@@ -41,7 +41,7 @@ const numeric = (type) => /^(U?INT|FLOAT)/.test(type);
 /** @param {{cell: DryCell|undefined, changed: boolean, was?: DryCell}} props */
 function Cell({ cell: c, changed, was }) {
   const title = changed ? `was: ${was ? shown(was) : 'not there'}` : c ? raw(c.value) : '';
-  if (!c || c.value === null) return html`<td class=${`null ${changed ? 'changed' : ''}`} title=${title}>NULL</td>`;
+  if (!c || c.value === null) return html`<td class=${`null ${numeric(c?.data_type ?? '') ? 'num' : ''} ${changed ? 'changed' : ''}`} title=${title}>NULL</td>`;
   return html`<td class=${`${numeric(c.data_type) ? 'num' : ''} ${changed ? 'changed' : ''}`} title=${title}>${visible(shown(c)).slice(0, 2000)}</td>`;
 }
 
