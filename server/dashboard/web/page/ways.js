@@ -71,7 +71,7 @@ export const ways = [
     ],
   },
   {
-    id: 'otlp', title: 'OpenTelemetry', hint: 'Logs, metrics and traces of SDKs and the collector.', paths: ['/v1/otlp/v1/logs', '/v1/otlp/v1/metrics', '/v1/otlp/v1/traces'], needs: 'otlp', docs: 'docs/ingest/otlp.md',
+    id: 'otlp', title: 'OpenTelemetry', hint: 'Logs, metrics and traces of SDKs and the collector.', paths: ['/v1/otlp/v1/logs', '/v1/otlp/v1/metrics', '/v1/otlp/v1/traces'], needs: 'otlp', docs: 'docs/http.md',
     snippets: [
       { title: 'Collector', text: collector },
       { title: 'SDK', text: (p) => `export OTEL_EXPORTER_OTLP_ENDPOINT=${quote(p.base + 'v1/otlp')}\nexport OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n${p.user || p.db !== 'public' ? `export OTEL_EXPORTER_OTLP_HEADERS="${[p.db === 'public' ? '' : 'x-service-db-name=' + encodeURIComponent(p.db), p.user ? `Authorization=Basic%20$(printf %s ${quote(p.user)}:"$PASSWORD" | base64 -w0)` : ''].filter(Boolean).join(',')}"\n` : ''}` },
@@ -81,14 +81,14 @@ export const ways = [
     ],
   },
   {
-    id: 'logpush', title: 'Log push', hint: 'Clients of the push protocol for log streams.', paths: ['/v1/logpush/api/v1/push'], needs: 'logpush', docs: 'docs/ingest/log-push.md',
+    id: 'logpush', title: 'Log push', hint: 'Clients of the push protocol for log streams.', paths: ['/v1/logpush/api/v1/push'], needs: 'logpush', docs: 'docs/http.md',
     snippets: [
       { title: 'curl', run: true, text: (p) => post(p, curl(p) + dbHeader(p), 'v1/logpush/api/v1/push', {}, 'application/json', '{"streams":[{"stream":{"app":"demo","level":"info"},"values":[["$(date +%s)000000000","hello from curl"]]}]}') },
       { title: 'Client', text: (p) => `clients:\n  - url: ${yaml(p.base + 'v1/logpush/api/v1/push')}\n${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}    headers:\n      x-service-db-name: ${yaml(p.db)}\n      x-service-log-table-name: ${yaml(p.table)}\n` },
     ],
   },
   {
-    id: 'jsonput', title: 'JSON put', hint: 'Points of time series as JSON.', paths: ['/v1/jsonput/api/put'], needs: 'jsonput', docs: 'docs/ingest/json-put.md',
+    id: 'jsonput', title: 'JSON put', hint: 'Points of time series as JSON.', paths: ['/v1/jsonput/api/put'], needs: 'jsonput', docs: 'docs/http.md',
     snippets: [{ title: 'curl', run: true, text: (p) => post(p, curl(p), 'v1/jsonput/api/put', { ...dbOf(p), summary: '' }, 'application/json', '{"metric":"demo_load","timestamp":$(date +%s),"value":0.5,"tags":{"host":"web-1"}}') }],
   },
   {
