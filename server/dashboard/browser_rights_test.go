@@ -1,0 +1,97 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+)
+
+// signedIn opens a page as a user, as after the dialogue.
+func signedIn(t *testing.T, s *server, user, password, path string) *page {
+	t.Helper()
+	p := open(t, s, "/dashboard/")
+	p.allow("status of 401")
+	p.allow("status of 403")
+	eval[bool](p, fmt.Sprintf(`(() => { sessionStorage.setItem('varve.session', JSON.stringify({ user: %q, password: %q })); return true; })()`, user, password))
+	p.visit("/status") // so that the page starts anew
+	p.visit(path)
+	return p
+}
+
+// TestD80Readers looks at the pages as a user who may only read.
+func TestD80Readers(t *testing.T) {
+	s := start(t, "--user-provider", "static_user_provider:cmd:boss=b,reader:ro=r")
+	document := "processors:\n  - dissect: {field: message, pattern: '%{level} %{text}'}\ntransform:\n  - {field: level, type: string}\n  - {field: text, type: string}\n"
+	r, err := http.NewRequest("POST", s.url+"/v1/pipelines/shop", strings.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth("boss", "b")
+	r.Header.Set("Content-Type", "application/x-yaml")
+	if a, err := http.DefaultClient.Do(r); err != nil || a.StatusCode != 200 {
+		t.Fatal(a, err)
+	}
+
+	p := signedIn(t, s, "reader", "r", "/dashboard/pipelines#name=shop&s=info+hello")
+	p.wait("a dry run", `document.querySelectorAll('.dry tbody tr').length === 1`)
+	p.wait("that saving is closed", `[...document.querySelectorAll('.toolbar button')].some((b) => b.textContent === 'Save' && b.disabled && b.title === 'Your user is read-only.')`)
+	p.visit("/dashboard/ingest")
+	p.wait("that sending is closed", `[...document.querySelectorAll('.try button')].some((b) => b.textContent === 'Send' && b.disabled) && document.querySelector('.try').innerText.includes('Your user is read-only.')`)
+	p.wait("snippets with the user", `document.querySelector('.snippet pre').textContent.includes("curl -u 'reader':\"$PASSWORD\"")`)
+	if text := eval[string](p, `document.documentElement.outerHTML`); strings.Contains(text, "cmVhZGVyOnI=") {
+		t.Error("the password is in the page")
+	}
+	p.visit("/dashboard/status")
+	p.wait("the figures", `document.querySelectorAll('.figure').length > 15`)
+	p.wait("the word about rights", `document.querySelector('.toolbar').innerText.includes('Your user is read-only')`)
+	p.visit("/dashboard/status#tab=config")
+	p.wait("that the configuration is closed", `document.querySelector('.status .error')?.innerText.includes('not authorized')`)
+	p.visit("/dashboard/status#tab=inside")
+	p.wait("the form", `document.querySelector('.card form')`)
+	p.button("Set")
+	p.wait("that the log level is closed", `document.querySelector('.card .error')?.innerText.includes('not authorized')`)
+
+	// Nothing of the password is in the address or in what the browser keeps.
+	if kept := eval[string](p, `location.href + JSON.stringify(Object.entries(localStorage))`); strings.Contains(kept, `"r"`) || strings.Contains(kept, "reader:r") {
+		t.Errorf("kept: %s", kept)
+	}
+	p = signedIn(t, s, "boss", "b", "/dashboard/status#tab=config")
+	p.wait("the configuration without passwords", `document.querySelector('table.config')?.innerText.includes('static_user_provider:cmd:***') || document.querySelector('table.config')?.innerText.includes('***')`)
+}
+
+// TestD14HostilePages gives the pages names and samples that want to be markup.
+func TestD14HostilePages(t *testing.T) {
+	s := start(t)
+	const evil = `<img src=x onerror="document.title='broken'"><script>alert(1)</script>`
+	name := `"><svg onload=alert(1)>`
+	document := "processors:\n  - letter: {field: message, method: upper}\ntransform:\n  - {field: message, type: string}\n"
+	s.post(t, "/v1/pipelines/"+url.PathEscape(name), "application/x-yaml", []byte(document))
+	s.post(t, "/v1/ingest?table=evil&pipeline_name=service_identity", "application/json", []byte(`[{"`+strings.ReplaceAll(evil, `"`, `\"`)+`":"x"}]`))
+	s.post(t, "/v1/sql", "application/x-www-form-urlencoded", []byte("sql="+url.QueryEscape(`CREATE TABLE marked (ts TIMESTAMP TIME INDEX) WITH (comment = '<b>bold</b>')`)))
+
+	p := open(t, s, "/dashboard/pipelines#s="+url.QueryEscape(evil)+"&name="+url.QueryEscape(name))
+	p.wait("the name as text", fmt.Sprintf(`[...document.querySelectorAll('.pipelines-list b')].some((b) => b.textContent === %q)`, name))
+	p.wait("the sample as text", `[...document.querySelectorAll('.dry td')].some((c) => c.textContent.includes('<IMG SRC=X'))`)
+	p.button("Steps")
+	p.wait("the steps", `document.querySelector('.steps')?.innerText.includes('<IMG SRC=X')`)
+	p.shot("pipeline-xss")
+	p.visit("/dashboard/ingest#t=" + url.QueryEscape(evil))
+	p.wait("the snippet", `document.querySelector('.snippet pre')?.textContent.includes('%3Cimg')`)
+	p.visit("/dashboard/status#tab=tables")
+	p.wait("the comment as text", `[...document.querySelectorAll('table.tables td.options')].some((c) => c.title.includes('<b>bold</b>'))`)
+	if title := eval[string](p, "document.title"); title == "broken" {
+		t.Error("a sample ran as a script")
+	}
+
+	// A snippet with quotes in the names is still one command that stores a row.
+	p.visit("/dashboard/ingest#t=" + url.QueryEscape(`it's "odd" $(touch `+os.TempDir()+`/varve-odd)`))
+	p.wait("the snippet", `document.querySelector('.snippet pre')?.textContent.includes('odd')`)
+	if text := eval[string](p, `document.querySelector('.snippet pre').textContent`); strings.Contains(text, "$(touch") {
+		t.Errorf("the snippet runs what a name says: %s", text)
+	}
+}
