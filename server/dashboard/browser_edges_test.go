@@ -14,41 +14,27 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
-// before puts a proxy in front of a server; change may answer a request itself, and then gives true.
-func before(t *testing.T, s *server, prefix string, change func(w http.ResponseWriter, r *http.Request) bool) *server {
+// behind puts a proxy with a prefix in front of a server.
+func behind(t *testing.T, s *server, prefix string) *server {
 	t.Helper()
 	to, err := url.Parse(s.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		r.Out.Host = r.In.Host
-		r.Out.URL.Path = strings.TrimPrefix(r.In.URL.Path, prefix)
-		r.Out.URL.RawPath = strings.TrimPrefix(r.In.URL.RawPath, prefix)
-	}}
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !strings.HasPrefix(r.URL.Path, prefix+"/"):
-			http.NotFound(w, r)
-		case change == nil || !change(w, r):
-			proxy.ServeHTTP(w, r)
-		}
-	}))
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}
+	front := httptest.NewServer(http.StripPrefix(prefix, proxy))
 	t.Cleanup(front.Close)
 	return &server{url: front.URL}
 }
 
-func TestD85Prefix(t *testing.T) {
+// TestD85Pages goes from page to page behind a prefix.
+func TestD85Pages(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(500, 1_000_000_000))
-	front := before(t, s, "/varve", nil)
+	front := behind(t, s, "/varve")
 	p := open(t, front, "/varve/dashboard")
 	p.wait("the rows", `document.querySelectorAll('.grid-row').length > 5`)
 	if path := eval[string](p, "location.pathname"); path != "/varve/dashboard/" && !strings.HasPrefix(path, "/varve/dashboard/logs") {
@@ -68,30 +54,6 @@ func TestD85Prefix(t *testing.T) {
 	}
 	p.visit("/varve/dashboard/ingest")
 	p.wait("snippets with the prefix", `document.querySelector('.snippet pre')?.textContent.includes('/varve/v1/ingest?')`)
-}
-
-func TestD86Upgrade(t *testing.T) {
-	s := start(t)
-	s.ingest(t, "app", shopLines(500, 1_000_000_000))
-	var upgraded atomic.Bool
-	front := before(t, s, "", func(w http.ResponseWriter, r *http.Request) bool {
-		if !upgraded.Load() || !strings.HasPrefix(r.URL.Path, "/dashboard/a/") {
-			return false
-		}
-		w.WriteHeader(404) // as a server answers that has another build
-		io.WriteString(w, "this file is not part of the installed version")
-		return true
-	})
-	p := open(t, front, "/dashboard/logs#t=app")
-	p.allow("status of 404")
-	p.wait("the rows", `document.querySelectorAll('.grid-row').length > 5`)
-	upgraded.Store(true)
-	eval[bool](p, `(() => { [...document.querySelectorAll('#rail a.page')].find((a) => a.getAttribute('href').endsWith('/status')).click(); return true; })()`)
-	p.wait("the word about the new version", `document.querySelector('.state')?.innerText.includes('A new version is installed')`)
-	upgraded.Store(false)
-	p.button("Reload")
-	p.do("the page again", chromedp.WaitVisible(chromedp.CSS(".figure")))
-	p.wait("the page", `document.querySelectorAll('.figure').length > 15`)
 }
 
 // TestD88NoTag builds the server without its dashboard.
