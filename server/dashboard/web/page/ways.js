@@ -50,7 +50,8 @@ export const ways = [
       { title: 'JSON lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table, pipeline_name: 'service_identity' }, 'application/x-ndjson', '{"level":"info","service":"demo","message":"hello from curl"}') },
       { title: 'Text lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table + '_text', pipeline_name: 'service_identity' }, 'text/plain', 'hello from curl') },
       { title: 'A file', text: (p) => `${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: p.table, pipeline_name: 'service_identity' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @app.log\n` },
-      { title: 'systemd journal', text: (p) => `journalctl -o json --since -1h | ${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: 'journal', pipeline_name: 'service_identity', custom_time_index: '__REALTIME_TIMESTAMP;epoch;us' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @-\n` },
+      { title: 'Journal upload', text: (p) => `systemd-journal-upload --save-state --url=${quote(p.base + 'v1/journald')}\n` },
+      { title: 'Journal, the last hour', text: (p) => `journalctl -o json --since -1h | ${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: 'journal', pipeline_name: 'service_identity', custom_time_index: '__REALTIME_TIMESTAMP;epoch;us' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @-\n` },
     ],
   },
   {
