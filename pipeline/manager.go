@@ -1,5 +1,16 @@
 // Package pipeline takes a request's body through the pipeline it names and leaves rows in a write set. The built-in
 // service_identity needs no document: it flattens entries into columns as they are.
+// An entry becomes rows or the request's error; nothing an entry holds costs more than its bounds. A Manager is safe for
+// concurrent use.
+//
+//	manager.go run.go                                     a request and its way
+//	document.go compile.go transform.go index.go hint.go  documents and what they compile to
+//	store.go library.go versions.go                       where they are kept, compiled, uploaded, listed
+//	identity.go                                           entries as they are
+//	runprogram.go chunks.go worker.go                     entries through a program, several at a time
+//	convert.go sink.go clash.go                           values into columns, rows into tables, types that clash
+//	dryrun.go dryidentity.go trace.go                     trials
+//	epochs.go held.go warn.go journals.go metrics.go      bounds, warnings, logs, figures
 package pipeline
 
 import (

@@ -1,5 +1,14 @@
 // Package sqlexec runs SQL: it takes statements apart (parse), binds and plans queries (plan), runs them over batches
 // (exec, expr), and carries out everything that is not a query: definitions, INSERT, DELETE, SHOW, ADMIN.
+// An Executor is safe for concurrent use; a Session runs one statement at a time.
+//
+//	session.go names.go running.go                 sessions, names, running statements
+//	execute.go explain.go tql.go                   statements, plans, the language of metrics
+//	insert.go delete.go value.go                   rows
+//	copy.go copydir.go copyfrom.go copyvalue.go    files
+//	ddl.go alter.go createtable.go createas.go     definitions
+//	catalog.go views.go                            what planning sees of the store, views
+//	show.go showcreate.go showtable.go nearest.go  SHOW and DESC, hints in errors
 package sqlexec
 
 import (

@@ -27,6 +27,17 @@
 // column and block: every byte that is believed has been checked against a CRC-32C, every count and offset against the
 // bounds of what it points into. A Part, its Run and a Cache are safe for concurrent use; a Writer, a cursor and a
 // series walk belong to one goroutine.
+//
+// # Files
+//
+//	format.go part.go mapped.go unreadable.go   opening, sections, the bytes of a file
+//	writer.go stream.go tagwriter.go splice.go  writing, blocks taken over whole
+//	series.go tags.go tagindex.go find.go       series, tags, series by tags
+//	cursor.go select.go selectseries.go         scans: which blocks and rows pass
+//	packed.go filters.go                        tests on pages as they lie, token filters
+//	project.go source.go walk.go cache.go       rows as batches, by block and by series
+//	check.go verify.go dump.go aside.go         damage, looking for it, printing
+//	metrics.go checks.go                        figures, what builds with invariants check
 package sst
 
 import (

@@ -1,6 +1,15 @@
 // Package vector holds the one currency of the house: batches of typed columns. Decoders build them, the log records
 // them, memtables and column files keep them, operators stream them and answers are printed from them. No row type
 // exists.
+// Vectors and batches belong to one goroutine; what a vector shares with others (Heap, Values) is never written through it.
+//
+//	type.go vector.go batch.go   types, columns, rows of columns
+//	bitmap.go                    sets of rows, validity
+//	builder.go                   rows by columns, as decoders make them
+//	appendrows.go interleave.go  rows of others
+//	codec.go                     batches as bytes, for the log and for files that spill
+//	reuse.go room.go             memory of slices
+//	check.go                     what builds with invariants check
 package vector
 
 import "fmt"

@@ -1,5 +1,13 @@
 // Package web is the frame of every HTTP handler: the request with its user, time limit and body, parameters, answers
 // and errors. Only this package knows which HTTP status a code has.
+// Whatever a client sends, a body and an answer take no more memory and time than their bounds.
+//
+//	ctx.go params.go                          requests and their parameters
+//	body.go intake.go pace.go block.go        bodies: decompressed, counted, paced, their buffers
+//	write.go                                  rows of a body into the store, for all protocols
+//	reply.go errors.go static.go compress.go  answers
+//	result.go format.go timeformat.go         results of queries, streamed
+//	json.go csv.go arrow.go                   their formats
 package web
 
 import (

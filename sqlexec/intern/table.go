@@ -1,4 +1,10 @@
 // Package intern numbers distinct values: the hash tables under GROUP BY, DISTINCT and COUNT(DISTINCT).
+// Equal values have one number, numbers are dense and rise in the order of first appearance, but for Shared.
+//
+//	table.go texts.go direct.go     64-bit keys, texts, small integers
+//	interner.go probe.go packed.go  vectors: keys of rows, short texts as keys
+//	pairs.go                        two numbers as one
+//	shared.go recent.go             one set for several workers
 package intern
 
 import (

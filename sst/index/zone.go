@@ -1,4 +1,9 @@
 // Package index holds what lets a part leave blocks unread: zone maps, postings and token filters.
+// An index may say that a block has what it has not, never the opposite.
+//
+//	zone.go             least, greatest, number of values
+//	postings.go         blocks by value of a dictionary
+//	tokens.go bloom.go  words of texts, filters over them
 package index
 
 import (
