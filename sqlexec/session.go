@@ -28,7 +28,7 @@ import (
 )
 
 // DefaultDB is the database of a request that names none.
-const DefaultDB = "public"
+const DefaultDB = engine.PublicDB
 
 // Catalog is the one catalog that names may begin with.
 const Catalog = "service"

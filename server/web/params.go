@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
+
+	"varve/engine"
 )
 
 // Params are the known parameters of a query string and, for some endpoints, a form; the query string wins.
@@ -157,7 +159,7 @@ func (p *Params) bad(name, reason string) error {
 }
 
 // DefaultDB is the database of requests that name none.
-const DefaultDB = "public"
+const DefaultDB = engine.PublicDB
 
 // databaseName takes the catalog off a database name: service-public is public. Another catalog stays in the name, and
 // so names a database that does not exist.
