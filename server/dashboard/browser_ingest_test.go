@@ -145,7 +145,7 @@ func TestStatus(t *testing.T) {
 		p := open(t, s, "/dashboard/status")
 		p.wait("the figures", `document.querySelectorAll('.figure').length > 15`)
 		want := s.sql(t, "SELECT count(*) FROM app")[0][0]
-		p.wait("the rows since the start", fmt.Sprintf(`[...document.querySelectorAll('.figure')].some((f) => f.innerText.startsWith('Rows in') && f.innerText.includes('20k since'))`))
+		p.wait("the rows since the start", `[...document.querySelectorAll('.figure')].some((f) => f.innerText.startsWith('Rows in') && f.innerText.includes('20k since'))`)
 		if fmt.Sprint(want) != "20000" {
 			t.Errorf("%v rows are stored", want)
 		}

@@ -54,7 +54,7 @@ export function Page({ state }) {
       part('tables', async () => setTables(await loadTables(signal))),
     ]);
   };
-  usePoll(loadAll, 5000);
+  usePoll(loadAll, readings.value.length < 2 ? 1000 : 5000); // the first rates need two readings
   usePoll((signal) => part('config', async () => setConfig(readSettings(await (await request('config', { background: true, signal })).text()))), 60_000);
   const tab = state.get('tab');
   const found = findings({ readings: readings.value, settings: config, status: about.status, tables: (tables ?? []).map((t) => ({ name: t.name, rows: t.rows })), clockMS: about.clockMS, open: about.open }, location.hostname);
