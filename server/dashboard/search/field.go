@@ -116,7 +116,8 @@ func kindOf(dataType string) kind {
 		return textual
 	case t == "boolean":
 		return truth
-	case strings.HasPrefix(t, "int") && !strings.HasPrefix(t, "interval"), strings.HasPrefix(t, "uint"), strings.HasPrefix(t, "float"), strings.HasPrefix(t, "decimal"):
+	case strings.HasPrefix(t, "int") && !strings.HasPrefix(t, "interval"), strings.HasPrefix(t, "uint"), strings.HasPrefix(t, "float"), strings.HasPrefix(t, "decimal"),
+		strings.HasPrefix(t, "bigint"), strings.HasPrefix(t, "smallint"), strings.HasPrefix(t, "tinyint"), strings.HasPrefix(t, "double"), strings.HasPrefix(t, "real"):
 		return number
 	case strings.HasPrefix(t, "timestamp"), strings.HasPrefix(t, "date"):
 		return instant

@@ -128,3 +128,15 @@ func FuzzWhere(f *testing.F) {
 		}
 	})
 }
+
+// TestTypesOfTheCatalogue: types have two names, that of answers and that of information_schema.
+func TestTypesOfTheCatalogue(t *testing.T) {
+	for name, want := range map[string]kind{
+		"bigint": number, "bigint unsigned": number, "int": number, "smallint unsigned": number, "double": number, "Int64": number, "Float32": number,
+		"string": textual, "boolean": truth, "timestamp(9)": instant, "TimestampNanosecond": instant, "date": instant, "interval": other, "json": other,
+	} {
+		if got := kindOf(name); got != want {
+			t.Errorf("%s is of kind %d, want %d", name, got, want)
+		}
+	}
+}
