@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build dashboard-lib dashboard-check dashboard-test test long lint bench microbench bce bce-accept fuzz e2e clean
+.PHONY: run build dashboard-lib dashboard-compiler dashboard-check dashboard-test test long lint bench microbench bce bce-accept fuzz e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -25,8 +25,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -tags dashboard -ldflags '$(LDFLAGS)' -o bin/varve ./cmd/varve
 
 ## dashboard-lib: bundle the dashboard's libraries again from the lock file in server/dashboard/libsrc (needs npm)
-dashboard-lib:
-	cd server/dashboard/libsrc && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+dashboard-lib: dashboard-compiler
 	mkdir -p $(DASHBOARD_META)
 	for b in ui plot editor; do \
 	  $(GO) tool esbuild server/dashboard/libsrc/$$b.js --bundle --minify --format=esm --target=es2022 --legal-comments=none --log-level=warning \
@@ -35,9 +34,13 @@ dashboard-lib:
 	cp server/dashboard/libsrc/node_modules/uplot/dist/uPlot.min.css server/dashboard/web/lib/plot.css
 	cd server/dashboard/libsrc && META_DIR=$(DASHBOARD_META) node libraries.mjs
 
-## dashboard-check: the types of the dashboard's modules (needs npm)
+## dashboard-compiler: the compiler that checks the types of the dashboard's modules (needs npm)
+dashboard-compiler:
+	cd server/dashboard/libsrc && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+
+## dashboard-check: the types of the dashboard's modules (needs dashboard-compiler)
 dashboard-check:
-	cd server/dashboard/libsrc && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent check
+	cd server/dashboard/libsrc && npm run --silent check
 
 ## dashboard-test: the dashboard in a browser (needs chromium)
 dashboard-test:

@@ -253,7 +253,7 @@ func TestD83Accessible(t *testing.T) {
 	s.ingest(t, "app", shopLines(500, time.Second))
 	axe, err := os.ReadFile("libsrc/node_modules/axe-core/axe.min.js")
 	if err != nil {
-		t.Logf("axe is not installed (make dashboard-check installs it): names of buttons and fields alone are looked at")
+		t.Logf("axe is not installed (make dashboard-compiler installs it): names of buttons and fields alone are looked at")
 	}
 	for _, path := range []string{"/dashboard/logs#t=app", "/dashboard/sql"} {
 		for _, theme := range []string{"light", "dark"} {
