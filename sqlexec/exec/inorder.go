@@ -70,6 +70,7 @@ type inOrder struct {
 	first   scan.Cursor // the piece that the caller reads; nil: not opened, or read
 	step    Step
 	in      vector.Batch
+	given   int           // rows of in that step has been given
 	made    *vector.Batch // by step; nil: nothing passed
 	started bool
 
@@ -89,10 +90,11 @@ type piece struct {
 func newInOrder(ctx context.Context, from cursors, ops []Operator, workers int) *inOrder {
 	r := &inOrder{from: from, ops: ops, workers: workers, queue: make(chan *piece, workers*aheadPieces)}
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	r.step = Chain(ops, func(b *vector.Batch) error {
+	once := func(s Step) Step { return s } // what is made is looked at before the next rows are
+	r.step = chained(ops, func(b *vector.Batch) error {
 		r.made = b
 		return nil
-	})[0]
+	}, once)[0]
 	return r
 }
 
@@ -137,12 +139,15 @@ func (r *inOrder) nextOfFirst(b *vector.Batch) (bool, error) {
 		if err := r.ctx.Err(); err != nil {
 			return false, err
 		}
-		ok, err := r.first.Next(&r.in)
-		if err != nil || !ok {
-			return false, err
+		if r.given == r.in.N {
+			ok, err := r.first.Next(&r.in)
+			if err != nil || !ok {
+				return false, err
+			}
+			r.given = 0
 		}
 		r.made = nil
-		if err := r.step(&r.in); err != nil {
+		if err := r.step(r.portion()); err != nil {
 			return false, err
 		}
 		if r.made != nil && r.made.N > 0 {
@@ -150,6 +155,17 @@ func (r *inOrder) nextOfFirst(b *vector.Batch) (bool, error) {
 			return true, nil
 		}
 	}
+}
+
+// portion takes rows of in: all of them where their texts are not long.
+func (r *inOrder) portion() *vector.Batch {
+	if r.given == 0 && !hasLongTexts(&r.in) {
+		r.given = r.in.N
+		return &r.in
+	}
+	from := r.given
+	r.given = portionEnd(&r.in, from)
+	return sliceOf(&r.in, from, r.given)
 }
 
 // start lets the workers go.

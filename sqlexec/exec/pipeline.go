@@ -128,12 +128,15 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 }
 
 // Chain puts operators before a step: the first of the steps takes what the source gives, the others what each operator
-// gives.
-func Chain(ops []Operator, last Step) []Step {
+// gives. None of them sees more long texts at a time than a portion.
+func Chain(ops []Operator, last Step) []Step { return chained(ops, last, inPortions) }
+
+// chained is Chain; each step is changed by a function.
+func chained(ops []Operator, last Step, change func(Step) Step) []Step {
 	steps := make([]Step, len(ops)+1)
-	steps[len(ops)] = last
+	steps[len(ops)] = change(last)
 	for i := len(ops) - 1; i >= 0; i-- {
-		steps[i] = ops[i].Step(steps[i+1])
+		steps[i] = change(ops[i].Step(steps[i+1]))
 	}
 	return steps
 }

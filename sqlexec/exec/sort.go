@@ -28,8 +28,8 @@ type sorter struct {
 	order  []expr.SortKey
 	out    []*vector.Vector
 
-	held     int64 // bytes of rows and keys, and what sorting them takes
-	reserved int64 // of them, as far as the budget knows
+	full     int64 // bytes of the chunks but the last
+	reserved int64 // bytes, as far as the budget knows
 }
 
 // sortChunk is up to chunkRows rows with their keys.
@@ -68,8 +68,24 @@ func (s *sorter) room(rows int) (*sortChunk, error) {
 			return nil, status.New(status.RuntimeResourcesExhausted, "ORDER BY over more than %d rows", maxRows)
 		}
 	}
+	if n := len(s.chunks); n > 0 {
+		s.full += s.chunks[n-1].bytes()
+	}
 	s.chunks = append(s.chunks, &sortChunk{rows: vector.NewBatch(s.types...)})
 	return s.chunks[len(s.chunks)-1], nil
+}
+
+// bytes is what a chunk takes with the room that its slices have grown to, and what sorting its rows takes.
+func (c *sortChunk) bytes() int64 {
+	return roomBytes(c.rows) + int64(cap(c.keys)) + int64(len(c.ends))*sortBytes
+}
+
+// held is the bytes of rows and keys, and what sorting them takes.
+func (s *sorter) held() int64 {
+	if len(s.chunks) == 0 {
+		return 0
+	}
+	return s.full + s.chunks[len(s.chunks)-1].bytes()
 }
 
 // appendKey appends the key of row i of the batch that was evaluated last.
@@ -89,13 +105,11 @@ func (s *sorter) add(b *vector.Batch) error {
 	if err := s.eval.Eval(b, s.out); err != nil {
 		return err
 	}
-	before := len(c.keys)
 	for i := range b.N {
 		s.appendKey(c, i)
 	}
 	c.rows.Append(b, 0, b.N)
 	s.n += b.N
-	s.held += BatchBytes(b) + int64(len(c.keys)-before) + int64(b.N)*sortBytes
 	return nil
 }
 
@@ -117,6 +131,21 @@ func (s *sorter) gather(to *vector.Batch, rows []uint32) {
 		v.Reset(s.types[k])
 		v.Interleave(0, from, picks)
 	}
+}
+
+// portion is where the rows of an order end that are gathered together from one of them on.
+func (s *sorter) portion(order []uint32, from int) int {
+	texts := func(i int) int64 {
+		row := order[i]
+		return rowTexts(s.chunks[row/chunkRows].rows.Cols, int(row%chunkRows))
+	}
+	to := from + 1
+	for bytes := texts(from); to < min(from+vector.Size, len(order)); to++ {
+		if bytes += texts(to); bytes > portionBytes {
+			break
+		}
+	}
+	return to
 }
 
 // sortBytes is what a row takes besides its values and its key: the key's end, two entries, its place in the order.
@@ -280,7 +309,7 @@ func (r *reorderReader) Next(b *vector.Batch) (bool, error) {
 	if r.next >= len(r.r.order) {
 		return false, nil
 	}
-	to := min(r.next+vector.Size, len(r.r.order))
+	to := r.r.rows.portion(r.r.order, r.next)
 	r.r.rows.gather(&r.b, r.r.order[r.next:to])
 	r.next = to
 	b.N, b.Cols = r.b.N, append(b.Cols[:0], r.b.Cols...)
@@ -338,13 +367,13 @@ func (s *sortSink) Step(int) Step {
 		if err := w.add(b); err != nil {
 			return err
 		}
-		spills := s.budget.space() != nil
-		if spills && w.held >= s.share() {
+		spills, held := s.budget.space() != nil, w.held()
+		if spills && held >= s.share() {
 			return s.spill(w)
 		}
-		err := s.budget.Reserve(w.held - w.reserved)
+		err := s.budget.Reserve(held - w.reserved)
 		if err == nil {
-			w.reserved = w.held
+			w.reserved = held
 		} else if spills && w.n >= minRun {
 			return s.spill(w)
 		}

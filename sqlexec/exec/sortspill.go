@@ -27,7 +27,7 @@ var maxRun = int64(invariant.Limit(1<<30, 1<<20))
 // runRows is the number of rows of a block of a run: one at least, for a row may be as long as the block.
 func (s *sortSink) runRows(w *sorter) int {
 	block := min(runBlock, s.budget.pool.limit/64)
-	return int(min(max(block*int64(w.n)/max(w.held, 1), 1), vector.Size))
+	return int(min(max(block*int64(w.n)/max(w.held(), 1), 1), vector.Size))
 }
 
 // share is how many bytes a worker keeps before it writes them to a file: its part of half the budget. Slices grow by
@@ -76,7 +76,7 @@ func (s *sortSink) spill(w *sorter) error {
 	s.runs = append(s.runs, run)
 	s.mu.Unlock()
 	s.budget.Release(w.reserved)
-	w.chunks, w.n, w.held, w.reserved = nil, 0, 0, 0
+	w.chunks, w.n, w.full, w.reserved = nil, 0, 0, 0
 	return nil
 }
 

@@ -40,6 +40,10 @@ func (s *topSink) String() string { return fmt.Sprintf("TopK: %d by %s", s.k, or
 // comes of it alone.
 const moreThanTop = 256
 
+// wideTop is the number of bytes that rows take from which on the k best of twice as many are sorted out: few long ones may take more
+// than many short ones.
+const wideTop = 8 << 20
+
 // Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
 // worse ones go.
 func (s *topSink) Step(int) Step {
@@ -53,7 +57,7 @@ func (s *topSink) Step(int) Step {
 	var bound []byte // the key of the k'th row; nil while there are fewer
 	var rows []uint32
 	var part vector.Batch
-	var held, reserved int64 // bytes of the rows that w keeps, and the most they have been
+	best := int64(0) // bytes of the best rows, when they were sorted out last
 	return func(b *vector.Batch) error {
 		if s.k == 0 {
 			return ErrStop
@@ -65,7 +69,6 @@ func (s *topSink) Step(int) Step {
 		if err != nil {
 			return err
 		}
-		before := len(c.keys)
 		rows = w.before(c, bound, s.candidates(rows[:0], w.out[0], b.N, bound))
 		if len(rows) == 0 {
 			return nil
@@ -74,31 +77,46 @@ func (s *topSink) Step(int) Step {
 		gatherRows(&part, b, rows)
 		c.rows.Append(&part, 0, part.N)
 		w.n += part.N
-		held += BatchBytes(&part) + int64(len(c.keys)-before) + int64(len(rows))*sortBytes
-		if held > reserved {
-			if err := s.budget.Reserve(held - reserved); err != nil {
+		held := w.held()
+		if held > w.reserved {
+			if err := s.budget.Reserve(held - w.reserved); err != nil {
 				return err
 			}
-			reserved = held
+			w.reserved = held
 		}
-		if w.n < most {
+		if w.n < most && (w.n < 2*s.k || held < 2*best+wideTop) {
 			return nil
 		}
-		if w, err = w.best(s.budget.context(), s.k); err != nil {
+		if w, err = s.sortOut(w); err != nil {
 			return err
 		}
-		s.workers[at] = w
+		s.workers[at], best = w, w.held()
 		last := w.chunks[len(w.chunks)-1]
 		bound = append(bound[:0], last.key(len(last.ends)-1)...)
 		if k, ok := s.order[0].Expr.(*expr.Column); ok {
 			s.reach.take(last.rows.Cols[k.Index], len(last.ends)-1)
 		}
-		held = int64(w.n) * sortBytes
-		for _, c := range w.chunks {
-			held += BatchBytes(c.rows) + int64(len(c.keys))
-		}
 		return nil
 	}
+}
+
+// sortOut is a sorter of the k best rows of another, which is gone then; for a moment both are there.
+func (s *topSink) sortOut(w *sorter) (*sorter, error) {
+	order, err := w.sorted(s.budget.context(), 1)
+	if err != nil {
+		return nil, err
+	}
+	order = order[:min(s.k, len(order))]
+	if err := s.budget.Reserve(w.textsOf(order)); err != nil {
+		return nil, err
+	}
+	best, err := w.only(order)
+	if err != nil {
+		return nil, err
+	}
+	s.budget.Release(w.textsOf(order))
+	best.reserved = max(w.reserved, best.held())
+	return best, s.budget.Reserve(best.reserved - w.reserved)
 }
 
 // before makes the keys of rows of the batch at hand in a chunk and keeps those, in the memory of rows, that come before
@@ -182,17 +200,22 @@ func floatsUpTo(rows []uint32, v []float64, flip, most uint64) (n int) {
 	return n
 }
 
-// best is a sorter of the k first rows, in order.
-func (s *sorter) best(ctx context.Context, k int) (*sorter, error) {
-	order, err := s.sorted(ctx, 1)
-	if err != nil {
-		return nil, err
+// textsOf is the bytes of the keys and the texts of rows.
+func (s *sorter) textsOf(rows []uint32) (bytes int64) {
+	for _, r := range rows {
+		bytes += int64(len(s.key(int(r)))) + rowTexts(s.chunks[r/chunkRows].rows.Cols, int(r%chunkRows))
 	}
-	order = order[:min(k, len(order))]
+	return bytes
+}
+
+// only is a sorter of some rows of another.
+func (s *sorter) only(order []uint32) (*sorter, error) {
 	n := &sorter{types: s.types, eval: s.eval, order: s.order, out: s.out}
 	var part vector.Batch
-	for from := 0; from < len(order); from += vector.Size {
-		rows := order[from:min(from+vector.Size, len(order))]
+	for from := 0; from < len(order); {
+		to := s.portion(order, from)
+		rows := order[from:to]
+		from = to
 		c, err := n.room(len(rows))
 		if err != nil {
 			return nil, err
