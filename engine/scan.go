@@ -27,6 +27,8 @@ type Request struct {
 	Newest bool
 	// Stats counts what the scan did; may be nil.
 	Stats *scan.Stats
+	// Reserve, when not nil, is told of what cursors have in hand: see scan.Spec.
+	Reserve func(bytes int64) error
 }
 
 // Scan is a pinned snapshot of a table handed out as pieces of work. Close unpins. Cursor is safe for concurrent use.
@@ -105,7 +107,7 @@ func (s *Scan) watch(r Request) Request {
 
 // describe turns the request into what runs understand.
 func (s *Scan) describe(r Request) error {
-	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats, Memo: &scan.Memo{}, Ended: s.ctx.Err,
+	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats, Memo: &scan.Memo{}, Ended: s.ctx.Err, Reserve: r.Reserve,
 		Narrowing: s.bounds.Begin()}
 	if s.t.Physical != 0 {
 		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)

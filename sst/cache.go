@@ -137,9 +137,9 @@ func (c *Cache) holds(k blockKey) bool {
 	return s.entries[k] != nil
 }
 
-// put keeps a block of n rows; the vector is the cache's from now on.
-func (c *Cache) put(k blockKey, v *vector.Vector, n int) {
-	c.enter(&cacheEntry{key: k, v: v, bytes: v.Bytes64(n) + 256})
+// put keeps a block of n rows; the vector is the cache's from now on. false: it is too large, and stays the caller's.
+func (c *Cache) put(k blockKey, v *vector.Vector, n int) bool {
+	return c.enter(&cacheEntry{key: k, v: v, bytes: v.Bytes64(n) + 256})
 }
 
 // putCodes keeps packed codes, which are the cache's from now on.
@@ -147,16 +147,17 @@ func (c *Cache) putCodes(k blockKey, v *encoding.Codes) {
 	c.enter(&cacheEntry{key: k, codes: v, bytes: v.Bytes() + 256})
 }
 
-func (c *Cache) enter(e *cacheEntry) {
+// enter keeps an entry; false: it is too large. Another that came before it stays.
+func (c *Cache) enter(e *cacheEntry) bool {
 	k, size := e.key, e.bytes
 	if size > c.limit/4 {
-		return
+		return false
 	}
 	s := &c.shards[hashKey(k)%cacheShards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.entries[k] != nil {
-		return
+		return true
 	}
 	for s.bytes+size > c.limit && len(s.ring) > 0 {
 		c.evict(s)
@@ -165,6 +166,7 @@ func (c *Cache) enter(e *cacheEntry) {
 	s.ring = append(s.ring, e)
 	s.bytes += size
 	c.bytes.Add(size)
+	return true
 }
 
 // evict takes out the first entry after the hand that was not used since the hand passed it.

@@ -109,6 +109,7 @@ func (sel *selector) release() {
 	if sel.dec != nil {
 		decoders.Put(sel.dec)
 		sel.dec = nil
+		sel.reader.release()
 	}
 }
 

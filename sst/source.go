@@ -21,6 +21,7 @@ type source struct {
 	fixed  *vector.Vector // fixed
 	loaded *vector.Vector // of the block at hand; nil: not yet
 	sparse bool           // loaded holds the rows that pass alone
+	held   int64          // bytes of long texts in own, as far as the reader of the scan knows
 	own    vector.Vector  // memory that is used again from block to block
 	typed  vector.Vector  // what is loaded, under the wanted type
 
@@ -166,10 +167,48 @@ func (r *reader) page(s *source) (*vector.Vector, error) {
 	if st := r.spec.Stats; st != nil {
 		st.BytesRead.Add(int64(size))
 	}
-	if admit {
-		p.cache.put(key, v, p.blocks[r.block].rows)
+	if admit && !p.cache.put(key, v, p.blocks[r.block].rows) {
+		s.own = *v
+		v, admit = &s.own, false
 	}
-	return v, nil
+	if admit {
+		return v, nil
+	}
+	return v, r.hold(s)
+}
+
+// longTexts is the number of bytes of the texts of a block from which on they are counted.
+const longTexts = 1 << 20
+
+// hold counts the texts that a source has of its own.
+func (r *reader) hold(s *source) error {
+	v := &s.own
+	if s.own.Form == vector.Dict {
+		v = s.own.Values
+	}
+	bytes := int64(len(v.Heap))
+	if r.spec.Reserve == nil || bytes <= max(s.held, longTexts) {
+		return nil
+	}
+	if shared, err := r.p.dictionary(s.col); err != nil || v == shared {
+		return err
+	}
+	more := bytes - s.held
+	if err := r.spec.Reserve(more); err != nil {
+		return err
+	}
+	s.held = bytes
+	return nil
+}
+
+// release lets go of what sources have of their own.
+func (r *reader) release() {
+	for _, s := range r.all {
+		if s.held > 0 {
+			_ = r.spec.Reserve(-s.held) // giving back does not fail
+			s.held, s.own, s.loaded = 0, vector.Vector{}, nil
+		}
+	}
 }
 
 // numbers makes dst the series numbers of a block.

@@ -25,10 +25,11 @@ var stripeSize = invariant.Limit(16<<20, 1<<10)
 
 // Bounds of what a writer holds in memory.
 const (
-	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early.
-	maxBlockHeap = 32 << 20
+	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early: whoever reads one of its rows
+	// has all of them in memory.
+	maxBlockHeap = 8 << 20
 	// MaxValue is the longest string that a part takes.
-	MaxValue = encoding.MaxHeap - maxBlockHeap
+	MaxValue = encoding.MaxHeap - 32<<20
 )
 
 // Writer writes one part. One goroutine at a time. After an error the file is worthless.

@@ -130,7 +130,7 @@ func TestLongStrings(t *testing.T) {
 	if err := w.Series([]byte{0, 0, 0, 1}); err != nil {
 		t.Fatal(err)
 	}
-	const size = 9 << 20
+	const size = 3 << 20
 	for i := range 8 {
 		if err := w.Write(rowsOf(strings.Repeat(string(rune('a'+i)), size), int64(2*i), int64(2*i+1))); err != nil {
 			t.Fatal(err)
@@ -144,14 +144,23 @@ func TestLongStrings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if n := p.Run().Blocks(); n < 4 || n > 8 {
+	if n := p.Run().Blocks(); n != 16/(maxBlockHeap/size) {
 		t.Errorf("%d blocks", n)
 	}
-	cursor, err := p.Run().Scan(&scan.Spec{Columns: []schema.Column{tsColumn, messageColumn}, TimeColumn: tsColumn, Time: scan.All})
+	held, most, limit := int64(0), int64(0), int64(64<<20)
+	tooMuch := errors.New("too much")
+	spec := scan.Spec{Columns: []schema.Column{tsColumn, messageColumn}, TimeColumn: tsColumn, Time: scan.All, Reserve: func(bytes int64) error {
+		if held+bytes > limit {
+			return tooMuch
+		}
+		held += bytes
+		most = max(most, held)
+		return nil
+	}}
+	cursor, err := p.Run().Scan(&spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer cursor.Close()
 	var b vector.Batch
 	row := 0
 	for {
@@ -171,6 +180,20 @@ func TestLongStrings(t *testing.T) {
 	}
 	if row != 16 {
 		t.Errorf("%d rows", row)
+	}
+	cursor.Close()
+	if want := int64(maxBlockHeap / size * size); most != want || held != 0 {
+		t.Errorf("a cursor counts %d bytes, want %d, and keeps %d of them", most, want, held)
+	}
+	limit = size
+	if cursor, err = p.Run().Scan(&spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cursor.Next(&b); !errors.Is(err, tooMuch) {
+		t.Errorf("a block without room: %v", err)
+	}
+	if cursor.Close(); held != 0 {
+		t.Errorf("%d bytes are kept", held)
 	}
 	if errs := Check(fs, "p"); len(errs) > 0 {
 		t.Error(errs)

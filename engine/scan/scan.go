@@ -61,6 +61,9 @@ type Spec struct {
 	Memo *Memo
 	// Ended, when not nil, is asked now and then by what takes long: its error ends the scan.
 	Ended func() error
+	// Reserve, when not nil, is told how many bytes of long texts cursors have in hand, and what is given back as a negative number:
+	// its error ends the scan.
+	Reserve func(bytes int64) error
 }
 
 // KeyRange is the series keys in [From, To). To nil: there is no end.

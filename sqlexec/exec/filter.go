@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -146,13 +147,19 @@ func (p *project) String() string { return "Project: " + texts(p.list, ", ") }
 func (p *project) Step(next Step) Step {
 	program := mustCompile(p.list, p.budget)
 	out := vector.Batch{Cols: make([]*vector.Vector, len(p.list))}
-	return func(b *vector.Batch) error {
-		if err := program.Eval(b, out.Cols); err != nil {
-			return err
+	var step Step
+	step = func(b *vector.Batch) error {
+		err := program.Eval(b, out.Cols)
+		switch {
+		case err == nil:
+			out.N = b.N
+			return next(&out)
+		case b.N > 1 && status.Of(err) == status.RuntimeResourcesExhausted:
+			return inHalves(b, step) // what is made of all rows together is too much, what is made of some may not be
 		}
-		out.N = b.N
-		return next(&out)
+		return err
 	}
+	return step
 }
 
 // Limit passes limit rows after the first offset ones on; limit < 0 is no limit. One worker.

@@ -164,7 +164,7 @@ func (r *inOrder) portion() *vector.Batch {
 		return &r.in
 	}
 	from := r.given
-	r.given = portionEnd(&r.in, from)
+	r.given = portionEnd(&r.in, from, rowTexts)
 	return sliceOf(&r.in, from, r.given)
 }
 

@@ -280,11 +280,30 @@ func zeroed(b vector.Bitmap, n int) vector.Bitmap {
 	return b
 }
 
-// everyPair is a join without keys.
+// everyPair is a join without keys. Rows with long texts come with all of the other side, one after the other.
 func (p *prober) everyPair() error {
+	rows := p.j.rows
+	if copiedBytes(rows.Cols, rows.N) > longRow*int64(rows.N) {
+		for r := range rows.N {
+			for i := range p.in.N {
+				if err := p.pair(uint32(i), uint32(r)); err != nil {
+					return err
+				}
+			}
+			if err := p.flush(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for i := range p.in.N {
 		for r := range p.j.rows.N {
 			if err := p.pair(uint32(i), uint32(r)); err != nil {
+				return err
+			}
+		}
+		if longHere(p.in, i) {
+			if err := p.flush(); err != nil {
 				return err
 			}
 		}
@@ -379,11 +398,11 @@ func (p *prober) flush() error {
 		p.mark()
 		return nil
 	}
-	gatherRows(&p.r, p.j.rows, p.right)
+	repeat(&p.r, p.j.rows, p.right)
 	if len(p.left) == p.in.N && identity(p.left) {
 		p.out.Cols = append(p.out.Cols[:0], p.in.Cols...)
 	} else {
-		gatherRows(&p.l, p.in, p.left)
+		repeat(&p.l, p.in, p.left)
 		p.out.Cols = append(p.out.Cols[:0], p.l.Cols...)
 	}
 	p.out.N, p.out.Cols = len(p.left), append(p.out.Cols, p.r.Cols...)

@@ -107,7 +107,7 @@ func (k *keepFirst) Step(next Step) Step {
 	k.mu.Unlock()
 	program := mustCompile(k.list, k.budget)
 	out := make([]*vector.Vector, len(k.list))
-	return func(b *vector.Batch) error {
+	return inCopies(func(b *vector.Batch) error {
 		if w.passing {
 			return next(b)
 		}
@@ -131,7 +131,7 @@ func (k *keepFirst) Step(next Step) Step {
 			return k.flush(w, next)
 		}
 		return w.account(k.budget)
-	}
+	})
 }
 
 // look finds the slots that have a better row in a batch, and which.

@@ -1,25 +1,33 @@
 package exec
 
-import "varve/engine/vector"
+import (
+	"slices"
+
+	"varve/engine/vector"
+)
 
 // portionBytes is about how many bytes of texts a step is given at a time: what a step makes of a batch before it counts it, a
 // sort key or a copy of each row, is bounded by that.
 const portionBytes = 1 << 20
 
-// inPortions passes batches on, those with long texts a few rows at a time.
+// inPortions passes batches on, those with long texts a few rows at a time. What the rows of a Const or Dict vector share counts
+// once.
 func inPortions(next Step) Step {
 	return func(b *vector.Batch) error {
 		if !hasLongTexts(b) {
 			return next(b)
 		}
-		for from := 0; from < b.N; {
-			to := portionEnd(b, from)
-			if err := next(sliceOf(b, from, to)); err != nil {
-				return err
-			}
-			from = to
+		return portions(b, rowTexts, next)
+	}
+}
+
+// inCopies is inPortions for a step that makes copies of rows which share nothing, as sort keys are.
+func inCopies(next Step) Step {
+	return func(b *vector.Batch) error {
+		if copiedBytes(b.Cols, b.N) <= portionBytes {
+			return next(b)
 		}
-		return nil
+		return portions(b, copiedTexts, next)
 	}
 }
 
@@ -34,28 +42,81 @@ func hasLongTexts(b *vector.Batch) bool {
 	return bytes > portionBytes
 }
 
+// portions passes the rows of a batch on, a portion at a time.
+func portions(b *vector.Batch, of rowSize, next Step) error {
+	for from := 0; from < b.N; {
+		to := portionEnd(b, from, of)
+		if err := next(sliceOf(b, from, to)); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
 // portionEnd is where the portion ends that begins with a row: one row at least, and what follows as far as its texts fit.
-func portionEnd(b *vector.Batch, from int) int {
-	bytes := rowTexts(b.Cols, from)
+func portionEnd(b *vector.Batch, from int, of rowSize) int {
+	bytes := of(b.Cols, from)
 	to := from + 1
 	for ; to < b.N; to++ {
-		if bytes += rowTexts(b.Cols, to); bytes > portionBytes {
+		if bytes += of(b.Cols, to); bytes > portionBytes {
 			break
 		}
 	}
 	return to
 }
 
-// rowTexts is the bytes of the texts of a row. That of a dictionary counts once for all of its rows, which share it wherever
-// they are copied to together.
+// rowSize is the bytes of the texts of a row.
+type rowSize func(cols []*vector.Vector, row int) int64
+
+// rowTexts counts what a row does not share with the one before it.
 func rowTexts(cols []*vector.Vector, i int) (bytes int64) {
 	for _, c := range cols {
-		if c.Type.Kind() == vector.Bytes && c.Form != vector.Const && !c.IsNull(i) {
-			if c.Form == vector.Dict && i > 0 && !c.IsNull(i-1) && c.Codes[i] == c.Codes[i-1] {
-				continue
-			}
+		switch {
+		case c.Type.Kind() != vector.Bytes || c.Form == vector.Const || c.IsNull(i):
+		case c.Form == vector.Dict && i > 0 && c.Codes[i] == c.Codes[i-1]:
+		default:
 			bytes += int64(len(c.Bytes(i)))
 		}
 	}
 	return bytes
+}
+
+// copiedTexts counts all of a row's texts.
+func copiedTexts(cols []*vector.Vector, i int) (bytes int64) {
+	for _, c := range cols {
+		if c.Type.Kind() == vector.Bytes && !c.IsNull(i) {
+			bytes += int64(len(c.Bytes(i)))
+		}
+	}
+	return bytes
+}
+
+// longRow is the bytes of the texts of a row from which on what is made of it alone becomes a batch, in which they are there once.
+const longRow = 16 << 10
+
+// longHere reports whether a row or the next one has long texts: what is made of them does not come in one batch.
+func longHere(b *vector.Batch, row int) bool {
+	return copiedTexts(b.Cols, row) > longRow || row+1 < b.N && copiedTexts(b.Cols, row+1) > longRow
+}
+
+// repeat is the rows of a batch with the given numbers; the texts of one row that is repeated are Const.
+func repeat(to, from *vector.Batch, rows []uint32) {
+	gatherRows(to, from, rows)
+	if len(rows) < 2 || slices.ContainsFunc(rows, func(r uint32) bool { return r != rows[0] }) {
+		return
+	}
+	for i, c := range from.Cols {
+		if c.Type.Kind() == vector.Bytes && c.Form == vector.Flat {
+			to.Cols[i] = constOf(c, int(rows[0]))
+		}
+	}
+}
+
+// constOf is the text of a row of a Flat vector, Const.
+func constOf(v *vector.Vector, row int) *vector.Vector {
+	if v.IsNull(row) {
+		return vector.ConstNull(v.Type)
+	}
+	return &vector.Vector{Type: v.Type, Form: vector.Const, Views: v.Views[row : row+1], Heap: v.Heap}
 }

@@ -363,7 +363,7 @@ func orderText(order []expr.SortKey) string {
 func (s *sortSink) Step(int) Step {
 	w := newSorter(s.order, s.types, s.budget)
 	s.workers = append(s.workers, w)
-	return func(b *vector.Batch) error {
+	return inCopies(func(b *vector.Batch) error {
 		if err := w.add(b); err != nil {
 			return err
 		}
@@ -378,7 +378,7 @@ func (s *sortSink) Step(int) Step {
 			return s.spill(w)
 		}
 		return err
-	}
+	})
 }
 
 // Finish sorts.

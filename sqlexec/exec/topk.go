@@ -42,7 +42,7 @@ const moreThanTop = 256
 
 // wideTop is the number of bytes that rows take from which on the k best of twice as many are sorted out: few long ones may take more
 // than many short ones.
-const wideTop = 8 << 20
+const wideTop = 2 << 20
 
 // Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
 // worse ones go.
@@ -58,7 +58,7 @@ func (s *topSink) Step(int) Step {
 	var rows []uint32
 	var part vector.Batch
 	best := int64(0) // bytes of the best rows, when they were sorted out last
-	return func(b *vector.Batch) error {
+	return inCopies(func(b *vector.Batch) error {
 		if s.k == 0 {
 			return ErrStop
 		}
@@ -97,7 +97,7 @@ func (s *topSink) Step(int) Step {
 			s.reach.take(last.rows.Cols[k.Index], len(last.ends)-1)
 		}
 		return nil
-	}
+	})
 }
 
 // sortOut is a sorter of the k best rows of another, which is gone then; for a moment both are there.

@@ -40,10 +40,7 @@ func (u *unnester) Step(next Step) Step {
 		}
 		if err := program.Eval(b, lists); status.Of(err) == status.RuntimeResourcesExhausted && b.N > 1 {
 			// The lists of all rows together are too much, those of some may not be.
-			if err := step(sliceOf(b, 0, b.N/2)); err != nil {
-				return err
-			}
-			return step(sliceOf(b, b.N/2, b.N))
+			return inHalves(b, step)
 		} else if err != nil {
 			return err
 		}
@@ -52,7 +49,7 @@ func (u *unnester) Step(next Step) Step {
 			if err := e.row(lists, i); err != nil {
 				return err
 			}
-			if len(e.rows) < vector.Size && i < b.N-1 || len(e.rows) == 0 {
+			if len(e.rows) < vector.Size && i < b.N-1 && !longHere(b, i) || len(e.rows) == 0 {
 				continue
 			}
 			if err := e.flush(b); err != nil {
@@ -63,6 +60,14 @@ func (u *unnester) Step(next Step) Step {
 		return nil
 	}
 	return step
+}
+
+// inHalves takes a step with each half of a batch.
+func inHalves(b *vector.Batch, step Step) error {
+	if err := step(sliceOf(b, 0, b.N/2)); err != nil {
+		return err
+	}
+	return step(sliceOf(b, b.N/2, b.N))
 }
 
 // sliceOf is rows [from, to) of a batch.
@@ -169,7 +174,8 @@ func (e *elements) flush(b *vector.Batch) error {
 			return err
 		}
 		to := min(from+vector.Size, len(e.rows))
-		out := gather(b, e.rows[from:to])
+		out := &vector.Batch{}
+		repeat(out, b, e.rows[from:to])
 		for _, v := range e.cols {
 			out.Cols = append(out.Cols, v.Slice(from, to))
 		}

@@ -245,7 +245,7 @@ func (r *runner) open(n *Scan) (*engine.Scan, error) {
 	for i, p := range n.Positions {
 		columns[i] = n.Rel.Table.Schema.Columns[p].ID
 	}
-	q := engine.Request{Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter, Stats: r.p.Analysis.scan(n)}
+	q := engine.Request{Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter, Stats: r.p.Analysis.scan(n), Reserve: r.budget.Reserve}
 	if w := r.wanted[n]; w != nil {
 		q.Bounds, q.Newest = w.bounds, w.newest
 	}
