@@ -21,10 +21,10 @@ func inPortions(next Step) Step {
 	}
 }
 
-// inCopies is inPortions for a step that makes copies of rows which share nothing, as sort keys are.
+// inCopies is for a step that makes copies of rows which share nothing, as sort keys are, and that gets its batches in portions.
 func inCopies(next Step) Step {
 	return func(b *vector.Batch) error {
-		if copiedBytes(b.Cols, b.N) <= portionBytes {
+		if sharedTexts(b) <= portionBytes {
 			return next(b)
 		}
 		return portions(b, copiedTexts, next)
@@ -35,11 +35,44 @@ func inCopies(next Step) Step {
 func hasLongTexts(b *vector.Batch) bool {
 	bytes := int64(0)
 	for _, c := range b.Cols {
-		if c.Type.Kind() == vector.Bytes {
-			bytes += vectorBytes(c, b.N) - int64(b.N)*8
+		switch {
+		case c.Type.Kind() != vector.Bytes:
+		case c.Form == vector.Flat:
+			bytes += lengths(c.Views[:b.N])
+		case c.Form == vector.Const || len(c.Values.Heap) > portionBytes:
+			bytes += vectorBytes(c, b.N)
 		}
 	}
 	return bytes > portionBytes
+}
+
+// lengths is the sum of the lengths of texts, four at a time: each batch of each query comes by here.
+func lengths(views []vector.View) int64 {
+	var a, b, c, d int64
+	for ; len(views) >= 4; views = views[4:] {
+		a += int64(views[0].Len)
+		b += int64(views[1].Len)
+		c += int64(views[2].Len)
+		d += int64(views[3].Len)
+	}
+	for _, w := range views {
+		a += int64(w.Len)
+	}
+	return a + b + c + d
+}
+
+// sharedTexts is the bytes of the texts of a batch that rows may share, once for each row.
+func sharedTexts(b *vector.Batch) (bytes int64) {
+	for _, c := range b.Cols {
+		switch {
+		case c.Type.Kind() != vector.Bytes:
+		case c.Form == vector.Const:
+			bytes += int64(b.N) * int64(len(c.Bytes(0)))
+		case c.Form == vector.Dict && int64(len(c.Values.Heap))*int64(b.N) > portionBytes:
+			bytes += codedBytes(c, b.N)
+		}
+	}
+	return bytes
 }
 
 // portions passes the rows of a batch on, a portion at a time.

@@ -48,7 +48,7 @@ func TestPortions(t *testing.T) {
 			for name, in := range map[string]struct {
 				wrap func(Step) Step
 				size rowSize
-			}{"shared": {inPortions, rowTexts}, "copied": {inCopies, copiedTexts}} {
+			}{"shared": {inPortions, rowTexts}, "copied": {func(s Step) Step { return inPortions(inCopies(s)) }, copiedTexts}} {
 				n, calls := 0, 0
 				step := in.wrap(func(b *vector.Batch) error {
 					calls++
