@@ -46,7 +46,7 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/jsonwire", "server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/bulk", "server/hec", "server/journald", "server/datadog",
+		"server/jsonwire", "server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi",
 		"server/admin", "server/dashboard", "server/dashboard/saved", "server/dashboard/search"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
@@ -62,6 +62,7 @@ var within = map[string][]string{
 	"server/ingest":     {"server/web", "server/entries", "server/jsonwire"},
 	"server/query":      {"server/web"},
 	"server/samples":    {"server/web"},
+	"server/traceapi":   {"server/web"},
 	"server/metricsapi": {"server/web", "server/protowire", "server/samples"},
 	"server/lineproto":  {"server/web"},
 	"server/otlp":       {"server/web", "server/protowire", "server/jsonwire", "server/samples"},

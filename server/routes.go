@@ -100,6 +100,9 @@ func (s *Server) routes() []route {
 		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics})
 	}
 	list = append(list, s.protocols.routes()...)
+	for _, r := range s.traceapi.Routes() {
+		list = append(list, route{get, "/v1/jaeger" + r.Path, accessRead, r.Handler})
+	}
 	if m := s.metricsapi; m != nil {
 		list = append(list, route{post, "/v1/metricsapi/write", accessWrite, m.Write}, route{get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, route{post, "/v1/metricsapi/read", accessRead, m.Read})
 		for _, r := range m.Routes() {

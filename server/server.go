@@ -24,6 +24,7 @@ import (
 	"varve/server/metricsapi"
 	"varve/server/otlp"
 	"varve/server/query"
+	"varve/server/traceapi"
 	"varve/server/web"
 	"varve/sqlexec"
 )
@@ -85,6 +86,7 @@ type Server struct {
 	lineproto  *lineproto.Handler
 	otlp       *otlp.Handler
 	metricsapi *metricsapi.Handler // nil: none
+	traceapi   *traceapi.Handler
 	protocols  *protocols
 	admin      *admin.Handler
 	saved      *saved.Handler // nil: none
@@ -124,6 +126,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.otlp = otlp.New(o.OTLP)
 	s.protocols = newProtocols(&o)
 	s.query = query.New(o.Query)
+	s.traceapi = traceapi.New(traceapi.Options{Executor: o.Query.Executor})
 	s.admin = admin.New(o.Admin)
 	board, err := dashboard.New(o.Dashboard)
 	if err != nil {

@@ -63,6 +63,11 @@ POST /v1/elasticsearch/{index}/_bulk write
 GET POST /v1/health open
 POST /v1/ingest write
 POST /v1/input write
+GET /v1/jaeger/api/operations read
+GET /v1/jaeger/api/services read
+GET /v1/jaeger/api/services/{service}/operations read
+GET /v1/jaeger/api/traces read
+GET /v1/jaeger/api/traces/{id} read
 POST /v1/journald/upload write
 POST /v1/jsonput/api/put write
 POST /v1/lineproto/api/v2/write write

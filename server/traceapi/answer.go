@@ -1,0 +1,76 @@
+package traceapi
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/web"
+)
+
+// answer is what an endpoint found: the items of a list, commas between them.
+type answer struct {
+	data  []byte
+	total int
+}
+
+// notFound is the error of a trace that is not there.
+var notFound = web.NewReject(404, "trace not found")
+
+func missing(name string) error {
+	return status.New(status.InvalidArguments, "parameter '%s' is required", name)
+}
+
+func tooMany(format string, most int) error {
+	return status.New(status.InvalidArguments, format, most)
+}
+
+// absentIsEmpty takes away the error of a table that is not there yet: nothing has been written.
+func absentIsEmpty(err error) error {
+	if status.Of(err) == status.TableNotFound {
+		return nil
+	}
+	return err
+}
+
+// endpoint makes a handler. Errors are answered in the form of this API.
+func (h *Handler) endpoint(find func(r *request) (answer, error)) web.Handler {
+	return func(c *web.Ctx) error {
+		r, err := h.begin(c)
+		if err != nil {
+			return reply(c, err)
+		}
+		a, err := find(r)
+		if err != nil {
+			return reply(c, err)
+		}
+		body := make([]byte, 0, len(a.data)+80)
+		body = append(append(append(body, `{"data":[`...), a.data...), `],"total":`...)
+		body = append(strconv.AppendInt(body, int64(a.total), 10), `,"limit":0,"offset":0,"errors":[]}`...)
+		c.SetContentType("application/json")
+		c.Response.SetBodyRaw(body)
+		return nil
+	}
+}
+
+// reply answers with an error.
+func reply(c *web.Ctx, err error) error {
+	code := 0
+	var refused *web.Reject
+	switch {
+	case errors.As(err, &refused):
+		code = refused.Status
+	case errors.Is(c.Context.Err(), context.DeadlineExceeded):
+		code = 504
+	default:
+		of, _ := web.Message(err)
+		code = web.HTTPStatus(of)
+	}
+	text := web.ReplyErrorText(c, err)
+	body := strconv.AppendInt([]byte(`{"data":null,"total":0,"limit":0,"offset":0,"errors":[{"code":`), int64(code), 10)
+	body = append(jsontext.AppendString(append(body, `,"msg":`...), text), `}]}`...)
+	c.JSON(code, body)
+	return nil
+}
