@@ -178,8 +178,14 @@ func TestTraceAPISearch(t *testing.T) {
 			t.Errorf("%s %s: got %q, want %q", c.service, c.more, got, c.want)
 		}
 	}
+	h.want(h.traced("traces", append(all, "service", shop, "tags", `{"negative":"-1","small":"7","big":"18446744073709551615"}`)...), 200, `{"data":[],"total":0,`)
+	h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape(`ALTER TABLE opentelemetry_traces ADD COLUMN "span_attributes.negative" TINYINT, ADD COLUMN "span_attributes.small" INT UNSIGNED, ADD COLUMN "span_attributes.big" BIGINT UNSIGNED`), ""), 200, "")
+	h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape(`INSERT INTO opentelemetry_traces (timestamp, duration_nano, trace_id, span_id, service_name, "span_attributes.negative", "span_attributes.small", "span_attributes.big")
+		VALUES ('2023-11-14T22:13:21Z', 1000, 'bbbbbb', '1', 'typed', -1, 7, 18446744073709551615)`), ""), 200, "")
+	a := h.traced("traces", append(all, "service", "typed", "tags", `{"negative":"-1","small":"7","big":"18446744073709551615"}`)...)
+	h.want(a, 200, `[{"key":"negative","type":"int64","value":-1},{"key":"small","type":"int64","value":7},{"key":"big","type":"int64","value":18446744073709551615}]`)
 	h.want(h.traced("traces", "service", "db"), 200, `{"data":[],"total":0,`) // of the last two days
-	a := h.do("GET", "/v1/jaeger/api/traces?service=db&start=0&end=1700000100000000", "", "x-service-trace-table-name", `odd "table"`)
+	a = h.do("GET", "/v1/jaeger/api/traces?service=db&start=0&end=1700000100000000", "", "x-service-trace-table-name", `odd "table"`)
 	if got := h.found(a); got != "abcd:1 af76:3" {
 		t.Error(got)
 	}
@@ -223,4 +229,11 @@ func TestTraceAPIManyTraces(t *testing.T) {
 		h.want(a, 200, `{"data":[{"traceID":"000000000000000000000000000a063f"`)
 		h.want(a, 200, `"total":`+c[1]+`,`)
 	}
+	spans = spans[:0]
+	for i := range 10_001 {
+		spans = append(spans, fmt.Sprintf(`{"traceId":"01","spanId":"02","name":"op%d","startTimeUnixNano":"1","endTimeUnixNano":"1"}`, i))
+	}
+	h.want(h.otlp("traces", `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"wide"}}]},"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}]}`), 200, "{}")
+	h.want(h.traced("services/wide/operations"), 400, `"msg":"The list has more than 10000 entries"`)
+	h.want(h.traced("operations", "service", "wide"), 400, "more than 10000")
 }

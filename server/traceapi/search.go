@@ -167,11 +167,15 @@ func equals(name string, typ vector.Type, text string) string {
 		if text == "true" || text == "false" {
 			value = text
 		}
-	case typ.ID == vector.TypeInt64:
+	case typ.IsInteger() && typ.Kind() == vector.Int64:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			value = "CAST('" + strconv.FormatInt(n, 10) + "' AS BIGINT)"
 		}
-	case typ.ID == vector.TypeFloat64:
+	case typ.IsInteger():
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+			value = "CAST('" + strconv.FormatUint(n, 10) + "' AS BIGINT UNSIGNED)"
+		}
+	case typ.Kind() == vector.Float64:
 		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
 			value = "CAST('" + strconv.FormatFloat(x, 'g', -1, 64) + "' AS DOUBLE)"
 		}

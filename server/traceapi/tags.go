@@ -53,22 +53,25 @@ func (l *tagList) float(key string, value float64) {
 	l.text = append(jsontext.AppendFloat(l.text, value), '}')
 }
 
-// column adds the value that a row has in a column; NULL is no tag.
+// column adds the value that a row has in a column; NULL is no tag, nor is what no attribute becomes, such as a time.
 func (l *tagList) column(a *attribute, row *row) {
 	if row.null(a.at) {
 		return
 	}
 	v := row.batch.Cols[a.at]
-	switch a.typ.ID {
-	case vector.TypeBool:
+	switch kind := a.typ.Kind(); {
+	case a.typ.ID == vector.TypeBool:
 		l.bool(a.key, v.Bool(row.at))
-	case vector.TypeInt64:
+	case a.typ.IsInteger() && kind == vector.Int64:
 		l.int(a.key, v.Int(row.at))
-	case vector.TypeFloat64:
+	case a.typ.IsInteger():
+		l.key(a.key, "int64")
+		l.text = append(strconv.AppendUint(l.text, v.Uint(row.at), 10), '}')
+	case kind == vector.Float64:
 		l.float(a.key, v.Float(row.at))
-	case vector.TypeString, vector.TypeJSON:
+	case a.typ.IsText(), a.typ.ID == vector.TypeJSON:
 		l.string(a.key, string(v.Bytes(row.at)))
-	case vector.TypeBinary:
+	case a.typ.ID == vector.TypeBinary:
 		l.key(a.key, "binary")
 		l.text = append(append(append(l.text, '"'), base64.StdEncoding.EncodeToString(v.Bytes(row.at))...), `"}`...)
 	}
