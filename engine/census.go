@@ -25,7 +25,7 @@ type census struct {
 	writing         sync.RWMutex  // held for reading from when a write's series are entered until they are in a memtable
 	mu              sync.Mutex    // protects what follows
 	tables          map[schema.TableID]map[uint64]struct{}
-	total           int
+	total           atomic.Int64        // of tables; read without mu as well, by who holds what a census waits for
 	promised        map[entry]time.Time // series that were let in and have no rows yet
 	taken           time.Time           // when it was last taken
 	took            time.Duration       // how long that took
@@ -89,7 +89,7 @@ func (c *census) enterAll(ws []*tableWrite) error {
 			for _, x := range fresh {
 				delete(c.tables[x.table], x.hash)
 			}
-			c.total -= len(fresh)
+			c.total.Add(int64(-len(fresh)))
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (c *census) insert(x entry) {
 		c.tables[x.table] = set
 	}
 	set[x.hash] = struct{}{}
-	c.total++
+	c.total.Add(1)
 }
 
 // room says why a table can have no further series. The caller holds c.mu.
@@ -168,8 +168,8 @@ func (c *census) room(t *schema.Table) error {
 	if n := len(c.tables[t.ID]); t.ID != 0 && c.mostOfOne > 0 && n >= c.mostOfOne {
 		return status.New(status.InvalidArguments, "table %s has %d series, storage.max_series_per_table is %d: a new one is refused", t.Name, n, c.mostOfOne)
 	}
-	if c.most > 0 && c.total >= c.most {
-		return status.New(status.InvalidArguments, "there are %d series, storage.max_series is %d: a new one, of table %s, is refused", c.total, c.most, t.Name)
+	if n := c.total.Load(); c.most > 0 && n >= int64(c.most) {
+		return status.New(status.InvalidArguments, "there are %d series, storage.max_series is %d: a new one, of table %s, is refused", n, c.most, t.Name)
 	}
 	return nil
 }
@@ -228,14 +228,12 @@ func (c *census) admitOne(s *Series) error {
 // stale reports whether series may be gone since one of them was let in.
 func (c *census) stale(s *Series) bool { return c != nil && s.counted.Load()>>1 != c.generation.Load() }
 
-// len is the number of series that count.
+// len is the number of series that count. It waits for nobody: memory is counted under locks that a census waits for.
 func (c *census) len() int {
 	if c == nil {
 		return 0
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.total
+	return int(c.total.Load())
 }
 
 // retake takes the census anew and tells whether series are gone. It does nothing when it was taken a short while ago.
@@ -255,7 +253,8 @@ func (c *census) take() (gone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.tables
-	c.tables, c.total = map[schema.TableID]map[uint64]struct{}{}, 0
+	c.tables = map[schema.TableID]map[uint64]struct{}{}
+	c.total.Store(0)
 	all := c.e.catalog.Load()
 	for _, r := range all.regions {
 		c.takeRegion(all, r)

@@ -96,7 +96,7 @@ type Options struct {
 	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts against that.
 	SeriesBytes int64
 	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed or
-	// dropped while they are read. It must not call the store.
+	// dropped while they are read. It must not call the store but for HeldBytes.
 	Held func(bytes int64)
 	// CacheBytes bounds the cache of decoded blocks. Default 128 MiB.
 	CacheBytes int64
@@ -163,7 +163,8 @@ type Engine struct {
 	unwritable bool           // replay could not write a part
 }
 
-// HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them.
+// HeldBytes is the memory that is held for long: the cache of decoded blocks, the keys of series and what counts them. It
+// takes no lock.
 func (e *Engine) HeldBytes() int64 {
 	return e.cache.Bytes() + e.memory.series.Load() + int64(e.census.len())*countedBytes
 }

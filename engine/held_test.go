@@ -1,12 +1,48 @@
 package engine
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vfs"
 )
+
+// TestHeldBytesWaitForNoCensus: who is told of what readers keep asks for the memory held, while a census waits for the memtable.
+func TestHeldBytesWaitForNoCensus(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	o.MaxSeries = 10
+	var e *Engine
+	o.Held = func(int64) { e.HeldBytes() }
+	e = mustOpen(t, o)
+	defer mustClose(t, e)
+	if err := put(e, "log", lastRow, []modelRow{{"ts": int64(1), "host": "a", "v": int64(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := e.Table(public("log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Scan(t.Context(), Request{Table: tab, Time: scan.All})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	flushed := make(chan error, 1)
+	e.census.mu.Lock()
+	go func() { flushed <- e.Flush(t.Context(), public("log")) }()
+	select {
+	case err = <-flushed:
+	case <-time.After(3 * time.Second):
+		err = errors.New("the flush waits for the census")
+	}
+	e.census.mu.Unlock()
+	if err != nil {
+		t.Error(err)
+	}
+}
 
 // TestHeld: what a scan keeps of memtables that are gone is told once, and told back at its end, however many scans keep it.
 func TestHeld(t *testing.T) {
