@@ -35,7 +35,7 @@ func TestHeldBytesWaitForNoCensus(t *testing.T) {
 	go func() { flushed <- e.Flush(t.Context(), public("log")) }()
 	select {
 	case err = <-flushed:
-	case <-time.After(3 * time.Second):
+	case <-time.After(30 * time.Second):
 		err = errors.New("the flush waits for the census")
 	}
 	e.census.mu.Unlock()
