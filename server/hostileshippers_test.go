@@ -64,3 +64,20 @@ func TestHostileShippers(t *testing.T) {
 	}
 	h.want(h.do("GET", "/health", ""), 200, "{}")
 }
+
+// TestManyShortEntries: what is made of short entries is many times as long as they are, and has a bound of its own.
+func TestManyShortEntries(t *testing.T) {
+	h := real(t, func(o *Options) { o.Ingest.RowBytes = 1 << 20 })
+	for _, c := range []struct{ path, entry string }{
+		{bulkPath + "/x/_bulk", "{\"index\":{}}\n{}\n"},
+		{collectorPath + "/services/collector", `{"event":1}`},
+		{agentPath + "/api/v2/logs", "{}"},
+		{"/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m", "{}\n"},
+	} {
+		kind := "application/x-ndjson"
+		h.want(h.do("POST", c.path, strings.Repeat(c.entry, 40_000), "Content-Type", kind), 400, "the limit is 1048576, send fewer at a time")
+		if a := h.do("POST", c.path, strings.Repeat(c.entry, 4_000), "Content-Type", kind); a.status > 202 {
+			t.Errorf("%s: 4,000 entries: %d %.300s", c.path, a.status, a.body)
+		}
+	}
+}

@@ -233,7 +233,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		MaxPerAddress: c.perAddress(), MaxGRPCConnections: c.GRPC.MaxConnections, Hosts: c.HTTP.Hosts,
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Writer: writer, NoAutoCreate: !c.AutoCreateTable,
-			WidenNumbers: c.Ingest.WidenNumbers,
+			WidenNumbers: c.Ingest.WidenNumbers, RowBytes: c.memory().rows,
 		},
 		Lines: lineproto.Options{
 			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, Version: version,

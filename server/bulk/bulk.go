@@ -23,6 +23,8 @@ type Options struct {
 	Pipelines entries.Pipelines
 	// NoAutoCreate refuses to create tables and columns, whatever hints say.
 	NoAutoCreate bool
+	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
+	RowBytes int64
 }
 
 // Handler answers bulk requests and the questions of their senders. Safe for concurrent use.
@@ -88,7 +90,7 @@ func (h *Handler) bulk(c *web.Ctx, d *decoder) error {
 		if err != nil {
 			return false, err
 		}
-		d.set = entries.New(func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+		d.set = entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
 		if err := d.read(body); err != nil {
 			return false, err
 		}

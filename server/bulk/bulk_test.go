@@ -35,7 +35,7 @@ func bodies(n int) (lines, inBulk []byte) {
 }
 
 func run(m *pipeline.Manager, d *decoder, body []byte, set *engine.WriteSet) (int, error) {
-	d.set = entries.New(free)
+	d.set = entries.New(0, free)
 	if err := d.read(body); err != nil {
 		return 0, err
 	}
@@ -43,7 +43,7 @@ func run(m *pipeline.Manager, d *decoder, body []byte, set *engine.WriteSet) (in
 }
 
 func TestActions(t *testing.T) {
-	d := &decoder{set: entries.New(free), index: "path"}
+	d := &decoder{set: entries.New(0, free), index: "path"}
 	if err := d.read([]byte("\n{\"index\":{\"_index\":\"a\",\"_id\":null,\"x\":[{}]}}\r\n{\"n\":1}\r\n{\"create\":{}}\n{\"n\":2}\n{\"create\":{}}\n{\"n\":3}")); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestTables(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&body, "{\"index\":{\"_index\":\"t%d\"}}\n{}\n", i)
 	}
-	if err := (&decoder{set: entries.New(free)}).read([]byte(body.String())); err == nil || !strings.Contains(err.Error(), "more than 1024 tables") {
+	if err := (&decoder{set: entries.New(0, free)}).read([]byte(body.String())); err == nil || !strings.Contains(err.Error(), "more than 1024 tables") {
 		t.Error(err)
 	}
 }

@@ -22,6 +22,8 @@ type Options struct {
 	Pipelines entries.Pipelines
 	// NoAutoCreate refuses to create tables and columns, whatever hints say.
 	NoAutoCreate bool
+	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
+	RowBytes int64
 }
 
 // defaultTable takes the logs of requests that name no table.
@@ -77,7 +79,7 @@ func (h *Handler) store(c *web.Ctx) error {
 		if !utf8.Valid(body) {
 			return false, status.New(status.InvalidArguments, "the body is not valid UTF-8")
 		}
-		all := entries.New(func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+		all := entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
 		if d.table, err = all.Table([]byte(name)); err != nil {
 			return false, err
 		}

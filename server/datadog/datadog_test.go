@@ -13,7 +13,7 @@ import (
 
 func newDecoder(t testing.TB) *decoder {
 	t.Helper()
-	table, err := entries.New(func(int64) error { return nil }).Table([]byte("t"))
+	table, err := entries.New(0, func(int64) error { return nil }).Table([]byte("t"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ type Set struct {
 	tables []*Table
 	byName map[string]*Table
 	last   *Table
+	most   int64 // that they may take
 	hold   func(bytes int64) error
 	held   int64
 	told   int64
@@ -60,8 +61,13 @@ type Table struct {
 // span is an entry: body[from:to], or text[from:to] of a table whose entries are made.
 type span struct{ from, to uint32 }
 
-// New begins the entries of a request. hold is told what they take besides the body.
-func New(hold func(bytes int64) error) *Set { return &Set{byName: map[string]*Table{}, hold: hold} }
+// New begins the entries of a request, which may take so many bytes besides the body, 0: 1 GiB. hold is told what they take.
+func New(most int64, hold func(bytes int64) error) *Set {
+	if most == 0 {
+		most = 1 << 30
+	}
+	return &Set{byName: map[string]*Table{}, most: most, hold: hold}
+}
 
 // Table finds the entries for a table.
 func (s *Set) Table(name []byte) (*Table, error) {
@@ -128,7 +134,10 @@ var errBody = status.New(status.InvalidArguments, "the entries of the request ta
 // grow counts so many bytes more.
 func (s *Set) grow(bytes int64) error {
 	const step = 1 << 20
-	if s.held += bytes; s.held <= s.told || s.hold == nil {
+	if s.held += bytes; s.held > s.most {
+		return status.New(status.InvalidArguments, "the entries of the request take %d bytes, the limit is %d, send fewer at a time", s.held, s.most)
+	}
+	if s.held <= s.told || s.hold == nil {
 		return nil
 	}
 	s.told = s.held + step

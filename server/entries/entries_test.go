@@ -70,7 +70,7 @@ func TestFields(t *testing.T) {
 
 // TestLines: entries that are kept and left out, read in small pieces.
 func TestLines(t *testing.T) {
-	s := New(func(int64) error { return nil })
+	s := New(0, func(int64) error { return nil })
 	a, err := s.Table([]byte("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestLines(t *testing.T) {
 // TestHold: what entries take is told before it is much.
 func TestHold(t *testing.T) {
 	full := errors.New("full")
-	s := New(func(bytes int64) error {
+	s := New(0, func(bytes int64) error {
 		if bytes > 4<<20 {
 			return full
 		}

@@ -55,6 +55,8 @@ type Options struct {
 	Pipelines entries.Pipelines
 	// NoAutoCreate refuses to create tables and columns, whatever hints say.
 	NoAutoCreate bool
+	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
+	RowBytes int64
 }
 
 // defaultTable takes the events of requests that name no table.
@@ -102,7 +104,7 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 		if err != nil {
 			return false, err
 		}
-		d.set = entries.New(func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+		d.set = entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
 		if err := read(d, body); err != nil {
 			return false, err
 		}

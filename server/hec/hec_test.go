@@ -12,7 +12,7 @@ import (
 )
 
 func newDecoder() *decoder {
-	return &decoder{set: entries.New(func(int64) error { return nil }), fallback: []byte("f"), now: 7}
+	return &decoder{set: entries.New(0, func(int64) error { return nil }), fallback: []byte("f"), now: 7}
 }
 
 // lines are the entries of a table.

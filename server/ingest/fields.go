@@ -34,12 +34,12 @@ func shape(c *web.Ctx, r *pipeline.Request) (*entries.Fields, error) {
 }
 
 // shaped is the body of a request with its entries as the parameters want them, as NDJSON.
-func shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io.Reader, error) {
+func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io.Reader, error) {
 	body, err := c.WholeBody()
 	if err != nil {
 		return nil, err
 	}
-	set := entries.New(func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+	set := entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
 	table, err := set.Table([]byte(r.Table))
 	if err != nil {
 		return nil, err

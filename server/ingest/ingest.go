@@ -35,6 +35,8 @@ type Options struct {
 	NoAutoCreate bool
 	// WidenNumbers takes integers into columns of floats, where a request does not say otherwise.
 	WidenNumbers bool
+	// RowBytes bounds what the entries take that are made of those of a request. Default 1 GiB.
+	RowBytes int64
 }
 
 // Handler answers ingest requests. Safe for concurrent use.
@@ -79,7 +81,7 @@ func (h *Handler) Ingest(c *web.Ctx) error {
 		from := c.Body()
 		if fields != nil {
 			var err error
-			if from, err = shaped(c, req, fields); err != nil {
+			if from, err = h.shaped(c, req, fields); err != nil {
 				return false, err
 			}
 		}
