@@ -107,12 +107,17 @@ func (g *grouper) grow() {
 func (s *aggregate) Step(int) Step {
 	g := s.newGrouper()
 	s.workers = append(s.workers, g)
-	program := mustCompile(s.list, s.budget)
+	memory := &batchMemory{Budget: s.budget}
+	program := memory.compile(s.list)
 	vectors := make([]*vector.Vector, len(s.list))
 	var keep vector.Bitmap
 	count, unseen := 0, 0 // unseen: bytes of texts since the groups were counted
-	return func(b *vector.Batch) error {
-		if err := program.Eval(b, vectors); err != nil {
+	var step Step
+	step = func(b *vector.Batch) error {
+		memory.rows = b.N
+		if err := program.Eval(b, vectors); b.N > 1 && status.Of(err) == status.RuntimeResourcesExhausted {
+			return inHalves(b, step)
+		} else if err != nil {
 			return err
 		}
 		ids, err := s.number(g, vectors[:len(s.keys)], b.N)
@@ -144,6 +149,7 @@ func (s *aggregate) Step(int) Step {
 		unseen = 0
 		return g.account(s.budget)
 	}
+	return step
 }
 
 // copiedBytes is what the texts of a batch come to when each row's is copied.

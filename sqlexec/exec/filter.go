@@ -82,7 +82,10 @@ func (f *filter) Step(next Step) Step {
 
 // mustCompile compiles what has been compiled before.
 func mustCompile(list []expr.Expr, budget *Budget) *expr.Program {
-	p, err := expr.CompileWithin(list, budget.Memory())
+	return compiled(expr.CompileWithin(list, budget.Memory()))
+}
+
+func compiled(p *expr.Program, err error) *expr.Program {
 	if err != nil {
 		panic("exec: an expression that compiled does not compile: " + err.Error())
 	}
@@ -143,12 +146,41 @@ type project struct {
 
 func (p *project) String() string { return "Project: " + texts(p.list, ", ") }
 
+// batchMemory is a budget that lets expressions make no more of a batch than a part of it, so that the batch is cut before it is
+// large; of a single row they make what they can.
+type batchMemory struct {
+	*Budget
+	rows int // of the batch at hand
+}
+
+// batchShare is the part of the pool that there is for a batch.
+const batchShare = 16
+
+// Left is how many bytes the batch may take.
+func (m *batchMemory) Left() int64 {
+	left := m.Budget.Left()
+	if m.rows > 1 {
+		left = min(left, m.pool.limit/batchShare)
+	}
+	return left
+}
+
+// compile compiles what has been compiled before.
+func (m *batchMemory) compile(list []expr.Expr) *expr.Program {
+	if m.Budget == nil {
+		return mustCompile(list, nil)
+	}
+	return compiled(expr.CompileWithin(list, m))
+}
+
 // Step evaluates the expressions.
 func (p *project) Step(next Step) Step {
-	program := mustCompile(p.list, p.budget)
+	memory := &batchMemory{Budget: p.budget}
+	program := memory.compile(p.list)
 	out := vector.Batch{Cols: make([]*vector.Vector, len(p.list))}
 	var step Step
 	step = func(b *vector.Batch) error {
+		memory.rows = b.N
 		err := program.Eval(b, out.Cols)
 		switch {
 		case err == nil:
