@@ -1,0 +1,98 @@
+// The requests of the Metrics page: the metrics API as POST forms, and the same as text that can be pasted.
+
+import { json, root } from '../core/api.js';
+import { user } from '../core/auth.js';
+import * as sqltext from '../core/sqltext.js';
+import { db } from '../core/state.js';
+
+const base = 'v1/metricsapi/api/v1/';
+
+/** @typedef {Record<string, string|number|string[]|undefined>} Form */
+/** @typedef {{data: any, notes: string[]}} Answer */
+
+/** form writes the fields of a request; a list is a field several times. @param {Form} fields */
+function form(fields) {
+  const body = new URLSearchParams();
+  for (const [k, v] of Object.entries(fields)) {
+    for (const one of Array.isArray(v) ? v : v === undefined ? [] : [v]) body.append(k, String(one));
+  }
+  return body;
+}
+
+/** post asks an endpoint that takes forms. @param {string} path @param {Form} fields @param {{signal?: AbortSignal, background?: boolean}} [options] @returns {Promise<Answer>} */
+export async function post(path, fields, options = {}) {
+  const body = await json(base + path, { ...options, query: { db: db.value }, method: 'POST', body: form(fields) });
+  return { data: body.data, notes: [...body.warnings ?? [], ...body.infos ?? []] };
+}
+
+/** get asks an endpoint that has no forms. @param {string} path @param {Form} fields @returns {Promise<Answer>} */
+export async function get(path, fields = {}) {
+  const body = await json(`${base}${path}?${form(fields)}`, { query: { db: db.value }, background: true });
+  return { data: body.data, notes: body.warnings ?? [] };
+}
+
+/** curl is a request for a terminal, without the password. @param {string} path @param {Form} fields */
+export function curl(path, fields) {
+  const quote = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)}'`;
+  const url = new URL(base + path, root);
+  url.searchParams.set('db', db.value);
+  return ['curl', user.value ? '-u "$USER"' : '', quote(url.href), ...[...form(fields)].map(([k, v]) => '--data-urlencode ' + quote(`${k}=${v}`))].filter(Boolean).join(' ');
+}
+
+/** quoted writes a text as PromQL wants it. @param {string} text */
+export const quoted = (text) => '"' + text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') + '"';
+
+const plain = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+const plainLabel = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/** label writes the name of a label. @param {string} name */
+export const label = (name) => (plainLabel.test(name) ? name : quoted(name));
+
+/** @typedef {{name: string, value: string, type: string}} Matcher */
+
+/** selector writes a metric with its matchers. @param {string} metric @param {Matcher[]} [matchers] */
+export function selector(metric, matchers = []) {
+  const list = matchers.filter((m) => m.name !== '__name__' || m.type !== '=' || m.value !== metric).map((m) => `${label(m.name)}${m.type}${quoted(m.value)}`);
+  if (metric && !plain.test(metric)) list.unshift(quoted(metric));
+  return (plain.test(metric) ? metric : '') + (list.length > 0 || !plain.test(metric) ? `{${list.join(', ')}}` : '');
+}
+
+/** names lists metrics with a text in their name, at most so many. @param {string} text @param {number} limit @returns {Promise<string[]>} */
+export async function names(text, limit) {
+  const match = text ? [`{__name__=~${quoted(`(?i).*${sqltext.regex(text)}.*`)}}`] : [];
+  return (await get('label/__name__/values', { 'match[]': match, limit })).data;
+}
+
+/** labelName is the name of a label in an address. @param {string} name */
+const labelName = (name) => (plainLabel.test(name) ? name : 'U__' + [...name].map((c) => (c === '_' ? '__' : /[a-zA-Z0-9]/.test(c) ? c : `_${/** @type {number} */ (c.codePointAt(0)).toString(16)}_`)).join(''));
+
+/** values lists the values of a label. @param {string} name @param {string} [metric] @returns {Promise<string[]>} */
+export async function values(name, metric) {
+  if (!metric && name !== '__name__') return [];
+  return (await get(`label/${encodeURIComponent(labelName(name))}/values`, { 'match[]': metric ? [selector(metric)] : [], limit: 1000 })).data;
+}
+
+/** @type {{db: string, at: number, value: Promise<Record<string, {type: string, help: string}[]>>}|null} */
+let known = null;
+/** metadata is what senders said of their metrics, asked once a minute. */
+export function metadata() {
+  if (!known || known.db !== db.value || Date.now() - known.at > 60_000) {
+    known = { db: db.value, at: Date.now(), value: get('metadata', { limit: 10_000 }).then((a) => a.data) };
+    known.value.catch(() => { known = null; });
+  }
+  return known.value;
+}
+
+/** client feeds the completion of the editor. */
+export const client = {
+  /** @param {string} [metric] @returns {Promise<string[]>} */
+  labelNames: async (metric) => (await post('labels', { 'match[]': metric ? [selector(metric)] : [] }, { background: true })).data,
+  /** @param {string} name @param {string} [metric] */
+  labelValues: (name, metric) => values(name, metric),
+  metricMetadata: metadata,
+  /** @param {string} metric @returns {Promise<Map<string, string>[]>} */
+  series: async (metric) => (await post('series', { 'match[]': [selector(metric)], limit: 1000 }, { background: true })).data.map((/** @type {any} */ s) => new Map(Object.entries(s))),
+  /** @param {string} [prefix] */
+  metricNames: (prefix) => names(prefix ?? '', 1000),
+  flags: async () => ({}), // the server has none
+};

@@ -1,0 +1,96 @@
+// One evaluation of an expression: over the range for the graph, at one moment for the table.
+
+import { signal } from '../lib/ui.js';
+import { described, isAbort } from '../core/api.js';
+import { user } from '../core/auth.js';
+import { instants } from '../core/state.js';
+import * as store from '../core/store.js';
+import { nowNanos } from '../core/time.js';
+import * as ask from './metricsask.js';
+
+/** steps are those of the choice, s. */
+export const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400];
+/** mostPoints is how many moments the server evaluates. */
+const mostPoints = 11_000;
+const mostHistory = 50;
+
+/** @typedef {{metric: Record<string, string>, values?: [number, string][], value?: [number, string]}} Raw */
+/** @typedef {{start: number, end: number, step: number}} Grid */
+
+/**
+ * @typedef {object} Result
+ * @property {string} query
+ * @property {Grid} grid
+ * @property {Raw[]} list
+ * @property {'graph'|'table'} view
+ * @property {string} type of the answer
+ * @property {string[]} notes
+ * @property {number} elapsedMS
+ * @property {import('../core/api.js').ApiError} [error]
+ */
+
+/** autoStep cuts a range into about 300 pieces. @param {number} length s */
+export const autoStep = (length) => steps.find((s) => s >= length / 300) ?? Math.ceil(length / 300 / 86_400) * 86_400;
+
+/** stepText writes seconds as PromQL does: 1m, 6h. @param {number} s */
+export const stepText = (s) => (s % 86_400 === 0 ? `${s / 86_400}d` : s % 3600 === 0 ? `${s / 3600}h` : s % 60 === 0 ? `${s / 60}m` : `${s}s`);
+
+/** gridOf is the range in seconds and its step; moments are multiples of the step, so that they stay when time goes on. @param {number} fixed s, 0: automatic @returns {Grid} */
+export function gridOf(fixed) {
+  const { from, to } = instants();
+  const end = Number((to ?? nowNanos()) / 1_000_000n) / 1000;
+  const start = from === null ? end - 30 * 86_400 : Number(from / 1_000_000n) / 1000;
+  const step = fixed || autoStep(end - start);
+  return { start: Math.floor(start / step) * step, end: Math.max(Math.floor(start / step), Math.floor(end / step)) * step, step };
+}
+
+export class MetricsRun {
+  constructor() {
+    /** @type {import('../lib/ui.js').Signal<Result|null>} */
+    this.result = signal(null);
+    this.busy = signal(false);
+    this.control = new AbortController();
+    /** @type {import('../lib/ui.js').Signal<string[]>} */
+    this.history = signal(store.read(`metrics.history.${user.value}`, []));
+  }
+
+  cancel() {
+    this.control.abort(new DOMException('cancelled', 'AbortError'));
+  }
+
+  /** run evaluates; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step */
+  async run(query, view, fixed) {
+    this.cancel();
+    const control = this.control = new AbortController();
+    const started = performance.now();
+    const grid = gridOf(fixed);
+    /** @type {Result} */
+    const result = { query, grid, list: [], view, type: '', notes: [], elapsedMS: 0 };
+    this.busy.value = true;
+    try {
+      const points = (grid.end - grid.start) / grid.step + 1;
+      if (view === 'graph' && points > mostPoints) throw new Error(`A step of ${stepText(grid.step)} gives ${points} points a series, the most is ${mostPoints}. Take a longer step or a shorter range.`);
+      const answer = view === 'graph' ? await ask.post('query_range', { query, ...grid }, { signal: control.signal }) : await ask.post('query', { query, time: grid.end }, { signal: control.signal });
+      result.type = answer.data.resultType;
+      result.list = listOf(answer.data);
+      result.notes = answer.notes;
+    } catch (e) {
+      if (control !== this.control) return;
+      result.error = isAbort(e) ? described(new Error('Cancelled.')) : described(e);
+    }
+    if (control !== this.control) return;
+    result.elapsedMS = performance.now() - started;
+    this.result.value = result;
+    this.busy.value = false;
+    if (!result.error) this.remember(query);
+  }
+
+  /** @param {string} query */
+  remember(query) {
+    this.history.value = [query, ...this.history.value.filter((q) => q !== query)].slice(0, mostHistory);
+    store.write(`metrics.history.${user.value}`, this.history.value);
+  }
+}
+
+/** listOf makes one form of the answers there are: a number and a text are a series without labels. @param {{resultType: string, result: any}} data @returns {Raw[]} */
+export const listOf = (data) => (data.resultType === 'scalar' || data.resultType === 'string' ? [{ metric: {}, value: data.result }] : data.result);
