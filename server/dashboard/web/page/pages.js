@@ -5,6 +5,7 @@ export const pages = [
   { name: 'logs', title: 'Logs', key: 'l', load: () => import('./logs.js') },
   { name: 'sql', title: 'SQL', key: 's', load: () => import('./sql.js') },
   { name: 'metrics', title: 'Metrics', key: 'm', load: () => import('./metrics.js') },
+  { name: 'traces', title: 'Traces', key: 't', load: () => import('./traces.js') },
   { name: 'pipelines', title: 'Pipelines', key: 'p', load: () => import('./pipelines.js') },
   { name: 'ingest', title: 'Ingest', key: 'i', load: () => import('./ingest.js') },
   { name: 'status', title: 'Status', key: 'x', load: () => import('./status.js') },

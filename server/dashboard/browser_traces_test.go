@@ -1,0 +1,226 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// span is one span of a test, its times in ms after the begin of the trace.
+type span struct {
+	service, id, parent, name string
+	from, to                  int
+	failed                    bool
+	more                      string // further members, beginning with a comma
+}
+
+// postSpans sends the spans of a trace as OTLP JSON.
+func (s *server) postSpans(t *testing.T, trace string, begin time.Time, spans []span) {
+	t.Helper()
+	resources := map[string][]string{}
+	for _, x := range spans {
+		code := 0
+		if x.failed {
+			code = 2
+		}
+		at := func(ms int) int64 { return begin.UnixNano() + int64(ms)*int64(time.Millisecond) }
+		resources[x.service] = append(resources[x.service], fmt.Sprintf(`{"traceId":%q,"spanId":%q,"parentSpanId":%q,"name":%q,"kind":2,"startTimeUnixNano":"%d","endTimeUnixNano":"%d","status":{"code":%d}%s}`,
+			trace, x.id, x.parent, x.name, at(x.from), at(x.to), code, x.more))
+	}
+	var parts []string
+	for service, list := range resources {
+		parts = append(parts, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%q}}]},"scopeSpans":[{"scope":{"name":"test"},"spans":[%s]}]}`, service, strings.Join(list, ",")))
+	}
+	s.post(t, "/v1/otlp/v1/traces", "application/json", []byte(`{"resourceSpans":[`+strings.Join(parts, ",")+`]}`))
+}
+
+func traceID(n int) string { return fmt.Sprintf("%032x", 0xabc0000+n) }
+func spanID(n int) string  { return fmt.Sprintf("%016x", 0x5000+n) }
+
+// shopTrace is a request of a small shop: the payment is what it waits for, one span has lost its parent, one clock is off.
+func shopTrace() []span {
+	return []span{
+		{service: "web", id: spanID(1), name: "GET /cart", from: 100, to: 400, more: `,"attributes":[{"key":"http.route","value":{"stringValue":"/cart"}}]`},
+		{service: "cart", id: spanID(2), parent: spanID(1), name: "load", from: 110, to: 200},
+		{service: "stock", id: spanID(3), parent: spanID(2), name: "query", from: 90, to: 180},
+		{service: "pay", id: spanID(4), parent: spanID(1), name: "charge", from: 210, to: 390, failed: true,
+			more: fmt.Sprintf(`,"events":[{"name":"declined","timeUnixNano":"%d","attributes":[]}],"links":[{"traceId":%q,"spanId":%q}]`, time.Now().Add(-5*time.Minute).UnixNano(), traceID(1), spanID(100))},
+		{service: "cart", id: spanID(5), parent: spanID(1), name: "recommend", from: 215, to: 300},
+		{service: "mail", id: spanID(6), parent: spanID(999), name: "send", from: 395, to: 420},
+	}
+}
+
+// operations are the operations of the rows of a waterfall, in order.
+func (p *page) operations() []string {
+	p.t.Helper()
+	p.wait("spans", `(() => { const rows = [...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== ''); return rows.length > 0 && rows.every((r) => r.querySelector('.operation')); })()`)
+	return eval[[]string](p, `[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '').sort((a, b) => a.dataset.row - b.dataset.row).map((r) => r.querySelector('.operation').textContent)`)
+}
+
+func TestD40TracesSearch(t *testing.T) {
+	s := start(t)
+	begin := time.Now().Add(-10 * time.Minute)
+	s.postSpans(t, traceID(0), begin, shopTrace())
+	for i := 1; i < 30; i++ {
+		s.postSpans(t, traceID(i), begin.Add(time.Duration(i)*15*time.Second), []span{{service: []string{"web", "pay"}[i%2], id: spanID(100 + i), name: fmt.Sprintf("op-%d", i%3), from: 0, to: 1 + i*i, failed: i%10 == 0,
+			more: fmt.Sprintf(`,"attributes":[{"key":"http.route","value":{"stringValue":"/r%d"}}]`, i)}})
+	}
+	p := open(t, s, "/dashboard/traces#lim=50")
+	shown := func(what string, want int) {
+		t.Helper()
+		p.wait(what, fmt.Sprintf(`document.querySelectorAll('.traces-list tbody tr').length === %d`, want))
+	}
+	shown("all traces", 30)
+	p.shot("traces")
+	for _, c := range []struct {
+		name, keys string
+		want       int
+	}{
+		{"service", "svc=mail", 1}, {"operation", "op=op-1", 10}, {"errors", "st=error", 3}, {"no errors", "st=ok", 28}, {"kind", "kind=client&q=x", 0},
+		{"longer", "min=300ms", 13}, {"shorter", "max=10ms", 3}, {"attribute without its prefix", "q=http.route:/r7", 1}, {"attribute", "q=span_attributes.http.route:/cart", 1}, {"limit", "lim=20", 20},
+	} {
+		p.visit("/dashboard/sql")
+		p.visit("/dashboard/traces#lim=50&" + c.keys)
+		if c.want == 0 {
+			p.wait(c.name, `document.querySelector('.state h2')?.innerText === 'No spans match'`)
+		} else if c.name == "limit" {
+			p.visit("/dashboard/traces#lim=20")
+			shown(c.name, 20)
+		} else {
+			shown(c.name, c.want)
+		}
+	}
+	p.visit("/dashboard/sql")
+	p.visit("/dashboard/traces#lim=50")
+	shown("all traces again", 30)
+	box := eval[[]float64](p, `(() => { const r = document.querySelector('.traces-scatter canvas').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
+	p.drag(box[0]+box[2]*0.5, box[1]+8, box[0]+box[2]-10, box[1]+box[3]*0.5)
+	p.wait("the rectangle as a filter", `/min=\d+ns/.test(location.hash) && /max=\d+ns/.test(location.hash) && /from=20/.test(location.hash)`)
+	p.wait("fewer traces", `(() => { const n = document.querySelectorAll('.traces-list tbody tr').length; return n > 0 && n < 30; })()`)
+	p.visit("/dashboard/sql")
+	p.visit("/dashboard/traces#q=http.route:/cart")
+	shown("the trace", 1)
+	p.click(".traces-list tbody tr button")
+	p.wait("its address", fmt.Sprintf(`location.hash.includes('id=%s')`, traceID(0)))
+	if got := p.operations(); len(got) != 7 {
+		t.Errorf("rows %q", got)
+	}
+	p.visit("/dashboard/sql")
+	p.visit("/dashboard/traces#id=" + strings.Repeat("f", 32))
+	p.wait("an unknown trace", `document.querySelector('.state')?.innerText.includes('opentelemetry_traces')`)
+	p.size(380, 720)
+	p.visit("/dashboard/sql")
+	p.visit("/dashboard/traces")
+	shown("traces on a small screen", 20)
+	if wide := eval[int](p, `document.documentElement.scrollWidth`); wide > 380 {
+		t.Errorf("the page is %d px wide", wide)
+	}
+	p.shot("traces-380")
+}
+
+func TestD41Waterfall(t *testing.T) {
+	s := start(t)
+	s.postSpans(t, traceID(0), time.Now().Add(-5*time.Minute), shopTrace())
+	p := open(t, s, "/dashboard/traces#id="+traceID(0))
+	want := []string{"GET /cart", "load", "query", "charge", "recommend", "parent not received (" + spanID(999) + ")", "send"}
+	if got := p.operations(); !slices.Equal(got, want) {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+	marked := eval[[]string](p, `[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.querySelector('.mark-clock')).map((r) => r.querySelector('.operation').textContent)`)
+	if !slices.Equal(marked, []string{"query"}) {
+		t.Errorf("clock marks at %q", marked)
+	}
+	// Back from 400: own until 390, charge until 210, own until 200, load until 110 of which query is until 180, own until 100.
+	critical := eval[string](p, `(async () => {
+		const { traceOf } = await import(new URL('page/waterfalltree.js', document.querySelector('script[src$="app.js"]').src).href);
+		const ms = 1000000n, columns = ['timestamp', 'duration_nano', 'span_id', 'parent_span_id', 'service_name', 'span_name', 'span_status_code', 'span_events'].map((name) => ({ name, type: 'string' }));
+		const rows = [[100, 300, 'a', null], [110, 90, 'b', 'a'], [90, 90, 'c', 'b'], [210, 180, 'd', 'a'], [215, 85, 'e', 'a'], [500, 1, 'x', 'y'], [501, 1, 'y', 'x']].map(([t, d, id, parent]) => [String(BigInt(t) * ms), String(BigInt(d) * ms), id, parent, 's', id, '', null]);
+		const t = traceOf(columns, rows);
+		return t.spans.map((s) => s.id + ':' + s.critical.map(([f, e]) => f / 1e6 + '-' + e / 1e6).join('+')).join(' ') + ' ' + t.notes.join('; ');
+	})()`)
+	if want := "a:300-310+110-120+10-20 b:90-110 c:20-90 d:120-300 e: x: y: 2 root spans; 1 span is an ancestor of itself; 1 span starts before the parent: the clocks differ"; critical != want {
+		t.Errorf("critical path\n%s\nwant\n%s", critical, want)
+	}
+	p.click(".trace-bar button[title^='Only the spans']")
+	p.wait("the critical path alone", `![...document.querySelectorAll('.waterfall .grid-row')].some((r) => r.dataset.row !== '' && r.textContent.includes('recommend'))`)
+	if got := p.operations(); !slices.Equal(got, want[:4]) {
+		t.Errorf("on the critical path %q, want %q", got, want[:4])
+	}
+	p.click(".trace-bar button[title^='Only the spans']")
+	p.click(".trace-bar button[title^='Only what leads']")
+	p.wait("errors alone", `[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '').length === 2`)
+	p.click(".trace-bar button[title^='Only what leads']")
+	p.wait("all", `[...document.querySelectorAll('.waterfall .grid-row')].filter((r) => r.dataset.row !== '').length === 7`)
+	p.shot("trace")
+	eval[bool](p, `[...document.querySelectorAll('.waterfall .grid-row')].find((r) => r.textContent.includes('charge')).querySelector('.operation').click() ?? true`)
+	p.wait("the drawer", `document.querySelector('.drawer [data-tab=events]')`)
+	p.click(".drawer [data-tab=events]")
+	p.wait("the event", `document.querySelector('.drawer')?.innerText.includes('declined')`)
+	p.click(".drawer [data-tab=links]")
+	p.wait("the link", fmt.Sprintf(`document.querySelector('.drawer')?.innerText.includes('%s')`, traceID(1)))
+	p.theme("dark")
+	p.wait("the trace in the dark", `document.querySelector('.waterfall .operation')`)
+	p.shot("trace-dark")
+	p.size(380, 720)
+	p.visit("/dashboard/sql")
+	p.visit("/dashboard/traces#id=" + traceID(0))
+	p.wait("the trace on a small screen", `document.querySelector('.waterfall .operation')`)
+	p.shot("trace-380")
+}
+
+func TestD42TraceLarge(t *testing.T) {
+	s := start(t)
+	begin := time.Now().Add(-5 * time.Minute)
+	spans := []span{{service: "web", id: spanID(0), name: "root", from: 0, to: 10_000}}
+	for i := 1; i < 10_000; i++ {
+		spans = append(spans, span{service: fmt.Sprintf("s%d", i%7), id: spanID(i), parent: spanID((i - 1) / 3), name: fmt.Sprintf("call %d", i), from: i / 2, to: i/2 + 400})
+	}
+	s.postSpans(t, traceID(0), begin, spans)
+	p := open(t, s, "/dashboard/traces")
+	p.wait("the list", `document.querySelector('.traces-list tbody tr')`)
+	began := time.Now()
+	p.click(".traces-list tbody tr button")
+	p.operations()
+	t.Logf("10,000 spans drawn after %v, the test's own way included", time.Since(began).Round(time.Millisecond))
+	p.wait("all rows", `document.querySelector('.waterfall').getAttribute('aria-rowcount') === '10000'`)
+	eval[bool](p, `(() => { const g = document.querySelector('.waterfall'); g.scrollTop = g.scrollHeight; return true; })()`)
+	p.wait("the last row", `document.querySelector('.waterfall .grid-row[data-row="9999"] .operation')`)
+	if n := eval[int](p, `document.querySelectorAll('*').length`); n > 3000 {
+		t.Errorf("%d elements", n)
+	}
+	longest := eval[float64](p, `(async () => { const g = document.querySelector('.waterfall'); let worst = 0; for (let i = 0; i < 40; i++) { const t = performance.now(); g.scrollTop = i * 5000; await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame); worst = Math.max(worst, performance.now() - t); } return worst; })()`)
+	t.Logf("the longest two frames of a scroll: %.0f ms", longest)
+	p.fill("#trace-find", "call 9876")
+	p.wait("the hit", `document.querySelector('.hits')?.innerText === '1 of 1' && document.querySelector('.waterfall .grid-row.focus')?.innerText.includes('call 9876')`)
+	p.shot("trace-large")
+}
+
+func TestD43TraceLogs(t *testing.T) {
+	s := start(t)
+	begin := time.Now().Add(-5 * time.Minute)
+	s.postSpans(t, traceID(0), begin, shopTrace())
+	s.ingest(t, "app", []string{
+		fmt.Sprintf(`{"ts":%d,"level":"error","service":"pay","trace_id":%q,"span_id":%q,"message":"card declined"}`, begin.Add(300*time.Millisecond).UnixNano(), traceID(0), spanID(4)),
+		fmt.Sprintf(`{"ts":%d,"level":"info","service":"cart","trace_id":%q,"span_id":%q,"message":"cart loaded"}`, begin.Add(150*time.Millisecond).UnixNano(), traceID(0), spanID(2)),
+		fmt.Sprintf(`{"ts":%d,"level":"info","service":"web","trace_id":%q,"span_id":"","message":"of another trace"}`, begin.UnixNano(), traceID(5)),
+	})
+	p := open(t, s, "/dashboard/logs#t=app&q=declined")
+	p.rowsShown()
+	eval[bool](p, `document.querySelector(".grid-row[data-row='0'] .grid-cell").click() ?? true`)
+	p.wait("the tab", `document.querySelector('.drawer [data-tab=trace]')`)
+	p.click(".drawer [data-tab=trace]")
+	p.click(".drawer .body button.primary")
+	p.operations()
+	p.click(".trace-bar [data-tab=logs]")
+	p.wait("its lines by time", `[...document.querySelectorAll('.trace-logs tbody tr')].map((r) => r.lastElementChild.innerText).join() === 'cart loaded,card declined'`)
+	p.shot("trace-logs")
+	p.click(".open-logs")
+	p.wait("the logs of the trace", `location.pathname.endsWith('/logs') && location.hash.includes('trace_id')`)
+	if rows := p.rowsShown(); len(rows) != 2 {
+		t.Errorf("%d rows: %q", len(rows), rows)
+	}
+}

@@ -1,0 +1,162 @@
+// The Traces page: a search for traces, their durations as dots, the list; with an id in the address, that trace.
+
+import { html, useEffect, useMemo, useState } from '../lib/ui.js';
+import { described, isAbort } from '../core/api.js';
+import * as catalog from '../core/catalog.js';
+import { count, duration, plural } from '../core/format.js';
+import { instants, refresh, zone } from '../core/state.js';
+import { rfc3339, showTime, zoneLabel } from '../core/time.js';
+import { hashColour } from '../ui/canvas.js';
+import { ErrorBox } from '../ui/error.js';
+import { Icon } from '../ui/icons.js';
+import { lazy } from '../ui/lazy.js';
+import { TimePicker, shift } from '../ui/timepicker.js';
+import { useKeys } from '../ui/usekeys.js';
+import { Scatter } from './tracesscatter.js';
+import * as sql from './tracesquery.js';
+
+const TraceView = lazy(() => import('./waterfall.js'), 'TraceView');
+
+/** @type {Record<string, import('../core/state.js').Key>} */
+export const state = {
+  t: { type: 'text', default: '' },
+  id: { type: 'text', default: '' },
+  svc: { type: 'text', default: '' },
+  op: { type: 'text', default: '' },
+  st: { type: 'text', default: 'any', of: ['any', 'error', 'ok'] },
+  kind: { type: 'text', default: '', of: ['', 'server', 'client', 'internal', 'producer', 'consumer', 'unspecified'] },
+  min: { type: 'text', default: '' },
+  max: { type: 'text', default: '' },
+  q: { type: 'text', default: '' },
+  lim: { type: 'number', default: 20 },
+  sort: { type: 'text', default: 'newest', of: ['newest', 'slowest'] },
+  tab: { type: 'text', default: 'spans', of: ['spans', 'logs', 'services'] },
+};
+
+/** @typedef {{dots: sql.Dot[], traces: sql.Summary[], range: {from: bigint|null, to: bigint|null}, more: boolean}} Found */
+
+/** @param {{state: import('../core/state.js').PageState}} props */
+export function Page({ state }) {
+  const v = state.values.value;
+  const [tables, setTables] = useState(/** @type {string[]|null} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    let wanted = true;
+    setError(null);
+    sql.traceTables(v.db).then((t) => { if (wanted) setTables(t); }, (e) => { if (wanted) setError(described(e)); });
+    return () => { wanted = false; };
+  }, [v.db]);
+  if (error) return html`<${Bar} /><${ErrorBox} error=${error} />`;
+  if (!tables) return html`<${Bar} /><p class="state soft">Asking…</p>`;
+  if (v.id) return html`<${Bar} /><${TraceView} state=${state} tables=${v.t && tables.includes(v.t) ? [v.t, ...tables.filter((t) => t !== v.t)] : tables} />`;
+  if (tables.length === 0) {
+    return html`<${Bar} /><div class="state"><h2>No traces yet</h2><p>No table of this database holds spans. Point an OpenTelemetry exporter at this server; spans go to <code>${sql.defaultTable}</code>.</p>
+      <pre>OTEL_EXPORTER_OTLP_ENDPOINT=${location.origin}/v1/otlp${'\n'}OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf</pre></div>`;
+  }
+  return html`<${Search} state=${state} tables=${tables} />`;
+}
+
+/** @param {{children?: any}} props */
+const Bar = ({ children }) => html`<div class="toolbar"><h1>Traces</h1>${children ?? html`<span class="grow"></span>`}<${TimePicker} /></div>`;
+
+/** @param {{state: import('../core/state.js').PageState, tables: string[]}} props */
+function Search({ state, tables }) {
+  const v = state.values.value;
+  const table = tables.includes(v.t) ? v.t : tables[0];
+  const [columns, setColumns] = useState(/** @type {catalog.Column[]} */ ([]));
+  const [found, setFound] = useState(/** @type {Found|null} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const [turn, setTurn] = useState(0);
+  const understood = useMemo(() => sql.understand(v.q, columns), [v.q, columns]);
+  useEffect(() => { catalog.columns(v.db, table).then(setColumns, (e) => setError(described(e))); }, [v.db, table]);
+  const what = JSON.stringify([v.db, table, v.svc, v.op, v.st, v.kind, v.min, v.max, v.q, v.lim, v.sort, v.from, v.to, turn, columns.length]);
+  useEffect(() => {
+    if (columns.length === 0 || understood.problem) return;
+    const control = new AbortController();
+    ask(table, columns, v, understood.sql, control.signal).then((f) => {
+      if (control.signal.aborted) return;
+      setFound(f);
+      setError(null);
+    }, (e) => { if (!isAbort(e) && !control.signal.aborted) setError(described(e)); });
+    return () => control.abort(new DOMException('superseded', 'AbortError'));
+  }, [what]);
+  useEffect(() => {
+    if (!refresh.value) return;
+    const timer = setInterval(() => { if (!document.hidden) setTurn((n) => n + 1); }, refresh.value * 1000);
+    return () => clearInterval(timer);
+  }, [refresh.value]);
+  useKeys([
+    { keys: '/', text: 'Search', run: () => document.getElementById('traces-search')?.focus() },
+    { keys: 'r', text: 'Run again', run: () => setTurn(turn + 1) },
+  ]);
+  const open = (/** @type {string} */ id) => state.set({ id, tab: 'spans' });
+  const rectangle = (/** @type {bigint} */ from, /** @type {bigint} */ to, /** @type {number} */ least, /** @type {number} */ most) => state.set({ from: rfc3339(from), to: rfc3339(to), min: `${Math.floor(least)}ns`, max: `${Math.ceil(most)}ns` });
+  return html`<${Bar}><${Line} state=${state} problem=${understood.problem} /></${Bar}>
+    <${Form} state=${state} table=${table} tables=${tables} onRun=${() => setTurn(turn + 1)} />
+    ${error && html`<${ErrorBox} error=${error}><button class="small" onClick=${() => setTurn(turn + 1)}>Try again</button></${ErrorBox}>`}
+    ${found && found.dots.length > 0 && html`<${Scatter} dots=${found.dots} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
+      <p class="traces-figures soft" aria-live="polite">${plural(found.traces.length, 'trace')} listed, ${found.more ? `more than ${count(sql.mostDots)}` : count(found.dots.length)} matching ${found.dots.length === 1 ? 'span' : 'spans'}. Drag a rectangle to narrow the search, click a dot to open its trace.</p>
+      <${List} traces=${found.traces} onOpen=${open} />`}
+    ${found && found.dots.length === 0 && !error && html`<div class="state"><h2>No spans match</h2><p>In ${table}, with these filters and in this time range.</p><div class="actions"><button onClick=${() => shift(0)}>Twice as wide</button><button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>Without filters</button></div></div>`}`;
+}
+
+/** ask finds spans first, then what their traces are. @param {string} table @param {catalog.Column[]} columns @param {Record<string, any>} v @param {string} searched @param {AbortSignal} signal @returns {Promise<Found>} */
+async function ask(table, columns, v, searched, signal) {
+  const range = instants();
+  const dots = await sql.dots(table, columns, range, sql.conditions(v, columns, searched), v.sort === 'slowest', signal);
+  const ids = [...new Set(dots.map((d) => d.trace))].slice(0, Math.max(1, Math.min(100, v.lim)));
+  return { dots, range, more: dots.length === sql.mostDots, traces: await sql.summaries(table, columns, range, ids, signal) };
+}
+
+/** Line is the search line; an id of a trace opens it. @param {{state: import('../core/state.js').PageState, problem: import('../core/search.js').Problem|null}} props */
+function Line({ state, problem }) {
+  const [text, setText] = useState(state.get('q'));
+  useEffect(() => setText(state.get('q')), [state.get('q')]);
+  const submit = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    if (/^[0-9a-f]{32}$/i.test(text.trim())) state.set({ id: text.trim().toLowerCase() });
+    else state.set({ q: text });
+  };
+  return html`<form class="search grow" role="search" onSubmit=${submit}><${Icon} name="search" />
+    <input id="traces-search" aria-label="Search spans, or the id of a trace" aria-invalid=${problem ? 'true' : 'false'} placeholder="Search spans: http.route:/cart  or an id of a trace" value=${text} spellcheck=${false} autocomplete="off" onInput=${(/** @type {any} */ e) => setText(e.target.value)} />
+    ${problem && html`<div class="search-note" role="status"><span class="level-error">${problem.message}</span></div>`}</form>`;
+}
+
+/** @param {{state: import('../core/state.js').PageState, table: string, tables: string[], onRun: () => void}} props */
+function Form({ state, table, tables, onRun }) {
+  const v = state.values.value;
+  const [services, setServices] = useState(/** @type {string[]} */ ([]));
+  const [operations, setOperations] = useState(/** @type {string[]} */ ([]));
+  useEffect(() => { sql.services(table, v.db).then(setServices, () => setServices([])); }, [table, v.db]); // a list to choose from is a help, not an answer
+  useEffect(() => { sql.operations(table, v.db, v.svc).then(setOperations, () => setOperations([])); }, [table, v.db, v.svc]);
+  const choose = (/** @type {string} */ key, /** @type {string} */ label, /** @type {[string, string][]} */ options, /** @type {Record<string, any>} */ also = {}) => html`<select name=${key} aria-label=${label} title=${label} value=${v[key]}
+    onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value, ...also })}>${options.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}</select>`;
+  const length = (/** @type {string} */ key, /** @type {string} */ label) => html`<input name=${key} class="length" aria-label=${label} title=${`${label}, like 1.5s or 200ms`} placeholder=${label.toLowerCase()} value=${v[key]} aria-invalid=${v[key] !== '' && sql.nanos(v[key]) === null ? 'true' : 'false'}
+    onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value.trim() })} />`;
+  const with_ = (/** @type {string[]} */ list, /** @type {string} */ chosen) => /** @type {[string, string][]} */ ([...new Set([...list, ...(chosen ? [chosen] : [])])].map((s) => [s, s]));
+  const bad = ['min', 'max'].filter((k) => v[k] !== '' && sql.nanos(v[k]) === null);
+  return html`<div class="traces-form">
+    ${tables.length > 1 && choose('t', 'Table', with_(tables, table))}
+    ${choose('svc', 'Service', [['', 'all services'], ...with_(services, v.svc)], { op: '' })}
+    ${choose('op', 'Operation', [['', 'all operations'], ...with_(operations, v.op)])}
+    ${choose('st', 'Status', [['any', 'any status'], ['error', 'error'], ['ok', 'ok']])}
+    ${choose('kind', 'Kind', [['', 'any kind'], ...['server', 'client', 'internal', 'producer', 'consumer', 'unspecified'].map((k) => /** @type {[string, string]} */ ([k, k]))])}
+    ${length('min', 'Longer than')}${length('max', 'Shorter than')}
+    ${bad.length > 0 && html`<span class="level-error" role="status">a duration is like 1.5s or 200ms</span>`}
+    <span class="grow"></span>
+    ${choose('sort', 'Order', [['newest', 'newest first'], ['slowest', 'slowest first']])}
+    <select name="lim" aria-label="Traces listed" title="Traces listed" value=${String(v.lim)} onChange=${(/** @type {any} */ e) => state.set({ lim: Number(e.target.value) })}>${[20, 50, 100].map((n) => html`<option key=${n} value=${n}>${n} traces</option>`)}</select>
+    <button class="primary" onClick=${onRun}><${Icon} name="play" />Run</button></div>`;
+}
+
+/** @param {{traces: sql.Summary[], onOpen: (id: string) => void}} props */
+function List({ traces, onOpen }) {
+  const longest = traces.reduce((m, t) => Math.max(m, t.duration), 1);
+  return html`<div class="traces-list"><table class="list"><thead><tr><th>service and operation</th><th>start ${zoneLabel(zone.value)}</th><th>duration</th><th class="num">spans</th><th class="num">errors</th><th class="chips">services</th></tr></thead><tbody>
+    ${traces.map((t) => html`<tr key=${t.id} data-trace=${t.id} onClick=${() => onOpen(t.id)}>
+      <td class="what"><button class="link" title=${t.id} onClick=${(/** @type {Event} */ e) => { e.stopPropagation(); onOpen(t.id); }}><b>${t.service}</b> ${t.operation}</button></td>
+      <td class="start">${showTime(t.start, 3, zone.value)}</td>
+      <td class="length"><span class="num">${duration(t.duration / 1e6)}</span><span class="length-bar"><span style=${{ width: `${Math.max(1, (t.duration / longest) * 100)}%` }}></span></span></td>
+      <td class="num">${count(t.spans)}</td><td class="num ${t.errors > 0 ? 'level-error' : 'faint'}">${count(t.errors)}</td>
+      <td class="chips">${t.services.map((s) => html`<span key=${s} class="service-chip"><span class="swatch" style=${{ background: hashColour(s) }}></span>${s || 'no service'}</span>`)}</td></tr>`)}</tbody></table></div>`;
+}

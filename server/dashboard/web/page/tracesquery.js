@@ -1,0 +1,138 @@
+// The statements of the Traces page, and what a search for traces means.
+
+import { list, query } from '../core/api.js';
+import * as catalog from '../core/catalog.js';
+import { search } from '../core/search.js';
+import * as sqltext from '../core/sqltext.js';
+import { hour } from '../core/time.js';
+
+export const defaultTable = 'opentelemetry_traces';
+/** A trace is drawn up to this many spans. */
+export const mostSpans = 50_000;
+/** So many matching spans are looked at for traces, and drawn as dots. */
+export const mostDots = 5000;
+export const mostLogs = 1000;
+const needed = ['trace_id', 'span_id', 'parent_span_id', 'duration_nano'];
+const failed = `"span_status_code" = 'STATUS_CODE_ERROR'`;
+const units = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
+
+/** @typedef {{trace: string, time: bigint, duration: number, service: string, operation: string, error: boolean}} Dot */
+/** @typedef {{id: string, service: string, operation: string, start: bigint, duration: number, spans: number, errors: number, services: string[]}} Summary */
+
+/** traceTables lists the tables that hold spans, the usual one first. @param {string} db @returns {Promise<string[]>} */
+export async function traceTables(db) {
+  const rows = await list(`SELECT table_name FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND column_name IN (${needed.map(sqltext.string).join(', ')}) GROUP BY table_name HAVING count(*) = ${needed.length} ORDER BY table_name`, { db, background: true });
+  return rows.map((r) => String(r[0])).sort((a, b) => Number(b === defaultTable) - Number(a === defaultTable));
+}
+
+/** nanos reads a length of time like 1.5s; null when it is none. @param {string} text @returns {number|null} */
+export function nanos(text) {
+  const m = /^\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|h)\s*$/.exec(text);
+  return m ? Math.round(Number(m[1]) * units[/** @type {keyof typeof units} */ (m[2])]) : null;
+}
+
+/** understand reads the search line; a name that is no column is tried as an attribute of the span or of its resource. @param {string} text @param {catalog.Column[]} columns */
+export function understand(text, columns) {
+  for (;;) {
+    const found = search(text, { message: 'span_name', fields: columns });
+    const p = found.problem;
+    const name = p ? text.slice(p.from, p.to) : '';
+    const longer = p?.near && ['span_attributes.', 'resource_attributes.'].map((prefix) => prefix + name).find((n) => columns.some((c) => c.name === n));
+    if (!p || !longer) return found;
+    text = text.slice(0, p.from) + longer + text.slice(p.to);
+  }
+}
+
+/** conditions are those of the form. @param {Record<string, any>} v values of the page's state @param {catalog.Column[]} columns @param {string} searched @returns {string[]} */
+export function conditions(v, columns, searched) {
+  const parts = [];
+  if (v.svc) parts.push(sqltext.equals('service_name', v.svc, 'string'));
+  if (v.op) parts.push(sqltext.equals('span_name', v.op, 'string'));
+  if (v.kind) parts.push(sqltext.equals('span_kind', 'SPAN_KIND_' + v.kind.toUpperCase(), 'string'));
+  if (v.st === 'error') parts.push(failed);
+  if (v.st === 'ok') parts.push(sqltext.differs('span_status_code', 'STATUS_CODE_ERROR', 'string'));
+  const least = nanos(v.min), most = nanos(v.max);
+  if (least !== null) parts.push(`"duration_nano" >= ${least}`);
+  if (most !== null) parts.push(`"duration_nano" <= ${most}`);
+  if (searched) parts.push(searched);
+  return parts;
+}
+
+/** timeOf is the time index of a table of spans. @param {catalog.Column[]} columns */
+const timeOf = (columns) => columns.find((c) => c.timeIndex) ?? { name: 'timestamp', type: 'timestamp(9)' };
+
+/** dots asks for matching spans. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {boolean} slowest @param {AbortSignal} signal @returns {Promise<Dot[]>} */
+export async function dots(table, columns, range, filters, slowest, signal) {
+  const time = timeOf(columns);
+  const where = sqltext.where(sqltext.within(time.name, range, time.type), ...filters);
+  const rows = await (await query(`SELECT trace_id, ${sqltext.name(time.name)}, duration_nano, service_name, span_name, span_status_code FROM ${sqltext.table(table)}${where} ORDER BY ${slowest ? 'duration_nano' : sqltext.name(time.name)} DESC LIMIT ${mostDots}`, { signal })).all();
+  const unit = sqltext.unitNanos(time.type);
+  return rows.map((r) => ({ trace: String(r[0]), time: BigInt(r[1]) * unit, duration: Number(r[2]), service: String(r[3] ?? ''), operation: String(r[4] ?? ''), error: r[5] === 'STATUS_CODE_ERROR' }));
+}
+
+/** summaries describes traces, in the order of their ids. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} ids @param {AbortSignal} signal @returns {Promise<Summary[]>} */
+export async function summaries(table, columns, range, ids, signal) {
+  if (ids.length === 0) return [];
+  const time = timeOf(columns), t = sqltext.name(time.name), unit = sqltext.unitNanos(time.type);
+  const wider = { from: range.from === null ? null : range.from - hour, to: range.to === null ? null : range.to + hour };
+  const where = sqltext.where(`"trace_id" IN (${ids.map(sqltext.string).join(', ')})`, sqltext.within(time.name, wider, time.type));
+  const [groups, roots] = await Promise.all([
+    query(`SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then((r) => r.all()),
+    query(`SELECT trace_id, service_name, span_name FROM ${sqltext.table(table)}${where} AND parent_span_id IS NULL ORDER BY ${t} DESC`, { signal }).then((r) => r.all()),
+  ]);
+  /** @type {Map<string, Summary & {end: bigint}>} */
+  const found = new Map();
+  for (const [id, service, from, to, spans, errors] of groups) {
+    const start = BigInt(from) * unit, end = BigInt(to) * unit;
+    /** @type {Summary & {end: bigint}} */
+    const s = found.get(id) ?? { id, service: '', operation: 'no root span', start, end, duration: 0, spans: 0, errors: 0, services: [] };
+    if (start < s.start) s.start = start;
+    if (end > s.end) s.end = end;
+    s.spans += Number(spans);
+    s.errors += Number(errors);
+    s.services.push(String(service ?? ''));
+    s.duration = Number(s.end - s.start);
+    found.set(id, s);
+  }
+  for (const [id, service, operation] of roots) Object.assign(found.get(String(id)) ?? {}, { service: String(service ?? ''), operation: String(operation ?? '') });
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** trace asks for the spans of one trace, from the first of the tables that has some. @param {string[]} tables @param {string} id @param {AbortSignal} signal */
+export async function trace(tables, id, signal) {
+  for (const table of tables) {
+    const rows = await query(`SELECT * FROM ${sqltext.table(table)} WHERE "trace_id" = ${sqltext.string(id)} ORDER BY "timestamp" LIMIT ${mostSpans + 1}`, { signal });
+    if (rows.count > 0) return { table, columns: rows.columns, rows: await rows.all() };
+  }
+  return null;
+}
+
+/** services lists the services that sent spans. @param {string} table @param {string} db @returns {Promise<string[]>} */
+export async function services(table, db) {
+  const side = (await catalog.tables(db)).some((t) => t.name === `${table}_services`);
+  return (await list(`SELECT DISTINCT service_name FROM ${sqltext.table(side ? `${table}_services` : table)} ORDER BY 1 LIMIT 1000`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
+}
+
+/** operations lists those of a service. @param {string} table @param {string} db @param {string} service @returns {Promise<string[]>} */
+export async function operations(table, db, service) {
+  const side = (await catalog.tables(db)).some((t) => t.name === `${table}_operations`);
+  const where = service ? ` WHERE ${sqltext.equals('service_name', service, 'string')}` : '';
+  return (await list(`SELECT DISTINCT span_name FROM ${sqltext.table(side ? `${table}_operations` : table)}${where} ORDER BY 1 LIMIT 1000`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
+}
+
+/** logTables lists the tables with a trace_id that are not spans. @param {string} db @returns {Promise<string[]>} */
+export async function logTables(db) {
+  const spans = await traceTables(db);
+  const rows = await list(`SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND column_name = 'trace_id' ORDER BY 1`, { db, background: true });
+  return rows.map((r) => String(r[0])).filter((t) => !spans.includes(t));
+}
+
+/** logs asks one table for the lines of a trace. @param {string} db @param {string} table @param {string} id @param {{from: bigint, to: bigint}} range @param {AbortSignal} signal */
+export async function logs(db, table, id, range, signal) {
+  const columns = await catalog.columns(db, table);
+  const time = columns.find((c) => c.timeIndex);
+  if (!time) return null;
+  const where = sqltext.where(sqltext.equals('trace_id', id, 'string'), sqltext.within(time.name, range, time.type));
+  const rows = await query(`SELECT * FROM ${sqltext.table(table)}${where} ORDER BY ${sqltext.name(time.name)} LIMIT ${mostLogs}`, { signal });
+  return { table, columns, time, found: rows.columns, rows: await rows.all() };
+}

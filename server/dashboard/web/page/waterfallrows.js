@@ -1,0 +1,125 @@
+// The rows of a waterfall: as many elements as fit the screen, however many spans there are.
+
+import { html, useEffect, useRef } from '../lib/ui.js';
+import { duration, oneLine } from '../core/format.js';
+import { dark } from '../core/state.js';
+import { hashColour } from '../ui/canvas.js';
+import { Grid } from '../ui/grid.js';
+import { deepestIndent } from './waterfalltree.js';
+
+/** @typedef {import('./waterfalltree.js').Span} Span */
+/**
+ * @typedef {object} RowsProps
+ * @property {Span[]} rows
+ * @property {Set<Span>} folded
+ * @property {[number, number]} view ns
+ * @property {string} hit
+ * @property {(s: Span) => void} onFold
+ * @property {(s: Span) => void} onOpen
+ * @property {(grid: Grid|null) => void} onGrid
+ */
+
+/** @param {RowsProps} props */
+export function SpanRows(props) {
+  const host = useRef(/** @type {HTMLElement|null} */ (null));
+  const grid = useRef(/** @type {Grid|null} */ (null));
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    const span = (/** @type {any[]} */ row) => /** @type {Span} */ (row[0]);
+    const g = new Grid(/** @type {HTMLElement} */ (host.current), {
+      label: 'Spans in the order of calls', open: (_, row) => latest.current.onOpen(span(row)),
+      rowClass: (row) => [span(row).missing ? 'missing' : '', span(row).error ? 'failed' : ''].join(' '),
+    });
+    g.rowHeight = 22;
+    g.root.classList.add('waterfall');
+    grid.current = g;
+    props.onGrid(g);
+    return () => {
+      g.destroy();
+      latest.current.onGrid(null);
+    };
+  }, []);
+  useEffect(() => {
+    const rows = props.rows;
+    grid.current?.setSource({ count: rows.length, slice: async (from, to) => rows.slice(from, to).map((s) => [s]) }, true);
+  }, [props.rows]);
+  useEffect(() => { grid.current?.setColumns(columns(latest.current)); }, [props.view[0], props.view[1], props.folded, dark.value]);
+  return html`<div class="logs-list" ref=${host}></div>`;
+}
+
+/** @param {RowsProps} p @returns {import('../ui/grid.js').Column[]} */
+function columns(p) {
+  const narrow = innerWidth < 800;
+  const [a, b] = p.view;
+  return [
+    { name: 'span', title: 'service and operation', width: narrow ? 190 : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p) },
+    { name: 'duration', width: narrow ? 66 : 84, kind: 'num', draw: (el, row) => { el.textContent = row[0].missing ? '' : duration((row[0].end - row[0].start) / 1e6); } },
+    { name: 'time', title: `${duration(a / 1e6)} to ${duration(b / 1e6)}`, width: narrow ? 100 : 240, flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
+  ];
+}
+
+/** @param {string} tag @param {string} className @param {string} [text] */
+function element(tag, className, text) {
+  const el = document.createElement(tag);
+  el.className = className;
+  if (text !== undefined) el.textContent = text;
+  return el;
+}
+
+/** @param {HTMLElement} el @param {Span} s @param {RowsProps} p */
+function drawName(el, s, p) {
+  const parts = [];
+  const step = innerWidth < 800 ? 7 : 12;
+  el.style.paddingLeft = `${4 + Math.min(s.depth, deepestIndent) * step}px`;
+  if (s.children.length > 0) {
+    const open = !p.folded.has(s);
+    const button = element('button', 'fold quiet', open ? '▾' : '▸');
+    button.tabIndex = -1; // the key o does it for the row with the focus
+    button.setAttribute('aria-label', open ? 'Fold' : 'Unfold');
+    button.addEventListener('click', (e) => { e.stopPropagation(); p.onFold(s); });
+    parts.push(button);
+  } else {
+    parts.push(element('span', 'fold'));
+  }
+  if (!s.missing) {
+    const swatch = element('span', 'swatch');
+    swatch.style.background = hashColour(s.service);
+    parts.push(swatch, element('span', 'service', oneLine(s.service || 'no service', 60) + ' '));
+  }
+  if (s.error) parts.push(element('span', 'mark-error level-error', '! '));
+  if (s.early) parts.push(hinted(element('span', 'mark-clock', '◷ '), 'Starts before its parent: the clocks of the two differ'));
+  if (s.note) parts.push(hinted(element('span', 'mark-note', '⚠ '), s.note));
+  parts.push(element('span', 'operation', s.missing ? `parent not received (${s.id})` : oneLine(s.name, 200)));
+  el.replaceChildren(...parts);
+  el.title = `${s.service} ${s.name}`.trim();
+}
+
+/** @param {HTMLElement} el @param {string} title */
+function hinted(el, title) {
+  el.title = title;
+  el.setAttribute('aria-label', title);
+  el.setAttribute('role', 'img');
+  return el;
+}
+
+/** drawBar draws the bar, the parts of it on the critical path, and ticks at events. @param {HTMLElement} el @param {Span} s @param {number} a @param {number} b */
+function drawBar(el, s, a, b) {
+  const all = Math.max(1, b - a);
+  const place = (/** @type {HTMLElement} */ part, /** @type {number} */ from, /** @type {number} */ to) => {
+    part.style.left = `${Math.max(0, (from - a) / all) * 100}%`;
+    part.style.width = `${Math.max(0, (Math.min(to, b) - Math.max(from, a)) / all) * 100}%`;
+    return part;
+  };
+  const parts = [];
+  if (s.end >= a && s.start <= b) {
+    const bar = place(element('div', 'span-bar' + (s.error ? ' failed' : '')), s.start, s.end);
+    if (!s.missing) bar.style.background = hashColour(s.service);
+    parts.push(bar);
+  }
+  for (const [from, to] of s.critical) if (to > a && from < b) parts.push(hinted(place(element('div', 'span-critical'), from, to), 'On the critical path'));
+  for (const e of s.events.slice(0, 100)) {
+    if (e.at >= a && e.at <= b) parts.push(hinted(place(element('div', 'span-event'), e.at, e.at), e.name));
+  }
+  el.replaceChildren(...parts);
+}

@@ -1,0 +1,202 @@
+// The spans of a trace as a tree: who called whom, what is odd about it, and which spans determine how long it took.
+
+/** Child and parent of one name stand below each other; so deep an indent is not made wider. */
+export const deepestIndent = 40;
+
+/**
+ * @typedef {object} Span
+ * @property {any[]} row as it came; empty for "parent not received"
+ * @property {string} id
+ * @property {string} parent '' for a root
+ * @property {string} service
+ * @property {string} name
+ * @property {number} start ns after the begin of the trace
+ * @property {number} end
+ * @property {boolean} error
+ * @property {{name: string, at: number}[]} events
+ * @property {Span[]} children
+ * @property {number} depth
+ * @property {boolean} early starts before its parent
+ * @property {string} note what is odd
+ * @property {boolean} missing stands for a parent that was not received
+ * @property {[number, number][]} critical parts that determine the duration of the trace
+ * @property {number} own time in which no child ran, ns
+ */
+
+/** @typedef {{spans: Span[], roots: Span[], begin: bigint, duration: number, services: string[], errors: number, notes: string[]}} Trace */
+
+/** json reads a value of a column of JSON. @param {any} v @returns {any[]} */
+export function json(v) {
+  if (typeof v !== 'string') return Array.isArray(v) ? v : [];
+  try {
+    const read = JSON.parse(v);
+    return Array.isArray(read) ? read : [];
+  } catch {
+    return [];
+  }
+}
+
+/** eventTime is the instant of an event, ns; null when it cannot be read. @param {any} text */
+function eventTime(text) {
+  const m = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[-+]\d\d:?\d\d)?$/.exec(String(text));
+  const ms = m ? Date.parse(`${m[1]}T${m[2]}${m[4] ?? 'Z'}`) : NaN;
+  return m && Number.isFinite(ms) ? BigInt(ms) * 1_000_000n + BigInt((m[3] ?? '').padEnd(9, '0')) : null;
+}
+
+/** traceOf makes the tree. @param {{name: string, type: string}[]} columns @param {any[][]} rows @returns {Trace} */
+export function traceOf(columns, rows) {
+  const at = Object.fromEntries(columns.map((c, i) => [c.name, i]));
+  const text = (/** @type {any[]} */ row, /** @type {string} */ name) => String(row[at[name]] ?? '');
+  let begin = rows.length > 0 ? BigInt(rows[0][at.timestamp]) : 0n;
+  for (const row of rows) if (BigInt(row[at.timestamp]) < begin) begin = BigInt(row[at.timestamp]);
+  const spans = rows.map((row) => {
+    const start = Number(BigInt(row[at.timestamp]) - begin);
+    const events = json(row[at.span_events]).map((e) => ({ name: String(e?.name ?? ''), time: eventTime(e?.time) }));
+    return blank({
+      row, id: text(row, 'span_id'), parent: text(row, 'parent_span_id'), service: text(row, 'service_name'), name: text(row, 'span_name'),
+      start, end: start + Number(row[at.duration_nano] ?? 0), error: row[at.span_status_code] === 'STATUS_CODE_ERROR',
+      events: events.flatMap((e) => (e.time === null ? [] : [{ name: e.name, at: Number(e.time - begin) }])),
+    });
+  });
+  const notes = /** @type {string[]} */ ([]);
+  const roots = link(spans, notes);
+  for (const s of spans) s.own = ownTime(s);
+  const longest = roots.flatMap((r) => (r.missing ? r.children : [r])).reduce((/** @type {Span|null} */ a, b) => (!a || b.end - b.start > a.end - a.start ? b : a), null);
+  if (longest) markCritical(longest);
+  return { spans, roots, begin, duration: spans.reduce((m, s) => Math.max(m, s.end), 0), services: [...new Set(spans.map((s) => s.service))], errors: spans.filter((s) => s.error).length, notes };
+}
+
+/** @param {Partial<Span>} part @returns {Span} */
+const blank = (part) => ({ row: [], id: '', parent: '', service: '', name: '', start: 0, end: 0, error: false, events: [], children: [], depth: 0, early: false, note: '', missing: false, critical: [], own: 0, ...part });
+
+/** link hangs spans under their parents and gives the roots, with a row for each parent that is not there. @param {Span[]} spans @param {string[]} notes */
+function link(spans, notes) {
+  /** @type {Map<string, Span>} */
+  const byId = new Map();
+  let twice = 0;
+  for (const s of spans) {
+    if (byId.has(s.id)) {
+      s.note = 'this span id is there more than once';
+      twice++;
+    } else {
+      byId.set(s.id, s);
+    }
+  }
+  /** @type {Span[]} */
+  const roots = [];
+  /** @type {Map<string, Span>} */
+  const missing = new Map();
+  for (const s of spans) {
+    const parent = byId.get(s.parent);
+    if (s.parent === '') roots.push(s);
+    else if (parent) {
+      parent.children.push(s);
+      s.early = parent !== s && s.start < parent.start;
+    } else {
+      const hole = missing.get(s.parent) ?? blank({ id: s.parent, name: 'parent not received', start: s.start, end: s.end, missing: true });
+      hole.children.push(s);
+      hole.start = Math.min(hole.start, s.start);
+      hole.end = Math.max(hole.end, s.end);
+      missing.set(s.parent, hole);
+    }
+  }
+  roots.push(...missing.values());
+  const cycles = cut(spans, roots);
+  roots.sort((a, b) => a.start - b.start);
+  const entire = roots.filter((r) => !r.missing).length;
+  if (missing.size > 0) notes.push(`${missing.size} ${missing.size === 1 ? 'parent was' : 'parents were'} not received`);
+  if (entire > 1) notes.push(`${entire} root spans`);
+  if (twice > 0) notes.push(`${twice} ${twice === 1 ? 'span has' : 'spans have'} an id that another has`);
+  if (cycles > 0) notes.push(`${cycles} ${cycles === 1 ? 'span is' : 'spans are'} an ancestor of itself`);
+  const early = spans.filter((s) => s.early).length;
+  if (early > 0) notes.push(`${early} ${early === 1 ? 'span starts' : 'spans start'} before the parent: the clocks differ`);
+  return roots;
+}
+
+/** cut orders children, counts depths, and makes a root of one span of each cycle. @param {Span[]} spans @param {Span[]} roots */
+function cut(spans, roots) {
+  const seen = new Set(/** @type {Span[]} */ ([]));
+  const walk = (/** @type {Span} */ from) => {
+    const stack = [from];
+    for (let s = stack.pop(); s; s = stack.pop()) {
+      seen.add(s);
+      s.children = s.children.filter((c) => !seen.has(c)).sort((a, b) => a.start - b.start);
+      for (const c of s.children) {
+        c.depth = s.depth + 1;
+        stack.push(c);
+      }
+    }
+  };
+  for (const r of roots) walk(r);
+  let cycles = 0;
+  for (const s of spans) {
+    if (seen.has(s)) continue;
+    s.note = 'this span is an ancestor of itself';
+    s.early = false;
+    roots.push(s);
+    walk(s);
+    cycles++;
+  }
+  return cycles;
+}
+
+/** ownTime is what is left of a span without the union of its children. @param {Span} s */
+function ownTime(s) {
+  let own = s.end - s.start, until = s.start;
+  for (const c of s.children) { // in the order of their starts
+    const from = Math.max(c.start, until), to = Math.min(c.end, s.end);
+    if (to > from) {
+      own -= to - from;
+      until = to;
+    }
+  }
+  return own;
+}
+
+/**
+ * markCritical walks back from the end of a span: the child that ended last before that place is what was waited for, the
+ * gap to it is the span's own; then the same from the child's start on, and within the child.
+ * @param {Span} root
+ */
+function markCritical(root) {
+  const work = [{ span: root, since: root.start, until: root.end }];
+  for (let w = work.pop(); w; w = work.pop()) {
+    const { span, since } = w;
+    let cursor = w.until;
+    const last = [...span.children].sort((a, b) => b.end - a.end);
+    for (const child of last) {
+      const end = Math.min(child.end, span.end);
+      const start = Math.max(child.start, since);
+      if (end > cursor || start >= end) continue;
+      if (end < cursor) span.critical.push([end, cursor]);
+      work.push({ span: child, since: start, until: end });
+      cursor = start;
+    }
+    if (since < cursor) span.critical.push([since, cursor]);
+  }
+}
+
+/** flat lists the rows that are shown. @param {Span[]} roots @param {(s: Span) => boolean} folded @param {(s: Span) => boolean} kept @returns {Span[]} */
+export function flat(roots, folded, kept) {
+  const rows = [];
+  const stack = [...roots].reverse();
+  for (let s = stack.pop(); s; s = stack.pop()) {
+    if (kept(s)) rows.push(s);
+    if (!folded(s)) for (let i = s.children.length - 1; i >= 0; i--) stack.push(s.children[i]);
+  }
+  return rows;
+}
+
+/** pathsTo are the spans that something leads through: those that fit and all above them. @param {Span[]} roots @param {(s: Span) => boolean} fits */
+export function pathsTo(roots, fits) {
+  const all = flat(roots, () => false, () => true);
+  /** @type {Map<Span, Span>} */
+  const above = new Map();
+  for (const s of all) for (const c of s.children) above.set(c, s);
+  const on = new Set(/** @type {Span[]} */ ([]));
+  for (const s of all) {
+    if (!fits(s)) continue;
+    for (let p = /** @type {Span|undefined} */ (s); p && !on.has(p); p = above.get(p)) on.add(p);
+  }
+  return on;
+}
