@@ -113,7 +113,7 @@ function Waterfall({ found, state, back }) {
       <button class="small" onClick=${() => setFolded(folded.size > 0 ? new Set() : new Set(trace.spans.filter((s) => s.children.length > 0 && s.depth > 0)))}>${folded.size > 0 ? 'Unfold all' : 'Fold all'}</button>`}
     </div>
     <div class="logs-body">
-      ${tab === 'spans' && html`<${SpanRows} rows=${rows} folded=${folded} view=${view} hit=${text} onFold=${fold} onOpen=${setChosen} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
+      ${tab === 'spans' && html`<${SpanRows} rows=${rows} folded=${folded} view=${view} beside=${chosen !== null} onFold=${fold} onOpen=${setChosen} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
       ${tab === 'logs' && html`<${TraceLogs} id=${id} db=${state.get('db')} begin=${trace.begin} duration=${trace.duration} spans=${trace.spans} />`}
       ${tab === 'services' && html`<${ServiceTimes} trace=${trace} />`}
       ${chosen && !chosen.missing && html`<${SpanDrawer} span=${chosen} trace=${trace} columns=${found.columns} onClose=${() => setChosen(null)} onTrace=${(/** @type {string} */ other) => state.set({ id: other, tab: 'spans' })}

@@ -35,7 +35,7 @@ export function SpanDrawer(props) {
   const tab = tabs.some((t) => t.id === chosen) ? chosen : 'fields';
   return html`<${Drawer} label="Span" tabs=${tabs} tab=${tab} onTab=${setTab} onClose=${props.onClose}>
     <div class="pad span-title"><b>${visible(span.name)}</b> <span class="soft">${visible(span.service)}</span>
-      <div class="soft num">${duration((span.end - span.start) / 1e6)}, own time ${duration(span.own / 1e6)}, begins ${duration(span.start / 1e6)} after the trace</div>
+      <div class="soft num">${duration((span.end - span.start) / 1e6)}, own time ${duration(span.own / 1e6)}, begins ${duration(span.start / 1e6)} after the trace's begin</div>
       ${span.error && html`<div class="level-error">${visible(String(at('span_status_message') || 'error'))}</div>`}
       <div class="small acts-line"><button onClick=${props.onLogs}>Logs of this trace</button><button onClick=${props.onOperation}>Same operation, last hour</button><button onClick=${() => copy(rowtext.object(columns, span.row))}><${Icon} name="copy" />Copy as JSON</button></div></div>
     ${tab === 'fields' && html`<${Fields} ...${props} />`}

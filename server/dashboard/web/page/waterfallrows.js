@@ -13,7 +13,7 @@ import { deepestIndent } from './waterfalltree.js';
  * @property {Span[]} rows
  * @property {Set<Span>} folded
  * @property {[number, number]} view ns
- * @property {string} hit
+ * @property {boolean} beside a drawer takes part of the width
  * @property {(s: Span) => void} onFold
  * @property {(s: Span) => void} onOpen
  * @property {(grid: Grid|null) => void} onGrid
@@ -44,7 +44,7 @@ export function SpanRows(props) {
     const rows = props.rows;
     grid.current?.setSource({ count: rows.length, slice: async (from, to) => rows.slice(from, to).map((s) => [s]) }, true);
   }, [props.rows]);
-  useEffect(() => { grid.current?.setColumns(columns(latest.current)); }, [props.view[0], props.view[1], props.folded, dark.value]);
+  useEffect(() => { grid.current?.setColumns(columns(latest.current)); }, [props.view[0], props.view[1], props.folded, props.beside, dark.value]);
   return html`<div class="logs-list" ref=${host}></div>`;
 }
 
@@ -53,9 +53,9 @@ function columns(p) {
   const narrow = innerWidth < 800;
   const [a, b] = p.view;
   return [
-    { name: 'span', title: 'service and operation', width: narrow ? 190 : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p) },
-    { name: 'duration', width: narrow ? 66 : 84, kind: 'num', draw: (el, row) => { el.textContent = row[0].missing ? '' : duration((row[0].end - row[0].start) / 1e6); } },
-    { name: 'time', title: `${duration(a / 1e6)} to ${duration(b / 1e6)}`, width: narrow ? 100 : 240, flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
+    { name: 'span', title: 'service and operation', width: narrow ? 176 : p.beside ? 250 : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p) },
+    { name: 'duration', width: narrow ? 74 : 84, kind: 'num', draw: (el, row) => { el.textContent = row[0].missing ? '' : duration((row[0].end - row[0].start) / 1e6); } },
+    { name: 'time', title: `${a === 0 ? '0' : duration(a / 1e6)} to ${duration(b / 1e6)}`, width: narrow ? 100 : 160, flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
   ];
 }
 
@@ -107,7 +107,7 @@ function hinted(el, title) {
 function drawBar(el, s, a, b) {
   const all = Math.max(1, b - a);
   const place = (/** @type {HTMLElement} */ part, /** @type {number} */ from, /** @type {number} */ to) => {
-    part.style.left = `${Math.max(0, (from - a) / all) * 100}%`;
+    part.style.left = `${Math.max(0, Math.min(0.995, (from - a) / all)) * 100}%`; // what ends the trace is seen, too
     part.style.width = `${Math.max(0, (Math.min(to, b) - Math.max(from, a)) / all) * 100}%`;
     return part;
   };
