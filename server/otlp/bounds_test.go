@@ -1,7 +1,9 @@
 package otlp
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +60,41 @@ func TestRowsAreCounted(t *testing.T) {
 			}
 			if told < limit/2 || told > limit+2<<20 {
 				t.Errorf("told of %d bytes, the limit is %d", told, limit)
+			}
+		})
+	}
+}
+
+// TestListsAreBounded: what takes two bytes in a message and far more in memory has a bound.
+func TestListsAreBounded(t *testing.T) {
+	wrap := func(body []byte, numbers ...int) []byte {
+		for _, number := range slices.Backward(numbers) {
+			body = protowire.AppendBytes(nil, number, body)
+		}
+		return body
+	}
+	many := func(number, n int) []byte { return bytes.Repeat(protowire.AppendBytes(nil, number, ""), n) }
+	for _, c := range []struct {
+		name   string
+		signal int
+		body   []byte
+		want   string
+	}{
+		{"attributes of a record", 2, wrap(many(6, maxListed+1), 1, 2, 2), errListed.Error()},
+		{"attributes of a resource", 2, wrap(many(1, maxListed+1), 1, 1), errListed.Error()},
+		{"attributes of an event", 1, wrap(many(3, maxListed+1), 1, 2, 2, 11), errListed.Error()},
+		{"attributes of a point", 0, wrap(append(wrap([]byte("m"), 1), wrap(protowire.AppendDouble(many(7, maxListed+1), 4, 1), 5, 1)...), 1, 2, 2), errListed.Error()},
+		{"members of a body", 2, wrap(many(1, maxListed+1), 1, 2, 2, 5, 6), errListed.Error()},
+		{"values of an array", 2, wrap(many(1, maxValue/2+1), 1, 2, 2, 5, 5), errLong.Error()},
+		{"bytes of an attribute", 1, wrap(make([]byte, maxValue+1), 1, 2, 2, 9, 2, 7), errLong.Error()},
+		{"events of a span", 1, wrap(many(11, 1_000_000), 1, 2, 2), "send fewer at a time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := handler(t)
+			h.o.RowBytes = 64 << 20
+			o, _, err := decodeHeld(t, h, c.signal, c.body, func(int64) error { return nil })
+			if text := fmt.Sprint(err, o.fault); !strings.Contains(text, c.want) {
+				t.Errorf("%.300s, want %s", text, c.want)
 			}
 		})
 	}

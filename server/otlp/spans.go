@@ -249,7 +249,12 @@ func (r *tracesRequest) array(dst, message []byte, number int, item func(dst, me
 			dst = append(dst, ',')
 		}
 		var err error
+		from := len(dst)
 		if dst, err = item(dst, f.Bytes); err != nil {
+			return dst, err
+		}
+		r.held += int64(len(dst) - from) // an item of two bytes has a text of 70
+		if err = r.holdAll(); err != nil {
 			return dst, err
 		}
 	}

@@ -73,6 +73,9 @@ func readValue(message []byte) (v wireValue, err error) {
 			return v, fmt.Errorf("field %d of a value is of wire type %d", f.Number, f.Kind)
 		}
 	}
+	if len(v.bytes) > maxValue && v.kind != textValue {
+		return v, errLong
+	}
 	return v, f.Err()
 }
 
@@ -92,8 +95,18 @@ func readAttribute(message []byte) (a attribute, err error) {
 	return a, f.Err()
 }
 
+const (
+	// maxListed bounds the attributes of a list: one takes two bytes in a message, and attributeBytes here.
+	maxListed = 1 << 16
+	// maxValue bounds a value whose text is longer than it is.
+	maxValue = 16 << 20
+)
+
 // appendAttribute appends the attribute that a field in hand is.
 func appendAttribute(list []attribute, f *protowire.Fields) ([]attribute, error) {
+	if len(list) == maxListed {
+		return list, errListed
+	}
 	a, err := readAttribute(f.Bytes)
 	if err != nil {
 		return list, fmt.Errorf("attribute: %w", err)
@@ -109,6 +122,9 @@ type writer struct {
 var (
 	errDeep = status.New(status.InvalidArguments, "a value nests deeper than %d levels", maxDepth)
 	errUTF8 = status.New(status.InvalidArguments, "a text is not valid UTF-8")
+
+	errListed = status.New(status.InvalidArguments, "there are more than %d attributes in a list", maxListed)
+	errLong   = status.New(status.InvalidArguments, "a value of bytes, or one with values in it, is longer than %d MiB", maxValue>>20)
 )
 
 // object appends attributes as a JSON object, keys in order; of a key that is there twice the last value counts. list is sorted in place.
