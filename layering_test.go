@@ -46,7 +46,7 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/jsonwire", "server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi",
+		"server/jsonwire", "server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi",
 		"server/admin", "server/dashboard", "server/dashboard/saved", "server/dashboard/search"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
@@ -74,6 +74,9 @@ var within = map[string][]string{
 	"server/hec":        {"server/web", "server/jsonwire", "server/entries"},
 	"server/datadog":    {"server/web", "server/jsonwire", "server/entries"},
 	"server/journald":   {"server/web", "server/tagged"},
+	"server/listen":     {"server/web"},
+	"server/syslog":     {"server/web", "server/listen", "server/tagged"},
+	"server/forward":    {"server/web", "server/listen", "server/entries"},
 	"server/admin":      {"server/web"},
 	"server/dashboard":  {"server/web"},
 

@@ -24,6 +24,7 @@ import (
 	"varve/server/metricsapi"
 	"varve/server/otlp"
 	"varve/server/query"
+	"varve/server/syslog"
 	"varve/server/traceapi"
 	"varve/server/web"
 	"varve/sqlexec"
@@ -67,6 +68,8 @@ type Options struct {
 	Query   query.Options
 	Metrics metricsapi.Options
 	Admin   admin.Options
+	// Syslog are the listeners of syslog.
+	Syslog syslog.Options
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine
 	// Dashboard is the web application; without files there is none.
@@ -88,6 +91,7 @@ type Server struct {
 	metricsapi *metricsapi.Handler // nil: none
 	traceapi   *traceapi.Handler
 	protocols  *protocols
+	listeners  *listeners
 	admin      *admin.Handler
 	saved      *saved.Handler // nil: none
 	dashboard  *dashboard.Handler
@@ -125,6 +129,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.lineproto = lineproto.New(o.Lines)
 	s.otlp = otlp.New(o.OTLP)
 	s.protocols = newProtocols(&o)
+	s.listeners = newListeners(&o)
 	s.query = query.New(o.Query)
 	s.traceapi = traceapi.New(traceapi.Options{Executor: o.Query.Executor})
 	s.admin = admin.New(o.Admin)
@@ -224,6 +229,7 @@ func (s *Server) register(r *prometheus.Registry) error {
 	own = append(own, s.lineproto.Collectors()...)
 	own = append(own, s.otlp.Collectors()...)
 	own = append(own, s.protocols.collectors()...)
+	own = append(own, s.listeners.collectors()...)
 	own = append(own, s.query.Collectors()...)
 	own = append(own, s.admin.Collectors()...)
 	if s.metricsapi != nil {

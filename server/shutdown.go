@@ -45,9 +45,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	l := s.state.l
 	s.state.mu.Unlock()
 	defer s.cancel()
-	calls := make(chan error, 1)
+	calls, others := make(chan error, 1), make(chan error, 1)
 	go func() { calls <- s.shutdownRPC(ctx) }()
-	return errors.Join(s.drain(ctx, l), <-calls)
+	go func() { others <- s.listeners.shutdown(ctx) }()
+	return errors.Join(s.drain(ctx, l), <-calls, <-others)
 }
 
 // drain finishes the requests of a listener; nil: there is none.

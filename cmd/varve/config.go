@@ -48,6 +48,14 @@ type Config struct {
 		Addr           string
 		MaxConnections int
 	}
+	Syslog struct {
+		TCPAddr, UDPAddr, TLSAddr string
+		TLSCert, TLSKey           string
+		Table                     string
+		MaxMessage                Size
+		MaxConnections            int
+		IdleTimeout               time.Duration
+	}
 	Storage struct {
 		DataHome          string
 		FlushBytes        Size
@@ -277,6 +285,9 @@ func (c *Config) check() error {
 		if err := checkAddr("grpc.addr", c.GRPC.Addr); err != nil {
 			return err
 		}
+	}
+	if err := c.checkListeners(); err != nil {
+		return err
 	}
 	if c.Storage.MemtableLimit < c.Storage.FlushBytes {
 		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q", c.Storage.MemtableLimit, c.Storage.FlushBytes)}

@@ -22,7 +22,7 @@ type key struct {
 
 // keys lists all keys, top-level ones first, then section by section. docs/config.md says what they mean.
 func (c *Config) keys() []key {
-	h, s, w := &c.HTTP, &c.Storage, &c.WAL
+	h, l, s, w := &c.HTTP, &c.Syslog, &c.Storage, &c.WAL
 	return []key{
 		{"enable_telemetry", &c.EnableTelemetry, "false", nil},
 		{"default_timezone", &c.DefaultTimezone, "UTC", func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
@@ -49,6 +49,16 @@ func (c *Config) keys() []key {
 
 		{"grpc.addr", &c.GRPC.Addr, "", nil},
 		{"grpc.max_connections", &c.GRPC.MaxConnections, "256", atLeast(&c.GRPC.MaxConnections, 1)},
+
+		{"syslog.tcp_addr", &l.TCPAddr, "", nil},
+		{"syslog.udp_addr", &l.UDPAddr, "", nil},
+		{"syslog.tls_addr", &l.TLSAddr, "", nil},
+		{"syslog.tls_cert", &l.TLSCert, "", nil},
+		{"syslog.tls_key", &l.TLSKey, "", nil},
+		{"syslog.table", &l.Table, "syslog", notEmpty(&l.Table)},
+		{"syslog.max_message", &l.MaxMessage, "64KiB", sizeWithin(&l.MaxMessage, 1<<10, 1<<20)},
+		{"syslog.max_connections", &l.MaxConnections, "256", atLeast(&l.MaxConnections, 1)},
+		{"syslog.idle_timeout", &l.IdleTimeout, "10m", positive(&l.IdleTimeout)},
 
 		{"storage.data_home", &s.DataHome, "./data", notEmpty(&s.DataHome)},
 		{"storage.flush_bytes", &s.FlushBytes, "64MiB", sizeAtLeast(&s.FlushBytes, 1<<20)},
@@ -231,6 +241,16 @@ func sizeAtLeast(n *Size, least Size) func() error {
 	return func() error {
 		if *n < least {
 			return fmt.Errorf("at least %s is wanted", least)
+		}
+		return nil
+	}
+}
+
+// sizeWithin accepts sizes from least to most.
+func sizeWithin(n *Size, least, most Size) func() error {
+	return func() error {
+		if *n < least || *n > most {
+			return fmt.Errorf("%s to %s are wanted", least, most)
 		}
 		return nil
 	}

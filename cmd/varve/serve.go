@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -111,7 +112,7 @@ type node struct {
 	users  *auth.Users
 	series atomic.Pointer[samples.Tables] // of remote write; nil: none yet
 	ln     net.Listener
-	calls  net.Listener // of gRPC; nil: none
+	others []listener // besides that of HTTP
 	log    *slog.Logger
 }
 
@@ -162,20 +163,19 @@ func (n *node) listen() (err error) {
 	if n.ln, err = net.Listen("tcp", n.config.HTTP.Addr); err != nil {
 		return listenError(n.config.HTTP.Addr, "--http-addr", err)
 	}
-	if addr := n.config.GRPC.Addr; addr != "" {
-		if n.calls, err = net.Listen("tcp", addr); err != nil {
-			return errors.Join(listenError(addr, "grpc.addr", err), n.ln.Close())
-		}
+	if err = n.listenMore(); err != nil {
+		return errors.Join(err, n.unlisten())
 	}
 	return nil
 }
 
 // unlisten closes the addresses of a server that does not start.
 func (n *node) unlisten() error {
-	if n.calls == nil {
-		return n.ln.Close()
+	err := n.ln.Close()
+	for _, l := range n.others {
+		err = errors.Join(err, l.Close())
 	}
-	return errors.Join(n.ln.Close(), n.calls.Close())
+	return err
 }
 
 // minFree is what the store is told of storage.min_free, to which 0 would mean the default.
@@ -247,6 +247,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
+		Syslog:    c.syslog(n.store),
 		Saved:     n.store,
 		Dashboard: c.dashboard(),
 		Logger:    logs.logger("server"),
@@ -322,8 +323,8 @@ func (n *node) banner(io streams, recovered bool) {
 	if d := n.config.dashboard(); d.Files != nil || d.Dir != "" {
 		fmt.Fprintf(io.err, "dashboard %s/dashboard/\n", addr)
 	}
-	if n.calls != nil {
-		fmt.Fprintf(io.err, "grpc      %s\n", n.calls.Addr())
+	for _, l := range n.others {
+		fmt.Fprintf(io.err, "%-9s %s\n", l.name, l.addr)
 	}
 	switch {
 	case n.users != nil:
@@ -349,15 +350,11 @@ func (n *node) exposed() bool {
 	if n.users != nil {
 		return false
 	}
-	for _, ln := range []net.Listener{n.ln, n.calls} {
-		if ln == nil {
-			continue
-		}
-		if a, ok := ln.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-			return true
-		}
+	addresses := []net.Addr{n.ln.Addr()}
+	for _, l := range n.others {
+		addresses = append(addresses, l.addr)
 	}
-	return false
+	return slices.ContainsFunc(addresses, isRemote)
 }
 
 func count(n int, noun string) string {

@@ -61,22 +61,22 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 
 // answer answers requests on all addresses until one fails or the server stops.
 func (n *node) answer() error {
-	if n.calls == nil {
-		return n.server.Serve(n.ln)
+	all := append(n.listeners(), func() error { return n.server.Serve(n.ln) })
+	ended := make(chan error, len(all))
+	for _, serve := range all {
+		go func() {
+			err := serve()
+			if err != nil { // one without the others is no server
+				err = errors.Join(err, n.server.Shutdown(context.Background()))
+			}
+			ended <- err
+		}()
 	}
-	calls := make(chan error, 1)
-	go func() {
-		err := n.server.ServeGRPC(n.calls)
-		if err != nil { // one without the other is no server
-			err = errors.Join(err, n.server.Shutdown(context.Background()))
-		}
-		calls <- err
-	}()
-	err := n.server.Serve(n.ln)
-	if err != nil {
-		err = errors.Join(err, n.server.Shutdown(context.Background()))
+	var err error
+	for range all {
+		err = errors.Join(err, <-ended)
 	}
-	return errors.Join(err, <-calls)
+	return err
 }
 
 // soon is how long the first lines, and clients that connect meanwhile, wait for a recovery that is done at once, as most

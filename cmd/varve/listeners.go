@@ -1,0 +1,103 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"varve/engine"
+	"varve/server"
+	"varve/server/syslog"
+)
+
+// listener is an address besides that of HTTP.
+type listener struct {
+	io.Closer
+	name  string
+	addr  net.Addr
+	serve func(s *server.Server) error
+}
+
+// listenMore opens the addresses besides that of HTTP.
+func (n *node) listenMore() error {
+	c := n.config
+	streams := [...]struct {
+		name, key, addr string
+		serve           func(s *server.Server, ln net.Listener) error
+	}{
+		{"grpc", "grpc.addr", c.GRPC.Addr, (*server.Server).ServeGRPC},
+		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, (*server.Server).ServeSyslog},
+		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, (*server.Server).ServeSyslog},
+	}
+	for _, one := range streams {
+		if one.addr == "" {
+			continue
+		}
+		ln, err := net.Listen("tcp", one.addr)
+		if err != nil {
+			return listenError(one.addr, one.key, err)
+		}
+		if one.key == "syslog.tls_addr" {
+			pair, err := tls.LoadX509KeyPair(c.Syslog.TLSCert, c.Syslog.TLSKey)
+			if err != nil {
+				return errors.Join(&configError{fmt.Sprintf("syslog.tls_cert, syslog.tls_key: %v", err)}, ln.Close())
+			}
+			ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+		}
+		n.others = append(n.others, listener{ln, one.name, ln.Addr(), func(s *server.Server) error { return one.serve(s, ln) }})
+	}
+	if addr := c.Syslog.UDPAddr; addr != "" {
+		pc, err := net.ListenPacket("udp", addr)
+		if err != nil {
+			return listenError(addr, "syslog.udp_addr", err)
+		}
+		n.others = append(n.others, listener{pc, "syslog", pc.LocalAddr(), func(s *server.Server) error { return s.ServeSyslogUDP(pc) }})
+	}
+	return nil
+}
+
+// listeners are what serves the addresses besides that of HTTP.
+func (n *node) listeners() (list []func() error) {
+	for _, l := range n.others {
+		list = append(list, func() error { return l.serve(n.server) })
+	}
+	return list
+}
+
+// isRemote reports whether other machines reach an address.
+func isRemote(a net.Addr) bool {
+	switch a := a.(type) {
+	case *net.TCPAddr:
+		return !a.IP.IsLoopback()
+	case *net.UDPAddr:
+		return !a.IP.IsLoopback()
+	}
+	return false
+}
+
+// checkListeners looks at the addresses of listeners.
+func (c *Config) checkListeners() error {
+	for _, one := range [...][2]string{{"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
+		if one[1] == "" {
+			continue
+		}
+		if err := checkAddr(one[0], one[1]); err != nil {
+			return err
+		}
+	}
+	if c.Syslog.TLSAddr != "" && (c.Syslog.TLSCert == "" || c.Syslog.TLSKey == "") {
+		return &configError{"syslog.tls_addr needs syslog.tls_cert and syslog.tls_key"}
+	}
+	return nil
+}
+
+// syslog are the options of the listeners of syslog.
+func (c *Config) syslog(store *engine.Engine) syslog.Options {
+	l := &c.Syslog
+	return syslog.Options{
+		Store: store, Tables: store, Table: l.Table, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable,
+		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, IdleTimeout: l.IdleTimeout,
+	}
+}

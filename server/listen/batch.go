@@ -1,0 +1,153 @@
+package listen
+
+import (
+	"time"
+
+	"varve/engine/status"
+	"varve/server/web"
+)
+
+// Batch are messages that wait to be written. One goroutine at a time.
+type Batch struct {
+	s     *Server
+	text  []byte
+	ends  []int
+	at    []time.Time
+	first time.Time
+}
+
+// NewBatch begins a batch.
+func (s *Server) NewBatch() *Batch { return &Batch{s: s} }
+
+// Len is the number of messages in the batch.
+func (b *Batch) Len() int { return len(b.ends) }
+
+// Add adds a message, and writes the batch when it is full or old.
+func (b *Batch) Add(text []byte, at time.Time) {
+	if len(b.text)+len(text) > batchBytes {
+		b.Flush()
+	}
+	if len(b.ends) == 0 {
+		b.first = at
+	}
+	b.text = append(b.text, text...)
+	b.ends, b.at = append(b.ends, len(b.text)), append(b.at, at)
+	b.s.messages.Inc()
+	if len(b.text) >= batchBytes || len(b.ends) >= batchMessages || b.due(at) {
+		b.Flush()
+	}
+}
+
+// due reports whether the batch is to be written at a time.
+func (b *Batch) due(now time.Time) bool { return len(b.ends) > 0 && now.Sub(b.first) >= batchAge }
+
+// Flush writes the batch, whatever time that takes; false: not all of it is stored, the log says why.
+func (b *Batch) Flush() bool {
+	if len(b.ends) == 0 {
+		return true
+	}
+	list := make([]Message, len(b.ends))
+	from := 0
+	for i, end := range b.ends {
+		list[i] = Message{Text: b.text[from:end:end], At: b.at[i]}
+		from = end
+	}
+	w := write{s: b.s}
+	w.store(list)
+	if w.refused > 0 {
+		b.s.refused.Add(float64(w.refused))
+		b.s.o.Logger.Warn(b.s.o.Name+": messages are not stored", "messages", w.refused, "reason", w.reason)
+	}
+	if cap(b.text) > 2*batchBytes {
+		b.text = nil
+	}
+	b.text, b.ends, b.at = b.text[:0], b.ends[:0], b.at[:0]
+	return w.refused == 0
+}
+
+// maxTroubles is the number of single messages that are found to be the trouble of a batch; what is left of it then goes with them.
+const maxTroubles = 16
+
+// write is the way of a batch into the store.
+type write struct {
+	s        *Server
+	refused  int
+	troubles int
+	reason   error
+}
+
+// store stores messages. Where one of them is at fault the others are stored.
+func (w *write) store(list []Message) {
+	err := w.patiently(list)
+	switch {
+	case err == nil:
+	case len(list) == 1 || w.troubles >= maxTroubles || w.s.ctx.Err() != nil || !atFault(err):
+		w.refused += len(list)
+		w.troubles++
+		w.reason = err
+	default:
+		w.store(list[:len(list)/2])
+		w.store(list[len(list)/2:])
+	}
+}
+
+// patiently writes messages, again and again while the store has no room for them.
+func (w *write) patiently(list []Message) error {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := w.once(list)
+		if err == nil || !passing(err) || w.s.ctx.Err() != nil {
+			return err
+		}
+		w.s.o.Logger.Warn(w.s.o.Name+": the store takes nothing, senders wait", "reason", err)
+		select {
+		case <-time.After(pause):
+		case <-w.s.ctx.Done():
+			return err
+		}
+	}
+}
+
+// once writes messages.
+func (w *write) once(list []Message) error {
+	s := w.s
+	s.writing <- struct{}{}
+	defer func() { <-s.writing }()
+	set := s.sets.Get()
+	defer func() {
+		set.Reset()
+		s.sets.Put(set, set.Held())
+	}()
+	made, err := s.o.Rows(s.ctx, list, set)
+	if err != nil {
+		return err
+	}
+	if made.Rows > 0 {
+		written, err := s.o.Store.Write(s.ctx, set)
+		if err != nil {
+			return err
+		}
+		for _, t := range written {
+			s.rows.Add(float64(t.Rows))
+		}
+	}
+	if made.Left > 0 {
+		w.refused += made.Left
+		w.reason = made.Why
+	}
+	return nil
+}
+
+// passing reports whether an error is one that time mends.
+func passing(err error) bool {
+	switch web.HTTPStatus(status.Of(err)) {
+	case 408, 429, 503, 504:
+		return true
+	}
+	return false
+}
+
+// atFault reports whether an error is one of what was sent.
+func atFault(err error) bool {
+	s := web.HTTPStatus(status.Of(err))
+	return s >= 400 && s < 500
+}

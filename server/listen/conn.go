@@ -1,0 +1,106 @@
+package listen
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+// past is a deadline that ends a read at once.
+var past = time.Unix(1, 0)
+
+var errDraining = errors.New("the server stops")
+
+// conn is a connection whose messages become batches. One goroutine reads it.
+type conn struct {
+	net.Conn
+	s     *Server
+	batch Batch
+
+	begun time.Time // of the message in hand; zero: none has begun
+	last  time.Time // of the last bytes
+}
+
+// read takes messages until the stream ends. What arrived before it broke is stored.
+func (k *conn) read(r *bufio.Reader, f Framer) error {
+	k.last = time.Now()
+	for {
+		k.begun = time.Time{}
+		if r.Buffered() > 0 {
+			k.begun = time.Now()
+		}
+		text, acked, err := f.Next()
+		if err != nil {
+			k.batch.Flush()
+			if err == io.EOF || errors.Is(err, errDraining) || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		k.batch.Add(text, time.Now())
+		if acked {
+			if !k.batch.Flush() {
+				return errors.New("a message that its sender waits for is not stored")
+			}
+			if err := f.Stored(k.Conn); err != nil {
+				return fmt.Errorf("answer: %w", err)
+			}
+		}
+	}
+}
+
+// Read reads from the connection. While it waits, a batch that is due is written.
+func (k *conn) Read(p []byte) (int, error) {
+	for {
+		if err := k.await(); err != nil {
+			return 0, err
+		}
+		n, err := k.Conn.Read(p)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			if k.last = time.Now(); k.begun.IsZero() {
+				k.begun = k.last
+			}
+			return n, err
+		}
+		now := time.Now()
+		switch {
+		case k.s.Stopping():
+			return 0, errDraining
+		case k.batch.due(now):
+			k.batch.Flush()
+			k.last = now
+		case !k.begun.IsZero() && now.Sub(k.begun) >= messageTime:
+			return 0, fmt.Errorf("a message is not complete after %s", messageTime)
+		case now.Sub(k.last) >= k.s.o.IdleTimeout:
+			return 0, fmt.Errorf("nothing came for %s", k.s.o.IdleTimeout)
+		}
+	}
+}
+
+// await sets the deadline of the next read: the first of what is to be done about the connection.
+func (k *conn) await() error {
+	until := k.last.Add(k.s.o.IdleTimeout)
+	if !k.begun.IsZero() {
+		until = earlier(until, k.begun.Add(messageTime))
+	}
+	if k.batch.Len() > 0 {
+		until = earlier(until, k.batch.first.Add(batchAge))
+	}
+	k.s.mu.Lock()
+	defer k.s.mu.Unlock()
+	if k.s.draining {
+		return errDraining
+	}
+	return k.SetReadDeadline(until)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,254 @@
+// Package listen serves protocols that are streams without requests: senders connect and send messages, which are stored in batches. A connection is not
+// read while its batch is written, so that TCP makes senders wait for the store. Protocols bring how messages are found in a stream, and how they become rows.
+package listen
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/spare"
+	"varve/server/web"
+)
+
+// Options of a Server.
+type Options struct {
+	// Name is the protocol's, for figures and log lines.
+	Name  string
+	Store web.Store
+	// Rows makes rows of messages.
+	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet) (Made, error)
+	// MaxConnections is the number of connections served at a time, others are closed. Default 256.
+	MaxConnections int
+	// IdleTimeout is how long a connection may send nothing. Default 10 min.
+	IdleTimeout time.Duration
+	Logger      *slog.Logger
+}
+
+// Message is one message with its time of arrival.
+type Message struct {
+	Text []byte
+	At   time.Time
+}
+
+// Made is what was made of messages: rows, and parts that were left out, with the reason of one.
+type Made struct {
+	Rows, Left int
+	Why        error
+}
+
+// Framer finds messages in a stream.
+type Framer interface {
+	// Next reads the next message, which is valid until the call after. acked: its sender waits for it to be stored.
+	Next() (text []byte, acked bool, err error)
+	// Stored is called when a message whose sender waits is stored; it writes the answer.
+	Stored(to net.Conn) error
+}
+
+const (
+	// batchBytes and batchMessages bound a batch, batchAge is how long a message may lie in one.
+	batchBytes    = 256 << 10
+	batchMessages = 4096
+	batchAge      = time.Second
+	// messageTime is how long a message may take to arrive.
+	messageTime = time.Minute
+	// writers is the number of batches that become rows at a time.
+	writers = 8
+	// readBytes is the buffer of a connection.
+	readBytes = 16 << 10
+)
+
+// Server serves connections. Safe for concurrent use.
+type Server struct {
+	o       Options
+	ctx     context.Context // ends when rows are waited for no more
+	cancel  context.CancelFunc
+	sets    spare.List[engine.WriteSet]
+	writing chan struct{}
+
+	mu        sync.Mutex // protects what follows
+	draining  bool
+	listeners map[interface{ Close() error }]bool
+	conns     map[*conn]bool
+	idle      sync.WaitGroup // of connections
+
+	messages, rows, refused, turned prometheus.Counter
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	if o.MaxConnections <= 0 {
+		o.MaxConnections = 256
+	}
+	if o.IdleTimeout <= 0 {
+		o.IdleTimeout = 10 * time.Minute
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_" + o.Name + "_" + name, Help: help})
+	}
+	s := &Server{
+		o: o, writing: make(chan struct{}, writers), listeners: map[interface{ Close() error }]bool{}, conns: map[*conn]bool{},
+		messages: counter("messages_total", "Messages that arrived on the listeners."),
+		rows:     counter("rows_total", "Rows written."),
+		refused:  counter("messages_refused_total", "Messages that could not be stored."),
+		turned:   counter("connections_refused_total", "Connections closed because there were too many."),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// Collectors are the figures of the server.
+func (s *Server) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{s.messages, s.rows, s.refused, s.turned, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "varve_" + s.o.Name + "_connections", Help: "Open connections.",
+	}, func() float64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return float64(len(s.conns))
+	})}
+}
+
+// Keep notes a listener that Shutdown is to close; false, and it is closed, when the server was stopped before. The caller calls done when it is ready
+// with what came from it.
+func (s *Server) Keep(ln interface{ Close() error }) (done func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		ln.Close()
+		return nil, false
+	}
+	s.listeners[ln] = true
+	s.idle.Add(1)
+	return s.idle.Done, true
+}
+
+// Stopping reports whether Shutdown was called.
+func (s *Server) Stopping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
+// Serve takes the connections of ln until Shutdown.
+func (s *Server) Serve(ln net.Listener, framer func(r *bufio.Reader, from net.Conn) Framer) error {
+	done, ok := s.Keep(ln)
+	if !ok {
+		return nil
+	}
+	defer done()
+	for pause := time.Duration(0); ; {
+		c, err := ln.Accept()
+		if err != nil {
+			if s.Stopping() {
+				return nil
+			}
+			var timeout net.Error
+			if errors.Is(err, net.ErrClosed) || !errors.As(err, &timeout) {
+				return err
+			}
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second) // files are short, say
+			s.o.Logger.Warn(s.o.Name+": a connection cannot be taken", "error", err, "again_in", pause)
+			select {
+			case <-time.After(pause):
+			case <-s.ctx.Done():
+			}
+			continue
+		}
+		pause = 0
+		if k := s.begin(c); k != nil {
+			go s.run(k, framer)
+		}
+	}
+}
+
+// begin takes a connection, or closes it where there are too many.
+func (s *Server) begin(c net.Conn) *conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining || len(s.conns) >= s.o.MaxConnections {
+		s.turned.Inc()
+		c.Close()
+		return nil
+	}
+	k := &conn{Conn: c, s: s}
+	k.batch.s = s
+	s.conns[k] = true
+	s.idle.Add(1)
+	return k
+}
+
+// run serves a connection to its end. What makes it fail is one line in the log.
+func (s *Server) run(k *conn, framer func(r *bufio.Reader, from net.Conn) Framer) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Logger.Error("panic in a connection", "protocol", s.o.Name, "panic", p, "stack", string(debug.Stack()))
+		}
+		k.Close()
+		s.mu.Lock()
+		delete(s.conns, k)
+		s.mu.Unlock()
+		s.idle.Done()
+	}()
+	r := bufio.NewReaderSize(k, readBytes)
+	if err := k.read(r, framer(r, k)); err != nil {
+		s.o.Logger.Warn(s.o.Name+": a connection is closed", "from", k.RemoteAddr().String(), "reason", err)
+	}
+}
+
+// Shutdown stops the server: listeners are closed, connections are read no more, what they sent is written. When four fifths of ctx's time are over
+// rows that find no room are given up, and with ctx all connections are closed.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.draining = true
+	for ln := range s.listeners {
+		ln.Close()
+	}
+	for k := range s.conns {
+		k.SetReadDeadline(past)
+	}
+	s.mu.Unlock()
+	ready := make(chan struct{})
+	go func() {
+		s.idle.Wait()
+		close(ready)
+	}()
+	defer s.cancel()
+	patience := time.NewTimer(untilCancel(ctx))
+	defer patience.Stop()
+	for {
+		select {
+		case <-ready:
+			return nil
+		case <-patience.C:
+			s.cancel()
+		case <-ctx.Done():
+			s.cancel()
+			s.mu.Lock()
+			for k := range s.conns {
+				k.Close()
+			}
+			s.mu.Unlock()
+			return ctx.Err()
+		}
+	}
+}
+
+// untilCancel is how long rows may wait for room.
+func untilCancel(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return time.Hour
+	}
+	return time.Until(deadline) * 4 / 5
+}

@@ -1,0 +1,134 @@
+package syslog
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+)
+
+// maxCounted bounds the length that a message is said to have: what is beyond the limit of messages is read and passed over up to it.
+const maxCounted = 64 << 20
+
+// frames finds the messages of a stream, in one of the two framings of RFC 6587. The first byte of the stream tells which: a digit begins a length,
+//
+//	18 <13>1 - - - - - - x
+//
+// anything else a line, which ends with a line end, or with a zero byte.
+type frames struct {
+	r    *bufio.Reader
+	most int
+	cut  func() // is told of messages that are cut off
+
+	told, counted bool
+	text          []byte
+}
+
+// Next reads the next message.
+func (f *frames) Next() (text []byte, acked bool, err error) {
+	if !f.told {
+		first, err := f.r.Peek(1)
+		if err != nil {
+			return nil, false, err
+		}
+		f.told, f.counted = true, first[0]-'0' <= 9
+	}
+	for {
+		if f.counted {
+			err = f.octets()
+		} else {
+			err = f.line()
+		}
+		if err != nil || len(f.text) > 0 {
+			return f.text, false, err
+		}
+	}
+}
+
+// Stored is for protocols with answers; this one has none.
+func (f *frames) Stored(net.Conn) error { return nil }
+
+// octets reads a message behind its length.
+func (f *frames) octets() error {
+	n, digits := 0, 0
+	for {
+		c, err := f.r.ReadByte()
+		switch {
+		case err != nil && digits == 0:
+			return err
+		case err != nil:
+			return cutStream(err)
+		case c == ' ' && digits > 0:
+			return f.take(n)
+		case digits == 0 && (c == '\n' || c == '\r' || c == 0): // some senders end messages besides
+		case c-'0' > 9:
+			return fmt.Errorf("a length of a message is wanted, %q is there", c)
+		default:
+			if n, digits = n*10+int(c-'0'), digits+1; n > maxCounted || digits > 10 {
+				return fmt.Errorf("a message is said to have more than %d bytes", maxCounted)
+			}
+		}
+	}
+}
+
+// take reads a message of n bytes, as they come.
+func (f *frames) take(n int) error {
+	f.text = f.text[:0]
+	for kept := min(n, f.most); len(f.text) < kept; {
+		k := min(kept-len(f.text), 4096)
+		f.text = append(f.text, make([]byte, k)...)
+		if _, err := io.ReadFull(f.r, f.text[len(f.text)-k:]); err != nil {
+			return cutStream(err)
+		}
+	}
+	f.text = bytes.TrimRight(f.text, "\r\n\x00")
+	if n > f.most {
+		f.cut()
+		if _, err := f.r.Discard(n - f.most); err != nil {
+			return cutStream(err)
+		}
+	}
+	return nil
+}
+
+// line reads a message up to a line end or a zero byte. What comes behind the limit is passed over.
+func (f *frames) line() error {
+	f.text = f.text[:0]
+	for long := false; ; {
+		if _, err := f.r.Peek(1); err != nil {
+			if err == io.EOF && len(f.text) > 0 {
+				return nil // the last line has no end
+			}
+			return err
+		}
+		piece, _ := f.r.Peek(f.r.Buffered())
+		end := bytes.IndexAny(piece, "\n\x00")
+		size := end + 1
+		if end < 0 {
+			end, size = len(piece), len(piece)
+		}
+		room := min(end, f.most-len(f.text))
+		f.text = append(f.text, piece[:room]...)
+		if room < end && !long {
+			long = true
+			f.cut()
+		}
+		ended := size > end
+		if _, err := f.r.Discard(size); err != nil {
+			return err
+		}
+		if ended {
+			f.text = bytes.TrimRight(f.text, "\r")
+			return nil
+		}
+	}
+}
+
+// cutStream is the error of a stream that ends within a message.
+func cutStream(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("the stream ends within a message")
+	}
+	return err
+}

@@ -1,0 +1,200 @@
+package syslog
+
+import (
+	"bytes"
+	"context"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/schema"
+	"varve/engine/vector"
+	"varve/server/listen"
+	"varve/server/tagged"
+)
+
+// severities and facilities are the names of the two parts of a priority.
+var (
+	severities = [...]string{"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"}
+	facilities = [...]string{"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp", "security", "console", "solaris-cron",
+		"local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"}
+)
+
+// rowBytes bounds the rows of a batch, which is bounded itself.
+const rowBytes = 1 << 30
+
+// rows makes rows of messages.
+func (s *Server) rows(_ context.Context, list []listen.Message, set *engine.WriteSet) (made listen.Made, err error) {
+	hint, err := tagged.Hint(nil, map[string]string{"append_mode": "true"}, s.timeIndex, s.o.NoAutoCreate)
+	if err != nil {
+		return made, err
+	}
+	rows := tagged.New(&tagged.Request{DB: "public", Tables: s.o.Tables, Hint: hint, Time: vector.Timestamp(9), Most: rowBytes}, set)
+	t, err := rows.Table([]byte(s.o.Table))
+	if err != nil {
+		return made, err
+	}
+	c, err := newColumns(t)
+	if err != nil {
+		return made, err
+	}
+	var m message
+	for _, one := range list {
+		m.parse(bytes.ToValidUTF8(one.Text, []byte("\uFFFD")), one.At.In(s.o.Zone))
+		if !m.timed {
+			m.ns = one.At.UnixNano()
+		}
+		t.SetTime(m.ns)
+		c.set(&m)
+		if err := t.EndRow(len(one.Text), 0); err != nil {
+			return made, err
+		}
+	}
+	return listen.Made{Rows: rows.Count()}, nil
+}
+
+// columns are those of the table.
+type columns struct {
+	hostname, appName, facility, severity, procID, msgID, data, message *tagged.Column
+	json                                                                []byte
+}
+
+func newColumns(t *tagged.Table) (c *columns, err error) {
+	c = &columns{}
+	for _, one := range [...]struct {
+		to   **tagged.Column
+		name string
+		typ  vector.Type
+		role schema.Semantic
+	}{
+		{&c.hostname, "hostname", vector.StringType, schema.Tag}, {&c.appName, "app_name", vector.StringType, schema.Tag},
+		{&c.facility, "facility", vector.StringType, schema.Field}, {&c.severity, "severity", vector.StringType, schema.Field},
+		{&c.procID, "proc_id", vector.StringType, schema.Field}, {&c.msgID, "msg_id", vector.StringType, schema.Field},
+		{&c.data, "structured_data", vector.JSONType, schema.Field}, {&c.message, "message", vector.StringType, schema.Field},
+	} {
+		if *one.to, err = t.Column([]byte(one.name), one.typ, one.role); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// set sets the values of a row; parts that a message does not have are NULL.
+func (c *columns) set(m *message) {
+	if m.priority >= 0 {
+		c.facility.SetString(facilities[m.priority>>3])
+		c.severity.SetString(severities[m.priority&7])
+	}
+	text(c.hostname, m.hostname)
+	text(c.appName, m.appName)
+	text(c.procID, m.procID)
+	text(c.msgID, m.msgID)
+	if len(m.data) > 0 {
+		c.json = appendData(c.json[:0], m.data)
+		c.data.SetBytes(c.json)
+	}
+	c.message.SetBytes(m.msg)
+}
+
+func text(c *tagged.Column, value []byte) {
+	if len(value) > 0 {
+		c.SetBytes(value)
+	}
+}
+
+// structured is where the structured data at the begin of a text ends, 0 when it is none.
+func structured(s []byte) int {
+	i := 0
+	for i < len(s) && s[i] == '[' {
+		end := element(s[i:], nil)
+		if end == 0 {
+			return 0
+		}
+		i += end
+	}
+	if i < len(s) && s[i] != ' ' {
+		return 0
+	}
+	return i
+}
+
+// element reads an element of structured data, [name key="value" key="value"], and gives where it ends, 0 when it is none. each, if not nil, is told of
+// its name, with no value, and of its parameters.
+func element(s []byte, each func(name, value []byte)) int {
+	i := name(s, 1)
+	if i == 1 {
+		return 0
+	}
+	if each != nil {
+		each(s[1:i], nil)
+	}
+	for {
+		for i < len(s) && s[i] == ' ' {
+			i++
+		}
+		if i < len(s) && s[i] == ']' {
+			return i + 1
+		}
+		from := i
+		if i = name(s, i); i == from || i+1 >= len(s) || s[i] != '=' || s[i+1] != '"' {
+			return 0
+		}
+		key, begin := s[from:i], i+2
+		for i = begin; i < len(s) && s[i] != '"'; i++ {
+			if s[i] == '\\' {
+				i++
+			}
+		}
+		if i >= len(s) {
+			return 0
+		}
+		if each != nil {
+			each(key, s[begin:i:i])
+		}
+		i++
+	}
+}
+
+// name is where a name of structured data ends.
+func name(s []byte, i int) int {
+	for i < len(s) && s[i] > ' ' && s[i] != '=' && s[i] != ']' && s[i] != '"' {
+		i++
+	}
+	return i
+}
+
+// appendData appends structured data, which is well formed, as JSON: an object of elements, each an object of its parameters.
+func appendData(dst, s []byte) []byte {
+	dst = append(dst, '{')
+	for i, sep := 0, false; i < len(s); {
+		open := false
+		i += element(s[i:], func(name, value []byte) {
+			if sep {
+				dst = append(dst, ',')
+			}
+			dst = jsontext.AppendString(dst, name)
+			if value == nil && !open {
+				dst, open, sep = append(dst, ":{"...), true, false
+				return
+			}
+			dst = jsontext.AppendString(append(dst, ':'), unescaped(value))
+			sep = true
+		})
+		dst, sep = append(dst, '}'), true
+	}
+	return append(dst, '}')
+}
+
+// unescaped resolves \" \\ and \].
+func unescaped(s []byte) []byte {
+	if bytes.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\' || s[i+1] == ']') {
+			i++
+		}
+		out = append(out, s[i])
+	}
+	return out
+}

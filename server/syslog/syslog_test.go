@@ -1,0 +1,211 @@
+package syslog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/schema"
+	"varve/engine/status"
+)
+
+// store counts the rows that it is given.
+type store struct {
+	mu    sync.Mutex
+	block chan struct{} // not nil: writes wait for it
+	fail  int           // so many writes find no room
+	tries int
+}
+
+func (*store) Table(schema.Name) (*engine.Table, error) {
+	return nil, errors.New("there is no such table")
+}
+
+func (s *store) Write(ctx context.Context, _ *engine.WriteSet) ([]engine.Written, error) {
+	if s.block != nil {
+		select {
+		case <-s.block:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tries++; s.tries <= s.fail {
+		return nil, status.New(status.StorageUnavailable, "the disk is full")
+	}
+	return []engine.Written{{Rows: 1}}, nil
+}
+
+// start serves TCP; it gives the address and a stop, which fails the test when the server does not stop well.
+func start(t *testing.T, o Options) (s *Server, addr string, stop func()) {
+	t.Helper()
+	s = New(o)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	stop = sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := errors.Join(s.Shutdown(ctx), <-served); err != nil {
+			t.Errorf("the server stops: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return s, ln.Addr().String(), stop
+}
+
+func send(t *testing.T, network, addr, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial(network, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := c.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// figure is the value of a figure of the server.
+func figure(t *testing.T, s *Server, name string) float64 {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	for _, c := range s.Collectors() {
+		r.MustRegister(c)
+	}
+	all, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if f.GetName() == name {
+			return f.Metric[0].GetCounter().GetValue() + f.Metric[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no figure %s", name)
+	return 0
+}
+
+// await waits until a figure has reached a value.
+func await(t *testing.T, s *Server, name string, least float64) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.After(10 * time.Second); ; {
+		if figure(t, s, name) >= least {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("%s is %v, want %v", name, figure(t, s, name), least)
+		}
+	}
+}
+
+// TestShutdown: what arrived before the server stops is written, although the connection is open and the batch young.
+func TestShutdown(t *testing.T) {
+	st := &store{}
+	s, addr, stop := start(t, Options{Store: st, Tables: st})
+	send(t, "tcp", addr, "<1>a\n<1>b\n")
+	await(t, s, "varve_syslog_messages_total", 2)
+	stop()
+	if st.tries == 0 || figure(t, s, "varve_syslog_udp_lost_total") != 0 {
+		t.Errorf("%d writes", st.tries)
+	}
+}
+
+// TestAge: a batch that does not grow is written while the connection stays open, and a store without room is asked again.
+func TestAge(t *testing.T) {
+	st := &store{fail: 2}
+	s, addr, _ := start(t, Options{Store: st, Tables: st})
+	send(t, "tcp", addr, "4 <1>a3 <1")
+	await(t, s, "varve_syslog_rows_total", 1)
+	if st.tries != 3 || figure(t, s, "varve_syslog_messages_refused_total") != 0 {
+		t.Errorf("%d tries", st.tries)
+	}
+}
+
+// TestBounds: connections past the number, and those that send nothing, are closed.
+func TestBounds(t *testing.T) {
+	st := &store{}
+	s, addr, _ := start(t, Options{Store: st, Tables: st, MaxConnections: 1, IdleTimeout: 300 * time.Millisecond})
+	first := send(t, "tcp", addr, "<1>a\n")
+	await(t, s, "varve_syslog_messages_total", 1)
+	for _, c := range []net.Conn{send(t, "tcp", addr, ""), first} {
+		c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "timeout") {
+			t.Errorf("the connection stays open: %v", err)
+		}
+	}
+	await(t, s, "varve_syslog_connections_refused_total", 1)
+	await(t, s, "varve_syslog_rows_total", 1)
+}
+
+// TestPushBack: a sender waits for a store that takes nothing; what it sent is there when the store goes on.
+func TestPushBack(t *testing.T) {
+	st := &store{block: make(chan struct{})}
+	s, addr, _ := start(t, Options{Store: st, Tables: st})
+	c := send(t, "tcp", addr, "<1>a\n")
+	piece := []byte(strings.Repeat("<1>"+strings.Repeat("x", 1000)+"\n", 100))
+	c.SetWriteDeadline(time.Now().Add(700 * time.Millisecond))
+	sent := 0
+	for sent < 1<<30 {
+		n, err := c.Write(piece)
+		if sent += n; err != nil {
+			break
+		}
+	}
+	if taken := figure(t, s, "varve_syslog_messages_total"); sent >= 1<<30 || taken > 1000 {
+		t.Errorf("%d bytes could be sent, %v messages taken, though nothing is stored", sent, taken)
+	}
+	close(st.block)
+	await(t, s, "varve_syslog_messages_total", float64(sent/1004))
+}
+
+// TestUDP: datagrams are messages; those that find no room are counted.
+func TestUDP(t *testing.T) {
+	st := &store{block: make(chan struct{})}
+	s := New(Options{Store: st, Tables: st, MaxMessage: 1024})
+	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.ServeUDP(pc) }()
+	c := send(t, "udp", pc.LocalAddr().String(), "<1>"+strings.Repeat("x", 2000))
+	await(t, s, "varve_syslog_messages_cut_total", 1)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for i, end := 0, time.Now().Add(10*time.Second); figure(t, s, "varve_syslog_udp_lost_total") == 0; i++ {
+		if time.Now().After(end) {
+			t.Fatal("nothing is lost")
+		}
+		if _, err := fmt.Fprintf(c, "<1>%d %s", i, strings.Repeat("x", 1000)); err != nil {
+			t.Fatal(err)
+		}
+		if i%500 == 0 {
+			<-tick.C
+		}
+	}
+	close(st.block)
+	await(t, s, "varve_syslog_messages_total", 1000)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := errors.Join(s.Shutdown(ctx), <-served); err != nil {
+		t.Error(err)
+	}
+}
