@@ -107,7 +107,7 @@ func (w *request) gather(message []byte) ([]byte, error) {
 	return w.name, f.Err()
 }
 
-// labels1 reads the labels of a series.
+// labels1 reads the labels of a series: of too many, one more than there may be.
 func (w *request) labels1(block []byte) ([]samples.Label, error) {
 	w.labels = w.labels[:0]
 	f := protowire.Of(block)
@@ -116,7 +116,9 @@ func (w *request) labels1(block []byte) ([]samples.Label, error) {
 		if err != nil {
 			return nil, fmt.Errorf("label: %w", err)
 		}
-		w.labels = append(w.labels, l)
+		if len(w.labels) <= samples.MaxLabels {
+			w.labels = append(w.labels, l)
+		}
 	}
 	return w.labels, f.Err()
 }

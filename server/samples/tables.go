@@ -225,7 +225,7 @@ const MaxLabels = 1024
 // take checks labels and sorts them into what they say.
 func (r *Request) take(n *engine.SeriesName, labels []Label) error {
 	if len(labels) > MaxLabels {
-		return status.New(status.InvalidArguments, "a series has %d labels, the limit is %d", len(labels), MaxLabels)
+		return status.New(status.InvalidArguments, "a series has too many labels, the limit is %d", MaxLabels)
 	}
 	n.Labels = make([]engine.SeriesLabel, 0, len(labels))
 	for i := range labels {
