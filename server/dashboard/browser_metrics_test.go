@@ -239,14 +239,19 @@ func TestD32MetricsMany(t *testing.T) {
 		t.Errorf("the first is %q", first)
 	}
 	nodes := eval[int](p, `document.querySelectorAll('*').length`)
-	slowest := eval[float64](p, `new Promise((resolve) => {
-		const b = [...document.querySelectorAll('.chart-controls button')][2]; let n = 0, worst = 0, before = 0;
-		const step = (now) => { if (before) worst = Math.max(worst, now - before); before = now; if (n % 10 === 0) b.click(); n++ < 60 ? requestAnimationFrame(step) : resolve(worst); };
-		requestAnimationFrame(step);
-	})`)
-	t.Logf("2,000 series: %d elements, slowest of 60 frames with 6 redraws %.0f ms", nodes, slowest)
-	if nodes > 5000 || slowest > 1000 {
-		t.Errorf("%d elements, a frame of %.0f ms", nodes, slowest)
+	redraw := eval[float64](p, `(async () => {
+		const b = [...document.querySelectorAll('.chart-controls button')][2], took = [];
+		for (let i = 0; i < 5; i++) {
+			const began = performance.now();
+			b.click();
+			await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+			took.push(performance.now() - began);
+		}
+		return took.sort((x, y) => x - y)[2];
+	})()`)
+	t.Logf("2,000 series: %d elements, 200 drawn anew in %.0f ms, the median of 5", nodes, redraw)
+	if nodes > 5000 || redraw > 1000 {
+		t.Errorf("%d elements, drawn anew in %.0f ms", nodes, redraw)
 	}
 	p.shot("metrics-many")
 	p.button("topk(50, …)")

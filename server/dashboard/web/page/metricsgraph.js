@@ -78,6 +78,9 @@ export function Graph({ result, state, onQuery }) {
   </div>`;
 }
 
+/** figure writes a value with as many digits as tell neighbours apart. @param {number} v */
+const figure = (v) => (Math.abs(v) >= 1e6 ? short(v) : Number.isInteger(v) ? count(v) : String(Number(v.toPrecision(4))));
+
 const heads = /** @type {const} */ (['last', 'min', 'max', 'mean']);
 
 /** @param {{lines: Line[], off: Set<string>, onToggle: (name: string, e: MouseEvent) => void, onLit: (name: string|null) => void}} props */
@@ -89,5 +92,5 @@ function Legend({ lines, off, onToggle, onLit }) {
   return html`<div class="chart-legend"><table class="list"><thead><tr>${head('name', 'Series')}${heads.map((h) => head(h, h))}</tr></thead><tbody>
     ${sorted.map(({ s, i }) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => onLit(s.name)} onPointerLeave=${() => onLit(null)}>
       <td><button class="quiet small" title="Click: only this. Ctrl and click: switch." onClick=${(/** @type {MouseEvent} */ e) => onToggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span>${s.name}</button></td>
-      ${heads.map((h) => html`<td key=${h} class="num">${s[h] === null ? '' : short(/** @type {number} */ (s[h]))}</td>`)}</tr>`)}</tbody></table></div>`;
+      ${heads.map((h) => html`<td key=${h} class="num">${s[h] === null ? '' : figure(/** @type {number} */ (s[h]))}</td>`)}</tr>`)}</tbody></table></div>`;
 }
