@@ -55,6 +55,7 @@ func realOn(t *testing.T, store engine.Options, change func(*Options)) *house {
 		o.Lines.Writer, o.Lines.Tables, o.Lines.Databases, o.Lines.Prefix = o.Ingest.Writer, e, e.Databases, "service"
 		o.Metrics.Tables = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20, MaxExemplars: 1000})
 		o.Admin.Store, o.Saved = e, e
+		o.Forward.Store, o.Forward.Pipelines = e, pipelines
 		o.Syslog.Store, o.Syslog.Tables, o.Syslog.Prefix = e, e, "service"
 		o.OTLP.Writer, o.OTLP.Store, o.OTLP.Samples, o.OTLP.Pipelines = o.Ingest.Writer, e, o.Metrics.Tables, pipelines
 		o.Admin.Config = func() string {

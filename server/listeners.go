@@ -2,27 +2,41 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"varve/server/forward"
 	"varve/server/syslog"
 )
 
 // listeners are the protocols that are no HTTP and have no users: who reaches their addresses may write.
 type listeners struct {
-	syslog *syslog.Server
+	syslog  *syslog.Server
+	forward *forward.Server
 }
 
 func newListeners(o *Options) *listeners {
 	logs := o.Syslog
 	logs.Zone, logs.Logger = o.Zone, o.Logger
-	return &listeners{syslog: syslog.New(logs)}
+	entries := o.Forward
+	entries.Logger = o.Logger
+	return &listeners{syslog: syslog.New(logs), forward: forward.New(entries)}
 }
 
-func (l *listeners) collectors() []prometheus.Collector { return l.syslog.Collectors() }
+func (l *listeners) collectors() []prometheus.Collector {
+	return append(l.syslog.Collectors(), l.forward.Collectors()...)
+}
 
-func (l *listeners) shutdown(ctx context.Context) error { return l.syslog.Shutdown(ctx) }
+func (l *listeners) shutdown(ctx context.Context) error {
+	other := make(chan error, 1)
+	go func() { other <- l.forward.Shutdown(ctx) }()
+	return errors.Join(l.syslog.Shutdown(ctx), <-other)
+}
+
+// ServeForward takes log entries in the forward protocol from the connections of ln until Shutdown.
+func (s *Server) ServeForward(ln net.Listener) error { return s.listeners.forward.Serve(ln) }
 
 // ServeSyslog takes syslog messages from the connections of ln, of TCP or TLS, until Shutdown.
 func (s *Server) ServeSyslog(ln net.Listener) error { return s.listeners.syslog.Serve(ln) }

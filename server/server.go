@@ -19,6 +19,7 @@ import (
 	"varve/server/auth"
 	"varve/server/dashboard"
 	"varve/server/dashboard/saved"
+	"varve/server/forward"
 	"varve/server/ingest"
 	"varve/server/lineproto"
 	"varve/server/metricsapi"
@@ -68,8 +69,9 @@ type Options struct {
 	Query   query.Options
 	Metrics metricsapi.Options
 	Admin   admin.Options
-	// Syslog are the listeners of syslog.
-	Syslog syslog.Options
+	// Forward is the listener of the forward protocol, Syslog are those of syslog.
+	Forward forward.Options
+	Syslog  syslog.Options
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine
 	// Dashboard is the web application; without files there is none.

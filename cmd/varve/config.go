@@ -48,6 +48,12 @@ type Config struct {
 		Addr           string
 		MaxConnections int
 	}
+	Forward struct {
+		Addr           string
+		MaxMessage     Size
+		MaxConnections int
+		IdleTimeout    time.Duration
+	}
 	Syslog struct {
 		TCPAddr, UDPAddr, TLSAddr string
 		TLSCert, TLSKey           string

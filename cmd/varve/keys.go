@@ -22,7 +22,7 @@ type key struct {
 
 // keys lists all keys, top-level ones first, then section by section. docs/config.md says what they mean.
 func (c *Config) keys() []key {
-	h, l, s, w := &c.HTTP, &c.Syslog, &c.Storage, &c.WAL
+	h, f, l, s, w := &c.HTTP, &c.Forward, &c.Syslog, &c.Storage, &c.WAL
 	return []key{
 		{"enable_telemetry", &c.EnableTelemetry, "false", nil},
 		{"default_timezone", &c.DefaultTimezone, "UTC", func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
@@ -49,6 +49,11 @@ func (c *Config) keys() []key {
 
 		{"grpc.addr", &c.GRPC.Addr, "", nil},
 		{"grpc.max_connections", &c.GRPC.MaxConnections, "256", atLeast(&c.GRPC.MaxConnections, 1)},
+
+		{"forward.addr", &f.Addr, "", nil},
+		{"forward.max_message", &f.MaxMessage, "16MiB", sizeWithin(&f.MaxMessage, 64<<10, 64<<20)},
+		{"forward.max_connections", &f.MaxConnections, "256", atLeast(&f.MaxConnections, 1)},
+		{"forward.idle_timeout", &f.IdleTimeout, "10m", positive(&f.IdleTimeout)},
 
 		{"syslog.tcp_addr", &l.TCPAddr, "", nil},
 		{"syslog.udp_addr", &l.UDPAddr, "", nil},

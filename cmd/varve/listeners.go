@@ -8,7 +8,9 @@ import (
 	"net"
 
 	"varve/engine"
+	"varve/pipeline"
 	"varve/server"
+	"varve/server/forward"
 	"varve/server/syslog"
 )
 
@@ -28,6 +30,7 @@ func (n *node) listenMore() error {
 		serve           func(s *server.Server, ln net.Listener) error
 	}{
 		{"grpc", "grpc.addr", c.GRPC.Addr, (*server.Server).ServeGRPC},
+		{"forward", "forward.addr", c.Forward.Addr, (*server.Server).ServeForward},
 		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, (*server.Server).ServeSyslog},
 		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, (*server.Server).ServeSyslog},
 	}
@@ -79,7 +82,7 @@ func isRemote(a net.Addr) bool {
 
 // checkListeners looks at the addresses of listeners.
 func (c *Config) checkListeners() error {
-	for _, one := range [...][2]string{{"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
+	for _, one := range [...][2]string{{"forward.addr", c.Forward.Addr}, {"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
 		if one[1] == "" {
 			continue
 		}
@@ -91,6 +94,14 @@ func (c *Config) checkListeners() error {
 		return &configError{"syslog.tls_addr needs syslog.tls_cert and syslog.tls_key"}
 	}
 	return nil
+}
+
+// forward are the options of the listener of the forward protocol.
+func (c *Config) forward(store *engine.Engine, pipelines *pipeline.Manager) forward.Options {
+	l := &c.Forward
+	return forward.Options{
+		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, IdleTimeout: l.IdleTimeout,
+	}
 }
 
 // syslog are the options of the listeners of syslog.

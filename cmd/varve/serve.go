@@ -247,6 +247,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
+		Forward:   c.forward(n.store, pipelines),
 		Syslog:    c.syslog(n.store),
 		Saved:     n.store,
 		Dashboard: c.dashboard(),

@@ -41,7 +41,7 @@ func (b *Batch) Add(text []byte, at time.Time) {
 // due reports whether the batch is to be written at a time.
 func (b *Batch) due(now time.Time) bool { return len(b.ends) > 0 && now.Sub(b.first) >= batchAge }
 
-// Flush writes the batch, whatever time that takes; false: not all of it is stored, the log says why.
+// Flush writes the batch, whatever time that takes. Messages at fault are left out, the log says why; false: there are others that are not stored.
 func (b *Batch) Flush() bool {
 	if len(b.ends) == 0 {
 		return true
@@ -62,7 +62,7 @@ func (b *Batch) Flush() bool {
 		b.text = nil
 	}
 	b.text, b.ends, b.at = b.text[:0], b.ends[:0], b.at[:0]
-	return w.refused == 0
+	return !w.lost
 }
 
 // maxTroubles is the number of single messages that are found to be the trouble of a batch; what is left of it then goes with them.
@@ -73,6 +73,7 @@ type write struct {
 	s        *Server
 	refused  int
 	troubles int
+	lost     bool // messages that are not at fault are among the refused
 	reason   error
 }
 
@@ -84,6 +85,7 @@ func (w *write) store(list []Message) {
 	case len(list) == 1 || w.troubles >= maxTroubles || w.s.ctx.Err() != nil || !atFault(err):
 		w.refused += len(list)
 		w.troubles++
+		w.lost = w.lost || !atFault(err) || passing(err)
 		w.reason = err
 	default:
 		w.store(list[:len(list)/2])

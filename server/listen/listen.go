@@ -26,6 +26,8 @@ type Options struct {
 	Store web.Store
 	// Rows makes rows of messages.
 	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet) (Made, error)
+	// Writers is the number of batches that become rows at a time. Default 8.
+	Writers int
 	// MaxConnections is the number of connections served at a time, others are closed. Default 256.
 	MaxConnections int
 	// IdleTimeout is how long a connection may send nothing. Default 10 min.
@@ -51,6 +53,8 @@ type Framer interface {
 	Next() (text []byte, acked bool, err error)
 	// Stored is called when a message whose sender waits is stored; it writes the answer.
 	Stored(to net.Conn) error
+	// Close is called when the connection has ended.
+	Close()
 }
 
 const (
@@ -60,8 +64,6 @@ const (
 	batchAge      = time.Second
 	// messageTime is how long a message may take to arrive.
 	messageTime = time.Minute
-	// writers is the number of batches that become rows at a time.
-	writers = 8
 	// readBytes is the buffer of a connection.
 	readBytes = 16 << 10
 )
@@ -85,6 +87,9 @@ type Server struct {
 
 // New makes a server.
 func New(o Options) *Server {
+	if o.Writers <= 0 {
+		o.Writers = 8
+	}
 	if o.MaxConnections <= 0 {
 		o.MaxConnections = 256
 	}
@@ -98,7 +103,7 @@ func New(o Options) *Server {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_" + o.Name + "_" + name, Help: help})
 	}
 	s := &Server{
-		o: o, writing: make(chan struct{}, writers), listeners: map[interface{ Close() error }]bool{}, conns: map[*conn]bool{},
+		o: o, writing: make(chan struct{}, o.Writers), listeners: map[interface{ Close() error }]bool{}, conns: map[*conn]bool{},
 		messages: counter("messages_total", "Messages that arrived on the listeners."),
 		rows:     counter("rows_total", "Rows written."),
 		refused:  counter("messages_refused_total", "Messages that could not be stored."),
@@ -201,7 +206,9 @@ func (s *Server) run(k *conn, framer func(r *bufio.Reader, from net.Conn) Framer
 		s.idle.Done()
 	}()
 	r := bufio.NewReaderSize(k, readBytes)
-	if err := k.read(r, framer(r, k)); err != nil {
+	f := framer(r, k)
+	defer f.Close()
+	if err := k.read(r, f); err != nil {
 		s.o.Logger.Warn(s.o.Name+": a connection is closed", "from", k.RemoteAddr().String(), "reason", err)
 	}
 }

@@ -49,6 +49,9 @@ func (f *frames) Next() (text []byte, acked bool, err error) {
 // Stored is for protocols with answers; this one has none.
 func (f *frames) Stored(net.Conn) error { return nil }
 
+// Close is for protocols that hold more than their buffer.
+func (f *frames) Close() {}
+
 // octets reads a message behind its length.
 func (f *frames) octets() error {
 	n, digits := 0, 0

@@ -1,0 +1,127 @@
+// Package forward takes log entries in the forward protocol, in which log collectors send them over TCP. The tag of an entry names its table.
+package forward
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"varve/engine"
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/flatten"
+	"varve/pipeline"
+	"varve/server/entries"
+	"varve/server/listen"
+	"varve/server/web"
+)
+
+// Options of a Server.
+type Options struct {
+	Store     web.Store
+	Pipelines entries.Pipelines
+	// NoAutoCreate refuses to create tables and columns.
+	NoAutoCreate bool
+	// MaxMessage bounds the bytes of a message, and those of its entries when they are decompressed. Default 16 MiB.
+	MaxMessage int
+	// MaxConnections and IdleTimeout are those of package listen.
+	MaxConnections int
+	IdleTimeout    time.Duration
+	Logger         *slog.Logger
+}
+
+// writers is the number of batches that become rows at a time: they may be large.
+const writers = 2
+
+// Server takes entries. Safe for concurrent use.
+type Server struct {
+	o       Options
+	streams *listen.Server
+	large   chan struct{}
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = 16 << 20
+	}
+	s := &Server{o: o, large: make(chan struct{}, maxLarge)}
+	s.streams = listen.New(listen.Options{
+		Name: "forward", Store: o.Store, Rows: s.rows, Writers: writers, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,
+	})
+	return s
+}
+
+// Collectors are the figures of the server.
+func (s *Server) Collectors() []prometheus.Collector { return s.streams.Collectors() }
+
+// Serve takes the messages of the connections of ln until Shutdown.
+func (s *Server) Serve(ln net.Listener) error {
+	return s.streams.Serve(ln, func(r *bufio.Reader, _ net.Conn) listen.Framer {
+		return &frames{r: r, most: s.o.MaxMessage, large: s.large}
+	})
+}
+
+// Shutdown stops the server; what was received is written.
+func (s *Server) Shutdown(ctx context.Context) error { return s.streams.Shutdown(ctx) }
+
+// rows makes rows of messages: their records go through the pipeline that stores objects as they are.
+func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet) (made listen.Made, err error) {
+	all := entries.New(16*int64(s.o.MaxMessage)+64<<20, func(int64) error { return nil })
+	tables := map[*entries.Table]bool{}
+	for _, one := range list {
+		var m message
+		err := m.parse(one.Text)
+		if err == nil {
+			var t *entries.Table
+			if t, err = all.Table(bytes.ToValidUTF8(m.tag, []byte("\uFFFD"))); err != nil {
+				return made, err
+			}
+			tables[t] = true
+			err = m.each(s.o.MaxMessage, func(ns int64, timed bool, r *reader) error {
+				if !timed {
+					ns = one.At.UnixNano()
+				}
+				return t.Make(func(dst []byte) ([]byte, error) { return appendRecord(dst, ns, r) })
+			})
+		}
+		if err != nil {
+			made.Left++
+			made.Why = err
+		}
+	}
+	made.Rows, err = all.Run(ctx, s.o.Pipelines, &pipeline.Request{
+		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, WidenNumbers: true, SkipError: true, AllFailures: true,
+	}, set)
+	for t := range tables {
+		for _, why := range t.Failed {
+			made.Left++
+			made.Why = why
+		}
+	}
+	return made, err
+}
+
+// appendRecord appends the next value, a record, as a JSON object with its time. A field that is named as the time index is gets a prefix.
+func appendRecord(dst []byte, ns int64, r *reader) ([]byte, error) {
+	v := r.next()
+	if r.err == nil && v.kind != object {
+		return dst, status.New(status.InvalidArguments, "a record is no map")
+	}
+	dst = strconv.AppendInt(append(dst, `{"`+flatten.DefaultTimeColumn+`":`...), ns, 10)
+	for i := 0; i < v.n && r.err == nil; i++ {
+		name := r.key()
+		if string(name) == flatten.DefaultTimeColumn {
+			name = []byte("record." + flatten.DefaultTimeColumn)
+		}
+		dst = jsontext.AppendString(append(dst, ','), name)
+		dst = r.appendValue(append(dst, ':'), 1)
+	}
+	return append(dst, '}'), r.err
+}

@@ -1,0 +1,140 @@
+package forward
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+)
+
+const (
+	eventTime = "\xd7\x00\x00\x00\x00\x01\x00\x00\x00\x02" // 1.000000002 s
+	record    = "\x81\xa1a\x01"
+)
+
+func zipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(text))
+	w.Close()
+	return b.String()
+}
+
+// packed is text as bytes of MessagePack.
+func packed(text string) string {
+	return "\xc5" + string([]byte{byte(len(text) >> 8), byte(len(text))}) + text
+}
+
+// show reads a stream and gives its records, or the error.
+func show(in string, most int, slow bool) string {
+	r := bufio.NewReader(strings.NewReader(in))
+	if slow {
+		r = bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(in)), 16)
+	}
+	f := &frames{r: r, most: most, large: make(chan struct{}, 1)}
+	defer f.Close()
+	var out []string
+	for {
+		b, acked, err := f.Next()
+		if err != nil {
+			return strings.Join(append(out, err.Error()), " ")
+		}
+		var m message
+		if err := m.parse(b); err != nil {
+			return err.Error()
+		}
+		if acked {
+			out = append(out, "ack="+string(m.chunk))
+		}
+		if err := m.each(most, func(ns int64, timed bool, r *reader) error {
+			text, err := appendRecord(nil, ns, r)
+			out = append(out, fmt.Sprintf("%s:%v:%s", m.tag, timed, text))
+			return err
+		}); err != nil {
+			out = append(out, err.Error())
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	entry := "\x92\x07" + record
+	for _, c := range []struct{ name, in, want string }{
+		{"nothing", "", "EOF"},
+		{"message", "\x93\xa1t\x07" + record, `t:true:{"service_timestamp":7000000000,"a":1} EOF`},
+		{"event time and chunk", "\x94\xa1t" + eventTime + record + "\x81\xa5chunk\xa2id", `ack=id t:true:{"service_timestamp":1000000002,"a":1} EOF`},
+		{"two messages", "\x93\xa1t\x07" + record + "\x93\xa1u\x07" + record, `t:true:{"service_timestamp":7000000000,"a":1} u:true:{"service_timestamp":7000000000,"a":1} EOF`},
+		{"forward", "\x93\xa1t\x92" + entry + entry + "\x82\xa4size\x02\xa5chunk\xa1c", `ack=c t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":7000000000,"a":1} EOF`},
+		{"packed", "\x92\xa1t" + packed(entry+"\x92\x92"+eventTime+"\x80"+record), `t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":1000000002,"a":1} EOF`},
+		{"compressed", "\x93\xa1t" + packed(zipped(entry)+zipped(entry)) + "\x81\xaacompressed\xa4gzip", `t:true:{"service_timestamp":7000000000,"a":1} t:true:{"service_timestamp":7000000000,"a":1} EOF`},
+		{"values", "\x93\xa1t\x07\x88\x01\xc3\xa1b\xc0\xa1c\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\xa1d\xd0\xff\xa1e\x92\xc2\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xa1f\x81\xa1g\xc4\x01\xff\xa1h\xd4\x05\x00\xa1i\xca\x7f\xc0\x00\x00",
+			`t:true:{"service_timestamp":7000000000,"1":true,"b":null,"c":1.5,"d":-1,"e":[false,18446744073709551615],"f":{"g":"` + "\uFFFD" + `"},"h":null,"i":null} EOF`},
+		{"the time index", "\x93\xa1t\xcf\xff\xff\xff\xff\xff\xff\xff\xff\x81\xb1service_timestamp\x01", `t:false:{"service_timestamp":0,"record.service_timestamp":1} EOF`},
+		{"no array", "\x81\xa1a\x01", "the message is no array of a tag and entries"},
+		{"no tag", "\x93\xa0\x07" + record, "the message is no array of a tag and entries"},
+		{"text of HTTP", "GET / HTTP/1.1\r\n", "the message is no array of a tag and entries"},
+		{"no record", "\x93\xa1t\x07\x01", `t:true: a record is no map EOF`},
+		{"no value", "\xc1", "the byte 0xc1 begins no value"},
+		{"cut", "\x93\xa1t\x07\x81\xa1a", "the stream ends within a message"},
+		{"cut entries", "\x92\xa1t" + packed("\x92\x07"), "the message ends within a value"},
+		{"a length that lies", "\x92\xa1t\xc6\xff\xff\xff\xff", "a message has more than 4096 bytes"},
+		{"an array that lies", "\xdd\xff\xff\xff\xff", "a message has more than 4096 bytes"},
+		{"a map that lies inside", "\x92\xa1t" + packed("\x92\x07\xdf\xff\xff\xff\xff"), "the message ends within a value"},
+		{"a compressed bomb", "\x93\xa1t" + packed(zipped(strings.Repeat("\x00", 100000))) + "\x81\xaacompressed\xa4gzip", "larger than 4096 bytes when they are decompressed"},
+		{"no gzip", "\x93\xa1t" + packed("x") + "\x81\xaacompressed\xa4gzip", "the entries are no gzip"},
+		{"another compression", "\x93\xa1t" + packed("x") + "\x81\xaacompressed\xa4zstd", `the entries are compressed with "zstd"`},
+		{"deep", "\x93\xa1t\x07" + strings.Repeat("\x81\xa1a", 100) + "\xc0", "nests deeper than 64"},
+		{"deep names", "\x93\xa1t\x07" + strings.Repeat("\x81", 1000) + strings.Repeat("\xc0", 1001), "the name of a field is no text"},
+	} {
+		for _, slow := range []bool{false, true} {
+			got := show(c.in, 4096, slow)
+			if strings.HasSuffix(c.want, "EOF") && got != c.want || !strings.Contains(got, c.want) {
+				t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, s := range []string{"\x93\xa1t\x07" + record, "\x93\xa1t\x91\x92" + eventTime + record + "\x81\xa5chunk\xa1c", "\x92\xa1t" + packed("\x92\x07"+record), "\x93\xa1t" + packed(zipped("\x92\x07"+record)) + "\x81\xaacompressed\xa4gzip"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var m message
+		if m.parse(b) != nil {
+			return
+		}
+		if err := m.each(1<<16, func(ns int64, _ bool, r *reader) error {
+			text, err := appendRecord(nil, ns, r)
+			if err == nil && (!json.Valid(text) || !utf8.Valid(text)) {
+				t.Errorf("%q is no JSON", text)
+			}
+			return err
+		}); err == nil && len(m.tag) == 0 {
+			t.Error("a message without a tag")
+		}
+	})
+}
+
+func BenchmarkMessage(b *testing.B) {
+	entry := "\x92" + eventTime + "\x83\xa3log\xd9\x40" + strings.Repeat("x", 64) + "\xa6stream\xa6stdout\xa1n\xcd\x01\x00"
+	in := []byte("\x92\xa1t" + packed(strings.Repeat(entry, 500)))
+	b.SetBytes(int64(len(in)))
+	var dst []byte
+	for b.Loop() {
+		var m message
+		if err := m.parse(in); err != nil {
+			b.Fatal(err)
+		}
+		if err := m.each(1<<20, func(ns int64, _ bool, r *reader) (err error) {
+			dst, err = appendRecord(dst[:0], ns, r)
+			return err
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

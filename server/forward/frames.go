@@ -1,0 +1,135 @@
+package forward
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+const (
+	// smallBytes is what every connection may hold of a message; maxLarge is the number of connections that hold more at a time, others wait.
+	smallBytes = 64 << 10
+	maxLarge   = 4
+	// answerTime is how long a sender may take to read an answer.
+	answerTime = 30 * time.Second
+)
+
+// frames finds the messages of a stream: each is one value of MessagePack.
+type frames struct {
+	r     *bufio.Reader
+	most  int
+	large chan struct{} // holds one for each connection that holds more than smallBytes
+
+	holds bool
+	b     []byte
+	m     message
+}
+
+// Next reads the next message.
+func (f *frames) Next() (message []byte, acked bool, err error) {
+	f.Close()
+	if _, err := f.r.Peek(1); err != nil {
+		return nil, false, err
+	}
+	if cap(f.b) > smallBytes {
+		f.b = nil
+	}
+	f.b = f.b[:0]
+	if err := f.value(); err != nil {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = fmt.Errorf("the stream ends within a message")
+		}
+		return nil, false, err
+	}
+	if err := f.m.parse(f.b); err != nil {
+		return nil, false, err
+	}
+	return f.b, f.m.chunk != nil, nil
+}
+
+// value copies a value, whatever is in it, as its bytes come: lengths that lie take no memory.
+func (f *frames) value() error {
+	for left := uint64(1); left > 0; left-- {
+		at := len(f.b)
+		if err := f.copy(1); err != nil {
+			return err
+		}
+		k, width, n := shape(f.b[at])
+		if k == none {
+			return errType
+		}
+		if err := f.copy(uint64(width)); err != nil {
+			return err
+		}
+		x := uint64(n)
+		if width > 0 {
+			x = number(f.b[at+1:])
+		}
+		var err error
+		switch k {
+		case text, binaries:
+			err = f.copy(x)
+		case extension:
+			err = f.copy(x + 1)
+		case array:
+			left += x
+		case object:
+			left += 2 * x
+		}
+		if err == nil && left > uint64(f.most) {
+			err = f.tooLarge()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *frames) tooLarge() error {
+	return fmt.Errorf("a message has more than %d bytes", f.most)
+}
+
+// copy copies n bytes.
+func (f *frames) copy(n uint64) error {
+	if n > uint64(f.most-len(f.b)) {
+		return f.tooLarge()
+	}
+	for n > 0 {
+		k := int(min(n, 16<<10))
+		if len(f.b)+k > smallBytes && !f.holds {
+			f.large <- struct{}{}
+			f.holds = true
+		}
+		f.b = append(f.b, make([]byte, k)...)
+		if _, err := io.ReadFull(f.r, f.b[len(f.b)-k:]); err != nil {
+			return err
+		}
+		n -= uint64(k)
+	}
+	return nil
+}
+
+// Stored answers the message that was read last: {"ack": chunk}.
+func (f *frames) Stored(to net.Conn) error {
+	if err := to.SetWriteDeadline(time.Now().Add(answerTime)); err != nil {
+		return err
+	}
+	n := len(f.m.chunk)
+	out := append([]byte("\x81\xa3ack"), 0xda, byte(n>>8), byte(n))
+	if n > 0xffff {
+		return fmt.Errorf("a chunk has a name of %d bytes", n)
+	}
+	_, err := to.Write(append(out, f.m.chunk...))
+	return err
+}
+
+// Close gives back what a large message holds.
+func (f *frames) Close() {
+	if f.holds {
+		f.holds = false
+		<-f.large
+	}
+}

@@ -1,0 +1,197 @@
+package forward
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// message is one message, whose entries lie in its bytes:
+//
+//	[tag, time, record, option]                 one entry
+//	[tag, [[time, record], ...], option]        entries
+//	[tag, bytes of entries, option]             the same, packed, and compressed where the option says so
+//
+// The option may be missing.
+type message struct {
+	tag     []byte
+	entries []byte // each an array of time and record; of a message of one entry, time and record
+	count   int    // of entries; -1: as many as there are
+	single  bool
+	gzip    bool
+	chunk   []byte // not nil: the sender waits for the answer to it
+}
+
+var errShape = errors.New("the message is no array of a tag and entries")
+
+// parse takes a message apart.
+func (m *message) parse(b []byte) error {
+	*m = message{}
+	r := reader{b: b}
+	head := r.next()
+	if head.kind != array && r.err == nil {
+		return errShape
+	}
+	tag := r.next()
+	if r.err != nil {
+		return r.err
+	}
+	if head.n < 2 || head.n > 4 || tag.kind != text && tag.kind != binaries || len(tag.bytes) == 0 {
+		return errShape
+	}
+	m.tag = tag.bytes
+	from := r.p
+	second := r.next()
+	left := head.n - 2
+	switch second.kind {
+	case array:
+		m.count, m.entries = second.n, b[r.p:]
+		r.p = from
+		r.skip()
+	case text, binaries:
+		m.count, m.entries = -1, second.bytes
+	case integer, unsigned, float, extension:
+		if left == 0 {
+			return errShape
+		}
+		r.skip()
+		m.single, m.entries, left = true, b[from:r.p], left-1
+	default:
+		return errShape
+	}
+	if left > 0 && r.err == nil {
+		m.option(&r)
+	}
+	return r.err
+}
+
+// option reads what is said about the entries.
+func (m *message) option(r *reader) {
+	from := r.p
+	v := r.next()
+	if v.kind != object {
+		r.p = from
+		r.skip()
+		return
+	}
+	for i := 0; i < v.n && r.err == nil; i++ {
+		name := string(r.key())
+		at := r.p
+		value := r.next()
+		switch {
+		case name == "chunk" && (value.kind == text || value.kind == binaries):
+			m.chunk = value.bytes
+		case name == "compressed" && value.kind == text && string(value.bytes) != "text":
+			if m.gzip = string(value.bytes) == "gzip"; !m.gzip {
+				r.fail(fmt.Errorf("the entries are compressed with %.20q, gzip is known", value.bytes))
+			}
+		case value.kind == array || value.kind == object:
+			r.p = at
+			r.skip()
+		}
+	}
+}
+
+// each tells of the entries: their time, and a reader that is at their record, which each reads. most bounds the entries when they are decompressed.
+func (m *message) each(most int, each func(ns int64, timed bool, r *reader) error) error {
+	b := m.entries
+	if m.gzip {
+		var err error
+		if b, err = unzip(b, most); err != nil {
+			return err
+		}
+	}
+	r := reader{b: b}
+	if m.single {
+		ns, timed := r.time()
+		return each(ns, timed, &r)
+	}
+	for i := 0; i != m.count && (m.count >= 0 || r.p < len(r.b)); i++ {
+		v := r.next()
+		if r.err != nil {
+			return r.err
+		}
+		if v.kind != array || v.n < 2 {
+			return errors.New("an entry is no array of time and record")
+		}
+		ns, timed := r.time()
+		if err := each(ns, timed, &r); err != nil {
+			return err
+		}
+		for k := 2; k < v.n; k++ {
+			r.skip()
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	return nil
+}
+
+// unzip decompresses at most so many bytes.
+func unzip(b []byte, most int) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("the entries are no gzip: %w", err)
+	}
+	out, err := io.ReadAll(io.LimitReader(z, int64(most)+1))
+	if err != nil {
+		return nil, fmt.Errorf("the entries are no gzip: %w", err)
+	}
+	if len(out) > most {
+		return nil, fmt.Errorf("the entries are larger than %d bytes when they are decompressed", most)
+	}
+	return out, nil
+}
+
+// time reads a time: seconds, seconds and nanoseconds as an extension, or an array of one and what else is known of the entry.
+func (r *reader) time() (ns int64, ok bool) {
+	switch v := r.next(); v.kind {
+	case integer:
+		return seconds(v.i)
+	case unsigned:
+		return seconds(int64(min(v.u, math.MaxInt64)))
+	case float:
+		if math.Abs(v.f) < maxSeconds {
+			return int64(v.f * 1e9), true
+		}
+	case extension:
+		if v.i == 0 && len(v.bytes) == 8 {
+			s, ok := seconds(int64(number(v.bytes[:4])))
+			return s + int64(min(number(v.bytes[4:]), 999_999_999)), ok
+		}
+	case array:
+		for i := range v.n {
+			if i == 0 {
+				ns, ok = r.time1()
+			} else {
+				r.skip()
+			}
+		}
+	}
+	return ns, ok
+}
+
+// time1 reads the time in an array of one; arrays do not nest there.
+func (r *reader) time1() (ns int64, ok bool) {
+	if r.p < len(r.b) {
+		if k, _, _ := shape(r.b[r.p]); k == array {
+			r.skip()
+			return 0, false
+		}
+	}
+	return r.time()
+}
+
+// maxSeconds is the last second whose nanoseconds fit 64 bits.
+const maxSeconds = math.MaxInt64/1_000_000_000 - 1
+
+func seconds(s int64) (ns int64, ok bool) {
+	if s > maxSeconds || s < -maxSeconds {
+		return 0, false
+	}
+	return s * 1e9, true
+}
