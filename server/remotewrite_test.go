@@ -347,6 +347,25 @@ func TestRemoteWriteIsBounded(t *testing.T) {
 		many = append(many, fmt.Sprint("l", i), "v")
 	}
 	h.want(h.do("POST", writePath, repeated(1100, message1(append(many, "__name__", "a"), 1))), 400, "more than 1000000 labels of new series")
+	const second = "application/x-protobuf;proto=io.prometheus.write.v2.Request"
+	for field := byte(2); field <= 4; field++ { // samples, histograms and exemplars without content: two bytes each
+		given := bytes.Repeat([]byte{field<<3 | 2, 0}, 2_000_001)
+		series := protowire.AppendMessage(nil, 1, func(m []byte) []byte {
+			return append(protowire.AppendMessage(m, 1, func(l []byte) []byte {
+				return protowire.AppendBytes(protowire.AppendBytes(l, 1, "__name__"), 2, "a")
+			}), given...)
+		})
+		h.want(h.do("POST", writePath, snap(series)), 400, "more than 2000000 samples")
+		message := protowire.AppendBytes(nil, 4, "")
+		for _, text := range []string{"__name__", "a"} {
+			message = protowire.AppendBytes(message, 4, text)
+		}
+		message = protowire.AppendMessage(message, 5, func(m []byte) []byte {
+			return append(protowire.AppendBytes(m, 1, "\x01\x02"), given...)
+		})
+		h.want(h.do("POST", writePath, snap(message), "Content-Type", second), 400, "more than 2000000 samples")
+	}
+	h.want(h.do("POST", writePath, snap(bytes.Repeat([]byte{4<<3 | 2, 0}, 2_000_001)), "Content-Type", second), 400, "more than 2000000 symbols")
 	if rows := h.selected("SHOW TABLES"); len(rows) > 1 {
 		t.Errorf("tables were made: %v", rows)
 	}

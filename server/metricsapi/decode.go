@@ -32,6 +32,9 @@ func (w *request) search1(body []byte) error {
 			if err := w.metadata1(f.Bytes); err != nil {
 				return fmt.Errorf("metadata: %w", err)
 			}
+			if err := w.bounded(); err != nil {
+				return err
+			}
 		case f.Is(4, protowire.Bytes) || f.Is(5, protowire.Bytes):
 			return fmt.Errorf("field %d is of version 2.0, which the header Content-Type has to name", f.Number)
 		}
@@ -46,6 +49,7 @@ func (w *request) series1(message []byte) error {
 	for at := 0; f.Next(); at = f.Offset() {
 		exemplars = exemplars || f.Is(3, protowire.Bytes)
 		if !f.Is(1, protowire.Bytes) {
+			w.given++
 			if from >= 0 && f.Kind == protowire.Bytes {
 				break // labels come first; should more follow, see below
 			}
@@ -57,6 +61,7 @@ func (w *request) series1(message []byte) error {
 		to = f.Offset()
 	}
 	for whole && f.Err() == nil && f.Next() {
+		w.given++
 		whole, exemplars = !f.Is(1, protowire.Bytes), exemplars || f.Is(3, protowire.Bytes)
 	}
 	if f.Err() != nil {

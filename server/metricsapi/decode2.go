@@ -33,6 +33,9 @@ func (w *request) readSymbols(body []byte) error {
 	for f.Next() {
 		switch {
 		case f.Is(4, protowire.Bytes):
+			if len(s.texts) == 2*maxNewLabels {
+				return fmt.Errorf("there are more than %d symbols: send fewer at a time", 2*maxNewLabels)
+			}
 			s.texts = append(s.texts, f.Bytes)
 			s.hashes = append(s.hashes, maphash.Bytes(symbolSeeds[0], f.Bytes), maphash.Bytes(symbolSeeds[1], f.Bytes))
 		case f.Number <= 3:
@@ -71,7 +74,7 @@ func (w *request) series2(message []byte) error {
 		var err error
 		switch {
 		case f.Number == 1:
-			if w.uints, err = f.AppendUints(w.uints); err != nil {
+			if w.uints, err = f.AppendUints(w.uints, 2*samples.MaxLabels+1); err != nil {
 				return err
 			}
 			if floats+histograms+exemplars == 0 {
@@ -90,6 +93,7 @@ func (w *request) series2(message []byte) error {
 	if f.Err() != nil {
 		return f.Err()
 	}
+	w.given += floats + histograms + exemplars
 	var handle samples.Handle
 	var err error
 	switch {

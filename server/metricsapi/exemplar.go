@@ -38,7 +38,7 @@ func (w *request) exemplar(message []byte) (labels []samples.Label, value float6
 		switch {
 		case f.Number == 1 && w.version == 2:
 			var err error
-			if refs, err = f.AppendUints(refs); err != nil {
+			if refs, err = f.AppendUints(refs, 2*samples.MaxLabels); err != nil {
 				return nil, 0, 0, false
 			}
 		case f.Is(1, protowire.Bytes):

@@ -115,9 +115,12 @@ func (s *wireSide) read(f *protowire.Fields, part int) (err error) {
 				one.length = in.Value
 			}
 		}
-		s.spans, err = append(s.spans, one), in.Err()
+		if len(s.spans) <= maxBuckets { // one more is a fault
+			s.spans = append(s.spans, one)
+		}
+		err = in.Err()
 	case 1:
-		s.deltas, err = f.AppendUints(s.deltas)
+		s.deltas, err = f.AppendUints(s.deltas, maxBuckets)
 	case 2:
 		s.counts, err = f.AppendDoubles(s.counts)
 	}
@@ -144,6 +147,9 @@ func (s *wireSide) buckets(integer bool) ([]histogram.Bucket, error) {
 	given := len(s.counts)
 	if integer {
 		given = len(s.deltas)
+	}
+	if len(s.spans) > maxBuckets {
+		return nil, status.New(status.InvalidArguments, "it has more than %d spans", maxBuckets)
 	}
 	total := uint64(0)
 	for _, p := range s.spans {

@@ -30,6 +30,8 @@ const (
 	frameBytes = 1 << 20
 	// maxReadQueries bounds the queries of a request.
 	maxReadQueries = 1000
+	// maxReadMatchers bounds the matchers of a query.
+	maxReadMatchers = 1000
 	// readStep is by how much an answer grows before its memory is counted again.
 	readStep = 1 << 20
 )
@@ -98,7 +100,7 @@ func decodeRead(body []byte) (*readRequest, error) {
 			}
 			r.queries = append(r.queries, q)
 		case f.Number == 2:
-			r.kinds, err = f.AppendUints(r.kinds)
+			r.kinds, err = f.AppendUints(r.kinds, 16)
 		}
 		if err != nil {
 			return nil, err
@@ -139,6 +141,9 @@ func decodeQuery(message []byte) (promql.Selection, error) {
 			m, err := promql.NewMatcher(promql.MatchType(kind), name, value)
 			if err != nil {
 				return q, fmt.Errorf("matcher of label %q: %w", name, err)
+			}
+			if len(q.Matchers) == maxReadMatchers {
+				return q, fmt.Errorf("there are more than %d matchers", maxReadMatchers)
 			}
 			q.Matchers = append(q.Matchers, m)
 		}

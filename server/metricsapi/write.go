@@ -138,6 +138,7 @@ type request struct {
 	metadata      []samples.Metadata
 	exemplarList  []samples.Exemplar
 	exemplarsKept int
+	given         int // samples, histograms and exemplars in the message
 	floats        int
 	histograms    int
 	fault         error // the first
@@ -213,6 +214,8 @@ func (w *request) search(body []byte) error {
 // Bounds of a request: what is kept of a series until its samples are read is many times what it takes on the wire.
 const (
 	maxRequestSeries = 1_000_000
+	maxGiven         = 2_000_000 // samples, histograms and exemplars
+	maxMetadata      = 1_000_000
 	maxNewLabels     = 1_000_000 // of series that were not known
 	maxRefused       = 100_000   // after so many there is no point in looking for good ones
 )
@@ -222,6 +225,10 @@ func (w *request) bounded() error {
 	switch {
 	case len(w.series) > maxRequestSeries:
 		return fmt.Errorf("there are more than %d series", maxRequestSeries)
+	case w.given > maxGiven:
+		return fmt.Errorf("there are more than %d samples, histograms and exemplars: send fewer at a time", maxGiven)
+	case len(w.metadata) > maxMetadata:
+		return fmt.Errorf("there is metadata of more than %d metrics: send less at a time", maxMetadata)
 	case w.find.NewLabels() > maxNewLabels:
 		return fmt.Errorf("there are more than %d labels of new series: send fewer at a time", maxNewLabels)
 	case w.faults > maxRefused:

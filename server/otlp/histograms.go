@@ -177,8 +177,8 @@ func (r *metricsRequest) exponentialHistogram(message []byte) error {
 	if f.Err() != nil || h.flags&noValue != 0 {
 		return f.Err()
 	}
-	if n := len(h.counts) + len(h.negativeCounts); n > maxBuckets || h.scale < -10 || h.scale > 20 {
-		r.refuse(r.number, status.New(status.InvalidArguments, "an exponential histogram has %d buckets of scale %d, the limits are %d buckets and scales from -10 to 20", n, h.scale, maxBuckets))
+	if len(h.counts)+len(h.negativeCounts) > maxBuckets || h.scale < -10 || h.scale > 20 {
+		r.refuse(r.number, status.New(status.InvalidArguments, "an exponential histogram may have %d buckets of scales from -10 to 20: it has more, or scale %d", maxBuckets, h.scale))
 		return nil
 	}
 	return r.exponentialBuckets(message)
@@ -191,7 +191,7 @@ func readBuckets(message []byte, counts []uint64) (offset int64, _ []uint64, err
 		case f.Is(1, protowire.Varint):
 			offset = f.Zigzag()
 		case f.Number == 2:
-			if counts, err = f.AppendUints(counts); err != nil {
+			if counts, err = f.AppendUints(counts, maxBuckets); err != nil {
 				return offset, counts, err
 			}
 		}

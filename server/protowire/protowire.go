@@ -136,15 +136,19 @@ func (f *Fields) Int() int64 { return int64(f.Value) }
 // Zigzag is the value of a Varint field that is an sint64 or an sint32.
 func (f *Fields) Zigzag() int64 { return int64(f.Value>>1) ^ -int64(f.Value&1) }
 
-// AppendUints appends the numbers of a repeated field in hand, packed or one by one.
-func (f *Fields) AppendUints(dst []uint64) ([]uint64, error) {
+// AppendUints appends the numbers of a repeated field in hand, packed or one by one, until there is one more than most: a number
+// takes a byte of the message and eight here.
+func (f *Fields) AppendUints(dst []uint64, most int) ([]uint64, error) {
+	if len(dst) > most {
+		return dst, nil
+	}
 	if f.Kind == Varint {
 		return append(dst, f.Value), nil
 	}
 	if f.Kind != Bytes {
 		return dst, fmt.Errorf("field %d is of wire type %d, numbers are wanted", f.Number, f.Kind)
 	}
-	for p := Of(f.Bytes); len(p.rest) > 0; {
+	for p := Of(f.Bytes); len(p.rest) > 0 && len(dst) <= most; {
 		x := p.varint()
 		if p.err != nil {
 			return dst, fmt.Errorf("field %d: %w", f.Number, p.err)
