@@ -249,8 +249,9 @@ func (w *resultWriter) nextBatch() (more bool, err error) {
 	return true, nil
 }
 
-// stepBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one.
-const stepBytes = 1 << 20
+// stepBytes is about how many bytes of texts are written at a time: rows of one batch may share a long one, and a client that does not
+// read keeps what was written.
+const stepBytes = 256 << 10
 
 // textBytes is how many bytes the texts of a batch come to when each row's is written.
 func textBytes(b *vector.Batch) (bytes int64) {
