@@ -1,6 +1,6 @@
 // Things that open over the page: a menu or panel at a button, and dialogs. All close by Escape and give the focus back.
 
-import { html, useEffect, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from '../lib/ui.js';
 
 /**
  * Pop is a button with a panel below it.
@@ -49,7 +49,8 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
 /** Dialog is a modal one: the browser traps the focus in it. @param {{title: string, onClose: () => void, className?: string, children: any, bare?: boolean}} props */
 export function Dialog({ title, onClose, className = '', children, bare }) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
-  useEffect(() => {
+  // Before the next key is handled, which else goes to what lies behind.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.showModal();
     return () => { if (before instanceof HTMLElement) before.focus(); };
