@@ -64,7 +64,7 @@ var within = map[string][]string{
 	"server/samples":    {"server/web"},
 	"server/traceapi":   {"server/web"},
 	"server/metricsapi": {"server/web", "server/protowire", "server/samples"},
-	"server/lineproto":  {"server/web"},
+	"server/lineproto":  {"server/web", "server/tagged"},
 	"server/otlp":       {"server/web", "server/protowire", "server/jsonwire", "server/samples"},
 	"server/logpush":    {"server/web", "server/protowire", "server/jsonwire", "server/tagged"},
 	"server/tagged":     {"server/web"},

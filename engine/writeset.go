@@ -2,8 +2,10 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -28,6 +30,18 @@ type Hint struct {
 	// with different options are two groups.
 	Options schema.Options
 	Comment string
+}
+
+// AutoCreate reports whether the hints that came with a request let it make tables and columns; they do unless they say otherwise.
+func AutoCreate(hints map[string]string) (bool, error) {
+	x, given := hints["auto_create_table"]
+	switch {
+	case !given || strings.EqualFold(x, "true"):
+		return true, nil
+	case strings.EqualFold(x, "false"):
+		return false, nil
+	}
+	return false, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
 }
 
 // WriteSet is the rows of one request: a builder per table and group of options. Reused through a pool. One goroutine

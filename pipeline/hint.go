@@ -36,17 +36,11 @@ func (h *hinter) hint(v *flatten.OptionVars) (engine.Hint, error) {
 			text[o.String()] = x
 		}
 	}
-	create := true
-	if x, ok := text["auto_create_table"]; ok {
-		switch strings.ToLower(x) {
-		case "true":
-		case "false":
-			create = false
-		default:
-			return engine.Hint{}, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
-		}
-		delete(text, "auto_create_table")
+	create, err := engine.AutoCreate(text)
+	if err != nil {
+		return engine.Hint{}, err
 	}
+	delete(text, "auto_create_table")
 	if err := setMode(text); err != nil {
 		return engine.Hint{}, err
 	}

@@ -3,6 +3,7 @@
 package entries
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -61,12 +62,9 @@ type Table struct {
 // span is an entry: body[from:to], or text[from:to] of a table whose entries are made.
 type span struct{ from, to uint32 }
 
-// New begins the entries of a request, which may take so many bytes besides the body, 0: 1 GiB. hold is told what they take.
+// New begins the entries of a request, which may take so many bytes besides the body, 0: web.RowBytes. hold is told what they take.
 func New(most int64, hold func(bytes int64) error) *Set {
-	if most == 0 {
-		most = 1 << 30
-	}
-	return &Set{byName: map[string]*Table{}, most: most, hold: hold}
+	return &Set{byName: map[string]*Table{}, most: cmp.Or(most, web.RowBytes), hold: hold}
 }
 
 // Table finds the entries for a table.

@@ -2,6 +2,7 @@
 package journald
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,17 +37,11 @@ type Handler struct {
 
 // New makes a handler.
 func New(o Options) *Handler {
-	if o.RowBytes == 0 {
-		o.RowBytes = 1 << 30
-	}
-	h := &Handler{
-		o: o, timeIndex: "timestamp",
+	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
+	return &Handler{
+		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_journald_rows_total", Help: "Rows written by uploads of journals."}),
 	}
-	if o.Prefix != "" {
-		h.timeIndex = o.Prefix + "_timestamp"
-	}
-	return h
 }
 
 // Collectors are the figures of the handler.

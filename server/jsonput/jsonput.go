@@ -2,6 +2,7 @@
 package jsonput
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,15 +39,13 @@ type Handler struct {
 
 // New makes a handler.
 func New(o Options) *Handler {
-	if o.RowBytes == 0 {
-		o.RowBytes = 1 << 30
-	}
+	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	h := &Handler{
-		o: o, timeIndex: "timestamp", value: "value",
+		o: o, timeIndex: tagged.TimeIndex(o.Prefix), value: "value",
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_jsonput_rows_total", Help: "Rows written by requests of JSON put."}),
 	}
 	if o.Prefix != "" {
-		h.timeIndex, h.value = o.Prefix+"_timestamp", o.Prefix+"_value"
+		h.value = o.Prefix + "_value"
 	}
 	return h
 }

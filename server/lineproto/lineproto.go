@@ -1,7 +1,7 @@
 package lineproto
 
 import (
-	"strings"
+	"cmp"
 	"time"
 	"unicode/utf8"
 
@@ -9,8 +9,8 @@ import (
 
 	"varve/engine"
 	"varve/engine/jsontext"
-	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/server/tagged"
 	"varve/server/web"
 	"varve/sqlexec/promql"
 )
@@ -40,17 +40,11 @@ type Handler struct {
 
 // New makes a handler.
 func New(o Options) *Handler {
-	if o.RowBytes == 0 {
-		o.RowBytes = 1 << 30
-	}
-	h := &Handler{
-		o: o, timeIndex: "timestamp",
+	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
+	return &Handler{
+		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_lineproto_rows_total", Help: "Rows written by requests of line protocol."}),
 	}
-	if o.Prefix != "" {
-		h.timeIndex = o.Prefix + "_timestamp"
-	}
-	return h
 }
 
 // Collectors are the figures of the handler.
@@ -79,7 +73,7 @@ func (h *Handler) write(c *web.Ctx, databases ...string) error {
 	}
 	r := &request{tables: h.o.Tables, unit: int64(unit), now: c.Start.Truncate(unit).UnixNano(), most: h.o.RowBytes, hold: c.Hold}
 	r.db, _ = web.Database(sources...)
-	if r.hint, err = h.hint(c.Hints()); err != nil {
+	if r.hint, err = tagged.Hint(c.Hints(), options, h.timeIndex, h.o.NoAutoCreate); err != nil {
 		return err
 	}
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
@@ -118,34 +112,8 @@ func precision(name string) (time.Duration, error) {
 	return unit, nil
 }
 
-// requestHints are the hints that become options of tables.
-var requestHints = [...]string{"ttl", "append_mode", "merge_mode", "skip_wal", "physical_table", "sst_format"}
-
-// hint is that of all tables of a request: rows of one series and time are merged field by field, unless the request says otherwise.
-func (h *Handler) hint(given map[string]string) (engine.Hint, error) {
-	hint := engine.Hint{AutoCreate: !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, Strict: true, TimeIndex: h.timeIndex, Comment: "Created on insertion"}
-	options := map[string]string{"merge_mode": "last_non_null", promql.SemanticOption: promql.SemanticMetric}
-	for _, key := range requestHints {
-		if x, ok := given[key]; ok {
-			options[key] = x
-		}
-	}
-	if strings.EqualFold(options["append_mode"], "true") {
-		options["merge_mode"] = "last_row"
-	}
-	if x, ok := given["auto_create_table"]; ok {
-		switch strings.ToLower(x) {
-		case "true":
-		case "false":
-			hint.AutoCreate = false
-		default:
-			return hint, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
-		}
-	}
-	var err error
-	hint.Options, err = schema.ParseOptions(options)
-	return hint, err
-}
+// options are those of the tables of lines: rows of one series and time are merged field by field.
+var options = map[string]string{"merge_mode": "last_non_null", promql.SemanticOption: promql.SemanticMetric}
 
 // introduce says who answers, in the form in which clients of version 1 read it.
 func (h *Handler) introduce(c *web.Ctx) {

@@ -4,6 +4,7 @@ package logpush
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -52,18 +53,12 @@ type Handler struct {
 
 // New makes a handler.
 func New(o Options) *Handler {
-	if o.RowBytes == 0 {
-		o.RowBytes = 1 << 30
-	}
-	h := &Handler{
-		o: o, timeIndex: "timestamp",
+	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
+	return &Handler{
+		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
 		rows:    prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_rows_total", Help: "Rows written by requests of log push."}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_skipped_total", Help: "Streams, lines and label texts of log push left out because they have another form."}),
 	}
-	if o.Prefix != "" {
-		h.timeIndex = o.Prefix + "_timestamp"
-	}
-	return h
 }
 
 // Collectors are the figures of the handler.

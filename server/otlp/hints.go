@@ -1,11 +1,8 @@
 package otlp
 
 import (
-	"strings"
-
 	"varve/engine"
 	"varve/engine/schema"
-	"varve/engine/status"
 	"varve/server/web"
 )
 
@@ -14,24 +11,18 @@ var requestHints = [...]string{"ttl", "skip_wal", "sst_format"}
 
 // hint says what to make where a table is absent: its options are those given, and what the headers ask for.
 func (h *Handler) hint(c *web.Ctx, timeIndex string, options map[string]string) (engine.Hint, error) {
-	hint := engine.Hint{AutoCreate: !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, TimeIndex: timeIndex, Comment: "Created on insertion"}
 	given := c.Hints()
+	create, err := engine.AutoCreate(given)
+	if err != nil {
+		return engine.Hint{}, err
+	}
+	hint := engine.Hint{AutoCreate: create && !h.o.NoAutoCreate, Disabled: h.o.NoAutoCreate, TimeIndex: timeIndex, Comment: "Created on insertion"}
 	options["comment"] = hint.Comment
 	for _, key := range requestHints {
 		if x, ok := given[key]; ok {
 			options[key] = x
 		}
 	}
-	if x, ok := given["auto_create_table"]; ok {
-		switch strings.ToLower(x) {
-		case "true":
-		case "false":
-			hint.AutoCreate = false
-		default:
-			return hint, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
-		}
-	}
-	var err error
 	hint.Options, err = schema.ParseOptions(options)
 	return hint, err
 }

@@ -10,6 +10,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -61,9 +62,7 @@ type Handler struct {
 
 // New makes a handler.
 func New(o Options) *Handler {
-	if o.RowBytes == 0 {
-		o.RowBytes = 1 << 30
-	}
+	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

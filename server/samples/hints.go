@@ -1,10 +1,8 @@
 package samples
 
 import (
-	"strings"
-
+	"varve/engine"
 	"varve/engine/schema"
-	"varve/engine/status"
 	"varve/sqlexec/promql"
 )
 
@@ -25,22 +23,17 @@ func (t *Tables) Hints(given map[string]string) (Hints, error) {
 	if len(given) == 0 {
 		return h, nil
 	}
-	if x, ok := given["auto_create_table"]; ok {
-		switch strings.ToLower(x) {
-		case "true":
-		case "false":
-			h.noAutoCreate = true
-		default:
-			return h, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
-		}
+	create, err := engine.AutoCreate(given)
+	if err != nil {
+		return h, err
 	}
+	h.noAutoCreate = h.noAutoCreate || !create
 	options := map[string]string{promql.SemanticOption: promql.SemanticMetric}
 	for _, key := range plainHints {
 		if x, ok := given[key]; ok {
 			options[key] = x
 		}
 	}
-	var err error
 	h.plain, err = schema.ParseOptions(options)
 	return h, err
 }

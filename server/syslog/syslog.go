@@ -59,12 +59,9 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		o: o, timeIndex: "timestamp",
+		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
 		cut:  prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_messages_cut_total", Help: "Messages cut off because they were too long."}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_udp_lost_total", Help: "Datagrams lost because they came faster than they could be stored."}),
-	}
-	if o.Prefix != "" {
-		s.timeIndex = o.Prefix + "_timestamp"
 	}
 	s.streams = listen.New(listen.Options{
 		Name: "syslog", Store: o.Store, Rows: s.rows, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,

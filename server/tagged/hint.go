@@ -5,16 +5,27 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
-	"varve/engine/status"
 )
 
 // hintKeys are the hints of requests that become options of tables.
 var hintKeys = [...]string{"ttl", "append_mode", "merge_mode", "skip_wal", "physical_table", "sst_format"}
 
+// TimeIndex is the name of the time index of tables that a protocol makes, by the prefix of such names.
+func TimeIndex(prefix string) string {
+	if prefix == "" {
+		return "timestamp"
+	}
+	return prefix + "_timestamp"
+}
+
 // Hint is that of the tables of a request: options are those of its protocol, which the given hints of the request override. disabled tells that the configuration
 // lets no write make tables.
 func Hint(given, options map[string]string, timeIndex string, disabled bool) (engine.Hint, error) {
-	hint := engine.Hint{AutoCreate: !disabled, Disabled: disabled, Strict: true, TimeIndex: timeIndex, Comment: "Created on insertion"}
+	create, err := engine.AutoCreate(given)
+	if err != nil {
+		return engine.Hint{}, err
+	}
+	hint := engine.Hint{AutoCreate: create && !disabled, Disabled: disabled, Strict: true, TimeIndex: timeIndex, Comment: "Created on insertion"}
 	all := make(map[string]string, len(options)+len(given))
 	for k, v := range options {
 		all[k] = v
@@ -24,19 +35,9 @@ func Hint(given, options map[string]string, timeIndex string, disabled bool) (en
 			all[key] = x
 		}
 	}
-	if strings.EqualFold(all["append_mode"], "true") {
-		delete(all, "merge_mode")
+	if _, merges := all["merge_mode"]; merges && strings.EqualFold(all["append_mode"], "true") {
+		all["merge_mode"] = "last_row"
 	}
-	if x, ok := given["auto_create_table"]; ok {
-		switch strings.ToLower(x) {
-		case "true":
-		case "false":
-			hint.AutoCreate = false
-		default:
-			return hint, status.New(status.InvalidArguments, "Invalid InsertRequest, reason: `auto_create_table` hint must be a boolean")
-		}
-	}
-	var err error
 	hint.Options, err = schema.ParseOptions(all)
 	return hint, err
 }

@@ -12,6 +12,9 @@ type Store interface {
 	Write(ctx context.Context, s *engine.WriteSet) ([]engine.Written, error)
 }
 
+// RowBytes is what the rows of a request may take where the configuration says nothing.
+const RowBytes = 1 << 30
+
 // Writer is the way of rows from a request into the store, one for all protocols: a set for the rows from the spare ones, as
 // far as the bodies in hand leave room for it, filled from the body, written, and emptied for the next request. Safe for concurrent use.
 type Writer struct {
