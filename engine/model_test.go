@@ -466,10 +466,10 @@ func mergeEach(e *Engine, name string) error {
 	return err
 }
 
-// mergeKind does what a loop of the merger does with a table, once; false: there is nothing to merge.
+// mergeKind merges what a loop of the merger would merge of a table, once, when the loops are done with it; false: there is
+// nothing to merge.
 func mergeKind(e *Engine, r *region, k kind) (bool, error) {
-	j := &job{kind: k, region: r}
-	return e.merger.merge(ctx, j, e.merger.choose(j))
+	return e.mergeChosen(ctx, r, e.merger.choose(&job{kind: k, region: r}))
 }
 
 func (w *workload) write(name string, kind modelKind) op {
