@@ -2,19 +2,28 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"varve/engine/schema"
 )
 
-// mergeChosen merges the parts that choose gives, of any kind, while no other merge of the region goes on.
+// mergeChosen merges the parts that are chosen, of any kind, while no other merge of the region goes on; false: there are none
+// left. ErrDropped where the table is dropped meanwhile; after a TRUNCATE, or damage, what is left is to be chosen from anew.
 func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bool, error) {
 	j, err := e.merger.alone(ctx, r)
 	if err != nil {
 		return false, err
 	}
 	defer e.merger.end(j, false)
-	return e.merger.merge(ctx, j, choose)
+	merged, err := e.merger.merge(ctx, j, choose)
+	if !errors.Is(err, errOverrun) {
+		return merged, err
+	}
+	if e.manifest.State().Tables[r.id] == nil {
+		return false, errDropped(r.snap.Load().schema.Name)
+	}
+	return true, nil
 }
 
 // mergeAll merges one group of those that a compaction that was asked for merges, if there is one; oldest is the time

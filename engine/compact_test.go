@@ -35,7 +35,7 @@ func TestMergeMeetsDrop(t *testing.T) {
 	if err := e.apply(manifest.Edit{DropTable: []schema.TableID{tab.Schema.ID}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Compact(ctx, public("t")); !errors.Is(err, errOverrun) {
+	if err := e.Compact(ctx, public("t")); !errors.Is(err, ErrDropped) {
 		t.Errorf("the merge ended with %v", err)
 	}
 	e.ddl.Lock()
@@ -45,6 +45,49 @@ func TestMergeMeetsDrop(t *testing.T) {
 	names, err := o.FS.List(path.Join(o.Dir, partsDir))
 	if err != nil || len(names) > 0 {
 		t.Errorf("left over: %v %v", names, err)
+	}
+}
+
+// TestCompactMeetsTruncate compacts a table whose parts are let go of meanwhile: it goes on with what there is.
+func TestCompactMeetsTruncate(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	write := func(parts int64) {
+		for i := range parts {
+			if err := put(e, "t", lastRow, []modelRow{{"ts": i, "v": i}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Flush(ctx, public("t")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(2)
+	tab, err := e.Table(public("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	truncated := false
+	all := func(s *regionSnap, _ windows) []*part {
+		if !truncated {
+			truncated = true
+			if err := e.Truncate(ctx, public("t")); err != nil {
+				t.Error(err)
+			}
+			write(3)
+		}
+		if len(s.parts) < 2 {
+			return nil
+		}
+		return s.parts
+	}
+	for again, err := true, error(nil); again; {
+		if again, err = e.mergeChosen(ctx, tab.region, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if parts := tab.region.snap.Load().parts; len(parts) != 1 || parts[0].meta.Rows != 3 {
+		t.Errorf("%d parts are left", len(parts))
 	}
 }
 
