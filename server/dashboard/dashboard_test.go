@@ -64,6 +64,7 @@ func TestServing(t *testing.T) {
 		{"page", "/dashboard/logs", "", 200, "no-cache", "*", `src="a/` + build + `/app.js"`},
 		{"unknown page, two folders down", "/dashboard/x/y/z", "", 200, "no-cache", "*", `src="../../a/` + build + `/app.js"`},
 		{"file", "/dashboard/a/" + build + "/core/time.js", "", 200, "public, max-age=31536000, immutable", "identity", "export"},
+		{"small file in brotli", "/dashboard/a/" + build + "/theme.css", "gzip, br", 200, "public, max-age=31536000, immutable", "br", ""},
 		{"file in brotli", "/dashboard/a/" + build + "/core/time.js", "gzip, br", 200, "public, max-age=31536000, immutable", "br", ""},
 		{"file in gzip", "/dashboard/a/" + build + "/core/time.js", "gzip", 200, "public, max-age=31536000, immutable", "gzip", ""},
 		{"file of another build", "/dashboard/a/000000000000/core/time.js", "", 404, "", "", "not part of the installed version"},

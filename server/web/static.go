@@ -8,6 +8,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
+// staticAbove is the size above which a static answer is compressed when the client takes that. It is far smaller than
+// CompressAbove: the work is done once, and a page of small files is mostly what lies between the two.
+const staticAbove = 256
+
 // Static is an answer that never changes. Its compressed forms are made when they are first asked for, as small as they
 // get, and kept. Safe for concurrent use.
 type Static struct {
@@ -53,7 +57,7 @@ func (c *Ctx) Static(s *Static) error {
 			return nil
 		}
 	}
-	if len(s.Body) < CompressAbove {
+	if len(s.Body) < staticAbove {
 		c.Response.SetBodyRaw(s.Body)
 		return nil
 	}
