@@ -1,7 +1,10 @@
 // The requests of the Metrics page: the metrics API as POST forms, and the same as text that can be pasted.
 
-import { json, root } from '../core/api.js';
+import { json, request, root } from '../core/api.js';
+import { ask } from '../core/aside.js';
 import { user } from '../core/auth.js';
+import { small } from '../core/rows.js';
+import { readers } from '../core/series.js';
 import * as sqltext from '../core/sqltext.js';
 import { db } from '../core/state.js';
 
@@ -23,6 +26,19 @@ function form(fields) {
 export async function post(path, fields, options = {}) {
   const body = await json(base + path, { ...options, query: { db: db.value }, method: 'POST', body: form(fields) });
   return { data: body.data, notes: [...body.warnings ?? [], ...body.infos ?? []] };
+}
+
+/**
+ * read asks an endpoint and has its answer read, in the worker when it is large.
+ * @template {keyof typeof readers} R
+ * @param {R} reader @param {string} path @param {Form} fields @param {any[]} args of the reader behind the body
+ * @param {{signal?: AbortSignal, background?: boolean}} [options]
+ * @returns {Promise<ReturnType<(typeof readers)[R]>>}
+ */
+export async function read(reader, path, fields, args, options = {}) {
+  const answer = await request(base + path, { ...options, query: { db: db.value }, method: 'POST', body: form(fields) });
+  const body = await answer.arrayBuffer();
+  return body.byteLength <= small ? /** @type {any} */ (readers[reader])(body, ...args) : ask(0, reader, [body, ...args], [body]);
 }
 
 /** get asks an endpoint that has no forms. @param {string} path @param {Form} fields @returns {Promise<Answer>} */
