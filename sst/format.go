@@ -13,8 +13,8 @@ import (
 // Marks and sizes of the format; docs/format/part.md draws them.
 const (
 	magic         = "VARVSST1"
-	formatVersion = 4
-	oldestVersion = 1 // 3: without tag index. 2: also without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the dictionary only
+	formatVersion = 5
+	oldestVersion = 1 // 4: without templates of JSON objects. 3: also without tag index. 2: also without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the dictionary only
 	footerSize    = 64
 	// maxOrigin bounds what a part says of itself.
 	maxOrigin = encoding.MaxHeap

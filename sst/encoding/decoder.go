@@ -18,6 +18,7 @@ type Decoder struct {
 	runs, lengths []uint64 // values of runs, and how many rows each has
 	packed, bits  []byte
 	templates     *Templates
+	member        bool          // decodes the streams of templates
 	hits          vector.Bitmap // rows that pass a condition
 	passes        vector.Bitmap // codes that pass it
 	narrows       narrows

@@ -18,9 +18,19 @@ type Encoder struct {
 	dense                                 vector.Vector
 	rows                                  []uint32
 	templates                             *templater
-	nested                                bool // encodes the streams of templates
+	objects                               *objects
+	level                                 level
 	textual                               bool // the strings at hand are text
 }
+
+// level is what an encoder encodes.
+type level uint8
+
+const (
+	columnLevel level = iota
+	memberLevel       // the values of JSON objects: text may have templates, but no objects
+	slotLevel         // the streams of templates: no templates within templates
+)
 
 // NewEncoder is an encoder without memory yet.
 func NewEncoder() *Encoder {
@@ -43,6 +53,9 @@ func (e *Encoder) Append(dst []byte, v *vector.Vector, n int, shared *Dictionary
 	e.sharedCodes = e.sharedCodes[:0]
 	if e.templates != nil {
 		e.templates.parsed = false
+	}
+	if e.objects != nil {
+		e.objects.words.known = false
 	}
 	if v.Valid != nil && !v.Valid.All(n) {
 		count := vector.Bitmap(v.Valid[:vector.Words(n)]).Count()
@@ -84,7 +97,11 @@ func (e *Encoder) appendValues(dst []byte, v *vector.Vector, n int, shared *Dict
 		return e.appendFloats(dst, v.Floats[:n], v.Type.ID == vector.TypeFloat32)
 	}
 	e.textual = v.Type.ID == vector.TypeString || v.Type.ID == vector.TypeJSON || v.Type.ID == vector.TypeList
-	return e.appendStrings(dst, v.Views[:n], v.Heap, shared)
+	var l *learnt
+	if shared != nil {
+		l = &shared.learnt
+	}
+	return e.appendStrings(dst, v.Views[:n], v.Heap, shared, l)
 }
 
 // Validity: section of bits, ceil(n/8) bytes.

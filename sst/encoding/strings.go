@@ -17,10 +17,10 @@ const savePlain = 8
 // the values together are about as long as the compressed strings, and those need no second look.
 const minLocalUse = 4
 
-// appendStrings encodes byte strings, with the ID in front. shared may be nil. The part's dictionary comes first: its
+// appendStrings encodes byte strings, with the ID in front. shared and what was learnt may be nil. The part's dictionary comes first: its
 // codes are found by postings and compared as they are. Then the shortest of what remains, weighed by what reading costs:
 // on log fields (blocks of 8,192 rows) that ends within 0.5 % of the fewest bytes that any of these would take.
-func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, shared *Dictionary) []byte {
+func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, shared *Dictionary, l *learnt) []byte {
 	e.sharedCodes = e.sharedCodes[:0]
 	if shared != nil && shared.Refused < maxRefused {
 		var ok bool
@@ -59,10 +59,7 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 		dst = e.appendPlain(dst, e.local.Views, e.local.Heap)
 		return e.appendCodes(dst, e.codes)
 	}
-	if shared != nil {
-		return e.appendText(dst, views, heap, &shared.learnt)
-	}
-	return e.appendPlain(append(dst, byte(Plain)), views, heap)
+	return e.appendText(dst, views, heap, l)
 }
 
 // maxRefused is the number of blocks that may fail to enter the part's dictionary before it is no longer tried.

@@ -21,8 +21,9 @@ import (
 // the others, and ids that come again in other templates, share a stream with all of their kind and width, in the order
 // of templates and slots. So a reader can decode the variables of the templates it is interested in.
 //
-// Numbers are kept as integers (ints.go), words and rests as strings (strings.go), hex digits and UUIDs as a section of
-// bytes, wide numbers as 0 and integers or as 1 and a section of 8 bytes each.
+// Numbers are kept as integers (ints.go), words, rests and members as strings (strings.go), hex digits and UUIDs as a section of
+// bytes, wide numbers as 0 and integers or as 1 and a section of 8 bytes each. Strings of members may be templates again,
+// but no objects (objects.go).
 
 // slotMark begins a slot in a template; no UTF-8 text holds it.
 const slotMark = 0xFF
@@ -45,6 +46,7 @@ const (
 	wordSlot    slotKind = 9 // ASCII letters and digits: strings; width: which kinds of characters (charBits) occur
 	restSlot    slotKind = 10
 	wideSlot    slotKind = 11 // as intSlot, of wideDigits and more: an id
+	memberSlot  slotKind = 12 // a value of a JSON object, of the key with the number width: strings
 )
 
 // wideDigits: a number of so many digits is an id rather than a quantity.
@@ -200,7 +202,7 @@ func fieldsOf(first []int, fields []field, templates []vector.View, heap []byte)
 }
 
 // pools are the shared streams, by kind and width, plus one; 0: none yet.
-type pools [wideSlot + 1][maxHexWidth + 1]int32
+type pools [memberSlot + 1][maxHexWidth + 1]int32
 
 // of is the pool of a field. Words share one whatever is in them.
 func (p *pools) of(f *field) *int32 {

@@ -21,6 +21,7 @@ type Templates struct {
 	own     vector.Bitmap
 	bits    []byte
 	inner   Decoder
+	member  bool // these are the values of members: there are no templates among theirs
 
 	cursors []uint32      // by template: its rows so far
 	opened  vector.Bitmap // templates whose streams are decoded
@@ -73,7 +74,7 @@ func appendShown(dst, text []byte) []byte {
 }
 
 var slotNames = [...]string{intSlot: "int", paddedSlot: "padded", decimalSlot: "decimal", addressSlot: "address", timeSlot: "time",
-	dateSlot: "date", hexSlot: "hex", uuidSlot: "uuid", wordSlot: "word", restSlot: "rest", wideSlot: "wide"}
+	dateSlot: "date", hexSlot: "hex", uuidSlot: "uuid", wordSlot: "word", restSlot: "rest", wideSlot: "wide", memberSlot: "member"}
 
 // Len is the number of templates.
 func (t *Templates) Len() int { return len(t.texts.Views) }
@@ -99,6 +100,7 @@ func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 		d.templates = &Templates{}
 	}
 	t := d.templates
+	t.member, t.inner.member = d.member, true
 	k := r.count(maxTemplates+1, "templates")
 	if r.err != nil {
 		return t
@@ -181,8 +183,8 @@ func checkSlots(texts *vector.Vector) error {
 			}
 			k, width := slotKind(text[at+1]), int(text[at+2])
 			wide := (k == paddedSlot || k == decimalSlot) && width > 0 && width <= maxDigitsSlot || k == hexSlot && width > 0 && width <= maxHexWidth
-			wide = wide || k == wordSlot && width < len(wordSets)
-			if slots++; k == 0 || k > wideSlot || !wide && (width != 0 || k == paddedSlot || k == decimalSlot || k == hexSlot) || slots > maxSlots {
+			wide = wide || k == wordSlot && width < len(wordSets) || k == memberSlot && width <= maxMembers
+			if slots++; k == 0 || k > memberSlot || !wide && (width != 0 || k == paddedSlot || k == decimalSlot || k == hexSlot) || slots > maxSlots {
 				return malformed("slot %d of kind %d, width %d", slots, k, width)
 			}
 			at += slotSize - 1
@@ -242,7 +244,7 @@ func (t *Templates) openStream(s *openStream) error {
 	default:
 		reset(&s.texts, vector.StringType)
 		id := ID(r.byte())
-		if id == Template || id == Shared {
+		if id == Shared || id == Template && (s.kind != memberSlot || t.member) {
 			r.fail("%s within templates", id)
 			break
 		}
@@ -409,7 +411,7 @@ func (s *openStream) print(dst []byte, i int) []byte {
 		dst = append(dst, make([]byte, uuidLength)...)
 		unpackUUIDs(dst[at:], s.packed[i*16:(i+1)*16])
 		return dst
-	case wordSlot, restSlot:
+	case wordSlot, restSlot, memberSlot:
 		w := s.views[i]
 		return append(dst, s.heap[w.Off:w.Off+w.Len]...)
 	}

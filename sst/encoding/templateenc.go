@@ -34,9 +34,10 @@ type templater struct {
 
 // learnt is what the blocks of a column have shown about text.
 type learnt struct {
-	plain  float64 // size of plain strings by their bytes, as measured last
-	wait   int     // blocks for which templates are not tried
-	blocks int
+	plain   float64 // size of plain strings by their bytes, as measured last
+	wait    int     // blocks for which templates are not tried
+	blocks  int
+	members *members // of objects; nil: there were none
 }
 
 // When what was learnt is checked again.
@@ -51,10 +52,10 @@ const (
 const saveTemplates = 10
 
 // Text that templates may be of use for.
-const (
-	minTemplateRows  = 32
-	minTemplateBytes = 10 // mean of a row
-)
+const minTemplateRows = 32
+
+// minTemplateBytes is the mean of a row by level: numbers with a fraction are worth it among the values of objects.
+var minTemplateBytes = [...]int{columnLevel: 10, memberLevel: 4}
 
 // appendText encodes text as templates or as plain strings, whichever is smaller, with the ID in front.
 func (e *Encoder) appendText(dst []byte, views []vector.View, heap []byte, l *learnt) []byte {
@@ -62,18 +63,15 @@ func (e *Encoder) appendText(dst []byte, views []vector.View, heap []byte, l *le
 	for _, w := range views {
 		size += int(w.Len)
 	}
-	if e.nested || !e.textual || l == nil || len(views) < minTemplateRows || size < minTemplateBytes*len(views) {
+	if e.level == slotLevel || !e.textual || l == nil || len(views) < minTemplateRows || size < minTemplateBytes[e.level]*len(views) {
 		return e.appendPlain(append(dst, byte(Plain)), views, heap)
 	}
 	if l.wait > 0 {
 		l.wait--
 		return e.appendPlain(append(dst, byte(Plain)), views, heap)
 	}
-	if e.templates == nil {
-		e.templates = newTemplater()
-	}
 	mark := len(dst)
-	dst, ok := e.templates.append(dst, views, heap)
+	dst, ok := e.appendTemplates(dst, views, heap, l)
 	templates := len(dst) - mark
 	cost := templates + templates/saveTemplates
 	l.blocks++
@@ -90,15 +88,41 @@ func (e *Encoder) appendText(dst []byte, views []vector.View, heap []byte, l *le
 	return append(dst[:mark], dst[mark+templates:]...)
 }
 
+// appendTemplates encodes text that has templates, objects by their shapes; false: it has none.
+func (e *Encoder) appendTemplates(dst []byte, views []vector.View, heap []byte, l *learnt) ([]byte, bool) {
+	if e.level == columnLevel && areObjects(views, heap) {
+		if e.objects == nil {
+			e.objects = newObjects()
+		}
+		if l.members == nil {
+			l.members = &members{keys: NewDictionary(maxMembers, MaxHeap)}
+		}
+		if l.members.wait > 0 {
+			l.members.wait--
+		} else if out, ok := e.objects.append(dst, views, heap, l.members); ok {
+			return out, true
+		} else {
+			l.members.wait = giveUp
+		}
+	}
+	if e.templates == nil {
+		e.templates = newTemplater()
+	}
+	return e.templates.append(dst, views, heap)
+}
+
 func newTemplater() *templater {
 	t := &templater{inner: NewEncoder(), dict: NewDictionary(maxTemplates, MaxHeap), frequency: map[string]uint32{}, seen: map[string]bool{}}
-	t.inner.nested = true
+	t.inner.level = slotLevel
 	return t
 }
 
 // WordTexts returns texts that together hold every word of the block that was encoded last, most of them once, when it was
 // looked at for templates; else ok is false.
 func (e *Encoder) WordTexts() (texts []vector.View, heap []byte, ok bool) {
+	if o := e.objects; o != nil && o.words.known {
+		return o.words.views, o.words.heap, true
+	}
 	t := e.templates
 	if t == nil || !t.parsed {
 		return nil, nil, false
@@ -457,7 +481,7 @@ func (t *templater) appendStream(dst []byte, s *textStream, heap []byte) []byte 
 	for i, v := range values {
 		t.views[i] = viewOf(v)
 	}
-	return t.inner.appendStrings(dst, t.views, heap, nil)
+	return t.inner.appendStrings(dst, t.views, heap, nil, nil)
 }
 
 // Wide numbers: integers, or bytes in which zstd finds what comes again.
