@@ -291,18 +291,3 @@ func TestD12Rows100k(t *testing.T) {
 	t.Logf("%d elements; found in 100,000 rows after %v, the test's own way included", nodes, time.Since(began).Round(time.Millisecond))
 	p.shot("logs-100k")
 }
-
-// TestFirstVisit counts what a first visit of the pages brings over the wire.
-func TestFirstVisit(t *testing.T) {
-	s := start(t)
-	s.ingest(t, "app", shopLines(100, time.Second))
-	for path, most := range map[string]int{"/dashboard/logs#t=app": 150_000, "/dashboard/sql": 400_000} {
-		p := open(t, s, path)
-		p.wait("the page", `document.querySelector('.grid-row') || document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
-		bytes := eval[int](p, `performance.getEntries().filter((e) => e.name.includes('/dashboard/')).reduce((s, e) => s + (e.transferSize ?? 0), 0)`)
-		t.Logf("%s: %d bytes in %d answers", path, bytes, eval[int](p, `performance.getEntries().filter((e) => e.transferSize > 0 && e.name.includes('/dashboard/')).length`))
-		if bytes > most || bytes < 20_000 {
-			t.Errorf("%s: %d bytes over the wire, at most %d", path, bytes, most)
-		}
-	}
-}

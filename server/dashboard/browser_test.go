@@ -200,12 +200,16 @@ type page struct {
 	mu      sync.Mutex
 	trouble []string
 	allowed []string // parts of messages that a test provokes on purpose
+	// files[id] tells whether an answer is a file of the dashboard, received[id] how long it was on the wire, bytes.
+	files    map[network.RequestID]bool
+	received map[network.RequestID]int
 }
 
 // open opens a page of a server in a new tab with nothing kept from others.
 func open(t *testing.T, s *server, path string) *page {
 	t.Helper()
-	p := &page{t: t, s: s, allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
+	p := &page{t: t, s: s, files: map[network.RequestID]bool{}, received: map[network.RequestID]int{},
+		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	p.ctx = ctx
 	if err := chromedp.Listen(ctx, p.notice); err != nil {
@@ -261,7 +265,16 @@ func (p *page) notice(ev any) {
 			return
 		}
 		text = e.Entry.Text + " " + e.Entry.URL
+	case *network.EventLoadingFinished:
+		p.mu.Lock()
+		p.received[e.RequestID] = int(e.EncodedDataLength)
+		p.mu.Unlock()
 	case *network.EventRequestWillBeSent:
+		p.mu.Lock()
+		if strings.Contains(e.Request.URL, "/dashboard/") {
+			p.files[e.RequestID] = true
+		}
+		p.mu.Unlock()
 		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
 			text = "request to another origin: " + u
 		}

@@ -102,8 +102,13 @@ func (h *Handler) Serve(c *web.Ctx) error {
 		c.Text(404, "there is no such page")
 		return nil
 	}
+	page, _, _ := strings.Cut(name, "/")
+	index := s.index[page]
+	if index == nil {
+		index = s.index[startPage]
+	}
 	c.Response.Header.Set("Cache-Control", "no-cache")
-	return c.Static(s.index[depth])
+	return c.Static(index[depth])
 }
 
 func (h *Handler) head(c *web.Ctx) {
@@ -124,8 +129,9 @@ func (h *Handler) current() (*site, error) {
 type site struct {
 	build string
 	files map[string]*web.Static
-	// index is the index page for a path that many folders deep.
-	index [maxDepth + 1]*web.Static
+	// index[page][depth] is the index page for a page at a path that many folders deep. They differ in the modules that are
+	// asked for at once, and in how far up the files lie.
+	index map[string]*[maxDepth + 1]*web.Static
 }
 
 // mediaTypes are the kinds of files there are; another kind does not belong into the application.
@@ -136,7 +142,7 @@ var mediaTypes = map[string]string{
 
 // readSite reads all files and puts their build into the index page.
 func readSite(files fs.FS) (*site, error) {
-	s := &site{files: map[string]*web.Static{}}
+	s := &site{files: map[string]*web.Static{}, index: map[string]*[maxDepth + 1]*web.Static{}}
 	sum := sha256.New()
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(name, ".d.ts") { // types of libraries, for the checks alone
@@ -158,19 +164,29 @@ func readSite(files fs.FS) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := s.files["index.html"]
-	if page == nil {
+	template := s.files["index.html"]
+	if template == nil {
 		return nil, fmt.Errorf("there is no index.html")
 	}
 	delete(s.files, "index.html")
 	s.build = hex.EncodeToString(sum.Sum(nil))[:12]
-	for depth := range s.index {
-		base := strings.Repeat("../", depth) + "a/" + s.build + "/"
-		body := fillIndex(string(page.Body), base, s.startModules())
-		tag := sha256.Sum256([]byte(body))
-		s.index[depth] = web.NewStatic([]byte(body), page.Type, `"`+hex.EncodeToString(tag[:8])+`"`)
+	for _, page := range s.pages() {
+		s.index[page] = s.indexOf(page, template)
 	}
 	return s, nil
+}
+
+// indexOf makes the index pages of a page.
+func (s *site) indexOf(page string, template *web.Static) *[maxDepth + 1]*web.Static {
+	modules := s.startModules(page)
+	var index [maxDepth + 1]*web.Static
+	for depth := range index {
+		base := strings.Repeat("../", depth) + "a/" + s.build + "/"
+		body := fillIndex(string(template.Body), base, modules)
+		tag := sha256.Sum256([]byte(body))
+		index[depth] = web.NewStatic([]byte(body), template.Type, `"`+hex.EncodeToString(tag[:8])+`"`)
+	}
+	return &index
 }
 
 // file answers /dashboard/a/BUILD/FILE.

@@ -117,6 +117,12 @@ func TestServing(t *testing.T) {
 			t.Errorf("the index page announces the editor, or has a hole:\n%s", index)
 		}
 	})
+	t.Run("modules of the page of the address are announced", func(t *testing.T) {
+		index := string(ask(t, h, "/dashboard/sql").Body())
+		if !strings.Contains(index, "/page/sql.js") || strings.Contains(index, "/page/logs.js") {
+			t.Errorf("the page of SQL announces\n%s", index)
+		}
+	})
 }
 
 func TestWithoutFilesThereIsNothing(t *testing.T) {

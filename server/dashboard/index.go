@@ -7,15 +7,27 @@ import (
 	"strings"
 )
 
-// startModules are what the start page needs, found by following the imports from these.
-var startFrom = []string{"app.js", "page/logs.js"}
+// startPage is the page of the bare address, and of one that no page has.
+const startPage = "logs"
+
+// pages lists the pages there are: each has a module and a sheet of styles of its name. A site without any has the start page.
+func (s *site) pages() []string {
+	list := []string{startPage}
+	for name := range s.files {
+		page, ok := strings.CutSuffix(strings.TrimPrefix(name, "page/"), ".css")
+		if ok && page != startPage && s.files["page/"+page+".js"] != nil {
+			list = append(list, page)
+		}
+	}
+	return list
+}
 
 // staticImport finds the modules that a module names at its head: import .. from '..', export .. from '..'.
 var staticImport = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"();]*['"](\.{1,2}/[^'"]+)['"]`)
 
-// startModules lists the modules of the start page, so that a browser asks for all of them at once instead of finding one
-// behind the other.
-func (s *site) startModules() []string {
+// startModules lists the modules that a page needs at first, so that a browser asks for all of them at once instead of finding
+// one behind the other.
+func (s *site) startModules(page string) []string {
 	found := []string{}
 	var follow func(name string)
 	follow = func(name string) {
@@ -31,9 +43,8 @@ func (s *site) startModules() []string {
 			follow(path.Join(path.Dir(name), string(m[1])))
 		}
 	}
-	for _, name := range startFrom {
-		follow(name)
-	}
+	follow("app.js")
+	follow("page/" + page + ".js")
 	slices.Sort(found)
 	return found
 }

@@ -20,17 +20,24 @@ import * as router from './core/router.js';
 import { PageState, dark, notes, session, theme, zone } from './core/state.js';
 import { ApiError, json, list, lost, running } from './core/api.js';
 import { databases, tables } from './core/catalog.js';
+import { opened, sources } from './core/commands.js';
 import { db, frame } from './core/state.js';
 import { nowNanos, zoneLabel } from './core/time.js';
 import { plural } from './core/format.js';
 import { Asking, ask } from './ui/ask.js';
 import { Icon } from './ui/icons.js';
-import { Palette, Shortcuts, paletteOpen, shortcutsOpen, sources } from './ui/palette.js';
-import { SignIn } from './ui/signin.js';
-import { ZoneField } from './ui/timepicker.js';
+import { lazy } from './ui/lazy.js';
+import { Dialog } from './ui/pop.js';
 import { Toasts, toast } from './ui/toast.js';
-import { copyLink } from './ui/link.js';
 import { pages } from './page/pages.js';
+
+const Help = lazy(() => import('./ui/help.js'), 'Help');
+const Palette = lazy(() => import('./ui/palette.js'), 'Palette');
+const SignIn = lazy(() => import('./ui/signin.js'), 'SignIn');
+const ZoneField = lazy(() => import('./ui/timepanel.js'), 'ZoneField');
+
+/** copyLink copies the address, as it is or with the times of now. @param {boolean} pin */
+const copyLink = async (pin) => (await import('./ui/link.js')).copyLink(pin);
 
 /** @typedef {{state: Record<string, import('./core/state.js').Key>, Page: (props: {state: PageState}) => any}} PageModule */
 
@@ -68,7 +75,7 @@ function Rail() {
       <button class="page" title="Theme: light, dark or as the system" onClick=${nextTheme}><${Icon} name=${dark.value ? 'moon' : 'sun'} /><span>${{ system: 'System', light: 'Light', dark: 'Dark' }[/** @type {string} */ (theme.value)]}</span></button>
       <${Zone} />
       ${auth.user.value && html`<button class="page" title="Sign out" onClick=${signOut}><${Icon} name="user" /><span>${auth.user.value}</span></button>`}
-      <button class="page" title="Keyboard shortcuts (?)" onClick=${() => { shortcutsOpen.value = true; }}><${Icon} name="help" /><span>Help</span></button>
+      <button class="page" title="Help (?)" onClick=${() => { opened.value = 'help'; }}><${Icon} name="help" /><span>Help</span></button>
     </div>
   </nav>`;
 }
@@ -103,7 +110,7 @@ function RailPop({ icon, text, title, children }) {
   const [open, setOpen] = useState(false);
   const close = () => setOpen(false);
   return html`<button class="page" title=${`${title}: ${text}`} onClick=${() => setOpen(true)}><${Icon} name=${icon} /><span>${text}</span></button>
-    ${open && html`<dialog class="menu" ref=${(/** @type {HTMLDialogElement|null} */ d) => { if (d && !d.open) d.showModal(); }} aria-label=${title} onClose=${close} onClick=${(/** @type {Event} */ e) => { if (e.target === e.currentTarget) close(); }}><h2>${title}</h2>${children(close)}</dialog>`}`;
+    ${open && html`<${Dialog} className="menu" title=${title} onClose=${close}>${children(close)}</${Dialog}>`}`;
 }
 
 /** Waiting shows that the server takes long: a thin bar, then the seconds and a way out. */
@@ -165,13 +172,13 @@ function App() {
   return html`<a class="skip" href="#page" onClick=${(/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('page')?.focus(); }}>Skip to content</a>
     <${Rail} />
     <main id="main"><${Waiting} /><${Banners} /><div id="page" tabindex="-1"><${Content} /></div></main>
-    <${Palette} /><${Shortcuts} /><${Asking} /><${SignIn} /><${Toasts} />`;
+    ${opened.value === 'palette' && html`<${Palette} />`}${opened.value === 'help' && html`<${Help} />`}<${Asking} />${auth.asking.value && html`<${SignIn} />`}<${Toasts} />`;
 }
 
 keys.push([
   ...pages.map((p) => ({ keys: `g ${p.key}`, text: `Go to ${p.title}`, run: () => void router.go(p.name) })),
-  { keys: 'Mod+k', text: 'Command palette', run: () => { paletteOpen.value = true; } },
-  { keys: '?', text: 'This list', run: () => { shortcutsOpen.value = true; } },
+  { keys: 'Mod+k', text: 'Command palette', run: () => { opened.value = 'palette'; } },
+  { keys: '?', text: 'Help', run: () => { opened.value = 'help'; } },
   { keys: 't', text: 'Time range', run: () => document.getElementById('timerange')?.click() },
   { keys: 's', text: 'Copy link', run: () => void copyLink(false) },
 ]);

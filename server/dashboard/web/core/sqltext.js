@@ -117,3 +117,13 @@ export function where(...conditions) {
 
 /** table names a table, with its database when it is given. @param {string} table @param {string} [db] */
 export const table = (table, db) => (db ? name(db) + '.' : '') + name(table);
+
+/** typeLetter is the sign of a type. @param {string} type */
+export function typeLetter(type) {
+  if (isTime(type) || /^date/i.test(type)) return '◷';
+  if (isNumeric(type)) return '#';
+  if (isBoolean(type)) return '✓';
+  if (isJSON(type)) return '{}';
+  if (/^binary|^blob|^varbinary/i.test(type)) return '0x';
+  return 'a';
+}

@@ -11,18 +11,20 @@ import { ErrorBox } from '../ui/error.js';
 import { Tabs } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
+import { Pop } from '../ui/pop.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
 import { copy } from '../ui/toast.js';
 import { FieldPanel } from './logsfields.js';
 import { HistogramPanel } from './logshistogram.js';
+import { remember } from './logshistory.js';
 import { LogsList } from './logslist.js';
-import { LogsMenu, remember } from './logsmenu.js';
 import { LogsRun, chipCondition, chips } from './logsrun.js';
 import { SearchBox, TableChooser } from './logssearch.js';
 
 const Changes = lazy(() => import('./logschanges.js'), 'Changes');
 const Export = lazy(() => import('./logsexport.js'), 'Export');
 const Live = lazy(() => import('./logslive.js'), 'Live');
+const LogsMenu = lazy(() => import('./logsmenu.js'), 'LogsMenu');
 const Patterns = lazy(() => import('./logspatterns.js'), 'Patterns');
 const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer');
 const Empty = lazy(() => import('./logsempty.js'), 'Empty');
@@ -184,7 +186,7 @@ function Bar({ run, state, found, onExport }) {
     <${TimePicker} />
     <button class="primary" onClick=${() => run.run()} title="Run (Ctrl+Enter)"><${Icon} name="play" />Run</button>
     <button aria-pressed=${state.get('live') ? 'true' : 'false'} title="Live (l)" onClick=${() => state.set({ live: !state.get('live'), tab: 'rows' })}><${Icon} name="live" />Live</button>
-    <${LogsMenu} run=${run} onExport=${onExport} />
+    <${Pop} title="More" className="icon" side="right" menu label=${html`<${Icon} name="menu" />`}>${(/** @type {() => void} */ close) => html`<${LogsMenu} run=${run} onExport=${onExport} close=${close} />`}</${Pop}>
   </div>`;
 }
 

@@ -1,21 +1,16 @@
 // The drawer of a row: its fields with filters, the row as JSON, what stood around it, and its trace.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { cell as cellText, plural, raw, visible } from '../core/format.js';
+import { plural, raw, visible } from '../core/format.js';
 import * as router from '../core/router.js';
 import * as rowtext from '../core/rowtext.js';
-import * as sqltext from '../core/sqltext.js';
-import { zone } from '../core/state.js';
-import { ago, zoneLabel } from '../core/time.js';
 import { Drawer } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { JSONTree } from '../ui/json.js';
 import { copy } from '../ui/toast.js';
+import { Value, tree } from '../ui/value.js';
 import { pages } from './pages.js';
 import { Context } from './logscontext.js';
-
-const foldAt = 2000;
-const mostShown = 1 << 20;
 
 /**
  * @typedef {object} RowProps
@@ -67,33 +62,6 @@ function Fields({ run, columns, row, onFilter, shown, onColumn }) {
       </td></tr>`)}
   </tbody></table>
   ${empty > 0 && html`<p class="soft pad"><button class="link" onClick=${() => setHide(!hideEmpty)}>${hideEmpty ? `Show ${plural(empty, 'column')} that ${empty === 1 ? 'is' : 'are'} NULL` : 'Hide what is NULL'}</button></p>`}`;
-}
-
-/** Value shows one value in full, folded when it is long. @param {{value: any, type: string}} props */
-export function Value({ value, type }) {
-  const [all, setAll] = useState(false);
-  if (value === null || value === undefined) return html`<span class="null">NULL</span>`;
-  if (value === '') return html`<span class="faint">''</span>`;
-  const text = cellText(value, type, zone.value);
-  const isTime = sqltext.isTime(type);
-  const parsed = tree(value);
-  if (parsed !== undefined) return html`<div class="json in"><${JSONTree} value=${parsed} /></div>`;
-  const shown = !all && text.length > foldAt ? text.slice(0, foldAt) : text.slice(0, mostShown);
-  return html`<span class="text ${isTime || sqltext.isNumeric(type) ? 'tabular' : ''}">${visible(shown)}</span>
-    ${isTime && html`<span class="faint"> ${zoneLabel(zone.value)} · ${ago(BigInt(value) * sqltext.unitNanos(type))} · ${raw(value)}</span>`}
-    ${text.length > shown.length && !all && html` <button class="link" onClick=${() => setAll(true)}>show all ${plural(text.length, 'character')}</button>`}
-    ${all && text.length > mostShown && html` <a download="value.txt" href=${URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))}>the rest is in the file: download</a>`}`;
-}
-
-/** tree gives what a text in JSON means; undefined for other texts. @param {any} v */
-function tree(v) {
-  if (typeof v === 'object') return v;
-  if (typeof v !== 'string' || !/^\s*[[{]/.test(v) || v.length > mostShown) return undefined;
-  try {
-    return JSON.parse(v);
-  } catch {
-    return undefined;
-  }
 }
 
 /** @param {{columns: import('../core/rowset.js').Column[], row: any[]}} props */

@@ -6,29 +6,16 @@ import * as router from '../core/router.js';
 import * as saved from '../core/saved.js';
 import { zone } from '../core/state.js';
 import * as store from '../core/store.js';
-import { user } from '../core/auth.js';
 import { nowNanos, showShort } from '../core/time.js';
 import { ask } from '../ui/ask.js';
 import { Icon } from '../ui/icons.js';
-import { Pop } from '../ui/pop.js';
+import { copyLink } from '../ui/link.js';
 import { rangeText } from '../ui/timepicker.js';
 import { toast } from '../ui/toast.js';
-import { copyLink } from '../ui/link.js';
+import { historyName } from './logshistory.js';
 
-/** @typedef {{keys: Record<string, string>, at: number, rows: number|null, ms: number}} Look */
-
-const historyName = () => `logs.history.${user.value}`;
-
-/** remember keeps a run for the history; the same keys only once. @param {import('./logsrun.js').LogsRun} run */
-export function remember(run) {
-  const keys = router.params.value;
-  const list = /** @type {Look[]} */ (store.read(historyName(), []));
-  store.write(historyName(), [{ keys: { ...keys, t: run.scope.value?.table ?? '' }, at: Date.now(), rows: run.total.value, ms: Math.round(run.elapsedMS.value) },
-    ...list.filter((l) => router.format({ ...l.keys, t: '' }) !== router.format({ ...keys, t: '' }) || l.keys.t !== run.scope.value?.table)].slice(0, 200));
-}
-
-/** @param {{run: import('./logsrun.js').LogsRun, onExport: () => void}} props */
-export function LogsMenu({ run, onExport }) {
+/** LogsMenu is what the menu holds. @param {{run: import('./logsrun.js').LogsRun, onExport: () => void, close: () => void}} props */
+export function LogsMenu({ run, onExport, close }) {
   useEffect(() => { void saved.load().catch(() => {}); }, []);
   const views = saved.all.value.filter((s) => s.kind === 'view');
   const keep = async () => {
@@ -37,16 +24,12 @@ export function LogsMenu({ run, onExport }) {
     const where = await saved.save('view', name.trim(), { page: 'logs', keys: { ...router.params.value, t: run.scope.value?.table ?? '' } });
     toast(where === 'server' ? `Kept as ${name}` : `Kept as ${name} in this browser`, { kind: 'good' });
   };
-  return html`<${Pop} title="More" className="icon" side="right" menu label=${html`<${Icon} name="menu" />`}>
-    ${(/** @type {() => void} */ close) => {
-    const does = (/** @type {() => void} */ f) => () => { close(); f(); };
-    const before = /** @type {Look[]} */ (store.read(historyName(), [])).slice(0, 12);
-    return html`<button role="menuitem" onClick=${does(() => void keep())}><${Icon} name="star" />Keep this view…</button>
+  const does = (/** @type {() => void} */ f) => () => { close(); f(); };
+  const before = /** @type {import('./logshistory.js').Look[]} */ (store.read(historyName(), [])).slice(0, 12);
+  return html`<button role="menuitem" onClick=${does(() => void keep())}><${Icon} name="star" />Keep this view…</button>
       <button role="menuitem" onClick=${does(() => void copyLink(false))}><${Icon} name="link" />Copy link<span class="end">s</span></button>
       <button role="menuitem" onClick=${does(() => void copyLink(true))}><${Icon} name="link" />Copy link with fixed times</button>
       <button role="menuitem" disabled=${!run.rows.value} onClick=${does(onExport)}><${Icon} name="download" />Export…</button>
       ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>${views.map((s) => html`<span class="row" key=${s.id}><button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>${s.name}${s.local && html`<span class="end">this browser</span>`}</button><button class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void saved.remove(s)}><${Icon} name="trash" /></button></span>`)}`}
       ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>${before.map((l) => html`<button key=${l.at} role="menuitem" onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}><span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span><span class="end num">${l.rows === null ? '' : count(l.rows)} · ${rangeText({ from: l.keys.from ?? 'now-1h', to: l.keys.to ?? 'now' }, zone.value)} · ${showShort(BigInt(l.at) * 1_000_000n, zone.value, nowNanos()).slice(-8)}</span></button>`)}`}`;
-  }}
-  </${Pop}>`;
 }

@@ -1,14 +1,12 @@
 // The search line of the Logs page, with what is wrong below it while typing, and the table chooser.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { list } from '../core/api.js';
 import { count, oneLine, short } from '../core/format.js';
 import { score } from '../core/fuzzy.js';
 import { search } from '../core/search.js';
 import * as store from '../core/store.js';
 import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
-import * as logsql from './logsquery.js';
 
 /** @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState}} props */
 export function TableChooser({ run, state }) {
@@ -35,7 +33,7 @@ export function TableChooser({ run, state }) {
   </${Pop}>`;
 }
 
-/** @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer */
+/** @typedef {import('./logsoffers.js').Offer} Offer */
 
 /** @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState, found: import('../core/search.js').Found}} props */
 export function SearchBox({ run, state }) {
@@ -57,6 +55,7 @@ export function SearchBox({ run, state }) {
   const complete = async (/** @type {HTMLInputElement} */ input) => {
     const cursor = input.selectionStart ?? input.value.length;
     setAt(-1);
+    const { offersAt } = await import('./logsoffers.js');
     setOffers(await offersAt(input.value, cursor, run));
   };
   const take = (/** @type {Offer} */ o) => {
@@ -116,36 +115,4 @@ function ClauseBox({ state, run }) {
   };
   return html`<form class="search grow" onSubmit=${submit}><span class="kw">WHERE</span>
     <input id="logs-search" class="mono" aria-label="WHERE clause" value=${text} spellcheck=${false} autocomplete="off" onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></form>`;
-}
-
-/** @type {Map<string, {at: number, values: any[][]}>} */
-const valuesKept = new Map();
-
-/** offersAt gives what fits at the cursor: fields, or values of the field before it. @param {string} text @param {number} cursor @param {import('./logsrun.js').LogsRun} run @returns {Promise<Offer[]>} */
-async function offersAt(text, cursor, run) {
-  const head = text.slice(0, cursor);
-  const m = /(?:^|[\s(])-?((?:"[^"]*"|[^\s:()"])*)(:?)([^\s:()]*)$/.exec(head);
-  if (!m) return [];
-  const columns = run.columns.value;
-  const from = cursor - m[1].length - m[2].length - m[3].length;
-  if (!m[2]) {
-    return columns.map((c) => ({ c, s: score(m[1], c.name) })).filter(({ s, c }) => s > 0 && !c.timeIndex).sort((a, b) => (m[1] ? b.s - a.s : 0)).slice(0, 10)
-      .map(({ c }) => ({ text: (/^[\w.@-]+$/.test(c.name) ? c.name : JSON.stringify(c.name)) + ':', kind: c.type, from, to: cursor }));
-  }
-  const name = m[1].replace(/^"|"$/g, '');
-  const scope = run.scope.value;
-  if (!scope || !columns.some((c) => c.name === name)) return [];
-  const key = `${scope.table} ${name}`;
-  let have = valuesKept.get(key);
-  if (!have || Date.now() - have.at > 60_000) {
-    try {
-      have = { at: Date.now(), values: await list(logsql.values({ ...scope, filters: [] }, name, 100), { background: true }) };
-    } catch {
-      return []; // completion is a help, not an answer
-    }
-    valuesKept.set(key, have);
-  }
-  return have.values.filter(([v]) => v !== null && String(v).length < 200).map(([v, n]) => ({ v: String(v), n: Number(n), s: score(m[3].replace(/^"/, ''), String(v)) })).filter(({ s }) => s > 0)
-    .sort((a, b) => (m[3] ? b.s - a.s : b.n - a.n)).slice(0, 10)
-    .map(({ v, n }) => ({ text: /^[^\s"()\\*~/<>=!,.][^\s"()\\*]*$/.test(v) ? v : JSON.stringify(v), kind: 'value', note: count(n), from: cursor - m[3].length, to: cursor }));
 }

@@ -1,28 +1,23 @@
 // The SQL page: a tree of tables, an editor with tabs, and what the statements gave: table, chart, plan, JSON, log.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { count, duration, plural } from '../core/format.js';
-import { format, split, statementAt } from '../core/statements.js';
-import { request } from '../core/api.js';
+import { count } from '../core/format.js';
+import { format, statementAt } from '../core/statements.js';
 import * as saved from '../core/saved.js';
 import * as store from '../core/store.js';
-import { zone } from '../core/state.js';
-import { showTime } from '../core/time.js';
-import { Tabs } from '../ui/drawer.js';
 import { Editor } from '../ui/editor.js';
-import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
+import { lazy } from '../ui/lazy.js';
 import { TimePicker } from '../ui/timepicker.js';
 import { toast } from '../ui/toast.js';
 import { useKeys } from '../ui/usekeys.js';
-import { ResultChart } from './sqlchart.js';
-import { complete } from './sqlcomplete.js';
-import { ResultGrid } from './sqlgrid.js';
-import { History } from './sqlhistory.js';
-import { Plan, isPlan } from './sqlplan.js';
+import { extensions } from './sqllanguage.js';
 import { SQLRun } from './sqlrun.js';
 import { keepTabs, newTab, readTabs } from './sqltabs.js';
 import { Tree } from './sqltree.js';
+
+const History = lazy(() => import('./sqlhistory.js'), 'History');
+const Results = lazy(() => import('./sqlresults.js'), 'Results');
 
 /** @type {Record<string, import('../core/state.js').Key>} */
 export const state = {
@@ -135,7 +130,7 @@ export function Page({ state }) {
       ${tree && html`<${Tree} onInsert=${(/** @type {string} */ t) => { editor.current?.insert(t); editor.current?.focus(); }} onRun=${runText} />`}
       <div class="sql-main">
         <div class="sql-editor"><${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute} onReady=${(/** @type {any} */ h) => { editor.current = h; h?.focus(); }}
-          extensions=${(/** @type {any} */ lib) => extensions(lib)} /></div>
+          extensions=${extensions} /></div>
         <div class="sql-actions small">
           ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}><${Icon} name="stop" />Cancel</button>` : html`<button class="primary small" onClick=${() => execute('statement')} title="Ctrl+Enter"><${Icon} name="play" />Run</button>`}
           <button class="small" title="Ctrl+Shift+Enter" disabled=${run.busy.value} onClick=${() => execute('all')}>Run all</button>
@@ -144,104 +139,8 @@ export function Page({ state }) {
           <span class="grow"></span>
           <label>at most <select aria-label="At most so many rows" value=${String(limit)} onChange=${(/** @type {any} */ e) => state.set({ lim: Number(e.target.value) }, false)}>${limits.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} rows</option>`)}</select></label>
         </div>
-        <${Results} run=${run} state=${state} limit=${limit} />
+        ${run.results.value.length > 0 ? html`<${Results} run=${run} state=${state} limit=${limit} />` : html`<div class="sql-results"><p class="state soft">${run.busy.value ? 'Running…' : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p></div>`}
       </div>
       ${history && html`<${History} run=${run} onOpen=${(/** @type {string} */ sql, /** @type {string} */ name) => { openTab(sql, name); toast('Opened in a tab'); }} onClose=${() => setHistory(false)} />`}
     </div>`;
-}
-
-const views = [{ id: 'table', text: 'Table' }, { id: 'chart', text: 'Chart' }, { id: 'plan', text: 'Plan' }, { id: 'json', text: 'JSON' }, { id: 'log', text: 'Log' }];
-
-/** @param {{run: SQLRun, state: import('../core/state.js').PageState, limit: number}} props */
-function Results({ run, state, limit }) {
-  const results = run.results.value;
-  const r = results[run.shown.value];
-  const view = state.get('view');
-  if (results.length === 0) return html`<div class="sql-results"><p class="state soft">${run.busy.value ? 'Running…' : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p></div>`;
-  const plan = r?.rows && isPlan(r.rows.columns);
-  return html`<div class="sql-results">
-    <div class="sql-views">
-      <${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {string} */ id) => state.set({ view: id }, false)} />
-      <span class="grow"></span>
-      ${results.length > 1 && html`<span class="result-list small">${results.map((x, i) => html`<button key=${x.id} class="small ${x.error ? 'danger' : ''}" aria-pressed=${i === run.shown.value ? 'true' : 'false'} title=${x.sql.slice(0, 300)} onClick=${() => { run.shown.value = i; }}>${i + 1}</button>`)}</span>`}
-      ${r && html`<span class="soft num">${duration(r.elapsedMS)}</span>`}
-    </div>
-    ${view === 'log' ? html`<${Log} run=${run} />` : r?.error ? html`<${ErrorBox} error=${r.error} />`
-    : r?.rows ? (view === 'plan' || plan && view === 'table' ? html`<${PlanView} key=${r.id} rows=${r.rows} plan=${plan} />` : view === 'chart' ? html`<div class="sql-chart" key=${r.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.id} rows=${r.rows} cut=${r.cut} limit=${limit} />`)
-    : r && html`<p class="state">${plural(r.affected ?? 0, 'row')} changed.</p>`}
-  </div>`;
-}
-
-/** @param {{rows: import('../core/rows.js').Rows, plan: boolean}} props */
-function PlanView({ rows, plan }) {
-  const [plans, setPlans] = useState(/** @type {{title: string, text: string}[]} */ ([]));
-  useEffect(() => {
-    if (!plan) return;
-    const at = rows.columns.findIndex((c) => c.name === 'plan');
-    rows.slice(0, 20).then((list) => setPlans(list.filter((r) => !/^Total rows/.test(r[at])).map((r) => ({ title: rows.columns[0].name === 'plan_type' ? String(r[0]).replace('_', ' ') : 'Measured plan', text: String(r[at]) }))), () => {});
-  }, [rows]);
-  if (!plan) return html`<p class="state soft">The plan of a statement is shown by Explain above: it runs the statement and measures each step.</p>`;
-  return html`<${Plan} plans=${plans} />`;
-}
-
-/** @param {{rows: import('../core/rows.js').Rows}} props */
-function JSONView({ rows }) {
-  const [text, setText] = useState('');
-  const most = 1000;
-  useEffect(() => { rows.text({ format: 'json', from: 0, to: most }).then(setText, () => {}); }, [rows]);
-  return html`<div class="content json"><pre>${text}</pre>${rows.count > most && html`<p class="soft">${count(rows.count)} rows, the first ${count(most)} are shown here</p>`}</div>`;
-}
-
-/** Log lists each statement with its time and rows. @param {{run: SQLRun}} props */
-const Log = ({ run }) => html`<div class="content"><table class="list"><thead><tr><th>began</th><th class="num">took</th><th class="num">rows</th><th>statement</th></tr></thead><tbody>
-  ${run.results.value.map((r) => html`<tr key=${r.id}><td class="num nowrap">${showTime(BigInt(r.at) * 1_000_000n, 3, zone.value)}</td><td class="num">${duration(r.elapsedMS)}</td><td class="num">${r.error ? 'error' : r.rows ? count(r.rows.count) + (r.cut ? '+' : '') : count(r.affected ?? 0)}</td><td><pre>${r.sql}</pre>${r.error && html`<div class="level-error">${r.error.message}</div>`}</td></tr>`)}</tbody></table></div>`;
-
-/** extensions are the language, its completion, its check while nothing is typed, and the mark at the statement. @param {any} lib */
-function extensions(lib) {
-  const dialect = lib.SQLDialect.define({
-    ...lib.PostgreSQL.spec, operatorChars: '+-*/<>=~!@#%^&|`?', doubleQuotedStrings: false,
-    keywords: lib.PostgreSQL.spec.keywords + ' range align fill linear prev tql eval ilike describe databases admin time index engine explain analyze truncate copy',
-    types: lib.PostgreSQL.spec.types + ' string uint8 uint16 uint32 uint64 int8 int16 int32 int64 float32 float64 timestamp_ms timestamp_us timestamp_ns',
-  });
-  const mark = lib.Decoration.line({ class: 'cm-statement' });
-  const marks = lib.ViewPlugin.fromClass(class {
-    /** @param {any} view */
-    constructor(view) { this.decorations = this.make(view); }
-    /** @param {any} u */
-    update(u) { if (u.docChanged || u.selectionSet) this.decorations = this.make(u.view); }
-    /** @param {any} view */
-    make(view) {
-      const text = view.state.doc.toString();
-      const s = text.length < 200_000 && split(text).length > 1 ? statementAt(text, view.state.selection.main.head) : null;
-      const builder = new lib.RangeSetBuilder();
-      if (s) for (let n = view.state.doc.lineAt(s.from).number; n <= view.state.doc.lineAt(s.to).number; n++) builder.add(view.state.doc.line(n).from, view.state.doc.line(n).from, mark);
-      return builder.finish();
-    }
-  }, { decorations: (/** @type {any} */ p) => p.decorations });
-  return [
-    new lib.LanguageSupport(dialect.language), marks, lib.autocompletion({ override: [complete], maxRenderedOptions: 60 }),
-    lib.linter(check, { delay: 1000 }), lib.placeholder('SELECT …'),
-  ];
-}
-
-/** check asks the server whether the text can be read; it is asked one second after typing. @param {import('@codemirror/view').EditorView} view */
-async function check(view) {
-  const text = view.state.doc.toString();
-  const found = [];
-  if (text.length > 100_000) return [];
-  for (const s of split(text).slice(0, 20)) {
-    try {
-      await request('v1/sql/parse', { method: 'POST', body: new URLSearchParams({ sql: s.text }), background: true });
-    } catch (e) {
-      const message = e instanceof Error ? e.message : '';
-      const at = /\bline (\d+), column (\d+)/.exec(message);
-      if (!at || s.text.includes('$')) continue;
-      let from = s.from;
-      for (let line = 1; line < Number(at[1]); line++) from = text.indexOf('\n', from) + 1;
-      from = Math.min(from + Number(at[2]) - 1, s.to - 1);
-      const word = /^[\w"]+|^./.exec(text.slice(from))?.[0] ?? ' ';
-      found.push({ from, to: Math.min(text.length, from + word.length), severity: /** @type {const} */ ('error'), message });
-    }
-  }
-  return found;
 }

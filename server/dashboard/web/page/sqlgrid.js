@@ -10,7 +10,7 @@ import { Pop } from '../ui/pop.js';
 import { save } from '../ui/save.js';
 import { copy } from '../ui/toast.js';
 import { useKeys } from '../ui/usekeys.js';
-import { Value } from './logsdrawer.js';
+import { Value } from '../ui/value.js';
 import { valueColumn } from './logslist.js';
 
 /** @type {[string, 'tsv'|'markdown'|'json'][]} */

@@ -11,7 +11,6 @@ import * as sqltext from '../core/sqltext.js';
 import { ask } from '../ui/ask.js';
 import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
-import { typeLetter } from './logsfields.js';
 
 /** @param {{onInsert: (text: string) => void, onRun: (sql: string) => void}} props */
 export function Tree({ onInsert, onRun }) {
@@ -57,6 +56,6 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
           <button role="menuitem" onClick=${() => { close(); router.go('logs', { db: database, t: table.name }); }}>Open in Logs</button><hr />
           <button role="menuitem" class="danger" disabled=${session.value.mode === 'ro'} title=${session.value.mode === 'ro' ? 'Your user is read-only' : ''} onClick=${() => { close(); void drop(); }}>Drop…</button>`}
       </${Pop}></span>
-    ${open && columns && columns.map((c) => html`<button class="quiet node column" key=${c.name} title=${`${c.name}: ${c.type} ${c.semantic.toLowerCase()}`} onClick=${() => onInsert(/^[a-z_][a-z0-9_]*$/.test(c.name) ? c.name : sqltext.name(c.name))}><span class="type">${typeLetter(c.type)}</span><span class="text">${oneLine(c.name, 80)}</span><span class="faint end">${c.type}</span></button>`)}
+    ${open && columns && columns.map((c) => html`<button class="quiet node column" key=${c.name} title=${`${c.name}: ${c.type} ${c.semantic.toLowerCase()}`} onClick=${() => onInsert(/^[a-z_][a-z0-9_]*$/.test(c.name) ? c.name : sqltext.name(c.name))}><span class="type">${sqltext.typeLetter(c.type)}</span><span class="text">${oneLine(c.name, 80)}</span><span class="faint end">${c.type}</span></button>`)}
   </div>`;
 }

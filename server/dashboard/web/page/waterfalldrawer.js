@@ -8,7 +8,7 @@ import { Drawer } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { JSONTree } from '../ui/json.js';
 import { copy } from '../ui/toast.js';
-import { Value } from './logsdrawer.js';
+import { Value } from '../ui/value.js';
 import { json } from './waterfalltree.js';
 
 /**

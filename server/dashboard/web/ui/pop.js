@@ -18,9 +18,18 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
     if (!open) return;
     const outside = (/** @type {Event} */ e) => { if (!e.composedPath().includes(/** @type {any} */ (box.current))) setOpen(false); };
     document.addEventListener('pointerdown', outside);
-    const first = box.current?.querySelector('.pop input, .pop select, .pop button');
-    if (first instanceof HTMLElement) first.focus();
-    return () => document.removeEventListener('pointerdown', outside);
+    const enter = () => {
+      const first = box.current?.querySelector('.pop input, .pop select, .pop button');
+      if (!(first instanceof HTMLElement)) return false;
+      first.focus();
+      return true;
+    };
+    const late = new MutationObserver(() => { if (enter()) late.disconnect(); }); // what is in it may be loaded first
+    if (!enter() && box.current) late.observe(box.current, { childList: true, subtree: true });
+    return () => {
+      late.disconnect();
+      document.removeEventListener('pointerdown', outside);
+    };
   }, [open]);
   const key = (/** @type {KeyboardEvent} */ e) => {
     if (e.key === 'Escape' && open) {

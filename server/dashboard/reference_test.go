@@ -1,0 +1,125 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"varve/sqlexec/expr"
+)
+
+// group is a subject with the functions of it, as they are written.
+type group struct {
+	title string
+	forms []string
+}
+
+func (g group) MarshalJSON() ([]byte, error) { return json.Marshal([]any{g.title, g.forms}) }
+
+// codeSpan is a piece of code in a document, callForm a function with or without its arguments.
+var (
+	codeSpan = regexp.MustCompile("`([^`]+)`")
+	callForm = regexp.MustCompile(`^([a-z_][a-z0-9_]*)(\(.*\))?$`)
+	known    = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+)
+
+// sqlFunctions lists the executor's functions under the headings of docs/sql.md that name them; the others come last.
+func sqlFunctions(t *testing.T) []group {
+	text, err := os.ReadFile("../../docs/sql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]bool{}
+	for _, name := range expr.Names() {
+		left[name] = known.MatchString(name)
+	}
+	var groups []group
+	code := false
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "```") {
+			code = !code
+		}
+		if heading, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && !code && line[0] == '#' {
+			groups = append(groups, group{title: strings.TrimSpace(heading)})
+		}
+		if code || len(groups) == 0 {
+			continue
+		}
+		g := &groups[len(groups)-1]
+		for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
+			if f := callForm.FindStringSubmatch(m[1]); f != nil && left[f[1]] {
+				left[f[1]] = false
+				g.forms = append(g.forms, m[1])
+			}
+		}
+	}
+	maps.DeleteFunc(left, func(_ string, is bool) bool { return !is })
+	groups = append(groups, group{"Others", slices.Sorted(maps.Keys(left))})
+	return slices.DeleteFunc(groups, func(g group) bool { return len(g.forms) == 0 })
+}
+
+// metricsFunctions lists the functions of the metrics language by what they return, and its aggregations.
+func metricsFunctions() []group {
+	ranges, others := group{title: "Of ranges"}, group{title: "Of instants"}
+	for _, name := range slices.Sorted(maps.Keys(parser.Functions)) {
+		f := parser.Functions[name]
+		var args []string
+		for i, a := range f.ArgTypes {
+			text := string(a)
+			if f.Variadic != 0 && i == len(f.ArgTypes)-1 {
+				text = "[" + text + "]"
+			}
+			args = append(args, text)
+		}
+		form := name + "(" + strings.Join(args, ", ") + ")"
+		if slices.Contains(f.ArgTypes, parser.ValueTypeMatrix) {
+			ranges.forms = append(ranges.forms, form)
+		} else {
+			others.forms = append(others.forms, form)
+		}
+	}
+	aggregations := group{title: "Aggregations"}
+	for item, word := range parser.ItemTypeStr {
+		if item.IsAggregator() {
+			arg := "vector"
+			if item.IsAggregatorWithParam() {
+				arg = "parameter, vector"
+			}
+			aggregations.forms = append(aggregations.forms, word+" by (label) ("+arg+")")
+		}
+	}
+	slices.Sort(aggregations.forms)
+	return []group{aggregations, ranges, others}
+}
+
+// TestReference: the functions that help shows are those of this build; -update writes them.
+func TestReference(t *testing.T) {
+	var want bytes.Buffer
+	want.WriteString("// The functions of both query languages by subject, from the executor, docs/sql.md and the language of metrics;\n" +
+		"// go test ./server/dashboard -update writes this file.\n\n" +
+		"/** @type {Record<'sql'|'metrics', [string, string[]][]>} */\nexport const reference = ")
+	e := json.NewEncoder(&want)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(map[string][]group{"sql": sqlFunctions(t), "metrics": metricsFunctions()}); err != nil {
+		t.Fatal(err)
+	}
+	body := regexp.MustCompile(`",\n\s+"`).ReplaceAll(bytes.TrimSpace(want.Bytes()), []byte(`", "`))
+	body = append(body, ";\n"...)
+	const file = "web/core/reference.js"
+	if *update {
+		if err := os.WriteFile(file, body, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, body) {
+		t.Errorf("%s is not the list of this build (%v); -update writes it", file, err)
+	}
+}

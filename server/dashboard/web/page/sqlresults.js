@@ -1,0 +1,58 @@
+// What statements gave: table, chart, plan, JSON, and the log of all that ran.
+
+import { html, useEffect, useState } from '../lib/ui.js';
+import { count, duration, plural } from '../core/format.js';
+import { zone } from '../core/state.js';
+import { showTime } from '../core/time.js';
+import { Tabs } from '../ui/drawer.js';
+import { ErrorBox } from '../ui/error.js';
+import { lazy } from '../ui/lazy.js';
+import { ResultGrid } from './sqlgrid.js';
+import { Plan, isPlan } from './sqlplan.js';
+
+const ResultChart = lazy(() => import('./sqlchart.js'), 'ResultChart');
+
+const views = [{ id: 'table', text: 'Table' }, { id: 'chart', text: 'Chart' }, { id: 'plan', text: 'Plan' }, { id: 'json', text: 'JSON' }, { id: 'log', text: 'Log' }];
+
+/** @param {{run: import('./sqlrun.js').SQLRun, state: import('../core/state.js').PageState, limit: number}} props */
+export function Results({ run, state, limit }) {
+  const results = run.results.value;
+  const r = results[run.shown.value];
+  const view = state.get('view');
+  const plan = r?.rows && isPlan(r.rows.columns);
+  return html`<div class="sql-results">
+    <div class="sql-views">
+      <${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {string} */ id) => state.set({ view: id }, false)} />
+      <span class="grow"></span>
+      ${results.length > 1 && html`<span class="result-list small">${results.map((x, i) => html`<button key=${x.id} class="small ${x.error ? 'danger' : ''}" aria-pressed=${i === run.shown.value ? 'true' : 'false'} title=${x.sql.slice(0, 300)} onClick=${() => { run.shown.value = i; }}>${i + 1}</button>`)}</span>`}
+      ${r && html`<span class="soft num">${duration(r.elapsedMS)}</span>`}
+    </div>
+    ${view === 'log' ? html`<${Log} run=${run} />` : r?.error ? html`<${ErrorBox} error=${r.error} />`
+    : r?.rows ? (view === 'plan' || plan && view === 'table' ? html`<${PlanView} key=${r.id} rows=${r.rows} plan=${plan} />` : view === 'chart' ? html`<div class="sql-chart" key=${r.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.id} rows=${r.rows} cut=${r.cut} limit=${limit} />`)
+    : r && html`<p class="state">${plural(r.affected ?? 0, 'row')} changed.</p>`}
+  </div>`;
+}
+
+/** @param {{rows: import('../core/rows.js').Rows, plan: boolean}} props */
+function PlanView({ rows, plan }) {
+  const [plans, setPlans] = useState(/** @type {{title: string, text: string}[]} */ ([]));
+  useEffect(() => {
+    if (!plan) return;
+    const at = rows.columns.findIndex((c) => c.name === 'plan');
+    rows.slice(0, 20).then((list) => setPlans(list.filter((r) => !/^Total rows/.test(r[at])).map((r) => ({ title: rows.columns[0].name === 'plan_type' ? String(r[0]).replace('_', ' ') : 'Measured plan', text: String(r[at]) }))), () => {});
+  }, [rows]);
+  if (!plan) return html`<p class="state soft">The plan of a statement is shown by Explain above: it runs the statement and measures each step.</p>`;
+  return html`<${Plan} plans=${plans} />`;
+}
+
+/** @param {{rows: import('../core/rows.js').Rows}} props */
+function JSONView({ rows }) {
+  const [text, setText] = useState('');
+  const most = 1000;
+  useEffect(() => { rows.text({ format: 'json', from: 0, to: most }).then(setText, () => {}); }, [rows]);
+  return html`<div class="content json"><pre>${text}</pre>${rows.count > most && html`<p class="soft">${count(rows.count)} rows, the first ${count(most)} are shown here</p>`}</div>`;
+}
+
+/** Log lists each statement with its time and rows. @param {{run: import('./sqlrun.js').SQLRun}} props */
+const Log = ({ run }) => html`<div class="content"><table class="list"><thead><tr><th>began</th><th class="num">took</th><th class="num">rows</th><th>statement</th></tr></thead><tbody>
+  ${run.results.value.map((r) => html`<tr key=${r.id}><td class="num nowrap">${showTime(BigInt(r.at) * 1_000_000n, 3, zone.value)}</td><td class="num">${duration(r.elapsedMS)}</td><td class="num">${r.error ? 'error' : r.rows ? count(r.rows.count) + (r.cut ? '+' : '') : count(r.affected ?? 0)}</td><td><pre>${r.sql}</pre>${r.error && html`<div class="level-error">${r.error.message}</div>`}</td></tr>`)}</tbody></table></div>`;
