@@ -1,8 +1,9 @@
 // The requests of the Metrics page: the metrics API as POST forms, and the same as text that can be pasted.
 
-import { json, request, root } from '../core/api.js';
+import { json, list, request, root } from '../core/api.js';
 import { ask } from '../core/aside.js';
 import { user } from '../core/auth.js';
+import * as catalog from '../core/catalog.js';
 import { small } from '../core/rows.js';
 import { readers } from '../core/series.js';
 import * as sqltext from '../core/sqltext.js';
@@ -79,6 +80,30 @@ export async function names(text, limit) {
   return (await get('label/__name__/values', { 'match[]': match, limit })).data;
 }
 
+/** physicalTable holds what the metrics are made of; they have names of their own. */
+const physicalTable = 'service_physical_table';
+
+/** @typedef {{name: string, fields: string[]}} TableMetric */
+
+/** tableMetrics lists the other tables that can be asked like metrics: those with a time and numbers. @returns {Promise<TableMetric[]>} */
+export async function tableMetrics() {
+  const rows = await list(`SELECT table_name, column_name, data_type, semantic_type FROM information_schema.columns WHERE table_schema = ${sqltext.string(db.value)} ORDER BY table_name, ordinal_position LIMIT 20000`, { db: db.value, background: true });
+  const metric = new Set(await names('', 10_000));
+  /** @type {Map<string, TableMetric & {time: boolean}>} */
+  const tables = new Map();
+  for (const [table, column, type, semantic] of rows) {
+    if (metric.has(table) || table === physicalTable) continue;
+    const t = tables.get(table) ?? { name: String(table), fields: [], time: false };
+    if (semantic === 'TIMESTAMP') t.time = true;
+    if (semantic === 'FIELD' && sqltext.isNumeric(type)) t.fields.push(column);
+    tables.set(table, t);
+  }
+  return [...tables.values()].filter((t) => t.time && t.fields.length > 0);
+}
+
+/** anyMetric tells whether there is something to draw. */
+export const anyMetric = async () => (await names('', 1)).length > 0 || (await tableMetrics()).length > 0;
+
 /** labelName is the name of a label in an address. @param {string} name */
 const labelName = (name) => (plainLabel.test(name) ? name : 'U__' + [...name].map((c) => (c === '_' ? '__' : /[a-zA-Z0-9]/.test(c) ? c : `_${/** @type {number} */ (c.codePointAt(0)).toString(16)}_`)).join(''));
 
@@ -88,7 +113,7 @@ export async function values(name, metric) {
   return (await get(`label/${encodeURIComponent(labelName(name))}/values`, { 'match[]': metric ? [selector(metric)] : [], limit: 1000 })).data;
 }
 
-/** @type {{db: string, at: number, value: Promise<Record<string, {type: string, help: string}[]>>}|null} */
+/** @type {{db: string, at: number, value: Promise<Record<string, {type: string, help: string, unit?: string}[]>>}|null} */
 let known = null;
 /** metadata is what senders said of their metrics, asked once a minute. */
 export function metadata() {
@@ -97,6 +122,15 @@ export function metadata() {
     known.value.catch(() => { known = null; });
   }
   return known.value;
+}
+
+/** knownOf is what can be known of some metrics: what was said of them, else that their values are histograms. @param {string[]} list */
+export async function knownOf(list) {
+  const known = { ...await metadata() };
+  const unsaid = [...new Set(list)].filter((n) => n && !known[n]).slice(0, 8);
+  const columns = await Promise.all(unsaid.map((n) => catalog.columns(db.value, n)));
+  unsaid.forEach((n, i) => { if (columns[i].some((c) => c.name === 'service_native_histogram')) known[n] = [{ type: 'histogram', help: '' }]; });
+  return known;
 }
 
 /** client feeds the completion of the editor. */

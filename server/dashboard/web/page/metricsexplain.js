@@ -4,7 +4,7 @@ import { html, useEffect, useState } from '../lib/ui.js';
 import { count, plural } from '../core/format.js';
 import * as ask from './metricsask.js';
 import { labelText } from './metricsgraph.js';
-import { listOf } from './metricsrun.js';
+import { listOf } from '../core/series.js';
 import { children, text } from './metricsslips.js';
 
 const most = 40;
@@ -35,7 +35,7 @@ export function Explain({ tree, at }) {
 
 /** @param {{part: Part, at: number}} props */
 function PartRow({ part, at }) {
-  const [got, setGot] = useState(/** @type {{list?: import('./metricsrun.js').Raw[], error?: string}} */ ({}));
+  const [got, setGot] = useState(/** @type {{list?: import('../core/series.js').Raw[], error?: string}} */ ({}));
   const constant = /Literal$/.test(part.node.type);
   useEffect(() => {
     if (constant) return;

@@ -22,6 +22,7 @@ export function suggested(metric, type, matchers, step, by) {
   const of = ask.selector(metric, matchers), window = stepText(Math.max(300, 4 * step));
   const group = by ? ask.label(by) : '';
   if (/_bucket$/.test(metric)) return `histogram_quantile(0.95, sum by (le${group && ', ' + group}) (rate(${of}[${window}])))`;
+  if (type === 'histogram' && !/_(count|sum)$/.test(metric)) return `histogram_quantile(0.95, sum${by ? ` by (${group}) ` : ''}(rate(${of}[${window}])))`;
   const value = type === 'counter' || /_(total|count|sum)$/.test(metric) ? `rate(${of}[${window}])` : of;
   return by ? `sum by (${group}) (${value})` : value;
 }
@@ -39,7 +40,13 @@ function Names({ onOpen, onClose }) {
   const [text, setText] = useState('');
   const [names, setNames] = useState(/** @type {string[]|null} */ (null));
   const [known, setKnown] = useState(/** @type {Record<string, {type: string, help: string}[]>} */ ({}));
+  const [tables, setTables] = useState(/** @type {import('./metricsask.js').TableMetric[]} */ ([]));
   const [error, setError] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    let wanted = true;
+    ask.tableMetrics().then((t) => { if (wanted) setTables(t); }, (e) => { if (wanted) setError(described(e)); });
+    return () => { wanted = false; };
+  }, [db.value]);
   useEffect(() => {
     let wanted = true;
     const timer = setTimeout(() => {
@@ -53,37 +60,27 @@ function Names({ onOpen, onClose }) {
     return () => { wanted = false; clearTimeout(timer); };
   }, [text, db.value]);
   let before = '';
+  const others = tables.filter((t) => t.name.toLowerCase().includes(text.trim().toLowerCase()));
   return html`<div class="head"><input type="search" aria-label="Search metrics" placeholder="Search metrics" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="scroll">${error && html`<${ErrorBox} error=${error} />`}
-      ${names?.length === 0 && html`<p class="soft pad">${text ? 'No metric has this in its name.' : 'There are no metrics in this database. Every other table with a time is asked under its name, too.'}</p>`}
+      ${names?.length === 0 && others.length === 0 && html`<p class="soft pad">${text ? 'No metric has this in its name.' : 'There are no metrics in this database, and no tables with a time and numbers.'}</p>`}
       ${names?.slice(0, mostNames).map((n) => {
         const group = /^[^_:.]+/.exec(n)?.[0] ?? n;
         const head = group !== before && html`<h3>${group}</h3>`;
         before = group;
         return html`<div key=${n}>${head}<button class="quiet node" title=${known[n]?.[0]?.help || n} onClick=${() => onOpen(n)}><span class="text">${n}</span>${known[n]?.[0]?.type && known[n][0].type !== 'unknown' && html`<span class="badge end">${known[n][0].type}</span>`}</button></div>`;
       })}
-      ${(names?.length ?? 0) > mostNames && html`<p class="soft pad">The first ${mostNames} are shown: search for more.</p>`}</div>`;
-}
-
-/** countLabels counts the series of each value of each label. @param {Record<string, string>[]} series @returns {[string, [string, number][]][]} */
-function countLabels(series) {
-  /** @type {Map<string, Map<string, number>>} */
-  const labels = new Map();
-  for (const s of series) {
-    for (const [k, v] of Object.entries(s)) {
-      if (k === '__name__') continue;
-      const values = labels.get(k) ?? new Map();
-      labels.set(k, values.set(v, (values.get(v) ?? 0) + 1));
-    }
-  }
-  return [...labels].sort().map(([k, values]) => [k, [...values].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))]);
+      ${(names?.length ?? 0) > mostNames && html`<p class="soft pad">The first ${mostNames} are shown: search for more.</p>`}
+      ${others.length > 0 && html`<h3>Tables with numbers</h3>`}
+      ${others.slice(0, mostNames).map((t) => html`<button key=${t.name} class="quiet node table" title=${`${plural(t.fields.length, 'number')}: ${t.fields.slice(0, 20).join(', ')}`} onClick=${() => onOpen(t.name)}><span class="text">${t.name}</span><span class="badge end">${t.fields.length === 1 ? 'table' : plural(t.fields.length, 'field')}</span></button>`)}
+      ${others.length > mostNames && html`<p class="soft pad">The first ${mostNames} tables are shown: search for more.</p>`}</div>`;
 }
 
 /** @param {{metric: string, onQuery: (query: string) => void, onBack: () => void, onClose: () => void}} props */
 function Metric({ metric, onQuery, onBack, onClose }) {
   const [said, setSaid] = useState({ type: '', help: '' });
   const [fields, setFields] = useState(/** @type {string[]} */ ([]));
-  const [series, setSeries] = useState(/** @type {Record<string, string>[]|null} */ (null));
+  const [series, setSeries] = useState(/** @type {import('../core/series.js').Labels|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const [matchers, setMatchers] = useState(/** @type {Matcher[]} */ ([]));
   const [opened, setOpened] = useState('');
@@ -93,7 +90,7 @@ function Metric({ metric, onQuery, onBack, onClose }) {
     const fail = (/** @type {unknown} */ e) => setError(described(e));
     ask.metadata().then((all) => { const s = all[metric]?.[0] ?? { type: '', help: '' }; setSaid(s); onQuery(suggested(metric, s.type, [], step)); }, fail);
     ask.values('__field__', metric).then(setFields, fail);
-    ask.post('series', { 'match[]': [ask.selector(metric)], start, end, limit: mostSeries + 1 }, { background: true }).then((a) => setSeries(a.data), fail);
+    ask.read('readLabels', 'series', { 'match[]': [ask.selector(metric)], start, end, limit: mostSeries + 1 }, [mostSeries], { background: true }).then(setSeries, fail);
   }, []);
   const choose = (/** @type {string} */ name, /** @type {string} */ value) => {
     const had = matchers.some((m) => m.name === name && m.value === value);
@@ -101,12 +98,12 @@ function Metric({ metric, onQuery, onBack, onClose }) {
     setMatchers(next);
     onQuery(suggested(metric, said.type, next, step));
   };
-  const labels = countLabels((series ?? []).slice(0, mostSeries));
+  const labels = series?.labels ?? [];
   return html`<div class="head"><button class="quiet icon" title="All metrics" aria-label="All metrics" onClick=${onBack}><${Icon} name="left" /></button><b class="grow name" title=${metric}>${metric}</b><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="scroll">${error && html`<${ErrorBox} error=${error} />`}
       ${(said.type || said.help) && html`<p class="pad soft">${said.type && html`<span class="badge">${said.type}</span> `}${said.help}</p>`}
       ${fields.length > 1 && html`<label class="pad">value <select onChange=${(/** @type {any} */ e) => choose('__field__', e.target.value)}><option value="">the first field</option>${fields.map((f) => html`<option key=${f} value=${f}>${f}</option>`)}</select></label>`}
-      ${series && html`<p class="pad soft">${series.length > mostSeries ? `More than ${count(mostSeries)} series in the range; counts are of the first ${count(mostSeries)}` : `${plural(series.length, 'series', 'series')} in the range`}</p>`}
+      ${series && html`<p class="pad soft">${series.total > mostSeries ? `More than ${count(mostSeries)} series in the range; counts are of the first ${count(mostSeries)}` : `${plural(series.total, 'series', 'series')} in the range`}</p>`}
       ${labels.map(([name, values]) => html`<div class="label" key=${name} data-label=${name}>
         <div class="row"><button class="quiet node" aria-expanded=${opened === name ? 'true' : 'false'} onClick=${() => setOpened(opened === name ? '' : name)}><${Icon} name=${opened === name ? 'chevron' : 'right'} /><span class="text">${name}</span><span class="end soft num">${plural(values.length, 'value')}</span></button>
           <button class="quiet small" aria-pressed=${by === name ? 'true' : 'false'} title="Divide by this label" onClick=${() => setBy(by === name ? '' : name)}>by</button></div>
@@ -118,22 +115,19 @@ function Metric({ metric, onQuery, onBack, onClose }) {
 /** Breakdown draws the twelve highest values of a label. @param {{query: string, label: string, onQuery: (query: string) => void}} props */
 function Breakdown({ query, label, onQuery }) {
   const [list, setList] = useState(/** @type {{name: string, values: number[], last: number}[]|null} */ (null));
+  const [total, setTotal] = useState(0);
   const [error, setError] = useState(/** @type {any} */ (null));
   useEffect(() => {
     const control = new AbortController();
     const grid = gridOf(0);
-    const coarse = { ...grid, step: grid.step * 5 };
-    ask.post('query_range', { query, ...coarse }, { background: true, signal: control.signal }).then((a) => {
-      const places = Math.floor((grid.end - grid.start) / coarse.step) + 1;
-      setList(a.data.result.map((/** @type {any} */ s) => {
-        const values = new Array(places).fill(NaN);
-        for (const [t, v] of s.values) values[Math.round((t - grid.start) / coarse.step)] = Number(v);
-        return { name: s.metric[label] ?? '(none)', values, last: Number(s.values.at(-1)[1]) };
-      }).sort((/** @type {any} */ x, /** @type {any} */ y) => (y.last || 0) - (x.last || 0)));
+    const coarse = { ...grid, step: grid.step * 5 }; // a fifth of the points is all that fits
+    ask.read('readRange', 'query_range', { query, ...coarse }, [coarse, mostCharts], { background: true, signal: control.signal }).then((a) => {
+      setTotal(a.count);
+      setList(a.lines.map((s) => ({ name: s.metric[label] ?? '(none)', values: s.values.map((v) => v ?? NaN), last: s.last ?? NaN })));
     }, (e) => { if (!control.signal.aborted) setError(described(e)); });
     return () => control.abort(new DOMException('left', 'AbortError'));
   }, [query]);
   return html`<div class="breakdown">${error && html`<${ErrorBox} error=${error} />`}
-    ${list?.slice(0, mostCharts).map((s) => html`<div key=${s.name} class="spark-row"><span class="text" title=${s.name}>${s.name}</span><${Spark} values=${s.values} label=${s.name} /><span class="num">${Number.isFinite(s.last) ? short(s.last) : ''}</span></div>`)}
-    ${list && html`<p class="soft pad">${list.length > mostCharts ? `${count(list.length)} values, the ${mostCharts} highest drawn. ` : ''}<button class="link" onClick=${() => onQuery(query)}>As a graph</button></p>`}</div>`;
+    ${list?.map((s) => html`<div key=${s.name} class="spark-row"><span class="text" title=${s.name}>${s.name}</span><${Spark} values=${s.values} label=${s.name} /><span class="num">${Number.isFinite(s.last) ? short(s.last) : ''}</span></div>`)}
+    ${list && html`<p class="soft pad">${total > mostCharts ? `${count(total)} values, the ${mostCharts} highest drawn. ` : ''}<button class="link" onClick=${() => onQuery(query)}>As a graph</button></p>`}</div>`;
 }

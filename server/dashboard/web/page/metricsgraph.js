@@ -1,16 +1,20 @@
 // The graph of an expression and its legend: the equal labels said once, the others in the name of each series.
 
-import { html, useMemo, useState } from '../lib/ui.js';
-import { count, short } from '../core/format.js';
+import { html, useEffect, useMemo, useState } from '../lib/ui.js';
+import { count } from '../core/format.js';
+import { placesOf } from '../core/series.js';
 import { frame } from '../core/state.js';
 import { rfc3339 } from '../core/time.js';
 import { seriesColour } from '../ui/canvas.js';
-import { Chart, mostSeries } from '../ui/chart.js';
+import { Chart } from '../ui/chart.js';
+import { HeatMap, Scale } from '../ui/heatmap.js';
 import { shift } from '../ui/timepicker.js';
 import { label, quoted } from './metricsask.js';
+import { exemplarsOf, marksOf, saidOf } from './metricsexemplars.js';
+import { units } from './metricsunits.js';
 
 /** @typedef {import('./metricsrun.js').Result} Result */
-/** @typedef {{name: string, values: (number|null)[], last: number|null, min: number|null, max: number|null, mean: number|null}} Line */
+/** @typedef {import('../core/series.js').Line & {name: string}} Line */
 
 /** labelText writes labels as a selector. @param {Record<string, string>} labels */
 export function labelText(labels) {
@@ -19,72 +23,70 @@ export function labelText(labels) {
   return (name ?? '') + (list.length > 0 ? `{${list.join(', ')}}` : name ? '' : '{}');
 }
 
-/** common are the labels that all series have alike; of one series there are none. @param {Record<string, string>[]} all @returns {Record<string, string>} */
-export function common(all) {
-  if (all.length < 2) return {};
-  return Object.fromEntries(Object.entries(all[0]).filter(([k, v]) => all.every((m) => m[k] === v)));
-}
-
 /** without gives the labels that are not said already. @param {Record<string, string>} labels @param {Record<string, string>} said */
-export const without = (labels, said) => Object.fromEntries(Object.entries(labels).filter(([k]) => !(k in said)));
+const without = (labels, said) => Object.fromEntries(Object.entries(labels).filter(([k]) => !(k in said)));
 
-/** linesOf puts the samples at the moments of the grid; what is missing is a gap. @param {Result} r @returns {{x: number[], lines: Line[], said: Record<string, string>}} */
+/** linesOf names the lines of an answer, and the moments that they have values for. @param {Result} r @returns {{x: number[], lines: Line[]}} */
 export function linesOf(r) {
-  const { start, end, step } = r.grid;
-  const x = Array.from({ length: Math.round((end - start) / step) + 1 }, (_, i) => start + i * step);
-  const said = common(r.list.map((s) => s.metric));
-  const lines = r.list.map((s) => {
-    const values = /** @type {(number|null)[]} */ (new Array(x.length).fill(null));
-    let last = null, min = null, max = null, sum = 0, n = 0;
-    for (const [t, text] of s.values ?? []) {
-      const v = Number(text);
-      if (!Number.isFinite(v)) continue;
-      values[Math.round((t - start) / step)] = last = v;
-      if (min === null || v < min) min = v;
-      if (max === null || v > max) max = v;
-      sum += v;
-      n++;
-    }
-    return { name: labelText(without(s.metric, said)), values, last, min, max, mean: n > 0 ? sum / n : null };
-  });
-  return { x, lines, said };
+  const x = Array.from({ length: placesOf(r.grid) }, (_, i) => r.grid.start + i * r.grid.step);
+  return { x, lines: r.lines.map((s) => ({ ...s, name: labelText(without(s.metric, r.said)) })) };
 }
 
-/** @param {{result: Result, state: import('../core/state.js').PageState, onQuery: (query: string) => void}} props */
-export function Graph({ result, state, onQuery }) {
-  const v = state.values.value;
+/** useExemplars asks for the exemplars of an answer. @param {Result} result */
+function useExemplars(result) {
+  const [list, setList] = useState(/** @type {import('./metricsexemplars.js').Exemplar[]} */ ([]));
+  useEffect(() => {
+    const control = new AbortController();
+    exemplarsOf(result.query, result.grid, control.signal).then((l) => { if (!control.signal.aborted) setList(l); }, () => {}); // the graph stands without them
+    return () => control.abort(new DOMException('left', 'AbortError'));
+  }, [result]);
+  return list;
+}
+
+/** @param {{result: Result, panel: import('./metricspanels.js').Panel, set: import('./metricspanel.js').PanelProps['set'], unit: {values: string, bounds: string}, onQuery: (query: string) => void}} props */
+export function Graph({ result, panel: v, set, unit, onQuery }) {
   const [off, setOff] = useState(() => new Set(/** @type {string[]} */ ([])));
   const [lit, setLit] = useState(/** @type {string|null} */ (null));
-  const { x, lines, said } = useMemo(() => linesOf(result), [result]);
-  const drawn = useMemo(() => [...lines].sort((a, b) => (b.last ?? -Infinity) - (a.last ?? -Infinity)).slice(0, mostSeries), [lines]);
+  const [group, setGroup] = useState(0);
+  const { x, lines } = useMemo(() => linesOf(result), [result]);
+  const exemplars = useExemplars(result);
+  const { heat, said, count: total } = result;
+  const asHeat = heat !== null && (lines.length === 0 || !v.lines);
+  const shown = heat?.groups[Math.min(group, heat.groups.length - 1)];
+  const how = units[asHeat ? unit.bounds : unit.values] ?? units.number;
+  const atValue = asHeat || /\bhistogram_(quantile|avg)\b/.test(result.query);
+  const marks = useMemo(() => (v.ex ? marksOf(exemplars, atValue, how.write) : []), [exemplars, v.ex, atValue, how]);
   const toggle = (/** @type {string} */ name, /** @type {MouseEvent} */ e) => {
     const next = new Set(off);
     if (e.ctrlKey || e.metaKey) next.has(name) ? next.delete(name) : next.add(name);
-    else if (off.size === drawn.length - 1 && !off.has(name)) next.clear();
-    else drawn.forEach((s) => (s.name === name ? next.delete(s.name) : next.add(s.name)));
+    else if (off.size === lines.length - 1 && !off.has(name)) next.clear();
+    else lines.forEach((s) => (s.name === name ? next.delete(s.name) : next.add(s.name)));
     setOff(next);
   };
+  const on = (/** @type {'stack'|'log'|'zero'} */ key, /** @type {string} */ text) => html`<button aria-pressed=${v[key] ? 'true' : 'false'} onClick=${() => set({ [key]: !v[key] }, false)}>${text}</button>`;
+  const share = { sync: 'metrics', onWider: () => shift(0), onRange: (/** @type {number} */ a, /** @type {number} */ b) => frame.set({ from: rfc3339(BigInt(Math.round(a * 1000)) * 1_000_000n), to: rfc3339(BigInt(Math.round(b * 1000)) * 1_000_000n) }) };
   return html`<div class="metrics-graph">
     <div class="chart-controls small">
-      <button aria-pressed=${v.stack ? 'true' : 'false'} onClick=${() => state.set({ stack: !v.stack }, false)}>stacked</button>
-      <button aria-pressed=${v.log ? 'true' : 'false'} onClick=${() => state.set({ log: !v.log }, false)}>log scale</button>
-      <button aria-pressed=${v.zero ? 'true' : 'false'} onClick=${() => state.set({ zero: !v.zero }, false)}>from zero</button>
-      ${lines.length > mostSeries && html`<span class="soft cut">${count(lines.length)} series, ${mostSeries} drawn (highest last value)</span><button onClick=${() => onQuery(`topk(50, ${result.query})`)}>topk(50, …)</button>`}
-      ${Object.keys(said).length > 0 && html`<span class="soft said">all: <code>${labelText(said)}</code></span>`}
+      ${heat && lines.length > 0 && html`<button aria-pressed=${asHeat ? 'true' : 'false'} title="The buckets of the histogram as cells, the fuller the darker" onClick=${() => set({ lines: !v.lines }, false)}>heat map</button>`}
+      ${!asHeat && html`${on('stack', 'stacked')}${on('log', 'log scale')}${on('zero', 'from zero')}`}
+      <label class="soft">unit <select aria-label="Unit" value=${v.unit} onChange=${(/** @type {any} */ e) => set({ unit: e.target.value }, false)}><option value="auto">auto${v.unit === 'auto' ? ` (${how.text})` : ''}</option>${Object.entries(units).map(([k, u]) => html`<option key=${k} value=${k}>${u.text}</option>`)}</select></label>
+      ${exemplars.length > 0 && html`<button class="exemplars" aria-pressed=${v.ex ? 'true' : 'false'} title="Single events, those of the highest values; a click opens their trace" onClick=${() => set({ ex: !v.ex }, false)}><span class="chart-mark" aria-hidden="true"></span>${saidOf(exemplars)}</button>`}
+      ${asHeat && heat.groups.length > 1 && html`<select aria-label="Histogram" value=${String(group)} onChange=${(/** @type {any} */ e) => setGroup(Number(e.target.value))}>${heat.groups.map((g, i) => html`<option key=${i} value=${String(i)}>${labelText(without(g.labels, said))}</option>`)}</select>`}
+      ${asHeat && heat.count > heat.groups.length && html`<span class="soft">${count(heat.count)} histograms, the first ${heat.groups.length} can be chosen</span>`}
+      ${!asHeat && total > lines.length && html`<span class="soft cut">${count(total)} series, ${count(lines.length)} drawn (highest last value)</span><button onClick=${() => onQuery(`topk(50, ${result.query})`)}>topk(50, …)</button>`}
+      ${asHeat && shown && html`<span class="grow"></span><${Scale} max=${shown.max} />`}
+      ${!asHeat && Object.keys(said).length > 0 && html`<span class="soft said">all: <code>${labelText(said)}</code></span>`}
     </div>
-    <${Chart} x=${x} series=${drawn} kind=${v.stack ? 'stacked' : 'line'} log=${v.log} zero=${v.zero} off=${off} lit=${lit} label="Graph" sync="metrics" onWider=${() => shift(0)}
-      onRange=${(/** @type {number} */ a, /** @type {number} */ b) => frame.set({ from: rfc3339(BigInt(Math.round(a * 1000)) * 1_000_000n), to: rfc3339(BigInt(Math.round(b * 1000)) * 1_000_000n) })} />
-    <${Legend} lines=${drawn} off=${off} onToggle=${toggle} onLit=${setLit} />
+    ${asHeat && shown ? html`<${HeatMap} x=${x} group=${shown} unit=${how.axis} label="Heat map" marks=${marks} ...${share} />` : html`
+    <${Chart} x=${x} series=${lines} kind=${v.stack ? 'stacked' : 'line'} log=${v.log} zero=${v.zero} off=${off} lit=${lit} unit=${how.axis} marks=${marks} label="Graph" ...${share} />
+    <${Legend} lines=${lines} off=${off} write=${how.write} onToggle=${toggle} onLit=${setLit} />`}
   </div>`;
 }
 
-/** figure writes a value with as many digits as tell neighbours apart. @param {number} v */
-const figure = (v) => (Math.abs(v) >= 1e6 ? short(v) : Number.isInteger(v) ? count(v) : String(Number(v.toPrecision(4))));
-
 const heads = /** @type {const} */ (['last', 'min', 'max', 'mean']);
 
-/** @param {{lines: Line[], off: Set<string>, onToggle: (name: string, e: MouseEvent) => void, onLit: (name: string|null) => void}} props */
-function Legend({ lines, off, onToggle, onLit }) {
+/** @param {{lines: Line[], off: Set<string>, write: (v: number) => string, onToggle: (name: string, e: MouseEvent) => void, onLit: (name: string|null) => void}} props */
+function Legend({ lines, off, write, onToggle, onLit }) {
   const [by, setBy] = useState({ key: /** @type {'name'|'last'|'min'|'max'|'mean'} */ ('last'), up: false });
   const sign = by.up ? 1 : -1;
   const sorted = lines.map((s, i) => ({ s, i })).sort((a, b) => sign * (by.key === 'name' ? (a.s.name < b.s.name ? -1 : 1) : (a.s[by.key] ?? -Infinity) - (b.s[by.key] ?? -Infinity)) || a.i - b.i);
@@ -92,5 +94,5 @@ function Legend({ lines, off, onToggle, onLit }) {
   return html`<div class="chart-legend"><table class="list"><thead><tr>${head('name', 'Series')}${heads.map((h) => head(h, h))}</tr></thead><tbody>
     ${sorted.map(({ s, i }) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => onLit(s.name)} onPointerLeave=${() => onLit(null)}>
       <td><button class="quiet small" title="Click: only this. Ctrl and click: switch." onClick=${(/** @type {MouseEvent} */ e) => onToggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span>${s.name}</button></td>
-      ${heads.map((h) => html`<td key=${h} class="num">${s[h] === null ? '' : figure(/** @type {number} */ (s[h]))}</td>`)}</tr>`)}</tbody></table></div>`;
+      ${heads.map((h) => html`<td key=${h} class="num">${s[h] === null ? '' : write(/** @type {number} */ (s[h]))}</td>`)}</tr>`)}</tbody></table></div>`;
 }

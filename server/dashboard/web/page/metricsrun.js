@@ -6,6 +6,7 @@ import { user } from '../core/auth.js';
 import { instants } from '../core/state.js';
 import * as store from '../core/store.js';
 import { nowNanos } from '../core/time.js';
+import { mostSeries } from '../ui/chart.js';
 import * as ask from './metricsask.js';
 
 /** steps are those of the choice, s. */
@@ -14,15 +15,20 @@ export const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7
 const mostPoints = 11_000;
 const mostHistory = 50;
 
-/** @typedef {{metric: Record<string, string>, values?: [number, string][], value?: [number, string]}} Raw */
-/** @typedef {{start: number, end: number, step: number}} Grid */
+/** @typedef {import('../core/series.js').Raw} Raw */
+/** @typedef {import('../core/series.js').Grid} Grid */
 
 /**
  * @typedef {object} Result
  * @property {string} query
  * @property {Grid} grid
- * @property {Raw[]} list
  * @property {'graph'|'table'} view
+ * @property {number} at the moment of the table, s
+ * @property {number} count of all series
+ * @property {Raw[]} list what the table shows
+ * @property {Record<string, string>} said labels that all series of the graph have alike
+ * @property {import('../core/series.js').Line[]} lines what the graph shows
+ * @property {import('../core/heat.js').Heat|null} heat
  * @property {string} type of the answer
  * @property {string[]} notes
  * @property {number} elapsedMS
@@ -44,36 +50,43 @@ export function gridOf(fixed) {
   return { start: Math.floor(start / step) * step, end: Math.max(Math.floor(start / step), Math.floor(end / step)) * step, step };
 }
 
+/** recent lists the expressions that were run, the newest first. @returns {string[]} */
+export const recent = () => store.read(`metrics.history.${user.value}`, []);
+
+/** @param {string} query */
+const remember = (query) => store.write(`metrics.history.${user.value}`, [query, ...recent().filter((q) => q !== query)].slice(0, mostHistory));
+
 export class MetricsRun {
   constructor() {
     /** @type {import('../lib/ui.js').Signal<Result|null>} */
     this.result = signal(null);
     this.busy = signal(false);
     this.control = new AbortController();
-    /** @type {import('../lib/ui.js').Signal<string[]>} */
-    this.history = signal(store.read(`metrics.history.${user.value}`, []));
   }
 
   cancel() {
     this.control.abort(new DOMException('cancelled', 'AbortError'));
   }
 
-  /** run evaluates; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step */
-  async run(query, view, fixed) {
+  /** run evaluates; a newer run ends the one before. @param {string} query @param {'graph'|'table'} view @param {number} fixed step @param {number|null} [moment] of the table, s; the end of the range when there is none */
+  async run(query, view, fixed, moment = null) {
     this.cancel();
     const control = this.control = new AbortController();
     const started = performance.now();
     const grid = gridOf(fixed);
     /** @type {Result} */
-    const result = { query, grid, list: [], view, type: '', notes: [], elapsedMS: 0 };
+    const result = { query, grid, view, at: moment ?? grid.end, count: 0, list: [], said: {}, lines: [], heat: null, type: '', notes: [], elapsedMS: 0 };
     this.busy.value = true;
     try {
       const points = (grid.end - grid.start) / grid.step + 1;
       if (view === 'graph' && points > mostPoints) throw new Error(`A step of ${stepText(grid.step)} gives ${points} points a series, the most is ${mostPoints}. Take a longer step or a shorter range.`);
-      const answer = view === 'graph' ? await ask.post('query_range', { query, ...grid }, { signal: control.signal }) : await ask.post('query', { query, time: grid.end }, { signal: control.signal });
-      result.type = answer.data.resultType;
-      result.list = listOf(answer.data);
-      result.notes = answer.notes;
+      const signal = control.signal;
+      if (view === 'graph') {
+        Object.assign(result, await ask.read('readRange', 'query_range', { query, ...grid }, [grid, mostSeries], { signal }));
+      } else {
+        Object.assign(result, await ask.read('readInstant', 'query', { query, time: result.at }, [], { signal }));
+        result.count = result.list.length;
+      }
     } catch (e) {
       if (control !== this.control) return;
       result.error = isAbort(e) ? described(new Error('Cancelled.')) : described(e);
@@ -82,15 +95,6 @@ export class MetricsRun {
     result.elapsedMS = performance.now() - started;
     this.result.value = result;
     this.busy.value = false;
-    if (!result.error) this.remember(query);
-  }
-
-  /** @param {string} query */
-  remember(query) {
-    this.history.value = [query, ...this.history.value.filter((q) => q !== query)].slice(0, mostHistory);
-    store.write(`metrics.history.${user.value}`, this.history.value);
+    if (!result.error) remember(query);
   }
 }
-
-/** listOf makes one form of the answers there are: a number and a text are a series without labels. @param {{resultType: string, result: any}} data @returns {Raw[]} */
-export const listOf = (data) => (data.resultType === 'scalar' || data.resultType === 'string' ? [{ metric: {}, value: data.result }] : data.result);

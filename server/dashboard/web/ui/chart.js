@@ -7,6 +7,7 @@ import { dark, zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
 import { short } from '../core/format.js';
 import { colour, seriesColour, seriesDash } from './canvas.js';
+import { Marks, place } from './marks.js';
 
 export const mostSeries = 200;
 export const mostPoints = 100_000;
@@ -33,12 +34,13 @@ export const mostPoints = 100_000;
  * @property {string|null} [lit] the series to highlight
  * @property {string} label
  * @property {string} [sync] charts with one name share their cursor
+ * @property {import('./marks.js').Mark[]} [marks] single events over the lines
  */
 
 let styled = false;
 
 /** loadStyle adds the sheet of the chart library once. */
-function loadStyle() {
+export function loadStyle() {
   if (styled) return;
   styled = true;
   const link = document.createElement('link');
@@ -55,13 +57,14 @@ export function Chart(props) {
   const latest = useRef(props);
   latest.current = props;
   const [tip, setTip] = useState(/** @type {{left: number, top: number, index: number}|null} */ (null));
+  const [placed, setPlaced] = useState(/** @type {import('./marks.js').Placed[]} */ ([]));
   const isDark = dark.value;
   const drawn = props.series.filter((s) => !props.off?.has(s.name)).slice(0, mostSeries);
   const shape = [props.kind, props.log, props.zero, props.time, drawn.map((s) => s.name).join('\u0001'), isDark, zone.value, props.series.length].join('|');
 
   useEffect(() => {
     const el = /** @type {HTMLElement} */ (host.current);
-    const u = new uPlot(options(latest, drawn, el, setTip), dataOf(props, drawn), el);
+    const u = new uPlot(options(latest, drawn, el, setTip, (/** @type {any} */ p) => setPlaced(place(p, latest.current.marks ?? []))), dataOf(props, drawn), el);
     plot.current = u;
     const o = new ResizeObserver(() => {
       if (el.clientWidth > 0 && el.clientHeight > 0) u.setSize({ width: el.clientWidth, height: el.clientHeight });
@@ -79,12 +82,15 @@ export function Chart(props) {
     plot.current?.setSeries(i < 0 ? null : i + 1, { focus: true });
   }, [props.lit]);
 
+  useEffect(() => { plot.current?.redraw(false, true); }, [props.unit]);
+  useEffect(() => { if (plot.current) setPlaced(place(plot.current, props.marks ?? [])); }, [props.marks]);
+
   const unit = props.unit ?? short;
   return html`<div class="chart" ref=${host} role="img" aria-label=${summary(props)}>
     ${tip && tip.index < props.x.length && html`<div class="tip" style=${{ top: '8px', ...(tip.left > (host.current?.clientWidth ?? 0) / 2 ? { right: (host.current?.clientWidth ?? 0) - tip.left + 14 + 'px' } : { left: tip.left + 14 + 'px' }) }}>
       <div>${xText(props.x[tip.index], props.time !== false)}</div>
       <table>${nearest(drawn, tip.index).map((s) => html`<tr key=${s.name}><td><span class="swatch" style=${{ background: s.color ?? seriesColour(props.series.indexOf(s)) }}></span>${s.name}</td><td class="num">${unit(/** @type {number} */ (s.values[tip.index]))}</td></tr>`)}</table></div>`}
-  </div>`;
+    <${Marks} placed=${placed} /></div>`;
 }
 
 /** nearest are the series that the tip names: the highest at the place, at most twelve. @param {Series[]} series @param {number} i */
@@ -97,8 +103,8 @@ function summary(p) {
   return `${p.label}: ${p.series.length} series, ${p.x.length} points. Last values: ${last.join('; ')}`;
 }
 
-/** @param {number} x @param {boolean} time */
-const xText = (x, time) => (time ? showTime(BigInt(Math.round(x * 1000)) * 1_000_000n, x % 1 === 0 ? 0 : 3, zone.value) : String(x));
+/** xText writes a place of the axis. @param {number} x @param {boolean} time */
+export const xText = (x, time) => (time ? showTime(BigInt(Math.round(x * 1000)) * 1_000_000n, x % 1 === 0 ? 0 : 3, zone.value) : String(x));
 
 /** dataOf is the form the library wants; stacked series are sums of those before. @param {ChartProps} p @param {Series[]} drawn @returns {any} */
 function dataOf(p, drawn) {
@@ -107,41 +113,57 @@ function dataOf(p, drawn) {
   return [p.x, ...drawn.map((s) => s.values.map((v, i) => (sums[i] += v ?? 0)))];
 }
 
-/** @param {{current: ChartProps}} latest @param {Series[]} drawn @param {HTMLElement} el @param {(tip: any) => void} setTip @returns {any} */
-function options(latest, drawn, el, setTip) {
+/**
+ * frameOf is what all plots have alike: size, axes, the cursor, and dragging a range.
+ * @param {{current: {unit?: (v: number) => string, sync?: string, onRange?: (from: number, to: number) => void, onWider?: () => void}}} latest
+ * @param {HTMLElement} el @param {boolean} time
+ */
+export function frameOf(latest, el, time) {
   const p = latest.current;
-  const time = p.time !== false;
-  const unit = p.unit ?? short;
   const axis = { stroke: colour('text-soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1, size: 4 }, font: '11px system-ui, sans-serif' };
-  const filled = p.kind === 'area' || p.kind === 'stacked' || p.kind === 'bars';
   return {
     width: el.clientWidth || 600, height: el.clientHeight || 240,
     tzDate: time ? (/** @type {number} */ ts) => uPlot.tzDate(new Date(ts * 1000), zone.value === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : zone.value) : undefined,
     legend: { show: false },
-    focus: { alpha: 0.25 },
     cursor: {
-      y: false, drag: { x: Boolean(p.onRange), y: false, setScale: false }, points: { size: 6 }, focus: { prox: 20 },
+      y: false, drag: { x: Boolean(p.onRange), y: false, setScale: false },
       sync: p.sync ? { key: p.sync } : undefined,
       bind: { dblclick: () => () => { latest.current.onWider?.(); } },
     },
+    axes: [
+      { ...axis, values: time ? timeLabels : undefined, space: time ? 80 : 50 },
+      { ...axis, values: (/** @type {any} */ _, /** @type {number[]} */ vs) => vs.map((v) => (v === null ? '' : (latest.current.unit ?? short)(v))), size: 58 },
+    ],
+    hooks: {
+      setSelect: [(/** @type {any} */ u) => {
+        if (u.select.width > 4) latest.current.onRange?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
+        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      }],
+    },
+  };
+}
+
+/** @param {{current: ChartProps}} latest @param {Series[]} drawn @param {HTMLElement} el @param {(tip: any) => void} setTip @param {(u: any) => void} onDraw @returns {any} */
+function options(latest, drawn, el, setTip, onDraw) {
+  const p = latest.current;
+  const time = p.time !== false;
+  const filled = p.kind === 'area' || p.kind === 'stacked' || p.kind === 'bars';
+  const frame = frameOf(latest, el, time);
+  return {
+    ...frame,
+    focus: { alpha: 0.25 },
+    cursor: { ...frame.cursor, points: { size: 6 }, focus: { prox: 20 } },
     scales: {
       x: { time }, y: {
         distr: p.log ? 3 : 1,
         range: p.log ? undefined : (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => yRange(low, high, p.zero || filled),
       },
     },
-    axes: [
-      { ...axis, values: time ? timeLabels : undefined, space: time ? 80 : 50 },
-      { ...axis, values: (/** @type {any} */ _, /** @type {number[]} */ vs) => vs.map((v) => (v === null ? '' : unit(v))), size: 58 },
-    ],
     series: [{}, ...drawn.map((s) => seriesOptions(p, s, filled))],
     bands: p.kind === 'stacked' ? drawn.slice(1).map((_, i) => ({ series: [i + 2, i + 1] })) : undefined,
     hooks: {
+      ...frame.hooks, draw: [onDraw],
       setCursor: [(/** @type {any} */ u) => setTip(u.cursor.idx === null || u.cursor.left < 0 ? null : { left: u.cursor.left + 58, top: u.cursor.top, index: u.cursor.idx })],
-      setSelect: [(/** @type {any} */ u) => {
-        if (u.select.width > 4) latest.current.onRange?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x'));
-        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-      }],
     },
   };
 }

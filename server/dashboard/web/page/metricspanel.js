@@ -1,0 +1,184 @@
+// One panel of the Metrics page: an expression, its graph, its table at one moment, and what it is made of.
+
+import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { described } from '../core/api.js';
+import { duration, oneLine } from '../core/format.js';
+import { db, range, zone } from '../core/state.js';
+import { nowNanos, parseTime } from '../core/time.js';
+import { Tabs } from '../ui/drawer.js';
+import { Editor } from '../ui/editor.js';
+import { ErrorBox } from '../ui/error.js';
+import { Icon } from '../ui/icons.js';
+import { Pop } from '../ui/pop.js';
+import { copy, toast } from '../ui/toast.js';
+import * as ask from './metricsask.js';
+import { NoData, NoMetrics } from './metricsempty.js';
+import { Explain } from './metricsexplain.js';
+import { Graph } from './metricsgraph.js';
+import { MetricsRun, gridOf, recent, stepText } from './metricsrun.js';
+import { selectors, slips } from './metricsslips.js';
+import { InstantTable } from './metricstable.js';
+import { unitOf } from './metricsunits.js';
+
+const views = [{ id: 'graph', text: 'Graph' }, { id: 'table', text: 'Table' }, { id: 'explain', text: 'Explain' }];
+
+/** @typedef {{evaluate: () => Promise<void>, submit: () => void, query: (q: string) => void, focus: () => void, show: () => void}} Handle what the page may ask of a panel */
+/** @typedef {{of: string, node: any, unit: {values: string, bounds: string}}} Tree */
+
+/**
+ * @typedef {object} PanelProps
+ * @property {import('./metricspanels.js').Panel} panel
+ * @property {number} step s, 0: automatic
+ * @property {number} place
+ * @property {number} count of all panels
+ * @property {boolean} active
+ * @property {(patch: Partial<import('./metricspanels.js').Panel>, step?: boolean) => void} set
+ * @property {() => void} onActive
+ * @property {(handle: Handle) => void} onHandle
+ * @property {(handle: Handle) => void} onGone
+ * @property {(by: number) => void} onMove
+ * @property {() => void} onCopy
+ * @property {() => void} onRemove
+ * @property {() => void} onDrag
+ * @property {() => void} onDrop
+ */
+
+/** @param {PanelProps} props */
+export function Panel(props) {
+  const { panel: v, set, step, place, count } = props;
+  const run = useMemo(() => new MetricsRun(), []);
+  const editor = useRef(/** @type {import('../ui/editor.js').EditorHandle|null} */ (null));
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
+  const [tree, setTree] = useState(/** @type {Tree|null} */ (null));
+  const [hints, setHints] = useState(/** @type {string[]} */ ([]));
+  const [over, setOver] = useState(false);
+  const grid = gridOf(step);
+  const moment = v.at === '' ? null : momentOf(v.at);
+
+  const latest = useRef(/** @type {Handle} */ (/** @type {any} */ (null)));
+  latest.current = {
+    evaluate: async () => { if (v.q && !v.fold && v.view !== 'explain') await run.run(v.q, v.view, step, moment); },
+    query: (q) => {
+      editor.current?.setText(q);
+      if (q === v.q) void latest.current.evaluate();
+      else set({ q });
+    },
+    submit: () => latest.current.query((editor.current?.text() ?? v.q).trim()),
+    focus: () => editor.current?.focus(),
+    show: () => box.current?.scrollIntoView({ block: 'nearest' }),
+  };
+  useEffect(() => {
+    /** @type {Handle} */
+    const handle = { evaluate: () => latest.current.evaluate(), query: (q) => latest.current.query(q), submit: () => latest.current.submit(), focus: () => latest.current.focus(), show: () => latest.current.show() };
+    props.onHandle(handle);
+    return () => {
+      run.cancel();
+      props.onGone(handle);
+    };
+  }, []);
+  useEffect(() => { editor.current?.setText(v.q); }, [v.q]);
+  useEffect(() => { void latest.current.evaluate(); }, [v.q, v.view, v.fold, v.at, step, range.value.from, range.value.to, db.value]);
+  useEffect(() => { // what the server read, and what is probably meant otherwise
+    let wanted = true;
+    setHints([]);
+    if (!v.q) return setTree(null);
+    understand(v.q).then(({ node, known }) => {
+      if (!wanted) return;
+      setTree({ of: v.q, node, unit: unitOf(node, known) });
+      setHints(slips(node, known, grid.step));
+    }, () => { if (wanted) setTree(null); }); // the run itself says what is wrong
+    return () => { wanted = false; };
+  }, [v.q, grid.step, db.value]);
+
+  const format = () => ask.post('format_query', { query: editor.current?.text() ?? '' }).then((a) => editor.current?.setText(a.data), (e) => toast(described(e).message, { kind: 'bad' }));
+  const asCurl = () => (v.view === 'table' ? ask.curl('query', { query: v.q, time: moment ?? grid.end }) : ask.curl('query_range', { query: v.q, ...grid }));
+  const icon = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ act, off = false) => html`<button class="quiet small icon" title=${text} aria-label=${text} disabled=${off} onClick=${act}><${Icon} name=${name} /></button>`;
+  const drop = { onDragOver: (/** @type {DragEvent} */ e) => { if (e.dataTransfer?.types.includes(dragType)) { e.preventDefault(); setOver(true); } }, onDragLeave: () => setOver(false), onDrop: (/** @type {DragEvent} */ e) => { e.preventDefault(); setOver(false); props.onDrop(); } };
+  return html`<section ref=${box} class="metrics-panel ${v.fold ? 'folded' : ''} ${props.active ? 'active' : ''} ${over ? 'over' : ''}" aria-label=${`Panel ${place + 1}`} onFocusCapture=${props.onActive} onPointerDown=${props.onActive} ...${count > 1 ? drop : {}}>
+    <div class="metrics-editor ${v.fold ? 'hidden' : ''}"><${Editor} value=${v.q} label=${count > 1 ? `PromQL expression of panel ${place + 1}` : 'PromQL expression'} single lines=${false} onRun=${() => latest.current.submit()} extensions=${extensions} onReady=${(/** @type {any} */ h) => { editor.current = h; }} /></div>
+    <div class="metrics-actions small">
+      ${count > 1 && html`<span class="handle" draggable="true" title="Drag to another place; the arrows beside it do the same" onDragStart=${(/** @type {DragEvent} */ e) => { e.dataTransfer?.setData(dragType, String(place)); props.onDrag(); }}>⠿</span>
+        ${icon(v.fold ? 'right' : 'chevron', v.fold ? 'Unfold the panel' : 'Fold the panel', () => set({ fold: !v.fold }))}`}
+      ${v.fold ? html`<code class="grow line">${oneLine(v.q, 200) || 'no expression'}</code>` : html`
+      ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}><${Icon} name="stop" />Cancel</button>` : html`<button class="primary small" title="Enter" onClick=${() => latest.current.submit()}><${Icon} name="play" />Run</button>`}
+      <button class="small" onClick=${() => void format()}>Format</button>
+      <${Pop} label="Recent" className="small" menu title="Expressions run before">${(/** @type {() => void} */ close) => {
+        const list = recent().slice(0, 20);
+        return list.length === 0 ? html`<p class="soft pad">None yet.</p>` : list.map((q) => html`<button key=${q} onClick=${() => { latest.current.query(q); close(); }}><code>${oneLine(q, 90)}</code></button>`);
+      }}</${Pop}>
+      <span class="grow"></span>
+      <button class="small" disabled=${!v.q} title="Copy the expression" onClick=${() => copy(v.q)}>PromQL</button>
+      <button class="small" disabled=${!v.q} title=${v.q ? asCurl() : 'Copy the request'} onClick=${() => copy(asCurl())}>curl</button>`}
+      ${(count > 1 || v.q) && icon('copy', 'Duplicate the panel', props.onCopy)}
+      ${count > 1 && html`${icon('up', 'Move the panel up', () => props.onMove(-1), place === 0)}${icon('down', 'Move the panel down', () => props.onMove(1), place === count - 1)}${icon('close', 'Remove the panel', props.onRemove)}`}
+    </div>
+    ${!v.fold && html`${hints.map((h) => html`<p key=${h} class="hint" role="note"><b>Note</b> ${h}</p>`)}
+      <${Results} run=${run} panel=${v} set=${set} tree=${tree && tree.of === v.q ? tree : null} grid=${grid} onQuery=${(/** @type {string} */ q) => latest.current.query(q)} />`}
+  </section>`;
+}
+
+/** understand asks how the server reads an expression, and what is known of its metrics. @param {string} query */
+async function understand(query) {
+  const { data: node } = await ask.post('parse_query', { query }, { background: true });
+  return { node, known: await ask.knownOf(selectors(node).map((s) => s.name ?? '')) };
+}
+
+const dragType = 'application/x-varve-panel';
+
+/** momentOf reads a moment as it is typed, s; null: not understood. @param {string} text */
+export function momentOf(text) {
+  const read = parseTime(text, zone.value, nowNanos());
+  return read && Number(read.ns / 1_000_000n) / 1000;
+}
+
+/** @param {{run: MetricsRun, panel: import('./metricspanels.js').Panel, set: PanelProps['set'], tree: Tree|null, grid: import('../core/series.js').Grid, onQuery: (query: string) => void}} props */
+function Results({ run, panel, set, tree, grid, onQuery }) {
+  const { q, view } = panel;
+  const r = run.result.value;
+  if (!q) return html`<${Start} />`;
+  const body = () => {
+    if (view === 'explain') return tree ? html`<${Explain} key=${q} tree=${tree.node} at=${grid.end} />` : r?.error ? html`<${ErrorBox} error=${r.error} />` : html`<p class="state soft">Asking…</p>`;
+    if (!r || r.view !== view || r.query !== q && !run.busy.value) return html`<p class="state soft">Running…</p>`;
+    if (r.error) return html`<${ErrorBox} error=${r.error}><button class="small" onClick=${() => onQuery(q)}>Try again</button></${ErrorBox}>`;
+    if (r.count === 0) return html`<${NoData} tree=${tree ? tree.node : null} />`;
+    const unit = panel.unit === 'auto' ? tree?.unit ?? { values: 'number', bounds: 'number' } : { values: panel.unit, bounds: panel.unit };
+    return view === 'table' ? html`<${InstantTable} result=${r} unit=${unit.values} />` : html`<${Graph} key=${r.query} result=${r} panel=${panel} set=${set} unit=${unit} onQuery=${onQuery} />`;
+  };
+  return html`<div class="metrics-results"><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {any} */ id) => set({ view: id }, false)} /><span class="grow"></span>
+      ${view === 'table' && html`<${Moment} at=${panel.at} onAt=${(/** @type {string} */ at) => set({ at })} />`}
+      ${r && view !== 'explain' && !r.error && html`<span class="soft num facts">${view === 'graph' ? `step ${stepText(r.grid.step)} · ` : ''}${duration(r.elapsedMS)}</span>`}</div>
+    ${r?.notes.map((n) => html`<p key=${n} class="hint" role="note"><b>Server</b> ${n}</p>`)}
+    ${body()}</div>`;
+}
+
+/** Moment chooses when the table is of. @param {{at: string, onAt: (at: string) => void}} props */
+function Moment({ at, onAt }) {
+  const wrong = at !== '' && momentOf(at) === null;
+  return html`<label class="soft moment">at <input aria-label="Moment of the table" aria-invalid=${wrong ? 'true' : 'false'} title="A time like 03:46, now-15m or 2026-11-21 03:46; empty: the end of the range" placeholder="end of the range" value=${at} onChange=${(/** @type {any} */ e) => onAt(e.target.value.trim())} /></label>
+    ${wrong && html`<span class="bad" role="status">not a time</span>`}`;
+}
+
+/** Start stands while there is no expression. */
+function Start() {
+  const [any, setAny] = useState(/** @type {boolean|null} */ (null));
+  useEffect(() => { ask.anyMetric().then(setAny, () => setAny(true)); }, [db.value]);
+  if (any === null) return null;
+  return any ? html`<p class="state soft">Write an expression and press <kbd>Enter</kbd>, or choose a metric under Explore. <kbd>Ctrl</kbd> <kbd>Space</kbd> offers metrics, labels, values and functions; <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line.</p>` : html`<${NoMetrics} />`;
+}
+
+/** extensions are the language and its completion, which asks through our own client. @param {any} lib */
+const extensions = (lib) => {
+  const language = new lib.PromQLExtension().activateLinter(true).setComplete({ remote: ask.client, maxMetricsMetadata: 10_000 }).asExtension();
+  return [
+    language, lib.autocompletion({ maxRenderedOptions: 60 }), lib.EditorState.languageData.of(() => [{ autocomplete: ownHistory }]),
+    lib.placeholder('rate(http_requests_total[5m])'),
+  ];
+};
+
+/** ownHistory offers what was run before, where an expression begins. @param {import('@codemirror/autocomplete').CompletionContext} context */
+function ownHistory(context) {
+  const typed = context.state.sliceDoc(0, context.pos);
+  if (/[({[]/.test(typed) || (typed === '' && !context.explicit) || context.pos < context.state.doc.length) return null;
+  const options = recent().filter((q) => q !== typed && q.length < 400).map((q, i) => ({ label: q, displayLabel: oneLine(q, 80), detail: 'run before', type: 'text', boost: -10 - i }));
+  return options.length > 0 ? { from: 0, options } : null;
+}
