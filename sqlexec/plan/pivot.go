@@ -280,6 +280,10 @@ func (b *binder) summary(s *parse.Summary, out *outer) (Node, error) {
 
 var summaryColumns = []string{"column_name", "column_type", "min", "max", "approx_unique", "avg", "std", "q25", "q50", "q75", "count", "null_percentage"}
 
+// maxSummed is the most digits of decimals whose sum over ten thousand million rows has no more than the 38 that there are. The mean of longer
+// ones is that of doubles: a summary of all columns does not fail for one.
+const maxSummed = 28
+
 // summaryOf is what SUMMARIZE tells of a column, in the order of summaryColumns. Values are texts; NULL is what the type does not have.
 func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 	null := castOf(at, &parse.Literal{Node: at, Kind: parse.NullLiteral}, "STRING")
@@ -291,6 +295,7 @@ func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 	switch {
 	case t.ID == vector.TypeJSON, t.ID == vector.TypeList:
 		counted = asText(x)
+		least, most = asText(call(at, "min", counted)), asText(call(at, "max", counted))
 	case orderable(t) || t.ID == vector.TypeDecimal:
 		least, most = asText(call(at, "min", x)), asText(call(at, "max", x))
 	}
@@ -302,7 +307,11 @@ func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 		}
 	}
 	if t.IsNumber() || t.IsTimestamp() {
-		mean = back(call(at, "avg", number))
+		averaged := number
+		if t.ID == vector.TypeDecimal && t.Precision > maxSummed {
+			averaged = castOf(at, x, "DOUBLE")
+		}
+		mean = back(call(at, "avg", averaged))
 		for i, share := range []string{"0.25", "0.5", "0.75"} {
 			quarters[i] = back(call(at, "approx_percentile_cont", number, &parse.Literal{Node: at, Kind: parse.NumberLiteral, Text: share}))
 		}
