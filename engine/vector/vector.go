@@ -18,13 +18,18 @@ const (
 	Dict
 )
 
+// HeapRoom makes room for more bytes in the heap of a vector, or says why there is none.
+type HeapRoom interface {
+	Grow(v *Vector, bytes int64) error
+}
+
 // Vector is one column of a batch. The slice that Type.Kind names holds the values; the others are empty. The number
 // of rows is the batch's. A switch on the kind at the head of a function picks the slice, the loop after it is plain.
 type Vector struct {
 	Type Type
 	Form Form
-	// HeapLimit is the most bytes that Heap may grow to while the vector is made; 0: no bound.
-	HeapLimit uint32
+	// Room, while the vector is made, is asked before Heap outgrows its memory; nil: nobody is.
+	Room HeapRoom
 	// Valid holds the rows that have a value. nil: all. For Const only bit 0 counts. The value under a NULL is
 	// defined (zero or stale) but has no meaning; a Dict code under a NULL is in range unless Values is empty.
 	Valid  Bitmap

@@ -36,7 +36,7 @@ func castKernel(c *Cast) (kernel, error) {
 			}
 			if !one(src, i, out) {
 				if !try {
-					return execError("Cast error: Cannot cast value '%s' of type %s to %s", AppendText(nil, src, i), from, to)
+					return execError("Cast error: Cannot cast value '%s' of type %s to %s", shown(src, i), from, to)
 				}
 				out.AppendNulls(i, 1)
 				continue

@@ -126,6 +126,7 @@ type callNode struct {
 	batch *batchRun
 	held  int64          // bytes of out that were counted
 	known int64          // bytes of dict that were counted
+	heap  heapRoom       // of out or dict
 	dict  *vector.Vector // result per distinct value; nil: it has NULLs or does not compute
 	of    *vector.Vector // the dictionary that dict was computed for
 	over  vector.Vector  // dict with the codes of the rows
@@ -174,7 +175,6 @@ func (c *callNode) eval(b *vector.Batch) (*vector.Vector, error) {
 		}
 		v := c.out
 		v.Form = vector.Const
-		c.out = vector.Vector{}
 		return &v, nil
 	case dict >= 0 && consts == len(c.in)-1 && !c.call.Fn.lazy && c.in[dict].Values.Len() <= 2*b.N:
 		if v, err := c.overDictionary(b.N, dict); v != nil || err != nil {
@@ -204,8 +204,12 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 		c.dict, c.of = nil, d.Values
 		c.rows = append(c.rows[:0], c.in...)
 		c.in[at] = d.Values
+		err := c.batch.hold(-c.known) // of the last dictionary
+		if c.known = 0; err != nil {
+			return nil, err
+		}
 		out := &vector.Vector{}
-		err := c.run(size, out, &c.known) // puts vectors of size values into c.in
+		err = c.run(size, out, &c.known) // puts vectors of size values into c.in
 		copy(c.in, c.rows)
 		if err == nil && out.Valid == nil {
 			c.dict = out.Flatten(size)
@@ -245,17 +249,14 @@ func (c *callNode) run(n int, out *vector.Vector, held *int64) error {
 		c.in[i] = c.flat[i].of(v, n, c.fixed[i])
 	}
 	*out = vector.Vector{Type: c.call.T, Bools: out.Bools[:0], Ints: out.Ints[:0], Uints: out.Uints[:0], Floats: out.Floats[:0],
-		Views: out.Views[:0], Heap: out.Heap[:0], HeapLimit: c.batch.room(cap(out.Heap))}
-	if err := c.compute(n, valid, out); err != nil {
-		return err
+		Views: out.Views[:0], Heap: out.Heap[:0], Room: c.heap.room(c.batch, held)}
+	err := c.compute(n, valid, out)
+	out.Room = nil
+	if e := c.batch.vectorHeld(out, held); err == nil {
+		err = e
 	}
-	out.HeapLimit = 0
-	if bytes := heldBytes(out); bytes > *held {
-		grown := bytes - *held
-		*held = bytes
-		if err := c.batch.hold(grown); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	switch {
 	case valid == nil:
@@ -293,12 +294,41 @@ func (f *broadcast) of(v *vector.Vector, n int, fixed bool) *vector.Vector {
 // first is the first n elements of a slice that has as many, or none.
 func first[T any](s []T, n int) []T { return s[:min(n, len(s))] }
 
-// flatten returns v with a value for each of n rows, using scratch.
+// flatten returns v with a value for each of n rows, using scratch. Texts stay where they are.
 func flatten(v *vector.Vector, n int, scratch *vector.Vector) *vector.Vector {
-	if v.Form == vector.Flat {
+	switch {
+	case v.Form == vector.Flat:
 		return v
+	case v.Type.Kind() == vector.Bytes:
+		return flattenTexts(v, n, scratch)
 	}
 	scratch.Reset(v.Type)
 	scratch.Append(0, v, 0, n)
+	return scratch
+}
+
+// flattenTexts is flatten for texts: views of the rows into the heap of v.
+func flattenTexts(v *vector.Vector, n int, scratch *vector.Vector) *vector.Vector {
+	views := vector.Sized(scratch.Views, n)
+	*scratch = vector.Vector{Type: v.Type, Views: views, Heap: v.Heap, Valid: v.Valid}
+	if v.Form == vector.Const {
+		for i := range views {
+			views[i] = v.Views[0]
+		}
+		if v.Valid != nil {
+			scratch.Valid = vector.MakeBitmap(n)
+			if v.Valid.Get(0) {
+				scratch.Valid.Fill(n)
+			}
+		}
+		return scratch
+	}
+	if scratch.Heap = v.Values.Heap; len(v.Values.Views) == 0 { // all rows are NULL
+		clear(views)
+		return scratch
+	}
+	for i, c := range v.Codes[:n] {
+		views[i] = v.Values.Views[c]
+	}
 	return scratch
 }

@@ -53,6 +53,9 @@ func registerHashes() {
 		}
 		return []Expr{b, encoding}, str, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
+				if err := makeRoom(out, int64(hex.EncodedLen(len(a[0].Bytes(i))))); err != nil {
+					return err
+				}
 				at := len(out.Heap)
 				if valid == nil || valid.Get(i) {
 					switch strings.ToLower(a[1].Str(i)) {

@@ -148,6 +148,7 @@ type lambdaNode struct {
 	value vector.Vector    // scratch of what the body gives
 	out   vector.Vector
 	held  int64
+	heap  heapRoom // of out
 
 	// Of the elements that are computed together:
 	rows     []uint32          // the row of each
@@ -190,21 +191,20 @@ func (l *lambdaNode) eval(b *vector.Batch) (*vector.Vector, error) {
 		l.in[i] = flatten(v, n, &l.flat[i])
 	}
 	l.out = vector.Vector{Type: l.call.T, Bools: l.out.Bools[:0], Ints: l.out.Ints[:0], Uints: l.out.Uints[:0], Floats: l.out.Floats[:0],
-		Views: l.out.Views[:0], Heap: l.out.Heap[:0], HeapLimit: l.run.room(cap(l.out.Heap))}
+		Views: l.out.Views[:0], Heap: l.out.Heap[:0], Room: l.heap.room(l.run, &l.held)}
 	var err error
 	if l.does == reduces {
 		err = l.reduce(n)
 	} else {
 		err = l.each(n)
 	}
-	l.out.HeapLimit = 0
-	if err == nil {
-		err = l.grown(0)
+	l.out.Room = nil
+	if e := l.grown(0); err == nil {
+		err = e
 	}
 	if constant {
 		v := l.out
 		v.Form = vector.Const
-		l.out = vector.Vector{}
 		return &v, err
 	}
 	return &l.out, err
@@ -309,10 +309,16 @@ func (l *lambdaNode) flush() error {
 		}
 		switch {
 		case l.does == transforms:
+			if err := checkHeap(&l.out, joined([]*vector.Vector{v}, 0, k)+listMarks); err != nil {
+				return err
+			}
 			l.comma()
 			l.out.Heap = AppendJSON(l.out.Heap, v, k)
 		case l.does == filters:
 			if !v.IsNull(k) && v.Bool(k) {
+				if err := checkHeap(&l.out, int64(len(l.raw[k]))+listMarks); err != nil {
+					return err
+				}
 				l.comma()
 				l.out.Heap = append(l.out.Heap, l.raw[k]...)
 			}
@@ -321,7 +327,7 @@ func (l *lambdaNode) flush() error {
 		}
 	}
 	l.clear()
-	return checkHeap(&l.out, 0)
+	return nil
 }
 
 func (l *lambdaNode) comma() {
@@ -409,7 +415,7 @@ func (l *lambdaNode) reduce(n int) error {
 		}
 	}
 	l.out.Gather(f.done, f.place)
-	return checkHeap(&l.out, 0)
+	return l.heap.within(int64(len(f.done.Heap)))
 }
 
 // folding is the lists of some rows while they are folded.
@@ -485,7 +491,7 @@ func (f *folding) step() error {
 		}
 	}
 	f.active, f.acc, f.spare = more, next, f.acc
-	if err := checkHeap(&f.out, int64(len(next.Heap)+len(f.done.Heap))); err != nil {
+	if err := f.heap.within(int64(len(next.Heap) + len(f.done.Heap))); err != nil {
 		return err
 	}
 	return f.grown(int(heldBytes(next) + heldBytes(f.done)))

@@ -82,7 +82,12 @@ func registerMatches() {
 	register(pattern("ilike", likes(true), isLike, false), "ilike")
 	register(pattern("not ilike", likes(true), isLike, true), "not ilike")
 	compile := func(prefix string) func(string) (*automaton.Regexp, error) {
-		return func(p string) (*automaton.Regexp, error) { return automaton.Compile(prefix + p) }
+		return func(p string) (*automaton.Regexp, error) {
+			if err := automaton.CheckPattern(p); err != nil {
+				return nil, err
+			}
+			return automaton.Compile(prefix + p)
+		}
 	}
 	isMatch := (*automaton.Regexp).Match
 	register(pattern("~", compile(""), isMatch, false), "~")
@@ -130,4 +135,9 @@ func SimilarTo(p string) string {
 	return s.String() + ")$"
 }
 
-func compileSimilar(p string) (*automaton.Regexp, error) { return automaton.Compile(SimilarTo(p)) }
+func compileSimilar(p string) (*automaton.Regexp, error) {
+	if err := automaton.CheckPattern(p); err != nil {
+		return nil, err
+	}
+	return automaton.Compile(SimilarTo(p))
+}

@@ -116,16 +116,22 @@ func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, ended func()
 	if re.Match(s, ended) { // by an automaton, which is far quicker than looking for a place
 		with = backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
 		err = each(re, s, n, true, ended, func(m []int) error {
+			if err := checkHeap(out, int64(m[1]-copied+len(with))); err != nil {
+				return err
+			}
 			out.Heap = append(out.Heap, s[copied:m[0]]...)
 			out.Heap = re.Expand(out.Heap, with, s, m)
 			copied = m[1]
 			if len(out.Heap)-at > maxText {
 				return errTextLength
 			}
-			return checkHeap(out, 0)
+			return nil
 		})
 	}
 	if err != nil {
+		return false, err
+	}
+	if err := makeRoom(out, int64(len(s)-copied)); err != nil {
 		return false, err
 	}
 	out.Heap = append(out.Heap, s[copied:]...)

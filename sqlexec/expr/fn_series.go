@@ -142,15 +142,15 @@ func appendSeries(out *vector.Vector, s Series) error {
 	at := len(out.Heap)
 	out.Heap = append(out.Heap, '[')
 	for x, ok := values.Next(); ok; x, ok = values.Next() {
+		if err := checkHeap(out, numberText+listMarks); err != nil {
+			return err
+		}
 		if len(out.Heap) > at+1 {
 			out.Heap = append(out.Heap, ',')
 		}
 		out.Heap = strconv.AppendInt(out.Heap, x, 10)
 		if len(out.Heap)-at > maxText {
 			return errTextLength
-		}
-		if err := checkHeap(out, 0); err != nil {
-			return err
 		}
 	}
 	out.Heap = append(out.Heap, ']')

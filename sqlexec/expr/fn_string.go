@@ -507,17 +507,21 @@ func registerParts() {
 		for i := range n {
 			var d int
 			if valid == nil || valid.Get(i) {
-				x, y := []rune(a[0].Str(i)), []rune(a[1].Str(i))
-				if len(x)*len(y) > maxCompared {
-					return execError("levenshtein: texts of %d and %d characters take too long", len(x), len(y))
+				x, y := a[0].Str(i), a[1].Str(i)
+				if n, m := utf8.RuneCountInString(x), utf8.RuneCountInString(y); n*m > maxCompared {
+					return execError("levenshtein: texts of %d and %d characters take too long", n, m)
 				}
-				d = levenshtein(x, y)
+				d = levenshtein([]rune(x), []rune(y))
 			}
 			out.Ints = append(out.Ints, int64(d))
 		}
 		return nil
 	}, "levenshtein")
+	functions["levenshtein"].work = func(a []*vector.Vector, i int) int64 { return runeWork * joined(a, 0, i) }
 }
+
+// runeWork is what levenshtein takes for a character: itself, and a number of the row.
+const runeWork = 4 + 8
 
 // maxCompared bounds the pairs of characters that levenshtein compares in a row: a tenth of a second.
 const maxCompared = 100_000_000

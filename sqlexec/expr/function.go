@@ -62,13 +62,24 @@ func planError(format string, args ...any) error {
 	return status.New(status.PlanQuery, "Failed to plan SQL: "+format, args...)
 }
 
+// maxShown is how many bytes of a value an error shows.
+const maxShown = 200
+
 // cut shortens a value for an error.
 func cut(s string) string {
-	const most = 200
-	if len(s) <= most {
+	if len(s) <= maxShown {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
+	return strings.ToValidUTF8(s[:maxShown], "") + "..."
+}
+
+// shown is the value of a row for an error, of a long text what begins it.
+func shown(v *vector.Vector, i int) []byte {
+	if v.Type.IsText() {
+		b := v.Bytes(i)
+		return b[:min(len(b), maxShown+1)]
+	}
+	return AppendText(nil, v, i)
 }
 
 func execError(format string, args ...any) error {
@@ -77,7 +88,7 @@ func execError(format string, args ...any) error {
 		case string:
 			args[i] = cut(a)
 		case []byte:
-			args[i] = cut(string(a))
+			args[i] = cut(string(a[:min(len(a), maxShown+1)]))
 		}
 	}
 	return status.New(status.EngineExecuteQuery, format, args...)
@@ -184,6 +195,9 @@ func constantWithin(e Expr, memory Memory) (k *Const, counted int64, err error) 
 	out := make([]*vector.Vector, 1)
 	if err := p.Eval(&vector.Batch{N: 1}, out); err != nil {
 		return nil, 0, err
+	}
+	if v := out[0]; v.Form == vector.Const && v.Type.Kind() == vector.Bytes && len(v.Heap) > smallText {
+		return &Const{Value: v}, p.run.told, nil // it is the program's, which ends here
 	}
 	v := &vector.Vector{Type: e.Type()}
 	v.Append(0, out[0], 0, 1)

@@ -2,22 +2,31 @@ package expr
 
 import "varve/engine/vector"
 
-// listWriter writes a list, an element after the other. It stops past the longest text that there may be, which the kernel finds.
+// listMarks is what stands around an element of a list: a comma and what ends it, and quotes.
+const listMarks = 4
+
+// listWriter writes a list into the heap of a vector, an element after the other, and nothing more once there is no room.
 type listWriter struct {
-	text []byte
+	out  *vector.Vector
 	from int // where the first element begins
-	most int // the length of text past which nothing is added
+	err  error
 }
 
 // add writes an element.
 func (w *listWriter) add(m []byte) {
-	if len(w.text) > w.most {
+	if w.err != nil {
 		return
 	}
-	if len(w.text) > w.from {
-		w.text = append(w.text, ',')
+	out := w.out
+	if w.err = checkHeap(out, int64(len(m)+listMarks)); w.err != nil {
+		return
 	}
-	w.text = append(w.text, m...)
+	if len(out.Heap) > w.from {
+		out.Heap = append(out.Heap, ',')
+	}
+	if out.Heap = append(out.Heap, m...); len(out.Heap)-w.from > maxText {
+		w.err = errTextLength
+	}
 }
 
 // addAll writes the elements of a list.
@@ -41,11 +50,15 @@ func mapListHeeding(write func(w *listWriter, a []*vector.Vector, i int) error) 
 		for i := range n {
 			at := len(out.Heap)
 			if valid == nil || valid.Get(i) {
-				w := listWriter{text: append(out.Heap, '['), from: at + 1, most: min(at+maxText, heapLimit(out))}
-				err := write(&w, a, i)
-				if out.Heap = append(w.text, ']'); err != nil {
+				out.Heap = append(out.Heap, '[')
+				w := listWriter{out: out, from: at + 1}
+				if err := write(&w, a, i); err != nil {
 					return err
 				}
+				if w.err != nil {
+					return w.err
+				}
+				out.Heap = append(out.Heap, ']')
 			}
 			if err := endText(out, at); err != nil {
 				return err

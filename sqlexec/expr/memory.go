@@ -26,19 +26,19 @@ const (
 	maxTexts = 1 << 30
 )
 
-// roomShare is the part of the memory left that the texts of one batch of one function may take: a heap that grows is copied,
-// and several workers compute at a time.
+// roomShare is the part of the memory left that the texts of one batch of one function may take: several workers compute at a time.
 const roomShare = 4
 
 // tellBytes is how much a program takes before the memory is told: programs of a few small vectors never tell.
 const tellBytes = 1 << 20
 
-// hold counts bytes that vectors of the program have grown by. A batch goes through thousands of functions: it ends with the query.
+// hold counts bytes that vectors of the program have grown by, or, below zero, given up. A batch goes through thousands of functions: what
+// they hold ends with the query.
 func (r *batchRun) hold(bytes int64) error {
 	if r == nil {
 		return nil
 	}
-	if r.untold += bytes; r.untold < tellBytes || r.memory == nil {
+	if r.untold += bytes; r.untold < tellBytes && r.untold > -tellBytes || r.memory == nil {
 		return nil
 	}
 	if err := r.memory.Err(); err != nil {
@@ -46,15 +46,74 @@ func (r *batchRun) hold(bytes int64) error {
 	}
 	bytes, r.untold = r.untold, 0
 	r.told += bytes
+	if bytes < 0 {
+		r.memory.Release(-bytes)
+		return nil
+	}
 	return r.memory.Reserve(bytes)
 }
 
-// room is the size that the heap of a vector may grow to which has room for have bytes.
-func (r *batchRun) room(have int) uint32 {
-	if r == nil || r.memory == nil {
-		return maxTexts
+// vectorHeld counts what a vector that was made holds, of which held is counted.
+func (r *batchRun) vectorHeld(v *vector.Vector, held *int64) error {
+	grown := heldBytes(v) - *held
+	if grown <= 0 {
+		return nil
 	}
-	return uint32(min(int64(have)+max(r.memory.Left()/roomShare, tellBytes), maxTexts))
+	*held += grown
+	return r.hold(grown)
+}
+
+// heapRoom is the room of the heap of a vector that a kernel fills. A heap that grows is there twice while it is copied: the larger one
+// is reserved before it is made, the smaller one given back after.
+type heapRoom struct {
+	run  *batchRun
+	held *int64 // bytes of the vector that are counted
+	most int64  // what the texts of a batch may take
+}
+
+// room is the room of a vector whose heap has been counted with held; nil where there is no memory to ask.
+func (h *heapRoom) room(r *batchRun, held *int64) vector.HeapRoom {
+	if r == nil || r.memory == nil {
+		return nil
+	}
+	h.run, h.held, h.most = r, held, min(max(r.memory.Left()/roomShare, tellBytes), maxTexts)
+	return h
+}
+
+// Grow makes room for more bytes in the heap of v.
+func (h *heapRoom) Grow(v *vector.Vector, bytes int64) error {
+	have, need := int64(cap(v.Heap)), int64(len(v.Heap))+bytes
+	switch {
+	case need > max(h.most, have):
+		return tooManyTexts(h.most)
+	case need <= max(have, smallText):
+		return nil
+	}
+	if err := h.run.memory.Err(); err != nil {
+		return err
+	}
+	size := max(need, min(max(need+need/4, smallText), h.most))
+	if err := h.run.memory.Reserve(size); err != nil {
+		return err
+	}
+	v.Heap = append(vector.Room[byte](int(size)), v.Heap...)
+	h.run.memory.Release(have) // what is not counted of it is so with the vector
+	h.run.told += size - have
+	*h.held += size - have
+	return nil
+}
+
+// within holds that texts of so many bytes are no more than a batch may make.
+func (h *heapRoom) within(bytes int64) error {
+	if h.run != nil && bytes > h.most || bytes > maxTexts {
+		return tooManyTexts(min(h.most, maxTexts))
+	}
+	return nil
+}
+
+func tooManyTexts(most int64) error {
+	return status.New(status.RuntimeResourcesExhausted,
+		"a function would make more than %d MiB of texts of one batch of rows, which is what the query has memory for; select shorter texts or fewer rows", most>>20)
 }
 
 // heldBytes is the memory of the buffers of a vector that a kernel writes.
@@ -89,21 +148,16 @@ func makeRoom(out *vector.Vector, bytes int64) error {
 	return checkHeap(out, bytes)
 }
 
-// checkHeap holds that the heap of out with so many bytes more is within its bound.
+// checkHeap makes room for so many bytes more in the heap of out, within its bound.
 func checkHeap(out *vector.Vector, more int64) error {
-	if most := heapLimit(out); int64(len(out.Heap))+more > int64(most) {
-		return status.New(status.RuntimeResourcesExhausted,
-			"a function would make more than %d MiB of texts of one batch of rows, which is what the query has memory for; select shorter texts or fewer rows", most>>20)
+	need := int64(len(out.Heap)) + more
+	switch {
+	case need > maxTexts:
+		return tooManyTexts(maxTexts)
+	case need <= int64(cap(out.Heap)) || out.Room == nil:
+		return nil
 	}
-	return nil
-}
-
-// heapLimit is the bound of the heap of out.
-func heapLimit(out *vector.Vector) int {
-	if out.HeapLimit == 0 {
-		return maxTexts
-	}
-	return int(out.HeapLimit)
+	return out.Room.Grow(out, more)
 }
 
 // endText ends the text of a row that began at in the heap of out.

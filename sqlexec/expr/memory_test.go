@@ -15,6 +15,7 @@ import (
 type smallMemory struct {
 	limit int64
 	used  atomic.Int64
+	asked atomic.Int64 // all that was ever reserved
 }
 
 func (m *smallMemory) Err() error { return nil }
@@ -26,6 +27,7 @@ func (m *smallMemory) Reserve(bytes int64) error {
 		m.used.Add(-bytes)
 		return status.New(status.RuntimeResourcesExhausted, "more than %d bytes", m.limit)
 	}
+	m.asked.Add(bytes)
 	return nil
 }
 
@@ -49,29 +51,75 @@ func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
 	}
 	one := &Const{Value: vector.ConstString("x")}
 	kinds = append(kinds, one)
-	called := 0
+	called := everyCall(kinds, func(name string, e Expr) {
+		memory := &smallMemory{limit: limit}
+		out, grown, err := allocates(t, e, memory, b)
+		if grown > 16*limit {
+			t.Errorf("%s allocates %d MiB where there are %d (%v)", name, grown>>20, limit>>20, err)
+		}
+		if err == nil && heldBytes(out) > limit {
+			t.Errorf("%s makes %d MiB where there are %d", name, heldBytes(out)>>20, limit>>20)
+		}
+	})
+	if called < 500 {
+		t.Errorf("only %d calls were bound", called)
+	}
+}
+
+// Every function reserves what it allocates for a long text, old and new heap of one that grows and what it works with. What is allocated
+// is more than what there is at a time: a heap that grows by a quarter is made anew several times, and functions that look for all matches
+// of an expression keep none of them.
+func TestEveryFunctionReservesWhatItAllocates(t *testing.T) {
+	const length, limit, slack = 2 << 20, 1 << 30, 3 << 20
+	texts, lists := &vector.Vector{Type: str}, &vector.Vector{Type: vector.List(str)}
+	texts.PushBytes([]byte(strings.Repeat("1x", length/2)))
+	lists.PushBytes([]byte("[" + strings.TrimSuffix(strings.Repeat(`"1234567",`, length/10), ",") + "]"))
+	b := &vector.Batch{N: 1, Cols: []*vector.Vector{texts, lists}}
+	kinds := []Expr{&Column{T: str}, &Column{Index: 1, T: lists.Type}, &Const{Value: vector.ConstString("x")}, Int(2)}
+	called := everyCall(kinds, func(name string, e Expr) {
+		memory := &smallMemory{limit: limit}
+		_, grown, err := allocates(t, e, memory, b)
+		if strings.Contains(name, "regex") {
+			grown /= 3
+		}
+		if grown > uint64(memory.asked.Load())*3/2+slack {
+			t.Errorf("%s allocates %d KiB and reserves %d (%.80v)", name, grown>>10, memory.asked.Load()>>10, err)
+		}
+	})
+	if called < 300 {
+		t.Errorf("only %d calls were bound", called)
+	}
+}
+
+// allocates computes an expression within a memory: what it gives and how many bytes were allocated meanwhile.
+func allocates(t *testing.T, e Expr, memory Memory, b *vector.Batch) (*vector.Vector, uint64, error) {
+	t.Helper()
+	p, err := CompileWithin([]Expr{e}, memory)
+	if err != nil {
+		t.Fatal(e, err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out := make([]*vector.Vector, 1)
+	err = p.Eval(b, out)
+	runtime.ReadMemStats(&after)
+	return out[0], after.TotalAlloc - before.TotalAlloc, err
+}
+
+// everyCall does what is to be done with each function of up to three of some arguments, in any place, and with 400 where it takes so
+// many; it returns how many such calls there are.
+func everyCall(kinds []Expr, do func(name string, e Expr)) (called int) {
 	try := func(name string, args []Expr) {
 		e, err := (&Context{}).Call(name, append([]Expr(nil), args...)...)
 		if err != nil {
 			return // not an overload
 		}
-		memory := &smallMemory{limit: limit}
-		p, err := CompileWithin([]Expr{e}, memory)
-		if err != nil {
-			t.Fatal(name, err)
-		}
 		called++
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		out := make([]*vector.Vector, 1)
-		err = p.Eval(b, out)
-		runtime.ReadMemStats(&after)
-		if grown := after.TotalAlloc - before.TotalAlloc; grown > 16*limit {
-			t.Errorf("%s of %d arguments allocates %d MiB where there are %d (%v)", name, len(args), grown>>20, limit>>20, err)
+		types := make([]string, len(args))
+		for i, a := range args {
+			types[i] = a.Type().String()
 		}
-		if err == nil && heldBytes(out[0]) > limit {
-			t.Errorf("%s of %d arguments makes %d MiB where there are %d", name, len(args), heldBytes(out[0])>>20, limit>>20)
-		}
+		do(name+"("+strings.Join(types[:min(3, len(types))], ", ")+")", e)
 	}
 	for _, name := range Names() {
 		f := functions[name]
@@ -100,9 +148,7 @@ func TestNoFunctionGrowsPastTheMemory(t *testing.T) {
 			try(name, args)
 		}
 	}
-	if called < 500 {
-		t.Errorf("only %d calls were bound", called)
-	}
+	return called
 }
 
 func pow(x, n int) int {
@@ -152,5 +198,36 @@ func TestConstantsCountAsMemoryOfTheStatement(t *testing.T) {
 		if used := memory.used.Load(); used < 12<<20 || used > 16<<20 {
 			t.Errorf("after constant %d of 12 MiB, of which one fits, %d bytes are counted", i+1, used)
 		}
+	}
+}
+
+// A batch of which too much would be made leaves no larger room to the next one: such batches are cut and tried again, by every worker.
+func TestBatchesThatAreTooLargeDoNotGrow(t *testing.T) {
+	const rows, limit = 64, 64 << 20
+	numbers, long := &vector.Vector{Type: i64}, vector.ConstString(strings.Repeat("x", 1<<20))
+	for i := range rows {
+		numbers.Ints = append(numbers.Ints, int64(i))
+	}
+	e, err := (&Context{}).Call("concat", &Column{T: i64}, &Column{Index: 1, T: str})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := &smallMemory{limit: limit}
+	p, err := CompileWithin([]Expr{e}, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]*vector.Vector, 1)
+	for n := range 50 {
+		err := p.Eval(&vector.Batch{N: rows, Cols: []*vector.Vector{numbers, long}}, out)
+		if status.Of(err) != status.RuntimeResourcesExhausted {
+			t.Fatalf("%d texts of 1 MiB where there are %d MiB: %v", rows, limit>>20, err)
+		}
+		if used := memory.used.Load(); used > limit/roomShare+8<<20 {
+			t.Fatalf("after %d such batches %d MiB are held", n+1, used>>20)
+		}
+	}
+	if err := p.Eval(&vector.Batch{N: 1, Cols: []*vector.Vector{numbers, long}}, out); err != nil || len(out[0].Bytes(0)) != 1<<20+1 {
+		t.Errorf("one row: %v", err)
 	}
 }

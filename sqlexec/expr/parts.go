@@ -10,13 +10,15 @@ const partBytes = 1 << 20
 
 // callParts is scratch for a call over long texts.
 type callParts struct {
-	in  []*vector.Vector
-	out vector.Vector
+	in   []*vector.Vector
+	out  vector.Vector
+	held int64 // bytes of out that were counted
+	heap heapRoom
 }
 
 // compute calls the kernel for the n rows of c.in, at once or in parts.
 func (c *callNode) compute(n int, valid vector.Bitmap, out *vector.Vector) error {
-	if c.batch == nil || c.batch.memory == nil || c.call.Fn.volatile || textBytes(c.in, n) <= partBytes {
+	if c.batch == nil || c.batch.memory == nil || c.call.Fn.volatile || n == 1 || textBytes(c.in, n) <= partBytes {
 		return c.kernel(n, c.in, valid, out)
 	}
 	if c.parts == nil {
@@ -35,16 +37,29 @@ func (c *callNode) compute(n int, valid vector.Bitmap, out *vector.Vector) error
 	return nil
 }
 
+// textWork is how many bytes a kernel that makes texts takes at most for a byte that it is given, beside what it reserves: a text in
+// other letters, and a heap of as much that grows, old and new. readWork is the same for a kernel that looks at texts: a copy.
+const (
+	textWork = 3
+	readWork = 1
+)
+
 // kernel calls the kernel within the memory that it works with.
 func (c *callNode) kernel(n int, in []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-	if c.call.Fn.work == nil || textBytes(in, n) <= smallText {
+	given := textBytes(in, n)
+	if given <= smallText {
 		return c.call.k(n, in, valid, out)
 	}
 	most := int64(0)
 	for i := range n {
-		if valid == nil || valid.Get(i) {
+		if c.call.Fn.work != nil && (valid == nil || valid.Get(i)) {
 			most = max(most, c.call.Fn.work(in, i))
 		}
+	}
+	if c.call.T.Kind() == vector.Bytes {
+		most += textWork * given
+	} else {
+		most += readWork * given
 	}
 	back, err := c.batch.borrow(most)
 	if err != nil {
@@ -63,10 +78,13 @@ func (c *callNode) part(from, to int, valid vector.Bitmap, out *vector.Vector) e
 	valid = valid.Slice(from, to)
 	p.out = vector.Vector{Type: c.call.T, Bools: p.out.Bools[:0], Ints: p.out.Ints[:0], Uints: p.out.Uints[:0], Floats: p.out.Floats[:0],
 		Views: p.out.Views[:0], Heap: p.out.Heap[:0]}
-	if out.HeapLimit > 0 {
-		p.out.HeapLimit = max(out.HeapLimit-uint32(len(out.Heap)), 1)
+	p.out.Room = p.heap.room(c.batch, &p.held)
+	err := c.kernel(to-from, p.in, valid, &p.out)
+	p.out.Room = nil
+	if e := c.batch.vectorHeld(&p.out, &p.held); err == nil {
+		err = e
 	}
-	if err := c.kernel(to-from, p.in, valid, &p.out); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := checkHeap(out, textBytes([]*vector.Vector{&p.out}, to-from)); err != nil {
@@ -82,7 +100,7 @@ func (c *condNode) decide(n int, v *vector.Vector, keep vector.Bitmap) error {
 		c.cond.Eval(n, v, keep)
 		return nil
 	}
-	if v.Form != vector.Flat || textBytes([]*vector.Vector{v}, n) <= partBytes {
+	if v.Form != vector.Flat || n > 1 && textBytes([]*vector.Vector{v}, n) <= partBytes {
 		c.cond.Eval(n, v, keep)
 		return c.batch.memory.Err() // once the query is over an expression looks no further
 	}
@@ -94,7 +112,13 @@ func (c *condNode) decide(n int, v *vector.Vector, keep vector.Bitmap) error {
 		to := endOfPart([]*vector.Vector{v}, from, n)
 		part := vector.MakeBitmap(to - from)
 		part.Fill(to - from)
-		c.cond.Eval(to-from, v.Slice(from, to), part)
+		values := v.Slice(from, to)
+		back, err := c.batch.borrow(textWork * textBytes([]*vector.Vector{values}, to-from))
+		if err != nil {
+			return err
+		}
+		c.cond.Eval(to-from, values, part)
+		back()
 		for i := range to - from {
 			if part.Get(i) {
 				keep.Set(from + i)
