@@ -127,22 +127,25 @@ func (j *jsonReader) skip() error {
 
 // begin reads labels, and begins their stream.
 func (j *jsonReader) begin() error {
-	j.labels = appendPairs(j.labels[:0], &j.r)
-	if j.r.Err() != nil {
-		return nil
+	var err error
+	if j.labels, err = appendPairs(j.labels[:0], &j.r); err != nil || j.r.Err() != nil {
+		return err
 	}
 	return j.into.stream(sortLabels(j.labels))
 }
 
 // appendPairs appends the members of an object as text. A null is left out.
-func appendPairs(dst []label, r *jsonwire.Reader) []label {
+func appendPairs(dst []label, r *jsonwire.Reader) ([]label, error) {
 	for r.Enter(jsonwire.Object); r.Member(); {
+		if len(dst) == maxPairs {
+			return dst, errPairs
+		}
 		name := r.KeptKey()
 		if value, ok := r.Plain(); ok {
 			dst = append(dst, label{name, value})
 		}
 	}
-	return dst
+	return dst, nil
 }
 
 // lines reads the lines of the stream that was begun.
@@ -180,7 +183,10 @@ func (j *jsonReader) line(r *jsonwire.Reader) error {
 		case n == 1 && k == jsonwire.String:
 			line = r.String()
 		case n == 2 && k == jsonwire.Object:
-			j.metadata = appendPairs(j.metadata, r)
+			var err error
+			if j.metadata, err = appendPairs(j.metadata, r); err != nil {
+				return err
+			}
 		default:
 			if r.Skip(); n < 2 {
 				good = false

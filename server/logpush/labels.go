@@ -5,7 +5,15 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+
+	"varve/engine/status"
 )
+
+// maxPairs bounds the labels of a stream and the metadata of a line: two bytes of a message make a pair, which takes 48 in memory.
+const maxPairs = 16_384
+
+// errPairs refuses a request with more.
+var errPairs = status.New(status.InvalidArguments, "a stream has more than %d labels, or a line more pairs of metadata: send fewer", maxPairs)
 
 // label is a label of a stream, or a pair of the metadata of a line.
 type label struct{ name, value []byte }
@@ -43,6 +51,9 @@ func appendLabels(dst []label, text []byte) ([]label, error) {
 		value, rest, err := quoted(bytes.TrimLeft(rest, " \t"))
 		if err != nil {
 			return dst, err
+		}
+		if len(dst) == maxPairs {
+			return dst, errPairs
 		}
 		dst = append(dst, label{name, value})
 		if text = bytes.TrimLeft(rest, " \t"); len(text) == 0 {

@@ -47,7 +47,9 @@ func (p *protoReader) stream(message []byte, into sink, body int64) error {
 			continue
 		}
 		var err error
-		if p.labels, err = appendLabels(p.labels[:0], whole(f.Bytes)); err != nil {
+		if p.labels, err = appendLabels(p.labels[:0], whole(f.Bytes)); err == errPairs {
+			return err
+		} else if err != nil {
 			p.labels = p.labels[:0]
 			p.skipped++
 		}
@@ -95,6 +97,9 @@ func (p *protoReader) entry(message []byte, into sink, body int64) error {
 			pair, err := readPair(f.Bytes)
 			if err != nil {
 				return badMessage(fmt.Errorf("metadata: %w", err))
+			}
+			if len(p.metadata) == maxPairs {
+				return errPairs
 			}
 			p.metadata = append(p.metadata, pair)
 		}
