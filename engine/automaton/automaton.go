@@ -66,6 +66,21 @@ func Compile(expr string) (*Regexp, error) {
 	return r, nil
 }
 
+// Steps is about the steps that a tree becomes, before it becomes them.
+func Steps(tree *syntax.Regexp) int {
+	steps := 1 + len(tree.Rune)/8
+	if tree.Op == syntax.OpLiteral {
+		steps = len(tree.Rune)
+	}
+	for _, sub := range tree.Sub {
+		steps += Steps(sub)
+	}
+	if tree.Op == syntax.OpRepeat {
+		steps *= max(tree.Min, tree.Max, 1)
+	}
+	return min(steps, 1<<30)
+}
+
 // CheckPattern holds that a pattern is not longer than MaxPattern.
 func CheckPattern(p string) error {
 	if len(p) > MaxPattern {

@@ -89,13 +89,14 @@ func (r *readRequest) kind() (int, error) {
 
 func decodeRead(body []byte) (*readRequest, error) {
 	r := &readRequest{}
+	var parser promql.Parser
 	f := protowire.Of(body)
 	for f.Next() {
 		var err error
 		switch {
 		case f.Is(1, protowire.Bytes):
 			var q promql.Selection
-			if q, err = decodeQuery(f.Bytes); len(r.queries) == maxReadQueries {
+			if q, err = decodeQuery(f.Bytes, &parser); len(r.queries) == maxReadQueries {
 				err = fmt.Errorf("there are more than %d queries", maxReadQueries)
 			}
 			r.queries = append(r.queries, q)
@@ -109,7 +110,7 @@ func decodeRead(body []byte) (*readRequest, error) {
 	return r, f.Err()
 }
 
-func decodeQuery(message []byte) (promql.Selection, error) {
+func decodeQuery(message []byte, parser *promql.Parser) (promql.Selection, error) {
 	var q promql.Selection
 	f := protowire.Of(message)
 	for f.Next() {
@@ -138,7 +139,7 @@ func decodeQuery(message []byte) (promql.Selection, error) {
 			if kind > uint64(promql.MatchNotRegexp) {
 				return q, fmt.Errorf("matcher of type %d", kind)
 			}
-			m, err := promql.NewMatcher(promql.MatchType(kind), name, value)
+			m, err := parser.Matcher(promql.MatchType(kind), name, value)
 			if err != nil {
 				return q, fmt.Errorf("matcher of label %q: %w", name, err)
 			}

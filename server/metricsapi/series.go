@@ -30,8 +30,9 @@ func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error)
 		return nil, status.New(status.InvalidArguments, "no match[] parameter provided")
 	}
 	var list []promql.Selection
+	var parser promql.Parser
 	for _, text := range p.values["match[]"] {
-		matchers, err := promql.ParseSelector(text)
+		matchers, err := parser.Selector(text)
 		if err != nil {
 			return nil, err
 		}

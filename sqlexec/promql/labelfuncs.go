@@ -14,6 +14,9 @@ func text(x parser.Expr) string { return unwrap(x).(*parser.StringLiteral).Val }
 // labelReplace sets a label to a template filled from the value of another one, where a pattern matches it.
 func (e *evaluator) labelReplace(n *parser.Call, g grid) (matrix, error) {
 	dst, template, src, expr := text(n.Args[1]), text(n.Args[2]), text(n.Args[3]), text(n.Args[4])
+	if err := new(patterns).admit(expr); err != nil {
+		return nil, execution("regular expression in label_replace(): %s", err)
+	}
 	pattern, err := regexp.Compile("^(?s:" + expr + ")$")
 	if err != nil {
 		return nil, execution("invalid regular expression in label_replace(): %s", expr)

@@ -58,10 +58,38 @@ func tokens(query string) (n int) {
 	return n
 }
 
+// Parser reads the expressions, selectors and matchers of one request, which have bounds together. The zero value is ready; one goroutine
+// at a time.
+type Parser struct {
+	tokens   int
+	patterns patterns
+}
+
+// admit counts the words and patterns of an expression before they are read.
+func (p *Parser) admit(query string) error {
+	if p.tokens += tokens(query); p.tokens > maxTokens {
+		return status.New(status.InvalidSyntax, "1:1: parse error: %d words and operators, at most %d are taken", p.tokens, maxTokens)
+	}
+	if err := p.patterns.admitAll(query); err != nil {
+		return status.Wrap(err, status.InvalidSyntax, "1:1: parse error: %s", err)
+	}
+	return nil
+}
+
+// Matcher makes a matcher of what a client wrote.
+func (p *Parser) Matcher(t MatchType, name, value string) (*Matcher, error) {
+	if t == MatchRegexp || t == MatchNotRegexp {
+		if err := p.patterns.admit(value); err != nil {
+			return nil, err
+		}
+	}
+	return NewMatcher(t, name, value)
+}
+
 // Parse reads an expression. The error is of code InvalidSyntax and begins with line and column.
 func Parse(query string) (parser.Expr, error) {
-	if n := tokens(query); n > maxTokens {
-		return nil, status.New(status.InvalidSyntax, "1:1: parse error: %d words and operators, at most %d are taken", n, maxTokens)
+	if err := new(Parser).admit(query); err != nil {
+		return nil, err
 	}
 	x, err := language.ParseExpr(query)
 	if err != nil {
@@ -83,8 +111,11 @@ func placed(query string, err error) error {
 	return out.At(strings.Count(head, "\n")+1, utf8.RuneCountInString(head[strings.LastIndexByte(head, '\n')+1:])+1, utf8.RuneCountInString(query[start:end]))
 }
 
-// ParseSelector reads a series selector, as match[] has them. One that every series passes is refused.
-func ParseSelector(text string) ([]*Matcher, error) {
+// Selector reads a series selector, as match[] has them. One that every series passes is refused.
+func (p *Parser) Selector(text string) ([]*Matcher, error) {
+	if err := p.admit(text); err != nil {
+		return nil, err
+	}
 	ms, err := language.ParseMetricSelector(text)
 	if err != nil {
 		return nil, status.Wrap(err, status.InvalidSyntax, "%s", err)

@@ -236,7 +236,7 @@ func TestTableLists(t *testing.T) {
 	plain.Add(promql.NewLabels("__name__", "temp", "room", "r1"), memorySample{T: 1000, V: 20})
 	fillInto(t, e, plain, "")
 	names := func(text string) []promql.Selection {
-		ms, err := promql.ParseSelector(text)
+		ms, err := new(promql.Parser).Selector(text)
 		if err != nil {
 			t.Fatal(err)
 		}

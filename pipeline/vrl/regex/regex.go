@@ -21,6 +21,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"varve/engine/automaton"
 	"varve/pipeline/value"
 )
 
@@ -60,7 +61,7 @@ const MaxSteps = 10_000
 func compile(source string) (re *regexp.Regexp, steps int, err error) {
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err == nil {
-		if steps = stepsOf(tree); steps > MaxSteps {
+		if steps = automaton.Steps(tree); steps > MaxSteps {
 			return nil, 0, fmt.Errorf("regex parse error: the expression takes more than %d steps", MaxSteps)
 		}
 		re, err = regexp.Compile(source)
@@ -69,21 +70,6 @@ func compile(source string) (re *regexp.Regexp, steps int, err error) {
 		return nil, 0, fmt.Errorf("regex parse error: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
 	return re, steps, nil
-}
-
-// stepsOf is about the steps that a tree becomes, before it becomes them.
-func stepsOf(tree *syntax.Regexp) int {
-	steps := 1 + len(tree.Rune)/8
-	if tree.Op == syntax.OpLiteral {
-		steps = len(tree.Rune)
-	}
-	for _, sub := range tree.Sub {
-		steps += stepsOf(sub)
-	}
-	if tree.Op == syntax.OpRepeat {
-		steps *= max(tree.Min, tree.Max, 1)
-	}
-	return min(steps, 1<<30)
 }
 
 // translator turns one source into Go's syntax, left to right.
