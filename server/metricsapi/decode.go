@@ -142,22 +142,23 @@ func label1(message []byte) (l samples.Label, err error) {
 }
 
 func (w *request) metadata1(message []byte) error {
-	one := samples.Metadata{Type: metricType(0)}
+	var metric, help, unit []byte
+	kind := metricType(0)
 	f := protowire.Of(message)
 	for f.Next() {
 		switch {
 		case f.Is(1, protowire.Varint):
-			one.Type = metricType(f.Value)
+			kind = metricType(f.Value)
 		case f.Is(2, protowire.Bytes):
-			one.Metric = string(f.Bytes)
+			metric = f.Bytes
 		case f.Is(4, protowire.Bytes):
-			one.Help = string(f.Bytes)
+			help = f.Bytes
 		case f.Is(5, protowire.Bytes):
-			one.Unit = string(f.Bytes)
+			unit = f.Bytes
 		}
 	}
-	if one.Metric != "" {
-		w.metadata = append(w.metadata, one)
+	if len(metric) > 0 {
+		w.described(samples.NewMetadata(string(metric), kind, unit, help))
 	}
 	return f.Err()
 }

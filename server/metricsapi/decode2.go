@@ -155,32 +155,34 @@ func (w *request) metadata2(message []byte) error {
 	if message == nil {
 		return nil
 	}
-	one := samples.Metadata{Type: metricType(0)}
-	text := func(ref uint64) string {
+	var metric, help, unit []byte
+	kind := metricType(0)
+	text := func(ref uint64) []byte {
 		if ref >= uint64(len(w.symbols.texts)) {
-			return ""
+			return nil
 		}
-		return string(w.symbols.texts[ref])
+		return w.symbols.texts[ref]
 	}
 	f := protowire.Of(message)
 	for f.Next() {
 		switch {
 		case f.Is(1, protowire.Varint):
-			one.Type = metricType(f.Value)
+			kind = metricType(f.Value)
 		case f.Is(3, protowire.Varint):
-			one.Help = text(f.Value)
+			help = text(f.Value)
 		case f.Is(4, protowire.Varint):
-			one.Unit = text(f.Value)
+			unit = text(f.Value)
 		}
 	}
 	for i := 0; i+1 < len(w.uints); i += 2 {
-		if string(w.symbols.texts[w.uints[i]]) == "__name__" {
-			one.Metric = string(w.symbols.texts[w.uints[i+1]])
+		if string(text(w.uints[i])) == "__name__" {
+			metric = text(w.uints[i+1])
 		}
 	}
-	if one.Metric != "" && (one.Type != metricType(0) || one.Help != "" || one.Unit != "") {
+	if len(metric) > 0 && (kind != metricType(0) || len(help)+len(unit) > 0) {
+		one := samples.NewMetadata(string(metric), kind, unit, help)
 		if k := len(w.metadata); k == 0 || w.metadata[k-1] != one { // series of a metric follow each other
-			w.metadata = append(w.metadata, one)
+			w.described(one)
 		}
 	}
 	return f.Err()

@@ -46,6 +46,9 @@ func (w *request) exemplar(message []byte) (labels []samples.Label, value float6
 			if err != nil {
 				return nil, 0, 0, false
 			}
+			if len(labels) == samples.MaxLabels {
+				return nil, 0, 0, false
+			}
 			labels = append(labels, l)
 		case f.Is(2, protowire.Fixed64):
 			value = f.Double()

@@ -136,6 +136,7 @@ type request struct {
 	find          *samples.Request
 	series        []pending
 	metadata      []samples.Metadata
+	metadataBytes int
 	exemplarList  []samples.Exemplar
 	exemplarsKept int
 	given         int // samples, histograms and exemplars in the message
@@ -215,8 +216,9 @@ func (w *request) search(body []byte) error {
 const (
 	maxRequestSeries = 1_000_000
 	maxGiven         = 2_000_000 // samples, histograms and exemplars
-	maxMetadata      = 1_000_000
+	maxMetadata      = 16 << 20  // bytes: no more are kept of all metrics
 	maxNewLabels     = 1_000_000 // of series that were not known
+	maxNewBytes      = 32 << 20  // of their names and values: in version 2.0 many may refer to one text
 	maxRefused       = 100_000   // after so many there is no point in looking for good ones
 )
 
@@ -227,14 +229,22 @@ func (w *request) bounded() error {
 		return fmt.Errorf("there are more than %d series", maxRequestSeries)
 	case w.given > maxGiven:
 		return fmt.Errorf("there are more than %d samples, histograms and exemplars: send fewer at a time", maxGiven)
-	case len(w.metadata) > maxMetadata:
-		return fmt.Errorf("there is metadata of more than %d metrics: send less at a time", maxMetadata)
+	case w.metadataBytes > maxMetadata:
+		return fmt.Errorf("metadata takes more than %d bytes: send less at a time", maxMetadata)
 	case w.find.NewLabels() > maxNewLabels:
 		return fmt.Errorf("there are more than %d labels of new series: send fewer at a time", maxNewLabels)
+	case w.find.NewBytes() > maxNewBytes:
+		return fmt.Errorf("the labels of new series take more than %d bytes: send fewer at a time", maxNewBytes)
 	case w.faults > maxRefused:
 		return fmt.Errorf("more than %d series cannot be taken, first: %w", maxRefused, w.fault)
 	}
 	return nil
+}
+
+// described notes what is said of a metric.
+func (w *request) described(one samples.Metadata) {
+	w.metadata = append(w.metadata, one)
+	w.metadataBytes += one.Bytes()
 }
 
 // refuse notes what is wrong with a series.

@@ -237,6 +237,6 @@ func appendBound(dst []byte, bound float64) []byte {
 func (r *metricsRequest) describe(table string) {
 	if !r.described {
 		r.described = true
-		r.metadata = append(r.metadata, samples.Metadata{Metric: table, Type: metricTypes[r.kind], Unit: string(r.unit), Help: string(r.help)})
+		r.metadata = append(r.metadata, samples.NewMetadata(table, metricTypes[r.kind], r.unit, r.help))
 	}
 }

@@ -25,10 +25,12 @@ type Exemplar struct {
 	At         int64 // ms
 }
 
-// Limits of an exemplar, in characters of its labels and in bytes of those of its series.
+// Limits of an exemplar, in characters of its labels and in bytes of those of its series, and of those of a request together: each
+// has all labels of its series.
 const (
 	maxExemplarRunes  = 128
 	maxExemplarSeries = 8 << 10
+	maxExemplarBytes  = 16 << 20
 )
 
 // exemplarTable is a ring: a row for each place, and what comes later replaces what was there.
@@ -54,14 +56,14 @@ type exemplars struct {
 func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x Exemplar, ok bool) {
 	var n engine.SeriesName
 	n.Table.DB = r.db
-	if len(labels) == 0 || r.take(&n, series) != nil {
+	size := labelBytes(series)
+	if len(labels) == 0 || size > maxExemplarSeries || labelBytes(labels) > utf8.UTFMax*maxExemplarRunes || r.exemplarBytes > maxExemplarBytes || r.take(&n, series) != nil {
 		return x, false
 	}
+	r.exemplarBytes += exemplarBytes + size
 	x = Exemplar{DB: n.Table.DB, Metric: n.Table.Table, Value: value, At: at}
-	size := 0
 	x.Series = append(x.Series, promql.Label{Name: promql.NameLabel, Value: x.Metric})
 	for _, l := range n.Labels {
-		size += len(l.Name) + len(l.Value)
 		x.Series = append(x.Series, promql.Label(l))
 	}
 	slices.SortFunc(x.Series, func(a, b promql.Label) int { return cmp.Compare(a.Name, b.Name) })
@@ -75,7 +77,7 @@ func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x E
 		pairs = append(pairs, string(l.Name), string(l.Value))
 	}
 	x.Labels = promql.NewLabels(pairs...)
-	return x, runes <= maxExemplarRunes && size <= maxExemplarSeries && len(x.Labels) > 0
+	return x, runes <= maxExemplarRunes && len(x.Labels) > 0
 }
 
 // KeepExemplars keeps exemplars in place of the oldest ones, and tells how many.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"varve/engine"
@@ -21,9 +22,28 @@ type Metadata struct {
 
 // Limits of metadata: it is kept in memory, and help is text for people.
 const (
-	maxMetadata = 100_000
-	maxHelp     = 4 << 10
+	maxMetadata      = 100_000
+	maxMetadataBytes = 16 << 20
+	maxHelp          = 4 << 10
+	maxUnit          = 256
 )
+
+// NewMetadata is what a sender says of a metric, help and unit cut to what is kept of them before they are copied: in a message
+// many metrics may refer to one text.
+func NewMetadata(metric, kind string, unit, help []byte) Metadata {
+	return Metadata{Metric: metric, Type: kind, Unit: cut(unit, maxUnit), Help: cut(help, maxHelp)}
+}
+
+// cut is a text, of one that is too long its beginning.
+func cut(text []byte, most int) string {
+	return strings.ToValidUTF8(string(text[:min(len(text), most)]), "")
+}
+
+// Bytes is the memory of it, about.
+func (m *Metadata) Bytes() int { return metadataBytes + len(m.Metric) + len(m.Unit) + len(m.Help) }
+
+// metadataBytes is the memory of a metric's metadata besides its texts.
+const metadataBytes = 128
 
 // metadataTable keeps a row for each metric that was described.
 var metadataTable = schema.Name{DB: "service_private", Table: "metric_metadata"}
@@ -39,6 +59,7 @@ type metadata struct {
 	loaded bool
 	byName map[string]map[string]Metadata
 	count  int
+	bytes  int
 }
 
 // Describe keeps what a request says of metrics of a database; the last word counts. What is known already is not written again.
@@ -75,9 +96,7 @@ func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
 	}
 	var fresh []Metadata
 	for _, one := range list {
-		one.Help = one.Help[:min(len(one.Help), maxHelp)]
-		old, ok := m.byName[db][one.Metric]
-		if old != one && (ok || m.count < maxMetadata) {
+		if old, ok := m.byName[db][one.Metric]; old != one && m.hasRoom(old, one, ok) {
 			fresh = append(fresh, one)
 			m.set(db, one)
 		}
@@ -109,14 +128,26 @@ func (m *metadata) put(ctx context.Context, db string, list []Metadata) error {
 	return err
 }
 
+// hasRoom reports whether there is room for one in place of an old one. The caller holds m.mu.
+func (m *metadata) hasRoom(old, one Metadata, known bool) bool {
+	more := one.Bytes()
+	if known {
+		more -= old.Bytes()
+	}
+	return (known || m.count < maxMetadata) && m.bytes+more <= maxMetadataBytes
+}
+
 // set enters one. The caller holds m.mu.
 func (m *metadata) set(db string, one Metadata) {
 	if m.byName[db] == nil {
 		m.byName[db] = map[string]Metadata{}
 	}
-	if _, ok := m.byName[db][one.Metric]; !ok {
+	if old, ok := m.byName[db][one.Metric]; ok {
+		m.bytes -= old.Bytes()
+	} else {
 		m.count++
 	}
+	m.bytes += one.Bytes()
 	m.byName[db][one.Metric] = one
 }
 
@@ -125,7 +156,7 @@ func (m *metadata) load(ctx context.Context) error {
 	if m.loaded {
 		return nil
 	}
-	m.byName, m.count = map[string]map[string]Metadata{}, 0
+	m.byName, m.count, m.bytes = map[string]map[string]Metadata{}, 0, 0
 	t, err := m.store.Table(metadataTable)
 	if status.Of(err) == status.TableNotFound {
 		m.loaded = true

@@ -119,8 +119,11 @@ type Request struct {
 	finds     int64
 	missing   []missing
 	newLabels int
-	found     []*engine.Series
-	errs      []error
+	newBytes  int
+	// exemplarBytes is the memory of exemplars that were made, about.
+	exemplarBytes int
+	found         []*engine.Series
+	errs          []error
 }
 
 type missing struct {
@@ -213,19 +216,29 @@ func (r *Request) Add(name []byte, labels []Label) (Handle, error) {
 	}
 	r.missing = append(r.missing, m)
 	r.newLabels += len(m.name.Labels)
+	r.newBytes += labelBytes(labels)
 	return Handle{at: len(r.missing) - 1}, nil
 }
 
 // NewLabels is the number of labels of the series that were added.
 func (r *Request) NewLabels() int { return r.newLabels }
 
-// MaxLabels bounds the labels of a series.
-const MaxLabels = 1024
+// NewBytes is the size of their names and values.
+func (r *Request) NewBytes() int { return r.newBytes }
+
+// MaxLabels bounds the labels of a series, maxLabelBytes their names and values, which are copied: what has more cannot be a key.
+const (
+	MaxLabels     = 1024
+	maxLabelBytes = 2 << 20
+)
 
 // take checks labels and sorts them into what they say.
 func (r *Request) take(n *engine.SeriesName, labels []Label) error {
 	if len(labels) > MaxLabels {
 		return status.New(status.InvalidArguments, "a series has too many labels, the limit is %d", MaxLabels)
+	}
+	if size := labelBytes(labels); size > maxLabelBytes {
+		return status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", Show(labels), size, maxLabelBytes)
 	}
 	n.Labels = make([]engine.SeriesLabel, 0, len(labels))
 	for i := range labels {
@@ -269,6 +282,14 @@ func (r *Request) steers(n *engine.SeriesName, l engine.SeriesLabel) bool {
 		return false
 	}
 	return true
+}
+
+// labelBytes is the size of names and values.
+func labelBytes(labels []Label) (size int) {
+	for i := range labels {
+		size += len(labels[i].Name) + len(labels[i].Value)
+	}
+	return size
 }
 
 // Show is a series in an error.
