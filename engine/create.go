@@ -18,13 +18,16 @@ type definition struct {
 	nowMS   int64
 	changed map[schema.Name]*schema.Table
 	order   []schema.Name // of changed: a physical table comes before its logical ones
+	most    int           // tables of the store; 0: no bound
+	made    int           // of changed, those that are new
+	full    error         // why no more are made; nil: more may be
 }
 
 // define lets f make a definition and publishes it.
 func (e *Engine) define(f func(d *definition) error) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
-	d := &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}}
+	d := &definition{c: e.catalog.Load(), next: e.nextTable(), nowMS: e.o.Now().UnixMilli(), changed: map[schema.Name]*schema.Table{}, most: e.o.MaxTables}
 	if err := f(d); err != nil || len(d.order) == 0 {
 		return err
 	}
@@ -95,6 +98,9 @@ func (d *definition) create(t *schema.Table) error {
 	if d.table(t.Name) != nil {
 		return status.New(status.TableAlreadyExists, "Table already exists: `%s`", t.Name)
 	}
+	if err := d.hasRoom(t); err != nil {
+		return err
+	}
 	n := *t
 	n.Version, n.CreatedMS, n.Columns = 1, d.nowMS, slices.Clone(t.Columns)
 	for i := range n.Columns {
@@ -113,7 +119,25 @@ func (d *definition) create(t *schema.Table) error {
 	}
 	next.ID, d.next = d.next, d.next+1
 	d.put(next)
+	d.made++
 	return nil
+}
+
+// hasRoom says why one more table cannot be made: each takes memory for as long as it is there.
+func (d *definition) hasRoom(t *schema.Table) error {
+	if ofServer(t) {
+		return nil
+	}
+	if d.full != nil {
+		return d.full
+	}
+	switch tables := len(d.c.byName) + d.made; {
+	case d.made >= maxMade:
+		d.full = status.New(status.InvalidArguments, "more than %d tables would be made at once: send fewer at a time", maxMade)
+	case d.most > 0 && tables >= d.most:
+		d.full = status.New(status.InvalidArguments, "there are %d tables, and memory_limit has room for %d: raise it, or drop some", tables, d.most)
+	}
+	return d.full
 }
 
 // CreateTable makes a table. Ids are given here: t's ids and version are ignored. TableAlreadyExists,

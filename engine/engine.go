@@ -108,6 +108,8 @@ type Options struct {
 	Parallelism  int // of replay and open. Default 16
 	// MaxSeries bounds the series of all tables, MaxSeriesPerTable those of each; 0: no bound.
 	MaxSeries, MaxSeriesPerTable int
+	// MaxTables bounds the tables, besides the server's own; 0: no bound.
+	MaxTables int
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool

@@ -20,6 +20,8 @@ const (
 	// maxFileNameBytes bounds names of tables and databases: COPY DATABASE makes a file of each, whose name has at most 255
 	// bytes with what ends it, and writes % as %25.
 	maxFileNameBytes = 240
+	// maxMade bounds the tables that one request makes: a body of 64 MiB names a million.
+	maxMade = 20_000
 	// pieceBlocks is the number of blocks of one piece of work: 64 Ki rows keep a worker busy for about a millisecond.
 	pieceBlocks = 8
 	// mergedPieces bounds the pieces of runs that are merged: each walks all of them.

@@ -24,7 +24,11 @@ type memory struct {
 	held      int64 // rows that running queries keep in memory after their flush, when another begins
 	bodies    int64 // of requests in hand, or what is made of them
 	rows      int64 // of one request
+	tables    int   // that there may be
 }
+
+// tableBytes is the share of the limit that goes with a table: what it takes itself is some 4 KiB.
+const tableBytes = 32 << 10
 
 // memory shares the limit out: configured sizes hold as far as they fit into the shares of a small machine.
 func (c *Config) memory() memory {
@@ -37,6 +41,7 @@ func (c *Config) memory() memory {
 	m.held = max(m.queries/2, 2*m.memtables) // one query alone may keep all memtables of a moment
 	m.bodies = m.limit / 16
 	m.rows = min(m.limit/4, 1<<30)
+	m.tables = int(m.limit / tableBytes)
 	return m
 }
 
