@@ -9,7 +9,7 @@ BENCH    ?= .
 
 # Packages of hot loops, and the number of bounds checks that the compiler left in each of their files. The functions of
 # SQL (fn_*.go) are left out: they do far more for a row than a check, and their loops lie in loops.go.
-HOT := ./engine/vector ./engine/filter ./sst/encoding ./sqlexec/expr ./sqlexec/intern ./flatten
+HOT := ./engine/vector ./engine/jsontext ./engine/filter ./sst/encoding ./sqlexec/expr ./sqlexec/intern ./flatten
 BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^varve/\([a-z/_0-9]*\.go\):.*,\1,p' | grep -v '/fn_[a-z]*\.go$$' | sort | uniq -c | awk '{ print $$1, $$2 }'
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard

@@ -46,7 +46,7 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/jsonwire", "server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi",
+		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi",
 		"server/admin", "server/dashboard", "server/dashboard/saved", "server/dashboard/search"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
@@ -59,20 +59,20 @@ var within = map[string][]string{
 
 	// Protocols share the HTTP frame and the wire reader, never each other.
 	"server/auth":       {"server/web"},
-	"server/ingest":     {"server/web", "server/entries", "server/jsonwire"},
+	"server/ingest":     {"server/web", "server/entries"},
 	"server/query":      {"server/web"},
 	"server/samples":    {"server/web"},
 	"server/traceapi":   {"server/web"},
 	"server/metricsapi": {"server/web", "server/protowire", "server/samples"},
 	"server/lineproto":  {"server/web", "server/tagged"},
-	"server/otlp":       {"server/web", "server/protowire", "server/jsonwire", "server/samples"},
-	"server/logpush":    {"server/web", "server/protowire", "server/jsonwire", "server/tagged"},
+	"server/otlp":       {"server/web", "server/protowire", "server/samples"},
+	"server/logpush":    {"server/web", "server/protowire", "server/tagged"},
 	"server/tagged":     {"server/web"},
-	"server/jsonput":    {"server/web", "server/jsonwire", "server/tagged"},
-	"server/entries":    {"server/web", "server/jsonwire"},
-	"server/bulk":       {"server/web", "server/jsonwire", "server/entries"},
-	"server/hec":        {"server/web", "server/jsonwire", "server/entries"},
-	"server/datadog":    {"server/web", "server/jsonwire", "server/entries"},
+	"server/jsonput":    {"server/web", "server/tagged"},
+	"server/entries":    {"server/web"},
+	"server/bulk":       {"server/web", "server/entries"},
+	"server/hec":        {"server/web", "server/entries"},
+	"server/datadog":    {"server/web", "server/entries"},
 	"server/journald":   {"server/web", "server/tagged"},
 	"server/listen":     {"server/web"},
 	"server/syslog":     {"server/web", "server/listen", "server/tagged"},

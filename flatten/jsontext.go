@@ -44,17 +44,17 @@ func (d *Decoder) appendJSON(dst []byte, i, nesting int) (text []byte, end int, 
 		return d.appendJSONArray(dst, i, nesting)
 	case 't', 'f', 'n':
 		word := literals[c>>3&3]
-		end, ok := literal(b, i, word)
+		end, ok := jsontext.Word(b, i, word)
 		if !ok {
 			return dst, end, badSyntax
 		}
 		return append(dst, word...), end, fine
 	default:
-		end, kind, n, x := number(b, i)
+		end, kind, n, x := jsontext.ParseNumber(b, i)
 		switch kind {
-		case intNumber:
+		case jsontext.Int:
 			return strconv.AppendInt(dst, n, 10), end, fine
-		case floatNumber:
+		case jsontext.Float:
 			return jsontext.AppendFloat(dst, x), end, fine
 		}
 		return dst, end, numberFault[kind]
@@ -108,7 +108,7 @@ func (d *Decoder) appendJSONObject(dst []byte, i, nesting int) (text []byte, end
 		}
 		m := member{key: len(t.keys), from: len(dst)}
 		var ok bool
-		if t.keys, i, ok = unescape(t.keys, b, i+1); !ok {
+		if t.keys, i, ok = jsontext.Unescape(t.keys, b, i+1); !ok {
 			return dst, i, badSyntax
 		}
 		m.keyEnd = len(t.keys)
@@ -164,13 +164,13 @@ func (t *jsonText) reorder(dst []byte, start, first int) []byte {
 // appendJSONString appends the string that goes on at i, quoted.
 func (d *Decoder) appendJSONString(dst []byte, i int) (text []byte, end int, f fault) {
 	b := d.buf
-	j := plain(b, i)
+	j := jsontext.Plain(b, i)
 	if b[j] == '"' {
 		dst = append(dst, '"')
 		return append(dst, b[i:j+1]...), j + 1, fine
 	}
 	var ok bool
-	d.scratch, end, ok = unescape(d.scratch[:0], b, i)
+	d.scratch, end, ok = jsontext.Unescape(d.scratch[:0], b, i)
 	if !ok {
 		return dst, end, badSyntax
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bytedance/sonic/utf8"
 
+	"varve/engine/jsontext"
 	"varve/engine/schema"
 )
 
@@ -118,7 +119,7 @@ func (m *Members) key(i, place int) (name, end int, f fault) {
 		return -1, i, badSyntax
 	}
 	start := i
-	key, end, ok := unescape(d.scratch[:0], b, i+1)
+	key, end, ok := jsontext.Unescape(d.scratch[:0], b, i+1)
 	d.scratch = key
 	if !ok {
 		return -1, end, badSyntax
@@ -146,17 +147,17 @@ func (m *Members) value(i int, dst []byte) (c Cell, text []byte, end int, f faul
 	b, off := m.d.buf, len(dst)
 	switch b[i] {
 	case '"':
-		j := plain(b, i+1)
+		j := jsontext.Plain(b, i+1)
 		if b[j] == '"' {
 			dst, end = append(dst, b[i+1:j]...), j+1
 			break
 		}
 		var ok bool
-		if dst, end, ok = unescape(dst, b, i+1); !ok {
+		if dst, end, ok = jsontext.Unescape(dst, b, i+1); !ok {
 			return c, dst, end, badSyntax
 		}
 	case 'n':
-		if end, ok := literal(b, i, "null"); !ok {
+		if end, ok := jsontext.Word(b, i, "null"); !ok {
 			return c, dst, end, badSyntax
 		}
 		return Cell{State: Null}, dst, i + 4, fine

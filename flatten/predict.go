@@ -1,5 +1,7 @@
 package flatten
 
+import "varve/engine/jsontext"
+
 // The predictive reader. It writes values into columns while it reads; on any fault the caller undoes the row.
 
 // object reads the members of the object that goes on at i, after its brace. depth is the number of segments of its
@@ -66,13 +68,13 @@ func (d *Decoder) key(n *node, at *edge, i int) (next *edge, end int, f fault) {
 		return nil, i, badSyntax
 	}
 	start := i + 1
-	i = plain(b, start)
+	i = jsontext.Plain(b, start)
 	key, simple := b[start:i], true
 	if b[i] == '"' {
 		i++
 	} else {
 		var ok bool
-		if d.scratch, i, ok = unescape(d.scratch[:0], b, start); !ok {
+		if d.scratch, i, ok = jsontext.Unescape(d.scratch[:0], b, start); !ok {
 			return nil, i, badSyntax
 		}
 		key, simple = d.scratch, false
@@ -95,12 +97,12 @@ func (d *Decoder) stringValue(n *node, i int) (end int, f fault) {
 	if n.kind != isString && !d.bind(n, isString) {
 		return d.specialString(n, i)
 	}
-	j := plain(b, i)
+	j := jsontext.Plain(b, i)
 	if b[j] == '"' {
 		n.col.SetBytes(b[i:j])
 		return j + 1, fine
 	}
-	heap, end, ok := unescape(n.col.Heap(), b, i)
+	heap, end, ok := jsontext.Unescape(n.col.Heap(), b, i)
 	if !ok {
 		return end, badSyntax
 	}
@@ -110,15 +112,15 @@ func (d *Decoder) stringValue(n *node, i int) (end int, f fault) {
 
 // numberValue reads the number at i into n's column.
 func (d *Decoder) numberValue(n *node, i int) (end int, f fault) {
-	end, kind, x, y := number(d.buf, i)
+	end, kind, x, y := jsontext.ParseNumber(d.buf, i)
 	switch kind {
-	case intNumber:
+	case jsontext.Int:
 		if n.kind != isInt && !d.bind(n, isInt) {
 			return end, d.specialInt(n, i, end, x)
 		}
 		n.col.SetInt(x)
 		return end, fine
-	case floatNumber:
+	case jsontext.Float:
 		if n.kind != isFloat && !d.bind(n, isFloat) {
 			if n.kind == isIgnored {
 				return end, fine
@@ -136,7 +138,7 @@ func (d *Decoder) literalValue(n *node, i int) (end int, f fault) {
 	b := d.buf
 	c := b[i]
 	word := literals[c>>3&3]
-	end, ok := literal(b, i, word)
+	end, ok := jsontext.Word(b, i, word)
 	if !ok {
 		return end, badSyntax
 	}
@@ -191,13 +193,13 @@ func (d *Decoder) textValue(n *node, i, depth int) (end int, f fault) {
 // specialString reads a string that goes on at i for a node without a column of strings.
 func (d *Decoder) specialString(n *node, i int) (end int, f fault) {
 	b := d.buf
-	j := plain(b, i)
+	j := jsontext.Plain(b, i)
 	text := b[i:j]
 	if b[j] == '"' {
 		j++
 	} else {
 		var ok bool
-		if d.scratch, j, ok = unescape(d.scratch[:0], b, i); !ok {
+		if d.scratch, j, ok = jsontext.Unescape(d.scratch[:0], b, i); !ok {
 			return j, badSyntax
 		}
 		text = d.scratch

@@ -1,6 +1,11 @@
 package flatten
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf16"
+
+	"varve/engine/jsontext"
+)
 
 // mendSurrogates replaces halves of surrogate pairs, which sonic refuses, by \ufffd, in a copy.
 func mendSurrogates(text []byte) []byte {
@@ -8,15 +13,14 @@ func mendSurrogates(text []byte) []byte {
 	for i := bytes.Index(text, []byte(`\u`)); i >= 0; {
 		n, size := 2, 2
 		if !escaped(text, i) {
-			b := append(text[i+2:min(i+14, len(text)):min(i+14, len(text))], make([]byte, padBytes)...)
-			if r, end, ok := unicode(b, 0); ok && r == 0xFFFD {
+			if r, end, ok := jsontext.Escape(text, i+1); ok && utf16.IsSurrogate(r) {
 				if !owned {
 					text, owned = bytes.Clone(text), true
 				}
 				copy(text[i:], `\ufffd`)
 				size = 6
 			} else if ok {
-				size = 2 + end
+				size = end - i
 			}
 			n = size
 		}

@@ -3,6 +3,8 @@ package convert
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"varve/engine/jsontext"
 )
 
 // maxSettledDepth bounds values inside each other; deeper ones are for the decoder, which has a bound of its own.
@@ -40,60 +42,25 @@ func settledValue(b []byte, i, depth int) int {
 	case c == '{' || c == '[':
 		return settledNested(b, i, depth)
 	case c == '-' || c-'0' < 10:
-		return settledNumber(b, i)
-	}
-	for _, word := range []string{"true", "false", "null"} {
-		if bytes.HasPrefix(b[i:], []byte(word)) {
-			return i + len(word)
+		if end, ok := jsontext.NumberEnd(b, i); ok {
+			return end
 		}
-	}
-	return -1
-}
-
-func settledString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			return i + 1
-		case c == '\\' || c < ' ':
-			return -1
-		}
-	}
-	return -1
-}
-
-// settledNumber follows the grammar of numbers.
-func settledNumber(b []byte, i int) int {
-	digits := func() bool {
-		from := i
-		for i < len(b) && b[i]-'0' < 10 {
-			i++
-		}
-		return i > from
-	}
-	if b[i] == '-' {
-		i++
-	}
-	zero := i < len(b) && b[i] == '0'
-	if zero {
-		i++
-	} else if !digits() {
 		return -1
 	}
-	if i < len(b) && b[i] == '.' {
-		if i++; !digits() {
-			return -1
+	for _, word := range []string{"true", "false", "null"} {
+		if end, ok := jsontext.Word(b, i, word); ok {
+			return end
 		}
 	}
-	if i < len(b) && b[i]|0x20 == 'e' {
-		if i++; i < len(b) && (b[i] == '-' || b[i] == '+') {
-			i++
-		}
-		if !digits() {
-			return -1
-		}
+	return -1
+}
+
+// settledString is where the string at i ends that has no escapes.
+func settledString(b []byte, i int) int {
+	if i = jsontext.Plain(b, i+1); i < len(b) && b[i] == '"' {
+		return i + 1
 	}
-	return i
+	return -1
 }
 
 // settledNested is the object or array at i.

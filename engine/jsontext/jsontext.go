@@ -1,4 +1,27 @@
-// Package jsontext writes strings and floats as JSON: of each there is one form, which stored texts and answers have in common.
+// Package jsontext reads and writes JSON text. What reads documents elsewhere takes its tokens from here; trees and columns are
+// theirs to make.
+//
+//	token.go      strings, escapes, numbers and words, in text or bytes
+//	reader.go     a walk over a document in place
+//	jsontext.go   strings and floats are written: of each there is one form, which stored texts and answers have in common
+//
+// # Reader
+//
+// Objects and arrays are walked, texts without escapes are sub-slices of the document. No tree, no reflection; what the caller has no
+// use for is skipped, and checked like the rest.
+//
+//	r := jsontext.Of(body)
+//	for r.Enter(jsontext.Object); r.Member(); {
+//		switch string(r.Key) {
+//		case "name":
+//			name = r.String()
+//		default:
+//			r.Skip()
+//		}
+//	}
+//	if r.End(); r.Err() != nil { ... }
+//
+// After an error nothing moves any more: loops end, texts are empty. Text is taken to be UTF-8, which the caller checks once for a body.
 package jsontext
 
 import (

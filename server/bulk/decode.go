@@ -6,7 +6,6 @@ import (
 	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/server/entries"
-	"varve/server/jsonwire"
 )
 
 // action says what to do with a document: both of them add it.
@@ -43,7 +42,7 @@ type decoder struct {
 	before []byte // the action line that was read last
 	action action
 	table  *entries.Table
-	r      jsonwire.Reader
+	r      jsontext.Reader
 }
 
 func malformed(format string, args ...any) error {
@@ -115,13 +114,13 @@ func (d *decoder) made(dst, document []byte) []byte {
 func (d *decoder) inner(document []byte) []byte {
 	r := &d.r
 	r.Reset(document)
-	if r.Peek() != jsonwire.Object {
+	if r.Peek() != jsontext.Object {
 		return document
 	}
 	var text []byte
 	found := false
-	for r.Enter(jsonwire.Object); r.Member(); {
-		if string(r.Key) == d.message && r.Peek() != jsonwire.Null {
+	for r.Enter(jsontext.Object); r.Member(); {
+		if string(r.Key) == d.message && r.Peek() != jsontext.Null {
 			text, found = r.Plain()
 		} else {
 			r.Skip()
@@ -130,9 +129,9 @@ func (d *decoder) inner(document []byte) []byte {
 	if r.End(); r.Err() != nil || !found {
 		return document
 	}
-	var in jsonwire.Reader
+	var in jsontext.Reader
 	in.Reset(text)
-	if in.Peek() == jsonwire.Object && in.Skip() && in.End() {
+	if in.Peek() == jsontext.Object && in.Skip() && in.End() {
 		return entries.AppendRaw(nil, text)
 	}
 	return append(jsontext.AppendString([]byte(`{"`+entries.MessageColumn+`":`), text), '}')
@@ -143,7 +142,7 @@ func (d *decoder) readAction(line []byte, number int) error {
 	r := &d.r
 	r.Reset(line)
 	name, found := []byte(d.index), false
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		if found {
 			return malformed("line %d: more than one action", number)
 		}
@@ -156,8 +155,8 @@ func (d *decoder) readAction(line []byte, number int) error {
 		default:
 			return malformed("line %d: action %.40q is not supported: there are index and create", number, r.Key)
 		}
-		for r.Enter(jsonwire.Object); r.Member(); {
-			if string(r.Key) == "_index" && r.Peek() == jsonwire.String {
+		for r.Enter(jsontext.Object); r.Member(); {
+			if string(r.Key) == "_index" && r.Peek() == jsontext.String {
 				name = r.String()
 			} else {
 				r.Skip()

@@ -9,7 +9,6 @@ import (
 	"varve/engine/status"
 	"varve/flatten"
 	"varve/server/entries"
-	"varve/server/jsonwire"
 )
 
 // The tags of logs.
@@ -22,7 +21,7 @@ type decoder struct {
 	defaults [3][]byte
 	now      int64
 
-	r     jsonwire.Reader
+	r     jsontext.Reader
 	pairs []pair
 }
 
@@ -38,7 +37,7 @@ func (d *decoder) read(body []byte) error {
 	r.Reset(body)
 	for r.Past(",[]") {
 		r.Forget()
-		if r.Peek() != jsonwire.Object {
+		if r.Peek() != jsontext.Object {
 			return malformed("log %d is %s, an object is wanted", d.table.Len()+1, r.Peek())
 		}
 		if err := d.table.Make(d.log); err != nil {
@@ -72,7 +71,7 @@ func (d *decoder) log(dst []byte) ([]byte, error) {
 	at := len(dst)
 	ns, known := d.now, d.defaults
 	d.pairs = appendPairs(d.pairs[:0], d.ddtags)
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		key := string(r.Key)
 		if i := slices.Index(tags, key); i >= 0 {
 			if text, ok := r.Plain(); ok {
@@ -88,7 +87,7 @@ func (d *decoder) log(dst []byte) ([]byte, error) {
 			continue
 		case "timestamp", "date":
 			value := r.Raw()
-			var in jsonwire.Reader
+			var in jsontext.Reader
 			in.Reset(value)
 			text, _ := in.Plain()
 			if x, ok := entries.Time(text); ok {

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 
 	"varve/engine"
+	"varve/engine/jsontext"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/pipeline"
-	"varve/server/jsonwire"
 	"varve/server/web"
 )
 
@@ -207,7 +207,7 @@ func (t *Table) note(list []pipeline.Failed) {
 // leaveOut notes the entries that are no JSON objects.
 func (t *Table) leaveOut() {
 	t.Failed = map[int]error{}
-	var r jsonwire.Reader
+	var r jsontext.Reader
 	for i, s := range t.spans {
 		if err := check(&r, t.body[s.from:s.to]); err != nil {
 			t.Failed[i+1] = err
@@ -221,7 +221,7 @@ func (t *Table) leaveOutWide(depth int) {
 		depth = 10
 	}
 	const shortest = 4 // bytes of a member, about
-	var r jsonwire.Reader
+	var r jsontext.Reader
 	for i, s := range t.spans {
 		if s.to-s.from < shortest*schema.MaxColumns || t.Failed[i+1] != nil {
 			continue
@@ -242,12 +242,12 @@ func (t *Table) fail(number int, err error) {
 }
 
 // width counts the fields that an object has when objects in it are flattened.
-func width(r *jsonwire.Reader, depth int) (n int) {
-	if r.Peek() != jsonwire.Object {
+func width(r *jsontext.Reader, depth int) (n int) {
+	if r.Peek() != jsontext.Object {
 		return 0
 	}
-	for r.Enter(jsonwire.Object); r.Member(); {
-		if depth > 1 && r.Peek() == jsonwire.Object {
+	for r.Enter(jsontext.Object); r.Member(); {
+		if depth > 1 && r.Peek() == jsontext.Object {
 			n += width(r, depth-1)
 		} else {
 			r.Skip()
@@ -258,14 +258,14 @@ func width(r *jsonwire.Reader, depth int) (n int) {
 }
 
 // check tells why a text is no entry.
-func check(r *jsonwire.Reader, text []byte) error {
+func check(r *jsontext.Reader, text []byte) error {
 	switch {
 	case len(text) > maxEntry:
 		return status.New(status.InvalidArguments, "an entry is longer than %d MiB", maxEntry>>20)
 	case !utf8.Valid(text):
 		return errDropped
 	}
-	if r.Reset(text); r.Peek() != jsonwire.Object && r.Peek() != jsonwire.None {
+	if r.Reset(text); r.Peek() != jsontext.Object && r.Peek() != jsontext.None {
 		return status.New(status.InvalidArguments, "an entry is %s, an object is wanted", r.Peek())
 	}
 	if r.Skip(); !r.End() {

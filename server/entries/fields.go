@@ -11,7 +11,6 @@ import (
 	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/flatten"
-	"varve/server/jsonwire"
 )
 
 // Fields are what the parameters of a request say of the fields of its entries: which holds the message, which the time, which become tags, which are left out, and which
@@ -25,7 +24,7 @@ type Fields struct {
 	message, time, ignored []string
 	extra                  []member
 	inside                 map[string]bool // objects that a parameter looks into
-	r                      jsonwire.Reader
+	r                      jsontext.Reader
 	path                   []byte
 }
 
@@ -167,19 +166,19 @@ func (f *Fields) enter(key []byte) (leave int) {
 // find looks for the message and the time in the object that follows.
 func (f *Fields) find(message, moment *found) {
 	r := &f.r
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		leave := f.enter(r.Key)
 		switch {
-		case r.Peek() == jsonwire.Object && f.inside[string(f.path)]:
+		case r.Peek() == jsontext.Object && f.inside[string(f.path)]:
 			f.find(message, moment)
 		default:
 			name := string(f.path)
 			kind, text := r.Peek(), r.Raw()
-			if i := slices.Index(f.message, name); i >= 0 && i < message.rank && kind != jsonwire.Null && string(text) != `""` {
+			if i := slices.Index(f.message, name); i >= 0 && i < message.rank && kind != jsontext.Null && string(text) != `""` {
 				*message = found{rank: i, name: name, text: text}
 			}
 			if i := slices.Index(f.time, name); i >= 0 && i < moment.rank {
-				var plain jsonwire.Reader
+				var plain jsontext.Reader
 				plain.Reset(text)
 				value, _ := plain.Plain()
 				if ns, ok := Time(value); ok {
@@ -194,13 +193,13 @@ func (f *Fields) find(message, moment *found) {
 // copy appends the members of the object that follows, without those that are left out or have another place.
 func (f *Fields) copy(dst []byte, message, moment string) []byte {
 	r := &f.r
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		leave := f.enter(r.Key)
 		path := string(f.path)
 		switch {
 		case path != "" && (path == message || path == moment) || f.isIgnored(path) || leave == 0 && f.isExtra(path):
 			r.Skip()
-		case r.Peek() == jsonwire.Object && f.inside[path]:
+		case r.Peek() == jsontext.Object && f.inside[path]:
 			dst = append(jsontext.AppendString(comma(dst), r.Key), `:{`...)
 			dst = append(f.copy(dst, message, moment), '}')
 		default:

@@ -8,7 +8,6 @@ import (
 	"varve/engine/jsontext"
 	"varve/flatten"
 	"varve/server/entries"
-	"varve/server/jsonwire"
 )
 
 // event is one event: texts are as they are written in JSON, nil where they are absent.
@@ -29,7 +28,7 @@ type decoder struct {
 	defaults event  // of the query
 	now      int64
 
-	r      jsonwire.Reader
+	r      jsontext.Reader
 	fields []field
 	count  int
 }
@@ -62,7 +61,7 @@ func (d *decoder) event() error {
 	r := &d.r
 	e := d.defaults
 	d.fields = d.fields[:0]
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		switch string(r.Key) {
 		case "time":
 			if text, ok := r.Plain(); ok {
@@ -78,25 +77,25 @@ func (d *decoder) event() error {
 			e.sourcetype = text(r, e.sourcetype)
 		case "index":
 			switch r.Peek() {
-			case jsonwire.String:
+			case jsontext.String:
 				e.index = r.String()
-			case jsonwire.Null:
+			case jsontext.Null:
 				r.Skip()
 			default:
 				return d.fault(incorrectIndex, "")
 			}
 		case "event":
-			if k := r.Peek(); k == jsonwire.Number || k == jsonwire.Bool || k == jsonwire.Array {
+			if k := r.Peek(); k == jsontext.Number || k == jsontext.Bool || k == jsontext.Array {
 				e.body = jsontext.AppendString(nil, r.Raw())
 			} else {
 				e.body = r.Raw()
 			}
 		case "fields":
-			if r.Peek() == jsonwire.Null {
+			if r.Peek() == jsontext.Null {
 				r.Skip()
 				continue
 			}
-			for r.Enter(jsonwire.Object); r.Member(); {
+			for r.Enter(jsontext.Object); r.Member(); {
 				name := r.KeptKey()
 				if value, ok := r.Plain(); ok {
 					d.fields = append(d.fields, field{name, value})
@@ -119,7 +118,7 @@ func (d *decoder) event() error {
 }
 
 // text is the value that follows as text; null leaves what is there.
-func text(r *jsonwire.Reader, otherwise []byte) []byte {
+func text(r *jsontext.Reader, otherwise []byte) []byte {
 	if value, ok := r.Plain(); ok {
 		return value
 	}

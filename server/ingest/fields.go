@@ -10,7 +10,6 @@ import (
 	"varve/engine/status"
 	"varve/pipeline"
 	"varve/server/entries"
-	"varve/server/jsonwire"
 	"varve/server/web"
 )
 
@@ -79,9 +78,9 @@ func eachValue(body []byte, add func([]byte) error) error {
 	if !utf8.Valid(body) {
 		return status.New(status.InvalidArguments, "Invalid request parameter: the body is not UTF-8")
 	}
-	r := jsonwire.Of(body)
+	r := jsontext.Of(body)
 	for r.Past("") {
-		if r.Peek() != jsonwire.Array {
+		if r.Peek() != jsontext.Array {
 			if text := r.Raw(); r.Err() == nil {
 				if err := add(text); err != nil {
 					return err
@@ -89,7 +88,7 @@ func eachValue(body []byte, add func([]byte) error) error {
 			}
 			continue
 		}
-		for r.Enter(jsonwire.Array); r.Element(); {
+		for r.Enter(jsontext.Array); r.Element(); {
 			if text := r.Raw(); r.Err() == nil {
 				if err := add(text); err != nil {
 					return err

@@ -7,17 +7,17 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"varve/engine/jsontext"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
-	"varve/server/jsonwire"
 	"varve/server/tagged"
 	"varve/server/web"
 )
 
 // decoder reads one body. One goroutine at a time.
 type decoder struct {
-	r         jsonwire.Reader
+	r         jsontext.Reader
 	rows      *tagged.Rows
 	valueName []byte
 	keep      bool // points that cannot be stored are noted, the others stay
@@ -54,8 +54,8 @@ func (d *decoder) read(body []byte) error {
 	}
 	r := &d.r
 	r.Reset(body)
-	if r.Peek() == jsonwire.Array {
-		for r.Enter(jsonwire.Array); r.Element(); {
+	if r.Peek() == jsontext.Array {
+		for r.Enter(jsontext.Array); r.Element(); {
 			if err := d.one(); err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (d *decoder) one() error {
 	from := r.Offset()
 	var p point
 	d.tags = d.tags[:0]
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		switch string(r.Key) {
 		case "metric":
 			p.metric, p.hasMetric = r.String(), true
@@ -134,11 +134,11 @@ func (d *decoder) note(text []byte, err error) {
 // readTags reads the tags of a point: a number or a boolean counts as its text, a null as absent.
 func (d *decoder) readTags(p *point) {
 	r := &d.r
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		name := r.KeptKey()
 		kind := r.Peek()
 		value, ok := r.Plain()
-		if kind == jsonwire.Object || kind == jsonwire.Array {
+		if kind == jsontext.Object || kind == jsontext.Array {
 			p.fault = invalid("tag %q is %s, text is wanted", name, kind)
 		}
 		if ok {

@@ -3,8 +3,8 @@ package logpush
 import (
 	"unicode/utf8"
 
+	"varve/engine/jsontext"
 	"varve/engine/status"
-	"varve/server/jsonwire"
 )
 
 // jsonReader reads a push document:
@@ -13,7 +13,7 @@ import (
 //
 // A time may be a number as well; values of labels and of metadata that are no strings count as their text.
 type jsonReader struct {
-	r    jsonwire.Reader
+	r    jsontext.Reader
 	into sink
 
 	labels, metadata []label
@@ -37,7 +37,7 @@ func (j *jsonReader) read(body []byte, into sink) (skipped int, err error) {
 	r := &j.r
 	r.Reset(body)
 	switch r.Peek() {
-	case jsonwire.Object:
+	case jsontext.Object:
 	default:
 		if r.Skip(); r.End() {
 			return 0, badDocument("payload is not an object")
@@ -45,15 +45,15 @@ func (j *jsonReader) read(body []byte, into sink) (skipped int, err error) {
 		return 0, badJSON(r.Err())
 	}
 	found := false
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		if string(r.Key) != "streams" {
 			r.Skip()
 			continue
 		}
-		if found = true; r.Peek() != jsonwire.Array {
+		if found = true; r.Peek() != jsontext.Array {
 			return 0, badDocument("streams is not an array")
 		}
-		for r.Enter(jsonwire.Array); r.Element(); {
+		for r.Enter(jsontext.Array); r.Element(); {
 			if err := j.stream(); err != nil {
 				return 0, err
 			}
@@ -72,15 +72,15 @@ func (j *jsonReader) read(body []byte, into sink) (skipped int, err error) {
 // stream reads one stream. Its labels may come behind its lines.
 func (j *jsonReader) stream() error {
 	r := &j.r
-	if r.Peek() != jsonwire.Object {
+	if r.Peek() != jsontext.Object {
 		return j.skip()
 	}
-	var before jsonwire.Reader // at the lines
+	var before jsontext.Reader // at the lines
 	labelled, lines, postponed := false, false, false
-	for r.Enter(jsonwire.Object); r.Member(); {
+	for r.Enter(jsontext.Object); r.Member(); {
 		switch string(r.Key) {
 		case "stream":
-			if labelled || r.Peek() != jsonwire.Object {
+			if labelled || r.Peek() != jsontext.Object {
 				j.skip()
 				continue
 			}
@@ -90,7 +90,7 @@ func (j *jsonReader) stream() error {
 				return err
 			}
 		case "values":
-			if lines || r.Peek() != jsonwire.Array {
+			if lines || r.Peek() != jsontext.Array {
 				j.skip()
 				continue
 			}
@@ -135,8 +135,8 @@ func (j *jsonReader) begin() error {
 }
 
 // appendPairs appends the members of an object as text. A null is left out.
-func appendPairs(dst []label, r *jsonwire.Reader) ([]label, error) {
-	for r.Enter(jsonwire.Object); r.Member(); {
+func appendPairs(dst []label, r *jsontext.Reader) ([]label, error) {
+	for r.Enter(jsontext.Object); r.Member(); {
 		if len(dst) == maxPairs {
 			return dst, errPairs
 		}
@@ -149,11 +149,11 @@ func appendPairs(dst []label, r *jsonwire.Reader) ([]label, error) {
 }
 
 // lines reads the lines of the stream that was begun.
-func (j *jsonReader) lines(r *jsonwire.Reader) error {
+func (j *jsonReader) lines(r *jsontext.Reader) error {
 	mark := r.Mark() // the texts of labels are kept
-	for r.Enter(jsonwire.Array); r.Element(); {
+	for r.Enter(jsontext.Array); r.Element(); {
 		r.ForgetTo(mark)
-		if r.Peek() != jsonwire.Array {
+		if r.Peek() != jsontext.Array {
 			r.Skip()
 			j.skipped++
 			continue
@@ -166,23 +166,23 @@ func (j *jsonReader) lines(r *jsonwire.Reader) error {
 }
 
 // line reads [time, line, metadata].
-func (j *jsonReader) line(r *jsonwire.Reader) error {
+func (j *jsonReader) line(r *jsontext.Reader) error {
 	var ns int64
 	var line []byte
 	good := true
 	j.metadata = j.metadata[:0]
 	n := 0
-	for r.Enter(jsonwire.Array); r.Element(); n++ {
+	for r.Enter(jsontext.Array); r.Element(); n++ {
 		switch k := r.Peek(); {
-		case n == 0 && (k == jsonwire.String || k == jsonwire.Number):
+		case n == 0 && (k == jsontext.String || k == jsontext.Number):
 			text, _ := r.Plain()
 			var ok bool
 			if ns, ok = parseInt(text); !ok {
 				good = false
 			}
-		case n == 1 && k == jsonwire.String:
+		case n == 1 && k == jsontext.String:
 			line = r.String()
-		case n == 2 && k == jsonwire.Object:
+		case n == 2 && k == jsontext.Object:
 			var err error
 			if j.metadata, err = appendPairs(j.metadata, r); err != nil {
 				return err

@@ -8,14 +8,14 @@ import (
 	"math"
 	"strconv"
 
-	"varve/server/jsonwire"
+	"varve/engine/jsontext"
 	"varve/server/protowire"
 )
 
 // transcoder makes the message of a request in JSON, in one pass over its bytes: what the protocol says of requests is then decoded once,
 // whatever their encoding. Members that are not known, and null, are passed over.
 type transcoder struct {
-	in  jsonwire.Reader
+	in  jsontext.Reader
 	err error // of a member; the reader has its own
 
 	scratch []byte
@@ -29,7 +29,7 @@ const holdStep = 256 << 10
 // transcode appends the message of a body.
 func (t *transcoder) transcode(dst, body []byte, m *message) ([]byte, error) {
 	t.in.Reset(body)
-	if t.in.Peek() != jsonwire.None || len(bytes.TrimSpace(body)) > 0 {
+	if t.in.Peek() != jsontext.None || len(bytes.TrimSpace(body)) > 0 {
 		dst = t.message(dst, m)
 		t.in.End()
 	}
@@ -57,13 +57,13 @@ func (t *transcoder) goOn(dst []byte) bool {
 
 // message appends the fields of an object.
 func (t *transcoder) message(dst []byte, m *message) []byte {
-	for t.in.Enter(jsonwire.Object); t.in.Member() && t.goOn(dst); {
+	for t.in.Enter(jsontext.Object); t.in.Member() && t.goOn(dst); {
 		f := m.fields[string(t.in.Key)]
 		switch kind := t.in.Peek(); {
-		case f == nil || kind == jsonwire.Null:
+		case f == nil || kind == jsontext.Null:
 			t.in.Skip()
 		case f.repeated:
-			for t.in.Enter(jsonwire.Array); t.in.Element() && t.goOn(dst); {
+			for t.in.Enter(jsontext.Array); t.in.Element() && t.goOn(dst); {
 				dst = t.value(dst, f)
 			}
 		default:
@@ -101,7 +101,7 @@ func (t *transcoder) value(dst []byte, f *field) []byte {
 	case isEnum:
 		return protowire.AppendVarint(dst, f.number, t.enum(f))
 	case isBool:
-		if t.in.Peek() != jsonwire.Bool {
+		if t.in.Peek() != jsontext.Bool {
 			t.fail("true or false is wanted")
 		}
 		is := uint64(0)
@@ -129,7 +129,7 @@ func (t *transcoder) base64() []byte {
 
 // number is the text of a number, which may be in quotes.
 func (t *transcoder) number() []byte {
-	if kind := t.in.Peek(); kind != jsonwire.Number && kind != jsonwire.String {
+	if kind := t.in.Peek(); kind != jsontext.Number && kind != jsontext.String {
 		t.fail("a number is wanted")
 	}
 	text, _ := t.in.Plain()
@@ -174,7 +174,7 @@ func (t *transcoder) integer() uint64 {
 
 // enum is a number, or a name.
 func (t *transcoder) enum(f *field) uint64 {
-	if t.in.Peek() != jsonwire.String {
+	if t.in.Peek() != jsontext.String {
 		return t.integer()
 	}
 	name := t.in.String()

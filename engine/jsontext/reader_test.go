@@ -1,4 +1,4 @@
-package jsonwire
+package jsontext
 
 import (
 	"bytes"
@@ -55,7 +55,7 @@ func TestRefuse(t *testing.T) {
 		{`-`, "ends early"},
 		{`tru`, "at byte 1"},
 		{`"\x"`, "at byte 3"},
-		{`"\u12"`, "at byte 3"},
+		{`"\u12"`, "at byte 6"},
 		{"\"a\nb\"", "at byte 3"},
 		{`"a`, "ends early"},
 		{`"a\`, "ends early"},

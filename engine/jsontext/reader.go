@@ -1,28 +1,10 @@
-// Package jsonwire reads JSON in place, for protocols whose bodies are JSON of a known shape: objects and arrays are walked, texts
-// without escapes are sub-slices of the body. No tree, no reflection; what the caller has no use for is skipped, and checked like the rest.
-//
-//	r := jsonwire.Of(body)
-//	for r.Enter(jsonwire.Object); r.Member(); {
-//		switch string(r.Key) {
-//		case "name":
-//			name = r.String()
-//		default:
-//			r.Skip()
-//		}
-//	}
-//	if r.End(); r.Err() != nil { ... }
-//
-// After an error nothing moves any more: loops end, texts are empty. Text is taken to be UTF-8, which the caller checks once for a body.
-package jsonwire
+package jsontext
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // Kind is what a value is.
@@ -45,6 +27,9 @@ func (k Kind) String() string {
 
 // maxNesting bounds the nesting of values.
 const maxNesting = 128
+
+// maxPlainNumber is how long a number without exponent may be that certainly lies within the range of floats, which end at 1.8e308.
+const maxPlainNumber = 300
 
 // Reader walks a text. One goroutine at a time.
 type Reader struct {
@@ -204,7 +189,7 @@ func (r *Reader) Member() bool {
 		return false
 	}
 	if r.Key = r.in[from:end]; !plain {
-		r.key = unescape(r.key[:0], r.Key)
+		r.key, _, _ = Unescape(r.key[:0], r.in, from)
 		r.Key = r.key
 	}
 	if r.blank(); r.p == len(r.in) || r.in[r.p] != ':' {
@@ -248,7 +233,7 @@ func (r *Reader) String() []byte {
 		return r.in[from:end]
 	}
 	at := len(r.texts)
-	r.texts = unescape(r.texts, r.in[from:end])
+	r.texts, _, _ = Unescape(r.texts, r.in, from)
 	return r.texts[at:len(r.texts):len(r.texts)]
 }
 
@@ -265,7 +250,8 @@ func (r *Reader) AppendString(dst []byte) []byte {
 	case plain:
 		return append(dst, r.in[from:end]...)
 	}
-	return unescape(dst, r.in[from:end])
+	dst, _, _ = Unescape(dst, r.in, from)
+	return dst
 }
 
 func (r *Reader) wrong(got, want Kind) {
@@ -345,167 +331,41 @@ func (r *Reader) skipMember() bool {
 }
 
 func (r *Reader) word(w string) bool {
-	if len(r.in)-r.p < len(w) || string(r.in[r.p:r.p+len(w)]) != w {
+	end, ok := Word(r.in, r.p, w)
+	if !ok {
 		return r.unexpected()
 	}
-	r.p += len(w)
+	r.p = end
 	return true
 }
 
 // number goes past a number and checks its form and range.
 func (r *Reader) number() {
-	from, p, in := r.p, r.p, r.in
-	if in[p] == '-' {
-		p++
-	}
-	digits := func() bool {
-		begin := p
-		for p < len(in) && in[p]-'0' <= 9 {
-			p++
-		}
-		return p > begin
-	}
-	if p < len(in) && in[p] == '0' {
-		p++
-	} else if !digits() {
-		r.p = p
+	from := r.p
+	end, ok := NumberEnd(r.in, from)
+	if r.p = end; !ok {
 		r.unexpected()
 		return
 	}
-	whole := p - from
-	if p < len(in) && in[p] == '.' {
-		p++
-		if !digits() {
-			r.p = p
-			r.unexpected()
-			return
-		}
-	}
-	exponent := false
-	if p < len(in) && in[p]|' ' == 'e' {
-		exponent = true
-		if p++; p < len(in) && (in[p] == '+' || in[p] == '-') {
-			p++
-		}
-		if !digits() {
-			r.p = p
-			r.unexpected()
-			return
-		}
-	}
-	r.p = p
-	if exponent || whole > 300 {
-		if _, err := strconv.ParseFloat(string(in[from:p]), 64); err != nil {
+	if end-from > maxPlainNumber || bytes.ContainsAny(r.in[from:end], "eE") {
+		if _, err := strconv.ParseFloat(string(r.in[from:end]), 64); err != nil {
 			r.p = from
 			r.fail("number out of range")
 		}
 	}
 }
 
-const (
-	ones    = 0x0101010101010101
-	highs   = 0x8080808080808080
-	quotes  = ones * '"'
-	slashes = ones * '\\'
-	blanks  = ones * ' '
-)
-
-// ordinary is the place of the first byte from p on that is a quote, a backslash or a control character.
-func ordinary(in []byte, p int) int {
-	for ; p+8 <= len(in); p += 8 {
-		w := binary.LittleEndian.Uint64(in[p:])
-		// Of a byte that is equal the exclusive or is zero, and only zero borrows; what a borrow spills over lies above the first hit.
-		if m := (((w ^ quotes) - ones) | ((w ^ slashes) - ones) | (w - blanks)) &^ w & highs; m != 0 {
-			return p + bits.TrailingZeros64(m)>>3
-		}
-	}
-	for p < len(in) && in[p] != '"' && in[p] != '\\' && in[p] >= ' ' {
-		p++
-	}
-	return p
-}
-
 // quoted goes past a string and checks its escapes. plain: it has none.
 func (r *Reader) quoted() (from, end int, plain bool) {
-	from, plain = r.p+1, true
-	for r.p = ordinary(r.in, from); r.p < len(r.in); r.p = ordinary(r.in, r.p) {
-		switch r.in[r.p] {
-		case '"':
-			r.p++
-			return from, r.p - 1, plain
-		case '\\':
-			plain = false
-			r.p++
-			if r.p == len(r.in) {
-				r.unexpected()
-				return from, from, true
-			}
-			if r.in[r.p] == 'u' {
-				if _, ok := hex4(r.in[r.p+1:]); !ok {
-					r.unexpected()
-					return from, from, true
-				}
-				r.p += 4
-			} else if escapes[r.in[r.p]] == 0 {
-				r.unexpected()
-				return from, from, true
-			}
-			r.p++
-		default:
-			r.unexpected()
-			return from, from, true
-		}
+	from = r.p + 1
+	if r.p = Plain(r.in, from); r.p < len(r.in) && r.in[r.p] == '"' {
+		r.p++
+		return from, r.p - 1, true
 	}
-	r.unexpected()
-	return from, from, true
-}
-
-// escapes maps the letter after a backslash to what it stands for; 0: none, or u.
-var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// unescape appends the text of a string whose escapes were checked. Half of a surrogate pair reads as U+FFFD.
-func unescape(dst, in []byte) []byte {
-	for p := 0; ; {
-		next := ordinary(in, p)
-		dst = append(dst, in[p:next]...)
-		if next == len(in) {
-			return dst
-		}
-		if c := escapes[in[next+1]]; c != 0 {
-			dst = append(dst, c)
-			p = next + 2
-			continue
-		}
-		x, _ := hex4(in[next+2:])
-		p = next + 6
-		if utf16.IsSurrogate(x) {
-			low, ok := rune(0), false
-			if len(in) >= p+6 && in[p] == '\\' && in[p+1] == 'u' {
-				low, ok = hex4(in[p+2:])
-			}
-			if x = utf16.DecodeRune(x, low); ok && x != utf8.RuneError {
-				p += 6
-			}
-		}
-		dst = utf8.AppendRune(dst, x)
+	var ok bool
+	if r.p, ok = StringEnd(r.in, r.p); !ok {
+		r.unexpected()
+		return from, from, true
 	}
-}
-
-// hex4 reads four hexadecimal digits.
-func hex4(in []byte) (x rune, ok bool) {
-	if len(in) < 4 {
-		return 0, false
-	}
-	for _, c := range in[:4] {
-		switch {
-		case c-'0' <= 9:
-			c -= '0'
-		case c|' '-'a' < 6:
-			c = c | ' ' - 'a' + 10
-		default:
-			return 0, false
-		}
-		x = x<<4 | rune(c)
-	}
-	return x, true
+	return from, r.p - 1, false
 }
