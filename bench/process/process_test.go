@@ -32,7 +32,7 @@ func TestOwnUsage(t *testing.T) {
 
 func TestDiskUse(t *testing.T) {
 	dir := t.TempDir()
-	for name, size := range map[string]int{"a.sst": 10, "wal/1.wal": 200, "x/wal": 3000, "ballast": 40000} {
+	for name, size := range map[string]int{"a.sst": 10, "wal/1.wal": 200, "x/wal": 3000, "BALLAST": 40000} {
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

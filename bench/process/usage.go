@@ -80,7 +80,7 @@ func DiskUse(dir string) (d Disk, err error) {
 			return nil
 		case err != nil:
 			return err
-		case strings.Contains(e.Name(), "ballast"):
+		case e.Name() == "BALLAST":
 			return nil
 		}
 		d.Files++
