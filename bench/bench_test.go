@@ -93,7 +93,7 @@ func TestLoadStopsAtAnError(t *testing.T) {
 }
 
 func TestQueriesAreFilled(t *testing.T) {
-	for name, wantTen := range map[string]int{"access": 10, "nested": 7, "text": 3} {
+	for name, wantTen := range map[string]int{"access": 10, "nested": 7, "text": 3, "traces": 6} {
 		set, err := gen.New(name, gen.Options{Rows: 1000, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestQueriesAreFilled(t *testing.T) {
 			t.Errorf("%s: %d dashboard queries, %v; want %d", name, len(q), err, wantTen)
 		}
 		for _, q := range q {
-			if strings.Contains(q.sql, "$") || !strings.Contains(q.sql, "logs") {
+			if asked := q.sql + q.get; strings.Contains(asked, "$") || !strings.Contains(asked, "logs") && q.get == "" {
 				t.Errorf("%s: %s", q.name, q.sql)
 			}
 		}
@@ -130,12 +130,12 @@ func TestMeasure(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	f := measure(context.Background(), s.URL, "public", query{name: "q", sql: "SELECT 1"}, 3, func() time.Duration { return 0 })
+	f := measure(context.Background(), s.URL, "t", "public", query{name: "q", sql: "SELECT 1"}, 3, func() time.Duration { return 0 })
 	if f.Error != "" || f.Rows != 2 || f.First != "[7]" || f.P50 < f.Min {
 		t.Errorf("got %+v", f)
 	}
 	s.Close()
-	if f := measure(context.Background(), s.URL, "public", query{sql: "SELECT 1"}, 1, func() time.Duration { return 0 }); f.Error == "" {
+	if f := measure(context.Background(), s.URL, "t", "public", query{sql: "SELECT 1"}, 1, func() time.Duration { return 0 }); f.Error == "" {
 		t.Error("a dead server gives no error")
 	}
 }

@@ -40,7 +40,7 @@ func main() {
 	flag.StringVar(&o.server, "server", "bin/varve", "without -url: start this program on a temporary directory, once for each mode of -sync")
 	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
 	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
-	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, lines, metrics, otlp-logs, otlp-traces, otlp-metrics or churn")
+	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, lines, metrics, traces, otlp-logs, otlp-traces, otlp-metrics or churn")
 	flag.StringVar(&o.as, "as", "ingest", "protocol of rows for ingest: ingest, bulk, or push, for lines")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
@@ -147,8 +147,8 @@ func runOne(ctx context.Context, o *options, set *gen.Set, queries []query, r *R
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		f := measure(ctx, t.url, o.db, q, o.queryRuns, t.cpu)
-		if o.explain && f.Error == "" {
+		f := measure(ctx, t.url, o.table, o.db, q, o.queryRuns, t.cpu)
+		if o.explain && q.sql != "" && f.Error == "" {
 			if f.Plan, err = explain(ctx, t.url, o.db, q); err != nil {
 				f.Error = err.Error()
 			}

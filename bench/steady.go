@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"varve/bench/client"
 	"varve/bench/process"
 )
 
@@ -102,7 +101,7 @@ type ReaderFigure struct {
 }
 
 // read runs the queries one after the other, again and again, on some connections until ctx is done.
-func read(ctx context.Context, readers int, base, db string, queries []query) *ReaderFigure {
+func read(ctx context.Context, readers int, base, table, db string, queries []query) *ReaderFigure {
 	if readers == 0 || len(queries) == 0 {
 		return nil
 	}
@@ -116,7 +115,7 @@ func read(ctx context.Context, readers int, base, db string, queries []query) *R
 		wg.Go(func() {
 			for i := r; ctx.Err() == nil; i++ {
 				start := time.Now()
-				_, err := client.Raw(ctx, base, db, queries[i%len(queries)].sql)
+				_, err := queries[i%len(queries)].ask(ctx, base, table, db)
 				if ctx.Err() != nil {
 					return
 				}

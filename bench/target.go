@@ -119,7 +119,7 @@ func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries [
 		for written.Load() == 0 && aside.Err() == nil { // there is no table before the first rows
 			time.Sleep(sampleEvery / 100)
 		}
-		readers <- read(aside, o.readers, t.url, o.db, queries)
+		readers <- read(aside, o.readers, t.url, o.table, o.db, queries)
 	}()
 	server, own := t.cpu(), ownCPU()
 	f, err := l.run(ctx)

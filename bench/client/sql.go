@@ -42,7 +42,7 @@ func SQL(ctx context.Context, base, db, text string) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(body)
+	return Decode(body)
 }
 
 // One runs one statement that gives rows.
@@ -112,7 +112,8 @@ func AnswerError(status int, body []byte) *Error {
 	return &Error{Status: status, Code: e.Code, Text: e.Error}
 }
 
-func decode(body []byte) (*Answer, error) {
+// Decode reads the body of an answer.
+func Decode(body []byte) (*Answer, error) {
 	var wire struct {
 		Output []struct {
 			Affected *int64 `json:"affectedrows"`
@@ -158,7 +159,7 @@ func decode(body []byte) (*Answer, error) {
 
 // Affected reads the row count out of the answer to a write: the sum over its groups.
 func Affected(body []byte) (int64, error) {
-	a, err := decode(body)
+	a, err := Decode(body)
 	if err != nil {
 		return 0, err
 	}

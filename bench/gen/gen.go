@@ -43,7 +43,9 @@ type Set struct {
 	Signal      string // of OTLP: logs, traces or metrics; empty: rows are for ingest
 	Rows        int64
 	row         func(dst []byte, i int64) []byte
-	wrap        func(dst []byte, from int) []byte // makes a body of the rows from a place on; nil: they are one
+	wrap        func(dst []byte, from int) []byte       // makes a body of the rows from a place on; nil: they are one
+	body        func(dst []byte, from, to int64) []byte // appends rows as a body at once; nil: row by row
+	trace       func(n int64) [2]uint64                 // the id of a trace; nil: there are none
 }
 
 // New returns the set of a name: access, nested, text, lines, or one of OTLP, see otlp.go.
@@ -73,10 +75,14 @@ func New(name string, o Options) (*Set, error) {
 		s.ContentType, s.row = "text/plain", m.appendCombined
 	case "otlp-logs", "otlp-traces", "otlp-metrics":
 		m := &otlp{newAccess(o), o.Table}
-		s.ContentType, s.Signal, s.wrap = "application/x-protobuf", strings.TrimPrefix(name, "otlp-"), m.request
+		s.ContentType, s.Signal = "application/x-protobuf", strings.TrimPrefix(name, "otlp-")
+		s.wrap = func(dst []byte, from int) []byte { return m.request(dst, from, "frontend") }
 		s.row = map[string]func([]byte, int64) []byte{"logs": m.record, "traces": m.span, "metrics": m.point}[s.Signal]
+	case "traces":
+		m := &traces{&otlp{access: newAccess(o)}}
+		s.ContentType, s.Signal, s.row, s.body, s.trace = "application/x-protobuf", "traces", m.span, m.append, m.trace
 	default:
-		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, lines, otlp-logs, otlp-traces or otlp-metrics", name)
+		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, lines, traces, otlp-logs, otlp-traces or otlp-metrics", name)
 	}
 	return s, nil
 }
@@ -84,6 +90,9 @@ func New(name string, o Options) (*Set, error) {
 // Append appends a body of the rows [from, to): each closed by a line feed, or of OTLP one request. The rows need not lie inside the set: times go on rising
 // at the same pace behind it.
 func (s *Set) Append(dst []byte, from, to int64) []byte {
+	if s.body != nil {
+		return s.body(dst, from, to)
+	}
 	begin := len(dst)
 	for i := from; i < to; i++ {
 		dst = s.row(dst, i)

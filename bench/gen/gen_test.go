@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -51,6 +52,20 @@ func TestOTLPRequests(t *testing.T) {
 		items := s.row(nil, 299)
 		if !bytes.HasSuffix(body, items) || !bytes.Contains(body, s.row(nil, 100)) {
 			t.Errorf("%s: a row is another one in a request", name)
+		}
+	}
+}
+
+// TestTraces: a request has every span once, those of a trace with its id.
+func TestTraces(t *testing.T) {
+	s := set(t, "traces", 1000)
+	body := s.Append(nil, 100, 300)
+	for i := int64(100); i < 300; i++ {
+		if n := bytes.Count(body, s.row(nil, i)); n != 1 {
+			t.Errorf("span %d is there %d times", i, n)
+		}
+		if id, err := hex.DecodeString(s.TraceID(i)); err != nil || !bytes.Contains(s.row(nil, i), id) || s.TraceID(i) != s.TraceID(i/50*50) {
+			t.Errorf("span %d is not of trace %x", i, id)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 //	otlp-logs     log records with the message of an access entry and 7 attributes (about 480 bytes)
 //	otlp-traces   spans of a web server, 8 to a trace, with 7 attributes (about 370 bytes)
 //	otlp-metrics  points of one metric, of 10,000 series with 3 attributes (about 100 bytes)
+//	traces        spans as of otlp-traces, 50 to a trace, of 20 services
 
 // otlpSeries is the number of series of otlp-metrics; otlpStep is the time between two points of a series, ns.
 const (
@@ -60,18 +61,21 @@ func otlpInt(dst []byte, number byte, key string, x uint64) []byte {
 
 // otlpID appends the bytes of an id.
 func otlpID(dst []byte, number byte, id ...uint64) []byte {
-	dst = append(dst, number<<3|2, byte(8*len(id)))
+	return bigEndian(append(dst, number<<3|2, byte(8*len(id))), id...)
+}
+
+func bigEndian(dst []byte, id ...uint64) []byte {
 	for _, x := range id {
 		dst = binary.BigEndian.AppendUint64(dst, x)
 	}
 	return dst
 }
 
-// request puts what was appended behind a place into a scope of a resource, and that into a request.
-func (m *otlp) request(dst []byte, from int) []byte {
+// request puts what was appended behind a place into a scope of a service's resource, and that into a request.
+func (m *otlp) request(dst []byte, from int, service string) []byte {
 	var about, scope []byte
 	about, at := otlpBegin(about, 1)
-	for _, a := range [...][2]string{{"service.name", "frontend"}, {"service.version", "1.14.2"}, {"service.instance.id", "frontend-7d9c5b-x2x7k"}, {"host.name", "frontend-003"}, {"k8s.namespace.name", "shop"}} {
+	for _, a := range [...][2]string{{"service.name", service}, {"service.version", "1.14.2"}, {"service.instance.id", service + "-7d9c5b-x2x7k"}, {"host.name", service + "-003"}, {"k8s.namespace.name", "shop"}} {
 		about = otlpAttribute(about, 1, a[0], a[1])
 	}
 	about = otlpEnd(about, at)
@@ -112,20 +116,34 @@ func (m *otlp) span(dst []byte, i int64) []byte {
 	r := newRandom(m.seed, i)
 	e := m.draw(i, &r)
 	root := newRandom(m.seed, i/8*8^0x7aaceed)
-	trace := [2]uint64{root.next(), root.next()}
-	dst, at := otlpBegin(dst, 2)
-	dst = otlpID(otlpID(dst, 1, trace[0], trace[1]), 2, e.trace[0])
+	s := spanDraw{trace: [2]uint64{root.next(), root.next()}, span: e.trace[0], startNS: uint64(e.ms) * 1e6, durationUS: e.latencyUS, operation: i}
 	if i%8 > 0 {
-		dst = otlpID(dst, 4, root.next())
+		s.parent = root.next()
+	}
+	return m.appendSpan(dst, &e, &r, &s)
+}
+
+// spanDraw is what a span has besides the fields of its entry.
+type spanDraw struct {
+	trace               [2]uint64
+	span, parent        uint64 // parent 0: none
+	startNS, durationUS uint64
+	operation           int64 // a number that its name is drawn by
+}
+
+func (m *otlp) appendSpan(dst []byte, e *entry, r *random, s *spanDraw) []byte {
+	dst, at := otlpBegin(dst, 2)
+	dst = otlpID(otlpID(dst, 1, s.trace[0], s.trace[1]), 2, s.span)
+	if s.parent > 0 {
+		dst = otlpID(dst, 4, s.parent)
 	}
 	var text [256]byte
-	name := append(append(append(text[:0], methods[e.method]...), " /api/"...), categories[i%int64(len(categories))]...)
+	name := append(append(append(text[:0], methods[e.method]...), " /api/"...), categories[s.operation%int64(len(categories))]...)
 	dst = otlpText(dst, 5, name)
 	dst = append(dst, 6<<3, 2)
-	start := uint64(e.ms) * 1e6
-	dst = otlpFixed(otlpFixed(dst, 7, start), 8, start+1000*e.latencyUS)
+	dst = otlpFixed(otlpFixed(dst, 7, s.startNS), 8, s.startNS+1000*s.durationUS)
 	dst = otlpAttribute(dst, 9, "http.request.method", methods[e.method])
-	dst = otlpAttribute(dst, 9, "url.path", m.appendPath(text[:0], &r))
+	dst = otlpAttribute(dst, 9, "url.path", m.appendPath(text[:0], r))
 	dst = otlpInt(dst, 9, "http.response.status_code", statuses[e.status])
 	dst = otlpInt(dst, 9, "http.response.body.size", e.bytes)
 	dst = otlpAttribute(dst, 9, "client.address", appendAddress(text[:0], e.client))
