@@ -36,8 +36,11 @@ import (
 func AppendString[T string | []byte](dst []byte, text T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(text); i++ {
+	from, i := 0, 0
+	for i+8 <= len(text) && allPlain(eight(text, i)) {
+		i += 8
+	}
+	for ; i < len(text); i++ {
 		c := text[i]
 		if plain[c] {
 			continue
@@ -73,6 +76,20 @@ func AppendString[T string | []byte](dst []byte, text T) []byte {
 	}
 	dst = append(dst, text[from:]...)
 	return append(dst, '"')
+}
+
+// eight are the bytes of text from i on as a word.
+func eight[T string | []byte](text T, i int) uint64 {
+	b := text[i : i+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 | uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// allPlain reports whether eight bytes are plain.
+func allPlain(x uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	quote, escape := x^'"'*ones, x^'\\'*ones
+	// The highest bit of a byte is set where it was, or where the byte is less than what is taken away from it.
+	return (x|(x-' '*ones)|(quote-ones)|(escape-ones))&high == 0
 }
 
 // plain are the bytes that stand for themselves in a JSON string, whatever is around them.

@@ -118,7 +118,7 @@ func (h *Handler) recycleLogs(r *logsRequest) {
 	clear(r.attributes[:cap(r.attributes)])
 	clear(r.writer.stack[:cap(r.writer.stack)])
 	*r = logsRequest{
-		reader: r.reader, writer: writer{r.writer.stack[:0]}, attributes: r.attributes[:0], json: r.json[:0], body: r.body[:0],
+		reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known}, attributes: r.attributes[:0], json: r.json[:0], body: r.body[:0],
 		resource: inheritedJSON{json: r.resource.json[:0]}, scope: inheritedJSON{json: r.scope.json[:0]},
 	}
 	h.logs.Put(r, r.reader.bytes()+attributeBytes*int64(cap(r.attributes)+cap(r.writer.stack))+int64(cap(r.json)+cap(r.body)+cap(r.resource.json)+cap(r.scope.json)))

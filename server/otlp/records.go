@@ -140,7 +140,7 @@ func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err 
 	if r.body, err = r.writer.body(r.body[:0], &l.body); err != nil {
 		return 0, err
 	}
-	r.json, err = r.writer.object(r.json[:0], l.attributes, 1)
+	r.json, err = r.writer.attributes(r.json[:0], l.attributes)
 	return at, err
 }
 

@@ -112,7 +112,7 @@ func (h *Handler) recycleTraces(r *tracesRequest) {
 	r.reader.forget()
 	clear(r.list[:cap(r.list)])
 	clear(r.writer.stack[:cap(r.writer.stack)])
-	*r = tracesRequest{reader: r.reader, writer: writer{r.writer.stack[:0]}, scratch: r.scratch[:0], list: r.list[:0]}
+	*r = tracesRequest{reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known}, scratch: r.scratch[:0], list: r.list[:0]}
 	h.traces.Put(r, r.reader.bytes()+attributeBytes*int64(cap(r.list)+cap(r.writer.stack))+int64(cap(r.scratch)))
 }
 

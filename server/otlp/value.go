@@ -117,6 +117,7 @@ func appendAttribute(list []attribute, f *protowire.Fields) ([]attribute, error)
 // writer makes JSON of values. Errors that are status errors say that the message could be read, and what it says not be kept.
 type writer struct {
 	stack []attribute // members of the objects that are being written
+	known keyOrder
 }
 
 var (

@@ -45,11 +45,27 @@ func Of(message []byte) Fields { return Fields{rest: message, size: len(message)
 
 // Next moves to the next field; false: there is none, or what follows is no field, see Err.
 func (f *Fields) Next() bool {
+	// Nearly all fields are texts and messages of less than 16 KiB with a number below 16.
+	if b := f.rest; len(b) > 2 && b[0]&0x87 == byte(Bytes) && b[0] > 7 && f.err == nil {
+		size, n := int(b[1]), 2
+		if size >= 0x80 {
+			size, n = size&0x7f|int(b[2])<<7, 3
+		}
+		if (n == 2 || b[2] < 0x80) && size <= len(b)-n {
+			f.Number, f.Kind, f.Bytes, f.rest = int(b[0]>>3), Bytes, b[n:n+size:n+size], b[n+size:]
+			return true
+		}
+	}
+	return f.next()
+}
+
+// next is Next for any field.
+func (f *Fields) next() bool {
 	if len(f.rest) == 0 || f.err != nil {
 		return false
 	}
 	var key uint64
-	if b := f.rest[0]; b < 0x80 { // nearly all numbers are below 16
+	if b := f.rest[0]; b < 0x80 {
 		key, f.rest = uint64(b), f.rest[1:]
 	} else if key = f.varint(); f.err != nil {
 		return false
