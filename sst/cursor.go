@@ -123,9 +123,7 @@ func (r *run) Scan(spec *scan.Spec) (_ scan.Cursor, err error) {
 	if c.sel, err = r.p.selector(spec); err != nil {
 		return nil, err
 	}
-	if c.out, err = c.sel.projector(); err != nil {
-		return nil, err
-	}
+	c.out.sel = c.sel
 	if spec.Pieces != nil {
 		c.from, c.to = max(spec.Pieces.From, 0), min(spec.Pieces.To, len(r.p.blocks))
 	}

@@ -2,7 +2,7 @@ package sst
 
 import "varve/engine/vector"
 
-// projector gives rows of the selector's block as batches.
+// projector gives rows of the selector's block as batches. Its columns are prepared with the first row that passes: of a needle's scan most pieces have none.
 type projector struct {
 	sel    *selector
 	out    []*source
@@ -12,19 +12,20 @@ type projector struct {
 	n, at  int             // how many rows there are to give, and how many are given
 }
 
-// projector prepares the columns that the scan wants.
-func (sel *selector) projector() (projector, error) {
-	j := projector{sel: sel}
-	for i := range sel.spec.Columns {
-		s, err := sel.reader.source(&sel.spec.Columns[i])
+// prepare finds the columns that the scan wants.
+func (j *projector) prepare() error {
+	columns := j.sel.spec.Columns
+	j.out = make([]*source, 0, len(columns))
+	for i := range columns {
+		s, err := j.sel.reader.source(&columns[i])
 		if err != nil {
-			return projector{}, err
+			return err
 		}
 		j.out = append(j.out, s)
 	}
 	j.window = make([]vector.Vector, len(j.out))
 	j.gather = make([]vector.Vector, len(j.out))
-	return j, nil
+	return nil
 }
 
 // begin has n rows of the selector's block given: those of a list or, if it is nil, all.
@@ -37,6 +38,11 @@ func (j *projector) end() { j.begin(nil, 0) }
 func (j *projector) next(b *vector.Batch) (bool, error) {
 	if j.at >= j.n {
 		return false, nil
+	}
+	if j.out == nil {
+		if err := j.prepare(); err != nil {
+			return false, err
+		}
 	}
 	from, to := j.at, min(j.at+vector.Size, j.n)
 	j.at = to

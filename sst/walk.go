@@ -44,9 +44,7 @@ func (r *run) walk(spec *scan.Spec) (_ *seriesWalk, err error) {
 	if w.sel, err = r.p.selector(spec); err != nil {
 		return nil, err
 	}
-	if w.out, err = w.sel.projector(); err != nil {
-		return nil, err
-	}
+	w.out.sel = w.sel
 	if w.table, err = r.p.seriesTable(); err != nil {
 		return nil, err
 	}
