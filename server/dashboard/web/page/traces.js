@@ -4,18 +4,24 @@ import { html, useEffect, useMemo, useState } from '../lib/ui.js';
 import { described, isAbort } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { count, duration, plural } from '../core/format.js';
+import * as router from '../core/router.js';
 import { instants, refresh, zone } from '../core/state.js';
 import { rfc3339, showTime, zoneLabel } from '../core/time.js';
 import { hashColour } from '../ui/canvas.js';
+import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
 import { useKeys } from '../ui/usekeys.js';
+import { Operations } from './tracesoperations.js';
 import { Scatter } from './tracesscatter.js';
 import * as sql from './tracesquery.js';
 
+const views = [{ id: 'traces', text: 'Traces' }, { id: 'operations', text: 'Operations' }, { id: 'map', text: 'Service map' }];
+
 const TraceView = lazy(() => import('./waterfall.js'), 'TraceView');
+const ServiceMap = lazy(() => import('./tracesmap.js'), 'ServiceMap');
 
 /** @type {Record<string, import('../core/state.js').Key>} */
 export const state = {
@@ -30,7 +36,9 @@ export const state = {
   q: { type: 'text', default: '' },
   lim: { type: 'number', default: 20 },
   sort: { type: 'text', default: 'newest', of: ['newest', 'slowest'] },
-  tab: { type: 'text', default: 'spans', of: ['spans', 'logs', 'services'] },
+  view: { type: 'text', default: 'traces', of: ['traces', 'operations', 'map'] },
+  tab: { type: 'text', default: 'spans', of: ['spans', 'flame', 'table', 'logs', 'services', 'compare'] },
+  vs: { type: 'text', default: '' }, // the trace to compare with
 };
 
 /** @typedef {{dots: sql.Dot[], traces: sql.Summary[], range: {from: bigint|null, to: bigint|null}, more: boolean}} Found */
@@ -69,9 +77,11 @@ function Search({ state, tables }) {
   const [turn, setTurn] = useState(0);
   const understood = useMemo(() => sql.understand(v.q, columns), [v.q, columns]);
   useEffect(() => { catalog.columns(v.db, table).then(setColumns, (e) => setError(described(e))); }, [v.db, table]);
-  const what = JSON.stringify([v.db, table, v.svc, v.op, v.st, v.kind, v.min, v.max, v.q, v.lim, v.sort, v.from, v.to, turn, columns.length]);
+  const what = JSON.stringify([v.db, table, v.svc, v.op, v.st, v.kind, v.min, v.max, v.q, v.lim, v.sort, v.from, v.to, v.view === 'traces', turn, columns.length]);
+  const range = useMemo(instants, [what]);
+  const filters = sql.conditions(v, columns, understood.sql);
   useEffect(() => {
-    if (columns.length === 0 || understood.problem) return;
+    if (columns.length === 0 || understood.problem || v.view !== 'traces') return;
     const control = new AbortController();
     ask(table, columns, v, understood.sql, control.signal).then((f) => {
       if (control.signal.aborted) return;
@@ -89,16 +99,31 @@ function Search({ state, tables }) {
     { keys: '/', text: 'Search', run: () => document.getElementById('traces-search')?.focus() },
     { keys: 'r', text: 'Run again', run: () => setTurn(turn + 1) },
   ]);
-  const open = (/** @type {string} */ id) => state.set({ id, tab: 'spans' });
+  const open = (/** @type {string} */ id) => state.set({ id, tab: 'spans', vs: '' });
   const rectangle = (/** @type {bigint} */ from, /** @type {bigint} */ to, /** @type {number} */ least, /** @type {number} */ most) => state.set({ from: rfc3339(from), to: rfc3339(to), min: `${Math.floor(least)}ns`, max: `${Math.ceil(most)}ns` });
-  return html`<${Bar}><${Line} state=${state} problem=${understood.problem} /></${Bar}>
-    <${Form} state=${state} table=${table} tables=${tables} onRun=${() => setTurn(turn + 1)} />
-    ${error && html`<${ErrorBox} error=${error}><button class="small" onClick=${() => setTurn(turn + 1)}>Try again</button></${ErrorBox}>`}
-    ${found && found.dots.length > 0 && html`<${Scatter} dots=${found.dots} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
+  const again = () => setTurn(turn + 1);
+  const narrower = (/** @type {string} */ svc, /** @type {string} */ op = '', /** @type {Record<string, any>} */ more = {}) => state.set({ view: 'traces', svc, op, ...more });
+  const body = () => {
+    if (columns.length === 0) return html`<p class="state soft">Asking…</p>`;
+    if (v.view === 'map') return html`<${ServiceMap} table=${table} columns=${columns} range=${range} turn=${turn} onService=${narrower} />`;
+    if (v.view === 'operations') return !understood.problem && html`<${Operations} statement=${sql.operationsText(table, columns, range, filters)} turn=${turn} onOpen=${narrower} />`;
+    if (error) return html`<${ErrorBox} error=${error}><button class="small" onClick=${again}>Try again</button></${ErrorBox}>`;
+    if (!found) return html`<p class="state soft">Asking…</p>`;
+    if (found.dots.length === 0) return html`<${Nothing} state=${state} table=${table} />`;
+    return html`<${Scatter} dots=${found.dots} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
       <p class="traces-figures soft" aria-live="polite">${plural(found.traces.length, 'trace')} listed, ${found.more ? `more than ${count(sql.mostDots)}` : count(found.dots.length)} matching ${found.dots.length === 1 ? 'span' : 'spans'}. Drag a rectangle to narrow the search, click a dot to open its trace.</p>
-      <${List} traces=${found.traces} onOpen=${open} />`}
-    ${found && found.dots.length === 0 && !error && html`<div class="state"><h2>No spans match</h2><p>In ${table}, with these filters and in this time range.</p><div class="actions"><button onClick=${() => shift(0)}>Twice as wide</button><button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>Without filters</button></div></div>`}`;
+      <${List} traces=${found.traces} onOpen=${open} />`;
+  };
+  const statement = () => (v.view === 'map' ? sql.callsText(table, columns, range) : v.view === 'operations' ? sql.operationsText(table, columns, range, filters) : sql.dotsText(table, columns, range, filters, v.sort === 'slowest' ? 'duration_nano DESC' : undefined));
+  return html`<${Bar}><${Line} state=${state} problem=${understood.problem} table=${table} columns=${columns} /></${Bar}>
+    <${Form} state=${state} table=${table} tables=${tables} onRun=${again} />
+    <div class="traces-views"><${Tabs} label="What is shown" tabs=${views} tab=${v.view} onTab=${(/** @type {string} */ view) => state.set({ view })} /><span class="grow"></span>
+      <button class="small" disabled=${columns.length === 0} title="Open the statement on the SQL page" onClick=${() => router.go('sql', { sql: statement() })}>SQL</button></div>
+    ${body()}`;
 }
+
+/** Nothing says that nothing matches, and what may help. @param {{state: import('../core/state.js').PageState, table: string}} props */
+const Nothing = ({ state, table }) => html`<div class="state"><h2>No spans match</h2><p>In ${table}, with these filters and in this time range.</p><div class="actions"><button onClick=${() => shift(0)}>Twice as wide</button><button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>Without filters</button></div></div>`;
 
 /** ask finds spans first, then what their traces are. @param {string} table @param {catalog.Column[]} columns @param {Record<string, any>} v @param {string} searched @param {AbortSignal} signal @returns {Promise<Found>} */
 async function ask(table, columns, v, searched, signal) {
@@ -108,8 +133,8 @@ async function ask(table, columns, v, searched, signal) {
   return { dots, range, more: dots.length === sql.mostDots, traces: await sql.summaries(table, columns, range, ids, signal) };
 }
 
-/** Line is the search line; an id of a trace opens it. @param {{state: import('../core/state.js').PageState, problem: import('../core/search.js').Problem|null}} props */
-function Line({ state, problem }) {
+/** Line is the search line; an id of a trace opens it. @param {{state: import('../core/state.js').PageState, problem: import('../core/search.js').Problem|null, table: string, columns: catalog.Column[]}} props */
+function Line({ state, problem, table, columns }) {
   const [text, setText] = useState(state.get('q'));
   useEffect(() => setText(state.get('q')), [state.get('q')]);
   const submit = (/** @type {Event} */ e) => {
@@ -152,7 +177,7 @@ function Form({ state, table, tables, onRun }) {
 /** @param {{traces: sql.Summary[], onOpen: (id: string) => void}} props */
 function List({ traces, onOpen }) {
   const longest = traces.reduce((m, t) => Math.max(m, t.duration), 1);
-  return html`<div class="traces-list"><table class="list"><thead><tr><th>service and operation</th><th>start ${zoneLabel(zone.value)}</th><th>duration</th><th class="num">spans</th><th class="num">errors</th><th class="chips">services</th></tr></thead><tbody>
+  return html`<div class="traces-list"><table class="list"><thead><tr><th>service and operation</th><th class="start">start ${zoneLabel(zone.value)}</th><th>duration</th><th class="num">spans</th><th class="num">errors</th><th class="chips">services</th></tr></thead><tbody>
     ${traces.map((t) => html`<tr key=${t.id} data-trace=${t.id} onClick=${() => onOpen(t.id)}>
       <td class="what"><button class="link" title=${t.id} onClick=${(/** @type {Event} */ e) => { e.stopPropagation(); onOpen(t.id); }}><b>${t.service}</b> ${t.operation}</button></td>
       <td class="start">${showTime(t.start, 3, zone.value)}</td>

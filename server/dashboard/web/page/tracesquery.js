@@ -4,7 +4,7 @@ import { list, query } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { search } from '../core/search.js';
 import * as sqltext from '../core/sqltext.js';
-import { hour } from '../core/time.js';
+import { day, hour } from '../core/time.js';
 
 export const defaultTable = 'opentelemetry_traces';
 /** A trace is drawn up to this many spans. */
@@ -61,13 +61,73 @@ export function conditions(v, columns, searched) {
 /** timeOf is the time index of a table of spans. @param {catalog.Column[]} columns */
 const timeOf = (columns) => columns.find((c) => c.timeIndex) ?? { name: 'timestamp', type: 'timestamp(9)' };
 
-/** dots asks for matching spans. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {boolean} slowest @param {AbortSignal} signal @returns {Promise<Dot[]>} */
-export async function dots(table, columns, range, filters, slowest, signal) {
+/** @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters */
+const conditionsOf = (table, columns, range, filters) => {
   const time = timeOf(columns);
-  const where = sqltext.where(sqltext.within(time.name, range, time.type), ...filters);
-  const rows = await (await query(`SELECT trace_id, ${sqltext.name(time.name)}, duration_nano, service_name, span_name, span_status_code FROM ${sqltext.table(table)}${where} ORDER BY ${slowest ? 'duration_nano' : sqltext.name(time.name)} DESC LIMIT ${mostDots}`, { signal })).all();
-  const unit = sqltext.unitNanos(time.type);
+  return `${sqltext.table(table)}${sqltext.where(sqltext.within(time.name, range, time.type), ...filters)}`;
+};
+
+/** dotsText is the statement that finds matching spans. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {string} order @param {number} limit */
+export const dotsText = (table, columns, range, filters, order = sqltext.name(timeOf(columns).name) + ' DESC', limit = mostDots) =>
+  `SELECT trace_id, ${sqltext.name(timeOf(columns).name)}, duration_nano, service_name, span_name, span_status_code FROM ${conditionsOf(table, columns, range, filters)} ORDER BY ${order} LIMIT ${limit}`;
+
+/** dotsOf runs it. @param {catalog.Column[]} columns @param {string} statement @param {AbortSignal} signal @returns {Promise<Dot[]>} */
+async function dotsOf(columns, statement, signal) {
+  const rows = await (await query(statement, { signal })).all(), unit = sqltext.unitNanos(timeOf(columns).type);
   return rows.map((r) => ({ trace: String(r[0]), time: BigInt(r[1]) * unit, duration: Number(r[2]), service: String(r[3] ?? ''), operation: String(r[4] ?? ''), error: r[5] === 'STATUS_CODE_ERROR' }));
+}
+
+/** alike are other traces that begin with the same operation: the slowest and the quickest of a day around. @param {string} table @param {{name: string, type: string}[]} columns @param {{service: string, name: string}} root @param {bigint} at @param {AbortSignal} signal @returns {Promise<Dot[]>} */
+export async function alike(table, columns, root, at, signal) {
+  const known = /** @type {catalog.Column[]} */ (columns.map((c) => ({ ...c, semantic: '', timeIndex: c.name === 'timestamp' })));
+  const filters = [sqltext.equals('service_name', root.service, 'string'), sqltext.equals('span_name', root.name, 'string'), '"parent_span_id" IS NULL'];
+  const range = { from: at - day, to: at + day };
+  const both = await Promise.all(['DESC', 'ASC'].map((way) => dotsOf(known, dotsText(table, known, range, filters, `duration_nano ${way}`, 9), signal)));
+  const seen = new Set();
+  return [...both[0].slice(0, 8), ...both[1].slice(0, 8).reverse()].filter((d) => !seen.has(d.trace) && seen.add(d.trace));
+}
+
+/** dots asks for matching spans. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters @param {boolean} slowest @param {AbortSignal} signal @returns {Promise<Dot[]>} */
+export const dots = (table, columns, range, filters, slowest, signal) => dotsOf(columns, dotsText(table, columns, range, filters, slowest ? 'duration_nano DESC' : undefined), signal);
+
+/** @typedef {{service: string, operation: string, n: number, errors: number, p50: number, p95: number, p99: number}} Operation times in ns */
+
+const mostOperations = 200;
+
+/** operationsText is T6: how often, how long, how often wrong, by service and operation. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters */
+export const operationsText = (table, columns, range, filters) => `SELECT service_name, span_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95, approx_percentile_cont(duration_nano, 0.99) AS p99 FROM ${conditionsOf(table, columns, range, filters)} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostOperations}`;
+
+/** overview runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Operation[]>} */
+export async function overview(statement, signal) {
+  const rows = await (await query(statement, { signal })).all();
+  return rows.map(([service, operation, n, errors, p50, p95, p99]) => ({ service: String(service ?? ''), operation: String(operation ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95), p99: Number(p99) }));
+}
+
+/** @typedef {{from: string, to: string, calls: number, errors: number, p95: number}} Call between services, p95 in ns */
+
+const mostCalls = 300;
+
+/** callsText finds which service called which: spans with a parent of another service. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range */
+export function callsText(table, columns, range) {
+  const time = timeOf(columns), t = sqltext.table(table);
+  const wider = { from: range.from === null ? null : range.from - hour, to: range.to };
+  const of = (/** @type {string} */ alias, /** @type {{from: bigint|null, to: bigint|null}} */ r) => sqltext.within(time.name, r, time.type).replaceAll(sqltext.name(time.name), `${alias}.${sqltext.name(time.name)}`);
+  return `SELECT p.service_name, c.service_name, count(*) AS calls, count(*) FILTER (WHERE c.${failed}) AS errors, approx_percentile_cont(c.duration_nano, 0.95) AS p95 FROM ${t} c JOIN ${t} p ON c.trace_id = p.trace_id AND c.parent_span_id = p.span_id${sqltext.where(of('c', range), of('p', wider), 'p.service_name <> c.service_name')} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostCalls}`;
+}
+
+/** calls runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Call[]>} */
+export async function calls(statement, signal) {
+  const rows = await (await query(statement, { signal })).all();
+  return rows.map(([from, to, n, errors, p95]) => ({ from: String(from ?? ''), to: String(to ?? ''), calls: Number(n), errors: Number(errors), p95: Number(p95) }));
+}
+
+/** servicesText sums the spans of each service. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range */
+export const servicesText = (table, columns, range) => `SELECT service_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95 FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT 200`;
+
+/** serviceSums runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<{service: string, n: number, errors: number, p50: number, p95: number}[]>} */
+export async function serviceSums(statement, signal) {
+  const rows = await (await query(statement, { signal })).all();
+  return rows.map(([service, n, errors, p50, p95]) => ({ service: String(service ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95) }));
 }
 
 /** summaries describes traces, in the order of their ids. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} ids @param {AbortSignal} signal @returns {Promise<Summary[]>} */

@@ -12,9 +12,12 @@ import { copy } from '../ui/toast.js';
 import { useKeys } from '../ui/usekeys.js';
 import { Overview } from './waterfalloverview.js';
 import { SpanDrawer } from './waterfalldrawer.js';
+import { FlameGraph } from './waterfallflame.js';
 import { SpanRows } from './waterfallrows.js';
+import { SpanTable } from './waterfalltable.js';
 import { ServiceTimes, TraceLogs } from './waterfalltabs.js';
 import { flat, pathsTo, traceOf } from './waterfalltree.js';
+import { Choose, Compare } from './tracescompare.js';
 import * as sql from './tracesquery.js';
 
 /** @typedef {import('./waterfalltree.js').Span} Span */
@@ -38,11 +41,11 @@ export function TraceView({ state, tables }) {
   if (!asked.found) {
     return html`<div class="state"><h2>No spans of this trace</h2><p>Trace <code>${id}</code> is not in ${tables.length === 0 ? 'this database: no table holds spans' : tables.join(', ')}, at any time.</p><div class="actions">${back}</div></div>`;
   }
-  return html`<${Waterfall} key=${id} found=${asked.found} state=${state} back=${back} />`;
+  return html`<${Waterfall} key=${id} found=${asked.found} tables=${tables} state=${state} back=${back} />`;
 }
 
-/** @param {{found: {table: string, columns: {name: string, type: string}[], rows: any[][]}, state: import('../core/state.js').PageState, back: any}} props */
-function Waterfall({ found, state, back }) {
+/** @param {{tables: string[], found: {table: string, columns: {name: string, type: string}[], rows: any[][]}, state: import('../core/state.js').PageState, back: any}} props */
+function Waterfall({ tables, found, state, back }) {
   const cut = found.rows.length > sql.mostSpans;
   const trace = useMemo(() => traceOf(found.columns, found.rows.slice(0, sql.mostSpans)), [found]);
   const [folded, setFolded] = useState(/** @type {Set<Span>} */ (new Set()));
@@ -54,6 +57,8 @@ function Waterfall({ found, state, back }) {
   const [chosen, setChosen] = useState(/** @type {Span|null} */ (null));
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
   const tab = state.get('tab');
+  const listed = tab === 'spans' || tab === 'flame' || tab === 'table';
+  const [logsOf, setLogsOf] = useState(/** @type {Span|null} */ (null)); // the span whose log lines are wanted
 
   const rows = useMemo(() => {
     const fits = only === 'errors' ? (/** @type {Span} */ s) => s.error : only === 'critical' ? (/** @type {Span} */ s) => s.critical.length > 0 : null;
@@ -64,6 +69,8 @@ function Waterfall({ found, state, back }) {
     const small = text.toLowerCase();
     return small === '' ? [] : rows.flatMap((s, i) => ([s.name, s.service, s.id].some((t) => t.toLowerCase().includes(small)) || s.row.some((v) => typeof v === 'string' && v.toLowerCase().includes(small)) ? [i] : []));
   }, [rows, text]);
+  const fitting = useMemo(() => (text === '' ? null : new Set(hits.map((i) => rows[i]))), [hits, text]);
+  const spans = useMemo(() => rows.filter((s) => !s.missing && (!fitting || fitting.has(s))), [rows, fitting]);
   const step = (/** @type {number} */ by) => {
     if (hits.length === 0) return;
     const next = (at + by + hits.length) % hits.length;
@@ -79,7 +86,7 @@ function Waterfall({ found, state, back }) {
     if (!next.delete(s)) next.add(s);
     setFolded(next);
   };
-  const id = state.get('id');
+  const id = state.get('id'), vs = state.get('vs');
   const focused = () => rows[grid.current?.focus ?? -1];
   useKeys([
     { keys: 'Escape', text: 'Close the span', run: () => setChosen(null) },
@@ -101,26 +108,29 @@ function Waterfall({ found, state, back }) {
     ${(trace.notes.length > 0 || cut) && html`<p class="trace-notes" role="note">${[...(cut ? [`only the first ${count(sql.mostSpans)} spans are shown`] : []), ...trace.notes].join(' · ')}</p>`}
     <${Overview} trace=${trace} view=${view} dark=${dark.value} onView=${setView} />
     <div class="trace-bar">
-      <${Tabs} label="View" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ t) => state.set({ tab: t })} />
+      <${Tabs} label="View" tabs=${tabs} tab=${tab} onTab=${(/** @type {string} */ t) => { setLogsOf(null); state.set({ tab: t }); }} />
       <span class="grow"></span>
-      ${tab === 'spans' && html`
+      ${listed && html`
       <input id="trace-find" type="search" placeholder="Find in the trace" aria-label="Find in the trace" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter') step(e.shiftKey ? -1 : 1); }} />
       ${text !== '' && html`<span class="num soft hits">${hits.length === 0 ? 'none' : `${at + 1} of ${count(hits.length)}`}</span>`}
       <select aria-label="Service" value=${service} onChange=${(/** @type {any} */ e) => setService(e.target.value)}><option value="">all services</option>${trace.services.map((s) => html`<option key=${s} value=${s}>${s || 'no service'}</option>`)}</select>
       <button class="small" aria-pressed=${only === 'errors' ? 'true' : 'false'} title="Only what leads to errors (e)" onClick=${toggle('errors')}>Errors</button>
       <button class="small" aria-pressed=${only === 'critical' ? 'true' : 'false'} title="Only the spans that determine the duration (c)" onClick=${toggle('critical')}>Critical path</button>
-      <button class="small" onClick=${() => setFolded(folded.size > 0 ? new Set() : new Set(trace.spans.filter((s) => s.children.length > 0 && s.depth > 0)))}>${folded.size > 0 ? 'Unfold all' : 'Fold all'}</button>`}
+      ${tab === 'spans' && html`<button class="small" onClick=${() => setFolded(folded.size > 0 ? new Set() : new Set(trace.spans.filter((s) => s.children.length > 0 && s.depth > 0)))}>${folded.size > 0 ? 'Unfold all' : 'Fold all'}</button>`}`}
     </div>
     <div class="logs-body">
       ${tab === 'spans' && html`<${SpanRows} rows=${rows} folded=${folded} view=${view} beside=${chosen !== null} onFold=${fold} onOpen=${setChosen} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
-      ${tab === 'logs' && html`<${TraceLogs} id=${id} db=${state.get('db')} begin=${trace.begin} duration=${trace.duration} spans=${trace.spans} />`}
+      ${tab === 'flame' && html`<${FlameGraph} trace=${trace} view=${view} chosen=${chosen} hits=${only || service || text ? new Set(spans) : null} onOpen=${setChosen} />`}
+      ${tab === 'table' && html`<${SpanTable} spans=${spans} beside=${chosen !== null} onOpen=${setChosen} />`}
+      ${tab === 'compare' && (vs ? html`<${Compare} trace=${trace} id=${id} other=${vs} tables=${tables} onSwap=${() => state.set({ id: vs, vs: id })} onNone=${() => state.set({ vs: '' })} />` : html`<${Choose} trace=${trace} id=${id} table=${found.table} columns=${found.columns} onChoose=${(/** @type {string} */ other) => state.set({ vs: other })} />`)}
+      ${tab === 'logs' && html`<${TraceLogs} only=${logsOf} onAll=${() => setLogsOf(null)} id=${id} db=${state.get('db')} begin=${trace.begin} duration=${trace.duration} spans=${trace.spans} />`}
       ${tab === 'services' && html`<${ServiceTimes} trace=${trace} />`}
-      ${chosen && !chosen.missing && html`<${SpanDrawer} span=${chosen} trace=${trace} columns=${found.columns} onClose=${() => setChosen(null)} onTrace=${(/** @type {string} */ other) => state.set({ id: other, tab: 'spans' })}
-        onSearch=${(/** @type {string} */ q) => state.set({ id: '', q: [state.get('q'), q].filter(Boolean).join(' ') })} onOperation=${() => state.set({ id: '', svc: chosen.service, op: chosen.name, from: 'now-1h', to: 'now' })}
-        onLogs=${() => state.set({ tab: 'logs' })} />`}
+      ${chosen && !chosen.missing && tab !== 'compare' && html`<${SpanDrawer} span=${chosen} trace=${trace} columns=${found.columns} onClose=${() => setChosen(null)} onTrace=${(/** @type {string} */ other) => state.set({ id: other, tab: 'spans' })}
+        onSearch=${(/** @type {string} */ q) => state.set({ id: '', view: 'traces', q: [state.get('q'), q].filter(Boolean).join(' ') })} onOperation=${() => state.set({ id: '', view: 'traces', svc: chosen.service, op: chosen.name, from: 'now-1h', to: 'now' })}
+        onLogs=${() => { setLogsOf(chosen); state.set({ tab: 'logs' }); }} />`}
     </div>`;
 }
 
-const tabs = [{ id: 'spans', text: 'Waterfall' }, { id: 'logs', text: 'Logs' }, { id: 'services', text: 'Services' }];
+const tabs = [{ id: 'spans', text: 'Waterfall' }, { id: 'flame', text: 'Flame' }, { id: 'table', text: 'Table' }, { id: 'logs', text: 'Logs' }, { id: 'services', text: 'Services' }, { id: 'compare', text: 'Compare' }];
 

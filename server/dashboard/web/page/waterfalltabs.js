@@ -15,8 +15,8 @@ import * as sql from './tracesquery.js';
 
 /** @typedef {{at: bigint, table: string, level: string|null, levelName: string, message: string, span: string}} Line */
 
-/** TraceLogs merges the lines of all tables by time. @param {{id: string, db: string, begin: bigint, duration: number, spans: import('./waterfalltree.js').Span[]}} props */
-export function TraceLogs({ id, db, begin, duration: length, spans }) {
+/** TraceLogs merges the lines of all tables by time, of one span or of all. @param {{only: import('./waterfalltree.js').Span|null, onAll: () => void, id: string, db: string, begin: bigint, duration: number, spans: import('./waterfalltree.js').Span[]}} props */
+export function TraceLogs({ only, onAll, id, db, begin, duration: length, spans }) {
   const [found, setFound] = useState(/** @type {{lines: Line[], tables: string[], full: string[]}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const range = { from: begin - 5n * minute, to: begin + BigInt(length) + 5n * minute };
@@ -30,10 +30,12 @@ export function TraceLogs({ id, db, begin, duration: length, spans }) {
   const open = (/** @type {string} */ table) => router.go('logs', { t: table, from: rfc3339(range.from), to: rfc3339(range.to), f: JSON.stringify(['trace_id', id, '']).replace(/[%,]/g, encodeURIComponent) });
   if (found.lines.length === 0) return html`<div class="state"><h2>No log lines of this trace</h2><p>${found.tables.length === 0 ? 'No table of this database has a column trace_id, other than those of spans.' : `Asked: ${found.tables.join(', ')}, from five minutes before the trace to five minutes after.`}</p></div>`;
   const byId = new Map(spans.map((s) => [s.id, s]));
+  const lines = only ? found.lines.filter((l) => l.span === only.id) : found.lines;
   return html`<div class="trace-logs">
     <div class="small acts-line pad">${found.tables.map((t) => html`<button key=${t} class="open-logs" onClick=${() => open(t)}>Open ${t} in Logs</button>`)}${found.full.length > 0 && html`<span class="soft">only the first ${sql.mostLogs} lines of ${found.full.join(', ')}</span>`}</div>
-    <table class="list"><thead><tr><th>time</th><th>level</th><th>span</th><th>message</th></tr></thead><tbody>
-      ${found.lines.map((l, i) => {
+    ${only && html`<p class="pad soft of-span">${lines.length === 0 ? 'No lines' : plural(lines.length, 'line')} of the span <b>${oneLine(only.name, 80)}</b>, of ${found.lines.length} of the trace <button class="small" onClick=${onAll}>All lines</button></p>`}
+    <table class="list"><thead><tr><th>time</th><th>level</th><th class="in-span">span</th><th>message</th></tr></thead><tbody>
+      ${lines.map((l, i) => {
         const level = levelOf(l.level, l.levelName), span = byId.get(l.span);
         return html`<tr key=${i}><td class="num" title=${l.table}>${showTime(l.at, 3, zone.value).slice(11)}</td><td class="level level-${level}">${l.level === null ? '' : `${letters[level]} ${oneLine(l.level, 20)}`}</td>
           <td class="in-span">${span ? html`<span class="swatch" style=${{ background: hashColour(span.service), marginLeft: `${Math.min(span.depth, 12) * 8}px` }}></span>${oneLine(span.name, 60)}` : html`<span class="faint">${l.span ? 'not of this trace' : ''}</span>`}</td><td class="mono">${oneLine(l.message)}</td></tr>`;

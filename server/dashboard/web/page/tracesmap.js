@@ -1,0 +1,107 @@
+// The service map: which service calls which, from spans whose parent is of another service. Callers stand left.
+
+import { html, useEffect, useMemo, useState } from '../lib/ui.js';
+import { described, isAbort } from '../core/api.js';
+import { count, duration, oneLine, percent, short } from '../core/format.js';
+import { hashColour } from '../ui/canvas.js';
+import { ErrorBox } from '../ui/error.js';
+import * as sql from './tracesquery.js';
+
+const nodeWidth = 168, nodeHeight = 46, gapX = 96, gapY = 18, margin = 10;
+
+/** @typedef {{service: string, n: number, errors: number, p50: number, p95: number, x: number, y: number, layer: number}} Node */
+/** @typedef {{nodes: Node[], calls: sql.Call[], width: number, height: number}} Layout */
+
+/** layersOf puts callers before those they call; calls that would close a circle do not count. @param {string[]} names @param {sql.Call[]} calls @returns {Map<string, number>} */
+function layersOf(names, calls) {
+  const out = new Map(names.map((n) => [n, calls.filter((c) => c.from === n).map((c) => c.to)]));
+  const called = new Set(calls.map((c) => c.to));
+  const layer = new Map(names.map((n) => [n, 0]));
+  const done = new Set(), way = new Set();
+  /** @type {string[]} */
+  const order = [];
+  const visit = (/** @type {string} */ n) => { // callers end up in front; what is on the way to itself is left out
+    if (done.has(n) || way.has(n)) return;
+    way.add(n);
+    for (const to of out.get(n) ?? []) visit(to);
+    way.delete(n);
+    done.add(n);
+    order.unshift(n);
+  };
+  for (const n of [...names.filter((x) => !called.has(x)), ...names]) visit(n);
+  const at = new Map(order.map((n, i) => [n, i]));
+  for (const n of order) for (const to of out.get(n) ?? []) if ((at.get(to) ?? 0) > (at.get(n) ?? 0)) layer.set(to, Math.max(layer.get(to) ?? 0, (layer.get(n) ?? 0) + 1));
+  return layer;
+}
+
+/** layoutOf gives each service its place. @param {{service: string, n: number, errors: number, p50: number, p95: number}[]} services @param {sql.Call[]} calls @returns {Layout} */
+export function layoutOf(services, calls) {
+  const known = new Map(services.map((s) => [s.service, s]));
+  for (const c of calls) for (const name of [c.from, c.to]) if (!known.has(name)) known.set(name, { service: name, n: 0, errors: 0, p50: 0, p95: 0 });
+  const layer = layersOf([...known.keys()], calls);
+  /** @type {Node[][]} */
+  const layers = [];
+  for (const s of known.values()) (layers[layer.get(s.service) ?? 0] ??= []).push({ ...s, x: 0, y: 0, layer: layer.get(s.service) ?? 0 });
+  const nodes = layers.flat(), byName = new Map(nodes.map((n) => [n.service, n]));
+  const tallest = Math.max(1, ...layers.map((l) => l.length));
+  layers.forEach((l, i) => {
+    const pull = (/** @type {Node} */ n) => { // the middle of its callers, so that lines cross little
+      const from = calls.filter((c) => c.to === n.service).map((c) => byName.get(c.from)).filter((p) => p && p.layer < i);
+      return from.length > 0 ? from.reduce((sum, p) => sum + /** @type {Node} */ (p).y, 0) / from.length : 0;
+    };
+    l.sort((a, b) => pull(a) - pull(b) || b.n - a.n);
+    l.forEach((n, k) => {
+      n.x = margin + i * (nodeWidth + gapX);
+      n.y = margin + (k + (tallest - l.length) / 2) * (nodeHeight + gapY);
+    });
+  });
+  return { nodes, calls, width: 2 * margin + layers.length * (nodeWidth + gapX) - gapX, height: 2 * margin + tallest * (nodeHeight + gapY) - gapY };
+}
+
+/** path is the line of a call; one against the direction goes around below. @param {Node} a @param {Node} b */
+function path(a, b) {
+  const x1 = a.x + nodeWidth, y1 = a.y + nodeHeight / 2, x2 = b.x, y2 = b.y + nodeHeight / 2;
+  if (x2 > x1) return `M${x1} ${y1}C${x1 + gapX / 2} ${y1} ${x2 - gapX / 2} ${y2} ${x2} ${y2}`;
+  const low = Math.max(a.y, b.y) + nodeHeight + gapY / 2;
+  return `M${a.x + nodeWidth / 2} ${a.y + nodeHeight}C${a.x + nodeWidth / 2} ${low + 10} ${b.x + nodeWidth / 2} ${low + 10} ${b.x + nodeWidth / 2} ${b.y + nodeHeight}`;
+}
+
+/** @param {{table: string, columns: import('../core/catalog.js').Column[], range: {from: bigint|null, to: bigint|null}, turn: number, onService: (service: string) => void}} props */
+export function ServiceMap({ table, columns, range, turn, onService }) {
+  const [found, setFound] = useState(/** @type {Layout|null} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const [lit, setLit] = useState(''); // the service whose calls stand out
+  const key = `${table} ${range.from} ${range.to} ${turn}`;
+  useEffect(() => {
+    const control = new AbortController();
+    setError(null);
+    Promise.all([sql.serviceSums(sql.servicesText(table, columns, range), control.signal), sql.calls(sql.callsText(table, columns, range), control.signal)])
+      .then(([services, calls]) => { if (!control.signal.aborted) setFound(layoutOf(services, calls)); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    return () => control.abort(new DOMException('superseded', 'AbortError'));
+  }, [key]);
+  const byName = useMemo(() => new Map((found?.nodes ?? []).map((n) => [n.service, n])), [found]);
+  if (error) return html`<${ErrorBox} error=${error} />`;
+  if (!found) return html`<p class="state soft">Asking…</p>`;
+  if (found.nodes.length === 0) return html`<div class="state"><h2>No spans in this range</h2><p>The map is made of the spans in the time range.</p></div>`;
+  const open = (/** @type {string} */ service) => (/** @type {KeyboardEvent|MouseEvent} */ e) => {
+    if ('key' in e && e.key !== 'Enter' && e.key !== ' ') return;
+    e.preventDefault();
+    onService(service);
+  };
+  const most = Math.max(1, ...found.calls.map((c) => c.calls));
+  return html`<div class="traces-map">
+    <div class="map-scroll"><svg width=${found.width} height=${found.height} viewBox=${`0 0 ${found.width} ${found.height}`} role="group" aria-label=${`${found.nodes.length} services and ${found.calls.length} kinds of calls between them; the table below says the same`}>
+      <defs><marker id="map-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" /></marker></defs>
+      ${found.calls.map((c) => {
+        const a = byName.get(c.from), b = byName.get(c.to);
+        return a && b && html`<path key=${`${c.from} ${c.to}`} class="call ${c.errors / c.calls >= 0.01 ? 'failing' : ''} ${lit === '' || lit === c.from || lit === c.to ? '' : 'dim'}" d=${path(a, b)} stroke-width=${1 + 3 * Math.sqrt(c.calls / most)} marker-end="url(#map-arrow)"><title>${`${c.from} calls ${c.to}: ${count(c.calls)}, ${percent(c.errors / c.calls)} errors, p95 ${duration(c.p95 / 1e6)}`}</title></path>`;
+      })}
+      ${found.nodes.map((n) => html`<g key=${n.service} class="service ${n.errors > 0 ? 'failing' : ''}" role="button" tabindex="0" aria-label=${`${n.service || 'no service'}: ${count(n.n)} spans, ${count(n.errors)} errors. Search its traces`} transform=${`translate(${n.x} ${n.y})`}
+        onClick=${open(n.service)} onKeyDown=${open(n.service)} onPointerEnter=${() => setLit(n.service)} onPointerLeave=${() => setLit('')} onFocus=${() => setLit(n.service)} onBlur=${() => setLit('')}>
+        <rect width=${nodeWidth} height=${nodeHeight} rx="5" /><rect class="colour" width="5" height=${nodeHeight} rx="2" style=${{ fill: hashColour(n.service) }} />
+        <text class="name" x="14" y="19">${oneLine(n.service || 'no service', 21)}</text><text x="14" y="36">${`${short(n.n)} spans`}<tspan class=${n.errors > 0 ? 'bad' : ''}>${` · ${n.n > 0 ? percent(n.errors / n.n) : '0%'}`}</tspan>${` · ${duration(n.p95 / 1e6)}`}</text></g>`)}</svg></div>
+    <p class="traces-figures soft">Each service with its spans, the share of errors and p95 of their durations; lines are calls, the thicker the more, red from 1% of errors on. A click searches the traces of a service.</p>
+    <div class="traces-list"><table class="list"><thead><tr><th>caller</th><th>called</th><th class="num">calls</th><th class="num">errors</th><th class="num">p95</th></tr></thead><tbody>
+      ${found.calls.map((c) => html`<tr key=${`${c.from} ${c.to}`} onPointerEnter=${() => setLit(c.from)} onPointerLeave=${() => setLit('')}><td><span class="swatch" style=${{ background: hashColour(c.from) }}></span>${oneLine(c.from || 'no service', 80)}</td><td><button class="link" onClick=${() => onService(c.to)}><span class="swatch" style=${{ background: hashColour(c.to) }}></span>${oneLine(c.to || 'no service', 80)}</button></td><td class="num">${count(c.calls)}</td><td class="num ${c.errors > 0 ? 'level-error' : 'faint'}">${c.errors > 0 ? `${count(c.errors)} (${percent(c.errors / c.calls)})` : '0'}</td><td class="num">${duration(c.p95 / 1e6)}</td></tr>`)}
+      ${found.calls.length === 0 && html`<tr><td colspan="5" class="soft">No span in the range has a parent of another service.</td></tr>`}</tbody></table></div></div>`;
+}
