@@ -293,7 +293,9 @@ func summaryOf(at parse.Node, x *parse.Slot, t vector.Type) []parse.Expr {
 	quarters := []parse.Expr{null, null, null}
 	counted := parse.Expr(x)
 	switch {
-	case t.ID == vector.TypeJSON, t.ID == vector.TypeList:
+	case t.ID == vector.TypeList:
+		counted = asText(x)
+	case t.ID == vector.TypeJSON:
 		counted = asText(x)
 		least, most = asText(call(at, "min", counted)), asText(call(at, "max", counted))
 	case orderable(t) || t.ID == vector.TypeDecimal:
