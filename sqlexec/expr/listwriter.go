@@ -18,8 +18,10 @@ func (w *listWriter) add(m []byte) {
 		return
 	}
 	out := w.out
-	if w.err = checkHeap(out, int64(len(m)+listMarks)); w.err != nil {
-		return
+	if len(out.Heap)+len(m)+listMarks > cap(out.Heap) { // most elements find room
+		if w.err = checkHeap(out, int64(len(m)+listMarks)); w.err != nil {
+			return
+		}
 	}
 	if len(out.Heap) > w.from {
 		out.Heap = append(out.Heap, ',')
