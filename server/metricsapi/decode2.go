@@ -27,6 +27,12 @@ type symbols struct {
 // symbolSeeds hash symbols, for the life of the process.
 var symbolSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
+// symbolBytes is the memory of a symbol besides its text; it is counted each heldSymbols, for twice as many.
+const (
+	symbolBytes = 40
+	heldSymbols = 1 << 14
+)
+
 func (w *request) readSymbols(body []byte) error {
 	s := &w.symbols
 	f := protowire.Of(body)
@@ -35,6 +41,11 @@ func (w *request) readSymbols(body []byte) error {
 		case f.Is(4, protowire.Bytes):
 			if len(s.texts) == 2*maxNewLabels {
 				return fmt.Errorf("there are more than %d symbols: send fewer at a time", 2*maxNewLabels)
+			}
+			if n := len(s.texts); n > 0 && n%heldSymbols == 0 {
+				if err := w.hold(int64(len(body) + 2*n*symbolBytes)); err != nil {
+					return err
+				}
 			}
 			s.texts = append(s.texts, f.Bytes)
 			s.hashes = append(s.hashes, maphash.Bytes(symbolSeeds[0], f.Bytes), maphash.Bytes(symbolSeeds[1], f.Bytes))

@@ -44,7 +44,7 @@ func (h *Handler) Write(c *web.Ctx) error {
 	}
 	w := h.requests.Get()
 	defer h.recycle(w)
-	w.h, w.db, w.physical, w.hints, w.version = h, db, p.String("physical_table"), hints, version
+	w.h, w.db, w.physical, w.hints, w.version, w.hold = h, db, p.String("physical_table"), hints, version, c.Hold
 	_, err = h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
 		body, err := c.Block(encoding, "prometheus remote request")
 		if err != nil {
@@ -132,6 +132,7 @@ type request struct {
 	db, physical string
 	hints        samples.Hints
 	version      int
+	hold         func(bytes int64) error // waits until there is room for what is made of the body
 
 	find          *samples.Request
 	series        []pending
@@ -170,8 +171,13 @@ type pending struct {
 // read puts the samples of a message into the set. Its error is that of the whole message; what is wrong with one series is
 // noted.
 func (w *request) read(ctx context.Context, body []byte, set *engine.WriteSet) (any bool, err error) {
-	if err := w.search(body); err != nil {
+	if err := w.search(body); status.Of(err) == status.RegionBusy || status.Of(err) == status.RateLimited {
+		return false, err
+	} else if err != nil {
 		return false, status.Wrap(err, status.InvalidArguments, "Failed to decode prometheus remote request: %v", err)
+	}
+	if err := w.hold(int64(len(body)) + int64(w.given)*givenBytes + w.find.Held()); err != nil {
+		return false, err
 	}
 	if err := w.find.Resolve(ctx); err != nil {
 		return false, err
@@ -217,10 +223,14 @@ const (
 	maxRequestSeries = 1_000_000
 	maxGiven         = 2_000_000 // samples, histograms and exemplars
 	maxMetadata      = 16 << 20  // bytes: no more are kept of all metrics
-	maxNewLabels     = 1_000_000 // of series that were not known
+	maxNewSeries     = 250_000   // that were not known
+	maxNewLabels     = 1_000_000 // of these
 	maxNewBytes      = 32 << 20  // of their names and values: in version 2.0 many may refer to one text
 	maxRefused       = 100_000   // after so many there is no point in looking for good ones
 )
+
+// givenBytes is the memory of a sample or a histogram without buckets until it is stored, about, with that of its record.
+const givenBytes = 64
 
 // bounded says why a request is refused as a whole.
 func (w *request) bounded() error {
@@ -231,6 +241,8 @@ func (w *request) bounded() error {
 		return fmt.Errorf("there are more than %d samples, histograms and exemplars: send fewer at a time", maxGiven)
 	case w.metadataBytes > maxMetadata:
 		return fmt.Errorf("metadata takes more than %d bytes: send less at a time", maxMetadata)
+	case w.find.NewSeries() > maxNewSeries:
+		return fmt.Errorf("there are more than %d series that were not there before: send fewer at a time", maxNewSeries)
 	case w.find.NewLabels() > maxNewLabels:
 		return fmt.Errorf("there are more than %d labels of new series: send fewer at a time", maxNewLabels)
 	case w.find.NewBytes() > maxNewBytes:

@@ -223,8 +223,22 @@ func (r *Request) Add(name []byte, labels []Label) (Handle, error) {
 // NewLabels is the number of labels of the series that were added.
 func (r *Request) NewLabels() int { return r.newLabels }
 
-// NewBytes is the size of their names and values.
+// NewSeries is the number of series that were added.
+func (r *Request) NewSeries() int { return len(r.missing) }
+
+// NewBytes is the size of the names and values of their labels.
 func (r *Request) NewBytes() int { return r.newBytes }
+
+// Held is the memory that Resolve takes and what was added has, about: labels, keys, and what is known of each series.
+func (r *Request) Held() int64 {
+	return int64(len(r.missing))*missingBytes + int64(r.newLabels)*labelBytesHeld + 3*int64(r.newBytes)
+}
+
+// missingBytes is the memory of a series that was not known until it is, besides its labels; labelBytesHeld that of a label besides its texts.
+const (
+	missingBytes   = 512
+	labelBytesHeld = 48
+)
 
 // MaxLabels bounds the labels of a series, maxLabelBytes their names and values, which are copied: what has more cannot be a key.
 const (

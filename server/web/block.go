@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/klauspost/compress/s2"
@@ -19,6 +20,8 @@ const (
 	blockFactor = 4
 	// snappyMost is more than any byte of a snappy block stands for: a copy of 64 bytes takes 3.
 	snappyMost = 32
+	// zstdMost is how many times its size a frame of zstd is taken at its word; more is counted first.
+	zstdMost = 256
 )
 
 // blocks are buffers that are not in use.
@@ -120,11 +123,15 @@ func (c *Ctx) room(size int64) error {
 func (c *Ctx) unzstd(packed []byte) ([]byte, error) {
 	d := zstdReaders.Get().(*zstd.Decoder)
 	defer zstdReaders.Put(d)
+	size, err := c.zstdSize(d, packed)
+	if err != nil {
+		return nil, err
+	}
+	buf := c.buffer()
+	out := slices.Grow((*buf)[:0], int(size)+bytes.MinRead) // growing step by step would take several times as much
 	if err := d.Reset(bytes.NewReader(packed)); err != nil {
 		return nil, &malformedBlock{"zstd", err}
 	}
-	buf := c.buffer()
-	out := (*buf)[:0]
 	for {
 		out = slices.Grow(out, bytes.MinRead)
 		if err := c.room(int64(len(out)) + 1); err != nil {
@@ -140,6 +147,27 @@ func (c *Ctx) unzstd(packed []byte) ([]byte, error) {
 			return nil, &malformedBlock{"zstd", err}
 		}
 	}
+}
+
+// zstdSize is the size of what is packed, for which there is room: the one that its frame says it has, which may be a lie, or the one
+// that it turns out to have.
+func (c *Ctx) zstdSize(d *zstd.Decoder, packed []byte) (size int64, err error) {
+	var head zstd.Header
+	if err := head.Decode(packed); err == nil && head.HasFCS && head.FrameContentSize <= zstdMost*uint64(len(packed)) {
+		size = int64(head.FrameContentSize)
+		return size, c.room(size)
+	}
+	if err := d.Reset(bytes.NewReader(packed)); err != nil {
+		return 0, &malformedBlock{"zstd", err}
+	}
+	most := int64(math.MaxInt64)
+	if c.BodyLimit > 0 {
+		most = blockFactor*c.BodyLimit + 1
+	}
+	if size, err = io.Copy(io.Discard, io.LimitReader(d, most)); err != nil {
+		return 0, &malformedBlock{"zstd", err}
+	}
+	return size, c.room(size)
 }
 
 // SnappyBlock answers with a body as one block.
