@@ -42,8 +42,8 @@ type labelTest struct {
 	empty  bool // the empty text passes
 }
 
-// compile reads the matcher; ended tells why its request goes no further.
-func (m *Matcher) compile(ended func() error) (*labelTest, error) {
+// compile reads the matcher; cancelled is asked why its request goes no further.
+func (m *Matcher) compile(cancelled func() error) (*labelTest, error) {
 	t := &labelTest{label: m.Label}
 	value := []byte(m.Value)
 	switch m.Op {
@@ -57,7 +57,7 @@ func (m *Matcher) compile(ended func() error) (*labelTest, error) {
 			return nil, status.Wrap(err, status.InvalidArguments, "matcher of label %s: %v", m.Label, err)
 		}
 		passes := m.Op == MatchRegex
-		t.match = func(text []byte) bool { return re.Match(text, ended) == passes }
+		t.match = func(text []byte) bool { return re.Match(text, cancelled) == passes }
 		if texts, ok := filter.Choice(m.Value, mostChoices); ok && passes {
 			t.among(texts)
 		}

@@ -308,8 +308,8 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) (some boo
 		m.keep = append(m.keep[:0], make(vector.Bitmap, vector.Words(n))...)
 		m.keep.Fill(n)
 		m.prog.Eval(n, func(id schema.ColumnID) *vector.Vector { return cols[m.at[id]] }, m.keep)
-		if m.spec.Ended != nil {
-			if err := m.spec.Ended(); err != nil { // and the conditions mean nothing, see filter.And.Prepare
+		if m.spec.Cancelled != nil {
+			if err := m.spec.Cancelled(); err != nil { // and the conditions mean nothing, see filter.And.Prepare
 				return false, err
 			}
 		}

@@ -44,7 +44,7 @@ func (r *Run) Find(want *scan.Find) (scan.Found, error) {
 	if len(byKey) > 1 {
 		slices.Sort(numbers)
 	}
-	if err := ended(want); err != nil {
+	if err := cancelled(want); err != nil {
 		return nil, err
 	}
 	f.o = &order{}
@@ -80,10 +80,10 @@ func (s *snapshot) orderOne(o *order, n uint32, time scan.Range) {
 }
 
 // TagValues calls f with the values of a tag.
-func (r *Run) TagValues(tables []schema.TableID, tag schema.Column, ended func() error, f func(val []byte)) error {
+func (r *Run) TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) error {
 	for _, id := range tables {
-		if ended != nil {
-			if err := ended(); err != nil {
+		if cancelled != nil {
+			if err := cancelled(); err != nil {
 				return err
 			}
 		}
@@ -101,11 +101,11 @@ func (r *Run) TagValues(tables []schema.TableID, tag schema.Column, ended func()
 	return nil
 }
 
-func ended(want *scan.Find) error {
-	if want.Ended == nil {
+func cancelled(want *scan.Find) error {
+	if want.Cancelled == nil {
 		return nil
 	}
-	return want.Ended()
+	return want.Cancelled()
 }
 
 // passing returns the numbers of a table's series whose tags pass, rising. They are not to be changed.
@@ -175,7 +175,7 @@ func (t *tagColumn) keep(ranks []uint32, test *scan.TagTest, want *scan.Find) ([
 	kept := ranks[:0]
 	for i, rank := range ranks {
 		if i%askValues == 0 {
-			if err := ended(want); err != nil {
+			if err := cancelled(want); err != nil {
 				return nil, err
 			}
 		}

@@ -102,7 +102,7 @@ func (m *Manager) DryRun(ctx context.Context, r DryRun, body io.Reader) (DryResu
 	}()
 	result := DryResult{Warnings: p.warnings}
 	for i, text := range entries {
-		if err := givenUp(ctx); err != nil {
+		if err := cancelled(ctx); err != nil {
 			return result, err
 		}
 		w.number = i + 1

@@ -118,21 +118,21 @@ func framingOf(contentType string) (flatten.Framing, error) {
 		"Invalid request parameter: invalid content type: %s, expected: one of application/json, application/x-ndjson, text/plain", contentType)
 }
 
-// contextReader ends a body when its request is given up.
+// contextReader ends a body when its request is cancelled.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
 func (c contextReader) Read(p []byte) (int, error) {
-	if err := givenUp(c.ctx); err != nil {
+	if err := cancelled(c.ctx); err != nil {
 		return 0, err
 	}
 	return c.r.Read(p)
 }
 
-// givenUp is the error of a request whose context has ended.
-func givenUp(ctx context.Context) error {
+// cancelled returns why a request was cancelled, nil as long as somebody waits for it.
+func cancelled(ctx context.Context) error {
 	err := ctx.Err()
 	if err == nil {
 		return nil

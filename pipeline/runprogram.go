@@ -26,7 +26,7 @@ func (m *Manager) runValues(ctx context.Context, r *Request, p *Program, to dest
 	w := m.worker(&finder{m: m, ctx: ctx}, m.holding(r.Hold), r, p, to, false)
 	defer m.release(w)
 	for {
-		if err := givenUp(ctx); err != nil {
+		if err := cancelled(ctx); err != nil {
 			return Outcome{}, err
 		}
 		v, ok, err := w.read(next)
@@ -127,7 +127,7 @@ func (p *Program) title() string {
 // guard is entry for text that turns a panic, a bug, into an error of the request. An entry of a few bytes may be work for
 // a good part of a second, so each looks whether the request is still wanted.
 func (w *worker) guard(text []byte) (err error) {
-	if err := givenUp(w.find.ctx); err != nil {
+	if err := cancelled(w.find.ctx); err != nil {
 		return err
 	}
 	defer w.recovered(&err)

@@ -44,7 +44,7 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		r, err = x.execute(ctx, s, st)
 	}
 	if err != nil || r.Rows == nil {
-		return r, ended(ctx, locate(st, err))
+		return r, cancelled(ctx, locate(st, err))
 	}
 	rows = true
 	if s.memory != nil {
@@ -65,8 +65,8 @@ func locate(st parse.Statement, err error) error {
 	return parse.Locate(st, err)
 }
 
-// ended gives errors of a statement that was ended from outside their code.
-func ended(ctx context.Context, err error) error {
+// cancelled wraps the error of a statement whose context has ended: it was killed, is out of time, or its client is gone.
+func cancelled(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (g *guarded) Next(b *vector.Batch) (bool, error) {
 	}()
 	ok, err := g.Reader.Next(b)
 	returned = true
-	return ok, ended(g.ctx, err)
+	return ok, cancelled(g.ctx, err)
 }
 
 func (g *guarded) Close() {

@@ -167,13 +167,13 @@ func (x *Executor) defaultOf(sess *Session, c *schema.Column) (*vector.Vector, e
 	return nil, nil
 }
 
-// heedRows is the number of rows of VALUES after which it is looked whether the statement still runs.
-const heedRows = 1 << 10
+// cancelRows is the number of rows of VALUES after which the statement may have been cancelled.
+const cancelRows = 1 << 10
 
 func (x *Executor) insertRows(ctx context.Context, sess *Session, s *parse.Insert, t *target) error {
 	v := x.valuer(ctx, sess)
 	for n, row := range s.Rows {
-		if n%heedRows == 0 && ctx.Err() != nil {
+		if n%cancelRows == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if len(row) != len(t.columns) {

@@ -143,7 +143,7 @@ func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (li
 		s.listed = nil
 	}
 	list, err = parse.ParseWithin(text, held)
-	return list, release, ended(ctx, err)
+	return list, release, cancelled(ctx, err)
 }
 
 // now is the time of a statement.

@@ -77,7 +77,7 @@ func (t *seriesTable) ofTables(tables []schema.TableID) (ranges []seriesRange, t
 }
 
 // TagValues calls f with the values of a tag.
-func (r *run) TagValues(tables []schema.TableID, tag schema.Column, ended func() error, f func(val []byte)) (err error) {
+func (r *run) TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) (err error) {
 	defer r.p.reading(debug.SetPanicOnFault(true), &err)
 	table, err := r.p.seriesTable()
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *run) TagValues(tables []schema.TableID, tag schema.Column, ended func()
 		return r.p.corrupt(err, "series")
 	}
 	for _, of := range ranges {
-		t, err := r.p.tag(&tag, of, ended)
+		t, err := r.p.tag(&tag, of, cancelled)
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (f *found) testColumn(of seriesRange, t *scan.TagTest) error {
 	if len(f.numbers) == 0 {
 		return nil
 	}
-	tag, err := f.p.tag(&t.Column, of, f.want.Ended)
+	tag, err := f.p.tag(&t.Column, of, f.want.Cancelled)
 	if err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func (f *found) passing(tag *tagColumn, t *scan.TagTest) (vector.Bitmap, error) 
 		}
 	default:
 		for code := range n {
-			if code%readStep == 0 && f.want.Ended != nil {
-				if err := f.want.Ended(); err != nil {
+			if code%readStep == 0 && f.want.Cancelled != nil {
+				if err := f.want.Cancelled(); err != nil {
 					return nil, err
 				}
 			}
@@ -319,7 +319,7 @@ type foundRows struct {
 func (f *found) Reader() (_ scan.Rows, err error) {
 	defer f.p.reading(debug.SetPanicOnFault(true), &err)
 	dec := decoders.Get().(*encoding.Decoder)
-	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats, Ended: f.want.Ended}
+	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats, Cancelled: f.want.Cancelled}
 	w := &foundRows{f: f, dec: dec, reader: f.p.reader(spec, dec), filled: -1}
 	if w.time, err = w.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err

@@ -497,7 +497,7 @@ func TestScanEnds(t *testing.T) {
 	asked := 0
 	for ends := range 2 { // when the tag is read, when its values are tested
 		asked = 0
-		spec.Ended = func() error {
+		spec.Cancelled = func() error {
 			if asked++; asked > ends {
 				return gone
 			}

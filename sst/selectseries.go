@@ -69,8 +69,8 @@ func (sel *selector) seriesThatPass(test *test) (*chosen, error) {
 	passes := vector.MakeBitmap(n)
 	passes.Fill(n)
 	for from := 0; from < n; from += testStep {
-		if sel.spec.Ended != nil {
-			if err := sel.spec.Ended(); err != nil {
+		if sel.spec.Cancelled != nil {
+			if err := sel.spec.Cancelled(); err != nil {
 				return nil, err
 			}
 		}

@@ -104,7 +104,7 @@ func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 		tagKey
 	}
 	return scan.Once(r.spec.Memo, key{r.p, tagKey{c.ID, c.Type, r.of}}, func() (*tagColumn, error) {
-		return r.p.tag(c, r.of, r.spec.Ended)
+		return r.p.tag(c, r.of, r.spec.Cancelled)
 	})
 }
 

@@ -64,7 +64,7 @@ func (t *tagColumn) code(series int) uint32 {
 
 // tag returns a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether there is
 // room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes.
-func (p *Part) tag(c *schema.Column, of seriesRange, ended func() error) (*tagColumn, error) {
+func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
 	for {
 		t, reading := p.tags.find(key)
@@ -74,13 +74,13 @@ func (p *Part) tag(c *schema.Column, of seriesRange, ended func() error) (*tagCo
 		if reading == nil {
 			break
 		}
-		if err := await(reading, ended); err != nil {
+		if err := await(reading, cancelled); err != nil {
 			return nil, err
 		}
 	}
 	var t *tagColumn
 	defer func() { p.keepTag(key, t) }() // a fault of the file, too, lets the others go on
-	t, err := p.readTag(c, of, ended)
+	t, err := p.readTag(c, of, cancelled)
 	return t, err
 }
 
@@ -108,7 +108,7 @@ func (c *tagCache) find(key tagKey) (*tagColumn, chan struct{}) {
 // awaitStep is the time after which who waits for another scan asks whether its own has ended.
 const awaitStep = 10 * time.Millisecond
 
-func await(reading chan struct{}, ended func() error) error {
+func await(reading chan struct{}, cancelled func() error) error {
 	timer := time.NewTicker(awaitStep)
 	defer timer.Stop()
 	for {
@@ -116,8 +116,8 @@ func await(reading chan struct{}, ended func() error) error {
 		case <-reading:
 			return nil
 		case <-timer.C:
-			if ended != nil {
-				if err := ended(); err != nil {
+			if cancelled != nil {
+				if err := cancelled(); err != nil {
 					return err
 				}
 			}
@@ -174,7 +174,7 @@ var mostTagBytes = math.MaxUint32
 // readStep is the number of series after which reading a tag asks whether the scan has ended.
 const readStep = 16 << 10
 
-func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*tagColumn, error) {
+func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error) (*tagColumn, error) {
 	table, err := p.seriesTable()
 	if err != nil {
 		return nil, err
@@ -187,9 +187,9 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, ended func() error) (*t
 		return nil, err
 	}
 	if indexed.worth(c.ID, n) {
-		err = p.tagByIndex(c, indexed.tags[c.ID], t, dict, ended)
+		err = p.tagByIndex(c, indexed.tags[c.ID], t, dict, cancelled)
 	} else {
-		err = p.tagByKeys(c, table, t, dict, ended)
+		err = p.tagByKeys(c, table, t, dict, cancelled)
 	}
 	if err != nil {
 		return nil, err
@@ -217,14 +217,14 @@ func (x *tagIndex) worth(id schema.ColumnID, series int) bool {
 var keyPostings = uint64(invariant.Limit(16, 1))
 
 // tagByIndex fills in a tag by the series of its values.
-func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary, ended func() error) error {
+func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary, cancelled func() error) error {
 	set := func(value []byte, series []uint32) error {
 		if len(dict.Heap)+len(value) > mostTagBytes {
 			return p.tooMuchTag(c)
 		}
 		code := dict.Code(value)
-		if code%readStep == 0 && ended != nil {
-			if err := ended(); err != nil {
+		if code%readStep == 0 && cancelled != nil {
+			if err := cancelled(); err != nil {
 				return err
 			}
 		}
@@ -273,15 +273,15 @@ func (p *Part) tooMuchTag(c *schema.Column) error {
 }
 
 // tagByKeys fills in a tag by the keys of the series.
-func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary, ended func() error) error {
+func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary, cancelled func() error) error {
 	initial := schema.InitialTag(c.Default) // of series whose key does not name the tag
 	of, n := t.of, len(t.codes)
 	var last, scratch []byte
 	code, any := uint32(0), false
 	walk, err := table.walk(of.from)
 	for i := 0; i < n && err == nil; i++ {
-		if i%readStep == 0 && ended != nil {
-			if err := ended(); err != nil {
+		if i%readStep == 0 && cancelled != nil {
+			if err := cancelled(); err != nil {
 				return err
 			}
 		}

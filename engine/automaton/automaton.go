@@ -89,18 +89,18 @@ func CheckPattern(p string) error {
 	return nil
 }
 
-// Match reports whether text holds a match. ended, which may be nil, tells why to go no further: once it gives an error the answer
+// Match reports whether text holds a match. cancelled, which may be nil, is asked why to go no further: once it returns an error the answer
 // means nothing.
-func (r *Regexp) Match(text []byte, ended func() error) bool {
+func (r *Regexp) Match(text []byte, cancelled func() error) bool {
 	a := r.auto.Load()
 	if a == nil {
 		if len(text) < longText && r.texts.Add(1) <= fewTexts {
-			return r.look(text, ended)
+			return r.look(text, cancelled)
 		}
 		r.once.Do(func() { r.auto.Store(newAutomaton(r)) })
 		a = r.auto.Load()
 	}
-	return a.match(text, ended)
+	return a.match(text, cancelled)
 }
 
 // automaton is made of states and of what leads from one to the next.
@@ -186,11 +186,11 @@ func (a *automaton) begin(uses syntax.EmptyOp) {
 }
 
 // match is Regexp.Match.
-func (a *automaton) match(text []byte, ended func() error) bool {
+func (a *automaton) match(text []byte, cancelled func() error) bool {
 	s := a.start
 	switch s {
 	case unknown:
-		return a.re.look(text, ended)
+		return a.re.look(text, cancelled)
 	case accept:
 		return true
 	}
@@ -208,8 +208,8 @@ func (a *automaton) match(text []byte, ended func() error) bool {
 		to := atomic.LoadUint32(&table[s+class])
 		if to <= accept {
 			if to == unknown {
-				if to = a.stepUntil(s, class, ended); to == unknown {
-					return a.re.look(text, ended)
+				if to = a.stepUntil(s, class, cancelled); to == unknown {
+					return a.re.look(text, cancelled)
 				}
 				table = *a.table.Load()
 			}
@@ -223,10 +223,10 @@ func (a *automaton) match(text []byte, ended func() error) bool {
 	}
 	to := atomic.LoadUint32(&table[s+a.end])
 	if to == unknown {
-		to = a.stepUntil(s, a.end, ended)
+		to = a.stepUntil(s, a.end, cancelled)
 	}
 	if to == unknown {
-		return a.re.look(text, ended)
+		return a.re.look(text, cancelled)
 	}
 	return to == accept
 }
@@ -239,9 +239,9 @@ func (a *automaton) skip(text []byte, i int) int {
 	return i
 }
 
-// stepUntil is step while ended gives no error: thousands of entries of a large expression take seconds.
-func (a *automaton) stepUntil(from, class uint32, ended func() error) uint32 {
-	if ended != nil && ended() != nil {
+// stepUntil is step while cancelled returns no error: thousands of entries of a large expression take seconds.
+func (a *automaton) stepUntil(from, class uint32, cancelled func() error) uint32 {
+	if cancelled != nil && cancelled() != nil {
 		return unknown
 	}
 	return a.step(from, class)

@@ -11,12 +11,12 @@ import (
 )
 
 // Where matches lie only package regexp can tell. It looks at each character once for all instructions of an expression and
-// cannot be ended, and it begins anew behind each match: `a.*z|a` goes to the end of the text for every letter. So searches that
+// cannot be cancelled, and it begins anew behind each match: `a.*z|a` goes to the end of the text for every letter. So searches that
 // may be long are given their text character by character: that counts their work and ends them.
 
 // Bounds in characters times instructions, which take some nanoseconds each.
 const (
-	shortWork = 1 << 20 // of one search, or of all searches in one text, that need not be ended
+	shortWork = 1 << 20 // of one search, or of all searches in one text, that need not be cancelled
 	plainWork = 1 << 24 // of the searches in one text before what they do is counted
 	askWork   = 1 << 16 // between two questions whether to go on
 	maxWork   = 1 << 30 // of the searches in one text
@@ -24,13 +24,13 @@ const (
 
 // Each calls found with the offsets of the matches in text, one behind the other, at most n of them (n < 0: all), as
 // FindAllSubmatchIndex of package regexp gives them: pairs of offsets, of the match and of its groups. Without groups there is
-// one pair. It ends early with the error of found or of ended; ended may be nil.
-func (r *Regexp) Each(text []byte, n int, groups bool, ended func() error, found func(offsets []int) error) error {
+// one pair. It ends early with the error of found or of cancelled; cancelled may be nil.
+func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
 	steps, size := int64(r.steps()), int64(len(text))+1
 	if steps*size <= shortWork/size {
 		return r.eachAtOnce(text, n, groups, found)
 	}
-	s := search{r: r, text: text, groups: groups, reader: reader{text: text, steps: steps, most: maxWork, ended: ended}}
+	s := search{r: r, text: text, groups: groups, reader: reader{text: text, steps: steps, most: maxWork, cancelled: cancelled}}
 	for pos, last := 0, -1; pos <= len(text) && n != 0; {
 		m, err := s.next(pos)
 		if m == nil || err != nil {
@@ -123,8 +123,8 @@ func (s *search) next(pos int) ([]int, error) {
 
 // find returns the first match of re in the text from a place on.
 func (s *search) find(re *regexp.Regexp, from int) (m []int, err error) {
-	if s.reader.ended != nil {
-		if err := s.reader.ended(); err != nil {
+	if s.reader.cancelled != nil {
+		if err := s.reader.cancelled(); err != nil {
 			return nil, err
 		}
 	}
@@ -158,19 +158,19 @@ func (s *search) find(re *regexp.Regexp, from int) (m []int, err error) {
 	return m, s.reader.err
 }
 
-// look reports whether text holds a match, by package regexp; once ended gives an error the answer means nothing.
-func (r *Regexp) look(text []byte, ended func() error) bool {
-	if ended == nil {
+// look reports whether text holds a match, by package regexp; once cancelled returns an error the answer means nothing.
+func (r *Regexp) look(text []byte, cancelled func() error) bool {
+	if cancelled == nil {
 		return r.re.Match(text)
 	}
-	if ended() != nil {
+	if cancelled() != nil {
 		return false
 	}
 	steps := int64(r.steps())
 	if steps*int64(len(text)) <= shortWork {
 		return r.re.Match(text)
 	}
-	return r.re.MatchReader(&reader{text: text, steps: steps, most: math.MaxInt64, ended: ended})
+	return r.re.MatchReader(&reader{text: text, steps: steps, most: math.MaxInt64, cancelled: cancelled})
 }
 
 // WorkError says that an expression takes too long in one text.
@@ -219,14 +219,14 @@ func (r *Regexp) afterAny() (*regexp.Regexp, error) {
 
 // reader gives a text to package regexp character by character. A search that takes too long finds the end of the text.
 type reader struct {
-	text  []byte
-	at    int
-	steps int64 // instructions of the expression: work of a character, at most
-	work  int64 // done since ended was asked
-	done  int64 // before
-	most  int64
-	ended func() error // nil: never
-	err   error        // why the text ended early
+	text      []byte
+	at        int
+	steps     int64 // instructions of the expression: work of a character, at most
+	work      int64 // done since cancelled was asked
+	done      int64 // before
+	most      int64
+	cancelled func() error // nil: never
+	err       error        // why the text ended early
 }
 
 func (r *reader) ReadRune() (rune, int, error) {
@@ -248,8 +248,8 @@ func (r *reader) ask() error {
 		r.err = &WorkError{r.steps, len(r.text)}
 	}
 	r.work = 0
-	if r.ended != nil && r.err == nil {
-		r.err = r.ended()
+	if r.cancelled != nil && r.err == nil {
+		r.err = r.cancelled()
 	}
 	return r.err
 }

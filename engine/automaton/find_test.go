@@ -94,7 +94,7 @@ func TestSearchesEnd(t *testing.T) {
 			t.Run(fmt.Sprintf("%.20q %s", expr, way), func(t *testing.T) {
 				r := compiled(t, expr)
 				asked, over := 0, time.Time{}
-				ended := func() error {
+				cancelled := func() error {
 					if asked++; asked < 20 {
 						return nil
 					}
@@ -105,14 +105,14 @@ func TestSearchesEnd(t *testing.T) {
 				}
 				switch way {
 				case "each":
-					err := r.Each([]byte(long), -1, true, ended, func([]int) error { return nil })
+					err := r.Each([]byte(long), -1, true, cancelled, func([]int) error { return nil })
 					if asked >= 20 && !errors.Is(err, gone) {
 						t.Errorf("ends with %v", err)
 					}
 				case "match":
-					r.Match([]byte(long), ended)
+					r.Match([]byte(long), cancelled)
 				default:
-					r.look([]byte(long), ended)
+					r.look([]byte(long), cancelled)
 				}
 				if took := time.Since(over); !over.IsZero() && took > 5*time.Second { // hours without the question
 					t.Errorf("goes on for %v", took)

@@ -21,8 +21,8 @@ type condition struct {
 }
 
 // compile makes a condition that is no AnyOf. It fails on a malformed regular expression and on arguments whose count does
-// not fit the operator. What ended is see Prepare.
-func compile(from *Cond, ended func() error) (*condition, error) {
+// not fit the operator. What cancelled says see Prepare.
+func compile(from *Cond, cancelled func() error) (*condition, error) {
 	if from.prepared() {
 		return from.ready, nil
 	}
@@ -65,11 +65,11 @@ func compile(from *Cond, ended func() error) (*condition, error) {
 	default:
 		return nil, fmt.Errorf("unknown condition %d on column %d", c.Op, c.Column)
 	}
-	return c, c.compileTest(ended)
+	return c, c.compileTest(cancelled)
 }
 
 // compileTest makes what tests values.
-func (c *condition) compileTest(ended func() error) (err error) {
+func (c *condition) compileTest(cancelled func() error) (err error) {
 	text := c.Lower
 	switch c.op {
 	case Equal, Less, LessEqual, In:
@@ -80,9 +80,9 @@ func (c *condition) compileTest(ended func() error) (err error) {
 	case text && c.kind != vector.Bytes:
 		return fmt.Errorf("condition %d on column %d takes text, not %s", c.Op, c.Column, c.Args.Type)
 	case c.Lower:
-		return c.compileLower(ended)
+		return c.compileLower(cancelled)
 	case text:
-		c.match, err = newMatcher(c.op, c.Args.Bytes(0), ended)
+		c.match, err = newMatcher(c.op, c.Args.Bytes(0), cancelled)
 		return err
 	case c.op == In:
 		c.compileIn()

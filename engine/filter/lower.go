@@ -7,7 +7,7 @@ import (
 
 // compileLower makes the condition one on the lower-cased values of its column, as SQL's lower() gives them. Bounds of the
 // values tell nothing about those, so it counts as a search whatever the operator.
-func (c *condition) compileLower(ended func() error) error {
+func (c *condition) compileLower(cancelled func() error) error {
 	switch c.op {
 	case Equal, Prefix, Contains, Term, Regex, Like:
 	default:
@@ -18,7 +18,7 @@ func (c *condition) compileLower(ended func() error) error {
 	if c.op == Equal {
 		c.match = &matcher{check: func(row []byte) bool { return bytes.Equal(row, arg) }, anchored: true, start: arg}
 	} else {
-		m, err := newMatcher(c.op, arg, ended)
+		m, err := newMatcher(c.op, arg, cancelled)
 		if err != nil {
 			return err
 		}

@@ -3,22 +3,22 @@ package filter
 // Prepare gives the conjunction with its conditions compiled once for all: Compile of it, or of some of its conditions, takes
 // it over, the lists, patterns and expressions. A scan prepares what its runs compile once for
 // each piece; an expression's automaton is then made once, and what one piece has learned serves all. Expressions that take long
-// look no further once ended, which may be nil, gives an error: what is evaluated then means nothing.
-func (a And) Prepare(ended func() error) (And, error) {
+// look no further once cancelled, which may be nil, returns an error: what is evaluated then means nothing.
+func (a And) Prepare(cancelled func() error) (And, error) {
 	out := make(And, len(a))
 	for i, c := range a {
 		if c.Op == AnyOf {
 			c.Any = make([]And, len(a[i].Any))
 			for k, alternative := range a[i].Any {
 				var err error
-				if c.Any[k], err = alternative.Prepare(ended); err != nil {
+				if c.Any[k], err = alternative.Prepare(cancelled); err != nil {
 					return nil, err
 				}
 			}
 			out[i] = c
 			continue
 		}
-		ready, err := compile(&a[i], ended)
+		ready, err := compile(&a[i], cancelled)
 		if err != nil {
 			return nil, err
 		}

@@ -10,14 +10,14 @@ import (
 )
 
 // newRegex compiles an unanchored regular expression, with the texts that every match must hold. The longest is what
-// heaps are searched for; rows that lack another never reach the expression, which costs a few times such a search. What ended
+// heaps are searched for; rows that lack another never reach the expression, which costs a few times such a search. What cancelled
 // is see Prepare.
-func newRegex(expr string, ended func() error) (*matcher, error) {
+func newRegex(expr string, cancelled func() error) (*matcher, error) {
 	re, err := automaton.Compile(expr)
 	if err != nil {
 		return nil, err
 	}
-	match := func(row []byte) bool { return re.Match(row, ended) }
+	match := func(row []byte) bool { return re.Match(row, cancelled) }
 	m := &matcher{check: match}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {

@@ -28,9 +28,9 @@ type memory struct {
 	text textScratch
 }
 
-// NewTest compiles a condition that is no AnyOf by itself. What ended is see Prepare.
-func NewTest(c *Cond, ended func() error) (*Test, error) {
-	compiled, err := compile(c, ended)
+// NewTest compiles a condition that is no AnyOf by itself. What cancelled says see Prepare.
+func NewTest(c *Cond, cancelled func() error) (*Test, error) {
+	compiled, err := compile(c, cancelled)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type textScratch struct {
 	row  []byte
 }
 
-func newMatcher(op Op, arg []byte, ended func() error) (*matcher, error) {
+func newMatcher(op Op, arg []byte, cancelled func() error) (*matcher, error) {
 	arg = bytes.Clone(arg)
 	switch op {
 	case Prefix:
@@ -46,7 +46,7 @@ func newMatcher(op Op, arg []byte, ended func() error) (*matcher, error) {
 		t := NewTerm(arg)
 		return &matcher{literal: arg, check: t.Match, parts: [][]byte{arg}, word: t}, nil
 	case Regex:
-		return newRegex(string(arg), ended)
+		return newRegex(string(arg), cancelled)
 	}
 	return newLike(arg, op == ILike), nil
 }

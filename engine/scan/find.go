@@ -24,8 +24,8 @@ type Find struct {
 	Presence bool
 	// Stats, when not nil, counts what is read.
 	Stats *Stats
-	// Ended, when not nil, is asked now and then by what takes long: its error ends it.
-	Ended func() error
+	// Cancelled, when not nil, is asked now and then by what takes long: its error ends it.
+	Cancelled func() error
 }
 
 // TagTest is a condition on a tag of a series.

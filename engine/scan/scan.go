@@ -59,8 +59,9 @@ type Spec struct {
 	Stats *Stats
 	// Memo, when not nil, is shared by all pieces of a scan, whose conditions on tags are the same everywhere.
 	Memo *Memo
-	// Ended, when not nil, is asked now and then by what takes long: its error ends the scan.
-	Ended func() error
+	// Cancelled, when not nil, is asked now and then by what takes long: its error, that of a context, ends the scan. The function is
+	// called so in all layers.
+	Cancelled func() error
 	// Reserve, when not nil, is told how many bytes of long texts cursors have in hand, and what is given back as a negative number:
 	// its error ends the scan.
 	Reserve func(bytes int64) error
@@ -113,8 +114,8 @@ type Run interface {
 	// Find gives the series of some tables by their tags, to be read each by itself.
 	Find(*Find) (Found, error)
 	// TagValues calls f with the values that series of some tables, whose ids rise, have of a tag, in the form of series keys and
-	// each at least once: perhaps some of series that have no rows any more, too. ended, which may be nil, ends it with its error.
-	TagValues(tables []schema.TableID, tag schema.Column, ended func() error, f func(val []byte)) error
+	// each at least once: perhaps some of series that have no rows any more, too. cancelled, which may be nil, ends it with its error.
+	TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) error
 }
 
 // ColumnStat is exact knowledge about one column of a run.

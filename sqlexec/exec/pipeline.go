@@ -72,7 +72,7 @@ func Workers(n int) int {
 // first error of any worker ends all. It returns when all workers have.
 func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 	var ended atomic.Bool // a worker has failed, or has enough
-	running := func() error {
+	cancelled := func() error {
 		if ended.Load() {
 			return ErrStop
 		}
@@ -80,7 +80,7 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 	}
 	steps := make([][]Step, max(1, workers))
 	for w := range steps {
-		steps[w] = Chain(p.Ops, watched(running, p.Sink.Step(w)))
+		steps[w] = Chain(p.Ops, watched(cancelled, p.Sink.Step(w)))
 	}
 	var first error
 	var once sync.Once
@@ -97,7 +97,7 @@ func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
 				fail(panicked(v))
 			}
 		}()
-		if err := drain(running, src.Reader(w), steps[w][at]); err != nil {
+		if err := drain(cancelled, src.Reader(w), steps[w][at]); err != nil {
 			fail(err)
 		}
 	}
@@ -163,9 +163,9 @@ func Rest(op Operator) Source {
 
 // watched looks whether the pipeline still runs before every batch that reaches the sink: an operator that makes many batches of one, as
 // a join does, ends with the query too.
-func watched(running func() error, sink Step) Step {
+func watched(cancelled func() error, sink Step) Step {
 	return func(b *vector.Batch) error {
-		if err := running(); err != nil {
+		if err := cancelled(); err != nil {
 			return err
 		}
 		return sink(b)
@@ -174,11 +174,11 @@ func watched(running func() error, sink Step) Step {
 
 // drain reads to the end. A step that wants no more rows ends it with ErrStop, which ends the other workers too: a
 // limit is reached for all of them.
-func drain(running func() error, r Reader, step Step) error {
+func drain(cancelled func() error, r Reader, step Step) error {
 	defer r.Close()
 	var b vector.Batch
 	for {
-		if err := running(); err != nil {
+		if err := cancelled(); err != nil {
 			return err
 		}
 		ok, err := r.Next(&b)

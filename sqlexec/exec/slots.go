@@ -23,7 +23,7 @@ func Slots(spec SlotsSpec, budget *Budget) Operator { return &slots{spec, budget
 
 type slots struct {
 	SlotsSpec
-	running func() error
+	cancelled func() error
 }
 
 func (s *slots) String() string {
@@ -35,7 +35,7 @@ func (s *slots) Step(next Step) Step {
 	n := &s.SlotsSpec
 	buf := make([]uint32, 0, vector.Size)
 	pass := func(b *vector.Batch, rows []uint32, slots []int64) error {
-		if err := s.running(); err != nil || len(rows) == 0 {
+		if err := s.cancelled(); err != nil || len(rows) == 0 {
 			return err
 		}
 		return next(n.slotted(b, rows, slots))

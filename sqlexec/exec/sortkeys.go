@@ -12,29 +12,29 @@ const fewEntries = 128
 // wordSorter sorts entries by eight bytes of their keys at a time: keys often begin alike, and comparing them byte by byte
 // through two row numbers costs two cache misses a comparison.
 type wordSorter struct {
-	s       *sorter
-	spare   []entry
-	running func() error
-	work    int   // entries since running was last asked
-	err     error // the query is gone: nothing is sorted any more
+	s         *sorter
+	spare     []entry
+	cancelled func() error
+	work      int   // entries since cancelled was last asked
+	err       error // the query is gone: nothing is sorted any more
 }
 
 // askEntries is the number of entries whose keys are looked at before the query is asked whether it still runs: some
 // milliseconds, at a cache miss or two each.
 const askEntries = 1 << 14
 
-// stopped notes work on n entries and tells whether the query is gone.
-func (w *wordSorter) stopped(n int) bool {
+// cancelledAfter notes work on n entries and reports whether the query was cancelled.
+func (w *wordSorter) cancelledAfter(n int) bool {
 	if w.work += n; w.work >= askEntries {
-		w.work, w.err = 0, w.running()
+		w.work, w.err = 0, w.cancelled()
 	}
 	return w.err != nil
 }
 
 // sortEntries orders entries that stand by rising row and have the first eight bytes of their keys as prefix, as compare
 // does, and leaves the prefixes as they were.
-func (s *sorter) sortEntries(list []entry, running func() error) error {
-	w := wordSorter{s: s, spare: make([]entry, len(list)), running: running}
+func (s *sorter) sortEntries(list []entry, cancelled func() error) error {
+	w := wordSorter{s: s, spare: make([]entry, len(list)), cancelled: cancelled}
 	w.sort(list)
 	return w.err
 }
@@ -47,7 +47,7 @@ func (w *wordSorter) sort(list []entry) {
 		for to < len(list) && list[to].prefix == list[from].prefix {
 			to++
 		}
-		if to-from > 1 && !w.stopped(to-from) {
+		if to-from > 1 && !w.cancelledAfter(to-from) {
 			w.sortEqual(list[from:to])
 		}
 		from = to
@@ -121,7 +121,7 @@ func (w *wordSorter) sortByPrefix(list []entry) {
 		if differ>>shift&0xFF == 0 {
 			continue
 		}
-		if w.stopped(len(list)) {
+		if w.cancelledAfter(len(list)) {
 			return
 		}
 		byByte(to, from, shift)

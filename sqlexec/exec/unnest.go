@@ -32,7 +32,7 @@ func (u *unnester) String() string { return fmt.Sprintf("Unnest: %d lists", len(
 func (u *unnester) Step(next Step) Step {
 	program, err := expr.CompileWithin(u.Lists, u.budget.Memory())
 	lists := make([]*vector.Vector, len(u.Lists))
-	e := elements{spec: &u.UnnestSpec, next: next, running: u.budget.Err, reserve: u.budget.Reserve, cols: make([]*vector.Vector, len(lists))}
+	e := elements{spec: &u.UnnestSpec, next: next, cancelled: u.budget.Err, reserve: u.budget.Reserve, cols: make([]*vector.Vector, len(lists))}
 	var step func(b *vector.Batch) error
 	step = func(b *vector.Batch) error {
 		if err != nil {
@@ -84,14 +84,14 @@ const freeElements = 1 << 14
 
 // elements collects the elements of lists, and the row that each belongs to.
 type elements struct {
-	spec    *UnnestSpec
-	next    Step
-	running func() error
-	reserve func(bytes int64) error
-	held    int64 // bytes that are reserved: of the longest lists of a row so far
-	rows    []uint32
-	cols    []*vector.Vector
-	ordinal *vector.Vector // nil: nobody asks
+	spec      *UnnestSpec
+	next      Step
+	cancelled func() error
+	reserve   func(bytes int64) error
+	held      int64 // bytes that are reserved: of the longest lists of a row so far
+	rows      []uint32
+	cols      []*vector.Vector
+	ordinal   *vector.Vector // nil: nobody asks
 }
 
 func (e *elements) reset(lists []*vector.Vector) {
@@ -170,7 +170,7 @@ func (e *elements) number(at, count int, none bool) {
 // flush hands the rows on, a batch at a time.
 func (e *elements) flush(b *vector.Batch) error {
 	for from := 0; from < len(e.rows); from += vector.Size {
-		if err := e.running(); err != nil {
+		if err := e.cancelled(); err != nil {
 			return err
 		}
 		to := min(from+vector.Size, len(e.rows))

@@ -28,7 +28,7 @@ func (p *windowInput) spans(f *Frame, targets []*vector.Vector, i int) [3]rowSpa
 func (r *framer) pickSpans() error {
 	r.begin()
 	for i := range r.p.to - r.p.from {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		list, count := r.p.spans(&r.f.Frame, r.targets, i), int32(0)

@@ -60,7 +60,7 @@ func (r *framer) run(p *windowInput) error {
 		return r.pick()
 	case "count":
 		for i := range r.lo {
-			if err := r.running(i); err != nil {
+			if err := r.cancelled(i); err != nil {
 				return err
 			}
 			r.out.Ints = append(r.out.Ints, int64(r.hi[i]-r.lo[i]))
@@ -74,8 +74,8 @@ func (r *framer) run(p *windowInput) error {
 	return r.sums()
 }
 
-// running looks every few thousand rows whether the query still runs.
-func (r *framer) running(i int) error {
+// cancelled asks every few thousand rows whether the query was cancelled.
+func (r *framer) cancelled(i int) error {
 	if i%checkRows == 0 {
 		return r.err()
 	}
@@ -99,7 +99,7 @@ func (r *framer) counting() error {
 		}
 	}
 	for i := range n {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		at := r.p.from + i
@@ -118,7 +118,7 @@ func (r *framer) frames() error {
 	n := r.p.to - r.p.from
 	r.lo, r.hi = r.lo[:0], r.hi[:0]
 	for i := range n {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		lo, hi := r.p.bounds(&r.f.Frame, r.targets, i)
@@ -131,7 +131,7 @@ func (r *framer) frames() error {
 func (r *framer) pick() error {
 	r.begin()
 	for i := range r.lo {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		at := r.lo[i]
@@ -232,7 +232,7 @@ func (r *framer) extremes() error {
 	from, to := int32(0), int32(0)
 	for i, lo := range r.lo {
 		hi := r.hi[i]
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		if lo < from || hi < to || lo > to {
@@ -263,7 +263,7 @@ func (r *framer) logic() error {
 	v, and := r.args[0], r.f.Name == "bool_and"
 	trues := append(r.queue[:0], 0)
 	for i, row := range r.rows {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		t := trues[len(trues)-1]
@@ -276,7 +276,7 @@ func (r *framer) logic() error {
 		r.out.Bools = append(r.out.Bools, 0)
 	}
 	for i, lo := range r.lo {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		hi := max(r.hi[i], lo)
@@ -325,13 +325,13 @@ func (x wide) sub(y wide) wide {
 func (r *framer) wideSums(value func(row int) wide, signed, mean bool) error {
 	sums := make([]wide, 1, len(r.rows)+1)
 	for i, row := range r.rows {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		sums = append(sums, sums[len(sums)-1].add(value(r.p.from+int(row))))
 	}
 	for i, lo := range r.lo {
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		switch x := sums[max(r.hi[i], lo)].sub(sums[lo]); {
@@ -373,7 +373,7 @@ func (r *framer) floats(all []float64, mean bool) error {
 	sum, from, to := 0.0, int32(0), int32(0) // of [from, to)
 	for i, lo := range r.lo {
 		hi := max(r.hi[i], lo)
-		if err := r.running(i); err != nil {
+		if err := r.cancelled(i); err != nil {
 			return err
 		}
 		switch {

@@ -27,7 +27,7 @@ type windowInput struct {
 const windowInputBytes = 96
 
 // split cuts sorted rows into partitions with their groups of peers.
-func (w *WindowSpec) split(n int, partition, order []*vector.Vector, running func() error) ([]windowInput, error) {
+func (w *WindowSpec) split(n int, partition, order []*vector.Vector, cancelled func() error) ([]windowInput, error) {
 	same := func(cols []*vector.Vector, i, j int) bool {
 		for _, c := range cols {
 			if !sameValue(c, i, c, j) {
@@ -42,7 +42,7 @@ func (w *WindowSpec) split(n int, partition, order []*vector.Vector, running fun
 		first, to := len(starts), from
 		for ; to < n && (to == from || same(partition, to-1, to)); to++ {
 			if to%checkRows == 0 {
-				if err := running(); err != nil {
+				if err := cancelled(); err != nil {
 					return nil, err
 				}
 			}
@@ -137,16 +137,16 @@ func (p *windowInput) groupStart(g int) int {
 	return int(p.starts[g])
 }
 
-// rank computes a ranking function for one partition, a batch after the other: running is asked in between whether the query
+// rank computes a ranking function for one partition, a batch after the other: cancelled is asked in between whether the query
 // still runs.
-func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error, room *textRoom) error {
+func (f *WindowFunc) rank(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error, room *textRoom) error {
 	switch f.Name {
 	case "lag", "lead":
-		return f.shift(p, args, out, running, room)
+		return f.shift(p, args, out, cancelled, room)
 	}
 	n := p.to - p.from
 	for from := 0; from < n; from += checkRows {
-		if err := running(); err != nil {
+		if err := cancelled(); err != nil {
 			return err
 		}
 		if err := f.ranks(p, from, min(from+checkRows, n), args, out); err != nil {
@@ -219,7 +219,7 @@ func integerAt(v *vector.Vector, i int) (int64, bool) {
 }
 
 // shift is lag and lead: the value some rows before or after, else the default.
-func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, running func() error, room *textRoom) error {
+func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Vector, cancelled func() error, room *textRoom) error {
 	n := p.to - p.from
 	d := int64(1)
 	if len(args) > 1 {
@@ -236,7 +236,7 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 	if f.IgnoreNulls {
 		for i := range n {
 			if i%checkRows == 0 {
-				if err := running(); err != nil {
+				if err := cancelled(); err != nil {
 					return err
 				}
 			}
@@ -248,7 +248,7 @@ func (f *WindowFunc) shift(p *windowInput, args []*vector.Vector, out *vector.Ve
 	}
 	for i := range n {
 		if i%checkRows == 0 {
-			if err := running(); err != nil {
+			if err := cancelled(); err != nil {
 				return err
 			}
 		}

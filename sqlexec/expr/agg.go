@@ -215,7 +215,7 @@ func eachRow(n int, v *vector.Vector, keep vector.Bitmap, f func(i int)) {
 
 // distinct gives every distinct value of a group to the inner state once, at the end.
 type distinct struct {
-	heed
+	cancellation
 	a      *Agg
 	seen   map[string]struct{}
 	rows   *vector.Batch
@@ -288,8 +288,8 @@ func batches(rows *vector.Batch, groups []uint32, did func(n int) error, add fun
 
 func (d *distinct) Result(n int) (*vector.Vector, error) {
 	inner := d.a.make()
-	if h, ok := inner.(heeding); ok {
-		h.until(d.running)
+	if h, ok := inner.(cancellable); ok {
+		h.cancelBy(d.cancelled)
 	}
 	inner.Grow(n)
 	if err := batches(d.rows, d.groups, d.did, inner.Add); err != nil {

@@ -9,7 +9,7 @@ import (
 // atExtreme is arg_max(x, y) and arg_min(x, y): the x of the row with the greatest or the least y, of several the least x. Rows with a
 // NULL in either do not count.
 type atExtreme struct {
-	heed
+	cancellation
 	cells
 	greatest bool
 	keys     [][]byte // of y, then x, as they are sorted

@@ -16,7 +16,7 @@ func NewInterner(t vector.Type) *intern.Interner {
 // countDistinct is count(DISTINCT x): values are numbered. As long as there is one group and no filter, their number is
 // the answer; otherwise pairs of group and number are counted once each.
 type countDistinct struct {
-	heed
+	cancellation
 	values *intern.Interner
 	pairs  *intern.Table // group in the upper half, number in the lower; nil: one group, all values counted
 	counts []int64

@@ -51,7 +51,7 @@ func (l *valueLog) compare(a, b itemRef) int {
 
 // discrete is percentile_disc(x, p): the first value in order that has at least the share p of all values up to it.
 type discrete struct {
-	heed
+	cancellation
 	p      float64
 	desc   bool
 	log    valueLog

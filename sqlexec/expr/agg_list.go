@@ -11,7 +11,7 @@ import (
 // lists is array_agg and string_agg: the values of each group, by the order keys or as they come. Values lie in chunks in
 // the order in which they came; the groups are sorted out at the end.
 type lists struct {
-	heed
+	cancellation
 	a      *Agg
 	sep    string
 	text   bool

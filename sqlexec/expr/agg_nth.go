@@ -9,7 +9,7 @@ import (
 // nths is nth_value(x, n): the n-th value of each group by the order keys, or as the rows come; from the end for n < 0.
 // NULL when there are fewer rows. Without order keys and for n > 0 it keeps n rows of a group, else all.
 type nths struct {
-	heed
+	cancellation
 	n      int64
 	order  []SortKey
 	rows   vector.Vector

@@ -10,7 +10,7 @@ import (
 // samples serves percentiles: all values as long as they are few, then counts in logarithmic buckets, whose width is
 // 1/128 of a power of two, so that an estimate is off by less than 0.4 %. exact keeps all values.
 type samples struct {
-	heed
+	cancellation
 	t      vector.Type
 	p      float64
 	exact  bool
@@ -230,7 +230,7 @@ func (s *samples) Merge(o Accumulator, to []uint32) error {
 	for from := range other.groups {
 		a, b := &s.groups[to[from]], &other.groups[from]
 		for values := b.values; len(values) > 0; {
-			some := values[:min(heedRows, len(values))]
+			some := values[:min(cancelRows, len(values))]
 			values = values[len(some):]
 			if err := s.did(len(some)); err != nil {
 				return err

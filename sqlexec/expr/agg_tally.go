@@ -13,7 +13,7 @@ import (
 
 // tally counts how often each value comes in each group: mode and histogram. NULLs do not count.
 type tally struct {
-	heed
+	cancellation
 	t      vector.Type
 	finish func(t *tally, n int) (*vector.Vector, error)
 	spare  int64 // memory that finish takes for each count

@@ -12,7 +12,7 @@ import (
 // topValues is approx_top_k(x, k): a list of the k most frequent values, the most frequent first. Counts are exact as long as a
 // group has few values; later the rare ones are forgotten, and what is new afterwards begins with the greatest count that was.
 type topValues struct {
-	heed
+	cancellation
 	t      vector.Type
 	k      int
 	groups []topGroup

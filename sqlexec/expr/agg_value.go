@@ -115,7 +115,7 @@ func (c *cells) vector(n int, did func(n int) error) (*vector.Vector, error) {
 
 // extremes is min (sign -1) and max (sign 1) of any type.
 type extremes struct {
-	heed
+	cancellation
 	cells
 	sign int
 	flat vector.Vector
@@ -344,7 +344,7 @@ func ByTime(name string) bool {
 // ends is first_value and last_value: the value of the row that comes first or last by the order keys, or as the rows
 // come where there are none.
 type ends struct {
-	heed
+	cancellation
 	cells
 	last  bool
 	order []SortKey

@@ -11,7 +11,7 @@ import (
 // weighted is approx_percentile_cont_with_weight(x, weight, p): the percentile as if x were there weight times. Values are kept
 // as they are as long as a group has few, then those of one bucket (see buckets) become one.
 type weighted struct {
-	heed
+	cancellation
 	t      vector.Type
 	p      float64
 	groups []weightedGroup

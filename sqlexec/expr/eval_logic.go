@@ -57,11 +57,11 @@ func (c *compiler) cond(e *Call) (node, error) {
 
 // filter compiles a condition that ends with the query.
 func (c *compiler) filter(cond *filter.Cond) (*filter.Test, error) {
-	ended := (func() error)(nil)
+	cancelled := (func() error)(nil)
 	if c.run != nil && c.run.memory != nil {
-		ended = c.run.memory.Err
+		cancelled = c.run.memory.Err
 	}
-	return filter.NewTest(cond, ended)
+	return filter.NewTest(cond, cancelled)
 }
 
 // condNode decides a condition of package filter: on a dictionary once per distinct value, else in plain loops.

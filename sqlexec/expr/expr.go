@@ -101,14 +101,6 @@ type Context struct {
 	branch int // branches around what is being bound, see InBranch
 }
 
-// ended reports whether the statement is over; nil: it never is.
-func (c *Context) ended() func() error {
-	if c == nil || c.Memory == nil {
-		return nil
-	}
-	return c.Memory.Err
-}
-
 func (c *Context) zone() *time.Location {
 	if c == nil || c.Zone == nil {
 		return time.UTC

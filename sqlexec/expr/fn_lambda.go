@@ -221,8 +221,8 @@ func (l *lambdaNode) grown(more int) error {
 	return l.run.hold(grown)
 }
 
-// running is nil as long as the query runs.
-func (l *lambdaNode) running() error {
+// cancelled is nil as long as the query runs.
+func (l *lambdaNode) cancelled() error {
 	if l.run.memory == nil {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (l *lambdaNode) add(i, k int, m json.RawMessage) {
 
 // compute returns the body's values for rows of its parameters and the values of the rows that these are of.
 func (l *lambdaNode) compute(params []*vector.Vector, row []*vector.Vector, rows []uint32) (*vector.Vector, error) {
-	if err := l.running(); err != nil {
+	if err := l.cancelled(); err != nil {
 		return nil, err
 	}
 	if len(l.ofRow) < len(row) {

@@ -8,9 +8,9 @@ import (
 	"varve/engine/vector"
 )
 
-// pattern binds a function of text and a constant pattern that is compiled once. match looks no further once ended, which may be
+// pattern binds a function of text and a constant pattern that is compiled once. match looks no further once cancelled, which may be
 // nil, gives an error.
-func pattern[P any](name string, compile func(p string) (P, error), match func(p P, s []byte, ended func() error) bool, not bool) *Function {
+func pattern[P any](name string, compile func(p string) (P, error), match func(p P, s []byte, cancelled func() error) bool, not bool) *Function {
 	return &Function{infix: strings.ToUpper(name), min: 2, max: 2, bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		for _, a := range args {
 			if t := a.Type(); !t.IsText() && t != vector.NullType && t.ID != vector.TypeJSON && t.ID != vector.TypeBinary {
@@ -21,16 +21,16 @@ func pattern[P any](name string, compile func(p string) (P, error), match func(p
 		if err != nil {
 			return nil, flag, nil, err
 		}
-		ended := c.ended()
+		cancelled := c.cancelled()
 		k, constant := args[1].(*Const)
 		if constant && !k.Value.IsNull(0) {
 			p, err := compile(k.Value.Str(0))
 			if err != nil {
 				return nil, flag, nil, planError("%s: %v", name, err)
 			}
-			return args, flag, untilEnd(ended, mapBool(func(a []*vector.Vector, i int) bool { return match(p, a[0].Bytes(i), ended) != not })), nil
+			return args, flag, unlessCancelled(cancelled, mapBool(func(a []*vector.Vector, i int) bool { return match(p, a[0].Bytes(i), cancelled) != not })), nil
 		}
-		return args, flag, untilEnd(ended, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		return args, flag, unlessCancelled(cancelled, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			compiled := map[string]P{}
 			out.Bools = vector.MakeBitmap(n)
 			for i := range n {
@@ -45,7 +45,7 @@ func pattern[P any](name string, compile func(p string) (P, error), match func(p
 					}
 					compiled[strings.Clone(a[1].Str(i))] = p
 				}
-				if match(p, a[0].Bytes(i), ended) != not {
+				if match(p, a[0].Bytes(i), cancelled) != not {
 					out.Bools.Set(i)
 				}
 			}
@@ -54,16 +54,16 @@ func pattern[P any](name string, compile func(p string) (P, error), match func(p
 	}}
 }
 
-// untilEnd is a kernel whose rows mean nothing once ended, which may be nil, gives an error.
-func untilEnd(ended func() error, k kernel) kernel {
-	if ended == nil {
+// unlessCancelled is a kernel whose rows mean nothing once cancelled, which may be nil, returns an error.
+func unlessCancelled(cancelled func() error, k kernel) kernel {
+	if cancelled == nil {
 		return k
 	}
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		if err := k(n, a, valid, out); err != nil {
 			return err
 		}
-		return ended()
+		return cancelled()
 	}
 }
 
@@ -102,8 +102,8 @@ func registerMatches() {
 	functions["matches_term"].infix, functions["matches"].infix = "", ""
 	registerSearches()
 	registerGroups()
-	like := regexpBind(2, sig{str, str, str}, flag, "regexp_like", func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
-		out.PushBool(i, re.Match(a[0].Bytes(i), ended))
+	like := regexpBind(2, sig{str, str, str}, flag, "regexp_like", func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
+		out.PushBool(i, re.Match(a[0].Bytes(i), cancelled))
 		return true, nil
 	})
 	plain := pattern("regexp_like", compile(""), isMatch, false).bind

@@ -15,13 +15,13 @@ import (
 // the query, within a row too.
 
 // regexpRow gives out the value of row i, or tells that it is NULL.
-type regexpRow func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (some bool, err error)
+type regexpRow func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (some bool, err error)
 
 // regexpBind binds such a function; flags is the argument that has the expression's flags, if it is given.
 func regexpBind(flags int, args sig, result vector.Type, name string, row regexpRow) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
 	return func(c *Context, given []Expr) ([]Expr, vector.Type, kernel, error) {
-		ended := c.ended()
-		return simpleBind(args, result, name, untilEnd(ended, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		cancelled := c.cancelled()
+		return simpleBind(args, result, name, unlessCancelled(cancelled, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 			for i := range n {
 				some := false
 				if valid == nil || valid.Get(i) {
@@ -36,7 +36,7 @@ func regexpBind(flags int, args sig, result vector.Type, name string, row regexp
 					if err != nil {
 						return execError("%s: %v", name, err)
 					}
-					if some, err = row(re, a, i, ended, out); err != nil {
+					if some, err = row(re, a, i, cancelled, out); err != nil {
 						return err
 					}
 				}
@@ -58,8 +58,8 @@ func regexpFunction(least, flags int, args sig, result vector.Type, row regexpRo
 }
 
 // each calls found with the offsets of what an expression matches, see automaton.Regexp.Each.
-func each(re *automaton.Regexp, s []byte, n int, groups bool, ended func() error, found func(offsets []int) error) error {
-	err := re.Each(s, n, groups, ended, found)
+func each(re *automaton.Regexp, s []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
+	err := re.Each(s, n, groups, cancelled, found)
 	if work := (*automaton.WorkError)(nil); errors.As(err, &work) {
 		return execError("%v", work)
 	}
@@ -78,24 +78,24 @@ func registerSearches() {
 		s := a[0].Bytes(i)
 		return s[byteAt(s, skip):], min(skip, int64(utf8.RuneCount(s)))
 	}
-	regexpFunction(2, 3, sig{str, str, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+	regexpFunction(2, 3, sig{str, str, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
 		s, _ := from(a, i)
 		count := int64(0)
-		err := each(re, s, -1, false, ended, func([]int) error {
+		err := each(re, s, -1, false, cancelled, func([]int) error {
 			count++
 			return nil
 		})
 		out.Ints = append(out.Ints, count)
 		return true, err
 	}, "regexp_count")
-	regexpFunction(2, 4, sig{str, str, i64, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+	regexpFunction(2, 4, sig{str, str, i64, i64, str}, i64, func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
 		s, skipped := from(a, i)
 		nth := int64(1)
 		if len(a) > 3 {
 			nth = a[3].Ints[i]
 		}
 		place, at := int64(0), int64(0)
-		err := each(re, s, int(min(max(nth, 0), int64(len(s))+1)), false, ended, func(m []int) error {
+		err := each(re, s, int(min(max(nth, 0), int64(len(s))+1)), false, cancelled, func(m []int) error {
 			if at++; at == nth {
 				place = skipped + int64(utf8.RuneCount(s[:m[0]])) + 1
 			}
@@ -107,15 +107,15 @@ func registerSearches() {
 }
 
 // regexpReplace replaces the first match, or with the flag g all of them.
-func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
 	s, with, n, at, copied := a[0].Bytes(i), []byte(nil), 1, len(out.Heap), 0
 	if len(a) > 3 && strings.Contains(a[3].Str(i), "g") {
 		n = -1
 	}
 	err := error(nil)
-	if re.Match(s, ended) { // by an automaton, which is far quicker than looking for a place
+	if re.Match(s, cancelled) { // by an automaton, which is far quicker than looking for a place
 		with = backslashGroups.ReplaceAll(a[2].Bytes(i), []byte("$${$1}"))
-		err = each(re, s, n, true, ended, func(m []int) error {
+		err = each(re, s, n, true, cancelled, func(m []int) error {
 			if err := checkHeap(out, int64(m[1]-copied+len(with))); err != nil {
 				return err
 			}
@@ -142,9 +142,9 @@ var backslashGroups = regexp.MustCompile(`\\(\d)`)
 
 // registerGroups: the functions that give what an expression or its groups match.
 func registerGroups() {
-	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
 		some := false
-		err := firstMatch(re, a[0].Bytes(i), ended, func(m []int) error {
+		err := firstMatch(re, a[0].Bytes(i), cancelled, func(m []int) error {
 			if len(m) > 2 {
 				m = m[2:]
 			}
@@ -157,9 +157,9 @@ func registerGroups() {
 		})
 		return some, err
 	}, "regexp_match")
-	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract", str, func(re *automaton.Regexp, s []byte, group int, ended func() error, out *vector.Vector) (bool, error) {
+	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract", str, func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (bool, error) {
 		some := false
-		err := firstMatch(re, s, ended, func(m []int) error {
+		err := firstMatch(re, s, cancelled, func(m []int) error {
 			if some = m[2*group] >= 0; !some {
 				return nil
 			}
@@ -167,16 +167,16 @@ func registerGroups() {
 		})
 		return some, err
 	})}, "regexp_extract")
-	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract_all", vector.List(str), func(re *automaton.Regexp, s []byte, group int, ended func() error, out *vector.Vector) (bool, error) {
+	register(&Function{min: 2, max: 4, makesNull: true, bind: bindGroup("regexp_extract_all", vector.List(str), func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (bool, error) {
 		list := texts{dst: []byte{'['}}
-		err := each(re, s, -1, true, ended, func(m []int) error { return list.add(s, m[2*group], m[2*group+1]) })
+		err := each(re, s, -1, true, cancelled, func(m []int) error { return list.add(s, m[2*group], m[2*group+1]) })
 		if err != nil {
 			return false, err
 		}
 		return true, pushText(out, list.end())
 	})}, "regexp_extract_all")
-	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
-		list, err := splitBy(re, a[0].Bytes(i), ended)
+	regexpFunction(2, 2, sig{str, str, str}, vector.List(str), func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
+		list, err := splitBy(re, a[0].Bytes(i), cancelled)
 		if err != nil {
 			return false, err
 		}
@@ -185,17 +185,17 @@ func registerGroups() {
 }
 
 // firstMatch calls found with the offsets of the first match and its groups, if there is one.
-func firstMatch(re *automaton.Regexp, s []byte, ended func() error, found func(offsets []int) error) error {
-	if !re.Match(s, ended) { // by an automaton, which is far quicker than looking for a place
+func firstMatch(re *automaton.Regexp, s []byte, cancelled func() error, found func(offsets []int) error) error {
+	if !re.Match(s, cancelled) { // by an automaton, which is far quicker than looking for a place
 		return nil
 	}
-	return each(re, s, 1, true, ended, found)
+	return each(re, s, 1, true, cancelled, found)
 }
 
 // splitBy cuts a text at what an expression matches and gives the list of the parts; an empty match cuts between two characters.
-func splitBy(re *automaton.Regexp, s []byte, ended func() error) ([]byte, error) {
+func splitBy(re *automaton.Regexp, s []byte, cancelled func() error) ([]byte, error) {
 	list, from := texts{dst: []byte{'['}}, 0
-	err := each(re, s, -1, false, ended, func(m []int) error {
+	err := each(re, s, -1, false, cancelled, func(m []int) error {
 		if m[1] == m[0] && (m[0] == 0 || m[0] == len(s)) {
 			return nil
 		}
@@ -233,13 +233,13 @@ func (t *texts) end() []byte { return append(t.dst, ']') }
 
 // bindGroup binds name(s, re [, group [, flags]]) and name(s, re, flags): what group number group of the expression matches, 0 is all
 // of it.
-func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, s []byte, group int, ended func() error, out *vector.Vector) (some bool, err error)) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
-	bind := regexpBind(3, sig{str, str, i64, str}, result, name, func(re *automaton.Regexp, a []*vector.Vector, i int, ended func() error, out *vector.Vector) (bool, error) {
+func bindGroup(name string, result vector.Type, find func(re *automaton.Regexp, s []byte, group int, cancelled func() error, out *vector.Vector) (some bool, err error)) func(*Context, []Expr) ([]Expr, vector.Type, kernel, error) {
+	bind := regexpBind(3, sig{str, str, i64, str}, result, name, func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (bool, error) {
 		g, have := a[2].Ints[i], re.Groups()
 		if g < 0 || g > int64(have) {
 			return false, execError("%s: group %d of an expression that has %d", name, g, have)
 		}
-		return find(re, a[0].Bytes(i), int(g), ended, out)
+		return find(re, a[0].Bytes(i), int(g), cancelled, out)
 	})
 	return func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 		group, flags := Expr(Int(0)), Expr(Text(""))

@@ -110,9 +110,9 @@ func bindListSort(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) 
 	if words[0] != "ASC" && words[0] != "DESC" || words[1] != "NULLS FIRST" && words[1] != "NULLS LAST" {
 		return nil, str, nil, planError("function 'array_sort' orders 'ASC' or 'DESC' and 'NULLS FIRST' or 'NULLS LAST', found '%s' and '%s'", words[0], words[1])
 	}
-	elem, running := args[0].Type().Elem(), c.running()
-	return args[:1], args[0].Type(), mapListHeeding(func(w *listWriter, a []*vector.Vector, i int) error {
-		return writeSorted(w, a[0].Bytes(i), elem, words[0] == "DESC", words[1] == "NULLS FIRST", heed{running: running})
+	elem, cancelled := args[0].Type().Elem(), c.cancelled()
+	return args[:1], args[0].Type(), mapListCancellable(func(w *listWriter, a []*vector.Vector, i int) error {
+		return writeSorted(w, a[0].Bytes(i), elem, words[0] == "DESC", words[1] == "NULLS FIRST", cancellation{cancelled: cancelled})
 	}), nil
 }
 
@@ -125,7 +125,7 @@ type sortItem struct {
 }
 
 // writeSorted writes a list's elements in order.
-func writeSorted(w *listWriter, list []byte, elem vector.Type, desc, nullsFirst bool, h heed) error {
+func writeSorted(w *listWriter, list []byte, elem vector.Type, desc, nullsFirst bool, h cancellation) error {
 	all := make([]sortItem, 0, ItemCount(list))
 	var keys []byte
 	v := &vector.Vector{}

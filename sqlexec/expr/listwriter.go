@@ -40,14 +40,14 @@ func (w *listWriter) addAll(list []byte) {
 
 // mapList is mapText for functions that make lists.
 func mapList(write func(w *listWriter, a []*vector.Vector, i int)) kernel {
-	return mapListHeeding(func(w *listWriter, a []*vector.Vector, i int) error {
+	return mapListCancellable(func(w *listWriter, a []*vector.Vector, i int) error {
 		write(w, a, i)
 		return nil
 	})
 }
 
-// mapListHeeding is mapList for functions that end with their query.
-func mapListHeeding(write func(w *listWriter, a []*vector.Vector, i int) error) kernel {
+// mapListCancellable is mapList for functions whose work on one row may be long.
+func mapListCancellable(write func(w *listWriter, a []*vector.Vector, i int) error) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
 			at := len(out.Heap)

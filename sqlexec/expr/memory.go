@@ -132,8 +132,8 @@ func (r *batchRun) borrow(bytes int64) (back func(), err error) {
 	return func() { r.memory.Release(bytes) }, nil
 }
 
-// running is nil as long as the statement runs.
-func (c *Context) running() func() error {
+// cancelled returns why the statement was cancelled; nil: it never is.
+func (c *Context) cancelled() func() error {
 	if c == nil || c.Memory == nil {
 		return nil
 	}

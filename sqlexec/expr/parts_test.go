@@ -15,11 +15,11 @@ type endingMemory struct {
 	asks int
 }
 
-var errEnded = errors.New("ended")
+var errCancelled = errors.New("cancelled")
 
 func (m *endingMemory) Err() error {
 	if m.asks--; m.asks < 0 {
-		return errEnded
+		return errCancelled
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func TestFunctionsOverLongTextsEnd(t *testing.T) {
 			}
 			called++
 			for asks := range rows / 2 {
-				if err := program(asks).Eval(b, make([]*vector.Vector, 1)); !errors.Is(err, errEnded) {
+				if err := program(asks).Eval(b, make([]*vector.Vector, 1)); !errors.Is(err, errCancelled) {
 					t.Errorf("%s of %d arguments asks %d times whether the query runs: %v", name, n, asks, err)
 					break
 				}
@@ -232,7 +232,7 @@ func TestChainsOfFunctionsEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Eval(b, make([]*vector.Vector, 1)); !errors.Is(err, errEnded) {
+		if err := p.Eval(b, make([]*vector.Vector, 1)); !errors.Is(err, errCancelled) {
 			t.Errorf("asked %d times: %v", asks, err)
 		}
 	}

@@ -14,15 +14,15 @@ func (c *Context) Quantify(x, list, test Expr, all bool) (Expr, error) {
 	if all {
 		name = " all"
 	}
-	q := quantifier{test: test, all: all, elem: list.Type().Elem(), running: c.running()}
+	q := quantifier{test: test, all: all, elem: list.Type().Elem(), cancelled: c.cancelled()}
 	return c.fold(&Call{Fn: quantifiedFunction, Args: []Expr{x, list}, T: vector.BoolType, k: q.run, bound: test.String() + name})
 }
 
 type quantifier struct {
-	test    Expr
-	all     bool
-	elem    vector.Type
-	running func() error // nil: as long as it takes
+	test      Expr
+	all       bool
+	elem      vector.Type
+	cancelled func() error // nil: never
 }
 
 // run tests the elements of all rows, a batch at a time.
@@ -35,7 +35,7 @@ func (q *quantifier) run(n int, a []*vector.Vector, _ vector.Bitmap, out *vector
 	out.Valid = vector.MakeBitmap(n)
 	x, items, answer := &vector.Vector{}, &vector.Vector{}, make([]*vector.Vector, 1)
 	items.Reset(q.elem)
-	rows, h := make([]uint32, 0, vector.Size), heed{running: q.running}
+	rows, h := make([]uint32, 0, vector.Size), cancellation{cancelled: q.cancelled}
 	flush := func() error {
 		x.Gather(a[0], rows)
 		if err := program.Eval(&vector.Batch{N: len(rows), Cols: []*vector.Vector{x, items}}, answer); err != nil {

@@ -8,8 +8,8 @@ const (
 	MaxExprs = 10_000
 	// MaxColumns is the most columns of a table, of a SELECT's output, and the most keys of ORDER BY, GROUP BY and DISTINCT ON.
 	MaxColumns = 4096
-	// heedTokens is the number of tokens after which the reader asks whether it is still waited for: a fraction of a millisecond.
-	heedTokens = 1 << 10
+	// cancelTokens is the number of tokens after which the reader asks whether the statement was cancelled: a fraction of a millisecond.
+	cancelTokens = 1 << 10
 	// askBytes is what is taken at a time of the memory that a text may take.
 	askBytes = 2 << 20
 	// cellBytes, operandBytes and statementBytes are about what each takes: a value of INSERT, for one, its literal, its

@@ -130,7 +130,7 @@ func (p *parser) advance() error {
 		return err
 	}
 	p.tok = t
-	if p.unheard++; p.unheard >= heedTokens && p.memory != nil {
+	if p.unheard++; p.unheard >= cancelTokens && p.memory != nil {
 		p.unheard = 0
 		if err := p.memory.Err(); err != nil {
 			return err

@@ -28,7 +28,7 @@ func (b *binder) inList(x expr.Expr, list []expr.Expr, not bool) (expr.Expr, err
 	var groups []inGroup
 	var tests []expr.Expr
 	for i, e := range list {
-		if err := b.heed(i); err != nil {
+		if err := b.cancelled(i); err != nil {
 			return nil, err
 		}
 		if t.IsNumber() {

@@ -30,24 +30,24 @@ func (b *binder) countNode(columns int) error {
 	return nil
 }
 
-// heedValues is the number of values of a list after which it is looked whether the statement still runs, and the number that is
+// cancelValues is the number of values of a list after which the query may have been cancelled, and the number that is
 // counted as memory at a time.
-const heedValues = 1 << 10
+const cancelValues = 1 << 10
 
-// heed ends with the query while the i'th value of a list is bound.
-func (b *binder) heed(i int) error {
-	if i%heedValues != 0 {
+// cancelled returns why the query was cancelled while the i'th value of a list is bound.
+func (b *binder) cancelled(i int) error {
+	if i%cancelValues != 0 {
 		return nil
 	}
 	return b.goctx.Err()
 }
 
-// countValues is heed for a list whose values are kept: those of long lists are counted.
+// countValues is cancelled for a list whose values are kept: those of long lists are counted.
 func (b *binder) countValues(i int) error {
-	if i == 0 || i%heedValues != 0 {
+	if i == 0 || i%cancelValues != 0 {
 		return nil
 	}
-	if err := b.keep(constBytes * heedValues); err != nil {
+	if err := b.keep(constBytes * cancelValues); err != nil {
 		return err
 	}
 	return b.goctx.Err()

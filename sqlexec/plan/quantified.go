@@ -35,7 +35,7 @@ func (eb *exprBinder) quantified(x *parse.Quantified) (expr.Expr, error) {
 	}
 	tests := make([]expr.Expr, 0, min(len(list), maxTuples))
 	for i, e := range list {
-		if err := eb.b.heed(i); err != nil {
+		if err := eb.b.cancelled(i); err != nil {
 			return nil, err
 		}
 		c, err := eb.quantifiedOne(x.Op, arg, e)

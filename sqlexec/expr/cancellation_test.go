@@ -56,7 +56,7 @@ func TestSortStable(t *testing.T) {
 // TestAggregatesStop: the aggregates whose ends are long merge and give results in steps of a few thousand rows and stop at the
 // next one when the query is gone. Others would do all of it.
 func TestAggregatesStop(t *testing.T) {
-	const rows = 8 * heedRows
+	const rows = 8 * cancelRows
 	c := &Context{}
 	gone := errors.New("gone")
 	texts, numbers := &Column{Index: 0, T: vector.StringType}, &Column{Index: 1, T: vector.FloatType}
@@ -90,14 +90,14 @@ func TestAggregatesStop(t *testing.T) {
 				t.Fatal(err)
 			}
 			left := 1 << 30
-			running := func() error {
+			cancelled := func() error {
 				if left--; left < 0 {
 					return gone
 				}
 				return nil
 			}
 			fill := func() Accumulator {
-				acc := a.NewFor(running)
+				acc := a.NewFor(cancelled)
 				acc.Grow(k.groups)
 				program, err := Compile(a.Inputs())
 				if err != nil {
