@@ -54,6 +54,7 @@ var metricQueries = []metricQuery{
 	{name: "greatest load by region over 6 h", expr: `max by (region) (max_over_time(node_load1[10m]))`, over: fleetSpan, step: time.Minute},
 	{name: "disk forecast of all hosts", expr: `predict_linear(node_filesystem_avail_bytes[1h], 86400) < 0 or node_filesystem_avail_bytes > 0`},
 	{name: "p99 of all hosts for six hours", expr: `histogram_quantile(0.99, sum by (le, instance) (rate(http_request_duration_seconds_bucket[5m])))`, over: fleetSpan, step: 5 * time.Minute},
+	{name: "network rate of two ranges over 6 h", expr: `sum by (instance) (rate(node_network_receive_bytes_total[5m])) / sum by (instance) (rate(node_network_receive_bytes_total[1h]))`, over: fleetSpan, step: time.Minute},
 	{name: "values of a label", path: "label/instance/values"},
 }
 
