@@ -220,9 +220,7 @@ func (c *condition) compileIn() {
 	default:
 		c.strings.set = make(map[string]struct{}, n)
 		for i := range n {
-			s := c.Args.Bytes(i)
-			c.strings.set[string(s)] = struct{}{}
-			c.strings.lengths |= 1 << min(len(s), 63)
+			c.strings.add(c.Args.Bytes(i))
 		}
 	}
 }
@@ -287,12 +285,6 @@ func evalList[T int64 | uint64](hit []uint64, v []T, list []T, set map[T]struct{
 	}
 }
 
-// stringIn is an IN list of byte strings.
-type stringIn struct {
-	set     map[string]struct{}
-	lengths uint64 // bit l: a member of l bytes exists; bit 63 stands for 63 and more
-}
-
 // evalBytes sets hit where Equal, Less, LessEqual or In holds, among the rows of keep.
 func (c *condition) evalBytes(n int, v *vector.Vector, keep, hit vector.Bitmap) {
 	views, heap := v.Views[:n], v.Heap
@@ -334,23 +326,6 @@ func equalBytes(views []vector.View, heap, k []byte, hit []uint64) {
 			if x.Len == want && string(heap[x.Off:x.Off+x.Len]) == string(k) {
 				m |= 1 << i
 			}
-		}
-		hit[w] = m
-	}
-}
-
-func (l *stringIn) eval(views []vector.View, heap []byte, keep, hit []uint64) {
-	var part []vector.View
-	keep = keep[:len(hit)]
-	for w := range hit {
-		var m uint64
-		part, views = word(views)
-		for i, x := range part {
-			if keep[w]>>i&1 == 0 || l.lengths>>min(x.Len, 63)&1 == 0 {
-				continue
-			}
-			_, found := l.set[string(heap[x.Off:x.Off+x.Len])]
-			m |= vector.Bit(found) << i
 		}
 		hit[w] = m
 	}
