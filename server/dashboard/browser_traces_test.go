@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // span is one span of a test, its times in ms after the begin of the trace.
@@ -28,12 +30,12 @@ func (s *server) postSpans(t *testing.T, trace string, begin time.Time, spans []
 			code = 2
 		}
 		at := func(ms int) int64 { return begin.UnixNano() + int64(ms)*int64(time.Millisecond) }
-		resources[x.service] = append(resources[x.service], fmt.Sprintf(`{"traceId":%q,"spanId":%q,"parentSpanId":%q,"name":%q,"kind":2,"startTimeUnixNano":"%d","endTimeUnixNano":"%d","status":{"code":%d}%s}`,
-			trace, x.id, x.parent, x.name, at(x.from), at(x.to), code, x.more))
+		resources[x.service] = append(resources[x.service], fmt.Sprintf(`{"traceId":%q,"spanId":%q,"parentSpanId":%q,"name":%s,"kind":2,"startTimeUnixNano":"%d","endTimeUnixNano":"%d","status":{"code":%d}%s}`,
+			trace, x.id, x.parent, quoteJSON(x.name), at(x.from), at(x.to), code, x.more))
 	}
 	var parts []string
 	for service, list := range resources {
-		parts = append(parts, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%q}}]},"scopeSpans":[{"scope":{"name":"test"},"spans":[%s]}]}`, service, strings.Join(list, ",")))
+		parts = append(parts, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%s}}]},"scopeSpans":[{"scope":{"name":"test"},"spans":[%s]}]}`, quoteJSON(service), strings.Join(list, ",")))
 	}
 	s.post(t, "/v1/otlp/v1/traces", "application/json", []byte(`{"resourceSpans":[`+strings.Join(parts, ",")+`]}`))
 }
@@ -94,6 +96,28 @@ func TestD40TracesSearch(t *testing.T) {
 			shown(c.name, c.want)
 		}
 	}
+	p.visit("/dashboard/sql")
+	p.visit("/dashboard/traces#lim=50")
+	shown("all traces again", 30)
+	// Attributes are offered by their short names, too, and their values with counts.
+	offered := func(what string) {
+		t.Helper()
+		p.wait("the offer "+what, fmt.Sprintf(`[...document.querySelectorAll('#traces-offers li')].some((e) => [...e.children].map((c) => c.innerText).join(' ') === %q)`, what))
+	}
+	p.click("#traces-search")
+	p.press("rout")
+	offered("span_attributes.http.route: string")
+	p.press(kb.Tab)
+	offered(`"/cart" 1`)
+	p.shot("traces-complete")
+	p.press(kb.Escape)
+	p.fill("#traces-search", "http.route:/r1")
+	offered(`"/r11" 1`)
+	p.press("1")
+	p.press(kb.Enter)
+	shown("the trace of the value", 1)
+	p.fill("#traces-search", "no_such_field:1")
+	p.wait("what is wrong", `document.querySelector('#traces-note')?.innerText.includes('no_such_field')`)
 	p.visit("/dashboard/sql")
 	p.visit("/dashboard/traces#lim=50")
 	shown("all traces again", 30)
@@ -205,6 +229,23 @@ func TestD42TraceLarge(t *testing.T) {
 	p.fill("#trace-find", "call 9876")
 	p.wait("the hit", `document.querySelector('.hits')?.innerText === '1 of 1' && document.querySelector('.waterfall .grid-row.focus')?.innerText.includes('call 9876')`)
 	p.shot("trace-large")
+	p.fill("#trace-find", "")
+	for _, tab := range []struct{ name, ready string }{
+		{"flame", `document.querySelector('.flame canvas')?.height > 20`}, {"table", `document.querySelector('.span-table')?.getAttribute('aria-rowcount') === '10000' && document.querySelector('.span-table .grid-row[data-row="0"]').innerText`},
+	} {
+		took := eval[float64](p, fmt.Sprintf(`(async () => {
+			const began = performance.now();
+			document.querySelector('.trace-bar [data-tab=%s]').click();
+			while (!(%s)) await new Promise(requestAnimationFrame);
+			await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+			return performance.now() - began;
+		})()`, tab.name, tab.ready))
+		t.Logf("10,000 spans as %s: %.0f ms", tab.name, took)
+		if took > 3000 {
+			t.Errorf("10,000 spans as %s took %.0f ms, at most 3 s", tab.name, took)
+		}
+		p.shot("trace-large-" + tab.name)
+	}
 }
 
 func TestD43TraceLogs(t *testing.T) {

@@ -10,20 +10,23 @@ import * as logsql from './logsquery.js';
 /** @type {Map<string, {at: number, values: any[][]}>} */
 const valuesKept = new Map();
 
-/** offersAt gives what fits at the cursor: fields, or values of the field before it. @param {string} text @param {number} cursor @param {import('./logsrun.js').LogsRun} run @returns {Promise<Offer[]>} */
-export async function offersAt(text, cursor, run) {
+/**
+ * offersAt gives what fits at the cursor: fields, or values of the field before it.
+ * @param {string} text @param {number} cursor @param {logsql.Column[]} columns @param {logsql.Scope|null} scope where values are looked for
+ * @param {(name: string) => logsql.Column|undefined} [named] finds the field that a name stands for
+ * @returns {Promise<Offer[]>}
+ */
+export async function offersAt(text, cursor, columns, scope, named = (name) => columns.find((c) => c.name === name)) {
   const head = text.slice(0, cursor);
   const m = /(?:^|[\s(])-?((?:"[^"]*"|[^\s:()"])*)(:?)([^\s:()]*)$/.exec(head);
   if (!m) return [];
-  const columns = run.columns.value;
   const from = cursor - m[1].length - m[2].length - m[3].length;
   if (!m[2]) {
     return columns.map((c) => ({ c, s: score(m[1], c.name) })).filter(({ s, c }) => s > 0 && !c.timeIndex).sort((a, b) => (m[1] ? b.s - a.s : 0)).slice(0, 10)
       .map(({ c }) => ({ text: (/^[\w.@-]+$/.test(c.name) ? c.name : JSON.stringify(c.name)) + ':', kind: c.type, from, to: cursor }));
   }
-  const name = m[1].replace(/^"|"$/g, '');
-  const scope = run.scope.value;
-  if (!scope || !columns.some((c) => c.name === name)) return [];
+  const name = named(m[1].replace(/^"|"$/g, ''))?.name;
+  if (!scope || name === undefined) return [];
   const key = `${scope.table} ${name}`;
   let have = valuesKept.get(key);
   if (!have || Date.now() - have.at > 60_000) {

@@ -6,6 +6,7 @@ import { score } from '../core/fuzzy.js';
 import { search } from '../core/search.js';
 import * as store from '../core/store.js';
 import { Icon } from '../ui/icons.js';
+import { OfferList, useOffers } from '../ui/offers.js';
 import { Pop } from '../ui/pop.js';
 
 /** @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState}} props */
@@ -33,13 +34,9 @@ export function TableChooser({ run, state }) {
   </${Pop}>`;
 }
 
-/** @typedef {import('./logsoffers.js').Offer} Offer */
-
 /** @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState, found: import('../core/search.js').Found}} props */
 export function SearchBox({ run, state }) {
   const [text, setText] = useState(state.get('q'));
-  const [offers, setOffers] = useState(/** @type {Offer[]} */ ([]));
-  const [at, setAt] = useState(-1);
   const box = useRef(/** @type {HTMLInputElement|null} */ (null));
   const clause = state.get('w');
   const anyCase = state.get('any');
@@ -47,41 +44,21 @@ export function SearchBox({ run, state }) {
   const columns = run.columns.value, roles = run.roles.value;
   const typed = useMemo(() => search(text, { message: roles?.message ?? null, fields: columns, anyCase }), [text, columns, roles, anyCase]);
   const apply = (/** @type {string} */ q) => {
-    setOffers([]);
+    close();
     setText(q);
     if (q === state.get('q')) void run.run();
     else state.set({ q });
   };
-  const complete = async (/** @type {HTMLInputElement} */ input) => {
-    const cursor = input.selectionStart ?? input.value.length;
-    setAt(-1);
+  const { offers, at, complete, take, key: offersKey, close } = useOffers(box, text, setText, async (typed, cursor) => {
     const { offersAt } = await import('./logsoffers.js');
-    setOffers(await offersAt(input.value, cursor, run));
-  };
-  const take = (/** @type {Offer} */ o) => {
-    const next = text.slice(0, o.from) + o.text + text.slice(o.to);
-    setText(next);
-    setOffers([]);
-    const input = box.current;
-    if (!input) return;
-    input.focus();
-    requestAnimationFrame(() => {
-      input.setSelectionRange(o.from + o.text.length, o.from + o.text.length);
-      if (o.text.endsWith(':')) void complete(input);
-    });
-  };
+    return offersAt(typed, cursor, columns, run.scope.value);
+  });
   const key = (/** @type {KeyboardEvent} */ e) => {
-    if (offers.length > 0 && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) {
-      e.preventDefault();
-      setAt((at + (e.key === 'ArrowDown' ? 1 : -1) + offers.length + 1) % (offers.length + 1) === offers.length ? -1 : (at + (e.key === 'ArrowDown' ? 1 : -1) + offers.length) % offers.length);
-    } else if (offers.length > 0 && (e.key === 'Tab' || (e.key === 'Enter' && at >= 0))) {
-      e.preventDefault();
-      take(offers[Math.max(0, at)]);
-    } else if (e.key === 'Escape') {
+    if (offersKey(e)) return;
+    if (e.key === 'Escape') {
       e.stopPropagation();
       e.preventDefault();
-      if (offers.length > 0) setOffers([]);
-      else box.current?.blur();
+      box.current?.blur();
     } else if (e.key === 'Enter') {
       e.preventDefault();
       if (!typed.problem) apply(text);
@@ -93,14 +70,14 @@ export function SearchBox({ run, state }) {
     <${Icon} name="search" />
     <input id="logs-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="search-offers" aria-label="Search" aria-invalid=${problem ? 'true' : 'false'} aria-describedby="search-note"
       placeholder="Search: level:error timeout -host:cart-7 status:>=500" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
-      onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(() => setOffers([]), 150)} onKeyDown=${key} />
+      onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${key} />
     <button class="quiet small" aria-pressed=${anyCase ? 'false' : 'true'} title=${anyCase ? 'Words are found in any case: click to tell case apart' : 'Words are found as written: click for any case'} onClick=${() => state.set({ any: !anyCase })}>Aa</button>
     <button class="quiet small" title="Write the WHERE clause itself" onClick=${() => state.set({ w: typed.sql || 'true' })}>SQL</button>
     ${problem && html`<div id="search-note" class="search-note" role="status"><span class="level-error">${problem.message}</span>
       ${(problem.near ?? []).map((n) => html`<button key=${n} class="small" onClick=${() => apply(text.slice(0, problem.from) + n + text.slice(problem.to))}>${n}</button>`)}
       ${problem.asText && html`<button class="small" onClick=${() => apply(/** @type {string} */ (problem.asText))}>search as text instead</button>`}</div>`}
     ${!problem && text !== state.get('q') && html`<div id="search-note" class="search-note"><code>${typed.sql || 'all rows'}</code><span class="faint">Enter runs it</span></div>`}
-    ${offers.length > 0 && html`<ul id="search-offers" class="offers" role="listbox" aria-label="Completions">${offers.map((o, i) => html`<li key=${o.text} role="option" aria-selected=${i === at ? 'true' : 'false'} onPointerDown=${(/** @type {Event} */ e) => { e.preventDefault(); take(o); }}><span class="mono">${o.text}</span><span class="kind">${o.note ?? o.kind}</span></li>`)}</ul>`}
+    <${OfferList} id="search-offers" offers=${offers} at=${at} take=${take} />
   </div>`;
 }
 

@@ -1,7 +1,7 @@
 // What an expression is made of: each part with the number of its series and one of them, evaluated at the end of the range.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { count, plural } from '../core/format.js';
+import { count, oneLine, plural } from '../core/format.js';
 import * as ask from './metricsask.js';
 import { labelText } from './metricsgraph.js';
 import { listOf } from '../core/series.js';
@@ -47,5 +47,5 @@ function PartRow({ part, at }) {
   const first = got.list?.[0];
   const shown = first && (first.value ? `${labelText(first.metric)} ${first.value[1]}` : `${labelText(first.metric)} ${plural(first.values?.length ?? 0, 'sample')}`);
   return html`<tr data-part=${part.node.type}><td><code style=${{ paddingLeft: `${part.depth * 16}px` }}>${part.query}</code></td><td class="soft nowrap">${kinds[part.node.type] ?? part.node.type}</td>
-    <td class="num">${got.list ? count(got.list.length) : ''}</td><td><code>${shown ?? ''}</code>${got.error && html`<span class="bad">${got.error}</span>`}</td></tr>`;
+    <td class="num">${got.list ? count(got.list.length) : ''}</td><td><code>${oneLine(shown ?? '')}</code>${got.error && html`<span class="bad">${got.error}</span>`}</td></tr>`;
 }

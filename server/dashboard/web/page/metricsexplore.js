@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { described } from '../core/api.js';
-import { count, plural, short } from '../core/format.js';
+import { count, oneLine, plural, short } from '../core/format.js';
 import { db } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
@@ -68,11 +68,11 @@ function Names({ onOpen, onClose }) {
         const group = /^[^_:.]+/.exec(n)?.[0] ?? n;
         const head = group !== before && html`<h3>${group}</h3>`;
         before = group;
-        return html`<div key=${n}>${head}<button class="quiet node" title=${known[n]?.[0]?.help || n} onClick=${() => onOpen(n)}><span class="text">${n}</span>${known[n]?.[0]?.type && known[n][0].type !== 'unknown' && html`<span class="badge end">${known[n][0].type}</span>`}</button></div>`;
+        return html`<div key=${n}>${head}<button class="quiet node" title=${known[n]?.[0]?.help || n} onClick=${() => onOpen(n)}><span class="text">${oneLine(n, 200)}</span>${known[n]?.[0]?.type && known[n][0].type !== 'unknown' && html`<span class="badge end">${known[n][0].type}</span>`}</button></div>`;
       })}
       ${(names?.length ?? 0) > mostNames && html`<p class="soft pad">The first ${mostNames} are shown: search for more.</p>`}
       ${others.length > 0 && html`<h3>Tables with numbers</h3>`}
-      ${others.slice(0, mostNames).map((t) => html`<button key=${t.name} class="quiet node table" title=${`${plural(t.fields.length, 'number')}: ${t.fields.slice(0, 20).join(', ')}`} onClick=${() => onOpen(t.name)}><span class="text">${t.name}</span><span class="badge end">${t.fields.length === 1 ? 'table' : plural(t.fields.length, 'field')}</span></button>`)}
+      ${others.slice(0, mostNames).map((t) => html`<button key=${t.name} class="quiet node table" title=${`${plural(t.fields.length, 'number')}: ${t.fields.slice(0, 20).join(', ')}`} onClick=${() => onOpen(t.name)}><span class="text">${oneLine(t.name, 200)}</span><span class="badge end">${t.fields.length === 1 ? 'table' : plural(t.fields.length, 'field')}</span></button>`)}
       ${others.length > mostNames && html`<p class="soft pad">The first ${mostNames} tables are shown: search for more.</p>`}</div>`;
 }
 
@@ -107,7 +107,7 @@ function Metric({ metric, onQuery, onBack, onClose }) {
       ${labels.map(([name, values]) => html`<div class="label" key=${name} data-label=${name}>
         <div class="row"><button class="quiet node" aria-expanded=${opened === name ? 'true' : 'false'} onClick=${() => setOpened(opened === name ? '' : name)}><${Icon} name=${opened === name ? 'chevron' : 'right'} /><span class="text">${name}</span><span class="end soft num">${plural(values.length, 'value')}</span></button>
           <button class="quiet small" aria-pressed=${by === name ? 'true' : 'false'} title="Divide by this label" onClick=${() => setBy(by === name ? '' : name)}>by</button></div>
-        ${opened === name && values.slice(0, mostValues).map(([v, n]) => html`<button key=${v} class="quiet node value" aria-pressed=${matchers.some((m) => m.name === name && m.value === v) ? 'true' : 'false'} onClick=${() => choose(name, v)}><span class="text">${v}</span><span class="end soft num">${count(n)}</span></button>`)}
+        ${opened === name && values.slice(0, mostValues).map(([v, n]) => html`<button key=${v} class="quiet node value" aria-pressed=${matchers.some((m) => m.name === name && m.value === v) ? 'true' : 'false'} onClick=${() => choose(name, v)}><span class="text">${oneLine(v, 200)}</span><span class="end soft num">${count(n)}</span></button>`)}
         ${opened === name && values.length > mostValues && html`<p class="soft pad">${count(values.length)} values, the ${mostValues} of most series shown</p>`}
         ${by === name && html`<${Breakdown} key=${JSON.stringify([start, end, matchers])} query=${suggested(metric, said.type, matchers, step, name)} label=${name} onQuery=${onQuery} />`}</div>`)}</div>`;
 }
@@ -128,6 +128,6 @@ function Breakdown({ query, label, onQuery }) {
     return () => control.abort(new DOMException('left', 'AbortError'));
   }, [query]);
   return html`<div class="breakdown">${error && html`<${ErrorBox} error=${error} />`}
-    ${list?.map((s) => html`<div key=${s.name} class="spark-row"><span class="text" title=${s.name}>${s.name}</span><${Spark} values=${s.values} label=${s.name} /><span class="num">${Number.isFinite(s.last) ? short(s.last) : ''}</span></div>`)}
+    ${list?.map((s) => html`<div key=${s.name} class="spark-row"><span class="text" title=${oneLine(s.name, 400)}>${oneLine(s.name, 100)}</span><${Spark} values=${s.values} label=${s.name} /><span class="num">${Number.isFinite(s.last) ? short(s.last) : ''}</span></div>`)}
     ${list && html`<p class="soft pad">${total > mostCharts ? `${count(total)} values, the ${mostCharts} highest drawn. ` : ''}<button class="link" onClick=${() => onQuery(query)}>As a graph</button></p>`}</div>`;
 }

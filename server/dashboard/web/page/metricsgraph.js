@@ -1,7 +1,7 @@
 // The graph of an expression and its legend: the equal labels said once, the others in the name of each series.
 
 import { html, useEffect, useMemo, useState } from '../lib/ui.js';
-import { count } from '../core/format.js';
+import { count, oneLine } from '../core/format.js';
 import { placesOf } from '../core/series.js';
 import { frame } from '../core/state.js';
 import { rfc3339 } from '../core/time.js';
@@ -29,7 +29,7 @@ const without = (labels, said) => Object.fromEntries(Object.entries(labels).filt
 /** linesOf names the lines of an answer, and the moments that they have values for. @param {Result} r @returns {{x: number[], lines: Line[]}} */
 export function linesOf(r) {
   const x = Array.from({ length: placesOf(r.grid) }, (_, i) => r.grid.start + i * r.grid.step);
-  return { x, lines: r.lines.map((s) => ({ ...s, name: labelText(without(s.metric, r.said)) })) };
+  return { x, lines: r.lines.map((s) => ({ ...s, name: oneLine(labelText(without(s.metric, r.said))) })) };
 }
 
 /** useExemplars asks for the exemplars of an answer. @param {Result} result */
@@ -71,11 +71,11 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
       ${!asHeat && html`${on('stack', 'stacked')}${on('log', 'log scale')}${on('zero', 'from zero')}`}
       <label class="soft">unit <select aria-label="Unit" value=${v.unit} onChange=${(/** @type {any} */ e) => set({ unit: e.target.value }, false)}><option value="auto">auto${v.unit === 'auto' ? ` (${how.text})` : ''}</option>${Object.entries(units).map(([k, u]) => html`<option key=${k} value=${k}>${u.text}</option>`)}</select></label>
       ${exemplars.length > 0 && html`<button class="exemplars" aria-pressed=${v.ex ? 'true' : 'false'} title="Single events, those of the highest values; a click opens their trace" onClick=${() => set({ ex: !v.ex }, false)}><span class="chart-mark" aria-hidden="true"></span>${saidOf(exemplars)}</button>`}
-      ${asHeat && heat.groups.length > 1 && html`<select aria-label="Histogram" value=${String(group)} onChange=${(/** @type {any} */ e) => setGroup(Number(e.target.value))}>${heat.groups.map((g, i) => html`<option key=${i} value=${String(i)}>${labelText(without(g.labels, said))}</option>`)}</select>`}
+      ${asHeat && heat.groups.length > 1 && html`<select aria-label="Histogram" value=${String(group)} onChange=${(/** @type {any} */ e) => setGroup(Number(e.target.value))}>${heat.groups.map((g, i) => html`<option key=${i} value=${String(i)}>${oneLine(labelText(without(g.labels, said)), 200)}</option>`)}</select>`}
       ${asHeat && heat.count > heat.groups.length && html`<span class="soft">${count(heat.count)} histograms, the first ${heat.groups.length} can be chosen</span>`}
       ${!asHeat && total > lines.length && html`<span class="soft cut">${count(total)} series, ${count(lines.length)} drawn (highest last value)</span><button onClick=${() => onQuery(`topk(50, ${result.query})`)}>topk(50, …)</button>`}
       ${asHeat && shown && html`<span class="grow"></span><${Scale} max=${shown.max} />`}
-      ${!asHeat && Object.keys(said).length > 0 && html`<span class="soft said">all: <code>${labelText(said)}</code></span>`}
+      ${!asHeat && Object.keys(said).length > 0 && html`<span class="soft said">all: <code>${oneLine(labelText(said))}</code></span>`}
     </div>
     ${asHeat && shown ? html`<${HeatMap} x=${x} group=${shown} unit=${how.axis} label="Heat map" marks=${marks} ...${share} />` : html`
     <${Chart} x=${x} series=${lines} kind=${v.stack ? 'stacked' : 'line'} log=${v.log} zero=${v.zero} off=${off} lit=${lit} unit=${how.axis} marks=${marks} label="Graph" ...${share} />

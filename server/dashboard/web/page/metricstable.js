@@ -1,7 +1,7 @@
 // The answer at one moment as a table: a column for each label, and the value with all its digits.
 
 import { html, useState } from '../lib/ui.js';
-import { count, plural } from '../core/format.js';
+import { count, oneLine, plural } from '../core/format.js';
 import { zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
 import { Icon } from '../ui/icons.js';
@@ -46,5 +46,5 @@ export function InstantTable({ result, unit }) {
   return html`<div class="metrics-table">
     <p class="pad soft">${plural(result.list.length, 'series', 'series')} at ${showTime(at, 0, zone.value)}${result.list.length > most ? `, the first ${count(most)} shown` : ''}${all.length > mostLabels ? `, ${mostLabels} of ${all.length} labels shown` : ''}${result.type === 'matrix' ? ', the last 10 samples of each' : ''} <button class="small" title="Copy all series as CSV" onClick=${() => copy(text())}><${Icon} name="copy" />CSV</button></p>
     <table class="list"><thead><tr>${labels.map((l) => head(l, l))}${head('', 'value')}</tr></thead><tbody>
-      ${rows.map((s, i) => html`<tr key=${i}>${labels.map((l) => html`<td key=${l}>${s.metric[l] ?? ''}</td>`)}<td class="num" title=${write && s.value ? write(Number(s.value[1])) : undefined}><pre>${valueOf(s)}</pre></td></tr>`)}</tbody></table></div>`;
+      ${rows.map((s, i) => html`<tr key=${i}>${labels.map((l) => html`<td key=${l}>${oneLine(s.metric[l] ?? '')}</td>`)}<td class="num" title=${write && s.value ? write(Number(s.value[1])) : undefined}><pre>${valueOf(s)}</pre></td></tr>`)}</tbody></table></div>`;
 }

@@ -1,9 +1,9 @@
 // The Traces page: a search for traces, their durations as dots, the list; with an id in the address, that trace.
 
-import { html, useEffect, useMemo, useState } from '../lib/ui.js';
+import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { described, isAbort } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
-import { count, duration, plural } from '../core/format.js';
+import { count, duration, oneLine, plural } from '../core/format.js';
 import * as router from '../core/router.js';
 import { instants, refresh, zone } from '../core/state.js';
 import { rfc3339, showTime, zoneLabel } from '../core/time.js';
@@ -12,8 +12,10 @@ import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
+import { OfferList, useOffers } from '../ui/offers.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
 import { useKeys } from '../ui/usekeys.js';
+import { rolesOf } from './logsquery.js';
 import { Operations } from './tracesoperations.js';
 import { Scatter } from './tracesscatter.js';
 import * as sql from './tracesquery.js';
@@ -115,7 +117,7 @@ function Search({ state, tables }) {
       <${List} traces=${found.traces} onOpen=${open} />`;
   };
   const statement = () => (v.view === 'map' ? sql.callsText(table, columns, range) : v.view === 'operations' ? sql.operationsText(table, columns, range, filters) : sql.dotsText(table, columns, range, filters, v.sort === 'slowest' ? 'duration_nano DESC' : undefined));
-  return html`<${Bar}><${Line} state=${state} problem=${understood.problem} table=${table} columns=${columns} /></${Bar}>
+  return html`<${Bar}><${Line} state=${state} table=${table} columns=${columns} /></${Bar}>
     <${Form} state=${state} table=${table} tables=${tables} onRun=${again} />
     <div class="traces-views"><${Tabs} label="What is shown" tabs=${views} tab=${v.view} onTab=${(/** @type {string} */ view) => state.set({ view })} /><span class="grow"></span>
       <button class="small" disabled=${columns.length === 0} title="Open the statement on the SQL page" onClick=${() => router.go('sql', { sql: statement() })}>SQL</button></div>
@@ -133,18 +135,36 @@ async function ask(table, columns, v, searched, signal) {
   return { dots, range, more: dots.length === sql.mostDots, traces: await sql.summaries(table, columns, range, ids, signal) };
 }
 
-/** Line is the search line; an id of a trace opens it. @param {{state: import('../core/state.js').PageState, problem: import('../core/search.js').Problem|null, table: string, columns: catalog.Column[]}} props */
-function Line({ state, problem, table, columns }) {
+/** Line is the search line; an id of a trace opens it. @param {{state: import('../core/state.js').PageState, table: string, columns: catalog.Column[]}} props */
+function Line({ state, table, columns }) {
   const [text, setText] = useState(state.get('q'));
+  const box = useRef(/** @type {HTMLInputElement|null} */ (null));
   useEffect(() => setText(state.get('q')), [state.get('q')]);
+  const typed = useMemo(() => sql.understand(text, columns), [text, columns]);
+  const isID = /^[0-9a-f]{32}$/i.test(text.trim());
+  const { offers, at, complete, take, key, close } = useOffers(box, text, setText, async (words, cursor) => {
+    const { offersAt } = await import('./logsoffers.js');
+    return offersAt(words, cursor, columns, { table, columns, roles: rolesOf(columns), range: instants(), filters: [] }, (name) => sql.named(columns, name));
+  });
+  const apply = (/** @type {string} */ q) => {
+    close();
+    setText(q);
+    state.set({ q });
+  };
   const submit = (/** @type {Event} */ e) => {
     e.preventDefault();
-    if (/^[0-9a-f]{32}$/i.test(text.trim())) state.set({ id: text.trim().toLowerCase() });
-    else state.set({ q: text });
+    if (isID) state.set({ id: text.trim().toLowerCase() });
+    else if (!typed.problem) apply(text);
   };
+  const note = columns.length > 0 && !isID ? typed.problem : null;
   return html`<form class="search grow" role="search" onSubmit=${submit}><${Icon} name="search" />
-    <input id="traces-search" aria-label="Search spans, or the id of a trace" aria-invalid=${problem ? 'true' : 'false'} placeholder="Search spans: http.route:/cart  or an id of a trace" value=${text} spellcheck=${false} autocomplete="off" onInput=${(/** @type {any} */ e) => setText(e.target.value)} />
-    ${problem && html`<div class="search-note" role="status"><span class="level-error">${problem.message}</span></div>`}</form>`;
+    <input id="traces-search" ref=${box} role="combobox" aria-expanded=${offers.length > 0 ? 'true' : 'false'} aria-controls="traces-offers" aria-describedby="traces-note" aria-label="Search spans, or the id of a trace" aria-invalid=${note ? 'true' : 'false'} placeholder="Search spans: http.route:/cart  or an id of a trace" value=${text} spellcheck=${false} autocomplete="off" autocapitalize="off"
+      onInput=${(/** @type {any} */ e) => { setText(e.target.value); void complete(e.target); }} onFocus=${(/** @type {any} */ e) => { if (e.target.value === '') void complete(e.target); }} onBlur=${() => setTimeout(close, 150)} onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (!key(e) && e.key === 'Escape') box.current?.blur(); }} />
+    ${note && html`<div id="traces-note" class="search-note" role="status"><span class="level-error">${note.message}</span>
+      ${(note.near ?? []).map((n) => html`<button key=${n} type="button" class="small" onClick=${() => apply(text.slice(0, note.from) + n + text.slice(note.to))}>${n}</button>`)}
+      ${note.asText && html`<button type="button" class="small" onClick=${() => apply(/** @type {string} */ (note.asText))}>search as text instead</button>`}</div>`}
+    ${!note && text !== state.get('q') && html`<div id="traces-note" class="search-note"><code>${isID ? `trace ${text.trim()}` : typed.sql || 'all spans'}</code><span class="faint">Enter runs it</span></div>`}
+    <${OfferList} id="traces-offers" offers=${offers} at=${at} take=${take} /></form>`;
 }
 
 /** @param {{state: import('../core/state.js').PageState, table: string, tables: string[], onRun: () => void}} props */
@@ -155,7 +175,7 @@ function Form({ state, table, tables, onRun }) {
   useEffect(() => { sql.services(table, v.db).then(setServices, () => setServices([])); }, [table, v.db]); // a list to choose from is a help, not an answer
   useEffect(() => { sql.operations(table, v.db, v.svc).then(setOperations, () => setOperations([])); }, [table, v.db, v.svc]);
   const choose = (/** @type {string} */ key, /** @type {string} */ label, /** @type {[string, string][]} */ options, /** @type {Record<string, any>} */ also = {}) => html`<select name=${key} aria-label=${label} title=${label} value=${v[key]}
-    onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value, ...also })}>${options.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}</select>`;
+    onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value, ...also })}>${options.map(([value, text]) => html`<option key=${value} value=${value}>${oneLine(text, 80)}</option>`)}</select>`;
   const length = (/** @type {string} */ key, /** @type {string} */ label) => html`<input name=${key} class="length" aria-label=${label} title=${`${label}, like 1.5s or 200ms`} placeholder=${label.toLowerCase()} value=${v[key]} aria-invalid=${v[key] !== '' && sql.nanos(v[key]) === null ? 'true' : 'false'}
     onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value.trim() })} />`;
   const with_ = (/** @type {string[]} */ list, /** @type {string} */ chosen) => /** @type {[string, string][]} */ ([...new Set([...list, ...(chosen ? [chosen] : [])])].map((s) => [s, s]));
@@ -179,9 +199,9 @@ function List({ traces, onOpen }) {
   const longest = traces.reduce((m, t) => Math.max(m, t.duration), 1);
   return html`<div class="traces-list"><table class="list"><thead><tr><th>service and operation</th><th class="start">start ${zoneLabel(zone.value)}</th><th>duration</th><th class="num">spans</th><th class="num">errors</th><th class="chips">services</th></tr></thead><tbody>
     ${traces.map((t) => html`<tr key=${t.id} data-trace=${t.id} onClick=${() => onOpen(t.id)}>
-      <td class="what"><button class="link" title=${t.id} onClick=${(/** @type {Event} */ e) => { e.stopPropagation(); onOpen(t.id); }}><b>${t.service}</b> ${t.operation}</button></td>
+      <td class="what"><button class="link" title=${t.id} onClick=${(/** @type {Event} */ e) => { e.stopPropagation(); onOpen(t.id); }}><b>${oneLine(t.service, 60)}</b> ${oneLine(t.operation, 200)}</button></td>
       <td class="start">${showTime(t.start, 3, zone.value)}</td>
       <td class="length"><span class="num">${duration(t.duration / 1e6)}</span><span class="length-bar"><span style=${{ width: `${Math.max(1, (t.duration / longest) * 100)}%` }}></span></span></td>
       <td class="num">${count(t.spans)}</td><td class="num ${t.errors > 0 ? 'level-error' : 'faint'}">${count(t.errors)}</td>
-      <td class="chips">${t.services.map((s) => html`<span key=${s} class="service-chip"><span class="swatch" style=${{ background: hashColour(s) }}></span>${s || 'no service'}</span>`)}</td></tr>`)}</tbody></table></div>`;
+      <td class="chips">${t.services.map((s) => html`<span key=${s} class="service-chip"><span class="swatch" style=${{ background: hashColour(s) }}></span>${oneLine(s || 'no service', 60)}</span>`)}</td></tr>`)}</tbody></table></div>`;
 }

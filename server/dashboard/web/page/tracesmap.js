@@ -96,7 +96,7 @@ export function ServiceMap({ table, columns, range, turn, onService }) {
         const a = byName.get(c.from), b = byName.get(c.to);
         return a && b && html`<path key=${`${c.from} ${c.to}`} class="call ${c.errors / c.calls >= 0.01 ? 'failing' : ''} ${lit === '' || lit === c.from || lit === c.to ? '' : 'dim'}" d=${path(a, b)} stroke-width=${1 + 3 * Math.sqrt(c.calls / most)} marker-end="url(#map-arrow)"><title>${`${c.from} calls ${c.to}: ${count(c.calls)}, ${percent(c.errors / c.calls)} errors, p95 ${duration(c.p95 / 1e6)}`}</title></path>`;
       })}
-      ${found.nodes.map((n) => html`<g key=${n.service} class="service ${n.errors > 0 ? 'failing' : ''}" role="button" tabindex="0" aria-label=${`${n.service || 'no service'}: ${count(n.n)} spans, ${count(n.errors)} errors. Search its traces`} transform=${`translate(${n.x} ${n.y})`}
+      ${found.nodes.map((n) => html`<g key=${n.service} class="service ${n.errors > 0 ? 'failing' : ''}" role="button" tabindex="0" transform=${`translate(${n.x} ${n.y})`}
         onClick=${open(n.service)} onKeyDown=${open(n.service)} onPointerEnter=${() => setLit(n.service)} onPointerLeave=${() => setLit('')} onFocus=${() => setLit(n.service)} onBlur=${() => setLit('')}>
         <rect width=${nodeWidth} height=${nodeHeight} rx="5" /><rect class="colour" width="5" height=${nodeHeight} rx="2" style=${{ fill: hashColour(n.service) }} />
         <text class="name" x="14" y="19">${oneLine(n.service || 'no service', 21)}</text><text x="14" y="36">${`${short(n.n)} spans`}<tspan class=${n.errors > 0 ? 'bad' : ''}>${` · ${n.n > 0 ? percent(n.errors / n.n) : '0%'}`}</tspan>${` · ${duration(n.p95 / 1e6)}`}</text></g>`)}</svg></div>

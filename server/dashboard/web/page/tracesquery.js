@@ -31,13 +31,15 @@ export function nanos(text) {
   return m ? Math.round(Number(m[1]) * units[/** @type {keyof typeof units} */ (m[2])]) : null;
 }
 
-/** understand reads the search line; a name that is no column is tried as an attribute of the span or of its resource. @param {string} text @param {catalog.Column[]} columns */
+/** named finds the column that a name stands for: a name that is no column is tried as an attribute of the span or of its resource. @param {catalog.Column[]} columns @param {string} name */
+export const named = (columns, name) => ['', 'span_attributes.', 'resource_attributes.'].map((prefix) => columns.find((c) => c.name === prefix + name)).find(Boolean);
+
+/** understand reads the search line. @param {string} text @param {catalog.Column[]} columns */
 export function understand(text, columns) {
   for (;;) {
     const found = search(text, { message: 'span_name', fields: columns });
     const p = found.problem;
-    const name = p ? text.slice(p.from, p.to) : '';
-    const longer = p?.near && ['span_attributes.', 'resource_attributes.'].map((prefix) => prefix + name).find((n) => columns.some((c) => c.name === n));
+    const longer = p?.near && named(columns, text.slice(p.from, p.to))?.name;
     if (!p || !longer) return found;
     text = text.slice(0, p.from) + longer + text.slice(p.to);
   }

@@ -1,7 +1,7 @@
 // Matching spans as dots: when, how long, of which service; errors have a ring. A rectangle becomes a filter, a click opens.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
-import { duration } from '../core/format.js';
+import { duration, oneLine } from '../core/format.js';
 import { dark, zone } from '../core/state.js';
 import { showShort } from '../core/time.js';
 import { colour, fit, hashColour } from '../ui/canvas.js';
@@ -52,7 +52,7 @@ export function Scatter({ dots, range, onRectangle, onOpen }) {
   return html`<div class="traces-scatter"><canvas ref=${canvas} role="img" aria-label=${`${dots.length} matching spans by time and duration; the list below has the same traces`}
       onPointerDown=${(/** @type {PointerEvent} */ e) => { /** @type {HTMLElement} */ (e.currentTarget).setPointerCapture(e.pointerId); begin.current = at(e); }} onPointerMove=${move} onPointerUp=${up} onPointerLeave=${() => setOver(null)}></canvas>
     ${box && html`<div class="rectangle" style=${{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.w}px`, height: `${box.h}px` }}></div>`}
-    ${over && html`<div class="tip" style=${{ left: `${Math.max(0, Math.min(over.x + 12, (scale.current?.width ?? 0) - 240))}px`, top: `${over.y + 12}px` }}><b>${over.dot.service}</b> ${over.dot.operation}<br />${duration(over.dot.duration / 1e6)}${over.dot.error ? ', error' : ''}</div>`}</div>`;
+    ${over && html`<div class="tip" style=${{ left: `${Math.max(0, Math.min(over.x + 12, (scale.current?.width ?? 0) - 240))}px`, top: `${over.y + 12}px` }}><b>${oneLine(over.dot.service, 60)}</b> ${oneLine(over.dot.operation, 120)}<br />${duration(over.dot.duration / 1e6)}${over.dot.error ? ', error' : ''}</div>`}</div>`;
 }
 
 /** @param {Scale} s @param {bigint} t */

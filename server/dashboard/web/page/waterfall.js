@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { described, isAbort } from '../core/api.js';
-import { count, duration, plural } from '../core/format.js';
+import { count, duration, oneLine, plural } from '../core/format.js';
 import { dark, zone } from '../core/state.js';
 import { showTime, zoneLabel } from '../core/time.js';
 import { Tabs } from '../ui/drawer.js';
@@ -114,7 +114,7 @@ function Waterfall({ tables, found, state, back }) {
       <input id="trace-find" type="search" placeholder="Find in the trace" aria-label="Find in the trace" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)}
         onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter') step(e.shiftKey ? -1 : 1); }} />
       ${text !== '' && html`<span class="num soft hits">${hits.length === 0 ? 'none' : `${at + 1} of ${count(hits.length)}`}</span>`}
-      <select aria-label="Service" value=${service} onChange=${(/** @type {any} */ e) => setService(e.target.value)}><option value="">all services</option>${trace.services.map((s) => html`<option key=${s} value=${s}>${s || 'no service'}</option>`)}</select>
+      <select aria-label="Service" value=${service} onChange=${(/** @type {any} */ e) => setService(e.target.value)}><option value="">all services</option>${trace.services.map((s) => html`<option key=${s} value=${s}>${oneLine(s || 'no service', 80)}</option>`)}</select>
       <button class="small" aria-pressed=${only === 'errors' ? 'true' : 'false'} title="Only what leads to errors (e)" onClick=${toggle('errors')}>Errors</button>
       <button class="small" aria-pressed=${only === 'critical' ? 'true' : 'false'} title="Only the spans that determine the duration (c)" onClick=${toggle('critical')}>Critical path</button>
       ${tab === 'spans' && html`<button class="small" onClick=${() => setFolded(folded.size > 0 ? new Set() : new Set(trace.spans.filter((s) => s.children.length > 0 && s.depth > 0)))}>${folded.size > 0 ? 'Unfold all' : 'Fold all'}</button>`}`}

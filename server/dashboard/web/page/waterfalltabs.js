@@ -67,5 +67,5 @@ export function ServiceTimes({ trace }) {
   }).sort((a, b) => b.own - a.own);
   const whole = sums.reduce((n, s) => n + s.own, 0) || 1;
   return html`<div class="trace-logs"><table class="list"><thead><tr><th>service</th><th class="num">own time</th><th class="num">share</th><th class="num">all time</th><th class="num">spans</th><th class="num">errors</th></tr></thead><tbody>
-    ${sums.map((s) => html`<tr key=${s.service}><td><span class="swatch" style=${{ background: hashColour(s.service) }}></span>${s.service || 'no service'}</td><td class="num">${duration(s.own / 1e6)}</td><td class="num">${percent(s.own / whole)}</td><td class="num">${duration(s.all / 1e6)}</td><td class="num" title=${plural(s.calls, 'span')}>${s.calls}</td><td class="num ${s.errors > 0 ? 'level-error' : ''}">${s.errors}</td></tr>`)}</tbody></table></div>`;
+    ${sums.map((s) => html`<tr key=${s.service}><td><span class="swatch" style=${{ background: hashColour(s.service) }}></span>${oneLine(s.service || 'no service', 80)}</td><td class="num">${duration(s.own / 1e6)}</td><td class="num">${percent(s.own / whole)}</td><td class="num">${duration(s.all / 1e6)}</td><td class="num" title=${plural(s.calls, 'span')}>${s.calls}</td><td class="num ${s.errors > 0 ? 'level-error' : ''}">${s.errors}</td></tr>`)}</tbody></table></div>`;
 }

@@ -86,7 +86,7 @@ export function Chart(props) {
   useEffect(() => { if (plot.current) setPlaced(place(plot.current, props.marks ?? [])); }, [props.marks]);
 
   const unit = props.unit ?? short;
-  return html`<div class="chart" ref=${host} role="img" aria-label=${summary(props)}>
+  return html`<div class="chart" ref=${host} role=${placed.length > 0 ? 'group' : 'img'} aria-label=${summary(props)}>
     ${tip && tip.index < props.x.length && html`<div class="tip" style=${{ top: '8px', ...(tip.left > (host.current?.clientWidth ?? 0) / 2 ? { right: (host.current?.clientWidth ?? 0) - tip.left + 14 + 'px' } : { left: tip.left + 14 + 'px' }) }}>
       <div>${xText(props.x[tip.index], props.time !== false)}</div>
       <table>${nearest(drawn, tip.index).map((s) => html`<tr key=${s.name}><td><span class="swatch" style=${{ background: s.color ?? seriesColour(props.series.indexOf(s)) }}></span>${s.name}</td><td class="num">${unit(/** @type {number} */ (s.values[tip.index]))}</td></tr>`)}</table></div>`}

@@ -55,7 +55,7 @@ export function HeatMap(props) {
   const cell = (/** @type {number} */ r) => group.cells[r * x.length + (at?.column ?? 0)];
   const sum = at ? group.bounds.reduce((n, _, r) => n + cell(r), 0) : 0;
   const width = host.current?.clientWidth ?? 0;
-  return html`<div class="chart heat" ref=${host} role="img" tabindex="0" aria-label=${`${props.label}: ${rows} buckets, ${x.length} moments, the fullest has ${figure(group.max)}. Arrows walk the cells.`} onKeyDown=${key}>
+  return html`<div class="chart heat" ref=${host} role="group" tabindex="0" aria-label=${`${props.label}: ${rows} buckets, ${x.length} moments, the fullest has ${figure(group.max)}. Arrows walk the cells.`} onKeyDown=${key}>
     ${at && html`<div class="tip" role="status" style=${{ top: '8px', ...(at.left > width / 2 ? { right: `${width - at.left + 14}px` } : { left: `${at.left + 14}px` }) }}>
       <div>${xText(x[at.column], true)}</div>
       ${at.row >= 0 && at.row < rows && html`<div><b>${boundsText(group.bounds[at.row], unit)}</b> ${figure(cell(at.row))}${sum > 0 ? `, ${percent(cell(at.row) / sum)}` : ''}</div>`}
