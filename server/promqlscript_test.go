@@ -254,7 +254,7 @@ func customHistograms(series []scriptSeries) (out []scriptSeries, err error) {
 	}
 	found := map[string]*classic{}
 	for _, s := range series {
-		kind, name := convertnhcb.GetHistogramMetricBaseName(s.labels.Get(labels.MetricName))
+		kind, name := convertnhcb.GetHistogramMetricBaseName(s.labels.Get("__name__"))
 		if kind == convertnhcb.SuffixNone {
 			continue
 		}
