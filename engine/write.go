@@ -193,12 +193,25 @@ func (h *Hint) refuse(format string, args ...any) error {
 type TypeClash struct {
 	Column string
 	Want   vector.Type
-	Values *vector.Vector // of all Rows of the table in the write
+	Given  vector.Type
+	Row    int            // the first with a value, of Rows
+	Value  *vector.Vector // of that row: a copy, since the memory of a write belongs to the next one when the error is looked at
 	Rows   int
 }
 
+// clashOf is the clash of a column with n rows of values.
+func clashOf(c *schema.Column, v *vector.Vector, n int) *TypeClash {
+	e := &TypeClash{Column: c.Name, Want: c.Type, Given: v.Type, Rows: n, Value: &vector.Vector{}}
+	for e.Row < n-1 && v.IsNull(e.Row) {
+		e.Row++
+	}
+	e.Value.Reset(v.Type)
+	e.Value.Append(0, v, e.Row, e.Row+1)
+	return e
+}
+
 func (e *TypeClash) Error() string {
-	return fmt.Sprintf("%d rows have the type %s for the column %s of type %s", e.Rows, e.Values.Type, e.Column, e.Want)
+	return fmt.Sprintf("%d rows have the type %s for the column %s of type %s", e.Rows, e.Given, e.Column, e.Want)
 }
 
 var errEvolve = fmt.Errorf("the table lacks a column")
@@ -221,8 +234,7 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 		c, v := &t.Columns[p], b.Cols[i]
 		if c.Type != f.Type {
 			if h.Planned == nil || !convert.Possible(f.Type, c.Type) {
-				clash := &TypeClash{Column: c.Name, Want: c.Type, Values: v, Rows: b.N}
-				return nil, status.Wrap(clash, status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
+				return nil, status.Wrap(clashOf(c, v, b.N), status.InvalidArguments, "column %s expect type %s, given: %s", c.Name, c.Type, f.Type)
 			}
 			v = convert.All(&vector.Vector{}, v, c.Type, b.N)
 		}

@@ -19,12 +19,8 @@ func ExplainClash(err error) error {
 	if !errors.As(err, &clash) || !errors.As(err, &e) {
 		return err
 	}
-	r := 0
-	for r < clash.Rows-1 && clash.Values.IsNull(r) {
-		r++
-	}
-	text := fmt.Sprintf("row %d of %d, field %q, value %s", r+1, clash.Rows, flatten.Cut(clash.Column), flatten.Cut(cellText(clash.Values, r)))
-	if hint := flatten.WidenHint(clash.Want, clash.Values.Type); hint != "" {
+	text := fmt.Sprintf("row %d of %d, field %q, value %s", clash.Row+1, clash.Rows, flatten.Cut(clash.Column), flatten.Cut(cellText(clash.Value, 0)))
+	if hint := flatten.WidenHint(clash.Want, clash.Given); hint != "" {
 		text += ": " + hint
 	}
 	return status.Wrap(err, e.Code, "%s (%s)", e.Msg, text)
