@@ -307,7 +307,7 @@ func (r *metricsRequest) holdAll() error {
 		return status.New(status.InvalidArguments, "the points of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
 	}
 	r.told = r.held + 1<<20
-	return r.hold(r.told)
+	return r.find.Wait(func() error { return r.hold(r.told) })
 }
 
 // write puts the points into the set.

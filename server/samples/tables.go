@@ -52,8 +52,8 @@ type Tables struct {
 
 	mu     sync.RWMutex // protects what follows
 	known  map[key]*known
-	bytes  int64
 	scopes map[scope]uint32
+	bytes  atomic.Int64  // of known; changed under mu, read without: whoever holds mu may wait for who reads it
 	epoch  atomic.Uint32 // of use
 	finds  atomic.Int64  // of known series in this epoch
 }
@@ -102,9 +102,7 @@ func (t *Tables) MaxExemplars() int { return t.o.MaxExemplars }
 
 // Bytes is the memory of known series, about.
 func (t *Tables) Bytes() int64 {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.bytes
+	return t.bytes.Load()
 }
 
 // Request finds the series of one request: each is looked for by name; the labels of those that are not known are told;
@@ -158,6 +156,14 @@ func (t *Tables) Begin(db, physical string, hints Hints) *Request {
 func (r *Request) End() {
 	r.t.finds.Add(r.finds)
 	r.t.mu.RUnlock()
+}
+
+// Wait lets f wait for other requests, which may wait for the end of the search.
+func (r *Request) Wait(f func() error) error {
+	r.t.mu.RUnlock()
+	defer r.t.mu.RLock()
+	r.last = nil // it may be forgotten meanwhile
+	return f()
 }
 
 // Key is a series as the sender names it.
@@ -360,16 +366,16 @@ func (t *Tables) learn(r *Request) {
 		if r.errs[i] != nil {
 			continue
 		}
-		if size := int64(knownBytes + s.KeyBytes()); t.bytes+size > t.o.CacheBytes {
+		if size := int64(knownBytes + s.KeyBytes()); t.bytes.Load()+size > t.o.CacheBytes {
 			t.forget()
 		}
 		k := &known{key: r.missing[i].key, series: s}
 		k.used.Store(t.epoch.Load())
 		if old := t.known[r.missing[i].key]; old != nil {
-			t.bytes -= int64(knownBytes + old.series.KeyBytes())
+			t.bytes.Add(-int64(knownBytes + old.series.KeyBytes()))
 		}
 		t.known[r.missing[i].key] = k
-		t.bytes += int64(knownBytes + s.KeyBytes())
+		t.bytes.Add(int64(knownBytes + s.KeyBytes()))
 	}
 }
 
@@ -394,7 +400,7 @@ func (t *Tables) forgetUnused() {
 
 // drop forgets a series. The caller holds t.mu.
 func (t *Tables) drop(k key, s *known) {
-	t.bytes -= int64(knownBytes + s.series.KeyBytes())
+	t.bytes.Add(-int64(knownBytes + s.series.KeyBytes()))
 	s.next.Store(nil) // it may be the next of one that stays, which keeps no more alive than it
 	delete(t.known, k)
 }

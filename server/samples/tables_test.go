@@ -3,6 +3,7 @@ package samples
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"varve/engine"
@@ -138,4 +139,27 @@ func TestMetadata(t *testing.T) {
 	if list, err := tables.Metadata(t.Context(), "other", ""); err != nil || len(list) > 0 {
 		t.Errorf("metadata of another database: %v, %v", list, err)
 	}
+}
+
+// TestSearchesThatWait: what requests hold is asked for while one of them searches and another waits to enter its series; who waits
+// within a search lets the other on.
+func TestSearchesThatWait(t *testing.T) {
+	tables := New(Options{CacheBytes: 1 << 20})
+	r := tables.Begin("public", "", Hints{})
+	entered := make(chan struct{})
+	go func() {
+		tables.learn(&Request{t: tables})
+		close(entered)
+	}()
+	for tables.mu.TryRLock() { // until the other waits for the lock
+		tables.mu.RUnlock()
+		runtime.Gosched()
+	}
+	if n := tables.Bytes(); n != 0 {
+		t.Errorf("%d bytes of no series", n)
+	}
+	if err := r.Wait(func() error { <-entered; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r.End()
 }
