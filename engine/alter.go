@@ -54,7 +54,7 @@ func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schem
 		if err != nil || next == tab.Schema {
 			return err
 		}
-		done, err := e.alterTo(ctx, tab.place, n, rewriteOf(tab.Schema, next), change)
+		done, err := e.alterTo(ctx, tab.home, n, rewriteOf(tab.Schema, next), change)
 		if err != nil || done {
 			return err
 		}
@@ -63,7 +63,7 @@ func (e *Engine) alterOwn(ctx context.Context, n schema.Name, change func(*schem
 
 // alterTo prepares the rows for a change that needs the given rewrite, and publishes it. false: the change needs another
 // one by now.
-func (e *Engine) alterTo(ctx context.Context, p place, n schema.Name, need rewrite, change func(*schema.Table) (*schema.Table, error)) (bool, error) {
+func (e *Engine) alterTo(ctx context.Context, p home, n schema.Name, need rewrite, change func(*schema.Table) (*schema.Table, error)) (bool, error) {
 	if !need.none() {
 		open, err := e.rewrite(ctx, p.region, need)
 		if err != nil {
@@ -77,7 +77,7 @@ func (e *Engine) alterTo(ctx context.Context, p place, n schema.Name, need rewri
 	switch {
 	case err != nil:
 		return false, err
-	case tab.place != p:
+	case tab.home != p:
 		return false, status.New(status.TableNotFound, "Table not found: %s", n) // dropped; another has its name
 	}
 	next, err := nextSchema(tab.Schema, change)
@@ -106,11 +106,11 @@ func (e *Engine) publishAltered(tab *Table, next *schema.Table) error {
 	if err := e.apply(manifest.Edit{PutTable: []*schema.Table{next}}); err != nil {
 		return err
 	}
-	tab.place.publish(next)
+	tab.home.publish(next)
 	if next.Name != old {
 		e.change(func(c *catalog) {
 			delete(c.byName, old)
-			c.byName[next.Name] = tab.place
+			c.byName[next.Name] = tab.home
 		})
 	}
 	return nil

@@ -14,13 +14,13 @@ import (
 // catalog is all names of one moment. Immutable.
 type catalog struct {
 	databases map[string]manifest.Database
-	byName    map[schema.Name]place
+	byName    map[schema.Name]home
 	regions   map[schema.TableID]*region // by the id of the table that is stored there, or of the physical one
 	logicals  map[schema.TableID]*logicalTable
 }
 
-// place is where the rows of a table are: in a region of its own, or between others in that of a physical table.
-type place struct {
+// home is where the rows of a table are: in a region of its own, or between others in that of a physical table.
+type home struct {
 	region  *region
 	logical *logicalTable // nil: the region's own table
 }
@@ -41,7 +41,7 @@ func newLogical(r *region, t *schema.Table) *logicalTable {
 }
 
 // schema is the table's schema as it is now.
-func (p place) schema() *schema.Table {
+func (p home) schema() *schema.Table {
 	if p.logical != nil {
 		return p.logical.schema.Load()
 	}
@@ -49,12 +49,12 @@ func (p place) schema() *schema.Table {
 }
 
 // dropped reports whether the table is gone; it stays as it is while the caller holds region.mu.
-func (p place) dropped() bool {
+func (p home) dropped() bool {
 	return p.region.dropped.Load() || p.logical != nil && p.logical.gone.Load()
 }
 
 // publish replaces the schema. The caller holds region.mu.
-func (p place) publish(t *schema.Table) {
+func (p home) publish(t *schema.Table) {
 	if p.logical != nil {
 		p.logical.schema.Store(t)
 		return
@@ -62,13 +62,13 @@ func (p place) publish(t *schema.Table) {
 	p.region.replace(func(s *regionSnap) { s.schema = t })
 }
 
-// find returns the place of the rows of a table id.
-func (c *catalog) find(id schema.TableID) (place, bool) {
+// find returns the home of a table id.
+func (c *catalog) find(id schema.TableID) (home, bool) {
 	if m := c.logicals[id]; m != nil {
-		return place{m.region, m}, true
+		return home{m.region, m}, true
 	}
 	r := c.regions[id]
-	return place{region: r}, r != nil
+	return home{region: r}, r != nil
 }
 
 // logicalsOf are the logical tables of a region, by rising id.
@@ -84,7 +84,7 @@ func (c *catalog) logicalsOf(r *region) []*logicalTable {
 }
 
 // put enters a table under its name and id.
-func (c *catalog) put(p place) {
+func (c *catalog) put(p home) {
 	t := p.schema()
 	c.byName[t.Name] = p
 	if p.logical != nil {
@@ -95,7 +95,7 @@ func (c *catalog) put(p place) {
 }
 
 // remove takes a table out.
-func (c *catalog) remove(p place) {
+func (c *catalog) remove(p home) {
 	t := p.schema()
 	delete(c.byName, t.Name)
 	if p.logical != nil {
@@ -112,7 +112,7 @@ func (c *catalog) inOrder() []*region {
 
 // newCatalog is the catalog of a manifest; its regions have no parts yet.
 func newCatalog(m *memory, state *manifest.State) *catalog {
-	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]place{},
+	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]home{},
 		regions: map[schema.TableID]*region{}, logicals: map[schema.TableID]*logicalTable{}}
 	maps.Copy(c.databases, state.Databases)
 	for _, name := range []string{PublicDB, PrivateDB} {
@@ -122,12 +122,12 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 	}
 	for _, t := range state.Tables {
 		if t.Schema.Physical == 0 {
-			c.put(place{region: newRegion(m, t.Schema)})
+			c.put(home{region: newRegion(m, t.Schema)})
 		}
 	}
 	for _, t := range state.Tables {
 		if r := c.regions[t.Schema.Physical]; t.Schema.Physical != 0 && r != nil {
-			c.put(place{r, newLogical(r, t.Schema)})
+			c.put(home{r, newLogical(r, t.Schema)})
 		}
 	}
 	return c

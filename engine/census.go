@@ -125,7 +125,7 @@ func (c *census) enterWrite(w *tableWrite, fresh *[]entry) (err error) {
 
 // keepPromise enters a series whose rows are on their way and which was let in before, so there is room. The caller holds c.mu.
 func (c *census) keepPromise(s *Series) {
-	if !ofServer(s.place.schema()) {
+	if !ofServer(s.home.schema()) {
 		delete(c.promised, c.put(s.ref.Key()))
 	}
 	s.counted.Store(c.generation.Load() << 1)
@@ -210,7 +210,7 @@ func (c *census) admitOne(s *Series) error {
 		c.mu.Lock()
 		s.counted.Store(c.generation.Load() << 1)
 		var err error
-		if t := s.place.schema(); !ofServer(t) {
+		if t := s.home.schema(); !ofServer(t) {
 			var x entry
 			var isNew bool
 			if x, isNew, err = c.enter(t, s.ref.Key()); isNew {

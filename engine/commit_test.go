@@ -54,7 +54,7 @@ func (c *committed) rows(times ...int64) *tableWrite {
 	b := &vector.Batch{N: len(times)}
 	rec := &record{table: t.ID, batch: b}
 	rec.add(&t.Columns[0], &vector.Vector{Type: t.Columns[0].Type, Ints: times})
-	return &tableWrite{at: place{region: c.region}, schema: t, rec: rec, batch: b}
+	return &tableWrite{at: home{region: c.region}, schema: t, rec: rec, batch: b}
 }
 
 // logged returns the sequence numbers of the records in the log.
@@ -140,7 +140,7 @@ func TestCommitAfterAlter(t *testing.T) {
 	}()
 	next := *c.region.snap.Load().schema
 	c.region.mu.Lock()
-	place{region: c.region}.publish(&next)
+	home{region: c.region}.publish(&next)
 	c.region.mu.Unlock()
 	open()
 	if err := <-ended; err != nil || len(again) != 1 || again[0] != w || c.inMemory() != 0 {

@@ -39,8 +39,8 @@ func TestMergeMeetsDrop(t *testing.T) {
 		t.Errorf("the merge ended with %v", err)
 	}
 	e.ddl.Lock()
-	e.change(func(c *catalog) { c.remove(tab.place) })
-	e.discard([]place{tab.place})
+	e.change(func(c *catalog) { c.remove(tab.home) })
+	e.discard([]home{tab.home})
 	e.ddl.Unlock()
 	names, err := o.FS.List(path.Join(o.Dir, partsDir))
 	if err != nil || len(names) > 0 {

@@ -55,10 +55,10 @@ func (e *Engine) define(f func(d *definition) error) error {
 	e.change(func(c *catalog) {
 		for _, t := range fresh {
 			if t.Physical == 0 {
-				c.put(place{region: newRegion(e.memory, t)})
+				c.put(home{region: newRegion(e.memory, t)})
 			} else {
 				r := c.regions[t.Physical]
-				c.put(place{r, newLogical(r, t)})
+				c.put(home{r, newLogical(r, t)})
 			}
 		}
 	})

@@ -74,7 +74,7 @@ func (e *Engine) DropDatabase(_ context.Context, name string) error {
 		return status.New(status.InvalidArguments, "database %s is always there", name)
 	}
 	edit := manifest.Edit{DropDatabase: []string{name}}
-	var gone []place
+	var gone []home
 	for n, p := range c.byName { // drafts among them
 		if n.DB == name {
 			gone = append(gone, p)
@@ -86,7 +86,7 @@ func (e *Engine) DropDatabase(_ context.Context, name string) error {
 
 // dropAll applies an edit that drops databases and tables and lets go of those. more, which may be nil, is what else the edit changes
 // in the catalog.
-func (e *Engine) dropAll(edit manifest.Edit, gone []place, more func(c *catalog)) error {
+func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog)) error {
 	var aside []*part
 	for _, p := range gone {
 		if p.logical == nil {
@@ -154,7 +154,7 @@ func (e *Engine) DropTables(_ context.Context, names []schema.Name) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()
-	var gone []place
+	var gone []home
 	for _, n := range names {
 		p, ok := c.byName[n]
 		if !ok {
@@ -172,14 +172,14 @@ func (e *Engine) DropTables(_ context.Context, names []schema.Name) error {
 }
 
 // dropping is the edit that drops tables; a physical one goes with its logical tables alone.
-func (c *catalog) dropping(gone []place) (edit manifest.Edit, err error) {
+func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 	for _, p := range gone {
 		edit.DropTable = append(edit.DropTable, p.schema().ID)
 		if p.logical != nil {
 			continue
 		}
 		for _, m := range c.logicalsOf(p.region) {
-			if !slices.Contains(gone, place{p.region, m}) {
+			if !slices.Contains(gone, home{p.region, m}) {
 				return edit, status.New(status.InvalidArguments, "physical table %s cannot be dropped: table %s lies in it", p.schema().Name.Table, m.schema.Load().Finished().Name.Table)
 			}
 		}
@@ -188,7 +188,7 @@ func (c *catalog) dropping(gone []place) (edit manifest.Edit, err error) {
 }
 
 // discard lets go of everything that dropped tables hold; readers keep what they pinned.
-func (e *Engine) discard(gone []place) {
+func (e *Engine) discard(gone []home) {
 	for _, p := range gone {
 		if p.logical != nil {
 			p.leave()

@@ -55,7 +55,7 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 	}
 	next, c := *tab.Schema.Finished(), e.catalog.Load()
 	next.Version++
-	var gone []place
+	var gone []home
 	if old, ok := c.byName[next.Name]; ok {
 		if !replace {
 			return status.New(status.TableAlreadyExists, "Table already exists: `%s`", next.Name)
@@ -69,10 +69,10 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 	edit.PutTable = []*schema.Table{&next}
 	return e.dropAll(edit, gone, func(c *catalog) {
 		tab.region.mu.Lock()
-		tab.place.publish(&next)
+		tab.home.publish(&next)
 		tab.region.mu.Unlock()
 		delete(c.byName, draft)
-		c.byName[next.Name] = tab.place
+		c.byName[next.Name] = tab.home
 	})
 }
 

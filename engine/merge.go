@@ -24,17 +24,17 @@ type mergeMode struct {
 
 // merged walks several runs as one, by series key, then time, then sequence. It alone looks at the hidden columns.
 type merged struct {
-	spec    *scan.Spec // what the caller wants
-	inner   *scan.Spec // what the runs are asked for: wanted columns, filter columns, time, sequence, kind
-	mode    mergeMode
-	prog    *filter.Program
-	at      map[schema.ColumnID]int // positions in inner.Columns
-	sources []*source
-	active  []*source // those that have the current series
-	out     vector.Batch
-	wanted  []bool // by column of inner: it is wanted or a condition looks at it
-	keep    vector.Bitmap
-	rows    []uint32
+	spec   *scan.Spec // what the caller wants
+	inner  *scan.Spec // what the runs are asked for: wanted columns, filter columns, time, sequence, kind
+	mode   mergeMode
+	prog   *filter.Program
+	at     map[schema.ColumnID]int // positions in inner.Columns
+	inputs []*input
+	active []*input // those that have the current series
+	out    vector.Batch
+	wanted []bool // by column of inner: it is wanted or a condition looks at it
+	keep   vector.Bitmap
+	rows   []uint32
 	picker
 
 	begun bool  // the current series has given rows; with invariants
@@ -44,8 +44,8 @@ type merged struct {
 	gathered []*vector.Vector // what filtered rows are gathered into
 }
 
-// source is one run's walk with its current batch.
-type source struct {
+// input is one run's walk with its current batch.
+type input struct {
 	walk  scan.Series
 	key   []byte
 	done  bool
@@ -57,7 +57,7 @@ type source struct {
 	width int      // no row of the batch has more bytes of strings; 0: all together have few
 	ended bool     // the current series has no more batches
 
-	number uint32 // position among the active sources
+	number uint32 // position among the active inputs
 }
 
 // mergeRuns opens the merged walk. Only conditions that spec.Filter holds go down into the runs; mode.filter is evaluated
@@ -103,8 +103,8 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 			m.Close()
 			return nil, err
 		}
-		s := &source{walk: w}
-		m.sources = append(m.sources, s)
+		s := &input{walk: w}
+		m.inputs = append(m.inputs, s)
 		if err := s.nextSeries(); err != nil {
 			m.Close()
 			return nil, err
@@ -115,20 +115,20 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 
 // Close closes the walks of the runs.
 func (m *merged) Close() {
-	for _, s := range m.sources {
+	for _, s := range m.inputs {
 		s.walk.Close()
 	}
 }
 
-func (s *source) nextSeries() error {
+func (s *input) nextSeries() error {
 	key, ok, err := s.walk.Next()
 	s.key, s.done = append(s.key[:0], key...), !ok
 	s.batch.N, s.pos, s.ended = 0, 0, false
 	return err
 }
 
-// load reads the source's next batch of the current series; ended when there is none.
-func (m *merged) load(s *source) error {
+// load reads the input's next batch of the current series; ended when there is none.
+func (m *merged) load(s *input) error {
 	ok, err := s.walk.Rows(&s.batch)
 	s.pos = 0
 	if err != nil || !ok {
@@ -198,7 +198,7 @@ func (m *merged) Next() ([]byte, bool, error) {
 	}
 	m.active = m.active[:0]
 	var least []byte
-	for _, s := range m.sources {
+	for _, s := range m.inputs {
 		if s.done {
 			continue
 		}
@@ -253,8 +253,8 @@ func (m *merged) Rows(b *vector.Batch) (bool, error) {
 	}
 }
 
-// passing returns a source whose next rows, up to to, are passed on where they lie; nil: rows must be collected.
-func (m *merged) passing() (lead *source, to int, err error) {
+// passing returns an input whose next rows, up to to, are passed on where they lie; nil: rows must be collected.
+func (m *merged) passing() (lead *input, to int, err error) {
 	if m.key.open {
 		return nil, 0, nil // it comes first
 	}
@@ -276,7 +276,7 @@ func (m *merged) passing() (lead *source, to int, err error) {
 var passRows = invariant.Limit(256, 1)
 
 // slice is the leader's rows up to to, not copied.
-func (m *merged) slice(s *source, to int) (int, []*vector.Vector) {
+func (m *merged) slice(s *input, to int) (int, []*vector.Vector) {
 	from := s.pos
 	s.pos = to
 	if from == 0 && to == s.batch.N {
@@ -290,7 +290,7 @@ func (m *merged) slice(s *source, to int) (int, []*vector.Vector) {
 }
 
 // stretch returns the end of the leader's rows, at most n, that come out as they are before any row of another run.
-func (m *merged) stretch(s *source, limit head, n int) int {
+func (m *merged) stretch(s *input, limit head, n int) int {
 	if m.mode.keepAll {
 		return s.before(limit, n)
 	}
@@ -339,8 +339,8 @@ func (m *merged) check(n int, cols []*vector.Vector) {
 	}
 }
 
-// before returns the end of the source's rows, at most n, that come before limit; at least one, the leader's own.
-func (s *source) before(limit head, n int) int {
+// before returns the end of the input's rows, at most n, that come before limit; at least one, the leader's own.
+func (s *input) before(limit head, n int) int {
 	to := min(s.batch.N, s.pos+n)
 	if s.times[to-1] < limit.time {
 		return to
@@ -359,7 +359,7 @@ func (s *source) before(limit head, n int) int {
 
 // alone returns the end of the stretch of rows, at most n, that are put as they are: no other row in this run or before
 // limit has the time of one of them.
-func (s *source) alone(limit head, n int) int {
+func (s *input) alone(limit head, n int) int {
 	if s.kinds != nil {
 		return s.pos
 	}

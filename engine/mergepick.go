@@ -9,7 +9,7 @@ import (
 
 // picker is the part of a merge that decides which rows come out where runs lie among each other. It looks at times,
 // sequences and kinds alone and notes the rows as picks; columns are copied, each in one loop over the picks, when a
-// source needs its next batch or enough rows are there.
+// input needs its next batch or enough rows are there.
 type picker struct {
 	picks []vector.Pick
 	// firsts says, where rows are folded, at which pick each row of output begins: the later picks are put over it.
@@ -19,7 +19,7 @@ type picker struct {
 	key     openKey
 	tombs   int // tombstones that came out
 
-	columns []*vector.Vector // scratch: one column of all sources
+	columns []*vector.Vector // scratch: one column of all inputs
 	folded  []vector.Pick    // scratch: picks of one column
 }
 
@@ -33,7 +33,7 @@ type openKey struct {
 	tomb, put bool
 }
 
-// head is the order of a source's current row.
+// head is the order of an input's current row.
 type head struct {
 	time int64
 	seq  uint64
@@ -41,9 +41,9 @@ type head struct {
 
 func (h head) less(o head) bool { return h.time < o.time || h.time == o.time && h.seq < o.seq }
 
-// leader is the source with the least row, and the least row of the others, up to which the leader may go on alone. nil:
-// no source has rows at hand.
-func (m *merged) leader() (lead *source, limit head) {
+// leader is the input with the least row, and the least row of the others, up to which the leader may go on alone. nil:
+// no input has rows at hand.
+func (m *merged) leader() (lead *input, limit head) {
 	limit = head{math.MaxInt64, math.MaxUint64}
 	var least head
 	for _, s := range m.active {
@@ -63,7 +63,7 @@ func (m *merged) leader() (lead *source, limit head) {
 	return lead, limit
 }
 
-// refill loads the next batch of every source that has no row left.
+// refill loads the next batch of every input that has no row left.
 func (m *merged) refill() error {
 	for _, s := range m.active {
 		for s.pos >= s.batch.N && !s.ended {
@@ -133,7 +133,7 @@ func (m *merged) collect() (more bool, err error) {
 type why uint8
 
 const (
-	exhausted why = iota // a source needs its next batch
+	exhausted why = iota // an input needs its next batch
 	full
 	ended // the series has no more rows
 	alone // what follows is passed on by itself
@@ -188,8 +188,8 @@ func (m *merged) pick(p vector.Pick) {
 	m.picks = append(m.picks, p)
 }
 
-// pickRange picks the source's rows up to to.
-func (m *merged) pickRange(s *source, to int) {
+// pickRange picks the input's rows up to to.
+func (m *merged) pickRange(s *input, to int) {
 	for ; s.pos < to; s.pos++ {
 		m.pick(vector.Pick{Src: s.number, Row: uint32(s.pos)})
 	}
@@ -197,7 +197,7 @@ func (m *merged) pickRange(s *source, to int) {
 
 // pickVersion handles a row of the key at hand that is newer than those before: the last one stays, or all behind the
 // last tombstone are folded.
-func (m *merged) pickVersion(s *source) {
+func (m *merged) pickVersion(s *input) {
 	row := vector.Pick{Src: s.number, Row: uint32(s.pos)}
 	deleted := s.kinds != nil && s.kinds[s.pos] == schema.KindDelete
 	s.pos++

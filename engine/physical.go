@@ -298,14 +298,14 @@ func (e *Engine) truncateLogical(_ context.Context, n schema.Name) error {
 	}
 	e.change(func(c *catalog) {
 		c.remove(p)
-		c.put(place{p.region, newLogical(p.region, &t)})
+		c.put(home{p.region, newLogical(p.region, &t)})
 	})
 	p.leave()
 	return nil
 }
 
 // leave ends writing to a logical table that is gone from the catalog.
-func (p place) leave() {
+func (p home) leave() {
 	p.region.mu.Lock()
 	p.logical.gone.Store(true)
 	p.region.mu.Unlock()

@@ -48,7 +48,7 @@ const (
 // Samples returns the samples of the region in which a series lies. What follows is of the series.
 func (s *WriteSet) Samples(x *Series, names *SampleColumns) *Samples {
 	for _, g := range s.samples {
-		if g.region == x.place.region {
+		if g.region == x.home.region {
 			g.begin(x)
 			return g
 		}
@@ -59,7 +59,7 @@ func (s *WriteSet) Samples(x *Series, names *SampleColumns) *Samples {
 	} else {
 		g = &Samples{histograms: vector.Vector{Type: vector.BinaryType}}
 	}
-	g.region, g.names = x.place.region, *names
+	g.region, g.names = x.home.region, *names
 	s.samples = append(s.samples, g)
 	g.begin(x)
 	return g
@@ -141,7 +141,7 @@ func (w *tableWrite) alignSamples(c *catalog, now time.Time) (lacking bool, err 
 	if c.regions[g.region.id] != g.region {
 		return false, nil
 	}
-	w.at = place{region: g.region}
+	w.at = home{region: g.region}
 	w.schema = w.at.schema()
 	if g.lacking() || sampleColumn(w.schema, w.logical(), vector.FloatType, g.names.Value) < 0 {
 		return true, nil
@@ -192,7 +192,7 @@ func (c sampleColumnID) of(names *SampleColumns) (vector.Type, string) {
 // lacking reports whether a table lacks a column that its samples need.
 func (g *Samples) lacking() bool {
 	return slices.ContainsFunc(g.wants, func(w want) bool {
-		t := w.series.place.schema()
+		t := w.series.home.schema()
 		typ, name := w.column.of(&g.names)
 		if sampleColumn(t, t.Physical != 0, typ, name) < 0 {
 			return true
@@ -205,8 +205,8 @@ func (g *Samples) lacking() bool {
 // addSampleColumns adds the columns that samples need and their tables lack.
 func (d *definition) addSampleColumns(g *Samples) error {
 	for _, w := range g.wants {
-		t := d.table(w.series.place.schema().Name)
-		if t == nil || w.series.place.dropped() {
+		t := d.table(w.series.home.schema().Name)
+		if t == nil || w.series.home.dropped() {
 			continue
 		}
 		typ, name := w.column.of(&g.names)

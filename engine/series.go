@@ -17,9 +17,9 @@ import (
 
 // Series is a series of a table of metrics, found by its labels once and written to many times. Safe for concurrent use.
 type Series struct {
-	place place
-	ref   memtable.Ref
-	has   atomic.Uint32 // sampleColumns that the table is known to have
+	home home
+	ref  memtable.Ref
+	has  atomic.Uint32 // sampleColumns that the table is known to have
 
 	census  *census       // that it was counted by; nil: none
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
@@ -27,7 +27,7 @@ type Series struct {
 
 // Alive reports whether the table of the series is still there and the series still counts. Rows written to one whose table is not
 // are gone with it.
-func (s *Series) Alive() bool { return !s.place.dropped() && !s.census.stale(s) }
+func (s *Series) Alive() bool { return !s.home.dropped() && !s.census.stale(s) }
 
 // SeriesName says which series is meant: its table and its labels, sorted by name, none of them empty.
 type SeriesName struct {
@@ -158,7 +158,7 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 	if lacking {
 		return nil, errEvolve
 	}
-	s := &Series{place: p}
+	s := &Series{home: p}
 	key := labelKey(t, n.Labels)
 	if len(key) > sst.MaxKeySize {
 		return nil, status.New(status.InvalidArguments, "the labels of %s take %d bytes, the limit is %d", n.Table.Table, len(key), sst.MaxKeySize)
@@ -275,7 +275,7 @@ func sampleTableOf(r *SeriesRequest, n *SeriesName) (*schema.Table, error) {
 }
 
 // String names the series for the log.
-func (s *Series) String() string { return fmt.Sprintf("%s %q", s.place.schema().Name, s.ref.Key()) }
+func (s *Series) String() string { return fmt.Sprintf("%s %q", s.home.schema().Name, s.ref.Key()) }
 
 // KeyBytes is the size of what the series keeps of its labels.
 func (s *Series) KeyBytes() int { return len(s.ref.Key()) }

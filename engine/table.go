@@ -10,7 +10,7 @@ import (
 // Table is a handle of a table at one schema version.
 type Table struct {
 	Schema *schema.Table
-	place
+	home
 }
 
 // PartInfo describes one part of a table, for information_schema and /status.

@@ -22,7 +22,7 @@ type tableWrite struct {
 	batch   *vector.Batch
 	samples *Samples // instead of a builder's rows; nil: none
 
-	at     place
+	at     home
 	schema *schema.Table // that rec was aligned with
 	rec    *record       // nil: the rows expire at once
 	mem    *mem          // takes the rows; nil: the schema is another one now
@@ -346,7 +346,7 @@ func (e *Engine) Delete(ctx context.Context, n schema.Name, keys *vector.Batch) 
 		if err := rec.checkBounds(); err != nil {
 			return 0, err
 		}
-		again, err := e.committer.commit(ctx, []*tableWrite{{at: tab.place, schema: t, rec: rec, batch: keys}})
+		again, err := e.committer.commit(ctx, []*tableWrite{{at: tab.home, schema: t, rec: rec, batch: keys}})
 		if err != nil {
 			return 0, err
 		}

@@ -30,7 +30,7 @@ type chunk struct {
 func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int) *chunk {
 	c := &chunk{n: to - from, layout: l, cols: make([]*vector.Vector, len(l.columns)), oneSeq: seq, oneKind: kind}
 	vectors := make([]vector.Vector, len(l.columns))
-	for i, p := range l.place {
+	for i, p := range l.position {
 		if p < 0 || allNull(b.Cols[i], from, to) {
 			continue
 		}

@@ -109,7 +109,7 @@ func cancelled(want *scan.Find) error {
 }
 
 // passing returns the numbers of a table's series whose tags pass, rising. They are not to be changed.
-func (v *seriesView) passing(id schema.TableID, want *scan.Find) ([]uint32, error) {
+func (v *seriesSnapshot) passing(id schema.TableID, want *scan.Find) ([]uint32, error) {
 	numbers := v.of(id)
 	if len(numbers) == 0 || len(want.Tests) == 0 {
 		return numbers, nil
@@ -146,7 +146,7 @@ func (v *seriesView) passing(id schema.TableID, want *scan.Find) ([]uint32, erro
 }
 
 // named finds the series of the test that leaves the fewest, of those that name values. ranks is nil when there is none such.
-func (v *seriesView) named(id schema.TableID, want *scan.Find) (ranks []uint32, test int, err error) {
+func (v *seriesSnapshot) named(id schema.TableID, want *scan.Find) (ranks []uint32, test int, err error) {
 	test = -1
 	for i := range want.Tests {
 		t := &want.Tests[i]
@@ -197,7 +197,7 @@ func (t *tagColumn) keep(ranks []uint32, test *scan.TagTest, want *scan.Find) ([
 const askValues = 4096
 
 // inKeyOrder returns some series of a table, whose numbers rise, by rising key.
-func (v *seriesView) inKeyOrder(id schema.TableID, numbers []uint32) []uint32 {
+func (v *seriesSnapshot) inKeyOrder(id schema.TableID, numbers []uint32) []uint32 {
 	if len(numbers) <= fewSeries {
 		sorted := slices.Clone(numbers)
 		slices.SortFunc(sorted, v.compare)

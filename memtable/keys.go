@@ -65,7 +65,7 @@ func EachKey(t *schema.Table, fields []vector.Field, b *vector.Batch, f func(key
 // EachKey calls f with the key of each series. Those that come meanwhile may be left out.
 func (r *Registry) EachKey(f func(key []byte)) {
 	r.mu.RLock()
-	v := r.view()
+	v := r.snapshot()
 	r.mu.RUnlock()
 	for n := range v.places {
 		f(v.key(uint32(n)))

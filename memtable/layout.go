@@ -18,12 +18,12 @@ type layout struct {
 	time    int // position of the time index in columns
 
 	// What follows is of layouts made of a batch.
-	fields []vector.Field
-	place  []int             // place[i] is the position of field i in columns; -1 for a tag
-	prefix []byte            // what the series keys of the table begin with
-	tags   []int             // tags[i] is the field of the table's tag i; -1: the batch lacks it
-	tagIDs []schema.ColumnID // of the table's tags
-	absent [][]byte          // what the table's tags have where a series key does not name them; nil: NULL
+	fields   []vector.Field
+	position []int             // position[i] is the position of field i in columns; -1 for a tag
+	prefix   []byte            // what the series keys of the table begin with
+	tags     []int             // tags[i] is the field of the table's tag i; -1: the batch lacks it
+	tagIDs   []schema.ColumnID // of the table's tags
+	absent   [][]byte          // what the table's tags have where a series key does not name them; nil: NULL
 }
 
 func newLayout(t *schema.Table, fields []vector.Field) *layout {
@@ -44,13 +44,13 @@ func newLayout(t *schema.Table, fields []vector.Field) *layout {
 		}
 		if k := slices.Index(t.Tags, p); k >= 0 {
 			l.tags[k] = i
-			l.place = append(l.place, -1)
+			l.position = append(l.position, -1)
 			continue
 		}
 		if p == t.Time {
 			l.time = len(l.columns)
 		}
-		l.place = append(l.place, l.add(t.Columns[p]))
+		l.position = append(l.position, l.add(t.Columns[p]))
 	}
 	if l.time < 0 {
 		panic("memtable: batch without time index; writers check before")

@@ -51,7 +51,7 @@ type Memtable struct {
 // snapshot is what readers see: rows of chunks and the series they refer to. Immutable.
 type snapshot struct {
 	chunks []*chunk
-	series seriesView
+	series seriesSnapshot
 	rows   int
 	order  atomic.Pointer[order] // made by the first reader that needs it
 	part   atomic.Pointer[order] // of the table that was asked for last, where there are several
@@ -62,7 +62,7 @@ func New(r *Registry) *Memtable {
 	m := &Memtable{registry: r, rowsOf: map[schema.TableID]int64{}}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	m.snap.Store(&snapshot{series: r.view()})
+	m.snap.Store(&snapshot{series: r.snapshot()})
 	return m
 }
 
@@ -123,7 +123,7 @@ func cut(seq uint64, kind uint8, l *layout, b *vector.Batch) []*chunk {
 }
 
 // publish puts chunks of so many rows behind those there are. The caller holds m.mu.
-func (m *Memtable) publish(added []*chunk, series seriesView, rows int) {
+func (m *Memtable) publish(added []*chunk, series seriesSnapshot, rows int) {
 	old := m.snap.Load()
 	chunks := append(old.chunks[:len(old.chunks):len(old.chunks)], added...)
 	chunks = m.mergeTail(chunks)
@@ -167,7 +167,7 @@ func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 }
 
 // numberAll gives every row of the chunks, which are the rows of b, its series number.
-func (m *Memtable) numberAll(chunks []*chunk, l *layout, b *vector.Batch) seriesView {
+func (m *Memtable) numberAll(chunks []*chunk, l *layout, b *vector.Batch) seriesSnapshot {
 	r := m.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,7 +178,7 @@ func (m *Memtable) numberAll(chunks []*chunk, l *layout, b *vector.Batch) series
 		at += c.n
 	}
 	m.added.Add(r.Bytes() - before)
-	return r.view()
+	return r.snapshot()
 }
 
 // number gives every row of c, which are the rows of b from row at on, its series number.

@@ -54,7 +54,7 @@ func (m *Memtable) AppendSeries(seq uint64, t *schema.Table, fields []vector.Fie
 }
 
 // numberRefs fills in the series numbers of rows.
-func (m *Memtable) numberRefs(numbers []uint32, refs []*Ref, ends []int) seriesView {
+func (m *Memtable) numberRefs(numbers []uint32, refs []*Ref, ends []int) seriesSnapshot {
 	r := m.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +69,7 @@ func (m *Memtable) numberRefs(numbers []uint32, refs []*Ref, ends []int) seriesV
 		}
 	}
 	m.added.Add(r.Bytes() - before)
-	return r.view()
+	return r.snapshot()
 }
 
 // setSeries gives the rows of a new chunk their series.

@@ -145,26 +145,26 @@ func (k *seriesKeys) key(n uint32) []byte {
 	return b[width : width+int(size) : width+int(size)]
 }
 
-// view is the series known now. The caller holds r.mu.
-func (r *Registry) view() seriesView {
-	v := seriesView{seriesKeys: r.seriesKeys, registry: r}
+// snapshot is the series known now. The caller holds r.mu.
+func (r *Registry) snapshot() seriesSnapshot {
+	v := seriesSnapshot{seriesKeys: r.seriesKeys, registry: r}
 	if len(r.tables) == 1 {
 		v.only = r.owners[0]
 	}
 	return v
 }
 
-// seriesView is the series that a snapshot knows.
-type seriesView struct {
+// seriesSnapshot is the series that a snapshot knows.
+type seriesSnapshot struct {
 	seriesKeys
 	registry *Registry
 	only     schema.TableID // the table that has all series; 0: there are several or none
 }
 
-func (v *seriesView) len() int { return len(v.places) }
+func (v *seriesSnapshot) len() int { return len(v.places) }
 
 // of returns the numbers of a table's series, rising.
-func (v *seriesView) of(id schema.TableID) []uint32 {
+func (v *seriesSnapshot) of(id schema.TableID) []uint32 {
 	v.registry.mu.RLock()
 	defer v.registry.mu.RUnlock()
 	t := v.registry.tables[id]
@@ -175,7 +175,7 @@ func (v *seriesView) of(id schema.TableID) []uint32 {
 }
 
 // begin returns the numbers of a table's series whose keys begin with prefix, rising.
-func (v *seriesView) begin(id schema.TableID, prefix []byte) []uint32 {
+func (v *seriesSnapshot) begin(id schema.TableID, prefix []byte) []uint32 {
 	if len(prefix) <= len(schema.KeyPrefix(id)) {
 		return v.of(id)
 	}
@@ -189,7 +189,7 @@ func (v *seriesView) begin(id schema.TableID, prefix []byte) []uint32 {
 }
 
 // known cuts a rising list of numbers to those of the view.
-func (v *seriesView) known(numbers []uint32) []uint32 {
+func (v *seriesSnapshot) known(numbers []uint32) []uint32 {
 	if k := len(numbers); k == 0 || int(numbers[k-1]) < v.len() {
 		return numbers
 	}
@@ -198,14 +198,14 @@ func (v *seriesView) known(numbers []uint32) []uint32 {
 }
 
 // tableIDs are the tables that have series, rising.
-func (v *seriesView) tableIDs() []schema.TableID {
+func (v *seriesSnapshot) tableIDs() []schema.TableID {
 	v.registry.mu.RLock()
 	defer v.registry.mu.RUnlock()
 	return slices.Sorted(maps.Keys(v.registry.tables))
 }
 
 // sorted returns the series of a table by rising key; it may hold some that are newer than the view.
-func (v *seriesView) sorted(id schema.TableID) []uint32 {
+func (v *seriesSnapshot) sorted(id schema.TableID) []uint32 {
 	r := v.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -270,13 +270,13 @@ func (r *Registry) merge(a, b []uint32) []uint32 {
 }
 
 // tag returns a tag of all series of a table that the view knows.
-func (v *seriesView) tag(id schema.TableID, c schema.Column) (*tagColumn, error) {
+func (v *seriesSnapshot) tag(id schema.TableID, c schema.Column) (*tagColumn, error) {
 	t, keys, numbers := v.registry.table(id)
 	return t.dicts.column(c, &keys, numbers)
 }
 
 // having returns the ranks of a table's series with some values of a tag, rising: those that the view knows.
-func (v *seriesView) having(id schema.TableID, c schema.ColumnID, values [][]byte) ([]uint32, error) {
+func (v *seriesSnapshot) having(id schema.TableID, c schema.ColumnID, values [][]byte) ([]uint32, error) {
 	t, keys, numbers := v.registry.table(id)
 	ranks, err := t.dicts.having(c, values, &keys, numbers)
 	for len(ranks) > 0 && int(numbers[ranks[len(ranks)-1]]) >= v.len() {
@@ -297,7 +297,7 @@ func (r *Registry) table(id schema.TableID) (*tableSeries, seriesKeys, []uint32)
 }
 
 // codes appends the codes of a table's tag for rows of the given series; series of other tables have none.
-func (v *seriesView) codes(dst []uint32, id schema.TableID, t *tagColumn, series []uint32) []uint32 {
+func (v *seriesSnapshot) codes(dst []uint32, id schema.TableID, t *tagColumn, series []uint32) []uint32 {
 	if v.only == id {
 		for _, n := range series {
 			dst = append(dst, t.codes[n])

@@ -349,7 +349,7 @@ type source struct {
 	tag    *tagColumn
 	table  schema.TableID // whose tag it is
 	few    []uint32       // the series that the tag was made of; nil: all of the table
-	series *seriesView
+	series *seriesSnapshot
 	values []*vector.Vector // by chunk: Flat, or Const where the chunk has no values of its own. nil for tags
 	head   vector.Vector    // scratch: a window of a chunk's vector
 	own    vector.Vector    // scratch: gathered rows

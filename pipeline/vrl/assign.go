@@ -65,17 +65,17 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 
 // reportFallibleAssignment reports an assignment whose value may fail; misfit says which argument makes it so, if one does.
 func (c *compiler) reportFallibleAssignment(n *assignNode, misfit string) {
-	to, expr := c.text(n.ok.span), c.text(n.expr.place())
-	labels := labelled(n.expr.place(), "this expression is fallible", "update the expression to be infallible")
+	to, expr := c.text(n.ok.span), c.text(n.expr.at())
+	labels := labelled(n.expr.at(), "this expression is fallible", "update the expression to be infallible")
 	if misfit != "" {
-		labels = append(labels, labelled(n.expr.place(), misfit)...)
+		labels = append(labels, labelled(n.expr.at(), misfit)...)
 	}
 	labels = append(labels, labelled(n.span, "or change this to an infallible assignment:", to+", err = "+expr)...)
 	c.reportLabels(codeFallibleAssignment, titleFallibleAssignment, labels, "or give a default: "+to+" = "+expr+" ?? ...")
 }
 
 func (c *compiler) reportNoOp(n *assignNode) {
-	labels := append(labelled(n.expr.place(), "this no-op assignment has no effect"), labelled(n.ok.span, "either assign to a path or variable here")...)
+	labels := append(labelled(n.expr.at(), "this no-op assignment has no effect"), labelled(n.ok.span, "either assign to a path or variable here")...)
 	c.reportLabels(codeNoOpAssignment, titleNoOpAssignment, append(labels, labelled(n.span, "or remove the assignment")...))
 }
 
@@ -99,7 +99,7 @@ func (c *compiler) target(t *targetNode) (target, bool) {
 		}
 		p.declares = true
 	}
-	p.variable = v.place
+	p.variable = v.slot
 	return p, true
 }
 
@@ -109,7 +109,7 @@ func (c *compiler) declare(name string, at span) *variable {
 		c.report(codeInvalidTarget, titleInvalidTarget, at, "a script has at most 1024 variables")
 		return nil
 	}
-	c.vars = append(c.vars, variable{name: name, place: &slot{index: c.slots}})
+	c.vars = append(c.vars, variable{name: name, slot: &slot{index: c.slots}})
 	c.slots++
 	delete(c.broken, name)
 	return &c.vars[len(c.vars)-1]
@@ -310,8 +310,8 @@ func (c *compiler) assignWithError(n *assignNode, used bool) (operand, bool) {
 	if !x.fallible {
 		c.report(codeInfallibleAssignment, titleInfallibleAssignment, n.err.span, "this error assignment is unnecessary")
 		d := &c.diagnostics[len(c.diagnostics)-1]
-		d.Labels = append(d.Labels, labelled(n.expr.place(), "because this expression can't fail")...)
-		d.Labels = append(d.Labels, labelled(n.ok.span, "use: "+c.text(n.ok.span)+" = "+c.text(n.expr.place()))...)
+		d.Labels = append(d.Labels, labelled(n.expr.at(), "because this expression can't fail")...)
+		d.Labels = append(d.Labels, labelled(n.ok.span, "use: "+c.text(n.ok.span)+" = "+c.text(n.expr.at()))...)
 		return operand{}, false
 	}
 	if n.ok.noop && n.err.noop {
@@ -398,7 +398,7 @@ func (t Type) byDefault() value.Value {
 
 // merged is the target merged with the expression, for |=.
 func (n *assignNode) merged() node {
-	at := n.expr.place()
+	at := n.expr.at()
 	return &opNode{n.span, "|", at, n.ok.asExpr(), n.expr}
 }
 
@@ -431,7 +431,7 @@ func (c *compiler) mergeInto(n *assignNode, used bool) (operand, bool) {
 	}
 	unhandled := len(c.pending) > before
 	c.pending = c.pending[:before]
-	if !c.mergeable(n.ok.span, left, n.expr.place(), right) {
+	if !c.mergeable(n.ok.span, left, n.expr.at(), right) {
 		return operand{}, false
 	}
 	if unhandled {

@@ -5,10 +5,10 @@ import "varve/pipeline/value"
 // span is a part of the source in bytes.
 type span struct{ start, end int }
 
-func (s span) place() span { return s }
+func (s span) at() span { return s }
 
 // node is an expression as it stands in the source.
-type node interface{ place() span }
+type node interface{ at() span }
 
 // literalNode is a value written out.
 type literalNode struct {

@@ -83,7 +83,7 @@ func (c *compiler) unhandled(b *boundCall) Diagnostic {
 		d.Labels = append(d.Labels, argumentLabels(a, p)...)
 		if i == 0 {
 			d.Notes = c.guardNotes(b, a, p)
-			d.misfit = fmt.Sprintf("'%s' argument type is unknown and this function expects parameter '%s' of type '%s'", c.text(a.node.expr.place()), p.Name, p.Kinds)
+			d.misfit = fmt.Sprintf("'%s' argument type is unknown and this function expects parameter '%s' of type '%s'", c.text(a.node.expr.at()), p.Name, p.Kinds)
 		}
 	}
 	return d
@@ -159,7 +159,7 @@ func (c *compiler) findParam(b *boundCall, a *givenArg, position *int) bool {
 
 // checkArgument checks the type of an argument, and that it cannot fail.
 func (c *compiler) checkArgument(b *boundCall, a *givenArg) bool {
-	p, typ, at := &b.function.Params[a.param], a.typ.settled(), a.node.expr.place()
+	p, typ, at := &b.function.Params[a.param], a.typ.settled(), a.node.expr.at()
 	switch kinds := p.Kinds; {
 	case typ.Never():
 	case !typ.May(kinds):

@@ -55,7 +55,7 @@ func (c *compiler) closureBody(b *boundCall) (*Body, operand, bool) {
 			return nil, operand{}, false
 		}
 		v.typ = typ.settled()
-		closure.slots = append(closure.slots, v.place.index)
+		closure.slots = append(closure.slots, v.slot.index)
 	}
 	before := len(c.pending)
 	outer, returns := c.returns, noType

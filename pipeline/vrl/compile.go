@@ -82,7 +82,7 @@ type state struct {
 // variable is a variable in scope.
 type variable struct {
 	name     string
-	place    *slot
+	slot     *slot
 	typ      Type
 	constant value.Value
 	isConst  bool
@@ -203,7 +203,7 @@ func (c *compiler) expr(n node) (operand, bool) {
 	x, ok := c.compile(n)
 	if ok && x.fallible && len(c.pending) == before {
 		c.pending = append(c.pending, Diagnostic{Code: codeUnhandled, Title: titleUnhandled,
-			Labels: labelled(n.place(), unhandledTexts[:]...),
+			Labels: labelled(n.at(), unhandledTexts[:]...),
 			Notes:  []string{"handle the error with `value, err = ...`, with `?? default`, or end the program with `!`"}})
 	}
 	return x, ok
@@ -378,12 +378,12 @@ func (c *compiler) abort(n *abortNode) (operand, bool) {
 			return operand{}, false
 		}
 		if m.fallible {
-			c.report(codeFallibleExpression, titleFallibleExpression, n.message.place(), "abort only accepts an infallible expression argument")
-			c.add(n.message.place(), "handle errors before using the expression as an abort message")
+			c.report(codeFallibleExpression, titleFallibleExpression, n.message.at(), "abort only accepts an infallible expression argument")
+			c.add(n.message.at(), "handle errors before using the expression as an abort message")
 			return operand{}, false
 		}
 		if !m.typ.exactly(String) {
-			c.reportLabels(codeNonStringAbort, titleNonStringAbort, labelled(n.message.place(), "abort only accepts an expression argument resolving to a string",
+			c.reportLabels(codeNonStringAbort, titleNonStringAbort, labelled(n.message.at(), "abort only accepts an expression argument resolving to a string",
 				"this expression resolves to "+m.typ.String()), coerceNote)
 			return operand{}, false
 		}
@@ -414,8 +414,8 @@ func (c *compiler) returnExpr(n *returnNode) (operand, bool) {
 		return operand{}, false
 	}
 	if r.fallible {
-		c.report(codeFallibleExpression, titleFallibleExpression, n.result.place(), "return only accepts an infallible expression argument")
-		c.add(n.result.place(), "handle errors before using the expression as a return value")
+		c.report(codeFallibleExpression, titleFallibleExpression, n.result.at(), "return only accepts an infallible expression argument")
+		c.add(n.result.at(), "handle errors before using the expression as a return value")
 		return operand{}, false
 	}
 	if c.returns != nil {
@@ -441,7 +441,7 @@ func (c *compiler) not(n *notNode) (operand, bool) {
 	}
 	if !x.typ.exactly(Boolean) {
 		c.report(codeNonBooleanNegation, titleNonBooleanNegation, span{n.start, n.start + 1}, "negation only works on boolean values")
-		c.add(n.operand.place(), "this expression resolves to "+x.typ.String())
+		c.add(n.operand.at(), "this expression resolves to "+x.typ.String())
 		return operand{}, false
 	}
 	run := x.run

@@ -37,7 +37,7 @@ func expected(kinds Kinds, text string) string {
 // argumentLabels say that an argument may be of another type than its parameter.
 func argumentLabels(a *givenArg, p *Param) []Label {
 	typ := a.typ.settled()
-	return labelled(a.node.expr.place(), "this expression resolves to "+expected(typ.kinds, typ.String()),
+	return labelled(a.node.expr.at(), "this expression resolves to "+expected(typ.kinds, typ.String()),
 		`but the parameter "`+p.Name+`" expects `+expected(p.Kinds, p.Kinds.String()))
 }
 
@@ -53,7 +53,7 @@ func (c *compiler) guardNotes(b *boundCall, a *givenArg, p *Param) []string {
 	if !ok {
 		return nil
 	}
-	argument, call := c.text(a.node.expr.place()), c.text(b.node.span)
+	argument, call := c.text(a.node.expr.at()), c.text(b.node.span)
 	notes := []string{"try: ensuring an appropriate type at runtime", "", "    " + argument + " = " + guard[0] + "(" + argument + ")", "    " + call}
 	if guard[1] != "" {
 		notes = append(notes, "", "try: coercing to an appropriate type and specifying a default value as a fallback in case coercion fails", "",

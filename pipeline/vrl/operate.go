@@ -185,8 +185,8 @@ func (c *compiler) operation(n *opNode) (operand, bool) {
 	case "??":
 		if !left.fallible {
 			c.pending = c.pending[:before]
-			c.report(codeNeedlessCoalesce, titleNeedlessCoalesce, n.left.place(), "this expression can't fail")
-			c.add(n.right.place(), "this expression never resolves")
+			c.report(codeNeedlessCoalesce, titleNeedlessCoalesce, n.left.at(), "this expression can't fail")
+			c.add(n.right.at(), "this expression never resolves")
 			c.add(n.opSpan, "remove this error coalescing operation")
 			return operand{}, false
 		}
@@ -197,7 +197,7 @@ func (c *compiler) operation(n *opNode) (operand, bool) {
 	case "&&":
 		x = c.and(left, right, afterLeft)
 	case "|":
-		if !c.mergeable(n.left.place(), left, n.right.place(), right) {
+		if !c.mergeable(n.left.at(), left, n.right.at(), right) {
 			c.pending = c.pending[:before]
 			return operand{}, false
 		}
@@ -266,7 +266,7 @@ func (c *compiler) nullTest(n *opNode) (operand, bool) {
 	if found == nil || found.isConst {
 		return operand{}, false
 	}
-	slot, want := found.place.index, n.op == "=="
+	slot, want := found.slot.index, n.op == "=="
 	return operand{node: n, typ: Of(Boolean), run: func(f *Frame) (value.Value, *Failure) {
 		return value.Bool(f.slots[slot].IsNull() == want), nil
 	}}, true

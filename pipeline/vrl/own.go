@@ -45,7 +45,7 @@ func (c *compiler) rootType(t *targetNode) Type {
 func (c *compiler) existing(t *targetNode) target {
 	p := target{node: t}
 	if t.variable != "" {
-		p.variable = c.find(t.variable).place
+		p.variable = c.find(t.variable).slot
 	}
 	return p
 }
@@ -192,7 +192,7 @@ func (c *compiler) typeDef(b *boundCall) (operand, bool) {
 }
 
 func (c *compiler) assert(b *boundCall) (operand, bool) {
-	text := value.String("assertion failed: " + c.text(b.given[b.byParam[0]].node.expr.place()))
+	text := value.String("assertion failed: " + c.text(b.given[b.byParam[0]].node.expr.at()))
 	x := operand{typ: Of(Boolean), fallible: true}
 	x.run = b.runner(func(f *Frame, args []value.Value) (value.Value, *Failure) {
 		switch {

@@ -269,7 +269,7 @@ func (p *parser) operation(level int, left node) node {
 		t := p.take()
 		p.skipNewlines()
 		right := p.operation(levels[t.kind]+1, nil)
-		left = &opNode{span{left.place().start, right.place().end}, t.text, span{t.start, t.end}, left, right}
+		left = &opNode{span{left.at().start, right.at().end}, t.text, span{t.start, t.end}, left, right}
 	}
 }
 
@@ -281,7 +281,7 @@ func (p *parser) unary() node {
 	p.nest()
 	defer p.leave()
 	operand := p.unary()
-	return &notNode{span{t.start, operand.place().end}, operand}
+	return &notNode{span{t.start, operand.at().end}, operand}
 }
 
 // term takes an operand with the path behind it.
@@ -350,7 +350,7 @@ func (p *parser) rootPath() node {
 
 // path takes what follows a term directly.
 func (p *parser) path(base node) node {
-	n := &pathNode{span: span{base.place().start, 0}, base: base}
+	n := &pathNode{span: span{base.at().start, 0}, base: base}
 	if p.segments(n); n.path == nil {
 		return base
 	}

@@ -42,7 +42,7 @@ func (p *parser) ifExpr() node {
 			p.leave()
 			inner := p.ifExpr()
 			p.depth++
-			n.orElse = &blockNode{inner.place(), []node{inner}}
+			n.orElse = &blockNode{inner.at(), []node{inner}}
 		} else {
 			n.orElse = p.block()
 		}

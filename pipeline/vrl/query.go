@@ -21,8 +21,8 @@ func (c *compiler) variable(n *variableNode, path value.Path, at span) (operand,
 		}
 		return operand{}, false
 	}
-	v.place.read = true
-	slot := v.place.index
+	v.slot.read = true
+	slot := v.slot.index
 	x := operand{node: n, typ: v.typ.At(path)}
 	if v.isConst {
 		x.constant, _ = value.Get(v.constant, path)
