@@ -19,11 +19,11 @@ type wire struct {
 	status      int // of success
 	// wrap appends the body of a request with rows; nil: they are the body.
 	wrap func(dst, rows []byte) []byte
-	// count gives the rows that an answer to so many tells of.
+	// count returns the rows that an answer to so many names.
 	count func(answer []byte, rows int64) (int64, error)
 }
 
-// newWire gives the protocol for a set of rows: of rows for ingest the one that -as names.
+// newWire returns the protocol for a set of rows: of rows for ingest the one that -as names.
 func newWire(o *options, set *gen.Set) (*wire, error) {
 	q := url.Values{"db": {o.db}}
 	switch {

@@ -26,7 +26,7 @@ type CheckOptions struct {
 type Fault struct {
 	File string `json:"file"`
 	What string `json:"what"` // with the place in the file, where it is known
-	// Lost tells whether rows cannot be served.
+	// Lost reports whether rows cannot be served.
 	Lost bool `json:"lost"`
 }
 

@@ -35,7 +35,7 @@ func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64) (bool, e
 	})
 }
 
-// hides tells which parts have rows that a merge leaves out: those before a time, and in a shared region those of logical
+// hides reports which parts have rows that a merge leaves out: those before a time, and in a shared region those of logical
 // tables that are gone.
 func (e *Engine) hides(r *region, oldest int64) func(*part) bool {
 	expired := func(p *part) bool { return p.meta.MinTime < oldest }

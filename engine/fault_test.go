@@ -118,7 +118,7 @@ func faultRun(t *testing.T, at int, ever bool, err error) bool {
 	return b.hits() != ""
 }
 
-// settle tells which of the possible states the store is in. Reading must work once the fault is gone.
+// settle reports which of the possible states the store is in. Reading must work once the fault is gone.
 func settle(t *testing.T, e *Engine, possible []model, when string) model {
 	t.Helper()
 	got, err := dump(e)

@@ -115,7 +115,7 @@ func (emptySeries) Next() ([]byte, bool, error)      { return nil, false, nil }
 func (emptySeries) Rows(*vector.Batch) (bool, error) { return false, nil }
 func (emptySeries) Close()                           {}
 
-// seriesCursor gives the rows of a walk as a cursor.
+// seriesCursor is a walk as a cursor over its rows.
 type seriesCursor struct {
 	w    scan.Series
 	done bool // the current series has no more rows

@@ -16,7 +16,7 @@ var (
 	tableParts  = prometheus.NewDesc("varve_table_parts", "Parts of a table.", tableLabels, nil)
 )
 
-// tableCollector gives the figures of the tables as they are when they are asked for.
+// tableCollector collects the figures of the tables as they are when they are asked for.
 type tableCollector struct{ e *Engine }
 
 func (c *tableCollector) Describe(to chan<- *prometheus.Desc) {

@@ -13,7 +13,7 @@ import (
 type Hint struct {
 	// AutoCreate false: an absent table is an error, and so are new columns.
 	AutoCreate bool
-	// Disabled tells that the configuration turned AutoCreate off, not a hint of the client: the error says so.
+	// Disabled says that the configuration turned AutoCreate off, not a hint of the client: the error says so.
 	Disabled bool
 	// TimeIndex names the time index column of the builder; Tags the tag columns, in key order.
 	TimeIndex string

@@ -78,7 +78,7 @@ type Result struct {
 	Failures []Failure
 }
 
-// Rows gives the builder for rows with the given option variables, or the error of the variables. It is called once per
+// Rows returns the builder for rows with the given option variables, or the error of the variables. It is called once per
 // body with the zero OptionVars, and when rows carry variables once per change of them.
 type Rows func(OptionVars) (*vector.Builder, error)
 

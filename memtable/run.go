@@ -343,7 +343,7 @@ func (r *reader) allow(onTags filter.And) (err error) {
 	return err
 }
 
-// source gives one column of some chunks, as the reader wants to see it.
+// source is one column of some chunks, as the reader wants to see it.
 type source struct {
 	col    schema.Column
 	tag    *tagColumn

@@ -18,7 +18,7 @@ const (
 	maxCached = 10_000
 )
 
-// library gives compiled pipelines. Uploads and deletions through it show at once. Safe for concurrent use.
+// library keeps compiled pipelines. Uploads and deletions through it show at once. Safe for concurrent use.
 type library struct {
 	documents documents
 	now       func() time.Time

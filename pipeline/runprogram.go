@@ -60,7 +60,7 @@ func (w *worker) outcome(entries int) (Outcome, error) {
 	return w.out, nil
 }
 
-// finder gives the pipelines that dispatchers name: to all entries of a request the same version. Safe for concurrent use.
+// finder finds the pipelines that dispatchers name: to all entries of a request the same version. Safe for concurrent use.
 type finder struct {
 	m   *Manager
 	ctx context.Context

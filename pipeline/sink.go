@@ -75,7 +75,7 @@ type sink struct {
 	time   *vector.ColumnBuilder   // of auto-transform and identity
 	set    []*vector.ColumnBuilder // inferred columns that the current row has set
 	w      *worker
-	// tableType gives the types of the table's columns where numbers are widened; nil: they are not.
+	// tableType returns the types of the table's columns where numbers are widened; nil: they are not.
 	tableType func(column string) (vector.Type, bool)
 }
 

@@ -13,7 +13,7 @@ import (
 	"varve/pipeline/value"
 )
 
-// destination gives the builder of the rows for the requested table with a suffix.
+// destination returns the builder of the rows for the requested table with a suffix.
 type destination func(suffix string, h engine.Hint) *vector.Builder
 
 // maxChain bounds the pipelines that an entry goes through: dispatchers may lead in a circle.

@@ -161,7 +161,7 @@ func (l *listener) closeIf(which func(*conn) bool) {
 type conn struct {
 	net.Conn
 	l *listener
-	// over tells that the connection came when a bound was reached: it is one of the reserve.
+	// over says that the connection came when a bound was reached: it is one of the reserve.
 	over     bool
 	address  netip.Addr
 	accepted time.Time

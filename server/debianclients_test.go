@@ -22,7 +22,7 @@ const (
 	collectd      = "/usr/sbin/collectd"
 )
 
-// there tells whether programs are installed. Where one is not, the test says so and is done; where VARVE_NEED_SHIPPERS is set they have to be there.
+// there reports whether programs are installed. Where one is not, the test says so and is done; where VARVE_NEED_SHIPPERS is set they have to be there.
 func there(t *testing.T, programs ...string) bool {
 	for _, p := range programs {
 		if _, err := os.Stat(p); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // framing is what the raw header lines say about where the request ends.
 type framing struct {
-	// body tells that the request announces a body.
+	// body says that the request announces a body.
 	body bool
 	// length is the Content-Length; 0: none.
 	length int64

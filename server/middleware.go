@@ -234,7 +234,7 @@ func (s *Server) timeLimit(rc *fasthttp.RequestCtx) time.Duration {
 
 // headerReceived sets how the body of a request is read before its handler begins. One that is announced to be over the
 // limit is not waited for at all, so that it is refused at once: its request goes on as one without a body, and the raw
-// header tells how much was announced.
+// header reports how much was announced.
 func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if s.o.BodyLimit > 0 && int64(h.ContentLength()) > s.o.BodyLimit {
 		h.SetContentLength(0)

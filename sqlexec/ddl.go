@@ -117,7 +117,7 @@ func (x *Executor) databaseOptions(name string) []schema.Option {
 	return nil
 }
 
-// mergeOptions gives old with set put in and unset taken out, sorted by key.
+// mergeOptions returns old with set put in and unset taken out, sorted by key.
 func mergeOptions(old, set []schema.Option, unset []string) []schema.Option {
 	var all []schema.Option
 	for _, o := range old {

@@ -38,12 +38,12 @@ const Catalog = "service"
 type Session struct {
 	// DB is the current database; empty means DefaultDB.
 	DB string
-	// DBGiven tells that the request named the database itself.
+	// DBGiven says that the request named the database itself.
 	DBGiven bool
 	User    string
 	// Rights are what the user may do as GRANT would name it; empty means everything.
 	Rights string
-	// Blind tells that the user must not see what is stored, in the text of an error neither.
+	// Blind says that the user must not see what is stored, in the text of an error neither.
 	Blind bool
 	// Client is the client's address, for the list of running queries.
 	Client string

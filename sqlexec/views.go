@@ -33,7 +33,7 @@ type view struct {
 	query      *parse.Query
 }
 
-// all gives the views, reading them at first use. The lock is held.
+// all returns the views, reading them at first use. The lock is held.
 func (x *Executor) allViews() (map[schema.Name]*view, error) {
 	v := &x.views
 	if v.list != nil {

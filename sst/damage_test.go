@@ -239,7 +239,7 @@ func drain(p *Part, spec *scan.Spec) (rows int, err error) {
 	}
 }
 
-// filterBytes tells which bytes of a part belong to token filters.
+// filterBytes reports which bytes of a part belong to token filters.
 func filterBytes(tb testing.TB, fs vfs.FS, name string) []bool {
 	tb.Helper()
 	p, err := Open(fs, name, OpenOptions{})

@@ -194,7 +194,7 @@ func (f *found) testColumn(of seriesRange, t *scan.TagTest) error {
 	return nil
 }
 
-// passing tells which of a tag's values pass: of those alone that the series have which are left, where they are few.
+// passing reports which of a tag's values pass: of those alone that the series have which are left, where they are few.
 func (f *found) passing(tag *tagColumn, t *scan.TagTest) (vector.Bitmap, error) {
 	n := tag.values.Len()
 	passes := vector.MakeBitmap(n)

@@ -2,7 +2,7 @@ package sst
 
 import "varve/engine/vector"
 
-// projector gives rows of the selector's block as batches. Its columns are prepared with the first row that passes: of a needle's scan most pieces have none.
+// projector makes batches of rows of the selector's block. Its columns are prepared with the first row that passes: of a needle's scan most pieces have none.
 type projector struct {
 	sel    *selector
 	out    []*source

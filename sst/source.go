@@ -10,7 +10,7 @@ import (
 	"varve/sst/encoding"
 )
 
-// source gives one wanted column of the block at hand.
+// source is one wanted column of the block at hand.
 type source struct {
 	want schema.Column
 	from sourceKind

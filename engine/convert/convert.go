@@ -114,7 +114,7 @@ func Retypes(from, to vector.Type) bool {
 // the value does not convert.
 type Func func(v *vector.Vector, i int, out *vector.Vector) bool
 
-// Between gives the way from one type to another; where there is none, no value converts.
+// Between returns the way from one type to another; where there is none, no value converts.
 func Between(from, to vector.Type) Func {
 	switch {
 	case to.IsText():

@@ -49,7 +49,7 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// foldable tells whether a search for the folded needle in the ASCII-lowered heap finds the same places as one in the
+// foldable reports whether a search for the folded needle in the ASCII-lowered heap finds the same places as one in the
 // folded heap: the needle is ASCII, and when it holds k or s (which the Kelvin sign and the long s fold to) the heap is
 // ASCII too.
 func foldable(heap, needle []byte) bool {
@@ -63,7 +63,7 @@ func foldable(heap, needle []byte) bool {
 	return !special || ascii(heap)
 }
 
-// ascii tells whether all bytes are ASCII, 32 at a time.
+// ascii reports whether all bytes are ASCII, 32 at a time.
 func ascii(b []byte) bool {
 	for ; len(b) >= 32; b = b[32:] {
 		m := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) | binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])

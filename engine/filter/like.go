@@ -60,7 +60,7 @@ func NewLike(pattern []byte, fold bool) *Pattern {
 	return l
 }
 
-// Match tells whether the whole text matches the pattern. It allocates for ILIKE only.
+// Match reports whether the whole text matches the pattern. It allocates for ILIKE only.
 func (l *Pattern) Match(text []byte) bool {
 	if l.fold {
 		text = AppendFold(nil, text)
@@ -117,7 +117,7 @@ func (s *segment) at(text []byte) (int, bool) {
 	return at, true
 }
 
-// find gives the end of the leftmost match of the segment.
+// find returns the end of the leftmost match of the segment.
 func (s *segment) find(text []byte) (end int, ok bool) {
 	for from := 0; ; {
 		i := bytes.Index(text[from:], s.texts[0])
@@ -138,7 +138,7 @@ func (s *segment) find(text []byte) (end int, ok bool) {
 	}
 }
 
-// ends tells whether text ends with the segment.
+// ends reports whether text ends with the segment.
 func (s *segment) ends(text []byte) bool {
 	at := len(text)
 	for i := len(s.texts) - 1; ; i-- {

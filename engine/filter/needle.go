@@ -25,7 +25,7 @@ const (
 	maxNeedleWords = 64
 )
 
-// Needles gives what a value must hold to pass: one of the alternatives. ok is false when nothing is known,
+// Needles returns what a value must hold to pass: one of the alternatives. ok is false when nothing is known,
 // as for negations and comparisons of order.
 func (t *Test) Needles() (alternatives []Needle, ok bool) {
 	c := t.c
@@ -128,7 +128,7 @@ func (l *Pattern) words() (dst [][]byte) {
 	return dst
 }
 
-// regexWords gives the words that every match of the expression holds, by alternatives. nil: nothing is known.
+// regexWords returns the words that every match of the expression holds, by alternatives. nil: nothing is known.
 func regexWords(expr string) [][][]byte {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -140,7 +140,7 @@ func regexWords(expr string) [][][]byte {
 // maxRegexAlternatives bounds the product of alternatives within each other.
 const maxRegexAlternatives = 16
 
-// wordsOf gives the alternatives of words that a match of e holds between such edges. An alternative without words says
+// wordsOf returns the alternatives of words that a match of e holds between such edges. An alternative without words says
 // nothing.
 func wordsOf(e *syntax.Regexp, left, right Edge) [][][]byte {
 	switch e.Op {

@@ -16,7 +16,7 @@ type FloatBound struct {
 	Strict, Negate bool
 }
 
-// Holds tells whether v lies within the bound, Negate aside.
+// Holds reports whether v lies within the bound, Negate aside.
 func (b *FloatBound) Holds(v float64) bool { return v < b.K || v == b.K && !b.Strict }
 
 // Interval is the condition that v - Least <= Span, as 64-bit numbers that wrap around, or with Negate its opposite: all
@@ -26,7 +26,7 @@ type Interval struct {
 	Negate      bool
 }
 
-// comparison gives the condition in one of these forms, where it has one: a comparison with one constant, as the value is.
+// comparison returns the condition in one of these forms, where it has one: a comparison with one constant, as the value is.
 func (c *condition) comparison() (p Comparison) {
 	if c.op != Equal && c.op != Less && c.op != LessEqual {
 		return p

@@ -27,10 +27,10 @@ func Chars(s string) *CharSet {
 // AllChars is the set of all bytes.
 func AllChars() *CharSet { return &CharSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)} }
 
-// Has tells whether the set has a byte.
+// Has reports whether the set has a byte.
 func (c *CharSet) Has(b byte) bool { return c[b>>6]>>(b&63)&1 != 0 }
 
-// IsText tells whether the test looks into texts or compares with one: JudgePieces can say something about it.
+// IsText reports whether the test looks into texts or compares with one: JudgePieces can say something about it.
 func (t *Test) IsText() bool {
 	return t.c.match != nil || t.c.op == Equal && t.c.kind == vector.Bytes
 }
@@ -114,7 +114,7 @@ func newSearch(text []byte) *search {
 	return s
 }
 
-// set gives the bytes of the text that are in a set; capitals: where those stand for small letters.
+// set returns the bytes of the text that are in a set; capitals: where those stand for small letters.
 func (x *search) set(c *CharSet, capitals bool) uint64 {
 	for i, seen := range x.sets {
 		if seen == c {
@@ -131,7 +131,7 @@ func (x *search) set(c *CharSet, capitals bool) uint64 {
 	return m
 }
 
-// run tells whether a text made of the pieces may hold the search's text, and whether it certainly does. start: only at
+// run reports whether a text made of the pieces may hold the search's text, and whether it certainly does. start: only at
 // its beginning.
 func (x *search) run(m *matcher, s *textScratch, pieces []Piece, start bool) (possible, certain bool) {
 	again := uint64(1) // a match may begin at any byte

@@ -52,7 +52,7 @@ func (t *Test) Judge(s *Stat) Verdict {
 	return v
 }
 
-// either gives All, None or, when neither holds, Some.
+// either returns All, None or, when neither holds, Some.
 func either(all, none bool) Verdict {
 	switch {
 	case all:
@@ -95,7 +95,7 @@ func (s *Stat) inexact(k vector.Kind) bool { return k == vector.Bytes }
 
 func cut(b, like []byte) []byte { return b[:min(len(b), len(like))] }
 
-// compare tells how Min and Max compare with constant i: negative, zero, positive. A Max that is cut counts as greater
+// compare reports how Min and Max compare with constant i: negative, zero, positive. A Max that is cut counts as greater
 // than what it is a prefix of.
 func (s *Stat) compare(args *vector.Vector, i int) (lo, hi int) {
 	switch args.Type.Kind() {

@@ -45,7 +45,7 @@ func newRegex(expr string, cancelled func() error) (*matcher, error) {
 	return m, nil
 }
 
-// holdsInOrder tells whether the row holds the parts one behind the other.
+// holdsInOrder reports whether the row holds the parts one behind the other.
 func holdsInOrder(row []byte, parts [][]byte) bool {
 	for _, p := range parts {
 		i := bytes.Index(row, p)
@@ -57,7 +57,7 @@ func holdsInOrder(row []byte, parts [][]byte) bool {
 	return true
 }
 
-// isLiteral tells whether the expression matches the bytes of its text and nothing else. The replacement rune is no
+// isLiteral reports whether the expression matches the bytes of its text and nothing else. The replacement rune is no
 // such text: it matches any byte that is no UTF-8.
 func isLiteral(e *syntax.Regexp) bool {
 	return e.Op == syntax.OpLiteral && e.Flags&syntax.FoldCase == 0 && !slices.Contains(e.Rune, utf8.RuneError)
@@ -90,7 +90,7 @@ func appendRequired(dst [][]byte, e *syntax.Regexp, fold bool) [][]byte {
 // maxTexts is the number of texts up to which searching for each of them takes less than matching an expression.
 const maxTexts = 8
 
-// Texts gives the texts that a regular expression stands for, when it is nothing but a choice among few: it matches where
+// Texts returns the texts that a regular expression stands for, when it is nothing but a choice among few: it matches where
 // one of them is held.
 func Texts(expr string) (texts [][]byte, ok bool) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
@@ -106,7 +106,7 @@ func Texts(expr string) (texts [][]byte, ok bool) {
 	return texts, len(texts) > 0
 }
 
-// Choice gives the texts that a regular expression, of which the dot matches any character, matches as a whole, when they
+// Choice returns the texts that a regular expression, of which the dot matches any character, matches as a whole, when they
 // are at most so many.
 func Choice(expr string, most int) (texts []string, ok bool) {
 	tree, err := syntax.Parse(expr, syntax.Perl|syntax.DotNL)
@@ -117,7 +117,7 @@ func Choice(expr string, most int) (texts []string, ok bool) {
 	return texts, texts != nil
 }
 
-// textsOf gives all texts that an expression matches as a whole; nil: they are more than so many, or more than texts.
+// textsOf returns all texts that an expression matches as a whole; nil: they are more than so many, or more than texts.
 func textsOf(e *syntax.Regexp, most int) []string {
 	switch e.Op {
 	case syntax.OpEmptyMatch:
@@ -164,7 +164,7 @@ func textsOf(e *syntax.Regexp, most int) []string {
 	return nil
 }
 
-// textsOfClass gives the characters of a class, of ASCII alone.
+// textsOfClass returns the characters of a class, of ASCII alone.
 func textsOfClass(e *syntax.Regexp, most int) (all []string) {
 	for i := 0; i < len(e.Rune); i += 2 {
 		for c := e.Rune[i]; c <= e.Rune[i+1]; c++ {

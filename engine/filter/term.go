@@ -44,7 +44,7 @@ func NewTerm(term []byte) *Word {
 	return t
 }
 
-// spoils tells whether r is a character that words of the term's kind consist of.
+// spoils reports whether r is a character that words of the term's kind consist of.
 func (t *Word) spoils(r rune) bool {
 	if t.kind == asciiTerm {
 		return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -52,7 +52,7 @@ func (t *Word) spoils(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// within tells whether a part of a text certainly brings the term in: with its neighbours, which are unknown where the part
+// within reports whether a part of a text certainly brings the term in: with its neighbours, which are unknown where the part
 // is neither the first nor the last.
 func (t *Word) within(part []byte, first, last bool) bool {
 	if len(t.term) == 0 || t.kind == hanTerm {
@@ -65,7 +65,7 @@ func (t *Word) within(part []byte, first, last bool) bool {
 	return t.in(part, 0, last)
 }
 
-// Match tells whether the text holds the term. The empty term matches only the empty text.
+// Match reports whether the text holds the term. The empty term matches only the empty text.
 func (t *Word) Match(text []byte) bool {
 	if len(t.term) == 0 {
 		return len(text) == 0

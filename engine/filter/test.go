@@ -94,7 +94,7 @@ func (t *Test) one(v *vector.Vector) bool {
 	return keep[0]&1 != 0
 }
 
-// dictionary tells which values of a dictionary pass. The answer for the dictionary seen last is kept.
+// dictionary reports which values of a dictionary pass. The answer for the dictionary seen last is kept.
 func (t *Test) dictionary(values *vector.Vector) vector.Bitmap {
 	if t.values == values {
 		return t.passes
@@ -110,7 +110,7 @@ func (t *Test) dictionary(values *vector.Vector) vector.Bitmap {
 	return t.passes
 }
 
-// Passing tells which values of a dictionary pass; ok is false for NULL tests, which no dictionary decides. The bitmap is
+// Passing reports which values of a dictionary pass; ok is false for NULL tests, which no dictionary decides. The bitmap is
 // valid until the next evaluation on another dictionary.
 func (t *Test) Passing(values *vector.Vector) (passes vector.Bitmap, ok bool) {
 	if _, null := t.OnNull(); null {
@@ -122,7 +122,7 @@ func (t *Test) Passing(values *vector.Vector) (passes vector.Bitmap, ok bool) {
 // Packed is the test in a form that packed values may answer.
 func (t *Test) Packed() *Comparison { return &t.c.packed }
 
-// OnNull tells whether NULL passes; ok is false when the test looks at values.
+// OnNull reports whether NULL passes; ok is false when the test looks at values.
 func (t *Test) OnNull() (passes, ok bool) {
 	op := t.c.Op
 	return op == IsNull, op == IsNull || op == IsNotNull

@@ -129,7 +129,7 @@ func rowAt(views []vector.View, base uint32, row, at int) int {
 	return lo
 }
 
-// packed tells whether the views lie back to back, and which part of the heap they fill.
+// packed reports whether the views lie back to back, and which part of the heap they fill.
 func packed(views []vector.View) (from, to uint32, ok bool) {
 	from = views[0].Off
 	to = from
@@ -161,7 +161,7 @@ func (m *matcher) checks(s *textScratch, row []byte) bool {
 	return m.check(m.cased(s, row))
 }
 
-// cased gives the row in the case in which it is searched.
+// cased returns the row in the case in which it is searched.
 func (m *matcher) cased(s *textScratch, row []byte) []byte {
 	switch {
 	case m.fold:

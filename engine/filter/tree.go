@@ -98,7 +98,7 @@ func (t *Tree[L]) Most(f func(leaf L) int) (most int) {
 	return most
 }
 
-// Map gives the same condition over what f makes of the leaves.
+// Map returns the same condition over what f makes of the leaves.
 func Map[L, M any](t *Tree[L], f func(leaf L) (M, error)) (*Tree[M], error) {
 	out := &Tree[M]{Kind: t.Kind}
 	var err error

@@ -110,10 +110,10 @@ func AppendWords(dst [][]byte, text []byte, left, right Edge) [][]byte {
 	return dst
 }
 
-// holds tells whether a run of the class ends at such an edge.
+// holds reports whether a run of the class ends at such an edge.
 func holds(e Edge, c wordClass) bool { return e == ClosedEdge || e == ASCIIEdge && c == asciiWord }
 
-// octet tells whether the word is a number of at most three digits.
+// octet reports whether the word is a number of at most three digits.
 func octet(word []byte) bool {
 	for _, c := range word {
 		if c < '0' || c > '9' {

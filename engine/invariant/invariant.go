@@ -41,7 +41,7 @@ func Limit(usual, least int) int {
 // drawing protects the numbers that limits are drawn by.
 var drawing sync.Mutex
 
-// draws gives the source of the limits, the same for the same seed: packages are initialised in one order.
+// draws returns the source of the limits, the same for the same seed: packages are initialised in one order.
 var draws = sync.OnceValue(func() *rand.Rand {
 	seed, err := strconv.ParseUint(os.Getenv("VARVE_INVARIANTS"), 10, 64)
 	if err != nil {

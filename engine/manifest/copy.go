@@ -7,7 +7,7 @@ import (
 	"varve/engine/vfs"
 )
 
-// Read gives the state of a data directory without changing anything, so also while a server runs. whole is false when
+// Read returns the state of a data directory without changing anything, so also while a server runs. whole is false when
 // an edit that was never acknowledged lies at the end: a crash left it, the next start cuts it off.
 func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 	name := path.Join(dir, FileName)

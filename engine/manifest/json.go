@@ -84,7 +84,7 @@ func fromJSON(j tableJSON) (*schema.Table, error) {
 	return t, nil
 }
 
-// encodeValue gives a default value in the batch codec; nil for NULL.
+// encodeValue returns a default value in the batch codec; nil for NULL.
 func encodeValue(v *vector.Vector) []byte {
 	if v == nil {
 		return nil

@@ -104,7 +104,7 @@ func (m *Manifest) readMapped(mapping vfs.Mapping) (s *State, clean bool, err er
 	return s, clean, errors.Join(err, mapping.Unmap())
 }
 
-// read gives the state of a file's content; clean is false when an unfinished edit lies at the end.
+// read returns the state of a file's content; clean is false when an unfinished edit lies at the end.
 func (m *Manifest) read(src []byte) (s *State, clean bool, err error) {
 	if err := checkHead(src); err != nil {
 		return nil, false, err

@@ -35,7 +35,7 @@ type originJSON struct {
 	Schemas []tableJSON `json:"tables"`
 }
 
-// Encode gives the bytes that a part keeps.
+// Encode returns the bytes that a part keeps.
 func (o *Origin) Encode() ([]byte, error) {
 	j := originJSON{Origin: o}
 	for _, t := range o.Schemas {

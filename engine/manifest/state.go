@@ -120,7 +120,7 @@ func newState() *State {
 	return &State{Databases: map[string]Database{}, Tables: map[schema.TableID]*TableState{}, NextTable: 1, NextFile: 1}
 }
 
-// apply gives the state after the edit; s stays as it is.
+// apply returns the state after the edit; s stays as it is.
 func (s *State) apply(e *Edit) (*State, error) {
 	n := *s
 	n.Databases, n.Tables = maps.Clone(s.Databases), maps.Clone(s.Tables)
@@ -224,7 +224,7 @@ func (s *State) reachable() error {
 	return nil
 }
 
-// Lists tells whether the table has the part.
+// Lists reports whether the table has the part.
 func (t *TableState) Lists(file uint64) bool {
 	return slices.ContainsFunc(t.Parts, func(m PartMeta) bool { return m.File == file })
 }

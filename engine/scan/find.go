@@ -36,11 +36,11 @@ type TagTest struct {
 	Values [][]byte
 	// Match tests a value in the form of series keys. A run asks once for each distinct value where it can. Safe for concurrent use.
 	Match func(val []byte) bool
-	// Null tells whether series pass that lack the tag.
+	// Null reports whether series pass that lack the tag.
 	Null bool
 }
 
-// Passes tells whether a value passes; nil: NULL.
+// Passes reports whether a value passes; nil: NULL.
 func (t *TagTest) Passes(val []byte) bool {
 	switch {
 	case val == nil:
@@ -64,9 +64,9 @@ type Found interface {
 	Reader() (Rows, error)
 }
 
-// Keys gives one key after the other.
+// Keys walks keys one after the other.
 type Keys interface {
-	// Next gives the next key, which is valid until the following Next. Who counts calls it no more often than there are keys.
+	// Next returns the next key, which is valid until the following Next. Who counts calls it no more often than there are keys.
 	Next() ([]byte, error)
 }
 
@@ -74,7 +74,7 @@ type Keys interface {
 type Rows interface {
 	// Begin goes to the rows of the i'th series within a range of times.
 	Begin(i int, time Range) error
-	// Next gives the next rows by (time, sequence); false: none are left. They are valid until the following Next or Begin.
+	// Next returns the next rows by (time, sequence); false: none are left. They are valid until the following Next or Begin.
 	Next(s *Stretch) (bool, error)
 	// Kinds and Sequences give the hidden columns of what Next gave, in the stretch's rows.
 	Kinds(s *Stretch) (*vector.Vector, error)

@@ -6,7 +6,7 @@ import "sync"
 // concurrent use.
 type Memo struct{ found sync.Map }
 
-// Once gives what find found for a key, which only the first who asks calls; the others wait for it. Without a memo
+// Once returns what find found for a key, which only the first who asks calls; the others wait for it. Without a memo
 // everybody calls it.
 func Once[T any](m *Memo, key any, find func() (T, error)) (T, error) {
 	if m == nil {

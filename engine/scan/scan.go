@@ -20,13 +20,13 @@ type Range struct{ From, To int64 }
 // All is the range that excludes nothing.
 var All = Range{math.MinInt64, math.MaxInt64}
 
-// Holds tells whether t lies in the range.
+// Holds reports whether t lies in the range.
 func (r Range) Holds(t int64) bool { return t >= r.From && t <= r.To }
 
-// Overlaps tells whether any time of [min, max] lies in the range.
+// Overlaps reports whether any time of [min, max] lies in the range.
 func (r Range) Overlaps(min, max int64) bool { return max >= r.From && min <= r.To }
 
-// Covers tells whether all of [min, max] lies in the range.
+// Covers reports whether all of [min, max] lies in the range.
 func (r Range) Covers(min, max int64) bool { return r.Holds(min) && r.Holds(max) }
 
 // And is what lies in both ranges.
@@ -70,7 +70,7 @@ type Spec struct {
 // KeyRange is the series keys in [From, To). To nil: there is no end.
 type KeyRange struct{ From, To []byte }
 
-// Holds tells whether a key lies in the range.
+// Holds reports whether a key lies in the range.
 func (r KeyRange) Holds(key []byte) bool {
 	return bytes.Compare(key, r.From) >= 0 && (r.To == nil || bytes.Compare(key, r.To) < 0)
 }
@@ -102,16 +102,16 @@ type Run interface {
 	Span() Range
 	// Blocks is the number of blocks a cursor can be cut into by Spec.Pieces.
 	Blocks() int
-	// Block gives rows and the time span of block i without reading it.
+	// Block returns rows and the time span of block i without reading it.
 	Block(i int) (rows int, span Range)
 	// Stat answers count, min and max of a column from statistics alone; ok is false when the run cannot tell
 	// exactly. Time and filters are not regarded.
 	Stat(c schema.Column) (s ColumnStat, ok bool)
-	// Split gives at most n-1 rising keys that cut the rows of the series with a prefix into about equal ranges.
+	// Split returns at most n-1 rising keys that cut the rows of the series with a prefix into about equal ranges.
 	Split(prefix []byte, n int) ([][]byte, error)
 	Scan(*Spec) (Cursor, error)
 	Series(*Spec) (Series, error)
-	// Find gives the series of some tables by their tags, to be read each by itself.
+	// Find returns the series of some tables by their tags, to be read each by itself.
 	Find(*Find) (Found, error)
 	// TagValues calls f with the values that series of some tables, whose ids rise, have of a tag, in the form of series keys and
 	// each at least once: perhaps some of series that have no rows any more, too. cancelled, which may be nil, ends it with its error.

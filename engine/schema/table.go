@@ -61,7 +61,7 @@ type Table struct {
 	// Physical is the table in whose storage this one's rows lie: a logical table, whose columns have the ids of the
 	// physical table's and whose series keys begin with its own id. 0: the table has storage of its own.
 	Physical TableID
-	// Draft tells that the table is being made and filled: its name has a slash and a number behind that of the table it becomes,
+	// Draft says that the table is being made and filled: its name has a slash and a number behind that of the table it becomes,
 	// lists leave it out, and a start drops it.
 	Draft bool
 }

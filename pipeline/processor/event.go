@@ -187,7 +187,7 @@ func (e *Event) setKey(key string, v value.Value) {
 	e.Rest = append(e.Rest, value.Member{Key: key, Value: v})
 }
 
-// scratch gives room for n spans.
+// scratch returns room for n spans.
 func (e *Event) scratch(n int) []span {
 	if n > len(e.spans) {
 		e.spans = make([]span, n)

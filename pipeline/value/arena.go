@@ -203,7 +203,7 @@ func (a *Arena) Values(n int) []Value {
 	return v
 }
 
-// Begin gives an empty buffer to append the bytes of a new string to; End makes the string of what was appended. What is
+// Begin returns an empty buffer to append the bytes of a new string to; End makes the string of what was appended. What is
 // made in between does not disturb it, not even another Begin.
 func (a *Arena) Begin() []byte {
 	if a == nil {

@@ -110,7 +110,7 @@ func (f *Frame) FindAll(x *value.Regex, s string, n int) ([][]int, *Failure) {
 	return re.FindAllStringSubmatchIndex(s, n), nil
 }
 
-// Own gives an array to be changed: itself when nobody else has it, as in x = push(x, 1), or a copy, which spends steps.
+// Own returns an array to be changed: itself when nobody else has it, as in x = push(x, 1), or a copy, which spends steps.
 func (f *Frame) Own(list *value.Array) *value.Array {
 	own := list.Own(f.Arena)
 	if own != list {

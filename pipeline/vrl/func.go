@@ -214,7 +214,7 @@ func (e *argumentError) Error() string { return e.text }
 type Closure struct {
 	// Over is the parameter that is iterated over; it has to be known to be of the kinds of that parameter only (E121).
 	Over string
-	// Params gives the types of the closure's parameters for the type of what is iterated over; their number is the arity.
+	// Params returns the types of the closure's parameters for the type of what is iterated over; their number is the arity.
 	Params func(over Type, c *Call) []Type
 	// Result is what the body has to give (E122); zero: anything.
 	Result Kinds

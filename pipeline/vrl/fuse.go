@@ -48,7 +48,7 @@ func equalsConst(run op, k value.Value, want bool) op {
 // maxParts is how many terms a sum of strings has that is made in one go.
 const maxParts = 16
 
-// concatenated gives the terms of a sum that is known to be one of strings, nil if it is not or has too many.
+// concatenated returns the terms of a sum that is known to be one of strings, nil if it is not or has too many.
 func concatenated(n *opNode, left, right operand) []op {
 	if n.op != "+" {
 		return nil

@@ -41,7 +41,7 @@ func (c *compiler) rootType(t *targetNode) Type {
 	return c.event
 }
 
-// existing gives a target that is known to be there.
+// existing returns a target that is known to be there.
 func (c *compiler) existing(t *targetNode) target {
 	p := target{node: t}
 	if t.variable != "" {

@@ -37,7 +37,7 @@ type Options struct {
 	Version, Commit, Branch string
 	Store                   Store
 	Levels                  Levels
-	// Config gives the running configuration as TOML, secrets masked.
+	// Config returns the running configuration as TOML, secrets masked.
 	Config func() string
 	// Registry is what /metrics prints.
 	Registry *prometheus.Registry

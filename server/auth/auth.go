@@ -40,7 +40,7 @@ type Users struct {
 type Credentials struct {
 	Service       []byte // x-service-auth
 	Authorization []byte
-	// Line tells that the request is one of line protocol: it has only Authorization, which may be a token too, or else name and
+	// Line says that the request is one of line protocol: it has only Authorization, which may be a token too, or else name and
 	// password as parameters of its query, nil where they are absent.
 	Line           bool
 	User, Password []byte

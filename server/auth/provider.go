@@ -79,7 +79,7 @@ func Mask(provider string) string {
 	return provider[:shown] + "***"
 }
 
-// fileState tells whether a file changed.
+// fileState reports whether a file changed.
 type fileState struct {
 	size int64
 	time time.Time

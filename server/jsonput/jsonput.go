@@ -104,7 +104,7 @@ func (d *decoder) refuse(err error) {
 	d.failures = append(d.failures, failure{[]byte("null"), reason})
 }
 
-// answer tells how many points were stored, with details also what is wrong with the others.
+// answer reports how many points were stored, with details also what is wrong with the others.
 func (d *decoder) answer(c *web.Ctx, details bool) error {
 	out := strconv.AppendInt([]byte(`{"success":`), int64(d.success), 10)
 	out = strconv.AppendInt(append(out, `,"failed":`...), int64(d.failed), 10)

@@ -89,7 +89,7 @@ func (r *row) reserve(bytes int) error {
 	return r.result.Reserve(2 * int64(bytes)) // the list, and the body that it becomes
 }
 
-// rows gives the rows of a statement. What is reserved for them is so until the request is over.
+// rows returns the rows of a statement. What is reserved for them is so until the request is over.
 func (r *request) rows(statement string, each func(row *row) error) error {
 	result, err := r.execute(statement)
 	if err != nil {

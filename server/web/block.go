@@ -70,7 +70,7 @@ type malformedBlock struct {
 
 func (m *malformedBlock) Error() string { return m.format + ": " + m.cause.Error() }
 
-// buffer gives a buffer that goes back when the request is over.
+// buffer returns a buffer that goes back when the request is over.
 func (c *Ctx) buffer() *[]byte {
 	b := blocks.Get()
 	c.Finally(func() { blocks.Put(b, int64(cap(*b))) })

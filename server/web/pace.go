@@ -14,7 +14,7 @@ const (
 	slowGrace = time.Second
 )
 
-// pace tells whether a body comes as fast as it should. The body's goroutine reports its reads; others may ask and give it up.
+// pace reports whether a body comes as fast as it should. The body's goroutine reports its reads; others may ask and give it up.
 type pace struct {
 	conn net.Conn // nil: the body is in memory
 	// behind is how long the reader has waited beyond what the bytes that came may take, ns; not below zero.

@@ -25,7 +25,7 @@ const chunkBytes = 64 << 10
 // follow, whose error would replace them, and boxes whose widths are not known.
 const bufferMost = 256 << 20
 
-// Outputs gives the results of a request one after the other: nil when there is none left. last tells that no other
+// Outputs returns the results of a request one after the other: nil when there is none left. last tells that no other
 // follows.
 type Outputs func() (out *Output, last bool, err error)
 

@@ -26,7 +26,7 @@ type joinTable struct {
 	parts []joinPart
 	shift uint     // hash >> shift is the partition
 	next  []uint32 // the next row of the same key + 1; 0: none
-	// chained tells that some key has several rows.
+	// chained says that some key has several rows.
 	chained bool
 	filled  int // rows that can be found: those without NULL, or all with nullEqual
 }

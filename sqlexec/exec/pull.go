@@ -12,7 +12,7 @@ import (
 type Stream struct {
 	Source Source
 	Ops    []Operator
-	// Several tells that an operator may give several batches per input batch: a join, the slots of a range query.
+	// Several says that an operator may give several batches per input batch: a join, the slots of a range query.
 	Several bool
 	// Serial streams give their rows in an order that counts: one worker reads them.
 	Serial bool
@@ -43,7 +43,7 @@ func Pull(ctx context.Context, s Stream, worker int, free func()) Reader {
 	return &pull{ctx: ctx, s: s, in: s.Source.Reader(worker), free: free}
 }
 
-// all gives the batches that the operators make, and the error that ends them.
+// all returns the batches that the operators make, and the error that ends them.
 func (p *pull) all(yield func(*vector.Batch, error) bool) {
 	steps := Chain(p.s.Ops, func(b *vector.Batch) error {
 		if err := p.ctx.Err(); err != nil {

@@ -252,7 +252,7 @@ func (s *sorter) mergeRuns(ctx context.Context, out, list []entry, bounds []int,
 	})
 }
 
-// split tells how many of the first n entries of two merged runs are of a.
+// split is how many of the first n entries of two merged runs are of a.
 func (s *sorter) split(a, b []entry, n int) int {
 	low := max(0, n-len(b))
 	return low + sort.Search(min(n, len(a))-low, func(i int) bool {

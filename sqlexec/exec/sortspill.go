@@ -168,7 +168,7 @@ func (s *sortSink) together(ctx context.Context, runs []*spill.File) (*spill.Fil
 	}
 }
 
-// mergeSource gives the rows of sorted runs in order. One reader.
+// mergeSource merges sorted runs in order. One reader.
 type mergeSource struct {
 	runs   []*spill.File
 	budget *Budget

@@ -271,7 +271,7 @@ func (b *buckets) merge(o *buckets) {
 
 func (s *samples) Result(n int) (*vector.Vector, error) { return s.percentile(n, s.p, s.t) }
 
-// percentile gives one for each of n groups.
+// percentile returns one for each of n groups.
 func (s *samples) percentile(n int, p float64, t vector.Type) (*vector.Vector, error) {
 	s.settle()
 	s.Grow(n)

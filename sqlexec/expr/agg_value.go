@@ -149,7 +149,7 @@ func (e *extremes) Add(n int, groups []uint32, args []*vector.Vector, keep vecto
 	return nil
 }
 
-// rowsThatCount tells which rows are in keep and not NULL; nil: all.
+// rowsThatCount reports which rows are in keep and not NULL; nil: all.
 func rowsThatCount(v *vector.Vector, keep vector.Bitmap) func(i int) bool {
 	if v.Valid == nil && keep == nil {
 		return nil

@@ -111,7 +111,7 @@ func (c *condNode) validity(v *vector.Vector, n int) vector.Bitmap {
 	return c.one
 }
 
-// wordsOf gives room for n rows, with any content.
+// wordsOf returns room for n rows, with any content.
 func wordsOf(b vector.Bitmap, n int) vector.Bitmap {
 	if w := vector.Words(n); cap(b) < w {
 		return make(vector.Bitmap, w, max(w, vector.Size/64))

@@ -30,7 +30,7 @@ type Column struct {
 // Const is a value: a Const vector of one row.
 type Const struct {
 	Value *vector.Vector
-	// Typed tells that the type of the value is as the query says, by a cast or as a column of an enclosing query: beside
+	// Typed says that the type of the value is as the query says, by a cast or as a column of an enclosing query: beside
 	// a column a literal takes the column's type, such a value does not.
 	Typed bool
 }
@@ -55,7 +55,7 @@ type Cast struct {
 	zone *time.Location // that of texts without one; nil: UTC
 }
 
-// Case gives the Then of the first When that is true, else Else or NULL. All results have one type.
+// Case is the Then of the first When that is true, else Else or NULL. All results have one type.
 type Case struct {
 	When, Then []Expr
 	Else       Expr
@@ -64,7 +64,7 @@ type Case struct {
 	Shown string
 }
 
-// In tells whether a value is in a list of expressions of its type.
+// In is whether a value is in a list of expressions of its type.
 type In struct {
 	Arg  Expr
 	List []Expr

@@ -16,7 +16,7 @@ type Lambda struct {
 	// Params are the columns of Body that the function gives: the element and its place in the list from 1, before them the
 	// result so far for array_reduce. The columns behind are the arguments of the call behind the list.
 	Params int
-	// Starts tells that the last argument of the call is what array_reduce begins with.
+	// Starts says that the last argument of the call is what array_reduce begins with.
 	Starts bool
 }
 
@@ -443,7 +443,7 @@ func (f *folding) end(row uint32, v *vector.Vector, j int) {
 	f.ended++
 }
 
-// first gives the results before the lambda is asked: start, or the first elements.
+// first returns the results before the lambda is asked: start, or the first elements.
 func (f *folding) first(n int, start *vector.Vector) {
 	f.acc, f.spare = &vector.Vector{Type: f.call.T}, &vector.Vector{}
 	if start == nil {

@@ -14,7 +14,7 @@ import (
 // Functions that look for where an expression, argument 1, matches in a text, argument 0. They count their work and end with
 // the query, within a row too.
 
-// regexpRow gives out the value of row i, or tells that it is NULL.
+// regexpRow appends the value of row i to out; some is false where it is NULL.
 type regexpRow func(re *automaton.Regexp, a []*vector.Vector, i int, cancelled func() error, out *vector.Vector) (some bool, err error)
 
 // regexpBind binds such a function; flags is the argument that has the expression's flags, if it is given.

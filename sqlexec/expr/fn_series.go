@@ -34,7 +34,7 @@ func (s *Series) next(x, k int64) (int64, bool) {
 	return shift(s.From, s.Type, k*s.Months, k*s.Days, k*s.Nanos)
 }
 
-// SeriesReader gives the values of a series one after the other.
+// SeriesReader walks the values of a series one after the other.
 type SeriesReader struct {
 	series Series
 	rises  bool

@@ -220,7 +220,7 @@ func boundKey(args []Expr) string {
 // Same reports whether two calls are of one function that was bound alike: with equal arguments they compute the same.
 func (c *Call) Same(o *Call) bool { return c.Fn == o.Fn && c.T == o.T && c.bound == o.bound }
 
-// Shared tells which expressions of a list have parts in common that are worth computing once: those of one number have, which is
+// Shared reports which expressions of a list have parts in common that are worth computing once: those of one number have, which is
 // the place of the first of them.
 func Shared(list []Expr) []int {
 	groups := make([]int, len(list))

@@ -20,7 +20,7 @@ type parser struct {
 	tok   token
 	prev  Pos // end of the token before tok
 	depth int
-	// inWindow tells that RANGE begins a frame: what stands before it is a key of a window.
+	// inWindow says that RANGE begins a frame: what stands before it is a key of a window.
 	inWindow bool
 
 	start    Pos   // of the statement

@@ -51,7 +51,7 @@ func (o *optimizer) order(n Node, natural bool) {
 // mostFirst is the number of rows of a partition up to which it pays to keep them apart from the others.
 const mostFirst = 64
 
-// wantsFirst tells how many rows of each partition conditions let pass at most: row_number() <= n, or rank() <= n, which lets ties
+// wantsFirst reports how many rows of each partition conditions let pass at most: row_number() <= n, or rank() <= n, which lets ties
 // pass, where no function looks at later rows.
 func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
 	if len(n.Partition) == 0 || !sameBytes(n.Partition) {

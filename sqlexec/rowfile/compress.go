@@ -181,7 +181,7 @@ func sniff(head []byte) Compression {
 // closing closes c because of err.
 func closing(c io.Closer, err error) error { return errors.Join(err, c.Close()) }
 
-// lineReader gives the lines of a text, the line feed included.
+// lineReader reads the lines of a text, the line feed included.
 type lineReader struct {
 	b    *bufio.Reader
 	from io.Closer

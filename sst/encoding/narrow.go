@@ -27,7 +27,7 @@ func (t *narrows) ready(width int, passes uint64) *[tableSize]uint8 {
 	return nil
 }
 
-// narrow tells which of several packed values of at most 6 bits pass a condition, by one look into a table. A table takes as long to
+// narrow reports which of several packed values of at most 6 bits pass a condition, by one look into a table. A table takes as long to
 // make as a block without it, so it is made when the same condition comes a second time.
 type narrow struct {
 	width  int

@@ -171,7 +171,7 @@ func vectorOf(c schema.Column, x any) *vector.Vector {
 	return vector.ConstNull(c.Type)
 }
 
-// passing gives the rows that a reader must get.
+// passing returns the rows that a reader must get.
 func (d *Data) passing(t *testing.T, s *scan.Spec) (rows []row) {
 	t.Helper()
 	for _, w := range d.rows {
@@ -492,7 +492,7 @@ func tagTest(r *rand.Rand) scan.TagTest {
 	return test
 }
 
-// passes tells whether the series of a row passes all tests.
+// passes reports whether the series of a row passes all tests.
 func passes(tests []scan.TagTest, w row) bool {
 	return !slices.ContainsFunc(tests, func(test scan.TagTest) bool {
 		x := w.value(test.Column)

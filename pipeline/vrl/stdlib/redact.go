@@ -34,7 +34,7 @@ type redactFilter struct {
 	text string
 }
 
-// redactor gives what stands in the place of a text.
+// redactor writes what stands in the place of a text.
 type redactor func(dst []byte, s string) []byte
 
 func compileRedact(c *vrl.Call) (vrl.Run, error) {
