@@ -79,7 +79,7 @@ func Mask(provider string) string {
 	return provider[:shown] + "***"
 }
 
-// fileState reports whether a file changed.
+// fileState is what a file was when it was read, by which a change is seen.
 type fileState struct {
 	size int64
 	time time.Time
