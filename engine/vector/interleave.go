@@ -19,11 +19,11 @@ func (v *Vector) Interleave(n int, srcs []*Vector, picks []Pick) {
 			}
 		}
 	case Int64:
-		v.Ints = interleave(v.Ints, lanesOf(srcs, func(s *Vector) []int64 { return s.Ints }), picks)
+		v.Ints = interleave(v.Ints, srcs, func(s *Vector) []int64 { return s.Ints }, picks)
 	case Uint64:
-		v.Uints = interleave(v.Uints, lanesOf(srcs, func(s *Vector) []uint64 { return s.Uints }), picks)
+		v.Uints = interleave(v.Uints, srcs, func(s *Vector) []uint64 { return s.Uints }, picks)
 	case Float64:
-		v.Floats = interleave(v.Floats, lanesOf(srcs, func(s *Vector) []float64 { return s.Floats }), picks)
+		v.Floats = interleave(v.Floats, srcs, func(s *Vector) []float64 { return s.Floats }, picks)
 	default:
 		v.interleaveStrings(srcs, picks)
 	}
@@ -36,15 +36,19 @@ type lane[T any] struct {
 	mask  uint32 // 0: Const
 }
 
-func lanesOf[T any](srcs []*Vector, values func(*Vector) []T) []lane[T] {
-	lanes := make([]lane[T], len(srcs))
-	for i, s := range srcs {
-		if s == nil {
-			continue
+// fewLanes need no memory of their own: a merge of series of two or three samples comes here once a series.
+const fewLanes = 8
+
+// appendLanes appends the lanes of sources; those of a source that is nil are empty.
+func appendLanes[T any](dst []lane[T], srcs []*Vector, values func(*Vector) []T) []lane[T] {
+	for _, s := range srcs {
+		var l lane[T]
+		if s != nil {
+			l = laneOf(s, values)
 		}
-		lanes[i] = laneOf(s, values)
+		dst = append(dst, l)
 	}
-	return lanes
+	return dst
 }
 
 func laneOf[T any](s *Vector, values func(*Vector) []T) lane[T] {
@@ -57,7 +61,9 @@ func laneOf[T any](s *Vector, values func(*Vector) []T) lane[T] {
 	return lane[T]{vals: values(s), mask: ^uint32(0)}
 }
 
-func interleave[T any](dst []T, lanes []lane[T], picks []Pick) []T {
+func interleave[T any](dst []T, srcs []*Vector, values func(*Vector) []T, picks []Pick) []T {
+	var few [fewLanes]lane[T]
+	lanes := appendLanes(few[:0], srcs, values)
 	at := len(dst)
 	if cap(dst) < at+len(picks) {
 		dst = append(make([]T, 0, max(at+len(picks), 2*at)), dst...)
@@ -81,7 +87,7 @@ func interleave[T any](dst []T, lanes []lane[T], picks []Pick) []T {
 // interleaveStrings copies the strings one by one: neighbours come from different heaps.
 func (v *Vector) interleaveStrings(srcs []*Vector, picks []Pick) {
 	at := len(v.Views)
-	v.Views = interleave(v.Views, lanesOf(srcs, func(s *Vector) []View { return s.Views }), picks)
+	v.Views = interleave(v.Views, srcs, func(s *Vector) []View { return s.Views }, picks)
 	heaps := make([][]byte, len(srcs))
 	for i, s := range srcs {
 		if s != nil {

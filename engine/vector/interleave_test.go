@@ -96,3 +96,20 @@ func cell(v *Vector, i int) string {
 	}
 	return v.Str(i)
 }
+
+// TestInterleaveAllocs: a few rows of a few sources take no memory once there is room for them.
+func TestInterleaveAllocs(t *testing.T) {
+	for _, typ := range []Type{Int64Type, Uint64Type, FloatType} {
+		v := &Vector{Type: typ}
+		src := &Vector{Type: typ, Ints: []int64{1, 2}, Uints: []uint64{1, 2}, Floats: []float64{1, 2}}
+		srcs := []*Vector{src, nil, src, src}
+		picks := []Pick{{0, 1}, {3, 0}}
+		v.Interleave(0, srcs, picks)
+		if n := testing.AllocsPerRun(100, func() {
+			v.Ints, v.Uints, v.Floats = v.Ints[:0], v.Uints[:0], v.Floats[:0]
+			v.Interleave(0, srcs, picks)
+		}); n > 0 {
+			t.Errorf("%s: %v allocations", typ, n)
+		}
+	}
+}
