@@ -91,7 +91,11 @@ func (l *load) write(ctx context.Context, next *atomic.Int64) (f loadFigure, err
 		if l.until.IsZero() {
 			to = min(to, l.rows)
 		}
-		body = l.set.Append(body[:0], from, to)
+		if l.wire.body != nil {
+			body = l.wire.body(body[:0], from, to)
+		} else {
+			body = l.set.Append(body[:0], from, to)
+		}
 		send := body
 		if l.wire.wrap != nil {
 			packed = l.wire.wrap(packed[:0], body)

@@ -41,7 +41,7 @@ func main() {
 	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
 	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
 	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, lines, metrics, traces, otlp-logs, otlp-traces, otlp-metrics or churn")
-	flag.StringVar(&o.as, "as", "ingest", "protocol of rows for ingest: ingest, bulk, or push, for lines")
+	flag.StringVar(&o.as, "as", "ingest", "protocol of the rows: ingest, bulk, push for lines, json for OTLP")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
 	flag.Int64Var(&o.rows, "rows", 1_000_000, "rows to write")

@@ -45,6 +45,7 @@ type Set struct {
 	row         func(dst []byte, i int64) []byte
 	wrap        func(dst []byte, from int) []byte       // makes a body of the rows from a place on; nil: they are one
 	body        func(dst []byte, from, to int64) []byte // appends rows as a body at once; nil: row by row
+	json        func(dst []byte, i int64) []byte        // a row as JSON; nil: there is no such form
 	trace       func(n int64) [2]uint64                 // the id of a trace; nil: there are none
 }
 
@@ -78,6 +79,7 @@ func New(name string, o Options) (*Set, error) {
 		s.ContentType, s.Signal = "application/x-protobuf", strings.TrimPrefix(name, "otlp-")
 		s.wrap = func(dst []byte, from int) []byte { return m.request(dst, from, "frontend") }
 		s.row = map[string]func([]byte, int64) []byte{"logs": m.record, "traces": m.span, "metrics": m.point}[s.Signal]
+		s.json = map[string]func([]byte, int64) []byte{"logs": m.recordJSON, "traces": m.spanJSON, "metrics": m.pointJSON}[s.Signal]
 	case "traces":
 		m := &traces{&otlp{access: newAccess(o)}}
 		s.ContentType, s.Signal, s.row, s.body, s.trace = "application/x-protobuf", "traces", m.span, m.append, m.trace

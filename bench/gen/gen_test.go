@@ -56,6 +56,16 @@ func TestOTLPRequests(t *testing.T) {
 	}
 }
 
+// TestOTLPJSON: the form in JSON is JSON with one item for each row.
+func TestOTLPJSON(t *testing.T) {
+	for name, item := range map[string]string{"otlp-logs": "timeUnixNano", "otlp-traces": "startTimeUnixNano", "otlp-metrics": "asDouble"} {
+		body := set(t, name, 1000).OTLPJSON(nil, 100, 300)
+		if !json.Valid(body) || bytes.Count(body, []byte(item)) != 200 {
+			t.Errorf("%s: %d items in %.300s", name, bytes.Count(body, []byte(item)), body)
+		}
+	}
+}
+
 // TestTraces: a request has every span once, those of a trace with its id.
 func TestTraces(t *testing.T) {
 	s := set(t, "traces", 1000)

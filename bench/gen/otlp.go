@@ -71,11 +71,16 @@ func bigEndian(dst []byte, id ...uint64) []byte {
 	return dst
 }
 
+// resourceOf are the attributes of a service's resource.
+func resourceOf(service string) [5][2]string {
+	return [...][2]string{{"service.name", service}, {"service.version", "1.14.2"}, {"service.instance.id", service + "-7d9c5b-x2x7k"}, {"host.name", service + "-003"}, {"k8s.namespace.name", "shop"}}
+}
+
 // request puts what was appended behind a place into a scope of a service's resource, and that into a request.
 func (m *otlp) request(dst []byte, from int, service string) []byte {
 	var about, scope []byte
 	about, at := otlpBegin(about, 1)
-	for _, a := range [...][2]string{{"service.name", service}, {"service.version", "1.14.2"}, {"service.instance.id", service + "-7d9c5b-x2x7k"}, {"host.name", service + "-003"}, {"k8s.namespace.name", "shop"}} {
+	for _, a := range resourceOf(service) {
 		about = otlpAttribute(about, 1, a[0], a[1])
 	}
 	about = otlpEnd(about, at)
@@ -115,12 +120,18 @@ func (m *otlp) record(dst []byte, i int64) []byte {
 func (m *otlp) span(dst []byte, i int64) []byte {
 	r := newRandom(m.seed, i)
 	e := m.draw(i, &r)
+	s := m.spanOf(&e, i)
+	return m.appendSpan(dst, &e, &r, &s)
+}
+
+// spanOf is span i of the traces of 8.
+func (m *otlp) spanOf(e *entry, i int64) spanDraw {
 	root := newRandom(m.seed, i/8*8^0x7aaceed)
 	s := spanDraw{trace: [2]uint64{root.next(), root.next()}, span: e.trace[0], startNS: uint64(e.ms) * 1e6, durationUS: e.latencyUS, operation: i}
 	if i%8 > 0 {
 		s.parent = root.next()
 	}
-	return m.appendSpan(dst, &e, &r, &s)
+	return s
 }
 
 // spanDraw is what a span has besides the fields of its entry.
