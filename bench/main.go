@@ -40,7 +40,7 @@ func main() {
 	flag.StringVar(&o.server, "server", "bin/varve", "without -url: start this program on a temporary directory, once for each mode of -sync")
 	flag.StringVar(&o.sync, "sync", "always", "without -url: values of wal.sync to measure, such as always,never")
 	flag.StringVar(&o.dir, "dir", "", "data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
-	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, lines, metrics, traces, otlp-logs, otlp-traces, otlp-metrics or churn")
+	flag.StringVar(&o.dataset, "dataset", "access", "shape of the rows: access, nested, text, lines, lineproto, metrics, traces, otlp-logs, otlp-traces, otlp-metrics or churn")
 	flag.StringVar(&o.as, "as", "ingest", "protocol of the rows: ingest, bulk, push for lines, json for OTLP")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")

@@ -42,6 +42,8 @@ func newWire(o *options, set *gen.Set) (*wire, error) {
 			w.contentType, w.body = "application/json", set.OTLPJSON
 		}
 		return w, nil
+	case o.as == "ingest" && set.Name == "lineproto":
+		return &wire{path: "/v1/lineproto/write?" + q.Encode(), contentType: set.ContentType, status: http.StatusNoContent, count: takenWhole}, nil
 	case o.as == "ingest":
 		return &wire{path: client.IngestPath(o.db, o.table, set.TimeIndex), contentType: set.ContentType, status: http.StatusOK, count: func(answer []byte, _ int64) (int64, error) {
 			return client.Affected(answer)

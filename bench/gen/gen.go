@@ -6,6 +6,7 @@
 //	access  17-18 flat fields a row: the entry of a web server's access log (about 497 bytes)
 //	nested  events of a social network's relay, 3-5 levels deep, optional members, arrays, escapes (about 575 bytes)
 //	lines   the access entries as text with the labels of their files (about 260 bytes)
+//	lineproto  one line of line protocol a host and ten seconds, 10 tags and 10 fields (about 344 bytes)
 //	text    the access entries as plain lines in combined format (about 210 bytes)
 //
 // Names, clients, users and products are drawn by rank with the probability of rank k falling as 1/k, trace ids are
@@ -32,7 +33,7 @@ type Options struct {
 	Seed  uint64        // sets of different seeds have nothing but their shape in common
 	Start int64         // time of the first row in ms since the epoch; 0 means Start
 	Span  time.Duration // from the first row to the last; 0 means 24 h
-	Table string        // the name of the metric of otlp-metrics
+	Table string        // the name of the metric of otlp-metrics, the measurement of lineproto
 }
 
 // Set is one data set. It is immutable: many goroutines may append rows of it.
@@ -80,11 +81,13 @@ func New(name string, o Options) (*Set, error) {
 		s.wrap = func(dst []byte, from int) []byte { return m.request(dst, from, "frontend") }
 		s.row = map[string]func([]byte, int64) []byte{"logs": m.record, "traces": m.span, "metrics": m.point}[s.Signal]
 		s.json = map[string]func([]byte, int64) []byte{"logs": m.recordJSON, "traces": m.spanJSON, "metrics": m.pointJSON}[s.Signal]
+	case "lineproto":
+		s.ContentType, s.TimeIndex, s.row = "text/plain", "", newLineproto(o).append
 	case "traces":
 		m := &traces{&otlp{access: newAccess(o)}}
 		s.ContentType, s.Signal, s.row, s.body, s.trace = "application/x-protobuf", "traces", m.span, m.append, m.trace
 	default:
-		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, lines, traces, otlp-logs, otlp-traces or otlp-metrics", name)
+		return nil, fmt.Errorf("gen: no data set %q: access, nested, text, lines, lineproto, traces, otlp-logs, otlp-traces or otlp-metrics", name)
 	}
 	return s, nil
 }
