@@ -79,7 +79,7 @@ func TestSyslog(t *testing.T) {
 	}{
 		{lines, "<34>1 2026-01-02T03:04:05.000000006Z web su 7 ID47 [a@1 k=\"v\"] one\n<13>no time\n"},
 		{octets, "49 <165>1 2026-01-02T03:04:06Z db pg - - - two\nlines"},
-		{datagrams, "<13>2026-01-02T03:04:07Z mail postfix[3]: three \xff"},
+		{datagrams, "<13>2026-01-02T03:04:07Z mail postfix[3]: three \xff\r\n"},
 	} {
 		if _, err := io.WriteString(one.to, one.text); err != nil {
 			t.Fatal(err)

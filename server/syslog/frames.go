@@ -85,7 +85,7 @@ func (f *frames) take(n int) error {
 			return cutStream(err)
 		}
 	}
-	f.text = bytes.TrimRight(f.text, "\r\n\x00")
+	f.text = trimmed(f.text)
 	if n > f.most {
 		f.cut()
 		if _, err := f.r.Discard(n - f.most); err != nil {
@@ -94,6 +94,9 @@ func (f *frames) take(n int) error {
 	}
 	return nil
 }
+
+// trimmed is a message without the line end that some senders put into it.
+func trimmed(text []byte) []byte { return bytes.TrimRight(text, "\r\n\x00") }
 
 // line reads a message up to a line end or a zero byte. What comes behind the limit is passed over.
 func (f *frames) line() error {

@@ -75,13 +75,13 @@ func (s *Server) ServeUDP(c net.PacketConn) error {
 			}
 			return err
 		}
-		text := buf[:n]
-		if n > s.o.MaxMessage {
+		text := trimmed(buf[:n])
+		if len(text) > s.o.MaxMessage {
 			s.cut.Inc()
 			s.o.Logger.Warn("syslog: a message is cut off", "from", from.String(), "limit_bytes", s.o.MaxMessage)
 			text = text[:s.o.MaxMessage]
 		}
-		if n > 0 && !q.put(text, time.Now()) {
+		if len(text) > 0 && !q.put(text, time.Now()) {
 			s.lost.Inc()
 		}
 	}
