@@ -108,9 +108,43 @@ func TestBulkHandshakes(t *testing.T) {
 			t.Errorf("%s %s: %v", c.method, c.path, a.header)
 		}
 	}
+	for _, c := range []struct{ method, path, want string }{
+		{"HEAD", "", ""}, {"GET", "", "varve"}, {"GET", "/_cluster/health?wait_for_status=yellow", `"status":"green","timed_out":false`}, {"PUT", "/_data_stream/filebeat-9", "{}"}, {"HEAD", "/_alias/logstash", ""},
+		{"HEAD", "/shop", ""}, {"GET", "/shop", `{"shop":{"aliases":{},`}, {"PUT", "/shop", `{"acknowledged":true,"shards_acknowledged":true,"index":"shop"}`}, {"POST", "/shop/_refresh", `"failed":0`}, {"GET", "/_unheard_of", "{}"},
+	} {
+		a := h.do(c.method, bulkPath+c.path, "")
+		h.want(a, 200, c.want)
+		if a.header.Get("X-Elastic-Product") != "Elasticsearch" {
+			t.Errorf("%s %s: %v", c.method, c.path, a.header)
+		}
+	}
 	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
+	guarded.want(guarded.do("GET", bulkPath, ""), 401, "")
 	key := strings.Replace(basic("writer", "w"), "Basic", "ApiKey", 1)
 	guarded.want(guarded.do("POST", bulkPath+"/x/_bulk", "{\"index\":{}}\n{\"a\":1}\n", "Content-Type", bulkType, "Authorization", key), 200, "201")
 	guarded.want(guarded.do("POST", bulkPath+"/x/_bulk", "", "Content-Type", bulkType, "Authorization", strings.Replace(key, "ey ", "ey AAAA", 1)), 401, "")
 	guarded.want(guarded.do("POST", "/v1/ingest", "", "Authorization", key), 401, "Unsupported http auth scheme")
+}
+
+// TestBulkLibraries: what log libraries send besides pairs of lines: members of their own beside an action, and single documents.
+func TestBulkLibraries(t *testing.T) {
+	h := real(t, nil)
+	send := func(method, path, body string) answer {
+		return h.do(method, bulkPath+path, body, "Content-Type", "application/json")
+	}
+	h.want(send("PUT", "/_bulk", "{\"index\":{\"_index\":\"lib\",\"pipeline\":null},\"attempts\":0}\n{\"n\":1}\n{\"attempts\":1,\"create\":{\"_index\":\"lib\"}}\n{\"n\":2}\n"), 200, `"items":[{"index":{"status":201}},{"create":{"status":201}}]`)
+	h.want(send("POST", "/_bulk", "{\"index\":{\"_index\":\"lib\"},\"create\":{\"_index\":\"lib\"}}\n{\"n\":1}\n"), 400, "more than one action")
+	h.want(send("POST", "/_bulk", "{\"index\":\"lib\"}\n{\"n\":1}\n"), 400, "malformed action: it is empty")
+	h.want(send("POST", "/lib/_doc", "{\n\"n\": 3\n}\n"), 201, `{"_index":"lib","_id":"","_version":1,"result":"created"`)
+	h.want(send("PUT", "/lib/_doc/a%20b", `{"n":4}`), 201, `"_id":"a b"`)
+	h.want(send("POST", "/a%20name/_bulk", "{\"index\":{}}\n{\"n\":6}\n"), 200, `"errors":false`)
+	h.want(h.do("GET", "/v1/sql?sql=SELECT+n+FROM+%22a+name%22", ""), 200, "[[6]]")
+	h.want(send("PUT", "/lib/_create/5", `{"n":5}`), 201, `"_id":"5"`)
+	h.want(send("POST", "/lib/_doc", `{"n":"text"}`), 400, `{"error":{"type":"illegal_argument_exception","reason":"Column datatype mismatch`)
+	h.want(send("POST", "/lib/_doc", ``), 400, `"status":400}`)
+	h.want(send("POST", "/lib/_doc", `[1]`), 400, `"status":400}`)
+	h.want(send("POST", "/lib/_doc", `{"n":1} {"n":2}`), 400, `"status":400}`)
+	if got := fmt.Sprint(h.selected("SELECT n FROM lib ORDER BY n")); got != "[[1] [2] [3] [4] [5]]" {
+		t.Error(got)
+	}
 }

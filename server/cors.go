@@ -64,7 +64,7 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 // foreignPage reports whether a browser sends the request for a page of another origin to a server without users: such a
 // page could otherwise read and drop what lies on the visitor's own machine. Programs send neither header.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
-	if s.o.Users != nil || !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config") {
+	if s.o.Users != nil || !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" || outside(path)) {
 		return false
 	}
 	if s.foreignHost(rc) {

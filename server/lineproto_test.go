@@ -164,6 +164,53 @@ func TestLinesClients(t *testing.T) {
 	}
 }
 
+// TestLinesByHostAlone: clients that take no more than a host find the paths of both versions there, with the rules of those below /v1.
+func TestLinesByHostAlone(t *testing.T) {
+	h := real(t, nil)
+	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "", "Content-Type", "text/plain"), 200, "results")
+	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "x", "Content-Type", "application/octet-stream"), 200, "results")
+	h.want(h.do("POST", "/write?db=own&precision=ms", "m v=1 1"), 204, "")
+	h.want(h.do("POST", "/api/v2/write?bucket=own&org=o", "m v=2 2"), 204, "")
+	h.want(h.do("GET", "/v1/lineproto/ready", ""), 200, `"status":"ready"`)
+	h.want(h.do("POST", "/write?db=own", "m v=3", "Sec-Fetch-Site", "cross-site"), 403, "")
+	if a := h.do("GET", "/v1/sql?db=own&sql=SELECT+count(*)+FROM+m", ""); !strings.Contains(a.body, "[[2]]") {
+		t.Error(a.body)
+	}
+	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w,reader:ro=r") })
+	for _, path := range []string{"/write", "/api/v2/write", "/query"} {
+		guarded.want(guarded.do("POST", path+"?q=CREATE+DATABASE+x", "m v=1"), 401, `"code":7003`)
+		guarded.want(guarded.do("POST", path+"?u=reader&p=r&q=CREATE+DATABASE+x", "m v=1"), 403, `"code":7006`)
+	}
+	guarded.want(guarded.do("POST", "/write?u=writer&p=w", "m v=1"), 204, "")
+	guarded.want(guarded.do("POST", "/api/v2/write", "m v=1", "Authorization", "Token writer:w"), 204, "")
+}
+
+// TestLinesErrorsOfVersion2: its clients read a code that is a word; the others get the error that all of the service has.
+func TestLinesErrorsOfVersion2(t *testing.T) {
+	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w,reader:ro=r") })
+	const path = "/v1/lineproto/api/v2/write"
+	for _, agent := range []string{"influxdb-client-go/2.14.0 (linux; amd64)", "Telegraf/1.37.2 Go/1.26"} {
+		for _, c := range []struct {
+			body, token, want string
+			status            int
+		}{
+			{"m, v=1", "writer:w", `{"code":"invalid","message":"Failed to parse InfluxDB line protocol: line 1: `, 400},
+			{"\xff", "writer:w", `{"code":"invalid","message":"the body is not valid UTF-8","error":"the body is not valid UTF-8"}`, 400},
+			{"m v=1", "writer:wrong", `{"code":"unauthorized","message":"Username and password does not match`, 401},
+			{"m v=1", "reader:r", `{"code":"forbidden","message":"`, 403},
+			{"m v=1", "writer:w", ``, 204},
+		} {
+			a := h.do("POST", path, c.body, "Authorization", "Token "+c.token, "User-Agent", agent)
+			h.want(a, c.status, c.want)
+			if a.body != "" && (!json.Valid([]byte(a.body)) || a.header.Get("Content-Type") != "application/json") {
+				t.Errorf("%s: %v", a.body, a.header)
+			}
+		}
+		h.want(h.do("POST", linePath, "m, v=1", "Authorization", "Token writer:w", "User-Agent", agent), 400, `{"code":1004,"error":`)
+	}
+	h.want(h.do("POST", path, "m, v=1", "Authorization", "Token writer:w", "User-Agent", "curl/8"), 400, `{"code":1004,"error":`)
+}
+
 // TestLinesAsMetrics: the metrics language knows tables that line protocol made.
 func TestLinesAsMetrics(t *testing.T) {
 	h := real(t, nil)

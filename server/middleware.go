@@ -16,6 +16,7 @@ import (
 	"varve/engine/timefmt"
 	"varve/server/auth"
 	"varve/server/hec"
+	"varve/server/lineproto"
 	"varve/server/web"
 )
 
@@ -35,6 +36,8 @@ func (s *Server) serve(rc *fasthttp.RequestCtx) {
 		s.handle(&route{path: otherPath, access: accessOpen, handler: allowPage})(rc)
 	case path == "/dashboard": // the router takes no path beside the one with a slash and all below it
 		s.handle(&route{path: path, access: accessOpen, handler: s.dashboard.Redirect})(rc)
+	case path == bulkPath && !rc.IsPost():
+		s.handle(&route{path: path, access: accessWrite, handler: s.protocols.bulk.Info})(rc)
 	default:
 		s.router.Handler(rc)
 	}
@@ -136,7 +139,7 @@ func (d denial) Unwrap() error { return d.error }
 func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
 	h := &c.Request.Header
 	shown := auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"), Client: c.RemoteIP().String()}
-	if strings.HasPrefix(string(c.Path()), "/v1/lineproto/") {
+	if isLines(string(c.Path())) {
 		shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
 	}
 	present(c, &shown)
@@ -171,9 +174,12 @@ func (s *Server) authorise(a access, c *web.Ctx) error {
 
 // fail answers with an error.
 func (s *Server) fail(c *web.Ctx, err error) {
-	if isCollector(c) {
+	switch {
+	case isCollector(c):
 		hec.Refuse(c, err)
 		return
+	case isLines(string(c.Path())) && lineproto.Named(c):
+		defer lineproto.Restate(c, err)
 	}
 	var d denial
 	if !errors.As(err, &d) {

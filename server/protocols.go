@@ -49,11 +49,11 @@ const (
 )
 
 // asked are paths below bulkPath that shippers ask and set up before they send.
-var asked = [...]string{"_ilm/policy", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "logstash", "_logstash"}
+var asked = [...]string{"_ilm/policy", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "logstash", "_logstash"}
 
 // routes are the paths of the protocols.
 func (p *protocols) routes() []route {
-	any := []string{"GET", "PUT", "POST"}
+	putPost, any := []string{"PUT", "POST"}, []string{"GET", "PUT", "POST"}
 	list := []route{
 		{post, "/v1/logpush/api/v1/push", accessWrite, p.push.Push},
 		{post, "/v1/logpush/loki/api/v1/push", accessWrite, p.push.Push},
@@ -62,10 +62,16 @@ func (p *protocols) routes() []route {
 		{post, "/v1/jsonput/api/put", accessWrite, p.put.Put},
 		{post, "/v1/journald/upload", accessWrite, p.journal.Upload},
 
-		{post, bulkPath + "/_bulk", accessWrite, p.bulk.Bulk},
-		{post, bulkPath + "/{index}/_bulk", accessWrite, p.bulk.Bulk},
+		{putPost, bulkPath + "/_bulk", accessWrite, p.bulk.Bulk},
+		{putPost, bulkPath + "/{index}/_bulk", accessWrite, p.bulk.Bulk},
+		{post, bulkPath + "/{index}/_doc", accessWrite, p.bulk.Document},
+		{putPost, bulkPath + "/{index}/_doc/{id}", accessWrite, p.bulk.Document},
+		{putPost, bulkPath + "/{index}/_create/{id}", accessWrite, p.bulk.Document},
+		{any, bulkPath + "/{index}", accessWrite, p.bulk.Index},
+		{any, bulkPath + "/{index}/_refresh", accessWrite, p.bulk.Refresh},
 		{get, bulkPath + "/", accessWrite, p.bulk.Info},
 		{get, bulkPath + "/_license", accessWrite, p.bulk.License},
+		{get, bulkPath + "/_cluster/health", accessWrite, p.bulk.Health},
 	}
 	for _, name := range asked {
 		list = append(list, route{any, bulkPath + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
@@ -94,13 +100,23 @@ func (p *protocols) collectors() []prometheus.Collector {
 func present(c *web.Ctx, shown *auth.Credentials) {
 	path := string(c.Path())
 	switch {
-	case strings.HasPrefix(path, bulkPath+"/"):
+	case path == bulkPath || strings.HasPrefix(path, bulkPath+"/"):
 		shown.Scheme = "apikey"
 	case isCollector(c):
 		shown.Scheme = "splunk"
 	case strings.HasPrefix(path, agentPath+"/") || path == "/api/v2/logs" || path == "/v1/input" || path == "/api/v1/validate":
 		shown.Key = c.Request.Header.Peek("DD-API-KEY")
 	}
+}
+
+// isLines reports whether a path is one of line protocol.
+func isLines(path string) bool {
+	return strings.HasPrefix(path, linesPath+"/") || path == "/write" || path == "/query" || path == "/api/v2/write"
+}
+
+// outside reports whether a path reads or writes although it is not below /v1: the clients that come there take no more than a host.
+func outside(path string) bool {
+	return isLines(path) || strings.HasPrefix(path, "/loki/") || strings.HasPrefix(path, "/services/") || strings.HasPrefix(path, "/api/")
 }
 
 // isCollector reports whether a request is one for the event collector.

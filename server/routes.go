@@ -35,6 +35,9 @@ var (
 	del     = []string{"DELETE"}
 )
 
+// linesPath is the address that clients of line protocol are given.
+const linesPath = "/v1/lineproto"
+
 // The paths of OTLP, which its clients make of the address /v1/otlp.
 const (
 	otlpMetrics = "/v1/otlp/v1/metrics"
@@ -48,12 +51,8 @@ func (s *Server) routes() []route {
 	list := []route{
 		// Writing.
 		{post, "/v1/ingest", accessWrite, s.ingest.Ingest},
-		{post, "/v1/lineproto/write", accessWrite, s.lineproto.Write},
-		{post, "/v1/lineproto/api/v2/write", accessWrite, s.lineproto.WriteV2},
-		{getPost, "/v1/lineproto/query", accessUser, s.lineproto.Query},
-		{get, "/ping", accessOpen, s.lineproto.Ping}, // clients leave out the path of their server's address
-		{get, "/v1/lineproto/ping", accessOpen, s.lineproto.Ping},
-		{get, "/v1/lineproto/health", accessOpen, s.lineproto.Health},
+		{get, linesPath + "/health", accessOpen, s.lineproto.Health},
+		{get, linesPath + "/ready", accessOpen, s.lineproto.Ready},
 		{post, otlpTraces, accessWrite, s.otlp.Traces},
 		{post, otlpLogs, accessWrite, s.otlp.Logs},
 
@@ -95,6 +94,10 @@ func (s *Server) routes() []route {
 	if d := s.saved; d != nil {
 		list = append(list, route{get, "/v1/dashboards", accessRead, d.List}, route{get, "/v1/dashboards/{name}", accessRead, d.Get},
 			route{post, "/v1/dashboards/{name}", accessWrite, d.Save}, route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
+	}
+	for _, base := range [...]string{linesPath, ""} { // some clients take no more than a host
+		list = append(list, route{post, base + "/write", accessWrite, s.lineproto.Write}, route{post, base + "/api/v2/write", accessWrite, s.lineproto.WriteV2},
+			route{getPost, base + "/query", accessUser, s.lineproto.Query}, route{get, base + "/ping", accessOpen, s.lineproto.Ping})
 	}
 	if s.otlp.HasMetrics() {
 		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics})

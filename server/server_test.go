@@ -22,6 +22,7 @@ func TestAccess(t *testing.T) {
 	want := `GET / open
 GET /api/v1/validate write
 POST /api/v2/logs write
+POST /api/v2/write write
 GET /config admin
 GET POST /dashboard/{file:*} open
 POST /debug/log_level admin
@@ -34,6 +35,7 @@ GET POST /health open
 POST /loki/api/v1/push write
 GET /metrics metrics
 GET /ping open
+GET POST /query user
 GET POST /ready open
 POST /services/collector write
 POST /services/collector/ack write
@@ -48,9 +50,12 @@ GET /v1/datadog/api/v1/validate write
 POST /v1/datadog/api/v2/logs write
 POST /v1/datadog/v1/input write
 GET /v1/elasticsearch/ write
-POST /v1/elasticsearch/_bulk write
+GET PUT POST /v1/elasticsearch/_alias/{rest:*} write
+PUT POST /v1/elasticsearch/_bulk write
+GET /v1/elasticsearch/_cluster/health write
 GET PUT POST /v1/elasticsearch/_cluster/{rest:*} write
 GET PUT POST /v1/elasticsearch/_component_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/_data_stream/{rest:*} write
 GET PUT POST /v1/elasticsearch/_ilm/policy/{rest:*} write
 GET PUT POST /v1/elasticsearch/_index_template/{rest:*} write
 GET PUT POST /v1/elasticsearch/_ingest/{rest:*} write
@@ -58,8 +63,14 @@ GET /v1/elasticsearch/_license write
 GET PUT POST /v1/elasticsearch/_logstash/{rest:*} write
 GET PUT POST /v1/elasticsearch/_nodes/{rest:*} write
 GET PUT POST /v1/elasticsearch/_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/_xpack/{rest:*} write
 GET PUT POST /v1/elasticsearch/logstash/{rest:*} write
-POST /v1/elasticsearch/{index}/_bulk write
+GET PUT POST /v1/elasticsearch/{index} write
+PUT POST /v1/elasticsearch/{index}/_bulk write
+PUT POST /v1/elasticsearch/{index}/_create/{id} write
+POST /v1/elasticsearch/{index}/_doc write
+PUT POST /v1/elasticsearch/{index}/_doc/{id} write
+GET PUT POST /v1/elasticsearch/{index}/_refresh write
 GET POST /v1/health open
 POST /v1/ingest write
 POST /v1/input write
@@ -74,6 +85,7 @@ POST /v1/lineproto/api/v2/write write
 GET /v1/lineproto/health open
 GET /v1/lineproto/ping open
 GET POST /v1/lineproto/query user
+GET /v1/lineproto/ready open
 POST /v1/lineproto/write write
 POST /v1/logpush/api/v1/push write
 POST /v1/logpush/loki/api/v1/push write
@@ -98,7 +110,8 @@ POST /v1/splunk/services/collector/raw write
 POST /v1/splunk/services/collector/raw/1.0 write
 GET POST /v1/sql user
 GET POST /v1/sql/format user
-GET POST /v1/sql/parse user`
+GET POST /v1/sql/parse user
+POST /write write`
 	h := open(t, nil)
 	routes := h.s.routes()
 	slices.SortFunc(routes, func(a, b route) int {

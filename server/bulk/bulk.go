@@ -4,7 +4,6 @@ package bulk
 
 import (
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,7 +50,7 @@ func (h *Handler) Collectors() []prometheus.Collector {
 func (h *Handler) Bulk(c *web.Ctx) error {
 	introduce(c)
 	d := &decoder{now: c.Start.UnixNano()}
-	if err := h.bulk(c, d); err != nil {
+	if err := h.store(c, d, d.read); err != nil {
 		return refuse(c, d, err)
 	}
 	out := h.answer(nil, c, d)
@@ -62,7 +61,8 @@ func (h *Handler) Bulk(c *web.Ctx) error {
 	return nil
 }
 
-func (h *Handler) bulk(c *web.Ctx, d *decoder) error {
+// store stores the documents that read finds in the body.
+func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) error {
 	if _, err := c.RequiredContentType(); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (h *Handler) bulk(c *web.Ctx, d *decoder) error {
 		return err
 	}
 	d.message = string(c.QueryArgs().Peek("msg_field"))
-	d.index, _ = c.UserValue("index").(string)
+	d.index = inPath(c, "index")
 	if !utf8.ValidString(d.index) {
 		return status.New(status.InvalidArguments, "the index is not valid UTF-8")
 	}
@@ -91,7 +91,7 @@ func (h *Handler) bulk(c *web.Ctx, d *decoder) error {
 			return false, err
 		}
 		d.set = entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
-		if err := d.read(body); err != nil {
+		if err := read(body); err != nil {
 			return false, err
 		}
 		if d.fields != nil && d.fields.Debug {
@@ -143,21 +143,10 @@ func appendError(dst []byte, kind, reason string) []byte {
 
 // refuse answers a request of which nothing was stored, in the form in which senders read it. An overload, and what is not the client's fault, keeps its status.
 func refuse(c *web.Ctx, d *decoder, err error) error {
-	web.ReplyError(c, err)
+	kind, text := complaint(c, err)
 	code := c.Response.StatusCode()
 	if code == 408 {
 		return nil
-	}
-	text := string(c.Response.Body())
-	if !strings.HasPrefix(string(c.Response.Header.ContentType()), "text/plain") {
-		_, text = web.Message(err)
-	}
-	kind := "illegal_argument_exception"
-	switch {
-	case code == 413 || code == 429 || code == 503:
-		kind = "es_rejected_execution_exception"
-	case code >= 500:
-		kind = "internal_server_error"
 	}
 	out := strconv.AppendInt([]byte(`{"took":`), c.ElapsedMS(), 10)
 	out = append(append(append(out, `,"errors":true,"items":[{"`...), d.action.String()...), `":{"status":`...)
@@ -166,6 +155,18 @@ func refuse(c *web.Ctx, d *decoder, err error) error {
 	out = append(appendError(out, kind, text), `,"status":`...)
 	c.JSON(code, append(strconv.AppendInt(out, int64(code), 10), '}'))
 	return nil
+}
+
+// complaint answers with the status of an error, and gives its kind and its text for the body.
+func complaint(c *web.Ctx, err error) (kind, text string) {
+	text = web.ReplyErrorText(c, err)
+	switch code := c.Response.StatusCode(); {
+	case code == 413 || code == 429 || code == 503:
+		return "es_rejected_execution_exception", text
+	case code >= 500:
+		return "internal_server_error", text
+	}
+	return "illegal_argument_exception", text
 }
 
 // introduce says who answers, in the form in which official clients want it.

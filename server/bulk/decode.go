@@ -79,6 +79,29 @@ func (d *decoder) read(body []byte) error {
 	return nil
 }
 
+// one takes a body that is a document of the index in the path.
+func (d *decoder) one(body []byte) (err error) {
+	if d.table, err = d.set.Table([]byte(d.index)); err != nil {
+		return err
+	}
+	r := &d.r
+	r.Reset(body)
+	if r.Peek() == jsontext.Object {
+		r.Skip()
+	} else {
+		return malformed("the document is no JSON object")
+	}
+	if r.End(); r.Err() != nil {
+		return malformed("malformed document: %v", r.Err())
+	}
+	line := entries.AppendRaw(nil, body)
+	if err := d.add(line, 0, line); err != nil {
+		return err
+	}
+	d.items = append(d.items, item{d.action, int32(d.table.Len()), d.table})
+	return nil
+}
+
 // cut returns the line at p without its end, and where the next one begins.
 func cut(body []byte, p int) (line []byte, next int) {
 	line, _, _ = bytes.Cut(body[p:], []byte{'\n'})
@@ -143,6 +166,10 @@ func (d *decoder) readAction(line []byte, number int) error {
 	r.Reset(line)
 	name, found := []byte(d.index), false
 	for r.Enter(jsontext.Object); r.Member(); {
+		if r.Peek() != jsontext.Object { // a library puts a counter of its own beside the action
+			r.Skip()
+			continue
+		}
 		if found {
 			return malformed("line %d: more than one action", number)
 		}

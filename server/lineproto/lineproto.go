@@ -128,6 +128,13 @@ func (h *Handler) Ping(c *web.Ctx) error {
 	return nil
 }
 
+// Ready answers /v1/lineproto/ready, as clients of version 2 read it.
+func (h *Handler) Ready(c *web.Ctx) error {
+	h.introduce(c)
+	c.JSON(200, []byte(`{"status":"ready"}`))
+	return nil
+}
+
 // Health answers /v1/lineproto/health, as clients of version 2 read it.
 func (h *Handler) Health(c *web.Ctx) error {
 	h.introduce(c)

@@ -27,11 +27,10 @@ var (
 // it is there, one lists them.
 func (h *Handler) Query(c *web.Ctx) error {
 	h.introduce(c)
-	p, err := c.QueryOrForm("q")
+	q, err := asked(c)
 	if err != nil {
 		return err
 	}
-	q := p.String("q")
 	if showDatabases.MatchString(q) {
 		if c.User.Mode == web.WriteOnly {
 			return web.Denied
@@ -59,6 +58,18 @@ func (h *Handler) Query(c *web.Ctx) error {
 	}
 	c.JSON(200, []byte(`{"results":[{"statement_id":0}]}`))
 	return nil
+}
+
+// asked is the statement of a request: clients put it into the address or, most of them in a form, into the body.
+func asked(c *web.Ctx) (string, error) {
+	p, err := c.Query("q")
+	if err == nil && !p.Has("q") {
+		p, err = c.QueryOrForm("q")
+	}
+	if err != nil {
+		return "", err
+	}
+	return p.String("q"), nil
 }
 
 // listing is the answer that lists databases.

@@ -1,0 +1,76 @@
+package bulk
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"varve/engine/jsontext"
+	"varve/server/web"
+)
+
+// Document answers POST /v1/elasticsearch/{index}/_doc and its like: one document. Its id, which may stand in the path, has no meaning here.
+func (h *Handler) Document(c *web.Ctx) error {
+	introduce(c)
+	d := &decoder{now: c.Start.UnixNano()}
+	err := h.store(c, d, d.one)
+	if err == nil {
+		it := d.items[0]
+		err = it.table.Failed[int(it.entry)]
+	}
+	if err != nil {
+		kind, text := complaint(c, err)
+		code := c.Response.StatusCode()
+		if code == 408 {
+			return nil
+		}
+		h.failed.Inc()
+		out := append(appendError([]byte(`{"error":`), kind, text), `,"status":`...)
+		c.JSON(code, append(strconv.AppendInt(out, int64(code), 10), '}'))
+		return nil
+	}
+	out := jsontext.AppendString([]byte(`{"_index":`), d.items[0].table.Name)
+	out = jsontext.AppendString(append(out, `,"_id":`...), strings.ToValidUTF8(inPath(c, "id"), "\uFFFD"))
+	c.JSON(201, append(out, `,"_version":1,"result":"created","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":0,"_primary_term":1}`...))
+	return nil
+}
+
+// Index answers HEAD, GET and PUT /v1/elasticsearch/{index}: tables are made by their first document, so that every index is there, and senders need not make it.
+func (h *Handler) Index(c *web.Ctx) error {
+	introduce(c)
+	name := inPath(c, "index")
+	text := jsontext.AppendString(nil, strings.ToValidUTF8(name, "\uFFFD"))
+	switch {
+	case strings.HasPrefix(name, "_"):
+		c.JSON(200, []byte("{}"))
+	case string(c.Method()) == "PUT":
+		c.JSON(200, append(append([]byte(`{"acknowledged":true,"shards_acknowledged":true,"index":`), text...), '}'))
+	default:
+		c.JSON(200, append(append([]byte{'{'}, text...), `:{"aliases":{},"mappings":{},"settings":{}}}`...))
+	}
+	return nil
+}
+
+// Refresh answers POST /v1/elasticsearch/{index}/_refresh: what was answered can be read already.
+func (h *Handler) Refresh(c *web.Ctx) error {
+	introduce(c)
+	c.JSON(200, []byte(`{"_shards":{"total":1,"successful":1,"failed":0}}`))
+	return nil
+}
+
+// Health answers GET /v1/elasticsearch/_cluster/health, which some senders ask for until it is not red.
+func (h *Handler) Health(c *web.Ctx) error {
+	introduce(c)
+	c.JSON(200, []byte(`{"cluster_name":"varve","status":"green","timed_out":false,"number_of_nodes":1,"number_of_data_nodes":1,"active_primary_shards":1,"active_shards":1,"relocating_shards":0,`+
+		`"initializing_shards":0,"unassigned_shards":0,"delayed_unassigned_shards":0,"number_of_pending_tasks":0,"number_of_in_flight_fetch":0,"task_max_waiting_in_queue_millis":0,"active_shards_percent_as_number":100}`))
+	return nil
+}
+
+// inPath is a part of the path.
+func inPath(c *web.Ctx, name string) string {
+	raw, _ := c.UserValue(name).(string)
+	if text, err := url.PathUnescape(strings.Clone(raw)); err == nil {
+		return text
+	}
+	return raw
+}

@@ -1,0 +1,40 @@
+package lineproto
+
+import (
+	"bytes"
+	"strings"
+
+	"varve/engine/jsontext"
+	"varve/server/web"
+)
+
+// Named reports whether a request of version 2 comes from a client that reads errors as that version has them: their code is a word. It cannot read ours, whose
+// code is a number, and would show its user nothing of them.
+func Named(c *web.Ctx) bool {
+	agent := c.Request.Header.UserAgent()
+	return strings.HasSuffix(string(c.Path()), "/api/v2/write") && (bytes.HasPrefix(agent, []byte("influxdb")) || bytes.HasPrefix(agent, []byte("Telegraf/")))
+}
+
+// codes are the words of version 2 for statuses; other statuses are errors of the server.
+var codes = map[int]string{
+	400: "invalid", 401: "unauthorized", 403: "forbidden", 404: "not found", 413: "request too large", 415: "invalid", 429: "too many requests", 503: "unavailable",
+}
+
+// Restate writes the answer to an error anew, as clients of version 2 read it. Its status and headers stay; a request out of time has none.
+func Restate(c *web.Ctx, err error) {
+	if c.Response.StatusCode() == 408 {
+		return
+	}
+	code, ok := codes[c.Response.StatusCode()]
+	if !ok {
+		code = "internal error"
+	}
+	text := string(c.Response.Body())
+	if !strings.HasPrefix(string(c.Response.Header.ContentType()), "text/plain") {
+		_, text = web.Message(err)
+	}
+	out := jsontext.AppendString([]byte(`{"code":`), code)
+	out = jsontext.AppendString(append(out, `,"message":`...), text)
+	out = jsontext.AppendString(append(out, `,"error":`...), text)
+	c.JSON(c.Response.StatusCode(), append(out, '}'))
+}
