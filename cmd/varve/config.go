@@ -49,10 +49,12 @@ type Config struct {
 		MaxConnections int
 	}
 	Forward struct {
-		Addr           string
-		MaxMessage     Size
-		MaxConnections int
-		IdleTimeout    time.Duration
+		Addr, TLSAddr   string
+		TLSCert, TLSKey string
+		SharedKey       string
+		MaxMessage      Size
+		MaxConnections  int
+		IdleTimeout     time.Duration
 	}
 	Syslog struct {
 		TCPAddr, UDPAddr, TLSAddr string

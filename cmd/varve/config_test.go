@@ -103,7 +103,7 @@ func TestVariablesOfOthers(t *testing.T) {
 
 func TestConfigPrintsItself(t *testing.T) {
 	c, err := loadConfig("", nil, []setting{
-		{"--set", "user_provider", "static_user_provider:cmd:admin=secret"}, {"--set", "http.cors_allowed_origins", "https://a, https://b"},
+		{"--set", "user_provider", "static_user_provider:cmd:admin=secret"}, {"--set", "forward.shared_key", "also secret"}, {"--set", "http.cors_allowed_origins", "https://a, https://b"},
 		{"--set", "http.timeout", "1m 30s"}, {"--set", "storage.cache_bytes", "3000000"},
 	})
 	if err != nil {

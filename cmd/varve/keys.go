@@ -51,6 +51,10 @@ func (c *Config) keys() []key {
 		{"grpc.max_connections", &c.GRPC.MaxConnections, "256", atLeast(&c.GRPC.MaxConnections, 1)},
 
 		{"forward.addr", &f.Addr, "", nil},
+		{"forward.tls_addr", &f.TLSAddr, "", nil},
+		{"forward.tls_cert", &f.TLSCert, "", nil},
+		{"forward.tls_key", &f.TLSKey, "", nil},
+		{"forward.shared_key", &f.SharedKey, "", nil},
 		{"forward.max_message", &f.MaxMessage, "16MiB", sizeWithin(&f.MaxMessage, 64<<10, 64<<20)},
 		{"forward.max_connections", &f.MaxConnections, "256", atLeast(&f.MaxConnections, 1)},
 		{"forward.idle_timeout", &f.IdleTimeout, "10m", positive(&f.IdleTimeout)},
@@ -213,6 +217,9 @@ func (k *key) print() string {
 	case *string:
 		if k.name == "user_provider" {
 			return strconv.Quote(auth.Mask(*v))
+		}
+		if k.name == "forward.shared_key" && *v != "" {
+			return `"***"`
 		}
 		return strconv.Quote(*v)
 	case *bool:

@@ -22,17 +22,22 @@ type listener struct {
 	serve func(s *server.Server) error
 }
 
+// certificate are the files of a certificate and its key; of a listener without TLS there are none.
+type certificate struct{ cert, key string }
+
 // listenMore opens the addresses besides that of HTTP.
 func (n *node) listenMore() error {
 	c := n.config
 	streams := [...]struct {
 		name, key, addr string
+		tls             certificate
 		serve           func(s *server.Server, ln net.Listener) error
 	}{
-		{"grpc", "grpc.addr", c.GRPC.Addr, (*server.Server).ServeGRPC},
-		{"forward", "forward.addr", c.Forward.Addr, (*server.Server).ServeForward},
-		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, (*server.Server).ServeSyslog},
-		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, (*server.Server).ServeSyslog},
+		{"grpc", "grpc.addr", c.GRPC.Addr, certificate{}, (*server.Server).ServeGRPC},
+		{"forward", "forward.addr", c.Forward.Addr, certificate{}, (*server.Server).ServeForward},
+		{"forward", "forward.tls_addr", c.Forward.TLSAddr, certificate{c.Forward.TLSCert, c.Forward.TLSKey}, (*server.Server).ServeForward},
+		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, certificate{}, (*server.Server).ServeSyslog},
+		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, certificate{c.Syslog.TLSCert, c.Syslog.TLSKey}, (*server.Server).ServeSyslog},
 	}
 	for _, one := range streams {
 		if one.addr == "" {
@@ -42,10 +47,10 @@ func (n *node) listenMore() error {
 		if err != nil {
 			return listenError(one.addr, one.key, err)
 		}
-		if one.key == "syslog.tls_addr" {
-			pair, err := tls.LoadX509KeyPair(c.Syslog.TLSCert, c.Syslog.TLSKey)
+		if one.tls.cert != "" {
+			pair, err := tls.LoadX509KeyPair(one.tls.cert, one.tls.key)
 			if err != nil {
-				return errors.Join(&configError{fmt.Sprintf("syslog.tls_cert, syslog.tls_key: %v", err)}, ln.Close())
+				return errors.Join(&configError{fmt.Sprintf("%s.tls_cert, %[1]s.tls_key: %v", one.name, err)}, ln.Close())
 			}
 			ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 		}
@@ -82,7 +87,7 @@ func isRemote(a net.Addr) bool {
 
 // checkListeners looks at the addresses of listeners.
 func (c *Config) checkListeners() error {
-	for _, one := range [...][2]string{{"forward.addr", c.Forward.Addr}, {"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
+	for _, one := range [...][2]string{{"forward.addr", c.Forward.Addr}, {"forward.tls_addr", c.Forward.TLSAddr}, {"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
 		if one[1] == "" {
 			continue
 		}
@@ -90,8 +95,10 @@ func (c *Config) checkListeners() error {
 			return err
 		}
 	}
-	if c.Syslog.TLSAddr != "" && (c.Syslog.TLSCert == "" || c.Syslog.TLSKey == "") {
-		return &configError{"syslog.tls_addr needs syslog.tls_cert and syslog.tls_key"}
+	for _, one := range [...][4]string{{"syslog", c.Syslog.TLSAddr, c.Syslog.TLSCert, c.Syslog.TLSKey}, {"forward", c.Forward.TLSAddr, c.Forward.TLSCert, c.Forward.TLSKey}} {
+		if one[1] != "" && (one[2] == "" || one[3] == "") {
+			return &configError{fmt.Sprintf("%s.tls_addr needs %[1]s.tls_cert and %[1]s.tls_key", one[0])}
+		}
 	}
 	return nil
 }
@@ -100,7 +107,7 @@ func (c *Config) checkListeners() error {
 func (c *Config) forward(store *engine.Engine, pipelines *pipeline.Manager) forward.Options {
 	l := &c.Forward
 	return forward.Options{
-		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, IdleTimeout: l.IdleTimeout,
+		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey,
 	}
 }
 

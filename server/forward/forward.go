@@ -30,6 +30,8 @@ type Options struct {
 	NoAutoCreate bool
 	// MaxMessage bounds the bytes of a message, and those of its entries when they are decompressed. Default 16 MiB.
 	MaxMessage int
+	// SharedKey is what senders have to know; empty: nothing.
+	SharedKey string
 	// MaxConnections and IdleTimeout are those of package listen.
 	MaxConnections int
 	IdleTimeout    time.Duration
@@ -63,8 +65,8 @@ func (s *Server) Collectors() []prometheus.Collector { return s.streams.Collecto
 
 // Serve takes the messages of the connections of ln until Shutdown.
 func (s *Server) Serve(ln net.Listener) error {
-	return s.streams.Serve(ln, func(r *bufio.Reader, _ net.Conn) listen.Framer {
-		return &frames{r: r, most: s.o.MaxMessage, large: s.large}
+	return s.streams.Serve(ln, func(r *bufio.Reader, from net.Conn) listen.Framer {
+		return &frames{r: r, to: from, key: []byte(s.o.SharedKey), most: s.o.MaxMessage, large: s.large}
 	})
 }
 

@@ -4,8 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha512"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -97,6 +102,87 @@ func TestMessages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestHandshake: with a key nothing is read of a sender before it has shown that it knows the key, and it can tell that the server does.
+func TestHandshake(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		sent func(nonce string) string // after the greeting
+		want string                    // of the answer
+		err  string
+	}{
+		{"the key", func(nonce string) string { return sent("host", "salt", hashed("salt", "host", nonce, "key")) }, "\x95\xa4PONG\xc3\xa0", ""},
+		{"another key", func(nonce string) string { return sent("host", "salt", hashed("salt", "host", nonce, "other")) }, "\x95\xa4PONG\xc2\xb3shared_key mismatch\xa0\xa0", "another key"},
+		{"the digest of another host", func(nonce string) string { return sent("host2", "salt", hashed("salt", "host", nonce, "key")) }, "\x95\xa4PONG\xc2", "another key"},
+		{"an old nonce", func(string) string {
+			return sent("host", "salt", hashed("salt", "host", strings.Repeat("n", 16), "key"))
+		}, "\x95\xa4PONG\xc2", "another key"},
+		{"no digest", func(string) string { return sent("host", "salt", "") }, "\x95\xa4PONG\xc2", "another key"},
+		{"a message at once", func(string) string { return "\x93\xa1t\x07" + record }, "", "sends without a handshake"},
+		{"a short answer", func(string) string { return "\x92\xa4PING\xa1x" }, "", "sends without a handshake"},
+		{"no text", func(string) string { return "\x96\xa4PING\x01\x02\x03\xa0\xa0" }, "", "sends without a handshake"},
+		{"a long answer", func(string) string { return sent(strings.Repeat("h", 9000), "s", "d") }, "", "more than 8192 bytes"},
+		{"something else", func(string) string { return "GET / HTTP/1.1\r\n\r\n" }, "", "sends without a handshake"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			defer theirs.Close()
+			f := &frames{r: bufio.NewReader(ours), to: ours, key: []byte("key"), most: 1 << 20, large: make(chan struct{}, 1)}
+			type read struct {
+				text string
+				err  error
+			}
+			got := make(chan read, 1)
+			go func() {
+				b, _, err := f.Next()
+				ours.Close()
+				got <- read{string(b), err}
+			}()
+			head := make([]byte, len("\x92\xa4HELO\x83\xa5nonce\xc4\x10")+16+len("\xa4auth\xa0\xa9keepalive\xc3"))
+			if _, err := io.ReadFull(theirs, head); err != nil || !strings.HasPrefix(string(head), "\x92\xa4HELO\x83\xa5nonce\xc4\x10") || !strings.HasSuffix(string(head), "\xa4auth\xa0\xa9keepalive\xc3") {
+				t.Fatalf("greeting %q, %v", head, err)
+			}
+			nonce := string(head[15:31])
+			go io.WriteString(theirs, c.sent(nonce))
+			answer := make([]byte, len(c.want))
+			if _, err := io.ReadFull(theirs, answer); err != nil || string(answer) != c.want {
+				t.Fatalf("answer %q, %v; want %q", answer, err, c.want)
+			}
+			if c.err == "" {
+				host, err := os.Hostname()
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := string(appendText(appendText(nil, host), hashed("salt", host, nonce, "key")))
+				rest := make([]byte, len(want))
+				if _, err := io.ReadFull(theirs, rest); err != nil || string(rest) != want {
+					t.Fatalf("the server shows %q, %v; want %q", rest, err, want)
+				}
+				if _, err := io.WriteString(theirs, "\x93\xa1t\x07"+record); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				go io.Copy(io.Discard, theirs)
+			}
+			r := <-got
+			if c.err == "" && (r.err != nil || r.text != "\x93\xa1t\x07"+record) || c.err != "" && (r.err == nil || !strings.Contains(r.err.Error(), c.err)) {
+				t.Errorf("got %q, %v; want the error %q", r.text, r.err, c.err)
+			}
+		})
+	}
+}
+
+// sent is the answer of a sender to the greeting.
+func sent(host, salt, digest string) string {
+	long := func(s string) string { return "\xda" + string([]byte{byte(len(s) >> 8), byte(len(s))}) + s }
+	return "\x96\xa4PING" + long(host) + long(salt) + long(digest) + "\xa0\xa0"
+}
+
+// hashed is the digest of some texts.
+func hashed(parts ...string) string {
+	sum := sha512.Sum512([]byte(strings.Join(parts, "")))
+	return hex.EncodeToString(sum[:])
 }
 
 func FuzzMessage(f *testing.F) {

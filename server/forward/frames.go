@@ -19,9 +19,12 @@ const (
 // frames finds the messages of a stream: each is one value of MessagePack.
 type frames struct {
 	r     *bufio.Reader
+	to    net.Conn
+	key   []byte // which senders have to know; empty: there is no handshake
 	most  int
 	large chan struct{} // holds one for each connection that holds more than smallBytes
 
+	known bool // the handshake is over
 	holds bool
 	b     []byte
 	m     message
@@ -29,24 +32,36 @@ type frames struct {
 
 // Next reads the next message.
 func (f *frames) Next() (message []byte, acked bool, err error) {
-	f.Close()
-	if _, err := f.r.Peek(1); err != nil {
-		return nil, false, err
-	}
-	if cap(f.b) > smallBytes {
-		f.b = nil
-	}
-	f.b = f.b[:0]
-	if err := f.value(); err != nil {
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			err = fmt.Errorf("the stream ends within a message")
+	if len(f.key) > 0 && !f.known {
+		if err := f.greet(); err != nil {
+			return nil, false, err
 		}
+		f.known = true
+	}
+	if err := f.read(); err != nil {
 		return nil, false, err
 	}
 	if err := f.m.parse(f.b); err != nil {
 		return nil, false, err
 	}
 	return f.b, f.m.chunk != nil, nil
+}
+
+// read reads the next value as it is.
+func (f *frames) read() error {
+	f.Close()
+	if _, err := f.r.Peek(1); err != nil {
+		return err
+	}
+	if cap(f.b) > smallBytes {
+		f.b = nil
+	}
+	f.b = f.b[:0]
+	err := f.value()
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = fmt.Errorf("the stream ends within a message")
+	}
+	return err
 }
 
 // value copies a value, whatever is in it, as its bytes come: lengths that lie take no memory.
@@ -114,16 +129,12 @@ func (f *frames) copy(n uint64) error {
 
 // Stored answers the message that was read last: {"ack": chunk}.
 func (f *frames) Stored(to net.Conn) error {
-	if err := to.SetWriteDeadline(time.Now().Add(answerTime)); err != nil {
-		return err
-	}
 	n := len(f.m.chunk)
 	out := append([]byte("\x81\xa3ack"), 0xda, byte(n>>8), byte(n))
 	if n > 0xffff {
 		return fmt.Errorf("a chunk has a name of %d bytes", n)
 	}
-	_, err := to.Write(append(out, f.m.chunk...))
-	return err
+	return write(to, append(out, f.m.chunk...))
 }
 
 // Close gives back what a large message holds.
