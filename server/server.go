@@ -133,7 +133,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	s.protocols = newProtocols(&o)
 	s.listeners = newListeners(&o)
 	s.query = query.New(o.Query)
-	s.traceapi = traceapi.New(traceapi.Options{Executor: o.Query.Executor})
+	s.traceapi = traceapi.New(traceapi.Options{Executor: o.Query.Executor, Admit: s.query.Admit})
 	s.admin = admin.New(o.Admin)
 	board, err := dashboard.New(o.Dashboard)
 	if err != nil {

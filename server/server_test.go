@@ -74,6 +74,7 @@ GET PUT POST /v1/elasticsearch/{index}/_refresh write
 GET POST /v1/health open
 POST /v1/ingest write
 POST /v1/input write
+GET /v1/jaeger/api/dependencies read
 GET /v1/jaeger/api/operations read
 GET /v1/jaeger/api/services read
 GET /v1/jaeger/api/services/{service}/operations read

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -60,9 +61,9 @@ func (h *house) found(a answer) string {
 // TestTraceAPILists: services and operations, whatever their names.
 func TestTraceAPILists(t *testing.T) {
 	h := real(t, nil)
-	const nothing = `{"data":[],"total":0,"limit":0,"offset":0,"errors":[]}`
-	for _, path := range []string{"services", "services/x/operations", "operations?service=x", "traces?service=x", "traces?traceID=1"} {
-		h.want(h.do("GET", "/v1/jaeger/api/"+path, ""), 200, nothing)
+	const nothing, none = `{"data":[],"total":0,"limit":0,"offset":0,"errors":[]}`, `{"data":null,"total":0,"limit":0,"offset":0,"errors":[]}`
+	for _, path := range []string{"services", "services/x/operations", "operations?service=x", "traces?service=x", "traces?traceID=1", "dependencies"} {
+		h.want(h.do("GET", "/v1/jaeger/api/"+path, ""), 200, none)
 	}
 	h.want(h.otlp("traces", shopped), 200, "{}")
 	h.want(h.traced("services"), 200, `{"data":["db","it's a \"shop\"/100%25"],"total":2,"limit":0,"offset":0,"errors":[]}`)
@@ -74,7 +75,7 @@ func TestTraceAPILists(t *testing.T) {
 	h.want(h.traced("operations", "service", "db"), 200, `{"name":"scan","spanKind":""}`)
 	h.want(h.traced("operations", "service", "db", "spanKind", "x' OR '1'='1"), 200, nothing)
 	h.want(h.traced("operations"), 400, `{"data":null,"total":0,"limit":0,"offset":0,"errors":[{"code":400,"msg":"parameter 'service' is required"}]}`)
-	h.want(h.do("GET", "/v1/jaeger/api/services", "", "x-service-trace-table-name", `no" such`), 200, nothing)
+	h.want(h.do("GET", "/v1/jaeger/api/services", "", "x-service-trace-table-name", `no" such`), 200, none)
 	h.want(h.do("GET", "/v1/jaeger/api/services?db=absent", ""), 400, `"msg":"Database not found: absent"`)
 }
 
@@ -98,7 +99,7 @@ func TestTraceAPITrace(t *testing.T) {
 		`"processes":{"p1":{"serviceName":"it's a \"shop\"/100%25","tags":[{"key":"host.name","type":"string","value":"h1"},{"key":"replica","type":"int64","value":2}]},"p2":{"serviceName":"db","tags":[]}},"warnings":null}],` +
 		`"total":1,"limit":0,"offset":0,"errors":[]}`
 	for _, flushed := range []bool{false, true} {
-		for _, id := range []string{"0af7651916cd43dd8448eb211c80319c", "AF7651916CD43DD8448EB211C80319C"} {
+		for _, id := range []string{"0af7651916cd43dd8448eb211c80319c", "AF7651916CD43DD8448EB211C80319C", "0af76519-16cd-43dd-8448-eb211c80319c"} {
 			if a := h.traced("traces/" + id); a.status != 200 || a.body != want {
 				t.Errorf("flushed %v: %d\n got %s\nwant %s", flushed, a.status, a.body, want)
 			}
@@ -213,7 +214,7 @@ func TestTraceAPIRights(t *testing.T) {
 	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:reader:ro=r,writer:wo=w") })
 	h.want(h.do("GET", "/v1/jaeger/api/services", ""), 401, "")
 	h.want(h.do("GET", "/v1/jaeger/api/services", "", "Authorization", basic("writer", "w")), 403, "")
-	h.want(h.do("GET", "/v1/jaeger/api/services", "", "Authorization", basic("reader", "r")), 200, `"data":[]`)
+	h.want(h.do("GET", "/v1/jaeger/api/services", "", "Authorization", basic("reader", "r")), 200, `"data":null`)
 }
 
 // TestTraceAPIManyTraces: the most traces of an answer, in their order.
@@ -236,4 +237,43 @@ func TestTraceAPIManyTraces(t *testing.T) {
 	h.want(h.otlp("traces", `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"wide"}}]},"scopeSpans":[{"spans":[`+strings.Join(spans, ",")+`]}]}]}`), 200, "{}")
 	h.want(h.traced("services/wide/operations"), 400, `"msg":"The list has more than 10000 entries"`)
 	h.want(h.traced("operations", "service", "wide"), 400, "more than 10000")
+}
+
+// TestTraceAPIDependencies: which services call which, of the time that is asked for.
+func TestTraceAPIDependencies(t *testing.T) {
+	h := real(t, nil)
+	h.want(h.otlp("traces", shopped), 200, "{}")
+	h.want(h.traced("dependencies", "endTs", "1700000100000", "lookback", "3600000"), 200, `{"data":[{"parent":"it's a \"shop\"/100%25","child":"db","callCount":1}],"total":1,`)
+	h.want(h.traced("dependencies", "endTs", "1699999999000"), 200, `{"data":[],"total":0,`)
+	h.want(h.traced("dependencies"), 200, `{"data":[],"total":0,`)
+	for _, text := range []string{"x", "-1", "9223372036854775807"} {
+		h.want(h.traced("dependencies", "lookback", text), 400, `"msg":"parameter 'lookback'`)
+	}
+	h.want(h.traced("dependencies", "endTs", "1", "lookback", "9223372036854"), 200, `"data":[]`)
+}
+
+// TestTraceAPIBound: its queries have their places among those that run at a time.
+func TestTraceAPIBound(t *testing.T) {
+	h := real(t, func(o *Options) { o.Query.MaxConcurrent = 1 })
+	conn, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape("SELECT number, repeat('x', 1000) AS t FROM generate_series(0, 9999999) AS n(number)"))
+	if _, err := conn.Read(make([]byte, 1000)); err != nil { // it streams
+		t.Fatal(err)
+	}
+	for _, path := range []string{"services", "traces?service=x", "traces/1", "dependencies"} {
+		a := h.do("GET", "/v1/jaeger/api/"+path, "")
+		h.want(a, 429, `"errors":[{"code":429,"msg":"Too many queries are running: at most 1 (max_concurrent_queries)"}]`)
+		if a.header.Get("Retry-After") == "" {
+			t.Error(a.header)
+		}
+	}
+	conn.Close()
+	h.until("varve_sql_requests_running 0")
+	for range 3 { // each gives its place back
+		h.want(h.traced("services"), 200, `"data":null`)
+	}
 }

@@ -108,13 +108,8 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 	if err != nil {
 		return err
 	}
-	if h.slots != nil {
-		select {
-		case h.slots <- struct{}{}:
-			c.Finally(func() { <-h.slots })
-		default:
-			return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries)", cap(h.slots))
-		}
+	if err := h.Admit(c); err != nil {
+		return err
 	}
 	h.running.Inc()
 	c.Finally(func() {
@@ -131,6 +126,20 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 		limit = 1<<63 - 1
 	}
 	return c.Results(format, web.ParseEpoch(p.String("epoch")), times, int64(limit), run.next)
+}
+
+// Admit takes one of the places of requests that run at a time, which the request has until it is over.
+func (h *Handler) Admit(c *web.Ctx) error {
+	if h.slots == nil {
+		return nil
+	}
+	select {
+	case h.slots <- struct{}{}:
+		c.Finally(func() { <-h.slots })
+		return nil
+	default:
+		return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries)", cap(h.slots))
+	}
 }
 
 // limited reports whether the parameter limit cuts answers in the format.

@@ -14,6 +14,7 @@ import (
 type answer struct {
 	data  []byte
 	total int
+	none  bool // there is no table yet, and so no list
 }
 
 // notFound is the error of a trace that is not there.
@@ -27,13 +28,8 @@ func tooMany(format string, most int) error {
 	return status.New(status.InvalidArguments, format, most)
 }
 
-// absentIsEmpty takes away the error of a table that is not there yet: nothing has been written.
-func absentIsEmpty(err error) error {
-	if status.Of(err) == status.TableNotFound {
-		return nil
-	}
-	return err
-}
+// isAbsent reports whether an error is that of a table that is not there yet: nothing has been written.
+func isAbsent(err error) bool { return status.Of(err) == status.TableNotFound }
 
 // endpoint makes a handler. Errors are answered in the form of this API.
 func (h *Handler) endpoint(find func(r *request) (answer, error)) web.Handler {
@@ -47,7 +43,11 @@ func (h *Handler) endpoint(find func(r *request) (answer, error)) web.Handler {
 			return reply(c, err)
 		}
 		body := make([]byte, 0, len(a.data)+80)
-		body = append(append(append(body, `{"data":[`...), a.data...), `],"total":`...)
+		if a.none {
+			body = append(body, `{"data":null,"total":`...)
+		} else {
+			body = append(append(append(body, `{"data":[`...), a.data...), `],"total":`...)
+		}
 		body = append(strconv.AppendInt(body, int64(a.total), 10), `,"limit":0,"offset":0,"errors":[]}`...)
 		c.SetContentType("application/json")
 		c.Response.SetBodyRaw(body)

@@ -35,6 +35,9 @@ func (h *Handler) begin(c *web.Ctx) (*request, error) {
 	if r.table == "" {
 		r.table = "opentelemetry_traces"
 	}
+	if err := h.o.Admit(c); err != nil {
+		return nil, err
+	}
 	if c.Watch != nil {
 		c.Watch()
 	}

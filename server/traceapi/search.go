@@ -25,7 +25,7 @@ func search(r *request) (answer, error) {
 	}
 	l, err := r.layout()
 	if err != nil || l == nil {
-		return answer{}, err
+		return answer{none: true}, err
 	}
 	where, any := l.conditions(q)
 	if !any {
@@ -58,7 +58,7 @@ func (r *request) byID(list []string) (answer, error) {
 	}
 	var ids []string
 	for _, id := range list {
-		id = strings.ToLower(strings.TrimSpace(id))
+		id = plainID(strings.ToLower(strings.TrimSpace(id)))
 		if id == "" || len(id) > maxDigits || strings.Trim(id, "0123456789abcdef") != "" {
 			return answer{}, wrong("traceID", "%.80q is no id of hexadecimal digits", id)
 		}
@@ -71,9 +71,17 @@ func (r *request) byID(list []string) (answer, error) {
 	}
 	l, err := r.layout()
 	if err != nil || l == nil {
-		return answer{}, err
+		return answer{none: true}, err
 	}
 	return r.traces(l, ids, "")
+}
+
+// plainID is an id without the dashes of the form 8-4-4-4-12, in which some programs show ids of 16 bytes.
+func plainID(id string) string {
+	if len(id) == 36 && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' {
+		return id[:8] + id[9:13] + id[14:18] + id[19:23] + id[24:]
+	}
+	return id
 }
 
 // traces answers with the traces of some ids, in their order.

@@ -46,7 +46,10 @@ type attribute struct {
 func (r *request) layout() (*layout, error) {
 	fields, err := r.fields()
 	if err != nil {
-		return nil, absentIsEmpty(err)
+		if isAbsent(err) {
+			err = nil
+		}
+		return nil, err
 	}
 	l := &layout{}
 	text := vector.StringType

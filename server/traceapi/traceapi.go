@@ -29,7 +29,11 @@ type Executor interface {
 }
 
 // Options of a Handler.
-type Options struct{ Executor Executor }
+type Options struct {
+	Executor Executor
+	// Admit takes one of the places of queries that run at a time, or refuses.
+	Admit func(c *web.Ctx) error
+}
 
 // Handler answers the endpoints. Safe for concurrent use.
 type Handler struct{ o Options }
@@ -49,6 +53,7 @@ func (h *Handler) Routes() []Route {
 		{"/api/services", h.endpoint(services)},
 		{"/api/services/{service}/operations", h.endpoint(operationNames)},
 		{"/api/operations", h.endpoint(operations)},
+		{"/api/dependencies", h.endpoint(dependencies)},
 		{"/api/traces", h.endpoint(search)},
 		{"/api/traces/{id}", h.endpoint(one)},
 	}
@@ -109,7 +114,10 @@ func (r *request) list(statement string, item func(dst []byte, row *row) []byte)
 		a.data = item(a.data, row)
 		return row.reserve(len(a.data) - before)
 	})
-	return a, absentIsEmpty(err)
+	if isAbsent(err) {
+		return answer{none: true}, nil
+	}
+	return a, err
 }
 
 // one answers with a trace. What is not there is 404.
