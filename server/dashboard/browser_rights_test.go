@@ -17,6 +17,7 @@ func signedIn(t *testing.T, s *server, user, password, path string) *page {
 	p := open(t, s, "/dashboard/")
 	p.allow("status of 401")
 	p.allow("status of 403")
+	p.allow("favicon.ico") // which a browser looks for beside what is no page
 	eval[bool](p, fmt.Sprintf(`(() => { sessionStorage.setItem('varve.session', JSON.stringify({ user: %q, password: %q })); return true; })()`, user, password))
 	p.visit("/status") // so that the page starts anew
 	p.visit(path)
@@ -62,6 +63,51 @@ func TestD80Readers(t *testing.T) {
 	}
 	p = signedIn(t, s, "boss", "b", "/dashboard/status#tab=config")
 	p.wait("the configuration without passwords", `document.querySelector('table.config')?.innerText.includes('static_user_provider:cmd:***') || document.querySelector('table.config')?.innerText.includes('***')`)
+}
+
+// TestD80Writers looks at the pages as a user who may only write: nothing can be read, and each page says why.
+func TestD80Writers(t *testing.T) {
+	s := start(t, "--user-provider", "static_user_provider:cmd:boss=b,writer:wo=w")
+	p := signedIn(t, s, "writer", "w", "/dashboard/ingest#t=app")
+	p.wait("that sending is open", `[...document.querySelectorAll('.try button')].some((b) => b.textContent.trim() === 'Send')`)
+	p.fill(".try textarea", `{"message":"from a writer"}`)
+	p.button("Send")
+	p.wait("the row", `document.querySelector('.sent')?.innerText.includes('1 row stored')`)
+	for _, one := range everyPage {
+		if one.name == "ingest" {
+			continue
+		}
+		p.visit("/dashboard/" + one.name)
+		p.wait("the word about rights on "+one.name, `[...document.querySelectorAll('.banner, .toolbar')].some((e) => /your user is write-only/i.test(e.innerText))`)
+	}
+}
+
+// TestD80ReadOnlyButtons: what a read-only user may not do is closed beforehand, with the reason.
+func TestD80ReadOnlyButtons(t *testing.T) {
+	s := start(t, "--user-provider", "static_user_provider:cmd:boss=b,reader:ro=r")
+	r, err := http.NewRequest("POST", s.url+"/v1/ingest?table=app&pipeline_name=service_identity", strings.NewReader(`[{"message":"one","level":"info"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth("boss", "b")
+	r.Header.Set("Content-Type", "application/json")
+	if a, err := http.DefaultClient.Do(r); err != nil || a.StatusCode != 200 {
+		t.Fatal(a, err)
+	}
+	p := signedIn(t, s, "reader", "r", "/dashboard/sql")
+	closed := func(what, button string) {
+		t.Helper()
+		p.wait("that "+what+" is closed with the reason", fmt.Sprintf(`(() => { const b = [...document.querySelectorAll('button')].find((b) => %s); return b?.disabled && /^Your user is read-only/.test(b.title); })()`, button))
+	}
+	p.named("the menu of the table", `.sql-tree .row button`, `e.ariaHasPopup === 'menu'`)
+	closed("dropping a table", `b.textContent.startsWith('Drop')`)
+	p.visit("/dashboard/status#tab=tables")
+	closed("what changes a table", `b.title.startsWith('What to do with app') || b.closest('td') && b.ariaHasPopup === 'menu'`)
+	p.visit("/dashboard/logs#t=app")
+	p.rowsShown()
+	if text := eval[string](p, `location.href + JSON.stringify(Object.entries(localStorage)) + document.documentElement.outerHTML`); strings.Contains(text, "cmVhZGVyOnI=") {
+		t.Error("the password is in the page")
+	}
 }
 
 // TestD14HostilePages gives the pages names and samples that want to be markup.

@@ -167,6 +167,37 @@ func TestD25Cancel(t *testing.T) {
 	}
 }
 
+// TestD26History: tabs, their text and the history outlive a reload, no result does; a kept query is there for others.
+func TestD26History(t *testing.T) {
+	s := start(t)
+	p := openSQL(t, s, "SELECT 'first tab' AS a")
+	p.runSQL(false)
+	p.rowsShown()
+	p.click("button[aria-label='New query']")
+	p.wait("a second tab", `document.querySelectorAll('.sql-tab').length === 2`)
+	p.press("SELECT 'unsaved text'")
+	p.press(kb.Escape)
+	p.wait("that it is kept", `Object.values(localStorage).some((v) => v.includes('unsaved text'))`)
+	p.do("reload", chromedp.Reload())
+	p.wait("both tabs and the unsaved text", `document.querySelectorAll('.sql-tab').length === 2 && document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')?.innerText.includes('unsaved text')`)
+	if kept := eval[string](p, `Object.entries(localStorage).filter(([k]) => k.includes('sql')).map((e) => e.join('=')).join('\n')`); strings.Contains(kept, `"rows":[[`) || len(kept) > 1<<20 {
+		t.Errorf("what is kept has results, or %d bytes: %.300s", len(kept), kept)
+	}
+	p.button("History")
+	p.wait("the run before", `document.querySelector('.history-entry')?.innerText.includes("SELECT 'first tab'")`)
+	p.click(".history-entry button[aria-label='Keep by name']")
+	p.wait("the question", `document.querySelector('dialog input')`)
+	p.fill("dialog input", "First of all")
+	p.click("dialog button.primary")
+	p.wait("that it is kept", `document.querySelector('.sql-history h3')?.innerText === 'Kept'`)
+
+	other := open(t, s, "/dashboard/sql") // another browser: nothing kept from the first
+	other.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+	other.button("History")
+	other.named("the kept query", `.sql-history .node`, `e.innerText.includes('First of all') && !e.innerText.includes('this browser')`)
+	other.wait("its text", `document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText.includes("SELECT 'first tab'")`)
+}
+
 // waitFor asks until something is so.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()

@@ -208,6 +208,12 @@ type page struct {
 // open opens a page of a server in a new tab with nothing kept from others.
 func open(t *testing.T, s *server, path string) *page {
 	t.Helper()
+	return openIn(t, browser, s, path)
+}
+
+// openIn does so in one of several browsers.
+func openIn(t *testing.T, browser context.Context, s *server, path string) *page {
+	t.Helper()
 	p := &page{t: t, s: s, files: map[network.RequestID]bool{}, received: map[network.RequestID]int{},
 		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())

@@ -129,8 +129,12 @@ function Waiting() {
     <div class="waiting"><span class="num">${((now - since) / 1000).toFixed(1)} s</span><button class="small" onClick=${() => foreground.forEach((r) => r.abort())}>Cancel</button></div>`;
 }
 
+/** forWriters are the pages that a user who may not read can use. */
+const forWriters = ['ingest', 'status'];
+
 function Banners() {
   const [, tick] = useState(0);
+  const blind = session.value.mode === 'wo' && !forWriters.includes(router.page.value);
   const off = lost.value;
   useEffect(() => {
     if (!off) return;
@@ -139,6 +143,7 @@ function Banners() {
   }, [off]);
   return html`
     ${off && html`<div class="banner" role="status"><b>No connection to the server.</b> <span class="num">Trying again in ${Math.max(0, Math.ceil((off.again - Date.now()) / 1000))} s.</span> What is shown stays.</div>`}
+    ${blind && html`<div class="banner" role="status"><span class="grow"><b>Your user is write-only</b>: it may send data, and read none.</span><button class="small" onClick=${() => void router.go('ingest')}>Go to Ingest</button></div>`}
     ${notes.value.length > 0 && html`<div class="banner" role="status"><span class="grow">${notes.value.join('; ')}.</span><button class="small" onClick=${() => { notes.value = []; }}>Close</button></div>`}`;
 }
 
@@ -192,18 +197,19 @@ sources.add(() => [
 ]);
 sources.add(async () => (await tables(db.value)).map((t) => ({ text: t.name, kind: 'logs of the table', run: () => void router.go('logs', { t: t.name }) })));
 
-/** greet learns who one is, and whether the clocks agree. */
+/** greet learns who one is and what one may do, and whether the clocks agree. */
 async function greet() {
-  const sent = nowNanos();
-  const rows = await list('SELECT now()', { background: true });
-  const away = BigInt(rows[0][0]) * (String(rows[0][0]).length > 14 ? 1n : 1_000_000n) - (sent + nowNanos()) / 2n;
-  if (away > 2_000_000_000n || away < -2_000_000_000n) toast(`This browser's clock is ${plural(Number((away < 0n ? -away : away) / 1_000_000_000n), 'second')} ${away < 0n ? 'ahead of' : 'behind'} the server's.`);
   try {
     const s = await json('v1/session', { background: true });
     session.value = { user: s.user ?? '', mode: s.mode ?? 'rw', version: s.version, features: s.features };
   } catch (e) {
     if (!(e instanceof ApiError) || e.status !== 404) throw e;
   }
+  if (session.value.mode === 'wo') return;
+  const sent = nowNanos();
+  const rows = await list('SELECT now()', { background: true });
+  const away = BigInt(rows[0][0]) * (String(rows[0][0]).length > 14 ? 1n : 1_000_000n) - (sent + nowNanos()) / 2n;
+  if (away > 2_000_000_000n || away < -2_000_000_000n) toast(`This browser's clock is ${plural(Number((away < 0n ? -away : away) / 1_000_000_000n), 'second')} ${away < 0n ? 'ahead of' : 'behind'} the server's.`);
 }
 
 await router.start();

@@ -1,7 +1,7 @@
 // What lies on the server: databases, tables, columns. Asked once and kept for a minute.
 
 import { signal } from '../lib/ui.js';
-import { list } from './api.js';
+import { ApiError, list } from './api.js';
 import * as sqltext from './sqltext.js';
 
 const fresh = 60_000;
@@ -11,11 +11,15 @@ const fresh = 60_000;
  * @typedef {{name: string, kind: string, rows: number|null, options: string}} Table
  */
 
-/** databases are the names; null until load was called. */
+/** databases are the names; null until load found them. A user who may not read keeps the one chosen: the page's own requests say so. */
 export const databases = Object.assign(signal(/** @type {string[]|null} */ (null)), {
   async load() {
-    const rows = await list('SELECT schema_name FROM information_schema.schemata ORDER BY schema_name', { background: true });
-    databases.value = rows.map((r) => String(r[0]));
+    try {
+      const rows = await list('SELECT schema_name FROM information_schema.schemata ORDER BY schema_name', { background: true });
+      databases.value = rows.map((r) => String(r[0]));
+    } catch (e) {
+      if (!(e instanceof ApiError)) throw e;
+    }
   },
 });
 

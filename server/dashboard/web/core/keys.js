@@ -32,13 +32,13 @@ const deepest = (e) => (e.shadowRoot?.activeElement ? deepest(e.shadowRoot.activ
 export function keyName(e) {
   const key = e.key === ' ' ? 'Space' : e.key;
   const shift = e.shiftKey && key.length > 1 ? 'Shift+' : '';
-  return (e.ctrlKey || e.metaKey ? 'Mod+' : '') + (e.altKey ? 'Alt+' : '') + shift + (e.ctrlKey || e.metaKey ? key.toLowerCase() : key);
+  return (e.ctrlKey || e.metaKey ? 'Mod+' : '') + (e.altKey ? 'Alt+' : '') + shift + ((e.ctrlKey || e.metaKey) && key.length === 1 ? key.toLowerCase() : key);
 }
 
 /** start listens for all shortcuts of the page. */
 export function start() {
   addEventListener('keydown', (e) => {
-    if (e.defaultPrevented || e.isComposing) return;
+    if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return; // keys are the dialog's then
     const name = keyName(e);
     const inText = typing(e.target);
     const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';

@@ -101,6 +101,8 @@ export const zone = signal(keptZone());
 export const theme = signal(store.read('theme', 'system'));
 /** session is who one is and what one may do, as the server says. @type {import('../lib/ui.js').Signal<{user: string, mode: 'rw'|'ro'|'wo', version?: string, features?: string[]}>} */
 export const session = signal({ user: '', mode: 'rw' });
+/** closed is why what changes data cannot be done; '' when it can. */
+export const closed = computed(() => (session.value.mode === 'ro' ? 'Your user is read-only.' : ''));
 /** refresh is how often the page runs again by itself, s; 0: never. */
 export const refresh = signal(0);
 

@@ -7,7 +7,7 @@ import { plural } from '../core/format.js';
 import { nearest } from '../core/fuzzy.js';
 import * as router from '../core/router.js';
 import { root } from '../core/api.js';
-import { frame, range, session, setRange, zone } from '../core/state.js';
+import { closed, frame, range, setRange, zone } from '../core/state.js';
 import * as sqltext from '../core/sqltext.js';
 import { nowNanos, rfc3339, showTime } from '../core/time.js';
 import { Icon } from '../ui/icons.js';
@@ -57,13 +57,13 @@ function First({ run, state }) {
     }
     setBusy(false);
   };
-  const readOnly = session.value.mode === 'ro';
+  const readOnly = closed.value !== '';
   return html`<div class="state first"><h2>No logs yet in ${db}</h2><p class="soft">${pages.some((p) => p.name === 'ingest') ? 'Three' : 'Two'} ways to begin; each takes less than a minute.</p>
     <section><h3>1. From a terminal</h3><pre>${command}</pre><div class="actions"><button onClick=${() => copy(command, 'Command copied')}><${Icon} name="copy" />Copy</button>
       <button onClick=${() => { catalog.forget(); void run.run(); }}><${Icon} name="refresh" />I have sent it: look again</button></div></section>
     ${pages.some((p) => p.name === 'ingest') && html`<section><h3>2. Paste lines here</h3><p>Text, JSON or a file: the Ingest page finds out what it is.</p><div class="actions"><button onClick=${() => router.go('ingest')}>Paste lines</button></div></section>`}
     <section><h3>${pages.some((p) => p.name === 'ingest') ? 3 : 2}. Try with made-up logs</h3><p>5,000 lines of a small shop, of the last hour, in table <code>demo_logs</code>.</p>
-      <div class="actions"><button class="primary" disabled=${busy || readOnly} title=${readOnly ? 'Your user is read-only' : ''} onClick=${demo}>${busy ? 'Creating…' : 'Create 5,000 demo rows'}</button></div></section>
+      <div class="actions"><button class="primary" disabled=${busy || readOnly} title=${closed.value} onClick=${demo}>${busy ? 'Creating…' : 'Create 5,000 demo rows'}</button></div></section>
   </div>`;
 }
 

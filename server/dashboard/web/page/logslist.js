@@ -42,6 +42,8 @@ export function LogsList(props) {
       resized: (c, width) => latest.current.onWidth(g.columns[c].name, width),
       scrolled: (atEnd, up) => latest.current.onScrolled?.(atEnd, up), rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
     });
+    g.cells = true;
+    g.focusColumn = 1; // the time is nothing to filter by
     grid.current = g;
     props.onGrid(g);
     return () => {

@@ -5,7 +5,7 @@ import { described, isAbort, list } from '../core/api.js';
 import * as diff from '../core/diff.js';
 import { plural, visible } from '../core/format.js';
 import { ddl, read } from '../core/pipelines.js';
-import { session } from '../core/state.js';
+import { closed } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { copy, toast } from '../ui/toast.js';
 import { DryTables } from './drytables.js';
@@ -67,7 +67,7 @@ export function TableOf({ name, table, onTable, changed }) {
       ${changed && html`<span class="soft">Of the stored version, without your changes.</span>`}</div>
     ${error && html`<${ErrorBox} error=${error} />`}
     ${found && html`${found.message && html`<p class="warn">${visible(found.message)}</p>`}<pre class="mono ddl">${found.sql}</pre>
-      <div class="row"><button class="primary" disabled=${session.value.mode === 'ro'} onClick=${() => void create()}>Create the table</button><button onClick=${() => copy(found.sql)}>Copy</button></div>`}`;
+      <div class="row"><button class="primary" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => void create()}>Create the table</button><button onClick=${() => copy(found.sql)}>Copy</button></div>`}`;
 }
 
 /** @param {{name: string, versions: import('../core/pipelines.js').Version[], document: string, onRestore: (text: string) => void, onDelete: (version: string) => void}} props */
@@ -99,7 +99,7 @@ export function Versions({ name, versions, document, onRestore, onDelete }) {
   };
   return html`${error && html`<${ErrorBox} error=${error} />`}
     <table class="list versions"><tbody>${versions.map((v, i) => html`<tr key=${v.version}><td class="num nowrap">${v.version}</td><td>${i === 0 ? html`<span class="badge">in use</span>` : ''}</td><td class="num soft">${plural(v.size, 'byte')}</td>
-      <td class="nowrap"><button class="small" disabled=${i === 0 || session.value.mode === 'ro'} onClick=${() => void restore(v.version)}>Restore</button> <button class="small danger" disabled=${session.value.mode === 'ro'} onClick=${() => onDelete(v.version)}>Delete</button></td></tr>`)}</tbody></table>
+      <td class="nowrap"><button class="small" disabled=${i === 0 || closed.value !== ''} onClick=${() => void restore(v.version)}>Restore</button> <button class="small danger" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => onDelete(v.version)}>Delete</button></td></tr>`)}</tbody></table>
     <div class="row">${choice('From', a, setA)}${choice('to', b, setB)}</div>
     ${x !== undefined && y !== undefined && (x === y ? html`<p class="soft">Both are equal.</p>` : html`<pre class="diff mono" tabindex="0" role="region" aria-label="Difference">${diff.lines(x, y).map((l, i) => html`<div key=${i} class=${{ '+': 'added', '-': 'removed', '=': 'same' }[l.kind]}>${l.kind === '=' ? ' ' : l.kind} ${visible(l.text)}</div>`)}</pre>`)}`;
 }

@@ -9,7 +9,7 @@ import * as docs from '../core/pipelinedoc.js';
 import * as pipelines from '../core/pipelines.js';
 import * as router from '../core/router.js';
 import * as samples from '../core/samples.js';
-import { db, session } from '../core/state.js';
+import { closed, db, session } from '../core/state.js';
 import { ask } from '../ui/ask.js';
 import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
@@ -65,7 +65,7 @@ export function Page({ state }) {
   const changed = own !== '' && base !== '' && own !== base;
   const kind = state.get('kind') === 'auto' ? samples.guessKind(data) : /** @type {samples.Kind} */ (state.get('kind'));
   const versions = stored?.find((p) => p.name === name)?.versions ?? [];
-  const readOnly = session.value.mode === 'ro';
+  const readOnly = closed.value !== '';
 
   const refresh = async () => {
     try {
@@ -191,7 +191,7 @@ export function Page({ state }) {
   return html`<div class="toolbar"><h1>Pipelines</h1>
       <b class="doc-name">${name || 'New document'}</b>${changed && html`<span class="badge">changed</span>`}
       <span class="grow"></span>
-      <button class="primary" disabled=${readOnly || document === '' || (name !== '' && !changed)} title=${readOnly ? 'Your user is read-only.' : 'Ctrl+S'} onClick=${() => void save()}>Save</button>
+      <button class="primary" disabled=${readOnly || document === '' || (name !== '' && !changed)} title=${closed.value || 'Ctrl+S'} onClick=${() => void save()}>Save</button>
       <${Pop} label=${html`<${Icon} name="menu" />`} title="More" className="icon" side="right" menu>
         ${(/** @type {() => void} */ close) => html`
           <button role="menuitem" disabled=${!name} onClick=${() => { close(); state.set({ name: '', doc: document }); }}>Duplicate</button>

@@ -121,7 +121,7 @@ export function Page({ state }) {
       <h1 class="only-read">SQL</h1>
       <button class="quiet icon" aria-pressed=${tree ? 'true' : 'false'} title="Tables (f)" aria-label="Tables" onClick=${toggleTree}><${Icon} name="fields" /></button>
       <div class="sql-tabs" role="group" aria-label="Queries">${tabs.map((t) => html`<span key=${t.id} class="sql-tab ${t.id === active ? 'on' : ''}"><button aria-current=${t.id === active ? 'true' : undefined} onClick=${() => choose(t.id)} title=${t.text.slice(0, 300)}>${t.name}</button><button class="x" aria-label=${`Close ${t.name}`} onClick=${() => close(t.id)}>×</button></span>`)}
-        <button class="quiet small icon" title="New query" aria-label="New query" onClick=${() => { const made = newTab(tabs, ''); setTabs({ tabs: [...tabs, made], active: made.id }); editor.current?.setText(''); editor.current?.focus(); }}><${Icon} name="plus" /></button></div>
+        <button class="quiet small icon" title="New query" aria-label="New query" onClick=${() => { const made = newTab(tabs, ''); setTabs({ tabs: [...tabs, made], active: made.id }); editor.current?.setText(''); state.set({ sql: '' }); editor.current?.focus(); }}><${Icon} name="plus" /></button></div>
       <span class="grow"></span>
       <${TimePicker} />
       <button onClick=${() => setHistory(!history)} aria-pressed=${history ? 'true' : 'false'}><${Icon} name="clock" />History</button>

@@ -46,6 +46,8 @@ export function ResultGrid({ rows, cut, limit }) {
       resized: () => {},
     });
     g.cells = true;
+    g.clickOpens = false;
+    g.focusColumn = 1; // behind the number of the row
     grid.current = g;
     return () => g.destroy();
   }, [rows]);

@@ -6,7 +6,7 @@ import * as catalog from '../core/catalog.js';
 import { oneLine, short } from '../core/format.js';
 import { score } from '../core/fuzzy.js';
 import * as router from '../core/router.js';
-import { db, session } from '../core/state.js';
+import { closed, db } from '../core/state.js';
 import * as sqltext from '../core/sqltext.js';
 import { ask } from '../ui/ask.js';
 import { Icon } from '../ui/icons.js';
@@ -54,7 +54,7 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
           <button role="menuitem" onClick=${() => { close(); onRun(`SHOW CREATE ${table.kind === 'VIEW' ? 'VIEW' : 'TABLE'} ${name}`); }}>Show create</button>
           <button role="menuitem" onClick=${() => { close(); onInsert(name); }}>Insert the name</button>
           <button role="menuitem" onClick=${() => { close(); router.go('logs', { db: database, t: table.name }); }}>Open in Logs</button><hr />
-          <button role="menuitem" class="danger" disabled=${session.value.mode === 'ro'} title=${session.value.mode === 'ro' ? 'Your user is read-only' : ''} onClick=${() => { close(); void drop(); }}>Drop…</button>`}
+          <button role="menuitem" class="danger" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => { close(); void drop(); }}>Drop…</button>`}
       </${Pop}></span>
     ${open && columns && columns.map((c) => html`<button class="quiet node column" key=${c.name} title=${`${c.name}: ${c.type} ${c.semantic.toLowerCase()}`} onClick=${() => onInsert(/^[a-z_][a-z0-9_]*$/.test(c.name) ? c.name : sqltext.name(c.name))}><span class="type">${sqltext.typeLetter(c.type)}</span><span class="text">${oneLine(c.name, 80)}</span><span class="faint end">${c.type}</span></button>`)}
   </div>`;

@@ -5,7 +5,7 @@ import { described, isAbort, list } from '../core/api.js';
 import { tables } from '../core/catalog.js';
 import { cell, duration, oneLine, raw } from '../core/format.js';
 import * as sqltext from '../core/sqltext.js';
-import { session, zone } from '../core/state.js';
+import { closed, zone } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { toast } from '../ui/toast.js';
 import { usePoll } from '../ui/usepoll.js';
@@ -40,7 +40,7 @@ export function Queries() {
     ${rows && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Running statements"><table class="list queries"><thead><tr><th scope="col">Id</th><th scope="col" class="num">For</th><th scope="col">Database</th><th scope="col">Client</th><th scope="col">Statement</th><th scope="col"><span class="only-read">Kill</span></th></tr></thead>
       <tbody>${rows.map(([id, db, client, since, text]) => html`<tr key=${id}><td class="mono">${id}</td><td class="num">${duration(Math.max(0, Date.now() - Number(since)))}</td><td>${db}</td><td class="mono nowrap">${client}</td>
         <td class="mono text" title=${text}>${oneLine(text, 300)}</td>
-        <td><button class="small danger" disabled=${session.value.mode === 'ro'} onClick=${() => void kill(String(id))}>Kill</button></td></tr>`)}</tbody></table></div>`}
+        <td><button class="small danger" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => void kill(String(id))}>Kill</button></td></tr>`)}</tbody></table></div>`}
     <${Slow} />`;
 }
 

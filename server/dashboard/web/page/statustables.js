@@ -6,7 +6,7 @@ import { described, isAbort, list } from '../core/api.js';
 import { forget } from '../core/catalog.js';
 import { bytes, cell, count, plural } from '../core/format.js';
 import * as sqltext from '../core/sqltext.js';
-import { session, zone } from '../core/state.js';
+import { closed, zone } from '../core/state.js';
 import { ask } from '../ui/ask.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
@@ -92,7 +92,7 @@ function Row({ t, share, onChange }) {
     <td class="num">${count(t.parts)}</td>
     <td class="num">${when(0)}</td><td class="num">${when(1)}</td>
     <td class="mono options" title=${t.options}>${t.options.replace(/(^|[\n ])comment=.*/, '').replace(/\n/g, ' ')}</td>
-    <td><${Pop} label=${html`<${Icon} name="menu" />`} title=${`What to do with ${t.name}`} className="quiet small icon" side="right" menu disabled=${session.value.mode === 'ro'}>
+    <td><${Pop} label=${html`<${Icon} name="menu" />`} title=${closed.value || `What to do with ${t.name}`} className="quiet small icon" side="right" menu disabled=${closed.value !== ''}>
       ${(/** @type {() => void} */ close) => actions(t, onChange).map((a) => html`<button key=${a.text} role="menuitem" class=${a.bad ? 'danger' : ''} onClick=${() => { close(); void a.run(); }}>${a.text}</button>`)}</${Pop}></td></tr>`;
 }
 

@@ -7,7 +7,7 @@ import { forget, tables } from '../core/catalog.js';
 import { bytes, count, duration, plural, visible } from '../core/format.js';
 import * as samples from '../core/samples.js';
 import { failedLine, ingest, mostBytes } from '../core/send.js';
-import { db, session } from '../core/state.js';
+import { closed, db, session } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { useKeys } from '../ui/usekeys.js';
 import { DryTables } from './drytables.js';
@@ -42,7 +42,7 @@ export function TryBox({ state }) {
   const time = times.find((t) => t.field === state.get('time')) ?? (state.get('time') === 'auto' ? times[0] : undefined);
   const index = pipeline === 'service_identity' ? time?.index : undefined;
   const other = otherForms.find((f) => f.id === form);
-  const readOnly = session.value.mode === 'ro';
+  const readOnly = closed.value !== '';
 
   useEffect(() => {
     let wanted = true;
@@ -122,10 +122,10 @@ export function TryBox({ state }) {
     ${!other && samples.badLine(text, kind) > 0 && html`<p class="warn">Line ${samples.badLine(text, kind)} is no JSON object: <code>${visible(text.split(/\r?\n/)[samples.badLine(text, kind) - 1].slice(0, 200))}</code></p>`}
     <div class="actions">
       ${!other && html`<button disabled=${!ready} onClick=${() => void dryRun()}>Dry run</button>`}
-      <button class="primary" disabled=${!ready || readOnly} title=${readOnly ? 'Your user is read-only.' : 'Ctrl+Enter'} onClick=${() => void send()}>Send</button>
+      <button class="primary" disabled=${!ready || readOnly} title=${closed.value || 'Ctrl+Enter'} onClick=${() => void send()}>Send</button>
       <label class="button">Choose a file<input class="only-read" type="file" onChange=${(/** @type {any} */ e) => void take(e.target.files[0])} /></label>
       ${busy && html`<span role="status">${busy} … <button class="small" onClick=${() => control.current.abort(new DOMException('cancelled', 'AbortError'))}>Cancel</button></span>`}
-      ${readOnly && html`<span class="soft">Your user is read-only.</span>`}
+      ${readOnly && html`<span class="soft">${closed.value}</span>`}
     </div>
     <div aria-live="polite">${result && html`<${Outcome} result=${result} text=${text} />`}</div>
   </section>`;

@@ -409,6 +409,8 @@ export class Grid {
 
   /** cells: keys move between cells too, not only rows. */
   cells = false;
+  /** clickOpens: one click opens a row; else it takes two. */
+  clickOpens = true;
 
   /** measureRows reads the heights of wrapped rows after they were drawn, and paints again when one differs. */
   measureRows() {
@@ -434,7 +436,7 @@ export class Grid {
     if (cell?.parentElement) this.focusColumn = this.headFirst + [...cell.parentElement.children].indexOf(cell);
     if (String(getSelection()) !== '' && !e.shiftKey) return; // somebody selects text
     this.select(index, e.shiftKey);
-    if (!e.shiftKey && !this.cells) this.open(index);
+    if (!e.shiftKey && this.clickOpens) this.open(index);
   }
 
   /** @param {number} index */

@@ -106,6 +106,7 @@ function Calendar({ onDay, from, to }) {
   const lead = (new Date(Date.UTC(year, m, 1)).getUTCDay() + 6) % 7;
   const days = new Date(Date.UTC(year, m + 1, 0)).getUTCDate();
   const today = showTime(nowNanos(), 0, zone.value).slice(0, 10);
+  const title = `${new Date(Date.UTC(year, m, 1)).toLocaleString('en', { month: 'long', timeZone: 'UTC' })} ${year}`;
   const midnight = (/** @type {number} */ d) => fromFields(Date.UTC(year, m, d), zone.value);
   const pick = (/** @type {number} */ d) => {
     const start = midnight(d), end = midnight(d + 1);
@@ -120,7 +121,7 @@ function Calendar({ onDay, from, to }) {
   return html`<div>
     <div style=${{ display: 'flex', alignItems: 'center', marginTop: '8px' }}>
       <button type="button" class="quiet small icon" aria-label="Month before" onClick=${() => setMonth(month - 1)}><${Icon} name="left" /></button>
-      <span class="grow" style=${{ textAlign: 'center', fontWeight: 600 }}>${new Date(Date.UTC(year, m, 1)).toLocaleString('en', { month: 'long', timeZone: 'UTC' })} ${year}</span>
+      <span class="grow" style=${{ textAlign: 'center', fontWeight: 600 }}>${title}</span>
       <button type="button" class="quiet small icon" aria-label="Month after" onClick=${() => setMonth(month + 1)}><${Icon} name="right" /></button>
     </div>
     <div class="calendar">
@@ -130,7 +131,7 @@ function Calendar({ onDay, from, to }) {
     const d = i + 1;
     const name = `${year}-${String(m + 1).padStart(2, '0')}-${String(d).padStart(2, '0')}`;
     const inside = from !== null && to !== null && midnight(d) < to && midnight(d + 1) > from;
-    return html`<button type="button" key=${name} aria-label=${name} class="${inside ? 'in' : ''} ${name === today ? 'today' : ''}" onClick=${() => pick(d)}>${d}</button>`;
+    return html`<button type="button" key=${name} aria-label=${`${d} ${title}`} class="${inside ? 'in' : ''} ${name === today ? 'today' : ''}" onClick=${() => pick(d)}>${d}</button>`;
   })}
     </div>
   </div>`;
