@@ -38,10 +38,8 @@ const mostPages = 25;
 /** Browsers draw boxes up to about 16 million px; a higher one is scrolled in proportion. */
 const highest = 15_000_000;
 const spare = 6;
-
 /** rowOf is the row that an element shows, -1: none. @param {HTMLElement} el */
 const rowOf = (el) => (el.dataset.row ? Number(el.dataset.row) : -1);
-
 export class Grid {
   /** @param {HTMLElement} host @param {Handlers} on */
   constructor(host, on) {
