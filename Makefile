@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build dashboard-lib dashboard-compiler dashboard-check dashboard-test test long lint bench microbench bce bce-accept fuzz e2e clean
+.PHONY: run build dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench microbench bce bce-accept fuzz e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -45,6 +45,10 @@ dashboard-check:
 ## dashboard-test: the dashboard in a browser (needs chromium)
 dashboard-test:
 	$(GO) test -count=1 -tags 'dashboard browser' -timeout 10m ./server/dashboard $(ARGS)
+
+## dashboard-bench: what the dashboard's pages cost in a browser, beside both bounds (needs chromium)
+dashboard-bench:
+	$(GO) test -count=1 -tags 'dashboard browser' -timeout 20m -run '^TestBounds$$' ./server/dashboard -args -bounds $(ARGS)
 
 ## test: vet and all tests
 test:

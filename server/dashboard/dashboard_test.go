@@ -1,20 +1,17 @@
 package dashboard
 
 import (
-	"encoding/json"
 	"flag"
 	"io/fs"
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/valyala/fasthttp"
 
 	"varve/server/web"
-	"varve/sqlexec/expr"
 )
 
 var update = flag.Bool("update", false, "write the files made from the source, and the screenshots")
@@ -170,24 +167,5 @@ func TestOwnModules(t *testing.T) {
 	})
 	if err != nil || seen < 20 {
 		t.Fatalf("%d files, %v", seen, err)
-	}
-}
-
-// TestFunctionsAreThose: the list that the editor completes from is the one of the SQL executor.
-func TestFunctionsAreThose(t *testing.T) {
-	names, err := json.Marshal(slices.DeleteFunc(expr.Names(), func(n string) bool { return !regexp.MustCompile(`^[a-z_][a-z0-9_]*$`).MatchString(n) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "// The functions of SQL, by the names the executor has for them; go test ./server/dashboard -update writes this file.\n" +
-		"export default " + strings.ReplaceAll(string(names), `","`, `", "`) + ";\n"
-	const file = "web/core/functions.js"
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != want {
-		t.Errorf("%s is not the list of the executor (%v); -update writes it", file, err)
 	}
 }

@@ -33,10 +33,18 @@ const list = [...packages.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 const files = Object.fromEntries(readdirSync(lib).filter((f) => /\.(js|css)$/.test(f)).sort().map((f) => [f, sha256(join(lib, f))]));
 writeFileSync(join(lib, 'LIBRARIES.json'), JSON.stringify({ packages: list, sha256: files }, null, 2) + '\n');
 
-const texts = list.map(({ name, version, licence }) => {
+// Packages whose texts differ in their lines of copyright alone share the rest, which then stands below all of these lines.
+const texts = new Map();
+for (const { name, version, licence } of list) {
   const dir = join('node_modules', name);
   const file = readdirSync(dir).find((f) => /^licen[sc]e/i.test(f));
   const text = file && existsSync(join(dir, file)) ? readFileSync(join(dir, file), 'utf8').trim() : `Licence: ${licence}`;
-  return `${name} ${version} (${licence})\n\n${text}\n`;
-});
-writeFileSync(join(lib, 'LICENSES.txt'), texts.join('\n' + '-'.repeat(78) + '\n\n'));
+  const isNotice = (line) => /^ *Copyright (\(c\)|©|[0-9])/i.test(line);
+  const lines = text.split('\n');
+  const rest = lines.filter((line) => !isNotice(line)).join('\n');
+  const words = rest.replace(/\s+/g, ' ').trim();
+  const shared = texts.get(words) ?? { rest: rest.replace(/\n{3,}/g, '\n\n').trim(), heads: [] };
+  shared.heads.push([`${name} ${version} (${licence})`, ...lines.filter(isNotice).map((line) => `  ${line.trim()}`)].join('\n'));
+  texts.set(words, shared);
+}
+writeFileSync(join(lib, 'LICENSES.txt'), [...texts.values()].map(({ heads, rest }) => `${heads.join('\n')}\n\n${rest}\n`).join('\n' + '-'.repeat(78) + '\n\n'));

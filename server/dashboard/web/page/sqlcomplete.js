@@ -14,8 +14,8 @@ let functions = null;
 export const functionNames = () => (functions ??= fetchList());
 
 async function fetchList() {
-  const { default: names } = await import('../core/functions.js');
-  return names;
+  const { reference } = await import('../core/reference.js');
+  return reference.sql.flatMap(([, forms]) => forms.map((f) => f.replace(/\(.*/, '')));
 }
 
 /** tablesOf finds the tables that a statement names, with their aliases. @param {string} statement @returns {{table: string, db: string, alias: string}[]} */
