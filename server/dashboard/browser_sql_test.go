@@ -167,6 +167,37 @@ func TestD25Cancel(t *testing.T) {
 	}
 }
 
+// TestWholeResult: what is saved of a cut result is all of it, as the server writes it.
+func TestWholeResult(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(3000, time.Second))
+	p := openSQL(t, s, "SELECT level, bytes, message FROM app ORDER BY ts, message")
+	eval[bool](p, `(() => {
+		const real = URL.createObjectURL;
+		URL.createObjectURL = (blob) => { window.blob = blob; return real(blob); };
+		HTMLAnchorElement.prototype.click = function () { window.named = this.download; };
+		return true;
+	})()`)
+	eval[bool](p, `(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	p.runSQL(false)
+	p.wait("that it is cut", `document.querySelector('.result-bar')?.innerText.includes('first 1,000 rows, more exist')`)
+	for title, want := range map[string]struct{ format, file string }{
+		"CSV": {"csvWithNames", "result.csv"}, "CSV with types": {"csvWithNamesAndTypes", "result.csv"}, "JSON": {"json", "result.json"}, "Arrow": {"arrow", "result.arrow"},
+	} {
+		eval[bool](p, `(() => { window.blob = null; return true; })()`)
+		p.button("Copy, save")
+		p.named(title, ".pop button", fmt.Sprintf(`e.innerText === %q`, title))
+		p.wait("the file", fmt.Sprintf(`window.blob && window.named === %q`, want.file))
+		if off := eval[string](p, fmt.Sprintf(`(async () => {
+			const hex = async (b) => (await b.text()).replace(/"execution_time_ms":[\d.]+/, '');
+			const server = await (await fetch('/v1/sql?format=%s', { method: 'POST', body: new URLSearchParams({ sql: 'SELECT level, bytes, message FROM app ORDER BY ts, message' }) })).blob();
+			return await hex(window.blob) === await hex(server) && server.size > 20000 ? '' : window.blob.size + ' bytes, the server writes ' + server.size;
+		})()`, want.format)); off != "" {
+			t.Errorf("%s: %s", title, off)
+		}
+	}
+}
+
 // TestD26History: tabs, their text and the history outlive a reload, no result does; a kept query is there for others.
 func TestD26History(t *testing.T) {
 	s := start(t)

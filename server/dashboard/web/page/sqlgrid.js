@@ -1,6 +1,7 @@
 // A result as a grid: sorted by a click on a head, filtered by a line of fields, copied cell by cell or whole.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
+import { described, isAbort, statement } from '../core/api.js';
 import { cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
 import { zone } from '../core/state.js';
 import { Grid } from '../ui/grid.js';
@@ -8,7 +9,7 @@ import { Icon } from '../ui/icons.js';
 import { Drawer } from '../ui/drawer.js';
 import { Pop } from '../ui/pop.js';
 import { save } from '../ui/save.js';
-import { copy } from '../ui/toast.js';
+import { copy, toast } from '../ui/toast.js';
 import { useKeys } from '../ui/usekeys.js';
 import { Value } from '../ui/value.js';
 import { valueColumn } from './logslist.js';
@@ -16,8 +17,11 @@ import { valueColumn } from './logslist.js';
 /** @type {[string, 'tsv'|'markdown'|'json'][]} */
 const copies = [['Copy as text', 'tsv'], ['Copy as Markdown', 'markdown'], ['Copy as JSON', 'json']];
 
-/** @param {{rows: import('../core/rows.js').Rows, cut: boolean, limit: number}} props */
-export function ResultGrid({ rows, cut, limit }) {
+/** wholes are the forms in which the server itself writes a result: what the menu calls it, the format, the file. @type {[string, string, string][]} */
+const wholes = [['CSV', 'csvWithNames', 'result.csv'], ['CSV with types', 'csvWithNamesAndTypes', 'result.csv'], ['JSON', 'json', 'result.json'], ['Arrow', 'arrow', 'result.arrow']];
+
+/** @param {{rows: import('../core/rows.js').Rows, cut: boolean, limit: number, again: string}} props again: the statement, '' when it must not run twice */
+export function ResultGrid({ rows, cut, limit, again }) {
   const host = useRef(/** @type {HTMLElement|null} */ (null));
   const grid = useRef(/** @type {Grid|null} */ (null));
   const [sort, setSort] = useState({ column: -1, descending: false });
@@ -104,6 +108,13 @@ export function ResultGrid({ rows, cut, limit }) {
     grid.current?.select(found.places[next]);
   };
   const download = async (/** @type {'csv'|'ndjson'} */ format) => save(await rows.text({ format, columns: visible }), format === 'csv' ? 'result.csv' : 'result.ndjson');
+  const saveWhole = async (/** @type {string} */ format, /** @type {string} */ file) => {
+    try {
+      save(await statement(again, { format }), file);
+    } catch (e) {
+      if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
+    }
+  };
   return html`<div class="result-bar small">
       <span class="num" aria-live="polite">${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(rows.local ? rows.local.rows.length : shown, 'row')}</b>`}${filters && shown !== (rows.local ? rows.local.rows.length : shown) ? ` · ${count(shown)} shown` : ''}</span>
       <span class="grow"></span>
@@ -113,7 +124,8 @@ export function ResultGrid({ rows, cut, limit }) {
       <${Pop} title="Columns" className="small" side="right" label="Columns">${() => html`<div class="menu">${rows.columns.map((c, i) => html`<label key=${i} class="check"><input type="checkbox" checked=${!hidden.includes(i)} onChange=${() => setHidden(hidden.includes(i) ? hidden.filter((h) => h !== i) : [...hidden, i])} /> ${c.name}</label>`)}</div>`}</${Pop}>
       <${Pop} title="Copy or save" className="small" side="right" menu label=${html`<${Icon} name="download" />Copy, save`}>
         ${(/** @type {() => void} */ close) => html`${copies.map(([text, format]) => html`<button key=${format} role="menuitem" onClick=${async () => { close(); await copy(await rows.text({ format, columns: visible })); }}>${text}</button>`)}<hr />
-          <button role="menuitem" onClick=${() => { close(); void download('csv'); }}>Save as CSV</button><button role="menuitem" onClick=${() => { close(); void download('ndjson'); }}>Save as JSON lines</button>`}
+          <button role="menuitem" onClick=${() => { close(); void download('csv'); }}>Save as CSV</button><button role="menuitem" onClick=${() => { close(); void download('ndjson'); }}>Save as JSON lines</button>
+          ${again && html`<hr /><span class="soft small">The whole result, asked again</span>${wholes.map(([title, format, file]) => html`<button key=${format} role="menuitem" onClick=${() => { close(); void saveWhole(format, file); }}>${title}</button>`)}`}`}
       </${Pop}>
     </div>
     ${filters && html`<div class="filter-row">${visible.map((c) => html`<input key=${c} aria-label=${`Filter ${rows.columns[c].name}`} placeholder=${rows.columns[c].name} title="contains; also >5, <=3, =text, !=text, null, !null" value=${filters[c] ?? ''} onInput=${(/** @type {any} */ e) => setFilters({ ...filters, [c]: e.target.value })} />`)}</div>`}

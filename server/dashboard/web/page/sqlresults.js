@@ -28,7 +28,7 @@ export function Results({ run, state, limit }) {
       ${r && html`<span class="soft num">${duration(r.elapsedMS)}</span>`}
     </div>
     ${view === 'log' ? html`<${Log} run=${run} />` : r?.error ? html`<${ErrorBox} error=${r.error} />`
-    : r?.rows ? (view === 'plan' || plan && view === 'table' ? html`<${PlanView} key=${r.id} rows=${r.rows} plan=${plan} />` : view === 'chart' ? html`<div class="sql-chart" key=${r.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.id} rows=${r.rows} cut=${r.cut} limit=${limit} />`)
+    : r?.rows ? (view === 'plan' || plan && view === 'table' ? html`<${PlanView} key=${r.id} rows=${r.rows} plan=${plan} />` : view === 'chart' ? html`<div class="sql-chart" key=${r.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.id} rows=${r.rows} cut=${r.cut} limit=${limit} again=${r.again} />`)
     : r && html`<p class="state">${plural(r.affected ?? 0, 'row')} changed.</p>`}
   </div>`;
 }

@@ -19,6 +19,7 @@ import { ask } from '../ui/ask.js';
  * @property {number} elapsedMS
  * @property {import('../core/rows.js').Rows|null} rows
  * @property {boolean} cut there are more rows than were asked for
+ * @property {string} again what is sent to get the rows again; empty when that would change something
  * @property {number} [affected]
  * @property {import('../core/api.js').ApiError} [error]
  */
@@ -87,10 +88,12 @@ export class SQLRun {
   async one(sql, before, limit) {
     const started = performance.now();
     /** @type {Result} */
-    const result = { id: ++ids, sql, at: Date.now(), elapsedMS: 0, rows: null, cut: false };
+    const result = { id: ++ids, sql, at: Date.now(), elapsedMS: 0, rows: null, cut: false, again: '' };
     const changes = !/^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|TQL|VALUES)\b/.test(bare(sql));
+    const text = [...before, sql].join(';\n');
+    if (!changes) result.again = text;
     try {
-      const rows = await query([...before, sql].join(';\n'), { limit: limit + 1, signal: this.control.signal, retry: changes ? false : undefined });
+      const rows = await query(text, { limit: limit + 1, signal: this.control.signal, retry: changes ? false : undefined });
       if (rows.columns.length > 0) {
         if (rows.count > limit) {
           await rows.truncate(limit);
