@@ -223,7 +223,7 @@ func TestD13Export(t *testing.T) {
 		return true;
 	})()`)
 	p.click(".toolbar button[title=More]")
-	eval[bool](p, `(() => { [...document.querySelectorAll('.menu button')].find((b) => b.innerText.startsWith('Export')).click(); return true; })()`)
+	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 	p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
 	p.click("dialog button.primary")
 	p.wait("the file", `window.named === 'app.csv'`)
