@@ -286,6 +286,8 @@ func TestD34MetricsExplain(t *testing.T) {
 	p.wait("the note", `document.querySelector('.hint')?.innerText.includes('rate(http_requests_total[5m])')`)
 	p.wait("the parts", `[...document.querySelectorAll('.metrics-explain tbody tr')].map((r) => r.cells[2].innerText).join() === '2,2,4,'`)
 	p.shot("metrics-explain")
+	p.button("Apply")
+	p.wait("the rate", `new URLSearchParams(location.hash.slice(1)).get('q') === 'sum by (code) (rate(http_requests_total[5m])) / 2' && !document.querySelector('.hint')`)
 	notes := func(query, part string) {
 		t.Helper()
 		p.visit("/dashboard/status")

@@ -50,7 +50,7 @@ export function Panel(props) {
   const editor = useRef(/** @type {import('../ui/editor.js').EditorHandle|null} */ (null));
   const box = useRef(/** @type {HTMLElement|null} */ (null));
   const [tree, setTree] = useState(/** @type {Tree|null} */ (null));
-  const [hints, setHints] = useState(/** @type {string[]} */ ([]));
+  const [hints, setHints] = useState(/** @type {import('./metricsslips.js').Slip[]} */ ([]));
   const [over, setOver] = useState(false);
   const grid = gridOf(step);
   const moment = v.at === '' ? null : momentOf(v.at);
@@ -112,7 +112,7 @@ export function Panel(props) {
       ${(count > 1 || v.q) && icon('copy', 'Duplicate the panel', props.onCopy)}
       ${count > 1 && html`${icon('up', 'Move the panel up', () => props.onMove(-1), place === 0)}${icon('down', 'Move the panel down', () => props.onMove(1), place === count - 1)}${icon('close', 'Remove the panel', props.onRemove)}`}
     </div>
-    ${!v.fold && html`${hints.map((h) => html`<p key=${h} class="hint" role="note"><b>Note</b> ${h}</p>`)}
+    ${!v.fold && html`${hints.map((h) => html`<p key=${h.said} class="hint" role="note"><b>Note</b> ${h.said}${h.from && v.q.includes(h.from) && html` <button class="small" title=${`Write ${h.to}`} onClick=${() => latest.current.query(v.q.replace(/** @type {string} */ (h.from), () => h.to ?? ''))}>Apply</button>`}</p>`)}
       <${Results} run=${run} panel=${v} set=${set} tree=${tree && tree.of === v.q ? tree : null} grid=${grid} onQuery=${(/** @type {string} */ q) => latest.current.query(q)} />`}
   </section>`;
 }
@@ -137,9 +137,9 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
   const r = run.result.value;
   if (!q) return html`<${Start} />`;
   const body = () => {
-    if (view === 'explain') return tree ? html`<${Explain} key=${q} tree=${tree.node} at=${grid.end} />` : r?.error ? html`<${ErrorBox} error=${r.error} />` : html`<p class="state soft">Asking…</p>`;
+    if (view === 'explain') return tree ? html`<${Explain} key=${q} tree=${tree.node} at=${grid.end} />` : r?.error ? html`<${ErrorBox} error=${r.error} language="PromQL" />` : html`<p class="state soft">Asking…</p>`;
     if (!r || r.view !== view || r.query !== q && !run.busy.value) return html`<p class="state soft">Running…</p>`;
-    if (r.error) return html`<${ErrorBox} error=${r.error}><button class="small" onClick=${() => onQuery(q)}>Try again</button></${ErrorBox}>`;
+    if (r.error) return html`<${ErrorBox} error=${r.error} language="PromQL"><button class="small" onClick=${() => onQuery(q)}>Try again</button></${ErrorBox}>`;
     if (r.count === 0) return html`<${NoData} tree=${tree ? tree.node : null} />`;
     const unit = panel.unit === 'auto' ? tree?.unit ?? { values: 'number', bounds: 'number' } : { values: panel.unit, bounds: panel.unit };
     return view === 'table' ? html`<${InstantTable} result=${r} unit=${unit.values} />` : html`<${Graph} key=${r.query} result=${r} panel=${panel} set=${set} unit=${unit} onQuery=${onQuery} />`;

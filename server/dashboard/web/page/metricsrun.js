@@ -56,6 +56,16 @@ export const recent = () => store.read(`metrics.history.${user.value}`, []);
 /** @param {string} query */
 const remember = (query) => store.write(`metrics.history.${user.value}`, [query, ...recent().filter((q) => q !== query)].slice(0, mostHistory));
 
+/** placed says where in the expression an error is: its text begins with line and column. @param {import('../core/api.js').ApiError} error @param {string} query */
+function placed(error, query) {
+  const at = /^(\d+):(\d+): /.exec(error.message);
+  if (at) {
+    error.statement = query;
+    error.position = { line: Number(at[1]), column: Number(at[2]) };
+  }
+  return error;
+}
+
 export class MetricsRun {
   constructor() {
     /** @type {import('../lib/ui.js').Signal<Result|null>} */
@@ -89,7 +99,7 @@ export class MetricsRun {
       }
     } catch (e) {
       if (control !== this.control) return;
-      result.error = isAbort(e) ? described(new Error('Cancelled.')) : described(e);
+      result.error = isAbort(e) ? described(new Error('Cancelled.')) : placed(described(e), query);
     }
     if (control !== this.control) return;
     result.elapsedMS = performance.now() - started;

@@ -71,20 +71,26 @@ function keepsLe(n) {
   return children(n).every((c) => c.type === 'numberLiteral' || keepsLe(c));
 }
 
-/** slips says what is probably meant otherwise. @param {Node} tree @param {Record<string, {type: string}[]>} known @param {number} step s @returns {string[]} */
+/** @typedef {{said: string, from?: string, to?: string}} Slip from is a part of the expression, to what it should be */
+
+/** slips says what is probably meant otherwise. @param {Node} tree @param {Record<string, {type: string}[]>} known @param {number} step s @returns {Slip[]} */
 export function slips(tree, known, step) {
-  /** @type {Set<string>} */
-  const found = new Set();
+  /** @type {Map<string, Slip>} */
+  const found = new Map();
+  const add = (/** @type {string} */ said, /** @type {string} */ from = '', /** @type {string} */ to = '') => { if (!found.has(said)) found.set(said, { said, from, to }); };
   const look = (/** @type {Node} */ n, /** @type {boolean} */ fine) => {
     if (n.type === 'call' && rates.has(n.func.name)) {
       const arg = n.args[0];
-      if (arg?.type === 'matrixSelector' && isCounter(arg.name ?? '', known) === false) found.add(`${n.func.name}() is for counters, and ${arg.name} looks like a gauge, which may fall. For its change take deriv() or delta().`);
-      if (arg?.range && arg.range < 2 * step * 1000 && step > 1) found.add(`The range [${length(arg.range)}] is shorter than twice the step of ${stepText(step)}: samples between the points of the graph are not counted. Take [${stepText(2 * step)}] or more.`);
+      if (arg?.type === 'matrixSelector' && isCounter(arg.name ?? '', known) === false) add(`${n.func.name}() is for counters, and ${arg.name} looks like a gauge, which may fall. For its change take deriv() or delta().`, `${n.func.name}(`, n.func.name === 'increase' ? 'delta(' : 'deriv(');
+      if (arg?.range && arg.range < 2 * step * 1000 && step > 1) add(`The range [${length(arg.range)}] is shorter than twice the step of ${stepText(step)}: samples between the points of the graph are not counted. Take [${stepText(2 * step)}] or more.`, `[${length(arg.range)}]`, `[${stepText(2 * step)}]`);
     }
-    if (n.type === 'call' && n.func.name === 'histogram_quantile' && n.args[1] && !keepsLe(n.args[1])) found.add('histogram_quantile() needs the label le, and the aggregation drops it. Keep it: sum by (le, …) (…).');
-    if (n.type === 'vectorSelector' && !fine && isCounter(n.name ?? '', known)) found.add(`${n.name} is a counter: it only rises, and falls to zero at a restart. What happens a second is rate(${text(n)}[${stepText(Math.max(300, 4 * step))}]).`);
+    if (n.type === 'call' && n.func.name === 'histogram_quantile' && n.args[1] && !keepsLe(n.args[1])) add('histogram_quantile() needs the label le, and the aggregation drops it. Keep it: sum by (le, …) (…).');
+    if (n.type === 'vectorSelector' && !fine && isCounter(n.name ?? '', known)) {
+      const rate = `rate(${text(n)}[${stepText(Math.max(300, 4 * step))}])`;
+      add(`${n.name} is a counter: it only rises, and falls to zero at a restart. What happens a second is ${rate}.`, text(n), rate);
+    }
     for (const c of children(n)) look(c, fine || n.type === 'call' && indifferent.has(n.func.name) || n.type === 'aggregation' && grouping.has(n.op) || n.type === 'subquery');
   };
   look(tree, false);
-  return [...found];
+  return [...found.values()];
 }

@@ -6,7 +6,7 @@ import * as catalog from '../core/catalog.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
 import * as router from '../core/router.js';
 import { instants, refresh, zone } from '../core/state.js';
-import { rfc3339, showTime, zoneLabel } from '../core/time.js';
+import { hour, rfc3339, second, showTime, zoneLabel } from '../core/time.js';
 import { hashColour } from '../ui/canvas.js';
 import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
@@ -111,7 +111,7 @@ function Search({ state, tables }) {
     if (v.view === 'operations') return !understood.problem && html`<${Operations} statement=${sql.operationsText(table, columns, range, filters)} turn=${turn} onOpen=${narrower} />`;
     if (error) return html`<${ErrorBox} error=${error}><button class="small" onClick=${again}>Try again</button></${ErrorBox}>`;
     if (!found) return html`<p class="state soft">Asking…</p>`;
-    if (found.dots.length === 0) return html`<${Nothing} state=${state} table=${table} />`;
+    if (found.dots.length === 0) return html`<${Nothing} state=${state} table=${table} columns=${columns} />`;
     return html`<${Scatter} dots=${found.dots} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
       <p class="traces-figures soft" aria-live="polite">${plural(found.traces.length, 'trace')} listed, ${found.more ? `more than ${count(sql.mostDots)}` : count(found.dots.length)} matching ${found.dots.length === 1 ? 'span' : 'spans'}. Drag a rectangle to narrow the search, click a dot to open its trace.</p>
       <${List} traces=${found.traces} onOpen=${open} />`;
@@ -124,8 +124,14 @@ function Search({ state, tables }) {
     ${body()}`;
 }
 
-/** Nothing says that nothing matches, and what may help. @param {{state: import('../core/state.js').PageState, table: string}} props */
-const Nothing = ({ state, table }) => html`<div class="state"><h2>No spans match</h2><p>In ${table}, with these filters and in this time range.</p><div class="actions"><button onClick=${() => shift(0)}>Twice as wide</button><button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>Without filters</button></div></div>`;
+/** Nothing says that nothing matches, and what may help. @param {{state: import('../core/state.js').PageState, table: string, columns: catalog.Column[]}} props */
+function Nothing({ state, table, columns }) {
+  const [last, setLast] = useState(/** @type {bigint|null} */ (null));
+  useEffect(() => { sql.newest(table, columns).then(setLast, () => {}); }, [table]); // a help: that nothing matches stands without it
+  const there = () => state.set({ from: rfc3339(/** @type {bigint} */ (last) - hour), to: rfc3339(/** @type {bigint} */ (last) + second) });
+  return html`<div class="state"><h2>No spans match</h2><p>In ${table}, with these filters and in this time range.${last !== null && ` The newest span of the table is of ${showTime(last, 0, zone.value)} ${zoneLabel(zone.value)}.`}</p>
+    <div class="actions">${last !== null && html`<button onClick=${there}>Go to the newest</button>`}<button onClick=${() => shift(0)}>Twice as wide</button><button onClick=${() => state.set({ svc: '', op: '', st: 'any', kind: '', min: '', max: '', q: '' })}>Without filters</button></div></div>`;
+}
 
 /** ask finds spans first, then what their traces are. @param {string} table @param {catalog.Column[]} columns @param {Record<string, any>} v @param {string} searched @param {AbortSignal} signal @returns {Promise<Found>} */
 async function ask(table, columns, v, searched, signal) {

@@ -132,6 +132,12 @@ export async function serviceSums(statement, signal) {
   return rows.map(([service, n, errors, p50, p95]) => ({ service: String(service ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95) }));
 }
 
+/** newest is when the last span of a table began. @param {string} table @param {catalog.Column[]} columns @returns {Promise<bigint|null>} */
+export async function newest(table, columns) {
+  const time = timeOf(columns), [row] = await list(`SELECT max(${sqltext.name(time.name)}) FROM ${sqltext.table(table)}`, { background: true });
+  return row && row[0] !== null ? BigInt(row[0]) * sqltext.unitNanos(time.type) : null;
+}
+
 /** summaries describes traces, in the order of their ids. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} ids @param {AbortSignal} signal @returns {Promise<Summary[]>} */
 export async function summaries(table, columns, range, ids, signal) {
   if (ids.length === 0) return [];

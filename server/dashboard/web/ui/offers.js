@@ -1,6 +1,6 @@
 // Completions below a field: chosen by arrows and Tab, or by the mouse.
 
-import { html, useState } from '../lib/ui.js';
+import { html, useRef, useState } from '../lib/ui.js';
 
 /** @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer text replaces what stands from one place to another */
 
@@ -12,15 +12,23 @@ import { html, useState } from '../lib/ui.js';
 export function useOffers(box, text, setText, ask) {
   const [offers, setOffers] = useState(/** @type {Offer[]} */ ([]));
   const [at, setAt] = useState(-1);
+  const asked = useRef(0);
   const complete = async (/** @type {HTMLInputElement} */ input) => {
+    const turn = ++asked.current;
     setAt(-1);
-    setOffers(await ask(input.value, input.selectionStart ?? input.value.length));
+    const list = await ask(input.value, input.selectionStart ?? input.value.length);
+    if (turn === asked.current) setOffers(list);
+  };
+  const close = () => {
+    asked.current++;
+    setOffers([]);
   };
   const take = (/** @type {Offer} */ o) => {
-    setText(text.slice(0, o.from) + o.text + text.slice(o.to));
-    setOffers([]);
     const input = box.current;
     if (!input) return;
+    const cursor = Math.max(o.to, input.selectionStart ?? o.to); // somebody may have typed on since they were asked for
+    setText(text.slice(0, o.from) + o.text + text.slice(cursor));
+    close();
     input.focus();
     requestAnimationFrame(() => {
       input.setSelectionRange(o.from + o.text.length, o.from + o.text.length);
@@ -31,13 +39,13 @@ export function useOffers(box, text, setText, ask) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     if (offers.length > 0 && by) setAt((at + 1 + by + offers.length + 1) % (offers.length + 1) - 1); // -1: what is typed
     else if (offers.length > 0 && (e.key === 'Tab' || (e.key === 'Enter' && at >= 0))) take(offers[Math.max(0, at)]);
-    else if (offers.length > 0 && e.key === 'Escape') setOffers([]);
+    else if (offers.length > 0 && e.key === 'Escape') close();
     else return false;
     e.preventDefault();
     e.stopPropagation();
     return true;
   };
-  return { offers, at, complete, take, key, close: () => setOffers([]) };
+  return { offers, at, complete, take, key, close };
 }
 
 /** OfferList shows them. @param {{id: string, offers: Offer[], at: number, take: (o: Offer) => void}} props */
