@@ -1,6 +1,6 @@
 // The service map: which service calls which, from spans whose parent is of another service. Callers stand left.
 
-import { html, useEffect, useMemo, useState } from '../lib/ui.js';
+import { html, useEffect, useState } from '../lib/ui.js';
 import { described, isAbort } from '../core/api.js';
 import { count, duration, oneLine, percent, short } from '../core/format.js';
 import { hashColour } from '../ui/canvas.js';
@@ -10,7 +10,8 @@ import * as sql from './tracesquery.js';
 const nodeWidth = 168, nodeHeight = 46, gapX = 96, gapY = 18, margin = 10;
 
 /** @typedef {{service: string, n: number, errors: number, p50: number, p95: number, x: number, y: number, layer: number}} Node */
-/** @typedef {{nodes: Node[], calls: sql.Call[], width: number, height: number}} Layout */
+/** @typedef {{x: number, y: number, from: Place[]}} Place of a service, or where a call passes a layer between its two */
+/** @typedef {{nodes: Node[], calls: (sql.Call & {way: Place[]})[], width: number, height: number}} Layout way: the places that a call leads through, both ends with it */
 
 /** layersOf puts callers before those they call; calls that would close a circle do not count. @param {string[]} names @param {sql.Call[]} calls @returns {Map<string, number>} */
 function layersOf(names, calls) {
@@ -39,31 +40,49 @@ export function layoutOf(services, calls) {
   const known = new Map(services.map((s) => [s.service, s]));
   for (const c of calls) for (const name of [c.from, c.to]) if (!known.has(name)) known.set(name, { service: name, n: 0, errors: 0, p50: 0, p95: 0 });
   const layer = layersOf([...known.keys()], calls);
-  /** @type {Node[][]} */
+  const nodes = [...known.values()].map((s) => ({ ...s, x: 0, y: 0, layer: layer.get(s.service) ?? 0, from: /** @type {Place[]} */ ([]) }));
+  const byName = new Map(nodes.map((n) => [n.service, n]));
+  /** @type {Place[][]} */
   const layers = [];
-  for (const s of known.values()) (layers[layer.get(s.service) ?? 0] ??= []).push({ ...s, x: 0, y: 0, layer: layer.get(s.service) ?? 0 });
-  const nodes = layers.flat(), byName = new Map(nodes.map((n) => [n.service, n]));
+  const put = (/** @type {Place} */ p, /** @type {number} */ l) => { (layers[l] ??= []).push(p); };
+  for (const n of nodes) put(n, n.layer);
+  const ways = calls.map((c) => {
+    const a = /** @type {Node & Place} */ (byName.get(c.from)), b = /** @type {Node & Place} */ (byName.get(c.to));
+    /** @type {Place[]} */
+    const way = [a];
+    for (let l = a.layer + 1; l < b.layer; l++) {
+      const pass = { x: 0, y: 0, from: [way[way.length - 1]] };
+      put(pass, l);
+      way.push(pass);
+    }
+    if (b.layer > a.layer) b.from.push(way[way.length - 1]);
+    return { ...c, way: [...way, b] };
+  });
   const tallest = Math.max(1, ...layers.map((l) => l.length));
+  const pull = (/** @type {Place} */ p) => (p.from.length > 0 ? p.from.reduce((sum, q) => sum + q.y, 0) / p.from.length : 0); // beside its callers, so that lines cross little
   layers.forEach((l, i) => {
-    const pull = (/** @type {Node} */ n) => { // the middle of its callers, so that lines cross little
-      const from = calls.filter((c) => c.to === n.service).map((c) => byName.get(c.from)).filter((p) => p && p.layer < i);
-      return from.length > 0 ? from.reduce((sum, p) => sum + /** @type {Node} */ (p).y, 0) / from.length : 0;
-    };
-    l.sort((a, b) => pull(a) - pull(b) || b.n - a.n);
-    l.forEach((n, k) => {
-      n.x = margin + i * (nodeWidth + gapX);
-      n.y = margin + (k + (tallest - l.length) / 2) * (nodeHeight + gapY);
+    l.sort((a, b) => pull(a) - pull(b));
+    l.forEach((p, k) => {
+      p.x = margin + i * (nodeWidth + gapX);
+      p.y = margin + (k + (tallest - l.length) / 2) * (nodeHeight + gapY);
     });
   });
-  return { nodes, calls, width: 2 * margin + layers.length * (nodeWidth + gapX) - gapX, height: 2 * margin + tallest * (nodeHeight + gapY) - gapY };
+  return { nodes, calls: ways, width: 2 * margin + layers.length * (nodeWidth + gapX) - gapX, height: 2 * margin + tallest * (nodeHeight + gapY) - gapY };
 }
 
-/** path is the line of a call; one against the direction goes around below. @param {Node} a @param {Node} b */
-function path(a, b) {
-  const x1 = a.x + nodeWidth, y1 = a.y + nodeHeight / 2, x2 = b.x, y2 = b.y + nodeHeight / 2;
-  if (x2 > x1) return `M${x1} ${y1}C${x1 + gapX / 2} ${y1} ${x2 - gapX / 2} ${y2} ${x2} ${y2}`;
-  const low = Math.max(a.y, b.y) + nodeHeight + gapY / 2;
-  return `M${a.x + nodeWidth / 2} ${a.y + nodeHeight}C${a.x + nodeWidth / 2} ${low + 10} ${b.x + nodeWidth / 2} ${low + 10} ${b.x + nodeWidth / 2} ${b.y + nodeHeight}`;
+/** path is the line of a call; one against the direction goes around below. @param {Place[]} way */
+function path(way) {
+  const a = way[0], b = way[way.length - 1], middle = nodeHeight / 2;
+  if (b.x <= a.x) {
+    const low = Math.max(a.y, b.y) + nodeHeight + gapY / 2;
+    return `M${a.x + nodeWidth / 2} ${a.y + nodeHeight}C${a.x + nodeWidth / 2} ${low + 10} ${b.x + nodeWidth / 2} ${low + 10} ${b.x + nodeWidth / 2} ${b.y + nodeHeight}`;
+  }
+  let d = `M${a.x + nodeWidth} ${a.y + middle}`;
+  for (let i = 1; i < way.length; i++) {
+    const x1 = way[i - 1].x + nodeWidth, y1 = way[i - 1].y + middle, x2 = way[i].x, y2 = way[i].y + middle;
+    d += `C${x1 + gapX / 2} ${y1} ${x2 - gapX / 2} ${y2} ${x2} ${y2}${i < way.length - 1 ? `H${x2 + nodeWidth}` : ''}`;
+  }
+  return d;
 }
 
 /** @param {{table: string, columns: import('../core/catalog.js').Column[], range: {from: bigint|null, to: bigint|null}, turn: number, onService: (service: string) => void}} props */
@@ -79,7 +98,6 @@ export function ServiceMap({ table, columns, range, turn, onService }) {
       .then(([services, calls]) => { if (!control.signal.aborted) setFound(layoutOf(services, calls)); }, (e) => { if (!isAbort(e)) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [key]);
-  const byName = useMemo(() => new Map((found?.nodes ?? []).map((n) => [n.service, n])), [found]);
   if (error) return html`<${ErrorBox} error=${error} />`;
   if (!found) return html`<p class="state soft">Asking…</p>`;
   if (found.nodes.length === 0) return html`<div class="state"><h2>No spans in this range</h2><p>The map is made of the spans in the time range.</p></div>`;
@@ -92,10 +110,7 @@ export function ServiceMap({ table, columns, range, turn, onService }) {
   return html`<div class="traces-map">
     <div class="map-scroll"><svg width=${found.width} height=${found.height} viewBox=${`0 0 ${found.width} ${found.height}`} role="group" aria-label=${`${found.nodes.length} services and ${found.calls.length} kinds of calls between them; the table below says the same`}>
       <defs><marker id="map-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" /></marker></defs>
-      ${found.calls.map((c) => {
-        const a = byName.get(c.from), b = byName.get(c.to);
-        return a && b && html`<path key=${`${c.from} ${c.to}`} class="call ${c.errors / c.calls >= 0.01 ? 'failing' : ''} ${lit === '' || lit === c.from || lit === c.to ? '' : 'dim'}" d=${path(a, b)} stroke-width=${1 + 3 * Math.sqrt(c.calls / most)} marker-end="url(#map-arrow)"><title>${`${c.from} calls ${c.to}: ${count(c.calls)}, ${percent(c.errors / c.calls)} errors, p95 ${duration(c.p95 / 1e6)}`}</title></path>`;
-      })}
+      ${found.calls.map((c) => html`<path key=${`${c.from} ${c.to}`} class="call ${c.errors / c.calls >= 0.01 ? 'failing' : ''} ${lit === '' || lit === c.from || lit === c.to ? '' : 'dim'}" d=${path(c.way)} stroke-width=${1 + 3 * Math.sqrt(c.calls / most)} marker-end="url(#map-arrow)"><title>${`${c.from} calls ${c.to}: ${count(c.calls)}, ${percent(c.errors / c.calls)} errors, p95 ${duration(c.p95 / 1e6)}`}</title></path>`)}
       ${found.nodes.map((n) => html`<g key=${n.service} class="service ${n.errors > 0 ? 'failing' : ''}" role="button" tabindex="0" transform=${`translate(${n.x} ${n.y})`}
         onClick=${open(n.service)} onKeyDown=${open(n.service)} onPointerEnter=${() => setLit(n.service)} onPointerLeave=${() => setLit('')} onFocus=${() => setLit(n.service)} onBlur=${() => setLit('')}>
         <rect width=${nodeWidth} height=${nodeHeight} rx="5" /><rect class="colour" width="5" height=${nodeHeight} rx="2" style=${{ fill: hashColour(n.service) }} />
