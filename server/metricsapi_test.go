@@ -17,6 +17,7 @@ func apiHouse(t *testing.T) *house {
 	h.want(h.do("POST", writePath, snap(message1(up, 1, 2), message1([]string{"__name__", "up", "job", "y", "zone", "z"}, 3), message1([]string{"__name__", "http.requests", "le.x", "1"}, 5))), 204, "")
 	h.execute("CREATE TABLE plain (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)")
 	h.execute("INSERT INTO plain VALUES (1000, 'p', 7)")
+	h.execute("CREATE TABLE tags_alone (timestamp TIMESTAMP TIME INDEX, host STRING PRIMARY KEY)")
 	return h
 }
 

@@ -140,7 +140,10 @@ func isMetric(t *schema.Table) bool {
 	return !t.Shared() && (t.Engine == "metric" || semantic == SemanticMetric || madeOfSamples(t))
 }
 
+// madeOfSamples reports whether a table has a value and nothing that samples do not have. A table of tags alone, as that of the
+// services of traces, has none.
 func madeOfSamples(t *schema.Table) bool {
+	values := 0
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		switch c.Semantic {
@@ -152,9 +155,10 @@ func madeOfSamples(t *schema.Table) bool {
 			if !endsWith(c.Name, valueColumn) && !endsWith(c.Name, histogramColumn) && !endsWith(c.Name, startColumn) {
 				return false
 			}
+			values++
 		}
 	}
-	return true
+	return values > 0
 }
 
 // fieldsOf are the fields of a table that matchers choose: = and =~ name those that are wanted, != and !~ those that are
