@@ -111,6 +111,9 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 			c.metrics.Refused.WithLabelValues("log").Inc()
 			return nil, err
 		}
+		for _, w := range ws {
+			w.forgetLog() // before the memtable copies the rows: large ones are not there three times
+		}
 	}
 	for _, w := range ws {
 		if w.mem == nil {
@@ -154,6 +157,11 @@ func (w *tableWrite) finish() {
 		w.mem.writers.Done()
 		w.mem = nil
 	}
+	w.forgetLog()
+}
+
+// forgetLog lets go of the record's bytes.
+func (w *tableWrite) forgetLog() {
 	if w.log != nil {
 		if cap(*w.log) <= largeRecord {
 			recordBuffers.Put(w.log, int64(cap(*w.log)))

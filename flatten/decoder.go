@@ -205,6 +205,7 @@ func (d *Decoder) release() {
 	d.o, d.rows, d.src, d.b, d.time, d.msg, d.group = Options{}, nil, nil, nil, nil, nil, group{}
 	clear(d.all)
 	d.all = d.all[:0]
+	d.unbind()
 	if cap(d.buf) > maxSpareWindow {
 		d.buf = nil
 	}

@@ -157,6 +157,14 @@ func (d *Decoder) forget() {
 	}
 }
 
+// unbind lets go of the columns of a body, whose rows would lie in memory as long as the decoder is idle.
+func (d *Decoder) unbind() {
+	for _, n := range d.nodes {
+		n.col = nil
+	}
+	clear(d.set[:cap(d.set)])
+}
+
 // bind gives a node its column for values of kind k. False: the general reader must decide.
 func (d *Decoder) bind(n *node, k kind) bool {
 	if n.kind != unbound {

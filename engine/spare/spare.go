@@ -4,7 +4,8 @@ package spare
 
 import "sync"
 
-// maxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool.
+// maxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool, which nobody counts; so a value that is
+// larger by itself is not kept at all.
 const maxBytes = 32 << 20
 
 // List keeps values that are not in use. The zero value is ready. Safe for concurrent use.
@@ -37,8 +38,11 @@ func (l *List[T]) Get() *T {
 	return new(T)
 }
 
-// Put gives a value back whose buffers take some bytes.
+// Put takes a value back whose buffers take some bytes.
 func (l *List[T]) Put(x *T, bytes int64) {
+	if bytes > maxBytes {
+		return
+	}
 	l.mu.Lock()
 	fits := l.bytes+bytes <= maxBytes
 	if fits {

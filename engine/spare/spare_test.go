@@ -31,3 +31,13 @@ func TestList(t *testing.T) {
 		t.Errorf("an empty list counts %d bytes", l.bytes)
 	}
 }
+
+// TestTooLarge: a value that is larger than all that a list keeps is not kept, not even until the collector runs.
+func TestTooLarge(t *testing.T) {
+	var l List[[]byte]
+	b := make([]byte, 1)
+	l.Put(&b, maxBytes+1)
+	if got := l.Get(); *got != nil {
+		t.Errorf("a value of %d bytes came back, the list keeps %d", maxBytes+1, maxBytes)
+	}
+}

@@ -259,17 +259,21 @@ func (b *Builder) Finish() ([]Field, *Batch) {
 // before are dead.
 func (b *Builder) Reset() {
 	if b.Held() > maxSpareBytes || len(b.byName) > maxSpareColumns {
+		for _, c := range b.byName {
+			c.vec, c.valid = Vector{}, nil // a decoder may still know the column
+		}
 		clear(b.byName)
-		clear(b.cols[:cap(b.cols)])
 	}
 	b.round++
+	clear(b.cols)
+	clear(b.batch.Cols)
 	b.cols, b.rows, b.sorted = b.cols[:0], 0, 0
 	b.fields, b.batch = b.fields[:0], Batch{Cols: b.batch.Cols[:0]}
 }
 
 // What a reset builder keeps for the next request: an outlier must not be kept for ever.
 const (
-	maxSpareBytes   = 64 << 20
+	maxSpareBytes   = 32 << 20
 	maxSpareColumns = 4096
 )
 

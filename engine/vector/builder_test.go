@@ -64,3 +64,26 @@ func TestBuilderReset(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestResetForgetsLargeRows: nothing that outlives a round, the column builders that decoders remember and the batch, keeps the
+// rows of a large one in memory.
+func TestResetForgetsLargeRows(t *testing.T) {
+	b := NewBuilder()
+	c, err := b.Column("a", Int64Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range maxSpareBytes/8 + 1 {
+		c.SetInt(1)
+		b.EndRow()
+	}
+	b.Finish()
+	cols, batch := b.cols[:1], b.batch.Cols[:1]
+	b.Reset()
+	if c.held() != 0 || b.Held() != 0 {
+		t.Errorf("after Reset the column holds %d bytes, the builder %d", c.held(), b.Held())
+	}
+	if cols[0] != nil || batch[0] != nil {
+		t.Error("the builder still knows columns of the round before")
+	}
+}
