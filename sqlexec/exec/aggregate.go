@@ -138,7 +138,7 @@ func (s *aggregate) Step(int) Step {
 			if a.KeepsAll() && copiedBytes(args, b.N) > s.budget.Left() {
 				return s.budget.exceeded()
 			}
-			if err := g.accs[i].Add(b.N, ids, args, rows); err != nil {
+			if err := s.addWithin(g, g.accs[i], b.N, ids, args, rows); err != nil {
 				return err
 			}
 		}
@@ -224,6 +224,26 @@ func (s *aggregate) numberWithin(g *grouper, keys []*vector.Vector, n int) ([]ui
 		return nil, err
 	}
 	return ids, g.account(s.budget)
+}
+
+// addWithin adds n rows to an accumulator while there is room for their texts, and for those before while these are moved.
+func (s *aggregate) addWithin(g *grouper, a expr.Accumulator, n int, ids []uint32, args []*vector.Vector, rows vector.Bitmap) error {
+	moves := int64(0)
+	if m, ok := a.(expr.Mover); ok && args[0].Type.Kind() == vector.Bytes {
+		moves = m.Moves(n, vectorBytes(args[0], n))
+	}
+	if moves < freeMoves {
+		return a.Add(n, ids, args, rows)
+	}
+	if err := s.budget.Reserve(moves); err != nil {
+		return err
+	}
+	err := a.Add(n, ids, args, rows)
+	s.budget.Release(moves)
+	if err != nil {
+		return err
+	}
+	return g.account(s.budget)
 }
 
 // shareable reports whether keys that compare by their bytes, not so many that tables for each and each shard were too large, and more than one

@@ -57,6 +57,13 @@ type Accumulator interface {
 	Bytes() int64
 }
 
+// Mover is an accumulator that keeps texts in one piece, which it moves where there is no room for more.
+type Mover interface {
+	// Moves is how many bytes Add takes for a while, and some of them for good, to make room for so many rows with so many bytes
+	// of texts in their first argument; 0 where there is room.
+	Moves(rows int, texts int64) int64
+}
+
 // New makes an empty state.
 func (a *Agg) New() Accumulator {
 	switch {

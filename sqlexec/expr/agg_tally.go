@@ -35,6 +35,8 @@ func (t *tally) Bytes() int64 {
 	return t.values.Bytes() + t.pairs.Bytes() + (16+t.spare)*int64(cap(t.keys))
 }
 
+func (t *tally) Moves(rows int, texts int64) int64 { return t.values.Moves(rows, texts) }
+
 func (t *tally) count(g, id uint32, n int64) {
 	key := uint64(g)<<32 | uint64(id)
 	at, fresh := t.pairs.Find(key, uint32(len(t.keys)))
