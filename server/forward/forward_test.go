@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha512"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -184,6 +185,32 @@ func hashed(parts ...string) string {
 	sum := sha512.Sum512([]byte(strings.Join(parts, "")))
 	return hex.EncodeToString(sum[:])
 }
+
+// TestQuietConnectionsHoldLittle: while the next message is waited for nothing is kept of a large one before.
+func TestQuietConnectionsHoldLittle(t *testing.T) {
+	for _, size := range []int{1000, smallBytes - 100, smallBytes + 100, 1 << 20, 4 << 20} {
+		in := "\x92\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(size))) + strings.Repeat("\xc0", size)
+		f := &frames{most: 8 << 20, large: make(chan struct{}, 1)}
+		held := -1
+		f.r = bufio.NewReader(io.MultiReader(strings.NewReader(in), readFunc(func([]byte) (int, error) {
+			held = cap(f.b) + cap(f.m.entries)
+			return 0, io.EOF
+		})))
+		if _, _, err := f.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := f.Next(); err != io.EOF {
+			t.Fatal(err)
+		}
+		if held < 0 || held > 4*smallBytes || len(f.large) > 0 {
+			t.Errorf("a message of %d bytes: %d are held while the next one is waited for, %d places", size, held, len(f.large))
+		}
+	}
+}
+
+type readFunc func(p []byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 func FuzzMessage(f *testing.F) {
 	for _, s := range []string{"\x93\xa1t\x07" + record, "\x93\xa1t\x91\x92" + eventTime + record + "\x81\xa5chunk\xa1c", "\x92\xa1t" + packed("\x92\x07"+record), "\x93\xa1t" + packed(zipped("\x92\x07"+record)) + "\x81\xaacompressed\xa4gzip"} {

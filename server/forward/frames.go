@@ -53,9 +53,6 @@ func (f *frames) read() error {
 	if _, err := f.r.Peek(1); err != nil {
 		return err
 	}
-	if cap(f.b) > smallBytes {
-		f.b = nil
-	}
 	f.b = f.b[:0]
 	err := f.value()
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -137,10 +134,10 @@ func (f *frames) Stored(to net.Conn) error {
 	return write(to, append(out, f.m.chunk...))
 }
 
-// Close gives back what a large message holds.
+// Close gives back what a large message holds: a connection that waits for its next message may wait long.
 func (f *frames) Close() {
 	if f.holds {
-		f.holds = false
+		f.holds, f.b, f.m = false, nil, message{}
 		<-f.large
 	}
 }
