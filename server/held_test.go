@@ -2,7 +2,10 @@ package server
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -125,4 +128,62 @@ func TestRowsOfOneAreBounded(t *testing.T) {
 	body := strings.Repeat(`{"a":"`+strings.Repeat("x", 1000)+"\"}\n", 1000)
 	h.want(h.do("POST", ingestPath, body[:len(body)/2], "Content-Type", "application/x-ndjson"), 200, "")
 	h.want(h.do("POST", ingestPath, body+body, "Content-Type", "application/x-ndjson"), 400, "the limit is 1048576, send fewer entries at a time")
+}
+
+// TestMessagesOfManyAreCounted: what is made of the messages of a listener is held with the bodies of requests, one that finds no room is tried again, and all are stored.
+func TestMessagesOfManyAreCounted(t *testing.T) {
+	const share, clients, entries = 2 << 20, 12, 20_000
+	var most atomic.Int64
+	store := &heldStore{}
+	store.least.Store(1 << 40)
+	h := real(t, func(o *Options) {
+		o.Intake = web.NewIntake(share, 5*time.Millisecond, status.RegionBusy, func(held int64) {
+			for m := most.Load(); held > m && !most.CompareAndSwap(m, held); m = most.Load() {
+			}
+		})
+		store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
+		o.Forward.Store = store
+	})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.s.ServeForward(ln) }()
+	body := strings.Repeat("\x92\x01\x81\xa1a\x01", entries)
+	message := "\x93\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body + "\x81\xa5chunk\xa2id"
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			c, err := net.Dial("tcp", ln.Addr().String())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			c.SetDeadline(time.Now().Add(30 * time.Second))
+			answer := make([]byte, len("\x81\xa3ack\xda\x00\x02id"))
+			if _, err := io.WriteString(c, message); err != nil {
+				t.Error(err)
+			} else if _, err := io.ReadFull(c, answer); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+t", ""), 200, fmt.Sprintf("[[%d]]", clients*entries))
+	if l, m := store.least.Load(), most.Load(); l < int64(len(body)) || m > 4*share {
+		t.Errorf("a batch held %d bytes when its rows were written, all together %d, their share is %d", l, m, share)
+	}
+	if left := store.intake.Bytes(); left != 0 {
+		t.Errorf("%d bytes are held by nobody", left)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := h.s.listeners.shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
 }

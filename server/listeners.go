@@ -19,9 +19,9 @@ type listeners struct {
 
 func newListeners(o *Options) *listeners {
 	logs := o.Syslog
-	logs.Zone, logs.Logger = o.Zone, o.Logger
+	logs.Zone, logs.Logger, logs.Intake = o.Zone, o.Logger, o.Intake
 	entries := o.Forward
-	entries.Logger = o.Logger
+	entries.Logger, entries.Intake, entries.RowBytes = o.Logger, o.Intake, o.Ingest.RowBytes
 	return &listeners{syslog: syslog.New(logs), forward: forward.New(entries)}
 }
 

@@ -32,7 +32,10 @@ type Options struct {
 	MaxMessage int
 	// SharedKey is what senders have to know; empty: nothing.
 	SharedKey string
-	// MaxConnections and IdleTimeout are those of package listen.
+	// RowBytes bounds the entries of a batch in memory. Default web.RowBytes.
+	RowBytes int64
+	// Intake, MaxConnections and IdleTimeout are those of package listen.
+	Intake         *web.Intake
 	MaxConnections int
 	IdleTimeout    time.Duration
 	Logger         *slog.Logger
@@ -55,7 +58,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{o: o, large: make(chan struct{}, maxLarge)}
 	s.streams = listen.New(listen.Options{
-		Name: "forward", Store: o.Store, Rows: s.rows, Writers: writers, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,
+		Name: "forward", Store: o.Store, Rows: s.rows, Intake: o.Intake, Writers: writers, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s
 }
@@ -74,8 +77,12 @@ func (s *Server) Serve(ln net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error { return s.streams.Shutdown(ctx) }
 
 // rows makes rows of messages: their records go through the pipeline that stores objects as they are.
-func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet) (made listen.Made, err error) {
-	all := entries.New(16*int64(s.o.MaxMessage)+64<<20, func(int64) error { return nil })
+func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error) (made listen.Made, err error) {
+	var full error // no fault of the message that finds no room
+	all := entries.New(s.o.RowBytes, func(bytes int64) error {
+		full = hold(bytes)
+		return full
+	})
 	tables := map[*entries.Table]bool{}
 	for _, one := range list {
 		var m message
@@ -93,13 +100,16 @@ func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.Wr
 				return t.Make(func(dst []byte) ([]byte, error) { return appendRecord(dst, ns, r) })
 			})
 		}
+		if full != nil {
+			return made, full
+		}
 		if err != nil {
 			made.Left++
 			made.Why = err
 		}
 	}
 	made.Rows, err = all.Run(ctx, s.o.Pipelines, &pipeline.Request{
-		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, WidenNumbers: true, SkipError: true, AllFailures: true,
+		DB: "public", Pipeline: pipeline.Identity, CustomTimeIndex: entries.TimeIndex, NoAutoCreate: s.o.NoAutoCreate, WidenNumbers: true, SkipError: true, AllFailures: true, Hold: hold,
 	}, set)
 	for t := range tables {
 		for _, why := range t.Failed {

@@ -119,7 +119,17 @@ func (w *write) once(list []Message) error {
 		set.Reset()
 		s.sets.Put(set, set.Held())
 	}()
-	made, err := s.o.Rows(s.ctx, list, set)
+	share := s.o.Intake.Share()
+	defer share.Release()
+	bytes := int64(0)
+	for _, m := range list {
+		bytes += int64(len(m.Text))
+	}
+	hold := func(made int64) error { return share.Hold(s.ctx, bytes+made) }
+	if err := hold(0); err != nil {
+		return err
+	}
+	made, err := s.o.Rows(s.ctx, list, set, hold)
 	if err != nil {
 		return err
 	}

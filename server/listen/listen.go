@@ -24,8 +24,10 @@ type Options struct {
 	// Name is the protocol's, for figures and log lines.
 	Name  string
 	Store web.Store
-	// Rows makes rows of messages.
-	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet) (Made, error)
+	// Rows makes rows of messages. hold is told what they take besides the messages, and may wait; its error is that of Rows.
+	Rows func(ctx context.Context, messages []Message, set *engine.WriteSet, hold func(bytes int64) error) (Made, error)
+	// Intake bounds the bytes of what is in hand at a time, with that of requests; nil: nothing does.
+	Intake *web.Intake
 	// Writers is the number of batches that become rows at a time. Default 8.
 	Writers int
 	// MaxConnections is the number of connections served at a time, others are closed. Default 256.

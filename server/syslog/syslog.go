@@ -27,7 +27,8 @@ type Options struct {
 	NoAutoCreate bool
 	// MaxMessage bounds the bytes of a message: what is beyond them is cut off. Default 64 KiB.
 	MaxMessage int
-	// MaxConnections and IdleTimeout are those of package listen.
+	// Intake, MaxConnections and IdleTimeout are those of package listen.
+	Intake         *web.Intake
 	MaxConnections int
 	IdleTimeout    time.Duration
 	// Zone is that of times without one. Default UTC.
@@ -64,7 +65,7 @@ func New(o Options) *Server {
 		lost: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_udp_lost_total", Help: "Datagrams lost because they came faster than they could be stored."}),
 	}
 	s.streams = listen.New(listen.Options{
-		Name: "syslog", Store: o.Store, Rows: s.rows, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,
+		Name: "syslog", Store: o.Store, Rows: s.rows, Intake: o.Intake, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s
 }

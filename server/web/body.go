@@ -10,7 +10,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -44,11 +43,8 @@ type bodyReader struct {
 	head    [4]byte // first bytes of a body without an encoding
 	newline bool    // a line end was read
 
-	ctx     context.Context
-	part    intakePart
-	growing sync.Mutex   // held while part grows; protects refused
-	refused error        // that it found no room
-	counted atomic.Int64 // bytes that the intake knows of, or need not know of
+	ctx   context.Context
+	share Share
 }
 
 // rawBody is the body as it arrives. The server's own reader takes a connection that ended for the end of the body;
@@ -123,8 +119,8 @@ func (c *Ctx) Body() io.Reader {
 	if c.body != nil {
 		return c.body
 	}
-	b := &bodyReader{limit: c.BodyLimit, ctx: c.Context, part: intakePart{in: c.Intake}, encoding: strings.ToLower(c.HeaderText("Content-Encoding"))}
-	b.counted.Store(freeIntake)
+	b := &bodyReader{limit: c.BodyLimit, ctx: c.Context, encoding: strings.ToLower(c.HeaderText("Content-Encoding"))}
+	b.share.begin(c.Intake)
 	c.body = b
 	length := c.Request.Header.ContentLength()
 	stream := c.RequestBodyStream()
@@ -135,7 +131,7 @@ func (c *Ctx) Body() io.Reader {
 	b.raw = rawBody{from: stream, length: length}
 	if c.RequestBodyStream() != nil {
 		b.raw.conn = c.Conn()
-		b.part.pace.conn, b.raw.pace = b.raw.conn, &b.part.pace
+		b.share.part.pace.conn, b.raw.pace = b.raw.conn, &b.share.part.pace
 	}
 	b.err = c.announced()
 	return b
@@ -156,41 +152,14 @@ func (c *Ctx) announced() error {
 // in hand from now on, instead of as much of the body. false: there is no room for so much at once.
 func (c *Ctx) Recycle(bytes int64) bool {
 	c.Body()
-	b := c.body
-	if b.part.in == nil || bytes <= freeIntake {
-		return true
-	}
-	if !b.part.try(bytes) {
-		b.part.standDown()
-		return false
-	}
-	b.counted.Add(bytes)
-	return true
+	return c.body.share.try(bytes)
 }
 
 // Hold counts what is made of the body, so many bytes by now: it is in hand in place of the body where it is more. Hold waits
 // as the body's reader does, and its error ends the request. It may be called by several goroutines, which wait for each other.
 func (c *Ctx) Hold(bytes int64) error {
 	c.Body()
-	return c.body.hold(bytes)
-}
-
-// hold makes the part at least so many bytes.
-func (b *bodyReader) hold(bytes int64) error {
-	if bytes <= b.counted.Load() || b.part.in == nil {
-		return nil
-	}
-	b.growing.Lock()
-	defer b.growing.Unlock()
-	more := bytes - b.counted.Load()
-	if more <= 0 || b.refused != nil {
-		return b.refused
-	}
-	more = (more + intakeStep - 1) / intakeStep * intakeStep
-	if b.refused = b.part.take(b.ctx, more); b.refused == nil {
-		b.counted.Add(more)
-	}
-	return b.refused
+	return c.body.share.Hold(c.body.ctx, bytes)
 }
 
 // ReadBody is the whole body, within the limit.
@@ -209,7 +178,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	if b.err = b.hold(b.read + 1); b.err != nil {
+	if b.err = b.share.Hold(b.ctx, b.read+1); b.err != nil {
 		return 0, b.err
 	}
 	if b.limit > 0 && int64(len(p)) > b.limit-b.read+1 {
@@ -265,7 +234,7 @@ func (b *bodyReader) release() {
 		b.done()
 		b.done = nil
 	}
-	b.part.giveBack()
+	b.share.Release()
 	b.from, b.err = nil, errReleased
 }
 

@@ -3,7 +3,7 @@
 // Whatever a client sends, a body and an answer take no more memory and time than their bounds.
 //
 //	ctx.go params.go                          requests and their parameters
-//	body.go intake.go pace.go block.go        bodies: decompressed, counted, paced, their buffers
+//	body.go intake.go share.go pace.go block.go        bodies: decompressed, counted, paced, their buffers
 //	write.go                                  rows of a body into the store, for all protocols
 //	reply.go errors.go static.go compress.go  answers
 //	result.go format.go timeformat.go         results of queries, streamed
