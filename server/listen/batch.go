@@ -22,20 +22,24 @@ func (s *Server) NewBatch() *Batch { return &Batch{s: s} }
 // Len is the number of messages in the batch.
 func (b *Batch) Len() int { return len(b.ends) }
 
-// Add adds a message, and writes the batch when it is full or old.
-func (b *Batch) Add(text []byte, at time.Time) {
+// Add adds a message, and writes the batch when it is full or old; false: it was written, and messages that are not at fault are not stored.
+func (b *Batch) Add(text []byte, at time.Time) (stored bool) {
+	b.s.messages.Inc()
 	if len(b.text)+len(text) > batchBytes {
 		b.Flush()
+	}
+	if len(text) >= batchBytes {
+		return b.s.store([]Message{{Text: text[:len(text):len(text)], At: at}}) // where it lies: it may be large
 	}
 	if len(b.ends) == 0 {
 		b.first = at
 	}
 	b.text = append(b.text, text...)
 	b.ends, b.at = append(b.ends, len(b.text)), append(b.at, at)
-	b.s.messages.Inc()
 	if len(b.text) >= batchBytes || len(b.ends) >= batchMessages || b.due(at) {
-		b.Flush()
+		return b.Flush()
 	}
+	return true
 }
 
 // due reports whether the batch is to be written at a time.
@@ -52,16 +56,19 @@ func (b *Batch) Flush() bool {
 		list[i] = Message{Text: b.text[from:end:end], At: b.at[i]}
 		from = end
 	}
-	w := write{s: b.s}
+	stored := b.s.store(list)
+	b.text, b.ends, b.at = b.text[:0], b.ends[:0], b.at[:0]
+	return stored
+}
+
+// store writes messages as Flush does.
+func (s *Server) store(list []Message) bool {
+	w := write{s: s}
 	w.store(list)
 	if w.refused > 0 {
-		b.s.refused.Add(float64(w.refused))
-		b.s.o.Logger.Warn(b.s.o.Name+": messages are not stored", "messages", w.refused, "reason", w.reason)
+		s.refused.Add(float64(w.refused))
+		s.o.Logger.Warn(s.o.Name+": messages are not stored", "messages", w.refused, "reason", w.reason)
 	}
-	if cap(b.text) > 2*batchBytes {
-		b.text = nil
-	}
-	b.text, b.ends, b.at = b.text[:0], b.ends[:0], b.at[:0]
 	return !w.lost
 }
 

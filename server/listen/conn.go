@@ -41,9 +41,9 @@ func (k *conn) read(r *bufio.Reader, f Framer) error {
 			}
 			return err
 		}
-		k.batch.Add(text, time.Now())
+		stored := k.batch.Add(text, time.Now())
 		if acked {
-			if !k.batch.Flush() {
+			if !stored || !k.batch.Flush() {
 				return errors.New("a message that its sender waits for is not stored")
 			}
 			if err := f.Stored(k.Conn); err != nil {
