@@ -212,6 +212,7 @@ type partJob struct {
 	pace           func() error          // called between batches; nil: none
 	lives          func(key []byte) bool // series that are left out have false; nil: none is
 	any            bool                  // a row was written
+	batch          vector.Batch          // on its way to the part
 	indexUS        int64                 // spent on the indexes of what is merged
 	replaces       []uint64              // files of the parts that are merged
 	flushed        uint64                // sequence number up to which everything is in parts, with this one
@@ -334,14 +335,14 @@ func (j *partJob) writeSeries(w *sst.Writer, key []byte, walk *merged) error {
 
 // writeRows writes the rows of the walk's current series; begin is called before the first.
 func (j *partJob) writeRows(w *sst.Writer, walk *merged, begin func() error) error {
-	var b vector.Batch
+	b := &j.batch
 	for {
 		if j.pace != nil {
 			if err := j.pace(); err != nil {
 				return err
 			}
 		}
-		ok, err := walk.Rows(&b)
+		ok, err := walk.Rows(b)
 		if err != nil || !ok {
 			return err
 		}
@@ -351,7 +352,7 @@ func (j *partJob) writeRows(w *sst.Writer, walk *merged, begin func() error) err
 			}
 			begin = nil
 		}
-		if err := w.Write(&b); err != nil {
+		if err := w.Write(b); err != nil {
 			return err
 		}
 	}

@@ -53,9 +53,10 @@ type input struct {
 	pos   int
 	times []int64
 	seqs  []uint64
-	kinds []uint64 // nil: no row of the batch is a tombstone
-	width int      // no row of the batch has more bytes of strings; 0: all together have few
-	ended bool     // the current series has no more batches
+	kinds []uint64         // nil: no row of the batch is a tombstone
+	flat  [3]vector.Vector // memory of these where the batch has them in another form
+	width int              // no row of the batch has more bytes of strings; 0: all together have few
+	ended bool             // the current series has no more batches
 
 	number uint32 // position among the active inputs
 }
@@ -136,11 +137,11 @@ func (m *merged) load(s *input) error {
 		return err
 	}
 	n := s.batch.N
-	s.times = s.batch.Cols[m.at[m.spec.TimeColumn.ID]].Flatten(n).Ints
-	s.seqs = s.batch.Cols[m.at[schema.SequenceID]].Flatten(n).Uints
+	s.times = s.batch.Cols[m.at[m.spec.TimeColumn.ID]].FlattenInto(&s.flat[0], n).Ints
+	s.seqs = s.batch.Cols[m.at[schema.SequenceID]].FlattenInto(&s.flat[1], n).Uints
 	s.kinds = nil
 	if kinds := s.batch.Cols[m.at[schema.KindID]]; !allPuts(kinds, n) {
-		s.kinds = kinds.Flatten(n).Uints
+		s.kinds = kinds.FlattenInto(&s.flat[2], n).Uints
 	}
 	s.width = m.widthOf(&s.batch)
 	return nil

@@ -443,7 +443,15 @@ func (v *Vector) Flatten(n int) *Vector {
 	if v.Form == Flat {
 		return v
 	}
-	f := &Vector{Type: v.Type}
+	return v.FlattenInto(&Vector{}, n)
+}
+
+// FlattenInto is Flatten with the memory of f for a vector of another form.
+func (v *Vector) FlattenInto(f *Vector, n int) *Vector {
+	if v.Form == Flat {
+		return v
+	}
+	f.Reset(v.Type)
 	f.Append(0, v, 0, n)
 	return f
 }
