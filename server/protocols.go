@@ -9,6 +9,7 @@ import (
 	"varve/server/auth"
 	"varve/server/bulk"
 	"varve/server/datadog"
+	"varve/server/entries"
 	"varve/server/hec"
 	"varve/server/journald"
 	"varve/server/jsonput"
@@ -29,15 +30,16 @@ type protocols struct {
 // newProtocols makes them of what ingest and line protocol have.
 func newProtocols(o *Options) *protocols {
 	lines, ingest := &o.Lines, &o.Ingest
+	logs := entries.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes}
 	return &protocols{
 		push: logpush.New(logpush.Options{
 			Writer: ingest.Writer, Tables: lines.Tables, Pipelines: ingest.Pipelines, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes,
 		}),
 		put:     jsonput.New(jsonput.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
-		bulk:    bulk.New(bulk.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes}),
-		hec:     hec.New(hec.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes}),
+		bulk:    bulk.New(logs),
+		hec:     hec.New(logs),
 		journal: journald.New(journald.Options{Writer: ingest.Writer, Tables: lines.Tables, Prefix: lines.Prefix, NoAutoCreate: ingest.NoAutoCreate, RowBytes: lines.RowBytes}),
-		agents:  datadog.New(datadog.Options{Writer: ingest.Writer, Pipelines: ingest.Pipelines, NoAutoCreate: ingest.NoAutoCreate, RowBytes: ingest.RowBytes}),
+		agents:  datadog.New(logs),
 	}
 }
 

@@ -20,6 +20,12 @@ type condition struct {
 	packed  Comparison
 }
 
+// opposites are the operators that are evaluated as their opposite, of which the rows are then taken that it leaves out.
+var opposites = map[Op]Op{
+	NotEqual: Equal, Greater: LessEqual, GreaterEqual: Less, NotIn: In,
+	NotRegex: Regex, NotLike: Like, NotILike: ILike, NotTerm: Term, NotContains: Contains, NotPrefix: Prefix,
+}
+
 // compile makes a condition that is no AnyOf. It fails on a malformed regular expression and on arguments whose count does
 // not fit the operator. What cancelled says see Prepare.
 func compile(from *Cond, cancelled func() error) (*condition, error) {
@@ -40,27 +46,10 @@ func compile(from *Cond, cancelled func() error) (*condition, error) {
 		return nil, fmt.Errorf("condition %d on column %d: arguments must be flat", c.Op, c.Column)
 	}
 	c.kind = c.Args.Type.Kind()
-	switch c.Op {
-	case NotEqual:
-		c.op, c.negate = Equal, true
-	case Greater:
-		c.op, c.negate = LessEqual, true
-	case GreaterEqual:
-		c.op, c.negate = Less, true
-	case NotIn:
-		c.op, c.negate = In, true
-	case NotRegex:
-		c.op, c.negate = Regex, true
-	case NotLike:
-		c.op, c.negate = Like, true
-	case NotILike:
-		c.op, c.negate = ILike, true
-	case NotTerm:
-		c.op, c.negate = Term, true
-	case NotContains:
-		c.op, c.negate = Contains, true
-	case NotPrefix:
-		c.op, c.negate = Prefix, true
+	if op, ok := opposites[c.Op]; ok {
+		c.op, c.negate = op, true
+	}
+	switch c.op {
 	case Equal, Less, LessEqual, In, Prefix, Contains, ContainsFold, Term, Regex, Like, ILike:
 	default:
 		return nil, fmt.Errorf("unknown condition %d on column %d", c.Op, c.Column)

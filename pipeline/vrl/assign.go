@@ -47,10 +47,7 @@ func (c *compiler) assign(n *assignNode, used bool) (operand, bool) {
 		c.reportNoOp(n)
 		return operand{}, false
 	}
-	if !c.writable(n.ok) {
-		return operand{}, false
-	}
-	to, ok := c.target(n.ok)
+	to, ok := c.writeTarget(n.ok)
 	if !ok {
 		return operand{}, false
 	}
@@ -101,6 +98,14 @@ func (c *compiler) target(t *targetNode) (target, bool) {
 	}
 	p.variable = v.slot
 	return p, true
+}
+
+// writeTarget is target of one that may be written.
+func (c *compiler) writeTarget(t *targetNode) (target, bool) {
+	if !c.writable(t) {
+		return target{}, false
+	}
+	return c.target(t)
 }
 
 // declare adds a variable to the scope.
@@ -438,10 +443,7 @@ func (c *compiler) mergeInto(n *assignNode, used bool) (operand, bool) {
 		c.reportFallibleAssignment(n, "")
 		return operand{}, false
 	}
-	if !c.writable(n.ok) {
-		return operand{}, false
-	}
-	to, ok := c.target(n.ok)
+	to, ok := c.writeTarget(n.ok)
 	if !ok {
 		return operand{}, false
 	}

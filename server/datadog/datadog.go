@@ -16,27 +16,17 @@ import (
 	"varve/server/web"
 )
 
-// Options of a Handler.
-type Options struct {
-	Writer    *web.Writer
-	Pipelines entries.Pipelines
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
-	RowBytes int64
-}
-
 // defaultTable takes the logs of requests that name no table.
 const defaultTable = "datadog_logs"
 
 // Handler answers requests of agents. Safe for concurrent use.
 type Handler struct {
-	o    Options
+	o    entries.Options
 	rows prometheus.Counter
 }
 
 // New makes a handler.
-func New(o Options) *Handler {
+func New(o entries.Options) *Handler {
 	return &Handler{o: o, rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_datadog_rows_total", Help: "Rows written by requests of agents that send logs."})}
 }
 

@@ -24,6 +24,16 @@ type Pipelines interface {
 	Run(ctx context.Context, r *pipeline.Request, body io.Reader, set *engine.WriteSet) (pipeline.Outcome, error)
 }
 
+// Options of the handlers of protocols that bring entries.
+type Options struct {
+	Writer    *web.Writer
+	Pipelines Pipelines
+	// NoAutoCreate refuses to create tables and columns, whatever hints say.
+	NoAutoCreate bool
+	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
+	RowBytes int64
+}
+
 const (
 	// maxTables bounds the tables of a request.
 	maxTables = 1024

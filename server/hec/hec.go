@@ -49,27 +49,17 @@ func (f *fault) Error() string { return texts[f.code] + ": " + f.detail }
 
 func (d *decoder) fault(code int, detail string) error { return &fault{code, d.count, detail} }
 
-// Options of a Handler.
-type Options struct {
-	Writer    *web.Writer
-	Pipelines entries.Pipelines
-	// NoAutoCreate refuses to create tables and columns, whatever hints say.
-	NoAutoCreate bool
-	// RowBytes bounds what the entries of a request take besides its body. Default 1 GiB.
-	RowBytes int64
-}
-
 // defaultTable takes the events of requests that name no table.
 const defaultTable = "splunk_logs"
 
 // Handler answers the collector's requests. Safe for concurrent use.
 type Handler struct {
-	o    Options
+	o    entries.Options
 	rows prometheus.Counter
 }
 
 // New makes a handler.
-func New(o Options) *Handler {
+func New(o entries.Options) *Handler {
 	return &Handler{o: o, rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_hec_rows_total", Help: "Rows written by requests of the event collector."})}
 }
 

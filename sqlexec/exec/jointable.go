@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"context"
-	"math"
 	"math/bits"
 	"math/rand/v2"
 
@@ -11,6 +10,7 @@ import (
 
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
+	"varve/sqlexec/intern"
 )
 
 // joinTable finds the build rows of a key. Rows of equal keys are chained in the order they have; a slot holds the
@@ -183,7 +183,7 @@ func sameKey(a *vector.Vector, i int, b *vector.Vector, j int) bool {
 	case vector.Uint64:
 		return a.Uint(i) == b.Uint(j)
 	case vector.Float64:
-		return floatKey(a.Float(i)) == floatKey(b.Float(j))
+		return intern.FloatKey(a.Float(i)) == intern.FloatKey(b.Float(j))
 	}
 	if a.Type.ID == vector.TypeInterval {
 		return expr.IntervalLength(a.Bytes(i)) == expr.IntervalLength(b.Bytes(j))
@@ -376,7 +376,7 @@ func hashFlat(v *vector.Vector, out []uint64) {
 		}
 	case vector.Float64:
 		for i, x := range v.Floats[:len(out)] {
-			out[i] = mixBits(floatKey(x) ^ joinSeed)
+			out[i] = mixBits(intern.FloatKey(x) ^ joinSeed)
 		}
 	default:
 		for i := range out {
@@ -400,21 +400,10 @@ func hashAt(v *vector.Vector, i int) uint64 {
 	case vector.Uint64:
 		return mixBits(v.Uint(i) ^ joinSeed)
 	case vector.Float64:
-		return mixBits(floatKey(v.Float(i)) ^ joinSeed)
+		return mixBits(intern.FloatKey(v.Float(i)) ^ joinSeed)
 	}
 	if v.Type.ID == vector.TypeInterval {
 		return mixBits(uint64(expr.IntervalLength(v.Bytes(i))) ^ joinSeed)
 	}
 	return mixBits(xxhash.Sum64(v.Bytes(i)) ^ joinSeed)
-}
-
-// floatKey are the bits of f with one form of zero and of NaN.
-func floatKey(f float64) uint64 {
-	switch {
-	case f == 0:
-		return 0
-	case f != f:
-		return math.Float64bits(math.NaN())
-	}
-	return math.Float64bits(f)
 }

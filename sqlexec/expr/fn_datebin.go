@@ -14,17 +14,11 @@ func bindDateBin(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
 	if err != nil {
 		return nil, vector.Type{}, nil, err
 	}
-	ts, err := c.timeArg("date_bin", args[1])
+	ts, err := c.instantArg("date_bin", args[1])
 	if err != nil {
 		return nil, vector.Type{}, nil, err
 	}
 	t := ts.Type()
-	if t.ID == vector.TypeDate {
-		t = vector.Timestamp(9)
-		if ts, err = c.Cast(ts, t, false); err != nil {
-			return nil, t, nil, err
-		}
-	}
 	origin := Expr(&Const{Value: vector.ConstInt(t, 0)})
 	if len(args) == 3 {
 		if origin, err = c.timeArg("date_bin", args[2]); err != nil {
@@ -118,17 +112,11 @@ func bindDateTrunc(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error)
 	if !ok || !k.Value.Type.IsText() || k.Value.IsNull(0) {
 		return nil, vector.Type{}, nil, planError("date_trunc needs a constant unit")
 	}
-	ts, err := c.timeArg("date_trunc", args[1])
+	ts, err := c.instantArg("date_trunc", args[1])
 	if err != nil {
 		return nil, vector.Type{}, nil, err
 	}
 	t := ts.Type()
-	if t.ID == vector.TypeDate {
-		t = vector.Timestamp(9)
-		if ts, err = c.Cast(ts, t, false); err != nil {
-			return nil, t, nil, err
-		}
-	}
 	unit := t.UnitsPerSecond()
 	name := strings.ToLower(k.Value.Str(0))
 	fixed := map[string]int64{"microsecond": 1e3, "millisecond": 1e6, "second": 1e9, "minute": 60e9, "hour": 3600e9, "day": 86400e9, "week": 7 * 86400e9}

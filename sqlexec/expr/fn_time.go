@@ -212,6 +212,15 @@ func (c *Context) timeArg(what string, e Expr) (Expr, error) {
 	return nil, planError("%s needs a timestamp or date, found %s", what, t)
 }
 
+// instantArg is timeArg with dates as the instants at which they begin.
+func (c *Context) instantArg(what string, e Expr) (Expr, error) {
+	e, err := c.timeArg(what, e)
+	if err != nil || e.Type().ID != vector.TypeDate {
+		return e, err
+	}
+	return c.Cast(e, vector.Timestamp(9), false)
+}
+
 // intervalArg reads a constant interval.
 func (c *Context) intervalArg(what string, e Expr) (months, days int32, ns int64, err error) {
 	k, ok := e.(*Const)

@@ -65,7 +65,7 @@ func keyOf(v *vector.Vector, i int, canon func([]byte) uint64) uint64 {
 	case vector.Uint64:
 		return v.Uint(i)
 	case vector.Float64:
-		return floatKey(v.Float(i))
+		return FloatKey(v.Float(i))
 	}
 	if v.IsNull(i) {
 		return 0 // there may be no bytes to read
@@ -73,8 +73,8 @@ func keyOf(v *vector.Vector, i int, canon func([]byte) uint64) uint64 {
 	return canon(v.Bytes(i))
 }
 
-// floatKey are the bits of f with one form of zero and of NaN.
-func floatKey(f float64) uint64 {
+// FloatKey are the bits of f with one form of zero and of NaN.
+func FloatKey(f float64) uint64 {
 	switch {
 	case f == 0:
 		return 0
