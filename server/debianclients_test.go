@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -20,6 +22,7 @@ const (
 	journalRemote = "/lib/systemd/systemd-journal-remote"
 	rsyslogd      = "/usr/sbin/rsyslogd"
 	collectd      = "/usr/sbin/collectd"
+	logger        = "/usr/bin/logger"
 )
 
 // there reports whether programs are installed. Where one is not, the test says so and is done; where VARVE_NEED_SHIPPERS is set they have to be there.
@@ -140,6 +143,54 @@ input(type="imfile" File=%[2]q Tag="web:")
 action(type="omelasticsearch" server="%[3]s/v1/elasticsearch" template="document" searchIndex="rsyslog_lines" searchType="" bulkmode="on" writeoperation="create" bulkid="" dynbulkid="off")
 `, dir, source, h.url))
 	h.runUntil(`SELECT count(*), count(DISTINCT message), min(app) FROM rsyslog_lines`, "200,200,web", rsyslogd, "-n", "-C", "-f", config, "-i", filepath.Join(dir, "pid"))
+}
+
+// TestSyslogSenders: rsyslog and logger send to the listeners of syslog, over TCP in both framings and over UDP, in both formats.
+func TestSyslogSenders(t *testing.T) {
+	if !there(t, rsyslogd, logger) {
+		return
+	}
+	h, dir := real(t, nil), t.TempDir()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 2)
+	go func() { served <- h.s.ServeSyslog(ln) }()
+	go func() { served <- h.s.ServeSyslogUDP(packets) }()
+	tcp, udp := ln.Addr().(*net.TCPAddr).Port, packets.LocalAddr().(*net.UDPAddr).Port
+	for _, c := range []struct {
+		port int
+		args string
+	}{{tcp, "-T"}, {tcp, "-T --octet-count"}, {tcp, "-T --rfc3164"}, {udp, "-d"}, {udp, "-d --rfc3164"}} {
+		args := append(strings.Fields(c.args), "-n", "127.0.0.1", "-P", fmt.Sprint(c.port), "-t", "shell", "-p", "local5.err", "--id=77", "by hand \u00e9")
+		if out, err := exec.CommandContext(t.Context(), logger, args...).CombinedOutput(); err != nil {
+			t.Fatalf("logger %s: %v\n%s", c.args, err, out)
+		}
+	}
+	var lines strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&lines, "line %d \"quoted\"\n", i)
+	}
+	source := written(t, dir, "app.log", lines.String())
+	config := written(t, dir, "rsyslog.conf", fmt.Sprintf(`global(workDirectory=%[1]q)
+module(load="imfile")
+input(type="imfile" File=%[2]q Tag="web:" facility="local3" severity="warning")
+action(type="omfwd" target="127.0.0.1" port="%[3]d" protocol="tcp")
+action(type="omfwd" target="127.0.0.1" port="%[3]d" protocol="tcp" TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format")
+action(type="omfwd" target="127.0.0.1" port="%[4]d" protocol="udp")
+`, dir, source, tcp, udp))
+	h.runUntil(`SELECT app_name, facility, severity, proc_id, count(*), count(DISTINCT message), min(message) FROM syslog GROUP BY app_name, facility, severity, proc_id ORDER BY app_name`,
+		"shell,local5,err,77,5,1,by hand \u00e9\r\nweb,local3,warning,,150,50,\"line 0 \"\"quoted\"\"\"", rsyslogd, "-n", "-C", "-f", config, "-i", filepath.Join(dir, "pid"))
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := errors.Join(h.s.listeners.shutdown(ctx), <-served, <-served); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCollectd: write_http sends values as JSON through ingest.
