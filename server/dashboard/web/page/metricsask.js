@@ -80,29 +80,30 @@ export async function names(text, limit) {
   return (await get('label/__name__/values', { 'match[]': match, limit })).data;
 }
 
-/** physicalTable holds what the metrics are made of; they have names of their own. */
-const physicalTable = 'service_physical_table';
+/** So many columns of other tables are looked at. */
+const mostColumns = 20_000;
 
 /** @typedef {{name: string, fields: string[]}} TableMetric */
 
-/** tableMetrics lists the other tables that can be asked like metrics: those with a time and numbers. @returns {Promise<TableMetric[]>} */
+/** tableMetrics lists the other tables that can be asked like metrics: those with a time and numbers. cut: there are more. @returns {Promise<{list: TableMetric[], cut: boolean}>} */
 export async function tableMetrics() {
-  const rows = await list(`SELECT table_name, column_name, data_type, semantic_type FROM information_schema.columns WHERE table_schema = ${sqltext.string(db.value)} ORDER BY table_name, ordinal_position LIMIT 20000`, { db: db.value, background: true });
-  const metric = new Set(await names('', 10_000));
+  const here = `table_schema = ${sqltext.string(db.value)}`;
+  const rows = await list(`SELECT table_name, column_name, data_type, semantic_type FROM information_schema.columns WHERE ${here} AND semantic_type <> 'TAG' AND table_name NOT IN (SELECT table_name FROM information_schema.tables WHERE ${here} AND engine = 'metric') ORDER BY table_name, ordinal_position LIMIT ${mostColumns}`, { db: db.value, background: true });
+  const metric = new Set(await names('', 10_000)); // other engines may hold metrics, too
   /** @type {Map<string, TableMetric & {time: boolean}>} */
   const tables = new Map();
   for (const [table, column, type, semantic] of rows) {
-    if (metric.has(table) || table === physicalTable) continue;
+    if (metric.has(table)) continue;
     const t = tables.get(table) ?? { name: String(table), fields: [], time: false };
     if (semantic === 'TIMESTAMP') t.time = true;
     if (semantic === 'FIELD' && sqltext.isNumeric(type)) t.fields.push(column);
     tables.set(table, t);
   }
-  return [...tables.values()].filter((t) => t.time && t.fields.length > 0);
+  return { list: [...tables.values()].filter((t) => t.time && t.fields.length > 0), cut: rows.length === mostColumns };
 }
 
 /** anyMetric tells whether there is something to draw. */
-export const anyMetric = async () => (await names('', 1)).length > 0 || (await tableMetrics()).length > 0;
+export const anyMetric = async () => (await names('', 1)).length > 0 || (await tableMetrics()).list.length > 0;
 
 /** labelName is the name of a label in an address. @param {string} name */
 const labelName = (name) => (plainLabel.test(name) ? name : 'U__' + [...name].map((c) => (c === '_' ? '__' : /[a-zA-Z0-9]/.test(c) ? c : `_${/** @type {number} */ (c.codePointAt(0)).toString(16)}_`)).join(''));

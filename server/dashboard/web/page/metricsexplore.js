@@ -40,7 +40,7 @@ function Names({ onOpen, onClose }) {
   const [text, setText] = useState('');
   const [names, setNames] = useState(/** @type {string[]|null} */ (null));
   const [known, setKnown] = useState(/** @type {Record<string, {type: string, help: string}[]>} */ ({}));
-  const [tables, setTables] = useState(/** @type {import('./metricsask.js').TableMetric[]} */ ([]));
+  const [tables, setTables] = useState({ list: /** @type {import('./metricsask.js').TableMetric[]} */ ([]), cut: false });
   const [error, setError] = useState(/** @type {any} */ (null));
   useEffect(() => {
     let wanted = true;
@@ -60,7 +60,7 @@ function Names({ onOpen, onClose }) {
     return () => { wanted = false; clearTimeout(timer); };
   }, [text, db.value]);
   let before = '';
-  const others = tables.filter((t) => t.name.toLowerCase().includes(text.trim().toLowerCase()));
+  const others = tables.list.filter((t) => t.name.toLowerCase().includes(text.trim().toLowerCase()));
   return html`<div class="head"><input type="search" aria-label="Search metrics" placeholder="Search metrics" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
     <div class="scroll">${error && html`<${ErrorBox} error=${error} />`}
       ${names?.length === 0 && others.length === 0 && html`<p class="soft pad">${text ? 'No metric has this in its name.' : 'There are no metrics in this database, and no tables with a time and numbers.'}</p>`}
@@ -73,7 +73,8 @@ function Names({ onOpen, onClose }) {
       ${(names?.length ?? 0) > mostNames && html`<p class="soft pad">The first ${mostNames} are shown: search for more.</p>`}
       ${others.length > 0 && html`<h3>Tables with numbers</h3>`}
       ${others.slice(0, mostNames).map((t) => html`<button key=${t.name} class="quiet node table" title=${`${plural(t.fields.length, 'number')}: ${t.fields.slice(0, 20).join(', ')}`} onClick=${() => onOpen(t.name)}><span class="text">${oneLine(t.name, 200)}</span><span class="badge end">${t.fields.length === 1 ? 'table' : plural(t.fields.length, 'field')}</span></button>`)}
-      ${others.length > mostNames && html`<p class="soft pad">The first ${mostNames} tables are shown: search for more.</p>`}</div>`;
+      ${others.length > mostNames && html`<p class="soft pad">The first ${mostNames} tables are shown: search for more.</p>`}
+      ${tables.cut && html`<p class="soft pad">There are more tables than were looked at: write the name of another as an expression.</p>`}</div>`;
 }
 
 /** @param {{metric: string, onQuery: (query: string) => void, onBack: () => void, onClose: () => void}} props */
