@@ -43,8 +43,9 @@ type logsRequest struct {
 	scope     inheritedJSON
 
 	held, told int64
+	full       error       // there is no room for more, which is no fault of a record
 	attributes []attribute // of the record in hand
-	json, body []byte      // of the record in hand
+	body       []byte      // of the record in hand
 }
 
 // logColumns are the columns of records.
@@ -82,6 +83,7 @@ func (h *Handler) takeLogs(c *web.Ctx, body func() ([]byte, error)) (outcome, er
 			}
 		}
 		r.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
+		r.writer.grown = r.grown
 		if err := r.read(set, message); err != nil {
 			if !errors.As(err, new(*status.Error)) {
 				err = undecodable(c, err)
@@ -118,10 +120,10 @@ func (h *Handler) recycleLogs(r *logsRequest) {
 	clear(r.attributes[:cap(r.attributes)])
 	clear(r.writer.stack[:cap(r.writer.stack)])
 	*r = logsRequest{
-		reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known}, attributes: r.attributes[:0], json: r.json[:0], body: r.body[:0],
+		reader: r.reader, writer: writer{stack: r.writer.stack[:0], known: r.writer.known}, attributes: r.attributes[:0], body: r.body[:0],
 		resource: inheritedJSON{json: r.resource.json[:0]}, scope: inheritedJSON{json: r.scope.json[:0]},
 	}
-	h.logs.Put(r, r.reader.bytes()+attributeBytes*int64(cap(r.attributes)+cap(r.writer.stack))+int64(cap(r.json)+cap(r.body)+cap(r.resource.json)+cap(r.scope.json)))
+	h.logs.Put(r, r.reader.bytes()+attributeBytes*int64(cap(r.attributes)+cap(r.writer.stack))+int64(cap(r.body)+cap(r.resource.json)+cap(r.scope.json)))
 }
 
 // read puts the records of a message into the set.
@@ -144,11 +146,8 @@ func (r *logsRequest) read(set *engine.WriteSet, message []byte) error {
 			if !f.Is(2, protowire.Bytes) {
 				continue
 			}
+			r.held += inherited + 8*int64(r.rows.Columns())
 			if err := r.record(f.Bytes, s); err != nil {
-				return err
-			}
-			r.held += inherited + int64(len(f.Bytes)) + 8*int64(r.rows.Columns())
-			if err := r.holdAll(); err != nil {
 				return err
 			}
 		}
@@ -174,12 +173,12 @@ func (r *logsRequest) inherit(to *inheritedJSON, present bool, list []attribute)
 	if to.err != nil && !errors.As(to.err, new(*status.Error)) {
 		return to.err
 	}
-	return nil
+	return r.full
 }
 
 // open makes the columns of a request.
 func (r *logsRequest) open(set *engine.WriteSet) error {
-	r.outcome, r.held, r.told, r.there = outcome{}, 0, 0, nil
+	r.outcome, r.held, r.told, r.full, r.there = outcome{}, 0, 0, nil, nil
 	hint := r.given
 	hint.Tags = []string{"scope_name"}
 	timeType := vector.Timestamp(9)
@@ -222,10 +221,18 @@ func (r *logsRequest) holdAll() error {
 		return nil
 	}
 	if r.held > r.h.o.RowBytes {
-		return status.New(status.InvalidArguments, "the records of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
+		r.full = status.New(status.InvalidArguments, "the records of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
+		return r.full
 	}
 	r.told = r.held + 1<<20
-	return r.hold(r.told)
+	r.full = r.hold(r.told)
+	return r.full
+}
+
+// grown counts bytes that the rows are about to take.
+func (r *logsRequest) grown(bytes int64) error {
+	r.held += bytes
+	return r.holdAll()
 }
 
 // align gives columns the types that the table's have: text takes all scalars, integers take integers that fit.

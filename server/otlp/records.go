@@ -25,6 +25,8 @@ type recordFields struct {
 	severityText    []byte
 	trace, span     []byte
 	body            wireValue
+	text            []byte // of the body, see check
+	json            []byte // the heap of the column of attributes, with those of the record
 	attributes      []attribute
 }
 
@@ -86,12 +88,18 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 		return err
 	}
 	at, err := r.check(&l, scope)
+	if r.full != nil {
+		return r.full
+	}
 	if err != nil {
 		if !errors.As(err, new(*status.Error)) {
 			return err
 		}
 		r.outcome.refuse(err)
 		return nil
+	}
+	if err := r.grown(int64(len(message) - len(l.body.bytes) + len(l.text))); err != nil { // before the columns copy it
+		return err
 	}
 	if err := r.setKeys(&l); err != nil {
 		return err
@@ -103,9 +111,9 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 	c.severityText.SetBytes(l.severityText)
 	c.severity.SetInt(int64(int32(l.severity)))
 	if l.body.kind != nothing {
-		c.body.SetBytes(r.body)
+		c.body.SetBytes(l.text)
 	}
-	c.attributes.SetBytes(r.json)
+	c.attributes.SetHeap(l.json)
 	c.flags.SetUint(l.flags)
 	if scope.present {
 		c.scopeName.SetBytes(scope.name)
@@ -137,10 +145,13 @@ func (r *logsRequest) check(l *recordFields, scope *scopeFields) (at int64, err 
 	if !utf8.Valid(l.severityText) || !utf8.Valid(scope.name) || !utf8.Valid(scope.version) || !utf8.Valid(scope.schemaURL) || !utf8.Valid(r.reader.resource.schemaURL) {
 		return 0, errUTF8
 	}
-	if r.body, err = r.writer.body(r.body[:0], &l.body); err != nil {
-		return 0, err
+	if l.text = l.body.bytes; l.body.kind != textValue || !utf8.Valid(l.text) { // a text stays where it is
+		if r.body, err = r.writer.body(r.body[:0], &l.body); err != nil {
+			return 0, err
+		}
+		l.text = r.body
 	}
-	r.json, err = r.writer.attributes(r.json[:0], l.attributes)
+	l.json, err = r.writer.attributes(r.columns.attributes.Heap(), l.attributes)
 	return at, err
 }
 

@@ -43,6 +43,9 @@ func (r *tracesRequest) span(message []byte, scope *scopeFields) error {
 		r.outcome.taken++
 		return nil
 	}
+	if r.full != nil {
+		return r.full
+	}
 	if !errors.As(err, new(*status.Error)) {
 		return err
 	}
@@ -288,7 +291,7 @@ func (r *tracesRequest) event(dst, message []byte) (_ []byte, err error) {
 	if dst, err = r.writer.object(append(dst, `{"attributes":`...), r.list, 2); err != nil {
 		return dst, err
 	}
-	if dst, err = appendJSONText(append(dst, `,"name":`...), name); err != nil {
+	if dst, err = r.appendJSONText(append(dst, `,"name":`...), name); err != nil {
 		return dst, err
 	}
 	dst = time.Unix(0, int64(at)).UTC().AppendFormat(append(dst, `,"time":"`...), "2006-01-02T15:04:05.000000000Z")
@@ -327,13 +330,12 @@ func (r *tracesRequest) link(dst, message []byte) (_ []byte, err error) {
 	if dst, err = r.writer.value(append(dst, `,"trace_id":`...), &traceValue, 2); err != nil {
 		return dst, err
 	}
-	dst, err = appendJSONText(append(dst, `,"trace_state":`...), state)
+	dst, err = r.appendJSONText(append(dst, `,"trace_state":`...), state)
 	return append(dst, '}'), err
 }
 
 // appendJSONText appends a text in quotes.
-func appendJSONText(dst, b []byte) ([]byte, error) {
+func (r *tracesRequest) appendJSONText(dst, b []byte) ([]byte, error) {
 	v := wireValue{kind: textValue, bytes: b}
-	var w writer
-	return w.value(dst, &v, 0)
+	return r.writer.value(dst, &v, 0)
 }

@@ -47,6 +47,7 @@ type tracesRequest struct {
 
 	before      int64 // bytes of what a row has of its resource and scope
 	held, told  int64
+	full        error // there is no room for more, which is no fault of a span
 	columnCount int
 	scratch     []byte
 	list        []attribute
@@ -75,6 +76,7 @@ func (h *Handler) takeTraces(c *web.Ctx, body func() ([]byte, error)) (outcome, 
 			}
 		}
 		r.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
+		r.writer.grown = r.grown
 		if err := r.read(set, message); err != nil {
 			if !errors.As(err, new(*status.Error)) {
 				err = undecodable(c, err)
@@ -151,7 +153,7 @@ func (r *tracesRequest) read(set *engine.WriteSet, message []byte) error {
 
 // open makes the columns of a request.
 func (r *tracesRequest) open(set *engine.WriteSet) (err error) {
-	r.outcome, r.held, r.told, r.there, r.columnCount = outcome{}, 0, 0, nil, 0
+	r.outcome, r.held, r.told, r.full, r.there, r.columnCount = outcome{}, 0, 0, nil, nil, 0
 	t, err := r.h.o.Store.Table(r.table)
 	switch {
 	case err == nil:
@@ -202,10 +204,18 @@ func (r *tracesRequest) holdAll() error {
 		return nil
 	}
 	if r.held > r.h.o.RowBytes {
-		return status.New(status.InvalidArguments, "the spans of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
+		r.full = status.New(status.InvalidArguments, "the spans of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
+		return r.full
 	}
 	r.told = r.held + 1<<20
-	return r.hold(r.told)
+	r.full = r.hold(r.told)
+	return r.full
+}
+
+// grown counts bytes that the rows are about to take.
+func (r *tracesRequest) grown(bytes int64) error {
+	r.held += bytes
+	return r.holdAll()
 }
 
 // setID sets an id in hexadecimal digits.

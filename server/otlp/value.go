@@ -118,6 +118,52 @@ func appendAttribute(list []attribute, f *protowire.Fields) ([]attribute, error)
 type writer struct {
 	stack []attribute // members of the objects that are being written
 	known keyOrder
+	// grown is told of bytes that texts grow by through escapes, which make six bytes of one, before they take memory. nil: nobody counts.
+	grown  func(bytes int64) error
+	untold int
+}
+
+// tellEscapes is what texts grow by before grown is told.
+const tellEscapes = 1 << 20
+
+// text appends a text in quotes. It is valid UTF-8.
+func (w *writer) text(dst, b []byte) ([]byte, error) {
+	if maxEscape*len(b) > tellEscapes {
+		size := quotedBytes(b)
+		if err := w.grow(size - len(b)); err != nil {
+			return dst, err
+		}
+		return jsontext.AppendString(slices.Grow(dst, size), b), nil
+	}
+	from := len(dst)
+	dst = jsontext.AppendString(dst, b)
+	return dst, w.grow(len(dst) - from - len(b))
+}
+
+// grow counts bytes that a text grows by.
+func (w *writer) grow(bytes int) error {
+	if w.untold += bytes; w.untold < tellEscapes || w.grown == nil {
+		return nil
+	}
+	bytes, w.untold = w.untold, 0
+	return w.grown(int64(bytes))
+}
+
+// maxEscape is the longest escape of a byte.
+const maxEscape = len(`\u0001`)
+
+// quotedBytes is about the length of a text in quotes, and no less.
+func quotedBytes(b []byte) int {
+	n := len(b) + 2
+	for _, c := range b {
+		switch {
+		case c < ' ':
+			n += maxEscape - 1
+		case c == '"' || c == '\\':
+			n++
+		}
+	}
+	return n
 }
 
 var (
@@ -149,8 +195,11 @@ func (w *writer) object(dst []byte, list []attribute, depth int) ([]byte, error)
 		if len(dst) > empty {
 			dst = append(dst, ',')
 		}
-		dst = append(jsontext.AppendString(dst, a.key), ':')
 		var err error
+		if dst, err = w.text(dst, a.key); err != nil {
+			return dst, err
+		}
+		dst = append(dst, ':')
 		if dst, err = w.value(dst, &a.wireValue, depth+1); err != nil {
 			return dst, err
 		}
@@ -184,7 +233,7 @@ func (w *writer) value(dst []byte, v *wireValue, depth int) ([]byte, error) {
 		if !utf8.Valid(v.bytes) {
 			return dst, errUTF8
 		}
-		return jsontext.AppendString(dst, v.bytes), nil
+		return w.text(dst, v.bytes)
 	case boolValue:
 		return strconv.AppendBool(dst, v.bits != 0), nil
 	case intValue:

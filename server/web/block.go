@@ -70,22 +70,49 @@ type malformedBlock struct {
 
 func (m *malformedBlock) Error() string { return m.format + ": " + m.cause.Error() }
 
-// buffer returns a buffer that goes back when the request is over.
+// buffer is a buffer, of those before where there is room for it, that goes back when the request is over.
 func (c *Ctx) buffer() *[]byte {
 	b := blocks.Get()
+	if !c.Recycle(int64(cap(*b))) {
+		blocks.Put(b, int64(cap(*b)))
+		b = new([]byte)
+	}
 	c.Finally(func() { blocks.Put(b, int64(cap(*b))) })
 	return b
 }
 
-// readInto reads a body of about so many bytes into a buffer.
+// trustedBytes is how much room a body gets because it is announced: the rest need not come.
+const trustedBytes = 4 << 20
+
+// readInto reads a body of about so many bytes into a buffer. A buffer that grows is there twice while it is copied: both are in hand.
 func (c *Ctx) readInto(buf *[]byte, from io.Reader, size int64) ([]byte, error) {
-	w := bytes.NewBuffer((*buf)[:0])
-	if size = min(size+bytes.MinRead, max(c.BodyLimit, 1<<20)); size > int64(cap(*buf)) {
-		w.Grow(int(size))
+	most := max(c.BodyLimit, 1<<20) + bytes.MinRead
+	b, want := (*buf)[:0], min(size+bytes.MinRead, most, trustedBytes)
+	for {
+		if int64(cap(b)) < want {
+			if len(b) > 0 {
+				if err := c.Hold(int64(cap(b)) + want); err != nil {
+					return nil, err
+				}
+			}
+			b = append(make([]byte, 0, want), b...)
+			*buf = b
+		}
+		n, err := from.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		*buf = b
+		switch {
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) == cap(b):
+			want = 2 * int64(cap(b))
+			if c.BodyLimit > 0 && want > most && int64(cap(b)) < most {
+				want = most
+			}
+		}
 	}
-	_, err := w.ReadFrom(from)
-	*buf = w.Bytes()
-	return *buf, err
 }
 
 // unsnap decompresses a snappy block.
