@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
 	"varve/server/otlp"
@@ -73,7 +74,7 @@ func (l rpcLog) Write(p []byte) (int, error) {
 
 // ServeGRPC answers the connections of ln, which speak gRPC, until Shutdown.
 func (s *Server) ServeGRPC(ln net.Listener) error {
-	err := s.rpc.Serve(&boundedListener{Listener: ln, free: make(chan struct{}, s.o.MaxGRPCConnections)})
+	err := s.rpc.Serve(&boundedListener{Listener: ln, free: make(chan struct{}, s.o.MaxGRPCConnections), turned: s.metrics.RPCTurned})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -83,7 +84,8 @@ func (s *Server) ServeGRPC(ln net.Listener) error {
 // boundedListener closes connections past a number.
 type boundedListener struct {
 	net.Listener
-	free chan struct{} // holds one for each connection
+	free   chan struct{} // holds one for each connection
+	turned prometheus.Counter
 }
 
 func (l *boundedListener) Accept() (net.Conn, error) {
@@ -96,6 +98,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		case l.free <- struct{}{}:
 			return &boundedConn{Conn: c, l: l}, nil
 		default:
+			l.turned.Inc()
 			c.Close() // it may come again
 		}
 	}

@@ -113,6 +113,7 @@ func TestGRPCConnections(t *testing.T) {
 	if n, err := second.Read(make([]byte, 1)); n > 0 || err == nil || strings.Contains(err.Error(), "timeout") {
 		t.Errorf("a connection too many: %d bytes, %v", n, err)
 	}
+	h.want(h.do("GET", "/metrics", ""), 200, "varve_grpc_connections_refused_total 1\n")
 	first.Close()
 	third := dial(t, addr)
 	if _, err := call(third, rpcLogs, nil, nil, grpc.WaitForReady(true)); err != nil {

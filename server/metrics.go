@@ -15,6 +15,7 @@ type metrics struct {
 	InFlight    prometheus.Gauge
 	Panics      prometheus.Counter
 	ClientsLeft prometheus.Counter
+	RPCTurned   prometheus.Counter
 }
 
 func newMetrics(intake *web.Intake) *metrics {
@@ -38,9 +39,10 @@ func newMetrics(intake *web.Intake) *metrics {
 		}),
 		Panics:      counter("varve_http_panics_total", "Requests that ended in a panic."),
 		ClientsLeft: counter("varve_http_clients_left_total", "Requests cancelled because the client closed its connection."),
+		RPCTurned:   counter("varve_grpc_connections_refused_total", "Connections of gRPC closed because there were too many."),
 	}
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.BodiesHeld, m.InFlight, m.Panics, m.ClientsLeft}
+	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.BodiesHeld, m.InFlight, m.Panics, m.ClientsLeft, m.RPCTurned}
 }
