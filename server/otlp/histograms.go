@@ -40,6 +40,23 @@ func (h *histogramPointData) bytes() int64 {
 	return 8 * int64(cap(h.counts)+cap(h.bounds)+cap(h.negativeCounts))
 }
 
+// take takes a field that points of both kinds have under the same number; false: f is none.
+func (h *histogramPointData) take(f *protowire.Fields) bool {
+	switch {
+	case f.Is(3, protowire.Fixed64):
+		h.time = f.Value
+	case f.Is(4, protowire.Fixed64):
+		h.count = f.Value
+	case f.Is(5, protowire.Fixed64):
+		h.sum, h.hasSum = f.Double(), true
+	case f.Is(10, protowire.Varint):
+		h.flags = f.Value
+	default:
+		return false
+	}
+	return true
+}
+
 // explicitHistogram reads
 //
 //	HistogramDataPoint{9: KeyValue*, 3: time ns fixed64, 4: count fixed64, 5: sum double, 6: counts of buckets fixed64*, 7: bounds double*, 10: flags}
@@ -52,20 +69,13 @@ func (r *metricsRequest) explicitHistogram(message []byte) error {
 	for f.Next() {
 		var err error
 		switch {
+		case h.take(&f):
 		case f.Is(9, protowire.Bytes):
 			r.key = appendSized(r.key, f.Bytes)
-		case f.Is(3, protowire.Fixed64):
-			h.time = f.Value
-		case f.Is(4, protowire.Fixed64):
-			h.count = f.Value
-		case f.Is(5, protowire.Fixed64):
-			h.sum, h.hasSum = f.Double(), true
 		case f.Number == 6:
 			h.counts, err = f.AppendFixed64s(h.counts)
 		case f.Number == 7:
 			h.bounds, err = f.AppendDoubles(h.bounds)
-		case f.Is(10, protowire.Varint):
-			h.flags = f.Value
 		}
 		if err != nil {
 			return err
@@ -149,14 +159,9 @@ func (r *metricsRequest) exponentialHistogram(message []byte) error {
 	for f.Next() {
 		var err error
 		switch {
+		case h.take(&f):
 		case f.Is(1, protowire.Bytes):
 			r.key = appendSized(r.key, f.Bytes)
-		case f.Is(3, protowire.Fixed64):
-			h.time = f.Value
-		case f.Is(4, protowire.Fixed64):
-			h.count = f.Value
-		case f.Is(5, protowire.Fixed64):
-			h.sum, h.hasSum = f.Double(), true
 		case f.Is(6, protowire.Varint):
 			h.scale = f.Zigzag()
 		case f.Is(7, protowire.Fixed64):
@@ -165,8 +170,6 @@ func (r *metricsRequest) exponentialHistogram(message []byte) error {
 			h.positive, h.counts, err = readBuckets(f.Bytes, h.counts)
 		case f.Is(9, protowire.Bytes):
 			h.negative, h.negativeCounts, err = readBuckets(f.Bytes, h.negativeCounts)
-		case f.Is(10, protowire.Varint):
-			h.flags = f.Value
 		case f.Is(14, protowire.Fixed64):
 			h.zeroThreshold = f.Double()
 		}

@@ -75,23 +75,15 @@ func (h *Handler) takeLogs(c *web.Ctx, body func() ([]byte, error)) (outcome, er
 		}
 		return r.takeThrough(c, through, body)
 	}
-	var message []byte
-	return writeAgain(c, h.o.Writer, &r.outcome, func(set *engine.WriteSet) (any bool, err error) {
-		if message == nil {
-			if message, err = body(); err != nil {
-				return false, err
-			}
-		}
+	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte) (any bool, err error) {
 		r.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
 		r.writer.grown = r.grown
 		if err := r.read(set, message); err != nil {
-			if !errors.As(err, new(*status.Error)) {
-				err = undecodable(c, err)
-			}
-			return false, err
+			return false, unread(c, err)
 		}
 		return r.outcome.taken > 0, nil
 	})
+	return r.outcome, err
 }
 
 // begin takes what the headers say.

@@ -98,10 +98,7 @@ func (h *Handler) takeMetrics(c *web.Ctx, body func() ([]byte, error)) (outcome,
 		}
 		r.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
 		if err := r.search(message); err != nil {
-			if !errors.As(err, new(*status.Error)) {
-				err = undecodable(c, err)
-			}
-			return false, err
+			return false, unread(c, err)
 		}
 		if err := r.write(c.Context, set); err != nil {
 			return false, err

@@ -160,14 +160,30 @@ func (h *Handler) body(c *web.Ctx, s *signal, f encoding) ([]byte, error) {
 // attempts is how often a request is read anew because another changed a column's type meanwhile.
 const attempts = 3
 
-// writeAgain writes what read puts into a set.
-func writeAgain(c *web.Ctx, w *web.Writer, o *outcome, read func(set *engine.WriteSet) (bool, error)) (outcome, error) {
+// writeAgain writes what read puts of a request's message into a set.
+func writeAgain(c *web.Ctx, w *web.Writer, body func() ([]byte, error), read func(set *engine.WriteSet, message []byte) (bool, error)) error {
+	var message []byte
 	for attempt := 1; ; attempt++ {
-		_, err := w.Write(c, read)
+		_, err := w.Write(c, func(set *engine.WriteSet) (any bool, err error) {
+			if message == nil {
+				if message, err = body(); err != nil {
+					return false, err
+				}
+			}
+			return read(set, message)
+		})
 		if attempt == attempts || !errors.As(err, new(*engine.TypeClash)) {
-			return *o, err
+			return err
 		}
 	}
+}
+
+// unread is the error for a message that could not be read: one without a status says that it is no request.
+func unread(c *web.Ctx, err error) error {
+	if errors.As(err, new(*status.Error)) {
+		return err
+	}
+	return undecodable(c, err)
 }
 
 // undecodable is the error for a body that is no request.

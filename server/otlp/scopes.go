@@ -64,59 +64,55 @@ func (r *resourceReader) each(message []byte, begin func(*resourceFields) error,
 func (r *resourceReader) readResource(message []byte) (err error) {
 	to := &r.resource
 	*to = resourceFields{attributes: to.attributes[:0]}
-	f := protowire.Of(message)
-	for f.Next() {
-		switch {
-		case f.Is(3, protowire.Bytes):
-			to.schemaURL = f.Bytes
-		case f.Is(1, protowire.Bytes):
-			to.present = true
-			in := protowire.Of(f.Bytes)
-			for in.Next() {
-				if in.Is(1, protowire.Bytes) {
-					if to.attributes, err = appendAttribute(to.attributes, &in); err != nil {
-						return err
-					}
-				}
-			}
-			if in.Err() != nil {
-				return in.Err()
-			}
+	to.present, to.schemaURL, err = describe(message, func(in *protowire.Fields) (err error) {
+		if in.Is(1, protowire.Bytes) {
+			to.attributes, err = appendAttribute(to.attributes, in)
 		}
-	}
-	return f.Err()
+		return err
+	})
+	return err
 }
 
 // readScope reads all but the items of ScopeX{1: InstrumentationScope{1: name, 2: version, 3: KeyValue*}, 2: X*, 3: schema URL}.
 func (r *resourceReader) readScope(message []byte) (err error) {
 	to := &r.scope
 	*to = scopeFields{attributes: to.attributes[:0], message: message}
+	to.present, to.schemaURL, err = describe(message, func(in *protowire.Fields) (err error) {
+		switch {
+		case in.Is(1, protowire.Bytes):
+			to.name = in.Bytes
+		case in.Is(2, protowire.Bytes):
+			to.version = in.Bytes
+		case in.Is(3, protowire.Bytes):
+			to.attributes, err = appendAttribute(to.attributes, in)
+		}
+		return err
+	})
+	return err
+}
+
+// describe calls field for each field of what a message says of itself, its field 1, of which present says that it is there, and
+// returns the schema URL, its field 3.
+func describe(message []byte, field func(in *protowire.Fields) error) (present bool, schemaURL []byte, err error) {
 	f := protowire.Of(message)
 	for f.Next() {
 		switch {
 		case f.Is(3, protowire.Bytes):
-			to.schemaURL = f.Bytes
+			schemaURL = f.Bytes
 		case f.Is(1, protowire.Bytes):
-			to.present = true
+			present = true
 			in := protowire.Of(f.Bytes)
 			for in.Next() {
-				switch {
-				case in.Is(1, protowire.Bytes):
-					to.name = in.Bytes
-				case in.Is(2, protowire.Bytes):
-					to.version = in.Bytes
-				case in.Is(3, protowire.Bytes):
-					if to.attributes, err = appendAttribute(to.attributes, &in); err != nil {
-						return err
-					}
+				if err := field(&in); err != nil {
+					return present, schemaURL, err
 				}
 			}
 			if in.Err() != nil {
-				return in.Err()
+				return present, schemaURL, in.Err()
 			}
 		}
 	}
-	return f.Err()
+	return present, schemaURL, f.Err()
 }
 
 // forget lets go of the message.

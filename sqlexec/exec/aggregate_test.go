@@ -193,7 +193,7 @@ func TestMemoryBudget(t *testing.T) {
 			return Aggregate(nil, []*expr.Agg{aggregateOf(t, "array_agg", false, nil, cols[0])}, m)
 		},
 		"sort":  func(m *Budget) (Sink, error) { return Sort(order, typesOf(specs), m) },
-		"top k": func(m *Budget) (Sink, error) { return TopK(order, 30_000, typesOf(specs), m) },
+		"top k": func(m *Budget) (Sink, error) { return TopK(order, 30_000, typesOf(specs), nil, m) },
 		"join": func(m *Budget) (Sink, error) {
 			j, err := NewJoin(JoinSpec{Probe: cols, Build: cols, ProbeTypes: typesOf(specs), BuildTypes: typesOf(specs), Budget: m})
 			return j.Build(), err

@@ -61,7 +61,7 @@ func BenchmarkTopK(b *testing.B) {
 	for _, k := range []int{10, 10_000} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			order := []expr.SortKey{{Expr: columns(specs...)[1], Desc: true}}
-			benchRun(b, func() Source { return Values(table) }, nil, func() (Sink, error) { return TopK(order, k, typesOf(specs), nil) }, 2)
+			benchRun(b, func() Source { return Values(table) }, nil, func() (Sink, error) { return TopK(order, k, typesOf(specs), nil, nil) }, 2)
 		})
 	}
 }

@@ -83,7 +83,7 @@ func TestCancelAnywhere(t *testing.T) {
 			return Aggregate(cols, []*expr.Agg{aggregateOf(t, "count", false, nil)}, b)
 		}),
 		"sort":                    into(func(b *Budget) (Sink, error) { return Sort(order, types, b) }),
-		"top":                     into(func(b *Budget) (Sink, error) { return TopK(order, 50_000, types, b) }),
+		"top":                     into(func(b *Budget) (Sink, error) { return TopK(order, 50_000, types, nil, b) }),
 		"join":                    func(ctx context.Context) error { return join(ctx, cols[:1], false, table) },
 		"join of a computed key":  func(ctx context.Context) error { return join(ctx, twice, false, table) },
 		"join that keeps nothing": func(ctx context.Context) error { return join(ctx, nil, true, few) },

@@ -60,7 +60,7 @@ func TestCancellation(t *testing.T) {
 	types := []vector.Type{vector.Int64Type}
 	sinks := map[string]func() (Sink, error){
 		"aggregate": func() (Sink, error) { return Aggregate(columns(oneInt), nil, nil) },
-		"top k":     func() (Sink, error) { return TopK(order, 10, types, nil) },
+		"top k":     func() (Sink, error) { return TopK(order, 10, types, nil, nil) },
 		"distinct":  func() (Sink, error) { return Distinct(types, nil) },
 	}
 	for name, make := range sinks {
@@ -223,7 +223,7 @@ func TestSteadyStateAllocations(t *testing.T) {
 		"aggregate by codes": {step(Aggregate(cols[:1], aggs, nil)), dict, 0},
 		"aggregate by int":   {step(Aggregate(cols[1:], aggs, nil)), b, 0},
 		"aggregate by two":   {step(Aggregate(cols, aggs, nil)), b, 0},
-		"top k":              {step(TopK([]expr.SortKey{{Expr: cols[1]}}, 10, typesOf(specs), nil)), b, 0},
+		"top k":              {step(TopK([]expr.SortKey{{Expr: cols[1]}}, 10, typesOf(specs), nil, nil)), b, 0},
 		"join probe":         {join.Probe().Step(drop), b, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -178,7 +178,7 @@ func TestHalves(t *testing.T) {
 func TestTopOfLongRows(t *testing.T) {
 	types := []vector.Type{vector.Int64Type, vector.StringType}
 	budget := NewBudget(16 << 20)
-	top := must(TopK([]expr.SortKey{{Expr: &expr.Column{Index: 1, T: types[1], Null: true}}}, 3, types, budget))
+	top := must(TopK([]expr.SortKey{{Expr: &expr.Column{Index: 1, T: types[1], Null: true}}}, 3, types, nil, budget))
 	table := longTable(vector.Flat, 200, 200<<10)
 	p := Pipeline{Source: Values(table), Sink: top}
 	if _, err := p.Run(context.Background(), 1); err != nil {

@@ -122,7 +122,7 @@ func TestSort(t *testing.T) {
 			}
 			sameRows(t, name, run(t, Pipeline{Source: newMixed(b, 300), Sink: sink}, 1), want)
 			for _, k := range []int{0, 1, 10, n, n + 1} {
-				top, err := TopK(order, k, types, NewBudget(0))
+				top, err := TopK(order, k, types, nil, NewBudget(0))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -149,7 +149,7 @@ func TestSortWorkers(t *testing.T) {
 	}
 	sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 1000), Sink: sink}, 2), want)
 	for _, k := range []int{1, 100, 5000, 2 * chunkRows} {
-		top, err := TopK(order, k, typesOf(specs), nil)
+		top, err := TopK(order, k, typesOf(specs), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestTopKMemory(t *testing.T) {
 		b.Cols[0].Ints = append(b.Cols[0].Ints, int64(i))
 	}
 	order := []expr.SortKey{{Expr: columns(spec{t: vector.Int64Type})[0], Desc: true}}
-	top, err := TopK(order, 3, []vector.Type{vector.Int64Type}, NewBudget(1<<20))
+	top, err := TopK(order, 3, []vector.Type{vector.Int64Type}, nil, NewBudget(1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,14 +10,9 @@ import (
 	"varve/sqlexec/expr"
 )
 
-// TopK keeps the first k rows of an order.
-func TopK(order []expr.SortKey, k int, types []vector.Type, budget *Budget) (Sink, error) {
-	return BoundedTopK(order, k, types, nil, budget)
-}
-
-// BoundedTopK is TopK that tells how far the first key, a column, reaches among the k best rows so far: rows behind it are not
-// wanted any more.
-func BoundedTopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vector.Vector), budget *Budget) (Sink, error) {
+// TopK keeps the first k rows of an order. It tells how far the first key, a column, reaches among the k best rows so far: rows
+// behind it are not wanted any more. tell may be nil.
+func TopK(order []expr.SortKey, k int, types []vector.Type, tell func(value *vector.Vector), budget *Budget) (Sink, error) {
 	if err := compiles(order); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func TestSinksCountWideRows(t *testing.T) {
 	sinks := map[string]func(b *Budget) (Sink, error){
 		"sort":         func(b *Budget) (Sink, error) { return Sort(byNumber, types, b) },
 		"sort by text": func(b *Budget) (Sink, error) { return Sort(byText, types, b) },
-		"top":          func(b *Budget) (Sink, error) { return TopK(byText, 1000, types, b) },
+		"top":          func(b *Budget) (Sink, error) { return TopK(byText, 1000, types, nil, b) },
 		"distinct":     func(b *Budget) (Sink, error) { return Distinct(types, b) },
 		"group by text": func(b *Budget) (Sink, error) {
 			return Aggregate([]expr.Expr{long}, []*expr.Agg{agg("max", number)}, b)

@@ -367,7 +367,7 @@ func (r *runner) top(n *Sort) (exec.Stream, error) {
 	if err != nil {
 		return s, err
 	}
-	sink, err := exec.BoundedTopK(n.Keys, k, types(n.Columns()), tell, r.budget)
+	sink, err := exec.TopK(n.Keys, k, types(n.Columns()), tell, r.budget)
 	if err != nil {
 		return s, err
 	}
