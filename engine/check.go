@@ -162,7 +162,7 @@ func (c *check) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
 	return true
 }
 
-// leftOver tells what is known of files that the manifest does not list.
+// leftOver says what is known of files that the manifest does not list.
 func (c *check) leftOver(state *manifest.State) {
 	listed := map[string]bool{}
 	for _, t := range state.Tables {

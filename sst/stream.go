@@ -22,7 +22,7 @@ func (s *stream) seal(mark int, sum func([]byte) uint32) {
 	s.fresh++
 }
 
-// flush gives what is to be written at place at, and counts it as written.
+// flush returns what is to be written at place at, and counts it as written.
 func (s *stream) flush(at uint64) []byte {
 	if s.bytes == 0 {
 		s.first = at

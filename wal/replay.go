@@ -232,7 +232,7 @@ func (r *replay) endOf(segment uint64, size int64) {
 	}
 }
 
-// judge tells damage from torn tails: a gap is damage when it lacks a number that was on disk once. It gives the last
+// judge separates damage from torn tails: a gap is damage when it lacks a number that was on disk once. It gives the last
 // number before those that are missing without that.
 func (r *replay) judge() (torn uint64) {
 	torn = math.MaxUint64

@@ -128,7 +128,7 @@ func (t *Test) OnNull() (passes, ok bool) {
 	return op == IsNull, op == IsNull || op == IsNotNull
 }
 
-// ListBytes gives the byte strings that the test names when it is passed by nothing else.
+// ListBytes returns the byte strings that the test names when it is passed by nothing else.
 func (t *Test) ListBytes() (list [][]byte, ok bool) {
 	c := t.c
 	if c.Op != Equal && c.Op != In || c.Lower || c.kind != vector.Bytes {

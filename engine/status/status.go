@@ -86,7 +86,7 @@ type Error struct {
 // Place is a place in a text: line and column count from 1, columns and length in characters.
 type Place struct{ Line, Column, Length int }
 
-// At gives the error a place.
+// At notes the place of the error.
 func (e *Error) At(line, column, length int) *Error {
 	e.Place = &Place{line, column, length}
 	return e

@@ -146,5 +146,5 @@ func (f osFile) Size() (int64, error) {
 // NotExist reports whether err says that a file is absent.
 func NotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// Exist tells an error that says that the name is taken.
+// Exist reports whether an error says that the name is taken.
 func Exist(err error) bool { return errors.Is(err, fs.ErrExist) }

@@ -456,7 +456,7 @@ type shards struct {
 	list []Reader
 }
 
-// Reader gives a worker its share: workers take batches of the same one until it ends.
+// Reader hands a worker its share: workers take batches of the same one until it ends.
 func (p *shards) Reader(int) Reader { return &shardsReader{p} }
 
 type shardsReader struct{ p *shards }

@@ -511,7 +511,7 @@ type joinRest struct {
 	next   atomic.Int64
 }
 
-// Reader gives a worker its share.
+// Reader hands a worker its share.
 func (s *joinRest) Reader(int) Reader { return &joinRestReader{s: s} }
 
 type joinRestReader struct {

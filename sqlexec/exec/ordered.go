@@ -17,7 +17,7 @@ type ordered struct {
 	types []vector.Type
 }
 
-// Reader gives the one reader to worker 0.
+// Reader hands the one reader to worker 0.
 func (o *ordered) Reader(worker int) Reader {
 	if worker > 0 {
 		return empty{}

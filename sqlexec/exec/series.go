@@ -17,7 +17,7 @@ type seriesSource struct {
 	values expr.SeriesReader
 }
 
-// Reader gives all rows to worker 0.
+// Reader hands all rows to worker 0.
 func (s seriesSource) Reader(worker int) Reader {
 	if worker > 0 {
 		return empty{}

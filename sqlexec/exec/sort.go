@@ -286,7 +286,7 @@ type reorder struct {
 	order []uint32
 }
 
-// Reader gives the rows to worker 0.
+// Reader hands the rows to worker 0.
 func (r *reorder) Reader(worker int) Reader {
 	if worker > 0 {
 		return nothing{}

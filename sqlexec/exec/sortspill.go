@@ -174,7 +174,7 @@ type mergeSource struct {
 	budget *Budget
 }
 
-// Reader gives the rows to worker 0.
+// Reader hands the rows to worker 0.
 func (s *mergeSource) Reader(worker int) Reader {
 	if worker > 0 {
 		return nothing{}

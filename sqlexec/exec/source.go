@@ -13,7 +13,7 @@ func ScanSource(s *engine.Scan) Source { return &scanSource{s} }
 
 type scanSource struct{ scan *engine.Scan }
 
-// Reader gives a worker its share of the pieces.
+// Reader hands a worker its share of the pieces.
 func (s *scanSource) Reader(int) Reader { return &scanReader{scan: s.scan} }
 
 type scanReader struct {
@@ -54,7 +54,7 @@ type values struct {
 	next atomic.Int64
 }
 
-// Reader gives a worker its share of the batches; batches are handed out in order.
+// Reader hands a worker its share of the batches; batches are handed out in order.
 func (v *values) Reader(int) Reader { return &valuesReader{v} }
 
 type valuesReader struct{ v *values }

@@ -15,7 +15,7 @@ type unionSource struct {
 	inputs []Stream
 }
 
-// Reader gives a worker its share.
+// Reader hands a worker its share.
 func (u *unionSource) Reader(worker int) Reader {
 	return &unionReader{u: u, worker: worker, left: u.inputs}
 }
@@ -59,7 +59,7 @@ func concat(sources []Source) Source { return &chain{sources} }
 
 type chain struct{ sources []Source }
 
-// Reader gives all rows to worker 0.
+// Reader hands all rows to worker 0.
 func (c *chain) Reader(worker int) Reader {
 	if worker > 0 {
 		return empty{}

@@ -6,7 +6,7 @@ import (
 	"varve/engine/vector"
 )
 
-// charBits tells what an ASCII letter or digit is good for.
+// charBits says what an ASCII letter or digit is good for.
 const (
 	digitChar = 1 << iota
 	hexChar   // a to f
