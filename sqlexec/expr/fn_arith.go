@@ -152,8 +152,18 @@ func integerKernel[T int64 | uint64](op string, t vector.Type) kernel {
 		r := vector.Sized(*res, n)
 		*res = r
 		switch op {
-		case "+", "-", "*":
-			combine(op, r, x, y)
+		case "+":
+			for i := range r {
+				r[i] = x[i] + y[i]
+			}
+		case "-":
+			for i := range r {
+				r[i] = x[i] - y[i]
+			}
+		case "*":
+			for i := range r {
+				r[i] = x[i] * y[i]
+			}
 		default:
 			if err := divide(r, x, y, valid, op == "%"); err != nil {
 				return err
@@ -165,25 +175,6 @@ func integerKernel[T int64 | uint64](op string, t vector.Type) kernel {
 			}
 		}
 		return nil
-	}
-}
-
-// combine adds, subtracts or multiplies.
-func combine[T int64 | uint64 | float64](op string, r, x, y []T) {
-	x, y = x[:len(r)], y[:len(r)]
-	switch op {
-	case "+":
-		for i := range r {
-			r[i] = x[i] + y[i]
-		}
-	case "-":
-		for i := range r {
-			r[i] = x[i] - y[i]
-		}
-	case "*":
-		for i := range r {
-			r[i] = x[i] * y[i]
-		}
 	}
 }
 
@@ -211,8 +202,18 @@ func floatKernel(op string, t vector.Type) kernel {
 		r := vector.Sized(out.Floats, n)
 		out.Floats = r
 		switch op {
-		case "+", "-", "*":
-			combine(op, r, x, y)
+		case "+":
+			for i := range r {
+				r[i] = x[i] + y[i]
+			}
+		case "-":
+			for i := range r {
+				r[i] = x[i] - y[i]
+			}
+		case "*":
+			for i := range r {
+				r[i] = x[i] * y[i]
+			}
 		case "/":
 			for i := range r {
 				r[i] = x[i] / y[i]
