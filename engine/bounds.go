@@ -16,13 +16,13 @@ import (
 // tagFrame is what a tag takes in a series key besides its value, in which zero bytes count twice.
 const tagFrame = 6
 
-// checkBounds refuses a record with a row that no part takes.
-func (r *record) checkBounds() error {
-	if r.withinBounds() {
+// checkBounds refuses a record with a row that no part takes, or a value of more than so many bytes.
+func (r *record) checkBounds(longestValue int) error {
+	if r.withinBounds(longestValue) {
 		return nil
 	}
 	for i := range r.batch.N {
-		if err := r.misfit(i); err != nil {
+		if err := r.misfit(i, longestValue); err != nil {
 			return status.Wrap(err, status.InvalidArguments, "row %d of %d: %v", i+1, r.batch.N, err)
 		}
 	}
@@ -30,15 +30,15 @@ func (r *record) checkBounds() error {
 }
 
 // leaveOut takes the rows that no part takes out of the batch; the error says how many and why the
-// first is among them.
+// first is among them. Options.MaxValue is no reason: the rows were acknowledged when it was larger.
 func (r *record) leaveOut() error {
-	if r.withinBounds() {
+	if r.withinBounds(sst.MaxValue) {
 		return nil
 	}
 	var why error
 	rows := make([]uint32, 0, r.batch.N)
 	for i := range r.batch.N {
-		if err := r.misfit(i); err == nil {
+		if err := r.misfit(i, sst.MaxValue); err == nil {
 			rows = append(rows, uint32(i))
 		} else if why == nil {
 			why = err
@@ -64,7 +64,7 @@ func (r *record) leaveOut() error {
 }
 
 // withinBounds looks at columns as wholes: true when no row can be beyond a bound.
-func (r *record) withinBounds() bool {
+func (r *record) withinBounds(longestValue int) bool {
 	key := len(schema.KeyPrefix(r.table))
 	for i, v := range r.batch.Cols {
 		size := 8
@@ -79,7 +79,7 @@ func (r *record) withinBounds() bool {
 				return false
 			}
 		default:
-			if size > sst.MaxValue {
+			if size > longestValue {
 				return false
 			}
 		}
@@ -98,9 +98,9 @@ func longest(v *vector.Vector) (size int) {
 	return size
 }
 
-// misfit says why no part takes a row; nil: one does. A tag that has the initial value of its column is not named in the key;
+// misfit says why a row is refused; nil: it is not. A tag that has the initial value of its column is not named in the key;
 // one that is NULL counts as an empty one: it is named where the column has an initial value.
-func (r *record) misfit(row int) error {
+func (r *record) misfit(row, longestValue int) error {
 	key := len(schema.KeyPrefix(r.table))
 	var scratch []byte
 	for i, v := range r.batch.Cols {
@@ -116,8 +116,8 @@ func (r *record) misfit(row int) error {
 			value = scratch
 		}
 		if r.roles[i] != schema.Tag {
-			if len(value) > sst.MaxValue {
-				return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(value), sst.MaxValue)
+			if len(value) > longestValue {
+				return fmt.Errorf("column %s: the value has %d bytes, the limit is %d", r.fields[i].Name, len(value), longestValue)
 			}
 			continue
 		}

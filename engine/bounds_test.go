@@ -88,11 +88,36 @@ func TestBoundOfValues(t *testing.T) {
 			r := &record{batch: &vector.Batch{N: 1}}
 			r.add(&schema.Column{Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}, vector.ConstInt(vector.Timestamp(3), 1))
 			r.add(&schema.Column{Name: "message", Type: vector.StringType, Nullable: true}, v)
-			err := r.checkBounds()
+			err := r.checkBounds(sst.MaxValue)
 			if fits := size <= sst.MaxValue || form == "null"; fits != (err == nil) || !fits && !strings.Contains(err.Error(), "row 1 of 1: column message: the value has 234881025 bytes, the limit is 234881024") {
 				t.Errorf("%s, %d bytes: %v", form, size, err)
 			}
 		}
+	}
+}
+
+// TestMaxValue: a value longer than the store is told to take is refused, by itself; one that was taken before stays.
+func TestMaxValue(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	e := mustOpen(t, o)
+	row := func(at int64, size int) []modelRow {
+		return []modelRow{{"ts": at, "host": "a", "s": strings.Repeat("n", size)}}
+	}
+	if err := put(e, "t", lastRow, row(1, 5000)); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, e)
+	o.MaxValue = 1000
+	e = mustOpen(t, o)
+	defer mustClose(t, e)
+	if err := put(e, "t", lastRow, row(2, 1000)); err != nil {
+		t.Error(err)
+	}
+	if err := put(e, "t", lastRow, row(3, 1001)); err == nil || !strings.Contains(err.Error(), "row 1 of 1: column s: the value has 1001 bytes, the limit is 1000") {
+		t.Errorf("a value of 1001 bytes: %v", err)
+	}
+	if lines, err := scanTable(e, public("t"), everything); err != nil || len(lines) != 2 {
+		t.Errorf("%d rows, %v", len(lines), err)
 	}
 }
 

@@ -93,6 +93,9 @@ type Options struct {
 	// up to WriteWait (default 5s), then get RegionBusy.
 	MemtableLimit int64
 	WriteWait     time.Duration
+	// MaxValue is the longest string or binary value that is written: flushes and merges hold some of each. Default, and at
+	// most, what a part takes, sst.MaxValue.
+	MaxValue int
 	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts against that.
 	SeriesBytes int64
 	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed or

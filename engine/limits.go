@@ -52,6 +52,8 @@ func (o Options) withDefaults() Options {
 	def(&o.FlushBytes, 64<<20)
 	def(&o.FlushAge, 5*time.Minute)
 	def(&o.MemtableLimit, 144<<20)
+	def(&o.MaxValue, sst.MaxValue)
+	o.MaxValue = min(o.MaxValue, sst.MaxValue)
 	def(&o.WriteWait, 5*time.Second)
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)

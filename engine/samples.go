@@ -7,6 +7,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/memtable"
+	"varve/sst"
 )
 
 // Samples are the samples of a request for the series of one region, series after series. They go into the log and the
@@ -166,7 +167,7 @@ func (w *tableWrite) alignSamples(c *catalog, now time.Time) (lacking bool, err 
 	if err := w.rec.fillIn(w.schema, set, now); err != nil {
 		return false, err
 	}
-	return false, w.rec.checkBounds()
+	return false, w.rec.checkBounds(sst.MaxValue)
 }
 
 // logical reports whether the samples are of logical tables.

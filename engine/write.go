@@ -171,6 +171,9 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 			evolving = append(evolving, w)
 			continue
 		}
+		if err == nil {
+			err = w.rec.checkBounds(e.o.MaxValue)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -252,9 +255,6 @@ func align(t *schema.Table, fields []vector.Field, b *vector.Batch, h *Hint, now
 		return nil, errEvolve
 	}
 	if err := rec.fillIn(t, set, now); err != nil {
-		return nil, err
-	}
-	if err := rec.checkBounds(); err != nil {
 		return nil, err
 	}
 	return rec, nil
@@ -343,7 +343,7 @@ func (e *Engine) Delete(ctx context.Context, n schema.Name, keys *vector.Batch) 
 			rec.add(&t.Columns[p], keys.Cols[i])
 		}
 		rec.add(&t.Columns[t.Time], keys.Cols[len(t.Tags)])
-		if err := rec.checkBounds(); err != nil {
+		if err := rec.checkBounds(e.o.MaxValue); err != nil {
 			return 0, err
 		}
 		again, err := e.committer.commit(ctx, []*tableWrite{{at: tab.home, schema: t, rec: rec, batch: keys}})

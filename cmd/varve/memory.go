@@ -11,6 +11,7 @@ import (
 
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/sst"
 )
 
 // memory is how the limit of the process is shared out.
@@ -25,6 +26,7 @@ type memory struct {
 	bodies    int64 // of requests in hand, or what is made of them
 	rows      int64 // of one request
 	tables    int   // that there may be
+	value     int   // longest of a row: flushes and merges of it keep up to eight at a time
 }
 
 // tableBytes is the share of the limit that goes with a table: what it takes itself is some 4 KiB.
@@ -42,6 +44,7 @@ func (c *Config) memory() memory {
 	m.bodies = m.limit / 16
 	m.rows = min(m.limit/4, 1<<30)
 	m.tables = int(m.limit / tableBytes)
+	m.value = int(min(max(m.limit/32, 1<<20), sst.MaxValue))
 	return m
 }
 
