@@ -590,3 +590,57 @@ func TestLargeChunks(t *testing.T) {
 		t.Errorf("%d chunks", n)
 	}
 }
+
+// TestLongRowsComeInLightBatches: what a walk copies of long texts is bounded, and every row comes once.
+func TestLongRowsComeInLightBatches(t *testing.T) {
+	m := New(NewRegistry())
+	const rows, size = 64, 1 << 20
+	text := &vector.Vector{Type: vector.StringType, Views: []vector.View{{Len: size}}, Heap: make([]byte, size)}
+	for i := range uint64(rows) {
+		at := int64(rows - i) // not in order: they are gathered
+		b := &vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstInt(ts.Type, at).Flatten(1), text}}
+		m.Append(i+1, logs, []vector.Field{{Name: "ts", Type: ts.Type}, {Name: "msg", Type: vector.StringType}}, b)
+	}
+	w, err := m.Live().Series(&scan.Spec{TimeColumn: ts, Time: scan.Range{From: 0, To: rows}, Columns: logs.Columns})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, ok, err := w.Next(); err != nil || !ok {
+		t.Fatalf("no series: %v", err)
+	}
+	var b vector.Batch
+	last, seen := int64(0), 0
+	for {
+		ok, err := w.Rows(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		bytes := 0
+		for i := range b.N {
+			for _, c := range b.Cols {
+				switch c.Type.Kind() {
+				case vector.Bytes:
+					bytes += len(c.Bytes(i))
+				default:
+					if c.Type.ID == ts.Type.ID {
+						if at := c.Int(i); at != last+1 {
+							t.Fatalf("time %d after %d", at, last)
+						}
+						last++
+					}
+				}
+			}
+		}
+		if bytes > maxText {
+			t.Errorf("a batch of %d rows has %d bytes of text", b.N, bytes)
+		}
+		seen += b.N
+	}
+	if seen != rows {
+		t.Errorf("%d rows of %d", seen, rows)
+	}
+}

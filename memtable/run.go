@@ -351,6 +351,7 @@ type source struct {
 	few    []uint32       // the series that the tag was made of; nil: all of the table
 	series *seriesSnapshot
 	values []*vector.Vector // by chunk: Flat, or Const where the chunk has no values of its own. nil for tags
+	long   bool             // texts of a chunk are long in the mean: a batch of many would be large
 	head   vector.Vector    // scratch: a window of a chunk's vector
 	own    vector.Vector    // scratch: gathered rows
 	codes  []uint32         // scratch of tags: numbers of series
@@ -377,6 +378,7 @@ func (r *reader) source(c schema.Column) (source, error) {
 			return src, fmt.Errorf("column %s is %s in memory and %s in the schema", c.Name, v.Type, c.Type)
 		}
 		src.values[i] = v
+		src.long = src.long || len(v.Heap) > longText*max(len(v.Views), 1)
 	}
 	return src, nil
 }

@@ -172,7 +172,8 @@ func (w *walk) fill() (bool, error) {
 	for w.at < w.end {
 		to := min(w.at+vector.Size, w.end)
 		w.picked = append(w.picked[:0], w.o.rows[w.at:to]...)
-		w.at = to
+		w.picked = w.picked[:w.light()]
+		w.at += len(w.picked)
 		if !w.wanted.Overlaps(w.time(w.picked[0]), w.time(w.picked[len(w.picked)-1])) {
 			continue
 		}
@@ -193,6 +194,36 @@ func (w *walk) fill() (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+const (
+	// maxText is how many bytes of a column's long texts one batch copies.
+	maxText = 4 << 20
+	// longText is the mean past which texts are long: a full batch of shorter ones has maxText.
+	longText = maxText / vector.Size
+)
+
+// light is how many of the rows in w.picked make a batch: as many as have few bytes of text, one at the least.
+func (w *walk) light() int {
+	n := len(w.picked)
+	for i := range w.out {
+		s := &w.out[i]
+		if !s.long {
+			continue
+		}
+		bytes := 0
+		for row, x := range w.picked[:n] {
+			v := s.values[x>>32]
+			if v.Form != vector.Flat {
+				continue
+			}
+			if bytes += int(v.Views[uint32(x)].Len); bytes > maxText {
+				n = max(row, 1)
+				break
+			}
+		}
+	}
+	return n
 }
 
 // filter leaves the rows that pass the conditions in w.picked and tells whether there are any.
