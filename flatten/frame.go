@@ -20,7 +20,7 @@ func (d *Decoder) beginRow() {
 	d.seenN = 0
 }
 
-// timeAbsent gives the clock's time to a row that lacks the field of its time, where errors are ignored.
+// timeAbsent sets the clock's time for a row that lacks the field of its time, where errors are ignored.
 func (d *Decoder) timeAbsent() bool {
 	if n := d.paths[d.o.Time.Field]; !d.o.IgnoreErrors || n != nil && n.stamp == d.stamp {
 		return false

@@ -39,7 +39,7 @@ type OptionVars struct {
 	values [OptionCount]string
 }
 
-// Value is the text of an option; ok tells whether the row names it.
+// Value is the text of an option; ok reports whether the row names it.
 func (v *OptionVars) Value(o Option) (text string, ok bool) { return v.values[o], v.set>>o&1 != 0 }
 
 // Set notes the text of an option.

@@ -165,7 +165,7 @@ func (d *Decoder) unbind() {
 	clear(d.set[:cap(d.set)])
 }
 
-// bind gives a node its column for values of kind k. False: the general reader must decide.
+// bind sets a node's column for values of kind k. False: the general reader must decide.
 func (d *Decoder) bind(n *node, k kind) bool {
 	if n.kind != unbound {
 		return false

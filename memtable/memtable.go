@@ -166,7 +166,7 @@ func (m *Memtable) mergeTail(chunks []*chunk) []*chunk {
 	return chunks
 }
 
-// numberAll gives every row of the chunks, which are the rows of b, its series number.
+// numberAll sets the series number of every row of the chunks, which are the rows of b.
 func (m *Memtable) numberAll(chunks []*chunk, l *layout, b *vector.Batch) seriesSnapshot {
 	r := m.registry
 	r.mu.Lock()
@@ -181,7 +181,7 @@ func (m *Memtable) numberAll(chunks []*chunk, l *layout, b *vector.Batch) series
 	return r.snapshot()
 }
 
-// number gives every row of c, which are the rows of b from row at on, its series number.
+// number sets the series number of every row of c, which are the rows of b from row at on.
 func (m *Memtable) number(c *chunk, l *layout, b *vector.Batch, at int) {
 	c.oneSeries = m.seriesOf(m.rowKey(l, b, at))
 	c.loSeries, c.hiSeries = c.oneSeries, c.oneSeries

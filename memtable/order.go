@@ -136,7 +136,7 @@ func (s *snapshot) sort(in *slots, byKey ...[]uint32) *order {
 	return o
 }
 
-// rank gives o the series that have rows.
+// rank puts the series that have rows in o.
 func (s *snapshot) rank(o *order, in *slots, counts []int, byKey ...[]uint32) {
 	for _, numbers := range byKey {
 		for _, n := range numbers {

@@ -72,7 +72,7 @@ func (m *Memtable) numberRefs(numbers []uint32, refs []*Ref, ends []int) seriesS
 	return r.snapshot()
 }
 
-// setSeries gives the rows of a new chunk their series.
+// setSeries sets the series of the rows of a new chunk.
 func (c *chunk) setSeries(numbers []uint32) {
 	c.oneSeries, c.loSeries, c.hiSeries = numbers[0], slices.Min(numbers), slices.Max(numbers)
 	if c.loSeries != c.hiSeries {

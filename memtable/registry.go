@@ -62,7 +62,7 @@ func (r *Registry) Len() int {
 	return len(r.places)
 }
 
-// number gives a series its number. The caller holds r.mu for writing.
+// number finds or makes the number of a series. The caller holds r.mu for writing.
 func (r *Registry) number(key []byte) uint32 {
 	h := uint32(maphash.Bytes(r.seed, key))
 	if 3*(len(r.places)+1) > 2*len(r.slots) {

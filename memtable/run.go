@@ -131,7 +131,7 @@ func (c *cursor) begin(ch *chunk) bool {
 	return ok
 }
 
-// window fills b with the rows in hand that pass and tells whether there are any. They begin at a multiple of
+// window fills b with the rows in hand that pass and reports whether there are any. They begin at a multiple of
 // vector.Size.
 func (c *cursor) window(b *vector.Batch) bool {
 	at, from, to := c.win.at, c.win.from, c.win.to

@@ -226,7 +226,7 @@ func (w *walk) light() int {
 	return n
 }
 
-// filter leaves the rows that pass the conditions in w.picked and tells whether there are any.
+// filter leaves the rows that pass the conditions in w.picked and reports whether there are any.
 func (w *walk) filter() bool {
 	n := len(w.picked)
 	keep := w.keep[:vector.Words(n)]

@@ -367,7 +367,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// resign gives a mutated part valid checksums, so that what lies behind them is tested too.
+// resign makes the checksums of a mutated part valid, so that what lies behind them is tested too.
 func resign(b []byte) {
 	if len(b) < len(magic)+footerSize {
 		return

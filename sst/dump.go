@@ -45,7 +45,7 @@ func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	return nil
 }
 
-// sections prints those that are asked for and tells whether there were any.
+// sections prints those that are asked for and reports whether there were any.
 func (d *dumper) sections(o DumpOptions) (found bool) {
 	wants := func(name string) bool {
 		is := o.Section == "" || o.Section == name

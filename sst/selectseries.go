@@ -80,7 +80,7 @@ func (sel *selector) seriesThatPass(test *test) (*chosen, error) {
 	return t.seriesOf(passes), nil
 }
 
-// keepSeries takes the rows of series that are not chosen out of keep and tells whether any are left.
+// keepSeries takes the rows of series that are not chosen out of keep and reports whether any are left.
 func (sel *selector) keepSeries(b *block) bool {
 	clear(sel.keep)
 	any := false

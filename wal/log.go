@@ -332,7 +332,7 @@ func (l *Log) noteMissing(segment uint64) error {
 // Missing reports whether a name among the segments kept stands for one that was missing.
 func Missing(name string) bool { return strings.HasSuffix(name, missingSuffix) }
 
-// link gives a segment the name under which it is kept as well. A rename between two names of one file would do nothing.
+// link adds the name under which a segment is kept as well. A rename between two names of one file would do nothing.
 func (l *Log) link(number uint64) error {
 	name := path.Join(l.dir, segmentName(number))
 	if err := l.fs.Link(name, name+damagedSuffix); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -21,7 +21,7 @@ const (
 
 var powers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// scale returns the integer whose quotient by p is x; ok tells whether it comes back exactly.
+// scale returns the integer whose quotient by p is x; ok reports whether it comes back exactly.
 func scale(x, p float64, single bool) (int64, bool) {
 	y := x * p
 	if !(math.Abs(y) < maxMantissa) {

@@ -97,7 +97,7 @@ func (d *Decoder) hitLows(keep vector.Bitmap, body []byte, n, width int, first, 
 }
 
 // hitExceptions sets the bits of the exceptions of a frame that lie between first and last, and clears those of the others; some
-// tells whether there are bits to clear. Most conditions leave few exceptions, whose low bits and positions alone are looked at.
+// reports whether there are bits to clear. Most conditions leave few exceptions, whose low bits and positions alone are looked at.
 func (d *Decoder) hitExceptions(r *reader, body []byte, n, width, count int, first, last uint64, some bool) {
 	positions, pw, highs, hw := r.exceptions(count)
 	if r.err != nil {

@@ -148,7 +148,7 @@ func (t *Tokens) AddDigits(views []vector.View, heap []byte) {
 	}
 }
 
-// mark fills words for the bytes of span and tells whether any is not ASCII.
+// mark fills words for the bytes of span and reports whether any is not ASCII.
 func (t *Tokens) mark(span []byte) (wide bool) {
 	if n := len(span)/64 + 1; cap(t.words) < n {
 		t.words = make([]uint64, n+n/4)
