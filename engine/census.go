@@ -236,7 +236,7 @@ func (c *census) len() int {
 	return int(c.total.Load())
 }
 
-// retake takes the census anew and tells whether series are gone. It does nothing when it was taken a short while ago.
+// retake takes the census anew and reports whether series are gone. It does nothing when it was taken a short while ago.
 func (c *census) retake() bool {
 	c.mu.Lock()
 	resting := c.took > briefCensus && time.Since(c.taken) < restBetween*c.took
@@ -244,7 +244,7 @@ func (c *census) retake() bool {
 	return !resting && c.take()
 }
 
-// take counts the series of all parts and memtables and tells whether some of those known are gone. Writes wait meanwhile, as
+// take counts the series of all parts and memtables and reports whether some of those known are gone. Writes wait meanwhile, as
 // rows that are on their way would be missed.
 func (c *census) take() (gone bool) {
 	c.writing.Lock()

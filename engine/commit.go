@@ -129,7 +129,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 	return again, nil
 }
 
-// enlist gives a write its sequence number and the memtable that will not be flushed before it has the rows; false: the
+// enlist sets a write's sequence number and the memtable that will not be flushed before it has the rows; false: the
 // schema is another one now, or about to be.
 func (c *committer) enlist(w *tableWrite) bool {
 	r := w.at.region

@@ -31,7 +31,7 @@ func (e *Engine) CreateDraft(_ context.Context, t *schema.Table) (*Table, error)
 	return e.Table(draft.Name)
 }
 
-// PublishDraft gives a draft the name of the table that it was made as and, with replace, drops the table that has that name, all at
+// PublishDraft renames a draft to the table that it was made as and, with replace, drops the table that has that name, all at
 // once. TableAlreadyExists without replace.
 func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bool) error {
 	if err := e.enter(); err != nil {

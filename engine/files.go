@@ -81,7 +81,7 @@ func (f *partFiles) syncing() (synced func(error)) {
 	}
 }
 
-// enter gives an edit of the manifest what it is to say of files. failed takes that back.
+// enter adds to an edit of the manifest what it is to say of files. failed takes that back.
 func (f *partFiles) enter(edit *manifest.Edit) (failed func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

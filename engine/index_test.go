@@ -49,7 +49,7 @@ func writeIndexed(t *testing.T, e *Engine, from int) {
 // spanID spreads numbers over all 63 bits, so that zone maps do not tell blocks apart.
 func spanID(i int) int64 { return int64(uint64(i) * 0x9E3779B97F4A7C15 >> 1) }
 
-// setIndexes gives the column id other indexes.
+// setIndexes sets other indexes for the column id.
 func setIndexes(t *testing.T, e *Engine, indexes ...schema.Index) {
 	t.Helper()
 	err := e.Alter(ctx, public("spans"), func(s *schema.Table) (*schema.Table, error) {

@@ -42,7 +42,7 @@ func (c *memory) account(m *mem) {
 	c.series.Add(k)
 }
 
-// forget gives a memtable's memory back and wakes the writers that wait for it. Its writers are gone. What readers keep
+// forget returns a memtable's memory and wakes the writers that wait for it. Its writers are gone. What readers keep
 // of it counts as theirs.
 func (c *memory) forget(m *mem) {
 	n := m.counted.Swap(0)

@@ -42,7 +42,7 @@ const (
 	mergePartsOf  = 8
 )
 
-// fillPart gives the builder the rows of part k and the bytes of their values.
+// fillPart fills the builder with the rows of part k and the bytes of their values.
 func (s *mergeShape) fillPart(b *vector.Builder, k int) (size int64, err error) {
 	r := rand.New(rand.NewPCG(1, uint64(k)))
 	column := func(name string, t vector.Type) *vector.ColumnBuilder {

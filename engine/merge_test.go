@@ -26,7 +26,7 @@ func (v version) String() string {
 	return fmt.Sprintf("%s@%d #%d del=%t n=%v s=%v", v.key, v.time, v.seq, v.del, v.n, v.s)
 }
 
-// versionsRun gives versions, ordered by key, time and sequence, in batches of a few rows.
+// versionsRun is a run of versions, ordered by key, time and sequence, in batches of a few rows.
 type versionsRun struct {
 	scan.Run
 	r    *rand.Rand

@@ -158,7 +158,7 @@ func (m *merger) catchUp(ctx context.Context, r *region) {
 	}
 }
 
-// claim gives a merge its parts; false, after a while: some of them are being dropped.
+// claim takes the parts for a merge; false, after a while: some of them are being dropped.
 func (m *merger) claim(ctx context.Context, j *job, parts []*part) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -133,7 +133,7 @@ func columnIn(p *schema.Table, c *schema.Column) int {
 	return p.Column(c.Name)
 }
 
-// lodge gives columns of a logical table the ids of the physical table's, which gets those that it lacks.
+// lodge sets the ids of columns of a logical table to the physical table's, which gets those that it lacks.
 func (d *definition) lodge(t, p *schema.Table, columns []int) error {
 	var add []schema.Column
 	for _, at := range columns {
@@ -283,7 +283,7 @@ func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Tab
 	}
 }
 
-// truncateLogical gives a logical table a new id: nobody sees the rows of the old one, and merges drop them.
+// truncateLogical sets a new id for a logical table: nobody sees the rows of the old one, and merges drop them.
 func (e *Engine) truncateLogical(_ context.Context, n schema.Name) error {
 	e.ddl.Lock()
 	defer e.ddl.Unlock()

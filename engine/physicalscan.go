@@ -123,7 +123,7 @@ func (c *logicalSeries) column(id schema.ColumnID) *vector.Vector {
 	return c.inner.Cols[at]
 }
 
-// give puts the rows in hand that pass into b and tells whether there are any.
+// give puts the rows in hand that pass into b and reports whether there are any.
 func (c *logicalSeries) give(b *vector.Batch) bool {
 	n := c.inner.N
 	b.N, b.Cols = n, b.Cols[:0]

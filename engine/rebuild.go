@@ -197,7 +197,7 @@ func (b *rebuild) schema(t *schema.Table, o *manifest.Origin) {
 	}
 }
 
-// name gives every table a name of its own. A logical table that was truncated has left an older one behind, whose rows are
+// name makes the name of every table one of its own. A logical table that was truncated has left an older one behind, whose rows are
 // not to be seen; others that share a name were renamed since, or dropped.
 func (b *rebuild) name() {
 	taken := map[schema.Name]bool{}

@@ -153,7 +153,7 @@ func (s *schedule) ready(k kind, r *region) (ready, keep bool) {
 	return free && n >= least, n >= s.parts
 }
 
-// reserve gives a merge that is asked for the place of one of merged parts; those of fresh parts still begin. nil: not yet.
+// reserve takes the place of a merge of merged parts for one that is asked for; those of fresh parts still begin. nil: not yet.
 func (s *schedule) reserve(r *region) *job {
 	if r.merges.jobs[mergedParts] != nil {
 		return nil

@@ -28,7 +28,7 @@ func (p *planned) region(parts int) *region {
 	return r
 }
 
-// add gives a region fresh parts.
+// add puts fresh parts in a region.
 func (p *planned) add(r *region, parts int) {
 	r.replace(func(s *regionSnap) {
 		for range parts {

@@ -139,7 +139,7 @@ type adder struct {
 	scratch []byte
 }
 
-// series enters a series and tells whether it is wanted.
+// series enters a series and reports whether it is wanted.
 func (a *adder) series(key []byte) (bool, error) {
 	id, tags, err := schema.CutTable(key)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package automaton tells whether texts match a regular expression, some ten times as fast as package regexp does: by a
+// Package automaton reports whether texts match a regular expression, some ten times as fast as package regexp does: by a
 // deterministic automaton over classes of characters, of which only the states that texts lead to are made. The syntax and
 // what matches are those of package regexp, which also decides where an automaton would take too much memory.
 package automaton
@@ -298,7 +298,7 @@ func (a *automaton) follower(s state, class uint32) uint32 {
 	return a.row(&a.next, a.context(c))
 }
 
-// follow adds what pc leads to without a character, and tells whether that is a match. Assertions stay where they are.
+// follow adds what pc leads to without a character, and reports whether that is a match. Assertions stay where they are.
 func (a *automaton) follow(to *set, pc uint32) (matched bool) {
 	in := &a.prog.Inst[pc]
 	switch in.Op {

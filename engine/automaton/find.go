@@ -217,7 +217,7 @@ func (r *Regexp) afterAny() (*regexp.Regexp, error) {
 	return r.after, r.afterErr
 }
 
-// reader gives a text to package regexp character by character. A search that takes too long finds the end of the text.
+// reader feeds a text to package regexp character by character. A search that takes too long finds the end of the text.
 type reader struct {
 	text      []byte
 	at        int

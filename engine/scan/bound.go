@@ -62,7 +62,7 @@ func (n *Narrowing) Only(of func(schema.ColumnID) bool) (some Narrowing) {
 	return some
 }
 
-// Heed consults the bounds and tells whether one was tightened since the last time.
+// Heed consults the bounds and reports whether one was tightened since the last time.
 func (n *Narrowing) Heed() (tightened bool) {
 	for i, b := range n.bounds {
 		if now := b.wanted.Load(); now != n.seen[i] {

@@ -80,7 +80,7 @@ type Pieces struct{ From, To int }
 
 // Cursor streams the matching rows of a run. One goroutine at a time.
 type Cursor interface {
-	// Next fills b with up to vector.Size rows and tells whether there were any. What is inside stays valid until
+	// Next fills b with up to vector.Size rows and reports whether there were any. What is inside stays valid until
 	// the following Next or Close.
 	Next(b *vector.Batch) (bool, error)
 	Close()
