@@ -39,7 +39,7 @@ func TestNPMClients(t *testing.T) {
 	}
 }
 
-// npm gives what runs a script of testdata/clients with some variables; nil: there are no clients.
+// npm makes what runs a script of testdata/clients with some variables; nil: there are no clients.
 func npm(t *testing.T) func(t *testing.T, script string, environ ...string) {
 	t.Helper()
 	modules := filepath.Join(os.Getenv("VARVE_NPM"), "node_modules")

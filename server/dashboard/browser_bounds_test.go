@@ -52,7 +52,7 @@ const sqlRun = `new Promise((resolve) => {
 	requestAnimationFrame(look);
 })`
 
-// scrolling gives the slowest of 240 frames while a grid is scrolled all over, ms.
+// scrolling returns the slowest of 240 frames while a grid is scrolled all over, ms.
 const scrolling = `new Promise((resolve) => {
 	const g = [...document.querySelectorAll('.grid')].at(-1); let n = 0, worst = 0, before = 0;
 	const step = (now) => { if (before) worst = Math.max(worst, now - before); before = now; g.scrollTop = (n * 7919) % (g.scrollHeight - g.clientHeight); n++ < 240 ? requestAnimationFrame(step) : resolve(worst); };

@@ -110,7 +110,7 @@ func TestD80ReadOnlyButtons(t *testing.T) {
 	}
 }
 
-// TestD14HostilePages gives the pages names and samples that want to be markup.
+// TestD14HostilePages: names and samples that want to be markup stay text on every page.
 func TestD14HostilePages(t *testing.T) {
 	s := start(t)
 	const evil = `<img src=x onerror="document.title='broken'"><script>alert(1)</script>`

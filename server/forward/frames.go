@@ -134,7 +134,7 @@ func (f *frames) Stored(to net.Conn) error {
 	return write(to, append(out, f.m.chunk...))
 }
 
-// Close gives back what a large message holds: a connection that waits for its next message may wait long.
+// Close returns what a large message holds: a connection that waits for its next message may wait long.
 func (f *frames) Close() {
 	if f.holds {
 		f.holds, f.b, f.m = false, nil, message{}

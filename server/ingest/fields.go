@@ -73,7 +73,7 @@ func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io
 	return table.Lines(), nil
 }
 
-// eachValue gives the objects of a body: one behind the other, or in arrays.
+// eachValue calls add with the objects of a body: one behind the other, or in arrays.
 func eachValue(body []byte, add func([]byte) error) error {
 	if !utf8.Valid(body) {
 		return status.New(status.InvalidArguments, "Invalid request parameter: the body is not UTF-8")
@@ -102,7 +102,7 @@ func eachValue(body []byte, add func([]byte) error) error {
 	return nil
 }
 
-// eachLine gives the lines of a body that are not empty. Lines that are not UTF-8 are left out; others that are refused are too where errors are ignored.
+// eachLine calls add with the lines of a body that are not empty. Lines that are not UTF-8 are left out; others that are refused are too where errors are ignored.
 func eachLine(body []byte, ignore bool, add func([]byte) error) error {
 	number := 0
 	for line := range bytes.SplitSeq(body, []byte{'\n'}) {

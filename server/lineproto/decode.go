@@ -18,7 +18,7 @@ import (
 	"varve/engine/vector"
 )
 
-// Tables gives tables that are there; engine.Engine does.
+// Tables finds tables that are there; engine.Engine does.
 type Tables interface {
 	Table(schema.Name) (*engine.Table, error)
 }

@@ -227,7 +227,7 @@ func (r *logsRequest) grown(bytes int64) error {
 	return r.holdAll()
 }
 
-// align gives columns the types that the table's have: text takes all scalars, integers take integers that fit.
+// align makes columns of the types that the table's have: text takes all scalars, integers take integers that fit.
 func (r *logsRequest) align() error {
 	if r.there == nil {
 		return nil

@@ -29,7 +29,7 @@ type Options struct {
 	Store *engine.Engine
 	// Prefix begins the names of the columns of values and times; empty: they are called value, timestamp and so on.
 	Prefix string
-	// OwnStorage gives each metric a plain table instead of a logical one in a physical table.
+	// OwnStorage makes a plain table for each metric instead of a logical one in a physical table.
 	OwnStorage bool
 	// NoAutoCreate refuses metrics without a table, and labels that their table lacks.
 	NoAutoCreate bool

@@ -115,7 +115,7 @@ func (p *intakePart) standDown() {
 	p.in.wakeNext()
 }
 
-// giveBack gives everything back.
+// giveBack returns everything to the pool.
 func (p *intakePart) giveBack() {
 	if p.place == nil {
 		return

@@ -25,7 +25,7 @@ type Writer struct {
 // NewWriter makes a writer into a store.
 func NewWriter(s Store) *Writer { return &Writer{store: s} }
 
-// Write stores the rows that fill reads from the body of a request. fill tells whether there are any; after an error, and
+// Write stores the rows that fill reads from the body of a request. fill reports whether there are any; after an error, and
 // where there are none, nothing is written. The set is not to be kept.
 func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err error)) ([]engine.Written, error) {
 	if err := c.announced(); err != nil {
