@@ -80,7 +80,7 @@ func (c *crew) entry(text []byte) error {
 	return c.send()
 }
 
-// send gives the open chunk to a helper; when none is free it is done right here, beside those under way.
+// send hands the open chunk to a helper; when none is free it is done right here, beside those under way.
 func (c *crew) send() error {
 	k := c.open
 	c.open = nil

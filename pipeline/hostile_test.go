@@ -8,7 +8,7 @@ import (
 	"varve/engine/status"
 )
 
-// TestHostileDocuments gives documents of the largest size that make careless readers slow or deep.
+// TestHostileDocuments compiles documents of the largest size that make careless readers slow or deep.
 func TestHostileDocuments(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, maxDocument/len(s)) }
 	for name, text := range map[string]string{
@@ -30,7 +30,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
-// TestHostileEntries gives entries that must end in rows or in errors of the client's.
+// TestHostileEntries runs entries that must end in rows or in errors of the client's.
 func TestHostileEntries(t *testing.T) {
 	const all = "version: 2\nprocessors:\n" +
 		"  - json_path: {field: a, json_path: '$..*', ignore_missing: true}\n" +

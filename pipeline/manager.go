@@ -171,7 +171,7 @@ func (r *Request) SetParams(header string) {
 	}
 }
 
-// FromHeaders takes over what the headers of a request say of its pipeline: its name, where one is given, its version and its parameters. named tells whether
+// FromHeaders takes over what the headers of a request say of its pipeline: its name, where one is given, its version and its parameters. named reports whether
 // there is a name. header gives the text of one, or the error that it is no text.
 func (r *Request) FromHeaders(header func(name string) (string, error)) (named bool, err error) {
 	texts := map[string]string{}

@@ -173,7 +173,7 @@ func dropColumn(t *schema.Table, o *parse.DropColumn) (*schema.Table, error) {
 	return n, nil
 }
 
-// renameColumn gives a column another name: what is stored knows columns by their ids.
+// renameColumn changes a column's name: what is stored knows columns by their ids.
 func renameColumn(t *schema.Table, o *parse.RenameColumn) (*schema.Table, error) {
 	i := t.Column(o.Name.Name)
 	to := o.To.Name

@@ -77,7 +77,7 @@ func outside(text string) error {
 	return status.New(status.InvalidArguments, "The path '%s' is not below the directory of COPY (copy.dir, else copy in the data directory)", text)
 }
 
-// copyError gives errors of files the codes that clients see. What is not the caller's fault stays as it is.
+// copyError sets the codes of errors of files that clients see. What is not the caller's fault stays as it is.
 func copyError(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && strings.Contains(p.Err.Error(), "escapes") {

@@ -211,7 +211,7 @@ func notFound(err error) bool {
 	return c == status.TableNotFound || c == status.DatabaseNotFound
 }
 
-// tableNotFound gives a missing table or database of a table's name as TableNotFound with the contract's text; other
+// tableNotFound makes the error of a missing table or database of a table's name TableNotFound with the contract's text; other
 // errors stay.
 func (x *Executor) tableNotFound(err error, n schema.Name) error {
 	if !notFound(err) {

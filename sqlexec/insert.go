@@ -229,7 +229,7 @@ func (t *target) endRow() error {
 	return nil
 }
 
-// byName gives INSERT .. BY NAME query the names of the query's columns.
+// byName sets the columns of INSERT .. BY NAME query to the names of the query's.
 func (x *Executor) byName(ctx context.Context, sess *Session, s *parse.Insert) (*parse.Insert, error) {
 	n, err := plan.Bind(ctx, x.context(sess), x.catalog(sess), x.runner(sess), sess.database(), s.Query)
 	if err != nil {

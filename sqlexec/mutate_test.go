@@ -77,7 +77,7 @@ func TestSpoiltStatements(t *testing.T) {
 	}
 }
 
-// spoiltRun runs one statement and tells whether it was answered.
+// spoiltRun runs one statement and reports whether it was answered.
 func spoiltRun(t *testing.T, x *Executor, s *Session, sql string) bool {
 	t.Helper()
 	defer func() {

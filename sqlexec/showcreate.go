@@ -143,7 +143,7 @@ func defaultLiteral(c *schema.Column) string {
 	return parse.QuoteText(c.DefaultText)
 }
 
-// instantText gives the default time of a column its zone where it is written without one: whoever reads the statement may do so
+// instantText adds its zone to the default time of a column where it is written without one: whoever reads the statement may do so
 // in another.
 func instantText(c *schema.Column) (text string, ok bool) {
 	if !c.Type.IsTimestamp() {

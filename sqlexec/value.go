@@ -318,7 +318,7 @@ func (x *Executor) setDefault(sess *Session, c *schema.Column, e parse.Expr) err
 	return nil
 }
 
-// defaultInstant gives a default time that was read in a zone other than UTC its offset, so that it means the same to
+// defaultInstant adds its offset to a default time that was read in a zone other than UTC, so that it means the same to
 // everybody who sees it.
 func (x *Executor) defaultInstant(sess *Session, c *schema.Column) error {
 	sec, nanos, err := timefmt.ParseTimestamp(c.DefaultText, nil)
@@ -368,7 +368,7 @@ func (x *Executor) defaultText(sess *Session, c *schema.Column, e parse.Expr) (s
 	return text.(*expr.Const).Value.Str(0), nil // a constant stays one
 }
 
-// recastDefault gives a column's default the column's new type; it is NULL when it does not convert.
+// recastDefault casts a column's default to the column's new type; it is NULL when it does not convert.
 func recastDefault(c *schema.Column) error {
 	switch {
 	case c.DefaultExpr != "" && !c.Type.IsTimestamp():

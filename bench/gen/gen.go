@@ -108,7 +108,7 @@ func (s *Set) Append(dst []byte, from, to int64) []byte {
 	return dst
 }
 
-// clock gives row i its time: even steps over the span, each moved forward by less than a step.
+// clock sets the time of row i: even steps over the span, each moved forward by less than a step.
 type clock struct {
 	start int64
 	step  float64 // ms

@@ -73,7 +73,7 @@ func TestScannerShapes(t *testing.T) {
 	}
 }
 
-// TestScannerLinear gives texts that make naive matching quadratic.
+// TestScannerLinear scans texts that make naive matching quadratic.
 func TestScannerLinear(t *testing.T) {
 	long := strings.Repeat("a", 1<<16)
 	for _, pattern := range []string{`a+b`, `(\w+)=`, `a(.*)b`} {

@@ -28,7 +28,7 @@ type Frame struct {
 
 	// now is the time of the run, asked once.
 	now time.Time
-	// clock gives it; nil is time.Now.
+	// clock reads it; nil is time.Now.
 	Clock func() time.Time
 	// Journal takes what function log writes; nil: nothing does.
 	Journal *Journal

@@ -31,7 +31,7 @@ var textPrograms = []string{
 	`decrypt(.s, "AES-128-CBC-ISO7816", "0123456789abcdef", "0123456789abcdef") ?? 0`,
 }
 
-// FuzzText gives any text to every function that reads one: each gives a value of its type or a failure, and nothing much
+// FuzzText calls with any text every function that reads one: each gives a value of its type or a failure, and nothing much
 // larger than the text.
 func FuzzText(f *testing.F) {
 	var programs []*vrl.Program

@@ -163,7 +163,7 @@ func (w *firstRows) look(order []expr.SortKey, keys []*vector.Vector, ids []uint
 
 func (w *firstRows) key(slot int) []byte { return w.keys[w.best[slot].from:w.best[slot].to] }
 
-// replaceWorst gives the slot of a group's worst row to row i of the batch at hand. The worst row passes when it is equal to the
+// replaceWorst puts into the slot of a group's worst row row i of the batch at hand. The worst row passes when it is equal to the
 // one that is the worst now.
 func (w *firstRows) replaceWorst(g int, key []byte, i int) {
 	slot := w.worst[g]

@@ -126,7 +126,7 @@ func (b *Budget) spilled() (bytes, files int64) {
 	return 0, 0
 }
 
-// Release gives bytes back that were reserved.
+// Release returns bytes that were reserved.
 func (b *Budget) Release(bytes int64) {
 	if b != nil {
 		b.used.Add(-bytes)
@@ -251,7 +251,7 @@ func (b *Budget) Memory() expr.Memory {
 	return b
 }
 
-// Close gives everything back and removes the files. The query keeps nothing any more.
+// Close returns everything and removes the files. The query keeps nothing any more.
 func (b *Budget) Close() {
 	if b == nil {
 		return

@@ -220,7 +220,7 @@ func eachRow(n int, v *vector.Vector, keep vector.Bitmap, f func(i int)) {
 	}
 }
 
-// distinct gives every distinct value of a group to the inner state once, at the end.
+// distinct feeds every distinct value of a group to the inner state once, at the end.
 type distinct struct {
 	cancellation
 	a      *Agg
@@ -275,7 +275,7 @@ func (d *distinct) Merge(o Accumulator, to []uint32) error {
 	return batches(other.rows, mapped, d.did, d.Add)
 }
 
-// batches gives rows of a batch of any size with their groups to add, a streaming batch at a time.
+// batches hands rows of a batch of any size with their groups to add, a streaming batch at a time.
 func batches(rows *vector.Batch, groups []uint32, did func(n int) error, add func(int, []uint32, []*vector.Vector, vector.Bitmap) error) error {
 	part := make([]*vector.Vector, len(rows.Cols))
 	for from := 0; from < rows.N; from += vector.Size {

@@ -206,7 +206,7 @@ func (g *sampleGroup) bytes() int64 {
 	return n
 }
 
-// settle gives the values that were put off to their groups.
+// settle adds the values that were put off to their groups.
 func (s *samples) settle() {
 	l := &s.later
 	if len(l.groups) == 0 {

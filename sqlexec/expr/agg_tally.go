@@ -86,7 +86,7 @@ func (t *tally) Result(n int) (*vector.Vector, error) {
 	return t.finish(t, n)
 }
 
-// modes gives each group its most frequent value, of several the least; with desc the greatest.
+// modes finds each group's most frequent value, of several the least; with desc the greatest.
 func modes(desc bool) func(t *tally, n int) (*vector.Vector, error) {
 	return func(t *tally, n int) (*vector.Vector, error) {
 		const none = math.MaxUint32
@@ -126,7 +126,7 @@ func modes(desc bool) func(t *tally, n int) (*vector.Vector, error) {
 // barBytes is about the memory of a value's text, its place among those that are sorted, and what is written of it.
 const barBytes = 120
 
-// histograms gives each group an object with the text of each value and its count.
+// histograms makes for each group an object with the text of each value and its count.
 func histograms(t *tally, n int) (*vector.Vector, error) {
 	type bar struct {
 		group, at uint32

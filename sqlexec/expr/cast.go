@@ -94,7 +94,7 @@ func castable(from, to vector.Type) bool {
 	return convert.Possible(from, to)
 }
 
-// castLoop gives the conversions of numbers that fail for no value, or for few, a loop of their own.
+// castLoop is the loop of a conversion of numbers that fails for no value, or for few.
 func castLoop(from, to vector.Type, byRow kernel) kernel {
 	switch {
 	case from.IsInteger() && float(to):

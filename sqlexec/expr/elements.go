@@ -66,7 +66,7 @@ func ItemCount(list []byte) (n int) {
 	return n
 }
 
-// itemAt is the element at a place from 0, from the end for negative ones; ok tells whether there is one.
+// itemAt is the element at a place from 0, from the end for negative ones; ok reports whether there is one.
 func itemAt(list []byte, place int64) (item json.RawMessage, ok bool) {
 	if place < 0 {
 		place += int64(ItemCount(list))

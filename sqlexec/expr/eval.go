@@ -85,7 +85,7 @@ type constNode struct{ v *vector.Vector }
 
 func (n *constNode) eval(*vector.Batch) (*vector.Vector, error) { return n.v, nil }
 
-// retypeNode gives the values of its argument another type of the same kind: a cast that changes no value.
+// retypeNode changes the type of the values of its argument to another of the same kind: a cast that changes no value.
 type retypeNode struct {
 	arg    node
 	to     vector.Type

@@ -151,7 +151,7 @@ func (c *caseNode) test(b *vector.Batch, when node, left int) error {
 	return nil
 }
 
-// put gives the rows of hit, of n rows, result i, a constant number; first: all other rows get the one of ELSE.
+// put sets the rows of hit, of n rows, to result i, a constant number; first: all other rows get the one of ELSE.
 func (c *caseNode) put(i, n int, first bool) {
 	x, other := c.constant[i].Value, c.constant[len(c.constant)-1].Value
 	c.out.Type = c.e.T
@@ -216,7 +216,7 @@ func (c *caseNode) result(n int, missing bool) *vector.Vector {
 	return unite(&c.out, n, c.branches, missing)
 }
 
-// labelled gives the numbers of constant texts as the codes of a dictionary.
+// labelled takes the numbers of constant texts as the codes of a dictionary.
 func (c *caseNode) labelled(n int, missing bool) *vector.Vector {
 	out := &c.out
 	codes := vector.Sized(out.Codes, n)

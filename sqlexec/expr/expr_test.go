@@ -99,7 +99,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestForms gives every form of argument the same answer: flat, constant, dictionary, with NULL.
+// TestForms holds that every form of argument has the same answer: flat, constant, dictionary, with NULL.
 func TestForms(t *testing.T) {
 	c := &Context{}
 	values := &vector.Vector{Type: vector.StringType}

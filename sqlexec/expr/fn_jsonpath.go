@@ -185,7 +185,7 @@ func (p jsonPath) first(x any) (found any, ok bool) {
 	return found, ok
 }
 
-// each calls f for the values that the path leads to until it answers false; each tells whether it did not.
+// each calls f for the values that the path leads to until it answers false; each reports whether it did not.
 func (p jsonPath) each(x any, f func(any) bool) bool {
 	if len(p) == 0 {
 		return f(x)

@@ -50,7 +50,7 @@ func (c *Context) isListWith(name string, args []Expr, x Expr) error {
 	return err
 }
 
-// relist gives a list with elements of a type that its own widen to.
+// relist makes a list with elements of a type that its own widen to.
 func (c *Context) relist(list Expr, elem vector.Type) (Expr, error) {
 	if list.Type().Elem() == elem {
 		return list, nil

@@ -183,7 +183,7 @@ func (w *listWriter) addPlaces(list []byte, from, to int64) {
 	}
 }
 
-// Lists gives two lists one type of elements; name is what takes them, for errors.
+// Lists casts two lists to one type of elements; name is what takes them, for errors.
 func (c *Context) Lists(name string, a, b Expr) (Expr, Expr, error) {
 	pair, _, err := c.sameLists(name, []Expr{a, b})
 	if err != nil {

@@ -68,7 +68,7 @@ func (r *SeriesReader) Next() (int64, bool) {
 	return x, true
 }
 
-// SeriesArgs gives the arguments of generate_series or range the types that they are computed with: whole numbers, or two times and
+// SeriesArgs casts the arguments of generate_series or range to the types that they are computed with: whole numbers, or two times and
 // an interval. The first of one number is 0.
 func (c *Context) SeriesArgs(name string, args []Expr) ([]Expr, vector.Type, error) {
 	if len(args) == 0 || len(args) > 3 {

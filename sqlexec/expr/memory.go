@@ -11,7 +11,7 @@ type Memory interface {
 	Err() error
 	// Reserve takes bytes, or says that they are not there.
 	Reserve(bytes int64) error
-	// Release gives bytes back that were reserved.
+	// Release returns bytes that were reserved.
 	Release(bytes int64)
 	// Left is how many bytes there are.
 	Left() int64

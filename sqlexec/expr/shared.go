@@ -129,7 +129,7 @@ func (c *compiler) nodes(list []Expr) ([]node, error) {
 	return nodes, nil
 }
 
-// numbering gives expressions that are the same computation one number. What is volatile is the same as nothing else.
+// numbering has one number for expressions that are the same computation. What is volatile is the same as nothing else.
 type numbering struct {
 	ids   map[string]int
 	known map[Expr]int

@@ -289,7 +289,7 @@ func zeros(s []uint32, n int) []uint32 {
 	return s
 }
 
-// mapCodes writes the numbers of codes and tells whether all of them are known: numbers holds them plus one.
+// mapCodes writes the numbers of codes and reports whether all of them are known: numbers holds them plus one.
 func mapCodes(ids, codes, numbers []uint32) bool {
 	ids = ids[:len(codes)]
 	unknown := uint32(0)

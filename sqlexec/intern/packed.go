@@ -36,7 +36,7 @@ func nibbles(x uint64) uint64 {
 	return (x | x>>16) & 0xFFFFFFFF
 }
 
-// packAll makes the keys and hashes of texts and tells whether all of them have a key; it stops at the first one that has
+// packAll makes the keys and hashes of texts and reports whether all of them have a key; it stops at the first one that has
 // none. What lies under a NULL is not read.
 func packAll(keys, hashes []uint64, views []vector.View, heap []byte, valid vector.Bitmap) bool {
 	keys, hashes = keys[:len(views)], hashes[:len(views)]

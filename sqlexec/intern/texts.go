@@ -79,7 +79,7 @@ func (w words) hash(n uint32) uint64 {
 	return hi ^ lo
 }
 
-// load makes the words, keys and hashes of texts, and tells whether there are keys. What lies under a NULL is not read.
+// load makes the words, keys and hashes of texts, and reports whether there are keys. What lies under a NULL is not read.
 func load(all []words, keys, hashes []uint64, views []vector.View, heap []byte, valid vector.Bitmap) (some bool) {
 	all, keys, hashes = all[:len(views)], keys[:len(views)], hashes[:len(views)]
 	for i, v := range views {

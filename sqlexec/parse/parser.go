@@ -271,7 +271,7 @@ func (p *parser) ident(what string) (Ident, error) {
 	return id, p.advance()
 }
 
-// name reads a dotted name. strings tells whether single-quoted parts are taken, as in DDL.
+// name reads a dotted name. strings reports whether single-quoted parts are taken, as in DDL.
 func (p *parser) name(what string, quotedText bool) (Name, error) {
 	var n Name
 	for {
@@ -319,7 +319,7 @@ func (p *parser) identList(what string) ([]Ident, error) {
 // listEnds are the words that stand behind lists without parentheses.
 var listEnds = wordSet("from where group having order limit offset union except intersect minus window qualify align fetch select")
 
-// more moves past the comma between elements of a list and tells whether another element follows: a comma may stand behind
+// more moves past the comma between elements of a list and reports whether another element follows: a comma may stand behind
 // the last one.
 func (p *parser) more() (bool, error) {
 	if ok, err := p.takeOp(","); err != nil || !ok {

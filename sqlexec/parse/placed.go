@@ -18,7 +18,7 @@ func (p *Placed) Error() string { return p.Err.Error() }
 // Unwrap returns the error without its place.
 func (p *Placed) Unwrap() error { return p.Err }
 
-// PlaceError gives an error of meaning (an unknown name, a wrong argument) the place at. An error that has a place keeps it:
+// PlaceError sets the place of an error of meaning (an unknown name, a wrong argument) to at. An error that has a place keeps it:
 // the innermost is the most exact. Errors of running and position 0, which made-up expressions have, give err as it is.
 func PlaceError(err error, at Pos) error {
 	var placed *Placed

@@ -367,7 +367,7 @@ func isPlainNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789.") == ""
 }
 
-// literalPrecision gives TIMESTAMP '..' the precision that its fraction needs where the default of three digits would cut it.
+// literalPrecision sets the precision of TIMESTAMP '..' to what its fraction needs where the default of three digits would cut it.
 func literalPrecision(text string) []int {
 	_, fraction, _ := strings.Cut(text, ".")
 	n := 0

@@ -6,7 +6,7 @@ import (
 )
 
 // Format returns a text's statements on one line each, keywords in capitals, each closed by a semicolon. Formatting the
-// result gives the result again.
+// result changes nothing.
 func Format(text string) (string, error) {
 	list, err := Parse(text)
 	if err != nil {
@@ -392,7 +392,7 @@ func (w *printer) call(x *Call) {
 // notFunction are words that do not begin a call even before a parenthesis.
 var notFunction = wordSet("select from where case when cast try_cast exists not interval null true false")
 
-// quoteFunction gives a function's name as it reads back before a parenthesis.
+// quoteFunction quotes a function's name as it reads back before a parenthesis.
 func quoteFunction(name string) string {
 	l := lexer{src: name}
 	if t, err := l.next(); err == nil && t.kind == tokWord && int(t.end) == len(name) && t.text == name && !notFunction[name] {

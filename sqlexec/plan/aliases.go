@@ -7,7 +7,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// aliased gives eb the aliases of some items: the items after them, WHERE and the keys of GROUP BY may use an alias where nothing
+// aliased enters the aliases of some items in eb: the items after them, WHERE and the keys of GROUP BY may use an alias where nothing
 // else has its name, here or in the queries around. It stands for its expression, which sees the aliases before it.
 func aliased(eb *exprBinder, sc *scope, items []item) *exprBinder {
 	own := *eb

@@ -8,7 +8,7 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// AsofJoin gives each row of the left side the row of the right side that has equal keys and the nearest time: with Op ">=" the
+// AsofJoin joins to each row of the left side the row of the right side that has equal keys and the nearest time: with Op ">=" the
 // last one that is not later, with ">" the last earlier one, with "<=" and "<" the first one from then on. Both sides come sorted by
 // keys and time, so that each row is looked at once.
 type AsofJoin struct {

@@ -43,7 +43,7 @@ func (b *binder) compare(op string, l, r expr.Expr) (expr.Expr, error) {
 	return b.ctx.Call(op, l, r)
 }
 
-// listsAlike gives lists that are compared one type of elements. They are equal or not and have no order.
+// listsAlike casts lists that are compared to one type of elements. They are equal or not and have no order.
 func (b *binder) listsAlike(op string, l, r expr.Expr) (expr.Expr, expr.Expr, error) {
 	if l.Type().ID != vector.TypeList || r.Type().ID != vector.TypeList {
 		return l, r, nil

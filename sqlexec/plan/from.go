@@ -121,7 +121,7 @@ func (b *binder) tableRef(t parse.TableRef, out *outer) (Node, error) {
 	return nil, status.New(status.Unsupported, "this element of FROM is not supported")
 }
 
-// rename gives a node's columns the qualifier of an alias and, where given, its column names.
+// rename sets the qualifier of a node's columns to an alias and, where given, its column names.
 func rename(n Node, a *parse.Alias, table string) (Node, error) {
 	cols := unqualified(n.Columns())
 	if a != nil {

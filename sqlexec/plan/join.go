@@ -166,7 +166,7 @@ func equality(c expr.Expr, n int) (l, r expr.Expr, ok bool) {
 	return oneUnit(l, r)
 }
 
-// oneUnit gives points in time in different units, which are compared as they are, the finer one, so that equal ones are
+// oneUnit brings points in time in different units, which are compared as they are, to the finer one, so that equal ones are
 // equal keys: what is out of its range is NULL, and equal to nothing as it should be.
 func oneUnit(l, r expr.Expr) (expr.Expr, expr.Expr, bool) {
 	if l.Type() == r.Type() {

@@ -77,7 +77,7 @@ type (
 		Exprs []expr.Expr
 		Cols  []Column
 	}
-	// Aggregate gives one row per distinct Keys: the keys, then the aggregates.
+	// Aggregate makes one row per distinct Keys: the keys, then the aggregates.
 	Aggregate struct {
 		Input Node
 		Keys  []expr.Expr

@@ -25,7 +25,7 @@ func Optimize(ctx *expr.Context, n Node) Node {
 }
 
 // order asks scans for the natural row order where nothing above decides it: rows of plain scans come by primary key,
-// then time. It changes the nodes in place, which are all the optimizer's own by then. natural tells whether the order of n's rows shows in the answer.
+// then time. It changes the nodes in place, which are all the optimizer's own by then. natural reports whether the order of n's rows shows in the answer.
 func (o *optimizer) order(n Node, natural bool) {
 	switch n := n.(type) {
 	case *Scan:

@@ -128,7 +128,7 @@ func (c *pivotCell) columnName(a parse.SelectItem, aggs int, sc *scope) string {
 	return c.name
 }
 
-// filtered gives every aggregate of an expression a condition more.
+// filtered adds a condition to every aggregate of an expression.
 func filtered(x, cond parse.Expr) parse.Expr {
 	return parse.Replace(x, func(y parse.Expr) parse.Expr {
 		if !isAggregate(y) {

@@ -127,7 +127,7 @@ func (o *optimizer) pushJoin(j *Join, conds []expr.Expr) Node {
 	return filterOver(out.over([]Node{o.push(j.L, left), o.push(j.R, right)}), up)
 }
 
-// pushScan gives a scan what it can decide itself and leaves the rest as its residual.
+// pushScan moves into a scan what it can decide itself and leaves the rest as its residual.
 func (o *optimizer) pushScan(n *Scan, conds []expr.Expr) Node {
 	s := *n
 	s.Filter, s.Residual, s.Equal = slices.Clip(n.Filter), slices.Clip(n.Residual), maps.Clone(n.Equal)

@@ -358,7 +358,7 @@ func (b *binder) constColumn(list []expr.Expr) (*vector.Vector, error) {
 	return v, nil
 }
 
-// castTo gives a node's columns the types, adding a projection where one differs.
+// castTo casts a node's columns to the types, adding a projection where one differs.
 func (b *binder) castTo(n Node, types []vector.Type) (Node, error) {
 	return b.castEach(n, types, func(e expr.Expr, to vector.Type) (expr.Expr, error) { return b.ctx.Cast(e, to, false) })
 }

@@ -123,7 +123,7 @@ func (b *binder) rangeSelect(s *parse.Select, q *parse.Query, in Node, sc *scope
 	return sel.finish(q)
 }
 
-// placeRange gives an error the place of the first RANGE.
+// placeRange sets the place of an error to that of the first RANGE.
 func placeRange(err error, items []item) error {
 	for _, it := range items {
 		parse.Walk(it.x, func(x parse.Expr) bool {

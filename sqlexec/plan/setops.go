@@ -74,7 +74,7 @@ func numbered(n Node) Node {
 	return w
 }
 
-// byName gives both sides of a union the columns of the left one and then those that only the right one has, NULL where a
+// byName brings both sides of a union to the columns of the left one and then those that only the right one has, NULL where a
 // side has none of that name.
 func byName(l, r Node) (Node, Node, error) {
 	var names []string
@@ -109,7 +109,7 @@ func byName(l, r Node) (Node, Node, error) {
 	return out[0], out[1], nil
 }
 
-// align gives both sides of a set operation the same types, by casts where needed.
+// align brings both sides of a set operation to the same types, by casts where needed.
 func (b *binder) align(l, r Node, op string) (Node, Node, error) {
 	lc, rc := l.Columns(), r.Columns()
 	if len(lc) != len(rc) {

@@ -14,7 +14,7 @@ type wanted struct {
 	newest bool // the newest rows first
 }
 
-// bounded gives the scan a bound on its column at, which is the caller's to tighten.
+// bounded hangs on the scan a bound on its column at, which is the caller's to tighten.
 func (r *runner) bounded(s *Scan, at int) *scan.Bound {
 	if r.wanted == nil {
 		r.wanted = map[*Scan]*wanted{}

@@ -54,7 +54,7 @@ func TestHeldSamples(t *testing.T) {
 	}
 }
 
-// budget gives so many bytes and no more.
+// budget lends so many bytes and no more.
 type budget struct{ left int64 }
 
 var errBudget = errors.New("no memory left")

@@ -198,7 +198,7 @@ func (a *arena) row() (row, error) {
 	return r, nil
 }
 
-// reuse gives a row back that was made last and stayed empty.
+// reuse takes a row back that was made last and stayed empty.
 func (a *arena) reuse(r row) {
 	clear(r.vals)
 	clear(r.has)
@@ -231,7 +231,7 @@ func (l *limits) reserve(bytes int64) error {
 	return l.memory.Reserve(bytes)
 }
 
-// keep gives back what a node took but for the rows that it yielded. held and bytes are what was held before.
+// keep returns what a node took but for the rows that it yielded. held and bytes are what was held before.
 func (l *limits) keep(m matrix, held, bytes int64) {
 	l.samples.Store(held + m.weight())
 	if spare := l.bytes.Load() - bytes - m.bytes(); spare > 0 {

@@ -35,7 +35,7 @@ func newReference() *reference.Engine {
 	})
 }
 
-// referenceStore gives the reference engine the series of a memory store.
+// referenceStore is a memory store as the reference engine reads it.
 type referenceStore struct {
 	store *memoryStore
 }

@@ -172,7 +172,7 @@ func execution(format string, args ...any) error {
 	return status.New(status.EngineExecuteQuery, "%s", fmt.Sprintf(format, args...))
 }
 
-// asStatus gives errors of storage and context the code that they have not.
+// asStatus adds to errors of storage and context the code that they lack.
 func asStatus(err error) error {
 	var known *status.Error
 	if err == nil || errors.As(err, &known) {

@@ -52,7 +52,7 @@ func (e *evaluator) subquery(c *rangeCall, n *parser.SubqueryExpr, g grid) (*row
 	return &rowSet{m, child}, nil
 }
 
-// rowSet gives rows as series, so that windows can lie over them.
+// rowSet holds rows as series, so that windows can lie over them.
 type rowSet struct {
 	rows matrix
 	grid grid

@@ -171,7 +171,7 @@ func (m *merged) mix(ft []int64, fv []float64, ht []int64, packed engine.Packed)
 	return nil
 }
 
-// alignStarts gives each sample its start time, 0 where there is none.
+// alignStarts finds the start time of each sample, 0 where there is none.
 func alignStarts(dst, ts, times []int64, starts []float64) []int64 {
 	for _, t := range ts {
 		for len(times) > 0 && times[0] < t {

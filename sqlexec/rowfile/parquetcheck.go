@@ -187,7 +187,7 @@ func (s *skim) repeat(n uint64, depth int, wires ...byte) error {
 }
 
 // checkFooter looks at the end of a file: its footer, the length of that, and PAR1.
-// It gives about what the library makes of them in memory.
+// It returns about what the library makes of them in memory.
 func checkFooter(f io.ReaderAt, size int64) (bytes int64, err error) {
 	var tail [8]byte
 	if size < 12 {
@@ -214,7 +214,7 @@ func checkFooter(f io.ReaderAt, size int64) (bytes int64, err error) {
 	return 2*n + footerStruct*int64(s.structs) + footerElement*int64(s.elements), nil
 }
 
-// checkPages looks at the headers of a column's pages in a row group. It gives about what the largest of them and the
+// checkPages looks at the headers of a column's pages in a row group. It returns about what the largest of them and the
 // dictionary take in memory.
 func checkPages(f io.ReaderAt, size int64, c *format.ColumnMetaData) (most int64, err error) {
 	at := c.DataPageOffset

@@ -12,7 +12,7 @@ import (
 	"varve/engine/vector"
 )
 
-// mutants gives copies of a file in which one length, count or offset is another: each number of the footer at any width,
+// mutants makes copies of a file in which one length, count or offset is another: each number of the footer at any width,
 // and everywhere single bytes and words of four that may be one.
 func mutants(whole []byte, take func(mutant []byte)) {
 	footer := len(whole) - 8 - int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
