@@ -7,6 +7,8 @@
 //	/dashboard/, /dashboard/logs   the index page, to be asked for again each time
 //	/dashboard/a/BUILD/FILE        a file, kept by browsers for ever; another build is 404, so that an old page notices
 //
+// A file NAME.br is FILE NAME, compressed: the bundles of libraries lie so in web/lib. Modules are sent without their comments.
+//
 // All addresses in the pages are relative, so that the application works behind a proxy under any prefix.
 package dashboard
 
@@ -148,7 +150,8 @@ func readSite(files fs.FS) (*site, error) {
 		if err != nil || d.IsDir() || strings.HasSuffix(name, ".d.ts") { // types of libraries, for the checks alone
 			return err
 		}
-		mediaType, known := mediaTypes[path.Ext(name)]
+		file, packed := strings.CutSuffix(name, ".br")
+		mediaType, known := mediaTypes[path.Ext(file)]
 		if !known {
 			return fmt.Errorf("%s: no media type is known for this kind of file", name)
 		}
@@ -158,8 +161,8 @@ func readSite(files fs.FS) (*site, error) {
 		}
 		fmt.Fprintf(sum, "%s %d\n", name, len(body))
 		sum.Write(body)
-		s.files[name] = web.NewStatic(body, mediaType, "")
-		return nil
+		s.files[file], err = fileOf(file, body, packed, mediaType)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -176,13 +179,28 @@ func readSite(files fs.FS) (*site, error) {
 	return s, nil
 }
 
+// fileOf makes the answer of a file.
+func fileOf(name string, body []byte, packed bool, mediaType string) (*web.Static, error) {
+	if packed {
+		f, err := web.NewPacked(body, mediaType, "")
+		if err != nil {
+			return nil, fmt.Errorf("%s.br: %w", name, err)
+		}
+		return f, nil
+	}
+	if path.Ext(name) == ".js" && !strings.HasPrefix(name, "lib/") {
+		body = withoutComments(body)
+	}
+	return web.NewStatic(body, mediaType, ""), nil
+}
+
 // indexOf makes the index pages of a page.
 func (s *site) indexOf(page string, template *web.Static) *[maxDepth + 1]*web.Static {
 	modules := s.startModules(page)
 	var index [maxDepth + 1]*web.Static
 	for depth := range index {
 		base := strings.Repeat("../", depth) + "a/" + s.build + "/"
-		body := fillIndex(string(template.Body), base, modules)
+		body := fillIndex(string(template.Plain()), base, modules)
 		tag := sha256.Sum256([]byte(body))
 		index[depth] = web.NewStatic([]byte(body), template.Type, `"`+hex.EncodeToString(tag[:8])+`"`)
 	}

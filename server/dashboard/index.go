@@ -39,7 +39,7 @@ func (s *site) startModules(page string) []string {
 		if strings.HasPrefix(name, "lib/") {
 			return // a bundle imports nothing
 		}
-		for _, m := range staticImport.FindAllSubmatch(f.Body, -1) {
+		for _, m := range staticImport.FindAllSubmatch(f.Plain(), -1) {
 			follow(path.Join(path.Dir(name), string(m[1])))
 		}
 	}

@@ -2,6 +2,8 @@ package web
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -12,38 +14,65 @@ import (
 // CompressAbove: the work is done once, and a page of small files is mostly what lies between the two.
 const staticAbove = 256
 
-// Static is an answer that never changes. Its compressed forms are made when they are first asked for, as small as they
-// get, and kept. Safe for concurrent use.
+// Static is an answer that never changes. Its other forms are made when they are first asked for, as small as they get,
+// and kept. Safe for concurrent use.
 type Static struct {
-	Body []byte
 	Type string
 	ETag string // with its quotes; empty: none
 
-	brotli, gzip func() []byte
+	small               bool // it goes as it is
+	plain, brotli, gzip func() []byte
 }
 
 // NewStatic makes a static answer.
 func NewStatic(body []byte, mediaType, etag string) *Static {
-	s := &Static{Body: body, Type: mediaType, ETag: etag}
+	s := &Static{Type: mediaType, ETag: etag, small: len(body) < staticAbove}
+	s.plain = func() []byte { return body }
 	s.brotli = sync.OnceValue(func() []byte {
 		var out bytes.Buffer
-		level := brotli.BestCompression
-		if len(body) > 256<<10 {
-			level = 9 // the best takes seconds for half a megabyte
-		}
-		w := brotli.NewWriterLevel(&out, level)
+		w := brotli.NewWriterLevel(&out, brotli.BestCompression)
 		w.Write(body) // a buffer takes everything
 		w.Close()
 		return out.Bytes()
 	})
-	s.gzip = sync.OnceValue(func() []byte {
-		var out bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is a known one
-		w.Write(body)
-		w.Close()
-		return out.Bytes()
-	})
+	s.gzip = sync.OnceValue(s.gzipped)
 	return s
+}
+
+// maxPacked is how long an answer may be that was compressed beforehand, bytes.
+const maxPacked = 4 << 20
+
+// NewPacked makes a static answer of its brotli form. Whoever takes another one is rare enough for the time that it needs.
+func NewPacked(packed []byte, mediaType, etag string) (*Static, error) {
+	unpack := func() ([]byte, error) {
+		body, err := io.ReadAll(io.LimitReader(brotli.NewReader(bytes.NewReader(packed)), maxPacked+1))
+		if err == nil && len(body) > maxPacked {
+			err = fmt.Errorf("longer than %d bytes when unpacked", maxPacked)
+		}
+		return body, err
+	}
+	if _, err := unpack(); err != nil {
+		return nil, err
+	}
+	s := &Static{Type: mediaType, ETag: etag}
+	s.plain = func() []byte {
+		body, _ := unpack() // it went well before
+		return body
+	}
+	s.brotli = func() []byte { return packed }
+	s.gzip = sync.OnceValue(s.gzipped)
+	return s, nil
+}
+
+// Plain is the answer's text.
+func (s *Static) Plain() []byte { return s.plain() }
+
+func (s *Static) gzipped() []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is a known one
+	w.Write(s.plain())                                      // a buffer takes everything
+	w.Close()
+	return out.Bytes()
 }
 
 // Static answers with s: 304 when the client has it already, else the smallest form that the client takes.
@@ -57,8 +86,8 @@ func (c *Ctx) Static(s *Static) error {
 			return nil
 		}
 	}
-	if len(s.Body) < staticAbove {
-		c.Response.SetBodyRaw(s.Body)
+	if s.small {
+		c.Response.SetBodyRaw(s.plain())
 		return nil
 	}
 	h.Add("Vary", "Accept-Encoding")
@@ -72,7 +101,7 @@ func (c *Ctx) Static(s *Static) error {
 		c.Response.SetBodyRaw(s.gzip())
 	default:
 		h.Set("Content-Encoding", "identity")
-		c.Response.SetBodyRaw(s.Body)
+		c.Response.SetBodyRaw(s.plain())
 	}
 	return nil
 }

@@ -1,15 +1,18 @@
-// Lists what the bundles in ../web/lib hold: LIBRARIES.json with name, version, licence and bundle of each package and the
-// hash of each bundle, LICENSES.txt with the texts. Run by make dashboard-lib after the bundles are written.
+// Puts the bundles into ../web/lib, compressed as browsers get them, and lists what they hold: LIBRARIES.json with name, version,
+// licence and bundle of each package and the hash of each file before it was compressed, LICENSES.txt with the texts. Run by
+// make dashboard-lib with META_DIR, where it wrote the bundles and what went into them.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
 
+const made = process.env.META_DIR ?? '.';
 const lib = '../web/lib';
 const bundles = ['ui', 'plot', 'editor'];
 
 /** packagesOf names the packages whose files went into a bundle. */
 function packagesOf(bundle) {
-  const meta = JSON.parse(readFileSync(join(process.env.META_DIR ?? '.', bundle + '.meta.json'), 'utf8'));
+  const meta = JSON.parse(readFileSync(join(made, bundle + '.meta.json'), 'utf8'));
   const found = new Set();
   for (const path of Object.keys(meta.inputs)) {
     const m = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path);
@@ -30,8 +33,17 @@ for (const bundle of bundles) {
   }
 }
 const list = [...packages.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-const files = Object.fromEntries(readdirSync(lib).filter((f) => /\.(js|css)$/.test(f)).sort().map((f) => [f, sha256(join(lib, f))]));
-writeFileSync(join(lib, 'LIBRARIES.json'), JSON.stringify({ packages: list, sha256: files }, null, 2) + '\n');
+/** @type {Record<string, string>} */
+const files = { 'plot.css': sha256(join(lib, 'plot.css')) };
+for (const bundle of bundles) {
+  const file = bundle + '.js';
+  const text = readFileSync(join(made, file));
+  files[file] = sha256(join(made, file));
+  writeFileSync(join(lib, file + '.br'), brotliCompressSync(text, { params: {
+    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_LGWIN]: 20, [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+  } }));
+}
+writeFileSync(join(lib, 'LIBRARIES.json'), JSON.stringify({ packages: list, sha256: Object.fromEntries(Object.entries(files).sort()) }, null, 2) + '\n');
 
 // Packages whose texts differ in their lines of copyright alone share the rest, which then stands below all of these lines.
 const texts = new Map();
