@@ -307,13 +307,19 @@ func vectorBytes(v *vector.Vector, n int) int64 {
 	case vector.Const:
 		return int64(n)*8 + int64(len(v.Bytes(0)))
 	case vector.Dict:
-		return int64(n)*8 + min(int64(len(v.Values.Heap)), codedBytes(v, n))
+		return int64(n)*8 + dictionaryBytes(v, n)
 	}
-	bytes := int64(n) * 8
-	for _, w := range v.Views[:n] {
-		bytes += int64(w.Len)
+	return int64(n)*8 + lengths(v.Views[:n])
+}
+
+// dictionaryBytes is what the texts of n rows of a dictionary take where equal rows share theirs. A dictionary that is small beside the
+// rows counts as a whole: looking at each code takes half as long as numbering it (DISTINCT of a column 1.45 times as long in all).
+func dictionaryBytes(v *vector.Vector, n int) int64 {
+	all := int64(len(v.Values.Heap))
+	if all <= int64(n)*8 {
+		return all
 	}
-	return bytes
+	return min(all, codedBytes(v, n))
 }
 
 // codedBytes is the sum of the lengths of n rows of a dictionary.
