@@ -52,7 +52,31 @@ type integerSums[T int64 | uint64] struct {
 	sum   []T
 	wraps []int32 // how many times 2^64 is missing in sum[g]; nil while no sum has wrapped around
 	some  []bool
+	rows  int  // added so far
+	wide  bool // some value was not narrow, or there are too many rows: sums may wrap around
 	flat  vector.Vector
+}
+
+// narrowRows is the number of narrow values whose sum surely fits 63 bits.
+const narrowRows = 1 << 31
+
+// narrow reports whether all of x have 32 bits.
+func narrow[T int64 | uint64](x []T) bool {
+	up := uint64(0)
+	if ^T(0) < 0 {
+		up = 1 << 31 // the least one becomes 0
+	}
+	var a, b, c, d uint64
+	for ; len(x) >= 4; x = x[4:] {
+		a |= uint64(x[0]) + up
+		b |= uint64(x[1]) + up
+		c |= uint64(x[2]) + up
+		d |= uint64(x[3]) + up
+	}
+	for _, x := range x {
+		a |= uint64(x) + up
+	}
+	return (a|b|c|d)>>32 == 0
 }
 
 // wrapped reports whether a + b = sum has wrapped around.
@@ -71,6 +95,8 @@ func (s *integerSums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep
 	v := flatten(args[0], n, &s.flat)
 	x := (*s.of(v))[:n]
 	groups = groups[:n]
+	s.rows += n
+	s.wide = s.wide || s.rows > narrowRows || !narrow(x)
 	if keep != nil || v.Valid != nil {
 		eachRow(n, v, keep, func(i int) { s.put(groups[i], x[i]) })
 		return nil
@@ -82,12 +108,19 @@ func (s *integerSums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep
 			return nil
 		}
 	}
-	for i, g := range groups {
-		total := sum[g] + x[i]
-		if wrapped(sum[g], x[i], total) {
-			s.wrap(g, x[i] < 0)
+	if s.wide { // 0.9 ns a row for 120 groups, without the look at each sum 0.5 and 0.2 for that at the values
+		for i, g := range groups {
+			total := sum[g] + x[i]
+			if wrapped(sum[g], x[i], total) {
+				s.wrap(g, x[i] < 0)
+			}
+			sum[g], some[g] = total, true
 		}
-		sum[g], some[g] = total, true
+		return nil
+	}
+	for i, g := range groups {
+		sum[g] += x[i]
+		some[g] = true
 	}
 	return nil
 }
@@ -125,6 +158,8 @@ func (s *integerSums[T]) wrap(g uint32, down bool) {
 
 func (s *integerSums[T]) Merge(o Accumulator, to []uint32) error {
 	other := o.(*integerSums[T])
+	s.rows += other.rows
+	s.wide = s.wide || other.wide || s.rows > narrowRows
 	for g, some := range other.some {
 		if some {
 			s.put(to[g], other.sum[g])
