@@ -111,6 +111,7 @@ func TestBulkHandshakes(t *testing.T) {
 	for _, c := range []struct{ method, path, want string }{
 		{"HEAD", "", ""}, {"GET", "", "varve"}, {"GET", "/_cluster/health?wait_for_status=yellow", `"status":"green","timed_out":false`}, {"PUT", "/_data_stream/filebeat-9", "{}"}, {"HEAD", "/_alias/logstash", ""},
 		{"HEAD", "/shop", ""}, {"GET", "/shop", `{"shop":{"aliases":{},`}, {"PUT", "/shop", `{"acknowledged":true,"shards_acknowledged":true,"index":"shop"}`}, {"POST", "/shop/_refresh", `"failed":0`}, {"GET", "/_unheard_of", "{}"},
+		{"GET", "/_xpack", "{}"}, {"GET", "/_nodes", "{}"}, {"GET", "/_ilm/status", "{}"}, {"HEAD", "/logstash", ""}, {"PUT", "/shop/_alias/x", "{}"}, {"PUT", "/shop/_mapping", "{}"}, {"PUT", "/shop/_settings", "{}"},
 	} {
 		a := h.do(c.method, bulkPath+c.path, "")
 		h.want(a, 200, c.want)
@@ -140,6 +141,9 @@ func TestBulkLibraries(t *testing.T) {
 	h.want(send("POST", "/a%20name/_bulk", "{\"index\":{}}\n{\"n\":6}\n"), 200, `"errors":false`)
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+n+FROM+%22a+name%22", ""), 200, "[[6]]")
 	h.want(send("PUT", "/lib/_create/5", `{"n":5}`), 201, `"_id":"5"`)
+	h.want(send("POST", "/typed/_doc/", `{"n":6}`), 201, `"_id":""`)
+	h.want(send("POST", "/typed/_doc/_bulk", "{\"index\":{}}\n{\"n\":7}\n"), 200, `"errors":false`)
+	h.holds("SELECT n FROM typed ORDER BY n", "[[6] [7]]")
 	h.want(send("POST", "/lib/_doc", `{"n":"text"}`), 400, `{"error":{"type":"illegal_argument_exception","reason":"Column datatype mismatch`)
 	h.want(send("POST", "/lib/_doc", ``), 400, `"status":400}`)
 	h.want(send("POST", "/lib/_doc", `[1]`), 400, `"status":400}`)

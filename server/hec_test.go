@@ -40,6 +40,15 @@ func TestCollectorEvents(t *testing.T) {
 	h.want(h.do("POST", path+"/ack", "{}"), 400, `"code":14`)
 }
 
+// TestCollectorByOptions: a driver of containers tries its token by OPTIONS before it sends.
+func TestCollectorByOptions(t *testing.T) {
+	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
+	for _, path := range []string{"/services/collector/event/1.0", collectorPath + "/services/collector"} {
+		h.want(h.do("OPTIONS", path, "", "Authorization", "Splunk writer:w"), 200, "")
+		h.want(h.do("OPTIONS", path, "", "Authorization", "Splunk writer:x"), 403, `"code":4`)
+	}
+}
+
 // TestCollectorRaw: text is one event, or several.
 func TestCollectorRaw(t *testing.T) {
 	h := real(t, nil)

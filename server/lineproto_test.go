@@ -239,3 +239,44 @@ func TestLinesDatabases(t *testing.T) {
 	guarded.want(guarded.do("GET", path+"?u=writer&p=w&q=CREATE+DATABASE+x", ""), 200, "results")
 	guarded.want(guarded.do("GET", path+"?u=writer&p=w&q=SHOW+DATABASES", ""), 403, `"code":7006`)
 }
+
+// TestLinesVersion3: good lines are stored although others are not, unless the client wants all or nothing; times say their unit by their size.
+func TestLinesVersion3(t *testing.T) {
+	h := real(t, nil)
+	for _, path := range []string{"/v1/lineproto/api/v3/write_lp", "/api/v3/write_lp"} {
+		h.want(h.do("POST", path+"?db=public&precision=second&no_sync=true", "s f=1 1700000000"), 204, "")
+		h.want(h.do("POST", path+"?db=public", "m,host=a f=1 1700000000\nm,host= f=1\nm,host=b f=2 1700000000000\nm,host=c f=2i,new=1"), 400,
+			`{"error":"partial write of line protocol occurred","data":[{"original_line":"m,host= f=1","line_number":2,"error_message":"empty tag value"},{"original_line":"m,host=c f=2i,new=1","line_number":4,"error_message":"`)
+		h.want(h.do("POST", path+"?accept_partial=false", "m,host=d f=1\nm f=x"), 400, `{"error":"parsing failed for write_lp endpoint","data":{"original_line":"m f=x","line_number":2,"error_message":"invalid field value`)
+		h.want(h.do("POST", path, "none f=x"), 400, "partial write")
+		h.want(h.do("POST", path+"?accept_partial=maybe", "m f=1"), 400, "neither true nor false")
+		h.want(h.do("POST", path+"?precision=d", "m f=1"), 400, "Failed to convert time precision")
+		h.want(h.do("POST", path+"?db=nowhere", "m f=1", "User-Agent", "influxdb3-go/2"), 400, `{"code":"invalid","message":"Failed to find schema`)
+	}
+	h.holds("SELECT host, f, CAST(CAST(service_timestamp AS BIGINT) AS STRING) FROM m ORDER BY host", "[[a 1 1700000000000000000] [b 2 1700000000000000000]]")
+	h.holds("SELECT column_name FROM information_schema.columns WHERE table_name IN ('m', 'none') ORDER BY column_name", "[[f] [host] [service_timestamp]]")
+	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
+	guarded.want(guarded.do("POST", "/api/v3/write_lp", "m v=1", "Authorization", "Token writer:w"), 204, "")
+	guarded.want(guarded.do("POST", "/api/v3/write_lp", "m v=1"), 401, "")
+}
+
+// TestLinesBuckets: what scripts of version 2 look for, and make, before they write.
+func TestLinesBuckets(t *testing.T) {
+	h := real(t, nil)
+	const path = "/v1/lineproto/api/v2/"
+	h.want(h.do("GET", path+"orgs?org=me", ""), 200, `"name":"me"`)
+	h.want(h.do("GET", path+"buckets?name=own", ""), 200, `{"buckets":[]}`)
+	for range 2 {
+		h.want(h.do("POST", path+"buckets", `{"name":"own","orgID":"x","retentionRules":[]}`), 201, `"name":"own"`)
+	}
+	h.want(h.do("GET", path+"buckets?name=own", ""), 200, `"name":"own"`)
+	h.want(h.do("GET", path+"buckets", ""), 200, `"name":"public"`)
+	h.want(h.do("POST", path+"write?bucket=own", "m v=1"), 204, "")
+	h.want(h.do("POST", path+"buckets", `{"name":5}`), 400, "a bucket is made of")
+	h.want(h.do("POST", path+"buckets", `{"name":"a/b"}`), 400, "")
+	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w,reader:ro=r") })
+	guarded.want(guarded.do("GET", path+"buckets", "", "Authorization", "Token writer:w"), 403, "")
+	guarded.want(guarded.do("GET", path+"buckets", "", "Authorization", "Token reader:r"), 200, "public")
+	guarded.want(guarded.do("POST", path+"buckets", `{"name":"x"}`, "Authorization", "Token reader:r"), 403, "")
+	guarded.want(guarded.do("GET", path+"orgs", ""), 401, "")
+}

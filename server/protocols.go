@@ -48,40 +48,47 @@ const (
 	bulkPath      = "/v1/elasticsearch"
 	collectorPath = "/v1/splunk"
 	agentPath     = "/v1/datadog"
+	agentLogs     = "/api/v2/logs"
 )
 
 // asked are paths below bulkPath that shippers ask and set up before they send.
-var asked = [...]string{"_ilm/policy", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "logstash", "_logstash"}
+var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "logstash", "_logstash"}
 
 // routes are the paths of the protocols.
 func (p *protocols) routes() []route {
 	putPost, any := []string{"PUT", "POST"}, []string{"GET", "PUT", "POST"}
+	options := []string{"OPTIONS"} // with which a driver of containers tries its token
 	list := []route{
 		{post, "/v1/logpush/api/v1/push", accessWrite, p.push.Push},
 		{post, "/v1/logpush/loki/api/v1/push", accessWrite, p.push.Push},
 		{post, "/loki/api/v1/push", accessWrite, p.push.Push},
 		{get, "/v1/logpush/ready", accessOpen, p.push.Ready},
 		{post, "/v1/jsonput/api/put", accessWrite, p.put.Put},
+		{post, "/api/put", accessWrite, p.put.Put},
 		{post, "/v1/journald/upload", accessWrite, p.journal.Upload},
 
 		{putPost, bulkPath + "/_bulk", accessWrite, p.bulk.Bulk},
 		{putPost, bulkPath + "/{index}/_bulk", accessWrite, p.bulk.Bulk},
+		{putPost, bulkPath + "/{index}/_doc/_bulk", accessWrite, p.bulk.Bulk},
 		{post, bulkPath + "/{index}/_doc", accessWrite, p.bulk.Document},
-		{putPost, bulkPath + "/{index}/_doc/{id}", accessWrite, p.bulk.Document},
+		{putPost, bulkPath + "/{index}/_doc/{id:*}", accessWrite, p.bulk.Document}, // none behind the slash, too
 		{putPost, bulkPath + "/{index}/_create/{id}", accessWrite, p.bulk.Document},
 		{any, bulkPath + "/{index}", accessWrite, p.bulk.Index},
 		{any, bulkPath + "/{index}/_refresh", accessWrite, p.bulk.Refresh},
+		{any, bulkPath + "/{index}/_alias/{rest:*}", accessWrite, p.bulk.Fine},
+		{any, bulkPath + "/{index}/_mapping", accessWrite, p.bulk.Fine},
+		{any, bulkPath + "/{index}/_settings", accessWrite, p.bulk.Fine},
 		{get, bulkPath + "/", accessWrite, p.bulk.Info},
 		{get, bulkPath + "/_license", accessWrite, p.bulk.License},
 		{get, bulkPath + "/_cluster/health", accessWrite, p.bulk.Health},
 	}
 	for _, name := range asked {
-		list = append(list, route{any, bulkPath + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
+		list = append(list, route{any, bulkPath + "/" + name, accessWrite, p.bulk.Index}, route{any, bulkPath + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
 	}
 	for _, base := range [...]string{collectorPath, ""} {
 		base += "/services/collector"
 		for _, path := range [...]string{"", "/event", "/event/1.0"} {
-			list = append(list, route{post, base + path, accessWrite, p.hec.Event})
+			list = append(list, route{post, base + path, accessWrite, p.hec.Event}, route{options, base + path, accessWrite, p.hec.Health})
 		}
 		for _, version := range [...]string{"", "/1.0"} {
 			list = append(list, route{post, base + "/raw" + version, accessWrite, p.hec.Raw}, route{get, base + "/health" + version, accessOpen, p.hec.Health})
@@ -89,7 +96,7 @@ func (p *protocols) routes() []route {
 		list = append(list, route{post, base + "/ack", accessWrite, p.hec.Ack})
 	}
 	for _, base := range [...]string{agentPath, ""} {
-		list = append(list, route{post, base + "/api/v2/logs", accessWrite, p.agents.Logs}, route{post, base + "/v1/input", accessWrite, p.agents.Input}, route{get, base + "/api/v1/validate", accessWrite, p.agents.Validate})
+		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs}, route{post, base + "/v1/input", accessWrite, p.agents.Input}, route{get, base + "/api/v1/validate", accessWrite, p.agents.Validate})
 	}
 	return list
 }
@@ -106,14 +113,14 @@ func present(c *web.Ctx, shown *auth.Credentials) {
 		shown.Scheme = "apikey"
 	case isCollector(c):
 		shown.Scheme = "splunk"
-	case strings.HasPrefix(path, agentPath+"/") || path == "/api/v2/logs" || path == "/v1/input" || path == "/api/v1/validate":
+	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || path == "/v1/input" || path == "/api/v1/validate":
 		shown.Key = c.Request.Header.Peek("DD-API-KEY")
 	}
 }
 
 // isLines reports whether a path is one of line protocol.
 func isLines(path string) bool {
-	return strings.HasPrefix(path, linesPath+"/") || path == "/write" || path == "/query" || path == "/api/v2/write"
+	return strings.HasPrefix(path, linesPath+"/") || path == "/write" || path == "/query" || strings.HasPrefix(path, "/api/v2/") && path != agentLogs || path == "/api/v3/write_lp"
 }
 
 // outside reports whether a path reads or writes although it is not below /v1: the clients that come there take no more than a host.

@@ -55,6 +55,8 @@ func (s *Server) routes() []route {
 		{get, linesPath + "/ready", accessOpen, s.lineproto.Ready},
 		{post, otlpTraces, accessWrite, s.otlp.Traces},
 		{post, otlpLogs, accessWrite, s.otlp.Logs},
+		{post, "/v1/traces", accessWrite, s.otlp.Traces},
+		{post, "/v1/logs", accessWrite, s.otlp.Logs},
 
 		// Pipelines.
 		{post, "/v1/pipelines/dryrun", accessRead, s.ingest.DryRun},
@@ -97,10 +99,13 @@ func (s *Server) routes() []route {
 	}
 	for _, base := range [...]string{linesPath, ""} { // some clients take no more than a host
 		list = append(list, route{post, base + "/write", accessWrite, s.lineproto.Write}, route{post, base + "/api/v2/write", accessWrite, s.lineproto.WriteV2},
+			route{post, base + "/api/v3/write_lp", accessWrite, s.lineproto.WriteV3},
+			route{get, base + "/api/v2/buckets", accessUser, s.lineproto.Buckets}, route{post, base + "/api/v2/buckets", accessUser, s.lineproto.CreateBucket},
+			route{get, base + "/api/v2/orgs", accessUser, s.lineproto.Organisations},
 			route{getPost, base + "/query", accessUser, s.lineproto.Query}, route{get, base + "/ping", accessOpen, s.lineproto.Ping})
 	}
 	if s.otlp.HasMetrics() {
-		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics})
+		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics}, route{post, "/v1/metrics", accessWrite, s.otlp.Metrics})
 	}
 	list = append(list, s.protocols.routes()...)
 	for _, r := range s.traceapi.Routes() {

@@ -20,9 +20,14 @@ import (
 // TestAccess lists every route with who may use it: a new route needs a line here.
 func TestAccess(t *testing.T) {
 	want := `GET / open
+POST /api/put write
 GET /api/v1/validate write
+GET /api/v2/buckets user
+POST /api/v2/buckets user
 POST /api/v2/logs write
+GET /api/v2/orgs user
 POST /api/v2/write write
+POST /api/v3/write_lp write
 GET /config admin
 GET POST /dashboard/{file:*} open
 POST /debug/log_level admin
@@ -37,9 +42,12 @@ GET /metrics metrics
 GET /ping open
 GET POST /query user
 GET POST /ready open
+OPTIONS /services/collector write
 POST /services/collector write
 POST /services/collector/ack write
+OPTIONS /services/collector/event write
 POST /services/collector/event write
+OPTIONS /services/collector/event/1.0 write
 POST /services/collector/event/1.0 write
 GET /services/collector/health open
 GET /services/collector/health/1.0 open
@@ -50,27 +58,43 @@ GET /v1/datadog/api/v1/validate write
 POST /v1/datadog/api/v2/logs write
 POST /v1/datadog/v1/input write
 GET /v1/elasticsearch/ write
+GET PUT POST /v1/elasticsearch/_alias write
 GET PUT POST /v1/elasticsearch/_alias/{rest:*} write
 PUT POST /v1/elasticsearch/_bulk write
+GET PUT POST /v1/elasticsearch/_cluster write
 GET /v1/elasticsearch/_cluster/health write
 GET PUT POST /v1/elasticsearch/_cluster/{rest:*} write
+GET PUT POST /v1/elasticsearch/_component_template write
 GET PUT POST /v1/elasticsearch/_component_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/_data_stream write
 GET PUT POST /v1/elasticsearch/_data_stream/{rest:*} write
-GET PUT POST /v1/elasticsearch/_ilm/policy/{rest:*} write
+GET PUT POST /v1/elasticsearch/_ilm write
+GET PUT POST /v1/elasticsearch/_ilm/{rest:*} write
+GET PUT POST /v1/elasticsearch/_index_template write
 GET PUT POST /v1/elasticsearch/_index_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/_ingest write
 GET PUT POST /v1/elasticsearch/_ingest/{rest:*} write
 GET /v1/elasticsearch/_license write
+GET PUT POST /v1/elasticsearch/_logstash write
 GET PUT POST /v1/elasticsearch/_logstash/{rest:*} write
+GET PUT POST /v1/elasticsearch/_nodes write
 GET PUT POST /v1/elasticsearch/_nodes/{rest:*} write
+GET PUT POST /v1/elasticsearch/_template write
 GET PUT POST /v1/elasticsearch/_template/{rest:*} write
+GET PUT POST /v1/elasticsearch/_xpack write
 GET PUT POST /v1/elasticsearch/_xpack/{rest:*} write
+GET PUT POST /v1/elasticsearch/logstash write
 GET PUT POST /v1/elasticsearch/logstash/{rest:*} write
 GET PUT POST /v1/elasticsearch/{index} write
+GET PUT POST /v1/elasticsearch/{index}/_alias/{rest:*} write
 PUT POST /v1/elasticsearch/{index}/_bulk write
 PUT POST /v1/elasticsearch/{index}/_create/{id} write
 POST /v1/elasticsearch/{index}/_doc write
-PUT POST /v1/elasticsearch/{index}/_doc/{id} write
+PUT POST /v1/elasticsearch/{index}/_doc/_bulk write
+PUT POST /v1/elasticsearch/{index}/_doc/{id:*} write
+GET PUT POST /v1/elasticsearch/{index}/_mapping write
 GET PUT POST /v1/elasticsearch/{index}/_refresh write
+GET PUT POST /v1/elasticsearch/{index}/_settings write
 GET POST /v1/health open
 POST /v1/ingest write
 POST /v1/input write
@@ -82,7 +106,11 @@ GET /v1/jaeger/api/traces read
 GET /v1/jaeger/api/traces/{id} read
 POST /v1/journald/upload write
 POST /v1/jsonput/api/put write
+GET /v1/lineproto/api/v2/buckets user
+POST /v1/lineproto/api/v2/buckets user
+GET /v1/lineproto/api/v2/orgs user
 POST /v1/lineproto/api/v2/write write
+POST /v1/lineproto/api/v3/write_lp write
 GET /v1/lineproto/health open
 GET /v1/lineproto/ping open
 GET POST /v1/lineproto/query user
@@ -91,6 +119,7 @@ POST /v1/lineproto/write write
 POST /v1/logpush/api/v1/push write
 POST /v1/logpush/loki/api/v1/push write
 GET /v1/logpush/ready open
+POST /v1/logs write
 GET POST /v1/mquery user
 POST /v1/otlp/v1/logs write
 POST /v1/otlp/v1/traces write
@@ -101,9 +130,12 @@ GET /v1/pipelines/{name} read
 POST /v1/pipelines/{name} write
 GET /v1/pipelines/{name}/ddl read
 GET /v1/session user
+OPTIONS /v1/splunk/services/collector write
 POST /v1/splunk/services/collector write
 POST /v1/splunk/services/collector/ack write
+OPTIONS /v1/splunk/services/collector/event write
 POST /v1/splunk/services/collector/event write
+OPTIONS /v1/splunk/services/collector/event/1.0 write
 POST /v1/splunk/services/collector/event/1.0 write
 GET /v1/splunk/services/collector/health open
 GET /v1/splunk/services/collector/health/1.0 open
@@ -112,6 +144,7 @@ POST /v1/splunk/services/collector/raw/1.0 write
 GET POST /v1/sql user
 GET POST /v1/sql/format user
 GET POST /v1/sql/parse user
+POST /v1/traces write
 POST /write write`
 	h := open(t, nil)
 	routes := h.s.routes()

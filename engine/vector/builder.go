@@ -70,6 +70,9 @@ func (b *Builder) Held() (bytes int64) {
 // index before they add an entry's columns.
 func (b *Builder) Pin() { b.sorted = len(b.cols) }
 
+// Unpin takes back what Pin said of the columns behind the first n, which have no value in any row but the current one: AbandonRow removes them.
+func (b *Builder) Unpin(n int) { b.sorted = n }
+
 // Column finds or adds a column. Another type than the column has is an InvalidArguments error.
 func (b *Builder) Column(name string, t Type) (*ColumnBuilder, error) {
 	c, ok := b.byName[name]

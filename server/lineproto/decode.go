@@ -29,8 +29,10 @@ type request struct {
 	tables Tables
 	// hint is that of all tables, but for their tags and the time index of those that are there already.
 	hint engine.Hint
-	// unit is the unit of times, ns; now is the time of points without one, ns.
+	// unit is the unit of times, ns, or guess; now is the time of points without one, ns.
 	unit, now int64
+	// left, if not nil, takes the lines that cannot be stored. Without it such a line is the error of the request.
+	left *leftOut
 	// most bounds what the rows take in memory, about; hold, if not nil, is told how much that is by now.
 	most int64
 	hold func(bytes int64) error
@@ -47,6 +49,7 @@ type decoder struct {
 	any    bool   // a line was read
 
 	held, told int64 // bytes that the rows take, and up to which hold was told
+	columns    int   // those of the table before the line that was begun last, cols[0] among them; 0: it has no table
 }
 
 // What a table and a column take besides their values, and how often hold is told.
@@ -126,7 +129,9 @@ func (d *decoder) decode(body []byte) error {
 		}
 		end, err := d.line(body, p)
 		if err != nil {
-			return explain(body, p, err)
+			if end, err = d.fault(body, p, err); err != nil {
+				return err
+			}
 		}
 		p = end
 		if d.held > d.told {
@@ -154,8 +159,10 @@ func (d *decoder) line(in []byte, p int) (int, error) {
 	begin := p
 	t, p, err := d.measurement(in, p)
 	if err != nil {
+		d.columns = 0
 		return 0, err
 	}
+	d.columns = len(t.cols)
 	at := int32(0)
 	for p < len(in) && in[p] == ',' {
 		if at, p, err = d.tag(t, at, in, p+1); err != nil {
@@ -413,12 +420,16 @@ func (d *decoder) moment(t *table, in []byte, p int) (int64, int, error) {
 		}
 		return 0, 0, clash("Timestamp overflow: %.40s", digits)
 	}
-	if d.unit <= t.unit {
-		return x / (t.unit / d.unit), p, nil
+	unit := d.unit
+	if unit == guess {
+		unit = guessed(x)
 	}
-	factor := d.unit / t.unit
+	if unit <= t.unit {
+		return x / (t.unit / unit), p, nil
+	}
+	factor := unit / t.unit
 	if x > math.MaxInt64/factor || x < math.MinInt64/factor {
-		return 0, 0, clash("Timestamp overflow: %d of %v each", x, time.Duration(d.unit))
+		return 0, 0, clash("Timestamp overflow: %d of %v each", x, time.Duration(unit))
 	}
 	return x * factor, p, nil
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"varve/engine"
 	"varve/engine/schema"
@@ -35,6 +37,11 @@ func describe(body string, unit int64, tables there) string {
 		_, text := web.Message(err)
 		return text
 	}
+	return shown(d)
+}
+
+// shown are the rows of a decoder.
+func shown(d *decoder) string {
 	var out []string
 	for name, t := range d.byName {
 		fields, batch := t.rows.Finish()
@@ -50,6 +57,7 @@ func describe(body string, unit int64, tables there) string {
 			out = append(out, line)
 		}
 	}
+	slices.Sort(out)
 	return strings.Join(out, "\n")
 }
 
@@ -286,6 +294,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		if utf8.Valid(body) {
+			leavesOut(t, string(body))
+		}
 		d := newDecoder(newRequest(1000, nil), new(engine.WriteSet))
 		err := d.decode(body)
 		if err != nil {

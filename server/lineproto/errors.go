@@ -38,21 +38,34 @@ func clash(format string, args ...any) error { return &conflict{fmt.Sprintf(form
 // maxShown is how much of a line an error shows.
 const maxShown = 256
 
-// explain tells in which line of a body an error is: that which begins at p.
-func explain(body []byte, p int, err error) error {
-	number := bytes.Count(body[:p], []byte{'\n'}) + 1
+// lineError is a line that cannot be stored.
+type lineError struct {
+	error
+	number int    // of the line, from 1
+	line   string // cut to maxShown
+	reason string // without the line
+}
+
+func (e *lineError) Unwrap() error { return e.error }
+
+// explain is the error of a line with a number, which begins at p.
+func explain(body []byte, p, number int, err error) *lineError {
 	line, _, _ := bytes.Cut(body[p:], []byte{'\n'})
 	shown := strings.TrimRight(string(line), "\r")
 	if len(shown) > maxShown {
 		shown = strings.ToValidUTF8(shown[:maxShown], "")
 	}
+	e := &lineError{number: number, line: shown, reason: err.Error()}
 	var c *conflict
 	var known *status.Error
 	switch {
 	case errors.As(err, &c):
-		return status.New(status.InvalidArguments, "%s (line %d: '%s')", c.text, number, shown)
+		e.error = status.New(status.InvalidArguments, "%s (line %d: '%s')", c.text, number, shown)
 	case errors.As(err, &known):
-		return status.Wrap(err, known.Code, "%s (line %d: '%s')", known.Msg, number, shown)
+		e.reason = known.Msg
+		e.error = status.Wrap(err, known.Code, "%s (line %d: '%s')", known.Msg, number, shown)
+	default:
+		e.error = status.New(status.InvalidArguments, "Failed to parse InfluxDB line protocol: line %d: unable to parse '%s': %v", number, shown, err)
 	}
-	return status.New(status.InvalidArguments, "Failed to parse InfluxDB line protocol: line %d: unable to parse '%s': %v", number, shown, err)
+	return e
 }

@@ -56,23 +56,32 @@ func (h *Handler) Write(c *web.Ctx) error { return h.write(c, "db") }
 // WriteV2 answers POST /v1/lineproto/api/v2/write.
 func (h *Handler) WriteV2(c *web.Ctx) error { return h.write(c, "db", "bucket") }
 
-// write stores the points of a request, whose database the header or one of some parameters names.
+// write stores the points of a request of version 1 or 2, whose database the header or one of some parameters names.
 func (h *Handler) write(c *web.Ctx, databases ...string) error {
-	h.introduce(c)
 	p, err := c.LastQuery(append(databases, "precision")...)
 	if err != nil {
 		return err
 	}
-	unit, err := precision(p.String("precision"))
+	unit, err := precision(units, p.String("precision"))
 	if err != nil {
 		return err
 	}
-	sources := []string{c.HeaderDB()}
-	for _, name := range databases {
-		sources = append(sources, p.String(name))
+	named := make([]string, len(databases))
+	for i, name := range databases {
+		named[i] = p.String(name)
 	}
-	r := &request{tables: h.o.Tables, unit: int64(unit), now: c.Start.Truncate(unit).UnixNano(), most: h.o.RowBytes, hold: c.Hold}
-	r.db, _ = web.Database(sources...)
+	if err := h.store(c, &request{unit: int64(unit), now: c.Start.Truncate(unit).UnixNano()}, named...); err != nil {
+		return err
+	}
+	c.Empty(204)
+	return nil
+}
+
+// store stores the points of a request, whose database the header or one of some names says.
+func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error) {
+	h.introduce(c)
+	r.tables, r.most, r.hold = h.o.Tables, h.o.RowBytes, c.Hold
+	r.db, _ = web.Database(append([]string{c.HeaderDB()}, databases...)...)
 	if r.hint, err = tagged.Hint(c.Hints(), options, h.timeIndex, h.o.NoAutoCreate); err != nil {
 		return err
 	}
@@ -88,14 +97,10 @@ func (h *Handler) write(c *web.Ctx, databases ...string) error {
 		err = d.decode(body)
 		return d.any, err
 	})
-	if err != nil {
-		return err
-	}
 	for _, w := range written {
 		h.rows.Add(float64(w.Rows))
 	}
-	c.Empty(204)
-	return nil
+	return err
 }
 
 // units are those of times by their names in the parameter precision.
@@ -104,7 +109,7 @@ var units = map[string]time.Duration{
 	"ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
 }
 
-func precision(name string) (time.Duration, error) {
+func precision(units map[string]time.Duration, name string) (time.Duration, error) {
 	unit, ok := units[name]
 	if !ok {
 		return 0, status.New(status.InvalidArguments, "Failed to convert time precision, name: %.40s", name)

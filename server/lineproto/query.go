@@ -42,10 +42,19 @@ func (h *Handler) Query(c *web.Ctx) error {
 	if named == nil {
 		return status.New(status.Unsupported, "CREATE DATABASE and SHOW DATABASES are answered here, not %.80q: ask with SQL at /v1/sql", q)
 	}
+	if err := h.createDatabase(c, named[1]+named[2]); err != nil {
+		return err
+	}
+	c.JSON(200, []byte(`{"results":[{"statement_id":0}]}`))
+	return nil
+}
+
+// createDatabase makes a database unless it is there, for who may write.
+func (h *Handler) createDatabase(c *web.Ctx, name string) error {
 	if c.User.Mode == web.ReadOnly {
 		return web.Denied
 	}
-	statements, err := parse.Parse(`CREATE DATABASE IF NOT EXISTS "` + named[1] + named[2] + `"`)
+	statements, err := parse.Parse("CREATE DATABASE IF NOT EXISTS " + parse.QuoteIdent(name))
 	if err != nil {
 		return err
 	}
@@ -56,7 +65,6 @@ func (h *Handler) Query(c *web.Ctx) error {
 	if done.Rows != nil {
 		done.Rows.Close()
 	}
-	c.JSON(200, []byte(`{"results":[{"statement_id":0}]}`))
 	return nil
 }
 

@@ -8,11 +8,11 @@ import (
 	"varve/server/web"
 )
 
-// Named reports whether a request of version 2 comes from a client that reads errors as that version has them: their code is a word. It cannot read ours, whose
+// Named reports whether a request of version 2 or 3 comes from a client that reads errors as version 2 has them: their code is a word. It cannot read ours, whose
 // code is a number, and would show its user nothing of them.
 func Named(c *web.Ctx) bool {
-	agent := c.Request.Header.UserAgent()
-	return strings.HasSuffix(string(c.Path()), "/api/v2/write") && (bytes.HasPrefix(agent, []byte("influxdb")) || bytes.HasPrefix(agent, []byte("Telegraf/")))
+	agent, path := c.Request.Header.UserAgent(), string(c.Path())
+	return (strings.Contains(path, "/api/v2/") || strings.HasSuffix(path, version3)) && (bytes.HasPrefix(agent, []byte("influxdb")) || bytes.HasPrefix(agent, []byte("Telegraf/")))
 }
 
 // codes are the words of version 2 for statuses; other statuses are errors of the server.

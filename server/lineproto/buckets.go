@@ -1,0 +1,85 @@
+package lineproto
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/web"
+)
+
+// Clients of version 2 look for their organisation and their bucket before they write, and make the bucket that is not there. A bucket is a database;
+// there is one organisation, of whatever name they ask for.
+
+// Buckets answers GET /v1/lineproto/api/v2/buckets, all of them or the one with the name that is asked for.
+func (h *Handler) Buckets(c *web.Ctx) error {
+	p, err := c.LastQuery("name")
+	if err != nil {
+		return err
+	}
+	if c.User.Mode == web.WriteOnly {
+		return web.Denied
+	}
+	body := []byte(`{"buckets":[`)
+	listed := 0
+	for _, d := range h.o.Databases() {
+		if name := p.String("name"); name != "" && name != d.Name {
+			continue
+		}
+		if listed++; listed > 1 {
+			body = append(body, ',')
+		}
+		body = appendBucket(body, d.Name)
+	}
+	c.JSON(200, append(body, "]}"...))
+	return nil
+}
+
+// CreateBucket answers POST /v1/lineproto/api/v2/buckets: it makes the database that the body names, unless it is there.
+func (h *Handler) CreateBucket(c *web.Ctx) error {
+	c.BodyLimit = min(c.BodyLimit, maxBucket)
+	body, err := c.WholeBody()
+	if err != nil {
+		return err
+	}
+	var asked struct{ Name string }
+	if err := json.Unmarshal(body, &asked); err != nil || asked.Name == "" {
+		return status.New(status.InvalidArguments, `a bucket is made of a JSON object with its "name"`)
+	}
+	if err := h.createDatabase(c, asked.Name); err != nil {
+		return err
+	}
+	c.JSON(201, appendBucket(nil, asked.Name))
+	return nil
+}
+
+// maxBucket bounds the body that describes a bucket.
+const maxBucket = 64 << 10
+
+// Organisations answers GET /v1/lineproto/api/v2/orgs.
+func (h *Handler) Organisations(c *web.Ctx) error {
+	p, err := c.LastQuery("org")
+	if err != nil {
+		return err
+	}
+	name := p.String("org")
+	if name == "" {
+		name = "varve"
+	}
+	body := jsontext.AppendString([]byte(`{"orgs":[{"id":"`+organisation+`","name":`), strings.ToValidUTF8(name, "\uFFFD"))
+	c.JSON(200, append(body, `,"status":"active"}]}`...))
+	return nil
+}
+
+// organisation is the id of the only one: 16 hexadecimal digits, as clients want ids.
+const organisation = "7661727665000001"
+
+func appendBucket(dst []byte, name string) []byte {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	dst = fmt.Appendf(dst, `{"id":"%016x","orgID":"%s","type":"user","name":`, h.Sum64(), organisation)
+	return append(jsontext.AppendString(dst, strings.ToValidUTF8(name, "\uFFFD")), `,"retentionRules":[]}`...)
+}

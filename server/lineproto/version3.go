@@ -1,0 +1,145 @@
+package lineproto
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"time"
+
+	"varve/engine/jsontext"
+	"varve/engine/status"
+	"varve/server/web"
+)
+
+// version3 is the end of the path to which clients of version 3 write.
+const version3 = "/api/v3/write_lp"
+
+// guess stands for the unit of a time whose size says what it is.
+const guess = 0
+
+// units3 are those of times by their names in version 3.
+var units3 = map[string]time.Duration{
+	"": guess, "auto": guess, "nanosecond": 1, "ns": 1, "n": 1, "microsecond": time.Microsecond, "us": time.Microsecond, "u": time.Microsecond,
+	"millisecond": time.Millisecond, "ms": time.Millisecond, "second": time.Second, "s": time.Second,
+}
+
+// guessed is the unit in which a time lies within 158 years of 1970, as version 3 guesses it.
+func guessed(x int64) int64 {
+	switch far := max(x/int64(time.Second), -(x / int64(time.Second))); {
+	case far < 5:
+		return int64(time.Second)
+	case far < 5e3:
+		return int64(time.Millisecond)
+	case far < 5e6:
+		return int64(time.Microsecond)
+	}
+	return 1
+}
+
+// maxLeftOut is how many lines of a request can be left out: of those with more nothing is stored.
+const maxLeftOut = 1000
+
+// leftOut are the lines of a request that cannot be stored, where the others are.
+type leftOut struct {
+	lines []*lineError
+	// number is that of the line that begins at counted, from 1.
+	number, counted int
+}
+
+// fault is the error of a line that begins at p, or leaves it out; then the next begins at end, or behind it.
+func (d *decoder) fault(body []byte, p int, err error) (end int, _ error) {
+	if d.left == nil {
+		return 0, explain(body, p, bytes.Count(body[:p], []byte{'\n'})+1, err)
+	}
+	l := d.left
+	l.number += bytes.Count(body[l.counted:p], []byte{'\n'})
+	l.counted = p
+	if len(l.lines) == maxLeftOut {
+		return 0, status.New(status.InvalidArguments, "more than %d lines cannot be stored, and so none was: %v", maxLeftOut, l.lines[0])
+	}
+	l.lines = append(l.lines, explain(body, p, l.number, err))
+	if d.columns > 0 {
+		d.before.leaveOut(d.columns)
+	}
+	if end = bytes.IndexByte(body[p:], '\n'); end < 0 {
+		return len(body), nil
+	}
+	return p + end, nil
+}
+
+// leaveOut undoes the line that was begun last: its values, and the columns behind the first ones, which it brought.
+func (t *table) leaveOut(columns int) {
+	for _, c := range t.cols[columns:] {
+		delete(t.byKey, c.values.Name())
+		if c.kind == tag {
+			t.hint.Tags = t.hint.Tags[:len(t.hint.Tags)-1]
+		}
+	}
+	t.cols = t.cols[:columns]
+	for i := range t.cols {
+		c := &t.cols[i]
+		if c.row > t.rows.Rows() {
+			c.row = 0
+		}
+		if int(c.next) >= columns {
+			c.next = 0
+		}
+	}
+	built := columns - 1
+	if t.time != nil {
+		built++
+	}
+	t.rows.Unpin(built)
+	t.rows.AbandonRow()
+	t.rows.Pin()
+}
+
+// WriteV3 answers POST /v1/lineproto/api/v3/write_lp: a line that cannot be stored is left out, and the answer names it; with accept_partial=false nothing is
+// stored then. What is answered is stored whatever no_sync says.
+func (h *Handler) WriteV3(c *web.Ctx) error {
+	p, err := c.LastQuery("db", "precision", "accept_partial")
+	if err != nil {
+		return err
+	}
+	unit, err := precision(units3, p.String("precision"))
+	if err != nil {
+		return err
+	}
+	r := &request{unit: int64(unit), now: c.Start.Truncate(unit).UnixNano()}
+	switch text := p.String("accept_partial"); text {
+	case "", "true":
+		r.left = &leftOut{number: 1}
+	case "false":
+	default:
+		return status.New(status.InvalidArguments, "parameter 'accept_partial': %.40q is neither true nor false", text)
+	}
+	err = h.store(c, r, p.String("db"))
+	var bad *lineError
+	switch {
+	case r.left == nil && errors.As(err, &bad):
+		c.JSON(400, append(bad.append([]byte(`{"error":"parsing failed for write_lp endpoint","data":`)), '}'))
+		return nil
+	case err != nil:
+		return err
+	case r.left != nil && len(r.left.lines) > 0:
+		c.JSON(400, r.left.append([]byte(`{"error":"partial write of line protocol occurred","data":`)))
+		return nil
+	}
+	c.Empty(204)
+	return nil
+}
+
+// append appends the lines as a list, and the brace behind it.
+func (l *leftOut) append(dst []byte) []byte {
+	for i, line := range l.lines {
+		dst = line.append(append(dst, "[,"[min(i, 1)]))
+	}
+	return append(dst, "]}"...)
+}
+
+// append appends the line as an object.
+func (e *lineError) append(dst []byte) []byte {
+	dst = jsontext.AppendString(append(dst, `{"original_line":`...), e.line)
+	dst = strconv.AppendInt(append(dst, `,"line_number":`...), int64(e.number), 10)
+	return append(jsontext.AppendString(append(dst, `,"error_message":`...), e.reason), '}')
+}
