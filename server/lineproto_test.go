@@ -170,6 +170,8 @@ func TestLinesByHostAlone(t *testing.T) {
 	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "", "Content-Type", "text/plain"), 200, "results")
 	h.want(h.do("POST", "/query?q=CREATE+DATABASE+own", "x", "Content-Type", "application/octet-stream"), 200, "results")
 	h.want(h.do("POST", "/write?db=own&precision=ms", "m v=1 1"), 204, "")
+	h.want(h.do("GET", "/health", "", "User-Agent", "influxdb-client-go/2"), 200, `"status":"pass"`)
+	h.want(h.do("GET", "/health", ""), 200, "{}")
 	h.want(h.do("POST", "/api/v2/write?bucket=own&org=o", "m v=2 2"), 204, "")
 	h.want(h.do("GET", "/v1/lineproto/ready", ""), 200, `"status":"ready"`)
 	h.want(h.do("POST", "/write?db=own", "m v=3", "Sec-Fetch-Site", "cross-site"), 403, "")

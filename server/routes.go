@@ -1,6 +1,7 @@
 package server
 
 import (
+	"varve/server/lineproto"
 	"varve/server/web"
 )
 
@@ -45,6 +46,14 @@ const (
 	otlpLogs    = "/v1/otlp/v1/logs"
 )
 
+// health answers /health. Libraries of line protocol that were given a host alone read what they would find below linesPath.
+func (s *Server) health(c *web.Ctx) error {
+	if lineproto.Library(c) {
+		return s.lineproto.Health(c)
+	}
+	return s.admin.Health(c)
+}
+
 // routes is the whole HTTP surface. What is not here is 404.
 func (s *Server) routes() []route {
 	a, q := s.admin, s.query
@@ -75,7 +84,7 @@ func (s *Server) routes() []route {
 
 		// State of the server.
 		{get, "/", accessOpen, a.Index},
-		{getPost, "/health", accessOpen, a.Health},
+		{getPost, "/health", accessOpen, s.health},
 		{getPost, "/ready", accessOpen, a.Ready},
 		{getPost, "/v1/health", accessOpen, a.Health},
 		{get, "/status", accessOpen, a.Status},

@@ -11,9 +11,12 @@ import (
 // Named reports whether a request of version 2 or 3 comes from a client that reads errors as version 2 has them: their code is a word. It cannot read ours, whose
 // code is a number, and would show its user nothing of them.
 func Named(c *web.Ctx) bool {
-	agent, path := c.Request.Header.UserAgent(), string(c.Path())
-	return (strings.Contains(path, "/api/v2/") || strings.HasSuffix(path, version3)) && (bytes.HasPrefix(agent, []byte("influxdb")) || bytes.HasPrefix(agent, []byte("Telegraf/")))
+	path := string(c.Path())
+	return (strings.Contains(path, "/api/v2/") || strings.HasSuffix(path, version3)) && (Library(c) || bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("Telegraf/")))
 }
+
+// Library reports whether a request comes from one of the official libraries.
+func Library(c *web.Ctx) bool { return bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("influxdb")) }
 
 // codes are the words of version 2 for statuses; other statuses are errors of the server.
 var codes = map[int]string{
