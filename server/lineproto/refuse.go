@@ -16,7 +16,9 @@ func Named(c *web.Ctx) bool {
 }
 
 // Library reports whether a request comes from one of the official libraries.
-func Library(c *web.Ctx) bool { return bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("influxdb")) }
+func Library(c *web.Ctx) bool {
+	return bytes.HasPrefix(c.Request.Header.UserAgent(), []byte("influxdb"))
+}
 
 // codes are the words of version 2 for statuses; other statuses are errors of the server.
 var codes = map[int]string{
