@@ -82,7 +82,7 @@ func (c *committer) commit(ctx context.Context, ws []*tableWrite) (again []*tabl
 // append logs and appends the records of the writes that can be enlisted, and gives the others. Who gives up before the log
 // has the records has written nothing.
 func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
-	var logged [][]byte
+	var logged []wal.Record
 	defer func() {
 		for _, w := range ws {
 			w.finish()
@@ -98,9 +98,10 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		}
 		if !w.schema.Options.SkipWAL {
 			w.log = recordBuffers.Get()
-			*w.log = appendRecord(w.rec.roomIn(*w.log), w.rec)
-			logged = append(logged, *w.log)
-			c.metrics.BytesWritten.Add(float64(len(*w.log)))
+			buf, one := w.rec.logged(w.rec.roomIn(*w.log))
+			*w.log = buf
+			logged = append(logged, one)
+			c.metrics.BytesWritten.Add(float64(one.Size()))
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -119,7 +120,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		if w.mem == nil {
 			continue
 		}
-		w.mem.append(w.rec, w.schema)
+		w.mem.append(w.rec, w.schema, w.outgrown())
 		c.memory.account(w.mem)
 		c.metrics.RowsWritten.Add(float64(w.batch.N))
 		if c.memory.flushable(w.mem) > c.flushBytes {
@@ -158,6 +159,11 @@ func (w *tableWrite) finish() {
 		w.mem = nil
 	}
 	w.forgetLog()
+}
+
+// outgrown reports whether the rows lie in memory that is not kept for others after them.
+func (w *tableWrite) outgrown() bool {
+	return w.writeEntry != nil && w.builder != nil && w.builder.Outgrown()
 }
 
 // forgetLog lets go of the record's bytes.

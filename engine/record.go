@@ -51,7 +51,9 @@ func (r *record) add(c *schema.Column, v *vector.Vector) {
 func (r *record) roomIn(buf []byte) []byte {
 	size := int64(recordHead)
 	for i, v := range r.batch.Cols {
-		size += v.Bytes64(r.batch.N) + int64(len(r.fields[i].Name)) + 64
+		if size += v.Bytes64(r.batch.N) + int64(len(r.fields[i].Name)) + 64; len(v.Heap) >= apartBytes {
+			size -= int64(len(v.Heap))
+		}
 	}
 	if size < largeRecord || size <= int64(cap(buf)) || size > wal.MaxRecord {
 		return buf[:0]
@@ -59,7 +61,23 @@ func (r *record) roomIn(buf []byte) []byte {
 	return vector.Room[byte](int(size))
 }
 
-func appendRecord(dst []byte, r *record) []byte {
+// apartBytes is how long the texts of a column must be to be logged from where they lie: copied ones go with a single write.
+const apartBytes = 1 << 20
+
+// logged is the record as the log takes it: in buf, but for long texts, which stay where they lie.
+func (r *record) logged(buf []byte) ([]byte, wal.Record) {
+	buf, apart := appendRecord(buf, r)
+	all := make(wal.Record, 0, 2*len(apart)+1)
+	from := 0
+	for _, a := range apart {
+		all = append(all, buf[from:a.At], a.Text)
+		from = a.At
+	}
+	return buf, append(all, buf[from:])
+}
+
+// appendRecord appends a record without its long texts, which are apart.
+func appendRecord(dst []byte, r *record) ([]byte, []vector.Apart) {
 	dst = append(dst, recordVersion, r.kind)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(r.table))
 	dst = binary.LittleEndian.AppendUint64(dst, r.seq)
@@ -70,7 +88,7 @@ func appendRecord(dst []byte, r *record) []byte {
 	if r.kind == recordSeries {
 		dst = appendSeries(dst, r.refs, r.ends)
 	}
-	return vector.AppendBatch(dst, r.fields, r.batch)
+	return vector.AppendBatchApart(dst, nil, apartBytes, r.fields, r.batch)
 }
 
 // readRecordHead reads what decides whether a record is needed, without its batch.

@@ -8,6 +8,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/memtable"
+	"varve/wal"
 )
 
 // FuzzRecord replays any bytes as a record of the log: an error, or rows that a memtable takes and gives back.
@@ -25,7 +26,7 @@ func FuzzRecord(f *testing.F) {
 		if kind == schema.KindPut {
 			r.add(&table.Columns[2], v)
 		}
-		f.Add(appendRecord(nil, r))
+		f.Add(logged(r)[0])
 	}
 	refs := []*memtable.Ref{{}, {}}
 	refs[0].Name(schema.AppendKeyTag(schema.KeyPrefix(7), 1, []byte("a")))
@@ -33,7 +34,7 @@ func FuzzRecord(f *testing.F) {
 	r := &record{table: 7, seq: 9, kind: recordSeries, batch: &vector.Batch{N: 2}, refs: refs, ends: []int{1, 2}}
 	r.add(&table.Columns[1], ts)
 	r.add(&table.Columns[2], v)
-	f.Add(appendRecord(nil, r))
+	f.Add(logged(r)[0])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if err := DumpRecord(&bytes.Buffer{}, b); err != nil {
 			t.Fatal(err) // it prints what is wrong
@@ -46,7 +47,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		m := newMem(nil)
-		m.append(r, table)
+		m.append(r, table, false)
 		run := m.table.Freeze()
 		if run.Rows() != r.batch.N {
 			t.Fatalf("%d rows of %d", run.Rows(), r.batch.N)
@@ -93,7 +94,7 @@ func TestRecordOfFormerTypes(t *testing.T) {
 	}
 	now := &schema.Table{ID: 7, Columns: append([]schema.Column(nil), old...)}
 	now.Columns[1].Type, now.Columns[2].Type, now.Columns[3].Type = vector.Timestamp(9), vector.StringType, vector.Int64Type
-	got, body, err := readRecordHead(appendRecord(nil, r))
+	got, body, err := readRecordHead(logged(r)[0])
 	if err == nil {
 		err = got.decode(body, now)
 	}
@@ -104,4 +105,10 @@ func TestRecordOfFormerTypes(t *testing.T) {
 	if len(c) != 4 || c[0].Int(0) != 5 || c[1].Int(0) != 1_500_000_000 || c[2].Str(0) != "42" || !c[3].IsNull(0) {
 		t.Errorf("%d columns: %v %v %v %v", len(c), c[0], c[1], c[2], c[3])
 	}
+}
+
+// logged is a record as the log takes it.
+func logged(r *record) wal.Record {
+	_, all := r.logged(nil)
+	return all
 }

@@ -100,14 +100,19 @@ func (m *mem) began(at wal.LSN, seq uint64, now time.Time) {
 	m.lastSeq = max(m.lastSeq, seq)
 }
 
-func (m *mem) append(r *record, t *schema.Table) {
+// append takes the rows of a record. take: their memory, too, as far as it need not be copied.
+func (m *mem) append(r *record, t *schema.Table, take bool) {
 	switch r.kind {
 	case schema.KindDelete:
 		m.table.AppendDelete(r.seq, t, r.fields, r.batch)
 	case recordSeries:
 		m.table.AppendSeries(r.seq, t, r.fields, r.batch, r.refs, r.ends)
 	default:
-		m.table.Append(r.seq, t, r.fields, r.batch)
+		if take {
+			m.table.Take(r.seq, t, r.fields, r.batch)
+		} else {
+			m.table.Append(r.seq, t, r.fields, r.batch)
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func (e *Engine) replayRecord(at wal.LSN, rec []byte) error {
 	region.mu.Lock()
 	m.began(at, r.seq, e.o.Now())
 	region.mu.Unlock()
-	m.append(r, t)
+	m.append(r, t, false)
 	e.memory.account(m)
 	e.found.ReplayedRows += int64(r.batch.N)
 	e.metrics.ReplayedRows.Add(float64(r.batch.N))

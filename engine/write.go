@@ -32,7 +32,8 @@ type tableWrite struct {
 // Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is
 // logged and appended. It returns when the rows are as durable as the log's mode promises and visible. All rows are
 // held against the schemas before the first is logged; after a crash each table's batch is there wholly or not at all.
-// The result has one element per group of equal options, in order of first use.
+// The result has one element per group of equal options, in order of first use. Large rows are gone from the set afterwards: the
+// memtable has their memory.
 func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.enter(); err != nil {
 		return nil, err

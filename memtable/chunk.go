@@ -26,8 +26,8 @@ type chunk struct {
 	bytes     int64
 }
 
-// newChunk copies rows [from, to) of a batch.
-func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int) *chunk {
+// newChunk copies rows [from, to) of a batch. last: no others follow, and the memory of the batch's vectors may be had.
+func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int, last bool) *chunk {
 	c := &chunk{n: to - from, layout: l, cols: make([]*vector.Vector, len(l.columns)), oneSeq: seq, oneKind: kind}
 	vectors := make([]vector.Vector, len(l.columns))
 	for i, p := range l.position {
@@ -35,7 +35,16 @@ func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int) 
 			continue
 		}
 		c.cols[p] = &vectors[p]
-		packed(&vectors[p], l.columns[p].Type, b.Cols[i], from, to)
+		v, src := &vectors[p], b.Cols[i]
+		if last && from == 0 && whole(src) {
+			*v = vector.Vector{Type: l.columns[p].Type, Valid: slices.Clone(src.Valid), Views: src.Views, Heap: src.Heap}
+			dropFull(v, to)
+		} else {
+			packed(v, l.columns[p].Type, src, from, to)
+		}
+		if last && src.Form == vector.Flat {
+			*src = vector.Vector{Type: src.Type}
+		}
 	}
 	c.times = c.cols[l.time].Ints
 	c.min, c.max = slices.Min(c.times), slices.Max(c.times)
@@ -63,10 +72,24 @@ func packed(v *vector.Vector, t vector.Type, src *vector.Vector, from, to int) {
 	}
 	reserve(v, t, n, heap)
 	v.Append(0, src, from, to)
+	dropFull(v, n)
+}
+
+// dropFull lets go of the validity of n rows that all have a value.
+func dropFull(v *vector.Vector, n int) {
 	if v.Valid != nil && v.Valid.All(n) {
 		v.Valid = nil
 	}
 }
+
+// whole reports whether a vector may go over as it is: its texts are long, and little of its memory is empty.
+func whole(v *vector.Vector) bool {
+	return v.Form == vector.Flat && len(v.Heap) >= wholeBytes && cap(v.Heap)-len(v.Heap) <= len(v.Heap)/8
+}
+
+// wholeBytes is how long texts must be that go over to a chunk without being copied: what else lies around a column is little
+// beside them.
+const wholeBytes = 1 << 20
 
 // reserve makes v an empty Flat vector with room for n rows and some bytes of strings.
 func reserve(v *vector.Vector, t vector.Type, n, heap int) {

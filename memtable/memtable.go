@@ -93,31 +93,38 @@ func (m *Memtable) Rows() int { return int(m.rows.Load()) }
 // and types: all checks are before. Values are copied. The rows are visible on return. Batches of the same table are
 // ordered by seq, whatever the order of the calls.
 func (m *Memtable) Append(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
-	m.add(seq, schema.KindPut, t, fields, b)
+	m.add(seq, schema.KindPut, t, fields, b, false)
+}
+
+// Take is Append of a batch that nobody reads afterwards: where its flat vectors are large their memory goes over to the memtable
+// or is let go of as soon as it is copied, so that the rows are not there twice.
+func (m *Memtable) Take(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
+	m.add(seq, schema.KindPut, t, fields, b, true)
 }
 
 // AppendDelete adds tombstones: fields name the table's tags and its time index.
 func (m *Memtable) AppendDelete(seq uint64, t *schema.Table, fields []vector.Field, b *vector.Batch) {
-	m.add(seq, schema.KindDelete, t, fields, b)
+	m.add(seq, schema.KindDelete, t, fields, b, false)
 }
 
-func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.Field, b *vector.Batch) {
+func (m *Memtable) add(seq uint64, kind uint8, t *schema.Table, fields []vector.Field, b *vector.Batch, take bool) {
 	if b.N == 0 {
 		return
 	}
 	l := m.layoutOf(t, fields)
-	added := cut(seq, kind, l, b)
+	added := cut(seq, kind, l, b, take)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rowsOf[t.ID] += int64(b.N)
 	m.publish(added, m.numberAll(added, l, b), b.N)
 }
 
-// cut makes chunks of a batch, whose rows have no series yet.
-func cut(seq uint64, kind uint8, l *layout, b *vector.Batch) []*chunk {
+// cut makes chunks of a batch, whose rows have no series yet. take: the memory of its vectors may be had, but for that of tags.
+func cut(seq uint64, kind uint8, l *layout, b *vector.Batch, take bool) []*chunk {
 	chunks := make([]*chunk, 0, (b.N+chunkRows-1)/chunkRows)
 	for from := 0; from < b.N; from += chunkRows {
-		chunks = append(chunks, newChunk(seq, kind, l, b, from, min(from+chunkRows, b.N)))
+		to := min(from+chunkRows, b.N)
+		chunks = append(chunks, newChunk(seq, kind, l, b, from, to, take && to == b.N))
 	}
 	return chunks
 }

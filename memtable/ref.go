@@ -40,7 +40,7 @@ func (m *Memtable) AppendSeries(seq uint64, t *schema.Table, fields []vector.Fie
 	if b.N == 0 {
 		return
 	}
-	added := cut(seq, schema.KindPut, m.layoutOf(t, fields), b)
+	added := cut(seq, schema.KindPut, m.layoutOf(t, fields), b, false)
 	numbers := make([]uint32, b.N)
 	m.mu.Lock()
 	defer m.mu.Unlock()

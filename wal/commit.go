@@ -16,8 +16,8 @@ const (
 	typeClose  = 2 // the segment ends here; its frames are on disk
 )
 
-// gatherBytes is the size under which bodies are copied together into one write; larger ones are written from where
-// they lie.
+// gatherBytes is the size under which pieces of bodies are copied together into one write; larger ones are written from
+// where they lie.
 const gatherBytes = 64 << 10
 
 // gatherMost bounds what is gathered before it is written.
@@ -73,14 +73,14 @@ func (w *writer) run() {
 
 // drain takes what else waits, up to a bound that keeps one commit short.
 func (w *writer) drain() {
-	for bytes := w.batch[0].size(); bytes < 32<<20; {
+	for bytes := w.batch[0].together(); bytes < 32<<20; {
 		select {
 		case p, ok := <-w.l.queue:
 			if !ok {
 				return
 			}
 			w.batch = append(w.batch, p)
-			bytes += p.size()
+			bytes += p.together()
 		default:
 			return
 		}
@@ -133,31 +133,36 @@ func (w *writer) write() error {
 	return err
 }
 
-// frame puts one record into the buffer or, when it is large, behind it.
+// frame puts one record into the buffer; pieces of it that are large go behind it.
 func (w *writer) frame(p *pending) error {
 	p.at = lsn(w.next-1, w.size+int64(len(w.buf)))
 	w.number++
-	w.buf = appendHead(w.buf, typeRecord, w.number, w.synced, len(p.body), p.sum)
-	if len(p.body) < gatherBytes {
-		w.buf = append(w.buf, p.body...)
-		if len(w.buf) < gatherMost {
-			return nil
+	w.buf = appendHead(w.buf, typeRecord, w.number, w.synced, p.size, p.sum)
+	for _, piece := range p.body {
+		if len(piece) < gatherBytes {
+			w.buf = append(w.buf, piece...)
+			if len(w.buf) < gatherMost {
+				continue
+			}
+		}
+		if err := w.put(w.buf); err != nil {
+			return err
+		}
+		w.buf = w.buf[:0]
+		if len(piece) < gatherBytes {
+			continue
+		}
+		if err := w.put(piece); err != nil {
+			return err
 		}
 	}
-	if err := w.put(w.buf); err != nil {
-		return err
-	}
-	w.buf = w.buf[:0]
-	if len(p.body) < gatherBytes {
-		return nil
-	}
-	return w.put(p.body)
+	return nil
 }
 
-// size is the number of bytes of all records of a call.
-func (p *pending) size() (n int) {
+// together is the number of bytes of all records of a call.
+func (p *pending) together() (n int) {
 	for ; p != nil; p = p.next {
-		n += len(p.body)
+		n += p.size
 	}
 	return n
 }

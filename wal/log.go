@@ -17,6 +17,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -178,9 +179,29 @@ func open(fs vfs.FS, dir string, o Options) (*Log, error) {
 // Metrics are the log's counters.
 func (l *Log) Metrics() *Metrics { return l.metrics }
 
+// Record is a record, in pieces that may lie apart: together they are its body. Long texts need not be copied to be logged.
+type Record [][]byte
+
+// Size is the length of the body.
+func (r Record) Size() (n int) {
+	for _, piece := range r {
+		n += len(piece)
+	}
+	return n
+}
+
+// sum is the checksum of the body.
+func (r Record) sum() (sum uint32) {
+	for _, piece := range r {
+		sum = crc32.Update(sum, castagnoli, piece)
+	}
+	return sum
+}
+
 // pending is a record that waits to be written.
 type pending struct {
-	body []byte
+	body Record
+	size int
 	sum  uint32
 	at   LSN
 	next *pending // of the same call
@@ -196,10 +217,10 @@ var ErrClosed = errors.New("the log is closed")
 // Append adds records, one after the other and with one sync, and returns the place of the first when they are as durable as
 // Options.Sync says. On an error (a status.StorageUnavailable) each of them may or may not be found by a later Replay,
 // wholly. The records are not kept.
-func (l *Log) Append(recs ...[]byte) (at LSN, err error) {
+func (l *Log) Append(recs ...Record) (at LSN, err error) {
 	for _, rec := range recs {
-		if len(rec) > MaxRecord {
-			return 0, status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", len(rec), MaxRecord)
+		if size := rec.Size(); size > MaxRecord {
+			return 0, status.New(status.InvalidArguments, "a log record of %d bytes exceeds the limit of %d", size, MaxRecord)
 		}
 	}
 	l.closing.RLock()
@@ -210,7 +231,7 @@ func (l *Log) Append(recs ...[]byte) (at LSN, err error) {
 	var first *pending
 	for i := len(recs) - 1; i >= 0; i-- {
 		p := pendings.Get().(*pending)
-		p.body, p.sum, p.err, p.next = recs[i], Checksum(recs[i]), nil, first
+		p.body, p.size, p.sum, p.err, p.next = recs[i], recs[i].Size(), recs[i].sum(), nil, first
 		first = p
 	}
 	if first == nil {

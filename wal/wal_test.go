@@ -46,7 +46,7 @@ func appendAll(t *testing.T, l *Log, recs ...string) []LSN {
 	t.Helper()
 	var at []LSN
 	for _, r := range recs {
-		p, err := l.Append([]byte(r))
+		p, err := l.Append(Record{[]byte(r)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestAppendAndReplay(t *testing.T) {
 	replayAll(t, l)
 	at := appendAll(t, l, "a", big, "", "b", big, "c")
 	closeLog(t, l)
-	if _, err := l.Append([]byte("late")); !errors.Is(err, ErrClosed) {
+	if _, err := l.Append(Record{[]byte("late")}); !errors.Is(err, ErrClosed) {
 		t.Errorf("append after close: %v", err)
 	}
 	l = openLog(t, fs, Options{})
@@ -256,7 +256,7 @@ func TestConcurrentAppendsKeepAll(t *testing.T) {
 	for g := range 8 {
 		wg.Go(func() {
 			for i := range 50 {
-				if _, err := l.Append(fmt.Appendf(nil, "%d/%d", g, i)); err != nil {
+				if _, err := l.Append(Record{fmt.Appendf(nil, "%d/%d", g, i)}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -306,7 +306,7 @@ func TestCrashLosesNothingAcknowledged(t *testing.T) {
 			fail = 1 + r.IntN(40)
 			for i := range 10 {
 				rec := fmt.Sprintf("%d.%d", round, i)
-				_, err := l.Append([]byte(rec))
+				_, err := l.Append(Record{[]byte(rec)})
 				if err == nil {
 					want = append(want, rec)
 				} else if status.Of(err) != status.StorageUnavailable {
@@ -453,7 +453,7 @@ func TestFailedSyncIsNotBelieved(t *testing.T) {
 	replayAll(t, l)
 	at := appendAll(t, l, "a")
 	broken = true
-	if _, err := l.Append([]byte("b")); status.Of(err) != status.StorageUnavailable {
+	if _, err := l.Append(Record{[]byte("b")}); status.Of(err) != status.StorageUnavailable {
 		t.Errorf("append on a failing disk: %v", err)
 	}
 	broken = false
@@ -525,7 +525,7 @@ func FuzzReplay(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, s := range []string{"one", "two", "three"} {
-		if _, err := l.Append([]byte(s)); err != nil {
+		if _, err := l.Append(Record{[]byte(s)}); err != nil {
 			f.Fatal(err)
 		}
 	}
@@ -573,7 +573,7 @@ func BenchmarkAppend(b *testing.B) {
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := l.Append(rec); err != nil {
+					if _, err := l.Append(Record{rec}); err != nil {
 						b.Fatal(err)
 					}
 					if l.Size() > 1<<30 {

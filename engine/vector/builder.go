@@ -261,7 +261,7 @@ func (b *Builder) Finish() ([]Field, *Batch) {
 // Reset empties the builder and keeps its buffers, each for a column of the same name. Column builders handed out
 // before are dead.
 func (b *Builder) Reset() {
-	if b.Held() > maxSpareBytes || len(b.byName) > maxSpareColumns {
+	if b.Outgrown() {
 		for _, c := range b.byName {
 			c.vec, c.valid = Vector{}, nil // a decoder may still know the column
 		}
@@ -279,6 +279,9 @@ const (
 	maxSpareBytes   = 32 << 20
 	maxSpareColumns = 4096
 )
+
+// Outgrown reports whether the buffers are too large to be kept at Reset.
+func (b *Builder) Outgrown() bool { return b.Held() > maxSpareBytes || len(b.byName) > maxSpareColumns }
 
 // held is the memory of the column's buffers.
 func (c *ColumnBuilder) held() int {

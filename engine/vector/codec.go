@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -31,6 +32,19 @@ var ErrCodec = errors.New("malformed batch")
 
 // AppendBatch appends the encoded batch to dst. Names are at most 65,535 bytes.
 func AppendBatch(dst []byte, fields []Field, b *Batch) []byte {
+	dst, _ = AppendBatchApart(dst, nil, math.MaxInt, fields, b)
+	return dst
+}
+
+// Apart is a part of an encoded batch that was left where it lies: it belongs behind the first At bytes of the rest.
+type Apart struct {
+	At   int
+	Text []byte
+}
+
+// AppendBatchApart is AppendBatch without the strings of columns that have so many bytes of them, back to back, or more: they
+// are appended to apart.
+func AppendBatchApart(dst []byte, apart []Apart, least int, fields []Field, b *Batch) ([]byte, []Apart) {
 	if len(fields) > maxCodecColumns || b.N > maxCodecRows {
 		panic("vector: batch is larger than the codec's bounds; writers check before")
 	}
@@ -40,24 +54,59 @@ func AppendBatch(dst []byte, fields []Field, b *Batch) []byte {
 	for i, f := range fields {
 		dst = binary.LittleEndian.AppendUint16(dst, uint16(len(f.Name)))
 		dst = append(dst, f.Name...)
-		dst = appendColumn(dst, b.Cols[i], b.N)
+		v := b.Cols[i]
+		if text := v.backToBack(b.N, least); text != nil {
+			dst = appendLengths(appendForm(dst, v, b.N), v.Views[:b.N])
+			apart = append(apart, Apart{len(dst), text})
+			continue
+		}
+		dst = appendColumn(dst, v, b.N)
+	}
+	return dst, apart
+}
+
+// backToBack is the strings of the first n rows, if they have so many bytes and lie back to back; nil: they do not.
+func (v *Vector) backToBack(n, least int) []byte {
+	if v.Type.Kind() != Bytes || v.Form != Flat || len(v.Heap) < least {
+		return nil
+	}
+	start, end := uint32(0), uint32(0)
+	for _, w := range v.Views[:n] {
+		switch {
+		case w.Len == 0: // NULL lies anywhere
+			continue
+		case start == end:
+			start = w.Off
+		case w.Off != end:
+			return nil
+		}
+		end = w.Off + w.Len
+	}
+	if text := v.Heap[start:end]; len(text) >= least {
+		return text
+	}
+	return nil
+}
+
+// appendForm appends type, form and validity of n rows.
+func appendForm(dst []byte, v *Vector, n int) []byte {
+	var flags byte
+	if v.Valid != nil {
+		flags = flagValid
+	}
+	dst = append(dst, byte(v.Type.ID), v.Type.Precision, v.Type.Scale, byte(v.Form), flags)
+	if v.Valid != nil {
+		dst = appendBits(dst, v.Valid, n)
 	}
 	return dst
 }
 
 // appendColumn appends type, form, validity and values of n rows.
 func appendColumn(dst []byte, v *Vector, n int) []byte {
-	var flags byte
-	if v.Valid != nil {
-		flags = flagValid
-	}
-	dst = append(dst, byte(v.Type.ID), v.Type.Precision, v.Type.Scale, byte(v.Form), flags)
 	if v.Form == Const {
 		n = 1
 	}
-	if v.Valid != nil {
-		dst = appendBits(dst, v.Valid, n)
-	}
+	dst = appendForm(dst, v, n)
 	if v.Form == Dict {
 		count := v.Values.Len()
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(count))
@@ -81,13 +130,17 @@ func appendValues(dst []byte, v *Vector, n int) []byte {
 	case Float64:
 		return appendRaw(dst, v.Floats[:n])
 	}
+	return appendPacked(appendLengths(dst, v.Views[:n]), v.Views[:n], v.Heap)
+}
+
+// appendLengths appends the lengths of strings, and that of all.
+func appendLengths(dst []byte, views []View) []byte {
 	size := 0
-	for _, w := range v.Views[:n] {
+	for _, w := range views {
 		dst = binary.LittleEndian.AppendUint32(dst, w.Len)
 		size += int(w.Len)
 	}
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(size))
-	return appendPacked(dst, v.Views[:n], v.Heap)
+	return binary.LittleEndian.AppendUint32(dst, uint32(size))
 }
 
 // appendBits appends the first n bits as whole words. Bits past them are written as zero whatever they are: the decoder

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -21,6 +22,32 @@ func TestCodecIsIdentity(t *testing.T) {
 		}
 		checkValues(t, "decoded", b.Cols[0], want)
 	})
+}
+
+// TestCodecApart puts what was left where it lies behind what it belongs to: the bytes are those of the whole.
+func TestCodecApart(t *testing.T) {
+	left := 0
+	forAll(t, func(t *testing.T, r *rand.Rand, v *Vector, want []any) {
+		if v.Form == Dict && v.Type.Kind() == Bool {
+			return
+		}
+		fields, b := []Field{{"x", v.Type}, {"y", v.Type}}, &Batch{N: len(want), Cols: []*Vector{v, v}}
+		rest, apart := AppendBatchApart(nil, nil, 1, fields, b)
+		var got []byte
+		from := 0
+		for _, a := range apart {
+			got = append(append(got, rest[from:a.At]...), a.Text...)
+			from = a.At
+			left++
+		}
+		got = append(got, rest[from:]...)
+		if !bytes.Equal(got, AppendBatch(nil, fields, b)) {
+			t.Fatalf("%d rows, %d texts apart: the bytes are others", len(want), len(apart))
+		}
+	})
+	if left == 0 {
+		t.Error("no texts were apart")
+	}
 }
 
 func TestCodecRefusesEveryCut(t *testing.T) {
