@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"varve/server/web"
 )
 
 // Deadlines of a connection. A body has its own in web.BodyProgress.
@@ -38,18 +40,16 @@ const (
 // listener counts and keeps the connections that it accepted.
 type listener struct {
 	net.Listener
-	cap        int           // ordinary connections
-	perAddress int           // ordinary connections of one address
-	progress   time.Duration // see Options.WriteProgress
+	places   *web.Places   // of ordinary connections
+	progress time.Duration // see Options.WriteProgress
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
-	from    map[netip.Addr]int // ordinary connections by address
-	reserve []*conn            // oldest first
+	reserve []*conn // oldest first
 }
 
 func newListener(ln net.Listener, limit, perAddress int) *listener {
-	return &listener{Listener: ln, cap: limit, perAddress: perAddress, progress: writeProgress, conns: map[*conn]struct{}{}, from: map[netip.Addr]int{}}
+	return &listener{Listener: ln, places: web.NewPlaces(limit, perAddress), progress: writeProgress, conns: map[*conn]struct{}{}}
 }
 
 // Accept returns the next connection. Those over the bounds for which there is no reserve are closed at once.
@@ -62,7 +62,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			}
 			return nil, err
 		}
-		k := &conn{Conn: c, l: l, address: addressOf(c), accepted: time.Now()}
+		k := &conn{Conn: c, l: l, address: web.AddressOf(c), accepted: time.Now()}
 		out, ok := l.admit(k)
 		if out != nil {
 			out.cut()
@@ -74,21 +74,12 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// addressOf is the address of a connection's client; the zero Addr where it has none.
-func addressOf(c net.Conn) netip.Addr {
-	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		return a.AddrPort().Addr().Unmap()
-	}
-	return netip.Addr{}
-}
-
 // admit takes a connection among the ordinary ones or into the reserve; out is the one that gives way.
 func (l *listener) admit(k *conn) (out *conn, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k.over = len(l.conns)-len(l.reserve) >= l.cap || l.from[k.address] >= l.perAddress
+	k.over = l.places.Take(k.address) != nil
 	if !k.over {
-		l.from[k.address]++
 		l.conns[k] = struct{}{}
 		return nil, true
 	}
@@ -128,9 +119,7 @@ func (l *listener) remove(k *conn) {
 		l.reserve = slices.DeleteFunc(l.reserve, func(c *conn) bool { return c == k })
 		return
 	}
-	if l.from[k.address]--; l.from[k.address] == 0 {
-		delete(l.from, k.address)
-	}
+	l.places.Give(k.address)
 }
 
 func (l *listener) open() int {

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -151,17 +150,12 @@ func TestSyslogSenders(t *testing.T) {
 		return
 	}
 	h, dir := real(t, nil), t.TempDir()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := h.listen()
 	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 2)
-	go func() { served <- h.s.ServeSyslog(ln) }()
-	go func() { served <- h.s.ServeSyslogUDP(packets) }()
+	h.serving(func() error { return h.s.ServeSyslog(ln) }, func() error { return h.s.ServeSyslogUDP(packets) })
 	tcp, udp := ln.Addr().(*net.TCPAddr).Port, packets.LocalAddr().(*net.UDPAddr).Port
 	for _, c := range []struct {
 		port int
@@ -186,11 +180,6 @@ action(type="omfwd" target="127.0.0.1" port="%[4]d" protocol="udp")
 `, dir, source, tcp, udp))
 	h.runUntil(`SELECT app_name, facility, severity, proc_id, count(*), count(DISTINCT message), min(message) FROM syslog GROUP BY app_name, facility, severity, proc_id ORDER BY app_name`,
 		"shell,local5,err,77,5,1,by hand \u00e9\r\nweb,local3,warning,,150,50,\"line 0 \"\"quoted\"\"\"", rsyslogd, "-n", "-C", "-f", config, "-i", filepath.Join(dir, "pid"))
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := errors.Join(h.s.listeners.shutdown(ctx), <-served, <-served); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestCollectd: write_http sends values as JSON through ingest.

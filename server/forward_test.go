@@ -2,10 +2,8 @@ package server
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -18,20 +16,8 @@ import (
 // server has stopped.
 func TestForward(t *testing.T) {
 	h := real(t, nil)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- h.s.ServeForward(ln) }()
-	c, err := net.Dial("tcp", ln.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	addr, stop := h.forward()
+	c := h.connect(addr)
 	exchange := func(send, want string) {
 		t.Helper()
 		if _, err := io.WriteString(c, send); err != nil {
@@ -58,14 +44,7 @@ func TestForward(t *testing.T) {
 			t.Fatal("a message that nobody waits for is not stored")
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := h.s.listeners.shutdown(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	stop()
 }
 
 // brokenStore stores nothing, for reasons that are not in what it is sent.
@@ -78,39 +57,18 @@ func (brokenStore) Write(context.Context, *engine.WriteSet) ([]engine.Written, e
 // TestForwardAnswersOnlyWhatIsStored: a message that is not stored is not answered, also where it fills its batch.
 func TestForwardAnswersOnlyWhatIsStored(t *testing.T) {
 	h := real(t, func(o *Options) { o.Forward.Store = brokenStore{o.Admin.Store.(web.Store)} })
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- h.s.ServeForward(ln) }()
-	text := func(size int) string {
-		return "\x93\xa1t\x91\x92\x01\x81\xa1a\xdb" + string(binary.BigEndian.AppendUint32(nil, uint32(size))) + strings.Repeat("x", size) + "\x81\xa5chunk\xa2id"
-	}
+	addr, _ := h.forward()
 	const unanswered = "\x93\xa1t\x01\x81\xa1a\xa1x"
 	for name, send := range map[string]string{
-		"small": text(10), "nearly a batch": text(250 << 10), "a batch": text(256 << 10), "large": text(1 << 20),
-		"the last of many": strings.Repeat(unanswered, 4095) + text(10), "beside another": unanswered + text(256<<10-40),
+		"small": bigMessage(10), "nearly a batch": bigMessage(250 << 10), "a batch": bigMessage(256 << 10), "large": bigMessage(1 << 20),
+		"the last of many": strings.Repeat(unanswered, 4095) + bigMessage(10), "beside another": unanswered + bigMessage(256<<10-40),
 	} {
-		c, err := net.Dial("tcp", ln.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		c.SetDeadline(time.Now().Add(20 * time.Second))
+		c := h.connect(addr)
 		if _, err := io.WriteString(c, send); err != nil {
 			t.Fatal(err)
 		}
 		if answer, err := io.ReadAll(c); len(answer) > 0 || err != nil {
 			t.Errorf("%s: answer %q, %v", name, answer, err)
 		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := h.s.listeners.shutdown(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := <-served; err != nil {
-		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"runtime/debug"
 	"strconv"
@@ -74,17 +75,17 @@ func (l rpcLog) Write(p []byte) (int, error) {
 
 // ServeGRPC answers the connections of ln, which speak gRPC, until Shutdown.
 func (s *Server) ServeGRPC(ln net.Listener) error {
-	err := s.rpc.Serve(&boundedListener{Listener: ln, free: make(chan struct{}, s.o.MaxGRPCConnections), turned: s.metrics.RPCTurned})
+	err := s.rpc.Serve(&boundedListener{Listener: ln, places: s.rpcPlaces, turned: s.metrics.RPCTurned})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
 }
 
-// boundedListener closes connections past a number.
+// boundedListener closes connections that find no place.
 type boundedListener struct {
 	net.Listener
-	free   chan struct{} // holds one for each connection
+	places *web.Places
 	turned prometheus.Counter
 }
 
@@ -94,25 +95,25 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		select {
-		case l.free <- struct{}{}:
-			return &boundedConn{Conn: c, l: l}, nil
-		default:
-			l.turned.Inc()
-			c.Close() // it may come again
+		address := web.AddressOf(c)
+		if l.places.Take(address) == nil {
+			return &boundedConn{Conn: c, places: l.places, address: address}, nil
 		}
+		l.turned.Inc()
+		c.Close() // it may come again
 	}
 }
 
 type boundedConn struct {
 	net.Conn
-	l      *boundedListener
-	closed atomic.Bool
+	places  *web.Places
+	address netip.Addr
+	closed  atomic.Bool
 }
 
 func (c *boundedConn) Close() error {
 	if c.closed.CompareAndSwap(false, true) {
-		<-c.l.free
+		c.places.Give(c.address)
 	}
 	return c.Conn.Close()
 }

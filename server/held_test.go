@@ -144,18 +144,13 @@ func TestMessagesOfManyAreCounted(t *testing.T) {
 		store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
 		o.Forward.Store = store
 	})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- h.s.ServeForward(ln) }()
+	addr, stop := h.forward()
 	body := strings.Repeat("\x92\x01\x81\xa1a\x01", entries)
 	message := "\x93\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body + "\x81\xa5chunk\xa2id"
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() {
-			c, err := net.Dial("tcp", ln.Addr().String())
+			c, err := net.Dial("tcp", addr)
 			if err != nil {
 				t.Error(err)
 				return
@@ -178,12 +173,5 @@ func TestMessagesOfManyAreCounted(t *testing.T) {
 	if left := store.intake.Bytes(); left != 0 {
 		t.Errorf("%d bytes are held by nobody", left)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := h.s.listeners.shutdown(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	stop()
 }

@@ -39,7 +39,7 @@ func newMetrics(intake *web.Intake) *metrics {
 		}),
 		Panics:      counter("varve_http_panics_total", "Requests that ended in a panic."),
 		ClientsLeft: counter("varve_http_clients_left_total", "Requests cancelled because the client closed its connection."),
-		RPCTurned:   counter("varve_grpc_connections_refused_total", "Connections of gRPC closed because there were too many."),
+		RPCTurned:   counter("varve_grpc_connections_refused_total", "Connections of gRPC closed because there were too many, of all or of their address."),
 	}
 }
 

@@ -1,15 +1,12 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // TestNPMClients runs clients of other makers, written for Node, against a server and reads back what they sent. They are installed by .ci/run
@@ -71,19 +68,10 @@ func TestNPMForward(t *testing.T) {
 		return
 	}
 	h := real(t, func(o *Options) { o.Forward.SharedKey = "a shared key" })
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- h.s.ServeForward(ln) }()
+	ln := h.listen()
+	h.serving(func() error { return h.s.ServeForward(ln) })
 	node(t, "fluent-logger.js", fmt.Sprintf("FORWARD_PORT=%d", ln.Addr().(*net.TCPAddr).Port), "FORWARD_KEY=a shared key")
 	h.holds(`SELECT count(*), count(DISTINCT mode), sum(n), min("nested.list"), max("nested.text") FROM "app.orders"`, "[[100 4 1200 [1,null] é]]")
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := errors.Join(h.s.listeners.shutdown(ctx), <-served); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestNPMOpenTelemetry does the same with the SDK of OpenTelemetry, in both encodings over HTTP and over gRPC.

@@ -53,10 +53,12 @@ type Options struct {
 	MetricsNeedAuth bool
 	// MaxConnections is the number of connections served at a time. Default 1024.
 	MaxConnections int
-	// MaxPerAddress is the number of connections of one address served at a time. Default MaxConnections.
+	// MaxPerAddress is the number of connections of one address served at a time. Default three quarters of MaxConnections.
 	MaxPerAddress int
 	// MaxGRPCConnections is the number of connections served at a time that speak gRPC. Default 256.
 	MaxGRPCConnections int
+	// MaxGRPCPerAddress is the number of those of one address. Default three quarters of MaxGRPCConnections.
+	MaxGRPCPerAddress int
 	// WriteProgress is how long one chunk of an answer may wait for a client that does not read. Default 30 s.
 	WriteProgress time.Duration
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
@@ -101,9 +103,11 @@ type Server struct {
 	router *router.Router
 	http   *fasthttp.Server
 	rpc    *http.Server
-	ctx    context.Context // ends when the server stops waiting for requests
-	cancel context.CancelFunc
-	state  state
+	// rpcPlaces bounds its connections, on all addresses that it listens at together.
+	rpcPlaces *web.Places
+	ctx       context.Context // ends when the server stops waiting for requests
+	cancel    context.CancelFunc
+	state     state
 }
 
 // New makes a server; registry takes its figures.
@@ -117,9 +121,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	if o.MaxConnections <= 0 {
 		o.MaxConnections = 1024
 	}
-	if o.MaxPerAddress <= 0 {
-		o.MaxPerAddress = o.MaxConnections
-	}
+	o.MaxPerAddress = web.PerAddress(o.MaxPerAddress, o.MaxConnections)
 	if o.MaxGRPCConnections <= 0 {
 		o.MaxGRPCConnections = 256
 	}
@@ -150,7 +152,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		return nil, fmt.Errorf("server: register figures: %w", err)
 	}
 	s.buildRouter()
-	s.rpc = s.newRPC()
+	s.rpc, s.rpcPlaces = s.newRPC(), web.NewPlaces(o.MaxGRPCConnections, web.PerAddress(o.MaxGRPCPerAddress, o.MaxGRPCConnections))
 	s.http = &fasthttp.Server{
 		Name:                         "varve",
 		Handler:                      s.serve,

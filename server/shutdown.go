@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"varve/server/web"
 )
 
 // state is the life of a server: its listener while it serves, and whether it stops.
@@ -57,7 +59,7 @@ func (s *Server) drain(ctx context.Context, l *listener) error {
 		return nil
 	}
 	l.Listener.Close() // Serve then returns
-	patience := time.NewTimer(untilCancel(ctx))
+	patience := time.NewTimer(web.UntilCancel(ctx))
 	defer patience.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -76,13 +78,4 @@ func (s *Server) drain(ctx context.Context, l *listener) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// untilCancel is how long requests may run undisturbed.
-func untilCancel(ctx context.Context) time.Duration {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return time.Hour
-	}
-	return time.Until(deadline) * 4 / 5
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -40,29 +39,15 @@ func TestSyslog(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool.AddCert(leaf)
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain, inner := h.listen(), h.listen()
 	secret := tls.NewListener(inner, &tls.Config{Certificates: []tls.Certificate{pair}})
 	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 3)
-	go func() { served <- h.s.ServeSyslog(plain) }()
-	go func() { served <- h.s.ServeSyslog(secret) }()
-	go func() { served <- h.s.ServeSyslogUDP(packets) }()
+	h.serving(func() error { return h.s.ServeSyslog(plain) }, func() error { return h.s.ServeSyslog(secret) }, func() error { return h.s.ServeSyslogUDP(packets) })
 
-	lines, err := net.Dial("tcp", plain.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lines.Close()
+	lines := h.connect(plain.Addr().String())
 	octets, err := tls.Dial("tcp", inner.Addr().String(), &tls.Config{RootCAs: pool})
 	if err != nil {
 		t.Fatal(err)
@@ -101,14 +86,4 @@ func TestSyslog(t *testing.T) {
 		}
 	}
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+syslog", ""), 200, `[[4]]`)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := h.s.listeners.shutdown(ctx); err != nil {
-		t.Error(err)
-	}
-	for range 3 {
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	}
 }

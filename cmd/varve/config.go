@@ -47,6 +47,7 @@ type Config struct {
 	GRPC struct {
 		Addr           string
 		MaxConnections int
+		MaxPerAddress  int
 	}
 	Forward struct {
 		Addr, TLSAddr   string
@@ -54,6 +55,7 @@ type Config struct {
 		SharedKey       string
 		MaxMessage      Size
 		MaxConnections  int
+		MaxPerAddress   int
 		IdleTimeout     time.Duration
 	}
 	Syslog struct {
@@ -62,6 +64,7 @@ type Config struct {
 		Table                     string
 		MaxMessage                Size
 		MaxConnections            int
+		MaxPerAddress             int
 		IdleTimeout               time.Duration
 	}
 	Storage struct {
@@ -377,14 +380,6 @@ func printDuration(d time.Duration) string {
 		return "0s"
 	}
 	return timefmt.FormatDuration(int64(d))
-}
-
-// perAddress is the number of connections that one address may have.
-func (c *Config) perAddress() int {
-	if c.HTTP.MaxPerAddress == 0 {
-		return max(1, c.HTTP.MaxConnections*3/4)
-	}
-	return c.HTTP.MaxPerAddress
 }
 
 // copyDir is the directory of COPY; empty: COPY is off.

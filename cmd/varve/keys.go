@@ -49,6 +49,7 @@ func (c *Config) keys() []key {
 
 		{"grpc.addr", &c.GRPC.Addr, "", nil},
 		{"grpc.max_connections", &c.GRPC.MaxConnections, "256", atLeast(&c.GRPC.MaxConnections, 1)},
+		{"grpc.max_connections_per_address", &c.GRPC.MaxPerAddress, "0", atLeast(&c.GRPC.MaxPerAddress, 0)},
 
 		{"forward.addr", &f.Addr, "", nil},
 		{"forward.tls_addr", &f.TLSAddr, "", nil},
@@ -57,6 +58,7 @@ func (c *Config) keys() []key {
 		{"forward.shared_key", &f.SharedKey, "", nil},
 		{"forward.max_message", &f.MaxMessage, "16MiB", sizeWithin(&f.MaxMessage, 64<<10, 64<<20)},
 		{"forward.max_connections", &f.MaxConnections, "256", atLeast(&f.MaxConnections, 1)},
+		{"forward.max_connections_per_address", &f.MaxPerAddress, "0", atLeast(&f.MaxPerAddress, 0)},
 		{"forward.idle_timeout", &f.IdleTimeout, "10m", positive(&f.IdleTimeout)},
 
 		{"syslog.tcp_addr", &l.TCPAddr, "", nil},
@@ -67,6 +69,7 @@ func (c *Config) keys() []key {
 		{"syslog.table", &l.Table, "syslog", notEmpty(&l.Table)},
 		{"syslog.max_message", &l.MaxMessage, "64KiB", sizeWithin(&l.MaxMessage, 1<<10, 1<<20)},
 		{"syslog.max_connections", &l.MaxConnections, "256", atLeast(&l.MaxConnections, 1)},
+		{"syslog.max_connections_per_address", &l.MaxPerAddress, "0", atLeast(&l.MaxPerAddress, 0)},
 		{"syslog.idle_timeout", &l.IdleTimeout, "10m", positive(&l.IdleTimeout)},
 
 		{"storage.data_home", &s.DataHome, "./data", notEmpty(&s.DataHome)},

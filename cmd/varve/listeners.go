@@ -107,7 +107,8 @@ func (c *Config) checkListeners() error {
 func (c *Config) forward(store *engine.Engine, pipelines *pipeline.Manager) forward.Options {
 	l := &c.Forward
 	return forward.Options{
-		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey,
+		Store: store, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections,
+		MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout, SharedKey: l.SharedKey,
 	}
 }
 
@@ -116,6 +117,6 @@ func (c *Config) syslog(store *engine.Engine) syslog.Options {
 	l := &c.Syslog
 	return syslog.Options{
 		Store: store, Tables: store, Table: l.Table, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable,
-		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, IdleTimeout: l.IdleTimeout,
+		MaxMessage: int(l.MaxMessage), MaxConnections: l.MaxConnections, MaxPerAddress: l.MaxPerAddress, IdleTimeout: l.IdleTimeout,
 	}
 }

@@ -230,7 +230,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
-		MaxPerAddress: c.perAddress(), MaxGRPCConnections: c.GRPC.MaxConnections, Hosts: c.HTTP.Hosts,
+		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections, MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Writer: writer, NoAutoCreate: !c.AutoCreateTable,
 			WidenNumbers: c.Ingest.WidenNumbers, RowBytes: c.memory().rows,

@@ -34,9 +34,10 @@ type Options struct {
 	SharedKey string
 	// RowBytes bounds the entries of a batch in memory. Default web.RowBytes.
 	RowBytes int64
-	// Intake, MaxConnections and IdleTimeout are those of package listen.
+	// Intake, MaxConnections, MaxPerAddress and IdleTimeout are those of package listen.
 	Intake         *web.Intake
 	MaxConnections int
+	MaxPerAddress  int
 	IdleTimeout    time.Duration
 	Logger         *slog.Logger
 }
@@ -48,7 +49,9 @@ const writers = 2
 type Server struct {
 	o       Options
 	streams *listen.Server
-	large   chan struct{}
+	large   *web.Intake // of messages of more than smallBytes as they arrive
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // New makes a server.
@@ -56,25 +59,36 @@ func New(o Options) *Server {
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = 16 << 20
 	}
-	s := &Server{o: o, large: make(chan struct{}, maxLarge)}
+	s := &Server{o: o, large: web.NewIntake(largeBytes, roomTime, status.RegionBusy, nil)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.streams = listen.New(listen.Options{
-		Name: "forward", Store: o.Store, Rows: s.rows, Intake: o.Intake, Writers: writers, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,
+		Name: "forward", Store: o.Store, Rows: s.rows, Intake: o.Intake, Writers: writers, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
+		IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s
 }
 
 // Collectors are the figures of the server.
-func (s *Server) Collectors() []prometheus.Collector { return s.streams.Collectors() }
+func (s *Server) Collectors() []prometheus.Collector {
+	return append(s.streams.Collectors(), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "varve_forward_held_bytes", Help: "Bytes for which messages that arrive have room, beyond the first 64 KiB of each.",
+	}, func() float64 { return float64(s.large.Bytes()) }))
+}
 
 // Serve takes the messages of the connections of ln until Shutdown.
 func (s *Server) Serve(ln net.Listener) error {
-	return s.streams.Serve(ln, func(r *bufio.Reader, from net.Conn) listen.Framer {
-		return &frames{r: r, to: from, key: []byte(s.o.SharedKey), most: s.o.MaxMessage, large: s.large}
+	return s.streams.Serve(ln, func(r *bufio.Reader, from *listen.Conn) listen.Framer {
+		return &frames{r: r, to: from, key: []byte(s.o.SharedKey), most: s.o.MaxMessage, ctx: s.ctx, share: func() *web.Stream {
+			return s.large.Stream(r, from.Address(), leastRate, from.GiveUp)
+		}}
 	})
 }
 
 // Shutdown stops the server; what was received is written.
-func (s *Server) Shutdown(ctx context.Context) error { return s.streams.Shutdown(ctx) }
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.cancel()
+	return s.streams.Shutdown(ctx)
+}
 
 // rows makes rows of messages: their records go through the pipeline that stores objects as they are.
 func (s *Server) rows(ctx context.Context, list []listen.Message, set *engine.WriteSet, hold func(int64) error) (made listen.Made, err error) {

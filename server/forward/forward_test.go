@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha512"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,11 +12,16 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 	"unicode/utf8"
+
+	"varve/engine/status"
+	"varve/server/web"
 )
 
 const (
@@ -36,13 +42,20 @@ func packed(text string) string {
 	return "\xc5" + string([]byte{byte(len(text) >> 8), byte(len(text))}) + text
 }
 
+// shares begins shares of what r reads, which nobody else waits for.
+func shares(r io.Reader) func() *web.Stream {
+	return func() *web.Stream {
+		return web.NewIntake(largeBytes, time.Second, status.RegionBusy, nil).Stream(r, netip.Addr{}, leastRate, nil)
+	}
+}
+
 // show reads a stream and gives its records, or the error.
 func show(in string, most int, slow bool) string {
 	r := bufio.NewReader(strings.NewReader(in))
 	if slow {
 		r = bufio.NewReaderSize(iotest.OneByteReader(strings.NewReader(in)), 16)
 	}
-	f := &frames{r: r, most: most, large: make(chan struct{}, 1)}
+	f := &frames{r: r, most: most, ctx: context.Background(), share: shares(r)}
 	defer f.Close()
 	var out []string
 	for {
@@ -129,7 +142,7 @@ func TestHandshake(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ours, theirs := net.Pipe()
 			defer theirs.Close()
-			f := &frames{r: bufio.NewReader(ours), to: ours, key: []byte("key"), most: 1 << 20, large: make(chan struct{}, 1)}
+			f := &frames{r: bufio.NewReader(ours), to: ours, key: []byte("key"), most: 1 << 20}
 			type read struct {
 				text string
 				err  error
@@ -190,7 +203,9 @@ func hashed(parts ...string) string {
 func TestQuietConnectionsHoldLittle(t *testing.T) {
 	for _, size := range []int{1000, smallBytes - 100, smallBytes + 100, 1 << 20, 4 << 20} {
 		in := "\x92\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(size))) + strings.Repeat("\xc0", size)
-		f := &frames{most: 8 << 20, large: make(chan struct{}, 1)}
+		room := web.NewIntake(largeBytes, time.Second, status.RegionBusy, nil)
+		f := &frames{most: 8 << 20, ctx: t.Context()}
+		f.share = func() *web.Stream { return room.Stream(f.r, netip.Addr{}, leastRate, nil) }
 		held := -1
 		f.r = bufio.NewReader(io.MultiReader(strings.NewReader(in), readFunc(func([]byte) (int, error) {
 			held = cap(f.b) + cap(f.m.entries)
@@ -202,8 +217,8 @@ func TestQuietConnectionsHoldLittle(t *testing.T) {
 		if _, _, err := f.Next(); err != io.EOF {
 			t.Fatal(err)
 		}
-		if held < 0 || held > 4*smallBytes || len(f.large) > 0 {
-			t.Errorf("a message of %d bytes: %d are held while the next one is waited for, %d places", size, held, len(f.large))
+		if held < 0 || held > 4*smallBytes || room.Bytes() > 0 {
+			t.Errorf("a message of %d bytes: %d are held while the next one is waited for, %d are counted", size, held, room.Bytes())
 		}
 	}
 }

@@ -2,16 +2,23 @@ package forward
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"time"
+
+	"varve/server/web"
 )
 
 const (
-	// smallBytes is what every connection may hold of a message; maxLarge is the number of connections that hold more at a time, others wait.
+	// smallBytes is what every connection may hold of a message. What messages hold beyond it is largeBytes together, or one message: others wait, at most roomTime.
 	smallBytes = 64 << 10
-	maxLarge   = 4
+	largeBytes = 64 << 20
+	roomTime   = 30 * time.Second
+	// leastRate is the rate in bytes/s under which a message gives way to others that wait: at it one of 16 MiB takes the minute that each message has.
+	leastRate = 256 << 10
 	// answerTime is how long a sender may take to read an answer.
 	answerTime = 30 * time.Second
 )
@@ -22,12 +29,13 @@ type frames struct {
 	to    net.Conn
 	key   []byte // which senders have to know; empty: there is no handshake
 	most  int
-	large chan struct{} // holds one for each connection that holds more than smallBytes
+	share func() *web.Stream // begins the share of a message of more than smallBytes
+	ctx   context.Context    // ends when messages that are not complete have room no more
 
 	known bool // the handshake is over
-	holds bool
 	b     []byte
 	m     message
+	large *web.Stream // nil: b has at most smallBytes
 }
 
 // Next reads the next message.
@@ -111,17 +119,57 @@ func (f *frames) copy(n uint64) error {
 	}
 	for n > 0 {
 		k := int(min(n, 16<<10))
-		if len(f.b)+k > smallBytes && !f.holds {
-			f.large <- struct{}{}
-			f.holds = true
-		}
-		f.b = append(f.b, make([]byte, k)...)
-		if _, err := io.ReadFull(f.r, f.b[len(f.b)-k:]); err != nil {
+		if err := f.grow(k); err != nil {
 			return err
+		}
+		from := io.Reader(f.r)
+		if f.large != nil {
+			from = f.large
+		}
+		if _, err := io.ReadFull(from, f.b[len(f.b)-k:]); err != nil {
+			return readError(err)
 		}
 		n -= uint64(k)
 	}
 	return nil
+}
+
+// grow makes room for k bytes more, which count before they take memory.
+func (f *frames) grow(k int) error {
+	size := len(f.b) + k
+	if size <= cap(f.b) {
+		f.b = f.b[:size]
+		return nil
+	}
+	room := min(max(size, 2*cap(f.b)), f.most)
+	if room > smallBytes {
+		if f.large == nil {
+			f.large = f.share()
+		}
+		if err := f.large.Hold(f.ctx, int64(room)); err != nil {
+			return roomError(err)
+		}
+	}
+	b := make([]byte, size, room)
+	copy(b, f.b)
+	f.b = b
+	return nil
+}
+
+// readError says in the words of this protocol why a message is given up.
+func readError(err error) error {
+	if errors.Is(err, web.ErrSlow) {
+		return fmt.Errorf("a message of more than %d bytes comes at less than %d bytes/s while others wait for room", smallBytes, leastRate)
+	}
+	return err
+}
+
+// roomError says why a message has no room.
+func roomError(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("there is no room for a message of more than %d bytes within %s: those that arrive hold %d", smallBytes, roomTime, largeBytes)
 }
 
 // Stored answers the message that was read last: {"ack": chunk}.
@@ -136,8 +184,8 @@ func (f *frames) Stored(to net.Conn) error {
 
 // Close returns what a large message holds: a connection that waits for its next message may wait long.
 func (f *frames) Close() {
-	if f.holds {
-		f.holds, f.b, f.m = false, nil, message{}
-		<-f.large
+	if f.large != nil {
+		f.large.Release()
+		f.large, f.b, f.m = nil, nil, message{}
 	}
 }

@@ -67,7 +67,7 @@ func (s *Server) store(list []Message) bool {
 	w.store(list)
 	if w.refused > 0 {
 		s.refused.Add(float64(w.refused))
-		s.o.Logger.Warn(s.o.Name+": messages are not stored", "messages", w.refused, "reason", w.reason)
+		s.Warn("messages are not stored", "messages", w.refused, "reason", w.reason)
 	}
 	return !w.lost
 }
@@ -107,7 +107,7 @@ func (w *write) patiently(list []Message) error {
 		if err == nil || !passing(err) || w.s.ctx.Err() != nil {
 			return err
 		}
-		w.s.o.Logger.Warn(w.s.o.Name+": the store takes nothing, senders wait", "reason", err)
+		w.s.Warn("the store takes nothing, senders wait", "reason", err)
 		select {
 		case <-time.After(pause):
 		case <-w.s.ctx.Done():

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"time"
 )
@@ -13,20 +14,26 @@ import (
 // past is a deadline that ends a read at once.
 var past = time.Unix(1, 0)
 
-var errDraining = errors.New("the server stops")
+var (
+	errDraining = errors.New("the server stops")
+	errGivenUp  = errors.New("the connection is given up")
+)
 
-// conn is a connection whose messages become batches. One goroutine reads it.
-type conn struct {
+// Conn is a connection whose messages become batches. One goroutine reads it.
+type Conn struct {
 	net.Conn
 	s     *Server
 	batch Batch
+
+	address netip.Addr
+	over    bool // under s.mu: GiveUp was called
 
 	begun time.Time // of the message in hand; zero: none has begun
 	last  time.Time // of the last bytes
 }
 
 // read takes messages until the stream ends. What arrived before it broke is stored.
-func (k *conn) read(r *bufio.Reader, f Framer) error {
+func (k *Conn) read(r *bufio.Reader, f Framer) error {
 	k.last = time.Now()
 	for {
 		k.begun = time.Time{}
@@ -36,7 +43,7 @@ func (k *conn) read(r *bufio.Reader, f Framer) error {
 		text, acked, err := f.Next()
 		if err != nil {
 			k.batch.Flush()
-			if err == io.EOF || errors.Is(err, errDraining) || errors.Is(err, net.ErrClosed) {
+			if err == io.EOF || k.s.Stopping() || errors.Is(err, net.ErrClosed) {
 				return nil
 			}
 			return err
@@ -54,7 +61,7 @@ func (k *conn) read(r *bufio.Reader, f Framer) error {
 }
 
 // Read reads from the connection. While it waits, a batch that is due is written.
-func (k *conn) Read(p []byte) (int, error) {
+func (k *Conn) Read(p []byte) (int, error) {
 	for {
 		if err := k.await(); err != nil {
 			return 0, err
@@ -82,7 +89,7 @@ func (k *conn) Read(p []byte) (int, error) {
 }
 
 // await sets the deadline of the next read: the first of what is to be done about the connection.
-func (k *conn) await() error {
+func (k *Conn) await() error {
 	until := k.last.Add(k.s.o.IdleTimeout)
 	if !k.begun.IsZero() {
 		until = earlier(until, k.begun.Add(messageTime))
@@ -92,10 +99,24 @@ func (k *conn) await() error {
 	}
 	k.s.mu.Lock()
 	defer k.s.mu.Unlock()
-	if k.s.draining {
+	switch {
+	case k.s.draining:
 		return errDraining
+	case k.over:
+		return errGivenUp
 	}
 	return k.SetReadDeadline(until)
+}
+
+// Address is that of the sender.
+func (k *Conn) Address() netip.Addr { return k.address }
+
+// GiveUp ends the read that is under way and those to come. Any goroutine may call it; it does not wait.
+func (k *Conn) GiveUp() {
+	k.s.mu.Lock()
+	defer k.s.mu.Unlock()
+	k.over = true
+	k.SetReadDeadline(past) // of a closed connection the reads fail already
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -32,6 +32,8 @@ type Options struct {
 	Writers int
 	// MaxConnections is the number of connections served at a time, others are closed. Default 256.
 	MaxConnections int
+	// MaxPerAddress is the number of those of one address. Default three quarters of MaxConnections.
+	MaxPerAddress int
 	// IdleTimeout is how long a connection may send nothing. Default 10 min.
 	IdleTimeout time.Duration
 	Logger      *slog.Logger
@@ -77,11 +79,13 @@ type Server struct {
 	cancel  context.CancelFunc
 	sets    spare.List[engine.WriteSet]
 	writing chan struct{}
+	places  *web.Places
+	lines   lines
 
 	mu        sync.Mutex // protects what follows
 	draining  bool
 	listeners map[interface{ Close() error }]bool
-	conns     map[*conn]bool
+	conns     map[*Conn]bool
 	idle      sync.WaitGroup // of connections
 
 	messages, rows, refused, turned prometheus.Counter
@@ -105,11 +109,12 @@ func New(o Options) *Server {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_" + o.Name + "_" + name, Help: help})
 	}
 	s := &Server{
-		o: o, writing: make(chan struct{}, o.Writers), listeners: map[interface{ Close() error }]bool{}, conns: map[*conn]bool{},
+		o: o, writing: make(chan struct{}, o.Writers), listeners: map[interface{ Close() error }]bool{}, conns: map[*Conn]bool{},
+		places: web.NewPlaces(o.MaxConnections, web.PerAddress(o.MaxPerAddress, o.MaxConnections)), lines: lines{log: o.Logger, kinds: map[string]*window{}},
 		messages: counter("messages_total", "Messages that arrived on the listeners."),
 		rows:     counter("rows_total", "Rows written."),
 		refused:  counter("messages_refused_total", "Messages that could not be stored."),
-		turned:   counter("connections_refused_total", "Connections closed because there were too many."),
+		turned:   counter("connections_refused_total", "Connections closed because there were too many, of all or of their address."),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -148,7 +153,7 @@ func (s *Server) Stopping() bool {
 }
 
 // Serve takes the connections of ln until Shutdown.
-func (s *Server) Serve(ln net.Listener, framer func(r *bufio.Reader, from net.Conn) Framer) error {
+func (s *Server) Serve(ln net.Listener, framer func(r *bufio.Reader, from *Conn) Framer) error {
 	done, ok := s.Keep(ln)
 	if !ok {
 		return nil
@@ -180,15 +185,21 @@ func (s *Server) Serve(ln net.Listener, framer func(r *bufio.Reader, from net.Co
 }
 
 // begin takes a connection, or closes it where there are too many.
-func (s *Server) begin(c net.Conn) *conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining || len(s.conns) >= s.o.MaxConnections {
+func (s *Server) begin(c net.Conn) *Conn {
+	k := &Conn{Conn: c, s: s, address: web.AddressOf(c)}
+	if err := s.places.Take(k.address); err != nil {
 		s.turned.Inc()
+		s.Warn("a connection is refused", "from", c.RemoteAddr().String(), "reason", err)
 		c.Close()
 		return nil
 	}
-	k := &conn{Conn: c, s: s}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		s.places.Give(k.address)
+		c.Close()
+		return nil
+	}
 	k.batch.s = s
 	s.conns[k] = true
 	s.idle.Add(1)
@@ -196,7 +207,7 @@ func (s *Server) begin(c net.Conn) *conn {
 }
 
 // run serves a connection to its end. What makes it fail is one line in the log.
-func (s *Server) run(k *conn, framer func(r *bufio.Reader, from net.Conn) Framer) {
+func (s *Server) run(k *Conn, framer func(r *bufio.Reader, from *Conn) Framer) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.o.Logger.Error("panic in a connection", "protocol", s.o.Name, "panic", p, "stack", string(debug.Stack()))
@@ -205,15 +216,19 @@ func (s *Server) run(k *conn, framer func(r *bufio.Reader, from net.Conn) Framer
 		s.mu.Lock()
 		delete(s.conns, k)
 		s.mu.Unlock()
+		s.places.Give(k.address)
 		s.idle.Done()
 	}()
 	r := bufio.NewReaderSize(k, readBytes)
 	f := framer(r, k)
 	defer f.Close()
 	if err := k.read(r, f); err != nil {
-		s.o.Logger.Warn(s.o.Name+": a connection is closed", "from", k.RemoteAddr().String(), "reason", err)
+		s.Warn("a connection is closed", "from", k.RemoteAddr().String(), "reason", err)
 	}
 }
+
+// Warn writes a line about what a sender did to the log, of each kind not too many: text is the kind.
+func (s *Server) Warn(text string, args ...any) { s.lines.warn(s.o.Name+": "+text, args...) }
 
 // Shutdown stops the server: listeners are closed, connections are read no more, what they sent is written. When four fifths of ctx's time are over
 // rows that find no room are given up, and with ctx all connections are closed.
@@ -232,8 +247,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.idle.Wait()
 		close(ready)
 	}()
+	defer s.lines.close()
 	defer s.cancel()
-	patience := time.NewTimer(untilCancel(ctx))
+	patience := time.NewTimer(web.UntilCancel(ctx))
 	defer patience.Stop()
 	for {
 		select {
@@ -251,13 +267,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// untilCancel is how long rows may wait for room.
-func untilCancel(ctx context.Context) time.Duration {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return time.Hour
-	}
-	return time.Until(deadline) * 4 / 5
 }

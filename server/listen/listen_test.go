@@ -104,7 +104,7 @@ func serve(t *testing.T, st *store) (s *Server, dial func(text string) net.Conn,
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(ln, func(r *bufio.Reader, _ net.Conn) Framer { return words{r} }) }()
+	go func() { served <- s.Serve(ln, func(r *bufio.Reader, _ *Conn) Framer { return words{r} }) }()
 	var once sync.Once
 	stop = func(within time.Duration) (err error) {
 		once.Do(func() {

@@ -27,9 +27,10 @@ type Options struct {
 	NoAutoCreate bool
 	// MaxMessage bounds the bytes of a message: what is beyond them is cut off. Default 64 KiB.
 	MaxMessage int
-	// Intake, MaxConnections and IdleTimeout are those of package listen.
+	// Intake, MaxConnections, MaxPerAddress and IdleTimeout are those of package listen.
 	Intake         *web.Intake
 	MaxConnections int
+	MaxPerAddress  int
 	IdleTimeout    time.Duration
 	// Zone is that of times without one. Default UTC.
 	Zone   *time.Location
@@ -43,6 +44,7 @@ type Server struct {
 	streams   *listen.Server
 
 	cut, lost prometheus.Counter
+	drops     *drops
 }
 
 // New makes a server.
@@ -60,29 +62,33 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
+		o: o, timeIndex: tagged.TimeIndex(o.Prefix), drops: newDrops(),
 		cut:  prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_messages_cut_total", Help: "Messages cut off because they were too long."}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_syslog_udp_lost_total", Help: "Datagrams lost because they came faster than they could be stored."}),
 	}
 	s.streams = listen.New(listen.Options{
-		Name: "syslog", Store: o.Store, Rows: s.rows, Intake: o.Intake, MaxConnections: o.MaxConnections, IdleTimeout: o.IdleTimeout, Logger: o.Logger,
+		Name: "syslog", Store: o.Store, Rows: s.rows, Intake: o.Intake, MaxConnections: o.MaxConnections, MaxPerAddress: o.MaxPerAddress,
+		IdleTimeout: o.IdleTimeout, Logger: o.Logger,
 	})
 	return s
 }
 
 // Collectors are the figures of the server.
 func (s *Server) Collectors() []prometheus.Collector {
-	return append(s.streams.Collectors(), s.cut, s.lost)
+	return append(s.streams.Collectors(), s.cut, s.lost, s.drops)
 }
 
 // Serve takes the messages of the connections of ln, of TCP or TLS, until Shutdown.
 func (s *Server) Serve(ln net.Listener) error {
-	return s.streams.Serve(ln, func(r *bufio.Reader, from net.Conn) listen.Framer {
-		return &frames{r: r, most: s.o.MaxMessage, cut: func() {
-			s.cut.Inc()
-			s.o.Logger.Warn("syslog: a message is cut off", "from", from.RemoteAddr().String(), "limit_bytes", s.o.MaxMessage)
-		}}
+	return s.streams.Serve(ln, func(r *bufio.Reader, from *listen.Conn) listen.Framer {
+		return &frames{r: r, most: s.o.MaxMessage, cut: func() { s.cutOff(from.RemoteAddr()) }}
 	})
+}
+
+// cutOff notes that a message was too long.
+func (s *Server) cutOff(from net.Addr) {
+	s.cut.Inc()
+	s.streams.Warn("a message is cut off", "from", from.String(), "limit_bytes", s.o.MaxMessage)
 }
 
 // Shutdown stops the server; what was received is written.

@@ -59,6 +59,7 @@ func (s *Server) ServeUDP(c net.PacketConn) error {
 		if err := u.SetReadBuffer(socketBytes); err != nil {
 			s.o.Logger.Warn("syslog: the buffer of the socket stays small", "error", err)
 		}
+		s.drops.watch(u)
 	}
 	q := &queue{list: make(chan datagram, queueLength)}
 	go func() {
@@ -77,8 +78,7 @@ func (s *Server) ServeUDP(c net.PacketConn) error {
 		}
 		text := trimmed(buf[:n])
 		if len(text) > s.o.MaxMessage {
-			s.cut.Inc()
-			s.o.Logger.Warn("syslog: a message is cut off", "from", from.String(), "limit_bytes", s.o.MaxMessage)
+			s.cutOff(from)
 			text = text[:s.o.MaxMessage]
 		}
 		if len(text) > 0 && !q.put(text, time.Now()) {

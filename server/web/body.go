@@ -85,16 +85,7 @@ func (r *rawBody) timed(p []byte) (int, error) {
 	if r.conn == nil || r.pace == nil {
 		return r.from.Read(p)
 	}
-	if r.pace.over.Load() { // after the deadline was moved: whoever gives the body up sets it last
-		return 0, errSlow
-	}
-	r.pace.begin()
-	n, err := r.from.Read(p)
-	r.pace.end(n)
-	if err != nil && r.pace.over.Load() {
-		err = errSlow
-	}
-	return n, err
+	return r.pace.read(r.from, p)
 }
 
 // cut reports whether the end of the stream is the end of the connection, not of the body. Behind the last chunk of a
@@ -131,7 +122,8 @@ func (c *Ctx) Body() io.Reader {
 	b.raw = rawBody{from: stream, length: length}
 	if c.RequestBodyStream() != nil {
 		b.raw.conn = c.Conn()
-		b.share.part.pace.conn, b.raw.pace = b.raw.conn, &b.share.part.pace
+		b.raw.pace = &b.share.part.pace
+		b.raw.pace.stop = func() { b.raw.conn.SetReadDeadline(time.Unix(1, 0)) } // of a closed connection the reads fail already
 	}
 	b.err = c.announced()
 	return b

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"container/list"
 	"context"
+	"math"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -12,8 +14,8 @@ import (
 )
 
 // Intake bounds the bytes of the bodies that are in hand at a time, decompressed, or of what is made of them where that is
-// more: rows lie in memory until the request is answered. Bodies that find no room wait, older ones first, and are refused with
-// an error when none comes in time. The oldest always goes on, whatever its size, so that none waits for ever for others
+// more: rows lie in memory until the request is answered. Bodies that find no room wait, older ones first, of streams those of the sender that holds least,
+// and are refused with an error when none comes in time. The oldest always goes on, whatever its size, so that none waits for ever for others
 // that wait too. Bodies that arrive too slowly are given up when others wait for room. Safe for concurrent use.
 type Intake struct {
 	most    int64
@@ -23,7 +25,8 @@ type Intake struct {
 
 	mu    sync.Mutex
 	used  int64
-	parts list.List // of *intakePart, oldest first
+	parts list.List            // of *intakePart, oldest first
+	held  map[netip.Addr]int64 // bytes by sender, of parts that have one
 }
 
 const (
@@ -36,7 +39,7 @@ const (
 // NewIntake makes an intake of so many bytes, in which a request waits for so long, to be refused with code full. changed, if
 // not nil, is told how many bytes are in hand after each change; it must not wait.
 func NewIntake(most int64, wait time.Duration, full status.Code, changed func(bytes int64)) *Intake {
-	return &Intake{most: most, wait: wait, full: full, changed: changed}
+	return &Intake{most: most, wait: wait, full: full, changed: changed, held: map[netip.Addr]int64{}}
 }
 
 // Bytes is how many bytes are in hand; 0 of no intake.
@@ -51,8 +54,9 @@ func (i *Intake) Bytes() int64 {
 
 // intakePart is what one body has of an intake. It belongs to one goroutine.
 type intakePart struct {
-	in   *Intake
-	pace pace
+	in     *Intake
+	sender netip.Addr // the zero Addr: all are alike
+	pace   pace
 
 	// Under in.mu.
 	bytes   int64
@@ -101,8 +105,7 @@ func (p *intakePart) try(n int64) bool {
 		return false
 	}
 	p.waiting = false
-	p.bytes += n
-	i.add(n)
+	i.add(p, n)
 	i.wakeNext()
 	return true
 }
@@ -124,13 +127,20 @@ func (p *intakePart) giveBack() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.parts.Remove(p.place)
-	i.add(-p.bytes)
-	p.place, p.bytes = nil, 0
+	p.place = nil
+	i.add(p, -p.bytes)
 	i.wakeNext()
 }
 
-func (i *Intake) add(n int64) {
+// add counts n bytes more of p; below zero: less.
+func (i *Intake) add(p *intakePart, n int64) {
+	p.bytes += n
 	i.used += n
+	if p.sender.IsValid() {
+		if i.held[p.sender] += n; i.held[p.sender] == 0 {
+			delete(i.held, p.sender)
+		}
+	}
 	if i.changed != nil {
 		i.changed(i.used)
 	}
@@ -167,14 +177,15 @@ func (i *Intake) relieve(p *intakePart, n int64) {
 	}
 }
 
-// next is the oldest body that waits; nil: none does.
-func (i *Intake) next() *intakePart {
-	for e := i.parts.Front(); e != nil; e = e.Next() {
-		if p := e.Value.(*intakePart); p.waiting {
-			return p
+// next is the body that waits whose sender holds least, of those the oldest; nil: none waits.
+func (i *Intake) next() (next *intakePart) {
+	least := int64(math.MaxInt64)
+	for e := i.parts.Front(); e != nil && least > 0; e = e.Next() {
+		if p := e.Value.(*intakePart); p.waiting && i.held[p.sender] < least {
+			next, least = p, i.held[p.sender]
 		}
 	}
-	return nil
+	return next
 }
 
 func (i *Intake) wakeNext() {

@@ -1,12 +1,13 @@
 package web
 
 import (
-	"net"
+	"cmp"
+	"io"
 	"sync/atomic"
 	"time"
 )
 
-// A body is slow when its reader has waited for the connection slowGrace longer than its bytes take at slowRate bytes/s. A slow
+// A body is slow when its reader has waited for the connection slowGrace longer than its bytes take at slowRate bytes/s, or at the rate of its stream. A slow
 // body is read on as long as nobody wants the memory that it holds: a client behind a thin line, or one that makes its entries as it
 // sends them, does no harm on an idle server.
 const (
@@ -16,7 +17,8 @@ const (
 
 // pace reports whether a body comes as fast as it should. The body's goroutine reports its reads; others may ask and give it up.
 type pace struct {
-	conn net.Conn // nil: the body is in memory
+	stop func() // ends the read under way and those to come; nil: the body is in memory
+	rate int64  // bytes/s under which the body is slow; 0: slowRate
 	// behind is how long the reader has waited beyond what the bytes that came may take, ns; not below zero.
 	behind atomic.Int64
 	since  atomic.Int64 // when the read began that is under way, ns after paceClock; 0: none is
@@ -32,7 +34,21 @@ func (p *pace) begin() { p.since.Store(int64(time.Since(paceClock))) }
 // end notes that a read gave n bytes.
 func (p *pace) end(n int) {
 	waited := int64(time.Since(paceClock)) - p.since.Swap(0)
-	p.behind.Store(max(0, p.behind.Load()+waited-int64(n)*int64(time.Second)/slowRate))
+	p.behind.Store(max(0, p.behind.Load()+waited-int64(n)*int64(time.Second)/cmp.Or(p.rate, slowRate)))
+}
+
+// read reads from the connection and notes how long that took.
+func (p *pace) read(from io.Reader, b []byte) (int, error) {
+	if p.over.Load() { // after the deadline was moved: whoever gives the body up sets it last
+		return 0, errSlow
+	}
+	p.begin()
+	n, err := from.Read(b)
+	p.end(n)
+	if err != nil && p.over.Load() {
+		err = errSlow
+	}
+	return n, err
 }
 
 // late is how much longer the reader has waited than slowGrace; not above zero of a body that is not slow or not read.
@@ -48,7 +64,7 @@ func (p *pace) late() time.Duration {
 // another request's.
 func (p *pace) giveUp() {
 	p.over.Store(true)
-	p.conn.SetReadDeadline(time.Unix(1, 0)) // of a closed connection the reads fail already
+	p.stop()
 }
 
 // errSlow is what the reads of a body give that was given up.

@@ -27,7 +27,7 @@ func newSender(t *testing.T, in *Intake, bytes int64) *sender {
 	if err := s.part.take(t.Context(), bytes); err != nil {
 		t.Fatal(err)
 	}
-	s.part.pace.conn = server
+	s.part.pace.stop = func() { server.SetReadDeadline(time.Unix(1, 0)) }
 	go func() {
 		defer close(s.done)
 		_, s.ended = io.Copy(io.Discard, &rawBody{from: server, conn: server, length: -1, pace: &s.part.pace})
