@@ -53,31 +53,23 @@ type integerSums[T int64 | uint64] struct {
 	wraps []int32 // how many times 2^64 is missing in sum[g]; nil while no sum has wrapped around
 	some  []bool
 	rows  int  // added so far
-	wide  bool // some value was not narrow, or there are too many rows: sums may wrap around
+	wide  bool // some value had more than 32 bits, or there are too many rows: sums may wrap around
 	flat  vector.Vector
 }
 
-// narrowRows is the number of narrow values whose sum surely fits 63 bits.
+// narrowRows is the number of values of 32 bits whose sum surely fits 63.
 const narrowRows = 1 << 31
 
-// narrow reports whether all of x have 32 bits.
-func narrow[T int64 | uint64](x []T) bool {
-	up := uint64(0)
+// fold returns what x adds to the bits that narrow looks at.
+func fold[T int64 | uint64](x T) uint64 {
 	if ^T(0) < 0 {
-		up = 1 << 31 // the least one becomes 0
+		return uint64(x) + 1<<31 // the least one of 32 bits becomes 0
 	}
-	var a, b, c, d uint64
-	for ; len(x) >= 4; x = x[4:] {
-		a |= uint64(x[0]) + up
-		b |= uint64(x[1]) + up
-		c |= uint64(x[2]) + up
-		d |= uint64(x[3]) + up
-	}
-	for _, x := range x {
-		a |= uint64(x) + up
-	}
-	return (a|b|c|d)>>32 == 0
+	return uint64(x)
 }
+
+// narrow reports whether all values that were folded and or'ed have 32 bits.
+func narrow(folded uint64) bool { return folded>>32 == 0 }
 
 // wrapped reports whether a + b = sum has wrapped around.
 func wrapped[T int64 | uint64](a, b, sum T) bool { return (sum < a) != (b < 0) }
@@ -96,33 +88,63 @@ func (s *integerSums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep
 	x := (*s.of(v))[:n]
 	groups = groups[:n]
 	s.rows += n
-	s.wide = s.wide || s.rows > narrowRows || !narrow(x)
-	if keep != nil || v.Valid != nil {
-		eachRow(n, v, keep, func(i int) { s.put(groups[i], x[i]) })
-		return nil
-	}
-	sum, some := s.sum, s.some
-	if oneGroup(groups) {
-		if total, fits := addAll(sum[groups[0]], x); fits {
-			sum[groups[0]], some[groups[0]] = total, true
-			return nil
-		}
-	}
-	if s.wide { // 0.9 ns a row for 120 groups, without the look at each sum 0.5 and 0.2 for that at the values
+	s.wide = s.wide || s.rows > narrowRows
+	switch {
+	case keep != nil || v.Valid != nil:
+		eachRow(n, v, keep, func(i int) {
+			s.put(groups[i], x[i])
+			s.wide = s.wide || !narrow(fold(x[i]))
+		})
+	case oneGroup(groups):
+		s.addToOne(groups[0], x)
+	case s.wide || !addNarrow(s.sum, s.some, groups, x):
+		s.wide = true
 		for i, g := range groups {
-			total := sum[g] + x[i]
-			if wrapped(sum[g], x[i], total) {
-				s.wrap(g, x[i] < 0)
-			}
-			sum[g], some[g] = total, true
+			s.put(g, x[i])
 		}
-		return nil
 	}
+	return nil
+}
+
+// addNarrow adds values of 32 bits to sums that are far from their bounds. Where one value has more it returns false and leaves the
+// sums as they were. 0.5 ns a row for 120 groups, against 0.9 with a look at each sum.
+func addNarrow[T int64 | uint64](sum []T, some []bool, groups []uint32, x []T) bool {
+	folded := uint64(0)
+	x = x[:len(groups)]
 	for i, g := range groups {
 		sum[g] += x[i]
 		some[g] = true
+		folded |= fold(x[i])
 	}
-	return nil
+	if narrow(folded) {
+		return true
+	}
+	for i, g := range groups {
+		sum[g] -= x[i]
+	}
+	return false
+}
+
+// addToOne adds all of x to one sum.
+func (s *integerSums[T]) addToOne(g uint32, x []T) {
+	total, folded := s.sum[g], uint64(0)
+	if !s.wide {
+		for _, x := range x {
+			total += x
+			folded |= fold(x)
+		}
+		s.wide = !narrow(folded)
+	}
+	if s.wide {
+		var fits bool
+		if total, fits = addAll(s.sum[g], x); !fits {
+			for _, x := range x {
+				s.put(g, x)
+			}
+			return
+		}
+	}
+	s.sum[g], s.some[g] = total, true
 }
 
 // addAll returns total and all of x; fits is false when a sum on the way wrapped around.
