@@ -137,15 +137,18 @@ func checkK(params []float64) (none bool, err error) {
 
 // limitRatio keeps a part of the rows, chosen by a hash of their labels; a negative ratio keeps the others.
 func (e *evaluator) limitRatio(n *parser.AggregateExpr, m matrix, params []float64, g grid) (matrix, error) {
+	low, high := 0.0, 0.0
 	for _, v := range params {
-		switch {
-		case math.IsNaN(v):
+		if math.IsNaN(v) {
 			return nil, execution("Ratio value is NaN")
-		case v > 1:
-			e.note(annotations.NewInvalidRatioWarning(v, 1, n.Param.PositionRange()))
-		case v < -1:
-			e.note(annotations.NewInvalidRatioWarning(v, -1, n.Param.PositionRange()))
 		}
+		low, high = min(low, v), max(high, v)
+	}
+	if high > 1 {
+		e.note(annotations.NewInvalidRatioWarning(high, 1, n.Param.PositionRange()))
+	}
+	if low < -1 {
+		e.note(annotations.NewInvalidRatioWarning(low, -1, n.Param.PositionRange()))
 	}
 	out := make(matrix, 0, len(m))
 	for _, r := range m {

@@ -56,7 +56,8 @@ func prepareNode(n parser.Node, q *Query) (err error) {
 	return err
 }
 
-// fold puts numbers in the place of start(), end(), range() and step().
+// fold puts numbers in the place of start(), end(), range() and step(), and takes parentheses off the arguments of functions
+// and aggregations: their annotations point at what is inside.
 func fold(x parser.Expr, q *Query) parser.Expr {
 	switch n := x.(type) {
 	case *parser.Call:
@@ -75,14 +76,14 @@ func fold(x parser.Expr, q *Query) parser.Expr {
 			return number(float64(q.Step) / 1000)
 		}
 		for i := range n.Args {
-			n.Args[i] = fold(n.Args[i], q)
+			n.Args[i] = unwrap(fold(n.Args[i], q))
 		}
 	case *parser.BinaryExpr:
 		n.LHS, n.RHS = fold(n.LHS, q), fold(n.RHS, q)
 	case *parser.AggregateExpr:
-		n.Expr = fold(n.Expr, q)
+		n.Expr = unwrap(fold(n.Expr, q))
 		if n.Param != nil {
-			n.Param = fold(n.Param, q)
+			n.Param = unwrap(fold(n.Param, q))
 		}
 	case *parser.UnaryExpr:
 		n.Expr = fold(n.Expr, q)
