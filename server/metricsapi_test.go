@@ -46,6 +46,8 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"query", "query=up&limit=-1", 400, `invalid parameter \"limit\": `},
 		{"query", "query=up&limit=x", 400, `invalid parameter \"limit\": `},
 		{"query", "query=up&timeout=x", 400, `invalid parameter \"timeout\": `},
+		{"query", "query=up&timeout=0", 503, `"errorType":"timeout"`},
+		{"query", "query=up&timeout=-1", 503, `"errorType":"timeout"`},
 		{"query", "query=up+%2B+on()+up&time=1", 422, `"errorType":"execution"`},
 		{"query_range", "query=up{job=%22x%22}&start=1&end=2&step=1", 200, `{"resultType":"matrix","result":[{"metric":{"__name__":"up","job":"x"},"values":[[1,"1"],[2,"2"]]}]}`},
 		{"query_range", "query=1&start=1&end=1.5&step=500ms", 200, `{"resultType":"matrix","result":[{"metric":{},"values":[[1,"1"],[1.500,"1"]]}]}`},
@@ -53,7 +55,8 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"query_range", "query=up&start=1&end=2&step=0", 400, `invalid parameter \"step\": zero or negative query resolution step widths are not accepted`},
 		{"query_range", "query=up&start=1&end=2", 400, `invalid parameter \"step\": `},
 		{"query_range", "query=up&end=2&step=1", 400, `invalid parameter \"start\": `},
-		{"query_range", "query=up&start=0&end=11000&step=1", 400, `exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)`},
+		{"query_range", "query=1&start=0&end=11000&step=1", 200, `[11000,"1"]`}, // 11,000 parts of a range have a step more
+		{"query_range", "query=up&start=0&end=11001&step=1", 400, `exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)`},
 		{"query_range", "query=up[5m]&start=0&end=1&step=1", 400, `"errorType":"bad_data"`},
 		{"query_range", "query=%22x%22&start=0&end=1&step=1", 400, `"errorType":"bad_data"`},
 		{"labels", "", 200, `{"status":"success","data":["__name__","job","le.x","zone"]}`},
@@ -95,6 +98,8 @@ func TestMetricsAPIAnswers(t *testing.T) {
 			`{"name":"job=y","value":1},{"name":"le.x=1","value":1},{"name":"zone=z","value":1}]}`},
 		{"status/tsdb", "limit=1", 200, `"labelValueCountByLabelName":[{"name":"__name__","value":2}],"memory`},
 		{"status/tsdb", "limit=-1", 400, `invalid parameter \"limit\"`},
+		{"status/tsdb", "limit=0", 400, `invalid parameter \"limit\"`},
+		{"status/tsdb", "limit=10001", 400, `invalid parameter \"limit\"`},
 		{"status/tsdb", "db=nowhere", 200, `{"headStats":{"numSeries":0,"numLabelPairs":0,"chunkCount":0,"minTime":0,"maxTime":0},"seriesCountByMetricName":[],`},
 		{"rules", "", 200, `"data":{"groups":[]}}`},
 		{"alerts", "", 200, `"data":{"alerts":[]}}`},
@@ -114,6 +119,10 @@ func TestMetricsAPIAnswers(t *testing.T) {
 	// The URL and the form are one.
 	h.want(h.do("POST", apiPath+"query?time=2", "query="+url.QueryEscape(`up{job="x"}`), "Content-Type", "application/x-www-form-urlencoded"), 200, `"value":[2,"2"]`)
 	h.want(h.do("GET", "/v1/metricsapi/-/ready", ""), 200, "healthy")
+	h.want(h.do("POST", apiPath+"query?query=1", ""), 200, `"resultType":"scalar"`)
+	for _, kind := range []string{"application/json", ""} {
+		h.want(h.do("POST", apiPath+"query?query=1", "{}", "Content-Type", kind), 415, "Form requests must have `Content-Type: application/x-www-form-urlencoded`")
+	}
 }
 
 // TestMetricsAPIRights: who may only write neither asks nor reads, and the other way round.

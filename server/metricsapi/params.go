@@ -3,7 +3,6 @@ package metricsapi
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -29,10 +28,12 @@ const (
 // read reads the parameters of a request.
 func read(c *web.Ctx) (*params, error) {
 	p := &params{values: map[string][]string{}}
-	if c.IsPost() && strings.HasPrefix(strings.ToLower(c.HeaderText("Content-Type")), "application/x-www-form-urlencoded") {
-		if err := c.Form(p.add); err != nil {
-			return nil, err
-		}
+	form, err := c.HasForm()
+	if err == nil && form {
+		err = c.Form(p.add)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := p.add(c.QueryArgs()); err != nil {
 		return nil, err

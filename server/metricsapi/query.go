@@ -103,8 +103,11 @@ func (h *Handler) options(c *web.Ctx, p *params, q *promql.Query, grid func(p *p
 	if err != nil {
 		return err
 	}
-	if h.o.Timeout > 0 && (limit <= 0 || limit > h.o.Timeout) {
-		limit = h.o.Timeout
+	if p.text("timeout") != "" {
+		limit = max(limit, 1) // none left is over at once
+		if h.o.Timeout > 0 {
+			limit = min(limit, h.o.Timeout)
+		}
 	}
 	h.limitTime(c, limit)
 	return nil

@@ -50,8 +50,11 @@ func (h *Handler) RuntimeInfo(*web.Ctx) ([]byte, []string, error) {
 	return append(data, '}'), nil, nil
 }
 
-// usualCounts is the length of the lists of status/tsdb, where limit does not say another.
-const usualCounts = 10
+// The length of the lists of status/tsdb, where limit does not say another, and the greatest that it may say.
+const (
+	usualCounts = 10
+	mostCounts  = 10_000
+)
 
 // TSDB answers status/tsdb: how many series there are, and what makes them many.
 func (h *Handler) TSDB(c *web.Ctx) ([]byte, []string, error) {
@@ -60,11 +63,13 @@ func (h *Handler) TSDB(c *web.Ctx) ([]byte, []string, error) {
 		return nil, nil, err
 	}
 	most, err := p.limit("limit")
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, nil, err
-	}
-	if most == 0 {
+	case p.text("limit") == "":
 		most = usualCounts
+	case most < 1 || most > mostCounts:
+		return nil, nil, invalid("limit", "limit must lie between 1 and %d", mostCounts)
 	}
 	h.limitTime(c, h.o.Timeout)
 	n, err := h.storage(c, p.db).Cardinality(c.Context, most)

@@ -44,17 +44,26 @@ func (c *Ctx) LastQuery(known ...string) (*Params, error) {
 	return p, nil
 }
 
-// QueryOrForm reads the query string and, on POST, the form in the body. A POST without a body needs no content type.
+// HasForm reports whether the body is a form, as that of a POST has to be. A POST without a body needs no content type.
+func (c *Ctx) HasForm() (bool, error) {
+	head := &c.Request.Header
+	if !c.IsPost() || head.ContentLength() == 0 && len(head.ContentType()) == 0 {
+		return false, nil
+	}
+	if mediaType(head.ContentType()) != "application/x-www-form-urlencoded" {
+		return false, NewReject(415, "Form requests must have `Content-Type: application/x-www-form-urlencoded`")
+	}
+	return true, nil
+}
+
+// QueryOrForm reads the query string and, on POST, the form in the body.
 func (c *Ctx) QueryOrForm(known ...string) (*Params, error) {
 	p, err := c.Query(known...)
-	if err != nil || !c.IsPost() {
+	if err != nil {
+		return nil, err
+	}
+	if form, err := c.HasForm(); !form || err != nil {
 		return p, err
-	}
-	if c.Request.Header.ContentLength() == 0 && len(c.Request.Header.ContentType()) == 0 {
-		return p, nil
-	}
-	if mediaType(c.Request.Header.ContentType()) != "application/x-www-form-urlencoded" {
-		return nil, NewReject(415, "Form requests must have `Content-Type: application/x-www-form-urlencoded`")
 	}
 	return p, c.Form(func(pair *fasthttp.Args) error {
 		if name, text := collect(pair, known, &p.form); name != "" {

@@ -57,7 +57,8 @@ func ParseTime(text string) (ms int64, ok bool) {
 		return LastTime, true
 	}
 	if sec, err := strconv.ParseFloat(text, 64); err == nil {
-		return int64(max(min(math.Round(sec*1000), LastTime), FirstTime)), !math.IsNaN(sec)
+		whole, fraction := math.Modf(max(min(sec, LastTime/1000), FirstTime/1000)) // apart: times 1000, what lies just below half a millisecond becomes one
+		return int64(whole)*1000 + int64(math.Round(fraction*1000)), !math.IsNaN(sec)
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	return max(min(t.UnixMilli(), LastTime), FirstTime), err == nil

@@ -24,7 +24,7 @@ func TestParseDuration(t *testing.T) {
 func TestParseTime(t *testing.T) {
 	for text, want := range map[string]int64{
 		"1.5": 1500, "1435781451.781": 1435781451781, "2015-07-01T20:10:51.781Z": 1435781451781, "2015-07-01T22:10:51.781+02:00": 1435781451781,
-		firstText: FirstTime, lastText: LastTime, "1e300": LastTime, "-Inf": FirstTime, "0.0005": 1,
+		firstText: FirstTime, lastText: LastTime, "1e300": LastTime / 1000 * 1000, "-Inf": FirstTime / 1000 * 1000, "0.0005": 1, "1.0005": 1000, "-1.0005": -1000, "1.0006": 1001,
 	} {
 		if got, ok := ParseTime(text); !ok || got != want {
 			t.Errorf("%s: %d %v, want %d", text, got, ok, want)

@@ -19,7 +19,8 @@ const (
 	DefaultSubqueryStep = time.Minute
 	DefaultMaxSamples   = 50_000_000
 
-	// MaxPoints bounds the steps of a range query.
+	// MaxPoints bounds the intervals between the steps of a range query: clients that cut their range into as many as may be
+	// get one step more.
 	MaxPoints = 11_000
 
 	// maxNotes is how many warnings, and how many infos, an answer has before a line that counts the rest.
@@ -103,7 +104,7 @@ func (q *Query) check() (parser.Expr, error) {
 		return nil, status.New(status.InvalidArguments, `invalid parameter "step": zero or negative query resolution step widths are not accepted. Try a positive integer`)
 	case q.End < q.Start:
 		return nil, status.New(status.InvalidArguments, `invalid parameter "end": end timestamp must not be before start time`)
-	case (q.End-q.Start)/q.Step >= MaxPoints:
+	case (q.End-q.Start)/q.Step > MaxPoints:
 		return nil, status.New(status.InvalidArguments, "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)")
 	case t != parser.ValueTypeVector && t != parser.ValueTypeScalar:
 		return nil, status.New(status.InvalidArguments, "invalid expression type %q for range query, must be Scalar or instant Vector", parser.DocumentedType(t))
