@@ -82,11 +82,11 @@ func TestExemplars(t *testing.T) {
 			return protowire.AppendVarint(protowire.AppendDouble(x, 2, 7), 3, 2000)
 		})
 	}
-	a := v2(func(m []byte) []byte { return exemplar2(refs(m, 1, 2, 3, 4), 5, 6) }, // alone
+	a := v2(func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2, 3, 4), 5, 6), 1, 1000, 0) },
 		func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2, 3, 4), 5, 99), 1, 1000, 0) }, // names no symbol
 		func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2, 3, 4), 5), 1, 1000, 0) })     // a name without a value
 	h.want(a, 204, "")
-	for _, header := range []string{"Samples=2", "Exemplars=1"} {
+	for _, header := range []string{"Samples=3", "Exemplars=1"} {
 		name, want, _ := strings.Cut(header, "=")
 		if got := a.header.Get("X-Prometheus-Remote-Write-" + name + "-Written"); got != want {
 			t.Errorf("%s written: %s, want %s", name, got, want)
@@ -95,6 +95,15 @@ func TestExemplars(t *testing.T) {
 	if got := ask("query=lat_bucket{job='b'}"); !strings.Contains(got, `{"labels":{"trace_id":"y"},"value":"7","timestamp":2}`) {
 		t.Errorf("exemplars of 2.0: %s", got)
 	}
+	h.want(v2(func(m []byte) []byte { return sample2(exemplar2(refs(m, 1, 2)), 1, 1000, 0) }), 204, "")
+	if got := ask("query=lat_bucket"); !strings.Contains(got, `{"labels":{},"value":"7","timestamp":2}`) {
+		t.Errorf("an exemplar without labels: %s", got)
+	}
+	a = v2(func(m []byte) []byte { return exemplar2(refs(m, 1, 2, 3, 4), 5, 6) })
+	h.want(a, 400, "neither samples nor histograms")
+	if got := a.header.Get("X-Prometheus-Remote-Write-Exemplars-Written"); got != "0" {
+		t.Errorf("%s exemplars of a refused series written", got)
+	}
 	h.want(v2(func(m []byte) []byte { return refs(m, 1, 2, 3, 4) }), 400, "neither")
 
 	long := strings.Repeat("ü", 129)
@@ -102,7 +111,7 @@ func TestExemplars(t *testing.T) {
 	for i := range 9 {
 		many = append(many, exemplar1(float64(i), uint64(3000+i), "trace_id", fmt.Sprint(i)))
 	}
-	many = append(many, sample, exemplar1(1, 4000), exemplar1(1, 4000, "", "x"), exemplar1(1, 4000, "l", long), exemplar1(1, 1<<63, "l", "x"), exemplar1(1, 4000, "l", "\xff"),
+	many = append(many, sample, exemplar1(1, 4000, "", "x"), exemplar1(1, 4000, "l", long), exemplar1(1, 1<<63, "l", "x"), exemplar1(1, 4000, "l", "\xff"),
 		func(m []byte) []byte { return protowire.AppendBytes(m, 3, "\xff\xff") })
 	h.want(h.do("POST", writePath, snap(series1(up, many...))), 204, "")
 	if got := ask("query=lat_bucket"); strings.Count(got, "trace_id") != 4 {

@@ -370,3 +370,17 @@ func TestRemoteWriteIsBounded(t *testing.T) {
 		t.Errorf("tables were made: %v", rows)
 	}
 }
+
+// TestRemoteWrite2CountsRefusals: who sends 2.0 sees what was stored whatever the answer, else it takes the server for one of 1.0.
+func TestRemoteWrite2CountsRefusals(t *testing.T) {
+	h := real(t, nil)
+	for encoding, status := range map[string]int{"snappy": 400, "gzip": 415, "zstd": 415} {
+		a := h.do("POST", writePath, "no block", "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request", "Content-Encoding", encoding)
+		h.want(a, status, "")
+		for _, kind := range []string{"Samples", "Histograms", "Exemplars"} {
+			if got := a.header.Get("X-Prometheus-Remote-Write-" + kind + "-Written"); got != "0" {
+				t.Errorf("%s: %q %s written", encoding, got, kind)
+			}
+		}
+	}
+}

@@ -112,18 +112,16 @@ func (w *request) series2(message []byte) error {
 		err = status.New(status.InvalidArguments, "a series has %d references of labels, names and values come in pairs", len(w.uints))
 	case floats > 0 && histograms > 0:
 		err = status.New(status.InvalidArguments, "a series has both samples and histograms: %s", w.shown2())
-	case floats+histograms+exemplars == 0:
+	case floats+histograms == 0:
 		err = status.New(status.InvalidArguments, "a series has neither samples nor histograms: %s", w.shown2())
-	case floats+histograms > 0:
+	default:
 		handle, err = w.find2(w.uints)
 	}
 	if err != nil {
 		w.refuse(err)
 		return nil
 	}
-	if floats+histograms > 0 {
-		w.series = append(w.series, pending{handle, message[rest:]})
-	}
+	w.series = append(w.series, pending{handle, message[rest:]})
 	if exemplars > 0 {
 		w.exemplars(w.labels2(), message, 4)
 	}

@@ -28,6 +28,7 @@ type wireHistogram struct {
 	histogram.Histogram
 	at, start          int64
 	floats             bool
+	count, zeroCount   uint64 // as integers
 	positive, negative wireSide
 }
 
@@ -36,6 +37,7 @@ type wireSide struct {
 	spans  []span
 	deltas []uint64 // zigzag
 	counts []float64
+	total  uint64 // of the buckets, where they are integers
 }
 
 type span struct {
@@ -68,7 +70,7 @@ func (h *wireHistogram) read(message []byte) (err error) {
 	for err == nil && f.Next() {
 		switch f.Number {
 		case 1:
-			h.Count, h.Integer = float64(f.Value), true
+			h.Count, h.count = float64(f.Value), f.Value
 		case 2:
 			h.Count, h.floats = f.Double(), true
 		case 3:
@@ -78,7 +80,7 @@ func (h *wireHistogram) read(message []byte) (err error) {
 		case 5:
 			h.ZeroThreshold = f.Double()
 		case 6:
-			h.ZeroCount = float64(f.Value)
+			h.ZeroCount, h.zeroCount = float64(f.Value), f.Value
 		case 7:
 			h.ZeroCount = f.Double()
 		case 8, 9, 10:
@@ -139,7 +141,20 @@ func (h *wireHistogram) finish() (err error) {
 	if h.Negative, err = h.negative.buckets(h.Integer); err != nil {
 		return err
 	}
-	return h.Validate()
+	if err := h.Validate(); err != nil || h.floats {
+		return err
+	}
+	return h.addsUp()
+}
+
+// addsUp checks the count of a histogram of integers: it is that of all buckets, but where the sum is NaN there may be
+// observations of NaN, which no bucket has.
+func (h *wireHistogram) addsUp() error {
+	found := h.zeroCount + h.positive.total + h.negative.total
+	if h.count == found || math.IsNaN(h.Sum) && h.count > found {
+		return nil
+	}
+	return status.New(status.InvalidArguments, "its buckets have %d observations, its count is %d", found, h.count)
 }
 
 // buckets are the buckets of a side.
@@ -179,6 +194,7 @@ func (s *wireSide) buckets(integer bool) ([]histogram.Bucket, error) {
 				d := s.deltas[len(list)]
 				count += int64(d>>1) ^ -int64(d&1)
 				b.Count = float64(count)
+				s.total += uint64(count)
 			} else {
 				b.Count = s.counts[len(list)]
 			}

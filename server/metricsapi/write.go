@@ -27,6 +27,9 @@ func (h *Handler) Write(c *web.Ctx) error {
 	}
 	version, encoding, err := protocol(c)
 	if err != nil {
+		if version == 2 {
+			new(request).count(c)
+		}
 		return err
 	}
 	db, _ := web.Database(p.String("db"), c.HeaderDB())
@@ -103,7 +106,8 @@ func (h *Handler) WriteVersion(c *web.Ctx) error {
 	return nil
 }
 
-// protocol is the version of the message and its encoding, as the headers say.
+// protocol is the version of the message and its encoding, as the headers say. The version is known though the encoding is not
+// taken.
 func protocol(c *web.Ctx) (version int, encoding string, err error) {
 	given := c.HeaderText("Content-Type")
 	version = 1
@@ -121,7 +125,7 @@ func protocol(c *web.Ctx) (version int, encoding string, err error) {
 	}
 	encoding = strings.ToLower(c.HeaderText("Content-Encoding"))
 	if encoding != "" && encoding != "snappy" && (encoding != "zstd" || version == 2) {
-		return 0, "", web.NewReject(415, "unsupported prometheus remote write content encoding: "+encoding)
+		return version, "", web.NewReject(415, "unsupported prometheus remote write content encoding: "+encoding)
 	}
 	return version, encoding, nil
 }

@@ -57,7 +57,7 @@ func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x E
 	var n engine.SeriesName
 	n.Table.DB = r.db
 	size := labelBytes(series)
-	if len(labels) == 0 || size > maxExemplarSeries || labelBytes(labels) > utf8.UTFMax*maxExemplarRunes || r.exemplarBytes > maxExemplarBytes || r.take(&n, series) != nil {
+	if size > maxExemplarSeries || labelBytes(labels) > utf8.UTFMax*maxExemplarRunes || r.exemplarBytes > maxExemplarBytes || r.take(&n, series) != nil {
 		return x, false
 	}
 	r.exemplarBytes += exemplarBytes + size
@@ -77,7 +77,7 @@ func (r *Request) Exemplar(series, labels []Label, value float64, at int64) (x E
 		pairs = append(pairs, string(l.Name), string(l.Value))
 	}
 	x.Labels = promql.NewLabels(pairs...)
-	return x, runes <= maxExemplarRunes && len(x.Labels) > 0
+	return x, runes <= maxExemplarRunes
 }
 
 // KeepExemplars keeps exemplars in place of the oldest ones, and tells how many.
