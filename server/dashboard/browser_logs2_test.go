@@ -284,10 +284,10 @@ func TestD12Rows100k(t *testing.T) {
 		t.Errorf("%d elements", nodes)
 	}
 	p.do("focus", chromedp.KeyEvent("f", chromedp.KeyModifiers(2)))
-	p.wait("the box", `document.querySelector('.logs-find input')`)
+	p.wait("the box", `document.querySelector('.find input')`)
 	began := time.Now()
-	p.fill(".logs-find input", oldest)
-	p.wait("the hits", `/of/.test(document.querySelector('.logs-find').innerText)`)
+	p.fill(".find input", oldest)
+	p.wait("the hits", `/of/.test(document.querySelector('.find').innerText)`)
 	t.Logf("%d elements; found in 100,000 rows after %v, the test's own way included", nodes, time.Since(began).Round(time.Millisecond))
 	p.shot("logs-100k")
 }

@@ -1,6 +1,6 @@
 // Shortcuts. A page lists its own while it is shown; none fires while somebody types, except those with a modifier.
 
-/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => void, typing?: boolean}} Shortcut */
+/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown, typing?: boolean}} Shortcut run gives false to leave the key to the browser */
 
 /** @type {Shortcut[][]} */
 const layers = [];
@@ -43,13 +43,11 @@ export function start() {
     const inText = typing(e.target);
     const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';
     prefix = '';
-    for (const list of [...layers].reverse()) {
-      const hit = list.find((s) => (s.keys === two || s.keys === name) && (!inText || s.typing || name.startsWith('Mod+')));
-      if (hit) {
-        e.preventDefault();
-        hit.run(e);
-        return;
-      }
+    const named = (/** @type {string} */ keys) => all().find((s) => s.keys === keys && (!inText || s.typing || name.startsWith('Mod+')));
+    const hit = (two && named(two)) || named(name);
+    if (hit) {
+      if (hit.run(e) !== false) e.preventDefault();
+      return;
     }
     if (!inText && layers.some((l) => l.some((s) => s.keys.startsWith(name + ' ')))) {
       prefix = name;

@@ -108,7 +108,8 @@ export function write(keys, step, name = page.value) {
 }
 
 /**
- * go opens a page, with the keys given or those with which it was left; shared keys go along.
+ * go opens a page, with the keys given or those with which it was left. The database goes along, and so does the range,
+ * unless one of both pages has its own.
  * @param {string} name
  * @param {Record<string, string>} [keys]
  */
@@ -116,13 +117,27 @@ export function go(name, keys) {
   if (name !== page.value && leaving.ask && !leaving.ask()) return false;
   leaving.ask = null;
   left[page.value || 'logs'] = params.value;
-  write({ ...shared(), ...(keys ?? without(left[name] ?? {}, sharedKeys)) }, true, name);
+  if (params.value.own !== '1') common = only(params.value, rangeKeys);
+  const kept = left[name] ?? {};
+  const range = kept.own === '1' ? only(kept, ['own', ...rangeKeys]) : common;
+  write({ ...only(params.value, ['db']), ...range, ...(keys ?? without(kept, ['db', 'own', ...rangeKeys])) }, true, name);
   return true;
 }
 
-const sharedKeys = ['db', 'from', 'to'];
+const rangeKeys = ['from', 'to'];
 
-const shared = () => Object.fromEntries(Object.entries(params.value).filter(([k]) => sharedKeys.includes(k)));
+/** common is the range of the tab, while a page is shown that has its own. @type {Record<string, string>} */
+let common = {};
+
+/** unlink lets the page shown have a range of its own, or follow that of the tab again. */
+export function unlink() {
+  if (params.value.own === '1') return write({ ...without(params.value, ['own', ...rangeKeys]), ...common }, true);
+  common = only(params.value, rangeKeys);
+  write({ ...params.value, own: '1' }, true);
+}
+
+/** @param {Record<string, string>} keys @param {string[]} names */
+const only = (keys, names) => Object.fromEntries(Object.entries(keys).filter(([k]) => names.includes(k)));
 
 /** @param {Record<string, string>} keys @param {string[]} names */
 const without = (keys, names) => Object.fromEntries(Object.entries(keys).filter(([k]) => !names.includes(k)));

@@ -16,6 +16,8 @@ export class Rows {
     this.columns = columns;
     /** count is the number of rows shown now. */
     this.count = count;
+    /** total is the number of rows that are here. */
+    this.total = count;
     this.local = local;
     this.id = id;
     /** affected is what a statement without rows changed. @type {number|undefined} */
@@ -34,6 +36,9 @@ export class Rows {
   /** all gives every row: for answers that are known to be small. @returns {Promise<any[][]>} */
   all() { return this.call('slice', 0, this.count); }
 
+  /** last is the row that came last. @returns {Promise<any[]>} */
+  last() { return this.call('last'); }
+
   /** @param {string} text @returns {Promise<number[]>} */
   find(text) { return this.call('find', text); }
 
@@ -51,9 +56,15 @@ export class Rows {
     this.count = await this.call('arrange', by, filters);
   }
 
+  /** fold shows rows that differ in one column at most as one. @param {number} column -1: each by itself */
+  async fold(column) {
+    this.count = await this.call('fold', column);
+  }
+
   /** truncate drops the rows behind the first n. @param {number} n */
   async truncate(n) {
     this.count = await this.call('truncate', n);
+    this.total = Math.min(this.total, n);
   }
 
   /**
@@ -67,10 +78,12 @@ export class Rows {
       const read = readAnswer(new TextDecoder().decode(body));
       const added = this.local.append(read.rows ?? [], time);
       this.count = this.local.count();
+      this.total += added;
       return { received: read.rows?.length ?? 0, added, elapsedMS: read.elapsedMS };
     }
     const done = await ask(this.id, 'append', [body, time], [body]);
     this.count = done.count;
+    this.total += done.added;
     return done;
   }
 

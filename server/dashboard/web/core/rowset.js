@@ -17,6 +17,10 @@ export class Rowset {
     this.sortBy = { column: -1, descending: false };
     /** @type {Filter[]} */
     this.filters = [];
+    /** folded is the column in which rows that are shown as one may differ, -1: none are. */
+    this.folded = -1;
+    /** repeats[i] is how many equal rows the one at place i stands for. @type {Uint32Array|null} */
+    this.repeats = null;
   }
 
   /** count is the number of rows shown. */
@@ -32,7 +36,19 @@ export class Rowset {
   /** slice gives the rows shown from one place up to another. @param {number} from @param {number} to */
   slice(from, to) {
     if (!this.order) return this.rows.slice(from, to);
-    return Array.from(this.order.subarray(from, to), (i) => this.rows[i]);
+    const rows = Array.from(this.order.subarray(from, to), (i) => this.rows[i]);
+    return this.repeats ? rows.map((row, i) => [...row, /** @type {Uint32Array} */ (this.repeats)[from + i]]) : rows;
+  }
+
+  /** last is the row that came last. @returns {Row} */
+  last() {
+    return this.rows[this.rows.length - 1];
+  }
+
+  /** fold shows rows that follow each other and differ in one column at most as one, with their number behind its values. @param {number} column -1: each by itself */
+  fold(column) {
+    this.folded = column;
+    return this.arrange(this.sortBy, this.filters);
   }
 
   /**
@@ -78,7 +94,8 @@ export class Rowset {
   arrange(sortBy, filters) {
     this.sortBy = sortBy;
     this.filters = filters;
-    if (sortBy.column < 0 && filters.length === 0) {
+    this.repeats = null;
+    if (sortBy.column < 0 && filters.length === 0 && this.folded < 0) {
       this.order = null;
       return this.count();
     }
@@ -88,8 +105,27 @@ export class Rowset {
       if (tests.every((t) => t.test(this.rows[i][t.column]))) kept.push(i);
     }
     if (sortBy.column >= 0) this.sort(kept, sortBy);
-    this.order = Uint32Array.from(kept);
+    this.order = Uint32Array.from(this.folded < 0 ? kept : this.foldOf(kept));
     return this.count();
+  }
+
+  /** foldOf leaves out the rows that equal the one before, and counts them. @param {number[]} kept */
+  foldOf(kept) {
+    const first = [], repeats = [];
+    for (const i of kept) {
+      if (first.length > 0 && this.alike(this.rows[first[first.length - 1]], this.rows[i])) repeats[repeats.length - 1]++;
+      else {
+        first.push(i);
+        repeats.push(1);
+      }
+    }
+    this.repeats = Uint32Array.from(repeats);
+    return first;
+  }
+
+  /** alike tells whether rows are equal but for the column that does not count. @param {Row} a @param {Row} b */
+  alike(a, b) {
+    return a.every((v, c) => c === this.folded || v === b[c] || (v !== null && typeof v === 'object' && JSON.stringify(v) === JSON.stringify(b[c])));
   }
 
   /** @param {number[]} kept @param {{column: number, descending: boolean}} by */
@@ -146,7 +182,7 @@ export class Rowset {
   /** text writes all shown rows. @param {import('./rowtext.js').TextOptions} options */
   async text(options) {
     const { writeRows } = await import('./rowtext.js');
-    return writeRows(this.columns, this.slice(options.from ?? 0, options.to ?? this.count()), options);
+    return writeRows(this.columns, options.whole ? this.rows : this.slice(options.from ?? 0, options.to ?? this.count()), options);
   }
 }
 

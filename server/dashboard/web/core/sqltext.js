@@ -62,6 +62,22 @@ export function differs(column, v, type) {
   return v === null || v === undefined ? `${name(column)} IS NOT NULL` : `${name(column)} IS DISTINCT FROM ${literal(v, type)}`;
 }
 
+/**
+ * member is the condition on a member of a JSON value; a text column holds JSON in some rows, perhaps.
+ * @param {string} column
+ * @param {string} type
+ * @param {(string|number)[]} path names, and places in arrays
+ * @param {unknown} v
+ * @param {boolean} negated
+ */
+export function member(column, type, path, v, negated) {
+  const whole = isJSON(type) ? name(column) : `TRY_CAST(${name(column)} AS JSON)`;
+  const text = path.reduce((/** @type {string} */ sql, p, i) => `${sql} ${i === path.length - 1 ? '->>' : '->'} ${typeof p === 'number' ? p : string(p)}`, whole);
+  if (v === null) return `${text} IS ${negated ? 'NOT ' : ''}NULL`;
+  const left = typeof v === 'number' ? `TRY_CAST(${text} AS DOUBLE)` : `(${text})`;
+  return `${left} ${negated ? 'IS DISTINCT FROM' : '='} ${typeof v === 'number' ? v : string(String(v))}`;
+}
+
 /** @param {unknown} v @param {string} type */
 function literal(v, type) {
   if (!isTime(type)) return value(v, type);

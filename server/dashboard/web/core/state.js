@@ -16,6 +16,7 @@ export const shared = {
   db: { type: 'text', default: 'public' },
   from: { type: 'text', default: 'now-1h' },
   to: { type: 'text', default: 'now' },
+  own: { type: 'switch', default: false },
 };
 
 /** notes says which values of the address could not be used. @type {import('../lib/ui.js').Signal<string[]>} */
@@ -94,6 +95,9 @@ export const frame = new PageState({});
 export const db = computed(() => /** @type {string} */ (frame.get('db')));
 /** range is the one time range of the tab, as text. */
 export const range = computed(() => ({ from: /** @type {string} */ (frame.get('from')), to: /** @type {string} */ (frame.get('to')) }));
+
+/** own tells whether the page has a range of its own. */
+export const own = computed(() => /** @type {boolean} */ (frame.get('own')));
 
 /** zone is the time zone of everything shown and read. */
 export const zone = signal(keptZone());

@@ -4,20 +4,24 @@ import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { count, oneLine, plural } from '../core/format.js';
 import { hits, search, term } from '../core/search.js';
 import { refresh, setRange, zone } from '../core/state.js';
+import * as router from '../core/router.js';
 import * as store from '../core/store.js';
 import { rfc3339 } from '../core/time.js';
 import { useKeys } from '../ui/usekeys.js';
 import { ErrorBox } from '../ui/error.js';
+import { useFind } from '../ui/find.js';
 import { Tabs } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
 import { Pop } from '../ui/pop.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
-import { copy } from '../ui/toast.js';
+import { copy, toast } from '../ui/toast.js';
 import { FieldPanel } from './logsfields.js';
 import { HistogramPanel } from './logshistogram.js';
 import { remember } from './logshistory.js';
 import { LogsList } from './logslist.js';
+import { nameOf, rowOf } from './logsrow.js';
+import { mostColumns } from './logsquery.js';
 import { LogsRun, chipCondition, chips } from './logsrun.js';
 import { SearchBox, TableChooser } from './logssearch.js';
 
@@ -28,6 +32,7 @@ const LogsMenu = lazy(() => import('./logsmenu.js'), 'LogsMenu');
 const Patterns = lazy(() => import('./logspatterns.js'), 'Patterns');
 const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer');
 const Empty = lazy(() => import('./logsempty.js'), 'Empty');
+const ViewMenu = lazy(() => import('./logsview.js'), 'ViewMenu');
 const NothingFound = lazy(() => import('./logsempty.js'), 'NothingFound');
 
 /** @type {Record<string, import('../core/state.js').Key>} */
@@ -42,53 +47,87 @@ export const state = {
   tab: { type: 'text', default: 'rows', of: ['rows', 'patterns', 'fields', 'changes'] },
   live: { type: 'switch', default: false },
   wrap: { type: 'switch', default: false },
+  json: { type: 'switch', default: false },
+  fold: { type: 'switch', default: true },
+  pins: { type: 'list', default: [] },
+  at: { type: 'text', default: '' },
 };
 
 /** @param {{state: import('../core/state.js').PageState}} props */
 export function Page({ state }) {
   const run = useMemo(() => new LogsRun(state), []);
   const v = state.values.value;
-  const what = JSON.stringify([v.db, v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to, zone.value]);
+  const many = run.columns.value.length > mostColumns;
+  const what = JSON.stringify([v.db, v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to, zone.value, many && v.cols]);
   useEffect(() => { void run.run().then(() => { if (run.scope.value && !run.error.value) remember(run); }); }, [what]);
   useEffect(() => () => run.stop(), []);
   useEffect(() => {
     if (!refresh.value) return;
-    const timer = setInterval(() => { if (!document.hidden && !run.busy.value) void run.run(); }, refresh.value * 1000);
+    const timer = setInterval(() => { if (!document.hidden && !run.busy.value && !reading.current) void run.run(); }, refresh.value * 1000);
     return () => clearInterval(timer);
   }, [refresh.value]);
 
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
   const [open, setOpen] = useState(/** @type {{index: number, row: any[], columns: import('../core/rowset.js').Column[]}|null} */ (null));
   const [exporting, setExporting] = useState(false);
-  const [finding, setFind] = useState(/** @type {{text: string, places: number[], at: number}|null} */ (null));
   const [drawerTab, setDrawerTab] = useState('fields');
   const [panel, setPanel] = useState(() => innerWidth > 800 && store.read('logs.panel', innerWidth > 1000));
   const rows = run.rows.value, roles = run.roles.value, columns = run.columns.value;
-  useEffect(() => { setOpen(null); setFind(null); }, [rows]);
+  const find = useFind(rows, grid);
+  const reading = useRef(false);
+  reading.current = open !== null; // a row that is read stays, the page does not run by itself
+  useEffect(() => { setOpen(null); }, [rows, run.folded.value]);
+  useEffect(() => { void run.refold(); }, [v.fold]);
+  useEffect(() => { if (v.at && run.scope.value) void openNamed(v.at); }, [v.at, run.scope.value?.table]);
 
   const table = run.scope.value?.table ?? run.table();
   const found = useMemo(() => search(v.q, { message: roles?.message ?? null, fields: columns, anyCase: v.any }), [v.q, v.any, columns, roles]);
   const marks = useMemo(() => (v.w ? null : hits(found.words)), [found, v.w]);
-  const shown = useMemo(() => (v.cols.length > 0 ? v.cols : (roles?.stream ?? []).slice(0, innerWidth < 800 ? 0 : 1)), [v.cols.join('\u0001'), roles]);
+  const shown = useMemo(() => (v.cols.length > 0 ? v.cols.filter((/** @type {string} */ n) => n !== none) : (roles?.stream ?? []).slice(0, innerWidth < 800 ? 0 : 1)), [v.cols.join('\u0001'), roles]);
 
   const show = async (/** @type {number} */ index) => {
     if (!rows || index < 0 || index >= rows.count) return;
     const [row] = await rows.slice(index, index + 1);
-    setOpen({ index, row, columns: rows.columns });
+    setOpen({ index, row: row.slice(0, rows.columns.length), columns: rows.columns });
   };
+  const openNamed = async (/** @type {string} */ name) => {
+    const scope = run.scope.value;
+    const found = scope && await rowOf(scope, name).catch(() => null);
+    if (!found) return toast('This row is not there any more.', { kind: 'bad' });
+    setDrawerTab('context');
+    setOpen({ index: -1, ...found });
+  };
+  const opened = open && roles ? nameOf(open.row, open.columns, roles) : '';
+  const pin = (/** @type {string} */ name) => { if (name) state.set({ pins: v.pins.includes(name) ? v.pins.filter((/** @type {string} */ p) => p !== name) : [...v.pins, name] }, false); };
+  const link = async () => copy(await router.address('logs', { ...router.params.value, t: table, at: opened }), 'Link to the row copied');
   const step = (/** @type {number} */ by) => {
     if (!open || open.index < 0) return;
     grid.current?.select(open.index + by);
     void show(open.index + by);
   };
-  const filter = (/** @type {string} */ field, /** @type {any} */ value, /** @type {boolean} */ negated, only = false) => {
-    const chip = JSON.stringify([field, value, negated ? 'n' : '']);
+  const filter = (/** @type {string} */ field, /** @type {any} */ value, /** @type {boolean} */ negated, only = false, /** @type {import('../ui/json.js').Path|undefined} */ path = undefined) => {
+    const chip = JSON.stringify([field, value, negated ? 'n' : '', ...(path ? [path] : [])]);
     if (only) state.set({ f: [chip], q: '', w: '' });
     else if (!v.f.includes(chip)) state.set({ f: [...v.f, chip] });
   };
-  const toggleColumn = (/** @type {string} */ name) => state.set({ cols: shown.includes(name) ? shown.filter((/** @type {string} */ n) => n !== name) : [...shown, name] });
+  const kept = `logs.cols.${v.db}.${table}`;
+  const setColumns = (/** @type {string[]} */ names) => {
+    store.write(kept, names);
+    state.set({ cols: names.length > 0 ? names : [none] });
+  };
+  const toggleColumn = (/** @type {string} */ name) => setColumns(shown.includes(name) ? shown.filter((/** @type {string} */ n) => n !== name) : [...shown, name]);
+  useEffect(() => { // as the table was looked at before
+    const names = store.read(kept, /** @type {string[]|null} */ (null));
+    if (run.scope.value && names && v.cols.length === 0) state.set({ cols: names.length > 0 ? names : [none] }, false);
+  }, [run.scope.value?.table]);
+  const defaults = () => {
+    store.forget(kept);
+    store.forget(`logs.widths.${v.db}.${table}`);
+    state.set({ cols: [] });
+  };
   const close = () => {
     setOpen(null);
+    state.set({ at: '' }, false);
     grid.current?.root.focus();
   };
   const focused = (/** @type {boolean} */ negated) => {
@@ -107,33 +146,25 @@ export function Page({ state }) {
     { keys: 'f', text: 'Field panel', run: () => togglePanel() },
     { keys: 'w', text: 'Wrap long lines', run: () => state.set({ wrap: !v.wrap }, false) },
     { keys: 'l', text: 'Live', run: () => state.set({ live: !v.live }) },
-    { keys: 'Mod+f', text: 'Find in the loaded rows; a second press is the browser\'s', run: () => setFind(finding ?? { text: '', places: [], at: 0 }) },
-    { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else setFind(null); } },
+    { keys: 'Mod+f', text: 'Find in the loaded rows; a second press is the browser\'s', run: find.open },
+    { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else find.close(); } },
     { keys: '[', text: 'Drawer tab before', run: () => setDrawerTab(turn(drawerTab, -1)) },
     { keys: ']', text: 'Next drawer tab', run: () => setDrawerTab(turn(drawerTab, 1)) },
     { keys: 'x', text: 'Context of the row', run: () => { const i = grid.current?.focus ?? -1; setDrawerTab('context'); void show(i); } },
-    { keys: 'c', text: 'Copy the selected rows', run: () => void copyRows() },
+    { keys: 'c', text: 'Copy the selected rows', run: async () => (await import('./logsview.js')).copyRows(rows, grid.current) },
+    { keys: 'd', text: 'Fold equal rows', run: () => state.set({ fold: !v.fold }, false) },
+    { keys: 'o', text: 'Rows as JSON', run: () => state.set({ json: !v.json }, false) },
+    { keys: 'p', text: 'Pin the row', run: () => {
+      const row = grid.current?.row(grid.current.focus);
+      if (open) pin(opened);
+      else if (row && rows && roles) pin(nameOf(row.slice(0, rows.columns.length), rows.columns, roles));
+    } },
     { keys: '+', text: 'Filter by the focused value', run: () => focused(false) },
     { keys: '-', text: 'Exclude the focused value', run: () => focused(true) },
   ]);
   const togglePanel = () => {
     store.write('logs.panel', !panel);
     setPanel(!panel);
-  };
-  const copyRows = async () => {
-    const [from, to] = grid.current?.selection() ?? [0, 0];
-    if (rows && to > from) await copy(await rows.text({ format: 'ndjson', from, to }), `${plural(to - from, 'row')} copied`);
-  };
-  const find = async (/** @type {string} */ text) => {
-    const places = text === '' || !rows ? [] : await rows.find(text);
-    setFind({ text, places, at: 0 });
-    if (places.length > 0) grid.current?.select(places[0]);
-  };
-  const findStep = (/** @type {number} */ by) => {
-    if (!finding || finding.places.length === 0) return;
-    const at = (finding.at + by + finding.places.length) % finding.places.length;
-    setFind({ ...finding, at });
-    grid.current?.select(finding.places[at]);
   };
   const zoom = (/** @type {bigint} */ from, /** @type {bigint} */ to) => setRange(rfc3339(from), rfc3339(to));
 
@@ -144,14 +175,13 @@ export function Page({ state }) {
     <${Bar} run=${run} state=${state} found=${found} onExport=${() => setExporting(true)} />
     <${Where} state=${state} found=${found} run=${run} />
     ${missing ? html`<${Empty} run=${run} state=${state} />` : html`
-    <${HistogramPanel} run=${run} state=${state} onRange=${zoom} onWider=${() => shift(0)} onFilter=${filter} />
+    <${HistogramPanel} run=${run} state=${state} onRow=${(/** @type {string} */ name) => void openNamed(name)} onRange=${zoom} onWider=${() => shift(0)} onFilter=${filter} />
     <div class="logs-status">
       <span aria-live="polite" class="figures"><${Figures} run=${run} /></span>
       <span class="grow"></span>
-      ${finding && html`<span class="logs-find" role="search"><input aria-label="Find in the loaded rows" placeholder="Find" value=${finding.text} ref=${(/** @type {any} */ e) => { if (e && finding.text === '') e.focus(); }} onInput=${(/** @type {any} */ e) => void find(e.target.value)}
-        onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter') findStep(e.shiftKey ? -1 : 1); if (e.key === 'Escape') { e.stopPropagation(); setFind(null); } }} /><span class="num soft">${finding.places.length === 0 ? 'none' : `${count(finding.at + 1)} of ${count(finding.places.length)}`}</span></span>`}
+      ${find.box}
       <${Tabs} label="View" tabs=${views} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
-      <button class="quiet small" aria-pressed=${v.wrap ? 'true' : 'false'} title="Wrap long lines (w)" onClick=${() => state.set({ wrap: !v.wrap }, false)}>Wrap</button>
+      <${Pop} title="How rows look, and copying them" className="quiet small" side="right" menu label="View">${(/** @type {() => void} */ close) => html`<${ViewMenu} state=${state} rows=${rows} grid=${grid.current} onDefaults=${defaults} close=${close} />`}</${Pop}>
       <button class="quiet small icon" aria-pressed=${panel ? 'true' : 'false'} title="Field panel (f)" aria-label="Field panel" onClick=${togglePanel}><${Icon} name="fields" /></button>
     </div>
     <div class="logs-body">
@@ -161,15 +191,18 @@ export function Page({ state }) {
       ${v.tab === 'rows' && v.live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} held=${open !== null} onRow=${(/** @type {any[]} */ row, /** @type {any} */ cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
       ${v.tab === 'rows' && !v.live && html`<div class="logs-main">
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
-        ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} widths=${widths}
+        ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
           onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.write(`logs.widths.${v.db}.${table}`, { ...widths, [n]: w })}
           onOpen=${show} onMove=${(/** @type {number} */ i) => { if (open) void show(i); }} onEnd=${() => void run.more()} onGrid=${(/** @type {any} */ g) => { grid.current = g; }} />`}
         ${rows && rows.count === 0 && !run.error.value && html`<${NothingFound} run=${run} state=${state} found=${found} />`}
       </div>`}
-      ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} />`}
+      ${open && html`<${RowDrawer} run=${run} columns=${open.columns} row=${open.row} tab=${drawerTab} onTab=${setDrawerTab} onClose=${close} onPrevious=${open.index < 0 ? undefined : () => step(-1)} onNext=${open.index < 0 ? undefined : () => step(1)} onFilter=${filter} shown=${shown} onColumn=${toggleColumn} pinned=${v.pins.includes(opened)} onPin=${() => pin(opened)} onLink=${() => void link()} />`}
     </div>`}
     ${exporting && html`<${Export} run=${run} shown=${shown} onClose=${() => setExporting(false)} />`}`;
 }
+
+/** none in place of columns says that there are to be none. */
+const none = '-';
 
 const views = [{ id: 'rows', text: 'Rows' }, { id: 'patterns', text: 'Patterns' }, { id: 'fields', text: 'Fields' }, { id: 'changes', text: 'What changed' }];
 const drawerTabs = ['fields', 'json', 'context', 'trace'];
@@ -197,13 +230,13 @@ function Where({ state, found, run }) {
   const scope = run.scope.value;
   const sql = v.w ? v.w : found.sql;
   const set = (/** @type {number} */ i, /** @type {string|null} */ flags) => state.set({
-    f: list.flatMap((c, k) => (k === i ? (flags === null ? [] : [JSON.stringify([c[0], c[1], flags])]) : [JSON.stringify(c)])),
+    f: list.flatMap((c, k) => (k === i ? (flags === null ? [] : [JSON.stringify([c[0], c[1], flags, ...c.slice(3)])]) : [JSON.stringify(c)])),
   });
   const flip = (/** @type {string} */ flags, /** @type {string} */ flag) => (flags.includes(flag) ? flags.replace(flag, '') : flags + flag);
   return html`<div class="logs-where">
     <code class="sql" title=${sql}>${sql ? html`<span class="kw">WHERE</span> ${sql}` : html`<span class="faint">all rows of the range</span>`}</code>
     ${list.map((c, i) => html`<span key=${i} class="chip ${c[2].includes('o') ? 'off' : ''} ${c[2].includes('n') ? 'not' : ''}">
-      <button title=${chipCondition(c, run.columns.value)} onClick=${() => set(i, flip(c[2], 'o'))}>${oneLine(term(c[0], c[1], c[2].includes('n')), 80)}</button>
+      <button title=${chipCondition(c, run.columns.value)} onClick=${() => set(i, flip(c[2], 'o'))}>${oneLine(term([c[0], ...(c[3] ?? [])].join('.'), c[1], c[2].includes('n')), 80)}</button>
       <button title="Negate" aria-label="Negate" onClick=${() => set(i, flip(c[2], 'n'))}>${c[2].includes('n') ? '≠' : '='}</button>
       <button title="Remove" aria-label="Remove this filter" onClick=${() => set(i, null)}>×</button></span>`)}
     <span class="grow"></span>
@@ -220,5 +253,6 @@ function Figures({ run }) {
   if (!rows) return run.busy.value ? 'Asking…' : '';
   return html`<b class="num">${total === null ? (run.histogramError.value ? 'unknown total' : '…') : plural(total, 'row')}</b>
     <span class="num">${run.elapsedMS.value.toFixed(0)} ms</span>
-    <span class="num">${count(rows.count)} loaded${run.complete.value ? '' : ', more on scrolling'}</span>`;
+    <span class="num">${count(rows.total)} loaded${run.complete.value ? '' : ', more on scrolling'}</span>
+    ${rows.columns.length < run.columns.value.length && html`<span class="num">${count(rows.columns.length)} of ${count(run.columns.value.length)} columns asked for</span>`}`;
 }

@@ -4,6 +4,7 @@ import { html, useEffect, useState } from '../lib/ui.js';
 import { plural, raw, visible } from '../core/format.js';
 import * as router from '../core/router.js';
 import * as rowtext from '../core/rowtext.js';
+import * as store from '../core/store.js';
 import { Drawer } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { JSONTree } from '../ui/json.js';
@@ -22,7 +23,10 @@ import { Context } from './logscontext.js';
  * @property {() => void} onClose
  * @property {() => void} [onPrevious]
  * @property {() => void} [onNext]
- * @property {(field: string, value: any, negated: boolean, only?: boolean) => void} onFilter
+ * @property {(field: string, value: any, negated: boolean, only?: boolean, path?: import('../ui/json.js').Path) => void} onFilter
+ * @property {boolean} pinned
+ * @property {() => void} onPin
+ * @property {() => void} onLink
  * @property {string[]} shown
  * @property {(name: string) => void} onColumn
  */
@@ -35,9 +39,11 @@ export function RowDrawer(props) {
   const tabs = [{ id: 'fields', text: 'Fields' }, { id: 'json', text: 'JSON' }, { id: 'context', text: 'Context' }];
   if (traceId) tabs.push({ id: 'trace', text: 'Trace' });
   const tab = tabs.some((t) => t.id === props.tab) ? props.tab : 'fields';
-  return html`<${Drawer} label="Row" tabs=${tabs} tab=${tab} onTab=${props.onTab} onClose=${props.onClose} onPrevious=${props.onPrevious} onNext=${props.onNext}>
+  return html`<${Drawer} label="Row" tabs=${tabs} tab=${tab} onTab=${props.onTab} onClose=${props.onClose} onPrevious=${props.onPrevious} onNext=${props.onNext} actions=${html`
+      <button class="quiet small icon" title="Pin the row: it is marked in the histogram (p)" aria-label="Pin the row" aria-pressed=${props.pinned ? 'true' : 'false'} onClick=${props.onPin}><${Icon} name="pin" /></button>
+      <button class="quiet small icon" title="Copy a link to this row" aria-label="Copy a link to this row" onClick=${props.onLink}><${Icon} name="link" /></button>`}>
     ${tab === 'fields' && html`<${Fields} ...${props} />`}
-    ${tab === 'json' && html`<${JSONView} columns=${columns} row=${row} />`}
+    ${tab === 'json' && html`<${JSONView} columns=${columns} row=${row} onFilter=${props.onFilter} />`}
     ${tab === 'context' && html`<${Context} run=${run} columns=${columns} row=${row} />`}
     ${tab === 'trace' && html`<${Trace} id=${String(traceId)} run=${run} onFilter=${props.onFilter} trace=${trace} />`}
   </${Drawer}>`;
@@ -46,17 +52,24 @@ export function RowDrawer(props) {
 /** @param {RowProps} props */
 function Fields({ run, columns, row, onFilter, shown, onColumn }) {
   const [hideEmpty, setHide] = useState(true);
-  const roles = run.roles.value;
-  const first = [roles?.message, roles?.level, roles?.time?.name];
+  const roles = run.roles.value, key = `logs.top.${run.state.get('db')}.${run.scope.value?.table}`;
+  const [top, setTop] = useState(/** @type {string[]} */ (store.read(key, [])));
+  const first = [roles?.message, roles?.level, roles?.time?.name, ...top];
+  const pin = (/** @type {string} */ name) => {
+    const next = top.includes(name) ? top.filter((n) => n !== name) : [name, ...top];
+    store.write(key, next);
+    setTop(next);
+  };
   const order = columns.map((c, i) => ({ c, i })).sort((a, b) => first.indexOf(b.c.name) - first.indexOf(a.c.name));
   const empty = row.filter((v) => v === null).length;
   return html`<table class="fields"><tbody>
     ${order.filter(({ i }) => !hideEmpty || row[i] !== null).map(({ c, i }) => html`<tr key=${c.name}>
-      <th title=${`${c.name}: ${c.type}`}>${visible(c.name)}</th>
-      <td class="value"><${Value} value=${row[i]} type=${c.type} /></td>
+      <th><button class="link" title=${`${c.name}: ${c.type}\nClick: ${top.includes(c.name) ? 'back to its place' : 'to the top for this table'}`} aria-pressed=${top.includes(c.name) ? 'true' : 'false'} onClick=${() => pin(c.name)}>${visible(c.name)}</button></th>
+      <td class="value"><${Value} value=${row[i]} type=${c.type} onValue=${members(onFilter, c.name)} /></td>
       <td class="acts small">
         <button class="quiet small icon" title="Only rows with this value (+)" aria-label=${`Only rows with this ${c.name}`} onClick=${() => onFilter(c.name, row[i], false)}><${Icon} name="plus" /></button>
         <button class="quiet small icon" title="Not this value (-)" aria-label=${`Not this ${c.name}`} onClick=${() => onFilter(c.name, row[i], true)}><${Icon} name="minus" /></button>
+        <button class="quiet small icon" title="Only rows that have it" aria-label=${`Only rows that have ${c.name}`} onClick=${() => onFilter(c.name, null, true)}><${Icon} name="fields" /></button>
         <button class="quiet small icon" title="Copy the value" aria-label=${`Copy ${c.name}`} onClick=${() => copy(row[i] === null ? '' : raw(row[i]))}><${Icon} name="copy" /></button>
         <button class="quiet small icon" title="Column in the list" aria-label=${`Column ${c.name} in the list`} aria-pressed=${shown.includes(c.name) ? 'true' : 'false'} onClick=${() => onColumn(c.name)}><${Icon} name="table" /></button>
       </td></tr>`)}
@@ -64,14 +77,17 @@ function Fields({ run, columns, row, onFilter, shown, onColumn }) {
   ${empty > 0 && html`<p class="soft pad"><button class="link" onClick=${() => setHide(!hideEmpty)}>${hideEmpty ? `Show ${plural(empty, 'column')} that ${empty === 1 ? 'is' : 'are'} NULL` : 'Hide what is NULL'}</button></p>`}`;
 }
 
-/** @param {{columns: import('../core/rowset.js').Column[], row: any[]}} props */
-function JSONView({ columns, row }) {
+/** members is what stands behind a member of a JSON value: filters by it. @param {RowProps['onFilter']} onFilter @param {string} column */
+const members = (onFilter, column) => (/** @type {import('../ui/json.js').Path} */ path, /** @type {any} */ value) => html`<span class="member"><button class="quiet small icon" title="Only rows with this member" aria-label=${`Only rows with this ${[column, ...path].join('.')}`} onClick=${() => onFilter(column, value, false, false, path)}><${Icon} name="plus" /></button><button class="quiet small icon" title="Not this member" aria-label=${`Not this ${[column, ...path].join('.')}`} onClick=${() => onFilter(column, value, true, false, path)}><${Icon} name="minus" /></button></span>`;
+
+/** @param {{columns: import('../core/rowset.js').Column[], row: any[], onFilter: RowProps['onFilter']}} props */
+function JSONView({ columns, row, onFilter }) {
   const text = rowtext.object(columns, row);
   /** @type {Record<string, any>} */
   const value = {};
   columns.forEach((c, i) => { if (row[i] !== null) value[c.name] = tree(row[i]) ?? row[i]; });
   return html`<div class="pad small"><button class="small" onClick=${() => copy(text)}><${Icon} name="copy" />Copy as JSON</button></div>
-    <div class="json"><${JSONTree} value=${value} /></div>`;
+    <div class="json"><${JSONTree} value=${value} onValue=${(/** @type {import('../ui/json.js').Path} */ [name, ...path], /** @type {any} */ v) => members((_, value, negated, only, at) => (path.length > 0 ? onFilter(String(name), value, negated, only, at) : onFilter(String(name), row[columns.findIndex((c) => c.name === name)], negated)), String(name))(path, v)} /></div>`;
 }
 
 /** @param {{id: string, trace: string, run: import('./logsrun.js').LogsRun, onFilter: RowProps['onFilter']}} props */

@@ -54,7 +54,7 @@ export function Export({ run, shown, onClose }) {
     const name = `${scope.table}.${format === 'text' ? 'txt' : format}`.replace(/[^\w.-]/g, '_');
     try {
       if (!all) {
-        save(await rows.text({ format: /** @type {any} */ (format), columns: picked, safe, zone: zone.value }), name);
+        save(await rows.text({ format: /** @type {any} */ (format), columns: picked, safe, zone: zone.value, whole: true }), name);
         onClose();
         return;
       }
@@ -80,7 +80,7 @@ export function Export({ run, shown, onClose }) {
   };
   return html`<${Dialog} title="Export rows" onClose=${close}><form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); void go(); }}>
     <label>Format<select name="format" value=${format} onChange=${(/** @type {any} */ e) => setFormat(e.target.value)}><option value="csv">CSV with names</option><option value="ndjson">JSON lines</option><option value="json">JSON</option><option value="text">Text: time and message</option></select></label>
-    <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(/** @type {any} */ e) => setAll(e.target.value === 'all')}><option value="all">all that match: ${total === null ? 'not counted' : count(total)}</option><option value="loaded">those loaded: ${count(rows.count)}</option></select></label>
+    <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(/** @type {any} */ e) => setAll(e.target.value === 'all')}><option value="all">all that match: ${total === null ? 'not counted' : count(total)}</option><option value="loaded">those loaded: ${count(rows.total)}</option></select></label>
     <label>Columns<select name="columns" value=${columns} disabled=${format === 'text'} onChange=${(/** @type {any} */ e) => setColumns(e.target.value)}><option value="all">all ${rows.columns.length}</option><option value="shown">those shown: ${visible.length}</option></select></label>
     ${format === 'csv' && html`<label class="check"><input type="checkbox" checked=${safe} onChange=${(/** @type {any} */ e) => setSafe(e.target.checked)} />Safe for spreadsheets: an apostrophe before = + - @</label>`}
     ${done && html`<div><progress max=${total ?? 1} value=${done.rows}></progress> <span class="num">${count(done.rows)} rows, ${bytes(done.size)}</span></div>`}

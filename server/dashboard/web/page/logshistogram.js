@@ -1,25 +1,33 @@
 // The histogram of the Logs page with its legend.
 
-import { html, useState } from '../lib/ui.js';
+import { html, useEffect, useState } from '../lib/ui.js';
 import { count, oneLine, short } from '../core/format.js';
 import { levelOf } from '../core/levels.js';
-import { frame } from '../core/state.js';
+import * as sqltext from '../core/sqltext.js';
+import { frame, zone } from '../core/state.js';
 import * as store from '../core/store.js';
+import { showTime } from '../core/time.js';
 import { colour, seriesColour } from '../ui/canvas.js';
 import { ErrorBox } from '../ui/error.js';
 import { Histogram } from '../ui/histogram.js';
 import { Icon } from '../ui/icons.js';
 import { copy } from '../ui/toast.js';
+import { instantOf } from './logsrow.js';
 
 /**
- * @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState, onRange: (from: bigint, to: bigint) => void, onWider: () => void, onFilter: (field: string, value: any, negated: boolean) => void}} props
+ * @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState, onRow: (name: string) => void, onRange: (from: bigint, to: bigint) => void, onWider: () => void, onFilter: (field: string, value: any, negated: boolean) => void}} props
  */
-export function HistogramPanel({ run, state, onRange, onWider, onFilter }) {
+export function HistogramPanel({ run, state, onRow, onRange, onWider, onFilter }) {
   const [folded, setFolded] = useState(() => store.read('logs.nohistogram', false));
   const data = run.buckets.value, error = run.histogramError.value;
   const split = run.split();
   const byLevel = split !== null && split === run.roles.value?.level;
   const color = (/** @type {string} */ key, /** @type {number} */ i) => (split === null ? colour('bar-info') : byLevel ? colour('bar-' + levelOf(key === '(none)' ? null : key, split ?? '')) : key === '(other)' || key === '(none)' ? colour('bar-none') : seriesColour(i));
+  const loaded = useLoaded(run);
+  const pins = state.get('pins').flatMap((/** @type {string} */ name) => {
+    const at = instantOf(name);
+    return at === null ? [] : [{ at, title: `Pinned row of ${showTime(at, 3, zone.value)}`, onOpen: () => onRow(name) }];
+  });
   const fold = () => {
     store.write('logs.nohistogram', !folded);
     setFolded(!folded);
@@ -38,8 +46,23 @@ export function HistogramPanel({ run, state, onRange, onWider, onFilter }) {
       <button class="quiet small" title="Copy the statement of the histogram" onClick=${() => copy(run.sql.value.histogram, 'SQL copied')}>SQL</button>
       <button class="quiet small icon" aria-label=${folded ? 'Show the histogram' : 'Hide the histogram'} aria-expanded=${folded ? 'false' : 'true'} onClick=${fold}><${Icon} name=${folded ? 'down' : 'up'} /></button>
     </div>
-    ${!folded && (error ? (run.error.value ? html`<p class="soft pad">No histogram: the query failed, see below.</p>` : html`<${ErrorBox} error=${error} />`) : data ? html`<${Histogram} data=${data} range=${run.range} color=${color} onRange=${onRange} onWider=${onWider} label="Rows over time; left and right walk the bars, Enter zooms" />` : html`<div class="histogram"></div>`)}
+    ${!folded && (error ? (run.error.value ? html`<p class="soft pad">No histogram: the query failed, see below.</p>` : html`<${ErrorBox} error=${error} />`) : data ? html`<${Histogram} data=${data} range=${run.range} color=${color} onRange=${onRange} onWider=${onWider} loaded=${loaded} pins=${pins} label="Rows over time; left and right walk the bars, Enter zooms" />` : html`<div class="histogram"></div>`)}
   </section>`;
+}
+
+/** useLoaded is the range of the rows that are loaded, while there are more. @param {import('./logsrun.js').LogsRun} run */
+function useLoaded(run) {
+  const [loaded, setLoaded] = useState(/** @type {{from: bigint, to: bigint}|null} */ (null));
+  const rows = run.rows.value, more = rows && rows.total > 0 && !run.complete.value;
+  useEffect(() => {
+    if (!more) return setLoaded(null);
+    let wanted = true;
+    const at = rows.columns.findIndex((c) => c.name === run.roles.value?.time?.name);
+    const unit = at < 0 ? 1n : sqltext.unitNanos(rows.columns[at].type);
+    Promise.all([rows.slice(0, 1), rows.last()]).then(([[first], last]) => { if (wanted && first && at >= 0) setLoaded({ from: BigInt(last[at]) * unit, to: BigInt(first[at]) * unit }); }, () => {});
+    return () => { wanted = false; };
+  }, [rows, run.grown.value, more]);
+  return loaded;
 }
 
 /** @param {Float64Array} list */

@@ -1,8 +1,9 @@
 // The list of rows: time, level, the chosen columns, the message with what the search hit marked.
 
 import { html, useEffect, useRef } from '../lib/ui.js';
-import { cell as cellText, oneLine, raw } from '../core/format.js';
+import { cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
 import { guessLevel, letters, levelOf } from '../core/levels.js';
+import { object } from '../core/rowtext.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { ago, zoneLabel } from '../core/time.js';
@@ -18,6 +19,9 @@ import { Grid } from '../ui/grid.js';
  * @property {RegExp|null} hits
  * @property {boolean} wrap
  * @property {Record<string, number>} widths
+ * @property {number} [folded] counts how often equal rows were folded
+ * @property {boolean} [json] rows are shown as JSON
+ * @property {(names: string[]) => void} [onOrder] the columns shown, in another order or without one
  * @property {(name: string, width: number) => void} onWidth
  * @property {(index: number) => void} onOpen
  * @property {(index: number) => void} onMove
@@ -39,6 +43,8 @@ export function LogsList(props) {
     const g = new Grid(/** @type {HTMLElement} */ (host.current), {
       label: props.label ?? 'Log rows, newest first',
       open: (i) => latest.current.onOpen(i), move: (i) => latest.current.onMove(i), end: () => latest.current.onEnd(),
+      moved: props.onOrder && ((from, to) => order(latest.current, g.columns[from]?.name, g.columns[to]?.name)),
+      removed: props.onOrder && ((c) => { order(latest.current, g.columns[c]?.name, null); }),
       resized: (c, width) => latest.current.onWidth(g.columns[c].name, width),
       scrolled: (atEnd, up) => latest.current.onScrolled?.(atEnd, up), rowClass: (row, i) => latest.current.rowClass?.(row, i) ?? '',
     });
@@ -51,11 +57,21 @@ export function LogsList(props) {
       latest.current.onGrid(null);
     };
   }, []);
-  useEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); }, [props.rows, props.roles, props.shown.join('\u0001'), props.hits, zone.value]);
-  useEffect(() => { grid.current?.setSource(props.rows); }, [props.rows]);
+  useEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); }, [props.rows, props.roles, props.shown.join('\u0001'), props.hits, props.json, zone.value]);
+  useEffect(() => { grid.current?.setSource(props.rows); }, [props.rows, props.folded]);
   useEffect(() => { if (props.grown) grid.current?.grew(); }, [props.grown]);
   useEffect(() => { grid.current?.setWrap(props.wrap); }, [props.wrap]);
   return html`<div class="logs-list" ref=${host}></div>`;
+}
+
+/** order moves a shown column to the place of another, or takes it away: null. @param {ListProps} p @param {string|undefined} name @param {string|null|undefined} to */
+function order(p, name, to) {
+  const from = p.shown.indexOf(name ?? ''), at = to === null ? -1 : p.shown.indexOf(to ?? '');
+  if (from < 0 || (to !== null && at < 0)) return false;
+  const next = p.shown.filter((_, i) => i !== from);
+  if (at >= 0) next.splice(at, 0, p.shown[from]);
+  p.onOrder?.(next);
+  return true;
 }
 
 /** columnsOf lays the columns out. @param {ListProps} p @returns {import('../ui/grid.js').Column[]} */
@@ -70,19 +86,29 @@ function columnsOf(p) {
     const c = at(name);
     if (c >= 0 && c !== message) list.push(valueColumn(p, c));
   }
-  list.push(message >= 0 ? messageColumn(p, message, level) : restColumn(p, [time, level]));
-  for (const c of list) withMarkers(c);
+  list.push(p.json ? jsonColumn(p, time) : message >= 0 ? messageColumn(p, message, level) : restColumn(p, [time, level]));
+  for (const c of list) withMarkers(c, p.rows.columns.length);
   for (const c of list) if (p.widths[c.name] && !c.flex) c.width = p.widths[c.name];
   return list;
 }
 
-/** withMarkers lets a line of the page's own stand between rows: its text is in the widest column. @param {import('../ui/grid.js').Column} column */
-function withMarkers(column) {
+/** repeats says how many equal rows a row stands for. @param {number} n */
+function repeats(n) {
+  const badge = document.createElement('span');
+  badge.className = 'badge repeats';
+  badge.title = `${plural(n, 'row')} in sequence that differ in time alone`;
+  badge.append(`×${count(n)}`);
+  return badge;
+}
+
+/** withMarkers lets a line of the page's own stand between rows: its text is in the widest column. So is the number of equal rows, which comes behind the values. @param {import('../ui/grid.js').Column} column @param {number} width of a row */
+function withMarkers(column, width) {
   const draw = column.draw;
   column.draw = (el, row, i) => {
     const text = /** @type {any} */ (row).marker;
-    if (text === undefined) draw(el, row, i);
-    else drawText(el, column.flex ? text : '');
+    if (text !== undefined) return drawText(el, column.flex ? text : '');
+    draw(el, row, i);
+    if (column.flex && row[width] > 1) el.prepend(repeats(row[width]));
   };
 }
 
@@ -147,12 +173,22 @@ function messageColumn(p, c, level) {
   };
 }
 
+/** jsonColumn shows what a row has as JSON. @param {ListProps} p @param {number} time @returns {import('../ui/grid.js').Column} */
+function jsonColumn(p, time) {
+  return {
+    name: 'json', title: 'JSON', width: 320, flex: true, draw: (el, row) => {
+      const has = p.rows.columns.map((_, c) => c).filter((c) => c !== time && row[c] !== null);
+      drawText(el, oneLine(object(has.map((c) => p.rows.columns[c]), has.map((c) => row[c]))), p.hits);
+    },
+  };
+}
+
 /** restColumn shows a row without a message as its fields. @param {ListProps} p @param {number[]} but @returns {import('../ui/grid.js').Column} */
 function restColumn(p, but) {
   return {
     name: 'fields', title: 'fields', width: 320, flex: true, draw: (el, row) => {
       const parts = [];
-      for (let c = 0; c < row.length && parts.length < 40; c++) {
+      for (let c = 0; c < p.rows.columns.length && parts.length < 40; c++) {
         if (!but.includes(c) && row[c] !== null && row[c] !== '') parts.push(`${p.rows.columns[c].name}=${oneLine(raw(row[c]), 300)}`);
       }
       drawText(el, parts.join('  '), p.hits);

@@ -51,9 +51,12 @@ export function conditions(s) {
 const table = (/** @type {Scope} */ s) => sqltext.table(s.table);
 const time = (/** @type {Scope} */ s) => sqltext.name(/** @type {Column} */ (s.roles.time).name);
 
+/** Of a table with more columns, those that are shown are asked for. */
+export const mostColumns = 300;
+
 /** list is what rows are asked for: all columns, or those shown when there are very many. @param {Scope} s @param {string[]} shown */
 export function columnList(s, shown) {
-  if (s.columns.length <= 300) return '*';
+  if (s.columns.length <= mostColumns) return '*';
   const wanted = new Set([s.roles.time?.name, s.roles.level, s.roles.message, s.roles.trace, ...s.roles.stream, ...shown]);
   return s.columns.filter((c) => wanted.has(c.name)).map((c) => sqltext.name(c.name)).join(', ');
 }

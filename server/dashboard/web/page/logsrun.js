@@ -17,15 +17,17 @@ export const pageSize = 500;
 export const mostRows = 100_000;
 const mostKeys = 8;
 
-/** @typedef {[field: string, value: any, flags: string]} Chip flags: n negated, o switched off */
+/** @typedef {[field: string, value: any, flags: string, path?: (string|number)[]]} Chip flags: n negated, o switched off; path leads to a member of a JSON value */
 
 /** chips reads the filters that were clicked together. @param {string[]} list @returns {Chip[]} */
 export function chips(list) {
+  /** @type {Chip[]} */
   const found = [];
   for (const text of list) {
     try {
-      const [field, value, flags] = JSON.parse(text);
-      if (typeof field === 'string') found.push(/** @type {Chip} */ ([field, value, String(flags ?? '')]));
+      const [field, value, flags, path] = JSON.parse(text);
+      if (typeof field !== 'string') continue;
+      found.push(Array.isArray(path) ? [field, value, String(flags ?? ''), path] : [field, value, String(flags ?? '')]);
     } catch {
       // A chip that cannot be read is left out.
     }
@@ -34,8 +36,9 @@ export function chips(list) {
 }
 
 /** chipCondition writes a chip as SQL. @param {Chip} chip @param {catalog.Column[]} columns */
-export function chipCondition([field, value, flags], columns) {
+export function chipCondition([field, value, flags, path], columns) {
   const type = columns.find((c) => c.name === field)?.type ?? 'string';
+  if (path) return sqltext.member(field, type, path, value, flags.includes('n'));
   return flags.includes('n') ? sqltext.differs(field, value, type) : sqltext.equals(field, value, type);
 }
 
@@ -51,6 +54,8 @@ export class LogsRun {
     this.rows = signal(/** @type {import('../core/rows.js').Rows|null} */ (null));
     /** grown counts how often rows were added to this.rows. */
     this.grown = signal(0);
+    /** folded counts how often equal rows were folded or unfolded. */
+    this.folded = signal(0);
     this.complete = signal(false);
     this.buckets = signal(/** @type {import('../ui/histogram.js').Buckets|null} */ (null));
     /** values[i] is the raw value of the i-th key of the histogram. */
@@ -62,6 +67,8 @@ export class LogsRun {
     this.elapsedMS = signal(0);
     this.sql = signal({ rows: '', histogram: '' });
     this.control = new AbortController();
+    /** longest is the text column that stands for the message of a table without one. */
+    this.longest = { table: '', column: '' };
   }
 
   /** table is the one of the address, else the last one looked at, else the fullest. */
@@ -109,7 +116,7 @@ export class LogsRun {
     }
     const columns = await catalog.columns(db, name);
     store.write(`logs.table.${db}`, name);
-    const roles = logsql.rolesOf(columns, store.read(`logs.roles.${db}.${name}`, {}));
+    const roles = logsql.rolesOf(columns, { ...(this.longest.table === name && { message: this.longest.column }), ...store.read(`logs.roles.${db}.${name}`, {}) });
     batch(() => {
       this.columns.value = columns;
       this.roles.value = roles;
@@ -133,6 +140,7 @@ export class LogsRun {
     try {
       const rows = await query(sql, { signal });
       if (signal.aborted) return rows.free();
+      await this.shape(rows, scope);
       this.rows.value?.free();
       batch(() => {
         this.rows.value = rows;
@@ -146,28 +154,64 @@ export class LogsRun {
     }
   }
 
+  /** shape folds equal rows when they are to be, and takes the longest text for the message of a table where no column is called so. @param {import('../core/rows.js').Rows} rows @param {logsql.Scope} scope */
+  async shape(rows, scope) {
+    await rows.fold(this.state.get('fold') ? this.timeOf(rows, scope) : -1);
+    if (scope.roles.message !== null || rows.total === 0) return;
+    const summary = await rows.summary();
+    const texts = rows.columns.map((c, i) => ({ name: c.name, length: summary[i].length, text: sqltext.isText(c.type) })).filter((c) => c.text && c.name !== scope.roles.level && !scope.roles.stream.includes(c.name));
+    const longest = texts.sort((a, b) => b.length - a.length)[0];
+    if (!longest) return;
+    this.longest = { table: scope.table, column: longest.name };
+    const roles = { ...scope.roles, message: longest.name };
+    batch(() => {
+      this.roles.value = roles;
+      this.scope.value = { ...scope, roles };
+    });
+  }
+
+  /** refold follows the switch. */
+  async refold() {
+    const rows = this.rows.value, scope = this.scope.value;
+    if (!rows || !scope) return;
+    await rows.fold(this.state.get('fold') ? this.timeOf(rows, scope) : -1);
+    this.folded.value++;
+  }
+
+  /** @param {import('../core/rows.js').Rows} rows @param {logsql.Scope} scope */
+  timeOf(rows, scope) {
+    return rows.columns.findIndex((c) => c.name === scope.roles.time?.name);
+  }
+
+  /** choose keeps which column is the message or the level of the table, in this browser. @param {Partial<Record<'message'|'level', string>>} role */
+  choose(role) {
+    const key = `logs.roles.${this.state.get('db')}.${this.scope.value?.table}`;
+    store.write(key, { ...store.read(key, {}), ...role });
+    void this.run();
+  }
+
   loading = false;
 
   /** more loads the next older rows. */
   async more() {
     const rows = this.rows.value, scope = this.scope.value;
     const time = scope?.roles.time;
-    if (!rows || !scope || !time || this.loading || this.complete.value || rows.count >= mostRows) return;
+    if (!rows || !scope || !time || this.loading || this.complete.value || rows.total >= mostRows) return;
     this.loading = true;
     const { signal } = this.control;
     try {
       const at = rows.columns.findIndex((c) => c.name === time.name);
-      const [last] = await rows.slice(rows.count - 1, rows.count);
-      const first = rows.count, edge = BigInt(last[at]);
+      const last = await rows.last();
+      const first = rows.total, edge = BigInt(last[at]);
       const columns = logsql.columnList(scope, this.state.get('cols'));
-      const size = Math.min(5000, Math.max(pageSize, rows.count));
+      const size = Math.min(5000, Math.max(pageSize, rows.total));
       let done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size), { signal, background: true }), at);
       for (let offset = size; done.added === 0 && done.received === size; offset += size) { // one instant has more rows than a page
         done = await rows.append(await statement(logsql.moreRows(scope, columns, edge, size, offset), { signal, background: true }), -1);
       }
       if (signal.aborted || rows !== this.rows.value) return;
       this.complete.value = done.received < size;
-      if (rows.count !== first) this.grown.value++;
+      if (rows.total !== first) this.grown.value++;
     } catch (e) {
       if (!isAbort(e) && !signal.aborted) this.error.value = described(e);
     } finally {

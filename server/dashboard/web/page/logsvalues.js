@@ -3,6 +3,7 @@
 import { html, useEffect, useState } from '../lib/ui.js';
 import { described, isAbort, list } from '../core/api.js';
 import { cell as cellText, count, oneLine, percent, plural, raw, short } from '../core/format.js';
+import * as router from '../core/router.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
@@ -49,6 +50,9 @@ export function FieldValues({ run, state, column, shown, onFilter, onColumn }) {
     <div class="small acts-line">${most === 11 && found.values.length >= 11 && html`<button class="small" onClick=${() => setMost(100)}>More, up to 100</button>`}
       <button class="small" onClick=${() => state.set({ split: column.name })}>Histogram by this</button>
       <button class="small" aria-pressed=${shown ? 'true' : 'false'} onClick=${() => onColumn(column.name)}>Column</button>
+      <button class="small" title="Its values over time, as a chart" onClick=${() => scope && router.go('sql', { sql: logsql.histogram(scope, logsql.bins(run.range, zone.value), column.name, found.distinct > 12 ? values.map(([v]) => v) : null), view: 'chart' })}>Chart in SQL</button>
+      ${sqltext.isText(column.type) && html`<button class="small" aria-pressed=${run.roles.value?.message === column.name ? 'true' : 'false'} onClick=${() => run.choose({ message: column.name })}>Is the message</button>`}
+      <button class="small" aria-pressed=${run.roles.value?.level === column.name ? 'true' : 'false'} onClick=${() => run.choose({ level: column.name })}>Is the level</button>
       <button class="small" onClick=${() => scope && copy(logsql.values(scope, column.name, 100), 'SQL copied')}>SQL</button></div>
   </div>`;
 }

@@ -4,6 +4,7 @@ import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { count } from '../core/format.js';
 import { format, statementAt } from '../core/statements.js';
 import * as saved from '../core/saved.js';
+import { refresh } from '../core/state.js';
 import * as store from '../core/store.js';
 import { Editor } from '../ui/editor.js';
 import { Icon } from '../ui/icons.js';
@@ -11,6 +12,7 @@ import { lazy } from '../ui/lazy.js';
 import { TimePicker } from '../ui/timepicker.js';
 import { toast } from '../ui/toast.js';
 import { useKeys } from '../ui/usekeys.js';
+import { usePoll } from '../ui/usepoll.js';
 import { extensions } from './sqllanguage.js';
 import { SQLRun } from './sqlrun.js';
 import { keepTabs, newTab, readTabs } from './sqltabs.js';
@@ -27,6 +29,7 @@ export const state = {
   log: { type: 'switch', default: false },
   zero: { type: 'switch', default: false },
   unit: { type: 'text', default: '' },
+  x: { type: 'text', default: '' }, y: { type: 'text', default: '' }, by: { type: 'text', default: '' },
   lim: { type: 'number', default: 10_000 },
 };
 
@@ -139,8 +142,15 @@ export function Page({ state }) {
           <span class="grow"></span>
           <label>at most <select aria-label="At most so many rows" value=${String(limit)} onChange=${(/** @type {any} */ e) => state.set({ lim: Number(e.target.value) }, false)}>${limits.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} rows</option>`)}</select></label>
         </div>
+        ${refresh.value > 0 && html`<${Refresh} key=${refresh.value} run=${run} />`}
         ${run.results.value.length > 0 ? html`<${Results} run=${run} state=${state} limit=${limit} />` : html`<div class="sql-results"><p class="state soft">${run.busy.value ? 'Running…' : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p></div>`}
       </div>
       ${history && html`<${History} run=${run} onOpen=${(/** @type {string} */ sql, /** @type {string} */ name) => { openTab(sql, name); toast('Opened in a tab'); }} onClose=${() => setHistory(false)} />`}
     </div>`;
+}
+
+/** Refresh runs the last statements as often as the time panel says. @param {{run: SQLRun}} props */
+function Refresh({ run }) {
+  usePoll(() => run.again(), refresh.value * 1000);
+  return null;
 }

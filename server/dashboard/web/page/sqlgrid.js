@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, statement } from '../core/api.js';
 import { cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
 import { zone } from '../core/state.js';
+import { useFind } from '../ui/find.js';
 import { Grid } from '../ui/grid.js';
 import { Icon } from '../ui/icons.js';
 import { Drawer } from '../ui/drawer.js';
@@ -29,12 +30,29 @@ export function ResultGrid({ rows, cut, limit, again }) {
   const [hidden, setHidden] = useState(/** @type {number[]} */ ([]));
   const [shown, setShown] = useState(rows.count);
   const [cell, setCell] = useState(/** @type {{name: string, type: string, value: any, row: number}|null} */ (null));
-  const [found, setFound] = useState(/** @type {{text: string, places: number[], at: number}|null} */ (null));
+  const [order, setOrder] = useState(() => rows.columns.map((_, i) => i));
+  const [frozen, setFrozen] = useState(false);
+  const find = useFind(rows, grid);
   const [widths, setWidths] = useState(/** @type {number[]|null} */ (null));
   useEffect(() => { rows.slice(0, 200).then((list) => setWidths(widthsOf(rows.columns, list)), () => {}); }, [rows]);
-  const visible = rows.columns.map((_, i) => i).filter((i) => !hidden.includes(i));
-  const at = useRef(visible);
-  at.current = visible;
+  const visible = order.filter((i) => !hidden.includes(i));
+  /** at[i] is the column of the answer that stands at place i of the grid; before the first stands the number of the row. */
+  const at = useRef(/** @type {(number|undefined)[]} */ ([]));
+  at.current = [undefined, ...visible];
+  const move = (/** @type {number} */ from, /** @type {number|undefined} */ to) => {
+    if (to === undefined) return false;
+    const next = order.filter((c) => c !== from);
+    next.splice(order.indexOf(to), 0, from);
+    setOrder(next);
+    return true;
+  };
+  const hide = (/** @type {number} */ c) => setHidden(hidden.includes(c) ? hidden.filter((h) => h !== c) : [...hidden, c]);
+  const sortBy = (/** @type {number|undefined} */ column) => setSort((s) => {
+    if (column === undefined || (s.column === column && s.descending)) return { column: -1, descending: false };
+    return { column, descending: s.column === column };
+  });
+  const acts = useRef({ move, hide });
+  acts.current = { move, hide };
 
   useEffect(() => {
     const g = new Grid(/** @type {HTMLElement} */ (host.current), {
@@ -42,12 +60,10 @@ export function ResultGrid({ rows, cut, limit, again }) {
         const c = at.current[g.focusColumn];
         if (c !== undefined) setCell({ name: rows.columns[c].name, type: rows.columns[c].type, value: row[c], row: i });
       },
-      head: (c) => setSort((s) => {
-        const column = at.current[c];
-        if (s.column !== column) return { column, descending: false };
-        return s.descending ? { column: -1, descending: false } : { column, descending: true };
-      }),
-      resized: () => {},
+      head: (c) => sortBy(at.current[c]),
+      resized: (c, width) => setWidths((w) => w && w.map((old, i) => (i === at.current[c] ? width : old))),
+      moved: (from, to) => at.current[from] !== undefined && acts.current.move(/** @type {number} */ (at.current[from]), at.current[to]),
+      removed: (c) => { const column = at.current[c]; if (column !== undefined && at.current.length > 2) acts.current.hide(column); },
     });
     g.cells = true;
     g.clickOpens = false;
@@ -58,13 +74,12 @@ export function ResultGrid({ rows, cut, limit, again }) {
   useEffect(() => {
     const g = grid.current;
     if (!g || !widths) return;
-    g.setColumns([numberColumn(rows.count), ...visible.map((c) => {
+    g.setColumns([{ ...numberColumn(rows.total), frozen }, ...visible.map((c, i) => {
       const column = valueColumn({ rows, hits: null }, c);
       const arrow = sort.column === c ? (sort.descending ? ' ↓' : ' ↑') : '';
-      return { ...column, title: column.title + arrow, type: shortType(rows.columns[c].type), width: widths[c] };
+      return { ...column, title: column.title + arrow, type: shortType(rows.columns[c].type), width: widths[c], frozen: frozen && i === 0 };
     })]);
-    at.current = [-1, ...visible].map((c) => (c < 0 ? /** @type {any} */ (undefined) : c));
-  }, [rows, widths, hidden, sort, zone.value]);
+  }, [rows, widths, hidden, order, frozen, sort, zone.value]);
   const key = JSON.stringify([sort, filters]);
   useEffect(() => {
     let wanted = true;
@@ -72,7 +87,7 @@ export function ResultGrid({ rows, cut, limit, again }) {
     rows.arrange(sort, list).then(() => {
       if (!wanted) return;
       setShown(rows.count);
-      setFound(null);
+      find.close();
       grid.current?.setSource(rows);
     }, () => {});
     return () => { wanted = false; };
@@ -93,20 +108,11 @@ export function ResultGrid({ rows, cut, limit, again }) {
   };
   useKeys([
     { keys: 'c', text: 'Copy the cell or the selected rows', run: () => void copyCell() },
-    { keys: 'Mod+f', text: 'Find in the loaded rows', run: () => { setFound(found ?? { text: '', places: [], at: 0 }); } },
-    { keys: 'Escape', text: 'Close', run: () => { if (cell) setCell(null); else setFound(null); } },
+    { keys: 'o', text: 'Sort by the column of the focused cell', run: () => sortBy(at.current[grid.current?.focusColumn ?? 0]) },
+    { keys: 'Mod+f', text: 'Find in the loaded rows', run: find.open },
+    { keys: 'Escape', text: 'Close', run: () => { if (cell) setCell(null); else find.close(); } },
   ]);
-  const find = async (/** @type {string} */ text) => {
-    const places = text === '' ? [] : await rows.find(text);
-    setFound({ text, places, at: 0 });
-    if (places.length > 0) grid.current?.select(places[0]);
-  };
-  const step = (/** @type {number} */ by) => {
-    if (!found || found.places.length === 0) return;
-    const next = (found.at + by + found.places.length) % found.places.length;
-    setFound({ ...found, at: next });
-    grid.current?.select(found.places[next]);
-  };
+  const copyColumn = async (/** @type {number} */ c) => copy(await rows.text({ format: 'tsv', columns: [c], head: false }), `${plural(rows.count, 'value')} copied`);
   const download = async (/** @type {'csv'|'ndjson'} */ format) => save(await rows.text({ format, columns: visible }), format === 'csv' ? 'result.csv' : 'result.ndjson');
   const saveWhole = async (/** @type {string} */ format, /** @type {string} */ file) => {
     try {
@@ -116,12 +122,11 @@ export function ResultGrid({ rows, cut, limit, again }) {
     }
   };
   return html`<div class="result-bar small">
-      <span class="num" aria-live="polite">${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(rows.local ? rows.local.rows.length : shown, 'row')}</b>`}${filters && shown !== (rows.local ? rows.local.rows.length : shown) ? ` · ${count(shown)} shown` : ''}</span>
+      <span class="num" aria-live="polite">${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(rows.total, 'row')}</b>`}${shown !== rows.total ? ` · ${count(shown)} shown` : ''}</span>
       <span class="grow"></span>
-      ${found && html`<span class="find" role="search"><input aria-label="Find in the loaded rows" placeholder="Find" value=${found.text} ref=${(/** @type {any} */ e) => { if (e && found.text === '') e.focus(); }} onInput=${(/** @type {any} */ e) => void find(e.target.value)}
-        onKeyDown=${(/** @type {KeyboardEvent} */ e) => { if (e.key === 'Enter') step(e.shiftKey ? -1 : 1); if (e.key === 'Escape') { e.stopPropagation(); setFound(null); } }} /><span class="num soft">${found.places.length === 0 ? 'none' : `${count(found.at + 1)} of ${count(found.places.length)}`}</span></span>`}
+      ${find.box}
       <button class="small" aria-pressed=${filters ? 'true' : 'false'} onClick=${() => setFilters(filters ? null : {})}>Filter</button>
-      <${Pop} title="Columns" className="small" side="right" label="Columns">${() => html`<div class="menu">${rows.columns.map((c, i) => html`<label key=${i} class="check"><input type="checkbox" checked=${!hidden.includes(i)} onChange=${() => setHidden(hidden.includes(i) ? hidden.filter((h) => h !== i) : [...hidden, i])} /> ${c.name}</label>`)}</div>`}</${Pop}>
+      <${Pop} title="Columns" className="small" side="right" label="Columns">${() => html`<${ColumnMenu} columns=${rows.columns} order=${order} hidden=${hidden} frozen=${frozen} onHide=${hide} onMove=${move} onFreeze=${() => setFrozen(!frozen)} onCopy=${copyColumn} />`}</${Pop}>
       <${Pop} title="Copy or save" className="small" side="right" menu label=${html`<${Icon} name="download" />Copy, save`}>
         ${(/** @type {() => void} */ close) => html`${copies.map(([text, format]) => html`<button key=${format} role="menuitem" onClick=${async () => { close(); await copy(await rows.text({ format, columns: visible })); }}>${text}</button>`)}<hr />
           <button role="menuitem" onClick=${() => { close(); void download('csv'); }}>Save as CSV</button><button role="menuitem" onClick=${() => { close(); void download('ndjson'); }}>Save as JSON lines</button>
@@ -134,6 +139,14 @@ export function ResultGrid({ rows, cut, limit, again }) {
       <div class="pad small"><button class="small" onClick=${() => copy(cell.value === null ? '' : raw(cell.value))}><${Icon} name="copy" />Copy</button> <span class="faint">${cell.type}</span></div>
       <div class="pad cell-value"><${Value} value=${cell.value} type=${cell.type} /></div></${Drawer}>`}</div>`;
 }
+
+/** ColumnMenu says which columns are shown and in which order. @param {{columns: import('../core/rowset.js').Column[], order: number[], hidden: number[], frozen: boolean, onHide: (c: number) => void, onMove: (c: number, to: number|undefined) => boolean, onFreeze: () => void, onCopy: (c: number) => void}} props */
+const ColumnMenu = ({ columns, order, hidden, frozen, onHide, onMove, onFreeze, onCopy }) => html`<div class="menu column-menu">
+  <label class="check"><input type="checkbox" checked=${frozen} onChange=${onFreeze} /> First column stays in view</label><hr />
+  ${order.map((c, i) => html`<div class="row" key=${c}><label class="check grow"><input type="checkbox" checked=${!hidden.includes(c)} onChange=${() => onHide(c)} /> <span class="text">${oneLine(columns[c].name, 60)}</span></label>
+    <button class="icon" title="Further left" aria-label=${`${columns[c].name} further left`} disabled=${i === 0} onClick=${() => onMove(c, order[i - 1])}><${Icon} name="up" /></button>
+    <button class="icon" title="Further right" aria-label=${`${columns[c].name} further right`} disabled=${i === order.length - 1} onClick=${() => onMove(c, order[i + 1])}><${Icon} name="down" /></button>
+    <button class="icon" title="Copy its values" aria-label=${`Copy the values of ${columns[c].name}`} onClick=${() => onCopy(c)}><${Icon} name="copy" /></button></div>`)}</div>`;
 
 /** shortType is a type as the head of a column has room for. @param {string} type */
 const shortType = (type) => type.replace(/^Timestamp/, '').replace('Nanosecond', 'ns').replace('Microsecond', 'µs').replace('Millisecond', 'ms').replace(/^Second$/, 's');

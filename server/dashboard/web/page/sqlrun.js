@@ -52,27 +52,33 @@ export class SQLRun {
     return { from: text(begin), to: text(end), step: `INTERVAL '${interval(stepFor(end - begin))}'`, db: db.value };
   }
 
-  /** run sends all statements of a text. @param {string} text @param {number} limit rows of an answer */
-  async run(text, limit) {
+  /** again runs what ran last, when it changes nothing; what is shown stays until then. */
+  async again() {
+    if (this.results.value.length > 0 && this.results.value.every((r) => r.again)) await this.run(this.last.text, this.last.limit, true);
+  }
+
+  last = { text: '', limit: 0 };
+
+  /** run sends all statements of a text. @param {string} text @param {number} limit rows of an answer @param {boolean} [keep] what is shown stays until the first answer */
+  async run(text, limit, keep = false) {
     const statements = split(text).map((s) => s.text);
     if (statements.length === 0 || this.busy.value) return;
     const dangerous = statements.filter(destroys);
     if (dangerous.length > 0 && store.read('sql.ask', true)) {
-      const yes = await ask({ title: 'This takes data away for good', text: `In database ${db.value}:`, code: dangerous.join(';\n'), yes: 'Run it' });
+      const yes = await ask({ title: 'This takes data away for good', text: `In database ${db.value}. The palette (Ctrl+K) turns this question off.`, code: dangerous.join(';\n'), yes: 'Run it' });
       if (yes === null) return;
     }
-    for (const r of this.results.value) r.rows?.free();
-    batch(() => {
-      this.results.value = [];
-      this.shown.value = 0;
-      this.busy.value = true;
-    });
+    this.last = { text, limit };
+    this.busy.value = true;
+    if (!keep) this.clear();
     this.control = new AbortController();
     const before = [];
     for (const statement of statements) {
       const filled = fill(statement, this.values());
       const result = await this.one(filled, before, limit);
       batch(() => {
+        if (keep) this.clear();
+        keep = false;
         this.results.value = [...this.results.value, result];
         this.shown.value = this.results.value.length - 1;
       });
@@ -82,6 +88,13 @@ export class SQLRun {
       if (/^(CREATE|DROP|ALTER|TRUNCATE|INSERT|COPY)\b/.test(bare(filled))) catalog.forget();
     }
     this.busy.value = false;
+  }
+
+  /** clear forgets the results and gives their memory back. */
+  clear() {
+    for (const r of this.results.value) r.rows?.free();
+    this.results.value = [];
+    this.shown.value = 0;
   }
 
   /** one sends a statement behind those that prepare it. @param {string} sql @param {string[]} before @param {number} limit @returns {Promise<Result>} */

@@ -1,6 +1,7 @@
 // The one grid: as many rows as there are, as many elements as fit the screen. Rows come from a source in pages and are
 // placed in a box as high as all of them; a scroll only notes that a frame is to be painted.
 
+import { Columns } from './columns.js';
 import { Heights } from './heights.js';
 
 /**
@@ -11,6 +12,7 @@ import { Heights } from './heights.js';
  * @property {string} [type] shown beside the name
  * @property {number} width px
  * @property {boolean} [flex] takes what is left of the width
+ * @property {boolean} [frozen] stays in view when others are scrolled; the first columns alone
  * @property {string} [kind] class of its cells: num, time
  * @property {(cell: HTMLElement, row: any[], index: number) => void} draw
  */
@@ -28,6 +30,8 @@ import { Heights } from './heights.js';
  * @property {(index: number) => void} [move] the focus went to a row
  * @property {(column: number, e: MouseEvent) => void} [head] click on a column's head
  * @property {(column: number, width: number) => void} [resized]
+ * @property {(from: number, to: number) => boolean} [moved] a column was moved; false: it stays
+ * @property {(column: number) => void} [removed]
  * @property {() => void} [end] the end of the rows is near
  * @property {(atEnd: boolean, up: boolean) => void} [scrolled] up: somebody moved towards the beginning
  * @property {(row: any[], index: number) => string} [rowClass]
@@ -45,8 +49,6 @@ export class Grid {
   constructor(host, on) {
     this.on = on;
     this.rowHeight = 20;
-    /** @type {Column[]} */
-    this.columns = [];
     /** @type {Source} */
     this.source = { count: 0, slice: async () => [] };
     /** @type {Map<number, any[][]|null>} null: on its way */
@@ -65,18 +67,17 @@ export class Grid {
     this.root.tabIndex = 0;
     this.root.setAttribute('role', 'grid');
     this.root.setAttribute('aria-label', on.label);
-    this.headBox = document.createElement('div');
-    this.headBox.className = 'grid-head';
-    this.headBox.setAttribute('role', 'row');
+    this.heads = new Columns(this);
     this.body = document.createElement('div');
     this.body.className = 'grid-body';
     this.body.setAttribute('role', 'rowgroup');
-    this.root.append(this.headBox, this.body);
+    this.root.append(this.heads.head, this.body);
     host.append(this.root);
     /** @type {HTMLElement[]} */
     this.pool = [];
 
     this.root.addEventListener('scroll', () => this.schedule(), { passive: true });
+    this.root.addEventListener('scrollend', () => this.inOrder());
     this.root.addEventListener('keydown', (e) => this.key(e));
     this.body.addEventListener('click', (e) => this.click(e));
     this.body.addEventListener('dblclick', (e) => this.open(this.indexOf(e.target)));
@@ -89,6 +90,9 @@ export class Grid {
     this.lastTop = 0;
   }
 
+  /** columns are what is shown of rows. */
+  get columns() { return this.heads.list; }
+
   destroy() {
     this.observer.disconnect();
     cancelAnimationFrame(this.scheduled);
@@ -97,7 +101,7 @@ export class Grid {
 
   /** setColumns changes what is shown of rows. @param {Column[]} columns */
   setColumns(columns) {
-    this.columns = columns;
+    this.heads.list = columns;
     this.width = 0;
     this.schedule();
   }
@@ -118,6 +122,7 @@ export class Grid {
 
   /** grew tells that the source has more rows behind those it had. */
   grew() {
+    this.endTold = -1;
     for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows) this.fetchPage(page); // what is there stays until then
     if (this.heights && this.heights.count !== this.source.count) {
       const old = this.heights;
@@ -167,7 +172,7 @@ export class Grid {
   }
 
   headHeight() {
-    return this.headBox.classList.contains('hidden') ? 0 : 24;
+    return 24;
   }
 
   /** row gives a row if it is here. @param {number} index @returns {any[]|undefined} */
@@ -207,91 +212,9 @@ export class Grid {
   measure() {
     this.width = this.root.clientWidth;
     this.height = this.root.clientHeight;
-    const fixed = this.columns.reduce((sum, c) => sum + (c.flex ? 0 : c.width), 0);
-    const flexible = this.columns.filter((c) => c.flex).length;
-    let left = 0;
-    this.layout = this.columns.map((c) => {
-      const width = c.flex ? Math.max(c.width, (this.width - fixed) / flexible) : c.width;
-      const at = { left, width };
-      left += width;
-      return at;
-    });
-    this.fullWidth = Math.max(left, this.width);
-    this.drawHead();
+    this.heads.measure(this.width);
     this.version++;
   }
-
-  drawHead() {
-    this.headBox.style.width = this.fullWidth + 'px';
-    this.headBox.replaceChildren();
-    const [first, last] = this.columnWindow();
-    for (let c = first; c < last; c++) this.headBox.append(this.headCell(c));
-    this.headFirst = first;
-    this.headLast = last;
-  }
-
-  /** @param {number} c */
-  headCell(c) {
-    const column = this.columns[c];
-    const th = document.createElement('div');
-    th.className = 'grid-th' + (this.on.head ? ' sorts' : '') + (column.kind === 'num' ? ' num' : '');
-    th.setAttribute('role', 'columnheader');
-    th.setAttribute('aria-colindex', String(c + 1));
-    th.style.left = this.layout[c].left + 'px';
-    th.style.width = this.layout[c].width + 'px';
-    th.title = column.hint ?? column.title ?? column.name;
-    th.append(column.title ?? column.name);
-    if (column.type) {
-      const type = document.createElement('span');
-      type.className = 'type';
-      type.append(column.type);
-      th.append(type);
-    }
-    if (this.on.head) th.addEventListener('click', (e) => this.on.head?.(c, e));
-    if (this.on.resized) th.append(this.grip(c));
-    return th;
-  }
-
-  /** grip changes a column's width by dragging. @param {number} c */
-  grip(c) {
-    const grip = document.createElement('span');
-    grip.className = 'resize';
-    grip.addEventListener('click', (e) => e.stopPropagation());
-    grip.addEventListener('pointerdown', (e) => {
-      e.preventDefault();
-      grip.setPointerCapture(e.pointerId);
-      const from = e.clientX, width = this.layout[c].width;
-      const follow = (/** @type {PointerEvent} */ m) => {
-        this.columns[c].width = Math.max(36, Math.round(width + m.clientX - from));
-        this.columns[c].flex = false;
-      };
-      grip.addEventListener('pointermove', follow);
-      grip.addEventListener('pointerup', () => {
-        grip.removeEventListener('pointermove', follow);
-        this.width = 0;
-        this.schedule();
-        this.on.resized?.(c, this.columns[c].width);
-      }, { once: true });
-    });
-    return grip;
-  }
-
-  /** columnWindow is which columns can be seen. @returns {[number, number]} */
-  columnWindow() {
-    if (this.columns.length <= 30) return [0, this.columns.length];
-    const left = this.root.scrollLeft, right = left + this.width;
-    let first = 0;
-    while (first < this.columns.length - 1 && this.layout[first].left + this.layout[first].width < left - 100) first++;
-    let last = first;
-    while (last < this.columns.length && this.layout[last].left < right + 100) last++;
-    return [first, last];
-  }
-
-  /** @type {{left: number, width: number}[]} */
-  layout = [];
-  fullWidth = 0;
-  headFirst = 0;
-  headLast = 0;
 
   paint() {
     if (this.width === 0) this.measure();
@@ -302,14 +225,13 @@ export class Grid {
     const view = Math.max(0, this.height - this.headHeight());
     const top = scrollTop * scale;
     this.body.style.height = Math.min(this.total(), highest) + 'px';
-    this.body.style.width = this.fullWidth + 'px';
+    this.body.style.width = this.heads.fullWidth + 'px';
     const at = (/** @type {number} */ y) => (this.wrap && this.heights ? this.heights.at(y) : Math.floor(y / this.rowHeight));
     const first = Math.max(0, at(top) - spare);
     const last = Math.min(count, at(top + view) + 1 + spare);
     this.first = Math.min(count, at(top));
     this.want(first, last);
-    const [c0, c1] = this.columnWindow();
-    if (c0 !== this.headFirst || c1 !== this.headLast) this.drawHead();
+    if (this.heads.follow(this.root.scrollLeft, this.width)) this.version++;
     this.root.setAttribute('aria-rowcount', String(count));
     this.root.setAttribute('aria-colcount', String(this.columns.length));
     while (this.pool.length < last - first) {
@@ -329,7 +251,7 @@ export class Grid {
     }
     for (let i = first; i < last; i++) {
       const el = there.get(i) ?? /** @type {HTMLElement} */ (free.pop());
-      this.paintRow(el, i, c0, c1);
+      this.paintRow(el, i);
       el.style.transform = `translateY(${this.top(i) - top + scrollTop}px)`;
     }
     for (const el of free) {
@@ -343,6 +265,12 @@ export class Grid {
     else this.root.removeAttribute('aria-activedescendant');
     if (this.wrap) this.measureRows();
     this.tellEnds(last, scrollTop);
+  }
+
+  /** inOrder brings the elements into the order of their rows, so that text is selected and read as it is seen. */
+  inOrder() {
+    this.pool.sort((a, b) => rowOf(a) - rowOf(b));
+    if (String(getSelection()) === '') for (const el of this.pool) this.body.append(el);
   }
 
   id = 'grid' + Math.random().toString(36).slice(2, 8);
@@ -360,36 +288,36 @@ export class Grid {
     }
   }
 
-  /** @param {HTMLElement} el @param {number} index @param {number} c0 @param {number} c1 */
-  paintRow(el, index, c0, c1) {
+  /** @param {HTMLElement} el @param {number} index */
+  paintRow(el, index) {
+    const { drawn, layout, fullWidth } = this.heads;
     const row = this.row(index);
     const from = Math.min(this.anchor, this.focus), to = Math.max(this.anchor, this.focus);
     const on = this.focus >= 0 && index >= from && index <= to;
     el.className = 'grid-row' + (on ? ' on' : '') + (index === this.focus ? ' focus' : '') + (row && this.on.rowClass ? ' ' + this.on.rowClass(row, index) : '');
     el.setAttribute('aria-selected', String(on));
-    const mark = `${this.version}:${index}:${c0}:${c1}:${row ? 1 : 0}`;
+    const mark = `${this.version}:${index}:${row ? 1 : 0}`;
     this.markCell(el, index);
     if (el.dataset.mark === mark) return;
     el.dataset.mark = mark;
     el.dataset.row = String(index);
     el.id = `${this.id}-${index}`;
     el.setAttribute('aria-rowindex', String(index + 1));
-    el.style.width = this.fullWidth + 'px';
-    while (el.children.length > c1 - c0) el.lastElementChild?.remove();
-    while (el.children.length < c1 - c0) {
+    el.style.width = fullWidth + 'px';
+    while (el.children.length > drawn.length) el.lastElementChild?.remove();
+    while (el.children.length < drawn.length) {
       const cell = document.createElement('div');
       cell.setAttribute('role', 'gridcell');
       el.append(cell);
     }
-    for (let c = c0; c < c1; c++) {
-      const cell = /** @type {HTMLElement} */ (el.children[c - c0]);
-      const column = this.columns[c];
+    for (let i = 0; i < drawn.length; i++) {
+      const cell = /** @type {HTMLElement} */ (el.children[i]);
+      const column = this.columns[drawn[i]];
       cell.className = 'grid-cell' + (column.kind ? ' ' + column.kind : '') + (column.flex ? ' flex' : '');
-      cell.style.left = this.layout[c].left + 'px';
-      cell.style.width = this.layout[c].width + 'px';
+      this.heads.place(cell, drawn[i]);
       if (this.wrap && column.flex) {
         cell.style.left = '0';
-        cell.style.marginLeft = this.layout[c].left + 'px';
+        cell.style.marginLeft = layout[drawn[i]].left + 'px';
       } else {
         cell.style.marginLeft = '';
       }
@@ -402,7 +330,7 @@ export class Grid {
 
   /** markCell shows which cell of the focused row keys mean. @param {HTMLElement} el @param {number} index */
   markCell(el, index) {
-    for (let c = 0; c < el.children.length; c++) el.children[c].classList.toggle('at', this.cells && index === this.focus && c + this.headFirst === this.focusColumn);
+    for (let i = 0; i < el.children.length; i++) el.children[i].classList.toggle('at', this.cells && index === this.focus && this.heads.drawn[i] === this.focusColumn);
   }
 
   /** cells: keys move between cells too, not only rows. */
@@ -431,7 +359,7 @@ export class Grid {
     const index = this.indexOf(e.target);
     if (index < 0) return;
     const cell = e.target instanceof Element ? e.target.closest('.grid-cell') : null;
-    if (cell?.parentElement) this.focusColumn = this.headFirst + [...cell.parentElement.children].indexOf(cell);
+    if (cell?.parentElement) this.focusColumn = this.heads.drawn[[...cell.parentElement.children].indexOf(cell)];
     if (String(getSelection()) !== '' && !e.shiftKey) return; // somebody selects text
     this.select(index, e.shiftKey);
     if (!e.shiftKey && this.clickOpens) this.open(index);
@@ -486,6 +414,8 @@ export class Grid {
     if (by !== undefined) {
       const from = this.focus < 0 ? (by > 0 ? this.first - 1 : this.first + 1) : this.focus;
       this.select(from + by, e.shiftKey);
+    } else if (this.cells && this.heads.key(e)) {
+      this.schedule();
     } else if (this.cells && (e.key === 'ArrowLeft' || e.key === 'ArrowRight')) {
       this.focusColumn = Math.max(0, Math.min(this.columns.length - 1, this.focusColumn + (e.key === 'ArrowLeft' ? -1 : 1)));
       this.schedule();

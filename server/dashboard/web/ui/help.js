@@ -27,7 +27,8 @@ function Keys() {
   const list = keys.all().filter((s) => s.text && !seen.has(s.keys) && seen.add(s.keys));
   const mac = /Mac|iP(hone|ad)/.test(navigator.platform);
   return html`<div class="shortcuts">${list.map((s) => html`<kbd key=${s.keys}>${s.keys.replace('Mod', mac ? '⌘' : 'Ctrl')}</kbd><span>${s.text}</span>`)}
-    <kbd>j k ↑ ↓</kbd><span>Next, previous row of a list</span><kbd>Home End PgUp PgDn</kbd><span>Move in a list</span></div>`;
+    <kbd>j k ↑ ↓</kbd><span>Next, previous row of a list</span><kbd>Home End PgUp PgDn</kbd><span>Move in a list</span>
+    <kbd>Shift ← →</kbd><span>Move the column of the focused cell</span><kbd>${'< >'}</kbd><span>Narrower, wider column</span><kbd>Delete</kbd><span>Take the column away</span></div>`;
 }
 
 /** forms are what the search line knows, each with its meaning. @type {[string, string][]} */

@@ -1,11 +1,35 @@
 // Ctrl+K: pages, tables and actions by a few letters.
 
 import { html, useEffect, useMemo, useState } from '../lib/ui.js';
+import { json, list } from '../core/api.js';
+import * as catalog from '../core/catalog.js';
 import { opened, sources } from '../core/commands.js';
 import { score } from '../core/fuzzy.js';
+import * as router from '../core/router.js';
+import * as saved from '../core/saved.js';
+import { db } from '../core/state.js';
+import * as sqltext from '../core/sqltext.js';
+import * as store from '../core/store.js';
 import { Dialog } from './pop.js';
 
 /** @typedef {import('../core/commands.js').Command} Command */
+
+const asks = 'sql.ask';
+
+/** known are the things on the server that can be opened by name, and settings of pages. @type {(() => Promise<Command[]>)[]} */
+const known = [
+  async () => [{ text: `Ask before statements that take data away: ${store.read(asks, true) ? 'off' : 'on'}`, kind: 'setting of SQL', run: () => void store.write(asks, !store.read(asks, true)) }],
+  async () => (await catalog.tables(db.value)).flatMap((t) => [
+    { text: t.name, kind: 'first rows in SQL', run: () => void router.go('sql', { sql: `SELECT * FROM ${sqltext.table(t.name)} LIMIT 100` }) },
+    { text: t.name, kind: 'describe in SQL', run: () => void router.go('sql', { sql: `DESCRIBE TABLE ${sqltext.table(t.name)}` }) },
+  ]),
+  async () => {
+    await saved.load();
+    return saved.all.value.map((s) => ({ text: s.name, kind: s.kind === 'view' ? 'kept view' : 'kept query', run: () => void (s.kind === 'view' ? router.go('logs', s.definition.keys) : router.go('sql', { sql: s.definition.sql })) }));
+  },
+  async () => (await list(`SELECT DISTINCT name FROM service_private.pipelines`, { background: true })).map(([n]) => ({ text: String(n), kind: 'pipeline', run: () => void router.go('pipelines', { name: String(n) }) })),
+  async () => (await json('v1/metricsapi/api/v1/label/__name__/values', { query: { db: db.value, limit: '500' }, background: true })).data.map((/** @type {string} */ m) => ({ text: m, kind: 'metric', run: () => void router.go('metrics', { q: m }) })),
+];
 
 export function Palette() {
   const [text, setText] = useState('');
@@ -13,7 +37,7 @@ export function Palette() {
   const [all, setAll] = useState(/** @type {Command[]} */ ([]));
   useEffect(() => {
     let wanted = true;
-    for (const source of sources) {
+    for (const source of [...sources, ...known]) {
       Promise.resolve(source()).then((list) => { if (wanted) setAll((before) => [...before, ...list]); }, () => {});
     }
     return () => { wanted = false; };

@@ -2,7 +2,8 @@
 
 import { html, useState } from '../lib/ui.js';
 import * as store from '../core/store.js';
-import { range, refresh, setRange, zone } from '../core/state.js';
+import { unlink } from '../core/router.js';
+import { own, range, refresh, setRange, zone } from '../core/state.js';
 import { fromFields, isZone, localFields, nowNanos, parseTime, rfc3339, showTime, span, zoneLabel } from '../core/time.js';
 import { Icon } from './icons.js';
 import { rangeText } from './timepicker.js';
@@ -61,6 +62,7 @@ export function TimePanel({ close }) {
         <label>Refresh<br /><select value=${String(refresh.value)} onChange=${(/** @type {any} */ e) => { refresh.value = Number(e.target.value); }}>
           ${refreshes.map((s) => html`<option value=${String(s)}>${s === 0 ? 'off' : s < 60 ? `${s} s` : `${s / 60} m`}</option>`)}</select></label>
       </div>
+      <label class="check" title="Else one range holds on all pages of this tab"><input type="checkbox" checked=${own.value} onChange=${unlink} /> This page has its own range</label>
     </div>
   </div>`;
 }

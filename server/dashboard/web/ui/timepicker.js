@@ -1,7 +1,7 @@
 // The one time range as it stands in a toolbar, with arrows to earlier and later; how it is chosen is in timepanel.js.
 
 import { html } from '../lib/ui.js';
-import { range, setRange, zone } from '../core/state.js';
+import { own, range, setRange, zone } from '../core/state.js';
 import { nowNanos, parseTime, resolve, rfc3339, showShort, showTime, zoneLabel } from '../core/time.js';
 import { Icon } from './icons.js';
 import { lazy } from './lazy.js';
@@ -39,7 +39,7 @@ export function TimePicker() {
   const title = at.from === null ? 'All time' : `${showTime(at.from, 0, zone.value)} to ${showTime(at.to ?? nowNanos(), 0, zone.value)} ${zoneLabel(zone.value)}`;
   return html`<span class="pop-anchor timepicker">
     <button class="icon quiet" title="One range earlier" aria-label="One range earlier" disabled=${at.from === null} onClick=${() => shift(-1)}><${Icon} name="left" /></button>
-    <${Pop} id="timerange" title=${`Time range: ${title}`} side="right" sheet label=${html`<${Icon} name="clock" /><span class="nowrap">${rangeText(r, zone.value)}</span> <span class="faint nowrap">${zoneLabel(zone.value)}</span>`}>
+    <${Pop} id="timerange" title=${`Time range: ${title}`} side="right" sheet label=${html`<${Icon} name="clock" /><span class="nowrap">${rangeText(r, zone.value)}</span>${own.value && html`<span class="badge" title="Of this page alone">own</span>`} <span class="faint nowrap">${zoneLabel(zone.value)}</span>`}>
       ${(/** @type {() => void} */ close) => html`<${TimePanel} close=${close} />`}
     </${Pop}>
     <button class="icon quiet" title="One range later" aria-label="One range later" disabled=${at.from === null} onClick=${() => shift(1)}><${Icon} name="right" /></button>

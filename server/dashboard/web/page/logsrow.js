@@ -1,0 +1,34 @@
+// A row by name, for links and pins: its instant and a hash of all it has, so that it is found again among equal times.
+
+import { query } from '../core/api.js';
+import * as sqltext from '../core/sqltext.js';
+import * as logsql from './logsquery.js';
+
+/** Rows of one instant that are looked through. */
+const mostAtOnce = 10_000;
+
+/** hash is FNV-1a of 64 bits. @param {string} text */
+function hash(text) {
+  let h = 0xcbf29ce484222325n;
+  for (const b of new TextEncoder().encode(text)) h = BigInt.asUintN(64, (h ^ BigInt(b)) * 0x100000001b3n);
+  return h.toString(36);
+}
+
+/** nameOf names a row. @param {any[]} row @param {import('../core/rowset.js').Column[]} columns @param {logsql.Roles} roles */
+export function nameOf(row, columns, roles) {
+  const c = columns.findIndex((x) => x.name === roles.time?.name);
+  return c < 0 ? '' : `${BigInt(row[c]) * sqltext.unitNanos(columns[c].type)}.${hash(JSON.stringify(row))}`;
+}
+
+/** instantOf is when a named row was, ns; null for a text that is no name. @param {string} name */
+export const instantOf = (name) => (/^-?\d{1,19}\./.test(name) ? BigInt(name.slice(0, name.indexOf('.'))) : null);
+
+/** rowOf asks for a named row; null when it is gone. @param {logsql.Scope} scope @param {string} name */
+export async function rowOf(scope, name) {
+  const at = instantOf(name);
+  if (at === null) return null;
+  const answer = await query(logsql.rows({ ...scope, range: { from: at, to: at + sqltext.unitNanos(scope.roles.time?.type ?? '') }, filters: [] }, '*', mostAtOnce));
+  const row = (await answer.all()).find((r) => nameOf(r, answer.columns, scope.roles) === name);
+  answer.free();
+  return row ? { row, columns: answer.columns } : null;
+}
