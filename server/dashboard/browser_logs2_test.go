@@ -201,7 +201,7 @@ func TestD10Live(t *testing.T) {
 	// Somebody scrolls up: what is seen stays where it is.
 	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 200; return true; })()`)
 	first := `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.getBoundingClientRect().top >= document.querySelector('.grid-head').getBoundingClientRect().bottom).sort((a, b) => a.dataset.row - b.dataset.row)[0]?.innerText`
-	p.wait("the scrolled list", `document.querySelector('.grid').scrollTop === 200 && `+first)
+	p.wait("the scrolled list, painted", `document.querySelector('.grid').scrollTop === 200 && document.querySelector('.grid-row[data-row="10"]') && `+first)
 	before := eval[string](p, first)
 	s.ingest(t, "app", []string{line(time.Now().UnixNano(), "after scrolling")})
 	p.wait("the button", `[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText === '1 new row')`)

@@ -144,7 +144,7 @@ export class LogsRun {
       this.rows.value?.free();
       batch(() => {
         this.rows.value = rows;
-        this.complete.value = rows.count < pageSize;
+        this.complete.value = rows.total < pageSize;
         this.elapsedMS.value = performance.now() - started;
         this.error.value = null;
       });

@@ -77,7 +77,6 @@ export class Grid {
     this.pool = [];
 
     this.root.addEventListener('scroll', () => this.schedule(), { passive: true });
-    this.root.addEventListener('scrollend', () => this.inOrder());
     this.root.addEventListener('keydown', (e) => this.key(e));
     this.body.addEventListener('click', (e) => this.click(e));
     this.body.addEventListener('dblclick', (e) => this.open(this.indexOf(e.target)));
@@ -96,6 +95,7 @@ export class Grid {
   destroy() {
     this.observer.disconnect();
     cancelAnimationFrame(this.scheduled);
+    clearTimeout(this.resting);
     this.root.remove();
   }
 
@@ -265,12 +265,18 @@ export class Grid {
     else this.root.removeAttribute('aria-activedescendant');
     if (this.wrap) this.measureRows();
     this.tellEnds(last, scrollTop);
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.inOrder(), 300);
   }
+
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
+  resting;
 
   /** inOrder brings the elements into the order of their rows, so that text is selected and read as it is seen. */
   inOrder() {
-    this.pool.sort((a, b) => rowOf(a) - rowOf(b));
-    if (String(getSelection()) === '') for (const el of this.pool) this.body.append(el);
+    const seen = this.pool.filter((el) => rowOf(el) >= 0).sort((a, b) => rowOf(a) - rowOf(b));
+    const placed = [...this.body.children].filter((el) => rowOf(/** @type {HTMLElement} */ (el)) >= 0);
+    if (String(getSelection()) === '' && seen.some((el, i) => el !== placed[i])) this.body.append(...seen);
   }
 
   id = 'grid' + Math.random().toString(36).slice(2, 8);

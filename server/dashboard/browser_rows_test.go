@@ -1,0 +1,170 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// logLine is a line of a small table with its age.
+func logLine(age time.Duration, more string) string {
+	return fmt.Sprintf(`{"ts":%d,%s}`, time.Now().Add(-age).UnixNano(), more)
+}
+
+// TestLogsFold: rows that differ in time alone are one, with their number; the key shows each, exports have each.
+func TestLogsFold(t *testing.T) {
+	s := start(t)
+	var lines []string
+	for i := range 700 { // more than a page: the last run of equal rows goes on in the next
+		text := "retrying"
+		if i == 3 || i == 40 {
+			text = "started"
+		}
+		lines = append(lines, logLine(time.Duration(i)*time.Second, fmt.Sprintf(`"level":"info","host":"web-1","message":%q`, text)))
+	}
+	s.ingest(t, "app", lines)
+	p := logsAt(t, s, "t=app")
+	p.wait("all loaded, five rows", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5' && document.querySelector('.logs-status').innerText.includes('700 loaded')`)
+	p.wait("their numbers", `[...document.querySelectorAll('.badge.repeats')].map((e) => e.innerText).sort().join(' ') === '×3 ×36 ×659'`)
+	if got := total(p); got != "700" {
+		t.Errorf("total %s", got)
+	}
+	p.shot("logs-fold")
+	p.click(".grid-row[data-row='2'] .grid-cell")
+	p.wait("the drawer of the newest of them", `document.querySelector('table.fields')?.innerText.includes('retrying')`)
+	p.click("[data-tab=context]")
+	p.wait("what stood around it", `document.querySelector('.grid-row.origin')`)
+	p.press(kb.Escape)
+	p.press("d")
+	p.wait("each by itself", `document.querySelector('.grid').getAttribute('aria-rowcount') === '700' && !document.querySelector('.badge.repeats')`)
+	p.wait("it in the address", `location.hash.includes('fold=0')`)
+	p.press("d")
+	p.wait("folded again", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5'`)
+	eval[bool](p, `(() => {
+		const real = URL.createObjectURL;
+		URL.createObjectURL = (blob) => { window.blob = blob; return real(blob); };
+		HTMLAnchorElement.prototype.click = function () { window.named = this.download; };
+		return true;
+	})()`)
+	p.click(".toolbar button[title=More]")
+	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
+	p.wait("the dialog", `document.querySelector('dialog select[name=rows]')`)
+	eval[bool](p, `(() => { const e = document.querySelector('dialog select[name=rows]'); e.value = 'loaded'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	p.click("dialog button.primary")
+	p.wait("the file", `window.named`)
+	if n := eval[int](p, `window.blob.text().then((t) => t.trim().split('\n').length)`); n != 701 {
+		t.Errorf("the file of 700 loaded rows has %d lines", n)
+	}
+}
+
+// TestLogsPins: pinned rows are marked in the histogram and open from there; a link opens a row among others of its instant.
+func TestLogsPins(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(2000, time.Second))
+	at := time.Now().Add(-90 * time.Second).UnixNano()
+	var same []string
+	for i := range 20 {
+		same = append(same, fmt.Sprintf(`{"ts":%d,"level":"warn","service":"web","host":"web-1","message":"one of twenty: %d"}`, at, i))
+	}
+	s.ingest(t, "app", same)
+	p := logsAt(t, s, "t=app&q=twenty")
+	p.rowsShown()
+	eval[bool](p, `document.querySelector('.grid').focus() ?? true`)
+	p.press("jjjjjjjj" + kb.Enter)
+	p.wait("the drawer", `document.querySelector('table.fields')`)
+	message := eval[string](p, `[...document.querySelectorAll('table.fields tr')].find((r) => r.cells[0].innerText === 'message').cells[1].innerText`)
+	p.click(".drawer [aria-label='Pin the row']")
+	p.wait("the mark", `document.querySelectorAll('.histogram .chart-mark').length === 1`)
+	p.shot("logs-pin")
+	eval[bool](p, `(() => { Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } } }); return true; })()`)
+	p.click(".drawer [aria-label='Copy a link to this row']")
+	p.wait("the link", `window.copied`)
+	opened := fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].some((r) => r.cells[1].innerText === %q)`, message)
+	for _, address := range []string{eval[string](p, `window.copied`), eval[string](p, `location.href`)} {
+		other := open(t, s, strings.TrimPrefix(address, s.url))
+		other.figures()
+		if !strings.Contains(address, "at=") {
+			other.wait("the mark of the pinned row", `document.querySelector('.histogram .chart-mark')`)
+			other.click(".histogram .chart-mark")
+		}
+		other.wait("its context", `document.querySelector('.drawer .grid-row.origin')`)
+		if got := other.text(".drawer .grid-row.origin"); !strings.Contains(got, message) {
+			t.Errorf("the row in the middle is %q, want %q", got, message)
+		}
+		other.click(".drawer [data-tab=fields]")
+		other.wait("the same row", opened)
+	}
+	p.press("p")
+	p.wait("no mark", `!document.querySelector('.histogram .chart-mark') && !location.hash.includes('pins=')`)
+}
+
+// TestLogsMembers: members of JSON, in columns of JSON and in texts, are filters; what the page counts is what SQL counts.
+func TestLogsMembers(t *testing.T) {
+	s := start(t)
+	s.sql(t, `CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, doc JSON)`)
+	now := time.Now().UnixNano()
+	for i := range 30 {
+		text, doc := "plain text", "{}"
+		if i%3 != 0 {
+			text = fmt.Sprintf(`{"user":{"first.name":"it''s %d"},"tags":["a","t%d"],"ok":%v,"ratio":%d.5,"none":null}`, i%2, i%4, i%2 == 0, i%5)
+			doc = text
+		}
+		s.sql(t, fmt.Sprintf(`INSERT INTO app VALUES (%d, '%s', parse_json('%s'))`, now-int64(i+1)*1e9, text, doc))
+	}
+	p := logsAt(t, s, "t=app&fold=0")
+	p.rowsShown()
+	for _, c := range []struct{ label, where string }{
+		{"Only rows with this doc.user.first.name", `doc -> 'user' ->> 'first.name' = 'it''s 1'`},
+		{"Not this doc.tags.1", `(doc -> 'tags' ->> 1) IS DISTINCT FROM 't1'`},
+		{"Only rows with this doc.ok", `doc ->> 'ok' = 'false'`},
+		{"Only rows with this doc.ratio", `TRY_CAST(doc ->> 'ratio' AS DOUBLE) = 1.5`},
+		{"Only rows with this doc.none", `doc ->> 'none' IS NULL`},
+		{"Only rows with this message.user.first.name", `TRY_CAST(message AS JSON) -> 'user' ->> 'first.name' = 'it''s 1'`},
+		{"Not this message.ok", `(TRY_CAST(message AS JSON) ->> 'ok') IS DISTINCT FROM 'false'`},
+	} {
+		p.visit("/dashboard/status")
+		p.visit("/dashboard/logs#t=app&fold=0")
+		p.figures()
+		p.rowsShown()
+		p.click(".grid-row[data-row='1'] .grid-cell")
+		p.wait("the tree", `document.querySelectorAll('.drawer details').length > 3`)
+		eval[bool](p, fmt.Sprintf(`document.querySelector('[aria-label=%q]').click() ?? true`, c.label))
+		want := s.count(t, c.where)
+		p.wait(fmt.Sprintf("%s rows of %s", want, c.label), fmt.Sprintf(`document.querySelectorAll('.chip').length === 1 && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, want))
+	}
+	p.shot("logs-members")
+	p.button("View")
+	p.named("Rows as JSON", ".pop.menu button", `e.innerText.startsWith('Rows as JSON')`)
+	p.wait("rows as JSON", `[...document.querySelectorAll('.grid-row .grid-cell')].some((e) => e.innerText.startsWith('{"message":'))`)
+}
+
+// TestLogsRoles: a table without a column called message shows its longest text; another can be chosen, and stays.
+func TestLogsRoles(t *testing.T) {
+	s := start(t)
+	var lines []string
+	for i := range 30 {
+		lines = append(lines, logLine(time.Duration(i)*time.Second, fmt.Sprintf(`"verb":"GET","what":"a longer sentence about number %d","grade":"error"`, i)))
+	}
+	s.ingest(t, "app", lines)
+	p := logsAt(t, s, "t=app")
+	p.wait("the longest text is the message", headTitles+`.endsWith('what')`)
+	field := func(name string) {
+		p.named(name, ".field .name", fmt.Sprintf(`e.innerText.trim().endsWith(%q)`, name))
+		p.wait("its values", `document.querySelector('.values .value')`)
+	}
+	field("grade")
+	p.named("Is the level", ".values button", `e.innerText === 'Is the level'`)
+	p.wait("levels in colour", `document.querySelector('.grid-row .level-error') && document.querySelector('.legend')?.innerText.includes('error')`)
+	field("verb")
+	p.named("Is the message", ".values button", `e.innerText === 'Is the message'`)
+	p.wait("the other message", headTitles+`.endsWith('verb')`)
+
+	p.visit("/dashboard/status")
+	p.visit("/dashboard/logs#t=app")
+	p.wait("the same later", headTitles+`.endsWith('verb') && document.querySelector('.grid-row .level-error')`)
+}
