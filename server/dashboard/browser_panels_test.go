@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"varve/server/protowire"
 )
@@ -156,12 +157,8 @@ func TestD30MetricsHeat(t *testing.T) {
 		t.Errorf("the heat map is said as %q", said)
 	}
 	eval[bool](p, `document.querySelector('.chart.heat').focus() ?? true`)
-	// A key that comes while exemplars arrive, and the map is drawn anew, is pressed again.
-	p.wait("a cell read out", `(() => {
-		const tip = document.querySelector('.heat .tip[role=status]');
-		if (!tip) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true, cancelable: true }));
-		return tip?.innerText.includes("1 s to 2 s");
-	})()`)
+	p.press(kb.ArrowUp)
+	p.wait("a cell read out", `document.querySelector('.heat .tip[role=status]')?.innerText.includes('1 s to 2 s')`)
 	p.shot("metrics-heat-native")
 	p.visit("/dashboard/status")
 	p.visit("/dashboard/metrics#from=now-30m&q=" + url.QueryEscape("sum by (le) (rate(answer_seconds_bucket[2m]))"))
@@ -177,6 +174,20 @@ func TestD30MetricsHeat(t *testing.T) {
 	}
 	p.wait("exemplars", `document.querySelectorAll('.heat button.chart-mark:not(:disabled)').length === 5`)
 	p.shot("metrics-heat")
+	// Who reads a cell goes on reading it, whatever is drawn anew meanwhile: exemplars, another theme.
+	eval[bool](p, `document.querySelector('.chart.heat').focus() ?? true`)
+	p.press(kb.ArrowUp)
+	p.wait("a cell read out", `document.querySelector('.heat .tip[role=status]')?.innerText.includes('500 ms to 1 s')`)
+	p.click("button.exemplars")
+	for _, theme := range []string{"System", "Light"} {
+		p.button(theme)
+		p.wait("another theme", fmt.Sprintf(`![...document.querySelectorAll('#rail button')].some((b) => b.textContent.trim() === %q)`, theme))
+		eval[bool](p, `new Promise((r) => { setTimeout(() => r(true), 300); })`)
+		if tip := eval[string](p, `document.querySelector('.heat .tip[role=status]')?.innerText ?? ''`); !strings.Contains(tip, "500 ms to 1 s") {
+			t.Errorf("after the theme %s another one is in force, and the cell read out is %q", theme, tip)
+		}
+	}
+	p.click("button.exemplars")
 	p.theme("dark")
 	p.wait("exemplars", `document.querySelectorAll('.heat button.chart-mark').length === 5`)
 	p.shot("metrics-heat-dark")

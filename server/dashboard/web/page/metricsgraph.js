@@ -1,13 +1,14 @@
 // The graph of an expression and its legend: the equal labels said once, the others in the name of each series.
 
-import { html, useEffect, useMemo, useState } from '../lib/ui.js';
+import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { count, oneLine } from '../core/format.js';
 import { placesOf } from '../core/series.js';
 import { frame } from '../core/state.js';
 import { rfc3339 } from '../core/time.js';
 import { seriesColour } from '../ui/canvas.js';
 import { Chart } from '../ui/chart.js';
-import { HeatMap, Scale } from '../ui/heatmap.js';
+import { ChartMenu } from '../ui/chartfile.js';
+import { HeatMap, Scale, rowsOf } from '../ui/heatmap.js';
 import { shift } from '../ui/timepicker.js';
 import { label, quoted } from './metricsask.js';
 import { exemplarsOf, marksOf, saidOf } from './metricsexemplars.js';
@@ -48,6 +49,7 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
   const [off, setOff] = useState(() => new Set(/** @type {string[]} */ ([])));
   const [lit, setLit] = useState(/** @type {string|null} */ (null));
   const [group, setGroup] = useState(0);
+  const box = useRef(/** @type {HTMLElement|null} */ (null));
   const { x, lines } = useMemo(() => linesOf(result), [result]);
   const exemplars = useExemplars(result);
   const { heat, said, count: total } = result;
@@ -65,7 +67,11 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
   };
   const on = (/** @type {'stack'|'log'|'zero'} */ key, /** @type {string} */ text) => html`<button aria-pressed=${v[key] ? 'true' : 'false'} onClick=${() => set({ [key]: !v[key] }, false)}>${text}</button>`;
   const share = { sync: 'metrics', onWider: () => shift(0), onRange: (/** @type {number} */ a, /** @type {number} */ b) => frame.set({ from: rfc3339(BigInt(Math.round(a * 1000)) * 1_000_000n), to: rfc3339(BigInt(Math.round(b * 1000)) * 1_000_000n) }) };
-  return html`<div class="metrics-graph">
+  const drawn = () => ({
+    title: result.query, name: 'metrics', x, time: true, legend: !asHeat,
+    series: asHeat && shown ? rowsOf(x, shown, how.axis) : lines.map((s, i) => ({ ...s, color: seriesColour(i) })).filter((s) => !off.has(s.name)),
+  });
+  return html`<div class="metrics-graph" ref=${box}>
     <div class="chart-controls small">
       ${heat && lines.length > 0 && html`<button aria-pressed=${asHeat ? 'true' : 'false'} title="The buckets of the histogram as cells, the fuller the darker" onClick=${() => set({ lines: !v.lines }, false)}>heat map</button>`}
       ${!asHeat && html`${on('stack', 'stacked')}${on('log', 'log scale')}${on('zero', 'from zero')}`}
@@ -74,8 +80,9 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
       ${asHeat && heat.groups.length > 1 && html`<select aria-label="Histogram" value=${String(group)} onChange=${(/** @type {any} */ e) => setGroup(Number(e.target.value))}>${heat.groups.map((g, i) => html`<option key=${i} value=${String(i)}>${oneLine(labelText(without(g.labels, said)), 200)}</option>`)}</select>`}
       ${asHeat && heat.count > heat.groups.length && html`<span class="soft">${count(heat.count)} histograms, the first ${heat.groups.length} can be chosen</span>`}
       ${!asHeat && total > lines.length && html`<span class="soft cut">${count(total)} series, ${count(lines.length)} drawn (highest last value)</span><button onClick=${() => onQuery(`topk(50, ${result.query})`)}>topk(50, …)</button>`}
-      ${asHeat && shown && html`<span class="grow"></span><${Scale} max=${shown.max} />`}
       ${!asHeat && Object.keys(said).length > 0 && html`<span class="soft said">all: <code>${oneLine(labelText(said))}</code></span>`}
+      <span class="grow"></span>${asHeat && shown && html`<${Scale} max=${shown.max} />`}
+      <${ChartMenu} drawn=${drawn} host=${() => box.current?.querySelector('.chart') ?? null} />
     </div>
     ${asHeat && shown ? html`<${HeatMap} x=${x} group=${shown} unit=${how.axis} label="Heat map" marks=${marks} ...${share} />` : html`
     <${Chart} x=${x} series=${lines} kind=${v.stack ? 'stacked' : 'line'} log=${v.log} zero=${v.zero} off=${off} lit=${lit} unit=${how.axis} marks=${marks} label="Graph" ...${share} />

@@ -86,11 +86,30 @@ export function Chart(props) {
   useEffect(() => { if (plot.current) setPlaced(place(plot.current, props.marks ?? [])); }, [props.marks]);
 
   const unit = props.unit ?? short;
-  return html`<div class="chart" ref=${host} role=${placed.length > 0 ? 'group' : 'img'} aria-label=${summary(props)}>
-    ${tip && tip.index < props.x.length && html`<div class="tip" style=${{ top: '8px', ...(tip.left > (host.current?.clientWidth ?? 0) / 2 ? { right: (host.current?.clientWidth ?? 0) - tip.left + 14 + 'px' } : { left: tip.left + 14 + 'px' }) }}>
+  const key = (/** @type {KeyboardEvent} */ e) => {
+    const u = plot.current, to = walked(e.key, tip?.index ?? null, props.x.length);
+    if (!u || to === null) return;
+    e.preventDefault();
+    e.stopPropagation();
+    u.setCursor({ left: u.valToPos(props.x[to], 'x'), top: u.over.clientHeight / 2 });
+  };
+  return html`<div class="chart" ref=${host} role="group" tabindex="0" aria-label=${summary(props)} onKeyDown=${key} onBlur=${() => setTip(null)}>
+    ${tip && tip.index < props.x.length && html`<div class="tip" role="status" style=${{ top: '8px', ...(tip.left > (host.current?.clientWidth ?? 0) / 2 ? { right: (host.current?.clientWidth ?? 0) - tip.left + 14 + 'px' } : { left: tip.left + 14 + 'px' }) }}>
       <div>${xText(props.x[tip.index], props.time !== false)}</div>
       <table>${nearest(drawn, tip.index).map((s) => html`<tr key=${s.name}><td><span class="swatch" style=${{ background: s.color ?? seriesColour(props.series.indexOf(s)) }}></span>${s.name}</td><td class="num">${unit(/** @type {number} */ (s.values[tip.index]))}</td></tr>`)}</table></div>`}
     <${Marks} placed=${placed} /></div>`;
+}
+
+/** walked is the point that a key leads to; null: it leads nowhere. @param {string} key @param {number|null} at @param {number} points */
+function walked(key, at, points) {
+  if (points === 0) return null;
+  switch (key) {
+    case 'ArrowLeft': return Math.max(0, (at ?? points) - 1);
+    case 'ArrowRight': return Math.min(points - 1, (at ?? points - 2) + 1);
+    case 'Home': return 0;
+    case 'End': return points - 1;
+    default: return null;
+  }
 }
 
 /** nearest are the series that the tip names: the highest at the place, at most twelve. @param {Series[]} series @param {number} i */
@@ -100,7 +119,7 @@ const nearest = (series, i) => series.filter((s) => s.values[i] !== null && s.va
 /** summary says a chart in words. @param {ChartProps} p */
 function summary(p) {
   const last = p.series.slice(0, 5).map((s) => `${s.name}: ${s.values.findLast((v) => v !== null) ?? 'no value'}`);
-  return `${p.label}: ${p.series.length} series, ${p.x.length} points. Last values: ${last.join('; ')}`;
+  return `${p.label}: ${p.series.length} series, ${p.x.length} points. Last values: ${last.join('; ')}. Arrows walk the points.`;
 }
 
 /** xText writes a place of the axis. @param {number} x @param {boolean} time */

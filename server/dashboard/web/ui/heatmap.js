@@ -29,12 +29,16 @@ export function HeatMap(props) {
   latest.current = props;
   const [at, setAt] = useState(/** @type {{column: number, row: number, left: number}|null} */ (null));
   const [placed, setPlaced] = useState(/** @type {import('./marks.js').Placed[]} */ ([]));
+  const latestAt = useRef(at);
+  latestAt.current = at;
   const { x, group, unit } = props;
   const rows = group.bounds.length;
   useEffect(() => {
     const el = /** @type {HTMLElement} */ (host.current);
-    const u = new uPlot(options(latest, el, setAt, (/** @type {any} */ p) => setPlaced(place(p, (latest.current.marks ?? []).map((m) => ({ ...m, y: rowAt(latest.current.group, m.y) }))))), [x, x.map(() => null)], el);
+    const u = new uPlot(options(latest, el, setAt, (/** @type {any} */ p) => setPlaced(placedOn(p, latest.current))), [x, x.map(() => null)], el);
     plot.current = u;
+    const read = latestAt.current; // who reads a cell goes on reading it when the map is drawn anew
+    if (read && read.column < x.length) queueMicrotask(() => u.setCursor(cellAt(u, x, read.column, read.row)));
     const o = new ResizeObserver(() => { if (el.clientWidth > 0 && el.clientHeight > 0) u.setSize({ width: el.clientWidth, height: el.clientHeight }); });
     o.observe(el);
     return () => {
@@ -42,7 +46,8 @@ export function HeatMap(props) {
       u.destroy();
       plot.current = null;
     };
-  }, [x, group, unit, props.marks, dark.value, zone.value]);
+  }, [x, group, unit, dark.value, zone.value]);
+  useEffect(() => { if (plot.current) setPlaced(placedOn(plot.current, latest.current)); }, [props.marks]);
   const key = (/** @type {KeyboardEvent} */ e) => {
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
     const u = plot.current;
@@ -50,7 +55,7 @@ export function HeatMap(props) {
     e.preventDefault();
     e.stopPropagation();
     const column = Math.max(0, Math.min(x.length - 1, (at?.column ?? x.length - 1) + by[0])), row = Math.max(0, Math.min(rows - 1, (at?.row ?? 0) + by[1]));
-    u.setCursor({ left: u.valToPos(x[column], 'x'), top: u.valToPos(row + 0.5, 'y') });
+    u.setCursor(cellAt(u, x, column, row));
   };
   const cell = (/** @type {number} */ r) => group.cells[r * x.length + (at?.column ?? 0)];
   const sum = at ? group.bounds.reduce((n, _, r) => n + cell(r), 0) : 0;
@@ -62,6 +67,15 @@ export function HeatMap(props) {
       <div class="soft">all buckets ${figure(sum)}</div></div>`}
     <${Marks} placed=${placed} /></div>`;
 }
+
+/** cellAt is the middle of a cell on a plot. @param {any} u @param {number[]} x @param {number} column @param {number} row */
+const cellAt = (u, x, column, row) => ({ left: u.valToPos(x[column], 'x'), top: u.valToPos(row + 0.5, 'y') });
+
+/** placedOn finds where the marks lie. @param {any} u @param {HeatProps} p */
+const placedOn = (u, p) => place(u, (p.marks ?? []).map((m) => ({ ...m, y: rowAt(p.group, m.y) })));
+
+/** rowsOf are the buckets as series. @param {number[]} x @param {import('../core/heat.js').Group} group @param {(v: number) => string} unit */
+export const rowsOf = (x, group, unit) => group.bounds.map((bounds, r) => ({ name: boundsText(bounds, unit), values: group.cells.subarray(r * x.length, (r + 1) * x.length) }));
 
 /** figure writes a count, which may be a rate. @param {number} v */
 const figure = (v) => (Number.isInteger(v) ? count(v) : String(Number(v.toPrecision(4))));
