@@ -273,3 +273,39 @@ func TestD43TraceLogs(t *testing.T) {
 		t.Errorf("%d rows: %q", len(rows), rows)
 	}
 }
+
+// TestD42TraceCut: of a trace with more spans than are drawn the first 50,000 open, and the page says so.
+func TestD42TraceCut(t *testing.T) {
+	s := start(t)
+	begin := time.Now().Add(-5 * time.Minute)
+	for from := 0; from < 50_100; from += 10_020 {
+		var spans []span
+		for i := from; i < from+10_020; i++ {
+			spans = append(spans, span{service: fmt.Sprintf("s%d", i%7), id: spanID(i), parent: spanID((i - 1) / 3), name: fmt.Sprintf("call %d", i), from: i / 2, to: i/2 + 400})
+		}
+		s.postSpans(t, traceID(0), begin, spans)
+	}
+	p := open(t, s, "/dashboard/traces")
+	p.wait("the list", `document.querySelector('.traces-list tbody tr')`)
+	took := eval[[]float64](p, `(async () => {
+		let longest = 0;
+		const o = new PerformanceObserver((l) => { for (const e of l.getEntries()) longest = Math.max(longest, e.duration); });
+		o.observe({ entryTypes: ['longtask'] });
+		const began = performance.now();
+		document.querySelector('.traces-list tbody tr button').click();
+		while (!document.querySelector('.waterfall .grid-row .operation')) await new Promise(requestAnimationFrame);
+		const took = performance.now() - began;
+		await new Promise((r) => setTimeout(r, 200));
+		return [took, longest];
+	})()`)
+	t.Logf("50,000 spans drawn after %.0f ms, the longest task %.0f ms", took[0], took[1])
+	if took[0] > 10_000 {
+		t.Errorf("50,000 spans took %.0f ms, at most 10 s", took[0])
+	}
+	if said := p.text(".trace-notes"); !strings.HasPrefix(said, "only the first 50,000 spans are shown") {
+		t.Errorf("the note is %q", said)
+	}
+	if n := eval[string](p, `document.querySelector('.waterfall').getAttribute('aria-rowcount')`); n != "50000" {
+		t.Errorf("%s rows", n)
+	}
+}

@@ -181,3 +181,30 @@ func TestD41TraceTabs(t *testing.T) {
 		}
 	}
 }
+
+// TestD40TracesCut: of more operations and services than are listed the page says how many there are.
+func TestD40TracesCut(t *testing.T) {
+	s := start(t)
+	begin := time.Now().Add(-10 * time.Minute)
+	var spans []span
+	for i := range 330 {
+		spans = append(spans, span{service: fmt.Sprintf("service-%03d", i), id: spanID(i), name: fmt.Sprintf("call %d", i), from: i, to: i + 100})
+		if i > 0 {
+			spans[i].parent = spanID(i - 1)
+		}
+	}
+	s.postSpans(t, traceID(0), begin, spans)
+	p := open(t, s, "/dashboard/traces#view=operations")
+	p.wait("the operations", `document.querySelectorAll('.operations tbody tr').length === 200`)
+	if said := p.text(".cut"); !strings.HasPrefix(said, "330 operations, the 200 called most") {
+		t.Errorf("the cut is said as %q", said)
+	}
+	p.shot("traces-operations-cut")
+	p.visit("/dashboard/sql")
+	p.visit("/dashboard/traces#view=map")
+	p.wait("the map", `document.querySelectorAll('.map-scroll .service').length >= 300`)
+	if said := p.text(".cut"); said != "330 services, the 200 of most spans have figures; 329 pairs of caller and called, the 300 of most calls are drawn." {
+		t.Errorf("the cut is said as %q", said)
+	}
+	p.shot("traces-map-cut")
+}

@@ -181,15 +181,16 @@ function Form({ state, table, tables, onRun }) {
   useEffect(() => { sql.services(table, v.db).then(setServices, () => setServices([])); }, [table, v.db]); // a list to choose from is a help, not an answer
   useEffect(() => { sql.operations(table, v.db, v.svc).then(setOperations, () => setOperations([])); }, [table, v.db, v.svc]);
   const choose = (/** @type {string} */ key, /** @type {string} */ label, /** @type {[string, string][]} */ options, /** @type {Record<string, any>} */ also = {}) => html`<select name=${key} aria-label=${label} title=${label} value=${v[key]}
-    onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value, ...also })}>${options.map(([value, text]) => html`<option key=${value} value=${value}>${oneLine(text, 80)}</option>`)}</select>`;
+    onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value, ...also })}>${options.map(([value, text]) => html`<option key=${value} value=${value} disabled=${value === '\u0000'}>${oneLine(text, 80)}</option>`)}</select>`;
   const length = (/** @type {string} */ key, /** @type {string} */ label) => html`<input name=${key} class="length" aria-label=${label} title=${`${label}, like 1.5s or 200ms`} placeholder=${label.toLowerCase()} value=${v[key]} aria-invalid=${v[key] !== '' && sql.nanos(v[key]) === null ? 'true' : 'false'}
     onChange=${(/** @type {any} */ e) => state.set({ [key]: e.target.value.trim() })} />`;
-  const with_ = (/** @type {string[]} */ list, /** @type {string} */ chosen) => /** @type {[string, string][]} */ ([...new Set([...list, ...(chosen ? [chosen] : [])])].map((s) => [s, s]));
+  const full = (/** @type {string[]} */ list) => (list.length > sql.mostChoices ? /** @type {[string, string][]} */ ([['\u0000', `the first ${count(sql.mostChoices)}; the search line finds others`]]) : []);
+  const with_ = (/** @type {string[]} */ list, /** @type {string} */ chosen) => /** @type {[string, string][]} */ ([...new Set([...list.slice(0, sql.mostChoices), ...(chosen ? [chosen] : [])])].map((s) => [s, s]));
   const bad = ['min', 'max'].filter((k) => v[k] !== '' && sql.nanos(v[k]) === null);
   return html`<div class="traces-form">
     ${tables.length > 1 && choose('t', 'Table', with_(tables, table))}
-    ${choose('svc', 'Service', [['', 'all services'], ...with_(services, v.svc)], { op: '' })}
-    ${choose('op', 'Operation', [['', 'all operations'], ...with_(operations, v.op)])}
+    ${choose('svc', 'Service', [['', 'all services'], ...with_(services, v.svc), ...full(services)], { op: '' })}
+    ${choose('op', 'Operation', [['', 'all operations'], ...with_(operations, v.op), ...full(operations)])}
     ${choose('st', 'Status', [['any', 'any status'], ['error', 'error'], ['ok', 'ok']])}
     ${choose('kind', 'Kind', [['', 'any kind'], ...['server', 'client', 'internal', 'producer', 'consumer', 'unspecified'].map((k) => /** @type {[string, string]} */ ([k, k]))])}
     ${length('min', 'Longer than')}${length('max', 'Shorter than')}

@@ -85,9 +85,15 @@ function path(way) {
   return d;
 }
 
+/** cutText says what the map leaves out. @param {sql.Cut<any>} services @param {sql.Cut<any>} calls */
+const cutText = (services, calls) => [
+  services.total > services.list.length && `${count(services.total)} services, the ${count(services.list.length)} of most spans have figures`,
+  calls.total > calls.list.length && `${count(calls.total)} pairs of caller and called, the ${count(calls.list.length)} of most calls are drawn`,
+].filter(Boolean).join('; ');
+
 /** @param {{table: string, columns: import('../core/catalog.js').Column[], range: {from: bigint|null, to: bigint|null}, turn: number, onService: (service: string) => void}} props */
 export function ServiceMap({ table, columns, range, turn, onService }) {
-  const [found, setFound] = useState(/** @type {Layout|null} */ (null));
+  const [found, setFound] = useState(/** @type {Layout & {cut: string}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const [lit, setLit] = useState(''); // the service whose calls stand out
   const key = `${table} ${range.from} ${range.to} ${turn}`;
@@ -95,7 +101,7 @@ export function ServiceMap({ table, columns, range, turn, onService }) {
     const control = new AbortController();
     setError(null);
     Promise.all([sql.serviceSums(sql.servicesText(table, columns, range), control.signal), sql.calls(sql.callsText(table, columns, range), control.signal)])
-      .then(([services, calls]) => { if (!control.signal.aborted) setFound(layoutOf(services, calls)); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+      .then(([services, calls]) => { if (!control.signal.aborted) setFound({ ...layoutOf(services.list, calls.list), cut: cutText(services, calls) }); }, (e) => { if (!isAbort(e)) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [key]);
   if (error) return html`<${ErrorBox} error=${error} />`;
@@ -115,8 +121,8 @@ export function ServiceMap({ table, columns, range, turn, onService }) {
         onClick=${open(n.service)} onKeyDown=${open(n.service)} onPointerEnter=${() => setLit(n.service)} onPointerLeave=${() => setLit('')} onFocus=${() => setLit(n.service)} onBlur=${() => setLit('')}>
         <rect width=${nodeWidth} height=${nodeHeight} rx="5" /><rect class="colour" width="5" height=${nodeHeight} rx="2" style=${{ fill: hashColour(n.service) }} />
         <text class="name" x="14" y="19">${oneLine(n.service || 'no service', 21)}</text><text x="14" y="36">${`${short(n.n)} spans`}<tspan class=${n.errors > 0 ? 'bad' : ''}>${` · ${n.n > 0 ? percent(n.errors / n.n) : '0%'}`}</tspan>${` · ${duration(n.p95 / 1e6)}`}</text></g>`)}</svg></div>
-    <p class="traces-figures soft">Each service with its spans, the share of errors and p95 of their durations; lines are calls, the thicker the more, red from 1% of errors on. A click searches the traces of a service.</p>
+    <p class="traces-figures soft">Each service with its spans, the share of errors and p95 of their durations; lines are calls, the thicker the more, red from 1% of errors on. A click searches the traces of a service.${found.cut && html` <b class="cut" role="note">${found.cut}.</b>`}</p>
     <div class="traces-list"><table class="list"><thead><tr><th>caller</th><th>called</th><th class="num">calls</th><th class="num">errors</th><th class="num">p95</th></tr></thead><tbody>
-      ${found.calls.map((c) => html`<tr key=${`${c.from} ${c.to}`} onPointerEnter=${() => setLit(c.from)} onPointerLeave=${() => setLit('')}><td><span class="swatch" style=${{ background: hashColour(c.from) }}></span>${oneLine(c.from || 'no service', 80)}</td><td><button class="link" onClick=${() => onService(c.to)}><span class="swatch" style=${{ background: hashColour(c.to) }}></span>${oneLine(c.to || 'no service', 80)}</button></td><td class="num">${count(c.calls)}</td><td class="num ${c.errors > 0 ? 'level-error' : 'faint'}">${c.errors > 0 ? `${count(c.errors)} (${percent(c.errors / c.calls)})` : '0'}</td><td class="num">${duration(c.p95 / 1e6)}</td></tr>`)}
+      ${found.calls.map((c) => html`<tr key=${`${c.from} ${c.to}`} onPointerEnter=${() => setLit(c.from)} onPointerLeave=${() => setLit('')}><td class="what"><button class="link" onClick=${() => onService(c.from)}><span class="swatch" style=${{ background: hashColour(c.from) }}></span>${oneLine(c.from || 'no service', 80)}</button></td><td class="what"><button class="link" onClick=${() => onService(c.to)}><span class="swatch" style=${{ background: hashColour(c.to) }}></span>${oneLine(c.to || 'no service', 80)}</button></td><td class="num">${count(c.calls)}</td><td class="num ${c.errors > 0 ? 'level-error' : 'faint'}">${c.errors > 0 ? `${count(c.errors)} (${percent(c.errors / c.calls)})` : '0'}</td><td class="num">${duration(c.p95 / 1e6)}</td></tr>`)}
       ${found.calls.length === 0 && html`<tr><td colspan="5" class="soft">No span in the range has a parent of another service.</td></tr>`}</tbody></table></div></div>`;
 }

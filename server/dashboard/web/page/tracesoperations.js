@@ -17,17 +17,18 @@ const fields = [
 
 /** @param {{statement: string, turn: number, onOpen: (service: string, operation: string, more: Record<string, any>) => void}} props */
 export function Operations({ statement, turn, onOpen }) {
-  const [list, setList] = useState(/** @type {sql.Operation[]|null} */ (null));
+  const [found, setFound] = useState(/** @type {sql.Cut<sql.Operation>|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const [by, setBy] = useState({ key: 'n', up: false });
   useEffect(() => {
     const control = new AbortController();
     setError(null);
-    sql.overview(statement, control.signal).then((l) => { if (!control.signal.aborted) setList(l); }, (e) => { if (!isAbort(e)) setError(described(e)); });
+    sql.overview(statement, control.signal).then((f) => { if (!control.signal.aborted) setFound(f); }, (e) => { if (!isAbort(e)) setError(described(e)); });
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [statement, turn]);
   if (error) return html`<${ErrorBox} error=${error} />`;
-  if (!list) return html`<p class="state soft">Asking…</p>`;
+  if (!found) return html`<p class="state soft">Asking…</p>`;
+  const { list, total } = found;
   if (list.length === 0) return html`<div class="state"><h2>No spans match</h2><p>With these filters and in this time range.</p></div>`;
   const of = /** @type {Field} */ (fields.find((f) => f.key === by.key)).by;
   const sorted = [...list].sort((a, b) => { const x = of(a), y = of(b); return (x < y ? -1 : x > y ? 1 : 0) * (by.up ? 1 : -1); });
@@ -36,5 +37,6 @@ export function Operations({ statement, turn, onOpen }) {
     ${sorted.map((o) => html`<tr key=${`${o.service} ${o.operation}`}><td class="what"><button class="link" onClick=${() => onOpen(o.service, o.operation, {})}><span class="swatch" style=${{ background: hashColour(o.service) }}></span>${oneLine(o.service || 'no service', 60)} <b>${oneLine(o.operation, 120)}</b></button></td>
       <td class="num">${count(o.n)}</td><td class="num">${o.errors === 0 ? html`<span class="faint">0</span>` : html`<button class="link level-error" title="Search the failed ones" onClick=${() => onOpen(o.service, o.operation, { st: 'error' })}>${count(o.errors)} (${percent(o.errors / o.n)})</button>`}</td>
       <td class="num">${duration(o.p50 / 1e6)}</td><td class="num">${duration(o.p95 / 1e6)}</td><td class="num"><button class="link" title="Search the slow ones" onClick=${() => onOpen(o.service, o.operation, { min: `${o.p99}ns`, sort: 'slowest' })}>${duration(o.p99 / 1e6)}</button></td>
-      <td class="chips" aria-hidden="true"><span class="length-bar"><span style=${{ width: `${Math.max(1, (o.p95 / longest) * 100)}%` }}></span></span></td></tr>`)}</tbody></table></div>`;
+      <td class="chips" aria-hidden="true"><span class="length-bar"><span style=${{ width: `${Math.max(1, (o.p95 / longest) * 100)}%` }}></span></span></td></tr>`)}</tbody></table>
+    ${total > list.length && html`<p class="traces-figures soft cut" role="note">${count(total)} operations, the ${count(list.length)} called most are listed. The search line and the lists above narrow them.</p>`}</div>`;
 }

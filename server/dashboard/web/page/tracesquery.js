@@ -19,6 +19,18 @@ const units = { ns: 1, us: 1e3, 'µs': 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 
 /** @typedef {{trace: string, time: bigint, duration: number, service: string, operation: string, error: boolean}} Dot */
 /** @typedef {{id: string, service: string, operation: string, start: bigint, duration: number, spans: number, errors: number, services: string[]}} Summary */
 
+/** So many rows come over from the worker at a time: more at once would hold up the page. */
+const rowsAtOnce = 5000;
+
+/** taken takes all rows of an answer, and out of the worker's memory. @param {import('../core/rows.js').Rows} rows @returns {Promise<any[][]>} */
+async function taken(rows) {
+  /** @type {any[][]} */
+  const list = [];
+  for (let from = 0; from < rows.count; from += rowsAtOnce) for (const row of await rows.slice(from, Math.min(rows.count, from + rowsAtOnce))) list.push(row);
+  rows.free();
+  return list;
+}
+
 /** traceTables lists the tables that hold spans, the usual one first. @param {string} db @returns {Promise<string[]>} */
 export async function traceTables(db) {
   const rows = await list(`SELECT table_name FROM information_schema.columns WHERE table_schema = ${sqltext.string(db)} AND column_name IN (${needed.map(sqltext.string).join(', ')}) GROUP BY table_name HAVING count(*) = ${needed.length} ORDER BY table_name`, { db, background: true });
@@ -75,7 +87,7 @@ export const dotsText = (table, columns, range, filters, order = sqltext.name(ti
 
 /** dotsOf runs it. @param {catalog.Column[]} columns @param {string} statement @param {AbortSignal} signal @returns {Promise<Dot[]>} */
 async function dotsOf(columns, statement, signal) {
-  const rows = await (await query(statement, { signal })).all(), unit = sqltext.unitNanos(timeOf(columns).type);
+  const rows = await taken(await query(statement, { signal })), unit = sqltext.unitNanos(timeOf(columns).type);
   return rows.map((r) => ({ trace: String(r[0]), time: BigInt(r[1]) * unit, duration: Number(r[2]), service: String(r[3] ?? ''), operation: String(r[4] ?? ''), error: r[5] === 'STATUS_CODE_ERROR' }));
 }
 
@@ -94,15 +106,25 @@ export const dots = (table, columns, range, filters, slowest, signal) => dotsOf(
 
 /** @typedef {{service: string, operation: string, n: number, errors: number, p50: number, p95: number, p99: number}} Operation times in ns */
 
+/** A list that may be cut: what is shown of it, and how many there are. @template T @typedef {{list: T[], total: number}} Cut */
+
 const mostOperations = 200;
 
 /** operationsText is T6: how often, how long, how often wrong, by service and operation. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range @param {string[]} filters */
 export const operationsText = (table, columns, range, filters) => `SELECT service_name, span_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95, approx_percentile_cont(duration_nano, 0.99) AS p99 FROM ${conditionsOf(table, columns, range, filters)} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostOperations}`;
 
-/** overview runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Operation[]>} */
-export async function overview(statement, signal) {
-  const rows = await (await query(statement, { signal })).all();
-  return rows.map(([service, operation, n, errors, p50, p95, p99]) => ({ service: String(service ?? ''), operation: String(operation ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95), p99: Number(p99) }));
+/** overview runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Operation>>} */
+export const overview = (statement, signal) => cutOf(statement, mostOperations, signal, ([service, operation, n, errors, p50, p95, p99]) =>
+  ({ service: String(service ?? ''), operation: String(operation ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95), p99: Number(p99) }));
+
+/** cutOf runs a statement that groups, and where its limit was reached asks how many groups there are. @template T @param {string} statement @param {number} most @param {AbortSignal} signal @param {(row: any[]) => T} read @returns {Promise<Cut<T>>} */
+async function cutOf(statement, most, signal, read) {
+  const rows = await taken(await query(statement, { signal }));
+  let total = rows.length;
+  if (total === most) {
+    total = Number((await list(`SELECT count(*) FROM (${statement.replace(/ ORDER BY \d DESC LIMIT \d+$/, '')}) AS g`, { signal, background: true }))[0][0]);
+  }
+  return { list: rows.map(read), total };
 }
 
 /** @typedef {{from: string, to: string, calls: number, errors: number, p95: number}} Call between services, p95 in ns */
@@ -117,20 +139,16 @@ export function callsText(table, columns, range) {
   return `SELECT p.service_name, c.service_name, count(*) AS calls, count(*) FILTER (WHERE c.${failed}) AS errors, approx_percentile_cont(c.duration_nano, 0.95) AS p95 FROM ${t} c JOIN ${t} p ON c.trace_id = p.trace_id AND c.parent_span_id = p.span_id${sqltext.where(of('c', range), of('p', wider), 'p.service_name <> c.service_name')} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${mostCalls}`;
 }
 
-/** calls runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Call[]>} */
-export async function calls(statement, signal) {
-  const rows = await (await query(statement, { signal })).all();
-  return rows.map(([from, to, n, errors, p95]) => ({ from: String(from ?? ''), to: String(to ?? ''), calls: Number(n), errors: Number(errors), p95: Number(p95) }));
-}
+/** calls runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<Call>>} */
+export const calls = (statement, signal) => cutOf(statement, mostCalls, signal, ([from, to, n, errors, p95]) => ({ from: String(from ?? ''), to: String(to ?? ''), calls: Number(n), errors: Number(errors), p95: Number(p95) }));
+
+const mostServices = 200;
 
 /** servicesText sums the spans of each service. @param {string} table @param {catalog.Column[]} columns @param {{from: bigint|null, to: bigint|null}} range */
-export const servicesText = (table, columns, range) => `SELECT service_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95 FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT 200`;
+export const servicesText = (table, columns, range) => `SELECT service_name, count(*) AS n, count(*) FILTER (WHERE ${failed}) AS e, approx_percentile_cont(duration_nano, 0.5) AS p50, approx_percentile_cont(duration_nano, 0.95) AS p95 FROM ${conditionsOf(table, columns, range, [])} GROUP BY 1 ORDER BY 2 DESC LIMIT ${mostServices}`;
 
-/** serviceSums runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<{service: string, n: number, errors: number, p50: number, p95: number}[]>} */
-export async function serviceSums(statement, signal) {
-  const rows = await (await query(statement, { signal })).all();
-  return rows.map(([service, n, errors, p50, p95]) => ({ service: String(service ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95) }));
-}
+/** serviceSums runs it. @param {string} statement @param {AbortSignal} signal @returns {Promise<Cut<{service: string, n: number, errors: number, p50: number, p95: number}>>} */
+export const serviceSums = (statement, signal) => cutOf(statement, mostServices, signal, ([service, n, errors, p50, p95]) => ({ service: String(service ?? ''), n: Number(n), errors: Number(errors), p50: Number(p50), p95: Number(p95) }));
 
 /** newest is when the last span of a table began. @param {string} table @param {catalog.Column[]} columns @returns {Promise<bigint|null>} */
 export async function newest(table, columns) {
@@ -145,8 +163,8 @@ export async function summaries(table, columns, range, ids, signal) {
   const wider = { from: range.from === null ? null : range.from - hour, to: range.to === null ? null : range.to + hour };
   const where = sqltext.where(`"trace_id" IN (${ids.map(sqltext.string).join(', ')})`, sqltext.within(time.name, wider, time.type));
   const [groups, roots] = await Promise.all([
-    query(`SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then((r) => r.all()),
-    query(`SELECT trace_id, service_name, span_name FROM ${sqltext.table(table)}${where} AND parent_span_id IS NULL ORDER BY ${t} DESC`, { signal }).then((r) => r.all()),
+    query(`SELECT trace_id, service_name, min(${t}), max(timestamp_end), count(*), count(*) FILTER (WHERE ${failed}) FROM ${sqltext.table(table)}${where} GROUP BY 1, 2 ORDER BY 3`, { signal }).then(taken),
+    query(`SELECT trace_id, service_name, span_name FROM ${sqltext.table(table)}${where} AND parent_span_id IS NULL ORDER BY ${t} DESC`, { signal }).then(taken),
   ]);
   /** @type {Map<string, Summary & {end: bigint}>} */
   const found = new Map();
@@ -170,22 +188,25 @@ export async function summaries(table, columns, range, ids, signal) {
 export async function trace(tables, id, signal) {
   for (const table of tables) {
     const rows = await query(`SELECT * FROM ${sqltext.table(table)} WHERE "trace_id" = ${sqltext.string(id)} ORDER BY "timestamp" LIMIT ${mostSpans + 1}`, { signal });
-    if (rows.count > 0) return { table, columns: rows.columns, rows: await rows.all() };
+    if (rows.count > 0) return { table, columns: rows.columns, rows: await taken(rows) };
   }
   return null;
 }
 
-/** services lists the services that sent spans. @param {string} table @param {string} db @returns {Promise<string[]>} */
+/** Services and operations to choose from, at most. */
+export const mostChoices = 1000;
+
+/** services lists the services that sent spans, one more than can be chosen where there are more. @param {string} table @param {string} db @returns {Promise<string[]>} */
 export async function services(table, db) {
   const side = (await catalog.tables(db)).some((t) => t.name === `${table}_services`);
-  return (await list(`SELECT DISTINCT service_name FROM ${sqltext.table(side ? `${table}_services` : table)} ORDER BY 1 LIMIT 1000`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
+  return (await list(`SELECT DISTINCT service_name FROM ${sqltext.table(side ? `${table}_services` : table)} ORDER BY 1 LIMIT ${mostChoices + 1}`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
 }
 
 /** operations lists those of a service. @param {string} table @param {string} db @param {string} service @returns {Promise<string[]>} */
 export async function operations(table, db, service) {
   const side = (await catalog.tables(db)).some((t) => t.name === `${table}_operations`);
   const where = service ? ` WHERE ${sqltext.equals('service_name', service, 'string')}` : '';
-  return (await list(`SELECT DISTINCT span_name FROM ${sqltext.table(side ? `${table}_operations` : table)}${where} ORDER BY 1 LIMIT 1000`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
+  return (await list(`SELECT DISTINCT span_name FROM ${sqltext.table(side ? `${table}_operations` : table)}${where} ORDER BY 1 LIMIT ${mostChoices + 1}`, { background: true })).map((r) => String(r[0] ?? '')).filter(Boolean);
 }
 
 /** logTables lists the tables with a trace_id that are not spans. @param {string} db @returns {Promise<string[]>} */
@@ -202,5 +223,5 @@ export async function logs(db, table, id, range, signal) {
   if (!time) return null;
   const where = sqltext.where(sqltext.equals('trace_id', id, 'string'), sqltext.within(time.name, range, time.type));
   const rows = await query(`SELECT * FROM ${sqltext.table(table)}${where} ORDER BY ${sqltext.name(time.name)} LIMIT ${mostLogs}`, { signal });
-  return { table, columns, time, found: rows.columns, rows: await rows.all() };
+  return { table, columns, time, found: rows.columns, rows: await taken(rows) };
 }
