@@ -42,7 +42,7 @@ func TestLines(t *testing.T) {
 			}
 			l.warn("cut", "n", round)
 			written(append(ten, fmt.Sprintf("msg=cut n=%d", round))...)
-			time.Sleep(linesWindow)
+			<-time.After(linesWindow)
 			written("msg=closed left_out=990 within=10s")
 		}
 		for i := range 12 {
@@ -51,7 +51,7 @@ func TestLines(t *testing.T) {
 		written(ten...)
 		l.close()
 		written("msg=closed left_out=2 within=10s")
-		time.Sleep(2 * linesWindow)
+		<-time.After(2 * linesWindow)
 		l.warn("closed", "n", 7)
 		written("msg=closed n=7")
 	})

@@ -88,7 +88,7 @@ func TestSlowStreamsGiveWay(t *testing.T) {
 				}
 			}
 		}()
-		time.Sleep(20 * time.Second)
+		<-time.After(20 * time.Second)
 		select {
 		case err := <-ended:
 			t.Fatalf("nobody waits, and it was given up: %v", err)
