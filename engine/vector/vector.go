@@ -380,7 +380,7 @@ func (v *Vector) Gather(src *Vector, rows []uint32) {
 
 func gather[T any](dst, src []T, rows []uint32) []T {
 	if cap(dst) < len(rows) {
-		dst = make([]T, len(rows), max(len(rows), Size))
+		dst = make([]T, len(rows), max(len(rows), min(2*cap(dst), Size)))
 	}
 	dst = dst[:len(rows)]
 	if len(rows) > 0 && &dst[0] == &src[0] {
@@ -397,7 +397,7 @@ func gatherBits(dst, src Bitmap, rows []uint32) Bitmap {
 		return nil
 	}
 	if w := Words(len(rows)); cap(dst) < w {
-		dst = make(Bitmap, w, max(w, Size/64))
+		dst = make(Bitmap, w, max(w, min(2*cap(dst), Size/64)))
 	} else {
 		dst = dst[:w]
 		if w > 0 && &dst[0] == &src[0] {
