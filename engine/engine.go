@@ -96,6 +96,9 @@ type Options struct {
 	// MaxValue is the longest string or binary value that is written: flushes and merges hold some of each. Default, and at
 	// most, what a part takes, sst.MaxValue.
 	MaxValue int
+	// MergeBytes bounds the rows that a merge has in hand of all its parts, of which it writes the columns of a block at a time: of
+	// BlockBytes. Default 64 MiB and sst.DefaultBlockBytes. Of wide rows less is read at a time.
+	MergeBytes, BlockBytes int64
 	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts against that.
 	SeriesBytes int64
 	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed or

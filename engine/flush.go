@@ -218,6 +218,8 @@ type partJob struct {
 	flushed        uint64                // sequence number up to which everything is in parts, with this one
 	seen           []schema.TableID      // logical tables that rows were written of
 	describe       func(w *sst.Writer, unique bool) error
+	held           int64 // Options.MergeBytes
+	block          int64 // Options.BlockBytes
 }
 
 // lives tells the series of a shared region whose logical table is still there; nil: the region is not shared.
@@ -246,6 +248,7 @@ func (e *Engine) tryPart(j *partJob) (*part, error) {
 	file := e.nextFile.Add(1) - 1
 	var meta sst.Meta
 	unique := false
+	j.held, j.block = e.o.MergeBytes, e.o.BlockBytes
 	j.describe = func(w *sst.Writer, unique bool) error { return e.describe(j, w, unique) }
 	synced := e.files.syncing()
 	err := vfs.Publish(e.o.FS, path.Join(e.o.Dir, partsDir), partName(file), func(f vfs.File) (err error) {
@@ -279,8 +282,9 @@ func (j *partJob) write(f vfs.File) (meta sst.Meta, unique bool, err error) {
 			columns = append(columns, readColumn(c))
 		}
 	}
-	w := sst.NewWriter(f, sst.WriterOptions{Table: j.table, Columns: columns, Hidden: hidden, MinSeq: j.minSeq, MaxSeq: j.maxSeq, Workers: j.workers})
-	spec := &scan.Spec{Columns: columns, TimeColumn: j.table.TimeColumn(), Time: j.time}
+	w := sst.NewWriter(f, sst.WriterOptions{Table: j.table, Columns: columns, Hidden: hidden, MinSeq: j.minSeq, MaxSeq: j.maxSeq, BlockBytes: int(j.block),
+		Workers: j.workers})
+	spec := &scan.Spec{Columns: columns, TimeColumn: j.table.TimeColumn(), Time: j.time, Holding: heldBy(len(j.runs), j.held)}
 	if hidden {
 		spec.Columns = append(slices.Clone(columns), schema.SequenceColumn, schema.KindColumn)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"math"
 
 	"varve/engine/invariant"
 	"varve/engine/scan"
@@ -73,6 +74,21 @@ func (w *guardedSeries) Rows(b *vector.Batch) (bool, error) {
 		b.Check()
 	}
 	return ok, w.g.outcome(err)
+}
+
+// Least is that of the walk; of one that does not tell, the earliest of all.
+func (w *guardedSeries) Least() int64 {
+	if i, ok := w.Series.(scan.Idle); ok {
+		return i.Least()
+	}
+	return math.MinInt64
+}
+
+// Rest lets go of memory.
+func (w *guardedSeries) Rest() {
+	if i, ok := w.Series.(scan.Idle); ok {
+		i.Rest()
+	}
 }
 
 // outcome notes damage. Once the request is over what was read means nothing, for the conditions look no further.

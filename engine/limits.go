@@ -54,6 +54,8 @@ func (o Options) withDefaults() Options {
 	def(&o.MemtableLimit, 144<<20)
 	def(&o.MaxValue, sst.MaxValue)
 	o.MaxValue = min(o.MaxValue, sst.MaxValue)
+	def(&o.MergeBytes, 64<<20)
+	def(&o.BlockBytes, sst.DefaultBlockBytes)
 	def(&o.WriteWait, 5*time.Second)
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)

@@ -33,6 +33,7 @@ type merged struct {
 	active []*input // those that have the current series
 	out    vector.Batch
 	wanted []bool // by column of inner: it is wanted or a condition looks at it
+	fixed  int    // bytes that a row has of those, but for the bytes of strings
 	keep   vector.Bitmap
 	rows   []uint32
 	picker
@@ -57,6 +58,7 @@ type input struct {
 	flat  [3]vector.Vector // memory of these where the batch has them in another form
 	width int              // no row of the batch has more bytes of strings; 0: all together have few
 	ended bool             // the current series has no more batches
+	least head             // while no batch is in hand: no row to come is before it
 
 	number uint32 // position among the active inputs
 }
@@ -67,6 +69,9 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	m := &merged{spec: spec, mode: mode, at: map[schema.ColumnID]int{}}
 	inner := *spec
 	inner.Columns = nil
+	if spec.Holding == nil {
+		inner.Holding = heldBy(len(runs), mostHeld)
+	}
 	add := func(c schema.Column) {
 		if _, ok := m.at[c.ID]; !ok {
 			m.at[c.ID] = len(inner.Columns)
@@ -97,6 +102,9 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 		m.out.Cols = append(m.out.Cols, &vector.Vector{Type: c.Type})
 		m.carried.Cols = append(m.carried.Cols, &vector.Vector{Type: c.Type})
 		m.wanted = append(m.wanted, i < len(spec.Columns) || slices.Contains(looksAt, c.ID))
+		if m.wanted[i] {
+			m.fixed += 8
+		}
 	}
 	for _, r := range runs {
 		w, err := r.Series(m.inner)
@@ -112,6 +120,15 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 		}
 	}
 	return m, nil
+}
+
+// mostHeld is how many bytes of rows the inputs of a merge for a query have in hand together: of ordinary rows a block of each
+// is less.
+var mostHeld = int64(invariant.Limit(32<<20, 16<<10))
+
+// heldBy shares out what the walks of n runs may have in hand. What one has is a piece of a block, which is read again for each.
+func heldBy(n int, most int64) *scan.Holding {
+	return &scan.Holding{Most: most, Least: most / int64(2*max(n, 1))}
 }
 
 // Close closes the walks of the runs.

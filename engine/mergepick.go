@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 
+	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
 )
@@ -41,16 +42,24 @@ type head struct {
 
 func (h head) less(o head) bool { return h.time < o.time || h.time == o.time && h.seq < o.seq }
 
-// leader is the input with the least row, and the least row of the others, up to which the leader may go on alone. nil:
-// no input has rows at hand.
+// head is the order of the input's next row, or what is not behind it while no batch is in hand; false: there is none.
+func (s *input) head() (head, bool) {
+	if s.pos < s.batch.N {
+		return head{s.times[s.pos], s.seqs[s.pos]}, true
+	}
+	return s.least, !s.ended
+}
+
+// leader is the input with the least row, and the least row of the others, up to which the leader may go on alone. It may have
+// no batch in hand. nil: no input has rows left.
 func (m *merged) leader() (lead *input, limit head) {
 	limit = head{math.MaxInt64, math.MaxUint64}
 	var least head
 	for _, s := range m.active {
-		if s.pos >= s.batch.N {
+		h, ok := s.head()
+		if !ok {
 			continue
 		}
-		h := head{s.times[s.pos], s.seqs[s.pos]}
 		switch {
 		case lead == nil:
 			lead, least = s, h
@@ -63,16 +72,34 @@ func (m *merged) leader() (lead *input, limit head) {
 	return lead, limit
 }
 
-// refill loads the next batch of every input that has no row left.
+// refill loads batches until the input that comes first has one in hand. The others can wait: parts seldom have rows of the
+// same times, and those of wide tables are large.
 func (m *merged) refill() error {
 	for _, s := range m.active {
-		for s.pos >= s.batch.N && !s.ended {
-			if err := m.load(s); err != nil {
-				return err
-			}
+		s.rest()
+	}
+	for {
+		s, _ := m.leader()
+		if s == nil || s.pos < s.batch.N {
+			return nil
+		}
+		if err := m.load(s); err != nil {
+			return err
 		}
 	}
-	return nil
+}
+
+// rest lets go of a batch that is used up, and notes how early the next may begin.
+func (s *input) rest() {
+	if s.pos < s.batch.N || s.ended {
+		return
+	}
+	s.batch.N, s.pos = 0, 0
+	s.least = head{time: math.MinInt64}
+	if idle, ok := s.walk.(scan.Idle); ok {
+		s.least.time = idle.Least()
+		idle.Rest()
+	}
 }
 
 // folds reports whether versions of a row are put over each other.
@@ -81,10 +108,10 @@ func (m *merged) folds() bool { return m.mode.lastNonNull && !m.mode.keepAll }
 // maxCollected: a key may leave two rows, a tombstone and what came after it.
 const maxCollected = vector.Size - 1
 
-// mostCollected bounds the bytes of the strings that are collected, but for one row: their offsets have 32 bits, and rows may
-// be as long as a block. The strings of batches that have at most fewBytes need not be counted.
+// mostCollected bounds the bytes of the rows that are collected, but for one: they may be as long as a block. The strings of
+// batches that have at most fewBytes need not be counted.
 const (
-	mostCollected = 64 << 20
+	mostCollected = 8 << 20
 	fewBytes      = 256 << 10
 )
 
@@ -96,10 +123,10 @@ func (m *merged) room() int {
 			width = max(width, s.width)
 		}
 	}
-	if width == 0 || room == 0 {
+	if width += m.fixed; width*maxCollected <= mostCollected || room == 0 {
 		return room
 	}
-	bytes := 0
+	bytes := m.out.N * m.fixed
 	for _, c := range m.out.Cols {
 		bytes += len(c.Heap)
 	}
@@ -146,6 +173,9 @@ func (m *merged) pickRows(room int) why {
 		if lead == nil {
 			m.endKey()
 			return ended
+		}
+		if lead.pos >= lead.batch.N {
+			return exhausted
 		}
 		if m.key.open && lead.times[lead.pos] == m.key.time {
 			m.pickVersion(lead)

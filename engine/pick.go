@@ -15,12 +15,22 @@ type partSize struct {
 	rows   int64
 	blocks int64 // of at most 32 MiB of a column's values, but for one value
 	keys   int64 // bytes of series keys
+	// columns is the number of columns of each, all together: a merge keeps some hundred bytes for each of them, whatever it
+	// reads. 0: no bound. Two parts are merged in any case.
+	columns int64
+	// pages is blocks times columns: a writer keeps where each lies and what its extremes are. 0: no bound.
+	pages int64
+}
+
+// exceeds reports whether so much is not to be merged at once.
+func (s partSize) exceeds(bound partSize) bool {
+	return s.blocks > bound.blocks || s.keys > bound.keys || bound.columns > 0 && s.columns > bound.columns || bound.pages > 0 && s.pages > bound.pages
 }
 
 // maxPart bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten. A part has
 // numbers of 16 bits for blocks, four times as many as are merged, since blocks that are merged are not always full; and
-// of 32 bits for places in the values of a tag.
-var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32}
+// of 32 bits for places in the values of a tag. A table of sixty columns is bounded by its rows, one of thousands by its pages.
+var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32, columns: 64 << 10, pages: 1 << 20}
 
 // measure returns the size of a part.
 func (p *part) measure() partSize {
@@ -28,7 +38,8 @@ func (p *part) measure() partSize {
 	if err != nil {
 		keys = 0 // the merge meets the damage and says so
 	}
-	return partSize{p.meta.Rows, int64(p.run.Blocks()), keys}
+	blocks, columns := int64(p.run.Blocks()), int64(p.file.Columns())
+	return partSize{rows: p.meta.Rows, blocks: blocks, keys: keys, columns: columns, pages: blocks * columns}
 }
 
 // pickFresh chooses parts to merge that no merge has written, n to 2*n in the order of their sequence numbers, whatever
@@ -128,7 +139,7 @@ func pickAny(parts, fixed []*part, w windows, bound partSize, unique bool, hides
 }
 
 // take returns the first neighbours that are at least and at most so many and together fit into one part; nil: there are
-// none. Where it is their keys or blocks that do not fit, two are enough: parts of the same series have less of them together
+// none. Where it is anything but their rows that does not fit, two are enough: parts of the same series have less of them together
 // than one by one.
 func take(parts []*part, least, most int, bound partSize) []*part {
 	if len(parts) < least {
@@ -142,8 +153,11 @@ func take(parts []*part, least, most int, bound partSize) []*part {
 				break
 			}
 			size := p.size()
-			sum.blocks, sum.keys = sum.blocks+size.blocks, sum.keys+size.keys
-			if (sum.blocks > bound.blocks || sum.keys > bound.keys) && to > from {
+			sum.blocks, sum.keys, sum.pages = sum.blocks+size.blocks, sum.keys+size.keys, sum.pages+size.pages
+			if to >= from+2 {
+				sum.columns += size.columns
+			}
+			if sum.exceeds(bound) && to > from {
 				enough = min(least, 2)
 				break
 			}

@@ -66,11 +66,11 @@ func TestTakeIsBounded(t *testing.T) {
 		bound partSize
 		want  []uint64
 	}{
-		{"all fit", partSize{80, 8, 800}, []uint64{0, 1, 2, 3, 4, 5, 6, 7}},
-		{"too many rows", partSize{79, 8, 800}, nil},
-		{"too many blocks", partSize{80, 7, 800}, []uint64{0, 1, 2, 3, 4, 5, 6}},
-		{"too many keys", partSize{80, 8, 299}, []uint64{0, 1}},
-		{"keys for one", partSize{80, 8, 99}, nil},
+		{"all fit", partSize{rows: 80, blocks: 8, keys: 800}, []uint64{0, 1, 2, 3, 4, 5, 6, 7}},
+		{"too many rows", partSize{rows: 79, blocks: 8, keys: 800}, nil},
+		{"too many blocks", partSize{rows: 80, blocks: 7, keys: 800}, []uint64{0, 1, 2, 3, 4, 5, 6}},
+		{"too many keys", partSize{rows: 80, blocks: 8, keys: 299}, []uint64{0, 1}},
+		{"keys for one", partSize{rows: 80, blocks: 8, keys: 99}, nil},
 	} {
 		if got := files(take(parts, 8, 16, c.bound)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v are merged, want %v", c.name, got, c.want)

@@ -206,6 +206,7 @@ type reader struct {
 	allowed vector.Bitmap   // series that pass the key prefix and the conditions on tags; nil: all do
 	keep    vector.Bitmap   // scratch
 	rows    []uint32        // scratch
+	long    bool            // rows of a chunk are long in the mean: a batch of many would be large
 
 	vectorOf func(*source) *vector.Vector // the rows in hand of a column; set before open
 	lookup   func(schema.ColumnID) *vector.Vector
@@ -214,6 +215,7 @@ type reader struct {
 func (r *reader) open(s *snapshot, chunks []*chunk, spec *scan.Spec) error {
 	r.s, r.chunks, r.spec, r.keep = s, chunks, spec, vector.MakeBitmap(vector.Size)
 	r.bounds, r.wanted = spec.Narrowing.Begin(), scan.All
+	r.long = slices.ContainsFunc(chunks, func(c *chunk) bool { return c.bytes > longRow*int64(c.n) })
 	if r.table = s.series.only; len(spec.KeyPrefix) > 0 {
 		r.table = schema.KeyTable(spec.KeyPrefix)
 	}
@@ -351,7 +353,6 @@ type source struct {
 	few    []uint32       // the series that the tag was made of; nil: all of the table
 	series *seriesSnapshot
 	values []*vector.Vector // by chunk: Flat, or Const where the chunk has no values of its own. nil for tags
-	long   bool             // texts of a chunk are long in the mean: a batch of many would be large
 	head   vector.Vector    // scratch: a window of a chunk's vector
 	own    vector.Vector    // scratch: gathered rows
 	codes  []uint32         // scratch of tags: numbers of series
@@ -378,7 +379,6 @@ func (r *reader) source(c schema.Column) (source, error) {
 			return src, fmt.Errorf("column %s is %s in memory and %s in the schema", c.Name, v.Type, c.Type)
 		}
 		src.values[i] = v
-		src.long = src.long || len(v.Heap) > longText*max(len(v.Views), 1)
 	}
 	return src, nil
 }

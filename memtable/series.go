@@ -109,6 +109,7 @@ type walk struct {
 	picked    []ref        // scratch
 	stretches []stretch    // scratch: what picked holds, by chunk
 	low       []uint32     // scratch: row numbers of picked
+	sizes     []int        // scratch: bytes of picked
 }
 
 // stretch is rows [from, to) of walk.low, which belong to one chunk.
@@ -197,33 +198,46 @@ func (w *walk) fill() (bool, error) {
 }
 
 const (
-	// maxText is how many bytes of a column's long texts one batch copies.
+	// maxText is how many bytes of long rows one batch copies, of all its columns together.
 	maxText = 4 << 20
-	// longText is the mean past which texts are long: a full batch of shorter ones has maxText.
-	longText = maxText / vector.Size
+	// longRow is the mean past which rows are long: a full batch of shorter ones has maxText.
+	longRow = maxText / vector.Size
 )
 
-// light is how many of the rows in w.picked make a batch: as many as have few bytes of text, one at the least.
+// light is how many of the rows in w.picked make a batch: as many as have few bytes, one at the least.
 func (w *walk) light() int {
 	n := len(w.picked)
+	if !w.long {
+		return n
+	}
+	w.sizes = vector.Sized(w.sizes, n)
+	for row := range w.sizes {
+		w.sizes[row] = 8 * len(w.out)
+	}
 	for i := range w.out {
-		s := &w.out[i]
-		if !s.long {
-			continue
+		for row, x := range w.picked {
+			w.sizes[row] += w.out[i].text(x)
 		}
-		bytes := 0
-		for row, x := range w.picked[:n] {
-			v := s.values[x>>32]
-			if v.Form != vector.Flat {
-				continue
-			}
-			if bytes += int(v.Views[uint32(x)].Len); bytes > maxText {
-				n = max(row, 1)
-				break
-			}
+	}
+	all := 0
+	for row, size := range w.sizes {
+		if all += size; all > maxText {
+			return max(row, 1)
 		}
 	}
 	return n
+}
+
+// text is the number of bytes of text that a row has of its own.
+func (s *source) text(x ref) int {
+	if s.tag != nil {
+		return 0
+	}
+	v := s.values[x>>32]
+	if v.Form != vector.Flat || v.Type.Kind() != vector.Bytes {
+		return 0
+	}
+	return int(v.Views[uint32(x)].Len)
 }
 
 // filter leaves the rows that pass the conditions in w.picked and reports whether there are any.

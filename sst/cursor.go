@@ -177,9 +177,9 @@ func (c *cursor) Next(b *vector.Batch) (ok bool, err error) {
 			return false, err
 		case passing == 0:
 		case passing == c.p.blocks[block].rows:
-			c.out.begin(nil, passing)
+			c.out.begin(nil, 0, passing)
 		default:
-			c.out.begin(c.sel.passingRows(), passing)
+			c.out.begin(c.sel.passingRows(), 0, passing)
 		}
 	}
 }

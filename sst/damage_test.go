@@ -403,7 +403,7 @@ func signPages(b []byte, d *directory, version uint32) {
 		p.blocks[i].rows = int(min(n, MaxBlockRows))
 	}
 	for i := range d.columns {
-		c := &column{columnEntry: d.columns[i]}
+		c := &column{columnEntry: &d.columns[i]}
 		x, err := p.index(c)
 		if err != nil {
 			continue

@@ -398,9 +398,12 @@ func (w *foundRows) standIn(c *source) error {
 	if x.zones.Nulls[block] > 0 || math.IsNaN(x.zones.Max.Float(block)) {
 		return nil
 	}
+	if c.typed == nil {
+		c.typed = &vector.Vector{}
+	}
 	c.typed.Reset(c.col.typ)
 	c.typed.Form, c.typed.Floats = vector.Const, append(c.typed.Floats[:0], x.zones.Min.Float(block))
-	c.loaded = &c.typed
+	c.loaded = c.typed
 	return nil
 }
 

@@ -167,6 +167,9 @@ func (r *bytesReader) uints(d *encoding.Decoder, limit int) []uint64 {
 	return v
 }
 
+// leastEntry is the bytes that the entry of a column has at least.
+const leastEntry = 16
+
 // readDirectory reads and checks a directory of a format version; size is where it begins.
 func readDirectory(src []byte, size uint64, version uint32) (*directory, error) {
 	r := &bytesReader{b: src}
@@ -188,6 +191,7 @@ func readDirectory(src []byte, size uint64, version uint32) (*directory, error) 
 		r.fail("%d columns", count)
 	}
 	seen := map[schema.ColumnID]bool{}
+	d.columns = make([]columnEntry, 0, min(count, uint64(len(r.b)/leastEntry)))
 	for i := uint64(0); i < count && r.err == nil; i++ {
 		c := columnEntry{id: schema.ColumnID(binary.LittleEndian.Uint32(r.take(4)))}
 		t := r.take(3)

@@ -128,7 +128,7 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 		return sel.reader.load(s)
 	}
 	s.loaded, s.sparse = &s.own, true
-	return s.loaded, nil
+	return s.loaded, sel.reader.hold(sel.reader.bytes(s, s.loaded))
 }
 
 func (sel *selector) sparseCodes(s *source) (ok bool, err error) {

@@ -46,7 +46,7 @@ type block struct {
 
 // column is one stored column of an open part.
 type column struct {
-	columnEntry
+	*columnEntry
 	number uint32 // position in the directory
 	pages  atomic.Pointer[pageIndex]
 	values atomic.Pointer[vector.Vector]
@@ -102,8 +102,10 @@ func (p *Part) open() (err error) {
 	}
 	p.meta = p.dir.meta(&f, int64(p.file.size()))
 	p.byID = make(map[schema.ColumnID]*column, len(p.dir.columns))
-	for i := range p.dir.columns {
-		c := &column{columnEntry: p.dir.columns[i], number: uint32(i)}
+	columns := make([]column, len(p.dir.columns)) // there may be thousands, in thousands of parts
+	for i := range columns {
+		c := &columns[i]
+		c.columnEntry, c.number = &p.dir.columns[i], uint32(i)
 		p.columns = append(p.columns, c)
 		p.byID[c.id] = c
 	}
@@ -137,8 +139,15 @@ func (p *Part) corrupt(err error, where string) error {
 	return fmt.Errorf("part %s: %s%w: %w", p.name, where, ErrCorrupt, err)
 }
 
-// Meta is what the engine keeps of the part.
-func (p *Part) Meta() Meta { return p.meta }
+// Meta is what the part says of itself.
+func (p *Part) Meta() Meta {
+	m := p.meta
+	m.Columns = p.dir.columnMetas()
+	return m
+}
+
+// Columns is the number of columns that are stored.
+func (p *Part) Columns() int { return len(p.columns) }
 
 // Run is the part as a sorted set of rows.
 func (p *Part) Run() scan.Run { return &run{p} }

@@ -369,6 +369,9 @@ func (sel *selector) evalTest(t *test, keep vector.Bitmap) error {
 		}
 		return err
 	}
+	if sel.reader.crowded() {
+		sel.reader.shed()
+	}
 	v, err := sel.reader.load(t.src)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // source is one wanted column of the block at hand.
 type source struct {
-	want schema.Column
+	want *schema.Column
 	from sourceKind
 	col  *column    // stored
 	tag  *tagColumn // tag
@@ -21,12 +21,16 @@ type source struct {
 	fixed  *vector.Vector // fixed
 	loaded *vector.Vector // of the block at hand; nil: not yet
 	sparse bool           // loaded holds the rows that pass alone
-	held   int64          // bytes of long texts in own, as far as the reader of the scan knows
-	own    vector.Vector  // memory that is used again from block to block
-	typed  vector.Vector  // what is loaded, under the wanted type
+	memory                // of what is loaded
 
 	last  int // block that was read last
 	ahead int // block behind those that were asked for
+}
+
+// memory is what a column of a block is read into. It is used again from block to block.
+type memory struct {
+	own   vector.Vector  // as it is stored
+	typed *vector.Vector // under the wanted type, where that is another; nil: not yet
 }
 
 type sourceKind uint8
@@ -48,6 +52,9 @@ type reader struct {
 	block   int
 	series  *seriesTable
 	of      seriesRange // whose tags are read: all, or those of a table
+
+	held     int64 // bytes of the block at hand that are loaded, or of some of its rows that were copied
+	reserved int64 // of those, as far as the reader of the scan knows
 }
 
 func (p *Part) reader(spec *scan.Spec, dec *encoding.Decoder) *reader {
@@ -59,7 +66,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	if s := r.sources[c.ID]; s != nil && s.want.Type == c.Type {
 		return s, nil
 	}
-	s := &source{want: *c, last: -1}
+	s := &source{want: c, last: -1}
 	switch {
 	case c.ID == schema.SeriesID:
 		s.from = number
@@ -111,6 +118,7 @@ func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 // open moves to a block; nothing is read yet.
 func (r *reader) open(block int) {
 	r.block = block
+	r.let(r.held)
 	for _, s := range r.all {
 		s.loaded, s.sparse = nil, false
 	}
@@ -121,31 +129,39 @@ func (r *reader) load(s *source) (*vector.Vector, error) {
 	if s.loaded != nil {
 		return s.loaded, nil
 	}
+	v, err := r.read(s, &s.memory, true)
+	if err != nil {
+		return nil, err
+	}
+	s.loaded = v
+	return v, r.hold(r.bytes(s, v))
+}
+
+// read reads the column of the block at hand, into m unless it lies elsewhere. keep: the cache may keep it.
+func (r *reader) read(s *source, m *memory, keep bool) (*vector.Vector, error) {
 	b := &r.p.blocks[r.block]
 	switch s.from {
 	case fixed:
-		s.loaded = s.fixed
+		return s.fixed, nil
 	case tag:
-		s.tag.block(&s.own, r.series, b.first, b.rows)
-		s.loaded = &s.own
+		s.tag.block(&m.own, r.series, b.first, b.rows)
+		return &m.own, nil
 	case number:
-		r.numbers(&s.own, s.want.Type, b)
-		s.loaded = &s.own
-	default:
-		v, err := r.page(s)
-		if err != nil {
-			return nil, err
-		}
-		if s.cast {
-			v = convert.All(&s.typed, v, s.want.Type, b.rows)
-		}
-		s.loaded = v
+		r.numbers(&m.own, s.want.Type, b)
+		return &m.own, nil
 	}
-	return s.loaded, nil
+	v, err := r.page(s, &m.own, keep)
+	if err == nil && s.cast {
+		if m.typed == nil {
+			m.typed = &vector.Vector{}
+		}
+		v = convert.All(m.typed, v, s.want.Type, b.rows)
+	}
+	return v, err
 }
 
-// page returns the decoded page of a stored column, from the cache where it is.
-func (r *reader) page(s *source) (*vector.Vector, error) {
+// page returns the decoded page of a stored column, from the cache where it is, else in own or where the cache keeps it.
+func (r *reader) page(s *source, own *vector.Vector, keep bool) (*vector.Vector, error) {
 	p := r.p
 	key := blockKey{p.id, s.col.number, uint32(r.block)}
 	v, admit := p.cache.get(key)
@@ -156,7 +172,7 @@ func (r *reader) page(s *source) (*vector.Vector, error) {
 		s.ahead = p.readAhead(s.col, r.block)
 	}
 	s.last = r.block
-	v = &s.own
+	v, admit = own, admit && keep
 	if admit {
 		v = &vector.Vector{}
 	}
@@ -168,47 +184,10 @@ func (r *reader) page(s *source) (*vector.Vector, error) {
 		st.BytesRead.Add(int64(size))
 	}
 	if admit && !p.cache.put(key, v, p.blocks[r.block].rows) {
-		s.own = *v
-		v, admit = &s.own, false
+		*own = *v
+		v = own
 	}
-	if admit {
-		return v, nil
-	}
-	return v, r.hold(s)
-}
-
-// longTexts is the number of bytes of the texts of a block from which on they are counted.
-const longTexts = 1 << 20
-
-// hold counts the texts that a source has of its own.
-func (r *reader) hold(s *source) error {
-	v := &s.own
-	if s.own.Form == vector.Dict {
-		v = s.own.Values
-	}
-	bytes := int64(len(v.Heap))
-	if r.spec.Reserve == nil || bytes <= max(s.held, longTexts) {
-		return nil
-	}
-	if shared, err := r.p.dictionary(s.col); err != nil || v == shared {
-		return err
-	}
-	more := bytes - s.held
-	if err := r.spec.Reserve(more); err != nil {
-		return err
-	}
-	s.held = bytes
-	return nil
-}
-
-// release lets go of what sources have of their own.
-func (r *reader) release() {
-	for _, s := range r.all {
-		if s.held > 0 {
-			_ = r.spec.Reserve(-s.held) // giving back does not fail
-			s.held, s.own, s.loaded = 0, vector.Vector{}, nil
-		}
-	}
+	return v, nil
 }
 
 // numbers makes dst the series numbers of a block.

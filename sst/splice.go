@@ -95,9 +95,11 @@ func (w *Writer) splice(p *Part, src *spliced, block int) error {
 		if _, err := p.decode(&w.encoders[0].dec, src.cols[i], block, &v); err != nil {
 			return err
 		}
-		c.buf.Reset(c.entry.typ)
-		c.buf.Append(0, &v, 0, b.rows)
+		w.spare.Reset(c.entry.typ)
+		w.spare.Append(0, &v, 0, b.rows)
+		c.buf, w.spare = w.spare, c.buf // one column's memory does for all
 		c.encode(w.encoders[0], b.rows, at)
+		c.buf, w.spare = w.spare, c.buf
 	}
 	w.lastTime = b.maxTime
 	w.total += uint64(b.rows)

@@ -35,7 +35,8 @@
 //	series.go tags.go tagindex.go find.go       series, tags, series by tags
 //	cursor.go select.go selectseries.go         scans: which blocks and rows pass
 //	packed.go filters.go                        tests on pages as they lie, token filters
-//	project.go source.go walk.go cache.go       rows as batches, by block and by series
+//	project.go source.go held.go walk.go        rows as batches, by block and by series, as few as fit
+//	cache.go                                    decoded blocks
 //	check.go verify.go dump.go aside.go         damage, looking for it, printing
 //	metrics.go checks.go                        figures, what builds with invariants check
 package sst
@@ -64,6 +65,8 @@ type WriterOptions struct {
 	MinSeq, MaxSeq uint64
 	// BlockRows is the number of rows of a block: a multiple of vector.Size, at most MaxBlockRows. 0: DefaultBlockRows.
 	BlockRows int
+	// BlockBytes is the number of bytes in memory after which a block is closed with fewer rows. 0: DefaultBlockBytes.
+	BlockBytes int
 	// Workers is the number of goroutines that encode a block's columns; 0 and 1: the caller's alone.
 	Workers int
 }

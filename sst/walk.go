@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"math"
 	"math/bits"
 	"runtime/debug"
 
@@ -123,8 +124,12 @@ func (w *seriesWalk) advance() (bool, error) {
 		if !w.passing {
 			continue
 		}
+		if w.sel.passing == b.rows && from&63 == 0 {
+			w.out.begin(nil, from, to-from)
+			return true, nil
+		}
 		if w.list = appendRange(w.list[:0], w.sel.keep, from, to); len(w.list) > 0 {
-			w.out.begin(w.list, len(w.list))
+			w.out.begin(w.list, 0, len(w.list))
 			return true, nil
 		}
 	}
@@ -141,6 +146,29 @@ func (w *seriesWalk) Rows(b *vector.Batch) (ok bool, err error) {
 		if ok, err := w.advance(); !ok || err != nil {
 			return false, err
 		}
+	}
+}
+
+// Least is the earliest time of the block that the next rows of the current series lie in.
+func (w *seriesWalk) Least() int64 {
+	switch {
+	case w.out.at < w.out.n:
+		return w.p.blocks[w.block].minTime
+	case w.row < w.to:
+		return w.p.blocks[w.p.blockOf(w.row, w.block)].minTime
+	}
+	return math.MaxInt64
+}
+
+// Rest lets go of a block that has no rows left, when much is in hand.
+func (w *seriesWalk) Rest() {
+	h := w.sel.spec.Holding
+	if h == nil || h.Used <= h.Most/2 || w.block < 0 || w.out.at < w.out.n {
+		return
+	}
+	if b := &w.p.blocks[w.block]; w.row >= b.first+b.rows {
+		w.out.drop()
+		w.sel.reader.shed()
 	}
 }
 

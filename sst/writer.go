@@ -28,6 +28,8 @@ const (
 	// maxBlockHeap is the number of bytes of one column's strings after which a block is closed early: whoever reads one of its rows
 	// has all of them in memory.
 	maxBlockHeap = 8 << 20
+	// DefaultBlockBytes is the same for all columns together: sixty columns of ordinary values have less.
+	DefaultBlockBytes = 32 << 20
 	// MaxValue is the longest string that a part takes.
 	MaxValue = encoding.MaxHeap - 32<<20
 )
@@ -42,9 +44,12 @@ type Writer struct {
 	dir      directory
 	series   seriesWriter
 	tags     tagsWriter
+	sizes    []int // scratch: of rows
+	spare    vector.Vector
 	key      []byte // of the current series; nil before the first
 	begun    bool   // the current series has rows and so is in series
 	rows     int    // rows of the open block
+	held     int    // bytes that these have
 	total    uint64
 	at       uint64 // bytes written
 	buffered int
@@ -74,6 +79,9 @@ type columnWriter struct {
 func NewWriter(f vfs.File, o WriterOptions) *Writer {
 	if o.BlockRows == 0 {
 		o.BlockRows = DefaultBlockRows
+	}
+	if o.BlockBytes == 0 {
+		o.BlockBytes = DefaultBlockBytes
 	}
 	w := &Writer{f: f, o: o, time: -1}
 	if o.BlockRows%vector.Size != 0 || o.BlockRows < 0 || o.BlockRows > MaxBlockRows {
@@ -148,8 +156,11 @@ func (w *Writer) write(b *vector.Batch) error {
 		}
 		if n > 0 {
 			for i, c := range w.cols {
+				before := len(c.buf.Heap)
 				c.buf.Append(w.rows, b.Cols[i], from, from+n)
+				w.held += len(c.buf.Heap) - before
 			}
+			w.held += n * w.fixedBytes()
 			if err := w.checkTimes(w.rows, w.rows+n); err != nil {
 				return err
 			}
@@ -184,9 +195,13 @@ func (w *Writer) checkBatch(b *vector.Batch) error {
 	return nil
 }
 
+// fixedBytes is what a row takes in memory besides the bytes of its strings.
+func (w *Writer) fixedBytes() int { return 8 * len(w.cols) }
+
 // room returns how many rows from from on fit into the open block: 0 when it must be closed first.
 func (w *Writer) room(b *vector.Batch, from int) (int, error) {
 	n := min(b.N-from, w.o.BlockRows-w.rows)
+	all := w.held + n*w.fixedBytes()
 	for i, c := range w.cols {
 		if c.entry.typ.Kind() != vector.Bytes {
 			continue
@@ -205,8 +220,36 @@ func (w *Writer) room(b *vector.Batch, from int) (int, error) {
 				break
 			}
 		}
+		all += size - len(c.buf.Heap)
+	}
+	if all > w.o.BlockBytes {
+		n = w.light(b, from, n)
 	}
 	return n, nil
+}
+
+// light returns how many of n rows fit into the open block by the bytes of all their columns.
+func (w *Writer) light(b *vector.Batch, from, n int) int {
+	w.sizes = vector.Sized(w.sizes, n)
+	for k := range w.sizes {
+		w.sizes[k] = w.fixedBytes()
+	}
+	for i, c := range w.cols {
+		if v := b.Cols[i]; c.entry.typ.Kind() == vector.Bytes {
+			for k := range n {
+				if !v.IsNull(from + k) {
+					w.sizes[k] += len(v.Bytes(from + k))
+				}
+			}
+		}
+	}
+	all := w.held
+	for k, size := range w.sizes {
+		if all += size; all > w.o.BlockBytes && (k > 0 || w.rows > 0) {
+			return k
+		}
+	}
+	return n
 }
 
 // checkTimes holds that time does not fall within a series.
@@ -247,15 +290,45 @@ func (w *Writer) endBlock(n int) error {
 	w.dir.minTime = append(w.dir.minTime, uint64(t.Min.Ints[block]))
 	w.dir.maxTime = append(w.dir.maxTime, uint64(t.Max.Ints[block]))
 	w.buffered = 0
+	kept := int64(0)
 	for _, c := range w.cols {
 		w.buffered += len(c.pages.buf) + len(c.filters.buf)
 		c.buf.Reset(c.entry.typ)
+		kept += int64(cap(c.buf.Heap))
 	}
-	w.rows = 0
-	if w.buffered >= stripeSize {
+	if kept > 2*int64(w.o.BlockBytes) { // other columns were long in other blocks
+		for _, c := range w.cols {
+			c.buf = vector.Vector{Type: c.entry.typ}
+		}
+	}
+	w.rows, w.held = 0, 0
+	w.boundDictionaries()
+	if w.buffered >= min(stripeSize, w.o.BlockBytes) {
 		return w.writeStripe()
 	}
 	return nil
+}
+
+// postingBytes is about what the postings of a value take while a part is written.
+const postingBytes = 128
+
+// boundDictionaries ends the growth of all dictionaries when together they take more than two blocks: each alone is bounded,
+// but of thousands of columns each has one.
+func (w *Writer) boundDictionaries() {
+	held := int64(0)
+	for _, c := range w.cols {
+		if c.dict != nil {
+			held += c.dict.Bytes64() + postingBytes*int64(c.dict.Len())
+		}
+	}
+	if held <= 2*int64(w.o.BlockBytes) {
+		return
+	}
+	for _, c := range w.cols {
+		if c.dict != nil {
+			c.dict.Close()
+		}
+	}
 }
 
 // encodeBlock encodes the columns of a block, by several goroutines when there are several encoders. Columns differ in
@@ -447,26 +520,34 @@ func (w *Writer) meta() (Meta, error) {
 	}
 	w.err = errors.New("the part is finished")
 	m := w.dir.meta(&f, int64(w.at))
+	m.Columns = w.dir.columnMetas()
 	for _, c := range w.cols {
 		m.IndexTime += c.indexTime
 	}
 	return m, nil
 }
 
-// meta is what the engine keeps of the part.
+// meta is what is known of the part but for its columns.
 func (d *directory) meta(f *footer, size int64) Meta {
 	m := Meta{Rows: int64(f.rows), Bytes: size, MinTime: f.minTime, MaxTime: f.maxTime, MinSeq: d.minSeq, MaxSeq: d.maxSeq,
 		Checksum: f.dirSum ^ f.sum, Series: int64(d.seriesCount)}
 	data := int64(0)
 	for i := range d.columns {
-		c := &d.columns[i]
-		filters := int64(c.filterBytes)
-		index := int64(c.indexRef.length + c.postRef.length)
-		all := int64(c.bytes+c.dictRef.length) + index + filters
-		m.Columns = append(m.Columns, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: all, IndexBytes: index + filters,
-			FilterBytes: filters, PostingBytes: int64(c.postRef.length)})
-		data += int64(c.bytes + c.dictRef.length)
+		data += int64(d.columns[i].bytes + d.columns[i].dictRef.length)
 	}
 	m.IndexBytes = size - data
 	return m
+}
+
+// columnMetas describes the columns.
+func (d *directory) columnMetas() (all []ColumnMeta) {
+	for i := range d.columns {
+		c := &d.columns[i]
+		filters := int64(c.filterBytes)
+		index := int64(c.indexRef.length + c.postRef.length)
+		bytes := int64(c.bytes+c.dictRef.length) + index + filters
+		all = append(all, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: bytes, IndexBytes: index + filters,
+			FilterBytes: filters, PostingBytes: int64(c.postRef.length)})
+	}
+	return all
 }

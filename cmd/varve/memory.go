@@ -21,6 +21,8 @@ type memory struct {
 	series    int64 // keys of the series of rows in memory
 	flush     int64 // rows of one table that make a part
 	cache     int64 // decoded blocks
+	merge     int64 // rows that a merge has in hand of its parts; two may go on
+	block     int64 // rows of a block of a part
 	queries   int64 // kept by all running queries together
 	held      int64 // rows that running queries keep in memory after their flush, when another begins
 	bodies    int64 // of requests in hand, or what is made of them
@@ -39,6 +41,8 @@ func (c *Config) memory() memory {
 	m.series = m.limit / 8
 	m.flush = min(int64(c.Storage.FlushBytes), max(m.memtables/4, 1<<20))
 	m.cache = min(int64(c.Storage.CacheBytes), m.limit/16)
+	m.merge = min(max(m.limit/16, 4<<20), 64<<20)
+	m.block = min(max(m.limit/32, 2<<20), sst.DefaultBlockBytes)
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
 	m.held = max(m.queries/2, 2*m.memtables) // one query alone may keep all memtables of a moment
 	m.bodies = m.limit / 16

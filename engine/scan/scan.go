@@ -62,9 +62,18 @@ type Spec struct {
 	// Cancelled, when not nil, is asked now and then by what takes long: its error, that of a context, ends the scan. The function is
 	// called so in all layers.
 	Cancelled func() error
-	// Reserve, when not nil, is told how many bytes of long texts cursors have in hand, and what is given back as a negative number:
-	// its error ends the scan.
+	// Reserve, when not nil, is told how many bytes cursors have in hand past what is ordinary, and what is given back as a negative
+	// number: its error ends the scan.
 	Reserve func(bytes int64) error
+	// Holding, when not nil, is what walks that are merged have in hand together.
+	Holding *Holding
+}
+
+// Holding bounds the bytes of rows that some walks have in hand together. One goroutine at a time.
+type Holding struct {
+	Most  int64 // that all have; what is more is read in smaller pieces
+	Least int64 // that each may have in any case
+	Used  int64
 }
 
 // KeyRange is the series keys in [From, To). To nil: there is no end.
@@ -93,6 +102,15 @@ type Series interface {
 	// Rows fills b with the next rows of the current series.
 	Rows(b *vector.Batch) (bool, error)
 	Close()
+}
+
+// Idle is a Series that need not have rows in hand before they are wanted.
+type Idle interface {
+	Series
+	// Least is a time before which no row lies of the current series that Rows has yet to give.
+	Least() int64
+	// Rest lets go of memory until then. What Rows gave is not valid any more.
+	Rest()
 }
 
 // Run is an immutable sorted set of rows. Safe for concurrent use.

@@ -53,6 +53,9 @@ func (d *Dictionary) Len() int { return len(d.Views) }
 // Closed reports whether the dictionary has refused so many blocks that trying another costs more than it is likely to bring.
 func (d *Dictionary) Closed() bool { return d.Refused >= maxRefused }
 
+// Close has no block tried any more.
+func (d *Dictionary) Close() { d.Refused = maxRefused }
+
 // Bytes is value i.
 func (d *Dictionary) Bytes(i int) []byte {
 	w := d.Views[i]
@@ -162,11 +165,11 @@ func (d *Dictionary) rehash(n int) {
 
 // truncate takes back all values from number n on.
 func (d *Dictionary) truncate(n, heap int) {
-	d.Views, d.Heap = d.Views[:n], d.Heap[:heap]
-	if n == 0 {
-		clear(d.slots)
+	if n == 0 { // of thousands of columns each would keep the memory of a block
+		*d = Dictionary{limit: d.limit, bytes: d.bytes, asked: d.asked, Refused: d.Refused, learnt: d.learnt, slots: make([]slot, 64)}
 		return
 	}
+	d.Views, d.Heap = d.Views[:n], d.Heap[:heap]
 	old := d.slots
 	d.slots = make([]slot, len(old))
 	mask := uint32(len(old) - 1)
