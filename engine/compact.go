@@ -11,6 +11,14 @@ import (
 // mergeChosen merges the parts that are chosen, of any kind, while no other merge of the region goes on; false: there are none
 // left. ErrDropped where the table is dropped meanwhile; after a TRUNCATE, or damage, what is left is to be chosen from anew.
 func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bool, error) {
+	select {
+	case e.asked <- struct{}{}:
+		defer func() { <-e.asked }()
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-e.run.Done():
+		return false, e.run.Err()
+	}
 	j, err := e.merger.alone(ctx, r)
 	if err != nil {
 		return false, err

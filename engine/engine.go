@@ -45,6 +45,7 @@
 //
 //   - Engine.calls: held for reading by each call from outside, for writing by Close.
 //   - region.altering: one ALTER a table; held while its rows are written anew.
+//   - A place among the merges that are asked for (Engine.asked), while one of them goes on.
 //   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as the merge
 //     takes. ALTER gives it back before it takes the next.
 //   - Engine.ddl: the catalog and schemas change; held over an edit of the manifest.
@@ -99,6 +100,11 @@ type Options struct {
 	// MergeBytes bounds the rows that a merge has in hand of all its parts, of which it writes the columns of a block at a time: of
 	// BlockBytes. Default 64 MiB and sst.DefaultBlockBytes. Of wide rows less is read at a time.
 	MergeBytes, BlockBytes int64
+	// PartPages bounds the pages of a part that merges write, of each of which a reader of the part keeps some 80 bytes. Default, and
+	// at most, a million.
+	PartPages int64
+	// AskedMerges is how many merges go on at once that somebody waits for, of different tables: each has as much in hand. Default 4.
+	AskedMerges int
 	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts against that.
 	SeriesBytes int64
 	// Held, if not nil, is told of memory that scans begin (bytes > 0) or cease to keep: of memtables that were flushed or
@@ -149,6 +155,7 @@ type Engine struct {
 	damages   *damages
 	files     *partFiles
 	merger    *merger
+	asked     chan struct{} // holds one for each merge that somebody waits for
 
 	work     chan *region              // regions that want a flush
 	flushed  atomic.Pointer[time.Time] // when the last memtable was written into a part; nil: none was yet

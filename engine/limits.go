@@ -56,6 +56,7 @@ func (o Options) withDefaults() Options {
 	o.MaxValue = min(o.MaxValue, sst.MaxValue)
 	def(&o.MergeBytes, 64<<20)
 	def(&o.BlockBytes, sst.DefaultBlockBytes)
+	def(&o.AskedMerges, 4)
 	def(&o.WriteWait, 5*time.Second)
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)
@@ -64,6 +65,9 @@ func (o Options) withDefaults() Options {
 	def(&o.mergeParts, 8)
 	if o.maxPart == (partSize{}) {
 		o.maxPart = maxPart
+	}
+	if o.PartPages > 0 {
+		o.maxPart.pages = min(o.maxPart.pages, o.PartPages)
 	}
 	def(&o.mergedRows, 128<<10)
 	def(&o.spliceRows, sst.DefaultBlockRows/2)

@@ -151,6 +151,7 @@ func (m *merged) load(s *input) error {
 	s.pos = 0
 	if err != nil || !ok {
 		s.batch.N, s.ended = 0, true
+		s.letGo()
 		return err
 	}
 	n := s.batch.N

@@ -98,6 +98,13 @@ func (s *input) rest() {
 	s.least = head{time: math.MinInt64}
 	if idle, ok := s.walk.(scan.Idle); ok {
 		s.least.time = idle.Least()
+	}
+	s.letGo()
+}
+
+// letGo has the walk let go of memory of rows that are used up.
+func (s *input) letGo() {
+	if idle, ok := s.walk.(scan.Idle); ok {
 		idle.Rest()
 	}
 }

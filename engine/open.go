@@ -38,6 +38,7 @@ func Open(o Options) (_ *Engine, err error) {
 		ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}, damages: &damages{log: o.Logger},
 		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir)}, work: make(chan *region, 1024)}
 	e.merger = newMerger(e)
+	e.asked = make(chan struct{}, o.AskedMerges)
 	e.census = newCensus(e)
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())

@@ -30,7 +30,7 @@ func (s partSize) exceeds(bound partSize) bool {
 // maxPart bounds the result of a merge: parts are replaced wholly, so they stay of a size that can be rewritten. A part has
 // numbers of 16 bits for blocks, four times as many as are merged, since blocks that are merged are not always full; and
 // of 32 bits for places in the values of a tag. A table of sixty columns is bounded by its rows, one of thousands by its pages.
-var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32, columns: 64 << 10, pages: 1 << 20}
+var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32, columns: 32 << 10, pages: 1 << 20}
 
 // measure returns the size of a part.
 func (p *part) measure() partSize {

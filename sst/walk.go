@@ -160,10 +160,10 @@ func (w *seriesWalk) Least() int64 {
 	return math.MaxInt64
 }
 
-// Rest lets go of a block that has no rows left, when much is in hand.
+// Rest lets go of a block that has no rows left, unless that is little.
 func (w *seriesWalk) Rest() {
 	h := w.sel.spec.Holding
-	if h == nil || h.Used <= h.Most/2 || w.block < 0 || w.out.at < w.out.n {
+	if h == nil || w.sel.reader.held <= h.Least || w.block < 0 || w.out.at < w.out.n {
 		return
 	}
 	if b := &w.p.blocks[w.block]; w.row >= b.first+b.rows {

@@ -19,8 +19,8 @@ import (
 	"varve/sst/index"
 )
 
-// stripeSize: when so many bytes of encoded pages have gathered they are written, column by column. Smaller parts have all
-// pages of a column side by side.
+// stripeSize: when so many bytes of encoded pages have gathered, or half of what a block has at most in memory, they are written,
+// column by column. Smaller parts have all pages of a column side by side.
 var stripeSize = invariant.Limit(16<<20, 1<<10)
 
 // Bounds of what a writer holds in memory.
@@ -303,7 +303,7 @@ func (w *Writer) endBlock(n int) error {
 	}
 	w.rows, w.held = 0, 0
 	w.boundDictionaries()
-	if w.buffered >= min(stripeSize, w.o.BlockBytes) {
+	if w.buffered >= min(stripeSize, w.o.BlockBytes/2) {
 		return w.writeStripe()
 	}
 	return nil

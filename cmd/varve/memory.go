@@ -22,7 +22,9 @@ type memory struct {
 	flush     int64 // rows of one table that make a part
 	cache     int64 // decoded blocks
 	merge     int64 // rows that a merge has in hand of its parts; two may go on
+	asked     int   // merges besides, that somebody waits for
 	block     int64 // rows of a block of a part
+	pages     int64 // number of pages of a part
 	queries   int64 // kept by all running queries together
 	held      int64 // rows that running queries keep in memory after their flush, when another begins
 	bodies    int64 // of requests in hand, or what is made of them
@@ -34,6 +36,9 @@ type memory struct {
 // tableBytes is the share of the limit that goes with a table: what it takes itself is some 4 KiB.
 const tableBytes = 32 << 10
 
+// pageBytes is the share of the limit that goes with a page of the largest part, of which a reader keeps some 80 bytes.
+const pageBytes = 4 << 10
+
 // memory shares the limit out: configured sizes hold as far as they fit into the shares of a small machine.
 func (c *Config) memory() memory {
 	m := memory{limit: c.memoryLimit()}
@@ -41,8 +46,10 @@ func (c *Config) memory() memory {
 	m.series = m.limit / 8
 	m.flush = min(int64(c.Storage.FlushBytes), max(m.memtables/4, 1<<20))
 	m.cache = min(int64(c.Storage.CacheBytes), m.limit/16)
-	m.merge = min(max(m.limit/16, 4<<20), 64<<20)
+	m.merge = min(max(m.limit/20, 4<<20), 64<<20)
+	m.asked = int(min(max(m.limit/(512<<20), 1), 8))
 	m.block = min(max(m.limit/32, 2<<20), sst.DefaultBlockBytes)
+	m.pages = m.limit / pageBytes
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
 	m.held = max(m.queries/2, 2*m.memtables) // one query alone may keep all memtables of a moment
 	m.bodies = m.limit / 16

@@ -2,6 +2,8 @@ package encoding
 
 import (
 	"hash/maphash"
+	"math/bits"
+	"slices"
 
 	"varve/engine/vector"
 )
@@ -37,7 +39,7 @@ var seed = maphash.MakeSeed()
 
 // NewDictionary is an empty dictionary that takes limit values of together maxBytes bytes.
 func NewDictionary(limit, maxBytes int) *Dictionary {
-	return &Dictionary{limit: limit, bytes: maxBytes, slots: make([]slot, 64)}
+	return &Dictionary{limit: limit, bytes: maxBytes}
 }
 
 // NewShared is an empty dictionary for a whole part, of at most so many values: MaxShared usually, MaxInverted at most.
@@ -101,6 +103,18 @@ func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ 
 	return codes, true
 }
 
+// begin is Codes of an empty dictionary, in the memory of spare, which is emptied: of thousands of columns few have a dictionary,
+// and each would keep what it took to find that out.
+func (d *Dictionary) begin(spare *Dictionary, codes []uint32, views []vector.View, heap []byte) (_ []uint32, ok bool) {
+	spare.limit, spare.bytes, spare.asked = d.limit, d.bytes, d.asked
+	if codes, ok = spare.Codes(codes, views, heap); ok {
+		d.Views, d.Heap, d.slots = slices.Clone(spare.Views), slices.Clone(spare.Heap), spare.slots
+		d.rehash(max(64, 1<<bits.Len(uint(2*d.Len()))))
+	}
+	spare.Reset()
+	return codes, ok
+}
+
 // Code finds or adds a value, whatever the limits.
 func (d *Dictionary) Code(s []byte) uint32 {
 	c, _ := d.code(s)
@@ -109,6 +123,9 @@ func (d *Dictionary) Code(s []byte) uint32 {
 
 // Find finds a value. Safe for concurrent use as long as nothing is added.
 func (d *Dictionary) Find(s []byte) (code uint32, ok bool) {
+	if d.Len() == 0 {
+		return 0, false
+	}
 	_, c := d.probe(s, uint32(maphash.Bytes(seed, s)))
 	return c - 1, c != 0
 }
@@ -132,6 +149,9 @@ func (d *Dictionary) probe(s []byte, hash uint32) (at, code uint32) {
 
 // code finds or adds a value.
 func (d *Dictionary) code(s []byte) (code uint32, fresh bool) {
+	if d.slots == nil {
+		d.slots = make([]slot, 64)
+	}
 	h := uint32(maphash.Bytes(seed, s))
 	at, have := d.probe(s, h)
 	if have != 0 {
@@ -165,11 +185,11 @@ func (d *Dictionary) rehash(n int) {
 
 // truncate takes back all values from number n on.
 func (d *Dictionary) truncate(n, heap int) {
-	if n == 0 { // of thousands of columns each would keep the memory of a block
-		*d = Dictionary{limit: d.limit, bytes: d.bytes, asked: d.asked, Refused: d.Refused, learnt: d.learnt, slots: make([]slot, 64)}
+	d.Views, d.Heap = d.Views[:n], d.Heap[:heap]
+	if n == 0 {
+		clear(d.slots)
 		return
 	}
-	d.Views, d.Heap = d.Views[:n], d.Heap[:heap]
 	old := d.slots
 	d.slots = make([]slot, len(old))
 	mask := uint32(len(old) - 1)

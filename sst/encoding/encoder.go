@@ -15,6 +15,7 @@ type Encoder struct {
 	slots                                 [4 * maxLocalInts]uint16
 	packed, heap, block                   []byte
 	local                                 *Dictionary
+	tried                                 Dictionary // of a part's column that has none yet
 	dense                                 vector.Vector
 	rows                                  []uint32
 	templates                             *templater

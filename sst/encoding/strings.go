@@ -24,7 +24,12 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 	e.sharedCodes = e.sharedCodes[:0]
 	if shared != nil && shared.Refused < maxRefused {
 		var ok bool
-		if e.sharedCodes, ok = shared.Codes(e.sharedCodes, views, heap); ok {
+		if shared.Len() == 0 {
+			e.sharedCodes, ok = shared.begin(&e.tried, e.sharedCodes, views, heap)
+		} else {
+			e.sharedCodes, ok = shared.Codes(e.sharedCodes, views, heap)
+		}
+		if ok {
 			return e.appendCodes(append(dst, byte(Shared)), e.sharedCodes)
 		}
 		shared.Refused++
