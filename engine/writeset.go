@@ -50,6 +50,7 @@ type WriteSet struct {
 	entries []*writeEntry
 	byName  map[schema.Name]*writeEntry // the last entry of a table; made when there are many
 	spare   []*vector.Builder
+	expect  int64 // bytes of text in all rows; 0: nobody knows
 
 	samples, spareSamples []*Samples
 }
@@ -93,6 +94,7 @@ func (s *WriteSet) Table(t schema.Name, h Hint) (*vector.Builder, *Hint) {
 	} else {
 		b = vector.NewBuilder()
 	}
+	b.Expect(s.expect)
 	e := &writeEntry{name: t, hint: h, builder: b}
 	s.entries = append(s.entries, e)
 	if s.byName != nil {
@@ -100,6 +102,9 @@ func (s *WriteSet) Table(t schema.Name, h Hint) (*vector.Builder, *Hint) {
 	}
 	return b, &e.hint
 }
+
+// Expect notes about how much text the rows will have: the body that they come from, say. Their memory grows to it in few steps.
+func (s *WriteSet) Expect(bytes int64) { s.expect = max(bytes, 0) }
 
 // takes reports whether rows with a hint belong to the entry.
 func (e *writeEntry) takes(h *Hint) bool {
@@ -131,7 +136,7 @@ func (s *WriteSet) Reset() {
 		s.samples[i] = nil
 		s.spareSamples = append(s.spareSamples, g)
 	}
-	s.samples = s.samples[:0]
+	s.samples, s.expect = s.samples[:0], 0
 }
 
 // Held is the memory of the set's buffers in bytes, used or not.

@@ -4,9 +4,9 @@ package spare
 
 import "sync"
 
-// maxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool, which nobody counts; so a value that is
+// MaxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool, which nobody counts; so a value that is
 // larger by itself is not kept at all.
-const maxBytes = 32 << 20
+const MaxBytes = 32 << 20
 
 // List keeps values that are not in use. The zero value is ready. Safe for concurrent use.
 type List[T any] struct {
@@ -40,11 +40,11 @@ func (l *List[T]) Get() *T {
 
 // Put takes a value back whose buffers take some bytes.
 func (l *List[T]) Put(x *T, bytes int64) {
-	if bytes > maxBytes {
+	if bytes > MaxBytes {
 		return
 	}
 	l.mu.Lock()
-	fits := l.bytes+bytes <= maxBytes
+	fits := l.bytes+bytes <= MaxBytes
 	if fits {
 		l.free, l.bytes = append(l.free, kept[T]{x, bytes}), l.bytes+bytes
 	}

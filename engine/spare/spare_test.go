@@ -14,7 +14,7 @@ func TestList(t *testing.T) {
 	}
 	for _, size := range []int{1, 2, 3, 4} {
 		b := make([]byte, size)
-		l.Put(&b, maxBytes/3)
+		l.Put(&b, MaxBytes/3)
 	}
 	for range 3 {
 		runtime.GC()
@@ -36,8 +36,8 @@ func TestList(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	var l List[[]byte]
 	b := make([]byte, 1)
-	l.Put(&b, maxBytes+1)
+	l.Put(&b, MaxBytes+1)
 	if got := l.Get(); *got != nil {
-		t.Errorf("a value of %d bytes came back, the list keeps %d", maxBytes+1, maxBytes)
+		t.Errorf("a value of %d bytes came back, the list keeps %d", MaxBytes+1, MaxBytes)
 	}
 }
