@@ -28,7 +28,7 @@ func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bo
 	if !errors.Is(err, errOverrun) {
 		return merged, err
 	}
-	if e.manifest.State().Tables[r.id] == nil {
+	if !e.lists(r) {
 		return false, errDropped(r.snap.Load().schema.Name)
 	}
 	return true, nil

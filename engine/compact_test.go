@@ -11,40 +11,57 @@ import (
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vfs"
 )
 
-// TestMergeMeetsDrop lets a merge end between the moment at which the manifest forgets a table and the one at which its
-// parts are let go of: the merge leaves no file.
-func TestMergeMeetsDrop(t *testing.T) {
-	o := testOptions(vfs.NewMem())
-	e := mustOpen(t, o)
-	defer mustClose(t, e)
-	for i := range int64(2) {
-		if err := put(e, "t", lastRow, []modelRow{{"ts": i, "v": i}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Flush(ctx, public("t")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tab, err := e.Table(public("t"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.apply(manifest.Edit{DropTable: []schema.TableID{tab.Schema.ID}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Compact(ctx, public("t")); !errors.Is(err, ErrDropped) {
-		t.Errorf("the merge ended with %v", err)
-	}
-	e.ddl.Lock()
-	e.change(func(c *catalog) { c.remove(tab.home) })
-	e.discard([]home{tab.home})
-	e.ddl.Unlock()
-	names, err := o.FS.List(path.Join(o.Dir, partsDir))
-	if err != nil || len(names) > 0 {
-		t.Errorf("left over: %v %v", names, err)
+// TestStatementsMeetDrop runs what changes a table at the moment at which the manifest has forgotten it and its region does not know yet: statements say that
+// there is no such table, what the engine does by itself goes on, and no file is left.
+func TestStatementsMeetDrop(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(e *Engine, r *region) error
+		want error
+	}{
+		{"truncate", func(e *Engine, _ *region) error { return e.Truncate(ctx, public("t")) }, ErrDropped},
+		{"compact", func(e *Engine, _ *region) error { return e.Compact(ctx, public("t")) }, ErrDropped},
+		{"flush", func(e *Engine, _ *region) error { return e.Flush(ctx, public("t")) }, nil},
+		{"expire", func(e *Engine, r *region) error { return e.dropExpired(r) }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := testOptions(vfs.NewMem())
+			e := mustOpen(t, o)
+			defer mustClose(t, e)
+			for i := range int64(3) {
+				if err := put(e, "t", lastRow, []modelRow{{"ts": i, "v": i}}); err != nil {
+					t.Fatal(err)
+				}
+				if i == 2 {
+					break // it stays in memory
+				}
+				if err := e.Flush(ctx, public("t")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tab, err := e.Table(public("t"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.apply(manifest.Edit{DropTable: []schema.TableID{tab.Schema.ID}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.run(e, tab.region); !errors.Is(err, c.want) || c.want != nil && status.Of(err) != status.TableNotFound {
+				t.Errorf("it ended with %v, want %v", err, c.want)
+			}
+			e.ddl.Lock()
+			e.change(func(c *catalog) { c.remove(tab.home) })
+			e.discard([]home{tab.home})
+			e.ddl.Unlock()
+			names, err := o.FS.List(path.Join(o.Dir, partsDir))
+			if err != nil || len(names) > 0 {
+				t.Errorf("left over: %v %v", names, err)
+			}
+		})
 	}
 }
 

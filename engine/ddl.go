@@ -187,6 +187,9 @@ func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 	return edit, nil
 }
 
+// lists reports whether the manifest has the table of a region. It learns first that a table was dropped, so that edits may fail before the region knows.
+func (e *Engine) lists(r *region) bool { return e.manifest.State().Tables[r.id] != nil }
+
 // discard lets go of everything that dropped tables hold; readers keep what they pinned.
 func (e *Engine) discard(gone []home) {
 	for _, p := range gone {
@@ -250,10 +253,12 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 	}
 	err = nil
 	if r.dropped.Load() {
-		err = status.New(status.TableNotFound, "Table not found: %s", n)
+		err = errDropped(n)
 	} else if err = e.apply(edit); err == nil {
 		r.pending = nil
 		r.replace(func(s *regionSnap) { s.live, s.frozen, s.parts = newMem(nil), nil, nil })
+	} else if !e.lists(r) {
+		err = errDropped(n)
 	}
 	r.mu.Unlock()
 	if err != nil {

@@ -37,8 +37,7 @@ func (e *Engine) swap(r *region, old, made []*part) (gone []*part, err error) {
 	overrun := slices.ContainsFunc(old, func(o *part) bool { return !slices.Contains(present, o) })
 	if !overrun {
 		err = e.apply(edit)
-		// The manifest learns first that a table was dropped: nothing is left that could list the parts.
-		overrun = err != nil && e.manifest.State().Tables[r.id] == nil
+		overrun = err != nil && !e.lists(r) // nothing is left that could list the parts
 	}
 	if overrun {
 		for _, p := range made {

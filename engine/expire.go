@@ -73,6 +73,9 @@ func (e *Engine) dropAside(r *region, oldest int64) error {
 		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: p.meta})
 	}
 	if err := e.apply(edit); err != nil {
+		if !e.lists(r) {
+			return nil // whoever dropped the table forgets them
+		}
 		return err
 	}
 	e.forgetAside(gone)

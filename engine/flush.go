@@ -112,7 +112,7 @@ func (e *Engine) flushFrozen(ctx context.Context, r *region, freeze bool) error 
 	}
 	for {
 		s := r.snap.Load()
-		if len(s.frozen) == 0 {
+		if len(s.frozen) == 0 || r.dropped.Load() { // who drops a table waits for maintain to forget its memtables
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -151,7 +151,7 @@ func (e *Engine) flushOne(r *region, m *mem) error {
 		edit.AddParts = append(edit.AddParts, manifest.PartEdit{Table: r.id, Part: p.meta})
 	}
 	if err := e.apply(edit); err != nil {
-		if e.manifest.State().Tables[r.id] != nil {
+		if e.lists(r) {
 			return err // the part is kept for the next try: the edit may be found at the next start
 		}
 		r.drop() // while it was flushed
