@@ -228,13 +228,14 @@ func (r *region) close() (open func()) {
 // unify merges all of a table's parts, so that rows that were replaced or deleted are gone and not only hidden: a table
 // that becomes append-only shows every row it has.
 func (e *Engine) unify(ctx context.Context, r *region) error {
+	last := e.committer.seq.Load()
 	for again := true; again; {
 		s := r.snap.Load()
 		if _, damaged := sound(s.parts); len(damaged)+len(e.asideOf(r, s)) > 0 {
 			return status.New(status.Unsupported, "append_mode cannot be switched on while parts of the table are damaged: rows that they replace could not be told")
 		}
 		var err error
-		if again, err = e.mergeAll(ctx, r, math.MinInt64); err != nil {
+		if again, err = e.mergeAll(ctx, r, math.MinInt64, last); err != nil {
 			return err
 		}
 	}

@@ -35,11 +35,21 @@ func (e *Engine) mergeChosen(ctx context.Context, r *region, choose chooser) (bo
 }
 
 // mergeAll merges one group of those that a compaction that was asked for merges, if there is one; oldest is the time
-// before which rows have expired.
-func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64) (bool, error) {
+// before which rows have expired. Parts that have no row up to the sequence number last came after it was asked for and stay as they are: it would not end
+// while they come faster than they are merged.
+func (e *Engine) mergeAll(ctx context.Context, r *region, oldest int64, last uint64) (bool, error) {
 	return e.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
-		whole, damaged := sound(s.parts)
-		return pickAny(whole, append(damaged, e.asideOf(r, s)...), w, e.o.maxPart, !s.schema.Options.AppendMode, e.hides(r, oldest))
+		whole, fixed := sound(s.parts)
+		fixed = append(fixed, e.asideOf(r, s)...)
+		var asked []*part
+		for _, p := range whole {
+			if p.meta.MinSeq <= last {
+				asked = append(asked, p)
+			} else {
+				fixed = append(fixed, p)
+			}
+		}
+		return pickAny(asked, fixed, w, e.o.maxPart, !s.schema.Options.AppendMode, e.hides(r, oldest))
 	})
 }
 
@@ -78,9 +88,9 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 	if err := e.dropExpired(tab.region); err != nil {
 		return err
 	}
-	for {
+	for last := e.committer.seq.Load(); ; {
 		oldest = min(oldest, e.oldest(tab.region.snap.Load().schema)) // the time to live may be longer by now
-		again, err := e.mergeAll(ctx, tab.region, oldest)
+		again, err := e.mergeAll(ctx, tab.region, oldest, last)
 		if err != nil || !again {
 			return err
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -105,6 +106,48 @@ func TestCompactMeetsTruncate(t *testing.T) {
 	}
 	if parts := tab.region.snap.Load().parts; len(parts) != 1 || parts[0].meta.Rows != 3 {
 		t.Errorf("%d parts are left", len(parts))
+	}
+}
+
+// TestCompactEndsBesideFlushes: a compaction merges the parts that there were when it was asked for; those that come meanwhile do not keep it going.
+func TestCompactEndsBesideFlushes(t *testing.T) {
+	for _, kind := range []modelKind{lastRow, appendOnly} {
+		e := mustOpen(t, testOptions(vfs.NewMem()))
+		defer mustClose(t, e)
+		rows := int64(0)
+		write := func() {
+			t.Helper()
+			if err := errors.Join(put(e, "t", kind, []modelRow{{"ts": rows, "v": rows}}), e.Flush(ctx, public("t"))); err != nil {
+				t.Fatal(err)
+			}
+			rows++
+		}
+		for range 3 {
+			write()
+		}
+		tab, err := e.Table(public("t"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		merges, last := 0, e.committer.seq.Load()
+		for again := true; again; merges++ {
+			if merges > 3 {
+				t.Fatalf("%v: it goes on after %d merges", kind, merges)
+			}
+			write()
+			if again, err = e.mergeAll(ctx, tab.region, math.MinInt64, last); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if parts := tab.region.snap.Load().parts; len(parts) != 1+merges {
+			t.Errorf("%v: %d parts are left of 3 and %d", kind, len(parts), merges)
+		}
+		if err := e.Compact(ctx, public("t")); err != nil {
+			t.Fatal(err)
+		}
+		if parts := tab.region.snap.Load().parts; len(parts) != 1 || parts[0].meta.Rows != rows {
+			t.Errorf("%v: %d parts are left", kind, len(parts))
+		}
 	}
 }
 
