@@ -161,7 +161,7 @@ func (i *Intake) relieve(p *intakePart, n int64) {
 	var slow []slowBody
 	for e := i.parts.Front(); e != nil; e = e.Next() {
 		of := e.Value.(*intakePart)
-		if of.pace.over.Load() {
+		if of.pace.cancelled.Load() {
 			over -= of.bytes // it is about to go
 		} else if late := of.pace.late(); late > 0 && of.bytes > 0 {
 			slow = append(slow, slowBody{of, late})
@@ -172,7 +172,7 @@ func (i *Intake) relieve(p *intakePart, n int64) {
 		if over <= 0 {
 			return
 		}
-		s.part.pace.giveUp()
+		s.part.pace.cancel()
 		over -= s.part.bytes
 	}
 }

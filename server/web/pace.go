@@ -20,9 +20,9 @@ type pace struct {
 	stop func() // ends the read under way and those to come; nil: the body is in memory
 	rate int64  // bytes/s under which the body is slow; 0: slowRate
 	// behind is how long the reader has waited beyond what the bytes that came may take, ns; not below zero.
-	behind atomic.Int64
-	since  atomic.Int64 // when the read began that is under way, ns after paceClock; 0: none is
-	over   atomic.Bool  // the body is given up
+	behind    atomic.Int64
+	since     atomic.Int64 // when the read began that is under way, ns after paceClock; 0: none is
+	cancelled atomic.Bool  // the body is given up
 }
 
 // paceClock is what times of reads are measured from; monotonic.
@@ -39,13 +39,13 @@ func (p *pace) end(n int) {
 
 // read reads from the connection and notes how long that took.
 func (p *pace) read(from io.Reader, b []byte) (int, error) {
-	if p.over.Load() { // after the deadline was moved: whoever gives the body up sets it last
+	if p.cancelled.Load() { // after the deadline was moved: whoever gives the body up sets it last
 		return 0, errSlow
 	}
 	p.begin()
 	n, err := from.Read(b)
 	p.end(n)
-	if err != nil && p.over.Load() {
+	if err != nil && p.cancelled.Load() {
 		err = errSlow
 	}
 	return n, err
@@ -60,10 +60,10 @@ func (p *pace) late() time.Duration {
 	return time.Duration(int64(time.Since(paceClock))-since+p.behind.Load()) - slowGrace
 }
 
-// giveUp ends the read under way and those to come. The caller holds that the request is not over: its connection is not yet
+// cancel ends the read under way and those to come. The caller holds that the request is not over: its connection is not yet
 // another request's.
-func (p *pace) giveUp() {
-	p.over.Store(true)
+func (p *pace) cancel() {
+	p.cancelled.Store(true)
 	p.stop()
 }
 

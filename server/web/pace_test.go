@@ -101,7 +101,7 @@ func TestBodiesThatWaitAreNotSlow(t *testing.T) {
 		if err := busy.take(t.Context(), 100); err != nil {
 			t.Fatal(err)
 		}
-		if err := newPart(in).take(t.Context(), 10); status.Of(err) != status.RegionBusy || busy.pace.over.Load() {
+		if err := newPart(in).take(t.Context(), 10); status.Of(err) != status.RegionBusy || busy.pace.cancelled.Load() {
 			t.Errorf("a body that nothing is read of gave way: %v", err)
 		}
 	})

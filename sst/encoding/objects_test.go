@@ -2,7 +2,6 @@ package encoding
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -93,22 +92,7 @@ func TestObjectsComeBack(t *testing.T) {
 		if !ok {
 			t.Fatalf("%d rows are no objects", n)
 		}
-		page := append([]byte{out[0], 0}, out[1:]...)
-		var got vector.Vector
-		if err := d.Decode(&got, page, vector.StringType, n, nil); err != nil {
-			t.Fatal(err)
-		}
-		for i, want := range rows {
-			if string(got.Bytes(i)) != want {
-				t.Fatalf("row %d of %d: got %q, want %q", i, n, got.Bytes(i), want)
-			}
-		}
-		checkSome(t, &d, page, rows)
-		for k := range page {
-			if err := d.Decode(&got, page[:k], vector.StringType, n, nil); n < 100 && !errors.Is(err, ErrMalformed) {
-				t.Fatalf("cut at %d of %d: %v", k, len(page), err)
-			}
-		}
+		checkComesBack(t, &d, out, rows)
 	}
 }
 

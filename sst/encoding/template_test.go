@@ -92,21 +92,28 @@ func TestTemplatesComeBack(t *testing.T) {
 		if !ok {
 			t.Fatalf("%d rows are no text", n)
 		}
-		page := append([]byte{out[0], 0}, out[1:]...)
-		var got vector.Vector
-		if err := d.Decode(&got, page, vector.StringType, n, nil); err != nil {
-			t.Fatal(err)
+		checkComesBack(t, &d, out, rows)
+	}
+}
+
+// checkComesBack decodes the bytes that were made of rows: whole, every second template, and cut anywhere, which is an error.
+func checkComesBack(t *testing.T, d *Decoder, out []byte, rows []string) {
+	t.Helper()
+	n := len(rows)
+	page := append([]byte{out[0], 0}, out[1:]...)
+	var got vector.Vector
+	if err := d.Decode(&got, page, vector.StringType, n, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range rows {
+		if string(got.Bytes(i)) != want {
+			t.Fatalf("row %d of %d: got %q, want %q", i, n, got.Bytes(i), want)
 		}
-		for i, want := range rows {
-			if string(got.Bytes(i)) != want {
-				t.Fatalf("row %d of %d: got %q, want %q", i, n, got.Bytes(i), want)
-			}
-		}
-		checkSome(t, &d, page, rows)
-		for k := range page { // cut anywhere it is an error
-			if err := d.Decode(&got, page[:k], vector.StringType, n, nil); n < 100 && !errors.Is(err, ErrMalformed) {
-				t.Fatalf("cut at %d of %d: %v", k, len(page), err)
-			}
+	}
+	checkSome(t, d, page, rows)
+	for k := range page {
+		if err := d.Decode(&got, page[:k], vector.StringType, n, nil); n < 100 && !errors.Is(err, ErrMalformed) {
+			t.Fatalf("cut at %d of %d: %v", k, len(page), err)
 		}
 	}
 }
