@@ -182,8 +182,9 @@ type numbers struct {
 	uintSet map[uint64]struct{}
 }
 
-// shortList is the longest IN list that is tested by one comparison loop for each member.
-const shortList = 8
+// shortList is the longest IN list that is tested by one comparison loop for each member: 0.34 ns a row and member, against 5 to 6 ns a
+// row for a set of any size.
+const shortList = 16
 
 func (c *condition) compileIn() {
 	n := c.NArgs

@@ -87,8 +87,9 @@ func appendRequired(dst [][]byte, e *syntax.Regexp, fold bool) [][]byte {
 	return dst
 }
 
-// maxTexts is the number of texts up to which searching for each of them takes less than matching an expression.
-const maxTexts = 8
+// maxTexts is the number of texts up to which searching for each of them takes less than matching an expression: 8 ns a text for rows of
+// 55 bytes, against 30 ns for an automaton of two texts, 37 of four, 41 of six.
+const maxTexts = 5
 
 // Texts returns the texts that a regular expression stands for, when it is nothing but a choice among few: it matches where
 // one of them is held.
