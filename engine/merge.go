@@ -290,8 +290,9 @@ func (m *merged) passing() (lead *input, to int, err error) {
 	return nil, 0, nil
 }
 
-// passRows is the length from which a stretch of one run is passed on where it lies instead of being copied. What is passed
-// on is a batch of its own: shorter ones would cost readers more, batch by batch, than a copy of a few columns does.
+// passRows is the length from which a stretch of one run is passed on where it lies instead of being copied: stretches of 512 rows
+// come out in 4 ns a row against 8 for three columns, in 24 against 90 for nine. What is passed on is a batch of its own: shorter
+// ones would cost readers more, batch by batch, than a copy of a few columns does.
 var passRows = invariant.Limit(256, 1)
 
 // slice is the leader's rows up to to, not copied.

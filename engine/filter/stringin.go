@@ -15,7 +15,9 @@ type stringIn struct {
 }
 
 const (
+	// endBytes is one word: texts that differ, paths and hosts, mostly do so at their end.
 	endBytes = 8
+	// endMarks of a bit each take 512 bytes of the first level cache; a list of 100 members marks one in 40.
 	endMarks = 1 << 12
 )
 
