@@ -66,7 +66,11 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 	if err != nil {
 		return reply(c, err)
 	}
-	c.JSON(200, r.AppendJSON(make([]byte, 0, 4096), p.text("stats") != ""))
+	answer, err := r.Answer(p.text("stats") != "")
+	if err != nil {
+		return reply(c, err)
+	}
+	c.Pieces(answer.Append)
 	return nil
 }
 

@@ -161,14 +161,17 @@ func (w *resultWriter) follow() {
 }
 
 // guardedStep is step for the streamed part, which no middleware guards any more.
-func (w *resultWriter) guardedStep() (err error) {
+func (w *resultWriter) guardedStep() error { return w.c.guarded(w.step) }
+
+// guarded runs a part of a streamed answer.
+func (c *Ctx) guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.c.Log.Error("panic while an answer was streamed", "panic", p, "stack", string(debug.Stack()))
+			c.Log.Error("panic while an answer was streamed", "panic", p, "stack", string(debug.Stack()))
 			err = status.New(status.Internal, "panic: %v", p)
 		}
 	}()
-	return w.step()
+	return f()
 }
 
 // holdStep is by how much an answer grows before its memory is counted again.

@@ -68,11 +68,13 @@ func TestCases(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", c.Query, err)
 				}
-				var got, want answer
-				body := r.AppendData(nil, false)
-				if err := json.Unmarshal(body, &got); err != nil {
+				var full struct{ Data answer }
+				var want answer
+				body := whole(t, r, false)
+				if err := json.Unmarshal(body, &full); err != nil {
 					t.Fatalf("%s: %v\n%s", c.Query, err, body)
 				}
+				got := full.Data
 				if err := json.Unmarshal(c.Expect, &want); err != nil {
 					t.Fatal(err)
 				}

@@ -32,7 +32,7 @@ func FuzzQuery(f *testing.F) {
 			}
 			return
 		}
-		if body := answer.AppendJSON(nil, true); !json.Valid(body) {
+		if body := whole(t, answer, true); !json.Valid(body) {
 			t.Fatalf("%q: %s", expr, body)
 		}
 		x, err := promql.Parse(expr)

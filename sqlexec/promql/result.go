@@ -1,13 +1,10 @@
 package promql
 
 import (
-	"context"
-	"slices"
 	"strconv"
 	"time"
 
 	"varve/engine/jsontext"
-	"varve/sqlexec/exec"
 	"varve/sqlexec/promql/histogram"
 )
 
@@ -86,15 +83,6 @@ func (r *Result) samplesRead() int64 { return r.limits.read.Load() }
 // peakSamples is how many samples were held at a time.
 func (r *Result) peakSamples() int64 { return r.limits.peak.Load() }
 
-// AppendJSON appends the answer as the metrics API writes it, statistics included if asked for.
-func (r *Result) AppendJSON(dst []byte, stats bool) []byte {
-	dst = append(dst, `{"status":"success","data":`...)
-	dst = r.AppendData(dst, stats)
-	dst = appendTexts(dst, `,"warnings":`, r.Warnings)
-	dst = appendTexts(dst, `,"infos":`, r.Infos)
-	return append(dst, '}')
-}
-
 func appendTexts(dst []byte, member string, texts []string) []byte {
 	if len(texts) == 0 {
 		return dst
@@ -107,136 +95,6 @@ func appendTexts(dst []byte, member string, texts []string) []byte {
 		sep = ','
 	}
 	return append(dst, ']')
-}
-
-// AppendData appends the data member alone.
-func (r *Result) AppendData(dst []byte, stats bool) []byte {
-	dst = append(dst, `{"resultType":"`...)
-	dst = append(dst, r.Type...)
-	dst = append(dst, `","result":`...)
-	switch r.Type {
-	case String:
-		dst = append(AppendTime(append(dst, '['), r.grid.start), ',')
-		dst = append(jsontext.AppendString(dst, r.text), ']')
-	case Scalar:
-		dst = append(AppendTime(append(dst, '['), r.grid.start), ',')
-		dst = append(histogram.AppendNumber(dst, r.rows[0].vals[0]), ']')
-	case Vector:
-		dst = r.appendVector(dst)
-	case Matrix:
-		dst = r.appendMatrix(dst)
-	}
-	if stats {
-		dst = r.appendStats(dst)
-	}
-	return append(dst, '}')
-}
-
-func (r *Result) appendVector(dst []byte) []byte {
-	at := AppendTime(nil, r.grid.start)
-	sep := byte('[')
-	for i := range r.rows {
-		row := &r.rows[i]
-		dst = append(dst, sep)
-		dst = append(AppendLabels(append(dst, `{"metric":`...), row.labels), ',')
-		if h := row.histogram(0); h != nil {
-			dst = append(append(dst, `"histogram":[`...), at...)
-			dst = h.AppendJSON(append(dst, ','))
-		} else {
-			dst = append(append(dst, `"value":[`...), at...)
-			dst = histogram.AppendNumber(append(dst, ','), row.vals[0])
-		}
-		dst = append(dst, `]}`...)
-		sep = ','
-	}
-	if sep == '[' {
-		dst = append(dst, '[')
-	}
-	return append(dst, ']')
-}
-
-// parallelPoints is from how many points on the text of an answer is made by several goroutines.
-const parallelPoints = 20_000
-
-// appendMatrix writes rows; the times of the steps are text once for all of them.
-func (r *Result) appendMatrix(dst []byte) []byte {
-	var times [][]byte
-	points := 0
-	if len(r.rows) > 0 {
-		times = make([][]byte, r.grid.n)
-		for i := range times {
-			times[i] = append(AppendTime([]byte{'['}, r.grid.at(i)), ',')
-		}
-		for i := range r.rows {
-			points += r.rows[i].has.count()
-		}
-	}
-	if points >= parallelPoints && r.workers > 1 {
-		dst = r.appendParts(dst, times, points)
-	} else {
-		dst = r.appendRows(dst, times, 0, len(r.rows))
-	}
-	sep := byte('[')
-	if len(r.rows) > 0 {
-		sep = ','
-	}
-	for i := range r.samples {
-		s := &r.samples[i]
-		all := func(yield func(int) bool) {
-			for k := range s.T {
-				if !yield(k) {
-					return
-				}
-			}
-		}
-		dst = append(AppendLabels(append(append(dst, sep), `{"metric":`...), s.labels), ',')
-		dst = appendPoints(dst, all, func(dst []byte, k int) []byte {
-			return append(AppendTime(append(dst, '['), s.T[k]), ',')
-		}, s.V, s.H)
-		sep = ','
-	}
-	if sep == '[' {
-		dst = append(dst, '[')
-	}
-	return append(dst, ']')
-}
-
-// appendRows writes rows with what separates them from those before.
-func (r *Result) appendRows(dst []byte, times [][]byte, from, to int) []byte {
-	for i := from; i < to; i++ {
-		row := &r.rows[i]
-		sep := byte(',')
-		if i == 0 {
-			sep = '['
-		}
-		dst = append(AppendLabels(append(append(dst, sep), `{"metric":`...), row.labels), ',')
-		dst = appendPoints(dst, row.has.steps, func(dst []byte, step int) []byte { return append(dst, times[step]...) },
-			row.vals, row.hist)
-	}
-	return dst
-}
-
-// appendParts makes the text of equal numbers of rows on each goroutine and puts it together in order.
-func (r *Result) appendParts(dst []byte, times [][]byte, points int) []byte {
-	parts := make([][]byte, min(r.workers, len(r.rows)))
-	err := exec.Spread(context.Background(), len(parts), len(parts), func(k int) error {
-		const pointBytes = 36 // of a time, a long number and what is around them
-		part := make([]byte, 0, points/len(parts)*pointBytes)
-		parts[k] = r.appendRows(part, times, len(r.rows)*k/len(parts), len(r.rows)*(k+1)/len(parts))
-		return nil
-	})
-	if err != nil {
-		panic(err) // what panicked there panics here, where the request ends with it
-	}
-	size := 0
-	for _, p := range parts {
-		size += len(p)
-	}
-	dst = slices.Grow(dst, size+1024)
-	for _, p := range parts {
-		dst = append(dst, p...)
-	}
-	return dst
 }
 
 // appendPoints writes the members values and histograms of a series and its closing brace.

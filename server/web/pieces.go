@@ -1,0 +1,72 @@
+package web
+
+import (
+	"context"
+	"io"
+)
+
+// Pieces answers with JSON that is made piece by piece: next appends one and tells whether another follows. Short answers are
+// sent whole, of long ones no more than a piece is made before the client has read what came before.
+func (c *Ctx) Pieces(next func(dst []byte) (out []byte, more bool)) {
+	buf, more := next(make([]byte, 0, 4096))
+	for more && len(buf) < StreamAbove {
+		buf, more = next(buf)
+	}
+	c.SetStatusCode(200)
+	c.SetContentType("application/json")
+	if !more {
+		c.Response.SetBodyRaw(buf)
+		return
+	}
+	c.streamed = true
+	p := &pieceReader{c: c, next: next, buf: buf}
+	if c.Interrupt != nil {
+		p.unfollow = context.AfterFunc(c.Context, c.Interrupt) // a client that does not read ends with its request's time
+	}
+	stream := io.Reader(p)
+	if enc := c.acceptedEncoding(); enc != "" {
+		stream = c.compressStream(enc, stream)
+	}
+	c.Response.SetBodyStream(&closer{stream, p}, -1)
+}
+
+// pieceReader is a reader of an answer in pieces.
+type pieceReader struct {
+	c    *Ctx
+	next func(dst []byte) (out []byte, more bool)
+	buf  []byte
+	sent int
+	done bool
+
+	unfollow func() bool // nil: nothing is followed
+}
+
+func (p *pieceReader) Read(into []byte) (int, error) {
+	for p.sent == len(p.buf) {
+		if p.done {
+			return 0, io.EOF
+		}
+		p.sent = 0
+		if err := p.c.guarded(func() error {
+			more := false
+			p.buf, more = p.next(p.buf[:0])
+			p.done = !more
+			return p.c.Context.Err()
+		}); err != nil {
+			p.done = true
+			return 0, err
+		}
+	}
+	n := copy(into, p.buf[p.sent:])
+	p.sent += n
+	return n, nil
+}
+
+// Close ends the request.
+func (p *pieceReader) Close() error {
+	if p.unfollow != nil {
+		p.unfollow()
+	}
+	p.c.end()
+	return nil
+}
