@@ -5,10 +5,26 @@ import "varve/engine/vector"
 // Comparison is what a test asks of values in a form in which a run may answer it by the values as they are packed. At most one
 // is set.
 type Comparison struct {
-	Equal    []byte // not nil: equality with this
+	Equal    []byte  // not nil: equality with this
+	OneOf    *Listed // a value is one of these
 	Bound    *FloatBound
 	Interval *Interval
 }
+
+// Listed are those of which a value has to be one: a few, so that each run can put them into its own form.
+type Listed struct {
+	list *vector.Vector
+	n    int
+}
+
+// maxListed is how many are a few.
+const maxListed = 64
+
+// Len is their number.
+func (t *Listed) Len() int { return t.n }
+
+// At is one of them.
+func (t *Listed) At(i int) []byte { return t.list.Bytes(i) }
 
 // FloatBound is the condition v <= K, or v < K when Strict, or with Negate its opposite. NaN is greater than every number.
 type FloatBound struct {
@@ -26,8 +42,11 @@ type Interval struct {
 	Negate      bool
 }
 
-// comparison returns the condition in one of these forms, where it has one: a comparison with one constant, as the value is.
+// comparison returns the condition in one of these forms, where it has one: a comparison with one constant or with a few texts, as the value is.
 func (c *condition) comparison() (p Comparison) {
+	if c.Op == In && c.kind == vector.Bytes && c.NArgs <= maxListed {
+		p.OneOf = &Listed{c.Args, c.NArgs}
+	}
 	if c.op != Equal && c.op != Less && c.op != LessEqual {
 		return p
 	}

@@ -462,7 +462,12 @@ func (s *Scan) inOf(in *expr.In) (f filter.Cond, ok bool) {
 		return f, false
 	}
 	f = filter.Cond{Column: s.columnID(col), Op: filter.In, Args: args.v, NArgs: len(args.order)}
-	if in.Not {
+	switch one := f.NArgs == 1; { // a list of one is compared faster as what it is
+	case one && in.Not:
+		f.Op = filter.NotEqual
+	case one:
+		f.Op = filter.Equal
+	case in.Not:
 		f.Op = filter.NotIn
 	}
 	return f, true

@@ -2,7 +2,9 @@ package encoding
 
 import (
 	"encoding/binary"
+	"slices"
 
+	"varve/engine/filter"
 	"varve/engine/vector"
 )
 
@@ -164,35 +166,113 @@ func dashed(page []byte) bool {
 	return r.byte() == 1 && r.err == nil
 }
 
-// keepHex compares packed digits.
-func keepHex(_ *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {
+// hexPage is a block of hex strings as it lies.
+type hexPage struct {
+	size, width int // of a string, and of its bytes
+	dashes      bool
+	body        []byte
+}
+
+// openHex takes a block of n strings; false: the decoder says what is wrong with it.
+func openHex(r *reader, n int) (p hexPage, ok bool) {
 	if len(r.b) < 2 {
-		return false
+		return p, false
 	}
-	size, dashes, body := int(r.b[0]), r.b[1] == 1, r.b[2:]
-	width := size / 2
-	if dashes {
-		width = 16
+	p = hexPage{size: int(r.b[0]), width: int(r.b[0]) / 2, dashes: r.b[1] == 1, body: r.b[2:]}
+	if p.dashes {
+		p.width = 16
 	}
-	if size == 0 || size%2 != 0 || dashes && size != uuidLength || len(body) != width*n {
-		return false // the decoder says what is wrong
+	if p.size == 0 || p.size%2 != 0 || p.dashes && p.size != uuidLength || len(p.body) != p.width*n {
+		return p, false
 	}
 	r.b = nil
-	packed := make([]byte, width)
-	if len(s) != size || dashes && !packUUID(packed, s) || !dashes && !packHex(packed, s) {
+	return p, true
+}
+
+// pack packs a text as those of the block are; false: it is none of them.
+func (p *hexPage) pack(dst, s []byte) bool {
+	switch {
+	case len(s) != p.size:
+		return false
+	case p.dashes:
+		return packUUID(dst, s)
+	}
+	return packHex(dst, s)
+}
+
+// keepHex compares packed digits.
+func keepHex(_ *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool {
+	p, ok := openHex(r, n)
+	if !ok {
+		return false
+	}
+	packed := make([]byte, p.width)
+	switch {
+	case !p.pack(packed, s):
 		clear(keep)
-		return true
-	}
-	if width == 16 {
-		keepWide(keep, body, binary.LittleEndian.Uint64(packed), binary.LittleEndian.Uint64(packed[8:]))
-		return true
-	}
-	for i := range n {
-		if string(body[i*width:(i+1)*width]) != string(packed) {
-			keep.Clear(i)
+	case p.width == 16:
+		keepWide(keep, p.body, binary.LittleEndian.Uint64(packed), binary.LittleEndian.Uint64(packed[8:]))
+	default:
+		for i := range n {
+			if string(p.body[i*p.width:(i+1)*p.width]) != string(packed) {
+				keep.Clear(i)
+			}
 		}
 	}
 	return true
+}
+
+// keepHexOf compares packed digits with those of a few texts.
+func keepHexOf(_ *Decoder, r *reader, n int, list *filter.Listed, keep vector.Bitmap) bool {
+	if len(r.b) < 2 || r.b[0] != 32 && r.b[1] != 1 { // ids of 16 bytes are what long lists are of
+		return false
+	}
+	p, ok := openHex(r, n)
+	if !ok {
+		return false
+	}
+	var of wideList
+	var packed [16]byte
+	for i := range list.Len() {
+		if p.pack(packed[:], list.At(i)) {
+			of.add(binary.LittleEndian.Uint64(packed[:]), binary.LittleEndian.Uint64(packed[8:]))
+		}
+	}
+	of.keep(keep, p.body)
+	return true
+}
+
+// wideList are a few ids of 16 bytes. A mark of the first eight refutes most others.
+type wideList struct {
+	ids   [][2]uint64
+	marks [64]uint64
+}
+
+func wideMark(lo uint64) uint64 { return lo * 0x9E3779B97F4A7C15 >> (64 - 12) }
+
+func (l *wideList) add(lo, hi uint64) {
+	l.ids = append(l.ids, [2]uint64{lo, hi})
+	m := wideMark(lo)
+	l.marks[m>>6&63] |= 1 << (m & 63)
+}
+
+// keep keeps the rows whose 16 bytes are listed.
+func (l *wideList) keep(keep []uint64, body []byte) {
+	for w := range keep {
+		if keep[w] == 0 {
+			continue
+		}
+		var m uint64
+		rows := body[w*1024 : min((w+1)*1024, len(body))]
+		for i := 0; len(rows) >= 16; i++ {
+			lo := binary.LittleEndian.Uint64(rows)
+			if mark := wideMark(lo); l.marks[mark>>6&63]>>(mark&63)&1 != 0 && slices.Contains(l.ids, [2]uint64{lo, binary.LittleEndian.Uint64(rows[8:])}) {
+				m |= 1 << i
+			}
+			rows = rows[16:]
+		}
+		keep[w] &= m
+	}
 }
 
 // keepWide keeps the rows whose 16 bytes are lo and hi.

@@ -1,6 +1,8 @@
 package encoding
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +49,24 @@ func TestKeepHex(t *testing.T) {
 					}
 				}
 			}
+			for _, list := range [][]string{{first}, {v.Str(n - 1), first, v.Str(n / 2)}, {strings.ToUpper(first), first[1:], ""}, {first, "g" + first[1:], strings.Repeat("0", len(first)), first}} {
+				keep := vector.MakeBitmap(n)
+				keep.Fill(n)
+				keep.Clear(n / 3)
+				ok, err := d.compare(src, n, oneOf(t, list), keep)
+				if err != nil || ok != (len(first) >= 32) { // shorter ones are decoded
+					t.Fatalf("%s: %t, %v", name, ok, err)
+				}
+				for i := range n {
+					if want := i != n/3 && (!ok || slices.Contains(list, v.Str(i))); keep.Get(i) != want {
+						t.Fatalf("%s: row %d of %d with %q: %t", name, i, n, list, keep.Get(i))
+					}
+				}
+			}
 			for cut := range src {
+				if ok, err := d.compare(src[:cut], n, oneOf(t, []string{first}), vector.MakeBitmap(n)); ok || err != nil {
+					t.Fatalf("%d bytes of %d: %t, %v", cut, len(src), ok, err)
+				}
 				if ok, err := d.compare(src[:cut], n, &filter.Comparison{Equal: []byte(first)}, vector.MakeBitmap(n)); ok || err != nil {
 					t.Fatalf("%d bytes of %d: %t, %v", cut, len(src), ok, err)
 				}
@@ -60,6 +79,19 @@ func TestKeepHex(t *testing.T) {
 	}
 }
 
+// oneOf asks for one of some texts.
+func oneOf(t testing.TB, list []string) *filter.Comparison {
+	args := &vector.Vector{Type: vector.StringType}
+	for i, s := range list {
+		args.Append(i, vector.ConstString(s), 0, 1)
+	}
+	test, err := filter.NewTest(&filter.Cond{Op: filter.In, Args: args, NArgs: len(list)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return test.Packed()
+}
+
 func indexOf(name string) int {
 	for i := range shapes {
 		if shapes[i].name == name {
@@ -67,4 +99,28 @@ func indexOf(name string) int {
 		}
 	}
 	panic("no shape " + name)
+}
+
+func BenchmarkKeepHex(b *testing.B) {
+	const n = 8192
+	v := shapes[indexOf("trace ids")].build(n, 0, 1)
+	src := NewEncoder().Append(nil, v, n, nil)
+	for _, listed := range []int{1, 20, 64} {
+		var list []string
+		for i := range listed {
+			list = append(list, v.Str(i*100))
+		}
+		c := oneOf(b, list)
+		b.Run(fmt.Sprintf("listed=%d", listed), func(b *testing.B) {
+			keep := vector.MakeBitmap(n)
+			var d Decoder
+			for b.Loop() {
+				keep.Fill(n)
+				if ok, err := d.compare(src, n, c, keep); !ok || err != nil {
+					b.Fatal(ok, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
+		})
+	}
 }

@@ -27,6 +27,7 @@ type scheme struct {
 	// What passes in a block of n rows without NULLs, at least one, as it lies: rows that do not are taken out of keep.
 	// false: the block has to be decoded, and nothing has happened.
 	equal    func(d *Decoder, r *reader, n int, s []byte, keep vector.Bitmap) bool
+	oneOf    func(d *Decoder, r *reader, n int, list *filter.Listed, keep vector.Bitmap) bool
 	bound    func(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vector.Bitmap) bool
 	interval func(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bitmap) bool
 	text     func(d *Decoder, r *reader, n int, t *filter.Test, keep vector.Bitmap) bool
@@ -59,7 +60,7 @@ func init() {
 		Shared:   {name: "shared", strings: decodeShared},
 		Decimal:  {name: "decimal", floats: decodeDecimal, bound: keepDecimals},
 		XOR:      {name: "xor", floats: decodeXOR},
-		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, whole: dashed},
+		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf, whole: dashed},
 		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, whole: always},
 		Number:   {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber},
 		Template: {name: "template", strings: decodeTemplates, text: keepTemplates},
@@ -92,7 +93,7 @@ func (id ID) Answers(t *filter.Test) bool {
 }
 
 func (s *scheme) compares(c *filter.Comparison) bool {
-	return s.equal != nil && c.Equal != nil || s.bound != nil && c.Bound != nil || s.interval != nil && c.Interval != nil
+	return s.equal != nil && c.Equal != nil || s.oneOf != nil && c.OneOf != nil || s.bound != nil && c.Bound != nil || s.interval != nil && c.Interval != nil
 }
 
 // Keep takes the rows that do not pass a test out of keep by what a block of n rows holds as it lies. ok is false, and
@@ -118,6 +119,8 @@ func (d *Decoder) compare(src []byte, n int, c *filter.Comparison, keep vector.B
 	switch s := ID(src[0]).scheme(); {
 	case s.equal != nil && c.Equal != nil:
 		ok = s.equal(d, r, n, c.Equal, keep)
+	case s.oneOf != nil && c.OneOf != nil:
+		ok = s.oneOf(d, r, n, c.OneOf, keep)
 	case s.bound != nil && c.Bound != nil:
 		ok = s.bound(d, r, n, c.Bound, keep)
 	case s.interval != nil && c.Interval != nil:
