@@ -209,6 +209,41 @@ func TestTraceAPISearch(t *testing.T) {
 	h.want(h.traced("traces"), 400, "parameter 'service' is required")
 }
 
+// TestTraceAPILookback: a search without a start goes back as far as it says.
+func TestTraceAPILookback(t *testing.T) {
+	h := real(t, nil)
+	h.want(h.otlp("traces", shopped), 200, "{}")
+	for _, c := range []struct{ more, want string }{
+		{"lookback=2m", "abcd:1 af76:3"}, {"lookback=30s", "abcd:1"}, {"lookback=2d", "abcd:1 af76:3"}, {"lookback=custom", "abcd:1 af76:3"}, {"lookback=1s&start=1699999999000000", "abcd:1 af76:3"},
+		{"lookback=nonsense&start=1699999999000000", "abcd:1 af76:3"}, {"lookback=1ms", ""},
+	} {
+		if got := h.found(h.do("GET", "/v1/jaeger/api/traces?service=db&end=1700000080000000&"+c.more, "")); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.more, got, c.want)
+		}
+	}
+	h.want(h.do("GET", "/v1/jaeger/api/traces?service=db&lookback=much", ""), 400, "is no duration such as 1h or 2d")
+	h.want(h.do("GET", "/v1/jaeger/api/traces?service=db&lookback=-1h", ""), 400, "is no duration such as 1h or 2d")
+}
+
+// TestTraceAPIFar: a trace that is found by one span has those that lie hours away where its parent lacks, or a span lasts so long; spans a day away are left out.
+func TestTraceAPIFar(t *testing.T) {
+	h := real(t, nil)
+	const hour = int64(3600e9)
+	span := func(trace, id, parent, service string, at, lasts int64) string {
+		at += 1700000000e9
+		return fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"%s"}}]},"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%s","parentSpanId":"%s","name":"op","startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]}`,
+			service, trace, id, parent, at, at+lasts)
+	}
+	h.want(h.otlp("traces", `{"resourceSpans":[`+strings.Join([]string{
+		span("aaaa", "01", "", "other", -6*hour, 1), span("aaaa", "02", "01", "other", -5*hour, 1), span("aaaa", "03", "02", "seeker", 0, 1), // ancestors
+		span("bbbb", "01", "", "seeker", 1, 5*hour), span("bbbb", "02", "01", "other", 4*hour, 1), span("bbbb", "03", "01", "other", hour/2, 1), // a long one
+		span("cccc", "01", "", "seeker", 2, 1), span("cccc", "02", "01", "other", hour/2, 1), span("cccc", "03", "99", "other", -30*hour, 1), // whole, but for what is too far
+	}, ",")+`]}`), 200, "{}")
+	if got := h.found(h.do("GET", "/v1/jaeger/api/traces?service=seeker&start=1699999999000000&end=1700000001000000", "")); got != "cccc:2 bbbb:3 aaaa:3" {
+		t.Error(got)
+	}
+}
+
 // TestTraceAPIRights: who may read may ask.
 func TestTraceAPIRights(t *testing.T) {
 	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:reader:ro=r,writer:wo=w") })

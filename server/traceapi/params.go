@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"varve/engine/status"
+	"varve/engine/timefmt"
 	"varve/server/web"
 )
 
@@ -43,7 +44,7 @@ func wrong(name, format string, args ...any) error {
 
 // readQuery reads the parameters of a search.
 func readQuery(c *web.Ctx) (*query, error) {
-	p, err := c.LastQuery("service", "operation", "tags", "start", "end", "minDuration", "maxDuration", "limit")
+	p, err := c.LastQuery("service", "operation", "tags", "start", "end", "lookback", "minDuration", "maxDuration", "limit")
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func readQuery(c *web.Ctx) (*query, error) {
 	if q.end, err = instant(p, "end", c.Start.UnixNano()); err != nil {
 		return nil, err
 	}
-	if q.start, err = instant(p, "start", max(q.end, math.MinInt64+int64(lookback))-int64(lookback)); err != nil {
+	if q.start, err = begin(p, q.end); err != nil {
 		return nil, err
 	}
 	if q.end < q.start {
@@ -79,6 +80,19 @@ func readQuery(c *web.Ctx) (*query, error) {
 	}
 	q.tags, err = readTags(c, p.String("tags"))
 	return q, err
+}
+
+// begin is the start of a search, which lookback may say as well: a duration such as 2d, or the word with which a page says that it has a start.
+func begin(p *web.Params, end int64) (int64, error) {
+	back := int64(lookback)
+	if text := p.String("lookback"); text != "" && text != "custom" && p.String("start") == "" {
+		var err error
+		if back, err = timefmt.ParseDuration(text); err != nil || back < 0 {
+			return 0, wrong("lookback", "%.40q is no duration such as 1h or 2d", text)
+		}
+	}
+	before, _ := around(end, end, back)
+	return instant(p, "start", before)
 }
 
 // instant reads microseconds since 1970 as nanoseconds.

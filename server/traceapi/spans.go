@@ -1,6 +1,9 @@
 package traceapi
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,6 +102,42 @@ type trace struct {
 	spans     []byte
 	processes map[string]string // their names by what they are
 	process   []byte
+
+	count   int
+	present map[string]bool // ids of spans; false: of a parent that is not there
+	end     int64           // of the span that ends last, ns
+}
+
+// spanBytes is what the id of a span takes, about.
+const spanBytes = 96
+
+// note takes down of a span what says whether its trace is whole.
+func (t *trace) note(l *layout, row *row) {
+	t.count++
+	t.present[row.text(l.id)] = true
+	if parent := row.text(l.parent); parent != "" && !t.present[parent] {
+		t.present[parent] = false
+	}
+	start, duration := row.int(l.timestamp), row.uint(l.duration)
+	t.end = max(t.end, start+int64(min(duration, uint64(math.MaxInt64-max(start, 0)))))
+}
+
+// open are the traces of some ids whose spans lie elsewhere too, as it seems: a parent lacks, or a span ends after those that were looked for.
+func (b *builder) open(ids []string, to int64) (open []string) {
+	for _, id := range ids {
+		if t := b.traces[id]; t != nil && (t.end > to || slices.Contains(slices.Collect(maps.Values(t.present)), false)) {
+			open = append(open, id)
+		}
+	}
+	return open
+}
+
+// drop forgets the traces of some ids.
+func (b *builder) drop(ids []string) {
+	for _, id := range ids {
+		b.spans -= b.traces[id].count
+		delete(b.traces, id)
+	}
 }
 
 func newBuilder(l *layout) *builder { return &builder{l: l, traces: map[string]*trace{}} }
@@ -111,10 +150,11 @@ func (b *builder) add(row *row) error {
 	id := row.text(b.l.trace)
 	t := b.traces[id]
 	if t == nil {
-		t = &trace{processes: map[string]string{}}
+		t = &trace{processes: map[string]string{}, present: map[string]bool{}, end: math.MinInt64}
 		b.traces[id] = t
 	}
-	before := len(t.spans) + 2*len(t.process)
+	before := len(t.spans) + 2*len(t.process) + spanBytes*len(t.present)
+	t.note(b.l, row)
 	process := b.process(t, row)
 	if len(t.spans) > 0 {
 		t.spans = append(t.spans, ',')
@@ -123,7 +163,7 @@ func (b *builder) add(row *row) error {
 	if t.spans, err = b.span(t.spans, row, process); err != nil {
 		return err
 	}
-	return row.reserve(len(t.spans) + 2*len(t.process) - before)
+	return row.reserve(len(t.spans) + 2*len(t.process) + spanBytes*len(t.present) - before)
 }
 
 // process is the name of the process of a span in its trace.
