@@ -32,5 +32,10 @@ func TestAgents(t *testing.T) {
 	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
 	guarded.want(guarded.do("POST", "/api/v2/logs", `[{"message":"x"}]`, "DD-API-KEY", "writer:w"), 202, "{}")
 	guarded.want(guarded.do("GET", "/api/v1/validate", "", "DD-API-KEY", "writer:x"), 401, "7002")
+	for path, want := range map[string]int{"/api/v2/logs?dd-api-key=writer:w": 202, "/v1/input?api_key=writer:w": 200, "/v1/input/writer:w": 200, agentPath + "/v1/input/writer:w": 200, "/v1/input/writer:x": 401, "/v1/input/": 401, "/api/v2/logs?api_key=": 401} {
+		if a := guarded.do("POST", path, `[{"message":"x"}]`); a.status != want {
+			t.Errorf("%s: %d %s, want %d", path, a.status, a.body, want)
+		}
+	}
 	guarded.want(guarded.do("POST", "/v1/sql", "", "DD-API-KEY", "writer:w"), 401, "7003")
 }

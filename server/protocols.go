@@ -49,6 +49,7 @@ const (
 	collectorPath = "/v1/splunk"
 	agentPath     = "/v1/datadog"
 	agentLogs     = "/api/v2/logs"
+	agentInput    = "/v1/input"
 )
 
 // asked are paths below bulkPath that shippers ask and set up before they send.
@@ -96,7 +97,7 @@ func (p *protocols) routes() []route {
 		list = append(list, route{post, base + "/ack", accessWrite, p.hec.Ack})
 	}
 	for _, base := range [...]string{agentPath, ""} {
-		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs}, route{post, base + "/v1/input", accessWrite, p.agents.Input}, route{get, base + "/api/v1/validate", accessWrite, p.agents.Validate})
+		list = append(list, route{post, base + agentLogs, accessWrite, p.agents.Logs}, route{post, base + agentInput, accessWrite, p.agents.Input}, route{post, base + agentInput + "/{key}", accessWrite, p.agents.Input}, route{get, base + "/api/v1/validate", accessWrite, p.agents.Validate})
 	}
 	return list
 }
@@ -113,9 +114,25 @@ func present(c *web.Ctx, shown *auth.Credentials) {
 		shown.Scheme = "apikey"
 	case isCollector(c):
 		shown.Scheme = "splunk"
-	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || path == "/v1/input" || path == "/api/v1/validate":
-		shown.Key = c.Request.Header.Peek("DD-API-KEY")
+	case strings.HasPrefix(path, agentPath+"/") || path == agentLogs || strings.HasPrefix(path, agentInput) || path == "/api/v1/validate":
+		shown.Key = agentKey(c, path)
 	}
+}
+
+// agentKey is the key that an agent shows: in a header, in the query under one of two names, or behind the path of older ones.
+func agentKey(c *web.Ctx, path string) []byte {
+	if key := c.Request.Header.Peek("DD-API-KEY"); key != nil {
+		return key
+	}
+	for _, name := range [...]string{"dd-api-key", "api_key"} {
+		if key := c.QueryArgs().Peek(name); key != nil {
+			return key
+		}
+	}
+	if _, key, ok := strings.Cut(path, agentInput+"/"); ok {
+		return []byte(key)
+	}
+	return nil
 }
 
 // isLines reports whether a path is one of line protocol.

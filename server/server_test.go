@@ -57,6 +57,7 @@ GET /status open
 GET /v1/datadog/api/v1/validate write
 POST /v1/datadog/api/v2/logs write
 POST /v1/datadog/v1/input write
+POST /v1/datadog/v1/input/{key} write
 GET /v1/elasticsearch/ write
 GET PUT POST /v1/elasticsearch/_alias write
 GET PUT POST /v1/elasticsearch/_alias/{rest:*} write
@@ -98,6 +99,7 @@ GET PUT POST /v1/elasticsearch/{index}/_settings write
 GET POST /v1/health open
 POST /v1/ingest write
 POST /v1/input write
+POST /v1/input/{key} write
 GET /v1/jaeger/api/dependencies read
 GET /v1/jaeger/api/operations read
 GET /v1/jaeger/api/services read
