@@ -75,7 +75,7 @@ export class Rows {
    */
   async append(body, time) {
     if (this.local) {
-      const read = readAnswer(new TextDecoder().decode(body));
+      const read = readAnswer(body);
       const added = this.local.append(read.rows ?? [], time);
       this.count = this.local.count();
       this.total += added;
@@ -96,7 +96,7 @@ export class Rows {
 /** openRows reads an answer, in the worker when it is large. @param {ArrayBuffer} body @param {boolean} [keepHere] rows stay in the page @returns {Promise<Rows>} */
 export async function openRows(body, keepHere = false) {
   if (keepHere || body.byteLength <= small) {
-    const read = readAnswer(new TextDecoder().decode(body));
+    const read = readAnswer(body);
     const set = new Rowset(read.columns ?? [], read.rows ?? []);
     const rows = new Rows(set.columns, set.count(), set, 0);
     rows.affected = read.affected;

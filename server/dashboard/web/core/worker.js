@@ -12,7 +12,7 @@ const sets = new Map();
 async function answer({ id, method, args }) {
   if (method in readers) return /** @type {any} */ (readers)[method](...args);
   if (method === 'open' || method === 'append') {
-    const read = readAnswer(new TextDecoder().decode(args[0]));
+    const read = readAnswer(args[0]);
     const rows = read.rows ?? [];
     if (method === 'append') {
       const set = sets.get(id);
