@@ -1,20 +1,24 @@
-// Work beside the page: the one worker, and calls to it.
+// Work beside the page: a worker for all, one more for the rows of each very large answer, and calls to them.
 
 /** @type {Worker|null} */
-let worker = null;
+let common = null;
+/** alone[id] holds the rows of one answer only: it ends with them, so that their memory is free at once. @type {Map<number, Worker>} */
+const alone = new Map();
 let calls = 0;
-/** @type {Map<number, {resolve: (v: any) => void, reject: (e: Error) => void}>} */
+/** @type {Map<number, {worker: Worker, resolve: (v: any) => void, reject: (e: Error) => void}>} */
 const waiting = new Map();
 
-/** start makes the worker. Its address is the only one that the policy lets through. */
+const address = new URL('./worker.js', import.meta.url).href;
+/** policy lets the worker's address through, and no other. */
+const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy('varve', {
+  createScriptURL: (/** @type {string} */ url) => {
+    if (url !== address) throw new TypeError('not an address of ours');
+    return url;
+  },
+});
+
+/** start makes a worker. */
 function start() {
-  const address = new URL('./worker.js', import.meta.url).href;
-  const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy('varve', {
-    createScriptURL: (/** @type {string} */ url) => {
-      if (url !== address) throw new TypeError('not an address of ours');
-      return url;
-    },
-  });
   const w = new Worker(policy ? policy.createScriptURL(address) : address, { type: 'module' });
   w.addEventListener('message', ({ data }) => {
     const call = waiting.get(data.call);
@@ -23,19 +27,45 @@ function start() {
     else call?.resolve(data.result);
   });
   w.addEventListener('error', () => {
-    for (const call of waiting.values()) call.reject(new Error('the background reader stopped: the answer may be too large for this browser'));
-    waiting.clear();
-    worker = null;
+    lose(w, 'the background reader stopped: the answer may be too large for this browser');
+    if (w === common) common = null;
   });
   return w;
 }
 
-/** ask calls a method in the worker, of a set of rows where it has one. @param {number} id @param {string} method @param {any[]} args @param {Transferable[]} [transfer] @returns {Promise<any>} */
-export function ask(id, method, args, transfer = []) {
-  worker ??= start();
+/** lose ends the calls of a worker that is gone. @param {Worker} w @param {string} why */
+function lose(w, why) {
+  for (const [n, call] of waiting) {
+    if (call.worker !== w) continue;
+    waiting.delete(n);
+    call.reject(new Error(why));
+  }
+}
+
+/**
+ * ask calls a method in the worker, of a set of rows where it has one.
+ * @param {number} id
+ * @param {string} method
+ * @param {any[]} args
+ * @param {Transferable[]} [transfer]
+ * @param {boolean} [large] the set gets a worker of its own
+ * @returns {Promise<any>}
+ */
+export function ask(id, method, args, transfer = [], large = false) {
+  if (large) alone.set(id, start());
+  const worker = alone.get(id) ?? (common ??= start());
   const call = ++calls;
   return new Promise((resolve, reject) => {
-    waiting.set(call, { resolve, reject });
-    /** @type {Worker} */ (worker).postMessage({ id, call, method, args }, transfer);
+    waiting.set(call, { worker, resolve, reject });
+    worker.postMessage({ id, call, method, args }, transfer);
   });
+}
+
+/** free gives the memory of a set of rows back. @param {number} id */
+export function free(id) {
+  const worker = alone.get(id);
+  if (!worker) return void ask(id, 'free', []).catch(() => {});
+  alone.delete(id);
+  worker.terminate();
+  lose(worker, 'these rows are gone');
 }

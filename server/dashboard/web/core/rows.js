@@ -2,11 +2,13 @@
 // the same and all are promises.
 
 import { readAnswer } from './answer.js';
-import { ask } from './aside.js';
+import { ask, free } from './aside.js';
 import { Rowset } from './rowset.js';
 
 /** Answers up to this size are read in the page itself, bytes. */
 export const small = 32 << 10;
+/** Larger ones are read by a worker of their own, bytes. */
+const large = 4 << 20;
 
 let ids = 0;
 
@@ -89,7 +91,7 @@ export class Rows {
 
   /** free gives the memory of rows in the worker back. */
   free() {
-    if (!this.local) void ask(this.id, 'free', []).catch(() => {});
+    if (!this.local) free(this.id);
   }
 }
 
@@ -104,7 +106,10 @@ export async function openRows(body, keepHere = false) {
     return rows;
   }
   const id = ++ids;
-  const read = await ask(id, 'open', [body], [body]);
+  const read = await ask(id, 'open', [body], [body], body.byteLength > large).catch((e) => {
+    free(id);
+    throw e;
+  });
   const rows = new Rows(read.columns ?? [], read.count, null, id);
   rows.affected = read.affected;
   rows.elapsedMS = read.elapsedMS;

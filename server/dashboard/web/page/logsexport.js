@@ -1,6 +1,6 @@
 // Rows into a file: those loaded, or all that match, in the server's own form, window after window of time.
 
-import { html, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, statement } from '../core/api.js';
 import { bytes, count, plural } from '../core/format.js';
 import { object } from '../core/rowtext.js';
@@ -42,8 +42,10 @@ export function Export({ run, shown, onClose }) {
   const [columns, setColumns] = useState('all');
   const [safe, setSafe] = useState(false);
   const [done, setDone] = useState(/** @type {{rows: number, size: number}|null} */ (null));
+  const [rowSize, setRowSize] = useState(0);
   const control = useRef(new AbortController());
   const rows = run.rows.value, scope = run.scope.value, total = run.total.value;
+  useEffect(() => { if (rows) void rows.text({ format: 'ndjson', from: 0, to: 100 }).then((t) => setRowSize(t.length / Math.max(1, Math.min(100, rows.count))), () => {}); }, [rows]);
   if (!rows || !scope) return null;
   const roles = scope.roles;
   const visible = [roles.time?.name, roles.level, ...shown, roles.message].filter((n, i, l) => n && l.indexOf(n) === i);
@@ -80,7 +82,7 @@ export function Export({ run, shown, onClose }) {
   };
   return html`<${Dialog} title="Export rows" onClose=${close}><form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); void go(); }}>
     <label>Format<select name="format" value=${format} onChange=${(/** @type {any} */ e) => setFormat(e.target.value)}><option value="csv">CSV with names</option><option value="ndjson">JSON lines</option><option value="json">JSON</option><option value="text">Text: time and message</option></select></label>
-    <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(/** @type {any} */ e) => setAll(e.target.value === 'all')}><option value="all">all that match: ${total === null ? 'not counted' : count(total)}</option><option value="loaded">those loaded: ${count(rows.total)}</option></select></label>
+    <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(/** @type {any} */ e) => setAll(e.target.value === 'all')}><option value="all">all that match: ${total === null ? 'not counted' : `${count(total)}, about ${bytes(total * rowSize * (format === 'ndjson' || format === 'json' ? 1 : 0.6))}`}</option><option value="loaded">those loaded: ${count(rows.total)}</option></select></label>
     <label>Columns<select name="columns" value=${columns} disabled=${format === 'text'} onChange=${(/** @type {any} */ e) => setColumns(e.target.value)}><option value="all">all ${rows.columns.length}</option><option value="shown">those shown: ${visible.length}</option></select></label>
     ${format === 'csv' && html`<label class="check"><input type="checkbox" checked=${safe} onChange=${(/** @type {any} */ e) => setSafe(e.target.checked)} />Safe for spreadsheets: an apostrophe before = + - @</label>`}
     ${done && html`<div><progress max=${total ?? 1} value=${done.rows}></progress> <span class="num">${count(done.rows)} rows, ${bytes(done.size)}</span></div>`}

@@ -166,7 +166,7 @@ export function drawValue(el, v, type, z, hits) {
 function messageColumn(p, c, level) {
   const { name, type } = p.rows.columns[c];
   return {
-    name, title: name, width: 320, flex: true, draw: (el, row) => {
+    name, title: name, hint: level < 0 ? `${name}\nColours are guessed from words in it.` : name, width: 320, flex: true, draw: (el, row) => {
       drawValue(el, row[c], type, zone.value, p.hits);
       if (level < 0 && typeof row[c] === 'string') el.classList.add(`guess-${guessLevel(row[c])}`);
     },

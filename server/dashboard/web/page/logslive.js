@@ -15,15 +15,18 @@ import { LogsList } from './logslist.js';
 import * as logsql from './logsquery.js';
 
 const perPoll = 1000;
-const overlap = 10n * second;
+/** How late rows may come and still be seen, s; and how many rows are kept. */
+const lateness = [10, 60, 300];
+const kept = [10_000, 100_000];
 const intervals = [0.5, 1, 2, 5, 10];
 
 /** Tail holds the rows of a live list. */
 class Tail {
-  /** @param {logsql.Scope} scope @param {number} keep */
-  constructor(scope, keep) {
+  /** @param {logsql.Scope} scope @param {number} keep @param {number} late s */
+  constructor(scope, keep, late) {
     this.scope = scope;
     this.keep = keep;
+    this.overlap = BigInt(late) * second;
     this.seen = new Seen();
     /** @type {any[][]} */
     this.list = [];
@@ -45,7 +48,7 @@ class Tail {
   /** poll asks once; gives the number of lines added. @param {AbortSignal} signal */
   async poll(signal) {
     const first = this.high === null;
-    const after = first ? null : /** @type {bigint} */ (this.high) - overlap;
+    const after = first ? null : /** @type {bigint} */ (this.high) - this.overlap;
     const answer = await query(logsql.live(this.scope, after, first ? 200 : perPoll), { signal, background: true });
     if (this.columns.length === 0) {
       this.columns = answer.columns;
@@ -62,7 +65,7 @@ class Tail {
     for (const row of fresh) this.list.push(row);
     added += fresh.length;
     if (newest !== null && (this.high === null || newest > this.high)) this.high = newest;
-    if (this.high === null) this.high = nowNanos() - overlap;
+    if (this.high === null) this.high = nowNanos() - this.overlap;
     const now = performance.now();
     this.rates = [...this.rates.filter((r) => now - r.at < 30_000), { at: now, n: first ? 0 : fresh.length }];
     return added;
@@ -102,11 +105,15 @@ class Tail {
   }
 }
 
+/** Choice is a setting of live lists, kept in this browser. @param {{text: string, name: string, value: number, set: (n: number) => void, of: number[], unit: string}} props */
+const Choice = ({ text, name, value, set, of, unit }) => html`<label>${text} <select aria-label=${`${text}, ${unit}`} value=${String(value)} onChange=${(/** @type {any} */ e) => { set(Number(e.target.value)); store.write(`logs.live.${name}`, Number(e.target.value)); }}>${of.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} ${unit}</option>`)}</select></label>`;
+
 /** @param {{run: import('./logsrun.js').LogsRun, shown: string[], hits: RegExp|null, wrap: boolean, onRow: (row: any[], columns: import('../core/rowset.js').Column[]) => void, held: boolean, onStop: () => void}} props */
 export function Live({ run, shown, hits, wrap, onRow, held, onStop }) {
   const scope = run.scope.value;
-  const keep = store.read('logs.live.keep', 10_000);
-  const tail = useMemo(() => (scope ? new Tail(scope, keep) : null), [scope, keep]);
+  const [keep, setKeep] = useState(/** @type {number} */ (store.read('logs.live.keep', kept[0])));
+  const [late, setLate] = useState(/** @type {number} */ (store.read('logs.live.late', lateness[0])));
+  const tail = useMemo(() => (scope ? new Tail(scope, keep, late) : null), [scope, keep, late]);
   const [, draw] = useState(0);
   const [paused, setPaused] = useState(false);
   const [every, setEvery] = useState(/** @type {number} */ (store.read('logs.live.every', 1)));
@@ -180,7 +187,9 @@ export function Live({ run, shown, hits, wrap, onRow, held, onStop }) {
       <span class="num soft">${plural(tail.count, 'row')} kept</span>
       <span class="grow"></span>
       ${waiting > 0 && html`<button class="primary small" onClick=${toEnd}>${count(waiting)} new ${waiting === 1 ? 'row' : 'rows'}</button>`}
-      <label>every <select aria-label="Ask every" value=${String(every)} onChange=${(/** @type {any} */ e) => { setEvery(Number(e.target.value)); store.write('logs.live.every', Number(e.target.value)); }}>${intervals.map((s) => html`<option key=${s} value=${String(s)}>${s} s</option>`)}</select></label>
+      <${Choice} text="every" name="every" value=${every} set=${setEvery} of=${intervals} unit="s" />
+      <${Choice} text="late by" name="late" value=${late} set=${setLate} of=${lateness} unit="s" />
+      <${Choice} text="keep" name="keep" value=${keep} set=${setKeep} of=${kept} unit="rows" />
       <button class="small" onClick=${mark} title="m">Mark</button>
       <button class="small" onClick=${() => setPaused(!paused)} title="Space">${paused ? 'Go on' : 'Pause'}</button>
       <button class="small" onClick=${onStop} title="l">Stop</button></div>

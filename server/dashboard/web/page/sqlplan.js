@@ -63,5 +63,6 @@ function OnePlan({ title, text }) {
         ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>${Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time').map(([k, v]) => `${k} ${/^\d+$/.test(v) ? count(v) : v}`).join(' · ')}</div>`}</td>
       ${measured && html`<td class="num">${count(n.figures.rows ?? '')}</td><td class="num">${n.figures.time ?? ''}</td>
         <td class="share"><span class="bar-bg" style=${{ width: `${(n.timeMS / total) * 100}%` }}></span><span class="num">${percent(n.timeMS / total)}</span></td>`}</tr>`)}</tbody></table>
-    ${notes.length > 0 && html`<pre class="faint">${notes.join('\n')}</pre>`}</section>`;
+    ${notes.length > 0 && html`<pre class="faint">${notes.join('\n')}</pre>`}
+    <details><summary class="soft">As text</summary><pre>${text}</pre></details></section>`;
 }

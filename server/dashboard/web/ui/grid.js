@@ -250,7 +250,7 @@ export class Grid {
       else free.push(el);
     }
     for (let i = first; i < last; i++) {
-      const el = there.get(i) ?? /** @type {HTMLElement} */ (free.pop());
+      const el = there.get(i) ?? /** @type {HTMLElement} */ (free.shift());
       this.paintRow(el, i);
       el.style.transform = `translateY(${this.top(i) - top + scrollTop}px)`;
     }
@@ -272,11 +272,12 @@ export class Grid {
   /** @type {ReturnType<typeof setTimeout>|undefined} */
   resting;
 
-  /** inOrder brings the elements into the order of their rows, so that text is selected and read as it is seen. */
+  /** inOrder gives the rows to the elements in their order, when scrolling has rested, so that text is selected and read as it is seen. */
   inOrder() {
-    const seen = this.pool.filter((el) => rowOf(el) >= 0).sort((a, b) => rowOf(a) - rowOf(b));
-    const placed = [...this.body.children].filter((el) => rowOf(/** @type {HTMLElement} */ (el)) >= 0);
-    if (String(getSelection()) === '' && seen.some((el, i) => el !== placed[i])) this.body.append(...seen);
+    const rows = this.pool.map(rowOf).filter((i) => i >= 0);
+    if (rows.every((r, i) => i === 0 || r > rows[i - 1]) || String(getSelection()) !== '') return;
+    for (const el of this.pool) el.dataset.row = '-1';
+    this.paint();
   }
 
   id = 'grid' + Math.random().toString(36).slice(2, 8);
@@ -302,11 +303,11 @@ export class Grid {
     const on = this.focus >= 0 && index >= from && index <= to;
     el.className = 'grid-row' + (on ? ' on' : '') + (index === this.focus ? ' focus' : '') + (row && this.on.rowClass ? ' ' + this.on.rowClass(row, index) : '');
     el.setAttribute('aria-selected', String(on));
+    el.dataset.row = String(index);
     const mark = `${this.version}:${index}:${row ? 1 : 0}`;
     this.markCell(el, index);
     if (el.dataset.mark === mark) return;
     el.dataset.mark = mark;
-    el.dataset.row = String(index);
     el.id = `${this.id}-${index}`;
     el.setAttribute('aria-rowindex', String(index + 1));
     el.style.width = fullWidth + 'px';

@@ -2,6 +2,7 @@
 
 import { html, useState } from '../lib/ui.js';
 import { cell as cellText, plural, raw, visible } from '../core/format.js';
+import * as router from '../core/router.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { ago, zoneLabel } from '../core/time.js';
@@ -23,6 +24,7 @@ export function Value({ value, type, onValue }) {
   const shown = !all && text.length > foldAt ? text.slice(0, foldAt) : text.slice(0, mostShown);
   return html`<span class="text ${isTime || sqltext.isNumeric(type) ? 'tabular' : ''}">${visible(shown)}</span>
     ${isTime && html`<span class="faint"> ${zoneLabel(zone.value)} · ${ago(BigInt(value) * sqltext.unitNanos(type))} · ${raw(value)}</span>`}
+    ${/^[0-9a-f]{32}$/.test(text) && html` <button class="link" onClick=${() => router.go('traces', { id: text })}>open trace</button>`}
     ${text.length > shown.length && !all && html` <button class="link" onClick=${() => setAll(true)}>show all ${plural(text.length, 'character')}</button>`}
     ${all && text.length > mostShown && html` <a download="value.txt" href=${URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))}>the rest is in the file: download</a>`}`;
 }
