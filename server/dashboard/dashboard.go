@@ -6,6 +6,7 @@
 //	/dashboard                     308 to /dashboard/
 //	/dashboard/, /dashboard/logs   the index page, to be asked for again each time
 //	/dashboard/a/BUILD/FILE        a file, kept by browsers for ever; another build is 404, so that an old page notices
+//	/dashboard/docs/FILE           a text of the manual
 //
 // A file NAME.br is FILE NAME, compressed: the bundles of libraries lie so in web/lib. Modules are sent without their comments.
 //
@@ -15,6 +16,7 @@ package dashboard
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,6 +30,8 @@ import (
 type Options struct {
 	// Files are the files of the application; nil: there is none, and every path is 404. See Assets.
 	Files fs.FS
+	// Docs are the texts of the manual by name; nil: there are none.
+	Docs fs.FS
 	// Dir is a directory to serve instead, read anew for each request: for work on the application. May be empty.
 	Dir string
 }
@@ -35,12 +39,13 @@ type Options struct {
 // Handler answers everything under /dashboard. Safe for concurrent use.
 type Handler struct {
 	dir  string
+	docs fs.FS
 	site *site // nil: none, or Dir
 }
 
 // New makes a handler.
 func New(o Options) (*Handler, error) {
-	h := &Handler{dir: o.Dir}
+	h := &Handler{dir: o.Dir, docs: o.Docs}
 	if o.Dir != "" || o.Files == nil {
 		return h, nil
 	}
@@ -99,6 +104,9 @@ func (h *Handler) Serve(c *web.Ctx) error {
 	if below, ok := strings.CutPrefix(name, "a/"); ok {
 		return s.file(c, below)
 	}
+	if below, ok := strings.CutPrefix(name, "docs/"); ok {
+		return h.doc(c, below)
+	}
 	depth := strings.Count(name, "/")
 	if depth > maxDepth {
 		c.Text(404, "there is no such page")
@@ -111,6 +119,23 @@ func (h *Handler) Serve(c *web.Ctx) error {
 	}
 	c.Response.Header.Set("Cache-Control", "no-cache")
 	return c.Static(index[depth])
+}
+
+// doc answers a text of the manual.
+func (h *Handler) doc(c *web.Ctx, name string) error {
+	if h.docs == nil || !fs.ValidPath(name) || path.Ext(name) != ".md" {
+		c.Text(404, "there is no such text")
+		return nil
+	}
+	body, err := fs.ReadFile(h.docs, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		c.Text(404, "there is no such text")
+		return nil
+	} else if err != nil {
+		return err
+	}
+	c.Response.Header.Set("Cache-Control", "no-cache")
+	return c.Static(web.NewStatic(body, "text/plain; charset=utf-8", ""))
 }
 
 func (h *Handler) head(c *web.Ctx) {

@@ -5,10 +5,15 @@ package dashboard
 import (
 	"embed"
 	"io/fs"
+
+	"varve/docs"
 )
 
 //go:embed all:web
 var embedded embed.FS
+
+// Docs are the texts of the manual, of the same version.
+func Docs() fs.FS { return docs.Files }
 
 // Assets are the files of the application, built in by the tag dashboard.
 func Assets() fs.FS {
