@@ -111,6 +111,9 @@ func TestD22Columns(t *testing.T) {
 	p.wait("sorted by a key", fmt.Sprintf(`[...document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')].some((e) => e.innerText === '%v')`, lowest))
 	p.button("Filter")
 	p.fill("[aria-label='Filter level']", "error")
+	if off := eval[float64](p, `Math.abs(document.querySelector("[aria-label='Filter bytes']").getBoundingClientRect().left - [...document.querySelectorAll('.grid-th')].find((e) => e.firstChild?.data.startsWith('bytes')).getBoundingClientRect().left)`); off > 1.5 {
+		t.Errorf("the filter of a column stands %.1f px beside it", off)
+	}
 	n := fmt.Sprint(s.sql(t, "SELECT count(*) FROM app WHERE level = 'error'")[0][0])
 	p.wait("all rows and those shown", fmt.Sprintf(`document.querySelector('.result-bar').innerText.startsWith('500 rows · %s shown')`, n))
 }

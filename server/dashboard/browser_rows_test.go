@@ -54,6 +54,7 @@ func TestLogsFold(t *testing.T) {
 	p.click(".toolbar button[title=More]")
 	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 	p.wait("the dialog", `document.querySelector('dialog select[name=rows]')`)
+	p.wait("the size of all", `/^all that match: 700, about [\d.]+ KiB$/.test(document.querySelector('dialog select[name=rows] option').innerText)`)
 	eval[bool](p, `(() => { const e = document.querySelector('dialog select[name=rows]'); e.value = 'loaded'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.click("dialog button.primary")
 	p.wait("the file", `window.named`)
@@ -167,4 +168,48 @@ func TestLogsRoles(t *testing.T) {
 	p.visit("/dashboard/status")
 	p.visit("/dashboard/logs#t=app")
 	p.wait("the same later", headTitles+`.endsWith('verb') && document.querySelector('.grid-row .level-error')`)
+}
+
+// TestLogsReading: text is selected as it stands on the screen, also after scrolling; a trace id leads to its trace from any column.
+func TestLogsReading(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(400, time.Second))
+	p := logsAt(t, s, "t=app&cols=trace_id")
+	p.rowsShown()
+	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 130; return true; })()`)
+	p.wait("rows scrolled", `document.querySelector('.grid-row[data-row="35"]')`)
+	p.wait("elements in the order of their rows", `(() => { const rows = [...document.querySelectorAll('.grid-row')].map((r) => r.dataset.row).filter((r) => r >= '0').map(Number); return rows.length > 20 && rows.every((r, i) => i === 0 || r > rows[i - 1]); })()`)
+	selected := eval[string](p, `(() => {
+		const text = (i) => [...document.querySelector('.grid-row[data-row="' + i + '"]').children].at(-1).firstChild;
+		getSelection().setBaseAndExtent(text(10), 0, text(13), text(13).length);
+		return String(getSelection()).replace(/\s+/g, ' ');
+	})()`)
+	at := 0
+	for i, row := range s.sql(t, "SELECT message FROM app ORDER BY ts DESC LIMIT 4 OFFSET 10") {
+		place := strings.Index(selected, row[0].(string))
+		if place < at {
+			t.Errorf("row %d stands at %d of the selected text, after one at %d: %q", 10+i, place, at, selected)
+		}
+		at = place
+	}
+	eval[bool](p, `getSelection().removeAllRanges() ?? true`)
+	p.click(".grid-row[data-row='12'] .grid-cell")
+	p.named("open trace", "table.fields .value button.link", `e.innerText === 'open trace'`)
+	id := s.sql(t, "SELECT trace_id FROM app ORDER BY ts DESC LIMIT 1 OFFSET 12")[0][0]
+	p.wait("the trace", fmt.Sprintf(`location.pathname.endsWith('/traces') && location.hash.includes('id=%s')`, id))
+}
+
+// TestLogsLiveLate: how late a row may be and still be seen is chosen, and so in the next visit.
+func TestLogsLiveLate(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", []string{logLine(time.Second, `"level":"info","message":"the first"`)})
+	p := open(t, s, "/dashboard/logs#t=app&live=1")
+	p.wait("the live list", `document.querySelector('.grid-row')?.innerText.includes('the first')`)
+	eval[bool](p, `(() => { const e = document.querySelector('[aria-label="late by, s"]'); e.value = '60'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
+	p.wait("the first again", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('the first'))`)
+	s.ingest(t, "app", []string{logLine(0, `"level":"info","message":"the second"`), logLine(40*time.Second, `"level":"info","message":"late by forty"`)})
+	p.wait("the late one", `['the second', 'late by forty'].every((m) => [...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes(m)))`)
+	p.visit("/dashboard/status")
+	p.visit("/dashboard/logs#t=app&live=1")
+	p.wait("the same choice", `document.querySelector('[aria-label="late by, s"]')?.value === '60'`)
 }

@@ -1,7 +1,7 @@
 // The menu of the Logs page: kept views, links, export, and what was looked at before.
 
-import { html, useEffect } from '../lib/ui.js';
-import { count } from '../core/format.js';
+import { html, useEffect, useState } from '../lib/ui.js';
+import { count, duration } from '../core/format.js';
 import * as router from '../core/router.js';
 import * as saved from '../core/saved.js';
 import { zone } from '../core/state.js';
@@ -25,11 +25,14 @@ export function LogsMenu({ run, onExport, close }) {
     toast(where === 'server' ? `Kept as ${name}` : `Kept as ${name} in this browser`, { kind: 'good' });
   };
   const does = (/** @type {() => void} */ f) => () => { close(); f(); };
-  const before = /** @type {import('./logshistory.js').Look[]} */ (store.read(historyName(), [])).slice(0, 12);
+  const looks = /** @type {import('./logshistory.js').Look[]} */ (store.read(historyName(), []));
+  const [most, setMost] = useState(12);
+  const before = looks.slice(0, most);
   return html`<button role="menuitem" onClick=${does(() => void keep())}><${Icon} name="star" />Keep this view…</button>
       <button role="menuitem" onClick=${does(() => void copyLink(false))}><${Icon} name="link" />Copy link<span class="end">s</span></button>
       <button role="menuitem" onClick=${does(() => void copyLink(true))}><${Icon} name="link" />Copy link with fixed times</button>
       <button role="menuitem" disabled=${!run.rows.value} onClick=${does(onExport)}><${Icon} name="download" />Export…</button>
       ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>${views.map((s) => html`<span class="row" key=${s.id}><button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>${s.name}${s.local && html`<span class="end">this browser</span>`}</button><button class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void saved.remove(s)}><${Icon} name="trash" /></button></span>`)}`}
-      ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>${before.map((l) => html`<button key=${l.at} role="menuitem" onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}><span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span><span class="end num">${l.rows === null ? '' : count(l.rows)} · ${rangeText({ from: l.keys.from ?? 'now-1h', to: l.keys.to ?? 'now' }, zone.value)} · ${showShort(BigInt(l.at) * 1_000_000n, zone.value, nowNanos()).slice(-8)}</span></button>`)}`}`;
+      ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>${before.map((l) => html`<button key=${l.at} role="menuitem" onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}><span class="look">${l.keys.t} ${l.keys.w ?? l.keys.q ?? ''}</span><span class="end num">${l.rows === null ? '' : count(l.rows)} · ${duration(l.ms)} · ${rangeText({ from: l.keys.from ?? 'now-1h', to: l.keys.to ?? 'now' }, zone.value)} · ${showShort(BigInt(l.at) * 1_000_000n, zone.value, nowNanos()).slice(-8)}</span></button>`)}
+      ${looks.length > most && html`<button role="menuitem" onClick=${() => setMost(looks.length)}>All ${count(looks.length)}</button>`}`}`;
 }

@@ -47,6 +47,9 @@ export function ResultGrid({ rows, cut, limit, again }) {
     return true;
   };
   const hide = (/** @type {number} */ c) => setHidden(hidden.includes(c) ? hidden.filter((h) => h !== c) : [...hidden, c]);
+  /** The filters stand above their columns: the grid goes along when Tab comes to one out of view. */
+  const filterRow = useRef(/** @type {HTMLElement|null} */ (null));
+  const follow = () => { if (grid.current && filterRow.current) grid.current.root.scrollLeft = filterRow.current.scrollLeft; };
   const sortBy = (/** @type {number|undefined} */ column) => setSort((s) => {
     if (column === undefined || (s.column === column && s.descending)) return { column: -1, descending: false };
     return { column, descending: s.column === column };
@@ -67,6 +70,7 @@ export function ResultGrid({ rows, cut, limit, again }) {
     });
     g.cells = true;
     g.clickOpens = false;
+    g.root.addEventListener('scroll', () => { if (filterRow.current) filterRow.current.scrollLeft = g.root.scrollLeft; }, { passive: true });
     g.focusColumn = 1; // behind the number of the row
     grid.current = g;
     return () => g.destroy();
@@ -133,7 +137,7 @@ export function ResultGrid({ rows, cut, limit, again }) {
           ${again && html`<hr /><span class="soft small">The whole result, asked again</span>${wholes.map(([title, format, file]) => html`<button key=${format} role="menuitem" onClick=${() => { close(); void saveWhole(format, file); }}>${title}</button>`)}`}`}
       </${Pop}>
     </div>
-    ${filters && html`<div class="filter-row">${visible.map((c) => html`<input key=${c} aria-label=${`Filter ${rows.columns[c].name}`} placeholder=${rows.columns[c].name} title="contains; also >5, <=3, =text, !=text, null, !null" value=${filters[c] ?? ''} onInput=${(/** @type {any} */ e) => setFilters({ ...filters, [c]: e.target.value })} />`)}</div>`}
+    ${filters && html`<div class="filter-row" ref=${filterRow}><span style=${{ width: numberColumn(rows.total).width + 'px' }}></span>${visible.map((c) => html`<input key=${c} style=${{ width: (widths?.[c] ?? 130) + 'px' }} onFocus=${follow} aria-label=${`Filter ${rows.columns[c].name}`} placeholder=${rows.columns[c].name} title="contains; also >5, <=3, =text, !=text, null, !null" value=${filters[c] ?? ''} onInput=${(/** @type {any} */ e) => setFilters({ ...filters, [c]: e.target.value })} />`)}</div>`}
     <div class="result-body"><div class="logs-list" ref=${host}></div>
     ${cell && html`<${Drawer} label="Cell" tabs=${[{ id: 'cell', text: `${cell.name}, row ${count(cell.row + 1)}` }]} tab="cell" onTab=${() => {}} onClose=${() => setCell(null)}>
       <div class="pad small"><button class="small" onClick=${() => copy(cell.value === null ? '' : raw(cell.value))}><${Icon} name="copy" />Copy</button> <span class="faint">${cell.type}</span></div>
