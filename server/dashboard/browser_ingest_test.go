@@ -156,6 +156,10 @@ func TestStatus(t *testing.T) {
 			t.Errorf("about the server: %q", text)
 		}
 		p.wait("the findings", `document.querySelector('.findings')?.innerText.includes('Nothing needs a look.')`)
+		p.wait("the requests by path", `[...document.querySelectorAll('.requests tbody tr')].some((r) => r.cells[0].innerText === '/v1/sql' && Number(r.cells[2].innerText.replaceAll(',', '')) > 0 && r.cells[4].innerText === '0')`)
+		eval[bool](p, `fetch('../v1/sql?sql=SELEC').then(() => true)`)
+		p.allow("400 (Bad Request)")
+		p.wait("the refused one", `[...document.querySelectorAll('.requests tbody tr')].some((r) => r.cells[0].innerText === '/v1/sql' && r.cells[3].innerText === '1')`)
 		p.shot("status")
 		p.theme("dark")
 		p.wait("the figures", `document.querySelectorAll('.figure').length > 15`)
@@ -176,8 +180,10 @@ func TestStatus(t *testing.T) {
 	})
 
 	t.Run("D70 tables", func(t *testing.T) {
+		shopMetrics(t, s)
 		p := open(t, s, "/dashboard/status#tab=tables")
 		p.wait("the table with its span", `[...document.querySelectorAll('table.tables tbody tr')].some((r) => r.cells[0].innerText === 'app' && r.cells[1].innerText === '20,000' && r.cells[6].innerText.length === 19)`)
+		p.wait("where the rows of a metric lie", `[...document.querySelectorAll('table.tables tbody tr')].some((r) => r.cells[0].innerText === 'room_temperature' && r.cells[2].innerText === 'in service_physical_table' && r.cells[3].innerText === '–')`)
 		p.shot("status-tables")
 		s.ingest(t, "gone", []string{`{"ts":1795232760000000000}`})
 		p.do("reload", chromedp.Reload())

@@ -1,7 +1,7 @@
 // The pipelines there are, beside the editor: open one, or begin another.
 
 import { html, useState } from '../lib/ui.js';
-import { plural } from '../core/format.js';
+import { bytes, plural } from '../core/format.js';
 import { builtIn } from '../core/pipelines.js';
 import { Icon } from '../ui/icons.js';
 
@@ -14,7 +14,7 @@ export function PipelineList({ stored, name, onOpen, onNew }) {
     <button class="primary" onClick=${onNew}><${Icon} name="plus" />New</button>
     ${(stored?.length ?? 0) > 8 && html`<input type="search" aria-label="Find a pipeline" placeholder="Find" value=${find} onInput=${(/** @type {any} */ e) => setFind(e.target.value)} />`}
     <ul>${shown.map((p) => html`<li key=${p.name}><button class="quiet" aria-pressed=${p.name === name ? 'true' : 'false'} onClick=${() => onOpen(p.name)}>
-        <b>${p.name}</b><span class="soft num">${p.versions[0].version.slice(0, 16)}, ${plural(p.versions.length, 'version')}</span></button></li>`)}
+        <b>${p.name}</b><span class="soft num">${p.versions[0].version.slice(0, 16)}, ${plural(p.versions.length, 'version')}, ${bytes(p.versions[0].size)}</span></button></li>`)}
       ${stored?.length === 0 && html`<li class="soft none">None is stored yet.</li>`}
       ${builtIn.filter((b) => b.name.includes(needle)).map((b) => html`<li key=${b.name} class="built-in" title="Built in: it has no document"><b>${b.name}</b><span>${b.text}</span></li>`)}</ul>
   </nav>`;

@@ -14,6 +14,7 @@ import { Configuration } from './statusconfig.js';
 import { About, Activity } from './statusfigures.js';
 import { Inside } from './statusinside.js';
 import { Queries } from './statusqueries.js';
+import { Requests } from './statusrequests.js';
 import { Tables, load as loadTables } from './statustables.js';
 
 const tabs = [
@@ -64,7 +65,7 @@ export function Page({ state }) {
     <div class="content status" role="tabpanel">
       ${tab === 'overview' && html`<${Findings} list=${found} ready=${readings.value.length > 0} />
         ${errors.status && html`<${ErrorBox} error=${errors.status} />`}<${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone} />
-        ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} />`}`}
+        ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} /><${Requests} />`}`}
       ${tab === 'tables' && html`<${Tables} tables=${tables} error=${errors.tables} sort=${state.get('sort')} onSort=${(/** @type {string} */ sort) => state.set({ sort }, false)} onChange=${() => void loadAll(new AbortController().signal)} />`}
       ${tab === 'queries' && html`<${Queries} />`}
       ${tab === 'config' && html`<${Configuration} settings=${config} error=${errors.config} />`}

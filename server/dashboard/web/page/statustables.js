@@ -83,12 +83,13 @@ function Row({ t, share, onChange }) {
     }, (e) => { if (!isAbort(e)) setSpan(null); });
     return () => control.abort(new DOMException('left', 'AbortError'));
   }, [id, t.rows]);
+  const host = /(?:^|\n| )on_physical_table=(\S+)/.exec(t.options)?.[1];
   const when = (/** @type {0|1} */ i) => (span ? html`<span title=${span[i]}>${span[i].slice(0, 19)}</span>` : t.rows === 0 || span === null ? html`<span class="faint">–</span>` : '');
   return html`<tr>
-    <td class="name"><button class="link" onClick=${() => router.go('logs', { ...(t.db === 'public' ? {} : { db: t.db }), t: t.name })}>${t.db === 'public' ? '' : html`<span class="soft">${t.db}.</span>`}${t.name}</button></td>
+    <td class="name"><button class="link" onClick=${() => router.go('logs', { ...(t.db === 'public' ? {} : { db: t.db }), t: t.name })}>${t.db === 'public' ? '' : t.db + '.'}${t.name}</button></td>
     <td class="num">${count(t.rows)}</td>
-    <td class="num size"><span class="share" aria-hidden="true"><i style=${{ width: `${(share * 100).toFixed(1)}%` }}></i></span><span class="text">${bytes(t.disk + t.memory)}</span></td>
-    <td class="num">${t.rows ? perRow((t.disk + t.memory) / t.rows) : '–'}</td>
+    <td class="num size" title=${host ? `Its rows lie in ${host}` : undefined}>${host ? html`<span class="faint">in ${host}</span>` : html`<span class="share" aria-hidden="true"><i style=${{ width: `${(share * 100).toFixed(1)}%` }}></i></span><span class="text">${bytes(t.disk + t.memory)}</span>`}</td>
+    <td class="num">${t.rows && !host ? perRow((t.disk + t.memory) / t.rows) : html`<span class="faint">–</span>`}</td>
     <td class="num">${count(t.parts)}</td>
     <td class="num">${when(0)}</td><td class="num">${when(1)}</td>
     <td class="mono options" title=${t.options}>${t.options.replace(/(^|[\n ])comment=.*/, '').replace(/\n/g, ' ')}</td>
