@@ -261,7 +261,7 @@ func (c *Config) dashboard() dashboard.Options {
 	if !c.Dashboard.Enable {
 		return dashboard.Options{}
 	}
-	return dashboard.Options{Files: dashboard.Assets(), Docs: dashboard.Docs(), Dir: c.Dashboard.Dir}
+	return dashboard.Options{Files: dashboard.Assets(), Documents: dashboard.Documents(), Dir: c.Dashboard.Dir}
 }
 
 // metrics are the endpoints of metrics; none when they are switched off.

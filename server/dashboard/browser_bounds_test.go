@@ -73,12 +73,14 @@ func TestBounds(t *testing.T) {
 	}
 	s := shop(t)
 	var size int64
-	fs.WalkDir(Assets(), ".", func(name string, d fs.DirEntry, err error) error {
-		if info, err := d.Info(); err == nil && !d.IsDir() {
-			size += info.Size()
-		}
-		return err
-	})
+	for _, files := range []fs.FS{Assets(), Documents()} {
+		fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if info, err := d.Info(); err == nil && !d.IsDir() {
+				size += info.Size()
+			}
+			return err
+		})
+	}
 	_, logs := visited(t, s, "/dashboard/logs#t=app")
 	_, sql := visited(t, s, "/dashboard/sql")
 	add("bytes over the wire, Logs, first visit", "KB", 100, 150, float64(logs)/1000)

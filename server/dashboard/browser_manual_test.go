@@ -4,46 +4,11 @@ package dashboard
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
 )
-
-// TestManual: help leads to texts that this server has; other names are 404.
-func TestManual(t *testing.T) {
-	s := start(t)
-	p := open(t, s, "/dashboard/sql")
-	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
-	eval[bool](p, `document.querySelector('#rail button[title^=Help]').click() ?? true`)
-	p.wait("help", `document.querySelector('dialog.help [data-tab=manual]')`)
-	p.click("dialog.help [data-tab=manual]")
-	links := eval[[]string](p, `[...document.querySelectorAll('dialog.help li a')].map((a) => a.href)`)
-	if len(links) < 15 {
-		t.Errorf("links %q", links)
-	}
-	p.shot("help-manual")
-	for _, link := range append(links, s.url+"/dashboard/docs/none.md", s.url+"/dashboard/docs/docs.go", s.url+"/dashboard/docs/ingest") {
-		r, err := http.Get(link)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(r.Body)
-		r.Body.Close()
-		if text := strings.HasPrefix(string(body), "# "); text != (r.StatusCode == 200) {
-			t.Errorf("%s: %s, %.40q", link, r.Status, body)
-		}
-		if want := strings.Contains(link, "none") || strings.HasSuffix(link, ".go") || strings.HasSuffix(link, "ingest"); want != (r.StatusCode == 404) {
-			t.Errorf("%s: %s", link, r.Status)
-		}
-		if kind := r.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/plain") {
-			t.Errorf("%s is of type %s", link, kind)
-		}
-	}
-}
 
 // TestPaletteFinds: tables, kept queries, pipelines and metrics are a few letters away.
 func TestPaletteFinds(t *testing.T) {

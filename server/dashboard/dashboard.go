@@ -6,7 +6,6 @@
 //	/dashboard                     308 to /dashboard/
 //	/dashboard/, /dashboard/logs   the index page, to be asked for again each time
 //	/dashboard/a/BUILD/FILE        a file, kept by browsers for ever; another build is 404, so that an old page notices
-//	/dashboard/docs/FILE           a text of the manual
 //
 // A file NAME.br is FILE NAME, compressed: the bundles of libraries lie so in web/lib. Modules are sent without their comments.
 //
@@ -16,8 +15,8 @@ package dashboard
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -30,26 +29,26 @@ import (
 type Options struct {
 	// Files are the files of the application; nil: there is none, and every path is 404. See Assets.
 	Files fs.FS
-	// Docs are the texts of the manual by name; nil: there are none.
-	Docs fs.FS
+	// Documents are shown by the application, under docs/ among its files. May be nil.
+	Documents fs.FS
 	// Dir is a directory to serve instead, read anew for each request: for work on the application. May be empty.
 	Dir string
 }
 
 // Handler answers everything under /dashboard. Safe for concurrent use.
 type Handler struct {
-	dir  string
-	docs fs.FS
-	site *site // nil: none, or Dir
+	dir       string
+	documents fs.FS
+	site      *site // nil: none, or Dir
 }
 
 // New makes a handler.
 func New(o Options) (*Handler, error) {
-	h := &Handler{dir: o.Dir, docs: o.Docs}
+	h := &Handler{dir: o.Dir, documents: o.Documents}
 	if o.Dir != "" || o.Files == nil {
 		return h, nil
 	}
-	s, err := readSite(o.Files)
+	s, err := readSite(o.Files, o.Documents)
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
@@ -104,9 +103,6 @@ func (h *Handler) Serve(c *web.Ctx) error {
 	if below, ok := strings.CutPrefix(name, "a/"); ok {
 		return s.file(c, below)
 	}
-	if below, ok := strings.CutPrefix(name, "docs/"); ok {
-		return h.doc(c, below)
-	}
 	depth := strings.Count(name, "/")
 	if depth > maxDepth {
 		c.Text(404, "there is no such page")
@@ -121,23 +117,6 @@ func (h *Handler) Serve(c *web.Ctx) error {
 	return c.Static(index[depth])
 }
 
-// doc answers a text of the manual.
-func (h *Handler) doc(c *web.Ctx, name string) error {
-	if h.docs == nil || !fs.ValidPath(name) || path.Ext(name) != ".md" {
-		c.Text(404, "there is no such text")
-		return nil
-	}
-	body, err := fs.ReadFile(h.docs, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		c.Text(404, "there is no such text")
-		return nil
-	} else if err != nil {
-		return err
-	}
-	c.Response.Header.Set("Cache-Control", "no-cache")
-	return c.Static(web.NewStatic(body, "text/plain; charset=utf-8", ""))
-}
-
 func (h *Handler) head(c *web.Ctx) {
 	for _, kv := range headers {
 		c.Response.Header.Set(kv[0], kv[1])
@@ -149,7 +128,7 @@ func (h *Handler) current() (*site, error) {
 	if h.dir == "" {
 		return h.site, nil
 	}
-	return readSite(os.DirFS(h.dir))
+	return readSite(os.DirFS(h.dir), h.documents)
 }
 
 // site is one build of the application.
@@ -164,33 +143,20 @@ type site struct {
 // mediaTypes are the kinds of files there are; another kind does not belong into the application.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".svg": "image/svg+xml", ".json": "application/json", ".txt": "text/plain; charset=utf-8",
+	".svg": "image/svg+xml", ".json": "application/json", ".txt": "text/plain; charset=utf-8", ".md": "text/markdown; charset=utf-8",
 }
 
 // readSite reads all files and puts their build into the index page.
-func readSite(files fs.FS) (*site, error) {
+func readSite(files, documents fs.FS) (*site, error) {
 	s := &site{files: map[string]*web.Static{}, index: map[string]*[maxDepth + 1]*web.Static{}}
 	sum := sha256.New()
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(name, ".d.ts") { // types of libraries, for the checks alone
-			return err
-		}
-		file, packed := strings.CutSuffix(name, ".br")
-		mediaType, known := mediaTypes[path.Ext(file)]
-		if !known {
-			return fmt.Errorf("%s: no media type is known for this kind of file", name)
-		}
-		body, err := fs.ReadFile(files, name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(sum, "%s %d\n", name, len(body))
-		sum.Write(body)
-		s.files[file], err = fileOf(file, body, packed, mediaType)
-		return err
-	})
-	if err != nil {
+	if err := s.read(files, "", sum); err != nil {
 		return nil, err
+	}
+	if documents != nil {
+		if err := s.read(documents, "docs/", sum); err != nil {
+			return nil, err
+		}
 	}
 	template := s.files["index.html"]
 	if template == nil {
@@ -202,6 +168,28 @@ func readSite(files fs.FS) (*site, error) {
 		s.index[page] = s.indexOf(page, template)
 	}
 	return s, nil
+}
+
+// read adds files to the site and to the sum of its build.
+func (s *site) read(files fs.FS, prefix string, sum io.Writer) error {
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, ".d.ts") { // types of libraries, for the checks alone
+			return err
+		}
+		file, packed := strings.CutSuffix(prefix+name, ".br")
+		mediaType, known := mediaTypes[path.Ext(file)]
+		if !known {
+			return fmt.Errorf("%s: no media type is known for this kind of file", name)
+		}
+		body, err := fs.ReadFile(files, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n", prefix+name, len(body))
+		sum.Write(body) // a sum takes everything
+		s.files[file], err = fileOf(file, body, packed, mediaType)
+		return err
+	})
 }
 
 // fileOf makes the answer of a file.

@@ -12,9 +12,6 @@ import (
 //go:embed all:web
 var embedded embed.FS
 
-// Docs are the texts of the manual, of the same version.
-func Docs() fs.FS { return docs.Files }
-
 // Assets are the files of the application, built in by the tag dashboard.
 func Assets() fs.FS {
 	files, err := fs.Sub(embedded, "web")
@@ -23,3 +20,6 @@ func Assets() fs.FS {
 	}
 	return files
 }
+
+// Documents are those that the application shows.
+func Documents() fs.FS { return docs.Files }

@@ -4,8 +4,8 @@ package dashboard
 
 import "io/fs"
 
-// Docs is nil: who has no dashboard reads the manual elsewhere.
-func Docs() fs.FS { return nil }
-
 // Assets is nil: this build has no dashboard.
 func Assets() fs.FS { return nil }
+
+// Documents is nil: nothing would show them.
+func Documents() fs.FS { return nil }

@@ -1,25 +1,50 @@
 package dashboard
 
 import (
+	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
+
+	"varve/docs"
 )
 
-// TestWaysAreDocumented holds that the documents that the page of ways to send names are there.
-func TestWaysAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("web/page/ways.js")
+// TestDocumentsAreBuiltIn holds that the documents that are built in are those that the application lists, and that those which
+// the page of ways to send names are among them.
+func TestDocumentsAreBuiltIn(t *testing.T) {
+	var have []string
+	fs.WalkDir(docs.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			have = append(have, name)
+		}
+		return err
+	})
+	listed := names(t, "web/core/documents.js", `\['([^']+\.md)', '`)
+	slices.Sort(listed)
+	if !slices.Equal(have, listed) {
+		t.Errorf("built in are\n%q, listed\n%q", have, listed)
+	}
+	ways := names(t, "web/page/ways.js", `docs: '([^']+)'`)
+	if len(ways) < 5 {
+		t.Fatalf("%d ways name a document", len(ways))
+	}
+	for _, name := range ways {
+		if !slices.Contains(have, name) {
+			t.Errorf("a way to send names %s, which is not built in", name)
+		}
+	}
+}
+
+// names are what a pattern finds in a module.
+func names(t *testing.T, module, pattern string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(module)
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`docs: '([^']+)'`).FindAllSubmatch(text, -1)
-	if len(named) < 5 {
-		t.Fatalf("%d ways name a document", len(named))
+	for _, m := range regexp.MustCompile(pattern).FindAllSubmatch(text, -1) {
+		list = append(list, string(m[1]))
 	}
-	for _, m := range named {
-		if _, err := os.Stat(filepath.Join("../..", string(m[1]))); err != nil {
-			t.Error(err)
-		}
-	}
+	return list
 }

@@ -195,6 +195,10 @@ sources.add(() => [
   ...['system', 'light', 'dark'].map((t) => ({ text: `Theme: ${t}`, kind: 'action', run: () => { theme.value = t; } })),
   ...['local', 'UTC'].map((z) => ({ text: `Time zone: ${z}`, kind: 'action', run: () => { zone.value = z; } })),
 ]);
+sources.add(async () => {
+  const { documents, read } = await import('./core/documents.js');
+  return documents.map(([file, title]) => ({ text: title, kind: 'document', run: () => read(file) }));
+});
 sources.add(async () => (await tables(db.value)).map((t) => ({ text: t.name, kind: 'logs of the table', run: () => void router.go('logs', { t: t.name }) })));
 
 /** greet learns who one is and what one may do, and whether the clocks agree. */

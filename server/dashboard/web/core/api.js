@@ -181,6 +181,13 @@ async function whole(answer, abort) {
   return new Response(new Blob(chunks), { status: answer.status, headers: answer.headers });
 }
 
+/** asset reads a file of the application. @param {string} name */
+export async function asset(name) {
+  const answer = await fetch(new URL('../' + name, import.meta.url), { credentials: 'omit' });
+  if (!answer.ok) throw new ApiError(`${name} is not part of the installed version: reload the page.`, { status: answer.status });
+  return answer.text();
+}
+
 /** failure makes the error of a refused request. @param {Response} answer @param {URL} url @param {RequestOptions} options */
 async function failure(answer, url, options) {
   const text = await answer.text();

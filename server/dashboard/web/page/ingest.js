@@ -5,6 +5,7 @@ import { request, root } from '../core/api.js';
 import * as auth from '../core/auth.js';
 import { Figures } from '../core/exposition.js';
 import { plural } from '../core/format.js';
+import { documents, read } from '../core/documents.js';
 import { db, session } from '../core/state.js';
 import { Tabs } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
@@ -49,7 +50,7 @@ export function Page({ state }) {
           <button class="small" onClick=${() => copy(text)}><${Icon} name="copy" />Copy</button></div>
         ${place.user && html`<p class="soft">The password is taken from <code>$PASSWORD</code>.</p>`}
         <${Seen} key=${way.id} way=${way} />
-        <p class="soft">More: <code>${way.docs}</code></p>
+        <p class="soft">More: <button class="link" onClick=${() => read(way.docs)}>${Object.fromEntries(documents)[way.docs]}</button></p>
       </section>
       <${TryBox} state=${state} />
     </div>`;

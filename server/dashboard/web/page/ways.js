@@ -45,7 +45,7 @@ const ingestPath = '/v1/ingest';
 /** @type {Way[]} */
 export const ways = [
   {
-    id: 'lines', title: 'Log lines and JSON', hint: 'Any program that can send HTTP.', paths: [ingestPath], docs: 'docs/http.md',
+    id: 'lines', title: 'Log lines and JSON', hint: 'Any program that can send HTTP.', paths: [ingestPath], docs: 'ingest/json-lines.md',
     snippets: [
       { title: 'JSON lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table, pipeline_name: 'service_identity' }, 'application/x-ndjson', '{"level":"info","service":"demo","message":"hello from curl"}') },
       { title: 'Text lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table + '_text', pipeline_name: 'service_identity' }, 'text/plain', 'hello from curl') },
@@ -55,14 +55,14 @@ export const ways = [
     ],
   },
   {
-    id: 'lineproto', title: 'Line protocol', hint: 'Telegraf and many devices.', paths: ['/v1/lineproto/write', '/v1/lineproto/api/v2/write'], needs: 'lineproto', docs: 'docs/ingest/line-protocol.md',
+    id: 'lineproto', title: 'Line protocol', hint: 'Telegraf and many devices.', paths: ['/v1/lineproto/write', '/v1/lineproto/api/v2/write'], needs: 'lineproto', docs: 'ingest/line-protocol.md',
     snippets: [
       { title: 'curl', run: true, text: (p) => `${curl(p)} ${url(p, 'v1/lineproto/write', dbOf(p))} --data-binary 'demo_cpu,host=web-1 usage=0.42,count=7i'\n` },
       { title: 'Telegraf', text: (p) => `[[outputs.influxdb]]\n  urls = [${yaml(p.base + 'v1/lineproto')}]\n  database = ${yaml(p.db)}\n  skip_database_creation = true\n${signed(p, `  username = ${yaml(p.user)}\n  password = "$PASSWORD"\n`)}` },
     ],
   },
   {
-    id: 'remote', title: 'Remote write', hint: 'Metrics of scrapers and agents.', paths: ['/v1/metricsapi/write'], needs: 'metrics', docs: 'docs/ingest/remote-write.md',
+    id: 'remote', title: 'Remote write', hint: 'Metrics of scrapers and agents.', paths: ['/v1/metricsapi/write'], needs: 'metrics', docs: 'ingest/remote-write.md',
     snippets: [
       { title: 'YAML', text: (p) => `remote_write:\n  - url: ${yaml(p.base + 'v1/metricsapi/write' + (p.db === 'public' ? '' : '?db=' + encodeURIComponent(p.db)))}\n${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}` },
       {
@@ -72,7 +72,7 @@ export const ways = [
     ],
   },
   {
-    id: 'otlp', title: 'OpenTelemetry', hint: 'Logs, metrics and traces of SDKs and the collector.', paths: ['/v1/otlp/v1/logs', '/v1/otlp/v1/metrics', '/v1/otlp/v1/traces'], needs: 'otlp', docs: 'docs/http.md',
+    id: 'otlp', title: 'OpenTelemetry', hint: 'Logs, metrics and traces of SDKs and the collector.', paths: ['/v1/otlp/v1/logs', '/v1/otlp/v1/metrics', '/v1/otlp/v1/traces'], needs: 'otlp', docs: 'ingest/otlp.md',
     snippets: [
       { title: 'Collector', text: collector },
       { title: 'SDK', text: (p) => `export OTEL_EXPORTER_OTLP_ENDPOINT=${quote(p.base + 'v1/otlp')}\nexport OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf\n${p.user || p.db !== 'public' ? `export OTEL_EXPORTER_OTLP_HEADERS="${[p.db === 'public' ? '' : 'x-service-db-name=' + encodeURIComponent(p.db), p.user ? `Authorization=Basic%20$(printf %s ${quote(p.user)}:"$PASSWORD" | base64 -w0)` : ''].filter(Boolean).join(',')}"\n` : ''}` },
@@ -82,18 +82,18 @@ export const ways = [
     ],
   },
   {
-    id: 'logpush', title: 'Log push', hint: 'Clients of the push protocol for log streams.', paths: ['/v1/logpush/api/v1/push'], needs: 'logpush', docs: 'docs/http.md',
+    id: 'logpush', title: 'Log push', hint: 'Clients of the push protocol for log streams.', paths: ['/v1/logpush/api/v1/push'], needs: 'logpush', docs: 'ingest/log-push.md',
     snippets: [
       { title: 'curl', run: true, text: (p) => post(p, curl(p) + dbHeader(p), 'v1/logpush/api/v1/push', {}, 'application/json', '{"streams":[{"stream":{"app":"demo","level":"info"},"values":[["$(date +%s)000000000","hello from curl"]]}]}') },
       { title: 'Client', text: (p) => `clients:\n  - url: ${yaml(p.base + 'v1/logpush/api/v1/push')}\n${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}    headers:\n      x-service-db-name: ${yaml(p.db)}\n      x-service-log-table-name: ${yaml(p.table)}\n` },
     ],
   },
   {
-    id: 'jsonput', title: 'JSON put', hint: 'Points of time series as JSON.', paths: ['/v1/jsonput/api/put'], needs: 'jsonput', docs: 'docs/http.md',
+    id: 'jsonput', title: 'JSON put', hint: 'Points of time series as JSON.', paths: ['/v1/jsonput/api/put'], needs: 'jsonput', docs: 'ingest/json-put.md',
     snippets: [{ title: 'curl', run: true, text: (p) => post(p, curl(p), 'v1/jsonput/api/put', { ...dbOf(p), summary: '' }, 'application/json', '{"metric":"demo_load","timestamp":$(date +%s),"value":0.5,"tags":{"host":"web-1"}}') }],
   },
   {
-    id: 'shippers', title: 'Log shippers', hint: 'JSON lines over HTTP.', paths: [ingestPath], docs: 'docs/http.md',
+    id: 'shippers', title: 'Log shippers', hint: 'JSON lines over HTTP.', paths: [ingestPath], docs: 'ingest/json-lines.md',
     snippets: [
       { title: 'Vector', text: (p) => `[sinks.varve]\ntype = "http"\ninputs = ["my_source"]\nuri = ${yaml(ingest(p))}\nencoding.codec = "json"\nframing.method = "newline_delimited"\nrequest.headers.Content-Type = "application/x-ndjson"\ncompression = "zstd"\n${signed(p, `auth.strategy = "basic"\nauth.user = ${yaml(p.user)}\nauth.password = "$PASSWORD"\n`)}` },
       { title: 'Fluent Bit', text: (p) => `pipeline:\n  outputs:\n    - name: http\n      match: '*'\n      host: ${p.host}\n      port: ${p.port}\n      uri: ${yaml('/' + ingest(p).slice(p.base.length))}\n      format: json_lines\n      header: Content-Type application/x-ndjson\n      json_date_key: ts\n      compress: gzip\n${signed(p, `      http_user: ${yaml(p.user)}\n      http_passwd: \${PASSWORD}\n`)}${p.tls ? '      tls: on\n' : ''}` },
@@ -103,7 +103,7 @@ export const ways = [
     ],
   },
   {
-    id: 'sql', title: 'SQL', hint: 'A table of your own, rows by INSERT.', paths: ['/v1/sql'], docs: 'docs/sql.md',
+    id: 'sql', title: 'SQL', hint: 'A table of your own, rows by INSERT.', paths: ['/v1/sql'], docs: 'sql.md',
     snippets: [{ title: 'curl', run: true, text: (p) => `${curl(p)} ${url(p, 'v1/sql', dbOf(p))} --data-urlencode "sql=\n  CREATE TABLE IF NOT EXISTS demo_rows (ts TIMESTAMP(3) TIME INDEX, host STRING PRIMARY KEY, usage DOUBLE);\n  INSERT INTO demo_rows VALUES (now(), 'web-1', 0.42)"\n` }],
   },
 ];

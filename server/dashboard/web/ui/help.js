@@ -3,21 +3,25 @@
 import { html, useEffect, useState } from '../lib/ui.js';
 import { opened } from '../core/commands.js';
 import * as keys from '../core/keys.js';
-import * as router from '../core/router.js';
+import { reading } from '../core/documents.js';
 import { session } from '../core/state.js';
 import { Tabs } from './drawer.js';
+import { Documents } from './documents.js';
 import { Dialog } from './pop.js';
 
-const tabs = [{ id: 'keys', text: 'Keys' }, { id: 'search', text: 'Search' }, { id: 'sql', text: 'SQL' }, { id: 'metrics', text: 'Metrics' }, { id: 'manual', text: 'Manual' }];
+const tabs = [{ id: 'keys', text: 'Keys' }, { id: 'search', text: 'Search' }, { id: 'sql', text: 'SQL' }, { id: 'metrics', text: 'Metrics' }, { id: 'documents', text: 'Documents' }];
 
 export function Help() {
-  const [tab, setTab] = useState('keys');
-  const close = () => { opened.value = ''; };
-  return html`<${Dialog} title="Help" className="help" onClose=${close}>
+  const [tab, setTab] = useState(reading.value ? 'documents' : 'keys');
+  const close = () => {
+    opened.value = '';
+    reading.value = '';
+  };
+  return html`<${Dialog} title="Help" className=${tab === 'documents' ? 'help wide' : 'help'} onClose=${close}>
     <${Tabs} label="Help about" tabs=${tabs} tab=${tab} onTab=${setTab} />
     <div class="body" role="tabpanel" aria-label=${tabs.find((t) => t.id === tab)?.text} tabindex="0">
       ${tab === 'keys' && html`<${Keys} />`}${tab === 'search' && html`<${SearchLanguage} />`}
-      ${tab === 'manual' && html`<${Manual} />`}
+      ${tab === 'documents' && html`<${Documents} />`}
       ${(tab === 'sql' || tab === 'metrics') && html`<${Functions} key=${tab} language=${tab} />`}
     </div>
     <div class="buttons"><span class="grow faint small">${session.value.version ? `Varve ${session.value.version}` : ''}</span><button autofocus onClick=${close}>Close</button></div>
@@ -54,15 +58,6 @@ const forms = [
 
 const SearchLanguage = () => html`<dl class="terms">${forms.map(([form, meaning]) => html`<div key=${form}><dt><code>${form}</code></dt><dd>${meaning}</dd></div>`)}</dl>
   <p class="soft">What a line becomes is shown below it as SQL while you type.</p>`;
-
-/** texts are those of the manual, as this server has them. @type {[string, string][]} */
-const texts = [
-  ['dashboard', 'These pages and the search line'], ['sql', 'SQL'], ['promql', 'The metrics language'], ['http', 'The HTTP interface'], ['pipelines', 'Pipelines'], ['vrl', 'Scripts of pipelines'],
-  ['config', 'Configuration'], ['store', 'How data is kept'],
-  ...['json-lines', 'otlp', 'remote-write', 'line-protocol', 'log-push', 'bulk', 'event-collector', 'datadog', 'forward', 'journald', 'syslog', 'json-put'].map((n) => /** @type {[string, string]} */ ([`ingest/${n}`, `Sending: ${n.replaceAll('-', ' ')}`])),
-];
-
-const Manual = () => html`<p class="soft">Of the version that runs here; each opens in a tab of its own.</p><ul class="plain">${texts.map(([name, title]) => html`<li key=${name}><a href=${new URL(`docs/${name}.md`, router.base).href} target="_blank" rel="noopener">${title}</a></li>`)}</ul>`;
 
 /** Functions lists what a language has, by subject. @param {{language: 'sql'|'metrics'}} props */
 function Functions({ language }) {
