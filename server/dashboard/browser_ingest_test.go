@@ -100,6 +100,11 @@ func TestIngest(t *testing.T) {
 		eval[bool](p, `(() => { document.querySelectorAll('.ways button')[1].click(); return true; })()`)
 		p.wait("that requests were seen", `document.querySelector('.seen')?.innerText.includes('since the server started')`)
 		p.shot("ingest-snippets")
+		p.visit("/dashboard/status")
+		p.visit("/dashboard/ingest")
+		p.wait("the first look", `document.querySelector('.seen')?.innerText.includes('since the server started')`)
+		s.ingest(t, "arrived", shopLines(123, time.Second))
+		p.wait("the rows", `/^123 rows by 1 request in the last /.test(document.querySelector('.seen').innerText)`)
 	})
 
 	t.Run("narrow and dark", func(t *testing.T) {

@@ -74,7 +74,10 @@ function Seen({ way }) {
   const total = now.sum('varve_http_requests_total', mine) || 0;
   const recent = total - (then.sum('varve_http_requests_total', mine) || 0);
   const failed = (now.sum('varve_http_requests_total', bad) || 0) - (then.sum('varve_http_requests_total', bad) || 0);
+  const rows = way.rows ? (now.sum(way.rows) || 0) - (then.sum(way.rows) || 0) : 0;
+  const seconds = Math.max(5, Math.round((now.at - then.at) / 1000)), when = seconds >= 55 ? 'in the last minute' : `in the last ${seconds} s`;
+  const what = rows > 0 ? `${plural(rows, 'row')} by ${plural(recent, 'request')}` : plural(recent, 'request');
   if (total === 0) return html`<p class="seen soft"><span class="dot"></span>No data has come this way yet.</p>`;
-  return html`<p class="seen" role="status"><span class=${`dot ${recent > 0 ? 'on' : ''}`}></span>${recent > 0 ? `${plural(recent, 'request')} in the last ${Math.max(5, Math.round((now.at - then.at) / 1000))} s` : 'Nothing new since you opened this page'}
+  return html`<p class="seen" role="status"><span class=${`dot ${recent > 0 ? 'on' : ''}`}></span>${recent > 0 ? `${what} ${when}` : 'Nothing new since you opened this page'}
     <span class="soft">${plural(total, 'request')} since the server started</span>${failed > 0 && html` <b class="bad">${plural(failed, 'request')} refused</b>`}</p>`;
 }

@@ -6,7 +6,7 @@ import { remoteWrite } from '../core/snappy.js';
 /**
  * @typedef {{base: string, host: string, port: string, tls: boolean, db: string, table: string, user: string}} Place
  * @typedef {{title: string, text: (p: Place) => string, run?: boolean}} Snippet run: a command that stores a row
- * @typedef {{id: string, title: string, hint: string, paths: string[], needs?: string, docs: string, snippets: Snippet[]}} Way
+ * @typedef {{id: string, title: string, hint: string, paths: string[], rows?: string, needs?: string, docs: string, snippets: Snippet[]}} Way rows: the figure that counts what came this way
  */
 
 /** @param {string} t */
@@ -45,7 +45,7 @@ const ingestPath = '/v1/ingest';
 /** @type {Way[]} */
 export const ways = [
   {
-    id: 'lines', title: 'Log lines and JSON', hint: 'Any program that can send HTTP.', paths: [ingestPath], docs: 'ingest/json-lines.md',
+    id: 'lines', title: 'Log lines and JSON', hint: 'Any program that can send HTTP.', paths: [ingestPath], rows: 'varve_ingest_rows_total', docs: 'ingest/json-lines.md',
     snippets: [
       { title: 'JSON lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table, pipeline_name: 'service_identity' }, 'application/x-ndjson', '{"level":"info","service":"demo","message":"hello from curl"}') },
       { title: 'Text lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table + '_text', pipeline_name: 'service_identity' }, 'text/plain', 'hello from curl') },
@@ -55,14 +55,14 @@ export const ways = [
     ],
   },
   {
-    id: 'lineproto', title: 'Line protocol', hint: 'Telegraf and many devices.', paths: ['/v1/lineproto/write', '/v1/lineproto/api/v2/write'], needs: 'lineproto', docs: 'ingest/line-protocol.md',
+    id: 'lineproto', title: 'Line protocol', hint: 'Telegraf and many devices.', paths: ['/v1/lineproto/write', '/v1/lineproto/api/v2/write'], rows: 'varve_lineproto_rows_total', needs: 'lineproto', docs: 'ingest/line-protocol.md',
     snippets: [
       { title: 'curl', run: true, text: (p) => `${curl(p)} ${url(p, 'v1/lineproto/write', dbOf(p))} --data-binary 'demo_cpu,host=web-1 usage=0.42,count=7i'\n` },
       { title: 'Telegraf', text: (p) => `[[outputs.influxdb]]\n  urls = [${yaml(p.base + 'v1/lineproto')}]\n  database = ${yaml(p.db)}\n  skip_database_creation = true\n${signed(p, `  username = ${yaml(p.user)}\n  password = "$PASSWORD"\n`)}` },
     ],
   },
   {
-    id: 'remote', title: 'Remote write', hint: 'Metrics of scrapers and agents.', paths: ['/v1/metricsapi/write'], needs: 'metrics', docs: 'ingest/remote-write.md',
+    id: 'remote', title: 'Remote write', hint: 'Metrics of scrapers and agents.', paths: ['/v1/metricsapi/write'], rows: 'varve_remote_write_samples_total', needs: 'metrics', docs: 'ingest/remote-write.md',
     snippets: [
       { title: 'YAML', text: (p) => `remote_write:\n  - url: ${yaml(p.base + 'v1/metricsapi/write' + (p.db === 'public' ? '' : '?db=' + encodeURIComponent(p.db)))}\n${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}` },
       {
@@ -82,18 +82,18 @@ export const ways = [
     ],
   },
   {
-    id: 'logpush', title: 'Log push', hint: 'Clients of the push protocol for log streams.', paths: ['/v1/logpush/api/v1/push'], needs: 'logpush', docs: 'ingest/log-push.md',
+    id: 'logpush', title: 'Log push', hint: 'Clients of the push protocol for log streams.', paths: ['/v1/logpush/api/v1/push'], rows: 'varve_logpush_rows_total', needs: 'logpush', docs: 'ingest/log-push.md',
     snippets: [
       { title: 'curl', run: true, text: (p) => post(p, curl(p) + dbHeader(p), 'v1/logpush/api/v1/push', {}, 'application/json', '{"streams":[{"stream":{"app":"demo","level":"info"},"values":[["$(date +%s)000000000","hello from curl"]]}]}') },
       { title: 'Client', text: (p) => `clients:\n  - url: ${yaml(p.base + 'v1/logpush/api/v1/push')}\n${signed(p, `    basic_auth:\n      username: ${yaml(p.user)}\n      password: "$PASSWORD"\n`)}    headers:\n      x-service-db-name: ${yaml(p.db)}\n      x-service-log-table-name: ${yaml(p.table)}\n` },
     ],
   },
   {
-    id: 'jsonput', title: 'JSON put', hint: 'Points of time series as JSON.', paths: ['/v1/jsonput/api/put'], needs: 'jsonput', docs: 'ingest/json-put.md',
+    id: 'jsonput', title: 'JSON put', hint: 'Points of time series as JSON.', paths: ['/v1/jsonput/api/put'], rows: 'varve_jsonput_rows_total', needs: 'jsonput', docs: 'ingest/json-put.md',
     snippets: [{ title: 'curl', run: true, text: (p) => post(p, curl(p), 'v1/jsonput/api/put', { ...dbOf(p), summary: '' }, 'application/json', '{"metric":"demo_load","timestamp":$(date +%s),"value":0.5,"tags":{"host":"web-1"}}') }],
   },
   {
-    id: 'shippers', title: 'Log shippers', hint: 'JSON lines over HTTP.', paths: [ingestPath], docs: 'ingest/json-lines.md',
+    id: 'shippers', title: 'Log shippers', hint: 'JSON lines over HTTP.', paths: [ingestPath], rows: 'varve_ingest_rows_total', docs: 'ingest/json-lines.md',
     snippets: [
       { title: 'Vector', text: (p) => `[sinks.varve]\ntype = "http"\ninputs = ["my_source"]\nuri = ${yaml(ingest(p))}\nencoding.codec = "json"\nframing.method = "newline_delimited"\nrequest.headers.Content-Type = "application/x-ndjson"\ncompression = "zstd"\n${signed(p, `auth.strategy = "basic"\nauth.user = ${yaml(p.user)}\nauth.password = "$PASSWORD"\n`)}` },
       { title: 'Fluent Bit', text: (p) => `pipeline:\n  outputs:\n    - name: http\n      match: '*'\n      host: ${p.host}\n      port: ${p.port}\n      uri: ${yaml('/' + ingest(p).slice(p.base.length))}\n      format: json_lines\n      header: Content-Type application/x-ndjson\n      json_date_key: ts\n      compress: gzip\n${signed(p, `      http_user: ${yaml(p.user)}\n      http_passwd: \${PASSWORD}\n`)}${p.tls ? '      tls: on\n' : ''}` },
