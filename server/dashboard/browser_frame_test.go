@@ -137,6 +137,39 @@ func TestD80SignIn(t *testing.T) {
 	}
 	p.visit("/dashboard/sql")
 	p.wait("nothing asked again", `document.querySelector('.sql-actions') && !document.querySelector('dialog')`)
+
+	// Signing out forgets who it was, and what is kept of them where that is wanted.
+	leave := func(all bool) {
+		p.click("#rail button[title='Sign out']")
+		p.wait("the question", `document.querySelector('dialog input[type=checkbox]')`)
+		if all {
+			p.click("dialog input[type=checkbox]")
+		}
+		p.click("dialog button.primary")
+		p.wait("the dialog to sign in", `document.querySelector('dialog input[name=user]')`)
+		if kept := eval[string](p, `sessionStorage.getItem('varve.session') ?? ''`); kept != "" {
+			t.Errorf("after signing out the tab keeps %q", kept)
+		}
+	}
+	const history = `localStorage.getItem('varve.sql.history.ops') !== null`
+	eval[bool](p, `(() => { localStorage.setItem('varve.sql.history.ops', '[]'); return true; })()`)
+	leave(false)
+	if !eval[bool](p, history) {
+		t.Error("the history is gone although nobody asked for that")
+	}
+	p.wait("how a proxy is said", `document.querySelectorAll('dialog input[type=checkbox]').length === 2`)
+	eval[bool](p, `(() => { document.querySelectorAll('dialog input[type=checkbox]')[1].click(); return true; })()`)
+	sign("ops", "sesame")
+	p.wait("the page", `document.querySelector('.sql-actions') && !document.querySelector('dialog')`)
+	p.do("reload", chromedp.Reload())
+	p.wait("the page again", `document.querySelector('.sql-actions') && !document.querySelector('dialog')`)
+	if header := eval[string](p, `import(new URL('./core/auth.js', document.querySelector('script[type=module]').src)).then((m) => m.header()[0][0])`); header != "x-service-auth" {
+		t.Errorf("after a reload the credentials go into %s, which the proxy keeps", header)
+	}
+	leave(true)
+	if eval[bool](p, history) {
+		t.Error("the history is kept although it was to be forgotten")
+	}
 }
 
 // TestD85Prefix runs everything behind a proxy that takes a prefix away.

@@ -85,9 +85,9 @@ function nextTheme() {
 }
 
 async function signOut() {
-  const forget = await ask({ title: 'Sign out', text: 'The saved history of this browser for this user stays unless you clear it under SQL, History.', yes: 'Sign out' });
-  if (forget === null) return;
-  auth.signOut();
+  const answer = await ask({ title: 'Sign out', text: `${auth.user.value} is forgotten in this tab.`, check: 'Forget as well what this browser keeps of this user: history, tabs, saved views', yes: 'Sign out' });
+  if (answer === null) return;
+  auth.signOut(answer === 'checked');
   location.reload();
 }
 

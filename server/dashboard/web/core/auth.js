@@ -2,10 +2,11 @@
 // address, a cookie or what the browser keeps for longer.
 
 import { signal } from '../lib/ui.js';
+import * as store from './store.js';
 
 const kept = 'varve.session';
 
-/** @typedef {{user: string, password: string}} Credentials */
+/** @typedef {{user: string, password: string, proxied?: boolean}} Credentials */
 
 /** user is who is signed in; '' on a server that asked for nobody. */
 export const user = signal('');
@@ -21,7 +22,7 @@ user.value = credentials?.user ?? '';
 let waiters = [];
 
 /** proxied: a proxy keeps Authorization for itself, so that ours goes into another header. */
-export const proxied = { value: false };
+export const proxied = { value: credentials?.proxied ?? false };
 
 function load() {
   try {
@@ -52,7 +53,7 @@ export function ask(used) {
 
 /** signIn takes a name and password; the waiting requests are sent again. @param {string} name @param {string} password @param {boolean} keep */
 export function signIn(name, password, keep) {
-  credentials = { user: name, password };
+  credentials = { user: name, password, proxied: proxied.value };
   try {
     if (keep) sessionStorage.setItem(kept, JSON.stringify(credentials));
     else sessionStorage.removeItem(kept);
@@ -66,8 +67,12 @@ export function signIn(name, password, keep) {
 /** cancel closes the dialog: the requests fail. */
 export const cancel = () => finish(false);
 
-/** signOut forgets who it was. */
-export function signOut() {
+/** What this browser keeps of a user, under the name behind it. */
+const ofUser = ['sql.history', 'sql.tabs', 'metrics.history', 'logs.history', 'saved'];
+
+/** signOut forgets who it was, and what was kept of them where that is wanted. @param {boolean} all */
+export function signOut(all) {
+  if (all) for (const what of ofUser) store.forget(`${what}.${user.value}`);
   credentials = null;
   user.value = '';
   try {
