@@ -108,6 +108,14 @@ func TestLogsSearch(t *testing.T) {
 			t.Errorf("the context says %q", text)
 		}
 		p.shot("logs-context")
+		place := `Math.round(document.querySelector('.drawer .grid-row.origin').getBoundingClientRect().top)`
+		eval[bool](p, `(() => { document.querySelector('.drawer .grid').scrollTop += 60; return true; })()`)
+		before := eval[int](p, place)
+		for i, c := range []struct{ button, says string }{{"50 earlier", "100 before, 50 after"}, {"50 later", "100 before, 100 after"}} {
+			p.button(c.button)
+			p.wait(c.says, fmt.Sprintf(`document.querySelector('.drawer').innerText.includes(%q)`, c.says))
+			p.wait(fmt.Sprintf("the origin in place, %d", i), fmt.Sprintf(`%s === %d`, place, before))
+		}
 	})
 
 	t.Run("D15 patterns", func(t *testing.T) {

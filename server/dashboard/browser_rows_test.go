@@ -137,6 +137,9 @@ func TestLogsMembers(t *testing.T) {
 		eval[bool](p, fmt.Sprintf(`document.querySelector('[aria-label=%q]').click() ?? true`, c.label))
 		want := s.count(t, c.where)
 		p.wait(fmt.Sprintf("%s rows of %s", want, c.label), fmt.Sprintf(`document.querySelectorAll('.chip').length === 1 && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, want))
+		if shown := eval[string](p, `document.querySelector('.logs-where .sql').title`); s.count(t, shown) != want {
+			t.Errorf("the condition shown is %q", shown)
+		}
 	}
 	p.shot("logs-members")
 	p.button("View")

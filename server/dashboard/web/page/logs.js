@@ -228,7 +228,8 @@ function Where({ state, found, run }) {
   const v = state.values.value;
   const list = chips(v.f);
   const scope = run.scope.value;
-  const sql = v.w ? v.w : found.sql;
+  const on = list.filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, run.columns.value));
+  const sql = on.length > 0 ? [...(v.w ? [`(${v.w})`] : found.parts), ...on].join(' AND ') : v.w || found.sql;
   const set = (/** @type {number} */ i, /** @type {string|null} */ flags) => state.set({
     f: list.flatMap((c, k) => (k === i ? (flags === null ? [] : [JSON.stringify([c[0], c[1], flags, ...c.slice(3)])]) : [JSON.stringify(c)])),
   });

@@ -24,6 +24,15 @@ export function Context({ run, columns, row }) {
   const [found, setFound] = useState(/** @type {{rows: import('../core/rows.js').Rows, origin: number, before: number, after: number}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
+  /** stays is how far from the top of the list the origin stands while more is loaded, px. */
+  const stays = useRef(/** @type {number|null} */ (null));
+  const moving = useRef(false);
+  useEffect(() => { stays.current = null; }, [row]);
+  const more = (/** @type {{before: number, after: number}} */ next) => {
+    if (!moving.current && grid.current && found) stays.current = grid.current.top(found.origin) - grid.current.root.scrollTop;
+    moving.current = true;
+    setSize(next);
+  };
   const on = fields.filter((n) => !off.includes(n));
   const key = JSON.stringify([row, on, size]);
 
@@ -47,7 +56,10 @@ export function Context({ run, columns, row }) {
       const g = grid.current;
       requestAnimationFrame(() => {
         g.focus = g.anchor = found.origin;
-        g.reveal(found.origin, 'middle');
+        moving.current = false;
+        if (stays.current === null) return g.reveal(found.origin, 'middle');
+        g.root.scrollTop = g.top(found.origin) - stays.current;
+        g.schedule();
       });
     }
   }, [found]);
@@ -61,8 +73,8 @@ export function Context({ run, columns, row }) {
       ${fields.map((n) => html`<button key=${n} class="small" aria-pressed=${off.includes(n) ? 'false' : 'true'} onClick=${() => setOff(off.includes(n) ? off.filter((x) => x !== n) : [...off, n])}>${n} = ${String(row[at(n)])}</button>`)}
       ${fields.length === 0 && html`<span class="soft">by time alone: the row has no field of a stream</span>`}
       <span class="grow"></span>
-      <button class="small" onClick=${() => setSize({ ...size, before: size.before + step })}>50 earlier</button>
-      <button class="small" onClick=${() => setSize({ ...size, after: size.after + step })}>50 later</button>
+      <button class="small" onClick=${() => more({ ...size, before: size.before + step })}>50 earlier</button>
+      <button class="small" onClick=${() => more({ ...size, after: size.after + step })}>50 later</button>
       <button class="small" onClick=${leave}>In the table</button>
     </div>
     ${error && html`<${ErrorBox} error=${error} />`}
