@@ -88,9 +88,15 @@ func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix,
 		return acc.finish(e, by), nil
 	}
 	// Groups are numbered before the scan, so that workers do not meet.
-	group := make([]int32, src.set.Len())
+	group, counted := make([]int32, src.set.Len()), 0
 	for i := range group {
 		group[i] = by.of(src.set.Labels(i), src.dropName(i))
+		if more := len(by.groups) - counted; more >= chunkRows {
+			counted = len(by.groups)
+			if err := e.limits.reserve(int64(more) * rowBytes); err != nil {
+				return nil, err
+			}
+		}
 	}
 	accs := make([]*accumulator, e.workersFor(src, g))
 	for k := range accs {
@@ -150,6 +156,9 @@ type cells struct {
 	h []*histogramCell // nil without histograms
 }
 
+// cellsBytes is about the memory of a group besides its arrays: its row and labels, and the key that finds it.
+const cellsBytes = 2 * rowBytes
+
 // histogramCell is the histograms of a group at a step.
 type histogramCell struct {
 	sum     *histogram.Sum
@@ -180,7 +189,7 @@ func (a *accumulator) group(at int32) (*cells, error) {
 	case parser.AVG, parser.STDDEV, parser.STDVAR:
 		arrays = 3
 	}
-	if err := a.limits.reserve(int64(arrays * 8 * a.g.n)); err != nil {
+	if err := a.limits.reserve(int64(arrays*8*a.g.n + cellsBytes)); err != nil {
 		return nil, err
 	}
 	if err := a.limits.hold(int64(a.g.n)); err != nil {
@@ -362,7 +371,7 @@ func (a *accumulator) finish(e *evaluator, by *grouping) matrix {
 		if c == nil {
 			continue
 		}
-		r := row{labels: by.groups[at].labels, dropName: by.groups[at].dropName, vals: c.sum, has: c.floats}
+		r := row{labels: by.groups[at].labels, dropName: by.groups[at].dropName, vals: c.sum, has: c.floats, text: by.groups[at].text}
 		a.finishFloats(c)
 		if c.h != nil {
 			a.finishHistograms(c, &r)
@@ -456,7 +465,14 @@ func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (
 			} else {
 				text = valueText(texts, m[i].vals[step])
 			}
-			c, err := acc.group(by.of(m[i].labels.with(label, text), false))
+			at := by.of(m[i].labels.with(label, text), false)
+			if group := &by.groups[at]; group.text == 0 {
+				group.text = int64(len(text))
+				if err := e.limits.reserve(group.text); err != nil {
+					return nil, err
+				}
+			}
+			c, err := acc.group(at)
 			if err != nil {
 				return nil, err
 			}

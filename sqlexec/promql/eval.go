@@ -2,6 +2,7 @@ package promql
 
 import (
 	"context"
+	"hash/maphash"
 	"strconv"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -250,12 +251,13 @@ func join(m matrix, g grid) (matrix, error) {
 	if len(m) < 2 {
 		return m, nil
 	}
-	first := make(map[string]int, len(m))
-	var key []byte
+	first := make(map[[2]uint64]int, len(m)) // by hashes of labels: their text may be long
+	var text []byte
 	var out matrix // nil until rows are joined
 	for i := range m {
-		key = m[i].labels.appendKey(key[:0])
-		at, seen := first[string(key)]
+		text = m[i].labels.appendKey(text[:0])
+		key := [2]uint64{maphash.Bytes(labelSeeds[0], text), maphash.Bytes(labelSeeds[1], text)}
+		at, seen := first[key]
 		switch {
 		case seen:
 			if out == nil {
@@ -265,10 +267,10 @@ func join(m matrix, g grid) (matrix, error) {
 				return nil, err
 			}
 		case out != nil:
-			first[string(key)] = len(out)
+			first[key] = len(out)
 			out = append(out, m[i])
 		default:
-			first[string(key)] = i
+			first[key] = i
 		}
 	}
 	if out == nil {
@@ -277,9 +279,12 @@ func join(m matrix, g grid) (matrix, error) {
 	return out, nil
 }
 
+// labelSeeds hash label sets, for the life of the process: nobody can choose two that meet.
+var labelSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
 // merge makes a row of two that have no step in common, or a float and a histogram at it: then the histogram stays.
 func (r *row) merge(o *row, g grid) error {
-	merged := row{labels: r.labels, dropName: r.dropName, vals: make([]float64, g.n), has: make(bitmap, g.words())}
+	merged := row{labels: r.labels, text: r.text, dropName: r.dropName, vals: make([]float64, g.n), has: make(bitmap, g.words())}
 	for _, in := range []*row{r, o} {
 		for i := range in.has.steps {
 			if merged.has.has(i) {

@@ -24,7 +24,10 @@ func (e *evaluator) labelReplace(n *parser.Call, g grid) (matrix, error) {
 	if !validLabelName(dst) {
 		return nil, badLabel("destination", dst, "label_replace")
 	}
-	return e.relabel(n.Args[0], dst, g, func(ls Labels) (string, bool) {
+	places := strings.Count(template, "$")
+	return e.relabel(n.Args[0], dst, g, func(ls Labels) int {
+		return len(template) + places*len(ls.Get(src))
+	}, func(ls Labels) (string, bool) {
 		value := ls.Get(src)
 		at := pattern.FindStringSubmatchIndex(value)
 		if at == nil {
@@ -48,7 +51,12 @@ func (e *evaluator) labelJoin(n *parser.Call, g grid) (matrix, error) {
 	if !validLabelName(dst) {
 		return nil, badLabel("destination", dst, "label_join")
 	}
-	return e.relabel(n.Args[0], dst, g, func(ls Labels) (string, bool) {
+	return e.relabel(n.Args[0], dst, g, func(ls Labels) (most int) {
+		for _, name := range names {
+			most += len(ls.Get(name)) + len(sep)
+		}
+		return most
+	}, func(ls Labels) (string, bool) {
 		values := make([]string, len(names))
 		for i, name := range names {
 			values[i] = ls.Get(name)
@@ -57,18 +65,30 @@ func (e *evaluator) labelJoin(n *parser.Call, g grid) (matrix, error) {
 	})
 }
 
-// relabel sets a label of the rows for which value says so. A name that is set stays.
-func (e *evaluator) relabel(x parser.Expr, dst string, g grid, value func(Labels) (string, bool)) (matrix, error) {
+// relabel sets a label of the rows for which value says so; most is the most bytes that it makes. A name that is set stays.
+func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels) int, value func(Labels) (string, bool)) (matrix, error) {
 	m, err := e.eval(x, g)
 	if err != nil {
 		return nil, err
 	}
 	out := append(matrix(nil), m...)
 	for i := range out {
+		if i%chunkRows == 0 && e.ctx.Err() != nil {
+			return nil, e.ctx.Err()
+		}
+		room := 3 * int64(most(out[i].labels)) // a text that grows is copied, and compared with others
+		if err := e.limits.reserve(room); err != nil {
+			return nil, err
+		}
 		v, ok := value(out[i].labels)
+		if !ok {
+			v = ""
+		}
+		e.limits.release(room - int64(len(v)))
 		if !ok {
 			continue
 		}
+		out[i].text += int64(len(v))
 		out[i].labels = out[i].labels.with(dst, v)
 		if dst == NameLabel {
 			out[i].dropName = false

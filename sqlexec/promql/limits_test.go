@@ -199,3 +199,29 @@ func TestLimit(t *testing.T) {
 		t.Errorf("%d series, %q, %v", r.Len(), r.Warnings, err)
 	}
 }
+
+// TestLabelsTakeMemory: labels that a query makes, groups and rows are counted before they grow.
+func TestLabelsTakeMemory(t *testing.T) {
+	store := newMemory()
+	for i := range 2000 {
+		store.Add(promql.NewLabels("__name__", "long", "v", strings.Repeat(fmt.Sprint(i, "-"), 2000)), memorySample{V: float64(i)})
+	}
+	big := strings.Repeat("$1", 100_000)
+	for _, expr := range []string{
+		`label_replace(long, "b", "$1$1$1$1$1$1$1$1", "v", "(.*)")`, `label_join(long, "b", ",", "v", "v", "v", "v", "v", "v", "v", "v")`,
+		`label_replace(label_replace(long, "b", "$1$1", "v", "(.*)"), "c", "$1$1", "b", "(.*)")`,
+		`topk(1, label_replace(long{v="1-1-"} or topk(1, long), "b", "` + big + `", "v", "(.*)"))`,
+	} {
+		if _, err := (promql.Query{Expr: expr, Memory: &budget{64 << 20}}).Run(context.Background(), store); !errors.Is(err, errBudget) {
+			t.Errorf("%.100s under 64 MiB: %v", expr, err)
+		}
+	}
+	for _, expr := range []string{`count_values("v", long)`, `sum by (v) (long)`, `-long`, `long or on(x) long`, `label_replace(long, "b", "x", "v", ".*")`} {
+		if _, err := (promql.Query{Expr: expr, Memory: &budget{400 << 10}}).Run(context.Background(), store); !errors.Is(err, errBudget) {
+			t.Errorf("%s of 2,000 series under 400 KiB: %v", expr, err)
+		}
+		if _, err := (promql.Query{Expr: expr, Memory: &budget{4 << 20}}).Run(context.Background(), store); err != nil && expr[0] != 'l' {
+			t.Errorf("%s of 2,000 series under 4 MiB: %v", expr, err)
+		}
+	}
+}

@@ -87,7 +87,12 @@ type row struct {
 	vals []float64 // one a step; counts where has says so and hist has nothing
 	has  bitmap
 	hist []*histogram.Histogram // nil: floats only; else one a step
+
+	text int64 // bytes of the labels that the query made
 }
+
+// rowBytes is about the memory of a row and of its label set, besides what it has at the steps.
+const rowBytes = 256
 
 // histogram is the histogram of a step; nil for a float or nothing.
 func (r *row) histogram(i int) *histogram.Histogram {
@@ -159,7 +164,7 @@ func (m matrix) weight() (n int64) {
 // bytes is the memory of the rows.
 func (m matrix) bytes() (n int64) {
 	for i := range m {
-		n += int64(8 * (cap(m[i].vals) + cap(m[i].has) + cap(m[i].hist)))
+		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].hist))) + rowBytes + m[i].text
 	}
 	return n
 }
@@ -187,7 +192,7 @@ func (a *arena) row() (row, error) {
 		if a.n > chunkRows*512 {
 			a.next = 1
 		}
-		if err := a.limits.reserve(int64(a.next) * int64(8*a.n+8*a.words)); err != nil {
+		if err := a.limits.reserve(int64(a.next) * int64(8*a.n+8*a.words+rowBytes)); err != nil {
 			return row{}, err
 		}
 		a.vals = make([]float64, a.next*a.n)
@@ -235,10 +240,14 @@ func (l *limits) reserve(bytes int64) error {
 func (l *limits) keep(m matrix, held, bytes int64) {
 	l.samples.Store(held + m.weight())
 	if spare := l.bytes.Load() - bytes - m.bytes(); spare > 0 {
-		l.bytes.Add(-spare)
-		if l.memory != nil {
-			l.memory.Release(spare)
-		}
+		l.release(spare)
+	}
+}
+
+func (l *limits) release(bytes int64) {
+	l.bytes.Add(-bytes)
+	if l.memory != nil {
+		l.memory.Release(bytes)
 	}
 }
 
