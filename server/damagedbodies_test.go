@@ -17,7 +17,7 @@ import (
 // TestDamagedBodies: what clients really sent, cut anywhere, with bits turned, bytes that are no UTF-8, and pieces that come twice, is stored as far as it can be read or is
 // the sender's fault, in each protocol and encoding; of what is refused nothing is stored, and the server goes on.
 func TestDamagedBodies(t *testing.T) {
-	each := 120
+	each := 60
 	if testing.Short() {
 		each = 12
 	}
