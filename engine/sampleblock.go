@@ -77,14 +77,6 @@ func (b *SampleBlock) timesOf(span *blockSpan, c int) []int64 {
 	return times[span.time : span.time+span.n : span.time+span.n]
 }
 
-// Count is the number of samples at hand, of all series and columns.
-func (b *SampleBlock) Count() (n int) {
-	for i := range b.spans {
-		n += b.spans[i].n
-	}
-	return n
-}
-
 // Release closes what Read opened. The samples at hand stay; a following Read opens it anew.
 func (b *SampleBlock) Release() {
 	for _, g := range b.readers {

@@ -338,24 +338,6 @@ func (s *Selection) sourcesOf(i int) []seriesSource {
 	return s.sources[s.sourcesFrom[i]:s.sourcesFrom[i+1]]
 }
 
-// Cut cuts the series into ranges of at most so many rows, or of one series: borders from 0 to Len.
-func (s *Selection) Cut(rows int) []int {
-	borders := []int{0}
-	sum := 0
-	for i := range s.Len() {
-		n := s.Rows(i, i+1)
-		if sum > 0 && sum+n > rows {
-			borders = append(borders, i)
-			sum = 0
-		}
-		sum += max(n, 1)
-	}
-	if s.Len() > 0 {
-		borders = append(borders, s.Len())
-	}
-	return borders
-}
-
 // Close lets go of the rows. No Read may be under way.
 func (s *Selection) Close() {
 	s.closed.Do(func() {

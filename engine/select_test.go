@@ -135,6 +135,24 @@ func (s modelSeries) dump() string {
 	return b.String()
 }
 
+// cutSeries cuts the series into ranges of at most so many rows, or of one series: borders from 0 to Len.
+func cutSeries(s *Selection, rows int) []int {
+	borders := []int{0}
+	sum := 0
+	for i := range s.Len() {
+		n := s.Rows(i, i+1)
+		if sum > 0 && sum+n > rows {
+			borders = append(borders, i)
+			sum = 0
+		}
+		sum += max(n, 1)
+	}
+	if s.Len() > 0 {
+		borders = append(borders, s.Len())
+	}
+	return borders
+}
+
 // readSeries reads a selection in ranges of about so many rows, in reverse, and holds it against what its comment promises.
 func readSeries(e *Engine, req SelectRequest, rows int) (modelSeries, error) {
 	reserved := int64(0)
@@ -145,7 +163,7 @@ func readSeries(e *Engine, req SelectRequest, rows int) (modelSeries, error) {
 	}
 	defer sel.Close()
 	out := modelSeries{}
-	cut := sel.Cut(rows)
+	cut := cutSeries(sel, rows)
 	var b SampleBlock
 	defer b.Release()
 	for k := len(cut) - 2; k >= 0; k-- {

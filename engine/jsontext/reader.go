@@ -237,23 +237,6 @@ func (r *Reader) String() []byte {
 	return r.texts[at:len(r.texts):len(r.texts)]
 }
 
-// AppendString appends the string that follows.
-func (r *Reader) AppendString(dst []byte) []byte {
-	if k := r.Peek(); k != String {
-		r.wrong(k, String)
-		return dst
-	}
-	from, end, plain := r.quoted()
-	switch {
-	case r.err != nil:
-		return dst
-	case plain:
-		return append(dst, r.in[from:end]...)
-	}
-	dst, _, _ = Unescape(dst, r.in, from)
-	return dst
-}
-
 func (r *Reader) wrong(got, want Kind) {
 	if got == None {
 		r.unexpected()

@@ -304,12 +304,6 @@ func (l *Array) Push(a *Arena, v Value) {
 	l.adopt(v)
 }
 
-// Put replaces the i-th item of an array that has one name only.
-func (l *Array) Put(i int, v Value) {
-	l.replace(l.items[i], v)
-	l.items[i] = v
-}
-
 // Remove takes the i-th item out of an array that has one name only, and gives it; those behind it move up.
 func (l *Array) Remove(i int) Value {
 	v := l.At(i)
