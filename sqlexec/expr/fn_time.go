@@ -30,32 +30,14 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 	if op == "-" {
 		sign = -1
 	}
-	// Text beside a time: an interval next to +, a time next to -.
-	if b.IsText() && a != vector.Interval {
-		to := vector.Interval
-		e, err := c.Cast(args[1], to, false)
-		if err != nil && op == "-" {
-			to = a
-			e, err = c.Cast(args[1], to, false)
-		}
-		if err != nil {
-			return nil, t, nil, false, err
-		}
-		args, b = []Expr{args[0], e}, to
+	other, err := c.besideTime(op, a, args[1])
+	if err != nil {
+		return nil, t, nil, false, err
 	}
-	if b == vector.NullType {
-		args, b = []Expr{args[0], Null(vector.Interval)}, vector.Interval
-	}
+	args, b = []Expr{args[0], other}, other.Type()
 	switch {
 	case a == vector.Interval && b == vector.Interval:
-		return args, a, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				m1, d1, n1 := convert.Interval(v[0].Bytes(i))
-				m2, d2, n2 := convert.Interval(v[1].Bytes(i))
-				out.PushBytes(convert.AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
-			}
-			return nil
-		}, true, nil
+		return args, a, intervalSums(sign), true, nil
 	case a.ID == vector.TypeDuration && b.ID == vector.TypeDuration:
 		t := vector.Duration(max(a.Precision, b.Precision))
 		args, err := c.castAll(args, t)
@@ -69,20 +51,9 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 	case (a.IsTimestamp() || a.ID == vector.TypeDate) && b == vector.Interval:
 		return args, a, shiftKernel(a, sign), true, nil
 	case a.IsTimestamp() && b.ID == vector.TypeDuration:
-		return args, a, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				d, _ := convert.Scale(v[1].Ints[i], b.UnitsPerSecond(), a.UnitsPerSecond()) // wraps like all integer sums
-				out.Ints = append(out.Ints, v[0].Ints[i]+sign*d)
-			}
-			return nil
-		}, true, nil
+		return args, a, durationShift(a, b, sign), true, nil
 	case op == "-" && a.ID == vector.TypeDate && b.ID == vector.TypeDate:
-		return args, vector.Int64Type, func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				out.Ints = append(out.Ints, v[0].Ints[i]-v[1].Ints[i])
-			}
-			return nil
-		}, true, nil
+		return args, vector.Int64Type, timeDifferences, true, nil
 	case op == "-" && (a.IsTimestamp() || a.ID == vector.TypeDate) && (b.IsTimestamp() || b.ID == vector.TypeDate):
 		p := uint8(0)
 		if a.IsTimestamp() {
@@ -92,26 +63,73 @@ func (c *Context) bindTimeArith(op string, args []Expr) (out []Expr, t vector.Ty
 			p = max(p, b.Precision)
 		}
 		args, err := c.castAll(args, vector.Timestamp(p))
-		return args, vector.Duration(p), func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				out.Ints = append(out.Ints, v[0].Ints[i]-v[1].Ints[i])
-			}
-			return nil
-		}, true, err
+		return args, vector.Duration(p), timeDifferences, true, err
 	case a.ID == vector.TypeDate && b.IsInteger():
 		e, err := c.Cast(args[1], vector.Int64Type, false)
-		return []Expr{args[0], e}, a, func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
-			for i := range n {
-				day, ok := addTo(v[0].Ints[i], sign*v[1].Ints[i])
-				if (!ok || day < -mostDays || day > mostDays) && (valid == nil || valid.Get(i)) {
-					return execError("date overflow in adding %d days", sign*v[1].Ints[i])
-				}
-				out.Ints = append(out.Ints, day)
-			}
-			return nil
-		}, true, err
+		return []Expr{args[0], e}, a, dayShift(sign), true, err
 	}
 	return fail()
+}
+
+// besideTime makes of the second argument what stands beside a time, a: text is an interval and, next to -, a time where it is none;
+// NULL is an interval.
+func (c *Context) besideTime(op string, a vector.Type, e Expr) (Expr, error) {
+	switch t := e.Type(); {
+	case t == vector.NullType:
+		return Null(vector.Interval), nil
+	case !t.IsText() || a == vector.Interval:
+		return e, nil
+	}
+	span, err := c.Cast(e, vector.Interval, false)
+	if err != nil && op == "-" {
+		return c.Cast(e, a, false)
+	}
+	return span, err
+}
+
+// intervalSums adds intervals, or subtracts them.
+func intervalSums(sign int64) kernel {
+	return func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			m1, d1, n1 := convert.Interval(v[0].Bytes(i))
+			m2, d2, n2 := convert.Interval(v[1].Bytes(i))
+			out.PushBytes(convert.AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
+		}
+		return nil
+	}
+}
+
+// durationShift adds durations to points in time, or subtracts them; it wraps like all integer sums.
+func durationShift(of, by vector.Type, sign int64) kernel {
+	return func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			d, _ := convert.Scale(v[1].Ints[i], by.UnitsPerSecond(), of.UnitsPerSecond())
+			out.Ints = append(out.Ints, v[0].Ints[i]+sign*d)
+		}
+		return nil
+	}
+}
+
+// timeDifferences subtracts points in time of one unit.
+func timeDifferences(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+	for i := range n {
+		out.Ints = append(out.Ints, v[0].Ints[i]-v[1].Ints[i])
+	}
+	return nil
+}
+
+// dayShift adds days to dates, or subtracts them.
+func dayShift(sign int64) kernel {
+	return func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+		for i := range n {
+			day, ok := addTo(v[0].Ints[i], sign*v[1].Ints[i])
+			if (!ok || day < -mostDays || day > mostDays) && (valid == nil || valid.Get(i)) {
+				return execError("date overflow in adding %d days", sign*v[1].Ints[i])
+			}
+			out.Ints = append(out.Ints, day)
+		}
+		return nil
+	}
 }
 
 // mostDays bounds dates to about 262,000 years on either side of 1970.
