@@ -275,7 +275,7 @@ func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manage
 		CacheBytes: c.memoryLimit() / 8, MaxExemplars: m.MaxExemplars, Lossy: m.ValidationMode != "strict",
 	})
 	n.series.Store(tables)
-	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
+	return metricsapi.Options{Writer: writer, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, Store: n.store, Memory: n.pool, Timeout: m.QueryTimeout, Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
 		MaxConcurrent: m.MaxConcurrent, Workers: c.Query.Parallelism, Version: version, Commit: commit, Branch: branch, Tables: tables}
 }
 

@@ -26,6 +26,8 @@ type Options struct {
 	Pipelines Pipelines
 	// NoAutoCreate refuses to create tables for what pipelines give.
 	NoAutoCreate bool
+	// RowBytes bounds what the entries of a request take that names a pipeline. Default 1 GiB.
+	RowBytes int64
 
 	// Store has the series.
 	Store *engine.Engine

@@ -2,8 +2,10 @@ package metricsapi
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"varve/engine"
@@ -43,19 +45,29 @@ func (h *Handler) writeThrough(c *web.Ctx, encoding string, r *pipeline.Request)
 		if err != nil {
 			return false, err
 		}
-		tables, order, err := w.entries(body)
+		beside := int64(len(body))
+		tables, order, err := w.entries(body, func(bytes int64) error { return c.Hold(beside + bytes) })
 		if err != nil {
 			return false, err
 		}
 		rows := 0
+		var last int64
+		for _, name := range order {
+			beside += int64(cap(tables[name]))
+		}
 		for _, name := range order {
 			one := *r
 			one.Table = name
+			one.Hold = func(bytes int64) error {
+				last = bytes
+				return c.Hold(beside + bytes)
+			}
 			outcome, err := h.o.Pipelines.Run(c.Context, &one, io.Reader(bytes.NewReader(tables[name])), set)
 			if err != nil {
 				return false, err
 			}
 			rows += outcome.Rows
+			beside, last = beside+last, 0
 		}
 		return rows > 0, nil
 	})
@@ -69,8 +81,10 @@ func (h *Handler) writeThrough(c *web.Ctx, encoding string, r *pipeline.Request)
 	return nil
 }
 
-// entries makes entries of a message, by table, and lists the tables in the order in which they come.
-func (w *request) entries(body []byte) (tables map[string][]byte, order []string, err error) {
+// entries makes entries of a message, by table, and lists the tables in the order in which they come. hold is asked before they
+// are made: each sample has the labels of its series.
+func (w *request) entries(body []byte, hold func(bytes int64) error) (tables map[string][]byte, order []string, err error) {
+	held, most := int64(0), cmp.Or(w.h.o.RowBytes, web.RowBytes)
 	tables = map[string][]byte{}
 	columns := w.h.o.Tables.Columns()
 	f := protowire.Of(body)
@@ -94,7 +108,14 @@ func (w *request) entries(body []byte) (tables map[string][]byte, order []string
 		if _, ok := tables[table]; !ok {
 			order = append(order, table)
 		}
-		tables[table] = appendEntries(tables[table], head, f.Bytes, columns)
+		more := entryBytes(head, f.Bytes, columns)
+		if held += more; held > most {
+			return nil, nil, status.New(status.InvalidArguments, "the entries of the request take %d bytes, the limit is %d: each sample has the labels of its series, send fewer at a time", held, most)
+		}
+		if err := hold(held); err != nil {
+			return nil, nil, err
+		}
+		tables[table] = appendEntries(slices.Grow(tables[table], int(more)), head, f.Bytes, columns)
 	}
 	if f.Err() != nil {
 		return nil, nil, malformed(f.Err())
@@ -117,6 +138,19 @@ func entryHead(labels []samples.Label) (table string, head []byte, err error) {
 		return "", nil, status.New(status.InvalidArguments, "a series has no label __name__: %s", samples.Show(labels))
 	}
 	return table, head, nil
+}
+
+// entryBytes is at least what the entries of a series take.
+func entryBytes(head, message []byte, columns *engine.SampleColumns) (bytes int64) {
+	const numbers = 64 // of a time and a value, with what is between members
+	one := int64(len(head) + len(columns.Time) + len(columns.Value) + numbers)
+	f := protowire.Of(message)
+	for f.Next() {
+		if f.Is(2, protowire.Bytes) {
+			bytes += one
+		}
+	}
+	return bytes
 }
 
 // appendEntries appends an entry for each float of a series. A value that JSON does not know is none.
