@@ -80,10 +80,11 @@ func (h *Handler) store(c *web.Ctx, d *decoder, read func(body []byte) error) er
 		if err != nil {
 			return false, err
 		}
-		d.set = entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+		d.set = entries.New(h.o.RowBytes, entries.Beside(c, body))
 		if err := read(body); err != nil {
 			return false, err
 		}
+		d.r, d.before = jsontext.Reader{}, nil // the body may go
 		if d.fields != nil && d.fields.Debug {
 			d.set.Show(c.Log)
 			return false, nil

@@ -69,7 +69,7 @@ func (h *Handler) store(c *web.Ctx) error {
 		if !utf8.Valid(body) {
 			return false, status.New(status.InvalidArguments, "the body is not valid UTF-8")
 		}
-		all := entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+		all := entries.New(h.o.RowBytes, entries.Beside(c, body))
 		if d.table, err = all.Table([]byte(name)); err != nil {
 			return false, err
 		}
@@ -81,6 +81,8 @@ func (h *Handler) store(c *web.Ctx) error {
 		if err != nil {
 			return false, err
 		}
+		d.r, d.pairs = jsontext.Reader{}, nil
+		c.DropBody() // the entries are made
 		rows, err := all.Run(c.Context, h.o.Pipelines, r, set)
 		return rows > 0, err
 	})

@@ -64,17 +64,29 @@ type Table struct {
 	Failed map[int]error
 
 	set   *Set
-	body  []byte // of entries kept where they lie
+	texts [][]byte // a body, whose entries are kept where they lie, or what was made, in pieces: to grow a large one would copy it
 	spans []span
-	text  []byte // of entries that were made
+	made  int // bytes in all pieces but the last
 }
 
-// span is an entry: body[from:to], or text[from:to] of a table whose entries are made.
-type span struct{ from, to uint32 }
+// span is an entry: texts[piece][from:to].
+type span struct{ piece, from, to uint32 }
+
+// text is the text of an entry.
+func (t *Table) text(s span) []byte { return t.texts[s.piece][s.from:s.to] }
+
+// pieceBytes is the size from which on a piece of text is not added to.
+const pieceBytes = 1 << 20
 
 // New begins the entries of a request, which may take so many bytes besides the body, 0: web.RowBytes. hold is told what they take.
 func New(most int64, hold func(bytes int64) error) *Set {
 	return &Set{byName: map[string]*Table{}, most: cmp.Or(most, web.RowBytes), hold: hold}
+}
+
+// Beside holds what entries take beside the body that they lie in, or are made of.
+func Beside(c *web.Ctx, body []byte) func(bytes int64) error {
+	size := int64(len(body)) // the body itself may go before its entries
+	return func(bytes int64) error { return c.Hold(size + bytes) }
 }
 
 // Table finds the entries for a table.
@@ -114,23 +126,33 @@ func (t *Table) Keep(body []byte, from, to int) error {
 	if len(body) > maxBody {
 		return errBody
 	}
-	t.body = body
-	t.spans = append(t.spans, span{uint32(from), uint32(to)})
+	if t.texts == nil {
+		t.texts = [][]byte{body}
+	}
+	t.spans = append(t.spans, span{0, uint32(from), uint32(to)})
 	return t.set.grow(entryBytes)
 }
 
 // Make adds an entry that make appends.
 func (t *Table) Make(make func(dst []byte) ([]byte, error)) error {
-	from, room := len(t.text), cap(t.text)
-	text, err := make(t.text)
+	last := len(t.texts) - 1
+	if last < 0 || len(t.texts[last]) >= pieceBytes {
+		if last >= 0 {
+			t.made += len(t.texts[last])
+		}
+		t.texts = append(t.texts, nil)
+		last++
+	}
+	from, room := len(t.texts[last]), cap(t.texts[last])
+	text, err := make(t.texts[last])
 	if err != nil {
 		return err
 	}
-	if len(text) > maxBody {
+	if t.made+len(text) > maxBody {
 		return errBody
 	}
-	t.text, t.body = text, text
-	t.spans = append(t.spans, span{uint32(from), uint32(len(text))})
+	t.texts[last] = text
+	t.spans = append(t.spans, span{uint32(last), uint32(from), uint32(len(text))})
 	return t.set.grow(entryBytes + int64(cap(text)-room))
 }
 
@@ -156,7 +178,10 @@ func (s *Set) grow(bytes int64) error {
 // cannot be stored, also one that is no JSON object, is noted and the others go on; without, its error is that of the request.
 func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
 	for try := 0; ; try++ {
-		if rows, err = s.run(ctx, p, r, set); err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 {
+		if rows, err = s.run(ctx, p, r, set); err == nil {
+			s.forget()
+		}
+		if err == nil || try > 0 || !r.AllFailures || web.HTTPStatus(status.Of(err)) != 400 {
 			return rows, err
 		}
 		bad := false
@@ -171,10 +196,18 @@ func (s *Set) Run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 	}
 }
 
+// forget lets go of the texts, which are rows now.
+func (s *Set) forget() {
+	for _, t := range s.tables {
+		t.texts, t.spans = nil, nil
+	}
+}
+
 // errDropped is the error of a body some lines of which are no entries.
 var errDropped = status.New(status.InvalidArguments, "an entry is not UTF-8")
 
 func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *engine.WriteSet) (rows int, err error) {
+	var before, last int64 // bytes of the rows of tables that are done, and of the one in hand
 	for _, t := range s.tables {
 		if r.AllFailures && r.Pipeline == pipeline.Identity {
 			t.leaveOutWide(r.MaxDepth)
@@ -182,7 +215,10 @@ func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 		one := *r
 		one.Table, one.ContentType = t.Name, "application/x-ndjson"
 		one.Tags = slices.Concat(r.Tags, t.Tags)
-		one.Hold = func(bytes int64) error { return s.hold(s.held + bytes) }
+		one.Hold = func(bytes int64) error {
+			last = bytes
+			return s.hold(s.held + before + bytes)
+		}
 		outcome, err := p.Run(ctx, &one, t.Lines(), set)
 		if err == nil && outcome.Dropped > 0 {
 			err = errDropped
@@ -191,6 +227,7 @@ func (s *Set) run(ctx context.Context, p Pipelines, r *pipeline.Request, set *en
 			return 0, err
 		}
 		rows += outcome.Rows
+		before, last = before+last, 0
 		t.note(outcome.Failures)
 	}
 	return rows, nil
@@ -219,7 +256,7 @@ func (t *Table) leaveOut() {
 	t.Failed = map[int]error{}
 	var r jsontext.Reader
 	for i, s := range t.spans {
-		if err := check(&r, t.body[s.from:s.to]); err != nil {
+		if err := check(&r, t.text(s)); err != nil {
 			t.Failed[i+1] = err
 		}
 	}
@@ -236,7 +273,7 @@ func (t *Table) leaveOutWide(depth int) {
 		if s.to-s.from < shortest*schema.MaxColumns || t.Failed[i+1] != nil {
 			continue
 		}
-		r.Reset(t.body[s.from:s.to])
+		r.Reset(t.text(s))
 		if n := width(&r, depth); n > schema.MaxColumns {
 			t.fail(i+1, status.New(status.InvalidArguments, "an entry has %d fields, at most %d columns are possible", n, schema.MaxColumns))
 		}
@@ -314,7 +351,7 @@ func (r *reader) Read(p []byte) (n int, err error) {
 			continue
 		}
 		s := r.t.spans[r.next]
-		k := copy(p[n:], r.t.body[int(s.from)+r.at:s.to])
+		k := copy(p[n:], r.t.text(s)[r.at:])
 		n += k
 		if r.at += k; int(s.from)+r.at == int(s.to) {
 			r.next, r.at, r.line = r.next+1, 0, true
@@ -353,7 +390,7 @@ func (s *Set) Show(log *slog.Logger) {
 			if n++; n > maxShown {
 				return
 			}
-			log.Info("entry that is not stored", "table", t.Name, "entry", string(t.body[at.from:at.to]))
+			log.Info("entry that is not stored", "table", t.Name, "entry", string(t.text(at)))
 		}
 	}
 }

@@ -103,6 +103,7 @@ type found struct {
 func (f *Fields) Append(dst, text []byte, now int64) ([]byte, error) {
 	r := &f.r
 	r.Reset(text)
+	defer r.Reset(nil) // the text may go
 	message, moment := found{rank: len(f.message)}, found{rank: len(f.time), ns: now}
 	if len(f.message)+len(f.time) > 0 {
 		f.path = f.path[:0]

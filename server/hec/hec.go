@@ -94,10 +94,12 @@ func (h *Handler) take(c *web.Ctx, read func(d *decoder, body []byte) error) err
 		if err != nil {
 			return false, err
 		}
-		d.set = entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+		d.set = entries.New(h.o.RowBytes, entries.Beside(c, body))
 		if err := read(d, body); err != nil {
 			return false, err
 		}
+		d.r, d.fields = jsontext.Reader{}, nil
+		c.DropBody() // the entries are made
 		rows, err := d.set.Run(c.Context, h.o.Pipelines, r, set)
 		return rows > 0, err
 	})

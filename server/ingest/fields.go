@@ -38,7 +38,7 @@ func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io
 	if err != nil {
 		return nil, err
 	}
-	set := entries.New(h.o.RowBytes, func(bytes int64) error { return c.Hold(int64(len(body)) + bytes) })
+	set := entries.New(h.o.RowBytes, entries.Beside(c, body))
 	table, err := set.Table([]byte(r.Table))
 	if err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ func (h *Handler) shaped(c *web.Ctx, r *pipeline.Request, f *entries.Fields) (io
 	if err != nil {
 		return nil, err
 	}
+	c.DropBody() // the entries are made
 	r.ContentType = "application/x-ndjson"
 	if f.Debug {
 		set.Show(c.Log)

@@ -79,6 +79,7 @@ func (h *Handler) Put(c *web.Ctx) error {
 		d.rows = tagged.New(r, set)
 		err = d.read(body)
 		decoded = err == nil
+		d.forget()
 		return d.rows.Count() > 0, err
 	})
 	if err != nil && !(keep && decoded && web.HTTPStatus(status.Of(err)) == 400) {
@@ -129,13 +130,18 @@ func (d *decoder) answer(c *web.Ctx, details bool) error {
 // maxSpareTags bounds what an idle decoder keeps.
 const maxSpareTags = 1 << 12
 
+// forget lets go of the body but for the points that could not be stored.
+func (d *decoder) forget() {
+	clear(d.tags[:cap(d.tags)])
+	d.r.Reset(nil)
+}
+
 // recycle keeps the scratch of a request for the next.
 func (h *Handler) recycle(d *decoder) {
 	if cap(d.tags) > maxSpareTags || d.r.Held() > 1<<20 {
 		return
 	}
-	clear(d.tags[:cap(d.tags)])
-	d.r.Reset(nil)
+	d.forget()
 	*d = decoder{r: d.r, tags: d.tags[:0]}
 	h.decoders.Put(d, int64(48*cap(d.tags)+d.r.Held()))
 }

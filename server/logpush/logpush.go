@@ -80,13 +80,21 @@ const (
 	maxSpareText   = 1 << 20
 )
 
+// forget lets go of the body.
+func (d *decoder) forget() {
+	d.json.r.Reset(nil)
+	d.json.into = nil
+	for _, list := range [...][]label{d.json.labels, d.json.metadata, d.proto.labels, d.proto.metadata} {
+		clear(list[:cap(list)])
+	}
+}
+
 func (h *Handler) recycle(d *decoder) {
 	d.columns.end()
 	d.entries.hold = nil
-	d.json.r.Reset(nil)
-	d.json.into = nil
+	d.forget()
 	for _, list := range []*[]label{&d.json.labels, &d.json.metadata, &d.proto.labels, &d.proto.metadata} {
-		if clear((*list)[:cap(*list)]); cap(*list) > maxSpareLabels {
+		if cap(*list) > maxSpareLabels {
 			*list = nil
 		}
 	}
@@ -133,6 +141,8 @@ func (h *Handler) Push(c *web.Ctx) error {
 			if skipped, err = read(body, &d.entries); err != nil {
 				return false, err
 			}
+			d.forget()
+			c.DropBody() // the entries are made
 			outcome, err := h.o.Pipelines.Run(c.Context, through, bytes.NewReader(d.entries.out), set)
 			skipped += outcome.Skipped
 			return outcome.Rows > 0, err
@@ -142,6 +152,7 @@ func (h *Handler) Push(c *web.Ctx) error {
 			return false, err
 		}
 		skipped, err = read(body, &d.columns)
+		d.forget()
 		return rows.Count() > 0, err
 	})
 	if err != nil {

@@ -147,13 +147,15 @@ func (h *Handler) body(c *web.Ctx, s *signal, f encoding) ([]byte, error) {
 	buf := h.buffers.Get()
 	c.Finally(func() { h.buffers.Put(buf, int64(cap(*buf))) })
 	var refused error // to hold the message
+	size := int64(len(body))
 	t := transcoder{hold: func(bytes int64) error {
-		refused = c.Hold(int64(len(body)) + bytes)
+		refused = c.Hold(size + bytes)
 		return refused
 	}}
 	if *buf, err = t.transcode((*buf)[:0], body, s.message); err != nil && refused == nil {
 		err = undecodable(c, err)
 	}
+	c.DropBody() // the message is made
 	return *buf, err
 }
 

@@ -77,8 +77,26 @@ func (c *Ctx) buffer() *[]byte {
 		blocks.Put(b, int64(cap(*b)))
 		b = new([]byte)
 	}
-	c.Finally(func() { blocks.Put(b, int64(cap(*b))) })
+	c.buffers = append(c.buffers, b)
 	return b
+}
+
+// giveBuffers gives the buffers of the request back.
+func (c *Ctx) giveBuffers() {
+	for _, b := range c.buffers {
+		blocks.Put(b, int64(cap(*b)))
+	}
+	c.buffers = nil
+}
+
+// DropBody lets go of a whole body that is too large to be kept for the next: what was made of it is the request from now on.
+// Those who still have it may go on reading.
+func (c *Ctx) DropBody() {
+	for _, b := range c.buffers {
+		if cap(*b) > spare.MaxBytes {
+			*b = nil
+		}
+	}
 }
 
 // trustedBytes is how much room a body gets because it is announced: the rest need not come.
@@ -107,7 +125,7 @@ func (c *Ctx) readInto(buf *[]byte, from io.Reader, size int64) ([]byte, error) 
 		case err != nil:
 			return nil, err
 		case len(b) == cap(b):
-			want = 2 * int64(cap(b))
+			want = max(2*int64(cap(b)), min(size+bytes.MinRead, 4*int64(cap(b)))) // what has come earns as much of the rest
 			if c.BodyLimit > 0 && want > most && int64(cap(b)) < most {
 				want = most
 			}

@@ -74,6 +74,7 @@ type Ctx struct {
 	length   int64 // of the body, as the header announced it
 	body     *bodyReader
 	finally  []func()
+	buffers  []*[]byte // of the body
 	streamed bool
 }
 
@@ -104,6 +105,7 @@ func (c *Ctx) end() {
 		c.finally[i]()
 	}
 	c.finally = nil
+	c.giveBuffers()
 	if c.body != nil {
 		c.body.release()
 	}

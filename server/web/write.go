@@ -40,8 +40,12 @@ func (w *Writer) Write(c *Ctx, fill func(set *engine.WriteSet) (any bool, err er
 		set.Reset()
 		w.sets.Put(set, set.Held())
 	}()
+	if length := int64(c.Request.Header.ContentLength()); c.HeaderText("Content-Encoding") == "" {
+		set.Expect(max(length, c.length))
+	}
 	if rows, err := fill(set); err != nil || !rows {
 		return nil, err
 	}
+	c.DropBody()
 	return w.store.Write(c.Context, set)
 }
