@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"varve/engine/status"
+	"varve/engine/vfs"
 )
 
 // copyDir is the one directory that COPY reads and writes below. Nothing outside can be reached: names are checked, and
@@ -29,7 +30,7 @@ func (d copyDir) open(create bool) (*os.Root, error) {
 	}
 	if create {
 		if err := os.MkdirAll(d.dir, 0o750); err != nil {
-			return nil, fmt.Errorf("directory of COPY: %w", err)
+			return nil, copyError("", err)
 		}
 	}
 	root, err := os.OpenRoot(d.dir)
@@ -77,7 +78,7 @@ func outside(text string) error {
 	return status.New(status.InvalidArguments, "The path '%s' is not below the directory of COPY (copy.dir, else copy in the data directory)", text)
 }
 
-// copyError sets the codes of errors of files that clients see. What is not the caller's fault stays as it is.
+// copyError sets the codes of errors of files that clients see: what the caller can mend, else what the disk says, that it is full say.
 func copyError(name string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && strings.Contains(p.Err.Error(), "escapes") {
@@ -92,7 +93,7 @@ func copyError(name string, err error) error {
 		strings.Contains(err.Error(), "name too long"):
 		return status.Wrap(err, status.InvalidArguments, "COPY cannot use the path '%s'", name)
 	}
-	return fmt.Errorf("COPY %s: %w", name, err)
+	return status.Wrap(err, status.StorageUnavailable, "the file '%s' of COPY: %s", name, vfs.Reason(err))
 }
 
 // newFile is a file that nobody sees under its name before commit.
@@ -122,22 +123,34 @@ func create(root *os.Root, name string) (*newFile, error) {
 	return &newFile{File: f, root: root, temp: temp, name: name}, nil
 }
 
+// Write writes to the file.
+func (f *newFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	if err != nil {
+		err = copyError(f.name, err)
+	}
+	return n, err
+}
+
 // commit makes the file durable and gives it its name; a file that had it is replaced.
 func (f *newFile) commit() error {
 	if err := f.Sync(); err != nil {
-		return errors.Join(err, f.abort())
+		return errors.Join(copyError(f.name, err), f.abort())
 	}
 	if err := f.Close(); err != nil {
-		return errors.Join(err, f.root.Remove(f.temp))
+		return errors.Join(copyError(f.name, err), f.root.Remove(f.temp))
 	}
 	if err := f.root.Rename(f.temp, f.name); err != nil {
 		return errors.Join(copyError(f.name, err), f.root.Remove(f.temp))
 	}
 	dir, err := f.root.Open(path.Dir(f.name))
 	if err != nil {
-		return err
+		return copyError(f.name, err)
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return copyError(f.name, err)
+	}
+	return nil
 }
 
 // abort removes what was written.
