@@ -8,8 +8,9 @@ import { frame } from '../core/state.js';
 import { rfc3339 } from '../core/time.js';
 import { seriesColour } from '../ui/canvas.js';
 import { Chart, mostPoints, mostSeries } from '../ui/chart.js';
+import { ChartMenu } from '../ui/chartfile.js';
 import { Icon } from '../ui/icons.js';
-import { picture, save } from '../ui/save.js';
+import { save } from '../ui/save.js';
 
 /** Bars that are drawn of a longer list. */
 const mostBars = 200;
@@ -84,7 +85,7 @@ export function ResultChart({ rows, state }) {
   if (!g) return html`<p class="state soft">A chart needs a number, and beside it a time, a text, or another number.</p>`;
   if (!list) return null;
   if (g.shape === 'number') return html`<div class="big num">${list[0] ? (v.unit ? unit(Number(list[0][0])) : count(raw(list[0][0]))) : ''}<div class="soft">${rows.columns[0].name}</div></div>`;
-  if (g.shape === 'bars' && v.kind !== 'line') return html`<${Controls} state=${state} columns=${rows.columns} g=${g} bars onCSV=${() => save(barsCSV(list, rows.columns, g), 'chart.csv')} /><${Bars} list=${list} columns=${rows.columns} g=${g} unit=${unit} />`;
+  if (g.shape === 'bars' && v.kind !== 'line') return html`<${Controls} state=${state} columns=${rows.columns} g=${g} bars forms=${html`<button title="Save what is drawn" onClick=${() => save(barsCSV(list, rows.columns, g), 'chart.csv')}><${Icon} name="download" />CSV</button>`} /><${Bars} list=${list} columns=${rows.columns} g=${g} unit=${unit} />`;
   const drawn = pivot(list, rows.columns, g);
   const isTime = g.shape === 'time';
   const kind = v.kind === 'auto' ? 'line' : v.kind;
@@ -95,11 +96,8 @@ export function ResultChart({ rows, state }) {
     else drawn.series.forEach((s) => (s.name === name ? next.delete(s.name) : next.add(s.name)));
     setOff(next);
   };
-  const savePicture = async () => {
-    const drawing = host.current?.querySelector('.chart canvas');
-    if (drawing instanceof HTMLCanvasElement) save(await picture(drawing), 'chart.png');
-  };
-  return html`<${Controls} state=${state} columns=${rows.columns} g=${g} onPNG=${savePicture} onCSV=${() => save(seriesCSV(drawn, isTime), 'chart.csv')} />
+  const other = () => ({ title: 'Result', name: 'chart', x: drawn.x, time: isTime, series: drawn.series.map((s, i) => ({ ...s, color: seriesColour(i) })).filter((s) => !off.has(s.name)) });
+  return html`<${Controls} state=${state} columns=${rows.columns} g=${g} forms=${html`<${ChartMenu} drawn=${other} host=${() => host.current?.querySelector('.chart') ?? null} />`} />
     <div class="chart-host" ref=${host}>
     ${drawn.left > 0 && html`<p class="pad soft">${count(drawn.left + mostSeries)} series, ${mostSeries} drawn</p>`}
     <${Chart} x=${drawn.x} series=${drawn.series} kind=${kind} time=${isTime} log=${v.log} zero=${v.zero} unit=${unit} off=${off} lit=${lit} label="Result"
@@ -121,20 +119,15 @@ function figures(values) {
   return [last, low, high];
 }
 
-/** seriesCSV is what is drawn as a table. @param {Drawn} drawn @param {boolean} isTime */
-const seriesCSV = (drawn, isTime) => writeRows(
-  [{ name: isTime ? 'time' : 'x', type: 'string' }, ...drawn.series.map((s) => ({ name: s.name, type: 'double' }))],
-  drawn.x.map((x, i) => [isTime ? rfc3339(BigInt(Math.round(x * 1000)) * 1_000_000n) : x, ...drawn.series.map((s) => s.values[i])]), { format: 'csv' });
-
-/** barsCSV is so of bars. @param {any[][]} list @param {import('../core/rowset.js').Column[]} columns @param {NonNullable<ReturnType<typeof guess>>} g */
+/** barsCSV is what is drawn as a table. @param {any[][]} list @param {import('../core/rowset.js').Column[]} columns @param {NonNullable<ReturnType<typeof guess>>} g */
 const barsCSV = (list, columns, g) => writeRows(columns, list.slice(0, mostBars), { format: 'csv', columns: [g.x, g.values[0]] });
 
 /** Axis chooses a column. @param {{state: import('../core/state.js').PageState, name: string, text: string, columns: import('../core/rowset.js').Column[], first: [string, string], second?: [string, string]}} props */
 const Axis = ({ state, name, text, columns, first, second }) => columns.length > 1 && html`<label>${text} <select value=${state.get(name)} onChange=${(/** @type {any} */ e) => state.set({ [name]: e.target.value }, false)}>
   ${[first, ...(second ? [second] : []), ...columns.map((c) => [c.name, oneLine(c.name, 40)])].map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}</select></label>`;
 
-/** @param {{state: import('../core/state.js').PageState, columns: import('../core/rowset.js').Column[], g: NonNullable<ReturnType<typeof guess>>, bars?: boolean, onPNG?: () => void, onCSV: () => void}} props */
-function Controls({ state, columns, g, bars, onPNG, onCSV }) {
+/** @param {{state: import('../core/state.js').PageState, columns: import('../core/rowset.js').Column[], g: NonNullable<ReturnType<typeof guess>>, bars?: boolean, forms: any}} props forms: in which other forms the chart is there */
+function Controls({ state, columns, g, bars, forms }) {
   const v = state.values.value;
   const numbers = columns.filter((c) => sqltext.isNumeric(c.type));
   return html`<div class="chart-controls small">
@@ -145,7 +138,7 @@ function Controls({ state, columns, g, bars, onPNG, onCSV }) {
     <${Axis} state=${state} name="y" text="up" columns=${numbers} first=${['', 'all numbers']} />
     ${!bars && html`<${Axis} state=${state} name="by" text="lines by" columns=${columns} first=${['', 'texts']} second=${['-', 'nothing']} />`}
     <label>unit <select value=${v.unit} onChange=${(/** @type {any} */ e) => state.set({ unit: e.target.value }, false)}>${Object.keys(units).map((u) => html`<option key=${u} value=${u}>${u || 'none'}</option>`)}</select></label>
-    <span class="grow"></span>${onPNG && html`<button title="Save the chart as a picture" onClick=${onPNG}><${Icon} name="download" />PNG</button>`}<button title="Save what is drawn" onClick=${onCSV}><${Icon} name="download" />CSV</button></div>`;
+    <span class="grow"></span>${forms}</div>`;
 }
 
 /** Bars draws a number for each text. @param {{list: any[][], columns: import('../core/rowset.js').Column[], g: NonNullable<ReturnType<typeof guess>>, unit: (v: number) => string}} props */
