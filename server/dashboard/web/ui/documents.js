@@ -32,7 +32,7 @@ function Reading({ name }) {
   }, [list, place]);
   if (error) return html`<${ErrorBox} error=${error} />`;
   if (text === null) return html`<p class="soft">Reading …</p>`;
-  const say = (/** @type {string} */ t) => parts(t).map((p, i) => one(p, i, name));
+  const say = (/** @type {string} */ t) => within(t, name);
   return html`<article class="document-text" ref=${box}>${list.map((b, i) => {
     switch (b.kind) {
       case 'heading': return html`<div key=${i} role="heading" aria-level=${b.level + 2} class=${`heading level-${b.level}`} data-place=${b.id}>${say(b.text)}</div>`;
@@ -45,11 +45,14 @@ function Reading({ name }) {
   })}</article>`;
 }
 
+/** within draws the parts of a text. @param {string} text @param {string} from the document it stands in @returns {any} */
+const within = (text, from) => parts(text).map((p, i) => one(p, i, from));
+
 /** @param {import('../core/markdown.js').Part} p @param {number} key @param {string} from the document it stands in */
 function one(p, key, from) {
   if (p.kind === 'code') return html`<code key=${key}>${p.text}</code>`;
-  if (p.kind === 'bold') return html`<b key=${key}>${p.text}</b>`;
-  if (p.kind === 'soft') return html`<em key=${key}>${p.text}</em>`;
+  if (p.kind === 'bold') return html`<b key=${key}>${within(p.text, from)}</b>`;
+  if (p.kind === 'soft') return html`<em key=${key}>${within(p.text, from)}</em>`;
   const to = p.kind === 'link' ? follow(from, p.to) : '';
-  return to ? html`<button key=${key} class="link" onClick=${() => { reading.value = to; }}>${p.text}</button>` : p.text;
+  return to ? html`<button key=${key} class="link" onClick=${() => { reading.value = to; }}>${within(p.text, from)}</button>` : p.kind === 'link' ? within(p.text, from) : p.text;
 }
