@@ -172,7 +172,7 @@ func TestWideRows(t *testing.T) {
 			}))
 			o.Now = func() time.Time { watch.look(); return time.Unix(1_700_000_000, 0) }
 			o.Dir, o.WALFileSize, o.FlushBytes, o.MemtableLimit, o.CacheBytes = t.TempDir(), 64<<20, 1<<30, 1<<30, 1
-			o.MergeBytes, o.BlockBytes, o.mergeParts, o.mergedRows, o.spliceRows = merge, block, wideParts, 1 << 20, 8192
+			o.MergeBytes, o.BlockBytes, o.mergeParts, o.mergedRows, o.spliceRows = merge, block, wideParts, 1<<20, 8192
 			e := mustOpen(t, o)
 			defer mustClose(t, e)
 
