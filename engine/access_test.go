@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -124,6 +125,46 @@ func TestReady(t *testing.T) {
 	check("with room", "")
 	mustClose(t, e)
 	check("closed", "shutting down")
+}
+
+// TestReadyWithoutMinFree: with storage.min_free = 0 a disk is full when nothing is free and the log finds no room, and writing resumes as soon as there is some. A system
+// that says that nothing is free where there is room keeps nobody from writing.
+func TestReadyWithoutMinFree(t *testing.T) {
+	disk := vfs.NewMem()
+	now := time.Unix(1_700_000_000, 0)
+	o := testOptions(disk)
+	o.Now, o.MinFree = func() time.Time { return now }, -1
+	var full atomic.Bool
+	o.FS = vfs.WithFaults(disk, func(op vfs.Op, name string) error {
+		if full.Load() && (op == vfs.OpWrite || op == vfs.OpCreate) {
+			return &os.PathError{Op: string(op), Path: name, Err: vfs.ErrNoSpace}
+		}
+		return nil
+	})
+	e := mustOpen(t, o)
+	defer mustClose(t, e)
+	for _, c := range []struct {
+		name           string
+		full           bool
+		free           uint64
+		written, ready bool
+	}{
+		{"room", false, 1 << 40, true, true},
+		{"room of which the system knows nothing", false, 0, true, true},
+		{"full", true, 0, false, false},
+		{"room again, and nothing was written yet", true, 1 << 40, false, true},
+		{"room again", false, 0, true, true},
+	} {
+		full.Store(c.full)
+		disk.SetFree(c.free)
+		now = now.Add(time.Second)
+		if err := put(e, "t", lastRow, []modelRow{{"ts": int64(1), "v": int64(1)}}); (err == nil) != c.written || err != nil && status.Of(err) != status.StorageUnavailable {
+			t.Errorf("%s: a write: %v", c.name, err)
+		}
+		if err := e.Ready(); (err == nil) != c.ready || err != nil && (status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), "the disk is full")) {
+			t.Errorf("%s: ready: %v", c.name, err)
+		}
+	}
 }
 
 // TestDropBackup: backups go when they are told to, those that failed at once, and forgotten snapshots after a day.

@@ -108,7 +108,9 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		return nil, status.Wrap(err, status.DeadlineExceeded, "the request ended before its rows were in the log")
 	}
 	if len(logged) > 0 {
-		if _, err := c.log.Append(logged...); err != nil {
+		_, err := c.log.Append(logged...)
+		c.space.logged(err)
+		if err != nil {
 			c.metrics.Refused.WithLabelValues("log").Inc()
 			return nil, err
 		}

@@ -213,7 +213,7 @@ func (e *Engine) Ready() error {
 	case e.closed.Load():
 		err = ErrClosed
 	case err == nil:
-		err = e.space.check()
+		err = e.space.ready()
 	}
 	if err == nil {
 		return nil

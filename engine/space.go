@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"varve/engine/status"
@@ -18,9 +19,12 @@ type space struct {
 	free int64 // bytes that are left to flushes and the manifest
 	now  func() time.Time
 
-	mu  sync.Mutex // protects what follows
-	at  time.Time  // of the last look
-	err error      // what it found
+	full atomic.Bool // the log's last write found no room
+
+	mu   sync.Mutex // protects what follows
+	at   time.Time  // of the last look
+	left uint64     // bytes that were free
+	err  error      // what it found
 }
 
 // check refuses writes before the disk is full, so that flushes and the manifest still have room.
@@ -33,6 +37,7 @@ func (s *space) check() error {
 	}
 	s.at = now
 	free, err := s.fs.FreeBytes(s.dir)
+	s.left = free
 	switch {
 	case err != nil:
 		s.err = status.Wrap(err, status.StorageUnavailable, "free space of the data directory is not known: %v", err)
@@ -42,4 +47,25 @@ func (s *space) check() error {
 		s.err = nil
 	}
 	return s.err
+}
+
+// logged notes how a write of the log ended.
+func (s *space) logged(err error) {
+	if full := vfs.IsNoSpace(err); full != s.full.Load() {
+		s.full.Store(full)
+	}
+}
+
+// ready is check for those who ask whether rows can be written and write none: where storage.min_free is 0 a disk is full when nothing is free and the log has
+// found that it has no room. Neither alone will do: some systems say that nothing is free where there is room.
+func (s *space) ready() error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left == 0 && s.full.Load() {
+		return status.New(status.StorageUnavailable, "the disk is full: the log found no room; writes resume when there is some")
+	}
+	return nil
 }
