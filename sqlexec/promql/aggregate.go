@@ -326,6 +326,9 @@ func (a *accumulator) addHistograms(c *cells, r *row) error {
 		c.hists.set(i)
 		if c.h[i] == nil {
 			if !c.floats.has(i) { // else there is no answer whatever comes
+				if err := a.limits.reserve(3 * h.Bytes()); err != nil { // each sum has what it lost beside it
+					return err
+				}
 				c.h[i] = a.newHistogramCell(h)
 			}
 			continue

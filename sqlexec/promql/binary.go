@@ -170,6 +170,9 @@ func (o *operation) withScalar(m matrix, scalar []float64, swapped bool) (matrix
 			a.reuse(r)
 			continue
 		}
+		if err := o.e.limits.adjust(r.histogramBytes()); err != nil {
+			return nil, err
+		}
 		out = append(out, r)
 	}
 	return out, o.e.limits.hold(int64(len(out)) * int64(o.g.n))

@@ -10,6 +10,7 @@ import (
 
 	"varve/engine/status"
 	"varve/sqlexec/promql"
+	"varve/sqlexec/promql/histogram"
 )
 
 // bigStore has many series with a sample a minute.
@@ -223,5 +224,39 @@ func TestLabelsTakeMemory(t *testing.T) {
 		if _, err := (promql.Query{Expr: expr, Memory: &budget{4 << 20}}).Run(context.Background(), store); err != nil && expr[0] != 'l' {
 			t.Errorf("%s of 2,000 series under 4 MiB: %v", expr, err)
 		}
+	}
+}
+
+// TestHistogramsTakeMemory: those that a query reads, makes of others, or adds up.
+func TestHistogramsTakeMemory(t *testing.T) {
+	store := newMemory()
+	for i := range 20 {
+		var samples []memorySample
+		for k := range int64(20) {
+			h := &histogram.Histogram{Count: 1000 * float64(k+1)}
+			for b := range int32(1000) {
+				h.Positive = append(h.Positive, histogram.Bucket{Index: b, Count: float64(k + 1)})
+			}
+			samples = append(samples, memorySample{T: k * minute, H: h})
+		}
+		store.Add(promql.NewLabels("__name__", "wide", "i", fmt.Sprint(i)), samples...)
+	}
+	for _, expr := range []string{"wide", "rate(wide[5m])", "sum by (i) (rate(wide[5m]))", "sum by (i) (wide)", "wide * 2", "wide + wide", "last_over_time(wide[2m])"} {
+		q := promql.Query{Expr: expr, Start: 5 * minute, End: 15 * minute, Step: 20_000, Memory: &budget{3 << 20}}
+		if _, err := q.Run(context.Background(), store); !errors.Is(err, errBudget) {
+			t.Errorf("%s under 3 MiB: %v", expr, err)
+		}
+		q.Memory = &budget{64 << 20}
+		if _, err := q.Run(context.Background(), store); err != nil {
+			t.Errorf("%s under 64 MiB: %v", expr, err)
+		}
+	}
+	q := promql.Query{Expr: "wide[10m]", Start: 15 * minute, End: 15 * minute, Memory: &budget{2 << 20}}
+	if _, err := q.Run(context.Background(), store); !errors.Is(err, errBudget) {
+		t.Errorf("%s under 2 MiB: %v", q.Expr, err)
+	}
+	q = promql.Query{Expr: "sum(rate(wide[5m]))", Start: 5 * minute, End: 15 * minute, Step: 20_000, Workers: 1, Memory: &budget{5 << 20}}
+	if _, err := q.Run(context.Background(), store); err != nil {
+		t.Errorf("%s: series by series it takes little: %v", q.Expr, err)
 	}
 }

@@ -314,7 +314,7 @@ func (j *joiner) pair(many, one *row, has bitmap) error {
 		copy(r.vals, out.vals)
 		copy(r.has, out.has)
 		j.out[at].hist = out.hist
-		return nil
+		return j.e.limits.adjust(out.histogramBytes())
 	}
 	for i := range out.has.steps {
 		j.out[at].copyStep(out, i)

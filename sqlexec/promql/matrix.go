@@ -151,6 +151,18 @@ func (r *row) weight() (n int64) {
 	return n
 }
 
+// histogramBytes is the memory of the row's histograms; one that several steps in turn have counts once.
+func (r *row) histogramBytes() (n int64) {
+	var before *histogram.Histogram
+	for _, h := range r.hist {
+		if h != nil && h != before {
+			n += h.Bytes()
+		}
+		before = h
+	}
+	return n
+}
+
 // matrix is the rows of a node. Their label sets differ unless the name is still to go.
 type matrix []row
 
@@ -164,7 +176,7 @@ func (m matrix) weight() (n int64) {
 // bytes is the memory of the rows.
 func (m matrix) bytes() (n int64) {
 	for i := range m {
-		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].hist))) + rowBytes + m[i].text
+		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].hist))) + rowBytes + m[i].text + m[i].histogramBytes()
 	}
 	return n
 }
@@ -242,6 +254,17 @@ func (l *limits) keep(m matrix, held, bytes int64) {
 	if spare := l.bytes.Load() - bytes - m.bytes(); spare > 0 {
 		l.release(spare)
 	}
+}
+
+// adjust takes or gives back what rows take more or less.
+func (l *limits) adjust(bytes int64) error {
+	if bytes > 0 {
+		return l.reserve(bytes)
+	}
+	if bytes < 0 {
+		l.release(-bytes)
+	}
+	return nil
 }
 
 func (l *limits) release(bytes int64) {

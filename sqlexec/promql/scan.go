@@ -37,7 +37,8 @@ type worker struct {
 	lastName string // the metric that was noted last
 	ctx      context.Context
 	work     int   // samples looked at since the context was asked
-	ended    error // the context's
+	made     int64 // bytes of the histograms that a series has brought forth
+	ended    error // the context's, or that of memory
 }
 
 func (w *worker) note(err error) { w.notes.Add(err) }
@@ -113,6 +114,11 @@ func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep boo
 		if err := src.kernel(w, ls, s, &r); err != nil {
 			return err
 		}
+		histograms := r.histogramBytes()
+		if err := w.e.limits.adjust(histograms - w.made); err != nil {
+			return err
+		}
+		w.made = 0
 		if r.has.empty() {
 			return nil
 		}
@@ -126,7 +132,7 @@ func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep boo
 		}
 		clear(r.has)
 		r.hist = nil
-		return nil
+		return w.e.limits.adjust(-histograms)
 	})
 }
 

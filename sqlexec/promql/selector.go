@@ -148,7 +148,13 @@ func (e *evaluator) raw(n *parser.MatrixSelector, g grid, r *Result) error {
 		if err := e.ctx.Err(); err != nil {
 			return err
 		}
-		if err := e.limits.reserve(int64(len(own.T)) * 16); err != nil {
+		bytes := int64(len(own.T)) * 16
+		for _, h := range own.H {
+			if h != nil {
+				bytes += h.Bytes()
+			}
+		}
+		if err := e.limits.reserve(bytes); err != nil {
 			return err
 		}
 		return e.limits.hold(int64(len(own.T)))

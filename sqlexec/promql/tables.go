@@ -243,7 +243,7 @@ func (t *Tables) Select(ctx context.Context, sel Selection) (SeriesSet, error) {
 	if t.Memory != nil {
 		ask.Reserve = t.Memory.Reserve
 	}
-	s := &tableSeries{}
+	s := &tableSeries{memory: t.Memory}
 	for _, x := range tables {
 		w := fieldsOf(x.Schema, r.fields)
 		if len(w.fields) == 0 {

@@ -16,6 +16,7 @@ const readRows = 64 << 10
 type tableSeries struct {
 	wanted    []wanted
 	selection *engine.Selection // nil: nothing
+	memory    Memory            // nil: no limit
 	series    []tableSerie
 	labels    []Labels
 }
@@ -84,7 +85,7 @@ func sortFirst(ls Labels, n int) {
 func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, s Samples) error) error {
 	var block engine.SampleBlock
 	defer block.Release()
-	var own merged
+	own := merged{memory: s.memory}
 	for from < to {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -121,7 +122,11 @@ func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, 
 }
 
 // merged is the memory in which floats, histograms and start times of a series come together.
-type merged struct{ Samples }
+type merged struct {
+	Samples
+	memory  Memory // nil: no limit
+	counted int64  // bytes that the histograms of a series took at most
+}
 
 // of is the samples of a field of a series. Floats alone are taken as they lie.
 func (m *merged) of(b *engine.SampleBlock, i int, f *field) (Samples, error) {
@@ -151,6 +156,7 @@ func (m *merged) of(b *engine.SampleBlock, i int, f *field) (Samples, error) {
 // mix merges floats and histograms by time. At one time the histogram counts.
 func (m *merged) mix(ft []int64, fv []float64, ht []int64, packed engine.Packed) error {
 	m.T, m.V, m.H = m.T[:0], m.V[:0], m.H[:0]
+	bytes := int64(0)
 	for k, t := range ht {
 		for len(ft) > 0 && ft[0] < t {
 			m.T, m.V, m.H = append(m.T, ft[0]), append(m.V, fv[0]), append(m.H, nil)
@@ -162,6 +168,12 @@ func (m *merged) mix(ft []int64, fv []float64, ht []int64, packed engine.Packed)
 		h, err := histogram.Decode(packed.At(k))
 		if err != nil {
 			return err
+		}
+		if bytes += h.Bytes(); bytes > m.counted && m.memory != nil {
+			if err := m.memory.Reserve(bytes - m.counted); err != nil {
+				return err
+			}
+			m.counted = bytes
 		}
 		m.T, m.V, m.H = append(m.T, t), append(m.V, 0), append(m.H, h)
 	}

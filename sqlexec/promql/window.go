@@ -215,6 +215,10 @@ func (k *kernel) windows(p *split, out *row) {
 		switch a := k.window(k, i, &win); {
 		case !a.ok:
 		case a.h != nil:
+			if k.w.ended = k.w.e.limits.reserve(a.h.Bytes()); k.w.ended != nil {
+				return
+			}
+			k.w.made += a.h.Bytes()
 			out.putHistogram(i, a.h)
 		default:
 			out.put(i, a.v)

@@ -133,9 +133,10 @@ func sameBounds(a, b []float64) bool {
 }
 
 // Weight is how many float samples of memory the histogram is worth, for the limits of a query.
-func (h *Histogram) Weight() int {
-	return (16 + 16*(len(h.Positive)+len(h.Negative)) + 160) / 16
-}
+func (h *Histogram) Weight() int { return int(h.Bytes() / 16) }
+
+// Bytes is about the memory of the histogram.
+func (h *Histogram) Bytes() int64 { return int64(16 + 16*(len(h.Positive)+len(h.Negative)) + 160) }
 
 // Validate says what is wrong with a histogram that somebody sent.
 func (h *Histogram) Validate() error {
