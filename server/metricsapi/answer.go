@@ -21,8 +21,11 @@ func endpoint(answer func(c *web.Ctx) (data []byte, warnings []string, err error
 			c.Empty(204)
 			return nil
 		}
-		body := append(append([]byte(`{"status":"success","data":`), data...), appendTexts(nil, `,"warnings":`, warnings)...)
-		c.JSON(200, append(body, '}'))
+		body := append(make([]byte, 0, len(data)+256), `{"status":"success","data":`...)
+		body = append(appendTexts(append(body, data...), `,"warnings":`, warnings), '}')
+		c.SetStatusCode(200)
+		c.SetContentType("application/json")
+		c.Response.SetBodyRaw(body) // not copied: lists may be long
 		return nil
 	}
 }

@@ -42,7 +42,7 @@ func (h *Handler) selections(p *params, needed bool) ([]promql.Selection, error)
 }
 
 // asked is what the endpoints that list labels and series begin with.
-func (h *Handler) asked(c *web.Ctx, needed bool) (store promql.Storage, sels []promql.Selection, limit int, err error) {
+func (h *Handler) asked(c *web.Ctx, needed bool) (store *promql.Tables, sels []promql.Selection, limit int, err error) {
 	p, err := read(c)
 	if err != nil {
 		return nil, nil, 0, err
@@ -67,8 +67,7 @@ func (h *Handler) Labels(c *web.Ctx) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	names, warnings := cut(names, limit)
-	return appendList(nil, names), warnings, nil
+	return texts(store, names, limit)
 }
 
 // LabelValues answers label/{name}/values.
@@ -86,8 +85,22 @@ func (h *Handler) LabelValues(c *web.Ctx) ([]byte, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	values, warnings := cut(values, limit)
-	return appendList(nil, values), warnings, nil
+	return texts(store, values, limit)
+}
+
+// texts is the answer that is a list of texts, cut to a limit. It is counted before it is made: values may be long.
+func texts(store *promql.Tables, list []string, limit int) ([]byte, []string, error) {
+	list, warnings := cut(list, limit)
+	size := 2
+	for _, t := range list {
+		size += len(t) + 3
+	}
+	if store.Memory != nil {
+		if err := store.Memory.Reserve(2 * int64(size)); err != nil { // once more with its envelope
+			return nil, nil, err
+		}
+	}
+	return appendList(make([]byte, 0, size), list), warnings, nil
 }
 
 // unescapeLabel undoes the form of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for the
