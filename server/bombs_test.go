@@ -47,10 +47,10 @@ func TestSmallBodiesStaySmall(t *testing.T) {
 			return protowire.AppendVarint(protowire.AppendVarint(m, 3, 3), 4, 3)
 		}))...)
 	}
-	exemplars := append(symbols2("", "__name__", "a", "l", long[:8000]), series("\x01\x02\x03\x04", bytes.Repeat(protowire.AppendMessage(nil, 4, func(m []byte) []byte {
+	exemplars := append(symbols2("", "__name__", "a", "l", long[:8000]), series("\x01\x02\x03\x04", sample, bytes.Repeat(protowire.AppendMessage(nil, 4, func(m []byte) []byte {
 		return protowire.AppendBytes(m, 1, "\x03\x02")
 	}), 200_000))...)
-	outside := append(symbols2("", "a"), series("\x01\x7f", protowire.AppendMessage(nil, 4, func(m []byte) []byte { return m }), protowire.AppendMessage(nil, 5, func(m []byte) []byte { return protowire.AppendVarint(m, 1, 1) }))...)
+	outside := append(symbols2("", "__name__", "a"), series("\x01\x02", sample, protowire.AppendMessage(nil, 4, func(m []byte) []byte { return protowire.AppendBytes(m, 1, "\x7f\x7f") }), protowire.AppendMessage(nil, 5, func(m []byte) []byte { return protowire.AppendVarint(m, 3, 127) }))...)
 	pattern := strings.Repeat("(a{1,9}b){100}", 100)
 	matcher := protowire.AppendMessage(nil, 3, func(m []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendBytes(protowire.AppendVarint(m, 1, 2), 2, "a"), 3, pattern)
