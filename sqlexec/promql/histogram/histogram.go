@@ -105,12 +105,18 @@ func (h *Histogram) apply(negative bool, f func(float64) float64) *Histogram {
 	return h
 }
 
-// Compact drops the buckets that are empty, in place.
+// Compact drops the buckets that are empty, in place, and their memory where it is most of a side.
 func (h *Histogram) Compact() *Histogram {
-	empty := func(b Bucket) bool { return b.Count == 0 }
-	h.Positive = slices.DeleteFunc(h.Positive, empty)
-	h.Negative = slices.DeleteFunc(h.Negative, empty)
+	h.Positive, h.Negative = compact(h.Positive), compact(h.Negative)
 	return h
+}
+
+func compact(side []Bucket) []Bucket {
+	side = slices.DeleteFunc(side, func(b Bucket) bool { return b.Count == 0 })
+	if len(side) < cap(side)/2 {
+		return slices.Clone(side)
+	}
+	return side
 }
 
 // Equal compares bit by bit, empty buckets included; hints do not count.

@@ -284,3 +284,18 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestCompactLetsGo: what is left of a difference of equal histograms has no memory for the buckets that are gone.
+func TestCompactLetsGo(t *testing.T) {
+	h := &Histogram{}
+	for i := range int32(1000) {
+		h.Positive = append(h.Positive, Bucket{Index: i, Count: 3})
+	}
+	s := NewSum(h)
+	if err := s.Subtract(h); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Result().Compact(); len(got.Positive) != 0 || cap(got.Positive) > 1 {
+		t.Errorf("%d buckets, room for %d", len(got.Positive), cap(got.Positive))
+	}
+}
