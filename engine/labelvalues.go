@@ -10,12 +10,13 @@ import (
 
 // LabelValues lists the values of a label in some tables, rising, the empty one left out. It looks at the values of the tag
 // in each part and memtable and at no series, so those of rows that are deleted or have expired may be among them until they are merged.
-func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string) ([]string, error) {
+// Reserve, when not nil, is asked before memory is kept.
+func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string, reserve func(bytes int64) error) ([]string, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
 	defer e.leave()
-	s := &Selection{e: e, ctx: ctx, request: SelectRequest{From: math.MinInt64, To: math.MaxInt64, Symbols: NewSymbols()}}
+	s := &Selection{e: e, ctx: ctx, request: SelectRequest{From: math.MinInt64, To: math.MaxInt64, Symbols: NewSymbols(nil)}}
 	e.scanning.Add(1)
 	defer s.Close()
 	for _, t := range tables {
@@ -24,17 +25,14 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string)
 			return nil, err
 		}
 	}
-	s.request.Symbols = NewSymbols() // of values alone
+	s.request.Symbols = NewSymbols(reserve) // of values alone
 	for _, g := range s.groups {
 		if err := s.valuesIn(g, label); err != nil {
 			return nil, err
 		}
 	}
-	values := make([]string, 0, s.request.Symbols.Len())
-	for id := range uint32(s.request.Symbols.Len()) {
-		values = append(values, s.request.Symbols.String(id+1))
-	}
-	slices.Sort(values)
+	values := s.request.Symbols.texts
+	slices.Sort(values) // nobody asks for a number any more
 	return values, ctx.Err()
 }
 
@@ -55,8 +53,8 @@ func (s *Selection) valuesIn(g *group, label string) error {
 	for _, run := range s.runsOf(g) {
 		var full error
 		err := run.run.TagValues(tables, readColumn(l.column), s.ctx.Err, func(val []byte) {
-			if _, err := s.symbol(&l, val); err != nil {
-				full = err
+			if full == nil {
+				_, full = s.symbol(&l, val)
 			}
 		})
 		if err != nil {

@@ -23,7 +23,8 @@ type SelectRequest struct {
 	// Presence: values of floats are not wanted, NaN aside; any number may stand for another. Rows need not be decoded then to
 	// know that they have one.
 	Presence bool
-	// Symbols number names and values of labels. Selections that share one can be compared by number.
+	// Symbols number names and values of labels. Selections that share one can be compared by number. They count their own memory;
+	// nil: new ones that ask Reserve.
 	Symbols *Symbols
 	// Reserve, when not nil, is asked before memory is kept: its error ends the call. Readers of a selection call it at the
 	// same time.
@@ -46,9 +47,9 @@ func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error
 	}
 	defer e.leave()
 	if r.Symbols == nil {
-		r.Symbols = NewSymbols()
+		r.Symbols = NewSymbols(r.Reserve)
 	}
-	s := &Selection{e: e, ctx: ctx, request: r, symbols: r.Symbols.bytes64()}
+	s := &Selection{e: e, ctx: ctx, request: r}
 	e.scanning.Add(1) // merges give way
 	if err := s.find(); err != nil {
 		s.Close()
@@ -123,7 +124,7 @@ type labelOf struct {
 	name    uint32
 	column  schema.Column
 	initial []byte // in series key form: of keys that do not name the tag
-	last    []byte // in series key form
+	last    string // in series key form
 	symbol  uint32 // of last
 }
 
@@ -148,7 +149,9 @@ func (s *Selection) addTable(i int) error {
 	one.time = unitSpan(s.request.From, s.request.To, one.unit)
 	one.time.From = max(one.time.From, s.e.oldest(t.Schema))
 	g.time = scan.Range{From: min(g.time.From, one.time.From), To: max(g.time.To, one.time.To)}
-	s.describeLabels(&one)
+	if err := s.describeLabels(&one); err != nil {
+		return err
+	}
 	if !one.physical {
 		g.tables = append(g.tables, &one)
 		return nil
@@ -162,7 +165,7 @@ func (s *Selection) addTable(i int) error {
 }
 
 // describeLabels sorts the tags of a table by name.
-func (s *Selection) describeLabels(t *selectTable) {
+func (s *Selection) describeLabels(t *selectTable) error {
 	var tags []schema.Column
 	for _, p := range t.schema.Tags {
 		tags = append(tags, t.schema.Columns[p])
@@ -171,8 +174,13 @@ func (s *Selection) describeLabels(t *selectTable) {
 	t.byID = make(map[schema.ColumnID]int, len(tags))
 	for i, c := range tags {
 		t.byID[c.ID] = i
-		t.labels = append(t.labels, labelOf{name: s.request.Symbols.mustID(c.Name), column: c, initial: schema.InitialTag(c.Initial)})
+		name, err := s.request.Symbols.id([]byte(c.Name))
+		if err != nil {
+			return err
+		}
+		t.labels = append(t.labels, labelOf{name: name, column: c, initial: schema.InitialTag(c.Initial)})
 	}
+	return nil
 }
 
 // unitSpan is a span of milliseconds, both ends inclusive, in a unit of so many to a second.
@@ -287,7 +295,6 @@ type Selection struct {
 	sources     []seriesSource
 	sourcesFrom []uint32 // the same for sources
 	doubtful    bool     // two keys may have the same labels
-	symbols     int64    // bytes of the symbols when the selection began
 	found       int64    // bytes of what the runs hold
 	held        int64    // bytes that were reserved
 }

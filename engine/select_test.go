@@ -260,7 +260,7 @@ func selected(t *testing.T, e *Engine, req SelectRequest) (lines []string) {
 			column := table.Table.Schema.Columns[table.Table.Schema.ByID(id)]
 			line := column.Name
 			for _, l := range sel.Labels(i) {
-				line += fmt.Sprintf(" %s=%q", sel.Symbols().String(l.Name), sel.Symbols().Bytes(l.Value))
+				line += fmt.Sprintf(" %s=%q", sel.Symbols().String(l.Name), sel.Symbols().String(l.Value))
 			}
 			line += ":"
 			if column.Type.Kind() == vector.Bytes && column.Type.ID != vector.TypeDecimal {
@@ -461,7 +461,7 @@ func TestLabelValues(t *testing.T) {
 				}
 				tables = append(tables, table)
 			}
-			got, err := e.LabelValues(ctx, tables, c.label)
+			got, err := e.LabelValues(ctx, tables, c.label, nil)
 			if err != nil || strings.Join(got, " ") != c.want {
 				t.Errorf("label %s of %s: %q, %v; want %s", c.label, c.tables, got, err, c.want)
 			}

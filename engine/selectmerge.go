@@ -7,8 +7,6 @@ import (
 
 	"varve/engine/scan"
 	"varve/engine/schema"
-	"varve/engine/status"
-	"varve/engine/symbol"
 )
 
 // keyHead is a run's list of series with the key at hand.
@@ -121,7 +119,7 @@ func (s *Selection) account() error {
 	if s.request.Reserve == nil {
 		return nil
 	}
-	bytes := int64(cap(s.tables)+cap(s.labels)+cap(s.labelsFrom)+cap(s.sources))*8 + int64(cap(s.sourcesFrom))*4 + s.request.Symbols.bytes64() - s.symbols + s.found
+	bytes := int64(cap(s.tables)+cap(s.labels)+cap(s.labelsFrom)+cap(s.sources))*8 + int64(cap(s.sourcesFrom))*4 + s.found
 	if bytes <= s.held {
 		return nil
 	}
@@ -184,7 +182,9 @@ func (a *adder) series(key []byte) (bool, error) {
 		}
 	}
 	if t.physical {
-		a.physicalLabels(key)
+		if err := a.physicalLabels(key); err != nil {
+			return false, err
+		}
 	}
 	if !a.passes() {
 		last := len(s.tables) - 1
@@ -199,13 +199,13 @@ func (a *adder) series(key []byte) (bool, error) {
 func (a *adder) passes() bool {
 	labels := a.s.labels[a.s.labelsFrom[len(a.s.labelsFrom)-1]:]
 	for _, test := range a.g.late {
-		var text []byte
+		var text string
 		for _, l := range labels {
-			if string(a.s.request.Symbols.Bytes(l.Name)) == test.label {
-				text = a.s.request.Symbols.Bytes(l.Value)
+			if a.s.request.Symbols.String(l.Name) == test.label {
+				text = a.s.request.Symbols.String(l.Value)
 			}
 		}
-		if !test.test(text) {
+		if !test.test([]byte(text)) {
 			return false
 		}
 	}
@@ -217,41 +217,52 @@ func (s *Selection) symbol(l *labelOf, val []byte) (uint32, error) {
 	if len(val) == 0 {
 		return 0, nil
 	}
-	if bytes.Equal(l.last, val) { // neighbours often have the same
+	if l.last == string(val) { // neighbours often have the same
 		return l.symbol, nil
 	}
-	l.last = append(l.last[:0], val...)
-	text := l.last
+	text := val
 	if !l.column.Type.IsText() {
 		text = tagText(l.column.Type, val)
 	}
-	var ok bool
-	if l.symbol, ok = s.request.Symbols.id(text); !ok {
-		l.last = l.last[:0]
-		return 0, status.New(status.RuntimeResourcesExhausted, "the labels of the query's series take more than %d bytes", symbol.MaxBytes)
+	id, err := s.request.Symbols.id(text)
+	if err != nil {
+		return 0, err
 	}
-	return l.symbol, nil
+	if l.last, l.symbol = s.request.Symbols.String(id), id; !l.column.Type.IsText() {
+		l.last = string(val)
+	}
+	return id, nil
 }
 
 // physicalLabels sets the labels that a physical table shows besides those of its logical tables.
-func (a *adder) physicalLabels(key []byte) {
+func (a *adder) physicalLabels(key []byte) error {
 	s, t := a.s, a.t
 	own := s.labels[s.labelsFrom[len(s.labelsFrom)-1]:]
-	set := func(c schema.Column, x uint64) {
+	set := func(c schema.Column, x uint64) error {
 		i, ok := t.byID[c.ID]
 		if !ok {
-			return
+			return nil
 		}
-		l := Label{t.labels[i].name, s.request.Symbols.mustID(string(tagText(c.Type, binary.BigEndian.AppendUint64(nil, x))))}
+		value, err := s.request.Symbols.id(tagText(c.Type, binary.BigEndian.AppendUint64(nil, x)))
+		if err != nil {
+			return err
+		}
+		l := Label{t.labels[i].name, value}
 		at := slices.IndexFunc(own, func(o Label) bool { return t.rank(o.Name) > i })
 		if at < 0 {
 			at = len(own)
 		}
 		own = slices.Insert(own, at, l)
+		return nil
 	}
-	set(schema.TableTag, uint64(schema.KeyTable(key)))
-	set(schema.SeriesTag, schema.KeyHash(key))
+	if err := set(schema.TableTag, uint64(schema.KeyTable(key))); err != nil {
+		return err
+	}
+	if err := set(schema.SeriesTag, schema.KeyHash(key)); err != nil {
+		return err
+	}
 	s.labels = append(s.labels[:s.labelsFrom[len(s.labelsFrom)-1]], own...)
+	return nil
 }
 
 // rank is the position of a label among the table's.

@@ -1,58 +1,64 @@
 package engine
 
-import "varve/engine/symbol"
+// Symbols numbers texts from 1 on, so that names and values of labels are compared as numbers; 0 is the empty text. Each text is
+// held once, and whoever wants it shares it. One goroutine at a time while texts are numbered; afterwards any number may read.
+type Symbols struct {
+	numbers map[string]uint32
+	texts   []string // by number, less 1
+	reserve func(bytes int64) error
+	room    int64 // bytes that are reserved and not yet taken
+}
 
-// Symbols numbers texts from 1 on, so that names and values of labels are compared as numbers; 0 is the empty text. One
-// goroutine at a time while texts are numbered; afterwards any number may read.
-type Symbols struct{ table symbol.Table }
+const (
+	// symbolBytes is about the memory of a text besides its bytes, while the lists that hold it grow.
+	symbolBytes = 96
+	// symbolsRoom is the bytes that are reserved at a time.
+	symbolsRoom = 16 << 10
+)
 
-// NewSymbols is a table without texts.
-func NewSymbols() *Symbols { return &Symbols{} }
+// NewSymbols is a table without texts. Reserve, when not nil, is asked before memory is kept; its error is that of the call that
+// brought the text.
+func NewSymbols(reserve func(bytes int64) error) *Symbols {
+	return &Symbols{numbers: map[string]uint32{}, reserve: reserve}
+}
 
 // Len is the number of texts, the empty one not among them: the greatest number there is.
-func (s *Symbols) Len() int { return s.table.Len() }
-
-// bytes64 is the memory held.
-func (s *Symbols) bytes64() int64 { return s.table.Bytes64() }
-
-// Bytes is the text with a number. It lies in the table and is not to be changed.
-func (s *Symbols) Bytes(id uint32) []byte {
-	if id == 0 {
-		return nil
-	}
-	return s.table.Bytes(id - 1)
-}
+func (s *Symbols) Len() int { return len(s.texts) }
 
 // String is the text with a number.
-func (s *Symbols) String(id uint32) string { return string(s.Bytes(id)) }
-
-// mustID numbers a text. It panics past symbol.MaxBytes of texts: names and values of labels come from keys, and readers of so many run
-// out of memory before.
-func (s *Symbols) mustID(text string) uint32 {
-	id, ok := s.id([]byte(text))
-	if !ok {
-		panic("engine: more bytes of labels than a number can name")
+func (s *Symbols) String(id uint32) string {
+	if id == 0 {
+		return ""
 	}
-	return id
+	return s.texts[id-1]
 }
 
-// id numbers a text; false: there is no room for it.
-func (s *Symbols) id(text []byte) (uint32, bool) {
+// id numbers a text.
+func (s *Symbols) id(text []byte) (uint32, error) {
 	if len(text) == 0 {
-		return 0, true
+		return 0, nil
 	}
-	n, ok := s.table.Add(text)
-	return n + 1, ok
+	if id, ok := s.numbers[string(text)]; ok {
+		return id, nil
+	}
+	if err := s.take(int64(len(text)) + symbolBytes); err != nil {
+		return 0, err
+	}
+	own := string(text)
+	s.texts = append(s.texts, own)
+	s.numbers[own] = uint32(len(s.texts))
+	return uint32(len(s.texts)), nil
 }
 
-// Find returns the number of a text that has one.
-func (s *Symbols) Find(text string) (uint32, bool) {
-	if text == "" {
-		return 0, true
+// take counts bytes before they are kept.
+func (s *Symbols) take(bytes int64) error {
+	if s.reserve != nil && bytes > s.room {
+		more := max(bytes, symbolsRoom)
+		if err := s.reserve(more); err != nil {
+			return err
+		}
+		s.room += more
 	}
-	n, ok := s.table.Find([]byte(text))
-	if !ok {
-		return 0, false
-	}
-	return n + 1, true
+	s.room -= bytes
+	return nil
 }

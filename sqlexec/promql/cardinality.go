@@ -90,7 +90,7 @@ func (t *Tables) countLabels(ctx context.Context, all *tableSeries) (map[Label]i
 		}
 	}
 	for l, n := range pairs {
-		own[Label{t.text(l.Name), t.text(l.Value)}] += n
+		own[Label{t.symbols.String(l.Name), t.symbols.String(l.Value)}] += n
 	}
 	return own, nil
 }

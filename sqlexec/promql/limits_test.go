@@ -260,3 +260,41 @@ func TestHistogramsTakeMemory(t *testing.T) {
 		t.Errorf("%s: series by series it takes little: %v", q.Expr, err)
 	}
 }
+
+// TestTextsTakeMemory: labels of series are counted before they are read, once.
+func TestTextsTakeMemory(t *testing.T) {
+	ctx, e, store := context.Background(), openEngine(t), newMemory()
+	for i := range 80 {
+		store.Add(promql.NewLabels("__name__", "long", "v", strings.Repeat(fmt.Sprint(i, "-"), 20_000)), memorySample{T: 1000, V: 1})
+	}
+	fill(t, e, store)
+	const texts = 80 * 3 * 20_000 // bytes, nearly
+	ms, err := new(promql.Parser).Selector("long")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sels := []promql.Selection{{Matchers: ms, Start: 0, End: 5000}}
+	eachState(t, e, func(t *testing.T) {
+		for _, c := range []struct {
+			name string
+			read func(s *promql.Tables) error
+		}{
+			{"values", func(s *promql.Tables) error { _, err := s.LabelValues(ctx, "v", nil); return err }},
+			{"values of series", func(s *promql.Tables) error { _, err := s.LabelValues(ctx, "v", sels); return err }},
+			{"values, asked twice", func(s *promql.Tables) error { _, err := s.LabelValues(ctx, "v", append(sels, sels...)); return err }},
+			{"names", func(s *promql.Tables) error { _, err := s.LabelNames(ctx, sels); return err }},
+			{"counts", func(s *promql.Tables) error { _, err := s.Cardinality(ctx, 10); return err }},
+			{"a query", func(s *promql.Tables) error {
+				_, err := promql.Query{Expr: "long + long", Start: 1000, End: 1000, Memory: s.Memory}.Run(ctx, s)
+				return err
+			}},
+		} {
+			if err := c.read(&promql.Tables{Engine: e, DB: "public", Memory: &budget{texts / 2}}); !errors.Is(err, errBudget) {
+				t.Errorf("%s in half the bytes: %v", c.name, err)
+			}
+			if err := c.read(&promql.Tables{Engine: e, DB: "public", Memory: &budget{texts * 3 / 2}}); err != nil {
+				t.Errorf("%s in half as many again: %v", c.name, err)
+			}
+		}
+	})
+}

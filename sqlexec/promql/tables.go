@@ -44,7 +44,6 @@ type Tables struct {
 	Memory Memory
 
 	symbols *engine.Symbols
-	texts   []string // of symbols
 }
 
 // field is a value of the rows of a table: a column of floats, and where the table has them, those of histograms and of
@@ -240,9 +239,7 @@ func (t *Tables) Select(ctx context.Context, sel Selection) (SeriesSet, error) {
 		return nil, err
 	}
 	ask := engine.SelectRequest{Matchers: r.labels, From: sel.Start, To: sel.End, Presence: sel.Presence, Symbols: t.symbolTable()}
-	if t.Memory != nil {
-		ask.Reserve = t.Memory.Reserve
-	}
+	ask.Reserve = t.reserve
 	s := &tableSeries{memory: t.Memory}
 	for _, x := range tables {
 		w := fieldsOf(x.Schema, r.fields)
@@ -268,17 +265,17 @@ func (t *Tables) Select(ctx context.Context, sel Selection) (SeriesSet, error) {
 
 func (t *Tables) symbolTable() *engine.Symbols {
 	if t.symbols == nil {
-		t.symbols = engine.NewSymbols()
+		t.symbols = engine.NewSymbols(t.reserve)
 	}
 	return t.symbols
 }
 
-// text is the text of a symbol, made once.
-func (t *Tables) text(id uint32) string {
-	for int(id) >= len(t.texts) {
-		t.texts = append(t.texts, t.symbols.String(uint32(len(t.texts))))
+// reserve takes memory before it is kept.
+func (t *Tables) reserve(bytes int64) error {
+	if t.Memory == nil {
+		return nil
 	}
-	return t.texts[id]
+	return t.Memory.Reserve(bytes)
 }
 
 // LabelNames lists the labels of the series that pass any of the selections. Without selections the tables say which there
@@ -364,11 +361,17 @@ func (t *Tables) valuesIn(ctx context.Context, name string, tables []*engine.Tab
 		}
 		return nil
 	}
-	all, err := t.Engine.LabelValues(ctx, tables, name)
+	all, err := t.Engine.LabelValues(ctx, tables, name, t.reserve)
+	if err != nil {
+		return err
+	}
+	if err := t.reserve(int64(len(all)) * listedBytes); err != nil {
+		return err
+	}
 	for _, v := range all {
 		values[v] = true
 	}
-	return err
+	return nil
 }
 
 // each visits the label sets of the series of selections.
@@ -385,6 +388,9 @@ func (t *Tables) each(ctx context.Context, sels []Selection, visit func(Labels))
 	}
 	return nil
 }
+
+// listedBytes is about the memory of a text in a set and in the list that is made of it, besides its bytes.
+const listedBytes = 64
 
 func sorted(set map[string]bool) []string {
 	out := make([]string, 0, len(set))

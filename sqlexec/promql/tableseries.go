@@ -45,10 +45,8 @@ func (s *tableSeries) number(t *Tables) error {
 		n += fields
 		labels += fields * (len(s.selection.Labels(i)) + 2)
 	}
-	if t.Memory != nil {
-		if err := t.Memory.Reserve(int64(labels)*32 + int64(n)*32); err != nil {
-			return err
-		}
+	if err := t.reserve(int64(labels)*32 + int64(n)*32); err != nil {
+		return err
 	}
 	s.series, s.labels = make([]tableSerie, 0, n), make([]Labels, 0, n)
 	slab := make([]Label, 0, labels)
@@ -61,7 +59,7 @@ func (s *tableSeries) number(t *Tables) error {
 				slab = append(slab, Label{fieldLabel, w.fields[f].name})
 			}
 			for _, l := range s.selection.Labels(i) {
-				slab = append(slab, Label{t.text(l.Name), t.text(l.Value)})
+				slab = append(slab, Label{t.symbols.String(l.Name), t.symbols.String(l.Value)})
 			}
 			own := slab[from:len(slab):len(slab)]
 			sortFirst(own, 1+int(vector.Bit(w.several)))
