@@ -21,6 +21,7 @@ type Cache struct {
 	Hits, Misses, Evicted atomic.Int64
 	bytes                 atomic.Int64
 	tags                  atomic.Int64 // bytes of tag columns, which parts keep: see tagCache
+	indexes               indexCache
 }
 
 const (
@@ -58,7 +59,7 @@ type cacheEntry struct {
 
 // NewCache is a cache of at most about the given number of bytes; less than 1 MiB: nothing is kept.
 func NewCache(bytes int64) *Cache {
-	c := &Cache{limit: bytes / cacheShards}
+	c := &Cache{limit: bytes / cacheShards, indexes: indexCache{most: max(bytes/2, leastIndexes)}}
 	if bytes < 1<<20 {
 		c.limit = 0
 	}

@@ -158,6 +158,7 @@ func (p *Part) Release() { p.file.mapping.Release() }
 // Close unmaps the file. No cursor may be open.
 func (p *Part) Close() error {
 	p.cache.drop(p.id)
+	p.cache.indexes.drop(p)
 	p.dropTags()
 	if err := p.file.mapping.Unmap(); err != nil {
 		return fmt.Errorf("part %s: %w", p.name, err)
@@ -178,7 +179,7 @@ func (p *Part) section(r ref, what string) ([]byte, error) {
 	return body, nil
 }
 
-// index returns the page index of a column, read at first use.
+// index returns the page index of a column, read at first use and again when it was let go of.
 func (p *Part) index(c *column) (*pageIndex, error) {
 	if x := c.pages.Load(); x != nil {
 		return x, nil
@@ -192,7 +193,7 @@ func (p *Part) index(c *column) (*pageIndex, error) {
 	if err != nil {
 		return nil, p.corrupt(err, what)
 	}
-	c.pages.Store(x)
+	p.cache.indexes.keep(p, c, x)
 	return x, nil
 }
 

@@ -240,6 +240,12 @@ func ReadZones(src []byte, t vector.Type, n int, rows func(block int) int) (z *Z
 	return z, rest, nil
 }
 
+// Bytes64 is the memory held.
+func (z *Zones) Bytes64() int64 {
+	n := len(z.Nulls)
+	return z.Min.Bytes64(n) + z.Max.Bytes64(n) + int64(8*n+8*len(z.MaxCut))
+}
+
 // Stat fills s with what the zone of block i tells.
 func (z *Zones) Stat(s *filter.Stat, i, rows int) {
 	s.Rows, s.Nulls, s.At = rows, int(z.Nulls[i]), i
