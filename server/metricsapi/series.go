@@ -88,19 +88,28 @@ func (h *Handler) LabelValues(c *web.Ctx) ([]byte, []string, error) {
 	return texts(store, values, limit)
 }
 
-// texts is the answer that is a list of texts, cut to a limit. It is counted before it is made: values may be long.
+// texts is the answer that is a list of texts, cut to a limit.
 func texts(store *promql.Tables, list []string, limit int) ([]byte, []string, error) {
 	list, warnings := cut(list, limit)
 	size := 2
 	for _, t := range list {
 		size += len(t) + 3
 	}
+	data, err := room(store, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return appendList(data, list), warnings, nil
+}
+
+// room is memory for a list of about size bytes, which is counted before it is made: values may be long.
+func room(store *promql.Tables, size int) ([]byte, error) {
 	if store.Memory != nil {
 		if err := store.Memory.Reserve(2 * int64(size)); err != nil { // once more with its envelope
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return appendList(make([]byte, 0, size), list), warnings, nil
+	return make([]byte, 0, size), nil
 }
 
 // unescapeLabel undoes the form of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for the
@@ -149,14 +158,25 @@ func (h *Handler) Series(c *web.Ctx) ([]byte, []string, error) {
 			return nil, nil, err
 		}
 		for i := range set.Len() {
-			all = append(all, slices.Clone(set.Labels(i)))
+			all = append(all, set.Labels(i))
 		}
 		set.Close()
 	}
 	slices.SortFunc(all, promql.Labels.Compare)
 	all = slices.CompactFunc(all, promql.Labels.Equal)
 	all, warnings := cut(all, limit)
-	data := []byte{'['}
+	size := 2
+	for _, ls := range all {
+		size += 3
+		for _, l := range ls {
+			size += len(l.Name) + len(l.Value) + 6
+		}
+	}
+	data, err := room(store, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	data = append(data, '[')
 	for i, ls := range all {
 		if i > 0 {
 			data = append(data, ',')
