@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -163,6 +164,45 @@ func TestReadyWithoutMinFree(t *testing.T) {
 		}
 		if err := e.Ready(); (err == nil) != c.ready || err != nil && (status.Of(err) != status.RegionNotReady || !strings.Contains(err.Error(), "the disk is full")) {
 			t.Errorf("%s: ready: %v", c.name, err)
+		}
+	}
+}
+
+// TestReadyAfterAStartWithoutRoom: who asks after a start on a full disk learns of it before the first write does, with storage.min_free = 0 too, and
+// of the room that comes. What a system says that knows nothing of its room is not believed.
+func TestReadyAfterAStartWithoutRoom(t *testing.T) {
+	disk := vfs.NewMem()
+	now := time.Unix(1_700_000_000, 0)
+	o := testOptions(disk)
+	o.Now, o.MinFree = func() time.Time { return now }, -1
+	var full atomic.Bool
+	o.FS = vfs.WithFaults(disk, func(op vfs.Op, name string) error {
+		if full.Load() && op == vfs.OpWrite {
+			return &os.PathError{Op: string(op), Path: name, Err: vfs.ErrNoSpace}
+		}
+		return nil
+	})
+	e := mustOpen(t, o)
+	if err := put(e, "t", lastRow, []modelRow{{"ts": int64(1), "v": int64(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, e)
+	disk.SetFree(0)
+	for _, is := range []bool{true, false} {
+		full.Store(is)
+		e = mustOpen(t, o)
+		if err := e.Ready(); (err != nil) != is || is && !strings.Contains(err.Error(), "the disk is full") {
+			t.Errorf("full %v: %v", is, err)
+		}
+		disk.SetFree(1 << 20)
+		now = now.Add(time.Second)
+		if err := e.Ready(); err != nil {
+			t.Errorf("with room: %v", err)
+		}
+		mustClose(t, e)
+		disk.SetFree(0)
+		if names, err := disk.List(o.Dir); err != nil || slices.Contains(names, probeName) {
+			t.Errorf("the directory has %v, %v", names, err)
 		}
 	}
 }

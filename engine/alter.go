@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -123,7 +124,7 @@ func nextSchema(old *schema.Table, change func(*schema.Table) (*schema.Table, er
 		return old, err
 	}
 	if next.Name != old.Name {
-		if err := checkFileName("table", next.Name.Table); err != nil {
+		if err := schema.CheckName("table", next.Name.Table); err != nil {
 			return nil, err
 		}
 	}
@@ -261,9 +262,13 @@ func unified(parts []*part) bool {
 // yet another: values that do not convert are lost with the first change, whether a merge came in between or not. It waits
 // for merges that go on: they may have begun before the present type was the column's.
 func (e *Engine) settle(ctx context.Context, r *region, columns []retyped) error {
+	var damage error
 	older := func(p *part) bool {
 		return slices.ContainsFunc(columns, func(c retyped) bool {
-			t, ok := p.file.TypeOf(c.id)
+			t, ok, err := p.file.TypeOf(c.id)
+			if err != nil {
+				damage = e.damage(r, p, err)
+			}
 			return ok && t != c.from
 		})
 	}
@@ -277,7 +282,7 @@ func (e *Engine) settle(ctx context.Context, r *region, columns []retyped) error
 			}
 			return nil
 		})
-		if err != nil {
+		if err = cmp.Or(err, damage); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -313,5 +315,77 @@ func TestTypedWrite(t *testing.T) {
 	lines, err := scanTable(e, public("t"), everything)
 	if got := strings.Join(lines, "|"); err != nil || got != " ts=0 v=0| ts=1 v=42" {
 		t.Errorf("got %q: %v", got, err)
+	}
+}
+
+// TestAlteredBeforeTheScan: who found a table before a column got another type, and reads it with rows of that type in memory or in a part, is
+// told to look again; the values would be read as what they are not.
+func TestAlteredBeforeTheScan(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		from, to vector.Type
+	}{{"another kind", vector.Int64Type, vector.StringType}, {"another unit", vector.Timestamp(3), vector.Timestamp(6)}, {"another scale", vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 2}, vector.Type{ID: vector.TypeDecimal, Precision: 10, Scale: 4}}} {
+		for _, flushed := range []bool{false, true} {
+			e := mustOpen(t, testOptions(vfs.NewMem()))
+			if err := put(e, "t", lastRow, []modelRow{{"ts": int64(1), "host": "a"}}); err != nil {
+				t.Fatal(err)
+			}
+			alter := func(change func(*schema.Table) (*schema.Table, error)) {
+				t.Helper()
+				if err := e.Alter(ctx, public("t"), change); err != nil {
+					t.Fatal(err)
+				}
+			}
+			alter(func(s *schema.Table) (*schema.Table, error) {
+				return s.Evolve([]schema.Column{{Name: "x", Type: c.from, Nullable: true}})
+			})
+			before, err := e.Table(public("t"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := before.Schema.Columns[before.Schema.Column("x")].ID
+			host := before.Schema.Columns[before.Schema.Column("host")].ID
+			read := func(column schema.ColumnID) error {
+				s, err := e.Scan(ctx, Request{Table: before, Time: everything.time, Columns: []schema.ColumnID{column}})
+				if err == nil {
+					err = s.Each(func(*vector.Batch) (bool, error) { return true, nil })
+				}
+				return err
+			}
+			if err := read(x); err != nil {
+				t.Errorf("%s: before: %v", c.name, err)
+			}
+			alter(func(s *schema.Table) (*schema.Table, error) {
+				n := *s
+				n.Columns = slices.Clone(s.Columns)
+				n.Columns[n.Column("x")].Type = c.to
+				return &n, nil
+			})
+			if err := put(e, "t", lastRow, []modelRow{{"ts": int64(2), "host": "a"}}); err != nil {
+				t.Fatal(err)
+			}
+			if flushed {
+				if err := e.Flush(ctx, public("t")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := read(x); !Overtaken(err) || status.Of(err) != status.RegionBusy {
+				t.Errorf("%s, flushed %v: %v, want that the table was altered", c.name, flushed, err)
+			}
+			if err := read(host); err != nil {
+				t.Errorf("%s: a column that is as it was: %v", c.name, err)
+			}
+			selected := func() error {
+				s, err := e.Select(ctx, SelectRequest{Tables: []SelectTable{{before, []schema.ColumnID{x}}}, From: math.MinInt64, To: math.MaxInt64})
+				if err == nil {
+					s.Close()
+				}
+				return err
+			}
+			if err := selected(); !Overtaken(err) {
+				t.Errorf("%s, flushed %v: a selection: %v", c.name, flushed, err)
+			}
+			mustClose(t, e)
+		}
 	}
 }

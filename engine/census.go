@@ -61,31 +61,34 @@ type entry struct {
 // ofServer reports whether a table is the server's own.
 func ofServer(t *schema.Table) bool { return t.Name.DB == PrivateDB }
 
-// admit enters the series of a write, all or none; they count as in flight until done is called.
+// admit enters the series of a write, all or none but for rows that may be left out; they count as in flight until done is called.
 func (c *census) admit(ws []*tableWrite) (done func(), err error) {
 	if c == nil {
 		return func() {}, nil
 	}
-	for {
+	for leave := false; ; {
 		c.writing.RLock()
-		if err = c.enterAll(ws); err == nil {
+		if err = c.enterAll(ws, leave); err == nil {
 			return c.writing.RUnlock, nil
 		}
 		c.writing.RUnlock()
-		if !c.retake() {
-			c.e.metrics.Refused.WithLabelValues("series").Inc()
+		switch {
+		case leave:
 			return nil, err
+		case !c.retake():
+			c.e.metrics.Refused.WithLabelValues("series").Inc()
+			leave = true
 		}
 	}
 }
 
-// enterAll enters the series of all writes or of none.
-func (c *census) enterAll(ws []*tableWrite) error {
+// enterAll enters the series of all writes or of none. leave: rows without room are left out of writes that allow it.
+func (c *census) enterAll(ws []*tableWrite, leave bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var fresh []entry
 	for _, w := range ws {
-		if err := c.enterWrite(w, &fresh); err != nil {
+		if err := c.enterWrite(w, leave && w.writeEntry != nil && w.hint.LeftOut != nil, &fresh); err != nil {
 			for _, x := range fresh {
 				delete(c.tables[x.table], x.hash)
 			}
@@ -96,8 +99,8 @@ func (c *census) enterAll(ws []*tableWrite) error {
 	return nil
 }
 
-// enterWrite enters the series of a write and notes those that are new. The caller holds c.mu.
-func (c *census) enterWrite(w *tableWrite, fresh *[]entry) (err error) {
+// enterWrite enters the series of a write and notes those that are new. leave: rows without room are left out. The caller holds c.mu.
+func (c *census) enterWrite(w *tableWrite, leave bool, fresh *[]entry) (err error) {
 	switch {
 	case w.rec == nil:
 		return nil
@@ -111,15 +114,36 @@ func (c *census) enterWrite(w *tableWrite, fresh *[]entry) (err error) {
 	case ofServer(w.schema):
 		return nil
 	}
-	memtable.EachKey(w.schema, w.rec.fields, w.rec.batch, func(key []byte) {
+	var keep []uint32 // rows with room, once some have none
+	from, out := 0, error(nil)
+	rows := func(to int) { // of the series of row from
+		for ; from < to; from++ {
+			if out == nil {
+				keep = append(keep, uint32(from))
+			}
+		}
+	}
+	memtable.EachKey(w.schema, w.rec.fields, w.rec.batch, func(row int, key []byte) {
 		if err != nil {
 			return
 		}
+		if leave {
+			rows(row)
+		}
 		x, isNew, e := c.enter(w.schema, key)
-		if err = e; isNew {
+		if isNew {
 			*fresh = append(*fresh, x)
 		}
+		if out = e; !leave {
+			err = e
+		} else if e != nil && w.leftWhy == nil {
+			w.leftWhy = e
+		}
 	})
+	if leave && err == nil {
+		rows(w.rec.batch.N)
+		w.leaveOut(keep)
+	}
 	return err
 }
 

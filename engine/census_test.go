@@ -154,3 +154,75 @@ func TestRowsPastTheBound(t *testing.T) {
 		t.Errorf("series that are known go on: %v", err)
 	}
 }
+
+// TestRowsLeftOut: a write that allows it leaves out the rows of series without room, wherever they stand in the batch and whether the table is
+// there or not, and tells how many; others of the same request go on, and one that does not allow it writes nothing.
+func TestRowsLeftOut(t *testing.T) {
+	o := testOptions(vfs.NewMem())
+	o.MaxSeries, o.MaxSeriesPerTable = 5, 3
+	e := mustOpen(t, o)
+	rows := func(hosts string) (list []modelRow) {
+		for i, h := range hosts {
+			list = append(list, modelRow{"ts": int64(i), "host": string(h), "v": int64(i)})
+		}
+		return list
+	}
+	write := func(leave bool, tables ...string) (left string, err error) {
+		var set WriteSet
+		for i := 0; i < len(tables); i += 2 {
+			h := hintOf(lastRow)
+			if leave {
+				h.LeftOut = func(n int, why error) { left += fmt.Sprintf("%d of %s: %v;", n, tables[i], why) }
+			}
+			if err := fill(set.Rows(public(tables[i]), h), rows(tables[i+1])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := e.Write(ctx, &set)
+		if err == nil {
+			left += fmt.Sprint(out)
+		}
+		return left, err
+	}
+	for _, c := range []struct {
+		leave        bool
+		write        []string
+		want, stored string
+	}{
+		{true, []string{"a", "abcdadeec"}, "4 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{5}]", "a:abcac"},
+		{true, []string{"a", "xya", "b", "ab"}, "2 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{3}]", "b:ab"},
+		{true, []string{"a", "zz"}, "2 of a: table service.public.a has 3 series, storage.max_series_per_table is 3: a new one is refused;[{0}]", ""},
+		{true, []string{"c", "abc", "a", "a"}, "3 of c: there are 5 series, storage.max_series is 5: a new one, of table service.public.c, is refused;[{1}]", ""},
+		{false, []string{"a", "ad"}, "!max_series_per_table", ""},
+	} {
+		got, err := write(c.leave, c.write...)
+		if want, fails := strings.CutPrefix(c.want, "!"); fails != (err != nil) || fails && !strings.Contains(err.Error(), want) || !fails && got != want {
+			t.Errorf("%v: %s, %v", c.write, got, err)
+		}
+		if name, hosts, ok := strings.Cut(c.stored, ":"); ok {
+			lines, err := scanTable(e, public(name), everything)
+			all := strings.Join(lines, " ")
+			for _, h := range hosts {
+				if !strings.Contains(all, "host="+string(h)) {
+					t.Errorf("%v: %s has %s", c.write, name, all)
+				}
+			}
+			if err != nil || strings.Contains(all, "host=d") || strings.Contains(all, "host=x") {
+				t.Errorf("%v: %s has %s, %v", c.write, name, all, err)
+			}
+		}
+	}
+	if _, err := e.Table(public("c")); err == nil {
+		t.Error("a table was made for rows that were left out")
+	}
+	before, err := dump(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, e)
+	e = mustOpen(t, o)
+	defer mustClose(t, e)
+	if after, err := dump(e); err != nil || after != before {
+		t.Errorf("after a start: %v\n%s", err, difference(after, before))
+	}
+}

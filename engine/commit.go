@@ -24,7 +24,8 @@ type committer struct {
 	flush        func(r *region) // asks for a flush of a region
 	flushLargest func()          // and of the one with the most rows in memory
 
-	seq atomic.Uint64 // the last that was given to rows
+	seq     atomic.Uint64 // the last that was given to rows
+	waiting atomic.Int64  // writes that wait for memory
 }
 
 var recordBuffers spare.List[[]byte]
@@ -49,6 +50,8 @@ func (c *committer) admit(ctx context.Context) error {
 }
 
 func (c *committer) awaitRoom(ctx context.Context) error {
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
 	timer := time.NewTimer(c.patience)
 	defer timer.Stop()
 	for {
@@ -124,7 +127,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		}
 		w.mem.append(w.rec, w.schema, w.outgrown())
 		c.memory.account(w.mem)
-		c.metrics.RowsWritten.Add(float64(w.batch.N))
+		c.metrics.RowsWritten.Add(float64(w.batch.N - w.left))
 		if c.memory.flushable(w.mem) > c.flushBytes {
 			c.flush(w.at.region)
 		}

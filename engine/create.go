@@ -86,7 +86,7 @@ func (d *definition) put(t *schema.Table) {
 
 // create adds a new table. TableAlreadyExists, DatabaseNotFound, InvalidArguments.
 func (d *definition) create(t *schema.Table) error {
-	if err := checkFileName("table", t.Finished().Name.Table); err != nil {
+	if err := schema.CheckName("table", t.Finished().Name.Table); err != nil {
 		return err
 	}
 	if err := checkTable(t); err != nil {

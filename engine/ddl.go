@@ -3,9 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"varve/engine/manifest"
 	"varve/engine/schema"
@@ -24,7 +21,7 @@ func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
 		return err
 	}
 	defer e.leave()
-	if err := checkFileName("database", d.Name); err != nil {
+	if err := schema.CheckName("database", d.Name); err != nil {
 		return err
 	}
 	e.ddl.Lock()
@@ -111,19 +108,6 @@ func (e *Engine) dropAll(edit manifest.Edit, gone []home, more func(c *catalog))
 	})
 	e.discard(gone)
 	e.forgetAside(aside)
-	return nil
-}
-
-// checkFileName holds names of tables and databases, which become names of files and of figures, to what these can be:
-// whoever writes rows may make tables, and SQL's own rules are stricter.
-func checkFileName(what, name string) error {
-	if size := len(name) + 2*strings.Count(name, "%"); name == "" || size > maxFileNameBytes {
-		return status.New(status.InvalidArguments, "Invalid %s name: %d bytes (%% counts as 3), the limit is %d and it may not be empty", what, size, maxFileNameBytes)
-	}
-	odd := func(r rune) bool { return unicode.IsControl(r) || r == '/' || r == '\\' }
-	if name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
-		return status.New(status.InvalidArguments, "Invalid %s name: %q holds control characters, slashes or what is no UTF-8", what, name)
-	}
 	return nil
 }
 

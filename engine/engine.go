@@ -103,6 +103,9 @@ type Options struct {
 	// PartPages bounds the pages of a part that merges write, of each of which a reader of the part keeps some 80 bytes. Default, and
 	// at most, a million.
 	PartPages int64
+	// Pressed, if not nil, reports whether others of the process keep more memory than their share, as requests with large bodies
+	// do. Meanwhile no second merge begins in the background beside another, unless a flush waits for it. It must not wait.
+	Pressed func() bool
 	// AskedMerges is how many merges go on at once that somebody waits for, of different tables: each has as much in hand. Default 4.
 	AskedMerges int
 	// SeriesBytes is memory for the keys of series in memtables besides MemtableLimit; what they take more counts against that.
@@ -182,6 +185,15 @@ type Engine struct {
 // takes no lock.
 func (e *Engine) HeldBytes() int64 {
 	return e.cache.Bytes() + e.memory.series.Load() + int64(e.census.len())*countedBytes
+}
+
+// MemtableLimit is the memory that rows of all tables may have before they are in parts.
+func (e *Engine) MemtableLimit() int64 { return e.memory.limit }
+
+// Memory is what the store's budgets have taken: the rows of memtables, the keys of their series, decoded blocks.
+func (e *Engine) Memory() (memtables, series, cache int64) {
+	series = e.memory.series.Load()
+	return max(0, e.memory.used.Load()-series), series, e.cache.Bytes()
 }
 
 // The databases that are always there; information_schema is made by the SQL layer.

@@ -61,6 +61,7 @@ func (e *Engine) flushLoop(ctx context.Context) {
 // traffic is what goes on besides merges.
 func (e *Engine) traffic() traffic {
 	t := traffic{flushing: e.flushing.Load(), scanning: e.scanning.Load() > 0, crowded: e.memory.load() > crowdedMemtables*e.o.FlushBytes}
+	t.pressed = e.o.Pressed != nil && e.o.Pressed()
 	if at := e.flushed.Load(); at != nil {
 		t.flushed = *at
 	}

@@ -74,12 +74,15 @@ func filterBytes(t *testing.T, e *Engine) (list []int64) {
 	if st.IndexTime <= 0 {
 		t.Error("the indexes have cost nothing")
 	}
-	for _, p := range st.Parts {
-		for _, c := range p.Columns {
+	err = tab.PartColumns(func(columns []PartColumn) {
+		for _, c := range columns {
 			if c.Name == "id" {
 				list = append(list, c.FilterBytes)
 			}
 		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return list
 }

@@ -2,10 +2,11 @@ package engine
 
 import (
 	"context"
-	"math"
 	"slices"
+	"strings"
 
 	"varve/engine/schema"
+	"varve/engine/sorting"
 )
 
 // LabelValues lists the values of a label in some tables, rising, the empty one left out. It looks at the values of the tag
@@ -16,49 +17,62 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 		return nil, err
 	}
 	defer e.leave()
-	s := &Selection{e: e, ctx: ctx, request: SelectRequest{From: math.MinInt64, To: math.MaxInt64, Symbols: NewSymbols(nil)}}
+	s := &Selection{e: e, ctx: ctx, request: SelectRequest{Symbols: NewSymbols(reserve)}}
 	e.scanning.Add(1)
 	defer s.Close()
+	var all []*labelled
 	for _, t := range tables {
-		s.request.Tables = append(s.request.Tables, SelectTable{Table: t})
-		if err := s.addTable(len(s.request.Tables) - 1); err != nil {
-			return nil, err
+		at := t.Schema.Column(label)
+		if at < 0 || t.Schema.Columns[at].Semantic != schema.Tag || isKeyTag(t.Schema.Columns[at].ID) {
+			continue
 		}
+		g := s.groupOf(t.region)
+		i := slices.IndexFunc(all, func(l *labelled) bool { return l.group == g })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &labelled{group: g, label: labelOf{column: t.Schema.Columns[at]}})
+		}
+		all[i].add(e, t)
 	}
-	s.request.Symbols = NewSymbols(reserve) // of values alone
-	for _, g := range s.groups {
-		if err := s.valuesIn(g, label); err != nil {
+	for _, l := range all {
+		if err := s.valuesIn(l); err != nil {
 			return nil, err
 		}
 	}
 	values := s.request.Symbols.texts
-	slices.Sort(values) // nobody asks for a number any more
-	return values, ctx.Err()
+	return values, sorting.Func(values, strings.Compare, ctx.Err) // nobody asks for a number any more
+}
+
+// labelled is the tables of a region that have a label.
+type labelled struct {
+	group  *group
+	label  labelOf
+	tables []schema.TableID
+}
+
+// add adds a table; a physical one stands for its logical tables.
+func (l *labelled) add(e *Engine, t *Table) {
+	if !t.Schema.Shared() {
+		l.tables = append(l.tables, t.Schema.ID)
+		return
+	}
+	for _, m := range e.catalog.Load().logicalsOf(t.region) {
+		l.tables = append(l.tables, m.id)
+	}
 }
 
 // valuesIn numbers the values of a label in the tables of a region.
-func (s *Selection) valuesIn(g *group, label string) error {
-	var tables []schema.TableID
-	l := labelOf{}
-	for _, t := range g.tables {
-		if i := t.tag(label); i >= 0 {
-			tables = append(tables, t.id)
-			l = t.labels[i]
-		}
-	}
-	if len(tables) == 0 || isKeyTag(l.column.ID) {
-		return nil
-	}
-	slices.Sort(tables)
-	for _, run := range s.runsOf(g) {
+func (s *Selection) valuesIn(l *labelled) error {
+	slices.Sort(l.tables)
+	for _, run := range s.runsOf(l.group) {
 		var full error
-		err := run.run.TagValues(tables, readColumn(l.column), s.ctx.Err, func(val []byte) {
+		err := run.run.TagValues(l.tables, readColumn(l.label.column), s.ctx.Err, func(val []byte) {
 			if full == nil {
-				_, full = s.symbol(&l, val)
+				_, full = s.symbol(&l.label, val)
 			}
 		})
 		if err != nil {
-			return s.e.damage(g.region, run.part, err)
+			return s.e.damage(l.group.region, run.part, err)
 		}
 		if full != nil {
 			return full

@@ -17,9 +17,6 @@ const (
 	// maxRegistryBytes bounds a registry that the next memtable goes on with: tags of its series lie in one vector, whose
 	// offsets have 32 bits.
 	maxRegistryBytes = 1 << 30
-	// maxFileNameBytes bounds names of tables and databases: COPY DATABASE makes a file of each, whose name has at most 255
-	// bytes with what ends it, and writes % as %25.
-	maxFileNameBytes = 240
 	// maxMade bounds the tables that one request makes: a body of 64 MiB names a million.
 	maxMade = 20_000
 	// pieceBlocks is the number of blocks of one piece of work: 64 Ki rows keep a worker busy for about a millisecond.

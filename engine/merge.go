@@ -101,7 +101,8 @@ func mergeRuns(runs []scan.Run, spec *scan.Spec, mode mergeMode) (*merged, error
 	for i, c := range inner.Columns {
 		m.out.Cols = append(m.out.Cols, &vector.Vector{Type: c.Type})
 		m.carried.Cols = append(m.carried.Cols, &vector.Vector{Type: c.Type})
-		m.wanted = append(m.wanted, i < len(spec.Columns) || slices.Contains(looksAt, c.ID))
+		checked := invariant.On && c.ID == spec.TimeColumn.ID // by check
+		m.wanted = append(m.wanted, i < len(spec.Columns) || slices.Contains(looksAt, c.ID) || checked)
 		if m.wanted[i] {
 			m.fixed += 8
 		}

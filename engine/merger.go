@@ -31,6 +31,26 @@ func (m *merger) push(k kind, r *region) {
 	m.changed.broadcast()
 }
 
+// count counts the merges that wait for their turn, and those under way.
+func (m *merger) count() (waiting, running int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k := range background {
+		waiting += len(m.plan.queue[k])
+	}
+	for _, r := range m.e.catalog.Load().regions {
+		waiting += r.merges.hurry
+		fresh, merged := r.merges.jobs[freshParts], r.merges.jobs[mergedParts]
+		if merged != nil && (merged.kind != asked || merged == fresh) { // else it has its place only, and is among those that wait
+			running++
+		}
+		if fresh != nil && fresh != merged {
+			running++
+		}
+	}
+	return waiting, running
+}
+
 // loop merges what there is of a kind until the store closes.
 func (m *merger) loop(k kind) {
 	for {
@@ -53,7 +73,7 @@ func (m *merger) next(k kind) *job {
 	defer m.mu.Unlock()
 	for m.e.run.Err() == nil {
 		now := m.e.o.Now()
-		j, at := m.plan.begin(k, now)
+		j, at := m.plan.begin(k, now, m.e.traffic())
 		if j != nil {
 			return j
 		}

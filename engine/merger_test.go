@@ -120,13 +120,22 @@ func TestCompactionWaits(t *testing.T) {
 		return r.merges.hurry > 0
 	}
 	e.merger.push(mergedParts, r)
+	counted := func(when string, waiting, running float64) {
+		t.Helper()
+		if got := gather(t, e); got["varve_merges_waiting"] != waiting || got["varve_merges_running"] != running {
+			t.Errorf("%s %v merges wait and %v are under way, want %v and %v", when, got["varve_merges_waiting"], got["varve_merges_running"], waiting, running)
+		}
+	}
+	counted("at first", 1, 0)
 	j := e.merger.next(mergedParts)
+	counted("with one begun", 0, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- e.Compact(ctx, public("log")) }()
 	for !hurried() {
 		runtime.Gosched()
 	}
+	counted("while a compaction waits", 1, 1)
 	now := e.o.Now()
 	e.flushed.Store(&now)
 	j.unpaid = time.Hour
@@ -141,6 +150,7 @@ func TestCompactionWaits(t *testing.T) {
 		t.Error("the merge is still hurried")
 	}
 	e.merger.end(j, false)
+	counted("in the end", 0, 0)
 	if err := e.Compact(t.Context(), public("log")); err != nil {
 		t.Error(err)
 	}

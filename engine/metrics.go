@@ -21,6 +21,9 @@ type Metrics struct {
 	MemtableBytes, HeldBytes, Parts, PartBytes prometheus.GaugeFunc
 	Tables, Damaged                            prometheus.GaugeFunc
 	Series, SeriesBytes                        prometheus.GaugeFunc
+	FlushesWaiting, FlushesRunning             prometheus.GaugeFunc
+	MergesWaiting, MergesRunning               prometheus.GaugeFunc
+	WritesWaiting                              prometheus.GaugeFunc
 	ReplayedRows                               prometheus.Counter
 	SST                                        *sst.Metrics
 }
@@ -72,8 +75,24 @@ func newMetrics(e *Engine) *Metrics {
 		Series: gauge("varve_series", "Series that writing tables know: those of rows in memory, and those written not long ago.", sum(func(s *regionSnap) float64 {
 			return float64(s.live.series.Len())
 		})),
-		SeriesBytes: gauge("varve_series_bytes", "Memory of the keys of series.", func() float64 { return float64(e.memory.series.Load()) }),
-		Damaged:     gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.SetAside())) }),
+		SeriesBytes:    gauge("varve_series_bytes", "Memory of the keys of series.", func() float64 { return float64(e.memory.series.Load()) }),
+		FlushesWaiting: gauge("varve_flushes_waiting", "Tables whose memtables wait for being written into parts.", func() float64 { return float64(len(e.work)) }),
+		FlushesRunning: gauge("varve_flushes_running", "Tables whose memtables are being written into parts.", func() float64 {
+			if e.flushing.Load() {
+				return 1
+			}
+			return 0
+		}),
+		MergesWaiting: gauge("varve_merges_waiting", "Merges of tables that wait for their turn.", func() float64 {
+			waiting, _ := e.merger.count()
+			return float64(waiting)
+		}),
+		MergesRunning: gauge("varve_merges_running", "Merges that are under way, those that stand still for others included.", func() float64 {
+			_, running := e.merger.count()
+			return float64(running)
+		}),
+		WritesWaiting: gauge("varve_writes_waiting", "Writes that wait for room in memory.", func() float64 { return float64(e.committer.waiting.Load()) }),
+		Damaged:       gauge("varve_damaged_files", "Damaged files and stretches of log that are not served.", func() float64 { return float64(len(e.SetAside())) }),
 	}
 }
 
@@ -82,7 +101,7 @@ func (e *Engine) Collectors() []prometheus.Collector {
 	m := e.metrics
 	c := []prometheus.Collector{m.RowsWritten, m.BytesWritten, m.Refused, m.Flushes, m.FlushFailures, m.FlushSeconds, m.FlushedRows,
 		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.ExpiredParts, m.MemtableBytes, m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
-		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows}
+		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.FlushesWaiting, m.FlushesRunning, m.MergesWaiting, m.MergesRunning, m.WritesWaiting}
 	c = append(c, e.log.Metrics().Collectors()...)
 	c = append(c, e.diskCollectors()...)
 	c = append(c, &tableCollector{e})

@@ -189,6 +189,8 @@ func typeOf(name string) vector.Type {
 		return vector.Timestamp(3)
 	case slices.Contains(labels, name) || strings.HasPrefix(name, "s"):
 		return vector.StringType
+	case strings.HasPrefix(name, "j"):
+		return vector.JSONType
 	case name == "value":
 		return vector.FloatType
 	}

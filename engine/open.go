@@ -135,6 +135,7 @@ func (e *Engine) recover(state *manifest.State, start time.Time) error {
 		e.census.take()
 	}
 	e.ballast.lay()
+	e.space.probe()
 	e.sweepSnapshots()
 	e.found.Took = e.o.Now().Sub(start)
 	if !e.o.NoBackground {

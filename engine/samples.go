@@ -7,7 +7,6 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/memtable"
-	"varve/sst"
 )
 
 // Samples are the samples of a request for the series of one region, series after series. They go into the log and the
@@ -134,9 +133,9 @@ func (g *Samples) write() *tableWrite {
 	return &tableWrite{writeEntry: &writeEntry{hint: Hint{AutoCreate: true}}, batch: &vector.Batch{N: len(g.times)}, samples: g}
 }
 
-// alignSamples makes the record of samples; lacking: a table lacks a column that they need. Rows of a region that is gone
+// alignSamples makes the record of samples, with no value longer than longestValue; lacking: a table lacks a column that they need. Rows of a region that is gone
 // are gone with it.
-func (w *tableWrite) alignSamples(c *catalog, now time.Time) (lacking bool, err error) {
+func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (lacking bool, err error) {
 	g := w.samples
 	w.rec = nil
 	if c.regions[g.region.id] != g.region {
@@ -167,7 +166,7 @@ func (w *tableWrite) alignSamples(c *catalog, now time.Time) (lacking bool, err 
 	if err := w.rec.fillIn(w.schema, set, now); err != nil {
 		return false, err
 	}
-	return false, w.rec.checkBounds(sst.MaxValue)
+	return false, w.rec.checkBounds(longestValue)
 }
 
 // logical reports whether the samples are of logical tables.

@@ -65,7 +65,28 @@ func errDropped(n schema.Name) error {
 	return status.Wrap(ErrDropped, status.TableNotFound, "Table not found: %s", n)
 }
 
-// Scan pins the table's rows as they are now; ErrDropped where it has none any more because it is gone. Columns come out in the order of r.Columns with the types of
+// errAltered is the cause of the error where a column got another type between these moments: rows would be read by the old one.
+var errAltered = errors.New("a column got another type while a statement began")
+
+// Overtaken reports whether an error says that a table was dropped or altered while a statement began: begun again, it finds what is there now.
+func Overtaken(err error) bool { return errors.Is(err, ErrDropped) || errors.Is(err, errAltered) }
+
+// sameTypes is an error where columns have another type by now than in t, a table of the home. Asked once the rows to read are known, it covers
+// them all: rows of another type come after the schema that has it.
+func (p home) sameTypes(t *schema.Table, columns ...schema.Column) error {
+	now := p.schema()
+	if now == t {
+		return nil
+	}
+	for _, c := range columns {
+		if at := now.ByID(c.ID); at >= 0 && now.Columns[at].Type != c.Type {
+			return status.Wrap(errAltered, status.RegionBusy, "the column %s of table %s has just got the type %s, try again", c.Name, t.Name, now.Columns[at].Type)
+		}
+	}
+	return nil
+}
+
+// Scan pins the table's rows as they are now; Overtaken where the table is gone or columns have other types. Columns come out in the order of r.Columns with the types of
 // r.Table.Schema; expired rows, replaced rows and deleted rows do not come out; r.Filter has been applied.
 func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 	if err := e.enter(); err != nil {
@@ -90,6 +111,10 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, errDropped(s.t.Name)
 	}
 	s.all = s.runs()
+	if err := r.Table.sameTypes(s.t, slices.Concat(s.spec.Columns, s.spec.FilterColumns)...); err != nil {
+		s.r.unpin(s.snap)
+		return nil, err
+	}
 	e.scanning.Add(1)
 	s.cut()
 	return s, nil

@@ -16,6 +16,8 @@ import (
 //   - Writers and readers come first. A merge stands still during flushes and takes a part of a processor while scans are
 //     open, unless fresh parts have piled up; one of parts that merges have written, which has time, also while rows come in:
 //     the less the fewer merges wait.
+//   - A merge keeps rows of all its parts in memory, also while it stands still: where others keep more than their share, the second
+//     one begins when they have let go of it, or when a flush waits for it, since that is what makes room.
 //   - Who waits for a merge to end, as ALTER and a compaction that was asked for do, waits for one that does not rest.
 type schedule struct {
 	parts   int // that a merge takes: Options.mergeParts
@@ -35,6 +37,9 @@ const (
 	background              // the number of kinds before this one: of each, one merge goes on by itself
 	asked                   // what somebody wants who waits for it; no other merge of the region goes on
 )
+
+// other is the other kind of those that go on by themselves.
+func (k kind) other() kind { return mergedParts - k }
 
 // job is a merge that is under way.
 type job struct {
@@ -79,6 +84,7 @@ type traffic struct {
 	scanning bool      // scans are open
 	crowded  bool      // flushing does not keep up with writing
 	flushed  time.Time // when the last flush ended
+	pressed  bool      // others keep more memory than their share
 }
 
 const (
@@ -89,6 +95,8 @@ const (
 	// leastRest is what a merge rests at least; longestRest is how long it rests before it asks again.
 	leastRest   = 5 * time.Millisecond
 	longestRest = time.Second
+	// pressedPause is how long a merge that found no memory waits before it asks again.
+	pressedPause = 50 * time.Millisecond
 	// arriveTime is how long after a flush rows count as coming in.
 	arriveTime = 2 * time.Second
 	// piledMerges is the number of a table's fresh parts, in merges, past which merging them is as urgent as flushing and
@@ -108,7 +116,10 @@ func (s *schedule) push(k kind, r *region) {
 
 // begin returns the next merge of a kind that goes on by itself; its parts are yet to be chosen. nil: there is none before the
 // time, unless something changes.
-func (s *schedule) begin(k kind, now time.Time) (*job, time.Time) {
+func (s *schedule) begin(k kind, now time.Time, t traffic) (*job, time.Time) {
+	if t.pressed && s.plea == nil && s.running[k.other()] != nil && len(s.queue[k]) > 0 {
+		return nil, now.Add(pressedPause)
+	}
 	if k == freshParts && s.plea == nil && s.running[mergedParts] != nil {
 		if due := s.ended.Add(s.took); now.Before(due) {
 			return nil, due

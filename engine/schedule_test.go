@@ -43,7 +43,7 @@ func (p *planned) add(r *region, parts int) {
 // begins is a merge that has to begin now.
 func (p *planned) begins(k kind) *job {
 	p.t.Helper()
-	j, at := p.begin(k, p.now)
+	j, at := p.begin(k, p.now, traffic{})
 	if j == nil {
 		p.t.Fatalf("no merge of kind %d begins; ask again at %v", k, at)
 	}
@@ -75,7 +75,7 @@ func TestFreshPartsGoFirst(t *testing.T) {
 	p := newPlanned(t)
 	r := p.region(7)
 	long := p.begins(mergedParts)
-	if j, at := p.begin(freshParts, p.now); j != nil || !at.IsZero() {
+	if j, at := p.begin(freshParts, p.now, traffic{}); j != nil || !at.IsZero() {
 		t.Errorf("seven fresh parts interrupt a merge: %v, %v", j, at)
 	}
 	p.add(r, 1)
@@ -91,7 +91,7 @@ func TestFreshPartsGoFirst(t *testing.T) {
 	if d := p.rests(long, time.Millisecond, traffic{}); d != 0 {
 		t.Errorf("the long merge rests for %v after that of fresh parts", d)
 	}
-	j, at := p.begin(freshParts, p.now)
+	j, at := p.begin(freshParts, p.now, traffic{})
 	if want := short.began.Add(6 * time.Second); j != nil || !at.Equal(want) {
 		t.Errorf("the next merge of fresh parts begins at %v, want %v", at, want)
 	}
@@ -126,6 +126,34 @@ func TestFlushWaits(t *testing.T) {
 	}
 }
 
+// TestSecondMergeWaitsForMemory: while others keep more memory than their share one merge goes on, of whatever kind, and a second
+// one if a flush waits for it.
+func TestSecondMergeWaitsForMemory(t *testing.T) {
+	pressed := traffic{pressed: true}
+	for k := range background {
+		p := newPlanned(t)
+		r := p.region(p.mostFresh() + 1)
+		first, _ := p.begin(k, p.now, pressed)
+		if first == nil {
+			t.Fatalf("kind %d: no merge begins", k)
+		}
+		if j, at := p.begin(k.other(), p.now, pressed); j != nil || !at.After(p.now) {
+			t.Errorf("kind %d: a second merge begins: %v; ask again at %v", k, j, at)
+		}
+		if k == mergedParts {
+			p.plead(r)
+			if j, _ := p.begin(freshParts, p.now, pressed); j == nil {
+				t.Error("the merge that a flush waits for does not begin")
+			}
+			continue
+		}
+		p.end(first, p.now, true)
+		if j, _ := p.begin(mergedParts, p.now, pressed); j == nil {
+			t.Error("a merge waits for memory although no other is under way")
+		}
+	}
+}
+
 // TestFlushDoesNotWaitInVain: where the fresh parts are gone, or cannot be merged, or go with a compaction, flushes go on.
 func TestFlushDoesNotWaitInVain(t *testing.T) {
 	answer := func(what string, p *plea) {
@@ -156,7 +184,7 @@ func TestFlushDoesNotWaitInVain(t *testing.T) {
 
 	plea = p.plead(r)
 	r.replace(func(s *regionSnap) { s.parts = nil })
-	if j, _ := p.begin(freshParts, p.now); j != nil {
+	if j, _ := p.begin(freshParts, p.now, traffic{}); j != nil {
 		t.Error("a merge of nothing begins")
 	}
 	answer("a table without parts", plea)
@@ -231,7 +259,7 @@ func TestAskedMergesAreAlone(t *testing.T) {
 	}
 	short := p.begins(freshParts)
 	p.end(long, p.now, true)
-	if j, _ := p.begin(mergedParts, p.now); j != nil {
+	if j, _ := p.begin(mergedParts, p.now, traffic{}); j != nil {
 		t.Error("a merge begins before the one that is waited for")
 	}
 	j := p.reserve(r)
@@ -239,7 +267,7 @@ func TestAskedMergesAreAlone(t *testing.T) {
 		t.Fatal("a merge that is asked for begins beside one of fresh parts")
 	}
 	p.end(short, p.now, true)
-	if j, _ := p.begin(freshParts, p.now); j != nil {
+	if j, _ := p.begin(freshParts, p.now, traffic{}); j != nil {
 		t.Error("fresh parts are merged before the one that is waited for")
 	}
 	if !p.enter(j, p.now) {

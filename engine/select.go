@@ -23,6 +23,9 @@ type SelectRequest struct {
 	// Presence: values of floats are not wanted, NaN aside; any number may stand for another. Rows need not be decoded then to
 	// know that they have one.
 	Presence bool
+	// Labels, when not nil, are the only ones that are wanted: the label sets of series may then be equal. Physical tables, and
+	// tables in which series of several keys may be one, show all nevertheless.
+	Labels []string
 	// Symbols number names and values of labels. Selections that share one can be compared by number. They count their own memory;
 	// nil: new ones that ask Reserve.
 	Symbols *Symbols
@@ -39,7 +42,7 @@ type SelectTable struct {
 	Columns []schema.ColumnID
 }
 
-// Select finds series by their labels and pins the tables' rows as they are now. No row of a part is read yet. What does
+// Select finds series by their labels and pins the tables' rows as they are now; Overtaken where columns have other types. No row of a part is read yet. What does
 // not exist, be it a label or a value, is found nowhere and is no error.
 func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error) {
 	if err := e.enter(); err != nil {
@@ -78,12 +81,43 @@ func (s *Selection) find() error {
 			return err
 		}
 	}
-	s.labelsFrom = append(s.labelsFrom, len(s.labels))
-	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
+	s.end()
 	if s.doubtful {
+		if err := s.withAllLabels(); err != nil {
+			return err
+		}
 		s.unite()
 	}
 	return s.account()
+}
+
+// end closes the lists behind the last series.
+func (s *Selection) end() {
+	s.labelsFrom = append(s.labelsFrom, len(s.labels))
+	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
+}
+
+// withAllLabels lists the series once more if it was with some of their labels: all are compared where keys may have the same.
+func (s *Selection) withAllLabels() error {
+	if s.request.Labels == nil {
+		return nil
+	}
+	s.request.Labels = nil
+	s.tables, s.labels, s.labelsFrom, s.sources, s.sourcesFrom = s.tables[:0], s.labels[:0], s.labelsFrom[:0], s.sources[:0], s.sourcesFrom[:0]
+	for _, g := range s.groups {
+		for _, t := range g.tables {
+			for i := range t.labels {
+				t.labels[i].unwanted = false
+			}
+		}
+		if len(g.runs) > 0 {
+			if err := s.merge(g); err != nil {
+				return err
+			}
+		}
+	}
+	s.end()
+	return nil
 }
 
 // group is the wanted tables of one region, with its snapshot.
@@ -121,22 +155,18 @@ type selectTable struct {
 
 // labelOf is a tag as a label, with the value that was seen last.
 type labelOf struct {
-	name    uint32
-	column  schema.Column
-	initial []byte // in series key form: of keys that do not name the tag
-	last    string // in series key form
-	symbol  uint32 // of last
+	name     uint32
+	column   schema.Column
+	initial  []byte // in series key form: of keys that do not name the tag
+	unwanted bool
+	last     string // in series key form
+	symbol   uint32 // of last
 }
 
 // addTable enters a table of the request in the group of its region.
 func (s *Selection) addTable(i int) error {
 	t := s.request.Tables[i].Table
-	at := slices.IndexFunc(s.groups, func(g *group) bool { return g.region == t.region })
-	if at < 0 {
-		at = len(s.groups)
-		s.groups = append(s.groups, &group{region: t.region, snap: t.region.pin(), time: scan.Range{From: math.MaxInt64, To: math.MinInt64}})
-	}
-	g := s.groups[at]
+	g := s.groupOf(t.region)
 	one := selectTable{number: i, id: t.Schema.ID, schema: t.Schema, group: g, unit: t.Schema.TimeColumn().Type.UnitsPerSecond(), physical: t.Schema.Shared(),
 		mode: mergeMode{keepAll: t.Schema.Options.AppendMode, lastNonNull: t.Schema.Options.MergeMode == schema.LastNonNull}}
 	for _, id := range s.request.Tables[i].Columns {
@@ -164,6 +194,18 @@ func (s *Selection) addTable(i int) error {
 	return nil
 }
 
+// groupOf is the group of a region, whose rows are pinned with the first of its tables.
+func (s *Selection) groupOf(r *region) *group {
+	for _, g := range s.groups {
+		if g.region == r {
+			return g
+		}
+	}
+	g := &group{region: r, snap: r.pin(), time: scan.Range{From: math.MaxInt64, To: math.MinInt64}}
+	s.groups = append(s.groups, g)
+	return g
+}
+
 // describeLabels sorts the tags of a table by name.
 func (s *Selection) describeLabels(t *selectTable) error {
 	var tags []schema.Column
@@ -178,7 +220,8 @@ func (s *Selection) describeLabels(t *selectTable) error {
 		if err != nil {
 			return err
 		}
-		t.labels = append(t.labels, labelOf{name: name, column: c, initial: schema.InitialTag(c.Initial)})
+		unwanted := s.request.Labels != nil && !t.physical && c.Type.IsText() && !slices.Contains(s.request.Labels, c.Name)
+		t.labels = append(t.labels, labelOf{name: name, column: c, initial: schema.InitialTag(c.Initial), unwanted: unwanted})
 	}
 	return nil
 }
@@ -248,7 +291,13 @@ func (t *selectTable) tag(name string) int {
 
 // findRuns asks the parts and memtables of a group, oldest first.
 func (s *Selection) findRuns(g *group, want *scan.Find) error {
-	for _, r := range s.runsOf(g) {
+	all := s.runsOf(g)
+	for _, t := range g.tables {
+		if err := s.request.Tables[t.number].Table.sameTypes(t.schema, t.columns...); err != nil {
+			return err
+		}
+	}
+	for _, r := range all {
 		span := r.run.Span()
 		if r.run.Rows() == 0 || !g.time.Overlaps(span.From, span.To) {
 			continue

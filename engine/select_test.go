@@ -431,6 +431,37 @@ func TestSelectLabels(t *testing.T) {
 	})
 }
 
+// TestSelectWantedLabels: series have no labels but those that are wanted, unless keys of a table may have the same ones: then they
+// are one series, as they are with all labels.
+func TestSelectWantedLabels(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	h := hintOf(lastRow)
+	h.Tags = []string{"host", "zone", "n"}
+	types := map[string]vector.Type{"host": vector.StringType, "zone": vector.StringType, "n": vector.Int64Type, "ts": vector.Timestamp(3), "v": vector.FloatType}
+	writeRows(t, e, public("t"), h, types, map[string]any{"host": "a", "zone": "z", "n": 1, "ts": 1, "v": 1.0}, map[string]any{"host": "b", "zone": "z", "n": 1, "ts": 1, "v": 2.0})
+	writeRows(t, e, public("empty"), h, types, map[string]any{"host": "a", "zone": "", "n": 1, "ts": 1, "v": 1.0}, map[string]any{"host": "a", "n": 1, "ts": 2, "v": 2.0},
+		map[string]any{"host": "b", "n": 1, "ts": 2, "v": 3.0})
+	for _, c := range []struct {
+		table  string
+		labels []string
+		want   []string
+	}{
+		{"t", nil, []string{`v host="a" n="1" zone="z": 1=1`, `v host="b" n="1" zone="z": 1=2`}},
+		{"t", []string{"zone", "nosuch"}, []string{`v n="1" zone="z": 1=1`, `v n="1" zone="z": 1=2`}},
+		{"t", []string{}, []string{`v n="1": 1=1`, `v n="1": 1=2`}}, // numbers are named whatever is wanted
+		{"empty", []string{"n"}, []string{`v host="a" n="1": 1=1 2=2`, `v host="b" n="1": 2=3`}},
+	} {
+		inStates(t, e, public(c.table), func(t *testing.T) {
+			req := everyField(t, e, public(c.table))
+			req.Labels = c.labels
+			wantLines(t, selected(t, e, req), c.want...)
+			req.Matchers = []Matcher{{"host", MatchEqual, "a"}}
+			wantLines(t, selected(t, e, req), c.want[0])
+		})
+	}
+}
+
 // TestLabelValues: values of a label come out of all parts and memtables, of several tables at once, in the form that labels have.
 func TestLabelValues(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))

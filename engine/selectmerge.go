@@ -7,6 +7,7 @@ import (
 
 	"varve/engine/scan"
 	"varve/engine/schema"
+	"varve/engine/vector"
 )
 
 // keyHead is a run's list of series with the key at hand.
@@ -91,7 +92,11 @@ func (s *Selection) makeRoom(g *group) {
 	s.labelsFrom = slices.Grow(s.labelsFrom, series+1)
 	s.sourcesFrom = slices.Grow(s.sourcesFrom, series+1)
 	s.sources = slices.Grow(s.sources, sources)
-	s.labels = slices.Grow(s.labels, series*min(len(g.tables[0].labels), usualLabels))
+	wanted := 0
+	for i := range g.tables[0].labels {
+		wanted += int(vector.Bit(!g.tables[0].labels[i].unwanted))
+	}
+	s.labels = slices.Grow(s.labels, series*min(wanted, usualLabels))
 }
 
 // usualLabels is the number of labels that series have at most, but for few.
@@ -151,7 +156,7 @@ func (a *adder) series(key []byte) (bool, error) {
 	t, s := a.t, a.s
 	for i := range t.labels {
 		a.values[i] = 0
-		if l := &t.labels[i]; l.initial != nil {
+		if l := &t.labels[i]; l.initial != nil && !l.unwanted {
 			if a.values[i], err = s.symbol(l, l.initial); err != nil {
 				return false, err
 			}
@@ -168,10 +173,13 @@ func (a *adder) series(key []byte) (bool, error) {
 			s.doubtful = true
 			continue
 		}
+		s.doubtful = s.doubtful || len(val) == 0 // another key may leave it out
+		if t.labels[i].unwanted {
+			continue
+		}
 		if a.values[i], err = s.symbol(&t.labels[i], val); err != nil {
 			return false, err
 		}
-		s.doubtful = s.doubtful || a.values[i] == 0 // another key may leave it out
 	}
 	s.tables = append(s.tables, t)
 	s.labelsFrom = append(s.labelsFrom, len(s.labels))

@@ -279,7 +279,7 @@ func (s *simulation) mergeSome(k kind) {
 		}
 	}
 	for w.job == nil {
-		if w.job, w.ask = s.begin(k, s.now); w.job == nil {
+		if w.job, w.ask = s.begin(k, s.now, traffic{}); w.job == nil {
 			return
 		}
 		snap := w.job.region.snap.Load()

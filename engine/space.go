@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"path"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +56,29 @@ func (s *space) logged(err error) {
 	if full := vfs.IsNoSpace(err); full != s.full.Load() {
 		s.full.Store(full)
 	}
+}
+
+// probeName is a file that is there for the moment of a probe.
+const (
+	probeName  = "PROBE" + vfs.TempSuffix
+	probeBytes = 4096
+)
+
+// probe asks the disk itself whether it is full where it says that nothing is free: at a start the log has not been written to.
+func (s *space) probe() {
+	if free, err := s.fs.FreeBytes(s.dir); err != nil || free > 0 {
+		return
+	}
+	name := path.Join(s.dir, probeName)
+	f, err := s.fs.Create(name)
+	if err == nil {
+		_, err = f.Write(make([]byte, probeBytes))
+		if err == nil {
+			err = f.Sync()
+		}
+		err = errors.Join(err, f.Close(), s.fs.Remove(name))
+	}
+	s.logged(err)
 }
 
 // ready is check for those who ask whether rows can be written and write none: where storage.min_free is 0 a disk is full when nothing is free and the log has

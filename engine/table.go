@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/sst"
 )
 
@@ -21,8 +22,10 @@ type PartInfo struct {
 	Rows       int
 	Min, Max   int64 // time span, both inclusive
 	IndexBytes int64
-	Columns    []sst.ColumnMeta
 }
+
+// PartColumn is what a part says of one of its columns.
+type PartColumn = sst.ColumnMeta
 
 // TableStats are the sizes of a table.
 type TableStats struct {
@@ -47,7 +50,7 @@ func (t *Table) Stats() TableStats {
 		st.IndexBytes += p.meta.IndexBytes
 		st.IndexTime += time.Duration(p.meta.IndexUS) * time.Microsecond
 		st.Parts = append(st.Parts, PartInfo{t.region.id, partName(p.meta.File), p.meta.Bytes, int(p.meta.Rows), p.meta.MinTime, p.meta.MaxTime,
-			p.meta.IndexBytes, p.file.Meta().Columns})
+			p.meta.IndexBytes})
 	}
 	for _, m := range s.mems() {
 		st.MemtableRows += int64(m.table.Rows())
@@ -55,6 +58,24 @@ func (t *Table) Stats() TableStats {
 	}
 	st.Rows += st.MemtableRows
 	return st
+}
+
+// PartColumns calls f with what each part says of its columns; not with those of logical tables, whose parts are those of their
+// physical table.
+func (t *Table) PartColumns(f func(columns []PartColumn)) error {
+	if t.logical != nil {
+		return nil
+	}
+	s := t.region.openParts()
+	defer s.closeParts()
+	for _, p := range s.parts {
+		columns, err := p.file.ColumnMetas()
+		if err != nil {
+			return status.Wrap(err, status.StorageUnavailable, "what the indexes of a part take cannot be read: %v", err)
+		}
+		f(columns)
+	}
+	return nil
 }
 
 // stats are the rows of a logical table; what they take is the physical table's.

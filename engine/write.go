@@ -27,6 +27,9 @@ type tableWrite struct {
 	rec    *record       // nil: the rows expire at once
 	mem    *mem          // takes the rows; nil: the schema is another one now
 	log    *[]byte       // the record as bytes; nil: the table has no log
+
+	left    int   // rows that are left out, see Hint.LeftOut
+	leftWhy error // nil: none are
 }
 
 // Write writes all rows of the set: absent tables are created, absent columns added, then every table's batch is
@@ -69,6 +72,11 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 			return nil, err
 		}
 	}
+	for _, w := range all {
+		if w.left > 0 {
+			w.hint.LeftOut(w.left, w.leftWhy)
+		}
+	}
 	return tally(all), nil
 }
 
@@ -83,7 +91,7 @@ func tally(all []*tableWrite) []Written {
 			at, keys, out = len(keys), append(keys, key), append(out, Written{})
 		}
 		if w.rec != nil {
-			out[at].Rows += w.batch.N
+			out[at].Rows += w.batch.N - w.left
 		}
 	}
 	return out
@@ -111,7 +119,7 @@ func (e *Engine) prepare(ws []*tableWrite) error {
 		switch {
 		case err != nil:
 		case len(absent) > 0:
-			if err = e.roomFor(absent); err == nil {
+			if absent, err = e.roomFor(absent); err == nil && len(absent) > 0 {
 				err = e.createAbsent(absent)
 			}
 		case len(evolving) > 0:
@@ -125,14 +133,19 @@ func (e *Engine) prepare(ws []*tableWrite) error {
 	}
 }
 
-// roomFor tells why tables are not made for rows: there is no room for their series.
-func (e *Engine) roomFor(absent []*tableWrite) error {
+// roomFor returns the writes whose tables are made, or why none is: there is no room for their series.
+func (e *Engine) roomFor(absent []*tableWrite) (room []*tableWrite, err error) {
 	for _, w := range absent {
-		if err := e.census.vacant(&schema.Table{Name: w.name}); err != nil {
-			return err
+		switch err := e.census.vacant(&schema.Table{Name: w.name}); {
+		case err == nil:
+			room = append(room, w)
+		case w.hint.LeftOut == nil:
+			return nil, err
+		default:
+			w.left, w.leftWhy = w.batch.N, err
 		}
 	}
-	return nil
+	return room, nil
 }
 
 // alignAll makes the records of the writes whose tables have all columns; it gives the writes that lack a table or
@@ -141,7 +154,7 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 	c, now := e.catalog.Load(), e.o.Now()
 	for _, w := range ws {
 		if w.samples != nil {
-			lacking, err := w.alignSamples(c, now)
+			lacking, err := w.alignSamples(c, e.o.MaxValue, now)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -152,6 +165,10 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 			}
 			continue
 		}
+		if w.rec = nil; w.left == w.batch.N {
+			continue
+		}
+		w.left, w.leftWhy = 0, nil
 		p, ok := c.byName[w.name]
 		if !ok {
 			if _, ok := c.databases[w.name.DB]; !ok {
@@ -183,6 +200,25 @@ func (e *Engine) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 		}
 	}
 	return absent, evolving, nil
+}
+
+// leaveOut leaves all rows out of the record but some.
+func (w *tableWrite) leaveOut(keep []uint32) {
+	w.left = w.batch.N - len(keep)
+	switch {
+	case w.left == 0:
+		return
+	case len(keep) == 0:
+		w.rec = nil
+		return
+	}
+	some := &vector.Batch{N: len(keep)}
+	for _, v := range w.rec.batch.Cols {
+		var of vector.Vector
+		of.Gather(v, keep)
+		some.Cols = append(some.Cols, &of)
+	}
+	w.rec.batch = some
 }
 
 // refuse is the error for what a write would have to create while AutoCreate is off.

@@ -24,6 +24,9 @@ type Hint struct {
 	Planned *schema.Table
 	// Strict refuses fields that are tags of the table.
 	Strict bool
+	// LeftOut, when not nil, has rows of new series left out that the store may not have (storage.max_series), and is told of them after the write,
+	// which without it fails as a whole.
+	LeftOut func(rows int, why error)
 	// Indexes are the indexes of created columns, by name.
 	Indexes map[string][]schema.Index
 	// Options are the table options of a created table, already checked (schema.ParseOptions). Two builders of one table

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"varve/engine/schema"
 	"varve/engine/status"
@@ -76,7 +77,7 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	}
 	if d.b.Lookup(name) == nil {
 		if err := schema.CheckColumnName(name); err != nil {
-			return &Subject{Err: err, Field: name, Value: v.shown()}
+			return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown()} // name may lie in the buffer that is read into
 		}
 		if d.b.Columns() >= schema.MaxColumns {
 			return status.New(status.InvalidArguments, "column %q: a request can have at most %d columns", name, schema.MaxColumns)
@@ -87,7 +88,7 @@ func (d *Decoder) setColumn(name string, v *value) error {
 	}
 	c, err := d.column(name, v)
 	if err != nil {
-		return &Subject{Err: err, Field: name, Value: v.shown(), Hint: widenHint(d.b.Lookup(name), v.columnType())}
+		return &Subject{Err: err, Field: strings.Clone(name), Value: v.shown(), Hint: widenHint(d.b.Lookup(name), v.columnType())}
 	}
 	d.set = append(d.set, c)
 	switch v.kind {

@@ -69,6 +69,18 @@ func TestExplained(t *testing.T) {
 	}
 }
 
+// TestExplainedLater: the field that an error names is the field, whatever was read before the error is written.
+func TestExplainedLater(t *testing.T) {
+	for name, bad := range map[string]string{"another type": `"field":"x"`, "too long": `"` + strings.Repeat("field", 200) + `":1`} {
+		var g groups
+		body := "{\"field\":1}\n{" + bad + "}\n" + strings.Repeat("{\"other\":\""+strings.Repeat("y", 1000)+"\"}\n", 2000)
+		_, err := NewDecoder().Decode(strings.NewReader(body), NDJSON, Options{Now: clock}, g.rows)
+		if got := whole(err); !strings.Contains(got, `(entry 2 of 2002, field "field`) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // TestFailures: where failing entries are skipped the first few are told of.
 func TestFailures(t *testing.T) {
 	var g groups

@@ -43,13 +43,13 @@ func (m *keyMaker) rowKey(l *layout, b *vector.Batch, row int) []byte {
 
 // EachKey calls f with the series key of each row of a batch, as Append takes it; rows that are of the series of the row before
 // are passed over. The key is valid during the call.
-func EachKey(t *schema.Table, fields []vector.Field, b *vector.Batch, f func(key []byte)) {
+func EachKey(t *schema.Table, fields []vector.Field, b *vector.Batch, f func(row int, key []byte)) {
 	if b.N == 0 {
 		return
 	}
 	l := newLayout(t, fields)
 	var m keyMaker
-	f(m.rowKey(l, b, 0))
+	f(0, m.rowKey(l, b, 0))
 	if alike(l, b) {
 		return
 	}
@@ -57,7 +57,7 @@ func EachKey(t *schema.Table, fields []vector.Field, b *vector.Batch, f func(key
 	for r := 1; r < b.N; r++ {
 		last = append(last[:0], m.key...)
 		if key := m.rowKey(l, b, r); !bytes.Equal(key, last) {
-			f(key)
+			f(r, key)
 		}
 	}
 }

@@ -6,11 +6,12 @@
 // never changes, so readers need the list of chunks alone, which is one atomic pointer.
 // Appends may come from many goroutines, one after the other; what a reader was given stays as it is.
 //
-//	memtable.go chunk.go layout.go     rows come in, chunks are merged
-//	registry.go keys.go ref.go         series and their numbers, which outlive memtables
-//	tags.go find.go                    tags by series, series by tags
-//	run.go series.go order.go stat.go  a snapshot as a run: by chunks, by series, in order
-//	check.go                           what builds with invariants check
+//	memtable.go chunk.go layout.go       rows come in, chunks are merged
+//	registry.go keys.go ref.go           series and their numbers, which outlive memtables
+//	tags.go find.go                      tags by series, series by tags
+//	run.go cursor.go series.go order.go  a snapshot as a run: by chunks, by series, in order
+//	reader.go source.go stat.go          what both read: columns, series that pass, conditions
+//	check.go                             what builds with invariants check
 package memtable
 
 import (

@@ -563,8 +563,9 @@ func TestWarmScanAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		step()
-		step()
+		for range 4 { // where invariants drew small chunks, the list of stretches grows for some batches
+			step()
+		}
 		if n := testing.AllocsPerRun(10, step); n != 0 {
 			t.Errorf("%d tags: %v allocations a batch", tags, n)
 		}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"varve/engine/schema"
+	"varve/engine/symbol"
 )
 
 // Registry numbers the series of a region in order of first appearance. It outlives memtables: the key of a series that
@@ -66,7 +67,7 @@ func (r *Registry) Len() int {
 func (r *Registry) number(key []byte) uint32 {
 	h := uint32(maphash.Bytes(r.seed, key))
 	if 3*(len(r.places)+1) > 2*len(r.slots) {
-		r.grow()
+		r.slots = symbol.Doubled(r.slots, r.hashes)
 	}
 	at := r.slot(h, key)
 	if s := r.slots[at]; s != 0 {
@@ -103,19 +104,6 @@ func (r *Registry) slot(h uint32, key []byte) int {
 		if s == 0 || r.hashes[s-1] == h && string(r.key(s-1)) == string(key) {
 			return at
 		}
-	}
-}
-
-// grow doubles the slots.
-func (r *Registry) grow() {
-	r.slots = make([]uint32, max(16, 2*len(r.slots)))
-	mask := len(r.slots) - 1
-	for n, h := range r.hashes {
-		at := int(h) & mask
-		for r.slots[at] != 0 {
-			at = (at + 1) & mask
-		}
-		r.slots[at] = uint32(n) + 1
 	}
 }
 

@@ -22,13 +22,14 @@ func (r *Run) Series(spec *scan.Spec) (scan.Series, error) {
 			return nil, err
 		}
 		key := r.s.series.key(o.ranks[0])
-		return &naturalWalk{cursor: c, key: key, begun: !spec.Keys.Holds(key)}, nil
+		return &naturalWalk{rows: c, key: key, begun: !spec.Keys.Holds(key)}, nil
 	}
 	w := &walk{o: o}
 	w.rank, w.last = r.s.within(o, spec.Keys)
 	w.rank--
-	w.vectorOf = w.collect
-	return w, w.open(r.s, r.s.chunks, spec)
+	var err error
+	w.in, err = newReader(r.s, r.s.chunks, spec, w.collect)
+	return w, err
 }
 
 // within returns the ranks whose keys lie in a range.
@@ -68,22 +69,24 @@ func (r *Run) Split(prefix []byte, n int) (keys [][]byte, err error) {
 
 // naturalWalk is the walk of one series whose rows lie in order: a cursor with a key.
 type naturalWalk struct {
-	*cursor
+	rows  *cursor
 	key   []byte
 	begun bool
 	first vector.Batch
 	ready bool // first holds rows not handed out yet
 }
 
+func (w *naturalWalk) Close() {}
+
 // Next moves to the only series.
 func (w *naturalWalk) Next() ([]byte, bool, error) {
-	if w.begun || w.allowed != nil && w.allowed.Count() == 0 {
-		w.at = len(w.chunks)
+	if w.begun || w.rows.in.allowed != nil && w.rows.in.allowed.Count() == 0 {
+		w.rows.at = len(w.rows.in.chunks)
 		return nil, false, nil
 	}
 	w.begun = true
 	var err error
-	w.ready, err = w.cursor.Next(&w.first)
+	w.ready, err = w.rows.Next(&w.first)
 	return w.key, w.ready, err
 }
 
@@ -94,12 +97,12 @@ func (w *naturalWalk) Rows(b *vector.Batch) (bool, error) {
 		b.N, b.Cols = w.first.N, append(b.Cols[:0], w.first.Cols...)
 		return true, nil
 	}
-	return w.cursor.Next(b)
+	return w.rows.Next(b)
 }
 
 // walk is a scan.Series over a snapshot of many series, or of rows that lie in no order.
 type walk struct {
-	reader
+	in        *reader
 	o         *order
 	rank      int // of the current series
 	last      int // rank behind the last series
@@ -126,13 +129,13 @@ func (w *walk) Next() ([]byte, bool, error) {
 	for w.rank+1 < w.last {
 		w.rank++
 		n := w.o.ranks[w.rank]
-		if w.allowed != nil && !w.allowed.Get(int(n)) {
+		if w.in.allowed != nil && !w.in.allowed.Get(int(n)) {
 			continue
 		}
 		w.at, w.end = w.inTime(w.o.starts[w.rank], w.o.starts[w.rank+1])
 		var err error
 		if w.ready, err = w.fill(); w.ready || err != nil {
-			return w.s.series.key(n), w.ready, err
+			return w.in.s.series.key(n), w.ready, err
 		}
 	}
 	w.at, w.end, w.ready = 0, 0, false
@@ -142,7 +145,7 @@ func (w *walk) Next() ([]byte, bool, error) {
 // inTime narrows the rows [from, to) of a series, which lie by time, to those in the range.
 func (w *walk) inTime(from, to int) (int, int) {
 	rows := w.o.rows[from:to]
-	r := w.spec.Time
+	r := w.in.spec.Time
 	lo, _ := slices.BinarySearchFunc(rows, r.From, func(x ref, t int64) int { return cmp.Compare(w.time(x), t) })
 	hi := len(rows)
 	if w.time(rows[hi-1]) > r.To {
@@ -151,7 +154,7 @@ func (w *walk) inTime(from, to int) (int, int) {
 	return from + lo, from + max(lo, hi)
 }
 
-func (w *walk) time(x ref) int64 { return w.s.chunks[x>>32].times[uint32(x)] }
+func (w *walk) time(x ref) int64 { return w.in.s.chunks[x>>32].times[uint32(x)] }
 
 // Rows fills b with the next rows of the current series.
 func (w *walk) Rows(b *vector.Batch) (bool, error) {
@@ -167,7 +170,7 @@ func (w *walk) Rows(b *vector.Batch) (bool, error) {
 
 // fill collects the next rows of the series that pass, at most vector.Size, into w.batch.
 func (w *walk) fill() (bool, error) {
-	if err := w.heed(); err != nil {
+	if err := w.in.heed(); err != nil {
 		return false, err
 	}
 	for w.at < w.end {
@@ -175,21 +178,21 @@ func (w *walk) fill() (bool, error) {
 		w.picked = append(w.picked[:0], w.o.rows[w.at:to]...)
 		w.picked = w.picked[:w.light()]
 		w.at += len(w.picked)
-		if !w.wanted.Overlaps(w.time(w.picked[0]), w.time(w.picked[len(w.picked)-1])) {
+		if !w.in.wanted.Overlaps(w.time(w.picked[0]), w.time(w.picked[len(w.picked)-1])) {
 			continue
 		}
-		if st := w.spec.Stats; st != nil {
+		if st := w.in.spec.Stats; st != nil {
 			st.RowsScanned.Add(int64(len(w.picked)))
 		}
 		w.cut()
-		if (len(w.prog.Conds) > 0 || w.bounded != nil) && !w.filter() {
+		if (len(w.in.prog.Conds) > 0 || w.in.bounded != nil) && !w.filter() {
 			continue
 		}
 		w.batch.N, w.batch.Cols = len(w.picked), w.batch.Cols[:0]
-		for i := range w.out {
-			w.batch.Cols = append(w.batch.Cols, w.collect(&w.out[i]))
+		for i := range w.in.out {
+			w.batch.Cols = append(w.batch.Cols, w.collect(&w.in.out[i]))
 		}
-		if st := w.spec.Stats; st != nil {
+		if st := w.in.spec.Stats; st != nil {
 			st.RowsOut.Add(int64(w.batch.N))
 		}
 		return true, nil
@@ -207,16 +210,16 @@ const (
 // light is how many of the rows in w.picked make a batch: as many as have few bytes, one at the least.
 func (w *walk) light() int {
 	n := len(w.picked)
-	if !w.long {
+	if !w.in.long {
 		return n
 	}
 	w.sizes = vector.Sized(w.sizes, n)
 	for row := range w.sizes {
-		w.sizes[row] = 8 * len(w.out)
+		w.sizes[row] = 8 * len(w.in.out)
 	}
-	for i := range w.out {
+	for i := range w.in.out {
 		for row, x := range w.picked {
-			w.sizes[row] += w.out[i].text(x)
+			w.sizes[row] += w.in.out[i].text(x)
 		}
 	}
 	all := 0
@@ -243,17 +246,17 @@ func (s *source) text(x ref) int {
 // filter leaves the rows that pass the conditions in w.picked and reports whether there are any.
 func (w *walk) filter() bool {
 	n := len(w.picked)
-	keep := w.keep[:vector.Words(n)]
+	keep := w.in.keep[:vector.Words(n)]
 	keep.Fill(n)
-	w.eval(n, keep)
+	w.in.eval(n, keep)
 	if keep.All(n) {
 		return true
 	}
-	w.rows = keep.AppendRows(w.rows[:0])
-	for i, r := range w.rows {
+	w.in.rows = keep.AppendRows(w.in.rows[:0])
+	for i, r := range w.in.rows {
 		w.picked[i] = w.picked[r]
 	}
-	w.picked = w.picked[:len(w.rows)]
+	w.picked = w.picked[:len(w.in.rows)]
 	w.cut()
 	return len(w.picked) > 0
 }

@@ -115,6 +115,9 @@ func TestBulkHandshakes(t *testing.T) {
 	} {
 		a := h.do(c.method, bulkPath+c.path, "")
 		h.want(a, 200, c.want)
+		if c.want == "{}" && a.body != "{}" {
+			t.Errorf("%s %s: %s", c.method, c.path, a.body)
+		}
 		if a.header.Get("X-Elastic-Product") != "Elasticsearch" {
 			t.Errorf("%s %s: %v", c.method, c.path, a.header)
 		}
@@ -144,6 +147,14 @@ func TestBulkLibraries(t *testing.T) {
 	h.want(send("POST", "/typed/_doc/", `{"n":6}`), 201, `"_id":""`)
 	h.want(send("POST", "/typed/_doc/_bulk", "{\"index\":{}}\n{\"n\":7}\n"), 200, `"errors":false`)
 	h.holds("SELECT n FROM typed ORDER BY n", "[[6] [7]]")
+	h.want(send("POST", "/old/log", `{"n":8}`), 201, `"_index":"old"`) // indexes had types once
+	h.want(send("PUT", "/old/log/a", `{"n":9}`), 201, `"_id":"a"`)
+	h.want(send("POST", "/old/log/_bulk", "{\"index\":{\"_type\":\"log\"}}\n{\"n\":10}\n"), 200, `"errors":false`)
+	h.holds("SELECT n FROM old ORDER BY n", "[[8] [9] [10]]")
+	for _, path := range []string{"/old/_search", "/old/_count", "/_reindex/x", "/old/_update/1"} { // no type, and no document
+		h.want(send("POST", path, `{"n":11}`), 404, "not asked for")
+	}
+	h.holds("SELECT count(*) FROM old", "[[3]]")
 	h.want(send("POST", "/lib/_doc", `{"n":"text"}`), 400, `{"error":{"type":"illegal_argument_exception","reason":"Column datatype mismatch`)
 	h.want(send("POST", "/lib/_doc", ``), 400, `"status":400}`)
 	h.want(send("POST", "/lib/_doc", `[1]`), 400, `"status":400}`)
@@ -151,4 +162,47 @@ func TestBulkLibraries(t *testing.T) {
 	if got := fmt.Sprint(h.selected("SELECT n FROM lib ORDER BY n")); got != "[[1] [2] [3] [4] [5]]" {
 		t.Error(got)
 	}
+}
+
+// TestBulkByHostAlone: senders that take no path find all that they ask for and write.
+func TestBulkByHostAlone(t *testing.T) {
+	h := real(t, nil)
+	send := func(method, path, body string, headers ...string) answer {
+		return h.do(method, path, body, append(headers, "Content-Type", "application/json")...)
+	}
+	for _, agent := range []string{"elasticsearch-py/7.17", "Elastic-Filebeat/8.16.0 (linux)", "opensearch-go/2"} {
+		a := send("GET", "/", "", "User-Agent", agent)
+		h.want(a, 200, `"number":"8.16.0"`)
+		if a.header.Get("X-Elastic-Product") != "Elasticsearch" {
+			t.Errorf("%s: %v", agent, a.header)
+		}
+	}
+	h.want(send("HEAD", "/", "", "X-Elastic-Client-Meta", "es=8.16.0"), 200, "")
+	h.want(send("GET", "/", "", "User-Agent", "curl/8"), 200, "<h1>")
+	for _, path := range []string{"/_license", "/_cluster/health", "/_ilm/policy/x", "/_index_template/x", "/_nodes/http", "/_xpack", "/_ingest/pipeline/x"} {
+		h.want(h.do("GET", path, ""), 200, "{")
+	}
+	h.want(send("POST", "/_bulk", "{\"index\":{\"_index\":\"alone\"}}\n{\"n\":1}\n"), 200, `"errors":false`)
+	h.want(send("POST", "/alone/_bulk", "{\"index\":{}}\n{\"n\":2}\n"), 200, `"errors":false`)
+	h.want(send("POST", "/alone/log/_bulk", "{\"index\":{}}\n{\"n\":3}\n"), 200, `"errors":false`)
+	h.want(send("POST", "/alone/_doc", `{"n":4}`), 201, "created")
+	h.want(send("PUT", "/alone/_create/5", `{"n":5}`), 201, "created")
+	h.holds("SELECT n FROM alone ORDER BY n", "[[1] [2] [3] [4] [5]]")
+	h.want(send("POST", "/alone/log", `{"n":6}`), 404, "")
+	const agent = "elasticsearch-js/9"
+	h.want(send("HEAD", "/alone", "", "User-Agent", agent), 200, "")
+	h.want(send("PUT", "/alone", "{}", "User-Agent", agent), 200, `"acknowledged":true`)
+	for _, path := range []string{"/alone/_refresh", "/alone/_mapping", "/alone/_settings", "/alone/_alias/x"} {
+		h.want(send("PUT", path, "{}"), 200, "{")
+	}
+	for _, method := range []string{"GET", "HEAD", "PUT", "POST"} {
+		h.want(send(method, "/alone", ""), 404, "")
+	}
+
+	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
+	for _, path := range []string{"/_bulk", "/x/_bulk", "/x/log/_bulk", "/x/_doc", "/x/_doc/1", "/x/_create/1"} {
+		guarded.want(guarded.do("POST", path, `{"n":1}`, "Content-Type", bulkType), 401, "")
+	}
+	key := strings.Replace(basic("writer", "w"), "Basic", "ApiKey", 1)
+	guarded.want(guarded.do("POST", "/x/_bulk", "{\"index\":{}}\n{\"a\":1}\n", "Content-Type", bulkType, "Authorization", key), 200, "201")
 }

@@ -16,9 +16,10 @@ import (
 // foreign is the refusal of requests that a page of another origin makes a browser send.
 var foreign = status.New(status.PermissionDenied, "Requests from pages of other origins are refused, and from pages under a name that is not this server's; see http.cors_allowed_origins and http.hosts")
 
-// cors sets the headers that let pages read the answer. Paths under /debug have none.
+// cors sets the headers that let pages read the answer. Paths under /debug have none, nor do the files of the dashboard: no page
+// but its own reads them, and there are so many of them that the line would be 2 % of a first visit.
 func (s *Server) cors(rc *fasthttp.RequestCtx, path string) {
-	if !s.o.EnableCORS || strings.HasPrefix(path, "/debug/") {
+	if !s.o.EnableCORS || strings.HasPrefix(path, "/debug/") || strings.HasPrefix(path, "/dashboard/a/") {
 		return
 	}
 	if len(s.o.CORSOrigins) == 0 {

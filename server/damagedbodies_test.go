@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,30 +20,9 @@ func TestDamagedBodies(t *testing.T) {
 		each = 12
 	}
 	for _, list := range []string{"lineproto.json", "logpush.json", "otlp.json", "jsonput.json", "shippers.json", "remote.json"} {
-		text, err := os.ReadFile(filepath.Join("testdata/payloads", list))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var files map[string]struct {
-			Request struct {
-				Path    string `json:"path_and_query"`
-				Headers map[string]string
-			}
-		}
-		if err := json.Unmarshal(text, &files); err != nil {
-			t.Fatal(err)
-		}
-		for name, f := range files {
-			body, err := os.ReadFile(filepath.Join("testdata/payloads", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+		for name, f := range capturedIn(t, list) {
 			t.Run(name, func(t *testing.T) {
-				h := real(t, nil)
-				var headers []string
-				for k, v := range f.Request.Headers {
-					headers = append(headers, k, v)
-				}
+				h, body, headers := real(t, nil), payload(t, name), f.headers()
 				rng := rand.New(rand.NewPCG(uint64(len(body)), 7))
 				for i := range each {
 					h.sendDamaged(f.Request.Path, damaged(rng, body, i, each), headers)

@@ -25,6 +25,10 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
+	for _, value := range []string{`"never"`, "1e40", "true", "[1]", "null"} { // a time that cannot be read, and a message, are text whatever they are
+		h.want(h.do("POST", "/api/v2/logs?table=times", `{"message":`+value+`,"timestamp":`+value+`,"date":`+value+`}`), 202, "{}")
+	}
+	h.holds(`SELECT message, timestamp, date FROM times ORDER BY message NULLS LAST`, "[[1e40 1e40 1e40] [[1] [1] [1]] [never never never] [true true true] [<nil> <nil> <nil>]]")
 	for body, want := range map[string]string{"[1]": "log 1 is a number", "[{}, {": "log 2 is no JSON object", "hello": "log 1 is nothing", "[{\"a\":\"\xff\"}]": "UTF-8"} {
 		h.want(h.do("POST", agentPath+"/api/v2/logs?table=none", body), 400, want)
 	}

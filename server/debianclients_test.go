@@ -58,6 +58,13 @@ func TestJournalUpload(t *testing.T) {
 	if !there(t, journalUpload, journalRemote) {
 		return
 	}
+	for _, base := range []string{"/v1/journald", ""} { // some are given the host alone
+		uploaded(t, base)
+	}
+}
+
+func uploaded(t *testing.T, base string) {
+	t.Helper()
 	h, dir := real(t, nil), t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -67,7 +74,7 @@ func TestJournalUpload(t *testing.T) {
 	if out, err := remote.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	upload := exec.CommandContext(ctx, journalUpload, "--url="+h.url+"/v1/journald", "--follow=no", "--file="+file, "--save-state="+filepath.Join(dir, "state"))
+	upload := exec.CommandContext(ctx, journalUpload, "--url="+h.url+base, "--follow=no", "--file="+file, "--save-state="+filepath.Join(dir, "state"))
 	if out, err := upload.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -27,6 +27,11 @@ func TestIngestFields(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", query, got, want)
 		}
 	}
+	// A time that cannot be read, and a message, are text whatever they are: the next body meets a column of text.
+	for _, body := range []string{`{"ts":"never","m":"x"}`, `{"ts":1e40,"m":5}`, `{"ts":true,"m":false}`, `{"ts":[1],"m":[1]}`, `{"ts":1700000000,"m":2.5}`} {
+		h.want(send("times", "_time_field=ts&_msg_field=m", "application/x-ndjson", body), 200, `"affectedrows":1`)
+	}
+	h.holds(`SELECT ts, message FROM times ORDER BY ts NULLS LAST`, "[[1e40 5] [[1] [1]] [never x] [true false] [<nil> 2.5]]")
 	h.want(send("c", "debug=1", "application/json", `{"a":1}`), 200, "nothing is stored")
 	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+FROM+c", ""), 400, "Table not found")
 	for _, c := range []struct{ query, kind, body, want string }{

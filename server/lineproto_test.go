@@ -267,6 +267,7 @@ func TestLinesBuckets(t *testing.T) {
 	h := real(t, nil)
 	const path = "/v1/lineproto/api/v2/"
 	h.want(h.do("GET", path+"orgs?org=me", ""), 200, `"name":"me"`)
+	h.want(h.do("GET", path+"setup", ""), 200, `{"allowed":false}`)
 	h.want(h.do("GET", path+"buckets?name=own", ""), 200, `{"buckets":[]}`)
 	for range 2 {
 		h.want(h.do("POST", path+"buckets", `{"name":"own","orgID":"x","retentionRules":[]}`), 201, `"name":"own"`)

@@ -12,6 +12,7 @@ type metrics struct {
 	Latency     *prometheus.HistogramVec
 	BodyBytes   prometheus.Counter
 	BodiesHeld  prometheus.GaugeFunc
+	BodiesWait  prometheus.GaugeFunc
 	InFlight    prometheus.Gauge
 	Panics      prometheus.Counter
 	ClientsLeft prometheus.Counter
@@ -34,6 +35,9 @@ func newMetrics(intake *web.Intake) *metrics {
 		BodiesHeld: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "varve_http_bodies_held_bytes", Help: "Bytes of the bodies of requests in hand, after decompression, or of what is made of them, but for the first 64 KiB of each.",
 		}, func() float64 { return float64(intake.Bytes()) }),
+		BodiesWait: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "varve_http_bodies_waiting", Help: "Requests whose bodies, or what is made of them, wait for room.",
+		}, func() float64 { return float64(intake.Waiting()) }),
 		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "varve_http_requests_in_flight", Help: "Requests being handled or answered.",
 		}),
@@ -44,5 +48,5 @@ func newMetrics(intake *web.Intake) *metrics {
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.BodiesHeld, m.InFlight, m.Panics, m.ClientsLeft, m.RPCTurned}
+	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.BodiesHeld, m.BodiesWait, m.InFlight, m.Panics, m.ClientsLeft, m.RPCTurned}
 }

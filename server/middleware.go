@@ -15,6 +15,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/server/auth"
+	"varve/server/bulk"
 	"varve/server/hec"
 	"varve/server/lineproto"
 	"varve/server/web"
@@ -63,6 +64,11 @@ func allowPage(c *web.Ctx) error {
 func (s *Server) notFound(c *web.Ctx) error {
 	if err := s.knockOnV1(c); err != nil {
 		return err
+	}
+	// Libraries of bulk that were given a host alone ask for an index, or make one, before they write.
+	if index := string(c.Path()[1:]); bulk.Library(c) && index != "" && !strings.Contains(index, "/") {
+		c.SetUserValue("index", index)
+		return s.protocols.bulk.Index(c)
 	}
 	c.Empty(404)
 	return nil

@@ -17,6 +17,46 @@ type storedRows struct {
 	First map[string]json.RawMessage `json:"first_row"`
 }
 
+// captured is a body that a client really sent, as a list of them has it.
+type captured struct {
+	Request struct {
+		Path    string `json:"path_and_query"`
+		Headers map[string]string
+	}
+	Stored map[string]storedRows
+}
+
+// capturedIn reads a list of bodies, by the names of their files.
+func capturedIn(t *testing.T, list string) (files map[string]captured) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata/payloads", list))
+	if err == nil {
+		err = json.Unmarshal(text, &files)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// payload is the body in a file.
+func payload(t *testing.T, name string) []byte {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata/payloads", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// headers are those of the request, name and value in turn.
+func (c captured) headers() (list []string) {
+	for k, v := range c.Request.Headers {
+		list = append(list, k, v)
+	}
+	return list
+}
+
 // sentByClients sends each of count bodies that clients really sent, with their headers, to a server of its own and has check look at
 // the tables. file lists the bodies, of which those count whose names begin with prefix. Rows of these protocols replace each other, so they are sent twice.
 func sentByClients(t *testing.T, file, prefix string, count int, check func(h *house, table string, want storedRows)) {
@@ -27,35 +67,13 @@ func sentByClients(t *testing.T, file, prefix string, count int, check func(h *h
 // sendBodies is sentByClients for protocols that keep all rows, or answer otherwise.
 func sendBodies(t *testing.T, file, prefix string, count, times int, check func(h *house, table string, want storedRows)) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata/payloads", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files map[string]struct {
-		Request struct {
-			Path    string `json:"path_and_query"`
-			Headers map[string]string
-		}
-		Stored map[string]storedRows
-	}
-	if err := json.Unmarshal(text, &files); err != nil {
-		t.Fatal(err)
-	}
-	for name, f := range files {
+	for name, f := range capturedIn(t, file) {
 		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		count--
 		t.Run(name, func(t *testing.T) {
-			h := real(t, nil)
-			body, err := os.ReadFile(filepath.Join("testdata/payloads", name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var headers []string
-			for k, v := range f.Request.Headers {
-				headers = append(headers, k, v)
-			}
+			h, body, headers := real(t, nil), payload(t, name), f.headers()
 			for range times { // a sender that did not get the answer sends it again
 				if a := h.do("POST", f.Request.Path, string(body), headers...); a.status != 204 && a.status != 200 {
 					t.Fatalf("got %d %q", a.status, a.body)

@@ -43,17 +43,18 @@ func newProtocols(o *Options) *protocols {
 	}
 }
 
-// The paths below which bulk requests, events and logs of agents come. Clients that take no more than a host come without the latter two.
+// The paths below which bulk requests, events and logs of agents come. Clients that take no more than a host come without them.
 const (
 	bulkPath      = "/v1/elasticsearch"
 	collectorPath = "/v1/splunk"
 	agentPath     = "/v1/datadog"
 	agentLogs     = "/api/v2/logs"
 	agentInput    = "/v1/input"
+	journalPath   = "/upload" // of a sender of journals that was given a host alone
 )
 
 // asked are paths below bulkPath that shippers ask and set up before they send.
-var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "logstash", "_logstash"}
+var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "_logstash"}
 
 // routes are the paths of the protocols.
 func (p *protocols) routes() []route {
@@ -67,25 +68,34 @@ func (p *protocols) routes() []route {
 		{post, "/v1/jsonput/api/put", accessWrite, p.put.Put},
 		{post, "/api/put", accessWrite, p.put.Put},
 		{post, "/v1/journald/upload", accessWrite, p.journal.Upload},
+		{post, journalPath, accessWrite, p.journal.Upload},
 
-		{putPost, bulkPath + "/_bulk", accessWrite, p.bulk.Bulk},
-		{putPost, bulkPath + "/{index}/_bulk", accessWrite, p.bulk.Bulk},
-		{putPost, bulkPath + "/{index}/_doc/_bulk", accessWrite, p.bulk.Bulk},
-		{post, bulkPath + "/{index}/_doc", accessWrite, p.bulk.Document},
-		{putPost, bulkPath + "/{index}/_doc/{id:*}", accessWrite, p.bulk.Document}, // none behind the slash, too
-		{putPost, bulkPath + "/{index}/_create/{id}", accessWrite, p.bulk.Document},
 		{any, bulkPath + "/{index}", accessWrite, p.bulk.Index},
-		{any, bulkPath + "/{index}/_refresh", accessWrite, p.bulk.Refresh},
-		{any, bulkPath + "/{index}/_alias/{rest:*}", accessWrite, p.bulk.Fine},
-		{any, bulkPath + "/{index}/_mapping", accessWrite, p.bulk.Fine},
-		{any, bulkPath + "/{index}/_settings", accessWrite, p.bulk.Fine},
 		{get, bulkPath + "/", accessWrite, p.bulk.Info},
-		{get, bulkPath + "/_license", accessWrite, p.bulk.License},
-		{get, bulkPath + "/_cluster/health", accessWrite, p.bulk.Health},
+		{any, bulkPath + "/logstash", accessWrite, p.bulk.Fine},
+		{any, bulkPath + "/logstash/{rest:*}", accessWrite, p.bulk.Fine},
 	}
-	for _, name := range asked {
-		list = append(list, route{any, bulkPath + "/" + name, accessWrite, p.bulk.Index}, route{any, bulkPath + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
+	for _, base := range [...]string{bulkPath, ""} {
+		list = append(list, []route{
+			{putPost, base + "/_bulk", accessWrite, p.bulk.Bulk},
+			{putPost, base + "/{index}/_bulk", accessWrite, p.bulk.Bulk},
+			{putPost, base + "/{index}/_doc/_bulk", accessWrite, p.bulk.Bulk},
+			{putPost, base + "/{index}/{type}/_bulk", accessWrite, p.bulk.Bulk}, // indexes had types of documents once
+			{post, base + "/{index}/_doc", accessWrite, p.bulk.Document},
+			{putPost, base + "/{index}/_doc/{id:*}", accessWrite, p.bulk.Document}, // none behind the slash, too
+			{putPost, base + "/{index}/_create/{id}", accessWrite, p.bulk.Document},
+			{any, base + "/{index}/_refresh", accessWrite, p.bulk.Refresh},
+			{any, base + "/{index}/_alias/{rest:*}", accessWrite, p.bulk.Fine},
+			{any, base + "/{index}/_mapping", accessWrite, p.bulk.Fine},
+			{any, base + "/{index}/_settings", accessWrite, p.bulk.Fine},
+			{get, base + "/_license", accessWrite, p.bulk.License},
+			{get, base + "/_cluster/health", accessWrite, p.bulk.Health},
+		}...)
+		for _, name := range asked {
+			list = append(list, route{any, base + "/" + name, accessWrite, p.bulk.Fine}, route{any, base + "/" + name + "/{rest:*}", accessWrite, p.bulk.Fine})
+		}
 	}
+	list = append(list, route{post, bulkPath + "/{index}/{type}", accessWrite, p.bulk.Typed}, route{putPost, bulkPath + "/{index}/{type}/{id:*}", accessWrite, p.bulk.Typed})
 	for _, base := range [...]string{collectorPath, ""} {
 		base += "/services/collector"
 		for _, path := range [...]string{"", "/event", "/event/1.0"} {
@@ -110,7 +120,7 @@ func (p *protocols) collectors() []prometheus.Collector {
 func present(c *web.Ctx, shown *auth.Credentials) {
 	path := string(c.Path())
 	switch {
-	case path == bulkPath || strings.HasPrefix(path, bulkPath+"/"):
+	case isBulk(path):
 		shown.Scheme = "apikey"
 	case isCollector(c):
 		shown.Scheme = "splunk"
@@ -142,7 +152,12 @@ func isLines(path string) bool {
 
 // outside reports whether a path reads or writes although it is not below /v1: the clients that come there take no more than a host.
 func outside(path string) bool {
-	return isLines(path) || strings.HasPrefix(path, "/loki/") || strings.HasPrefix(path, "/services/") || strings.HasPrefix(path, "/api/")
+	return isLines(path) || isBulk(path) || path == journalPath || strings.HasPrefix(path, "/loki/") || strings.HasPrefix(path, "/services/") || strings.HasPrefix(path, "/api/")
+}
+
+// isBulk reports whether a path is one of documents in bulk. Without bulkPath a part of them begins with an underscore, as no other does.
+func isBulk(path string) bool {
+	return path == bulkPath || strings.HasPrefix(path, bulkPath+"/") || !strings.HasPrefix(path, "/v1/") && strings.Contains(path, "/_")
 }
 
 // isCollector reports whether a request is one for the event collector.

@@ -74,6 +74,11 @@ func TestRemoteHistograms(t *testing.T) {
 		{"integers", whole, `{"count":"9","sum":"12.5","buckets":[[1,"-1","-0.7071067811865475","2"],[3,"-0.001","0.001","1"],[0,"0.5","0.7071067811865475","1"],[0,"0.7071067811865475","1","3"],[0,"1.414213562373095","2","2"]]}`},
 		{"floats", floats, `{"count":"4.5","sum":"1","buckets":[[0,"0.5","1","1.5"],[0,"1","2","3"]]}`},
 		{"custom bounds", custom, `{"count":"3","sum":"4","buckets":[[3,"-Inf","1","1"],[0,"1","2.5","1"],[0,"2.5","+Inf","1"]]}`},
+		{"a finer schema", []func([]byte) []byte{num(1, 10), num(4, zig(10)), real64(5, 0.001), num(6, 1), spans(8, 0, 1), deltas(9, 2), spans(11, -4, 5), deltas(12, 1, 0, 1, -1, 1), num(14, 3), at},
+			`{"count":"10","sum":"0","buckets":[[1,"-1","-0.9972960560854698","2"],[3,"-0.001","0.001","1"],[0,"0.9945994234836328","0.9972960560854698","1"],[0,"0.9972960560854698","1","6"]]}`},
+		{"the finest schema", []func([]byte) []byte{num(1, 2), num(4, zig(52)), spans(11, 0, 2), deltas(12, 1, 0), at},
+			`{"count":"2","sum":"0","buckets":[[0,"0.9972960560854698","1","1"],[0,"1","1.0027112750502025","1"]]}`},
+		{"a hint of a later version", append([]func([]byte) []byte{num(14, 9)}, floats...), `{"count":"4.5","sum":"1","buckets":[[0,"0.5","1","1.5"],[0,"1","2","3"]]}`},
 		{"nothing", []func([]byte) []byte{at}, `{"count":"0","sum":"0"}`},
 		{"too few counts", []func([]byte) []byte{num(1, 1), spans(11, 0, 3), deltas(12, 1), at}, ""},
 		{"a span that lies", []func([]byte) []byte{num(1, 1), spans(11, 0, 1<<40), deltas(12, 1), at}, ""},
@@ -90,10 +95,14 @@ func TestRemoteHistograms(t *testing.T) {
 		{"custom buckets and a zero bucket", []func([]byte) []byte{num(1, 1), num(6, 1), num(4, zig(-53)), doubles(16, 1), at}, ""},
 		{"more buckets than bounds", []func([]byte) []byte{num(1, 3), num(4, zig(-53)), spans(11, 0, 3), deltas(12, 1, 0, 0), doubles(16, 1), at}, ""},
 		{"bounds of exponential buckets", []func([]byte) []byte{doubles(16, 1), at}, ""},
-		{"schema", []func([]byte) []byte{num(1, 1), num(4, zig(9)), at}, ""},
+		{"schema too fine", []func([]byte) []byte{num(4, zig(53)), at}, ""},
+		{"schema too coarse", []func([]byte) []byte{num(4, zig(-5)), at}, ""},
+		{"sum of another kind", append([]func([]byte) []byte{num(3, 12)}, whole...), ""},
+		{"count of another kind", append([]func([]byte) []byte{real64(1, 9)}, whole...), ""},
+		{"spans of another kind", append([]func([]byte) []byte{num(11, 9)}, whole...), ""},
+		{"time of another kind", append([]func([]byte) []byte{real64(15, 9)}, whole...), ""},
 		{"bounds fall", []func([]byte) []byte{num(1, 1), num(4, zig(-53)), doubles(16, 2, 1), at}, ""},
 		{"time", []func([]byte) []byte{num(1, 1), num(15, 1<<62)}, ""},
-		{"hint", []func([]byte) []byte{num(1, 1), num(14, 9), at}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := real(t, nil)
@@ -113,7 +122,8 @@ func TestRemoteHistograms(t *testing.T) {
 			if got := a.header.Get("X-Prometheus-Remote-Write-Histograms-Written"); got != written {
 				t.Errorf("%s histograms written, want %s", got, written)
 			}
-			if c.want == "" {
+			if c.want == "" { // nothing of it is stored, not even a table
+				h.want(h.do("GET", "/v1/metricsapi/api/v1/label/__name__/values", ""), 200, `"data":[]`)
 				return
 			}
 			h.want(h.do("GET", "/v1/metricsapi/api/v1/query?query=lat&time=1", ""), 200, `"result":[{"metric":{"__name__":"lat","l":"v"},"histogram":[1,`+c.want+`]}]`)

@@ -90,6 +90,9 @@ func TestRemoteWriteAnswers(t *testing.T) {
 		m = append(m, message1(up)[2:]...)
 		return protowire.AppendMessage(m, 2, func(s []byte) []byte { return protowire.AppendVarint(s, 2, math.MaxInt64) })
 	})
+	odd := func(sample func(m []byte) []byte) []byte {
+		return protowire.AppendMessage(nil, 1, func(m []byte) []byte { return protowire.AppendMessage(append(m, message1(up)[2:]...), 2, sample) })
+	}
 	for _, c := range []struct {
 		name    string
 		body    string
@@ -122,6 +125,11 @@ func TestRemoteWriteAnswers(t *testing.T) {
 		{"steered elsewhere", snap(message1(append([]string{"__database__", "nowhere"}, up...), 1), good), "|", "", 400, "Database not found", 1},
 		{"time out of range", snap(late, good), "|", "", 400, "timestamp", 1},
 		{"a million labels", snap(append(labelled(5000), good)...), "|", "", 400, "the limit is 1024", 1},
+		{"value of another kind", snap(odd(func(m []byte) []byte { return protowire.AppendVarint(m, 1, 5) }), good), "|", "", 400, "wire type 0", 1},
+		{"time of another kind", snap(odd(func(m []byte) []byte { return protowire.AppendDouble(m, 2, 5) }), good), "|", "", 400, "wire type 1", 1},
+		{"samples of another kind", snap(protowire.AppendMessage(nil, 1, func(m []byte) []byte { return protowire.AppendVarint(append(m, message1(up)[2:]...), 2, 5) }), good), "|", "", 400, "wire type 0", 1},
+		{"labels of another kind", snap(protowire.AppendMessage(nil, 1, func(m []byte) []byte { return protowire.AppendVarint(m, 1, 5) })), "|", "", 400, "wire type 0", 0},
+		{"series of another kind", snap(protowire.AppendVarint(nil, 1, 5)), "|", "", 400, "wire type 0", 0},
 		{"same point twice", snap(good, message1(up, 7)), "|", "", 204, "", 1},
 		{"metadata and what is unknown", snap(good, protowire.AppendMessage(nil, 3, func(m []byte) []byte {
 			return protowire.AppendBytes(protowire.AppendBytes(protowire.AppendVarint(m, 1, 99), 2, "up"), 4, "\xff")
@@ -150,6 +158,33 @@ func TestRemoteWriteAnswers(t *testing.T) {
 				t.Errorf("%d rows, want %d", got, c.rows)
 			}
 		})
+	}
+}
+
+// TestRefusedSeriesLeaveNothing: a series none of whose samples can be stored makes no table, in either version; one with a good sample
+// among bad ones does.
+func TestRefusedSeriesLeaveNothing(t *testing.T) {
+	h := real(t, nil)
+	sample := func(at uint64) func(m []byte) []byte {
+		return func(m []byte) []byte {
+			return protowire.AppendMessage(m, 2, func(s []byte) []byte { return protowire.AppendVarint(protowire.AppendDouble(s, 1, 7), 2, at) })
+		}
+	}
+	one := func(name string, at ...uint64) []byte {
+		return protowire.AppendMessage(nil, 1, func(m []byte) []byte {
+			m = append(m, message1([]string{"__name__", name})[2:]...)
+			for _, t := range at {
+				m = sample(t)(m)
+			}
+			return m
+		})
+	}
+	h.want(h.do("POST", writePath, snap(one("late", 1<<62, 1<<61), one("mixed", 1<<62, 1000))), 400, "timestamp")
+	two := request2([]string{"", "__name__", "late2"}, func(m []byte) []byte { return sample(1 << 62)(refs(m, 1, 2)) })
+	h.want(h.do("POST", writePath, two, "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request"), 400, "timestamp")
+	h.want(h.do("GET", "/v1/metricsapi/api/v1/label/__name__/values", ""), 200, `"data":["mixed"]`)
+	if got := fmt.Sprint(h.selected("SHOW TABLES LIKE 'late%'")); got != "[]" {
+		t.Errorf("tables %s", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"varve/server/bulk"
 	"varve/server/lineproto"
 	"varve/server/web"
 )
@@ -54,6 +55,14 @@ func (s *Server) health(c *web.Ctx) error {
 	return s.admin.Health(c)
 }
 
+// index answers /. Senders of documents in bulk that were given a host alone look there for what they would find at bulkPath.
+func (s *Server) index(c *web.Ctx) error {
+	if bulk.Library(c) {
+		return s.protocols.bulk.Info(c)
+	}
+	return s.admin.Index(c)
+}
+
 // routes is the whole HTTP surface. What is not here is 404.
 func (s *Server) routes() []route {
 	a, q := s.admin, s.query
@@ -83,7 +92,7 @@ func (s *Server) routes() []route {
 		{get, "/v1/session", accessUser, s.session},
 
 		// State of the server.
-		{get, "/", accessOpen, a.Index},
+		{get, "/", accessOpen, s.index},
 		{getPost, "/health", accessOpen, s.health},
 		{getPost, "/ready", accessOpen, a.Ready},
 		{getPost, "/v1/health", accessOpen, a.Health},
@@ -110,7 +119,7 @@ func (s *Server) routes() []route {
 		list = append(list, route{post, base + "/write", accessWrite, s.lineproto.Write}, route{post, base + "/api/v2/write", accessWrite, s.lineproto.WriteV2},
 			route{post, base + "/api/v3/write_lp", accessWrite, s.lineproto.WriteV3},
 			route{get, base + "/api/v2/buckets", accessUser, s.lineproto.Buckets}, route{post, base + "/api/v2/buckets", accessUser, s.lineproto.CreateBucket},
-			route{get, base + "/api/v2/orgs", accessUser, s.lineproto.Organisations},
+			route{get, base + "/api/v2/setup", accessOpen, s.lineproto.Setup}, route{get, base + "/api/v2/orgs", accessUser, s.lineproto.Organisations},
 			route{getPost, base + "/query", accessUser, s.lineproto.Query}, route{get, base + "/ping", accessOpen, s.lineproto.Ping})
 	}
 	if s.otlp.HasMetrics() {
@@ -118,7 +127,7 @@ func (s *Server) routes() []route {
 	}
 	list = append(list, s.protocols.routes()...)
 	for _, r := range s.traceapi.Routes() {
-		list = append(list, route{get, "/v1/jaeger" + r.Path, accessRead, r.Handler})
+		list = append(list, route{get, "/v1/jaeger" + r.Path, accessRead, r.Handler}, route{get, r.Path, accessRead, r.Handler})
 	}
 	if m := s.metricsapi; m != nil {
 		list = append(list, route{post, "/v1/metricsapi/write", accessWrite, m.Write}, route{get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, route{post, "/v1/metricsapi/read", accessRead, m.Read})

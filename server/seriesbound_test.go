@@ -55,3 +55,28 @@ func TestSeriesBoundAtEveryDoor(t *testing.T) {
 		}
 	}
 }
+
+// TestSeriesBoundOfRecords: of spans and log records those that have no room are refused, and counted; the others are stored. What a span is of
+// need not find room in the lists of services and operations.
+func TestSeriesBoundOfRecords(t *testing.T) {
+	h := realOn(t, engine.Options{MaxSeriesPerTable: 2}, nil)
+	spans := func(services ...string) string {
+		var all []string
+		for i, s := range services {
+			all = append(all, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%q}}]},"scopeSpans":[{"spans":[{"traceId":"0%d","spanId":"0%d","name":"op%d",`+
+				`"startTimeUnixNano":"1700000000000000001","endTimeUnixNano":"1700000000000000002"}]}]}`, s, i, i, i))
+		}
+		return `{"resourceSpans":[` + strings.Join(all, ",") + `]}`
+	}
+	a := h.otlp("traces", spans("a", "b", "c", "a", "d"))
+	h.want(a, 200, `"rejectedSpans":"2"`)
+	h.want(a, 200, "storage.max_series_per_table is 2")
+	h.holds("SELECT service_name, span_name FROM opentelemetry_traces ORDER BY span_name", "[[a op0] [b op1] [a op3]]")
+	h.want(h.otlp("traces", spans("a", "b")), 200, "{}")
+	h.want(h.otlp("traces", spans("e", "f")), 400, "storage.max_series_per_table is 2")
+	h.holds("SELECT count(*) FROM opentelemetry_traces", "[[5]]")
+
+	h.want(h.otlp("logs", otlpLog(`{"attributes":[{"key":"host","value":{"stringValue":"a"}}]}`, `{"attributes":[{"key":"host","value":{"stringValue":"b"}}]}`,
+		`{"attributes":[{"key":"host","value":{"stringValue":"c"}}]}`), "x-service-log-extract-keys", "host"), 200, `"rejectedLogRecords":"1"`)
+	h.holds("SELECT host FROM opentelemetry_logs ORDER BY host", "[[a] [b]]")
+}

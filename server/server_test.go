@@ -20,12 +20,44 @@ import (
 // TestAccess lists every route with who may use it: a new route needs a line here.
 func TestAccess(t *testing.T) {
 	want := `GET / open
+GET PUT POST /_alias write
+GET PUT POST /_alias/{rest:*} write
+PUT POST /_bulk write
+GET PUT POST /_cluster write
+GET /_cluster/health write
+GET PUT POST /_cluster/{rest:*} write
+GET PUT POST /_component_template write
+GET PUT POST /_component_template/{rest:*} write
+GET PUT POST /_data_stream write
+GET PUT POST /_data_stream/{rest:*} write
+GET PUT POST /_ilm write
+GET PUT POST /_ilm/{rest:*} write
+GET PUT POST /_index_template write
+GET PUT POST /_index_template/{rest:*} write
+GET PUT POST /_ingest write
+GET PUT POST /_ingest/{rest:*} write
+GET /_license write
+GET PUT POST /_logstash write
+GET PUT POST /_logstash/{rest:*} write
+GET PUT POST /_nodes write
+GET PUT POST /_nodes/{rest:*} write
+GET PUT POST /_template write
+GET PUT POST /_template/{rest:*} write
+GET PUT POST /_xpack write
+GET PUT POST /_xpack/{rest:*} write
+GET /api/dependencies read
+GET /api/operations read
 POST /api/put write
+GET /api/services read
+GET /api/services/{service}/operations read
+GET /api/traces read
+GET /api/traces/{id} read
 GET /api/v1/validate write
 GET /api/v2/buckets user
 POST /api/v2/buckets user
 POST /api/v2/logs write
 GET /api/v2/orgs user
+GET /api/v2/setup open
 POST /api/v2/write write
 POST /api/v3/write_lp write
 GET /config admin
@@ -54,6 +86,7 @@ GET /services/collector/health/1.0 open
 POST /services/collector/raw write
 POST /services/collector/raw/1.0 write
 GET /status open
+POST /upload write
 GET /v1/datadog/api/v1/validate write
 POST /v1/datadog/api/v2/logs write
 POST /v1/datadog/v1/input write
@@ -96,6 +129,9 @@ PUT POST /v1/elasticsearch/{index}/_doc/{id:*} write
 GET PUT POST /v1/elasticsearch/{index}/_mapping write
 GET PUT POST /v1/elasticsearch/{index}/_refresh write
 GET PUT POST /v1/elasticsearch/{index}/_settings write
+POST /v1/elasticsearch/{index}/{type} write
+PUT POST /v1/elasticsearch/{index}/{type}/_bulk write
+PUT POST /v1/elasticsearch/{index}/{type}/{id:*} write
 GET POST /v1/health open
 POST /v1/ingest write
 POST /v1/input write
@@ -111,6 +147,7 @@ POST /v1/jsonput/api/put write
 GET /v1/lineproto/api/v2/buckets user
 POST /v1/lineproto/api/v2/buckets user
 GET /v1/lineproto/api/v2/orgs user
+GET /v1/lineproto/api/v2/setup open
 POST /v1/lineproto/api/v2/write write
 POST /v1/lineproto/api/v3/write_lp write
 GET /v1/lineproto/health open
@@ -147,7 +184,17 @@ GET POST /v1/sql user
 GET POST /v1/sql/format user
 GET POST /v1/sql/parse user
 POST /v1/traces write
-POST /write write`
+POST /write write
+GET PUT POST /{index}/_alias/{rest:*} write
+PUT POST /{index}/_bulk write
+PUT POST /{index}/_create/{id} write
+POST /{index}/_doc write
+PUT POST /{index}/_doc/_bulk write
+PUT POST /{index}/_doc/{id:*} write
+GET PUT POST /{index}/_mapping write
+GET PUT POST /{index}/_refresh write
+GET PUT POST /{index}/_settings write
+PUT POST /{index}/{type}/_bulk write`
 	h := open(t, nil)
 	routes := h.s.routes()
 	slices.SortFunc(routes, func(a, b route) int {

@@ -79,6 +79,22 @@ func TestTraceAPILists(t *testing.T) {
 	h.want(h.do("GET", "/v1/jaeger/api/services?db=absent", ""), 400, `"msg":"Database not found: absent"`)
 }
 
+// TestTraceAPIByHostAlone: a data source that was given a host alone asks below it, with the same rights.
+func TestTraceAPIByHostAlone(t *testing.T) {
+	h := real(t, nil)
+	h.want(h.do("POST", "/v1/traces", `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"pay","startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000001000000000"}]}]}]}`, "Content-Type", "application/json"), 200, "")
+	for _, path := range []string{"/api/services", "/api/services/shop/operations", "/api/operations?service=shop", "/api/traces/5b8efff798038103d269b633813fc60c", "/api/traces?service=shop&start=1", "/api/dependencies"} {
+		own := h.do("GET", "/v1/jaeger"+path, "")
+		if alone := h.do("GET", path, ""); alone.status != 200 || alone.body != own.body {
+			t.Errorf("%s: %d %s, want %s", path, alone.status, alone.body, own.body)
+		}
+	}
+	guarded := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:writer:wo=w") })
+	guarded.want(guarded.do("GET", "/api/services", ""), 401, "")
+	guarded.want(guarded.do("GET", "/api/services", "", "Authorization", basic("writer", "w")), 403, "")
+	guarded.want(guarded.do("POST", "/upload", "", "Content-Type", "application/vnd.fdo.journal"), 401, "")
+}
+
 // TestTraceAPITrace: a trace as dashboards read it.
 func TestTraceAPITrace(t *testing.T) {
 	h := real(t, nil)

@@ -185,7 +185,7 @@ func renameColumn(t *schema.Table, o *parse.RenameColumn) (*schema.Table, error)
 	case t.Column(to) >= 0:
 		return nil, parse.PlaceError(status.New(status.TableColumnExists, "Column %s already exists in table %s", to, t.Name), o.To.At)
 	}
-	if err := checkColumnName(to); err != nil {
+	if err := schema.CheckColumnName(to); err != nil {
 		return nil, parse.PlaceError(err, o.To.At)
 	}
 	n := cloneTable(t)

@@ -46,7 +46,7 @@ func (x *Executor) copy(ctx context.Context, s *Session, st *parse.Copy) (*Resul
 	if err != nil {
 		return nil, err
 	}
-	dir := copyDir{x.o.CopyDir}
+	dir := x.copyDir()
 	name, err := dir.local(st.Path)
 	if err != nil {
 		return nil, err
@@ -73,6 +73,9 @@ func (x *Executor) copy(ctx context.Context, s *Session, st *parse.Copy) (*Resul
 	}
 	return &Result{Affected: rows}, nil
 }
+
+// copyDir is where COPY reads and writes.
+func (x *Executor) copyDir() copyDir { return copyDir{dir: x.o.CopyDir, keepFree: x.o.KeepFree} }
 
 // readCopyOptions reads WITH (..). Keys are in any case.
 func readCopyOptions(st *parse.Copy) (*copyOptions, error) {
@@ -233,7 +236,7 @@ func (x *Executor) writeFile(ctx context.Context, s *Session, root *os.Root, q *
 		return 0, err
 	}
 	defer rows.Close()
-	f, err := create(root, name)
+	f, err := x.copyDir().create(root, name)
 	if err != nil {
 		return 0, err
 	}

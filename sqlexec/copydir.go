@@ -18,7 +18,29 @@ import (
 
 // copyDir is the one directory that COPY reads and writes below. Nothing outside can be reached: names are checked, and
 // every file is opened through os.Root, which follows no link that leads out.
-type copyDir struct{ dir string }
+type copyDir struct {
+	dir string
+	// keepFree is the room on its disk that files of COPY leave: rows, flushes and the manifest may need it.
+	keepFree int64
+}
+
+// roomStep is how many bytes of a file are written between looks at the free room.
+const roomStep = 1 << 20
+
+// room is an error where the disk has no room to spare.
+func (d copyDir) room() error {
+	if d.keepFree <= 0 {
+		return nil
+	}
+	free, err := vfs.OS().FreeBytes(d.dir)
+	if err != nil {
+		return status.Wrap(err, status.StorageUnavailable, "the free space of the directory of COPY is not known: %s", vfs.Reason(err))
+	}
+	if free < uint64(d.keepFree) {
+		return status.New(status.StorageUnavailable, "the disk of the directory of COPY is nearly full: %d bytes are free and storage.min_free is %d; make room, or set copy.dir to a directory on another disk", free, d.keepFree)
+	}
+	return nil
+}
 
 // partial ends the names of files that are being written.
 const partial = ".partial"
@@ -102,10 +124,16 @@ type newFile struct {
 	root *os.Root
 	temp string
 	name string
+
+	room  func() error // asked every roomStep bytes
+	since int64        // bytes written since
 }
 
 // create begins the file of the name, and the directories above it.
-func create(root *os.Root, name string) (*newFile, error) {
+func (d copyDir) create(root *os.Root, name string) (*newFile, error) {
+	if err := d.room(); err != nil {
+		return nil, err
+	}
 	dir, _ := path.Split(name)
 	if info, err := root.Stat(name); err == nil && info.IsDir() {
 		return nil, status.New(status.InvalidArguments, "The path '%s' of COPY is a directory", name)
@@ -120,11 +148,17 @@ func create(root *os.Root, name string) (*newFile, error) {
 	if err != nil {
 		return nil, copyError(name, err)
 	}
-	return &newFile{File: f, root: root, temp: temp, name: name}, nil
+	return &newFile{File: f, root: root, temp: temp, name: name, room: d.room}, nil
 }
 
 // Write writes to the file.
 func (f *newFile) Write(p []byte) (int, error) {
+	if f.since += int64(len(p)); f.since >= roomStep {
+		f.since = 0
+		if err := f.room(); err != nil {
+			return 0, err
+		}
+	}
 	n, err := f.File.Write(p)
 	if err != nil {
 		err = copyError(f.name, err)

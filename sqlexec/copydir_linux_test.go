@@ -19,7 +19,7 @@ func TestCopyToFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	f, err := create(root, "a/x.csv")
+	f, err := copyDir{dir: dir}.create(root, "a/x.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

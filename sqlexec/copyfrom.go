@@ -17,9 +17,13 @@ import (
 	"varve/sqlexec/rowfile"
 )
 
-// loadBytes is the size of the rows that are written at once. A file that fits is written whole or not at all; a larger
-// one is read twice, first to see whether all of it can be taken.
-const loadBytes = 32 << 20
+// loadBytes is the most that the rows have that are written at once, loadShare what that is at most of the memory for rows: eight
+// statements at once fill it. A file that fits is written whole or not at all; a larger one is read twice, first to see whether all
+// of it can be taken.
+const (
+	loadBytes = 32 << 20
+	loadShare = 8
+)
 
 // copyIn loads files into a table: one file, or those of a directory.
 func (x *Executor) copyIn(ctx context.Context, s *Session, root *os.Root, st *parse.Copy, name string, o *copyOptions, limit int64) (int64, error) {
@@ -129,12 +133,14 @@ type loader struct {
 	defs    []*vector.Vector // values of columns that a row does not have; nil: NULL
 	defErrs []error          // why there is none
 	convert []*converter     // nil: the file does not have the column
+	most    int64            // bytes of rows that are written at once
 	written int64
 }
 
 // loadFile loads a file and gives the number of rows that are in the table, on errors too.
 func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *schema.Table, name string, o *copyOptions, limit int64) (int64, error) {
-	l := &loader{x: x, session: s, table: t, o: o, name: name, limit: limit, set: sets.Get().(*engine.WriteSet)}
+	l := &loader{x: x, session: s, table: t, o: o, name: name, limit: limit, set: sets.Get().(*engine.WriteSet),
+		most: min(loadBytes, x.e.MemtableLimit()/loadShare)}
 	defer func() {
 		l.set.Reset()
 		sets.Put(l.set)
@@ -203,7 +209,7 @@ func (l *loader) pass(ctx context.Context, f *os.File, size int64, write bool) (
 		if err := held.Reserve(max(0, bytes-held.Used())); err != nil {
 			return false, err
 		}
-		if bytes < loadBytes {
+		if bytes < l.most {
 			continue
 		}
 		if whole = false; write {

@@ -28,7 +28,7 @@ func (x *Executor) tableOfQuery(ctx context.Context, sess *Session, s *parse.Cre
 		if !storable(t) {
 			return nil, status.New(status.InvalidArguments, "column %s: type %s cannot be the type of a column; cast it", c.Name, t)
 		}
-		if err := checkColumnName(c.Name); err != nil {
+		if err := schema.CheckColumnName(c.Name); err != nil {
 			return nil, err
 		}
 		columns = append(columns, schema.Column{Name: c.Name, Type: t, Nullable: true})

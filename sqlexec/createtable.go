@@ -285,7 +285,7 @@ func storable(t vector.Type) bool {
 // column makes a column of its definition. Its role is decided by the caller.
 func (x *Executor) column(sess *Session, d *parse.ColumnDef) (schema.Column, error) {
 	c := schema.Column{Name: d.Name.Name, Nullable: d.Null != parse.NullForbidden, Comment: d.Comment}
-	err := checkColumnName(c.Name)
+	err := schema.CheckColumnName(c.Name)
 	if err != nil {
 		return c, err
 	}

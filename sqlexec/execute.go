@@ -2,7 +2,6 @@ package sqlexec
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"varve/engine"
@@ -39,8 +38,8 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		}
 	}()
 	r, err := x.execute(ctx, s, st)
-	_, several := st.(*parse.Copy)                                          // parts of it may be written
-	for !several && errors.Is(err, engine.ErrDropped) && ctx.Err() == nil { // nothing is read or written: another table may have the name
+	_, several := st.(*parse.Copy)                              // parts of it may be written
+	for !several && engine.Overtaken(err) && ctx.Err() == nil { // nothing is read or written: another table may have the name
 		r, err = x.execute(ctx, s, st)
 	}
 	if err != nil || r.Rows == nil {

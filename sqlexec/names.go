@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/sqlexec/infoschema"
 )
@@ -39,7 +40,7 @@ func readOnly(db string) error {
 
 // checkName holds new names of tables, views and databases to the rules: letters, digits, _ - : @ # and the point.
 func checkName(what, name string, quoted bool) error {
-	ok := name != "" && len(name) <= maxName
+	ok := true
 	for i, r := range name {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 127 && r != '\ufffd', strings.ContainsRune("_-:@#.", r):
@@ -52,15 +53,5 @@ func checkName(what, name string, quoted bool) error {
 	if !ok {
 		return status.New(status.InvalidArguments, "Invalid %s name: %s", what, name)
 	}
-	return nil
+	return schema.CheckName(what, name)
 }
-
-func checkColumnName(name string) error {
-	if name == "" || len(name) > maxName {
-		return status.New(status.InvalidArguments, "Invalid column name: %q", name)
-	}
-	return nil
-}
-
-// maxName is the longest name of a table, column or database in bytes.
-const maxName = 255

@@ -103,6 +103,8 @@ type Options struct {
 	Logger  *slog.Logger
 	// CopyDir is the directory that COPY reads and writes below; empty: COPY is an error.
 	CopyDir string
+	// KeepFree is the room on its disk that COPY TO leaves; 0: none.
+	KeepFree int64
 }
 
 // Executor runs statements on an engine. Safe for concurrent use; a session is not.

@@ -26,8 +26,12 @@ func Check(fs vfs.FS, name string) []error {
 	c.add(err)
 	c.add(p.readable(func() error { c.series(); return nil }))
 	c.add(p.readable(c.tags))
-	for _, col := range p.columns {
-		c.add(p.readable(func() error { c.column(col); return nil }))
+	columns, err := p.columns()
+	c.add(err)
+	if err == nil {
+		for _, col := range columns.all {
+			c.add(p.readable(func() error { c.column(col); return nil }))
+		}
 	}
 	if err := p.Close(); err != nil {
 		c.errs = append(c.errs, err)

@@ -72,12 +72,12 @@ func (p *Part) Tables(f func(id schema.TableID, rows int) bool) (err error) {
 
 // Stat answers for stored columns of unchanged type; not when a string bound was cut.
 func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
-	col := r.p.byID[c.ID]
-	if col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
+	col, err := r.p.column(c.ID)
+	if err != nil || col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
 		return s, false
 	}
 	var x *pageIndex
-	err := r.p.readable(func() (err error) {
+	err = r.p.readable(func() (err error) {
 		x, err = r.p.index(col)
 		return err
 	})

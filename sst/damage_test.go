@@ -248,7 +248,7 @@ func filterBytes(tb testing.TB, fs vfs.FS, name string) []bool {
 	}
 	defer p.Close()
 	in := make([]bool, p.file.size())
-	for _, c := range p.columns {
+	for _, c := range p.set.Load().all {
 		for i := range c.filterRef.length {
 			in[c.filterRef.off+i] = true
 		}
@@ -334,7 +334,7 @@ func TestMisplacedPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := p.byID[messageColumn.ID]
+	c := p.set.Load().byID[messageColumn.ID]
 	x, err := p.index(c)
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,10 @@ func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	w := bufio.NewWriter(out)
 	d := &dumper{p: p, w: w}
 	found := false
+	d.columns, err = p.columns()
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
 	err = p.readable(func() error { found = d.sections(o); return nil })
 	if err := errors.Join(err, p.Close(), w.Flush()); err != nil {
 		return err
@@ -59,7 +63,7 @@ func (d *dumper) sections(o DumpOptions) (found bool) {
 		d.series()
 	}
 	all := wants("columns")
-	for _, c := range d.p.columns {
+	for _, c := range d.columns.all {
 		if all || o.Section == c.name {
 			found = true
 			d.column(c)
@@ -72,9 +76,10 @@ func (d *dumper) sections(o DumpOptions) (found bool) {
 }
 
 type dumper struct {
-	p   *Part
-	w   *bufio.Writer
-	dec encoding.Decoder
+	p       *Part
+	columns *columnSet
+	w       *bufio.Writer
+	dec     encoding.Decoder
 }
 
 func (d *dumper) line(format string, args ...any) {
@@ -265,7 +270,7 @@ func (d *dumper) blockRows(block, n int) {
 		d.line("first %d rows of block %d", n, block)
 	}
 	var dec encoding.Decoder
-	for _, c := range p.columns {
+	for _, c := range d.columns.all {
 		var v vector.Vector
 		if _, err := p.decode(&dec, c, block, &v); err != nil {
 			d.line("  %-14s %v", c.name, err)

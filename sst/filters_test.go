@@ -142,12 +142,12 @@ func TestIndexesOfDDL(t *testing.T) {
 	size := func(c schema.Column, set func(*vector.ColumnBuilder, int)) (filters int64, dictionary int) {
 		p := oneColumn(t, c, 8192, set)
 		defer p.Close()
-		for _, m := range p.Meta().Columns {
+		for _, m := range metasOf(t, p) {
 			if m.ID == c.ID {
 				filters = m.FilterBytes
 			}
 		}
-		return filters, p.byID[c.ID].dictSize
+		return filters, p.set.Load().byID[c.ID].dictSize
 	}
 	if f, _ := size(number, ints); f != 0 {
 		t.Errorf("a column of numbers that nobody asked to index has filters of %d bytes", f)
@@ -168,4 +168,13 @@ func TestIndexesOfDDL(t *testing.T) {
 	if rows, blocks := find(t, p, number, filter.Equal, vector.ConstInt(vector.Int64Type, 7_777_777_777*5%1_000_003)); rows != 1 || blocks > 3 {
 		t.Errorf("%d rows in %d blocks read", rows, blocks)
 	}
+}
+
+func metasOf(t *testing.T, p *Part) []ColumnMeta {
+	t.Helper()
+	all, err := p.ColumnMetas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -98,6 +98,10 @@ func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 // sparseRows: when fewer than one row in so many passes, only those are decoded for the output.
 const sparseRows = 4
 
+// pickedRows: the same for pages that are decoded in a few microseconds, which the cache keeps for the next query. A trace of 50 spans
+// of 20 services takes a few rows of each of 20 blocks: 3.7 ms of processor time instead of 7.2 when they are not in the cache.
+const pickedRows = 64
+
 // loadPassing returns a column of the block at hand or, where source.sparse says so then, of the rows alone that pass.
 func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	rows := sel.p.blocks[sel.reader.block].rows
@@ -110,21 +114,22 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	}
 	id, key := sel.p.encodingOf(x, sel.reader.block), blockKey{sel.p.id, s.col.number, uint32(sel.reader.block)}
 	packedKey := blockKey{sel.p.id, s.col.number | codesOfColumn, uint32(sel.reader.block)}
+	ok := false
 	switch {
 	case id == encoding.Shared && sel.p.cache.holds(packedKey): // few packed codes are read faster than those of a vector
-	case id != encoding.Template && id != encoding.Shared || sel.p.cache.holds(key):
-		return sel.reader.load(s)
-	}
-	ok := false
-	if id == encoding.Shared {
 		ok, err = sel.sparseCodes(s)
-	} else {
+	case sel.p.cache.holds(key):
+	case id == encoding.Shared:
+		ok, err = sel.sparseCodes(s)
+	case id == encoding.Template:
 		ok, err = sel.printSparse(s, rows)
+	case id.Picks() && sel.passing*pickedRows <= rows:
+		ok, err = sel.pick(s, rows)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case !ok: // with NULLs, or otherwise packed
+	case !ok:
 		return sel.reader.load(s)
 	}
 	s.loaded, s.sparse = &s.own, true
@@ -157,6 +162,20 @@ func (sel *selector) printSparse(s *source, rows int) (ok bool, err error) {
 		err = t.Sparse(&s.own, sel.keep)
 	}
 	if err != nil {
+		return false, sel.p.corruptBlock(err, s.col, sel.reader.block)
+	}
+	if st := sel.spec.Stats; st != nil && ok {
+		st.BytesRead.Add(int64(len(page)))
+	}
+	return ok, nil
+}
+
+func (sel *selector) pick(s *source, rows int) (ok bool, err error) {
+	page, err := sel.p.page(s.col, sel.reader.block)
+	if err != nil {
+		return false, err
+	}
+	if ok, err = sel.dec.Pick(&s.own, page, s.col.typ, rows, sel.passingRows()); err != nil {
 		return false, sel.p.corruptBlock(err, s.col, sel.reader.block)
 	}
 	if st := sel.spec.Stats; st != nil && ok {

@@ -28,9 +28,10 @@ type Part struct {
 	metrics *Metrics
 	version uint32 // of the format
 	meta    Meta
-	dir     *directory
-	columns []*column
-	byID    map[schema.ColumnID]*column
+	footer  footer
+	dir     *directory // without its columns
+	set     atomic.Pointer[columnSet]
+	width   int // number of columns
 	blocks  []block
 	series  atomic.Pointer[seriesTable]
 	tags    tagCache
@@ -85,31 +86,18 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 
 func (p *Part) open() (err error) {
 	defer p.reading(debug.SetPanicOnFault(true), &err)
-	f, err := readFooter(&p.file)
-	if err != nil {
+	if p.footer, err = readFooter(&p.file); err != nil {
 		return p.corrupt(err, "")
 	}
-	dir, err := p.file.read(f.dir)
-	if err != nil {
-		return p.corrupt(err, "directory")
-	}
-	if got := crc32.Checksum(dir, castagnoli); got != f.dirSum {
-		return p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), fmt.Sprintf("directory at %d", f.dir.off))
-	}
+	f := &p.footer
 	p.version = f.version
-	if p.dir, err = readDirectory(dir, f.dir.off, f.version); err != nil {
-		return p.corrupt(err, "directory")
+	if p.dir, err = p.directory(); err != nil {
+		return err
 	}
-	p.meta = p.dir.meta(&f, int64(p.file.size()))
-	p.byID = make(map[schema.ColumnID]*column, len(p.dir.columns))
-	columns := make([]column, len(p.dir.columns)) // there may be thousands, in thousands of parts
-	for i := range columns {
-		c := &columns[i]
-		c.columnEntry, c.number = &p.dir.columns[i], uint32(i)
-		p.columns = append(p.columns, c)
-		p.byID[c.id] = c
-	}
-	if t := p.byID[p.dir.time]; t == nil || t.typ.Kind() != vector.Int64 {
+	p.meta = p.dir.meta(f, int64(p.file.size()))
+	columns := newColumnSet(p.dir)
+	p.width, p.dir.columns = len(columns.all), nil
+	if t := columns.byID[p.dir.time]; t == nil || t.typ.Kind() != vector.Int64 {
 		return p.corrupt(fmt.Errorf("no time index column %d", p.dir.time), "directory")
 	}
 	p.blocks = make([]block, len(p.dir.rows))
@@ -127,7 +115,25 @@ func (p *Part) open() (err error) {
 	if first != f.rows || lo != f.minTime || hi != f.maxTime {
 		return p.corrupt(fmt.Errorf("blocks of %d rows from %d to %d, the footer says %d from %d to %d", first, lo, hi, f.rows, f.minTime, f.maxTime), "directory")
 	}
+	p.cache.columns.keep(p, columns)
 	return nil
+}
+
+// directory reads and checks the directory.
+func (p *Part) directory() (*directory, error) {
+	f := &p.footer
+	b, err := p.file.read(f.dir)
+	if err != nil {
+		return nil, p.corrupt(err, "directory")
+	}
+	if got := crc32.Checksum(b, castagnoli); got != f.dirSum {
+		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum), fmt.Sprintf("directory at %d", f.dir.off))
+	}
+	d, err := readDirectory(b, f.dir.off, f.version)
+	if err != nil {
+		return nil, p.corrupt(err, "directory")
+	}
+	return d, nil
 }
 
 // corrupt makes the error for damage in a place of the file.
@@ -139,15 +145,24 @@ func (p *Part) corrupt(err error, where string) error {
 	return fmt.Errorf("part %s: %s%w: %w", p.name, where, ErrCorrupt, err)
 }
 
-// Meta is what the part says of itself.
-func (p *Part) Meta() Meta {
-	m := p.meta
-	m.Columns = p.dir.columnMetas()
-	return m
+// Meta is what the part says of itself, but for its columns.
+func (p *Part) Meta() Meta { return p.meta }
+
+// ColumnMetas is what the part says of its columns.
+func (p *Part) ColumnMetas() ([]ColumnMeta, error) {
+	s, err := p.columns()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]ColumnMeta, 0, len(s.all))
+	for _, c := range s.all {
+		all = append(all, c.meta())
+	}
+	return all, nil
 }
 
 // Columns is the number of columns that are stored.
-func (p *Part) Columns() int { return len(p.columns) }
+func (p *Part) Columns() int { return p.width }
 
 // Run is the part as a sorted set of rows.
 func (p *Part) Run() scan.Run { return &run{p} }
@@ -159,6 +174,7 @@ func (p *Part) Release() { p.file.mapping.Release() }
 func (p *Part) Close() error {
 	p.cache.drop(p.id)
 	p.cache.indexes.drop(p)
+	p.cache.columns.drop(p)
 	p.dropTags()
 	if err := p.file.mapping.Unmap(); err != nil {
 		return fmt.Errorf("part %s: %w", p.name, err)
@@ -193,7 +209,9 @@ func (p *Part) index(c *column) (*pageIndex, error) {
 	if err != nil {
 		return nil, p.corrupt(err, what)
 	}
-	p.cache.indexes.keep(p, c, x)
+	if p.owns(c) { // else they would keep a set that was let go of
+		p.cache.indexes.keep(p, c, x)
+	}
 	return x, nil
 }
 
@@ -452,10 +470,10 @@ func (p *Part) where(c *column, block int) string {
 }
 
 // TypeOf is the type that the part stores a column in; false when it has no such column.
-func (p *Part) TypeOf(id schema.ColumnID) (vector.Type, bool) {
-	c := p.byID[id]
-	if c == nil {
-		return vector.Type{}, false
+func (p *Part) TypeOf(id schema.ColumnID) (t vector.Type, ok bool, err error) {
+	c, err := p.column(id)
+	if err != nil || c == nil {
+		return vector.Type{}, false, err
 	}
-	return c.typ, true
+	return c.typ, true, nil
 }

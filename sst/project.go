@@ -16,6 +16,7 @@ type projector struct {
 	first  int
 	n, at  int // how many rows there are to give, and how many are given
 	pane   pane
+	list   []uint32 // of following
 }
 
 // pane is copies of some rows of a block that is too large to be held: of those that pass, numbers from to to.
@@ -26,7 +27,6 @@ type pane struct {
 	bytes    int64
 	rows     int  // that the next one has; 0: blocks are held whole
 	small    bool // it holds all rows of its block, and they are few bytes
-	list     []uint32
 }
 
 // prepare finds the columns that the scan wants.
@@ -101,6 +101,10 @@ func (j *projector) nextOfBlock(b *vector.Batch) error {
 		switch {
 		case s.sparse: // the rows are some of those that pass, one after the other
 			at := j.sel.passingBefore(j.rows[from])
+			if v.Valid != nil && at&63 != 0 {
+				b.Cols = append(b.Cols, j.gathered(i, v, j.following(at, b.N)))
+				continue
+			}
 			window(&j.window[i], v, at, at+b.N)
 		case j.rows == nil:
 			window(&j.window[i], v, j.first+from, j.first+to)
@@ -122,6 +126,15 @@ func (j *projector) gathered(i int, v *vector.Vector, rows []uint32) *vector.Vec
 	return &j.gather[i]
 }
 
+// following are n numbers of rows, one after the other.
+func (j *projector) following(from, n int) []uint32 {
+	j.list = j.list[:0]
+	for i := range n {
+		j.list = append(j.list, uint32(from+i))
+	}
+	return j.list
+}
+
 // nextOfPane fills b with rows of a pane.
 func (j *projector) nextOfPane(b *vector.Batch) error {
 	p := &j.pane
@@ -136,10 +149,7 @@ func (j *projector) nextOfPane(b *vector.Batch) error {
 	}
 	from := at - p.from
 	b.N = min(j.n-j.at, p.to-at, vector.Size)
-	p.list = p.list[:0]
-	for i := range b.N {
-		p.list = append(p.list, uint32(from+i))
-	}
+	list := j.following(from, b.N)
 	for i, s := range j.out {
 		switch {
 		case s.from == fixed:
@@ -148,7 +158,7 @@ func (j *projector) nextOfPane(b *vector.Batch) error {
 			window(&j.window[i], &p.cols[i], from, from+b.N)
 			b.Cols = append(b.Cols, &j.window[i])
 		default:
-			b.Cols = append(b.Cols, j.gathered(i, &p.cols[i], p.list))
+			b.Cols = append(b.Cols, j.gathered(i, &p.cols[i], list))
 		}
 	}
 	return nil

@@ -48,6 +48,7 @@ type reader struct {
 	spec    *scan.Spec
 	dec     *encoding.Decoder
 	sources map[schema.ColumnID]*source
+	columns *columnSet // of the part; nil: none was looked for yet
 	all     []*source
 	block   int
 	series  *seriesTable
@@ -66,12 +67,18 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	if s := r.sources[c.ID]; s != nil && s.want.Type == c.Type {
 		return s, nil
 	}
+	if r.columns == nil {
+		var err error
+		if r.columns, err = r.p.columns(); err != nil {
+			return nil, err
+		}
+	}
 	s := &source{want: c, last: -1}
 	switch {
 	case c.ID == schema.SeriesID:
 		s.from = number
-	case r.p.byID[c.ID] != nil:
-		s.from, s.col = stored, r.p.byID[c.ID]
+	case r.columns.byID[c.ID] != nil:
+		s.from, s.col = stored, r.columns.byID[c.ID]
 		if s.col.typ != c.Type {
 			if !convert.Possible(s.col.typ, c.Type) {
 				return nil, fmt.Errorf("part %s: column %q: %s is not readable as %s", r.p.name, c.Name, s.col.typ, c.Type)

@@ -45,8 +45,12 @@ func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
 		return nil, err
 	}
 	s := &spliced{ok: key != nil && bytes.Equal(key, w.key) && !p.dir.hidden && !w.o.Hidden && p.dir.time == w.dir.time}
+	columns, err := p.columns()
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range w.cols {
-		from := p.byID[c.entry.id]
+		from := columns.byID[c.entry.id]
 		s.ok = s.ok && from != nil && from.typ == c.entry.typ
 		s.cols = append(s.cols, from)
 	}

@@ -70,7 +70,7 @@ func TestTextConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	x, err := p.index(p.byID[messageColumn.ID])
+	x, err := p.index(p.set.Load().byID[messageColumn.ID])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,11 @@ func (p *Part) unreadable(u *vfs.Unreadable) error {
 	if p.cut() {
 		return p.corrupt(u, "")
 	}
-	for _, c := range p.columns {
+	columns := p.set.Load()
+	if columns == nil {
+		return p.corrupt(u, "")
+	}
+	for _, c := range columns.all {
 		x := c.pages.Load()
 		if x == nil {
 			continue

@@ -22,7 +22,15 @@ func Verify(fs vfs.FS, name string) (Meta, []error) {
 	}
 	try(func() error { _, err := p.seriesTable(); return err })
 	try(func() error { _, err := p.Origin(); return err })
-	for _, c := range p.columns {
+	var columns columnSet
+	try(func() error {
+		s, err := p.columns()
+		if err == nil {
+			columns = *s
+		}
+		return err
+	})
+	for _, c := range columns.all {
 		if !try(func() error { _, err := p.index(c); return err }) {
 			continue
 		}

@@ -542,12 +542,16 @@ func (d *directory) meta(f *footer, size int64) Meta {
 // columnMetas describes the columns.
 func (d *directory) columnMetas() (all []ColumnMeta) {
 	for i := range d.columns {
-		c := &d.columns[i]
-		filters := int64(c.filterBytes)
-		index := int64(c.indexRef.length + c.postRef.length)
-		bytes := int64(c.bytes+c.dictRef.length) + index + filters
-		all = append(all, ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: bytes, IndexBytes: index + filters,
-			FilterBytes: filters, PostingBytes: int64(c.postRef.length)})
+		all = append(all, d.columns[i].meta())
 	}
 	return all
+}
+
+// meta describes the column.
+func (c *columnEntry) meta() ColumnMeta {
+	filters := int64(c.filterBytes)
+	index := int64(c.indexRef.length + c.postRef.length)
+	bytes := int64(c.bytes+c.dictRef.length) + index + filters
+	return ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: bytes, IndexBytes: index + filters,
+		FilterBytes: filters, PostingBytes: int64(c.postRef.length)}
 }

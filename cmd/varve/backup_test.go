@@ -111,6 +111,9 @@ func TestBackupAndRestore(t *testing.T) {
 	if code, out, errs := command("restore", backup, "--data", some, "--tables", "a"); code != 0 || !strings.Contains(out, "1 table,") {
 		t.Fatalf("restore of one table: %d %s %s", code, out, errs)
 	}
+	if parts, err := filepath.Glob(filepath.Join(some, "parts", "*")); err != nil || len(parts) != 1 {
+		t.Errorf("the one restored table has the parts %v, %v", parts, err)
+	}
 	if got := script(t, some, all); got != "30" {
 		t.Errorf("the one restored table sums to %q", got)
 	}

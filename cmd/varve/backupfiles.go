@@ -43,14 +43,10 @@ func describeBackup(dir string, tables []string) (*backup, error) {
 		return nil, err
 	}
 	b := &backup{Version: 1, Created: time.Now().UTC().Truncate(time.Second), Server: version, Tables: []string{}}
-	names := []string{manifest.FileName}
 	for _, t := range state.Tables {
 		b.Tables = append(b.Tables, t.Schema.Name.String())
-		for _, p := range t.Parts {
-			names = append(names, path.Join("parts", fmt.Sprintf("%08d.part", p.File)))
-		}
 	}
-	for _, name := range names {
+	for _, name := range filesOf(state) {
 		sum, n, err := hashFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
@@ -58,6 +54,17 @@ func describeBackup(dir string, tables []string) (*backup, error) {
 		b.Files = append(b.Files, backupFile{name, n, sum})
 	}
 	return b, nil
+}
+
+// filesOf are the names of a manifest and of the parts that it lists.
+func filesOf(state *manifest.State) []string {
+	names := []string{manifest.FileName}
+	for _, t := range state.Tables {
+		for _, p := range t.Parts {
+			names = append(names, path.Join("parts", fmt.Sprintf("%08d.part", p.File)))
+		}
+	}
+	return names
 }
 
 // chooseTables drops all other tables from the manifest of a directory; no names: all stay.

@@ -28,6 +28,7 @@ type memory struct {
 	queries   int64 // kept by all running queries together
 	held      int64 // rows that running queries keep in memory after their flush, when another begins
 	bodies    int64 // of requests in hand, or what is made of them
+	spare     int64 // of buffers that requests leave to the next ones
 	rows      int64 // of one request
 	tables    int   // that there may be
 	value     int   // longest of a row: flushes and merges of it keep up to eight at a time
@@ -53,6 +54,7 @@ func (c *Config) memory() memory {
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
 	m.held = max(m.queries/2, 2*m.memtables) // one query alone may keep all memtables of a moment
 	m.bodies = m.limit / 16
+	m.spare = min(m.limit/16, 256<<20)
 	m.rows = min(m.limit/4, 1<<30)
 	m.tables = int(m.limit / tableBytes)
 	m.value = int(min(max(m.limit/32, 1<<20), sst.MaxValue))

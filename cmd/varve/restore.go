@@ -39,14 +39,15 @@ func (c *restoreCommand) run(in io.Reader, s streams) error {
 		}
 		return &damageError{len(faults)}
 	}
-	if _, err := selectTables(source, c.Tables); err != nil {
+	wanted, err := selectTables(source, c.Tables)
+	if err != nil {
 		return err
 	}
 	if c.Check {
 		_, err := fmt.Fprintf(s.out, "%s: %s, all as they were made\n", c.Source, count(len(b.Files), "file"))
 		return err
 	}
-	return c.restore(b, source, s)
+	return c.restore(filesOf(wanted), source, s)
 }
 
 // directory returns the backup as a directory: a tar stream is unpacked beside the data directory.
@@ -100,16 +101,16 @@ func unpack(in io.Reader, dir string) error {
 	}
 }
 
-// restore copies the files, then drops the tables that are not wanted and verifies what is there.
-func (c *restoreCommand) restore(b *backup, source string, s streams) error {
+// restore copies the wanted files, then drops the tables that are not wanted from the manifest and verifies what is there.
+func (c *restoreCommand) restore(files []string, source string, s streams) error {
 	if err := emptyDir(c.Data); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(c.Data, "parts"), vfs.DirMode); err != nil {
 		return err
 	}
-	for _, f := range b.Files {
-		if err := copyFile(filepath.Join(source, f.Name), filepath.Join(c.Data, f.Name)); err != nil {
+	for _, name := range files {
+		if err := copyFile(filepath.Join(source, name), filepath.Join(c.Data, name)); err != nil {
 			return err
 		}
 	}

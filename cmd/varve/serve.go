@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
+	"varve/engine/spare"
 	"varve/engine/timefmt"
 	"varve/engine/vfs"
 	"varve/pipeline"
@@ -136,6 +137,7 @@ func open(c *Config, logs *logs) (*node, error) {
 		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.unlisten())
 	}
 	m := c.memory()
+	spare.Bound(m.spare)
 	collector := startCollector(c, n.heldBytes)
 	n.pool = exec.NewPool(m.queries, collector.follow)
 	n.pool.HeldLimit = m.held
@@ -146,7 +148,7 @@ func open(c *Config, logs *logs) (*node, error) {
 		FS: vfs.OS(), Dir: dir, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
 		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables, SeriesBytes: m.series, MaxValue: m.value,
-		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages, AskedMerges: m.asked,
+		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages, AskedMerges: m.asked, Pressed: n.intake.Pressed,
 		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable, MaxTables: m.tables,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
@@ -216,13 +218,14 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "varve_memory_limit_bytes", Help: "Bytes of memory that the process may have: memory_limit.",
 	}, func() float64 { return float64(c.memoryLimit()) }))
+	registry.MustRegister(budgetCollectors(n.budgets(c.memory()), n.pool.Waiting)...)
 	disk, err := spillDisk(c, registry, logs)
 	if err != nil {
 		return nil, err
 	}
 	sql := sqlexec.New(n.store, sqlexec.Options{
 		Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Logger: logs.logger("sqlexec"),
-		CopyDir: c.copyDir(), Spill: disk,
+		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk,
 	})
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, Logger: logs.logger("pipeline")})
 	writer := web.NewWriter(n.store)

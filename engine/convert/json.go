@@ -65,10 +65,7 @@ func scalarParser(to vector.Type) Func {
 		if len(text) == 0 || text[0] != '"' {
 			return string(text) != "null" && parse(v, i, out)
 		}
-		var s string
-		if err := json.Unmarshal(text, &s); err != nil {
-			return false
-		}
-		return parse(vector.ConstString(s), i, out)
+		said, ok := jsontext.Unquote(text)
+		return ok && parse(vector.ConstString(string(said)), i, out)
 	}
 }

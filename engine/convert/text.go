@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"varve/engine/jsontext"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
@@ -44,7 +45,7 @@ func AppendText(dst []byte, v *vector.Vector, i int) []byte {
 	return append(dst, v.Bytes(i)...)
 }
 
-// AppendFloat appends the shortest text that reads back; whole numbers keep .0, large ones an exponent.
+// AppendFloat appends a float as SQL writes it: as JSON does, and NaN, inf and -inf.
 func AppendFloat(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -54,39 +55,7 @@ func AppendFloat(dst []byte, f float64, bits int) []byte {
 	case math.IsInf(f, -1):
 		return append(dst, "-inf"...)
 	}
-	if a := math.Abs(f); a != 0 && (a >= 1e16 || a < 1e-5) {
-		at := len(dst)
-		dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
-		return trimExponent(dst, at)
-	}
-	at := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'f', -1, bits)
-	for _, c := range dst[at:] {
-		if c == '.' {
-			return dst
-		}
-	}
-	return append(dst, ".0"...)
-}
-
-// trimExponent turns e+20 into e20 and e-07 into e-7.
-func trimExponent(dst []byte, at int) []byte {
-	for i := at; i < len(dst); i++ {
-		if dst[i] != 'e' {
-			continue
-		}
-		out := i + 1
-		k := i + 1
-		if dst[k] == '-' {
-			out++
-		}
-		k++
-		for k < len(dst)-1 && dst[k] == '0' {
-			k++
-		}
-		return append(dst[:out], dst[k:]...)
-	}
-	return dst
+	return jsontext.AppendDecimal(dst, f, bits)
 }
 
 // Interval reads the 16 bytes of an INTERVAL.

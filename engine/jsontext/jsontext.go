@@ -110,15 +110,20 @@ func runeSize[T string | []byte](text T) int {
 	return size
 }
 
-// AppendFloat appends the shortest decimal text that reads back as x and is seen to be a float: 1.0, 0.00001, 1e-6, 1e16.
-// From 1e16 on and below 1e-5 it has an exponent. JSON has no infinities and no NaN: they are null.
+// AppendFloat appends x as AppendDecimal does. JSON has no infinities and no NaN: they are null.
 func AppendFloat(dst []byte, x float64) []byte {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return append(dst, "null"...)
 	}
+	return AppendDecimal(dst, x, 64)
+}
+
+// AppendDecimal appends the shortest decimal text that reads back as a finite float of so many bits and is seen to be one: 1.0, 0.00001,
+// 1e-6, 1e16. From 1e16 on and below 1e-5 it has an exponent.
+func AppendDecimal(dst []byte, x float64, bits int) []byte {
 	start := len(dst)
 	if a := math.Abs(x); a != 0 && (a < 1e-5 || a >= 1e16) {
-		dst = strconv.AppendFloat(dst, x, 'e', -1, 64)
+		dst = strconv.AppendFloat(dst, x, 'e', -1, bits)
 		// Go writes e+16 and e-07: the sign of + and the zero go.
 		i := start + bytes.IndexByte(dst[start:], 'e') + 1
 		sign, digits := dst[i:i+1], dst[i+1:]
@@ -130,7 +135,7 @@ func AppendFloat(dst []byte, x float64) []byte {
 		}
 		return append(dst[:i+len(sign)], digits...)
 	}
-	dst = strconv.AppendFloat(dst, x, 'f', -1, 64)
+	dst = strconv.AppendFloat(dst, x, 'f', -1, bits)
 	if bytes.IndexByte(dst[start:], '.') < 0 {
 		dst = append(dst, '.', '0')
 	}

@@ -92,6 +92,24 @@ func Unescape[T Text](dst []byte, s T, i int) (text []byte, end int, ok bool) {
 	}
 }
 
+// Unquote reads a string that is all of m: where it lies if it has no escapes, else in memory of its own. Bytes that are no UTF-8 read as
+// U+FFFD each.
+func Unquote(m []byte) (text []byte, ok bool) {
+	if len(m) < 2 || m[0] != '"' {
+		return nil, false
+	}
+	end := Plain(m, 1)
+	if end == len(m)-1 && m[end] == '"' {
+		text, ok = m[1:end], true
+	} else if text, end, ok = Unescape(nil, m, 1); end != len(m) {
+		return nil, false
+	}
+	if ok && !utf8.Valid(text) {
+		text = []byte(string([]rune(string(text))))
+	}
+	return text, ok
+}
+
 // escapes maps the letter after a backslash to what it stands for; 0: none, or u.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 

@@ -55,7 +55,7 @@ func TestEscape(t *testing.T) {
 // FuzzTokens: strings and numbers are what the standard library takes for them, in texts of any bytes, and end at the same place
 // however they are read.
 func FuzzTokens(f *testing.F) {
-	for _, s := range []string{`"a\u0041\ud83d\ude00\ud800x"`, `"\x"`, `"a`, `-0`, `-0.0E+1`, `9223372036854775807`, `-9223372036854775808`, `9223372036854775808`, `01`, `1.`, `1e`,
+	for _, s := range []string{`"a\u0041\ud83d\ude00\ud800x"`, `"plain"`, `""`, "\"\xff\xfea\"", "\"\\n\xf0\x9f\"", `"\x"`, `"a`, `-0`, `-0.0E+1`, `9223372036854775807`, `-9223372036854775808`, `9223372036854775808`, `01`, `1.`, `1e`,
 		`1e400`, `0.1`, `123456789012345678901.5e-22`, `9007199254740993`, `9007199254740993.0`, `-`} {
 		f.Add(s)
 	}
@@ -72,6 +72,10 @@ func FuzzTokens(f *testing.F) {
 			var want string
 			if json.Unmarshal([]byte(in), &want) == nil && strings.ToValidUTF8(string(text), "") == string(text) && string(text) != want {
 				t.Fatalf("%q reads %q, want %q", in, text, want)
+			}
+			whole := json.Unmarshal([]byte(in), &want) == nil && strings.HasSuffix(in, `"`)
+			if text, ok := Unquote([]byte(in)); ok != whole || ok && string(text) != want {
+				t.Fatalf("%q unquotes as %q, %v, want %q, %v", in, text, ok, want, whole)
 			}
 			return
 		}

@@ -2,11 +2,31 @@
 // where memory is short cycles come many times a second: buffers made anew for each request are garbage that calls the next one.
 package spare
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // MaxBytes bounds what a list keeps for good. What is beyond it is left to a sync.Pool, which nobody counts; so a value that is
 // larger by itself is not kept at all.
 const MaxBytes = 32 << 20
+
+var (
+	most  atomic.Int64 // that all lists of the process keep for good; 0: each has its own bound alone
+	total atomic.Int64 // that they keep
+)
+
+// Bound bounds what all lists of the process keep for good together: each protocol has some. It is set before they are used.
+func Bound(bytes int64) { most.Store(bytes) }
+
+// keep counts so many bytes more that a list keeps; false: there is no room for them.
+func keep(bytes int64) bool {
+	if n, bound := total.Add(bytes), most.Load(); bound > 0 && n > bound {
+		total.Add(-bytes)
+		return false
+	}
+	return true
+}
 
 // List keeps values that are not in use. The zero value is ready. Safe for concurrent use.
 type List[T any] struct {
@@ -28,6 +48,7 @@ func (l *List[T]) Get() *T {
 		k := l.free[n]
 		l.free[n] = kept[T]{}
 		l.free, l.bytes = l.free[:n], l.bytes-k.bytes
+		total.Add(-k.bytes)
 		l.mu.Unlock()
 		return k.value
 	}
@@ -44,7 +65,7 @@ func (l *List[T]) Put(x *T, bytes int64) {
 		return
 	}
 	l.mu.Lock()
-	fits := l.bytes+bytes <= MaxBytes
+	fits := l.bytes+bytes <= MaxBytes && keep(bytes)
 	if fits {
 		l.free, l.bytes = append(l.free, kept[T]{x, bytes}), l.bytes+bytes
 	}

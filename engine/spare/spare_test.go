@@ -41,3 +41,22 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("a value of %d bytes came back, the list keeps %d", MaxBytes+1, MaxBytes)
 	}
 }
+
+// TestAllListsHaveOneBound: what lists keep for good is bounded for all of them together, and what is taken out makes room again.
+func TestAllListsHaveOneBound(t *testing.T) {
+	before := total.Load()
+	Bound(before + 100)
+	t.Cleanup(func() { Bound(0) })
+	var a, b List[[]byte]
+	a.Put(new([]byte), 60)
+	b.Put(new([]byte), 60)
+	if b.bytes != 0 {
+		t.Errorf("lists keep %d and %d bytes, 100 is the bound", a.bytes, b.bytes)
+	}
+	a.Get()
+	b.Put(new([]byte), 60)
+	if b.bytes != 60 || total.Load() != before+60 {
+		t.Errorf("after the first gave its own back the second keeps %d bytes, %d are counted", b.bytes, total.Load()-before)
+	}
+	b.Get()
+}

@@ -53,7 +53,7 @@ func (t *Table) Find(text []byte) (n uint32, ok bool) {
 // Add returns the number of a text, which is copied when it is new; ok is false when it is new and there is no room for it.
 func (t *Table) Add(text []byte) (n uint32, ok bool) {
 	if 3*(len(t.views)+1) > 2*len(t.slots) {
-		t.grow()
+		t.slots = Doubled(t.slots, t.hashes)
 	}
 	h := uint32(maphash.Bytes(seed, text))
 	at := t.slot(h, text)
@@ -81,15 +81,16 @@ func (t *Table) slot(h uint32, text []byte) int {
 	}
 }
 
-// grow doubles the slots.
-func (t *Table) grow() {
-	t.slots = make([]uint32, max(16, 2*len(t.slots)))
-	mask := len(t.slots) - 1
-	for n, h := range t.hashes {
+// Doubled is a table of twice as many slots for numbers by their hashes: open addressing, 1 + number or 0: free, a power of two.
+func Doubled(slots, hashes []uint32) []uint32 {
+	slots = make([]uint32, max(16, 2*len(slots)))
+	mask := len(slots) - 1
+	for n, h := range hashes {
 		at := int(h) & mask
-		for t.slots[at] != 0 {
+		for slots[at] != 0 {
 			at = (at + 1) & mask
 		}
-		t.slots[at] = uint32(n) + 1
+		slots[at] = uint32(n) + 1
 	}
+	return slots
 }

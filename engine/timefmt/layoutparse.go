@@ -80,45 +80,43 @@ func (l *Layout) ParseSeconds(text string, loc *time.Location) (sec int64, nanos
 	return f.resolve(loc)
 }
 
+// numberItem is an item that is a number: the field it sets, its most digits, and the values it may have. A sign may stand before those
+// that are signed, which then have any number of digits.
+type numberItem struct {
+	field, width int
+	signed       bool
+	lo, hi       int64
+}
+
+var numberItems = [...]numberItem{
+	opYear:          {fYear, 4, true, minYear, maxYear},
+	opISOYear:       {fISOYear, 4, true, minYear, maxYear},
+	opYearDiv100:    {fYearDiv100, 2, false, 0, 99},
+	opYearMod100:    {fYearMod100, 2, false, 0, 99},
+	opISOYearMod100: {fISOYearMod100, 2, false, 0, 99},
+	opQuarter:       {fQuarter, 1, false, 1, 4},
+	opMonth:         {fMonth, 2, false, 1, 12},
+	opDay:           {fDay, 2, false, 1, 31},
+	opWeekFromSun:   {fWeekFromSun, 2, false, 0, 53},
+	opWeekFromMon:   {fWeekFromMon, 2, false, 0, 53},
+	opISOWeek:       {fISOWeek, 2, false, 1, 53},
+	opYearDay:       {fYearDay, 3, false, 1, 366},
+	opMinute:        {fMinute, 2, false, 0, 59},
+	opSecond:        {fSecond, 2, false, 0, 60},
+	opNanosecond:    {fNano, 9, false, 0, 999999999},
+	opTimestamp:     {fTimestamp, 20, true, -1 << 62, 1 << 62},
+}
+
 // read reads one item.
 func (it *item) read(s string, f *fields) (rest string, ok bool) {
+	if int(it.op) < len(numberItems) && numberItems[it.op].width > 0 {
+		return f.number(s, &numberItems[it.op])
+	}
 	switch it.op {
 	case opLiteral:
 		return strings.CutPrefix(s, it.lit)
 	case opSpace:
 		return trimBlanks(s), true
-	case opYear:
-		return f.number(s, fYear, 4, true, minYear, maxYear)
-	case opISOYear:
-		return f.number(s, fISOYear, 4, true, minYear, maxYear)
-	case opYearDiv100:
-		return f.number(s, fYearDiv100, 2, false, 0, 99)
-	case opYearMod100:
-		return f.number(s, fYearMod100, 2, false, 0, 99)
-	case opISOYearMod100:
-		return f.number(s, fISOYearMod100, 2, false, 0, 99)
-	case opQuarter:
-		return f.number(s, fQuarter, 1, false, 1, 4)
-	case opMonth:
-		return f.number(s, fMonth, 2, false, 1, 12)
-	case opDay:
-		return f.number(s, fDay, 2, false, 1, 31)
-	case opWeekFromSun:
-		return f.number(s, fWeekFromSun, 2, false, 0, 53)
-	case opWeekFromMon:
-		return f.number(s, fWeekFromMon, 2, false, 0, 53)
-	case opISOWeek:
-		return f.number(s, fISOWeek, 2, false, 1, 53)
-	case opYearDay:
-		return f.number(s, fYearDay, 3, false, 1, 366)
-	case opMinute:
-		return f.number(s, fMinute, 2, false, 0, 59)
-	case opSecond:
-		return f.number(s, fSecond, 2, false, 0, 60)
-	case opNanosecond:
-		return f.number(s, fNano, 9, false, 0, 999999999)
-	case opTimestamp:
-		return f.number(s, fTimestamp, 20, true, -1<<62, 1<<62)
 	case opHour, opHour12, opWeekdayFromSun, opWeekdayFromMon:
 		return it.readMapped(s, f)
 	case opMonthShort, opMonthLong:
@@ -128,14 +126,7 @@ func (it *item) read(s string, f *fields) (rest string, ok bool) {
 		i, rest := readName(s, weekdayNames[:])
 		return rest, i >= 0 && f.set(fWeekday, int64(i), 0, 6)
 	case opAMPM, opAMPMLower:
-		if len(s) < 2 || s[1]|0x20 != 'm' || s[0]|0x20 != 'a' && s[0]|0x20 != 'p' {
-			return s, false
-		}
-		half := int64(0)
-		if s[0]|0x20 == 'p' {
-			half = 1
-		}
-		return s[2:], f.set(fHourDiv12, half, 0, 1)
+		return f.half(s)
 	case opFraction:
 		if s == "" || s[0] != '.' {
 			return s, true
@@ -143,30 +134,43 @@ func (it *item) read(s string, f *fields) (rest string, ok bool) {
 		nanos, rest, ok := readNanos(s[1:])
 		return rest, ok && f.set(fNano, int64(nanos), 0, 999999999)
 	case opFractionFixed:
-		n, rest, ok := readDigits(s, int(it.width), int(it.width))
-		for range 9 - it.width {
-			n *= 10
+		return f.fraction(s, int(it.width))
+	case opFractionExact:
+		if s == "" || s[0] != '.' {
+			return s, false
 		}
-		return rest, ok && f.set(fNano, int64(n), 0, 999999999)
+		return f.fraction(s[1:], int(it.width))
 	case opZoneName:
 		i := 0
 		for i < len(s) && !isBlank(s[i]) {
 			i++
 		}
 		return s[i:], !f.strict || f.zoneName(s[:i])
-	case opFractionExact:
-		if s == "" || s[0] != '.' {
-			return s, false
-		}
-		n, rest, ok := readDigits(s[1:], int(it.width), int(it.width))
-		for range 9 - it.width {
-			n *= 10
-		}
-		return rest, ok && f.set(fNano, int64(n), 0, 999999999)
 	default:
 		off, rest, ok := scanOffset(trimBlanks(s), it.op)
 		return rest, ok && f.set(fOffset, off, -secondsPerDay+1, secondsPerDay-1)
 	}
+}
+
+// half reads am or pm.
+func (f *fields) half(s string) (rest string, ok bool) {
+	if len(s) < 2 || s[1]|0x20 != 'm' || s[0]|0x20 != 'a' && s[0]|0x20 != 'p' {
+		return s, false
+	}
+	half := int64(0)
+	if s[0]|0x20 == 'p' {
+		half = 1
+	}
+	return s[2:], f.set(fHourDiv12, half, 0, 1)
+}
+
+// fraction reads so many digits of a second's fraction.
+func (f *fields) fraction(s string, digits int) (rest string, ok bool) {
+	n, rest, ok := readDigits(s, digits, digits)
+	for range 9 - digits {
+		n *= 10
+	}
+	return rest, ok && f.set(fNano, int64(n), 0, 999999999)
 }
 
 // zoneName takes the name of a zone.
@@ -197,22 +201,22 @@ func (it *item) readMapped(s string, f *fields) (rest string, ok bool) {
 	return rest, n >= 1 && n <= 7 && f.set(fWeekday, int64(n%7), 0, 6)
 }
 
-// number reads up to width digits after blanks; with a sign as many as there are.
-func (f *fields) number(s string, field, width int, signed bool, lo, hi int64) (rest string, ok bool) {
+// number reads an item after blanks.
+func (f *fields) number(s string, it *numberItem) (rest string, ok bool) {
 	s = trimBlanks(s)
-	neg := false
-	if signed && s != "" && (s[0] == '-' || s[0] == '+') {
-		neg, width, s = s[0] == '-', 18, s[1:]
-	}
-	if width > 18 {
-		width = 18
+	width, neg := min(it.width, maxDigits), false
+	if it.signed && s != "" && (s[0] == '-' || s[0] == '+') {
+		width, neg, s = maxDigits, s[0] == '-', s[1:]
 	}
 	n, rest, ok := readDigits(s, 1, width)
 	if neg {
 		n = -n
 	}
-	return rest, ok && f.set(field, int64(n), lo, hi)
+	return rest, ok && f.set(it.field, int64(n), it.lo, it.hi)
 }
+
+// maxDigits is how many digits surely fit an int64.
+const maxDigits = 18
 
 func trimBlanks(s string) string {
 	for s != "" && isBlank(s[0]) {

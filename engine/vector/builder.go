@@ -65,7 +65,7 @@ func (b *Builder) Bytes() int64 {
 // Held is the memory of the buffers, of columns of former rounds as well.
 func (b *Builder) Held() (bytes int64) {
 	for _, c := range b.byName {
-		bytes += int64(c.held())
+		bytes += int64(columnBytes + len(c.name) + c.held())
 	}
 	return bytes
 }
@@ -443,7 +443,7 @@ const largeHeap = 1 << 20
 
 // room makes room for n bytes of text. append grows large slices by a quarter, and both are there meanwhile: 60 MB of texts take 75 and
 // for a moment 135. Where it is known how much text there will be, and what is there tells how much of it is the column's, large ones
-// double, up to that.
+// become sixteen times as large, up to that: 60 MB of texts take 60 and for a moment 64 or less.
 func (c *ColumnBuilder) room(n int) {
 	heap := c.vec.Heap
 	if len(heap)+n < largeHeap || c.b.expect == 0 {
@@ -458,7 +458,7 @@ func (c *ColumnBuilder) room(n int) {
 	}
 	size := len(heap) + n
 	likely := int(float64(size) * float64(c.b.expect) / float64(all))
-	if size = max(size, min(likely, 2*size)); size > cap(heap) {
+	if size = max(size, min(likely, 16*size)); size > cap(heap) {
 		c.vec.Heap = append(Room[byte](size), heap...)
 	}
 }

@@ -1,6 +1,9 @@
 package vector
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestBuilderAbandonRow(t *testing.T) {
 	b := NewBuilder()
@@ -85,5 +88,44 @@ func TestResetForgetsLargeRows(t *testing.T) {
 	}
 	if cols[0] != nil || batch[0] != nil {
 		t.Error("the builder still knows columns of the round before")
+	}
+}
+
+// TestExpectedTextIsCopiedLittle: a column whose text is known to become long is not copied over and over as it grows.
+func TestExpectedTextIsCopiedLittle(t *testing.T) {
+	const size, count = 256 << 10, 256
+	b := NewBuilder()
+	b.Expect(size * count)
+	c, err := b.Column("s", StringType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, copied, room := make([]byte, size), 0, 0
+	for range count {
+		before := len(c.vec.Heap)
+		c.SetBytes(text)
+		b.EndRow()
+		if cap(c.vec.Heap) != room {
+			copied, room = copied+before, cap(c.vec.Heap)
+		}
+	}
+	if copied > size*count/2 || room > size*count*5/4 {
+		t.Errorf("%d bytes of %d are copied, there is room for %d", copied, size*count, room)
+	}
+}
+
+// TestColumnsAreHeld: thousands of columns of few values are memory too.
+func TestColumnsAreHeld(t *testing.T) {
+	b := NewBuilder()
+	for i := range 1000 {
+		c, err := b.Column(fmt.Sprint("c", i), Int64Type)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetInt(1)
+	}
+	b.EndRow()
+	if got, want := b.Held(), int64(1000*columnBytes); got < want {
+		t.Errorf("the builder holds %d bytes, want at least %d", got, want)
 	}
 }

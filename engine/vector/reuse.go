@@ -13,17 +13,22 @@ func Sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Extended is s with n elements at least, those past its length zero. It doubles: append grows large slices by a quarter,
-// which copies each element four times.
+// Doubled is s with room for n more elements. It doubles: append grows large slices by a quarter, which copies each element four
+// times.
+func Doubled[T any](s []T, n int) []T {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, len(s)))
+}
+
+// Extended is s with n elements at least, those past its length zero. It doubles.
 func Extended[T any](s []T, n int) []T {
 	old := len(s)
 	if n <= old {
 		return s
 	}
-	if n > cap(s) {
-		s = slices.Grow(s, max(n-old, old))
-	}
-	s = s[:n]
+	s = Doubled(s, n-old)[:n]
 	clear(s[old:])
 	return s
 }

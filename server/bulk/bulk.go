@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf8"
 
@@ -163,10 +164,16 @@ func complaint(c *web.Ctx, err error) (kind, text string) {
 // introduce says who answers, in the form in which official clients want it.
 func introduce(c *web.Ctx) { c.Response.Header.Set("X-Elastic-Product", "Elasticsearch") }
 
+// Library reports whether who asks is a sender of documents in bulk, or speaks for one.
+func Library(c *web.Ctx) bool {
+	agent := bytes.ToLower(c.Request.Header.UserAgent())
+	return bytes.Contains(agent, []byte("elastic")) || bytes.Contains(agent, []byte("opensearch")) || len(c.Request.Header.Peek("X-Elastic-Client-Meta")) > 0
+}
+
 // version is that of the interface that is answered for.
 const version = "8.16.0"
 
-// Info answers GET and HEAD /v1/elasticsearch/.
+// Info answers GET and HEAD /v1/elasticsearch/, and / of libraries.
 func (h *Handler) Info(c *web.Ctx) error {
 	introduce(c)
 	c.JSON(200, []byte(`{"name":"varve","cluster_name":"varve","cluster_uuid":"varve","version":{"number":"`+version+`","build_flavor":"default","build_type":"tar","minimum_wire_compatibility_version":"7.17.0","minimum_index_compatibility_version":"7.0.0"},"tagline":"You Know, for Search"}`))

@@ -35,6 +35,17 @@ func (h *Handler) Document(c *web.Ctx) error {
 	return nil
 }
 
+// Typed answers POST /v1/elasticsearch/{index}/{type} and its like, of clients from when an index had types of documents. What begins
+// with an underscore is a way to ask, of which there are none here.
+func (h *Handler) Typed(c *web.Ctx) error {
+	if strings.HasPrefix(inPath(c, "index"), "_") || strings.HasPrefix(inPath(c, "type"), "_") {
+		introduce(c)
+		c.JSON(404, append(appendError([]byte(`{"error":`), "illegal_argument_exception", "documents are written here, not asked for: ask with SQL at /v1/sql"), `,"status":404}`...))
+		return nil
+	}
+	return h.Document(c)
+}
+
 // Index answers HEAD, GET and PUT /v1/elasticsearch/{index}: tables are made by their first document, so that every index is there, and senders need not make it.
 func (h *Handler) Index(c *web.Ctx) error {
 	introduce(c)

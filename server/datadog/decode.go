@@ -94,7 +94,10 @@ func (d *decoder) log(dst []byte) ([]byte, error) {
 				ns = x
 				continue
 			}
-			dst = entries.AppendRaw(member(dst, at, key), value)
+			dst = entries.AppendAsText(member(dst, at, key), value)
+			continue
+		case "message":
+			dst = entries.AppendAsText(member(dst, at, key), r.Raw())
 			continue
 		}
 		dst = entries.AppendRaw(member(dst, at, key), r.Raw())

@@ -119,7 +119,7 @@ func (f *Fields) Append(dst, text []byte, now int64) ([]byte, error) {
 		return dst, status.New(status.InvalidArguments, "an entry is no JSON object: %v", r.Err())
 	}
 	if message.name != "" {
-		dst = AppendRaw(append(comma(dst), `"`+MessageColumn+`":`...), message.text)
+		dst = AppendAsText(append(comma(dst), `"`+MessageColumn+`":`...), message.text)
 	}
 	for _, m := range f.extra {
 		dst = append(jsontext.AppendString(comma(dst), m.name), ':')
@@ -144,6 +144,14 @@ func AppendRaw(dst, value []byte) []byte {
 		at += n
 		dst[at] = ' '
 	}
+}
+
+// AppendAsText appends a value as text, unless it is an object or null: whatever kinds of values entries have there, they go into one column.
+func AppendAsText(dst, value []byte) []byte {
+	if len(value) == 0 || value[0] == '"' || value[0] == '{' || value[0] == 'n' {
+		return AppendRaw(dst, value)
+	}
+	return jsontext.AppendString(dst, value)
 }
 
 // comma parts a member from the one before.
@@ -203,6 +211,9 @@ func (f *Fields) copy(dst []byte, message, moment string) []byte {
 		case r.Peek() == jsontext.Object && f.inside[path]:
 			dst = append(jsontext.AppendString(comma(dst), r.Key), `:{`...)
 			dst = append(f.copy(dst, message, moment), '}')
+		case slices.Contains(f.time, path): // another one holds the time, or none
+			dst = append(jsontext.AppendString(comma(dst), r.Key), ':')
+			dst = AppendAsText(dst, r.Raw())
 		default:
 			dst = append(jsontext.AppendString(comma(dst), r.Key), ':')
 			dst = AppendRaw(dst, r.Raw())

@@ -59,6 +59,13 @@ func (h *Handler) CreateBucket(c *web.Ctx) error {
 // maxBucket bounds the body that describes a bucket.
 const maxBucket = 64 << 10
 
+// Setup answers GET /v1/lineproto/api/v2/setup, with which tools ask whether there is a first user to be made: there is none.
+func (h *Handler) Setup(c *web.Ctx) error {
+	h.introduce(c)
+	c.JSON(200, []byte(`{"allowed":false}`))
+	return nil
+}
+
 // Organisations answers GET /v1/lineproto/api/v2/orgs.
 func (h *Handler) Organisations(c *web.Ctx) error {
 	p, err := c.LastQuery("org")

@@ -25,6 +25,7 @@ func (b *Batch) Len() int { return len(b.ends) }
 // Add adds a message, and writes the batch when it is full or old; false: it was written, and messages that are not at fault are not stored.
 func (b *Batch) Add(text []byte, at time.Time) (stored bool) {
 	b.s.messages.Inc()
+	b.s.waiting.Add(1)
 	if len(b.text)+len(text) > batchBytes {
 		b.Flush()
 	}
@@ -63,6 +64,7 @@ func (b *Batch) Flush() bool {
 
 // store writes messages as Flush does.
 func (s *Server) store(list []Message) bool {
+	defer s.waiting.Add(-int64(len(list)))
 	w := write{s: s}
 	w.store(list)
 	if w.refused > 0 {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -89,6 +90,7 @@ type Server struct {
 	idle      sync.WaitGroup // of connections
 
 	messages, rows, refused, turned prometheus.Counter
+	waiting                         atomic.Int64 // messages in batches
 }
 
 // New makes a server.
@@ -122,7 +124,10 @@ func New(o Options) *Server {
 
 // Collectors are the figures of the server.
 func (s *Server) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{s.messages, s.rows, s.refused, s.turned, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	waiting := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "varve_" + s.o.Name + "_messages_waiting", Help: "Messages that arrived and are not stored yet.",
+	}, func() float64 { return float64(s.waiting.Load()) })
+	return []prometheus.Collector{s.messages, s.rows, s.refused, s.turned, waiting, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "varve_" + s.o.Name + "_connections", Help: "Open connections.",
 	}, func() float64 {
 		s.mu.Lock()

@@ -190,6 +190,9 @@ func TestBatches(t *testing.T) {
 	if rows := value(t, s.rows); rows != 60_006 {
 		t.Errorf("%v rows", rows)
 	}
+	if n := s.waiting.Load(); n != 0 {
+		t.Errorf("%d messages wait although all are stored", n)
+	}
 	for _, b := range st.batches {
 		if size := len(strings.Join(b, "")); len(b) > batchMessages || size > batchBytes {
 			t.Errorf("a batch of %d messages, %d bytes", len(b), size)

@@ -183,3 +183,28 @@ func TestHistogramChunksBesideTheReference(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundsOfChunks: the reference reads each bound of custom buckets bit by bit, thousandths and what is beside them.
+func TestBoundsOfChunks(t *testing.T) {
+	var bounds []float64
+	for k := range 5000 {
+		b := float64(k) / 1000
+		bounds = append(bounds, math.Nextafter(b, -1), b, math.Nextafter(b, 10))
+	}
+	bounds = append(bounds[1:], 33554.43, 33554.431, 1e300) // the first was negative
+	for _, low := range []float64{math.Inf(-1), -1.5, math.Copysign(0, -1)} {
+		h := &histogram.Histogram{Integer: true, Schema: histogram.CustomSchema, Count: 1, Bounds: append([]float64{low}, bounds[1:]...), Positive: []histogram.Bucket{{Index: 0, Count: 1}}}
+		c, err := chunkenc.FromData(chunkenc.EncHistogram, appendOneHistogram(nil, h, 1000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		it := c.Iterator(nil)
+		it.Next()
+		_, got := it.AtHistogram(nil)
+		for i, b := range h.Bounds {
+			if math.Float64bits(got.CustomValues[i]) != math.Float64bits(b) {
+				t.Fatalf("bound %v is read as %v", b, got.CustomValues[i])
+			}
+		}
+	}
+}

@@ -111,10 +111,11 @@ func (w *bitWriter) spans(side []histogram.Bucket) {
 	}
 }
 
-// bound writes a custom bound: thousandths where it is a small number of them, else its bits.
+// bound writes a custom bound: thousandths where it is a small number of them, else its bits. The reader divides, so the quotient must
+// be the bound: its neighbours may have the same product.
 func (w *bitWriter) bound(b float64) {
-	if t := b * 1000; t >= 0 && t <= 33554430 && t == math.Trunc(t) {
-		w.uvarbit(uint64(math.Round(t)) + 1)
+	if t := math.Round(b * 1000); t <= 33554430 && t/1000 == b && !math.Signbit(b) {
+		w.uvarbit(uint64(t) + 1)
 		return
 	}
 	w.bits(0, 1)

@@ -2,6 +2,7 @@ package metricsapi
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"varve/engine"
 	"varve/engine/status"
@@ -37,6 +38,8 @@ func (w *request) search1(body []byte) error {
 			}
 		case f.Is(4, protowire.Bytes) || f.Is(5, protowire.Bytes):
 			return fmt.Errorf("field %d is of version 2.0, which the header Content-Type has to name", f.Number)
+		case f.Number == 1 || f.Number == 3:
+			return f.WrongKind()
 		}
 	}
 	return f.Err()
@@ -49,6 +52,9 @@ func (w *request) series1(message []byte) error {
 	for at := 0; f.Next(); at = f.Offset() {
 		exemplars = exemplars || f.Is(3, protowire.Bytes)
 		if !f.Is(1, protowire.Bytes) {
+			if f.Number == 1 {
+				return f.WrongKind()
+			}
 			w.given++
 			if from >= 0 && f.Kind == protowire.Bytes {
 				break // labels come first; should more follow, see below
@@ -84,7 +90,7 @@ func (w *request) series1(message []byte) error {
 		if err != nil {
 			return err
 		}
-		if handle, err = w.find.Add(name, labels); err != nil {
+		if handle, err = w.add(name, labels, rest); err != nil {
 			w.refuse(err)
 			return nil
 		}
@@ -98,6 +104,14 @@ func (w *request) series1(message []byte) error {
 		w.exemplars(labels, rest, 3)
 	}
 	return nil
+}
+
+// add makes a series that is not known yet. One whose samples cannot be stored is none: it would leave an empty table behind.
+func (w *request) add(name []byte, labels []samples.Label, message []byte) (samples.Handle, error) {
+	if err := w.storable(message); err != nil {
+		return samples.Handle{}, err
+	}
+	return w.find.Add(name, labels)
 }
 
 // gather returns the labels of a series between whose fields others are.
@@ -136,6 +150,8 @@ func label1(message []byte) (l samples.Label, err error) {
 			l.Name = f.Bytes
 		case f.Is(2, protowire.Bytes):
 			l.Value = f.Bytes
+		case f.Number <= 2:
+			return l, f.WrongKind()
 		}
 	}
 	return l, f.Err()
@@ -157,29 +173,33 @@ func (w *request) metadata1(message []byte) error {
 			unit = f.Bytes
 		}
 	}
-	if len(metric) > 0 {
+	if len(metric) > 0 && utf8.Valid(metric) { // no series can have another
 		w.described(samples.NewMetadata(string(metric), kind, unit, help))
 	}
 	return f.Err()
 }
 
+// fields are the numbers of the fields that have samples and histograms.
+func (w *request) fields() (samples, histograms int) {
+	if w.version == 2 {
+		return 2, 3
+	}
+	return 2, 4
+}
+
 // samples reads the samples of a series, of either version. A sample that cannot be is the series' fault; the others count.
 func (w *request) samples(into *engine.Samples, message []byte) (fault error) {
-	sampleField, histogramField := 2, 4
-	if w.version == 2 {
-		histogramField = 3
-	}
+	sampleField, histogramField := w.fields()
 	f := protowire.Of(message)
 	for f.Next() {
-		if f.Kind != protowire.Bytes {
-			continue
-		}
 		var err error
-		switch f.Number {
-		case sampleField:
+		switch {
+		case f.Is(sampleField, protowire.Bytes):
 			err = w.sample(into, f.Bytes)
-		case histogramField:
+		case f.Is(histogramField, protowire.Bytes):
 			err = w.histogram(into, f.Bytes)
+		case f.Number == sampleField || f.Number == histogramField:
+			err = malformed(f.WrongKind())
 		}
 		if err != nil && fault == nil {
 			fault = err
@@ -188,10 +208,45 @@ func (w *request) samples(into *engine.Samples, message []byte) (fault error) {
 	return fault
 }
 
-// sample reads a float.
+// storable says what is wrong with the first sample of a series none of whose samples can be stored.
+func (w *request) storable(message []byte) (fault error) {
+	sampleField, histogramField := w.fields()
+	f := protowire.Of(message)
+	for f.Next() {
+		var err error
+		switch {
+		case f.Is(sampleField, protowire.Bytes):
+			_, _, _, err = readSample(f.Bytes)
+		case f.Is(histogramField, protowire.Bytes):
+			err = new(wireHistogram).parse(f.Bytes)
+		default:
+			continue
+		}
+		if err == nil {
+			return nil
+		}
+		if fault == nil {
+			fault = err
+		}
+	}
+	return fault
+}
+
+// sample stores a float.
 func (w *request) sample(into *engine.Samples, message []byte) error {
-	var value float64
-	var at, start int64
+	at, start, value, err := readSample(message)
+	if err != nil {
+		return err
+	}
+	into.Float(at, value)
+	if w.floats++; start != 0 && w.version == 2 && checkTime(start) == nil {
+		into.Started(start)
+	}
+	return nil
+}
+
+// readSample reads a float and its times, ms. start is 0 where none is given.
+func readSample(message []byte) (at, start int64, value float64, err error) {
 	f := protowire.Of(message)
 	for f.Next() {
 		switch {
@@ -201,19 +256,14 @@ func (w *request) sample(into *engine.Samples, message []byte) error {
 			at = f.Int()
 		case f.Is(3, protowire.Varint):
 			start = f.Int()
+		case f.Number <= 3:
+			return 0, 0, 0, malformed(f.WrongKind())
 		}
 	}
 	if f.Err() != nil {
-		return malformed(f.Err())
+		return 0, 0, 0, malformed(f.Err())
 	}
-	if err := checkTime(at); err != nil {
-		return err
-	}
-	into.Float(at, value)
-	if w.floats++; start != 0 && w.version == 2 && checkTime(start) == nil {
-		into.Started(start)
-	}
-	return nil
+	return at, start, value, checkTime(at)
 }
 
 func malformed(err error) error {

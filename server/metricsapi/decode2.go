@@ -51,6 +51,8 @@ func (w *request) readSymbols(body []byte) error {
 			s.hashes = append(s.hashes, maphash.Bytes(symbolSeeds[0], f.Bytes), maphash.Bytes(symbolSeeds[1], f.Bytes))
 		case f.Number <= 3:
 			return fmt.Errorf("field %d is of version 1.0, but the header Content-Type names 2.0", f.Number)
+		case f.Number <= 5 && f.Kind != protowire.Bytes:
+			return f.WrongKind()
 		}
 	}
 	if f.Err() == nil && (len(s.texts) == 0 || len(s.texts[0]) > 0) && len(body) > 0 {
@@ -115,7 +117,7 @@ func (w *request) series2(message []byte) error {
 	case floats+histograms == 0:
 		err = status.New(status.InvalidArguments, "a series has neither samples nor histograms: %s", w.shown2())
 	default:
-		handle, err = w.find2(w.uints)
+		handle, err = w.find2(w.uints, message[rest:])
 	}
 	if err != nil {
 		w.refuse(err)
@@ -128,8 +130,8 @@ func (w *request) series2(message []byte) error {
 	return w.metadata2(metadata)
 }
 
-// find2 finds the series with some references.
-func (w *request) find2(refs []uint64) (samples.Handle, error) {
+// find2 finds the series with some references, whose samples are in the rest of its message.
+func (w *request) find2(refs []uint64, rest []byte) (samples.Handle, error) {
 	w.name = w.name[:0]
 	for _, r := range refs {
 		if r >= uint64(len(w.symbols.texts)) {
@@ -141,7 +143,7 @@ func (w *request) find2(refs []uint64) (samples.Handle, error) {
 	if handle, ok := w.find.Find(w.name); ok {
 		return handle, nil
 	}
-	return w.find.Add(w.name, w.labels2())
+	return w.add(w.name, w.labels2(), rest)
 }
 
 // labels2 are the labels of the series at hand, as far as its references name symbols.

@@ -48,13 +48,7 @@ type span struct {
 // histogram reads a native histogram.
 func (w *request) histogram(into *engine.Samples, message []byte) error {
 	var h wireHistogram
-	if err := h.read(message); err != nil {
-		return malformed(err)
-	}
-	if err := h.finish(); err != nil {
-		return status.Wrap(err, status.InvalidArguments, "a histogram is not valid: %v", err)
-	}
-	if err := checkTime(h.at); err != nil {
+	if err := h.parse(message); err != nil {
 		return err
 	}
 	w.name = h.AppendBinary(w.name[:0])
@@ -65,9 +59,29 @@ func (w *request) histogram(into *engine.Samples, message []byte) error {
 	return nil
 }
 
+// histogramKinds are the kinds of the fields of a histogram by their number, but for lists of numbers, which come in two forms.
+var histogramKinds = [...]protowire.Kind{list, protowire.Varint, protowire.Fixed64, protowire.Fixed64, protowire.Varint, protowire.Fixed64, protowire.Varint,
+	protowire.Fixed64, protowire.Bytes, list, list, protowire.Bytes, list, list, protowire.Varint, protowire.Varint, list, protowire.Varint}
+
+const list protowire.Kind = 0xff
+
+// parse reads a histogram and checks it.
+func (h *wireHistogram) parse(message []byte) error {
+	if err := h.read(message); err != nil {
+		return malformed(err)
+	}
+	if err := h.finish(); err != nil {
+		return status.Wrap(err, status.InvalidArguments, "a histogram is not valid: %v", err)
+	}
+	return checkTime(h.at)
+}
+
 func (h *wireHistogram) read(message []byte) (err error) {
 	f := protowire.Of(message)
 	for err == nil && f.Next() {
+		if f.Number < len(histogramKinds) && histogramKinds[f.Number] != f.Kind && histogramKinds[f.Number] != list {
+			return f.WrongKind()
+		}
 		switch f.Number {
 		case 1:
 			h.Count, h.count = float64(f.Value), f.Value
@@ -88,7 +102,9 @@ func (h *wireHistogram) read(message []byte) (err error) {
 		case 11, 12, 13:
 			err = h.positive.read(&f, f.Number-11)
 		case 14:
-			h.Hint = histogram.ResetHint(min(f.Value, 4))
+			if f.Value <= uint64(histogram.Gauge) { // what later versions may say is no more than unknown
+				h.Hint = histogram.ResetHint(f.Value)
+			}
 		case 15:
 			h.at = f.Int()
 		case 16:
@@ -110,11 +126,13 @@ func (s *wireSide) read(f *protowire.Fields, part int) (err error) {
 		var one span
 		in := protowire.Of(f.Bytes)
 		for in.Next() {
-			switch in.Number {
-			case 1:
+			switch {
+			case in.Is(1, protowire.Varint):
 				one.offset = in.Zigzag()
-			case 2:
+			case in.Is(2, protowire.Varint):
 				one.length = in.Value
+			case in.Number <= 2:
+				return in.WrongKind()
 			}
 		}
 		if len(s.spans) <= maxBuckets { // one more is a fault
@@ -132,14 +150,14 @@ func (s *wireSide) read(f *protowire.Fields, part int) (err error) {
 // finish makes the histogram of what was sent.
 func (h *wireHistogram) finish() (err error) {
 	h.Integer = !h.floats
-	if h.Hint > histogram.Gauge {
-		return status.New(status.InvalidArguments, "reset hint %d is unknown", h.Hint)
-	}
 	if h.Positive, err = h.positive.buckets(h.Integer); err != nil {
 		return err
 	}
 	if h.Negative, err = h.negative.buckets(h.Integer); err != nil {
 		return err
+	}
+	if h.Schema <= histogram.MaxSentSchema {
+		h.Coarsen(histogram.MaxSchema)
 	}
 	if err := h.Validate(); err != nil || h.floats {
 		return err
@@ -186,7 +204,7 @@ func (s *wireSide) buckets(integer bool) ([]histogram.Bucket, error) {
 		}
 		index += p.offset
 		for range p.length {
-			if index < math.MinInt32 || index > math.MaxInt32 {
+			if index <= math.MinInt32 || index > math.MaxInt32 {
 				return nil, status.New(status.InvalidArguments, "it has a bucket %d", index)
 			}
 			b := histogram.Bucket{Index: int32(index)}

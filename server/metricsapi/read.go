@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"slices"
 
+	"varve/engine/sorting"
 	"varve/engine/status"
 	"varve/server/protowire"
 	"varve/server/web"
@@ -245,8 +245,9 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 	for index, q := range queries {
 		a.buf = a.buf[:0]
 		var list []chunkedSeries
+		sets := 0 // bytes of list and of the label sets
 		err := a.each(q, func(ls promql.Labels, s promql.Samples) error {
-			one := chunkedSeries{labels: slices.Clone(ls), from: len(a.buf)}
+			one := chunkedSeries{labels: ls, from: len(a.buf)}
 			for from := 0; from < len(s.T); {
 				to := from
 				for to < len(s.T) && to-from < chunkSamples && (s.H == nil || s.H[to] == nil) {
@@ -262,12 +263,16 @@ func (a *readAnswer) chunked(queries []promql.Selection) error {
 				from = to
 			}
 			list = append(list, one)
-			return a.count(len(s.T), len(out)+2*len(a.buf))
+			sets += setBytes + labelBytes*len(ls)
+			return a.count(len(s.T), len(out)+2*len(a.buf)+sets)
 		})
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(list, func(x, y chunkedSeries) int { return x.labels.Compare(y.labels) })
+		byLabels := func(x, y chunkedSeries) int { return x.labels.Compare(y.labels) }
+		if err := sorting.Func(list, byLabels, a.c.Context.Err); err != nil {
+			return err
+		}
 		frame = frame[:0]
 		for i := range list {
 			for left := &list[i]; len(left.ends) > 0; {

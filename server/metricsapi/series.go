@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"varve/engine/jsontext"
+	"varve/engine/sorting"
 	"varve/engine/status"
 	"varve/server/web"
 	"varve/sqlexec/promql"
@@ -58,58 +59,94 @@ func (h *Handler) asked(c *web.Ctx, needed bool) (store *promql.Tables, sels []p
 }
 
 // Labels answers labels: the names of labels.
-func (h *Handler) Labels(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) Labels(c *web.Ctx) (*listing, error) {
 	store, sels, limit, err := h.asked(c, false)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	names, err := store.LabelNames(c.Context, sels)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return texts(store, names, limit)
 }
 
 // LabelValues answers label/{name}/values.
-func (h *Handler) LabelValues(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) LabelValues(c *web.Ctx) (*listing, error) {
 	raw, _ := c.UserValue("name").(string)
 	name, err := url.PathUnescape(strings.Clone(raw))
 	if err != nil || name == "" || !utf8.ValidString(name) {
-		return nil, nil, status.New(status.InvalidArguments, "invalid label name: %q", raw)
+		return nil, status.New(status.InvalidArguments, "invalid label name: %q", raw)
 	}
 	store, sels, limit, err := h.asked(c, false)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	values, err := store.LabelValues(c.Context, unescapeLabel(name), sels)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return texts(store, values, limit)
 }
 
-// texts is the answer that is a list of texts, cut to a limit.
-func texts(store *promql.Tables, list []string, limit int) ([]byte, []string, error) {
-	list, warnings := cut(list, limit)
-	size := 2
-	for _, t := range list {
-		size += len(t) + 3
-	}
-	data, err := room(store, size)
-	if err != nil {
-		return nil, nil, err
-	}
-	return appendList(data, list), warnings, nil
+// listing is an answer that is a list, which is written piece by piece: what it takes as JSON, six bytes for a control byte, is never
+// there at once.
+type listing struct {
+	length   int
+	item     func(dst []byte, i int) []byte // appends item i
+	warnings []string
+	next     int
 }
 
-// room is memory for a list of about size bytes, which is counted before it is made: values may be long.
-func room(store *promql.Tables, size int) ([]byte, error) {
-	if store.Memory != nil {
-		if err := store.Memory.Reserve(2 * int64(size)); err != nil { // once more with its envelope
-			return nil, err
-		}
+// pieceBytes is about the size of a piece.
+const pieceBytes = 64 << 10
+
+// append appends the next piece and reports whether another follows.
+func (l *listing) append(dst []byte) (out []byte, more bool) {
+	if l.next == 0 {
+		dst = append(dst, `{"status":"success","data":[`...)
 	}
-	return make([]byte, 0, size), nil
+	for mark := len(dst); l.next < l.length; l.next++ {
+		if len(dst)-mark >= pieceBytes {
+			return dst, true
+		}
+		if l.next > 0 {
+			dst = append(dst, ',')
+		}
+		dst = l.item(dst, l.next)
+	}
+	return append(appendTexts(append(dst, ']'), `,"warnings":`, l.warnings), '}'), false
+}
+
+// listed makes a handler of one that answers with a list.
+func listed(answer func(c *web.Ctx) (*listing, error)) web.Handler {
+	return func(c *web.Ctx) error {
+		l, err := answer(c)
+		if err != nil {
+			return reply(c, err)
+		}
+		c.Pieces(l.append)
+		return nil
+	}
+}
+
+// texts is the answer that is a list of texts, cut to a limit.
+func texts(store *promql.Tables, all []string, limit int) (*listing, error) {
+	all, warnings := cut(all, limit)
+	size := 0
+	for _, t := range all {
+		size += len(t)
+	}
+	item := func(dst []byte, i int) []byte { return jsontext.AppendString(dst, all[i]) }
+	return &listing{length: len(all), item: item, warnings: warnings}, keep(store, size)
+}
+
+// keep counts what a list keeps until the client has read it, which may be long values.
+func keep(store *promql.Tables, size int) error {
+	if store.Memory == nil {
+		return nil
+	}
+	return store.Memory.Reserve(int64(size))
 }
 
 // unescapeLabel undoes the form of names that are no plain identifiers: U__ before, __ for an underscore and _2e_ for the
@@ -146,44 +183,61 @@ func unescapeLabel(name string) string {
 }
 
 // Series answers series: label sets.
-func (h *Handler) Series(c *web.Ctx) ([]byte, []string, error) {
+func (h *Handler) Series(c *web.Ctx) (*listing, error) {
 	store, sels, limit, err := h.asked(c, true)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var all []promql.Labels
 	for _, sel := range sels {
 		set, err := store.Select(c.Context, sel)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		for i := range set.Len() {
-			all = append(all, set.Labels(i))
-		}
+		all, err = appendAll(all, set, store)
 		set.Close()
+		if err != nil {
+			return nil, err
+		}
 	}
-	slices.SortFunc(all, promql.Labels.Compare)
+	if err := sorting.Func(all, promql.Labels.Compare, c.Context.Err); err != nil {
+		return nil, err
+	}
 	all = slices.CompactFunc(all, promql.Labels.Equal)
 	all, warnings := cut(all, limit)
-	size := 2
+	size := 0
 	for _, ls := range all {
-		size += 3
 		for _, l := range ls {
-			size += len(l.Name) + len(l.Value) + 6
+			size += len(l.Name) + len(l.Value)
 		}
 	}
-	data, err := room(store, size)
-	if err != nil {
-		return nil, nil, err
-	}
-	data = append(data, '[')
-	for i, ls := range all {
-		if i > 0 {
-			data = append(data, ',')
+	item := func(dst []byte, i int) []byte { return promql.AppendLabels(dst, all[i]) }
+	return &listing{length: len(all), item: item, warnings: warnings}, keep(store, size)
+}
+
+const (
+	// setBytes is about the memory of a label set in a list, while that grows, and labelBytes that of each of its labels.
+	setBytes   = 96
+	labelBytes = 32
+)
+
+// appendAll appends the label sets of all series.
+func appendAll(dst []promql.Labels, set promql.SeriesSet, store *promql.Tables) ([]promql.Labels, error) {
+	const together = 1024
+	bytes := 0
+	for i := range set.Len() {
+		ls := set.Labels(i)
+		dst = append(dst, ls)
+		if bytes += setBytes + labelBytes*len(ls); i%together == together-1 || i == set.Len()-1 {
+			if store.Memory != nil {
+				if err := store.Memory.Reserve(int64(bytes)); err != nil {
+					return nil, err
+				}
+			}
+			bytes = 0
 		}
-		data = promql.AppendLabels(data, ls)
 	}
-	return append(data, ']'), warnings, nil
+	return dst, nil
 }
 
 // Metadata answers metadata: what senders said of metrics.

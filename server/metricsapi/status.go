@@ -133,9 +133,10 @@ type Route struct {
 
 // Routes are the paths of the query API.
 func (h *Handler) Routes() []Route {
-	list := []Route{{"/api/v1/query", h.Query}, {"/api/v1/query_range", h.QueryRange}, {"/-/healthy", h.Healthy}, {"/-/ready", h.Healthy}}
+	list := []Route{{"/api/v1/query", h.Query}, {"/api/v1/query_range", h.QueryRange}, {"/-/healthy", h.Healthy}, {"/-/ready", h.Healthy},
+		{"/api/v1/labels", listed(h.Labels)}, {"/api/v1/label/{name}/values", listed(h.LabelValues)}, {"/api/v1/series", listed(h.Series)}}
 	for path, answer := range map[string]func(*web.Ctx) ([]byte, []string, error){
-		"labels": h.Labels, "label/{name}/values": h.LabelValues, "series": h.Series, "metadata": h.Metadata, "query_exemplars": h.Exemplars,
+		"metadata": h.Metadata, "query_exemplars": h.Exemplars,
 		"format_query": h.FormatQuery, "parse_query": h.ParseQuery,
 		"status/buildinfo": h.BuildInfo, "status/runtimeinfo": h.RuntimeInfo, "status/tsdb": h.TSDB, "status/config": fixed(noConfig), "status/flags": fixed(noFlags),
 		"rules": fixed(noRules), "alerts": fixed(noAlerts), "targets": fixed(noTargets), "alertmanagers": fixed(noManagers),

@@ -98,6 +98,7 @@ func (r *logsRequest) begin(h *Handler, c *web.Ctx) (err error) {
 	if r.given, err = h.hint(c, "timestamp", map[string]string{"append_mode": "true"}); err != nil {
 		return err
 	}
+	r.given.LeftOut = r.outcome.leaveOut
 	r.given.Indexes = map[string][]schema.Index{"body": fulltextIndex()}
 	keys, err := c.UTF8Header("x-service-log-extract-keys")
 	if err != nil {

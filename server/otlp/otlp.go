@@ -118,6 +118,14 @@ func (o *outcome) refuse(err error) {
 	}
 }
 
+// leaveOut counts records that the store left out of those that were taken.
+func (o *outcome) leaveOut(records int, why error) {
+	o.taken -= records
+	if o.refused += records; o.fault == nil {
+		o.fault = why
+	}
+}
+
 // serve answers a request of a signal: take stores its records.
 func (h *Handler) serve(c *web.Ctx, s *signal, take func(c *web.Ctx, body func() ([]byte, error)) (outcome, error)) error {
 	f, err := encodingOf(c)

@@ -95,7 +95,7 @@ func (r *tracesRequest) begin(h *Handler, c *web.Ctx) (err error) {
 	if r.hint, err = h.hint(c, "timestamp", map[string]string{"append_mode": "true", "table_data_model": tracePipeline}); err != nil {
 		return err
 	}
-	r.hint.Tags = []string{"service_name"}
+	r.hint.Tags, r.hint.LeftOut = []string{"service_name"}, r.outcome.leaveOut
 	r.hint.Indexes = map[string][]schema.Index{"trace_id": skippingIndex(), "parent_span_id": skippingIndex(), "service_name": skippingIndex()}
 	return r.names.begin(h, c, r.table)
 }

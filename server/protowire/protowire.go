@@ -143,6 +143,11 @@ func (f *Fields) varint() uint64 {
 // Is reports whether the field in hand has a number and a kind.
 func (f *Fields) Is(number int, kind Kind) bool { return f.Number == number && f.Kind == kind }
 
+// WrongKind is the error of a known field of another kind than it has: a message of something else.
+func (f *Fields) WrongKind() error {
+	return fmt.Errorf("at byte %d: field %d is of wire type %d", f.Offset(), f.Number, f.Kind)
+}
+
 // Double is the value of a Fixed64 field that is a double.
 func (f *Fields) Double() float64 { return math.Float64frombits(f.Value) }
 

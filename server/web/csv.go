@@ -2,10 +2,8 @@ package web
 
 import (
 	"bytes"
-	"math"
 
 	"varve/engine/convert"
-	"varve/engine/jsontext"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -24,7 +22,7 @@ func csvCell(v *vector.Vector) cell {
 	case v.Type.ID == vector.TypeNull:
 		write = func(dst []byte, _ int) []byte { return dst }
 	case v.Type.Kind() == vector.Float64:
-		write = func(dst []byte, i int) []byte { return appendFloatText(dst, v.Float(i)) }
+		write = func(dst []byte, i int) []byte { return convert.AppendFloat(dst, v.Float(i), 64) }
 	case v.Type.Kind() == vector.Bytes:
 		value := write
 		var text []byte
@@ -53,16 +51,8 @@ func tableCell(v *vector.Vector) cell {
 		if v.IsNull(i) {
 			return append(dst, "null"...)
 		}
-		return appendFloatText(dst, v.Float(i))
+		return convert.AppendFloat(dst, v.Float(i), 64)
 	}
-}
-
-// appendFloatText appends a float as JSON does, but for what JSON has no number for: NaN, inf and -inf.
-func appendFloatText(dst []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return convert.AppendFloat(dst, f, 64)
-	}
-	return jsontext.AppendFloat(dst, f)
 }
 
 // appendCSV appends a field, quoted when it holds a quote, a comma or a line end.

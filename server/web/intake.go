@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 	"net/netip"
+	"runtime"
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"time"
@@ -25,6 +27,7 @@ type Intake struct {
 
 	mu    sync.Mutex
 	used  int64
+	over  time.Time            // when more than most was last in hand
 	parts list.List            // of *intakePart, oldest first
 	held  map[netip.Addr]int64 // bytes by sender, of parts that have one
 }
@@ -34,6 +37,12 @@ const (
 	freeIntake = 64 << 10
 	// intakeStep is what a body takes at a time.
 	intakeStep = 256 << 10
+	// worthCollecting is the size from which on the memory of a body that had no room is collected before the next begins.
+	worthCollecting = 16 << 20
+	// heapShare is the share of the heap from which on it is not nearly full: a fifth.
+	heapShare = 5
+	// pressedTime is how long after a body that there was no room for another is likely.
+	pressedTime = 2 * time.Second
 )
 
 // NewIntake makes an intake of so many bytes, in which a request waits for so long, to be refused with code full. changed, if
@@ -52,11 +61,42 @@ func (i *Intake) Bytes() int64 {
 	return i.used
 }
 
+// Limit is how many bytes may be in hand before others wait; 0 of no intake.
+func (i *Intake) Limit() int64 {
+	if i == nil {
+		return 0
+	}
+	return i.most
+}
+
+// Waiting is how many bodies wait for room; 0 of no intake.
+func (i *Intake) Waiting() (n int) {
+	if i == nil {
+		return 0
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for at := i.parts.Front(); at != nil; at = at.Next() {
+		if at.Value.(*intakePart).waiting {
+			n++
+		}
+	}
+	return n
+}
+
+// Pressed reports whether a body is in hand that there was no room for, or was a moment ago: the next often comes at once.
+func (i *Intake) Pressed() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.used > i.most || !i.over.IsZero() && time.Since(i.over) < pressedTime
+}
+
 // intakePart is what one body has of an intake. It belongs to one goroutine.
 type intakePart struct {
 	in     *Intake
 	sender netip.Addr // the zero Addr: all are alike
 	pace   pace
+	fresh  int64 // bytes beyond the intake's since the heap was looked at
 
 	// Under in.mu.
 	bytes   int64
@@ -68,6 +108,7 @@ type intakePart struct {
 // take counts n bytes more, waiting for room.
 func (p *intakePart) take(ctx context.Context, n int64) error {
 	if p.try(n) {
+		p.slow(n)
 		return nil
 	}
 	patience := time.NewTimer(p.in.wait)
@@ -79,6 +120,7 @@ func (p *intakePart) take(ctx context.Context, n int64) error {
 		select {
 		case <-p.wake:
 			if p.try(n) {
+				p.slow(n)
 				return nil
 			}
 		case <-look.C:
@@ -90,6 +132,27 @@ func (p *intakePart) take(ctx context.Context, n int64) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// slow lets the collector catch up with a body that goes on although there is no room, when the heap is nearly full: the body
+// makes garbage as it grows, faster than that is collected beside it.
+func (p *intakePart) slow(n int64) {
+	if p.in.Bytes() <= p.in.most {
+		return
+	}
+	if p.fresh += n; p.fresh >= worthCollecting {
+		p.fresh = 0
+		if heapNearlyFull() {
+			runtime.GC()
+		}
+	}
+}
+
+// heapNearlyFull reports whether most of what the heap may have is taken, by what is in use and what is not collected yet.
+func heapNearlyFull() bool {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() > s[1].Value.Uint64()/heapShare*(heapShare-1)
 }
 
 // try counts n bytes more, when it is the body's turn; else it waits for it.
@@ -118,12 +181,17 @@ func (p *intakePart) standDown() {
 	p.in.wakeNext()
 }
 
-// giveBack returns everything to the pool.
+// giveBack returns everything to the pool. A body that went on although there was no room is collected first: the next of its
+// kind would begin while its memory is still taken, and the collector alone is seldom through with one before that has made as
+// much again. At a limit of 512 MiB bodies of 60 MB were there three times.
 func (p *intakePart) giveBack() {
 	if p.place == nil {
 		return
 	}
 	i := p.in
+	if p.bytes > max(i.most, worthCollecting) {
+		runtime.GC()
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.parts.Remove(p.place)
@@ -134,6 +202,9 @@ func (p *intakePart) giveBack() {
 
 // add counts n bytes more of p; below zero: less.
 func (i *Intake) add(p *intakePart, n int64) {
+	if i.used > i.most {
+		i.over = time.Now()
+	}
 	p.bytes += n
 	i.used += n
 	if p.sender.IsValid() {

@@ -3,10 +3,12 @@ package web
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"varve/engine/status"
 )
@@ -69,6 +71,9 @@ func TestIntakeOlderFirst(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
+		if n := in.Waiting(); n != len(parts) || in.Limit() != 100 {
+			t.Errorf("%d of %d bodies wait, the limit is %d", n, len(parts), in.Limit())
+		}
 		if late := newPart(in); late.try(10) {
 			t.Error("a body that came last barged in")
 		} else {
@@ -79,6 +84,9 @@ func TestIntakeOlderFirst(t *testing.T) {
 		for _, p := range parts {
 			synctest.Wait()
 			p.giveBack()
+		}
+		if n := in.Waiting(); n != 0 {
+			t.Errorf("%d bodies wait after all", n)
 		}
 		if want := []int{0, 1, 2, 3}; !slices.Equal(order, want) {
 			t.Errorf("they went on in the order %v, want %v", order, want)
@@ -107,6 +115,46 @@ func TestIntakeSkipsThoseThatLeft(t *testing.T) {
 		synctest.Wait()
 		if !left || !taken {
 			t.Errorf("the older body left: %v, the younger goes on: %v", left, taken)
+		}
+	})
+}
+
+// TestLargeBodyIsCollectedBeforeTheNext: the memory of a body that went on although there was no room for it is free when its room is.
+func TestLargeBodyIsCollectedBeforeTheNext(t *testing.T) {
+	i := NewIntake(1<<20, time.Minute, status.RegionBusy, nil)
+	share := i.Share()
+	const size = 2 * worthCollecting
+	if err := share.Hold(t.Context(), size); err != nil {
+		t.Fatal(err)
+	}
+	body := make([]byte, size)
+	there := weak.Make(&body[0])
+	runtime.KeepAlive(body)
+	share.Release()
+	if there.Value() != nil {
+		t.Error("the body is in memory when the next may begin")
+	}
+}
+
+// TestIntakeIsPressed: by a body beyond its share, and for a moment after it.
+func TestIntakeIsPressed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := NewIntake(100, 5*time.Second, status.RegionBusy, nil)
+		p := newPart(in)
+		for _, step := range []struct {
+			what string
+			do   func()
+			want bool
+		}{
+			{"a body that fits", func() { p.take(t.Context(), 100) }, false},
+			{"a body that does not", func() { p.take(t.Context(), 1) }, true},
+			{"a long while later", func() { <-time.After(time.Minute) }, true},
+			{"its end", p.giveBack, true},
+			{"a moment later", func() { <-time.After(pressedTime) }, false},
+		} {
+			if step.do(); in.Pressed() != step.want {
+				t.Errorf("%s: pressed %t, want %t", step.what, !step.want, step.want)
+			}
 		}
 	})
 }

@@ -266,18 +266,7 @@ func (p *prober) step(b *vector.Batch) error {
 
 func (p *prober) begin(b *vector.Batch) {
 	p.in = b
-	p.matched = zeroed(p.matched, b.N)
-}
-
-// zeroed is an empty set over n rows in the memory of another, where it has room.
-func zeroed(b vector.Bitmap, n int) vector.Bitmap {
-	w := vector.Words(n)
-	if cap(b) < w {
-		return vector.MakeBitmap(n)
-	}
-	b = b[:w]
-	clear(b)
-	return b
+	p.matched = p.matched.Emptied(b.N)
 }
 
 // everyPair is a join without keys. Rows with long texts come with all of the other side, one after the other.

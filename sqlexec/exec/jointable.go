@@ -338,7 +338,7 @@ func (h *joinHasher) column(k int, v *vector.Vector, out []uint64, nullEqual boo
 		out[i] = joinNull
 		if !nullEqual {
 			if h.skip == nil {
-				h.skip = zeroed(h.bits, len(out))
+				h.skip = h.bits.Emptied(len(out))
 				h.bits = h.skip
 			}
 			h.skip.Set(i)

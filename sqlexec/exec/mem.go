@@ -42,6 +42,12 @@ func NewPool(limit int64, changed func(bytes int64)) *Pool {
 // Used is the number of bytes taken by running queries.
 func (p *Pool) Used() int64 { return p.used.Load() }
 
+// Held is the number of bytes that the store keeps for running queries.
+func (p *Pool) Held() int64 { return p.held.Load() }
+
+// Waiting is the number of queries that wait for memory before they begin.
+func (p *Pool) Waiting() int64 { return p.waiting.Load() }
+
 // take changes what is taken; false when the pool does not have it.
 func (p *Pool) take(bytes int64) bool {
 	used := p.used.Add(bytes)

@@ -110,6 +110,9 @@ func TestQueriesAtOnce(t *testing.T) {
 			return b, done
 		}
 		late, done := begin(context.Background())
+		if n := p.Waiting(); n != 1 {
+			t.Errorf("%d queries wait, want 1", n)
+		}
 		if err := <-done; status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "try again later") {
 			t.Errorf("nobody ends: %v", err)
 		}

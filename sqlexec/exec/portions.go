@@ -125,6 +125,38 @@ func copiedTexts(cols []*vector.Vector, i int) (bytes int64) {
 	return bytes
 }
 
+// longestRow is what the texts of no row of a batch are more than, in bytes: the longest of each column together.
+func longestRow(b *vector.Batch) (bytes int64) {
+	for _, c := range b.Cols {
+		if c.Type.Kind() == vector.Bytes {
+			bytes += int64(longestText(c, b.N))
+		}
+	}
+	return bytes
+}
+
+func longestText(v *vector.Vector, n int) (bytes uint32) {
+	switch {
+	case v.Form == vector.Const:
+		return uint32(len(v.Bytes(0)))
+	case v.Form == vector.Flat:
+		return longestOf(v.Views[:n])
+	case len(v.Values.Views) <= n:
+		return longestOf(v.Values.Views)
+	}
+	for _, c := range v.Codes[:n] {
+		bytes = max(bytes, v.Values.Views[c].Len)
+	}
+	return bytes
+}
+
+func longestOf(views []vector.View) (bytes uint32) {
+	for _, w := range views {
+		bytes = max(bytes, w.Len)
+	}
+	return bytes
+}
+
 // longRow is the bytes of the texts of a row from which on what is made of it alone becomes a batch, in which they are there once.
 const longRow = 16 << 10
 

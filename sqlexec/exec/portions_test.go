@@ -185,3 +185,65 @@ func TestTopOfLongRows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLongestRow: no row of a batch has more bytes of texts, whatever form they have, and of one column some row has as many.
+func TestLongestRow(t *testing.T) {
+	for _, form := range []vector.Form{vector.Flat, vector.Const, vector.Dict} {
+		for _, rows := range []int{1, 2, 70} { // a dictionary of three values is larger or smaller than that
+			b := longTable(form, rows, 1000)
+			most := int64(0)
+			for i := range rows {
+				most = max(most, copiedTexts(b.Cols, i))
+			}
+			if got := longestRow(b); got < most || got > most && most > 0 {
+				t.Errorf("%v, %d rows: %d bytes, the longest has %d", form, rows, got, most)
+			}
+		}
+	}
+}
+
+// TestSortedPortions: rows that were sorted come in batches of at most a portion where some are long, and in full ones where none is.
+func TestSortedPortions(t *testing.T) {
+	const rows = 3 * vector.Size
+	for name, c := range map[string]struct {
+		size func(i int) int
+		full bool
+	}{
+		"none has a text": {func(int) int { return 0 }, true},
+		"all fit":         {func(int) int { return portionBytes / vector.Size }, true},
+		"all are longer":  {func(int) int { return portionBytes/vector.Size + 1 }, false},
+		"few are long":    {func(i int) int { return 900 << 10 / (1 + i*i) }, false},
+	} {
+		b := &vector.Batch{N: rows, Cols: []*vector.Vector{{Type: vector.StringType}}}
+		for i := range rows {
+			b.Cols[0].PushBytes(bytes.Repeat([]byte("x"), c.size(i)))
+		}
+		types := []vector.Type{vector.StringType}
+		s := newSorter([]expr.SortKey{{Expr: call(t, "length", &expr.Column{T: types[0]})}}, types, nil)
+		for from := 0; from < rows; from += vector.Size {
+			if err := s.add(sliceOf(b, from, from+vector.Size)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		order, err := s.sorted(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, full := 0, true
+		var part vector.Batch
+		for r := (&reorder{rows: s, order: order}).Reader(0); ; n += part.N {
+			if ok, err := r.Next(&part); err != nil {
+				t.Fatal(err)
+			} else if !ok {
+				break
+			}
+			full = full && part.N == vector.Size
+			if got := lengths(part.Cols[0].Views[:part.N]); part.N > 1 && got > portionBytes {
+				t.Errorf("%s: %d rows with %d bytes together", name, part.N, got)
+			}
+		}
+		if n != rows || full != c.full {
+			t.Errorf("%s: %d rows, all batches full: %v", name, n, full)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type sorter struct {
 
 	full     int64 // bytes of the chunks but the last
 	reserved int64 // bytes, as far as the budget knows
+	light    bool  // the texts of any vector.Size rows are no more than a portion
 }
 
 // sortChunk is up to chunkRows rows with their keys.
@@ -133,8 +134,21 @@ func (s *sorter) gather(to *vector.Batch, rows []uint32) {
 	}
 }
 
+// weigh finds out whether any rows make a portion. It looks at texts as they lie, 0.5 ns each, where portion takes 20 for those of
+// a row, which lie anywhere.
+func (s *sorter) weigh() {
+	longest := int64(0)
+	for _, c := range s.chunks {
+		longest = max(longest, longestRow(c.rows))
+	}
+	s.light = longest*vector.Size <= portionBytes
+}
+
 // portion is where the rows of an order end that are gathered together from one of them on.
 func (s *sorter) portion(order []uint32, from int) int {
+	if s.light {
+		return min(from+vector.Size, len(order))
+	}
 	texts := func(i int) int64 {
 		row := order[i]
 		return rowTexts(s.chunks[row/chunkRows].rows.Cols, int(row%chunkRows))
@@ -308,6 +322,9 @@ type reorderReader struct {
 func (r *reorderReader) Next(b *vector.Batch) (bool, error) {
 	if r.next >= len(r.r.order) {
 		return false, nil
+	}
+	if r.next == 0 && len(r.r.order) > vector.Size {
+		r.r.rows.weigh()
 	}
 	to := r.r.rows.portion(r.r.order, r.next)
 	r.r.rows.gather(&r.b, r.r.order[r.next:to])

@@ -356,7 +356,7 @@ func pickColumn(v *vector.Vector, from []*vector.Vector, picks []pick) {
 	}
 	bits := v.Valid
 	if v.Valid = nil; valid {
-		v.Valid = zeroed(bits, n)
+		v.Valid = bits.Emptied(n)
 		for i, p := range picks {
 			if f := from[p.run]; f.Valid == nil || f.Valid.Get(int(p.row)) {
 				v.Valid.Set(i)
@@ -365,7 +365,7 @@ func pickColumn(v *vector.Vector, from []*vector.Vector, picks []pick) {
 	}
 	switch first.Type.Kind() {
 	case vector.Bool:
-		v.Bools = zeroed(v.Bools, n)
+		v.Bools = v.Bools.Emptied(n)
 		for i, p := range picks {
 			if from[p.run].Bools.Get(int(p.row)) {
 				v.Bools.Set(i)

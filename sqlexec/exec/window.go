@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"maps"
+	"slices"
+
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -47,3 +50,6 @@ var ranking = map[string]bool{"row_number": true, "rank": true, "dense_rank": tr
 
 // Ranks reports whether a window function looks at places, not at values of a frame.
 func Ranks(name string) bool { return ranking[name] }
+
+// RankingNames lists the functions that need a window, sorted; any aggregate may have one.
+func RankingNames() []string { return slices.Sorted(maps.Keys(ranking)) }

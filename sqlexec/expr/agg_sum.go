@@ -107,14 +107,16 @@ func (s *integerSums[T]) Add(n int, groups []uint32, args []*vector.Vector, keep
 }
 
 // addNarrow adds values of 32 bits to sums that are far from their bounds. Where one value has more it returns false and leaves the
-// sums as they were. 0.5 ns a row for 120 groups, against 0.9 with a look at each sum.
+// sums as they were. Each value is read once, before its sum is written: for all the compiler knows both lie in one place. 0.46 ns a row
+// for 120 groups, against 1.1 with a second reading and 0.9 with a look at each sum.
 func addNarrow[T int64 | uint64](sum []T, some []bool, groups []uint32, x []T) bool {
 	folded := uint64(0)
-	x = x[:len(groups)]
+	x, some = x[:len(groups)], some[:len(sum)]
 	for i, g := range groups {
-		sum[g] += x[i]
+		v := x[i]
+		sum[g] += v
 		some[g] = true
-		folded |= fold(x[i])
+		folded |= fold(v)
 	}
 	if narrow(folded) {
 		return true

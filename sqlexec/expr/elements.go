@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
-	"unicode/utf8"
 
+	"varve/engine/jsontext"
 	"varve/engine/vector"
 )
 
@@ -94,20 +94,10 @@ func indexOf(list, item []byte) int {
 
 // itemText is the value of an element that is a text, else the element as it stands.
 func itemText(m []byte) []byte {
-	if len(m) < 2 || m[0] != '"' {
-		return m
+	if text, ok := jsontext.Unquote(m); ok {
+		return text
 	}
-	plain := m[1 : len(m)-1]
-	for _, c := range plain {
-		if c < ' ' || c == '\\' || c == '"' || c >= utf8.RuneSelf {
-			var s string
-			if json.Unmarshal(m, &s) != nil {
-				return m
-			}
-			return []byte(s)
-		}
-	}
-	return plain
+	return m
 }
 
 // appendElement appends an element of a list to v, which is of the element's type and has n rows.

@@ -135,9 +135,10 @@ type callNode struct {
 
 // broadcast is scratch for an argument that did not come Flat.
 type broadcast struct {
-	v   vector.Vector
-	n   int           // rows that v holds of a fixed constant
-	cut vector.Vector // the first of them
+	v    vector.Vector
+	held int64         // bytes of v that were counted
+	n    int           // rows that v holds of a fixed constant
+	cut  vector.Vector // the first of them
 }
 
 func (c *compiler) call(e *Call) (node, error) {
@@ -145,6 +146,7 @@ func (c *compiler) call(e *Call) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.run.owe(callBytes + int64(len(args))*argBytes)
 	n := &callNode{call: e, batch: c.run, args: args, fixed: make([]bool, len(args)), in: make([]*vector.Vector, len(args)), flat: make([]broadcast, len(args))}
 	for i, a := range args {
 		_, n.fixed[i] = a.(*constNode)
@@ -247,6 +249,11 @@ func (c *callNode) run(n int, out *vector.Vector, held *int64) error {
 			}
 		}
 		c.in[i] = c.flat[i].of(v, n, c.fixed[i])
+		if v.Form != vector.Flat {
+			if err := c.batch.slotsHeld(&c.flat[i].v, &c.flat[i].held); err != nil {
+				return err
+			}
+		}
 	}
 	*out = vector.Vector{Type: c.call.T, Bools: out.Bools[:0], Ints: out.Ints[:0], Uints: out.Uints[:0], Floats: out.Floats[:0],
 		Views: out.Views[:0], Heap: out.Heap[:0], Room: c.heap.room(c.batch, held)}

@@ -151,20 +151,7 @@ func integerKernel[T int64 | uint64](op string, t vector.Type) kernel {
 		res := integers[T](out)
 		r := vector.Sized(*res, n)
 		*res = r
-		switch op {
-		case "+":
-			for i := range r {
-				r[i] = x[i] + y[i]
-			}
-		case "-":
-			for i := range r {
-				r[i] = x[i] - y[i]
-			}
-		case "*":
-			for i := range r {
-				r[i] = x[i] * y[i]
-			}
-		default:
+		if !calculate(op, r, x, y) {
 			if err := divide(r, x, y, valid, op == "%"); err != nil {
 				return err
 			}
@@ -176,6 +163,28 @@ func integerKernel[T int64 | uint64](op string, t vector.Type) kernel {
 		}
 		return nil
 	}
+}
+
+// calculate adds, subtracts or multiplies; false: op is none of that.
+func calculate[T int64 | uint64 | float64](op string, r, x, y []T) bool {
+	x, y = x[:len(r)], y[:len(r)]
+	switch op {
+	case "+":
+		for i := range r {
+			r[i] = x[i] + y[i]
+		}
+	case "-":
+		for i := range r {
+			r[i] = x[i] - y[i]
+		}
+	case "*":
+		for i := range r {
+			r[i] = x[i] * y[i]
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 func divide[T int64 | uint64](r, x, y []T, valid vector.Bitmap, rest bool) error {
@@ -201,20 +210,9 @@ func floatKernel(op string, t vector.Type) kernel {
 		x, y := a[0].Floats[:n], a[1].Floats[:n]
 		r := vector.Sized(out.Floats, n)
 		out.Floats = r
-		switch op {
-		case "+":
-			for i := range r {
-				r[i] = x[i] + y[i]
-			}
-		case "-":
-			for i := range r {
-				r[i] = x[i] - y[i]
-			}
-		case "*":
-			for i := range r {
-				r[i] = x[i] * y[i]
-			}
-		case "/":
+		switch {
+		case calculate(op, r, x, y):
+		case op == "/":
 			for i := range r {
 				r[i] = x[i] / y[i]
 			}

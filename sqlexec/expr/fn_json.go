@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"varve/engine/convert"
+	"varve/engine/jsontext"
 	"varve/engine/vector"
 )
 
@@ -204,11 +205,7 @@ func AppendJSON(dst []byte, v *vector.Vector, i int) []byte {
 	}
 	switch v.Type.ID {
 	case vector.TypeFloat32, vector.TypeFloat64:
-		f := v.Float(i)
-		if f-f != 0 {
-			return append(dst, "null"...)
-		}
-		return convert.AppendFloat(dst, f, 64)
+		return jsontext.AppendFloat(dst, v.Float(i))
 	case vector.TypeJSON, vector.TypeList:
 		return append(dst, v.Bytes(i)...)
 	case vector.TypeBool:

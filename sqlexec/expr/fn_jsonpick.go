@@ -1,10 +1,10 @@
 package expr
 
 import (
-	"encoding/json"
 	"strings"
 
 	"varve/engine/convert"
+	"varve/engine/jsontext"
 	"varve/engine/vector"
 )
 
@@ -87,9 +87,7 @@ func asText(m []byte) ([]byte, bool) {
 	case string(m) == "null":
 		return nil, false
 	case m[0] == '"':
-		var s string
-		err := json.Unmarshal(m, &s)
-		return []byte(s), err == nil
+		return jsontext.Unquote(m)
 	}
 	return m, true
 }

@@ -29,6 +29,12 @@ const (
 // roomShare is the part of the memory left that the texts of one batch of one function may take: several workers compute at a time.
 const roomShare = 4
 
+// callBytes and argBytes are about what a function of a program takes, and each of its arguments, before it has seen a row.
+const (
+	callBytes = 1 << 10
+	argBytes  = 384
+)
+
 // tellBytes is how much a program takes before the memory is told: programs of a few small vectors never tell.
 const tellBytes = 1 << 20
 
@@ -51,6 +57,23 @@ func (r *batchRun) hold(bytes int64) error {
 		return nil
 	}
 	return r.memory.Reserve(bytes)
+}
+
+// owe counts bytes that a program takes before it is run: the memory is told of them by then.
+func (r *batchRun) owe(bytes int64) {
+	if r != nil {
+		r.untold += bytes
+	}
+}
+
+// slotsHeld counts what a vector holds whose texts are another's, of which held is counted.
+func (r *batchRun) slotsHeld(v *vector.Vector, held *int64) error {
+	grown := slotBytes(v) - *held
+	if grown <= 0 {
+		return nil
+	}
+	*held += grown
+	return r.hold(grown)
 }
 
 // vectorHeld counts what a vector that was made holds, of which held is counted.
@@ -117,8 +140,11 @@ func tooManyTexts(most int64) error {
 }
 
 // heldBytes is the memory of the buffers of a vector that a kernel writes.
-func heldBytes(v *vector.Vector) int64 {
-	return int64(8*(cap(v.Bools)+cap(v.Ints)+cap(v.Uints)+cap(v.Floats)+cap(v.Views)) + cap(v.Heap))
+func heldBytes(v *vector.Vector) int64 { return slotBytes(v) + int64(cap(v.Heap)) }
+
+// slotBytes is heldBytes without texts.
+func slotBytes(v *vector.Vector) int64 {
+	return int64(8 * (cap(v.Bools) + cap(v.Ints) + cap(v.Uints) + cap(v.Floats) + cap(v.Views)))
 }
 
 // borrow takes the bytes that a function works with beside what it gives; back gives them back.

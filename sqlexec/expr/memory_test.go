@@ -187,6 +187,47 @@ func TestVectorsOfAProgramAreCounted(t *testing.T) {
 	}
 }
 
+// TestManyFunctionsAreCounted: thousands of functions of a statement take memory before they have made anything, and for what they read: constants and
+// dictionaries with a value for each row.
+func TestManyFunctionsAreCounted(t *testing.T) {
+	const functions = 2000
+	flat := &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, vector.Size)}
+	dict := &vector.Vector{Type: vector.Int64Type, Form: vector.Dict, Values: &vector.Vector{Type: vector.Int64Type, Ints: make([]int64, vector.Size)}, Codes: make([]uint32, vector.Size)}
+	for i := range dict.Codes {
+		dict.Codes[i] = uint32(i % 2)
+	}
+	for name, v := range map[string]*vector.Vector{"constants": flat, "dictionaries": dict} {
+		var list []Expr
+		for i := range functions {
+			args := []Expr{&Column{T: vector.Int64Type}, Int(int64(i))}
+			if v == dict {
+				args[1] = &Column{Index: 1, T: vector.Int64Type}
+			}
+			e, err := (&Context{}).Call("+", args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, e)
+		}
+		memory := &smallMemory{limit: 1 << 30}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p, err := CompileWithin(list, memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &vector.Batch{N: vector.Size, Cols: []*vector.Vector{flat, v}}
+		if err := p.Eval(b, make([]*vector.Vector, functions)); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if grown, asked := after.TotalAlloc-before.TotalAlloc, uint64(memory.asked.Load()); grown > asked*5/4+tellBytes {
+			t.Errorf("%s: %d KiB are allocated and %d reserved", name, grown>>10, asked>>10)
+		}
+		runtime.KeepAlive(p)
+	}
+}
+
 func TestConstantsCountAsMemoryOfTheStatement(t *testing.T) {
 	memory := &smallMemory{limit: 50 << 20}
 	c := &Context{Memory: memory}

@@ -19,12 +19,15 @@ const (
 // columnIndexRows are the indexes that the parts of each table hold, by column.
 func columnIndexRows(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
-		parts := t.Stats().Parts
-		n, found := t.Schema.Name, physical(parts)
+		found, err := physical(t)
+		if err != nil {
+			return err
+		}
+		n, parts := t.Schema.Name, len(t.Stats().Parts)
 		for i := range t.Schema.Columns {
 			c := &t.Schema.Columns[i]
 			if c.Semantic == schema.Tag {
-				r.add(Catalog, n.DB, n.Table, c.Name, seriesKeys, len(parts), nil, "PRIMARY")
+				r.add(Catalog, n.DB, n.Table, c.Name, seriesKeys, parts, nil, "PRIMARY")
 				continue
 			}
 			x := found[c.ID]
@@ -47,12 +50,12 @@ type columnIndex struct {
 	parts, bytes int64
 }
 
-// physical sums up what the parts hold, by column.
-func physical(parts []engine.PartInfo) map[schema.ColumnID]*[3]columnIndex {
+// physical sums up what the parts of a table hold, by column.
+func physical(t *engine.Table) (map[schema.ColumnID]*[3]columnIndex, error) {
 	found := map[schema.ColumnID]*[3]columnIndex{}
-	for _, p := range parts {
-		for i := range p.Columns {
-			c := &p.Columns[i]
+	err := t.PartColumns(func(columns []engine.PartColumn) {
+		for i := range columns {
+			c := &columns[i]
 			x := found[c.ID]
 			if x == nil {
 				x = &[3]columnIndex{{kind: zoneMap}, {kind: postings}, {kind: tokenFilter}}
@@ -65,8 +68,8 @@ func physical(parts []engine.PartInfo) map[schema.ColumnID]*[3]columnIndex {
 				}
 			}
 		}
-	}
-	return found
+	})
+	return found, err
 }
 
 // asker is the kind of index in DDL that a physical one serves; nil: nobody asked for it.
@@ -86,8 +89,12 @@ func asker(c *schema.Column, kind string) any {
 func tableIndexRows(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		st := t.Stats()
+		found, err := physical(t)
+		if err != nil {
+			return err
+		}
 		var sizes [3]int64
-		for _, x := range physical(st.Parts) {
+		for _, x := range found {
 			for k := range sizes {
 				sizes[k] += x[k].bytes
 			}

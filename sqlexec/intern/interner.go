@@ -175,7 +175,7 @@ func (in *Interner) text(w *words, hash uint64, b []byte) uint32 {
 
 func (in *Interner) appendText(b []byte) uint32 {
 	v := in.Values
-	v.Views, v.Heap = doubled(v.Views, 1), roomier(v.Heap, len(b))
+	v.Views, v.Heap = vector.Doubled(v.Views, 1), roomier(v.Heap, len(b))
 	v.Views = append(v.Views, vector.View{Off: uint32(len(v.Heap)), Len: uint32(len(b))})
 	v.Heap = append(v.Heap, b...)
 	return in.valued()
@@ -222,9 +222,9 @@ func (in *Interner) appendNumber(key uint64, v *vector.Vector, r int) {
 		in.appendInt(int64(key))
 		return
 	case vector.Uint64:
-		in.Values.Uints = append(doubled(in.Values.Uints, 1), key)
+		in.Values.Uints = append(vector.Doubled(in.Values.Uints, 1), key)
 	case vector.Float64:
-		in.Values.Floats = append(doubled(in.Values.Floats, 1), math.Float64frombits(key))
+		in.Values.Floats = append(vector.Doubled(in.Values.Floats, 1), math.Float64frombits(key))
 	default:
 		in.appendText(v.Bytes(r))
 		return
@@ -234,7 +234,7 @@ func (in *Interner) appendNumber(key uint64, v *vector.Vector, r int) {
 
 // appendInt adds an integer that is new.
 func (in *Interner) appendInt(x int64) {
-	in.Values.Ints = append(doubled(in.Values.Ints, 1), x)
+	in.Values.Ints = append(vector.Doubled(in.Values.Ints, 1), x)
 	in.small.add(x, uint32(in.n))
 	in.valued()
 }
@@ -318,15 +318,6 @@ func (in *Interner) one(v *vector.Vector, i int) uint32 {
 		key = keyOf(v, i, in.canon)
 	}
 	return in.number(key, mix(key), v, i)
-}
-
-// doubled makes room for n more elements by doubling: append grows large slices by a quarter, which copies each element
-// four times.
-func doubled[T any](s []T, n int) []T {
-	if cap(s)-len(s) >= n {
-		return s
-	}
-	return slices.Grow(s, max(n, len(s)))
 }
 
 // doubledHeap is the size up to which the texts have room for as much again when they grow, and a quarter from there on: what

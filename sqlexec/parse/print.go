@@ -114,23 +114,7 @@ func (w *printer) expr(x Expr, min int) {
 	case *Column:
 		w.name(x.Parts)
 	case *Unary:
-		pow, op := powUnary, x.Op
-		if op == "not" {
-			pow, op = powNot, "NOT "
-		}
-		w.open(pow < min)
-		w.put(op)
-		if lit, ok := x.X.(*Literal); ok && op == "-" && lit.Kind == NumberLiteral { // -(1) is not the literal -1
-			w.put("(")
-			w.expr(x.X, 0)
-			w.put(")")
-		} else {
-			if inner, ok := x.X.(*Unary); ok && inner.Op == x.Op && op != "NOT " {
-				w.put(" ")
-			}
-			w.expr(x.X, pow)
-		}
-		w.close(pow < min)
+		w.unary(x, min)
 	case *Binary:
 		w.binary(x, min)
 	case *Is:
@@ -173,15 +157,7 @@ func (w *printer) expr(x Expr, min int) {
 		w.exprs(x.Items)
 		w.put(")")
 	case *Struct:
-		w.put("{")
-		for i, k := range x.Keys {
-			if i > 0 {
-				w.put(", ")
-			}
-			w.put(QuoteText(k), ": ")
-			w.expr(x.Items[i], 0)
-		}
-		w.put("}")
+		w.object(x)
 	case *Default:
 		w.put("DEFAULT")
 	case *AtTimeZone:
@@ -203,20 +179,56 @@ func (w *printer) expr(x Expr, min int) {
 	case *Slot: // not as a name would be: there may be several of that name
 		w.put(QuoteIdent(x.Name), "#", strconv.Itoa(x.Index))
 	case *Columns:
-		if len(x.Star.Table) > 0 {
-			w.name(x.Star.Table)
-			w.put(".")
-		}
-		w.put("COLUMNS(")
-		if x.Match != nil {
-			w.expr(x.Match, 0)
-		} else {
-			bare := *x.Star
-			bare.Table = nil
-			w.item(SelectItem{Star: &bare})
-		}
-		w.put(")")
+		w.columns(x)
 	}
+}
+
+func (w *printer) unary(x *Unary, min int) {
+	pow, op := powUnary, x.Op
+	if op == "not" {
+		pow, op = powNot, "NOT "
+	}
+	w.open(pow < min)
+	w.put(op)
+	if lit, ok := x.X.(*Literal); ok && op == "-" && lit.Kind == NumberLiteral { // -(1) is not the literal -1
+		w.put("(")
+		w.expr(x.X, 0)
+		w.put(")")
+	} else {
+		if inner, ok := x.X.(*Unary); ok && inner.Op == x.Op && op != "NOT " {
+			w.put(" ")
+		}
+		w.expr(x.X, pow)
+	}
+	w.close(pow < min)
+}
+
+func (w *printer) object(x *Struct) {
+	w.put("{")
+	for i, k := range x.Keys {
+		if i > 0 {
+			w.put(", ")
+		}
+		w.put(QuoteText(k), ": ")
+		w.expr(x.Items[i], 0)
+	}
+	w.put("}")
+}
+
+func (w *printer) columns(x *Columns) {
+	if len(x.Star.Table) > 0 {
+		w.name(x.Star.Table)
+		w.put(".")
+	}
+	w.put("COLUMNS(")
+	if x.Match != nil {
+		w.expr(x.Match, 0)
+	} else {
+		bare := *x.Star
+		bare.Table = nil
+		w.item(SelectItem{Star: &bare})
+	}
+	w.put(")")
 }
 
 func (w *printer) open(paren bool) {

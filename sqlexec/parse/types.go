@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"varve/engine/status"
@@ -171,4 +172,68 @@ func InfoText(t vector.Type) string {
 		return fmt.Sprintf("decimal(%d,%d)", t.Precision, t.Scale)
 	}
 	return strings.ToLower(TypeText(t))
+}
+
+// dataType reads a type name with its parameters.
+func (p *parser) dataType() (DataType, error) {
+	d := DataType{At: p.tok.pos}
+	if p.tok.kind != tokWord {
+		return d, p.expected("a data type")
+	}
+	d.Name = strings.ToUpper(p.tok.text)
+	if err := p.advance(); err != nil {
+		return d, err
+	}
+	if second := strings.ToUpper(p.tok.text); p.tok.kind == tokWord && (d.Name == "DOUBLE" && second == "PRECISION" || d.Name == "CHARACTER" && second == "VARYING") {
+		d.Name += " " + second
+		if err := p.advance(); err != nil {
+			return d, err
+		}
+	}
+	if p.isOp("(") {
+		if err := p.typeArgs(&d); err != nil {
+			return d, err
+		}
+	}
+	if ok, err := p.take("unsigned"); err != nil {
+		return d, err
+	} else if ok {
+		d.Name += " UNSIGNED"
+	}
+	for _, words := range [][]string{{"with", "time", "zone"}, {"without", "time", "zone"}} {
+		if p.is(words[0]) && p.peek().is("time") {
+			if _, err := p.takeWords(words...); err != nil {
+				return d, err
+			}
+		}
+	}
+	if p.isOp("[") && p.peek().op("]") {
+		d.IsArray = true
+		if err := p.advance(); err != nil {
+			return d, err
+		}
+		return d, p.advance()
+	}
+	return d, nil
+}
+
+func (p *parser) typeArgs(d *DataType) error {
+	if err := p.advance(); err != nil {
+		return err
+	}
+	for {
+		n, err := strconv.Atoi(p.tok.text)
+		if p.tok.kind != tokNumber || err != nil {
+			return p.expected("a number")
+		}
+		d.Args = append(d.Args, n)
+		if err := p.advance(); err != nil {
+			return err
+		}
+		if ok, err := p.takeOp(","); err != nil {
+			return err
+		} else if !ok {
+			return p.expectOp(")")
+		}
+	}
 }

@@ -42,23 +42,14 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 		}
 	}
 	j := &Join{Kind: kind, L: l, R: r, Cols: concat(l.Columns(), r.Columns())}
-	if t.Natural || len(t.Using) > 0 {
-		if err := b.using(j, t); err != nil {
-			return nil, err
-		}
-	} else if t.On != nil && after == nil {
-		sc := &scope{cols: concat(l.Columns(), r.Columns()), outer: out}
-		eb := &exprBinder{b: b, sc: sc, where: "ON", special: columnsFor(decided, nil)}
-		cond, err := eb.bind(t.On)
-		if err != nil {
-			return nil, err
-		}
-		if cond, err = b.boolean(cond, "ON"); err != nil {
-			return nil, err
-		}
-		if err := b.joinOn(j, splitAnd(cond, nil)); err != nil {
-			return nil, err
-		}
+	switch {
+	case t.Natural || len(t.Using) > 0:
+		err = b.using(j, t)
+	case t.On != nil && after == nil:
+		err = b.on(j, t.On, decided, out)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if kind.semi() {
 		j.Cols = append([]Column(nil), l.Columns()...)
@@ -79,6 +70,19 @@ func (b *binder) join(t *parse.Join, out *outer) (Node, error) {
 		return b.mergeUsing(j)
 	}
 	return j, nil
+}
+
+// on binds the condition of a join, whose subqueries are decided by columns.
+func (b *binder) on(j *Join, cond parse.Expr, decided map[parse.Expr]*expr.Column, out *outer) error {
+	eb := &exprBinder{b: b, sc: &scope{cols: concat(j.L.Columns(), j.R.Columns()), outer: out}, where: "ON", special: columnsFor(decided, nil)}
+	bound, err := eb.bind(cond)
+	if err != nil {
+		return err
+	}
+	if bound, err = b.boolean(bound, "ON"); err != nil {
+		return err
+	}
+	return b.joinOn(j, splitAnd(bound, nil))
 }
 
 // lateralJoin binds a join whose right side sees the left one. What stands after ON filters; a left join takes TRUE there.

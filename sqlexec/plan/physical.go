@@ -124,39 +124,10 @@ func (r *runner) buildNode(n Node) (exec.Stream, error) {
 	case *Series:
 		src, err := exec.Series(n.Of, types(n.Cols))
 		return exec.Stream{Source: src, Serial: true}, err
-	case *Filter:
-		s, err := r.build(n.Input)
-		if err != nil {
-			return s, err
-		}
-		return r.filter(s, n.Conds)
-	case *Project:
-		s, err := r.build(n.Input)
-		if err != nil {
-			return s, err
-		}
-		op, err := exec.Project(n.Exprs, r.budget)
-		return s.With(op), err
-	case *Limit:
-		s, err := r.build(n.Input)
-		if err != nil {
-			return s, err
-		}
-		return r.limit(s, n.Limit, n.Offset)
 	case *Aggregate:
 		return r.aggregate(n)
 	case *Sort:
 		return r.sort(n)
-	case *Distinct:
-		s, err := r.build(n.Input)
-		if err != nil {
-			return s, err
-		}
-		sink, err := exec.Distinct(types(n.Columns()), r.budget)
-		if err != nil {
-			return s, err
-		}
-		return r.finish(s, sink, false)
 	case *DistinctOn:
 		return r.distinctOn(n)
 	case *Union:
@@ -167,29 +138,46 @@ func (r *runner) buildNode(n Node) (exec.Stream, error) {
 		return r.asof(n)
 	case *Window:
 		return r.window(n)
+	}
+	s, err := r.build(n.inputs()[0])
+	if err != nil {
+		return s, err
+	}
+	return r.onto(s, n)
+}
+
+// onto puts a node that reads its only input as it is on the stream of that.
+func (r *runner) onto(s exec.Stream, n Node) (exec.Stream, error) {
+	switch n := n.(type) {
+	case *Filter:
+		return r.filter(s, n.Conds)
+	case *Project:
+		op, err := exec.Project(n.Exprs, r.budget)
+		return s.With(op), err
+	case *Limit:
+		return r.limit(s, n.Limit, n.Offset)
+	case *Distinct:
+		sink, err := exec.Distinct(types(n.Columns()), r.budget)
+		if err != nil {
+			return s, err
+		}
+		return r.finish(s, sink, false)
+	case *FillSlots:
+		spec := exec.FillSpec{Keys: n.Keys, Step: n.Step, Fills: n.Fills, Types: types(n.Cols)}
+		return r.finish(s, exec.Fill(spec, types(n.Input.Columns()), r.budget), true)
+	}
+	s.Several = true
+	switch n := n.(type) {
 	case *Expand:
-		s, err := r.build(n.Input)
-		s.Several = true
-		return s.With(exec.Slots(exec.SlotsSpec{Time: n.Time, Origin: n.Origin, Step: n.Step, Ranges: n.Ranges, Type: n.Cols[n.Time].Type}, r.budget)), err
+		return s.With(exec.Slots(exec.SlotsSpec{Time: n.Time, Origin: n.Origin, Step: n.Step, Ranges: n.Ranges, Type: n.Cols[n.Time].Type}, r.budget)), nil
 	case *Unnest:
-		s, err := r.build(n.Input)
-		s.Several = true
-		return s.With(exec.Unnest(exec.UnnestSpec{Lists: n.Lists, Outer: n.Outer, Ordinality: n.Ordinality}, r.budget)), err
+		return s.With(exec.Unnest(exec.UnnestSpec{Lists: n.Lists, Outer: n.Outer, Ordinality: n.Ordinality}, r.budget)), nil
 	case *Unpivot:
-		s, err := r.build(n.Input)
-		s.Several = true
 		names := &vector.Vector{Type: vector.StringType}
 		for i, name := range n.Names {
 			names.Append(i, vector.ConstString(name), 0, 1)
 		}
-		return s.With(exec.Unpivot(exec.UnpivotSpec{Passed: n.Passed, Names: names, Sets: n.Sets, Nulls: n.Nulls}, r.budget)), err
-	case *FillSlots:
-		s, err := r.build(n.Input)
-		if err != nil {
-			return s, err
-		}
-		spec := exec.FillSpec{Keys: n.Keys, Step: n.Step, Fills: n.Fills, Types: types(n.Cols)}
-		return r.finish(s, exec.Fill(spec, types(n.Input.Columns()), r.budget), true)
+		return s.With(exec.Unpivot(exec.UnpivotSpec{Passed: n.Passed, Names: names, Sets: n.Sets, Nulls: n.Nulls}, r.budget)), nil
 	}
 	panic("plan: a node without a physical form")
 }

@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -14,9 +15,9 @@ import (
 
 // aggregate evaluates an aggregation.
 func (e *evaluator) aggregate(n *parser.AggregateExpr, g grid) (matrix, error) {
-	names := slices.Clone(n.Grouping)
+	names := append([]string{}, n.Grouping...)
 	slices.Sort(names)
-	by := &grouping{names: names, without: n.Without, index: map[string]int32{}}
+	by := &grouping{names: names, without: n.Without, index: map[labelsKey]int32{}}
 	switch n.Op {
 	case parser.COUNT_VALUES:
 		return e.countValues(n, by, g)
@@ -32,9 +33,10 @@ func (e *evaluator) aggregate(n *parser.AggregateExpr, g grid) (matrix, error) {
 type grouping struct {
 	names   []string
 	without bool
-	index   map[string]int32 // of the labels that rows of a group share
-	groups  []row            // labels and dropName
+	index   map[labelsKey]int32 // of the labels that rows of a group share
+	groups  matrix              // without values until they are finished
 	key     []byte
+	bytes   int64 // of groups that are not counted yet
 }
 
 // of is the group of a row, made if need be.
@@ -50,14 +52,26 @@ func (b *grouping) of(ls Labels, dropName bool) int32 {
 	default:
 		b.key = ls.appendKeyOf(b.key, b.names, false)
 	}
-	at, ok := b.index[string(b.key)]
+	key := keyOf(b.key)
+	at, ok := b.index[key]
 	if !ok {
 		at = int32(len(b.groups))
-		b.index[string(b.key)] = at
-		b.groups = append(b.groups, row{labels: b.labels(ls)})
+		b.index[key] = at
+		b.groups = append(b.groups, row{identity: identity{own: b.labels(ls)}})
+		b.bytes += groupBytes + int64(labelBytes*len(b.groups[at].own))
 	}
 	b.groups[at].dropName = b.groups[at].dropName || dropName
 	return at
+}
+
+// groupBytes is about the memory of a group besides its labels, while the lists grow.
+const groupBytes = rowBytes + 80
+
+// count takes the memory of the groups made since it was called last.
+func (b *grouping) count(l *limits) error {
+	bytes := b.bytes
+	b.bytes = 0
+	return l.reserve(bytes)
 }
 
 func (b *grouping) labels(ls Labels) Labels {
@@ -70,7 +84,7 @@ func (b *grouping) labels(ls Labels) Labels {
 // fold evaluates the aggregations that take rows one by one: rows are added to their group as they are read, and the
 // rows of the argument never exist together.
 func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
-	src, m, err := e.rowsOrSource(n.Expr, g)
+	src, m, err := e.rowsOrSource(n.Expr, by, g)
 	if err != nil {
 		return nil, err
 	}
@@ -78,22 +92,26 @@ func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix,
 	if src == nil {
 		acc := newAccumulator(n.Op, g, e.limits, pos)
 		for i := range m {
-			if err := acc.add(by.of(m[i].labels, m[i].dropName), &m[i]); err != nil {
+			if err := acc.add(by.of(m[i].labels(), m[i].dropName), &m[i]); err != nil {
 				return nil, err
 			}
-			if i%chunkRows == 0 && e.ctx.Err() != nil {
-				return nil, e.ctx.Err()
+			if i%chunkRows == 0 {
+				if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
+					return nil, err
+				}
 			}
 		}
 		return acc.finish(e, by), nil
 	}
 	// Groups are numbered before the scan, so that workers do not meet.
-	group, counted := make([]int32, src.set.Len()), 0
+	if err := e.limits.reserve(int64(src.set.Len()) * 4); err != nil {
+		return nil, err
+	}
+	group := make([]int32, src.set.Len())
 	for i := range group {
 		group[i] = by.of(src.set.Labels(i), src.dropName(i))
-		if more := len(by.groups) - counted; more >= chunkRows {
-			counted = len(by.groups)
-			if err := e.limits.reserve(int64(more) * rowBytes); err != nil {
+		if i%chunkRows == chunkRows-1 || i == len(group)-1 {
+			if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
 				return nil, err
 			}
 		}
@@ -107,23 +125,28 @@ func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix,
 		return nil, err
 	}
 	for _, other := range accs[1:] { // in the order of the series, so that sums repeat
-		if err := accs[0].merge(other); err != nil {
-			return nil, err
-		}
+		accs[0].merge(other)
 	}
 	return accs[0].finish(e, by), nil
 }
 
-// rowsOrSource is the source of the rows of a node that reads series and is needed here only, else its rows.
-func (e *evaluator) rowsOrSource(x parser.Expr, g grid) (*source, matrix, error) {
+// rowsOrSource is the source of the rows of a node that reads series and is needed here only, with the labels that groups have,
+// else its rows.
+func (e *evaluator) rowsOrSource(x parser.Expr, by *grouping, g grid) (*source, matrix, error) {
 	_, shared := e.shared[unwrap(x)]
 	if !shared && (g.n == 1 || !e.same[x]) {
 		switch n := unwrap(x).(type) {
 		case *parser.VectorSelector:
+			e.wantLabels(n, by)
 			src, err := e.instantSource(n, g)
 			return src, nil, err
 		case *parser.Call:
 			if fn := rangeFuncs[n.Func.Name]; fn != nil && n.Func.Name != "absent_over_time" {
+				for _, arg := range n.Args {
+					if m, ok := unwrap(arg).(*parser.MatrixSelector); ok {
+						e.wantLabels(m.VectorSelector.(*parser.VectorSelector), by)
+					}
+				}
 				src, err := e.callSource(n, fn, g)
 				return src, nil, err
 			}
@@ -131,6 +154,13 @@ func (e *evaluator) rowsOrSource(x parser.Expr, g grid) (*source, matrix, error)
 	}
 	m, err := e.eval(x, g)
 	return nil, m, err
+}
+
+// wantLabels has a selector read no labels but those of groups.
+func (e *evaluator) wantLabels(vs *parser.VectorSelector, by *grouping) {
+	if !by.without {
+		e.labels[vs] = by.names
+	}
 }
 
 // accumulator is the groups of an aggregation at all steps.
@@ -143,21 +173,29 @@ type accumulator struct {
 	notes  annotations.Annotations
 }
 
-// cells is one group. What is there depends on the operator: sum and lost for sum and avg, sum (the mean) and squares for
-// stddev and stdvar, sum for the others.
+// cells is one group: there may be as many as series. What sum has depends on the operator: the mean for stddev and stdvar.
 type cells struct {
-	floats bitmap // steps with floats
-	hists  bitmap // steps with histograms that count
-
-	sum, lost, squares []float64
-	n                  []float64
-	incremental        bitmap // avg: steps whose sum would have overflown
-
-	h []*histogramCell // nil without histograms
+	floats    bitmap    // steps with floats
+	sum, lost []float64 // lost: of sum and avg
+	*moments            // of avg, stddev and stdvar
+	hist      *histogramCells
 }
 
-// cellsBytes is about the memory of a group besides its arrays: its row and labels, and the key that finds it.
-const cellsBytes = 2 * rowBytes
+// moments is what averages and deviations need besides their sum.
+type moments struct {
+	squares     []float64
+	n           []float64
+	incremental bitmap // avg: steps whose sum would have overflown
+}
+
+// histogramCells is the histograms of a group.
+type histogramCells struct {
+	has bitmap // steps with histograms that count
+	at  []*histogramCell
+}
+
+// cellsBytes is the memory of a group besides its arrays and its row.
+const cellsBytes = 112
 
 // histogramCell is the histograms of a group at a step.
 type histogramCell struct {
@@ -182,27 +220,27 @@ func (a *accumulator) group(at int32) (*cells, error) {
 	if c := a.groups[at]; c != nil {
 		return c, nil
 	}
-	arrays := 1
+	arrays, more := 1, 0
 	switch a.op {
 	case parser.SUM:
 		arrays = 2
 	case parser.AVG, parser.STDDEV, parser.STDVAR:
-		arrays = 3
+		arrays, more = 3, 96+8*a.g.words()
 	}
-	if err := a.limits.reserve(int64(arrays*8*a.g.n + cellsBytes)); err != nil {
+	if err := a.limits.reserve(int64(8*arrays*a.g.n + 8*a.g.words() + more + cellsBytes)); err != nil {
 		return nil, err
 	}
 	if err := a.limits.hold(int64(a.g.n)); err != nil {
 		return nil, err
 	}
-	c := &cells{floats: make(bitmap, a.g.words()), hists: make(bitmap, a.g.words()), sum: make([]float64, a.g.n)}
+	c := &cells{floats: make(bitmap, a.g.words()), sum: make([]float64, a.g.n)}
 	switch a.op {
 	case parser.SUM:
 		c.lost = make([]float64, a.g.n)
 	case parser.AVG:
-		c.lost, c.n, c.incremental = make([]float64, a.g.n), make([]float64, a.g.n), make(bitmap, a.g.words())
+		c.lost, c.moments = make([]float64, a.g.n), &moments{n: make([]float64, a.g.n), incremental: make(bitmap, a.g.words())}
 	case parser.STDDEV, parser.STDVAR:
-		c.squares, c.n = make([]float64, a.g.n), make([]float64, a.g.n)
+		c.moments = &moments{squares: make([]float64, a.g.n), n: make([]float64, a.g.n)}
 	}
 	a.groups[at] = c
 	return c, nil
@@ -251,7 +289,10 @@ func addFloats(sum, lost, vals []float64, has bitmap) {
 		from := w << 6
 		if word == ^uint64(0) {
 			for i := from; i < from+64; i++ {
-				k := kahan{sum[i], lost[i]}.add(vals[i])
+				k := kahan{sum[i], lost[i]}.plus(vals[i]) // add, without a call
+				if k.lost != k.lost {
+					k = kahan{sum[i], lost[i]}.addBeyond(vals[i])
+				}
 				sum[i], lost[i] = k.sum, k.lost
 			}
 			continue
@@ -315,27 +356,27 @@ func (a *accumulator) addHistograms(c *cells, r *row) error {
 		}
 		return nil
 	}
-	if c.h == nil {
-		c.h = make([]*histogramCell, a.g.n)
+	if c.hist == nil {
+		c.hist = &histogramCells{make(bitmap, a.g.words()), make([]*histogramCell, a.g.n)}
 	}
 	for i := range r.has.steps {
 		h := r.hist[i]
 		if h == nil {
 			continue
 		}
-		c.hists.set(i)
-		if c.h[i] == nil {
+		c.hist.has.set(i)
+		if c.hist.at[i] == nil {
 			if !c.floats.has(i) { // else there is no answer whatever comes
 				if err := a.limits.reserve(3 * h.Bytes()); err != nil { // each sum has what it lost beside it
 					return err
 				}
-				c.h[i] = a.newHistogramCell(h)
+				c.hist.at[i] = a.newHistogramCell(h)
 			}
 			continue
 		}
-		if err := c.h[i].add(h); err != nil {
-			c.h[i].mixed = c.floats.has(i)
-			a.note(annotations.NewMixedExponentialCustomHistogramsWarning(metricName(r.labels), a.pos))
+		if err := c.hist.at[i].add(h); err != nil {
+			c.hist.at[i].mixed = c.floats.has(i)
+			a.note(annotations.NewMixedExponentialCustomHistogramsWarning(metricName(r.labels()), a.pos))
 		}
 	}
 	return nil
@@ -369,14 +410,14 @@ func (c *histogramCell) add(h *histogram.Histogram) error {
 
 // finish makes a row of each group that has values.
 func (a *accumulator) finish(e *evaluator, by *grouping) matrix {
-	out := make(matrix, 0, len(a.groups))
+	out := by.groups[:0]
 	for at, c := range a.groups {
 		if c == nil {
 			continue
 		}
-		r := row{labels: by.groups[at].labels, dropName: by.groups[at].dropName, vals: c.sum, has: c.floats, text: by.groups[at].text}
+		r := row{identity: by.groups[at].identity, vals: c.sum, has: c.floats}
 		a.finishFloats(c)
-		if c.h != nil {
+		if c.hist != nil {
 			a.finishHistograms(c, &r)
 		}
 		if !r.has.empty() {
@@ -414,8 +455,8 @@ func (a *accumulator) finishFloats(c *cells) {
 
 // finishHistograms puts histograms into the row. Steps that have floats as well have nothing.
 func (a *accumulator) finishHistograms(c *cells, r *row) {
-	for i := range c.hists.steps {
-		cell := c.h[i]
+	for i := range c.hist.has.steps {
+		cell := c.hist.at[i]
 		if c.floats.has(i) {
 			r.has.unset(i)
 			if cell == nil || !cell.invalid || cell.mixed {
@@ -468,7 +509,7 @@ func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (
 			} else {
 				text = valueText(texts, m[i].vals[step])
 			}
-			at := by.of(m[i].labels.with(label, text), false)
+			at := by.of(m[i].labels().with(label, text), false)
 			if group := &by.groups[at]; group.text == 0 {
 				group.text = int64(len(text))
 				if err := e.limits.reserve(group.text); err != nil {
@@ -482,7 +523,7 @@ func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (
 			c.sum[step]++
 			c.floats.set(step)
 		}
-		if err := e.ctx.Err(); err != nil {
+		if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
 			return nil, err
 		}
 	}
@@ -522,7 +563,10 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 	if err != nil {
 		return nil, err
 	}
-	members := e.membersOf(m, by)
+	members, err := e.membersOf(m, by)
+	if err != nil {
+		return nil, err
+	}
 	a := newArena(e.limits, g)
 	out := make(matrix, 0, len(members))
 	var v []float64
@@ -531,7 +575,7 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 		if err != nil {
 			return nil, err
 		}
-		r.labels, r.dropName = by.groups[at].labels, by.groups[at].dropName
+		r.identity = by.groups[at].identity
 		for i := range g.n {
 			v = v[:0]
 			for _, k := range rows {
@@ -557,15 +601,26 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 	return out, nil
 }
 
+// memberBytes is about the memory of a row in the list of its group, while that grows.
+const memberBytes = 24
+
 // membersOf lists the rows of each group.
-func (e *evaluator) membersOf(m matrix, by *grouping) [][]int {
+func (e *evaluator) membersOf(m matrix, by *grouping) ([][]int, error) {
+	if err := e.limits.reserve(int64(len(m)) * memberBytes); err != nil {
+		return nil, err
+	}
 	var out [][]int
 	for i := range m {
-		at := by.of(m[i].labels, m[i].dropName)
+		if i%chunkRows == 0 {
+			if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
+				return nil, err
+			}
+		}
+		at := by.of(m[i].labels(), m[i].dropName)
 		if int(at) == len(out) {
 			out = append(out, nil)
 		}
 		out[at] = append(out[at], i)
 	}
-	return out
+	return out, nil
 }

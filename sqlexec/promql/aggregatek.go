@@ -2,6 +2,7 @@ package promql
 
 import (
 	"container/heap"
+	"context"
 	"math"
 	"sort"
 
@@ -20,6 +21,10 @@ type ranked struct {
 type ranking struct {
 	rows    []ranked
 	largest bool // the largest value goes first, for bottomk
+
+	ctx   context.Context
+	asked int
+	ended error // the context's: what follows is in no order
 }
 
 func (r *ranking) Len() int      { return len(r.rows) }
@@ -28,6 +33,12 @@ func (r *ranking) Push(x any)    { r.rows = append(r.rows, x.(ranked)) }
 func (r *ranking) Pop() any      { panic("rows leave a ranking by being replaced") }
 
 func (r *ranking) Less(i, j int) bool {
+	if r.asked++; r.asked%askRanked == 0 && r.ended == nil {
+		r.ended = r.ctx.Err()
+	}
+	if r.ended != nil {
+		return false // the rest is soon over
+	}
 	a, b := r.rows[i].v, r.rows[j].v
 	if math.IsNaN(a) {
 		return true
@@ -51,6 +62,12 @@ func (r *ranking) offer(x ranked, k int) {
 	}
 }
 
+// askRanked is how many comparisons of rows are made before the context is asked: a millisecond or so.
+const askRanked = 1 << 16
+
+// rankedBytes is the memory of the steps of a row that ranks among others, while no step keeps it.
+const rankedBytes = 24
+
 // aggregateK evaluates the aggregations that keep some rows whole.
 func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
 	params, err := e.values(n.Param, g)
@@ -67,10 +84,16 @@ func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (m
 	if none, err := checkK(params); none || err != nil {
 		return nil, err
 	}
-	members := e.membersOf(m, by)
+	if err := e.limits.reserve(int64(len(m)) * rankedBytes); err != nil {
+		return nil, err
+	}
+	members, err := e.membersOf(m, by)
+	if err != nil {
+		return nil, err
+	}
 	kept := make([]bitmap, len(m))
-	order := make([]int, 0, len(m))
-	r := ranking{largest: n.Op == parser.BOTTOMK}
+	var order []int // of the rows that any step keeps
+	r := ranking{largest: n.Op == parser.BOTTOMK, ctx: e.ctx}
 	for i := range g.n {
 		k := int(min(int64(params[i]), int64(len(m))))
 		if k < 1 {
@@ -93,6 +116,9 @@ func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (m
 			}
 			if e.instant && n.Op != parser.LIMITK && len(r.rows) > 1 {
 				sort.Sort(sort.Reverse(&r))
+			}
+			if r.ended != nil {
+				return nil, r.ended
 			}
 			for _, x := range r.rows {
 				if kept[x.row] == nil {
@@ -152,7 +178,7 @@ func (e *evaluator) limitRatio(n *parser.AggregateExpr, m matrix, params []float
 	}
 	out := make(matrix, 0, len(m))
 	for _, r := range m {
-		offset := hashOffset(r.labels)
+		offset := hashOffset(r.labels())
 		has := make(bitmap, g.words())
 		for i := range r.has.steps {
 			ratio := max(-1, min(1, params[i]))

@@ -6,22 +6,21 @@ import (
 )
 
 // merge adds the groups of another accumulator, whose series come after those of this one.
-func (a *accumulator) merge(o *accumulator) error {
+func (a *accumulator) merge(o *accumulator) {
 	a.notes.Merge(o.notes)
 	for at, from := range o.groups {
 		if from == nil {
 			continue
 		}
-		if at >= len(a.groups) || a.groups[at] == nil {
-			if _, err := a.group(int32(at)); err != nil {
-				return err
-			}
+		for at >= len(a.groups) {
+			a.groups = append(a.groups, nil)
+		}
+		if a.groups[at] == nil {
 			a.groups[at] = from
 			continue
 		}
 		a.mergeCells(a.groups[at], from)
 	}
-	return nil
 }
 
 func (a *accumulator) mergeCells(to, from *cells) {
@@ -43,23 +42,23 @@ func (a *accumulator) mergeCells(to, from *cells) {
 		to.mergeSquares(from)
 	}
 	to.floats.or(from.floats)
-	if from.h == nil {
+	if from.hist == nil {
 		return
 	}
-	if to.h == nil {
-		to.h = from.h
-	} else {
-		for i := range from.hists.steps {
-			if to.h[i] == nil {
-				to.h[i] = from.h[i]
-			} else if from.h[i] == nil {
-				continue
-			} else if err := to.h[i].merge(from.h[i]); err != nil {
-				a.note(annotations.NewMixedExponentialCustomHistogramsWarning("", a.pos))
-			}
+	if to.hist == nil {
+		to.hist = from.hist
+		return
+	}
+	for i := range from.hist.has.steps {
+		if to.hist.at[i] == nil {
+			to.hist.at[i] = from.hist.at[i]
+		} else if from.hist.at[i] == nil {
+			continue
+		} else if err := to.hist.at[i].merge(from.hist.at[i]); err != nil {
+			a.note(annotations.NewMixedExponentialCustomHistogramsWarning("", a.pos))
 		}
 	}
-	to.hists.or(from.hists)
+	to.hist.has.or(from.hist.has)
 }
 
 // merge adds the histograms of another cell.

@@ -2,6 +2,7 @@ package promql
 
 import (
 	"context"
+	"slices"
 
 	"varve/engine/jsontext"
 	"varve/sqlexec/exec"
@@ -111,6 +112,7 @@ func (a *Answer) appendSeries(dst []byte) []byte {
 		size += a.r.textBytes(a.next)
 		a.next++
 	}
+	dst = slices.Grow(dst, size)
 	count := a.next - from
 	parts := min(a.r.workers, count)
 	if size < parallelBytes || parts < 2 {

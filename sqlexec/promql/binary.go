@@ -159,7 +159,7 @@ func (o *operation) withScalar(m matrix, scalar []float64, swapped bool) (matrix
 			return nil, err
 		}
 		in := &m[i]
-		r.labels = in.labels
+		r.identity = in.identity
 		r.dropName = in.dropName || changesName(o.op) || o.n.ReturnBool
 		if swapped {
 			o.combine(&r, s, in, in.has, in)

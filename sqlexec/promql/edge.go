@@ -87,7 +87,8 @@ func (k *kernel) edgeHistograms(e edges, w *window, from, to int64, counter bool
 	return left, right
 }
 
-// edgeResets adds what resets inside the window took away.
+// edgeResets adds what resets inside the window took away. That is put together first: how wide a zero bucket becomes depends on
+// what meets what.
 func (k *kernel) edgeResets(sum *histogram.Sum, e edges, w *window, left, right *histogram.Histogram, from int64) bool {
 	first, last := e.first+1, e.last-1
 	prev := left
@@ -98,11 +99,22 @@ func (k *kernel) edgeResets(sum *histogram.Sum, e edges, w *window, left, right 
 	if first > last+1 {
 		return true
 	}
+	var lost *histogram.Sum // nil: nothing
+	lose := func(h *histogram.Histogram) bool {
+		if lost == nil {
+			lost = histogram.NewSum(h)
+			return true
+		}
+		return k.combine(lost, h, annotations.HistogramAdd)
+	}
 	for _, h := range w.h[first : last+1] {
-		if h.ResetSince(prev) && !k.combine(sum, prev, annotations.HistogramAdd) {
+		if h.ResetSince(prev) && !lose(prev) {
 			return false
 		}
 		prev = h
 	}
-	return !right.ResetSince(prev) || k.combine(sum, prev, annotations.HistogramAdd)
+	if right.ResetSince(prev) && !lose(prev) {
+		return false
+	}
+	return lost == nil || k.combine(sum, lost.Result(), annotations.HistogramAdd)
 }

@@ -24,6 +24,7 @@ type evaluator struct {
 	same         map[parser.Expr]bool
 	counts       map[*parser.VectorSelector]bool
 	presence     map[*parser.VectorSelector]bool
+	labels       map[*parser.VectorSelector][]string // those that an aggregation wants of selectors that are its own
 	notes        *annotations.Annotations
 	limits       *limits
 
@@ -179,7 +180,7 @@ func (e *evaluator) spread(m matrix, g grid) (matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.labels, r.dropName = m[i].labels, m[i].dropName
+		r.identity = m[i].identity
 		h := m[i].histogram(0)
 		if h != nil {
 			r.hist = make([]*histogram.Histogram, g.n)
@@ -230,7 +231,8 @@ func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, err
 		if err != nil {
 			return nil, err
 		}
-		r.labels, r.dropName = m[i].labels, true
+		r.identity = m[i].identity
+		r.dropName = true
 		f(&m[i], &r)
 		if r.has.empty() {
 			a.reuse(r)
@@ -247,16 +249,24 @@ func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, err
 }
 
 // join puts rows of equal label sets together. Two values of a kind at one step are an error.
-func join(m matrix, g grid) (matrix, error) {
+func (e *evaluator) join(m matrix, g grid) (matrix, error) {
 	if len(m) < 2 {
 		return m, nil
 	}
-	first := make(map[[2]uint64]int, len(m)) // by hashes of labels: their text may be long
+	room := int64(len(m)) * joinBytes
+	if err := e.limits.reserve(room); err != nil {
+		return nil, err
+	}
+	defer e.limits.release(room)
+	first := make(map[labelsKey]int, len(m))
 	var text []byte
 	var out matrix // nil until rows are joined
 	for i := range m {
-		text = m[i].labels.appendKey(text[:0])
-		key := [2]uint64{maphash.Bytes(labelSeeds[0], text), maphash.Bytes(labelSeeds[1], text)}
+		if i%askSeries == 0 && e.ctx.Err() != nil {
+			return nil, e.ctx.Err()
+		}
+		text = m[i].labels().appendKey(text[:0])
+		key := keyOf(text)
 		at, seen := first[key]
 		switch {
 		case seen:
@@ -279,12 +289,27 @@ func join(m matrix, g grid) (matrix, error) {
 	return out, nil
 }
 
-// labelSeeds hash label sets, for the life of the process: nobody can choose two that meet.
+// joinBytes is about the memory of a row that is compared with others.
+const joinBytes = 48
+
+// labelsKey stands for the text of a label set, which may be long, by its hashes. Their seeds are those of the process: nobody can
+// choose two that meet.
+type labelsKey [2]uint64
+
 var labelSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-// merge makes a row of two that have no step in common, or a float and a histogram at it: then the histogram stays.
+func keyOf(text []byte) labelsKey {
+	return labelsKey{maphash.Bytes(labelSeeds[0], text), maphash.Bytes(labelSeeds[1], text)}
+}
+
+// merge makes a row of two that have no step in common, or a float and a histogram at it: then the histogram stays. Whether the name
+// goes is said by the one that comes first in time, as in the reference.
 func (r *row) merge(o *row, g grid) error {
-	merged := row{labels: r.labels, text: r.text, dropName: r.dropName, vals: make([]float64, g.n), has: make(bitmap, g.words())}
+	mine, theirs := r.has.first(), o.has.first()
+	if theirs >= 0 && (mine < 0 || theirs < mine) {
+		r.dropName = o.dropName
+	}
+	merged := row{identity: r.identity, vals: make([]float64, g.n), has: make(bitmap, g.words())}
 	for _, in := range []*row{r, o} {
 		for i := range in.has.steps {
 			if merged.has.has(i) {

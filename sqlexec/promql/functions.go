@@ -2,7 +2,6 @@ package promql
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -297,9 +296,9 @@ func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matr
 				continue
 			}
 			if MatchType(m.Type) == MatchEqual && !seen[m.Name] {
-				r.labels, seen[m.Name] = r.labels.with(m.Name, m.Value), true
+				r.own, seen[m.Name] = r.own.with(m.Name, m.Value), true
 			} else {
-				r.labels = r.labels.with(m.Name, "") // a second demand: none is known
+				r.own = r.own.with(m.Name, "") // a second demand: none is known
 			}
 		}
 	}
@@ -322,12 +321,12 @@ func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
 		for i := range m {
 			floats[i] = m[i].floats()
 		}
-		m = withBits(m, floats)
+		if m, err = withBits(e.limits, m, floats); err != nil {
+			return nil, err
+		}
 		for i := range m {
 			m[i].hist = nil
 		}
-	} else {
-		m = slices.Clone(m)
 	}
 	if g.n > 1 {
 		return m, nil
@@ -338,18 +337,17 @@ func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
 		for _, arg := range n.Args[1:] {
 			names = append(names, unwrap(arg).(*parser.StringLiteral).Val)
 		}
-		compare = func(a, b *row) int { return compareByLabels(a.labels, b.labels, names) }
+		compare = func(a, b *row) int { return compareByLabels(a.labels(), b.labels(), names) }
 	}
-	slices.SortStableFunc(m, func(a, b row) int {
+	return m.sorted(e.ctx, e.limits, func(a, b *row) int {
 		switch {
 		case !byLabel && math.IsNaN(a.vals[0]) != math.IsNaN(b.vals[0]): // NaN last, whichever way
 			return int(vector.Bit(math.IsNaN(a.vals[0]))) - int(vector.Bit(math.IsNaN(b.vals[0])))
 		case descending:
-			return compare(&b, &a)
+			return compare(b, a)
 		}
-		return compare(&a, &b)
+		return compare(a, b)
 	})
-	return m, nil
 }
 
 func byValue(a, b *row) int {

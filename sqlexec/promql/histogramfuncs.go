@@ -83,7 +83,7 @@ func (e *evaluator) overHistograms(n *parser.Call, g grid) (matrix, error) {
 	if e.instant {
 		return out, nil
 	}
-	return join(out, g)
+	return c.e.join(out, g)
 }
 
 func same(ls Labels, _ int) Labels { return ls }
@@ -105,17 +105,17 @@ func (c *histogramCall) findGroups() {
 	for i := range c.m {
 		r := &c.m[i]
 		if !r.floats().empty() {
-			le := r.labels.Get(bucketLabel)
+			le := r.labels().Get(bucketLabel)
 			bound, err := strconv.ParseFloat(le, 64)
 			if err != nil {
-				c.e.note(annotations.NewBadBucketLabelWarning(metricName(r.labels), le, c.pos))
+				c.e.note(annotations.NewBadBucketLabelWarning(metricName(r.labels()), le, c.pos))
 			} else {
-				group := find(r.labels.drop(bucketLabel))
+				group := find(r.labels().drop(bucketLabel))
 				group.bounds, group.rows = append(group.bounds, bound), append(group.rows, i)
 			}
 		}
 		if r.hist != nil {
-			find(r.labels).native = i
+			find(r.labels()).native = i
 		}
 	}
 }
@@ -140,15 +140,14 @@ func (c *histogramCall) rows(est estimate, label func(ls Labels, i int) Labels) 
 			}
 			ls := label(group.labels, i)
 			k := 0
-			for k < len(known) && !known[k].labels.Equal(ls) {
+			for k < len(known) && !known[k].own.Equal(ls) {
 				k++
 			}
 			if k == len(known) {
-				r, err := a.row()
+				r, err := a.named(ls, true)
 				if err != nil {
 					return nil, err
 				}
-				r.labels, r.dropName = ls, true
 				known = append(known, r)
 			}
 			known[k].put(i, v)

@@ -38,7 +38,7 @@ func (e *evaluator) info(n *parser.Call, g grid) (matrix, error) {
 	}
 	ignored := make([]bool, len(base))
 	for i := range base {
-		name := metricName(base[i].labels)
+		name := metricName(base[i].labels())
 		ignored[i] = !slices.ContainsFunc(c.names, func(m *Matcher) bool { return !m.Matches(name) })
 	}
 	if err := c.read(n.Args[0], base, ignored); err != nil {
@@ -96,7 +96,7 @@ func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
 		if err != nil {
 			return err
 		}
-		src := &source{set: series, dropName: keepName, kernel: func(w *worker, ls Labels, s Samples, out *row) error {
+		src := &source{set: series, dropName: keepName, kernel: func(w *worker, s Samples, out *row) error {
 			w.spans = windowSpans(w.spans, s.T, clock, w.e.lookback, 0)
 			for i, sp := range w.spans {
 				at := int(sp.hi) - 1
@@ -104,7 +104,7 @@ func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
 					continue
 				}
 				if s.H != nil && s.H[at] != nil {
-					return execution("this should be an info metric, with float samples: %s", ls)
+					return execution("this should be an info metric, with float samples: %s", w.series.labels())
 				}
 				out.put(i, float64(s.T[at]))
 			}
@@ -118,7 +118,7 @@ func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
 	}
 	c.byKey = map[string][]int{}
 	for i := range c.infos {
-		ls := c.infos[i].labels
+		ls := c.infos[i].labels()
 		name := metricName(ls)
 		if !slices.Contains(c.metrics, name) {
 			c.metrics = append(c.metrics, name)
@@ -144,7 +144,7 @@ func identities(base matrix, ignored []bool) [][]*Matcher {
 		var has [2]bool
 		var values [2]string
 		for k, name := range identifying {
-			values[k] = base[i].labels.Get(name)
+			values[k] = base[i].labels().Get(name)
 			has[k] = values[k] != ""
 		}
 		if has == [2]bool{} {
@@ -207,27 +207,26 @@ func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
 		}
 		var known matrix
 		for step := range base[i].has.steps {
-			ls, found, err := c.labels(base[i].labels, newest, step)
+			ls, found, err := c.labels(base[i].labels(), newest, step)
 			if err != nil {
 				return nil, err
 			}
 			if !found && !optional {
 				continue
 			}
-			k := slices.IndexFunc(known, func(r row) bool { return r.labels.Equal(ls) })
+			k := slices.IndexFunc(known, func(r row) bool { return r.own.Equal(ls) })
 			if k < 0 {
-				r, err := a.row()
+				r, err := a.named(ls, base[i].dropName)
 				if err != nil {
 					return nil, err
 				}
-				r.labels, r.dropName = ls, base[i].dropName
 				k, known = len(known), append(known, r)
 			}
 			known[k].copyStep(&base[i], step)
 		}
 		out = append(out, known...)
 	}
-	return join(out, c.g)
+	return c.e.join(out, c.g)
 }
 
 // newest finds for each key and step the info row with the newest sample. Two of one time are an error where there are
@@ -246,7 +245,7 @@ func (c *infoCall) newest(needed bitmap) (map[string][]int32, error) {
 					at[step] = int32(k) + 1
 				} else if other := &c.infos[at[step]-1]; other.vals[step] == r.vals[step] && needed.has(step) {
 					return nil, execution("found duplicate series for info metric: existing %s @ %d, new %s @ %d",
-						other.labels, int64(other.vals[step]), r.labels, int64(r.vals[step]))
+						other.labels(), int64(other.vals[step]), r.labels(), int64(r.vals[step]))
 				}
 			}
 		}
@@ -264,7 +263,7 @@ func (c *infoCall) labels(base Labels, newest map[string][]int32, step int) (out
 			continue
 		}
 		found = true
-		for _, l := range c.infos[at[step]-1].labels {
+		for _, l := range c.infos[at[step]-1].labels() {
 			if _, wanted := c.data[l.Name]; l.Name == NameLabel || len(c.data) > 0 && !wanted {
 				continue
 			}

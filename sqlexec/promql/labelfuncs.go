@@ -71,30 +71,32 @@ func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels)
 	if err != nil {
 		return nil, err
 	}
+	if err := e.limits.reserve(int64(len(m)) * rowBytes); err != nil {
+		return nil, err
+	}
 	out := append(matrix(nil), m...)
 	for i := range out {
 		if i%chunkRows == 0 && e.ctx.Err() != nil {
 			return nil, e.ctx.Err()
 		}
-		room := 3 * int64(most(out[i].labels)) // a text that grows is copied, and compared with others
+		ls := out[i].labels()
+		room := 3*int64(most(ls)) + int64(len(ls)+1)*labelBytes // a text that grows is copied, and compared with others
 		if err := e.limits.reserve(room); err != nil {
 			return nil, err
 		}
-		v, ok := value(out[i].labels)
+		v, ok := value(ls)
 		if !ok {
-			v = ""
-		}
-		e.limits.release(room - int64(len(v)))
-		if !ok {
+			e.limits.release(room)
 			continue
 		}
+		e.limits.release(room - int64(len(v)) - int64(len(ls)+1)*labelBytes)
 		out[i].text += int64(len(v))
-		out[i].labels = out[i].labels.with(dst, v)
+		out[i].own, out[i].of = ls.with(dst, v), nil
 		if dst == NameLabel {
 			out[i].dropName = false
 		}
 	}
-	return join(out, g)
+	return e.join(out, g)
 }
 
 // compareByLabels orders label sets by the values of some labels in natural order, then by all.

@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -11,35 +12,57 @@ import (
 type partners struct{ left, right []int }
 
 // partnersOf finds the partners of all rows, in the order in which they first occur.
-func (o *operation) partnersOf(left, right matrix) []partners {
+func (o *operation) partnersOf(left, right matrix) ([]partners, error) {
+	if err := o.e.limits.reserve(int64(len(left)+len(right)) * memberBytes); err != nil {
+		return nil, err
+	}
 	m := o.n.VectorMatching
 	names := slices.Clone(m.MatchingLabels)
 	if !m.On {
 		names = append(names, NameLabel)
 	}
 	var out []partners
-	index := make(map[string]int, len(left))
-	var key []byte
+	index := map[labelsKey]int{}
+	var text []byte
 	find := func(ls Labels) *partners {
-		key = ls.appendKeyOf(key[:0], names, !m.On)
-		at, ok := index[string(key)]
+		text = ls.appendKeyOf(text[:0], names, !m.On)
+		key := keyOf(text)
+		at, ok := index[key]
 		if !ok {
 			at = len(out)
-			index[string(key)] = at
+			index[key] = at
 			out = append(out, partners{})
 		}
 		return &out[at]
 	}
+	counted := 0
+	count := func(i int) error {
+		if i%chunkRows != 0 {
+			return nil
+		}
+		made := len(out) - counted
+		counted = len(out)
+		return cmp.Or(o.e.ctx.Err(), o.e.limits.reserve(int64(made)*partnersBytes))
+	}
 	for i := range left {
-		p := find(left[i].labels)
+		if err := count(i); err != nil {
+			return nil, err
+		}
+		p := find(left[i].labels())
 		p.left = append(p.left, i)
 	}
 	for i := range right {
-		p := find(right[i].labels)
+		if err := count(i); err != nil {
+			return nil, err
+		}
+		p := find(right[i].labels())
 		p.right = append(p.right, i)
 	}
-	return out
+	return out, nil
 }
+
+// partnersBytes is about the memory of partners besides their rows, while the lists grow.
+const partnersBytes = 112
 
 // presence is the steps at which any of some rows has a value.
 func presence(m matrix, rows []int, g grid) bitmap {
@@ -53,7 +76,11 @@ func presence(m matrix, rows []int, g grid) bitmap {
 // keepMatched evaluates and and unless: the rows of the left side at the steps at which a partner is (is not) there.
 func (o *operation) keepMatched(left, right matrix, matched bool) (matrix, error) {
 	kept := make([]bitmap, len(left))
-	for _, p := range o.partnersOf(left, right) {
+	found, err := o.partnersOf(left, right)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range found {
 		there := presence(right, p.right, o.g)
 		for _, i := range p.left {
 			kept[i] = make(bitmap, o.g.words())
@@ -66,24 +93,31 @@ func (o *operation) keepMatched(left, right matrix, matched bool) (matrix, error
 			}
 		}
 	}
-	return withBits(left, kept), nil
+	return withBits(o.e.limits, left, kept)
 }
 
 // withBits is rows with other bitmaps, those with none left out.
-func withBits(m matrix, has []bitmap) matrix {
+func withBits(l *limits, m matrix, has []bitmap) (matrix, error) {
+	if err := l.reserve(int64(len(m)) * (rowBytes + rankedBytes)); err != nil {
+		return nil, err
+	}
 	out := make(matrix, 0, len(m))
 	for i, r := range m {
 		if r.has = has[i]; !r.has.empty() {
 			out = append(out, r)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // union evaluates or: the left side, and the rows of the right side at the steps at which no partner is there.
 func (o *operation) union(left, right matrix) (matrix, error) {
 	kept := make([]bitmap, len(right))
-	for _, p := range o.partnersOf(left, right) {
+	found, err := o.partnersOf(left, right)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range found {
 		there := presence(left, p.left, o.g)
 		for _, i := range p.right {
 			kept[i] = make(bitmap, o.g.words())
@@ -92,11 +126,18 @@ func (o *operation) union(left, right matrix) (matrix, error) {
 			}
 		}
 	}
-	all := append(slices.Clone(left), withBits(right, kept)...)
+	rest, err := withBits(o.e.limits, right, kept)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.e.limits.reserve(int64(len(left)+len(rest)) * rowBytes); err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(left), rest...)
 	if o.e.instant {
 		return all, nil
 	}
-	return join(all, o.g)
+	return o.e.join(all, o.g)
 }
 
 // match evaluates arithmetic and comparisons of vectors. The "one" side is called one, the other many, whichever of them
@@ -111,7 +152,11 @@ func (o *operation) match(left, right matrix) (matrix, error) {
 	j.live = j.liveSteps(fill.LHS != nil || fill.RHS != nil)
 	j.last = make([]lastNote, o.g.n)
 	j.scratch = row{vals: make([]float64, o.g.n), has: make(bitmap, o.g.words())}
-	for _, p := range o.partnersOf(left, right) {
+	found, err := o.partnersOf(left, right)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range found {
 		many, one := p.left, p.right
 		if j.swapped {
 			many, one = one, many
@@ -148,9 +193,10 @@ type joiner struct {
 	scratch   row
 
 	out     matrix
-	index   map[string]int    // of the label sets of out within a group
-	taken   map[string]bitmap // steps at which a label set was made, kept or not
-	matched bitmap            // steps at which any was
+	index   map[labelsKey]int    // of the label sets of out within a group
+	taken   map[labelsKey]bitmap // steps at which a label set was made, kept or not
+	matched bitmap               // steps at which any was
+	text    []byte               // scratch
 }
 
 // liveSteps are those at which both sides have something; with fill values those at which one of them has.
@@ -181,7 +227,7 @@ func (j *joiner) group(many, one []int, fillLeft, fillRight *float64) error {
 	if err := j.checkOne(one); err != nil {
 		return err
 	}
-	j.index, j.taken, j.matched = map[string]int{}, map[string]bitmap{}, make(bitmap, j.g.words())
+	j.index, j.taken, j.matched = map[labelsKey]int{}, map[labelsKey]bitmap{}, make(bitmap, j.g.words())
 	for _, a := range many {
 		j.order = a
 		for _, b := range one {
@@ -231,7 +277,7 @@ func without(a, b bitmap) bitmap {
 
 // filled is the row that stands for a missing partner: a value at all steps, with the matching labels.
 func (j *joiner) filled(partner *row, v float64) *row {
-	r := &row{labels: j.matching(partner.labels), vals: make([]float64, j.g.n), has: make(bitmap, j.g.words())}
+	r := &row{identity: identity{own: j.matching(partner.labels())}, vals: make([]float64, j.g.n), has: make(bitmap, j.g.words())}
 	for i := range r.vals {
 		r.vals[i] = v
 	}
@@ -269,12 +315,12 @@ func (j *joiner) checkOne(one []int) error {
 }
 
 func (j *joiner) duplicate(a, b *row) error {
-	first, second := a.labels.String(), b.labels.String()
+	first, second := a.labels().String(), b.labels().String()
 	if first > second {
 		first, second = second, first
 	}
 	return execution("found duplicate series for the match group %s on the %s hand-side of the operation: [%s, %s]"+
-		";many-to-many matching not allowed: matching labels must be unique on one side", j.matching(b.labels), j.side, first, second)
+		";many-to-many matching not allowed: matching labels must be unique on one side", j.matching(b.labels()), j.side, first, second)
 }
 
 // pair combines a row of each side at the steps of has.
@@ -296,18 +342,21 @@ func (j *joiner) pair(many, one *row, has bitmap) error {
 	if j.n.ReturnBool && out.hist != nil {
 		out.hist = nil
 	}
-	labels := j.labelsOf(many.labels, one.labels)
-	key := string(labels.appendKey(nil))
+	labels := j.labelsOf(many.labels(), one.labels())
+	j.text = labels.appendKey(j.text[:0])
+	key := keyOf(j.text)
 	if err := j.take(key, has); err != nil {
 		return err
 	}
 	at, ok := j.index[key]
 	if !ok {
-		r, err := j.arena.row()
+		r, err := j.arena.named(labels, j.n.ReturnBool)
 		if err != nil {
 			return err
 		}
-		r.labels, r.dropName = labels, j.n.ReturnBool
+		if err := j.e.limits.reserve(joinBytes); err != nil {
+			return err
+		}
 		at = len(j.out)
 		j.index[key] = at
 		j.out = append(j.out, r)
@@ -323,10 +372,10 @@ func (j *joiner) pair(many, one *row, has bitmap) error {
 }
 
 // take notes the steps at which a label set was made, and refuses one that was made before.
-func (j *joiner) take(key string, has bitmap) error {
+func (j *joiner) take(key labelsKey, has bitmap) error {
 	one := j.n.VectorMatching.Card == parser.CardOneToOne
 	if one {
-		key = "" // one answer for all partners
+		key = labelsKey{} // one answer for all partners
 	}
 	taken := j.taken[key]
 	if taken == nil {

@@ -1,9 +1,12 @@
 package promql
 
 import (
+	"cmp"
+	"context"
 	"math/bits"
 	"sync/atomic"
 
+	"varve/engine/sorting"
 	"varve/engine/status"
 	"varve/sqlexec/promql/histogram"
 )
@@ -58,6 +61,9 @@ func (b bitmap) overlaps(o bitmap) int {
 	return -1
 }
 
+// first is the first step of all; -1 when there is none.
+func (b bitmap) first() int { return b.overlaps(b) }
+
 // fill sets the first n bits.
 func (b bitmap) fill(n int) {
 	for i := range b {
@@ -81,18 +87,40 @@ func (b bitmap) steps(yield func(int) bool) {
 
 // row is what one label set has at the steps of a grid. Once a node has yielded it, it does not change.
 type row struct {
-	labels   Labels
-	dropName bool // the name goes at the end of the query
+	identity
 
 	vals []float64 // one a step; counts where has says so and hist has nothing
 	has  bitmap
 	hist []*histogram.Histogram // nil: floats only; else one a step
-
-	text int64 // bytes of the labels that the query made
 }
 
-// rowBytes is about the memory of a row and of its label set, besides what it has at the steps.
-const rowBytes = 256
+// identity is what a row is called: a label set of its own, or that of a series of a set. The sets of many series make theirs when
+// they are asked for, so rows ask as late as may be.
+type identity struct {
+	own      Labels
+	of       SeriesSet // nil: own is it
+	at       int32     // in it
+	dropName bool      // the name goes at the end of the query
+	text     int64     // bytes of the labels that the query made
+}
+
+// labels is the label set.
+func (id *identity) labels() Labels {
+	if id.of != nil {
+		return id.of.Labels(int(id.at))
+	}
+	return id.own
+}
+
+// ownBytes is the memory of a label set of its own; where rows share one each counts it.
+func (id *identity) ownBytes() int64 { return int64(len(id.own))*labelBytes + id.text }
+
+const (
+	// rowBytes is the memory of a row without its labels and what it has at the steps.
+	rowBytes = 128
+	// labelBytes is the memory of a label, besides its texts.
+	labelBytes = 32
+)
 
 // histogram is the histogram of a step; nil for a float or nothing.
 func (r *row) histogram(i int) *histogram.Histogram {
@@ -176,9 +204,51 @@ func (m matrix) weight() (n int64) {
 // bytes is the memory of the rows.
 func (m matrix) bytes() (n int64) {
 	for i := range m {
-		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].hist))) + rowBytes + m[i].text + m[i].histogramBytes()
+		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].hist))) + rowBytes + m[i].ownBytes() + m[i].histogramBytes()
 	}
 	return n
+}
+
+// settle has rows keep their label sets, without the names that are to go: those with such names, or all.
+func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
+	bytes := int64(0)
+	for i := range m {
+		r := &m[i]
+		if r.dropName || all && r.of != nil {
+			r.own, r.of = r.labels(), nil
+			if r.dropName {
+				r.own, r.dropName = r.own.nameless(), false
+			}
+			bytes += int64(len(r.own)) * labelBytes
+		}
+		if i%chunkRows == chunkRows-1 || i == len(m)-1 {
+			if err := cmp.Or(ctx.Err(), l.reserve(bytes)); err != nil {
+				return err
+			}
+			bytes = 0
+		}
+	}
+	return nil
+}
+
+// sorted is the rows in another order, equal ones in the order in which they are.
+func (m matrix) sorted(ctx context.Context, l *limits, compare func(a, b *row) int) (matrix, error) {
+	if err := l.reserve(int64(len(m)) * (rowBytes + 4)); err != nil {
+		return nil, err
+	}
+	order := make([]int32, len(m)) // rows are too long to be moved again and again
+	for i := range order {
+		order[i] = int32(i)
+	}
+	err := sorting.Func(order, func(a, b int32) int { return cmp.Or(compare(&m[a], &m[b]), int(a-b)) }, ctx.Err)
+	if err != nil {
+		return nil, err
+	}
+	out := make(matrix, len(m))
+	for i, at := range order {
+		out[i] = m[at]
+	}
+	return out, nil
 }
 
 // arena makes rows of one length, many by one allocation. One goroutine at a time.
@@ -188,7 +258,8 @@ type arena struct {
 	words  int
 	vals   []float64
 	has    bitmap
-	next   int // rows of the next chunk
+	next   int  // rows of the next chunk
+	room   bool // for the rows themselves is counted already
 }
 
 // chunkRows bounds how many rows an arena allocates at once: with 361 steps 128 rows are 370 kB, and stay in the
@@ -204,7 +275,11 @@ func (a *arena) row() (row, error) {
 		if a.n > chunkRows*512 {
 			a.next = 1
 		}
-		if err := a.limits.reserve(int64(a.next) * int64(8*a.n+8*a.words+rowBytes)); err != nil {
+		each := int64(8*a.n + 8*a.words)
+		if !a.room {
+			each += rowBytes
+		}
+		if err := a.limits.reserve(int64(a.next) * each); err != nil {
 			return row{}, err
 		}
 		a.vals = make([]float64, a.next*a.n)
@@ -213,6 +288,16 @@ func (a *arena) row() (row, error) {
 	r := row{vals: a.vals[:a.n:a.n], has: a.has[:a.words:a.words]}
 	a.vals, a.has = a.vals[a.n:], a.has[a.words:]
 	return r, nil
+}
+
+// named makes an empty row with a label set of its own.
+func (a *arena) named(ls Labels, dropName bool) (row, error) {
+	if err := a.limits.reserve(int64(len(ls)) * labelBytes); err != nil {
+		return row{}, err
+	}
+	r, err := a.row()
+	r.own, r.dropName = ls, dropName
+	return r, err
 }
 
 // reuse takes a row back that was made last and stayed empty.

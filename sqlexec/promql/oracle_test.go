@@ -310,6 +310,37 @@ func TestOracle(t *testing.T) {
 	}
 }
 
+// TestNamesOfJoinedRows: of operands one of which loses its name, the one that is first in time says whether the series keeps it.
+func TestNamesOfJoinedRows(t *testing.T) {
+	engine := newReference()
+	defer engine.Close()
+	store := newMemory()
+	for i, host := range []string{"a", "b"} {
+		var samples []memorySample
+		for at := int64(20+6*i) * minute; at < 40*minute; at += minute {
+			samples = append(samples, memorySample{T: at, V: float64(at)})
+		}
+		store.Add(promql.NewLabels("__name__", "x", "host", host), samples...)
+	}
+	for _, expr := range []string{"rate(x[2m]) or x", "x offset 5m or rate(x[2m])", "rate(x[2m]) or on (host) x", "-x or x offset -2m", "x offset -2m or -x", "sum by (host, __name__) (rate(x[2m]) or x)"} {
+		for _, step := range []int64{0, 7_000, 100_000} {
+			compareQuery(t, engine, store, expr, step)
+		}
+	}
+}
+
+// TestResetsBetweenEdges: what resets take away from histograms of many schemas and zero buckets between the edges of a window.
+func TestResetsBetweenEdges(t *testing.T) {
+	engine := newReference()
+	defer engine.Close()
+	for round := range 60 {
+		store := randomStore(rand.New(rand.NewPCG(8, uint64(round))))
+		for _, expr := range []string{"increase(size[10m] anchored)", "rate(size[20m] smoothed)", "increase(mixed[15m] anchored @ end())"} {
+			compareQuery(t, engine, store, expr, 19_000)
+		}
+	}
+}
+
 const minute = int64(60_000)
 
 // bothKinds reports whether a series of an answer has a float and a histogram at one time: the reference joins series that

@@ -137,8 +137,8 @@ func randomHistogram(r *rand.Rand, custom bool) *histogram.Histogram {
 		}
 		return total(h)
 	}
-	h.Schema = int32(r.IntN(3))
-	h.ZeroThreshold = []float64{0, 0.001, 0.5}[r.IntN(3)]
+	h.Schema = int32(r.IntN(6) - 3)
+	h.ZeroThreshold = []float64{0, 0.001, 0.5, 3}[r.IntN(4)]
 	h.ZeroCount = float64(r.IntN(3))
 	if r.IntN(2) == 0 {
 		h.Negative = []histogram.Bucket{{Index: 1, Count: float64(1 + r.IntN(5))}, {Index: 4, Count: 2}}

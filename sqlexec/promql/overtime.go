@@ -12,7 +12,24 @@ import (
 // kahan is a sum and what its additions lost (Neumaier's form).
 type kahan struct{ sum, lost float64 }
 
+// add adds a value.
 func (s kahan) add(v float64) kahan {
+	if next := s.plus(v); next.lost == next.lost {
+		return next
+	}
+	return s.addBeyond(v)
+}
+
+// plus is add as loops have it, without a call or a branch on which operand is the greater: what is lost is NaN from there on where
+// the sum, or what it loses, is not finite.
+func (s kahan) plus(v float64) kahan {
+	t := s.sum + v
+	b := t - s.sum
+	return kahan{t, s.lost + ((s.sum - (t - b)) + (v - b))}
+}
+
+// addBeyond adds where the sum, or what it loses, is not finite.
+func (s kahan) addBeyond(v float64) kahan {
 	t := s.sum + v
 	switch {
 	case math.IsInf(t, 0):
@@ -62,6 +79,13 @@ func (m *mean) value() float64 {
 
 func sumOf(v []float64) float64 {
 	var s kahan
+	for _, x := range v {
+		s = s.plus(x)
+	}
+	if s.lost == s.lost {
+		return s.value()
+	}
+	s = kahan{}
 	for _, x := range v {
 		s = s.add(x)
 	}

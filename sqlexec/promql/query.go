@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 
+	"varve/engine/sorting"
 	"varve/engine/status"
 )
 
@@ -57,7 +58,7 @@ func (q Query) Run(ctx context.Context, store Storage) (*Result, error) {
 	}
 	e := &evaluator{
 		ctx: ctx, store: store, lookback: q.Lookback.Milliseconds(), subqueryStep: q.SubqueryStep.Milliseconds(), workers: q.Workers,
-		instant: q.Step == 0, same: same, counts: countsOnly(x), presence: presenceOnly(x), notes: &annotations.Annotations{}, limits: &limits{max: q.MaxSamples, memory: q.Memory},
+		instant: q.Step == 0, same: same, counts: countsOnly(x), presence: presenceOnly(x), labels: map[*parser.VectorSelector][]string{}, notes: &annotations.Annotations{}, limits: &limits{max: q.MaxSamples, memory: q.Memory},
 		queryEnd: q.End,
 	}
 	defer e.close()
@@ -144,6 +145,7 @@ func (e *evaluator) top(x parser.Expr, g grid, r *Result) error {
 		return err
 	}
 	r.rows = m
+	_, r.stored = unwrap(x).(*parser.VectorSelector)
 	switch {
 	case !e.instant:
 		r.Type = Matrix
@@ -159,20 +161,25 @@ func (e *evaluator) top(x parser.Expr, g grid, r *Result) error {
 func (q *Query) finish(r *Result, e *evaluator) (err error) {
 	switch r.Type {
 	case Vector, Matrix:
-		for i := range r.rows {
-			if row := &r.rows[i]; row.dropName {
-				row.labels, row.dropName = row.labels.nameless(), false
+		if err := r.rows.settle(e.ctx, e.limits, r.Type == Matrix); err != nil { // those of a matrix are sorted
+			return asStatus(err)
+		}
+		if !r.stored {
+			if r.rows, err = e.join(r.rows, r.grid); err != nil {
+				return asStatus(err)
 			}
 		}
-		if r.rows, err = join(r.rows, r.grid); err != nil {
-			return err
-		}
-		sorting := time.Now()
+		began := time.Now()
 		if r.Type == Matrix {
-			slices.SortStableFunc(r.rows, func(a, b row) int { return a.labels.Compare(b.labels) })
-			slices.SortStableFunc(r.samples, func(a, b rawSeries) int { return a.labels.Compare(b.labels) })
+			if r.rows, err = r.rows.sorted(e.ctx, e.limits, func(a, b *row) int { return a.own.Compare(b.own) }); err != nil {
+				return asStatus(err)
+			}
+			byLabels := func(a, b rawSeries) int { return a.labels.Compare(b.labels) }
+			if err := sorting.Func(r.samples, byLabels, e.ctx.Err); err != nil {
+				return asStatus(err)
+			}
 		}
-		r.sorted = time.Since(sorting)
+		r.sorted = time.Since(began)
 		if q.Limit > 0 && (len(r.rows) > q.Limit || len(r.samples) > q.Limit) {
 			r.rows = r.rows[:min(len(r.rows), q.Limit)]
 			r.samples = r.samples[:min(len(r.samples), q.Limit)]

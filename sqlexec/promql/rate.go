@@ -266,6 +266,12 @@ func (k *kernel) histogramChange(w *window, counter bool) *histogram.Histogram {
 		return nil
 	}
 	sum := histogram.NewSum(last)
+	sum.Reduce(prev.Schema) // before zero buckets meet: they widen to bounds of the coarsest schema
+	if counter {
+		for _, h := range w.h[1 : n-1] {
+			sum.Reduce(h.Schema)
+		}
+	}
 	if !k.combine(sum, prev, annotations.HistogramSub) {
 		return nil
 	}
@@ -282,9 +288,6 @@ func (k *kernel) histogramChange(w *window, counter bool) *histogram.Histogram {
 		}
 		if overlap {
 			k.note(annotations.NewStartTimeOverlapWarning(k.metric(), k.matrixPos))
-		}
-		for _, h := range w.h[1 : n-1] {
-			sum.Reduce(h.Schema)
 		}
 	} else if first.Hint != histogram.Gauge || last.Hint != histogram.Gauge {
 		k.note(annotations.NewNativeHistogramNotGaugeWarning(k.metric(), k.matrixPos))

@@ -27,6 +27,7 @@ type Result struct {
 
 	grid    grid
 	rows    matrix
+	stored  bool        // rows are series of the storage: no two have the same labels
 	samples []rawSeries // of a range selector
 	text    string
 	workers int
@@ -41,7 +42,7 @@ func (r *Result) Len() int { return len(r.rows) + len(r.samples) }
 // Labels is the label set of a series.
 func (r *Result) Labels(i int) Labels {
 	if i < len(r.rows) {
-		return r.rows[i].labels
+		return r.rows[i].labels()
 	}
 	return r.samples[i-len(r.rows)].labels
 }

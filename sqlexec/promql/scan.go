@@ -3,6 +3,7 @@ package promql
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -19,8 +20,8 @@ const smallScan = 50_000
 type source struct {
 	set      SeriesSet
 	dropName func(i int) bool
-	// kernel fills the row of a series.
-	kernel func(w *worker, ls Labels, s Samples, out *row) error
+	// kernel fills the row of the series that the worker has at hand.
+	kernel func(w *worker, s Samples, out *row) error
 }
 
 // worker is what one goroutine of a scan has for itself.
@@ -30,6 +31,7 @@ type worker struct {
 	notes annotations.Annotations
 	arena *arena
 
+	series   identity // at hand
 	spans    []span
 	split    split
 	scratch  []float64
@@ -65,7 +67,9 @@ func (e *evaluator) scan(src *source, g grid, keep bool, take func(worker, i int
 	var once sync.Once
 	err := exec.Spread(ctx, len(all), len(all), func(k int) error {
 		all[k] = &worker{e: e, g: g, arena: newArena(e.limits, g)}
-		err := all[k].run(ctx, src, k, n*k/len(all), n*(k+1)/len(all), keep, take)
+		all[k].arena.room = keep
+		from, to := share(n, k, len(all))
+		err := all[k].run(ctx, src, k, from, to, keep, take)
 		if err != nil { // the others need not go on
 			once.Do(func() { first = err })
 			cancel()
@@ -86,6 +90,9 @@ func (e *evaluator) scan(src *source, g grid, keep bool, take func(worker, i int
 	return err // of a worker that panicked
 }
 
+// share is the series [from, to) of n that the k'th of some workers reads.
+func share(n, k, workers int) (from, to int) { return n * k / workers, n * (k + 1) / workers }
+
 // workersFor is how many goroutines a scan is worth.
 func (e *evaluator) workersFor(src *source, g grid) int {
 	n := src.set.Len()
@@ -104,14 +111,12 @@ func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep boo
 				return err
 			}
 		}
-		if i&63 == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		if !w.goOn(w.g.n + askEvery/64) {
+			return w.ended
 		}
 		w.e.limits.read.Add(int64(len(s.T)))
-		ls := src.set.Labels(i)
-		if err := src.kernel(w, ls, s, &r); err != nil {
+		w.series = identity{of: src.set, at: int32(i), dropName: src.dropName(i)}
+		if err := src.kernel(w, s, &r); err != nil {
 			return err
 		}
 		histograms := r.histogramBytes()
@@ -122,7 +127,7 @@ func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep boo
 		if r.has.empty() {
 			return nil
 		}
-		r.labels, r.dropName = ls, src.dropName(i)
+		r.identity = w.series
 		if err := take(k, i, &r); err != nil {
 			return err
 		}
@@ -138,7 +143,15 @@ func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep boo
 
 // rows makes all rows of a source.
 func (e *evaluator) rows(src *source, g grid) (matrix, error) {
-	parts := make([]matrix, e.workersFor(src, g))
+	n := src.set.Len()
+	if err := e.limits.reserve(int64(n) * rowBytes); err != nil {
+		return nil, err
+	}
+	all, parts := make(matrix, n), make([]matrix, e.workersFor(src, g))
+	for k := range parts { // a worker has room where its series lie
+		from, to := share(n, k, len(parts))
+		parts[k] = all[from:from:to]
+	}
 	err := e.scan(src, g, true, func(k, _ int, r *row) error {
 		parts[k] = append(parts[k], *r)
 		return e.limits.hold(r.weight())
@@ -146,13 +159,14 @@ func (e *evaluator) rows(src *source, g grid) (matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(parts) == 1 {
-		return parts[0], nil
-	}
-	var out matrix
-	for _, p := range parts {
+	out := all[:len(parts[0])]
+	for _, p := range parts[1:] {
 		out = append(out, p...)
 	}
+	if len(out) < n/2 {
+		return slices.Clone(out), nil
+	}
+	clear(all[len(out):])
 	return out, nil
 }
 
@@ -165,7 +179,7 @@ func (e *evaluator) open(vs *parser.VectorSelector, start, end int64) (SeriesSet
 	if e.counts[vs] {
 		start -= e.lookback // what the first samples say of resets depends on those before
 	}
-	return e.openSelection(Selection{Matchers: ms, Start: start, End: end, Presence: e.presence[vs]})
+	return e.openSelection(Selection{Matchers: ms, Start: start, End: end, Presence: e.presence[vs], Labels: e.labels[vs]})
 }
 
 func (e *evaluator) openSelection(sel Selection) (SeriesSet, error) {

@@ -26,14 +26,14 @@ func (e *evaluator) instantSource(vs *parser.VectorSelector, g grid) (*source, e
 	src := &source{set: set, dropName: keepName}
 	if vs.Smoothed {
 		pos := vs.PositionRange()
-		src.kernel = func(w *worker, ls Labels, s Samples, out *row) error {
-			w.smooth(ls, &s, c, pos, out)
+		src.kernel = func(w *worker, s Samples, out *row) error {
+			w.smooth(&s, c, pos, out)
 			return nil
 		}
 		return src, nil
 	}
 	counts := e.counts[vs]
-	src.kernel = func(w *worker, _ Labels, s Samples, out *row) error {
+	src.kernel = func(w *worker, s Samples, out *row) error {
 		w.spans = windowSpans(w.spans, s.T, c, e.lookback, 0)
 		if s.H == nil {
 			lastFloats(out.vals, out.has, w.spans, s.V)
@@ -80,7 +80,7 @@ func (e *evaluator) sampleTimes(vs *parser.VectorSelector, g grid, starts bool) 
 		return nil, err
 	}
 	src := &source{set: set, dropName: func(int) bool { return true }}
-	src.kernel = func(w *worker, _ Labels, s Samples, out *row) error {
+	src.kernel = func(w *worker, s Samples, out *row) error {
 		w.spans = windowSpans(w.spans, s.T, c, e.lookback, 0)
 		times := s.T
 		if starts {
@@ -148,7 +148,7 @@ func (e *evaluator) raw(n *parser.MatrixSelector, g grid, r *Result) error {
 		if err := e.ctx.Err(); err != nil {
 			return err
 		}
-		bytes := int64(len(own.T)) * 16
+		bytes := int64(len(own.T))*16 + int64(len(own.labels))*labelBytes
 		for _, h := range own.H {
 			if h != nil {
 				bytes += h.Bytes()
@@ -229,7 +229,7 @@ func between(ts []int64, vs []float64, i int, at int64, counter bool) float64 {
 
 // smooth fills the row of a smoothed instant selector: the sample at the step, or the line between its neighbours in the
 // look-back to both sides, or the last one before.
-func (w *worker) smooth(ls Labels, s *Samples, c clock, pos posrange.PositionRange, out *row) {
+func (w *worker) smooth(s *Samples, c clock, pos posrange.PositionRange, out *row) {
 	look := w.e.lookback
 	w.split.take(s, false)
 	p := &w.split
@@ -240,7 +240,7 @@ func (w *worker) smooth(ls Labels, s *Samples, c clock, pos posrange.PositionRan
 		at := c.at(i)
 		switch {
 		case f.lo < f.hi && h.lo < h.hi:
-			w.note(annotations.NewMixedFloatsHistogramsWarning(metricName(ls), pos))
+			w.note(annotations.NewMixedFloatsHistogramsWarning(metricName(w.series.labels()), pos))
 		case f.lo < f.hi:
 			ts, vs := p.ft[f.lo:f.hi], p.fv[f.lo:f.hi]
 			switch k := sort.Search(len(ts), func(i int) bool { return ts[i] >= at }); {
@@ -252,14 +252,14 @@ func (w *worker) smooth(ls Labels, s *Samples, c clock, pos posrange.PositionRan
 				out.put(i, vs[k-1])
 			}
 		case h.lo < h.hi:
-			if v := w.smoothHistogram(ls, p.ht[h.lo:h.hi], p.h[h.lo:h.hi], at, pos); v != nil {
+			if v := w.smoothHistogram(p.ht[h.lo:h.hi], p.h[h.lo:h.hi], at, pos); v != nil {
 				out.putHistogram(i, v)
 			}
 		}
 	}
 }
 
-func (w *worker) smoothHistogram(ls Labels, ts []int64, hs []*histogram.Histogram, at int64, pos posrange.PositionRange) *histogram.Histogram {
+func (w *worker) smoothHistogram(ts []int64, hs []*histogram.Histogram, at int64, pos posrange.PositionRange) *histogram.Histogram {
 	k := sort.Search(len(ts), func(i int) bool { return ts[i] >= at })
 	switch {
 	case k < len(ts) && ts[k] == at:
@@ -268,7 +268,7 @@ func (w *worker) smoothHistogram(ls Labels, ts []int64, hs []*histogram.Histogra
 		counter := hs[k-1].Hint != histogram.Gauge || hs[k].Hint != histogram.Gauge
 		h, err := w.betweenHistograms(ts, hs, k-1, at, counter, pos)
 		if err != nil {
-			w.note(annotations.NewMixedExponentialCustomHistogramsWarning(metricName(ls), pos))
+			w.note(annotations.NewMixedExponentialCustomHistogramsWarning(metricName(w.series.labels()), pos))
 			return nil
 		}
 		return h

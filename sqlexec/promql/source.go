@@ -1,9 +1,12 @@
 package promql
 
 import (
+	"slices"
+
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"varve/engine/schema"
+	"varve/engine"
+	"varve/engine/status"
 )
 
 // Source is what the columns of an answer are called when it is shown as a table.
@@ -12,7 +15,8 @@ type Source struct {
 }
 
 // Source names the columns of an answer: the time as the time index of the first table that the query reads, the value as its
-// field, or as the expression when it was computed.
+// field, where it has several as Value is without a table, or as the expression when it was computed. A field that is named and that
+// its table does not have is an error here: who asks for a table names its columns.
 func (t *Tables) Source(query string) (Source, error) {
 	s := Source{Time: "time", Value: "value"}
 	x, err := Parse(query)
@@ -23,26 +27,41 @@ func (t *Tables) Source(query string) (Source, error) {
 	if err != nil || len(selectors) == 0 {
 		return s, err
 	}
-	r, err := t.sortOut(selectors[0])
-	if err != nil {
-		return s, err
-	}
-	tables, err := t.tables(r)
-	if err != nil || len(tables) == 0 {
-		return s, err
-	}
-	s.Time, s.Value = tables[0].Schema.TimeColumn().Name, x.String()
-	if field := t.fieldOf(tables[0].Schema, r); plain(x) && field != "" {
-		s.Value = field
+	for i, matchers := range selectors {
+		r, err := t.sortOut(matchers)
+		if err != nil {
+			return s, err
+		}
+		tables, err := t.tables(r)
+		if err != nil {
+			return s, err
+		}
+		if err := knownFields(tables, r.fields); err != nil {
+			return s, err
+		}
+		if i > 0 || len(tables) == 0 {
+			continue
+		}
+		s.Time = tables[0].Schema.TimeColumn().Name
+		switch fields := fieldsOf(tables[0].Schema, r.fields).fields; {
+		case !plain(x) || len(fields) == 0:
+			s.Value = x.String()
+		case len(fields) == 1:
+			s.Value = fields[0].name
+		}
 	}
 	return s, nil
 }
 
-func (t *Tables) fieldOf(table *schema.Table, r *request) string {
-	if w := fieldsOf(table, r.fields); len(w.fields) > 0 {
-		return w.fields[0].name
+// knownFields checks that one of the tables has each field that is named.
+func knownFields(tables []*engine.Table, ms []*Matcher) error {
+	for _, m := range ms {
+		has := func(x *engine.Table) bool { return len(fieldsOf(x.Schema, []*Matcher{m}).fields) > 0 }
+		if m.Type == MatchEqual && len(tables) > 0 && !slices.ContainsFunc(tables, has) {
+			return status.New(status.InvalidArguments, "table %s has no numeric field %q", tables[0].Schema.Name.Table, m.Value)
+		}
 	}
-	return ""
+	return nil
 }
 
 // plain reports whether an expression gives samples as they are: a selector, or what a comparison leaves of one.

@@ -73,6 +73,9 @@ type Selection struct {
 	Start, End int64
 	// Presence: of floats only the times are wanted, and which of them are NaN; any number may stand for another.
 	Presence bool
+	// Labels, when not nil, are the only ones that are wanted, besides the name: the label sets may then be equal. A storage may
+	// have others in them.
+	Labels []string
 }
 
 // Storage has series. Safe for concurrent use.
@@ -86,10 +89,11 @@ type Storage interface {
 	LabelValues(ctx context.Context, name string, sels []Selection) ([]string, error)
 }
 
-// SeriesSet is the series of a selection. The label sets are known at once and differ from each other; samples are read
+// SeriesSet is the series of a selection. The label sets differ from each other; samples are read
 // by Scan. Safe for concurrent use but for Close.
 type SeriesSet interface {
 	Len() int
+	// Labels is a label set, which may be made anew at each call.
 	Labels(i int) Labels
 
 	// Scan visits the series from..to-1 in order, each once, with its samples in the selection's time. What visit gets is

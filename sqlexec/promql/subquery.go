@@ -46,7 +46,7 @@ func (e *evaluator) subquery(c *rangeCall, n *parser.SubqueryExpr, g grid) (*row
 	if err != nil {
 		return nil, err
 	}
-	if m, err = join(m, child); err != nil {
+	if m, err = e.join(m, child); err != nil {
 		return nil, err
 	}
 	return &rowSet{m, child}, nil
@@ -59,7 +59,7 @@ type rowSet struct {
 }
 
 func (s *rowSet) Len() int            { return len(s.rows) }
-func (s *rowSet) Labels(i int) Labels { return s.rows[i].labels }
+func (s *rowSet) Labels(i int) Labels { return s.rows[i].labels() }
 func (s *rowSet) Close()              {}
 
 func (s *rowSet) dropName(i int) bool { return s.rows[i].dropName }

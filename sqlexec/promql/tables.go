@@ -7,6 +7,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/engine/sorting"
 	"varve/engine/status"
 	"varve/engine/vector"
 )
@@ -16,7 +17,16 @@ const (
 	fieldLabel    = "__field__"
 	databaseLabel = "__database__"
 	oldDatabase   = "__schema__"
+	newDatabase   = "x_service_database"
 )
+
+// choosesDatabase reports whether a label says where a metric is read.
+func choosesDatabase(label string) bool {
+	return label == databaseLabel || label == oldDatabase || label == newDatabase
+}
+
+// informationSchema is a database that has no metrics and is listed with the others.
+const informationSchema = "information_schema"
 
 // SemanticOption marks with the value SemanticMetric a table that a metrics protocol made, so that it is listed among the
 // metrics though it is no logical table.
@@ -73,14 +83,14 @@ type request struct {
 func (t *Tables) sortOut(ms []*Matcher) (*request, error) {
 	r := &request{db: t.DB}
 	for _, m := range ms {
-		switch m.Name {
-		case NameLabel:
+		switch {
+		case m.Name == NameLabel:
 			r.names = append(r.names, m)
-		case fieldLabel:
+		case m.Name == fieldLabel:
 			r.fields = append(r.fields, m)
-		case databaseLabel, oldDatabase:
-			if m.Type != MatchEqual {
-				return nil, status.New(status.InvalidArguments, "%s: a database is named with =", m)
+		case choosesDatabase(m.Name):
+			if m.Type != MatchEqual || m.Value == "" {
+				return nil, status.New(status.InvalidArguments, "%s: a database is named with = and is not empty", m)
 			}
 			r.db = m.Value
 		default:
@@ -230,6 +240,15 @@ func chosen(name string, ms []*Matcher) bool {
 
 // Select finds series in the index of series.
 func (t *Tables) Select(ctx context.Context, sel Selection) (SeriesSet, error) {
+	set, err := t.selectNow(ctx, sel)
+	for engine.Overtaken(err) && ctx.Err() == nil {
+		set, err = t.selectNow(ctx, sel)
+	}
+	return set, err
+}
+
+// selectNow is Select for tables that nobody alters meanwhile.
+func (t *Tables) selectNow(ctx context.Context, sel Selection) (SeriesSet, error) {
 	r, err := t.sortOut(sel.Matchers)
 	if err != nil || sel.Start > sel.End {
 		return &tableSeries{}, err
@@ -238,9 +257,9 @@ func (t *Tables) Select(ctx context.Context, sel Selection) (SeriesSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	ask := engine.SelectRequest{Matchers: r.labels, From: sel.Start, To: sel.End, Presence: sel.Presence, Symbols: t.symbolTable()}
+	ask := engine.SelectRequest{Matchers: r.labels, From: sel.Start, To: sel.End, Presence: sel.Presence, Labels: sel.Labels, Symbols: t.symbolTable()}
 	ask.Reserve = t.reserve
-	s := &tableSeries{memory: t.Memory}
+	s := &tableSeries{memory: t.Memory, symbols: ask.Symbols}
 	for _, x := range tables {
 		w := fieldsOf(x.Schema, r.fields)
 		if len(w.fields) == 0 {
@@ -297,38 +316,51 @@ func (t *Tables) LabelNames(ctx context.Context, sels []Selection) ([]string, er
 				names[fieldLabel] = true
 			}
 		}
-		return sorted(names), nil
+		return sorted(ctx, names)
 	}
 	err := t.each(ctx, sels, func(ls Labels) {
 		for _, l := range ls {
 			names[l.Name] = true
 		}
 	})
-	return sorted(names), err
+	if err != nil {
+		return nil, err
+	}
+	return sorted(ctx, names)
 }
 
 // LabelValues lists the values of a label.
 func (t *Tables) LabelValues(ctx context.Context, name string, sels []Selection) ([]string, error) {
-	values := map[string]bool{}
-	if name == databaseLabel || name == oldDatabase {
-		for _, db := range t.Engine.Databases() {
-			if t.Allow == nil || t.Allow(db.Name) == nil {
-				values[db.Name] = true
-			}
-		}
-		return sorted(values), nil
+	if choosesDatabase(name) {
+		return t.databases(ctx, sels)
 	}
+	if name == fieldLabel && len(sels) == 0 {
+		all, err := t.Engine.Tables(t.DB) // of any kind: each is a metric when it is named
+		if err != nil && status.Of(err) != status.DatabaseNotFound {
+			return nil, err
+		}
+		list, err := t.appendValues(ctx, nil, name, all, &request{})
+		if err != nil {
+			return nil, err
+		}
+		return listed(ctx, list)
+	}
+	values := map[string]bool{}
 	if len(sels) > 0 && name != fieldLabel {
 		err := t.each(ctx, sels, func(ls Labels) {
 			if v := ls.Get(name); v != "" {
 				values[v] = true
 			}
 		})
-		return sorted(values), err
+		if err != nil {
+			return nil, err
+		}
+		return sorted(ctx, values)
 	}
 	if len(sels) == 0 {
 		sels = []Selection{{}} // all metrics
 	}
+	var list []string
 	for _, sel := range sels {
 		r, err := t.sortOut(sel.Matchers)
 		if err != nil {
@@ -338,40 +370,73 @@ func (t *Tables) LabelValues(ctx context.Context, name string, sels []Selection)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.valuesIn(ctx, name, tables, r, values); err != nil {
+		if list, err = t.appendValues(ctx, list, name, tables, r); err != nil {
 			return nil, err
 		}
 	}
-	return sorted(values), nil
+	return listed(ctx, list)
 }
 
-// valuesIn gathers the values of a label in whole tables.
-func (t *Tables) valuesIn(ctx context.Context, name string, tables []*engine.Table, r *request, values map[string]bool) error {
+// listed is a list sorted, each text once.
+func listed(ctx context.Context, list []string) ([]string, error) {
+	if err := sorting.Func(list, strings.Compare, ctx.Err); err != nil {
+		return nil, err
+	}
+	return slices.Compact(list), nil
+}
+
+// databases lists the databases, of selections those that have a table they name.
+func (t *Tables) databases(ctx context.Context, sels []Selection) (list []string, err error) {
+	if len(sels) == 0 {
+		list = append(list, informationSchema)
+	}
+	for _, db := range t.Engine.Databases() {
+		if t.Allow != nil && t.Allow(db.Name) != nil {
+			continue
+		}
+		in := len(sels) == 0
+		for _, sel := range sels {
+			r, err := (&Tables{Engine: t.Engine, DB: db.Name}).sortOut(sel.Matchers)
+			if err != nil {
+				return nil, err
+			}
+			tables, err := t.tables(r)
+			if err != nil {
+				return nil, err
+			}
+			in = in || r.db == db.Name && len(tables) > 0
+		}
+		if in {
+			list = append(list, db.Name)
+		}
+	}
+	return listed(ctx, list)
+}
+
+// appendValues appends the values of a label in whole tables.
+func (t *Tables) appendValues(ctx context.Context, dst []string, name string, tables []*engine.Table, r *request) ([]string, error) {
 	switch name {
 	case NameLabel:
 		for _, x := range tables {
-			values[x.Schema.Name.Table] = true
+			dst = append(dst, x.Schema.Name.Table)
 		}
-		return nil
+		return dst, nil
 	case fieldLabel:
 		for _, x := range tables {
 			for _, f := range fieldsOf(x.Schema, r.fields).fields {
-				values[f.name] = true
+				dst = append(dst, f.name)
 			}
 		}
-		return nil
+		return dst, nil
 	}
 	all, err := t.Engine.LabelValues(ctx, tables, name, t.reserve)
-	if err != nil {
-		return err
+	if err != nil || dst == nil {
+		return all, err
 	}
 	if err := t.reserve(int64(len(all)) * listedBytes); err != nil {
-		return err
+		return nil, err
 	}
-	for _, v := range all {
-		values[v] = true
-	}
-	return nil
+	return append(dst, all...), nil
 }
 
 // each visits the label sets of the series of selections.
@@ -382,6 +447,10 @@ func (t *Tables) each(ctx context.Context, sels []Selection, visit func(Labels))
 			return err
 		}
 		for i := range set.Len() {
+			if i%askSeries == 0 && ctx.Err() != nil {
+				set.Close()
+				return ctx.Err()
+			}
 			visit(set.Labels(i))
 		}
 		set.Close()
@@ -392,13 +461,12 @@ func (t *Tables) each(ctx context.Context, sels []Selection, visit func(Labels))
 // listedBytes is about the memory of a text in a set and in the list that is made of it, besides its bytes.
 const listedBytes = 64
 
-func sorted(set map[string]bool) []string {
+func sorted(ctx context.Context, set map[string]bool) ([]string, error) {
 	out := make([]string, 0, len(set))
 	for s := range set {
 		if s != "" {
 			out = append(out, s)
 		}
 	}
-	slices.Sort(out)
-	return out
+	return out, sorting.Func(out, strings.Compare, ctx.Err)
 }

@@ -89,6 +89,55 @@ func eachState(t *testing.T, e *engine.Engine, run func(t *testing.T)) {
 	t.Run("flushed", run)
 }
 
+// TestManySeries: the answers over so many series that nobody keeps their labels are those over series in memory, and a query takes
+// little memory for each.
+func TestManySeries(t *testing.T) {
+	const series = 20_000
+	store := newMemory()
+	for i := range series {
+		pod := fmt.Sprint("pod-", i)
+		store.Add(promql.NewLabels("__name__", "up", "job", fmt.Sprint("job-", i%7), "node", fmt.Sprint("node-", i%100), "pod", pod), memorySample{T: minute, V: float64(i * 7919 % series)})
+	}
+	e := openEngine(t)
+	fill(t, e, store)
+	for _, c := range []struct {
+		expr string
+		most int64 // bytes a series
+	}{
+		{"up", 400}, {"topk(5, up)", 460}, {"sum by (job) (up)", 130}, {"-up", 560}, {"up and on (pod) up", 740}, {"sort(up)", 690}, {"sum by (pod) (up)", 660},
+		{`label_replace(up, "a", "$1", "pod", "pod-(.*)")`, 770}, {"rate(up[2m]) or up", 990},
+	} {
+		q := promql.Query{Expr: c.expr, Start: minute, End: minute, Workers: 1}
+		want, err := q.Run(context.Background(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &peakBudget{}
+		q.Memory = b
+		got, err := q.Run(context.Background(), &promql.Tables{Engine: e, DB: "public", Memory: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := difference(describe(got), describe(want)); diff != "" {
+			t.Errorf("%s: %s", c.expr, diff)
+		}
+		if b.peak/series > c.most {
+			t.Errorf("%s: %d bytes a series, want at most %d", c.expr, b.peak/series, c.most)
+		}
+	}
+}
+
+// peakBudget is memory without a bound that knows how much was taken at most.
+type peakBudget struct{ held, peak int64 }
+
+func (b *peakBudget) Reserve(n int64) error {
+	b.held += n
+	b.peak = max(b.peak, b.held)
+	return nil
+}
+
+func (b *peakBudget) Release(n int64) { b.held -= n }
+
 // TestTablesAsOracle holds the answers over tables against those over series in memory.
 func TestTablesAsOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
@@ -142,6 +191,8 @@ func TestTables(t *testing.T) {
 			{`host_stats{__field__="nosuch"}`, ``},
 			{`up{__database__="public"}`, `up{job="a"}=0 up{job="b"}=1`},
 			{`up{__schema__="elsewhere"}`, ``},
+			{`up{x_service_database="public"}`, `up{job="a"}=0 up{job="b"}=1`},
+			{`up{x_service_database="elsewhere"}`, ``},
 			{`nosuch`, ``},
 			{`up{nosuch="x"}`, ``},
 			{`up{nosuch=""}`, `up{job="a"}=0 up{job="b"}=1`},
@@ -150,9 +201,11 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s\n got %s\nwant %s", c.query, got, c.want)
 			}
 		}
-		_, err := promql.Query{Expr: `up{__database__=~"p.*"}`}.Run(context.Background(), &promql.Tables{Engine: e, DB: "public"})
-		if status.Of(err) != status.InvalidArguments {
-			t.Errorf("a database by pattern: %v", err)
+		for _, query := range []string{`up{__database__=~"p.*"}`, `up{__database__=""}`, `up{__schema__!="public"}`, `up{x_service_database!~"p"}`} {
+			_, err := promql.Query{Expr: query}.Run(context.Background(), &promql.Tables{Engine: e, DB: "public"})
+			if status.Of(err) != status.InvalidArguments {
+				t.Errorf("%s: %v", query, err)
+			}
 		}
 	})
 }
@@ -258,7 +311,10 @@ func TestTableLists(t *testing.T) {
 			{"jobs in a zone", func() ([]string, error) { return s.LabelValues(ctx, "job", names(`{zone="z1"}`)) }, "a"},
 			{"fields", func() ([]string, error) { return s.LabelValues(ctx, "__field__", names("host_stats")) }, "busy cpu mem"},
 			{"no such label", func() ([]string, error) { return s.LabelValues(ctx, "nosuch", nil) }, ""},
-			{"databases", func() ([]string, error) { return s.LabelValues(ctx, "__database__", nil) }, "public service_private"},
+			{"databases", func() ([]string, error) { return s.LabelValues(ctx, "__database__", nil) }, "information_schema public service_private"},
+			{"databases with a table", func() ([]string, error) { return s.LabelValues(ctx, "__schema__", names("host_stats")) }, "public"},
+			{"databases with no such table", func() ([]string, error) { return s.LabelValues(ctx, "x_service_database", names("nosuch")) }, ""},
+			{"fields of all tables", func() ([]string, error) { return s.LabelValues(ctx, "__field__", nil) }, "busy cpu mem service_value"},
 		} {
 			got, err := c.got()
 			if err != nil {

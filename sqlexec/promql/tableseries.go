@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"varve/engine"
+	"varve/engine/invariant"
 	"varve/engine/vector"
 	"varve/sqlexec/promql/histogram"
 )
@@ -17,8 +18,9 @@ type tableSeries struct {
 	wanted    []wanted
 	selection *engine.Selection // nil: nothing
 	memory    Memory            // nil: no limit
+	symbols   *engine.Symbols
 	series    []tableSerie
-	labels    []Labels
+	labels    []Labels // nil: there are many, and they are made when they are asked for
 }
 
 // tableSerie is a field of a series of the selection.
@@ -27,8 +29,34 @@ type tableSerie struct {
 	field int32 // of its table
 }
 
-func (s *tableSeries) Len() int            { return len(s.series) }
-func (s *tableSeries) Labels(i int) Labels { return s.labels[i] }
+// fewLabels is the number of series up to which label sets are made at once, all of them in one block of memory, and kept. A
+// variable for the tests.
+var fewLabels = invariant.Limit(16<<10, 1)
+
+func (s *tableSeries) Len() int { return len(s.series) }
+
+// Labels is the label set of a series. It may be asked for after Close.
+func (s *tableSeries) Labels(i int) Labels {
+	if s.labels != nil {
+		return s.labels[i]
+	}
+	return s.appendLabels(make([]Label, 0, len(s.selection.Labels(int(s.series[i].at)))+2), s.series[i])
+}
+
+// appendLabels appends the labels of a series in order.
+func (s *tableSeries) appendLabels(dst []Label, x tableSerie) Labels {
+	w := &s.wanted[s.selection.Table(int(x.at))]
+	from := len(dst)
+	dst = append(dst, Label{NameLabel, w.table.Schema.Name.Table})
+	if w.several {
+		dst = append(dst, Label{fieldLabel, w.fields[x.field].name})
+	}
+	for _, l := range s.selection.Labels(int(x.at)) {
+		dst = append(dst, Label{s.symbols.String(l.Name), s.symbols.String(l.Value)})
+	}
+	sortFirst(dst[from:], 1+int(vector.Bit(w.several)))
+	return dst
+}
 
 // Close lets go of the rows.
 func (s *tableSeries) Close() {
@@ -37,7 +65,7 @@ func (s *tableSeries) Close() {
 	}
 }
 
-// number lists the series and makes their label sets, all of them in one block of memory.
+// number lists the series, and makes the label sets of few.
 func (s *tableSeries) number(t *Tables) error {
 	n, labels := 0, 0
 	for i := range s.selection.Len() {
@@ -45,27 +73,28 @@ func (s *tableSeries) number(t *Tables) error {
 		n += fields
 		labels += fields * (len(s.selection.Labels(i)) + 2)
 	}
-	if err := t.reserve(int64(labels)*32 + int64(n)*32); err != nil {
+	bytes := int64(n) * 8
+	if n <= fewLabels {
+		bytes += int64(labels)*labelBytes + int64(n)*24
+	}
+	if err := t.reserve(bytes); err != nil {
 		return err
 	}
-	s.series, s.labels = make([]tableSerie, 0, n), make([]Labels, 0, n)
-	slab := make([]Label, 0, labels)
+	s.series = make([]tableSerie, 0, n)
 	for i := range s.selection.Len() {
-		w := &s.wanted[s.selection.Table(i)]
-		for f := range w.fields {
-			from := len(slab)
-			slab = append(slab, Label{NameLabel, w.table.Schema.Name.Table})
-			if w.several {
-				slab = append(slab, Label{fieldLabel, w.fields[f].name})
-			}
-			for _, l := range s.selection.Labels(i) {
-				slab = append(slab, Label{t.symbols.String(l.Name), t.symbols.String(l.Value)})
-			}
-			own := slab[from:len(slab):len(slab)]
-			sortFirst(own, 1+int(vector.Bit(w.several)))
+		for f := range s.wanted[s.selection.Table(i)].fields {
 			s.series = append(s.series, tableSerie{int32(i), int32(f)})
-			s.labels = append(s.labels, own)
 		}
+	}
+	if n > fewLabels {
+		return nil
+	}
+	s.labels = make([]Labels, n)
+	slab := make([]Label, 0, labels)
+	for i, x := range s.series {
+		from := len(slab)
+		slab = s.appendLabels(slab, x)
+		s.labels[i] = Labels(slab[from:len(slab):len(slab)])
 	}
 	return nil
 }

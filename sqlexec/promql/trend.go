@@ -2,29 +2,42 @@ package promql
 
 import (
 	"math"
+	"slices"
 
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
 // regression is the line through floats by least squares: its slope a second and its value at a time.
 func regression(ts []int64, v []float64, at int64) (slope, value float64) {
-	var x, y, xy, xx kahan
-	constant := true
-	for i := range v {
-		constant = constant && v[i] == v[0]
-		seconds := float64(ts[i]-at) / 1000
-		x, y = x.add(seconds), y.add(v[i])
-		xy, xx = xy.add(seconds*v[i]), xx.add(seconds*seconds)
-	}
-	if constant || len(v) == 1 {
+	if len(v) == 1 || !slices.ContainsFunc(v, func(x float64) bool { return x != v[0] }) {
 		if math.IsInf(v[0], 0) {
 			return math.NaN(), math.NaN()
 		}
 		return 0, v[0]
 	}
+	x, y, xy, xx := lineSums(ts, v, at)
 	n := float64(len(v))
 	slope = (xy.value() - x.value()*y.value()/n) / (xx.value() - x.value()*x.value()/n)
 	return slope, y.value()/n - slope*x.value()/n
+}
+
+// lineSums sums times, in seconds from at, and values, their products, and the squares of the times.
+func lineSums(ts []int64, v []float64, at int64) (x, y, xy, xx kahan) {
+	for i := range v {
+		seconds := float64(ts[i]-at) / 1000
+		x, y = x.plus(seconds), y.plus(v[i])
+		xy, xx = xy.plus(seconds*v[i]), xx.plus(seconds*seconds)
+	}
+	if lost := x.lost + y.lost + xy.lost + xx.lost; lost == lost {
+		return x, y, xy, xx
+	}
+	x, y, xy, xx = kahan{}, kahan{}, kahan{}, kahan{}
+	for i := range v {
+		seconds := float64(ts[i]-at) / 1000
+		x, y = x.add(seconds), y.add(v[i])
+		xy, xx = xy.add(seconds*v[i]), xx.add(seconds*seconds)
+	}
+	return x, y, xy, xx
 }
 
 // twoFloats is a window function that needs two floats.

@@ -64,11 +64,10 @@ type rangeCall struct {
 // kernel is a range call on a series.
 type kernel struct {
 	*rangeCall
-	w      *worker
-	labels Labels
+	w *worker
 }
 
-func (k *kernel) metric() string { return metricName(k.labels) }
+func (k *kernel) metric() string { return metricName(k.w.series.labels()) }
 func (k *kernel) note(err error) { k.w.note(err) }
 
 // from and to are the edges of the window of a step.
@@ -153,7 +152,7 @@ func functionsThat(pass func(*rangeFunc) bool) string {
 }
 
 // run fills the row of a series.
-func (c *rangeCall) run(w *worker, ls Labels, s Samples, out *row) error {
+func (c *rangeCall) run(w *worker, s Samples, out *row) error {
 	before, after := c.rangeMS, int64(0)
 	if c.anchored || c.smooth {
 		before += w.e.lookback
@@ -161,7 +160,7 @@ func (c *rangeCall) run(w *worker, ls Labels, s Samples, out *row) error {
 	if c.smooth {
 		after = w.e.lookback
 	}
-	k := &kernel{rangeCall: c, w: w, labels: ls}
+	k := &kernel{rangeCall: c, w: w}
 	p := &w.split
 	p.take(&s, c.counts)
 	w.spans = windowSpans(w.spans, p.ft, c.clock, before, after)

@@ -11,6 +11,7 @@ type Decoder struct {
 	reader        reader // of what is decoded: functions of schemes would take one to the heap each time
 	codes         []uint32
 	positions     []uint32
+	ranks         []uint32 // of rows that are picked, among those that are not NULL
 	highs, ints   []uint64
 	lows          []uint64 // of picked
 	values        []uint64 // of a dictionary of integers within another encoding

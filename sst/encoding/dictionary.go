@@ -76,8 +76,12 @@ func (d *Dictionary) Reset() {
 // probeRows is the number of rows after which a block that is nearly all new values is given up.
 const probeRows = 256
 
-// fewValues is the number of new values that a dictionary takes however few rows there are.
-const fewValues = 8
+// fewValues is the number of new values, of together fewBytes, that a dictionary takes however few rows there are: where there are
+// few in a block there are thousands of columns.
+const (
+	fewValues = 8
+	fewBytes  = 1 << 10
+)
 
 // Codes appends the code of every string to codes, adding new values. When they do not fit, or when so many of the block
 // are new that the dictionary would not pay, everything is as before and ok is false.
@@ -96,7 +100,8 @@ func (d *Dictionary) Codes(codes []uint32, views []vector.View, heap []byte) (_ 
 		}
 		codes = append(codes, c)
 	}
-	if added := len(d.Views) - from; !d.asked && added > fewValues && added > len(views)/2 {
+	few := len(d.Views) <= from+fewValues && len(d.Heap) <= heapFrom+fewBytes
+	if added := len(d.Views) - from; !d.asked && !few && added > len(views)/2 {
 		d.truncate(from, heapFrom)
 		return codes[:mark], false
 	}

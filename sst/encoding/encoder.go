@@ -35,7 +35,7 @@ const (
 
 // NewEncoder is an encoder without memory yet.
 func NewEncoder() *Encoder {
-	return &Encoder{local: NewDictionary(MaxRows/4, MaxHeap)}
+	return &Encoder{local: NewDictionary(MaxRows/minLocalUse, MaxHeap)}
 }
 
 // SharedCodes are the codes of the block that was encoded last, of its valid rows, when it went by the part's

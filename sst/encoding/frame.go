@@ -120,26 +120,36 @@ func (e *Encoder) appendFrame(dst []byte, v []uint64, f frame) []byte {
 	return appendBits(dst, highs, 0, f.high)
 }
 
+// packedFrame is a frame as it lies; its exceptions come behind.
+type packedFrame struct {
+	base       uint64
+	width      int
+	exceptions int
+	body       []byte
+}
+
+// frame reads a frame of n values up to its exceptions.
+func (r *reader) frame(n int) (f packedFrame) {
+	f.base, f.width = r.uint64(), int(r.byte())
+	f.exceptions = r.count(n, "exceptions")
+	if f.width != packWidth(f.width) || f.width > 64 || f.exceptions > 0 && f.width == 64 {
+		r.fail("width %d", f.width)
+	}
+	f.body = r.take(packedSize(n, f.width))
+	return f
+}
+
 // decodeFrame fills dst.
 func decodeFrame[T int64 | uint64](d *Decoder, r *reader, dst []T) {
-	base, width := T(r.uint64()), int(r.byte())
-	count := r.count(len(dst), "exceptions")
-	if width != packWidth(width) || width > 64 {
-		r.fail("width %d", width)
-	}
-	body := r.take(packedSize(len(dst), width))
+	f := r.frame(len(dst))
 	if r.err != nil {
 		return
 	}
-	unpack(dst, body, base, width)
-	if count == 0 {
+	unpack(dst, f.body, T(f.base), f.width)
+	if f.exceptions == 0 {
 		return
 	}
-	if width >= 64 {
-		r.fail("exceptions of width %d", width)
-		return
-	}
-	d.readExceptions(r, count)
+	d.readExceptions(r, f.exceptions)
 	if r.err != nil {
 		return
 	}
@@ -148,7 +158,7 @@ func decodeFrame[T int64 | uint64](d *Decoder, r *reader, dst []T) {
 			r.fail("exception at row %d of %d", p, len(dst))
 			return
 		}
-		dst[p] += T(d.highs[i] << width)
+		dst[p] += T(d.highs[i] << f.width)
 	}
 }
 

@@ -120,20 +120,45 @@ func decodeHex(_ *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector)
 	if r.err != nil {
 		return
 	}
+	rowsOf(v, n, size)
+	if dashes {
+		unpackUUIDs(v.Heap, src)
+		return
+	}
+	unpackHex(v.Heap, src)
+}
+
+// rowsOf makes room for n strings of one length.
+func rowsOf(v *vector.Vector, n, size int) {
 	v.Heap = vector.Sized(v.Heap, size*n)
 	v.Views = vector.Sized(v.Views, n)
 	for i := range v.Views {
 		v.Views[i] = vector.View{Off: uint32(i * size), Len: uint32(size)}
 	}
-	if dashes {
-		unpackUUIDs(v.Heap, src)
-		return
-	}
-	out := v.Heap[:2*len(src)]
+}
+
+func unpackHex(out, src []byte) {
+	out = out[:2*len(src)]
 	for i, b := range src {
 		p := &hexPairs[b]
 		binary.LittleEndian.PutUint16(out[2*i:], uint16(p[0])|uint16(p[1])<<8)
 	}
+}
+
+func pickHex(_ *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) bool {
+	p, ok := openHex(r, n)
+	if !ok {
+		return false
+	}
+	unpack := unpackHex
+	if p.dashes {
+		unpack = unpackUUIDs
+	}
+	rowsOf(v, len(rows), p.size)
+	for i, row := range rows {
+		unpack(v.Heap[i*p.size:][:p.size], p.body[int(row)*p.width:][:p.width])
+	}
+	return true
 }
 
 func unpackUUIDs(out, src []byte) {

@@ -45,13 +45,22 @@ func parseIPv4(s []byte) (uint32, bool) {
 }
 
 func decodeIPv4(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
-	d.decodeTexts(r, n)
-	if r.err != nil {
-		return
+	if d.decodeTexts(r, n); r.err == nil {
+		printAddresses(v, d.texts)
 	}
-	v.Views = vector.Sized(v.Views, n)
+}
+
+func pickIPv4(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) bool {
+	if d.pickTexts(r, n, rows); r.err == nil {
+		printAddresses(v, d.texts)
+	}
+	return true
+}
+
+func printAddresses(v *vector.Vector, addresses []uint64) {
+	v.Views = vector.Sized(v.Views, len(addresses))
 	heap := v.Heap[:0]
-	for i, x := range d.texts {
+	for i, x := range addresses {
 		from := len(heap)
 		heap = appendAddress(heap, uint32(x))
 		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}

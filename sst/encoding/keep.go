@@ -42,26 +42,21 @@ func take(keep, hit vector.Bitmap, negate bool) {
 // hitFrame returns the rows of a frame (frame.go) that lie in an interval, Negate aside; of words of keep without a row it
 // says nothing.
 func (d *Decoder) hitFrame(r *reader, n int, in filter.Interval, keep vector.Bitmap) vector.Bitmap {
-	base, width := r.uint64(), int(r.byte())
-	count := r.count(n, "exceptions")
-	if width != packWidth(width) || width > 64 || count > 0 && width == 64 {
-		r.fail("width %d", width)
-	}
-	body := r.take(packedSize(n, width))
+	f := r.frame(n)
 	if r.err != nil {
 		return nil
 	}
 	d.hits = append(d.hits[:0], make(vector.Bitmap, len(keep))...)
 	// What is packed passes from first to last or, when that wraps around, does not pass between them.
-	first := in.Least - base
+	first := in.Least - f.base
 	last := first + in.Span
 	around := last < first
 	if around {
 		first, last = last+1, first-1
 	}
-	some := d.hitLows(keep, body, n, width, first, last)
-	if count > 0 {
-		d.hitExceptions(r, body, n, width, count, first, last, some)
+	some := d.hitLows(keep, f.body, n, f.width, first, last)
+	if f.exceptions > 0 {
+		d.hitExceptions(r, f.body, n, f.width, f.exceptions, first, last, some)
 	}
 	if r.err != nil {
 		return nil

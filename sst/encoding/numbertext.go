@@ -44,13 +44,22 @@ func parseNumber(s []byte) (int64, bool) {
 }
 
 func decodeNumbers(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.Vector) {
-	d.decodeTexts(r, n)
-	if r.err != nil {
-		return
+	if d.decodeTexts(r, n); r.err == nil {
+		printNumbers(v, d.texts)
 	}
-	v.Views = vector.Sized(v.Views, n)
+}
+
+func pickNumbers(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) bool {
+	if d.pickTexts(r, n, rows); r.err == nil {
+		printNumbers(v, d.texts)
+	}
+	return true
+}
+
+func printNumbers(v *vector.Vector, numbers []uint64) {
+	v.Views = vector.Sized(v.Views, len(numbers))
 	heap := v.Heap[:0]
-	for i, x := range d.texts {
+	for i, x := range numbers {
 		from := len(heap)
 		heap = strconv.AppendInt(heap, int64(x), 10)
 		v.Views[i] = vector.View{Off: uint32(from), Len: uint32(len(heap) - from)}

@@ -32,6 +32,9 @@ type scheme struct {
 	interval func(d *Decoder, r *reader, n int, in *filter.Interval, keep vector.Bitmap) bool
 	text     func(d *Decoder, r *reader, n int, t *filter.Test, keep vector.Bitmap) bool
 
+	// pick makes v, Flat, the values of some rows, which rise, of a block of n without NULLs. false: the block has to be decoded.
+	pick func(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) bool
+
 	// whole says that the strings of a block are looked for as a whole and never by their words.
 	whole func(page []byte) bool
 	// single: a block has one value, or none.
@@ -52,7 +55,7 @@ func init() {
 		Constant: {name: "constant", single: true, bools: decodeConstantBools, signed: decodeConstant[int64], unsigned: decodeConstant[uint64],
 			floats: decodeConstantFloats, strings: decodeConstantString},
 		Plain:    {name: "plain", bools: decodePlainBools, floats: decodePlainFloats, strings: decodePlainStrings},
-		Packed:   {name: "packed", signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts},
+		Packed:   {name: "packed", signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked},
 		Delta:    {name: "delta", signed: decodeDelta[int64], unsigned: decodeDelta[uint64]},
 		DeltaTwo: {name: "delta2", signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
 		Runs:     {name: "runs", signed: decodeRuns[int64], unsigned: decodeRuns[uint64]},
@@ -60,9 +63,9 @@ func init() {
 		Shared:   {name: "shared", strings: decodeShared},
 		Decimal:  {name: "decimal", floats: decodeDecimal, bound: keepDecimals},
 		XOR:      {name: "xor", floats: decodeXOR},
-		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf, whole: dashed},
-		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, whole: always},
-		Number:   {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber},
+		Hex:      {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf, pick: pickHex, whole: dashed},
+		IPv4:     {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, pick: pickIPv4, whole: always},
+		Number:   {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber, pick: pickNumbers},
 		Template: {name: "template", strings: decodeTemplates, text: keepTemplates},
 		TimeText: {name: "times", parse: (*Encoder).appendTimes, strings: decodeTimes, equal: keepTime, whole: always},
 	}

@@ -58,8 +58,9 @@ func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, sh
 		return dst
 	}
 	e.local.Reset()
+	e.local.limit = len(views) / minLocalUse // beyond it long texts are not copied to find out how many more there are
 	var ok bool
-	if e.codes, ok = e.local.Codes(e.codes[:0], views, heap); ok && e.local.Len() <= len(views)/minLocalUse {
+	if e.codes, ok = e.local.Codes(e.codes[:0], views, heap); ok {
 		dst = binary.AppendUvarint(append(dst, byte(Local)), uint64(e.local.Len()))
 		dst = e.appendPlain(dst, e.local.Views, e.local.Heap)
 		return e.appendCodes(dst, e.codes)

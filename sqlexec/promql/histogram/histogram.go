@@ -23,6 +23,10 @@ const (
 	CustomSchema = -53
 )
 
+// MaxSentSchema is the finest schema that is taken. The published format keeps those above MaxSchema for later; a receiver may bring
+// them down to it, which loses resolution and no observation.
+const MaxSentSchema = 52
+
 // ErrIncompatible is the error of putting exponential and custom buckets together.
 var ErrIncompatible = errors.New("histograms with exponential and with custom buckets do not go together")
 
@@ -117,6 +121,28 @@ func compact(side []Bucket) []Bucket {
 		return slices.Clone(side)
 	}
 	return side
+}
+
+// Coarsen brings exponential buckets to a schema, in place, where that is coarser.
+func (h *Histogram) Coarsen(schema int32) {
+	if h.Custom() || h.Schema <= schema {
+		return
+	}
+	shift := h.Schema - schema
+	h.Schema, h.Positive, h.Negative = schema, coarsen(h.Positive, shift), coarsen(h.Negative, shift)
+}
+
+func coarsen(side []Bucket, shift int32) []Bucket {
+	out := side[:0]
+	for _, b := range side {
+		b.Index = coarser(b.Index, shift)
+		if n := len(out); n > 0 && out[n-1].Index == b.Index {
+			out[n-1].Count += b.Count
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // Equal compares bit by bit, empty buckets included; hints do not count.

@@ -30,24 +30,7 @@ func (h *Histogram) Quantile(q float64) (float64, Skew) {
 	if !forward {
 		rank = (1 - q) * h.Count
 	}
-	all := h.Intervals(nil)
-	var iv Interval
-	var count float64
-	used := 0
-	for used < len(all) {
-		next := all[used]
-		if !forward {
-			next = all[len(all)-1-used]
-		}
-		used++
-		iv = next
-		if iv.Count == 0 {
-			continue
-		}
-		if count += iv.Count; count >= rank {
-			break
-		}
-	}
+	iv, count, rest := h.reach(rank, forward)
 	if h.Custom() {
 		switch {
 		case math.IsInf(iv.Lower, -1) && iv.Upper <= 0:
@@ -74,22 +57,45 @@ func (h *Histogram) Quantile(q float64) (float64, Skew) {
 	}
 	skew := NoSkew
 	if nan {
-		for _, rest := range all[used:] {
-			count += rest.Count
+		for _, r := range rest {
+			count += r.Count
 		}
 		if count < h.Count {
 			skew = SkewedHigh
 		}
 	}
-	fraction := rank / iv.Count
+	return h.inside(iv, rank/iv.Count), skew
+}
+
+// reach adds up intervals, from below or from above, until they are as many observations as rank. It returns the last one that has any,
+// and from below those behind it.
+func (h *Histogram) reach(rank float64, forward bool) (last Interval, count float64, rest []Interval) {
+	all := h.Intervals(nil)
+	for used := range all {
+		last = all[used]
+		if !forward {
+			last = all[len(all)-1-used]
+		}
+		if last.Count == 0 {
+			continue
+		}
+		if count += last.Count; count >= rank {
+			return last, count, all[used+1:]
+		}
+	}
+	return last, count, nil
+}
+
+// inside is the value at a fraction of the way through an interval.
+func (h *Histogram) inside(iv Interval, fraction float64) float64 {
 	if h.Custom() || iv.Lower <= 0 && iv.Upper >= 0 {
-		return iv.Lower + (iv.Upper-iv.Lower)*fraction, skew
+		return iv.Lower + (iv.Upper-iv.Lower)*fraction
 	}
 	lower, upper := math.Log2(math.Abs(iv.Lower)), math.Log2(math.Abs(iv.Upper))
 	if iv.Lower > 0 {
-		return math.Exp2(lower + (upper-lower)*fraction), skew
+		return math.Exp2(lower + (upper-lower)*fraction)
 	}
-	return -math.Exp2(upper + (lower-upper)*(1-fraction)), skew
+	return -math.Exp2(upper + (lower-upper)*(1-fraction))
 }
 
 // oneSided cuts the zero bucket at zero where the histogram has buckets on one side only.

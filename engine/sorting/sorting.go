@@ -1,0 +1,24 @@
+// Package sorting sorts lists that may be so long that whoever waits for them goes away meanwhile.
+package sorting
+
+import "slices"
+
+// askEvery is the number of comparisons after which the caller is asked whether the list is still wanted: a millisecond or two.
+const askEvery = 1 << 14
+
+// Func sorts as slices.SortFunc does; equal elements come in any order. Its error is that of cancelled, which it asks now and then;
+// the list is then in no order.
+func Func[T any](list []T, compare func(a, b T) int, cancelled func() error) error {
+	var ended error
+	compared := 0
+	slices.SortFunc(list, func(a, b T) int {
+		if compared++; compared%askEvery == 0 && ended == nil {
+			ended = cancelled()
+		}
+		if ended != nil {
+			return 0 // the rest is soon over
+		}
+		return compare(a, b)
+	})
+	return ended
+}
