@@ -13,14 +13,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// caught keeps what the page would save, instead of a file: window.blob and its name window.named.
-const caught = `(() => {
-	const real = URL.createObjectURL;
-	URL.createObjectURL = (blob) => { window.blob = blob; return real(blob); };
-	HTMLAnchorElement.prototype.click = function () { window.named = this.download; };
-	return true;
-})()`
-
 // other opens one of the other forms of a chart.
 func (p *page) other(form string) {
 	p.t.Helper()

@@ -93,7 +93,7 @@ func TestD22Columns(t *testing.T) {
 	p.shot("sql-frozen")
 	p.click("[aria-label='bytes further left']")
 	p.wait("moved in the menu", headTitles+`.startsWith('status bytes service') || document.querySelectorAll('.column-menu .row')[1].innerText.trim() === 'bytes'`)
-	eval[bool](p, `(() => { Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } } }); return true; })()`)
+	eval[bool](p, clipboard)
 	p.click("[aria-label='Copy the values of bytes']")
 	var want []string
 	for _, r := range s.sql(t, "SELECT bytes FROM app ORDER BY ts") {

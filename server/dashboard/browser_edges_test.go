@@ -49,7 +49,7 @@ func TestD85Pages(t *testing.T) {
 	if path := eval[string](p, "location.pathname"); path != "/varve/dashboard/" && !strings.HasPrefix(path, "/varve/dashboard/logs") {
 		t.Errorf("the address is %s", path)
 	}
-	for _, name := range []string{"sql", "pipelines", "ingest", "status"} {
+	for _, name := range []string{"sql", "metrics", "traces", "pipelines", "ingest", "status"} {
 		eval[bool](p, fmt.Sprintf(`(() => { [...document.querySelectorAll('#rail a.page')].find((a) => a.getAttribute('href').endsWith('/%s')).click(); return true; })()`, name))
 		p.wait("page "+name, fmt.Sprintf(`location.pathname === '/varve/dashboard/%s' && document.querySelector('#rail [aria-current=page]')?.getAttribute('href').endsWith('/%s') && document.querySelector('.toolbar')`, name, name))
 	}

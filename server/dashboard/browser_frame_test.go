@@ -275,6 +275,32 @@ func TestD81Zones(t *testing.T) {
 			t.Errorf("%s: %s is read as %s", zone, want, read)
 		}
 	}
+	// Buckets of days begin at local midnight, and the range is shown as it is there.
+	for zone, want := range map[string][2]string{
+		"Asia/Kathmandu": {"2026-07-26 00:00:00", "2026-07-25 05:45:00 – 2026-11-02 05:45:00"}, "America/St_Johns": {"2026-07-25 00:00:00", "2026-07-24 21:30:00 – 2026-11-01 20:30:00"},
+	} {
+		eval[string](p, fmt.Sprintf(`localStorage.setItem('varve.zone', JSON.stringify(%q)) ?? ''`, zone))
+		p.visit("/dashboard/status")
+		p.visit("/dashboard/logs#" + state("t", "app", "from", "2026-07-25T00:00:00Z", "to", "2026-11-02T00:00:00Z"))
+		p.figures()
+		second := eval[string](p, `(async () => {
+			const chart = document.querySelector('.histogram');
+			for (const key of ['Home', 'ArrowRight']) { // the first is cut by the range
+				chart.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+				await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
+			}
+			return chart.querySelector('.only-read').textContent;
+		})()`)
+		if !strings.HasPrefix(second, want[0]+": ") {
+			t.Errorf("%s: the second bucket is %q, want %s", zone, second, want[0])
+		}
+		if bars := p.sumOfBars(); bars != "2" {
+			t.Errorf("%s: the bars add up to %s", zone, bars)
+		}
+		if shown := p.text("#timerange"); !strings.HasPrefix(shown, want[1]) {
+			t.Errorf("%s: the range is shown as %q, want %s", zone, shown, want[1])
+		}
+	}
 	// The night in which New York's clocks go back has an hour twice: the earlier one is meant.
 	eval[string](p, `localStorage.setItem('varve.zone', '"America/New_York"') ?? ''`)
 	if got := eval[string](p, `(async () => {

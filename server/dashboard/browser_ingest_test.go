@@ -38,6 +38,9 @@ func TestIngest(t *testing.T) {
 		if head := p.text(".dry thead"); !strings.Contains(head, "time index") || !strings.Contains(head, "user.id") {
 			t.Errorf("the columns are %q", head)
 		}
+		if name := p.text(".dry h3"); name != "lines 2 rows" {
+			t.Errorf("the trial is said to be of %q", name)
+		}
 		if got := s.sql(t, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public' AND table_name = 'lines'"); fmt.Sprint(got) != "[[0]]" {
 			t.Errorf("a dry run makes a table: %v", got)
 		}
@@ -154,6 +157,8 @@ func TestStatus(t *testing.T) {
 		if fmt.Sprint(want) != "20000" {
 			t.Errorf("%v rows are stored", want)
 		}
+		p.wait("the queues", `[...document.querySelectorAll('.figure')].filter((f) => /^(Flushes|Merges|Writes|Queries|Bodies|Messages)\n0\n(for|of|\d+ under)/.test(f.innerText.replace(/\n+/g, '\n'))).length === 6`)
+		p.wait("the shares of the memory", `[...document.querySelectorAll('.figure')].filter((f) => /\nof [\d.]+ [KMG]i?B$/.test(f.innerText.trim())).length >= 6`)
 		parts := s.figure(t, "varve_parts")
 		p.wait("as many parts as /metrics says", fmt.Sprintf(`[...document.querySelectorAll('.figure')].some((f) => f.innerText.startsWith('Parts') && f.innerText.includes('%.0f files'))`, parts))
 		p.wait("lines of two readings", `document.querySelectorAll('.spark path:nth-child(2)').length > 3`)

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // flood posts rows to the table app at a rate until it is stopped; stop waits and gives how many there were.
@@ -90,4 +91,108 @@ func TestD11LiveFlood(t *testing.T) {
 	if after > 250<<20 {
 		t.Errorf("scripts hold %d bytes", after)
 	}
+}
+
+// everyRow scrolls through a list and returns the message of each row, in order.
+func (p *page) everyRow(list string) []string {
+	p.t.Helper()
+	return eval[[]string](p, `(async () => {
+		const grid = document.querySelector('`+list+`'), rows = new Map();
+		const count = () => Number(grid.getAttribute('aria-rowcount'));
+		for (grid.scrollTop = 0; rows.size < count();) {
+			await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+			const here = [...grid.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.lastElementChild?.textContent);
+			for (const r of here) rows.set(Number(r.dataset.row), r.lastElementChild.textContent);
+			let next = 0;
+			while (rows.has(next)) next++;
+			grid.scrollTop = next * 20;
+		}
+		return Array.from({ length: rows.size }, (_, i) => rows.get(i));
+	})()`)
+}
+
+// TestD10Live: 5,000 rows in ten seconds, some with equal times, some late. Each is shown once, and nothing moves under who has
+// scrolled up.
+func TestD10Live(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(100, time.Second))
+	p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
+	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
+	const first = `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.getBoundingClientRect().top >= document.querySelector('.grid-head').getBoundingClientRect().bottom).sort((a, b) => a.dataset.row - b.dataset.row)[0]?.innerText`
+	want := map[string]int{}
+	before, n := "", 0
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for piece := 0; piece < 50; piece++ {
+		<-tick.C
+		var lines []string
+		for len(lines) < 100 {
+			age, text := time.Duration(100-len(lines))*time.Millisecond, fmt.Sprintf("live %d", n)
+			switch n % 10 {
+			case 3: // of the instant of the one before
+				age += time.Millisecond
+			case 4: // late
+				age = 5 * time.Second
+			case 5: // equal to the one before in all
+				lines = append(lines, lines[len(lines)-1])
+				want[fmt.Sprintf("live %d", n-1)]++
+				n++
+				continue
+			}
+			lines = append(lines, logLine(age, fmt.Sprintf(`"level":"info","service":"web","host":"web-1","message":%q`, text)))
+			want[text]++
+			n++
+		}
+		s.ingest(t, "app", lines)
+		if piece == 25 { // somebody scrolls up: what is seen stays where it is
+			eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 200; return true; })()`)
+			p.wait("the scrolled list, painted", `document.querySelector('.grid').scrollTop === 200 && document.querySelector('.grid-row[data-row="10"]') && `+first)
+			before = eval[string](p, first)
+		}
+	}
+	p.wait("how many came since", `[...document.querySelectorAll('.live-bar button')].some((b) => /^[1-9],\d{3} new rows$/.test(b.innerText))`)
+	p.wait("all", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5100'`)
+	if after := eval[string](p, first); after != before {
+		t.Errorf("the first row was %q, now %q", before, after)
+	}
+	p.shot("logs-live")
+	got := map[string]int{}
+	for _, text := range p.everyRow(".grid") {
+		if strings.HasPrefix(text, "live ") {
+			got[text]++
+		}
+	}
+	for text, times := range want {
+		if got[text] != times {
+			t.Errorf("%s is shown %d times, it was sent %d times", text, got[text], times)
+		}
+	}
+	p.press(kb.End)
+	p.wait("the end", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('live 4999'))`)
+}
+
+// TestLogsLiveFold: in the live list, too, rows that differ in time alone are one with their number; the key shows each.
+func TestLogsLiveFold(t *testing.T) {
+	s := start(t)
+	line := func(text string) string { return logLine(0, fmt.Sprintf(`"level":"info","message":%q`, text)) }
+	s.ingest(t, "app", []string{line("started"), line("retrying"), line("retrying"), line("retrying")})
+	p := open(t, s, "/dashboard/logs#t=app&live=1")
+	badges := func(want string) {
+		t.Helper()
+		p.wait("the numbers "+want, fmt.Sprintf(`[...document.querySelectorAll('.badge.repeats')].map((e) => e.innerText).join(' ') === %q`, want))
+	}
+	badges("×3")
+	s.ingest(t, "app", []string{line("retrying"), line("retrying")})
+	badges("×5")
+	p.press("m")
+	p.wait("the mark", `document.querySelector('.grid-row.marker')`)
+	s.ingest(t, "app", []string{line("retrying"), line("retrying"), line("done")})
+	badges("×5 ×2")
+	p.wait("the rows that are kept", `document.querySelector('.live-bar').innerText.includes('9 kept')`)
+	p.press("d")
+	p.wait("each by itself", `document.querySelector('.grid').getAttribute('aria-rowcount') === '10' && !document.querySelector('.badge.repeats')`)
+	p.press("d")
+	badges("×5 ×2")
+	p.press("o")
+	p.wait("rows as JSON", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('{"level":"info"'))`)
 }

@@ -3,9 +3,12 @@
 package dashboard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,34 +69,123 @@ func TestLogsSearch(t *testing.T) {
 		}
 	})
 
+	t.Run("D03 cases", func(t *testing.T) {
+		text, err := os.ReadFile("testdata/search.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var table struct {
+			Columns []struct{ Name, Type string }
+			Cases   []struct {
+				Name, Line, Where, Error string
+				AnyCase                  bool `json:"any_case"`
+				NoMessage                bool `json:"no_message"`
+			}
+		}
+		if err := json.Unmarshal(text, &table); err != nil {
+			t.Fatal(err)
+		}
+		types := map[string]string{"TimestampNanosecond": "TIMESTAMP(9) TIME INDEX", "Int64": "BIGINT", "UInt64": "BIGINT UNSIGNED", "Float64": "DOUBLE", "Binary": "VARBINARY"}
+		var columns []string
+		for _, c := range table.Columns {
+			kind, other := types[c.Type]
+			if !other {
+				kind = c.Type
+			}
+			columns = append(columns, `"`+strings.ReplaceAll(c.Name, `"`, `""`)+`" `+kind)
+		}
+		s.sql(t, "CREATE TABLE cases ("+strings.Join(columns, ", ")+")")
+		now := time.Now().UnixNano()
+		for i, values := range []string{`'timeout: connection reset', 'error', 'web-1', '/api/v1/users', 500, 15, 0.25, true`, `'GET /a 200', 'debug', 'web-3', '/health/', 200, 7, 1.5, false`, `NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`} {
+			s.sql(t, fmt.Sprintf(`INSERT INTO cases (ts, message, level, host, path, status, bytes, ratio, ok) VALUES (%d, %s)`, now-int64(i), values))
+		}
+		p := logsAt(t, s, "t=cases&from=all")
+		tried := 0
+		for i, c := range table.Cases {
+			if c.Error != "" || c.NoMessage || c.AnyCase || strings.ContainsAny(c.Line, "\r\n") || strings.TrimSpace(c.Line) != c.Line || i%2 == 1 {
+				continue
+			}
+			tried++
+			p.fill("#logs-search", c.Line)
+			p.press(kb.Enter)
+			p.wait("the run of "+c.Line, fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get('q') === %s`, orNull(c.Line)))
+			p.settled()
+			if where := strings.TrimPrefix(eval[string](p, `document.querySelector('.logs-where .sql').title`), "WHERE "); where != c.Where {
+				t.Errorf("%s: %s is shown as %s, want %s", c.Name, c.Line, where, c.Where)
+			}
+			want := fmt.Sprint(s.sql(t, "SELECT count(*) FROM cases WHERE "+cmp.Or(c.Where, "true"))[0][0])
+			p.wait(fmt.Sprintf("%s rows for %s", want, c.Line), fmt.Sprintf(`document.querySelector('.logs-status .figures b')?.innerText.startsWith('%s row')`, want))
+		}
+		if tried < 40 {
+			t.Errorf("%d cases were tried, at least 40", tried)
+		}
+	})
+
 	t.Run("D06 zoom", func(t *testing.T) {
-		p := logsAt(t, s, "t=app&from=now-1h")
-		all := total(p)
+		begin := time.Now().Add(-30 * time.Minute)
+		p := logsAt(t, s, state("t", "app", "from", begin.UTC().Format(time.RFC3339), "to", begin.Add(20*time.Minute).UTC().Format(time.RFC3339)))
+		all, address := total(p), eval[string](p, `location.hash`)
 		box := eval[[]float64](p, `(() => { const r = document.querySelector('.histogram').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()`)
 		p.drag(box[0]+box[2]*0.5, box[1]+30, box[0]+box[2]*0.75, box[1]+30)
-		p.wait("the zoomed range", `new URLSearchParams(location.hash.slice(1)).get('from')?.endsWith('Z')`)
+		p.wait("the zoomed range", fmt.Sprintf(`location.hash !== %q`, address))
 		p.wait("fewer rows", fmt.Sprintf(`(() => { const n = document.querySelector('.logs-status .figures b').innerText.replace(/\D/g, ''); return n !== '' && n !== '%s'; })()`, all))
 		p.figures()
 		from, to := eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('from')`), eval[string](p, `new URLSearchParams(location.hash.slice(1)).get('to')`)
 		if want := s.count(t, fmt.Sprintf("ts >= '%s' AND ts < '%s'", from, to)); total(p) != want {
 			t.Errorf("total %s, want %s", total(p), want)
 		}
+		if bars := p.sumOfBars(); bars != total(p) {
+			t.Errorf("the bars add up to %s, the total is %s", bars, total(p))
+		}
 		p.shot("logs-zoom")
 		eval[bool](p, `history.back() ?? true`)
-		p.wait("the old range", `new URLSearchParams(location.hash.slice(1)).get('from') !== null && !location.hash.includes('Z')|| location.hash.indexOf('from=') < 0`)
+		p.wait("the old range and its rows", fmt.Sprintf(`location.hash === %q && document.querySelector('.logs-status .figures b')?.innerText === '%s rows'`, address, grouped(all)))
 	})
 
 	t.Run("D07 field values", func(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all")
 		eval[bool](p, `(() => { [...document.querySelectorAll('.field .name')].find((b) => b.innerText.includes('host')).click(); return true; })()`)
 		p.wait("values", `document.querySelectorAll('.values .value').length >= 10`)
-		top := s.sql(t, "SELECT host, count(*) FROM app GROUP BY 1 ORDER BY 2 DESC LIMIT 1")[0]
-		text := eval[string](p, `(() => { const v = document.querySelector('.values .value'); return v.querySelector('.text').innerText + ' ' + v.querySelector('.n').title + ' ' + v.querySelector('.p').innerText; })()`)
-		n, _ := top[1].(json.Number).Float64()
-		if want := fmt.Sprintf("%s rows %.1f%%", grouped(top[1].(json.Number).String()), n/200); !strings.HasSuffix(text, want) {
-			t.Errorf("the first value is %q, want %v: %s", text, top, want)
+		shown := func() []string {
+			return eval[[]string](p, `[...document.querySelectorAll('.values .value')].map((v) => v.querySelector('.text').innerText + ' ' + v.querySelector('.n').title.replace(/ rows?$/, '') + ' ' + v.querySelector('.p').innerText)`)
+		}
+		counted := func(column, of string, rows float64) (lines []string) {
+			for _, row := range s.sql(t, "SELECT "+column+", count(*) FROM "+of+" WHERE "+column+" IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10") {
+				n, _ := row[1].(json.Number).Float64()
+				lines = append(lines, fmt.Sprintf("%v %s %s%%", row[0], grouped(row[1].(json.Number).String()), strings.TrimSuffix(fmt.Sprintf("%.1f", 100*n/rows), ".0")))
+			}
+			return lines
+		}
+		got, want := shown(), counted("host", "app", 20_000)
+		slices.Sort(got) // equal counts have no order
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("values\n%q\nwant\n%q", got, want)
 		}
 		p.shot("logs-field")
+
+		// Rows without the field are a line of their own, and share in the whole.
+		var lines []string
+		for i := range 40 {
+			user := ""
+			if i%4 != 0 {
+				user = fmt.Sprintf(`,"user":"u%d"`, i%4)
+			}
+			lines = append(lines, logLine(time.Duration(i)*time.Second, `"message":"m"`+user))
+		}
+		s.ingest(t, "partly", lines)
+		p.visit("/dashboard/status")
+		p.visit("/dashboard/logs#t=partly")
+		p.named("the field", ".field .name", `e.innerText.trim().endsWith('user')`)
+		p.wait("what has it not", `document.querySelector('.values .value.none')`)
+		got, want = shown(), append(counted("user", "partly", 40), "not there 10 25%")
+		slices.Sort(got[:3])
+		if !slices.Equal(got, want) {
+			t.Errorf("values\n%q\nwant\n%q", got, want)
+		}
+		if said := p.text(".values p"); said != "3 values in 30 rows" {
+			t.Errorf("it says %q", said)
+		}
 	})
 
 	t.Run("D09 context", func(t *testing.T) {
@@ -118,17 +210,51 @@ func TestLogsSearch(t *testing.T) {
 		}
 	})
 
+	t.Run("D09 equal times", func(t *testing.T) {
+		at := time.Now().Add(-10 * time.Minute)
+		var lines, want []string
+		add := func(when time.Time, text string, shown bool) {
+			lines = append(lines, fmt.Sprintf(`{"ts":%d,"service":"one","message":%q}`, when.UnixNano(), text))
+			if shown {
+				want = append(want, text)
+			}
+		}
+		for i := 40; i > 0; i-- {
+			add(at.Add(-time.Duration(i)*time.Second), fmt.Sprintf("before %d", i), i <= 21)
+			add(at.Add(time.Duration(i)*time.Second), fmt.Sprintf("after %d", i), i <= 21)
+		}
+		for i := range 30 { // of one instant, each text twice
+			add(at, fmt.Sprintf("at once %d", i/2), true)
+		}
+		s.ingest(t, "equal", lines)
+		p := logsAt(t, s, `t=equal&q="at+once+7"&fold=0`)
+		p.rowsShown()
+		p.click(".grid-row[data-row='1'] .grid-cell")
+		p.wait("the drawer", `document.querySelector('table.fields')`)
+		p.click("[data-tab=context]")
+		p.wait("the rows around it", `document.querySelector('.drawer .grid-row.origin')?.innerText.includes('at once 7')`)
+		got := p.everyRow(".drawer .grid")
+		if len(got) > 0 && (got[0] != "before 21" || got[len(got)-1] != "after 21") {
+			t.Errorf("from %q to %q", got[0], got[len(got)-1])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows\n%q\nwant %d\n%q", len(got), got, len(want), want)
+		}
+	})
+
 	t.Run("D15 patterns", func(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all&tab=patterns")
 		p.wait("patterns", `document.querySelectorAll('.patterns tbody tr').length > 3`)
 		cells := eval[[]string](p, `[...document.querySelectorAll('.patterns tbody tr')].map((r) => r.cells[0].innerText + ' ' + r.cells[2].innerText)`)
-		want := grouped(s.count(t, "message LIKE 'cache hit for user %'"))
-		found := false
-		for _, c := range cells {
-			found = found || strings.HasPrefix(c, want+" cache hit for user")
+		top := eval[string](p, `document.querySelector('.patterns tbody tr td:nth-child(3)').innerText`)
+		like := strings.NewReplacer("%", `\%`, "_", `\_`, "∗", "%").Replace(top)
+		if want := grouped(s.count(t, "message LIKE '"+like+"'")); !strings.HasPrefix(cells[0], want+" ") {
+			t.Errorf("the first pattern is %q, rows like %s are %s", cells[0], like, want)
 		}
-		if !found {
-			t.Errorf("no pattern %q among %q", want+" cache hit for user", cells)
+		if want := grouped(s.count(t, "message LIKE 'cache hit for user %'")) + " cache hit for user"; !slices.ContainsFunc(cells, func(c string) bool { return strings.HasPrefix(c, want) }) {
+			t.Errorf("no pattern %q among %q", want, cells)
 		}
 		p.shot("logs-patterns")
 	})
@@ -157,6 +283,25 @@ func TestLogsSearch(t *testing.T) {
 		if heads := eval[string](other, `[...document.querySelectorAll('.grid-th')].map((e) => e.innerText).join(' ')`); !strings.Contains(heads, "host status") {
 			t.Errorf("columns %q", heads)
 		}
+
+		// A pinned link shows the same rows after others came.
+		p.visit("/dashboard/status")
+		p.visit("/dashboard/logs#" + state("t", "app", "q", "level:error"))
+		p.figures()
+		before := total(p)
+		eval[bool](p, clipboard)
+		p.mod("k")
+		p.wait("the palette", `document.activeElement.ariaLabel === 'Command'`)
+		p.press("fixed times" + kb.Enter)
+		p.wait("the link", `window.copied`)
+		s.ingest(t, "app", []string{logLine(0, `"level":"error","service":"web","message":"later than the link"`)})
+		other = open(t, s, strings.TrimPrefix(eval[string](p, `window.copied`), s.url))
+		other.figures()
+		if after := total(other); after != before {
+			t.Errorf("the pinned link shows %s rows, it was made of %s", after, before)
+		}
+		p.press("r")
+		p.wait("the new one where the range is not pinned", `document.querySelector('.grid-row[data-row="0"]')?.innerText.includes('later than the link')`)
 	})
 
 	t.Run("D17 empty range", func(t *testing.T) {
@@ -186,50 +331,12 @@ func grouped(n string) string {
 	return n
 }
 
-func TestD10Live(t *testing.T) {
-	s := start(t)
-	s.ingest(t, "app", shopLines(100, time.Second))
-	p := open(t, s, "/dashboard/logs#t=app&live=1")
-	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 10`)
-	line := func(at int64, text string) string {
-		return fmt.Sprintf(`{"ts":%d,"level":"info","service":"web","host":"web-1","status":200,"bytes":1,"message":%q}`, at, text)
-	}
-	var posted []string
-	for i := range 50 {
-		now := time.Now().UnixNano()
-		posted = append(posted, line(now, fmt.Sprintf("live %d", i)))
-		if i%10 == 3 {
-			posted = append(posted, line(now, fmt.Sprintf("live %d", i)), line(now-int64(3*time.Second), fmt.Sprintf("late %d", i))) // an equal one, a late one
-		}
-	}
-	s.ingest(t, "app", posted)
-	p.wait("the new rows", `document.querySelector('.grid')?.ariaRowCount == 160 || document.querySelector('.grid').getAttribute('aria-rowcount') == '160'`)
-	p.wait("the end", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('live 49'))`)
-	p.shot("logs-live")
-	// Somebody scrolls up: what is seen stays where it is.
-	eval[bool](p, `(() => { document.querySelector('.grid').scrollTop = 200; return true; })()`)
-	first := `[...document.querySelectorAll('.grid-row')].filter((r) => r.dataset.row !== '' && r.getBoundingClientRect().top >= document.querySelector('.grid-head').getBoundingClientRect().bottom).sort((a, b) => a.dataset.row - b.dataset.row)[0]?.innerText`
-	p.wait("the scrolled list, painted", `document.querySelector('.grid').scrollTop === 200 && document.querySelector('.grid-row[data-row="10"]') && `+first)
-	before := eval[string](p, first)
-	s.ingest(t, "app", []string{line(time.Now().UnixNano(), "after scrolling")})
-	p.wait("the button", `[...document.querySelectorAll('.live-bar button')].some((b) => b.innerText === '1 new row')`)
-	if after := eval[string](p, first); after != before {
-		t.Errorf("the first row was %q, now %q", before, after)
-	}
-}
-
 // TestD13Export compares what the page writes with what the server itself writes.
 func TestD13Export(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(60_000, 50*time.Millisecond))
 	p := logsAt(t, s, "t=app&from=all")
-	eval[bool](p, `(() => {
-		window.written = [];
-		const real = URL.createObjectURL;
-		URL.createObjectURL = (blob) => { window.blob = blob; return real(blob); };
-		HTMLAnchorElement.prototype.click = function () { window.named = this.download; };
-		return true;
-	})()`)
+	eval[bool](p, caught)
 	p.click(".toolbar button[title=More]")
 	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 	p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
@@ -243,6 +350,39 @@ func TestD13Export(t *testing.T) {
 	})()`)
 	if same != "" {
 		t.Error(same)
+	}
+
+	export := func(format string) {
+		t.Helper()
+		eval[bool](p, `(() => { window.blob = window.named = undefined; return true; })()`)
+		p.click(".toolbar button[title=More]")
+		p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
+		p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
+		eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
+		p.click("dialog button.primary")
+	}
+	export("ndjson")
+	p.wait("the file", `window.named === 'app.ndjson'`)
+	if off := eval[string](p, `(async () => {
+		const lines = (await window.blob.text()).trimEnd().split('\n');
+		const text = await (await fetch('/v1/sql', { method: 'POST', body: new URLSearchParams({ sql: 'SELECT * FROM app ORDER BY ts DESC' }) })).text();
+		const { records } = JSON.parse(text.replace(/\[(\d{19})/g, '["$1"').replace(/,(\d{19})/g, ',"$1"')).output[0];
+		const names = records.schema.column_schemas.map((c) => c.name);
+		if (lines.length !== records.rows.length) return lines.length + ' lines of ' + records.rows.length + ' rows';
+		const at = lines.findIndex((line, i) => { const o = JSON.parse(line.replace(/:(\d{19})/g, ':"$1"')); return !names.every((n, c) => String(o[n]) === String(records.rows[i][c])); });
+		return at < 0 ? '' : 'line ' + at + ' ' + lines[at] + ' is not ' + JSON.stringify(records.rows[at]);
+	})()`); off != "" {
+		t.Error(off)
+	}
+
+	// Cancelled on the way: no file at all.
+	eval[bool](p, `(() => { const real = window.fetch; window.fetch = async (...a) => { await new Promise((r) => setTimeout(r, 300)); a[1]?.signal?.throwIfAborted(); return real(...a); }; return true; })()`)
+	export("csv")
+	p.wait("that it has begun", `document.querySelector('dialog button.primary').disabled`)
+	p.named("Cancel", "dialog .buttons button", `e.innerText === 'Cancel'`)
+	p.wait("what it says", `document.querySelector('.toast')?.innerText.includes('no file was kept')`)
+	if eval[bool](p, `window.named !== undefined`) {
+		t.Error("a cancelled export leaves a file")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,28 @@ func (p *page) settled() {
 	p.wait("quiet", `!document.querySelector('.logs-status .figures')?.innerText.includes('…') && !document.querySelector('.bar')`)
 }
 
+// sumOfBars walks through the histogram by keyboard and adds up what its bars are read out to have.
+func (p *page) sumOfBars() string {
+	p.t.Helper()
+	return eval[string](p, `(async () => {
+		const chart = document.querySelector('.histogram'), said = () => chart.querySelector('.only-read').textContent;
+		const press = async (key) => {
+			chart.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+			await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
+		};
+		await press('End');
+		const last = said();
+		await press('Home');
+		for (let sum = 0; ; await press('ArrowRight')) {
+			sum += Number(/: ([\d,]+)$/.exec(said())[1].replaceAll(',', ''));
+			if (said() === last) {
+				chart.dispatchEvent(new FocusEvent('blur'));
+				return String(sum);
+			}
+		}
+	})()`)
+}
+
 func total(p *page) string {
 	p.t.Helper()
 	return strings.TrimSuffix(strings.TrimSuffix(strings.ReplaceAll(eval[string](p, `document.querySelector('.logs-status .figures b')?.innerText ?? ''`), ",", ""), " rows"), " row")
@@ -61,10 +84,20 @@ func total(p *page) string {
 func TestD01FirstRun(t *testing.T) {
 	s := start(t)
 	p := open(t, s, "/dashboard/")
-	p.wait("ways to begin", `document.querySelector('.first')`)
+	p.wait("three ways to begin", `document.querySelectorAll('.first section').length === 3`)
+	ways := eval[[]string](p, `[...document.querySelectorAll('.first section')].map((e) => e.innerText)`)
+	for i, part := range []string{s.url + "/v1/ingest?db=public&table=app", "Paste lines", "Create 5,000 demo rows"} {
+		if !strings.Contains(strings.ReplaceAll(ways[i], "\n", ""), part) {
+			t.Errorf("way %d lacks %q: %q", i+1, part, ways[i])
+		}
+	}
 	p.shot("empty-server")
+	began := time.Now()
 	p.click(".first button.primary")
 	rows := p.rowsShown()
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the rows are there after %v, at most 5 s", took)
+	}
 	if len(rows) < 10 {
 		t.Errorf("%d rows", len(rows))
 	}
@@ -90,6 +123,15 @@ func TestLogs(t *testing.T) {
 		newest := fmt.Sprint(s.sql(t, "SELECT message FROM app ORDER BY ts DESC LIMIT 1")[0][0])
 		if !strings.Contains(rows[0], newest) {
 			t.Errorf("the first row is %q, want %q", rows[0], newest)
+		}
+		if !slices.IsSortedFunc(rows, func(a, b string) int { return strings.Compare(b[:29], a[:29]) }) {
+			t.Errorf("the rows are not newest first: %q", rows)
+		}
+		if name := p.text(".toolbar .pop-anchor button"); !strings.Contains(name, "app") {
+			t.Errorf("the table is %q", name)
+		}
+		if bars := p.sumOfBars(); bars != want {
+			t.Errorf("the bars add up to %s, want %s", bars, want)
 		}
 		p.shot("logs-light")
 		p.theme("dark")

@@ -103,6 +103,16 @@ func TestD80ReadOnlyButtons(t *testing.T) {
 	closed("dropping a table", `b.textContent.startsWith('Drop')`)
 	p.visit("/dashboard/status#tab=tables")
 	closed("what changes a table", `b.title.startsWith('What to do with app') || b.closest('td') && b.ariaHasPopup === 'menu'`)
+	p.allow("status of 400") // of the statement that fails, so that its curl can be copied
+	p.visit("/dashboard/sql#sql=SELECT+nope")
+	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+	p.runSQL(false)
+	eval[bool](p, clipboard)
+	p.button("Copy as curl")
+	p.wait("the command", `window.copied`)
+	if text := eval[string](p, `window.copied`); !strings.Contains(text, `-u "$USER"`) || strings.Contains(text, "reader") || strings.Contains(text, "cmVhZGVyOnI=") {
+		t.Errorf("the copied command is %s", text)
+	}
 	p.visit("/dashboard/logs#t=app")
 	p.rowsShown()
 	if text := eval[string](p, `location.href + JSON.stringify(Object.entries(localStorage)) + document.documentElement.outerHTML`); strings.Contains(text, "cmVhZGVyOnI=") {

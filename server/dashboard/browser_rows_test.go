@@ -45,12 +45,7 @@ func TestLogsFold(t *testing.T) {
 	p.wait("it in the address", `location.hash.includes('fold=0')`)
 	p.press("d")
 	p.wait("folded again", `document.querySelector('.grid').getAttribute('aria-rowcount') === '5'`)
-	eval[bool](p, `(() => {
-		const real = URL.createObjectURL;
-		URL.createObjectURL = (blob) => { window.blob = blob; return real(blob); };
-		HTMLAnchorElement.prototype.click = function () { window.named = this.download; };
-		return true;
-	})()`)
+	eval[bool](p, caught)
 	p.click(".toolbar button[title=More]")
 	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 	p.wait("the dialog", `document.querySelector('dialog select[name=rows]')`)
@@ -82,7 +77,7 @@ func TestLogsPins(t *testing.T) {
 	p.click(".drawer [aria-label='Pin the row']")
 	p.wait("the mark", `document.querySelectorAll('.histogram .chart-mark').length === 1`)
 	p.shot("logs-pin")
-	eval[bool](p, `(() => { Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } } }); return true; })()`)
+	eval[bool](p, clipboard)
 	p.click(".drawer [aria-label='Copy a link to this row']")
 	p.wait("the link", `window.copied`)
 	opened := fmt.Sprintf(`[...document.querySelectorAll('table.fields tr')].some((r) => r.cells[1].innerText === %q)`, message)

@@ -54,6 +54,17 @@ func TestSQL(t *testing.T) {
 		}
 		p.click(".result-list button:nth-child(2)")
 		p.wait("the second result", `document.querySelector('.grid-row')?.innerText.includes('second; not third')`)
+
+		// The statement under the cursor, and what is selected alone.
+		eval[bool](p, `(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+		p.mod(kb.End)
+		p.mod(kb.Enter)
+		p.wait("the last statement alone", `document.querySelector('.grid-row')?.innerText.trim().endsWith('3') && !document.querySelector('.result-list')`)
+		p.mod(kb.Home)
+		p.press(kb.ArrowDown)
+		p.press(kb.End, chromedp.KeyModifiers(8)) // with Shift: the second line
+		p.mod(kb.Enter)
+		p.wait("what is selected", `document.querySelector('.grid-row')?.innerText.includes('second; not third')`)
 		p.theme("dark")
 		p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 		p.runSQL(false)
@@ -73,6 +84,7 @@ func TestSQL(t *testing.T) {
 
 	t.Run("D21 complete", func(t *testing.T) {
 		p := openSQL(t, s, "SELECT  FROM app AS x")
+		p.allow("/v1/sql/parse") // what is typed so far is no statement
 		before := s.sql(t, "SELECT count(*) FROM information_schema.process_list")
 		eval[bool](p, `(() => { const e = document.querySelector('.editor').shadowRoot.querySelector('.cm-content'); e.focus(); return true; })()`)
 		p.press(kb.Home)
@@ -88,6 +100,14 @@ func TestSQL(t *testing.T) {
 			t.Errorf("columns of the alias: %s", got)
 		}
 		p.shot("sql-complete")
+		for _, c := range []struct{ typed, offer string }{{"SELECT approx_dis", "approx_distinct"}, {"SELECT 1 FROM ap", "app"}} {
+			q := openSQL(t, s, c.typed)
+			q.allow("/v1/sql/parse") // what is typed so far is no statement
+			eval[bool](q, `(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+			q.mod(kb.End)
+			q.press(kb.Backspace + c.typed[len(c.typed)-1:])
+			q.wait("the offer "+c.offer, fmt.Sprintf(`[...document.querySelector('.editor').shadowRoot.querySelectorAll('.cm-completionLabel')].some((e) => e.innerText === %q)`, c.offer))
+		}
 		if after := s.sql(t, "SELECT count(*) FROM information_schema.process_list"); fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("queries run after completing: %v, before %v", after, before)
 		}
@@ -147,6 +167,18 @@ func TestD22Grid100k(t *testing.T) {
 	eval[bool](p, `(() => { [...document.querySelectorAll('.grid-th')].find((e) => e.innerText.startsWith('bytes')).click(); return true; })()`)
 	lowest := fmt.Sprint(s.sql(t, "SELECT min(bytes) FROM (SELECT bytes FROM app ORDER BY ts LIMIT 100000)")[0][0])
 	p.wait("the sorted rows", fmt.Sprintf(`[...document.querySelectorAll('.grid-row[data-row="0"] .grid-cell')].some((e) => e.innerText === %q)`, lowest))
+
+	// Filtered by a field above a column, and a cell copied.
+	failed := fmt.Sprint(s.sql(t, "SELECT count(*) FROM (SELECT status FROM app ORDER BY ts LIMIT 100000) WHERE status >= 500")[0][0])
+	p.button("Filter")
+	p.wait("the fields", `document.querySelector('.filter-row input[aria-label*=status]')`)
+	p.fill(".filter-row input[aria-label*=status]", ">=500")
+	p.wait("the rows that are left", fmt.Sprintf(`document.querySelector('.result-bar').innerText.includes('%s shown')`, grouped(failed)))
+	p.wait("they alone", fmt.Sprintf(`document.querySelector('.sql-results .grid').getAttribute('aria-rowcount') === %q`, failed))
+	eval[bool](p, clipboard)
+	cell := eval[string](p, `(() => { const row = document.querySelector('.grid-row[data-row="2"]'), c = [...row.children].find((e) => /timeout|connection/.test(e.innerText)); c.click(); document.querySelector('.sql-results .grid').focus(); return c.innerText; })()`)
+	p.press("c")
+	p.wait("the copied cell", fmt.Sprintf(`window.copied === %q`, cell))
 }
 
 func TestD25Cancel(t *testing.T) {
@@ -172,12 +204,7 @@ func TestWholeResult(t *testing.T) {
 	s := start(t)
 	s.ingest(t, "app", shopLines(3000, time.Second))
 	p := openSQL(t, s, "SELECT level, bytes, message FROM app ORDER BY ts, message")
-	eval[bool](p, `(() => {
-		const real = URL.createObjectURL;
-		URL.createObjectURL = (blob) => { window.blob = blob; return real(blob); };
-		HTMLAnchorElement.prototype.click = function () { window.named = this.download; };
-		return true;
-	})()`)
+	eval[bool](p, caught)
 	eval[bool](p, `(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.runSQL(false)
 	p.wait("that it is cut", `document.querySelector('.result-bar')?.innerText.includes('first 1,000 rows, more exist')`)

@@ -16,6 +16,7 @@ import (
 	"image/png"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -200,8 +201,8 @@ type page struct {
 	mu      sync.Mutex
 	trouble []string
 	allowed []string // parts of messages that a test provokes on purpose
-	// files[id] tells whether an answer is a file of the dashboard, received[id] how long it was on the wire, bytes.
-	files    map[network.RequestID]bool
+	// files[id] is the address of an answer that is a file of the dashboard, received[id] how long it was on the wire, bytes.
+	files    map[network.RequestID]string
 	received map[network.RequestID]int
 }
 
@@ -214,7 +215,7 @@ func open(t *testing.T, s *server, path string) *page {
 // openIn does so in one of several browsers.
 func openIn(t *testing.T, browser context.Context, s *server, path string) *page {
 	t.Helper()
-	p := &page{t: t, s: s, files: map[network.RequestID]bool{}, received: map[network.RequestID]int{},
+	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{},
 		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	p.ctx = ctx
@@ -278,7 +279,7 @@ func (p *page) notice(ev any) {
 	case *network.EventRequestWillBeSent:
 		p.mu.Lock()
 		if strings.Contains(e.Request.URL, "/dashboard/") {
-			p.files[e.RequestID] = true
+			p.files[e.RequestID] = e.Request.URL
 		}
 		p.mu.Unlock()
 		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
@@ -352,6 +353,17 @@ func (p *page) describe() string {
 	return fmt.Sprint(text, errors.Join(err), "\n", strings.Join(p.trouble, "\n"))
 }
 
+// caught keeps what the page would save, instead of a file: window.blob and its name window.named.
+const caught = `(() => {
+	const real = URL.createObjectURL;
+	URL.createObjectURL = (blob) => { window.blob = blob; return real(blob); };
+	HTMLAnchorElement.prototype.click = function () { window.named = this.download; };
+	return true;
+})()`
+
+// clipboard keeps what the page copies: window.copied.
+const clipboard = `(() => { Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (t) => { window.copied = t; } } }); return true; })()`
+
 func (p *page) click(selector string) {
 	p.t.Helper()
 	p.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
@@ -415,7 +427,7 @@ func (p *page) shot(name string) {
 	}
 }
 
-// fewColours makes a picture small: it keeps the 256 most frequent colours and takes the nearest of them for the others.
+// fewColours makes a picture small: it keeps 256 colours, those that would be missed most, and takes the nearest of them for the others.
 func fewColours(picture []byte) ([]byte, error) {
 	from, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
@@ -430,9 +442,24 @@ func fewColours(picture []byte) ([]byte, error) {
 		}
 	}
 	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int { return cmp.Compare(counts[b], counts[a]) })
+	// missed[i] is how far the nearest colour of the palette is from frequent[i], for all its pixels: a small red mark counts
+	// for more than many nearly equal greys.
+	missed := make([]float64, len(frequent))
+	for i := range missed {
+		missed[i] = math.Inf(1)
+	}
 	var palette color.Palette
-	for _, c := range frequent[:min(256, len(frequent))] {
-		palette = append(palette, c)
+	for next := 0; len(palette) < min(256, len(frequent)); {
+		of := frequent[next]
+		palette = append(palette, of)
+		missed[next] = 0
+		for i, c := range frequent {
+			r, g, b := float64(c.R)-float64(of.R), float64(c.G)-float64(of.G), float64(c.B)-float64(of.B)
+			missed[i] = min(missed[i], (r*r+g*g+b*b)*float64(counts[c]))
+			if missed[i] > missed[next] {
+				next = i
+			}
+		}
 	}
 	index := map[color.RGBA]uint8{}
 	to := image.NewPaletted(b, palette)

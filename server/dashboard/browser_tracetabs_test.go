@@ -154,6 +154,8 @@ func TestD41TraceTabs(t *testing.T) {
 	p.click(".trace-bar [data-tab=table]")
 	first := `document.querySelector('.span-table .grid-row[data-row="0"]')?.innerText.replace(/\s+/g, ' ')`
 	p.wait("the spans, the greatest own time first", first+`.startsWith('180 ms pay ! charge 180 ms')`)
+	// A head that is drawn anew between press and release has no click.
+	p.wait("the head at rest", `(() => { const th = document.querySelector('.span-table .grid-th:nth-child(3)'), before = window.headSeen; window.headSeen = th; return th && th === before; })()`)
 	p.click(".span-table .grid-th:nth-child(3)")
 	p.wait("by name", first+`.includes('GET /cart')`)
 	p.shot("trace-table")

@@ -3,6 +3,7 @@
 package dashboard
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -27,6 +28,11 @@ func TestFirstVisit(t *testing.T) {
 	s.ingest(t, "app", shopLines(100, time.Second))
 	for path, most := range map[string]int{"/dashboard/logs#t=app": 150_000, "/dashboard/sql": 400_000} {
 		p, bytes := visited(t, s, path)
+		p.mu.Lock()
+		for id, file := range p.files {
+			t.Logf("%7d %s", p.received[id], file[strings.LastIndex(file, "/a/")+1:])
+		}
+		p.mu.Unlock()
 		t.Logf("%s: %d bytes in %d answers", path, bytes, len(p.files))
 		if bytes > most || bytes < 20_000 {
 			t.Errorf("%s: %d bytes over the wire, at most %d", path, bytes, most)

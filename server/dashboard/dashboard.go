@@ -65,8 +65,8 @@ var headers = [...][2]string{
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Permissions-Policy", "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), " +
-		"midi=(), payment=(), usb=(), serial=(), hid=(), screen-wake-lock=(), browsing-topics=()"},
+	{"Permissions-Policy", "accelerometer=(),camera=(),display-capture=(),geolocation=(),gyroscope=(),magnetometer=(),microphone=()," +
+		"midi=(),payment=(),usb=(),serial=(),hid=(),screen-wake-lock=(),browsing-topics=()"},
 }
 
 // Redirect answers /dashboard. The address is relative: a prefix that a proxy took away stays.

@@ -40,6 +40,19 @@ func TestLibrariesAreTheListedOnes(t *testing.T) {
 	}
 }
 
+// TestLicencesAreSentAsTheyLieInTheTree: the packed text is the one that can be read.
+func TestLicencesAreSentAsTheyLieInTheTree(t *testing.T) {
+	want, err := os.ReadFile("libsrc/LICENSES.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := fromDisk(t)
+	r := ask(t, h, "/dashboard/a/"+h.Build()+"/lib/LICENSES.txt")
+	if got := r.Body(); !bytes.Equal(got, want) || len(want) < 10_000 {
+		t.Errorf("%d bytes are sent, %d lie in the tree", len(got), len(want))
+	}
+}
+
 func unpacked(t *testing.T, form string, body []byte) []byte {
 	t.Helper()
 	r := io.Reader(bytes.NewReader(body))

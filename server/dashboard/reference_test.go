@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 )
 
@@ -37,10 +38,15 @@ func sqlFunctions(t *testing.T) []group {
 		t.Fatal(err)
 	}
 	left := map[string]bool{}
-	for _, name := range expr.Names() {
+	for _, name := range slices.Concat(expr.Names(), expr.AggregateNames(), exec.RankingNames()) {
 		left[name] = known.MatchString(name)
 	}
 	var groups []group
+	type mention struct {
+		group      int
+		name, form string
+	}
+	var mentions []mention
 	code := false
 	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "```") {
@@ -52,11 +58,18 @@ func sqlFunctions(t *testing.T) []group {
 		if code || len(groups) == 0 {
 			continue
 		}
-		g := &groups[len(groups)-1]
 		for _, m := range codeSpan.FindAllStringSubmatch(line, -1) {
 			if f := callForm.FindStringSubmatch(m[1]); f != nil && left[f[1]] {
-				left[f[1]] = false
-				g.forms = append(g.forms, m[1])
+				mentions = append(mentions, mention{len(groups) - 1, f[1], m[1]})
+			}
+		}
+	}
+	// The first mention with arguments is the one; a function that has none anywhere stands where it is named first.
+	for _, bare := range []bool{false, true} {
+		for _, m := range mentions {
+			if left[m.name] && (m.form == m.name) == bare && !strings.Contains(m.form, "DISTINCT") {
+				left[m.name] = false
+				groups[m.group].forms = append(groups[m.group].forms, m.form)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // Puts the bundles into ../web/lib, compressed as browsers get them, and lists what they hold: LIBRARIES.json with name, version,
-// licence and bundle of each package and the hash of each file before it was compressed, LICENSES.txt with the texts. Run by
-// make dashboard-lib with META_DIR, where it wrote the bundles and what went into them.
+// licence and bundle of each package and the hash of each file before it was compressed, LICENSES.txt with the texts, which lies
+// here to be read and there to be sent. Run by make dashboard-lib with META_DIR, where it wrote the bundles and what went into them.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,6 +21,11 @@ function packagesOf(bundle) {
   return [...found].sort();
 }
 
+/** packed is a file as browsers get it. @param {Buffer} text */
+const packed = (text) => brotliCompressSync(text, { params: {
+  [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_LGWIN]: 20, [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+} });
+
 const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 const packages = new Map();
@@ -39,9 +44,7 @@ for (const bundle of bundles) {
   const file = bundle + '.js';
   const text = readFileSync(join(made, file));
   files[file] = sha256(join(made, file));
-  writeFileSync(join(lib, file + '.br'), brotliCompressSync(text, { params: {
-    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_LGWIN]: 20, [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
-  } }));
+  writeFileSync(join(lib, file + '.br'), packed(text));
 }
 writeFileSync(join(lib, 'LIBRARIES.json'), JSON.stringify({ packages: list, sha256: Object.fromEntries(Object.entries(files).sort()) }, null, 2) + '\n');
 
@@ -59,4 +62,6 @@ for (const { name, version, licence } of list) {
   shared.heads.push([`${name} ${version} (${licence})`, ...lines.filter(isNotice).map((line) => `  ${line.trim()}`)].join('\n'));
   texts.set(words, shared);
 }
-writeFileSync(join(lib, 'LICENSES.txt'), [...texts.values()].map(({ heads, rest }) => `${heads.join('\n')}\n\n${rest}\n`).join('\n' + '-'.repeat(78) + '\n\n'));
+const licences = [...texts.values()].map(({ heads, rest }) => `${heads.join('\n')}\n\n${rest}\n`).join('\n' + '-'.repeat(78) + '\n\n');
+writeFileSync('LICENSES.txt', licences);
+writeFileSync(join(lib, 'LICENSES.txt.br'), packed(Buffer.from(licences)));

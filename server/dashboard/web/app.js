@@ -2,7 +2,7 @@
 //
 // # A page
 //
-// A page is a line in page/pages.js, a module page/NAME.js and a sheet page/NAME.css. The module exports
+// A page is a line in pages below, a module page/NAME.js and a sheet page/NAME.css. The module exports
 //
 //   state   the keys of the page in the address, with types and defaults (see core/state.js)
 //   Page    the component; it is given {state}: state.get('q') reads a key and follows it, state.set({q}) changes it as a
@@ -10,53 +10,44 @@
 //
 // Shared keys (db, from, to) are in every page's state; range, zone and db are signals of core/state.js as well. A page
 // asks the server through core/api.js only, writes SQL through core/sqltext.js only, shows rows with ui/grid.js, charts
-// with ui/chart.js, and adds its shortcuts with core/keys.js while it is shown (ui/usekeys.js). The first element of a page
+// with ui/chart.js, and adds its shortcuts with useKeys of core/keys.js while it is shown. The first element of a page
 // is a div.toolbar with the h1 and the TimePicker; the rest is its own. Other pages are reached by router.go(name, keys).
 
 import { effect, html, render, useEffect, useState } from './lib/ui.js';
 import * as auth from './core/auth.js';
-import * as keys from './core/keys.js';
 import * as router from './core/router.js';
 import { PageState, dark, notes, session, theme, zone } from './core/state.js';
 import { ApiError, json, list, lost, running } from './core/api.js';
-import { databases, tables } from './core/catalog.js';
-import { opened, sources } from './core/commands.js';
+import { databases } from './core/catalog.js';
+import * as keys from './core/keys.js';
 import { db, frame } from './core/state.js';
 import { nowNanos, zoneLabel } from './core/time.js';
 import { plural } from './core/format.js';
-import { Asking, ask } from './ui/ask.js';
 import { Icon } from './ui/icons.js';
-import { lazy } from './ui/lazy.js';
-import { Dialog } from './ui/pop.js';
+import { lazy, over, sheet } from './ui/lazy.js';
 import { Toasts, toast } from './ui/toast.js';
-import { pages } from './page/pages.js';
 
+/** pages are those there are, in the order of the rail. Logs comes first and brings as little as it can: what opens over it is loaded then. */
+const pages = [
+  { name: 'logs', title: 'Logs', key: 'l', load: () => import('./page/logs.js') },
+  { name: 'sql', title: 'SQL', key: 's', load: () => import('./page/sql.js') },
+  { name: 'metrics', title: 'Metrics', key: 'm', load: () => import('./page/metrics.js') },
+  { name: 'traces', title: 'Traces', key: 't', load: () => import('./page/traces.js') },
+  { name: 'pipelines', title: 'Pipelines', key: 'p', load: () => import('./page/pipelines.js') },
+  { name: 'ingest', title: 'Ingest', key: 'i', load: () => import('./page/ingest.js') },
+  { name: 'status', title: 'Status', key: 'x', load: () => import('./page/status.js') },
+];
+
+const Dialog = lazy(() => import('./ui/pop.js'), 'Dialog');
 const Help = lazy(() => import('./ui/help.js'), 'Help');
 const Palette = lazy(() => import('./ui/palette.js'), 'Palette');
 const SignIn = lazy(() => import('./ui/signin.js'), 'SignIn');
 const ZoneField = lazy(() => import('./ui/timepanel.js'), 'ZoneField');
 
-/** copyLink copies the address, as it is or with the times of now. @param {boolean} pin */
-const copyLink = async (pin) => (await import('./ui/link.js')).copyLink(pin);
-
 /** @typedef {{state: Record<string, import('./core/state.js').Key>, Page: (props: {state: PageState}) => any}} PageModule */
 
-/** @type {Map<string, PageState>} */
-const states = new Map();
-
-/** styles adds a page's sheet and waits for it, so that nothing is seen without. @param {string} name @returns {Promise<void>} */
-function styles(name) {
-  const href = new URL(`./page/${name}.css`, import.meta.url).href;
-  if (document.querySelector(`link[href="${href}"]`)) return Promise.resolve();
-  return new Promise((resolve) => {
-    const link = document.createElement('link');
-    link.rel = 'stylesheet';
-    link.href = href;
-    link.addEventListener('load', () => resolve());
-    link.addEventListener('error', () => resolve());
-    document.head.append(link);
-  });
-}
+/** loaded are the pages that were shown, with their state. @type {Map<string, {Page: PageModule['Page'], state: PageState}>} */
+const loaded = new Map();
 
 function Rail() {
   const current = router.page.value || 'logs';
@@ -75,7 +66,7 @@ function Rail() {
       <button class="page" title="Theme: light, dark or as the system" onClick=${nextTheme}><${Icon} name=${dark.value ? 'moon' : 'sun'} /><span>${{ system: 'System', light: 'Light', dark: 'Dark' }[/** @type {string} */ (theme.value)]}</span></button>
       <${Zone} />
       ${auth.user.value && html`<button class="page" title="Sign out" onClick=${signOut}><${Icon} name="user" /><span>${auth.user.value}</span></button>`}
-      <button class="page" title="Help (?)" onClick=${() => { opened.value = 'help'; }}><${Icon} name="help" /><span>Help</span></button>
+      <button class="page" title="Help (?)" onClick=${() => { keys.opened.value = 'help'; }}><${Icon} name="help" /><span>Help</span></button>
     </div>
   </nav>`;
 }
@@ -85,6 +76,7 @@ function nextTheme() {
 }
 
 async function signOut() {
+  const [{ ask }] = await Promise.all([import('./ui/ask.js'), over()]);
   const answer = await ask({ title: 'Sign out', text: `${auth.user.value} is forgotten in this tab.`, check: 'Forget as well what this browser keeps of this user: history, tabs, saved views', yes: 'Sign out' });
   if (answer === null) return;
   auth.signOut(answer === 'checked');
@@ -147,25 +139,25 @@ function Banners() {
     ${notes.value.length > 0 && html`<div class="banner" role="status"><span class="grow">${notes.value.join('; ')}.</span><button class="small" onClick=${() => { notes.value = []; }}>Close</button></div>`}`;
 }
 
+/** Content is the page that the address names. Until its module is here nothing of another page stands there: that would read the address as its own. */
 function Content() {
-  const name = router.page.value || 'logs';
-  const [shown, setShown] = useState(/** @type {{name: string, module: PageModule}|null} */ (null));
+  const page = pages.find((p) => p.name === router.page.value) ?? pages[0];
+  const [, draw] = useState(0);
   const [failed, setFailed] = useState(false);
+  const here = loaded.get(page.name);
   useEffect(() => {
     let wanted = true;
-    const page = pages.find((p) => p.name === name) ?? pages[0];
-    Promise.all([page.load(), styles(page.name)]).then(([module]) => {
-      if (!states.has(page.name)) states.set(page.name, new PageState(module.state));
-      if (wanted) {
-        setShown({ name: page.name, module });
-        document.title = `${page.title} · Varve`;
-      }
+    document.title = `${page.title} · Varve`;
+    if (here) return;
+    Promise.all([page.load(), sheet(`page/${page.name}.css`), page === pages[0] || over()]).then(([{ Page, state }]) => {
+      if (!loaded.has(page.name)) loaded.set(page.name, { Page, state: new PageState(state) });
+      if (wanted) draw((n) => n + 1);
     }, () => { if (wanted) setFailed(true); });
     return () => { wanted = false; };
-  }, [name]);
+  }, [page.name]);
   if (failed) return html`<${Renewed} />`;
-  if (!shown) return null;
-  return html`<${shown.module.Page} key=${shown.name} state=${states.get(shown.name)} />`;
+  if (!here) return html`<div class="toolbar"><h1>${page.title}</h1></div><p class="state soft coming" role="status">Loading the page …</p>`;
+  return html`<${here.Page} key=${page.name} state=${here.state} />`;
 }
 
 /** Renewed stands where a module of this build is gone: another version was installed. */
@@ -177,29 +169,16 @@ function App() {
   return html`<a class="skip" href="#page" onClick=${(/** @type {Event} */ e) => { e.preventDefault(); document.getElementById('page')?.focus(); }}>Skip to content</a>
     <${Rail} />
     <main id="main"><${Waiting} /><${Banners} /><div id="page" tabindex="-1"><${Content} /></div></main>
-    ${opened.value === 'palette' && html`<${Palette} />`}${opened.value === 'help' && html`<${Help} />`}<${Asking} />${auth.asking.value && html`<${SignIn} />`}<${Toasts} />`;
+    ${keys.opened.value === 'palette' && html`<${Palette} pages=${pages} />`}${keys.opened.value === 'help' && html`<${Help} />`}${auth.asking.value && html`<${SignIn} />`}<${Toasts} />`;
 }
 
 keys.push([
   ...pages.map((p) => ({ keys: `g ${p.key}`, text: `Go to ${p.title}`, run: () => void router.go(p.name) })),
-  { keys: 'Mod+k', text: 'Command palette', run: () => { opened.value = 'palette'; } },
-  { keys: '?', text: 'Help', run: () => { opened.value = 'help'; } },
+  { keys: 'Mod+k', text: 'Command palette', run: () => { keys.opened.value = 'palette'; } },
+  { keys: '?', text: 'Help', run: () => { keys.opened.value = 'help'; } },
   { keys: 't', text: 'Time range', run: () => document.getElementById('timerange')?.click() },
-  { keys: 's', text: 'Copy link', run: () => void copyLink(false) },
+  { keys: 's', text: 'Copy link', run: async () => (await import('./ui/link.js')).copyLink(false) },
 ]);
-
-sources.add(() => [
-  ...pages.map((p) => ({ text: p.title, kind: 'page', run: () => void router.go(p.name) })),
-  { text: 'Copy link', kind: 'action', run: () => void copyLink(false) },
-  { text: 'Copy link with fixed times', kind: 'action', run: () => void copyLink(true) },
-  ...['system', 'light', 'dark'].map((t) => ({ text: `Theme: ${t}`, kind: 'action', run: () => { theme.value = t; } })),
-  ...['local', 'UTC'].map((z) => ({ text: `Time zone: ${z}`, kind: 'action', run: () => { zone.value = z; } })),
-]);
-sources.add(async () => {
-  const { documents, read } = await import('./core/documents.js');
-  return documents.map(([file, title]) => ({ text: title, kind: 'document', run: () => read(file) }));
-});
-sources.add(async () => (await tables(db.value)).map((t) => ({ text: t.name, kind: 'logs of the table', run: () => void router.go('logs', { t: t.name }) })));
 
 /** greet learns who one is and what one may do, and whether the clocks agree. */
 async function greet() {

@@ -44,7 +44,7 @@ function lose(w, why) {
 
 /**
  * ask calls a method in the worker, of a set of rows where it has one.
- * @param {number} id
+ * @param {number} id 0: none
  * @param {string} method
  * @param {any[]} args
  * @param {Transferable[]} [transfer]

@@ -1,7 +1,7 @@
 // The documents that are built in, and which of them is open in the help.
 
 import { signal } from '../lib/ui.js';
-import { opened } from './commands.js';
+import { opened } from './keys.js';
 
 /** @type {[string, string][]} */
 export const documents = [

@@ -77,6 +77,17 @@ export function raw(v) {
   return typeof v === 'object' ? JSON.stringify(v) : String(v);
 }
 
+/** object writes one row; integers keep all digits although they came as text. @param {import('./rowset.js').Column[]} columns @param {any[]} row */
+export function object(columns, row) {
+  return '{' + columns.map((c, i) => JSON.stringify(c.name) + ':' + json(row[i], c.type)).join(',') + '}';
+}
+
+/** @param {any} v @param {string} type */
+function json(v, type) {
+  if (typeof v === 'string' && (sqltext.isInteger(type) || sqltext.isTime(type)) && /^-?\d+$/.test(v)) return v;
+  return JSON.stringify(v);
+}
+
 const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 const escapes = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 

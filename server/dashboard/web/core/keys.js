@@ -1,9 +1,17 @@
-// Shortcuts. A page lists its own while it is shown; none fires while somebody types, except those with a modifier.
+// Shortcuts, and which dialog of the frame they opened. A page lists its own while it is shown; none fires while somebody types,
+// except those with a modifier.
 
-/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown, typing?: boolean}} Shortcut run gives false to leave the key to the browser */
+import { signal, useEffect, useRef } from '../lib/ui.js';
+
+/** @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown, typing?: boolean}} Shortcut run gives false to leave the key to the browser, a promise where something has to be loaded first */
+
+/** opened is the dialog of the frame that is open. @type {import('../lib/ui.js').Signal<''|'palette'|'help'>} */
+export const opened = signal('');
 
 /** @type {Shortcut[][]} */
 const layers = [];
+/** waiting: a shortcut is not done, and what is typed meanwhile is for what it opens. */
+let waiting = false;
 let prefix = '';
 let prefixAt = 0;
 
@@ -14,6 +22,13 @@ export function push(list) {
     const i = layers.indexOf(list);
     if (i >= 0) layers.splice(i, 1);
   };
+}
+
+/** useKeys adds the shortcuts of a component for as long as it is shown; they always run the newest functions. @param {Shortcut[]} list */
+export function useKeys(list) {
+  const latest = useRef(list);
+  latest.current = list;
+  useEffect(() => push(list.map((s, i) => ({ ...s, run: (/** @type {KeyboardEvent} */ e) => latest.current[i].run(e) }))), []);
 }
 
 /** all lists the shortcuts that work now. */
@@ -41,12 +56,18 @@ export function start() {
     if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return; // keys are the dialog's then
     const name = keyName(e);
     const inText = typing(e.target);
+    if (waiting && !inText && name.length === 1) return;
     const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';
     prefix = '';
     const named = (/** @type {string} */ keys) => all().find((s) => s.keys === keys && (!inText || s.typing || name.startsWith('Mod+')));
     const hit = (two && named(two)) || named(name);
     if (hit) {
-      if (hit.run(e) !== false) e.preventDefault();
+      const done = hit.run(e);
+      if (done !== false) e.preventDefault();
+      if (done instanceof Promise) {
+        waiting = true;
+        void done.finally(() => { waiting = false; });
+      }
       return;
     }
     if (!inText && layers.some((l) => l.some((s) => s.keys.startsWith(name + ' ')))) {

@@ -18,9 +18,18 @@ export const builtIn = [
 /** @typedef {{version: string, type: string, size: number}} Version newest first */
 /** @typedef {{name: string, versions: Version[]}} Stored */
 
+/** any tells whether one was ever stored: the table is made with the first. */
+const any = async () => (await tables('service_private')).some((t) => t.name === 'pipelines');
+
+/** names lists the stored pipelines. @returns {Promise<string[]>} */
+export async function names() {
+  if (!await any()) return [];
+  return (await list('SELECT DISTINCT name FROM service_private.pipelines ORDER BY name', { background: true })).map((r) => String(r[0]));
+}
+
 /** load lists the stored pipelines with their versions. @param {AbortSignal} [signal] @returns {Promise<Stored[]>} */
 export async function load(signal) {
-  if (!(await tables('service_private')).some((t) => t.name === 'pipelines')) return [];
+  if (!await any()) return [];
   const rows = await list('SELECT name, created_at, content_type, octet_length(pipeline) FROM service_private.pipelines ORDER BY name, created_at DESC', { signal, background: true });
   /** @type {Stored[]} */
   const found = [];

@@ -37,6 +37,12 @@ export const reference = {
    ]
   ],
   [
+   "Windows",
+   [
+    "ntile(n)", "lag(x [, n [, default]])", "nth_value(x, n)", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "lead", "last_value"
+   ]
+  ],
+  [
    "Expressions",
    [
     "power(x, y)"
@@ -45,37 +51,37 @@ export const reference = {
   [
    "Time",
    [
-    "to_unixtime", "now()", "localtimestamp", "current_date", "curdate", "today()", "current_time", "curtime", "date_bin(interval, ts [, origin])", "date_trunc('unit', ts)", "microsecond", "year", "week", "quarter", "time_bucket(interval, ts [, origin])", "date_part('unit', ts)", "datepart", "extract", "millennium", "nanosecond", "isoyear", "yearweek", "isodow", "epoch", "julian", "month", "weekofyear", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "decade", "century", "hour", "minute", "second", "millisecond", "epoch_ms(ts)", "epoch_us", "epoch_ns", "dayname(ts)", "monthname(ts)", "last_day(ts)", "date_diff('unit', a, b)", "datediff(b, a)", "age(b, a)", "date_format(ts, f)", "to_char(ts, f)", "strftime(ts, f)", "strptime(s, f ..)", "date_add(t, i)", "date_sub(t, i)", "from_unixtime(n)", "to_timestamp(x [, f ..])", "to_timestamp_seconds", "to_timestamp_millis", "to_timestamp_micros", "to_timestamp_nanos", "to_date(x)", "make_date(y, m, d)", "date(x)", "at_time_zone", "to_local_time(ts)", "timezone()"
+    "now()", "today()", "date_bin(interval, ts [, origin])", "date_trunc('unit', ts)", "time_bucket(interval, ts [, origin])", "date_part('unit', ts)", "year(ts)", "epoch_ms(ts)", "dayname(ts)", "monthname(ts)", "last_day(ts)", "date_diff('unit', a, b)", "datediff(b, a)", "age(b, a)", "date_format(ts, f)", "to_char(ts, f)", "strftime(ts, f)", "strptime(s, f ..)", "date_add(t, i)", "date_sub(t, i)", "to_unixtime(x)", "from_unixtime(n)", "to_timestamp(x [, f ..])", "to_date(x)", "make_date(y, m, d)", "date(x)", "to_local_time(ts)", "timezone()", "localtimestamp", "current_date", "curdate", "current_time", "curtime", "microsecond", "week", "quarter", "datepart", "extract", "millennium", "nanosecond", "isoyear", "yearweek", "isodow", "epoch", "julian", "month", "weekofyear", "day", "dayofmonth", "dayofweek", "weekday", "dayofyear", "decade", "century", "hour", "minute", "second", "millisecond", "epoch_us", "epoch_ns", "to_timestamp_seconds", "to_timestamp_millis", "to_timestamp_micros", "to_timestamp_nanos", "at_time_zone"
    ]
   ],
   [
    "Aggregates",
    [
-    "uddsketch_calc(q, state)", "hll_count(state)"
+    "count(*)", "sum(x)", "avg(x)", "mean(x)", "min(x)", "max(x)", "median(x)", "percentile_cont(x, p)", "percentile_disc(x, p)", "mode(x)", "arg_max(x, y)", "arg_min(x, y)", "count_if(b)", "approx_top_k(x, k)", "histogram(x)", "approx_percentile_cont(x, p)", "approx_median(x)", "approx_percentile_cont_with_weight(x, w, p)", "approx_distinct(x)", "stddev(x)", "var(x)", "stddev_pop(x)", "var_pop(x)", "skewness(x)", "kurtosis(x)", "first_value(x ORDER BY y)", "array_agg(x)", "string_agg(x, sep)", "json_agg(x)", "json_object_agg(k, x)", "bool_and(b)", "bool_or(b)", "bit_and(x)", "bit_or(x)", "bit_xor(x)", "corr(y, x)", "covar(y, x)", "regr_slope(y, x)", "count_hash(x)", "uddsketch_state(buckets, error, x)", "uddsketch_merge(buckets, error, state)", "uddsketch_calc(q, state)", "hll(x)", "hll_merge(state)", "hll_count(state)", "quantile_cont", "quantile_disc", "argmax", "max_by", "argmin", "min_by", "countif", "stddev_samp", "var_samp", "std", "variance", "skewness_pop", "kurtosis_pop", "first", "any_value", "last", "group_concat", "jsonb_agg", "json_group_array", "jsonb_object_agg", "json_group_object", "every", "covar_samp", "covar_pop", "regr_intercept", "regr_r2", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy"
    ]
   ],
   [
    "Text",
    [
-    "length(s)", "char_length", "character_length", "octet_length", "strlen", "bit_length", "upper(s)", "ucase", "lower(s)", "lcase", "initcap(s)", "reverse(s)", "concat(a, ..)", "concat_ws(sep, a, ..)", "substr(s, from [, n])", "substring", "mid", "left(s, n)", "right(s, n)", "trim(s)", "btrim(s [, set])", "ltrim", "rtrim", "lpad(s, n [, fill])", "rpad", "replace(s, a, b)", "translate(s, from, to)", "overlay(s PLACING x FROM n FOR m)", "insert(s, from, n, x)", "repeat(s, n)", "space(n)", "strpos(s, x)", "position(x IN s)", "instr(s, x)", "locate(x, s)", "find_in_set(x, 'a,b')", "starts_with(s, x)", "ends_with(s, x)", "contains(s, x)", "split_part(s, sep, n)", "substr_index(s, sep, n)", "substring_index", "regexp_like(s, re [, flags])", "regexp_matches", "regexp_match(s, re)", "regexp_extract(s, re [, group [, flags]])", "regexp_extract_all(s, re [, group [, flags]])", "regexp_split_to_array(s, re [, flags])", "string_split_regex", "str_split_regex", "regexp_replace(s, re, with [, 'g'])", "regexp_count", "regexp_instr", "ascii(s)", "chr(n)", "to_hex(n)", "encode(b, 'hex')", "decode(s, 'base64')", "md5(s)", "sha1", "sha224", "sha256", "sha384", "sha512", "digest(s, 'sha256')", "uuid()", "elt(n, a, ..)", "field(x, a, ..)", "format(x, digits)", "levenshtein(a, b)"
+    "length(s)", "upper(s)", "lower(s)", "initcap(s)", "reverse(s)", "concat(a, ..)", "concat_ws(sep, a, ..)", "substr(s, from [, n])", "left(s, n)", "right(s, n)", "trim(s)", "btrim(s [, set])", "lpad(s, n [, fill])", "replace(s, a, b)", "translate(s, from, to)", "overlay(s PLACING x FROM n FOR m)", "insert(s, from, n, x)", "repeat(s, n)", "space(n)", "strpos(s, x)", "position(x IN s)", "instr(s, x)", "locate(x, s)", "find_in_set(x, 'a,b')", "starts_with(s, x)", "ends_with(s, x)", "contains(s, x)", "split_part(s, sep, n)", "substr_index(s, sep, n)", "regexp_like(s, re [, flags])", "regexp_match(s, re)", "regexp_extract(s, re [, group [, flags]])", "regexp_extract_all(s, re [, group [, flags]])", "regexp_split_to_array(s, re [, flags])", "regexp_replace(s, re, with [, 'g'])", "ascii(s)", "chr(n)", "to_hex(n)", "encode(b, 'hex')", "decode(s, 'base64')", "md5(s)", "digest(s, 'sha256')", "uuid()", "elt(n, a, ..)", "field(x, a, ..)", "format(x, digits)", "levenshtein(a, b)", "char_length", "character_length", "octet_length", "strlen", "bit_length", "ucase", "lcase", "substring", "mid", "ltrim", "rtrim", "rpad", "substring_index", "regexp_matches", "string_split_regex", "str_split_regex", "regexp_count", "regexp_instr", "sha1", "sha224", "sha256", "sha384", "sha512"
    ]
   ],
   [
    "Values of any type",
    [
-    "coalesce(a, ..)", "nullif(a, b)", "ifnull(a, b)", "nvl", "nvl2(x, a, b)", "if(c, a, b)", "isnull(x)", "greatest(a, ..)", "least(a, ..)"
+    "coalesce(a, ..)", "nullif(a, b)", "ifnull(a, b)", "nvl2(x, a, b)", "if(c, a, b)", "isnull(x)", "greatest(a, ..)", "least(a, ..)", "nvl"
    ]
   ],
   [
    "Numbers",
    [
-    "abs(x)", "sign(x)", "signum", "ceil(x)", "ceiling", "floor(x)", "round(x [, digits])", "trunc(x [, digits])", "sqrt(x)", "cbrt", "pow", "exp(x)", "ln(x)", "log(x)", "log2(x)", "log10(x)", "mod(x, y)", "gcd(x, y)", "lcm(x, y)", "factorial(n)", "bitwise_not(n)", "clamp(x, low, high)", "clamp_min(x, low)", "clamp_max(x, high)", "isnan(x)", "isinf(x)", "isfinite(x)", "iszero(x)", "nanvl(x, y)", "width_bucket(x, low, high, n)", "pi()", "random()", "rand()", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "atan2(y, x)", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "degrees", "radians"
+    "abs(x)", "sign(x)", "ceil(x)", "floor(x)", "round(x [, digits])", "trunc(x [, digits])", "sqrt(x)", "exp(x)", "ln(x)", "log(x)", "log2(x)", "log10(x)", "mod(x, y)", "gcd(x, y)", "lcm(x, y)", "factorial(n)", "bitwise_not(n)", "clamp(x, low, high)", "clamp_min(x, low)", "clamp_max(x, high)", "isnan(x)", "isinf(x)", "isfinite(x)", "iszero(x)", "nanvl(x, y)", "width_bucket(x, low, high, n)", "pi()", "random()", "rand()", "atan2(y, x)", "signum", "ceiling", "cbrt", "pow", "sin", "cos", "tan", "cot", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "degrees", "radians"
    ]
   ],
   [
    "Lists",
    [
-    "make_array(a, ..)", "array", "array_length(l)", "list_length", "cardinality(l)", "array_element(l, n)", "list_element", "array_extract", "list_extract", "array_contains(l, x)", "array_has", "list_contains", "array_position(l, x)", "list_position", "array_indexof", "array_append(l, x)", "list_append", "array_push_back", "array_remove_all(l, x)", "list_remove_all", "array_distinct(l)", "list_distinct", "array_sort(l)", "list_sort", "array_reverse(l)", "list_reverse", "array_to_string(l, sep [, for null])", "list_to_string", "array_join", "string_to_array(s, sep)", "string_split", "str_split", "array_prepend(x, l)", "list_prepend", "array_push_front", "array_pop_front(l)", "list_pop_front", "array_pop_back(l)", "list_pop_back", "array_slice(l, from, to)", "list_slice", "array_remove(l, x)", "list_remove", "array_replace(l, x, y)", "list_replace", "array_replace_all", "list_replace_all", "array_concat(a, b, ..)", "array_cat", "list_concat", "list_cat", "array_union(a, b)", "list_union", "array_intersect(a, b)", "list_intersect", "array_except(a, b)", "list_except", "array_has_all(a, b)", "list_has_all", "array_has_any(a, b)", "list_has_any", "array_max(l)", "list_max", "array_min(l)", "list_min", "array_sum(l)", "list_sum", "array_avg(l)", "list_avg", "empty(l)", "array_empty", "list_empty", "list_transform(l, x -\u003e ..)", "array_transform", "list_apply", "array_apply", "list_filter(l, x -\u003e ..)", "array_filter", "list_reduce(l, (sum, x) -\u003e .. [, first])", "array_reduce", "any_match(l, x -\u003e ..)", "list_any_match", "array_any_match", "all_match", "list_all_match", "array_all_match", "none_match", "list_none_match", "array_none_match"
+    "make_array(a, ..)", "array_length(l)", "cardinality(l)", "array_element(l, n)", "array_contains(l, x)", "array_position(l, x)", "array_append(l, x)", "array_remove_all(l, x)", "array_distinct(l)", "array_sort(l)", "array_reverse(l)", "array_to_string(l, sep [, for null])", "string_to_array(s, sep)", "array_prepend(x, l)", "array_pop_front(l)", "array_pop_back(l)", "array_slice(l, from, to)", "array_remove(l, x)", "array_replace(l, x, y)", "array_concat(a, b, ..)", "array_union(a, b)", "array_intersect(a, b)", "array_except(a, b)", "array_has_all(a, b)", "array_has_any(a, b)", "array_max(l)", "array_min(l)", "array_sum(l)", "array_avg(l)", "empty(l)", "list_transform(l, x -\u003e ..)", "list_filter(l, x -\u003e ..)", "list_reduce(l, (sum, x) -\u003e .. [, first])", "any_match(l, x -\u003e ..)", "array", "list_length", "list_element", "array_extract", "list_extract", "array_has", "list_contains", "list_position", "array_indexof", "list_append", "array_push_back", "list_remove_all", "list_distinct", "list_sort", "list_reverse", "list_to_string", "array_join", "string_split", "str_split", "list_prepend", "array_push_front", "list_pop_front", "list_pop_back", "list_slice", "list_remove", "list_replace", "array_replace_all", "list_replace_all", "array_cat", "list_concat", "list_cat", "list_union", "list_intersect", "list_except", "list_has_all", "list_has_any", "list_max", "list_min", "list_sum", "list_avg", "array_empty", "list_empty", "array_transform", "list_apply", "array_apply", "array_filter", "array_reduce", "list_any_match", "array_any_match", "all_match", "list_all_match", "array_all_match", "none_match", "list_none_match", "array_none_match"
    ]
   ],
   [
@@ -87,7 +93,7 @@ export const reference = {
   [
    "The server",
    [
-    "version()", "build()", "database()", "current_database()", "current_schema()", "schema()", "current_user", "session_user", "user()", "connection_id()", "pg_backend_pid()", "read_preference()"
+    "version()", "build()", "database()", "current_database()", "current_schema()", "schema()", "user()", "connection_id()", "pg_backend_pid()", "read_preference()", "current_user", "session_user"
    ]
   ],
   [
@@ -99,7 +105,7 @@ export const reference = {
   [
    "JSON",
    [
-    "parse_json(s)", "json_to_string(j)", "json_get_int(j, path)", "json_get_float", "json_get_bool", "json_get_string", "json_get_object", "json_extract(j, x)", "json_extract_string(j, x)", "json_array_length(j [, path])", "json_is_null(j)", "json_is_bool", "json_is_int", "json_is_float", "json_is_string", "json_is_object", "json_is_array", "json_path_exists(j, path)", "json_path_match(j, '$.a == 1')", "json_object(k, v, ..)", "json_object_keys(j)"
+    "parse_json(s)", "json_to_string(j)", "json_get_int(j, path)", "json_extract(j, x)", "json_extract_string(j, x)", "json_array_length(j [, path])", "json_is_null(j)", "json_path_exists(j, path)", "json_path_match(j, '$.a == 1')", "json_object(k, v, ..)", "json_object_keys(j)", "json_get_float", "json_get_bool", "json_get_string", "json_get_object", "json_is_bool", "json_is_int", "json_is_float", "json_is_string", "json_is_object", "json_is_array"
    ]
   ],
   [

@@ -113,7 +113,7 @@ export class Rowset {
   foldOf(kept) {
     const first = [], repeats = [];
     for (const i of kept) {
-      if (first.length > 0 && this.alike(this.rows[first[first.length - 1]], this.rows[i])) repeats[repeats.length - 1]++;
+      if (first.length > 0 && alike(this.rows[first[first.length - 1]], this.rows[i], this.folded)) repeats[repeats.length - 1]++;
       else {
         first.push(i);
         repeats.push(1);
@@ -121,11 +121,6 @@ export class Rowset {
     }
     this.repeats = Uint32Array.from(repeats);
     return first;
-  }
-
-  /** alike tells whether rows are equal but for the column that does not count. @param {Row} a @param {Row} b */
-  alike(a, b) {
-    return a.every((v, c) => c === this.folded || v === b[c] || (v !== null && typeof v === 'object' && JSON.stringify(v) === JSON.stringify(b[c])));
   }
 
   /** @param {number[]} kept @param {{column: number, descending: boolean}} by */
@@ -146,12 +141,12 @@ export class Rowset {
    * @param {number} [most]
    */
   find(text, most = 100_000) {
-    const needle = text.toLowerCase();
+    const any = new RegExp(sqltext.regex(text), 'i'); // a copy of each value in small letters would be as much garbage as there are rows
     const places = [];
     for (let i = 0, n = this.count(); i < n && places.length < most; i++) {
       for (const v of this.at(i)) {
         if (v === null || typeof v === 'boolean') continue;
-        if ((typeof v === 'string' ? v : typeof v === 'object' ? JSON.stringify(v) : String(v)).toLowerCase().includes(needle)) {
+        if (any.test(typeof v === 'string' ? v : typeof v === 'object' ? JSON.stringify(v) : String(v))) {
           places.push(i);
           break;
         }
@@ -184,6 +179,11 @@ export class Rowset {
     const { writeRows } = await import('./rowtext.js');
     return writeRows(this.columns, options.whole ? this.rows : this.slice(options.from ?? 0, options.to ?? this.count()), options);
   }
+}
+
+/** alike tells whether rows are equal but for one column. @param {Row} a @param {Row} b @param {number} but */
+export function alike(a, b, but) {
+  return a.every((v, c) => c === but || v === b[c] || (v !== null && typeof v === 'object' && JSON.stringify(v) === JSON.stringify(b[c])));
 }
 
 /** comparison orders two values of a type that are not NULL. @param {string} type @returns {(a: any, b: any) => number} */

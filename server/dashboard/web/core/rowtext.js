@@ -1,5 +1,6 @@
 // Rows as text: for the clipboard and for files.
 
+import { object } from './format.js';
 import * as sqltext from './sqltext.js';
 import { showTime } from './time.js';
 
@@ -45,17 +46,6 @@ function delimited(columns, rows, comma, options) {
   const lines = rows.map((r) => r.map((v) => csvCell(v, comma, options.safe)).join(comma) + '\n');
   if (options.head !== false) lines.unshift(columns.map((c) => csvCell(c.name, comma, options.safe)).join(comma) + '\n');
   return lines.join('');
-}
-
-/** object writes one row; integers keep all digits although they came as text. @param {import('./rowset.js').Column[]} columns @param {any[]} row */
-export function object(columns, row) {
-  return '{' + columns.map((c, i) => JSON.stringify(c.name) + ':' + json(row[i], c.type)).join(',') + '}';
-}
-
-/** @param {any} v @param {string} type */
-function json(v, type) {
-  if (typeof v === 'string' && (sqltext.isInteger(type) || sqltext.isTime(type)) && /^-?\d+$/.test(v)) return v;
-  return JSON.stringify(v);
 }
 
 /** @param {import('./rowset.js').Column[]} columns @param {any[][]} rows */

@@ -1,16 +1,18 @@
 // The worker: reads large answers and keeps their rows, so that the page itself never parses megabytes. Each message names a
-// set of rows and one of its methods, or a reader of answers of the metrics API.
+// set of rows and one of its methods, or 0 and a reader of answers of the metrics API, which is loaded then.
 
 import { readAnswer } from './answer.js';
 import { Rowset } from './rowset.js';
-import { readers } from './series.js';
 
 /** @type {Map<number, Rowset>} */
 const sets = new Map();
 
 /** @param {{id: number, call: number, method: string, args: any[]}} message */
 async function answer({ id, method, args }) {
-  if (method in readers) return /** @type {any} */ (readers)[method](...args);
+  if (id === 0) {
+    const { readers } = await import('./series.js');
+    return /** @type {any} */ (readers)[method](...args);
+  }
   if (method === 'open' || method === 'append') {
     const read = readAnswer(args[0]);
     const rows = read.rows ?? [];

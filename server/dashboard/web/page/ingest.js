@@ -11,7 +11,7 @@ import { Tabs } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { copy } from '../ui/toast.js';
 import { usePoll } from '../ui/usepoll.js';
-import { TryBox } from './trybox.js';
+import { TryBox, tableAtFirst } from './trybox.js';
 import { ways } from './ways.js';
 
 export const state = /** @type {Record<string, import('../core/state.js').Key>} */ ({
@@ -34,7 +34,7 @@ export function Page({ state }) {
   const snippet = way.snippets[state.get('snippet')] ?? way.snippets[0];
   const place = {
     base: root.href, host: root.hostname, port: root.port || (root.protocol === 'https:' ? '443' : '80'), tls: root.protocol === 'https:',
-    db: db.value, table: state.get('t') || 'app', user: auth.user.value,
+    db: db.value, table: state.get('t') || tableAtFirst, user: auth.user.value,
   };
   const text = snippet.text(place);
   return html`<div class="toolbar"><h1>Ingest</h1><span class="soft">Into database <b>${db.value}</b> of <code>${root.host}</code></span></div>

@@ -1,15 +1,13 @@
 // The Logs page: a search line that becomes SQL, the histogram, the rows, and what is beside them.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { count, oneLine, plural } from '../core/format.js';
-import { hits, search, term } from '../core/search.js';
+import { count, plural } from '../core/format.js';
+import { useKeys } from '../core/keys.js';
 import { refresh, setRange, zone } from '../core/state.js';
 import * as router from '../core/router.js';
 import * as store from '../core/store.js';
 import { rfc3339 } from '../core/time.js';
-import { useKeys } from '../ui/usekeys.js';
 import { ErrorBox } from '../ui/error.js';
-import { useFind } from '../ui/find.js';
 import { Tabs } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
@@ -18,22 +16,23 @@ import { TimePicker, shift } from '../ui/timepicker.js';
 import { copy, toast } from '../ui/toast.js';
 import { FieldPanel } from './logsfields.js';
 import { HistogramPanel } from './logshistogram.js';
-import { remember } from './logshistory.js';
 import { LogsList } from './logslist.js';
-import { nameOf, rowOf } from './logsrow.js';
 import { mostColumns } from './logsquery.js';
-import { LogsRun, chipCondition, chips } from './logsrun.js';
+import { LogsRun, chipCondition, chips, reader, remember, searched } from './logsrun.js';
 import { SearchBox, TableChooser } from './logssearch.js';
 
-const Changes = lazy(() => import('./logschanges.js'), 'Changes');
-const Export = lazy(() => import('./logsexport.js'), 'Export');
-const Live = lazy(() => import('./logslive.js'), 'Live');
-const LogsMenu = lazy(() => import('./logsmenu.js'), 'LogsMenu');
-const Patterns = lazy(() => import('./logspatterns.js'), 'Patterns');
-const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer');
-const Empty = lazy(() => import('./logsempty.js'), 'Empty');
+const parts = 'page/logsparts.css';
+const Changes = lazy(() => import('./logschanges.js'), 'Changes', parts, true);
+const Chips = lazy(() => import('./logschips.js'), 'Chips');
+const Export = lazy(() => import('./logsexport.js'), 'Export', parts);
+const Find = lazy(() => import('../ui/find.js'), 'Find');
+const Live = lazy(() => import('./logslive.js'), 'Live', parts);
+const LogsMenu = lazy(() => import('./logsmenu.js'), 'LogsMenu', parts);
+const Patterns = lazy(() => import('./logspatterns.js'), 'Patterns', parts, true);
+const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer', parts);
+const Empty = lazy(() => import('./logsempty.js'), 'Empty', parts, true);
 const ViewMenu = lazy(() => import('./logsview.js'), 'ViewMenu');
-const NothingFound = lazy(() => import('./logsempty.js'), 'NothingFound');
+const NothingFound = lazy(() => import('./logsempty.js'), 'NothingFound', parts);
 
 /** @type {Record<string, import('../core/state.js').Key>} */
 export const state = {
@@ -73,7 +72,7 @@ export function Page({ state }) {
   const [drawerTab, setDrawerTab] = useState('fields');
   const [panel, setPanel] = useState(() => innerWidth > 800 && store.read('logs.panel', innerWidth > 1000));
   const rows = run.rows.value, roles = run.roles.value, columns = run.columns.value;
-  const find = useFind(rows, grid);
+  const [finding, setFinding] = useState(false);
   const reading = useRef(false);
   reading.current = open !== null; // a row that is read stays, the page does not run by itself
   useEffect(() => { setOpen(null); }, [rows, run.folded.value]);
@@ -81,8 +80,8 @@ export function Page({ state }) {
   useEffect(() => { if (v.at && run.scope.value) void openNamed(v.at); }, [v.at, run.scope.value?.table]);
 
   const table = run.scope.value?.table ?? run.table();
-  const found = useMemo(() => search(v.q, { message: roles?.message ?? null, fields: columns, anyCase: v.any }), [v.q, v.any, columns, roles]);
-  const marks = useMemo(() => (v.w ? null : hits(found.words)), [found, v.w]);
+  const found = useMemo(() => searched(v.q, { message: roles?.message ?? null, fields: columns, anyCase: v.any }), [v.q, v.any, columns, roles, reader.value]);
+  const marks = useMemo(() => (v.w ? null : reader.value?.hits(found.words) ?? null), [found, v.w]);
   const shown = useMemo(() => (v.cols.length > 0 ? v.cols.filter((/** @type {string} */ n) => n !== none) : (roles?.stream ?? []).slice(0, innerWidth < 800 ? 0 : 1)), [v.cols.join('\u0001'), roles]);
 
   const show = async (/** @type {number} */ index) => {
@@ -92,12 +91,19 @@ export function Page({ state }) {
   };
   const openNamed = async (/** @type {string} */ name) => {
     const scope = run.scope.value;
-    const found = scope && await rowOf(scope, name).catch(() => null);
+    const found = scope && await import('./logsrow.js').then((m) => m.rowOf(scope, name)).catch(() => null);
     if (!found) return toast('This row is not there any more.', { kind: 'bad' });
     setDrawerTab('context');
     setOpen({ index: -1, ...found });
   };
-  const opened = open && roles ? nameOf(open.row, open.columns, roles) : '';
+  const nameOf = async (/** @type {any[]} */ row, /** @type {import('../core/rowset.js').Column[]} */ of) => (roles ? (await import('./logsrow.js')).nameOf(row.slice(0, of.length), of, roles) : '');
+  const [opened, setOpened] = useState('');
+  useEffect(() => {
+    let wanted = true;
+    setOpened('');
+    if (open) nameOf(open.row, open.columns).then((name) => { if (wanted) setOpened(name); }, () => {}); // without a name it is neither pinned nor linked
+    return () => { wanted = false; };
+  }, [open, roles]);
   const pin = (/** @type {string} */ name) => { if (name) state.set({ pins: v.pins.includes(name) ? v.pins.filter((/** @type {string} */ p) => p !== name) : [...v.pins, name] }, false); };
   const link = async () => copy(await router.address('logs', { ...router.params.value, t: table, at: opened }), 'Link to the row copied');
   const step = (/** @type {number} */ by) => {
@@ -146,8 +152,8 @@ export function Page({ state }) {
     { keys: 'f', text: 'Field panel', run: () => togglePanel() },
     { keys: 'w', text: 'Wrap long lines', run: () => state.set({ wrap: !v.wrap }, false) },
     { keys: 'l', text: 'Live', run: () => state.set({ live: !v.live }) },
-    { keys: 'Mod+f', text: 'Find in the loaded rows; a second press is the browser\'s', run: find.open },
-    { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else find.close(); } },
+    { keys: 'Mod+f', text: 'Find in the loaded rows; a second press is the browser\'s', run: () => (finding ? false : import('../ui/find.js').then(() => setFinding(true))) },
+    { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else setFinding(false); } },
     { keys: '[', text: 'Drawer tab before', run: () => setDrawerTab(turn(drawerTab, -1)) },
     { keys: ']', text: 'Next drawer tab', run: () => setDrawerTab(turn(drawerTab, 1)) },
     { keys: 'x', text: 'Context of the row', run: () => { const i = grid.current?.focus ?? -1; setDrawerTab('context'); void show(i); } },
@@ -157,7 +163,7 @@ export function Page({ state }) {
     { keys: 'p', text: 'Pin the row', run: () => {
       const row = grid.current?.row(grid.current.focus);
       if (open) pin(opened);
-      else if (row && rows && roles) pin(nameOf(row.slice(0, rows.columns.length), rows.columns, roles));
+      else if (row && rows) void nameOf(row, rows.columns).then(pin, () => {});
     } },
     { keys: '+', text: 'Filter by the focused value', run: () => focused(false) },
     { keys: '-', text: 'Exclude the focused value', run: () => focused(true) },
@@ -179,7 +185,7 @@ export function Page({ state }) {
     <div class="logs-status">
       <span aria-live="polite" class="figures"><${Figures} run=${run} /></span>
       <span class="grow"></span>
-      ${find.box}
+      ${finding && html`<${Find} rows=${rows} grid=${grid} onClose=${() => setFinding(false)} />`}
       <${Tabs} label="View" tabs=${views} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
       <${Pop} title="How rows look, and copying them" className="quiet small" side="right" menu label="View">${(/** @type {() => void} */ close) => html`<${ViewMenu} state=${state} rows=${rows} grid=${grid.current} onDefaults=${defaults} close=${close} />`}</${Pop}>
       <button class="quiet small icon" aria-pressed=${panel ? 'true' : 'false'} title="Field panel (f)" aria-label="Field panel" onClick=${togglePanel}><${Icon} name="fields" /></button>
@@ -188,7 +194,7 @@ export function Page({ state }) {
       ${((panel && !(open && innerWidth < 1500)) || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
       ${v.tab === 'patterns' && html`<${Patterns} run=${run} state=${state} />`}
       ${v.tab === 'changes' && html`<${Changes} run=${run} onFilter=${filter} />`}
-      ${v.tab === 'rows' && v.live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} held=${open !== null} onRow=${(/** @type {any[]} */ row, /** @type {any} */ cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
+      ${v.tab === 'rows' && v.live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} fold=${v.fold} held=${open !== null} onRow=${(/** @type {any[]} */ row, /** @type {any} */ cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
       ${v.tab === 'rows' && !v.live && html`<div class="logs-main">
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
@@ -230,16 +236,9 @@ function Where({ state, found, run }) {
   const scope = run.scope.value;
   const on = list.filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, run.columns.value));
   const sql = on.length > 0 ? [...(v.w ? [`(${v.w})`] : found.parts), ...on].join(' AND ') : v.w || found.sql;
-  const set = (/** @type {number} */ i, /** @type {string|null} */ flags) => state.set({
-    f: list.flatMap((c, k) => (k === i ? (flags === null ? [] : [JSON.stringify([c[0], c[1], flags, ...c.slice(3)])]) : [JSON.stringify(c)])),
-  });
-  const flip = (/** @type {string} */ flags, /** @type {string} */ flag) => (flags.includes(flag) ? flags.replace(flag, '') : flags + flag);
   return html`<div class="logs-where">
     <code class="sql" title=${sql}>${sql ? html`<span class="kw">WHERE</span> ${sql}` : html`<span class="faint">all rows of the range</span>`}</code>
-    ${list.map((c, i) => html`<span key=${i} class="chip ${c[2].includes('o') ? 'off' : ''} ${c[2].includes('n') ? 'not' : ''}">
-      <button title=${chipCondition(c, run.columns.value)} onClick=${() => set(i, flip(c[2], 'o'))}>${oneLine(term([c[0], ...(c[3] ?? [])].join('.'), c[1], c[2].includes('n')), 80)}</button>
-      <button title="Negate" aria-label="Negate" onClick=${() => set(i, flip(c[2], 'n'))}>${c[2].includes('n') ? '≠' : '='}</button>
-      <button title="Remove" aria-label="Remove this filter" onClick=${() => set(i, null)}>×</button></span>`)}
+    ${list.length > 0 && html`<${Chips} list=${list} columns=${run.columns.value} state=${state} />`}
     <span class="grow"></span>
     ${scope && html`<span class="small acts-line">
       ${v.w ? html`<button class="small" onClick=${() => state.set({ w: '' })}>Back to search</button>` : ''}

@@ -61,7 +61,7 @@ async function look(scope, other, signal) {
   const able = scope.columns.filter((c) => !c.timeIndex && !sqltext.isFloat(c.type) && (sqltext.isText(c.type) || sqltext.isInteger(c.type) || sqltext.isBoolean(c.type)) && c.name !== scope.roles.trace && c.name !== scope.roles.span).slice(0, 200);
   const [sizes] = await list(`SELECT count(*)${able.map((c) => `, approx_distinct(${sqltext.name(c.name)})`).join('')} FROM ${sqltext.table(scope.table)}${logsql.conditions(now)}`, options);
   const fields = able.filter((_, i) => Number(sizes[i + 1]) < mostValues && Number(sizes[i + 1]) > 0).slice(0, mostFields);
-  const [[total]] = await list(`SELECT count(*) FROM ${sqltext.table(scope.table)}${logsql.conditions(before)}`, options);
+  const [[total]] = await list(logsql.total(before), options);
   const lists = await Promise.all(fields.map(async (c) => {
     const [b, n] = await Promise.all([list(logsql.values(before, c.name, mostValues), options), list(logsql.values(now, c.name, mostValues), options)]);
     return compare(c.name, b, n, Number(total), Number(sizes[0]));

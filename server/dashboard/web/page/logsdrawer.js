@@ -1,16 +1,14 @@
 // The drawer of a row: its fields with filters, the row as JSON, what stood around it, and its trace.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { plural, raw, visible } from '../core/format.js';
+import { object, plural, raw, visible } from '../core/format.js';
 import * as router from '../core/router.js';
-import * as rowtext from '../core/rowtext.js';
 import * as store from '../core/store.js';
 import { Drawer } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { JSONTree } from '../ui/json.js';
 import { copy } from '../ui/toast.js';
 import { Value, tree } from '../ui/value.js';
-import { pages } from './pages.js';
 import { Context } from './logscontext.js';
 
 /**
@@ -82,7 +80,7 @@ const members = (onFilter, column) => (/** @type {import('../ui/json.js').Path} 
 
 /** @param {{columns: import('../core/rowset.js').Column[], row: any[], onFilter: RowProps['onFilter']}} props */
 function JSONView({ columns, row, onFilter }) {
-  const text = rowtext.object(columns, row);
+  const text = object(columns, row);
   /** @type {Record<string, any>} */
   const value = {};
   columns.forEach((c, i) => { if (row[i] !== null) value[c.name] = tree(row[i]) ?? row[i]; });
@@ -92,10 +90,9 @@ function JSONView({ columns, row, onFilter }) {
 
 /** @param {{id: string, trace: string, run: import('./logsrun.js').LogsRun, onFilter: RowProps['onFilter']}} props */
 function Trace({ id, trace, onFilter }) {
-  const hasTraces = pages.some((p) => p.name === 'traces');
   const [asked, setAsked] = useState(false);
   useEffect(() => setAsked(false), [id]);
   return html`<div class="pad"><p>Trace <code>${visible(id)}</code></p><div class="small acts-line">
-    ${hasTraces && html`<button class="primary" disabled=${asked} onClick=${() => { setAsked(true); router.go('traces', { id }); }}>Open the trace</button>`}
+    <button class="primary" disabled=${asked} onClick=${() => { setAsked(true); router.go('traces', { id }); }}>Open the trace</button>
     <button onClick=${() => onFilter(trace, id, false, true)}>Logs of this trace</button><button onClick=${() => copy(id)}>Copy the id</button></div></div>`;
 }

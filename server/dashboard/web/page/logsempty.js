@@ -13,7 +13,6 @@ import { nowNanos, rfc3339, showTime } from '../core/time.js';
 import { Icon } from '../ui/icons.js';
 import { rangeText } from '../ui/timepicker.js';
 import { copy, toast } from '../ui/toast.js';
-import { pages } from './pages.js';
 import { demoLines } from './demo.js';
 import * as logsql from './logsquery.js';
 
@@ -58,11 +57,11 @@ function First({ run, state }) {
     setBusy(false);
   };
   const readOnly = closed.value !== '';
-  return html`<div class="state first"><h2>No logs yet in ${db}</h2><p class="soft">${pages.some((p) => p.name === 'ingest') ? 'Three' : 'Two'} ways to begin; each takes less than a minute.</p>
+  return html`<div class="state first"><h2>No logs yet in ${db}</h2><p class="soft">Three ways to begin; each takes less than a minute.</p>
     <section><h3>1. From a terminal</h3><pre>${command}</pre><div class="actions"><button onClick=${() => copy(command, 'Command copied')}><${Icon} name="copy" />Copy</button>
       <button onClick=${() => { catalog.forget(); void run.run(); }}><${Icon} name="refresh" />I have sent it: look again</button></div></section>
-    ${pages.some((p) => p.name === 'ingest') && html`<section><h3>2. Paste lines here</h3><p>Text, JSON or a file: the Ingest page finds out what it is.</p><div class="actions"><button onClick=${() => router.go('ingest')}>Paste lines</button></div></section>`}
-    <section><h3>${pages.some((p) => p.name === 'ingest') ? 3 : 2}. Try with made-up logs</h3><p>5,000 lines of a small shop, of the last hour, in table <code>demo_logs</code>.</p>
+    <section><h3>2. Paste lines here</h3><p>Text, JSON or a file: the Ingest page finds out what it is.</p><div class="actions"><button onClick=${() => router.go('ingest')}>Paste lines</button></div></section>
+    <section><h3>3. Try with made-up logs</h3><p>5,000 lines of a small shop, of the last hour, in table <code>demo_logs</code>.</p>
       <div class="actions"><button class="primary" disabled=${busy || readOnly} title=${closed.value} onClick=${demo}>${busy ? 'Creating…' : 'Create 5,000 demo rows'}</button></div></section>
   </div>`;
 }
@@ -82,7 +81,7 @@ export function NothingFound({ run, state, found }) {
     if (filters.length > 0) {
       Promise.all(filters.slice(0, 8).map(async (condition) => {
         const rest = { ...scope, filters: filters.filter((f) => f !== condition) };
-        const [[n]] = await list(`SELECT count(*) FROM ${sqltext.table(scope.table)}${logsql.conditions(rest)}`, options);
+        const [[n]] = await list(logsql.total(rest), options);
         return { condition, n: Number(n) };
       })).then(setWithout, () => {});
     }

@@ -2,8 +2,7 @@
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, statement } from '../core/api.js';
-import { bytes, count, plural } from '../core/format.js';
-import { object } from '../core/rowtext.js';
+import { bytes, count, object, plural } from '../core/format.js';
 import { openRows } from '../core/rows.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';

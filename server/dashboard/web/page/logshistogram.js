@@ -12,7 +12,7 @@ import { ErrorBox } from '../ui/error.js';
 import { Histogram } from '../ui/histogram.js';
 import { Icon } from '../ui/icons.js';
 import { copy } from '../ui/toast.js';
-import { instantOf } from './logsrow.js';
+import { instantOf } from './logsquery.js';
 
 /**
  * @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState, onRow: (name: string) => void, onRange: (from: bigint, to: bigint) => void, onWider: () => void, onFilter: (field: string, value: any, negated: boolean) => void}} props

@@ -1,14 +1,12 @@
 // The list of rows: time, level, the chosen columns, the message with what the search hit marked.
 
-import { html, useEffect, useRef } from '../lib/ui.js';
-import { cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
+import { html, useLayoutEffect, useRef } from '../lib/ui.js';
+import { cell as cellText, count, object, oneLine, plural, raw } from '../core/format.js';
 import { guessLevel, letters, levelOf } from '../core/levels.js';
-import { object } from '../core/rowtext.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { ago, zoneLabel } from '../core/time.js';
-import { drawText } from '../ui/drawtext.js';
-import { Grid } from '../ui/grid.js';
+import { Grid, drawText } from '../ui/grid.js';
 
 /**
  * @typedef {object} ListProps
@@ -39,7 +37,8 @@ export function LogsList(props) {
   const latest = useRef(props);
   latest.current = props;
 
-  useEffect(() => {
+  // Before the next frame, which then has the rows already: other effects come after it.
+  useLayoutEffect(() => {
     const g = new Grid(/** @type {HTMLElement} */ (host.current), {
       label: props.label ?? 'Log rows, newest first',
       open: (i) => latest.current.onOpen(i), move: (i) => latest.current.onMove(i), end: () => latest.current.onEnd(),
@@ -57,10 +56,10 @@ export function LogsList(props) {
       latest.current.onGrid(null);
     };
   }, []);
-  useEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); }, [props.rows, props.roles, props.shown.join('\u0001'), props.hits, props.json, zone.value]);
-  useEffect(() => { grid.current?.setSource(props.rows); }, [props.rows, props.folded]);
-  useEffect(() => { if (props.grown) grid.current?.grew(); }, [props.grown]);
-  useEffect(() => { grid.current?.setWrap(props.wrap); }, [props.wrap]);
+  useLayoutEffect(() => { grid.current?.setColumns(columnsOf(latest.current)); }, [props.rows, props.roles, props.shown.join('\u0001'), props.hits, props.json, zone.value]);
+  useLayoutEffect(() => { grid.current?.setSource(props.rows); }, [props.rows, props.folded]);
+  useLayoutEffect(() => { if (props.grown) grid.current?.grew(); }, [props.grown]);
+  useLayoutEffect(() => { grid.current?.setWrap(props.wrap); }, [props.wrap]);
   return html`<div class="logs-list" ref=${host}></div>`;
 }
 

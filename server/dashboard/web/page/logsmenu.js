@@ -12,7 +12,7 @@ import { Icon } from '../ui/icons.js';
 import { copyLink } from '../ui/link.js';
 import { rangeText } from '../ui/timepicker.js';
 import { toast } from '../ui/toast.js';
-import { historyName } from './logshistory.js';
+import { historyName } from './logsrun.js';
 
 /** LogsMenu is what the menu holds. @param {{run: import('./logsrun.js').LogsRun, onExport: () => void, close: () => void}} props */
 export function LogsMenu({ run, onExport, close }) {
@@ -25,7 +25,7 @@ export function LogsMenu({ run, onExport, close }) {
     toast(where === 'server' ? `Kept as ${name}` : `Kept as ${name} in this browser`, { kind: 'good' });
   };
   const does = (/** @type {() => void} */ f) => () => { close(); f(); };
-  const looks = /** @type {import('./logshistory.js').Look[]} */ (store.read(historyName(), []));
+  const looks = /** @type {import('./logsrun.js').Look[]} */ (store.read(historyName(), []));
   const [most, setMost] = useState(12);
   const before = looks.slice(0, most);
   return html`<button role="menuitem" onClick=${does(() => void keep())}><${Icon} name="star" />Keep this view…</button>

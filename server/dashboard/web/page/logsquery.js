@@ -42,6 +42,9 @@ export function rolesOf(columns, chosen = {}) {
   };
 }
 
+/** instantOf is when a row was, ns, that logsrow.js named; null for a text that is no name. @param {string} name */
+export const instantOf = (name) => (/^-?\d{1,19}\./.test(name) ? BigInt(name.slice(0, name.indexOf('.'))) : null);
+
 /** conditions are the WHERE of a scope. @param {Scope} s */
 export function conditions(s) {
   const t = s.roles.time;
@@ -115,6 +118,9 @@ export function distribution(s, column, low, width) {
   const c = sqltext.name(column);
   return `SELECT floor((${c} - ${low}) / ${width}) AS b, count(*) AS n FROM ${table(s)}${sqltext.where(conditions(s).replace(/^ WHERE /, ''), `${c} IS NOT NULL`)} GROUP BY 1 ORDER BY 1`;
 }
+
+/** total counts the rows of a scope. @param {Scope} s */
+export const total = (s) => `SELECT count(*) FROM ${table(s)}${conditions(s)}`;
 
 /** span is L11. @param {string} name @param {string} timeColumn */
 export const span = (name, timeColumn) => `SELECT min(${sqltext.name(timeColumn)}), max(${sqltext.name(timeColumn)}), count(*) FROM ${sqltext.table(name)}`;

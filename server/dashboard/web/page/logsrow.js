@@ -20,12 +20,9 @@ export function nameOf(row, columns, roles) {
   return c < 0 ? '' : `${BigInt(row[c]) * sqltext.unitNanos(columns[c].type)}.${hash(JSON.stringify(row))}`;
 }
 
-/** instantOf is when a named row was, ns; null for a text that is no name. @param {string} name */
-export const instantOf = (name) => (/^-?\d{1,19}\./.test(name) ? BigInt(name.slice(0, name.indexOf('.'))) : null);
-
 /** rowOf asks for a named row; null when it is gone. @param {logsql.Scope} scope @param {string} name */
 export async function rowOf(scope, name) {
-  const at = instantOf(name);
+  const at = logsql.instantOf(name);
   if (at === null) return null;
   const answer = await query(logsql.rows({ ...scope, range: { from: at, to: at + sqltext.unitNanos(scope.roles.time?.type ?? '') }, filters: [] }, '*', mostAtOnce));
   const row = (await answer.all()).find((r) => nameOf(r, answer.columns, scope.roles) === name);

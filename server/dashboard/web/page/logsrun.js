@@ -3,9 +3,10 @@
 
 import { batch, signal } from '../lib/ui.js';
 import { described, isAbort, list, query, statement } from '../core/api.js';
+import { user } from '../core/auth.js';
 import * as catalog from '../core/catalog.js';
 import { levels, levelOf } from '../core/levels.js';
-import { search } from '../core/search.js';
+import * as router from '../core/router.js';
 import * as sqltext from '../core/sqltext.js';
 import { instants, zone } from '../core/state.js';
 import * as store from '../core/store.js';
@@ -41,6 +42,18 @@ export function chipCondition([field, value, flags, path], columns) {
   if (path) return sqltext.member(field, type, path, value, flags.includes('n'));
   return flags.includes('n') ? sqltext.differs(field, value, type) : sqltext.equals(field, value, type);
 }
+
+/** reader reads the search language; null until the first search, which loads it. */
+export const reader = signal(/** @type {typeof import('../core/search.js')|null} */ (null));
+
+/** loadReader is to be called when a search is near. */
+export async function loadReader() {
+  reader.value ??= await import('../core/search.js');
+  return reader.value;
+}
+
+/** searched is what a search means; nothing yet while the reader is on its way. @param {string} text @param {import('../core/search.js').Context} context @returns {import('../core/search.js').Found} */
+export const searched = (text, context) => (reader.value && text !== '' ? reader.value.search(text, context) : { sql: '', parts: [], words: [], problem: null });
 
 export class LogsRun {
   /** @param {import('../core/state.js').PageState} state */
@@ -117,18 +130,20 @@ export class LogsRun {
     const columns = await catalog.columns(db, name);
     store.write(`logs.table.${db}`, name);
     const roles = logsql.rolesOf(columns, { ...(this.longest.table === name && { message: this.longest.column }), ...store.read(`logs.roles.${db}.${name}`, {}) });
+    const filters = await this.filters(columns, roles);
     batch(() => {
       this.columns.value = columns;
       this.roles.value = roles;
-      this.scope.value = columns.length === 0 || !roles.time ? null : { table: name, columns, roles, range: instants(), filters: this.filters(columns, roles) };
+      this.scope.value = columns.length === 0 || !roles.time ? null : { table: name, columns, roles, range: instants(), filters };
     });
   }
 
   /** filters are the conditions of the search line or the clause, and of the chips. @param {catalog.Column[]} columns @param {logsql.Roles} roles */
-  filters(columns, roles) {
+  async filters(columns, roles) {
     const clause = this.state.get('w');
-    const found = search(this.state.get('q'), { message: roles.message, fields: columns, anyCase: this.state.get('any') });
-    const own = clause ? [`(${clause})`] : found.parts;
+    const q = this.state.get('q');
+    if (q !== '') await loadReader();
+    const own = clause ? [`(${clause})`] : searched(q, { message: roles.message, fields: columns, anyCase: this.state.get('any') }).parts;
     return [...own, ...chips(this.state.get('f')).filter((c) => !c[2].includes('o')).map((c) => chipCondition(c, columns))];
   }
 
@@ -304,4 +319,16 @@ export class LogsRun {
     this.values = folded ? [...order, undefined] : order.map((k) => (k === '(other)' ? undefined : k));
     return { start: bin.origin, step: bin.step, keys, counts };
   }
+}
+
+/** @typedef {{keys: Record<string, string>, at: number, rows: number|null, ms: number}} Look */
+
+export const historyName = () => `logs.history.${user.value}`;
+
+/** remember keeps a run for the history; the same keys only once. @param {LogsRun} run */
+export function remember(run) {
+  const keys = router.params.value;
+  const list = /** @type {Look[]} */ (store.read(historyName(), []));
+  store.write(historyName(), [{ keys: { ...keys, t: run.scope.value?.table ?? '' }, at: Date.now(), rows: run.total.value, ms: Math.round(run.elapsedMS.value) },
+    ...list.filter((l) => router.format({ ...l.keys, t: '' }) !== router.format({ ...keys, t: '' }) || l.keys.t !== run.scope.value?.table)].slice(0, 200));
 }

@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { refresh } from '../core/state.js';
 import { Icon } from '../ui/icons.js';
 import { TimePicker } from '../ui/timepicker.js';
-import { useKeys } from '../ui/usekeys.js';
+import { useKeys } from '../core/keys.js';
 import { usePoll } from '../ui/usepoll.js';
 import { Explore } from './metricsexplore.js';
 import { Panel } from './metricspanel.js';
@@ -12,7 +12,7 @@ import { blank, keys, mostPanels, moved, panelsOf, patchOf } from './metricspane
 import { gridOf, stepText, steps } from './metricsrun.js';
 
 /** @type {Record<string, import('../core/state.js').Key>} */
-export const state = { ...keys, step: { type: 'number', default: 0 }, more: { type: 'text', default: '' } };
+export const state = { ...keys, step: { type: 'number', default: 0 }, more: { type: 'text', default: '' }, of: { type: 'text', default: '' } };
 
 /** @typedef {import('./metricspanel.js').Handle} Handle */
 
@@ -26,7 +26,7 @@ export function Page({ state }) {
   while (known.current.length < panels.length) known.current.push(++ids);
   known.current.length = panels.length;
   const handles = useRef(/** @type {Map<number, Handle>} */ (new Map()));
-  const [explore, setExplore] = useState(() => innerWidth > 900);
+  const [explore, setExplore] = useState(() => innerWidth > 900 || v.of !== '');
   const [active, setActive] = useState(0);
   const step = steps.includes(v.step) ? v.step : 0;
   const at = Math.min(active, panels.length - 1);
@@ -70,7 +70,7 @@ export function Page({ state }) {
     </div>
     ${refresh.value > 0 && html`<${Again} key=${refresh.value} run=${all} ms=${refresh.value * 1000} />`}
     <div class="metrics-page">
-      ${explore && html`<${Explore} onQuery=${(/** @type {string} */ q) => current()?.query(q)} onClose=${() => setExplore(false)} />`}
+      ${explore && html`<${Explore} key=${v.of} service=${v.of} onService=${(/** @type {string} */ of) => state.set({ of }, false)} onQuery=${(/** @type {string} */ q) => current()?.query(q)} onClose=${() => setExplore(false)} />`}
       <div class="metrics-panels ${panels.length > 1 ? 'several' : ''}">
         ${panels.map((panel, i) => html`<${Panel} key=${known.current[i]} panel=${panel} step=${step} place=${i} count=${panels.length} active=${panels.length > 1 && i === at}
           set=${(/** @type {any} */ patch, /** @type {boolean|undefined} */ asStep) => write(panelsOf(state.values.value).map((p, k) => (k === i ? { ...p, ...patch } : p)), known.current, asStep)}

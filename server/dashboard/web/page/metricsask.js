@@ -74,9 +74,13 @@ export function selector(metric, matchers = []) {
   return (plain.test(metric) ? metric : '') + (list.length > 0 || !plain.test(metric) ? `{${list.join(', ')}}` : '');
 }
 
-/** names lists metrics with a text in their name, at most so many. @param {string} text @param {number} limit @returns {Promise<string[]>} */
-export async function names(text, limit) {
-  const match = text ? [`{__name__=~${quoted(`(?i).*${sqltext.regex(text)}.*`)}}`] : [];
+/** ofService are the labels that may say which service sends a series, as matchers; job may have its namespace in front. @param {string} service @returns {Matcher[]} */
+export const ofService = (service) => [{ name: 'job', type: '=~', value: `(.*/)?${sqltext.regex(service)}` }, ...['service_name', 'service', 'app'].map((name) => ({ name, type: '=', value: service }))];
+
+/** names lists metrics with a text in their name, at most so many, of one service or of all. @param {string} text @param {number} limit @param {string} [service] @returns {Promise<string[]>} */
+export async function names(text, limit, service = '') {
+  const named = text ? [{ name: '__name__', type: '=~', value: `(?i).*${sqltext.regex(text)}.*` }] : [];
+  const match = service ? ofService(service).map((m) => selector('', [...named, m])) : text ? [selector('', named)] : [];
   return (await get('label/__name__/values', { 'match[]': match, limit })).data;
 }
 

@@ -1,9 +1,9 @@
 // The drawer that explores: metrics by name, what one is made of, and how it divides by a label.
 
-import { html, useEffect, useState } from '../lib/ui.js';
+import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described } from '../core/api.js';
 import { count, oneLine, plural, short } from '../core/format.js';
-import { db } from '../core/state.js';
+import { db, range } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { Spark } from '../ui/spark.js';
@@ -27,16 +27,16 @@ export function suggested(metric, type, matchers, step, by) {
   return by ? `sum by (${group}) (${value})` : value;
 }
 
-/** @param {{onQuery: (query: string) => void, onClose: () => void}} props */
-export function Explore({ onQuery, onClose }) {
+/** Explore lists the metrics, of one service or of all. @param {{service: string, onService: (service: string) => void, onQuery: (query: string) => void, onClose: () => void}} props */
+export function Explore({ service, onService, onQuery, onClose }) {
   const [open, setOpen] = useState(/** @type {string|null} */ (null));
   return html`<aside class="metrics-explore" aria-label="Explore">
-    ${open === null ? html`<${Names} onOpen=${setOpen} onClose=${onClose} />` : html`<${Metric} key=${open} metric=${open} onQuery=${onQuery} onBack=${() => setOpen(null)} onClose=${onClose} />`}
+    ${open === null ? html`<${Names} service=${service} onService=${onService} onOpen=${setOpen} onClose=${onClose} />` : html`<${Metric} key=${open} metric=${open} service=${service} onQuery=${onQuery} onBack=${() => setOpen(null)} onClose=${onClose} />`}
   </aside>`;
 }
 
-/** @param {{onOpen: (name: string) => void, onClose: () => void}} props */
-function Names({ onOpen, onClose }) {
+/** @param {{service: string, onService: (service: string) => void, onOpen: (name: string) => void, onClose: () => void}} props */
+function Names({ service, onService, onOpen, onClose }) {
   const [text, setText] = useState('');
   const [names, setNames] = useState(/** @type {string[]|null} */ (null));
   const [known, setKnown] = useState(/** @type {Record<string, {type: string, help: string}[]>} */ ({}));
@@ -50,7 +50,7 @@ function Names({ onOpen, onClose }) {
   useEffect(() => {
     let wanted = true;
     const timer = setTimeout(() => {
-      Promise.all([ask.names(text.trim(), mostNames + 1), ask.metadata()]).then(([list, said]) => {
+      Promise.all([ask.names(text.trim(), mostNames + 1, service), ask.metadata()]).then(([list, said]) => {
         if (!wanted) return;
         setNames(list);
         setKnown(said);
@@ -58,12 +58,13 @@ function Names({ onOpen, onClose }) {
       }, (e) => { if (wanted) setError(described(e)); });
     }, names === null ? 0 : 200);
     return () => { wanted = false; clearTimeout(timer); };
-  }, [text, db.value]);
+  }, [text, service, db.value]);
   let before = '';
-  const others = tables.list.filter((t) => t.name.toLowerCase().includes(text.trim().toLowerCase()));
+  const others = service ? [] : tables.list.filter((t) => t.name.toLowerCase().includes(text.trim().toLowerCase()));
   return html`<div class="head"><input type="search" aria-label="Search metrics" placeholder="Search metrics" value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /><button class="quiet icon" title="Close" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>
+    ${service && html`<p class="pad of">Metrics of <b title=${service}>${oneLine(service, 60)}</b> <button class="small" onClick=${() => onService('')}>All metrics</button></p>`}
     <div class="scroll">${error && html`<${ErrorBox} error=${error} />`}
-      ${names?.length === 0 && others.length === 0 && html`<p class="soft pad">${text ? 'No metric has this in its name.' : 'There are no metrics in this database, and no tables with a time and numbers.'}</p>`}
+      ${names?.length === 0 && others.length === 0 && html`<p class="soft pad">${service && !text ? 'No metric has this service in one of its labels job, service_name, service or app.' : text ? 'No metric has this in its name.' : 'There are no metrics in this database, and no tables with a time and numbers.'}</p>`}
       ${names?.slice(0, mostNames).map((n) => {
         const group = /^[^_:.]+/.exec(n)?.[0] ?? n;
         const head = group !== before && html`<h3>${group}</h3>`;
@@ -77,8 +78,8 @@ function Names({ onOpen, onClose }) {
       ${tables.cut && html`<p class="soft pad">There are more tables than were looked at: write the name of another as an expression.</p>`}</div>`;
 }
 
-/** @param {{metric: string, onQuery: (query: string) => void, onBack: () => void, onClose: () => void}} props */
-function Metric({ metric, onQuery, onBack, onClose }) {
+/** @param {{metric: string, service: string, onQuery: (query: string) => void, onBack: () => void, onClose: () => void}} props */
+function Metric({ metric, service, onQuery, onBack, onClose }) {
   const [said, setSaid] = useState({ type: '', help: '' });
   const [fields, setFields] = useState(/** @type {string[]} */ ([]));
   const [series, setSeries] = useState(/** @type {import('../core/series.js').Labels|null} */ (null));
@@ -87,12 +88,25 @@ function Metric({ metric, onQuery, onBack, onClose }) {
   const [opened, setOpened] = useState('');
   const [by, setBy] = useState('');
   const { start, end, step } = gridOf(0);
+  const fail = (/** @type {unknown} */ e) => setError(described(e));
+  const labelsOf = () => ask.read('readLabels', 'series', { 'match[]': [ask.selector(metric)], start, end, limit: mostSeries + 1 }, [mostSeries], { background: true });
+  const first = useRef(true);
   useEffect(() => {
-    const fail = (/** @type {unknown} */ e) => setError(described(e));
-    ask.metadata().then((all) => { const s = all[metric]?.[0] ?? { type: '', help: '' }; setSaid(s); onQuery(suggested(metric, s.type, [], step)); }, fail);
-    ask.values('__field__', metric).then(setFields, fail);
-    ask.read('readLabels', 'series', { 'match[]': [ask.selector(metric)], start, end, limit: mostSeries + 1 }, [mostSeries], { background: true }).then(setSeries, fail);
-  }, []);
+    let wanted = true;
+    const made = labelsOf();
+    made.then((l) => { if (wanted) setSeries(l); }, (e) => { if (wanted) fail(e); });
+    if (first.current) {
+      ask.values('__field__', metric).then(setFields, fail);
+      Promise.all([ask.metadata(), service ? made : null]).then(([all, labels]) => {
+        const s = all[metric]?.[0] ?? { type: '', help: '' }, its = labels ? sent(labels, service) : [];
+        setSaid(s);
+        setMatchers(its);
+        onQuery(suggested(metric, s.type, its, step));
+      }, fail);
+    }
+    first.current = false;
+    return () => { wanted = false; };
+  }, [range.value.from, range.value.to]);
   const choose = (/** @type {string} */ name, /** @type {string} */ value) => {
     const had = matchers.some((m) => m.name === name && m.value === value);
     const next = [...matchers.filter((m) => m.name !== name), ...had || !value ? [] : [{ name, value, type: '=' }]];
@@ -111,6 +125,15 @@ function Metric({ metric, onQuery, onBack, onClose }) {
         ${opened === name && values.slice(0, mostValues).map(([v, n]) => html`<button key=${v} class="quiet node value" aria-pressed=${matchers.some((m) => m.name === name && m.value === v) ? 'true' : 'false'} onClick=${() => choose(name, v)}><span class="text">${oneLine(v, 200)}</span><span class="end soft num">${count(n)}</span></button>`)}
         ${opened === name && values.length > mostValues && html`<p class="soft pad">${count(values.length)} values, the ${mostValues} of most series shown</p>`}
         ${by === name && html`<${Breakdown} key=${JSON.stringify([start, end, matchers])} query=${suggested(metric, said.type, matchers, step, name)} label=${name} onQuery=${onQuery} />`}</div>`)}</div>`;
+}
+
+/** sent is the matcher by which the series of a service are found: of the first label that has it. @param {import('../core/series.js').Labels} series @param {string} service @returns {Matcher[]} */
+function sent(series, service) {
+  for (const m of ask.ofService(service)) {
+    const value = series.labels.find(([name]) => name === m.name)?.[1].find(([v]) => (m.type === '=' ? v === m.value : v === service || v.endsWith('/' + service)))?.[0];
+    if (value !== undefined) return [{ name: m.name, type: '=', value }];
+  }
+  return [];
 }
 
 /** Breakdown draws the twelve highest values of a label. @param {{query: string, label: string, onQuery: (query: string) => void}} props */

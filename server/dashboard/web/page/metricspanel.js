@@ -15,7 +15,7 @@ import * as ask from './metricsask.js';
 import { NoData, NoMetrics } from './metricsempty.js';
 import { Explain } from './metricsexplain.js';
 import { Graph } from './metricsgraph.js';
-import { MetricsRun, gridOf, recent, stepText } from './metricsrun.js';
+import { daysOfAll, gridOf, MetricsRun, recent, stepText } from './metricsrun.js';
 import { selectors, slips } from './metricsslips.js';
 import { InstantTable } from './metricstable.js';
 import { unitOf } from './metricsunits.js';
@@ -140,13 +140,13 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
     if (view === 'explain') return tree ? html`<${Explain} key=${q} tree=${tree.node} at=${grid.end} />` : r?.error ? html`<${ErrorBox} error=${r.error} language="PromQL" />` : html`<p class="state soft">Asking…</p>`;
     if (!r || r.view !== view || r.query !== q && !run.busy.value) return html`<p class="state soft">Running…</p>`;
     if (r.error) return html`<${ErrorBox} error=${r.error} language="PromQL"><button class="small" onClick=${() => onQuery(q)}>Try again</button></${ErrorBox}>`;
-    if (r.count === 0) return html`<${NoData} tree=${tree ? tree.node : null} />`;
+    if (r.count === 0) return html`<${NoData} at=${view === 'table' ? r.at : null} tree=${tree ? tree.node : null} />`;
     const unit = panel.unit === 'auto' ? tree?.unit ?? { values: 'number', bounds: 'number' } : { values: panel.unit, bounds: panel.unit };
     return view === 'table' ? html`<${InstantTable} result=${r} unit=${unit.values} />` : html`<${Graph} key=${r.query} result=${r} panel=${panel} set=${set} unit=${unit} onQuery=${onQuery} />`;
   };
   return html`<div class="metrics-results"><div class="metrics-views"><${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {any} */ id) => set({ view: id }, false)} /><span class="grow"></span>
       ${view === 'table' && html`<${Moment} at=${panel.at} onAt=${(/** @type {string} */ at) => set({ at })} />`}
-      ${r && view !== 'explain' && !r.error && html`<span class="soft num facts">${view === 'graph' ? `step ${stepText(r.grid.step)} · ` : ''}${duration(r.elapsedMS)}</span>`}</div>
+      ${r && view !== 'explain' && !r.error && html`<span class="soft num facts">${view === 'graph' ? `${range.value.from === 'all' ? `the last ${daysOfAll} days · ` : ''}step ${stepText(r.grid.step)} · ` : ''}${duration(r.elapsedMS)}</span>`}</div>
     ${r?.notes.map((n) => html`<p key=${n} class="hint" role="note"><b>Server</b> ${n}</p>`)}
     ${body()}</div>`;
 }

@@ -41,13 +41,19 @@ export const autoStep = (length) => steps.find((s) => s >= length / 300) ?? Math
 /** stepText writes seconds as PromQL does: 1m, 6h. @param {number} s */
 export const stepText = (s) => (s % 86_400 === 0 ? `${s / 86_400}d` : s % 3600 === 0 ? `${s / 3600}h` : s % 60 === 0 ? `${s / 60}m` : `${s}s`);
 
-/** gridOf is the range in seconds and its step; moments are multiples of the step, so that they stay when time goes on. @param {number} fixed s, 0: automatic @returns {Grid} */
+/** Of all time so many days are drawn. */
+export const daysOfAll = 30;
+/** Moments follow the minute where a step is longer, so that the newest samples are seen, s. */
+const minute = 60;
+
+/** gridOf is the range in seconds and its step; moments are multiples of a chosen step, so that they stay when time goes on. @param {number} fixed s, 0: automatic @returns {Grid} */
 export function gridOf(fixed) {
   const { from, to } = instants();
-  const end = Number((to ?? nowNanos()) / 1_000_000n) / 1000;
-  const start = from === null ? end - 30 * 86_400 : Number(from / 1_000_000n) / 1000;
-  const step = fixed || autoStep(end - start);
-  return { start: Math.floor(start / step) * step, end: Math.max(Math.floor(start / step), Math.floor(end / step)) * step, step };
+  const last = Number((to ?? nowNanos()) / 1_000_000n) / 1000;
+  const start = from === null ? last - daysOfAll * 86_400 : Number(from / 1_000_000n) / 1000;
+  const step = fixed || autoStep(last - start), unit = fixed ? step : Math.min(step, minute);
+  const end = Math.max(Math.floor(start / unit), Math.floor(last / unit)) * unit;
+  return { start: end - Math.ceil((end - start) / step) * step, end, step };
 }
 
 /** recent lists the expressions that were run, the newest first. @returns {string[]} */

@@ -16,7 +16,7 @@ import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
 import { copy, toast } from '../ui/toast.js';
-import { useKeys } from '../ui/usekeys.js';
+import { useKeys } from '../core/keys.js';
 import { DocumentEditor } from './pipelineeditor.js';
 import { PipelineList } from './pipelinelist.js';
 import { Rows, Steps, TableOf, Versions } from './pipelineresult.js';

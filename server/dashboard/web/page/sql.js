@@ -11,7 +11,7 @@ import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
 import { TimePicker } from '../ui/timepicker.js';
 import { toast } from '../ui/toast.js';
-import { useKeys } from '../ui/usekeys.js';
+import { useKeys } from '../core/keys.js';
 import { usePoll } from '../ui/usepoll.js';
 import { extensions } from './sqllanguage.js';
 import { SQLRun } from './sqlrun.js';
@@ -19,7 +19,7 @@ import { keepTabs, newTab, readTabs } from './sqltabs.js';
 import { Tree } from './sqltree.js';
 
 const History = lazy(() => import('./sqlhistory.js'), 'History');
-const Results = lazy(() => import('./sqlresults.js'), 'Results');
+const Results = lazy(() => import('./sqlresults.js'), 'Results', undefined, true);
 
 /** @type {Record<string, import('../core/state.js').Key>} */
 export const state = {

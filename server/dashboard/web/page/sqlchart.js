@@ -103,7 +103,7 @@ export function ResultChart({ rows, state }) {
     <${Chart} x=${drawn.x} series=${drawn.series} kind=${kind} time=${isTime} log=${v.log} zero=${v.zero} unit=${unit} off=${off} lit=${lit} label="Result"
       onRange=${isTime ? (/** @type {number} */ a, /** @type {number} */ b) => frame.set({ from: rfc3339(BigInt(Math.round(a * 1000)) * 1_000_000n), to: rfc3339(BigInt(Math.round(b * 1000)) * 1_000_000n) }) : undefined} /></div>
     <div class="chart-legend"><table class="list"><thead><tr><th>Series</th><th class="num">last</th><th class="num">min</th><th class="num">max</th></tr></thead><tbody>
-      ${drawn.series.map((s, i) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => setLit(s.name)} onPointerLeave=${() => setLit(null)}><td><button class="quiet small" title="Click: only this. Ctrl and click: switch." onClick=${(/** @type {MouseEvent} */ e) => toggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span>${s.name}</button></td>
+      ${drawn.series.map((s, i) => html`<tr key=${s.name} class=${off.has(s.name) ? 'off' : ''} onPointerEnter=${() => setLit(s.name)} onPointerLeave=${() => setLit(null)}><td><button class="quiet small" title=${`${s.name}\nClick: only this. Ctrl and click: switch.`} onClick=${(/** @type {MouseEvent} */ e) => toggle(s.name, e)}><span class="swatch" style=${{ background: seriesColour(i) }}></span><span class="text">${s.name}</span></button></td>
         ${figures(s.values).map((n, k) => html`<td key=${k} class="num">${n === null ? '' : unit(n)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 

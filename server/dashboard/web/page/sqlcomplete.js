@@ -8,14 +8,13 @@ import * as sqltext from '../core/sqltext.js';
 
 const keywords = 'SELECT FROM WHERE GROUP BY ORDER BY HAVING LIMIT OFFSET JOIN LEFT INNER ON AS AND OR NOT IN IS NULL BETWEEN LIKE ILIKE CASE WHEN THEN ELSE END DISTINCT INTERVAL UNION ALL WITH RANGE ALIGN FILL LINEAR PREV TQL EVAL EXPLAIN ANALYZE SHOW TABLES DATABASES CREATE TABLE VIEW INSERT INTO VALUES DELETE TRUNCATE DROP ALTER ADD COLUMN RENAME DESCRIBE USE SET ADMIN COPY TO TIME INDEX PRIMARY KEY PARTITION ASC DESC NULLS FIRST LAST EXISTS IF CAST FILTER OVER TRUE FALSE'.split(' ');
 
-/** @type {Promise<string[]>|null} */
-let functions = null;
-/** functionNames is the product's own list, made from its source. */
-export const functionNames = () => (functions ??= fetchList());
-
-async function fetchList() {
+/** calls are completions of the functions with their arguments: the product's own list, made from its source. */
+async function calls() {
   const { reference } = await import('../core/reference.js');
-  return reference.sql.flatMap(([, forms]) => forms.map((f) => f.replace(/\(.*/, '')));
+  return reference.sql.flatMap(([, forms]) => forms.map((form) => {
+    const [name, args] = form.split(/(?=\()/, 2);
+    return { label: name, type: 'function', apply: name + '(', detail: args ?? '(…)' };
+  }));
 }
 
 /** tablesOf finds the tables that a statement names, with their aliases. @param {string} statement @returns {{table: string, db: string, alias: string}[]} */
@@ -52,10 +51,9 @@ export async function complete(context) {
     return { from: word.from, options: [...tables, ...names.map((n) => ({ label: n, type: 'namespace', detail: 'database' }))], validFor: /^[\w$"]*$/ };
   }
   const columns = await columnsOf(named);
-  const calls = (await functionNames()).map((n) => ({ label: n, type: 'function', apply: n + '(', detail: '()' }));
   const words = keywords.map((k) => ({ label: k, type: 'keyword', boost: -1 }));
   const aliases = named.filter((n) => n.alias).map((n) => ({ label: written(n.alias), type: 'variable', detail: n.table, boost: 5 }));
-  return { from: word.from, options: [...columns, ...aliases, ...calls, ...words, ...tables], validFor: /^[\w$"]*$/ };
+  return { from: word.from, options: [...columns, ...aliases, ...await calls(), ...words, ...tables], validFor: /^[\w$"]*$/ };
 }
 
 /** membersOf gives what stands behind a dot: columns of a table or alias, tables of a database. @param {string} name @param {{table: string, db: string, alias: string}[]} named */

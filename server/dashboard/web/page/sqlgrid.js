@@ -4,14 +4,14 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, statement } from '../core/api.js';
 import { cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
 import { zone } from '../core/state.js';
-import { useFind } from '../ui/find.js';
+import { Find } from '../ui/find.js';
 import { Grid } from '../ui/grid.js';
 import { Icon } from '../ui/icons.js';
 import { Drawer } from '../ui/drawer.js';
 import { Pop } from '../ui/pop.js';
 import { save } from '../ui/save.js';
 import { copy, toast } from '../ui/toast.js';
-import { useKeys } from '../ui/usekeys.js';
+import { useKeys } from '../core/keys.js';
 import { Value } from '../ui/value.js';
 import { valueColumn } from './logslist.js';
 
@@ -32,7 +32,7 @@ export function ResultGrid({ rows, cut, limit, again }) {
   const [cell, setCell] = useState(/** @type {{name: string, type: string, value: any, row: number}|null} */ (null));
   const [order, setOrder] = useState(() => rows.columns.map((_, i) => i));
   const [frozen, setFrozen] = useState(false);
-  const find = useFind(rows, grid);
+  const [finding, setFinding] = useState(false);
   const [widths, setWidths] = useState(/** @type {number[]|null} */ (null));
   useEffect(() => { rows.slice(0, 200).then((list) => setWidths(widthsOf(rows.columns, list)), () => {}); }, [rows]);
   const visible = order.filter((i) => !hidden.includes(i));
@@ -91,7 +91,7 @@ export function ResultGrid({ rows, cut, limit, again }) {
     rows.arrange(sort, list).then(() => {
       if (!wanted) return;
       setShown(rows.count);
-      find.close();
+      setFinding(false);
       grid.current?.setSource(rows);
     }, () => {});
     return () => { wanted = false; };
@@ -113,8 +113,8 @@ export function ResultGrid({ rows, cut, limit, again }) {
   useKeys([
     { keys: 'c', text: 'Copy the cell or the selected rows', run: () => void copyCell() },
     { keys: 'o', text: 'Sort by the column of the focused cell', run: () => sortBy(at.current[grid.current?.focusColumn ?? 0]) },
-    { keys: 'Mod+f', text: 'Find in the loaded rows', run: find.open },
-    { keys: 'Escape', text: 'Close', run: () => { if (cell) setCell(null); else find.close(); } },
+    { keys: 'Mod+f', text: 'Find in the loaded rows', run: () => (finding ? false : setFinding(true)) },
+    { keys: 'Escape', text: 'Close', run: () => { if (cell) setCell(null); else setFinding(false); } },
   ]);
   const copyColumn = async (/** @type {number} */ c) => copy(await rows.text({ format: 'tsv', columns: [c], head: false }), `${plural(rows.count, 'value')} copied`);
   const download = async (/** @type {'csv'|'ndjson'} */ format) => save(await rows.text({ format, columns: visible }), format === 'csv' ? 'result.csv' : 'result.ndjson');
@@ -128,7 +128,7 @@ export function ResultGrid({ rows, cut, limit, again }) {
   return html`<div class="result-bar small">
       <span class="num" aria-live="polite">${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(rows.total, 'row')}</b>`}${shown !== rows.total ? ` · ${count(shown)} shown` : ''}</span>
       <span class="grow"></span>
-      ${find.box}
+      ${finding && html`<${Find} rows=${rows} grid=${grid} onClose=${() => setFinding(false)} />`}
       <button class="small" aria-pressed=${filters ? 'true' : 'false'} onClick=${() => setFilters(filters ? null : {})}>Filter</button>
       <${Pop} title="Columns" className="small" side="right" label="Columns">${() => html`<${ColumnMenu} columns=${rows.columns} order=${order} hidden=${hidden} frozen=${frozen} onHide=${hide} onMove=${move} onFreeze=${() => setFrozen(!frozen)} onCopy=${copyColumn} />`}</${Pop}>
       <${Pop} title="Copy or save" className="small" side="right" menu label=${html`<${Icon} name="download" />Copy, save`}>

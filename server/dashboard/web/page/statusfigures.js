@@ -13,6 +13,33 @@ const known = (n, write) => (Number.isFinite(n) ? write(n) : '–');
 const Figure = ({ name, value, spark, note }) => html`<div class="figure"><dt>${name}</dt><dd><span class="num">${value}</span>
   ${spark && html`<${Spark} values=${spark} label=${`${name} of the last half hour`} />`}${note && html`<span class="note soft">${note}</span>`}</dd></div>`;
 
+/** queues are what may wait: its name, for what, its figures, and the one that says how many are under way. @type {[string, string, string[], string?][]} */
+const queues = [
+  ['Flushes', '', ['varve_flushes_waiting'], 'varve_flushes_running'], ['Merges', '', ['varve_merges_waiting'], 'varve_merges_running'],
+  ['Writes', 'for memory', ['varve_writes_waiting']], ['Queries', 'for memory', ['varve_queries_waiting'], 'varve_sql_requests_running'],
+  ['Bodies', 'for room', ['varve_http_bodies_waiting']], ['Messages', 'of listeners', ['varve_syslog_messages_waiting', 'varve_forward_messages_waiting']],
+];
+
+/** Waits shows what waits. @param {{list: import('../core/exposition.js').Figures[]}} props */
+function Waits({ list }) {
+  const now = list[list.length - 1];
+  return html`<h2>Waits</h2><dl class="figures">${queues.map(([name, what, figures, running]) => {
+    const each = list.map((f) => figures.reduce((sum, n) => sum + (f.sum(n) || 0), 0));
+    return html`<${Figure} key=${name} name=${name} value=${count(each[each.length - 1])} spark=${each} note=${[what, running && `${count(now.sum(running) || 0)} under way`].filter(Boolean).join(', ')} />`;
+  })}</dl>`;
+}
+
+/** budgets are the shares of the memory. @type {[string, string][]} */
+const budgets = [['Rows in memory', 'memtables'], ['Keys of series', 'series'], ['Cached blocks', 'cache'], ['Queries', 'queries'], ['Held for queries', 'held'], ['Bodies in hand', 'bodies']];
+
+/** Shares shows what is taken of each share of the memory. @param {{list: import('../core/exposition.js').Figures[]}} props */
+function Shares({ list }) {
+  const sum = (/** @type {import('../core/exposition.js').Figures} */ f, /** @type {string} */ name, /** @type {string} */ of) => f.sum(name, (l) => l.budget === of);
+  const now = list[list.length - 1];
+  return html`<h2>Memory</h2><dl class="figures">${budgets.map(([name, of]) => html`<${Figure} key=${of} name=${name} value=${known(sum(now, 'varve_budget_bytes', of), bytes)}
+    spark=${list.map((f) => sum(f, 'varve_budget_bytes', of))} note=${`of ${known(sum(now, 'varve_budget_limit_bytes', of), bytes)}`} />`)}</dl>`;
+}
+
 /** @param {{status: any, clockMS: number|null, zone: string}} props */
 export function About({ status, clockMS, zone }) {
   const now = readings.value[readings.value.length - 1];
@@ -49,11 +76,11 @@ export function Activity() {
       <${Figure} name="SQL p99" value=${known(last(p99), duration)} spark=${p99} />
       <${Figure} name="Log sync p99" value=${known(last(fsync), duration)} spark=${fsync} />
     </dl>
+    <${Waits} list=${list} />
+    <${Shares} list=${list} />
     <h2>Has</h2>
     <dl class="figures">
       <${Figure} name="Memory" value=${known(last(memory), bytes)} spark=${memory} note=${`heap target ${known(now.sum('go_gc_gomemlimit_bytes'), bytes)}`} />
-      <${Figure} name="Rows in memory" value=${known(now.sum('varve_memtable_bytes'), bytes)} spark=${values(list, 'varve_memtable_bytes')} />
-      <${Figure} name="Cached blocks" value=${known(now.sum('varve_cache_bytes'), bytes)} spark=${values(list, 'varve_cache_bytes')} />
       <${Figure} name="Log (WAL)" value=${known(now.sum('varve_wal_bytes'), bytes)} spark=${values(list, 'varve_wal_bytes')} />
       <${Figure} name="Parts" value=${known(now.sum('varve_part_bytes'), bytes)} spark=${values(list, 'varve_part_bytes')} note=${`${count(now.sum('varve_parts'))} files`} />
       <${Figure} name="Disk free" value=${known(now.sum('varve_disk_free_bytes'), bytes)} />

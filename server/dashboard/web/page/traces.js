@@ -1,7 +1,7 @@
 // The Traces page: a search for traces, their durations as dots, the list; with an id in the address, that trace.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { described, isAbort } from '../core/api.js';
+import { described, isAbort, root } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
 import * as router from '../core/router.js';
@@ -10,11 +10,12 @@ import { hour, rfc3339, second, showTime, zoneLabel } from '../core/time.js';
 import { hashColour } from '../ui/canvas.js';
 import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
+import { FirstSend } from '../ui/firstsend.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
 import { OfferList, useOffers } from '../ui/offers.js';
 import { TimePicker, shift } from '../ui/timepicker.js';
-import { useKeys } from '../ui/usekeys.js';
+import { useKeys } from '../core/keys.js';
 import { rolesOf } from './logsquery.js';
 import { Operations } from './tracesoperations.js';
 import { Scatter } from './tracesscatter.js';
@@ -22,8 +23,8 @@ import * as sql from './tracesquery.js';
 
 const views = [{ id: 'traces', text: 'Traces' }, { id: 'operations', text: 'Operations' }, { id: 'map', text: 'Service map' }];
 
-const TraceView = lazy(() => import('./waterfall.js'), 'TraceView');
-const ServiceMap = lazy(() => import('./tracesmap.js'), 'ServiceMap');
+const TraceView = lazy(() => import('./waterfall.js'), 'TraceView', undefined, true);
+const ServiceMap = lazy(() => import('./tracesmap.js'), 'ServiceMap', undefined, true);
 
 /** @type {Record<string, import('../core/state.js').Key>} */
 export const state = {
@@ -60,8 +61,7 @@ export function Page({ state }) {
   if (!tables) return html`<${Bar} /><p class="state soft">Asking…</p>`;
   if (v.id) return html`<${Bar} /><${TraceView} state=${state} tables=${v.t && tables.includes(v.t) ? [v.t, ...tables.filter((t) => t !== v.t)] : tables} />`;
   if (tables.length === 0) {
-    return html`<${Bar} /><div class="state"><h2>No traces yet</h2><p>No table of this database holds spans. Point an OpenTelemetry exporter at this server; spans go to <code>${sql.defaultTable}</code>.</p>
-      <pre>OTEL_EXPORTER_OTLP_ENDPOINT=${location.origin}/v1/otlp${'\n'}OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf</pre></div>`;
+    return html`<${Bar} /><${FirstSend} title="No traces yet" snippet=${`OTEL_EXPORTER_OTLP_ENDPOINT=${new URL('v1/otlp', root).href}\nOTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`}>No table of this database holds spans. Point an OpenTelemetry exporter at this server; spans go to <code>${sql.defaultTable}</code>.</${FirstSend}>`;
   }
   return html`<${Search} state=${state} tables=${tables} />`;
 }

@@ -2,22 +2,16 @@
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import * as router from '../core/router.js';
-import { described, isAbort, json, list, request } from '../core/api.js';
+import { described, isAbort, json, request } from '../core/api.js';
 import { forget, tables } from '../core/catalog.js';
-import { bytes, count, duration, plural, visible } from '../core/format.js';
+import { bytes, count, duration, oneLine, plural, visible } from '../core/format.js';
+import * as pipelines from '../core/pipelines.js';
 import * as samples from '../core/samples.js';
 import { failedLine, ingest, mostBytes } from '../core/send.js';
 import { closed, db, session } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
-import { useKeys } from '../ui/usekeys.js';
+import { useKeys } from '../core/keys.js';
 import { DryTables } from './drytables.js';
-
-/** pipelineNames lists the stored pipelines. @returns {Promise<string[]>} */
-async function pipelineNames() {
-  const there = await tables('service_private');
-  if (!there.some((t) => t.name === 'pipelines')) return []; // nobody has stored one
-  return (await list('SELECT DISTINCT name FROM service_private.pipelines ORDER BY name', { background: true })).map((r) => String(r[0]));
-}
 
 /** The other forms that the same box sends. @type {{id: string, title: string, path: string, type: string, needs: string, example: () => string}[]} */
 const otherForms = [
@@ -25,6 +19,9 @@ const otherForms = [
   { id: 'jsonput', title: 'JSON put', path: 'v1/jsonput/api/put?details', type: 'application/json', needs: 'jsonput', example: () => JSON.stringify([{ metric: 'demo_load', timestamp: Math.floor(Date.now() / 1000), value: 0.5, tags: { host: 'web-1' } }], null, 1) },
   { id: 'logpush', title: 'Log push JSON', path: 'v1/logpush/api/v1/push', type: 'application/json', needs: 'logpush', example: () => JSON.stringify({ streams: [{ stream: { app: 'demo' }, values: [[`${Date.now()}000000`, 'hello']] }] }, null, 1) },
 ];
+
+/** The table that lines go to where none is named. */
+export const tableAtFirst = 'app';
 
 /** @param {{state: import('../core/state.js').PageState}} props */
 export function TryBox({ state }) {
@@ -38,7 +35,7 @@ export function TryBox({ state }) {
   const kind = chosen === 'auto' ? samples.guessKind(text) : /** @type {samples.Kind} */ (chosen);
   const head = useMemo(() => samples.entries(text.slice(0, 400_000), kind, 200), [text, kind]);
   const times = useMemo(() => samples.timeFields(head), [head]);
-  const pipeline = state.get('p'), table = state.get('t');
+  const pipeline = state.get('p'), table = state.get('t').trim() || tableAtFirst;
   const time = times.find((t) => t.field === state.get('time')) ?? (state.get('time') === 'auto' ? times[0] : undefined);
   const index = pipeline === 'service_identity' ? time?.index : undefined;
   const other = otherForms.find((f) => f.id === form);
@@ -46,7 +43,7 @@ export function TryBox({ state }) {
 
   useEffect(() => {
     let wanted = true;
-    Promise.all([tables(db.value), pipelineNames()]).then(([t, p]) => { if (wanted) setNames({ tables: t.map((x) => x.name), pipelines: p }); }, () => {});
+    Promise.all([tables(db.value), pipelines.names()]).then(([t, p]) => { if (wanted) setNames({ tables: t.map((x) => x.name), pipelines: p }); }, () => {});
     return () => { wanted = false; };
   }, [db.value]);
   useEffect(() => () => control.current.abort(new DOMException('left', 'AbortError')), []);
@@ -68,6 +65,7 @@ export function TryBox({ state }) {
     const part = samples.firstEntries(text, kind, 10);
     const data = { pipeline_name: pipeline, data: part, data_type: samples.mediaTypes[kind], custom_time_index: index, max_nested_levels: state.get('depth') };
     const dry = await json('v1/pipelines/dryrun', { method: 'POST', body: JSON.stringify(data), headers: { 'Content-Type': 'application/json' }, signal });
+    for (const t of dry) t.table_name = t.table_name.replace(/^dry_run/, () => table); // a trial is of no table
     return { dry, first: Math.min(10, samples.countEntries(text, kind)) };
   });
   const send = () => run('Sending', async (signal) => {
@@ -83,13 +81,23 @@ export function TryBox({ state }) {
   const take = async (/** @type {File|undefined} */ file) => {
     if (!file) return;
     if (file.size > mostBytes) {
-      setResult({ large: file });
+      setResult({ large: file, table });
       return;
     }
     setText(await file.text());
     setResult(null);
   };
-  const ready = text.trim() !== '' && (other || table !== '') && !busy;
+  useEffect(() => {
+    const paste = (/** @type {ClipboardEvent} */ e) => { // also where no field has the focus
+      const lines = e.clipboardData?.getData('text') ?? '';
+      if (!lines || /** @type {HTMLElement} */ (e.target).closest('input, textarea, select')) return;
+      setText(lines);
+      setResult(null);
+    };
+    document.addEventListener('paste', paste);
+    return () => document.removeEventListener('paste', paste);
+  }, []);
+  const ready = text.trim() !== '' && !busy;
   useKeys([{ keys: 'Mod+Enter', text: 'Send', typing: true, run: () => { if (ready && !readOnly) void send(); } }]);
   const set = (/** @type {string} */ k) => (/** @type {any} */ e) => { state.set({ [k]: e.target.type === 'checkbox' ? e.target.checked : e.target.value }, false); setResult(null); };
 
@@ -102,7 +110,7 @@ export function TryBox({ state }) {
         ${otherForms.filter((f) => session.value.features?.includes(f.needs)).map((f) => html`<option key=${f.id} value=${f.id}>${f.title}</option>`)}
       </select></label>
       ${!other && html`
-        <label>Table <input list="ingest-tables" value=${table} placeholder="app" onInput=${set('t')} required />
+        <label>Table <input list="ingest-tables" value=${state.get('t')} placeholder=${tableAtFirst} onInput=${set('t')} />
           <datalist id="ingest-tables">${names.tables.map((n) => html`<option key=${n} value=${n} />`)}</datalist></label>
         <label>Read as <select value=${chosen} onChange=${set('kind')}>
           <option value="auto">${text ? `found: ${samples.kindNames[kind]}` : 'what it looks like'}</option>
@@ -117,7 +125,7 @@ export function TryBox({ state }) {
         <label class="check" title="Entries that fail are left out and counted"><input type="checkbox" checked=${state.get('skip')} onChange=${set('skip')} /> leave out bad entries</label>`}
     </div>
     <textarea class="mono" aria-label="Lines to send" spellcheck="false" rows="10" value=${text} placeholder="Paste lines here, or drop a file." onInput=${(/** @type {any} */ e) => { setText(e.target.value); setResult(null); }}></textarea>
-    <p class="facts soft">${text ? html`${plural(other ? samples.lines(text).length : samples.countEntries(text, kind), other ? 'line' : 'entry', other ? 'lines' : 'entries')}, ${bytes(new Blob([text]).size)}` : html`<button class="link" onClick=${() => { setText(other ? other.example() : samples.example()); if (!table && !other) state.set({ t: 'app' }, false); }}>Fill in an example</button>`}
+    <p class="facts soft">${text ? html`${plural(other ? samples.lines(text).length : samples.countEntries(text, kind), other ? 'line' : 'entry', other ? 'lines' : 'entries')}, ${bytes(new Blob([text]).size)}` : html`<button class="link" onClick=${() => { setText(other ? other.example() : samples.example()); }}>Fill in an example</button>`}
       ${index && time && html` · <code>${time.field}</code> is read as ${time.shown.map((s) => html`<span class="num time-shown">${s}</span> `)}`}</p>
     ${!other && samples.badLine(text, kind) > 0 && html`<p class="warn">Line ${samples.badLine(text, kind)} is no JSON object: <code>${visible(text.split(/\r?\n/)[samples.badLine(text, kind) - 1].slice(0, 200))}</code></p>`}
     <div class="actions">
@@ -135,7 +143,7 @@ export function TryBox({ state }) {
 function Outcome({ result, text }) {
   if (result.large) {
     return html`<div class="state-line"><p>${visible(result.large.name)} has ${bytes(result.large.size)}; a page sends up to ${bytes(mostBytes)}. The command line has no limit, goes on after a break and shows its progress:</p>
-      <pre class="mono">varve ingest --table app ${visible(result.large.name)}</pre></div>`;
+      <pre class="mono">varve ingest --table ${result.table} ${visible(result.large.name)}</pre></div>`;
   }
   if (result.error) {
     const line = failedLine(result.error.message, text);
@@ -145,7 +153,7 @@ function Outcome({ result, text }) {
   if (result.dry) return html`<p class="soft">What the first ${plural(result.first, 'entry', 'entries')} would become. Nothing is stored.</p><${DryTables} tables=${result.dry} />`;
   const s = result.sent;
   return html`<div class="sent">
-    <b class="good">${s.rows === undefined ? `Answered ${s.status}.` : `${plural(s.rows, 'row')} stored.`}</b>
+    <b class="good">${s.rows === undefined ? `Answered ${s.status}.` : `${plural(s.rows, 'row')} stored in ${oneLine(s.table, 60)}.`}</b>
     ${s.skipped > 0 && html` <span class="warn">${plural(s.skipped, 'entry', 'entries')} left out.</span>`}
     <span class="soft num">${duration(s.elapsedMS)}</span>
     ${s.table && html`<button onClick=${() => router.go('logs', { t: s.table })}>See them in Logs</button>`}

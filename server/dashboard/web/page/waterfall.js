@@ -9,7 +9,7 @@ import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { copy } from '../ui/toast.js';
-import { useKeys } from '../ui/usekeys.js';
+import { useKeys } from '../core/keys.js';
 import { Overview } from './waterfalloverview.js';
 import { SpanDrawer } from './waterfalldrawer.js';
 import { FlameGraph } from './waterfallflame.js';

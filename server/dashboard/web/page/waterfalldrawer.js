@@ -1,17 +1,16 @@
 // The drawer of a span: its fields in groups, its events and links, and the ways on from it.
 
 import { html, useState } from '../lib/ui.js';
-import { duration, plural, raw, visible } from '../core/format.js';
+import { duration, object, plural, raw, visible } from '../core/format.js';
 import * as router from '../core/router.js';
-import * as rowtext from '../core/rowtext.js';
 import { term } from '../core/search.js';
-import { regex } from '../core/sqltext.js';
+import { instants } from '../core/state.js';
+import { hour, rfc3339 } from '../core/time.js';
 import { Drawer } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
 import { JSONTree } from '../ui/json.js';
 import { copy } from '../ui/toast.js';
 import { Value } from '../ui/value.js';
-import { quoted } from './metricsask.js';
 import { json } from './waterfalltree.js';
 
 /**
@@ -40,11 +39,17 @@ export function SpanDrawer(props) {
     <div class="pad span-title"><b>${visible(span.name)}</b> <span class="soft">${visible(span.service)}</span>
       <div class="soft num">${duration((span.end - span.start) / 1e6)}, own time ${duration(span.own / 1e6)}, begins ${duration(span.start / 1e6)} after the trace's begin</div>
       ${span.error && html`<div class="level-error">${visible(String(at('span_status_message') || 'error'))}</div>`}
-      <div class="small acts-line"><button onClick=${props.onLogs}>Logs of this span</button><button onClick=${props.onOperation}>Same operation, last hour</button><button title="The metrics that this service sends" onClick=${() => router.go('metrics', { q: `count by (__name__) ({__name__!="", job=~${quoted(`(.*/)?${regex(span.service)}`)}})`, view: 'table' })}>Metrics of ${visible(span.service || 'no service')}</button><button onClick=${() => copy(rowtext.object(columns, span.row))}><${Icon} name="copy" />Copy as JSON</button></div></div>
+      <div class="small acts-line"><button onClick=${props.onLogs}>Logs of this span</button><button onClick=${props.onOperation}>Same operation, last hour</button><button title="The metrics that this service sends" onClick=${() => metricsOf(props.trace, span.service)}>Metrics of ${visible(span.service || 'no service')}</button><button onClick=${() => copy(object(columns, span.row))}><${Icon} name="copy" />Copy as JSON</button></div></div>
     ${tab === 'fields' && html`<${Fields} ...${props} />`}
     ${tab === 'events' && html`<div class="json">${events.map((e, i) => html`<div key=${i} class="span-event-entry"><b>${visible(String(e?.name ?? ''))}</b> <span class="faint">${visible(String(e?.time ?? ''))}</span><${JSONTree} value=${e?.attributes ?? {}} /></div>`)}</div>`}
     ${tab === 'links' && html`<div class="pad">${links.map((l, i) => html`<div key=${i} class="span-link"><button class="link mono" onClick=${() => props.onTrace(String(l?.trace_id ?? ''))}>${visible(String(l?.trace_id ?? ''))}</button> <span class="faint">span ${visible(String(l?.span_id ?? ''))}</span><${JSONTree} value=${l?.attributes ?? {}} /></div>`)}</div>`}
   </${Drawer}>`;
+}
+
+/** metricsOf opens the metrics that a service sends, in the range that is chosen if the trace is in it, else around the trace. @param {import('./waterfalltree.js').Trace} trace @param {string} service */
+function metricsOf(trace, service) {
+  const { from, to } = instants(), within = (from === null || from <= trace.begin) && (to === null || trace.begin < to);
+  router.go('metrics', { of: service, ...(within ? {} : { from: rfc3339(trace.begin - hour / 2n), to: rfc3339(trace.begin + hour / 2n) }) });
 }
 
 /** @type {[string, (name: string) => boolean][]} */

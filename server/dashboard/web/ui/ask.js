@@ -1,31 +1,31 @@
 // Questions before something that cannot be taken back.
 
-import { html, signal, useState } from '../lib/ui.js';
+import { html, render, useState } from '../lib/ui.js';
 import { Dialog } from './pop.js';
 
-/** @typedef {{title: string, text: string, code?: string, typed?: string, field?: string, value?: string, check?: string, yes: string, resolve: (answer: string|null) => void}} Question */
-
-/** @type {import('../lib/ui.js').Signal<Question|null>} */
-const question = signal(null);
+/** @typedef {{title: string, text: string, code?: string, typed?: string, field?: string, value?: string, check?: string, yes: string}} Question */
 
 /**
  * ask puts a question; the answer is null when it is refused, else the text of the field ('' without one), or 'checked' where
  * there is something to check and it is. typed must be typed before the button works.
- * @param {Omit<Question, 'resolve'>} q
+ * @param {Question} q
  * @returns {Promise<string|null>}
  */
-export const ask = (q) => new Promise((resolve) => { question.value = { ...q, resolve }; });
+export const ask = (q) => new Promise((resolve) => {
+  const host = document.createElement('div'); // beside the page: whoever asks may be gone before the answer
+  document.body.append(host);
+  const done = (/** @type {string|null} */ answer) => {
+    render(null, host);
+    host.remove();
+    resolve(answer);
+  };
+  render(html`<${Form} q=${q} done=${done} />`, host);
+});
 
-export function Asking() {
-  const q = question.value;
-  return q && html`<${Form} key=${q.title} q=${q} />`;
-}
-
-/** @param {{q: Question}} props */
-function Form({ q }) {
+/** @param {{q: Question, done: (answer: string|null) => void}} props */
+function Form({ q, done }) {
   const [text, setText] = useState(q.value ?? '');
   const [checked, setChecked] = useState(false);
-  const done = (/** @type {string|null} */ answer) => { question.value = null; q.resolve(answer); };
   const ready = q.typed === undefined ? q.field === undefined || text.trim() !== '' : text === q.typed;
   return html`<${Dialog} title=${q.title} onClose=${() => done(null)}>
     <form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); if (ready) done(checked ? 'checked' : text); }}>

@@ -2,7 +2,6 @@
 // placed in a box as high as all of them; a scroll only notes that a frame is to be painted.
 
 import { Columns } from './columns.js';
-import { Heights } from './heights.js';
 
 /**
  * @typedef {object} Column
@@ -42,6 +41,8 @@ const mostPages = 25;
 /** Browsers draw boxes up to about 16 million px; a higher one is scrolled in proportion. */
 const highest = 15_000_000;
 const spare = 6;
+/** Heights are needed when lines are wrapped: they are loaded then. @type {typeof import('./heights.js').Heights|null} */
+let Heights = null;
 /** rowOf is the row that an element shows, -1: none. @param {HTMLElement} el */
 const rowOf = (el) => (el.dataset.row ? Number(el.dataset.row) : -1);
 export class Grid {
@@ -57,7 +58,7 @@ export class Grid {
     this.anchor = -1;
     this.focusColumn = 0;
     this.wrap = false;
-    /** @type {Heights|null} */
+    /** @type {import('./heights.js').Heights|null} */
     this.heights = null;
     this.version = 0;
     this.scheduled = 0;
@@ -116,15 +117,16 @@ export class Grid {
     if (!keep) {
       this.focus = this.anchor = -1;
       this.root.scrollTop = 0;
+      this.want(0, 1); // they may be here when the frame is painted
     }
     this.schedule();
   }
 
-  /** grew tells that the source has more rows behind those it had. */
+  /** grew tells that the source has more rows behind those it had, the last of which may have changed. */
   grew() {
     this.endTold = -1;
-    for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows) this.fetchPage(page); // what is there stays until then
-    if (this.heights && this.heights.count !== this.source.count) {
+    for (const [page, rows] of this.pages) if (!rows || rows.length < pageRows || !this.pages.has(page + 1)) this.fetchPage(page); // what is there stays until then
+    if (Heights && this.heights && this.heights.count !== this.source.count) {
       const old = this.heights;
       this.heights = new Heights(this.source.count, this.rowHeight);
       for (let i = 0; i < Math.min(old.count, this.source.count); i++) if (old.own[i]) this.heights.set(i, old.own[i] + this.rowHeight);
@@ -135,6 +137,7 @@ export class Grid {
   /** @param {boolean} wrap */
   setWrap(wrap) {
     this.wrap = wrap;
+    if (wrap && !Heights) void import('./heights.js').then((m) => { Heights = m.Heights; this.schedule(); }, () => this.setWrap(false));
     this.heights = null;
     this.root.classList.toggle('wrap', wrap);
     this.width = 0;
@@ -220,7 +223,7 @@ export class Grid {
     if (this.width === 0) this.measure();
     const scrollTop = this.root.scrollTop;
     const count = this.source.count;
-    if (this.wrap && this.heights?.count !== count) this.heights = new Heights(count, this.rowHeight);
+    if (this.wrap && Heights && this.heights?.count !== count) this.heights = new Heights(count, this.rowHeight);
     const scale = this.scale();
     const view = Math.max(0, this.height - this.headHeight());
     const top = scrollTop * scale;
@@ -433,4 +436,34 @@ export class Grid {
     }
     e.preventDefault();
   }
+}
+
+/**
+ * drawText puts text into a cell, with the parts that a search hits marked. The text node is used again where it can.
+ * @param {HTMLElement} cell
+ * @param {string} text
+ * @param {RegExp|null} [hits] with the flag g
+ */
+export function drawText(cell, text, hits) {
+  const only = cell.firstChild;
+  if (!hits || !hits.test(text)) {
+    if (only instanceof Text && cell.childNodes.length === 1) only.data = text;
+    else cell.textContent = text;
+    if (hits) hits.lastIndex = 0;
+    return;
+  }
+  hits.lastIndex = 0;
+  const parts = [];
+  let done = 0;
+  for (let m = hits.exec(text), n = 0; m && n < 200; m = hits.exec(text), n++) {
+    if (m[0] === '') { hits.lastIndex++; continue; }
+    if (m.index > done) parts.push(text.slice(done, m.index));
+    const mark = document.createElement('mark');
+    mark.append(m[0]);
+    parts.push(mark);
+    done = m.index + m[0].length;
+  }
+  hits.lastIndex = 0;
+  parts.push(text.slice(done));
+  cell.replaceChildren(...parts);
 }

@@ -1,7 +1,6 @@
 // Help: the shortcuts that work now, the search language, and the functions of both query languages as this build has them.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { opened } from '../core/commands.js';
 import * as keys from '../core/keys.js';
 import { reading } from '../core/documents.js';
 import { session } from '../core/state.js';
@@ -14,7 +13,7 @@ const tabs = [{ id: 'keys', text: 'Keys' }, { id: 'search', text: 'Search' }, { 
 export function Help() {
   const [tab, setTab] = useState(reading.value ? 'documents' : 'keys');
   const close = () => {
-    opened.value = '';
+    keys.opened.value = '';
     reading.value = '';
   };
   return html`<${Dialog} title="Help" className=${tab === 'documents' ? 'help wide' : 'help'} onClose=${close}>

@@ -1,14 +1,38 @@
-// Components that are loaded when they are first shown, so that a first visit brings what it needs only.
+// Components that are loaded when they are first shown, with their sheets of styles, so that a first visit brings what it needs only.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 
-/** lazy makes a component of one in a module that is not loaded yet. @template T @param {() => Promise<T>} load @param {keyof T} name */
-export function lazy(load, name) {
+/** @type {Map<string, Promise<void>>} */
+const sheets = new Map();
+
+/** sheet adds a sheet of styles and waits for it, so that nothing is seen without. Those of pages have the last word. @param {string} name */
+export function sheet(name) {
+  const there = sheets.get(name);
+  if (there) return there;
+  const link = document.createElement('link');
+  link.rel = 'stylesheet';
+  link.href = new URL(`../${name}`, import.meta.url).href;
+  const loaded = new Promise((/** @type {(v: void) => void} */ resolve) => {
+    link.addEventListener('load', () => resolve());
+    link.addEventListener('error', () => resolve());
+  });
+  sheets.set(name, loaded);
+  const pages = name.startsWith('page/') ? null : document.querySelector('link[rel=stylesheet][href*="/page/"]');
+  if (pages) pages.before(link);
+  else document.head.append(link);
+  return loaded;
+}
+
+/** over is the sheet of all that opens over a page or beside it. */
+export const over = () => sheet('over.css');
+
+/** lazy makes a component of one in a module that is not loaded yet. @template T @param {() => Promise<T>} load @param {keyof T} name @param {string} [styles] a sheet of its own @param {boolean} [said] a word stands in its place until then */
+export function lazy(load, name, styles, said) {
   return (/** @type {any} */ props) => {
     const [loaded, setLoaded] = useState(/** @type {{is: any}|null} */ (null));
     const [failed, setFailed] = useState(false);
-    useEffect(() => { load().then((m) => setLoaded({ is: m[name] }), () => setFailed(true)); }, []);
+    useEffect(() => { Promise.all([load(), over(), styles && sheet(styles)]).then(([m]) => setLoaded({ is: m[name] }), () => setFailed(true)); }, []);
     if (failed) return html`<p class="state">A part of this page is gone: a new version is installed. <button onClick=${() => location.reload()}>Reload</button></p>`;
-    return loaded && html`<${loaded.is} ...${props} />`;
+    return loaded ? html`<${loaded.is} ...${props} />` : said && html`<p class="state soft coming" role="status">Loading …</p>`;
   };
 }

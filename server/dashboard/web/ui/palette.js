@@ -1,25 +1,36 @@
 // Ctrl+K: pages, tables and actions by a few letters.
 
 import { html, useEffect, useMemo, useState } from '../lib/ui.js';
-import { json, list } from '../core/api.js';
+import { json } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
-import { opened, sources } from '../core/commands.js';
+import { documents, read } from '../core/documents.js';
+import { opened } from '../core/keys.js';
 import { score } from '../core/fuzzy.js';
+import * as pipelines from '../core/pipelines.js';
 import * as router from '../core/router.js';
 import * as saved from '../core/saved.js';
-import { db } from '../core/state.js';
+import { db, theme, zone } from '../core/state.js';
 import * as sqltext from '../core/sqltext.js';
 import * as store from '../core/store.js';
+import { copyLink } from './link.js';
 import { Dialog } from './pop.js';
 
-/** @typedef {import('../core/commands.js').Command} Command */
+/** @typedef {{text: string, kind: string, run: () => void}} Command */
 
 const asks = 'sql.ask';
 
-/** known are the things on the server that can be opened by name, and settings of pages. @type {(() => Promise<Command[]>)[]} */
+/** known are actions, documents, the things on the server that can be opened by name, and settings of pages. @type {(() => Promise<Command[]>)[]} */
 const known = [
+  async () => [
+    { text: 'Copy link', kind: 'action', run: () => void copyLink(false) },
+    { text: 'Copy link with fixed times', kind: 'action', run: () => void copyLink(true) },
+    ...['system', 'light', 'dark'].map((t) => ({ text: `Theme: ${t}`, kind: 'action', run: () => { theme.value = t; } })),
+    ...['local', 'UTC'].map((z) => ({ text: `Time zone: ${z}`, kind: 'action', run: () => { zone.value = z; } })),
+  ],
+  async () => documents.map(([file, title]) => ({ text: title, kind: 'document', run: () => read(file) })),
   async () => [{ text: `Ask before statements that take data away: ${store.read(asks, true) ? 'off' : 'on'}`, kind: 'setting of SQL', run: () => void store.write(asks, !store.read(asks, true)) }],
   async () => (await catalog.tables(db.value)).flatMap((t) => [
+    { text: t.name, kind: 'logs of the table', run: () => void router.go('logs', { t: t.name }) },
     { text: t.name, kind: 'first rows in SQL', run: () => void router.go('sql', { sql: `SELECT * FROM ${sqltext.table(t.name)} LIMIT 100` }) },
     { text: t.name, kind: 'describe in SQL', run: () => void router.go('sql', { sql: `DESCRIBE TABLE ${sqltext.table(t.name)}` }) },
   ]),
@@ -27,18 +38,19 @@ const known = [
     await saved.load();
     return saved.all.value.map((s) => ({ text: s.name, kind: s.kind === 'view' ? 'kept view' : 'kept query', run: () => void (s.kind === 'view' ? router.go('logs', s.definition.keys) : router.go('sql', { sql: s.definition.sql })) }));
   },
-  async () => (await list(`SELECT DISTINCT name FROM service_private.pipelines`, { background: true })).map(([n]) => ({ text: String(n), kind: 'pipeline', run: () => void router.go('pipelines', { name: String(n) }) })),
+  async () => (await pipelines.names()).map((name) => ({ text: name, kind: 'pipeline', run: () => void router.go('pipelines', { name }) })),
   async () => (await json('v1/metricsapi/api/v1/label/__name__/values', { query: { db: db.value, limit: '500' }, background: true })).data.map((/** @type {string} */ m) => ({ text: m, kind: 'metric', run: () => void router.go('metrics', { q: m }) })),
 ];
 
-export function Palette() {
+/** @param {{pages: {name: string, title: string}[]}} props */
+export function Palette({ pages }) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const [all, setAll] = useState(/** @type {Command[]} */ ([]));
+  const [all, setAll] = useState(/** @type {Command[]} */ (pages.map((p) => ({ text: p.title, kind: 'page', run: () => void router.go(p.name) }))));
   useEffect(() => {
     let wanted = true;
-    for (const source of [...sources, ...known]) {
-      Promise.resolve(source()).then((list) => { if (wanted) setAll((before) => [...before, ...list]); }, () => {});
+    for (const source of known) {
+      source().then((list) => { if (wanted) setAll((before) => [...before, ...list]); }, () => {});
     }
     return () => { wanted = false; };
   }, []);
