@@ -40,13 +40,13 @@ func (p *page) instead(keys string) {
 	p.press(keys)
 }
 
-// goTo opens a page by its two letters.
+// goTo opens a page by its two letters, and waits for what is on it: until its module is here there is only its name.
 func (p *page) goTo(key, name string) {
 	p.t.Helper()
 	eval[bool](p, `(() => { `+focus+`?.blur(); return true; })()`)
 	p.press("g")
 	p.press(key)
-	p.wait("page "+name, fmt.Sprintf(`location.pathname.endsWith('/%s') && document.querySelector('#page h1')?.innerText.toLowerCase() === '%s'`, name, name))
+	p.wait("page "+name, fmt.Sprintf(`location.pathname.endsWith('/%s') && document.querySelector('#page h1')?.innerText.toLowerCase() === '%s' && !document.querySelector('#page .coming')`, name, name))
 }
 
 // TestD82Keyboard does the main task of each page without a mouse.
@@ -60,7 +60,7 @@ func TestD82Keyboard(t *testing.T) {
 	p.wait("the focus in the search line", `document.activeElement.id === 'logs-search'`)
 	p.instead("level:error" + kb.Enter)
 	p.wait("the search", `new URLSearchParams(location.hash.slice(1)).get('q') === 'level:error'`)
-	p.figures()
+	p.wait("the rows that are found, alone", `((rows) => rows.length > 0 && rows.every((r) => r.querySelector('.level')?.innerText.includes('error')))([...document.querySelectorAll('.grid-row:not(.hidden)')])`)
 	p.press(kb.Escape)
 	p.tabTo("the list", `e.classList.contains('grid')`)
 	p.press("jj" + kb.Enter)

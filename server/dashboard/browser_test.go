@@ -236,6 +236,7 @@ func openIn(t *testing.T, browser context.Context, s *server, path string) *page
 		t.Fatal(err)
 	}
 	p.size(1280, 800)
+	p.slowDown()
 	p.visit(path)
 	return p
 }

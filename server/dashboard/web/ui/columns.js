@@ -18,7 +18,6 @@ export class Columns {
     this.drawn = [];
     this.head = document.createElement('div');
     this.head.className = 'grid-head';
-    this.head.setAttribute('role', 'row');
   }
 
   /** measure lays the columns out. @param {number} width of the view */
@@ -43,6 +42,7 @@ export class Columns {
     if (seen.length === this.drawn.length && seen.every((c, i) => c === this.drawn[i])) return false;
     this.drawn = seen;
     this.head.style.width = this.fullWidth + 'px';
+    this.head.role = seen.length > 0 ? 'row' : null; // one without cells would be none
     this.head.replaceChildren(...seen.map((c) => this.cell(c)));
     return true;
   }

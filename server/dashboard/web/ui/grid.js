@@ -68,10 +68,10 @@ export class Grid {
     this.root.tabIndex = 0;
     this.root.setAttribute('role', 'grid');
     this.root.setAttribute('aria-label', on.label);
+    this.root.ariaBusy = 'true';
     this.heads = new Columns(this);
     this.body = document.createElement('div');
     this.body.className = 'grid-body';
-    this.body.setAttribute('role', 'rowgroup');
     this.root.append(this.heads.head, this.body);
     host.append(this.root);
     /** @type {HTMLElement[]} */
@@ -114,10 +114,14 @@ export class Grid {
     this.pages.clear();
     this.endTold = -1;
     this.heights = null;
-    if (!keep) {
+    this.coming = false;
+    if (keep) {
+      this.want(this.first, this.first + 1); // they may be here when the frame is painted
+    } else {
       this.focus = this.anchor = -1;
       this.root.scrollTop = 0;
-      this.want(0, 1); // they may be here when the frame is painted
+      this.want(0, 1);
+      this.coming = this.pages.size > 0;
     }
     this.schedule();
   }
@@ -197,11 +201,17 @@ export class Grid {
     const source = this.source;
     source.slice(p * pageRows, Math.min((p + 1) * pageRows, source.count)).then((rows) => {
       if (source !== this.source) return;
+      this.coming = false;
       this.pages.set(p, rows);
       this.drop(p);
       this.version++;
       this.schedule();
-    }, () => this.pages.delete(p));
+    }, () => {
+      this.pages.delete(p);
+      if (source !== this.source || !this.coming) return;
+      this.coming = false;
+      this.schedule();
+    });
   }
 
   /** drop forgets pages far away, so that at most mostPages are kept. @param {number} near */
@@ -220,6 +230,7 @@ export class Grid {
   }
 
   paint() {
+    if (this.coming || this.columns.length === 0) return;
     if (this.width === 0) this.measure();
     const scrollTop = this.root.scrollTop;
     const count = this.source.count;
@@ -235,6 +246,8 @@ export class Grid {
     this.first = Math.min(count, at(top));
     this.want(first, last);
     if (this.heads.follow(this.root.scrollLeft, this.width)) this.version++;
+    this.root.ariaBusy = null;
+    this.body.role = last > first ? 'rowgroup' : null;
     this.root.setAttribute('aria-rowcount', String(count));
     this.root.setAttribute('aria-colcount', String(this.columns.length));
     while (this.pool.length < last - first) {
@@ -285,6 +298,8 @@ export class Grid {
 
   id = 'grid' + Math.random().toString(36).slice(2, 8);
   first = 0;
+  /** coming: the first rows of another source are on their way. Until they are here those before stay, and so does their count. */
+  coming = false;
 
   /** @param {number} last @param {number} scrollTop */
   tellEnds(last, scrollTop) {

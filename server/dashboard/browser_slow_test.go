@@ -1,0 +1,57 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"flag"
+	"fmt"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// slow makes every page that many times slower, and its answers late by a random time: what hides on a quick machine shows. The
+// bounds of time hold without it.
+var slow = flag.Float64("slow", 1, "how many times slower pages are; answers come late then, too")
+
+// lateAnswers holds each answer up to a third of a second for each time that a page is slower, most of them for less: they also
+// come in another order. What is given up meanwhile is given up at once.
+const lateAnswers = `(() => {
+	const real = window.fetch;
+	const late = (signal) => new Promise((resolve, reject) => {
+		const timer = setTimeout(resolve, 333 * %g * Math.random() ** 3);
+		signal?.addEventListener('abort', () => { clearTimeout(timer); reject(signal.reason); }, { once: true });
+	});
+	window.fetch = async (what, how) => {
+		const answer = await real(what, how);
+		await late(how?.signal);
+		return answer;
+	};
+})()`
+
+// slowDown makes a page as slow as the flag says.
+func (p *page) slowDown() {
+	p.t.Helper()
+	if *slow <= 1 {
+		return
+	}
+	p.before(fmt.Sprintf(lateAnswers, *slow))
+	if _, err := chromedp.Call(p.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: *slow}); err != nil {
+		p.t.Fatal(err)
+	}
+	// Files come late as well, one after the other where one asks for the next.
+	late := &network.Conditions{Latency: 20 * *slow, DownloadThroughput: -1, UploadThroughput: -1}
+	if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{late}}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// before runs a script before those of each document that the page loads from now on.
+func (p *page) before(script string) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+		p.t.Fatal(err)
+	}
+}
