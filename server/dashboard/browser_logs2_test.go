@@ -28,6 +28,7 @@ func logsAt(t *testing.T, s *server, state string) *page {
 // figures waits until the exact total is there.
 func (p *page) figures() {
 	p.t.Helper()
+	p.quiet() // else they may be those of the run before
 	p.wait("the figures", `/^[\d,]+ rows?$/.test(document.querySelector('.logs-status .figures b')?.innerText ?? '') && !document.querySelector('.bar')`)
 }
 

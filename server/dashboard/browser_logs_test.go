@@ -51,6 +51,7 @@ func (p *page) rowsShown() []string {
 // settled waits until nothing is asked any more.
 func (p *page) settled() {
 	p.t.Helper()
+	p.quiet()
 	p.wait("quiet", `!document.querySelector('.logs-status .figures')?.innerText.includes('…') && !document.querySelector('.bar')`)
 }
 

@@ -29,6 +29,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -204,6 +205,9 @@ type page struct {
 	// files[id] is the address of an answer that is a file of the dashboard, received[id] how long it was on the wire, bytes.
 	files    map[network.RequestID]string
 	received map[network.RequestID]int
+	// document is the one shown or on its way, open[id] the document for which a file is on its way: '' for a worker.
+	document cdp.LoaderID
+	open     map[network.RequestID]cdp.LoaderID
 }
 
 // open opens a page of a server in a new tab with nothing kept from others.
@@ -215,7 +219,7 @@ func open(t *testing.T, s *server, path string) *page {
 // openIn does so in one of several browsers.
 func openIn(t *testing.T, browser context.Context, s *server, path string) *page {
 	t.Helper()
-	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{},
+	p := &page{t: t, s: s, files: map[network.RequestID]string{}, received: map[network.RequestID]int{}, open: map[network.RequestID]cdp.LoaderID{},
 		allowed: []string{"/v1/session", "/v1/dashboards"}} // servers without it answer 404
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	p.ctx = ctx
@@ -236,6 +240,7 @@ func openIn(t *testing.T, browser context.Context, s *server, path string) *page
 		t.Fatal(err)
 	}
 	p.size(1280, 800)
+	p.before(quietScript)
 	p.slowDown()
 	p.visit(path)
 	return p
@@ -276,11 +281,20 @@ func (p *page) notice(ev any) {
 	case *network.EventLoadingFinished:
 		p.mu.Lock()
 		p.received[e.RequestID] = int(e.EncodedDataLength)
+		delete(p.open, e.RequestID)
+		p.mu.Unlock()
+	case *network.EventLoadingFailed:
+		p.mu.Lock()
+		delete(p.open, e.RequestID)
 		p.mu.Unlock()
 	case *network.EventRequestWillBeSent:
 		p.mu.Lock()
 		if strings.Contains(e.Request.URL, "/dashboard/") {
 			p.files[e.RequestID] = e.Request.URL
+			if e.Type == network.ResourceTypeDocument {
+				p.document = e.LoaderID
+			}
+			p.open[e.RequestID] = e.LoaderID
 		}
 		p.mu.Unlock()
 		if u := e.Request.URL; !strings.HasPrefix(u, p.s.url) && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "blob:") && !strings.HasPrefix(u, "data:") {
@@ -330,18 +344,7 @@ func eval[T any](p *page, expression string) T {
 // wait waits until an expression is true; it is asked at every frame.
 func (p *page) wait(what, expression string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	script := `new Promise((resolve) => { const look = () => { let ok = false; try { ok = Boolean(` + expression + `); } catch {} ok ? resolve(true) : setTimeout(look, 15); }; look(); })`
-	for {
-		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
-		if err == nil {
-			return
-		}
-		if ctx.Err() != nil || !strings.Contains(err.Error(), "navigated") { // else the page was loaded anew meanwhile
-			p.t.Fatalf("waited for %s: %v\n%s", what, err, p.describe())
-		}
-	}
+	p.awaited(what, `new Promise((resolve) => { const look = () => { let ok = false; try { ok = Boolean(`+expression+`); } catch {} ok ? resolve(true) : setTimeout(look, 15); }; look(); })`)
 }
 
 // describe says what the page shows, for failures.
@@ -367,6 +370,7 @@ const clipboard = `(() => { Object.defineProperty(navigator, 'clipboard', { valu
 
 func (p *page) click(selector string) {
 	p.t.Helper()
+	p.still(selector)
 	p.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
