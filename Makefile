@@ -44,7 +44,7 @@ dashboard-check:
 
 ## dashboard-test: the dashboard in a browser (needs chromium)
 dashboard-test:
-	$(GO) test -count=1 -tags 'dashboard browser' -timeout 10m ./server/dashboard $(ARGS)
+	$(GO) test -count=1 -tags 'dashboard browser' -timeout 30m ./server/dashboard $(ARGS)
 
 ## dashboard-bench: what the dashboard's pages cost in a browser, beside both bounds (needs chromium)
 dashboard-bench:

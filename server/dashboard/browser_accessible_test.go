@@ -7,6 +7,18 @@ import (
 	"testing"
 )
 
+// withoutChildren keeps in the set window.bare what at any time since the page began has a role that is nothing without children of
+// certain roles, and has none: empty rows, lists, menus. What says that it is busy may be so.
+const withoutChildren = `(() => {
+	window.bare = new Set();
+	const needs = { row: '[role=gridcell], [role=columnheader]', rowgroup: '[role=row]', grid: '[role=row]', listbox: '[role=option]', tablist: '[role=tab]', menu: '[role^=menuitem]', radiogroup: '[role=radio]', tree: '[role=treeitem]' };
+	new MutationObserver(() => {
+		for (const [role, child] of Object.entries(needs)) {
+			for (const e of document.querySelectorAll('[role=' + role + ']')) if (!e.querySelector(child) && !e.closest('[aria-busy=true]')) window.bare.add(e.outerHTML.slice(0, 200));
+		}
+	}).observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ['role', 'aria-busy'] });
+})()`
+
 // TestD83States lets axe look at what pages show besides their first sight: empty, refused and cut states, other tabs, what is
 // loaded later. Each is an address, and what somebody does there.
 func TestD83States(t *testing.T) {
@@ -38,6 +50,11 @@ func TestD83States(t *testing.T) {
 		{"logs, what changed", "logs#t=app&tab=changes", nil, `document.querySelector('.changes')`},
 		{"logs, live", "logs#t=app&live=1", nil, `document.querySelector('.live-bar')`},
 		{"logs, palette", "logs#t=app", func(p *page) { p.mod("k") }, `document.querySelectorAll('.palette li').length > 5`},
+		{"logs, palette, nothing found", "logs#t=app", func(p *page) {
+			p.mod("k")
+			p.wait("the palette", `document.activeElement.ariaLabel === 'Command'`)
+			p.press("nothing is called so")
+		}, `document.querySelector('.palette p')`},
 		{"sql, result", "sql#sql=SELECT%20*%20FROM%20app%20LIMIT%2020", run, `document.querySelectorAll('.sql-results .grid-row').length > 5`},
 		{"sql, refused", "sql#sql=SELEC", run, `document.querySelector('.sql-results .error')`},
 		{"metrics, table", "metrics#q=http_requests_total&view=table", nil, `document.querySelector('.metrics-table, table')`},
@@ -54,6 +71,7 @@ func TestD83States(t *testing.T) {
 				s = empty
 			}
 			p := open(t, s, "/dashboard/"+c.path)
+			p.before(withoutChildren)
 			p.allow("400 (Bad Request)")
 			p.allow("beforeunload") // what is written in the editor is not stored
 			for _, theme := range []string{"light", "dark"} {
@@ -64,6 +82,9 @@ func TestD83States(t *testing.T) {
 				}
 				p.wait(c.name, c.ready)
 				p.accessible(t, c.name+", "+theme, string(axe))
+				for _, bare := range eval[[]string](p, `[...window.bare]`) {
+					t.Errorf("without what its role needs: %s", bare)
+				}
 			}
 		})
 	}

@@ -36,8 +36,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a page may take for anything it does here.
-const patience = 20 * time.Second
+// patience is how long a page may take for anything it does here: on a busy machine much takes many times as long as on a quiet one.
+const patience = time.Minute
 
 // binary is the built server, browser the running Chromium; both are made once.
 var (

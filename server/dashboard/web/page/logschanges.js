@@ -29,10 +29,10 @@ export function Changes({ run, onFilter }) {
   const [with_, setWith] = useState('before');
   const [found, setFound] = useState(/** @type {{changes: Change[], fields: string[], totals: [number, number], range: {from: bigint, to: bigint}}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
+  useEffect(() => setFound(null), [scope?.table, with_]); // else those of before stay until the new ones are here
   useEffect(() => {
     if (!scope || scope.range.from === null) return;
     const control = new AbortController();
-    setFound(null);
     look(scope, with_, control.signal).then((f) => { setFound(f); setError(null); }, (e) => { if (!isAbort(e)) setError(described(e)); });
     return () => control.abort();
   }, [scope, with_]);

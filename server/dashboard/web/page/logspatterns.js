@@ -18,10 +18,10 @@ export function Patterns({ run, state }) {
   const scope = run.scope.value;
   const [found, setFound] = useState(/** @type {any[][]|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
+  useEffect(() => setFound(null), [scope?.table]); // else those of before stay until the new ones are here
   useEffect(() => {
     if (!scope?.roles.message) return;
     const control = new AbortController();
-    setFound(null);
     list(logsql.patterns(scope, most), { signal: control.signal }).then((rows) => { setFound(rows); setError(null); }, (e) => { if (!isAbort(e)) setError(described(e)); });
     return () => control.abort();
   }, [scope]);

@@ -42,6 +42,7 @@ export function Page({ state }) {
   const [tree, setTree] = useState(() => innerWidth > 900 && store.read('sql.tree', true));
   const [history, setHistory] = useState(false);
   const editor = useRef(/** @type {import('../ui/editor.js').EditorHandle|null} */ (null));
+  const from = useRef(document.activeElement); // the editor comes late: it takes the focus from nothing that somebody went to meanwhile
   const v = state.values.value;
   const limit = Math.min(100_000, Math.max(1, v.lim));
   const tab = tabs.find((t) => t.id === active) ?? tabs[0];
@@ -132,7 +133,7 @@ export function Page({ state }) {
     <div class="sql-page">
       ${tree && html`<${Tree} onInsert=${(/** @type {string} */ t) => { editor.current?.insert(t); editor.current?.focus(); }} onRun=${runText} />`}
       <div class="sql-main">
-        <div class="sql-editor"><${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute} onReady=${(/** @type {any} */ h) => { editor.current = h; h?.focus(); }}
+        <div class="sql-editor"><${Editor} value=${tab.text} label="SQL editor" onChange=${change} onRun=${execute} onReady=${(/** @type {any} */ h) => { editor.current = h; if ([from.current, document.body].includes(document.activeElement)) h?.focus(); }}
           extensions=${extensions} /></div>
         <div class="sql-actions small">
           ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}><${Icon} name="stop" />Cancel</button>` : html`<button class="primary small" onClick=${() => execute('statement')} title="Ctrl+Enter"><${Icon} name="play" />Run</button>`}
