@@ -1,6 +1,4 @@
-// The form of an answer of /v1/sql.
-
-import { parse } from './lossless.js';
+// The form of an answer of /v1/sql, and its reader, which takes the answer as it arrives.
 
 /**
  * @typedef {object} Answer
@@ -10,70 +8,142 @@ import { parse } from './lossless.js';
  * @property {number} elapsedMS
  */
 
-/** Answers are read in pieces of whole rows of about this size, so that their text is never there all at once, bytes. */
-const piece = 1 << 20;
+/** Rows are read in pieces of whole ones of about this size, while the rest arrives, so that their text is never there all at once, bytes. */
+const piece = 256 << 10;
+/** So many bytes are looked at before there is made room for more. */
+const step = 64 << 10;
+/** Integers of so many digits come as text, as in lossless.js. */
+const longDigits = 16;
 
 /** readAnswer reads the answer of one statement. @param {ArrayBuffer} body @returns {Answer} */
 export function readAnswer(body) {
-  const bytes = new Uint8Array(body), text = new TextDecoder();
-  if (bytes.length > 2 * piece) {
-    const start = startOfRows(bytes);
-    const cuts = start < 0 ? [] : cutRows(bytes, start);
-    const tail = text.decode(bytes.subarray(cuts[cuts.length - 1] ?? 0));
-    if (cuts.length > 1 && !tail.includes('"records"')) { // else there are several answers, which are read at once
-      const rows = [];
-      for (let i = 1; i < cuts.length; i++) for (const row of parse('[' + text.decode(bytes.subarray(i === 1 ? start : cuts[i - 1] + 1, cuts[i])) + ']')) rows.push(row);
-      return { ...answerOf(parse(text.decode(bytes.subarray(0, start)) + tail)), rows };
-    }
-  }
-  return answerOf(parse(text.decode(bytes)));
+  const reader = new AnswerReader();
+  reader.add(new Uint8Array(body));
+  return reader.end();
 }
 
-const rowsKey = [...'"rows":['].map((c) => c.charCodeAt(0));
+const rowsKey = [...'"rows":'].map((c) => c.charCodeAt(0));
 
-/** startOfRows is where the first row begins, -1: nowhere. A quote within a string has a backslash, so that the key is no part of one. @param {Uint8Array} bytes */
-function startOfRows(bytes) {
-  for (let at = bytes.indexOf(rowsKey[0]); at >= 0; at = bytes.indexOf(rowsKey[0], at + 1)) {
-    if (rowsKey.every((b, i) => bytes[at + i] === b)) return at + rowsKey.length;
+/** AnswerReader reads an answer that comes in any pieces: the rows piece by piece, what is around them at the end. */
+export class AnswerReader {
+  constructor() {
+    /** text[0:size] is what came and is not parsed yet, with long integers in quotes. */
+    this.text = new Uint8Array(step);
+    this.size = 0;
+    this.inText = false;
+    this.escaped = false;
+    /** digits is how many digits stand before this place, outside of texts. */
+    this.digits = 0;
+    /** depth is how many lists and objects are open within the rows, -1: this place is in no rows. */
+    this.depth = -1;
+    /** frame is the answer without its rows. */
+    this.frame = '';
+    /** rows are those of the last result. @type {any[][]} */
+    this.rows = [];
+    this.utf8 = new TextDecoder();
   }
-  return -1;
-}
 
-/** cutRows finds commas between rows, a piece apart, and the end of the rows. The first cut is their start. @param {Uint8Array} bytes @param {number} start */
-function cutRows(bytes, start) {
-  const cuts = [start];
-  let depth = 0;
-  for (let at = start; at < bytes.length;) {
-    let open = bytes.indexOf(34, at);
-    if (open < 0) open = bytes.length;
-    for (let i = at; i < open; i++) {
+  /** add takes the bytes that came next. @param {Uint8Array} bytes */
+  add(bytes) {
+    for (let i = 0; i < bytes.length; i += step) this.read(bytes.subarray(i, i + step));
+  }
+
+  /** end gives the answer. @returns {Answer} */
+  end() {
+    return answerOf(JSON.parse(this.frame + this.take(this.size)), this.rows);
+  }
+
+  /** read looks at each byte once: a loop without calls for all but the ends of rows and long integers. @param {Uint8Array} bytes */
+  read(bytes) {
+    const text = this.room(bytes.length);
+    let { size, inText, escaped, digits, depth } = this;
+    for (let i = 0; i < bytes.length; i++) {
       const b = bytes[i];
-      if (b === 91 || b === 123) depth++;
-      else if (b === 44 && depth === 0 && i - cuts[cuts.length - 1] > piece) cuts.push(i);
-      else if ((b === 93 || b === 125) && --depth < 0) return [...cuts, i];
+      text[size++] = b;
+      if (inText) {
+        if (escaped) escaped = false;
+        else if (b === 92) escaped = true;
+        else if (b === 34) inText = false;
+        continue;
+      }
+      if (b >= 48 && b <= 57) {
+        digits++;
+        continue;
+      }
+      if (digits >= longDigits) size = quote(text, size, digits);
+      digits = 0;
+      if (b === 34) {
+        inText = true;
+      } else if (depth < 0) {
+        if (b !== 91 || !endsWithKey(text, size - 1)) continue;
+        this.frame += this.take(size);
+        this.rows = [];
+        size = depth = 0;
+      } else if (b === 91 || b === 123) {
+        depth++;
+      } else if (b === 93 || b === 125) {
+        if (--depth >= 0) continue;
+        this.readRows(size - 1);
+        text[0] = b;
+        size = 1;
+      } else if (b === 44 && depth === 0 && size > piece) {
+        this.readRows(size - 1);
+        size = 0;
+      }
     }
-    at = afterString(bytes, open);
+    Object.assign(this, { size, inText, escaped, digits, depth });
   }
-  return [start];
+
+  /** room gives the text with room for so many bytes more, and for the quotes around long integers in them. @param {number} more */
+  room(more) {
+    const most = this.size + more + 2 * (1 + Math.ceil(more / longDigits));
+    if (most > this.text.length) {
+      const wider = new Uint8Array(2 * most);
+      wider.set(this.text.subarray(0, this.size));
+      this.text = wider;
+    }
+    return this.text;
+  }
+
+  /** readRows parses the rows that the first n bytes of the text are. @param {number} n */
+  readRows(n) {
+    for (const row of JSON.parse('[' + this.take(n) + ']')) this.rows.push(row);
+  }
+
+  /** take gives the first n bytes of the text, which begins anew then. @param {number} n */
+  take(n) {
+    return this.utf8.decode(this.text.subarray(0, n));
+  }
 }
 
-/** afterString is where the string that opens at open has ended. @param {Uint8Array} bytes @param {number} open */
-function afterString(bytes, open) {
-  let close = open;
-  for (let slashes = 1; slashes % 2 === 1;) {
-    close = bytes.indexOf(34, close + 1);
-    if (close < 0) return bytes.length;
-    slashes = 0;
-    while (bytes[close - 1 - slashes] === 92) slashes++;
-  }
-  return close + 1;
+/** endsWithKey tells whether the text ends with the key of rows. A quote within a text has a backslash, so that it is no part of one. @param {Uint8Array} text @param {number} size */
+const endsWithKey = (text, size) => rowsKey.every((b, i) => text[size - rowsKey.length + i] === b);
+
+/**
+ * quote puts quotes around the integer before the last byte of the text, unless that is part of a fraction, and gives the new size.
+ * @param {Uint8Array} text
+ * @param {number} size
+ * @param {number} digits
+ */
+function quote(text, size, digits) {
+  const behind = text[size - 1];
+  let from = size - 1 - digits;
+  if (text[from - 1] === 45) from--;
+  if (behind === 46 || isExponent(behind) || text[from - 1] === 46 || text[from - 1] === 43 || isExponent(text[from - 1])) return size;
+  text.copyWithin(from + 1, from, size - 1);
+  text[from] = text[size] = 34;
+  text[size + 1] = behind;
+  return size + 2;
 }
 
-/** answerOf takes what pages want from an answer. @param {any} body @returns {Answer} */
-function answerOf(body) {
+/** @param {number} b */
+const isExponent = (b) => b === 101 || b === 69;
+
+/** answerOf takes what pages want from an answer. @param {any} body without its rows @param {any[][]} rows of its last result @returns {Answer} */
+function answerOf(body, rows) {
   const output = body.output?.[body.output.length - 1] ?? {};
   const elapsedMS = Number(body.execution_time_ms ?? 0);
   if (!output.records) return { affected: Number(output.affectedrows ?? 0), elapsedMS };
   const columns = output.records.schema.column_schemas.map((/** @type {any} */ c) => ({ name: c.name, type: c.data_type }));
-  return { columns, rows: output.records.rows, elapsedMS };
+  return { columns, rows, elapsedMS };
 }

@@ -3,7 +3,7 @@
 
 import { signal } from '../lib/ui.js';
 import * as auth from './auth.js';
-import { openRows } from './rows.js';
+import { Incoming, openRows } from './rows.js';
 import { zoneName } from './time.js';
 import { db, zone } from './state.js';
 
@@ -39,6 +39,7 @@ export class ApiError extends Error {
  * @property {boolean} [background] in the lane of the rest
  * @property {string} [statement] what errors show
  * @property {boolean} [retry] false: nothing is sent again by itself, for what changes data
+ * @property {{add: (bytes: Uint8Array<ArrayBuffer>) => void}} [into] takes the body as it arrives; the answer is without it then
  */
 
 /** running lists the requests under way: the bar and its Cancel. @type {import('../lib/ui.js').Signal<{since: number, abort: () => void, background: boolean}[]>} */
@@ -152,7 +153,7 @@ async function attempts(url, options, abort) {
       await pause(Math.min(Number(answer.headers.get('Retry-After') ?? 1) || 1, 10) * 1000, abort);
       continue;
     }
-    if (answer.ok) return whole(answer, abort);
+    if (answer.ok) return whole(answer, abort, options.into);
     throw await failure(answer, url, options);
   }
 }
@@ -163,8 +164,8 @@ async function offline(seconds, abort) {
   await pause(seconds * 1000, abort);
 }
 
-/** whole reads the body to its end, so that it counts as running until then. @param {Response} answer @param {AbortSignal} abort */
-async function whole(answer, abort) {
+/** whole reads the body to its end, so that it counts as running until then. @param {Response} answer @param {AbortSignal} abort @param {RequestOptions['into']} into */
+async function whole(answer, abort, into) {
   if (!answer.body) return answer;
   const reader = answer.body.getReader();
   const chunks = [];
@@ -177,9 +178,11 @@ async function whole(answer, abort) {
       await reader.cancel();
       throw new ApiError('The answer is larger than 256 MB. Ask for fewer rows or columns.');
     }
-    chunks.push(value);
+    if (into) into.add(value);
+    else chunks.push(value);
   }
   abort.throwIfAborted();
+  if (into) return answer;
   return new Response(size <= short ? joined(chunks, size) : new Blob(chunks), { status: answer.status, headers: answer.headers });
 }
 
@@ -230,19 +233,26 @@ async function failure(answer, url, options) {
  * @property {boolean} [retry]
  */
 
-/** statement sends one statement and gives the body of its answer. @param {string} sql @param {SQLOptions} [options] @returns {Promise<ArrayBuffer>} */
-export async function statement(sql, options = {}) {
-  const answer = await request('v1/sql', {
-    query: { db: options.db ?? db.value, limit: options.limit, format: options.format }, method: 'POST',
-    body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) },
-    signal: options.signal, background: options.background, statement: sql, retry: options.retry,
-  });
-  return answer.arrayBuffer();
-}
+/** send sends one statement. @param {string} sql @param {SQLOptions} options @param {Incoming} [into] */
+const send = (sql, options, into) => request('v1/sql', {
+  query: { db: options.db ?? db.value, limit: options.limit, format: options.format }, method: 'POST',
+  body: new URLSearchParams({ sql }), headers: { 'x-service-timezone': zoneName(zone.value) },
+  signal: options.signal, background: options.background, statement: sql, retry: options.retry, into,
+});
 
-/** query sends one statement and opens its rows. @param {string} sql @param {SQLOptions} [options] */
-export async function query(sql, options) {
-  return openRows(await statement(sql, options));
+/** statement sends one statement and gives the body of its answer. @param {string} sql @param {SQLOptions} [options] @returns {Promise<ArrayBuffer>} */
+export const statement = async (sql, options = {}) => (await send(sql, options)).arrayBuffer();
+
+/** query sends one statement and opens its rows, which are read while they arrive. @param {string} sql @param {SQLOptions} [options] */
+export async function query(sql, options = {}) {
+  const answer = new Incoming();
+  try {
+    await send(sql, options, answer);
+  } catch (e) {
+    answer.drop();
+    throw e;
+  }
+  return answer.rows();
 }
 
 /** list sends a statement whose answer is small and gives its rows. @param {string} sql @param {SQLOptions} [options] @returns {Promise<any[][]>} */

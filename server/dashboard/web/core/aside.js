@@ -42,17 +42,20 @@ function lose(w, why) {
   }
 }
 
+/** apart gives a set of rows a worker of its own. @param {number} id */
+export function apart(id) {
+  alone.set(id, start());
+}
+
 /**
  * ask calls a method in the worker, of a set of rows where it has one.
  * @param {number} id 0: none
  * @param {string} method
  * @param {any[]} args
  * @param {Transferable[]} [transfer]
- * @param {boolean} [large] the set gets a worker of its own
  * @returns {Promise<any>}
  */
-export function ask(id, method, args, transfer = [], large = false) {
-  if (large) alone.set(id, start());
+export function ask(id, method, args, transfer = []) {
   const worker = alone.get(id) ?? (common ??= start());
   const call = ++calls;
   return new Promise((resolve, reject) => {

@@ -1,14 +1,14 @@
 // Rows of an answer as a page sees them: in the page when there are few, in the worker when there are many. The methods are
 // the same and all are promises.
 
-import { readAnswer } from './answer.js';
-import { ask, free } from './aside.js';
+import { AnswerReader, readAnswer } from './answer.js';
+import { apart, ask, free } from './aside.js';
 import { Rowset } from './rowset.js';
 
 /** Answers up to this size are read in the page itself, bytes. */
 export const small = 32 << 10;
-/** Larger ones are read by a worker of their own, bytes. */
-const large = 4 << 20;
+/** Larger ones are read by a worker of their own, while they arrive, bytes. */
+const large = 2 << 20;
 
 let ids = 0;
 
@@ -95,25 +95,73 @@ export class Rows {
   }
 }
 
-/** openRows reads an answer, in the worker when it is large. @param {ArrayBuffer} body @param {boolean} [keepHere] rows stay in the page @returns {Promise<Rows>} */
-export async function openRows(body, keepHere = false) {
-  if (keepHere || body.byteLength <= small) {
-    const read = readAnswer(body);
-    const set = new Rowset(read.columns ?? [], read.rows ?? []);
-    const rows = new Rows(set.columns, set.count(), set, 0);
-    rows.affected = read.affected;
-    rows.elapsedMS = read.elapsedMS;
-    return rows;
+/** Incoming takes an answer while it arrives. A large one goes to a worker of its own piece by piece, which reads it meanwhile. */
+export class Incoming {
+  constructor() {
+    /** @type {Uint8Array<ArrayBuffer>[]} */
+    this.waiting = [];
+    this.size = 0;
+    this.id = ++ids;
+    this.apart = false;
+    /** failed is the first error of a piece. @type {Error|null} */
+    this.failed = null;
   }
-  const id = ++ids;
-  const read = await ask(id, 'open', [body], [body], body.byteLength > large).catch((e) => {
-    free(id);
-    throw e;
-  });
-  const rows = new Rows(read.columns ?? [], read.count, null, id);
+
+  /** @param {Uint8Array<ArrayBuffer>} bytes of the answer that came next */
+  add(bytes) {
+    this.size += bytes.length;
+    this.waiting.push(bytes);
+    if (!this.apart && this.size > large) {
+      apart(this.id);
+      this.apart = true;
+    }
+    if (this.apart) this.pass('arrive').catch((e) => { this.failed ??= e; });
+  }
+
+  /** pass gives the worker what came. @param {string} method @returns {Promise<any>} */
+  pass(method) {
+    const pieces = this.waiting;
+    this.waiting = [];
+    return ask(this.id, method, [pieces], pieces.map((p) => p.buffer));
+  }
+
+  /** rows opens the rows of the answer, which is whole now. @returns {Promise<Rows>} */
+  async rows() {
+    if (this.size <= small) return here(this.waiting);
+    const read = await this.pass('open').catch((e) => { this.failed ??= e; });
+    if (this.failed) {
+      free(this.id);
+      throw this.failed;
+    }
+    return described(new Rows(read.columns ?? [], read.count, null, this.id), read);
+  }
+
+  /** drop forgets what came, of which the rest does not come. */
+  drop() {
+    if (this.apart) free(this.id);
+  }
+}
+/** here reads an answer in the page itself. @param {Uint8Array<ArrayBuffer>[]} pieces */
+function here(pieces) {
+  const reader = new AnswerReader();
+  for (const bytes of pieces) reader.add(bytes);
+  const read = reader.end();
+  return described(localRows(read.columns ?? [], read.rows ?? []), read);
+}
+
+/** described says of rows what else their answer says. @param {Rows} rows @param {import('./answer.js').Answer} read */
+function described(rows, read) {
   rows.affected = read.affected;
   rows.elapsedMS = read.elapsedMS;
   return rows;
+}
+
+/** openRows reads an answer, in the worker when it is large. @param {ArrayBuffer} body @param {boolean} [keepHere] rows stay in the page @returns {Promise<Rows>} */
+export async function openRows(body, keepHere = false) {
+  if (keepHere) return here([new Uint8Array(body)]);
+  const whole = new Incoming();
+  whole.add(new Uint8Array(body));
+  return whole.rows();
 }
 
 /** localRows makes rows that a page puts together itself. @param {import('./rowset.js').Column[]} columns @param {any[][]} list */
