@@ -211,39 +211,36 @@ func TestLogsSearch(t *testing.T) {
 		}
 	})
 
-	t.Run("D09 equal times", func(t *testing.T) {
-		at := time.Now().Add(-10 * time.Minute)
-		var lines, want []string
-		add := func(when time.Time, text string, shown bool) {
-			lines = append(lines, fmt.Sprintf(`{"ts":%d,"service":"one","message":%q}`, when.UnixNano(), text))
-			if shown {
-				want = append(want, text)
+	// The row stands in the middle of its context, in the order in which rows were stored, however many there are of its instant.
+	for _, c := range []struct{ atOnce, origin int }{{30, 7}, {400, 125}, {400, 1}, {400, 199}} {
+		t.Run(fmt.Sprintf("D09 equal times, %d of %d", c.origin, c.atOnce), func(t *testing.T) {
+			at, table := time.Now().Add(-10*time.Minute), fmt.Sprintf("equal%d", c.origin)
+			var lines, texts []string
+			for i := -60; i < 60+c.atOnce; i++ {
+				when, text := at, fmt.Sprintf("at once %d.", i/2) // each text twice
+				switch {
+				case i < 0:
+					when, text = at.Add(time.Duration(i)*time.Second), fmt.Sprintf("before %d.", -i)
+				case i >= c.atOnce:
+					when, text = at.Add(time.Duration(i-c.atOnce+1)*time.Second), fmt.Sprintf("after %d.", i-c.atOnce+1)
+				}
+				lines = append(lines, fmt.Sprintf(`{"ts":%d,"service":"one","message":%q}`, when.UnixNano(), text))
+				texts = append(texts, text)
 			}
-		}
-		for i := 40; i > 0; i-- {
-			add(at.Add(-time.Duration(i)*time.Second), fmt.Sprintf("before %d", i), i <= 21)
-			add(at.Add(time.Duration(i)*time.Second), fmt.Sprintf("after %d", i), i <= 21)
-		}
-		for i := range 30 { // of one instant, each text twice
-			add(at, fmt.Sprintf("at once %d", i/2), true)
-		}
-		s.ingest(t, "equal", lines)
-		p := logsAt(t, s, `t=equal&q="at+once+7"&fold=0`)
-		p.rowsShown()
-		p.click(".grid-row[data-row='1'] .grid-cell")
-		p.wait("the drawer", `document.querySelector('table.fields')`)
-		p.click("[data-tab=context]")
-		p.wait("the rows around it", `document.querySelector('.drawer .grid-row.origin')?.innerText.includes('at once 7')`)
-		got := p.everyRow(".drawer .grid")
-		if len(got) > 0 && (got[0] != "before 21" || got[len(got)-1] != "after 21") {
-			t.Errorf("from %q to %q", got[0], got[len(got)-1])
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%d rows\n%q\nwant %d\n%q", len(got), got, len(want), want)
-		}
-	})
+			s.ingest(t, table, lines)
+			origin := 60 + 2*c.origin
+			want := texts[origin-50 : origin+51]
+			p := logsAt(t, s, fmt.Sprintf(`t=%s&q="at+once+%d."&fold=0`, table, c.origin))
+			p.rowsShown()
+			p.click(".grid-row[data-row='1'] .grid-cell")
+			p.wait("the drawer", `document.querySelector('table.fields')`)
+			p.click("[data-tab=context]")
+			p.wait("the rows around it", fmt.Sprintf(`document.querySelector('.drawer .grid-row.origin')?.innerText.includes('at once %d.') && document.querySelector('.drawer').innerText.includes('50 before, 50 after')`, c.origin))
+			if got := p.everyRow(".drawer .grid"); !slices.Equal(got, want) {
+				t.Errorf("%d rows\n%q\nwant %d\n%q", len(got), got, len(want), want)
+			}
+		})
+	}
 
 	t.Run("D15 patterns", func(t *testing.T) {
 		p := logsAt(t, s, "t=app&from=all&tab=patterns")

@@ -12,6 +12,8 @@ import { LogsList } from './logslist.js';
 import * as logsql from './logsquery.js';
 
 const step = 50;
+/** So many rows of the instant of the row are looked through for it. */
+const mostAtOnce = 10_000;
 
 /** @param {{run: import('./logsrun.js').LogsRun, columns: import('../core/rowset.js').Column[], row: any[]}} props */
 export function Context({ run, columns, row }) {
@@ -21,7 +23,7 @@ export function Context({ run, columns, row }) {
   const fields = (roles?.stream ?? []).filter((n) => at(n) >= 0 && row[at(n)] !== null);
   const [off, setOff] = useState(/** @type {string[]} */ ([]));
   const [size, setSize] = useState({ before: step, after: step });
-  const [found, setFound] = useState(/** @type {{rows: import('../core/rows.js').Rows, origin: number, before: number, after: number}|null} */ (null));
+  const [found, setFound] = useState(/** @type {{rows: import('../core/rows.js').Rows, origin: number, cut: boolean}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
   /** stays is how far from the top of the list the origin stands while more is loaded, px. */
@@ -40,15 +42,17 @@ export function Context({ run, columns, row }) {
     if (!scope || !roles?.time) return;
     const control = new AbortController();
     const instant = BigInt(row[at(roles.time.name)]);
+    const list = columns.map((c) => sqltext.name(c.name)).join(', ');
     const stream = on.map((n) => sqltext.equals(n, row[at(n)], columns[at(n)].type));
-    Promise.all([false, true].map((after) => query(logsql.context(scope, stream, instant, after, (after ? size.after : size.before) + 1), { signal: control.signal })))
-      .then(async ([older, newer]) => {
-        const before = (await older.all()).reverse(), after = await newer.all();
-        if (control.signal.aborted) return;
-        const merged = join(before, after, row, before[0]?.length === row.length ? at(/** @type {any} */ (roles).time.name) : -1);
-        setFound({ rows: localRows(older.columns, merged.rows), origin: merged.origin, before: before.length, after: after.length });
-        setError(null);
-      }).catch((e) => { if (!isAbort(e)) setError(described(e)); });
+    const ask = (/** @type {'<'|'='|'>'} */ side, /** @type {number} */ limit) => query(logsql.context(scope, list, stream, instant, side, limit), { signal: control.signal });
+    Promise.all([ask('<', size.before), ask('=', mostAtOnce), ask('>', size.after)]).then(async (answers) => {
+      const [before, atOnce, after] = await Promise.all(answers.map((a) => a.all()));
+      for (const a of answers) a.free();
+      if (control.signal.aborted) return;
+      const { rows, origin, cut } = around(before.reverse(), atOnce, after, row, size);
+      setFound({ rows: localRows(columns, rows), origin, cut });
+      setError(null);
+    }).catch((e) => { if (!isAbort(e)) setError(described(e)); });
     return () => control.abort();
   }, [key]);
   useEffect(() => {
@@ -78,34 +82,19 @@ export function Context({ run, columns, row }) {
       <button class="small" onClick=${leave}>In the table</button>
     </div>
     ${error && html`<${ErrorBox} error=${error} />`}
-    ${found && html`<p class="soft pad nowrap">${count(found.origin)} before, ${count(found.rows.count - found.origin - 1)} after, oldest first</p>
+    ${found && html`<p class="soft pad nowrap">${count(found.origin)} before, ${count(found.rows.count - found.origin - 1)} after, oldest first${found.cut && '; more rows of its instant are left out'}</p>
       <${LogsList} label="Rows around this one, oldest first" rows=${found.rows} grown=${0} roles=${roles} shown=${[]} hits=${null} wrap=${false} widths=${{}} onWidth=${() => {}} onOpen=${() => {}} onMove=${() => {}} onEnd=${() => {}} onGrid=${(/** @type {any} */ g) => { grid.current = g; }}
         rowClass=${(/** @type {any} */ _, /** @type {number} */ i) => (i === found.origin ? 'origin' : '')} />`}`;
 }
 
 /**
- * join puts what came before and after into one list. Rows of the instant itself are in both answers: each is kept as often
- * as the answer that has it more often.
- * @param {any[][]} before oldest first @param {any[][]} after @param {any[]} row @param {number} time column
+ * around is the row with what stood around it, at most so many rows before and after. Of rows that equal it in all it is the first.
+ * @param {any[][]} before oldest first @param {any[][]} atOnce those of its instant @param {any[][]} after @param {any[]} row @param {{before: number, after: number}} size
  */
-export function join(before, after, row, time) {
-  const instant = String(row[time]);
-  const same = (/** @type {any[][]} */ list) => list.filter((r) => String(r[time]) === instant);
-  const rows = before.filter((r) => String(r[time]) !== instant);
-  /** @type {Map<string, number>} */
-  const have = new Map();
-  for (const r of same(before)) {
-    const k = JSON.stringify(r);
-    have.set(k, (have.get(k) ?? 0) + 1);
-    rows.push(r);
-  }
-  for (const r of same(after)) {
-    const k = JSON.stringify(r);
-    const n = have.get(k) ?? 0;
-    if (n > 0) have.set(k, n - 1);
-    else rows.push(r);
-  }
-  rows.push(...after.filter((r) => String(r[time]) !== instant));
-  const wanted = JSON.stringify(row);
-  return { rows, origin: Math.max(0, rows.findIndex((r) => JSON.stringify(r) === wanted)) };
+export function around(before, atOnce, after, row, size) {
+  const wanted = JSON.stringify(row), found = atOnce.findIndex((r) => JSON.stringify(r) === wanted);
+  const same = found < 0 ? [row] : atOnce; // it is further back than was asked for, or gone
+  const all = [...before, ...same, ...after], at = before.length + Math.max(0, found);
+  const from = Math.max(0, at - size.before), to = at + 1 + size.after;
+  return { rows: all.slice(from, to), origin: at - from, cut: atOnce.length === mostAtOnce && (found < 0 || to > before.length + same.length) };
 }

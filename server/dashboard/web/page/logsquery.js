@@ -125,11 +125,14 @@ export const total = (s) => `SELECT count(*) FROM ${table(s)}${conditions(s)}`;
 /** span is L11. @param {string} name @param {string} timeColumn */
 export const span = (name, timeColumn) => `SELECT min(${sqltext.name(timeColumn)}), max(${sqltext.name(timeColumn)}), count(*) FROM ${sqltext.table(name)}`;
 
-/** context is L6. @param {Scope} s @param {string[]} stream conditions @param {bigint} at in the column's unit @param {boolean} after @param {number} limit */
-export function context(s, stream, at, after, limit) {
+/**
+ * context is L6 in three parts: of one instant there may be more rows than are wanted before and after it.
+ * @param {Scope} s @param {string} list of columns @param {string[]} stream conditions @param {bigint} at in the column's unit @param {'<'|'='|'>'} side @param {number} limit
+ */
+export function context(s, list, stream, at, side, limit) {
   const t = /** @type {Column} */ (s.roles.time);
-  const edge = `${time(s)} ${after ? '>=' : '<='} ${sqltext.string(sqltext.instant(at * sqltext.unitNanos(t.type), sqltext.digitsOf(t.type)))}`;
-  return `SELECT * FROM ${table(s)}${sqltext.where(...stream, edge)} ORDER BY ${time(s)}${after ? '' : ' DESC'} LIMIT ${limit}`;
+  const edge = `${time(s)} ${side} ${sqltext.string(sqltext.instant(at * sqltext.unitNanos(t.type), sqltext.digitsOf(t.type)))}`;
+  return `SELECT ${list} FROM ${table(s)}${sqltext.where(...stream, edge)} ORDER BY ${time(s)}${side === '<' ? ' DESC' : ''} LIMIT ${limit}`;
 }
 
 /** live is L7. @param {Scope} s @param {bigint|null} after ns @param {number} limit */
