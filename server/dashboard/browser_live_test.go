@@ -169,6 +169,9 @@ func TestD10Live(t *testing.T) {
 	}
 	p.press(kb.End)
 	p.wait("the end", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('live 4999'))`)
+	p.wait("the total of now, and until when it is", `/^5,100 rows\s+until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(document.querySelector('.logs-status .figures').innerText)`)
+	p.press("l")
+	p.wait("the rows of now", `/^5,100 rows\s+\d+ ms\s+500 loaded/.test(document.querySelector('.logs-status .figures').innerText) && document.querySelector('.grid-row[data-row="0"]')?.innerText.includes('live ')`)
 }
 
 // TestLogsLiveFold: in the live list, too, rows that differ in time alone are one with their number; the key shows each.

@@ -6,7 +6,7 @@ import { useKeys } from '../core/keys.js';
 import { refresh, setRange, zone } from '../core/state.js';
 import * as router from '../core/router.js';
 import * as store from '../core/store.js';
-import { rfc3339 } from '../core/time.js';
+import { rfc3339, showTime } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
 import { Tabs } from '../ui/drawer.js';
 import { Icon } from '../ui/icons.js';
@@ -74,7 +74,12 @@ export function Page({ state }) {
   const rows = run.rows.value, roles = run.roles.value, columns = run.columns.value;
   const [finding, setFinding] = useState(false);
   const reading = useRef(false);
-  reading.current = open !== null; // a row that is read stays, the page does not run by itself
+  const live = v.live && v.tab === 'rows', wasLive = useRef(false);
+  reading.current = open !== null || live; // a row that is read stays, the page does not run by itself; a live list goes on by itself
+  useEffect(() => { // the rows are those from before it was live
+    if (wasLive.current && !live) void run.run();
+    wasLive.current = live;
+  }, [live]);
   useEffect(() => { setOpen(null); }, [rows, run.folded.value]);
   useEffect(() => { void run.refold(); }, [v.fold]);
   useEffect(() => { if (v.at && run.scope.value) void openNamed(v.at); }, [v.at, run.scope.value?.table]);
@@ -183,7 +188,7 @@ export function Page({ state }) {
     ${missing ? html`<${Empty} run=${run} state=${state} />` : html`
     <${HistogramPanel} run=${run} state=${state} onRow=${(/** @type {string} */ name) => void openNamed(name)} onRange=${zoom} onWider=${() => shift(0)} onFilter=${filter} />
     <div class="logs-status">
-      <span aria-live="polite" class="figures"><${Figures} run=${run} /></span>
+      <span aria-live=${live ? 'off' : 'polite'} class="figures"><${Figures} run=${run} live=${live} /></span>
       <span class="grow"></span>
       ${finding && html`<${Find} rows=${rows} grid=${grid} onClose=${() => setFinding(false)} />`}
       <${Tabs} label="View" tabs=${views} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
@@ -194,8 +199,8 @@ export function Page({ state }) {
       ${((panel && !(open && innerWidth < 1500)) || v.tab === 'fields') && html`<${FieldPanel} run=${run} state=${state} wide=${v.tab === 'fields'} shown=${shown} onFilter=${filter} onColumn=${toggleColumn} onClose=${togglePanel} />`}
       ${v.tab === 'patterns' && html`<${Patterns} run=${run} state=${state} />`}
       ${v.tab === 'changes' && html`<${Changes} run=${run} onFilter=${filter} />`}
-      ${v.tab === 'rows' && v.live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} fold=${v.fold} held=${open !== null} onRow=${(/** @type {any[]} */ row, /** @type {any} */ cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
-      ${v.tab === 'rows' && !v.live && html`<div class="logs-main">
+      ${live && html`<div class="logs-main"><${Live} run=${run} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} fold=${v.fold} held=${open !== null} onRow=${(/** @type {any[]} */ row, /** @type {any} */ cols) => setOpen({ index: -1, row, columns: cols })} onStop=${() => state.set({ live: false })} /></div>`}
+      ${v.tab === 'rows' && !live && html`<div class="logs-main">
         ${run.error.value && html`<${ErrorBox} error=${run.error.value}><button class="small" onClick=${() => run.run()}>Try again</button></${ErrorBox}>`}
         ${rows && rows.count > 0 && roles && html`<${LogsList} rows=${rows} grown=${run.grown.value} folded=${run.folded.value} roles=${roles} shown=${shown} hits=${marks} wrap=${v.wrap} json=${v.json} widths=${widths} onOrder=${setColumns}
           onWidth=${(/** @type {string} */ n, /** @type {number} */ w) => store.write(`logs.widths.${v.db}.${table}`, { ...widths, [n]: w })}
@@ -246,12 +251,14 @@ function Where({ state, found, run }) {
   </div>`;
 }
 
-/** Figures says how many rows there are, exactly. @param {{run: LogsRun}} props */
-function Figures({ run }) {
+/** Figures says how many rows there are, exactly; of a live list, until when they are counted. @param {{run: LogsRun, live: boolean}} props */
+function Figures({ run, live }) {
   const rows = run.rows.value, total = run.total.value;
   if (run.error.value) return rows ? 'The query failed; the rows below are of the run before.' : 'The query failed.';
   if (!rows) return run.busy.value ? 'Asking…' : '';
-  return html`<b class="num">${total === null ? (run.histogramError.value ? 'unknown total' : '…') : plural(total, 'row')}</b>
+  const all = html`<b class="num">${total === null ? (run.histogramError.value ? 'unknown total' : '…') : plural(total, 'row')}</b>`;
+  if (live) return html`${all}${total !== null && run.buckets.value && html`<span class="num">until ${showTime(run.range.to, 0, zone.value)}</span>`}`;
+  return html`${all}
     <span class="num">${run.elapsedMS.value.toFixed(0)} ms</span>
     <span class="num">${count(rows.total)} loaded${run.complete.value ? '' : ', more on scrolling'}</span>
     ${rows.columns.length < run.columns.value.length && html`<span class="num">${count(rows.columns.length)} of ${count(run.columns.value.length)} columns asked for</span>`}`;

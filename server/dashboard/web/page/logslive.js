@@ -9,6 +9,7 @@ import * as store from '../core/store.js';
 import { nowNanos, showTime } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
 import { useKeys } from '../core/keys.js';
+import { usePoll } from '../ui/usepoll.js';
 import { LogsList } from './logslist.js';
 import { Tail } from './logstail.js';
 
@@ -16,6 +17,8 @@ import { Tail } from './logstail.js';
 const lateness = [10, 60, 300];
 const kept = [10_000, 100_000];
 const intervals = [0.5, 1, 2, 5, 10];
+/** The histogram and the total above the list are counted anew so often, ms. */
+const recounts = 5000;
 
 /** Choice is a setting of live lists, kept in this browser. @param {{text: string, name: string, value: number, set: (n: number) => void, of: number[], unit: string}} props */
 const Choice = ({ text, name, value, set, of, unit }) => html`<label>${text} <select aria-label=${`${text}, ${unit}`} value=${String(value)} onChange=${(/** @type {any} */ e) => { set(Number(e.target.value)); store.write(`logs.live.${name}`, Number(e.target.value)); }}>${of.map((n) => html`<option key=${n} value=${String(n)}>${count(n)}${unit === 's' ? ' s' : ''}</option>`)}</select></label>`;
@@ -73,6 +76,8 @@ export function Live({ run, shown, hits, wrap, json, fold, onRow, held, onStop }
     void loop();
     return () => control.abort();
   }, [tail]);
+
+  usePoll(() => (now.current.paused ? Promise.resolve() : run.recount()), recounts);
 
   useEffect(() => { // where it follows the end it stays there, else with the row that was first in the view
     if (!tail || tail.folds === fold) return;

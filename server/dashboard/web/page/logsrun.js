@@ -283,6 +283,11 @@ export class LogsRun {
     }
   }
 
+  /** recount asks for the histogram and the total anew, of the range as it is now; the rows stay. */
+  async recount() {
+    if (this.scope.value && !this.busy.value) await this.loadHistogram({ ...this.scope.value, range: instants() }, this.control.signal);
+  }
+
   /** range is that of the histogram, both ends known. */
   range = { from: 0n, to: 1n };
 
