@@ -63,9 +63,10 @@ func (s *Server) foreignHost(rc *fasthttp.RequestCtx) bool {
 }
 
 // foreignPage reports whether a browser sends the request for a page of another origin to a server without users: such a
-// page could otherwise read and drop what lies on the visitor's own machine. Programs send neither header.
+// page could otherwise read and drop what lies on the visitor's own machine. Programs send neither header. What says nothing
+// of the server is for all: whether it lives, and the files of the dashboard, to which other pages may link.
 func (s *Server) foreignPage(rc *fasthttp.RequestCtx, path string) bool {
-	if s.o.Users != nil || !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" || outside(path)) {
+	if s.o.Users != nil || !(strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/debug/") || path == "/config" || path == "/status" || path == "/metrics" || outside(path)) {
 		return false
 	}
 	if s.foreignHost(rc) {

@@ -278,6 +278,10 @@ func TestForeignPages(t *testing.T) {
 		{"opaque origin", "/v1/sql?sql=select+1", []string{"Origin", "null"}, 403},
 		{"image of a foreign page", "/v1/sql?sql=select+1", []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"configuration", "/config", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"host and version", "/status", []string{"Origin", "https://evil.example"}, 403},
+		{"names of tables", "/metrics", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, 403},
+		{"a scraper", "/metrics", nil, 200},
+		{"own page's figures", "/metrics", []string{"Origin", h.url, "Sec-Fetch-Site", "same-origin"}, 200},
 		{"allowed origin", "/v1/sql?sql=select+1", []string{"Origin", "https://grafana.example", "Sec-Fetch-Site", "cross-site"}, 200},
 		{"open path", "/health", []string{"Origin", "https://evil.example"}, 200},
 	} {
