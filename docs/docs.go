@@ -1,11 +1,21 @@
 // Package docs holds the documents that the web application shows. Builds without the dashboard do not import it.
 package docs
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+)
 
-// Files are the documents of those who send and ask; those of operators and of formats are read in the tree.
+// packed has the documents of those who send and ask, as browsers get them; those of operators and of formats are read in the tree.
 //
-//go:embed http.md sql.md promql.md pipelines.md vrl.md
-//go:embed ingest/json-lines.md ingest/line-protocol.md ingest/otlp.md ingest/remote-write.md ingest/log-push.md
-//go:embed ingest/json-put.md ingest/journald.md ingest/syslog.md
-var Files embed.FS
+//go:embed packed
+var packed embed.FS
+
+// Files are the documents, compressed: NAME.md.br is NAME.md of this folder. They are written by go test ./docs -update.
+func Files() fs.FS {
+	files, err := fs.Sub(packed, "packed")
+	if err != nil {
+		panic("the folder of packed documents has no valid name: " + err.Error())
+	}
+	return files
+}

@@ -28,8 +28,9 @@ func TestHelpDocuments(t *testing.T) {
 		if err != nil || d.IsDir() {
 			return err
 		}
+		name = strings.TrimSuffix(name, ".br")
 		eval[bool](p, fmt.Sprintf(`import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read(%q); return true; })`, name))
-		text, _ := fs.ReadFile(Documents(), name)
+		text, _ := os.ReadFile("../../docs/" + name)
 		title := strings.TrimPrefix(strings.SplitN(string(text), "\n", 2)[0], "# ")
 		p.wait(name, fmt.Sprintf(`document.querySelector('.document-text .heading.level-1')?.innerText === %q`, strings.ReplaceAll(title, "`", "")))
 		left := eval[[]string](p, `(() => { const copy = document.querySelector('.document-text').cloneNode(true); for (const e of copy.querySelectorAll('code, pre')) e.remove(); return copy.textContent.match(/.{0,30}(\*\*|\]\(|`+"`"+`|^#+ |\|---).{0,30}/g) ?? []; })()`)

@@ -22,4 +22,4 @@ func Assets() fs.FS {
 }
 
 // Documents are those that the application shows.
-func Documents() fs.FS { return docs.Files }
+func Documents() fs.FS { return docs.Files() }
