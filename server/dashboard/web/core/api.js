@@ -29,6 +29,9 @@ export class ApiError extends Error {
   }
 }
 
+/** TooLarge: an answer is more than a page can hold. */
+export class TooLarge extends ApiError {}
+
 /**
  * @typedef {object} RequestOptions
  * @property {string} [method]
@@ -91,14 +94,16 @@ const pause = (ms, abort) => new Promise((resolve, reject) => {
   abort.addEventListener('abort', () => { clearTimeout(timer); reject(abort.reason); }, { once: true });
 });
 
+/** shellQuote writes a text as one word of a shell. @param {string} text */
+export const shellQuote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
 /** curl is the request for a terminal, without the password. @param {URL} url @param {RequestOptions} options */
 function curl(url, options) {
-  const quote = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)}'`;
   const parts = ['curl', options.method && options.method !== 'GET' && !options.body ? `-X ${options.method}` : '', auth.user.value ? '-u "$USER"' : ''];
-  for (const [k, v] of Object.entries(options.headers ?? {})) parts.push('-H ' + quote(`${k}: ${v}`));
-  if (options.statement !== undefined) parts.push('--data-urlencode ' + quote('sql=' + options.statement));
-  else if (typeof options.body === 'string') parts.push('--data-binary ' + quote(options.body));
-  parts.push(quote(url.href));
+  for (const [k, v] of Object.entries(options.headers ?? {})) parts.push('-H ' + shellQuote(`${k}: ${v}`));
+  if (options.body instanceof URLSearchParams) for (const [k, v] of options.body) parts.push('--data-urlencode ' + shellQuote(`${k}=${v}`));
+  else if (typeof options.body === 'string') parts.push('--data-binary ' + shellQuote(options.body));
+  parts.push(shellQuote(url.href));
   return parts.filter(Boolean).join(' ');
 }
 
@@ -176,7 +181,7 @@ async function whole(answer, abort, into) {
     size += value.length;
     if (size > largest) {
       await reader.cancel();
-      throw new ApiError('The answer is larger than 256 MB. Ask for fewer rows or columns.');
+      throw new TooLarge('The answer is larger than 256 MB. Ask for fewer rows or columns.');
     }
     if (into) into.add(value);
     else chunks.push(value);

@@ -33,6 +33,12 @@ export function cut(text, size) {
  * @property {number} [depth] levels of names
  */
 
+/** ingestRequest is what a request says of the rows in it. @param {Target} to @returns {{query: Record<string, string|undefined>, headers: Record<string, string>}} */
+export const ingestRequest = (to) => ({
+  query: { table: to.table, pipeline_name: to.pipeline, custom_time_index: to.index, skip_error: to.skip ? 'true' : undefined },
+  headers: /** @type {Record<string, string>} */ (to.depth ? { 'x-service-pipeline-params': `max_nested_levels=${to.depth}` } : {}),
+});
+
 /**
  * ingest sends pasted text to a table.
  * @param {string} text
@@ -43,6 +49,7 @@ export function cut(text, size) {
  */
 export async function ingest(text, kind, to, options) {
   const pieces = kind === 'json' ? [text] : cut(text, pieceBytes);
+  const about = ingestRequest(to);
   const done = { rows: 0, skipped: 0, elapsedMS: 0, answer: '' };
   let before = 0;
   for (const [i, piece] of pieces.entries()) {
@@ -52,8 +59,7 @@ export async function ingest(text, kind, to, options) {
     try {
       answer = await request('v1/ingest', {
         method: 'POST', body: piece, signal: options.signal, retry: false,
-        query: { db: db.value, table: to.table, pipeline_name: to.pipeline, custom_time_index: to.index, skip_error: to.skip ? 'true' : undefined },
-        headers: { 'Content-Type': mediaTypes[kind], ...(to.depth ? { 'x-service-pipeline-params': `max_nested_levels=${to.depth}` } : {}) },
+        query: { db: db.value, ...about.query }, headers: { 'Content-Type': mediaTypes[kind], ...about.headers },
       });
     } catch (e) {
       if (e instanceof ApiError && before > 0) throw moved(e, before);

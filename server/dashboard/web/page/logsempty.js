@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from '../lib/ui.js';
 import { described, isAbort, list, request } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
-import { plural } from '../core/format.js';
+import { oneLine, plural, visible } from '../core/format.js';
 import { nearest } from '../core/fuzzy.js';
 import * as router from '../core/router.js';
 import { root } from '../core/api.js';
@@ -29,20 +29,20 @@ export function Empty({ run, state }) {
 function NoTable({ run, name, state }) {
   const known = (run.tables.value ?? []).map((t) => t.name);
   if (known.includes(name)) return html`<${NoTime} name=${name} />`;
-  return html`<div class="state"><h2>There is no table ${name} in ${state.get('db')}</h2>
-    <div class="actions">${nearest(name, known).map((n) => html`<button key=${n} onClick=${() => state.set({ t: n })}>${n}</button>`)}
-    <button onClick=${() => state.set({ t: '' })}>Another table</button></div></div>`;
+  return html`<div class="state"><h2>There is no table ${visible(name)} in ${visible(state.get('db'))}</h2>
+    <div class="actions">${nearest(name, known).map((n) => html`<button key=${n} onClick=${() => state.set({ t: n })}>${oneLine(n, 60)}</button>`)}
+    <button onClick=${() => state.set({ t: '' })}>Another table</button><button onClick=${() => router.go('sql')}>Open SQL</button></div></div>`;
 }
 
 /** @param {{name: string}} props */
-const NoTime = ({ name }) => html`<div class="state"><h2>${name} has no time column</h2><p>Logs are read by time; this table can be read with SQL.</p>
+const NoTime = ({ name }) => html`<div class="state"><h2>${visible(name)} has no time column</h2><p>Logs are read by time; this table can be read with SQL.</p>
   <div class="actions"><button class="primary" onClick=${() => router.go('sql', { sql: `SELECT * FROM ${sqltext.table(name)} LIMIT 100` })}>Open in SQL</button></div></div>`;
 
 /** First is how to begin on a fresh server. @param {{run: import('./logsrun.js').LogsRun, state: import('../core/state.js').PageState}} props */
 function First({ run, state }) {
   const [busy, setBusy] = useState(false);
   const db = state.get('db');
-  const command = `curl -X POST '${root.href}v1/ingest?db=${encodeURIComponent(db)}&table=app&pipeline_name=service_identity' \\\n  -H 'Content-Type: application/x-ndjson' \\\n  --data-binary $'{"level":"info","message":"started"}\\n{"level":"error","message":"cannot reach cart-7"}'`;
+  const command = `curl -X POST '${root.href}v1/ingest?db=${encodeURIComponent(db)}&table=app&pipeline_name=service_identity' \\\n  -H 'Content-Type: application/x-ndjson' \\\n  --data-binary '{"level":"info","message":"started"}\n{"level":"error","message":"cannot reach cart-7"}'`;
   const demo = async () => {
     setBusy(true);
     try {

@@ -1,19 +1,21 @@
 // Rows into a file: those loaded, or all that match, in the server's own form, window after window of time.
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
-import { described, isAbort, statement } from '../core/api.js';
+import { described, isAbort, statement, TooLarge } from '../core/api.js';
+import { user } from '../core/auth.js';
+import { saveAnswer } from '../core/commands.js';
 import { bytes, count, object, plural } from '../core/format.js';
 import { openRows } from '../core/rows.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { Dialog } from '../ui/pop.js';
-import { toast } from '../ui/toast.js';
+import { copy, toast } from '../ui/toast.js';
 import * as logsql from './logsquery.js';
 import { save } from '../ui/save.js';
 
 const rowsPerPage = 20_000;
-/** What is collected in memory where the browser cannot write to a file, bytes. */
-const mostInMemory = 200 << 20;
+/** memory is what is collected where the browser cannot write to a file, bytes. */
+export const bounds = { memory: 200 << 20 };
 
 /** windows cuts the range into pieces of about so many rows, newest first; no instant lies in two. @param {import('../ui/histogram.js').Buckets} buckets @param {{from: bigint, to: bigint}} range @returns {{from: bigint, to: bigint}[]} */
 export function windows(buckets, range) {
@@ -34,6 +36,9 @@ export function windows(buckets, range) {
   return list;
 }
 
+/** fileName is a name that every system takes. @param {string} table @param {string} ending */
+const fileName = (table, ending) => `${table}.${ending}`.replace(/[^\w.-]/g, '_');
+
 /** @param {{run: import('./logsrun.js').LogsRun, shown: string[], onClose: () => void}} props */
 export function Export({ run, shown, onClose }) {
   const [format, setFormat] = useState('csv');
@@ -42,6 +47,7 @@ export function Export({ run, shown, onClose }) {
   const [safe, setSafe] = useState(false);
   const [done, setDone] = useState(/** @type {{rows: number, size: number}|null} */ (null));
   const [rowSize, setRowSize] = useState(0);
+  const [large, setLarge] = useState('');
   const control = useRef(new AbortController());
   const rows = run.rows.value, scope = run.scope.value, total = run.total.value;
   useEffect(() => { if (rows) void rows.text({ format: 'ndjson', from: 0, to: 100 }).then((t) => setRowSize(t.length / Math.max(1, Math.min(100, rows.count))), () => {}); }, [rows]);
@@ -52,7 +58,7 @@ export function Export({ run, shown, onClose }) {
   const picked = names.map((n) => rows.columns.findIndex((c) => c.name === n)).filter((i) => i >= 0);
   const go = async () => {
     control.current = new AbortController();
-    const name = `${scope.table}.${format === 'text' ? 'txt' : format}`.replace(/[^\w.-]/g, '_');
+    const name = fileName(scope.table, format === 'text' ? 'txt' : format);
     try {
       if (!all) {
         save(await rows.text({ format: /** @type {any} */ (format), columns: picked, safe, zone: zone.value, whole: true }), name);
@@ -72,6 +78,7 @@ export function Export({ run, shown, onClose }) {
       onClose();
     } catch (e) {
       setDone(null);
+      if (e instanceof TooLarge) return setLarge(e.message);
       toast(isAbort(e) ? 'The export was cancelled; no file was kept.' : described(e).message, { kind: isAbort(e) ? '' : 'bad' });
     }
   };
@@ -79,6 +86,12 @@ export function Export({ run, shown, onClose }) {
     control.current.abort(new DOMException('cancelled', 'AbortError'));
     onClose();
   };
+  const format_ = format === 'csv' || format === 'text' ? 'csvWithNames' : 'json';
+  const command = saveAnswer(logsql.allRows(scope, names.map((n) => sqltext.name(String(n))).join(', ')), format_, fileName(scope.table, format_ === 'json' ? 'json' : 'csv'));
+  if (large) {
+    return html`<${Dialog} title="Export rows" onClose=${close}><p>${large} A shorter range or fewer columns are less; in a terminal this command saves all of them${user.value && html`, with the password of <code>$PASSWORD</code>`}:</p>
+      <pre class="mono command">${command}</pre><div class="buttons"><button onClick=${() => setLarge('')}>Back</button><button class="primary" onClick=${() => copy(command, 'Command copied')}>Copy</button></div></${Dialog}>`;
+  }
   return html`<${Dialog} title="Export rows" onClose=${close}><form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); void go(); }}>
     <label>Format<select name="format" value=${format} onChange=${(/** @type {any} */ e) => setFormat(e.target.value)}><option value="csv">CSV with names</option><option value="ndjson">JSON lines</option><option value="json">JSON</option><option value="text">Text: time and message</option></select></label>
     <label>Rows<select name="rows" value=${all ? 'all' : 'loaded'} onChange=${(/** @type {any} */ e) => setAll(e.target.value === 'all')}><option value="all">all that match: ${total === null ? 'not counted' : `${count(total)}, about ${bytes(total * rowSize * (format === 'ndjson' || format === 'json' ? 1 : 0.6))}`}</option><option value="loaded">those loaded: ${count(rows.total)}</option></select></label>
@@ -108,7 +121,7 @@ async function openSink(name) {
     write: async (part) => {
       parts.push(part);
       size += typeof part === 'string' ? part.length : part.byteLength;
-      if (size > mostInMemory) throw new Error('This browser cannot write to a file directly, and more than 200 MB are too much to hold: choose a shorter range or fewer columns, or use varve export on the command line.');
+      if (size > bounds.memory) throw new TooLarge(`This browser cannot write to a file directly, and more than ${bytes(bounds.memory)} are too much to hold.`);
     },
     close: async () => {
       const link = document.createElement('a');

@@ -1,6 +1,6 @@
 // The requests of the Metrics page: the metrics API as POST forms, and the same as text that can be pasted.
 
-import { json, list, request, root } from '../core/api.js';
+import { json, list, request, root, shellQuote } from '../core/api.js';
 import { ask } from '../core/aside.js';
 import { user } from '../core/auth.js';
 import * as catalog from '../core/catalog.js';
@@ -50,10 +50,9 @@ export async function get(path, fields = {}) {
 
 /** curl is a request for a terminal, without the password. @param {string} path @param {Form} fields */
 export function curl(path, fields) {
-  const quote = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)}'`;
   const url = new URL(base + path, root);
   url.searchParams.set('db', db.value);
-  return ['curl', user.value ? '-u "$USER"' : '', quote(url.href), ...[...form(fields)].map(([k, v]) => '--data-urlencode ' + quote(`${k}=${v}`))].filter(Boolean).join(' ');
+  return ['curl', user.value ? '-u "$USER"' : '', shellQuote(url.href), ...[...form(fields)].map(([k, v]) => '--data-urlencode ' + shellQuote(`${k}=${v}`))].filter(Boolean).join(' ');
 }
 
 /** quoted writes a text as PromQL wants it. @param {string} text */

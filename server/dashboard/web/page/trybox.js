@@ -7,10 +7,13 @@ import { forget, tables } from '../core/catalog.js';
 import { bytes, count, duration, oneLine, plural, visible } from '../core/format.js';
 import * as pipelines from '../core/pipelines.js';
 import * as samples from '../core/samples.js';
-import { failedLine, ingest, mostBytes } from '../core/send.js';
+import { sendFile } from '../core/commands.js';
+import { user } from '../core/auth.js';
+import { failedLine, ingest, ingestRequest, mostBytes } from '../core/send.js';
 import { closed, db, session } from '../core/state.js';
 import { ErrorBox } from '../ui/error.js';
 import { useKeys } from '../core/keys.js';
+import { copy } from '../ui/toast.js';
 import { DryTables } from './drytables.js';
 
 /** The other forms that the same box sends. @type {{id: string, title: string, path: string, type: string, needs: string, example: () => string}[]} */
@@ -78,10 +81,18 @@ export function TryBox({ state }) {
     forget();
     return { sent: { ...sent, table } };
   });
+  /** commandFor sends a file from a terminal as the box would. @param {string} name @param {string} begin of the file */
+  const commandFor = (name, begin) => {
+    if (other) return sendFile(name, { path: other.path, query: {}, type: other.type, headers: { 'x-service-db-name': db.value } }, other.id === 'lineproto' ? 'lines' : 'whole');
+    const array = begin.trimStart().startsWith('[') && chosen !== 'text';
+    const as = array ? 'json' : chosen === 'auto' ? samples.guessKind(begin) : /** @type {samples.Kind} */ (chosen);
+    const found = samples.timeFields(samples.entries(array ? begin.slice(0, begin.lastIndexOf('},') + 1) + ']' : begin, as, 200)), by = found.find((t) => t.field === state.get('time')) ?? (state.get('time') === 'auto' ? found[0] : undefined);
+    return sendFile(name, { path: 'v1/ingest', type: samples.mediaTypes[as === 'json' ? 'ndjson' : as], ...ingestRequest({ table, pipeline, index: pipeline === 'service_identity' ? by?.index : undefined, skip: state.get('skip'), depth: state.get('depth') }) }, as === 'json' ? 'array' : 'lines');
+  };
   const take = async (/** @type {File|undefined} */ file) => {
     if (!file) return;
     if (file.size > mostBytes) {
-      setResult({ large: file, table });
+      setResult({ large: file, command: commandFor(file.name, await file.slice(0, 400_000).text()) });
       return;
     }
     setText(await file.text());
@@ -142,8 +153,8 @@ export function TryBox({ state }) {
 /** @param {{result: any, text: string}} props */
 function Outcome({ result, text }) {
   if (result.large) {
-    return html`<div class="state-line"><p>${visible(result.large.name)} has ${bytes(result.large.size)}; a page sends up to ${bytes(mostBytes)}. The command line has no limit, goes on after a break and shows its progress:</p>
-      <pre class="mono">varve ingest --table ${result.table} ${visible(result.large.name)}</pre></div>`;
+    return html`<div class="state-line"><p>${visible(result.large.name)} has ${bytes(result.large.size)}; a page sends up to ${bytes(mostBytes)}. In a terminal this command sends it, whatever its size${user.value && html`; the password is taken from <code>$PASSWORD</code>`}:</p>
+      <pre class="mono">${result.command}</pre><div class="actions"><button onClick=${() => copy(result.command, 'Command copied')}>Copy</button></div></div>`;
   }
   if (result.error) {
     const line = failedLine(result.error.message, text);

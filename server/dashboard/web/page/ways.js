@@ -1,6 +1,7 @@
 // The ways to send data to the server: for each what to paste, filled in with this server's address, database and user.
 // A way's curl is a whole command that stores a row; its other snippets are settings of programs.
 
+import { shellQuote as quote } from '../core/api.js';
 import { remoteWrite } from '../core/snappy.js';
 
 /**
@@ -8,9 +9,6 @@ import { remoteWrite } from '../core/snappy.js';
  * @typedef {{title: string, text: (p: Place) => string, run?: boolean}} Snippet run: a command that stores a row
  * @typedef {{id: string, title: string, hint: string, paths: string[], rows?: string, needs?: string, docs: string, snippets: Snippet[]}} Way rows: the figure that counts what came this way
  */
-
-/** @param {string} t */
-const quote = (t) => `'${t.replaceAll("'", `'\\''`)}'`;
 
 /** @param {Place} p */
 const curl = (p) => (p.user ? `curl -u ${quote(p.user)}:"$PASSWORD"` : 'curl');

@@ -1,0 +1,167 @@
+//go:build dashboard && browser
+
+package dashboard
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pasted runs a command as it stands on a page, in a directory, and gives its output.
+func pasted(t *testing.T, dir, command string, env ...string) string {
+	t.Helper()
+	c := exec.Command("sh", "-ec", command)
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s\n%s", err, command, out)
+	}
+	return string(out)
+}
+
+// A user whose name and password are hard on a shell.
+const hardUser, hardPassword = `o"p's $HOME`, "se`sa\"me' $x"
+
+// hardServer has this user alone.
+func hardServer(t *testing.T) *server {
+	t.Helper()
+	users := filepath.Join(t.TempDir(), "users")
+	if err := os.WriteFile(users, []byte(hardUser+"="+hardPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, "--user-provider", "static_user_provider:file:"+users)
+}
+
+// asks gives the answer to a statement that the page itself sends, as JSON.
+func (p *page) asks(statement string) string {
+	p.t.Helper()
+	return eval[string](p, fmt.Sprintf(`import(new URL('./core/api.js', document.querySelector('script[type=module]').src)).then(async (m) => JSON.stringify(await m.list(%s)))`, quoteJSON(statement)))
+}
+
+// TestD60LargeFile: what a terminal sends a file with that is more than a page sends works as pasted.
+func TestD60LargeFile(t *testing.T) {
+	open, users := start(t), hardServer(t)
+	for _, c := range []struct {
+		name, file, line, times string
+		signed                  bool
+		want                    string
+	}{
+		{"lines", "it's $big.log", "cannot reach cart-%d\n", "service_timestamp", false, ""},
+		{"JSON lines with a time, signed in", "-big.ndjson", `{"ts":"2026-11-21T03:46:0%dZ","message":"of a file"}` + "\n", "ts", true, "2026-11-21T03:46:02Z"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := openIngest(t, open, "#t=sent")
+			if c.signed {
+				p = signedIn(t, users, hardUser, hardPassword, "/dashboard/ingest#t=sent")
+				p.wait("the box", `document.querySelector('.try textarea')`)
+			}
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(fmt.Sprintf(c.line, 1)+fmt.Sprintf(c.line, 2)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			eval[bool](p, fmt.Sprintf(`(() => {
+				const line = %s, data = new DataTransfer();
+				data.items.add(new File([line.repeat(Math.ceil((51 << 20) / line.length))], %s));
+				return document.querySelector('.try').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) || true;
+			})()`, quoteJSON(fmt.Sprintf(c.line, 1)), quoteJSON(c.file)))
+			p.wait("the command", `document.querySelector('.try .state-line pre')`)
+			p.shot("ingest-large")
+			pasted(t, dir, eval[string](p, `document.querySelector('.try .state-line pre').textContent`), "PASSWORD="+hardPassword)
+			got := p.asks(fmt.Sprintf(`SELECT count(*), max(date_format(%s, '%%Y-%%m-%%dT%%H:%%M:%%SZ')) FROM sent`, c.times))
+			if !strings.HasPrefix(got, `[[2,`) || !strings.Contains(got, c.want) {
+				t.Errorf("in the table: %s, want 2 rows up to %s", got, c.want)
+			}
+		})
+	}
+	p := openIngest(t, open, "#t=sent")
+	eval[bool](p, `(() => {
+		const line = '{"ts":"2026-11-21T03:46:01Z"},\n', data = new DataTransfer();
+		data.items.add(new File(['[' + line.repeat(Math.ceil((51 << 20) / line.length))], 'array.json'));
+		return document.querySelector('.try').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) || true;
+	})()`)
+	p.wait("an array is taken apart", `/^jq -c '\.\[\]' 'array\.json' \| split .*custom_time_index=ts%3B/.test(document.querySelector('.try .state-line pre')?.textContent)`)
+}
+
+// TestD61SignedIn: with users each snippet that is a command works with the password in its variable, whatever the name is.
+func TestD61SignedIn(t *testing.T) {
+	s := hardServer(t)
+	p := signedIn(t, s, hardUser, hardPassword, "/dashboard/ingest")
+	p.wait("the user in the snippet", `document.querySelector('.snippet pre')?.textContent.includes('$PASSWORD')`)
+	commands := eval[[]string](p, `import(new URL('./page/ways.js', document.querySelector('script[type=module]').src)).then(({ ways }) => {
+		const place = { base: location.origin + '/', host: location.hostname, port: location.port, tls: false, db: 'public', table: 'app', user: `+quoteJSON(hardUser)+` };
+		return ways.flatMap((w) => w.snippets.filter((s) => s.run).map((s) => s.text(place)));
+	})`)
+	if len(commands) < 9 {
+		t.Errorf("%d commands", len(commands))
+	}
+	for _, c := range commands {
+		if strings.Contains(c, hardPassword) {
+			t.Errorf("the password stands in %s", c)
+		}
+		before := s.figure(t, "varve_rows_written_total")
+		out := pasted(t, t.TempDir(), c, "PASSWORD="+hardPassword)
+		if after := s.figure(t, "varve_rows_written_total"); after <= before {
+			t.Errorf("no row is stored by\n%s\n%s", c, out)
+		}
+	}
+}
+
+// TestD13ExportLarge: what is more than the page can hold is offered as a command, which saves all of it as pasted.
+func TestD13ExportLarge(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(3000, time.Second))
+	p := logsAt(t, s, "t=app&from=all&q=level:info")
+	eval[bool](p, caught)
+	eval[bool](p, `import(new URL('./page/logsexport.js', document.querySelector('script[type=module]').src)).then((m) => { m.bounds.memory = 10_000; return true; })`)
+	p.click(".toolbar button[title=More]")
+	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
+	p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
+	p.click("dialog button.primary")
+	p.wait("the command", `document.querySelector('dialog pre.command')`)
+	p.shot("export-large")
+	if eval[bool](p, `window.named !== undefined`) {
+		t.Error("a part of the rows was saved")
+	}
+	dir := t.TempDir()
+	pasted(t, dir, eval[string](p, `document.querySelector('dialog pre.command').textContent`))
+	saved, err := os.ReadFile(filepath.Join(dir, "app.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(strings.Count(string(saved), "\n")-1), s.count(t, "level = 'info'"); got != want {
+		t.Errorf("the file has %s rows, %s match", got, want)
+	}
+}
+
+// TestCopiedCurl: what an error gives for a terminal is the whole request, with what it asked.
+func TestCopiedCurl(t *testing.T) {
+	s := start(t)
+	shopMetrics(t, s)
+	p := open(t, s, "/dashboard/metrics#q="+url.QueryEscape("sum by (code (http_requests_total)"))
+	p.allow("400")
+	p.wait("the error", `document.querySelector('.metrics-results .error .text')`)
+	eval[bool](p, clipboard)
+	p.button("Copy as curl")
+	p.wait("the command", `window.copied`)
+	if out := pasted(t, t.TempDir(), eval[string](p, `window.copied`)); !strings.Contains(out, "unexpected") || !strings.Contains(out, "grouping opts") {
+		t.Errorf("%s answers %s", eval[string](p, `window.copied`), out)
+	}
+}
+
+// TestD01Shell: the command of a fresh server works in any shell.
+func TestD01Shell(t *testing.T) {
+	s := start(t)
+	p := open(t, s, "/dashboard/")
+	p.wait("the command", `document.querySelector('.first pre')`)
+	pasted(t, t.TempDir(), eval[string](p, `document.querySelector('.first pre').textContent`))
+	p.button("I have sent it: look again")
+	if rows := p.rowsShown(); len(rows) != 2 || !strings.Contains(strings.Join(rows, " "), "cannot reach cart-7") {
+		t.Errorf("rows %q", rows)
+	}
+}
