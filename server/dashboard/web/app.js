@@ -156,7 +156,7 @@ function Content() {
     return () => { wanted = false; };
   }, [page.name]);
   if (failed) return html`<${Renewed} />`;
-  if (!here) return html`<div class="toolbar"><h1>${page.title}</h1></div><p class="state soft coming" role="status">Loading the page …</p>`;
+  if (!here) return html`<div class="toolbar"><h1>${page.title}</h1></div><p class="state soft wait" role="status">Loading the page …</p>`;
   return html`<${here.Page} key=${page.name} state=${here.state} />`;
 }
 

@@ -205,7 +205,9 @@ function parseCalendar(text, zone, now) {
   const near = localFields(now, zone);
   const syslog = /\b([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?/.exec(text);
   if (syslog && months.includes(syslog[1].toLowerCase())) {
-    return fields([near.getUTCFullYear(), months.indexOf(syslog[1].toLowerCase()) + 1, Number(syslog[2])], syslog.slice(3), zone);
+    const of = (/** @type {number} */ year) => fields([year, months.indexOf(syslog[1].toLowerCase()) + 1, Number(syslog[2])], syslog.slice(3), zone);
+    const found = of(near.getUTCFullYear()); // it has no year: what would lie ahead is of the year before
+    return found && found.ns > now + day ? of(near.getUTCFullYear() - 1) : found;
   }
   const time = /^(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?$/i.exec(text);
   if (!time) return null;

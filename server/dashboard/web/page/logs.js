@@ -57,7 +57,7 @@ export function Page({ state }) {
   const run = useMemo(() => new LogsRun(state), []);
   const v = state.values.value;
   const many = run.columns.value.length > mostColumns;
-  const what = JSON.stringify([v.db, v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to, zone.value, many && v.cols]);
+  const what = JSON.stringify([v.db, v.t === run.adopted ? '' : v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to, zone.value, many && v.cols]);
   useEffect(() => { void run.run().then(() => { if (run.scope.value && !run.error.value) remember(run); }); }, [what]);
   useEffect(() => () => run.stop(), []);
   useEffect(() => {

@@ -3,6 +3,7 @@
 import { list } from '../core/api.js';
 import { count } from '../core/format.js';
 import { score } from '../core/fuzzy.js';
+import { db, range } from '../core/state.js';
 import * as logsql from './logsquery.js';
 
 /** @typedef {{text: string, kind: string, from: number, to: number, note?: string}} Offer */
@@ -27,7 +28,7 @@ export async function offersAt(text, cursor, columns, scope, named = (name) => c
   }
   const name = named(m[1].replace(/^"|"$/g, ''))?.name;
   if (!scope || name === undefined) return [];
-  const key = `${scope.table} ${name}`;
+  const key = JSON.stringify([db.value, range.value, scope.table, name]);
   let have = valuesKept.get(key);
   if (!have || Date.now() - have.at > 60_000) {
     try {

@@ -80,6 +80,8 @@ export class LogsRun {
     this.elapsedMS = signal(0);
     this.sql = signal({ rows: '', histogram: '' });
     this.control = new AbortController();
+    /** adopted is the table that the page chose where the address named none: the address names it from then on, so that it is all of the state. */
+    this.adopted = '';
     /** longest is the text column that stands for the message of a table without one. */
     this.longest = { table: '', column: '' };
   }
@@ -129,6 +131,10 @@ export class LogsRun {
     }
     const columns = await catalog.columns(db, name);
     store.write(`logs.table.${db}`, name);
+    if (this.state.get('t') === '' && this.state.get('db') === db) {
+      this.adopted = name;
+      this.state.set({ t: name }, false);
+    }
     const roles = logsql.rolesOf(columns, { ...(this.longest.table === name && { message: this.longest.column }), ...store.read(`logs.roles.${db}.${name}`, {}) });
     const filters = await this.filters(columns, roles);
     batch(() => {

@@ -137,8 +137,8 @@ function Results({ run, panel, set, tree, grid, onQuery }) {
   const r = run.result.value;
   if (!q) return html`<${Start} />`;
   const body = () => {
-    if (view === 'explain') return tree ? html`<${Explain} key=${q} tree=${tree.node} at=${grid.end} />` : r?.error ? html`<${ErrorBox} error=${r.error} language="PromQL" />` : html`<p class="state soft">Asking…</p>`;
-    if (!r || r.view !== view || r.query !== q && !run.busy.value) return html`<p class="state soft">Running…</p>`;
+    if (view === 'explain') return tree ? html`<${Explain} key=${q} tree=${tree.node} at=${grid.end} />` : r?.error ? html`<${ErrorBox} error=${r.error} language="PromQL" />` : html`<p class="state soft wait" role="status">Asking…</p>`;
+    if (!r || r.view !== view || r.query !== q && !run.busy.value) return html`<p class="state soft wait" role="status">Running…</p>`;
     if (r.error) return html`<${ErrorBox} error=${r.error} language="PromQL"><button class="small" onClick=${() => onQuery(q)}>Try again</button></${ErrorBox}>`;
     if (r.count === 0) return html`<${NoData} at=${view === 'table' ? r.at : null} tree=${tree ? tree.node : null} />`;
     const unit = panel.unit === 'auto' ? tree?.unit ?? { values: 'number', bounds: 'number' } : { values: panel.unit, bounds: panel.unit };

@@ -9,6 +9,9 @@ import { ask } from '../ui/ask.js';
 import { Icon } from '../ui/icons.js';
 import { toast } from '../ui/toast.js';
 
+/** Runs that are listed. */
+const most = 200;
+
 /** @param {{run: import('./sqlrun.js').SQLRun, onOpen: (sql: string, name?: string) => void, onClose: () => void}} props */
 export function History({ run, onOpen, onClose }) {
   const [text, setText] = useState('');
@@ -26,10 +29,11 @@ export function History({ run, onOpen, onClose }) {
     <div class="scroll">
       ${kept.length > 0 && html`<h3>Kept</h3>${kept.filter((s) => has(s.name)).map((s) => html`<div class="row" key=${s.id}><button class="quiet node grow" onClick=${() => onOpen(s.definition.sql, s.name)}><${Icon} name="star" /><span class="text">${s.name}</span>${s.local && html`<span class="faint end">this browser</span>`}</button><button class="quiet small icon" aria-label=${`Remove ${s.name}`} onClick=${() => void saved.remove(s)}><${Icon} name="trash" /></button></div>`)}`}
       <h3>Run before</h3>
-      ${list.slice(0, 200).map((h) => html`<div class="history-entry" key=${h.at + h.sql}>
+      ${list.slice(0, most).map((h) => html`<div class="history-entry" key=${h.at + h.sql}>
         <button class="quiet" title=${h.sql} onClick=${() => onOpen(h.sql)}><code>${h.sql.slice(0, 300)}</code></button>
         <div class="faint num"><span>${showTime(BigInt(h.at) * 1_000_000n, 0, zone.value)}</span><span>${duration(h.elapsedMS)}</span><span class=${h.error ? 'level-error' : ''}>${h.error ? 'error' : h.rows === null ? '' : `${count(h.rows)} rows`}</span>
           <button class="quiet small icon" title="Keep by name" aria-label="Keep by name" onClick=${() => void keep(h.sql)}><${Icon} name="star" /></button></div></div>`)}
+      ${list.length > most && html`<p class="faint pad cut">${count(list.length - most)} more: type a part of one</p>`}
       ${list.length === 0 && html`<p class="faint pad">nothing yet</p>`}
       ${run.history.value.length > 0 && html`<button class="small" onClick=${() => run.clearHistory()}>Clear the history</button>`}
     </div></aside>`;

@@ -1,9 +1,9 @@
 // The tree of databases, tables and columns beside the editor.
 
 import { html, useEffect, useState } from '../lib/ui.js';
-import { list } from '../core/api.js';
+import { described, isAbort, list } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
-import { oneLine, short } from '../core/format.js';
+import { count, oneLine, short } from '../core/format.js';
 import { score } from '../core/fuzzy.js';
 import * as router from '../core/router.js';
 import { closed, db } from '../core/state.js';
@@ -11,6 +11,10 @@ import * as sqltext from '../core/sqltext.js';
 import { ask } from '../ui/ask.js';
 import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
+import { toast } from '../ui/toast.js';
+
+/** Tables of a database that are listed. */
+const mostTables = 500;
 
 /** @param {{onInsert: (text: string) => void, onRun: (sql: string) => void}} props */
 export function Tree({ onInsert, onRun }) {
@@ -19,6 +23,7 @@ export function Tree({ onInsert, onRun }) {
   const [open, setOpen] = useState(/** @type {string[]} */ ([db.value]));
   const names = catalog.databases.value ?? [db.value];
   const load = (/** @type {string} */ name) => catalog.tables(name).then((found) => setTables((before) => ({ ...before, [name]: found })), () => {});
+  const fits = (/** @type {string} */ name) => (tables[name] ?? []).filter((t) => score(text, t.name) > 0);
   useEffect(() => { if (!catalog.databases.value) void catalog.databases.load(); }, []);
   useEffect(() => { open.forEach((n) => void load(n)); }, [open.join('\u0001')]);
   const toggle = (/** @type {string} */ n) => setOpen(open.includes(n) ? open.filter((o) => o !== n) : [...open, n]);
@@ -27,7 +32,8 @@ export function Tree({ onInsert, onRun }) {
       <button class="quiet small icon" title="Look again" aria-label="Look again" onClick=${() => { catalog.forget(); void catalog.databases.load(); open.forEach((n) => void load(n)); }}><${Icon} name="refresh" /></button></div>
     <div class="scroll">${names.map((n) => html`<div key=${n}>
       <button class="quiet node" aria-expanded=${open.includes(n) ? 'true' : 'false'} onClick=${() => toggle(n)}><${Icon} name=${open.includes(n) ? 'down' : 'right'} /><b>${n}</b></button>
-      ${open.includes(n) && (tables[n] ?? []).filter((t) => score(text, t.name) > 0).slice(0, 500).map((t) => html`<${TableNode} key=${t.name} db=${n} table=${t} onInsert=${onInsert} onRun=${onRun} onChanged=${() => { catalog.forget(); void load(n); }} />`)}
+      ${open.includes(n) && fits(n).slice(0, mostTables).map((t) => html`<${TableNode} key=${t.name} db=${n} table=${t} onInsert=${onInsert} onRun=${onRun} onChanged=${() => { catalog.forget(); void load(n); }} />`)}
+      ${open.includes(n) && fits(n).length > mostTables && html`<p class="faint pad cut">${count(fits(n).length - mostTables)} more: type a part of the name</p>`}
       ${open.includes(n) && tables[n]?.length === 0 && html`<p class="faint pad">no tables</p>`}</div>`)}</div>
   </aside>`;
 }
@@ -41,8 +47,12 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
   const drop = async () => {
     const yes = await ask({ title: `Drop ${table.name}`, text: 'The table and all its rows are gone for good.', typed: table.name, yes: 'Drop the table' });
     if (yes === null) return;
-    await list(`DROP ${table.kind === 'VIEW' ? 'VIEW' : 'TABLE'} ${sqltext.table(table.name, database)}`, { retry: false });
-    onChanged();
+    try {
+      await list(`DROP ${table.kind === 'VIEW' ? 'VIEW' : 'TABLE'} ${sqltext.table(table.name, database)}`, { retry: false });
+      onChanged();
+    } catch (e) {
+      if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
+    }
   };
   return html`<div class="table-node"><span class="row">
       <button class="quiet node grow" aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)} onDblClick=${() => onInsert(name)} title=${table.options}><${Icon} name=${open ? 'down' : 'right'} /><span class="text">${oneLine(table.name, 80)}</span><span class="faint num end">${table.rows === null ? '' : short(table.rows)}</span></button>

@@ -11,7 +11,7 @@ export function Configuration({ settings, error }) {
   const [find, setFind] = useState('');
   const [changed, setChanged] = useState(false);
   if (error) return html`<${ErrorBox} error=${error} />`;
-  if (!settings) return html`<p class="soft">Reading …</p>`;
+  if (!settings) return html`<p class="state soft wait" role="status">Reading …</p>`;
   const differs = (/** @type {import('../core/toml.js').Setting} */ s) => explained[s.key] !== undefined && plain(s.value) !== explained[s.key].default;
   const needle = find.toLowerCase();
   const shown = settings.filter((s) => (!changed || differs(s)) && `${s.key} ${s.value} ${explained[s.key]?.text ?? ''}`.toLowerCase().includes(needle));

@@ -54,7 +54,7 @@ export function About({ status, clockMS, zone }) {
 
 export function Activity() {
   const list = readings.value;
-  if (list.length === 0) return html`<p class="soft">Reading the figures …</p>`;
+  if (list.length === 0) return html`<p class="state soft wait" role="status">Reading the figures …</p>`;
   const now = list[list.length - 1];
   const perSecond = (/** @type {number} */ n) => `${short(Math.round(n * 10) / 10)}/s`;
   const rowsIn = rates(list, 'varve_rows_written_total'), bodyIn = rates(list, 'varve_http_body_bytes_total');

@@ -43,7 +43,7 @@ const heads = [
 export function Tables({ tables, error, sort, onSort, onChange }) {
   const [find, setFind] = useState('');
   if (error) return html`<${ErrorBox} error=${error} />`;
-  if (!tables) return html`<p class="soft">Reading …</p>`;
+  if (!tables) return html`<p class="state soft wait" role="status">Reading …</p>`;
   if (tables.length === 0) return html`<div class="state"><h2>There are no tables yet</h2><div class="actions"><button class="primary" onClick=${() => router.go('ingest')}>Send the first lines</button></div></div>`;
   const down = sort.startsWith('-'), head = heads.find((h) => h.id === sort.replace('-', '')) ?? heads[2];
   const needle = find.toLowerCase();

@@ -1,7 +1,7 @@
 // The Traces page: a search for traces, their durations as dots, the list; with an id in the address, that trace.
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { described, isAbort, root } from '../core/api.js';
+import { described, isAbort, root, running } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
 import * as router from '../core/router.js';
@@ -58,7 +58,7 @@ export function Page({ state }) {
     return () => { wanted = false; };
   }, [v.db]);
   if (error) return html`<${Bar} /><${ErrorBox} error=${error} />`;
-  if (!tables) return html`<${Bar} /><p class="state soft">Asking…</p>`;
+  if (!tables) return html`<${Bar} /><p class="state soft wait" role="status">Asking…</p>`;
   if (v.id) return html`<${Bar} /><${TraceView} state=${state} tables=${v.t && tables.includes(v.t) ? [v.t, ...tables.filter((t) => t !== v.t)] : tables} />`;
   if (tables.length === 0) {
     return html`<${Bar} /><${FirstSend} title="No traces yet" snippet=${`OTEL_EXPORTER_OTLP_ENDPOINT=${new URL('v1/otlp', root).href}\nOTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`}>No table of this database holds spans. Point an OpenTelemetry exporter at this server; spans go to <code>${sql.defaultTable}</code>.</${FirstSend}>`;
@@ -94,7 +94,7 @@ function Search({ state, tables }) {
   }, [what]);
   useEffect(() => {
     if (!refresh.value) return;
-    const timer = setInterval(() => { if (!document.hidden) setTurn((n) => n + 1); }, refresh.value * 1000);
+    const timer = setInterval(() => { if (!document.hidden && running.value.length === 0) setTurn((n) => n + 1); }, refresh.value * 1000); // after the answer before
     return () => clearInterval(timer);
   }, [refresh.value]);
   useKeys([
@@ -106,11 +106,11 @@ function Search({ state, tables }) {
   const again = () => setTurn(turn + 1);
   const narrower = (/** @type {string} */ svc, /** @type {string} */ op = '', /** @type {Record<string, any>} */ more = {}) => state.set({ view: 'traces', svc, op, ...more });
   const body = () => {
-    if (columns.length === 0) return html`<p class="state soft">Asking…</p>`;
+    if (columns.length === 0) return html`<p class="state soft wait" role="status">Asking…</p>`;
     if (v.view === 'map') return html`<${ServiceMap} table=${table} columns=${columns} range=${range} turn=${turn} onService=${narrower} />`;
     if (v.view === 'operations') return !understood.problem && html`<${Operations} statement=${sql.operationsText(table, columns, range, filters)} turn=${turn} onOpen=${narrower} />`;
     if (error) return html`<${ErrorBox} error=${error}><button class="small" onClick=${again}>Try again</button></${ErrorBox}>`;
-    if (!found) return html`<p class="state soft">Asking…</p>`;
+    if (!found) return html`<p class="state soft wait" role="status">Asking…</p>`;
     if (found.dots.length === 0) return html`<${Nothing} state=${state} table=${table} columns=${columns} />`;
     return html`<${Scatter} dots=${found.dots} range=${found.range} onRectangle=${rectangle} onOpen=${open} />
       <p class="traces-figures soft" aria-live="polite">${plural(found.traces.length, 'trace')} listed, ${found.more ? `more than ${count(sql.mostDots)}` : count(found.dots.length)} matching ${found.dots.length === 1 ? 'span' : 'spans'}. Drag a rectangle to narrow the search, click a dot to open its trace.</p>

@@ -49,7 +49,7 @@ export function Compare({ trace, id, other, tables, onSwap, onNone }) {
   const second = found?.of === other ? found.trace : null;
   const list = useMemo(() => (second ? compare(trace, second) : []), [trace, second]);
   if (error) return html`<${ErrorBox} error=${error}><button class="small" onClick=${onNone}>Another trace</button></${ErrorBox}>`;
-  if (found?.of !== other) return html`<p class="state soft">Asking for the other trace…</p>`;
+  if (found?.of !== other) return html`<p class="state soft wait" role="status">Asking for the other trace…</p>`;
   if (!second) return html`<div class="state"><h2>No spans of the other trace</h2><p>Trace <code>${other}</code> is not in ${tables.join(', ')}.</p><div class="actions"><button onClick=${onNone}>Choose another</button></div></div>`;
   const top = list.reduce((m, d) => Math.max(m, Math.abs(d.b.own - d.a.own)), 1);
   const head = (/** @type {string} */ letter, /** @type {string} */ of, /** @type {Trace} */ t) => html`<tr><th scope="row">${letter}</th><td><code>${of}</code></td><td class="num at">${showTime(t.begin, 3, zone.value)}</td><td class="num"><b>${duration(t.duration / 1e6)}</b></td><td class="num">${plural(t.spans.length, 'span')}</td><td class="num ${t.errors > 0 ? 'level-error' : ''}">${plural(t.errors, 'error')}</td></tr>`;

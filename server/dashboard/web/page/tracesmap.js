@@ -105,7 +105,7 @@ export function ServiceMap({ table, columns, range, turn, onService }) {
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [key]);
   if (error) return html`<${ErrorBox} error=${error} />`;
-  if (!found) return html`<p class="state soft">Asking…</p>`;
+  if (!found) return html`<p class="state soft wait" role="status">Asking…</p>`;
   if (found.nodes.length === 0) return html`<div class="state"><h2>No spans in this range</h2><p>The map is made of the spans in the time range.</p></div>`;
   const open = (/** @type {string} */ service) => (/** @type {KeyboardEvent|MouseEvent} */ e) => {
     if ('key' in e && e.key !== 'Enter' && e.key !== ' ') return;

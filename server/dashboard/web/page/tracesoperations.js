@@ -27,7 +27,7 @@ export function Operations({ statement, turn, onOpen }) {
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [statement, turn]);
   if (error) return html`<${ErrorBox} error=${error} />`;
-  if (!found) return html`<p class="state soft">Asking…</p>`;
+  if (!found) return html`<p class="state soft wait" role="status">Asking…</p>`;
   const { list, total } = found;
   if (list.length === 0) return html`<div class="state"><h2>No spans match</h2><p>With these filters and in this time range.</p></div>`;
   const of = /** @type {Field} */ (fields.find((f) => f.key === by.key)).by;

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { duration, oneLine } from '../core/format.js';
 import { dark, zone } from '../core/state.js';
-import { showShort } from '../core/time.js';
+import { minute, nowNanos, offsetMS, showShort, stepFor } from '../core/time.js';
 import { colour, fit, hashColour } from '../ui/canvas.js';
 
 const left = 52, bottom = 18, top = 6, right = 8;
@@ -77,6 +77,17 @@ function closest(dots, s, p) {
   return best;
 }
 
+/** timeTicks are round instants of a range, fewer than most, by the zone's clock; the date stands where it is not today's. @param {bigint} from @param {bigint} to @param {number} most @param {string} zone @param {bigint} [now] */
+export function timeTicks(from, to, most, zone, now = nowNanos()) {
+  const step = stepFor(to - from, most), ahead = BigInt(offsetMS(Number(from / 1_000_000n), zone)) * 1_000_000n;
+  const list = [];
+  for (let t = ((from + ahead) / step + 1n) * step - ahead; t < to; t += step) {
+    const text = showShort(t, zone, now), dated = text.length > 12 && text[4] === '-';
+    list.push({ t, text: (dated ? text.slice(5) : text).replace(step >= minute ? /:00$/ : /^$/, '') });
+  }
+  return list;
+}
+
 /** @param {HTMLCanvasElement} canvas @param {Dot[]} dots @param {{from: bigint|null, to: bigint|null}} range @returns {Scale} */
 function draw(canvas, dots, range) {
   const { g, width, height } = fit(canvas);
@@ -98,11 +109,10 @@ function draw(canvas, dots, range) {
     g.fillText(duration(d / 1e6), left - 6, Math.max(8, y));
   }
   g.textBaseline = 'bottom';
-  const marks = width < 500 ? 2 : 5;
-  for (let i = 0; i <= marks; i++) {
-    const t = from + ((to - from) * BigInt(i)) / BigInt(marks);
-    g.textAlign = i === 0 ? 'left' : i === marks ? 'right' : 'center';
-    g.fillText(showShort((t / 1_000_000_000n) * 1_000_000_000n, zone.value), xOf(s, t), height - 2);
+  g.textAlign = 'center';
+  for (const { t, text } of timeTicks(from, to, width < 500 ? 5 : 9, zone.value)) {
+    const x = xOf(s, t), half = g.measureText(text).width / 2;
+    if (x - half >= left - 20 && x + half <= width) g.fillText(text, x, height - 2);
   }
   for (const d of dots) {
     const x = xOf(s, d.time), y = yOf(s, d.duration);

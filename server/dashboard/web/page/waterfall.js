@@ -37,7 +37,7 @@ export function TraceView({ state, tables }) {
   }, [id, key, turn]);
   const back = html`<button onClick=${() => state.set({ id: '' })} title="Back to the search"><${Icon} name="left" />Search</button>`;
   if (error) return html`<${ErrorBox} error=${error}>${back}<button onClick=${() => setTurn(turn + 1)}>Try again</button></${ErrorBox}>`;
-  if (!asked || asked.id !== id) return html`<p class="state soft">Asking for the trace…</p>`;
+  if (!asked || asked.id !== id) return html`<p class="state soft wait" role="status">Asking for the trace…</p>`;
   if (!asked.found) {
     return html`<div class="state"><h2>No spans of this trace</h2><p>Trace <code>${id}</code> is not in ${tables.length === 0 ? 'this database: no table holds spans' : tables.join(', ')}, at any time.</p><div class="actions">${back}</div></div>`;
   }

@@ -44,7 +44,12 @@ export function SpanRows(props) {
     const rows = props.rows;
     grid.current?.setSource({ count: rows.length, slice: async (from, to) => rows.slice(from, to).map((s) => [s]) }, true);
   }, [props.rows]);
-  useEffect(() => { grid.current?.setColumns(columns(latest.current)); }, [props.view[0], props.view[1], props.folded, props.beside, dark.value]);
+  useEffect(() => {
+    const p = latest.current, g = grid.current;
+    if (!g) return;
+    g.root.style.setProperty('--ticks', ticksOf(p).map(({ share }) => `linear-gradient(var(--line), var(--line)) ${share * 100}% 0 / 1px 100% no-repeat`).join(', ') || 'none');
+    g.setColumns(columns(p));
+  }, [props.view[0], props.view[1], props.folded, props.beside, dark.value]);
   return html`<div class="logs-list" ref=${host}></div>`;
 }
 
@@ -55,8 +60,32 @@ function columns(p) {
   return [
     { name: 'span', title: 'service and operation', width: narrow ? 176 : p.beside ? 250 : Math.min(460, Math.round(innerWidth * 0.32)), draw: (el, row) => drawName(el, row[0], p) },
     { name: 'duration', width: narrow ? 74 : 84, kind: 'num', draw: (el, row) => { el.textContent = row[0].missing ? '' : duration((row[0].end - row[0].start) / 1e6); } },
-    { name: 'time', title: `${a === 0 ? '0' : duration(a / 1e6)} to ${duration(b / 1e6)}`, width: narrow ? 100 : 160, flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
+    { name: 'time', hint: `${at(a)} to ${at(b)}`, drawHead: (th) => drawTicks(th, p), width: narrow ? 100 : 160, flex: true, draw: (el, row) => drawBar(el, row[0], a, b) },
   ];
+}
+
+/** at says a moment of the trace. @param {number} ns after its begin */
+const at = (ns) => (ns === 0 ? '0' : duration(ns / 1e6));
+
+/** ticksOf are round moments of what is in view, as shares of it. @param {RowsProps} p @returns {{ns: number, share: number}[]} */
+function ticksOf(p) {
+  const [a, b] = p.view, most = innerWidth < 800 ? 3 : p.beside ? 4 : 8;
+  const least = Math.max(1, (b - a) / most), ten = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map((n) => n * ten).find((s) => s >= least) ?? least;
+  const list = [];
+  for (let ns = Math.ceil(a / step) * step; ns < b; ns += step) list.push({ ns, share: (ns - a) / Math.max(1, b - a) });
+  return list;
+}
+
+/** drawTicks writes the moments above their lines. @param {HTMLElement} th @param {RowsProps} p */
+function drawTicks(th, p) {
+  th.classList.add('ticks');
+  th.setAttribute('aria-label', `time, ${at(p.view[0])} to ${at(p.view[1])}`);
+  th.append(...ticksOf(p).filter(({ share }) => share < 0.94).map(({ ns, share }) => {
+    const tick = element('span', 'tick', at(ns));
+    tick.style.left = `${share * 100}%`;
+    return tick;
+  }));
 }
 
 /** @param {string} tag @param {string} className @param {string} [text] */

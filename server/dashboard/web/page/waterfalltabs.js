@@ -26,7 +26,7 @@ export function TraceLogs({ only, onAll, id, db, begin, duration: length, spans 
     return () => control.abort(new DOMException('superseded', 'AbortError'));
   }, [id, db]);
   if (error) return html`<${ErrorBox} error=${error} />`;
-  if (!found) return html`<p class="state soft">Asking for logs…</p>`;
+  if (!found) return html`<p class="state soft wait" role="status">Asking for logs…</p>`;
   const open = (/** @type {string} */ table) => router.go('logs', { t: table, from: rfc3339(range.from), to: rfc3339(range.to), f: JSON.stringify(['trace_id', id, '']).replace(/[%,]/g, encodeURIComponent) });
   if (found.lines.length === 0) return html`<div class="state"><h2>No log lines of this trace</h2><p>${found.tables.length === 0 ? 'No table of this database has a column trace_id, other than those of spans.' : `Asked: ${found.tables.join(', ')}, from five minutes before the trace to five minutes after.`}</p></div>`;
   const byId = new Map(spans.map((s) => [s.id, s]));

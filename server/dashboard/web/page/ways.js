@@ -49,7 +49,7 @@ export const ways = [
       { title: 'Text lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table + '_text', pipeline_name: 'service_identity' }, 'text/plain', 'hello from curl') },
       { title: 'A file', text: (p) => `${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: p.table, pipeline_name: 'service_identity' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @app.log\n` },
       { title: 'Journal upload', text: (p) => `systemd-journal-upload --save-state --url=${quote(p.base + 'v1/journald')}\n` },
-      { title: 'Journal, the last hour', text: (p) => `journalctl -o json --since -1h | ${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: 'journal', pipeline_name: 'service_identity', custom_time_index: '__REALTIME_TIMESTAMP;epoch;us' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @-\n` },
+      { title: 'Journal, last hour', text: (p) => `journalctl -o json --since -1h | ${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: 'journal', pipeline_name: 'service_identity', custom_time_index: '__REALTIME_TIMESTAMP;epoch;us' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @-\n` },
     ],
   },
   {

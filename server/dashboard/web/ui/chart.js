@@ -7,6 +7,7 @@ import { dark, zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
 import { short } from '../core/format.js';
 import { colour, seriesColour, seriesDash } from './canvas.js';
+import { sheet } from './lazy.js';
 import { Marks, place } from './marks.js';
 
 export const mostSeries = 200;
@@ -37,21 +38,11 @@ export const mostPoints = 100_000;
  * @property {import('./marks.js').Mark[]} [marks] single events over the lines
  */
 
-let styled = false;
-
-/** loadStyle adds the sheet of the chart library once. */
-export function loadStyle() {
-  if (styled) return;
-  styled = true;
-  const link = document.createElement('link');
-  link.rel = 'stylesheet';
-  link.href = new URL('../lib/plot.css', import.meta.url).href;
-  document.head.append(link);
-}
+// A plot measures itself when it is made: without the sheet of the library it would lie where nothing else expects it.
+await sheet('lib/plot.css');
 
 /** @param {ChartProps} props */
 export function Chart(props) {
-  loadStyle();
   const host = useRef(/** @type {HTMLElement|null} */ (null));
   const plot = useRef(/** @type {any} */ (null));
   const latest = useRef(props);

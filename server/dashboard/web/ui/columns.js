@@ -69,7 +69,8 @@ export class Columns {
     th.setAttribute('role', 'columnheader');
     th.setAttribute('aria-colindex', String(c + 1));
     th.title = column.hint ?? column.title ?? column.name;
-    th.append(column.title ?? column.name);
+    if (column.drawHead) column.drawHead(th);
+    else th.append(column.title ?? column.name);
     if (column.type) {
       const type = document.createElement('span');
       type.className = 'type';

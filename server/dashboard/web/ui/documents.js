@@ -31,7 +31,7 @@ function Reading({ name }) {
     else box.current?.closest('.body')?.scrollTo(0, 0);
   }, [list, place]);
   if (error) return html`<${ErrorBox} error=${error} />`;
-  if (text === null) return html`<p class="soft">Reading …</p>`;
+  if (text === null) return html`<p class="state soft wait" role="status">Reading …</p>`;
   const say = (/** @type {string} */ t) => within(t, name);
   return html`<article class="document-text" ref=${box}>${list.map((b, i) => {
     switch (b.kind) {

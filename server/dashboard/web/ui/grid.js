@@ -8,6 +8,7 @@ import { Columns } from './columns.js';
  * @property {string} name
  * @property {string} [title]
  * @property {string} [hint] the tooltip of the head
+ * @property {(th: HTMLElement) => void} [drawHead] in place of the title
  * @property {string} [type] shown beside the name
  * @property {number} width px
  * @property {boolean} [flex] takes what is left of the width

@@ -5,7 +5,7 @@ import { uPlot } from '../lib/plot.js';
 import { dark, zone } from '../core/state.js';
 import { count, percent, short } from '../core/format.js';
 import { colour } from './canvas.js';
-import { frameOf, loadStyle, xText } from './chart.js';
+import { frameOf, xText } from './chart.js';
 import { Marks, place } from './marks.js';
 
 /**
@@ -22,7 +22,6 @@ import { Marks, place } from './marks.js';
 
 /** @param {HeatProps} props */
 export function HeatMap(props) {
-  loadStyle();
   const host = useRef(/** @type {HTMLElement|null} */ (null));
   const plot = useRef(/** @type {any} */ (null));
   const latest = useRef(props);

@@ -33,6 +33,6 @@ export function lazy(load, name, styles, said) {
     const [failed, setFailed] = useState(false);
     useEffect(() => { Promise.all([load(), over(), styles && sheet(styles)]).then(([m]) => setLoaded({ is: m[name] }), () => setFailed(true)); }, []);
     if (failed) return html`<p class="state">A part of this page is gone: a new version is installed. <button onClick=${() => location.reload()}>Reload</button></p>`;
-    return loaded ? html`<${loaded.is} ...${props} />` : said && html`<p class="state soft coming" role="status">Loading …</p>`;
+    return loaded ? html`<${loaded.is} ...${props} />` : said && html`<p class="state soft wait" role="status">Loading …</p>`;
   };
 }
