@@ -68,6 +68,29 @@ func TestIngest(t *testing.T) {
 		sent(`{"ts":"2026-11-21T03:46:03Z","level":"info"}`, 1, "one more")
 		p.button("See them in Logs")
 		p.wait("the page of logs", `location.pathname.endsWith('/logs') && location.hash.includes('t=lines')`)
+		if rows := p.rowsShown(); len(rows) != 1 || !strings.HasPrefix(rows[0], "2026-11-21 03:46:03") {
+			t.Errorf("rows in Logs: %q", rows)
+		}
+		p.click("#rail a[href$='/dashboard/ingest']")
+		p.wait("the box", `document.querySelector('.try textarea')`)
+
+		// Nanoseconds are read to the digit, in what is shown, tried and stored, also of more entries than a trial takes.
+		p.fill(".try input[list]", "exact")
+		var list []string
+		for i := range 12 {
+			list = append(list, fmt.Sprintf(`{"ts":%d,"n":%d}`, 1795232762123456701+int64(i), i))
+		}
+		p.fill(".try textarea", "["+strings.Join(list, ",\n")+"]")
+		p.wait("the time as it is read", `document.querySelector('.try .facts')?.innerText.includes('2026-11-21T03:46:02.123456702Z')`)
+		p.button("Dry run")
+		p.wait("the dry run", `[...document.querySelectorAll('.dry tbody tr')].length === 10 && document.querySelector('.dry tbody').innerText.includes('2026-11-21 03:46:02.123456710')`)
+		p.button("Send")
+		p.wait("twelve rows", `document.querySelector('.sent')?.innerText.startsWith('12 rows')`)
+		if got := s.sql(t, "SELECT max(ts) FROM exact"); fmt.Sprint(got) != "[[1795232762123456712]]" {
+			t.Errorf("in the table: %v", got)
+		}
+		p.button("See them in Logs")
+		p.wait("all of them", `document.querySelector('.logs-status .figures b')?.innerText === '12 rows'`)
 	})
 
 	t.Run("D61 snippets", func(t *testing.T) {

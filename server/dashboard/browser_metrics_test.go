@@ -140,24 +140,38 @@ func TestD30MetricsGraph(t *testing.T) {
 	}
 	// The figures of the legend are those of the API's points.
 	want := map[string][2]float64{}
+	points := map[string]string{}
 	for _, one := range s.evaluate(t, "query_range", url.Values{"query": {query}, "start": {strconv.FormatInt(end.Add(-30*time.Minute).Unix(), 10)}, "end": {strconv.FormatInt(end.Unix(), 10)}, "step": {"10"}}) {
 		last, _ := strconv.ParseFloat(one.Values[len(one.Values)-1][1].(string), 64)
-		want[fmt.Sprintf("{code=%q, method=%q}", one.Metric["code"], one.Metric["method"])] = [2]float64{last, float64(len(one.Values))}
+		name := fmt.Sprintf("{code=%q, method=%q}", one.Metric["code"], one.Metric["method"])
+		want[name] = [2]float64{last, float64(len(one.Values))}
+		for _, v := range one.Values {
+			x, _ := strconv.ParseFloat(v[1].(string), 64)
+			points[name] += fmt.Sprintf("%v:%v ", v[0], x)
+		}
 	}
 	type drawnLine struct {
 		Name   string
 		Points int
 		Last   float64
+		All    [][2]float64
 	}
 	lines := eval[[]drawnLine](p, fmt.Sprintf(`Promise.all(['metricsgraph', 'metricsrun'].map((n) => import(new URL('./page/' + n + '.js', document.querySelector('script[type=module]').src)))).then(async ([g, r]) => {
 		const run = new r.MetricsRun();
 		await run.run(%q, 'graph', 0);
-		return g.linesOf(run.result.value).lines.map((l) => ({ Name: l.name, Points: l.values.filter((v) => v !== null).length, Last: l.last }));
+		return g.linesOf(run.result.value).lines.map((l) => ({ Name: l.name, Points: l.values.filter((v) => v !== null).length, Last: l.last, All: l.values.map((v, i) => [r.gridOf(0).start + i * r.gridOf(0).step, v]).filter(([, v]) => v !== null) }));
 	})`, query))
 	shown := eval[map[string]float64](p, `Object.fromEntries([...document.querySelectorAll('.chart-legend tbody tr')].map((r) => [r.cells[0].innerText.trim(), parseFloat(r.cells[1].innerText)]))`)
 	for _, l := range lines {
 		if w, ok := want[l.Name]; !ok || w[0] != l.Last || int(w[1]) != l.Points {
 			t.Errorf("%s: last %v of %d points, the API has %v", l.Name, l.Last, l.Points, w)
+		}
+		drawn := ""
+		for _, v := range l.All {
+			drawn += fmt.Sprintf("%v:%v ", v[0], v[1])
+		}
+		if drawn != points[l.Name] {
+			t.Errorf("%s: the points are\n%s\nthe API has\n%s", l.Name, drawn, points[l.Name])
 		}
 		if d := shown[l.Name] - l.Last; d > 0.05 || d < -0.05 {
 			t.Errorf("%s: the legend says %v, the value is %v", l.Name, shown[l.Name], l.Last)
@@ -282,9 +296,17 @@ func TestD33MetricsExplore(t *testing.T) {
 func TestD34MetricsExplain(t *testing.T) {
 	s := start(t)
 	shopMetrics(t, s)
-	p := openMetrics(t, s, "sum by (code) (http_requests_total) / 2", "&view=explain")
+	end := time.Now().UTC().Truncate(time.Minute)
+	p := openMetrics(t, s, "sum by (code) (http_requests_total) / 2", "&view=explain&from="+end.Add(-30*time.Minute).Format(time.RFC3339)+"&to="+end.Format(time.RFC3339))
 	p.wait("the note", `document.querySelector('.hint')?.innerText.includes('rate(http_requests_total[5m])')`)
 	p.wait("the parts", `[...document.querySelectorAll('.metrics-explain tbody tr')].map((r) => r.cells[2].innerText).join() === '2,2,4,'`)
+	for i, part := range []string{"sum by (code) (http_requests_total) / 2", "sum by (code) (http_requests_total)", "http_requests_total"} {
+		first := s.evaluate(t, "query", url.Values{"query": {part}, "time": {strconv.FormatInt(end.Unix(), 10)}})[0]
+		shown := eval[string](p, fmt.Sprintf(`document.querySelectorAll('.metrics-explain tbody tr')[%d].cells[3].innerText`, i))
+		if !strings.HasSuffix(shown, fmt.Sprint(" ", first.Value[1])) || !strings.Contains(shown, fmt.Sprintf("code=%q", first.Metric["code"])) {
+			t.Errorf("%s: one of them is said to be %q, the API has %v %v", part, shown, first.Metric, first.Value)
+		}
+	}
 	p.shot("metrics-explain")
 	p.button("Apply")
 	p.wait("the rate", `new URLSearchParams(location.hash.slice(1)).get('q') === 'sum by (code) (rate(http_requests_total[5m])) / 2' && !document.querySelector('.hint')`)

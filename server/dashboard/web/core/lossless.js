@@ -43,7 +43,7 @@ function partOfFraction(text, from, to) {
 }
 
 /** afterString is where the string that opens at open has ended. @param {string} text @param {number} open */
-function afterString(text, open) {
+export function afterString(text, open) {
   let close = open;
   for (;;) {
     close = text.indexOf('"', close + 1);

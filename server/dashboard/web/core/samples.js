@@ -1,6 +1,7 @@
 // What pasted lines are: their kind, their entries, and which of their fields may be the time.
 
-import { nowNanos, rfc3339 } from './time.js';
+import { afterString } from './lossless.js';
+import { nowNanos, parseTime, rfc3339 } from './time.js';
 
 /** @typedef {'text'|'ndjson'|'json'} Kind */
 
@@ -13,10 +14,13 @@ export const kindNames = { text: 'text lines', ndjson: 'JSON lines', json: 'JSON
 /** lines are the lines that are not empty. @param {string} text */
 export const lines = (text) => text.split(/\r?\n/).filter((l) => l.trim() !== '');
 
+/** exact keeps all digits of integers that a number would round, where the browser tells how they were written. @param {string} _ @param {any} v @param {{source?: string}} [written] */
+const exact = (_, v, written) => (typeof v === 'number' && !Number.isSafeInteger(v) && /^-?\d+$/.test(written?.source ?? '') ? BigInt(written?.source ?? '') : v);
+
 /** @param {string} text @returns {any} undefined: no JSON */
 function read(text) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, /** @type {any} */ (exact));
   } catch {
     return undefined;
   }
@@ -46,8 +50,15 @@ export function entries(text, kind, most) {
 /** firstEntries cuts pasted text to so many entries, as text. @param {string} text @param {Kind} kind @param {number} most */
 export function firstEntries(text, kind, most) {
   if (kind !== 'json') return lines(text).slice(0, most).join('\n');
-  const v = read(text);
-  return Array.isArray(v) && v.length > most ? JSON.stringify(v.slice(0, most)) : text;
+  const begin = text.search(/\S/);
+  if (text[begin] !== '[') return text;
+  for (let i = begin + 1, depth = 0, count = 0; i < text.length; i++) { // as it is written, to the digit
+    if (text[i] === '"') i = afterString(text, i) - 1;
+    else if (text[i] === '[' || text[i] === '{') depth++;
+    else if (text[i] === ']' || text[i] === '}') depth--;
+    else if (text[i] === ',' && depth === 0 && ++count === most) return text.slice(0, i) + ']';
+  }
+  return text;
 }
 
 /** countEntries is how many entries there are. @param {string} text @param {Kind} kind */
@@ -65,6 +76,16 @@ export function badLine(text, kind) {
 
 const dated = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
 const usual = ['timestamp', '@timestamp', 'time', 'ts', 'datetime', 'date', 'created_at', 'eventtime', 't'];
+
+const scales = { s: 1_000_000_000n, ms: 1_000_000n, us: 1000n, ns: 1n };
+
+/** spanOf is from when to when entries are, ns; null where none says so. @param {any[]} list @param {{field: string, index: string}} time as timeFields gives it */
+export function spanOf(list, time) {
+  const scale = scales[/** @type {keyof typeof scales} */ (time.index.slice(time.field.length).split(';')[2])];
+  const at = list.map((e) => e[time.field]).map((v) => (typeof v === 'string' ? parseTime(v, 'UTC', 0n)?.ns : (typeof v === 'bigint' || Number.isInteger(v)) && scale ? BigInt(v) * scale : undefined)).filter((v) => v !== undefined);
+  if (at.length === 0) return null;
+  return { from: at.reduce((a, b) => (b < a ? b : a)), to: at.reduce((a, b) => (b > a ? b : a)) };
+}
 
 /** @param {number} n @returns {'s'|'ms'|'us'|'ns'|''} by size: instants between 2001 and 2100 */
 function epochUnit(n) {
@@ -89,10 +110,9 @@ export function timeFields(list) {
       found.push({ field, index: `${field};datestr;%+`, shown: values.slice(0, 3) });
       continue;
     }
-    const unit = values.every((v) => typeof v === 'number' && Number.isInteger(v)) ? epochUnit(Number(values[0])) : '';
-    if (unit && values.every((v) => epochUnit(v) === unit)) {
-      const scale = { s: 1_000_000_000n, ms: 1_000_000n, us: 1000n, ns: 1n }[unit];
-      found.push({ field, index: `${field};epoch;${unit}`, shown: values.slice(0, 3).map((v) => rfc3339(BigInt(v) * scale)) });
+    const unit = values.every((v) => typeof v === 'bigint' || Number.isInteger(v)) ? epochUnit(Number(values[0])) : '';
+    if (unit && values.every((v) => epochUnit(Number(v)) === unit)) {
+      found.push({ field, index: `${field};epoch;${unit}`, shown: values.slice(0, 3).map((v) => rfc3339(BigInt(v) * scales[unit])) });
     }
   }
   const place = (/** @type {{field: string}} */ f) => (usual.indexOf(f.field.toLowerCase()) + 1) || usual.length + 1;

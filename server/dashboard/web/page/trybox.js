@@ -10,7 +10,8 @@ import * as samples from '../core/samples.js';
 import { sendFile } from '../core/commands.js';
 import { user } from '../core/auth.js';
 import { failedLine, ingest, ingestRequest, mostBytes } from '../core/send.js';
-import { closed, db, session } from '../core/state.js';
+import { closed, db, instants, session } from '../core/state.js';
+import { nowNanos, rfc3339, second } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
 import { useKeys } from '../core/keys.js';
 import { copy } from '../ui/toast.js';
@@ -79,7 +80,8 @@ export function TryBox({ state }) {
     }
     const sent = await ingest(text, kind, { table, pipeline, index, skip: state.get('skip'), depth: state.get('depth') }, { signal, onProgress: (n, of) => setBusy(of > 1 ? `Sending ${n} of ${of}` : 'Sending') });
     forget();
-    return { sent: { ...sent, table } };
+    const last = kind === 'ndjson' ? samples.entries(text.slice(-200_000).replace(/^.*\n/, ''), kind, 2000) : [];
+    return { sent: { ...sent, table, span: index && time ? samples.spanOf([...head, ...last], time) : null } };
   });
   /** commandFor sends a file from a terminal as the box would. @param {string} name @param {string} begin of the file */
   const commandFor = (name, begin) => {
@@ -127,7 +129,7 @@ export function TryBox({ state }) {
           <option value="auto">${text ? `found: ${samples.kindNames[kind]}` : 'what it looks like'}</option>
           ${Object.entries(samples.kindNames).map(([id, name]) => html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
         <label>Pipeline <select value=${pipeline} onChange=${set('p')}>
-          <option value="service_identity">service_identity (fields as they come)</option>
+          <option value="service_identity">service_identity</option>
           ${names.pipelines.map((n) => html`<option key=${n} value=${n}>${n}</option>`)}</select></label>
         ${pipeline === 'service_identity' && html`<label>Time <select value=${time?.field ?? 'now'} onChange=${set('time')}>
           <option value="now">when it arrives</option>
@@ -150,6 +152,13 @@ export function TryBox({ state }) {
   </section>`;
 }
 
+/** rangeOf is the range that shows what was sent; {} where the present one does. @param {{from: bigint, to: bigint}|null} span @returns {Record<string, string>} */
+function rangeOf(span) {
+  const { from, to } = instants();
+  if (!span || ((from === null || from <= span.from) && (to ?? nowNanos()) > span.to)) return {};
+  return { from: rfc3339(span.from), to: rfc3339(span.to + second) };
+}
+
 /** @param {{result: any, text: string}} props */
 function Outcome({ result, text }) {
   if (result.large) {
@@ -167,6 +176,6 @@ function Outcome({ result, text }) {
     <b class="good">${s.rows === undefined ? `Answered ${s.status}.` : `${plural(s.rows, 'row')} stored in ${oneLine(s.table, 60)}.`}</b>
     ${s.skipped > 0 && html` <span class="warn">${plural(s.skipped, 'entry', 'entries')} left out.</span>`}
     <span class="soft num">${duration(s.elapsedMS)}</span>
-    ${s.table && html`<button onClick=${() => router.go('logs', { t: s.table })}>See them in Logs</button>`}
+    ${s.table && html`<button onClick=${() => router.go('logs', { t: s.table, ...rangeOf(s.span) })}>See them in Logs</button>`}
     <pre class="mono">${visible(s.answer || '(no body)')}</pre></div>`;
 }
