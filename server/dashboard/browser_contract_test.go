@@ -202,3 +202,20 @@ func TestUnknownTable(t *testing.T) {
 	p.button("Open SQL")
 	p.wait("the page", `location.pathname.endsWith('/sql') && document.querySelector('.sql-actions')`)
 }
+
+// TestFindingOfMerges: a queue of merges that grows for some minutes deserves a look, one that is worked off does not.
+func TestFindingOfMerges(t *testing.T) {
+	s := start(t)
+	p := open(t, s, "/dashboard/status")
+	p.shown("status")
+	for name, want := range map[string]string{
+		"i": "61 merges of parts wait, 2 waited some minutes ago: merges do not keep up.", "60 - i": "", "i % 2": "",
+	} {
+		if got := eval[string](p, `Promise.all(['core/exposition.js', 'page/findings.js'].map((f) => import(new URL(f, document.querySelector('script[type=module]').src)))).then(([{ Figures }, { findings }]) => {
+			const readings = Array.from({ length: 62 }, (_, i) => new Figures('varve_merges_waiting ' + (`+name+`), i * 5000));
+			return findings({ readings, settings: null, status: null, tables: [], clockMS: null, open: false }, '127.0.0.1').map((f) => f.text).filter((t) => t.includes('merges')).join();
+		})`); got != want {
+			t.Errorf("a queue of %s: %q, want %q", name, got, want)
+		}
+	}
+}

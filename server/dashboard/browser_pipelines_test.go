@@ -69,7 +69,7 @@ func TestPipelines(t *testing.T) {
 		}
 		p.shot("pipeline")
 
-		p.write("version: 2\nprocessors:\n  - dissect: {field: message, pattern: '%{time} %{level} %{text}'}\n  - letter: {field: level, method: lower}\n")
+		p.write("processors:\n  - dissect: {fields: [message], patterns: ['%{time} %{level} %{text}']}\n  - letter: {fields: [level], method: lower}\ntransform:\n  - {fields: [level, text], type: string}\n")
 		p.wait("the other result, without a click", `[...document.querySelectorAll('.dry td')].some((c) => c.innerText === 'error') && ![...document.querySelectorAll('.dry td')].some((c) => c.innerText === 'ERROR')`)
 		p.write("processors:\n  - dissect: {field: message\n")
 		p.wait("the error of the YAML", `document.querySelector('.result .error')`)

@@ -3,6 +3,7 @@
 import { json, list, request } from './api.js';
 import { tables } from './catalog.js';
 import * as sqltext from './sqltext.js';
+import { parse } from './lossless.js';
 import { mediaTypes } from './samples.js';
 import { showTime } from './time.js';
 
@@ -65,6 +66,9 @@ export const ddl = async (name, table, signal) => (await json(path(name) + '/ddl
  * @typedef {{tables: import('../page/drytables.js').DryTable[], entries: Entry[], warnings: string[]}} Trial
  */
 
+/** dryRun asks what would become of entries; long integers of the answer are text, with all digits. @param {import('./api.js').RequestOptions} options @returns {Promise<any>} */
+export const dryRun = async (options) => parse(await (await request('v1/pipelines/dryrun', { method: 'POST', ...options })).text());
+
 /**
  * trial runs samples through a document, or through a stored version, and tells of each entry what became of it.
  * @param {{document?: string, name?: string, version?: string}} what
@@ -84,7 +88,7 @@ export async function trial(what, data, kind, signal, trace = true) {
   form.set('data', data);
   form.set('data_type', mediaTypes[kind]);
   if (trace) form.set('trace', 'true');
-  const answer = await json('v1/pipelines/dryrun', { method: 'POST', body: form, signal, background: true });
+  const answer = await dryRun({ body: form, signal, background: true });
   const tables = answer.tables.map((/** @type {any} */ t) => ({ ...t, rows: [], entries: [] }));
   for (const e of answer.entries) {
     for (const r of e.rows ?? []) {
@@ -104,5 +108,9 @@ export async function samplesOf(db, table, columns) {
   const picked = message ? [message] : columns;
   const rows = await list(`SELECT ${picked.map((c) => sqltext.name(c.name)).join(', ')} FROM ${sqltext.name(db)}.${sqltext.name(table)}${order} LIMIT ${mostEntries}`, { db });
   if (message) return rows.map((r) => String(r[0] ?? '').replaceAll('\n', ' ')).join('\n') + '\n';
-  return rows.map((r) => JSON.stringify(Object.fromEntries(picked.map((c, i) => [c.name, sqltext.isTime(c.type) && r[i] !== null ? showTime(BigInt(r[i]) * sqltext.unitNanos(c.type), sqltext.digitsOf(c.type), 'UTC').replace(' ', 'T') + 'Z' : r[i]])))).join('\n') + '\n';
+  const written = (/** @type {any} */ v, /** @type {string} */ type) => {
+    if (v !== null && sqltext.isTime(type)) return JSON.stringify(showTime(BigInt(v) * sqltext.unitNanos(type), sqltext.digitsOf(type), 'UTC').replace(' ', 'T') + 'Z');
+    return v !== null && sqltext.isInteger(type) ? String(v) : JSON.stringify(v);
+  };
+  return rows.map((r) => `{${picked.map((c, i) => `${JSON.stringify(c.name)}:${written(r[i], c.type)}`).join(',')}}`).join('\n') + '\n';
 }

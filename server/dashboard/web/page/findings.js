@@ -14,6 +14,9 @@ import { plain, size } from '../core/toml.js';
  * @property {boolean} open nobody has to sign in
  */
 
+/** A queue that grew over so many readings grows, every 5 s. */
+const queueReadings = 60;
+
 const loopback = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** findings looks at everything. @param {Known} k @param {string} host by which the page was opened @returns {Finding[]} */
@@ -71,6 +74,6 @@ function lately(readings, found) {
   const refused = (/** @type {import('../core/exposition.js').Figures} */ f) => f.sum('varve_http_requests_total', (l) => l.status === '400' && writing.test(l.path)) || 0;
   const n = refused(now) - refused(first);
   if (n > 0) found.push({ level: 'warn', text: `${plural(n, 'request')} to write were refused in the last ${plural(minutes, 'minute')}, as bad data or as of another type than the column's.`, todo: 'Set the log level to debug for a while: the log names the reason and the sender.' });
-  const parts = now.sum('varve_parts'), before = first.sum('varve_parts');
-  if (readings.length > 60 && parts > 2 * before && parts > 200) found.push({ level: 'warn', text: `There are ${count(parts)} parts, ${count(before)} when this page began to look: merges do not keep up.`, todo: 'Send larger batches, or give the server more processors.' });
+  const waiting = readings.slice(-queueReadings).map((f) => f.sum('varve_merges_waiting') || 0), last = waiting[waiting.length - 1];
+  if (waiting.length === queueReadings && Math.min(...waiting) > 0 && last > waiting[0]) found.push({ level: 'warn', text: `${plural(last, 'merge')} of parts wait, ${count(waiting[0])} waited some minutes ago: merges do not keep up.`, todo: 'Send larger batches, or give the server more processors.' });
 }

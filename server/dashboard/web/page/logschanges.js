@@ -11,6 +11,7 @@ import * as logsql from './logsquery.js';
 
 const mostValues = 200;
 const mostFields = 40;
+const mostChanges = 100;
 
 /** @typedef {{field: string, value: any, before: number, now: number, shareBefore: number, shareNow: number}} Change */
 
@@ -27,7 +28,7 @@ export function compare(field, before, now, totalBefore, totalNow) {
 export function Changes({ run, onFilter }) {
   const scope = run.scope.value;
   const [with_, setWith] = useState('before');
-  const [found, setFound] = useState(/** @type {{changes: Change[], fields: string[], totals: [number, number], range: {from: bigint, to: bigint}}|null} */ (null));
+  const [found, setFound] = useState(/** @type {{changes: Change[], fields: string[], more: number, totals: [number, number], range: {from: bigint, to: bigint}}|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   useEffect(() => setFound(null), [scope?.table, with_]); // else those of before stay until the new ones are here
   useEffect(() => {
@@ -41,13 +42,14 @@ export function Changes({ run, onFilter }) {
   if (error) return html`<${ErrorBox} error=${error} />`;
   const bars = (/** @type {number} */ share, /** @type {string} */ kind) => html`<span class="share-bar"><span class="fill ${kind}" style=${{ width: `${share * 100}%` }}></span></span><span class="num">${percent(share)}</span>`;
   return html`<div class="content changes"><p class="soft">Compared with <select aria-label="Compared with" value=${with_} onChange=${(/** @type {any} */ e) => setWith(e.target.value)}><option value="before">the range before</option><option value="day">the same range a day before</option><option value="week">the same range a week before</option></select>
-      ${found && html`<span class="num"> ${showTime(found.range.from, 0, zone.value)} – ${showTime(found.range.to, 0, zone.value)}: ${count(found.totals[0])} rows then, ${count(found.totals[1])} now. Fields: ${found.fields.join(', ') || 'none with few values'}</span>`}</p>
+      ${found && html`<span class="num"> ${showTime(found.range.from, 0, zone.value)} – ${showTime(found.range.to, 0, zone.value)}: ${count(found.totals[0])} rows then, ${count(found.totals[1])} now. ${found.more > 0 ? `The first ${mostFields} fields with few values, of ${count(found.more + mostFields)}` : 'Fields'}: ${found.fields.join(', ') || 'none with few values'}</span>`}</p>
     ${!found ? html`<p class="state soft wait" role="status">Comparing…</p>` : found.totals[0] === 0 ? html`<p class="state soft">There was no row in the range before: nothing to compare with.</p>`
     : html`<table class="list acts"><thead><tr><th>field</th><th>value</th><th>then</th><th>now</th><th class="num">change</th><th></th></tr></thead><tbody>
-      ${found.changes.slice(0, 100).map((c) => html`<tr key=${c.field + JSON.stringify(c.value)}><td class="mono">${oneLine(c.field, 80)}</td><td class="mono value" title=${raw(c.value)}>${c.value === null ? html`<i class="faint">not there</i>` : oneLine(raw(c.value), 200)}</td>
+      ${found.changes.slice(0, mostChanges).map((c) => html`<tr key=${c.field + JSON.stringify(c.value)}><td class="mono">${oneLine(c.field, 80)}</td><td class="mono value" title=${raw(c.value)}>${c.value === null ? html`<i class="faint">not there</i>` : oneLine(raw(c.value), 200)}</td>
         <td class="share" title=${`${count(c.before)} rows`}>${bars(c.shareBefore, 'then')}</td><td class="share" title=${`${count(c.now)} rows`}>${bars(c.shareNow, 'now')}</td>
         <td class="num ${c.shareNow > c.shareBefore ? 'up' : 'down'}">${c.shareNow > c.shareBefore ? '▲ +' : '▼ −'}${(Math.abs(c.shareNow - c.shareBefore) * 100).toFixed(1)} points</td>
         <td class="small nowrap"><button class="small" onClick=${() => onFilter(c.field, c.value, false)}>Only</button> <button class="small" onClick=${() => onFilter(c.field, c.value, true)}>Not</button></td></tr>`)}</tbody></table>
+      ${found.changes.length > mostChanges && html`<p class="soft cut">${count(found.changes.length)} values changed, the ${mostChanges} that did most are listed</p>`}
       ${found.changes.length === 0 && html`<p class="state soft">Nothing changed by more than a tenth of a percent.</p>`}`}</div>`;
 }
 
@@ -60,12 +62,12 @@ async function look(scope, other, signal) {
   const before = { ...scope, range }, now = { ...scope, range: { from, to } };
   const able = scope.columns.filter((c) => !c.timeIndex && !sqltext.isFloat(c.type) && (sqltext.isText(c.type) || sqltext.isInteger(c.type) || sqltext.isBoolean(c.type)) && c.name !== scope.roles.trace && c.name !== scope.roles.span).slice(0, 200);
   const [sizes] = await list(`SELECT count(*)${able.map((c) => `, approx_distinct(${sqltext.name(c.name)})`).join('')} FROM ${sqltext.table(scope.table)}${logsql.conditions(now)}`, options);
-  const fields = able.filter((_, i) => Number(sizes[i + 1]) < mostValues && Number(sizes[i + 1]) > 0).slice(0, mostFields);
+  const few = able.filter((_, i) => Number(sizes[i + 1]) < mostValues && Number(sizes[i + 1]) > 0), fields = few.slice(0, mostFields);
   const [[total]] = await list(logsql.total(before), options);
   const lists = await Promise.all(fields.map(async (c) => {
     const [b, n] = await Promise.all([list(logsql.values(before, c.name, mostValues), options), list(logsql.values(now, c.name, mostValues), options)]);
     return compare(c.name, b, n, Number(total), Number(sizes[0]));
   }));
   const changes = lists.flat().filter((c) => Math.abs(c.shareNow - c.shareBefore) > 0.001).sort((a, b) => Math.abs(b.shareNow - b.shareBefore) - Math.abs(a.shareNow - a.shareBefore));
-  return { changes, fields: fields.map((f) => f.name), totals: /** @type {[number, number]} */ ([Number(total), Number(sizes[0])]), range };
+  return { changes, fields: fields.map((f) => f.name), more: few.length - fields.length, totals: /** @type {[number, number]} */ ([Number(total), Number(sizes[0])]), range };
 }

@@ -42,7 +42,7 @@ export function Steps({ trial }) {
 }
 
 /** @param {any} v */
-const text = (v) => visible(JSON.stringify(v) ?? '').slice(0, 1000);
+const text = (v) => (typeof v === 'string' && /^-?\d{16,}$/.test(v) ? v : visible(JSON.stringify(v) ?? '').slice(0, 1000)); // a long integer is text
 
 /** @param {{name: string, table: string, onTable: (table: string) => void, changed: boolean}} props */
 export function TableOf({ name, table, onTable, changed }) {

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import * as router from '../core/router.js';
-import { described, isAbort, json, request } from '../core/api.js';
+import { described, isAbort, request } from '../core/api.js';
 import { forget, tables } from '../core/catalog.js';
 import { bytes, count, duration, oneLine, plural, visible } from '../core/format.js';
 import * as pipelines from '../core/pipelines.js';
@@ -68,7 +68,7 @@ export function TryBox({ state }) {
   const dryRun = () => run('Dry run', async (signal) => {
     const part = samples.firstEntries(text, kind, 10);
     const data = { pipeline_name: pipeline, data: part, data_type: samples.mediaTypes[kind], custom_time_index: index, max_nested_levels: state.get('depth') };
-    const dry = await json('v1/pipelines/dryrun', { method: 'POST', body: JSON.stringify(data), headers: { 'Content-Type': 'application/json' }, signal });
+    const dry = await pipelines.dryRun({ body: JSON.stringify(data), headers: { 'Content-Type': 'application/json' }, signal });
     for (const t of dry) t.table_name = t.table_name.replace(/^dry_run/, () => table); // a trial is of no table
     return { dry, first: Math.min(10, samples.countEntries(text, kind)) };
   });
