@@ -91,54 +91,75 @@ func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (m
 	if err != nil {
 		return nil, err
 	}
-	kept := make([]bitmap, len(m))
-	var order []int // of the rows that any step keeps
 	r := ranking{largest: n.Op == parser.BOTTOMK, ctx: e.ctx}
+	kept := keptRows{has: make([]bitmap, len(m)), words: g.words()}
 	for i := range g.n {
 		k := int(min(int64(params[i]), int64(len(m))))
 		if k < 1 {
 			continue
 		}
 		for _, rows := range members {
-			r.rows = r.rows[:0]
-			for _, at := range rows {
-				switch {
-				case !m[at].has.has(i):
-				case n.Op == parser.LIMITK:
-					if len(r.rows) < k {
-						r.rows = append(r.rows, ranked{row: at})
-					}
-				case m[at].histogram(i) != nil:
-					e.note(annotations.NewHistogramIgnoredInAggregationInfo(n.Op.String(), n.PosRange))
-				default:
-					r.offer(ranked{m[at].vals[i], at}, k)
-				}
+			if err := e.rank(n, m, rows, i, k, &r); err != nil {
+				return nil, err
 			}
-			if e.instant && n.Op != parser.LIMITK && len(r.rows) > 1 {
-				sort.Sort(sort.Reverse(&r))
-			}
-			if r.ended != nil {
-				return nil, r.ended
-			}
-			for _, x := range r.rows {
-				if kept[x.row] == nil {
-					kept[x.row] = make(bitmap, g.words())
-					order = append(order, x.row)
-				}
-				kept[x.row].set(i)
-			}
+			kept.add(r.rows, i)
 		}
 		if err := e.ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	out := make(matrix, 0, len(order))
-	for _, at := range order {
+	return kept.of(m), nil
+}
+
+// rank finds the k rows of a group that a step keeps; in an instant query the best comes first.
+func (e *evaluator) rank(n *parser.AggregateExpr, m matrix, rows []int, step, k int, r *ranking) error {
+	r.rows = r.rows[:0]
+	for _, at := range rows {
+		switch {
+		case !m[at].has.has(step):
+		case n.Op == parser.LIMITK:
+			if len(r.rows) < k {
+				r.rows = append(r.rows, ranked{row: at})
+			}
+		case m[at].histogram(step) != nil:
+			e.note(annotations.NewHistogramIgnoredInAggregationInfo(n.Op.String(), n.PosRange))
+		default:
+			r.offer(ranked{m[at].vals[step], at}, k)
+		}
+	}
+	if e.instant && n.Op != parser.LIMITK && len(r.rows) > 1 {
+		sort.Sort(sort.Reverse(r))
+	}
+	return r.ended
+}
+
+// keptRows is the rows that any step keeps, in the order in which they were.
+type keptRows struct {
+	has   []bitmap // by row: the steps that keep it; nil: none
+	words int
+	order []int
+}
+
+// add notes the rows that a step keeps.
+func (k *keptRows) add(rows []ranked, step int) {
+	for _, x := range rows {
+		if k.has[x.row] == nil {
+			k.has[x.row] = make(bitmap, k.words)
+			k.order = append(k.order, x.row)
+		}
+		k.has[x.row].set(step)
+	}
+}
+
+// of is these rows of a matrix, at the steps that keep them.
+func (k *keptRows) of(m matrix) matrix {
+	out := make(matrix, 0, len(k.order))
+	for _, at := range k.order {
 		r := m[at]
-		r.has = kept[at]
+		r.has = k.has[at]
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }
 
 // checkK refuses parameters that are no numbers of rows; none says that no step wants any row.
