@@ -39,7 +39,10 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 			return nil, err
 		}
 	}
-	values := s.request.Symbols.texts
+	values, err := s.request.Symbols.all()
+	if err != nil {
+		return nil, err
+	}
 	return values, sorting.Func(values, strings.Compare, ctx.Err) // nobody asks for a number any more
 }
 

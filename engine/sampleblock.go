@@ -135,7 +135,7 @@ func (b *SampleBlock) begin(s *Selection, from, to int) {
 func (b *SampleBlock) makeRoom(s *Selection, from, to int) {
 	rows := 0.0
 	for i := from; i < to; i++ {
-		t := s.tables[i]
+		t := s.tableOf(i)
 		for _, src := range s.sourcesOf(i) {
 			run := &t.group.runs[src.run]
 			rows += float64(run.found.Rows(int(src.i))) * shareOf(t.time, run.span)
@@ -163,7 +163,7 @@ func shareOf(r, span scan.Range) float64 {
 
 // series appends the samples of a series: as they lie where times rise from source to source, merged where not.
 func (b *SampleBlock) series(i int) error {
-	t := b.s.tables[i]
+	t := b.s.tableOf(i)
 	if t.time.From > t.time.To {
 		return nil
 	}

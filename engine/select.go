@@ -86,14 +86,16 @@ func (s *Selection) find() error {
 		if err := s.withAllLabels(); err != nil {
 			return err
 		}
-		s.unite()
+		if err := s.unite(); err != nil {
+			return err
+		}
 	}
 	return s.account()
 }
 
 // end closes the lists behind the last series.
 func (s *Selection) end() {
-	s.labelsFrom = append(s.labelsFrom, len(s.labels))
+	s.labelsFrom = append(s.labelsFrom, uint32(len(s.labels)))
 	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
 }
 
@@ -103,7 +105,7 @@ func (s *Selection) withAllLabels() error {
 		return nil
 	}
 	s.request.Labels = nil
-	s.tables, s.labels, s.labelsFrom, s.sources, s.sourcesFrom = s.tables[:0], s.labels[:0], s.labelsFrom[:0], s.sources[:0], s.sourcesFrom[:0]
+	s.shown, s.tables, s.labels, s.labelsFrom, s.sources, s.sourcesFrom = s.shown[:0], s.tables[:0], s.labels[:0], s.labelsFrom[:0], s.sources[:0], s.sourcesFrom[:0]
 	for _, g := range s.groups {
 		for _, t := range g.tables {
 			for i := range t.labels {
@@ -338,9 +340,10 @@ type Selection struct {
 	groups  []*group
 	closed  sync.Once
 
-	tables      []*selectTable // of each series
+	tables      []uint32 // of each series: its position in shown
+	shown       []*selectTable
 	labels      []Label
-	labelsFrom  []int // labels of series i: labels[labelsFrom[i]:labelsFrom[i+1]]
+	labelsFrom  []uint32 // labels of series i: labels[labelsFrom[i]:labelsFrom[i+1]]
 	sources     []seriesSource
 	sourcesFrom []uint32 // the same for sources
 	doubtful    bool     // two keys may have the same labels
@@ -358,7 +361,9 @@ type seriesSource struct{ run, i uint32 }
 func (s *Selection) Len() int { return len(s.tables) }
 
 // Table is the table of series i, as its position in the request.
-func (s *Selection) Table(i int) int { return s.tables[i].number }
+func (s *Selection) Table(i int) int { return s.tableOf(i).number }
+
+func (s *Selection) tableOf(i int) *selectTable { return s.shown[s.tables[i]] }
 
 // Labels are the labels of series i by name, those with the empty value left out. They are not to be changed.
 func (s *Selection) Labels(i int) []Label { return s.labels[s.labelsFrom[i]:s.labelsFrom[i+1]] }
@@ -382,7 +387,7 @@ func (s *Selection) Span() (from, to int64) {
 // Rows bounds the rows of series [from, to): those at other times than the wanted ones may count.
 func (s *Selection) Rows(from, to int) (n int) {
 	for i := from; i < to; i++ {
-		g := s.tables[i].group
+		g := s.tableOf(i).group
 		for _, src := range s.sourcesOf(i) {
 			n += g.runs[src.run].found.Rows(int(src.i))
 		}

@@ -37,7 +37,7 @@ func (s *Selection) merge(g *group) error {
 		heads = append(heads, h)
 	}
 	add := adder{s: s, g: g}
-	for len(heads) > 0 {
+	for merged := 1; len(heads) > 0; merged++ {
 		least := heads[0]
 		for _, h := range heads[1:] {
 			if bytes.Compare(h.key, least.key) < 0 {
@@ -73,7 +73,7 @@ func (s *Selection) merge(g *group) error {
 		if done {
 			heads = slices.DeleteFunc(heads, func(h *keyHead) bool { return h.i == h.n })
 		}
-		if len(s.tables)%accountSeries == 0 {
+		if merged%accountSeries == 0 {
 			if err := s.account(); err != nil {
 				return err
 			}
@@ -124,7 +124,7 @@ func (s *Selection) account() error {
 	if s.request.Reserve == nil {
 		return nil
 	}
-	bytes := int64(cap(s.tables)+cap(s.labels)+cap(s.labelsFrom)+cap(s.sources))*8 + int64(cap(s.sourcesFrom))*4 + s.found
+	bytes := int64(cap(s.labels)+cap(s.sources))*8 + int64(cap(s.tables)+cap(s.labelsFrom)+cap(s.sourcesFrom))*4 + s.found
 	if bytes <= s.held {
 		return nil
 	}
@@ -152,6 +152,7 @@ func (a *adder) series(key []byte) (bool, error) {
 		i, _ := slices.BinarySearchFunc(a.g.tables, id, func(t *selectTable, id schema.TableID) int { return int(int64(t.id) - int64(id)) })
 		a.t = a.g.tables[i]
 		a.values = make([]uint32, len(a.t.labels))
+		a.s.shown = append(a.s.shown, a.t)
 	}
 	t, s := a.t, a.s
 	for i := range t.labels {
@@ -181,8 +182,8 @@ func (a *adder) series(key []byte) (bool, error) {
 			return false, err
 		}
 	}
-	s.tables = append(s.tables, t)
-	s.labelsFrom = append(s.labelsFrom, len(s.labels))
+	s.tables = append(s.tables, uint32(len(s.shown)-1))
+	s.labelsFrom = append(s.labelsFrom, uint32(len(s.labels)))
 	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
 	for i, v := range a.values {
 		if v != 0 {
@@ -280,14 +281,17 @@ func (t *selectTable) rank(name uint32) int {
 
 // unite makes one series of those of a table that have the same labels: a tag may be NULL in the key of one and empty in
 // that of another.
-func (s *Selection) unite() {
+func (s *Selection) unite() error {
 	first := make(map[string]int, s.Len())
 	var of [][]seriesSource
 	var text []byte
 	kept := 0
-	labels, labelsFrom := []Label(nil), []int(nil)
-	for i, t := range s.tables {
-		text = binary.AppendUvarint(text[:0], uint64(t.id))
+	labels, labelsFrom := []Label(nil), []uint32(nil)
+	for i := range s.tables {
+		if i%accountSeries == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		text = binary.AppendUvarint(text[:0], uint64(s.tableOf(i).id))
 		for _, l := range s.Labels(i) {
 			text = binary.AppendUvarint(binary.AppendUvarint(text, uint64(l.Name)), uint64(l.Value))
 		}
@@ -296,18 +300,19 @@ func (s *Selection) unite() {
 			at = kept
 			first[string(text)] = at
 			of = append(of, nil)
-			s.tables[kept] = t
+			s.tables[kept] = s.tables[i]
 			kept++
-			labelsFrom = append(labelsFrom, len(labels))
+			labelsFrom = append(labelsFrom, uint32(len(labels)))
 			labels = append(labels, s.Labels(i)...)
 		}
 		of[at] = append(of[at], s.sourcesOf(i)...)
 	}
-	s.tables, s.labels, s.labelsFrom = s.tables[:kept], labels, append(labelsFrom, len(labels))
+	s.tables, s.labels, s.labelsFrom = s.tables[:kept], labels, append(labelsFrom, uint32(len(labels)))
 	s.sources, s.sourcesFrom = nil, nil
 	for _, all := range of {
 		s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
 		s.sources = append(s.sources, all...)
 	}
 	s.sourcesFrom = append(s.sourcesFrom, uint32(len(s.sources)))
+	return nil
 }

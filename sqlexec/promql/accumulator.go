@@ -17,33 +17,36 @@ type accumulator struct {
 	g      grid
 	limits *limits
 	pos    posrange.PositionRange
-	groups []*cells
+	chunks []*cellChunk // chunk k has the groups from k*each on; nil: none of them has a value
+	each   int
 	notes  annotations.Annotations
 }
 
-// cells is one group: there may be as many as series. What sum has depends on the operator: the mean for stddev and stdvar.
-type cells struct {
-	floats    bitmap    // steps with floats
-	sum, lost []float64 // lost: of sum and avg
-	*moments            // of avg, stddev and stdvar
-	hist      *histogramCells
+// cellChunk is some groups, the steps of one after those of the other. An array that the operator does not need is nil.
+type cellChunk struct {
+	floats      bitmap    // steps with floats
+	sum, lost   []float64 // lost: of sum and avg
+	squares, n  []float64
+	incremental bitmap            // avg: steps whose sum would have overflown
+	hist        []*histogramCells // by group; nil: none has any
 }
 
-// moments is what averages and deviations need besides their sum.
-type moments struct {
-	squares     []float64
-	n           []float64
-	incremental bitmap // avg: steps whose sum would have overflown
+// cells is one group. What sum has depends on the operator: the mean for stddev and stdvar.
+type cells struct {
+	floats                bitmap
+	sum, lost, squares, n []float64
+	incremental           bitmap
+	hist                  *histogramCells // nil: none
 }
+
+// chunkCells is about the number of steps of all groups in a chunk.
+const chunkCells = 4096
 
 // histogramCells is the histograms of a group.
 type histogramCells struct {
 	has bitmap // steps with histograms that count
 	at  []*histogramCell
 }
-
-// cellsBytes is the memory of a group besides its arrays and its row.
-const cellsBytes = 112
 
 // histogramCell is the histograms of a group at a step.
 type histogramCell struct {
@@ -54,44 +57,90 @@ type histogramCell struct {
 	mixed   bool // there were floats before that
 }
 
-func newAccumulator(op parser.ItemType, g grid, l *limits, pos posrange.PositionRange) *accumulator {
-	return &accumulator{op: op, g: g, limits: l, pos: pos}
+// newAccumulator makes one for so many groups; 0: it is not known how many.
+func newAccumulator(op parser.ItemType, g grid, l *limits, pos posrange.PositionRange, groups int) *accumulator {
+	each := max(1, chunkCells/g.n)
+	if groups > 0 {
+		each = min(each, groups)
+	}
+	return &accumulator{op: op, g: g, limits: l, pos: pos, each: each}
 }
 
 func (a *accumulator) note(err error) { a.notes.Add(err) }
 
 // group is the cells of a group, made if need be.
-func (a *accumulator) group(at int32) (*cells, error) {
-	for int(at) >= len(a.groups) {
-		a.groups = append(a.groups, nil)
+func (a *accumulator) group(at int32) (cells, error) {
+	k := int(at) / a.each
+	for k >= len(a.chunks) {
+		a.chunks = append(a.chunks, nil)
 	}
-	if c := a.groups[at]; c != nil {
-		return c, nil
+	if a.chunks[k] == nil {
+		if err := a.addChunk(k); err != nil {
+			return cells{}, err
+		}
 	}
-	arrays, more := 1, 0
+	return a.chunks[k].group(int(at)%a.each, a.g), nil
+}
+
+// addChunk makes a chunk of empty groups.
+func (a *accumulator) addChunk(k int) error {
+	arrays, bitmaps := 1, 1
 	switch a.op {
 	case parser.SUM:
 		arrays = 2
-	case parser.AVG, parser.STDDEV, parser.STDVAR:
-		arrays, more = 3, 96+8*a.g.words()
+	case parser.AVG:
+		arrays, bitmaps = 3, 2
+	case parser.STDDEV, parser.STDVAR:
+		arrays = 3
 	}
-	if err := a.limits.reserve(int64(8*arrays*a.g.n + 8*a.g.words() + more + cellsBytes)); err != nil {
-		return nil, err
+	values, words := a.each*a.g.n, a.each*a.g.words()
+	if err := a.limits.reserve(8 * int64(arrays*values+bitmaps*words)); err != nil {
+		return err
 	}
-	if err := a.limits.hold(int64(a.g.n)); err != nil {
-		return nil, err
-	}
-	c := &cells{floats: make(bitmap, a.g.words()), sum: make([]float64, a.g.n)}
+	c := &cellChunk{floats: make(bitmap, words), sum: make([]float64, values)}
 	switch a.op {
 	case parser.SUM:
-		c.lost = make([]float64, a.g.n)
+		c.lost = make([]float64, values)
 	case parser.AVG:
-		c.lost, c.moments = make([]float64, a.g.n), &moments{n: make([]float64, a.g.n), incremental: make(bitmap, a.g.words())}
+		c.lost, c.n, c.incremental = make([]float64, values), make([]float64, values), make(bitmap, words)
 	case parser.STDDEV, parser.STDVAR:
-		c.moments = &moments{squares: make([]float64, a.g.n), n: make([]float64, a.g.n)}
+		c.squares, c.n = make([]float64, values), make([]float64, values)
 	}
-	a.groups[at] = c
-	return c, nil
+	a.chunks[k] = c
+	return nil
+}
+
+// group is the i'th group.
+func (c *cellChunk) group(i int, g grid) cells {
+	out := cells{
+		floats: part(c.floats, i, g.words()), incremental: part(c.incremental, i, g.words()),
+		sum: part(c.sum, i, g.n), lost: part(c.lost, i, g.n), squares: part(c.squares, i, g.n), n: part(c.n, i, g.n),
+	}
+	if c.hist != nil {
+		out.hist = c.hist[i]
+	}
+	return out
+}
+
+// part is the i'th of the parts of a list that have n each; nil of none.
+func part[S ~[]T, T any](list S, i, n int) S {
+	if list == nil {
+		return nil
+	}
+	return list[i*n : i*n+n : i*n+n]
+}
+
+// histograms are those of a group, made if need be.
+func (a *accumulator) histograms(at int32) *histogramCells {
+	c := a.chunks[int(at)/a.each]
+	if c.hist == nil {
+		c.hist = make([]*histogramCells, a.each)
+	}
+	h := &c.hist[int(at)%a.each]
+	if *h == nil {
+		*h = &histogramCells{make(bitmap, a.g.words()), make([]*histogramCell, a.g.n)}
+	}
+	return *h
 }
 
 // add adds a row to a group.
@@ -103,7 +152,7 @@ func (a *accumulator) add(at int32, r *row) error {
 	has := r.has
 	if r.hist != nil {
 		has = r.floats()
-		if err := a.addHistograms(c, r); err != nil {
+		if err := a.addHistograms(at, &c, r); err != nil {
 			return err
 		}
 	}
@@ -193,7 +242,7 @@ func (c *cells) addSquares(vals []float64, has bitmap) {
 }
 
 // addHistograms adds the histograms of a row, or notes that the operator leaves them out.
-func (a *accumulator) addHistograms(c *cells, r *row) error {
+func (a *accumulator) addHistograms(at int32, c *cells, r *row) error {
 	switch a.op {
 	case parser.COUNT, parser.GROUP:
 		return nil
@@ -204,9 +253,7 @@ func (a *accumulator) addHistograms(c *cells, r *row) error {
 		}
 		return nil
 	}
-	if c.hist == nil {
-		c.hist = &histogramCells{make(bitmap, a.g.words()), make([]*histogramCell, a.g.n)}
-	}
+	c.hist = a.histograms(at)
 	for i := range r.has.steps {
 		h := r.hist[i]
 		if h == nil {
@@ -257,23 +304,31 @@ func (c *histogramCell) add(h *histogram.Histogram) error {
 }
 
 // finish makes a row of each group that has values.
-func (a *accumulator) finish(e *evaluator, by *grouping) matrix {
-	out := by.groups[:0]
-	for at, c := range a.groups {
-		if c == nil {
+func (a *accumulator) finish(e *evaluator, by *grouping) (matrix, error) {
+	if err := e.limits.reserve(int64(len(by.groups)) * rowBytes); err != nil {
+		return nil, err
+	}
+	out := make(matrix, 0, len(by.groups))
+	for at, id := range by.groups {
+		if at%askSeries == 0 && e.ctx.Err() != nil {
+			return nil, e.ctx.Err()
+		}
+		k := at / a.each
+		if k >= len(a.chunks) || a.chunks[k] == nil {
 			continue
 		}
-		r := row{identity: by.groups[at].identity, vals: c.sum, has: c.floats}
-		a.finishFloats(c)
+		c := a.chunks[k].group(at%a.each, a.g)
+		r := row{identity: id, vals: c.sum, has: c.floats}
+		a.finishFloats(&c)
 		if c.hist != nil {
-			a.finishHistograms(c, &r)
+			a.finishHistograms(&c, &r)
 		}
 		if !r.has.empty() {
 			out = append(out, r)
 		}
 	}
 	e.notes.Merge(a.notes)
-	return out
+	return out, nil
 }
 
 func (a *accumulator) finishFloats(c *cells) {

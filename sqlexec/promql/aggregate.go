@@ -12,9 +12,7 @@ import (
 
 // aggregate evaluates an aggregation.
 func (e *evaluator) aggregate(n *parser.AggregateExpr, g grid) (matrix, error) {
-	names := append([]string{}, n.Grouping...)
-	slices.Sort(names)
-	by := &grouping{names: names, without: n.Without, index: map[labelsKey]int32{}}
+	by := newGrouping(n)
 	switch n.Op {
 	case parser.COUNT_VALUES:
 		return e.countValues(n, by, g)
@@ -28,41 +26,48 @@ func (e *evaluator) aggregate(n *parser.AggregateExpr, g grid) (matrix, error) {
 
 // grouping maps rows to groups.
 type grouping struct {
-	names   []string
+	names   []string // sorted; with without the name of the metric is among them
 	without bool
 	index   map[labelsKey]int32 // of the labels that rows of a group share
-	groups  matrix              // without values until they are finished
+	groups  []identity
+	left    projection
 	key     []byte
 	bytes   int64 // of groups that are not counted yet
 }
 
-// of is the group of a row, made if need be.
-func (b *grouping) of(ls Labels, dropName bool) int32 {
-	b.key = b.key[:0]
-	switch {
-	case b.without:
-		for _, l := range ls {
-			if l.Name != NameLabel && !slices.Contains(b.names, l.Name) {
-				b.key = appendKeyLabel(b.key, l)
-			}
-		}
-	default:
-		b.key = ls.appendKeyOf(b.key, b.names, false)
+func newGrouping(n *parser.AggregateExpr) *grouping {
+	names := slices.Clone(n.Grouping)
+	if n.Without {
+		names = append(names, NameLabel)
 	}
+	slices.Sort(names)
+	b := &grouping{names: names, without: n.Without, index: map[labelsKey]int32{}}
+	b.left.labels = func(ls Labels) Labels {
+		if b.without {
+			return ls.drop(b.names...)
+		}
+		return ls.keep(b.names)
+	}
+	return b
+}
+
+// of is the group of a row with some labels, made if need be.
+func (b *grouping) of(ls Labels, id *identity) int32 {
+	b.key = ls.appendKeyOf(b.key[:0], b.names, b.without)
 	key := keyOf(b.key)
 	at, ok := b.index[key]
 	if !ok {
 		at = int32(len(b.groups))
 		b.index[key] = at
-		b.groups = append(b.groups, row{identity: identity{own: b.labels(ls)}})
-		b.bytes += groupBytes + int64(labelBytes*len(b.groups[at].own))
+		b.groups = append(b.groups, b.left.of(id))
+		b.bytes += groupBytes + b.groups[at].ownBytes()
 	}
-	b.groups[at].dropName = b.groups[at].dropName || dropName
+	b.groups[at].dropName = b.groups[at].dropName || id.dropName
 	return at
 }
 
 // groupBytes is about the memory of a group besides its labels, while the lists grow.
-const groupBytes = rowBytes + 80
+const groupBytes = 96
 
 // count takes the memory of the groups made since it was called last.
 func (b *grouping) count(l *limits) error {
@@ -71,60 +76,71 @@ func (b *grouping) count(l *limits) error {
 	return l.reserve(bytes)
 }
 
-func (b *grouping) labels(ls Labels) Labels {
-	if b.without {
-		return ls.drop(append(slices.Clone(b.names), NameLabel)...)
-	}
-	return ls.keep(b.names)
-}
-
-// fold evaluates the aggregations that take rows one by one: rows are added to their group as they are read, and the
-// rows of the argument never exist together.
-func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
-	src, m, err := e.rowsOrSource(n.Expr, by, g)
-	if err != nil {
+// number numbers the groups of rows, of which there are n.
+func (e *evaluator) number(by *grouping, n int, row func(i int) (Labels, identity)) ([]int32, error) {
+	if err := e.limits.reserve(int64(n) * 4); err != nil {
 		return nil, err
 	}
-	pos := n.Expr.PositionRange()
-	if src == nil {
-		acc := newAccumulator(n.Op, g, e.limits, pos)
-		for i := range m {
-			if err := acc.add(by.of(m[i].labels(), m[i].dropName), &m[i]); err != nil {
-				return nil, err
-			}
-			if i%chunkRows == 0 {
-				if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
-					return nil, err
-				}
-			}
-		}
-		return acc.finish(e, by), nil
-	}
-	// Groups are numbered before the scan, so that workers do not meet.
-	if err := e.limits.reserve(int64(src.set.Len()) * 4); err != nil {
-		return nil, err
-	}
-	group := make([]int32, src.set.Len())
+	group := make([]int32, n)
 	for i := range group {
-		group[i] = by.of(src.set.Labels(i), src.dropName(i))
-		if i%chunkRows == chunkRows-1 || i == len(group)-1 {
+		ls, id := row(i)
+		group[i] = by.of(ls, &id)
+		if i%chunkRows == chunkRows-1 || i == n-1 {
 			if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	accs := make([]*accumulator, e.workersFor(src, g))
-	for k := range accs {
-		accs[k] = newAccumulator(n.Op, g, e.limits, pos)
+	return group, nil
+}
+
+// numberRows numbers the groups of rows.
+func (e *evaluator) numberRows(by *grouping, m matrix) ([]int32, error) {
+	return e.number(by, len(m), func(i int) (Labels, identity) { return m[i].labels(), m[i].identity })
+}
+
+// fold evaluates the aggregations that take rows one by one: rows are added to their group as they are read, and the
+// rows of the argument never exist together. Groups are numbered before that, so that workers do not meet.
+func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (matrix, error) {
+	src, m, err := e.rowsOrSource(n.Expr, by, g)
+	if err != nil {
+		return nil, err
 	}
-	err = e.scan(src, g, false, func(k, i int, r *row) error { return accs[k].add(group[i], r) })
+	var group []int32
+	workers := 1
+	if src == nil {
+		group, err = e.numberRows(by, m)
+	} else {
+		workers = e.workersFor(src, g)
+		of := originOf(src.set)
+		group, err = e.number(by, src.set.Len(), func(i int) (Labels, identity) {
+			return src.set.Labels(i), identity{of: of, at: int32(i), dropName: src.dropName(i)}
+		})
+	}
+	if err == nil {
+		err = e.limits.hold(int64(len(by.groups)) * int64(g.n))
+	}
+	if err != nil {
+		return nil, err
+	}
+	accs := make([]*accumulator, workers)
+	for k := range accs {
+		accs[k] = newAccumulator(n.Op, g, e.limits, n.Expr.PositionRange(), len(by.groups))
+	}
+	if src == nil {
+		err = e.eachRow(m, func(i int) error { return accs[0].add(group[i], &m[i]) })
+	} else {
+		err = e.scan(src, g, false, func(k, i int, r *row) error { return accs[k].add(group[i], r) })
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, other := range accs[1:] { // in the order of the series, so that sums repeat
-		accs[0].merge(other)
+		if err := accs[0].merge(e.ctx, other); err != nil {
+			return nil, err
+		}
 	}
-	return accs[0].finish(e, by), nil
+	return accs[0].finish(e, by)
 }
 
 // rowsOrSource is the source of the rows of a node that reads series and is needed here only, with the labels that groups have,
@@ -174,7 +190,7 @@ func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (
 	if err != nil {
 		return nil, err
 	}
-	acc := newAccumulator(parser.COUNT, g, e.limits, n.Expr.PositionRange())
+	acc := newAccumulator(parser.COUNT, g, e.limits, n.Expr.PositionRange(), 0)
 	texts := map[float64]string{}
 	for i := range m {
 		for step := range m[i].has.steps {
@@ -184,10 +200,12 @@ func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (
 			} else {
 				text = valueText(texts, m[i].vals[step])
 			}
-			at := by.of(m[i].labels().with(label, text), false)
-			if group := &by.groups[at]; group.text == 0 {
-				group.text = int64(len(text))
-				if err := e.limits.reserve(group.text); err != nil {
+			ls := m[i].labels().with(label, text)
+			id := named(ls, int64(len(text)))
+			groups := len(by.groups)
+			at := by.of(ls, &id)
+			if len(by.groups) > groups {
+				if err := e.limits.hold(int64(g.n)); err != nil {
 					return nil, err
 				}
 			}
@@ -202,7 +220,7 @@ func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (
 			return nil, err
 		}
 	}
-	return acc.finish(e, by), nil
+	return acc.finish(e, by)
 }
 
 func valueText(known map[float64]string, v float64) string {
@@ -243,14 +261,15 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 		return nil, err
 	}
 	a := newArena(e.limits, g)
-	out := make(matrix, 0, len(members))
+	out := make(matrix, 0, len(by.groups))
 	var v []float64
-	for at, rows := range members {
+	for at := range by.groups {
+		rows := members.of(at)
 		r, err := a.row()
 		if err != nil {
 			return nil, err
 		}
-		r.identity = by.groups[at].identity
+		r.identity = by.groups[at]
 		for i := range g.n {
 			v = v[:0]
 			for _, k := range rows {
@@ -276,26 +295,14 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 	return out, nil
 }
 
-// memberBytes is about the memory of a row in the list of its group, while that grows.
-const memberBytes = 24
-
 // membersOf lists the rows of each group.
-func (e *evaluator) membersOf(m matrix, by *grouping) ([][]int, error) {
-	if err := e.limits.reserve(int64(len(m)) * memberBytes); err != nil {
-		return nil, err
+func (e *evaluator) membersOf(m matrix, by *grouping) (lists, error) {
+	group, err := e.numberRows(by, m)
+	if err == nil {
+		err = e.limits.reserve(int64(len(m)+len(by.groups)) * listBytes)
 	}
-	var out [][]int
-	for i := range m {
-		if i%chunkRows == 0 {
-			if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
-				return nil, err
-			}
-		}
-		at := by.of(m[i].labels(), m[i].dropName)
-		if int(at) == len(out) {
-			out = append(out, nil)
-		}
-		out[at] = append(out[at], i)
+	if err != nil {
+		return lists{}, err
 	}
-	return out, nil
+	return listsOf(group, len(by.groups)), nil
 }

@@ -98,33 +98,33 @@ func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (m
 		if k < 1 {
 			continue
 		}
-		for _, rows := range members {
-			if err := e.rank(n, m, rows, i, k, &r); err != nil {
+		for at := range by.groups {
+			if at%askSeries == 0 && e.ctx.Err() != nil {
+				return nil, e.ctx.Err()
+			}
+			if err := e.rank(n, m, members.of(at), i, k, &r); err != nil {
 				return nil, err
 			}
 			kept.add(r.rows, i)
-		}
-		if err := e.ctx.Err(); err != nil {
-			return nil, err
 		}
 	}
 	return kept.of(m), nil
 }
 
 // rank finds the k rows of a group that a step keeps; in an instant query the best comes first.
-func (e *evaluator) rank(n *parser.AggregateExpr, m matrix, rows []int, step, k int, r *ranking) error {
+func (e *evaluator) rank(n *parser.AggregateExpr, m matrix, rows []int32, step, k int, r *ranking) error {
 	r.rows = r.rows[:0]
 	for _, at := range rows {
 		switch {
 		case !m[at].has.has(step):
 		case n.Op == parser.LIMITK:
 			if len(r.rows) < k {
-				r.rows = append(r.rows, ranked{row: at})
+				r.rows = append(r.rows, ranked{row: int(at)})
 			}
 		case m[at].histogram(step) != nil:
 			e.note(annotations.NewHistogramIgnoredInAggregationInfo(n.Op.String(), n.PosRange))
 		default:
-			r.offer(ranked{m[at].vals[step], at}, k)
+			r.offer(ranked{m[at].vals[step], int(at)}, k)
 		}
 	}
 	if e.instant && n.Op != parser.LIMITK && len(r.rows) > 1 {
@@ -197,8 +197,7 @@ func (e *evaluator) limitRatio(n *parser.AggregateExpr, m matrix, params []float
 	if low < -1 {
 		e.note(annotations.NewInvalidRatioWarning(low, -1, n.Param.PositionRange()))
 	}
-	out := make(matrix, 0, len(m))
-	for _, r := range m {
+	return e.sift(m, func(_ int, r *row) {
 		offset := hashOffset(r.labels())
 		has := make(bitmap, g.words())
 		for i := range r.has.steps {
@@ -207,12 +206,8 @@ func (e *evaluator) limitRatio(n *parser.AggregateExpr, m matrix, params []float
 				has.set(i)
 			}
 		}
-		if !has.empty() {
-			r.has = has
-			out = append(out, r)
-		}
-	}
-	return out, nil
+		r.has = has
+	})
 }
 
 // hashOffset places a label set between 0 and 1, where the reference places it.

@@ -1,29 +1,40 @@
 package promql
 
 import (
+	"context"
+
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
 // merge adds the groups of another accumulator, whose series come after those of this one.
-func (a *accumulator) merge(o *accumulator) {
+func (a *accumulator) merge(ctx context.Context, o *accumulator) error {
 	a.notes.Merge(o.notes)
-	for at, from := range o.groups {
-		if from == nil {
-			continue
+	for k, from := range o.chunks {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		for at >= len(a.groups) {
-			a.groups = append(a.groups, nil)
+		switch {
+		case from == nil:
+		case k >= len(a.chunks):
+			a.chunks = append(a.chunks, make([]*cellChunk, k+1-len(a.chunks))...)
+			a.chunks[k] = from
+		case a.chunks[k] == nil:
+			a.chunks[k] = from
+		default:
+			for i := range a.each {
+				to, more := a.chunks[k].group(i, a.g), from.group(i, a.g)
+				a.mergeFloats(&to, &more)
+				if more.hist != nil {
+					a.mergeHistograms(a.histograms(int32(k*a.each+i)), more.hist)
+				}
+			}
 		}
-		if a.groups[at] == nil {
-			a.groups[at] = from
-			continue
-		}
-		a.mergeCells(a.groups[at], from)
 	}
+	return nil
 }
 
-func (a *accumulator) mergeCells(to, from *cells) {
+func (a *accumulator) mergeFloats(to, from *cells) {
 	switch a.op {
 	case parser.SUM:
 		addFloats(to.sum, to.lost, from.sum, from.floats)
@@ -42,23 +53,19 @@ func (a *accumulator) mergeCells(to, from *cells) {
 		to.mergeSquares(from)
 	}
 	to.floats.or(from.floats)
-	if from.hist == nil {
-		return
-	}
-	if to.hist == nil {
-		to.hist = from.hist
-		return
-	}
-	for i := range from.hist.has.steps {
-		if to.hist.at[i] == nil {
-			to.hist.at[i] = from.hist.at[i]
-		} else if from.hist.at[i] == nil {
+}
+
+func (a *accumulator) mergeHistograms(to, from *histogramCells) {
+	for i := range from.has.steps {
+		if to.at[i] == nil {
+			to.at[i] = from.at[i]
+		} else if from.at[i] == nil {
 			continue
-		} else if err := to.hist.at[i].merge(from.hist.at[i]); err != nil {
+		} else if err := to.at[i].merge(from.at[i]); err != nil {
 			a.note(annotations.NewMixedExponentialCustomHistogramsWarning("", a.pos))
 		}
 	}
-	to.hist.has.or(from.hist.has)
+	to.has.or(from.has)
 }
 
 // merge adds the histograms of another cell.

@@ -68,7 +68,8 @@ func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error
 func (t *Tables) countLabels(ctx context.Context, all *tableSeries) (map[Label]int64, error) {
 	pairs, own := map[engine.Label]int64{}, map[Label]int64{} // by number; those that say where a series lies
 	known := 0
-	for i, x := range all.series {
+	for i := range all.Len() {
+		x := all.serie(i)
 		if i%askSeries == 0 {
 			if ctx.Err() != nil {
 				return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended after %d of %d series were counted", i, all.Len())

@@ -3,6 +3,7 @@ package promql
 import (
 	"context"
 	"hash/maphash"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -114,7 +115,7 @@ func (e *evaluator) eval(x parser.Expr, g grid) (matrix, error) {
 	text, isShared := e.shared[x]
 	if isShared {
 		if m, ok := e.known[sharedKey{text, g}]; ok {
-			return append(matrix(nil), m...), nil
+			return slices.Clone(m), e.limits.reserve(int64(len(m)) * rowBytes)
 		}
 	}
 	held, bytes := e.limits.samples.Load(), e.limits.bytes.Load()
@@ -124,7 +125,8 @@ func (e *evaluator) eval(x parser.Expr, g grid) (matrix, error) {
 	}
 	e.limits.keep(m, held, bytes) // what the node's arguments held is free
 	if isShared {
-		e.known[sharedKey{text, g}] = append(matrix(nil), m...)
+		e.known[sharedKey{text, g}] = slices.Clone(m)
+		return m, e.limits.reserve(int64(len(m)) * rowBytes)
 	}
 	return m, nil
 }
@@ -246,6 +248,35 @@ func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, err
 		}
 	}
 	return out, nil
+}
+
+// sift changes rows and leaves out those that have no value then, where they lie.
+func (e *evaluator) sift(m matrix, change func(i int, r *row)) (matrix, error) {
+	out := m[:0]
+	for i := range m {
+		if i%askSeries == 0 && e.ctx.Err() != nil {
+			return nil, e.ctx.Err()
+		}
+		r := &m[i]
+		if change(i, r); !r.has.empty() {
+			out = append(out, *r)
+		}
+	}
+	clear(m[len(out):])
+	return out, nil
+}
+
+// eachRow visits rows while the query runs.
+func (e *evaluator) eachRow(m matrix, visit func(i int) error) error {
+	for i := range m {
+		if i%chunkRows == 0 && e.ctx.Err() != nil {
+			return e.ctx.Err()
+		}
+		if err := visit(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // join puts rows of equal label sets together. Two values of a kind at one step are an error.

@@ -285,7 +285,7 @@ func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matr
 	if r.has.empty() {
 		return nil, nil
 	}
-	r.dropName = dropName
+	var own Labels
 	if ms, ok := unwrap(arg).(*parser.MatrixSelector); ok {
 		arg = ms.VectorSelector
 	}
@@ -296,12 +296,14 @@ func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matr
 				continue
 			}
 			if MatchType(m.Type) == MatchEqual && !seen[m.Name] {
-				r.own, seen[m.Name] = r.own.with(m.Name, m.Value), true
+				own, seen[m.Name] = own.with(m.Name, m.Value), true
 			} else {
-				r.own = r.own.with(m.Name, "") // a second demand: none is known
+				own = own.with(m.Name, "") // a second demand: none is known
 			}
 		}
 	}
+	r.identity = named(own, 0)
+	r.dropName = dropName
 	return out, nil
 }
 
@@ -317,15 +319,11 @@ func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
 		e.note(annotations.NewSortInRangeQueryWarning(n.PositionRange()))
 	}
 	if !byLabel {
-		floats := make([]bitmap, len(m)) // histograms have no order: they go
-		for i := range m {
-			floats[i] = m[i].floats()
-		}
-		if m, err = withBits(e.limits, m, floats); err != nil {
+		m, err = e.sift(m, func(_ int, r *row) { // histograms have no order: they go
+			r.has, r.hist = r.floats(), nil
+		})
+		if err != nil {
 			return nil, err
-		}
-		for i := range m {
-			m[i].hist = nil
 		}
 	}
 	if g.n > 1 {
@@ -339,7 +337,7 @@ func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
 		}
 		compare = func(a, b *row) int { return compareByLabels(a.labels(), b.labels(), names) }
 	}
-	return m.sorted(e.ctx, e.limits, func(a, b *row) int {
+	return m, m.sort(e.ctx, e.limits, func(a, b *row) int {
 		switch {
 		case !byLabel && math.IsNaN(a.vals[0]) != math.IsNaN(b.vals[0]): // NaN last, whichever way
 			return int(vector.Bit(math.IsNaN(a.vals[0]))) - int(vector.Bit(math.IsNaN(b.vals[0])))

@@ -214,7 +214,7 @@ func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
 			if !found && !optional {
 				continue
 			}
-			k := slices.IndexFunc(known, func(r row) bool { return r.own.Equal(ls) })
+			k := slices.IndexFunc(known, func(r row) bool { return r.labels().Equal(ls) })
 			if k < 0 {
 				r, err := a.named(ls, base[i].dropName)
 				if err != nil {

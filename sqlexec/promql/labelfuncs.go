@@ -71,16 +71,13 @@ func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.limits.reserve(int64(len(m)) * rowBytes); err != nil {
-		return nil, err
-	}
-	out := append(matrix(nil), m...)
+	out := m // the rows are this node's alone, if not what they have
 	for i := range out {
 		if i%chunkRows == 0 && e.ctx.Err() != nil {
 			return nil, e.ctx.Err()
 		}
 		ls := out[i].labels()
-		room := 3*int64(most(ls)) + int64(len(ls)+1)*labelBytes // a text that grows is copied, and compared with others
+		room := 3*int64(most(ls)) + int64(len(ls)+2)*labelBytes // a text that grows is copied, and compared with others
 		if err := e.limits.reserve(room); err != nil {
 			return nil, err
 		}
@@ -89,12 +86,10 @@ func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels)
 			e.limits.release(room)
 			continue
 		}
-		e.limits.release(room - int64(len(v)) - int64(len(ls)+1)*labelBytes)
-		out[i].text += int64(len(v))
-		out[i].own, out[i].of = ls.with(dst, v), nil
-		if dst == NameLabel {
-			out[i].dropName = false
-		}
+		e.limits.release(room - int64(len(v)) - int64(len(ls)+2)*labelBytes)
+		drop := out[i].dropName && dst != NameLabel
+		out[i].identity = named(ls.with(dst, v), out[i].text()+int64(len(v)))
+		out[i].dropName = drop
 	}
 	return e.join(out, g)
 }

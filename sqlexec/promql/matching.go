@@ -7,66 +7,63 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// partners is the rows of both sides that have the same values of the matching labels. Times play no part in it: which
-// of them meet is seen from their bitmaps.
-type partners struct{ left, right []int }
+// partners is the rows of both sides that have the same values of the matching labels, group by group in the order in which these
+// first occur. Times play no part in it: which rows meet is seen from their bitmaps.
+type partners struct {
+	groups      int
+	left, right lists
+}
 
-// partnersOf finds the partners of all rows, in the order in which they first occur.
-func (o *operation) partnersOf(left, right matrix) ([]partners, error) {
-	if err := o.e.limits.reserve(int64(len(left)+len(right)) * memberBytes); err != nil {
-		return nil, err
-	}
+// partnersOf finds the partners of all rows.
+func (o *operation) partnersOf(left, right matrix) (*partners, error) {
 	m := o.n.VectorMatching
 	names := slices.Clone(m.MatchingLabels)
 	if !m.On {
 		names = append(names, NameLabel)
 	}
-	var out []partners
-	index := map[labelsKey]int{}
+	index := map[labelsKey]int32{}
 	var text []byte
-	find := func(ls Labels) *partners {
-		text = ls.appendKeyOf(text[:0], names, !m.On)
-		key := keyOf(text)
-		at, ok := index[key]
-		if !ok {
-			at = len(out)
-			index[key] = at
-			out = append(out, partners{})
-		}
-		return &out[at]
-	}
-	counted := 0
-	count := func(i int) error {
-		if i%chunkRows != 0 {
-			return nil
-		}
-		made := len(out) - counted
-		counted = len(out)
-		return cmp.Or(o.e.ctx.Err(), o.e.limits.reserve(int64(made)*partnersBytes))
-	}
-	for i := range left {
-		if err := count(i); err != nil {
+	number := func(m1 matrix) ([]int32, error) {
+		if err := o.e.limits.reserve(int64(len(m1)) * listBytes); err != nil {
 			return nil, err
 		}
-		p := find(left[i].labels())
-		p.left = append(p.left, i)
-	}
-	for i := range right {
-		if err := count(i); err != nil {
-			return nil, err
+		group, counted := make([]int32, len(m1)), len(index)
+		for i := range m1 {
+			text = m1[i].labels().appendKeyOf(text[:0], names, !m.On)
+			key := keyOf(text)
+			at, ok := index[key]
+			if !ok {
+				at = int32(len(index))
+				index[key] = at
+			}
+			group[i] = at
+			if i%chunkRows == chunkRows-1 || i == len(m1)-1 {
+				made := len(index) - counted
+				counted = len(index)
+				if err := cmp.Or(o.e.ctx.Err(), o.e.limits.reserve(int64(made)*partnersBytes)); err != nil {
+					return nil, err
+				}
+			}
 		}
-		p := find(right[i].labels())
-		p.right = append(p.right, i)
+		return group, nil
 	}
-	return out, nil
+	l, err := number(left)
+	if err != nil {
+		return nil, err
+	}
+	r, err := number(right)
+	if err != nil {
+		return nil, err
+	}
+	return &partners{len(index), listsOf(l, len(index)), listsOf(r, len(index))}, nil
 }
 
-// partnersBytes is about the memory of partners besides their rows, while the lists grow.
-const partnersBytes = 112
+// partnersBytes is about the memory of a group of partners besides their rows.
+const partnersBytes = 48 + listBytes
 
-// presence is the steps at which any of some rows has a value.
-func presence(m matrix, rows []int, g grid) bitmap {
-	out := make(bitmap, g.words())
+// presence is the steps at which any of some rows has a value, in a bitmap that is given.
+func presence(out bitmap, m matrix, rows []int32) bitmap {
+	clear(out)
 	for _, i := range rows {
 		out.or(m[i].has)
 	}
@@ -75,58 +72,46 @@ func presence(m matrix, rows []int, g grid) bitmap {
 
 // keepMatched evaluates and and unless: the rows of the left side at the steps at which a partner is (is not) there.
 func (o *operation) keepMatched(left, right matrix, matched bool) (matrix, error) {
-	kept := make([]bitmap, len(left))
 	found, err := o.partnersOf(left, right)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range found {
-		there := presence(right, p.right, o.g)
-		for _, i := range p.left {
-			kept[i] = make(bitmap, o.g.words())
-			for w := range kept[i] {
-				if matched {
-					kept[i][w] = left[i].has[w] & there[w]
+	return o.restrict(left, right, found.groups, &found.left, &found.right, matched)
+}
+
+// restrict leaves of rows the steps at which one of the others of their group is (is not) there.
+func (o *operation) restrict(m, others matrix, groups int, rows, partners *lists, there bool) (matrix, error) {
+	words := o.g.words()
+	if err := o.e.limits.reserve(int64(len(m)) * int64(words) * 8); err != nil {
+		return nil, err
+	}
+	all, at := make(bitmap, len(m)*words), make(bitmap, words)
+	for k := range groups {
+		if k%askSeries == 0 && o.e.ctx.Err() != nil {
+			return nil, o.e.ctx.Err()
+		}
+		at = presence(at, others, partners.of(k))
+		for _, i := range rows.of(k) {
+			has := part(all, int(i), words)
+			for w, word := range m[i].has {
+				if there {
+					has[w] = word & at[w]
 				} else {
-					kept[i][w] = left[i].has[w] &^ there[w]
+					has[w] = word &^ at[w]
 				}
 			}
 		}
 	}
-	return withBits(o.e.limits, left, kept)
-}
-
-// withBits is rows with other bitmaps, those with none left out.
-func withBits(l *limits, m matrix, has []bitmap) (matrix, error) {
-	if err := l.reserve(int64(len(m)) * (rowBytes + rankedBytes)); err != nil {
-		return nil, err
-	}
-	out := make(matrix, 0, len(m))
-	for i, r := range m {
-		if r.has = has[i]; !r.has.empty() {
-			out = append(out, r)
-		}
-	}
-	return out, nil
+	return o.e.sift(m, func(i int, r *row) { r.has = part(all, i, words) })
 }
 
 // union evaluates or: the left side, and the rows of the right side at the steps at which no partner is there.
 func (o *operation) union(left, right matrix) (matrix, error) {
-	kept := make([]bitmap, len(right))
 	found, err := o.partnersOf(left, right)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range found {
-		there := presence(left, p.left, o.g)
-		for _, i := range p.right {
-			kept[i] = make(bitmap, o.g.words())
-			for w := range kept[i] {
-				kept[i][w] = right[i].has[w] &^ there[w]
-			}
-		}
-	}
-	rest, err := withBits(o.e.limits, right, kept)
+	rest, err := o.restrict(right, left, found.groups, &found.right, &found.left, false)
 	if err != nil {
 		return nil, err
 	}
@@ -152,12 +137,16 @@ func (o *operation) match(left, right matrix) (matrix, error) {
 	j.live = j.liveSteps(fill.LHS != nil || fill.RHS != nil)
 	j.last = make([]lastNote, o.g.n)
 	j.scratch = row{vals: make([]float64, o.g.n), has: make(bitmap, o.g.words())}
+	if err := j.room(len(j.many)); err != nil {
+		return nil, err
+	}
+	j.left.labels = func(ls Labels) Labels { return j.labelsOf(ls, nil) }
 	found, err := o.partnersOf(left, right)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range found {
-		many, one := p.left, p.right
+	for k := range found.groups {
+		many, one := found.left.of(k), found.right.of(k)
 		if j.swapped {
 			many, one = one, many
 		}
@@ -173,11 +162,9 @@ func (o *operation) match(left, right matrix) (matrix, error) {
 			o.e.note(n.err)
 		}
 	}
-	out := make(matrix, 0, len(j.out))
-	for _, r := range j.out {
-		if !r.has.empty() {
-			out = append(out, r)
-		}
+	out, err := o.e.sift(j.out, func(int, *row) {})
+	if err != nil {
+		return nil, err
 	}
 	return out, o.e.limits.hold(int64(len(out)) * int64(o.g.n))
 }
@@ -193,6 +180,8 @@ type joiner struct {
 	scratch   row
 
 	out     matrix
+	left    projection           // what is left of the labels of the many side
+	alone   bool                 // the group has one row on each side: nothing else can have the labels of the two
 	index   map[labelsKey]int    // of the label sets of out within a group
 	taken   map[labelsKey]bitmap // steps at which a label set was made, kept or not
 	matched bitmap               // steps at which any was
@@ -220,16 +209,19 @@ func (j *joiner) liveSteps(filled bool) bitmap {
 }
 
 // group puts partners together.
-func (j *joiner) group(many, one []int, fillLeft, fillRight *float64) error {
+func (j *joiner) group(many, one []int32, fillLeft, fillRight *float64) error {
 	if len(many) == 0 && fillLeft == nil || len(one) == 0 && fillRight == nil {
 		return j.checkOne(one)
 	}
 	if err := j.checkOne(one); err != nil {
 		return err
 	}
-	j.index, j.taken, j.matched = map[labelsKey]int{}, map[labelsKey]bitmap{}, make(bitmap, j.g.words())
+	j.alone = len(many) == 1 && len(one) == 1 && fillLeft == nil && fillRight == nil
+	if !j.alone {
+		j.forget()
+	}
 	for _, a := range many {
-		j.order = a
+		j.order = int(a)
 		for _, b := range one {
 			if err := j.pair(&j.many[a], &j.one[b], common(j.many[a].has, j.one[b].has)); err != nil {
 				return err
@@ -237,9 +229,9 @@ func (j *joiner) group(many, one []int, fillLeft, fillRight *float64) error {
 		}
 	}
 	if fillRight != nil {
-		there := presence(j.one, one, j.g)
+		there := presence(make(bitmap, j.g.words()), j.one, one)
 		for _, a := range many {
-			j.order = a
+			j.order = int(a)
 			r := &j.many[a]
 			if err := j.pair(r, j.filled(r, *fillRight), without(r.has, there)); err != nil {
 				return err
@@ -249,7 +241,7 @@ func (j *joiner) group(many, one []int, fillLeft, fillRight *float64) error {
 	if fillLeft != nil {
 		matched := slices.Clone(j.matched)
 		for _, b := range one {
-			j.order = len(j.many) + b
+			j.order = len(j.many) + int(b)
 			r := &j.one[b]
 			if err := j.pair(j.filled(r, *fillLeft), r, without(r.has, matched)); err != nil {
 				return err
@@ -257,6 +249,18 @@ func (j *joiner) group(many, one []int, fillLeft, fillRight *float64) error {
 		}
 	}
 	return nil
+}
+
+// forget forgets the labels of the group before.
+func (j *joiner) forget() {
+	const few = 64 // a map that has grown takes long to clear
+	if j.index == nil || len(j.index)+len(j.taken) > few {
+		j.index, j.taken, j.matched = map[labelsKey]int{}, map[labelsKey]bitmap{}, make(bitmap, j.g.words())
+		return
+	}
+	clear(j.index)
+	clear(j.taken)
+	clear(j.matched)
 }
 
 func common(a, b bitmap) bitmap {
@@ -277,7 +281,7 @@ func without(a, b bitmap) bitmap {
 
 // filled is the row that stands for a missing partner: a value at all steps, with the matching labels.
 func (j *joiner) filled(partner *row, v float64) *row {
-	r := &row{identity: identity{own: j.matching(partner.labels())}, vals: make([]float64, j.g.n), has: make(bitmap, j.g.words())}
+	r := &row{identity: named(j.matching(partner.labels()), 0), vals: make([]float64, j.g.n), has: make(bitmap, j.g.words())}
 	for i := range r.vals {
 		r.vals[i] = v
 	}
@@ -295,7 +299,7 @@ func (j *joiner) matching(ls Labels) Labels {
 }
 
 // checkOne refuses two rows of the one side at the same step.
-func (j *joiner) checkOne(one []int) error {
+func (j *joiner) checkOne(one []int32) error {
 	if len(one) < 2 {
 		return nil
 	}
@@ -342,7 +346,10 @@ func (j *joiner) pair(many, one *row, has bitmap) error {
 	if j.n.ReturnBool && out.hist != nil {
 		out.hist = nil
 	}
-	labels := j.labelsOf(many.labels(), one.labels())
+	if j.alone {
+		return j.add(out, j.identity(many, one))
+	}
+	labels := j.labelsOf(many.labels(), one)
 	j.text = labels.appendKey(j.text[:0])
 	key := keyOf(j.text)
 	if err := j.take(key, has); err != nil {
@@ -350,25 +357,53 @@ func (j *joiner) pair(many, one *row, has bitmap) error {
 	}
 	at, ok := j.index[key]
 	if !ok {
-		r, err := j.arena.named(labels, j.n.ReturnBool)
-		if err != nil {
-			return err
-		}
 		if err := j.e.limits.reserve(joinBytes); err != nil {
 			return err
 		}
-		at = len(j.out)
-		j.index[key] = at
-		j.out = append(j.out, r)
-		copy(r.vals, out.vals)
-		copy(r.has, out.has)
-		j.out[at].hist = out.hist
-		return j.e.limits.adjust(out.histogramBytes())
+		j.index[key] = len(j.out)
+		return j.add(out, j.identity(many, one))
 	}
 	for i := range out.has.steps {
 		j.out[at].copyStep(out, i)
 	}
 	return nil
+}
+
+// identity is what the combination of two rows is called.
+func (j *joiner) identity(many, one *row) identity {
+	if len(j.n.VectorMatching.Include) > 0 {
+		return named(j.labelsOf(many.labels(), one), 0)
+	}
+	return j.left.of(&many.identity)
+}
+
+// room makes room for so many rows more.
+func (j *joiner) room(rows int) error {
+	j.arena.room = true
+	if err := j.e.limits.reserve(int64(rows) * rowBytes); err != nil {
+		return err
+	}
+	j.out = slices.Grow(j.out, rows)
+	return nil
+}
+
+// add adds a row to the answer.
+func (j *joiner) add(from *row, id identity) error {
+	if len(j.out) == cap(j.out) {
+		if err := j.room(max(len(j.out), 1)); err != nil {
+			return err
+		}
+	}
+	r, err := j.arena.row()
+	if err != nil {
+		return err
+	}
+	copy(r.vals, from.vals)
+	copy(r.has, from.has)
+	r.identity, r.hist = id, from.hist
+	r.dropName = j.n.ReturnBool
+	j.out = append(j.out, r)
+	return j.e.limits.adjust(from.histogramBytes() + id.ownBytes())
 }
 
 // take notes the steps at which a label set was made, and refuses one that was made before.
@@ -394,7 +429,7 @@ func (j *joiner) take(key labelsKey, has bitmap) error {
 }
 
 // labelsOf is the label set of a combination.
-func (j *joiner) labelsOf(many, one Labels) Labels {
+func (j *joiner) labelsOf(many Labels, one *row) Labels {
 	m := j.n.VectorMatching
 	out := many
 	if changesName(j.op) {
@@ -407,8 +442,12 @@ func (j *joiner) labelsOf(many, one Labels) Labels {
 			out = out.drop(m.MatchingLabels...)
 		}
 	}
+	if len(m.Include) == 0 {
+		return out
+	}
+	theirs := one.labels()
 	for _, name := range m.Include {
-		out = out.with(name, one.Get(name))
+		out = out.with(name, theirs.Get(name))
 	}
 	return out
 }

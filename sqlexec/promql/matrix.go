@@ -94,34 +94,6 @@ type row struct {
 	hist []*histogram.Histogram // nil: floats only; else one a step
 }
 
-// identity is what a row is called: a label set of its own, or that of a series of a set. The sets of many series make theirs when
-// they are asked for, so rows ask as late as may be.
-type identity struct {
-	own      Labels
-	of       SeriesSet // nil: own is it
-	at       int32     // in it
-	dropName bool      // the name goes at the end of the query
-	text     int64     // bytes of the labels that the query made
-}
-
-// labels is the label set.
-func (id *identity) labels() Labels {
-	if id.of != nil {
-		return id.of.Labels(int(id.at))
-	}
-	return id.own
-}
-
-// ownBytes is the memory of a label set of its own; where rows share one each counts it.
-func (id *identity) ownBytes() int64 { return int64(len(id.own))*labelBytes + id.text }
-
-const (
-	// rowBytes is the memory of a row without its labels and what it has at the steps.
-	rowBytes = 128
-	// labelBytes is the memory of a label, besides its texts.
-	labelBytes = 32
-)
-
 // histogram is the histogram of a step; nil for a float or nothing.
 func (r *row) histogram(i int) *histogram.Histogram {
 	if r.hist == nil {
@@ -215,11 +187,12 @@ func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
 	for i := range m {
 		r := &m[i]
 		if r.dropName || all && r.of != nil {
-			r.own, r.of = r.labels(), nil
+			ls := r.labels()
 			if r.dropName {
-				r.own, r.dropName = r.own.nameless(), false
+				ls = ls.nameless()
 			}
-			bytes += int64(len(r.own)) * labelBytes
+			r.identity = named(ls, r.text())
+			bytes += setBytes(ls)
 		}
 		if i%chunkRows == chunkRows-1 || i == len(m)-1 {
 			if err := cmp.Or(ctx.Err(), l.reserve(bytes)); err != nil {
@@ -231,24 +204,35 @@ func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
 	return nil
 }
 
-// sorted is the rows in another order, equal ones in the order in which they are.
-func (m matrix) sorted(ctx context.Context, l *limits, compare func(a, b *row) int) (matrix, error) {
-	if err := l.reserve(int64(len(m)) * (rowBytes + 4)); err != nil {
-		return nil, err
+// sort puts the rows into another order, equal ones in the order in which they are.
+func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b *row) int) error {
+	bytes := int64(len(m)) * 4
+	if err := l.reserve(bytes); err != nil {
+		return err
 	}
+	defer l.release(bytes)
 	order := make([]int32, len(m)) // rows are too long to be moved again and again
 	for i := range order {
 		order[i] = int32(i)
 	}
 	err := sorting.Func(order, func(a, b int32) int { return cmp.Or(compare(&m[a], &m[b]), int(a-b)) }, ctx.Err)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := make(matrix, len(m))
-	for i, at := range order {
-		out[i] = m[at]
+	moved := 0
+	for i := range order { // along each cycle of rows that change places
+		r, at := m[i], int32(i)
+		for from := order[at]; from != int32(i) && from >= 0; from = order[at] {
+			m[at], order[at], at = m[from], -1, from
+			if moved++; moved%askSeries == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if order[at] >= 0 {
+			m[at], order[at] = r, -1
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // arena makes rows of one length, many by one allocation. One goroutine at a time.
@@ -292,11 +276,12 @@ func (a *arena) row() (row, error) {
 
 // named makes an empty row with a label set of its own.
 func (a *arena) named(ls Labels, dropName bool) (row, error) {
-	if err := a.limits.reserve(int64(len(ls)) * labelBytes); err != nil {
+	if err := a.limits.reserve(setBytes(ls)); err != nil {
 		return row{}, err
 	}
 	r, err := a.row()
-	r.own, r.dropName = ls, dropName
+	r.identity = named(ls, 0)
+	r.dropName = dropName
 	return r, err
 }
 

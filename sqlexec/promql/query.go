@@ -171,7 +171,7 @@ func (q *Query) finish(r *Result, e *evaluator) (err error) {
 		}
 		began := time.Now()
 		if r.Type == Matrix {
-			if r.rows, err = r.rows.sorted(e.ctx, e.limits, func(a, b *row) int { return a.own.Compare(b.own) }); err != nil {
+			if err = r.rows.sort(e.ctx, e.limits, func(a, b *row) int { return a.labels().Compare(b.labels()) }); err != nil {
 				return asStatus(err)
 			}
 			byLabels := func(a, b rawSeries) int { return a.labels.Compare(b.labels) }

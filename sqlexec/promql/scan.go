@@ -19,6 +19,7 @@ const smallScan = 50_000
 // source is rows that are made from the samples of series, one row a series.
 type source struct {
 	set      SeriesSet
+	of       *origin // of the rows, made by the scan
 	dropName func(i int) bool
 	// kernel fills the row of the series that the worker has at hand.
 	kernel func(w *worker, s Samples, out *row) error
@@ -59,6 +60,7 @@ func (w *worker) goOn(n int) bool {
 // scan makes the rows of a source. A worker has a range of series of its own; take gets each row that has values, with
 // the number of its series, and keeps it where keep says so: else it is written over.
 func (e *evaluator) scan(src *source, g grid, keep bool, take func(worker, i int, r *row) error) error {
+	src.of = originOf(src.set)
 	all := make([]*worker, e.workersFor(src, g))
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
@@ -115,7 +117,7 @@ func (w *worker) run(ctx context.Context, src *source, k, from, to int, keep boo
 			return w.ended
 		}
 		w.e.limits.read.Add(int64(len(s.T)))
-		w.series = identity{of: src.set, at: int32(i), dropName: src.dropName(i)}
+		w.series = identity{of: src.of, at: int32(i), dropName: src.dropName(i)}
 		if err := src.kernel(w, s, &r); err != nil {
 			return err
 		}

@@ -19,8 +19,9 @@ type tableSeries struct {
 	selection *engine.Selection // nil: nothing
 	memory    Memory            // nil: no limit
 	symbols   *engine.Symbols
-	series    []tableSerie
-	labels    []Labels // nil: there are many, and they are made when they are asked for
+	count     int
+	series    []tableSerie // nil: series i is the only field of series i of the selection
+	labels    []Labels     // nil: there are many, and they are made when they are asked for
 }
 
 // tableSerie is a field of a series of the selection.
@@ -33,14 +34,21 @@ type tableSerie struct {
 // variable for the tests.
 var fewLabels = invariant.Limit(16<<10, 1)
 
-func (s *tableSeries) Len() int { return len(s.series) }
+func (s *tableSeries) Len() int { return s.count }
+
+func (s *tableSeries) serie(i int) tableSerie {
+	if s.series == nil {
+		return tableSerie{at: int32(i)}
+	}
+	return s.series[i]
+}
 
 // Labels is the label set of a series. It may be asked for after Close.
 func (s *tableSeries) Labels(i int) Labels {
 	if s.labels != nil {
 		return s.labels[i]
 	}
-	return s.appendLabels(make([]Label, 0, len(s.selection.Labels(int(s.series[i].at)))+2), s.series[i])
+	return s.appendLabels(make([]Label, 0, len(s.selection.Labels(int(s.serie(i).at)))+2), s.serie(i))
 }
 
 // appendLabels appends the labels of a series in order.
@@ -67,34 +75,49 @@ func (s *tableSeries) Close() {
 
 // number lists the series, and makes the label sets of few.
 func (s *tableSeries) number(t *Tables) error {
-	n, labels := 0, 0
-	for i := range s.selection.Len() {
-		fields := len(s.wanted[s.selection.Table(i)].fields)
-		n += fields
-		labels += fields * (len(s.selection.Labels(i)) + 2)
+	single := true // each table has one field
+	for i := range s.wanted {
+		single = single && len(s.wanted[i].fields) == 1
 	}
-	bytes := int64(n) * 8
-	if n <= fewLabels {
-		bytes += int64(labels)*labelBytes + int64(n)*24
+	if s.count = s.selection.Len(); !single {
+		if err := s.listFields(t); err != nil {
+			return err
+		}
 	}
-	if err := t.reserve(bytes); err != nil {
+	if s.count > fewLabels {
+		return nil
+	}
+	labels := 0
+	for i := range s.count {
+		labels += len(s.selection.Labels(int(s.serie(i).at))) + 2
+	}
+	if err := t.reserve(int64(labels)*labelBytes + int64(s.count)*24); err != nil {
 		return err
 	}
-	s.series = make([]tableSerie, 0, n)
+	s.labels = make([]Labels, s.count)
+	slab := make([]Label, 0, labels)
+	for i := range s.labels {
+		from := len(slab)
+		slab = s.appendLabels(slab, s.serie(i))
+		s.labels[i] = Labels(slab[from:len(slab):len(slab)])
+	}
+	return nil
+}
+
+// listFields lists the fields of each series of the selection.
+func (s *tableSeries) listFields(t *Tables) error {
+	n := 0
+	for i := range s.selection.Len() {
+		n += len(s.wanted[s.selection.Table(i)].fields)
+	}
+	if err := t.reserve(int64(n) * 8); err != nil {
+		return err
+	}
+	s.count, s.series = n, make([]tableSerie, 0, n)
 	for i := range s.selection.Len() {
 		for f := range s.wanted[s.selection.Table(i)].fields {
 			s.series = append(s.series, tableSerie{int32(i), int32(f)})
 		}
-	}
-	if n > fewLabels {
-		return nil
-	}
-	s.labels = make([]Labels, n)
-	slab := make([]Label, 0, labels)
-	for i, x := range s.series {
-		from := len(slab)
-		slab = s.appendLabels(slab, x)
-		s.labels[i] = Labels(slab[from:len(slab):len(slab)])
 	}
 	return nil
 }
@@ -117,10 +140,10 @@ func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		first := int(s.series[from].at)
+		first := int(s.serie(from).at)
 		last, next, rows := first, from, 0
 		for next < to {
-			at := int(s.series[next].at)
+			at := int(s.serie(next).at)
 			if next == from || at != last {
 				n := s.selection.Rows(at, at+1)
 				if rows > 0 && rows+n > readRows {
@@ -135,7 +158,7 @@ func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, 
 			return err
 		}
 		for ; from < next; from++ {
-			x := s.series[from]
+			x := s.serie(from)
 			samples, err := own.of(&block, int(x.at), &s.wanted[s.selection.Table(int(x.at))].fields[x.field])
 			if err != nil {
 				return err
