@@ -255,7 +255,7 @@ func (a *accumulator) addHistograms(at int32, c *cells, r *row) error {
 	}
 	c.hist = a.histograms(at)
 	for i := range r.has.steps {
-		h := r.hist[i]
+		h := r.histogram(i)
 		if h == nil {
 			continue
 		}

@@ -59,7 +59,7 @@ func (r *Result) textBytes(i int) (n int) {
 	hist := []*histogram.Histogram(nil)
 	if i < len(r.rows) {
 		n += r.rows[i].has.count() * pointBytes
-		hist = r.rows[i].hist
+		hist = r.rows[i].histograms()
 	} else {
 		s := &r.samples[i-len(r.rows)]
 		n += len(s.T) * pointBytes
@@ -146,7 +146,7 @@ func (a *Answer) appendRange(dst []byte, from, to int) []byte {
 			dst = a.r.rows[i].appendValue(dst, a.r.grid.start)
 		default:
 			row := &a.r.rows[i]
-			dst = appendPoints(dst, row.has.steps, func(dst []byte, step int) []byte { return append(dst, a.times[step]...) }, row.vals, row.hist)
+			dst = appendPoints(dst, row.has.steps, func(dst []byte, step int) []byte { return append(dst, a.times[step]...) }, row.vals, row.histograms())
 		}
 	}
 	return dst

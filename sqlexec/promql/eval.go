@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"varve/engine/vector"
-	"varve/sqlexec/promql/histogram"
 )
 
 // evaluator evaluates one query. One goroutine at a time; scans hand parts to workers and wait for them.
@@ -184,13 +183,10 @@ func (e *evaluator) spread(m matrix, g grid) (matrix, error) {
 		}
 		r.identity = m[i].identity
 		h := m[i].histogram(0)
-		if h != nil {
-			r.hist = make([]*histogram.Histogram, g.n)
-		}
 		for s := range r.vals {
 			r.vals[s] = m[i].vals[0]
 			if h != nil {
-				r.hist[s] = h
+				r.putHistogram(s, h)
 			}
 		}
 		r.has.fill(g.n)
@@ -213,12 +209,9 @@ func (e *evaluator) unary(n *parser.UnaryExpr, g grid) (matrix, error) {
 			out.vals[i] = -v
 		}
 		copy(out.has, in.has)
-		if in.hist != nil {
-			out.hist = make([]*histogram.Histogram, g.n)
-			for i, h := range in.hist {
-				if h != nil {
-					out.hist[i] = h.Clone().Scale(-1)
-				}
+		for i, h := range in.histograms() {
+			if h != nil && in.has.has(i) {
+				out.putHistogram(i, h.Clone().Scale(-1))
 			}
 		}
 	})

@@ -136,7 +136,7 @@ func (e *evaluator) elementwise(n *parser.Call, g grid) (matrix, error) {
 	}
 	if f := histogramFuncs[n.Func.Name]; f != nil {
 		return e.mapRows(m, g, func(in, out *row) {
-			for i, h := range in.hist {
+			for i, h := range in.histograms() {
 				if h != nil && in.has.has(i) {
 					out.put(i, f(h))
 				}

@@ -140,7 +140,7 @@ func (c *histogramCall) rows(est estimate, label func(ls Labels, i int) Labels) 
 			}
 			ls := label(group.labels, i)
 			k := 0
-			for k < len(known) && !known[k].own.labels.Equal(ls) {
+			for k < len(known) && !known[k].labels().Equal(ls) {
 				k++
 			}
 			if k == len(known) {

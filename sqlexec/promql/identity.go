@@ -1,23 +1,17 @@
 package promql
 
-// identity is what a row is called: a label set of its own, or one that its origin makes. Those of many series are made when they are
-// asked for, so rows ask as late as may be.
+// identity is what a row is called: a label set that its origin has, or makes when it is asked for. Rows ask as late as may be.
 type identity struct {
-	own      *ownLabels // nil: those of the origin, or none
-	of       *origin    // nil: own is it
-	at       int32      // in the origin
-	dropName bool       // the name goes at the end of the query
+	of       *origin // nil: no labels
+	at       int32   // in the origin
+	dropName bool    // the name goes at the end of the query
 }
 
-// ownLabels is a label set that the query made.
-type ownLabels struct {
-	labels Labels
-	text   int64 // bytes that the query made of its texts
-}
-
-// origin is where the rows of an operator have their label sets from.
+// origin is where rows have their label sets from: all those of an operator, or one row that the query named.
 type origin struct {
-	labels func(i int) Labels
+	made func(i int) Labels // nil: own is it
+	own  Labels
+	text int64 // bytes that the query made of the texts of own
 	// room is how many projections may lie over it: of few series label sets are made at once, of many each is made as often as
 	// it is asked for, which should not take a long way.
 	room int
@@ -28,52 +22,55 @@ const mostProjections = 2
 
 // originOf is the origin of the rows that are made of series.
 func originOf(set SeriesSet) *origin {
-	o := &origin{labels: set.Labels}
+	o := &origin{made: set.Labels}
 	if set.Len() > fewLabels {
 		o.room = mostProjections
 	}
 	return o
 }
 
-// named is the identity of a label set of its own.
-func named(ls Labels, text int64) identity { return identity{own: &ownLabels{ls, text}} }
+// named is the identity of a label set that a row has for itself, with so many bytes of texts that the query made.
+func named(ls Labels, text int64) identity { return identity{of: &origin{own: ls, text: text}} }
 
 // labels is the label set.
 func (id *identity) labels() Labels {
 	switch {
-	case id.of != nil:
-		return id.of.labels(int(id.at))
-	case id.own != nil:
-		return id.own.labels
+	case id.of == nil:
+		return nil
+	case id.of.made != nil:
+		return id.of.made(int(id.at))
 	}
-	return nil
+	return id.of.own
 }
 
 // text is the bytes of texts that the query made.
 func (id *identity) text() int64 {
-	if id.own == nil {
+	if id.of == nil {
 		return 0
 	}
-	return id.own.text
+	return id.of.text
 }
+
+// keeps reports whether the label set is at hand.
+func (id *identity) keeps() bool { return id.of == nil || id.of.made == nil }
 
 // ownBytes is the memory of a label set of its own; where rows share one each counts it.
 func (id *identity) ownBytes() int64 {
-	if id.own == nil {
+	if id.of == nil || id.of.made != nil {
 		return 0
 	}
-	return setBytes(id.own.labels) + id.own.text
+	return setBytes(id.of.own) + id.of.text
 }
 
 const (
 	// rowBytes is the memory of a row without its labels and what it has at the steps.
-	rowBytes = 96
+	rowBytes = 72
 	// labelBytes is the memory of a label, besides its texts.
 	labelBytes = 32
 )
 
 // setBytes is the memory of a label set that a row has for itself, but for the texts.
-func setBytes(ls Labels) int64 { return int64(1+len(ls)) * labelBytes }
+func setBytes(ls Labels) int64 { return 64 + int64(len(ls))*labelBytes }
 
 // projection is what an operator leaves of the label sets of its rows.
 type projection struct {
@@ -83,13 +80,13 @@ type projection struct {
 
 // of is the identity of what is left of a row's label set.
 func (p *projection) of(id *identity) identity {
-	if id.of == nil || id.of.room == 0 {
+	if id.keeps() || id.of.room == 0 {
 		return named(p.labels(id.labels()), id.text())
 	}
 	over := p.over[id.of]
 	if over == nil {
-		below := id.of.labels
-		over = &origin{func(i int) Labels { return p.labels(below(i)) }, id.of.room - 1}
+		below := id.of.made
+		over = &origin{made: func(i int) Labels { return p.labels(below(i)) }, room: id.of.room - 1}
 		if p.over == nil {
 			p.over = map[*origin]*origin{}
 		}

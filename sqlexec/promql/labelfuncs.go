@@ -77,7 +77,7 @@ func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels)
 			return nil, e.ctx.Err()
 		}
 		ls := out[i].labels()
-		room := 3*int64(most(ls)) + int64(len(ls)+2)*labelBytes // a text that grows is copied, and compared with others
+		room := 3*int64(most(ls)) + setBytes(ls) + labelBytes // a text that grows is copied, and compared with others
 		if err := e.limits.reserve(room); err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels)
 			e.limits.release(room)
 			continue
 		}
-		e.limits.release(room - int64(len(v)) - int64(len(ls)+2)*labelBytes)
+		e.limits.release(room - int64(len(v)) - setBytes(ls) - labelBytes)
 		drop := out[i].dropName && dst != NameLabel
 		out[i].identity = named(ls.with(dst, v), out[i].text()+int64(len(v)))
 		out[i].dropName = drop

@@ -91,7 +91,7 @@ type row struct {
 
 	vals []float64 // one a step; counts where has says so and hist has nothing
 	has  bitmap
-	hist []*histogram.Histogram // nil: floats only; else one a step
+	hist *[]*histogram.Histogram // nil: floats only, as nearly all rows have; else one a step
 }
 
 // histogram is the histogram of a step; nil for a float or nothing.
@@ -99,7 +99,15 @@ func (r *row) histogram(i int) *histogram.Histogram {
 	if r.hist == nil {
 		return nil
 	}
-	return r.hist[i]
+	return (*r.hist)[i]
+}
+
+// histograms are those of all steps; nil when there is none.
+func (r *row) histograms() []*histogram.Histogram {
+	if r.hist == nil {
+		return nil
+	}
+	return *r.hist
 }
 
 // put sets a step to a float.
@@ -111,9 +119,10 @@ func (r *row) put(i int, v float64) {
 // putHistogram sets a step to a histogram.
 func (r *row) putHistogram(i int, h *histogram.Histogram) {
 	if r.hist == nil {
-		r.hist = make([]*histogram.Histogram, len(r.vals))
+		all := make([]*histogram.Histogram, len(r.vals))
+		r.hist = &all
 	}
-	r.hist[i] = h
+	(*r.hist)[i] = h
 	r.has.set(i)
 }
 
@@ -133,7 +142,7 @@ func (r *row) floats() bitmap {
 	}
 	out := make(bitmap, len(r.has))
 	for i := range r.has.steps {
-		if r.hist[i] == nil {
+		if (*r.hist)[i] == nil {
 			out.set(i)
 		}
 	}
@@ -143,7 +152,7 @@ func (r *row) floats() bitmap {
 // weight is how many samples the row holds, for the limit of a query.
 func (r *row) weight() (n int64) {
 	n = int64(r.has.count())
-	for _, h := range r.hist {
+	for _, h := range r.histograms() {
 		if h != nil {
 			n += int64(h.Weight()) - 1
 		}
@@ -154,7 +163,7 @@ func (r *row) weight() (n int64) {
 // histogramBytes is the memory of the row's histograms; one that several steps in turn have counts once.
 func (r *row) histogramBytes() (n int64) {
 	var before *histogram.Histogram
-	for _, h := range r.hist {
+	for _, h := range r.histograms() {
 		if h != nil && h != before {
 			n += h.Bytes()
 		}
@@ -176,7 +185,7 @@ func (m matrix) weight() (n int64) {
 // bytes is the memory of the rows.
 func (m matrix) bytes() (n int64) {
 	for i := range m {
-		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].hist))) + rowBytes + m[i].ownBytes() + m[i].histogramBytes()
+		n += int64(8*(cap(m[i].vals)+cap(m[i].has)+cap(m[i].histograms()))) + rowBytes + m[i].ownBytes() + m[i].histogramBytes()
 	}
 	return n
 }
@@ -186,7 +195,7 @@ func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
 	bytes := int64(0)
 	for i := range m {
 		r := &m[i]
-		if r.dropName || all && r.of != nil {
+		if r.dropName || all && !r.keeps() {
 			ls := r.labels()
 			if r.dropName {
 				ls = ls.nameless()

@@ -75,7 +75,7 @@ func (s *rowSet) Scan(_ context.Context, from, to int, visit func(i int, s Sampl
 			if r.hist == nil {
 				continue
 			}
-			h := r.hist[step]
+			h := r.histogram(step)
 			if h != nil && (h.Hint == histogram.CounterReset || h.Hint == histogram.NoReset) {
 				h = h.WithHint(histogram.UnknownReset)
 			}
