@@ -62,7 +62,8 @@ func (l *listener) Accept() (net.Conn, error) {
 			}
 			return nil, err
 		}
-		k := &conn{Conn: c, l: l, address: web.AddressOf(c), accepted: time.Now()}
+		keepClose(c)
+		k := &conn{Conn: c, l: l, address: web.NetworkOf(c.RemoteAddr()), accepted: time.Now()}
 		out, ok := l.admit(k)
 		if out != nil {
 			out.cut()
@@ -163,6 +164,19 @@ type conn struct {
 	ended atomic.Bool
 	// interrupted is set when nothing more is to be written.
 	interrupted atomic.Bool
+	// answer is what is sent, where that is counted; nil: nothing is, or little. It belongs to the goroutine that serves the connection.
+	answer *web.Answer
+}
+
+// sends notes that an answer is sent.
+func (c *conn) sends(a *web.Answer) { c.answer = a }
+
+// sent notes that the last answer is read as far as it will be.
+func (c *conn) sent() {
+	if c.answer != nil {
+		c.answer.End()
+		c.answer = nil
+	}
 }
 
 // Ended reports whether a read saw the end of what the client sends.
@@ -171,6 +185,7 @@ func (c *conn) Ended() bool { return c.ended.Load() }
 // Read reads. The first read after an answer means that the connection waits for the next request.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.answered.Load() {
+		c.sent()
 		c.answered.Store(false)
 		c.busy.Store(false)
 	}
@@ -209,12 +224,19 @@ func (c *conn) Write(p []byte) (int, error) {
 		if c.interrupted.Load() { // after the deadline is set: interrupt sets it last
 			return sent, os.ErrDeadlineExceeded
 		}
-		n, err := c.Conn.Write(chunk)
+		n, err := c.write(chunk)
 		sent += n
 		if err != nil || sent == len(p) {
 			return sent, err
 		}
 	}
+}
+
+func (c *conn) write(p []byte) (int, error) {
+	if c.answer != nil {
+		return c.answer.Write(c.Conn, p)
+	}
+	return c.Conn.Write(p)
 }
 
 // Close closes the connection, after reading a little further where that was asked for.
@@ -225,6 +247,7 @@ func (c *conn) Close() error {
 	c.l.mu.Lock()
 	c.l.remove(c)
 	c.l.mu.Unlock()
+	c.sent()
 	if c.linger.Load() {
 		if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil &&
 			c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {

@@ -95,7 +95,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		address := web.AddressOf(c)
+		address := web.NetworkOf(c.RemoteAddr())
 		if l.places.Take(address) == nil {
 			return &boundedConn{Conn: c, places: l.places, address: address}, nil
 		}

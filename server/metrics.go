@@ -13,13 +13,14 @@ type metrics struct {
 	BodyBytes   prometheus.Counter
 	BodiesHeld  prometheus.GaugeFunc
 	BodiesWait  prometheus.GaugeFunc
+	SlowReaders prometheus.CounterFunc
 	InFlight    prometheus.Gauge
 	Panics      prometheus.Counter
 	ClientsLeft prometheus.Counter
 	RPCTurned   prometheus.Counter
 }
 
-func newMetrics(intake *web.Intake) *metrics {
+func newMetrics(intake *web.Intake, answers *web.Answers) *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
@@ -38,6 +39,9 @@ func newMetrics(intake *web.Intake) *metrics {
 		BodiesWait: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "varve_http_bodies_waiting", Help: "Requests whose bodies, or what is made of them, wait for room.",
 		}, func() float64 { return float64(intake.Waiting()) }),
+		SlowReaders: prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "varve_http_slow_readers_total", Help: "Answers cut off because their clients read slowly while others waited.",
+		}, func() float64 { return float64(answers.Given()) }),
 		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "varve_http_requests_in_flight", Help: "Requests being handled or answered.",
 		}),
@@ -48,5 +52,5 @@ func newMetrics(intake *web.Intake) *metrics {
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.BodiesHeld, m.BodiesWait, m.InFlight, m.Panics, m.ClientsLeft, m.RPCTurned}
+	return []prometheus.Collector{m.Requests, m.Latency, m.BodyBytes, m.BodiesHeld, m.BodiesWait, m.SlowReaders, m.InFlight, m.Panics, m.ClientsLeft, m.RPCTurned}
 }

@@ -100,13 +100,20 @@ func (s *Server) handle(rt *route) fasthttp.RequestHandler {
 		k := connOf(rc)
 		if k != nil {
 			k.busy.Store(true)
+			k.sent() // the request may have come with the one before
 			c.Watch = func() { s.watch(c, k) }
 			c.Interrupt = k.interrupt
+		}
+		if s.o.Answers != nil {
+			c.Crowded = func() { s.o.Answers.GiveWay(1) }
 		}
 		s.metrics.InFlight.Inc()
 		c.Finally(s.metrics.InFlight.Dec)
 		f, err := s.call(rt, c)
 		if err != nil {
+			s.fail(c, err)
+		} else if err = s.count(rt, c, k); err != nil {
+			c.Response.Reset()
 			s.fail(c, err)
 		}
 		s.finish(rt, c, k, f)
@@ -136,6 +143,25 @@ func (s *Server) call(rt *route, c *web.Ctx) (f framing, err error) {
 	return f, rt.handler(c)
 }
 
+// count counts the answer until the client has read it. What the request holds, it holds until there is room for its answer. The answer of
+// a request that wrote rows waits for room as well, but is not refused: its client would send them again.
+func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
+	stream := c.Response.IsBodyStream()
+	if k == nil || s.o.Answers == nil || !stream && len(c.Response.Body()) <= web.FreeAnswer {
+		return nil
+	}
+	a := s.o.Answers.Begin(k.address, k.interrupt)
+	k.sends(a)
+	if stream {
+		a.Stream()
+		return nil
+	}
+	if err := a.Made(c.Context, int64(len(c.Response.Body()))); err != nil && rt.access != accessWrite {
+		return err
+	}
+	return nil
+}
+
 // denial is an error of authentication: 401, whatever the code.
 type denial struct{ error }
 
@@ -144,7 +170,7 @@ func (d denial) Unwrap() error { return d.error }
 // authenticate finds the request's user.
 func (s *Server) authenticate(c *web.Ctx) (web.User, error) {
 	h := &c.Request.Header
-	shown := auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"), Client: c.RemoteIP().String()}
+	shown := auth.Credentials{Service: h.Peek("x-service-auth"), Authorization: h.Peek("Authorization"), Client: c.Network().String()}
 	if isLines(string(c.Path())) {
 		shown.Line, shown.User, shown.Password = true, c.QueryArgs().Peek("u"), c.QueryArgs().Peek("p")
 	}

@@ -40,6 +40,8 @@ type Options struct {
 	BodyLimit int64
 	// Intake bounds the bytes of all bodies in hand; nil: nothing does.
 	Intake *web.Intake
+	// Answers bounds the bytes of all answers that clients have not read yet; nil: nothing does.
+	Answers *web.Answers
 	// Timeout is the time limit of requests that ask for none; 0 means that requests have no limit at all.
 	Timeout time.Duration
 	// Zone is the zone of requests that name none. Default UTC.
@@ -125,7 +127,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	if o.MaxGRPCConnections <= 0 {
 		o.MaxGRPCConnections = 256
 	}
-	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake)}
+	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	o.Ingest.Definition = sqlexec.Definition
 	s.ingest = ingest.New(o.Ingest)

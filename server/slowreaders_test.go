@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"varve/engine"
+	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
 )
@@ -70,6 +71,40 @@ func TestSlowReaders(t *testing.T) {
 		h.want(h.sql("SELECT 1"), 200, `"rows":[[1]]`)
 	}
 	h.until("varve_sql_requests_running 0")
+}
+
+// TestSlowReadersGiveWay has more clients than queries may read tables at a time, which do not read their long answers: others are
+// served all the same, and the answer of one that reads arrives whole.
+func TestSlowReadersGiveWay(t *testing.T) {
+	pool := exec.NewPool(256<<20, nil)
+	h := real(t, func(o *Options) {
+		o.Answers = web.NewAnswers(16<<20, nil)
+		pool.GiveWay = o.Answers.GiveWay
+		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})
+	})
+	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT)"), 200, "")
+	h.want(h.sql("INSERT INTO t SELECT value::TIMESTAMP, value FROM generate_series(0, 999)"), 200, "")
+	for range 60 {
+		nc, err := net.Dial("tcp", h.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		if err := nc.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(nc, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape("SELECT v, repeat('x', 20000) FROM t"))
+	}
+	for deadline := time.Now().Add(time.Minute); pool.Waiting() == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("no query waits")
+		}
+		h.want(h.sql("SELECT 1"), 200, `"rows":[[1]]`)
+	}
+	h.want(h.sql("SELECT count(*) FROM t WHERE v >= 0"), 200, `[[1000]]`)
+	if whole := h.sql("SELECT v, repeat('y', 20000) FROM t"); whole.status != 200 || len(whole.body) < 20_000_000 {
+		t.Errorf("an answer that is read: %d, %d bytes %.300s", whole.status, len(whole.body), whole.body)
+	}
 }
 
 // heapBytes is what is in use after a collection.

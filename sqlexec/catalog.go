@@ -120,7 +120,7 @@ func (c *catalog) info(name schema.Name) (*plan.Relation, error) {
 
 // physical is what running a plan needs.
 func (x *Executor) physical(s *Session) plan.Physical {
-	return plan.Physical{Engine: x.e, Workers: x.o.Workers, Memory: x.o.Memory, Spill: x.o.Spill, Context: x.context(s)}
+	return plan.Physical{Engine: x.e, Workers: x.o.Workers, Memory: x.o.Memory, Client: s.Network, Spill: x.o.Spill, Context: x.context(s)}
 }
 
 // stream starts a plan and gives its rows.

@@ -14,6 +14,7 @@ package sqlexec
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"varve/engine"
@@ -47,6 +48,8 @@ type Session struct {
 	Blind bool
 	// Client is the client's address, for the list of running queries.
 	Client string
+	// Network is what Client shares its turns with: its address, or the part of it that networks give out as one.
+	Network netip.Addr
 	// Zone is the request's time zone; nil means UTC.
 	Zone *time.Location
 	// Now is read once per statement; nil means the executor's clock.

@@ -18,6 +18,7 @@ func (n *node) budgets(m memory) []budget {
 		{"queries", m.queries, n.pool.Used},
 		{"held", m.held, n.pool.Held},
 		{"bodies", n.intake.Limit(), n.intake.Bytes},
+		{"answers", n.answers.Limit(), n.answers.Bytes},
 	}
 }
 

@@ -28,6 +28,7 @@ type memory struct {
 	queries   int64 // kept by all running queries together
 	held      int64 // rows that running queries keep in memory after their flush, when another begins
 	bodies    int64 // of requests in hand, or what is made of them
+	answers   int64 // that clients have not read yet
 	spare     int64 // of buffers that requests leave to the next ones
 	rows      int64 // of one request
 	tables    int   // that there may be
@@ -54,6 +55,7 @@ func (c *Config) memory() memory {
 	m.queries = sizeOrShare(c.Query.MemoryPool, m.limit)
 	m.held = max(m.queries/2, 2*m.memtables) // one query alone may keep all memtables of a moment
 	m.bodies = m.limit / 16
+	m.answers = m.limit / 16
 	m.spare = min(m.limit/16, 256<<20)
 	m.rows = min(m.limit/4, 1<<30)
 	m.tables = int(m.limit / tableBytes)
@@ -128,6 +130,7 @@ type collector struct {
 	mu            sync.Mutex   // protects what follows
 	queries       int64        // bytes that queries keep
 	bodies        int64        // bytes of bodies in hand
+	answers       int64        // bytes of answers that are not read yet
 	told          int64        // bytes over the target that the heap was last allowed
 	shrinking     bool         // a step is due
 }
@@ -138,7 +141,7 @@ const (
 	// shrinkStep is given back at once, which takes some 6 ms, and shrinkPause lies between two steps.
 	shrinkStep  = 64 << 20
 	shrinkPause = 50 * time.Millisecond
-	// ordinaryBodies are bytes of bodies in hand that the heap's target has room for.
+	// ordinaryBodies are bytes of bodies and answers in hand that the heap's target has room for.
 	ordinaryBodies = 64 << 20
 )
 
@@ -170,6 +173,13 @@ func (g *collector) followBodies(bytes int64) {
 	}
 }
 
+// followAnswers takes over how many bytes the answers have that are not read yet.
+func (g *collector) followAnswers(bytes int64) {
+	if g != nil {
+		g.change(&g.answers, bytes)
+	}
+}
+
 func (g *collector) change(what *int64, bytes int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -184,10 +194,10 @@ func (g *collector) change(what *int64, bytes int64) {
 }
 
 // wanted is how much the heap should be allowed over its target. What queries let go of is garbage for a while, and
-// tables that grow are copied: they get twice what they keep, and so do the rows of bodies past what is ordinary. Blocks
+// tables that grow are copied: they get twice what they keep, and so do the rows of bodies and answers past what is ordinary. Blocks
 // in the cache, which queries fill, come on top.
 func (g *collector) wanted() int64 {
-	return min(2*g.queries+2*max(0, g.bodies-ordinaryBodies)+g.cached(), g.limit-g.target)
+	return min(2*g.queries+2*max(0, g.bodies+g.answers-ordinaryBodies)+g.cached(), g.limit-g.target)
 }
 
 func (g *collector) tell(bytes int64) {

@@ -105,16 +105,17 @@ const ballast = 16 << 20
 
 // node is everything that runs: the store, the server, its listener.
 type node struct {
-	config *Config
-	store  *engine.Engine
-	server *server.Server
-	pool   *exec.Pool  // memory of queries
-	intake *web.Intake // memory of bodies
-	users  *auth.Users
-	series atomic.Pointer[samples.Tables] // of remote write; nil: none yet
-	ln     net.Listener
-	others []listener // besides that of HTTP
-	log    *slog.Logger
+	config  *Config
+	store   *engine.Engine
+	server  *server.Server
+	pool    *exec.Pool   // memory of queries
+	intake  *web.Intake  // memory of bodies
+	answers *web.Answers // memory of answers
+	users   *auth.Users
+	series  atomic.Pointer[samples.Tables] // of remote write; nil: none yet
+	ln      net.Listener
+	others  []listener // besides that of HTTP
+	log     *slog.Logger
 }
 
 // open opens the store and listens. Whatever fails is one sentence.
@@ -144,6 +145,8 @@ func open(c *Config, logs *logs) (*node, error) {
 	if n.intake, err = c.intake(m.bodies, collector.followBodies); err != nil {
 		return nil, errors.Join(err, n.unlisten())
 	}
+	n.answers = web.NewAnswers(m.answers, collector.followAnswers)
+	n.pool.GiveWay = n.answers.GiveWay
 	n.store, err = engine.Open(engine.Options{
 		FS: vfs.OS(), Dir: dir, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
@@ -231,7 +234,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 	writer := web.NewWriter(n.store)
 	metrics := c.metrics(n, writer, pipelines)
 	return server.New(server.Options{
-		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Timeout: c.HTTP.Timeout, Zone: zone,
+		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
 		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections, MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,

@@ -58,7 +58,7 @@ func (h *Handler) createDatabase(c *web.Ctx, name string) error {
 	if err != nil {
 		return err
 	}
-	done, err := h.o.Executor.Execute(c.Context, &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String()}, statements[0])
+	done, err := h.o.Executor.Execute(c.Context, &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String(), Network: c.Network()}, statements[0])
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func (s *Server) Serve(ln net.Listener, framer func(r *bufio.Reader, from *Conn)
 
 // begin takes a connection, or closes it where there are too many.
 func (s *Server) begin(c net.Conn) *Conn {
-	k := &Conn{Conn: c, s: s, address: web.AddressOf(c)}
+	k := &Conn{Conn: c, s: s, address: web.NetworkOf(c.RemoteAddr())}
 	if err := s.places.Take(k.address); err != nil {
 		s.turned.Inc()
 		s.Warn("a connection is refused", "from", c.RemoteAddr().String(), "reason", err)

@@ -96,7 +96,7 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 		return err
 	}
 	session := &sqlexec.Session{User: c.User.Name, Rights: grants[c.User.Mode], Blind: c.User.Mode == web.WriteOnly,
-		Client: c.RemoteAddr().String(), Zone: c.RequestZone(), ConnID: c.ConnID()}
+		Client: c.RemoteAddr().String(), Network: c.Network(), Zone: c.RequestZone(), ConnID: c.ConnID()}
 	session.DB, session.DBGiven = web.Database(p.String("db"), c.HeaderDB())
 	if !h.o.Executor.HasDatabase(session.DB) {
 		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)
@@ -138,6 +138,9 @@ func (h *Handler) Admit(c *web.Ctx) error {
 		c.Finally(func() { <-h.slots })
 		return nil
 	default:
+		if c.Crowded != nil {
+			c.Crowded()
+		}
 		return status.New(status.RateLimited, "Too many queries are running: at most %d (max_concurrent_queries)", cap(h.slots))
 	}
 }
@@ -211,7 +214,7 @@ func (h *Handler) parse(c *web.Ctx, text string) ([]parse.Statement, error) {
 	if len(text) > maxFormatted {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d, which is the limit for texts that are not run", len(text), maxFormatted)
 	}
-	session := &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String()}
+	session := &sqlexec.Session{User: c.User.Name, Client: c.RemoteAddr().String(), Network: c.Network()}
 	statements, release, err := h.o.Executor.ParseWithin(c.Context, session, text)
 	c.Finally(release)
 	return statements, err

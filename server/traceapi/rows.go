@@ -24,7 +24,7 @@ func (h *Handler) begin(c *web.Ctx) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &request{h: h, c: c, session: sqlexec.Session{User: c.User.Name, Rights: "SELECT", Client: c.RemoteAddr().String(), ConnID: c.ConnID()}}
+	r := &request{h: h, c: c, session: sqlexec.Session{User: c.User.Name, Rights: "SELECT", Client: c.RemoteAddr().String(), Network: c.Network(), ConnID: c.ConnID()}}
 	r.session.DB, r.session.DBGiven = web.Database(p.String("db"), c.HeaderDB())
 	if !h.o.Executor.HasDatabase(r.session.DB) {
 		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", r.session.DB)

@@ -4,6 +4,7 @@
 //
 //	ctx.go params.go                          requests and their parameters
 //	body.go intake.go share.go pace.go block.go        bodies: decompressed, counted, paced, their buffers
+//	answers.go                                answers while they are sent: counted, paced
 //	write.go                                  rows of a body into the store, for all protocols
 //	reply.go errors.go static.go compress.go  answers
 //	result.go format.go timeformat.go         results of queries, streamed
@@ -13,6 +14,7 @@ package web
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -69,6 +71,8 @@ type Ctx struct {
 	Watch func()
 	// Interrupt makes the connection's writes fail, also one that waits for a client that does not read. May be nil.
 	Interrupt func()
+	// Crowded is told that requests are refused because so many are at work: those whose clients do not read give way. May be nil.
+	Crowded func()
 
 	cancel   context.CancelFunc
 	length   int64 // of the body, as the header announced it
@@ -113,6 +117,9 @@ func (c *Ctx) end() {
 
 // Cancel ends Context, for a client that left.
 func (c *Ctx) Cancel() { c.cancel() }
+
+// Network is what limits of one client count by, see NetworkOf.
+func (c *Ctx) Network() netip.Addr { return NetworkOf(c.RemoteAddr()) }
 
 // ElapsedMS is the age of the request, ms.
 func (c *Ctx) ElapsedMS() int64 { return time.Since(c.Start).Milliseconds() }

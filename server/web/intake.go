@@ -30,6 +30,7 @@ type Intake struct {
 	over  time.Time            // when more than most was last in hand
 	parts list.List            // of *intakePart, oldest first
 	held  map[netip.Addr]int64 // bytes by sender, of parts that have one
+	slow  int64                // bodies that were given up
 }
 
 const (
@@ -82,6 +83,13 @@ func (i *Intake) Waiting() (n int) {
 		}
 	}
 	return n
+}
+
+// given is how many bodies were given up because they were slow.
+func (i *Intake) given() int64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.slow
 }
 
 // Pressed reports whether a body is in hand that there was no room for, or was a moment ago: the next often comes at once.
@@ -244,6 +252,7 @@ func (i *Intake) relieve(p *intakePart, n int64) {
 			return
 		}
 		s.part.pace.cancel()
+		i.slow++
 		over -= s.part.bytes
 	}
 }

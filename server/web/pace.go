@@ -15,7 +15,8 @@ const (
 	slowGrace = time.Second
 )
 
-// pace reports whether a body comes as fast as it should. The body's goroutine reports its reads; others may ask and give it up.
+// pace reports whether a body comes as fast as it should, or an answer is read so: then its writes are meant where this says reads. The
+// body's goroutine reports its reads; others may ask and give it up.
 type pace struct {
 	stop func() // ends the read under way and those to come; nil: the body is in memory
 	rate int64  // bytes/s under which the body is slow; 0: slowRate
@@ -51,13 +52,24 @@ func (p *pace) read(from io.Reader, b []byte) (int, error) {
 	return n, err
 }
 
+// write writes to the connection and notes how long that took.
+func (p *pace) write(to io.Writer, b []byte) (int, error) {
+	p.begin()
+	n, err := to.Write(b)
+	p.end(n)
+	return n, err
+}
+
 // late is how much longer the reader has waited than slowGrace; not above zero of a body that is not slow or not read.
-func (p *pace) late() time.Duration {
+func (p *pace) late() time.Duration { return p.behindBy(slowGrace) }
+
+// behindBy is late for another grace.
+func (p *pace) behindBy(grace time.Duration) time.Duration {
 	since := p.since.Load()
 	if since == 0 {
 		return 0
 	}
-	return time.Duration(int64(time.Since(paceClock))-since+p.behind.Load()) - slowGrace
+	return time.Duration(int64(time.Since(paceClock))-since+p.behind.Load()) - grace
 }
 
 // cancel ends the read under way and those to come. The caller holds that the request is not over: its connection is not yet

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Places bounds the connections that are served at a time, all together and those of one address, so that no address can keep the others out. Safe for
+// Places bounds the connections that are served at a time, all together and those of one address (see NetworkOf), so that no address can keep the others out. Safe for
 // concurrent use.
 type Places struct {
 	most, perAddress int
@@ -55,10 +55,19 @@ func (p *Places) Give(a netip.Addr) {
 	}
 }
 
-// AddressOf is the address of a connection's client; the zero Addr where it has none.
-func AddressOf(c net.Conn) netip.Addr {
-	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		return a.AddrPort().Addr().Unmap()
+// networkBits are the bits of an IPv6 address that name a network: who has one, has all of its 2^64 addresses.
+const networkBits = 64
+
+// NetworkOf is what limits of one address count by: the address of a connection's client, of IPv6 the network that it is in; the zero
+// Addr where it has none.
+func NetworkOf(a net.Addr) netip.Addr {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
 	}
-	return netip.Addr{}
+	ip := tcp.AddrPort().Addr().Unmap()
+	if network, err := ip.WithZone("").Prefix(networkBits); ip.Is6() && err == nil {
+		return network.Addr()
+	}
+	return ip
 }

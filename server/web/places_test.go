@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -34,5 +35,20 @@ func TestPlaces(t *testing.T) {
 	}
 	if PerAddress(0, 1) != 1 || PerAddress(7, 4) != 7 {
 		t.Error("a single place is of nobody, or what is configured does not count")
+	}
+}
+
+// TestNetworks: limits of an address count all addresses of an IPv6 network as one, whatever the notation.
+func TestNetworks(t *testing.T) {
+	for from, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "::1": "::",
+		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::", "2001:db8:1:2::": "2001:db8:1:2::", "2001:db8:1:3::1": "2001:db8:1:3::", "fe80::1%eth0": "fe80::",
+	} {
+		if got := NetworkOf(net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 80))); got != netip.MustParseAddr(want) {
+			t.Errorf("%s counts as %s, want %s", from, got, want)
+		}
+	}
+	if got := NetworkOf(&net.UnixAddr{}); got.IsValid() {
+		t.Errorf("a client without an address counts as %s", got)
 	}
 }

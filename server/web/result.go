@@ -152,6 +152,16 @@ func (w *resultWriter) close() {
 	w.out = nil
 }
 
+// read ends a result that is read. A short answer, which is not sent yet, keeps what its last statement holds until the request is
+// over: then there is room for the answer.
+func (w *resultWriter) read() {
+	if w.last && !w.c.streamed {
+		w.c.Finally(w.out.Rows.Close)
+		w.out = nil
+	}
+	w.close()
+}
+
 // follow lets a streamed answer end with its statement: a write may wait for a client that does not read, and then nobody
 // would ask for the next rows and learn that there are none.
 func (w *resultWriter) follow() {
@@ -222,7 +232,7 @@ func (w *resultWriter) step() error {
 		}
 		if !more {
 			err := w.tail()
-			w.close()
+			w.read()
 			return err
 		}
 	}

@@ -2,7 +2,7 @@ package exec
 
 import (
 	"context"
-	"sync"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -19,15 +19,17 @@ const DefaultMemory = 1 << 30
 type Pool struct {
 	// HeldLimit is what the store may keep for queries when another begins. Default: half of the limit.
 	HeldLimit int64
+	// GiveWay, if not nil, is told how many queries wait, to begin or for memory that others keep, every now and then as long as some do:
+	// whoever holds queries open that need not go on ends them, and says for how many of those that wait there will be room soon.
+	// It must not wait.
+	GiveWay func(waiting int) (soon int)
 
 	limit   int64
 	used    atomic.Int64 // by queries
 	held    atomic.Int64 // by the store for queries
 	changed func(bytes int64)
 
-	waiting atomic.Int64 // queries that wait in Begin
-	mu      sync.Mutex   // protects freed
-	freed   chan struct{}
+	turns turns
 }
 
 // NewPool makes a pool of limit bytes; 0 is DefaultMemory. changed, if not nil, is told how many bytes are taken and held
@@ -36,7 +38,7 @@ func NewPool(limit int64, changed func(bytes int64)) *Pool {
 	if limit <= 0 {
 		limit = DefaultMemory
 	}
-	return &Pool{HeldLimit: limit / 2, limit: limit, changed: changed}
+	return &Pool{HeldLimit: limit / 2, limit: limit, changed: changed, turns: turns{begun: map[netip.Addr]int{}}}
 }
 
 // Used is the number of bytes taken by running queries.
@@ -46,7 +48,7 @@ func (p *Pool) Used() int64 { return p.used.Load() }
 func (p *Pool) Held() int64 { return p.held.Load() }
 
 // Waiting is the number of queries that wait for memory before they begin.
-func (p *Pool) Waiting() int64 { return p.waiting.Load() }
+func (p *Pool) Waiting() int64 { return p.turns.waiting.Load() }
 
 // take changes what is taken; false when the pool does not have it.
 func (p *Pool) take(bytes int64) bool {
@@ -56,8 +58,8 @@ func (p *Pool) take(bytes int64) bool {
 		p.used.Add(-bytes)
 		return false
 	}
-	if bytes < 0 && p.waiting.Load() > 0 {
-		p.wake()
+	if bytes < 0 {
+		p.turns.wake()
 	}
 	p.tell()
 	return true
@@ -67,8 +69,8 @@ func (p *Pool) take(bytes int64) bool {
 // HeldLimit no query begins.
 func (p *Pool) Hold(bytes int64) {
 	p.held.Add(bytes)
-	if bytes < 0 && p.waiting.Load() > 0 {
-		p.wake()
+	if bytes < 0 {
+		p.turns.wake()
 	}
 	p.tell()
 }
@@ -88,10 +90,16 @@ type Budget struct {
 	used  atomic.Int64
 	peak  atomic.Int64
 	begun atomic.Bool
+
+	client netip.Addr // the zero Addr: nobody's
+	share  int64      // taken by Begin
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
 func (p *Pool) Budget(ctx context.Context) *Budget { return &Budget{ctx: ctx, pool: p} }
+
+// For says whose query it is, before it begins: the network of the client.
+func (b *Budget) For(client netip.Addr) { b.client = client }
 
 // NewBudget makes a budget of its own; limit 0 is DefaultMemory.
 func NewBudget(limit int64) *Budget { return NewPool(limit, nil).Budget(context.Background()) }
@@ -145,12 +153,30 @@ func (b *Budget) Reserve(bytes int64) error {
 	if b == nil {
 		return nil
 	}
-	if !b.pool.take(bytes) {
+	if !b.pool.take(bytes) && !b.await(bytes) {
 		return b.exceeded()
 	}
 	b.count(bytes)
 	return nil
 }
+
+// await takes bytes when those give way who keep them and need not.
+func (b *Budget) await(bytes int64) bool {
+	for start := time.Now(); b.others() > b.pool.limit/2 && b.pool.giveWay(1) > 0 && time.Since(start) < giveWayTime; {
+		select {
+		case <-time.After(giveWayTime / 40):
+		case <-b.ctx.Done():
+			return false
+		}
+		if b.pool.take(bytes) {
+			return true
+		}
+	}
+	return false
+}
+
+// others is what the pool has given to other queries.
+func (b *Budget) others() int64 { return b.pool.Used() + b.pool.held.Load() - b.Used() }
 
 // count notes bytes that were taken from the pool.
 func (b *Budget) count(bytes int64) {
@@ -160,72 +186,12 @@ func (b *Budget) count(bytes int64) {
 
 // exceeded is the error for bytes that are not there.
 func (b *Budget) exceeded() error {
-	if others := b.pool.Used() + b.pool.held.Load() - b.Used(); others > b.pool.limit/2 {
+	if others := b.others(); others > b.pool.limit/2 {
 		return status.New(status.RuntimeResourcesExhausted,
 			"queries may keep %d MiB of memory together, and others that are running keep %d MiB: try again later", b.pool.limit>>20, others>>20)
 	}
 	return status.New(status.RuntimeResourcesExhausted,
 		"the query needs more than %d MiB of memory; narrow its time range, select fewer columns or use LIMIT", b.pool.limit>>20)
-}
-
-// queryShare is the part of the pool, and queryBytes the most, that a query takes which reads a table, for what its scan and
-// sinks have in hand whatever they keep: thousands of small queries at once would take as much as a few large ones. Where
-// the pool does not have it, a query waits for others to end, at most queryWait.
-const (
-	queryShare = 32
-	queryBytes = 8 << 20
-	queryWait  = 10 * time.Second
-)
-
-// Begin takes what a query needs that reads a table, the first time that it is called. It returns early when the query
-// ends.
-func (b *Budget) Begin() error {
-	if b == nil || b.begun.Swap(true) {
-		return nil
-	}
-	share := min(b.pool.limit/queryShare, queryBytes)
-	if b.pool.take(share) {
-		b.count(share)
-		return nil
-	}
-	b.pool.waiting.Add(1)
-	defer b.pool.waiting.Add(-1)
-	timer := time.NewTimer(queryWait)
-	defer timer.Stop()
-	for {
-		freed := b.pool.nextFreed()
-		if b.pool.take(share) {
-			b.count(share)
-			return nil
-		}
-		select {
-		case <-freed:
-		case <-b.ctx.Done():
-			return b.ctx.Err()
-		case <-timer.C:
-			return b.exceeded()
-		}
-	}
-}
-
-// nextFreed is closed when bytes are given back to the pool.
-func (p *Pool) nextFreed() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.freed == nil {
-		p.freed = make(chan struct{})
-	}
-	return p.freed
-}
-
-// wake lets the queries look again that wait for bytes.
-func (p *Pool) wake() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.freed != nil {
-		close(p.freed)
-		p.freed = nil
-	}
 }
 
 // Admit refuses a query that opens a table while the store keeps much for others: it may need little itself and yet make
@@ -261,6 +227,10 @@ func (b *Budget) Memory() expr.Memory {
 func (b *Budget) Close() {
 	if b == nil {
 		return
+	}
+	if b.share > 0 {
+		b.pool.turns.end(b.client)
+		b.share = 0
 	}
 	b.pool.take(-b.used.Swap(0))
 	if b.disk != nil {

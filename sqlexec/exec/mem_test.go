@@ -3,9 +3,12 @@ package exec
 import (
 	"context"
 	"errors"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"varve/engine/status"
 )
@@ -135,5 +138,99 @@ func TestQueriesAtOnce(t *testing.T) {
 		if p.Used() != 0 {
 			t.Errorf("%d bytes are left", p.Used())
 		}
+	})
+}
+
+// TestQueriesTakeTurns: of the queries that wait, one of the client with the fewest at work is next, of those the oldest and the newest
+// by turns; whoever can make room is asked for it as long as some wait.
+func TestQueriesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(64<<20, nil)
+		var asked []int
+		p.GiveWay = func(waiting int) int { asked = append(asked, waiting); return 0 }
+		many, few := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+		query := func(of netip.Addr) *Budget {
+			b := p.Budget(t.Context())
+			b.For(of)
+			return b
+		}
+		var begun []string
+		running := map[string]*Budget{}
+		begin := func(name string, of netip.Addr) {
+			b := query(of)
+			go func() {
+				if err := b.Begin(); err != nil {
+					t.Error(name, err)
+				}
+				begun = append(begun, name)
+				running[name] = b
+			}()
+			synctest.Wait()
+		}
+		var first []*Budget
+		for range queryShare {
+			b := query(many)
+			if err := b.Begin(); err != nil {
+				t.Fatal(err)
+			}
+			first = append(first, b)
+		}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			begin(name, many)
+		}
+		begin("other", few)
+		begin("another", few)
+		<-time.After(queryLook)
+		synctest.Wait()
+		if !slices.Equal(asked, []int{6}) {
+			t.Errorf("room was asked for %v queries, want once for 6", asked)
+		}
+		for i := range 6 {
+			first[i].Close()
+			synctest.Wait()
+		}
+		if want := []string{"other", "another", "a", "d", "b", "c"}; !slices.Equal(begun, want) {
+			t.Errorf("begun are %v, want %v", begun, want)
+		}
+		for _, b := range first[6:] {
+			b.Close()
+		}
+		for _, b := range running {
+			b.Close()
+		}
+		if p.Used() != 0 || len(p.turns.begun) != 0 || p.Waiting() != 0 {
+			t.Errorf("%d bytes are left, of %d clients, %d wait", p.Used(), len(p.turns.begun), p.Waiting())
+		}
+	})
+}
+
+// TestQueriesWaitForThoseThatGiveWay: a query at work gets memory that others keep who give way, and fails at once where nobody does.
+func TestQueriesWaitForThoseThatGiveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(64<<20, nil)
+		slow, b := p.Budget(t.Context()), p.Budget(t.Context())
+		if err := slow.Reserve(60 << 20); err != nil {
+			t.Fatal(err)
+		}
+		soon := 1
+		p.GiveWay = func(int) int { return soon }
+		start := time.Now()
+		time.AfterFunc(time.Second, slow.Close)
+		if err := b.Reserve(10 << 20); err != nil || time.Since(start) < time.Second {
+			t.Errorf("the other gives way after a second: %v after %v", err, time.Since(start))
+		}
+		if err := slow.Reserve(54 << 20); err != nil {
+			t.Fatal(err)
+		}
+		start = time.Now()
+		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted || time.Since(start) > giveWayTime+time.Second {
+			t.Errorf("the other does not go: %v after %v", err, time.Since(start))
+		}
+		soon, start = 0, time.Now()
+		if err := b.Reserve(10 << 20); status.Of(err) != status.RuntimeResourcesExhausted || time.Since(start) > 0 {
+			t.Errorf("nobody gives way: %v after %v", err, time.Since(start))
+		}
+		slow.Close()
+		b.Close()
 	})
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 
 	"varve/engine"
@@ -18,6 +19,7 @@ type Physical struct {
 	Context *expr.Context
 	Workers int         // goroutines of one pipeline; 0: one per processor
 	Memory  *exec.Pool  // what queries may keep; nil: exec's default
+	Client  netip.Addr  // the network of the client, which shares turns with others; the zero Addr: nobody's
 	Spill   *spill.Disk // where rows go that do not fit; nil: nowhere
 	// Analysis, if not nil, takes down what each node does.
 	Analysis *Analysis
@@ -30,6 +32,7 @@ func Run(ctx context.Context, p Physical, n Node) (exec.Reader, error) {
 		p.Memory = exec.NewPool(0, nil)
 	}
 	r := &runner{ctx: ctx, p: p, budget: p.Memory.Budget(ctx)}
+	r.budget.For(p.Client)
 	if p.Spill != nil {
 		r.budget.SpillTo(p.Spill.Space())
 	}

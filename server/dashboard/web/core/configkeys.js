@@ -28,7 +28,7 @@ export const explained = {
   "http.hosts": {"default":"[]","text":"names by which pages may call a server without users, besides addresses and `localhost`: without it a name that somebody else's server of names points at this machine is refused"},
   "http.is_strict_mode": {"default":"false","text":"printed for clients that look for it"},
   "http.max_connections": {"default":"1024","text":"connections served at a time; 64 more still get `/health`, `/status` and `/metrics`: a new one in place of one that sends nothing"},
-  "http.max_connections_per_address": {"default":"0","text":"of these, connections of one address; 0: three quarters. Raise it where all clients come through one proxy"},
+  "http.max_connections_per_address": {"default":"0","text":"of these, connections of one address, where the addresses of an IPv6 network (/64) count as one, here and below; 0: three quarters. Raise it where all clients come through one proxy"},
   "http.metrics_need_auth": {"default":"false","text":"`true` closes `/metrics` to requests without credentials"},
   "http.timeout": {"default":"0s","text":"time limit of a request, then 408; 0: none. `x-service-timeout` changes it where it is not 0"},
   "ingest.widen_numbers": {"default":"false","text":"takes integers into columns of floats, see `docs/pipelines.md`; the header `x-service-pipeline-params: widen_numbers=` of a request comes first"},

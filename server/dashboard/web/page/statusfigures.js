@@ -30,7 +30,7 @@ function Waits({ list }) {
 }
 
 /** budgets are the shares of the memory. @type {[string, string][]} */
-const budgets = [['Rows in memory', 'memtables'], ['Keys of series', 'series'], ['Cached blocks', 'cache'], ['Queries', 'queries'], ['Held for queries', 'held'], ['Bodies in hand', 'bodies']];
+const budgets = [['Rows in memory', 'memtables'], ['Keys of series', 'series'], ['Cached blocks', 'cache'], ['Queries', 'queries'], ['Held for queries', 'held'], ['Bodies in hand', 'bodies'], ['Answers not read yet', 'answers']];
 
 /** Shares shows what is taken of each share of the memory. @param {{list: import('../core/exposition.js').Figures[]}} props */
 function Shares({ list }) {
