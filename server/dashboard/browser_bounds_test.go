@@ -67,7 +67,7 @@ func TestBounds(t *testing.T) {
 	add := func(what, unit string, goal, most, got float64) {
 		t.Helper()
 		table = append(table, bound{what, unit, goal, most, got})
-		if most > 0 && got > most && *slow <= 1 {
+		if most > 0 && got > most && !slowed() {
 			t.Errorf("%s: %.1f %s, at most %.1f", what, got, unit, most)
 		}
 	}
@@ -120,15 +120,21 @@ func boundsOfLogs(t *testing.T, s *server, add func(string, string, float64, flo
 		})`, level%2))
 	}))
 	eval[bool](p, `(() => { window.longest = 0; new PerformanceObserver((l) => { for (const e of l.getEntries()) window.longest = Math.max(window.longest, e.duration); }).observe({ type: 'longtask' }); return true; })()`)
-	p.click(".grid-row[data-row='3'] .grid-cell")
-	p.wait("the drawer", `document.querySelector('table.fields')`)
-	p.press("]")
-	p.press("]")
-	p.wait("the context", `document.querySelector('.context-bar')`)
-	p.press("\x1b")
-	p.press("w")
-	p.press("f")
-	add("longest task of a user's action, 0: under 50", "ms", 50, 200, eval[float64](p, `new Promise((r) => { setTimeout(() => r(window.longest), 300); })`))
+	add("longest task of a user's action, 0: under 50", "ms", 50, 200, median(func() float64 {
+		eval[int](p, `window.longest = 0`)
+		p.click(".grid-row[data-row='3'] .grid-cell")
+		p.wait("the drawer", `document.querySelector('table.fields')`)
+		p.press("]")
+		p.press("]")
+		p.wait("the context", `document.querySelector('.context-bar')`)
+		p.press("[")
+		p.press("[")
+		p.wait("the first tab", `document.querySelector('table.fields')`)
+		p.press("\x1b")
+		p.press("w")
+		p.press("f")
+		return eval[float64](p, `new Promise((r) => { setTimeout(() => r(window.longest), 300); })`)
+	}))
 	asked := eval[int](p, `performance.clearResourceTimings() ?? new Promise((r) => { setTimeout(() => r(performance.getEntriesByType('resource').length), 3000); })`)
 	add("requests of an idle page in 3 s", "", 0, 0.5, float64(asked))
 	most := 0.0

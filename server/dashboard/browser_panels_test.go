@@ -156,6 +156,7 @@ func TestD30MetricsHeat(t *testing.T) {
 	if said := eval[string](p, `document.querySelector('.chart.heat').getAttribute('aria-label')`); !strings.HasPrefix(said, "Heat map: 6 buckets") {
 		t.Errorf("the heat map is said as %q", said)
 	}
+	p.quiet()
 	eval[bool](p, `document.querySelector('.chart.heat').focus() ?? true`)
 	p.press(kb.ArrowUp)
 	p.wait("a cell read out", `document.querySelector('.heat .tip[role=status]')?.innerText.includes('1 s to 2 s')`)
@@ -182,7 +183,7 @@ func TestD30MetricsHeat(t *testing.T) {
 	for _, theme := range []string{"System", "Light"} {
 		p.button(theme)
 		p.wait("another theme", fmt.Sprintf(`![...document.querySelectorAll('#rail button')].some((b) => b.textContent.trim() === %q)`, theme))
-		eval[bool](p, `new Promise((r) => { setTimeout(() => r(true), 300); })`)
+		p.quiet()
 		if tip := eval[string](p, `document.querySelector('.heat .tip[role=status]')?.innerText ?? ''`); !strings.Contains(tip, "500 ms to 1 s") {
 			t.Errorf("after the theme %s another one is in force, and the cell read out is %q", theme, tip)
 		}

@@ -156,7 +156,7 @@ func TestD22Grid100k(t *testing.T) {
 	}
 	slowest := median(func() float64 { return eval[float64](p, scrolling) })
 	t.Logf("100,000 rows: %d elements, slowest of 240 frames %.0f ms", nodes, slowest)
-	if slowest > 200 && *slow <= 1 {
+	if slowest > 200 && !slowed() {
 		t.Errorf("a frame took %.0f ms", slowest)
 	}
 	// Sorted by a head: the lowest status first.
@@ -190,7 +190,7 @@ func TestD25Cancel(t *testing.T) {
 	waitFor(t, "an empty list of processes", func() bool {
 		return fmt.Sprint(s.sql(t, "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%CROSS JOIN numbers d%' AND query NOT LIKE '%process_list%'")[0][0]) == "0"
 	})
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > time.Second && !slowed() {
 		t.Errorf("the query ended %v after Cancel", took)
 	}
 }

@@ -240,7 +240,7 @@ func TestD42TraceLarge(t *testing.T) {
 	}
 	frames := eval[[]float64](p, `(async () => { const g = document.querySelector('.waterfall'); let worst = 0, all = 0, last = await new Promise(requestAnimationFrame); for (let i = 0; i < 80; i++) { g.scrollTop = i * 2500; const now = await new Promise(requestAnimationFrame); worst = Math.max(worst, now - last); all += now - last; last = now; } return [all / 80, worst]; })()`)
 	t.Logf("80 frames of a scroll: %.0f ms in the mean, %.0f ms the longest", frames[0], frames[1])
-	if frames[0] > 200 {
+	if frames[0] > 200 && !slowed() {
 		t.Errorf("a frame of a scroll took %.0f ms in the mean, at most 200 ms", frames[0])
 	}
 	p.fill("#trace-find", "call 9876")
@@ -258,7 +258,7 @@ func TestD42TraceLarge(t *testing.T) {
 			return performance.now() - began;
 		})()`, tab.name, tab.ready))
 		t.Logf("10,000 spans as %s: %.0f ms", tab.name, took)
-		if took > 3000 {
+		if took > 3000 && !slowed() {
 			t.Errorf("10,000 spans as %s took %.0f ms, at most 3 s", tab.name, took)
 		}
 		p.shot("trace-large-" + tab.name)
@@ -316,7 +316,7 @@ func TestD42TraceCut(t *testing.T) {
 		return [took, longest];
 	})()`)
 	t.Logf("50,000 spans drawn after %.0f ms, the longest task %.0f ms", took[0], took[1])
-	if took[0] > 10_000 {
+	if took[0] > 10_000 && !slowed() {
 		t.Errorf("50,000 spans took %.0f ms, at most 10 s", took[0])
 	}
 	if said := p.text(".trace-notes"); !strings.HasPrefix(said, "only the first 50,000 spans are shown") {

@@ -32,13 +32,22 @@ export function HeatMap(props) {
   latestAt.current = at;
   const { x, group, unit } = props;
   const rows = group.bounds.length;
+  /** go reads a cell out; which one it is does not depend on how large the map is drawn yet. @param {any} u @param {number} column @param {number} row */
+  const go = (u, column, row) => {
+    u.setCursor({ left: u.valToPos(x[column], 'x'), top: u.valToPos(row + 0.5, 'y') });
+    setAt({ column, row, left: u.cursor.left + 58 });
+  };
   useEffect(() => {
     const el = /** @type {HTMLElement} */ (host.current);
     const u = new uPlot(options(latest, el, setAt, (/** @type {any} */ p) => setPlaced(placedOn(p, latest.current))), [x, x.map(() => null)], el);
     plot.current = u;
     const read = latestAt.current; // who reads a cell goes on reading it when the map is drawn anew
-    if (read && read.column < x.length) queueMicrotask(() => u.setCursor(cellAt(u, x, read.column, read.row)));
-    const o = new ResizeObserver(() => { if (el.clientWidth > 0 && el.clientHeight > 0) u.setSize({ width: el.clientWidth, height: el.clientHeight }); });
+    if (read && read.column < x.length) queueMicrotask(() => go(u, read.column, read.row));
+    const o = new ResizeObserver(() => {
+      if (el.clientWidth === 0 || el.clientHeight === 0) return;
+      u.setSize({ width: el.clientWidth, height: el.clientHeight });
+      if (latestAt.current) go(u, latestAt.current.column, latestAt.current.row);
+    });
     o.observe(el);
     return () => {
       o.disconnect();
@@ -54,7 +63,7 @@ export function HeatMap(props) {
     e.preventDefault();
     e.stopPropagation();
     const column = Math.max(0, Math.min(x.length - 1, (at?.column ?? x.length - 1) + by[0])), row = Math.max(0, Math.min(rows - 1, (at?.row ?? 0) + by[1]));
-    u.setCursor(cellAt(u, x, column, row));
+    go(u, column, row);
   };
   const cell = (/** @type {number} */ r) => group.cells[r * x.length + (at?.column ?? 0)];
   const sum = at ? group.bounds.reduce((n, _, r) => n + cell(r), 0) : 0;
@@ -66,9 +75,6 @@ export function HeatMap(props) {
       <div class="soft">all buckets ${figure(sum)}</div></div>`}
     <${Marks} placed=${placed} /></div>`;
 }
-
-/** cellAt is the middle of a cell on a plot. @param {any} u @param {number[]} x @param {number} column @param {number} row */
-const cellAt = (u, x, column, row) => ({ left: u.valToPos(x[column], 'x'), top: u.valToPos(row + 0.5, 'y') });
 
 /** placedOn finds where the marks lie. @param {any} u @param {HeatProps} p */
 const placedOn = (u, p) => place(u, (p.marks ?? []).map((m) => ({ ...m, y: rowAt(p.group, m.y) })));
