@@ -218,14 +218,19 @@ func TestD41Waterfall(t *testing.T) {
 	p.shot("trace-380")
 }
 
-func TestD42TraceLarge(t *testing.T) {
-	s := start(t)
-	begin := time.Now().Add(-5 * time.Minute)
+// largeTrace sends a trace of 10,000 spans.
+func largeTrace(t *testing.T, s *server) {
+	t.Helper()
 	spans := []span{{service: "web", id: spanID(0), name: "root", from: 0, to: 10_000}}
 	for i := 1; i < 10_000; i++ {
 		spans = append(spans, span{service: fmt.Sprintf("s%d", i%7), id: spanID(i), parent: spanID((i - 1) / 3), name: fmt.Sprintf("call %d", i), from: i / 2, to: i/2 + 400})
 	}
-	s.postSpans(t, traceID(0), begin, spans)
+	s.postSpans(t, traceID(0), time.Now().Add(-5*time.Minute), spans)
+}
+
+func TestD42TraceLarge(t *testing.T) {
+	s := start(t)
+	largeTrace(t, s)
 	p := open(t, s, "/dashboard/traces")
 	p.wait("the list", `document.querySelector('.traces-list tbody tr')`)
 	began := time.Now()
