@@ -69,7 +69,11 @@ func (s *Selection) valuesIn(l *labelled) error {
 	slices.Sort(l.tables)
 	for _, run := range s.runsOf(l.group) {
 		var full error
+		seen := 0
 		err := run.run.TagValues(l.tables, readColumn(l.label.column), s.ctx.Err, func(val []byte) {
+			if seen++; full == nil && seen%accountSeries == 0 {
+				full = s.ctx.Err()
+			}
 			if full == nil {
 				_, full = s.symbol(&l.label, val)
 			}

@@ -87,8 +87,7 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	if st.Alias != "" {
 		source.Value = st.Alias
 	}
-	fields, b := tabled(r, source)
-	return fields, b, nil
+	return tabled(ctx, r, source)
 }
 
 // grid reads start, end, step and lookback. One step asks for the value at one time.
@@ -171,13 +170,16 @@ func (x *Executor) gridDuration(ctx context.Context, s *Session, e parse.Expr) (
 
 // tabled is an answer as a table: the time, the labels, the value. Histograms, where there are any, come as JSON in a column
 // of their own.
-func tabled(r *promql.Result, source promql.Source) ([]vector.Field, *vector.Batch) {
+func tabled(ctx context.Context, r *promql.Result, source promql.Source) ([]vector.Field, *vector.Batch, error) {
 	names := labelNames(r)
 	times := &vector.Vector{Type: vector.Timestamp(3)}
 	values := &vector.Vector{Type: vector.FloatType}
 	labels := make([]dictionary, len(names))
 	var histograms []string
 	for i := range r.Len() {
+		if i%askSeries == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
 		rows := 0
 		for t, p := range r.Samples(i) {
 			times.Ints, values.Floats = append(times.Ints, t), append(values.Floats, p.V)
@@ -215,8 +217,11 @@ func tabled(r *promql.Result, source promql.Source) ([]vector.Field, *vector.Bat
 		}
 		fields, b.Cols = append(fields, vector.Field{Name: "histogram", Type: vector.StringType}), append(b.Cols, d.vector())
 	}
-	return fields, b
+	return fields, b, nil
 }
+
+// askSeries is the number of series of an answer after which the context is asked.
+const askSeries = 1024
 
 // labelNames are the labels of an answer, sorted.
 func labelNames(r *promql.Result) []string {

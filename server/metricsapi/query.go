@@ -66,7 +66,7 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 	if err != nil {
 		return reply(c, err)
 	}
-	answer, err := r.Answer(p.text("stats") != "")
+	answer, err := r.Answer(c.Context, p.text("stats") != "")
 	if err != nil {
 		return reply(c, err)
 	}

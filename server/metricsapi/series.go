@@ -1,6 +1,8 @@
 package metricsapi
 
 import (
+	"cmp"
+	"context"
 	"net/url"
 	"slices"
 	"strconv"
@@ -194,7 +196,7 @@ func (h *Handler) Series(c *web.Ctx) (*listing, error) {
 		if err != nil {
 			return nil, err
 		}
-		all, err = appendAll(all, set, store)
+		all, err = appendAll(c.Context, all, set, store)
 		set.Close()
 		if err != nil {
 			return nil, err
@@ -222,17 +224,15 @@ const (
 )
 
 // appendAll appends the label sets of all series.
-func appendAll(dst []promql.Labels, set promql.SeriesSet, store *promql.Tables) ([]promql.Labels, error) {
+func appendAll(ctx context.Context, dst []promql.Labels, set promql.SeriesSet, store *promql.Tables) ([]promql.Labels, error) {
 	const together = 1024
 	bytes := 0
 	for i := range set.Len() {
 		ls := set.Labels(i)
 		dst = append(dst, ls)
 		if bytes += setBytes + labelBytes*len(ls); i%together == together-1 || i == set.Len()-1 {
-			if store.Memory != nil {
-				if err := store.Memory.Reserve(int64(bytes)); err != nil {
-					return nil, err
-				}
+			if err := cmp.Or(ctx.Err(), keep(store, bytes)); err != nil {
+				return nil, err
 			}
 			bytes = 0
 		}

@@ -271,6 +271,9 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 		}
 		r.identity = by.groups[at]
 		for i := range g.n {
+			if err := e.ctx.Err(); err != nil {
+				return nil, err
+			}
 			v = v[:0]
 			for _, k := range rows {
 				switch {
@@ -287,9 +290,6 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 		}
 		if !r.has.empty() {
 			out = append(out, r)
-		}
-		if err := e.ctx.Err(); err != nil {
-			return nil, err
 		}
 	}
 	return out, nil

@@ -16,6 +16,7 @@ type Answer struct {
 	stats bool
 	times [][]byte // the steps, with the bracket before and the comma behind, once for all rows
 	next  int      // series
+	names int      // about the length of the longest text of labels
 	begun bool
 }
 
@@ -30,12 +31,19 @@ const (
 )
 
 // Answer is the text of the result, statistics included if asked for. A series whose text is longer than a piece takes
-// memory for it.
-func (r *Result) Answer(stats bool) (*Answer, error) {
+// memory for it. Its error is the context's, or that of memory.
+func (r *Result) Answer(ctx context.Context, stats bool) (*Answer, error) {
 	a := &Answer{r: r, stats: stats}
 	longest := 0
 	for i := range r.Len() {
-		longest = max(longest, r.textBytes(i))
+		if i%askSeries == 0 && ctx.Err() != nil {
+			return nil, asStatus(ctx.Err())
+		}
+		names := 0
+		for _, l := range r.Labels(i) {
+			names += len(l.Name) + len(l.Value) + 8
+		}
+		a.names, longest = max(a.names, names), max(longest, names+r.pointsBytes(i))
 	}
 	if longest > pieceBytes {
 		if err := r.limits.reserve(2 * int64(longest)); err != nil { // the text grows by doubling
@@ -51,11 +59,8 @@ func (r *Result) Answer(stats bool) (*Answer, error) {
 	return a, nil
 }
 
-// textBytes is about the length of the text of a series.
-func (r *Result) textBytes(i int) (n int) {
-	for _, l := range r.Labels(i) {
-		n += len(l.Name) + len(l.Value) + 8
-	}
+// pointsBytes is about the length of the text of a series without its labels.
+func (r *Result) pointsBytes(i int) (n int) {
 	hist := []*histogram.Histogram(nil)
 	if i < len(r.rows) {
 		n += r.rows[i].has.count() * pointBytes
@@ -109,7 +114,7 @@ func (a *Answer) Append(dst []byte) (out []byte, more bool) {
 func (a *Answer) appendSeries(dst []byte) []byte {
 	from, size := a.next, 0
 	for a.next < a.r.Len() && (a.next == from || size < pieceBytes) {
-		size += a.r.textBytes(a.next)
+		size += a.names + a.r.pointsBytes(a.next)
 		a.next++
 	}
 	dst = slices.Grow(dst, size)

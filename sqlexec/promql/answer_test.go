@@ -14,7 +14,7 @@ import (
 // whole is the text of an answer.
 func whole(t *testing.T, r *promql.Result, stats bool) []byte {
 	t.Helper()
-	a, err := r.Answer(stats)
+	a, err := r.Answer(context.Background(), stats)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestAnswerInPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := r.Answer(true)
+	a, err := r.Answer(context.Background(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestAnswerTakesMemory(t *testing.T) {
 	q := promql.Query{Expr: "wide", End: 4 * minute, Step: 1000, Memory: &budget{64 << 20}}
 	r, err := q.Run(context.Background(), store)
 	if err == nil {
-		_, err = r.Answer(false)
+		_, err = r.Answer(context.Background(), false)
 	}
 	if err != errBudget && status.Of(err) != status.RuntimeResourcesExhausted {
 		t.Errorf("an answer of 96 MB under 64 MiB: %v", err)

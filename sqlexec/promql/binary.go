@@ -153,10 +153,10 @@ func (o *operation) withScalar(m matrix, scalar []float64, swapped bool) (matrix
 	a := newArena(o.e.limits, o.g)
 	out := make(matrix, 0, len(m))
 	s := &row{vals: scalar}
-	for i := range m {
+	err := o.e.eachRow(m, func(i int) error {
 		r, err := a.row()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		in := &m[i]
 		r.identity = in.identity
@@ -168,12 +168,13 @@ func (o *operation) withScalar(m matrix, scalar []float64, swapped bool) (matrix
 		}
 		if r.has.empty() {
 			a.reuse(r)
-			continue
-		}
-		if err := o.e.limits.adjust(r.histogramBytes()); err != nil {
-			return nil, err
+			return nil
 		}
 		out = append(out, r)
+		return o.e.limits.adjust(r.histogramBytes())
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, o.e.limits.hold(int64(len(out)) * int64(o.g.n))
 }

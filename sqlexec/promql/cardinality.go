@@ -32,7 +32,7 @@ type Count struct {
 const pairBytes = 256
 
 // askSeries is the number of series after which the context is asked.
-const askSeries = 4096
+const askSeries = 1024
 
 // Cardinality counts all series of the metrics; lists have at most the given number of entries.
 func (t *Tables) Cardinality(ctx context.Context, most int) (*Cardinality, error) {

@@ -176,10 +176,10 @@ func (e *evaluator) values(x parser.Expr, g grid) ([]float64, error) {
 func (e *evaluator) spread(m matrix, g grid) (matrix, error) {
 	a := newArena(e.limits, g)
 	out := make(matrix, len(m))
-	for i := range m {
+	err := e.eachRow(m, func(i int) error {
 		r, err := a.row()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.identity = m[i].identity
 		h := m[i].histogram(0)
@@ -190,12 +190,10 @@ func (e *evaluator) spread(m matrix, g grid) (matrix, error) {
 			}
 		}
 		r.has.fill(g.n)
-		if err := e.limits.hold(r.weight()); err != nil {
-			return nil, err
-		}
 		out[i] = r
-	}
-	return out, nil
+		return e.limits.hold(r.weight())
+	})
+	return out, err
 }
 
 // unary negates.
@@ -221,26 +219,21 @@ func (e *evaluator) unary(n *parser.UnaryExpr, g grid) (matrix, error) {
 func (e *evaluator) mapRows(m matrix, g grid, f func(in, out *row)) (matrix, error) {
 	a := newArena(e.limits, g)
 	out := make(matrix, 0, len(m))
-	for i := range m {
+	err := e.eachRow(m, func(i int) error {
 		r, err := a.row()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.identity = m[i].identity
 		r.dropName = true
-		f(&m[i], &r)
-		if r.has.empty() {
+		if f(&m[i], &r); r.has.empty() {
 			a.reuse(r)
-			continue
+		} else {
+			out = append(out, r)
 		}
-		out = append(out, r)
-		if i%chunkRows == 0 {
-			if err := e.ctx.Err(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // sift changes rows and leaves out those that have no value then, where they lie.

@@ -217,7 +217,7 @@ func (e *evaluator) toScalar(n *parser.Call, g grid) (matrix, error) {
 		return nil, err
 	}
 	seen := make([]uint8, g.n)
-	for k := range m {
+	err = e.eachRow(m, func(k int) error {
 		for i := range m[k].floats().steps {
 			if seen[i]++; seen[i] == 1 {
 				out[0].vals[i] = m[k].vals[i]
@@ -225,8 +225,9 @@ func (e *evaluator) toScalar(n *parser.Call, g grid) (matrix, error) {
 				out[0].vals[i], seen[i] = math.NaN(), 2
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // timestamp is the time of samples where the argument is a selector, else that of the step; start_timestamp knows
@@ -277,10 +278,14 @@ func (e *evaluator) ones(m matrix, arg parser.Expr, g grid, dropName bool) (matr
 		return nil, err
 	}
 	r := &out[0]
-	for k := range m {
+	err = e.eachRow(m, func(k int) error {
 		for w := range r.has {
 			r.has[w] &^= m[k].has[w]
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if r.has.empty() {
 		return nil, nil
@@ -329,18 +334,16 @@ func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
 	if g.n > 1 {
 		return m, nil
 	}
-	compare := byValue
+	compare := byValue(m)
 	if byLabel {
-		names := make([]string, 0, len(n.Args)-1)
-		for _, arg := range n.Args[1:] {
-			names = append(names, unwrap(arg).(*parser.StringLiteral).Val)
+		if compare, err = e.byLabels(m, n.Args[1:]); err != nil {
+			return nil, err
 		}
-		compare = func(a, b *row) int { return compareByLabels(a.labels(), b.labels(), names) }
 	}
-	return m, m.sort(e.ctx, e.limits, func(a, b *row) int {
+	return m, m.sort(e.ctx, e.limits, func(a, b int32) int {
 		switch {
-		case !byLabel && math.IsNaN(a.vals[0]) != math.IsNaN(b.vals[0]): // NaN last, whichever way
-			return int(vector.Bit(math.IsNaN(a.vals[0]))) - int(vector.Bit(math.IsNaN(b.vals[0])))
+		case !byLabel && math.IsNaN(m[a].vals[0]) != math.IsNaN(m[b].vals[0]): // NaN last, whichever way
+			return int(vector.Bit(math.IsNaN(m[a].vals[0]))) - int(vector.Bit(math.IsNaN(m[b].vals[0])))
 		case descending:
 			return compare(b, a)
 		}
@@ -348,14 +351,43 @@ func (e *evaluator) sort(n *parser.Call, g grid) (matrix, error) {
 	})
 }
 
-func byValue(a, b *row) int {
-	switch {
-	case a.vals[0] < b.vals[0]:
-		return -1
-	case a.vals[0] > b.vals[0]:
-		return 1
+// byValue compares rows by number.
+func byValue(m matrix) func(a, b int32) int {
+	return func(a, b int32) int {
+		x, y := m[a].vals[0], m[b].vals[0]
+		return int(vector.Bit(x > y)) - int(vector.Bit(x < y))
 	}
-	return 0
+}
+
+// byLabels compares rows by number: by the values of some labels in natural order, then by all labels.
+func (e *evaluator) byLabels(m matrix, args parser.Expressions) (func(a, b int32) int, error) {
+	names := make([]string, 0, len(args))
+	for _, arg := range args {
+		names = append(names, text(arg))
+	}
+	if err := e.limits.reserve(int64(len(m)*len(names)) * 16); err != nil {
+		return nil, err
+	}
+	values := make([]string, 0, len(m)*len(names)) // label sets may be made anew each time that they are asked for
+	err := e.eachRow(m, func(i int) error {
+		ls := m[i].labels()
+		for _, name := range names {
+			values = append(values, ls.Get(name))
+		}
+		return nil
+	})
+	return func(a, b int32) int {
+		for k := range names {
+			switch x, y := values[int(a)*len(names)+k], values[int(b)*len(names)+k]; {
+			case x == y:
+			case naturalLess(x, y):
+				return -1
+			default:
+				return 1
+			}
+		}
+		return m[a].labels().Compare(m[b].labels())
+	}, err
 }
 
 func badLabel(kind, name, fn string) error {

@@ -58,7 +58,9 @@ func (e *evaluator) overHistograms(n *parser.Call, g grid) (matrix, error) {
 		return nil, err
 	}
 	c := &histogramCall{e: e, g: g, m: m, pos: vector.PositionRange()}
-	c.findGroups()
+	if err := c.findGroups(); err != nil {
+		return nil, err
+	}
 	switch n.Func.Name {
 	case "histogram_fraction":
 		return c.rows(c.fraction(args[0], args[1]), same)
@@ -89,36 +91,46 @@ func (e *evaluator) overHistograms(n *parser.Call, g grid) (matrix, error) {
 func same(ls Labels, _ int) Labels { return ls }
 
 // findGroups puts the rows of each histogram together. Rows with a bucket's label that is no number are left out.
-func (c *histogramCall) findGroups() {
-	index := map[string]int{}
-	var key []byte
+func (c *histogramCall) findGroups() error {
+	index := map[labelsKey]int{}
+	var text []byte
 	find := func(ls Labels) *histogramGroup {
-		key = ls.appendKey(key[:0])
-		at, ok := index[string(key)]
+		text = ls.appendKey(text[:0])
+		key := keyOf(text)
+		at, ok := index[key]
 		if !ok {
 			at = len(c.groups)
-			index[string(key)] = at
+			index[key] = at
 			c.groups = append(c.groups, histogramGroup{labels: ls, name: metricName(ls), native: -1})
 		}
 		return &c.groups[at]
 	}
-	for i := range c.m {
-		r := &c.m[i]
+	return c.e.eachRow(c.m, func(i int) error {
+		r, made := &c.m[i], len(c.groups)
+		ls := r.labels()
 		if !r.floats().empty() {
-			le := r.labels().Get(bucketLabel)
+			le := ls.Get(bucketLabel)
 			bound, err := strconv.ParseFloat(le, 64)
 			if err != nil {
-				c.e.note(annotations.NewBadBucketLabelWarning(metricName(r.labels()), le, c.pos))
+				c.e.note(annotations.NewBadBucketLabelWarning(metricName(ls), le, c.pos))
 			} else {
-				group := find(r.labels().drop(bucketLabel))
+				group := find(ls.drop(bucketLabel))
 				group.bounds, group.rows = append(group.bounds, bound), append(group.rows, i)
 			}
 		}
 		if r.hist != nil {
-			find(r.labels()).native = i
+			find(ls).native = i
 		}
-	}
+		bytes := int64(bucketRowBytes)
+		for _, group := range c.groups[made:] {
+			bytes += histogramGroupBytes + setBytes(group.labels)
+		}
+		return c.e.limits.reserve(bytes)
+	})
 }
+
+// histogramGroupBytes is about the memory of a group besides its labels, while the lists grow, and bucketRowBytes that of a row in it.
+const histogramGroupBytes, bucketRowBytes = 300, 32
 
 // estimate makes a value of a histogram at a step, either of its buckets or of the native one.
 type estimate struct {

@@ -37,11 +37,15 @@ func (e *evaluator) info(n *parser.Call, g grid) (matrix, error) {
 		return nil, err
 	}
 	ignored := make([]bool, len(base))
-	for i := range base {
+	err = e.eachRow(base, func(i int) error {
 		name := metricName(base[i].labels())
 		ignored[i] = !slices.ContainsFunc(c.names, func(m *Matcher) bool { return !m.Matches(name) })
+		return nil
+	})
+	if err == nil {
+		err = c.read(n.Args[0], base, ignored)
 	}
-	if err := c.read(n.Args[0], base, ignored); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return c.combine(base, ignored)
@@ -86,7 +90,11 @@ func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
 	}
 	clock := clockOf(c.g, ref.timestamp, ref.offset)
 	first, last := clock.bounds()
-	for _, set := range identities(base, ignored) {
+	sets, err := c.e.identities(base, ignored)
+	if err != nil {
+		return err
+	}
+	for _, set := range sets {
 		ms := slices.Clone(set)
 		for _, name := range slices.Sorted(maps.Keys(c.data)) {
 			ms = append(ms, c.data[name]...)
@@ -117,7 +125,7 @@ func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
 		c.infos = append(c.infos, rows...)
 	}
 	c.byKey = map[string][]int{}
-	for i := range c.infos {
+	err = c.e.eachRow(c.infos, func(i int) error {
 		ls := c.infos[i].labels()
 		name := metricName(ls)
 		if !slices.Contains(c.metrics, name) {
@@ -125,9 +133,10 @@ func (c *infoCall) read(arg parser.Expr, base matrix, ignored []bool) error {
 		}
 		key := infoKey(name, ls)
 		c.byKey[key] = append(c.byKey[key], i)
-	}
+		return nil
+	})
 	slices.Sort(c.metrics)
-	return nil
+	return err
 }
 
 func infoKey(name string, ls Labels) string {
@@ -135,20 +144,21 @@ func infoKey(name string, ls Labels) string {
 }
 
 // identities are matchers of the identifying labels that rows have.
-func identities(base matrix, ignored []bool) [][]*Matcher {
+func (e *evaluator) identities(base matrix, ignored []bool) ([][]*Matcher, error) {
 	patterns := map[[2]bool][2]map[string]bool{}
-	for i := range base {
+	err := e.eachRow(base, func(i int) error {
 		if ignored[i] {
-			continue
+			return nil
 		}
 		var has [2]bool
 		var values [2]string
+		ls := base[i].labels()
 		for k, name := range identifying {
-			values[k] = base[i].labels().Get(name)
+			values[k] = ls.Get(name)
 			has[k] = values[k] != ""
 		}
 		if has == [2]bool{} {
-			continue
+			return nil
 		}
 		p, ok := patterns[has]
 		if !ok {
@@ -158,6 +168,10 @@ func identities(base matrix, ignored []bool) [][]*Matcher {
 		for k := range values {
 			p[k][values[k]] = true
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	var out [][]*Matcher
 	for _, has := range [][2]bool{{true, true}, {true, false}, {false, true}} {
@@ -179,7 +193,7 @@ func identities(base matrix, ignored []bool) [][]*Matcher {
 		}
 		out = append(out, ms)
 	}
-	return out
+	return out, nil
 }
 
 // combine adds labels step by step: which info row counts, the one with the newest sample, may change.
@@ -201,6 +215,9 @@ func (c *infoCall) combine(base matrix, ignored []bool) (matrix, error) {
 	var out matrix
 	a := newArena(c.e.limits, c.g)
 	for i := range base {
+		if i%chunkRows == 0 && c.e.ctx.Err() != nil {
+			return nil, c.e.ctx.Err()
+		}
 		if ignored[i] {
 			out = append(out, base[i])
 			continue

@@ -94,21 +94,6 @@ func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels)
 	return e.join(out, g)
 }
 
-// compareByLabels orders label sets by the values of some labels in natural order, then by all.
-func compareByLabels(a, b Labels, names []string) int {
-	for _, name := range names {
-		x, y := a.Get(name), b.Get(name)
-		switch {
-		case x == y:
-		case naturalLess(x, y):
-			return -1
-		default:
-			return 1
-		}
-	}
-	return a.Compare(b)
-}
-
 // naturalLess compares texts by their parts, digits by number: b2 < b10.
 func naturalLess(a, b string) bool {
 	for a != "" && b != "" {

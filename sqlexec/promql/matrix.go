@@ -213,8 +213,8 @@ func (m matrix) settle(ctx context.Context, l *limits, all bool) error {
 	return nil
 }
 
-// sort puts the rows into another order, equal ones in the order in which they are.
-func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b *row) int) error {
+// sort puts the rows into another order, equal ones in the order in which they are. compare gets the numbers of rows.
+func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b int32) int) error {
 	bytes := int64(len(m)) * 4
 	if err := l.reserve(bytes); err != nil {
 		return err
@@ -224,7 +224,7 @@ func (m matrix) sort(ctx context.Context, l *limits, compare func(a, b *row) int
 	for i := range order {
 		order[i] = int32(i)
 	}
-	err := sorting.Func(order, func(a, b int32) int { return cmp.Or(compare(&m[a], &m[b]), int(a-b)) }, ctx.Err)
+	err := sorting.Func(order, func(a, b int32) int { return cmp.Or(compare(a, b), int(a-b)) }, ctx.Err)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func (q *Query) finish(r *Result, e *evaluator) (err error) {
 		}
 		began := time.Now()
 		if r.Type == Matrix {
-			if err = r.rows.sort(e.ctx, e.limits, func(a, b *row) int { return a.labels().Compare(b.labels()) }); err != nil {
+			if err = r.rows.sort(e.ctx, e.limits, func(a, b int32) int { return r.rows[a].labels().Compare(r.rows[b].labels()) }); err != nil {
 				return asStatus(err)
 			}
 			byLabels := func(a, b rawSeries) int { return a.labels.Compare(b.labels) }
