@@ -19,6 +19,9 @@ func TestTQL(t *testing.T) {
 		"INSERT INTO m VALUES (40000, 'a', 'z', 1), (100000, 'a', 'z', 3), (100000, 'b', NULL, 5)",
 		"CREATE TABLE two (ts TIMESTAMP(9) TIME INDEX, f DOUBLE, g BIGINT, name STRING)",
 		"INSERT INTO two VALUES (100000000000, 1.5, 7, 'x')",
+		"CREATE VIEW seen AS WITH q (at, h, z, v) AS (TQL EVAL (100, 100, '1s') m) SELECT h, v FROM q",
+		"CREATE TABLE copied (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, val DOUBLE)",
+		"INSERT INTO copied (ts, host, val) WITH q AS (TQL EVAL (100, 100, '1s') m) SELECT ts, host, val FROM q",
 	} {
 		if o, err := answer(x, s, sql, false); err != nil || o.err != nil {
 			t.Fatal(sql, err, o.err)
@@ -36,6 +39,8 @@ func TestTQL(t *testing.T) {
 		{"TQL EVAL (100, 100, '1s') two + 0", "[ts __field__ two + 0] [[1970-01-01T00:01:40 f 1.5] [1970-01-01T00:01:40 g 7]]"},
 		{"WITH q (at, h, z, v) AS (TQL EVAL (100, 100, '1s') m) SELECT h, v FROM q WHERE z IS NULL", "[h v] [[b 5]]"},
 		{"WITH q AS (TQL EVAL (40, 100, '60s') sum(m) AS v) SELECT a.v, b.v FROM q a JOIN q b ON a.ts < b.ts", "[v v] [[1 8]]"},
+		{"SELECT h, v FROM seen ORDER BY v", "[h v] [[a 3] [b 5]]"},
+		{"SELECT host, val FROM copied ORDER BY host", "[host val] [[a 3] [b 5]]"},
 		{"TQL EXPLAIN sum(rate(m[5m]))", "[plan_type plan] [[logical_plan sum(rate(m[5m]))]]"},
 	} {
 		o, err := answer(x, s, c.sql, false)
