@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -219,9 +220,10 @@ func TestSortedPortions(t *testing.T) {
 			b.Cols[0].PushBytes(bytes.Repeat([]byte("x"), c.size(i)))
 		}
 		types := []vector.Type{vector.StringType}
-		s := newSorter([]expr.SortKey{{Expr: call(t, "length", &expr.Column{T: types[0]})}}, types, nil)
+		s := newSorter([]expr.SortKey{{Expr: call(t, "length", &expr.Column{T: types[0]})}}, 1, types, nil)
 		for from := 0; from < rows; from += vector.Size {
-			if err := s.add(sliceOf(b, from, from+vector.Size)); err != nil {
+			batch := sliceOf(b, from, from+vector.Size)
+			if err := errors.Join(s.eval.Eval(batch, s.out), s.add(batch)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -25,8 +25,10 @@ type sorter struct {
 	chunks []*sortChunk
 	n      int // rows
 	eval   *expr.Program
-	order  []expr.SortKey
+	order  []expr.SortKey // of the keys
 	out    []*vector.Vector
+	later  []expr.SortKey // keys that are computed only for rows which are alike in those of order
+	budget *Budget
 
 	full     int64 // bytes of the chunks but the last
 	reserved int64 // bytes, as far as the budget knows
@@ -40,8 +42,11 @@ type sortChunk struct {
 	ends []int // keys[ends[i-1]:ends[i]] is the key of row i
 }
 
-func newSorter(order []expr.SortKey, types []vector.Type, budget *Budget) *sorter {
-	return &sorter{types: types, eval: mustCompile(expr.KeyExprs(order), budget), order: order, out: make([]*vector.Vector, len(order))}
+// newSorter makes a sorter whose rows have keys of the first lead expressions of an order.
+func newSorter(order []expr.SortKey, lead int, types []vector.Type, budget *Budget) *sorter {
+	s := &sorter{types: types, order: order[:lead], later: order[lead:], budget: budget}
+	s.eval, s.out = mustCompile(expr.KeyExprs(s.order), budget), make([]*vector.Vector, lead)
+	return s
 }
 
 // key is the key of row i of a chunk.
@@ -97,13 +102,34 @@ func (s *sorter) appendKey(c *sortChunk, i int) {
 	c.ends = append(c.ends, len(c.keys))
 }
 
-// add keeps all rows of a batch.
+// growth is about what the rows of a batch whose keys were evaluated take once they are kept.
+func (s *sorter) growth(b *vector.Batch) int64 {
+	bytes := BatchBytes(b) + int64(b.N)*sortBytes
+	for _, v := range s.out {
+		bytes += keyBytes(v, b.N)
+	}
+	return bytes
+}
+
+// keyBytes is what n rows of a key take, but for the zeros in texts, which take two bytes.
+func keyBytes(v *vector.Vector, n int) int64 {
+	if v.Type.Kind() != vector.Bytes {
+		return int64(n) * numberKey
+	}
+	bytes := int64(n) * 3
+	switch v.Form {
+	case vector.Const:
+		return bytes + int64(n)*int64(len(v.Bytes(0)))
+	case vector.Dict:
+		return bytes + codedBytes(v, n)
+	}
+	return bytes + lengths(v.Views[:n])
+}
+
+// add keeps all rows of a batch whose keys were evaluated.
 func (s *sorter) add(b *vector.Batch) error {
 	c, err := s.room(b.N)
 	if err != nil {
-		return err
-	}
-	if err := s.eval.Eval(b, s.out); err != nil {
 		return err
 	}
 	for i := range b.N {
@@ -116,6 +142,11 @@ func (s *sorter) add(b *vector.Batch) error {
 
 // gather makes to the rows with the given numbers; to's vectors are its own and are reused.
 func (s *sorter) gather(to *vector.Batch, rows []uint32) {
+	s.gatherColumns(to, rows, nil)
+}
+
+// gatherColumns makes to the columns of rows that are needed, nil: all; the others have no values.
+func (s *sorter) gatherColumns(to *vector.Batch, rows []uint32, need []bool) {
 	picks := make([]vector.Pick, len(rows))
 	for i, r := range rows {
 		picks[i] = vector.Pick{Src: r / chunkRows, Row: r % chunkRows}
@@ -126,6 +157,9 @@ func (s *sorter) gather(to *vector.Batch, rows []uint32) {
 	to.N = len(rows)
 	from := make([]*vector.Vector, len(s.chunks))
 	for k, v := range to.Cols[:len(s.types)] {
+		if need != nil && !need[k] {
+			continue
+		}
 		for i, c := range s.chunks {
 			from[i] = c.rows.Cols[k]
 		}
@@ -232,7 +266,7 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 	for i, e := range list {
 		rows[i] = e.row
 	}
-	return rows, nil
+	return rows, s.settle(ctx, rows, workers)
 }
 
 // mergeSpan is the number of entries that one goroutine merges at a time: a few milliseconds, after which the query may have
@@ -376,26 +410,46 @@ func orderText(order []expr.SortKey) string {
 	return strings.Join(out, ", ")
 }
 
-// Step keeps rows; those that do not fit into memory go to a file, sorted.
+// Step keeps rows; those that do not fit into memory go to a file, sorted. What a batch takes is counted before it is kept.
 func (s *sortSink) Step(int) Step {
-	w := newSorter(s.order, s.types, s.budget)
+	w := newSorter(s.order, leading(s.order), s.types, s.budget)
 	s.workers = append(s.workers, w)
 	return inCopies(func(b *vector.Batch) error {
+		if err := w.eval.Eval(b, w.out); err != nil {
+			return err
+		}
+		if err := s.reserve(w, w.growth(b)); err != nil {
+			return err
+		}
 		if err := w.add(b); err != nil {
 			return err
 		}
-		spills, held := s.budget.space() != nil, w.held()
-		if spills && held >= s.share() {
-			return s.spill(w)
-		}
+		return s.reserve(w, 0)
+	})
+}
+
+// reserve counts what a worker keeps and the bytes that it is about to keep besides. Where there is no room for them, what it
+// keeps goes to a file.
+func (s *sortSink) reserve(w *sorter, more int64) error {
+	spills, held := s.budget.space() != nil && w.n > 0, w.held()+more
+	if !spills || held < s.share() {
 		err := s.budget.Reserve(held - w.reserved)
 		if err == nil {
 			w.reserved = held
-		} else if spills && w.n >= minRun {
-			return s.spill(w)
+			return nil
 		}
+		if !spills || w.n < minRun {
+			return err
+		}
+	}
+	if err := s.spill(w); err != nil {
 		return err
-	})
+	}
+	err := s.budget.Reserve(more)
+	if err == nil {
+		w.reserved = more
+	}
+	return err
 }
 
 // Finish sorts.

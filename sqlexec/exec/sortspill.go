@@ -27,13 +27,17 @@ var maxRun = int64(invariant.Limit(1<<30, 1<<20))
 // runRows is the number of rows of a block of a run: one at least, for a row may be as long as the block.
 func (s *sortSink) runRows(w *sorter) int {
 	block := min(runBlock, s.budget.pool.limit/64)
-	return int(min(max(block*int64(w.n)/max(w.held(), 1), 1), vector.Size))
+	return int(min(max(block*int64(w.n)/max(w.held()+int64(w.n*len(w.later))*numberKey, 1), 1), vector.Size))
 }
 
 // share is how many bytes a worker keeps before it writes them to a file: its part of half the budget. Slices grow by
 // doubling, so what they take can be twice of it.
 func (s *sortSink) share() int64 {
-	return min(s.budget.pool.limit/int64(2*len(s.workers)), maxRun)
+	share := s.budget.pool.limit / int64(2*len(s.workers))
+	if leading(s.order) < len(s.order) { // the next keys of rows that are alike are there for a while, too
+		share /= 2
+	}
+	return min(share, maxRun)
 }
 
 // spill sorts a worker's rows and writes them to a file.
@@ -53,15 +57,18 @@ func (s *sortSink) spill(w *sorter) error {
 	}
 	s.mu.Unlock()
 	var part vector.Batch
-	keys := &vector.Vector{}
+	keys, later := &vector.Vector{}, w.laterKeys(w.later)
 	for from := 0; from < len(order); from += step {
 		rows := order[from:min(from+step, len(order))]
 		w.gather(&part, rows)
+		if err := later.eval(&part); err != nil {
+			return errors.Join(err, out.Close())
+		}
 		keys.Reset(vector.BinaryType)
-		for _, r := range rows {
-			key := w.key(int(r))
-			keys.Views = append(keys.Views, vector.View{Off: uint32(len(keys.Heap)), Len: uint32(len(key))})
-			keys.Heap = append(keys.Heap, key...)
+		for i, r := range rows {
+			start := len(keys.Heap)
+			keys.Heap = later.append(append(keys.Heap, w.key(int(r))...), i)
+			keys.Views = append(keys.Views, vector.View{Off: uint32(start), Len: uint32(len(keys.Heap) - start)})
 		}
 		b := vector.Batch{N: part.N, Cols: append(part.Cols[:len(part.Cols):len(part.Cols)], keys)}
 		if err := errors.Join(s.budget.Err(), out.Write(&b)); err != nil {

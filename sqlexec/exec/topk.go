@@ -42,7 +42,7 @@ const wideTop = 2 << 20
 // Step keeps the rows that come before the last of the k best so far. When more than twice as many have gathered, the
 // worse ones go.
 func (s *topSink) Step(int) Step {
-	w := newSorter(s.order, s.types, s.budget)
+	w := newSorter(s.order, len(s.order), s.types, s.budget)
 	at := len(s.workers)
 	s.workers = append(s.workers, w)
 	most := 2*s.k + vector.Size

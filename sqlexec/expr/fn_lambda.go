@@ -107,7 +107,7 @@ func (c *Context) CallLambda(function string, list Expr, start Expr, row []Expr,
 	}
 	args := append([]Expr{list}, row...)
 	fn := functions[f.names[0]]
-	if varies(l.Body) {
+	if Varies(l.Body) {
 		volatile := *fn
 		volatile.volatile = true
 		fn = &volatile
@@ -121,19 +121,6 @@ func (c *Context) CallLambda(function string, list Expr, start Expr, row []Expr,
 		return call, nil // a long list is left to the query, which can be ended
 	}
 	return c.fold(call)
-}
-
-// varies reports whether an expression has a volatile function in it.
-func varies(e Expr) bool {
-	if c, ok := e.(*Call); ok && c.Fn.volatile {
-		return true
-	}
-	for _, in := range inputs(e) {
-		if in != e && varies(in) {
-			return true
-		}
-	}
-	return false
 }
 
 // lambdaNode computes a function with a lambda.

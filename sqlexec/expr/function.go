@@ -251,6 +251,25 @@ func inputs(e Expr) []Expr {
 	return nil
 }
 
+// Varies reports whether an expression has a volatile function in it: then it gives something else each time.
+func Varies(e Expr) bool {
+	if c, ok := e.(*Call); ok && c.Fn.volatile {
+		return true
+	}
+	return slices.ContainsFunc(inputs(e), func(in Expr) bool { return in != e && Varies(in) })
+}
+
+// EachColumn calls f for each column in an expression, as often as it stands there.
+func EachColumn(e Expr, f func(*Column)) {
+	if c, ok := e.(*Column); ok {
+		f(c)
+		return
+	}
+	for _, in := range inputs(e) {
+		EachColumn(in, f)
+	}
+}
+
 // maxHintDistance is how many letters of a function's name may be wrong: names of functions are long and few.
 const maxHintDistance = 3
 

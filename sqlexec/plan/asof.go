@@ -154,7 +154,7 @@ func (n *AsofJoin) implied(c expr.Expr) expr.Expr {
 		to[l.Index] = r
 	}
 	known := true
-	eachColumn(c, func(col *expr.Column) { known = known && to[col.Index] != nil })
+	expr.EachColumn(c, func(col *expr.Column) { known = known && to[col.Index] != nil })
 	if !known {
 		return nil
 	}

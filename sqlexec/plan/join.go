@@ -188,7 +188,7 @@ func oneUnit(l, r expr.Expr) (expr.Expr, expr.Expr, bool) {
 
 // sides reports whether e refers to columns before n, and to columns from n on.
 func sides(e expr.Expr, n int) (left, right bool) {
-	eachColumn(e, func(c *expr.Column) {
+	expr.EachColumn(e, func(c *expr.Column) {
 		left = left || c.Index < n
 		right = right || c.Index >= n
 	})

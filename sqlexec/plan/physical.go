@@ -326,7 +326,7 @@ func (r *runner) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 // sort runs ORDER BY; with a limit only the first rows are kept. The newest rows of a table come from its newest
 // pieces, and reading stops when no remaining piece can hold a newer one.
 func (r *runner) sort(n *Sort) (exec.Stream, error) {
-	if n.Limit >= 0 && n.Limit <= maxTop && n.Offset <= maxTop {
+	if n.first() {
 		return r.top(n)
 	}
 	s, err := r.build(n.Input)
@@ -369,8 +369,16 @@ func (r *runner) top(n *Sort) (exec.Stream, error) {
 	return s, err
 }
 
-// maxTop is the largest limit for which the first rows are kept instead of sorting all.
-const maxTop = 100_000
+// maxTop is the largest limit for which the first rows are kept instead of sorting all; the kept rows have all their keys.
+const (
+	maxTop     = 100_000
+	maxTopKeys = 8 * maxTop
+)
+
+// first reports whether only the first rows of a sort are kept.
+func (n *Sort) first() bool {
+	return n.Limit >= 0 && n.Limit <= maxTop && n.Offset <= maxTop && (n.Limit+n.Offset)*int64(len(n.Keys)) <= maxTopKeys
+}
 
 func (r *runner) union(n *Union) (exec.Stream, error) {
 	var inputs []exec.Stream

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"varve/sqlexec/expr"
 )
 
@@ -19,6 +21,9 @@ func (o *optimizer) prune(n Node, need []bool) (Node, []int) {
 	case *Aggregate:
 		return o.pruneAggregate(n)
 	case *Sort:
+		if p, ok := n.sortsBelow(need); ok {
+			return o.prune(p, need)
+		}
 		need = widen(need, expr.KeyExprs(n.Keys)...)
 		in, m := o.prune(n.Input, need)
 		out := *n
@@ -99,11 +104,43 @@ func identity(n int) []int {
 	return m
 }
 
+// manyKeys is the number of columns made for ORDER BY alone from which on they are not made: the rows of a sort would be those and little
+// else.
+const manyKeys = 16
+
+// sortsBelow is the projection below a sort of which it needs many columns that nothing above does, with the sort below it: the
+// sort then makes its keys of the rows that it keeps. It is not for a sort of few rows, or where an expression would be computed
+// twice that is another each time.
+func (n *Sort) sortsBelow(need []bool) (*Project, bool) {
+	p, ok := n.Input.(*Project)
+	if !ok || n.first() {
+		return nil, false
+	}
+	made := 0
+	for i, e := range p.Exprs {
+		if expr.Varies(e) {
+			return nil, false
+		}
+		if !need[i] && !cheap(e) {
+			made++
+		}
+	}
+	if made < manyKeys {
+		return nil, false
+	}
+	below := *n
+	below.Input, below.Keys = p.Input, slices.Clone(n.Keys)
+	for i, k := range n.Keys {
+		below.Keys[i].Expr = substitute(k.Expr, p.Exprs)
+	}
+	return &Project{Input: &below, Exprs: p.Exprs, Cols: p.Cols}, true
+}
+
 // widen is need with the columns of expressions.
 func widen(need []bool, list ...expr.Expr) []bool {
 	out := append([]bool(nil), need...)
 	for _, e := range list {
-		eachColumn(e, func(c *expr.Column) { out[c.Index] = true })
+		expr.EachColumn(e, func(c *expr.Column) { out[c.Index] = true })
 	}
 	return out
 }
@@ -236,7 +273,7 @@ func (o *optimizer) pruneJoin(j *Join, need []bool) (Node, []int) {
 	}
 	right = widen(right, j.RKeys...)
 	if j.Residual != nil {
-		eachColumn(j.Residual, func(c *expr.Column) {
+		expr.EachColumn(j.Residual, func(c *expr.Column) {
 			if c.Index < n {
 				left[c.Index] = true
 			} else {

@@ -55,7 +55,7 @@ func (o *optimizer) pushProject(p *Project, conds []expr.Expr) Node {
 	var down, up []expr.Expr
 	for _, c := range conds {
 		plain := true
-		eachColumn(c, func(col *expr.Column) { plain = plain && cheap(p.Exprs[col.Index]) })
+		expr.EachColumn(c, func(col *expr.Column) { plain = plain && cheap(p.Exprs[col.Index]) })
 		if plain {
 			down = append(down, substitute(c, p.Exprs))
 		} else {
@@ -79,7 +79,7 @@ func (o *optimizer) pushAggregate(a *Aggregate, conds []expr.Expr) Node {
 	for _, c := range conds {
 		keys := len(a.Keys) > 0
 		found := false
-		eachColumn(c, func(col *expr.Column) {
+		expr.EachColumn(c, func(col *expr.Column) {
 			found = true
 			keys = keys && col.Index < len(a.Keys)
 		})

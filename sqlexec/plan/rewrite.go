@@ -74,17 +74,6 @@ func withChildren(e expr.Expr, list []expr.Expr) expr.Expr {
 	return e
 }
 
-// eachColumn calls f for every column in e.
-func eachColumn(e expr.Expr, f func(*expr.Column)) {
-	if c, ok := e.(*expr.Column); ok {
-		f(c)
-		return
-	}
-	for _, x := range children(e) {
-		eachColumn(x, f)
-	}
-}
-
 // mapColumns puts f's answer in for every column of e.
 func mapColumns(e expr.Expr, f func(*expr.Column) expr.Expr) expr.Expr {
 	if c, ok := e.(*expr.Column); ok {
