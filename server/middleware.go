@@ -153,8 +153,7 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 	a := s.o.Answers.Begin(k.address, k.interrupt)
 	k.sends(a)
 	if stream {
-		a.Stream()
-		return nil
+		return a.Stream(c.Context, len(c.Response.Header.Peek("Content-Encoding")) > 0)
 	}
 	if err := a.Made(c.Context, int64(len(c.Response.Body()))); err != nil && rt.access != accessWrite {
 		return err

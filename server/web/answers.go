@@ -75,11 +75,15 @@ func (s *Answer) Made(ctx context.Context, bytes int64) error {
 	return err
 }
 
-// Stream says that the answer is made while it is read: its query waits for the reader.
-func (s *Answer) Stream() {
+// Stream says that the answer is made while it is read: its query waits for the reader. One that is compressed waits for room for that.
+func (s *Answer) Stream(ctx context.Context, compressed bool) error {
 	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
 	s.of.streams[s] = struct{}{}
+	s.of.mu.Unlock()
+	if compressed {
+		return s.Made(ctx, encoderBytes)
+	}
+	return nil
 }
 
 // Write writes to the connection, and notes how long that took.

@@ -25,9 +25,13 @@ func newReader(t *testing.T, a *Answers, of netip.Addr, bytes int64) *reader {
 	client, server := net.Pipe()
 	r := &reader{conn: client, done: make(chan struct{})}
 	r.answer = a.Begin(of, func() { server.SetWriteDeadline(time.Unix(1, 0)) })
+	var err error
 	if bytes == 0 {
-		r.answer.Stream()
-	} else if err := r.answer.Made(t.Context(), bytes); err != nil {
+		err = r.answer.Stream(t.Context(), false)
+	} else {
+		err = r.answer.Made(t.Context(), bytes)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -127,6 +131,11 @@ func TestAnswersHaveRoom(t *testing.T) {
 			t.Errorf("a slow reader: %v", err)
 		}
 		next.End()
+		packed := a.Begin(netip.Addr{}, nil)
+		if err := packed.Stream(t.Context(), true); err != nil || a.Bytes() < encoderBytes-FreeAnswer {
+			t.Errorf("a compressed answer: %v, %d bytes", err, a.Bytes())
+		}
+		packed.End()
 		if a.Bytes() != 0 {
 			t.Errorf("%d bytes are left", a.Bytes())
 		}

@@ -30,7 +30,8 @@ const bufferMost = 256 << 20
 type Outputs func() (out *Output, last bool, err error)
 
 // Results answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
-// read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error.
+// read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error. The rows of the last
+// are closed by the end of the request.
 func (c *Ctx) Results(f Format, e Epoch, t TimeFormat, limit int64, next Outputs) error {
 	w := &resultWriter{c: c, format: f, epoch: e, times: t, limit: limit, next: next, batch: &vector.Batch{}}
 	w.buf = make([]byte, 0, 4096)

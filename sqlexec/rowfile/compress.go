@@ -76,6 +76,9 @@ const (
 	xzDictionary = 64 << 20
 )
 
+// writtenWindow is that of the zstd files that are written, each of whose encoders holds more than as much; its own choice would be 8 MiB.
+const writtenWindow = 1 << 20
+
 // compressor packs what is written; Close ends the stream and leaves w open.
 func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	switch c {
@@ -84,7 +87,7 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	case Gzip:
 		return gzip.NewWriter(w), nil
 	case Zstd:
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(writtenWindow), zstd.WithLowerEncoderMem(true))
 	case Bzip2:
 		return bzip2writer.NewWriter(w, nil)
 	case XZ:
