@@ -38,12 +38,13 @@ func shop(t *testing.T, args ...string) *server {
 	return s
 }
 
-// shown opens a page of everyPage and waits until it is there.
+// shown waits until a page of everyPage is there, and has come to rest.
 func (p *page) shown(name string) {
 	p.t.Helper()
 	for _, one := range everyPage {
 		if one.name == name {
 			p.wait("page "+name, one.ready)
+			p.quiet()
 		}
 	}
 }
@@ -152,6 +153,9 @@ func TestD83Accessible(t *testing.T) {
 // accessible looks at the page as it is.
 func (p *page) accessible(t *testing.T, where, axe string) {
 	t.Helper()
+	if !eval[bool](p, `Boolean(document.querySelector('.live-bar'))`) { // which never rests
+		p.quiet()
+	}
 	if bad := eval[[]string](p, `[...document.querySelectorAll('button, input, select, a, textarea')].filter((e) => !(e.innerText.trim() || e.ariaLabel || e.title || e.labels?.length || e.placeholder)).map((e) => e.outerHTML)`); len(bad) > 0 {
 		t.Errorf("%s: without a name: %s", where, bad)
 	}
