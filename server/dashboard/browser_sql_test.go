@@ -252,6 +252,26 @@ func TestD26History(t *testing.T) {
 	other.wait("its text", `document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText.includes("SELECT 'first tab'")`)
 }
 
+// TestSQLTyping: what is typed while the address takes the text of before stays.
+func TestSQLTyping(t *testing.T) {
+	p := openSQL(t, start(t), "SELECT 1")
+	p.allow("/v1/sql/parse") // what is typed so far may be no statement
+	p.quiet()
+	eval[bool](p, `(() => { document.querySelector('.editor').shadowRoot.querySelector('.cm-content').focus(); return true; })()`)
+	p.mod(kb.End)
+	eval[bool](p, `new Promise((resolve) => {
+		const type = (text) => document.execCommand('insertText', false, text), write = history.replaceState;
+		history.replaceState = function (...how) {
+			write.apply(history, how);
+			if (String(how[2]).endsWith('12')) setTimeout(() => { type('3'); resolve(true); });
+		};
+		type('2');
+	})`)
+	p.quiet()
+	p.wait("all that was typed", `document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText === 'SELECT 123'`)
+	p.wait("it in the address", `new URLSearchParams(location.hash.slice(1)).get('sql') === 'SELECT 123'`)
+}
+
 // waitFor asks until something is so.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()

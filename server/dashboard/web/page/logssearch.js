@@ -1,6 +1,6 @@
 // The search line of the Logs page, with what is wrong below it while typing, and the table chooser.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { oneLine } from '../core/format.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
@@ -24,7 +24,7 @@ export function SearchBox({ run, state }) {
   const box = useRef(/** @type {HTMLInputElement|null} */ (null));
   const clause = state.get('w');
   const anyCase = state.get('any');
-  useEffect(() => setText(state.get('q')), [state.get('q')]);
+  useLayoutEffect(() => setText(state.get('q')), [state.get('q')]);
   const columns = run.columns.value, roles = run.roles.value;
   const context = { message: roles?.message ?? null, fields: columns, anyCase };
   const typed = useMemo(() => searched(text, context), [text, columns, roles, anyCase, reader.value]);
@@ -70,7 +70,7 @@ export function SearchBox({ run, state }) {
 /** ClauseBox holds the WHERE clause itself. @param {{state: import('../core/state.js').PageState, run: import('./logsrun.js').LogsRun}} props */
 function ClauseBox({ state, run }) {
   const [text, setText] = useState(state.get('w'));
-  useEffect(() => setText(state.get('w')), [state.get('w')]);
+  useLayoutEffect(() => setText(state.get('w')), [state.get('w')]);
   const submit = (/** @type {Event} */ e) => {
     e.preventDefault();
     if (text === state.get('w')) void run.run();

@@ -1,6 +1,6 @@
 // One panel of the Metrics page: an expression, its graph, its table at one moment, and what it is made of.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { described } from '../core/api.js';
 import { duration, oneLine } from '../core/format.js';
 import { db, range, zone } from '../core/state.js';
@@ -76,7 +76,7 @@ export function Panel(props) {
       props.onGone(handle);
     };
   }, []);
-  useEffect(() => { editor.current?.setText(v.q); }, [v.q]);
+  useLayoutEffect(() => { editor.current?.setText(v.q); }, [v.q]); // before the next key: what is typed then stays
   useEffect(() => { void latest.current.evaluate(); }, [v.q, v.view, v.fold, v.at, step, range.value.from, range.value.to, db.value]);
   useEffect(() => { // what the server read, and what is probably meant otherwise
     let wanted = true;

@@ -1,6 +1,6 @@
 // The editor of a pipeline document: YAML, scripts in it as a block of their own, and what is wrong at its line.
 
-import { html, useEffect, useRef } from '../lib/ui.js';
+import { html, useLayoutEffect, useRef } from '../lib/ui.js';
 import { scriptLines } from '../core/pipelinedoc.js';
 import { Editor } from '../ui/editor.js';
 
@@ -18,7 +18,7 @@ export function DocumentEditor(props) {
     handle.current.setText(latest.current.value);
     pens.current?.mark(handle.current.view, latest.current.marks);
   };
-  useEffect(show, [props.value, props.marks]);
+  useLayoutEffect(show, [props.value, props.marks]);
   return html`<${Editor} value=${props.value} label="Pipeline document" onRun=${() => latest.current.onRun()}
     extensions=${(/** @type {import('../ui/editor.js').Library} */ lib) => { pens.current = marking(lib); return [lib.yaml(), lib.lintGutter(), lib.foldGutter(), lib.keymap.of([lib.indentWithTab]), pens.current.extensions]; }}
     onChange=${(/** @type {string} */ text) => { if (text !== latest.current.value) latest.current.onChange(text); }}

@@ -1,6 +1,6 @@
 // The SQL page: a tree of tables, an editor with tabs, and what the statements gave: table, chart, plan, JSON, log.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { count } from '../core/format.js';
 import { format, statementAt } from '../core/statements.js';
 import * as saved from '../core/saved.js';
@@ -56,7 +56,7 @@ export function Page({ state }) {
   useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => { keepTabs(tabs, active); }, [tabs, active]);
   useEffect(() => { void saved.load().catch(() => {}); }, []);
-  useEffect(() => { // Back and Forward, and links from other pages
+  useLayoutEffect(() => { // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost
     const sql = v.sql;
     const now = editor.current?.text();
     if (sql && now !== undefined && sql !== now) openTab(sql);

@@ -1,6 +1,6 @@
 // The Traces page: a search for traces, their durations as dots, the list; with an id in the address, that trace.
 
-import { html, useEffect, useMemo, useRef, useState } from '../lib/ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, root, running } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
@@ -145,7 +145,7 @@ async function ask(table, columns, v, searched, signal) {
 function Line({ state, table, columns }) {
   const [text, setText] = useState(state.get('q'));
   const box = useRef(/** @type {HTMLInputElement|null} */ (null));
-  useEffect(() => setText(state.get('q')), [state.get('q')]);
+  useLayoutEffect(() => setText(state.get('q')), [state.get('q')]);
   const typed = useMemo(() => sql.understand(text, columns), [text, columns]);
   const isID = /^[0-9a-f]{32}$/i.test(text.trim());
   const { offers, at, complete, take, key, close } = useOffers(box, text, setText, async (words, cursor) => {
