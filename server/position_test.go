@@ -15,6 +15,8 @@ func TestErrorPosition(t *testing.T) {
 		{"a column that is not there", "/v1/sql?sql=", "SELECT 'é', levle FROM t", `"position":{"line":1,"column":13,"length":5}`},
 		{"a column in quotes", "/v1/sql?sql=", `SELECT "no such" FROM t`, `"position":{"line":1,"column":8,"length":9}`},
 		{"a table that is not there", "/v1/sql?sql=", "SELECT *\n  FROM nowhere", `"position":{"line":2,"column":8,"length":7}`},
+		{"a column of a table that is not there", "/v1/sql?sql=", `SELECT x."no such" + 1 FROM t`, `"position":{"line":1,"column":8,"length":11}`},
+		{"a table of a database that is not there", "/v1/sql?sql=", "SELECT * FROM nodb.é.t", `"position":{"line":1,"column":15,"length":8}`},
 		{"a function that is not there", "/v1/sql?sql=", "SELECT nofunction(1)", `"position":{"line":1,"column":8,"length":10}`},
 		{"the second statement", "/v1/sql?sql=", "SELECT 1; SELECT x FROM t", `"position":{"line":1,"column":18,"length":1}`},
 		{"a quote that is not closed", "/v1/sql?sql=", "SELECT 'abc\ndef", `"position":{"line":1,"column":8,"length":4}`},

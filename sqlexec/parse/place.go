@@ -15,10 +15,35 @@ func Place(src string, at Pos) (line, column int) {
 // tokenLength is how many characters the token at a position has, 0 at the end of the text. It is for marks below a text
 // that may be no SQL at all: a quote that is not closed goes to the end of its line.
 func tokenLength(src string, at Pos) int {
-	rest := src[min(int(at), len(src)):]
-	if line := strings.IndexByte(rest, '\n'); line >= 0 {
-		rest = rest[:line]
+	rest := line(src, at)
+	return utf8.RuneCountInString(rest[:tokenEnd(rest)])
+}
+
+// nameLength is tokenLength for a name with all its parts, as schema.table is.
+func nameLength(src string, at Pos) int {
+	rest := line(src, at)
+	end := tokenEnd(rest)
+	for startsName(rest) && end+1 < len(rest) && rest[end] == '.' && startsName(rest[end+1:]) {
+		end += 1 + tokenEnd(rest[end+1:])
 	}
+	return utf8.RuneCountInString(rest[:end])
+}
+
+// line is what stands from a position to the end of its line.
+func line(src string, at Pos) string {
+	rest := src[min(int(at), len(src)):]
+	if end := strings.IndexByte(rest, '\n'); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
+}
+
+func startsName(text string) bool {
+	return text != "" && (text[0] == '"' || text[0] == '`' || isWordStart(text[0]))
+}
+
+// tokenEnd is where the token ends that a line begins with, bytes.
+func tokenEnd(rest string) int {
 	if rest == "" {
 		return 0
 	}
@@ -34,8 +59,8 @@ func tokenLength(src string, at Pos) int {
 		}
 	default:
 		if end = operatorLength(rest); end == 0 {
-			return 1
+			_, end = utf8.DecodeRuneInString(rest)
 		}
 	}
-	return utf8.RuneCountInString(rest[:end])
+	return end
 }

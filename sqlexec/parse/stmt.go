@@ -30,7 +30,7 @@ func (s *Stmt) setSource(text string, from, to Pos) {
 
 func (s *Stmt) place(at Pos) (line, column, length int) {
 	line, column = Place(s.all, at)
-	return line, column, tokenLength(s.all, at)
+	return line, column, nameLength(s.all, at)
 }
 
 // Option is a key with a value of WITH (..) or SET; Value is the text of the literal, Null tells NULL.
