@@ -5,7 +5,7 @@ import { signal } from '../lib/ui.js';
 import * as auth from './auth.js';
 import { Incoming, openRows } from './rows.js';
 import { zoneName } from './time.js';
-import { db, zone } from './state.js';
+import { db, session, zone } from './state.js';
 
 /** root is the address of the server: the dashboard lies in dashboard/a/BUILD/core/ below it. */
 export const root = new URL('../../../../', import.meta.url);
@@ -142,7 +142,7 @@ async function attempts(url, options, abort) {
     try {
       answer = await fetch(url, {
         method: options.method ?? (options.body === undefined ? 'GET' : 'POST'), body: options.body, signal: abort, cache: 'no-store', credentials: 'omit',
-        headers: { ...options.headers, 'x-service-client': 'dashboard', ...Object.fromEntries(who) },
+        headers: { ...options.headers, 'x-service-client': `dashboard/${session.value.version ?? ''}`, ...Object.fromEntries(who) },
       });
     } catch (e) {
       if (abort.aborted) throw abort.reason;
