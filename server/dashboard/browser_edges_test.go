@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -143,5 +144,28 @@ func TestD89ForeignPage(t *testing.T) {
 	named := start(t, "--set", "http.cors_allowed_origins="+elsewhere)
 	if got := tries(p, named.url); !strings.HasPrefix(got["read"], "200") {
 		t.Errorf("an allowed origin gets %q", got["read"])
+	}
+}
+
+// TestSavedAfterAFailure: what could not be read once is still saved on the server; a server that keeps nothing leaves it to the browser.
+func TestSavedAfterAFailure(t *testing.T) {
+	p := open(t, start(t), "/dashboard/")
+	p.wait("the application", `document.querySelector('#rail')`)
+	p.allow("Failed to load resource")
+	got := eval[[]string](p, `(async () => {
+		const { all, load, save } = await import(document.querySelector('script[type=module]').src.replace('app.js', 'core/saved.js'));
+		const real = window.fetch, answers = (status) => { window.fetch = (url, options) => (String(url).includes('v1/dashboards') ? Promise.resolve(new Response('{"error":"no"}', { status })) : real(url, options)); };
+		answers(500);
+		await load();
+		window.fetch = real;
+		const where = [await save('view', 'first', { page: 'logs' })];
+		answers(404);
+		where.push(await save('view', 'second', { page: 'logs' }));
+		window.fetch = real;
+		await load();
+		return [...where, ...all.value.map((s) => s.name + (s.local ? ' here' : ' there'))];
+	})()`)
+	if want := []string{"server", "browser", "first there", "second here"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

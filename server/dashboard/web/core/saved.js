@@ -16,8 +16,6 @@ const localName = () => `saved.${user.value}`;
 /** slug is a name as an address takes it. @param {string} name */
 const slug = (name) => encodeURIComponent(name.trim().toLowerCase().replace(/\s+/g, '-')).replaceAll('%', '~').slice(0, 100);
 
-let onServer = true;
-
 /** load asks the server for what is kept there. */
 export async function load() {
   const local = /** @type {Saved[]} */ (store.read(localName(), []));
@@ -28,7 +26,7 @@ export async function load() {
     remote = answer.dashboards.flatMap((/** @type {any} */ d) => fromServer(d.name, d.definition));
   } catch (e) {
     if (!(e instanceof ApiError)) throw e;
-    onServer = false; // a server without them, or a user who may not read: this browser keeps its own
+    // A server without them, or a user who may not read: this browser keeps its own.
   }
   all.value = [...remote, ...local];
 }
@@ -49,7 +47,7 @@ function fromServer(id, text) {
 export async function save(kind, name, definition) {
   const id = `${kind}.${slug(name)}`;
   const full = { kind, version: 1, name, ...definition };
-  if (onServer && session.value.mode !== 'ro') {
+  if (session.value.mode !== 'ro') {
     try {
       await request(`v1/dashboards/${id}`, { method: 'POST', body: JSON.stringify(full), headers: { 'Content-Type': 'application/json' }, retry: false });
       await load();
