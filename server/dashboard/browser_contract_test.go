@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // held is a server behind a proxy that keeps requests of some path back until it is let go.
@@ -217,6 +219,38 @@ func TestFindingOfMerges(t *testing.T) {
 		})`); got != want {
 			t.Errorf("a queue of %s: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestBarsAreExact: the number beside a bar is that of the row.
+func TestBarsAreExact(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(9000, time.Second))
+	p := open(t, s, "/dashboard/sql#view=chart&sql="+url.QueryEscape("SELECT service, count(*) AS n FROM app GROUP BY 1 ORDER BY 1"))
+	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
+	p.runSQL(false)
+	var want []string
+	for _, row := range s.sql(t, "SELECT service, count(*) FROM app GROUP BY 1 ORDER BY 1") {
+		want = append(want, fmt.Sprint(row[0], " ", grouped(fmt.Sprint(row[1]))))
+	}
+	p.wait("the bars", fmt.Sprintf(`document.querySelectorAll('.bar-row').length === %d`, len(want)))
+	if got := eval[string](p, `[...document.querySelectorAll('.bar-row')].map((r) => r.querySelector('.text').innerText + ' ' + r.querySelector('.num').innerText).join()`); got != strings.Join(want, ",") {
+		t.Errorf("bars %s, want %s", got, strings.Join(want, ","))
+	}
+}
+
+// TestDepthTyped: a number is cleared and typed anew without a word about what the address has meanwhile.
+func TestDepthTyped(t *testing.T) {
+	s := start(t)
+	p := openIngest(t, s, "#t=lines")
+	p.click(".try .depth")
+	p.press(kb.Home)
+	p.press(kb.Delete + kb.Delete)
+	p.wait("an empty field", `document.querySelector('.try .depth').value === ''`)
+	p.press("3")
+	p.wait("the number", `location.hash.includes('depth=3')`)
+	if said := p.text(".banner"); said != "" {
+		t.Errorf("the page says %q", said)
 	}
 }
 

@@ -18,6 +18,9 @@ const mostBars = 200;
 /** @type {Record<string, (v: number) => string>} */
 export const units = { '': short, bytes, ms: duration, s: (v) => duration(v * 1000), percent: (v) => percent(v / 100), share: percent };
 
+/** whole writes whole numbers with all digits: beside a bar there is room. @param {number} v */
+const whole = (v) => (Number.isSafeInteger(v) ? count(v) : short(v));
+
 /** guess finds the columns of a chart; those that were chosen by name go before. @param {import('../core/rowset.js').Column[]} columns @param {{x?: string, y?: string, by?: string}} [chosen] */
 export function guess(columns, chosen = {}) {
   const found = fitting(columns);
@@ -85,7 +88,7 @@ export function ResultChart({ rows, state }) {
   if (!g) return html`<p class="state soft">A chart needs a number, and beside it a time, a text, or another number.</p>`;
   if (!list) return null;
   if (g.shape === 'number') return html`<div class="big num">${list[0] ? (v.unit ? unit(Number(list[0][0])) : count(raw(list[0][0]))) : ''}<div class="soft">${rows.columns[0].name}</div></div>`;
-  if (g.shape === 'bars' && v.kind !== 'line') return html`<${Controls} state=${state} columns=${rows.columns} g=${g} bars forms=${html`<button title="Save what is drawn" onClick=${() => save(barsCSV(list, rows.columns, g), 'chart.csv')}><${Icon} name="download" />CSV</button>`} /><${Bars} list=${list} columns=${rows.columns} g=${g} unit=${unit} />`;
+  if (g.shape === 'bars' && v.kind !== 'line') return html`<${Controls} state=${state} columns=${rows.columns} g=${g} bars forms=${html`<button title="Save what is drawn" onClick=${() => save(barsCSV(list, rows.columns, g), 'chart.csv')}><${Icon} name="download" />CSV</button>`} /><${Bars} list=${list} columns=${rows.columns} g=${g} unit=${v.unit ? unit : whole} />`;
   const drawn = pivot(list, rows.columns, g);
   const isTime = g.shape === 'time';
   const kind = v.kind === 'auto' ? 'line' : v.kind;

@@ -112,7 +112,10 @@ export function TryBox({ state }) {
   }, []);
   const ready = text.trim() !== '' && !busy;
   useKeys([{ keys: 'Mod+Enter', text: 'Send', typing: true, run: () => { if (ready && !readOnly) void send(); } }]);
-  const set = (/** @type {string} */ k) => (/** @type {any} */ e) => { state.set({ [k]: e.target.type === 'checkbox' ? e.target.checked : e.target.value }, false); setResult(null); };
+  const set = (/** @type {string} */ k) => (/** @type {any} */ e) => {
+    state.set({ [k]: e.target.type === 'checkbox' ? e.target.checked : e.target.value }, false);
+    setResult(null);
+  };
 
   return html`<section class="try" aria-label="Try it"
     onDragOver=${(/** @type {Event} */ e) => e.preventDefault()} onDrop=${(/** @type {DragEvent} */ e) => { e.preventDefault(); void take(e.dataTransfer?.files[0]); }}>
@@ -134,7 +137,7 @@ export function TryBox({ state }) {
         ${pipeline === 'service_identity' && html`<label>Time <select value=${time?.field ?? 'now'} onChange=${set('time')}>
           <option value="now">when it arrives</option>
           ${times.map((t) => html`<option key=${t.field} value=${t.field}>${t.field}</option>`)}</select></label>
-        <label>Levels <input class="depth" type="number" min="1" max="64" value=${state.get('depth')} title="How deep objects become columns" onInput=${set('depth')} /></label>`}
+        <label>Levels <${Levels} value=${state.get('depth')} onInput=${set('depth')} /></label>`}
         <label class="check" title="Entries that fail are left out and counted"><input type="checkbox" checked=${state.get('skip')} onChange=${set('skip')} /> leave out bad entries</label>`}
     </div>
     <textarea class="mono" aria-label="Lines to send" spellcheck="false" rows="10" value=${text} placeholder="Paste lines here, or drop a file." onInput=${(/** @type {any} */ e) => { setText(e.target.value); setResult(null); }}></textarea>
@@ -150,6 +153,15 @@ export function TryBox({ state }) {
     </div>
     <div aria-live="polite">${result && html`<${Outcome} result=${result} text=${text} />`}</div>
   </section>`;
+}
+
+/** Levels says how deep objects become columns; while another number is being typed the one before holds. @param {{value: number, onInput: (e: Event) => void}} props */
+function Levels({ value, onInput }) {
+  const [text, setText] = useState(String(value));
+  return html`<input class="depth" type="number" required min="1" max="64" value=${text} title="How deep objects become columns" onInput=${(/** @type {any} */ e) => {
+    setText(e.target.value);
+    if (e.target.validity.valid) onInput(e);
+  }} />`;
 }
 
 /** rangeOf is the range that shows what was sent; {} where the present one does. @param {{from: bigint, to: bigint}|null} span @returns {Record<string, string>} */
