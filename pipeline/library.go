@@ -113,15 +113,20 @@ func (l *library) forget(key cacheKey, changes uint64) {
 }
 
 // notFound is the error of an unknown pipeline or version. It names the nearest pipeline, as a courtesy: when they cannot
-// be listed it does not.
+// be listed it does not, nor to who must not read them.
 func (d *documents) notFound(ctx context.Context, name, version string) error {
 	if version == "" {
 		version = "latest"
 	}
+	var names []string
+	var err error
+	if !nearest.Hidden(ctx) {
+		names, err = d.names(ctx)
+	}
 	hint := ""
-	if names, err := d.names(ctx); err == nil && !slices.Contains(names, name) {
-		if names = append(names, Identity); nearest.Of(name, names) != "" {
-			hint = "." + nearest.Hint(name, names)
+	if err == nil && !slices.Contains(names, name) {
+		if hint = nearest.Hint(name, append(names, Identity)); hint != "" {
+			hint = "." + hint
 		}
 	}
 	return status.New(status.InvalidArguments, "Pipeline not found, name: %s, version: %s%s", name, version, hint)

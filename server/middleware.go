@@ -12,6 +12,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/server/auth"
@@ -193,7 +194,9 @@ func (s *Server) authorise(a access, c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	c.User = u
+	if c.User = u; u.Mode == web.WriteOnly {
+		c.Context = nearest.Hide(c.Context)
+	}
 	switch {
 	case u.Mode == web.ReadWrite, a == accessUser,
 		u.Mode == web.ReadOnly && (a == accessRead || a == accessMetrics),

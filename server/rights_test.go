@@ -54,3 +54,68 @@ func TestWriterSeesNoValues(t *testing.T) {
 		t.Errorf("only %d errors show values to a user who may read them", shown)
 	}
 }
+
+// TestHintsNameWhatMayBeRead: names of tables, views and pipelines that an error suggests are for users who may read them; who may
+// only write gets the error without.
+func TestHintsNameWhatMayBeRead(t *testing.T) {
+	h := real(t, func(o *Options) {
+		o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
+	})
+	do := func(user, method, path, body, kind string) answer {
+		t.Helper()
+		return h.do(method, path, body, "Content-Type", kind, "Authorization", basic(user, user+"_pwd"))
+	}
+	ask := func(user, sql string) answer {
+		t.Helper()
+		return do(user, "POST", "/v1/sql", "sql="+url.QueryEscape(sql), "application/x-www-form-urlencoded")
+	}
+	h.want(ask("admin", "CREATE TABLE salaries (ts TIMESTAMP TIME INDEX, amount INT); CREATE VIEW bonuses AS SELECT ts FROM salaries; CREATE DATABASE payroll"), 200, "")
+	h.want(do("admin", "POST", "/v1/pipelines/redact", "version: 2\nprocessors:\n  - date:\n      fields: [at]\n      formats: ['%Y-%m-%d']\n", "application/x-yaml"), 200, "redact")
+	hints := 0
+	same := func(name string, request func(user string) answer) {
+		t.Helper()
+		told := func(user string) bool {
+			a := request(user)
+			if a.status < 400 {
+				t.Errorf("%s: %d, want an error", name, a.status)
+			}
+			text := a.body + a.header.Get("x-service-err-msg")
+			for _, stored := range []string{"salaries", "bonuses", "payroll", "redact", "amount"} {
+				if strings.Contains(text, stored) {
+					return true
+				}
+			}
+			return false
+		}
+		if told("admin") {
+			hints++
+		}
+		if told("writer") {
+			t.Errorf("%s: a user who may only write is told a name: %s", name, request("writer").body)
+		}
+	}
+	for _, sql := range []string{
+		"INSERT INTO salarie VALUES (1, 2)", "INSERT INTO bonuse VALUES (1)", "INSERT INTO salarie (ts) VALUES (1)", "REPLACE INTO salarie VALUES (1, 2)",
+		"DELETE FROM salarie", "TRUNCATE TABLE salarie", "DROP TABLE salarie", "DROP VIEW bonuse", "ALTER TABLE salarie ADD COLUMN x INT",
+		"CREATE TABLE other LIKE salarie", "COMMENT ON TABLE salarie IS 'x'", "COPY salarie FROM 'f.csv'", "ADMIN flush_table('salarie')", "ADMIN compact_table('salarie')",
+		"USE payrol", "DROP DATABASE payrol", "INSERT INTO payrol.salaries2 VALUES (1)", "EXPLAIN ANALYZE INSERT INTO salarie VALUES (1, 2)",
+		"INSERT INTO salaries (amoun) VALUES (1)", "ALTER TABLE salaries DROP COLUMN amoun", "ALTER TABLE salaries RENAME COLUMN amoun TO x", "COMMENT ON COLUMN salaries.amoun IS 'x'",
+	} {
+		if strings.Contains(sql, "salaries") { // the request names the table itself
+			for _, user := range []string{"admin", "writer"} {
+				if a := ask(user, sql); user == "writer" && strings.Contains(strings.ReplaceAll(a.body, "amoun'", ""), "amount") {
+					t.Errorf("%s: a user who may only write is told a column: %s", sql, a.body)
+				}
+			}
+			continue
+		}
+		same(sql, func(user string) answer { return ask(user, sql) })
+	}
+	same("a pipeline", func(user string) answer {
+		return do(user, "POST", "/v1/ingest?pipeline_name=redcat&table=t", `{"at":1}`, "application/json")
+	})
+	if hints < 8 {
+		t.Errorf("only %d errors tell a name to a user who may read", hints)
+	}
+	h.want(do("writer", "POST", "/v1/ingest?pipeline_name=service_identty&table=t", `{"at":1}`, "application/json"), 400, "Did you mean 'service_identity'?")
+}

@@ -91,7 +91,7 @@ func (c *catalog) Relation(n parse.Name, db string) (*plan.Relation, error) {
 		return &plan.Relation{Name: name, Virtual: v}, nil
 	}
 	if notFound(err) {
-		return nil, c.x.noTable(err, "Failed to plan SQL: ", name)
+		return nil, c.x.noTable(c.sess, err, "Failed to plan SQL: ", name)
 	}
 	return nil, err
 }
@@ -109,7 +109,7 @@ func numbers(context.Context, map[string]string) (*vector.Batch, error) {
 func (c *catalog) info(name schema.Name) (*plan.Relation, error) {
 	t := infoschema.Find(name.Table)
 	if t == nil {
-		return nil, c.x.noTable(nil, "Failed to plan SQL: ", name)
+		return nil, c.x.noTable(c.sess, nil, "Failed to plan SQL: ", name)
 	}
 	name.Table = t.Name
 	v := &plan.Virtual{Fields: t.Fields, Rows: func(ctx context.Context, equal map[string]string) (*vector.Batch, error) {

@@ -187,7 +187,7 @@ func (x *Executor) dropTable(ctx context.Context, sess *Session, s *parse.DropTa
 			if s.IfExists && notFound(err) {
 				continue
 			}
-			return nil, x.tableNotFound(err, name)
+			return nil, x.tableNotFound(sess, err, name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -213,11 +213,11 @@ func notFound(err error) bool {
 
 // tableNotFound makes the error of a missing table or database of a table's name TableNotFound with the contract's text; other
 // errors stay.
-func (x *Executor) tableNotFound(err error, n schema.Name) error {
+func (x *Executor) tableNotFound(s *Session, err error, n schema.Name) error {
 	if !notFound(err) {
 		return err
 	}
-	return x.noTable(err, "", n)
+	return x.noTable(s, err, "", n)
 }
 
 // table finds a table that a statement changes or writes to.
@@ -235,7 +235,7 @@ func (x *Executor) table(sess *Session, n parse.Name) (*engine.Table, error) {
 			return nil, err
 		}
 	}
-	return t, x.tableNotFound(err, name)
+	return t, x.tableNotFound(sess, err, name)
 }
 
 func (x *Executor) truncate(ctx context.Context, sess *Session, s *parse.Truncate) (*Result, error) {

@@ -11,8 +11,8 @@ const maxCompared = 5000
 
 // noTable is the error for a table that is not there, with the nearest that is; prefix stands before it, cause is what
 // the store said.
-func (x *Executor) noTable(cause error, prefix string, n schema.Name) error {
-	text := prefix + "Table not found: " + n.String() + x.nearTable(n)
+func (x *Executor) noTable(s *Session, cause error, prefix string, n schema.Name) error {
+	text := prefix + "Table not found: " + n.String() + x.nearTable(s, n)
 	if cause == nil {
 		return status.New(status.TableNotFound, "%s", text)
 	}
@@ -20,8 +20,11 @@ func (x *Executor) noTable(cause error, prefix string, n schema.Name) error {
 }
 
 // nearTable is the hint of an error for a table that is not there; empty when nothing in its database has a name like it.
-// It is a courtesy: what cannot be listed is not hinted at.
-func (x *Executor) nearTable(n schema.Name) string {
+// It is a courtesy: what cannot be listed is not hinted at, and nothing to who must not see what is stored.
+func (x *Executor) nearTable(s *Session, n schema.Name) string {
+	if s.Blind {
+		return ""
+	}
 	list, err := x.tableNames(n.DB)
 	if err != nil || len(list) > maxCompared {
 		return ""

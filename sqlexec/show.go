@@ -188,7 +188,7 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 	if name.DB == infoschema.DB {
 		t := infoschema.Find(name.Table)
 		if t == nil {
-			return nil, x.noTable(nil, "", name)
+			return nil, x.noTable(s, nil, "", name)
 		}
 		own := &schema.Table{Name: name, Time: -1}
 		for _, f := range t.Fields {
@@ -201,7 +201,7 @@ func (x *Executor) shownSchema(s *Session, n parse.Name, db string) (*schema.Tab
 		if name.DB == DefaultDB && name.Table == Numbers {
 			return infoschema.NumbersSchema(), nil
 		}
-		return nil, x.tableNotFound(err, name)
+		return nil, x.tableNotFound(s, err, name)
 	}
 	return t.Schema.Shown(), nil
 }

@@ -1,7 +1,10 @@
 // Package nearest finds the name that somebody who mistyped one meant most likely.
 package nearest
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // longest is the length of the longest names that are compared; longer ones are far from everything.
 const longest = 64
@@ -49,6 +52,15 @@ func (f *Finder) Hint() string {
 	}
 	return " Did you mean '" + f.Found + "'?"
 }
+
+// hidden is the key of contexts of those who must not be told names.
+type hidden struct{}
+
+// Hide is a context for what is done for somebody who must not learn names of what is stored, from hints neither.
+func Hide(ctx context.Context) context.Context { return context.WithValue(ctx, hidden{}, true) }
+
+// Hidden reports whether names must not be told.
+func Hidden(ctx context.Context) bool { return ctx.Value(hidden{}) != nil }
 
 // distance is the edit distance of two names, case aside; neighbours that were exchanged count as one change.
 func distance(a, b string) int {
