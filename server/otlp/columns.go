@@ -136,7 +136,7 @@ func (r *tracesRequest) addColumn(s *attributeColumns, a *attribute) (int, error
 	}
 	n := len(s.list)
 	s.list, s.byKey[c.key] = append(s.list, c), n
-	r.held += newColumnBytes + 8*int64(r.rows.Rows())
+	r.weight.held += newColumnBytes + 8*int64(r.rows.Rows())
 	return n, nil
 }
 

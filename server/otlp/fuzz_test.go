@@ -90,21 +90,21 @@ func decodeHeld(tb testing.TB, h *Handler, signal int, message []byte, hold func
 	set := new(engine.WriteSet)
 	switch signal {
 	case 0:
-		r := &metricsRequest{hold: hold}
+		r := &metricsRequest{weight: weight{hold: hold}}
 		if err := r.begin(h, request(tb, "x-service-otlp-metric-promote-all-resource-attrs", "1", "x-service-otlp-metric-promote-scope-attrs", "1")); err != nil {
 			tb.Fatal(err)
 		}
 		err = r.search(message)
 		return r.outcome, len(r.points), err
 	case 1:
-		r := &tracesRequest{hold: hold}
+		r := &tracesRequest{weight: weight{hold: hold}}
 		if err := r.begin(h, request(tb)); err != nil {
 			tb.Fatal(err)
 		}
 		err = r.read(set, message)
 		return r.outcome, r.rows.Rows(), err
 	default:
-		r := &logsRequest{hold: hold}
+		r := &logsRequest{weight: weight{hold: hold}}
 		if err := r.begin(h, request(tb, "x-service-log-extract-keys", "app,env,host.name")); err != nil {
 			tb.Fatal(err)
 		}

@@ -200,9 +200,9 @@ func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart,
 		table += "_count"
 	}
 	r.labels = append(lastOfEach(r.labels), samples.Label{Name: []byte("__name__"), Value: []byte(table)})
-	r.held += seriesBytes + int64(len(r.labels))*seriesLabelBytes
+	r.weight.held += seriesBytes + int64(len(r.labels))*seriesLabelBytes
 	for i := range r.labels {
-		r.held += int64(len(r.labels[i].Name) + len(r.labels[i].Value))
+		r.weight.held += int64(len(r.labels[i].Name) + len(r.labels[i].Value))
 	}
 	return r.find.Add(r.key, r.labels)
 }

@@ -24,7 +24,6 @@ import (
 // logsRequest is a request of logs that is being read.
 type logsRequest struct {
 	h     *Handler
-	hold  func(bytes int64) error
 	table schema.Name
 	given engine.Hint // what the headers say
 	now   int64       // ns
@@ -42,8 +41,7 @@ type logsRequest struct {
 	resource  inheritedJSON
 	scope     inheritedJSON
 
-	held, told int64
-	full       error       // there is no room for more, which is no fault of a record
+	weight     weight      // of the records
 	attributes []attribute // of the record in hand
 	body       []byte      // of the record in hand
 }
@@ -76,8 +74,8 @@ func (h *Handler) takeLogs(c *web.Ctx, body func() ([]byte, error)) (outcome, er
 		return r.takeThrough(c, through, body)
 	}
 	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte) (any bool, err error) {
-		r.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
-		r.writer.grown = r.grown
+		r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
+		r.writer.grown = r.weight.add
 		if err := r.read(set, message); err != nil {
 			return false, unread(c, err)
 		}
@@ -139,7 +137,7 @@ func (r *logsRequest) read(set *engine.WriteSet, message []byte) error {
 			if !f.Is(2, protowire.Bytes) {
 				continue
 			}
-			r.held += inherited + 8*int64(r.rows.Columns())
+			r.weight.held += inherited + 8*int64(r.rows.Columns())
 			if err := r.record(f.Bytes, s); err != nil {
 				return err
 			}
@@ -149,7 +147,7 @@ func (r *logsRequest) read(set *engine.WriteSet, message []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := r.hold(r.held); err != nil {
+	if err := r.weight.hold(r.weight.held); err != nil {
 		return err
 	}
 	return r.align()
@@ -166,12 +164,13 @@ func (r *logsRequest) inherit(to *inheritedJSON, present bool, list []attribute)
 	if to.err != nil && !errors.As(to.err, new(*status.Error)) {
 		return to.err
 	}
-	return r.full
+	return r.weight.full
 }
 
 // open makes the columns of a request.
 func (r *logsRequest) open(set *engine.WriteSet) error {
-	r.outcome, r.held, r.told, r.full, r.there = outcome{}, 0, 0, nil, nil
+	r.outcome, r.there = outcome{}, nil
+	r.weight.begin("records", r.h.o.RowBytes)
 	hint := r.given
 	hint.Tags = []string{"scope_name"}
 	timeType := vector.Timestamp(9)
@@ -206,26 +205,6 @@ func (r *logsRequest) open(set *engine.WriteSet) error {
 	}
 	r.rows.Pin()
 	return nil
-}
-
-// holdAll tells what the rows take, every now and then.
-func (r *logsRequest) holdAll() error {
-	if r.held <= r.told {
-		return nil
-	}
-	if r.held > r.h.o.RowBytes {
-		r.full = status.New(status.InvalidArguments, "the records of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
-		return r.full
-	}
-	r.told = r.held + 1<<20
-	r.full = r.hold(r.told)
-	return r.full
-}
-
-// grown counts bytes that the rows are about to take.
-func (r *logsRequest) grown(bytes int64) error {
-	r.held += bytes
-	return r.holdAll()
 }
 
 // align makes columns of the types that the table's have: text takes all scalars, integers take integers that fit.

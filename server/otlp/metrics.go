@@ -39,7 +39,6 @@ var metricTypes = [...]string{gauge: "gauge", sum: "gauge", monotonicSum: "count
 // metricsRequest is a request of metrics that is being read.
 type metricsRequest struct {
 	h     *Handler
-	hold  func(bytes int64) error
 	db    string
 	hints samples.Hints
 	promotion
@@ -51,8 +50,7 @@ type metricsRequest struct {
 	outcome  outcome
 	refused  map[int32]struct{} // data points, by number
 	number   int32              // of data points so far
-	held     int64              // bytes of points, and of series that are not known
-	told     int64
+	weight   weight             // of points, and of series that are not known
 
 	// Of the metric in hand.
 	kind             metricKind
@@ -96,14 +94,16 @@ func (h *Handler) takeMetrics(c *web.Ctx, body func() ([]byte, error)) (outcome,
 		if err != nil {
 			return false, err
 		}
-		r.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
+		r.weight.hold = func(bytes int64) error {
+			return r.find.Wait(func() error { return c.Hold(int64(len(message)) + bytes) })
+		}
 		if err := r.search(message); err != nil {
 			return false, unread(c, err)
 		}
 		if err := r.write(c.Context, set); err != nil {
 			return false, err
 		}
-		return r.outcome.taken > 0, c.Hold(int64(len(message)) + r.held + set.Held())
+		return r.outcome.taken > 0, c.Hold(int64(len(message)) + r.weight.held + set.Held())
 	})
 	if err != nil {
 		return outcome{}, err
@@ -117,6 +117,7 @@ func (h *Handler) takeMetrics(c *web.Ctx, body func() ([]byte, error)) (outcome,
 // begin takes what the headers say.
 func (r *metricsRequest) begin(h *Handler, c *web.Ctx) (err error) {
 	r.h = h
+	r.weight.begin("points", h.o.RowBytes)
 	if r.db, err = database(c); err != nil {
 		return err
 	}
@@ -210,7 +211,7 @@ func (r *metricsRequest) metric(message []byte) error {
 			return err
 		}
 		r.number++
-		if err := r.holdAll(); err != nil {
+		if err := r.weight.tell(); err != nil {
 			return err
 		}
 	}
@@ -278,7 +279,7 @@ func (r *metricsRequest) sample(message []byte, attributes int, p metricPart, bo
 		}
 	}
 	r.points = append(r.points, point{handle, r.number, int64(at / 1e6), x})
-	r.held += pointBytes
+	r.weight.held += pointBytes
 	return nil
 }
 
@@ -291,20 +292,8 @@ func (r *metricsRequest) refuse(number int32, err error) {
 		r.refused = map[int32]struct{}{}
 	}
 	r.refused[number] = struct{}{}
-	r.held += pointBytes
+	r.weight.held += pointBytes
 	r.outcome.refuse(err)
-}
-
-// holdAll tells what the points take, every now and then.
-func (r *metricsRequest) holdAll() error {
-	if r.held <= r.told {
-		return nil
-	}
-	if r.held > r.h.o.RowBytes {
-		return status.New(status.InvalidArguments, "the points of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
-	}
-	r.told = r.held + 1<<20
-	return r.find.Wait(func() error { return r.hold(r.told) })
 }
 
 // write puts the points into the set.

@@ -88,8 +88,8 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 		return err
 	}
 	at, err := r.check(&l, scope)
-	if r.full != nil {
-		return r.full
+	if r.weight.full != nil {
+		return r.weight.full
 	}
 	if err != nil {
 		if !errors.As(err, new(*status.Error)) {
@@ -98,7 +98,7 @@ func (r *logsRequest) record(message []byte, scope *scopeFields) error {
 		r.outcome.refuse(err)
 		return nil
 	}
-	if err := r.grown(int64(len(message) - len(l.body.bytes) + len(l.text))); err != nil { // before the columns copy it
+	if err := r.weight.add(int64(len(message) - len(l.body.bytes) + len(l.text))); err != nil { // before the columns copy it
 		return err
 	}
 	if err := r.setKeys(&l); err != nil {
@@ -253,7 +253,7 @@ func (r *logsRequest) setKey(k *extractedKey, v *wireValue) (err error) {
 		if r.there == nil {
 			r.hint.Tags = append(r.hint.Tags, k.name)
 		}
-		r.held += newColumnBytes
+		r.weight.held += newColumnBytes
 	}
 	switch t := k.values.Type(); {
 	case t == vector.Int64Type && v.kind == intValue:

@@ -73,7 +73,7 @@ func (t *sideTables) add(r *tracesRequest, s *spanFields) error {
 	if _, ok := t.operations.seen[string(t.key)]; ok {
 		return nil
 	}
-	r.held += int64(len(t.key)) + 200
+	r.weight.held += int64(len(t.key)) + 200
 	if err := t.operations.row(r.set, string(t.key), string(service), string(s.name), kind); err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ func (r *tracesRequest) span(message []byte, scope *scopeFields) error {
 		r.outcome.taken++
 		return nil
 	}
-	if r.full != nil {
-		return r.full
+	if r.weight.full != nil {
+		return r.weight.full
 	}
 	if !errors.As(err, new(*status.Error)) {
 		return err
@@ -256,8 +256,8 @@ func (r *tracesRequest) array(dst, message []byte, number int, item func(dst, me
 		if dst, err = item(dst, f.Bytes); err != nil {
 			return dst, err
 		}
-		r.held += int64(len(dst) - from) // an item of two bytes has a text of 70
-		if err = r.holdAll(); err != nil {
+		r.weight.held += int64(len(dst) - from) // an item of two bytes has a text of 70
+		if err = r.weight.tell(); err != nil {
 			return dst, err
 		}
 	}

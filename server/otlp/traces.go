@@ -27,7 +27,6 @@ const tracePipeline = "service_trace_v1"
 // tracesRequest is a request of traces that is being read.
 type tracesRequest struct {
 	h     *Handler
-	hold  func(bytes int64) error
 	table schema.Name
 	hint  engine.Hint
 	there *schema.Table // nil: there is none yet
@@ -45,8 +44,7 @@ type tracesRequest struct {
 	outcome outcome
 
 	before      int64 // bytes of what a row has of its resource and scope
-	held, told  int64
-	full        error // there is no room for more, which is no fault of a span
+	weight      weight
 	columnCount int
 	scratch     []byte
 	list        []attribute
@@ -68,8 +66,8 @@ func (h *Handler) takeTraces(c *web.Ctx, body func() ([]byte, error)) (outcome, 
 		return outcome{}, err
 	}
 	err := writeAgain(c, h.o.Writer, body, func(set *engine.WriteSet, message []byte) (any bool, err error) {
-		r.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
-		r.writer.grown = r.grown
+		r.weight.hold = func(bytes int64) error { return c.Hold(int64(len(message)) + bytes) }
+		r.writer.grown = r.weight.add
 		if err := r.read(set, message); err != nil {
 			return false, unread(c, err)
 		}
@@ -129,8 +127,8 @@ func (r *tracesRequest) read(set *engine.WriteSet, message []byte) error {
 			if err := r.span(f.Bytes, s); err != nil {
 				return err
 			}
-			r.held += r.before + int64(len(f.Bytes)) + 8*int64(r.rows.Columns())
-			if err := r.holdAll(); err != nil {
+			r.weight.held += r.before + int64(len(f.Bytes)) + 8*int64(r.rows.Columns())
+			if err := r.weight.tell(); err != nil {
 				return err
 			}
 		}
@@ -139,12 +137,13 @@ func (r *tracesRequest) read(set *engine.WriteSet, message []byte) error {
 	if err != nil {
 		return err
 	}
-	return r.hold(r.held)
+	return r.weight.hold(r.weight.held)
 }
 
 // open makes the columns of a request.
 func (r *tracesRequest) open(set *engine.WriteSet) (err error) {
-	r.outcome, r.held, r.told, r.full, r.there, r.columnCount = outcome{}, 0, 0, nil, nil, 0
+	r.outcome, r.there, r.columnCount = outcome{}, nil, 0
+	r.weight.begin("spans", r.h.o.RowBytes)
 	t, err := r.h.o.Store.Table(r.table)
 	switch {
 	case err == nil:
@@ -187,26 +186,6 @@ func (r *tracesRequest) beginResource(f *resourceFields) error {
 		return false
 	})
 	return nil
-}
-
-// holdAll tells what the rows take, every now and then.
-func (r *tracesRequest) holdAll() error {
-	if r.held <= r.told {
-		return nil
-	}
-	if r.held > r.h.o.RowBytes {
-		r.full = status.New(status.InvalidArguments, "the spans of the request take more than %d bytes, send fewer at a time", r.h.o.RowBytes)
-		return r.full
-	}
-	r.told = r.held + 1<<20
-	r.full = r.hold(r.told)
-	return r.full
-}
-
-// grown counts bytes that the rows are about to take.
-func (r *tracesRequest) grown(bytes int64) error {
-	r.held += bytes
-	return r.holdAll()
 }
 
 // setID sets an id in hexadecimal digits.
