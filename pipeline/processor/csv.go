@@ -18,13 +18,11 @@ type csvRecord struct {
 
 func newCSV(s Settings, names *Names) (Processor, error) {
 	p := &csvRecord{separator: ',', quote: '"'}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done {
-			continue
 		}
-		if err := p.setting(&x, names); err != nil {
+		if err := p.setting(x, names); err != nil {
 			return nil, err
 		}
 	}

@@ -31,10 +31,11 @@ func mustCompile(text string) *value.Regex {
 
 func newDigest(s Settings, names *Names) (Processor, error) {
 	p := &digest{}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done || x.Key != "presets" && x.Key != "regex" {
+		}
+		if x.Key != "presets" && x.Key != "regex" {
 			continue
 		}
 		list, err := x.Strings()

@@ -54,10 +54,11 @@ type epoch struct {
 
 func newEpoch(s Settings, names *Names) (Processor, error) {
 	p := &epoch{resolution: Millisecond}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done || x.Key != "resolution" {
+		}
+		if x.Key != "resolution" {
 			continue
 		}
 		text, err := x.String()

@@ -17,13 +17,11 @@ type filter struct {
 
 func newFilter(s Settings, names *Names) (Processor, error) {
 	p := &filter{}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done {
-			continue
 		}
-		if err := p.setting(&x); err != nil {
+		if err := p.setting(x); err != nil {
 			return nil, err
 		}
 	}

@@ -23,11 +23,9 @@ type gsub struct {
 func newGsub(s Settings, names *Names) (Processor, error) {
 	p := &gsub{}
 	replaced := false
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done {
-			continue
 		}
 		switch x.Key {
 		case "pattern":

@@ -13,10 +13,11 @@ type join struct {
 func newJoin(s Settings, names *Names) (Processor, error) {
 	p := &join{}
 	given := false
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done || x.Key != "separator" {
+		}
+		if x.Key != "separator" {
 			continue
 		}
 		var err error

@@ -70,10 +70,11 @@ type simpleExtract struct {
 
 func newSimpleExtract(s Settings, names *Names) (Processor, error) {
 	p := &simpleExtract{}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done || x.Key != "key" {
+		}
+		if x.Key != "key" {
 			continue
 		}
 		text, err := x.String()

@@ -14,11 +14,9 @@ type jsonPath struct {
 
 func newJSONPath(s Settings, names *Names) (Processor, error) {
 	p := &jsonPath{index: -1}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done {
-			continue
 		}
 		switch x.Key {
 		case "json_path":

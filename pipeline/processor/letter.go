@@ -16,10 +16,11 @@ type letter struct {
 
 func newLetter(s Settings, names *Names) (Processor, error) {
 	p := &letter{change: lower}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done || x.Key != "method" {
+		}
+		if x.Key != "method" {
 			continue
 		}
 		text, err := x.String()

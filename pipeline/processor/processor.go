@@ -4,6 +4,7 @@ package processor
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
@@ -91,6 +92,18 @@ func (f *fields) take(s *Setting, names *Names) (done bool, err error) {
 		return true, err
 	}
 	return false, nil
+}
+
+// own takes the settings that most processors have, and gives the others, up to the first that is wrong.
+func (f *fields) own(s Settings, names *Names) iter.Seq2[*Setting, error] {
+	return func(yield func(*Setting, error) bool) {
+		for _, x := range s.All() {
+			done, err := f.take(&x, names)
+			if (err != nil || !done) && !yield(&x, err) {
+				return
+			}
+		}
+	}
 }
 
 // missing is the error of an absent field.

@@ -14,10 +14,11 @@ type selection struct {
 
 func newSelect(s Settings, names *Names) (Processor, error) {
 	p := &selection{}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done || x.Key != "type" {
+		}
+		if x.Key != "type" {
 			continue
 		}
 		word, err := x.String()

@@ -16,10 +16,11 @@ type urlEncoding struct {
 
 func newURLEncoding(s Settings, names *Names) (Processor, error) {
 	p := &urlEncoding{}
-	for _, x := range s.All() {
-		if done, err := p.take(&x, names); err != nil {
+	for x, err := range p.own(s, names) {
+		if err != nil {
 			return nil, err
-		} else if done || x.Key != "method" {
+		}
+		if x.Key != "method" {
 			continue
 		}
 		text, err := x.String()
