@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -170,8 +169,22 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 func endRPC(w http.ResponseWriter, end rpcStatus) {
 	w.Header().Set(http.TrailerPrefix+"Grpc-Status", strconv.Itoa(int(end.code)))
 	if end.text != "" {
-		w.Header().Set(http.TrailerPrefix+"Grpc-Message", strings.ReplaceAll(url.QueryEscape(end.text), "+", "%20"))
+		w.Header().Set(http.TrailerPrefix+"Grpc-Message", rpcMessage(end.text))
 	}
+}
+
+// rpcMessage is a text as the trailer grpc-message has it: bytes that are not printable ASCII, and the percent sign, as %XX. Clients show
+// others that are escaped as they come, such as %2C.
+func rpcMessage(text string) string {
+	var b []byte
+	for _, x := range []byte(text) {
+		if x < ' ' || x > '~' || x == '%' {
+			b = fmt.Appendf(b, "%%%02X", x)
+		} else {
+			b = append(b, x)
+		}
+	}
+	return string(b)
 }
 
 // callRPC runs the handler of a path for a call. A panic becomes an internal error.
