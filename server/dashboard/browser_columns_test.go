@@ -13,12 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// heads are the titles of the columns of the grid shown, in their order on the screen.
-func (p *page) heads() string {
-	p.t.Helper()
-	return eval[string](p, headTitles)
-}
-
+// headTitles are the titles of the columns of the grid shown, in their order on the screen.
 const headTitles = `[...document.querySelectorAll('.grid-th')].sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left).map((e) => e.firstChild?.data ?? '').join(' ').trim()`
 
 // dragHead pulls the head of a column onto another.
