@@ -34,7 +34,7 @@ export function SearchBox({ run, state }) {
     if (q === state.get('q')) void run.run();
     else state.set({ q });
   };
-  const { offers, at, complete, take, key: offersKey, close } = useOffers(box, text, setText, async (typed, cursor) => {
+  const { offers, at, complete, take, key: offersKey, close } = useOffers(box, setText, async (typed, cursor) => {
     const { offersAt } = await import('./logsoffers.js');
     return offersAt(typed, cursor, columns, run.scope.value);
   });

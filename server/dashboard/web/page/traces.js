@@ -148,7 +148,7 @@ function Line({ state, table, columns }) {
   useLayoutEffect(() => setText(state.get('q')), [state.get('q')]);
   const typed = useMemo(() => sql.understand(text, columns), [text, columns]);
   const isID = /^[0-9a-f]{32}$/i.test(text.trim());
-  const { offers, at, complete, take, key, close } = useOffers(box, text, setText, async (words, cursor) => {
+  const { offers, at, complete, take, key, close } = useOffers(box, setText, async (words, cursor) => {
     const { offersAt } = await import('./logsoffers.js');
     return offersAt(words, cursor, columns, { table, columns, roles: rolesOf(columns), range: instants(), filters: [] }, (name) => sql.named(columns, name));
   });

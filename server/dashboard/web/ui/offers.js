@@ -6,18 +6,22 @@ import { html, useRef, useState } from '../lib/ui.js';
 
 /**
  * useOffers keeps the completions of a field. key takes the keys that are theirs, the others are the field's.
- * @param {{current: HTMLInputElement|null}} box @param {string} text @param {(text: string) => void} setText
+ * @param {{current: HTMLInputElement|null}} box @param {(text: string) => void} setText
  * @param {(text: string, cursor: number) => Promise<Offer[]>} ask
  */
-export function useOffers(box, text, setText, ask) {
+export function useOffers(box, setText, ask) {
   const [offers, setOffers] = useState(/** @type {Offer[]} */ ([]));
   const [at, setAt] = useState(-1);
   const asked = useRef(0);
+  const of = useRef(''); // the text that the offers are for
   const complete = async (/** @type {HTMLInputElement} */ input) => {
-    const turn = ++asked.current;
+    const turn = ++asked.current, typed = input.value;
     setAt(-1);
-    const list = await ask(input.value, input.selectionStart ?? input.value.length);
-    if (turn === asked.current) setOffers(list);
+    const list = await ask(typed, input.selectionStart ?? typed.length);
+    if (turn !== asked.current) return [];
+    of.current = typed;
+    setOffers(list);
+    return list;
   };
   const close = () => {
     asked.current++;
@@ -27,7 +31,7 @@ export function useOffers(box, text, setText, ask) {
     const input = box.current;
     if (!input) return;
     const cursor = Math.max(o.to, input.selectionStart ?? o.to); // somebody may have typed on since they were asked for
-    setText(text.slice(0, o.from) + o.text + text.slice(cursor));
+    setText(input.value.slice(0, o.from) + o.text + input.value.slice(cursor));
     close();
     input.focus();
     requestAnimationFrame(() => {
@@ -35,9 +39,16 @@ export function useOffers(box, text, setText, ask) {
       if (o.text.endsWith(':')) void complete(input);
     });
   };
+  /** What is shown may be for a text that was typed on: its first offer would replace the new letters. */
+  const takeFirst = async (/** @type {HTMLInputElement} */ input) => {
+    const [first] = await complete(input);
+    if (first) take(first);
+  };
   const key = (/** @type {KeyboardEvent} */ e) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    const input = /** @type {HTMLInputElement} */ (e.target);
     if (offers.length > 0 && by) setAt((at + 1 + by + offers.length + 1) % (offers.length + 1) - 1); // -1: what is typed
+    else if (offers.length > 0 && e.key === 'Tab' && input.value !== of.current) void takeFirst(input);
     else if (offers.length > 0 && (e.key === 'Tab' || (e.key === 'Enter' && at >= 0))) take(offers[Math.max(0, at)]);
     else if (offers.length > 0 && e.key === 'Escape') close();
     else return false;
