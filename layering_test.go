@@ -57,6 +57,14 @@ var within = map[string][]string{
 	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr", "sqlexec/promql/histogram"},
 	"sqlexec/rowfile":    {"sqlexec/expr"},
 
+	// Commands that talk to a server share the client, and it knows none of them.
+	"cmd/varve":        {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail", "cmd/varve/shell", "cmd/varve/pipe"},
+	"cmd/varve/ingest": {"cmd/varve/client"},
+	"cmd/varve/export": {"cmd/varve/client"},
+	"cmd/varve/tail":   {"cmd/varve/client"},
+	"cmd/varve/shell":  {"cmd/varve/client"},
+	"cmd/varve/pipe":   {"cmd/varve/client"},
+
 	// Protocols share the HTTP frame and the wire reader, never each other.
 	"server/auth":       {"server/web"},
 	"server/ingest":     {"server/web", "server/entries"},

@@ -2,31 +2,24 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
+	"varve/cmd/varve/client"
 	"varve/engine"
 	"varve/engine/vfs"
 )
 
 type backupCommand struct {
-	Dest         string   `arg:"" help:"A new or empty directory, or - for a tar stream to standard output."`
-	URL          string   `name:"url" env:"VARVE_URL" default:"http://127.0.0.1:4000" help:"The running server, on this machine."`
-	User         string   `env:"VARVE_USER" help:"Who signs in; the password is in the file or in VARVE_PASSWORD."`
-	PasswordFile string   `env:"VARVE_PASSWORD_FILE" placeholder:"FILE" help:"A file with the password."`
-	Data         string   `placeholder:"DIR" help:"A data directory that no server holds, instead of a running server."`
-	Tables       []string `placeholder:"TABLE" help:"Only these tables, as table or database.table."`
-	Base         string   `placeholder:"DIR" help:"An older backup: what is equal is linked to it."`
+	client.Flags
+	Dest   string   `arg:"" help:"A new or empty directory, or - for a tar stream to standard output."`
+	Data   string   `placeholder:"DIR" help:"A data directory that no server holds, instead of a running server."`
+	Tables []string `placeholder:"TABLE" help:"Only these tables, as table or database.table."`
+	Base   string   `placeholder:"DIR" help:"An older backup: what is equal is linked to it."`
 }
 
 // run makes a consistent snapshot, by the server or here, takes it to its destination and removes it.
@@ -123,79 +116,20 @@ func (c *backupCommand) askServer(name string, s streams) (string, error) {
 
 // ask sends a statement that answers with one value.
 func (c *backupCommand) ask(sql string, s streams) (string, error) {
-	form := url.Values{"sql": {sql}}
-	req, err := http.NewRequest(http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/v1/sql", strings.NewReader(form.Encode()))
-	if err == nil && req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		err = fmt.Errorf("--url %s: an address that begins with http:// or https:// is wanted", c.URL)
-	}
-	if err != nil {
-		return "", &usageError{err}
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if c.User != "" {
-		password, err := c.password(s.environ)
-		if err != nil {
-			return "", err
-		}
-		req.SetBasicAuth(c.User, password)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", &unreachableError{fmt.Errorf("cannot reach %s: %w. Is the server running? (varve serve) --url gives another address, --data the directory of a server that does not run",
-			c.URL, reason(err))}
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	server, err := c.Connect(s.environ, s.err)
 	if err != nil {
 		return "", err
 	}
-	var answer struct {
-		Code   int
-		Error  string
-		Output []struct{ Records struct{ Rows [][]any } }
+	answer, err := server.Query(context.Background(), "", sql)
+	var unreachable *client.UnreachableError
+	if errors.As(err, &unreachable) {
+		return "", fmt.Errorf("%w --url gives another address, --data the directory of a server that does not run", err)
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return "", fmt.Errorf("%s answered %s: %.200q", c.URL, resp.Status, body)
+	if err != nil {
+		return "", err
 	}
-	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		return "", &refusedError{fmt.Errorf("the server refused (%d): %s", answer.Code, answer.Error)}
+	if len(answer.Rows) != 1 || len(answer.Rows[0]) != 1 {
+		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", server.Base, fmt.Sprint(answer.Rows))
 	}
-	if answer.Error != "" {
-		return "", fmt.Errorf("the server refused (%d): %s", answer.Code, answer.Error)
-	}
-	if len(answer.Output) != 1 || len(answer.Output[0].Records.Rows) != 1 || len(answer.Output[0].Records.Rows[0]) != 1 {
-		return "", fmt.Errorf("%s answered something else than a snapshot: %.200q", c.URL, body)
-	}
-	value := answer.Output[0].Records.Rows[0][0]
-	if text, ok := value.(string); ok {
-		return text, nil
-	}
-	return fmt.Sprint(value), nil
-}
-
-// reason is what is behind the failure of a request, without the request.
-func reason(err error) error {
-	var system syscall.Errno
-	var request *url.Error
-	switch {
-	case errors.As(err, &system):
-		return system
-	case errors.As(err, &request):
-		return request.Err
-	}
-	return err
-}
-
-// password finds the password without it ever being an argument, which all users of the machine could read.
-func (c *backupCommand) password(environ []string) (string, error) {
-	if c.PasswordFile != "" {
-		text, err := os.ReadFile(c.PasswordFile)
-		return strings.TrimRight(string(text), "\r\n"), err
-	}
-	for _, e := range environ {
-		if p, ok := strings.CutPrefix(e, "VARVE_PASSWORD="); ok {
-			return p, nil
-		}
-	}
-	return "", &usageError{fmt.Errorf("--user needs a password in --password-file or VARVE_PASSWORD")}
+	return fmt.Sprint(answer.Rows[0][0]), nil
 }

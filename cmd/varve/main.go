@@ -10,12 +10,15 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"varve/cmd/varve/client"
 )
 
 // Exit codes.
 const (
 	exitFailed      = 1
 	exitUsage       = 2
+	exitPartly      = 3
 	exitUnreachable = 4
 	exitRefused     = 5
 )
@@ -113,38 +116,36 @@ func run(args []string, io streams) int {
 // usageError is a command line that cannot be understood.
 type usageError struct{ error }
 
-// unreachableError: no server answers.
-type unreachableError struct{ error }
-
-func (e *unreachableError) Unwrap() error { return e.error }
-
-// refusedError: the user is not signed in or not allowed to do what was asked.
-type refusedError struct{ error }
-
 // complain prints an error as one sentence and gives the exit code.
 func complain(w io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintf(w, "varve: %s\n", strings.TrimSpace(err.Error()))
-	var damage *damageError
-	if errors.As(err, &damage) {
+	return exitCode(err)
+}
+
+// exitCode is what a command that failed ends with.
+func exitCode(err error) int {
+	switch {
+	case is[*damageError](err):
 		return exitDamage
-	}
-	var usage *usageError
-	var config *configError
-	if errors.As(err, &usage) || errors.As(err, &config) {
+	case is[*usageError](err), is[*configError](err), is[*client.UsageError](err):
 		return exitUsage
-	}
-	var unreachable *unreachableError
-	if errors.As(err, &unreachable) {
+	case is[*client.PartialError](err):
+		return exitPartly
+	case is[*client.UnreachableError](err):
 		return exitUnreachable
-	}
-	var refused *refusedError
-	if errors.As(err, &refused) {
+	case is[*client.RefusedError](err):
 		return exitRefused
 	}
 	return exitFailed
+}
+
+// is reports whether an error of a kind is in err.
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
 }
 
 func (v *versionCommand) run(w io.Writer) error {

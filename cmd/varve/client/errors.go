@@ -1,0 +1,83 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// UsageError is a command line that cannot be understood: exit code 2.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// UnreachableError: no server answers, or its answer broke off: exit code 4.
+type UnreachableError struct {
+	Base  string
+	Cause error
+}
+
+func (e *UnreachableError) Error() string {
+	return fmt.Sprintf("cannot reach %s: %v. Is the server running? (varve serve)", e.Base, e.Cause)
+}
+func (e *UnreachableError) Unwrap() error { return e.Cause }
+
+// RefusedError: the user is not signed in or not allowed to do what was asked: exit code 5.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// PartialError: a part of the work was done: exit code 3.
+type PartialError struct{ Err error }
+
+func (e *PartialError) Error() string { return e.Err.Error() }
+func (e *PartialError) Unwrap() error { return e.Err }
+
+// AnswerError is what a server answers when a request fails.
+type AnswerError struct {
+	Status     int           // of HTTP
+	Code       int           // of the server, 0: the answer has none
+	Text       string        // what it says, on one line
+	RetryAfter time.Duration // how long it asks to wait, 0: it does not ask
+}
+
+func (e *AnswerError) Error() string {
+	if e.Code != 0 {
+		return fmt.Sprintf("the server refused (%d): %s", e.Code, e.Text)
+	}
+	return fmt.Sprintf("the server refused (HTTP %d): %s", e.Status, e.Text)
+}
+
+// mostErrorText bounds what is read of an answer that says what went wrong, bytes.
+const mostErrorText = 1 << 20
+
+// answerError reads an answer that is not 2xx.
+func answerError(resp *http.Response) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostErrorText))
+	if err != nil {
+		text = fmt.Appendf(text, " (the answer broke off: %v)", err)
+	}
+	e := &AnswerError{Status: resp.StatusCode, Text: strings.Join(strings.Fields(string(text)), " ")}
+	var body struct {
+		Code  int
+		Error string
+	}
+	if json.Unmarshal(text, &body) == nil && body.Error != "" {
+		e.Code, e.Text = body.Code, body.Error
+	}
+	if seconds, err := time.ParseDuration(resp.Header.Get("Retry-After") + "s"); err == nil {
+		e.RetryAfter = max(0, seconds)
+	}
+	if e.Text == "" {
+		e.Text = resp.Status
+	}
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		return &RefusedError{e}
+	}
+	return e
+}
