@@ -236,7 +236,9 @@ func openIn(t *testing.T, browser context.Context, s *server, path string) *page
 		}
 		end()
 	})
-	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+	// Bodies that the browser would keep for the tools of developers would count as the page's memory, up to 200 MB of them.
+	unkept := network.EnableParams{MaxTotalBufferSize: new(int64(0)), MaxResourceBufferSize: new(int64(0))}
+	if _, err := chromedp.Call(ctx, network.Enable, unkept); err != nil {
 		t.Fatal(err)
 	}
 	p.size(1280, 800)
