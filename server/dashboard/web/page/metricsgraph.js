@@ -65,6 +65,8 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
     else lines.forEach((s) => (s.name === name ? next.delete(s.name) : next.add(s.name)));
     setOff(next);
   };
+  // A change of how lines are drawn leaves the rows of all series alone.
+  const legend = useMemo(() => html`<${Legend} lines=${lines} off=${off} write=${how.write} onToggle=${toggle} onLit=${setLit} />`, [lines, off, how]);
   const on = (/** @type {'stack'|'log'|'zero'} */ key, /** @type {string} */ text) => html`<button aria-pressed=${v[key] ? 'true' : 'false'} onClick=${() => set({ [key]: !v[key] }, false)}>${text}</button>`;
   const share = { sync: 'metrics', onWider: () => shift(0), onRange: (/** @type {number} */ a, /** @type {number} */ b) => frame.set({ from: rfc3339(BigInt(Math.round(a * 1000)) * 1_000_000n), to: rfc3339(BigInt(Math.round(b * 1000)) * 1_000_000n) }) };
   const drawn = () => ({
@@ -86,7 +88,7 @@ export function Graph({ result, panel: v, set, unit, onQuery }) {
     </div>
     ${asHeat && shown ? html`<${HeatMap} x=${x} group=${shown} unit=${how.axis} label="Heat map" marks=${marks} ...${share} />` : html`
     <${Chart} x=${x} series=${lines} kind=${v.stack ? 'stacked' : 'line'} log=${v.log} zero=${v.zero} off=${off} lit=${lit} unit=${how.axis} marks=${marks} label="Graph" ...${share} />
-    <${Legend} lines=${lines} off=${off} write=${how.write} onToggle=${toggle} onLit=${setLit} />`}
+    ${legend}`}
   </div>`;
 }
 
