@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"varve/server/dashboard/search"
+	"varve/sqlexec/search"
 )
 
 // TestSearchLines runs the condition of every search line, and of its negation: each row fulfils one of the two.

@@ -1,5 +1,5 @@
 // The search language: one line that becomes a condition of SQL. The same grammar is written in Go for the command line, in
-// server/dashboard/search, which says what the grammar leaves open; testdata/search.json has the cases that both pass.
+// sqlexec/search, which says what the grammar leaves open; testdata/search.json has the cases that both pass.
 
 import { distance } from './fuzzy.js';
 import * as sqltext from './sqltext.js';

@@ -43,6 +43,9 @@ func (p *parser) message() (cond, error) {
 	if t.text == "" {
 		return cond{}, p.fail(t.at, t.end-t.at, "there is nothing to look for")
 	}
+	if !p.negated && t.kind != 'r' && t.kind != 'i' {
+		p.words = append(p.words, t.text)
+	}
 	m := name(p.table.Message)
 	sql, find := "", t.text
 	folded, match := m, "~"

@@ -1,4 +1,4 @@
-// Package search reads the search line of the dashboard and of `varve tail --search`: one line of words, phrases and
+// Package search reads the search line of the dashboard, `varve tail` and `varve export`: one line of words, phrases and
 // fields that becomes the condition of a WHERE clause, which is shown to whoever typed it.
 //
 //	query  = or ; or = and { "OR" and } ; and = not { ["AND"] not } ; not = [ "-" | "NOT" ] term
@@ -7,7 +7,7 @@
 //	cmp    = ">" | ">=" | "<" | "<=" | "=" | "!="
 //	text   = word | "phrase in quotes" | word "*" | "~" word-or-phrase | regex ;  regex = "/" pattern "/" ["i"]
 //
-// The same grammar is written in JavaScript for the pages; ../testdata/search.json has the cases that both must pass.
+// The same grammar is written in JavaScript for the pages; server/dashboard/testdata/search.json has the cases that both must pass.
 //
 // # What is not in the grammar
 //
@@ -56,25 +56,38 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-// Where is the condition of a search line; empty for a line without any. It is not in parentheses although it may have an
-// OR outside.
+// Condition is what a search line means.
+type Condition struct {
+	// Where is empty for a line without any condition. It is not in parentheses although it may have an OR outside.
+	Where string
+	// Words are the texts that are looked for in the message, as they were typed: what marks the hits.
+	Words []string
+}
+
+// Where is the condition of a search line in SQL.
 func (t *Table) Where(line string) (string, error) {
+	c, err := t.Read(line)
+	return c.Where, err
+}
+
+// Read reads a search line. Its errors are of type *Error.
+func (t *Table) Read(line string) (Condition, error) {
 	if n := utf8.RuneCountInString(line); n > MaxLength {
-		return "", &Error{Text: fmt.Sprintf("the search has %d characters, the most are %d", n, MaxLength), At: MaxLength, Length: n - MaxLength}
+		return Condition{}, &Error{Text: fmt.Sprintf("the search has %d characters, the most are %d", n, MaxLength), At: MaxLength, Length: n - MaxLength}
 	}
 	p := &parser{table: t, src: []rune(line)}
 	p.blanks()
 	if p.at == len(p.src) {
-		return "", nil
+		return Condition{}, nil
 	}
 	c, err := p.or()
 	if err != nil {
-		return "", err
+		return Condition{}, err
 	}
 	if p.at < len(p.src) {
-		return "", p.fail(p.at, 1, "this parenthesis was not opened")
+		return Condition{}, p.fail(p.at, 1, "this parenthesis was not opened")
 	}
-	return c.yes.text, nil
+	return Condition{Where: c.yes.text, Words: p.words}, nil
 }
 
 // parser reads a line from left to right; between two terms it stands on no blank.
@@ -83,6 +96,9 @@ type parser struct {
 	src   []rune
 	at    int
 	depth int
+
+	negated bool     // an odd number of negations is around
+	words   []string // looked for in the message, where it is not negated
 }
 
 func (p *parser) fail(at, length int, format string, args ...any) error {
@@ -126,7 +142,9 @@ func (p *parser) not() (cond, error) {
 		p.at++
 		negated = true
 	}
+	p.negated = p.negated != negated
 	c, err := p.term()
+	p.negated = p.negated != negated
 	if negated {
 		c.yes, c.no = c.no, c.yes
 	}

@@ -28,7 +28,7 @@ type script struct {
 
 func readScript(t testing.TB) (s script) {
 	t.Helper()
-	text, err := os.ReadFile("../testdata/search.json")
+	text, err := os.ReadFile("../../server/dashboard/testdata/search.json")
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
@@ -137,6 +137,24 @@ func TestTypesOfTheCatalogue(t *testing.T) {
 	} {
 		if got := kindOf(name); got != want {
 			t.Errorf("%s is of kind %d, want %d", name, got, want)
+		}
+	}
+}
+
+// TestWords: what is marked in messages is what was looked for in them, and not what they must not have.
+func TestWords(t *testing.T) {
+	table := Table{Columns: []Column{{"level", "string"}}, Message: "m"}
+	for line, want := range map[string][]string{
+		"":                              nil,
+		"level:error":                   nil,
+		"timeout":                       {"timeout"},
+		`"connection reset" time*`:      {"connection reset", "time"},
+		"~Out -debug (a OR b)":          {"Out", "a", "b"},
+		"-(a -b) NOT (x -c)":            {"b", "c"},
+		`/user=\d+/ level:(error,warn)`: nil,
+	} {
+		if got, err := table.Read(line); err != nil || !slices.Equal(got.Words, want) {
+			t.Errorf("%s: got %q, %v; want %q", line, got.Words, err, want)
 		}
 	}
 }
