@@ -279,7 +279,7 @@ func TestBackupExits(t *testing.T) {
 		says string
 	}{
 		{closed.URL, exitUnreachable, "cannot reach " + closed.URL + ": connection refused. Is the server running?"},
-		{locked.URL, exitRefused, "the server refused (7003): Not found"},
+		{locked.URL, exitRefused, "query failed (7003): Not found"},
 		{"ftp://127.0.0.1", exitUsage, "http://"},
 	} {
 		dest := filepath.Join(t.TempDir(), "backup")
@@ -304,12 +304,11 @@ func TestClientVariables(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	t.Setenv("VARVE_URL", s.URL)
-	t.Setenv("VARVE_USER", "ops")
-	t.Setenv("VARVE_PASSWORD_FILE", writeFile(t, "from the file\n"))
+	environ := []string{"VARVE_URL=" + s.URL, "VARVE_USER=ops", "VARVE_PASSWORD_FILE=" + writeFile(t, "from the file\n")}
 	for want, args := range map[string][]string{"ops:from the file": nil, "me:from the file": {"--user", "me"}} {
-		if code, _, errs := command(append([]string{"backup", filepath.Join(t.TempDir(), "backup")}, args...)...); code != exitRefused {
-			t.Fatalf("exit code %d: %s", code, errs)
+		var out, errs bytes.Buffer
+		if code := run(append([]string{"backup", filepath.Join(t.TempDir(), "backup")}, args...), streams{&out, &errs, environ}); code != exitRefused {
+			t.Fatalf("exit code %d: %s", code, errs.String())
 		}
 		if got := <-seen; got != want {
 			t.Errorf("%v signs in as %q, want %q", args, got, want)

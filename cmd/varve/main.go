@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -57,6 +60,8 @@ type streams struct {
 }
 
 func main() {
+	// A reader that leaves is an error of writing and not the end of the process: a server survives it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(os.Args[1:], streams{os.Stdout, os.Stderr, os.Environ()}))
 }
 
@@ -118,16 +123,25 @@ type usageError struct{ error }
 
 // complain prints an error as one sentence and gives the exit code.
 func complain(w io.Writer, err error) int {
-	if err == nil {
+	if err == nil || outputClosed(err) {
 		return 0
 	}
 	fmt.Fprintf(w, "varve: %s\n", strings.TrimSpace(err.Error()))
 	return exitCode(err)
 }
 
+// outputClosed reports whether an error is that the reader of standard output has left, as head does when it has enough.
+func outputClosed(err error) bool {
+	var e *fs.PathError
+	return errors.As(err, &e) && e.Path == os.Stdout.Name() && errors.Is(e.Err, syscall.EPIPE)
+}
+
 // exitCode is what a command that failed ends with.
 func exitCode(err error) int {
+	var interrupted *client.InterruptedError
 	switch {
+	case errors.As(err, &interrupted):
+		return interrupted.ExitCode()
 	case is[*damageError](err):
 		return exitDamage
 	case is[*usageError](err), is[*configError](err), is[*client.UsageError](err):

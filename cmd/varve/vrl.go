@@ -37,6 +37,9 @@ type vrlCommand struct {
 // run compiles the script, runs it and gives the exit code.
 func (c *vrlCommand) run(in io.Reader, out streams) int {
 	complain := func(code int, err error) int {
+		if outputClosed(err) {
+			return 0
+		}
 		fmt.Fprintf(out.err, "varve: %v\n", err)
 		return code
 	}

@@ -1,7 +1,9 @@
 package client
 
 import (
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +24,10 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(e.Cause, &untrusted) {
+		return fmt.Sprintf("cannot reach %s: %v. --ca-file names a certificate to trust", e.Base, untrusted.Err)
+	}
 	return fmt.Sprintf("cannot reach %s: %v. Is the server running? (varve serve)", e.Base, e.Cause)
 }
 func (e *UnreachableError) Unwrap() error { return e.Cause }
@@ -40,6 +46,7 @@ func (e *PartialError) Unwrap() error { return e.Err }
 
 // AnswerError is what a server answers when a request fails.
 type AnswerError struct {
+	Path       string        // that was asked
 	Status     int           // of HTTP
 	Code       int           // of the server, 0: the answer has none
 	Text       string        // what it says, on one line
@@ -47,22 +54,34 @@ type AnswerError struct {
 }
 
 func (e *AnswerError) Error() string {
-	if e.Code != 0 {
-		return fmt.Sprintf("the server refused (%d): %s", e.Code, e.Text)
+	what := "request"
+	for _, one := range [...][2]string{{"/v1/sql", "query"}, {"/v1/mquery", "query"}, {"/v1/ingest", "ingest"}, {"/v1/pipelines", "pipeline request"}} {
+		if strings.HasPrefix(e.Path, one[0]) {
+			what = one[1]
+		}
 	}
-	return fmt.Sprintf("the server refused (HTTP %d): %s", e.Status, e.Text)
+	switch e.Code {
+	case 0:
+		return fmt.Sprintf("%s failed (HTTP %d): %s", what, e.Status, e.Text)
+	case authHeaderNotFound:
+		return fmt.Sprintf("%s failed (%d): %s. Sign in with --user NAME", what, e.Code, e.Text)
+	}
+	return fmt.Sprintf("%s failed (%d): %s", what, e.Code, e.Text)
 }
+
+// authHeaderNotFound is the server's code for a request without credentials that needs some.
+const authHeaderNotFound = 7003
 
 // mostErrorText bounds what is read of an answer that says what went wrong, bytes.
 const mostErrorText = 1 << 20
 
-// answerError reads an answer that is not 2xx.
-func answerError(resp *http.Response) error {
+// answerError reads the answer of a path that is not 2xx.
+func answerError(path string, resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, mostErrorText))
 	if err != nil {
 		text = fmt.Appendf(text, " (the answer broke off: %v)", err)
 	}
-	e := &AnswerError{Status: resp.StatusCode, Text: strings.Join(strings.Fields(string(text)), " ")}
+	e := &AnswerError{Path: path, Status: resp.StatusCode, Text: strings.Join(strings.Fields(string(text)), " ")}
 	var body struct {
 		Code  int
 		Error string

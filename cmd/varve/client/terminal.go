@@ -1,0 +1,68 @@
+package client
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ErrNoTerminal: there is nobody to ask.
+var ErrNoTerminal = errors.New("there is no terminal to ask on")
+
+// IsTerminal reports whether what is written to a stream, or read of it, is that of a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// terminal opens the terminal that the process was started on: standard input may be data. A process whose errors go
+// elsewhere is one of a script.
+func terminal() (*os.File, error) {
+	if !IsTerminal(os.Stderr) {
+		return nil, ErrNoTerminal
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, ErrNoTerminal
+	}
+	return tty, nil
+}
+
+// AskPassword reads a line from the terminal that is not shown. Without a terminal it is ErrNoTerminal.
+func AskPassword(prompt string) (string, error) {
+	tty, err := terminal()
+	if err != nil {
+		return "", err
+	}
+	defer tty.Close()
+	state, err := term.GetState(int(tty.Fd()))
+	if err != nil {
+		return "", err
+	}
+	defer restoreAtSignal(int(tty.Fd()), state)()
+	fmt.Fprint(tty, prompt)
+	word, err := term.ReadPassword(int(tty.Fd()))
+	fmt.Fprintln(tty)
+	return string(word), err
+}
+
+// Confirm asks a question whose answer is yes or no, which is no. Without a terminal it is ErrNoTerminal.
+func Confirm(question string) (bool, error) {
+	tty, err := terminal()
+	if err != nil {
+		return false, err
+	}
+	defer tty.Close()
+	fmt.Fprintf(tty, "%s [y/N] ", question)
+	line, err := bufio.NewReader(tty).ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(tty)
+		return false, nil //nolint:nilerr // no answer is no
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
