@@ -419,14 +419,14 @@ func (p *page) shot(name string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	dir := "testdata/shots"
-	if !*update {
-		dir = p.t.ArtifactDir()
+	dir := p.t.ArtifactDir()
+	if *update {
+		dir = "testdata/shots"
+		if picture, err = fewColours(picture); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if picture, err = fewColours(picture); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
