@@ -12,8 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
 	"varve/cmd/varve/client"
 )
 
@@ -49,10 +47,6 @@ type versionCommand struct {
 	JSON bool `name:"json" help:"Print as JSON."`
 }
 
-type helpCommand struct {
-	Command []string `arg:"" optional:"" help:"The command to explain."`
-}
-
 // streams are what a command reads and writes.
 type streams struct {
 	out, err io.Writer
@@ -79,21 +73,12 @@ func run(args []string, io streams) int {
 	}
 	var line commandLine
 	exited := -1
-	parser, err := kong.New(&line, kong.Name("varve"), kong.Description("A database server for logs, metrics and traces."),
-		kong.Writers(io.out, io.err), kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
-	if err != nil {
-		panic(fmt.Sprintf("the command model is wrong: %v", err))
-	}
-	parsed, err := parser.Parse(args)
+	parsed, err := newParser(&line, io, &exited).Parse(args)
 	if exited >= 0 {
 		return exited // help was printed
 	}
 	if err != nil {
-		if flag, _, found := strings.Cut(err.Error(), `: expected string value but got "EOL"`); found {
-			err = fmt.Errorf("%s wants a value", flag)
-		}
-		code := complain(io.err, &usageError{err})
+		code := complain(io.err, &usageError{explain(err)})
 		if isVRL(args) {
 			return vrlUsage
 		}
@@ -117,9 +102,6 @@ func run(args []string, io streams) int {
 	}
 	return complain(io.err, err)
 }
-
-// usageError is a command line that cannot be understood.
-type usageError struct{ error }
 
 // complain prints an error as one sentence and gives the exit code.
 func complain(w io.Writer, err error) int {

@@ -17,16 +17,16 @@ import (
 // Flags are the flags of every command that talks to a server. What a flag does not say comes from the environment, then
 // from the profile, then from the default.
 type Flags struct {
-	URL          string        `name:"url" placeholder:"ADDRESS" help:"The running server; default: VARVE_URL, the profile's, or http://127.0.0.1:4000."`
-	User         string        `short:"u" placeholder:"NAME" help:"Who signs in; default: VARVE_USER or the profile's. The password is that of --password-file, VARVE_PASSWORD or the profile, or it is asked."`
-	PasswordFile string        `placeholder:"FILE" help:"A file with the password; default: VARVE_PASSWORD_FILE."`
-	Profile      string        `placeholder:"NAME" help:"A server of varve/client.toml in the directory of configuration; default: VARVE_PROFILE, or the one the file names."`
-	CAFile       string        `name:"ca-file" placeholder:"FILE" help:"Certificates to trust besides those of the system (PEM)."`
-	Insecure     bool          `help:"Do not check the certificate of the server."`
-	Timeout      time.Duration `placeholder:"DURATION" help:"How long a request may take, such as 30s; default: as long as it takes."`
-	Header       []string      `sep:"none" placeholder:"'K: V'" help:"A header of every request; may be repeated."`
-	Quiet        bool          `short:"q" help:"Say nothing but errors."`
-	Verbose      bool          `short:"v" help:"Say each request with its status and time."`
+	URL          string        `name:"url" placeholder:"ADDRESS" group:"Connection:" help:"The running server; default: VARVE_URL, the profile's, or http://127.0.0.1:4000."`
+	User         string        `short:"u" placeholder:"NAME" group:"Connection:" help:"Who signs in; default: VARVE_USER or the profile's. The password is that of --password-file, VARVE_PASSWORD or the profile, or it is asked."`
+	PasswordFile string        `placeholder:"FILE" group:"Connection:" help:"A file with the password; default: VARVE_PASSWORD_FILE."`
+	Profile      string        `placeholder:"NAME" group:"Connection:" help:"A server of varve/client.toml in the directory of configuration; default: VARVE_PROFILE, or the one the file names."`
+	CAFile       string        `name:"ca-file" placeholder:"FILE" group:"Connection:" help:"Certificates to trust besides those of the system (PEM)."`
+	Insecure     bool          `group:"Connection:" help:"Do not check the certificate of the server."`
+	Timeout      time.Duration `placeholder:"DURATION" group:"Connection:" help:"How long a request may take, such as 30s; default: as long as it takes."`
+	Header       []string      `sep:"none" placeholder:"'K: V'" group:"Connection:" help:"A header of every request; may be repeated."`
+	Quiet        bool          `short:"q" group:"Connection:" help:"Say nothing but errors."`
+	Verbose      bool          `short:"v" group:"Connection:" help:"Say each request with its status and time."`
 }
 
 // Database is the flag of commands that work in one database; see Client.DB for what holds without it.

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// model is the parser, which tests ask for its commands.
+func model(line *commandLine) *kong.Kong {
+	exited := -1
+	return newParser(line, streams{&strings.Builder{}, &strings.Builder{}, nil}, &exited)
+}
+
+// TestExamples: every command has help with an example, and the examples are understood.
+func TestExamples(t *testing.T) {
+	for _, command := range model(&commandLine{}).Model.Leaves(true) {
+		if command.Help == "" || !strings.HasSuffix(command.Help, ".") {
+			t.Errorf("%s: its help is %q, want a sentence", command.FullPath(), command.Help)
+		}
+		lines := exampleLines(command.Detail)
+		if len(lines) == 0 {
+			t.Errorf("%s has no example", command.FullPath())
+		}
+		for _, line := range lines {
+			args, ok := exampleArgs(line)
+			if !ok {
+				t.Errorf("%s: the example %q does not run varve", command.FullPath(), line)
+				continue
+			}
+			if args[0] == "help" {
+				continue
+			}
+			parsed, err := model(&commandLine{}).Parse(args)
+			if err != nil {
+				t.Errorf("%s: the example %q: %v", command.FullPath(), line, err)
+			} else if got := parsed.Selected(); got.FullPath() != command.FullPath() {
+				t.Errorf("%s: the example %q is one of %s", command.FullPath(), line, got.FullPath())
+			}
+		}
+	}
+}
+
+// exampleLines are the lines of help texts that are indented.
+func exampleLines(detail string) (lines []string) {
+	for line := range strings.Lines(detail) {
+		if strings.HasPrefix(line, "  ") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// exampleArgs are the arguments of the varve in a line of a shell.
+func exampleArgs(line string) (args []string, ok bool) {
+	for i, words := 0, shellWords(line); i < len(words); i++ {
+		switch word := words[i]; {
+		case !ok:
+			ok = word == "varve"
+		case word == "|" || word == ">" || word == "<" || word == "&&":
+			return args, true
+		default:
+			args = append(args, word)
+		}
+	}
+	return args, ok && len(args) > 0
+}
+
+// shellWords splits at blanks outside of quotes.
+func shellWords(line string) (words []string) {
+	word, quote, begun := "", rune(0), false
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, begun = r, true
+		case quote == 0 && r == ' ':
+			if begun {
+				words = append(words, word)
+			}
+			word, begun = "", false
+		default:
+			word, begun = word+string(r), true
+		}
+	}
+	return words
+}
+
+// TestWrongUsage: one sentence that names what was meant.
+func TestWrongUsage(t *testing.T) {
+	for line, want := range map[string]string{
+		"serv":                  "varve: there is no command serv. Did you mean varve serve?",
+		"help vresion":          "varve: there is no command vresion. Did you mean varve version?",
+		"serve --data-dri x":    "varve: there is no flag --data-dri. Did you mean --data-dir?",
+		"serve --http-adress x": "varve: there is no flag --http-adress. Did you mean --http-addr?",
+		"check a b":             "varve: b is one argument too many: see varve check --help",
+		"dump":                  "varve: varve dump wants <file>: see varve dump --help",
+		"backup x --timeout":    "varve: --timeout wants a value",
+		"backup x --timeout ab": `varve: --timeout: a duration such as 30s or 1m30s is wanted, not "ab"`,
+		"dump x --rows many":    `varve: --rows: expected a whole number but got "many"`,
+		"dump x -x":             "varve: there is no flag -x",
+	} {
+		code, out, errs := command(strings.Fields(line)...)
+		if code != exitUsage || out != "" || errs != want+"\n" {
+			t.Errorf("%s: exit code %d\n got %s\nwant %s", line, code, errs, want)
+		}
+	}
+}
