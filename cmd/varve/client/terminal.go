@@ -39,13 +39,15 @@ func AskPassword(prompt string) (string, error) {
 		return "", err
 	}
 	defer tty.Close()
-	state, err := term.GetState(int(tty.Fd()))
+	fd := int(tty.Fd())
+	state, err := term.MakeRaw(fd) // nothing is shown of what is typed as soon as the prompt stands there
 	if err != nil {
 		return "", err
 	}
-	defer restoreAtSignal(int(tty.Fd()), state)()
+	defer restoreAtSignal(fd, state)()
 	fmt.Fprint(tty, prompt)
-	word, err := term.ReadPassword(int(tty.Fd()))
+	word, err := term.ReadPassword(fd)
+	err = errors.Join(err, term.Restore(fd, state))
 	fmt.Fprintln(tty)
 	return string(word), err
 }
