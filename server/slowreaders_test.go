@@ -47,15 +47,7 @@ func TestSlowReaders(t *testing.T) {
 	})
 	before := heapBytes()
 	for range clients {
-		nc, err := net.Dial("tcp", h.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer nc.Close()
-		if err := nc.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(nc, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape("SELECT value, repeat('x', 1000) AS t FROM generate_series(0, 9999999)"))
+		nc := h.asks("SELECT value, repeat('x', 1000) AS t FROM generate_series(0, 9999999)")
 		if _, err := nc.Read(make([]byte, 100)); err != nil { // it streams
 			t.Fatal(err)
 		}
@@ -85,15 +77,7 @@ func TestSlowReadersGiveWay(t *testing.T) {
 	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT)"), 200, "")
 	h.want(h.sql("INSERT INTO t SELECT value::TIMESTAMP, value FROM generate_series(0, 999)"), 200, "")
 	for range 60 {
-		nc, err := net.Dial("tcp", h.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer nc.Close()
-		if err := nc.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(nc, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape("SELECT v, repeat('x', 20000) FROM t"))
+		h.asks("SELECT v, repeat('x', 20000) FROM t")
 	}
 	for deadline := time.Now().Add(time.Minute); pool.Waiting() == 0; {
 		if time.Now().After(deadline) {
@@ -105,6 +89,21 @@ func TestSlowReadersGiveWay(t *testing.T) {
 	if whole := h.sql("SELECT v, repeat('y', 20000) FROM t"); whole.status != 200 || len(whole.body) < 20_000_000 {
 		t.Errorf("an answer that is read: %d, %d bytes %.300s", whole.status, len(whole.body), whole.body)
 	}
+}
+
+// asks opens a connection with little room and sends a query, whose answer is left to the test to read.
+func (h *house) asks(sql string) net.Conn {
+	h.Helper()
+	nc, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { nc.Close() })
+	if err := nc.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		h.Fatal(err)
+	}
+	fmt.Fprintf(nc, "GET /v1/sql?sql=%s HTTP/1.1\r\nHost: x\r\n\r\n", url.QueryEscape(sql))
+	return nc
 }
 
 // heapBytes is what is in use after a collection.

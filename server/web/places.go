@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Places bounds the connections that are served at a time, all together and those of one address (see NetworkOf), so that no address can keep the others out. Safe for
-// concurrent use.
+// Places bounds the connections that are served at a time, all together and those of one address (see NetworkOf), so that no
+// address can keep the others out. Safe for concurrent use.
 type Places struct {
 	most, perAddress int
 
@@ -22,7 +22,8 @@ func NewPlaces(most, perAddress int) *Places {
 	return &Places{most: most, perAddress: perAddress, from: map[netip.Addr]int{}}
 }
 
-// PerAddress is the bound of connections of one address where there may be most: as configured, or three quarters of most, which leaves room for others.
+// PerAddress is the bound of connections of one address where there may be most: as configured, or three quarters of most, which
+// leaves room for others.
 func PerAddress(configured, most int) int {
 	if configured > 0 {
 		return configured
