@@ -53,7 +53,10 @@ export function Page({ state }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => state.set({ sql: text }, false), 400);
   };
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => () => {
+    clearTimeout(timer.current);
+    run.end();
+  }, []);
   useEffect(() => { keepTabs(tabs, active); }, [tabs, active]);
   useEffect(() => { void saved.load().catch(() => {}); }, []);
   useLayoutEffect(() => { // Back and Forward, and links from other pages; before the next key, or what is typed meanwhile would be lost

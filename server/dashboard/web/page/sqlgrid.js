@@ -14,6 +14,7 @@ import { copy, toast } from '../ui/toast.js';
 import { useKeys } from '../core/keys.js';
 import { Value } from '../ui/value.js';
 import { valueColumn } from './logslist.js';
+import { filtersOf, unsorted } from './sqlrun.js';
 
 /** @type {[string, 'tsv'|'markdown'|'json'][]} */
 const copies = [['Copy as text', 'tsv'], ['Copy as Markdown', 'markdown'], ['Copy as JSON', 'json']];
@@ -21,20 +22,31 @@ const copies = [['Copy as text', 'tsv'], ['Copy as Markdown', 'markdown'], ['Cop
 /** wholes are the forms in which the server itself writes a result: what the menu calls it, the format, the file. @type {[string, string, string][]} */
 const wholes = [['CSV', 'csvWithNames', 'result.csv'], ['CSV with types', 'csvWithNamesAndTypes', 'result.csv'], ['JSON', 'json', 'result.json'], ['Arrow', 'arrow', 'result.arrow']];
 
-/** @param {{rows: import('../core/rows.js').Rows, cut: boolean, limit: number, again: string}} props again: the statement, '' when it must not run twice */
-export function ResultGrid({ rows, cut, limit, again }) {
+/**
+ * useKept is a state that is kept with the look of a result.
+ * @template {'sort'|'filters'|'hidden'|'order'|'widths'|'frozen'} K
+ * @param {import('./sqlrun.js').Look} look @param {K} name @param {Required<import('./sqlrun.js').Look>[K]} first
+ */
+function useKept(look, name, first) {
+  const [value, set] = useState(look[name] ?? first);
+  look[name] = value;
+  return /** @type {const} */ ([/** @type {typeof first} */ (value), set]);
+}
+
+/** @param {{rows: import('../core/rows.js').Rows, look: import('./sqlrun.js').Look, cut: boolean, limit: number, again: string}} props again: the statement, '' when it must not run twice */
+export function ResultGrid({ rows, look, cut, limit, again }) {
   const host = useRef(/** @type {HTMLElement|null} */ (null));
   const grid = useRef(/** @type {Grid|null} */ (null));
-  const [sort, setSort] = useState({ column: -1, descending: false });
-  const [filters, setFilters] = useState(/** @type {Record<number, string>|null} */ (null));
-  const [hidden, setHidden] = useState(/** @type {number[]} */ ([]));
-  const [shown, setShown] = useState(rows.count);
-  const [cell, setCell] = useState(/** @type {{name: string, type: string, value: any, row: number}|null} */ (null));
-  const [order, setOrder] = useState(() => rows.columns.map((_, i) => i));
-  const [frozen, setFrozen] = useState(false);
+  const [sort, setSort] = useKept(look, 'sort', unsorted);
+  const [filters, setFilters] = useKept(look, 'filters', null);
+  const [hidden, setHidden] = useKept(look, 'hidden', []);
+  const [order, setOrder] = useKept(look, 'order', rows.columns.map((_, i) => i));
+  const [frozen, setFrozen] = useKept(look, 'frozen', false);
+  const [widths, setWidths] = useKept(look, 'widths', null);
+  const [shown, setShown] = useState({ rows, count: rows.count });
+  const [cell, setCell] = useState(/** @type {{column: number, value: any, row: number}|null} */ (null));
   const [finding, setFinding] = useState(false);
-  const [widths, setWidths] = useState(/** @type {number[]|null} */ (null));
-  useEffect(() => { rows.slice(0, 200).then((list) => setWidths(widthsOf(rows.columns, list)), () => {}); }, [rows]);
+  useEffect(() => { if (!widths) rows.slice(0, 200).then((list) => setWidths(widthsOf(rows.columns, list)), () => {}); }, [rows]);
   const visible = order.filter((i) => !hidden.includes(i));
   /** at[i] is the column of the answer that stands at place i of the grid; before the first stands the number of the row. */
   const at = useRef(/** @type {(number|undefined)[]} */ ([]));
@@ -51,17 +63,17 @@ export function ResultGrid({ rows, cut, limit, again }) {
   const filterRow = useRef(/** @type {HTMLElement|null} */ (null));
   const follow = () => { if (grid.current && filterRow.current) grid.current.root.scrollLeft = filterRow.current.scrollLeft; };
   const sortBy = (/** @type {number|undefined} */ column) => setSort((s) => {
-    if (column === undefined || (s.column === column && s.descending)) return { column: -1, descending: false };
+    if (column === undefined || (s.column === column && s.descending)) return unsorted;
     return { column, descending: s.column === column };
   });
-  const acts = useRef({ move, hide });
-  acts.current = { move, hide };
+  const acts = useRef({ move, hide, rows });
+  acts.current = { move, hide, rows };
 
   useEffect(() => {
     const g = new Grid(/** @type {HTMLElement} */ (host.current), {
       label: 'Result', open: (i, row) => {
         const c = at.current[g.focusColumn];
-        if (c !== undefined) setCell({ name: rows.columns[c].name, type: rows.columns[c].type, value: row[c], row: i });
+        if (c !== undefined) setCell({ column: c, value: row[c], row: i });
       },
       head: (c) => sortBy(at.current[c]),
       resized: (c, width) => setWidths((w) => w && w.map((old, i) => (i === at.current[c] ? width : old))),
@@ -74,7 +86,7 @@ export function ResultGrid({ rows, cut, limit, again }) {
     g.focusColumn = 1; // behind the number of the row
     grid.current = g;
     return () => g.destroy();
-  }, [rows]);
+  }, []);
   useEffect(() => {
     const g = grid.current;
     if (!g || !widths) return;
@@ -85,14 +97,16 @@ export function ResultGrid({ rows, cut, limit, again }) {
     })]);
   }, [rows, widths, hidden, order, frozen, sort, zone.value]);
   const key = JSON.stringify([sort, filters]);
+  const arranged = useRef('');
   useEffect(() => {
     let wanted = true;
-    const list = Object.entries(filters ?? {}).filter(([, text]) => text.trim() !== '').map(([c, text]) => ({ column: Number(c), text }));
-    rows.arrange(sort, list).then(() => {
+    rows.arrange(sort, filtersOf(filters)).then(() => {
       if (!wanted) return;
-      setShown(rows.count);
-      setFinding(false);
-      grid.current?.setSource(rows);
+      const again = arranged.current === key; // other rows of the same statement: who reads in them goes on
+      arranged.current = key;
+      setShown({ rows, count: rows.count });
+      grid.current?.setSource(rows, again);
+      if (cell && again) void rows.slice(cell.row, cell.row + 1).then(([row]) => { if (wanted) setCell((c) => c && row ? { ...c, value: row[c.column] } : null); }, () => {});
     }, () => {});
     return () => { wanted = false; };
   }, [rows, key]);
@@ -126,9 +140,9 @@ export function ResultGrid({ rows, cut, limit, again }) {
     }
   };
   return html`<div class="result-bar small">
-      <span class="num" aria-live="polite">${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(rows.total, 'row')}</b>`}${shown !== rows.total ? ` · ${count(shown)} shown` : ''}</span>
+      <span class="num" aria-live="polite">${cut ? html`<b>first ${count(limit)} rows, more exist</b>` : html`<b>${plural(shown.rows.total, 'row')}</b>`}${shown.count !== shown.rows.total ? ` · ${count(shown.count)} shown` : ''}</span>
       <span class="grow"></span>
-      ${finding && html`<${Find} rows=${rows} grid=${grid} onClose=${() => setFinding(false)} />`}
+      ${finding && html`<${Find} rows=${shown.rows} turn=${shown} grid=${grid} onClose=${() => setFinding(false)} />`}
       <button class="small" aria-pressed=${filters ? 'true' : 'false'} onClick=${() => setFilters(filters ? null : {})}>Filter</button>
       <${Pop} title="Columns" className="small" side="right" label="Columns">${() => html`<${ColumnMenu} columns=${rows.columns} order=${order} hidden=${hidden} frozen=${frozen} onHide=${hide} onMove=${move} onFreeze=${() => setFrozen(!frozen)} onCopy=${copyColumn} />`}</${Pop}>
       <${Pop} title="Copy or save" className="small" side="right" menu label=${html`<${Icon} name="download" />Copy, save`}>
@@ -139,9 +153,9 @@ export function ResultGrid({ rows, cut, limit, again }) {
     </div>
     ${filters && html`<div class="filter-row" ref=${filterRow}><span style=${{ width: numberColumn(rows.total).width + 'px' }}></span>${visible.map((c) => html`<input key=${c} style=${{ width: (widths?.[c] ?? 130) + 'px' }} onFocus=${follow} aria-label=${`Filter ${rows.columns[c].name}`} placeholder=${rows.columns[c].name} title="contains; also >5, <=3, =text, !=text, null, !null" value=${filters[c] ?? ''} onInput=${(/** @type {any} */ e) => setFilters({ ...filters, [c]: e.target.value })} />`)}</div>`}
     <div class="result-body"><div class="logs-list" ref=${host}></div>
-    ${cell && html`<${Drawer} label="Cell" tabs=${[{ id: 'cell', text: `${cell.name}, row ${count(cell.row + 1)}` }]} tab="cell" onTab=${() => {}} onClose=${() => setCell(null)}>
-      <div class="pad small"><button class="small" onClick=${() => copy(cell.value === null ? '' : raw(cell.value))}><${Icon} name="copy" />Copy</button> <span class="faint">${cell.type}</span></div>
-      <div class="pad cell-value"><${Value} value=${cell.value} type=${cell.type} /></div></${Drawer}>`}</div>`;
+    ${cell && html`<${Drawer} label="Cell" tabs=${[{ id: 'cell', text: `${rows.columns[cell.column].name}, row ${count(cell.row + 1)}` }]} tab="cell" onTab=${() => {}} onClose=${() => setCell(null)}>
+      <div class="pad small"><button class="small" onClick=${() => copy(cell.value === null ? '' : raw(cell.value))}><${Icon} name="copy" />Copy</button> <span class="faint">${rows.columns[cell.column].type}</span></div>
+      <div class="pad cell-value"><${Value} value=${cell.value} type=${rows.columns[cell.column].type} /></div></${Drawer}>`}</div>`;
 }
 
 /** ColumnMenu says which columns are shown and in which order. @param {{columns: import('../core/rowset.js').Column[], order: number[], hidden: number[], frozen: boolean, onHide: (c: number) => void, onMove: (c: number, to: number|undefined) => boolean, onFreeze: () => void, onCopy: (c: number) => void}} props */

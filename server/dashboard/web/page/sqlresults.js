@@ -24,11 +24,11 @@ export function Results({ run, state, limit }) {
     <div class="sql-views">
       <${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {string} */ id) => state.set({ view: id }, false)} />
       <span class="grow"></span>
-      ${results.length > 1 && html`<span class="result-list small">${results.map((x, i) => html`<button key=${x.id} class="small ${x.error ? 'danger' : ''}" aria-pressed=${i === run.shown.value ? 'true' : 'false'} title=${x.sql.slice(0, 300)} onClick=${() => { run.shown.value = i; }}>${i + 1}</button>`)}</span>`}
+      ${results.length > 1 && html`<span class="result-list small">${results.map((x, i) => html`<button key=${i} class="small ${x.error ? 'danger' : ''}" aria-pressed=${i === run.shown.value ? 'true' : 'false'} title=${x.sql.slice(0, 300)} onClick=${() => { run.shown.value = i; }}>${i + 1}</button>`)}</span>`}
       ${r && html`<span class="soft num">${duration(r.elapsedMS)}</span>`}
     </div>
     ${view === 'log' ? html`<${Log} run=${run} />` : r?.error ? html`<${ErrorBox} error=${r.error} />`
-    : r?.rows ? (view === 'plan' || plan && view === 'table' ? html`<${PlanView} key=${r.id} rows=${r.rows} plan=${plan} />` : view === 'chart' ? html`<div class="sql-chart" key=${r.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.id} rows=${r.rows} cut=${r.cut} limit=${limit} again=${r.again} />`)
+    : r?.rows ? (view === 'plan' || plan && view === 'table' ? html`<${PlanView} key=${r.look.id} rows=${r.rows} plan=${plan} />` : view === 'chart' ? html`<div class="sql-chart" key=${r.look.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.look.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.look.id} rows=${r.rows} look=${r.look} cut=${r.cut} limit=${limit} again=${r.again} />`)
     : r && html`<p class="state">${plural(r.affected ?? 0, 'row')} changed.</p>`}
   </div>`;
 }
@@ -55,4 +55,4 @@ function JSONView({ rows }) {
 
 /** Log lists each statement with its time and rows. @param {{run: import('./sqlrun.js').SQLRun}} props */
 const Log = ({ run }) => html`<div class="content"><table class="list"><thead><tr><th>began</th><th class="num">took</th><th class="num">rows</th><th>statement</th></tr></thead><tbody>
-  ${run.results.value.map((r) => html`<tr key=${r.id}><td class="num nowrap">${showTime(BigInt(r.at) * 1_000_000n, 3, zone.value)}</td><td class="num">${duration(r.elapsedMS)}</td><td class="num">${r.error ? 'error' : r.rows ? count(r.rows.count) + (r.cut ? '+' : '') : count(r.affected ?? 0)}</td><td><pre>${r.sql}</pre>${r.error && html`<div class="level-error">${r.error.message}</div>`}</td></tr>`)}</tbody></table></div>`;
+  ${run.results.value.map((r, i) => html`<tr key=${i}><td class="num nowrap">${showTime(BigInt(r.at) * 1_000_000n, 3, zone.value)}</td><td class="num">${duration(r.elapsedMS)}</td><td class="num">${r.error ? 'error' : r.rows ? count(r.rows.count) + (r.cut ? '+' : '') : count(r.affected ?? 0)}</td><td><pre>${r.sql}</pre>${r.error && html`<div class="level-error">${r.error.message}</div>`}</td></tr>`)}</tbody></table></div>`;

@@ -13,21 +13,47 @@ import { ask } from '../ui/ask.js';
 
 /**
  * @typedef {object} Result
- * @property {number} id
  * @property {string} sql as it was sent
  * @property {number} at when it began, ms since the epoch
  * @property {number} elapsedMS
  * @property {import('../core/rows.js').Rows|null} rows
  * @property {boolean} cut there are more rows than were asked for
  * @property {string} again what is sent to get the rows again; empty when that would change something
+ * @property {Look} look
  * @property {number} [affected]
  * @property {import('../core/api.js').ApiError} [error]
+ * @property {boolean} [stopped] somebody cancelled it
+ */
+
+/**
+ * Look is what somebody made of a result: how it is sorted, which columns are wide. It goes on to the result that takes its place when
+ * the statement runs again by itself and gives the same columns.
+ * @typedef {object} Look
+ * @property {number} id of the place, for as long as it has one look
+ * @property {string} columns their names and types
+ * @property {{column: number, descending: boolean}} [sort]
+ * @property {Record<number, string>|null} [filters] by column
+ * @property {number[]} [hidden]
+ * @property {number[]} [order]
+ * @property {number[]|null} [widths]
+ * @property {boolean} [frozen]
  */
 
 /** @typedef {{sql: string, db: string, at: number, elapsedMS: number, rows: number|null, error?: string, star?: string}} HistoryEntry */
 
 const mostHistory = 500;
 let ids = 0;
+
+/** unsorted: rows as they came. */
+export const unsorted = { column: -1, descending: false };
+
+/** filtersOf are the filters that say something. @param {Record<number, string>|null} [filters] by column @returns {import('../core/rowset.js').Filter[]} */
+export const filtersOf = (filters) => Object.entries(filters ?? {}).filter(([, text]) => text.trim() !== '').map(([c, text]) => ({ column: Number(c), text }));
+
+/** release gives the memory of results back. @param {Result[]} results */
+function release(results) {
+  for (const r of results) r.rows?.free();
+}
 
 export class SQLRun {
   constructor() {
@@ -52,15 +78,36 @@ export class SQLRun {
     return { from: text(begin), to: text(end), step: `INTERVAL '${interval(stepFor(end - begin))}'`, db: db.value };
   }
 
-  /** again runs what ran last, when it changes nothing; what is shown stays until then. */
-  async again() {
-    if (this.results.value.length > 0 && this.results.value.every((r) => r.again)) await this.run(this.last.text, this.last.limit, true);
-  }
-
   last = { text: '', limit: 0 };
 
-  /** run sends all statements of a text. @param {string} text @param {number} limit rows of an answer @param {boolean} [keep] what is shown stays until the first answer */
-  async run(text, limit, keep = false) {
+  /** again runs what ran last, when it changes nothing. What is shown stays until all answers are here, and so does how it is shown. */
+  async again() {
+    const old = this.results.value;
+    if (this.busy.value || old.length === 0 || !old.every((r) => r.again)) return;
+    const control = this.control = new AbortController();
+    const fresh = /** @type {Result[]} */ ([]);
+    for await (const r of this.each(this.last.text, this.last.limit, control.signal)) fresh.push(r);
+    for (const [i, r] of fresh.entries()) await this.inherit(r, old[i]);
+    if (this.results.value !== old || fresh.some((r) => r.stopped)) {
+      release(fresh);
+      return;
+    }
+    batch(() => {
+      this.results.value = fresh;
+      this.shown.value = Math.min(this.shown.value, fresh.length - 1);
+    });
+    release(old);
+  }
+
+  /** inherit gives a result the look of the one before it at its place; an error passes it on. @param {Result} r @param {Result|undefined} before */
+  async inherit(r, before) {
+    if (!before || (r.rows && before.look.columns && r.look.columns !== before.look.columns)) return;
+    r.look = Object.assign(before.look, r.rows && { columns: r.look.columns });
+    await r.rows?.arrange(r.look.sort ?? unsorted, filtersOf(r.look.filters));
+  }
+
+  /** run sends all statements of a text. @param {string} text @param {number} limit rows of an answer */
+  async run(text, limit) {
     const statements = split(text).map((s) => s.text);
     if (statements.length === 0 || this.busy.value) return;
     const dangerous = statements.filter(destroys);
@@ -68,56 +115,70 @@ export class SQLRun {
       const yes = await ask({ title: 'This takes data away for good', text: `In database ${db.value}. The palette (Ctrl+K) turns this question off.`, code: dangerous.join(';\n'), yes: 'Run it' });
       if (yes === null) return;
     }
+    this.cancel(); // what runs again by itself
     this.last = { text, limit };
     this.busy.value = true;
-    if (!keep) this.clear();
+    this.clear();
     this.control = new AbortController();
-    const before = [];
-    for (const statement of statements) {
-      const filled = fill(statement, this.values());
-      const result = await this.one(filled, before, limit);
+    for await (const result of this.each(text, limit, this.control.signal)) {
       batch(() => {
-        if (keep) this.clear();
-        keep = false;
         this.results.value = [...this.results.value, result];
         this.shown.value = this.results.value.length - 1;
       });
-      this.remember(result, statement);
-      if (result.error) break;
-      if (prepares(filled)) before.push(filled);
-      if (/^(CREATE|DROP|ALTER|TRUNCATE|INSERT|COPY)\b/.test(bare(filled))) catalog.forget();
     }
     this.busy.value = false;
   }
 
+  /** each runs one statement after the other, up to the first that fails. @param {string} text @param {number} limit @param {AbortSignal} signal @returns {AsyncGenerator<Result>} */
+  async *each(text, limit, signal) {
+    const before = [];
+    for (const { text: statement } of split(text)) {
+      const filled = fill(statement, this.values());
+      const result = await this.one(filled, before, limit, signal);
+      this.remember(result, statement);
+      yield result;
+      if (result.error) return;
+      if (prepares(filled)) before.push(filled);
+      if (/^(CREATE|DROP|ALTER|TRUNCATE|INSERT|COPY)\b/.test(bare(filled))) catalog.forget();
+    }
+  }
+
+  /** end stops what runs: nobody looks any more. */
+  end() {
+    this.cancel();
+    this.clear();
+  }
+
   /** clear forgets the results and gives their memory back. */
   clear() {
-    for (const r of this.results.value) r.rows?.free();
+    release(this.results.value);
     this.results.value = [];
     this.shown.value = 0;
   }
 
-  /** one sends a statement behind those that prepare it. @param {string} sql @param {string[]} before @param {number} limit @returns {Promise<Result>} */
-  async one(sql, before, limit) {
+  /** one sends a statement behind those that prepare it. @param {string} sql @param {string[]} before @param {number} limit @param {AbortSignal} signal @returns {Promise<Result>} */
+  async one(sql, before, limit, signal) {
     const started = performance.now();
     /** @type {Result} */
-    const result = { id: ++ids, sql, at: Date.now(), elapsedMS: 0, rows: null, cut: false, again: '' };
+    const result = { sql, at: Date.now(), elapsedMS: 0, rows: null, cut: false, again: '', look: { id: ++ids, columns: '' } };
     const changes = !/^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|TQL|VALUES)\b/.test(bare(sql));
     const text = [...before, sql].join(';\n');
     if (!changes) result.again = text;
     try {
-      const rows = await query(text, { limit: limit + 1, signal: this.control.signal, retry: changes ? false : undefined });
+      const rows = await query(text, { limit: limit + 1, signal, retry: changes ? false : undefined });
       if (rows.columns.length > 0) {
         if (rows.count > limit) {
           await rows.truncate(limit);
           result.cut = true;
         }
         result.rows = rows;
+        result.look.columns = JSON.stringify(rows.columns);
       } else {
         result.affected = rows.affected ?? 0;
       }
     } catch (e) {
-      result.error = isAbort(e) ? new ApiError('Cancelled.', { statement: sql }) : described(e);
+      result.stopped = isAbort(e);
+      result.error = result.stopped ? new ApiError('Cancelled.', { statement: sql }) : described(e);
     }
     result.elapsedMS = performance.now() - started;
     return result;

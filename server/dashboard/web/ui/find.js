@@ -4,24 +4,22 @@ import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { count } from '../core/format.js';
 
 /**
- * Find is the box. It closes when other rows are shown.
- * @param {{rows: {find: (text: string) => Promise<number[]>}|null, grid: {current: import('./grid.js').Grid|null}, onClose: () => void}} props
+ * Find is the box. In other rows, or in the same ones in another order, it finds again; the focus of the grid stays where it is then.
+ * @param {{rows: {find: (text: string) => Promise<number[]>}|null, turn?: any, grid: {current: import('./grid.js').Grid|null}, onClose: () => void}} props turn: is another when the order is
  */
-export function Find({ rows, grid, onClose }) {
+export function Find({ rows, turn, grid, onClose }) {
   const [found, setFound] = useState({ text: '', places: /** @type {number[]} */ ([]), at: 0 });
   const asked = useRef(0);
   const box = useRef(/** @type {HTMLInputElement|null} */ (null));
-  useEffect(() => {
-    box.current?.focus();
-    return onClose;
-  }, [rows]);
-  const find = async (/** @type {string} */ text) => {
+  useEffect(() => box.current?.focus(), []);
+  const find = async (/** @type {string} */ text, at = 0) => {
     const turn = ++asked.current;
-    const places = text === '' || !rows ? [] : await rows.find(text);
+    const places = text === '' || !rows ? [] : await rows.find(text).catch(() => []);
     if (turn !== asked.current) return;
-    setFound({ text, places, at: 0 });
-    if (places.length > 0) grid.current?.select(places[0]);
+    setFound({ text, places, at: Math.min(at, Math.max(0, places.length - 1)) });
+    return places;
   };
+  useEffect(() => { void find(found.text, found.at); }, [rows, turn]);
   const step = (/** @type {number} */ by) => {
     if (found.places.length === 0) return;
     const at = (found.at + by + found.places.length) % found.places.length;
@@ -35,5 +33,5 @@ export function Find({ rows, grid, onClose }) {
     onClose();
   };
   return html`<span class="find" role="search"><input aria-label="Find in the loaded rows" placeholder="Find" value=${found.text} ref=${box}
-    onInput=${(/** @type {any} */ e) => void find(e.target.value)} onKeyDown=${key} /><span class="num soft">${found.places.length === 0 ? 'none' : `${count(found.at + 1)} of ${count(found.places.length)}`}</span></span>`;
+    onInput=${async (/** @type {any} */ e) => { const [first] = await find(e.target.value) ?? []; if (first !== undefined) grid.current?.select(first); }} onKeyDown=${key} /><span class="num soft">${found.places.length === 0 ? 'none' : `${count(found.at + 1)} of ${count(found.places.length)}`}</span></span>`;
 }

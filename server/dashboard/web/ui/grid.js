@@ -115,15 +115,15 @@ export class Grid {
     this.pages.clear();
     this.endTold = -1;
     this.heights = null;
-    this.coming = false;
     if (keep) {
-      this.want(this.first, this.first + 1); // they may be here when the frame is painted
+      this.focus = Math.min(this.focus, source.count - 1);
+      this.anchor = Math.min(this.anchor, source.count - 1);
     } else {
       this.focus = this.anchor = -1;
-      this.root.scrollTop = 0;
-      this.want(0, 1);
-      this.coming = this.pages.size > 0;
+      this.root.scrollTop = this.first = 0;
     }
+    this.want(this.first, this.first + (keep ? this.pool.length : 1));
+    this.coming = this.pages.size > 0;
     this.schedule();
   }
 
@@ -202,8 +202,8 @@ export class Grid {
     const source = this.source;
     source.slice(p * pageRows, Math.min((p + 1) * pageRows, source.count)).then((rows) => {
       if (source !== this.source) return;
-      this.coming = false;
       this.pages.set(p, rows);
+      this.coming &&= [...this.pages.values()].includes(null);
       this.drop(p);
       this.version++;
       this.schedule();
