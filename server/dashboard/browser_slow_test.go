@@ -5,6 +5,7 @@ package dashboard
 import (
 	"flag"
 	"fmt"
+	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -56,5 +57,35 @@ func (p *page) before(script string) {
 	p.t.Helper()
 	if _, err := chromedp.Call(p.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
 		p.t.Fatal(err)
+	}
+}
+
+// TestTabFitsTheText: what Tab takes fits what is typed, however late the offers come: those shown may be for the text before. Letters
+// and Tab are one task of the page here, so that no answer comes between.
+func TestTabFitsTheText(t *testing.T) {
+	s := shop(t)
+	for _, c := range []struct{ name, page, box, first, then, want string }{
+		{"a field of spans", "traces", "#traces-search", "r", "out", "span_attributes.http.route:"},
+		{"a field of log lines", "logs#t=app", "#logs-search", "e", "rvic", "service:"},
+		{"values in place of fields", "logs#t=app", "#logs-search", "servic", "e:", "service:web"},
+		{"another value", "logs#t=app", "#logs-search", "service:", "sto", "service:stock"},
+		{"no offer fits", "logs#t=app", "#logs-search", "servic", "xyz", "servicxyz"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := open(t, s, "/dashboard/")
+			p.before(fmt.Sprintf(lateAnswers, max(*slow, 3)))
+			p.visit("/dashboard/" + c.page)
+			p.wait("the page", fmt.Sprintf(`document.querySelector(%q)`, c.box))
+			p.quiet()
+			eval[bool](p, fmt.Sprintf(`document.querySelector(%q).focus() ?? document.execCommand('insertText', false, %q)`, c.box, c.first))
+			p.wait("offers", `document.querySelector('.offers li')`)
+			p.quiet()
+			eval[bool](p, fmt.Sprintf(`document.execCommand('insertText', false, %q) && (document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, cancelable: true })) || true)`, c.then))
+			p.wait("what was typed is completed", fmt.Sprintf(`document.querySelector(%q).value === %q`, c.box, c.want))
+			p.quiet()
+			if got := eval[string](p, fmt.Sprintf(`document.querySelector(%q).value`, c.box)); got != c.want {
+				t.Errorf("in the end the text is %q, want %q", got, c.want)
+			}
+		})
 	}
 }
