@@ -98,7 +98,7 @@ var homes = map[string][]string{
 	"github.com/fasthttp/router":          {"server"},
 	"github.com/bytedance/sonic":          {"flatten"},
 	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},
-	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web", "pipeline/vrl/stdlib", "sqlexec/rowfile", "sqlexec/spill", "bench/fleet"},
+	"github.com/klauspost/compress":       {"sst/encoding", "wal", "server/web", "pipeline/vrl/stdlib", "sqlexec/rowfile", "sqlexec/spill", "cmd/varve/ingest", "bench/fleet"},
 	"github.com/andybalholm/brotli":       {"server/web"},
 	"github.com/cespare/xxhash/v2":        {"sst", "sqlexec", "engine", "pipeline/vrl/stdlib"},
 	"github.com/axiomhq/hyperloglog":      {"sqlexec/expr", "sqlexec/exec"},

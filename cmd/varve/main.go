@@ -34,6 +34,7 @@ var (
 // commandLine is the model of the command line.
 type commandLine struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
+	Ingest  ingestCommand  `cmd:"" help:"Send files and streams to a server."`
 	VRL     vrlCommand     `cmd:"" name:"vrl" help:"Run a script of the vrl processor over events."`
 	Check   checkCommand   `cmd:"" help:"Verify everything in a data directory."`
 	Dump    dumpCommand    `cmd:"" help:"Print a file of a data directory readably."`
@@ -87,6 +88,8 @@ func run(args []string, io streams) int {
 	switch parsed.Command() {
 	case "serve":
 		err = line.Serve.run(io)
+	case "ingest <input>":
+		err = line.Ingest.run(io)
 	case "vrl":
 		return line.VRL.run(os.Stdin, io)
 	case "check <dir>":

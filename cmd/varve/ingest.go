@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"varve/cmd/varve/client"
+	"varve/cmd/varve/ingest"
+)
+
+type ingestCommand struct {
+	client.Flags
+	client.Database
+	Inputs          []string      `arg:"" name:"input" help:"Files, directories (all files below), patterns in quotes, or - for standard input. Packed ones (gzip, zstd, bzip2) are unpacked."`
+	Table           string        `short:"t" placeholder:"T" help:"The table that the entries go to; '{name}' in it is the name of the file."`
+	Pipeline        string        `placeholder:"NAME" help:"The pipeline that reads the entries; default: they are taken as they are (service_identity)."`
+	PipelineVersion string        `placeholder:"TIME" help:"A version of the pipeline; default: the latest."`
+	PipelineFile    string        `placeholder:"FILE" help:"A pipeline that is uploaded for this run and removed after it."`
+	Format          string        `placeholder:"FORMAT" help:"ndjson, json, text, csv (with a head line), lineproto, jsonput or logpush; default: what names and beginnings of files look like."`
+	Time            string        `placeholder:"FIELD" help:"The field with the time of entries: 'FIELD;epoch;ms' (or s, us, ns), 'FIELD;datestr;FORMAT', or auto to find it in the first entries; default: when they arrive."`
+	MaxNestedLevels int           `placeholder:"N" help:"How deep objects become columns."`
+	Hint            []string      `sep:"none" placeholder:"K=V" help:"A hint for tables that are made, such as ttl=7d; may be repeated."`
+	SkipError       bool          `help:"Let the server leave out entries that its pipeline cannot read."`
+	Batch           string        `placeholder:"SIZE" help:"Size of requests (default: 4MiB); one line alone may have up to 64MiB."`
+	Connections     int           `placeholder:"N" help:"Requests at the same time (default: 4, or 2 to a server on this machine); fewer while the server has too many."`
+	Compress        string        `placeholder:"HOW" enum:"auto,zstd,none" default:"auto" help:"zstd, none or auto: zstd to another machine."`
+	Rate            string        `placeholder:"RATE" help:"At most so much a second: rows (5000) or bytes (10MiB)."`
+	RetryFor        time.Duration `placeholder:"DURATION" help:"How long a batch is tried again while the server is away or busy (default: 10m)."`
+	Rejects         string        `placeholder:"FILE" help:"Sets refused entries aside in this file, as JSON lines, and goes on; default: the first one ends the command."`
+	MaxRejects      int           `placeholder:"N" default:"-1" help:"End with more refused entries than that."`
+	State           string        `placeholder:"FILE" help:"The file that keeps up to where inputs are stored; default: one a table under $$XDG_STATE_HOME/varve/ingest."`
+	Resume          bool          `help:"Go on where an earlier run ended."`
+	Restart         bool          `help:"Store inputs again that are stored already."`
+	Follow          bool          `help:"Go on with what is appended to the files, as tail -F does."`
+	DryRun          int           `placeholder:"N" help:"Show what the first N entries of each input would become, and store nothing."`
+}
+
+// Help is what varve ingest --help says besides.
+func (ingestCommand) Help() string {
+	return "Every acknowledged entry is stored. An entry is sent again only where the answer of its batch was lost; such batches are counted. " +
+		"Ctrl-C ends it at a clean point, --resume goes on there. Exit code 3: entries were refused, or some inputs could not be read.\n\n" +
+		examples("varve ingest --table web access.log.gz --pipeline-file access.yaml",
+			"varve ingest --table app --time auto --rejects bad.ndjson logs/",
+			"varve ingest --table '{name}' 'export/*.ndjson.zst' --resume",
+			"varve ingest --table app --dry-run 5 app.ndjson",
+			"journalctl -f -o json | varve ingest --table journal -")
+}
+
+func (c *ingestCommand) run(s streams) error {
+	o, err := c.options(s)
+	if err != nil {
+		return err
+	}
+	server, err := c.Connect(s.environ, s.err)
+	if err != nil {
+		return err
+	}
+	o.DB = cmp.Or(c.DB, server.DB)
+	ctx, stop := client.Interruptible(context.Background())
+	defer stop()
+	return ingest.Run(ctx, server, o)
+}
+
+// options are what the flags say.
+func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
+	o := &ingest.Options{
+		Args: c.Inputs, Stdin: os.Stdin, Notes: s.err, Result: s.out, Live: client.IsTerminal(s.err), Quiet: c.Quiet,
+		Table: c.Table, Pipeline: c.Pipeline, PipelineVersion: c.PipelineVersion, PipelineFile: c.PipelineFile, Format: c.Format,
+		Time: c.Time, MaxNestedLevels: c.MaxNestedLevels, Hints: c.Hint, SkipError: c.SkipError, Connections: c.Connections,
+		Compress: c.Compress, RetryFor: c.RetryFor, Rejects: c.Rejects, MaxRejects: c.MaxRejects, State: c.State,
+		Resume: c.Resume, Restart: c.Restart, Follow: c.Follow, DryRun: c.DryRun,
+	}
+	var err error
+	if c.Batch != "" {
+		var size Size
+		if size, err = parseSize(c.Batch); err != nil {
+			return nil, &usageError{fmt.Errorf("--batch %s: %w", c.Batch, err)}
+		}
+		o.Batch = int(size)
+	}
+	if c.Rate != "" {
+		if o.Rate, err = parseRate(c.Rate); err != nil {
+			return nil, &usageError{fmt.Errorf("--rate %s: %w", c.Rate, err)}
+		}
+	}
+	home := client.Getenv(s.environ, "XDG_STATE_HOME")
+	if !filepath.IsAbs(home) { // as its specification wants
+		home = filepath.Join(client.Getenv(s.environ, "HOME"), ".local", "state")
+	}
+	o.StateDir = filepath.Join(home, "varve", "ingest")
+	return o, nil
+}
+
+// parseRate reads rows or bytes a second.
+func parseRate(text string) (ingest.Rate, error) {
+	if rows, err := strconv.ParseInt(strings.TrimSuffix(text, "rows"), 10, 64); err == nil && rows > 0 {
+		return ingest.Rate{Rows: rows}, nil
+	}
+	size, err := parseSize(text)
+	if err == nil && size <= 0 {
+		err = errors.New("more than nothing is wanted")
+	}
+	return ingest.Rate{Bytes: int64(size)}, err
+}

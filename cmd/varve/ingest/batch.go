@@ -1,0 +1,85 @@
+package ingest
+
+import (
+	"bytes"
+	"os"
+)
+
+// mark is a place in an input: the bytes of unpacked text, and the line ends, before it.
+type mark struct {
+	Byte int64 `json:"byte"`
+	Line int64 `json:"line"`
+}
+
+// entryEnd is where an entry ends, and the line on which it begins, from 1.
+type entryEnd struct {
+	to   mark
+	line int64
+}
+
+// batch is a run of whole entries of one input. Its buffer is given back once it is dealt with.
+type batch struct {
+	in     *input
+	buffer []byte
+	part
+
+	long    *os.File // instead of a body: one entry, larger than a batch; removed already
+	bytes   int64    // of long
+	refused string   // why the one entry cannot be sent, whatever the server says; its body may be cut
+}
+
+// part is a piece of a batch that is sent with one request.
+type part struct {
+	body     []byte // entries, each on a line of its own; the last may lack its end
+	from, to mark
+	// ends has one element for each entry; nil: the entries are the lines of the input as they stand.
+	ends []entryEnd
+}
+
+// entries counts the lines of a part that are not empty.
+func (p *part) entries() int64 {
+	if p.ends != nil {
+		return int64(len(p.ends))
+	}
+	n := int64(bytes.Count(p.body, newline))
+	if len(p.body) > 0 && p.body[len(p.body)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+var newline = []byte{'\n'}
+
+// halve cuts a part in two at an end of line near its middle; ok is false for a single entry.
+func (p *part) halve() (left, right part, ok bool) {
+	middle := len(p.body) / 2
+	at := bytes.IndexByte(p.body[middle:], '\n') + middle + 1
+	if at == middle || at == len(p.body) {
+		at = bytes.LastIndexByte(p.body[:max(0, min(middle, len(p.body)-1))], '\n') + 1
+	}
+	if at == 0 || at == len(p.body) {
+		return left, right, false
+	}
+	left, right = part{body: p.body[:at], from: p.from}, part{body: p.body[at:], to: p.to}
+	lines := bytes.Count(left.body, newline)
+	if p.ends != nil {
+		left.ends, right.ends = p.ends[:lines], p.ends[lines:]
+		left.to = left.ends[lines-1].to
+	} else {
+		left.to = mark{p.from.Byte + int64(at), p.from.Line + int64(lines)}
+	}
+	right.from = left.to
+	return left, right, true
+}
+
+// line is the number of the line on which the first entry begins, from 1.
+func (p *part) line() int64 {
+	if len(p.ends) > 0 {
+		return p.ends[0].line
+	}
+	blank := len(p.body) - len(bytes.TrimLeft(p.body, "\r\n"))
+	return p.from.Line + 1 + int64(bytes.Count(p.body[:blank], newline))
+}
+
+// isBlank reports whether there is nothing to send.
+func (p *part) isBlank() bool { return len(bytes.TrimLeft(p.body, "\r\n")) == 0 }

@@ -1,0 +1,187 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// cutter fills batches with whole entries of one input.
+type cutter interface {
+	// fill makes a batch of what it reads into buf, whose capacity is the size of a batch. A batch without a body says that
+	// there is nothing for now. The error is io.EOF at the end, with the last batch, or says why the input cannot be read
+	// further.
+	fill(b *batch, buf []byte) error
+}
+
+// lineCutter cuts an input at its line ends.
+type lineCutter struct {
+	src      *source
+	at       mark   // where the next batch begins
+	ahead    []span // what is stored behind it, in order
+	carry    []byte // read, but not cut: the beginning of a line
+	mostRows int64  // a batch; 0: any number
+	most     int64  // bytes of a line
+	temp     string // directory of lines that are larger than a batch; empty: the usual one
+	err      error  // to be told next
+}
+
+func newLineCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
+	c := &lineCutter{src: src, at: at, ahead: ahead, mostRows: o.Rate.Rows, most: int64(max(mostEntry, o.Batch))}
+	switch {
+	case at.Byte > 0 && in.size > 0 && src.packed == "":
+		src.head = nil
+		if _, err := in.file.Seek(at.Byte, io.SeekStart); err != nil {
+			return nil, err
+		}
+	case at.Byte > 0:
+		return c, src.discard(at.Byte)
+	case bytes.HasPrefix(src.head, bom):
+		src.head = src.head[len(bom):]
+		c.at.Byte = int64(len(bom))
+	}
+	return c, nil
+}
+
+func (c *lineCutter) fill(b *batch, buf []byte) error {
+	if err := c.err; err != nil {
+		c.err = nil
+		return err
+	}
+	if err := c.pass(); err != nil {
+		return err
+	}
+	buf = buf[:cap(buf)]
+	if len(c.ahead) > 0 {
+		buf = buf[:min(int64(len(buf)), c.ahead[0].From.Byte-c.at.Byte)]
+	}
+	n, err := c.read(buf)
+	bounded := len(c.ahead) > 0 && c.at.Byte+int64(n) == c.ahead[0].From.Byte
+	cut := bytes.LastIndexByte(buf[:n], '\n') + 1
+	switch {
+	case err == io.EOF || bounded: // the last line may lack its end
+		cut = n
+	case cut == 0 && n == cap(buf):
+		return c.long(b, buf)
+	}
+	cut = firstLines(buf[:cut], c.mostRows)
+	b.body, b.from = buf[:cut], c.at
+	c.at.Byte += int64(cut)
+	c.at.Line += int64(bytes.Count(b.body, newline))
+	b.to = c.at
+	c.carry = append(c.carry[:0], buf[cut:n]...)
+	switch {
+	case errors.Is(err, errIdle):
+		return nil
+	case err == io.EOF && len(c.carry) > 0: // there is more, though not to read
+		c.src.r, c.src.follow = eof{}, false
+		return nil
+	case cut > 0:
+		c.err = err
+		return nil
+	}
+	return err
+}
+
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// pass passes over what is stored already.
+func (c *lineCutter) pass() error {
+	for len(c.ahead) > 0 && c.ahead[0].From.Byte <= c.at.Byte {
+		if err := c.src.discard(c.ahead[0].To.Byte - c.at.Byte); err != nil {
+			return err
+		}
+		c.at = c.ahead[0].To
+		c.ahead = c.ahead[1:]
+	}
+	return nil
+}
+
+// read fills buf with what was carried over and with what can be read without much waiting.
+func (c *lineCutter) read(buf []byte) (n int, err error) {
+	n = copy(buf, c.carry)
+	begun := time.Now()
+	for n < len(buf) && err == nil {
+		var m int
+		m, err = c.src.Read(buf[n:])
+		n += m
+		if c.src.live && time.Since(begun) > flushAfter {
+			return n, errIdle
+		}
+	}
+	if errors.Is(err, errStopped) {
+		err = errIdle
+	}
+	return n, err
+}
+
+// firstLines is where so many lines end.
+func firstLines(body []byte, lines int64) int {
+	if lines <= 0 {
+		return len(body)
+	}
+	at := 0
+	for range lines {
+		i := bytes.IndexByte(body[at:], '\n')
+		if i < 0 {
+			return len(body)
+		}
+		at += i + 1
+	}
+	return at
+}
+
+// mostShown is how much of a line that goes through a file is kept to be shown, bytes.
+const mostShown = 64 << 10
+
+// long takes a line that is larger than a batch, and begins with buf, through a file.
+func (c *lineCutter) long(b *batch, buf []byte) error {
+	f, err := os.CreateTemp(c.temp, "varve-line-")
+	if err != nil {
+		return fmt.Errorf("line %d is larger than --batch and goes through a file: %w", c.at.Line+1, err)
+	}
+	b.from, b.body = c.at, bytes.Clone(buf[:min(len(buf), mostShown)])
+	b.bytes, err = c.spool(f, buf)
+	if err := errors.Join(err, os.Remove(f.Name())); err != nil { // what is open stays
+		return errors.Join(err, f.Close())
+	}
+	c.at.Byte += b.bytes
+	if c.err == nil { // at an end of line
+		c.at = mark{c.at.Byte + 1, c.at.Line + 1}
+	}
+	b.to, b.long = c.at, f
+	if b.bytes > c.most {
+		b.refused = fmt.Sprintf("the line has %d bytes, at most %d can be sent: --batch raises that", b.bytes, c.most)
+		b.long = nil
+		return f.Close()
+	}
+	return nil
+}
+
+// spool writes a line, of which buf has been read, to a file, but nothing past the bound, and gives its size.
+func (c *lineCutter) spool(f *os.File, buf []byte) (size int64, err error) {
+	for n := len(buf); ; {
+		line, rest, whole := bytes.Cut(buf[:n], newline)
+		if size += int64(len(line)); size <= c.most {
+			if _, err := f.Write(line); err != nil {
+				return size, err
+			}
+		}
+		c.carry = append(c.carry[:0], rest...)
+		switch {
+		case whole:
+			return size, nil
+		case err == io.EOF:
+			c.err = io.EOF
+			return size, nil
+		}
+		if n, err = c.src.Read(buf); err != nil && err != io.EOF && !errors.Is(err, errIdle) {
+			return size, err
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"varve/cmd/varve/client"
+)
+
+// Waits between attempts: doubled each time, half of it by chance so that clients do not come back together.
+const (
+	firstWait = 250 * time.Millisecond
+	mostWait  = 30 * time.Second
+)
+
+// hopeless is after how many rejects without a single stored entry the fault is not one of entries.
+const hopeless = 1000
+
+// sender sends batches with several workers.
+type sender struct {
+	r       *run
+	ctx     context.Context // of requests
+	wire    *wire
+	gate    gate
+	pace    pacer
+	rejects *rejects
+}
+
+func newSender(r *run, ctx context.Context) (*sender, error) {
+	s := &sender{r: r, ctx: ctx, wire: newWire(r.o)}
+	s.gate.open(r.o.Connections)
+	s.rejects = &rejects{file: r.o.Rejects, most: r.o.MaxRejects}
+	return s, nil
+}
+
+// check sends a request without entries, so that what is wrong with all of them is told before anything is read.
+func (s *sender) check(ctx context.Context) error {
+	begun := time.Now()
+	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+		_, err := s.r.c.Do(ctx, s.wire.trial(s.r.inputs))
+		var answer *client.AnswerError
+		if err == nil || !errors.As(err, &answer) || !isBusy(answer.Status) || time.Since(begun) > s.r.o.RetryFor {
+			return err
+		}
+		s.r.report.retry(err)
+		if !s.r.sleep(ctx, jitter(wait, answer.RetryAfter)) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// start starts the workers.
+func (s *sender) start() *sync.WaitGroup {
+	workers := &sync.WaitGroup{}
+	for range s.r.o.Connections {
+		workers.Go(func() {
+			w := &worker{sender: s}
+			for b := range s.r.work {
+				if err := w.take(b); err != nil && !errors.Is(err, errStopped) {
+					s.r.end(err)
+				}
+				s.r.buffers <- b.buffer
+			}
+		})
+	}
+	return workers
+}
+
+// worker is one connection.
+type worker struct {
+	*sender
+	encoder      *zstd.Encoder
+	body, packed []byte
+}
+
+// take deals with a batch: everything in it is stored, among the rejects, or the error says why not.
+func (w *worker) take(b *batch) (err error) {
+	if b.long != nil {
+		defer func() { err = errors.Join(err, b.long.Close()) }()
+	}
+	if w.r.stopped() {
+		return errStopped
+	}
+	if b.refused != "" {
+		return w.reject(b, &b.part, errors.New(b.refused))
+	}
+	if !w.pace.wait(&b.part, b.bytes, w.r.o.Rate, w.r.stop) {
+		return errStopped
+	}
+	for todo := []part{b.part}; len(todo) > 0; {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if w.r.stopped() {
+			return errStopped
+		}
+		err := w.deliver(b, &p)
+		var answer *client.AnswerError
+		switch {
+		case err == nil:
+		case !errors.As(err, &answer) || !isRefusal(answer.Status):
+			return fmt.Errorf("%s, line %d: %w", b.in.name, p.line(), err)
+		default:
+			left, right, ok := p.halve()
+			if !ok || b.long != nil {
+				err = w.reject(b, &p, answer)
+				break
+			}
+			todo = append(todo, right, left)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b.in.ledger.done(p.from, p.to)
+	}
+	return nil
+}
+
+// isRefusal: the server does not want these entries, and others may be well.
+func isRefusal(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
+}
+
+// isBusy: the server may take the same request later.
+func isBusy(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
+}
+
+// isLost: who answered may not be who stores.
+func isLost(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusBadGateway || status == http.StatusGatewayTimeout
+}
+
+// deliver sends a part until it is taken or refused for good.
+func (w *worker) deliver(b *batch, p *part) error {
+	if b.long == nil && p.isBlank() {
+		return nil
+	}
+	begun, doubtful := time.Now(), false
+	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+		if !w.gate.enter(w.r.stop) {
+			return errStopped
+		}
+		took, sent, err := w.attempt(b, p)
+		w.gate.leave(err)
+		if err == nil {
+			w.r.report.stored(took, p, b.bytes, doubtful)
+			return nil
+		}
+		var answer *client.AnswerError
+		var unreachable *client.UnreachableError
+		after := time.Duration(0)
+		switch {
+		case errors.As(err, &answer) && isBusy(answer.Status):
+			doubtful, after = doubtful || isLost(answer.Status), answer.RetryAfter
+		case errors.As(err, &unreachable):
+			doubtful = doubtful || sent
+		default:
+			return err
+		}
+		if time.Since(begun)+wait > w.r.o.RetryFor || w.ctx.Err() != nil || w.r.stopped() {
+			if doubtful {
+				w.r.report.lost(p)
+			}
+			return err
+		}
+		w.r.report.retry(err)
+		if !w.r.sleep(w.ctx, jitter(wait, after)) {
+			if doubtful {
+				w.r.report.lost(p)
+			}
+			return errStopped
+		}
+	}
+}
+
+// jitter gives a wait between half and the whole of it, but not less than the server asks for.
+func jitter(wait, asked time.Duration) time.Duration {
+	return max(wait/2+rand.N(wait/2), min(asked, 2*mostWait))
+}
+
+// attempt sends a part once. sent: the server may have got it.
+func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
+	ctx := httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent = true }})
+	req := w.wire.request(b.in)
+	if b.long != nil {
+		body := io.NewSectionReader(b.long, 0, b.bytes)
+		req.Body = io.MultiReader(strings.NewReader(b.in.format.before), body, strings.NewReader(b.in.format.after))
+	} else {
+		body := w.wire.body(b.in.format, &w.body, p)
+		if w.r.o.Compress == "zstd" {
+			body = w.pack(body)
+			req.Header.Set("Content-Encoding", "zstd")
+		}
+		req.Body = bytes.NewReader(body)
+	}
+	w.r.report.request()
+	resp, err := w.r.c.Do(ctx, req)
+	if err != nil {
+		return t, sent, err
+	}
+	defer resp.Body.Close()
+	return readAnswer(resp, p), sent, nil
+}
+
+// pack compresses a body; it holds until the next one.
+func (w *worker) pack(body []byte) []byte {
+	if w.encoder == nil {
+		var err error
+		if w.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(512<<10)); err != nil {
+			panic(fmt.Sprintf("the options of zstd are wrong: %v", err))
+		}
+	}
+	w.packed = w.encoder.EncodeAll(body, w.packed[:0])
+	return w.packed
+}
+
+// reject puts the one entry of a part among the rejects, or ends the run.
+func (w *worker) reject(b *batch, p *part, cause error) error {
+	entry := bytes.Trim(p.body, "\r\n")
+	n := w.r.report.reject()
+	if err := w.rejects.add(b.in.name, p.line(), entry, cause, n); err != nil {
+		return err
+	}
+	if n >= hopeless && w.r.report.nothingStored() {
+		return fmt.Errorf("the first %d entries were all refused, so nothing further is sent; the last: %s, line %d: %w", n, b.in.name, p.line(), cause)
+	}
+	b.in.ledger.done(p.from, p.to)
+	return nil
+}
+
+// stopped reports whether nothing further is to be sent.
+func (r *run) stopped() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// sleep waits; false: nothing further is to be sent.
+func (r *run) sleep(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-r.stop:
+	}
+	return false
+}

@@ -1,0 +1,220 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// saveEvery is how often the state is written while entries are sent.
+const saveEvery = time.Second
+
+// stateVersion is that of the file.
+const stateVersion = 1
+
+// state says of each input up to where it is stored. Its file may be shared by several runs: each writes its own records
+// and leaves the others as they are.
+type state struct {
+	path   string
+	server stateFile // but its inputs
+	report *report
+
+	old   []*record // as they were found
+	ended chan struct{}
+	saver sync.WaitGroup
+
+	mu      sync.Mutex // protects what is below
+	inputs  []*input   // with a record
+	written bool       // once
+	err     error
+}
+
+// stateFile is the file, in JSON.
+type stateFile struct {
+	Version int       `json:"version"`
+	Server  string    `json:"server"`
+	DB      string    `json:"db"`
+	Table   string    `json:"table"`
+	Inputs  []*record `json:"inputs"`
+}
+
+// record is what is known of an input.
+type record struct {
+	fingerprint
+	At    mark   `json:"position"`        // all before it is stored, or among the rejects
+	Ahead []span `json:"ahead,omitempty"` // and these, behind a gap
+	Done  bool   `json:"done"`            // that is all of it
+	Open  bool   `json:"open"`            // a run sends it, or was cut off while it did
+}
+
+// openState reads the state of a table.
+func openState(o *Options, server string) (*state, error) {
+	s := &state{path: o.State, server: stateFile{Version: stateVersion, Server: server, DB: o.DB, Table: o.Table}, ended: make(chan struct{})}
+	if s.path == "" {
+		key := sha256.Sum256([]byte(server + "\x00" + o.DB + "\x00" + o.Table))
+		s.path = filepath.Join(o.StateDir, hex.EncodeToString(key[:8])+".json")
+	}
+	var err error
+	s.old, err = s.load()
+	return s, err
+}
+
+// load reads the records of the file.
+func (s *state) load() ([]*record, error) {
+	text, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var f stateFile
+	if err == nil {
+		err = json.Unmarshal(text, &f)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the state %s cannot be read: %w", s.path, err)
+	case f.Version != stateVersion:
+		return nil, fmt.Errorf("the state %s has version %d, this program reads version %d", s.path, f.Version, stateVersion)
+	case f.Server != s.server.Server || f.DB != s.server.DB || f.Table != s.server.Table:
+		return nil, fmt.Errorf("the state %s is of table %s.%s at %s, not of %s.%s at %s", s.path, f.DB, f.Table, f.Server, s.server.DB, s.server.Table, s.server.Server)
+	}
+	return f.Inputs, nil
+}
+
+// add gives an input a record that is written from now on.
+func (s *state) add(in *input, r *record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in.record = r
+	s.inputs = append(s.inputs, in)
+}
+
+// follow gives the file that took the place of a followed one a record.
+func (s *state) follow(in *input) {
+	p, err := takeFingerprint(in.path, headSize)
+	if err == nil {
+		s.add(in, &record{fingerprint: p, Open: true})
+	}
+}
+
+// begun begins to write the state.
+func (s *state) begun(r *report) {
+	s.report = r
+	s.save()
+	s.saver.Go(func() {
+		tick := time.NewTicker(saveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.save()
+			case <-s.ended:
+				return
+			}
+		}
+	})
+}
+
+// finish writes the state for the last time.
+func (s *state) finish() error {
+	close(s.ended)
+	s.saver.Wait()
+	s.mu.Lock()
+	for _, in := range s.inputs {
+		in.record.Open = false
+		in.ledger.touch()
+	}
+	s.err = nil
+	s.mu.Unlock()
+	s.save()
+	return s.err
+}
+
+// save writes what has changed. That it cannot be written is told once.
+func (s *state) save() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed := len(s.inputs) > 0 && !s.written
+	for _, in := range s.inputs {
+		at, ahead, news := in.ledger.take()
+		if !news {
+			continue
+		}
+		changed = true
+		in.record.At, in.record.Ahead, in.record.Done = at, ahead, in.ledger.whole()
+		in.record.refresh(in)
+	}
+	if !changed {
+		return
+	}
+	s.written = true
+	if err := s.write(); err != nil && s.err == nil {
+		s.err = fmt.Errorf("the state cannot be written, so this run cannot be resumed: %w", err)
+		s.report.note("%v", s.err)
+	}
+}
+
+// write puts the records of this run into the file.
+func (s *state) write() error {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lock(s.path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	others, err := s.load()
+	if err != nil {
+		return err
+	}
+	file := s.server
+	for _, in := range s.inputs {
+		others = slices.DeleteFunc(others, func(o *record) bool { return o.Path == in.record.Path || o.sameFile(&in.record.fingerprint) })
+		file.Inputs = append(file.Inputs, in.record)
+	}
+	// Of a path that was rotated, the newest record is the last.
+	file.Inputs = append(others, file.Inputs...)
+	text, err := json.MarshalIndent(file, "", " ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(s.path, text)
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// lock waits for the sole use of a file.
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { f.Close() }, nil //nolint:errcheck // that lets go of it
+}

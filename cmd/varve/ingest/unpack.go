@@ -1,0 +1,229 @@
+package ingest
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// mostWindow bounds what unpacking zstd takes; only archives made with --ultra or --long need more.
+const mostWindow = 32 << 20
+
+// flushAfter is how long entries of a live input wait for others.
+const flushAfter = time.Second
+
+// errIdle: there is nothing to read for now.
+var errIdle = errors.New("nothing to read for now")
+
+// source is the unpacked text of an input. Its Read may give errIdle when the input is live or followed.
+type source struct {
+	r      io.Reader
+	head   []byte // the beginning, at most headSize bytes, not yet read
+	packed string // gzip, zstd, bzip2 or empty
+	live   bool   // somebody may be writing it: entries are not kept for long
+	follow bool   // its end is not the end
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if len(s.head) > 0 {
+		n := copy(p, s.head)
+		s.head = s.head[n:]
+		return n, nil
+	}
+	n, err := s.r.Read(p)
+	if err == io.EOF && s.follow {
+		err = errIdle
+		if n > 0 {
+			err = nil
+		}
+	}
+	return n, err
+}
+
+// discard passes over n bytes.
+func (s *source) discard(n int64) error {
+	for n > 0 {
+		m, err := io.CopyN(io.Discard, s, n)
+		n -= m
+		if errors.Is(err, errIdle) {
+			continue
+		}
+		if err == io.EOF {
+			return errors.New("it is shorter than what is stored of it, --restart stores it from its beginning")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countingReader counts what is read.
+type countingReader struct {
+	r    io.Reader
+	done func(n int)
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.done(n)
+	return n, err
+}
+
+// magics are how packed inputs begin. Those without a reader are refused with what unpacks them.
+var magics = []struct {
+	begin, name, tool string
+	open              func(io.Reader) (io.Reader, error)
+}{
+	{begin: "\x1f\x8b", name: "gzip", open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{begin: "\x28\xb5\x2f\xfd", name: "zstd", open: openZstd},
+	{begin: "\x50\x2a\x4d\x18", name: "zstd", open: openZstd},
+	{begin: "BZh", name: "bzip2", open: func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{begin: "\xfd7zXZ\x00", name: "xz", tool: "xz -dc"},
+	{begin: "\x04\x22\x4d\x18", name: "lz4", tool: "lz4 -dc"},
+	{begin: "PK\x03\x04", name: "a zip archive", tool: "unzip -p"},
+	{begin: "\x1f\x9d", name: "compress", tool: "zcat"},
+}
+
+func openZstd(r io.Reader) (io.Reader, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(mostWindow))
+	if err != nil {
+		return nil, err
+	}
+	return zstdReader{d}, nil
+}
+
+// zstdReader says what to do about a window that is too large.
+type zstdReader struct{ *zstd.Decoder }
+
+func (z zstdReader) Read(p []byte) (int, error) {
+	n, err := z.Decoder.Read(p)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = fmt.Errorf("it is packed with a window of more than %d MiB: zstd -dc --long=31 FILE | varve ingest -", mostWindow>>20)
+	}
+	return n, err
+}
+
+// unpack looks at the beginning of an input and gives its text.
+func unpack(raw io.Reader) (*source, error) {
+	begin, err := readHead(raw, 8)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{}
+	for _, m := range magics {
+		if !bytes.HasPrefix(begin, []byte(m.begin)) {
+			continue
+		}
+		if m.open == nil {
+			return nil, fmt.Errorf("it is %s, which is not unpacked here: %s FILE | varve ingest -", m.name, m.tool)
+		}
+		s.packed = m.name
+		if s.r, err = m.open(io.MultiReader(bytes.NewReader(begin), &patient{raw})); err != nil {
+			return nil, fmt.Errorf("it looks like %s, but: %w", m.name, err)
+		}
+		s.head, err = readHead(s.r, headSize)
+		return s, err
+	}
+	s.r = raw
+	rest, err := readHead(raw, headSize-len(begin))
+	s.head = append(begin, rest...)
+	return s, err
+}
+
+// patient waits where its reader has nothing for now: who unpacks cannot go on from there.
+type patient struct{ r io.Reader }
+
+func (p *patient) Read(b []byte) (int, error) {
+	for {
+		n, err := p.r.Read(b)
+		if n > 0 || !errors.Is(err, errIdle) {
+			return n, err
+		}
+	}
+}
+
+// readHead reads up to n bytes; fewer at the end of an input, or when a live one has some and pauses.
+func readHead(r io.Reader, n int) ([]byte, error) {
+	head := make([]byte, 0, n)
+	for len(head) < n {
+		m, err := r.Read(head[len(head):n])
+		head = head[:len(head)+m]
+		switch {
+		case err == io.EOF, errors.Is(err, errIdle) && len(head) > 0:
+			return head, nil
+		case err != nil && !errors.Is(err, errIdle):
+			return head, err
+		}
+	}
+	return head, nil
+}
+
+// pump reads an input that may pause, so that its reader can do something meanwhile.
+type pump struct {
+	chunks chan []byte
+	free   chan []byte
+	err    error // of the input, once chunks is closed
+	have   []byte
+	whole  []byte // that have is the rest of
+	stop   <-chan struct{}
+}
+
+// pumpChunk is how much is read at once, bytes.
+const pumpChunk = 256 << 10
+
+// newPump begins to read. Its goroutine ends with the input, or with the process: a read cannot be taken back.
+func newPump(r io.Reader, stop <-chan struct{}) *pump {
+	p := &pump{chunks: make(chan []byte), free: make(chan []byte, 2), stop: stop}
+	p.free <- make([]byte, pumpChunk)
+	p.free <- make([]byte, pumpChunk)
+	go func() {
+		defer close(p.chunks)
+		for {
+			chunk := <-p.free
+			n, err := r.Read(chunk[:pumpChunk])
+			if n > 0 {
+				p.chunks <- chunk[:n]
+			} else {
+				p.free <- chunk
+			}
+			if err != nil {
+				p.err = err
+				return
+			}
+		}
+	}()
+	return p
+}
+
+func (p *pump) Read(b []byte) (int, error) {
+	if len(p.have) == 0 {
+		timer := time.NewTimer(flushAfter)
+		defer timer.Stop()
+		select {
+		case chunk, ok := <-p.chunks:
+			if !ok {
+				return 0, p.err
+			}
+			p.have, p.whole = chunk, chunk
+		case <-timer.C:
+			return 0, errIdle
+		case <-p.stop:
+			return 0, errStopped
+		}
+	}
+	n := copy(b, p.have)
+	if p.have = p.have[n:]; len(p.have) == 0 {
+		p.free <- p.whole
+	}
+	return n, nil
+}
+
+// errStopped: nothing further is wanted.
+var errStopped = errors.New("stopped")

@@ -1,0 +1,127 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"varve/cmd/varve/client"
+)
+
+// wire makes requests of parts.
+type wire struct{ o *Options }
+
+func newWire(o *Options) *wire { return &wire{o} }
+
+// request is that of an input, without its body.
+func (w *wire) request(in *input) client.Request {
+	f, o := in.format, w.o
+	r := client.Request{Method: http.MethodPost, Path: f.path, Query: url.Values{"db": {o.DB}}, Header: http.Header{"Content-Type": {f.contentType}}}
+	if len(o.Hints) > 0 {
+		r.Header.Set("X-Service-Hints", strings.Join(o.Hints, ","))
+	}
+	if f.namesTables {
+		return r
+	}
+	pipeline := o.Pipeline
+	if f.name == "logpush" {
+		r.Header.Set("X-Service-Log-Table-Name", in.table)
+		r.Header.Set("X-Service-Db-Name", o.DB)
+		if pipeline != "" {
+			r.Header.Set("X-Service-Log-Pipeline-Name", pipeline)
+			r.Header.Set("X-Service-Pipeline-Version", o.PipelineVersion)
+		}
+	} else {
+		if pipeline == "" {
+			pipeline = identity
+		}
+		r.Query.Set("table", in.table)
+		r.Query.Set("pipeline_name", pipeline)
+		for name, value := range map[string]string{"version": o.PipelineVersion, "custom_time_index": in.timeIndex} {
+			if value != "" {
+				r.Query.Set(name, value)
+			}
+		}
+	}
+	var params []string
+	if o.MaxNestedLevels > 0 {
+		params = append(params, "max_nested_levels="+strconv.Itoa(o.MaxNestedLevels))
+	}
+	if o.SkipError {
+		params = append(params, "skip_error=true")
+	}
+	if len(params) > 0 {
+		r.Header.Set("X-Service-Pipeline-Params", strings.Join(params, "&"))
+	}
+	return r
+}
+
+// trial is a request without entries: of the endpoint of JSON lines where that is where they go, else of the server's health.
+func (w *wire) trial(inputs []*input) client.Request {
+	if f := formats[w.o.Format]; f != nil && f.path != "/v1/ingest" {
+		return client.Request{Path: "/health"}
+	}
+	in := &input{format: formats["ndjson"], table: inputs[0].table}
+	if w.o.Time != autoTime {
+		in.timeIndex = w.o.Time
+	}
+	if in.table == "" {
+		return client.Request{Path: "/health"}
+	}
+	r := w.request(in)
+	r.Body = strings.NewReader("")
+	return r
+}
+
+// body is what is sent for a part; it may lie in scratch.
+func (w *wire) body(f *format, scratch *[]byte, p *part) []byte {
+	if f.before == "" {
+		return p.body
+	}
+	b := append((*scratch)[:0], f.before...)
+	b = append(b, bytes.TrimRight(p.body, "\n")...)
+	for i := len(f.before); i < len(b); i++ { // ends of lines stand between entries only
+		if b[i] == '\n' {
+			b[i] = ','
+		}
+	}
+	b = append(b, f.after...)
+	*scratch = b
+	return b
+}
+
+// taken is what the server says of a part that it took.
+type taken struct {
+	rows, skipped int64
+	warnings      []string
+}
+
+// mostAnswer bounds what is read of an answer, bytes.
+const mostAnswer = 1 << 20
+
+// readAnswer reads what the server says of a part. An answer that says nothing of rows, or breaks off, took all.
+func readAnswer(resp *http.Response, p *part) taken {
+	t := taken{rows: p.entries()}
+	t.skipped, _ = strconv.ParseInt(resp.Header.Get("X-Service-Skipped-Rows"), 10, 64) //nolint:errcheck // mostly absent
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err != nil || len(text) == 0 {
+		return t
+	}
+	var body struct {
+		Output   []struct{ AffectedRows int64 }
+		Warnings []string
+	}
+	if json.Unmarshal(text, &body) != nil {
+		return t
+	}
+	t.rows = 0
+	for _, o := range body.Output {
+		t.rows += o.AffectedRows
+	}
+	t.warnings = body.Warnings
+	return t
+}
