@@ -38,6 +38,7 @@ type commandLine struct {
 	VRL     vrlCommand     `cmd:"" name:"vrl" help:"Run a script of the vrl processor over events."`
 	Check   checkCommand   `cmd:"" help:"Verify everything in a data directory."`
 	Dump    dumpCommand    `cmd:"" help:"Print a file of a data directory readably."`
+	Export  exportCommand  `cmd:"" help:"Write rows of a running server to a file."`
 	Backup  backupCommand  `cmd:"" help:"Copy all tables while the server runs."`
 	Restore restoreCommand `cmd:"" help:"Make a data directory of a backup."`
 	Version versionCommand `cmd:"" help:"Print the version."`
@@ -96,6 +97,8 @@ func run(args []string, io streams) int {
 		err = line.Check.run(io.out)
 	case "dump <file>":
 		err = line.Dump.run(io.out)
+	case "export":
+		err = line.Export.run(io)
 	case "backup <dest>":
 		err = line.Backup.run(io)
 	case "restore <source>":

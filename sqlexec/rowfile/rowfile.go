@@ -85,6 +85,8 @@ type WriteOptions struct {
 	Compression Compression
 	Delimiter   byte // of CSV; 0 is the comma
 	Times       Times
+	// Continued says that rows of the same columns stand before these: CSV has no line of names.
+	Continued bool
 }
 
 // NewWriter begins a file of rows with the fields. Two fields with one name are an error.
@@ -106,7 +108,9 @@ func NewWriter(w io.Writer, fields []vector.Field, o WriteOptions) (Writer, erro
 	t := &textWriter{out: z, times: o.Times}
 	if o.Format == CSV {
 		t.rows, t.csv = csvRows, newCSVForm(o.Delimiter)
-		t.buf = t.csv.appendNames(t.buf, fields)
+		if !o.Continued {
+			t.buf = t.csv.appendNames(t.buf, fields)
+		}
 	} else {
 		t.rows = jsonRows(fields)
 	}

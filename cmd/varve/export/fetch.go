@@ -1,0 +1,192 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"varve/cmd/varve/client"
+)
+
+// Waits between two tries.
+const (
+	firstWait = 250 * time.Millisecond
+	mostWait  = 30 * time.Second
+)
+
+// mostBroken is how often the answer to one statement may break off: the server ends one so whose query fails on its way.
+const mostBroken = 5
+
+// brokenError: an answer did not come to its end.
+type brokenError struct{ cause error }
+
+func (e *brokenError) Error() string { return "the answer broke off: " + e.cause.Error() }
+func (e *brokenError) Unwrap() error { return e.cause }
+
+// fetch runs a statement and hands its rows over, batch after batch: first the schema alone, with a nil batch.
+func fetch(ctx context.Context, c *client.Client, db, sql string, take func(*arrow.Schema, arrow.RecordBatch) error) error {
+	form := url.Values{"sql": {sql}, "db": {db}, "format": {"arrow"}}
+	resp, err := c.Do(ctx, client.Request{Path: "/v1/sql", Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: strings.NewReader(form.Encode())})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	err = readArrow(resp.Body, take)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause
+	}
+	return err
+}
+
+// errNoRows is the answer to a statement that has none.
+var errNoRows = errors.New("the statement answers with no rows")
+
+// readArrow hands the batches of a stream over. An error of the stream, which has to come to its end, is a brokenError.
+func readArrow(from io.Reader, take func(*arrow.Schema, arrow.RecordBatch) error) error {
+	body := &watched{r: from}
+	r, err := ipc.NewReader(body, ipc.WithDelayReadSchema(false))
+	switch {
+	case err != nil && body.read == 0 && errors.Is(body.err, io.EOF):
+		return errNoRows
+	case err != nil:
+		return &brokenError{body.cause(err)}
+	}
+	defer r.Release()
+	if err := take(r.Schema(), nil); err != nil {
+		return err
+	}
+	for r.Next() {
+		if err := take(r.Schema(), r.RecordBatch()); err != nil {
+			return err
+		}
+	}
+	if err := r.Err(); err != nil {
+		return &brokenError{body.cause(err)}
+	}
+	// The mark at the end of the stream is not the end of the answer: that is cut where something failed.
+	if n, err := io.Copy(io.Discard, body); err != nil || n > 0 || body.tail() != endMark {
+		return &brokenError{body.cause(io.ErrUnexpectedEOF)}
+	}
+	return nil
+}
+
+// endMark is what a stream ends with.
+const endMark = "\xff\xff\xff\xff\x00\x00\x00\x00"
+
+// watched remembers how reading went, which the reader of Arrow tells in words of its own.
+type watched struct {
+	r    io.Reader
+	read int64
+	last [len(endMark)]byte
+	err  error
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.read += int64(n)
+	if n >= len(w.last) {
+		copy(w.last[:], p[n-len(w.last):n])
+	} else {
+		copy(w.last[:], w.last[n:])
+		copy(w.last[len(w.last)-n:], p[:n])
+	}
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// tail is what was read last.
+func (w *watched) tail() string { return string(w.last[:]) }
+
+// cause is why reading ended, or else what the reader makes of it.
+func (w *watched) cause(err error) error {
+	if w.err != nil && !errors.Is(w.err, io.EOF) {
+		return w.err
+	}
+	return err
+}
+
+// patience is how failures of a server are borne: how long, since the first that no success came after.
+type patience struct {
+	retryFor time.Duration
+	say      func(format string, args ...any)
+	wait     func(ctx context.Context, d time.Duration) error // nil: by the clock
+	retries  int                                              // of all statements
+}
+
+// run runs what may be tried again, up to an error that trying again does not mend.
+func (p *patience) run(ctx context.Context, do func() error) error {
+	wait, broken := firstWait, 0
+	var failed time.Time // first
+	for {
+		err := do()
+		again, least := mends(err)
+		if !again {
+			return err
+		}
+		if is := (*brokenError)(nil); errors.As(err, &is) {
+			if broken++; broken == mostBroken {
+				return fmt.Errorf("%w, %d times; the log of the server says why", err, broken)
+			}
+		}
+		pause := max(least, wait/2+rand.N(wait/2)) //nolint:gosec // no secret
+		if failed.IsZero() {
+			failed = time.Now()
+		}
+		if time.Since(failed)+pause > p.retryFor {
+			return err
+		}
+		p.retries++
+		p.say("varve: %v. Trying again in %s\n", err, pause.Round(10*time.Millisecond))
+		if err := p.sleep(ctx, pause); err != nil {
+			return err
+		}
+		wait = min(2*wait, mostWait)
+	}
+}
+
+func (p *patience) sleep(ctx context.Context, d time.Duration) error {
+	if p.wait != nil {
+		return p.wait(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// engineExecuteQuery is the server's code for a query that fails on its rows.
+const engineExecuteQuery = 3001
+
+// mends tells whether an error may be gone when the same is tried again, and how long the server asks to wait before.
+func mends(err error) (again bool, least time.Duration) {
+	var answer *client.AnswerError
+	var refused *client.RefusedError
+	var away *client.UnreachableError
+	var broken *brokenError
+	var final finalError
+	switch {
+	case errors.As(err, &final):
+		return false, 0
+	case errors.As(err, &refused):
+		return false, 0
+	case errors.As(err, &answer):
+		busy := answer.Status == http.StatusRequestTimeout || answer.Status == http.StatusTooManyRequests || answer.Status >= 500
+		return busy && answer.Code != engineExecuteQuery && answer.Status != http.StatusNotImplemented, answer.RetryAfter
+	}
+	return errors.As(err, &away) || errors.As(err, &broken), 0
+}

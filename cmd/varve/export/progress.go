@@ -1,0 +1,122 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"varve/cmd/varve/client"
+)
+
+// How often progress is said: on a terminal, and where lines are kept.
+const (
+	drawEvery = 200 * time.Millisecond
+	lineEvery = 10 * time.Second
+)
+
+// notes is what is said of an export while it runs. It belongs to one goroutine.
+type notes struct {
+	w        io.Writer
+	quiet    bool
+	terminal bool
+	now      func() time.Time
+
+	total int64 // rows that are expected; 0: nobody knows
+	begun time.Time
+	said  time.Time
+	drawn bool // a line stands on the terminal that is drawn over
+	last  string
+}
+
+func newNotes(w io.Writer, quiet bool) *notes {
+	return &notes{w: w, quiet: quiet, terminal: client.IsTerminal(w), now: time.Now, begun: time.Now(), said: time.Now()}
+}
+
+// say writes a line; what was drawn gives way to it.
+func (n *notes) say(format string, args ...any) {
+	if n.quiet {
+		return
+	}
+	n.end()
+	fmt.Fprintf(n.w, format, args...)
+}
+
+// progress tells how far it is, not too often.
+func (n *notes) progress(rows, bytes int64) {
+	every := lineEvery
+	if n.terminal {
+		every = drawEvery
+	}
+	now := n.now()
+	if n.quiet || now.Sub(n.said) < every {
+		return
+	}
+	n.said = now
+	seconds := now.Sub(n.begun).Seconds()
+	text := plural(rows, "row")
+	if n.total > 0 {
+		text = fmt.Sprintf("%s of %s (%.0f %%)", thousands(rows), plural(n.total, "row"), 100*float64(min(rows, n.total))/float64(n.total))
+	}
+	text += fmt.Sprintf(", %s, %s rows/s", byteText(bytes), thousands(int64(float64(rows)/seconds)))
+	if left := n.total - rows; left > 0 && rows > 0 {
+		text += fmt.Sprintf(", %s left", (time.Duration(float64(left) / float64(rows) * seconds * 1e9)).Round(time.Second))
+	}
+	if !n.terminal {
+		fmt.Fprintf(n.w, "varve: %s\n", text)
+		return
+	}
+	fmt.Fprintf(n.w, "\r%s\x1b[K", text)
+	n.drawn = true
+}
+
+// end takes a line that is drawn over from the terminal.
+func (n *notes) end() {
+	if n.drawn {
+		fmt.Fprint(n.w, "\r\x1b[K")
+		n.drawn = false
+	}
+}
+
+// summary is the last line.
+func (n *notes) summary(rows, bytes int64, file string, retries int) {
+	took := n.now().Sub(n.begun)
+	text := fmt.Sprintf("varve: %s, %s in %s (%s, %s rows/s", plural(rows, "row"), byteText(bytes), file, took.Round(10*time.Millisecond), thousands(int64(float64(rows)/max(took.Seconds(), 1e-3))))
+	if retries > 0 {
+		text += ", " + plural(int64(retries), "retry")
+	}
+	n.say("%s)\n", text)
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// plural writes a number of things.
+func plural(n int64, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "y"):
+		thing = strings.TrimSuffix(thing, "y") + "ies"
+	default:
+		thing += "s"
+	}
+	return thousands(n) + " " + thing
+}
+
+// byteText writes a size.
+func byteText(n int64) string {
+	x, units := float64(n), []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for len(units) > 1 && x >= 1024 {
+		x, units = x/1024, units[1:]
+	}
+	if units[0] == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", x, units[0])
+}
