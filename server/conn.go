@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -205,8 +206,14 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 }
 
 // SyscallConn returns the socket below, for a look at its state.
-func (c *conn) SyscallConn() (syscall.RawConn, error) {
-	s, ok := c.Conn.(syscall.Conn)
+func (c *conn) SyscallConn() (syscall.RawConn, error) { return rawConn(c.Conn) }
+
+// rawConn is the socket of a connection, below TLS where it is encrypted.
+func rawConn(c net.Conn) (syscall.RawConn, error) {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	s, ok := c.(syscall.Conn)
 	if !ok {
 		return nil, errors.ErrUnsupported
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"net"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,11 +34,7 @@ func keepClose(c net.Conn) {
 
 // control runs f with the socket of a connection, if it has one.
 func control(c net.Conn, f func(fd int)) {
-	s, ok := c.(syscall.Conn)
-	if !ok {
-		return
-	}
-	if raw, err := s.SyscallConn(); err == nil {
+	if raw, err := rawConn(c); err == nil {
 		raw.Control(func(fd uintptr) { f(int(fd)) }) // of a closed connection there is nothing to know
 	}
 }

@@ -34,6 +34,7 @@ type Config struct {
 
 	HTTP struct {
 		Addr            string
+		TLSCert, TLSKey string
 		Timeout         time.Duration
 		BodyLimit       Size
 		IsStrictMode    bool

@@ -46,6 +46,8 @@ func (c *Config) keys() []key {
 		{"http.max_connections", &h.MaxConnections, "1024", atLeast(&h.MaxConnections, 1)},
 		{"http.max_connections_per_address", &h.MaxPerAddress, "0", atLeast(&h.MaxPerAddress, 0)},
 		{"http.hosts", &h.Hosts, "", nil},
+		{"http.tls_cert", &h.TLSCert, "", nil},
+		{"http.tls_key", &h.TLSKey, "", nil},
 
 		{"grpc.addr", &c.GRPC.Addr, "", nil},
 		{"grpc.max_connections", &c.GRPC.MaxConnections, "256", atLeast(&c.GRPC.MaxConnections, 1)},

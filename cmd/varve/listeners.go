@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -22,22 +21,19 @@ type listener struct {
 	serve func(s *server.Server) error
 }
 
-// certificate are the files of a certificate and its key; of a listener without TLS there are none.
-type certificate struct{ cert, key string }
-
 // listenMore opens the addresses besides that of HTTP.
 func (n *node) listenMore() error {
 	c := n.config
 	streams := [...]struct {
 		name, key, addr string
-		tls             certificate
+		tls             [2]string // files of the certificate and its key; empty: no TLS
 		serve           func(s *server.Server, ln net.Listener) error
 	}{
-		{"grpc", "grpc.addr", c.GRPC.Addr, certificate{}, (*server.Server).ServeGRPC},
-		{"forward", "forward.addr", c.Forward.Addr, certificate{}, (*server.Server).ServeForward},
-		{"forward", "forward.tls_addr", c.Forward.TLSAddr, certificate{c.Forward.TLSCert, c.Forward.TLSKey}, (*server.Server).ServeForward},
-		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, certificate{}, (*server.Server).ServeSyslog},
-		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, certificate{c.Syslog.TLSCert, c.Syslog.TLSKey}, (*server.Server).ServeSyslog},
+		{"grpc", "grpc.addr", c.GRPC.Addr, [2]string{}, (*server.Server).ServeGRPC},
+		{"forward", "forward.addr", c.Forward.Addr, [2]string{}, (*server.Server).ServeForward},
+		{"forward", "forward.tls_addr", c.Forward.TLSAddr, [2]string{c.Forward.TLSCert, c.Forward.TLSKey}, (*server.Server).ServeForward},
+		{"syslog", "syslog.tcp_addr", c.Syslog.TCPAddr, [2]string{}, (*server.Server).ServeSyslog},
+		{"syslog", "syslog.tls_addr", c.Syslog.TLSAddr, [2]string{c.Syslog.TLSCert, c.Syslog.TLSKey}, (*server.Server).ServeSyslog},
 	}
 	for _, one := range streams {
 		if one.addr == "" {
@@ -47,12 +43,8 @@ func (n *node) listenMore() error {
 		if err != nil {
 			return listenError(one.addr, one.key, err)
 		}
-		if one.tls.cert != "" {
-			pair, err := tls.LoadX509KeyPair(one.tls.cert, one.tls.key)
-			if err != nil {
-				return errors.Join(&configError{fmt.Sprintf("%s.tls_cert, %[1]s.tls_key: %v", one.name, err)}, ln.Close())
-			}
-			ln = tls.NewListener(ln, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+		if ln, err = n.encrypt(ln, one.name, one.tls); err != nil {
+			return errors.Join(err, ln.Close())
 		}
 		n.others = append(n.others, listener{ln, one.name, ln.Addr(), func(s *server.Server) error { return one.serve(s, ln) }})
 	}
@@ -94,6 +86,9 @@ func (c *Config) checkListeners() error {
 		if err := checkAddr(one[0], one[1]); err != nil {
 			return err
 		}
+	}
+	if h := &c.HTTP; (h.TLSCert == "") != (h.TLSKey == "") {
+		return &configError{"http.tls_cert and http.tls_key need each other"}
 	}
 	for _, one := range [...][4]string{{"syslog", c.Syslog.TLSAddr, c.Syslog.TLSCert, c.Syslog.TLSKey}, {"forward", c.Forward.TLSAddr, c.Forward.TLSCert, c.Forward.TLSKey}} {
 		if one[1] != "" && (one[2] == "" || one[3] == "") {

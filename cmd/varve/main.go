@@ -35,6 +35,9 @@ var (
 type commandLine struct {
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	Ingest  ingestCommand  `cmd:"" help:"Send files and streams to a server."`
+	Health  healthCommand  `cmd:"" help:"Ask a server whether it is healthy."`
+	Config  configCommand  `cmd:"" help:"Check, print and show configurations."`
+	User    userCommand    `cmd:"" help:"Make and check user files."`
 	VRL     vrlCommand     `cmd:"" name:"vrl" help:"Run a script of the vrl processor over events."`
 	Check   checkCommand   `cmd:"" help:"Verify everything in a data directory."`
 	Dump    dumpCommand    `cmd:"" help:"Print a file of a data directory readably."`
@@ -76,8 +79,8 @@ func run(args []string, io streams) int {
 	var line commandLine
 	exited := -1
 	parsed, err := newParser(&line, io, &exited).Parse(args)
-	if exited >= 0 {
-		return exited // help was printed
+	if exited >= 0 || outputClosed(err) {
+		return max(0, exited) // help was printed, as far as its reader wanted
 	}
 	if err != nil {
 		code := complain(io.err, &usageError{explain(err)})
@@ -86,11 +89,29 @@ func run(args []string, io streams) int {
 		}
 		return code
 	}
-	switch parsed.Command() {
+	return line.execute(parsed.Command(), io)
+}
+
+// execute runs a command that was understood and gives the exit code.
+func (line *commandLine) execute(command string, io streams) int {
+	var err error
+	switch command {
 	case "serve":
 		err = line.Serve.run(io)
 	case "ingest <input>":
 		err = line.Ingest.run(io)
+	case "health":
+		err = line.Health.run(io)
+	case "config check <file>":
+		err = line.Config.Check.run(io.out)
+	case "config default":
+		err = line.Config.Default.run(io.out)
+	case "config show":
+		err = line.Config.Show.run(io)
+	case "user hash", "user hash <name>":
+		err = line.User.Hash.run(os.Stdin, io.out)
+	case "user check <file>":
+		err = line.User.Check.run(io.out)
 	case "vrl":
 		return line.VRL.run(os.Stdin, io)
 	case "check <dir>":
@@ -114,7 +135,7 @@ func complain(w io.Writer, err error) int {
 	if err == nil || outputClosed(err) {
 		return 0
 	}
-	fmt.Fprintf(w, "varve: %s\n", strings.TrimSpace(err.Error()))
+	fmt.Fprintf(w, "varve: %s\n", strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 	return exitCode(err)
 }
 

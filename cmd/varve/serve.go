@@ -43,6 +43,8 @@ type serveCommand struct {
 	Config       string   `type:"path" env:"VARVE_CONFIG" placeholder:"FILE" help:"Configuration file (TOML)."`
 	DataDir      string   `placeholder:"DIR" help:"Where the data is (storage.data_home)."`
 	HTTPAddr     string   `name:"http-addr" placeholder:"HOST:PORT" help:"Where to listen (http.addr)."`
+	TLSCert      string   `name:"tls-cert" placeholder:"FILE" help:"The certificate of HTTP, PEM (http.tls_cert)."`
+	TLSKey       string   `name:"tls-key" placeholder:"FILE" help:"Its key, PEM (http.tls_key)."`
 	UserProvider string   `placeholder:"PROVIDER" help:"Where users come from (user_provider)."`
 	DashboardDir string   `placeholder:"DIR" help:"Serve the dashboard from this directory (dashboard.dir)."`
 	LogLevel     string   `placeholder:"LEVEL" help:"Log level (logging.level)."`
@@ -61,6 +63,7 @@ func (s *serveCommand) settings() ([]setting, error) {
 	}
 	for _, f := range [...]setting{
 		{"--data-dir", "storage.data_home", s.DataDir}, {"--http-addr", "http.addr", s.HTTPAddr},
+		{"--tls-cert", "http.tls_cert", s.TLSCert}, {"--tls-key", "http.tls_key", s.TLSKey},
 		{"--user-provider", "user_provider", s.UserProvider}, {"--log-level", "logging.level", s.LogLevel},
 		{"--dashboard-dir", "dashboard.dir", s.DashboardDir},
 	} {
@@ -93,10 +96,19 @@ func (s *serveCommand) run(io streams) error {
 	for _, w := range config.warnings {
 		logs.logger("varve").Warn(w)
 	}
+	if err := config.checkDescriptors(descriptorLimit()); err != nil {
+		return err
+	}
+	manager, err := newNotifier(io.environ)
+	if err != nil {
+		logs.logger("varve").Warn("the service manager cannot be told when the server is ready", "error", err)
+	}
+	manager.tell("STATUS=opening the data directory")
 	n, err := open(config, logs)
 	if err != nil {
 		return err
 	}
+	n.notify = manager
 	return n.serve(s, io, logs)
 }
 
@@ -115,7 +127,10 @@ type node struct {
 	series  atomic.Pointer[samples.Tables] // of remote write; nil: none yet
 	ln      net.Listener
 	others  []listener // besides that of HTTP
+	certs   []*certificate
 	log     *slog.Logger
+	notify  *notifier // nil: nobody wants to know
+	ready   bool      // all tables are served; it belongs to the goroutine of serve
 }
 
 // open opens the store and listens. Whatever fails is one sentence.
@@ -168,6 +183,9 @@ func open(c *Config, logs *logs) (*node, error) {
 func (n *node) listen() (err error) {
 	if n.ln, err = net.Listen("tcp", n.config.HTTP.Addr); err != nil {
 		return listenError(n.config.HTTP.Addr, "--http-addr", err)
+	}
+	if n.ln, err = n.encrypt(n.ln, "http", [2]string{n.config.HTTP.TLSCert, n.config.HTTP.TLSKey}); err != nil {
+		return errors.Join(err, n.unlisten())
 	}
 	if err = n.listenMore(); err != nil {
 		return errors.Join(err, n.unlisten())
@@ -309,7 +327,7 @@ func spillDisk(c *Config, registry *prometheus.Registry, logs *logs) (*spill.Dis
 // banner tells in a few lines what was found and where the server listens.
 func (n *node) banner(io streams, recovered bool) {
 	r := n.store.Recovery()
-	addr := "http://" + n.ln.Addr().String()
+	addr := n.url()
 	if n.config.Logging.Format == "json" {
 		n.log.Info("started", "version", version, "data", n.config.Storage.DataHome, "tables", r.Tables, "parts", r.Parts, "bytes", r.DiskBytes,
 			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(), "listening", addr, "grpc", n.config.GRPC.Addr)
@@ -327,10 +345,11 @@ func (n *node) banner(io streams, recovered bool) {
 	for _, d := range r.SetAside {
 		fmt.Fprintf(io.err, "damaged   %s: %s (set aside, not served)\n", d.File, d.Reason)
 	}
-	fmt.Fprintf(io.err, "listening %s\n", addr)
+	fmt.Fprintf(io.err, "listening %s", addr)
 	if d := n.config.dashboard(); d.Files != nil || d.Dir != "" {
-		fmt.Fprintf(io.err, "dashboard %s/dashboard/\n", addr)
+		fmt.Fprintf(io.err, "   dashboard %s/dashboard/", addr)
 	}
+	fmt.Fprintln(io.err)
 	for _, l := range n.others {
 		fmt.Fprintf(io.err, "%-9s %s\n", l.name, l.addr)
 	}
@@ -342,6 +361,14 @@ func (n *node) banner(io streams, recovered bool) {
 	default:
 		fmt.Fprintf(io.err, "users     none: everybody who can reach this address may read and write\n")
 	}
+}
+
+// url is the address of HTTP.
+func (n *node) url() string {
+	if n.config.HTTP.TLSCert != "" {
+		return "https://" + n.ln.Addr().String()
+	}
+	return "http://" + n.ln.Addr().String()
 }
 
 // describe says what was found and how long that took.

@@ -32,11 +32,17 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	}
 	go func() { served <- n.answer() }()
 	n.banner(io, recovered)
-	if !recovered {
+	n.ready = recovered
+	if recovered {
+		n.notify.tell("READY=1", n.status())
+	} else {
+		n.notify.tell(n.status())
 		go func() { ready <- n.store.Wait(context.Background()) }()
 	}
 	users := time.NewTicker(watchUsers)
 	defer users.Stop()
+	alive, still := n.notify.ticks()
+	defer still()
 	for {
 		select {
 		case err := <-served:
@@ -45,9 +51,13 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 			if err != nil {
 				return n.giveUp(err)
 			}
+			n.ready = true
+			n.notify.tell("READY=1", n.status())
 			n.log.Info("all tables are served", "recovered", describe(n.store.Recovery()))
 		case <-users.C:
 			n.server.RefreshUsers()
+		case <-alive:
+			n.notify.tell("WATCHDOG=1")
 		case sig := <-signals:
 			if sig == syscall.SIGHUP {
 				n.reload(s, io, logs)
@@ -94,6 +104,14 @@ func (n *node) recovering() (done bool, err error) {
 	return err == nil, err
 }
 
+// status is what the service manager shows of the server.
+func (n *node) status() string {
+	if !n.ready {
+		return "STATUS=recovering: until that is done rows are neither read nor written"
+	}
+	return fmt.Sprintf("STATUS=serving %s with %s", n.url(), count(n.store.Recovery().Tables, "table"))
+}
+
 // giveUp ends a server whose store cannot be served.
 func (n *node) giveUp(err error) error {
 	return errors.Join(err, n.server.Shutdown(context.Background()), n.store.Close(context.Background(), false))
@@ -111,6 +129,7 @@ func hurry(signals <-chan os.Signal) {
 // stop finishes the requests in hand, whatever connections do, and closes the store.
 func (n *node) stop(sig os.Signal, served <-chan error) error {
 	begun := time.Now()
+	n.notify.tell("STOPPING=1", "STATUS=stopping: requests in hand are answered, then rows in memory are written")
 	n.log.Info("stopping", "signal", sig.String())
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
@@ -127,21 +146,4 @@ func (n *node) stop(sig os.Signal, served <-chan error) error {
 	}
 	n.log.Info("stopped", "took", time.Since(begun).Round(time.Millisecond).String())
 	return nil
-}
-
-// reload reads the configuration again and takes over what may change while the server runs: the log level and the user
-// file.
-func (n *node) reload(s *serveCommand, io streams, logs *logs) {
-	n.server.RefreshUsers()
-	config, err := s.load(io.environ)
-	if err != nil {
-		n.log.Error("the configuration cannot be read again: everything stays as it was", "error", err)
-		return
-	}
-	from, to, err := logs.Set(config.Logging.Level)
-	if err != nil {
-		n.log.Error("the log level cannot be used", "error", err)
-		return
-	}
-	n.log.Info("configuration read again", "log_level_from", from, "log_level_to", to)
 }

@@ -16,6 +16,8 @@ import (
 // usageError is a command line that cannot be understood.
 type usageError struct{ error }
 
+func (e *usageError) Unwrap() error { return e.error }
+
 // newParser makes the parser of a command line; exited takes the exit code where parsing ends the process.
 func newParser(line *commandLine, io streams, exited *int) *kong.Kong {
 	parser, err := kong.New(line, kong.Name("varve"), kong.Description("A database server for logs, metrics and traces."),

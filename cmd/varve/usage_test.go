@@ -58,7 +58,7 @@ func exampleArgs(line string) (args []string, ok bool) {
 		switch word := words[i]; {
 		case !ok:
 			ok = word == "varve"
-		case word == "|" || word == ">" || word == "<" || word == "&&":
+		case word == "|" || word == ">" || word == ">>" || word == "<" || word == "&&":
 			return args, true
 		default:
 			args = append(args, word)

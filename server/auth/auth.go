@@ -28,9 +28,12 @@ type user struct {
 // Users are the users of a provider. Safe for concurrent use; a watched file replaces them as a whole.
 type Users struct {
 	list atomic.Pointer[userList]
-	path string // of a watched file, else empty
-	log  *slog.Logger
-	seen fileState
+	path string // of the file they come from, else empty
+	// watched says that the file is looked at again and again; text is the hash of its bytes.
+	watched bool
+	text    [sha256.Size]byte
+	log     *slog.Logger
+	seen    fileState
 
 	checks  checks
 	refused atomic.Int64

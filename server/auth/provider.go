@@ -32,7 +32,7 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 	}
 	u := &Users{log: log, checks: newChecks()}
 	if path, ok := strings.CutPrefix(provider, "watch_file_user_provider:"); ok {
-		u.path = path
+		u.path, u.watched = path, true
 		state, err := stat(path)
 		if err != nil {
 			return nil, fmt.Errorf("user_provider: %w", err)
@@ -45,6 +45,7 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 		return nil, fmt.Errorf("user_provider %q: it is none of static_user_provider:file:<path>, static_user_provider:cmd:<users>, watch_file_user_provider:<path>", Mask(provider))
 	}
 	if path, ok := strings.CutPrefix(rest, "file:"); ok {
+		u.path = path
 		return u, u.load(path)
 	}
 	list, ok := strings.CutPrefix(rest, "cmd:")
@@ -96,7 +97,7 @@ func stat(path string) (fileState, error) {
 // Refresh re-reads a watched file that changed; one that cannot be read or names nobody keeps the old users. It says
 // whether the users were replaced. For other providers it does nothing. One goroutine at a time.
 func (u *Users) Refresh() bool {
-	if u.path == "" {
+	if !u.watched {
 		return false
 	}
 	state, err := stat(u.path)
@@ -112,19 +113,57 @@ func (u *Users) Refresh() bool {
 	return true
 }
 
-// load replaces the users by those of a file. Lines that are wrong are skipped with a warning.
+// Reload re-reads the user file, watched or not, when its bytes are others than those that the users are of; a file that
+// cannot be read or names nobody keeps the old users. It says whether the users were replaced. Providers without a file stay
+// as they are. One goroutine at a time, the one of Refresh.
+func (u *Users) Reload() (changed bool, err error) {
+	if u.path == "" {
+		return false, nil
+	}
+	before := u.text
+	err = u.load(u.path)
+	return err == nil && u.text != before, err
+}
+
+// load replaces the users by those of a file, unless they are of the same bytes. Lines that are wrong are skipped with a
+// warning.
 func (u *Users) load(path string) error {
+	text, err := readUserFile(path)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	if sum == u.text {
+		return nil
+	}
+	users := parseUsers(text, func(number int, reason error) {
+		u.log.Warn("line of the user file skipped", "file", path, "line", number, "reason", reason)
+	}, func(int, string) {})
+	if len(users) == 0 {
+		return fmt.Errorf("user file %s names no user", path)
+	}
+	u.list.Store(newUserList(users))
+	u.text = sum
+	return nil
+}
+
+func readUserFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("user file: %w", err)
+		return nil, fmt.Errorf("user file: %w", err)
 	}
 	if info.Size() > maxUserFile {
-		return fmt.Errorf("user file %s: %d bytes are more than %d", path, info.Size(), maxUserFile)
+		return nil, fmt.Errorf("user file %s: %d bytes are more than %d", path, info.Size(), maxUserFile)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("user file: %w", err)
+		return nil, fmt.Errorf("user file: %w", err)
 	}
+	return text, nil
+}
+
+// parseUsers reads the text of a user file and tells of the lines that are wrong, and of those that name a user.
+func parseUsers(text []byte, wrong func(number int, reason error), named func(number int, name string)) map[string]*user {
 	users := map[string]*user{}
 	number := 0
 	for line := range strings.SplitSeq(string(text), "\n") {
@@ -135,16 +174,13 @@ func (u *Users) load(path string) error {
 		}
 		one, err := parseUser(line)
 		if err != nil {
-			u.log.Warn("line of the user file skipped", "file", path, "line", number, "reason", err)
+			wrong(number, err)
 			continue
 		}
+		named(number, one.name)
 		users[one.name] = one
 	}
-	if len(users) == 0 {
-		return fmt.Errorf("user file %s names no user", path)
-	}
-	u.list.Store(newUserList(users))
-	return nil
+	return users
 }
 
 // parseUser reads user[:mode]=verifier. Errors never show the verifier.

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// certificate is what a listener proves to be the server with. Safe for concurrent use.
+type certificate struct {
+	section   string // of the configuration
+	cert, key string // files, PEM
+	pair      atomic.Pointer[tls.Certificate]
+}
+
+// load reads the files; changed reports whether the certificate is another than before. After an error the old one stays.
+func (c *certificate) load() (changed bool, err error) {
+	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	if err != nil {
+		return false, &configError{fmt.Sprintf("%s.tls_cert = %q, %[1]s.tls_key = %[3]q: %v", c.section, c.cert, c.key, err)}
+	}
+	old := c.pair.Swap(&pair)
+	return old == nil || !bytes.Equal(old.Certificate[0], pair.Certificate[0]), nil
+}
+
+// expires is when the certificate ends to be valid.
+func (c *certificate) expires() time.Time { return c.pair.Load().Leaf.NotAfter }
+
+// encrypt speaks TLS on a listener when a certificate is configured. On an error the listener is as it was.
+func (n *node) encrypt(ln net.Listener, section string, files [2]string) (net.Listener, error) {
+	if files[0] == "" {
+		return ln, nil
+	}
+	c := &certificate{section: section, cert: files[0], key: files[1]}
+	if _, err := c.load(); err != nil {
+		return ln, err
+	}
+	n.certs = append(n.certs, c)
+	return tls.NewListener(ln, &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil },
+	}), nil
+}
+
+// reloadCertificates reads all certificates again.
+func (n *node) reloadCertificates() {
+	for _, c := range n.certs {
+		changed, err := c.load()
+		switch {
+		case err != nil:
+			n.log.Error("a certificate cannot be read again: the old one stays", "error", err)
+		case changed:
+			n.log.Info("certificate read again", "file", c.cert, "expires", c.expires().UTC().Format(time.RFC3339))
+		}
+	}
+}
+
+// checkCertificates reads the certificates that a configuration names.
+func (c *Config) checkCertificates() error {
+	for _, one := range []*certificate{
+		{section: "http", cert: c.HTTP.TLSCert, key: c.HTTP.TLSKey},
+		{section: "forward", cert: c.Forward.TLSCert, key: c.Forward.TLSKey},
+		{section: "syslog", cert: c.Syslog.TLSCert, key: c.Syslog.TLSKey},
+	} {
+		if one.cert == "" && one.key == "" {
+			continue
+		}
+		if _, err := one.load(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

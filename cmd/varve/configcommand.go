@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"strings"
+
+	"varve/cmd/varve/client"
+	"varve/docs"
+	"varve/server/auth"
+)
+
+type configCommand struct {
+	Check   configCheckCommand   `cmd:"" help:"Say whether a configuration file would be taken."`
+	Default configDefaultCommand `cmd:"" help:"Print a configuration file with all keys, commented out with their defaults."`
+	Show    configShowCommand    `cmd:"" help:"Print the configuration of the running server."`
+}
+
+type configCheckCommand struct {
+	File string `arg:"" help:"The configuration file (TOML)."`
+}
+
+type configDefaultCommand struct{}
+
+type configShowCommand struct{ client.Flags }
+
+// Help is what varve config check --help says besides.
+func (configCheckCommand) Help() string {
+	return "Certificates and users that the file names are read as well. Exit code 2: a server would not start with it.\n\n" +
+		examples("varve config check /etc/varve/varve.toml")
+}
+
+// Help is what varve config default --help says besides.
+func (configDefaultCommand) Help() string { return examples("varve config default > varve.toml") }
+
+// Help is what varve config show --help says besides.
+func (configShowCommand) Help() string {
+	return "Passwords are masked. Where the server has users, it is for those who may read and write.\n\n" + examples("varve config show", "varve config show --profile prod")
+}
+
+func (c *configCheckCommand) run(out io.Writer) error {
+	config, err := loadConfig(c.File, nil, nil)
+	if err != nil {
+		return err
+	}
+	if config.UserProvider != "" {
+		if _, err := auth.Open(config.UserProvider, slog.New(slog.DiscardHandler)); err != nil {
+			return &configError{fmt.Sprintf("%s: %v", c.File, err)}
+		}
+	}
+	if err := config.checkCertificates(); err != nil {
+		return &configError{fmt.Sprintf("%s: %v", c.File, err)}
+	}
+	_, err = fmt.Fprintf(out, "%s: a server starts with it\n", c.File)
+	return err
+}
+
+func (c *configShowCommand) run(s streams) error {
+	server, err := c.Connect(s.environ, s.err)
+	if err != nil {
+		return err
+	}
+	ctx, stop := client.Interruptible(context.Background())
+	defer stop()
+	resp, err := server.Do(ctx, client.Request{Path: "/config"})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(s.out, resp.Body)
+	return err
+}
+
+// run prints the default file. What the keys mean is what docs/config.md says.
+func (configDefaultCommand) run(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, "# Configuration of varve serve. Every key stands here with its default; remove the # before those that are to differ.\n")
+	meanings := keyMeanings(docs.Config)
+	section := ""
+	for _, k := range new(Config).keys() {
+		table, name, dotted := strings.Cut(k.name, ".")
+		if !dotted {
+			table, name = "", k.name
+		}
+		if table != section {
+			section = table
+			fmt.Fprintf(w, "\n[%s]\n", table)
+		}
+		if err := k.set(k.def); err != nil {
+			return fmt.Errorf("the default of %s: %w", k.name, err)
+		}
+		fmt.Fprintln(w)
+		for _, line := range fold(meanings[k.name], 118) {
+			fmt.Fprintf(w, "# %s\n", line)
+		}
+		fmt.Fprintf(w, "#%s = %s\n", name, k.print())
+	}
+	return w.Flush()
+}
+
+// link is a link of a document.
+var link = regexp.MustCompile(`\[([^]]*)\]\(([^)]*)\)`)
+
+// keyMeanings reads the table of keys of docs/config.md: what each means, as plain text.
+func keyMeanings(document string) map[string]string {
+	meanings := map[string]string{}
+	for line := range strings.Lines(document) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) < 5 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		text := strings.TrimSpace(strings.Join(cells[3:len(cells)-1], "|"))
+		text = link.ReplaceAllString(text, "docs/$2")
+		meanings[strings.Trim(cells[1], " `")] = strings.ReplaceAll(text, "`", "")
+	}
+	return meanings
+}
+
+// fold breaks a text into lines of at most a width where it has blanks.
+func fold(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"varve/cmd/varve/client"
+)
+
+// Times of varve health: of one question where --timeout says nothing else, and between two while it waits.
+const (
+	healthTimeout = 5 * time.Second
+	healthPause   = 100 * time.Millisecond
+)
+
+type healthCommand struct {
+	Wait time.Duration `placeholder:"DURATION" help:"Ask again until the server is healthy or this time is over."`
+	client.Flags
+}
+
+// Help is what varve health --help says besides.
+func (healthCommand) Help() string {
+	return "For health checks of containers and for scripts that start a server: exit code 0 when it answers 200, 4 when it cannot be reached, 1 when it answers something else.\n\n" +
+		examples("varve health", "varve health --wait 30s --url http://127.0.0.1:4000")
+}
+
+// run asks until the server is healthy or the time is over.
+func (h *healthCommand) run(io streams) error {
+	if h.Timeout == 0 {
+		h.Timeout = healthTimeout
+	}
+	c, err := h.Connect(io.environ, io.err)
+	if err != nil {
+		return err
+	}
+	ctx, stop := client.Interruptible(context.Background())
+	defer stop()
+	err = ask(ctx, c)
+	if h.Wait > 0 {
+		limit := time.NewTimer(h.Wait)
+		defer limit.Stop()
+		for err != nil && mayPass(err) {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-limit.C:
+				return fmt.Errorf("not healthy within %s: %w", h.Wait, err)
+			case <-time.After(healthPause):
+			}
+			err = ask(ctx, c)
+		}
+	}
+	if err == nil && !h.Quiet {
+		_, err = fmt.Fprintf(io.out, "%s is healthy\n", c.Base)
+	}
+	return err
+}
+
+// ask asks once.
+func ask(ctx context.Context, c *client.Client) error {
+	resp, err := c.Do(ctx, client.Request{Path: "/health"})
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s", c.Base, resp.Status)
+	}
+	return errors.Join(err, resp.Body.Close())
+}
+
+// mayPass reports whether a server that is starting or busy may be behind a failure.
+func mayPass(err error) bool {
+	var answer *client.AnswerError
+	return is[*client.UnreachableError](err) || errors.As(err, &answer) && (answer.Status >= 500 || answer.Status == http.StatusTooManyRequests)
+}
