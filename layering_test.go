@@ -124,7 +124,7 @@ var homes = map[string][]string{
 	"github.com/pierrec/lz4/v4":           {"pipeline/vrl/stdlib"},
 	"github.com/zeebo/xxh3":               {"pipeline/vrl/stdlib"},
 	"github.com/ua-parser/uap-go":         {"pipeline/vrl/stdlib"},
-	"github.com/rivo/uniseg":              {"pipeline/vrl/stdlib"},
+	"github.com/rivo/uniseg":              {"pipeline/vrl/stdlib", "cmd/varve/shell"},
 	"unsafe":                              {"engine/vector", "engine/vfs", "flatten", "pipeline/value"},
 	"net/http":                            {"server", "cmd/varve", "bench"},
 	"encoding/json":                       {"engine/convert", "engine/manifest", "flatten", "pipeline", "sqlexec", "server", "cmd/varve", "bench"},

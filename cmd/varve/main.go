@@ -38,6 +38,7 @@ type commandLine struct {
 	Health  healthCommand  `cmd:"" help:"Ask a server whether it is healthy."`
 	Config  configCommand  `cmd:"" help:"Check, print and show configurations."`
 	User    userCommand    `cmd:"" help:"Make and check user files."`
+	SQL     sqlCommand     `cmd:"" name:"sql" help:"Run SQL statements, or ask for them."`
 	VRL     vrlCommand     `cmd:"" name:"vrl" help:"Run a script of the vrl processor over events."`
 	Check   checkCommand   `cmd:"" help:"Verify everything in a data directory."`
 	Dump    dumpCommand    `cmd:"" help:"Print a file of a data directory readably."`
@@ -112,6 +113,8 @@ func (line *commandLine) execute(command string, io streams) int {
 		err = line.User.Hash.run(os.Stdin, io.out)
 	case "user check <file>":
 		err = line.User.Check.run(io.out)
+	case "sql":
+		err = line.SQL.run(os.Stdin, io)
 	case "vrl":
 		return line.VRL.run(os.Stdin, io)
 	case "check <dir>":

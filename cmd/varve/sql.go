@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"varve/cmd/varve/client"
+	"varve/cmd/varve/shell"
+)
+
+// sqlCommand is varve sql.
+type sqlCommand struct {
+	client.Flags
+	client.Database
+	client.Timezone
+	Execute      []string `short:"e" sep:"none" placeholder:"SQL" help:"Run statements; may be repeated."`
+	File         []string `short:"f" name:"script" sep:"none" placeholder:"FILE" help:"Run the statements of a file, - is standard input; may be repeated."`
+	Format       string   `enum:",table,tsv,csv,csv-noheader,json,ndjson,vertical,markdown,line,arrow,null" default:"" help:"How results are printed: table, tsv, csv, csv-noheader, json, ndjson, vertical, markdown, line (values only), arrow or null (times only). Default: table on a terminal, else tsv."`
+	MaxWidth     int      `placeholder:"N" help:"Cut the cells of tables to so many characters; default: what fits into the terminal."`
+	AutoVertical bool     `help:"Print tables vertically that are wider than the terminal."`
+	RawTimes     bool     `help:"Print times as the numbers they are; csv always does."`
+	KeepGoing    bool     `help:"Go on behind a statement that failed."`
+	Color        string   `enum:"auto,always,never" default:"auto" help:"Colours of results: auto (on a terminal), always or never."`
+}
+
+// Help is what varve sql --help says besides.
+func (sqlCommand) Help() string {
+	return "Without -e, -f and a script on standard input it asks for statements.\n\n" +
+		examples(`varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`, "varve sql -f report.sql --format csv > report.csv",
+			`varve sql -e "SELECT * FROM app ORDER BY ts DESC LIMIT 1\G"`)
+}
+
+// run runs the statements of the command line, of files, of standard input.
+func (c *sqlCommand) run(in io.Reader, s streams) error {
+	if len(c.Execute) > 0 && len(c.File) > 0 {
+		return &usageError{errors.New("-e and -f do not go together: statements of files come from files")}
+	}
+	if c.MaxWidth < 0 {
+		return &usageError{errors.New("--max-width: a number above zero is wanted")}
+	}
+	server, err := c.Connect(s.environ, s.err)
+	if err != nil {
+		return err
+	}
+	sh, err := shell.New(c.options(server, s))
+	if err != nil {
+		return err
+	}
+	ctx, stop := client.Interruptible(context.Background())
+	defer stop()
+	switch {
+	case len(c.Execute) > 0:
+		for _, text := range c.Execute {
+			if err := sh.Run(ctx, "-e", strings.NewReader(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case len(c.File) > 0:
+		for _, name := range c.File {
+			if err := c.script(ctx, sh, name, in); err != nil {
+				return err
+			}
+		}
+		return nil
+	case client.IsTerminal(in):
+		return &usageError{errors.New("-e, -f or a script on standard input is wanted")}
+	}
+	return c.script(ctx, sh, "-", in)
+}
+
+// script runs the statements of a file, or of standard input.
+func (c *sqlCommand) script(ctx context.Context, sh *shell.Shell, name string, in io.Reader) error {
+	if name == "-" {
+		return sh.Run(ctx, "standard input", in)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return sh.Run(ctx, name, file)
+}
+
+// options are those of the shell: what is not said follows from whether there is a terminal.
+func (c *sqlCommand) options(server *client.Client, s streams) shell.Options {
+	o := shell.Options{Client: server, DB: cmp.Or(c.DB, server.DB), Zone: cmp.Or(c.Timezone.Timezone, server.Timezone), Format: c.Format, MaxWidth: c.MaxWidth,
+		AutoVertical: c.AutoVertical, RawTimes: c.RawTimes, KeepGoing: c.KeepGoing, Out: s.out, Notes: s.err}
+	terminal := client.IsTerminal(s.out)
+	if terminal {
+		o.Terminal = terminalWidth(s)
+	}
+	switch {
+	case o.Format == "" && terminal:
+		o.Format = "table"
+	case o.Format == "":
+		o.Format = "tsv"
+	}
+	o.Footer = client.IsTerminal(s.err) && !c.Quiet && (o.Format == "table" || o.Format == "vertical" || o.Format == "markdown")
+	switch c.Color {
+	case "auto":
+		o.Colour = terminal && client.Getenv(s.environ, "NO_COLOR") == "" && client.Getenv(s.environ, "TERM") != "dumb"
+	default:
+		o.Colour = c.Color == "always"
+	}
+	return o
+}
+
+// terminalWidth is that of standard output, which is a terminal.
+func terminalWidth(s streams) int {
+	if f, ok := s.out.(interface{ Fd() uintptr }); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	if w, err := strconv.Atoi(client.Getenv(s.environ, "COLUMNS")); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
