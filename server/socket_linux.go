@@ -16,7 +16,13 @@ const (
 func peerLeft(c net.Conn) (left bool) {
 	control(c, func(fd int) {
 		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-		left = err == nil && (info.State == tcpCloseWait || info.State == tcpClose)
+		if err == nil {
+			left = info.State == tcpCloseWait || info.State == tcpClose
+			return
+		}
+		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}} // one of another kind, within this machine
+		n, err := unix.Poll(polled, 0)
+		left = err == nil && n == 1 && polled[0].Revents&(unix.POLLRDHUP|unix.POLLHUP) != 0
 	})
 	return left
 }

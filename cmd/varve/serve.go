@@ -124,6 +124,7 @@ type node struct {
 	intake  *web.Intake  // memory of bodies
 	answers *web.Answers // memory of answers
 	users   *auth.Users
+	zone    *time.Location                 // of requests that name none
 	series  atomic.Pointer[samples.Tables] // of remote write; nil: none yet
 	ln      net.Listener
 	others  []listener // besides that of HTTP
@@ -136,47 +137,71 @@ type node struct {
 // open opens the store and listens. Whatever fails is one sentence.
 func open(c *Config, logs *logs) (*node, error) {
 	n := &node{config: c, log: logs.logger("varve")}
-	zone, err := timefmt.Zone(c.DefaultTimezone)
-	if err != nil {
-		return nil, &configError{fmt.Sprintf("default_timezone: %v", err)}
-	}
-	if c.UserProvider != "" {
-		if n.users, err = auth.Open(c.UserProvider, logs.logger("server/auth")); err != nil {
-			return nil, &configError{err.Error()}
-		}
+	if err := n.checkConfig(logs); err != nil {
+		return nil, err
 	}
 	if err := n.listen(); err != nil {
 		return nil, err
 	}
 	dir, err := filepath.Abs(c.Storage.DataHome) // answers name it, to clients in other directories
+	if err == nil {
+		err = n.assemble(place{fs: vfs.OS(), dir: dir, ballast: ballast}, logs)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.unlisten())
 	}
+	return n, nil
+}
+
+// checkConfig reads what the configuration names: zone and users.
+func (n *node) checkConfig(logs *logs) (err error) {
+	if n.zone, err = timefmt.Zone(n.config.DefaultTimezone); err != nil {
+		return &configError{fmt.Sprintf("default_timezone: %v", err)}
+	}
+	if n.config.UserProvider != "" {
+		if n.users, err = auth.Open(n.config.UserProvider, logs.logger("server/auth")); err != nil {
+			return &configError{err.Error()}
+		}
+	}
+	return nil
+}
+
+// place is where a store is.
+type place struct {
+	fs      vfs.FS
+	dir     string
+	ballast int64 // bytes on its disk that are kept for emergencies
+	still   bool  // nothing is flushed or merged but at the end
+}
+
+// assemble opens the store of a place and puts together what serves it.
+func (n *node) assemble(p place, logs *logs) (err error) {
+	c := n.config
 	m := c.memory()
 	spare.Bound(m.spare)
 	collector := startCollector(c, n.heldBytes)
 	n.pool = exec.NewPool(m.queries, collector.follow)
 	n.pool.HeldLimit = m.held
 	if n.intake, err = c.intake(m.bodies, collector.followBodies); err != nil {
-		return nil, errors.Join(err, n.unlisten())
+		return err
 	}
 	n.answers = web.NewAnswers(m.answers, collector.followAnswers)
 	n.pool.GiveWay = n.answers.GiveWay
 	n.store, err = engine.Open(engine.Options{
-		FS: vfs.OS(), Dir: dir, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
+		FS: p.fs, Dir: p.dir, NoBackground: p.still, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync, WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize: int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
 		FlushBytes: m.flush, FlushAge: c.Storage.FlushAge, MemtableLimit: m.memtables, SeriesBytes: m.series, MaxValue: m.value,
 		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages, AskedMerges: m.asked, Pressed: n.intake.Pressed,
-		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable, MaxTables: m.tables,
+		WriteWait: c.Storage.WriteWait, Held: n.pool.Hold, CacheBytes: m.cache, MinFree: c.minFree(), Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable, MaxTables: m.tables,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot start: %w", err), n.unlisten())
+		return err
 	}
-	if n.server, err = newServer(c, n, zone, logs); err != nil {
-		return nil, errors.Join(err, n.unlisten(), n.store.Close(context.Background(), false))
+	if n.server, err = newServer(c, n, logs); err != nil {
+		return errors.Join(err, n.store.Close(context.Background(), false))
 	}
-	return n, nil
+	return nil
 }
 
 // listen opens the addresses.
@@ -234,7 +259,7 @@ func listenError(addr, setting string, err error) error {
 }
 
 // newServer wires the rooms together.
-func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Server, error) {
+func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "varve_memory_limit_bytes", Help: "Bytes of memory that the process may have: memory_limit.",
@@ -252,7 +277,7 @@ func newServer(c *Config, n *node, zone *time.Location, logs *logs) (*server.Ser
 	writer := web.NewWriter(n.store)
 	metrics := c.metrics(n, writer, pipelines)
 	return server.New(server.Options{
-		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: zone,
+		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
 		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections, MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
@@ -312,7 +337,7 @@ func spillDisk(c *Config, registry *prometheus.Registry, logs *logs) (*spill.Dis
 		FS: vfs.OS(), Dir: filepath.Join(c.Storage.DataHome, "tmp"), Limit: int64(c.Query.SpillLimit), KeepFree: int64(c.Storage.MinFree), Logger: logs.logger("sqlexec"),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot start: %w", err)
+		return nil, err
 	}
 	registry.MustRegister(
 		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "varve_query_spilled_bytes_total", Help: "Bytes that queries wrote to temporary files."},

@@ -20,6 +20,8 @@ type sqlCommand struct {
 	client.Flags
 	client.Database
 	client.Timezone
+	Data         string   `placeholder:"DIR" help:"Question a data directory that no server holds, instead of a server; nothing in it is changed."`
+	TempDir      string   `placeholder:"DIR" help:"Where temporary files of --data are; default: the system's place."`
 	Execute      []string `short:"e" sep:"none" placeholder:"SQL" help:"Run statements; may be repeated."`
 	File         []string `short:"f" name:"script" sep:"none" placeholder:"FILE" help:"Run the statements of a file, - is standard input; may be repeated."`
 	Format       string   `enum:",table,tsv,csv,csv-noheader,json,ndjson,vertical,markdown,line,arrow,null" default:"" help:"How results are printed: table, tsv, csv, csv-noheader, json, ndjson, vertical, markdown, line (values only), arrow or null (times only). Default: table on a terminal, else tsv."`
@@ -33,22 +35,23 @@ type sqlCommand struct {
 // Help is what varve sql --help says besides.
 func (sqlCommand) Help() string {
 	return "Without -e, -f and a script on standard input it asks for statements.\n\n" +
-		examples(`varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`, "varve sql -f report.sql --format csv > report.csv",
+		examples(`varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`, "varve sql -f report.sql --format csv > report.csv", `varve sql --data /backup/monday -e "SHOW TABLES"`,
 			`varve sql -e "SELECT * FROM app ORDER BY ts DESC LIMIT 1\G"`)
 }
 
 // run runs the statements of the command line, of files, of standard input.
-func (c *sqlCommand) run(in io.Reader, s streams) error {
+func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 	if len(c.Execute) > 0 && len(c.File) > 0 {
 		return &usageError{errors.New("-e and -f do not go together: statements of files come from files")}
 	}
 	if c.MaxWidth < 0 {
 		return &usageError{errors.New("--max-width: a number above zero is wanted")}
 	}
-	server, err := c.Connect(s.environ, s.err)
+	server, closeServer, err := c.connect(s)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, closeServer()) }()
 	sh, err := shell.New(c.options(server, s))
 	if err != nil {
 		return err
@@ -76,6 +79,19 @@ func (c *sqlCommand) run(in io.Reader, s streams) error {
 	return c.script(ctx, sh, "-", in)
 }
 
+// connect makes a client of the server, which may be one in this process; closeServer ends that.
+func (c *sqlCommand) connect(s streams) (server *client.Client, closeServer func() error, err error) {
+	if c.Data == "" {
+		server, err = c.Connect(s.environ, s.err)
+		return server, func() error { return nil }, err
+	}
+	l, err := openData(c.Data, c.TempDir, s.err)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.connect(&c.Flags, s), l.close, nil
+}
+
 // script runs the statements of a file, or of standard input.
 func (c *sqlCommand) script(ctx context.Context, sh *shell.Shell, name string, in io.Reader) error {
 	if name == "-" {
@@ -93,6 +109,9 @@ func (c *sqlCommand) script(ctx context.Context, sh *shell.Shell, name string, i
 func (c *sqlCommand) options(server *client.Client, s streams) shell.Options {
 	o := shell.Options{Client: server, DB: cmp.Or(c.DB, server.DB), Zone: cmp.Or(c.Timezone.Timezone, server.Timezone), Format: c.Format, MaxWidth: c.MaxWidth,
 		AutoVertical: c.AutoVertical, RawTimes: c.RawTimes, KeepGoing: c.KeepGoing, Out: s.out, Notes: s.err}
+	if c.Data != "" {
+		o.ReadOnly = "--data only reads"
+	}
 	terminal := client.IsTerminal(s.out)
 	if terminal {
 		o.Terminal = terminalWidth(s)

@@ -95,6 +95,9 @@ func (s *Shell) piece(ctx context.Context, p piece, cut *splitter) error {
 
 // statement runs one statement and prints its result.
 func (s *Shell) statement(ctx context.Context, text, format string) error {
+	if err := s.checkReadOnly(text); err != nil {
+		return err
+	}
 	begun := time.Now()
 	out := outcome{serverMS: -1}
 	err := s.query(ctx, text, format, &out)
@@ -105,6 +108,15 @@ func (s *Shell) statement(ctx context.Context, text, format string) error {
 		fmt.Fprintln(s.o.Notes, footer(&out, time.Since(begun)))
 	}
 	return s.follow(text)
+}
+
+// checkReadOnly refuses statements that change something where nothing may be changed.
+func (s *Shell) checkReadOnly(text string) error {
+	word := firstWord(text)
+	if s.o.ReadOnly == "" || givesRows(text) && word != "admin" || word == "use" || word == "set" {
+		return nil
+	}
+	return &client.UsageError{Err: fmt.Errorf("%s: %s is refused", s.o.ReadOnly, strings.ToUpper(word))}
 }
 
 // query sends a statement and prints what comes back.

@@ -33,6 +33,7 @@ type Options struct {
 	AutoVertical bool   // print tables vertically that are wider than the terminal
 	RawTimes     bool   // times are numbers
 	KeepGoing    bool   // behind an error
+	ReadOnly     string // why nothing may be changed; empty: it may
 	Colour       bool
 	Footer       bool // say rows and times on Notes
 	Terminal     int  // the width of the terminal that Out is; 0: it is none

@@ -1,0 +1,247 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// overlay shows a directory to which nothing is written: what is changed below it lies in another one, which hides the
+// files of the first.
+type overlay struct {
+	FS           // of both directories
+	lower, upper string
+
+	mu   sync.Mutex
+	gone map[string]bool // names below lower that were removed or renamed
+}
+
+// Overlay is the operating system's file system with a directory in which everything may be changed and nothing is: changes
+// below lower go to the empty directory upper. Files that are changed in part are copied whole. The lock of a file below lower
+// is the shared one: readers do not disturb each other, and a server neither begins nor goes on meanwhile.
+func Overlay(lower, upper string) FS {
+	return &overlay{FS: OS(), lower: path.Clean(lower), upper: path.Clean(upper), gone: map[string]bool{}}
+}
+
+// over is where changes of a name go; below is false for names elsewhere.
+func (o *overlay) over(name string) (upper string, below bool) {
+	name = path.Clean(name)
+	if name == o.lower {
+		return o.upper, true
+	}
+	rest, below := strings.CutPrefix(name, o.lower+"/")
+	return path.Join(o.upper, rest), below
+}
+
+// find is where a name is read from.
+func (o *overlay) find(name string) (string, error) {
+	upper, below := o.over(name)
+	if !below {
+		return name, nil
+	}
+	if _, err := os.Lstat(upper); err == nil {
+		return upper, nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.gone[path.Clean(name)] {
+		return "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return name, nil
+}
+
+// make prepares a name for being written; what is there already is copied if keep says so.
+func (o *overlay) make(name string, keep bool) (upper string, err error) {
+	upper, below := o.over(name)
+	if !below {
+		return "", &fs.PathError{Op: "write", Path: name, Err: fs.ErrPermission}
+	}
+	if err := o.FS.MkdirAll(path.Dir(upper)); err != nil {
+		return "", err
+	}
+	from, err := o.find(name)
+	if !keep || from == upper || NotExist(err) {
+		return upper, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := copyFile(from, upper); err != nil && !NotExist(err) {
+		return "", err
+	}
+	return upper, nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, FileMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+func (o *overlay) Create(name string) (File, error) {
+	upper, err := o.make(name, false)
+	if err != nil {
+		return nil, err
+	}
+	return o.FS.Create(upper)
+}
+
+func (o *overlay) OpenAppend(name string) (File, error) {
+	upper, err := o.make(name, true)
+	if err != nil {
+		return nil, err
+	}
+	return o.FS.OpenAppend(upper)
+}
+
+func (o *overlay) Open(name string) (File, error) {
+	found, err := o.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return o.FS.Open(found)
+}
+
+func (o *overlay) Map(name string) (Mapping, error) {
+	found, err := o.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return o.FS.Map(found)
+}
+
+func (o *overlay) Stat(name string) (os.FileInfo, error) {
+	found, err := o.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return o.FS.Stat(found)
+}
+
+func (o *overlay) Rename(from, to string) error {
+	if _, err := o.Stat(from); err != nil {
+		return err
+	}
+	source, err := o.make(from, true)
+	if err != nil {
+		return err
+	}
+	target, err := o.make(to, false)
+	if err == nil {
+		err = o.FS.Rename(source, target)
+	}
+	if err == nil {
+		o.hide(from)
+	}
+	return err
+}
+
+// hide keeps a name of the lower directory from being found.
+func (o *overlay) hide(name string) {
+	o.mu.Lock()
+	o.gone[path.Clean(name)] = true
+	o.mu.Unlock()
+}
+
+func (o *overlay) Remove(name string) error {
+	found, err := o.find(name)
+	if err != nil {
+		return err
+	}
+	upper, below := o.over(name)
+	switch {
+	case !below:
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrPermission}
+	case found == upper:
+		err = o.FS.Remove(upper)
+	default:
+		_, err = o.FS.Stat(found)
+	}
+	if err == nil {
+		o.hide(name)
+	}
+	return err
+}
+
+func (o *overlay) Link(from, to string) error {
+	found, err := o.find(from)
+	if err != nil {
+		return err
+	}
+	if _, err := o.Stat(to); err == nil {
+		return &fs.PathError{Op: "link", Path: to, Err: fs.ErrExist}
+	}
+	target, err := o.make(to, false)
+	if err != nil {
+		return err
+	}
+	return copyFile(found, target)
+}
+
+func (o *overlay) MkdirAll(dir string) error {
+	upper, below := o.over(dir)
+	if !below {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: fs.ErrPermission}
+	}
+	return o.FS.MkdirAll(upper)
+}
+
+func (o *overlay) List(dir string) ([]string, error) {
+	upper, below := o.over(dir)
+	if !below {
+		return o.FS.List(dir)
+	}
+	names, err := o.FS.List(dir)
+	o.mu.Lock()
+	names = slices.DeleteFunc(names, func(n string) bool { return o.gone[path.Join(path.Clean(dir), n)] })
+	o.mu.Unlock()
+	more, moreErr := o.FS.List(upper)
+	if err != nil && moreErr != nil {
+		return nil, err
+	}
+	names = append(names, more...)
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+func (o *overlay) SyncDir(string) error { return nil }
+
+func (o *overlay) FreeBytes(string) (uint64, error) { return o.FS.FreeBytes(o.upper) }
+
+func (o *overlay) Lock(name string) (io.Closer, error) {
+	f, err := os.Open(name)
+	if NotExist(err) { // a copy that no server has opened
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	held.Lock()
+	defer held.Unlock()
+	if held.names[lockKey(f, name)] {
+		return nil, errors.Join(fmt.Errorf("%s: %w by this process", name, ErrLocked), f.Close())
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = fmt.Errorf("%s: %w by another process", name, ErrLocked)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
