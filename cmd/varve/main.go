@@ -43,6 +43,7 @@ type commandLine struct {
 	Check   checkCommand   `cmd:"" help:"Verify everything in a data directory."`
 	Dump    dumpCommand    `cmd:"" help:"Print a file of a data directory readably."`
 	Export  exportCommand  `cmd:"" help:"Write rows of a running server to a file."`
+	Tail    tailCommand    `cmd:"" help:"Show the newest rows of a table of a running server, and those that come."`
 	Backup  backupCommand  `cmd:"" help:"Copy all tables while the server runs."`
 	Restore restoreCommand `cmd:"" help:"Make a data directory of a backup."`
 	Version versionCommand `cmd:"" help:"Print the version."`
@@ -123,6 +124,8 @@ func (line *commandLine) execute(command string, io streams) int {
 		err = line.Dump.run(io.out)
 	case "export":
 		err = line.Export.run(io)
+	case "tail <table>":
+		err = line.Tail.run(io)
 	case "backup <dest>":
 		err = line.Backup.run(io)
 	case "restore <source>":

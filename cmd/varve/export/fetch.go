@@ -169,24 +169,15 @@ func (p *patience) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// engineExecuteQuery is the server's code for a query that fails on its rows.
-const engineExecuteQuery = 3001
-
 // mends tells whether an error may be gone when the same is tried again, and how long the server asks to wait before.
-func mends(err error) (again bool, least time.Duration) {
-	var answer *client.AnswerError
-	var refused *client.RefusedError
-	var away *client.UnreachableError
+func mends(err error) (again bool, wait time.Duration) {
 	var broken *brokenError
 	var final finalError
 	switch {
 	case errors.As(err, &final):
 		return false, 0
-	case errors.As(err, &refused):
-		return false, 0
-	case errors.As(err, &answer):
-		busy := answer.Status == http.StatusRequestTimeout || answer.Status == http.StatusTooManyRequests || answer.Status >= 500
-		return busy && answer.Code != engineExecuteQuery && answer.Status != http.StatusNotImplemented, answer.RetryAfter
+	case errors.As(err, &broken):
+		return true, 0
 	}
-	return errors.As(err, &away) || errors.As(err, &broken), 0
+	return client.Temporary(err)
 }

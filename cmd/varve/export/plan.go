@@ -79,7 +79,7 @@ func (p *plan) next(ctx context.Context) (s span, ok bool, err error) {
 // cut counts the rows of a span by steps, and joins those that are small. The parts are the whole span, oldest first.
 func (p *plan) cut(ctx context.Context, s span, step int64) ([]span, error) {
 	a, err := p.server.Query(ctx, p.db, fmt.Sprintf("SELECT (CAST(%s AS BIGINT) - (%d)) / %d, count(*) FROM %s%s GROUP BY 1 ORDER BY 1",
-		p.time, s.first, step, p.table, client.Where(append(p.conditions, p.within(s))...)))
+		p.time, s.first, step, p.table, client.Where(append([]string{p.within(s)}, p.conditions...)...)))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (p *plan) rows(columns string, s span) string {
 	default:
 		order = " ORDER BY " + p.time
 	}
-	return "SELECT " + columns + " FROM " + p.table + client.Where(append(p.conditions, p.within(s))...) + order
+	return "SELECT " + columns + " FROM " + p.table + client.Where(append([]string{p.within(s)}, p.conditions...)...) + order
 }
 
 // whole reads a whole number of an answer.

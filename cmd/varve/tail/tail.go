@@ -1,0 +1,180 @@
+// Package tail shows the newest rows of a table, and those that come.
+//
+//	tail.go     what runs: the last rows, then polls
+//	poll.go     which rows are new, late ones too
+//	seen.go     rows that were shown
+//	print.go    rows as text, NDJSON, CSV or by a template
+//	escape.go   control characters, which must not steer a terminal
+//	level.go    words that mean how grave a row is
+//	reader.go   whether somebody still reads
+package tail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"varve/cmd/varve/client"
+)
+
+// MostRows is how many rows may be asked for at the start.
+const MostRows = 10_000
+
+// Rows of the start without a number, of a range without one, and of each poll.
+const (
+	defaultRows = 20
+	perPoll     = 1000
+)
+
+// Options say what is shown, and how.
+type Options struct {
+	DB, Table string
+	Rows      int    // at the start; below 0: 20, or where Since is given those since then up to 1,000
+	Where     string // SQL
+	Search    string // a line of the search language
+	Columns   []string
+	Since     *time.Time
+	Zone      *time.Location
+
+	Follow  bool
+	Every   time.Duration // between polls
+	Overlap time.Duration // how late rows may come and still be seen
+
+	Format   string // text, ndjson or csv
+	Template string // of text/template, instead of a format
+	Raw      bool   // control characters as they are
+	Color    bool
+	Terminal bool // what is written is read on a terminal
+	Quiet    bool
+}
+
+// waits are those between tries to reach a server again.
+var waits = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
+
+// errLeft: nobody reads what is written any more.
+var errLeft = errors.New("the reader has left")
+
+// Run shows rows until ctx ends, or only the last ones. Rows go to out, notes to notes. A reader of out that leaves, and while it
+// follows Ctrl-C, are no errors.
+func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer) error {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	defer whenLeft(out, func() { leave(errLeft) })()
+	r := &run{c: c, o: o, out: out, notes: notes}
+	err := r.start(ctx)
+	if err == nil && o.Follow {
+		err = r.follow(ctx)
+	}
+	var interrupted *client.InterruptedError
+	if errors.Is(err, errLeft) || o.Follow && errors.As(err, &interrupted) {
+		return nil
+	}
+	return err
+}
+
+// run is a list that is shown.
+type run struct {
+	c     *client.Client
+	o     Options
+	out   io.Writer
+	notes io.Writer
+	*poller
+	print printer
+}
+
+// start shows the last rows.
+func (r *run) start(ctx context.Context) error {
+	table, err := r.c.Table(ctx, r.o.DB, r.o.Table)
+	if err != nil {
+		return err
+	}
+	if table.Time < 0 {
+		return &client.UsageError{Err: fmt.Errorf("%s has no time index, so that no rows of it are the last", r.o.Table)}
+	}
+	if err := table.Pick(r.o.Columns); err != nil {
+		return err
+	}
+	found, err := table.Search(r.o.Search)
+	if err != nil {
+		return err
+	}
+	if r.print, err = newPrinter(r.o, table, found.Words, r.out); err != nil {
+		return err
+	}
+	r.poller = newPoller(r.c, table, r.o, []string{r.o.Where, found.Where, table.Within(r.o.Since, nil)})
+	rows, leftOut, err := r.first(ctx)
+	if err != nil {
+		return err
+	}
+	r.sayLeftOut(leftOut)
+	return r.print.rows(r.poller.columns, rows)
+}
+
+// follow shows rows as they come. Errors that may pass are told once, and borne.
+func (r *run) follow(ctx context.Context) error {
+	wait, failures := r.o.Every, 0
+	for {
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+		begun := time.Now()
+		rows, leftOut, err := r.poll(ctx)
+		if again, least := client.Temporary(err); err != nil && again && ctx.Err() == nil {
+			if failures == 0 {
+				r.say("varve: %v Trying again\n", sentence(err))
+			}
+			wait = max(least, waits[min(failures, len(waits)-1)])
+			failures++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if failures > 0 {
+			r.say("varve: the server answers again\n")
+			failures = 0
+		}
+		r.sayLeftOut(leftOut)
+		if err := r.print.rows(r.poller.columns, rows); err != nil {
+			return err
+		}
+		wait = max(r.o.Every-time.Since(begun), r.o.Every/10)
+	}
+}
+
+// sentence ends an error with a point.
+func sentence(err error) string {
+	text := err.Error()
+	if last := text[len(text)-1]; last == '.' || last == ')' || last == '?' {
+		return text
+	}
+	return text + "."
+}
+
+func (r *run) sayLeftOut(n int64) {
+	if n == 1 {
+		r.say("varve: 1 row left out\n")
+	} else if n > 1 {
+		r.say("varve: %d rows left out\n", n)
+	}
+}
+
+func (r *run) say(format string, args ...any) {
+	if !r.o.Quiet {
+		fmt.Fprintf(r.notes, format, args...)
+	}
+}
+
+// sleep waits, unless ctx ends, whose cause is the error then.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
