@@ -26,7 +26,6 @@ type notes struct {
 	begun time.Time
 	said  time.Time
 	drawn bool // a line stands on the terminal that is drawn over
-	last  string
 }
 
 func newNotes(w io.Writer, quiet bool) *notes {
