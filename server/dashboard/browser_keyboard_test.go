@@ -134,6 +134,7 @@ func TestD82Keyboard(t *testing.T) {
 	// Ingest: lines and a table, sent.
 	eval[bool](p, `(() => { onbeforeunload = null; window.confirm = () => true; return true; })()`)
 	p.goTo("i", "ingest")
+	p.wait("the field of the table", `document.querySelector('input[list=ingest-tables]')`)
 	p.tabTo("the table", `e.matches('input[list=ingest-tables]')`)
 	p.press("typed")
 	p.tabTo("the lines", `e.matches('textarea')`)

@@ -25,6 +25,7 @@ import { nowNanos, zoneLabel } from './core/time.js';
 import { plural } from './core/format.js';
 import { Icon } from './ui/icons.js';
 import { lazy, over, sheet } from './ui/lazy.js';
+import { walk } from './ui/pop.js';
 import { Toasts, toast } from './ui/toast.js';
 
 /** pages are those there are, in the order of the rail. Logs comes first and brings as little as it can: what opens over it is loaded then. */
@@ -87,7 +88,7 @@ function Database() {
   const names = databases.value;
   useEffect(() => { if (names === null) void databases.load(); }, []);
   return html`<${RailPop} icon="sql" text=${db.value} title="Database">
-    ${(/** @type {() => void} */ close) => (names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}
+    ${(/** @type {() => void} */ close) => html`<div role="menu" aria-label="Database" onKeyDown=${(/** @type {any} */ e) => walk(e, e.currentTarget)}>${(names ?? [db.value]).map((n) => html`<button key=${n} role="menuitemradio" autofocus=${n === db.value} aria-checked=${n === db.value ? 'true' : 'false'} onClick=${() => { frame.set({ db: n }); close(); }}>${n}${n === db.value ? html`<span class="end">chosen</span>` : ''}</button>`)}</div>`}
   </${RailPop}>`;
 }
 

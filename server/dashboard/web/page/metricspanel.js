@@ -104,7 +104,7 @@ export function Panel(props) {
       <button class="small" onClick=${() => void format()}>Format</button>
       <${Pop} label="Recent" className="small" menu title="Expressions run before">${(/** @type {() => void} */ close) => {
         const list = recent().slice(0, 20);
-        return list.length === 0 ? html`<p class="soft pad">None yet.</p>` : list.map((q) => html`<button key=${q} onClick=${() => { latest.current.query(q); close(); }}><code>${oneLine(q, 90)}</code></button>`);
+        return list.length === 0 ? html`<button role="menuitem" disabled>None yet</button>` : list.map((q) => html`<button key=${q} role="menuitem" onClick=${() => { latest.current.query(q); close(); }}><code>${oneLine(q, 90)}</code></button>`);
       }}</${Pop}>
       <span class="grow"></span>
       <button class="small" disabled=${!v.q} title="Copy the expression" onClick=${() => copy(v.q)}>PromQL</button>

@@ -36,11 +36,8 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
       e.preventDefault();
       e.stopPropagation();
       close();
-    } else if (menu && open && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) {
-      e.preventDefault();
-      const items = [.../** @type {NodeListOf<HTMLElement>} */ (box.current?.querySelectorAll('.pop button:not(:disabled), .pop input') ?? [])];
-      const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-      items[(at + (e.key === 'ArrowDown' ? 1 : -1) + items.length) % items.length]?.focus();
+    } else if (menu && open) {
+      walk(e, box.current?.querySelector('.pop'));
     }
   };
   const toggle = () => {
@@ -55,14 +52,30 @@ export function Pop({ label, title, className = '', side = 'left', sheet, menu, 
   </span>`;
 }
 
+/** walk moves the focus in a menu: by arrows, Home and End, and by a letter to the next item that begins with it. @param {KeyboardEvent} e @param {Element|null|undefined} menu */
+export function walk(e, menu) {
+  const items = [.../** @type {NodeListOf<HTMLElement>} */ (menu?.querySelectorAll('[role^=menuitem]:not(:disabled)') ?? [])];
+  const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement)), n = items.length;
+  const letter = /^\S$/.test(e.key) && !e.ctrlKey && !e.metaKey && !e.altKey;
+  const next = letter ? [...items.slice(at + 1), ...items.slice(0, at + 1)].find((i) => i.innerText.trim().toLowerCase().startsWith(e.key.toLowerCase()))
+    : items[{ ArrowDown: (at + 1) % n, ArrowUp: (Math.max(at, 0) - 1 + n) % n, Home: 0, End: n - 1 }[e.key] ?? n];
+  if (!next && !letter) return;
+  e.preventDefault();
+  e.stopPropagation();
+  next?.focus();
+}
+
 /** Dialog is a modal one: the browser traps the focus in it. @param {{title: string, onClose: () => void, className?: string, children: any, bare?: boolean}} props */
 export function Dialog({ title, onClose, className = '', children, bare }) {
   const box = useRef(/** @type {HTMLDialogElement|null} */ (null));
   // Before the next key is handled, which else goes to what lies behind.
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    box.current?.showModal();
-    return () => { if (before instanceof HTMLElement) before.focus(); };
+    const before = document.activeElement, dialog = box.current;
+    dialog?.showModal();
+    return () => {
+      dialog?.close(); // what lies behind takes no focus before
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   return html`<dialog ref=${box} class=${className} aria-label=${title} onCancel=${(/** @type {Event} */ e) => { e.preventDefault(); onClose(); }}
     onClick=${(/** @type {Event} */ e) => { if (e.target === box.current) onClose(); }}>
