@@ -66,7 +66,7 @@ func (p *part) halve() (left, right part, ok bool) {
 		left.ends, right.ends = p.ends[:lines], p.ends[lines:]
 		left.to = left.ends[lines-1].to
 	} else {
-		left.to = mark{p.from.Byte + int64(at), p.from.Line + int64(lines)}
+		left.to = mark{p.to.Byte - int64(len(right.body)), p.from.Line + int64(lines)} // the first may stand behind a byte order mark
 	}
 	right.from = left.to
 	return left, right, true

@@ -63,7 +63,7 @@ func readCSVHead(head []byte) (names []string, rows [][]cell, err error) {
 		if !done && len(rows) > 0 {
 			break // cut
 		}
-		cells, err := splitRecord(s.record)
+		cells, err := splitRecord(bytes.Clone(s.record))
 		if err != nil {
 			break // it is told when its line is reached
 		}
@@ -74,7 +74,7 @@ func readCSVHead(head []byte) (names []string, rows [][]cell, err error) {
 		} else {
 			rows = append(rows, cells)
 		}
-		s.reset()
+		s.drop()
 	}
 	if len(names) == 0 {
 		return nil, nil, errors.New("the CSV has no head line with the names of its columns")
@@ -87,7 +87,7 @@ func readCSVHead(head []byte) (names []string, rows [][]cell, err error) {
 	return names, rows, nil
 }
 
-func (s *recordScanner) reset() { *s = recordScanner{most: s.most, record: s.record[:0]} }
+func (s *recordScanner) drop() { *s = recordScanner{most: s.most, record: s.record[:0]} }
 
 func (s *recordScanner) scan(text []byte) (n, begin int, done bool) {
 	begin = -1
@@ -135,7 +135,7 @@ func (s *csvScanner) takeNames() {
 	for _, c := range cells {
 		s.names = append(s.names, string(appendText(nil, c.text))+":")
 	}
-	s.reset()
+	s.drop()
 }
 
 func (s *csvScanner) end() (done bool, err error) {
@@ -159,7 +159,6 @@ func (s *csvScanner) size() int64 {
 }
 
 func (s *csvScanner) appendLine(dst []byte) (line []byte, refused string) {
-	defer s.reset()
 	cells, err := splitRecord(s.record)
 	switch {
 	case s.bytes > int64(s.most):

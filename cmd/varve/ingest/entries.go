@@ -33,6 +33,8 @@ type scanner interface {
 	size() int64
 	// appendLine appends the entry as one line without its end, or says why it is none.
 	appendLine(dst []byte) (line []byte, refused string)
+	// drop forgets the entry.
+	drop()
 }
 
 // mostEnds bounds the entries of a batch whose places are noted.
@@ -124,10 +126,11 @@ func (c *entryCutter) next(b *batch) (full bool, err error) {
 // take takes the entry of the scanner into a batch, unless it does not fit or is stored already.
 func (c *entryCutter) take(b *batch) (full bool) {
 	c.pending = false
-	for len(c.drop) > 0 && c.drop[0].To.Byte <= c.cutAt.Byte {
+	for len(c.drop) > 0 && c.drop[0].To.Byte < c.at.Byte {
 		c.drop = c.drop[1:]
 	}
-	if len(c.drop) > 0 && c.drop[0].From.Byte <= c.cutAt.Byte {
+	if len(c.drop) > 0 && c.drop[0].From.Byte < c.at.Byte {
+		c.scanner.drop()
 		return false
 	}
 	most, before := cap(b.body), len(b.body)
@@ -143,6 +146,7 @@ func (c *entryCutter) take(b *batch) (full bool) {
 		c.pending = true // it goes alone
 		return true
 	}
+	c.scanner.drop()
 	b.body, b.refused = append(line, '\n'), refused
 	b.ends = append(b.ends, entryEnd{c.at, c.line})
 	return false

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -70,6 +71,9 @@ func (p *fingerprint) sameFile(o *fingerprint) bool {
 
 // holds reports whether a file still has the content of a piece.
 func holds(path string, want piece) bool {
+	if want.Bytes == 0 {
+		return true
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -81,6 +85,7 @@ func holds(path string, want piece) bool {
 
 // refresh takes the outside of the file again, and what lies before the position, if the path still leads there.
 func (r *record) refresh(in *input) {
+	r.Tail = piece{}
 	f, err := os.Open(r.Path)
 	if err != nil {
 		return
@@ -88,7 +93,7 @@ func (r *record) refresh(in *input) {
 	defer f.Close()
 	now := r.fingerprint
 	if now.look(r.Path, f) != nil || !now.sameFile(&r.fingerprint) {
-		return
+		return // it was rotated: its beginning has to do
 	}
 	now.Packed = in.packed != ""
 	if now.Head.Bytes < headSize && now.Size > now.Head.Bytes {
@@ -96,7 +101,7 @@ func (r *record) refresh(in *input) {
 			return
 		}
 	}
-	if now.Tail = (piece{}); !now.Packed {
+	if !now.Packed {
 		from := max(0, r.At.Byte-headSize)
 		if now.Tail, err = takePiece(f, from, r.At.Byte-from); err != nil {
 			return
@@ -120,7 +125,7 @@ func (s *state) begin(in *input, o *Options) (more []*input, skip string, err er
 	fresh := &record{fingerprint: now, Open: true}
 	old := s.find(&now)
 	switch {
-	case old == nil || o.Restart, !o.Resume && !holds(in.path, old.Head), !old.Open && old.At.Byte == 0 && !old.Done:
+	case old == nil || o.Restart, !o.Resume && !holds(in.path, old.Head), !old.Open && old.At.Byte == 0 && len(old.Ahead) == 0 && !old.Done:
 		s.add(in, fresh)
 		return nil, "", nil
 	case !holds(in.path, old.Head):
@@ -145,7 +150,7 @@ func (s *state) find(p *fingerprint) *record {
 			return r
 		}
 	}
-	for _, r := range s.old {
+	for _, r := range slices.Backward(s.old) { // the newest of a path is the last
 		if r.Path == p.Path {
 			return r
 		}

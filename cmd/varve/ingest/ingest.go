@@ -187,10 +187,13 @@ func (r *run) place() error {
 			r.report.note("%s: %s", in.name, skip)
 			continue
 		}
-		if in.note != "" {
-			r.report.note("%s", in.note)
+		more = append(more, in)
+		for _, in := range more {
+			if in.note != "" {
+				r.report.note("%s", in.note)
+			}
 		}
-		left = append(append(left, more...), in)
+		left = append(left, more...)
 	}
 	r.inputs = left
 	return nil

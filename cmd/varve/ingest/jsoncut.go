@@ -193,6 +193,7 @@ func (s *objectScanner) appendLine(dst []byte) (line []byte, refused string) {
 			}
 		}
 	}
-	s.entry, s.bytes, s.torn = s.entry[:0], 0, false
 	return dst, refused
 }
+
+func (s *objectScanner) drop() { s.entry, s.bytes, s.torn = s.entry[:0], 0, false }

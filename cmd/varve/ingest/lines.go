@@ -20,7 +20,8 @@ type cutter interface {
 // lineCutter cuts an input at its line ends.
 type lineCutter struct {
 	src      *source
-	at       mark   // where the next batch begins
+	from     mark   // where the next batch begins
+	at       mark   // and its text: behind a byte order mark
 	ahead    []span // what is stored behind it, in order
 	carry    []byte // read, but not cut: the beginning of a line
 	mostRows int64  // a batch; 0: any number
@@ -30,7 +31,7 @@ type lineCutter struct {
 }
 
 func newLineCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
-	c := &lineCutter{src: src, at: at, ahead: ahead, mostRows: o.Rate.Rows, most: int64(max(mostEntry, o.Batch))}
+	c := &lineCutter{src: src, from: at, at: at, ahead: ahead, mostRows: o.Rate.Rows, most: int64(max(mostEntry, o.Batch))}
 	switch {
 	case at.Byte > 0 && in.size > 0 && src.packed == "":
 		src.head = nil
@@ -68,10 +69,10 @@ func (c *lineCutter) fill(b *batch, buf []byte) error {
 		return c.long(b, buf)
 	}
 	cut = firstLines(buf[:cut], c.mostRows)
-	b.body, b.from = buf[:cut], c.at
+	b.body, b.from = buf[:cut], c.from
 	c.at.Byte += int64(cut)
 	c.at.Line += int64(bytes.Count(b.body, newline))
-	b.to = c.at
+	b.to, c.from = c.at, c.at
 	c.carry = append(c.carry[:0], buf[cut:n]...)
 	switch {
 	case errors.Is(err, errIdle):
@@ -96,7 +97,7 @@ func (c *lineCutter) pass() error {
 		if err := c.src.discard(c.ahead[0].To.Byte - c.at.Byte); err != nil {
 			return err
 		}
-		c.at = c.ahead[0].To
+		c.at, c.from = c.ahead[0].To, c.ahead[0].To
 		c.ahead = c.ahead[1:]
 	}
 	return nil
@@ -145,7 +146,7 @@ func (c *lineCutter) long(b *batch, buf []byte) error {
 	if err != nil {
 		return fmt.Errorf("line %d is larger than --batch and goes through a file: %w", c.at.Line+1, err)
 	}
-	b.from, b.body = c.at, bytes.Clone(buf[:min(len(buf), mostShown)])
+	b.from, b.body = c.from, bytes.Clone(buf[:min(len(buf), mostShown)])
 	b.bytes, err = c.spool(f, buf)
 	if err := errors.Join(err, os.Remove(f.Name())); err != nil { // what is open stays
 		return errors.Join(err, f.Close())
@@ -154,7 +155,7 @@ func (c *lineCutter) long(b *batch, buf []byte) error {
 	if c.err == nil { // at an end of line
 		c.at = mark{c.at.Byte + 1, c.at.Line + 1}
 	}
-	b.to, b.long = c.at, f
+	b.to, b.long, c.from = c.at, f, c.at
 	if b.bytes > c.most {
 		b.refused = fmt.Sprintf("the line has %d bytes, at most %d can be sent: --batch raises that", b.bytes, c.most)
 		b.long = nil

@@ -18,11 +18,11 @@ import (
 	"varve/cmd/varve/client"
 )
 
-// Waits between attempts: doubled each time, half of it by chance so that clients do not come back together.
-const (
-	firstWait = 250 * time.Millisecond
-	mostWait  = 30 * time.Second
-)
+// Waits between attempts: doubled each time, half of it by chance so that clients do not come back together. Tests shorten
+// the first.
+var firstWait = 250 * time.Millisecond
+
+const mostWait = 30 * time.Second
 
 // hopeless is after how many rejects without a single stored entry the fault is not one of entries.
 const hopeless = 1000
@@ -232,6 +232,9 @@ func (w *worker) reject(b *batch, p *part, cause error) error {
 	n := w.r.report.reject()
 	if err := w.rejects.add(b.in.name, p.line(), entry, cause, n); err != nil {
 		return err
+	}
+	if w.r.o.Rejects == "" {
+		w.r.report.note("%s, line %d was refused: %v", b.in.name, p.line(), cause)
 	}
 	if n >= hopeless && w.r.report.nothingStored() {
 		return fmt.Errorf("the first %d entries were all refused, so nothing further is sent; the last: %s, line %d: %w", n, b.in.name, p.line(), cause)

@@ -15,8 +15,8 @@ import (
 // mostWindow bounds what unpacking zstd takes; only archives made with --ultra or --long need more.
 const mostWindow = 32 << 20
 
-// flushAfter is how long entries of a live input wait for others.
-const flushAfter = time.Second
+// flushAfter is how long entries of a live input wait for others. Tests shorten it.
+var flushAfter = time.Second
 
 // errIdle: there is nothing to read for now.
 var errIdle = errors.New("nothing to read for now")

@@ -1,0 +1,242 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"varve/cmd/varve/client"
+)
+
+// fake is a server that keeps the lines it takes, and misbehaves as a test wants it to.
+type fake struct {
+	t    *testing.T
+	http *httptest.Server
+	// before answers instead of the server, and says so, or lets it go on. n counts the requests with a body, from 1.
+	before func(n int, w http.ResponseWriter, body []byte) bool
+	// after does something once the body is kept, before it is answered.
+	after func(n int)
+
+	mu       sync.Mutex
+	n        int
+	lines    map[string]int // how often each is kept
+	requests []*http.Request
+	bodies   []string
+	inFlight int
+	most     int // requests at the same time
+}
+
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	f := &fake{t: t, lines: map[string]int{}}
+	f.http = httptest.NewServer(f)
+	t.Cleanup(f.http.Close)
+	return f
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if r.Header.Get("Content-Encoding") == "zstd" {
+		d, err := zstd.NewReader(bytes.NewReader(body))
+		if err != nil {
+			f.t.Error(err)
+		}
+		if body, err = io.ReadAll(d); err != nil {
+			f.t.Error(err)
+		}
+		d.Close()
+	}
+	f.mu.Lock()
+	f.requests, f.bodies = append(f.requests, r), append(f.bodies, string(body))
+	if len(body) == 0 || !strings.HasPrefix(r.URL.Path, "/v1/") || strings.HasPrefix(r.URL.Path, "/v1/pipelines") {
+		f.mu.Unlock()
+		fmt.Fprint(w, `{"output":[],"pipelines":[{"name":"p","version":"2026-01-01 00:00:00"}]}`)
+		return
+	}
+	f.n++
+	n := f.n
+	f.inFlight++
+	f.most = max(f.most, f.inFlight)
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.inFlight--
+		f.mu.Unlock()
+	}()
+	if f.before != nil && f.before(n, w, body) {
+		return
+	}
+	rows := f.keep(body)
+	if rows < 0 {
+		w.WriteHeader(400)
+		fmt.Fprint(w, `{"code":1004,"error":"a bad entry"}`)
+		return
+	}
+	if f.after != nil {
+		f.after(n)
+	}
+	fmt.Fprintf(w, `{"output":[{"affectedrows":%d}],"execution_time_ms":1}`, rows)
+}
+
+// keep takes the lines of a body, all or, where one of them says that it is bad, none: -1.
+func (f *fake) keep(body []byte) int {
+	if bytes.Contains(body, []byte("bad")) {
+		return -1
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rows := 0
+	for _, line := range strings.Split(string(body), "\n") {
+		if line = strings.TrimSuffix(line, "\r"); line != "" {
+			f.lines[line]++
+			rows++
+		}
+	}
+	return rows
+}
+
+// wantLines checks that these lines are kept, each once.
+func (f *fake) wantLines(want []string) {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	wrong := 0
+	for _, line := range want {
+		if n := f.lines[line]; n != 1 {
+			if wrong++; wrong <= 3 {
+				f.t.Errorf("line %.40q is kept %d times", line, n)
+			}
+		}
+	}
+	if wrong > 3 {
+		f.t.Errorf("and %d others", wrong-3)
+	}
+	if len(f.lines) != len(want) {
+		f.t.Errorf("%d lines are kept, want %d", len(f.lines), len(want))
+	}
+}
+
+// watched are notes that a test waits for.
+type watched struct {
+	mu   sync.Mutex
+	news *sync.Cond
+	text strings.Builder
+}
+
+func newWatched() *watched {
+	w := &watched{}
+	w.news = sync.NewCond(&w.mu)
+	return w
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text.Write(p)
+	w.news.Broadcast()
+	return len(p), nil
+}
+
+// await waits until something was noted.
+func (w *watched) await(part string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for !strings.Contains(w.text.String(), part) {
+		w.news.Wait()
+	}
+}
+
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// outcome is what a run of the command gave.
+type outcome struct {
+	err           error
+	notes, result string
+}
+
+// send runs the command. The state is one of the test's.
+func (f *fake) send(ctx context.Context, o Options) outcome {
+	f.t.Helper()
+	c, err := (&client.Flags{URL: f.http.URL}).Connect(nil, io.Discard)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	notes, ok := o.Notes.(*watched)
+	if !ok {
+		notes = newWatched()
+	}
+	var result bytes.Buffer
+	o.Notes, o.Result = notes, &result
+	if o.Table == "" {
+		o.Table = "t"
+	}
+	if o.StateDir == "" {
+		o.StateDir = f.t.TempDir()
+	}
+	if o.MaxRejects == 0 {
+		o.MaxRejects = -1
+	}
+	err = Run(ctx, c, &o)
+	return outcome{err, notes.String(), result.String()}
+}
+
+// mustSend runs the command and wants it to go well.
+func (f *fake) mustSend(o Options) outcome {
+	f.t.Helper()
+	out := f.send(f.t.Context(), o)
+	if out.err != nil {
+		f.t.Fatalf("%v\n%s", out.err, out.notes)
+	}
+	return out
+}
+
+// made are n lines of JSON, all different and of many lengths.
+func made(n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`{"n":%d,"text":%q}`, i, strings.Repeat("x", i%97))
+	}
+	return lines
+}
+
+// write makes a file of the test.
+func write(t *testing.T, name string, text string) string {
+	t.Helper()
+	path := name
+	if !filepath.IsAbs(name) {
+		path = filepath.Join(t.TempDir(), name)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
+
+// wants checks that a text says something.
+func wants(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%q is missing in:\n%s", p, text)
+		}
+	}
+}

@@ -1,0 +1,444 @@
+package ingest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dsnet/compress/bzip2"
+	"github.com/klauspost/compress/zstd"
+
+	"varve/cmd/varve/client"
+)
+
+func TestMain(m *testing.M) {
+	flushAfter, firstWait = 20*time.Millisecond, 2*time.Millisecond
+	os.Exit(m.Run())
+}
+
+// packers are ways to compress a text.
+var packers = map[string]func(t *testing.T, text string) string{
+	"":    func(_ *testing.T, text string) string { return text },
+	".gz": func(t *testing.T, text string) string { return gzipped(t, text) },
+	".gz of two members": func(t *testing.T, text string) string {
+		return gzipped(t, text[:len(text)/3]) + gzipped(t, text[len(text)/3:])
+	},
+	".zst": func(t *testing.T, text string) string {
+		return packed(t, text, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
+	},
+	".bz2": func(t *testing.T, text string) string {
+		return packed(t, text, func(w io.Writer) (io.WriteCloser, error) { return bzip2.NewWriter(w, nil) })
+	},
+}
+
+func gzipped(t *testing.T, text string) string {
+	return packed(t, text, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
+}
+
+func packed(t *testing.T, text string, open func(io.Writer) (io.WriteCloser, error)) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := open(&b)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestInputs: plain and packed files, whatever their names, and standard input give every line once.
+func TestInputs(t *testing.T) {
+	lines := made(2000)
+	for name, pack := range packers {
+		t.Run("a file"+name, func(t *testing.T) {
+			f := newFake(t)
+			path := write(t, "logs", pack(t, text(lines)))
+			out := f.mustSend(Options{Args: []string{path}, Batch: leastBatch, Connections: 3})
+			f.wantLines(lines)
+			wants(t, out.result, "1 input: 2,000 rows stored, 0 rejected")
+			wants(t, out.notes, "read as", "JSON lines")
+		})
+	}
+	for _, compress := range []string{"zstd", "none"} {
+		t.Run("standard input, "+compress, func(t *testing.T) {
+			f := newFake(t)
+			f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(text(lines)), Batch: leastBatch, Compress: compress})
+			f.wantLines(lines)
+		})
+	}
+	t.Run("standard input that pauses", func(t *testing.T) {
+		f, r, w := newFake(t), (*io.PipeReader)(nil), (*io.PipeWriter)(nil)
+		r, w = io.Pipe()
+		got := make(chan struct{})
+		f.after = func(int) { close(got) }
+		go func() {
+			fmt.Fprintln(w, lines[0])
+			<-got // it is sent though there may come more
+			w.Close()
+		}()
+		f.mustSend(Options{Args: []string{"-"}, Stdin: r})
+		f.wantLines(lines[:1])
+	})
+}
+
+// TestDirectories: files go in the order of their names, each to its table; hidden ones are named and left out.
+func TestDirectories(t *testing.T) {
+	f, dir := newFake(t), t.TempDir()
+	for name, content := range map[string]string{"b.ndjson": `{"f":"b"}`, "a.log": "a line", "sub/c.txt": "c line", ".hidden": "x", ".git/config": "x", "p.png": "\x89PNG\x00\x00"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), content+"\n")
+	}
+	out := f.mustSend(Options{Args: []string{dir, filepath.Join(dir, "*.log")}, Table: "{name}", Connections: 1})
+	f.wantLines([]string{`{"f":"b"}`, "a line", "c line"})
+	wants(t, out.notes, ".hidden: hidden, left out", ".git: hidden, left out", "p.png: it holds zero bytes")
+	var tables []string
+	for _, r := range f.requests[1:] {
+		tables = append(tables, r.URL.Query().Get("table")+" "+r.Header.Get("Content-Type"))
+	}
+	if want := []string{"a text/plain", "b application/x-ndjson", "c text/plain"}; !slices.Equal(tables, want) {
+		t.Errorf("got %q, want %q", tables, want)
+	}
+}
+
+// TestRequest: what the flags say reaches the server.
+func TestRequest(t *testing.T) {
+	f := newFake(t)
+	f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(`{"ts":1700000000000}` + "\n"), DB: "d", Time: "auto", MaxNestedLevels: 3, Hints: []string{"ttl=7d", "x=y"}, SkipError: true})
+	r := f.requests[len(f.requests)-1]
+	if got, want := r.URL.RequestURI(), "/v1/ingest?custom_time_index=ts%3Bepoch%3Bms&db=d&pipeline_name=service_identity&table=t"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := r.Header.Get("X-Service-Hints") + " " + r.Header.Get("X-Service-Pipeline-Params"); got != "ttl=7d,x=y max_nested_levels=3&skip_error=true" {
+		t.Errorf("got %s", got)
+	}
+	for _, c := range []struct{ format, in, body, path string }{
+		{"lineproto", "cpu v=1 1\ncpu v=2 2\n", "cpu v=1 1\ncpu v=2 2\n", "/v1/lineproto/write?db=public"},
+		{"jsonput", `[{"metric":"a"}, {"metric":"b"}]`, `[{"metric":"a"},{"metric":"b"}]`, "/v1/jsonput/api/put?db=public"},
+		{"logpush", `{"streams":[{"stream":{}} ,{"values":[]}]}`, `{"streams":[{"stream":{}},{"values":[]}]}`, "/v1/logpush/api/v1/push?db=public"},
+	} {
+		f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(c.in), Format: c.format})
+		if got := f.bodies[len(f.bodies)-1]; got != c.body || f.requests[len(f.requests)-1].URL.RequestURI() != c.path {
+			t.Errorf("%s: got %s to %s", c.format, got, f.requests[len(f.requests)-1].URL)
+		}
+	}
+	if got := f.requests[len(f.requests)-1].Header.Get("X-Service-Log-Table-Name"); got != "t" {
+		t.Errorf("log push goes to table %q", got)
+	}
+}
+
+// TestPipelineFile: the document is uploaded under a name of its own and removed, whatever happens.
+func TestPipelineFile(t *testing.T) {
+	f := newFake(t)
+	doc := write(t, "p.yaml", "processors: []\n")
+	for _, entry := range []string{"good", "bad"} {
+		f.requests = nil
+		f.send(t.Context(), Options{Args: []string{"-"}, Stdin: strings.NewReader(entry + "\n"), PipelineFile: doc})
+		first, last := f.requests[0], f.requests[len(f.requests)-1]
+		if first.Method != "POST" || last.Method != "DELETE" || first.URL.Path != last.URL.Path || last.URL.Query().Get("version") != "2026-01-01 00:00:00" {
+			t.Errorf("%s %s, %s %s", first.Method, first.URL, last.Method, last.URL)
+		}
+		if got := f.requests[2].URL.Query().Get("pipeline_name"); "/v1/pipelines/"+got != first.URL.Path {
+			t.Errorf("entries go by %q", got)
+		}
+	}
+}
+
+// TestTrouble: whatever passes is tried again until everything is stored once.
+func TestTrouble(t *testing.T) {
+	lines := made(1500)
+	busy := func(status int) func(int, http.ResponseWriter, []byte) bool {
+		return func(n int, w http.ResponseWriter, _ []byte) bool {
+			if n%3 != 0 {
+				return false
+			}
+			w.WriteHeader(status)
+			return true
+		}
+	}
+	for name, before := range map[string]func(int, http.ResponseWriter, []byte) bool{
+		"408": busy(408), "429": busy(429), "500": busy(500), "503": busy(503), "504": busy(504),
+		"cut before it is stored": func(n int, w http.ResponseWriter, _ []byte) bool {
+			if n%3 == 0 {
+				panic(http.ErrAbortHandler)
+			}
+			return false
+		},
+		"too large": func(_ int, w http.ResponseWriter, body []byte) bool {
+			if len(body) > 700 {
+				w.WriteHeader(413)
+			}
+			return len(body) > 700
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			f.before = before
+			out := f.mustSend(Options{Args: []string{write(t, "x", text(lines))}, Batch: leastBatch, Connections: 4})
+			f.wantLines(lines)
+			if name != "too large" {
+				wants(t, out.result, " retries")
+				wants(t, out.notes, "tried again for 10m0s")
+			}
+			if lost := strings.Contains(out.result, "may be stored twice"); lost != (name == "408" || name == "504" || strings.HasPrefix(name, "cut")) {
+				t.Errorf("lost answers: %v\n%s", lost, out.result)
+			}
+		})
+	}
+}
+
+// TestLostAnswer: a batch whose answer was lost is sent again, and counted.
+func TestLostAnswer(t *testing.T) {
+	f, lines := newFake(t), made(100)
+	f.before = func(n int, _ http.ResponseWriter, body []byte) bool {
+		if n == 1 {
+			f.keep(body)
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	out := f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(text(lines))})
+	wants(t, out.result, "1 batch of 100 rows may be stored twice: the answer was lost")
+	if f.lines[lines[0]] != 2 {
+		t.Errorf("the first line is kept %d times", f.lines[lines[0]])
+	}
+}
+
+// TestBusyServerGetsLess: each 429 takes one request out of flight.
+func TestBusyServerGetsLess(t *testing.T) {
+	f, lines := newFake(t), made(4000)
+	held := make(chan struct{})
+	f.before = func(n int, w http.ResponseWriter, _ []byte) bool {
+		if n <= 4 { // all at once
+			if n == 4 {
+				close(held)
+			}
+			<-held
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(429)
+			return true
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if n == 8 { // the last ones of before are gone
+			f.most = f.inFlight
+		}
+		return false
+	}
+	f.mustSend(Options{Args: []string{write(t, "x", text(lines[:600]))}, Batch: leastBatch, Connections: 4})
+	f.wantLines(lines[:600])
+	if f.most > 1 {
+		t.Errorf("%d requests at the same time", f.most)
+	}
+}
+
+// TestGivesUp: after the time of --retry-for the run ends with what the server said, and its exit code.
+func TestGivesUp(t *testing.T) {
+	f := newFake(t)
+	f.before = func(_ int, w http.ResponseWriter, _ []byte) bool { panic(http.ErrAbortHandler) }
+	out := f.send(t.Context(), Options{Args: []string{write(t, "x", "{}\n")}, RetryFor: time.Millisecond})
+	var unreachable *client.UnreachableError
+	if !errors.As(out.err, &unreachable) {
+		t.Errorf("got %v", out.err)
+	}
+	wants(t, out.result, "1 batch of 1 entries may be stored although no answer said so")
+
+	c, err := (&client.Flags{URL: "http://127.0.0.1:1"}).Connect(nil, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Run(t.Context(), c, &Options{Args: []string{"-"}, Stdin: strings.NewReader(""), Table: "t", Notes: io.Discard, Result: io.Discard, StateDir: t.TempDir()})
+	if !errors.As(err, &unreachable) {
+		t.Errorf("without a server: %v", err)
+	}
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }))
+	defer refusing.Close()
+	f.http.URL = refusing.URL
+	var refused *client.RefusedError
+	if out := f.send(t.Context(), Options{Args: []string{"-"}, Stdin: strings.NewReader("")}); !errors.As(out.err, &refused) {
+		t.Errorf("got %v", out.err)
+	}
+}
+
+// TestRejects: bad entries land among the rejects with their lines, everything else is stored once.
+func TestRejects(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for round := range 20 {
+		f, lines := newFake(t), made(800)
+		var all, good []string
+		want := map[int64]string{}
+		for _, line := range lines {
+			if rng.IntN(20) == 0 {
+				all = append(all, "")
+			}
+			if rng.IntN(1+round*3) == 1 {
+				line = "bad " + line
+				want[int64(len(all)+1)] = line
+			} else {
+				good = append(good, line)
+			}
+			all = append(all, line)
+		}
+		prefix := ""
+		if round%2 == 1 {
+			prefix = "\xef\xbb\xbf"
+		}
+		path, rejects := write(t, "x.ndjson", prefix+text(all)), filepath.Join(t.TempDir(), "rejects")
+		out := f.send(t.Context(), Options{Args: []string{path}, Rejects: rejects, Batch: leastBatch << rng.IntN(4), Connections: 3})
+		f.wantLines(good)
+		var partial *client.PartialError
+		if len(want) > 0 && !errors.As(out.err, &partial) {
+			t.Errorf("got %v", out.err)
+		}
+		file, err := os.ReadFile(rejects)
+		if err != nil && len(want) > 0 {
+			t.Fatal(err)
+		}
+		got := map[int64]string{}
+		for d := json.NewDecoder(bytes.NewReader(file)); d.More(); {
+			var r rejected
+			if err := d.Decode(&r); err != nil {
+				t.Fatal(err)
+			}
+			if r.File != path || !strings.Contains(r.Error, "a bad entry") {
+				t.Errorf("got %+v", r)
+			}
+			got[r.Line] = r.Entry
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("round %d: got %v\nwant %v", round, got, want)
+		}
+	}
+}
+
+func TestRejectsEnd(t *testing.T) {
+	f := newFake(t)
+	three := text([]string{"a", "bad 1", "b", "bad 2", "c", "bad 3"})
+	out := f.send(t.Context(), Options{Args: []string{write(t, "x", three)}})
+	if out.err == nil || !strings.Contains(out.err.Error(), `x, line 2: "bad 1": ingest failed (1004): a bad entry. --rejects FILE`) {
+		t.Errorf("got %v", out.err)
+	}
+	f.wantLines([]string{"a"})
+	f = newFake(t)
+	out = f.send(t.Context(), Options{Args: []string{write(t, "x", three)}, MaxRejects: 2})
+	if out.err == nil || !strings.Contains(out.err.Error(), "more than 2 entries were refused") || !strings.Contains(out.err.Error(), "line 6") {
+		t.Errorf("got %v", out.err)
+	}
+	wants(t, out.notes, "line 2 was refused", "line 4 was refused")
+	f = newFake(t)
+	out = f.send(t.Context(), Options{Args: []string{write(t, "x", strings.Repeat("bad\n", 5000))}, Rejects: filepath.Join(t.TempDir(), "r"), Connections: 1})
+	if out.err == nil || !strings.Contains(out.err.Error(), "the first 1000 entries were all refused") {
+		t.Errorf("got %v", out.err)
+	}
+}
+
+// TestBrokenInputs: what cannot be read whole is told, and the others are sent.
+func TestBrokenInputs(t *testing.T) {
+	lines := made(500)
+	whole := gzipped(t, text(lines))
+	f, good := newFake(t), write(t, "good", "good\n")
+	out := f.send(t.Context(), Options{Args: []string{write(t, "cut.gz", whole[:len(whole)-20]), good}, Batch: leastBatch})
+	var partial *client.PartialError
+	if !errors.As(out.err, &partial) {
+		t.Errorf("got %v", out.err)
+	}
+	wants(t, fmt.Sprint(out.err), "cut.gz: unexpected EOF", "1 of 2 inputs could not be read whole")
+	if f.lines["good"] != 1 {
+		t.Error("the other input was not sent")
+	}
+	for line := range f.lines {
+		if line != "good" && !slices.Contains(lines, line) {
+			t.Errorf("a piece of a line was sent: %q", line)
+		}
+	}
+	for _, c := range []struct{ name, content, want string }{
+		{"x.xz", "\xfd7zXZ\x00....", "it is xz, which is not unpacked here: xz -dc FILE | varve ingest -"},
+		{"x.zip", "PK\x03\x04....", "unzip -p"},
+		{"x.tar", strings.Repeat("n", 257) + "ustar\x00", "it is a tar archive"},
+		{"x", "\xff\xfea\x00", "UTF-16"},
+		{"x", "a\x00b", "zero bytes"},
+		{"x.json", `[{"a":1},{"b"`, "the JSON ends in the middle of a value"},
+	} {
+		out := newFake(t).send(t.Context(), Options{Args: []string{write(t, c.name, c.content)}, DryRun: 0})
+		if out.err == nil || !strings.Contains(out.err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.name, out.err, c.want)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	file := write(t, "x", "{}\n")
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "what is to be sent?"},
+		{Options{Args: []string{file}, Format: "xml"}, "--format xml: ndjson, json"},
+		{Options{Args: []string{file}, Batch: 1}, "--batch 1:"},
+		{Options{Args: []string{file}, Resume: true, Restart: true}, "exclude each other"},
+		{Options{Args: []string{"-"}, Resume: true}, "name files to resume"},
+		{Options{Args: []string{"-"}, Table: "{name}"}, "standard input has none"},
+		{Options{Args: []string{file}, Pipeline: "p", Time: "auto"}, "a pipeline has a time index of its own"},
+		{Options{Args: []string{file}, Format: "text", Time: "auto"}, "--format text has none"},
+		{Options{Args: []string{file}, Time: "ts"}, "there are not three parts"},
+		{Options{Args: []string{file}, Time: "ts;epoch;min"}, "the unit of an epoch"},
+		{Options{Args: []string{file}, PipelineVersion: "1"}, "--pipeline-version needs --pipeline"},
+	} {
+		var usage *client.UsageError
+		out := newFake(t).send(t.Context(), c.o)
+		if !errors.As(out.err, &usage) || !strings.Contains(out.err.Error(), c.want) {
+			t.Errorf("%+v: got %v, want %s", c.o, out.err, c.want)
+		}
+	}
+	for _, arg := range []string{filepath.Join(t.TempDir(), "absent"), filepath.Join(t.TempDir(), "*.log"), t.TempDir()} {
+		if out := newFake(t).send(t.Context(), Options{Args: []string{arg}}); out.err == nil {
+			t.Errorf("%s: no error", arg)
+		}
+	}
+}
+
+// TestRate: batches are cut small, and wait for their time.
+func TestRate(t *testing.T) {
+	f, lines := newFake(t), made(30)
+	begun := time.Now()
+	f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(text(lines)), Rate: Rate{Rows: 100}})
+	f.wantLines(lines)
+	if len(f.bodies) != 2 {
+		t.Errorf("%d requests", len(f.bodies))
+	}
+	f = newFake(t)
+	f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(text(lines)), Rate: Rate{Rows: 20}})
+	f.wantLines(lines)
+	if len(f.bodies) != 3 || time.Since(begun) < time.Second { // the second batch goes a second later
+		t.Errorf("%d requests in %s", len(f.bodies), time.Since(begun))
+	}
+}
+
+var errInterrupt = errors.New("interrupted")
+
+// interruptAt gives a context that ends once the server has answered so many requests.
+func (f *fake) interruptAt(t *testing.T, request int) context.Context {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	f.after = func(n int) {
+		if n == request {
+			cancel(errInterrupt)
+		}
+	}
+	return ctx
+}
