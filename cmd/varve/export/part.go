@@ -113,7 +113,9 @@ func (p *part) written() int64 { return p.size }
 
 // cut takes back what is behind a size.
 func (p *part) cut(size int64) error {
-	p.w.Reset(p.f)
+	if err := p.w.Flush(); err != nil { // what is before the size may not be in the file yet
+		return err
+	}
 	p.size = size
 	if err := p.f.Truncate(size); err != nil {
 		return err
