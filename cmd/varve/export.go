@@ -22,6 +22,7 @@ type exportCommand struct {
 	Search      string        `placeholder:"TEXT" xor:"condition" help:"A condition in the search language of the dashboard: 'level:error timeout'."`
 	Columns     []string      `placeholder:"NAME" help:"Only these columns, in this order."`
 	Output      string        `short:"o" default:"-" placeholder:"FILE" help:"The file; its name ends with .csv, .ndjson, .json, .arrow or .parquet, then perhaps .gz or .zst. Default: standard output."`
+	OutputDir   string        `placeholder:"DIR" xor:"rows" help:"A new or empty directory for all tables of the database: rows, statements that make them, MANIFEST.json."`
 	Format      export.Format `enum:",csv,ndjson,json,arrow,parquet" default:"" placeholder:"FORMAT" help:"csv, ndjson, json, arrow or parquet; default: by the name of the file, csv for standard output."`
 	NewestFirst bool          `help:"Newest rows first; default: oldest first."`
 	RawTimes    bool          `help:"Times in csv, ndjson and json as whole numbers of their unit; default: RFC 3339 in UTC."`
@@ -37,13 +38,17 @@ func (exportCommand) Help() string {
 		examples("varve export --table app --since now-1d -o app.ndjson.zst",
 			"varve export -t app --search 'level:error timeout' --columns ts,host,message -o errors.csv",
 			"varve export --query 'SELECT host, count(*) AS n FROM app GROUP BY host' --format json",
-			"varve export -t app -o app.parquet --resume")
+			"varve export -t app -o app.parquet --resume",
+			"varve export --db public --output-dir public-monday")
 }
 
 // run exports rows.
 func (c *exportCommand) run(io streams) error {
-	if c.Table == "" && c.Query == "" {
-		return &usageError{errors.New("varve export wants --table or --query")}
+	if c.Table == "" && c.Query == "" && c.OutputDir == "" {
+		return &usageError{errors.New("varve export wants --table, --query or --output-dir")}
+	}
+	if c.OutputDir != "" && (c.Where != "" || c.Search != "" || len(c.Columns) > 0 || c.Output != "-" || c.Format != "" || c.RawTimes) {
+		return &usageError{errors.New("--output-dir takes all rows of all tables: --where, --search, --columns, --output, --format and --raw-times do not go with it")}
 	}
 	if c.Query != "" && (c.Since != "" || c.Until != "" || c.Where != "" || c.Search != "" || len(c.Columns) > 0 || c.NewestFirst) {
 		return &usageError{errors.New("--query says itself which rows: --since, --until, --where, --search, --columns and --newest-first go with --table")}
@@ -54,7 +59,7 @@ func (c *exportCommand) run(io streams) error {
 	}
 	o := export.Options{
 		DB: cmp.Or(c.DB, server.DB), Table: c.Table, Query: c.Query, Columns: c.Columns, Where: c.Where, Search: c.Search,
-		Output: c.Output, Format: c.Format, NewestFirst: c.NewestFirst, RawTimes: c.RawTimes, Resume: c.Resume, RetryFor: c.RetryFor, Quiet: c.Quiet,
+		Output: c.Output, OutputDir: c.OutputDir, Format: c.Format, NewestFirst: c.NewestFirst, RawTimes: c.RawTimes, Resume: c.Resume, RetryFor: c.RetryFor, Quiet: c.Quiet,
 	}
 	if o.Zone, err = client.Zone(cmp.Or(c.Timezone.Timezone, server.Timezone)); err != nil {
 		return err

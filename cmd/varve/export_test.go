@@ -22,9 +22,12 @@ import (
 )
 
 // ask runs a statement on a server and gives its answer.
-func (s *served) ask(format, sql string) string {
+func (s *served) ask(format, sql string) string { return s.askIn("public", format, sql) }
+
+// askIn is ask in another database.
+func (s *served) askIn(db, format, sql string) string {
 	s.t.Helper()
-	resp, err := http.PostForm(s.url+"/v1/sql", url.Values{"sql": {sql}, "format": {format}})
+	resp, err := http.PostForm(s.url+"/v1/sql", url.Values{"sql": {sql}, "format": {format}, "db": {db}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@
 //	fetch.go arrow.go    a slice from the server, as Arrow, which loses nothing
 //	sink.go format.go    rows as CSV, NDJSON, JSON, Arrow; packing
 //	part.go parquet.go   the file under another name until it is complete, and where to go on; Parquet is made of it
+//	directory.go         all tables of a database
 //	progress.go          what is said meanwhile
 //
 // Memory is one batch of an answer and what packing holds, for Parquet one row group, whatever the size of the table.
@@ -36,7 +37,8 @@ type Options struct {
 	Until   *time.Time
 	Zone    *time.Location // of times in notes
 
-	Output      string // a file, or - for standard output
+	Output      string // a file, or - for standard output; or
+	OutputDir   string // a directory for all tables of DB
 	Format      Format // empty: by the name of Output
 	NewestFirst bool
 	RawTimes    bool // times in text are counts of their unit
@@ -48,19 +50,28 @@ type Options struct {
 // Run exports rows. out is standard output; notes and progress go to notes. When ctx ends, what is whole stays in the part
 // file, and notes tell of it.
 func Run(ctx context.Context, c *client.Client, o Options, out, notes io.Writer) error {
-	r := &run{c: c, o: o, notes: newNotes(notes, o.Quiet)}
-	r.patience = patience{retryFor: o.RetryFor, say: r.notes.say}
-	var err error
-	if r.format, r.packing, err = formatOf(o.Output, o.Format); err != nil {
-		return err
+	if o.OutputDir != "" {
+		return toDirectory(ctx, c, o, notes)
 	}
-	if err := r.describe(ctx); err != nil {
+	r, err := begin(ctx, c, o, notes)
+	if err != nil {
 		return err
 	}
 	if o.Output == "-" {
 		return r.toStream(ctx, out)
 	}
 	return r.toFile(ctx)
+}
+
+// begin finds out what an export has to do.
+func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*run, error) {
+	r := &run{c: c, o: o, notes: newNotes(notes, o.Quiet)}
+	r.patience = patience{retryFor: o.RetryFor, say: r.notes.say}
+	var err error
+	if r.format, r.packing, err = formatOf(o.Output, o.Format); err != nil {
+		return nil, err
+	}
+	return r, r.describe(ctx)
 }
 
 // run is an export that runs.
@@ -129,8 +140,8 @@ func (r *run) task() task {
 		NewestFirst: r.o.NewestFirst, RawTimes: r.o.RawTimes}
 }
 
-// begin counts the rows and fixes the last instant, unless an export goes on that did.
-func (r *run) begin(ctx context.Context) (err error) {
+// count counts the rows and fixes the last instant, unless an export goes on that did.
+func (r *run) count(ctx context.Context) (err error) {
 	if r.plan == nil {
 		return nil
 	}
@@ -363,7 +374,7 @@ func (r *run) toStream(ctx context.Context, out io.Writer) error {
 
 // fill writes everything: what stands before the rows, they, and what stands behind them.
 func (r *run) fill(ctx context.Context, to dest) error {
-	if err := r.begin(ctx); err != nil {
+	if err := r.count(ctx); err != nil {
 		return err
 	}
 	if err := r.write(ctx, to); err != nil {
