@@ -38,6 +38,8 @@ type DryRun struct {
 	EachEntry bool
 	// Trace tells of each entry what it was after each processor.
 	Trace bool
+	// Unbounded takes any number of entries, for who runs a trial of its own.
+	Unbounded bool
 	// Hold is as in Request.
 	Hold func(bytes int64) error
 }
@@ -176,7 +178,7 @@ func (m *Manager) dryEntries(ctx context.Context, f flatten.Framing, r *DryRun, 
 	d := m.decoders.Get().(*flatten.Decoder)
 	defer m.decoders.Put(d)
 	_, err = d.Entries(contextReader{ctx, body}, f, flatten.Options{IgnoreErrors: r.IgnoreErrors}, func(text []byte) error {
-		if len(entries) == most {
+		if len(entries) == most && !r.Unbounded {
 			return status.New(status.InvalidArguments, "Invalid request parameter: data is required, at most %d entries of it", most)
 		}
 		entries = append(entries, append([]byte(nil), text...))

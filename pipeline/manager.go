@@ -9,7 +9,7 @@
 //	identity.go                                           entries as they are
 //	runprogram.go chunks.go worker.go                     entries through a program, several at a time
 //	convert.go sink.go clash.go                           values into columns, rows into tables, types that clash
-//	dryrun.go dryidentity.go trace.go                     trials
+//	dryrun.go dryidentity.go dryjson.go trace.go          trials
 //	epochs.go held.go warn.go journals.go metrics.go      bounds, warnings, logs, figures
 package pipeline
 

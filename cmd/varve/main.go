@@ -33,21 +33,25 @@ var (
 
 // commandLine is the model of the command line.
 type commandLine struct {
-	Serve   serveCommand   `cmd:"" help:"Run the server."`
-	Ingest  ingestCommand  `cmd:"" help:"Send files and streams to a server."`
-	Health  healthCommand  `cmd:"" help:"Ask a server whether it is healthy."`
-	Config  configCommand  `cmd:"" help:"Check, print and show configurations."`
-	User    userCommand    `cmd:"" help:"Make and check user files."`
-	SQL     sqlCommand     `cmd:"" name:"sql" help:"Run SQL statements, or ask for them."`
-	VRL     vrlCommand     `cmd:"" name:"vrl" help:"Run a script of the vrl processor over events."`
-	Check   checkCommand   `cmd:"" help:"Verify everything in a data directory."`
-	Dump    dumpCommand    `cmd:"" help:"Print a file of a data directory readably."`
-	Export  exportCommand  `cmd:"" help:"Write rows of a running server to a file."`
-	Tail    tailCommand    `cmd:"" help:"Show the newest rows of a table of a running server, and those that come."`
-	Backup  backupCommand  `cmd:"" help:"Copy all tables while the server runs."`
-	Restore restoreCommand `cmd:"" help:"Make a data directory of a backup."`
-	Version versionCommand `cmd:"" help:"Print the version."`
-	Help    helpCommand    `cmd:"" help:"Print help for a command."`
+	Serve serveCommand `cmd:"" group:"Server:" help:"Run the server."`
+
+	SQL      sqlCommand      `cmd:"" name:"sql" group:"Clients of a running server:" help:"Run SQL statements, or ask for them."`
+	Ingest   ingestCommand   `cmd:"" group:"Clients of a running server:" help:"Send files and streams to a server."`
+	Export   exportCommand   `cmd:"" group:"Clients of a running server:" help:"Write rows of a running server to a file."`
+	Tail     tailCommand     `cmd:"" group:"Clients of a running server:" help:"Show the newest rows of a table of a running server, and those that come."`
+	Pipeline pipelineCommand `cmd:"" group:"Clients of a running server:" help:"Manage pipelines, and test documents of pipelines."`
+	Health   healthCommand   `cmd:"" group:"Clients of a running server:" help:"Ask a server whether it is healthy."`
+	Backup   backupCommand   `cmd:"" group:"Clients of a running server:" help:"Copy all tables while the server runs."`
+
+	Check   checkCommand   `cmd:"" group:"Without a server:" help:"Verify everything in a data directory."`
+	Dump    dumpCommand    `cmd:"" group:"Without a server:" help:"Print a file of a data directory readably."`
+	Restore restoreCommand `cmd:"" group:"Without a server:" help:"Make a data directory of a backup."`
+	VRL     vrlCommand     `cmd:"" name:"vrl" group:"Without a server:" help:"Run a script of the vrl processor over events."`
+	Config  configCommand  `cmd:"" group:"Without a server:" help:"Check, print and show configurations."`
+	User    userCommand    `cmd:"" group:"Without a server:" help:"Make and check user files."`
+
+	Version versionCommand `cmd:"" group:"About varve:" help:"Print the version."`
+	Help    helpCommand    `cmd:"" group:"About varve:" help:"Print help for a command."`
 }
 
 type versionCommand struct {
@@ -97,6 +101,9 @@ func run(args []string, io streams) int {
 // execute runs a command that was understood and gives the exit code.
 func (line *commandLine) execute(command string, io streams) int {
 	var err error
+	if strings.HasPrefix(command, "pipeline ") {
+		return complain(io.err, line.Pipeline.run(command, io))
+	}
 	switch command {
 	case "serve":
 		err = line.Serve.run(io)

@@ -66,8 +66,14 @@ func explain(err error) error {
 		return fmt.Errorf("%s wants a value", flag)
 	}
 	if wanted, found := strings.CutPrefix(text, "expected "); found {
-		if strings.HasPrefix(wanted, "one of ") {
-			return fmt.Errorf("which command? %s: %s", node.FullPath(), wanted)
+		if len(node.Children) > 0 {
+			var names []string
+			for _, child := range node.Children {
+				if !child.Hidden {
+					names = append(names, child.Name)
+				}
+			}
+			wanted = "one of " + strings.Join(names, ", ")
 		}
 		return fmt.Errorf("%s wants %s: see %[1]s --help", node.FullPath(), strings.ReplaceAll(wanted, `"`, ""))
 	}

@@ -100,6 +100,8 @@ func TestWrongUsage(t *testing.T) {
 		"backup x --timeout":    "varve: --timeout wants a value",
 		"backup x --timeout ab": `varve: --timeout: a duration such as 30s or 1m30s is wanted, not "ab"`,
 		"dump x --rows many":    `varve: --rows: expected a whole number but got "many"`,
+		"config":                "varve: varve config wants one of check, default, show: see varve config --help",
+		"config shwo":           "varve: there is no command config shwo. Did you mean varve config show?",
 		"dump x -x":             "varve: there is no flag -x",
 	} {
 		code, out, errs := command(strings.Fields(line)...)

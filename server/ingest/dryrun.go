@@ -197,12 +197,12 @@ func appendDryTables(dst []byte, r *pipeline.DryResult) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendDrySchema(dst, &tables[i]), `,"rows":[`...)
+		dst = append(tables[i].AppendSchema(dst), `,"rows":[`...)
 		for row := range tables[i].Rows.N {
 			if row > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendDryRow(dst, &tables[i], row)
+			dst = tables[i].AppendRow(dst, row)
 		}
 		if dst = append(dst, ']'); traced {
 			dst = append(dst, `,"steps":[`...)
@@ -229,7 +229,7 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendDrySchema(dst, &r.Tables[i]), '}')
+		dst = append(r.Tables[i].AppendSchema(dst), '}')
 	}
 	dst = append(dst, `],"entries":[`...)
 	for i := range r.Entries {
@@ -253,7 +253,7 @@ func appendDryEntries(dst []byte, r *pipeline.DryResult) []byte {
 			}
 			t := &r.Tables[row.Table]
 			dst = jsontext.AppendString(append(dst, `{"table_name":`...), t.Name)
-			dst = append(appendDryRow(append(dst, `,"row":`...), t, row.Row), '}')
+			dst = append(t.AppendRow(append(dst, `,"row":`...), row.Row), '}')
 		}
 		dst = append(dst, "]}"...)
 	}
@@ -279,53 +279,4 @@ func appendSteps(dst []byte, steps []pipeline.Step) []byte {
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')
-}
-
-// appendDrySchema appends a table with its columns, its brace left open.
-func appendDrySchema(dst []byte, t *pipeline.DryTable) []byte {
-	dst = jsontext.AppendString(append(dst, `{"table_name":`...), t.Name)
-	dst = append(dst, `,"schema":[`...)
-	for i, c := range t.Columns {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = jsontext.AppendString(append(dst, `{"name":`...), c.Name)
-		dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","column_type":"`+c.Semantic.String()+`","fulltext":`...)
-		dst = append(strconv.AppendBool(dst, c.Fulltext), '}')
-	}
-	return append(dst, ']')
-}
-
-func appendDryRow(dst []byte, t *pipeline.DryTable, r int) []byte {
-	dst = append(dst, '[')
-	for i, c := range t.Columns {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = jsontext.AppendString(append(dst, `{"key":`...), c.Name)
-		dst = append(dst, `,"data_type":"`+pipeline.WireName(c.Type)+`","semantic_type":"`+c.Semantic.String()+`","value":`...)
-		dst = append(appendDryValue(dst, t.Rows.Cols[i], r), '}')
-	}
-	return append(dst, ']')
-}
-
-// appendDryValue appends row r of a column: times as numbers, JSON as it is.
-func appendDryValue(dst []byte, v *vector.Vector, r int) []byte {
-	if v.IsNull(r) {
-		return append(dst, "null"...)
-	}
-	switch v.Type.Kind() {
-	case vector.Bool:
-		return strconv.AppendBool(dst, v.Bool(r))
-	case vector.Int64:
-		return strconv.AppendInt(dst, v.Int(r), 10)
-	case vector.Uint64:
-		return strconv.AppendUint(dst, v.Uint(r), 10)
-	case vector.Float64:
-		return jsontext.AppendFloat(dst, v.Float(r))
-	}
-	if v.Type == vector.JSONType {
-		return append(dst, v.Bytes(r)...)
-	}
-	return jsontext.AppendString(dst, v.Bytes(r))
 }
