@@ -45,8 +45,5 @@ func (restoreCommand) Help() string {
 	return examples("varve restore /backup/monday --data /var/lib/varve", "varve restore /backup/monday --check", "zstd -dc app.tar.zst | varve restore - --data /var/lib/varve --tables public.app")
 }
 
-// Help is what varve version --help says besides.
-func (versionCommand) Help() string { return examples("varve version --json") }
-
 // Help is what varve help --help says besides.
 func (helpCommand) Help() string { return examples("varve help serve") }

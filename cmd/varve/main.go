@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -52,10 +51,9 @@ type commandLine struct {
 
 	Version versionCommand `cmd:"" group:"About varve:" help:"Print the version."`
 	Help    helpCommand    `cmd:"" group:"About varve:" help:"Print help for a command."`
-}
 
-type versionCommand struct {
-	JSON bool `name:"json" help:"Print as JSON."`
+	Completion completionCommand `cmd:"" group:"About varve:" help:"Print the script that completes command lines in a shell."`
+	Complete   completeCommand   `cmd:"" name:"__complete" hidden:"" help:"Offer what may come next."`
 }
 
 // streams are what a command reads and writes.
@@ -137,6 +135,10 @@ func (line *commandLine) execute(command string, io streams) int {
 		err = line.Backup.run(io)
 	case "restore <source>":
 		err = line.Restore.run(os.Stdin, io)
+	case "completion <shell>":
+		err = line.Completion.run(io.out)
+	case "__complete", "__complete <words>":
+		err = line.Complete.run(io)
 	case "version":
 		err = line.Version.run(io.out)
 	}
@@ -182,14 +184,4 @@ func exitCode(err error) int {
 func is[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
-}
-
-func (v *versionCommand) run(w io.Writer) error {
-	if v.JSON {
-		_, err := fmt.Fprintf(w, `{"version":%q,"commit":%q,"branch":%q,"go":%q,"os":%q,"arch":%q}`+"\n",
-			version, commit, branch, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		return err
-	}
-	_, err := fmt.Fprintf(w, "varve %s (%s, %s, %s/%s)\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
 }

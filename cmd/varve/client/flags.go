@@ -27,6 +27,8 @@ type Flags struct {
 	Header       []string      `sep:"none" placeholder:"'K: V'" group:"Connection:" help:"A header of every request; may be repeated."`
 	Quiet        bool          `short:"q" group:"Connection:" help:"Say nothing but errors."`
 	Verbose      bool          `short:"v" group:"Connection:" help:"Say each request with its status and time."`
+
+	unasked bool // see ConnectUnasked
 }
 
 // Database is the flag of commands that work in one database; see Client.DB for what holds without it.
@@ -95,6 +97,13 @@ func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 	return c, nil
 }
 
+// ConnectUnasked is Connect for what goes on behind the user's back: nothing is said, asked or run to find a password.
+func (f *Flags) ConnectUnasked(environ []string) (*Client, error) {
+	quiet := *f
+	quiet.unasked, quiet.Quiet, quiet.Verbose = true, true, false
+	return quiet.Connect(environ, io.Discard)
+}
+
 // checkAddress gives the address of a server without a slash at its end.
 func checkAddress(text string) (string, error) {
 	u, err := url.Parse(text)
@@ -152,10 +161,13 @@ func (f *Flags) password(environ []string, p *Profile, c *Client) (string, error
 	if word := Getenv(environ, "VARVE_PASSWORD"); word != "" {
 		return word, nil
 	}
-	if p.User == c.user {
+	if p.User == c.user && !(f.unasked && p.passwordCommand != "") {
 		if word, err := p.password(environ, c.notes); word != "" || err != nil {
 			return word, err
 		}
+	}
+	if f.unasked {
+		return "", ErrNoTerminal
 	}
 	word, err := AskPassword(fmt.Sprintf("Password of %s at %s: ", c.user, c.Base))
 	if errors.Is(err, ErrNoTerminal) {

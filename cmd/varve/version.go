@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/sys/cpu"
+
+	"varve/server/dashboard"
+)
+
+type versionCommand struct {
+	JSON bool `name:"json" help:"Print as JSON."`
+}
+
+// Help is what varve version --help says besides.
+func (versionCommand) Help() string { return examples("varve version", "varve version --json") }
+
+// buildFacts are what is known of how the program was built.
+type buildFacts struct {
+	Version   string   `json:"version"`
+	Commit    string   `json:"commit"`
+	Branch    string   `json:"branch"`
+	Modified  bool     `json:"modified"` // the tree held changes that are in no commit
+	Date      string   `json:"date"`     // of the commit, RFC 3339; empty: unknown
+	Go        string   `json:"go"`
+	OS        string   `json:"os"`
+	Arch      string   `json:"arch"`
+	GOAMD64   string   `json:"goamd64,omitempty"`
+	Tags      []string `json:"tags"`
+	Dashboard bool     `json:"dashboard"`
+	Hint      string   `json:"hint,omitempty"`
+}
+
+// facts are those of this program.
+func facts() buildFacts {
+	f := buildFacts{Version: version, Commit: commit, Branch: branch, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Tags: []string{}, Dashboard: dashboard.Assets() != nil}
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return f
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			if f.Commit == "unknown" {
+				f.Commit = s.Value
+			}
+		case "vcs.time":
+			f.Date = s.Value
+		case "vcs.modified":
+			f.Modified = s.Value == "true"
+		case "GOAMD64":
+			f.GOAMD64 = s.Value
+		case "-tags":
+			f.Tags = strings.Split(s.Value, ",")
+		}
+	}
+	f.Hint = variantHint(f.GOAMD64, processorVariant())
+	return f
+}
+
+// processorVariant is the variant of GOAMD64 that this processor could run; empty: it is of another kind.
+func processorVariant() string {
+	x := &cpu.X86
+	switch {
+	case runtime.GOARCH != "amd64":
+		return ""
+	case !x.HasSSE3 || !x.HasSSSE3 || !x.HasSSE41 || !x.HasSSE42 || !x.HasPOPCNT || !x.HasCX16:
+		return "v1"
+	case !x.HasAVX || !x.HasAVX2 || !x.HasBMI1 || !x.HasBMI2 || !x.HasFMA || !x.HasOSXSAVE:
+		return "v2"
+	case !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512CD || !x.HasAVX512DQ || !x.HasAVX512VL:
+		return "v3"
+	}
+	return "v4"
+}
+
+// variantHint says that a processor could run a higher variant than the program was built for.
+func variantHint(built, could string) string {
+	if built == "" || could <= built {
+		return ""
+	}
+	return fmt.Sprintf("this processor could run a program built with GOAMD64=%s", could)
+}
+
+func (v *versionCommand) run(w io.Writer) error {
+	f := facts()
+	if v.JSON {
+		text, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "%s\n", text)
+		return err
+	}
+	changed := ""
+	if f.Modified {
+		changed = ", changed since"
+	}
+	board := "with"
+	if !f.Dashboard {
+		board = "without"
+	}
+	variant := ""
+	if f.GOAMD64 != "" {
+		variant = " " + f.GOAMD64
+	}
+	_, err := fmt.Fprintf(w, "varve %s (%s%s, %s, %s/%s%s)\ncommit of %s, %s the dashboard\n", f.Version, f.Commit, changed, f.Go, f.OS, f.Arch, variant, cmp.Or(f.Date, "an unknown day"), board)
+	if err == nil && f.Hint != "" {
+		_, err = fmt.Fprintln(w, f.Hint)
+	}
+	return err
+}
