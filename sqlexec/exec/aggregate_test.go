@@ -143,6 +143,9 @@ func TestManyGroups(t *testing.T) {
 		specs := []spec{k, {vector.Int64Type, 300, true}, {vector.StringType, 3, true}}
 		b := randomTable(r, 5*shareGroups, specs...)
 		for workers := 1; workers <= 2; workers++ {
+			if workers == 1 && testing.Short() {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%d workers", k.t, workers), func(t *testing.T) { checkGroups(t, b, specs, workers) })
 		}
 	}

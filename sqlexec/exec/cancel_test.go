@@ -74,6 +74,10 @@ func TestCancelAnywhere(t *testing.T) {
 			return err
 		}
 	}
+	places := int64(12)
+	if testing.Short() {
+		places = 4
+	}
 	few := &vector.Batch{N: 256, Cols: []*vector.Vector{table.Cols[0].Slice(0, 256), table.Cols[1].Slice(0, 256)}}
 	for name, plan := range map[string]func(context.Context) error{
 		"aggregate": into(func(b *Budget) (Sink, error) {
@@ -97,7 +101,7 @@ func TestCancelAnywhere(t *testing.T) {
 			if least := int64(rows / 4096); asked < least {
 				t.Errorf("it asks %d times for %d rows", asked, rows)
 			}
-			for n := int64(0); n < asked; n += max(1, asked/12) {
+			for n := int64(0); n < asked; n += max(1, asked/places) {
 				ctx := doom(n)
 				err := plan(ctx)
 				if ctx.after.Load() == 0 { // this run came with fewer questions: workers share the rows differently
