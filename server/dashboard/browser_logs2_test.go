@@ -340,6 +340,7 @@ func TestD13Export(t *testing.T) {
 	p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
 	p.click("dialog button.primary")
 	p.wait("the file", `window.named === 'app.csv'`)
+	p.wait("how many rows it has", `document.querySelector('.toast').innerText.startsWith('60,000 rows saved in app.csv')`)
 	same := eval[string](p, `(async () => {
 		const own = await window.blob.text();
 		const columns = own.slice(0, own.indexOf('\r\n')).split(',').map((c) => '"' + c + '"').join(', ');
@@ -359,6 +360,10 @@ func TestD13Export(t *testing.T) {
 		eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
 		p.click("dialog button.primary")
 	}
+	s.ingest(t, "app", shopLines(60_000, 50*time.Millisecond)[:7]) // after they were counted
+	export("csv")
+	p.wait("the file", `window.named === 'app.csv'`)
+	p.wait("how many rows it has", `document.querySelector('.toast:last-child').innerText.startsWith('60,007 rows saved in app.csv')`)
 	export("ndjson")
 	p.wait("the file", `window.named === 'app.ndjson'`)
 	if off := eval[string](p, `(async () => {

@@ -204,13 +204,19 @@ func TestWholeResult(t *testing.T) {
 	eval[bool](p, `(() => { const e = document.querySelector('.sql-actions select'); e.value = '1000'; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`)
 	p.runSQL(false)
 	p.wait("that it is cut", `document.querySelector('.result-bar')?.innerText.includes('first 1,000 rows, more exist')`)
-	for title, want := range map[string]struct{ format, file string }{
-		"CSV": {"csvWithNames", "result.csv"}, "CSV with types": {"csvWithNamesAndTypes", "result.csv"}, "JSON": {"json", "result.json"}, "Arrow": {"arrow", "result.arrow"},
+	said := func(what string) {
+		t.Helper()
+		p.wait("that it says "+what, fmt.Sprintf(`/%s/.test([...document.querySelectorAll('.toast')].at(-1)?.innerText)`, what))
+	}
+	for title, want := range map[string]struct{ format, file, said string }{
+		"CSV": {"csvWithNames", "result.csv", "^3,000 rows saved in result.csv"}, "CSV with types": {"csvWithNamesAndTypes", "result.csv", "^3,000 rows saved in result.csv"},
+		"JSON": {"json", "result.json", "^[0-9.]+ KiB saved in result.json"}, "Arrow": {"arrow", "result.arrow", "^[0-9.]+ KiB saved in result.arrow"},
 	} {
 		eval[bool](p, `(() => { window.blob = null; return true; })()`)
 		p.button("Copy, save")
 		p.named(title, ".pop button", fmt.Sprintf(`e.innerText === %q`, title))
 		p.wait("the file", fmt.Sprintf(`window.blob && window.named === %q`, want.file))
+		said(want.said)
 		if off := eval[string](p, fmt.Sprintf(`(async () => {
 			const hex = async (b) => (await b.text()).replace(/"execution_time_ms":[\d.]+/, '');
 			const server = await (await fetch('/v1/sql?format=%s', { method: 'POST', body: new URLSearchParams({ sql: 'SELECT level, bytes, message FROM app ORDER BY ts, message' }) })).blob();
@@ -219,6 +225,20 @@ func TestWholeResult(t *testing.T) {
 			t.Errorf("%s: %s", title, off)
 		}
 	}
+
+	// Of the rows loaded: those that the filter leaves. Those asked again: all there are now, however many were counted.
+	p.button("Filter")
+	p.wait("the fields", `document.querySelector('.filter-row input[aria-label*=level]')`)
+	p.fill(".filter-row input[aria-label*=level]", "error")
+	p.quiet()
+	left := eval[string](p, `document.querySelector('.sql-results .grid').getAttribute('aria-rowcount')`)
+	p.button("Copy, save")
+	p.named("Save as CSV", ".pop button", `e.innerText === 'Save as CSV'`)
+	said("^" + left + " rows saved in result.csv")
+	s.ingest(t, "app", []string{fmt.Sprintf(`{"ts":%d,"level":"info","bytes":1,"message":"a \"line\"\nand a second\r\n\"\n\","}`, time.Now().UnixNano())})
+	p.button("Copy, save")
+	p.named("CSV", ".pop button", `e.innerText === 'CSV'`)
+	said("^3,001 rows saved")
 }
 
 // TestD26History: tabs, their text and the history outlive a reload, no result does; a kept query is there for others.

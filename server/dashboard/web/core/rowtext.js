@@ -61,3 +61,13 @@ function plain(v, type, zone) {
   if (v !== null && sqltext.isTime(type)) return showTime(BigInt(v) * sqltext.unitNanos(type), sqltext.digitsOf(type), zone);
   return bare(v).replaceAll('\n', ' ');
 }
+
+/** csvRows counts the rows of CSV: a value in quotes may have line ends of its own. @param {ArrayBuffer} body @param {number} heads lines before the first row */
+export function csvRows(body, heads) {
+  let rows = -heads, quoted = false;
+  for (const b of new Uint8Array(body)) {
+    if (b === 0x22) quoted = !quoted; // one in a value is doubled
+    else if (b === 0x0a && !quoted) rows++;
+  }
+  return rows;
+}

@@ -6,6 +6,7 @@ import { user } from '../core/auth.js';
 import { saveAnswer } from '../core/commands.js';
 import { bytes, count, object, plural } from '../core/format.js';
 import { openRows } from '../core/rows.js';
+import { csvRows } from '../core/rowtext.js';
 import * as sqltext from '../core/sqltext.js';
 import { zone } from '../core/state.js';
 import { Dialog } from '../ui/pop.js';
@@ -62,19 +63,21 @@ export function Export({ run, shown, onClose }) {
     try {
       if (!all) {
         save(await rows.text({ format: /** @type {any} */ (format), columns: picked, safe, zone: zone.value, whole: true }), name);
+        toast(`${plural(rows.total, 'row')} saved in ${name}`, { kind: 'good' });
         onClose();
         return;
       }
       const sink = await openSink(name);
       if (!sink) return;
+      let written = 0;
       try {
-        await everything(run, names.map(String), format, safe, sink, control.current.signal, setDone);
+        written = await everything(run, names.map(String), format, safe, sink, control.current.signal, setDone);
         await sink.close();
       } catch (e) {
         await sink.abort();
         throw e;
       }
-      toast(`${plural(total ?? 0, 'row')} saved in ${name}`, { kind: 'good' });
+      toast(`${plural(written, 'row')} saved in ${name}`, { kind: 'good' });
       onClose();
     } catch (e) {
       setDone(null);
@@ -134,7 +137,7 @@ async function openSink(name) {
   };
 }
 
-/** everything writes all matching rows. @param {import('./logsrun.js').LogsRun} run @param {string[]} names @param {string} format @param {boolean} safe @param {Sink} sink @param {AbortSignal} signal @param {(done: {rows: number, size: number}) => void} tell */
+/** everything writes all matching rows and gives their number: they may have become more since they were counted. @param {import('./logsrun.js').LogsRun} run @param {string[]} names @param {string} format @param {boolean} safe @param {Sink} sink @param {AbortSignal} signal @param {(done: {rows: number, size: number}) => void} tell */
 async function everything(run, names, format, safe, sink, signal, tell) {
   const scope = /** @type {logsql.Scope} */ (run.scope.value);
   const list = names.map(sqltext.name).join(', ');
@@ -147,7 +150,7 @@ async function everything(run, names, format, safe, sink, signal, tell) {
     const body = await statement(sql, { signal, format: direct ? (first ? 'csvWithNames' : 'csv') : undefined });
     let part = /** @type {string|ArrayBuffer} */ (body);
     if (direct) {
-      rows += buckets ? windowRows(buckets, range) : 0;
+      rows += csvRows(body, first ? 1 : 0);
     } else {
       const page = await openRows(body);
       rows += page.count;
@@ -160,14 +163,5 @@ async function everything(run, names, format, safe, sink, signal, tell) {
     tell({ rows, size });
   }
   if (format === 'json') await sink.write(rows === 0 ? '[]\n' : ']\n');
-}
-
-/** windowRows counts the rows of a window. @param {import('../ui/histogram.js').Buckets} b @param {{from: bigint|null, to: bigint|null}} range */
-function windowRows(b, range) {
-  let n = 0;
-  for (let i = 0; i < (b.counts[0]?.length ?? 0); i++) {
-    const at = b.start + BigInt(i) * b.step + b.step - 1n;
-    if ((range.from === null || at >= range.from) && (range.to === null || b.start + BigInt(i) * b.step < range.to)) n += b.counts.reduce((s, c) => s + c[i], 0);
-  }
-  return n;
+  return rows;
 }

@@ -2,7 +2,8 @@
 
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, statement } from '../core/api.js';
-import { cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
+import { bytes, cell as cellText, count, oneLine, plural, raw } from '../core/format.js';
+import { csvRows } from '../core/rowtext.js';
 import { zone } from '../core/state.js';
 import { Find } from '../ui/find.js';
 import { Grid } from '../ui/grid.js';
@@ -19,8 +20,8 @@ import { filtersOf, unsorted } from './sqlrun.js';
 /** @type {[string, 'tsv'|'markdown'|'json'][]} */
 const copies = [['Copy as text', 'tsv'], ['Copy as Markdown', 'markdown'], ['Copy as JSON', 'json']];
 
-/** wholes are the forms in which the server itself writes a result: what the menu calls it, the format, the file. @type {[string, string, string][]} */
-const wholes = [['CSV', 'csvWithNames', 'result.csv'], ['CSV with types', 'csvWithNamesAndTypes', 'result.csv'], ['JSON', 'json', 'result.json'], ['Arrow', 'arrow', 'result.arrow']];
+/** wholes are the forms in which the server itself writes a result: what the menu calls it, the format, the file, the lines before the first row of CSV. @type {[string, string, string, number][]} */
+const wholes = [['CSV', 'csvWithNames', 'result.csv', 1], ['CSV with types', 'csvWithNamesAndTypes', 'result.csv', 2], ['JSON', 'json', 'result.json', 0], ['Arrow', 'arrow', 'result.arrow', 0]];
 
 /**
  * useKept is a state that is kept with the look of a result.
@@ -131,10 +132,16 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
     { keys: 'Escape', text: 'Close', run: () => { if (cell) setCell(null); else setFinding(false); } },
   ]);
   const copyColumn = async (/** @type {number} */ c) => copy(await rows.text({ format: 'tsv', columns: [c], head: false }), `${plural(rows.count, 'value')} copied`);
-  const download = async (/** @type {'csv'|'ndjson'} */ format) => save(await rows.text({ format, columns: visible }), format === 'csv' ? 'result.csv' : 'result.ndjson');
-  const saveWhole = async (/** @type {string} */ format, /** @type {string} */ file) => {
+  const download = async (/** @type {'csv'|'ndjson'} */ format, /** @type {string} */ file) => {
+    const text = await rows.text({ format, columns: visible });
+    save(text, file);
+    toast(`${plural(rows.count, 'row')} saved in ${file}`, { kind: 'good' });
+  };
+  const saveWhole = async (/** @type {string} */ format, /** @type {string} */ file, /** @type {number} */ heads) => {
     try {
-      save(await statement(again, { format }), file);
+      const body = await statement(again, { format });
+      save(body, file);
+      toast(`${heads > 0 ? plural(csvRows(body, heads), 'row') : bytes(body.byteLength)} saved in ${file}`, { kind: 'good' });
     } catch (e) {
       if (!isAbort(e)) toast(described(e).message, { kind: 'bad' });
     }
@@ -147,8 +154,8 @@ export function ResultGrid({ rows, look, cut, limit, again }) {
       <${Pop} title="Columns" className="small" side="right" label="Columns">${() => html`<${ColumnMenu} columns=${rows.columns} order=${order} hidden=${hidden} frozen=${frozen} onHide=${hide} onMove=${move} onFreeze=${() => setFrozen(!frozen)} onCopy=${copyColumn} />`}</${Pop}>
       <${Pop} title="Copy or save" className="small" side="right" menu label=${html`<${Icon} name="download" />Copy, save`}>
         ${(/** @type {() => void} */ close) => html`${copies.map(([text, format]) => html`<button key=${format} role="menuitem" onClick=${async () => { close(); await copy(await rows.text({ format, columns: visible })); }}>${text}</button>`)}<hr />
-          <button role="menuitem" onClick=${() => { close(); void download('csv'); }}>Save as CSV</button><button role="menuitem" onClick=${() => { close(); void download('ndjson'); }}>Save as JSON lines</button>
-          ${again && html`<hr /><span class="soft small">The whole result, asked again</span>${wholes.map(([title, format, file]) => html`<button key=${format} role="menuitem" onClick=${() => { close(); void saveWhole(format, file); }}>${title}</button>`)}`}`}
+          <button role="menuitem" onClick=${() => { close(); void download('csv', 'result.csv'); }}>Save as CSV</button><button role="menuitem" onClick=${() => { close(); void download('ndjson', 'result.ndjson'); }}>Save as JSON lines</button>
+          ${again && html`<hr /><span class="soft small">The whole result, asked again</span>${wholes.map(([title, format, file, heads]) => html`<button key=${format} role="menuitem" onClick=${() => { close(); void saveWhole(format, file, heads); }}>${title}</button>`)}`}`}
       </${Pop}>
     </div>
     ${filters && html`<div class="filter-row" ref=${filterRow}><span style=${{ width: numberColumn(rows.total).width + 'px' }}></span>${visible.map((c) => html`<input key=${c} style=${{ width: (widths?.[c] ?? 130) + 'px' }} onFocus=${follow} aria-label=${`Filter ${rows.columns[c].name}`} placeholder=${rows.columns[c].name} title="contains; also >5, <=3, =text, !=text, null, !null" value=${filters[c] ?? ''} onInput=${(/** @type {any} */ e) => setFilters({ ...filters, [c]: e.target.value })} />`)}</div>`}
