@@ -1,8 +1,10 @@
 package sqlexec
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -77,5 +79,72 @@ func TestExplainJSON(t *testing.T) {
 	}
 	if o, err = answer(x, s, "EXPLAIN FORMAT graphviz SELECT n FROM t", false); err != nil || status.Of(o.err) != status.InvalidArguments {
 		t.Errorf("another format: %v %v", err, o.err)
+	}
+}
+
+// TestAnalyzing: the figures of EXPLAIN ANALYZE are there while the query runs, node by node, and grow. A plan that is built while parts
+// of it run, as with the sides of joins, may be asked at any time.
+func TestAnalyzing(t *testing.T) {
+	x := New(openStore(t), Options{Workers: 2})
+	s := &Session{}
+	script(t, x, s, `CREATE TABLE big (ts TIMESTAMP TIME INDEX, n BIGINT) WITH ('append_mode'='true');
+		INSERT INTO big SELECT number, number FROM generate_series(0, 39999) AS n(number)`)
+	for _, sql := range []string{
+		"SELECT count(*) FROM big a JOIN (SELECT n, count(*) AS c FROM big GROUP BY n) b ON a.n = b.n, big c, big d WHERE a.n + c.n * d.n = 7",
+		"SELECT max(a.n) FROM big a, big b, big c WHERE a.n + b.n > c.n",
+	} {
+		list, err := x.Parse("EXPLAIN ANALYZE VERBOSE " + sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		begun, ended := make(chan func() Measured, 1), make(chan error, 1)
+		s := &Session{Analyzing: func(sofar func() Measured) { begun <- sofar }}
+		go func() {
+			_, err := x.Execute(ctx, s, list[0])
+			ended <- err
+		}()
+		sofar := <-begun
+		rows := func() (most int64) {
+			var walk func(plan.Tree)
+			walk = func(n plan.Tree) {
+				most = max(most, n.Figures["rows"])
+				for _, in := range n.Inputs {
+					walk(in)
+				}
+			}
+			walk(sofar().Plan)
+			return most
+		}
+		for first := int64(0); ; { // until a node has more rows than the table, and then more of them
+			if n := rows(); n > 40000 && first == 0 {
+				first = n
+			} else if first > 0 && n > first {
+				break
+			}
+			if len(ended) > 0 {
+				t.Fatalf("%s ended: %v", sql, <-ended)
+			}
+			runtime.Gosched()
+		}
+		running := sofar().RunningNS
+		cancel()
+		if err := <-ended; status.Of(err) != status.Cancelled {
+			t.Errorf("%s: %v", sql, err)
+		}
+		if got := sofar(); got.RunningNS < running || got.RunningNS != sofar().RunningNS || !strings.Contains(got.Plan.Inputs[0].Node, "Aggregate") {
+			t.Errorf("%s: in the end %+v", sql, got)
+		}
+	}
+
+	// When it has run the figures are those of its answer.
+	var sofar func() Measured
+	o, err := answer(x, &Session{Analyzing: func(f func() Measured) { sofar = f }}, "EXPLAIN ANALYZE FORMAT JSON SELECT n FROM big WHERE n < 10", false)
+	if err != nil || o.err != nil {
+		t.Fatal(err, o.err)
+	}
+	want, _ := json.Marshal(sofar())
+	if got := o.rows[0][2]; got != string(want) {
+		t.Errorf("the answer is\n%s\nafterwards\n%s", got, want)
 	}
 }

@@ -73,7 +73,7 @@ func TestCancelEverywhere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = drain(ctx, x.physical(s), plan.Optimize(ectx, n))
+				err = drain(ctx, x.physical(s), plan.Optimize(ectx, n), new(atomic.Int64))
 				return err
 			}
 			whole := &doomed{Context: context.Background()}

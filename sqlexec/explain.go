@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"varve/engine/status"
@@ -51,56 +52,87 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	return t.result()
 }
 
+// Measured is what a query did that EXPLAIN ANALYZE runs, or has done so far.
+type Measured struct {
+	Plan       plan.Tree `json:"plan"`
+	Rows       int64     `json:"rows"`
+	PlanningNS int64     `json:"planning_ns"`
+	RunningNS  int64     `json:"running_ns"`
+}
+
+// analysis is the run of an optimized plan by EXPLAIN ANALYZE.
+type analysis struct {
+	*plan.Analysis
+	plan    plan.Node
+	verbose bool
+	planned time.Duration
+	began   time.Time
+	took    atomic.Int64 // ns; 0: it runs
+	rows    atomic.Int64
+}
+
+// measured is what it did so far. It may be asked while the query runs.
+func (a *analysis) measured() Measured {
+	running := a.took.Load()
+	if running == 0 {
+		running = int64(time.Since(a.began))
+	}
+	return Measured{plan.NewTree(a.plan, a.Analysis, a.verbose), a.rows.Load(), int64(a.planned), running}
+}
+
 // analyze runs an optimized plan to its end and shows it with the counts of its scans.
 func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, n plan.Node, planned time.Duration) (*Result, error) {
 	p := x.physical(s)
 	p.Analysis = plan.NewAnalysis()
-	began := time.Now()
-	total, err := drain(ctx, p, n)
+	a := &analysis{Analysis: p.Analysis, plan: n, verbose: st.Verbose, planned: planned, began: time.Now()}
+	if s.Analyzing != nil {
+		s.Analyzing(a.measured)
+	}
+	err := drain(ctx, p, n, &a.rows)
+	took, total := time.Since(a.began), a.rows.Load()
+	a.took.Store(int64(took))
 	if err != nil {
 		return nil, err
 	}
-	took := time.Since(began)
 	t := newTable("stage", "node", "plan").typed("stage", vector.Int64Type).typed("node", vector.Int64Type)
+	text := ""
 	if strings.EqualFold(st.Format, "json") {
-		text, err := json.Marshal(struct {
-			Plan       plan.Tree `json:"plan"`
-			Rows       int64     `json:"rows"`
-			PlanningNS int64     `json:"planning_ns"`
-			RunningNS  int64     `json:"running_ns"`
-		}{plan.NewTree(n, p.Analysis, st.Verbose), total, int64(planned), int64(took)})
+		tree, err := json.Marshal(a.measured())
 		if err != nil {
 			return nil, err
 		}
-		t.add(0, 0, string(text))
-		t.add(1, 0, fmt.Sprintf("Total rows: %d", total))
-		return t.result()
+		text = string(tree)
+	} else {
+		text = a.text(took)
 	}
-	text := p.Analysis.Print(n, st.Verbose)
-	sum := p.Analysis.Scanned()
-	text += fmt.Sprintf("\nrows: %d, planning: %s, running: %s", total, planned.Round(time.Microsecond), took.Round(time.Microsecond))
-	text += fmt.Sprintf("\nscan: runs=%d, blocks=%d, pruned=%d, read=%d, rows scanned=%d, rows out=%d",
-		sum.Runs.Load(), sum.BlocksTotal.Load(), sum.BlocksPruned.Load(), sum.BlocksRead.Load(), sum.RowsScanned.Load(), sum.RowsOut.Load())
-	if st.Verbose {
-		text += fmt.Sprintf(", bytes read=%d", sum.BytesRead.Load())
-	}
-	text += "\ntime is what all workers together spent in a node, those below it excluded; elapsed is from its first row to its last"
 	t.add(0, 0, text)
 	t.add(1, 0, fmt.Sprintf("Total rows: %d", total))
 	return t.result()
 }
 
+// text draws the plan with what each node did, and what the whole query took.
+func (a *analysis) text(took time.Duration) string {
+	text := a.Print(a.plan, a.verbose)
+	sum := a.Scanned()
+	text += fmt.Sprintf("\nrows: %d, planning: %s, running: %s", a.rows.Load(), a.planned.Round(time.Microsecond), took.Round(time.Microsecond))
+	text += fmt.Sprintf("\nscan: runs=%d, blocks=%d, pruned=%d, read=%d, rows scanned=%d, rows out=%d",
+		sum.Runs.Load(), sum.BlocksTotal.Load(), sum.BlocksPruned.Load(), sum.BlocksRead.Load(), sum.RowsScanned.Load(), sum.RowsOut.Load())
+	if a.verbose {
+		text += fmt.Sprintf(", bytes read=%d", sum.BytesRead.Load())
+	}
+	return text + "\ntime is what all workers together spent in a node, those below it excluded; elapsed is from its first row to its last"
+}
+
 // drain runs a plan to its end and counts its rows.
-func drain(ctx context.Context, p plan.Physical, n plan.Node) (int64, error) {
+func drain(ctx context.Context, p plan.Physical, n plan.Node, count *atomic.Int64) error {
 	rows, err := plan.Run(ctx, p, n)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer rows.Close()
-	total := int64(0)
-	for b := (vector.Batch{}); ; total += int64(b.N) {
+	for b := (vector.Batch{}); ; count.Add(int64(b.N)) {
 		if ok, err := rows.Next(&b); err != nil || !ok {
-			return total, err
+			return err
 		}
 	}
 }

@@ -56,6 +56,9 @@ type Session struct {
 	Now func() time.Time
 	// ConnID is what connection_id() answers.
 	ConnID uint64
+	// Analyzing is told when EXPLAIN ANALYZE begins to run a query. What it is given says what the query did so far, and may be asked
+	// from any goroutine, also when the query is over. nil: nobody asks.
+	Analyzing func(sofar func() Measured)
 
 	listed *query       // of the request whose text was read; nil: each statement is on the list by itself
 	memory *exec.Budget // of the statement that is being planned; nil: none is

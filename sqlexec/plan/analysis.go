@@ -3,14 +3,17 @@ package plan
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"varve/engine/scan"
 	"varve/sqlexec/exec"
 )
 
-// Analysis is what the nodes of a plan did when it ran. One plan; read when it has run. The nil analysis takes nothing down.
+// Analysis is what the nodes of a plan did when it ran, or have done so far. One plan. Safe for concurrent use. The nil analysis takes
+// nothing down.
 type Analysis struct {
+	mu      sync.Mutex // of the maps, not of what is counted: parts of a plan run while others are built
 	figures map[Node]*exec.Figures
 	scans   map[*Scan]*scan.Stats
 	inputs  map[Node]Node // the node that was put below another when the plan was built
@@ -23,6 +26,8 @@ func NewAnalysis() *Analysis {
 
 // of returns the figures of a node.
 func (a *Analysis) of(n Node) *exec.Figures {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	f := a.figures[n]
 	if f == nil {
 		f = new(exec.Figures)
@@ -36,6 +41,8 @@ func (a *Analysis) scan(n *Scan) *scan.Stats {
 	if a == nil {
 		return nil
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.scans[n] == nil {
 		a.scans[n] = new(scan.Stats)
 	}
@@ -45,8 +52,18 @@ func (a *Analysis) scan(n *Scan) *scan.Stats {
 // insert notes that a node reads another one than the plan says.
 func (a *Analysis) insert(n, in Node) {
 	if a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
 		a.inputs[n] = in
 	}
+}
+
+// seen returns the figures of a node, and those of a scan besides; nil where nobody took any.
+func (a *Analysis) seen(n Node) (*exec.Figures, *scan.Stats) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, _ := n.(*Scan)
+	return a.figures[n], a.scans[s]
 }
 
 // measured measures what a node has added to a stream: its operators, else its source.
@@ -74,9 +91,9 @@ type Figure struct {
 	Value any // int64, or time.Duration
 }
 
-// NodeFigures are the figures of a node that ran; nil otherwise. Times are those of all workers together.
+// nodeFigures are the figures of a node that ran; nil otherwise. Times are those of all workers together.
 func (a *Analysis) nodeFigures(n Node, verbose bool) []Figure {
-	f := a.figures[n]
+	f, st := a.seen(n)
 	if f == nil || !f.Began() {
 		return nil
 	}
@@ -97,8 +114,7 @@ func (a *Analysis) nodeFigures(n Node, verbose bool) []Figure {
 		add("batches", f.OutBatches.Load(), true)
 		add("batches_in", f.InBatches.Load(), false)
 	}
-	s, ok := n.(*Scan)
-	if st := a.scans[s]; ok && st != nil {
+	if st != nil {
 		add("runs", st.Runs.Load(), true)
 		add("blocks", st.BlocksTotal.Load(), true)
 		add("pruned", st.BlocksPruned.Load(), true)
@@ -124,8 +140,13 @@ func (f Figure) text() string {
 
 // read returns the nodes that n read.
 func (a *Analysis) read(n Node) []Node {
-	if a != nil && a.inputs[n] != nil {
-		return []Node{a.inputs[n]}
+	if a == nil {
+		return n.inputs()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if in := a.inputs[n]; in != nil {
+		return []Node{in}
 	}
 	return n.inputs()
 }
@@ -185,6 +206,8 @@ func NewTree(n Node, a *Analysis, verbose bool) Tree {
 
 // Scanned adds up what all scans did.
 func (a *Analysis) Scanned() *scan.Stats {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	sum := new(scan.Stats)
 	for _, st := range a.scans {
 		sum.Add(st)
