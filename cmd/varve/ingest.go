@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/term"
+
 	"varve/cmd/varve/client"
 	"varve/cmd/varve/ingest"
 )
@@ -71,7 +73,7 @@ func (c *ingestCommand) run(s streams) error {
 // options are what the flags say.
 func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 	o := &ingest.Options{
-		Args: c.Inputs, Stdin: os.Stdin, Notes: s.err, Result: s.out, Live: client.IsTerminal(s.err), Quiet: c.Quiet,
+		Args: c.Inputs, Stdin: os.Stdin, Notes: s.err, Result: s.out, Width: widthOf(s.err), Quiet: c.Quiet,
 		Table: c.Table, Pipeline: c.Pipeline, PipelineVersion: c.PipelineVersion, PipelineFile: c.PipelineFile, Format: c.Format,
 		Time: c.Time, MaxNestedLevels: c.MaxNestedLevels, Hints: c.Hint, SkipError: c.SkipError, Connections: c.Connections,
 		Compress: c.Compress, RetryFor: c.RetryFor, Rejects: c.Rejects, MaxRejects: c.MaxRejects, State: c.State,
@@ -96,6 +98,19 @@ func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 	}
 	o.StateDir = filepath.Join(home, "varve", "ingest")
 	return o, nil
+}
+
+// widthOf is how many columns a terminal has; 0: it is none.
+func widthOf(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok || !client.IsTerminal(f) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
 }
 
 // parseRate reads rows or bytes a second.

@@ -289,7 +289,7 @@ func (k cellKind) append(dst []byte, c cell) []byte {
 		return append(dst, c.text...)
 	case k == floatCell && decimal.Match(c.text):
 		dst = append(dst, c.text...)
-		if bytes.IndexAny(c.text, ".eE") < 0 {
+		if !bytes.ContainsAny(c.text, ".eE") {
 			dst = append(dst, ".0"...) // of one type with the others
 		}
 		return dst

@@ -19,7 +19,6 @@ type format struct {
 	newCutter   func(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error)
 	before      string // the body is the entries between these, with commas instead of the ends of lines
 	after       string
-	empty       string // a body without entries, by which a request is tried; absent: there is none
 }
 
 // formatNames are all, for messages.

@@ -33,9 +33,8 @@ type Options struct {
 	Stdin  io.Reader
 	Notes  io.Writer // notes and progress
 	Result io.Writer // the summary, and tables of dry runs
-	// Live: Notes is a terminal, on which a line may be written again.
-	Live  bool
-	Quiet bool
+	Width  int       // columns of the terminal that Notes is; 0: it is none, so no line is written again
+	Quiet  bool
 
 	Table, DB                 string
 	Pipeline, PipelineVersion string

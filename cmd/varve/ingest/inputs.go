@@ -152,9 +152,6 @@ var endings = map[string]bool{
 // headSize is how much of an input is looked at to tell what it is.
 const headSize = 64 << 10
 
-// errSkipped: an input of a directory that is nothing to send.
-var errSkipped = errors.New("left out")
-
 // open begins to read an input where its resume says.
 func (in *input) open(r *run) error {
 	raw, live := &countingReader{done: r.report.read}, in.path == ""

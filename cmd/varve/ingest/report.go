@@ -193,7 +193,7 @@ func (r *report) begin(inputs []*input) {
 		return
 	}
 	every := plainEvery
-	if r.o.Live {
+	if r.o.Width > 0 {
 		every = liveEvery
 	}
 	r.shows.Go(func() {
@@ -241,8 +241,11 @@ func (r *report) show() {
 		parts = append(parts, left.Round(time.Second).String()+" left")
 	}
 	line := strings.Join(parts, "  ")
-	if r.o.Live {
+	if r.o.Width > 0 {
 		r.wipe()
+		if runes := []rune(line); len(runes) >= r.o.Width { // a longer one would not be wiped whole
+			line = string(runes[:r.o.Width-1])
+		}
 		fmt.Fprint(r.o.Notes, line)
 		r.shown = true
 		return
@@ -270,10 +273,10 @@ func (r *report) summary(s *sums) {
 		humanBytes(s.bytes), s.took.Round(time.Millisecond), number(int64(float64(s.stored)/seconds)),
 		counted(s.requests, "request", "requests"), counted(s.retries, "retry", "retries"))
 	if s.doubtful > 0 {
-		fmt.Fprintf(r.o.Result, "%s of %s rows may be stored twice: the answer was lost\n", counted(s.doubtful, "batch", "batches"), number(s.doubtRow))
+		fmt.Fprintf(r.o.Result, "%s of %s may be stored twice: the answer was lost\n", counted(s.doubtful, "batch", "batches"), counted(s.doubtRow, "row", "rows"))
 	}
 	if s.lost > 0 {
-		fmt.Fprintf(r.o.Result, "%s of %s entries may be stored although no answer said so: resuming stores them again\n", counted(s.lost, "batch", "batches"), number(s.lostRow))
+		fmt.Fprintf(r.o.Result, "%s of %s may be stored although no answer said so: resuming stores them again\n", counted(s.lost, "batch", "batches"), counted(s.lostRow, "entry", "entries"))
 	}
 }
 

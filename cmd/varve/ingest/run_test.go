@@ -257,7 +257,7 @@ func TestGivesUp(t *testing.T) {
 	if !errors.As(out.err, &unreachable) {
 		t.Errorf("got %v", out.err)
 	}
-	wants(t, out.result, "1 batch of 1 entries may be stored although no answer said so")
+	wants(t, out.result, "1 batch of 1 entry may be stored although no answer said so")
 
 	c, err := (&client.Flags{URL: "http://127.0.0.1:1"}).Connect(nil, io.Discard)
 	if err != nil {

@@ -236,7 +236,7 @@ func (w *worker) reject(b *batch, p *part, cause error) error {
 	if w.r.o.Rejects == "" {
 		w.r.report.note("%s, line %d was refused: %v", b.in.name, p.line(), cause)
 	}
-	if n >= hopeless && w.r.report.nothingStored() {
+	if w.r.o.MaxRejects < 0 && n >= hopeless && w.r.report.nothingStored() {
 		return fmt.Errorf("the first %d entries were all refused, so nothing further is sent; the last: %s, line %d: %w", n, b.in.name, p.line(), cause)
 	}
 	b.in.ledger.done(p.from, p.to)
