@@ -114,29 +114,59 @@ func TestD61SignedIn(t *testing.T) {
 
 // TestD13ExportLarge: what is more than the page can hold is offered as a command, which saves all of it as pasted.
 func TestD13ExportLarge(t *testing.T) {
-	s := start(t)
-	s.ingest(t, "app", shopLines(3000, time.Second))
-	p := logsAt(t, s, "t=app&from=all&q=level:info")
+	t.Run("csv", func(t *testing.T) {
+		s := start(t)
+		s.ingest(t, "app", shopLines(3000, time.Second))
+		p := logsAt(t, s, "t=app&from=all&q=level:info")
+		saved := exportLarge(t, p, "csv")
+		if got, want := fmt.Sprint(strings.Count(saved, "\n")-1), s.count(t, "level = 'info'"); got != want {
+			t.Errorf("the file has %s rows, %s match", got, want)
+		}
+	})
+	t.Run("signed in, names and a search that are hard on a shell", func(t *testing.T) {
+		s := hardServer(t)
+		p := signedIn(t, s, hardUser, hardPassword, "/dashboard/")
+		p.asks(`CREATE TABLE app (ts TIMESTAMP(9) TIME INDEX, message STRING, "it's, $x" STRING)`)
+		long := strings.Repeat("x", 6000)
+		p.asks(`INSERT INTO app VALUES ('2026-11-21T03:46:00.000000001Z', 'a "b" ` + long + `', 'y'), ('2026-11-21T03:46:01Z', 'a "b" ` + long + `', NULL), ('2026-11-21T03:46:02Z', 'c', 'z')`)
+		p = signedIn(t, s, hardUser, hardPassword, "/dashboard/logs#t=app&from=all&q="+url.QueryEscape(`"a \"b\"" OR -it\'s\,\ \$x:*`))
+		saved := exportLarge(t, p, "ndjson")
+		if lines := strings.Split(saved, "\n"); len(lines) != 3 || !strings.Contains(saved, `"ts":"2026-11-21T03:46:00.000000001Z"`) || !strings.Contains(saved, `"it's, $x":"y"`) {
+			t.Errorf("the file has %d lines: %.100s", len(lines), saved)
+		}
+	})
+}
+
+// exportLarge exports all rows of a page that may hold next to nothing, and gives what the command that it offers saves.
+func exportLarge(t *testing.T, p *page, format string) string {
+	t.Helper()
+	p.figures()
 	eval[bool](p, caught)
 	eval[bool](p, `import(new URL('./page/logsexport.js', document.querySelector('script[type=module]').src)).then((m) => { m.bounds.memory = 10_000; return true; })`)
 	p.click(".toolbar button[title=More]")
 	p.named("Export", ".menu button", `e.innerText.startsWith('Export')`)
 	p.wait("the dialog", `document.querySelector('dialog form select[name=format]')`)
+	eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('dialog select[name=format]'); e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })); return true; })()`, format))
 	p.click("dialog button.primary")
 	p.wait("the command", `document.querySelector('dialog pre.command')`)
-	p.shot("export-large")
+	p.shot("export-large-" + format)
 	if eval[bool](p, `window.named !== undefined`) {
 		t.Error("a part of the rows was saved")
 	}
+	command := eval[string](p, `document.querySelector('dialog pre.command').textContent`)
+	if !strings.HasPrefix(command, "varve export ") {
+		t.Errorf("the command is %s", command)
+	}
 	dir := t.TempDir()
-	pasted(t, dir, eval[string](p, `document.querySelector('dialog pre.command').textContent`))
-	saved, err := os.ReadFile(filepath.Join(dir, "app.csv"))
+	if err := os.Symlink(binary, filepath.Join(dir, "varve")); err != nil {
+		t.Fatal(err)
+	}
+	pasted(t, dir, command, "PATH="+dir+":"+os.Getenv("PATH"), "VARVE_PASSWORD="+hardPassword)
+	saved, err := os.ReadFile(filepath.Join(dir, "app."+format))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(strings.Count(string(saved), "\n")-1), s.count(t, "level = 'info'"); got != want {
-		t.Errorf("the file has %s rows, %s match", got, want)
-	}
+	return string(saved)
 }
 
 // TestCopiedCurl: what an error gives for a terminal is the whole request, with what it asked.

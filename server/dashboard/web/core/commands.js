@@ -3,6 +3,7 @@
 import { root, shellQuote } from './api.js';
 import { user } from './auth.js';
 import { db } from './state.js';
+import { rfc3339 } from './time.js';
 
 /** A piece that is sent at once, as split writes it. */
 const piece = '4M';
@@ -32,6 +33,14 @@ export function sendFile(name, to, form) {
   return form === 'array' ? `jq -c '.[]' ${file} | ${pieces}\n` : `${pieces} ${file}\n`;
 }
 
-/** saveAnswer saves all that a statement gives; the server writes it as it comes. @param {string} sql @param {'csvWithNames'|'json'} format @param {string} name of the file */
-export const saveAnswer = (sql, format, name) => ['curl -fsS', user.value && `-u ${shellQuote(user.value)}:"$PASSWORD"`, shellQuote(address('v1/sql', { db: db.value, format })),
-  '--data-urlencode', shellQuote('sql=' + sql), '-o', shellQuote(name)].filter(Boolean).join(' ') + '\n';
+/**
+ * saveRows saves rows of a table, slice after slice; it asks for the password.
+ * @param {{table: string, columns: string[], where: string, since: bigint|null, until: bigint|null}} rows no columns are all, times are ns
+ * @param {string} name of the file, whose ending is the format
+ */
+export function saveRows(rows, name) {
+  const flag = (/** @type {string} */ flag, /** @type {string} */ value) => value && `--${flag}${value.startsWith('-') ? '=' : ' '}${shellQuote(value)}`;
+  const time = (/** @type {bigint|null} */ ns) => (ns === null ? '' : rfc3339(ns));
+  return ['varve export', flag('url', root.href.replace(/\/$/, '')), flag('user', user.value), flag('db', db.value), flag('table', rows.table), flag('since', time(rows.since)), flag('until', time(rows.until)),
+    flag('where', rows.where), flag('columns', rows.columns.map((c) => c.replaceAll(',', '\\,')).join(',')), '--newest-first', flag('output', name)].filter(Boolean).join(' ') + '\n';
+}

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { described, isAbort, statement, TooLarge } from '../core/api.js';
 import { user } from '../core/auth.js';
-import { saveAnswer } from '../core/commands.js';
+import { saveRows } from '../core/commands.js';
 import { bytes, count, object, plural } from '../core/format.js';
 import { openRows } from '../core/rows.js';
 import { csvRows } from '../core/rowtext.js';
@@ -89,10 +89,10 @@ export function Export({ run, shown, onClose }) {
     control.current.abort(new DOMException('cancelled', 'AbortError'));
     onClose();
   };
-  const format_ = format === 'csv' || format === 'text' ? 'csvWithNames' : 'json';
-  const command = saveAnswer(logsql.allRows(scope, names.map((n) => sqltext.name(String(n))).join(', ')), format_, fileName(scope.table, format_ === 'json' ? 'json' : 'csv'));
+  const command = saveRows({ table: scope.table, columns: columns === 'all' && format !== 'text' ? [] : names.map(String), where: sqltext.where(...scope.filters).replace(/^ WHERE /, ''), since: scope.range.from, until: scope.range.to },
+    fileName(scope.table, format === 'text' ? 'csv' : format));
   if (large) {
-    return html`<${Dialog} title="Export rows" onClose=${close}><p>${large} A shorter range or fewer columns are less; in a terminal this command saves all of them${user.value && html`, with the password of <code>$PASSWORD</code>`}:</p>
+    return html`<${Dialog} title="Export rows" onClose=${close}><p>${large} A shorter range or fewer columns are less; in a terminal this command saves all of them${user.value && ', and asks for the password'}:</p>
       <pre class="mono command">${command}</pre><div class="buttons"><button onClick=${() => setLarge('')}>Back</button><button class="primary" onClick=${() => copy(command, 'Command copied')}>Copy</button></div></${Dialog}>`;
   }
   return html`<${Dialog} title="Export rows" onClose=${close}><form onSubmit=${(/** @type {Event} */ e) => { e.preventDefault(); void go(); }}>
