@@ -1,8 +1,15 @@
 package main
 
-import "strings"
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
 
 type helpCommand struct {
+	Man     bool     `help:"Print the manual page (roff)."`
 	Command []string `arg:"" optional:"" help:"The command to explain."`
 }
 
@@ -46,4 +53,13 @@ func (restoreCommand) Help() string {
 }
 
 // Help is what varve help --help says besides.
-func (helpCommand) Help() string { return examples("varve help serve") }
+func (helpCommand) Help() string { return examples("varve help serve", "varve help --man > varve.1") }
+
+// run prints the manual; help of commands is printed by the parser.
+func (helpCommand) run(model *kong.Application, out io.Writer) error {
+	_, err := io.WriteString(out, roff(manual(model)))
+	return err
+}
+
+// isHelp reports whether the parser answers a command line that begins with help.
+func isHelp(args []string) bool { return args[0] == "help" && !slices.Contains(args, "--man") }

@@ -74,10 +74,10 @@ func run(args []string, io streams) int {
 		run([]string{"--help"}, io)
 		return complain(io.err, &usageError{errors.New("which command? varve serve runs the server")})
 	}
-	switch args[0] {
-	case "help":
+	switch {
+	case isHelp(args):
 		args = append(args[1:len(args):len(args)], "--help")
-	case "--version":
+	case args[0] == "--version":
 		args = append([]string{"version"}, args[1:]...)
 	}
 	var line commandLine
@@ -92,6 +92,9 @@ func run(args []string, io streams) int {
 			return vrlUsage
 		}
 		return code
+	}
+	if strings.HasPrefix(parsed.Command(), "help") {
+		return complain(io.err, line.Help.run(parsed.Model, io.out))
 	}
 	return line.execute(parsed.Command(), io)
 }

@@ -29,7 +29,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: the example %q does not run varve", command.FullPath(), line)
 				continue
 			}
-			if args[0] == "help" {
+			if isHelp(args) {
 				continue
 			}
 			parsed, err := model(&commandLine{}).Parse(args)
@@ -40,16 +40,6 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-}
-
-// exampleLines are the lines of help texts that are indented.
-func exampleLines(detail string) (lines []string) {
-	for line := range strings.Lines(detail) {
-		if strings.HasPrefix(line, "  ") {
-			lines = append(lines, strings.TrimSpace(line))
-		}
-	}
-	return lines
 }
 
 // exampleArgs are the arguments of the varve in a line of a shell.
