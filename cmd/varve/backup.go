@@ -29,12 +29,17 @@ func (c *backupCommand) run(io streams) (err error) {
 			return err
 		}
 	}
+	ctx, stop := client.Interruptible(context.Background())
+	defer stop()
 	name := engine.SnapshotPrefix + time.Now().UTC().Format(engine.SnapshotTime)
 	ask := c.askServer
 	if c.Data != "" {
 		ask = c.openStore
 	}
-	dir, err := ask(name, io)
+	dir, err := ask(ctx, name, io)
+	if is[*client.InterruptedError](err) {
+		c.drop(name, io) // what the server made of it nobody will fetch
+	}
 	if err != nil {
 		return err
 	}
@@ -49,14 +54,14 @@ func (c *backupCommand) run(io streams) (err error) {
 			err = errors.Join(err, c.drop(name, io))
 		}
 	}()
-	m, err := describeBackup(dir, c.Tables)
+	m, err := describeBackup(ctx, dir, c.Tables)
 	if err != nil {
 		return err
 	}
 	if c.Dest == "-" {
-		return m.writeTar(io.out, dir)
+		return m.writeTar(ctx, io.out, dir)
 	}
-	if err := m.copyTo(c.Dest, dir, c.Base); err != nil {
+	if err := m.copyTo(ctx, c.Dest, dir, c.Base); err != nil {
 		return err
 	}
 	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Dest})
@@ -84,7 +89,7 @@ func emptyDir(dir string) error {
 }
 
 // openStore makes the snapshot of a store that no server holds.
-func (c *backupCommand) openStore(name string, _ streams) (dir string, err error) {
+func (c *backupCommand) openStore(ctx context.Context, name string, _ streams) (dir string, err error) {
 	if _, err := os.Stat(filepath.Join(c.Data, "MANIFEST")); err != nil {
 		return "", fmt.Errorf("%s is no data directory: %w", c.Data, err)
 	}
@@ -92,22 +97,27 @@ func (c *backupCommand) openStore(name string, _ streams) (dir string, err error
 	if err != nil {
 		return "", err
 	}
-	b, err := e.Backup(context.Background(), name)
+	b, err := e.Backup(ctx, name)
 	return b.Dir, errors.Join(err, e.Close(context.Background(), true))
 }
+
+// dropTime is how long the server may take to remove a snapshot, which is a directory of links.
+const dropTime = 2 * time.Second
 
 // drop lets the server remove the snapshot.
 func (c *backupCommand) drop(name string, s streams) error {
 	if c.Data != "" {
 		return nil // it was made here, and is swept by the next start
 	}
-	_, err := c.ask("ADMIN drop_backup('"+name+"')", s)
+	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
+	defer cancel()
+	_, err := c.ask(ctx, "ADMIN drop_backup('"+name+"')", s)
 	return err
 }
 
 // askServer lets the server make the snapshot.
-func (c *backupCommand) askServer(name string, s streams) (string, error) {
-	dir, err := c.ask("ADMIN backup('"+name+"')", s)
+func (c *backupCommand) askServer(ctx context.Context, name string, s streams) (string, error) {
+	dir, err := c.ask(ctx, "ADMIN backup('"+name+"')", s)
 	if err == nil && !filepath.IsAbs(dir) {
 		return "", errors.Join(fmt.Errorf("the server answered with a snapshot in %s, which is no absolute path", dir), c.drop(name, s))
 	}
@@ -115,12 +125,12 @@ func (c *backupCommand) askServer(name string, s streams) (string, error) {
 }
 
 // ask sends a statement that answers with one value.
-func (c *backupCommand) ask(sql string, s streams) (string, error) {
+func (c *backupCommand) ask(ctx context.Context, sql string, s streams) (string, error) {
 	server, err := c.Connect(s.environ, s.err)
 	if err != nil {
 		return "", err
 	}
-	answer, err := server.Query(context.Background(), "", sql)
+	answer, err := server.Query(ctx, "", sql)
 	var unreachable *client.UnreachableError
 	if errors.As(err, &unreachable) {
 		return "", fmt.Errorf("%w --url gives another address, --data the directory of a server that does not run", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,8 +37,9 @@ type backupFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// describeBackup lists the files of a snapshot; a choice of tables is written into the snapshot's manifest first.
-func describeBackup(dir string, tables []string) (*backup, error) {
+// describeBackup lists the files of a snapshot; a choice of tables is written into the snapshot's manifest first. ctx ends it
+// between files, as it ends copyTo and writeTar.
+func describeBackup(ctx context.Context, dir string, tables []string) (*backup, error) {
 	state, err := chooseTables(dir, tables)
 	if err != nil {
 		return nil, err
@@ -47,6 +49,9 @@ func describeBackup(dir string, tables []string) (*backup, error) {
 		b.Tables = append(b.Tables, t.Schema.Name.String())
 	}
 	for _, name := range filesOf(state) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		sum, n, err := hashFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
@@ -113,7 +118,7 @@ func hashFile(name string) (sum string, n int64, err error) {
 
 // copyTo links or copies the files of a snapshot to dest and writes the list last. What an older backup has already is
 // linked to it.
-func (b *backup) copyTo(dest, dir, base string) error {
+func (b *backup) copyTo(ctx context.Context, dest, dir, base string) error {
 	if err := os.MkdirAll(filepath.Join(dest, "parts"), vfs.DirMode); err != nil {
 		return err
 	}
@@ -128,6 +133,9 @@ func (b *backup) copyTo(dest, dir, base string) error {
 		}
 	}
 	for _, f := range b.Files {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w: %s holds a part of the backup, without its list", context.Cause(ctx), dest)
+		}
 		from := filepath.Join(dir, f.Name)
 		if old[f] {
 			from = filepath.Join(base, f.Name)
@@ -178,7 +186,7 @@ func (b *backup) write(dest string) error {
 }
 
 // writeTar streams the files, the list last.
-func (b *backup) writeTar(out io.Writer, dir string) error {
+func (b *backup) writeTar(ctx context.Context, out io.Writer, dir string) error {
 	w := tar.NewWriter(out)
 	add := func(name string, size int64, content io.Reader) error {
 		if err := w.WriteHeader(&tar.Header{Name: name, Mode: int64(vfs.FileMode), Size: size, ModTime: b.Created}); err != nil {
@@ -188,6 +196,9 @@ func (b *backup) writeTar(out io.Writer, dir string) error {
 		return err
 	}
 	for _, f := range b.Files {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w: the output is a part of the backup, without its list", context.Cause(ctx))
+		}
 		in, err := os.Open(filepath.Join(dir, f.Name))
 		if err != nil {
 			return err
