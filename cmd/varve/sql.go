@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -29,6 +32,7 @@ type sqlCommand struct {
 	AutoVertical bool     `help:"Print tables vertically that are wider than the terminal."`
 	RawTimes     bool     `help:"Print times as the numbers they are; csv always does."`
 	KeepGoing    bool     `help:"Go on behind a statement that failed."`
+	NoHistory    bool     `help:"Keep nothing of what is typed."`
 	Color        string   `enum:"auto,always,never" default:"auto" help:"Colours of results: auto (on a terminal), always or never."`
 }
 
@@ -52,31 +56,42 @@ func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeServer()) }()
-	sh, err := shell.New(c.options(server, s))
+	sh, err := shell.New(c.options(server, in, s))
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, sh.Close()) }()
+	if len(c.Execute) == 0 && len(c.File) == 0 && client.IsTerminal(in) && client.IsTerminal(s.out) {
+		return c.ask(server, sh, s)
+	}
 	ctx, stop := client.Interruptible(context.Background())
 	defer stop()
-	switch {
-	case len(c.Execute) > 0:
-		for _, text := range c.Execute {
-			if err := sh.Run(ctx, "-e", strings.NewReader(text)); err != nil {
-				return err
-			}
+	for _, text := range c.Execute {
+		if err := sh.Run(ctx, "-e", strings.NewReader(text)); err != nil {
+			return err
 		}
-		return nil
-	case len(c.File) > 0:
-		for _, name := range c.File {
-			if err := c.script(ctx, sh, name, in); err != nil {
-				return err
-			}
-		}
-		return nil
-	case client.IsTerminal(in):
-		return &usageError{errors.New("-e, -f or a script on standard input is wanted")}
 	}
-	return c.script(ctx, sh, "-", in)
+	files := c.File
+	if len(c.Execute) == 0 && len(files) == 0 {
+		files = []string{"-"}
+	}
+	for _, name := range files {
+		if err := c.script(ctx, sh, name, in); err != nil {
+			return err
+		}
+	}
+	return sh.Failed()
+}
+
+// ask asks for statements. A server that does not answer is no reason to begin.
+func (c *sqlCommand) ask(server *client.Client, sh *shell.Shell, s streams) error {
+	if _, err := server.Query(context.Background(), "", "SELECT 1"); err != nil {
+		return err
+	}
+	if !c.Quiet {
+		fmt.Fprintf(s.err, "varve %s, %s, times of %s. \\? lists the commands, \\h explains statements.\n", version, cmp.Or(c.Data, server.Base), sh.Zone())
+	}
+	return sh.Interact()
 }
 
 // connect makes a client of the server, which may be one in this process; closeServer ends that.
@@ -106,15 +121,16 @@ func (c *sqlCommand) script(ctx context.Context, sh *shell.Shell, name string, i
 }
 
 // options are those of the shell: what is not said follows from whether there is a terminal.
-func (c *sqlCommand) options(server *client.Client, s streams) shell.Options {
+func (c *sqlCommand) options(server *client.Client, in io.Reader, s streams) shell.Options {
 	o := shell.Options{Client: server, DB: cmp.Or(c.DB, server.DB), Zone: cmp.Or(c.Timezone.Timezone, server.Timezone), Format: c.Format, MaxWidth: c.MaxWidth,
-		AutoVertical: c.AutoVertical, RawTimes: c.RawTimes, KeepGoing: c.KeepGoing, Out: s.out, Notes: s.err}
+		AutoVertical: c.AutoVertical, RawTimes: c.RawTimes, KeepGoing: c.KeepGoing, Out: s.out, Notes: s.err, Session: c.session(server, in, s)}
 	if c.Data != "" {
 		o.ReadOnly = "--data only reads"
 	}
 	terminal := client.IsTerminal(s.out)
 	if terminal {
-		o.Terminal = terminalWidth(s)
+		o.Size = func() (columns, rows int) { return terminalSize(s) }
+		o.Pager = pagerOf(s.environ)
 	}
 	switch {
 	case o.Format == "" && terminal:
@@ -132,15 +148,61 @@ func (c *sqlCommand) options(server *client.Client, s streams) shell.Options {
 	return o
 }
 
-// terminalWidth is that of standard output, which is a terminal.
-func terminalWidth(s streams) int {
+// session is what a shell that asks needs.
+func (c *sqlCommand) session(server *client.Client, in io.Reader, s streams) shell.Session {
+	env := func(name string) string { return client.Getenv(s.environ, name) }
+	o := shell.Session{In: in, Label: cmp.Or(c.Profile, env("VARVE_PROFILE")), Production: server.Profile.Production,
+		Editor: cmp.Or(env("VISUAL"), env("EDITOR"), "vi"), Confirm: client.Confirm}
+	o.Plain = env("TERM") == "" || env("TERM") == "dumb"
+	if c.Data != "" {
+		o.Label = c.Data
+	}
+	if !c.NoHistory {
+		o.HistoryFile = historyFile(env)
+	}
+	return o
+}
+
+// historyFile keeps what is typed; empty: there is no place for it.
+func historyFile(env func(string) string) string {
+	if file := env("VARVE_HISTORY"); file != "" {
+		return file
+	}
+	state := env("XDG_STATE_HOME")
+	if state == "" && env("HOME") != "" {
+		state = filepath.Join(env("HOME"), ".local", "state")
+	}
+	if state == "" {
+		return ""
+	}
+	return filepath.Join(state, "varve", "history")
+}
+
+// pagerOf is the command that shows long results; empty: there is none.
+func pagerOf(environ []string) string {
+	for _, e := range environ {
+		if command, ok := strings.CutPrefix(e, "PAGER="); ok {
+			if command == "cat" {
+				return ""
+			}
+			return command
+		}
+	}
+	if _, err := exec.LookPath("less"); err != nil {
+		return ""
+	}
+	return "less -SRFX"
+}
+
+// terminalSize is that of standard output, which is a terminal.
+func terminalSize(s streams) (columns, rows int) {
 	if f, ok := s.out.(interface{ Fd() uintptr }); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w, h
 		}
 	}
 	if w, err := strconv.Atoi(client.Getenv(s.environ, "COLUMNS")); err == nil && w > 0 {
-		return w
+		return w, 0
 	}
-	return 80
+	return 80, 0
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync/atomic"
 
 	"varve/cmd/varve/client"
 )
@@ -24,9 +25,9 @@ type sink interface {
 // outcome is what a statement came to.
 type outcome struct {
 	hasRows  bool
-	rows     int64 // of the answer, so far
-	affected int64 // of a statement without rows
-	serverMS int64 // what the server took; -1: it does not say
+	rows     atomic.Int64 // of the answer, so far
+	affected int64        // of a statement without rows
+	serverMS int64        // what the server took; -1: it does not say
 }
 
 // errNoAnswer is for answers that are none of /v1/sql.
@@ -145,7 +146,7 @@ func (a *answerReader) row() (err error) {
 	if err := a.to.row(a.cells); err != nil {
 		return &sinkError{err}
 	}
-	a.out.rows++
+	a.out.rows.Add(1)
 	return nil
 }
 

@@ -18,34 +18,48 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// script runs the pieces of a text and counts those that failed and were passed over.
-func (s *Shell) script(ctx context.Context, name string, text io.Reader) (failed int, err error) {
+// errQuit is what \q returns.
+var errQuit = errors.New("quit")
+
+// script runs the pieces of a text.
+func (s *Shell) script(ctx context.Context, name string, text io.Reader) error {
 	in, cut := bufio.NewReaderSize(text, 64<<10), newSplitter()
 	for end := false; !end; {
 		if err := readLine(in, cut); err == io.EOF {
 			end = true
 		} else if err != nil {
-			return failed, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		for p, ok := cut.next(end); ok; p, ok = cut.next(end) {
 			err := s.piece(ctx, p, cut)
-			if err == nil {
-				continue
+			if errors.Is(err, errQuit) {
+				return nil
 			}
-			if ctx.Err() != nil {
-				return failed, context.Cause(ctx)
+			if err = s.passOver(ctx, name, p, err); err != nil {
+				return err
 			}
-			if err = at(name, p, err); !s.o.KeepGoing || !passable(err) {
-				return failed, err
-			}
-			failed++
-			fmt.Fprintf(s.o.Notes, "varve: %v\n", err)
 		}
 		if len(cut.buf) > parse.MaxText {
-			return failed, fmt.Errorf("%s: the statement of line %d is longer than %d bytes", name, cut.line, parse.MaxText)
+			return fmt.Errorf("%s: the statement of line %d is longer than %d bytes", name, cut.line, parse.MaxText)
 		}
 	}
-	return failed, nil
+	return nil
+}
+
+// passOver says what failed: as an error, or as a note where the script goes on.
+func (s *Shell) passOver(ctx context.Context, name string, p piece, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	if err = at(name, p, err); !s.o.KeepGoing || !passable(err) {
+		return err
+	}
+	s.failed++
+	fmt.Fprintf(s.o.Notes, "varve: %v\n", err)
+	return nil
 }
 
 // readLine gives the splitter the next line, or the rest of the text and io.EOF.
@@ -84,43 +98,92 @@ func passable(err error) bool {
 // piece runs a statement or a meta command. cut is where the begun statement is.
 func (s *Shell) piece(ctx context.Context, p piece, cut *splitter) error {
 	if p.meta {
-		return &client.UsageError{Err: fmt.Errorf("%s is not known", p.text)}
+		return s.meta(ctx, p.text, cut)
 	}
-	format := s.format
-	if p.vertical || s.vertical {
-		format = "vertical"
+	s.last = p.text
+	return s.statement(ctx, p.text, s.chosen(p.vertical))
+}
+
+// chosen is the format that holds; vertical says that the statement asks for that.
+func (s *Shell) chosen(vertical bool) string {
+	if vertical || s.vertical {
+		return "vertical"
 	}
-	return s.statement(ctx, p.text, format)
+	return s.format
 }
 
 // statement runs one statement and prints its result.
 func (s *Shell) statement(ctx context.Context, text, format string) error {
-	if err := s.checkReadOnly(text); err != nil {
+	text, err := s.fill(text)
+	if err != nil {
+		return err
+	}
+	if err := s.allowed(text); err != nil {
 		return err
 	}
 	begun := time.Now()
 	out := outcome{serverMS: -1}
-	err := s.query(ctx, text, format, &out)
+	stop := s.progress(&out)
+	to, end := s.results(stop)
+	err = s.query(ctx, text, format, to, &out)
+	stop()
+	if ended := end(); err == nil {
+		err = ended
+	}
 	switch {
+	case errors.Is(err, errLeft):
+		return nil
 	case err != nil:
 		return explain(err, &out)
-	case s.o.Footer && !isPassed(format):
+	case s.footer && !isPassed(format):
 		fmt.Fprintln(s.o.Notes, footer(&out, time.Since(begun)))
 	}
 	return s.follow(text)
 }
 
-// checkReadOnly refuses statements that change something where nothing may be changed.
-func (s *Shell) checkReadOnly(text string) error {
-	word := firstWord(text)
-	if s.o.ReadOnly == "" || givesRows(text) && word != "admin" || word == "use" || word == "set" {
-		return nil
+// progress begins to say how long a statement runs, where somebody waits for it.
+func (s *Shell) progress(out *outcome) (stop func()) {
+	if !s.asking {
+		return func() {}
 	}
-	return &client.UsageError{Err: fmt.Errorf("%s: %s is refused", s.o.ReadOnly, strings.ToUpper(word))}
+	return progress(s.o.Notes, out.rows.Load)
+}
+
+// results is where the result of a statement goes, and what ends it. began is called before anything appears on the terminal.
+func (s *Shell) results(began func()) (to io.Writer, end func() error) {
+	if s.out != nil {
+		return s.out, func() error { return nil }
+	}
+	if s.o.Size == nil {
+		return s.o.Out, func() error { return nil }
+	}
+	columns, rows := s.o.Size()
+	s.look.terminal = columns
+	if s.o.Pager == "" || rows <= 0 {
+		rows = 1 // nothing is held back
+	}
+	p := &pager{out: s.o.Out, rows: rows, command: s.o.Pager, notes: s.o.Notes, began: began}
+	return p, p.Close
+}
+
+// allowed refuses statements that change something where nothing may be changed, and asks before they destroy something in production.
+func (s *Shell) allowed(text string) error {
+	word := firstWord(text)
+	switch {
+	case s.o.ReadOnly != "" && (!givesRows(text) || word == "admin") && word != "use" && word != "set":
+		return &client.UsageError{Err: fmt.Errorf("%s: %s is refused", s.o.ReadOnly, strings.ToUpper(word))}
+	case s.asking && s.o.Production && (word == "drop" || word == "truncate" || word == "delete"):
+		yes, err := s.o.Confirm(fmt.Sprintf("%s is production. Run %.60q?", s.o.Label, text))
+		if err == nil && !yes {
+			err = errors.New("not run")
+		}
+		return err
+	}
+	return nil
 }
 
 // query sends a statement and prints what comes back.
-func (s *Shell) query(ctx context.Context, text, format string, out *outcome) error {
+func (s *Shell) query(ctx context.Context, text, format string, to io.Writer, out *outcome) error {
 	form := url.Values{"sql": {text}, "db": {s.db}}
 	pass := isPassed(format) && (format == "null" || givesRows(text))
 	if pass {
@@ -133,7 +196,7 @@ func (s *Shell) query(ctx context.Context, text, format string, out *outcome) er
 	}
 	defer resp.Body.Close()
 	if pass {
-		return s.pass(resp.Body)
+		return s.pass(resp.Body, to)
 	}
 	if ms, err := strconv.ParseInt(resp.Header.Get("X-Service-Execution-Time"), 10, 64); err == nil {
 		out.serverMS = ms
@@ -142,17 +205,17 @@ func (s *Shell) query(ctx context.Context, text, format string, out *outcome) er
 	if s.rawTimes {
 		zone = nil
 	}
-	err = readAnswer(resp.Body, func(c client.Column) column { return newColumn(c, zone) }, newSink(format, s.look, s.o.Out), out)
+	err = readAnswer(resp.Body, func(c client.Column) column { return newColumn(c, zone) }, newSink(format, s.look, to), out)
 	return s.broken(err)
 }
 
 // pass copies an answer that the server has written in the format that is wanted.
-func (s *Shell) pass(body io.Reader) error {
+func (s *Shell) pass(body io.Reader, to io.Writer) error {
 	buf := make([]byte, pieceBytes)
 	for {
 		n, err := body.Read(buf)
 		if n > 0 {
-			if _, err := s.o.Out.Write(buf[:n]); err != nil {
+			if _, err := to.Write(buf[:n]); err != nil {
 				return err
 			}
 		}
@@ -191,14 +254,14 @@ func (e *brokenError) Unwrap() error { return e.cause }
 func explain(err error, out *outcome) error {
 	var broken *brokenError
 	if errors.As(err, &broken) {
-		return fmt.Errorf("after %s %w", counted(out.rows, "row"), err)
+		return fmt.Errorf("after %s %w", counted(out.rows.Load(), "row"), err)
 	}
 	return err
 }
 
 // footer says what a statement came to.
 func footer(out *outcome, took time.Duration) string {
-	text := counted(out.rows, "row")
+	text := counted(out.rows.Load(), "row")
 	if !out.hasRows {
 		text = counted(out.affected, "row") + " affected"
 	}
@@ -247,7 +310,12 @@ func firstWord(text string) string {
 
 // follow keeps what a statement has changed for those after it, which the server runs in sessions of their own.
 func (s *Shell) follow(text string) error {
-	if word := firstWord(text); word != "use" && word != "set" {
+	switch firstWord(text) {
+	case "create", "drop", "alter":
+		s.names.forget()
+		return nil
+	case "use", "set":
+	default:
 		return nil
 	}
 	list, err := parse.Parse(text)

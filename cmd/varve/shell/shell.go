@@ -1,8 +1,12 @@
 // Package shell is varve sql: it cuts scripts into statements, sends them to a server one by one, and prints what they give.
 //
-//	shell.go run.go split.go       the session, a statement, a text of many
-//	answer.go value.go             an answer as it arrives, its values
-//	format.go table.go             how results are printed
+//	shell.go run.go split.go            the session, a statement, a text of many
+//	answer.go value.go                  an answer as it arrives, its values
+//	format.go table.go pager.go         how results are printed
+//	interact.go edit.go history.go      what is typed
+//	complete.go words.go names.go       what could be typed next
+//	meta.go describe.go files.go        commands with a backslash
+//	chart.go hist.go plot.go watch.go   results as pictures, results that are asked again
 //
 // # Promises
 //
@@ -19,7 +23,6 @@ import (
 	"time"
 
 	"varve/cmd/varve/client"
-	"varve/engine/timefmt"
 )
 
 // Options of a Shell.
@@ -36,10 +39,29 @@ type Options struct {
 	ReadOnly     string // why nothing may be changed; empty: it may
 	Colour       bool
 	Footer       bool // say rows and times on Notes
-	Terminal     int  // the width of the terminal that Out is; 0: it is none
+	// Size is that of the terminal that Out is; nil: it is none.
+	Size func() (columns, rows int)
+	// Pager is the command that shows results taller than the terminal; empty: they are not held back.
+	Pager string
 
 	Out   io.Writer // results
 	Notes io.Writer // all else
+
+	Session
+}
+
+// Session is what a shell that asks for statements needs besides.
+type Session struct {
+	In          io.Reader // the terminal
+	Plain       bool      // the terminal can do nothing but show lines
+	HistoryFile string    // empty: none is kept
+	Label       string    // stands before the prompt
+	Production  bool      // the prompt warns, and DROP asks
+	Editor      string    // the command that edits files
+	// Tail shows the rows of a table that come, until ctx ends.
+	Tail func(ctx context.Context, db, table, search string) error
+	// Confirm asks a question whose answer is yes or no.
+	Confirm func(question string) (bool, error)
 }
 
 // Shell is a session: statements in, results out. One goroutine at a time.
@@ -52,7 +74,16 @@ type Shell struct {
 	vertical bool // \x
 	look     look
 	rawTimes bool
-	failed   bool // a statement, with KeepGoing
+	failed   int  // statements, with KeepGoing
+	footer   bool // \timing
+	asking   bool // somebody sits at a terminal
+	depth    int  // of scripts that scripts run
+
+	last  string    // the statement that ran last
+	since string    // \since: a time, as the user wrote it
+	out   io.Writer // where \o sends results; nil: to Options.Out
+	ended func() error
+	names names
 }
 
 // New makes a shell. Errors are client.UsageErrors.
@@ -60,12 +91,22 @@ func New(o Options) (*Shell, error) {
 	if !KnownFormat(o.Format) {
 		return nil, &client.UsageError{Err: fmt.Errorf("--format %s is not known", o.Format)}
 	}
-	s := &Shell{o: o, db: o.DB, format: o.Format, rawTimes: o.RawTimes,
-		look: look{maxWidth: o.MaxWidth, terminal: o.Terminal, autoVertical: o.AutoVertical, colour: o.Colour}}
+	s := &Shell{o: o, db: o.DB, format: o.Format, rawTimes: o.RawTimes, footer: o.Footer, since: defaultSince,
+		look: look{maxWidth: o.MaxWidth, autoVertical: o.AutoVertical, colour: o.Colour}}
 	if s.db == "" {
 		s.db = "public"
 	}
 	return s, s.setZone(o.Zone)
+}
+
+// Close ends what \o began.
+func (s *Shell) Close() error {
+	if s.ended == nil {
+		return nil
+	}
+	err := s.ended()
+	s.out, s.ended = nil, nil
+	return err
 }
 
 // setZone changes the zone of times.
@@ -81,13 +122,16 @@ func (s *Shell) setZone(name string) error {
 	return nil
 }
 
+// Zone names the zone of times.
+func (s *Shell) Zone() string { return s.zoneName }
+
 // localZone names the zone of this machine as the server knows it: its offset where it has no name.
 func localZone() string {
 	for _, name := range []string{os.Getenv("TZ"), linkedZone(), time.Local.String()} {
 		if name == "" || name == "Local" {
 			continue
 		}
-		if _, err := timefmt.Zone(name); err == nil {
+		if _, err := client.Zone(name); err == nil {
 			return name
 		}
 	}
@@ -96,28 +140,27 @@ func localZone() string {
 
 // linkedZone is the name of the zone that the system's link leads to.
 func linkedZone() string {
-	const mark = "zoneinfo/"
 	target, err := os.Readlink("/etc/localtime")
 	if err != nil {
 		return ""
 	}
-	for i := range target {
-		if len(target[i:]) > len(mark) && target[i:i+len(mark)] == mark {
-			return target[i+len(mark):]
-		}
-	}
-	return ""
+	_, name, _ := strings.Cut(target, "zoneinfo/")
+	return name
 }
 
-// Run runs the statements of a text as it is read; name is that of the file, for errors. The first error ends it, unless KeepGoing says
-// otherwise: then each is a note, and the last line is an error that says so.
+// Run runs the statements of a text as it is read; name is that of the file, for errors. The first error ends it, unless
+// KeepGoing says otherwise: then each is a note, and Failed counts them.
 func (s *Shell) Run(ctx context.Context, name string, text io.Reader) error {
-	failed, err := s.script(ctx, name, text)
-	if err == nil && failed > 0 {
-		err = fmt.Errorf("%s: %d statements failed", name, failed)
-		if failed == 1 {
-			err = fmt.Errorf("%s: a statement failed", name)
-		}
+	return s.script(ctx, name, text)
+}
+
+// Failed is the error of statements that failed and were passed over; nil: none did.
+func (s *Shell) Failed() error {
+	switch s.failed {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("a statement failed")
 	}
-	return err
+	return fmt.Errorf("%d statements failed", s.failed)
 }

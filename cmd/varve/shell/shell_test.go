@@ -48,7 +48,9 @@ func run(t *testing.T, o Options, script string) (out, notes string, err error) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Run(context.Background(), "-e", strings.NewReader(script))
+	if err = s.Run(context.Background(), "-e", strings.NewReader(script)); err == nil {
+		err = s.Failed()
+	}
 	return results.String(), rest.String(), err
 }
 
@@ -83,6 +85,9 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// sized is a terminal of so many columns.
+func sized(columns int) func() (int, int) { return func() (int, int) { return columns, 0 } }
+
 // TestFormats: NULL and the empty text, quotes, line ends, wide characters, the largest numbers, nanoseconds, JSON and bytes in all
 // formats that are made here.
 func TestFormats(t *testing.T) {
@@ -92,10 +97,10 @@ func TestFormats(t *testing.T) {
 		o    Options
 	}{
 		{"table", Options{Format: "table"}},
-		{"table.narrow", Options{Format: "table", Terminal: 100}},
+		{"table.narrow", Options{Format: "table", Size: sized(100)}},
 		{"table.cut", Options{Format: "table", MaxWidth: 5}},
 		{"table.colour", Options{Format: "table", Colour: true}},
-		{"table.turned", Options{Format: "table", Terminal: 80, AutoVertical: true}},
+		{"table.turned", Options{Format: "table", Size: sized(80), AutoVertical: true}},
 		{"tsv", Options{Format: "tsv"}},
 		{"tsv.raw", Options{Format: "tsv", RawTimes: true}},
 		{"json", Options{Format: "json", Zone: "Europe/Berlin"}},
@@ -104,7 +109,7 @@ func TestFormats(t *testing.T) {
 		{"vertical", Options{Format: "vertical", Zone: "+05:30"}},
 		{"markdown", Options{Format: "markdown"}},
 		{"line", Options{Format: "line"}},
-		{"line.terminal", Options{Format: "line", Terminal: 80}},
+		{"line.terminal", Options{Format: "line", Size: sized(80)}},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			f.o.Client = c
@@ -255,8 +260,8 @@ func TestErrors(t *testing.T) {
 		err, notes   string
 	}{
 		{"the first error ends", "SELECT 1;\nfail;\nSELECT 2", false, 2, "-e: line 2: query failed (4001): Table not found: fail", ""},
-		{"keep going", "fail 1;\nfail 2;\nSELECT 2", true, 3, "-e: 2 statements failed", "varve: query failed (4001): Table not found: fail 1\nvarve: -e: line 2: query failed (4001): Table not found: fail 2\n"},
-		{"not allowed, keep going", "deny;SELECT 2", true, 2, "-e: a statement failed", "varve: query failed (7006): not allowed\n"},
+		{"keep going", "fail 1;\nfail 2;\nSELECT 2", true, 3, "2 statements failed", "varve: query failed (4001): Table not found: fail 1\nvarve: -e: line 2: query failed (4001): Table not found: fail 2\n"},
+		{"not allowed, keep going", "deny;SELECT 2", true, 2, "a statement failed", "varve: query failed (7006): not allowed\n"},
 		{"not allowed", "deny;SELECT 2", false, 1, "query failed (7006): not allowed", ""},
 		{"no such command", `\nope`, false, 0, `\nope is not known`, ""},
 	} {

@@ -1,0 +1,158 @@
+package shell
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/reeflective/readline"
+)
+
+// errCancelled: Ctrl-C was pressed.
+var errCancelled = errors.New("cancelled")
+
+// typist reads what is typed.
+type typist interface {
+	// read gives a text, which may have several lines; open says what the statement that is begun waits for, 0: none is. io.EOF:
+	// there is no more. errCancelled: Ctrl-C.
+	read(open byte) (string, error)
+}
+
+// lineTypist reads lines of a terminal that can do nothing else.
+type lineTypist struct {
+	s  *Shell
+	in *bufio.Reader
+}
+
+func (t *lineTypist) read(open byte) (string, error) {
+	fmt.Fprint(t.s.o.Out, t.s.prompt(open))
+	text, err := t.in.ReadString('\n')
+	if err == io.EOF && text != "" {
+		err = nil
+	}
+	return text, err
+}
+
+// editor reads texts of several lines that can be edited, with history and completion.
+type editor struct {
+	s  *Shell
+	rl *readline.Shell
+}
+
+func newEditor(s *Shell, h *history) *editor {
+	e := &editor{s: s, rl: readline.NewShell()}
+	for name, value := range map[string]any{"completion-ignore-case": true, "enable-bracketed-paste": true, "multiline-column": true, "usage-hint-always": false} {
+		e.rl.Config.Set(name, value) //nolint:errcheck // they are settings of its own
+	}
+	e.rl.Prompt.Primary(func() string { return s.prompt(0) })
+	e.rl.Prompt.Secondary(func() string { return s.prompt(openAfter(string(*e.rl.Line()))) })
+	e.rl.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
+	e.rl.Completer = e.offers
+	if s.o.Colour {
+		e.rl.SyntaxHighlighter = func(line []rune) string { return highlight(string(line)) }
+	}
+	e.rl.History.Delete()
+	e.rl.History.Add("statements", h)
+	return e
+}
+
+func (e *editor) read(byte) (string, error) {
+	text, err := e.rl.Readline()
+	switch {
+	case errors.Is(err, readline.ErrInterrupt):
+		return "", errCancelled
+	case err != nil:
+		return "", err
+	}
+	return text + "\n", nil
+}
+
+// complete reports whether a text is to be run: nothing of it waits for more.
+func complete(text string) bool { return isLeaving(text) || openAfter(text) == 0 }
+
+// openAfter says what the last statement of a text waits for.
+func openAfter(text string) byte {
+	cut := newSplitter()
+	cut.add([]byte(text + "\n"))
+	for _, ok := cut.next(false); ok; _, ok = cut.next(false) {
+	}
+	return cut.open()
+}
+
+// isLeaving reports whether a text is a word that ends the session.
+func isLeaving(text string) bool {
+	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(text), "; ")) {
+	case "exit", "quit":
+		return true
+	}
+	return false
+}
+
+// offers gives the line editor what could stand in the place of the word at the cursor. It takes words from blank to blank, so
+// what stands before the name there is a part of each offer.
+func (e *editor) offers(line []rune, cursor int) readline.Completions {
+	before := string(line[:cursor])
+	start, list := e.s.complete(before, string(line[cursor:]))
+	lead := before[strings.LastIndexAny(before[:start], " \t\n")+1 : start]
+	values := make([]readline.Completion, 0, len(list))
+	seen := map[string]bool{}
+	for _, o := range list {
+		if seen[o.text] {
+			continue
+		}
+		seen[o.text] = true
+		values = append(values, readline.Completion{Value: lead + o.text, Display: o.shown, Description: string(appendSafe(nil, []byte(o.about), "")), Tag: o.kind})
+	}
+	return readline.CompleteRaw(values).NoSpace('(', '.', '/')
+}
+
+const (
+	green = "\x1b[32m"
+	cyan  = "\x1b[36m"
+	blue  = "\x1b[34m"
+)
+
+// highlight colours a statement: keywords, texts, numbers, comments.
+func highlight(text string) string {
+	var b strings.Builder
+	cut := newSplitter()
+	cut.add([]byte(text))
+	paint := func(colour, part string) { b.WriteString(colour + part + off) }
+	for cut.at < len(cut.buf) {
+		from, quote := cut.at, cut.quote
+		if quote != 0 {
+			cut.inside()
+			colour := green
+			if quote == '*' {
+				colour = dim
+			}
+			paint(colour, text[from:cut.at])
+			continue
+		}
+		cut.token(text[from])
+		part := text[from:cut.at]
+		switch {
+		case cut.quote == '*' || strings.HasPrefix(part, "--"):
+			paint(dim, part)
+		case cut.quote != 0:
+			paint(green, part)
+		case keywordSet[strings.ToUpper(part)]:
+			paint(blue, part)
+		case part[0] >= '0' && part[0] <= '9':
+			paint(cyan, part)
+		default:
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+var keywordSet = func() map[string]bool {
+	set := map[string]bool{}
+	for _, k := range keywords {
+		set[k] = true
+	}
+	return set
+}()
