@@ -46,7 +46,7 @@ var within = map[string][]string{
 
 	"sqlexec": {"sqlexec/parse", "sqlexec/plan", "sqlexec/expr", "sqlexec/exec", "sqlexec/infoschema", "sqlexec/promql", "sqlexec/rowfile", "sqlexec/spill"},
 	"server": {"server/web", "server/auth", "server/ingest", "server/query", "server/metricsapi", "server/samples", "server/protowire", "server/lineproto", "server/otlp",
-		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi",
+		"server/tagged", "server/entries", "server/logpush", "server/jsonput", "server/listen", "server/syslog", "server/forward", "server/bulk", "server/hec", "server/journald", "server/datadog", "server/traceapi", "server/slowquery",
 		"server/admin", "server/dashboard", "server/dashboard/saved"},
 
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that puts both together.
@@ -70,6 +70,7 @@ var within = map[string][]string{
 	"server/ingest":     {"server/web", "server/entries"},
 	"server/query":      {"server/web"},
 	"server/samples":    {"server/web"},
+	"server/slowquery":  {"server/web"},
 	"server/traceapi":   {"server/web"},
 	"server/metricsapi": {"server/web", "server/protowire", "server/samples"},
 	"server/lineproto":  {"server/web", "server/tagged"},

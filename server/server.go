@@ -25,6 +25,7 @@ import (
 	"varve/server/metricsapi"
 	"varve/server/otlp"
 	"varve/server/query"
+	"varve/server/slowquery"
 	"varve/server/syslog"
 	"varve/server/traceapi"
 	"varve/server/web"
@@ -76,6 +77,8 @@ type Options struct {
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options
+	// Slow keeps slow statements of those who were given it; nil: nobody was.
+	Slow *slowquery.Recorder
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine
 	// Dashboard is the web application; without files there is none.
@@ -238,6 +241,9 @@ func (s *Server) register(r *prometheus.Registry) error {
 	own = append(own, s.listeners.collectors()...)
 	own = append(own, s.query.Collectors()...)
 	own = append(own, s.admin.Collectors()...)
+	if s.o.Slow != nil {
+		own = append(own, s.o.Slow.Collectors()...)
+	}
 	if s.metricsapi != nil {
 		own = append(own, s.metricsapi.Collectors()...)
 	}

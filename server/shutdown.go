@@ -50,7 +50,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	calls, others := make(chan error, 1), make(chan error, 1)
 	go func() { calls <- s.shutdownRPC(ctx) }()
 	go func() { others <- s.listeners.shutdown(ctx) }()
-	return errors.Join(s.drain(ctx, l), <-calls, <-others)
+	err := errors.Join(s.drain(ctx, l), <-calls, <-others)
+	if s.o.Slow != nil {
+		s.o.Slow.Close(ctx)
+	}
+	return err
 }
 
 // drain finishes the requests of a listener; nil: there is none.

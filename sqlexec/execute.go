@@ -30,26 +30,30 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 			listed()
 		}
 	}
-	rows := false
+	seen := x.observe(s, st)
+	s.observed = seen
+	var r *Result
+	err, rows := errPanicked, false
 	defer func() { // a panic, too, takes it off the list
-		s.memory = nil
+		s.memory, s.observed = nil, nil
 		if !rows {
 			done()
+			seen.returned(r, err)
 		}
 	}()
-	r, err := x.execute(ctx, s, st)
+	r, err = x.execute(ctx, s, st)
 	_, several := st.(*parse.Copy)                              // parts of it may be written
 	for !several && engine.Overtaken(err) && ctx.Err() == nil { // nothing is read or written: another table may have the name
 		r, err = x.execute(ctx, s, st)
 	}
-	if err != nil || r.Rows == nil {
-		return r, cancelled(ctx, locate(st, err))
+	if err = cancelled(ctx, locate(st, err)); err != nil || r.Rows == nil {
+		return r, err
 	}
 	rows = true
 	if s.memory != nil {
 		r.Reserve = s.memory.Reserve
 	}
-	r.Rows, r.Context = &guarded{Reader: r.Rows, ctx: ctx, done: done}, ctx
+	r.Rows, r.Context = &guarded{Reader: r.Rows, ctx: ctx, done: done, seen: seen}, ctx
 	return r, nil
 }
 
@@ -83,6 +87,7 @@ type guarded struct {
 	exec.Reader
 	ctx    context.Context
 	done   func()
+	seen   *observed
 	closed bool
 }
 
@@ -91,12 +96,18 @@ func (g *guarded) Next(b *vector.Batch) (bool, error) {
 	returned := false
 	defer func() {
 		if !returned {
+			g.seen.end(errPanicked)
 			g.Close()
 		}
 	}()
 	ok, err := g.Reader.Next(b)
 	returned = true
-	return ok, cancelled(g.ctx, err)
+	if err = cancelled(g.ctx, err); err != nil || !ok {
+		g.seen.end(err)
+		return ok, err
+	}
+	g.seen.made(b.N)
+	return true, nil
 }
 
 func (g *guarded) Close() {
@@ -104,6 +115,7 @@ func (g *guarded) Close() {
 		return
 	}
 	g.closed = true
+	g.seen.closed(g.ctx)
 	defer g.done()
 	g.Reader.Close()
 }

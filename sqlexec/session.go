@@ -2,7 +2,7 @@
 // (exec, expr), and carries out everything that is not a query: definitions, INSERT, DELETE, SHOW, ADMIN.
 // An Executor is safe for concurrent use; a Session runs one statement at a time.
 //
-//	session.go names.go running.go                 sessions, names, running statements
+//	session.go names.go running.go ended.go        sessions, names, statements that run and that are over
 //	execute.go explain.go tql.go                   statements, plans, the language of metrics
 //	insert.go delete.go value.go                   rows
 //	copy.go copydir.go copyfrom.go copyvalue.go    files
@@ -62,6 +62,8 @@ type Session struct {
 
 	listed *query       // of the request whose text was read; nil: each statement is on the list by itself
 	memory *exec.Budget // of the statement that is being planned; nil: none is
+
+	observed *observed // the statement that is being planned; nil: nobody wants to hear of it
 }
 
 // database is the current database.
@@ -111,6 +113,8 @@ type Options struct {
 	CopyDir string
 	// KeepFree is the room on its disk that COPY TO leaves; 0: none.
 	KeepFree int64
+	// Ended is told of each statement that is over, by the goroutine that ran it or read its rows; nil: nobody is.
+	Ended func(Ended)
 }
 
 // Executor runs statements on an engine. Safe for concurrent use; a session is not.

@@ -76,6 +76,7 @@ func (x *Executor) evaluate(ctx context.Context, s *Session, st *parse.TQL) ([]v
 	if err := x.grid(ctx, s, st, &q); err != nil {
 		return nil, nil, err
 	}
+	s.observed.evaluatedAt(st, &q)
 	r, err := q.Run(ctx, store)
 	if err != nil {
 		return nil, nil, st.Within(err)

@@ -102,8 +102,15 @@ type Config struct {
 		Enable bool
 		Dir    string
 	}
-	Logging struct{ Level, Format string }
-	Query   struct {
+	Logging   struct{ Level, Format string }
+	SlowQuery struct {
+		Enable      bool
+		Threshold   time.Duration
+		RecordType  string
+		SampleRatio float64
+		TTL         string
+	}
+	Query struct {
 		Parallelism int
 		MemoryPool  string
 		SpillLimit  Size

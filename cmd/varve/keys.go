@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"varve/engine/schema"
 	"varve/engine/timefmt"
 	"varve/server/auth"
 )
@@ -14,7 +15,7 @@ import (
 // key is one key of the configuration: where it is kept, its default as text, and what it accepts.
 type key struct {
 	name string
-	into any // *string, *bool, *int, *Size, *time.Duration or *[]string
+	into any // *string, *bool, *int, *float64, *Size, *time.Duration or *[]string
 	def  string
 	// ok refuses values that the type lets through; may be nil.
 	ok func() error
@@ -22,7 +23,7 @@ type key struct {
 
 // keys lists all keys, top-level ones first, then section by section. docs/config.md says what they mean.
 func (c *Config) keys() []key {
-	h, f, l, s, w := &c.HTTP, &c.Forward, &c.Syslog, &c.Storage, &c.WAL
+	h, f, l, s, w, q := &c.HTTP, &c.Forward, &c.Syslog, &c.Storage, &c.WAL, &c.SlowQuery
 	return []key{
 		{"enable_telemetry", &c.EnableTelemetry, "false", nil},
 		{"default_timezone", &c.DefaultTimezone, "UTC", func() error { _, err := timefmt.Zone(c.DefaultTimezone); return err }},
@@ -106,6 +107,12 @@ func (c *Config) keys() []key {
 		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
 		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},
 
+		{"slow_query.enable", &q.Enable, "true", nil},
+		{"slow_query.threshold", &q.Threshold, "10s", nil},
+		{"slow_query.record_type", &q.RecordType, "system_table", oneOf(&q.RecordType, "system_table", "log")},
+		{"slow_query.sample_ratio", &q.SampleRatio, "1", within(&q.SampleRatio, 0, 1)},
+		{"slow_query.ttl", &q.TTL, "30d", func() error { _, _, err := schema.ParseTTL(q.TTL); return err }},
+
 		{"query.parallelism", &c.Query.Parallelism, "0", atLeast(&c.Query.Parallelism, 0)},
 		{"query.memory_pool_size", &c.Query.MemoryPool, "50%", func() error { return checkShare(c.Query.MemoryPool) }},
 		{"query.spill_limit", &c.Query.SpillLimit, "16GiB", nil},
@@ -152,6 +159,12 @@ func (k *key) convert(value any) error {
 			return err
 		}
 		*into = int(n)
+	case *float64:
+		x, err := number(value)
+		if err != nil {
+			return err
+		}
+		*into = x
 	case *Size:
 		if n, ok := value.(int64); ok && n >= 0 {
 			*into = Size(n)
@@ -190,6 +203,20 @@ func wholeNumber(value any) (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("a whole number is wanted")
+}
+
+func number(value any) (float64, error) {
+	switch v := value.(type) {
+	case float64:
+		return v, nil
+	case int64:
+		return float64(v), nil
+	case string:
+		if x, err := strconv.ParseFloat(v, 64); err == nil {
+			return x, nil
+		}
+	}
+	return 0, fmt.Errorf("a number is wanted")
 }
 
 // convertList takes a list of texts, or one text with commas.
@@ -231,6 +258,8 @@ func (k *key) print() string {
 		return strconv.FormatBool(*v)
 	case *int:
 		return strconv.Itoa(*v)
+	case *float64:
+		return strconv.FormatFloat(*v, 'f', -1, 64)
 	case *Size:
 		return strconv.Quote(v.String())
 	case *time.Duration:
@@ -249,6 +278,16 @@ func atLeast(n *int, least int) func() error {
 	return func() error {
 		if *n < least {
 			return fmt.Errorf("at least %d is wanted", least)
+		}
+		return nil
+	}
+}
+
+// within accepts numbers from least to most, and no NaN.
+func within(x *float64, least, most float64) func() error {
+	return func() error {
+		if !(*x >= least && *x <= most) {
+			return fmt.Errorf("%g to %g are wanted", least, most)
 		}
 		return nil
 	}

@@ -65,7 +65,7 @@ func openLocal(temp string, notes io.Writer, where func(temp string) place) (_ *
 	}()
 	config, err := loadConfig("", nil, []setting{
 		{"", "storage.data_home", filepath.Join(l.temp, "home")}, {"", "init_regions_in_background", "false"}, {"", "dashboard.enable", "false"},
-		{"", "wal.sync", "never"}, {"", "logging.level", "error"},
+		{"", "slow_query.enable", "false"}, {"", "wal.sync", "never"}, {"", "logging.level", "error"},
 	})
 	if err != nil {
 		return nil, err

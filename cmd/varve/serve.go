@@ -269,13 +269,15 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	slow := c.slowQueries(n.store, logs)
 	sql := sqlexec.New(n.store, sqlexec.Options{
 		Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Logger: logs.logger("sqlexec"),
-		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk,
+		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk, Ended: ended(slow),
 	})
 	pipelines := pipeline.New(pipeline.Options{Store: n.store, RowBytes: c.memory().rows, Logger: logs.logger("pipeline")})
 	writer := web.NewWriter(n.store)
 	metrics := c.metrics(n, writer, pipelines)
+	metrics.Ended = ended(slow)
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
@@ -299,6 +301,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		},
 		Forward:   c.forward(n.store, pipelines),
 		Syslog:    c.syslog(n.store),
+		Slow:      slow,
 		Saved:     n.store,
 		Dashboard: c.dashboard(),
 		Logger:    logs.logger("server"),

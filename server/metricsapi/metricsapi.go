@@ -14,6 +14,7 @@ import (
 	"varve/pipeline"
 	"varve/server/samples"
 	"varve/server/web"
+	"varve/sqlexec"
 	"varve/sqlexec/exec"
 )
 
@@ -38,6 +39,9 @@ type Options struct {
 	MaxSamples        int64
 	// Workers is the number of goroutines of a query, MaxConcurrent the number of queries at a time: others wait. 0: no bound.
 	Workers, MaxConcurrent int
+
+	// Ended is told of each query that is over; nil: nobody is.
+	Ended func(sqlexec.Ended)
 
 	Version, Commit, Branch string
 	Now                     func() time.Time // default: time.Now

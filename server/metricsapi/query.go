@@ -6,6 +6,7 @@ import (
 
 	"varve/engine/status"
 	"varve/server/web"
+	"varve/sqlexec"
 	"varve/sqlexec/promql"
 )
 
@@ -55,23 +56,37 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 	if err := h.options(c, p, &q, grid); err != nil {
 		return reply(c, err)
 	}
-	release, err := h.admit(c)
+	answer, err := h.run(c, p, q)
 	if err != nil {
 		return reply(c, err)
+	}
+	c.Pieces(answer.Append)
+	return nil
+}
+
+// run evaluates a query when its turn comes.
+func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (answer *promql.Answer, err error) {
+	if h.o.Ended != nil {
+		began := h.o.Now()
+		defer func() {
+			h.o.Ended(sqlexec.Ended{
+				DB: p.db, User: c.User.Name, Client: c.RemoteAddr().String(), Text: q.Expr, Metrics: true, Grid: &sqlexec.Grid{Start: q.Start, End: q.End, Step: q.Step},
+				Began: began, Took: h.o.Now().Sub(began), Rows: -1, Err: err,
+			})
+		}()
+	}
+	release, err := h.admit(c)
+	if err != nil {
+		return nil, err
 	}
 	defer release()
 	store := h.storage(c, p.db)
 	q.Memory = store.Memory
 	r, err := q.Run(c.Context, store)
 	if err != nil {
-		return reply(c, err)
+		return nil, err
 	}
-	answer, err := r.Answer(c.Context, p.text("stats") != "")
-	if err != nil {
-		return reply(c, err)
-	}
-	c.Pieces(answer.Append)
-	return nil
+	return r.Answer(c.Context, p.text("stats") != "")
 }
 
 // storage is the series of a database, as one request sees them.

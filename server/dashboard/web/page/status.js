@@ -67,7 +67,7 @@ export function Page({ state }) {
         ${errors.status && html`<${ErrorBox} error=${errors.status} />`}<${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone} />
         ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} /><${Requests} />`}`}
       ${tab === 'tables' && html`<${Tables} tables=${tables} error=${errors.tables} sort=${state.get('sort')} onSort=${(/** @type {string} */ sort) => state.set({ sort }, false)} onChange=${() => void loadAll(new AbortController().signal)} />`}
-      ${tab === 'queries' && html`<${Queries} />`}
+      ${tab === 'queries' && html`<${Queries} settings=${config} />`}
       ${tab === 'config' && html`<${Configuration} settings=${config} error=${errors.config} />`}
       ${tab === 'inside' && html`<${Inside} />`}
     </div>`;

@@ -1,11 +1,12 @@
 // The statements that run now, each with a way to end it, and the slow ones where the server keeps them.
 
 import { html, useState } from '../lib/ui.js';
+import * as router from '../core/router.js';
 import { described, isAbort, list } from '../core/api.js';
-import { tables } from '../core/catalog.js';
-import { cell, duration, oneLine, raw } from '../core/format.js';
+import { cell, count, duration, oneLine } from '../core/format.js';
 import * as sqltext from '../core/sqltext.js';
 import { closed, zone } from '../core/state.js';
+import { plain } from '../core/toml.js';
 import { ErrorBox } from '../ui/error.js';
 import { toast } from '../ui/toast.js';
 import { usePoll } from '../ui/usepoll.js';
@@ -13,7 +14,8 @@ import { usePoll } from '../ui/usepoll.js';
 /** What this page itself asks is left out. */
 const own = 'SELECT id, schemas, client, start_timestamp, query FROM information_schema.process_list WHERE query NOT LIKE \'%information_schema.process_list%\' ORDER BY start_timestamp';
 
-export function Queries() {
+/** @param {{settings: import('../core/toml.js').Setting[]|null}} props The configuration; null to those who may not read it. */
+export function Queries({ settings }) {
   const [rows, setRows] = useState(/** @type {any[][]|null} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
   const load = async (/** @type {AbortSignal} */ signal) => {
@@ -41,23 +43,44 @@ export function Queries() {
       <tbody>${rows.map(([id, db, client, since, text]) => html`<tr key=${id}><td class="mono">${id}</td><td class="num">${duration(Math.max(0, Date.now() - Number(since)))}</td><td>${db}</td><td class="mono nowrap">${client}</td>
         <td class="mono text" title=${text}>${oneLine(text, 300)}</td>
         <td><button class="small danger" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => void kill(String(id))}>Kill</button></td></tr>`)}</tbody></table></div>`}
-    <${Slow} />`;
+    <${Slow} settings=${settings} />`;
 }
 
-function Slow() {
-  const [shown, setShown] = useState(/** @type {{columns: string[], types: string[], rows: any[][]}|null} */ (null));
+/** The table is made with the first slow statement. */
+const isThere = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'service_private' AND table_name = 'slow_queries'";
+
+/** What the server keeps of slow statements; the newest are shown. */
+const slow = 'SELECT "timestamp", cost, db, user_name, client, row_count, error, query, is_promql, cast(promql_start AS BIGINT), cast(promql_end AS BIGINT), promql_step ' +
+  'FROM service_private.slow_queries ORDER BY "timestamp" DESC LIMIT 50';
+
+/** runnable is what a row ran as a statement of SQL: the API of metrics has its times beside the expression. @param {any[]} row */
+function runnable([, , , , , , , text, metrics, start, end, step]) {
+  if (!metrics || start === null || /^\s*TQL\s/i.test(text)) return text;
+  return `TQL EVAL (${Number(start) / 1000}, ${Number(end) / 1000}, '${Math.max(1, Number(step))}ms') ${text}`;
+}
+
+/** @param {{settings: import('../core/toml.js').Setting[]|null}} props */
+function Slow({ settings }) {
+  const [rows, setRows] = useState(/** @type {any[][]|null} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
   usePoll(async (signal) => {
     try {
-      if (!(await tables('service_private')).some((t) => t.name === 'slow_queries')) return;
-      const heads = await list("SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'service_private' AND table_name = 'slow_queries' ORDER BY ordinal_position", { signal, background: true });
-      const time = heads.find((h) => sqltext.isTime(h[1]))?.[0];
-      const rows = await list(`SELECT * FROM service_private.slow_queries ${time ? `ORDER BY ${sqltext.name(time)} DESC` : ''} LIMIT 50`, { signal, background: true });
-      setShown({ columns: heads.map((h) => h[0]), types: heads.map((h) => h[1]), rows });
-    } catch {
-      // The list above says what is wrong with the connection or the rights.
+      const made = (await list(isThere, { signal, background: true })).length > 0;
+      setRows(made ? await list(slow, { signal, background: true }) : []);
+      setError(null);
+    } catch (e) {
+      if (!isAbort(e)) setError(described(e));
     }
   }, 15_000);
-  if (!shown) return null;
-  return html`<h2>Slow statements</h2><div class="scroll" tabindex="0" role="region" aria-label="Slow statements"><table class="list queries"><thead><tr>${shown.columns.map((c) => html`<th key=${c} scope="col">${c}</th>`)}</tr></thead>
-    <tbody>${shown.rows.map((r, i) => html`<tr key=${i}>${r.map((v, k) => html`<td key=${k} class=${`mono ${sqltext.isNumeric(shown.types[k]) ? 'num' : 'text'}`} title=${raw(v)}>${oneLine(cell(v, shown.types[k], zone.value), 300)}</td>`)}</tr>`)}</tbody></table></div>`;
+  const of = (/** @type {string} */ key) => plain(settings?.find((s) => s.key === `slow_query.${key}`)?.value ?? '');
+  const off = of('enable') === 'false', lines = of('record_type') === 'log';
+  return html`<h2>Slow statements</h2>
+    ${off && html`<p class="soft">They are not recorded: set <code>slow_query.enable = true</code> in the configuration and start the server again.</p>`}
+    ${!off && lines && html`<p class="soft">Those of ${of('threshold')} and longer are lines of the server's log: <code>slow_query.record_type = "system_table"</code> keeps them where this page finds them.</p>`}
+    ${error && html`<${ErrorBox} error=${error} />`}
+    ${!off && !lines && rows?.length === 0 && html`<p class="soft">No statement took ${of('threshold') || 'longer than the server allows without a word'}${of('threshold') && ' or longer'}.</p>`}
+    ${rows && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Slow statements"><table class="list queries slow"><thead><tr><th scope="col">Began</th><th scope="col" class="num">Took</th><th scope="col">Database</th><th scope="col">User</th><th scope="col">Client</th><th scope="col" class="num">Rows</th><th scope="col">Statement</th><th scope="col"><span class="only-read">Open in SQL</span></th></tr></thead>
+      <tbody>${rows.map((r, i) => html`<tr key=${i}><td class="mono nowrap">${cell(r[0], 'TimestampMillisecond', zone.value)}</td><td class="num">${duration(Number(r[1]))}</td><td>${r[2]}</td><td>${r[3] ?? ''}</td><td class="mono nowrap">${r[4]}</td><td class="num">${r[5] === null ? '' : count(r[5])}</td>
+        <td class="mono text" title=${r[6] === null ? r[7] : `${r[7]}\n\n${r[6]}`}>${r[6] !== null && html`<span class="badge bad">failed</span> `}${oneLine(r[7], 300)}</td>
+        <td><button class="small" onClick=${() => router.go('sql', { sql: runnable(r), db: r[2] })}>Open in SQL</button></td></tr>`)}</tbody></table></div>`}`;
 }
