@@ -1,45 +1,24 @@
 package main
 
 import (
-	"io"
-	"net/http"
-	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// ask runs a statement on a server and returns its rows as CSV.
-func (s *served) ask(sql string) string {
-	s.t.Helper()
-	resp, err := http.Get(s.url + "/v1/sql?format=csv&sql=" + url.QueryEscape(sql))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if resp.StatusCode != 200 {
-		s.t.Fatalf("%s: %s %s", sql, resp.Status, body)
-	}
-	return string(body)
-}
-
 // TestSlowQueries: what took longer than the configuration says is in a table that outlives the server, or in the log.
 func TestSlowQueries(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	const recorded = "SELECT query FROM service_private.slow_queries ORDER BY query"
 	first := serve(t, nil, "--data-dir", dir, "--set", "slow_query.threshold=0s")
-	first.ask("SELECT 42")
-	first.ask("CREATE TABLE t (ts TIMESTAMP TIME INDEX)")
+	first.ask("csv", "SELECT 42")
+	first.ask("csv", "CREATE TABLE t (ts TIMESTAMP TIME INDEX)")
 	if code := first.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	second := serve(t, nil, "--data-dir", dir, "--set", "slow_query.threshold=0s", "--set", "slow_query.record_type=log")
-	if got := second.ask(recorded); got != "CREATE TABLE t (ts TIMESTAMP TIME INDEX)\r\nSELECT 42\r\n" {
+	if got := second.ask("csv", recorded); got != "CREATE TABLE t (ts TIMESTAMP TIME INDEX)\r\nSELECT 42\r\n" {
 		t.Errorf("recorded is %q", got)
 	}
 	line := second.wait(regexp.MustCompile(`.*msg="slow statement".*\n`))[0]
@@ -50,8 +29,8 @@ func TestSlowQueries(t *testing.T) {
 	}
 	second.stop()
 	third := serve(t, nil, "--data-dir", dir)
-	third.ask("SELECT 1")
-	if got := third.ask("SELECT count(*) FROM service_private.slow_queries"); got != "2\r\n" {
+	third.ask("csv", "SELECT 1")
+	if got := third.ask("csv", "SELECT count(*) FROM service_private.slow_queries"); got != "2\r\n" {
 		t.Errorf("a quick statement is recorded: %q", got)
 	}
 }
