@@ -89,6 +89,7 @@ func (s *Server) routes() []route {
 		{getPost, "/v1/mquery", accessUser, q.MQuery},
 		{getPost, "/v1/sql/format", accessUser, q.Format},
 		{getPost, "/v1/sql/parse", accessUser, q.Parse},
+		{post, "/v1/sql/analyze/stream", accessUser, q.AnalyzeStream},
 		{get, "/v1/session", accessUser, s.session},
 
 		// State of the server.

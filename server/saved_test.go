@@ -84,7 +84,7 @@ func TestDashboardRights(t *testing.T) {
 		{"DELETE", "/v1/dashboards/a", reader, 403, ""},
 		{"DELETE", "/v1/dashboards/a", boss, 200, ""},
 		{"GET", "/v1/session", "", 401, ""},
-		{"GET", "/v1/session", boss, 200, `{"user":"boss","mode":"rw","auth_required":true,"version":"1.2.3","default_timezone":"UTC","features":["dashboards","dry_run_trace","error_position","`},
+		{"GET", "/v1/session", boss, 200, `{"user":"boss","mode":"rw","auth_required":true,"version":"1.2.3","default_timezone":"UTC","features":["analyze_stream","dashboards","dry_run_trace","error_position","`},
 		{"GET", "/v1/session", reader, 200, `{"user":"reader","mode":"ro","auth_required":true,`},
 		{"GET", "/v1/session", writer, 200, `{"user":"writer","mode":"wo","auth_required":true,`},
 	} {
@@ -103,6 +103,6 @@ func TestDashboardRights(t *testing.T) {
 
 func TestSessionWithoutUsers(t *testing.T) {
 	open := open(t, nil)
-	open.want(open.do("GET", "/v1/session", ""), 200, `{"user":"","mode":"rw","auth_required":false,"version":"1.2.3","default_timezone":"UTC","features":["dry_run_trace","error_position","jsonput","lineproto","logpush","otlp"]}`)
+	open.want(open.do("GET", "/v1/session", ""), 200, `{"user":"","mode":"rw","auth_required":false,"version":"1.2.3","default_timezone":"UTC","features":["analyze_stream","dry_run_trace","error_position","jsonput","lineproto","logpush","otlp"]}`)
 	open.want(open.do("GET", "/v1/dashboards", ""), 404, "")
 }

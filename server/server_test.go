@@ -181,6 +181,7 @@ GET /v1/splunk/services/collector/health/1.0 open
 POST /v1/splunk/services/collector/raw write
 POST /v1/splunk/services/collector/raw/1.0 write
 GET POST /v1/sql user
+POST /v1/sql/analyze/stream user
 GET POST /v1/sql/format user
 GET POST /v1/sql/parse user
 POST /v1/traces write

@@ -77,37 +77,37 @@ func (h *Handler) SQL(c *web.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return h.answer(c, p, limit, func(s *sqlexec.Session) ([]parse.Statement, error) {
-		text, err := sqlText(p)
-		if err != nil {
-			return nil, err
-		}
-		c.Statement = text
-		statements, release, err := h.o.Executor.ParseWithin(c.Context, s, text)
-		c.Finally(release)
-		return statements, err
-	})
+	return h.answer(c, p, limit, func(s *sqlexec.Session) ([]parse.Statement, error) { return h.read(c, p, s) })
 }
 
-// answer executes the statements of a request, at most limit rows of each result.
-func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *sqlexec.Session) ([]parse.Statement, error)) error {
-	times, err := web.ParseTimeFormat(p.String("time_format"), c.RequestZone())
+// read reads the statements of a request.
+func (h *Handler) read(c *web.Ctx, p *web.Params, s *sqlexec.Session) ([]parse.Statement, error) {
+	text, err := sqlText(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	session := &sqlexec.Session{User: c.User.Name, Rights: grants[c.User.Mode], Blind: c.User.Mode == web.WriteOnly,
+	c.Statement = text
+	statements, release, err := h.o.Executor.ParseWithin(c.Context, s, text)
+	c.Finally(release)
+	return statements, err
+}
+
+// session makes the session of a request, and looks from now on whether its client leaves.
+func (h *Handler) session(c *web.Ctx, p *web.Params) (*sqlexec.Session, error) {
+	s := &sqlexec.Session{User: c.User.Name, Rights: grants[c.User.Mode], Blind: c.User.Mode == web.WriteOnly,
 		Client: c.RemoteAddr().String(), Network: c.Network(), Zone: c.RequestZone(), ConnID: c.ConnID()}
-	session.DB, session.DBGiven = web.Database(p.String("db"), c.HeaderDB())
-	if !h.o.Executor.HasDatabase(session.DB) {
-		return status.New(status.DatabaseNotFound, "Database not found: %s", session.DB)
+	s.DB, s.DBGiven = web.Database(p.String("db"), c.HeaderDB())
+	if !h.o.Executor.HasDatabase(s.DB) {
+		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", s.DB)
 	}
 	if c.Watch != nil {
 		c.Watch()
 	}
-	statements, err := read(session)
-	if err != nil {
-		return err
-	}
+	return s, nil
+}
+
+// begin takes a place for a request and counts it among those that run.
+func (h *Handler) begin(c *web.Ctx) error {
 	if err := h.Admit(c); err != nil {
 		return err
 	}
@@ -116,6 +116,26 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 		h.running.Dec()
 		h.seconds.Observe(time.Since(c.Start).Seconds())
 	})
+	return nil
+}
+
+// answer executes the statements of a request, at most limit rows of each result.
+func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *sqlexec.Session) ([]parse.Statement, error)) error {
+	times, err := web.ParseTimeFormat(p.String("time_format"), c.RequestZone())
+	if err != nil {
+		return err
+	}
+	session, err := h.session(c, p)
+	if err != nil {
+		return err
+	}
+	statements, err := read(session)
+	if err != nil {
+		return err
+	}
+	if err := h.begin(c); err != nil {
+		return err
+	}
 	format := web.ParseFormat(p.String("format")).Compressed(p.String("compression"))
 	run := &run{h: h, c: c, session: session, statements: statements}
 	if len(statements) > 1 && !format.Several() {

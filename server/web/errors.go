@@ -168,6 +168,12 @@ func isTimeout(err error) bool {
 // maxStatement is how much of a statement a line of the log has.
 const maxStatement = 1000
 
+// LogError is for errors that the client learns in the middle of a streamed answer.
+func (c *Ctx) LogError(err error) {
+	code, text := Message(err)
+	c.logError(code, text, err)
+}
+
 // logError writes the errors that an operator should see at level error, the others at debug. Values that a query cannot
 // compute with are its author's fault: level warn.
 func (c *Ctx) logError(code status.Code, text string, err error) {

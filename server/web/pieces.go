@@ -47,7 +47,7 @@ func (p *pieceReader) Read(into []byte) (int, error) {
 			return 0, io.EOF
 		}
 		p.sent = 0
-		if err := p.c.guarded(func() error {
+		if err := p.c.Guarded(func() error {
 			more := false
 			p.buf, more = p.next(p.buf[:0])
 			p.done = !more

@@ -172,10 +172,10 @@ func (w *resultWriter) follow() {
 }
 
 // guardedStep is step for the streamed part, which no middleware guards any more.
-func (w *resultWriter) guardedStep() error { return w.c.guarded(w.step) }
+func (w *resultWriter) guardedStep() error { return w.c.Guarded(w.step) }
 
-// guarded runs a part of a streamed answer.
-func (c *Ctx) guarded(f func() error) (err error) {
+// Guarded runs a part of a streamed answer: a panic is logged and becomes an error.
+func (c *Ctx) Guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.Log.Error("panic while an answer was streamed", "panic", p, "stack", string(debug.Stack()))
