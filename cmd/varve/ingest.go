@@ -20,7 +20,8 @@ import (
 type ingestCommand struct {
 	client.Flags
 	client.Database
-	Inputs          []string      `arg:"" name:"input" help:"Files, directories (all files below), patterns in quotes, or - for standard input. Packed ones (gzip, zstd, bzip2) are unpacked."`
+	Inputs          []string      `arg:"" optional:"" name:"input" help:"Files, directories (all files below), patterns in quotes, or - for standard input. Packed ones (gzip, zstd, bzip2) are unpacked."`
+	Manifest        string        `placeholder:"DIR" help:"Instead of inputs: make and fill the tables of a directory that varve export --output-dir wrote."`
 	Table           string        `short:"t" placeholder:"T" help:"The table that the entries go to; '{name}' in it is the name of the file."`
 	Pipeline        string        `placeholder:"NAME" help:"The pipeline that reads the entries; default: they are taken as they are (service_identity)."`
 	PipelineVersion string        `placeholder:"TIME" help:"A version of the pipeline; default: the latest."`
@@ -52,6 +53,7 @@ func (ingestCommand) Help() string {
 			"varve ingest --table app --time auto --rejects bad.ndjson logs/",
 			"varve ingest --table '{name}' 'export/*.ndjson.zst' --resume",
 			"varve ingest --table app --dry-run 5 app.ndjson",
+			"varve ingest --manifest exported/ --db copies",
 			"journalctl -f -o json | varve ingest --table journal -")
 }
 
@@ -73,7 +75,7 @@ func (c *ingestCommand) run(s streams) error {
 // options are what the flags say.
 func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 	o := &ingest.Options{
-		Args: c.Inputs, Stdin: os.Stdin, Notes: s.err, Result: s.out, Width: widthOf(s.err), Quiet: c.Quiet,
+		Args: c.Inputs, Manifest: c.Manifest, Stdin: os.Stdin, Notes: s.err, Result: s.out, Width: widthOf(s.err), Quiet: c.Quiet,
 		Table: c.Table, Pipeline: c.Pipeline, PipelineVersion: c.PipelineVersion, PipelineFile: c.PipelineFile, Format: c.Format,
 		Time: c.Time, MaxNestedLevels: c.MaxNestedLevels, Hints: c.Hint, SkipError: c.SkipError, Connections: c.Connections,
 		Compress: c.Compress, RetryFor: c.RetryFor, Rejects: c.Rejects, MaxRejects: c.MaxRejects, State: c.State,
@@ -96,7 +98,9 @@ func (c *ingestCommand) options(s streams) (*ingest.Options, error) {
 	if !filepath.IsAbs(home) { // as its specification wants
 		home = filepath.Join(client.Getenv(s.environ, "HOME"), ".local", "state")
 	}
-	o.StateDir = filepath.Join(home, "varve", "ingest")
+	if o.StateDir = filepath.Join(home, "varve", "ingest"); !filepath.IsAbs(home) && o.State == "" {
+		return nil, &usageError{errors.New("there is no HOME to keep up to where inputs are stored: --state names a file for that")}
+	}
 	return o, nil
 }
 

@@ -108,7 +108,7 @@ func (line *commandLine) execute(command string, io streams) int {
 	switch command {
 	case "serve":
 		err = line.Serve.run(io)
-	case "ingest <input>":
+	case "ingest", "ingest <input>":
 		err = line.Ingest.run(io)
 	case "health":
 		err = line.Health.run(io)

@@ -41,6 +41,8 @@ func (in *input) choose(o *Options, src *source) error {
 		return errors.New("it is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | varve ingest -")
 	case len(src.head) > 262 && string(src.head[257:262]) == "ustar":
 		return errors.New("it is a tar archive: tar -xOf FILE | varve ingest -")
+	case in.format != nil:
+		return nil
 	case o.Format != "":
 		in.format = formats[o.Format]
 		return nil

@@ -29,12 +29,14 @@ import (
 
 // Options say what is sent and how. The zero value of a field is its default.
 type Options struct {
-	Args   []string // files, directories, patterns or "-"
-	Stdin  io.Reader
-	Notes  io.Writer // notes and progress
-	Result io.Writer // the summary, and tables of dry runs
-	Width  int       // columns of the terminal that Notes is; 0: it is none, so no line is written again
-	Quiet  bool
+	Args []string // files, directories, patterns or "-"
+	// Manifest is a directory of exported tables, instead of Args.
+	Manifest string
+	Stdin    io.Reader
+	Notes    io.Writer // notes and progress
+	Result   io.Writer // the summary, and tables of dry runs
+	Width    int       // columns of the terminal that Notes is; 0: it is none, so no line is written again
+	Quiet    bool
 
 	Table, DB                 string
 	Pipeline, PipelineVersion string
@@ -92,11 +94,16 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 	if err := o.complete(c); err != nil {
 		return err
 	}
-	inputs, err := findInputs(o)
+	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{})}
+	var err error
+	if o.Manifest != "" {
+		err = r.readManifest(ctx)
+	} else {
+		r.inputs, err = findInputs(o)
+	}
 	if err != nil {
 		return err
 	}
-	r := &run{o: o, c: c, inputs: inputs, report: newReport(o), stop: make(chan struct{})}
 	if o.DryRun > 0 {
 		return r.dryRun(ctx)
 	}
@@ -136,6 +143,13 @@ func (o *Options) complete(c *client.Client) error {
 	}
 	usage := func(format string, args ...any) error { return &client.UsageError{Err: fmt.Errorf(format, args...)} }
 	f := formats[o.Format]
+	if o.Manifest != "" {
+		if len(o.Args) > 0 || o.Table+o.Pipeline+o.PipelineFile+o.Format+o.Time != "" || o.Follow || o.DryRun > 0 {
+			return usage("--manifest takes tables, formats and times from the directory: leave the flags and files that say others out")
+		}
+		o.slowDown()
+		return nil
+	}
 	switch {
 	case len(o.Args) == 0:
 		return usage("what is to be sent? Name files, directories, or - for standard input")
@@ -158,10 +172,15 @@ func (o *Options) complete(c *client.Client) error {
 	case o.Time != "" && f != nil && (f.namesTables || f.name == "text" || f.name == "logpush"):
 		return usage("--time names a field, and --format %s has none", f.name)
 	}
-	if o.Rate.Bytes > 0 { // so that one batch is about a second
+	o.slowDown()
+	return checkTime(o.Time)
+}
+
+// slowDown makes batches so small that one is about a second.
+func (o *Options) slowDown() {
+	if o.Rate.Bytes > 0 {
 		o.Batch = int(max(leastBatch, min(int64(o.Batch), o.Rate.Bytes)))
 	}
-	return checkTime(o.Time)
 }
 
 // isLoopback reports whether an address is on this machine.

@@ -28,8 +28,10 @@ type input struct {
 
 	file   *os.File
 	packed string // how it is compressed; empty: not
-	size   int64  // of the file; 0: not known
-	cut    cutter // nil: not opened yet
+	// columns are those of the table that exported rows go to.
+	columns []client.TableColumn
+	size    int64  // of the file; 0: not known
+	cut     cutter // nil: not opened yet
 }
 
 // findInputs makes inputs of the arguments, in order, each file once.

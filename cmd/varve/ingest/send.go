@@ -198,8 +198,11 @@ func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
 		body := io.NewSectionReader(b.long, 0, b.bytes)
 		req.Body = io.MultiReader(strings.NewReader(b.in.format.before), body, strings.NewReader(b.in.format.after))
 	} else {
-		body := w.wire.body(b.in.format, &w.body, p)
-		if w.r.o.Compress == "zstd" {
+		body, err := w.wire.body(b.in, &w.body, p)
+		if err != nil {
+			return t, false, err
+		}
+		if w.r.o.Compress == "zstd" && b.in.format != insert { // forms are read as they are
 			body = w.pack(body)
 			req.Header.Set("Content-Encoding", "zstd")
 		}

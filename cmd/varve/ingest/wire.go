@@ -24,7 +24,7 @@ func (w *wire) request(in *input) client.Request {
 	if len(o.Hints) > 0 {
 		r.Header.Set("X-Service-Hints", strings.Join(o.Hints, ","))
 	}
-	if f.namesTables {
+	if f.namesTables || f == insert {
 		return r
 	}
 	pipeline := o.Pipeline
@@ -62,7 +62,11 @@ func (w *wire) request(in *input) client.Request {
 
 // trial is a request without entries: of the endpoint of JSON lines where that is where they go, else of the server's health.
 func (w *wire) trial(inputs []*input) client.Request {
-	if f := formats[w.o.Format]; f != nil && f.path != "/v1/ingest" {
+	f := formats[w.o.Format]
+	if inputs[0].format != nil {
+		f = inputs[0].format
+	}
+	if f != nil && f.path != "/v1/ingest" {
 		return client.Request{Path: "/health"}
 	}
 	in := &input{format: formats["ndjson"], table: inputs[0].table}
@@ -78,9 +82,14 @@ func (w *wire) trial(inputs []*input) client.Request {
 }
 
 // body is what is sent for a part; it may lie in scratch.
-func (w *wire) body(f *format, scratch *[]byte, p *part) []byte {
-	if f.before == "" {
-		return p.body
+func (w *wire) body(in *input, scratch *[]byte, p *part) (_ []byte, err error) {
+	f := in.format
+	switch {
+	case f == insert:
+		*scratch, err = insertBody(in, *scratch, p.body)
+		return *scratch, err
+	case f.before == "":
+		return p.body, nil
 	}
 	b := append((*scratch)[:0], f.before...)
 	b = append(b, bytes.TrimRight(p.body, "\n")...)
@@ -91,7 +100,7 @@ func (w *wire) body(f *format, scratch *[]byte, p *part) []byte {
 	}
 	b = append(b, f.after...)
 	*scratch = b
-	return b
+	return b, nil
 }
 
 // taken is what the server says of a part that it took.

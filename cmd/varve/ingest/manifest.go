@@ -1,0 +1,198 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"varve/cmd/varve/client"
+)
+
+// manifestName is the file of a directory that `varve export --output-dir` wrote.
+const manifestName = "MANIFEST.json"
+
+// manifestVersion is the version of directories that can be read.
+const manifestVersion = 1
+
+// manifest says what such a directory holds.
+type manifest struct {
+	Version int
+	Tables  []struct {
+		Name   string
+		Create string // file of the statement that makes it
+		Data   string // file of its rows, each an object a line; empty: it has none of its own
+		Rows   int64
+		Bytes  int64
+		SHA256 string
+	}
+}
+
+// insert is the format of rows that go to a table which is there, with all the types that only SQL can write.
+var insert = &format{name: "insert", title: "exported rows", path: "/v1/sql", contentType: "application/x-www-form-urlencoded", newCutter: newLineCutter}
+
+// readManifest checks an exported directory, makes its tables and gives their rows as inputs. Without --resume no table may
+// be there.
+func (r *run) readManifest(ctx context.Context) error {
+	m, err := loadManifest(r.o.Manifest)
+	if err != nil {
+		return err
+	}
+	there, err := r.tablesThere(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range m.Tables {
+		if there[t.Name] && !r.o.Resume && !r.o.Restart {
+			return fmt.Errorf("table %s is in database %s already: --db names another, --resume goes on with an earlier run", t.Name, r.o.DB)
+		}
+	}
+	for _, t := range m.Tables {
+		if there[t.Name] {
+			continue
+		}
+		sql, err := os.ReadFile(filepath.Join(r.o.Manifest, t.Create))
+		if err != nil {
+			return err
+		}
+		if _, err := r.c.Query(ctx, r.o.DB, string(sql)); err != nil {
+			return fmt.Errorf("%s: %w", t.Create, err)
+		}
+	}
+	for _, t := range m.Tables {
+		if t.Data == "" || t.Rows == 0 {
+			continue
+		}
+		table, err := r.c.Table(ctx, r.o.DB, t.Name)
+		if err != nil {
+			return err
+		}
+		path, err := filepath.Abs(filepath.Join(r.o.Manifest, t.Data))
+		if err != nil {
+			return err
+		}
+		r.inputs = append(r.inputs, &input{name: filepath.Join(r.o.Manifest, t.Data), path: path, table: t.Name, format: insert, columns: table.Columns})
+	}
+	return nil
+}
+
+// loadManifest reads a manifest and compares the files with it.
+func loadManifest(dir string) (*manifest, error) {
+	text, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if err != nil {
+		return nil, err
+	}
+	m := &manifest{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, manifestName), err)
+	}
+	if m.Version != manifestVersion {
+		return nil, fmt.Errorf("%s has version %d, this program reads version %d", filepath.Join(dir, manifestName), m.Version, manifestVersion)
+	}
+	for _, t := range m.Tables {
+		if t.Create == "" || t.Create != filepath.Base(t.Create) || t.Data != "" && t.Data != filepath.Base(t.Data) {
+			return nil, fmt.Errorf("%s: the files of table %q are not in the directory", filepath.Join(dir, manifestName), t.Name)
+		}
+		if t.Data == "" {
+			continue
+		}
+		bytes, sum, err := hashFile(filepath.Join(dir, t.Data))
+		if err != nil {
+			return nil, err
+		}
+		if bytes != t.Bytes || sum != t.SHA256 {
+			return nil, fmt.Errorf("%s is damaged: it has %d bytes and the hash %s, its manifest says %d and %s", filepath.Join(dir, t.Data), bytes, sum, t.Bytes, t.SHA256)
+		}
+	}
+	return m, nil
+}
+
+func hashFile(path string) (bytes int64, sum string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	bytes, err = io.Copy(h, f)
+	return bytes, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// tablesThere are the tables of the database.
+func (r *run) tablesThere(ctx context.Context) (map[string]bool, error) {
+	a, err := r.c.Query(ctx, r.o.DB, "SELECT table_name FROM information_schema.tables WHERE table_schema = "+client.Text(r.o.DB))
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, row := range a.Rows {
+		there[fmt.Sprint(row[0])] = true
+	}
+	return there, nil
+}
+
+// insertBody is the form of a statement that writes rows, each an object a line.
+func insertBody(in *input, dst []byte, lines []byte) ([]byte, error) {
+	names := make([]string, len(in.columns))
+	for i, c := range in.columns {
+		names[i] = c.Name
+	}
+	sql := []byte("INSERT INTO " + client.Name(in.table) + " (" + client.Names(names) + ") VALUES ")
+	first := true
+	for line := range bytes.SplitSeq(lines, newline) {
+		if len(line) == 0 {
+			continue
+		}
+		var row map[string]json.RawMessage
+		if err := json.Unmarshal(line, &row); err != nil {
+			return nil, fmt.Errorf("a row is no object: %w", err)
+		}
+		if !first {
+			sql = append(sql, ',')
+		}
+		first = false
+		sql = append(sql, '(')
+		for i, c := range in.columns {
+			if i > 0 {
+				sql = append(sql, ',')
+			}
+			var err error
+			if sql, err = appendValue(sql, c.Type, row[c.Name]); err != nil {
+				return nil, fmt.Errorf("column %s: %w", c.Name, err)
+			}
+		}
+		sql = append(sql, ')')
+	}
+	return append(append(dst[:0], "sql="...), url.QueryEscape(string(sql))...), nil
+}
+
+// appendValue writes a value of an exported row as SQL.
+func appendValue(sql []byte, kind string, value json.RawMessage) ([]byte, error) {
+	switch {
+	case len(value) == 0 || string(value) == "null":
+		return append(sql, "NULL"...), nil
+	case kind == "Json":
+		return append(sql, client.Text(string(value))...), nil
+	case value[0] != '"':
+		return append(sql, value...), nil
+	}
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil {
+		return nil, err
+	}
+	if kind == "Binary" {
+		if strings.Trim(text, "0123456789abcdef") != "" {
+			return nil, errors.New("a binary value is not written in hexadecimal digits")
+		}
+		return append(sql, "X'"+text+"'"...), nil
+	}
+	return append(sql, client.Text(text)...), nil
+}
