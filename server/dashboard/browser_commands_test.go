@@ -72,7 +72,7 @@ func TestD60LargeFile(t *testing.T) {
 			})()`, quoteJSON(fmt.Sprintf(c.line, 1)), quoteJSON(c.file)))
 			p.wait("the command", `document.querySelector('.try .state-line pre')`)
 			p.shot("ingest-large")
-			pasted(t, dir, eval[string](p, `document.querySelector('.try .state-line pre').textContent`), "PASSWORD="+hardPassword)
+			sentBy(t, dir, eval[string](p, `document.querySelector('.try .state-line pre').textContent`))
 			got := p.asks(fmt.Sprintf(`SELECT count(*), max(date_format(%s, '%%Y-%%m-%%dT%%H:%%M:%%SZ')) FROM sent`, c.times))
 			if !strings.HasPrefix(got, `[[2,`) || !strings.Contains(got, c.want) {
 				t.Errorf("in the table: %s, want 2 rows up to %s", got, c.want)
@@ -85,7 +85,20 @@ func TestD60LargeFile(t *testing.T) {
 		data.items.add(new File(['[' + line.repeat(Math.ceil((51 << 20) / line.length))], 'array.json'));
 		return document.querySelector('.try').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })) || true;
 	})()`)
-	p.wait("an array is taken apart", `/^jq -c '\.\[\]' 'array\.json' \| split .*custom_time_index=ts%3B/.test(document.querySelector('.try .state-line pre')?.textContent)`)
+	p.wait("an array is taken apart", `/^varve ingest .* --time 'ts;datestr;%\+' --format 'json' .*'array\.json'/.test(document.querySelector('.try .state-line pre')?.textContent)`)
+}
+
+// sentBy runs a varve ingest line in a directory, for the user whose password is hard on a shell.
+func sentBy(t *testing.T, dir, command string) {
+	t.Helper()
+	if !strings.HasPrefix(command, "varve ingest ") {
+		t.Errorf("the command is %s", command)
+	}
+	path := t.TempDir()
+	if err := os.Symlink(binary, filepath.Join(path, "varve")); err != nil {
+		t.Fatal(err)
+	}
+	pasted(t, dir, command, "PATH="+path+":"+os.Getenv("PATH"), "VARVE_PASSWORD="+hardPassword, "XDG_STATE_HOME="+t.TempDir())
 }
 
 // TestD61SignedIn: with users each snippet that is a command works with the password in its variable, whatever the name is.
@@ -109,6 +122,23 @@ func TestD61SignedIn(t *testing.T) {
 		if after := s.figure(t, "varve_rows_written_total"); after <= before {
 			t.Errorf("no row is stored by\n%s\n%s", c, out)
 		}
+	}
+}
+
+// TestD61Files: the command that sends files works as it stands, with the password in its variable.
+func TestD61Files(t *testing.T) {
+	s := hardServer(t)
+	p := signedIn(t, s, hardUser, hardPassword, "/dashboard/ingest")
+	p.wait("the snippets", `document.querySelector('.how .tabs button')`)
+	eval[bool](p, `(() => { [...document.querySelectorAll('.how .tabs button')].find((b) => b.innerText === 'Files').click(); return true; })()`)
+	p.wait("the command", `document.querySelector('.snippet pre')?.textContent.startsWith('varve ingest ')`)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "app.log"), []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sentBy(t, dir, eval[string](p, `document.querySelector('.snippet pre').textContent`))
+	if got := p.asks("SELECT count(*), max(message) FROM app"); got != `[[2,"two"]]` {
+		t.Errorf("in the table: %s", got)
 	}
 }
 

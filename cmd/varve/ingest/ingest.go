@@ -155,7 +155,7 @@ func (o *Options) complete(c *client.Client) error {
 		return usage("what is to be sent? Name files, directories, or - for standard input")
 	case o.Format != "" && f == nil:
 		return usage("--format %s: %s are known", o.Format, formatNames)
-	case o.Table == "" && (f == nil || !f.namesTables):
+	case o.Table == "" && (f == nil || !f.namesTables && f.name != "logpush"):
 		return usage("--table is missing: the table that the entries go to")
 	case o.Batch < leastBatch || o.Batch > mostBatch:
 		return usage("--batch %d: between 4KiB and 1GiB is possible", o.Batch)

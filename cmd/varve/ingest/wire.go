@@ -29,7 +29,9 @@ func (w *wire) request(in *input) client.Request {
 	}
 	pipeline := o.Pipeline
 	if f.name == "logpush" {
-		r.Header.Set("X-Service-Log-Table-Name", in.table)
+		if in.table != "" { // else the server has one
+			r.Header.Set("X-Service-Log-Table-Name", in.table)
+		}
 		r.Header.Set("X-Service-Db-Name", o.DB)
 		if pipeline != "" {
 			r.Header.Set("X-Service-Log-Pipeline-Name", pipeline)

@@ -1,36 +1,25 @@
-// Commands for a terminal that do what a page cannot: filled in with this server's address, database and user. The password is $PASSWORD.
+// Commands for a terminal that do what a page cannot: filled in with this server's address, database and user.
 
 import { root, shellQuote } from './api.js';
 import { user } from './auth.js';
 import { db } from './state.js';
 import { rfc3339 } from './time.js';
 
-/** A piece that is sent at once, as split writes it. */
-const piece = '4M';
+/** flag is one with its value, unless that is empty. @param {string} name @param {string|undefined} value */
+const flag = (name, value) => value && `--${name}${value.startsWith('-') ? '=' : ' '}${shellQuote(value)}`;
 
-/** @param {string} path @param {Record<string, string|undefined>} query */
-function address(path, query) {
-  const url = new URL(path, root);
-  for (const [k, v] of Object.entries(query)) if (v) url.searchParams.set(k, v);
-  return url.href;
-}
-
-/** inDouble writes a text for double quotes of the shell. @param {string} text */
-const inDouble = (text) => text.replace(/["$`\\]/g, '\\$&');
+/** connection are the flags that name this server and its user. */
+const connection = () => [flag('url', root.href.replace(/\/$/, '')), flag('user', user.value), flag('db', db.value)];
 
 /**
- * sendFile sends a file of any size, cut at line ends into one request after the other.
+ * sendFile sends a file of any size; it asks for the password.
  * @param {string} name of the file
- * @param {{path: string, query: Record<string, string|undefined>, type: string, headers?: Record<string, string>}} to
- * @param {'lines'|'array'|'whole'} form an array of JSON is taken apart first; what is whole goes as it is
+ * @param {string} format as the command calls it
+ * @param {Partial<import('./send.js').Target>} to nothing of it where the entries say where they go
  */
-export function sendFile(name, to, form) {
-  const file = shellQuote(name.startsWith('-') ? './' + name : name), who = user.value;
-  const headers = Object.entries({ 'Content-Type': to.type, ...to.headers }).map(([k, v]) => `-H "${inDouble(`${k}: ${v}`)}"`);
-  const send = (/** @type {string} */ from) => ['curl -fsS', who && `-u "${inDouble(who)}:$PASSWORD"`, `"${inDouble(address(to.path, { db: db.value, ...to.query }))}"`, ...headers, `--data-binary @${from}`].filter(Boolean).join(' ');
-  if (form === 'whole') return `${send('-')} < ${file}\n`;
-  const pieces = `${who && 'PASSWORD="$PASSWORD" '}split -C ${piece} --filter=${shellQuote(send('-'))}`;
-  return form === 'array' ? `jq -c '.[]' ${file} | ${pieces}\n` : `${pieces} ${file}\n`;
+export function sendFile(name, format, to) {
+  return ['varve ingest', ...connection(), flag('table', to.table), to.pipeline !== 'service_identity' && flag('pipeline', to.pipeline), flag('time', to.index), flag('format', format),
+    to.depth && flag('max-nested-levels', String(to.depth)), to.skip && '--skip-error', shellQuote(name.startsWith('-') ? './' + name : name)].filter(Boolean).join(' ') + '\n';
 }
 
 /**
@@ -39,8 +28,7 @@ export function sendFile(name, to, form) {
  * @param {string} name of the file, whose ending is the format
  */
 export function saveRows(rows, name) {
-  const flag = (/** @type {string} */ flag, /** @type {string} */ value) => value && `--${flag}${value.startsWith('-') ? '=' : ' '}${shellQuote(value)}`;
   const time = (/** @type {bigint|null} */ ns) => (ns === null ? '' : rfc3339(ns));
-  return ['varve export', flag('url', root.href.replace(/\/$/, '')), flag('user', user.value), flag('db', db.value), flag('table', rows.table), flag('since', time(rows.since)), flag('until', time(rows.until)),
+  return ['varve export', ...connection(), flag('table', rows.table), flag('since', time(rows.since)), flag('until', time(rows.until)),
     flag('where', rows.where), flag('columns', rows.columns.map((c) => c.replaceAll(',', '\\,')).join(',')), '--newest-first', flag('output', name)].filter(Boolean).join(' ') + '\n';
 }

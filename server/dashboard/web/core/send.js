@@ -34,7 +34,7 @@ export function cut(text, size) {
  */
 
 /** ingestRequest is what a request says of the rows in it. @param {Target} to @returns {{query: Record<string, string|undefined>, headers: Record<string, string>}} */
-export const ingestRequest = (to) => ({
+const ingestRequest = (to) => ({
   query: { table: to.table, pipeline_name: to.pipeline, custom_time_index: to.index, skip_error: to.skip ? 'true' : undefined },
   headers: /** @type {Record<string, string>} */ (to.depth ? { 'x-service-pipeline-params': `max_nested_levels=${to.depth}` } : {}),
 });

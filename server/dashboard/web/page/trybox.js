@@ -9,7 +9,7 @@ import * as pipelines from '../core/pipelines.js';
 import * as samples from '../core/samples.js';
 import { sendFile } from '../core/commands.js';
 import { user } from '../core/auth.js';
-import { failedLine, ingest, ingestRequest, mostBytes } from '../core/send.js';
+import { failedLine, ingest, mostBytes } from '../core/send.js';
 import { closed, db, instants, session } from '../core/state.js';
 import { nowNanos, rfc3339, second } from '../core/time.js';
 import { ErrorBox } from '../ui/error.js';
@@ -85,11 +85,11 @@ export function TryBox({ state }) {
   });
   /** commandFor sends a file from a terminal as the box would. @param {string} name @param {string} begin of the file */
   const commandFor = (name, begin) => {
-    if (other) return sendFile(name, { path: other.path, query: {}, type: other.type, headers: { 'x-service-db-name': db.value } }, other.id === 'lineproto' ? 'lines' : 'whole');
+    if (other) return sendFile(name, other.id, {});
     const array = begin.trimStart().startsWith('[') && chosen !== 'text';
     const as = array ? 'json' : chosen === 'auto' ? samples.guessKind(begin) : /** @type {samples.Kind} */ (chosen);
     const found = samples.timeFields(samples.entries(array ? begin.slice(0, begin.lastIndexOf('},') + 1) + ']' : begin, as, 200)), by = found.find((t) => t.field === state.get('time')) ?? (state.get('time') === 'auto' ? found[0] : undefined);
-    return sendFile(name, { path: 'v1/ingest', type: samples.mediaTypes[as === 'json' ? 'ndjson' : as], ...ingestRequest({ table, pipeline, index: pipeline === 'service_identity' ? by?.index : undefined, skip: state.get('skip'), depth: state.get('depth') }) }, as === 'json' ? 'array' : 'lines');
+    return sendFile(name, as, { table, pipeline, index: pipeline === 'service_identity' ? by?.index : undefined, skip: state.get('skip'), depth: state.get('depth') });
   };
   const take = async (/** @type {File|undefined} */ file) => {
     if (!file) return;
@@ -174,7 +174,7 @@ function rangeOf(span) {
 /** @param {{result: any, text: string}} props */
 function Outcome({ result, text }) {
   if (result.large) {
-    return html`<div class="state-line"><p>${visible(result.large.name)} has ${bytes(result.large.size)}; a page sends up to ${bytes(mostBytes)}. In a terminal this command sends it, whatever its size${user.value && html`; the password is taken from <code>$PASSWORD</code>`}:</p>
+    return html`<div class="state-line"><p>${visible(result.large.name)} has ${bytes(result.large.size)}; a page sends up to ${bytes(mostBytes)}. In a terminal this command sends it, whatever its size${user.value && ', and asks for the password'}:</p>
       <pre class="mono">${result.command}</pre><div class="actions"><button onClick=${() => copy(result.command, 'Command copied')}>Copy</button></div></div>`;
   }
   if (result.error) {

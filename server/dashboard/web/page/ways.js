@@ -47,7 +47,7 @@ export const ways = [
     snippets: [
       { title: 'JSON lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table, pipeline_name: 'service_identity' }, 'application/x-ndjson', '{"level":"info","service":"demo","message":"hello from curl"}') },
       { title: 'Text lines', run: true, text: (p) => post(p, curl(p), 'v1/ingest', { ...dbOf(p), table: p.table + '_text', pipeline_name: 'service_identity' }, 'text/plain', 'hello from curl') },
-      { title: 'A file', text: (p) => `${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: p.table, pipeline_name: 'service_identity' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @app.log\n` },
+      { title: 'Files', text: (p) => `varve ingest --url ${quote(p.base.replace(/\/$/, ''))}${p.user && ` --user ${quote(p.user)}`}${p.db === 'public' ? '' : ` --db ${quote(p.db)}`} --table ${quote(p.table)} app.log\n` },
       { title: 'Journal upload', text: (p) => `systemd-journal-upload --save-state --url=${quote(p.base + 'v1/journald')}\n` },
       { title: 'Journal, last hour', text: (p) => `journalctl -o json --since -1h | ${curl(p)} ${url(p, 'v1/ingest', { ...dbOf(p), table: 'journal', pipeline_name: 'service_identity', custom_time_index: '__REALTIME_TIMESTAMP;epoch;us' })} \\\n  -H 'Content-Type: application/x-ndjson' --data-binary @-\n` },
     ],
