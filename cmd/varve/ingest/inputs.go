@@ -89,8 +89,14 @@ func findInputs(o *Options) ([]*input, error) {
 // expand gives the files of a pattern; a name that exists is no pattern.
 func expand(arg string) ([]string, error) {
 	_, err := os.Lstat(arg)
-	if err == nil || !strings.ContainsAny(arg, "*?[") {
-		return []string{arg}, err
+	switch {
+	case err == nil:
+		return []string{arg}, nil
+	case !strings.ContainsAny(arg, "*?["):
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: there is no such file", arg)
+		}
+		return nil, err
 	}
 	names, err := filepath.Glob(arg)
 	if err == nil && len(names) == 0 {

@@ -279,15 +279,15 @@ func TestGivesUp(t *testing.T) {
 // TestRejects: bad entries land among the rejects with their lines, everything else is stored once.
 func TestRejects(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for round := range 20 {
-		f, lines := newFake(t), made(800)
+	for round := range 12 {
+		f, lines := newFake(t), made(500)
 		var all, good []string
 		want := map[int64]string{}
 		for _, line := range lines {
 			if rng.IntN(20) == 0 {
 				all = append(all, "")
 			}
-			if rng.IntN(1+round*3) == 1 {
+			if rng.IntN(1+round*5) == 1 {
 				line = "bad " + line
 				want[int64(len(all)+1)] = line
 			} else {

@@ -44,9 +44,20 @@ func newSender(r *run, ctx context.Context) (*sender, error) {
 	return s, nil
 }
 
+// databaseNotFound is the server's code for that.
+const databaseNotFound = 4004
+
 // check sends a request without entries, so that what is wrong with all of them is told before anything is read.
 func (s *sender) check(ctx context.Context) error {
 	begun := time.Now()
+	if s.r.o.DB != "public" {
+		// No write makes a database, and only with the first entry would it be missed.
+		_, err := s.r.c.Query(ctx, s.r.o.DB, "SELECT 1")
+		var answer *client.AnswerError
+		if errors.As(err, &answer) && answer.Code == databaseNotFound {
+			return err
+		}
+	}
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
 		_, err := s.r.c.Do(ctx, s.wire.trial(s.r.inputs))
 		var answer *client.AnswerError
