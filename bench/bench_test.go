@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"varve/bench/gen"
+	"varve/bench/workload"
 )
 
 func accessSet(t *testing.T, rows int64) *gen.Set {
@@ -92,37 +93,6 @@ func TestLoadStopsAtAnError(t *testing.T) {
 	}
 }
 
-func TestQueriesAreFilled(t *testing.T) {
-	for name, wantTen := range map[string]int{"access": 10, "nested": 7, "text": 3, "traces": 6} {
-		set, err := gen.New(name, gen.Options{Rows: 1000, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := queriesFor(set, "public", "logs", "dashboard")
-		if err != nil || len(q) != wantTen {
-			t.Errorf("%s: %d dashboard queries, %v; want %d", name, len(q), err, wantTen)
-		}
-		for _, q := range q {
-			if asked := q.sql + q.get; strings.Contains(asked, "$") || !strings.Contains(asked, "logs") && q.get == "" {
-				t.Errorf("%s: %s", q.name, q.sql)
-			}
-		}
-	}
-	needle, err := queriesFor(accessSet(t, 1000), "public", "logs", "one trace id")
-	if want := "SELECT * FROM logs WHERE trace_id = '" + traceID(accessSet(t, 1000)) + "'"; err != nil || len(needle) != 1 || needle[0].sql != want {
-		t.Errorf("got %v, %v; want %s", needle, err, want)
-	}
-	if id := traceID(accessSet(t, 1000)); len(id) != 32 {
-		t.Errorf("trace id %q", id)
-	}
-	if word := sessionOf(accessSet(t, 1000)); len(word) < 8 || strings.Contains(word, " ") {
-		t.Errorf("session %q", word)
-	}
-	if _, err := queriesFor(accessSet(t, 10), "public", "logs", "no such query"); err == nil {
-		t.Error("an unknown choice is taken")
-	}
-}
-
 func TestMeasure(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.WriteString(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"n","data_type":"Int64"}]},"rows":[[7],[8]],"total_rows":2}}],"execution_time_ms":1}`); err != nil {
@@ -130,12 +100,12 @@ func TestMeasure(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	f := measure(context.Background(), s.URL, "t", "public", query{name: "q", sql: "SELECT 1"}, 3, func() time.Duration { return 0 })
+	f := measure(context.Background(), s.URL, "t", "public", workload.Query{Name: "q", SQL: "SELECT 1"}, 3, func() time.Duration { return 0 })
 	if f.Error != "" || f.Rows != 2 || f.First != "[7]" || f.P50 < f.Min {
 		t.Errorf("got %+v", f)
 	}
 	s.Close()
-	if f := measure(context.Background(), s.URL, "t", "public", query{sql: "SELECT 1"}, 1, func() time.Duration { return 0 }); f.Error == "" {
+	if f := measure(context.Background(), s.URL, "t", "public", workload.Query{SQL: "SELECT 1"}, 1, func() time.Duration { return 0 }); f.Error == "" {
 		t.Error("a dead server gives no error")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pkg/profile"
 
 	"varve/bench/gen"
+	"varve/bench/workload"
 )
 
 // options are the flags.
@@ -106,7 +107,7 @@ func run(ctx context.Context, o *options) error {
 	if _, err := newWire(o, set); err != nil {
 		return err
 	}
-	queries, err := queriesFor(set, o.db, o.table, o.queries)
+	queries, err := workload.For(set, o.db, o.table, o.queries)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func run(ctx context.Context, o *options) error {
 }
 
 // runOne measures one server and fills r with what was learnt, also when it fails on the way.
-func runOne(ctx context.Context, o *options, set *gen.Set, queries []query, r *Report) (err error) {
+func runOne(ctx context.Context, o *options, set *gen.Set, queries []workload.Query, r *Report) (err error) {
 	t, err := target(ctx, o, r.Sync)
 	if err != nil {
 		return err
@@ -148,7 +149,7 @@ func runOne(ctx context.Context, o *options, set *gen.Set, queries []query, r *R
 			return ctx.Err()
 		}
 		f := measure(ctx, t.url, o.table, o.db, q, o.queryRuns, t.cpu)
-		if o.explain && q.sql != "" && f.Error == "" {
+		if o.explain && q.SQL != "" && f.Error == "" {
 			if f.Plan, err = explain(ctx, t.url, o.db, q); err != nil {
 				f.Error = err.Error()
 			}

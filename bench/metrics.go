@@ -19,44 +19,15 @@ import (
 	"varve/bench/client"
 	"varve/bench/fleet"
 	"varve/bench/process"
+	"varve/bench/workload"
 )
 
 // The set metrics: a fleet of hosts, 10,000 series for six hours, written by remote write and asked in the language of metrics.
 const (
 	metricsSet  = "metrics"
-	fleetSpan   = 6 * time.Hour
-	fleetSteps  = int64(fleetSpan / time.Millisecond / fleet.StepMS)
+	fleetSteps  = int64(workload.FleetSpan / time.Millisecond / fleet.StepMS)
 	fleetSeries = 2000 // of a request, as agents send them
 )
-
-// metricQuery is an expression: at the end of the data, or over a range before it.
-type metricQuery struct {
-	name, expr string
-	over, step time.Duration // 0: at one time
-	path       string        // instead of an expression: an endpoint with its parameters
-}
-
-var metricQueries = []metricQuery{
-	{name: "one series now", expr: `node_load1{instance="host-042:9100"}`},
-	{name: "one host's rate over 6 h", expr: `sum by (mode) (rate(node_cpu_seconds_total{instance="host-042:9100"}[5m]))`, over: fleetSpan, step: time.Minute},
-	{name: "total network rate over 6 h", expr: `sum(rate(node_network_receive_bytes_total[5m]))`, over: fleetSpan, step: time.Minute},
-	{name: "cpu by region and mode over 6 h", expr: `sum by (region, mode) (rate(node_cpu_seconds_total[5m]))`, over: fleetSpan, step: time.Minute},
-	{name: "p99 latency over 6 h", expr: `histogram_quantile(0.99, sum by (le, path) (rate(http_request_duration_seconds_bucket[5m])))`, over: fleetSpan, step: time.Minute},
-	{name: "quantile_over_time of load over 6 h", expr: `quantile_over_time(0.95, node_load1[30m])`, over: fleetSpan, step: 5 * time.Minute},
-	{name: "memory ratio of all hosts over 6 h", expr: `1 - node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes`, over: fleetSpan, step: time.Minute},
-	{name: "cpu by instance over 1 h", expr: `1 - avg by (instance) (rate(node_cpu_seconds_total{mode="idle"}[5m]))`, over: time.Hour, step: 15 * time.Second},
-	{name: "regex on hosts over 6 h", expr: `sum by (instance) (rate(node_cpu_seconds_total{instance=~"host-0[0-4].*", mode!="idle"}[5m]))`, over: fleetSpan, step: time.Minute},
-	{name: "count of all series", expr: `count({__name__=~".+"})`},
-	{name: "group_left join over 1 h", expr: `node_load1 * on (instance) group_left (release) node_uname_info`, over: time.Hour, step: 15 * time.Second},
-	{name: "raw range of one metric", expr: `node_load1[1h]`},
-	{name: "top 10 hosts now", expr: `topk(10, sum by (instance) (rate(node_cpu_seconds_total{mode="user"}[5m])))`},
-	{name: "all series of a metric now", expr: `node_cpu_seconds_total`},
-	{name: "greatest load by region over 6 h", expr: `max by (region) (max_over_time(node_load1[10m]))`, over: fleetSpan, step: time.Minute},
-	{name: "disk forecast of all hosts", expr: `predict_linear(node_filesystem_avail_bytes[1h], 86400) < 0 or node_filesystem_avail_bytes > 0`},
-	{name: "p99 of all hosts for six hours", expr: `histogram_quantile(0.99, sum by (le, instance) (rate(http_request_duration_seconds_bucket[5m])))`, over: fleetSpan, step: 5 * time.Minute},
-	{name: "network rate of two ranges over 6 h", expr: `sum by (instance) (rate(node_network_receive_bytes_total[5m])) / sum by (instance) (rate(node_network_receive_bytes_total[1h]))`, over: fleetSpan, step: time.Minute},
-	{name: "values of a label", path: "label/instance/values"},
-}
 
 // MetricsReport is what one server did with the set.
 type MetricsReport struct {
@@ -148,8 +119,8 @@ func (t *measured) metrics(ctx context.Context, o *options, set *fleet.Set, end 
 		return err
 	}
 	r.FullCPU = t.cpu() - server
-	for _, q := range metricQueries {
-		if o.queries != "all" && o.queries != "dashboard" && !strings.Contains(q.name, o.queries) {
+	for _, q := range workload.MetricQueries {
+		if o.queries != "all" && o.queries != "dashboard" && !strings.Contains(q.Name, o.queries) {
 			continue
 		}
 		r.Queries = append(r.Queries, t.measureMetric(ctx, api, &q, end, o.queryRuns))
@@ -228,18 +199,18 @@ func sendSeries(ctx context.Context, base, path string, set *fleet.Set, from, to
 }
 
 // measureMetric asks once to warm up and then some times.
-func (t *measured) measureMetric(ctx context.Context, api string, q *metricQuery, end time.Time, runs int) (f MetricFigure) {
-	f.Name = q.name
-	address := t.url + api + "/api/v1/" + q.path
-	if q.path == "" {
-		v := url.Values{"query": {q.expr}}
-		if q.over == 0 {
+func (t *measured) measureMetric(ctx context.Context, api string, q *workload.MetricQuery, end time.Time, runs int) (f MetricFigure) {
+	f.Name = q.Name
+	address := t.url + api + "/api/v1/" + q.Path
+	if q.Path == "" {
+		v := url.Values{"query": {q.Expr}}
+		if q.Over == 0 {
 			v.Set("time", strconv.FormatInt(end.Unix(), 10))
 			address += "query?" + v.Encode()
 		} else {
-			v.Set("start", strconv.FormatInt(end.Add(-q.over).Unix(), 10))
+			v.Set("start", strconv.FormatInt(end.Add(-q.Over).Unix(), 10))
 			v.Set("end", strconv.FormatInt(end.Unix(), 10))
-			v.Set("step", strconv.Itoa(int(q.step.Seconds())))
+			v.Set("step", strconv.Itoa(int(q.Step.Seconds())))
 			address += "query_range?" + v.Encode()
 		}
 	}

@@ -12,116 +12,8 @@ import (
 	"time"
 
 	"varve/bench/client"
-	"varve/bench/gen"
+	"varve/bench/workload"
 )
-
-// query is one measured statement. $t stands for the table, $db for its database, $trace for the trace id of the set's
-// middle row, $word for a word of a message near it that hardly any other has, $hour for a condition that selects one hour, $six for one that selects six; $a_hour and $b_hour are $hour of
-// the tables a and b of a join.
-type query struct {
-	name      string
-	dashboard bool // one of the ten that a log dashboard lives on
-	sql       string
-	get       string // instead of sql: a path below the address of the server; its rows are spans
-}
-
-var accessQueries = []query{
-	{"count of one hour", true, `SELECT count(*) FROM $t WHERE $hour`, ""},
-	{"rows a minute", true, `SELECT date_bin(INTERVAL '1 minute', ts) AS t, count(*) FROM $t GROUP BY t ORDER BY t`, ""},
-	{"minute and status, one service, one hour", false, `SELECT date_bin(INTERVAL '1 minute', ts) AS t, status, count(*) FROM $t WHERE service = 'cart' AND $hour GROUP BY t, status ORDER BY t, status`, ""},
-	{"top 10 paths", true, `SELECT path, count(*) AS n FROM $t GROUP BY path ORDER BY n DESC LIMIT 10`, ""},
-	{"rows by status", false, `SELECT status, count(*) FROM $t GROUP BY status ORDER BY status`, ""},
-	{"errors by service", true, `SELECT service, count(*) AS n FROM $t WHERE level = 'error' GROUP BY service ORDER BY n DESC`, ""},
-	{"count, mean, p99 latency by service", true, `SELECT service, count(*), avg(latency_ms), approx_percentile_cont(latency_ms, 0.99) FROM $t GROUP BY service ORDER BY service`, ""},
-	{"distinct clients", false, `SELECT count(DISTINCT client_ip) FROM $t`, ""},
-	{"distinct users", true, `SELECT count(DISTINCT user_id) FROM $t`, ""},
-	{"one trace id", true, `SELECT * FROM $t WHERE trace_id = '$trace'`, ""},
-	{"phrase in message", false, `SELECT count(*) FROM $t WHERE message LIKE '%lease held by another node%'`, ""},
-	{"rare word in message", false, `SELECT * FROM $t WHERE matches_term(message, '$word')`, ""},
-	{"substring in message", true, `SELECT count(*) FROM $t WHERE message LIKE '%OfMemory%'`, ""},
-	{"word in message, any case", false, `SELECT count(*) FROM $t WHERE message ILIKE '%PASSWORD%'`, ""},
-	{"regular expression on path", false, `SELECT count(*) FROM $t WHERE path ~ '^/api/v[12]/orders/[0-9a-f]*77/'`, ""},
-	{"latest 100, two filters", true, `SELECT * FROM $t WHERE service = 'cart' AND level = 'error' ORDER BY ts DESC LIMIT 100`, ""},
-	{"latest 100 rows", false, `SELECT * FROM $t ORDER BY ts DESC LIMIT 100`, ""},
-	{"mean latency by host and minute, one hour", true, `SELECT host, date_bin(INTERVAL '1 minute', ts) AS t, avg(latency_ms) FROM $t WHERE $hour GROUP BY host, t ORDER BY host, t`, ""},
-	{"AND/OR over four columns", false, `SELECT count(*) FROM $t WHERE (service = 'payment' OR region = 'eu-west-1') AND (status >= 500 OR latency_ms > 1000)`, ""},
-	{"top 10 clients by bytes", false, `SELECT client_ip, sum(bytes) AS b FROM $t GROUP BY client_ip ORDER BY b DESC LIMIT 10`, ""},
-	{"rows and errors a minute, six hours", false, `SELECT date_bin(INTERVAL '1 minute', ts) AS t, count(*), sum(CASE WHEN status >= 500 THEN 1 ELSE 0 END) FROM $t WHERE $six GROUP BY t ORDER BY t`, ""},
-	{"top 10 agents of 404s", false, `SELECT user_agent, count(*) AS n FROM $t WHERE status = 404 GROUP BY user_agent ORDER BY n DESC LIMIT 10`, ""},
-	{"bytes by region and hour", false, `SELECT region, date_bin(INTERVAL '1 hour', ts) AS t, sum(bytes) FROM $t GROUP BY region, t ORDER BY region, t`, ""},
-}
-
-var nestedQueries = []query{
-	{"rows", true, `SELECT count(*) FROM $t`, ""},
-	{"rows by collection", true, `SELECT "commit.collection", count(*) AS n FROM $t GROUP BY "commit.collection" ORDER BY n DESC`, ""},
-	{"top 10 accounts", true, `SELECT did, count(*) AS n FROM $t GROUP BY did ORDER BY n DESC LIMIT 10`, ""},
-	{"posts by hour", true, `SELECT date_bin(INTERVAL '1 hour', time_us) AS t, count(*) FROM $t WHERE "commit.collection" = 'feed.post' GROUP BY t ORDER BY t`, ""},
-	{"mean lag by region", true, `SELECT "relay.region", avg("relay.lag_ms") FROM $t GROUP BY "relay.region" ORDER BY "relay.region"`, ""},
-	{"substring in post", true, `SELECT count(*) FROM $t WHERE "commit.record.text" LIKE '%coffee morning%'`, ""},
-	{"latest 100", true, `SELECT * FROM $t ORDER BY time_us DESC LIMIT 100`, ""},
-}
-
-var textQueries = []query{
-	{"rows", true, `SELECT count(*) FROM $t`, ""},
-	{"substring", true, `SELECT count(*) FROM $t WHERE message LIKE '% 503 %'`, ""},
-	{"latest 100", true, `SELECT * FROM $t ORDER BY service_timestamp DESC LIMIT 100`, ""},
-}
-
-// traceQueries are what a user of traces waits for: one trace by its id, and the slowest ones of a service in an hour, by SQL and as dashboards ask for them.
-var traceQueries = []query{
-	{"one trace id", true, `SELECT * FROM $t WHERE trace_id = '$trace' ORDER BY timestamp`, ""},
-	{"slowest traces of a service in an hour", true, `SELECT trace_id, max(duration_nano) AS d FROM $t WHERE service_name = 'cart' AND $ns_hour GROUP BY trace_id ORDER BY d DESC LIMIT 20`, ""},
-	{"slowest spans of a service in an hour", true, `SELECT timestamp, trace_id, span_name, duration_nano FROM $t WHERE service_name = 'cart' AND $ns_hour ORDER BY duration_nano DESC LIMIT 20`, ""},
-	{"trace API: one trace", true, "", "/v1/jaeger/api/traces/$trace?db=$db"},
-	{"trace API: traces of a service in an hour", true, "", "/v1/jaeger/api/traces?db=$db&service=cart&limit=20&$us_hour"},
-	{"trace API: slow traces of a service in an hour", true, "", "/v1/jaeger/api/traces?db=$db&service=cart&minDuration=900ms&limit=20&$us_hour"},
-}
-
-// queriesFor returns the statements of a choice (none, dashboard, all, or a part of a name) over a data set.
-func queriesFor(set *gen.Set, db, table, choice string) ([]query, error) {
-	all := map[string][]query{"access": slices.Concat(accessQueries, panelQueries), "nested": nestedQueries, "text": textQueries, "traces": traceQueries}[set.Name]
-	start, hour := gen.Start+10*time.Hour.Milliseconds(), time.Hour.Milliseconds()
-	fill := strings.NewReplacer("$ns_hour", fmt.Sprintf("timestamp >= %d AND timestamp < %d", start*1e6, (start+hour)*1e6), "$us_hour", fmt.Sprintf("start=%d&end=%d", start*1e3, (start+hour)*1e3-1),
-		"$trace", traceID(set), "$word", sessionOf(set), "$t", table, "$db", db, "$hour", window("", 10, 1), "$six", window("", 12, 6),
-		"$a_hour", window("a.", 10, 1), "$b_hour", window("b.", 10, 1))
-	var out []query
-	for _, q := range all {
-		if choice == "all" || choice == "dashboard" && q.dashboard || choice != "dashboard" && strings.Contains(q.name, choice) {
-			q.sql, q.get = fill.Replace(q.sql), fill.Replace(q.get)
-			out = append(out, q)
-		}
-	}
-	if len(out) == 0 && choice != "none" && len(all) > 0 { // there are none for the sets of OTLP
-		return nil, fmt.Errorf("--queries %s: none, dashboard, all, or a part of a name", choice)
-	}
-	return out, nil
-}
-
-// window is the condition that selects some hours of the access set's day, on the time of a table with its point.
-func window(table string, from, hours int64) string {
-	start := gen.Start + from*time.Hour.Milliseconds()
-	return fmt.Sprintf("%[1]sts >= %[2]d AND %[1]sts < %[3]d", table, start, start+hours*time.Hour.Milliseconds())
-}
-
-// traceID is the trace id of the row in the middle of the set; empty when its rows have none.
-func traceID(set *gen.Set) string {
-	if id := set.TraceID(set.Rows / 2); id != "" {
-		return id
-	}
-	return between(set.Append(nil, set.Rows/2, set.Rows/2+1), `"trace_id":"`, `"`)
-}
-
-// sessionOf is the session in the first message from the middle row on that names one; empty when there is none nearby.
-func sessionOf(set *gen.Set) string {
-	return between(set.Append(nil, set.Rows/2, min(set.Rows, set.Rows/2+1000)), `"message":"session `, " ")
-}
-
-// between returns what stands behind the first from, up to the next to; empty when from is not there.
-func between(b []byte, from, to string) string {
-	_, rest, _ := bytes.Cut(b, []byte(from))
-	s, _, _ := bytes.Cut(rest, []byte(to))
-	return string(s)
-}
 
 // QueryFigure is what one statement took.
 type QueryFigure struct {
@@ -137,8 +29,8 @@ type QueryFigure struct {
 }
 
 // explain is what EXPLAIN ANALYZE says about q.
-func explain(ctx context.Context, base, db string, q query) (string, error) {
-	a, err := client.One(ctx, base, db, "EXPLAIN ANALYZE "+q.sql)
+func explain(ctx context.Context, base, db string, q workload.Query) (string, error) {
+	a, err := client.One(ctx, base, db, "EXPLAIN ANALYZE "+q.SQL)
 	if err != nil {
 		return "", err
 	}
@@ -150,11 +42,11 @@ func explain(ctx context.Context, base, db string, q query) (string, error) {
 }
 
 // measure runs q once to warm up and then runs times.
-func measure(ctx context.Context, base, table, db string, q query, runs int, cpu func() time.Duration) (f QueryFigure) {
-	f = QueryFigure{Name: q.name, SQL: q.sql + q.get}
-	answer, err := q.ask(ctx, base, table, db)
+func measure(ctx context.Context, base, table, db string, q workload.Query, runs int, cpu func() time.Duration) (f QueryFigure) {
+	f = QueryFigure{Name: q.Name, SQL: q.SQL + q.Path}
+	answer, err := ask(ctx, base, table, db, &q)
 	if err == nil {
-		f.Rows, f.First, err = q.rows(answer)
+		f.Rows, f.First, err = rowsAnswered(&q, answer)
 	}
 	if err == nil && f.Rows == 0 {
 		err = errors.New("no rows: each of these queries has an answer")
@@ -168,7 +60,7 @@ func measure(ctx context.Context, base, table, db string, q query, runs int, cpu
 	used := cpu()
 	for range runs {
 		start := time.Now()
-		if _, err := q.ask(ctx, base, table, db); err != nil {
+		if _, err := ask(ctx, base, table, db, &q); err != nil {
 			f.Error = err.Error()
 			return f
 		}
@@ -181,11 +73,11 @@ func measure(ctx context.Context, base, table, db string, q query, runs int, cpu
 }
 
 // ask returns the body of an answer.
-func (q *query) ask(ctx context.Context, base, table, db string) ([]byte, error) {
-	if q.get == "" {
-		return client.Raw(ctx, base, db, q.sql)
+func ask(ctx context.Context, base, table, db string, q *workload.Query) ([]byte, error) {
+	if q.Path == "" {
+		return client.Raw(ctx, base, db, q.SQL)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+q.get, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+q.Path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -193,9 +85,9 @@ func (q *query) ask(ctx context.Context, base, table, db string) ([]byte, error)
 	return client.Do(r)
 }
 
-// rows counts the rows of an answer, or its spans, and shows the first.
-func (q *query) rows(body []byte) (n int, first string, err error) {
-	if q.get != "" {
+// rowsAnswered counts the rows of an answer, or its spans, and shows the first.
+func rowsAnswered(q *workload.Query, body []byte) (n int, first string, err error) {
+	if q.Path != "" {
 		return bytes.Count(body, []byte(`"spanID":`)) - bytes.Count(body, []byte(`"refType":`)), string(body), nil
 	}
 	a, err := client.Decode(body)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"varve/bench/process"
+	"varve/bench/workload"
 )
 
 const (
@@ -101,7 +102,7 @@ type ReaderFigure struct {
 }
 
 // read runs the queries one after the other, again and again, on some connections until ctx is done.
-func read(ctx context.Context, readers int, base, table, db string, queries []query) *ReaderFigure {
+func read(ctx context.Context, readers int, base, table, db string, queries []workload.Query) *ReaderFigure {
 	if readers == 0 || len(queries) == 0 {
 		return nil
 	}
@@ -115,7 +116,7 @@ func read(ctx context.Context, readers int, base, table, db string, queries []qu
 		wg.Go(func() {
 			for i := r; ctx.Err() == nil; i++ {
 				start := time.Now()
-				_, err := queries[i%len(queries)].ask(ctx, base, table, db)
+				_, err := ask(ctx, base, table, db, &queries[i%len(queries)])
 				if ctx.Err() != nil {
 					return
 				}

@@ -17,6 +17,7 @@ import (
 	"varve/bench/client"
 	"varve/bench/gen"
 	"varve/bench/process"
+	"varve/bench/workload"
 )
 
 const (
@@ -79,7 +80,7 @@ func (t *measured) cpu() time.Duration {
 }
 
 // load writes the set, flushes the table and takes the figures.
-func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries []query) (*LoadReport, error) {
+func (t *measured) load(ctx context.Context, o *options, set *gen.Set, queries []workload.Query) (*LoadReport, error) {
 	protocol, err := newWire(o, set)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,9 @@
-package main
+package workload
 
 // panelQueries are the kinds of statement that dashboards send, over access rows: a log list with its histogram and its
 // filters, rates, percentiles, gauges by host, spans. Requests stand for spans and hosts for series. The two kinds that
 // are written in the metrics language belong to the metrics sets.
-var panelQueries = []query{
+var panelQueries = []Query{
 	{"panel: newest rows of an hour", false, `SELECT * FROM $t WHERE $hour ORDER BY ts DESC LIMIT 100`, ""},
 	{"panel: newest rows with a term", false, `SELECT ts, service, level, message FROM $t WHERE $hour AND matches_term(message, 'timeout') ORDER BY ts DESC LIMIT 100`, ""},
 	{"panel: newest rows that match", false, `SELECT ts, service, level, message FROM $t WHERE $hour AND message ~ 'of size [0-9]+7 from' ORDER BY ts DESC LIMIT 100`, ""},
