@@ -41,6 +41,7 @@ type commandLine struct {
 	Pipeline pipelineCommand `cmd:"" group:"Clients of a running server:" help:"Manage pipelines, and test documents of pipelines."`
 	Health   healthCommand   `cmd:"" group:"Clients of a running server:" help:"Ask a server whether it is healthy."`
 	Backup   backupCommand   `cmd:"" group:"Clients of a running server:" help:"Copy all tables while the server runs."`
+	Bench    benchCommand    `cmd:"" group:"Clients of a running server:" help:"Measure what a server can do."`
 
 	Check   checkCommand   `cmd:"" group:"Without a server:" help:"Verify everything in a data directory."`
 	Dump    dumpCommand    `cmd:"" group:"Without a server:" help:"Print a file of a data directory readably."`
@@ -126,6 +127,8 @@ func (line *commandLine) execute(command string, io streams) int {
 		err = line.SQL.run(os.Stdin, io)
 	case "vrl":
 		return line.VRL.run(os.Stdin, io)
+	case "bench", "bench <what>":
+		err = line.Bench.run(io)
 	case "check <dir>":
 		err = line.Check.run(io.out)
 	case "dump <file>":
