@@ -11,11 +11,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
 	"varve/cmd/varve/client"
+	"varve/cmd/varve/ingest"
 	"varve/cmd/varve/shell"
+	"varve/cmd/varve/tail"
 )
 
 // sqlCommand is varve sql.
@@ -24,7 +27,10 @@ type sqlCommand struct {
 	client.Database
 	client.Timezone
 	Data         string   `placeholder:"DIR" help:"Question a data directory that no server holds, instead of a server; nothing in it is changed."`
-	TempDir      string   `placeholder:"DIR" help:"Where temporary files of --data are; default: the system's place."`
+	Files        []string `name:"file" sep:"none" placeholder:"PATTERN" help:"Question files instead of a server, such as 'logs/*.ndjson.gz': each is a table of its name; may be repeated."`
+	As           string   `placeholder:"TABLE" help:"The table that all --file go to."`
+	Pipeline     string   `placeholder:"FILE" help:"A pipeline document that reads the entries of --file; default: they are taken as they are (service_identity)."`
+	TempDir      string   `placeholder:"DIR" help:"Where temporary files of --data and --file are; default: the system's place."`
 	Execute      []string `short:"e" sep:"none" placeholder:"SQL" help:"Run statements; may be repeated."`
 	File         []string `short:"f" name:"script" sep:"none" placeholder:"FILE" help:"Run the statements of a file, - is standard input; may be repeated."`
 	Format       string   `enum:",table,tsv,csv,csv-noheader,json,ndjson,vertical,markdown,line,arrow,null" default:"" help:"How results are printed: table, tsv, csv, csv-noheader, json, ndjson, vertical, markdown, line (values only), arrow or null (times only). Default: table on a terminal, else tsv."`
@@ -40,6 +46,7 @@ type sqlCommand struct {
 func (sqlCommand) Help() string {
 	return "Without -e, -f and a script on standard input it asks for statements.\n\n" +
 		examples(`varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`, "varve sql -f report.sql --format csv > report.csv", `varve sql --data /backup/monday -e "SHOW TABLES"`,
+			`varve sql --file 'logs/*.ndjson.gz' --as app -e "SELECT level, count(*) FROM app GROUP BY level"`,
 			`varve sql -e "SELECT * FROM app ORDER BY ts DESC LIMIT 1\G"`)
 }
 
@@ -89,22 +96,47 @@ func (c *sqlCommand) ask(server *client.Client, sh *shell.Shell, s streams) erro
 		return err
 	}
 	if !c.Quiet {
-		fmt.Fprintf(s.err, "varve %s, %s, times of %s. \\? lists the commands, \\h explains statements.\n", version, cmp.Or(c.Data, server.Base), sh.Zone())
+		fmt.Fprintf(s.err, "varve %s, %s, times of %s. \\? lists the commands, \\h explains statements.\n", version, cmp.Or(c.Data, strings.Join(c.Files, " "), server.Base), sh.Zone())
 	}
 	return sh.Interact()
 }
 
 // connect makes a client of the server, which may be one in this process; closeServer ends that.
 func (c *sqlCommand) connect(s streams) (server *client.Client, closeServer func() error, err error) {
-	if c.Data == "" {
+	var l *local
+	switch {
+	case c.Data != "" && len(c.Files) > 0:
+		return nil, nil, &usageError{errors.New("--data and --file do not go together")}
+	case len(c.Files) == 0 && (c.As != "" || c.Pipeline != ""):
+		return nil, nil, &usageError{errors.New("--as and --pipeline are for --file")}
+	case c.Data != "":
+		l, err = openData(c.Data, c.TempDir, s.err)
+	case len(c.Files) > 0:
+		l, err = c.load(s)
+	default:
 		server, err = c.Connect(s.environ, s.err)
 		return server, func() error { return nil }, err
 	}
-	l, err := openData(c.Data, c.TempDir, s.err)
 	if err != nil {
 		return nil, nil, err
 	}
 	return l.connect(&c.Flags, s), l.close, nil
+}
+
+// load makes tables of files, as varve ingest does, in a store that lasts as long as the command.
+func (c *sqlCommand) load(s streams) (*local, error) {
+	l, err := openEmpty(c.TempDir, s.err)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := client.Interruptible(context.Background())
+	defer stop()
+	o := &ingest.Options{Args: c.Files, Notes: s.err, Result: s.err, Width: widthOf(s.err), Quiet: c.Quiet,
+		Table: cmp.Or(c.As, "{name}"), DB: "public", PipelineFile: c.Pipeline, MaxRejects: -1, StateDir: filepath.Join(l.temp, "state")}
+	if err := ingest.Run(ctx, l.connect(&c.Flags, s), o); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
 }
 
 // script runs the statements of a file, or of standard input.
@@ -139,13 +171,13 @@ func (c *sqlCommand) options(server *client.Client, in io.Reader, s streams) she
 		o.Format = "tsv"
 	}
 	o.Footer = client.IsTerminal(s.err) && !c.Quiet && (o.Format == "table" || o.Format == "vertical" || o.Format == "markdown")
-	switch c.Color {
-	case "auto":
-		o.Colour = terminal && client.Getenv(s.environ, "NO_COLOR") == "" && client.Getenv(s.environ, "TERM") != "dumb"
-	default:
-		o.Colour = c.Color == "always"
-	}
+	o.Colour = c.colour(s)
 	return o
+}
+
+// colour reports whether results have colours.
+func (c *sqlCommand) colour(s streams) bool {
+	return c.Color == "always" || c.Color == "auto" && client.IsTerminal(s.out) && client.Getenv(s.environ, "NO_COLOR") == "" && client.Getenv(s.environ, "TERM") != "dumb"
 }
 
 // session is what a shell that asks needs.
@@ -154,8 +186,15 @@ func (c *sqlCommand) session(server *client.Client, in io.Reader, s streams) she
 	o := shell.Session{In: in, Label: cmp.Or(c.Profile, env("VARVE_PROFILE")), Production: server.Profile.Production,
 		Editor: cmp.Or(env("VISUAL"), env("EDITOR"), "vi"), Confirm: client.Confirm}
 	o.Plain = env("TERM") == "" || env("TERM") == "dumb"
-	if c.Data != "" {
-		o.Label = c.Data
+	switch {
+	case c.Data != "":
+		o.Label = filepath.Base(c.Data)
+	case len(c.Files) > 0:
+		o.Label = "files"
+	}
+	o.Tail = func(ctx context.Context, db, table, search string, zone *time.Location) error {
+		return tail.Run(ctx, server, tail.Options{DB: db, Table: table, Rows: -1, Search: search, Zone: zone, Follow: true, Every: time.Second, Overlap: 10 * time.Second,
+			Format: "text", Terminal: true, Color: c.colour(s)}, s.out, s.err)
 	}
 	if !c.NoHistory {
 		o.HistoryFile = historyFile(env)

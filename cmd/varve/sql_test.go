@@ -1,8 +1,10 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -156,5 +158,48 @@ func TestSQLExitCodes(t *testing.T) {
 				t.Errorf("exit code %d, printed %q, %s\nwant %d, %q, %s", code, out, errs, c.code, c.out, c.err)
 			}
 		})
+	}
+}
+
+// TestSQLOfFiles: files give the counts that a server gives which has taken them in.
+func TestSQLOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	var lines strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&lines, "{\"level\":%q,\"n\":%d,\"ok\":%t,\"in\":{\"b\":%d.5}}\n", []string{"info", "warn", "error"}[i%3], i, i%2 == 0, i)
+	}
+	name := filepath.Join(dir, "app-1.ndjson.gz")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(file)
+	if _, err := z.Write([]byte(lines.String())); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	const query = `SELECT level, count(*) AS n, sum(n) AS s, count_if(ok) AS k, max("in.b") AS b FROM app GROUP BY level ORDER BY level`
+	s := serve(t, nil)
+	if code, _, errs := command("ingest", "--url", s.url, "--table", "app", "--state", filepath.Join(dir, "state"), name); code != 0 {
+		t.Fatalf("ingest: exit code %d, %s", code, errs)
+	}
+	_, want, _ := command("sql", "--url", s.url, "-e", query)
+	temp := t.TempDir()
+	code, got, errs := command("sql", "--file", filepath.Join(dir, "*.gz"), "--as", "app", "--temp-dir", temp, "-e", query)
+	if code != 0 || got != want || !strings.Contains(got, "\nerror\t1000\t") || !strings.Contains(errs, "3,000 rows stored") {
+		t.Errorf("exit code %d, %s, printed\n%s\nwant\n%s", code, errs, got, want)
+	}
+	if code, got, errs := command("sql", "-q", "--file", name, "--temp-dir", temp, "-e", "SELECT count(*) FROM app_1", "--format", "line"); code != 0 || got != "3000\n" || errs != "" {
+		t.Errorf("a table of a file's name: exit code %d, printed %q, %s", code, got, errs)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+	for _, args := range [][]string{{"--as", "t", "-e", "SELECT 1"}, {"--file", name, "--data", dir, "-e", "SELECT 1"}} {
+		if code, _, _ := command(append([]string{"sql"}, args...)...); code != exitUsage {
+			t.Errorf("%s: exit code %d", args, code)
+		}
 	}
 }

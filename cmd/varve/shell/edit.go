@@ -43,19 +43,52 @@ type editor struct {
 
 func newEditor(s *Shell, h *history) *editor {
 	e := &editor{s: s, rl: readline.NewShell()}
-	for name, value := range map[string]any{"completion-ignore-case": true, "enable-bracketed-paste": true, "multiline-column": true, "usage-hint-always": false} {
+	for name, value := range map[string]any{"cursor-position-probe": false, "completion-ignore-case": true, "enable-bracketed-paste": true, "multiline-column": true, "menu-complete-display-prefix": true} {
 		e.rl.Config.Set(name, value) //nolint:errcheck // they are settings of its own
 	}
+	for _, keys := range e.rl.Config.Binds {
+		if tab, bound := keys["\t"]; bound && tab.Action == "complete" {
+			tab.Action = "menu-complete"
+			keys["\t"] = tab
+		}
+	}
 	e.rl.Prompt.Primary(func() string { return s.prompt(0) })
-	e.rl.Prompt.Secondary(func() string { return s.prompt(openAfter(string(*e.rl.Line()))) })
+	e.rl.Prompt.Secondary(func() string {
+		if open := openAfter(string(*e.rl.Line())); open != 0 {
+			return s.prompt(open)
+		}
+		return s.prompt('-')
+	})
 	e.rl.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
 	e.rl.Completer = e.offers
-	if s.o.Colour {
-		e.rl.SyntaxHighlighter = func(line []rune) string { return highlight(string(line)) }
+	e.rl.SyntaxHighlighter = func(line []rune) string {
+		text := string(line)
+		room := e.room(text)
+		if s.o.Colour {
+			text = highlight(text)
+		}
+		return room + text
 	}
 	e.rl.History.Delete()
 	e.rl.History.Add("statements", h)
 	return e
+}
+
+// room is what makes a terminal scroll until a text fits between the prompt and its last line, with the line below that the
+// editor clears. It does not ask the terminal where the cursor is: an answer that arrives together with keys would take them along.
+func (e *editor) room(text string) string {
+	columns, rows := 80, 0
+	if e.s.o.Size != nil {
+		columns, rows = e.s.o.Size()
+	}
+	indent, need := width([]byte(e.s.prompt(0))), 1
+	for line := range strings.SplitSeq(text, "\n") {
+		need += 1 + (indent+width([]byte(line)))/max(1, columns)
+	}
+	if need = min(need-1, rows-1); need <= 0 {
+		return ""
+	}
+	return strings.Repeat("\x1bD", need) + fmt.Sprintf("\x1b[%dA", need) // IND scrolls at the end of the screen
 }
 
 func (e *editor) read(byte) (string, error) {
@@ -105,7 +138,7 @@ func (e *editor) offers(line []rune, cursor int) readline.Completions {
 		seen[o.text] = true
 		values = append(values, readline.Completion{Value: lead + o.text, Display: o.shown, Description: string(appendSafe(nil, []byte(o.about), "")), Tag: o.kind})
 	}
-	return readline.CompleteRaw(values).NoSpace('(', '.', '/')
+	return readline.CompleteRaw(values)
 }
 
 const (

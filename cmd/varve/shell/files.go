@@ -130,5 +130,5 @@ func (s *Shell) tail(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	return s.o.Tail(ctx, t.db, t.name, strings.TrimSpace(search))
+	return s.o.Tail(ctx, t.db, t.name, strings.TrimSpace(search), s.zone)
 }

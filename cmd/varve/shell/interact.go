@@ -65,7 +65,7 @@ func (s *Shell) typed(text string, cut *splitter, h *history, ends *running) err
 	whole := strings.TrimRight(string(cut.buf), "\r\n")
 	any := false
 	for p, ok := cut.next(false); ok; p, ok = cut.next(false) {
-		if !any {
+		if !any && p.text != `\q` {
 			any = true
 			if err := h.add(whole); err != nil {
 				fmt.Fprintf(s.o.Notes, "varve: what is typed cannot be kept: %v\n", err)
@@ -118,7 +118,7 @@ func (r *running) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cancel != nil {
-		r.cancel(errCancelled)
+		r.cancel(&client.InterruptedError{Signal: syscall.SIGINT})
 	}
 }
 

@@ -59,7 +59,7 @@ type Session struct {
 	Production  bool      // the prompt warns, and DROP asks
 	Editor      string    // the command that edits files
 	// Tail shows the rows of a table that come, until ctx ends.
-	Tail func(ctx context.Context, db, table, search string) error
+	Tail func(ctx context.Context, db, table, search string, zone *time.Location) error
 	// Confirm asks a question whose answer is yes or no.
 	Confirm func(question string) (bool, error)
 }
