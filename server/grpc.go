@@ -149,7 +149,7 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Grpc-Accept-Encoding", "identity,gzip,deflate,zstd,br")
 	path := rpcMethods[r.URL.Path]
-	if path == "" || path == otlpMetrics && !s.otlp.HasMetrics() {
+	if path == "" || s.o.Off.OTLP || path == otlpMetrics && !s.otlp.HasMetrics() {
 		endRPC(w, rpcStatus{rpcUnimplemented, fmt.Sprintf("unknown method %.200q", r.URL.Path)})
 		return
 	}

@@ -56,7 +56,12 @@ const (
 // asked are paths below bulkPath that shippers ask and set up before they send.
 var asked = [...]string{"_ilm", "_index_template", "_component_template", "_template", "_ingest", "_nodes", "_cluster", "_data_stream", "_alias", "_xpack", "_logstash"}
 
-// routes are the paths of the protocols.
+// putRoutes are the paths of JSON puts.
+func (p *protocols) putRoutes() []route {
+	return []route{{post, "/v1/jsonput/api/put", accessWrite, p.put.Put}, {post, "/api/put", accessWrite, p.put.Put}}
+}
+
+// routes are the paths of the protocols that are always served.
 func (p *protocols) routes() []route {
 	putPost, any := []string{"PUT", "POST"}, []string{"GET", "PUT", "POST"}
 	options := []string{"OPTIONS"} // with which a driver of containers tries its token
@@ -65,8 +70,6 @@ func (p *protocols) routes() []route {
 		{post, "/v1/logpush/loki/api/v1/push", accessWrite, p.push.Push},
 		{post, "/loki/api/v1/push", accessWrite, p.push.Push},
 		{get, "/v1/logpush/ready", accessOpen, p.push.Ready},
-		{post, "/v1/jsonput/api/put", accessWrite, p.put.Put},
-		{post, "/api/put", accessWrite, p.put.Put},
 		{post, "/v1/journald/upload", accessWrite, p.journal.Upload},
 		{post, journalPath, accessWrite, p.journal.Upload},
 

@@ -49,7 +49,7 @@ const (
 
 // health answers /health. Libraries of line protocol that were given a host alone read what they would find below linesPath.
 func (s *Server) health(c *web.Ctx) error {
-	if lineproto.Library(c) {
+	if !s.o.Off.Lines && lineproto.Library(c) {
 		return s.lineproto.Health(c)
 	}
 	return s.admin.Health(c)
@@ -69,12 +69,6 @@ func (s *Server) routes() []route {
 	list := []route{
 		// Writing.
 		{post, "/v1/ingest", accessWrite, s.ingest.Ingest},
-		{get, linesPath + "/health", accessOpen, s.lineproto.Health},
-		{get, linesPath + "/ready", accessOpen, s.lineproto.Ready},
-		{post, otlpTraces, accessWrite, s.otlp.Traces},
-		{post, otlpLogs, accessWrite, s.otlp.Logs},
-		{post, "/v1/traces", accessWrite, s.otlp.Traces},
-		{post, "/v1/logs", accessWrite, s.otlp.Logs},
 
 		// Pipelines.
 		{post, "/v1/pipelines/dryrun", accessRead, s.ingest.DryRun},
@@ -116,25 +110,61 @@ func (s *Server) routes() []route {
 		list = append(list, route{get, "/v1/dashboards", accessRead, d.List}, route{get, "/v1/dashboards/{name}", accessRead, d.Get},
 			route{post, "/v1/dashboards/{name}", accessWrite, d.Save}, route{del, "/v1/dashboards/{name}", accessWrite, d.Delete})
 	}
+	list = append(list, s.protocols.routes()...)
+	for _, p := range [...]struct {
+		off    bool
+		routes func() []route
+	}{
+		{s.o.Off.Lines, s.lineRoutes}, {s.o.Off.OTLP, s.otlpRoutes}, {s.o.Off.Puts, s.protocols.putRoutes}, {s.o.Off.TraceQueries, s.traceRoutes},
+		{s.metricsapi == nil, s.metricRoutes},
+	} {
+		if !p.off {
+			list = append(list, p.routes()...)
+		}
+	}
+	return list
+}
+
+// lineRoutes are the paths of line protocol.
+func (s *Server) lineRoutes() []route {
+	l := s.lineproto
+	list := []route{{get, linesPath + "/health", accessOpen, l.Health}, {get, linesPath + "/ready", accessOpen, l.Ready}}
 	for _, base := range [...]string{linesPath, ""} { // some clients take no more than a host
-		list = append(list, route{post, base + "/write", accessWrite, s.lineproto.Write}, route{post, base + "/api/v2/write", accessWrite, s.lineproto.WriteV2},
-			route{post, base + "/api/v3/write_lp", accessWrite, s.lineproto.WriteV3},
-			route{get, base + "/api/v2/buckets", accessUser, s.lineproto.Buckets}, route{post, base + "/api/v2/buckets", accessUser, s.lineproto.CreateBucket},
-			route{get, base + "/api/v2/setup", accessOpen, s.lineproto.Setup}, route{get, base + "/api/v2/orgs", accessUser, s.lineproto.Organisations},
-			route{getPost, base + "/query", accessUser, s.lineproto.Query}, route{get, base + "/ping", accessOpen, s.lineproto.Ping})
+		list = append(list, route{post, base + "/write", accessWrite, l.Write}, route{post, base + "/api/v2/write", accessWrite, l.WriteV2},
+			route{post, base + "/api/v3/write_lp", accessWrite, l.WriteV3},
+			route{get, base + "/api/v2/buckets", accessUser, l.Buckets}, route{post, base + "/api/v2/buckets", accessUser, l.CreateBucket},
+			route{get, base + "/api/v2/setup", accessOpen, l.Setup}, route{get, base + "/api/v2/orgs", accessUser, l.Organisations},
+			route{getPost, base + "/query", accessUser, l.Query}, route{get, base + "/ping", accessOpen, l.Ping})
+	}
+	return list
+}
+
+// otlpRoutes are the paths of OTLP.
+func (s *Server) otlpRoutes() []route {
+	list := []route{
+		{post, otlpTraces, accessWrite, s.otlp.Traces}, {post, "/v1/traces", accessWrite, s.otlp.Traces},
+		{post, otlpLogs, accessWrite, s.otlp.Logs}, {post, "/v1/logs", accessWrite, s.otlp.Logs},
 	}
 	if s.otlp.HasMetrics() {
 		list = append(list, route{post, otlpMetrics, accessWrite, s.otlp.Metrics}, route{post, "/v1/metrics", accessWrite, s.otlp.Metrics})
 	}
-	list = append(list, s.protocols.routes()...)
+	return list
+}
+
+// traceRoutes are the paths of the query API of traces.
+func (s *Server) traceRoutes() (list []route) {
 	for _, r := range s.traceapi.Routes() {
 		list = append(list, route{get, "/v1/jaeger" + r.Path, accessRead, r.Handler}, route{get, r.Path, accessRead, r.Handler})
 	}
-	if m := s.metricsapi; m != nil {
-		list = append(list, route{post, "/v1/metricsapi/write", accessWrite, m.Write}, route{get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, route{post, "/v1/metricsapi/read", accessRead, m.Read})
-		for _, r := range m.Routes() {
-			list = append(list, route{getPost, "/v1/metricsapi" + r.Path, accessRead, r.Handler})
-		}
+	return list
+}
+
+// metricRoutes are the paths of the metrics API.
+func (s *Server) metricRoutes() []route {
+	m := s.metricsapi
+	list := []route{{post, "/v1/metricsapi/write", accessWrite, m.Write}, {get, "/v1/metricsapi/write", accessWrite, m.WriteVersion}, {post, "/v1/metricsapi/read", accessRead, m.Read}}
+	for _, r := range m.Routes() {
+		list = append(list, route{getPost, "/v1/metricsapi" + r.Path, accessRead, r.Handler})
 	}
 	return list
 }

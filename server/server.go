@@ -67,6 +67,9 @@ type Options struct {
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
 	Hosts []string
 
+	// Off are protocols that are not served.
+	Off Protocols
+
 	// Ingest, Lines, OTLP, Query, Metrics and Admin do the work. Without Metrics.Tables there are no endpoints of metrics.
 	Ingest  ingest.Options
 	Lines   lineproto.Options
@@ -85,6 +88,15 @@ type Options struct {
 	Dashboard dashboard.Options
 
 	Logger *slog.Logger
+}
+
+// Protocols are protocols whose paths the configuration may take away; they are 404 then.
+type Protocols struct {
+	Lines        bool // line protocol
+	Puts         bool // JSON puts
+	Metrics      bool // the metrics API, with remote write and read
+	OTLP         bool // on HTTP, and its methods of gRPC
+	TraceQueries bool
 }
 
 // Server serves the HTTP interface. Safe for concurrent use.
@@ -147,7 +159,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	s.dashboard = board
-	if o.Metrics.Tables != nil {
+	if o.Metrics.Tables != nil && !o.Off.Metrics {
 		s.metricsapi = metricsapi.New(o.Metrics)
 	}
 	if o.Saved != nil {

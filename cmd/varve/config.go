@@ -83,11 +83,22 @@ type Config struct {
 		Dir            string
 		FileSize       Size
 		PurgeThreshold Size
+		PurgeInterval  time.Duration
 		Sync           string
 		SyncPeriod     time.Duration
 	}
-	Copy    struct{ Dir string }
-	Ingest  struct{ WidenNumbers bool }
+	Copy   struct{ Dir string }
+	Ingest struct{ WidenNumbers bool }
+	Puts   struct{ Enable bool }
+	Lines  struct {
+		Enable    bool
+		MergeMode string
+	}
+	TraceQueries struct{ Enable bool }
+	OTLP         struct {
+		Enable         bool
+		TraceChunkSize int
+	}
 	Metrics struct {
 		Enable           bool
 		WithMetricEngine bool

@@ -88,12 +88,18 @@ func (c *Config) keys() []key {
 		{"wal.dir", &w.Dir, "", nil},
 		{"wal.file_size", &w.FileSize, "128MiB", sizeAtLeast(&w.FileSize, 1<<20)},
 		{"wal.purge_threshold", &w.PurgeThreshold, "1GiB", sizeAtLeast(&w.PurgeThreshold, 1<<20)},
+		{"wal.purge_interval", &w.PurgeInterval, "1m", positive(&w.PurgeInterval)},
 		{"wal.sync", &w.Sync, "always", oneOf(&w.Sync, "always", "interval", "never")},
 		{"wal.sync_period", &w.SyncPeriod, "1s", positive(&w.SyncPeriod)},
 
 		{"copy.dir", &c.Copy.Dir, "", nil},
 
 		{"ingest.widen_numbers", &c.Ingest.WidenNumbers, "false", nil},
+
+		{"opentsdb.enable", &c.Puts.Enable, "true", nil},
+
+		{"influxdb.enable", &c.Lines.Enable, "true", nil},
+		{"influxdb.default_merge_mode", &c.Lines.MergeMode, "last_non_null", oneOf(&c.Lines.MergeMode, "last_non_null", "last_row")},
 
 		{"prom_store.enable", &c.Metrics.Enable, "true", nil},
 		{"prom_store.with_metric_engine", &c.Metrics.WithMetricEngine, "true", nil},
@@ -103,6 +109,11 @@ func (c *Config) keys() []key {
 		{"prom_store.max_samples", &c.Metrics.MaxSamples, "50000000", atLeast(&c.Metrics.MaxSamples, 1)},
 		{"prom_store.max_exemplars", &c.Metrics.MaxExemplars, "100000", atLeast(&c.Metrics.MaxExemplars, 0)},
 		{"prom_store.max_concurrent_queries", &c.Metrics.MaxConcurrent, "20", atLeast(&c.Metrics.MaxConcurrent, 0)},
+
+		{"jaeger.enable", &c.TraceQueries.Enable, "true", nil},
+
+		{"otlp.enable", &c.OTLP.Enable, "true", nil},
+		{"otlp.trace_ingest_chunk_size", &c.OTLP.TraceChunkSize, "512", atLeast(&c.OTLP.TraceChunkSize, 1)},
 
 		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
 		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},

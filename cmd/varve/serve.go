@@ -283,12 +283,13 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
 		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
 		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections, MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
+		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable, OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable},
 		Ingest: ingest.Options{
 			Pipelines: pipelines, Documents: pipelines, Writer: writer, NoAutoCreate: !c.AutoCreateTable,
 			WidenNumbers: c.Ingest.WidenNumbers, RowBytes: c.memory().rows,
 		},
 		Lines: lineproto.Options{
-			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, Version: version,
+			Writer: writer, Tables: n.store, Databases: n.store.Databases, Prefix: c.DefaultColumnPrefix, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows, MergeMode: c.Lines.MergeMode, Version: version,
 		},
 		OTLP: otlp.Options{
 			Writer: writer, Store: n.store, Samples: metrics.Tables, Pipelines: pipelines, NoAutoCreate: !c.AutoCreateTable, RowBytes: c.memory().rows,
@@ -316,11 +317,8 @@ func (c *Config) dashboard() dashboard.Options {
 	return dashboard.Options{Files: dashboard.Assets(), Documents: dashboard.Documents(), Dir: c.Dashboard.Dir}
 }
 
-// metrics are the endpoints of metrics; none when they are switched off.
+// metrics are the endpoints of metrics, whose tables OTLP has as well.
 func (c *Config) metrics(n *node, writer *web.Writer, pipelines *pipeline.Manager) metricsapi.Options {
-	if !c.Metrics.Enable {
-		return metricsapi.Options{}
-	}
 	m := &c.Metrics
 	tables := samples.New(samples.Options{
 		Store: n.store, Prefix: c.DefaultColumnPrefix, OwnStorage: !m.WithMetricEngine, NoAutoCreate: !c.AutoCreateTable,

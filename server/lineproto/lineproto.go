@@ -28,12 +28,15 @@ type Options struct {
 	NoAutoCreate bool
 	// RowBytes bounds what the rows of a request take. Default 1 GiB.
 	RowBytes int64
-	Version  string
+	// MergeMode is the merge_mode of tables that are made. Default last_non_null: rows of one series and time are merged field by field.
+	MergeMode string
+	Version   string
 }
 
 // Handler answers requests of line protocol, of both versions. Safe for concurrent use.
 type Handler struct {
 	o         Options
+	options   map[string]string // of tables that are made
 	timeIndex string
 	rows      prometheus.Counter
 }
@@ -42,7 +45,7 @@ type Handler struct {
 func New(o Options) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
-		o: o, timeIndex: tagged.TimeIndex(o.Prefix),
+		o: o, options: map[string]string{"merge_mode": cmp.Or(o.MergeMode, "last_non_null"), promql.SemanticOption: promql.SemanticMetric}, timeIndex: tagged.TimeIndex(o.Prefix),
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_lineproto_rows_total", Help: "Rows written by requests of line protocol."}),
 	}
 }
@@ -82,7 +85,7 @@ func (h *Handler) store(c *web.Ctx, r *request, databases ...string) (err error)
 	h.introduce(c)
 	r.tables, r.most, r.hold = h.o.Tables, h.o.RowBytes, c.Hold
 	r.db, _ = web.Database(append([]string{c.HeaderDB()}, databases...)...)
-	if r.hint, err = tagged.Hint(c.Hints(), options, h.timeIndex, h.o.NoAutoCreate); err != nil {
+	if r.hint, err = tagged.Hint(c.Hints(), h.options, h.timeIndex, h.o.NoAutoCreate); err != nil {
 		return err
 	}
 	written, err := h.o.Writer.Write(c, func(set *engine.WriteSet) (bool, error) {
@@ -116,9 +119,6 @@ func precision(units map[string]time.Duration, name string) (time.Duration, erro
 	}
 	return unit, nil
 }
-
-// options are those of the tables of lines: rows of one series and time are merged field by field.
-var options = map[string]string{"merge_mode": "last_non_null", promql.SemanticOption: promql.SemanticMetric}
 
 // introduce says who answers, in the form in which clients of version 1 read it.
 func (h *Handler) introduce(c *web.Ctx) {

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// TestProtocolsOff: the paths of a protocol that is switched off are 404, with and without /v1 before them, and no others.
+func TestProtocolsOff(t *testing.T) {
+	all := real(t, nil).s.routes()
+	parameter := regexp.MustCompile(`\{[^}]+\}`)
+	for _, c := range []struct {
+		name string
+		off  Protocols
+		gone string // an expression for its paths
+	}{
+		{"line protocol", Protocols{Lines: true}, `^/v1/lineproto/|^/(write|query|ping|api/v2/write|api/v2/buckets|api/v2/setup|api/v2/orgs|api/v3/write_lp)$`},
+		{"JSON puts", Protocols{Puts: true}, `^(/v1/jsonput)?/api/put$`},
+		{"metrics API", Protocols{Metrics: true}, `^/v1/metricsapi/`},
+		{"OTLP", Protocols{OTLP: true}, `^/v1/otlp/|^/v1/(metrics|logs|traces)$`},
+		{"trace search", Protocols{TraceQueries: true}, `^(/v1/jaeger)?/api/(services|operations|dependencies|traces)(/|$)`},
+		{"none", Protocols{}, `^$`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := real(t, func(o *Options) { o.Off = c.off })
+			gone := regexp.MustCompile(c.gone)
+			left := h.s.routes()
+			many := 0
+			for _, r := range all {
+				served := slices.ContainsFunc(left, func(l route) bool { return l.path == r.path && slices.Equal(l.methods, r.methods) })
+				if served == gone.MatchString(r.path) {
+					t.Errorf("%s %s is served: %v", strings.Join(r.methods, " "), r.path, served)
+				}
+				if served {
+					continue
+				}
+				for _, m := range r.methods {
+					many++
+					if a := h.do(m, parameter.ReplaceAllString(r.path, "x"), ""); a.status != 404 {
+						t.Errorf("%s %s: %d %s", m, r.path, a.status, a.body)
+					}
+				}
+			}
+			if (many == 0) != (c.off == Protocols{}) {
+				t.Errorf("%d methods and paths are gone", many)
+			}
+			h.want(h.do("GET", "/health", "", "User-Agent", "influxdb-client-go/2"), 200, "{")
+			h.want(h.do("GET", "/v1/sql?sql=SELECT+1", ""), 200, "records")
+		})
+	}
+}
+
+// TestMethodsOff: gRPC has no methods of OTLP where that is switched off.
+func TestMethodsOff(t *testing.T) {
+	h := real(t, func(o *Options) { o.Off.OTLP = true })
+	c := dial(t, h.calls())
+	for method := range rpcMethods {
+		if _, err := call(c, method, nil, nil); status.Code(err) != codes.Unimplemented {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+// TestMergeModeOfLines: tables that line protocol makes have the merge mode of the configuration, unless a request says another.
+func TestMergeModeOfLines(t *testing.T) {
+	for _, c := range []struct{ mode, hint, want string }{
+		{"", "", "[[1 2]]"}, {"last_non_null", "", "[[1 2]]"}, {"last_row", "", "[[<nil> 2]]"}, {"last_row", "merge_mode=last_non_null", "[[1 2]]"},
+	} {
+		h := real(t, func(o *Options) { o.Lines.MergeMode = c.mode })
+		for _, line := range []string{"m,host=a x=1 1000", "m,host=a y=2 1000"} {
+			h.want(h.do("POST", "/v1/lineproto/write", line, "x-service-hints", c.hint), 204, "")
+		}
+		if got := fmt.Sprint(h.ask("SELECT x, y FROM m")); got != c.want {
+			t.Errorf("merge mode %q with the hint %q: %s, want %s", c.mode, c.hint, got, c.want)
+		}
+	}
+}
