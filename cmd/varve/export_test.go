@@ -364,7 +364,7 @@ func TestExportRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", nil, exitUsage, "--table or --query"},
+		{"nothing", nil, exitUsage, "--table, --query or --output-dir"},
 		{"both", []string{"-t", "app", "--query", "SELECT 1"}, exitUsage, "--query"},
 		{"two conditions", []string{"-t", "app", "--where", "1=1", "--search", "x"}, exitUsage, "--search"},
 		{"no table", []string{"-t", "ap"}, exitFailed, "Did you mean 'app'?"},
