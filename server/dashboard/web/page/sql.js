@@ -96,7 +96,7 @@ export function Page({ state }) {
     const text = e?.text() ?? tab.text;
     const { from, to } = e?.selection() ?? { from: 0, to: 0 };
     const what = to > from ? text.slice(from, to) : mode === 'all' ? text : statementAt(text, from)?.text ?? '';
-    if (what.trim() === '') return;
+    if (what.trim() === '' || run.busy.value) return;
     clearTimeout(timer.current);
     state.set({ sql: text, view: v.view === 'plan' && !/\bEXPLAIN\b/i.test(what) ? 'table' : v.view });
     void run.run(what, limit);
@@ -109,7 +109,7 @@ export function Page({ state }) {
   const explain = () => {
     const text = editor.current?.text() ?? tab.text;
     const s = statementAt(text, editor.current?.selection().from ?? 0)?.text;
-    if (!s) return;
+    if (!s || run.busy.value) return;
     state.set({ view: 'plan' });
     void run.run(/^\s*EXPLAIN\b/i.test(s) ? s : 'EXPLAIN ANALYZE ' + s, limit);
   };
@@ -124,6 +124,7 @@ export function Page({ state }) {
     { keys: 'r', text: 'Run again', run: () => execute('statement') },
     { keys: 'f', text: 'Tables', run: toggleTree },
   ]);
+  const busy = run.busy.value ? 'true' : undefined; // not disabled: who pressed one by a key stays there
   return html`<div class="toolbar">
       <h1 class="only-read">SQL</h1>
       <button class="quiet icon" aria-pressed=${tree ? 'true' : 'false'} title="Tables (f)" aria-label="Tables" onClick=${toggleTree}><${Icon} name="fields" /></button>
@@ -140,14 +141,14 @@ export function Page({ state }) {
           extensions=${extensions} /></div>
         <div class="sql-actions small">
           ${run.busy.value ? html`<button class="small" onClick=${() => run.cancel()}><${Icon} name="stop" />Cancel</button>` : html`<button class="primary small" onClick=${() => execute('statement')} title="Ctrl+Enter"><${Icon} name="play" />Run</button>`}
-          <button class="small" title="Ctrl+Shift+Enter" disabled=${run.busy.value} onClick=${() => execute('all')}>Run all</button>
-          <button class="small" disabled=${run.busy.value} onClick=${explain}>Explain</button>
+          <button class="small" title="Ctrl+Shift+Enter" aria-disabled=${busy} onClick=${() => execute('all')}>Run all</button>
+          <button class="small" aria-disabled=${busy} onClick=${explain}>Explain</button>
           <button class="small" onClick=${() => editor.current?.setText(format(editor.current.text()))}>Format</button>
           <span class="grow"></span>
           <label>at most <select aria-label="At most so many rows" value=${String(limit)} onChange=${(/** @type {any} */ e) => state.set({ lim: Number(e.target.value) }, false)}>${limits.map((n) => html`<option key=${n} value=${String(n)}>${count(n)} rows</option>`)}</select></label>
         </div>
         ${refresh.value > 0 && html`<${Refresh} key=${refresh.value} run=${run} />`}
-        ${run.results.value.length > 0 ? html`<${Results} run=${run} state=${state} limit=${limit} />` : html`<div class="sql-results"><p class="state soft">${run.busy.value ? 'Running…' : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p></div>`}
+        ${run.results.value.length > 0 || run.running.value ? html`<${Results} run=${run} state=${state} limit=${limit} />` : html`<div class="sql-results"><p class="state soft">${run.busy.value ? 'Running…' : html`<kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement under the cursor. <code>$from</code>, <code>$to</code> and <code>$step</code> stand for the time range.`}</p></div>`}
       </div>
       ${history && html`<${History} run=${run} onOpen=${(/** @type {string} */ sql, /** @type {string} */ name) => { openTab(sql, name); toast('Opened in a tab'); }} onClose=${() => setHistory(false)} />`}
     </div>`;

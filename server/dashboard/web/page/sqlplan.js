@@ -1,7 +1,7 @@
 // The plan of EXPLAIN and EXPLAIN ANALYZE as a tree: rows, time and share of each node, the most expensive ones marked.
 
 import { html } from '../lib/ui.js';
-import { count, percent } from '../core/format.js';
+import { count, duration, percent, plural } from '../core/format.js';
 import { copy } from '../ui/toast.js';
 
 /**
@@ -45,24 +45,39 @@ export function milliseconds(text) {
   return ms;
 }
 
-/** @param {{plans: {title: string, text: string}[]}} props */
-export function Plan({ plans }) {
-  return html`<div class="plans">${plans.map((p) => html`<${OnePlan} key=${p.title} title=${p.title} text=${p.text} />`)}</div>`;
+/** @typedef {{title: string, text: string, nodes: Node[], notes: string[], running?: boolean}} OnePlan text: '' while it runs */
+
+/** planSoFar is a plan that runs. @param {import('./sqlanalyze.js').Measured} m @returns {OnePlan} */
+export function planSoFar(m) {
+  /** @type {Node[]} */
+  const nodes = [];
+  const add = (/** @type {import('./sqlanalyze.js').Tree} */ tree, /** @type {number} */ depth) => {
+    const figures = Object.entries(tree.figures ?? {}).map(([k, v]) => (k.endsWith('_ns') ? [k.slice(0, -3), duration(v / 1e6)] : [k, String(v)]));
+    nodes.push({ depth, text: tree.node, figures: Object.fromEntries(figures), timeMS: (tree.figures?.time_ns ?? 0) / 1e6 });
+    for (const input of tree.inputs ?? []) add(input, depth + 1);
+  };
+  add(m.plan, 0);
+  return { title: 'Measured plan', text: '', nodes, notes: [`running for ${duration(m.running_ns / 1e6)}, ${plural(m.rows, 'row')} until now`], running: true };
 }
 
-/** @param {{title: string, text: string}} props */
-function OnePlan({ title, text }) {
-  const { nodes, notes } = readPlan(text);
+/** @param {{plans: OnePlan[]}} props */
+export function Plan({ plans }) {
+  return html`<div class="plans">${plans.map((p) => html`<${Drawn} key=${p.title} ...${p} />`)}</div>`;
+}
+
+/** @param {OnePlan} props */
+function Drawn({ title, text, nodes, notes, running }) {
   const total = nodes.reduce((s, n) => s + n.timeMS, 0);
   const worst = Math.max(...nodes.map((n) => n.timeMS));
-  const measured = total > 0;
-  return html`<section class="plan"><h3>${title} <button class="small quiet" onClick=${() => copy(text)}>Copy the text</button></h3>
+  const measured = running || total > 0;
+  const share = (/** @type {Node} */ n) => (total > 0 ? n.timeMS / total : 0);
+  return html`<section class="plan"><h3>${title} ${running ? html`<span class="soft">· runs</span>` : html`<button class="small quiet" onClick=${() => copy(text)}>Copy the text</button>`}</h3>
     <table class="list plan-tree"><thead><tr><th>Node</th>${measured && html`<th class="num">rows</th><th class="num">own time</th><th class="share">share</th>`}</tr></thead>
-    <tbody>${nodes.map((n, i) => html`<tr key=${i} class=${measured && n.timeMS === worst ? 'worst' : ''}>
+    <tbody>${nodes.map((n, i) => html`<tr key=${i} class=${total > 0 && n.timeMS === worst ? 'worst' : ''}>
       <td><span style=${{ paddingLeft: n.depth * 18 + 'px' }}>${n.depth > 0 && html`<span class="faint">└ </span>`}<code>${n.text}</code></span>
-        ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>${Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time').map(([k, v]) => `${k} ${/^\d+$/.test(v) ? count(v) : v}`).join(' · ')}</div>`}</td>
+        ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>${running && !n.figures.time ? 'not begun' : Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time').map(([k, v]) => `${k} ${/^\d+$/.test(v) ? count(v) : v}`).join(' · ')}</div>`}</td>
       ${measured && html`<td class="num">${count(n.figures.rows ?? '')}</td><td class="num">${n.figures.time ?? ''}</td>
-        <td class="share"><span class="bar-bg" style=${{ width: `${(n.timeMS / total) * 100}%` }}></span><span class="num">${percent(n.timeMS / total)}</span></td>`}</tr>`)}</tbody></table>
+        <td class="share"><span class="bar-bg" style=${{ width: `${share(n) * 100}%` }}></span><span class="num">${running && !n.figures.time ? '' : percent(share(n))}</span></td>`}</tr>`)}</tbody></table>
     ${notes.length > 0 && html`<pre class="faint">${notes.join('\n')}</pre>`}
-    <details><summary class="soft">As text</summary><pre>${text}</pre></details></section>`;
+    ${text && html`<details><summary class="soft">As text</summary><pre>${text}</pre></details>`}</section>`;
 }

@@ -1,6 +1,6 @@
 // What statements gave: table, chart, plan, JSON, and the log of all that ran.
 
-import { html, useEffect, useState } from '../lib/ui.js';
+import { html, useEffect, useRef, useState } from '../lib/ui.js';
 import { count, duration, plural } from '../core/format.js';
 import { zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
@@ -8,7 +8,7 @@ import { Tabs } from '../ui/drawer.js';
 import { ErrorBox } from '../ui/error.js';
 import { lazy } from '../ui/lazy.js';
 import { ResultGrid } from './sqlgrid.js';
-import { Plan, isPlan } from './sqlplan.js';
+import { Plan, isPlan, planSoFar, readPlan } from './sqlplan.js';
 
 const ResultChart = lazy(() => import('./sqlchart.js'), 'ResultChart');
 
@@ -17,32 +17,35 @@ const views = [{ id: 'table', text: 'Table' }, { id: 'chart', text: 'Chart' }, {
 /** @param {{run: import('./sqlrun.js').SQLRun, state: import('../core/state.js').PageState, limit: number}} props */
 export function Results({ run, state, limit }) {
   const results = run.results.value;
-  const r = results[run.shown.value];
+  const r = run.running.value ?? results[run.shown.value];
   const view = state.get('view');
-  const plan = r?.rows && isPlan(r.rows.columns);
+  const plan = Boolean(r?.measured || (r?.rows && isPlan(r.rows.columns)));
   return html`<div class="sql-results">
     <div class="sql-views">
       <${Tabs} label="View of the result" tabs=${views} tab=${view} onTab=${(/** @type {string} */ id) => state.set({ view: id }, false)} />
       <span class="grow"></span>
       ${results.length > 1 && html`<span class="result-list small">${results.map((x, i) => html`<button key=${i} class="small ${x.error ? 'danger' : ''}" aria-pressed=${i === run.shown.value ? 'true' : 'false'} title=${x.sql.slice(0, 300)} onClick=${() => { run.shown.value = i; }}>${i + 1}</button>`)}</span>`}
-      ${r && html`<span class="soft num">${duration(r.elapsedMS)}</span>`}
+      ${r && !r.measured && html`<span class="soft num">${duration(r.elapsedMS)}</span>`}
     </div>
     ${view === 'log' ? html`<${Log} run=${run} />` : r?.error ? html`<${ErrorBox} error=${r.error} />`
-    : r?.rows ? (view === 'plan' || plan && view === 'table' ? html`<${PlanView} key=${r.look.id} rows=${r.rows} plan=${plan} />` : view === 'chart' ? html`<div class="sql-chart" key=${r.look.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.look.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.look.id} rows=${r.rows} look=${r.look} cut=${r.cut} limit=${limit} again=${r.again} />`)
-    : r && html`<p class="state">${plural(r.affected ?? 0, 'row')} changed.</p>`}
+    : r && (view === 'plan' || plan && view === 'table') && (r.rows || r.measured) ? html`<${PlanView} key=${r.look.id} rows=${r.rows} measured=${r.measured} plan=${plan} />`
+    : r?.rows ? ( view === 'chart' ? html`<div class="sql-chart" key=${r.look.id}><${ResultChart} rows=${r.rows} state=${state} /></div>` : view === 'json' ? html`<${JSONView} key=${r.look.id} rows=${r.rows} />` : html`<${ResultGrid} key=${r.look.id} rows=${r.rows} look=${r.look} cut=${r.cut} limit=${limit} again=${r.again} />`)
+    : r?.measured ? html`<p class="state soft">Running…</p>` : r && html`<p class="state">${plural(r.affected ?? 0, 'row')} changed.</p>`}
   </div>`;
 }
 
-/** @param {{rows: import('../core/rows.js').Rows, plan: boolean}} props */
-function PlanView({ rows, plan }) {
-  const [plans, setPlans] = useState(/** @type {{title: string, text: string}[]} */ ([]));
+/** @param {{rows: import('../core/rows.js').Rows|null, measured: import('./sqlanalyze.js').Measured|undefined, plan: boolean}} props measured: while the statement runs, in place of rows */
+function PlanView({ rows, measured, plan }) {
+  const [plans, setPlans] = useState(/** @type {import('./sqlplan.js').OnePlan[]} */ ([]));
   useEffect(() => {
-    if (!plan) return;
+    if (!plan || !rows) return;
     const at = rows.columns.findIndex((c) => c.name === 'plan');
-    rows.slice(0, 20).then((list) => setPlans(list.filter((r) => !/^Total rows/.test(r[at])).map((r) => ({ title: rows.columns[0].name === 'plan_type' ? String(r[0]).replace('_', ' ') : 'Measured plan', text: String(r[at]) }))), () => {});
+    rows.slice(0, 20).then((list) => setPlans(list.filter((r) => !/^Total rows/.test(r[at])).map((r) => ({ title: rows.columns[0].name === 'plan_type' ? String(r[0]).replace('_', ' ') : 'Measured plan', text: String(r[at]), ...readPlan(String(r[at])) }))), () => {});
   }, [rows]);
+  const before = useRef(/** @type {import('./sqlplan.js').OnePlan[]} */ ([])); // until the last one is read
+  if (measured) before.current = [planSoFar(measured)];
   if (!plan) return html`<p class="state soft">The plan of a statement is shown by Explain above: it runs the statement and measures each step.</p>`;
-  return html`<${Plan} plans=${plans} />`;
+  return html`<${Plan} plans=${measured || plans.length === 0 ? before.current : plans} />`;
 }
 
 /** @param {{rows: import('../core/rows.js').Rows}} props */

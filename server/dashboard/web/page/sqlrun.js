@@ -5,7 +5,7 @@ import { described, isAbort, query, ApiError } from '../core/api.js';
 import * as catalog from '../core/catalog.js';
 import { user } from '../core/auth.js';
 import { bare, destroys, fill, prepares, split } from '../core/statements.js';
-import { db, instants } from '../core/state.js';
+import { db, instants, session } from '../core/state.js';
 import * as sqltext from '../core/sqltext.js';
 import * as store from '../core/store.js';
 import { hour, interval, nowNanos, stepFor } from '../core/time.js';
@@ -23,6 +23,7 @@ import { ask } from '../ui/ask.js';
  * @property {number} [affected]
  * @property {import('../core/api.js').ApiError} [error]
  * @property {boolean} [stopped] somebody cancelled it
+ * @property {import('./sqlanalyze.js').Measured} [measured] what EXPLAIN ANALYZE did so far: it runs
  */
 
 /**
@@ -44,6 +45,9 @@ import { ask } from '../ui/ask.js';
 const mostHistory = 500;
 let ids = 0;
 
+/** measures are statements of which the server tells what they did before they end. */
+const measures = /^EXPLAIN\s+ANALYZE\s+(?!FORMAT\b)(?!VERBOSE\s+FORMAT\b)/i;
+
 /** unsorted: rows as they came. */
 export const unsorted = { column: -1, descending: false };
 
@@ -60,6 +64,8 @@ export class SQLRun {
     this.results = signal(/** @type {Result[]} */ ([]));
     this.shown = signal(0);
     this.busy = signal(false);
+    /** running is a result that fills while its statement runs. */
+    this.running = signal(/** @type {Result|null} */ (null));
     this.history = signal(/** @type {HistoryEntry[]} */ (store.read(`sql.history.${user.value}`, [])));
     this.control = new AbortController();
   }
@@ -120,8 +126,9 @@ export class SQLRun {
     this.busy.value = true;
     this.clear();
     this.control = new AbortController();
-    for await (const result of this.each(text, limit, this.control.signal)) {
+    for await (const result of this.each(text, limit, this.control.signal, true)) {
       batch(() => {
+        this.running.value = null;
         this.results.value = [...this.results.value, result];
         this.shown.value = this.results.value.length - 1;
       });
@@ -129,12 +136,12 @@ export class SQLRun {
     this.busy.value = false;
   }
 
-  /** each runs one statement after the other, up to the first that fails. @param {string} text @param {number} limit @param {AbortSignal} signal @returns {AsyncGenerator<Result>} */
-  async *each(text, limit, signal) {
+  /** each runs one statement after the other, up to the first that fails. @param {string} text @param {number} limit @param {AbortSignal} signal @param {boolean} [seen] somebody waits and sees them run @returns {AsyncGenerator<Result>} */
+  async *each(text, limit, signal, seen) {
     const before = [];
     for (const { text: statement } of split(text)) {
       const filled = fill(statement, this.values());
-      const result = await this.one(filled, before, limit, signal);
+      const result = await this.one(filled, before, limit, signal, seen);
       this.remember(result, statement);
       yield result;
       if (result.error) return;
@@ -156,8 +163,8 @@ export class SQLRun {
     this.shown.value = 0;
   }
 
-  /** one sends a statement behind those that prepare it. @param {string} sql @param {string[]} before @param {number} limit @param {AbortSignal} signal @returns {Promise<Result>} */
-  async one(sql, before, limit, signal) {
+  /** one sends a statement behind those that prepare it. @param {string} sql @param {string[]} before @param {number} limit @param {AbortSignal} signal @param {boolean} [seen] @returns {Promise<Result>} */
+  async one(sql, before, limit, signal, seen) {
     const started = performance.now();
     /** @type {Result} */
     const result = { sql, at: Date.now(), elapsedMS: 0, rows: null, cut: false, again: '', look: { id: ++ids, columns: '' } };
@@ -165,7 +172,9 @@ export class SQLRun {
     const text = [...before, sql].join(';\n');
     if (!changes) result.again = text;
     try {
-      const rows = await query(text, { limit: limit + 1, signal, retry: changes ? false : undefined });
+      const fills = seen && before.length === 0 && measures.test(bare(sql)) && session.value.features?.includes('analyze_stream');
+      const rows = fills ? await (await import('./sqlanalyze.js')).analyze(sql, signal, (measured) => { this.running.value = { ...result, measured }; })
+        : await query(text, { limit: limit + 1, signal, retry: changes ? false : undefined });
       if (rows.columns.length > 0) {
         if (rows.count > limit) {
           await rows.truncate(limit);
