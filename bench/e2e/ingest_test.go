@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"varve/bench/client"
 	"varve/bench/gen"
 	"varve/bench/process"
@@ -83,9 +85,20 @@ func TestIngestFiles(t *testing.T) {
 	if err := os.WriteFile(path+".gz", packed.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	packed.Reset()
+	z, err := zstd.NewWriter(&packed, zstd.WithWindowSize(16<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(text); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".zst", packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s, state := start(t, t.TempDir()), t.TempDir()
 	for table, args := range map[string][]string{
-		"plain": {path}, "gz": {path + ".gz"}, "piped": {"-"}, "zstd": {path, "--compress", "zstd"}, "json": {path, "--format", "json"},
+		"plain": {path}, "gz": {path + ".gz"}, "piped": {"-"}, "zstd": {path, "--compress", "zstd"}, "json": {path + ".zst", "--format", "json"},
 	} {
 		c := clientOf(s.URL, state, append([]string{"ingest", "-t", table, "--time", "auto"}, args...)...)
 		if table == "piped" {

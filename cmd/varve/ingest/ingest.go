@@ -147,6 +147,7 @@ func (o *Options) complete(c *client.Client) error {
 		if len(o.Args) > 0 || o.Table+o.Pipeline+o.PipelineFile+o.Format+o.Time != "" || o.Follow || o.DryRun > 0 {
 			return usage("--manifest takes tables, formats and times from the directory: leave the flags and files that say others out")
 		}
+		o.Batch = min(o.Batch, mostInsert)
 		o.slowDown()
 		return nil
 	}

@@ -23,6 +23,9 @@ const manifestName = "MANIFEST.json"
 // manifestVersion is the version of directories that can be read.
 const manifestVersion = 1
 
+// mostInsert bounds the rows of a statement, which takes several times their size while it is written, bytes.
+const mostInsert = 1 << 20
+
 // manifest says what such a directory holds.
 type manifest struct {
 	Version int

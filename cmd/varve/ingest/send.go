@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync"
 	"time"
 
@@ -205,19 +204,8 @@ func jitter(wait, asked time.Duration) time.Duration {
 func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
 	ctx := httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent = true }})
 	req := w.wire.request(b.in)
-	if b.long != nil {
-		body := io.NewSectionReader(b.long, 0, b.bytes)
-		req.Body = io.MultiReader(strings.NewReader(b.in.format.before), body, strings.NewReader(b.in.format.after))
-	} else {
-		body, err := w.wire.body(b.in, &w.body, p)
-		if err != nil {
-			return t, false, err
-		}
-		if w.r.o.Compress == "zstd" && b.in.format != insert { // forms are read as they are
-			body = w.pack(body)
-			req.Header.Set("Content-Encoding", "zstd")
-		}
-		req.Body = bytes.NewReader(body)
+	if req.Body, err = w.bodyOf(b, p, req.Header); err != nil {
+		return t, false, err
 	}
 	w.r.report.request()
 	resp, err := w.r.c.Do(ctx, req)
@@ -226,6 +214,27 @@ func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
 	}
 	defer resp.Body.Close()
 	return readAnswer(resp, p), sent, nil
+}
+
+// bodyOf is what is sent for a part of a batch; it holds until the next one.
+func (w *worker) bodyOf(b *batch, p *part, header http.Header) (io.Reader, error) {
+	switch {
+	case b.long != nil && b.in.format == insert: // it is written anew
+		line, err := io.ReadAll(io.NewSectionReader(b.long, 0, b.bytes))
+		if err != nil {
+			return nil, err
+		}
+		w.body, err = insertBody(b.in, w.body, line)
+		return bytes.NewReader(w.body), err
+	case b.long != nil:
+		return io.NewSectionReader(b.long, 0, b.bytes), nil
+	}
+	body, err := w.wire.body(b.in, &w.body, p)
+	if w.r.o.Compress == "zstd" && b.in.format != insert { // forms are read as they are
+		body = w.pack(body)
+		header.Set("Content-Encoding", "zstd")
+	}
+	return bytes.NewReader(body), err
 }
 
 // pack compresses a body; it holds until the next one.

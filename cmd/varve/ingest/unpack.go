@@ -12,8 +12,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// mostWindow bounds what unpacking zstd takes; only archives made with --ultra or --long need more.
-const mostWindow = 32 << 20
+// mostWindow bounds what unpacking zstd takes, about the window and as much again; only archives made with --ultra or --long
+// need more.
+const mostWindow = 16 << 20
 
 // flushAfter is how long entries of a live input wait for others. Tests shorten it.
 var flushAfter = time.Second
