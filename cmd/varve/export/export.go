@@ -193,7 +193,10 @@ func (r *run) toFile(ctx context.Context) error {
 	}
 	r.notes.end()
 	if err != nil {
-		return errors.Join(err, r.leave(file))
+		if left := r.leave(file); left != nil {
+			r.notes.say("varve: nothing can be gone on with: %v\n", left)
+		}
+		return err
 	}
 	r.notes.summary(r.rows, fileSize(r.o.Output), r.o.Output, r.patience.retries)
 	r.sayDifference()
@@ -256,13 +259,21 @@ func (r *run) state() progressState {
 // leave keeps what is whole, and tells how to go on.
 func (r *run) leave(file *part) error {
 	if r.done == nil || r.plan == nil {
-		return errors.Join(file.leave(), os.Remove(file.name+partEnding))
+		file.f.Close() //nolint:errcheck // it is removed
+		return os.Remove(file.name + partEnding)
 	}
-	if err := file.save(r.state(), true); err != nil {
-		return errors.Join(err, file.leave())
+	err := file.save(r.state(), true)
+	switch {
+	case err == nil:
+		r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n", plural(r.rows, "row"), thousands(r.all.rows), r.o.Output, partEnding)
+		return file.leave()
+	case file.saved: // the disk is full, perhaps
+		r.notes.say("varve: a part is in %s%s; the same command with --resume goes on\n", r.o.Output, partEnding)
+		file.f.Close() //nolint:errcheck // what the state counts is safe already
+		return nil
 	}
-	r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n", plural(r.rows, "row"), thousands(r.all.rows), r.o.Output, partEnding)
-	return file.leave()
+	file.f.Close() //nolint:errcheck // it is removed
+	return errors.Join(err, os.Remove(file.name+partEnding))
 }
 
 // dest is what sections are written to.
@@ -291,10 +302,14 @@ func (r *run) write(ctx context.Context, to dest) error {
 			}
 			r.rows = rows
 			r.sink.abandon(state)
-			if cut := to.cut(size); cut != nil {
-				return finalError{errors.Join(err, cut)}
+			cut := to.cut(size)
+			switch again, _ := mends(err); {
+			case cut == nil:
+				return r.finally(err)
+			case again:
+				return finalError{cut}
 			}
-			return r.finally(err)
+			return finalError{err} // cutting fails as writing did
 		})
 		if err != nil || r.plan == nil {
 			return err

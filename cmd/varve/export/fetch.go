@@ -26,6 +26,12 @@ const (
 // mostBroken is how often the answer to one statement may break off: the server ends one so whose query fails on its way.
 const mostBroken = 5
 
+// Bounds of what one message of a stream may claim to have, bytes: the reader makes room for it before it comes.
+const (
+	mostMetadata = 64 << 20
+	mostBatch    = 1 << 30
+)
+
 // brokenError: an answer did not come to its end.
 type brokenError struct{ cause error }
 
@@ -40,6 +46,9 @@ func fetch(ctx context.Context, c *client.Client, db, sql string, take func(*arr
 		return err
 	}
 	defer resp.Body.Close()
+	if kind := resp.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/arrow") {
+		return fmt.Errorf("%s answered something else than rows: %s", c.Base, kind)
+	}
 	err = readArrow(resp.Body, take)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
@@ -53,7 +62,7 @@ var errNoRows = errors.New("the statement answers with no rows")
 // readArrow hands the batches of a stream over. An error of the stream, which has to come to its end, is a brokenError.
 func readArrow(from io.Reader, take func(*arrow.Schema, arrow.RecordBatch) error) error {
 	body := &watched{r: from}
-	r, err := ipc.NewReader(body, ipc.WithDelayReadSchema(false))
+	r, err := ipc.NewReader(body, ipc.WithMetadataSizeLimit(mostMetadata), ipc.WithBodySizeLimit(mostBatch))
 	switch {
 	case err != nil && body.read == 0 && errors.Is(body.err, io.EOF):
 		return errNoRows

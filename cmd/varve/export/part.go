@@ -54,6 +54,7 @@ type part struct {
 	size int64 // written to w
 
 	stated time.Time
+	saved  bool // there is a state, of this run or of one before
 }
 
 // create begins a file anew.
@@ -87,7 +88,7 @@ func reopen(name string, t task) (*part, *progressState, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &part{name: name, f: f, w: bufio.NewWriterSize(f, 256<<10), size: s.Size}
+	p := &part{name: name, f: f, w: bufio.NewWriterSize(f, 256<<10), size: s.Size, saved: true}
 	if info, err := f.Stat(); err != nil || info.Size() < s.Size {
 		return nil, nil, errors.Join(fmt.Errorf("%s is shorter than its state says: begin anew without --resume", name+partEnding), err, f.Close())
 	}
@@ -141,13 +142,17 @@ func (p *part) save(s progressState, atOnce bool) error {
 	if err := p.f.Sync(); err != nil {
 		return err
 	}
-	return replace(p.name+stateEnding, append(text, '\n'))
+	if err := replace(p.name+stateEnding, append(text, '\n')); err != nil {
+		return err
+	}
+	p.saved = true
+	return nil
 }
 
 // replace writes a small file by rename.
 func replace(name string, text []byte) error {
 	if err := os.WriteFile(name+".new", text, 0o666); err != nil {
-		return err
+		return errors.Join(err, os.Remove(name+".new"))
 	}
 	return os.Rename(name+".new", name)
 }

@@ -12,8 +12,8 @@ import (
 // sliceRows is about how many rows are fetched at a time: what is fetched again when an answer breaks off.
 const sliceRows = 50_000
 
-// mostBuckets bounds the pieces into which a range is cut at a time.
-const mostBuckets = 1000
+// buckets is into how many pieces of equal length a range is cut to count their rows.
+const buckets = 1000
 
 // span is a range of instants, both ends included, in units of the time index.
 type span struct {
@@ -58,7 +58,6 @@ func (p *plan) next(ctx context.Context) (s span, ok bool, err error) {
 		s = p.todo[len(p.todo)-1]
 		p.todo = p.todo[:len(p.todo)-1]
 		length := uint64(s.last) - uint64(s.first) // one less than its instants
-		buckets := min(mostBuckets, uint64(4*s.rows/sliceRows+2))
 		step := length/buckets + 1
 		if s.rows <= sliceRows*3/2 || length == 0 || length > 1<<63-1 {
 			return s, true, nil
@@ -90,13 +89,14 @@ func (p *plan) cut(ctx context.Context, s span, step int64) ([]span, error) {
 		if len(row) != 2 || whole(row[0], &bucket) != nil || whole(row[1], &rows) != nil {
 			return nil, fmt.Errorf("%s answered something else than counts by time", p.server.Base)
 		}
-		if begin := s.first + bucket*step; open.rows > 0 && open.rows+rows > sliceRows && begin > open.first {
+		// What is too large alone stands alone, without the emptiness before it too, so that it is looked at closer next.
+		full := open.rows > 0 && open.rows+rows > sliceRows || rows > sliceRows
+		if begin := s.first + bucket*step; full && begin > open.first {
 			open.last = begin - 1
 			parts = append(parts, open)
 			open = span{first: begin}
 		}
 		open.rows += rows
-		// What is too large alone stands alone, so that it is looked at closer without its neighbours.
 		if end := s.first + bucket*step + (step - 1); open.rows > sliceRows && end < s.last {
 			open.last = end
 			parts = append(parts, open)

@@ -53,6 +53,9 @@ type Options struct {
 // waits are those between tries to reach a server again.
 var waits = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second}
 
+// pollLimit is how long a poll may take, whose rows are the newest and so near at hand.
+const pollLimit = time.Minute
+
 // errLeft: nobody reads what is written any more.
 var errLeft = errors.New("the reader has left")
 
@@ -120,7 +123,7 @@ func (r *run) follow(ctx context.Context) error {
 			return err
 		}
 		begun := time.Now()
-		rows, leftOut, err := r.poll(ctx)
+		rows, leftOut, err := r.pollFor(ctx, pollLimit)
 		if again, least := client.Temporary(err); err != nil && again && ctx.Err() == nil {
 			if failures == 0 {
 				r.say("varve: %v Trying again\n", sentence(err))
@@ -142,6 +145,13 @@ func (r *run) follow(ctx context.Context) error {
 		}
 		wait = max(r.o.Every-time.Since(begun), r.o.Every/10)
 	}
+}
+
+// pollFor polls; a server that does not answer in time is away.
+func (r *run) pollFor(ctx context.Context, limit time.Duration) (rows [][]any, leftOut int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return r.poll(ctx)
 }
 
 // sentence ends an error with a point.
