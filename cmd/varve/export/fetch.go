@@ -62,7 +62,9 @@ var errNoRows = errors.New("the statement answers with no rows")
 // readArrow hands the batches of a stream over. An error of the stream, which has to come to its end, is a brokenError.
 func readArrow(from io.Reader, take func(*arrow.Schema, arrow.RecordBatch) error) error {
 	body := &watched{r: from}
-	r, err := ipc.NewReader(body, ipc.WithMetadataSizeLimit(mostMetadata), ipc.WithBodySizeLimit(mostBatch))
+	// Only a reader of messages heeds the limits, a reader of streams forgets them.
+	messages := ipc.NewMessageReader(body, ipc.WithMetadataSizeLimit(mostMetadata), ipc.WithBodySizeLimit(mostBatch))
+	r, err := ipc.NewReaderFromMessageReader(messages)
 	switch {
 	case err != nil && body.read == 0 && errors.Is(body.err, io.EOF):
 		return errNoRows
