@@ -234,7 +234,7 @@ func TestExportThroughTrouble(t *testing.T) {
 		return true
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"a.ndjson.gz", "a.json.zst", "a.arrow"} {
+	for _, name := range []string{"a.ndjson.gz", "a.arrow"} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(dir, name)
 			code, _, errs := command("export", "--url", proxy(t, s.url, busy), "-t", "many", "--raw-times", "-o", file)
@@ -244,7 +244,7 @@ func TestExportThroughTrouble(t *testing.T) {
 			checkMany(t, s, file, want)
 		})
 	}
-	for _, name := range []string{"b.csv", "b.arrow.zst", "b.parquet"} {
+	for _, name := range []string{"b.json.zst", "b.parquet"} {
 		t.Run("resume "+name, func(t *testing.T) { resume(t, s, filepath.Join(dir, name), want) })
 	}
 }

@@ -101,9 +101,15 @@ func TestMisbehavingServers(t *testing.T) {
 			w.Write(good)
 		}, 3, "", 14 * time.Second},
 		{"failing for ever", func(_ int, w http.ResponseWriter) { http.Error(w, "no", http.StatusInternalServerError) }, -1, "query failed (HTTP 500): no", time.Minute},
-		{"a query that fails", func(_ int, w http.ResponseWriter) { http.Error(w, `{"code":3001,"error":"Divide by zero error"}`, http.StatusInternalServerError) }, 1, "query failed (3001): Divide by zero error", 0},
-		{"wrong query", func(_ int, w http.ResponseWriter) { http.Error(w, `{"code":3000,"error":"No field named x"}`, http.StatusBadRequest) }, 1, "query failed (3000): No field named x", 0},
-		{"not allowed", func(_ int, w http.ResponseWriter) { http.Error(w, `{"code":7006,"error":"read-only"}`, http.StatusForbidden) }, 1, "query failed (7006): read-only", 0},
+		{"a query that fails", func(_ int, w http.ResponseWriter) {
+			http.Error(w, `{"code":3001,"error":"Divide by zero error"}`, http.StatusInternalServerError)
+		}, 1, "query failed (3001): Divide by zero error", 0},
+		{"wrong query", func(_ int, w http.ResponseWriter) {
+			http.Error(w, `{"code":3000,"error":"No field named x"}`, http.StatusBadRequest)
+		}, 1, "query failed (3000): No field named x", 0},
+		{"not allowed", func(_ int, w http.ResponseWriter) {
+			http.Error(w, `{"code":7006,"error":"read-only"}`, http.StatusForbidden)
+		}, 1, "query failed (7006): read-only", 0},
 		{"cut each time", func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(good)))
 			w.Write(good[:len(good)-9])
