@@ -48,6 +48,9 @@ func (c *Client) Table(ctx context.Context, db, name string) (*Table, error) {
 	}
 	t := &Table{DB: db, Name: name, Time: -1}
 	for i, row := range a.Rows {
+		if len(row) != 3 {
+			return nil, fmt.Errorf("%s answered something else than columns", c.Base)
+		}
 		t.Columns = append(t.Columns, TableColumn{Name: fmt.Sprint(row[0]), Type: fmt.Sprint(row[1]), Role: fmt.Sprint(row[2])})
 		if t.Columns[i].Role == "TIMESTAMP" {
 			t.Time = i
@@ -91,6 +94,9 @@ func (c *Client) longest(ctx context.Context, t *Table) (string, error) {
 	}
 	best, most := texts[0], 0.0
 	for i := range texts {
+		if len(a.Rows) != 1 || len(a.Rows[0]) != len(texts) {
+			break // the first will do
+		}
 		var n float64
 		fmt.Sscan(fmt.Sprint(a.Rows[0][i]), &n) //nolint:errcheck // NULL is none
 		if n > most {
@@ -108,7 +114,7 @@ func (c *Client) noTable(ctx context.Context, db, name string) error {
 	}
 	var names []string
 	for _, row := range a.Rows {
-		names = append(names, fmt.Sprint(row[0]))
+		names = append(names, fmt.Sprint(row...))
 	}
 	return &AnswerError{Status: 400, Code: 4001, Path: "/v1/sql", Text: fmt.Sprintf("Table not found: service.%s.%s.%s", db, name, nearest.Hint(name, names))}
 }

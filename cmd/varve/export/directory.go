@@ -151,6 +151,8 @@ func tablesOf(ctx context.Context, c *client.Client, db string) ([]ManifestTable
 	for _, row := range a.Rows {
 		kind := kindTable
 		switch {
+		case len(row) != 4:
+			return nil, fmt.Errorf("%s answered something else than tables", c.Base)
 		case row[1] == "LOCAL TEMPORARY":
 			continue
 		case row[1] == "VIEW":

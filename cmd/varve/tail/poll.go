@@ -30,7 +30,7 @@ type poller struct {
 	wanted     int  // rows at the start
 	counted    bool // rows left out at the start are told
 	overlap    int64
-	now        func() time.Time
+	ahead      time.Duration // what the server's clock is ahead of ours
 
 	columns  []client.Column
 	seen     seen
@@ -48,7 +48,7 @@ func newPoller(c *client.Client, t *client.Table, o Options, conditions []string
 	}
 	p := &poller{
 		c: c, db: o.DB, table: client.Name(t.Name), time: client.Name(index), perSecond: t.PerSecond(), conditions: conditions,
-		wanted: o.Rows, now: time.Now, floor: math.MinInt64, bySecond: map[int64]int64{},
+		wanted: o.Rows, floor: math.MinInt64, bySecond: map[int64]int64{},
 	}
 	p.from = client.Names(columns) + " FROM " + p.table
 	if p.at = t.Time; len(columns) > 0 {
@@ -65,6 +65,9 @@ func newPoller(c *client.Client, t *client.Table, o Options, conditions []string
 
 // first gives the last rows, oldest first, and how many of a range are left out.
 func (p *poller) first(ctx context.Context) (rows [][]any, leftOut int64, err error) {
+	if err := p.lookAtClock(ctx); err != nil {
+		return nil, 0, err
+	}
 	limit := max(1, p.wanted) // one row tells where the new ones begin
 	rows, err = p.ask(ctx, limit)
 	if err != nil {
@@ -75,7 +78,7 @@ func (p *poller) first(ctx context.Context) (rows [][]any, leftOut int64, err er
 	case len(rows) == limit:
 		p.floor = p.instant(rows[0])
 	case len(rows) == 0:
-		p.high = client.Units(p.now(), p.perSecond) - p.overlap
+		p.high = p.now() - p.overlap
 	}
 	if len(rows) > 0 {
 		p.high = p.instant(rows[len(rows)-1])
@@ -93,7 +96,7 @@ func (p *poller) first(ctx context.Context) (rows [][]any, leftOut int64, err er
 // poll gives the rows that are new, and how many more there were.
 func (p *poller) poll(ctx context.Context) (fresh [][]any, leftOut int64, err error) {
 	// Rows of the future must not hide those that come now.
-	high := min(p.high, max(p.floor, client.Units(p.now(), p.perSecond)))
+	high := min(p.high, max(p.floor, p.now()))
 	rows, err := p.ask(ctx, perPoll, fmt.Sprintf("%s > %d", p.time, p.after(high)))
 	if err != nil {
 		return nil, 0, err
@@ -132,6 +135,16 @@ func (p *poller) poll(ctx context.Context) (fresh [][]any, leftOut int64, err er
 	return fresh, leftOut, nil
 }
 
+// lookAtClock compares the server's clock with ours.
+func (p *poller) lookAtClock(ctx context.Context) error {
+	now, err := p.number(ctx, "SELECT CAST(CAST(now() AS TIMESTAMP(9)) AS BIGINT)")
+	p.ahead = time.Until(time.Unix(0, now))
+	return err
+}
+
+// now is what the server's clock says.
+func (p *poller) now() int64 { return client.Units(time.Now().Add(p.ahead), p.perSecond) }
+
 // after is the instant behind which rows are asked for.
 func (p *poller) after(high int64) int64 {
 	if high < math.MinInt64+p.overlap {
@@ -168,6 +181,9 @@ func (p *poller) late(ctx context.Context, high, oldest int64) ([][]any, error) 
 	var found [][]any
 	asked := 0
 	for _, row := range a.Rows {
+		if len(row) != 2 {
+			return nil, fmt.Errorf("%s answered something else than counts by time", p.c.Base)
+		}
 		second, n := whole(row[0]), whole(row[1])
 		if n <= p.bySecond[second] {
 			continue
@@ -212,6 +228,11 @@ func (p *poller) ask(ctx context.Context, limit int, more ...string) ([][]any, e
 	if err != nil {
 		return nil, err
 	}
+	for _, row := range a.Rows {
+		if len(row) != len(a.Columns) || p.at >= len(row) {
+			return nil, fmt.Errorf("%s answered with rows that have not the columns they are said to have", p.c.Base)
+		}
+	}
 	p.columns = a.Columns
 	slices.Reverse(a.Rows)
 	return a.Rows, nil
@@ -219,9 +240,17 @@ func (p *poller) ask(ctx context.Context, limit int, more ...string) ([][]any, e
 
 // count counts rows.
 func (p *poller) count(ctx context.Context, more ...string) (int64, error) {
-	a, err := p.c.Query(ctx, p.db, "SELECT count(*) FROM "+p.table+client.Where(append(more, p.conditions...)...))
+	return p.number(ctx, "SELECT count(*) FROM "+p.table+client.Where(append(more, p.conditions...)...))
+}
+
+// number asks for one whole number.
+func (p *poller) number(ctx context.Context, sql string) (int64, error) {
+	a, err := p.c.Query(ctx, p.db, sql)
 	if err != nil {
 		return 0, err
+	}
+	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 {
+		return 0, fmt.Errorf("%s answered something else than a number to %s", p.c.Base, sql)
 	}
 	return whole(a.Rows[0][0]), nil
 }
