@@ -164,6 +164,10 @@ func TestTLS(t *testing.T) {
 		t.Errorf("health without the certificate: %d %s", code, errs)
 	}
 
+	if code, _, errs := command("health", "--url", strings.Replace(s.url, "https", "http", 1)); code != exitUnreachable || !strings.Contains(errs, "Does it speak https://?") {
+		t.Errorf("health without TLS: %d %s", code, errs)
+	}
+
 	writeCertificate(t, dir, "second")
 	s.signal(syscall.SIGHUP)
 	s.wait(text("certificate read again"))

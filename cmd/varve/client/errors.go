@@ -28,6 +28,9 @@ func (e *UnreachableError) Error() string {
 	if errors.As(e.Cause, &untrusted) {
 		return fmt.Sprintf("cannot reach %s: %v. --ca-file names a certificate to trust", e.Base, untrusted.Err)
 	}
+	if errors.Is(e.Cause, io.EOF) && strings.HasPrefix(e.Base, "http://") {
+		return fmt.Sprintf("cannot reach %s: it answers nothing. Does it speak https://?", e.Base)
+	}
 	return fmt.Sprintf("cannot reach %s: %v. Is the server running? (varve serve)", e.Base, e.Cause)
 }
 func (e *UnreachableError) Unwrap() error { return e.Cause }
