@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
@@ -217,9 +218,9 @@ func (t *typed) values(f *kong.Flag) (offers []offer) {
 	case f.Name == "profile":
 		return named(client.Profiles(t.environ))
 	case f.Name == "table" || f.Name == "tables":
-		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = '%s' ORDER BY table_name")
+		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = '%s' ORDER BY table_name LIMIT 1000")
 	case f.Name == "db":
-		return t.ask("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name")
+		return t.ask("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name LIMIT 1000")
 	case f.Name == "pipeline":
 		return t.pipelines()
 	case f.Name == "version" && len(t.args) > 0:
@@ -247,7 +248,7 @@ func (t *typed) argument() (offers []offer) {
 	}
 	switch p.Name {
 	case "table":
-		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = '%s' ORDER BY table_name")
+		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = '%s' ORDER BY table_name LIMIT 1000")
 	case "dir":
 		return dirs
 	case "versions":
@@ -261,9 +262,12 @@ func (t *typed) argument() (offers []offer) {
 	return files
 }
 
+// named offers names, but for those that no line can hold or that would be taken for something else.
 func named(names []string) (offers []offer) {
 	for _, name := range names {
-		offers = append(offers, offer{word: name})
+		if name != "" && name[0] != ':' && name[0] != '-' && !strings.ContainsFunc(name, unicode.IsControl) {
+			offers = append(offers, offer{word: name})
+		}
 	}
 	return offers
 }
@@ -298,13 +302,14 @@ func (t *typed) ask(statement string) (offers []offer) {
 	if err != nil {
 		return nil
 	}
+	var names []string
 	for _, row := range answer.Rows {
-		offers = append(offers, offer{word: fmt.Sprint(row[0])})
+		names = append(names, fmt.Sprint(row[0]))
 	}
-	return offers
+	return named(names)
 }
 
-func (t *typed) pipelines() (offers []offer) {
+func (t *typed) pipelines() []offer {
 	c := t.server()
 	if c == nil {
 		return nil
@@ -313,10 +318,11 @@ func (t *typed) pipelines() (offers []offer) {
 	if err != nil {
 		return nil
 	}
+	var names []string
 	for _, one := range list {
-		offers = append(offers, offer{one.Name, "version " + one.Latest})
+		names = append(names, one.Name)
 	}
-	return offers
+	return named(names)
 }
 
 func (t *typed) versions(name string) []offer {

@@ -73,7 +73,9 @@ func commandNames(t *testing.T) string {
 // TestCompleteNames: names come from the server, where it answers soon.
 func TestCompleteNames(t *testing.T) {
 	s := serve(t, nil)
-	upload(t, s.url, "small", smallDocument)
+	for _, name := range []string{"small", "a%09tab", "%3Afiles"} { // the latter two are not offered
+		upload(t, s.url, name, smallDocument)
+	}
 	for _, sql := range []string{"CREATE DATABASE other", "CREATE TABLE logs (ts TIMESTAMP TIME INDEX)", "CREATE TABLE other.inner (ts TIMESTAMP TIME INDEX)"} {
 		if code, _, errs := command("sql", "--url", s.url, "-e", sql); code != 0 {
 			t.Fatal(errs)

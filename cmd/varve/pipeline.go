@@ -149,7 +149,7 @@ func (c *pipelineListCommand) run(ctx context.Context, io streams) error {
 	w := tabwriter.NewWriter(io.out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "name\tversions\tlatest")
 	for _, one := range list {
-		fmt.Fprintf(w, "%s\t%d\t%s\n", one.Name, one.Versions, one.Latest)
+		fmt.Fprintf(w, "%s\t%d\t%s\n", client.Visible(one.Name), one.Versions, one.Latest)
 	}
 	return w.Flush()
 }
@@ -221,7 +221,7 @@ func (c *pipelinePushCommand) run(ctx context.Context, io streams) error {
 func warn(io streams, quiet bool, warnings []string) {
 	for _, w := range warnings {
 		if !quiet {
-			fmt.Fprintf(io.err, "varve: warning: %s\n", w)
+			fmt.Fprintf(io.err, "varve: warning: %s\n", client.Visible(w))
 		}
 	}
 }

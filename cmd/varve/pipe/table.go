@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
-	"unicode"
 
+	"varve/cmd/varve/client"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/pipeline"
@@ -37,7 +36,7 @@ func (o *Outcome) Print(out io.Writer) error {
 	}
 	for i := range o.Entries {
 		if err := o.Entries[i].Err; err != nil {
-			fmt.Fprintf(w, "entry %d fails: %s\n", i+1, visible(err.Error()))
+			fmt.Fprintf(w, "entry %d fails: %s\n", i+1, client.Visible(err.Error()))
 		}
 	}
 	fmt.Fprintf(w, "%d entries, %d failed, %d dropped\n", len(o.Entries), o.Failed, dropped)
@@ -54,14 +53,14 @@ func printTable(out io.Writer, t *pipeline.DryTable, entries []int) error {
 		if c.Fulltext {
 			index = "fulltext"
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", visible(c.Name), pipeline.WireName(c.Type), c.Semantic, index)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", client.Visible(c.Name), pipeline.WireName(c.Type), c.Semantic, index)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprint(w, "\n  entry")
 	for _, c := range t.Columns {
-		fmt.Fprint(w, "\t"+visible(c.Name))
+		fmt.Fprint(w, "\t"+client.Visible(c.Name))
 	}
 	fmt.Fprintln(w)
 	for r := range t.Rows.N {
@@ -93,7 +92,7 @@ func cell(v *vector.Vector, t vector.Type, r int) string {
 	case vector.Float64:
 		return strconv.FormatFloat(v.Float(r), 'g', -1, 64)
 	}
-	return visible(string(v.Bytes(r)))
+	return client.Visible(string(v.Bytes(r)))
 }
 
 // digits is the number of digits of the fraction of a second that a type of times has.
@@ -102,20 +101,4 @@ func digits(t vector.Type) (n uint8) {
 		n++
 	}
 	return n
-}
-
-// visible shows characters that would move the cursor or break the table as escapes.
-func visible(text string) string {
-	if !strings.ContainsFunc(text, unicode.IsControl) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if unicode.IsControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

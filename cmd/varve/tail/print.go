@@ -35,7 +35,7 @@ func newPrinter(o Options, t *client.Table, found []string, out io.Writer) (prin
 	if o.Color && len(found) > 0 {
 		slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
 		for i, word := range found {
-			found[i] = regexp.QuoteMeta(escaped(word))
+			found[i] = regexp.QuoteMeta(client.Visible(word))
 		}
 		p.marks = regexp.MustCompile("(?i)" + strings.Join(found, "|"))
 	}
@@ -271,7 +271,7 @@ func (p *printer) safe(text string) string {
 	if p.o.Raw {
 		return text
 	}
-	return escaped(text)
+	return client.Visible(text)
 }
 
 // colored colours a text.

@@ -34,22 +34,6 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-func TestEscaped(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                      "",
-		"plain größe 🙂 \\ \"":   "plain größe 🙂 \\ \"",
-		"a\nb\tc\rd":            `a\nb\tc\rd`,
-		"\x1b]0;x\x07\x00\x7f":  `\x1b]0;x\x07\x00\x7f`,
-		"\u009b31m\u0085":       `\u009b31m\u0085`,
-		"\u202eabc\u2066\u2028": `\u202eabc\u2066\u2028`,
-		"\xff\xc3\ufffd":        `\xff\xc3` + "\ufffd",
-	} {
-		if got := escaped(text); got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
-		}
-	}
-}
-
 func TestLevelColor(t *testing.T) {
 	for level, want := range map[string]string{
 		"": plain, "x": plain, "25": plain, "-1": plain, "ERROR": red, "Warning": yellow, "info": green, "ERROR2": red, "fatal": alarm, "T": gray,
