@@ -133,6 +133,8 @@ func TestRequests(t *testing.T) {
 		case "/v1/pipelines/p":
 			w.WriteHeader(http.StatusUnauthorized)
 			io.WriteString(w, `{"code":7003,"error":"Not found http or grpc authorization header"}`)
+		case "/moved":
+			http.Redirect(w, r, "https://elsewhere.example.com/moved", http.StatusMovedPermanently)
 		case "/slow":
 			<-r.Context().Done()
 		default:
@@ -162,6 +164,7 @@ func TestRequests(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/sql": "query failed (4001): Table not found: t", "/v1/ingest": "ingest failed (HTTP 429): 429 Too Many Requests",
 		"/v1/pipelines/p": "pipeline request failed (7003): Not found http or grpc authorization header. Sign in with --user NAME",
+		"/moved":          "request failed (HTTP 301): it is to be asked at https://elsewhere.example.com/moved: name that server with --url",
 		"/slow":           "cannot reach " + server.URL + ": no answer within 50ms (--timeout). Is the server running? (varve serve)",
 	} {
 		_, err := c.Do(t.Context(), Request{Path: path})

@@ -95,6 +95,9 @@ func answerError(path string, resp *http.Response) error {
 	if seconds, err := time.ParseDuration(resp.Header.Get("Retry-After") + "s"); err == nil {
 		e.RetryAfter = max(0, seconds)
 	}
+	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
+		e.Text = "it is to be asked at " + to + ": name that server with --url"
+	}
 	if e.Text == "" {
 		e.Text = resp.Status
 	}

@@ -93,7 +93,8 @@ func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 	if transport.TLSClientConfig, err = f.trust(&p, notes); err != nil {
 		return nil, err
 	}
-	c.http = &http.Client{Transport: transport}
+	// A request that is sent on loses its body, and shows its headers to another server.
+	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c, nil
 }
 
