@@ -45,3 +45,15 @@ func TestTimeFormat(t *testing.T) {
 	h.want(ask("time_format=rfc3339", "SELECT s FROM times WHERE n = 5"), 200, `"rows":[[1700000000]]`)
 	h.want(ask("format=csv&time_format=iso", "SELECT 1"), 400, `time_format \"iso\" is not known`)
 }
+
+// TestNonFinite: floats that are not finite are told from NULL where that is asked for.
+func TestNonFinite(t *testing.T) {
+	h := real(t, nil)
+	ask := func(params string) answer {
+		return h.do("GET", "/v1/sql?"+params+"&sql="+url.QueryEscape("SELECT 'NaN'::double AS a, 'inf'::double AS b, '-inf'::float AS c, NULL::double AS d, 1.5 AS e"), "")
+	}
+	h.want(ask(""), 200, `"rows":[[null,null,null,null,1.5]]`)
+	h.want(ask("non_finite=text"), 200, `"rows":[["NaN","inf","-inf",null,1.5]]`)
+	h.want(ask("format=csv&non_finite=text"), 200, "NaN,inf,-inf,,1.5\r\n")
+	h.want(ask("non_finite=number"), 400, `non_finite \"number\" is not known`)
+}

@@ -11,7 +11,7 @@ import (
 
 // MQuery answers /v1/mquery: an expression of the language of metrics over a range, in the formats of SQL.
 func (h *Handler) MQuery(c *web.Ctx) error {
-	p, err := c.QueryOrForm("query", "start", "end", "step", "lookback", "db", "format", "epoch", "compression", "time_format")
+	p, err := c.QueryOrForm("query", "start", "end", "step", "lookback", "db", "format", "epoch", "compression", "time_format", "non_finite")
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (h *Handler) Collectors() []prometheus.Collector {
 
 // SQL answers /v1/sql.
 func (h *Handler) SQL(c *web.Ctx) error {
-	p, err := c.QueryOrForm("sql", "db", "format", "epoch", "limit", "compression", "time_format")
+	p, err := c.QueryOrForm("sql", "db", "format", "epoch", "limit", "compression", "time_format", "non_finite")
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (h *Handler) begin(c *web.Ctx) error {
 
 // answer executes the statements of a request, at most limit rows of each result.
 func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *sqlexec.Session) ([]parse.Statement, error)) error {
-	times, err := web.ParseTimeFormat(p.String("time_format"), c.RequestZone())
+	texts, err := web.ParseTexts(p.String("time_format"), p.String("non_finite"), c.RequestZone())
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (h *Handler) answer(c *web.Ctx, p *web.Params, limit uint64, read func(s *s
 	if !limited(format) {
 		limit = 1<<63 - 1
 	}
-	return c.Results(format, web.ParseEpoch(p.String("epoch")), times, int64(limit), run.next)
+	return c.Results(format, web.ParseEpoch(p.String("epoch")), texts, int64(limit), run.next)
 }
 
 // Admit takes one of the places of requests that run at a time, which the request has until it is over.

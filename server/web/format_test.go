@@ -81,7 +81,7 @@ func sample() ([]vector.Field, *vector.Batch) {
 func render(t *testing.T, f Format, e Epoch, limit int64, outputs ...*Output) (*Ctx, error) {
 	t.Helper()
 	c := NewCtx(&fasthttp.RequestCtx{}, context.Background(), 0)
-	err := c.Results(f, e, TimeFormat{}, limit, func() (*Output, bool, error) {
+	err := c.Results(f, e, Texts{}, limit, func() (*Output, bool, error) {
 		if len(outputs) == 0 {
 			return nil, true, nil
 		}
@@ -208,7 +208,7 @@ func TestStreams(t *testing.T) {
 			over := false
 			c.Finally(func() { over = true })
 			given := false
-			err := c.Results(ServiceV1, Epoch{}, TimeFormat{}, -1, func() (*Output, bool, error) {
+			err := c.Results(ServiceV1, Epoch{}, Texts{}, -1, func() (*Output, bool, error) {
 				if given {
 					return nil, true, nil
 				}

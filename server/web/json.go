@@ -2,11 +2,15 @@ package web
 
 import (
 	"encoding/binary"
+	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
+	"time"
 
+	"varve/engine/convert"
 	"varve/engine/jsontext"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 )
@@ -26,6 +30,40 @@ func jsonCell(v *vector.Vector) cell {
 			return append(dst, "null"...)
 		}
 		return write(dst, i)
+	}
+}
+
+// Texts says which values are written as texts where a format has another form for them.
+type Texts struct {
+	Times TimeFormat // of csv, json and table
+	// NonFinite are floats that are not finite, of service_v1: "NaN", "inf" and "-inf" instead of null, which could be NULL.
+	NonFinite bool
+}
+
+// ParseTexts reads the parameters time_format, whose times are in the request's zone, and non_finite.
+func ParseTexts(timeFormat, nonFinite string, zone *time.Location) (t Texts, err error) {
+	if nonFinite != "" && nonFinite != "text" {
+		return t, status.New(status.InvalidArguments, "Invalid request parameter: non_finite %q is not known, it is text or left out", nonFinite)
+	}
+	t.NonFinite = nonFinite != ""
+	t.Times, err = ParseTimeFormat(timeFormat, zone)
+	return t, err
+}
+
+// json is jsonCell, with floats as the request wants them.
+func (t Texts) json(v *vector.Vector) cell {
+	if !t.NonFinite || v.Type.Kind() != vector.Float64 {
+		return jsonCell(v)
+	}
+	return func(dst []byte, i int) []byte {
+		switch f := v.Float(i); {
+		case v.IsNull(i):
+			return append(dst, "null"...)
+		case math.IsNaN(f) || math.IsInf(f, 0):
+			return append(convert.AppendFloat(append(dst, '"'), f, 64), '"')
+		default:
+			return jsontext.AppendFloat(dst, f)
+		}
 	}
 }
 

@@ -32,8 +32,8 @@ type Outputs func() (out *Output, last bool, err error)
 // Results answers with the results in a format. limit cuts the rows of the last step (negative: none). The results are
 // read as the answer is written: small answers whole, large ones as a stream whose connection is cut on an error. The rows of the last
 // are closed by the end of the request.
-func (c *Ctx) Results(f Format, e Epoch, t TimeFormat, limit int64, next Outputs) error {
-	w := &resultWriter{c: c, format: f, epoch: e, times: t, limit: limit, next: next, batch: &vector.Batch{}}
+func (c *Ctx) Results(f Format, e Epoch, t Texts, limit int64, next Outputs) error {
+	w := &resultWriter{c: c, format: f, epoch: e, texts: t, limit: limit, next: next, batch: &vector.Batch{}}
 	w.buf = make([]byte, 0, 4096)
 	defer func() {
 		if !c.streamed { // an error, the end of the answer, or a panic
@@ -79,7 +79,7 @@ type resultWriter struct {
 	c      *Ctx
 	format Format
 	epoch  Epoch
-	times  TimeFormat
+	texts  Texts
 	limit  int64
 	next   Outputs
 
@@ -343,7 +343,7 @@ func (w *resultWriter) body(from, to int) error {
 	b := w.buf
 	switch w.format {
 	case ServiceV1:
-		w.cells = cellsOf(w.batch, w.cells, jsonCell)
+		w.cells = cellsOf(w.batch, w.cells, w.texts.json)
 		b = appendRows(b, w.cells, from, to, w.rows > 0)
 	case InfluxV1:
 		if w.rows == 0 && from < to {
@@ -353,7 +353,7 @@ func (w *resultWriter) body(from, to int) error {
 		w.cells = cellsOf(w.batch, w.cells, w.epoch.cell)
 		b = appendRows(b, w.cells, from, to, w.rows > 0)
 	case CSV, CSVWithNames, CSVWithNamesAndTypes:
-		w.cells = cellsOf(w.batch, w.cells, w.times.cells(csvCell, 0, appendCSV))
+		w.cells = cellsOf(w.batch, w.cells, w.texts.Times.cells(csvCell, 0, appendCSV))
 		for i := from; i < to; i++ {
 			for c, write := range w.cells {
 				if c > 0 {
@@ -449,7 +449,7 @@ func (w *resultWriter) csvHead(b []byte) []byte {
 
 // objects appends rows as objects. Of columns with one name the last counts.
 func (w *resultWriter) objects(b []byte, from, to int) []byte {
-	w.cells = cellsOf(w.batch, w.cells, w.times.cells(jsonCell, '"', asItIs))
+	w.cells = cellsOf(w.batch, w.cells, w.texts.Times.cells(jsonCell, '"', asItIs))
 	var names [][]byte
 	for i, f := range w.out.Fields {
 		names = append(names, append(jsontext.AppendString(nil, f.Name), ':'))
@@ -482,7 +482,7 @@ func (w *resultWriter) objects(b []byte, from, to int) []byte {
 
 // collect keeps the cells of rows as text until all are there and their widths known.
 func (w *resultWriter) collect(from, to int) {
-	w.cells = cellsOf(w.batch, w.cells, w.times.cells(tableCell, 0, asItIs))
+	w.cells = cellsOf(w.batch, w.cells, w.texts.Times.cells(tableCell, 0, asItIs))
 	for i := from; i < to; i++ {
 		for _, write := range w.cells {
 			text := write(nil, i)

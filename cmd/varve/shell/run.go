@@ -188,6 +188,8 @@ func (s *Shell) query(ctx context.Context, text, format string, to io.Writer, ou
 	pass := isPassed(format) && (format == "null" || givesRows(text))
 	if pass {
 		form.Set("format", passed[format])
+	} else {
+		form.Set("non_finite", "text")
 	}
 	resp, err := s.o.Client.Do(ctx, client.Request{Path: "/v1/sql", Body: strings.NewReader(form.Encode()),
 		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Service-Timezone": {s.zoneName}}})
