@@ -110,3 +110,21 @@ func TestModesBySeveralStatements(t *testing.T) {
 	h.want(as("reader", "r", "USE public"), 403, `"code":7006`)
 	h.want(as("admin", "a", "SELECT v FROM m"), 200, `"rows":[[1]]`)
 }
+
+// TestRunningStatementsNameTheirUser: who runs what is on the list, for statements and for plans that are told as they run.
+func TestRunningStatementsNameTheirUser(t *testing.T) {
+	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,reader:ro=reader_pwd") })
+	list := func() string {
+		return h.do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape(`SELECT user, query FROM information_schema.process_list WHERE query NOT LIKE '%process_list%' ORDER BY user`), "", "Authorization", basic("admin", "admin_pwd")).body
+	}
+	e := h.analyze(endless, "", "Authorization", basic("reader", "reader_pwd"))
+	e.next()
+	if got := list(); !strings.HasPrefix(got, "reader,") {
+		t.Errorf("running is %s", got)
+	}
+	e.leave()
+	h.until("varve_sql_requests_running 0")
+	if got := list(); got != "" {
+		t.Errorf("then %s runs", got)
+	}
+}

@@ -60,6 +60,7 @@ type Process struct {
 	DB      string
 	Query   string
 	Client  string
+	User    string // empty: the request named none
 	Started time.Time
 	Elapsed time.Duration
 }

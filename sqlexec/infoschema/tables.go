@@ -41,7 +41,7 @@ func init() {
 			subpartition_ordinal_position:i64 partition_method subpartition_method partition_expression subpartition_expression
 			partition_description table_rows:i64 avg_row_length:i64 data_length:i64 max_data_length:i64 index_length:i64 data_free:i64
 			create_time:s update_time:s check_time:s checksum:i64 partition_comment nodegroup tablespace_name service_partition_id:u64`)},
-		{Name: "process_list", Fields: columns("id catalog schemas query client frontend start_timestamp:ms elapsed_time"), fill: processList},
+		{Name: "process_list", Fields: columns("id catalog schemas query client frontend start_timestamp:ms elapsed_time user"), fill: processList},
 		{Name: "region_info", fill: regionInfo, Fields: columns(`
 			region_id:u64 table_id:u32 region_number:u32 region_group:u8 region_sequence:u8 state role writable:bool committed_sequence:u64
 			flushed_sequence:u64 manifest_version:u64 compaction_time_window:i64 region_options sst_format node_id:u64`)},
@@ -339,7 +339,7 @@ func partitions(e *Env, w Where, r *rows) error {
 
 func processList(e *Env, _ Where, r *rows) error {
 	for _, p := range e.Processes() {
-		r.add(p.ID, Catalog, p.DB, p.Query, p.Client, "varve", p.Started.UnixMilli(), p.Elapsed.Round(time.Microsecond).String())
+		r.add(p.ID, Catalog, p.DB, p.Query, p.Client, "varve", p.Started.UnixMilli(), p.Elapsed.Round(time.Microsecond).String(), p.User)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import { toast } from '../ui/toast.js';
 import { usePoll } from '../ui/usepoll.js';
 
 /** What this page itself asks is left out. */
-const own = 'SELECT id, schemas, client, start_timestamp, query FROM information_schema.process_list WHERE query NOT LIKE \'%information_schema.process_list%\' ORDER BY start_timestamp';
+const own = 'SELECT id, schemas, user, client, start_timestamp, query FROM information_schema.process_list WHERE query NOT LIKE \'%information_schema.process_list%\' ORDER BY start_timestamp';
 
 /** @param {{settings: import('../core/toml.js').Setting[]|null}} props The configuration; null to those who may not read it. */
 export function Queries({ settings }) {
@@ -39,8 +39,8 @@ export function Queries({ settings }) {
   return html`<h2>Running statements</h2>
     ${error && html`<${ErrorBox} error=${error} />`}
     ${rows?.length === 0 && html`<p class="soft">None runs now.</p>`}
-    ${rows && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Running statements"><table class="list queries"><thead><tr><th scope="col">Id</th><th scope="col" class="num">For</th><th scope="col">Database</th><th scope="col">Client</th><th scope="col">Statement</th><th scope="col"><span class="only-read">Kill</span></th></tr></thead>
-      <tbody>${rows.map(([id, db, client, since, text]) => html`<tr key=${id}><td class="mono">${id}</td><td class="num">${duration(Math.max(0, Date.now() - Number(since)))}</td><td>${db}</td><td class="mono nowrap">${client}</td>
+    ${rows && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Running statements"><table class="list queries"><thead><tr><th scope="col">Id</th><th scope="col" class="num">For</th><th scope="col">Database</th><th scope="col">User</th><th scope="col">Client</th><th scope="col">Statement</th><th scope="col"><span class="only-read">Kill</span></th></tr></thead>
+      <tbody>${rows.map(([id, db, user, client, since, text]) => html`<tr key=${id}><td class="mono">${id}</td><td class="num">${duration(Math.max(0, Date.now() - Number(since)))}</td><td>${db}</td><td>${user}</td><td class="mono nowrap">${client}</td>
         <td class="mono text" title=${text}>${oneLine(text, 300)}</td>
         <td><button class="small danger" disabled=${closed.value !== ''} title=${closed.value} onClick=${() => void kill(String(id))}>Kill</button></td></tr>`)}</tbody></table></div>`}
     <${Slow} settings=${settings} />`;
