@@ -55,6 +55,10 @@ c'),
 	if code, out, errs = ingest("--manifest", dir, "--db", "back", "--url", s.url, "--resume"); code != 0 || out != "" || !strings.Contains(errs, "already stored") {
 		t.Errorf("resumed: %d %s %s", code, out, errs)
 	}
+	s.askIn("back", "csv", "DROP TABLE a")
+	if code, out, errs = ingest("--manifest", dir, "--db", "back", "--url", s.url, "--resume"); code != 0 || !strings.Contains(out, "4 rows stored") {
+		t.Errorf("behind a table that was dropped: %d %s %s", code, out, errs)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "a.ndjson.zst"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}

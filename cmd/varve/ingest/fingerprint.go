@@ -125,7 +125,7 @@ func (s *state) begin(in *input, o *Options) (more []*input, skip string, err er
 	fresh := &record{fingerprint: now, Open: true}
 	old := s.find(&now)
 	switch {
-	case old == nil || o.Restart, !o.Resume && !holds(in.path, old.Head), !old.Open && old.At.Byte == 0 && len(old.Ahead) == 0 && !old.Done:
+	case old == nil || o.Restart || in.fresh, !o.Resume && !holds(in.path, old.Head), !old.Open && old.At.Byte == 0 && len(old.Ahead) == 0 && !old.Done:
 		s.add(in, fresh)
 		return nil, "", nil
 	case !holds(in.path, old.Head):

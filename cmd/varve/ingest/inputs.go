@@ -30,6 +30,7 @@ type input struct {
 	packed string // how it is compressed; empty: not
 	// columns are those of the table that exported rows go to.
 	columns []client.TableColumn
+	fresh   bool   // its table was just made: what the state says of an earlier one does not hold
 	size    int64  // of the file; 0: not known
 	cut     cutter // nil: not opened yet
 }

@@ -1,18 +1,14 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"varve/cmd/varve/client"
 )
@@ -82,7 +78,7 @@ func (r *run) readManifest(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.inputs = append(r.inputs, &input{name: filepath.Join(r.o.Manifest, t.Data), path: path, table: t.Name, format: insert, columns: table.Columns})
+		r.inputs = append(r.inputs, &input{name: filepath.Join(r.o.Manifest, t.Data), path: path, table: t.Name, format: insert, columns: table.Columns, fresh: !there[t.Name]})
 	}
 	return nil
 }
@@ -140,62 +136,4 @@ func (r *run) tablesThere(ctx context.Context) (map[string]bool, error) {
 		there[fmt.Sprint(row[0])] = true
 	}
 	return there, nil
-}
-
-// insertBody is the form of a statement that writes rows, each an object a line.
-func insertBody(in *input, dst []byte, lines []byte) ([]byte, error) {
-	names := make([]string, len(in.columns))
-	for i, c := range in.columns {
-		names[i] = c.Name
-	}
-	sql := []byte("INSERT INTO " + client.Name(in.table) + " (" + client.Names(names) + ") VALUES ")
-	first := true
-	for line := range bytes.SplitSeq(lines, newline) {
-		if len(line) == 0 {
-			continue
-		}
-		var row map[string]json.RawMessage
-		if err := json.Unmarshal(line, &row); err != nil {
-			return nil, fmt.Errorf("a row is no object: %w", err)
-		}
-		if !first {
-			sql = append(sql, ',')
-		}
-		first = false
-		sql = append(sql, '(')
-		for i, c := range in.columns {
-			if i > 0 {
-				sql = append(sql, ',')
-			}
-			var err error
-			if sql, err = appendValue(sql, c.Type, row[c.Name]); err != nil {
-				return nil, fmt.Errorf("column %s: %w", c.Name, err)
-			}
-		}
-		sql = append(sql, ')')
-	}
-	return append(append(dst[:0], "sql="...), url.QueryEscape(string(sql))...), nil
-}
-
-// appendValue writes a value of an exported row as SQL.
-func appendValue(sql []byte, kind string, value json.RawMessage) ([]byte, error) {
-	switch {
-	case len(value) == 0 || string(value) == "null":
-		return append(sql, "NULL"...), nil
-	case kind == "Json":
-		return append(sql, client.Text(string(value))...), nil
-	case value[0] != '"':
-		return append(sql, value...), nil
-	}
-	var text string
-	if err := json.Unmarshal(value, &text); err != nil {
-		return nil, err
-	}
-	if kind == "Binary" {
-		if strings.Trim(text, "0123456789abcdef") != "" {
-			return nil, errors.New("a binary value is not written in hexadecimal digits")
-		}
-		return append(sql, "X'"+text+"'"...), nil
-	}
-	return append(sql, client.Text(text)...), nil
 }
