@@ -93,6 +93,35 @@ func TestD11LiveFlood(t *testing.T) {
 	}
 }
 
+// TestLogsLiveFailure: rows that came are shown also where the question how many are left out fails first.
+func TestLogsLiveFailure(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(20, time.Second))
+	p := open(t, s, "/dashboard/logs#t=app&live=1")
+	p.wait("the live rows", `document.querySelector('.live-bar') && document.querySelectorAll('.grid-row:not(.hidden)').length > 5`)
+	eval[bool](p, `(() => {
+		const real = window.fetch;
+		window.failed = 0;
+		window.fetch = (address, options) => {
+			const asks = decodeURIComponent(String(options?.body ?? '').replaceAll('+', ' '));
+			return window.failed === 0 && /sql=SELECT count\(\*\) FROM/.test(asks) ? (window.failed++, Promise.resolve(new Response('{"code":1003,"error":"Internal error: 1003"}', { status: 500, headers: { 'Content-Type': 'application/json' } }))) : real(address, options);
+		};
+		return true;
+	})()`)
+	var b strings.Builder
+	at := time.Now().UnixNano()
+	for i := range 1500 {
+		fmt.Fprintf(&b, `{"ts":%d,"level":"info","service":"web","host":"web-1","status":200,"bytes":1,"message":"many %d"}`+"\n", at+int64(i), i)
+	}
+	s.post(t, "/v1/ingest?db=public&pipeline_name=service_identity&custom_time_index=ts;epoch;ns&table=app", "application/x-ndjson", []byte(b.String()))
+	p.wait("the question that fails", `window.failed === 1`)
+	p.wait("all rows of the answer", `Number(document.querySelector('.grid').getAttribute('aria-rowcount')) >= 20 + 1 + 1000`)
+	rows := p.everyRow(".grid")
+	if n := len(rows); n != 20+1+1000 || rows[n-1] != "many 1499" || rows[n-1000] != "many 500" {
+		t.Errorf("%d rows, from %q to %q", n, rows[max(0, n-1000)], rows[n-1])
+	}
+}
+
 // everyRow scrolls through a list and returns the message of each row, in order.
 func (p *page) everyRow(list string) []string {
 	p.t.Helper()

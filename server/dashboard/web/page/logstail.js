@@ -39,6 +39,8 @@ export class Tail {
     this.unit = 1n;
     /** Rows up to floor are not asked for again: those not shown were before the list began, or were left out. */
     this.floor = 0n;
+    /** taken are new rows that wait for the answer to another question, should it fail for the next poll. @type {any[][]} */
+    this.taken = [];
     /** bySecond counts the rows seen of each second since 1970. @type {Map<bigint, number>} */
     this.bySecond = new Map();
     /** @type {{at: number, n: number}[]} rows of each poll of the last 30 s */
@@ -84,13 +86,15 @@ export class Tail {
     }
     const rows = (await answer.all()).reverse();
     answer.free();
-    const fresh = this.take(rows);
+    this.taken.push(...this.take(rows));
     if (rows.length === limit) { // there may be more
       const oldest = this.instant(rows[0]), newest = this.instant(rows[rows.length - 1]);
       if (high === null) this.floor = oldest;
       else if (oldest > high) await this.leftOut(high, newest, rows.length, signal);
-      else fresh.unshift(...await this.late(high, oldest, signal));
+      else this.taken.unshift(...await this.late(high, oldest, signal));
     }
+    const fresh = this.taken;
+    this.taken = [];
     for (const row of fresh) this.add(row);
     if (rows.length > 0) this.high = latest(high, this.instant(rows[rows.length - 1]));
     this.high ??= nowNanos() - this.overlap;
@@ -128,10 +132,10 @@ export class Tail {
     const found = [];
     for (const { at } of more.slice(-secondsPerPoll)) {
       const answer = await query(logsql.rows({ ...this.scope, range: { from: at, to: at + second } }, '*', perPoll), options);
-      found.push(...this.take((await answer.all()).reverse()));
+      found.push(...(await answer.all()).reverse());
       answer.free();
     }
-    return found;
+    return this.take(found);
   }
 
   /** leftOut puts a line for the rows behind high that were too many to show. @param {bigint} high @param {bigint} newest @param {number} shown @param {AbortSignal} signal */
