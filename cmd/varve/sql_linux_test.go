@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -331,6 +332,69 @@ func TestSQLStreams(t *testing.T) {
 		last := strings.TrimSpace(want[strings.LastIndexByte(strings.TrimSuffix(want, "\n"), '\n')+1:])
 		if got := p.wait(last); got != strings.ReplaceAll(want, "\r", "") {
 			t.Errorf("%s: a terminal shows\n%q\nwant\n%q", format, got, want)
+		}
+	}
+}
+
+// TestSQLInterrupted: Ctrl-C and SIGTERM end a script, and the query that runs, with the exit code that shells expect.
+func TestSQLInterrupted(t *testing.T) {
+	s := serve(t, nil)
+	for sig, code := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		p := program(nil, "sql", "--url", s.url, "--keep-going", "-e", "SELECT 'begun' AS x; SELECT sum(a.i * b.i) FROM generate_series(1, 10000000) AS a(i), generate_series(1, 10000000) AS b(i); SELECT 'not this' AS x")
+		out, err := p.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		first := make([]byte, 8) // "x\nbegun\n"
+		if _, err := io.ReadFull(out, first); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		rest, err := io.ReadAll(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Wait() //nolint:errcheck // the exit code counts
+		if got := p.ProcessState.ExitCode(); got != code || len(rest) > 0 {
+			t.Errorf("%s: exit code %d, and printed %q", sig, got, rest)
+		}
+	}
+	for limit := time.Now().Add(10 * time.Second); ; {
+		_, out, _ := command("sql", "--url", s.url, "--format", "line", "-e", "SELECT count(*) FROM information_schema.process_list WHERE query LIKE '%generate_series%' AND query NOT LIKE '%process_list%'")
+		if out == "0\n" {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("queries that run: %s", out)
+		}
+	}
+}
+
+// TestSQLReaderLeaves: who has enough of a result ends the query, and that is no error.
+func TestSQLReaderLeaves(t *testing.T) {
+	s := serve(t, nil)
+	for _, format := range []string{"tsv", "csv", "table", "json"} {
+		p := program(nil, "sql", "--url", s.url, "--format", format, "-e", "SELECT i, 'text ' || i::string FROM generate_series(1, 10000000) AS g(i)")
+		var errs bytes.Buffer
+		p.Stderr = &errs
+		out, err := p.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(out, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		out.Close()
+		if err := p.Wait(); err != nil || errs.Len() > 0 {
+			t.Errorf("%s: %v, %s", format, err, errs.String())
 		}
 	}
 }

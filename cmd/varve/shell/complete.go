@@ -17,8 +17,11 @@ type offer struct {
 	kind  string // the heading it is listed under
 }
 
-// tablesIn finds tables that a statement names.
-var tablesIn = regexp.MustCompile("(?i)\\b(?:from|join|into|update|table|describe|desc)\\s+([\\w.\"`]+)(?:\\s+(?:as\\s+)?([a-z_]\\w*))?")
+// tablesIn finds tables that a statement names, aliasIn the name that one has in it.
+var (
+	tablesIn = regexp.MustCompile("(?i)\\b(?:from|join|into|update|table|describe|desc)\\s+([\\w.\"`]+)")
+	aliasIn  = regexp.MustCompile(`(?i)^\s+(?:as\s+)?([a-z_]\w*)`)
+)
 
 // complete gives what could stand in the place of the word that ends at the cursor; it begins at start, a byte of before. after is the rest of the text.
 func (s *Shell) complete(before, after string) (start int, list []offer) {
@@ -29,10 +32,13 @@ func (s *Shell) complete(before, after string) (start int, list []offer) {
 	cut.add([]byte(before))
 	for _, ok := cut.next(false); ok; _, ok = cut.next(false) {
 	}
-	if cut.quote != 0 && cut.quote != '"' && cut.quote != '`' {
+	text, comment := string(cut.buf), false
+	walk(text, func(from, to int, _ byte) {
+		comment = strings.HasPrefix(text[from:], "--") && !strings.Contains(text[from:to], "\n")
+	})
+	if comment || cut.quote != 0 && cut.quote != '"' && cut.quote != '`' {
 		return len(before), nil
 	}
-	text := string(cut.buf)
 	start = len(before) - len(lastWord(text))
 	word := before[start:]
 	prefix := strings.TrimLeft(word, "\"`")
@@ -126,12 +132,17 @@ func (s *Shell) offerDatabases(behind string) (list []offer) {
 // offerColumns are those of the tables that a statement names; alias: of the one with that alias or name alone.
 func (s *Shell) offerColumns(statement, alias string) (list []offer) {
 	seen := map[string]bool{}
-	for _, m := range tablesIn.FindAllStringSubmatch(statement, -1) {
-		db, name := s.db, strings.Trim(m[1], "\"`")
-		if d, t, found := strings.Cut(m[1], "."); found {
+	for _, at := range tablesIn.FindAllStringSubmatchIndex(statement, -1) {
+		typed := statement[at[2]:at[3]]
+		db, name := s.db, strings.Trim(typed, "\"`")
+		if d, t, found := strings.Cut(typed, "."); found {
 			db, name = strings.Trim(d, "\"`"), strings.Trim(t, "\"`")
 		}
-		if alias != "" && !strings.EqualFold(alias, m[2]) && !strings.EqualFold(alias, name) || seen[db+"."+name] {
+		as := ""
+		if m := aliasIn.FindStringSubmatch(statement[at[3]:]); m != nil {
+			as = m[1]
+		}
+		if alias != "" && !strings.EqualFold(alias, as) && !strings.EqualFold(alias, name) || seen[db+"."+name] {
 			continue
 		}
 		seen[db+"."+name] = true

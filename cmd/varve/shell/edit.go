@@ -43,7 +43,7 @@ type editor struct {
 
 func newEditor(s *Shell, h *history) *editor {
 	e := &editor{s: s, rl: readline.NewShell()}
-	for name, value := range map[string]any{"cursor-position-probe": false, "completion-ignore-case": true, "enable-bracketed-paste": true, "multiline-column": true, "menu-complete-display-prefix": true} {
+	for name, value := range map[string]any{"cursor-position-probe": false, "completion-ignore-case": true, "enable-bracketed-paste": true, "multiline-column": true, "menu-complete-display-prefix": true, "comment-begin": "--"} {
 		e.rl.Config.Set(name, value) //nolint:errcheck // they are settings of its own
 	}
 	for _, keys := range e.rl.Config.Binds {
@@ -65,7 +65,7 @@ func newEditor(s *Shell, h *history) *editor {
 		text := string(line)
 		room := e.room(text)
 		if s.o.Colour {
-			text = highlight(text)
+			text = highlight(text, len(string(line[:min(e.rl.Cursor().Pos(), len(line))])))
 		}
 		return room + text
 	}
@@ -140,52 +140,3 @@ func (e *editor) offers(line []rune, cursor int) readline.Completions {
 	}
 	return readline.CompleteRaw(values)
 }
-
-const (
-	green = "\x1b[32m"
-	cyan  = "\x1b[36m"
-	blue  = "\x1b[34m"
-)
-
-// highlight colours a statement: keywords, texts, numbers, comments.
-func highlight(text string) string {
-	var b strings.Builder
-	cut := newSplitter()
-	cut.add([]byte(text))
-	paint := func(colour, part string) { b.WriteString(colour + part + off) }
-	for cut.at < len(cut.buf) {
-		from, quote := cut.at, cut.quote
-		if quote != 0 {
-			cut.inside()
-			colour := green
-			if quote == '*' {
-				colour = dim
-			}
-			paint(colour, text[from:cut.at])
-			continue
-		}
-		cut.token(text[from])
-		part := text[from:cut.at]
-		switch {
-		case cut.quote == '*' || strings.HasPrefix(part, "--"):
-			paint(dim, part)
-		case cut.quote != 0:
-			paint(green, part)
-		case keywordSet[strings.ToUpper(part)]:
-			paint(blue, part)
-		case part[0] >= '0' && part[0] <= '9':
-			paint(cyan, part)
-		default:
-			b.WriteString(part)
-		}
-	}
-	return b.String()
-}
-
-var keywordSet = func() map[string]bool {
-	set := map[string]bool{}
-	for _, k := range keywords {
-		set[k] = true
-	}
-	return set
-}()

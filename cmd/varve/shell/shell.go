@@ -3,10 +3,11 @@
 //	shell.go run.go split.go            the session, a statement, a text of many
 //	answer.go value.go                  an answer as it arrives, its values
 //	format.go table.go pager.go         how results are printed
-//	interact.go edit.go history.go      what is typed
+//	interact.go history.go              what is typed
+//	edit.go highlight.go                how it is edited
 //	complete.go words.go names.go       what could be typed next
 //	meta.go describe.go files.go        commands with a backslash
-//	chart.go hist.go plot.go watch.go   results as pictures, results that are asked again
+//	hist.go plot.go watch.go            results as pictures, results that are asked again
 //
 // # Promises
 //
