@@ -65,7 +65,7 @@ func openLocal(temp string, notes io.Writer, where func(temp string) place) (_ *
 	}()
 	config, err := loadConfig("", nil, []setting{
 		{"", "storage.data_home", filepath.Join(l.temp, "home")}, {"", "init_regions_in_background", "false"}, {"", "dashboard.enable", "false"},
-		{"", "slow_query.enable", "false"}, {"", "wal.sync", "never"}, {"", "logging.level", "error"},
+		{"", "slow_query.enable", "false"}, {"", "wal.sync", "never"},
 	})
 	if err != nil {
 		return nil, err
@@ -74,13 +74,16 @@ func openLocal(temp string, notes io.Writer, where func(temp string) place) (_ *
 	if err != nil {
 		return nil, err
 	}
-	logs := newLogs(notes, config.Logging.Format, level)
+	logs := newLogs(io.Discard, config.Logging.Format, level) // whoever asks is told of errors
 	l.node = &node{config: config, log: logs.logger("varve"), ln: l.pairs}
 	if err := l.node.checkConfig(logs); err != nil {
 		return nil, err
 	}
 	if err := l.node.assemble(where(l.temp), logs); err != nil {
 		return nil, err
+	}
+	for _, d := range l.node.store.Recovery().SetAside {
+		fmt.Fprintf(notes, "varve: %s is damaged: %s (set aside, its rows are missing)\n", d.File, d.Reason)
 	}
 	go func() { l.served <- l.node.server.Serve(l.pairs) }()
 	return l, nil

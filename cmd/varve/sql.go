@@ -33,19 +33,21 @@ type sqlCommand struct {
 	TempDir      string   `placeholder:"DIR" help:"Where temporary files of --data and --file are; default: the system's place."`
 	Execute      []string `short:"e" sep:"none" placeholder:"SQL" help:"Run statements; may be repeated."`
 	File         []string `short:"f" name:"script" sep:"none" placeholder:"FILE" help:"Run the statements of a file, - is standard input; may be repeated."`
-	Format       string   `enum:",table,tsv,csv,csv-noheader,json,ndjson,vertical,markdown,line,arrow,null" default:"" help:"How results are printed: table, tsv, csv, csv-noheader, json, ndjson, vertical, markdown, line (values only), arrow or null (times only). Default: table on a terminal, else tsv."`
+	Format       string   `enum:",table,tsv,csv,csv-noheader,json,ndjson,vertical,markdown,line,arrow,null" default:"" placeholder:"FORMAT" help:"How results are printed: table, tsv, csv, csv-noheader, json, ndjson, vertical, markdown, line (values only), arrow or null (times only). Default: table on a terminal, else tsv."`
 	MaxWidth     int      `placeholder:"N" help:"Cut the cells of tables to so many characters; default: what fits into the terminal."`
 	AutoVertical bool     `help:"Print tables vertically that are wider than the terminal."`
 	RawTimes     bool     `help:"Print times as the numbers they are; csv always does."`
 	KeepGoing    bool     `help:"Go on behind a statement that failed."`
 	NoHistory    bool     `help:"Keep nothing of what is typed."`
-	Color        string   `enum:"auto,always,never" default:"auto" help:"Colours of results: auto (on a terminal), always or never."`
+	Color        string   `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colours of results: auto (on a terminal), always or never."`
 }
 
 // Help is what varve sql --help says besides.
 func (sqlCommand) Help() string {
-	return "Without -e, -f and a script on standard input it asks for statements.\n\n" +
-		examples(`varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`, "varve sql -f report.sql --format csv > report.csv", `varve sql --data /backup/monday -e "SHOW TABLES"`,
+	return "Without -e, -f and a script on standard input it asks for statements on the terminal; there \\? lists its commands.\n" +
+		"Statements end with a semicolon, or with \\G to print their rows vertically, and are sent one by one; USE and SET time_zone hold for those behind them.\n" +
+		"In tsv NULL is \\N, and backslashes, tabs and line ends are escaped. Results taller than the terminal go to PAGER (less -SRFX).\n\n" +
+		examples("varve sql --db metrics", `varve sql -e "SELECT level, count(*) FROM app GROUP BY level"`, "varve sql -f report.sql --format csv > report.csv", `varve sql --data /backup/monday -e "SHOW TABLES"`,
 			`varve sql --file 'logs/*.ndjson.gz' --as app -e "SELECT level, count(*) FROM app GROUP BY level"`,
 			`varve sql -e "SELECT * FROM app ORDER BY ts DESC LIMIT 1\G"`)
 }
@@ -63,7 +65,12 @@ func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeServer()) }()
-	sh, err := shell.New(c.options(server, in, s))
+	o := c.options(server, in, s)
+	o.Exit = func(code int) {
+		closeServer() //nolint:errcheck // the process ends
+		os.Exit(code)
+	}
+	sh, err := shell.New(o)
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,26 @@ func TestSQLOfADirectory(t *testing.T) {
 	}
 }
 
+// TestSQLOfADamagedDirectory: what cannot be read is named, the rest is answered.
+func TestSQLOfADamagedDirectory(t *testing.T) {
+	dir := crashed(t)
+	parts, err := filepath.Glob(filepath.Join(dir, "parts", "*"))
+	if err != nil || len(parts) != 1 {
+		t.Fatalf("parts %q, %v", parts, err)
+	}
+	if err := os.Truncate(parts[0], 10); err != nil {
+		t.Fatal(err)
+	}
+	before := treeHash(t, dir)
+	code, out, errs := command("sql", "--data", dir, "-e", "SELECT count(*) AS n FROM t", "--format", "line")
+	if code != 0 || out != "2\n" || !strings.Contains(errs, filepath.Base(parts[0])+" is damaged: ") {
+		t.Errorf("exit code %d, printed %q, %s", code, out, errs)
+	}
+	if after := treeHash(t, dir); after != before {
+		t.Error("reading has changed the directory")
+	}
+}
+
 // TestSQLOfABackup: a copy without a lock file is read as well.
 func TestSQLOfABackup(t *testing.T) {
 	dir := crashed(t)

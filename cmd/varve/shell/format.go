@@ -57,11 +57,6 @@ type textWriter struct {
 // pieceBytes is about how much is written at once.
 const pieceBytes = 32 << 10
 
-func (t *textWriter) begin(columns []column) error {
-	t.columns = columns
-	return nil
-}
-
 // flush writes what was collected once it is a piece, or at once.
 func (t *textWriter) flush(atOnce bool) error {
 	if len(t.buf) == 0 || len(t.buf) < pieceBytes && !atOnce {

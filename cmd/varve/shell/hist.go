@@ -183,6 +183,15 @@ func bar(counts []int64, most int64, room int, colour bool) string {
 	return strings.TrimRight(out.String(), " ")
 }
 
+// lengthOf says how long a step is.
+func lengthOf(step time.Duration) string {
+	const day = 24 * time.Hour
+	if step > day && step%day == 0 {
+		return counted(int64(step/day), "day")
+	}
+	return timefmt.FormatDuration(int64(step))
+}
+
 // legend says what the marks stand for.
 func (b *bars) legend(totals []int64, colour bool) string {
 	all := int64(0)
@@ -197,7 +206,7 @@ func (b *bars) legend(totals []int64, colour bool) string {
 			parts = append(parts, fmt.Sprintf("%s %s %s", mark, grades[g].name, strings.TrimSpace(strings.TrimSuffix(counted(n, ""), "s"))))
 		}
 	}
-	text := fmt.Sprintf("%s, a line is %s", counted(all, "row"), timefmt.FormatDuration(int64(b.step)))
+	text := fmt.Sprintf("%s, a line is %s", counted(all, "row"), lengthOf(b.step))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}

@@ -11,8 +11,11 @@ import (
 	"strings"
 )
 
-// mostHistory is how many statements are kept.
-const mostHistory = 10_000
+// mostHistory is how many statements are kept, longestHistory the longest of them, bytes.
+const (
+	mostHistory    = 10_000
+	longestHistory = 64 << 10
+)
 
 // history is what was typed, oldest first, also by earlier sessions: a file with a JSON text a line. One goroutine at a time.
 type history struct {
@@ -89,10 +92,11 @@ func line(s string) []byte {
 	return append(text, '\n')
 }
 
-// add takes a statement. What begins with a blank, or holds what looks like a password, is not kept, nor what was typed just before.
+// add takes a statement. What begins with a blank, holds what looks like a password or is very long is not kept, nor what was typed
+// just before.
 func (h *history) add(text string) error {
 	text = strings.TrimRight(text, " \t\r\n")
-	if text == "" || text[0] == ' ' || text[0] == '\t' || secret.MatchString(text) || len(h.list) > 0 && h.list[len(h.list)-1] == text {
+	if text == "" || len(text) > longestHistory || text[0] == ' ' || text[0] == '\t' || secret.MatchString(text) || len(h.list) > 0 && h.list[len(h.list)-1] == text {
 		return nil
 	}
 	if h.list = append(h.list, text); len(h.list) > mostHistory {

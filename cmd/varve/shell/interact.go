@@ -122,7 +122,7 @@ func (r *running) end() {
 	}
 }
 
-// watchSignals ends what runs at Ctrl-C. SIGTERM ends the process, with the terminal as it was.
+// watchSignals ends what runs at Ctrl-C. SIGTERM, and a terminal that goes away, end the process, with the terminal as it was.
 func (s *Shell) watchSignals() (ends *running, stop func()) {
 	ends = &running{}
 	fd := -1
@@ -132,7 +132,7 @@ func (s *Shell) watchSignals() (ends *running, stop func()) {
 		before, _ = term.GetState(fd) //nolint:errcheck // it is none, then
 	}
 	signals, over, ended := make(chan os.Signal, 2), make(chan struct{}), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		defer close(ended)
 		for {
@@ -140,13 +140,14 @@ func (s *Shell) watchSignals() (ends *running, stop func()) {
 			case <-over:
 				return
 			case got := <-signals:
-				if got == syscall.SIGTERM {
-					if before != nil {
-						term.Restore(fd, before) //nolint:errcheck // the process ends
-					}
-					os.Exit((&client.InterruptedError{Signal: syscall.SIGTERM}).ExitCode())
+				if got == os.Interrupt {
+					ends.end()
+					continue
 				}
-				ends.end()
+				if before != nil {
+					term.Restore(fd, before) //nolint:errcheck // the process ends
+				}
+				s.o.Exit((&client.InterruptedError{Signal: got.(syscall.Signal)}).ExitCode())
 			}
 		}
 	}()

@@ -274,3 +274,29 @@ func TestHighlight(t *testing.T) {
 		}
 	}
 }
+
+// TestProduction: before something is destroyed there, somebody is asked.
+func TestProduction(t *testing.T) {
+	var asked []string
+	var questions []string
+	answer := false
+	s, err := New(Options{Client: session(t, &asked), Format: "table", Zone: "UTC", Out: io.Discard, Notes: io.Discard, Session: Session{Label: "prod", Production: true,
+		Confirm: func(q string) (bool, error) {
+			questions = append(questions, q)
+			return answer, nil
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.asking = true
+	for _, text := range []string{"SELECT 1", "INSERT INTO t VALUES (1)", "/* why */ DROP TABLE t", "truncate t", "DELETE FROM t"} {
+		s.statement(t.Context(), text, "tsv") //nolint:errcheck // what is asked counts
+	}
+	if len(asked) != 2 || len(questions) != 3 || !strings.Contains(questions[0], "prod is production. Run") {
+		t.Errorf("ran %q, asked %q", asked, questions)
+	}
+	answer = true
+	if err := s.statement(t.Context(), "DROP TABLE t", "tsv"); err != nil || len(asked) != 3 {
+		t.Errorf("after a yes: ran %q, %v", asked, err)
+	}
+}

@@ -240,6 +240,8 @@ func (s *Shell) broken(err error) error {
 		return sunk.error
 	case errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return &client.UnreachableError{Base: s.o.Client.Base, Cause: errors.New("no whole answer within the time of --timeout")}
 	}
 	return &brokenError{&client.UnreachableError{Base: s.o.Client.Base, Cause: err}}
 }

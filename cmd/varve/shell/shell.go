@@ -63,6 +63,8 @@ type Session struct {
 	Tail func(ctx context.Context, db, table, search string, zone *time.Location) error
 	// Confirm asks a question whose answer is yes or no.
 	Confirm func(question string) (bool, error)
+	// Exit ends the process at a signal.
+	Exit func(code int)
 }
 
 // Shell is a session: statements in, results out. One goroutine at a time.
