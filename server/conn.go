@@ -41,16 +41,17 @@ const (
 // listener counts and keeps the connections that it accepted.
 type listener struct {
 	net.Listener
-	places   *web.Places   // of ordinary connections
+	places   *web.Places   // of ordinary connections, on all addresses together
 	progress time.Duration // see Options.WriteProgress
+	api      bool          // nothing is there but /v1 and the dashboard
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
 	reserve []*conn // oldest first
 }
 
-func newListener(ln net.Listener, limit, perAddress int) *listener {
-	return &listener{Listener: ln, places: web.NewPlaces(limit, perAddress), progress: writeProgress, conns: map[*conn]struct{}{}}
+func newListener(ln net.Listener, places *web.Places) *listener {
+	return &listener{Listener: ln, places: places, progress: writeProgress, conns: map[*conn]struct{}{}}
 }
 
 // Accept returns the next connection. Those over the bounds for which there is no reserve are closed at once.

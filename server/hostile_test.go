@@ -227,7 +227,7 @@ func TestConnWritesInPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	l := newListener(c, 1, 1)
+	l := newListener(c, web.NewPlaces(1, 1))
 	go func() {
 		d, err := net.Dial("tcp", c.Addr().String())
 		if err == nil {

@@ -32,6 +32,8 @@ const drainBytes = 256 << 10
 func (s *Server) serve(rc *fasthttp.RequestCtx) {
 	path := string(rc.Path())
 	switch k := connOf(rc); {
+	case k != nil && k.l.api && !ofAPI(path):
+		s.handle(&route{path: otherPath, access: accessOpen, handler: absent})(rc)
 	case k != nil && k.over && path != "/health" && path != "/status" && path != "/metrics":
 		s.handle(&route{path: otherPath, access: accessOpen, handler: crowded})(rc)
 	case s.preflight(rc, path):
@@ -48,6 +50,16 @@ func (s *Server) serve(rc *fasthttp.RequestCtx) {
 func connOf(rc *fasthttp.RequestCtx) *conn {
 	k, _ := rc.Conn().(*conn)
 	return k
+}
+
+// ofAPI reports whether a path is served at an address of the API alone.
+func ofAPI(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/dashboard/") || path == "/dashboard"
+}
+
+func absent(c *web.Ctx) error {
+	c.Empty(404)
+	return nil
 }
 
 func crowded(*web.Ctx) error {

@@ -119,6 +119,7 @@ type Server struct {
 
 	router *router.Router
 	http   *fasthttp.Server
+	places *web.Places // of its connections
 	rpc    *http.Server
 	// rpcPlaces bounds its connections, on all addresses that it listens at together.
 	rpcPlaces *web.Places
@@ -142,7 +143,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	if o.MaxGRPCConnections <= 0 {
 		o.MaxGRPCConnections = 256
 	}
-	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers)}
+	s := &Server{o: o, log: o.Logger, metrics: newMetrics(o.Intake, o.Answers), places: web.NewPlaces(o.MaxConnections, o.MaxPerAddress)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	o.Ingest.Definition = sqlexec.Definition
 	s.ingest = ingest.New(o.Ingest)
@@ -215,13 +216,21 @@ func (s *Server) buildRouter() {
 }
 
 // Serve answers the connections of ln until Shutdown. A server that was shut down before closes ln.
-func (s *Server) Serve(ln net.Listener) error {
-	l := newListener(ln, s.o.MaxConnections, s.o.MaxPerAddress)
+func (s *Server) Serve(ln net.Listener) error { return s.serveOn(newListener(ln, s.places)) }
+
+// ServeAPI is Serve for an address where nothing is but /v1 and the dashboard: other paths are 404.
+func (s *Server) ServeAPI(ln net.Listener) error {
+	l := newListener(ln, s.places)
+	l.api = true
+	return s.serveOn(l)
+}
+
+func (s *Server) serveOn(l *listener) error {
 	if s.o.WriteProgress > 0 {
 		l.progress = s.o.WriteProgress
 	}
 	if !s.state.begin(l) {
-		return ln.Close()
+		return l.Listener.Close()
 	}
 	return s.http.Serve(l)
 }

@@ -10,32 +10,45 @@ import (
 	"varve/server/web"
 )
 
-// state is the life of a server: its listener while it serves, and whether it stops.
+// state is the life of a server: its listeners while it serves, and whether it stops.
 type state struct {
 	mu       sync.Mutex
-	l        *listener
+	ls       listening
 	draining atomic.Bool
 }
 
-// begin notes the listener; false when the server was stopped before.
+// begin notes a listener; false when the server was stopped before.
 func (s *state) begin(l *listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining.Load() {
 		return false
 	}
-	s.l = l
+	s.ls = append(s.ls, l)
 	return true
 }
 
 func (s *state) connections() int {
 	s.mu.Lock()
-	l := s.l
+	ls := s.ls
 	s.mu.Unlock()
-	if l == nil {
-		return 0
+	return ls.open()
+}
+
+// listening are the listeners of a server.
+type listening []*listener
+
+func (ls listening) open() (n int) {
+	for _, l := range ls {
+		n += l.open()
 	}
-	return l.open()
+	return n
+}
+
+func (ls listening) each(f func(l *listener)) {
+	for _, l := range ls {
+		f(l)
+	}
 }
 
 // Shutdown stops the server: no new connections, idle ones closed, requests in hand finished. When four fifths of ctx's
@@ -44,32 +57,29 @@ func (s *state) connections() int {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.state.mu.Lock()
 	s.state.draining.Store(true)
-	l := s.state.l
+	ls := s.state.ls
 	s.state.mu.Unlock()
 	defer s.cancel()
 	calls, others := make(chan error, 1), make(chan error, 1)
 	go func() { calls <- s.shutdownRPC(ctx) }()
 	go func() { others <- s.listeners.shutdown(ctx) }()
-	err := errors.Join(s.drain(ctx, l), <-calls, <-others)
+	err := errors.Join(s.drain(ctx, ls), <-calls, <-others)
 	if s.o.Slow != nil {
 		s.o.Slow.Close(ctx)
 	}
 	return err
 }
 
-// drain finishes the requests of a listener; nil: there is none.
-func (s *Server) drain(ctx context.Context, l *listener) error {
-	if l == nil {
-		return nil
-	}
-	l.Listener.Close() // Serve then returns
+// drain finishes the requests of listeners.
+func (s *Server) drain(ctx context.Context, ls listening) error {
+	ls.each(func(l *listener) { l.Listener.Close() }) // Serve then returns
 	patience := time.NewTimer(web.UntilCancel(ctx))
 	defer patience.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		l.closeIdle()
-		if l.open() == 0 {
+		ls.each((*listener).closeIdle)
+		if ls.open() == 0 {
 			return nil
 		}
 		select {
@@ -78,7 +88,7 @@ func (s *Server) drain(ctx context.Context, l *listener) error {
 			s.cancel()
 		case <-ctx.Done():
 			s.cancel()
-			l.closeAll()
+			ls.each((*listener).closeAll)
 			return ctx.Err()
 		}
 	}

@@ -23,7 +23,7 @@ func TestWritesMustMakeProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
 		defer client.Close()
-		c := &conn{Conn: server, l: newListener(nil, 1, 1)}
+		c := &conn{Conn: server, l: newListener(nil, web.NewPlaces(1, 1))}
 		go func() {
 			<-time.After(writeProgress - time.Second)
 			io.CopyN(io.Discard, client, writeChunk)

@@ -44,6 +44,8 @@ type Config struct {
 		MaxConnections  int
 		MaxPerAddress   int
 		Hosts           []string
+		EnableAPIServer bool
+		APIServerAddr   string
 	}
 	GRPC struct {
 		Addr           string

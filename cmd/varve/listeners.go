@@ -29,6 +29,7 @@ func (n *node) listenMore() error {
 		tls             [2]string // files of the certificate and its key; empty: no TLS
 		serve           func(s *server.Server, ln net.Listener) error
 	}{
+		{"api", "http.api_server_addr", c.apiAddr(), [2]string{c.HTTP.TLSCert, c.HTTP.TLSKey}, (*server.Server).ServeAPI},
 		{"grpc", "grpc.addr", c.GRPC.Addr, [2]string{}, (*server.Server).ServeGRPC},
 		{"forward", "forward.addr", c.Forward.Addr, [2]string{}, (*server.Server).ServeForward},
 		{"forward", "forward.tls_addr", c.Forward.TLSAddr, [2]string{c.Forward.TLSCert, c.Forward.TLSKey}, (*server.Server).ServeForward},
@@ -58,6 +59,14 @@ func (n *node) listenMore() error {
 	return nil
 }
 
+// apiAddr is the address of the API alone; empty: there is none.
+func (c *Config) apiAddr() string {
+	if !c.HTTP.EnableAPIServer {
+		return ""
+	}
+	return c.HTTP.APIServerAddr
+}
+
 // listeners are what serves the addresses besides that of HTTP.
 func (n *node) listeners() (list []func() error) {
 	for _, l := range n.others {
@@ -79,7 +88,7 @@ func isRemote(a net.Addr) bool {
 
 // checkListeners looks at the addresses of listeners.
 func (c *Config) checkListeners() error {
-	for _, one := range [...][2]string{{"forward.addr", c.Forward.Addr}, {"forward.tls_addr", c.Forward.TLSAddr}, {"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
+	for _, one := range [...][2]string{{"http.api_server_addr", c.apiAddr()}, {"forward.addr", c.Forward.Addr}, {"forward.tls_addr", c.Forward.TLSAddr}, {"syslog.tcp_addr", c.Syslog.TCPAddr}, {"syslog.udp_addr", c.Syslog.UDPAddr}, {"syslog.tls_addr", c.Syslog.TLSAddr}} {
 		if one[1] == "" {
 			continue
 		}

@@ -309,3 +309,28 @@ func TestDescriptors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestAPIServer: the second address is told at the start, has /v1 and nothing of the server's own state, and speaks TLS where the first does.
+func TestAPIServer(t *testing.T) {
+	cert, key := writeCertificate(t, t.TempDir(), "api")
+	for _, args := range [][]string{nil, {"--tls-cert", cert, "--tls-key", key}} {
+		s := serve(t, nil, append(args, "--set", "http.enable_api_server=true", "--set", "http.api_server_addr=127.0.0.1:0")...)
+		scheme, _, _ := strings.Cut(s.url, ":")
+		url := scheme + "://" + s.wait(regexp.MustCompile(`(?m)^api +(\S+)`))[1]
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the certificate is the test's own
+		for path, want := range map[string]int{"/v1/sql?sql=SELECT+1": 200, "/config": 404, "/metrics": 404, "/health": 404} {
+			resp, err := client.Get(url + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != want {
+				t.Errorf("%s%s: %s, want %d", url, path, resp.Status, want)
+			}
+		}
+		client.CloseIdleConnections()
+		if code := s.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+}
