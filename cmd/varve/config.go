@@ -115,7 +115,12 @@ type Config struct {
 		Enable bool
 		Dir    string
 	}
-	Logging   struct{ Level, Format string }
+	Logging struct {
+		Level, Format string
+		Dir           string
+		AppendStdout  bool
+		MaxFiles      int
+	}
 	SlowQuery struct {
 		Enable      bool
 		Threshold   time.Duration
@@ -320,6 +325,9 @@ func (c *Config) check() error {
 	}
 	if err := c.checkListeners(); err != nil {
 		return err
+	}
+	if c.Logging.Dir == "" && !c.Logging.AppendStdout {
+		return &configError{"logging.append_stdout = false needs logging.dir: the lines of the log would be nowhere"}
 	}
 	if c.Storage.MemtableLimit < c.Storage.FlushBytes {
 		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q", c.Storage.MemtableLimit, c.Storage.FlushBytes)}

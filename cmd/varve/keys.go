@@ -118,6 +118,9 @@ func (c *Config) keys() []key {
 		{"otlp.trace_ingest_chunk_size", &c.OTLP.TraceChunkSize, "512", atLeast(&c.OTLP.TraceChunkSize, 1)},
 
 		{"logging.level", &c.Logging.Level, "info", func() error { _, err := parseFilter(c.Logging.Level); return err }},
+		{"logging.dir", &c.Logging.Dir, "", nil},
+		{"logging.append_stdout", &c.Logging.AppendStdout, "true", nil},
+		{"logging.max_log_files", &c.Logging.MaxFiles, "720", atLeast(&c.Logging.MaxFiles, 1)},
 		{"logging.log_format", &c.Logging.Format, "text", oneOf(&c.Logging.Format, "text", "json")},
 
 		{"slow_query.enable", &q.Enable, "true", nil},

@@ -96,6 +96,7 @@ func (f *filter) level(target string) slog.Level {
 type logs struct {
 	filter atomic.Pointer[filter]
 	inner  slog.Handler
+	files  *logFiles // nil: there are none
 	setMu  sync.Mutex
 }
 
@@ -117,6 +118,14 @@ func newLogs(w io.Writer, format string, f *filter) *logs {
 	}
 	l.filter.Store(f)
 	return l
+}
+
+// close ends the writing of files.
+func (l *logs) close() error {
+	if l.files == nil {
+		return nil
+	}
+	return l.files.Close()
 }
 
 // logger is the logger of a target: a package of the house.

@@ -83,7 +83,7 @@ func (s *serveCommand) load(environ []string) (*Config, error) {
 	return loadConfig(s.Config, environ, settings)
 }
 
-func (s *serveCommand) run(io streams) error {
+func (s *serveCommand) run(io streams) (err error) {
 	config, err := s.load(io.environ)
 	if err != nil {
 		return err
@@ -92,7 +92,11 @@ func (s *serveCommand) run(io streams) error {
 	if err != nil {
 		return &configError{fmt.Sprintf("logging.level: %v", err)}
 	}
-	logs := newLogs(io.err, config.Logging.Format, level)
+	logs, io, err := config.openLogs(io, level)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, logs.close()) }()
 	for _, w := range config.warnings {
 		logs.logger("varve").Warn(w)
 	}
@@ -265,6 +269,9 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		Name: "varve_memory_limit_bytes", Help: "Bytes of memory that the process may have: memory_limit.",
 	}, func() float64 { return float64(c.memoryLimit()) }))
 	registry.MustRegister(budgetCollectors(n.budgets(c.memory()), n.pool.Waiting)...)
+	if logs.files != nil {
+		registry.MustRegister(logs.files.collector())
+	}
 	disk, err := spillDisk(c, registry, logs)
 	if err != nil {
 		return nil, err

@@ -279,6 +279,8 @@ func TestStartRefusals(t *testing.T) {
 		{"directory of another server", []string{"--data-dir", held}, exitFailed, "another"},
 		{"directory that is a file", []string{"--data-dir", sealed}, exitFailed, sealed},
 		{"configuration that is a directory", []string{"--config", filepath.Dir(sealed)}, exitUsage, filepath.Dir(sealed)},
+		{"logs in a directory that is a file", []string{"--set", "logging.dir=" + sealed}, exitFailed, "logging.dir"},
+		{"logs nowhere", []string{"--set", "logging.append_stdout=false"}, exitUsage, "logging.append_stdout"},
 		{"certificate without a key", []string{"--tls-cert", cert}, exitUsage, "http.tls_key"},
 		{"key without a certificate", []string{"--tls-key", key}, exitUsage, "http.tls_cert"},
 		{"certificate that is none", []string{"--tls-cert", key, "--tls-key", key}, exitUsage, "http.tls_cert"},

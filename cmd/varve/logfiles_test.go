@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// readLogs is what lies in a directory, file by file.
+func readLogs(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(e.Name() + ": " + strings.ReplaceAll(string(text), "\n", "|") + "\n")
+	}
+	return b.String()
+}
+
+// TestLogFiles: each hour has its file, a start goes on in it, the oldest go, and what else lies there stays.
+func TestLogFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "logs")
+	now := time.Date(2026, 2, 28, 22, 10, 0, 0, time.FixedZone("", 3600))
+	start := func(lines ...string) {
+		t.Helper()
+		l, err := openLogFiles(dir, 2, io.Discard, func() time.Time { return now })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines {
+			l.Write([]byte(line)) //nolint:errcheck // it never fails
+			now = now.Add(40 * time.Minute)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start("a\n", "b\n") // 21:10 and 21:50 UTC
+	const others = "notes.txt: \nvarve-2020-01-01-00.log.gz: \nvarve-2020-13-01-00.log: \n"
+	for _, other := range []string{"varve-2020-01-01-00.log.gz", "varve-2020-13-01-00.log", "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, other), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start("c\n") // 22:30
+	if got, want := readLogs(t, dir), others+"varve-2026-02-28-21.log: a|b|\nvarve-2026-02-28-22.log: c|\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	now = now.Add(-30 * time.Minute) // 22:40
+	start("d\n", "e\n", "f\n")
+	if got, want := readLogs(t, dir), others+"varve-2026-02-28-23.log: e|\nvarve-2026-03-01-00.log: f|\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// crowdedFile takes so many bytes, and then none.
+type crowdedFile struct {
+	*bytes.Buffer
+	room int
+}
+
+func (f *crowdedFile) Write(p []byte) (int, error) {
+	n := min(len(p), f.room)
+	f.room -= n
+	f.Buffer.Write(p[:n])
+	if n < len(p) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func (f *crowdedFile) Close() error { return nil }
+
+// TestLogFilesOnAFullDisk: lines that find no room are counted, told once, and those after them stand in lines of their own.
+func TestLogFilesOnAFullDisk(t *testing.T) {
+	var trouble, written bytes.Buffer
+	file := &crowdedFile{&written, 6}
+	full := true
+	l := &logFiles{dir: t.TempDir(), most: 3, trouble: &trouble, now: time.Now, open: func(string) (io.WriteCloser, error) {
+		if full {
+			return nil, syscall.ENOSPC
+		}
+		return file, nil
+	}}
+	write := func(line string) {
+		t.Helper()
+		if n, err := l.Write([]byte(line)); n != len(line) || err != nil {
+			t.Errorf("writing %q: %d, %v", line, n, err)
+		}
+	}
+	write("lost\n")
+	write("lost\n")
+	full = false
+	write("one\n")
+	write("two\n")
+	write("three\n")
+	file.room = 100
+	write("four\n")
+	if got := written.String(); got != "one\ntw\nfour\n" || l.lost.Load() != 4 || strings.Count(trouble.String(), "\n") != 2 {
+		t.Errorf("written is %q, %d lost, told\n%s", got, l.lost.Load(), trouble.String())
+	}
+}
+
+// TestLogDirectory: files have what the server says at its start and the lines of its log; these stay away from standard error where that
+// is wanted.
+func TestLogDirectory(t *testing.T) {
+	for _, beside := range []string{"true", "false"} {
+		dir := filepath.Join(t.TempDir(), "logs")
+		s := serve(t, nil, "--set", "logging.dir="+dir, "--set", "logging.append_stdout="+beside)
+		s.wait(regexp.MustCompile(`(?m)^users .*\n`))
+		if code := s.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		logged := readLogs(t, dir)
+		for _, part := range []string{"log: varve " + version, "listening " + s.url, "msg=stopping", "msg=stopped"} {
+			if !strings.Contains(logged, part) {
+				t.Errorf("the files do not say %q:\n%s", part, logged)
+			}
+		}
+		if got := strings.Contains(s.said(), "msg=stopped"); got != (beside == "true") {
+			t.Errorf("standard error has lines of the log: %v, want %s", got, beside)
+		}
+	}
+}
