@@ -25,6 +25,7 @@ func TestProtocolsOff(t *testing.T) {
 		{"metrics API", Protocols{Metrics: true}, `^/v1/metricsapi/`},
 		{"OTLP", Protocols{OTLP: true}, `^/v1/otlp/|^/v1/(metrics|logs|traces)$`},
 		{"trace search", Protocols{TraceQueries: true}, `^(/v1/jaeger)?/api/(services|operations|dependencies|traces)(/|$)`},
+		{"analysis as a stream", Protocols{AnalyzeStream: true}, `^/v1/sql/analyze/`},
 		{"none", Protocols{}, `^$`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -83,7 +83,6 @@ func (s *Server) routes() []route {
 		{getPost, "/v1/mquery", accessUser, q.MQuery},
 		{getPost, "/v1/sql/format", accessUser, q.Format},
 		{getPost, "/v1/sql/parse", accessUser, q.Parse},
-		{post, "/v1/sql/analyze/stream", accessUser, q.AnalyzeStream},
 		{get, "/v1/session", accessUser, s.session},
 
 		// State of the server.
@@ -105,6 +104,9 @@ func (s *Server) routes() []route {
 		{get, "/debug/prof/mem/status", accessAdmin, a.MemStatus},
 		{post, "/debug/prof/mem/activate", accessAdmin, a.MemActivate},
 		{post, "/debug/prof/mem/deactivate", accessAdmin, a.MemDeactivate},
+	}
+	if !s.o.Off.AnalyzeStream {
+		list = append(list, route{post, "/v1/sql/analyze/stream", accessUser, q.AnalyzeStream})
 	}
 	if d := s.saved; d != nil {
 		list = append(list, route{get, "/v1/dashboards", accessRead, d.List}, route{get, "/v1/dashboards/{name}", accessRead, d.Get},

@@ -90,13 +90,14 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Protocols are protocols whose paths the configuration may take away; they are 404 then.
+// Protocols are protocols, and a way to ask, whose paths the configuration may take away; they are 404 then.
 type Protocols struct {
-	Lines        bool // line protocol
-	Puts         bool // JSON puts
-	Metrics      bool // the metrics API, with remote write and read
-	OTLP         bool // on HTTP, and its methods of gRPC
-	TraceQueries bool
+	Lines         bool // line protocol
+	Puts          bool // JSON puts
+	Metrics       bool // the metrics API, with remote write and read
+	OTLP          bool // on HTTP, and its methods of gRPC
+	TraceQueries  bool
+	AnalyzeStream bool // /v1/sql/analyze/stream
 }
 
 // Server serves the HTTP interface. Safe for concurrent use.

@@ -44,6 +44,7 @@ type Config struct {
 		MaxConnections  int
 		MaxPerAddress   int
 		Hosts           []string
+		AnalyzeStream   bool
 		EnableAPIServer bool
 		APIServerAddr   string
 	}

@@ -47,6 +47,7 @@ func (c *Config) keys() []key {
 		{"http.max_connections", &h.MaxConnections, "1024", atLeast(&h.MaxConnections, 1)},
 		{"http.max_connections_per_address", &h.MaxPerAddress, "0", atLeast(&h.MaxPerAddress, 0)},
 		{"http.hosts", &h.Hosts, "", nil},
+		{"http.experimental_enable_explain_analyze_stream", &h.AnalyzeStream, "true", nil},
 		{"http.enable_api_server", &h.EnableAPIServer, "false", nil},
 		{"http.api_server_addr", &h.APIServerAddr, "127.0.0.1:4006", nil},
 		{"http.tls_cert", &h.TLSCert, "", nil},

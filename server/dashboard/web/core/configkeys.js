@@ -27,6 +27,7 @@ export const explained = {
   "http.cors_allowed_origins": {"default":"[]","text":"origins that may; empty: any may read, but pages of other origins are refused on a server without users"},
   "http.enable_api_server": {"default":"false","text":"listen at `http.api_server_addr` as well, where nothing is but `/v1` and `/dashboard`: other paths are 404, those of protocols that take no more than a host as well"},
   "http.enable_cors": {"default":"true","text":"let pages read answers"},
+  "http.experimental_enable_explain_analyze_stream": {"default":"true","text":"`false`: `/v1/sql/analyze/stream` is 404"},
   "http.hosts": {"default":"[]","text":"names by which pages may call a server without users, besides addresses and `localhost`: without it a name that somebody else's server of names points at this machine is refused"},
   "http.is_strict_mode": {"default":"false","text":"printed for clients that look for it"},
   "http.max_connections": {"default":"1024","text":"connections served at a time; 64 more still get `/health`, `/status` and `/metrics`: a new one in place of one that sends nothing"},
