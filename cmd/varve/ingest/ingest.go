@@ -85,6 +85,7 @@ type run struct {
 	buffers chan []byte // free ones
 	work    chan *batch
 	stop    chan struct{} // closed when nothing further is to be sent
+	ended   func() error  // of the context: an end is known by it before stop is closed
 	send    *sender
 }
 
@@ -94,7 +95,7 @@ func Run(ctx context.Context, c *client.Client, o *Options) error {
 	if err := o.complete(c); err != nil {
 		return err
 	}
-	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{})}
+	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: ctx.Err}
 	var err error
 	if o.Manifest != "" {
 		err = r.readManifest(ctx)

@@ -272,7 +272,7 @@ func (r *run) stopped() bool {
 	case <-r.stop:
 		return true
 	default:
-		return false
+		return r.ended() != nil
 	}
 }
 
