@@ -1,10 +1,61 @@
 package tail
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"varve/cmd/varve/client"
 )
+
+// columns is what a server says of a table with a time index and a text.
+const columns = `{"output":[{"records":{"rows":[["ts","TimestampSecond","TIMESTAMP"],["message","String","FIELD"]]}}]}`
+
+// TestServersOfOtherKinds: whatever is answered, and to whichever question, it ends with an error or a row and never worse.
+func TestServersOfOtherKinds(t *testing.T) {
+	good := []string{
+		columns, `{"output":[{"records":{"rows":[[1795232760123456789]]}}]}`,
+		`{"output":[{"records":{"schema":{"column_schemas":[{"name":"ts","data_type":"TimestampSecond"},{"name":"message","data_type":"String"}]},"rows":[[1795232760,"x"]]}}]}`,
+	}
+	for _, bad := range []string{
+		``, `null`, `{}`, `[]`, `<html>`, `{"output":[]}`, `{"output":[{}]}`, `{"output":[{"affectedrows":1}]}`, `{"output":[{"records":{"rows":[[]]}}]}`, `{"output":[{"records":{"rows":[[null]]}}]}`,
+		`{"output":[{"records":{"rows":[[null,null,null]]}}]}`, `{"output":[{"records":{"rows":[["a","b"]]}}]}`, `{"output":[{"records":{"rows":[[{"a":1},[1],true]]}}]}`,
+		`{"output":[{"records":{"schema":{"column_schemas":[{"name":"x","data_type":"y"}]},"rows":[[1,2],[]]}}]}`,
+	} {
+		for place := range 5 {
+			n := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if n++; n-1 == place || n > len(good) {
+					io.WriteString(w, bad) //nolint:errcheck // the client tells
+					return
+				}
+				io.WriteString(w, good[n-1]) //nolint:errcheck // the client tells
+			}))
+			c, err := (&client.Flags{URL: server.URL}).Connect(nil, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, end := context.WithTimeoutCause(t.Context(), time.Second, &client.InterruptedError{})
+			var out strings.Builder
+			err = Run(ctx, c, Options{DB: "public", Table: "t", Rows: 5, Zone: time.UTC, Follow: place == 4, Every: 10 * time.Millisecond, Format: "text"}, &out, io.Discard)
+			if err == nil && ctx.Err() == nil && out.Len() > 0 && !strings.Contains(out.String(), "x") {
+				t.Errorf("%s as answer %d: %v, %q", bad, place, err, out.String())
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s as answer %d: %v", bad, place, err)
+			}
+			end()
+			server.Close()
+		}
+	}
+}
 
 // TestSeen: of equal rows as many are new as there are more than before, and what is long past is forgotten.
 func TestSeen(t *testing.T) {
