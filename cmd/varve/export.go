@@ -25,9 +25,9 @@ type exportCommand struct {
 	OutputDir   string        `placeholder:"DIR" xor:"rows" help:"A new or empty directory for all tables of the database: rows, statements that make them, MANIFEST.json."`
 	Format      export.Format `enum:",csv,ndjson,json,arrow,parquet" default:"" placeholder:"FORMAT" help:"csv, ndjson, json, arrow or parquet; default: by the name of the file, csv for standard output."`
 	NewestFirst bool          `help:"Newest rows first; default: oldest first."`
-	RawTimes    bool          `help:"Times in csv, ndjson and json as whole numbers of their unit; default: RFC 3339 in UTC."`
+	RawTimes    bool          `help:"Times as whole numbers of their unit; default: RFC 3339 in UTC in csv, ndjson and json, times in parquet."`
 	Resume      bool          `help:"Go on with a file that was not completed."`
-	RetryFor    time.Duration `default:"10m" placeholder:"DURATION" help:"How long a part of the rows is asked for again when the server is away, busy or fails."`
+	RetryFor    time.Duration `default:"10m" placeholder:"DURATION" help:"How long a part of the rows is asked for again when the server is away, busy or fails; default: 10m."`
 }
 
 // Help is what varve export --help says besides.

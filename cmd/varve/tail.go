@@ -26,8 +26,8 @@ type tailCommand struct {
 	Template string        `placeholder:"TEXT" help:"What a line is, instead of a format: '{{.time}} {{.level}} {{.message}}'."`
 	Raw      bool          `help:"Control characters of rows as they are; default: escaped, lest they steer the terminal."`
 	Color    string        `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colours: auto (on a terminal), always or never."`
-	Every    time.Duration `default:"1s" placeholder:"DURATION" help:"How often to ask for new rows."`
-	Overlap  time.Duration `default:"10s" placeholder:"DURATION" help:"How late rows may come, by their time, and still be seen; at most 5m."`
+	Every    time.Duration `default:"1s" placeholder:"DURATION" help:"How often to ask for new rows; default: 1s."`
+	Overlap  time.Duration `default:"10s" placeholder:"DURATION" help:"How late rows may come, by their time, and still be seen, at most 5m; default: 10s."`
 }
 
 // Help is what varve tail --help says besides.

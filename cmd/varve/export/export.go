@@ -41,7 +41,7 @@ type Options struct {
 	OutputDir   string // a directory for all tables of DB
 	Format      Format // empty: by the name of Output
 	NewestFirst bool
-	RawTimes    bool // times in text are counts of their unit
+	RawTimes    bool // times are counts of their unit; not with Arrow
 	Resume      bool
 	RetryFor    time.Duration
 	Quiet       bool
@@ -70,6 +70,9 @@ func begin(ctx context.Context, c *client.Client, o Options, notes io.Writer) (*
 	var err error
 	if r.format, r.packing, err = formatOf(o.Output, o.Format); err != nil {
 		return nil, err
+	}
+	if r.format == Arrow && o.RawTimes {
+		return nil, &client.UsageError{Err: errors.New("--raw-times does not go with arrow, whose times are whole numbers that are known as times")}
 	}
 	return r, r.describe(ctx)
 }
