@@ -240,6 +240,7 @@ func (r *run) open() (*part, error) {
 		if file != nil {
 			r.all, r.done, r.rows = span{state.First, state.Last, state.Total}, state.Done, state.Rows
 			r.sink.restore(state.Sink)
+			r.notes.had = r.rows
 			r.notes.say("varve: %s are in %s%s already\n", plural(r.rows, "row"), r.o.Output, partEnding)
 		} else {
 			r.notes.say("varve: there is no %s%s to go on from: the export begins anew\n", r.o.Output, stateEnding)

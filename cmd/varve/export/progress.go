@@ -23,6 +23,7 @@ type notes struct {
 	now      func() time.Time
 
 	total int64 // rows that are expected; 0: nobody knows
+	had   int64 // of which a run before wrote so many
 	begun time.Time
 	said  time.Time
 	drawn bool // a line stands on the terminal that is drawn over
@@ -57,9 +58,10 @@ func (n *notes) progress(rows, bytes int64) {
 	if n.total > 0 {
 		text = fmt.Sprintf("%s of %s (%.0f %%)", thousands(rows), plural(n.total, "row"), 100*float64(min(rows, n.total))/float64(n.total))
 	}
-	text += fmt.Sprintf(", %s, %s rows/s", byteText(bytes), thousands(int64(float64(rows)/seconds)))
-	if left := n.total - rows; left > 0 && rows > 0 {
-		text += fmt.Sprintf(", %s left", (time.Duration(float64(left) / float64(rows) * seconds * 1e9)).Round(time.Second))
+	here := float64(rows - n.had)
+	text += fmt.Sprintf(", %s, %s rows/s", byteText(bytes), thousands(int64(here/seconds)))
+	if left := n.total - rows; left > 0 && here > 0 {
+		text += fmt.Sprintf(", %s left", time.Duration(float64(left)/here*seconds*1e9).Round(time.Second))
 	}
 	if !n.terminal {
 		fmt.Fprintf(n.w, "varve: %s\n", text)
@@ -80,7 +82,7 @@ func (n *notes) end() {
 // summary is the last line.
 func (n *notes) summary(rows, bytes int64, file string, retries int) {
 	took := n.now().Sub(n.begun)
-	text := fmt.Sprintf("varve: %s, %s in %s (%s, %s rows/s", plural(rows, "row"), byteText(bytes), file, took.Round(10*time.Millisecond), thousands(int64(float64(rows)/max(took.Seconds(), 1e-3))))
+	text := fmt.Sprintf("varve: %s, %s in %s (%s, %s rows/s", plural(rows, "row"), byteText(bytes), file, took.Round(10*time.Millisecond), thousands(int64(float64(rows-n.had)/max(took.Seconds(), 1e-3))))
 	if retries > 0 {
 		text += ", " + plural(int64(retries), "retry")
 	}

@@ -1,0 +1,45 @@
+package export
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestProgress: a line each ten seconds where lines are kept, one that is drawn over on a terminal, nothing when it is to be quiet.
+func TestProgress(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		terminal, quiet bool
+		want            string
+	}{
+		{"lines", false, false, "varve: 2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\nvarve: note\n"},
+		{"terminal", true, false, "\r1,600,000 of 10,000,000 rows (16 %), 1.0 KiB, 150,000 rows/s, 56s left\x1b[K\r2,500,000 of 10,000,000 rows (25 %), 1.5 GiB, 150,000 rows/s, 50s left\x1b[K\r\x1b[Kvarve: note\n"},
+		{"quiet", false, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out strings.Builder
+			n := newNotes(&out, c.quiet)
+			n.said = n.begun
+			n.terminal, n.total, n.had = c.terminal, 10_000_000, 1_000_000
+			now := n.begun
+			n.now = func() time.Time { return now }
+			now = now.Add(4 * time.Second)
+			n.progress(1_600_000, 1024)
+			n.progress(1_600_001, 1025)
+			now = now.Add(6 * time.Second)
+			n.progress(2_500_000, 3<<29)
+			n.progress(2_500_001, 3<<29)
+			n.say("varve: %s\n", "note")
+			n.end()
+			if out.String() != c.want {
+				t.Errorf("got %q, want %q", out.String(), c.want)
+			}
+		})
+	}
+	for n, want := range map[int64]string{0: "0", -1234: "-1,234", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
