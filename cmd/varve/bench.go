@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,13 +151,13 @@ func startOwn(ctx context.Context, environ []string) (o *ownServer, err error) {
 }
 
 // listens is the line that says where a server listens.
-var listens = regexp.MustCompile(`^listening (https?://\S+)`)
+var listens = client.Pattern(`^listening (https?://\S+)`)
 
 // read takes what the server prints, until it ends, and tells the address where it listens.
 func (o *ownServer) read(lines io.Reader, address chan<- string) {
 	var text strings.Builder
 	for scan := bufio.NewScanner(lines); scan.Scan(); {
-		if m := listens.FindStringSubmatch(scan.Text()); m != nil {
+		if m := listens().FindStringSubmatch(scan.Text()); m != nil {
 			address <- m[1]
 		}
 		if text.Len() < 4096 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
 	"strings"
 
 	"varve/cmd/varve/client"
@@ -103,7 +102,7 @@ func (configDefaultCommand) run(out io.Writer) error {
 }
 
 // link is a link of a document.
-var link = regexp.MustCompile(`\[([^]]*)\]\(([^)]*)\)`)
+var link = client.Pattern(`\[([^]]*)\]\(([^)]*)\)`)
 
 // keyMeanings reads the table of keys of docs/config.md: what each means, as plain text.
 func keyMeanings(document string) map[string]string {
@@ -114,7 +113,7 @@ func keyMeanings(document string) map[string]string {
 			continue
 		}
 		text := strings.TrimSpace(strings.Join(cells[3:len(cells)-1], "|"))
-		text = link.ReplaceAllString(text, "docs/$2")
+		text = link().ReplaceAllString(text, "docs/$2")
 		meanings[strings.Trim(cells[1], " `")] = strings.ReplaceAll(text, "`", "")
 	}
 	return meanings

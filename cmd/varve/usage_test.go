@@ -123,8 +123,11 @@ func TestStartIsLight(t *testing.T) {
 		if strings.HasPrefix(line[1], "varve/") {
 			ours += n
 		}
+		if strings.HasPrefix(line[1], "varve/cmd/") && n > 64<<10 {
+			t.Errorf("%s makes %d bytes before anything is asked", line[1], n)
+		}
 	}
-	if len(lines) < 20 || ours > 3<<20 {
+	if len(lines) < 20 || ours > 2<<20 {
 		t.Errorf("%d packages, ours make %d bytes before anything is asked:\n%s", len(lines), ours, &trace)
 	}
 }

@@ -3,11 +3,9 @@ package client
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"varve/engine/timefmt"
@@ -52,23 +50,17 @@ func ParseTime(text string, zone *time.Location, now time.Time) (at time.Time, o
 
 const lengthPattern = `(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|h|d|w)`
 
-// timePatterns are the forms of times.
-type timePatterns struct{ relative, ago, signed, epoch, iso, access, syslog, clock, offset *regexp.Regexp }
-
-// forms is not made before a time is read: commands that read none begin at once.
-var forms = sync.OnceValue(func() *timePatterns {
-	return &timePatterns{
-		relative: regexp.MustCompile(`(?i)^(?:(now|today|yesterday)\s*)?((?:[-+]\s*` + lengthPattern + `\s*)*)$`),
-		ago:      regexp.MustCompile(`(?i)^(?:` + lengthPattern + `\s*)+$`),
-		signed:   regexp.MustCompile(`(?i)([-+]?)\s*` + lengthPattern),
-		epoch:    regexp.MustCompile(`^(\d{9,19})(?:\.(\d{1,9}))?$`),
-		iso:      regexp.MustCompile(`(?i)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?`),
-		access:   regexp.MustCompile(`(\d{1,2})[/ -]([A-Z][a-z]{2})[/ -](\d{4})[: ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s*(Z|UTC|GMT|[-+]\d{4})?`),
-		syslog:   regexp.MustCompile(`\b([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?`),
-		clock:    regexp.MustCompile(`(?i)^(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?$`),
-		offset:   regexp.MustCompile(`([-+])(\d{2}):?(\d{2})`),
-	}
-})
+var (
+	relative = Pattern(`(?i)^(?:(now|today|yesterday)\s*)?((?:[-+]\s*` + lengthPattern + `\s*)*)$`)
+	ago      = Pattern(`(?i)^(?:` + lengthPattern + `\s*)+$`)
+	signed   = Pattern(`(?i)([-+]?)\s*` + lengthPattern)
+	epoch    = Pattern(`^(\d{9,19})(?:\.(\d{1,9}))?$`)
+	iso      = Pattern(`(?i)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?`)
+	access   = Pattern(`(\d{1,2})[/ -]([A-Z][a-z]{2})[/ -](\d{4})[: ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s*(Z|UTC|GMT|[-+]\d{4})?`)
+	syslog   = Pattern(`\b([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?`)
+	clock    = Pattern(`(?i)^(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[-+]\d{2}:?\d{2})?$`)
+	offset   = Pattern(`([-+])(\d{2}):?(\d{2})`)
+)
 
 // lengths are those of the units, ns.
 var lengths = map[string]int64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9, "w": 7 * 86400e9}
@@ -76,8 +68,8 @@ var lengths = map[string]int64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1
 var months = strings.Split("jan feb mar apr may jun jul aug sep oct nov dec", " ")
 
 func parseRelative(text string, zone *time.Location, now time.Time) (time.Time, bool) {
-	m := forms().relative.FindStringSubmatch(text)
-	bare := m == nil && forms().ago.MatchString(text)
+	m := relative().FindStringSubmatch(text)
+	bare := m == nil && ago().MatchString(text)
 	if !bare && (m == nil || m[1] == "" && m[2] == "") {
 		return time.Time{}, false
 	}
@@ -91,7 +83,7 @@ func parseRelative(text string, zone *time.Location, now time.Time) (time.Time, 
 			at = startOfDay(now, zone, -1)
 		}
 	}
-	for _, part := range forms().signed.FindAllStringSubmatch(rest, -1) {
+	for _, part := range signed().FindAllStringSubmatch(rest, -1) {
 		amount, err := strconv.ParseFloat(part[2], 64)
 		unit := lengths[strings.ToLower(part[3])]
 		if err != nil || amount*float64(unit) > math.MaxInt64/1000 {
@@ -114,7 +106,7 @@ func startOfDay(at time.Time, zone *time.Location, days int) time.Time {
 
 // parseEpoch tells seconds, ms, us and ns apart by their size; a point stands behind seconds.
 func parseEpoch(text string, _ *time.Location, _ time.Time) (time.Time, bool) {
-	m := forms().epoch.FindStringSubmatch(text)
+	m := epoch().FindStringSubmatch(text)
 	if m == nil {
 		return time.Time{}, false
 	}
@@ -136,7 +128,7 @@ func parseEpoch(text string, _ *time.Location, _ time.Time) (time.Time, bool) {
 }
 
 func parseISO(text string, zone *time.Location, _ time.Time) (time.Time, bool) {
-	m := forms().iso.FindStringSubmatch(text)
+	m := iso().FindStringSubmatch(text)
 	if m == nil {
 		return time.Time{}, false
 	}
@@ -145,7 +137,7 @@ func parseISO(text string, zone *time.Location, _ time.Time) (time.Time, bool) {
 
 // parseAccess finds the time of an access log: 21/Nov/2026:03:46:26 +0100.
 func parseAccess(text string, zone *time.Location, _ time.Time) (time.Time, bool) {
-	m := forms().access.FindStringSubmatch(text)
+	m := access().FindStringSubmatch(text)
 	if m == nil {
 		return time.Time{}, false
 	}
@@ -154,7 +146,7 @@ func parseAccess(text string, zone *time.Location, _ time.Time) (time.Time, bool
 
 // parseSyslog finds a time without a year: Nov 21 03:46:26. What would lie ahead is of the year before.
 func parseSyslog(text string, zone *time.Location, now time.Time) (time.Time, bool) {
-	m := forms().syslog.FindStringSubmatch(text)
+	m := syslog().FindStringSubmatch(text)
 	if m == nil {
 		return time.Time{}, false
 	}
@@ -168,7 +160,7 @@ func parseSyslog(text string, zone *time.Location, now time.Time) (time.Time, bo
 
 // parseClock reads a time of today or yesterday.
 func parseClock(text string, zone *time.Location, now time.Time) (time.Time, bool) {
-	m := forms().clock.FindStringSubmatch(text)
+	m := clock().FindStringSubmatch(text)
 	if m == nil {
 		return time.Time{}, false
 	}
@@ -192,7 +184,7 @@ func calendar(year, month, day int, clock []string, zone *time.Location) (time.T
 	at := time.Date(year, time.Month(month), day, h, m, s, 0, time.UTC)
 	if clock[4] == "" {
 		at = local(at, zone)
-	} else if o := forms().offset.FindStringSubmatch(clock[4]); o != nil {
+	} else if o := offset().FindStringSubmatch(clock[4]); o != nil {
 		ahead := time.Duration(number(o[2]))*time.Hour + time.Duration(number(o[3]))*time.Minute
 		if o[1] == "-" {
 			ahead = -ahead

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"unicode/utf8"
+
+	"varve/cmd/varve/client"
 )
 
 // csvScanner finds the records of CSV (RFC 4180) and writes them as objects of JSON, whose members are named by the head
@@ -242,8 +243,8 @@ func quotedCell(text []byte) (cell, rest []byte, err error) {
 }
 
 var (
-	integer = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,18})$`)
-	decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+	integer = client.Pattern(`^-?(0|[1-9][0-9]{0,18})$`)
+	decimal = client.Pattern(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 )
 
 // cellKinds finds what columns hold by their first cells: a number where all are, and never for cells in quotes.
@@ -258,7 +259,7 @@ func cellKinds(columns int, rows [][]cell) []cellKind {
 			c := row[i]
 			any = true
 			ints = ints && !c.quoted && isInt(c.text)
-			floats = floats && !c.quoted && decimal.Match(c.text)
+			floats = floats && !c.quoted && decimal().Match(c.text)
 			bools = bools && !c.quoted && (string(c.text) == "true" || string(c.text) == "false")
 		}
 		switch {
@@ -275,7 +276,7 @@ func cellKinds(columns int, rows [][]cell) []cellKind {
 }
 
 func isInt(text []byte) bool {
-	if !integer.Match(text) {
+	if !integer().Match(text) {
 		return false
 	}
 	_, err := strconv.ParseInt(string(text), 10, 64)
@@ -287,7 +288,7 @@ func (k cellKind) append(dst []byte, c cell) []byte {
 	switch {
 	case k == intCell && isInt(c.text), k == boolCell && (string(c.text) == "true" || string(c.text) == "false"):
 		return append(dst, c.text...)
-	case k == floatCell && decimal.Match(c.text):
+	case k == floatCell && decimal().Match(c.text):
 		dst = append(dst, c.text...)
 		if !bytes.ContainsAny(c.text, ".eE") {
 			dst = append(dst, ".0"...) // of one type with the others

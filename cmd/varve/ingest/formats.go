@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"varve/cmd/varve/client"
 )
 
 // format is a way in which entries are written, and how they are sent.
@@ -187,18 +188,18 @@ func all(lines [][]byte, ok func([]byte) bool) bool {
 }
 
 // A line of the protocol, with a time: without one, too many logs look like it.
-var lineProtocol = regexp.MustCompile(`^([^\s,=]|\\.)+(,([^\s,=]|\\.)+=([^\s,=]|\\.)+)* ` +
+var lineProtocol = client.Pattern(`^([^\s,=]|\\.)+(,([^\s,=]|\\.)+=([^\s,=]|\\.)+)* ` +
 	`([^\s,="]|\\.)+=(-?[0-9][-+.0-9eE]*[iu]?|"([^"\\]|\\.)*"|[tTfF]|true|false|True|False)` +
 	`(,([^\s,="]|\\.)+=(-?[0-9][-+.0-9eE]*[iu]?|"([^"\\]|\\.)*"|[tTfF]|true|false|True|False))* -?[0-9]{9,19}$`)
 
-func isLineProtocol(line []byte) bool { return line[0] == '#' || lineProtocol.Match(line) }
+func isLineProtocol(line []byte) bool { return line[0] == '#' || lineProtocol().Match(line) }
 
 // A head line of CSV holds names.
-var headLine = regexp.MustCompile(`^"?[A-Za-z_@][\w .@/-]{0,60}"?(,"?[A-Za-z_@][\w .@/-]{0,60}"?)+$`)
+var headLine = client.Pattern(`^"?[A-Za-z_@][\w .@/-]{0,60}"?(,"?[A-Za-z_@][\w .@/-]{0,60}"?)+$`)
 
 // isCSV reports whether lines have a head and as many cells each as it.
 func isCSV(lines [][]byte) bool {
-	if len(lines) < 2 || !headLine.Match(lines[0]) {
+	if len(lines) < 2 || !headLine().Match(lines[0]) {
 		return false
 	}
 	cells := bytes.Count(lines[0], []byte(","))

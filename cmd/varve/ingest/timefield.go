@@ -134,20 +134,20 @@ func flat(fields map[string][]any, prefix string, e map[string]any) {
 
 // timeForms are how times are written as text, and the formats of the server that read them.
 var timeForms = []struct {
-	text   *regexp.Regexp
+	text   func() *regexp.Regexp
 	format string
 }{
-	{regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$`), "datestr;%+"},
-	{regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ?[+-]\d\d:?\d\d$`), "datestr;%Y-%m-%d %H:%M:%S%#z"},
-	{regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,9} ?[+-]\d\d:?\d\d$`), "datestr;%Y-%m-%d %H:%M:%S%.f%#z"},
-	{regexp.MustCompile(`^\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$`), "datestr;%d/%b/%Y:%H:%M:%S %z"},
-	{regexp.MustCompile(`^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}$`), "datestr;%a, %d %b %Y %H:%M:%S %z"},
+	{client.Pattern(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$`), "datestr;%+"},
+	{client.Pattern(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ?[+-]\d\d:?\d\d$`), "datestr;%Y-%m-%d %H:%M:%S%#z"},
+	{client.Pattern(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,9} ?[+-]\d\d:?\d\d$`), "datestr;%Y-%m-%d %H:%M:%S%.f%#z"},
+	{client.Pattern(`^\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}$`), "datestr;%d/%b/%Y:%H:%M:%S %z"},
+	{client.Pattern(`^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}$`), "datestr;%a, %d %b %Y %H:%M:%S %z"},
 }
 
 // formOf is the second and third part of the time index that reads all values; empty: there is none.
 func formOf(values []any) string {
 	for _, f := range timeForms {
-		if !slices.ContainsFunc(values, func(v any) bool { s, ok := v.(string); return !ok || !f.text.MatchString(s) }) {
+		if !slices.ContainsFunc(values, func(v any) bool { s, ok := v.(string); return !ok || !f.text().MatchString(s) }) {
 			return f.format
 		}
 	}
