@@ -1,10 +1,12 @@
 package pipe
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"varve/cmd/varve/client"
@@ -112,6 +114,16 @@ func TestManySamples(t *testing.T) {
 	o, err := trial.Run(t.Context(), []byte(strings.Repeat("info 1 a\n", 5000)))
 	if err != nil || len(o.Entries) != 5000 || o.Tables[0].Rows.N != 5000 {
 		t.Errorf("%d entries, %v", len(o.Entries), err)
+	}
+}
+
+// TestInterruptedTrial: a trial that is interrupted says so.
+func TestInterruptedTrial(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&client.InterruptedError{Signal: syscall.SIGINT})
+	var interrupted *client.InterruptedError
+	if _, err := (&Trial{Text: []byte(document)}).Run(ctx, []byte("info 1 a\n")); !errors.As(err, &interrupted) {
+		t.Errorf("got %v", err)
 	}
 }
 

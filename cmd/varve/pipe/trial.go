@@ -74,6 +74,9 @@ func (t *Trial) Run(ctx context.Context, samples []byte) (o Outcome, err error) 
 		kind = kindOf(samples)
 	}
 	o.DryResult, err = m.DryRun(ctx, pipeline.DryRun{Document: t.Text, ContentType: contentTypes[kind], EachEntry: true, Unbounded: true}, bytes.NewReader(samples))
+	if err != nil && ctx.Err() != nil {
+		return o, context.Cause(ctx)
+	}
 	for i := range o.Entries {
 		if o.Entries[i].Err != nil {
 			o.Failed++
