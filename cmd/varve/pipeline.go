@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -291,11 +290,11 @@ func (c *pipelineTestCommand) run(ctx context.Context, io streams) error {
 		t.Kind = c.Type
 	}
 	var err error
-	if t.Text, err = os.ReadFile(c.File); err != nil {
+	if t.Text, err = pipe.Read(c.File); err != nil {
 		return err
 	}
 	for name, file := range c.With {
-		if t.With[name], err = os.ReadFile(file); err != nil {
+		if t.With[name], err = pipe.Read(file); err != nil {
 			return err
 		}
 	}

@@ -188,12 +188,22 @@ func NameOf(file string) string {
 	return name
 }
 
-// Read reads a file with a document; - is standard input.
-func Read(file string) ([]byte, error) {
-	if file == "-" {
-		return io.ReadAll(os.Stdin)
+// mostRead bounds a document or samples, which are read whole, bytes.
+const mostRead = 256 << 20
+
+// Read reads a file with a document or samples; - is standard input.
+func Read(file string) (text []byte, err error) {
+	in := os.Stdin
+	if file != "-" {
+		if in, err = os.Open(file); err != nil {
+			return nil, err
+		}
+		defer in.Close()
 	}
-	return os.ReadFile(file)
+	if text, err = io.ReadAll(io.LimitReader(in, mostRead+1)); err == nil && len(text) > mostRead {
+		err = fmt.Errorf("%s is larger than %d MiB, which are read whole: take a part of it", file, mostRead>>20)
+	}
+	return text, err
 }
 
 // DifferentError: what was compared differs: exit code 1.

@@ -127,6 +127,20 @@ func TestInterruptedTrial(t *testing.T) {
 	}
 }
 
+// TestLargeFiles: what does not fit into memory is refused before it is there.
+func TestLargeFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, mostRead+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(file); err == nil || !strings.Contains(err.Error(), "larger than 256 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestBadDocuments(t *testing.T) {
 	bad := []byte("processors:\n  - disect: {}\n")
 	var usage *client.UsageError
