@@ -87,6 +87,18 @@ func TestSQLOfADirectory(t *testing.T) {
 	if code != 0 || out != want || errs != "" {
 		t.Errorf("exit code %d, errors %q, printed\n%s\nwant\n%s", code, errs, out, want)
 	}
+	for format, want := range map[string]string{
+		"csv":          "ts,s\r\n1700000000123456789,\"it's \"\"q\"\"\"\r\n1700000001123456789,\r\n1700000002000000000,\r\n",
+		"csv-noheader": "1700000000123456789,\"it's \"\"q\"\"\"\r\n1700000001123456789,\r\n1700000002000000000,\r\n",
+		"json":         "[\n{\"ts\":\"2023-11-14T23:13:20.123456789+01:00\",\"s\":\"it's \\\"q\\\"\"},\n{\"ts\":\"2023-11-14T23:13:21.123456789+01:00\",\"s\":\"\"},\n{\"ts\":\"2023-11-14T23:13:22.000000000+01:00\",\"s\":null}\n]\n",
+	} {
+		if code, got, errs := command("sql", "--data", dir, "--temp-dir", temp, "--timezone", "Europe/Berlin", "--format", format, "-e", "SELECT ts, s FROM t ORDER BY ts"); code != 0 || got != want {
+			t.Errorf("%s: exit code %d, %s, printed\n%s\nwant\n%s", format, code, errs, got, want)
+		}
+	}
+	if code, got, errs := command("sql", "--data", dir, "--temp-dir", temp, "--format", "arrow", "-e", "SELECT ts, s FROM t ORDER BY ts"); code != 0 || !strings.HasPrefix(got, "\xff\xff\xff\xff") || !strings.Contains(got, "it's \"q\"") {
+		t.Errorf("arrow: exit code %d, %s, printed %q", code, errs, got)
+	}
 	for _, statement := range []string{"INSERT INTO t (ts) VALUES (1)", "DROP TABLE t", "/* no */ ADMIN flush_table('t')"} {
 		if code, _, errs := command("sql", "--data", dir, "--temp-dir", temp, "-e", statement); code != exitUsage || !strings.Contains(errs, "--data only reads") {
 			t.Errorf("%s: exit code %d, %s", statement, code, errs)

@@ -23,7 +23,8 @@ var (
 	aliasIn  = regexp.MustCompile(`(?i)^\s+(?:as\s+)?([a-z_]\w*)`)
 )
 
-// complete gives what could stand in the place of the word that ends at the cursor; it begins at start, a byte of before. after is the rest of the text.
+// complete gives what could stand in the place of the word that ends at the cursor; it begins at start, a byte of before. after is
+// the rest of the text. Names that would steer the terminal are not offered.
 func (s *Shell) complete(before, after string) (start int, list []offer) {
 	if strings.HasPrefix(strings.TrimLeft(before, " "), `\`) {
 		return s.completeCommand(before)
@@ -59,7 +60,9 @@ func (s *Shell) complete(before, after string) (start int, list []offer) {
 		list = append(list, offerWords(prefix)...)
 		list = append(list, s.offerTables(s.db)...)
 	}
-	return start, slices.DeleteFunc(list, func(o offer) bool { return !hasPrefixFold(strings.TrimLeft(o.text, `"`), prefix) })
+	return start, slices.DeleteFunc(list, func(o offer) bool {
+		return !hasPrefixFold(strings.TrimLeft(o.text, `"`), prefix) || strings.ContainsFunc(o.text, hostile)
+	})
 }
 
 func hasPrefixFold(text, prefix string) bool {
@@ -198,7 +201,7 @@ func (s *Shell) completeCommand(before string) (start int, list []offer) {
 			list[i].text = strings.TrimSuffix(list[i].text, "(")
 		}
 	}
-	return len(before) - len(arg), slices.DeleteFunc(list, func(o offer) bool { return !hasPrefixFold(o.text, arg) })
+	return len(before) - len(arg), slices.DeleteFunc(list, func(o offer) bool { return !hasPrefixFold(o.text, arg) || strings.ContainsFunc(o.text, hostile) })
 }
 
 // offerFiles are those whose path begins so; hidden ones only where that is typed.

@@ -34,7 +34,7 @@ func known(asked *[]string) http.HandlerFunc {
 		case strings.Contains(sql, "tables") && strings.Contains(sql, "'other'"):
 			rows = `["inner","BASE TABLE"]`
 		case strings.Contains(sql, "tables"):
-			rows = `["logs","BASE TABLE"],["Load","VIEW"]`
+			rows = `["logs","BASE TABLE"],["Load","VIEW"],["lo\u001b[31m","BASE TABLE"]`
 		}
 		fmt.Fprintf(w, `{"output":[{"records":{"schema":{"column_schemas":[%s]},"rows":[%s]}}]}`, columns, rows)
 	}
@@ -58,7 +58,7 @@ func TestComplete(t *testing.T) {
 	}{
 		{"keyword", "SEL", "", "SEL", []string{"SELECT"}, []string{"select"}},
 		{"keyword in small letters", "sel", "", "sel", []string{"select"}, []string{"SELECT"}},
-		{"table", "select * from lo", "", "lo", []string{"logs", `"Load"`}, []string{"lower("}},
+		{"table", "select * from lo", "", "lo", []string{"logs", `"Load"`}, []string{"lower(", "\"lo\x1b[31m\""}},
 		{"database", "select * from oth", "", "oth", []string{"other."}, nil},
 		{"table of a database", "select * from other.", "", "", []string{"inner"}, []string{"logs"}},
 		{"column", "select ho", " from logs", "ho", []string{"host", "hour("}, []string{"hour_of"}},
