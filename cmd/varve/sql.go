@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,7 +100,8 @@ func (c *sqlCommand) run(in io.Reader, s streams) (err error) {
 
 // ask asks for statements. A server that does not answer is no reason to begin.
 func (c *sqlCommand) ask(server *client.Client, sh *shell.Shell, s streams) error {
-	if _, err := server.Query(context.Background(), "", "SELECT 1"); err != nil {
+	var answer *client.AnswerError
+	if _, err := server.Query(context.Background(), "", "SELECT 1"); err != nil && !(errors.As(err, &answer) && answer.Status == http.StatusForbidden) { // who may only write may do that
 		return err
 	}
 	if !c.Quiet {

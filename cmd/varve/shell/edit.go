@@ -63,7 +63,8 @@ func newEditor(s *Shell, h *history) *editor {
 	e.rl.Completer = e.offers
 	e.rl.SyntaxHighlighter = func(line []rune) string {
 		text := string(line)
-		room := e.room(text)
+		room, fits := e.room(text)
+		e.rl.Config.Set("multiline-column", fits) //nolint:errcheck // a setting of its own; marks beside lines would fall on others
 		if s.o.Colour {
 			text = highlight(text, len(string(line[:min(e.rl.Cursor().Pos(), len(line))])))
 		}
@@ -75,8 +76,9 @@ func newEditor(s *Shell, h *history) *editor {
 }
 
 // room is what makes a terminal scroll until a text fits between the prompt and its last line, with the line below that the
-// editor clears. It does not ask the terminal where the cursor is: an answer that arrives together with keys would take them along.
-func (e *editor) room(text string) string {
+// editor clears; fits says whether there can be that much. It does not ask the terminal where the cursor is: an answer that
+// arrives together with keys would take them along.
+func (e *editor) room(text string) (escapes string, fits bool) {
 	columns, rows := 80, 0
 	if e.s.o.Size != nil {
 		columns, rows = e.s.o.Size()
@@ -85,10 +87,11 @@ func (e *editor) room(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		need += 1 + (indent+width([]byte(line)))/max(1, columns)
 	}
+	fits = rows <= 0 || need <= rows
 	if need = min(need-1, rows-1); need <= 0 {
-		return ""
+		return "", fits
 	}
-	return strings.Repeat("\x1bD", need) + fmt.Sprintf("\x1b[%dA", need) // IND scrolls at the end of the screen
+	return strings.Repeat("\x1bD", need) + fmt.Sprintf("\x1b[%dA", need), fits // IND scrolls at the end of the screen
 }
 
 func (e *editor) read(byte) (string, error) {
