@@ -199,6 +199,44 @@ func TestSQLShell(t *testing.T) {
 	}
 }
 
+// TestSQLCommands: the editor, the live tail and graphs of metrics.
+func TestSQLCommands(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "editor")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ngrep -q 'to edit' \"$1\" && echo \"SELECT 'edi' || 'ted' AS x;\" > \"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s, p := asked(t, []string{"EDITOR=" + script})
+	p.press("SELECT 'to edit' AS x;\r")
+	p.wait("│ to edit │", "public> ")
+	p.press("\\e\r")
+	p.wait("SELECT 'edi' || 'ted' AS x;", "│ edited │")
+	p.press("\\g\r")
+	p.wait("│ edited │")
+
+	p.press("\\tail requests level:error\r")
+	p.wait("host=h0", "took=50.0")
+	if code, _, errs := command("sql", "--url", s.url, "-e", "INSERT INTO requests VALUES (now(), 'new', 'error', 77.5), (now(), 'other', 'info', 78.5)"); code != 0 {
+		t.Fatal(errs)
+	}
+	if shown := p.wait("host=new took=77.5"); strings.Contains(shown, "other") {
+		t.Errorf("the search of \\tail shows %q", shown)
+	}
+	p.press("\x03")
+	p.press("SELECT 'be' || 'hind' AS x;\r")
+	p.wait("│ behind │")
+
+	p.press("\\p vector(2)\r")
+	p.wait("│   2.0 │")
+	p.press("\\plot vector(time() % 60)\r")
+	p.wait("│", "└──", "* value")
+	p.press("\\analyze\r")
+	p.wait("─[ row 1 ]", "public> ")
+	p.press("SELECT count(*) FROM requests;\r")
+	p.wait("│      102 │")
+	p.press("\\analyze\r")
+	p.wait("elapsed")
+}
+
 // TestSQLPaste: five hundred pasted lines are one statement.
 func TestSQLPaste(t *testing.T) {
 	_, p := asked(t, nil)

@@ -131,9 +131,8 @@ func TestNamesAreKept(t *testing.T) {
 	})
 	s.o.Client = slow
 	s.names.forget()
-	begun := time.Now()
-	if _, list := s.complete("select * from lo", ""); len(list) != 0 || time.Since(begun) > 20*namesWait {
-		t.Errorf("a server that does not answer: %v offers %v", time.Since(begun), list)
+	if _, list := s.complete("select * from lo", ""); len(list) != 0 { // it comes back, and the server has not answered
+		t.Errorf("a server that does not answer offers %v", list)
 	}
 	close(answer)
 	for list := []offer(nil); len(list) == 0; {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,8 +63,8 @@ func commands() []command {
 		{`\o`, "[FILE|'|' COMMAND]", "send results to a file or a command; without: back to the terminal", offersFiles, (*Shell).redirect},
 		{`\p`, "QUERY", "a query of metrics from $from until now, as a table", offersTables, (*Shell).metrics},
 		{`\plot`, "QUERY", "the same as a graph", offersTables, (*Shell).plot},
-		{`\explain`, "", "the plan of the last statement", 0, func(s *Shell, ctx context.Context, _ string) error { return s.plan(ctx, "EXPLAIN ") }},
-		{`\analyze`, "", "run the last statement and show its plan with figures", 0, func(s *Shell, ctx context.Context, _ string) error { return s.plan(ctx, "EXPLAIN ANALYZE ") }},
+		{`\explain`, "", "the plan of the last statement", 0, func(s *Shell, ctx context.Context, _ string) error { return s.plan(ctx, "EXPLAIN") }},
+		{`\analyze`, "", "run the last statement and show its plan with figures", 0, func(s *Shell, ctx context.Context, _ string) error { return s.plan(ctx, "ANALYZE") }},
 		{`\g`, "", "run the statement; alone: the last one again", 0, nil},
 		{`\G`, "", "the same, printed vertically", 0, nil},
 		{`\r`, "", "forget the statement that is being typed", 0, nil},
@@ -117,11 +118,21 @@ func (s *Shell) again(ctx context.Context, format string) error {
 	return s.statement(ctx, s.last, format)
 }
 
-func (s *Shell) plan(ctx context.Context, prefix string) error {
+// tqlBegins is how a query of metrics begins, whose plan is asked for in its own way.
+var tqlBegins = regexp.MustCompile(`(?i)^\s*tql\s+eval(uate)?\b`)
+
+// plan shows that of the last statement: EXPLAIN, or ANALYZE with figures.
+func (s *Shell) plan(ctx context.Context, word string) error {
 	if s.last == "" {
 		return usage("no statement has run yet")
 	}
-	return s.statement(ctx, prefix+s.last, "vertical")
+	if tqlBegins.MatchString(s.last) {
+		return s.statement(ctx, tqlBegins.ReplaceAllString(s.last, "TQL "+word), "vertical")
+	}
+	if word == "ANALYZE" {
+		word = "EXPLAIN ANALYZE"
+	}
+	return s.statement(ctx, word+" "+s.last, "vertical")
 }
 
 // show writes lines as a result.

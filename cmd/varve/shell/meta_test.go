@@ -34,6 +34,7 @@ func TestCommands(t *testing.T) {
 		{"again", "SELECT 1;\n\\g\n\\G", "n\ts\n0\t\nn\ts\n0\t\n─[ row 1 ]", "", "", []string{"SELECT 1", "SELECT 1", "SELECT 1"}},
 		{"nothing to run again", `\g`, "", "", "no statement has run yet", nil},
 		{"explain", "SELECT 1;\n\\explain\n\\analyze", "", "", "", []string{"SELECT 1", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1"}},
+		{"explain a query of metrics", "tql  eval (0, 1, '1s') up;\n\\explain\n\\analyze", "", "", "", []string{"tql  eval (0, 1, '1s') up", "TQL EXPLAIN (0, 1, '1s') up", "TQL ANALYZE (0, 1, '1s') up"}},
 		{"forget", "SELECT 1,\n\\r\nSELECT 2;", "", "", "", []string{"SELECT 2"}},
 		{"amid a statement", "SELECT 1,\n\\tz +02:00\n2;", "", "times are those of +02:00\n", "", []string{"SELECT 1,\n\n2"}},
 		{"zone", `\tz Mars/Olympus`, "", "", "Mars/Olympus", nil},
