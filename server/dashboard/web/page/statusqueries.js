@@ -80,7 +80,7 @@ function Slow({ settings }) {
     ${error && html`<${ErrorBox} error=${error} />`}
     ${!off && !lines && rows?.length === 0 && html`<p class="soft">No statement took ${of('threshold') || 'longer than the server allows without a word'}${of('threshold') && ' or longer'}.</p>`}
     ${rows && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Slow statements"><table class="list queries slow"><thead><tr><th scope="col">Began</th><th scope="col" class="num">Took</th><th scope="col">Database</th><th scope="col">User</th><th scope="col">Client</th><th scope="col" class="num">Rows</th><th scope="col">Statement</th><th scope="col"><span class="only-read">Open in SQL</span></th></tr></thead>
-      <tbody>${rows.map((r, i) => html`<tr key=${i}><td class="mono nowrap">${cell(r[0], 'TimestampMillisecond', zone.value)}</td><td class="num">${duration(Number(r[1]))}</td><td>${r[2]}</td><td>${r[3] ?? ''}</td><td class="mono nowrap">${r[4]}</td><td class="num">${r[5] === null ? '' : count(r[5])}</td>
-        <td class="mono text" title=${r[6] === null ? r[7] : `${r[7]}\n\n${r[6]}`}>${r[6] !== null && html`<span class="badge bad">failed</span> `}${oneLine(r[7], 300)}</td>
+      <tbody>${rows.map((r, i) => html`<tr key=${i}><td class="mono nowrap">${cell(r[0], 'TimestampMillisecond', zone.value)}</td><td class="num nowrap">${Number(r[1]) === 0 ? '< 1 ms' : duration(Number(r[1]))}</td><td>${r[2]}</td><td>${r[3] ?? ''}</td><td class="mono nowrap">${r[4]}</td><td class="num">${r[5] === null ? '' : count(r[5])}</td>
+        <td class="mono text" title=${r[7]}>${oneLine(r[7], 300)}${r[6] !== null && html`<div title=${r[6]}><span class="badge bad">failed</span> ${oneLine(r[6], 300)}</div>`}</td>
         <td><button class="small" onClick=${() => router.go('sql', { sql: runnable(r), db: r[2] })}>Open in SQL</button></td></tr>`)}</tbody></table></div>`}`;
 }
