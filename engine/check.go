@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -48,11 +49,12 @@ type check struct {
 	CheckReport
 	logEdit  uint64 // see wal.ReplayResult
 	logWhole bool
+	refused  error // the first file that this user may not read, which is no damage
 }
 
 // Check verifies everything in a data directory: the manifest, the parts it lists, the log. Nothing is changed and no
 // lock is kept; parts that a running server replaces meanwhile are passed over. The error says that there is nothing to
-// check.
+// check, or a file that may not be read.
 func Check(o CheckOptions) (*CheckReport, error) {
 	if o.WALDir == "" {
 		o.WALDir = path.Join(o.Dir, "wal")
@@ -64,18 +66,26 @@ func Check(o CheckOptions) (*CheckReport, error) {
 	case vfs.NotExist(err):
 		if err := requireManifest(o.FS, o.Dir, o.WALDir); err != nil {
 			c.fault(manifest.FileName, err, true)
-			return &c.CheckReport, nil
+			return c.report()
 		}
 		return nil, fmt.Errorf("%s is no data directory: it has no file %s", o.Dir, manifest.FileName)
 	case err != nil:
 		c.fault(manifest.FileName, err, true)
-		return &c.CheckReport, nil
+		return c.report()
 	case !whole:
 		c.note("%s ends in an edit that was never acknowledged: the next start cuts it off", manifest.FileName)
 	}
 	c.parts(state)
 	c.log(state)
 	c.leftOver(state)
+	return c.report()
+}
+
+// report is what Check ends with.
+func (c *check) report() (*CheckReport, error) {
+	if c.refused != nil {
+		return nil, fmt.Errorf("%w: run this as the user whose data it is", c.refused)
+	}
 	return &c.CheckReport, nil
 }
 
@@ -84,6 +94,9 @@ func (c *check) note(format string, args ...any) {
 }
 
 func (c *check) fault(file string, err error, lost bool) {
+	if errors.Is(err, fs.ErrPermission) && c.refused == nil {
+		c.refused = err
+	}
 	c.Faults = append(c.Faults, Fault{file, err.Error(), lost})
 }
 
