@@ -304,3 +304,13 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 	t.Fatalf("waited for %s", what)
 }
+
+// TestTreeNamesWhole: names that begin alike are told apart in the tree.
+func TestTreeNamesWhole(t *testing.T) {
+	p := openSQL(t, shop(t), "SELECT 1")
+	p.wait("the tables", `document.querySelectorAll('.table-node').length > 5`)
+	if cut := eval[[]string](p, `[...document.querySelectorAll('.table-node .row .text')].filter((e) => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)`); len(cut) > 0 {
+		t.Errorf("cut off: %q", cut)
+	}
+	p.shot("sql-tree")
+}

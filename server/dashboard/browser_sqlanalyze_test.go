@@ -61,6 +61,9 @@ func TestPlanFills(t *testing.T) {
 	if text := q.text(".plan-tree"); !strings.Contains(text, "TableScan: public.app") || !strings.Contains(text, "3,000") {
 		t.Errorf("the plan is %s", text)
 	}
+	if bad := eval[[]string](q, `[...document.querySelectorAll('.plan-tree td:nth-child(3)')].map((e) => e.innerText).filter((t) => !/^(\d[\d.]* (ns|µs|ms|s)|0 ?\S*)?$/.test(t))`); len(bad) > 0 {
+		t.Errorf("times as %q", bad)
+	}
 	q.wait("its log", `(document.querySelector('[data-tab=log]').click(), document.querySelector('.sql-results table')?.innerText.includes('EXPLAIN ANALYZE'))`)
 	e := openSQL(t, s, "SELECT nosuch FROM app")
 	eval[bool](e, `(() => { window.on = [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Explain'); window.on.focus(); return true; })()`)

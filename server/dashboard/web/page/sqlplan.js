@@ -52,7 +52,7 @@ export function planSoFar(m) {
   /** @type {Node[]} */
   const nodes = [];
   const add = (/** @type {import('./sqlanalyze.js').Tree} */ tree, /** @type {number} */ depth) => {
-    const figures = Object.entries(tree.figures ?? {}).map(([k, v]) => (k.endsWith('_ns') ? [k.slice(0, -3), duration(v / 1e6)] : [k, String(v)]));
+    const figures = Object.entries(tree.figures ?? {}).map(([k, v]) => (k.endsWith('_ns') ? [k.slice(0, -3), `${v}ns`] : [k, String(v)]));
     nodes.push({ depth, text: tree.node, figures: Object.fromEntries(figures), timeMS: (tree.figures?.time_ns ?? 0) / 1e6 });
     for (const input of tree.inputs ?? []) add(input, depth + 1);
   };
@@ -75,8 +75,8 @@ function Drawn({ title, text, nodes, notes, running }) {
     <table class="list plan-tree"><thead><tr><th>Node</th>${measured && html`<th class="num">rows</th><th class="num">own time</th><th class="share">share</th>`}</tr></thead>
     <tbody>${nodes.map((n, i) => html`<tr key=${i} class=${total > 0 && n.timeMS === worst ? 'worst' : ''}>
       <td><span style=${{ paddingLeft: n.depth * 18 + 'px' }}>${n.depth > 0 && html`<span class="faint">└ </span>`}<code>${n.text}</code></span>
-        ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>${running && !n.figures.time ? 'not begun' : Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time').map(([k, v]) => `${k} ${/^\d+$/.test(v) ? count(v) : v}`).join(' · ')}</div>`}</td>
-      ${measured && html`<td class="num">${count(n.figures.rows ?? '')}</td><td class="num">${n.figures.time ?? ''}</td>
+        ${measured && html`<div class="faint figures" style=${{ paddingLeft: n.depth * 18 + 16 + 'px' }}>${running && !n.figures.time ? 'not begun' : Object.entries(n.figures).filter(([k]) => k !== 'rows' && k !== 'time').map(([k, v]) => `${k} ${k === 'elapsed' ? duration(milliseconds(v)) : count(v)}`).join(' · ')}</div>`}</td>
+      ${measured && html`<td class="num">${count(n.figures.rows ?? '')}</td><td class="num">${n.figures.time ? duration(n.timeMS) : ''}</td>
         <td class="share"><span class="bar-bg" style=${{ width: `${share(n) * 100}%` }}></span><span class="num">${running && !n.figures.time ? '' : percent(share(n))}</span></td>`}</tr>`)}</tbody></table>
     ${notes.length > 0 && html`<pre class="faint">${notes.join('\n')}</pre>`}
     ${text && html`<details><summary class="soft">As text</summary><pre>${text}</pre></details>`}</section>`;

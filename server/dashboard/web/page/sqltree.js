@@ -55,7 +55,7 @@ function TableNode({ db: database, table, onInsert, onRun, onChanged }) {
     }
   };
   return html`<div class="table-node"><span class="row">
-      <button class="quiet node grow" aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)} onDblClick=${() => onInsert(name)} title=${table.options}><${Icon} name=${open ? 'down' : 'right'} /><span class="text">${oneLine(table.name, 80)}</span><span class="faint num end">${table.rows === null ? '' : short(table.rows)}</span></button>
+      <button class="quiet node grow" aria-expanded=${open ? 'true' : 'false'} onClick=${() => setOpen(!open)} onDblClick=${() => onInsert(name)} title=${[table.name, table.options].filter(Boolean).join('\n')}><${Icon} name=${open ? 'down' : 'right'} /><span class="text">${oneLine(table.name, 80)}</span><span class="faint num end">${table.rows === null ? '' : short(table.rows)}</span></button>
       <${Pop} title=${`What to do with ${table.name}`} className="quiet small icon" side="right" menu label=${html`<${Icon} name="menu" />`}>
         ${(/** @type {() => void} */ close) => html`
           <button role="menuitem" onClick=${() => { close(); onRun(`SELECT * FROM ${name} LIMIT 100`); }}>First 100 rows</button>
