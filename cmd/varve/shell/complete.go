@@ -3,10 +3,11 @@ package shell
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"varve/cmd/varve/client"
 )
 
 // offer is what could be typed next.
@@ -19,8 +20,8 @@ type offer struct {
 
 // tablesIn finds tables that a statement names, aliasIn the name that one has in it.
 var (
-	tablesIn = regexp.MustCompile("(?i)\\b(?:from|join|into|update|table|describe|desc)\\s+([\\w.\"`]+)")
-	aliasIn  = regexp.MustCompile(`(?i)^\s+(?:as\s+)?([a-z_]\w*)`)
+	tablesIn = client.Pattern("(?i)\\b(?:from|join|into|update|table|describe|desc)\\s+([\\w.\"`]+)")
+	aliasIn  = client.Pattern(`(?i)^\s+(?:as\s+)?([a-z_]\w*)`)
 )
 
 // complete gives what could stand in the place of the word that ends at the cursor; it begins at start, a byte of before. after is
@@ -89,7 +90,7 @@ func wordBefore(text string) string {
 
 // offerWords are keywords and functions. Without a letter of them there are too many.
 func offerWords(prefix string) (list []offer) {
-	for _, k := range keywords {
+	for _, k := range keywords() {
 		text := k
 		if prefix != "" && unicode.IsLower(rune(prefix[0])) {
 			text = strings.ToLower(k)
@@ -106,11 +107,11 @@ func offerWords(prefix string) (list []offer) {
 }
 
 // plain are names that need no quotes.
-var plain = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+var plain = client.Pattern(`^[a-z_][a-z0-9_]*$`)
 
 // named is a name as it is typed.
 func named(name string) string {
-	if plain.MatchString(name) {
+	if plain().MatchString(name) {
 		return name
 	}
 	return quoted(name)
@@ -135,14 +136,14 @@ func (s *Shell) offerDatabases(behind string) (list []offer) {
 // offerColumns are those of the tables that a statement names; alias: of the one with that alias or name alone.
 func (s *Shell) offerColumns(statement, alias string) (list []offer) {
 	seen := map[string]bool{}
-	for _, at := range tablesIn.FindAllStringSubmatchIndex(statement, -1) {
+	for _, at := range tablesIn().FindAllStringSubmatchIndex(statement, -1) {
 		typed := statement[at[2]:at[3]]
 		db, name := s.db, strings.Trim(typed, "\"`")
 		if d, t, found := strings.Cut(typed, "."); found {
 			db, name = strings.Trim(d, "\"`"), strings.Trim(t, "\"`")
 		}
 		as := ""
-		if m := aliasIn.FindStringSubmatch(statement[at[3]:]); m != nil {
+		if m := aliasIn().FindStringSubmatch(statement[at[3]:]); m != nil {
 			as = m[1]
 		}
 		if alias != "" && !strings.EqualFold(alias, as) && !strings.EqualFold(alias, name) || seen[db+"."+name] {

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 const (
 	green   = "\x1b[32m"
@@ -9,13 +12,14 @@ const (
 	inverse = "\x1b[7m"
 )
 
-var keywordSet = func() map[string]bool {
+// keywordSet are the keywords.
+var keywordSet = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
-	for _, k := range keywords {
+	for _, k := range keywords() {
 		set[k] = true
 	}
 	return set
-}()
+})
 
 // highlight colours a statement: keywords, texts, numbers, comments, and the bracket at the cursor with the one that it
 // belongs to.
@@ -31,7 +35,7 @@ func highlight(text string, cursor int) string {
 			b.WriteString(dim + part + off)
 		case quote != 0:
 			b.WriteString(green + part + off)
-		case keywordSet[strings.ToUpper(part)]:
+		case keywordSet()[strings.ToUpper(part)]:
 			b.WriteString(blue + part + off)
 		case part[0] >= '0' && part[0] <= '9':
 			b.WriteString(cyan + part + off)

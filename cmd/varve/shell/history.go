@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"varve/cmd/varve/client"
 )
 
 // mostHistory is how many statements are kept, longestHistory the longest of them, bytes.
@@ -24,7 +25,7 @@ type history struct {
 }
 
 // secret finds what looks like a password in a statement.
-var secret = regexp.MustCompile(`(?i)(password|passwd|pwd|secret|api_?key|access_?key|token|identified)["']?\s*(=|:|'|\bby\b|\bto\b|\bwith\b)`)
+var secret = client.Pattern(`(?i)(password|passwd|pwd|secret|api_?key|access_?key|token|identified)["']?\s*(=|:|'|\bby\b|\bto\b|\bwith\b)`)
 
 // openHistory reads a file, of which the last statements count. One that is missing is made by the first statement.
 func openHistory(file string) (*history, error) {
@@ -96,7 +97,7 @@ func line(s string) []byte {
 // just before.
 func (h *history) add(text string) error {
 	text = strings.TrimRight(text, " \t\r\n")
-	if text == "" || len(text) > longestHistory || text[0] == ' ' || text[0] == '\t' || secret.MatchString(text) || len(h.list) > 0 && h.list[len(h.list)-1] == text {
+	if text == "" || len(text) > longestHistory || text[0] == ' ' || text[0] == '\t' || secret().MatchString(text) || len(h.list) > 0 && h.list[len(h.list)-1] == text {
 		return nil
 	}
 	if h.list = append(h.list, text); len(h.list) > mostHistory {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,15 +118,15 @@ func (s *Shell) again(ctx context.Context, format string) error {
 }
 
 // tqlBegins is how a query of metrics begins, whose plan is asked for in its own way.
-var tqlBegins = regexp.MustCompile(`(?i)^\s*tql\s+eval(uate)?\b`)
+var tqlBegins = client.Pattern(`(?i)^\s*tql\s+eval(uate)?\b`)
 
 // plan shows that of the last statement: EXPLAIN, or ANALYZE with figures.
 func (s *Shell) plan(ctx context.Context, word string) error {
 	if s.last == "" {
 		return usage("no statement has run yet")
 	}
-	if tqlBegins.MatchString(s.last) {
-		return s.statement(ctx, tqlBegins.ReplaceAllString(s.last, "TQL "+word), "vertical")
+	if tqlBegins().MatchString(s.last) {
+		return s.statement(ctx, tqlBegins().ReplaceAllString(s.last, "TQL "+word), "vertical")
 	}
 	if word == "ANALYZE" {
 		word = "EXPLAIN ANALYZE"

@@ -5,21 +5,23 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/andybalholm/brotli"
 
+	"varve/cmd/varve/client"
 	"varve/docs"
 )
 
 // keywords are the words of statements that completion offers.
-var keywords = strings.Fields(`ADMIN ALIGN ALL ALTER ANALYZE AND AS ASC BETWEEN BY CASE CAST COLUMN COPY CREATE CROSS DATABASE DATABASES DEFAULT DELETE DESC DESCRIBE
+var keywords = sync.OnceValue(func() []string {
+	return strings.Fields(`ADMIN ALIGN ALL ALTER ANALYZE AND AS ASC BETWEEN BY CASE CAST COLUMN COPY CREATE CROSS DATABASE DATABASES DEFAULT DELETE DESC DESCRIBE
 	DISTINCT DROP ELSE END EVAL EXCEPT EXISTS EXPLAIN FALSE FILL FILTER FIRST FROM FULL GROUP HAVING IF ILIKE IN INDEX INNER INSERT INTERSECT INTERVAL INTO IS JOIN
 	KILL LAST LEFT LIKE LIMIT NOT NULL NULLS OFFSET ON OR ORDER OUTER OVER PARTITION PRIMARY KEY PROCESSLIST RANGE RENAME REPLACE RIGHT SELECT SET SHOW STATUS TABLE TABLES
 	THEN TIME TIMESTAMP TO TQL TRUE TRUNCATE UNION UPDATE USE USING VALUES VARIABLES VIEW VIEWS WHEN WHERE WITH WITHIN`)
+})
 
 // function is one of SQL as the manual describes it.
 type function struct {
@@ -41,7 +43,7 @@ var manual = sync.OnceValue(func() string {
 })
 
 // described finds a function in the first cell of a table of the manual.
-var described = regexp.MustCompile("`([a-z_][a-z0-9_]*)(\\([^`]*\\))?`")
+var described = client.Pattern("`([a-z_][a-z0-9_]*)(\\([^`]*\\))?`")
 
 // functions are those of the manual, by name.
 var functions = sync.OnceValue(func() (list []function) {
@@ -52,7 +54,7 @@ var functions = sync.OnceValue(func() (list []function) {
 			continue
 		}
 		args := ""
-		for _, m := range described.FindAllStringSubmatch(cells[0], -1) {
+		for _, m := range described().FindAllStringSubmatch(cells[0], -1) {
 			if m[2] != "" {
 				args = m[2] // those behind it are other names of it
 			}
