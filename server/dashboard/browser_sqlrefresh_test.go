@@ -135,4 +135,15 @@ func TestSQLRefreshStops(t *testing.T) {
 	next()
 	p.do("leave", chromedp.Click(chromedp.CSS(`#rail a[href$="/status"]`)))
 	p.wait("that it is given up", `window.held === 0`)
+
+	// What changes something goes on: somebody may have left to see what comes of it.
+	q := openSQL(t, p.s, "INSERT INTO t VALUES (1)")
+	eval[bool](q, hold)
+	eval[bool](q, `(() => { [...document.querySelectorAll('.sql-actions button')].find((b) => b.innerText === 'Run').click(); return true; })()`)
+	q.wait("that it is sent", `window.held === 1`)
+	q.do("leave", chromedp.Click(chromedp.CSS(`#rail a[href$="/status"]`)))
+	q.wait("the other page", `document.querySelector('.status')`)
+	if n := eval[int](q, `window.held`); n != 1 {
+		t.Errorf("%d statements go on", n)
+	}
 }

@@ -68,6 +68,7 @@ export class SQLRun {
     this.running = signal(/** @type {Result|null} */ (null));
     this.history = signal(/** @type {HistoryEntry[]} */ (store.read(`sql.history.${user.value}`, [])));
     this.control = new AbortController();
+    this.changing = false; // what runs is no mere question
   }
 
   /** cancel ends the running statement; the server stops working on it. */
@@ -150,9 +151,9 @@ export class SQLRun {
     }
   }
 
-  /** end stops what runs: nobody looks any more. */
+  /** end stops what runs, as nobody looks any more: but not what changes something, which somebody may wait for elsewhere. */
   end() {
-    this.cancel();
+    if (!this.changing) this.cancel();
     this.clear();
   }
 
@@ -171,6 +172,7 @@ export class SQLRun {
     const changes = !/^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|TQL|VALUES)\b/.test(bare(sql));
     const text = [...before, sql].join(';\n');
     if (!changes) result.again = text;
+    this.changing = changes;
     try {
       const fills = seen && before.length === 0 && measures.test(bare(sql)) && session.value.features?.includes('analyze_stream');
       const rows = fills ? await (await import('./sqlanalyze.js')).analyze(sql, signal, (measured) => { this.running.value = { ...result, measured }; })
