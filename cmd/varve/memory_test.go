@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime/debug"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,8 +52,8 @@ func TestMemoryLimitIsChecked(t *testing.T) {
 func TestCollectorFollowsQueries(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	cached := int64(0)
-	g := &collector{target: 400 << 20, limit: 1000 << 20, cached: func() int64 { return cached }, shrinking: true} // no timer is started
+	var cached atomic.Int64
+	g := &collector{target: 400 << 20, limit: 1000 << 20, cached: cached.Load, shrinking: true} // no timer is started
 	g.tell(0)
 	for _, c := range []struct{ queries, cached, want int64 }{
 		{0, 0, 400 << 20},
@@ -63,7 +64,7 @@ func TestCollectorFollowsQueries(t *testing.T) {
 		{600 << 20, 50 << 20, 1000 << 20},
 		{0, 50 << 20, 1000 << 20}, // goes down in steps
 	} {
-		cached = c.cached
+		cached.Store(c.cached)
 		g.follow(c.queries)
 		if got := debug.SetMemoryLimit(-1); got != c.want {
 			t.Errorf("queries keep %d MiB, the cache %d: the heap may take %d MiB, want %d", c.queries>>20, c.cached>>20, got>>20, c.want>>20)
@@ -75,8 +76,9 @@ func TestCollectorFollowsQueries(t *testing.T) {
 		if got := debug.SetMemoryLimit(-1); got != before-shrinkStep {
 			t.Errorf("a step from %d MiB goes to %d", before>>20, got>>20)
 		}
-		cached = 0
+		cached.Store(0)
 		<-time.After(time.Minute)
+		synctest.Wait()
 		if got := debug.SetMemoryLimit(-1); got != g.target || g.shrinking {
 			t.Errorf("the heap may take %d MiB after the last query, want %d; shrinking: %v", got>>20, g.target>>20, g.shrinking)
 		}
