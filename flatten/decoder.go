@@ -252,7 +252,15 @@ func notObject(text []byte) error { return &Subject{Err: errNotObject, Value: st
 
 // errTooLong is the error of a line or entry, which is not read to its end; those after it are not told apart.
 func errTooLong(what string, n int) error {
-	return status.New(status.InvalidArguments, "Invalid request parameter: a %s is longer than %d MiB (%s)", what, maxValueBytes>>20, numbered(what, n, n, false))
+	return status.New(status.InvalidArguments, "Invalid request parameter: %s is longer than %d MiB (%s)", article(what), maxValueBytes>>20, numbered(what, n, n, false))
+}
+
+// article puts the right one before a line or an entry.
+func article(what string) string {
+	if what == "entry" {
+		return "an " + what
+	}
+	return "a " + what
 }
 
 var errBody = status.New(status.InvalidArguments, "body is longer than %d MiB, send it in several requests", maxBodyBytes>>20)

@@ -406,10 +406,10 @@ func TestLongValues(t *testing.T) {
 			t.Errorf("framing %d: %d bytes", f, len(got))
 		}
 	}
-	for f, what := range map[Framing]string{NDJSON: "line", JSONStream: "entry", Lines: "entry"} {
+	for f, what := range map[Framing]string{NDJSON: "a line", JSONStream: "an entry", Lines: "an entry"} {
 		body := "{}\n" + `{"a":"` + strings.Repeat("y", maxValueBytes+windowBytes) + `"}`
 		_, err := NewDecoder().Decode(strings.NewReader(body), f, Options{}, (&groups{}).rows)
-		if want := "Invalid request parameter: a " + what + " is longer than 16 MiB (" + what + " 2 of 2 or more)"; err == nil || err.Error() != want {
+		if want := "Invalid request parameter: " + what + " is longer than 16 MiB (" + strings.Fields(what)[1] + " 2 of 2 or more)"; err == nil || err.Error() != want {
 			t.Errorf("framing %d: %v, want %s", f, err, want)
 		}
 	}

@@ -29,7 +29,11 @@ func (n *node) reload(s *serveCommand, io streams, logs *logs) {
 	if waiting := changedKeys(n.config, config); len(waiting) > 0 {
 		n.log.Warn("keys of the configuration changed that hold from the next start on", "keys", waiting)
 	}
-	n.log.Info("configuration read again", "log_level_from", from, "log_level_to", to)
+	if from != to {
+		n.log.Info("configuration read again", "log_level_from", from, "log_level_to", to)
+		return
+	}
+	n.log.Info("configuration read again: the log level stays", "log_level", to)
 }
 
 func (n *node) reloadUsers() {
