@@ -32,10 +32,10 @@ const drainBytes = 256 << 10
 func (s *Server) serve(rc *fasthttp.RequestCtx) {
 	path := string(rc.Path())
 	switch k := connOf(rc); {
+	case k != nil && k.over && (k.l.api || path != "/health" && path != "/status" && path != "/metrics"):
+		s.handle(&route{path: otherPath, access: accessOpen, handler: crowded})(rc)
 	case k != nil && k.l.api && !ofAPI(path):
 		s.handle(&route{path: otherPath, access: accessOpen, handler: absent})(rc)
-	case k != nil && k.over && path != "/health" && path != "/status" && path != "/metrics":
-		s.handle(&route{path: otherPath, access: accessOpen, handler: crowded})(rc)
 	case s.preflight(rc, path):
 		s.handle(&route{path: otherPath, access: accessOpen, handler: allowPage})(rc)
 	case path == "/dashboard": // the router takes no path beside the one with a slash and all below it

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -29,16 +30,21 @@ func (c *certificate) load() (changed bool, err error) {
 // expires is when the certificate ends to be valid.
 func (c *certificate) expires() time.Time { return c.pair.Load().Leaf.NotAfter }
 
-// encrypt speaks TLS on a listener when a certificate is configured. On an error the listener is as it was.
+// encrypt speaks TLS on a listener when a certificate is configured; addresses of one section share theirs. On an error the listener
+// is as it was.
 func (n *node) encrypt(ln net.Listener, section string, files [2]string) (net.Listener, error) {
 	if files[0] == "" {
 		return ln, nil
 	}
-	c := &certificate{section: section, cert: files[0], key: files[1]}
-	if _, err := c.load(); err != nil {
-		return ln, err
+	i := slices.IndexFunc(n.certs, func(c *certificate) bool { return c.section == section })
+	if i < 0 {
+		c := &certificate{section: section, cert: files[0], key: files[1]}
+		if _, err := c.load(); err != nil {
+			return ln, err
+		}
+		i, n.certs = len(n.certs), append(n.certs, c)
 	}
-	n.certs = append(n.certs, c)
+	c := n.certs[i]
 	return tls.NewListener(ln, &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil },

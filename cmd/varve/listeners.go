@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"varve/engine"
 	"varve/pipeline"
@@ -44,7 +45,8 @@ func (n *node) listenMore() error {
 		if err != nil {
 			return listenError(one.addr, one.key, err)
 		}
-		if ln, err = n.encrypt(ln, one.name, one.tls); err != nil {
+		section, _, _ := strings.Cut(one.key, ".")
+		if ln, err = n.encrypt(ln, section, one.tls); err != nil {
 			return errors.Join(err, ln.Close())
 		}
 		n.others = append(n.others, listener{ln, one.name, ln.Addr(), func(s *server.Server) error { return one.serve(s, ln) }})

@@ -34,6 +34,7 @@ type logFiles struct {
 	name    string         // of file
 	torn    bool           // the last line was written in part
 	failing bool           // the last line was lost
+	stuck   bool           // the file of the hour could not be opened, an older one is written
 }
 
 // openLogFiles opens the file of the hour in a directory, which is made when it is not there. A full disk is no reason to fail.
@@ -75,7 +76,13 @@ func (l *logFiles) Write(p []byte) (int, error) {
 func (l *logFiles) write(p []byte) error {
 	if name := l.now().UTC().Format(logFileName); l.file == nil || name != l.name {
 		if err := l.turn(name); err != nil {
-			return err
+			if l.file == nil {
+				return err
+			}
+			if !l.stuck { // the file of before goes on
+				fmt.Fprintf(l.trouble, "the log goes on in %s: %v\n", l.name, err)
+			}
+			l.stuck = true
 		}
 	}
 	if l.torn {
@@ -96,7 +103,7 @@ func (l *logFiles) turn(name string) error {
 		return err
 	}
 	err = l.close()
-	l.file, l.name, l.torn = file, name, false
+	l.file, l.name, l.torn, l.stuck = file, name, false, false
 	if err = errors.Join(err, l.remove()); err != nil { // lines are written all the same
 		fmt.Fprintf(l.trouble, "old files of the log: %v\n", err)
 	}

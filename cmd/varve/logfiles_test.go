@@ -114,6 +114,27 @@ func TestLogFilesOnAFullDisk(t *testing.T) {
 	}
 }
 
+// TestLogFilesGoOn: where the file of an hour cannot be opened, the one of before takes the lines, which is told once.
+func TestLogFilesGoOn(t *testing.T) {
+	var trouble, first, third bytes.Buffer
+	now := time.Date(2026, 2, 28, 22, 59, 0, 0, time.UTC)
+	files := map[string]io.WriteCloser{"varve-2026-02-28-22.log": &crowdedFile{&first, 100}, "varve-2026-03-01-00.log": &crowdedFile{&third, 100}}
+	l := &logFiles{dir: t.TempDir(), most: 3, trouble: &trouble, now: func() time.Time { return now }, open: func(name string) (io.WriteCloser, error) {
+		if file := files[filepath.Base(name)]; file != nil {
+			return file, nil
+		}
+		return nil, syscall.EMFILE
+	}}
+	for _, line := range []string{"one\n", "two\n", "three\n"} {
+		io.WriteString(l, line)
+		now = now.Add(30 * time.Minute)
+	}
+	io.WriteString(l, "four\n")
+	if first.String() != "one\ntwo\nthree\n" || third.String() != "four\n" || l.lost.Load() != 0 || strings.Count(trouble.String(), "\n") != 1 {
+		t.Errorf("the first file has %q, the last %q, %d lost, told\n%s", first.String(), third.String(), l.lost.Load(), trouble.String())
+	}
+}
+
 // TestLogDirectory: files have what the server says at its start and the lines of its log; these stay away from standard error where that
 // is wanted.
 func TestLogDirectory(t *testing.T) {

@@ -212,8 +212,11 @@ func (o *overlay) List(dir string) ([]string, error) {
 	names = slices.DeleteFunc(names, func(n string) bool { return o.gone[path.Join(path.Clean(dir), n)] })
 	o.mu.Unlock()
 	more, moreErr := o.FS.List(upper)
-	if err != nil && moreErr != nil {
+	switch { // a directory may be in one of both
+	case err != nil && (moreErr != nil || !NotExist(err)):
 		return nil, err
+	case moreErr != nil && !NotExist(moreErr):
+		return nil, moreErr
 	}
 	names = append(names, more...)
 	slices.Sort(names)

@@ -97,6 +97,21 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
+// TestOverlayTellsWhatCannotBeListed: a directory below that may not be read is not taken for an empty one.
+func TestOverlayTellsWhatCannotBeListed(t *testing.T) {
+	lower, upper := t.TempDir(), t.TempDir()
+	fs := Overlay(lower, upper)
+	if err := os.WriteFile(filepath.Join(lower, "wal"), nil, 0o600); err != nil { // listing what is no directory fails for every user
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(upper, "wal"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := fs.List(filepath.Join(lower, "wal")); err == nil || NotExist(err) {
+		t.Errorf("it lists %q, %v", names, err)
+	}
+}
+
 // TestOverlayLock: readers share the lock, a server keeps them out, and they keep servers out.
 func TestOverlayLock(t *testing.T) {
 	dir := t.TempDir()

@@ -105,8 +105,12 @@ func (u *Users) Refresh() bool {
 		return false
 	}
 	u.seen = state
+	before := u.text
 	if err := u.load(u.path); err != nil {
 		u.log.Warn("the user file changed and cannot be used: the users stay as they were", "error", err)
+		return false
+	}
+	if u.text == before { // it was touched, or Reload was here
 		return false
 	}
 	u.log.Info("user file read again", "file", u.path, "users", u.Len())

@@ -64,17 +64,26 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 	return nil
 }
 
-// run evaluates a query when its turn comes.
-func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (answer *promql.Answer, err error) {
-	if h.o.Ended != nil {
-		began := h.o.Now()
-		defer func() {
-			h.o.Ended(sqlexec.Ended{
-				DB: p.db, User: c.User.Name, Client: c.RemoteAddr().String(), Text: q.Expr, Metrics: true, Grid: &sqlexec.Grid{Start: q.Start, End: q.End, Step: q.Step},
-				Began: began, Took: h.o.Now().Sub(began), Rows: -1, Err: err,
-			})
-		}()
+var errPanicked = status.New(status.Internal, "panic in a query")
+
+// run evaluates a query when its turn comes, and tells how it ended.
+func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, error) {
+	if h.o.Ended == nil {
+		return h.answer(c, p, q)
 	}
+	began, err := h.o.Now(), error(errPanicked)
+	defer func() {
+		h.o.Ended(sqlexec.Ended{
+			DB: p.db, User: c.User.Name, Client: c.RemoteAddr().String(), Text: q.Expr, Metrics: true, Grid: &sqlexec.Grid{Start: q.Start, End: q.End, Step: q.Step},
+			Began: began, Took: h.o.Now().Sub(began), Rows: -1, Err: err,
+		})
+	}()
+	var answer *promql.Answer
+	answer, err = h.answer(c, p, q)
+	return answer, err
+}
+
+func (h *Handler) answer(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, error) {
 	release, err := h.admit(c)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,11 @@
 package query
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"varve/engine/status"
@@ -93,20 +95,23 @@ type analysis struct {
 	c    *web.Ctx
 	send func(event string, data []byte)
 	seq  int
-	// sofar is what the query did; nil: it has not begun.
-	sofar func() sqlexec.Measured
+	// sofar is what the query did; nil: it has not begun. A query that a change of its tables overtook begins again, with another.
+	sofar atomic.Pointer[func() sqlexec.Measured]
 }
 
 // run runs the query to its end, and sends figures meanwhile.
 func (a *analysis) run(session *sqlexec.Session, st parse.Statement, interval time.Duration) {
 	var snapshots sync.WaitGroup
+	var first sync.Once
 	over := make(chan struct{})
 	session.Analyzing = func(sofar func() sqlexec.Measured) {
-		a.sofar = sofar
-		snapshots.Go(func() {
-			a.c.Guarded(func() error {
-				a.snapshots(interval, over)
-				return nil
+		a.sofar.Store(&sofar)
+		first.Do(func() {
+			snapshots.Go(func() {
+				a.c.Guarded(func() error {
+					a.snapshots(interval, over)
+					return nil
+				})
 			})
 		})
 	}
@@ -129,12 +134,23 @@ func (a *analysis) execute(session *sqlexec.Session, st parse.Statement) (answer
 		r := &run{h: a.h, c: a.c, session: session, statements: []parse.Statement{st}}
 		out, _, err := r.next()
 		if err != nil {
-			return err
+			return ended(err)
 		}
 		answer, err = a.c.AppendOutput(nil, out)
 		return err
 	})
 	return answer, err
+}
+
+// ended says of a query that did not begin why its request was over.
+func ended(err error) error {
+	switch err {
+	case context.DeadlineExceeded:
+		return status.Wrap(err, status.DeadlineExceeded, "The request took longer than its time limit")
+	case context.Canceled:
+		return status.Wrap(err, status.Cancelled, "The request was cancelled: the client left or the server is stopping")
+	}
+	return err
 }
 
 // snapshots sends figures at once, and again until the query is over.
@@ -165,8 +181,8 @@ func (a *analysis) tell(state string, more []byte) {
 	a.seq++
 	data := []byte(`{"seq":` + strconv.Itoa(a.seq) + `,"state":"` + state + `","partial":` + strconv.FormatBool(state != "final") + `,"elapsed_ms":`)
 	data = strconv.AppendInt(data, a.c.ElapsedMS(), 10)
-	if a.sofar != nil {
-		if figures, err := json.Marshal(a.sofar()); err == nil {
+	if sofar := a.sofar.Load(); sofar != nil {
+		if figures, err := json.Marshal((*sofar)()); err == nil {
 			data = append(append(data, `,"metrics":`...), figures...)
 		}
 	}

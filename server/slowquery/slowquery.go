@@ -22,6 +22,7 @@ const (
 	maxQueued      = 1024    // statements
 	maxQueuedBytes = 4 << 20 // of their texts
 	maxText        = 64 << 10
+	maxLine        = 1000 // of a text in a line of the log
 )
 
 // Options of a Recorder.
@@ -86,7 +87,7 @@ func (r *Recorder) Ended(e sqlexec.Ended) {
 	if r.o.Ratio < 1 && r.o.Random() >= r.o.Ratio {
 		return
 	}
-	e.Text = kept(e.Text)
+	e.Text = kept(e.Text, maxText)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || len(r.queue) == maxQueued || r.bytes+len(e.Text) > maxQueuedBytes {
@@ -100,10 +101,10 @@ func (r *Recorder) Ended(e sqlexec.Ended) {
 	}
 }
 
-// kept is what is kept of a text: a copy, as the text may be part of a body, which is used again.
-func kept(text string) string {
-	if len(text) > maxText {
-		return strings.ToValidUTF8(text[:maxText], "") + "..."
+// kept is what is kept of a text, at most so many bytes: a copy, as the text may be part of a body, which is used again.
+func kept(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "..."
 	}
 	return strings.Clone(text)
 }
@@ -144,7 +145,7 @@ func (r *Recorder) write(list []sqlexec.Ended) bool {
 // log writes statements as lines.
 func (r *Recorder) log(list []sqlexec.Ended) {
 	for _, e := range list {
-		line := []any{"cost_ms", e.Took.Milliseconds(), "threshold_ms", r.o.Threshold.Milliseconds(), "began", e.Began.UTC(), "db", e.DB, "user", e.User, "client", e.Client, "is_promql", e.Metrics, "query", e.Text}
+		line := []any{"cost_ms", e.Took.Milliseconds(), "threshold_ms", r.o.Threshold.Milliseconds(), "began", e.Began.UTC(), "db", e.DB, "user", e.User, "client", e.Client, "is_promql", e.Metrics, "query", kept(e.Text, maxLine)}
 		if g := e.Grid; g != nil {
 			line = append(line, "promql_start", g.Start, "promql_end", g.End, "promql_step", g.Step)
 		}

@@ -8,6 +8,9 @@
 //	write.go                                  rows of a body into the store, for all protocols
 //	reply.go errors.go static.go compress.go  answers
 //	result.go format.go timeformat.go         results of queries, streamed
+//	pieces.go events.go                       other answers of which more comes
+//	stream.go                                 messages of protocols without requests
+//	places.go stop.go                         connections served at a time, and how long when the server stops
 //	json.go csv.go arrow.go                   their formats
 package web
 

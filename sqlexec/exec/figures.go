@@ -25,8 +25,14 @@ type Figures struct {
 // Busy is the time that all workers together spent inside the operator, those below and above it excluded.
 func (f *Figures) Busy() time.Duration { return time.Duration(f.busy.Load()) }
 
-// Wall is the time from its first row to its last.
-func (f *Figures) Wall() time.Duration { return time.Duration(f.last.Load() - f.first.Load()) }
+// Wall is the time from its first row to its last, or to now while it works on the first.
+func (f *Figures) Wall() time.Duration {
+	first, last := f.first.Load(), f.last.Load()
+	if last < first {
+		last = int64(time.Since(clock))
+	}
+	return time.Duration(last - first)
+}
 
 // Began reports whether the operator was reached at all.
 func (f *Figures) Began() bool { return f.first.Load() > 0 }

@@ -69,6 +69,7 @@ export class SQLRun {
     this.history = signal(/** @type {HistoryEntry[]} */ (store.read(`sql.history.${user.value}`, [])));
     this.control = new AbortController();
     this.changing = false; // what runs is no mere question
+    this.left = false; // nobody looks any more
   }
 
   /** cancel ends the running statement; the server stops working on it. */
@@ -128,6 +129,10 @@ export class SQLRun {
     this.clear();
     this.control = new AbortController();
     for await (const result of this.each(text, limit, this.control.signal, true)) {
+      if (this.left) { // a statement that changed something came to its end; those behind it are not begun
+        release([result]);
+        break;
+      }
       batch(() => {
         this.running.value = null;
         this.results.value = [...this.results.value, result];
@@ -143,7 +148,7 @@ export class SQLRun {
     for (const { text: statement } of split(text)) {
       const filled = fill(statement, this.values());
       const result = await this.one(filled, before, limit, signal, seen);
-      this.remember(result, statement);
+      if (seen || !result.stopped) this.remember(result, statement);
       yield result;
       if (result.error) return;
       if (prepares(filled)) before.push(filled);
@@ -153,6 +158,7 @@ export class SQLRun {
 
   /** end stops what runs, as nobody looks any more: but not what changes something, which somebody may wait for elsewhere. */
   end() {
+    this.left = true;
     if (!this.changing) this.cancel();
     this.clear();
   }

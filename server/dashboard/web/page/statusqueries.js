@@ -49,9 +49,23 @@ export function Queries({ settings }) {
 /** The table is made with the first slow statement. */
 const isThere = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'service_private' AND table_name = 'slow_queries'";
 
+/** So many characters of a text are asked for; a longer one is not offered to be run. */
+const shownText = 2000;
+
+/** keyed names rows by what they are, so that a button stays with its statement when others come before it. @param {any[][]} rows */
+function keyed(rows) {
+  /** @type {Map<string, number>} */
+  const there = new Map();
+  return rows.map((r) => {
+    const key = JSON.stringify([r[0], r[1], r[4], r[7]]), n = there.get(key) ?? 0;
+    there.set(key, n + 1);
+    return { key: `${key} ${n}`, r };
+  });
+}
+
 /** What the server keeps of slow statements; the newest are shown. */
-const slow = 'SELECT "timestamp", cost, db, user_name, client, row_count, error, query, is_promql, cast(promql_start AS BIGINT), cast(promql_end AS BIGINT), promql_step ' +
-  'FROM service_private.slow_queries ORDER BY "timestamp" DESC LIMIT 50';
+const slow = `SELECT "timestamp", cost, db, user_name, client, row_count, error, substr(query, 1, ${shownText}), is_promql, cast(promql_start AS BIGINT), cast(promql_end AS BIGINT), promql_step, length(query)
+FROM service_private.slow_queries ORDER BY "timestamp" DESC LIMIT 50`;
 
 /** runnable is what a row ran as a statement of SQL: the API of metrics has its times beside the expression. @param {any[]} row */
 function runnable([, , , , , , , text, metrics, start, end, step]) {
@@ -80,7 +94,7 @@ function Slow({ settings }) {
     ${error && html`<${ErrorBox} error=${error} />`}
     ${!off && !lines && rows?.length === 0 && html`<p class="soft">No statement took ${of('threshold') || 'longer than the server allows without a word'}${of('threshold') && ' or longer'}.</p>`}
     ${rows && rows.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Slow statements"><table class="list queries slow"><thead><tr><th scope="col">Began</th><th scope="col" class="num">Took</th><th scope="col">Database</th><th scope="col">User</th><th scope="col">Client</th><th scope="col" class="num">Rows</th><th scope="col">Statement</th><th scope="col"><span class="only-read">Open in SQL</span></th></tr></thead>
-      <tbody>${rows.map((r, i) => html`<tr key=${i}><td class="mono nowrap">${cell(r[0], 'TimestampMillisecond', zone.value)}</td><td class="num nowrap">${Number(r[1]) === 0 ? '< 1 ms' : duration(Number(r[1]))}</td><td>${r[2]}</td><td>${r[3] ?? ''}</td><td class="mono nowrap">${r[4]}</td><td class="num">${r[5] === null ? '' : count(r[5])}</td>
+      <tbody>${keyed(rows).map(({ key, r }) => html`<tr key=${key}><td class="mono nowrap">${cell(r[0], 'TimestampMillisecond', zone.value)}</td><td class="num nowrap">${Number(r[1]) === 0 ? '< 1 ms' : duration(Number(r[1]))}</td><td>${r[2]}</td><td>${r[3] ?? ''}</td><td class="mono nowrap">${r[4]}</td><td class="num">${r[5] === null ? '' : count(r[5])}</td>
         <td class="mono text" title=${r[7]}>${oneLine(r[7], 300)}${r[6] !== null && html`<div title=${r[6]}><span class="badge bad">failed</span> ${oneLine(r[6], 300)}</div>`}</td>
-        <td><button class="small" onClick=${() => router.go('sql', { sql: runnable(r), db: r[2] })}>Open in SQL</button></td></tr>`)}</tbody></table></div>`}`;
+        <td>${Number(r[12]) <= shownText && html`<button class="small" onClick=${() => router.go('sql', { sql: runnable(r), db: r[2] })}>Open in SQL</button>`}</td></tr>`)}</tbody></table></div>`}`;
 }
