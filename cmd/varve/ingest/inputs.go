@@ -30,9 +30,10 @@ type input struct {
 	packed string // how it is compressed; empty: not
 	// columns are those of the table that exported rows go to.
 	columns []client.TableColumn
-	fresh   bool   // its table was just made: what the state says of an earlier one does not hold
-	size    int64  // of the file; 0: not known
-	cut     cutter // nil: not opened yet
+	fresh   bool  // its table was just made: what the state says of an earlier one does not hold
+	size    int64 // of the file; 0: not known
+	src     *source
+	cut     cutter // of src; nil: not opened yet
 }
 
 // findInputs makes inputs of the arguments, in order, each file once.
@@ -184,7 +185,7 @@ func (in *input) open(r *run) error {
 	if err != nil {
 		return err
 	}
-	in.packed, src.live = src.packed, live
+	in.src, in.packed, src.live = src, src.packed, live
 	src.follow = r.o.Follow && src.packed == "" && !live
 	if err := in.choose(r.o, src); err != nil {
 		return err

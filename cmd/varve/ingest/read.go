@@ -130,11 +130,13 @@ func (r *run) followOne(in *input) *input {
 	}
 	// Looked at before the rest is read: what is appended between both is read with the next round.
 	rotated, truncated := in.replaced()
-	if err := r.read(in); err != nil {
-		if !errors.Is(err, errStopped) {
-			r.report.say(in, err)
+	if !truncated { // else what follows the place is of the new content
+		if err := r.read(in); err != nil {
+			if !errors.Is(err, errStopped) {
+				r.report.say(in, err)
+			}
+			return in
 		}
-		return in
 	}
 	if !rotated && !truncated {
 		return in
@@ -145,10 +147,26 @@ func (r *run) followOne(in *input) *input {
 	} else {
 		r.report.note("%s was rotated, the new file is read", in.name)
 	}
-	in.ledger.end()
-	in.close()
+	r.finish(in, truncated)
 	r.state.follow(next)
 	return next
+}
+
+// finish sends what an input still holds that was not known to be whole, such as a last line without its end, now that
+// nothing is appended to it any more.
+func (r *run) finish(in *input, truncated bool) {
+	in.src.follow = false
+	if truncated { // what can be read by now is of the new content
+		in.src.head, in.src.r = nil, eof{}
+		r.state.leave(in)
+	}
+	switch err := r.read(in); {
+	case err == io.EOF:
+		in.ledger.end()
+	case !errors.Is(err, errStopped):
+		r.report.fail(in, err)
+	}
+	in.close()
 }
 
 // replaced reports whether the path leads to another file by now, or the file has become shorter than what was read of it.

@@ -255,17 +255,19 @@ func TestFollow(t *testing.T) {
 	add(path, "f\nc\n")
 	await()
 	rename(path, path+".1")
-	add(path+".1", "d\n") // the writer has not noticed yet
+	add(path+".1", "d\nlast") // the writer has not noticed yet, and never ends its line
 	add(path, "e\n")
+	await()
 	await()
 	await()
 	add(later, "later\n")
 	await()
-	if err := os.Truncate(path, 0); err != nil {
-		t.Fatal(err)
-	}
+	add(path, "h\ntorn")
+	await()
+	must(os.Truncate(path, 0))
 	// It has to be seen before as much is written again as there was: nothing can tell else.
 	notes.await("was truncated")
+	await()
 	add(path, "g\n")
 	out := stop()
 	if out.err != nil {
@@ -274,8 +276,29 @@ func TestFollow(t *testing.T) {
 	o.Resume = true
 	f.after = nil
 	f.mustSend(o)
-	f.wantLines([]string{"a", "b", "half", "c", "d", "e", "later", "g"})
+	f.wantLines([]string{"a", "b", "half", "c", "d", "last", "e", "later", "h", "torn", "g"})
 	wants(t, out.notes, "was rotated, the new file is read")
+}
+
+// TestFollowTruncated: of a file that was truncated, nothing is known but what took the place of its content.
+func TestFollowTruncated(t *testing.T) {
+	f, path, notes := newFake(t), write(t, "x.log", "e\n"), newWatched()
+	taken := make(chan int, 100)
+	f.after = func(n int) { taken <- n }
+	o := Options{Args: []string{path}, StateDir: t.TempDir(), Notes: notes}
+	stop := f.follow(t, o)
+	<-taken
+	must(os.Truncate(path, 0))
+	notes.await("was truncated")
+	add(path, "g1\nh\n") // longer than what there was
+	<-taken
+	if out := stop(); out.err != nil {
+		t.Errorf("following ends with %v", out.err)
+	}
+	add(path, "i\n")
+	o.Resume = true
+	f.mustSend(o)
+	f.wantLines([]string{"e", "g1", "h", "i"})
 }
 
 func rename(from, to string) { must(os.Rename(from, to)) }

@@ -105,6 +105,14 @@ func (s *state) follow(in *input) {
 	}
 }
 
+// leave forgets the record of a followed file that was truncated: what it says is of a content that is gone, and would be
+// taken for one of the content that took its place.
+func (s *state) leave(in *input) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inputs = slices.DeleteFunc(s.inputs, func(other *input) bool { return other == in })
+}
+
 // begun begins to write the state.
 func (s *state) begun(r *report) {
 	s.report = r
