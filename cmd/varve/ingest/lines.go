@@ -146,11 +146,15 @@ func (c *lineCutter) long(b *batch, buf []byte) error {
 	if err != nil {
 		return fmt.Errorf("line %d is larger than --batch and goes through a file: %w", c.at.Line+1, err)
 	}
-	b.from, b.body = c.from, bytes.Clone(buf[:min(len(buf), mostShown)])
-	b.bytes, err = c.spool(f, buf)
-	if err := errors.Join(err, os.Remove(f.Name())); err != nil { // what is open stays
+	if err := os.Remove(f.Name()); err != nil { // what is open stays, and nothing once the process is gone
 		return errors.Join(err, f.Close())
 	}
+	shown := bytes.Clone(buf[:min(len(buf), mostShown)])
+	size, err := c.spool(f, buf)
+	if err != nil { // a piece of a line is not sent
+		return errors.Join(err, f.Close())
+	}
+	b.from, b.body, b.bytes = c.from, shown, size
 	c.at.Byte += b.bytes
 	if c.err == nil { // at an end of line
 		c.at = mark{c.at.Byte + 1, c.at.Line + 1}

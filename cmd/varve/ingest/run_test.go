@@ -362,9 +362,12 @@ func TestBrokenInputs(t *testing.T) {
 	if f.lines["good"] != 1 {
 		t.Error("the other input was not sent")
 	}
+	long := gzipped(t, strings.Repeat("x", 100*leastBatch))
+	out = f.send(t.Context(), Options{Args: []string{write(t, "long.gz", long[:len(long)-20])}, Batch: leastBatch, Format: "text"})
+	wants(t, fmt.Sprint(out.err), "long.gz: unexpected EOF")
 	for line := range f.lines {
 		if line != "good" && !slices.Contains(lines, line) {
-			t.Errorf("a piece of a line was sent: %q", line)
+			t.Errorf("a piece of a line was sent: %.60q", line)
 		}
 	}
 	for _, c := range []struct{ name, content, want string }{
