@@ -16,8 +16,8 @@ import (
 // line. An empty cell without quotes is no member: it is NULL.
 type csvScanner struct {
 	recordScanner
-	names []string // as JSON strings with a colon; nil: the head line is not read yet
-	kinds []cellKind
+	names []string   // as JSON strings with a colon; nil: the head line is not read yet
+	kinds []cellKind // of as many columns as the beginning of the text names; once names are read, of all
 }
 
 // recordScanner finds the ends of records.
@@ -44,7 +44,7 @@ const (
 func newCSVCutter(_ *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
 	s := &csvScanner{recordScanner: recordScanner{most: o.Batch}}
 	head := bytes.TrimPrefix(src.head, bom)
-	names, rows, err := readCSVHead(head)
+	names, rows, err := readCSVHead(head, src.whole && !src.follow)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +55,14 @@ func newCSVCutter(_ *input, o *Options, src *source, at mark, ahead []span) (cut
 	return newEntryCutter(s, o, src, at, ahead), nil
 }
 
-// readCSVHead reads the head line and the whole records behind it, of the beginning of a text.
-func readCSVHead(head []byte) (names []string, rows [][]cell, err error) {
+// readCSVHead reads the head line and the whole records behind it, of the beginning of a text. whole: that is all of it.
+// Of a head line that is cut, or wrong, there are no names: it is told when it is read.
+func readCSVHead(head []byte, whole bool) (names []string, rows [][]cell, err error) {
 	s := &recordScanner{most: len(head)}
 	for len(head) > 0 {
 		n, _, done := s.scan(head)
 		head = head[n:]
-		if !done && len(rows) > 0 {
+		if !done && !whole {
 			break // cut
 		}
 		cells, err := splitRecord(bytes.Clone(s.record))
@@ -77,15 +78,20 @@ func readCSVHead(head []byte) (names []string, rows [][]cell, err error) {
 		}
 		s.drop()
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && !s.begun {
 		return nil, nil, errors.New("the CSV has no head line with the names of its columns")
 	}
+	return names, rows, checkNames(names)
+}
+
+// checkNames wants a name for each column.
+func checkNames(names []string) error {
 	for i, name := range names {
 		if name == "" {
-			return nil, nil, fmt.Errorf("the head line of the CSV has no name for column %d", i+1)
+			return fmt.Errorf("the head line of the CSV has no name for column %d", i+1)
 		}
 	}
-	return names, rows, nil
+	return nil
 }
 
 func (s *recordScanner) drop() { *s = recordScanner{most: s.most, record: s.record[:0]} }
@@ -124,19 +130,33 @@ func (s *recordScanner) scan(text []byte) (n, begin int, done bool) {
 
 func (s *csvScanner) scan(text []byte) (n, begin int, done bool, err error) {
 	if n, begin, done = s.recordScanner.scan(text); done && s.names == nil {
-		s.takeNames()
+		if err := s.takeNames(); err != nil {
+			return 0, -1, false, err
+		}
 		done = false
 	}
 	return n, begin, done, nil
 }
 
-// takeNames takes the head line.
-func (s *csvScanner) takeNames() {
-	cells, _ := splitRecord(s.record) //nolint:errcheck // it was read before
+// takeNames takes the head line, of which the beginning of the text may hold only a part.
+func (s *csvScanner) takeNames() error {
+	if s.bytes > int64(s.most) {
+		return fmt.Errorf("the head line of the CSV has %d bytes, and a batch %d: --batch raises that", s.bytes, s.most)
+	}
+	cells, err := splitRecord(s.record)
+	if err != nil {
+		return fmt.Errorf("the head line of the CSV: %w", err)
+	}
+	var names []string
 	for _, c := range cells {
+		names = append(names, string(c.text))
 		s.names = append(s.names, string(appendText(nil, c.text))+":")
 	}
+	if more := len(names) - len(s.kinds); more > 0 {
+		s.kinds = append(s.kinds, make([]cellKind, more)...)
+	}
 	s.drop()
+	return checkNames(names)
 }
 
 func (s *csvScanner) end() (done bool, err error) {
@@ -144,8 +164,7 @@ func (s *csvScanner) end() (done bool, err error) {
 	case s.quoted:
 		return false, errors.New("the CSV ends inside of quotes that are opened in the record that begins here")
 	case s.begun && s.names == nil:
-		s.takeNames()
-		return false, nil
+		return false, s.takeNames()
 	}
 	return s.begun, nil
 }

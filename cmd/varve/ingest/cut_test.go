@@ -105,6 +105,55 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestHeadOfCSV: a head line or a first record that the beginning of a text holds only a part of is read whole.
+func TestHeadOfCSV(t *testing.T) {
+	var names, want []string
+	for i := range 20_000 {
+		names = append(names, fmt.Sprintf("c%d", i))
+		want = append(want, fmt.Sprintf(`"c%d":"7"`, i))
+	}
+	row := strings.Repeat("7,", len(names)-1) + "7"
+	head := strings.Join(names, ",")
+	for _, c := range []struct {
+		name string
+		src  *source
+		want string
+	}{
+		{"a pause in the head line", &source{head: []byte("a"), r: strings.NewReader(",b\n1,2\n")}, `2:{"a":"1","b":"2"}`},
+		{"a pause behind a comma of it", &source{head: []byte("a,"), r: strings.NewReader("b\n1,2\n")}, `2:{"a":"1","b":"2"}`},
+		{"a pause inside of its quotes", &source{head: []byte(`"a`), r: strings.NewReader("b\"\n1\n")}, `2:{"ab":"1"}`},
+		{"a pause in the first record", &source{head: []byte("a\n1"), r: strings.NewReader("x\n2\n")}, `2:{"a":"1x"}|3:{"a":"2"}`},
+		{"a whole text without an end", &source{head: []byte("a\n1"), r: eof{}, whole: true}, `2:{"a":1}`},
+		{"a head line longer than what is looked at", nil, "2:{" + strings.Join(want, ",") + "}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.src == nil {
+				var err error
+				if c.src, err = unpack(strings.NewReader(head + "\n" + row + "\n")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := cutAll(t, "csv", c.src, 1<<20, mark{})
+			if got := strings.Join(out, "|"); err != nil || got != c.want {
+				t.Errorf("%v\n got %.200s\nwant %.200s", err, got, c.want)
+			}
+		})
+	}
+	for in, want := range map[string]string{head + "\n1\n": "line 1: the head line of the CSV has 128890 bytes", strings.Repeat("n,", headSize) + "\n1\n": "no name for column"} {
+		size := leastBatch
+		if in[0] == 'n' {
+			size = 1 << 20
+		}
+		src, err := unpack(strings.NewReader(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = cutAll(t, "csv", src, size, mark{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestCutFails(t *testing.T) {
 	for _, c := range []struct{ format, in, want string }{
 		{"json", "{}\n[{}", "line 2: the JSON ends in the middle"},

@@ -26,6 +26,7 @@ var errIdle = errors.New("nothing to read for now")
 type source struct {
 	r      io.Reader
 	head   []byte // the beginning, at most headSize bytes, not yet read
+	whole  bool   // head was all there is when it was read
 	packed string // gzip, zstd, bzip2 or empty
 	live   bool   // somebody may be writing it: entries are not kept for long
 	follow bool   // its end is not the end
@@ -113,7 +114,7 @@ func (z zstdReader) Read(p []byte) (int, error) {
 
 // unpack looks at the beginning of an input and gives its text.
 func unpack(raw io.Reader) (*source, error) {
-	begin, err := readHead(raw, 8)
+	begin, _, err := readHead(raw, 8)
 	if err != nil {
 		return nil, err
 	}
@@ -129,12 +130,12 @@ func unpack(raw io.Reader) (*source, error) {
 		if s.r, err = m.open(io.MultiReader(bytes.NewReader(begin), &patient{raw})); err != nil {
 			return nil, fmt.Errorf("it looks like %s, but: %w", m.name, err)
 		}
-		s.head, err = readHead(s.r, headSize)
+		s.head, s.whole, err = readHead(s.r, headSize)
 		return s, err
 	}
 	s.r = raw
-	rest, err := readHead(raw, headSize-len(begin))
-	s.head = append(begin, rest...)
+	rest, whole, err := readHead(raw, headSize-len(begin))
+	s.head, s.whole = append(begin, rest...), whole
 	return s, err
 }
 
@@ -150,20 +151,20 @@ func (p *patient) Read(b []byte) (int, error) {
 	}
 }
 
-// readHead reads up to n bytes; fewer at the end of an input, or when a live one has some and pauses.
-func readHead(r io.Reader, n int) ([]byte, error) {
-	head := make([]byte, 0, n)
+// readHead reads up to n bytes; fewer at the end of an input, which is then whole, or when a live one has some and pauses.
+func readHead(r io.Reader, n int) (head []byte, whole bool, err error) {
+	head = make([]byte, 0, n)
 	for len(head) < n {
 		m, err := r.Read(head[len(head):n])
 		head = head[:len(head)+m]
 		switch {
 		case err == io.EOF, errors.Is(err, errIdle) && len(head) > 0:
-			return head, nil
+			return head, err == io.EOF, nil
 		case err != nil && !errors.Is(err, errIdle):
-			return head, err
+			return head, false, err
 		}
 	}
-	return head, nil
+	return head, false, nil
 }
 
 // pump reads an input that may pause, so that its reader can do something meanwhile.
