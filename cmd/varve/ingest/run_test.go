@@ -220,6 +220,45 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
+// TestLostForGood: a batch that may be stored, and is not sent again, is counted, however its last attempt ends.
+func TestLostForGood(t *testing.T) {
+	f := newFake(t)
+	f.before = func(n int, w http.ResponseWriter, _ []byte) bool {
+		if n == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(403)
+		return true
+	}
+	out := f.send(t.Context(), Options{Args: []string{"-"}, Stdin: strings.NewReader("{}\n")})
+	wants(t, out.result, "1 batch of 1 entry may be stored although no answer said so")
+
+	f = newFake(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	given := make(chan struct{})
+	f.before = func(int, http.ResponseWriter, []byte) bool {
+		cancel(errInterrupt)
+		<-given
+		return false
+	}
+	c, err := (&client.Flags{URL: f.http.URL}).Connect(nil, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{DB: "public", RetryFor: time.Minute, Connections: 1}
+	r := &run{o: o, c: c, report: newReport(o), stop: make(chan struct{}), ended: t.Context().Err}
+	s, err := newSender(r, ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &batch{in: &input{format: formats["ndjson"], table: "t"}, part: part{body: []byte("{}\n{}\n")}}
+	err = (&worker{sender: s}).deliver(b, &b.part)
+	close(given)
+	if sums := r.report.sum(); !errors.Is(err, errInterrupt) || sums.lost != 1 || sums.lostRow != 2 {
+		t.Errorf("got %v, %d batches of %d rows", err, sums.lost, sums.lostRow)
+	}
+}
+
 // TestBusyServerGetsLess: each 429 takes one request out of flight.
 func TestBusyServerGetsLess(t *testing.T) {
 	f, lines := newFake(t), made(4000)

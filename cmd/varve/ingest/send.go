@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -153,11 +154,16 @@ func isLost(status int) bool {
 }
 
 // deliver sends a part until it is taken or refused for good.
-func (w *worker) deliver(b *batch, p *part) error {
+func (w *worker) deliver(b *batch, p *part) (err error) {
 	if b.long == nil && p.isBlank() {
 		return nil
 	}
 	begun, doubtful := time.Now(), false
+	defer func() {
+		if err != nil && doubtful {
+			w.r.report.lost(p)
+		}
+	}()
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
 		if !w.gate.enter(w.r.stop) {
 			return errStopped
@@ -176,20 +182,18 @@ func (w *worker) deliver(b *batch, p *part) error {
 			doubtful, after = doubtful || isLost(answer.Status), answer.RetryAfter
 		case errors.As(err, &unreachable):
 			doubtful = doubtful || sent
-		default:
+		case answer != nil && isRefusal(answer.Status): // as an attempt before was, whose answer was lost
+			doubtful = false
+			return err
+		default: // the request was given up, or nobody will take it
+			doubtful = doubtful || sent && w.ctx.Err() != nil
 			return err
 		}
 		if time.Since(begun)+wait > w.r.o.RetryFor || w.ctx.Err() != nil || w.r.stopped() {
-			if doubtful {
-				w.r.report.lost(p)
-			}
 			return err
 		}
 		w.r.report.retry(err)
 		if !w.r.sleep(w.ctx, jitter(wait, after)) {
-			if doubtful {
-				w.r.report.lost(p)
-			}
 			return errStopped
 		}
 	}
@@ -202,7 +206,8 @@ func jitter(wait, asked time.Duration) time.Duration {
 
 // attempt sends a part once. sent: the server may have got it.
 func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
-	ctx := httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent = true }})
+	var wrote atomic.Bool // a request that was given up may still be written
+	ctx := httptrace.WithClientTrace(w.ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	req := w.wire.request(b.in)
 	if req.Body, err = w.bodyOf(b, p, req.Header); err != nil {
 		return t, false, err
@@ -210,10 +215,10 @@ func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
 	w.r.report.request()
 	resp, err := w.r.c.Do(ctx, req)
 	if err != nil {
-		return t, sent, err
+		return t, wrote.Load(), err
 	}
 	defer resp.Body.Close()
-	return readAnswer(resp, p), sent, nil
+	return readAnswer(resp, p), true, nil
 }
 
 // bodyOf is what is sent for a part of a batch; it holds until the next one.
