@@ -35,8 +35,14 @@ type dryColumn struct {
 
 // dryRun shows what the first entries of each input would become. Nothing is stored.
 func (r *run) dryRun(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { r.end(nil) })
+	defer stop()
 	for _, in := range r.inputs {
-		if err := r.dryRunOne(ctx, in); err != nil {
+		err := r.dryRunOne(ctx, in)
+		if errors.Is(err, errStopped) {
+			return context.Cause(ctx)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 	}
@@ -77,9 +83,12 @@ func (r *run) dryRunOne(ctx context.Context, in *input) error {
 
 // firstLines reads the entries that are to be tried.
 func (r *run) firstLines(in *input) (lines [][]byte, err error) {
-	for len(lines) < r.o.DryRun && err == nil {
+	for buf := make([]byte, 0, r.o.Batch); len(lines) < r.o.DryRun && err == nil; {
+		if r.stopped() {
+			return nil, errStopped
+		}
 		b := batch{}
-		err = in.cut.fill(&b, make([]byte, 0, r.o.Batch))
+		err = in.cut.fill(&b, buf)
 		if b.refused != "" {
 			return nil, fmt.Errorf("line %d: %s", b.line(), b.refused)
 		}
@@ -88,7 +97,7 @@ func (r *run) firstLines(in *input) (lines [][]byte, err error) {
 		}
 		for _, l := range bytes.Split(b.body, newline) {
 			if l = bytes.TrimRight(l, "\r"); len(l) > 0 && len(lines) < r.o.DryRun {
-				lines = append(lines, l)
+				lines = append(lines, bytes.Clone(l))
 			}
 		}
 	}

@@ -165,6 +165,8 @@ func (o *Options) complete(c *client.Client) error {
 		return usage("--connections %d: between 1 and 64 are possible", o.Connections)
 	case o.Resume && o.Restart:
 		return usage("--resume and --restart exclude each other")
+	case o.Follow && o.DryRun > 0:
+		return usage("--follow and --dry-run exclude each other")
 	case o.Pipeline != "" && o.PipelineFile != "":
 		return usage("--pipeline and --pipeline-file exclude each other")
 	case o.PipelineVersion != "" && o.Pipeline == "":

@@ -220,6 +220,29 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
+// TestDryRunEnds: a trial that waits for entries ends when the user wants it to.
+func TestDryRunEnds(t *testing.T) {
+	for _, begun := range []string{"", "{}\n"} {
+		f := newFake(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		r, w := io.Pipe()
+		done := make(chan outcome, 1)
+		go func() { done <- f.send(ctx, Options{Args: []string{"-"}, Stdin: r, DryRun: 5}) }()
+		if begun != "" {
+			if _, err := io.WriteString(w, begun); err != nil {
+				t.Error(err)
+			}
+		}
+		cancel(errInterrupt)
+		if out := <-done; !errors.Is(out.err, errInterrupt) {
+			t.Errorf("behind %q: got %v", begun, out.err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLostForGood: a batch that may be stored, and is not sent again, is counted, however its last attempt ends.
 func TestLostForGood(t *testing.T) {
 	f := newFake(t)
@@ -434,6 +457,7 @@ func TestUsage(t *testing.T) {
 		{Options{Args: []string{file}, Format: "xml"}, "--format xml: ndjson, json"},
 		{Options{Args: []string{file}, Batch: 1}, "--batch 1:"},
 		{Options{Args: []string{file}, Resume: true, Restart: true}, "exclude each other"},
+		{Options{Args: []string{file}, Follow: true, DryRun: 1}, "--follow and --dry-run exclude each other"},
 		{Options{Args: []string{"-"}, Resume: true}, "name files to resume"},
 		{Options{Args: []string{"-"}, Table: "{name}"}, "standard input has none"},
 		{Options{Args: []string{file}, Pipeline: "p", Time: "auto"}, "a pipeline has a time index of its own"},
