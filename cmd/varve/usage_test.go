@@ -83,18 +83,24 @@ func shellWords(line string) (words []string) {
 // TestWrongUsage: one sentence that names what was meant.
 func TestWrongUsage(t *testing.T) {
 	for line, want := range map[string]string{
-		"serv":                  "varve: there is no command serv. Did you mean varve serve?",
-		"help vresion":          "varve: there is no command vresion. Did you mean varve version?",
-		"serve --data-dri x":    "varve: there is no flag --data-dri. Did you mean --data-dir?",
-		"serve --http-adress x": "varve: there is no flag --http-adress. Did you mean --http-addr?",
-		"check a b":             "varve: b is one argument too many: see varve check --help",
-		"dump":                  "varve: varve dump wants <file>: see varve dump --help",
-		"backup x --timeout":    "varve: --timeout wants a value",
-		"backup x --timeout ab": `varve: --timeout: a duration such as 30s or 1m30s is wanted, not "ab"`,
-		"dump x --rows many":    `varve: --rows: expected a whole number but got "many"`,
-		"config":                "varve: varve config wants one of check, default, show: see varve config --help",
-		"config shwo":           "varve: there is no command config shwo. Did you mean varve config show?",
-		"dump x -x":             "varve: there is no flag -x",
+		"serv":                                 "varve: there is no command serv. Did you mean varve serve?",
+		"help vresion":                         "varve: there is no command vresion. Did you mean varve version?",
+		"serve --data-dri x":                   "varve: there is no flag --data-dri. Did you mean --data-dir?",
+		"serve --http-adress x":                "varve: there is no flag --http-adress. Did you mean --http-addr?",
+		"check a b":                            "varve: b is one argument too many: see varve check --help",
+		"dump":                                 "varve: varve dump wants <file>: see varve dump --help",
+		"backup x --timeout":                   "varve: --timeout wants a value",
+		"backup x --timeout ab":                `varve: --timeout: a duration such as 30s or 1m30s is wanted, not "ab"`,
+		"dump x --rows many":                   `varve: --rows: expected a whole number but got "many"`,
+		"ingest -t t x --dry-run=0":            "varve: --dry-run 0: more than 0 is wanted",
+		"ingest -t t x --dry-run=-1":           "varve: --dry-run -1: more than 0 is wanted",
+		"ingest -t t x --retry-for=0s":         "varve: --retry-for 0s: more than 0 is wanted",
+		"ingest -t t x --max-nested-levels=-1": "varve: --max-nested-levels -1: more than 0 is wanted",
+		"ingest -t t x --connections=0":        "varve: --connections 0: more than 0 is wanted",
+		"ingest -t t x --batch=0":              "varve: --batch 0: more than 0 is wanted",
+		"config":                               "varve: varve config wants one of check, default, show: see varve config --help",
+		"config shwo":                          "varve: there is no command config shwo. Did you mean varve config show?",
+		"dump x -x":                            "varve: there is no flag -x",
 	} {
 		code, out, errs := command(strings.Fields(line)...)
 		if code != exitUsage || out != "" || errs != want+"\n" {

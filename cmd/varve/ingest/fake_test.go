@@ -184,7 +184,7 @@ func (f *fake) send(ctx context.Context, o Options) outcome {
 	}
 	var result bytes.Buffer
 	o.Notes, o.Result = notes, &result
-	if o.Table == "" {
+	if o.Table == "" && o.Manifest == "" {
 		o.Table = "t"
 	}
 	if o.StateDir == "" {

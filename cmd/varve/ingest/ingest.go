@@ -144,27 +144,26 @@ func (o *Options) complete(c *client.Client) error {
 	}
 	usage := func(format string, args ...any) error { return &client.UsageError{Err: fmt.Errorf(format, args...)} }
 	f := formats[o.Format]
-	if o.Manifest != "" {
-		if len(o.Args) > 0 || o.Table+o.Pipeline+o.PipelineFile+o.Format+o.Time != "" || o.Follow || o.DryRun > 0 {
-			return usage("--manifest takes tables, formats and times from the directory: leave the flags and files that say others out")
-		}
-		o.Batch = min(o.Batch, mostInsert)
-		o.slowDown()
-		return nil
-	}
 	switch {
-	case len(o.Args) == 0:
-		return usage("what is to be sent? Name files, directories, or - for standard input")
-	case o.Format != "" && f == nil:
-		return usage("--format %s: %s are known", o.Format, formatNames)
-	case o.Table == "" && (f == nil || !f.namesTables && f.name != "logpush"):
-		return usage("--table is missing: the table that the entries go to")
 	case o.Batch < leastBatch || o.Batch > mostBatch:
 		return usage("--batch %d: between 4KiB and 1GiB is possible", o.Batch)
 	case o.Connections < 1 || o.Connections > 64:
 		return usage("--connections %d: between 1 and 64 are possible", o.Connections)
 	case o.Resume && o.Restart:
 		return usage("--resume and --restart exclude each other")
+	case o.Manifest != "" && (len(o.Args) > 0 || o.Table+o.Pipeline+o.PipelineVersion+o.PipelineFile+o.Format+o.Time != "" ||
+		len(o.Hints) > 0 || o.SkipError || o.MaxNestedLevels != 0 || o.Follow || o.DryRun > 0):
+		return usage("--manifest takes tables, formats and times from the directory: leave the flags and files that say others out")
+	case o.Manifest != "":
+		o.Batch = min(o.Batch, mostInsert)
+		o.slowDown()
+		return nil
+	case len(o.Args) == 0:
+		return usage("what is to be sent? Name files, directories, or - for standard input")
+	case o.Format != "" && f == nil:
+		return usage("--format %s: %s are known", o.Format, formatNames)
+	case o.Table == "" && (f == nil || !f.namesTables && f.name != "logpush"):
+		return usage("--table is missing: the table that the entries go to")
 	case o.Follow && o.DryRun > 0:
 		return usage("--follow and --dry-run exclude each other")
 	case o.Pipeline != "" && o.PipelineFile != "":

@@ -453,6 +453,12 @@ func TestUsage(t *testing.T) {
 		o    Options
 		want string
 	}{
+		{Options{Manifest: ".", Hints: []string{"ttl=7d"}}, "--manifest takes tables"},
+		{Options{Manifest: ".", SkipError: true}, "--manifest takes tables"},
+		{Options{Manifest: ".", MaxNestedLevels: 3}, "--manifest takes tables"},
+		{Options{Manifest: ".", PipelineVersion: "1"}, "--manifest takes tables"},
+		{Options{Manifest: ".", Connections: -1}, "--connections -1:"},
+		{Options{Manifest: ".", Resume: true, Restart: true}, "exclude each other"},
 		{Options{}, "what is to be sent?"},
 		{Options{Args: []string{file}, Format: "xml"}, "--format xml: ndjson, json"},
 		{Options{Args: []string{file}, Batch: 1}, "--batch 1:"},
