@@ -94,6 +94,7 @@ type run struct {
 	done       *int64
 	rows       int64
 	sink       *sink
+	sections   int64 // their bytes, once all of them are written
 }
 
 // describe finds out what the rows are.
@@ -266,7 +267,13 @@ func (r *run) leave(file *part) error {
 		file.f.Close() //nolint:errcheck // it is removed
 		return os.Remove(file.name + partEnding)
 	}
-	err := file.save(r.state(), true)
+	var err error
+	if r.sections > 0 { // what stands behind the rows is written again by whoever goes on
+		err = file.cut(r.sections)
+	}
+	if err == nil {
+		err = file.save(r.state(), true)
+	}
 	switch {
 	case err == nil:
 		r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n", plural(r.rows, "row"), thousands(r.all.rows), r.o.Output, partEnding)
@@ -404,6 +411,7 @@ func (r *run) fill(ctx context.Context, to dest) error {
 			return err
 		}
 	}
+	r.sections = to.written()
 	return r.sink.finish()
 }
 
