@@ -34,6 +34,11 @@ c'),
 	s.ask("csv", `CREATE TABLE a_metric (ts TIMESTAMP TIME INDEX, val DOUBLE, host STRING PRIMARY KEY) ENGINE=metric WITH (on_physical_table='all_metrics')`)
 	s.ask("csv", `INSERT INTO a_metric (ts, val, host) VALUES (1, 2.5, 'h')`)
 	s.ask("csv", `CREATE VIEW above AS SELECT * FROM a WHERE i8 > 0`)
+	// Views are made whatever the order of their names is, and names may be as long as they want.
+	s.ask("csv", `CREATE VIEW aab AS SELECT * FROM above`)
+	s.ask("csv", `CREATE VIEW aaa AS SELECT * FROM aab`)
+	long := strings.Repeat("ö", 110)
+	s.ask("csv", `CREATE VIEW "`+long+`" AS SELECT * FROM a`)
 	s.ask("csv", `CREATE DATABASE back`)
 	dir := filepath.Join(t.TempDir(), "all")
 	if code, _, errs := command("export", "--output-dir", dir, "--url", s.url); code != 0 {
@@ -43,7 +48,7 @@ c'),
 	if code != 0 || !strings.Contains(out, "7 rows stored") {
 		t.Fatalf("%d %s %s", code, out, errs)
 	}
-	for table, order := range map[string]string{"a": "ts, i8", `"B.s"`: "ts", "nothing": "ts", "above": "ts, i8", "a_metric": "ts"} {
+	for table, order := range map[string]string{"a": "ts, i8", `"B.s"`: "ts", "nothing": "ts", "above": "ts, i8", "aaa": "ts, i8", `"` + long + `"`: "ts, i8", "a_metric": "ts"} {
 		const rows = "SELECT * FROM %s.%s ORDER BY %s"
 		if got, want := s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "back", table, order)), s.ask("csvWithNamesAndTypes", fmt.Sprintf(rows, "public", table, order)); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", table, got, want)

@@ -174,7 +174,14 @@ func tablesOf(ctx context.Context, c *client.Client, db string) ([]ManifestTable
 	return slices.Concat(byKind[kindPhysical], byKind[kindTable], byKind[kindView]), nil
 }
 
-// fileName is a table's name as one that every file system takes.
+// longestBase bounds names of files without their endings, which file systems bound to 255 bytes with them; of a longer name
+// shortBase bytes stay, before a hash.
+const (
+	longestBase = 200
+	shortBase   = 180
+)
+
+// fileName is a table's name as one that every file system takes: readable, and for long names told apart by a hash.
 func fileName(table string) string {
 	var b strings.Builder
 	for i, c := range []byte(table) {
@@ -185,7 +192,11 @@ func fileName(table string) string {
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
-	return b.String()
+	if b.Len() <= longestBase {
+		return b.String()
+	}
+	sum := sha256.Sum256([]byte(table))
+	return b.String()[:shortBase] + "~" + hex.EncodeToString(sum[:8])
 }
 
 // exportTable writes the files of a table and what the manifest says of them.

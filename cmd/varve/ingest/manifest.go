@@ -27,6 +27,7 @@ type manifest struct {
 	Version int
 	Tables  []struct {
 		Name   string
+		Kind   string // view: of other tables, and views; others may be made in their order
 		Create string // file of the statement that makes it
 		Data   string // file of its rows, each an object a line; empty: it has none of its own
 		Rows   int64
@@ -54,17 +55,8 @@ func (r *run) readManifest(ctx context.Context) error {
 			return fmt.Errorf("table %s is in database %s already: --db names another, --resume goes on with an earlier run", t.Name, r.o.DB)
 		}
 	}
-	for _, t := range m.Tables {
-		if there[t.Name] {
-			continue
-		}
-		sql, err := os.ReadFile(filepath.Join(r.o.Manifest, t.Create))
-		if err != nil {
-			return err
-		}
-		if _, err := r.c.Query(ctx, r.o.DB, string(sql)); err != nil {
-			return fmt.Errorf("%s: %w", t.Create, err)
-		}
+	if err := r.makeTables(ctx, m, there); err != nil {
+		return err
 	}
 	for _, t := range m.Tables {
 		if t.Data == "" || t.Rows == 0 {
@@ -79,6 +71,51 @@ func (r *run) readManifest(ctx context.Context) error {
 			return err
 		}
 		r.inputs = append(r.inputs, &input{name: filepath.Join(r.o.Manifest, t.Data), path: path, table: t.Name, format: insert, columns: table.Columns, fresh: !there[t.Name]})
+	}
+	return nil
+}
+
+// makeTables makes the tables that are not there. Views may be made of views that stand behind them in the manifest: those that
+// fail are tried again as long as another could be made.
+func (r *run) makeTables(ctx context.Context, m *manifest, there map[string]bool) error {
+	var left []string // files of the statements of views
+	for _, t := range m.Tables {
+		switch {
+		case there[t.Name]:
+		case t.Kind == "view":
+			left = append(left, t.Create)
+		default:
+			if err := r.makeTable(ctx, t.Create); err != nil {
+				return err
+			}
+		}
+	}
+	for len(left) > 0 {
+		var failed []string
+		var first error
+		for _, file := range left {
+			if err := r.makeTable(ctx, file); err != nil {
+				if failed = append(failed, file); first == nil {
+					first = err
+				}
+			}
+		}
+		if len(failed) == len(left) {
+			return first
+		}
+		left = failed
+	}
+	return nil
+}
+
+// makeTable runs the statement of a file.
+func (r *run) makeTable(ctx context.Context, file string) error {
+	sql, err := os.ReadFile(filepath.Join(r.o.Manifest, file))
+	if err != nil {
+		return err
+	}
+	if _, err := r.c.Query(ctx, r.o.DB, string(sql)); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
 }
