@@ -230,6 +230,41 @@ func TestTailOfMany(t *testing.T) {
 	}
 }
 
+// TestTailOfSeconds: where many rows have one instant, those that come to it later are shown once each: to the oldest that was shown, within the
+// overlap, and to the newest behind rows that were left out.
+func TestTailOfSeconds(t *testing.T) {
+	s := serve(t, nil)
+	s.ask("csv", "CREATE TABLE app (ts TIMESTAMP(0) TIME INDEX, n BIGINT) WITH (append_mode='true')")
+	now := time.Now().Unix()
+	insert := func(from, to int, at func(n int) int64) {
+		var rows []string
+		for i := from; i < to; i++ {
+			rows = append(rows, fmt.Sprintf("(%d, %d)", at(i), i))
+		}
+		s.ask("csv", "INSERT INTO app VALUES "+strings.Join(rows, ", "))
+	}
+	ago := func(seconds int64) func(int) int64 { return func(int) int64 { return now - seconds } }
+	insert(0, 3, ago(60))
+	p := startTail(t, "app", "-n", "2", "--url", s.url, "--format", "csv", "--columns", "n")
+	p.take(3)
+	insert(3, 4, ago(60))
+	p.want("3")
+	insert(4, 5, ago(65))
+	p.want("4")
+	// 1,500 rows of three seconds, the newest of which has 300.
+	insert(1000, 2500, func(n int) int64 { return now - 30 + int64(n-1000)/600 })
+	p.take(1000)
+	waitFor(t, func() bool { return strings.Contains(p.said(), "varve: 500 rows left out\n") })
+	insert(5, 6, ago(28))
+	p.want("5")
+	insert(6, 7, ago(28))
+	p.want("6")
+	p.interrupt()
+	if strings.Count(p.said(), "left out") != 1 {
+		t.Errorf("it said %s", p.said())
+	}
+}
+
 // TestTailOfHead: a reader that has enough ends the command at once and silently, although no row comes.
 func TestTailOfHead(t *testing.T) {
 	s := serve(t, nil)

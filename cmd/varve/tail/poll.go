@@ -28,6 +28,7 @@ type poller struct {
 	perSecond  int64
 	conditions []string
 	wanted     int  // rows at the start
+	follows    bool // polls come behind the start
 	counted    bool // rows left out at the start are told
 	overlap    int64
 	ahead      time.Duration // what the server's clock is ahead of ours
@@ -48,7 +49,7 @@ func newPoller(c *client.Client, t *client.Table, o Options, conditions []string
 	}
 	p := &poller{
 		c: c, db: o.DB, table: client.Name(t.Name), time: client.Name(index), perSecond: t.PerSecond(), conditions: conditions,
-		wanted: o.Rows, floor: math.MinInt64, bySecond: map[int64]int64{},
+		wanted: o.Rows, follows: o.Follow, floor: math.MinInt64, bySecond: map[int64]int64{},
 	}
 	p.from = client.Names(columns) + " FROM " + p.table
 	if p.at = t.Time; len(columns) > 0 {
@@ -68,7 +69,10 @@ func (p *poller) first(ctx context.Context) (rows [][]any, leftOut int64, err er
 	if err := p.lookAtClock(ctx); err != nil {
 		return nil, 0, err
 	}
-	limit := max(1, p.wanted) // one row tells where the new ones begin
+	limit := max(1, p.wanted)
+	if p.follows {
+		limit = max(limit, perPoll) // polls see again what is not shown: rows of the oldest instant shown, and those within the overlap
+	}
 	rows, err = p.ask(ctx, limit)
 	if err != nil {
 		return nil, 0, err
@@ -111,15 +115,10 @@ func (p *poller) poll(ctx context.Context) (fresh [][]any, leftOut int64, err er
 	case len(rows) < perPoll:
 		fresh = p.take(rows)
 	case oldest > high:
-		// There is no telling how many of those between were seen: none, as they are newer than all that was.
-		total, err := p.count(ctx, fmt.Sprintf("%s > %d", p.time, high), fmt.Sprintf("%s <= %d", p.time, newest))
-		if err != nil {
+		if leftOut, err = p.leave(ctx, high, rows); err != nil {
 			return nil, 0, err
 		}
 		fresh = p.take(rows)
-		if leftOut = max(0, total-int64(len(rows))); leftOut > 0 {
-			p.floor = newest
-		}
 	default:
 		// What was taken is not asked for again: it waits for the late ones, if they cannot be had now.
 		p.taken = append(p.taken, p.take(rows)...)
@@ -133,6 +132,27 @@ func (p *poller) poll(ctx context.Context) (fresh [][]any, leftOut int64, err er
 	p.taken = nil
 	p.high = max(p.high, newest)
 	return fresh, leftOut, nil
+}
+
+// leave gives up the rows behind an instant that an answer does not reach back to, and tells how many they are. Those of the newest
+// instant are all in the answer, unless it has no other, and so more of them can be told from them later.
+func (p *poller) leave(ctx context.Context, high int64, rows [][]any) (int64, error) {
+	oldest, newest := p.instant(rows[0]), p.instant(rows[len(rows)-1])
+	last, here := newest, len(rows) // the newest instant that is given up, and the answer's rows up to it
+	if oldest < newest {
+		last = newest - 1
+		here = slices.IndexFunc(rows, func(row []any) bool { return p.instant(row) == newest })
+	}
+	// There is no telling how many of those between were seen: none, as they are newer than all that was.
+	total, err := p.count(ctx, fmt.Sprintf("%s > %d", p.time, high), fmt.Sprintf("%s <= %d", p.time, last))
+	if err != nil {
+		return 0, err
+	}
+	leftOut := max(0, total-int64(here))
+	if leftOut > 0 {
+		p.floor = last
+	}
+	return leftOut, nil
 }
 
 // lookAtClock compares the server's clock with ours.
