@@ -71,12 +71,13 @@ func (f *Flags) Connect(environ []string, notes io.Writer) (*Client, error) {
 	}
 	c.DB = cmp.Or(Getenv(environ, "VARVE_DB"), p.DB, "public")
 	c.Timezone = cmp.Or(Getenv(environ, "VARVE_TIMEZONE"), p.Timezone)
-	if f.Profile != "" && f.URL == "" && p.URL != "" && address != p.URL && !f.Quiet {
+	known := sameServer(address, p.URL)
+	if f.Profile != "" && f.URL == "" && p.URL != "" && !known && !f.Quiet {
 		fmt.Fprintf(notes, "varve: VARVE_URL comes before the address of the profile %s: %s is asked\n", p.Name, c.Base)
 	}
-	// What proves to be a user of one server is told to no other.
-	if address != p.URL {
-		p = Profile{}
+	// What proves to be a user of one server is told to no other. Who names a profile is as careful there as with its own server.
+	if !known {
+		p = Profile{Production: p.Production && cmp.Or(f.Profile, Getenv(environ, "VARVE_PROFILE")) != ""}
 	}
 	c.Profile = p
 	if err := c.setHeader(f.Header); err != nil {
@@ -117,6 +118,20 @@ func checkAddress(text string) (string, error) {
 		return "", &UsageError{fmt.Errorf("--url %s: the address of a server has no ? and no #", text)}
 	}
 	return strings.TrimRight(text, "/"), nil
+}
+
+// sameServer reports whether two addresses are those of one server, however they are written.
+func sameServer(a, b string) bool {
+	var parts [2][3]string
+	for i, text := range []string{a, b} {
+		u, err := url.Parse(text)
+		if err != nil {
+			return false
+		}
+		port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+		parts[i] = [3]string{u.Scheme, strings.ToLower(u.Hostname()) + ":" + port, strings.TrimRight(u.EscapedPath(), "/")}
+	}
+	return parts[0] == parts[1]
 }
 
 func (c *Client) setHeader(lines []string) error {
