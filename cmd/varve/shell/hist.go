@@ -91,7 +91,7 @@ func (s *Shell) histogram(ctx context.Context, arg string) error {
 		return err
 	}
 	b := &bars{step: stepOf(to.Sub(from), histogramLines)}
-	b.from = from.Truncate(b.step)
+	b.from = binOf(from, b.step)
 	b.counts = make([][]int64, to.Sub(b.from)/b.step+1)
 	level := "NULL"
 	for _, want := range levelColumns {
@@ -114,6 +114,12 @@ func (s *Shell) histogram(ctx context.Context, arg string) error {
 	return s.show(b.draw(s.zone, s.look))
 }
 
+// binOf is the beginning of the span that an instant is in. Spans are whole seconds, counted from 1970 as date_bin does.
+func binOf(at time.Time, step time.Duration) time.Time {
+	seconds := int64(step / time.Second)
+	return time.Unix(timefmt.FloorDiv(at.Unix(), seconds)*seconds, 0)
+}
+
 // add counts a row of the answer: time, level, count.
 func (b *bars) add(r []any) {
 	ms, ok := r[0].(json.Number)
@@ -123,8 +129,9 @@ func (b *bars) add(r []any) {
 	}
 	at, err := ms.Int64()
 	count, errN := n.Int64()
-	i := int(time.UnixMilli(at).Sub(b.from) / b.step)
-	if err != nil || errN != nil || i < 0 || i >= len(b.counts) {
+	since := time.UnixMilli(at).Sub(b.from)
+	i := int(since / b.step)
+	if err != nil || errN != nil || since < 0 || i >= len(b.counts) {
 		return
 	}
 	if b.counts[i] == nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +207,48 @@ func TestHistogramPicture(t *testing.T) {
 	}
 	golden(t, "hist", b.draw(time.UTC, look{}))
 	golden(t, "hist.colour", b.draw(time.UTC, look{colour: true, terminal: 60}))
+}
+
+// TestHistogramBins: a line is a bin of the query, whatever the length of the bins is, and of no instant before the first.
+func TestHistogramBins(t *testing.T) {
+	var want []string
+	c := server(t, func(w http.ResponseWriter, r *http.Request) {
+		sql := r.FormValue("sql")
+		if strings.Contains(sql, "information_schema") {
+			io.WriteString(w, `{"output":[{"records":{"rows":[["ts","TimestampMillisecond","TIME INDEX"]]}}]}`) //nolint:errcheck // the client tells
+			return
+		}
+		step, err := strconv.ParseInt(strings.Fields(sql[strings.Index(sql, "INTERVAL '")+10:])[0], 10, 64)
+		if err != nil {
+			t.Error(err)
+		}
+		var rows []string
+		for i := range int64(3) {
+			at := time.Now().Unix()/step*step - (i+1)*step // not the newest, which may be over by now
+			want = append(want, time.Unix(at, 0).UTC().Format("2006-01-02 15:04"))
+			rows = append(rows, fmt.Sprintf("[%d,null,%d]", at*1000, 7+i))
+		}
+		fmt.Fprintf(w, `{"output":[{"records":{"rows":[%s]}}]}`, strings.Join(rows, ","))
+	})
+	for _, since := range []string{"20h", "30d", "100d", "2022-01-01", "all"} {
+		want = nil
+		out, _, err := run(t, Options{Client: c, DB: "public"}, `\hist t `+since+"\n")
+		if err != nil || len(want) != 3 || !strings.Contains(out, "24 rows") {
+			t.Fatalf("%s: %v %q %s", since, err, want, out)
+		}
+		for i, at := range want {
+			if !regexp.MustCompile(at + ` │·+ ` + strconv.Itoa(7+i) + "\n").MatchString(out) {
+				t.Errorf("%s: %s has not %d rows:\n%s", since, at, 7+i, out)
+			}
+		}
+	}
+	b := &bars{from: time.Unix(0, 0), step: time.Hour, counts: make([][]int64, 1)}
+	if b.add([]any{json.Number("-1"), nil, json.Number("1")}); b.counts[0] != nil {
+		t.Errorf("what is before the first bin is in it")
+	}
+	if got := binOf(time.Unix(-1, 5e8), time.Minute).Unix(); got != -60 {
+		t.Errorf("before 1970: got %d", got)
+	}
 }
 
 func TestSteps(t *testing.T) {
