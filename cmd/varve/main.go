@@ -156,7 +156,7 @@ func complain(w io.Writer, err error) int {
 	if err == nil || outputClosed(err) {
 		return 0
 	}
-	fmt.Fprintf(w, "varve: %s\n", client.Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")))
+	fmt.Fprintf(w, "varve: %s\n", client.Line(err))
 	return exitCode(err)
 }
 

@@ -44,3 +44,27 @@ func Visible(s string) string {
 	}
 	return b.String()
 }
+
+// Line is an error as one line that steers no terminal: its text may be a server's.
+func Line(err error) string {
+	return Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
+}
+
+// EscapedJSON writes the characters that JSON leaves as they are and that steer a terminal in the other way it has for them. Ends of
+// lines between values stay.
+func EscapedJSON(text []byte) []byte {
+	steers := func(r rune) bool { return Steers(r) && r != '\n' }
+	s := string(text)
+	if utf8.ValidString(s) && strings.IndexFunc(s, steers) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if steers(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return []byte(b.String())
+}

@@ -158,7 +158,7 @@ func (p *patience) run(ctx context.Context, do func() error) error {
 			return err
 		}
 		p.retries++
-		p.say("varve: %v. Trying again in %s\n", err, pause.Round(10*time.Millisecond))
+		p.say("varve: %s. Trying again in %s\n", client.Line(err), pause.Round(10*time.Millisecond))
 		if err := p.sleep(ctx, pause); err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (s *Shell) complete(before, after string) (start int, list []offer) {
 		list = append(list, s.offerTables(s.db)...)
 	}
 	return start, slices.DeleteFunc(list, func(o offer) bool {
-		return !hasPrefixFold(strings.TrimLeft(o.text, `"`), prefix) || strings.ContainsFunc(o.text, hostile)
+		return !hasPrefixFold(strings.TrimLeft(o.text, `"`), prefix) || strings.ContainsFunc(o.text, client.Steers)
 	})
 }
 
@@ -202,7 +202,7 @@ func (s *Shell) completeCommand(before string) (start int, list []offer) {
 			list[i].text = strings.TrimSuffix(list[i].text, "(")
 		}
 	}
-	return len(before) - len(arg), slices.DeleteFunc(list, func(o offer) bool { return !hasPrefixFold(o.text, arg) || strings.ContainsFunc(o.text, hostile) })
+	return len(before) - len(arg), slices.DeleteFunc(list, func(o offer) bool { return !hasPrefixFold(o.text, arg) || strings.ContainsFunc(o.text, client.Steers) })
 }
 
 // offerFiles are those whose path begins so; hidden ones only where that is typed.

@@ -34,6 +34,7 @@ func (s *Shell) redirect(_ context.Context, arg string) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
+	s.look.terminal = 0 // results go elsewhere, until one is for it again
 	command, piped := strings.CutPrefix(arg, "|")
 	switch {
 	case arg == "":

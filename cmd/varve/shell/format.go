@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/cmd/varve/client"
 	"varve/engine/jsontext"
 )
 
@@ -179,7 +180,10 @@ func (o *objects) row(cells [][]byte) error {
 	o.any = true
 	for i, raw := range cells {
 		o.buf = append(o.buf, "{,"[min(i, 1)])
-		o.buf = o.columns[i].appendJSON(append(o.buf, o.keys[i]...), raw)
+		if o.value = o.columns[i].appendJSON(append(o.value[:0], o.keys[i]...), raw); o.look.terminal > 0 {
+			o.value = client.EscapedJSON(o.value)
+		}
+		o.buf = append(o.buf, o.value...)
 	}
 	if len(cells) == 0 {
 		o.buf = append(o.buf, '{')

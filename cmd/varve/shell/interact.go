@@ -84,7 +84,7 @@ func (s *Shell) typed(text string, cut *splitter, h *history, ends *running) err
 			cut.reset()
 			return nil
 		case err != nil:
-			fmt.Fprintf(s.o.Notes, "varve: %s\n", strings.TrimSpace(err.Error()))
+			fmt.Fprintf(s.o.Notes, "varve: %s\n", client.Line(err))
 			if !s.o.KeepGoing {
 				cut.reset()
 				return nil

@@ -58,7 +58,7 @@ func (s *Shell) passOver(ctx context.Context, name string, p piece, err error) e
 		return err
 	}
 	s.failed++
-	fmt.Fprintf(s.o.Notes, "varve: %v\n", err)
+	fmt.Fprintf(s.o.Notes, "varve: %s\n", client.Line(err))
 	return nil
 }
 

@@ -321,3 +321,33 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("got %v after %d requests", err, asked)
 	}
 }
+
+// TestNothingSteers: what a server says in rows, heads and errors reaches a terminal escaped, and everything else as it is.
+func TestNothingSteers(t *testing.T) {
+	const nasty = "a\u009b31m\u202e\u200f"
+	c := server(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.FormValue("sql"), "fails") {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"code":1001,"error":"no \u001b]0;x\u0007 %s"}`, nasty)
+			return
+		}
+		fmt.Fprintf(w, `{"output":[{"records":{"schema":{"column_schemas":[{"name":"%s","data_type":"String"},{"name":"j","data_type":"Json"}]},"rows":[["%[1]s",{"k":"%[1]s"}]]}}]}`, nasty)
+	})
+	for _, format := range Formats {
+		if isPassed(format) {
+			continue
+		}
+		out, notes, err := run(t, Options{Client: c, Format: format, Size: sized(80), KeepGoing: true}, "fails; SELECT 1")
+		if strings.ContainsAny(out+notes, "\u009b\u202e\u200f\x1b\x07") || !strings.Contains(notes, `no \x1b]0;x\x07 a\u009b31m`) || !strings.Contains(out, `a\u009b31m\u202e\u200f`) && format != "tsv" {
+			t.Errorf("%s: %q, %q, %v", format, out, notes, err)
+		}
+		file := filepath.Join(t.TempDir(), "out")
+		if _, _, err := run(t, Options{Client: c, Format: format, Size: sized(80)}, "SELECT 1;\n\\o "+file+"\nSELECT 1;"); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if raw := strings.Contains(string(text), nasty); err != nil || raw != (format == "json" || format == "ndjson" || format == "line") {
+			t.Errorf("%s to a file: %q, %v", format, text, err)
+		}
+	}
+}

@@ -166,11 +166,6 @@ func appendHex(dst, raw []byte) []byte {
 	return dst
 }
 
-// hostile reports whether a character must not reach a terminal: it steers it, or turns around what stands beside it.
-func hostile(r rune) bool {
-	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x2028 || r == 0x2029
-}
-
 // appendSafe appends a text whose control characters are shown escaped, but for those of keep, and whose bytes that are no
 // characters are.
 func appendSafe(dst, text []byte, keep string) []byte {
@@ -186,7 +181,7 @@ func appendSafe(dst, text []byte, keep string) []byte {
 		case r == utf8.RuneError && size <= 1, r == 0x7f, r < ' ' && strings.IndexByte("\n\t\r"+keep, c) < 0:
 			dst = append(dst, `\x`...)
 			dst = append(dst, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		case !hostile(r) || r < ' ' && strings.IndexByte(keep, c) >= 0:
+		case !client.Steers(r) || r < ' ' && strings.IndexByte(keep, c) >= 0:
 			dst = append(dst, text[i:i+size]...)
 		case r < ' ':
 			dst = append(dst, '\\', "tn  r"[c-'\t'])

@@ -51,7 +51,7 @@ func (p *printer) rows(columns []client.Column, rows [][]any) error {
 	p.columns = columns
 	if p.o.Format == "csv" && !p.headed {
 		p.headed = true
-		p.csv(&b, p.picked(), func(c client.Column) string { return c.Name })
+		p.csv(&b, p.picked(), func(c client.Column) string { return p.shown(c.Name) })
 	}
 	for _, row := range rows {
 		p.row(&b, row)
@@ -76,11 +76,7 @@ func (p *printer) row(b *bytes.Buffer, row []any) {
 		p.object(b, values)
 	case p.o.Format == "csv":
 		p.csv(b, p.picked(), func(c client.Column) string {
-			text := p.text(c, values[c.Name], time.UTC, time.RFC3339)
-			if p.o.Terminal {
-				text = p.safe(text)
-			}
-			return text
+			return p.shown(p.text(c, values[c.Name], time.UTC, time.RFC3339))
 		})
 	default:
 		p.line(b, values)
@@ -162,7 +158,7 @@ func (p *printer) object(b *bytes.Buffer, values map[string]any) {
 		}
 		member := append(append(encode(c.Name), ':'), encode(v)...)
 		if !p.o.Raw {
-			member = escapedJSON(member)
+			member = client.EscapedJSON(member)
 		}
 		b.Write(member)
 	}
@@ -272,6 +268,14 @@ func (p *printer) safe(text string) string {
 		return text
 	}
 	return client.Visible(text)
+}
+
+// shown is safe for CSV, which other programs read where it does not go to a terminal.
+func (p *printer) shown(text string) string {
+	if p.o.Terminal {
+		return p.safe(text)
+	}
+	return text
 }
 
 // colored colours a text.

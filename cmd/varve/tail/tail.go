@@ -4,7 +4,6 @@
 //	poll.go     which rows are new, late ones too
 //	seen.go     rows that were shown
 //	print.go    rows as text, NDJSON, CSV or by a template
-//	escape.go   control characters, which must not steer a terminal
 //	level.go    words that mean how grave a row is
 //	reader.go   whether somebody still reads
 package tail
@@ -43,7 +42,7 @@ type Options struct {
 	Overlap time.Duration // how late rows may come and still be seen
 
 	Format   string // text, ndjson or csv
-	Template string // of text/template, instead of a format
+	Template string // a line with names of columns in it, such as {{.level}}, instead of a format
 	Raw      bool   // control characters as they are
 	Color    bool
 	Terminal bool // what is written is read on a terminal
@@ -126,7 +125,7 @@ func (r *run) follow(ctx context.Context) error {
 		rows, leftOut, err := r.pollFor(ctx, pollLimit)
 		if again, least := client.Temporary(err); err != nil && again && ctx.Err() == nil {
 			if failures == 0 {
-				r.say("varve: %v Trying again\n", sentence(err))
+				r.say("varve: %s Trying again\n", sentence(err))
 			}
 			wait = max(least, waits[min(failures, len(waits)-1)])
 			failures++
@@ -156,7 +155,7 @@ func (r *run) pollFor(ctx context.Context, limit time.Duration) (rows [][]any, l
 
 // sentence ends an error with a point.
 func sentence(err error) string {
-	text := err.Error()
+	text := client.Line(err)
 	if last := text[len(text)-1]; last == '.' || last == ')' || last == '?' {
 		return text
 	}
