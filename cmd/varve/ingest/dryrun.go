@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"varve/cmd/varve/client"
@@ -175,10 +176,10 @@ func (t *dryTable) print(w io.Writer, table string) {
 	} else {
 		name = t.Name
 	}
-	fmt.Fprintf(w, "%s: %s\n", name, counted(int64(len(t.Rows)), "row", "rows"))
+	fmt.Fprintf(w, "%s: %s\n", client.Visible(name), counted(int64(len(t.Rows)), "row", "rows"))
 	tab := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, c := range t.Schema {
-		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\n", c.Name, c.Type, c.Role, t.first(c.Name))
+		fmt.Fprintf(tab, "  %s\t%s\t%s\t%s\n", client.Visible(c.Name), client.Visible(c.Type), client.Visible(c.Role), client.Visible(t.first(c.Name)))
 	}
 	tab.Flush() //nolint:errcheck // as the lines before
 }
@@ -189,7 +190,7 @@ func (t *dryTable) first(column string) string {
 		for _, v := range row {
 			if text := string(v.Value); v.Key == column && text != "null" {
 				if len(text) > shownValue {
-					text = text[:shownValue] + "…"
+					text = strings.ToValidUTF8(text[:shownValue], "") + "…" // which may be cut inside of a letter
 				}
 				return text
 			}

@@ -118,7 +118,7 @@ func walk(dir string, o *Options, add func(name string, walked bool) error) erro
 			return err
 		case path != dir && isHidden(path):
 			if !o.Quiet {
-				fmt.Fprintf(o.Notes, "varve: %s: hidden, left out\n", path)
+				fmt.Fprintf(o.Notes, "varve: %s: hidden, left out\n", client.Visible(path))
 			}
 			if e.IsDir() {
 				return fs.SkipDir

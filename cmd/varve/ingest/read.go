@@ -26,9 +26,13 @@ func (r *run) readAll() {
 		case <-r.stop:
 		}
 		timer.Stop()
-		for i, in := range followed {
-			followed[i] = r.followOne(in)
+		left := followed[:0]
+		for _, in := range followed {
+			if in = r.followOne(in); in != nil {
+				left = append(left, in)
+			}
 		}
+		followed = left
 	}
 	for _, in := range followed {
 		in.close()
@@ -115,27 +119,31 @@ func (r *run) read(in *input) error {
 	}
 }
 
-// followOne reads what was appended to an input, and gives the one to follow further: after a rotation that is another.
+// followOne reads what was appended to an input, and gives the one to follow further: after a rotation that is another, and
+// none when it cannot be read.
 func (r *run) followOne(in *input) *input {
 	if in.cut == nil {
 		if !hasLine(in.path) {
 			return in
 		}
 		if err := in.open(r); err != nil {
-			if in.close(); !os.IsNotExist(err) {
-				r.report.say(in, err)
+			if in.close(); os.IsNotExist(err) || errors.Is(err, errStopped) {
+				return in
 			}
-			return in
+			r.report.fail(in, err)
+			return nil
 		}
 	}
 	// Looked at before the rest is read: what is appended between both is read with the next round.
 	rotated, truncated := in.replaced()
 	if !truncated { // else what follows the place is of the new content
 		if err := r.read(in); err != nil {
-			if !errors.Is(err, errStopped) {
-				r.report.say(in, err)
+			if errors.Is(err, errStopped) {
+				return in
 			}
-			return in
+			in.close()
+			r.report.fail(in, err)
+			return nil
 		}
 	}
 	if !rotated && !truncated {

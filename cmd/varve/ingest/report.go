@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"varve/cmd/varve/client"
 )
 
 // How often progress is shown.
@@ -59,11 +61,15 @@ func (r *report) note(format string, args ...any) {
 }
 
 func (r *report) write(text string) {
-	if r.o.Quiet {
-		return
+	if !r.o.Quiet {
+		r.say(text)
 	}
+}
+
+// say writes a line whether notes are wanted or not. Names and answers of servers are among what it says.
+func (r *report) say(text string) {
 	r.wipe()
-	fmt.Fprintf(r.o.Notes, "varve: %s\n", text)
+	fmt.Fprintf(r.o.Notes, "varve: %s\n", client.Visible(text))
 }
 
 // wipe removes the line of progress.
@@ -162,18 +168,15 @@ func (r *report) nothingStored() bool {
 	return r.sums.stored == 0
 }
 
-// fail notes that an input cannot be read whole; what came before that is sent.
+// fail notes that an input cannot be read whole; what came before that is sent. The command ends with it; as that may be
+// far away where files are followed, it is said there at once, even when notes are not wanted.
 func (r *report) fail(in *input, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sums.failed = append(r.sums.failed, fmt.Errorf("%s: %w", in.name, err))
-}
-
-// say says once that a followed input cannot be read.
-func (r *report) say(in *input, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.once(fmt.Sprintf("%s: %v", in.name, err))
+	err = fmt.Errorf("%s: %w", in.name, err)
+	if r.sums.failed = append(r.sums.failed, err); r.o.Follow {
+		r.say(err.Error())
+	}
 }
 
 // begin begins to show progress.
@@ -240,7 +243,7 @@ func (r *report) show() {
 		left := time.Duration(float64(r.known-raw) / float64(raw) * seconds * float64(time.Second))
 		parts = append(parts, left.Round(time.Second).String()+" left")
 	}
-	line := strings.Join(parts, "  ")
+	line := client.Visible(strings.Join(parts, "  "))
 	if r.o.Width > 0 {
 		r.wipe()
 		if runes := []rune(line); len(runes) >= r.o.Width { // a longer one would not be wiped whole
@@ -284,7 +287,7 @@ func rejectsFile(o *Options, s *sums) string {
 	if o.Rejects == "" || s.rejected == 0 {
 		return ""
 	}
-	return " (in " + o.Rejects + ")"
+	return " (in " + client.Visible(o.Rejects) + ")"
 }
 
 // counted writes a number with its noun.

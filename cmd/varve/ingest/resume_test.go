@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"varve/cmd/varve/client"
 )
 
 // TestResume: interrupted at ten random moments and resumed, every line is stored once, of plain and packed files and of
@@ -299,6 +301,26 @@ func TestFollowTruncated(t *testing.T) {
 	o.Resume = true
 	f.mustSend(o)
 	f.wantLines([]string{"e", "g1", "h", "i"})
+}
+
+// TestFollowBroken: an input that cannot be read further is told at once, with --quiet too, and decides the exit code.
+func TestFollowBroken(t *testing.T) {
+	f, path, notes := newFake(t), write(t, "x.json", "[{\"a\":1}]\n"), newWatched()
+	taken := make(chan int, 100)
+	f.after = func(n int) { taken <- n }
+	stop := f.follow(t, Options{Args: []string{path, write(t, "y.log", "y\n")}, Quiet: true, Notes: notes})
+	<-taken
+	<-taken
+	add(path, "]\n")
+	notes.await("line 2: ']' closes what was not opened")
+	out := stop()
+	var partial *client.PartialError
+	if !errors.As(out.err, &partial) || !strings.Contains(out.err.Error(), "1 of 2 inputs could not be read whole") {
+		t.Errorf("got %v", out.err)
+	}
+	if n := strings.Count(out.notes, "closes what"); n != 1 {
+		t.Errorf("it is told %d times", n)
+	}
 }
 
 func rename(from, to string) { must(os.Rename(from, to)) }

@@ -243,6 +243,23 @@ func TestDryRunEnds(t *testing.T) {
 	}
 }
 
+// TestNotesAreVisible: a terminal is not steered by the names of files and columns, nor by what a server says.
+func TestNotesAreVisible(t *testing.T) {
+	dir := t.TempDir()
+	must(os.WriteFile(filepath.Join(dir, "a\x1b[2J.log"), []byte("a\n"), 0o600))
+	must(os.WriteFile(filepath.Join(dir, ".h\x1b[2J"), nil, 0o600))
+	out := newFake(t).mustSend(Options{Args: []string{dir}})
+	wants(t, out.notes, `a\x1b[2J.log: read as`, `.h\x1b[2J: hidden`)
+	table := &dryTable{Name: "t\x1b[2J", Schema: []dryColumn{{Name: "c\x1b[2J", Type: "String", Role: "FIELD\x9b2J"}}}
+	must(json.Unmarshal([]byte(`[[{"key":"c\u001b[2J","value":"v`+"\u009b"+`2J`+strings.Repeat("ü", shownValue)+`"}]]`), &table.Rows))
+	var shown strings.Builder
+	table.print(&shown, "t")
+	wants(t, shown.String(), `t\x1b[2J: 1 row`, `c\x1b[2J`, `FIELD\x9b2J`, `"v\u009b2Jü`, "ü…")
+	if strings.ContainsAny(out.notes+shown.String(), "\x1b\u009b") {
+		t.Errorf("a terminal is steered by %q", out.notes+shown.String())
+	}
+}
+
 // TestLostForGood: a batch that may be stored, and is not sent again, is counted, however its last attempt ends.
 func TestLostForGood(t *testing.T) {
 	f := newFake(t)
