@@ -41,9 +41,11 @@ func (p *part) entries() int64 {
 	if p.ends != nil {
 		return int64(len(p.ends))
 	}
-	n := int64(bytes.Count(p.body, newline))
-	if len(p.body) > 0 && p.body[len(p.body)-1] != '\n' {
-		n++
+	n := int64(0)
+	for line := range bytes.Lines(p.body) {
+		if len(bytes.TrimRight(line, "\r\n")) > 0 {
+			n++
+		}
 	}
 	return n
 }

@@ -49,7 +49,7 @@ func newCSVCutter(_ *input, o *Options, src *source, at mark, ahead []span) (cut
 		return nil, err
 	}
 	s.kinds = make([]cellKind, len(names))
-	if o.Pipeline == "" || o.Pipeline == identity {
+	if o.Pipeline == "" && o.PipelineFile == "" || o.Pipeline == identity {
 		s.kinds = cellKinds(len(names), rows)
 	}
 	return newEntryCutter(s, o, src, at, ahead), nil

@@ -243,6 +243,31 @@ func TestDryRunEnds(t *testing.T) {
 	}
 }
 
+// TestRowsWithoutAnAnswer: where the server says nothing of rows, they are counted: blank lines are none, and each value of
+// a log push is one.
+func TestRowsWithoutAnAnswer(t *testing.T) {
+	for _, c := range []struct{ format, in, want string }{
+		{"lineproto", "cpu v=1 1\n\n\r\ncpu v=2 2\r\n", "2 rows stored"},
+		{"lineproto", "cpu v=1 1", "1 row stored"},
+		{"logpush", `{"streams":[{"stream":{},"values":[["1","a"],["2","b"],["3","c"]]},{"stream":{},"values":[]},{"values":[["4","d"]]}]}`, "4 rows stored"},
+	} {
+		f := newFake(t)
+		f.before = func(_ int, w http.ResponseWriter, _ []byte) bool {
+			w.WriteHeader(204)
+			return true
+		}
+		out := f.mustSend(Options{Args: []string{"-"}, Stdin: strings.NewReader(c.in), Format: c.format})
+		wants(t, out.result, c.want)
+	}
+}
+
+// TestCSVOfPipelines: a pipeline gets cells as text, in a trial too.
+func TestCSVOfPipelines(t *testing.T) {
+	f := newFake(t)
+	f.send(t.Context(), Options{Args: []string{write(t, "x.csv", "a\n1\n")}, PipelineFile: write(t, "p.yaml", "processors: []\n"), DryRun: 1})
+	wants(t, f.bodies[len(f.bodies)-1], `{\"a\":\"1\"}`)
+}
+
 // TestNotesAreVisible: a terminal is not steered by the names of files and columns, nor by what a server says.
 func TestNotesAreVisible(t *testing.T) {
 	dir := t.TempDir()

@@ -218,7 +218,7 @@ func (w *worker) attempt(b *batch, p *part) (t taken, sent bool, err error) {
 		return t, wrote.Load(), err
 	}
 	defer resp.Body.Close()
-	return readAnswer(resp, p), true, nil
+	return readAnswer(resp, b.in.format, p), true, nil
 }
 
 // bodyOf is what is sent for a part of a batch; it holds until the next one.

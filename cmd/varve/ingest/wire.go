@@ -115,11 +115,12 @@ type taken struct {
 const mostAnswer = 1 << 20
 
 // readAnswer reads what the server says of a part. An answer that says nothing of rows, or breaks off, took all.
-func readAnswer(resp *http.Response, p *part) taken {
-	t := taken{rows: p.entries()}
+func readAnswer(resp *http.Response, f *format, p *part) taken {
+	t := taken{}
 	t.skipped, _ = strconv.ParseInt(resp.Header.Get("X-Service-Skipped-Rows"), 10, 64) //nolint:errcheck // mostly absent
 	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
 	if err != nil || len(text) == 0 {
+		t.rows = f.rows(p)
 		return t
 	}
 	var body struct {
@@ -127,12 +128,27 @@ func readAnswer(resp *http.Response, p *part) taken {
 		Warnings []string
 	}
 	if json.Unmarshal(text, &body) != nil {
+		t.rows = f.rows(p)
 		return t
 	}
-	t.rows = 0
 	for _, o := range body.Output {
 		t.rows += o.AffectedRows
 	}
 	t.warnings = body.Warnings
 	return t
+}
+
+// rows is how many rows a part makes where all of it is taken: one of each entry, and of a stream of a log push, one of each
+// of its values.
+func (f *format) rows(p *part) (n int64) {
+	if f.name != "logpush" {
+		return p.entries()
+	}
+	for line := range bytes.Lines(p.body) {
+		var stream struct{ Values []json.RawMessage }
+		if json.Unmarshal(line, &stream) == nil {
+			n += int64(len(stream.Values))
+		}
+	}
+	return n
 }
