@@ -229,6 +229,22 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
+// TestPassOverEnds: what is stored already is passed over only until nothing further is wanted.
+func TestPassOverEnds(t *testing.T) {
+	stop := make(chan struct{})
+	close(stop)
+	for name, f := range formats {
+		src := &source{head: []byte("a\n"), r: zeros{}, packed: "gzip", stop: stop}
+		c, err := f.newCutter(&input{}, &Options{Batch: leastBatch}, src, mark{1 << 60, 1}, nil)
+		if err == nil {
+			err = c.fill(&batch{}, make([]byte, 0, leastBatch))
+		}
+		if err != nil && err != errStopped {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

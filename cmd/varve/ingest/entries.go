@@ -77,6 +77,9 @@ func (c *entryCutter) scanAll(b *batch) error {
 				return err
 			}
 		}
+		if c.src.stopped() {
+			return nil
+		}
 		n, err := c.src.Read(c.chunk)
 		c.window = c.chunk[:n]
 		switch {

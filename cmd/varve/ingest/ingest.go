@@ -241,7 +241,7 @@ func (r *run) sendAll(ctx context.Context) (err error) {
 		r.buffers <- nil
 	}
 	r.report.begin(r.inputs)
-	r.state.begun(r.report)
+	r.state.begun(r.report, r.send.rejects.sync)
 	drained := context.AfterFunc(ctx, func() {
 		r.end(nil)
 		time.AfterFunc(drainTime, func() { cancel(context.Cause(ctx)) })

@@ -185,6 +185,7 @@ func (in *input) open(r *run) error {
 	if err != nil {
 		return err
 	}
+	src.stop = r.stop
 	in.src, in.packed, src.live = src, src.packed, live
 	src.follow = r.o.Follow && src.packed == "" && !live
 	if err := in.choose(r.o, src); err != nil {

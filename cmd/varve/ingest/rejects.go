@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -69,9 +70,23 @@ func (r *rejects) where() string {
 	return ", see " + r.file
 }
 
+// sync makes what was written outlive a crash of the machine.
+func (r *rejects) sync() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.f == nil {
+		return nil
+	}
+	err := r.f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) { // a pipe or a terminal
+		return nil
+	}
+	return err
+}
+
 func (r *rejects) close() error {
 	if r.f == nil {
 		return nil
 	}
-	return errors.Join(r.f.Sync(), r.f.Close())
+	return errors.Join(r.sync(), r.f.Close())
 }

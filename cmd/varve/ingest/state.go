@@ -27,6 +27,7 @@ type state struct {
 	path   string
 	server stateFile // but its inputs
 	report *report
+	before func() error // what has to be on disk before the state says so: the rejects
 
 	old   []*record // as they were found
 	ended chan struct{}
@@ -114,8 +115,8 @@ func (s *state) leave(in *input) {
 }
 
 // begun begins to write the state.
-func (s *state) begun(r *report) {
-	s.report = r
+func (s *state) begun(r *report, before func() error) {
+	s.report, s.before = r, before
 	s.save()
 	s.saver.Go(func() {
 		tick := time.NewTicker(saveEvery)
@@ -164,7 +165,11 @@ func (s *state) save() {
 		return
 	}
 	s.written = true
-	if err := s.write(); err != nil && s.err == nil {
+	err := s.before()
+	if err == nil {
+		err = s.write()
+	}
+	if err != nil && s.err == nil {
 		s.err = fmt.Errorf("the state cannot be written, so this run cannot be resumed: %w", err)
 		s.report.note("%v", s.err)
 	}

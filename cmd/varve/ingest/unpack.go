@@ -25,11 +25,22 @@ var errIdle = errors.New("nothing to read for now")
 // source is the unpacked text of an input. Its Read may give errIdle when the input is live or followed.
 type source struct {
 	r      io.Reader
-	head   []byte // the beginning, at most headSize bytes, not yet read
-	whole  bool   // head was all there is when it was read
-	packed string // gzip, zstd, bzip2 or empty
-	live   bool   // somebody may be writing it: entries are not kept for long
-	follow bool   // its end is not the end
+	head   []byte          // the beginning, at most headSize bytes, not yet read
+	whole  bool            // head was all there is when it was read
+	packed string          // gzip, zstd, bzip2 or empty
+	live   bool            // somebody may be writing it: entries are not kept for long
+	follow bool            // its end is not the end
+	stop   <-chan struct{} // closed when nothing further is wanted; nil: never
+}
+
+// stopped reports whether nothing further is wanted.
+func (s *source) stopped() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -48,10 +59,16 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// passChunk is how much is passed over between two looks at whether to stop, bytes.
+const passChunk = 1 << 20
+
 // discard passes over n bytes.
 func (s *source) discard(n int64) error {
 	for n > 0 {
-		m, err := io.CopyN(io.Discard, s, n)
+		if s.stopped() {
+			return errStopped
+		}
+		m, err := io.CopyN(io.Discard, s, min(n, passChunk))
 		n -= m
 		if errors.Is(err, errIdle) {
 			continue
