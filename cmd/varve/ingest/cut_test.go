@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -239,9 +240,24 @@ func TestPassOverEnds(t *testing.T) {
 		if err == nil {
 			err = c.fill(&batch{}, make([]byte, 0, leastBatch))
 		}
-		if err != nil && err != errStopped {
+		if err != nil && !errors.Is(err, errStopped) {
 			t.Errorf("%s: got %v", name, err)
 		}
+	}
+}
+
+// TestLongLineEnds: a followed file that ends inside of a long line does not keep the user who wants an end.
+func TestLongLineEnds(t *testing.T) {
+	stop := make(chan struct{})
+	close(stop)
+	src := &source{r: io.LimitReader(zeros{}, 3*leastBatch), follow: true, stop: stop}
+	c, err := newLineCutter(&input{}, &Options{Batch: leastBatch}, src, mark{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b batch
+	if err := c.fill(&b, make([]byte, 0, leastBatch)); !errors.Is(err, errStopped) || len(b.body) > 0 {
+		t.Errorf("got %v and %d bytes", err, len(b.body))
 	}
 }
 

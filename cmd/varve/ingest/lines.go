@@ -185,7 +185,13 @@ func (c *lineCutter) spool(f *os.File, buf []byte) (size int64, err error) {
 			c.err = io.EOF
 			return size, nil
 		}
-		if n, err = c.src.Read(buf); err != nil && err != io.EOF && !errors.Is(err, errIdle) {
+		n, err = c.src.Read(buf)
+		switch {
+		case errors.Is(err, errIdle):
+			if !c.src.pause() {
+				return size, errStopped
+			}
+		case err != nil && err != io.EOF:
 			return size, err
 		}
 	}

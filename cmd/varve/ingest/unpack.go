@@ -59,6 +59,21 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// pause waits for a moment where there is nothing to read for now; false: nothing further is wanted.
+func (s *source) pause() bool {
+	if s.live { // its Read has waited
+		return !s.stopped()
+	}
+	timer := time.NewTimer(flushAfter)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.stop:
+		return false
+	}
+}
+
 // passChunk is how much is passed over between two looks at whether to stop, bytes.
 const passChunk = 1 << 20
 
