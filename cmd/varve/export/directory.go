@@ -96,7 +96,7 @@ func toDirectory(ctx context.Context, c *client.Client, o Options, notes io.Writ
 		}
 		fmt.Fprintln(notes)
 	}
-	return syncDir(o.OutputDir)
+	return client.SyncDir(o.OutputDir)
 }
 
 // beginDirectory begins a manifest, or goes on with that of a directory that is not complete.
@@ -137,7 +137,7 @@ func (m *Manifest) write(name string) error {
 	if err != nil {
 		return err
 	}
-	return replace(name, append(text, '\n'))
+	return client.Replace(name, append(text, '\n'))
 }
 
 // tablesOf lists the tables of a database in the order in which they can be made again, with the names of their files.
@@ -237,7 +237,7 @@ func writeCreate(ctx context.Context, c *client.Client, o Options, t *ManifestTa
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 2 {
 		return fmt.Errorf("%s answered something else than a statement that makes it", c.Base)
 	}
-	return replace(filepath.Join(o.OutputDir, t.Create), []byte(strings.TrimSpace(fmt.Sprint(a.Rows[0][1]))+";\n"))
+	return client.Replace(filepath.Join(o.OutputDir, t.Create), []byte(strings.TrimSpace(fmt.Sprint(a.Rows[0][1]))+";\n"))
 }
 
 // hashOf is the size and the hash of a file.

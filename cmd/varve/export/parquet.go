@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/klauspost/compress/zstd"
 
+	"varve/cmd/varve/client"
 	"varve/sqlexec/rowfile"
 )
 
@@ -35,7 +36,7 @@ func (r *run) completeParquet(ctx context.Context, rows *part) error {
 	if err := os.Rename(made.name, rows.name); err != nil {
 		return err
 	}
-	return errors.Join(rows.f.Close(), rows.forget(), syncDir(filepath.Dir(rows.name)))
+	return errors.Join(rows.f.Close(), rows.forget(), client.SyncDir(filepath.Dir(rows.name)))
 }
 
 // parquetToStream collects the rows in a temporary file.

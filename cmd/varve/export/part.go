@@ -142,19 +142,11 @@ func (p *part) save(s progressState, atOnce bool) error {
 	if err := p.f.Sync(); err != nil {
 		return err
 	}
-	if err := replace(p.name+stateEnding, append(text, '\n')); err != nil {
+	if err := client.Replace(p.name+stateEnding, append(text, '\n')); err != nil {
 		return err
 	}
 	p.saved = true
 	return nil
-}
-
-// replace writes a small file by rename.
-func replace(name string, text []byte) error {
-	if err := os.WriteFile(name+".new", text, 0o666); err != nil {
-		return errors.Join(err, os.Remove(name+".new"))
-	}
-	return os.Rename(name+".new", name)
 }
 
 // complete gives the file its name.
@@ -171,7 +163,7 @@ func (p *part) complete() error {
 	if err := os.Rename(p.name+partEnding, p.name); err != nil {
 		return err
 	}
-	return errors.Join(p.forget(), syncDir(filepath.Dir(p.name)))
+	return errors.Join(p.forget(), client.SyncDir(filepath.Dir(p.name)))
 }
 
 // forget removes what is not needed when the file is complete.
@@ -186,12 +178,3 @@ func (p *part) forget() (err error) {
 
 // leave closes a file that is not complete.
 func (p *part) leave() error { return errors.Join(p.w.Flush(), p.f.Close()) }
-
-// syncDir makes names in a directory last.
-func syncDir(name string) error {
-	d, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
