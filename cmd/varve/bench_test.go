@@ -41,7 +41,7 @@ func TestBench(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	var table, notes strings.Builder
-	if code := run([]string{"bench", "ingest", "--rows", "2k", "--quiet"}, streams{&table, &notes, []string{"VARVE_TEST_PROGRAM=1", "VARVE_USER_PROVIDER=nonsense", "VARVE_CONFIG=/nonexistent"}}); code != 0 || notes.String() != "" || !strings.Contains(strings.Join(strings.Fields(table.String()), " "), " rows 2000 ") {
+	if code := run([]string{"bench", "ingest", "--rows", "2k", "--quiet"}, streams{&table, &notes, []string{"VARVE_TEST_PROGRAM=1", "VARVE_USER_PROVIDER=nonsense", "VARVE_CONFIG=/nonexistent", "VARVE_LOGGING__LEVEL=nonsense", "VARVE_HTTP__BODY_LIMIT=nonsense"}}); code != 0 || notes.String() != "" || !strings.Contains(strings.Join(strings.Fields(table.String()), " "), " rows 2000 ") {
 		t.Errorf("exit code %d: %s%s", code, table.String(), notes.String())
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

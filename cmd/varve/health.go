@@ -32,25 +32,33 @@ func (h *healthCommand) run(io streams) error {
 	if h.Timeout == 0 {
 		h.Timeout = healthTimeout
 	}
+	if h.Wait > 0 {
+		h.Timeout = min(h.Timeout, h.Wait)
+	}
 	c, err := h.Connect(io.environ, io.err)
 	if err != nil {
 		return err
 	}
 	ctx, stop := client.Interruptible(context.Background())
 	defer stop()
-	err = ask(ctx, c)
 	if h.Wait > 0 {
-		limit := time.NewTimer(h.Wait)
-		defer limit.Stop()
-		for err != nil && mayPass(err) {
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-limit.C:
-				return fmt.Errorf("not healthy within %s: %w", h.Wait, err)
-			case <-time.After(healthPause):
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, h.Wait)
+		defer cancel()
+	}
+	err = ask(ctx, c)
+	for h.Wait > 0 && err != nil && mayPass(err) {
+		select {
+		case <-ctx.Done():
+			if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
+				return cause
 			}
-			err = ask(ctx, c)
+			return fmt.Errorf("not healthy within %s: %w", h.Wait, err)
+		case <-time.After(healthPause):
+		}
+		// A question that the end cuts off tells less than the one before.
+		if next := ask(ctx, c); next == nil || ctx.Err() == nil {
+			err = next
 		}
 	}
 	if err == nil && !h.Quiet {

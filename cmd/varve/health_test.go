@@ -35,6 +35,11 @@ func TestHealth(t *testing.T) {
 	if code, out, _ := command("health", "--url", s.URL, "-q"); code != 0 || out != "" {
 		t.Errorf("quiet: %d %s", code, out)
 	}
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer silent.Close()
+	if code, _, errs := command("health", "--url", silent.URL, "--wait", "50ms"); code != exitUnreachable || !strings.HasPrefix(errs, "varve: not healthy within 50ms: ") || !strings.Contains(errs, "no answer within 50ms") {
+		t.Errorf("silent: %d %s", code, errs)
+	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
