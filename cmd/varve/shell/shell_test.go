@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"varve/cmd/varve/client"
 )
@@ -348,6 +349,29 @@ func TestNothingSteers(t *testing.T) {
 		text, err := os.ReadFile(file)
 		if raw := strings.Contains(string(text), nasty); err != nil || raw != (format == "json" || format == "ndjson" || format == "line") {
 			t.Errorf("%s to a file: %q, %v", format, text, err)
+		}
+	}
+}
+
+// TestWatchedResult: of a result that \watch shows no more is held than the terminal shows.
+func TestWatchedResult(t *testing.T) {
+	var answered int
+	c := server(t, func(w http.ResponseWriter, _ *http.Request) { rows(w, answered, whole) })
+	for _, n := range []int{2, 50_000} {
+		answered = n
+		for _, format := range Formats {
+			var out bytes.Buffer
+			s, err := New(Options{Client: c, Format: format, Zone: "UTC", Out: &out, Notes: io.Discard, Size: func() (int, int) { return 80, 14 }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.last = "SELECT 1"
+			if err := s.redraw(t.Context(), time.Second); err != nil {
+				t.Fatalf("%s: %v", format, err)
+			}
+			if lines := strings.Count(out.String(), "\n"); lines > 13 || out.Len() > 2*heldMost || strings.HasSuffix(out.String(), "there is more\n") != (lines == 13 || n > 2) || n > 2 && lines != 13 && !isPassed(format) {
+				t.Errorf("%d rows as %s: %d lines, %d bytes: %.300q", n, format, lines, out.Len(), out.String())
+			}
 		}
 	}
 }

@@ -48,14 +48,39 @@ func (s *Shell) redraw(ctx context.Context, every time.Duration) error {
 	if s.o.Size == nil || s.out != nil {
 		return s.again(ctx, s.chosen(false))
 	}
-	var result bytes.Buffer
-	s.look.terminal, _ = s.o.Size()
-	s.out = &result
+	columns, rows := s.o.Size()
+	s.look.terminal = columns
+	result := &screen{left: max(1, rows-4)} // two lines stand above, one says that there is more, and the cursor is on one
+	s.out = result
 	err := s.again(ctx, s.chosen(false))
 	s.out = nil
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.o.Out, "\x1b[H\x1b[2Jevery %s, %s (Ctrl-C ends it)\n\n%s", every, time.Now().In(s.zone).Format("15:04:05"), result.Bytes())
+	more := ""
+	if result.more {
+		more = "... there is more\n"
+	}
+	_, err = fmt.Fprintf(s.o.Out, "\x1b[H\x1b[2Jevery %s, %s (Ctrl-C ends it)\n\n%s%s", every, time.Now().In(s.zone).Format("15:04:05"), result.text, more)
 	return err
+}
+
+// screen holds as many lines of a result as are seen. What more comes is refused, which ends the query.
+type screen struct {
+	text []byte
+	left int // lines
+	more bool
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		if s.left == 0 || len(s.text)+len(line) > heldMost {
+			s.more = true
+			return 0, errLeft
+		}
+		if s.text = append(s.text, line...); line[len(line)-1] == '\n' {
+			s.left--
+		}
+	}
+	return len(b), nil
 }
