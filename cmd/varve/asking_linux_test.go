@@ -62,7 +62,7 @@ func TestAskedBeforeDeleting(t *testing.T) {
 	for _, c := range []struct {
 		answer, says string
 		code         int
-	}{{"\n", "nothing was deleted", exitFailed}, {"n\n", "nothing was deleted", exitFailed}, {"y\n", "version " + version + " deleted", 0}} {
+	}{{"\n", "nothing was deleted", exitFailed}, {"n\n", "nothing was deleted", exitFailed}, {"\x03", "interrupted", 130}, {"y\n", "version " + version + " deleted", 0}} {
 		p := onTerminal(t, []string{"VARVE_URL=" + s.url}, "pipeline", "delete", "small", "--version", version)
 		p.wait("Delete version " + version + " of the pipeline small at " + s.url + "? [y/N] ")
 		p.press(c.answer)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -263,7 +265,7 @@ func (c *pipelineDeleteCommand) run(ctx context.Context, io streams) error {
 		return err
 	}
 	if !c.Yes {
-		yes, err := client.Confirm(fmt.Sprintf("Delete version %s of the pipeline %s at %s?", c.Version, c.Name, server.Base))
+		yes, err := client.Confirm(ctx, fmt.Sprintf("Delete version %s of the pipeline %s at %s?", c.Version, c.Name, server.Base))
 		if errors.Is(err, client.ErrNoTerminal) {
 			return &client.UsageError{Err: errors.New("deleting wants --yes where there is no terminal to ask on")}
 		}
@@ -284,6 +286,10 @@ func (c *pipelineDeleteCommand) run(ctx context.Context, io streams) error {
 func (c *pipelineTestCommand) run(ctx context.Context, io streams) error {
 	if c.Update && c.Expect == "" {
 		return &client.UsageError{Err: errors.New("--update needs --expect FILE")}
+	}
+	files := append(slices.Collect(maps.Values(c.With)), c.File, c.Samples)
+	if files = slices.DeleteFunc(files, func(file string) bool { return file != "-" }); len(files) > 1 {
+		return &client.UsageError{Err: errors.New("standard input can be one of the files, and not two")}
 	}
 	t := pipe.Trial{File: c.File, With: map[string][]byte{}}
 	if c.Type != "auto" {

@@ -124,6 +124,8 @@ func TestPipelineTestExits(t *testing.T) {
 		{"no compile", []string{"test", bad, fine}, exitUsage, "", "line 2"},
 		{"lint", []string{"lint", good}, 0, "it compiles", ""},
 		{"lint of a bad one", []string{"lint", bad}, exitUsage, "", "line 2"},
+		{"one input for two", []string{"test", "-", "-"}, exitUsage, "", "standard input"},
+		{"one input for a document and a dispatcher's", []string{"test", "-", fine, "--with", "x=-"}, exitUsage, "", "standard input"},
 		{"update without a file", []string{"test", good, fine, "--update"}, exitUsage, "", "--expect"},
 		{"no expectation", []string{"test", good, wrong, "--expect", expected}, exitFailed, "", "--update"},
 		{"update", []string{"test", good, wrong, "--expect", expected, "--update"}, 0, "", ""},

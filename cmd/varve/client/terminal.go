@@ -2,10 +2,12 @@ package client
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -52,18 +54,32 @@ func AskPassword(prompt string) (string, error) {
 	return string(word), err
 }
 
-// Confirm asks a question whose answer is yes or no, which is no. Without a terminal it is ErrNoTerminal.
-func Confirm(question string) (bool, error) {
+// Confirm asks a question whose answer is yes or no, which is no. Without a terminal it is ErrNoTerminal; when ctx ends, it is its cause.
+func Confirm(ctx context.Context, question string) (bool, error) {
 	tty, err := terminal()
 	if err != nil {
 		return false, err
 	}
 	defer tty.Close()
 	fmt.Fprintf(tty, "%s [y/N] ", question)
-	line, err := bufio.NewReader(tty).ReadString('\n')
-	if err != nil {
-		fmt.Fprintln(tty)
-		return false, nil //nolint:nilerr // no answer is no
+	lines := make(chan string, 1)
+	go func() {
+		line, err := bufio.NewReader(tty).ReadString('\n')
+		if err != nil {
+			line = "" // no answer is no
+			fmt.Fprintln(tty)
+		}
+		lines <- line
+	}()
+	var line string
+	select {
+	case line = <-lines:
+	case <-ctx.Done():
+		// Reading ends with it where terminals have deadlines; elsewhere it goes on until the next line or the end of the process.
+		if tty.SetReadDeadline(time.Now()) == nil {
+			<-lines
+		}
+		return false, context.Cause(ctx)
 	}
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes", nil

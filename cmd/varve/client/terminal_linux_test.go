@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +20,9 @@ func TestMain(m *testing.M) {
 		word, err := AskPassword("Password: ")
 		fmt.Printf("got %q %v\n", word, err)
 	case "confirm":
-		yes, err := Confirm("Really?")
+		ctx, stop := Interruptible(context.Background())
+		defer stop()
+		yes, err := Confirm(ctx, "Really?")
 		fmt.Printf("got %v %v\n", yes, err)
 	default:
 		os.Exit(m.Run())
@@ -56,6 +59,7 @@ func TestAsking(t *testing.T) {
 		{"confirm", "Really? [y/N] ", "y\n", "got true <nil>"},
 		{"confirm", "Really? [y/N] ", "\n", "got false <nil>"},
 		{"confirm", "Really? [y/N] ", "\x04", "got false <nil>"},
+		{"confirm", "Really? [y/N] ", "\x03", "got false interrupted"},
 	} {
 		master, slave := openTerminal(t)
 		command := exec.Command(os.Args[0])

@@ -56,12 +56,10 @@ func (t *Trial) Run(ctx context.Context, samples []byte) (o Outcome, err error) 
 	options := pipeline.Options{Now: func() time.Time { return sampleTime }}
 	if len(t.With) > 0 {
 		// The documents are kept where a server keeps them, in a store that is gone with the trial.
-		store, err := engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "trial", NoBackground: true, MinFree: -1})
-		if err != nil {
+		if options.Store, err = engine.Open(engine.Options{FS: vfs.NewMem(), Dir: "trial", NoBackground: true, MinFree: -1}); err != nil {
 			return o, err
 		}
-		defer func() { err = errors.Join(err, store.Close(context.Background(), false)) }()
-		options.Store = store
+		defer func() { err = errors.Join(err, options.Store.Close(context.Background(), false)) }()
 	}
 	m := pipeline.New(options)
 	for name, text := range t.With {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -323,7 +324,7 @@ func TestProduction(t *testing.T) {
 	var questions []string
 	answer := false
 	s, err := New(Options{Client: session(t, &asked), Format: "table", Zone: "UTC", Out: io.Discard, Notes: io.Discard, Session: Session{Label: "prod", Production: true,
-		Confirm: func(q string) (bool, error) {
+		Confirm: func(_ context.Context, q string) (bool, error) {
 			questions = append(questions, q)
 			return answer, nil
 		}}})

@@ -118,7 +118,7 @@ func (s *Shell) statement(ctx context.Context, text, format string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.allowed(text); err != nil {
+	if err := s.allowed(ctx, text); err != nil {
 		return err
 	}
 	begun := time.Now()
@@ -167,13 +167,13 @@ func (s *Shell) results(began func()) (to io.Writer, end func() error) {
 }
 
 // allowed refuses statements that change something where nothing may be changed, and asks before they destroy something in production.
-func (s *Shell) allowed(text string) error {
+func (s *Shell) allowed(ctx context.Context, text string) error {
 	word := firstWord(text)
 	switch {
 	case s.o.ReadOnly != "" && (!givesRows(text) || word == "admin") && word != "use" && word != "set":
 		return &client.UsageError{Err: fmt.Errorf("%s: %s is refused", s.o.ReadOnly, strings.ToUpper(word))}
 	case s.asking && s.o.Production && (word == "drop" || word == "truncate" || word == "delete"):
-		yes, err := s.o.Confirm(fmt.Sprintf("%s is production. Run %.60q?", s.o.Label, text))
+		yes, err := s.o.Confirm(ctx, fmt.Sprintf("%s is production. Run %.60q?", s.o.Label, text))
 		if err == nil && !yes {
 			err = errors.New("not run")
 		}

@@ -62,7 +62,7 @@ type Session struct {
 	// Tail shows the rows of a table that come, until ctx ends.
 	Tail func(ctx context.Context, db, table, search string, zone *time.Location) error
 	// Confirm asks a question whose answer is yes or no.
-	Confirm func(question string) (bool, error)
+	Confirm func(ctx context.Context, question string) (bool, error)
 	// Exit ends the process at a signal.
 	Exit func(code int)
 }
