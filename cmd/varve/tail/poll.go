@@ -269,7 +269,11 @@ func (p *poller) number(ctx context.Context, sql string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(a.Rows) != 1 || len(a.Rows[0]) != 1 {
+	ok := len(a.Rows) == 1 && len(a.Rows[0]) == 1
+	if ok {
+		_, ok = a.Rows[0][0].(json.Number)
+	}
+	if !ok {
 		return 0, fmt.Errorf("%s answered something else than a number to %s", p.c.Base, sql)
 	}
 	return whole(a.Rows[0][0]), nil
