@@ -72,7 +72,7 @@ func (c *backupCommand) run(io streams) (err error) {
 		fmt.Fprint(io.err, printCheck(c.Dest, r))
 		return &damageError{len(r.Faults)}
 	}
-	_, err = fmt.Fprintf(io.out, "%s: %s, %s with %d rows, %s\n", c.Dest, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, humanBytes(r.Bytes))
+	_, err = fmt.Fprintf(io.out, "%s: %s, %s with %d rows, %s\n", c.Dest, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
 	return err
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"archive/tar"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,8 @@ import (
 
 	"varve/engine/manifest"
 	"varve/engine/vfs"
+
+	"varve/cmd/varve/client"
 )
 
 // backupList is the file that makes a directory a backup: every other file with its checksum.
@@ -52,7 +52,7 @@ func describeBackup(ctx context.Context, dir string, tables []string) (*backup, 
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		sum, n, err := hashFile(filepath.Join(dir, name))
+		n, sum, err := client.HashFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
 		}
@@ -104,16 +104,6 @@ func selectTables(dir string, names []string) (*manifest.State, error) {
 		}
 	}
 	return state, nil
-}
-
-func hashFile(name string) (sum string, n int64, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", 0, err
-	}
-	h := sha256.New()
-	n, err = io.Copy(h, f)
-	return hex.EncodeToString(h.Sum(nil)), n, errors.Join(err, f.Close())
 }
 
 // copyTo links or copies the files of a snapshot to dest and writes the list last. What an older backup has already is
@@ -238,7 +228,7 @@ func readBackup(dir string) (*backup, error) {
 // verify returns a sentence for every file that is not as the list says.
 func (b *backup) verify(dir string) (faults []string) {
 	for _, f := range b.Files {
-		sum, n, err := hashFile(filepath.Join(dir, f.Name))
+		n, sum, err := client.HashFile(filepath.Join(dir, f.Name))
 		switch {
 		case err != nil:
 			faults = append(faults, err.Error())

@@ -8,6 +8,8 @@ import (
 
 	"varve/engine"
 	"varve/engine/vfs"
+
+	"varve/cmd/varve/client"
 )
 
 // exitDamage: damage was found.
@@ -73,6 +75,6 @@ func printCheck(dir string, r *engine.CheckReport) string {
 		fmt.Fprintf(&b, "fault    %s: %s; %s\n", f.File, f.What, lost)
 	}
 	fmt.Fprintf(&b, "checked  %s: %s, %s with %d rows in %s, %s in %s of log; %s\n", dir, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows,
-		humanBytes(r.Bytes), count(r.Records, "record"), humanBytes(r.LogSize), count(len(r.Faults), "fault"))
+		client.Bytes(r.Bytes), count(r.Records, "record"), client.Bytes(r.LogSize), count(len(r.Faults), "fault"))
 	return b.String()
 }

@@ -218,7 +218,7 @@ func (t *typed) values(f *kong.Flag) (offers []offer) {
 	case f.Name == "profile":
 		return named(client.Profiles(t.environ))
 	case f.Name == "table" || f.Name == "tables":
-		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = '%s' ORDER BY table_name LIMIT 1000")
+		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
 	case f.Name == "db":
 		return t.ask("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name LIMIT 1000")
 	case f.Name == "pipeline":
@@ -248,7 +248,7 @@ func (t *typed) argument() (offers []offer) {
 	}
 	switch p.Name {
 	case "table":
-		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = '%s' ORDER BY table_name LIMIT 1000")
+		return t.ask("SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name LIMIT 1000")
 	case "dir":
 		return dirs
 	case "versions":
@@ -296,7 +296,7 @@ func (t *typed) ask(statement string) (offers []offer) {
 		db = given
 	}
 	if strings.Contains(statement, "%s") {
-		statement = fmt.Sprintf(statement, strings.ReplaceAll(db, "'", "''"))
+		statement = fmt.Sprintf(statement, client.Text(db))
 	}
 	answer, err := c.Query(context.Background(), db, statement)
 	if err != nil {

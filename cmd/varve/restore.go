@@ -10,6 +10,8 @@ import (
 
 	"varve/engine"
 	"varve/engine/vfs"
+
+	"varve/cmd/varve/client"
 )
 
 type restoreCommand struct {
@@ -130,7 +132,7 @@ func (c *restoreCommand) restore(files []string, source string, s streams) error
 		fmt.Fprint(s.err, printCheck(c.Data, r))
 		return &damageError{len(r.Faults)}
 	}
-	_, err = fmt.Fprintf(s.out, "%s: %s, %s with %d rows, %s\n", c.Data, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, humanBytes(r.Bytes))
+	_, err = fmt.Fprintf(s.out, "%s: %s, %s with %d rows, %s\n", c.Data, count(r.Tables, "table"), count(r.Parts, "part"), r.Rows, client.Bytes(r.Bytes))
 	return err
 }
 

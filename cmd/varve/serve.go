@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"path/filepath"
 	"runtime"
@@ -36,6 +35,8 @@ import (
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/spill"
+
+	"varve/cmd/varve/client"
 )
 
 // serveCommand is varve serve.
@@ -408,9 +409,9 @@ func (n *node) url() string {
 func describe(r engine.Recovery) string {
 	replayed := "nothing to replay"
 	if r.ReplayedBytes > 0 {
-		replayed = fmt.Sprintf("replayed %s of log with %d rows", humanBytes(r.ReplayedBytes), r.ReplayedRows)
+		replayed = fmt.Sprintf("replayed %s of log with %d rows", client.Bytes(r.ReplayedBytes), r.ReplayedRows)
 	}
-	return fmt.Sprintf("%s, %s, %s in %s", count(r.Tables, "table"), humanBytes(r.DiskBytes), replayed, r.Took.Round(time.Millisecond))
+	return fmt.Sprintf("%s, %s, %s in %s", count(r.Tables, "table"), client.Bytes(r.DiskBytes), replayed, r.Took.Round(time.Millisecond))
 }
 
 // exposed reports whether others than this machine reach a server without users.
@@ -430,13 +431,4 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// humanBytes is a number of bytes with one digit after the point.
-func humanBytes(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	step := min(int(math.Log2(float64(n))/10), 5)
-	return fmt.Sprintf("%.1f %ciB", float64(n)/float64(int64(1)<<(10*step)), " KMGTP"[step])
 }

@@ -90,7 +90,7 @@ func toDirectory(ctx context.Context, c *client.Client, o Options, notes io.Writ
 		return err
 	}
 	if !o.Quiet {
-		fmt.Fprintf(notes, "varve: %s with %s in %s", plural(int64(len(m.Tables)), "table"), plural(rows, "row"), o.OutputDir)
+		fmt.Fprintf(notes, "varve: %s with %s in %s", client.Plural(int64(len(m.Tables)), "table"), client.Plural(rows, "row"), o.OutputDir)
 		if done > 0 {
 			fmt.Fprintf(notes, "; %d were there already", done)
 		}
@@ -137,7 +137,7 @@ func (m *Manifest) write(name string) error {
 	if err != nil {
 		return err
 	}
-	return client.Replace(name, append(text, '\n'))
+	return client.Replace(name, append(text, '\n'), 0o666)
 }
 
 // tablesOf lists the tables of a database in the order in which they can be made again, with the names of their files.
@@ -220,7 +220,7 @@ func exportTable(ctx context.Context, c *client.Client, o Options, t *ManifestTa
 		first, last := client.AtUnits(r.all.first, r.table.PerSecond()).UTC(), client.AtUnits(r.all.last, r.table.PerSecond()).UTC()
 		t.First, t.Last = &first, &last
 	}
-	t.Bytes, t.SHA256, err = hashOf(o.Output)
+	t.Bytes, t.SHA256, err = client.HashFile(o.Output)
 	return err
 }
 
@@ -237,17 +237,5 @@ func writeCreate(ctx context.Context, c *client.Client, o Options, t *ManifestTa
 	if len(a.Rows) != 1 || len(a.Rows[0]) != 2 {
 		return fmt.Errorf("%s answered something else than a statement that makes it", c.Base)
 	}
-	return client.Replace(filepath.Join(o.OutputDir, t.Create), []byte(strings.TrimSpace(fmt.Sprint(a.Rows[0][1]))+";\n"))
-}
-
-// hashOf is the size and the hash of a file.
-func hashOf(name string) (bytes int64, sum string, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return 0, "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	bytes, err = io.Copy(h, f)
-	return bytes, hex.EncodeToString(h.Sum(nil)), err
+	return client.Replace(filepath.Join(o.OutputDir, t.Create), []byte(strings.TrimSpace(fmt.Sprint(a.Rows[0][1]))+";\n"), 0o666)
 }

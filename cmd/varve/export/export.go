@@ -166,7 +166,7 @@ func (r *run) count(ctx context.Context) (err error) {
 		r.plan.todo = []span{left}
 	}
 	until := client.AtUnits(r.all.last, r.table.PerSecond()).In(r.o.Zone)
-	r.notes.say("varve: %s of %s, up to %s; what comes later is left out\n", plural(r.all.rows, "row"), r.o.Table, until.Format("2006-01-02 15:04:05.999999999 -07:00"))
+	r.notes.say("varve: %s of %s, up to %s; what comes later is left out\n", client.Plural(r.all.rows, "row"), r.o.Table, until.Format("2006-01-02 15:04:05.999999999 -07:00"))
 	return nil
 }
 
@@ -218,7 +218,7 @@ func (r *run) complete(ctx context.Context, file *part) error {
 // sayDifference tells of rows that came or went while the table was read.
 func (r *run) sayDifference() {
 	if r.plan != nil && r.rows != r.all.rows {
-		r.notes.say("varve: %s were counted at the start: rows of this range were written or removed meanwhile\n", plural(r.all.rows, "row"))
+		r.notes.say("varve: %s were counted at the start: rows of this range were written or removed meanwhile\n", client.Plural(r.all.rows, "row"))
 	}
 }
 
@@ -242,7 +242,7 @@ func (r *run) open() (*part, error) {
 			r.all, r.done, r.rows = span{state.First, state.Last, state.Total}, state.Done, state.Rows
 			r.sink.restore(state.Sink)
 			r.notes.had = r.rows
-			r.notes.say("varve: %s are in %s%s already\n", plural(r.rows, "row"), r.o.Output, partEnding)
+			r.notes.say("varve: %s are in %s%s already\n", client.Plural(r.rows, "row"), r.o.Output, partEnding)
 		} else {
 			r.notes.say("varve: there is no %s%s to go on from: the export begins anew\n", r.o.Output, stateEnding)
 		}
@@ -276,7 +276,7 @@ func (r *run) leave(file *part) error {
 	}
 	switch {
 	case err == nil:
-		r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n", plural(r.rows, "row"), thousands(r.all.rows), r.o.Output, partEnding)
+		r.notes.say("varve: %s of %s are in %s%s; the same command with --resume goes on\n", client.Plural(r.rows, "row"), client.Number(r.all.rows), r.o.Output, partEnding)
 		return file.leave()
 	case file.saved: // the disk is full, perhaps
 		r.notes.say("varve: a part is in %s%s; the same command with --resume goes on\n", r.o.Output, partEnding)

@@ -142,7 +142,7 @@ func (p *part) save(s progressState, atOnce bool) error {
 	if err := p.f.Sync(); err != nil {
 		return err
 	}
-	if err := client.Replace(p.name+stateEnding, append(text, '\n')); err != nil {
+	if err := client.Replace(p.name+stateEnding, append(text, '\n'), 0o666); err != nil {
 		return err
 	}
 	p.saved = true

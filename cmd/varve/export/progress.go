@@ -3,7 +3,6 @@ package export
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"varve/cmd/varve/client"
@@ -54,12 +53,12 @@ func (n *notes) progress(rows, bytes int64) {
 	}
 	n.said = now
 	seconds := now.Sub(n.begun).Seconds()
-	text := plural(rows, "row")
+	text := client.Plural(rows, "row")
 	if n.total > 0 {
-		text = fmt.Sprintf("%s of %s (%.0f %%)", thousands(rows), plural(n.total, "row"), 100*float64(min(rows, n.total))/float64(n.total))
+		text = fmt.Sprintf("%s of %s (%.0f %%)", client.Number(rows), client.Plural(n.total, "row"), 100*float64(min(rows, n.total))/float64(n.total))
 	}
 	here := float64(rows - n.had)
-	text += fmt.Sprintf(", %s, %s rows/s", byteText(bytes), thousands(int64(here/seconds)))
+	text += fmt.Sprintf(", %s, %s rows/s", client.Bytes(bytes), client.Number(int64(here/seconds)))
 	if left := n.total - rows; left > 0 && here > 0 {
 		text += fmt.Sprintf(", %s left", time.Duration(float64(left)/here*seconds*1e9).Round(time.Second))
 	}
@@ -82,42 +81,9 @@ func (n *notes) end() {
 // summary is the last line.
 func (n *notes) summary(rows, bytes int64, file string, retries int) {
 	took := n.now().Sub(n.begun)
-	text := fmt.Sprintf("varve: %s, %s in %s (%s, %s rows/s", plural(rows, "row"), byteText(bytes), file, took.Round(10*time.Millisecond), thousands(int64(float64(rows-n.had)/max(took.Seconds(), 1e-3))))
+	text := fmt.Sprintf("varve: %s, %s in %s (%s, %s rows/s", client.Plural(rows, "row"), client.Bytes(bytes), file, took.Round(10*time.Millisecond), client.Number(int64(float64(rows-n.had)/max(took.Seconds(), 1e-3))))
 	if retries > 0 {
-		text += ", " + plural(int64(retries), "retry")
+		text += ", " + client.Plural(int64(retries), "retry")
 	}
 	n.say("%s)\n", text)
-}
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// plural writes a number of things.
-func plural(n int64, thing string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(thing, "y"):
-		thing = strings.TrimSuffix(thing, "y") + "ies"
-	default:
-		thing += "s"
-	}
-	return thousands(n) + " " + thing
-}
-
-// byteText writes a size.
-func byteText(n int64) string {
-	x, units := float64(n), []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	for len(units) > 1 && x >= 1024 {
-		x, units = x/1024, units[1:]
-	}
-	if units[0] == "B" {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", x, units[0])
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"varve/cmd/varve/client"
 )
 
 // TestProgress: a line each ten seconds where lines are kept, one that is drawn over on a terminal, nothing when it is to be quiet.
@@ -38,7 +40,7 @@ func TestProgress(t *testing.T) {
 		})
 	}
 	for n, want := range map[int64]string{0: "0", -1234: "-1,234", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
+		if got := client.Number(n); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -2,11 +2,8 @@ package ingest
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -140,7 +137,7 @@ func loadManifest(dir string) (*manifest, error) {
 		if t.Data == "" {
 			continue
 		}
-		bytes, sum, err := hashFile(filepath.Join(dir, t.Data))
+		bytes, sum, err := client.HashFile(filepath.Join(dir, t.Data))
 		if err != nil {
 			return nil, err
 		}
@@ -149,17 +146,6 @@ func loadManifest(dir string) (*manifest, error) {
 		}
 	}
 	return m, nil
-}
-
-func hashFile(path string) (bytes int64, sum string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	bytes, err = io.Copy(h, f)
-	return bytes, hex.EncodeToString(h.Sum(nil)), err
 }
 
 // tablesThere are the tables of the database.

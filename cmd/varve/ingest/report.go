@@ -231,11 +231,11 @@ func (r *report) show() {
 	raw := r.raw.Load()
 	parts := []string{r.current}
 	if r.known > 0 && !r.o.Follow {
-		parts = append(parts, fmt.Sprintf("%s of %s, %d %%", humanBytes(raw), humanBytes(r.known), min(100, raw*100/r.known)))
+		parts = append(parts, fmt.Sprintf("%s of %s, %d %%", client.Bytes(raw), client.Bytes(r.known), min(100, raw*100/r.known)))
 	} else {
-		parts = append(parts, humanBytes(raw))
+		parts = append(parts, client.Bytes(raw))
 	}
-	parts = append(parts, number(r.sums.stored)+" rows", number(int64(float64(r.sums.stored)/seconds))+" rows/s", humanBytes(int64(float64(r.sums.bytes)/seconds))+"/s")
+	parts = append(parts, client.Number(r.sums.stored)+" rows", client.Number(int64(float64(r.sums.stored)/seconds))+" rows/s", client.Bytes(int64(float64(r.sums.bytes)/seconds))+"/s")
 	if r.sums.retries > 0 {
 		parts = append(parts, counted(r.sums.retries, "retry", "retries"))
 	}
@@ -272,8 +272,8 @@ func (r *report) summary(s *sums) {
 	}
 	seconds := max(s.took.Seconds(), 0.001)
 	fmt.Fprintf(r.o.Result, "%s: %s stored, %s rejected%s, %s skipped by the server; %s in %s, %s rows/s; %s, %s\n",
-		counted(int64(s.files), "input", "inputs"), counted(s.stored, "row", "rows"), number(s.rejected), rejectsFile(r.o, s), number(s.skipped),
-		humanBytes(s.bytes), s.took.Round(time.Millisecond), number(int64(float64(s.stored)/seconds)),
+		counted(int64(s.files), "input", "inputs"), counted(s.stored, "row", "rows"), client.Number(s.rejected), rejectsFile(r.o, s), client.Number(s.skipped),
+		client.Bytes(s.bytes), s.took.Round(time.Millisecond), client.Number(int64(float64(s.stored)/seconds)),
 		counted(s.requests, "request", "requests"), counted(s.retries, "retry", "retries"))
 	if s.doubtful > 0 {
 		fmt.Fprintf(r.o.Result, "%s of %s may be stored twice: the answer was lost\n", counted(s.doubtful, "batch", "batches"), counted(s.doubtRow, "row", "rows"))
@@ -295,28 +295,5 @@ func counted(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return number(n) + " " + many
-}
-
-// number writes a number with commas between thousands.
-func number(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// humanBytes writes a size.
-func humanBytes(n int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	v, i := float64(n), 0
-	for v >= 1024 && i < len(units)-1 {
-		v /= 1024
-		i++
-	}
-	if i == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", v, units[i])
+	return client.Number(n) + " " + many
 }

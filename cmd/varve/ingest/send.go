@@ -61,7 +61,7 @@ func (s *sender) check(ctx context.Context) error {
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
 		_, err := s.r.c.Do(ctx, s.wire.trial(s.r.inputs))
 		var answer *client.AnswerError
-		if err == nil || !errors.As(err, &answer) || !isBusy(answer.Status) || time.Since(begun) > s.r.o.RetryFor {
+		if again, _ := client.Temporary(err); !again || !errors.As(err, &answer) || time.Since(begun) > s.r.o.RetryFor {
 			return err
 		}
 		s.r.report.retry(err)
@@ -143,11 +143,6 @@ func isRefusal(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
 }
 
-// isBusy: the server may take the same request later.
-func isBusy(status int) bool {
-	return status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500
-}
-
 // isLost: who answered may not be who stores.
 func isLost(status int) bool {
 	return status == http.StatusRequestTimeout || status == http.StatusBadGateway || status == http.StatusGatewayTimeout
@@ -176,10 +171,10 @@ func (w *worker) deliver(b *batch, p *part) (err error) {
 		}
 		var answer *client.AnswerError
 		var unreachable *client.UnreachableError
-		after := time.Duration(0)
+		again, after := client.Temporary(err)
 		switch {
-		case errors.As(err, &answer) && isBusy(answer.Status):
-			doubtful, after = doubtful || isLost(answer.Status), answer.RetryAfter
+		case again && errors.As(err, &answer):
+			doubtful = doubtful || isLost(answer.Status)
 		case errors.As(err, &unreachable):
 			doubtful = doubtful || sent
 		case answer != nil && isRefusal(answer.Status): // as an attempt before was, whose answer was lost

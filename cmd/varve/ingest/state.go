@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"varve/cmd/varve/client"
 )
 
 // saveEvery is how often the state is written while entries are sent.
@@ -200,24 +202,7 @@ func (s *state) write() error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(s.path, text)
-}
-
-// replaceFile writes a file whole or not at all.
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return client.Replace(s.path, text, 0o600)
 }
 
 // lock waits for the sole use of a file.

@@ -55,7 +55,7 @@ func (s Server) List(ctx context.Context) (list []Listed, err error) {
 
 // Versions gives the versions of a pipeline, the newest first. One that is not there is an error.
 func (s Server) Versions(ctx context.Context, name string) (versions []string, err error) {
-	rows, err := s.query(ctx, "SELECT CAST(CAST(created_at AS BIGINT) AS STRING) FROM service_private.pipelines WHERE name = '"+strings.ReplaceAll(name, "'", "''")+"' ORDER BY created_at DESC")
+	rows, err := s.query(ctx, "SELECT CAST(CAST(created_at AS BIGINT) AS STRING) FROM service_private.pipelines WHERE name = "+client.Text(name)+" ORDER BY created_at DESC")
 	if err != nil {
 		return nil, err
 	}

@@ -114,11 +114,11 @@ func named(name string) string {
 	if plain().MatchString(name) {
 		return name
 	}
-	return quoted(name)
+	return client.Name(name)
 }
 
 func (s *Shell) offerTables(db string) (list []offer) {
-	for _, r := range s.list("SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = " + literal(db) + " ORDER BY table_name LIMIT 10000") {
+	for _, r := range s.list("SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = " + client.Text(db) + " ORDER BY table_name LIMIT 10000") {
 		name := text0(r[0])
 		list = append(list, offer{named(name), name, strings.ToLower(text0(r[1])), "tables"})
 	}
@@ -150,7 +150,7 @@ func (s *Shell) offerColumns(statement, alias string) (list []offer) {
 			continue
 		}
 		seen[db+"."+name] = true
-		for _, r := range s.list("SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_schema = " + literal(db) + " AND table_name = " + literal(name) + " ORDER BY ordinal_position") {
+		for _, r := range s.list("SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_schema = " + client.Text(db) + " AND table_name = " + client.Text(name) + " ORDER BY ordinal_position") {
 			list = append(list, offer{named(text0(r[0])), text0(r[0]), text0(r[1]) + " " + strings.ToLower(text0(r[2])), "columns"})
 		}
 	}

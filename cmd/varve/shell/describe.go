@@ -31,11 +31,11 @@ func (t *tableRef) timeIndex() string {
 }
 
 // sql is the table as SQL names it.
-func (t *tableRef) sql() string { return quoted(t.db) + "." + quoted(t.name) }
+func (t *tableRef) sql() string { return client.Name(t.db) + "." + client.Name(t.name) }
 
 // where are conditions on information_schema that find the table.
 func (t *tableRef) where() string {
-	return "table_schema = " + literal(t.db) + " AND table_name = " + literal(t.name)
+	return "table_schema = " + client.Text(t.db) + " AND table_name = " + client.Text(t.name)
 }
 
 // ask runs a statement whose answer is small.
@@ -94,7 +94,7 @@ func (s *Shell) describe(ctx context.Context, arg string) error {
 		_, err := s.describeColumns(ctx, arg)
 		return err
 	}
-	rows, err := s.ask(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = "+literal(s.db)+
+	rows, err := s.ask(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = "+client.Text(s.db)+
 		" AND column_key = 'TIME INDEX' ORDER BY table_name")
 	if err != nil {
 		return err
@@ -112,12 +112,12 @@ func (s *Shell) describe(ctx context.Context, arg string) error {
 	if len(rows) > 0 && s.db != "information_schema" {
 		var parts []string
 		for _, r := range rows {
-			parts = append(parts, fmt.Sprintf("SELECT %s AS t, CAST(max(%s) AS TIMESTAMP(3)) AS newest FROM %s", literal(text0(r[0])), quoted(text0(r[1])), quoted(text0(r[0]))))
+			parts = append(parts, fmt.Sprintf("SELECT %s AS t, CAST(max(%s) AS TIMESTAMP(3)) AS newest FROM %s", client.Text(text0(r[0])), client.Name(text0(r[1])), client.Name(text0(r[0]))))
 		}
 		newest, join = ", n.newest AS newest", " LEFT JOIN ("+strings.Join(parts, " UNION ALL ")+") n ON n.t = i.table_name"
 	}
 	return s.statement(ctx, `SELECT i.table_name AS "table", i.table_type AS kind, i.table_rows AS "rows", i.data_length AS bytes`+newest+
-		" FROM information_schema.tables i"+join+" WHERE i.table_schema = "+literal(s.db)+own+" ORDER BY i.table_name", s.chosen(false))
+		" FROM information_schema.tables i"+join+" WHERE i.table_schema = "+client.Text(s.db)+own+" ORDER BY i.table_name", s.chosen(false))
 }
 
 // describeColumns prints the columns of a table.
@@ -156,7 +156,7 @@ func (s *Shell) describeMore(ctx context.Context, arg string) error {
 		return err
 	}
 	return s.statement(ctx, "SELECT level, count(*) AS files, sum(num_rows) AS \"rows\", sum(file_size) AS bytes, min(min_ts) AS oldest, max(max_ts) AS newest FROM information_schema.ssts_manifest WHERE table_dir = "+
-		literal(t.db+"/"+t.name)+" GROUP BY level ORDER BY level", s.chosen(false))
+		client.Text(t.db+"/"+t.name)+" GROUP BY level ORDER BY level", s.chosen(false))
 }
 
 func (s *Shell) listPipelines(ctx context.Context, _ string) error {
@@ -217,7 +217,7 @@ func (s *Shell) spanOf(ctx context.Context, t *tableRef) error {
 	if at == "" {
 		return s.statement(ctx, `SELECT count(*) AS "rows" FROM `+t.sql(), s.chosen(false))
 	}
-	at = quoted(at)
+	at = client.Name(at)
 	return s.statement(ctx, fmt.Sprintf(`SELECT count(*) AS "rows", min(%[1]s) AS oldest, max(%[1]s) AS newest, count(*) FILTER (WHERE %[1]s >= now() - INTERVAL '1 hour') AS last_hour, count(*) FILTER (WHERE %[1]s >= now() - INTERVAL '1 day') AS last_day FROM %[2]s`, at, t.sql()), s.chosen(false))
 }
 
@@ -235,7 +235,7 @@ func (s *Shell) sample(ctx context.Context, arg string) error {
 	if at == "" {
 		return s.statement(ctx, fmt.Sprintf("SELECT * FROM %s LIMIT %d", t.sql(), n), s.chosen(false))
 	}
-	return s.statement(ctx, fmt.Sprintf("SELECT * FROM (SELECT * FROM %s ORDER BY %s DESC LIMIT %d) AS newest ORDER BY %[2]s", t.sql(), quoted(at), n), s.chosen(false))
+	return s.statement(ctx, fmt.Sprintf("SELECT * FROM (SELECT * FROM %s ORDER BY %s DESC LIMIT %d) AS newest ORDER BY %[2]s", t.sql(), client.Name(at), n), s.chosen(false))
 }
 
 func (s *Shell) top(ctx context.Context, arg string) error {
@@ -251,7 +251,7 @@ func (s *Shell) top(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	column := quoted(strings.Trim(words[1], "\"`"))
+	column := client.Name(strings.Trim(words[1], "\"`"))
 	return s.statement(ctx, fmt.Sprintf(`SELECT %[1]s, count(*) AS "rows", round(count(*) * 100.0 / (SELECT count(*) FROM %[2]s), 1) AS share FROM %[2]s GROUP BY %[1]s ORDER BY "rows" DESC, %[1]s LIMIT %[3]d`,
 		column, t.sql(), n), s.chosen(false))
 }

@@ -96,12 +96,12 @@ func (s *Shell) histogram(ctx context.Context, arg string) error {
 	level := "NULL"
 	for _, want := range levelColumns {
 		if i := slices.IndexFunc(t.columns, func(c columnRef) bool { return strings.EqualFold(c.name, want) }); i >= 0 && !b.levels {
-			level, b.levels = "CAST("+quoted(t.columns[i].name)+" AS STRING)", true
+			level, b.levels = "CAST("+client.Name(t.columns[i].name)+" AS STRING)", true
 		}
 	}
 	seconds := int64(b.step / time.Second)
 	rows, err := s.ask(ctx, fmt.Sprintf(`SELECT CAST(CAST(date_bin(INTERVAL '%d seconds', %s) AS TIMESTAMP(3)) AS BIGINT) AS at, %s AS level, count(*) AS n FROM %s WHERE %[2]s >= %[5]s AND %[2]s <= %[6]s GROUP BY at, level`,
-		seconds, quoted(at), level, t.sql(), literal(from.UTC().Format(time.RFC3339Nano)), literal(to.UTC().Format(time.RFC3339Nano))))
+		seconds, client.Name(at), level, t.sql(), client.Text(from.UTC().Format(time.RFC3339Nano)), client.Text(to.UTC().Format(time.RFC3339Nano))))
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func bar(counts []int64, most int64, room int, colour bool) string {
 		}
 	}
 	if sum > 0 {
-		out.WriteString(" " + strings.TrimSuffix(counted(sum, ""), "s"))
+		out.WriteString(" " + strings.TrimSuffix(client.Plural(sum, ""), "s"))
 	}
 	return strings.TrimRight(out.String(), " ")
 }
@@ -194,7 +194,7 @@ func bar(counts []int64, most int64, room int, colour bool) string {
 func lengthOf(step time.Duration) string {
 	const day = 24 * time.Hour
 	if step > day && step%day == 0 {
-		return counted(int64(step/day), "day")
+		return client.Plural(int64(step/day), "day")
 	}
 	return timefmt.FormatDuration(int64(step))
 }
@@ -210,10 +210,10 @@ func (b *bars) legend(totals []int64, colour bool) string {
 			if colour {
 				mark = grades[g].colour + mark + off
 			}
-			parts = append(parts, fmt.Sprintf("%s %s %s", mark, grades[g].name, strings.TrimSpace(strings.TrimSuffix(counted(n, ""), "s"))))
+			parts = append(parts, fmt.Sprintf("%s %s %s", mark, grades[g].name, strings.TrimSpace(strings.TrimSuffix(client.Plural(n, ""), "s"))))
 		}
 	}
-	text := fmt.Sprintf("%s, a line is %s", counted(all, "row"), lengthOf(b.step))
+	text := fmt.Sprintf("%s, a line is %s", client.Plural(all, "row"), lengthOf(b.step))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}

@@ -165,7 +165,7 @@ func (s *Shell) changeDatabase(ctx context.Context, arg string) error {
 		return s.note("%s", s.db)
 	}
 	name := strings.Trim(arg, "\"`")
-	return s.statement(ctx, "USE "+quoted(name), s.format)
+	return s.statement(ctx, "USE "+client.Name(name), s.format)
 }
 
 func (s *Shell) setVertical(_ context.Context, arg string) error {
@@ -312,9 +312,3 @@ func number(arg string, def int) (int, error) {
 	}
 	return n, nil
 }
-
-// quoted is a name as SQL.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// literal is a text as SQL.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os/exec"
 	"time"
+
+	"varve/cmd/varve/client"
 )
 
 // errLeft: the reader of a result has enough of it.
@@ -121,7 +123,7 @@ func progress(notes io.Writer, rows func() int64) (stop func()) {
 				return
 			case <-next:
 				shown = true
-				fmt.Fprintf(notes, "\r\x1b[K%.1f s, %s (Ctrl-C ends it)", time.Since(begun).Seconds(), counted(rows(), "row"))
+				fmt.Fprintf(notes, "\r\x1b[K%.1f s, %s (Ctrl-C ends it)", time.Since(begun).Seconds(), client.Plural(rows(), "row"))
 				next = time.After(progressEvery)
 			}
 		}

@@ -29,7 +29,7 @@ func (s *Shell) tql(query string, most int) (sql string, from, to time.Time, err
 		return "", from, to, err
 	}
 	step := stepOf(to.Sub(from), most)
-	time0 := func(t time.Time) string { return literal(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
+	time0 := func(t time.Time) string { return client.Text(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
 	return fmt.Sprintf("TQL EVAL (%s, %s, '%ds') %s", time0(from), time0(to), int64(step/time.Second), query), from, to, nil
 }
 

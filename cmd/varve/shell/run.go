@@ -258,16 +258,16 @@ func (e *brokenError) Unwrap() error { return e.cause }
 func explain(err error, out *outcome) error {
 	var broken *brokenError
 	if errors.As(err, &broken) {
-		return fmt.Errorf("after %s %w", counted(out.rows.Load(), "row"), err)
+		return fmt.Errorf("after %s %w", client.Plural(out.rows.Load(), "row"), err)
 	}
 	return err
 }
 
 // footer says what a statement came to.
 func footer(out *outcome, took time.Duration) string {
-	text := counted(out.rows.Load(), "row")
+	text := client.Plural(out.rows.Load(), "row")
 	if !out.hasRows {
-		text = counted(out.affected, "row") + " affected"
+		text = client.Plural(out.affected, "row") + " affected"
 	}
 	if out.serverMS < 0 {
 		return fmt.Sprintf("%s (%s)", text, shortTime(took))
@@ -281,18 +281,6 @@ func shortTime(d time.Duration) string {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// counted is a number of things with its thousands apart.
-func counted(n int64, noun string) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if n != 1 {
-		noun += "s"
-	}
-	return digits + " " + noun
 }
 
 // counting are the words that begin statements that give no rows.

@@ -293,7 +293,7 @@ func TestAffected(t *testing.T) {
 // TestCounted: thousands stand apart.
 func TestCounted(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 rows", 1: "1 row", 999: "999 rows", 1000: "1,000 rows", 1234567: "1,234,567 rows"} {
-		if got := counted(n, "row"); got != want {
+		if got := client.Plural(n, "row"); got != want {
 			t.Errorf("%s: got %s, want %s", strconv.FormatInt(n, 10), got, want)
 		}
 	}
