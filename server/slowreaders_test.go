@@ -40,7 +40,7 @@ func TestWritesMustMakeProgress(t *testing.T) {
 // served, and the time limit of writes ends their queries.
 func TestSlowReaders(t *testing.T) {
 	const clients = 100
-	const eachBytes = 2 * web.StreamAbove // made before the first byte is sent, in texts that grow; how much of it the system takes differs
+	const eachBytes = web.StreamAbove // made before the first byte is sent; how much of it the system takes differs
 	pool := exec.NewPool(256<<20, nil)
 	h := real(t, func(o *Options) {
 		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -114,7 +115,7 @@ func (w *resultWriter) Read(p []byte) (int, error) {
 		if w.done {
 			return 0, io.EOF
 		}
-		if w.sent = 0; cap(w.buf) > 4*chunkBytes { // as long as the client has not read, there is no more than a chunk
+		if w.sent = 0; cap(w.buf) > releaseBytes { // as long as the client has not read, there is no more than a chunk
 			w.buf = nil
 		}
 		w.buf = w.buf[:0]
@@ -131,9 +132,14 @@ func (w *resultWriter) Read(p []byte) (int, error) {
 		}
 	}
 	n := copy(p, w.buf[w.sent:])
-	w.sent += n
+	if w.sent += n; w.sent >= releaseBytes && cap(w.buf) > releaseBytes {
+		w.buf, w.sent = slices.Clone(w.buf[w.sent:]), 0
+	}
 	return n, nil
 }
+
+// releaseBytes is after how much of a large beginning its memory is given back: a client that reads no further keeps the rest only.
+const releaseBytes = 4 * chunkBytes
 
 // Close ends the request of a streamed answer.
 func (w *resultWriter) Close() error {
