@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -42,16 +43,29 @@ func AskPassword(prompt string) (string, error) {
 	}
 	defer tty.Close()
 	fd := int(tty.Fd())
-	state, err := term.MakeRaw(fd) // nothing is shown of what is typed as soon as the prompt stands there
+	state, err := term.GetState(fd)
 	if err != nil {
 		return "", err
 	}
 	defer restoreAtSignal(fd, state)()
+	if err := hideTyping(fd); err != nil { // before the prompt stands there, and with Ctrl-C as it was
+		return "", err
+	}
 	fmt.Fprint(tty, prompt)
 	word, err := term.ReadPassword(fd)
 	err = errors.Join(err, term.Restore(fd, state))
 	fmt.Fprintln(tty)
 	return string(word), err
+}
+
+// hideTyping lets a terminal show nothing of what is typed. Keys keep their meanings, lines and signals among them.
+func hideTyping(fd int) error {
+	modes, err := unix.IoctlGetTermios(fd, getModes)
+	if err != nil {
+		return err
+	}
+	modes.Lflag &^= unix.ECHO
+	return unix.IoctlSetTermios(fd, setModes, modes)
 }
 
 // Confirm asks a question whose answer is yes or no, which is no. Without a terminal it is ErrNoTerminal; when ctx ends, it is its cause.

@@ -56,6 +56,7 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 func TestAsking(t *testing.T) {
 	for _, c := range []struct{ what, prompt, typed, want string }{
 		{"password", "Password: ", "geheim\n", `got "geheim" <nil>`},
+		{"password", "Password: ", "\x03", ""}, // the process ends
 		{"confirm", "Really? [y/N] ", "y\n", "got true <nil>"},
 		{"confirm", "Really? [y/N] ", "\n", "got false <nil>"},
 		{"confirm", "Really? [y/N] ", "\x04", "got false <nil>"},

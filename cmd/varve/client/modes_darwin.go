@@ -1,0 +1,9 @@
+package client
+
+import "golang.org/x/sys/unix"
+
+// Requests that read and set the modes of a terminal.
+const (
+	getModes = unix.TIOCGETA
+	setModes = unix.TIOCSETA
+)
