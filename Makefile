@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench microbench bce bce-accept fuzz e2e clean
+.PHONY: run build dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench microbench bce bce-accept fuzz docs-test e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -90,6 +90,14 @@ fuzz:
 	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 	  done; \
 	done
+
+## docs-test: the blocks and links of README and docs, and that what is generated is current
+docs-test:
+	$(GO) test -count=1 ./bench/e2e -run '^Test(Documents|Masks|Links)$$'
+	$(GO) test -count=1 ./docs
+	$(GO) test -count=1 ./cmd/varve -run '^Test(ManualIsCurrent|ConfigIsDocumented|ScriptsOfTheManual)$$'
+	$(GO) test -count=1 ./server -run '^TestManual$$'
+	$(GO) test -count=1 ./sqlexec -run '^TestManualNamesEveryFunction$$'
 
 ## e2e: the built program, killed under load and started again
 e2e:
