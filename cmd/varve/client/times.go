@@ -65,6 +65,15 @@ var (
 // lengths are those of the units, ns.
 var lengths = map[string]int64{"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9, "d": 86400e9, "w": 7 * 86400e9}
 
+// longest is the longest length, seconds: more than lie between the first and the last day.
+const longest = 10_000 * 366 * 86400
+
+// firstDay and lastDay are those between which an instant must be: years have four digits.
+var (
+	firstDay = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastDay  = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+)
+
 var months = strings.Split("jan feb mar apr may jun jul aug sep oct nov dec", " ")
 
 func parseRelative(text string, zone *time.Location, now time.Time) (time.Time, bool) {
@@ -85,15 +94,19 @@ func parseRelative(text string, zone *time.Location, now time.Time) (time.Time, 
 	}
 	for _, part := range signed().FindAllStringSubmatch(rest, -1) {
 		amount, err := strconv.ParseFloat(part[2], 64)
-		unit := lengths[strings.ToLower(part[3])]
-		if err != nil || amount*float64(unit) > math.MaxInt64/1000 {
+		// Seconds and what is left of one apart: a Duration ends at 292 years.
+		seconds, rest := math.Modf(amount * float64(lengths[strings.ToLower(part[3])]) / 1e9)
+		if err != nil || seconds > longest {
 			return time.Time{}, false
 		}
-		length := time.Duration(int64(math.Round(amount*1000)) * unit / 1000)
+		nanos := math.Round(rest * 1e9)
 		if bare || part[1] == "-" {
-			length = -length
+			seconds, nanos = -seconds, -nanos
 		}
-		at = at.Add(length)
+		at = time.Unix(at.Unix()+int64(seconds), int64(at.Nanosecond())+int64(nanos))
+		if at.Before(firstDay) || at.After(lastDay) {
+			return time.Time{}, false
+		}
 	}
 	return at, true
 }

@@ -49,6 +49,15 @@ func TestParseTime(t *testing.T) {
 		{"word", "UTC", "hello", ""},
 		{"unknown unit", "UTC", "now-5 parsecs", ""},
 		{"too long a time", "UTC", "-99999999999w", ""},
+		{"hundreds of days", "UTC", "now-1000d", "2024-02-27T07:15:30.25Z"},
+		{"hundreds of days ago", "UTC", "107d", "2026-08-08T07:15:30.25Z"},
+		{"decades", "UTC", "now-2000w-12.5h", "1988-07-24T18:45:30.25Z"},
+		{"longer than a length of 64 bits", "UTC", "-150000d", "1616-03-17T07:15:30.25Z"},
+		{"there and back", "UTC", "now-150000d+150000d", "2026-11-23T07:15:30.25Z"},
+		{"far ahead", "UTC", "now+110000d", "2328-01-25T07:15:30.25Z"},
+		{"parts of a second", "UTC", "now-1000.000001s", "2026-11-23T06:58:50.249999Z"},
+		{"before the years with four digits", "UTC", "now-800000d", ""},
+		{"behind them", "UTC", "now+3000000d", ""},
 		{"nothing", "UTC", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
