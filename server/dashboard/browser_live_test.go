@@ -228,3 +228,62 @@ func TestLogsLiveFold(t *testing.T) {
 	p.press("o")
 	p.wait("rows as JSON", `[...document.querySelectorAll('.grid-row')].some((r) => r.innerText.includes('{"level":"info"'))`)
 }
+
+// TestLogsLiveAhead: rows ahead of their time, of a host whose clock is wrong, hide none of those that come at their time: nor do they
+// when they alone fill an answer. Each row is shown once, in the list that was there and in what comes.
+func TestLogsLiveAhead(t *testing.T) {
+	for _, ahead := range []int{1, 1500} {
+		t.Run(fmt.Sprintf("%d rows ahead", ahead), func(t *testing.T) {
+			s := start(t)
+			line := func(age time.Duration, format string, of ...any) string {
+				return logLine(age, fmt.Sprintf(`"level":"info","message":%q`, fmt.Sprintf(format, of...)))
+			}
+			future := func(from, to int) (lines []string) {
+				for i := from; i < to; i++ {
+					lines = append(lines, line(-time.Hour-time.Duration(i)*time.Millisecond, "ahead %d", i))
+				}
+				return lines
+			}
+			s.ingest(t, "app", append(future(0, ahead), line(time.Minute, "before")))
+			p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
+			shown := func(what string) {
+				t.Helper()
+				p.wait(what, fmt.Sprintf(`[...document.querySelectorAll('.grid-row')].some((r) => r.lastElementChild?.textContent === %q)`, what))
+			}
+			shown("before")
+			s.ingest(t, "app", []string{line(0, "now")})
+			shown("now")
+			s.ingest(t, "app", append(future(ahead, ahead+1), line(5*time.Second, "late")))
+			shown(fmt.Sprintf("ahead %d", ahead))
+			shown("late")
+			s.ingest(t, "app", []string{line(0, "last")})
+			shown("last")
+			var once []string
+			for _, text := range p.everyRow(".grid") {
+				if slices.Contains(once, text) {
+					t.Errorf("%q is shown twice", text)
+				}
+				once = append(once, text)
+			}
+			if want := min(ahead, 200) + 1 + len([]string{"before", "now", "late", "last"}); len(once) != want {
+				t.Errorf("%d rows are shown, want %d: %q", len(once), want, once)
+			}
+		})
+	}
+}
+
+// TestLogsLiveBeginsAhead: a list that is live already when the first row ahead of its time comes goes on with those that are not.
+func TestLogsLiveBeginsAhead(t *testing.T) {
+	s := start(t)
+	s.ingest(t, "app", shopLines(300, time.Second))
+	p := open(t, s, "/dashboard/logs#t=app&live=1&fold=0")
+	count := func(n int) {
+		t.Helper()
+		p.wait(fmt.Sprint(n, " rows"), fmt.Sprintf(`document.querySelector('.live-bar') && document.querySelector('.grid')?.getAttribute('aria-rowcount') === '%d'`, n))
+	}
+	count(200)
+	for i := range 3 {
+		s.ingest(t, "app", []string{logLine(0, fmt.Sprintf(`"level":"info","message":"now %d"`, i)), logLine(-time.Hour, fmt.Sprintf(`"level":"info","message":"ahead %d"`, i))})
+		count(200 + 2*(i+1))
+	}
+}

@@ -135,11 +135,11 @@ export function context(s, list, stream, at, side, limit) {
   return `SELECT ${list} FROM ${table(s)}${sqltext.where(...stream, edge)} ORDER BY ${time(s)}${side === '<' ? ' DESC' : ''} LIMIT ${limit}`;
 }
 
-/** live is L7. @param {Scope} s @param {bigint|null} after ns @param {number} limit */
-export function live(s, after, limit) {
+/** live is L7. @param {Scope} s @param {bigint|null} after ns @param {bigint|null} until ns @param {number} limit */
+export function live(s, after, until, limit) {
   const t = /** @type {Column} */ (s.roles.time);
-  const edge = after === null ? '' : `${time(s)} > ${sqltext.string(sqltext.instant(after, sqltext.digitsOf(t.type)))}`;
-  return `SELECT * FROM ${table(s)}${sqltext.where(edge, ...s.filters)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
+  const edge = (/** @type {string} */ sign, /** @type {bigint|null} */ at) => at !== null && `${time(s)} ${sign} ${sqltext.string(sqltext.instant(at, sqltext.digitsOf(t.type)))}`;
+  return `SELECT * FROM ${table(s)}${sqltext.where(edge('>', after), edge('<=', until), ...s.filters)} ORDER BY ${time(s)} DESC LIMIT ${limit}`;
 }
 
 /** variable parts of messages: uuids, addresses, numbers, hex, what is quoted. */
