@@ -1,7 +1,7 @@
 # Varve needs Go (the version in go.mod is fetched by the go command itself) and make.
 
-COMMIT   ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
-BRANCH   ?= $(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo unknown)
+COMMIT   ?= $(shell git rev-parse --short HEAD 2>/dev/null)
+BRANCH   ?= $(shell git rev-parse --abbrev-ref HEAD 2>/dev/null)
 LDFLAGS  := -s -w -X main.commit=$(COMMIT) -X main.branch=$(BRANCH)
 GO       ?= go
 FUZZTIME ?= 10s

@@ -1,6 +1,10 @@
 package main
 
-import "golang.org/x/sys/unix"
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
 
 // machineMemory is the memory of the machine.
 func machineMemory() int64 {
@@ -10,3 +14,6 @@ func machineMemory() int64 {
 	}
 	return int64(bytes)
 }
+
+// groupMemory is math.MaxInt64: there are no control groups.
+func groupMemory() int64 { return math.MaxInt64 }

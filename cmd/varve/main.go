@@ -23,13 +23,6 @@ const (
 	exitRefused     = 5
 )
 
-// Set by the linker: make build.
-var (
-	version = "0.1.0"
-	commit  = "unknown"
-	branch  = "unknown"
-)
-
 // commandLine is the model of the command line.
 type commandLine struct {
 	Serve serveCommand `cmd:"" group:"Server:" help:"Run the server."`

@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"varve/cmd/varve/client"
 	"varve/engine/status"
 	"varve/server/web"
 	"varve/sst"
@@ -78,6 +80,29 @@ func (c *Config) intake(share int64, changed func(bytes int64)) (*web.Intake, er
 
 // memoryLimit is what memory_limit comes to on this machine.
 func (c *Config) memoryLimit() int64 { return sizeOrShare(c.MemoryLimit, machineMemory()) }
+
+// heapLimit is what the heap may grow to: nine tenths of memory_limit, or GOMEMLIMIT where the environment has it.
+func (c *Config) heapLimit() int64 {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return debug.SetMemoryLimit(-1)
+	}
+	return c.memoryLimit() / 10 * 9
+}
+
+// limits says what the server may take where the environment or a control group gives it less than the machine; else empty.
+func (c *Config) limits() string {
+	group, processors := groupMemory(), runtime.GOMAXPROCS(0)
+	grouped := group == machineMemory()
+	if !grouped && processors >= runtime.NumCPU() && os.Getenv("GOMEMLIMIT") == "" {
+		return ""
+	}
+	of := ""
+	if grouped {
+		of = fmt.Sprintf(" of %s that the control group has", client.Bytes(group))
+	}
+	return fmt.Sprintf("memory %s%s, heap up to %s, %d of %s", client.Bytes(c.memoryLimit()), of, client.Bytes(c.heapLimit()),
+		processors, count(runtime.NumCPU(), "processor"))
+}
 
 // minMemory is the least memory_limit that a server can live in.
 const minMemory = 64 << 20
@@ -153,7 +178,7 @@ func startCollector(c *Config, cached func() int64) *collector {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return nil
 	}
-	limit := c.memoryLimit() / 10 * 9
+	limit := c.heapLimit()
 	g := &collector{target: min(int64(c.Process.HeapTarget), limit), limit: limit, cached: cached}
 	g.tell(0)
 	return g

@@ -1,10 +1,17 @@
 package main
 
 import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"varve/cmd/varve/client"
@@ -42,11 +49,57 @@ func (n *notifier) tell(lines ...string) {
 	}
 }
 
-// ticks say when the manager wants to hear that the server lives; nil: never.
-func (n *notifier) ticks() (ticks <-chan time.Time, stop func()) {
-	if n == nil || n.watchdog <= 0 {
-		return nil, func() {}
+// watch tells the manager that the server lives, as often as it wants to hear, while answers says so. It returns when ctx ends.
+func (n *notifier) watch(ctx context.Context, ticks <-chan time.Time, answers func(context.Context) bool) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		}
+		if answers(ctx) {
+			n.tell("WATCHDOG=1")
+		}
 	}
-	t := time.NewTicker(n.watchdog)
-	return t.C, t.Stop
+}
+
+// startWatching watches until stop is called. A manager that does not want to hear costs nothing.
+func (n *node) startWatching() (stop func()) {
+	if n.notify == nil || n.notify.watchdog <= 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ticker := time.NewTicker(n.notify.watchdog)
+	var running sync.WaitGroup
+	running.Go(func() {
+		n.notify.watch(ctx, ticker.C, func(ctx context.Context) bool {
+			asking, cancel := context.WithTimeout(ctx, n.notify.watchdog)
+			defer cancel()
+			err := lives(asking, n.url())
+			if err != nil && ctx.Err() == nil {
+				n.log.Warn("the server does not answer itself: the service manager is not told that it lives", "error", err)
+			}
+			return err == nil
+		})
+	})
+	return func() { cancel(); ticker.Stop(); running.Wait() }
+}
+
+// lives asks a server on this machine whether it is healthy. Any answer will do, and so does a connection that it closes because it has
+// too many: who is busy is not restarted, who is stuck is.
+func lives(ctx context.Context, url string) error {
+	// The certificate is the server's own, for whatever names its clients know.
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(request)
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }

@@ -364,7 +364,8 @@ func (n *node) banner(io streams, recovered bool) {
 	addr := n.url()
 	if n.config.Logging.Format == "json" {
 		n.log.Info("started", "version", version, "data", n.config.Storage.DataHome, "tables", r.Tables, "parts", r.Parts, "bytes", r.DiskBytes,
-			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(), "listening", addr, "grpc", n.config.GRPC.Addr)
+			"replayed_bytes", r.ReplayedBytes, "replayed_rows", r.ReplayedRows, "recovery_ms", r.Took.Milliseconds(), "listening", addr, "grpc", n.config.GRPC.Addr,
+			"memory_limit", n.config.memoryLimit(), "heap_limit", n.config.heapLimit(), "processors", runtime.GOMAXPROCS(0))
 		if n.exposed() {
 			n.log.Warn("no users are configured: everybody who can reach this address may read and write", "listening", addr)
 		}
@@ -378,6 +379,9 @@ func (n *node) banner(io streams, recovered bool) {
 	fmt.Fprintf(io.err, "data      %s  (%s)\n", n.config.Storage.DataHome, about)
 	for _, d := range r.SetAside {
 		fmt.Fprintf(io.err, "damaged   %s: %s (set aside, not served)\n", d.File, d.Reason)
+	}
+	if limits := n.config.limits(); limits != "" {
+		fmt.Fprintf(io.err, "limits    %s\n", limits)
 	}
 	fmt.Fprintf(io.err, "listening %s", addr)
 	if d := n.config.dashboard(); d.Files != nil || d.Dir != "" {

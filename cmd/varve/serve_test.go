@@ -22,13 +22,17 @@ import (
 	"time"
 )
 
-// TestStartLines: version, data, address and users, in four lines.
+// TestStartLines: version, data, address and users, in four lines, and before the address what a control group leaves of the machine.
 func TestStartLines(t *testing.T) {
 	s := serve(t, nil)
 	s.wait(regexp.MustCompile(`(?m)^users .*\n`))
+	limits := ""
+	if text := (&Config{MemoryLimit: "50%"}).limits(); text != "" {
+		limits = regexp.QuoteMeta("limits    " + text + "\n")
+	}
 	want := regexp.MustCompile(`^varve ` + version + ` \(go[0-9.]+, [a-z0-9]+\)
 data      .*/data  \(0 tables, 0 B, nothing to replay in \d+m?s\)
-listening http://127\.0\.0\.1:\d+(   dashboard http://127\.0\.0\.1:\d+/dashboard/)?
+` + limits + `listening http://127\.0\.0\.1:\d+(   dashboard http://127\.0\.0\.1:\d+/dashboard/)?
 users     none: everybody who can reach this address may read and write
 $`)
 	if got := s.said(); !want.MatchString(got) {

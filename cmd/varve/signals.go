@@ -41,7 +41,7 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	}
 	users := time.NewTicker(watchUsers)
 	defer users.Stop()
-	alive, still := n.notify.ticks()
+	still := n.startWatching()
 	defer still()
 	for {
 		select {
@@ -56,14 +56,13 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 			n.log.Info("all tables are served", "recovered", describe(n.store.Recovery()))
 		case <-users.C:
 			n.server.RefreshUsers()
-		case <-alive:
-			n.notify.tell("WATCHDOG=1")
 		case sig := <-signals:
 			if sig == syscall.SIGHUP {
 				n.reload(s, io, logs)
 				continue
 			}
 			go hurry(signals)
+			still()
 			return n.stop(sig, served)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed" // for VERSION
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,37 @@ import (
 
 	"varve/server/dashboard"
 )
+
+//go:embed VERSION
+var versionFile string
+
+// What the linker may set, as make build does for the last two. The version is that of VERSION otherwise, and the commit the one that
+// the go command found the tree at.
+var (
+	version string
+	commit  string
+	branch  string
+)
+
+func init() {
+	version = cmp.Or(version, strings.TrimSpace(versionFile))
+	commit = cmp.Or(commit, buildSetting("vcs.revision"), "unknown")
+	branch = cmp.Or(branch, "unknown")
+}
+
+// buildSetting is what the go command noted of a build under a key; empty: nothing.
+func buildSetting(key string) string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
 
 type versionCommand struct {
 	JSON bool `name:"json" help:"Print as JSON."`
@@ -39,26 +71,13 @@ type buildFacts struct {
 
 // facts are those of this program.
 func facts() buildFacts {
-	f := buildFacts{Version: version, Commit: commit, Branch: branch, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Tags: []string{}, Dashboard: dashboard.Assets() != nil}
-	info, _ := debug.ReadBuildInfo()
-	if info == nil {
-		return f
+	f := buildFacts{
+		Version: version, Commit: commit, Branch: branch, Modified: buildSetting("vcs.modified") == "true", Date: buildSetting("vcs.time"),
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, GOAMD64: buildSetting("GOAMD64"), Tags: []string{},
+		Dashboard: dashboard.Assets() != nil,
 	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			if f.Commit == "unknown" {
-				f.Commit = s.Value
-			}
-		case "vcs.time":
-			f.Date = s.Value
-		case "vcs.modified":
-			f.Modified = s.Value == "true"
-		case "GOAMD64":
-			f.GOAMD64 = s.Value
-		case "-tags":
-			f.Tags = strings.Split(s.Value, ",")
-		}
+	if tags := buildSetting("-tags"); tags != "" {
+		f.Tags = strings.Split(tags, ",")
 	}
 	f.Hint = variantHint(f.GOAMD64, processorVariant())
 	return f
