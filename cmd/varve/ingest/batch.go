@@ -34,12 +34,18 @@ type part struct {
 	from, to mark
 	// ends has one element for each entry; nil: the entries are the lines of the input as they stand.
 	ends []entryEnd
+	// protocol: the entries are those of line protocol, which may have line ends within quotes and comments between them.
+	protocol bool
 }
 
-// entries counts the lines of a part that are not empty.
+// entries counts the entries of a part: its lines that are not empty, unless it knows better.
 func (p *part) entries() int64 {
-	if p.ends != nil {
+	switch {
+	case p.ends != nil:
 		return int64(len(p.ends))
+	case p.protocol:
+		_, n := protocolEntries(p.body, 0, true)
+		return n
 	}
 	n := int64(0)
 	for line := range bytes.Lines(p.body) {
@@ -54,15 +60,11 @@ var newline = []byte{'\n'}
 
 // halve cuts a part in two at an end of line near its middle; ok is false for a single entry.
 func (p *part) halve() (left, right part, ok bool) {
-	middle := len(p.body) / 2
-	at := bytes.IndexByte(p.body[middle:], '\n') + middle + 1
-	if at == middle || at == len(p.body) {
-		at = bytes.LastIndexByte(p.body[:max(0, min(middle, len(p.body)-1))], '\n') + 1
-	}
+	at := p.middle()
 	if at == 0 || at == len(p.body) {
 		return left, right, false
 	}
-	left, right = part{body: p.body[:at], from: p.from}, part{body: p.body[at:], to: p.to}
+	left, right = part{body: p.body[:at], from: p.from, protocol: p.protocol}, part{body: p.body[at:], to: p.to, protocol: p.protocol}
 	lines := bytes.Count(left.body, newline)
 	if p.ends != nil {
 		left.ends, right.ends = p.ends[:lines], p.ends[lines:]
@@ -74,14 +76,54 @@ func (p *part) halve() (left, right part, ok bool) {
 	return left, right, true
 }
 
+// middle is where an entry ends near the middle of a part; 0 or its length: there is no second one.
+func (p *part) middle() int {
+	if p.protocol {
+		n := p.entries()
+		if n < 2 {
+			return 0
+		}
+		at, _ := protocolEntries(p.body, n/2, true)
+		return at
+	}
+	half := len(p.body) / 2
+	at := bytes.IndexByte(p.body[half:], '\n') + half + 1
+	if at == half || at == len(p.body) {
+		at = bytes.LastIndexByte(p.body[:max(0, min(half, len(p.body)-1))], '\n') + 1
+	}
+	return at
+}
+
 // line is the number of the line on which the first entry begins, from 1.
 func (p *part) line() int64 {
 	if len(p.ends) > 0 {
 		return p.ends[0].line
 	}
-	blank := len(p.body) - len(bytes.TrimLeft(p.body, "\r\n"))
-	return p.from.Line + 1 + int64(bytes.Count(p.body[:blank], newline))
+	begin, _ := p.first()
+	return p.from.Line + 1 + int64(bytes.Count(p.body[:begin], newline))
+}
+
+// first is where the first entry begins in the body, behind empty lines and comments, and where it ends; both are the body's end where there is none.
+func (p *part) first() (begin, end int) {
+	if p.protocol {
+		begin, end, _ = protocolEntry(p.body, true)
+		return begin, end
+	}
+	begin = len(p.body) - len(bytes.TrimLeft(p.body, "\r\n"))
+	if end = bytes.IndexByte(p.body[begin:], '\n'); end < 0 {
+		return begin, len(p.body)
+	}
+	return begin, begin + end
+}
+
+// text is the first entry, without its line end.
+func (p *part) text() []byte {
+	begin, end := p.first()
+	return bytes.TrimRight(p.body[begin:end], "\r\n")
 }
 
 // isBlank reports whether there is nothing to send.
-func (p *part) isBlank() bool { return len(bytes.TrimLeft(p.body, "\r\n")) == 0 }
+func (p *part) isBlank() bool {
+	begin, _ := p.first()
+	return begin == len(p.body)
+}

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +60,7 @@ func describe(t *testing.T, b *batch) (out []string) {
 			}
 			todo = append(todo, right, left)
 		} else if !p.isBlank() {
-			out = append(out, fmt.Sprintf("%d:%s", p.line(), bytes.Trim(p.body, "\r\n")))
+			out = append(out, fmt.Sprintf("%d:%s", p.line(), p.text()))
 		}
 	}
 	return out
@@ -74,6 +73,10 @@ func TestCut(t *testing.T) {
 		{"byte order mark", "text", "\xef\xbb\xbfa\nb\n", "1:a|2:b"},
 		{"nothing", "text", "", ""},
 		{"empty lines", "text", "\n\n", ""},
+		{"line protocol", "lineproto", "# two\ncpu v=1 1\n\n \t# more\r\n  cpu v=2 2\r\n# the end", "2:cpu v=1 1|5:cpu v=2 2"},
+		{"line protocol of comments", "lineproto", "# a\n\n# b\n", ""},
+		{"line ends in texts of line protocol", "lineproto", "m,a=\"x a=\"1\n2\",b=\"\\\"\n#\\\\\",c=1 1\nm,a=x b=\"\\\n\"\nm b=\"\"", "1:m,a=\"x a=\"1\n2\",b=\"\\\"\n#\\\\\",c=1 1|4:m,a=x b=\"\\\n\"|6:m b=\"\""},
+		{"what is no line protocol ends with its line", "lineproto", "m a=\"1 1\nm a=\"2\" 2\nx\"y\nm a=b\"c\nm\\\nm b=\"3", "1:m a=\"1 1|2:m a=\"2\" 2|3:x\"y|4:m a=b\"c|5:m\\|6:m b=\"3"},
 		{"objects", "json", `{"a":1} {"b":"}{\""}` + "\n\n" + `{"c":[1,{"d":2}]}`, `1:{"a":1}|1:{"b":"}{\""}|3:{"c":[1,{"d":2}]}`},
 		{"an array", "json", "[\n {\"a\":1},\n {\"b\":\n  2}\n]\n", `2:{"a":1}|3:{"b":   2}`},
 		{"arrays and objects", "json", `[{"a":1}][]{"b":2}`, `1:{"a":1}|1:{"b":2}`},
@@ -274,6 +277,7 @@ func FuzzCut(f *testing.F) {
 	f.Add([]byte("{\"a\":1}\n[{},{}]"), uint8(1))
 	f.Add([]byte("a,b\n\"x\"\"\",2\n"), uint8(3))
 	f.Add([]byte(`{"streams":[{"stream":{}}]}`), uint8(6))
+	f.Add([]byte("# c\nm,t=a v=\"x\ny\",w=1i 7\n\nm v=\"\\\"\n"), uint8(4))
 	names := []string{"ndjson", "json", "text", "csv", "lineproto", "jsonput", "logpush"}
 	f.Fuzz(func(t *testing.T, text []byte, kind uint8) {
 		cutAll(t, names[int(kind)%len(names)], &source{head: text, r: eof{}}, leastBatch, mark{}) //nolint:errcheck // any is well

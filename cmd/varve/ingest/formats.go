@@ -30,7 +30,7 @@ var formats = map[string]*format{
 	"json":      {name: "json", title: "JSON", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newJSONCutter},
 	"text":      {name: "text", title: "text lines", path: "/v1/ingest", contentType: "text/plain", newCutter: newLineCutter},
 	"csv":       {name: "csv", title: "CSV", path: "/v1/ingest", contentType: "application/x-ndjson", newCutter: newCSVCutter},
-	"lineproto": {name: "lineproto", title: "line protocol", path: "/v1/lineproto/write", contentType: "text/plain", namesTables: true, newCutter: newLineCutter},
+	"lineproto": {name: "lineproto", title: "line protocol", path: "/v1/lineproto/write", contentType: "text/plain", namesTables: true, newCutter: newProtocolCutter},
 	"jsonput":   {name: "jsonput", title: "JSON put", path: "/v1/jsonput/api/put", contentType: "application/json", namesTables: true, newCutter: newJSONCutter, before: "[", after: "]"},
 	"logpush":   {name: "logpush", title: "log push", path: "/v1/logpush/api/v1/push", contentType: "application/json", newCutter: newStreamsCutter, before: `{"streams":[`, after: "]}"},
 }
@@ -97,7 +97,7 @@ func guessByText(text []byte) string {
 		return guessJSON(text)
 	}
 	lines := wholeLines(text, 100)
-	if len(lines) > 0 && all(lines, isLineProtocol) {
+	if all(lines, isLineProtocol) && !all(lines, isComment) {
 		return "lineproto"
 	}
 	if isCSV(lines) {
@@ -192,7 +192,9 @@ var lineProtocol = client.Pattern(`^([^\s,=]|\\.)+(,([^\s,=]|\\.)+=([^\s,=]|\\.)
 	`([^\s,="]|\\.)+=(-?[0-9][-+.0-9eE]*[iu]?|"([^"\\]|\\.)*"|[tTfF]|true|false|True|False)` +
 	`(,([^\s,="]|\\.)+=(-?[0-9][-+.0-9eE]*[iu]?|"([^"\\]|\\.)*"|[tTfF]|true|false|True|False))* -?[0-9]{9,19}$`)
 
-func isLineProtocol(line []byte) bool { return line[0] == '#' || lineProtocol().Match(line) }
+func isLineProtocol(line []byte) bool { return isComment(line) || lineProtocol().Match(line) }
+
+func isComment(line []byte) bool { return line[0] == '#' }
 
 // A head line of CSV holds names.
 var headLine = client.Pattern(`^"?[A-Za-z_@][\w .@/-]{0,60}"?(,"?[A-Za-z_@][\w .@/-]{0,60}"?)+$`)

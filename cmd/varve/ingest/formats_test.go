@@ -23,6 +23,7 @@ func TestGuess(t *testing.T) {
 		{"a.lp", "", "lineproto"},
 		{"a", "cpu,host=a usage=0.5,n=7i 1700000000000000000\n", "lineproto"},
 		{"a", "# comment\ncpu usage=\"a b\" 1700000000\n", "lineproto"},
+		{"a", "# a list\n# of comments\n", "text"},
 		{"a", "level=info msg=started took=3\n", "text"},
 		{"a", `{"metric":"cpu","timestamp":1,"value":2,"tags":{"h":"a"}}`, "jsonput"},
 		{"a.json", `[{"metric":"cpu","timestamp":1,"value":2,"tags":{"h":"a"}}]`, "jsonput"},

@@ -17,7 +17,7 @@ type cutter interface {
 	fill(b *batch, buf []byte) error
 }
 
-// lineCutter cuts an input at its line ends.
+// lineCutter cuts an input at its line ends, where those of entries are among them.
 type lineCutter struct {
 	src      *source
 	from     mark   // where the next batch begins
@@ -25,6 +25,7 @@ type lineCutter struct {
 	ahead    []span // what is stored behind it, in order
 	carry    []byte // read, but not cut: the beginning of a line
 	mostRows int64  // a batch; 0: any number
+	protocol bool   // entries are those of line protocol
 	most     int64  // bytes of a line
 	temp     string // directory of lines that are larger than a batch; empty: the usual one
 	err      error  // to be told next
@@ -47,6 +48,15 @@ func newLineCutter(in *input, o *Options, src *source, at mark, ahead []span) (c
 	return c, nil
 }
 
+// newProtocolCutter cuts between entries of line protocol, whose texts may have line ends.
+func newProtocolCutter(in *input, o *Options, src *source, at mark, ahead []span) (cutter, error) {
+	c, err := newLineCutter(in, o, src, at, ahead)
+	if c, ok := c.(*lineCutter); ok {
+		c.protocol = true
+	}
+	return c, err
+}
+
 func (c *lineCutter) fill(b *batch, buf []byte) error {
 	if err := c.err; err != nil {
 		c.err = nil
@@ -61,15 +71,11 @@ func (c *lineCutter) fill(b *batch, buf []byte) error {
 	}
 	n, err := c.read(buf)
 	bounded := len(c.ahead) > 0 && c.at.Byte+int64(n) == c.ahead[0].From.Byte
-	cut := bytes.LastIndexByte(buf[:n], '\n') + 1
-	switch {
-	case err == io.EOF || bounded: // the last line may lack its end
-		cut = n
-	case cut == 0 && n == cap(buf):
+	cut := c.cut(buf[:n], err == io.EOF || bounded)
+	if cut == 0 && n == cap(buf) && err != io.EOF && !bounded {
 		return c.long(b, buf)
 	}
-	cut = firstLines(buf[:cut], c.mostRows)
-	b.body, b.from = buf[:cut], c.from
+	b.body, b.from, b.protocol = buf[:cut], c.from, c.protocol
 	c.at.Byte += int64(cut)
 	c.at.Line += int64(bytes.Count(b.body, newline))
 	b.to, c.from = c.at, c.at
@@ -119,6 +125,19 @@ func (c *lineCutter) read(buf []byte) (n int, err error) {
 		err = errIdle
 	}
 	return n, err
+}
+
+// cut is where the last whole entry ends that a batch can have of a text; last: the last entry of the text may lack its line end.
+func (c *lineCutter) cut(text []byte, last bool) int {
+	if c.protocol {
+		end, _ := protocolEntries(text, c.mostRows, last)
+		return end
+	}
+	end := len(text)
+	if !last {
+		end = bytes.LastIndexByte(text, '\n') + 1
+	}
+	return firstLines(text[:end], c.mostRows)
 }
 
 // firstLines is where so many lines end.

@@ -297,6 +297,8 @@ func TestRowsWithoutAnAnswer(t *testing.T) {
 	for _, c := range []struct{ format, in, want string }{
 		{"lineproto", "cpu v=1 1\n\n\r\ncpu v=2 2\r\n", "2 rows stored"},
 		{"lineproto", "cpu v=1 1", "1 row stored"},
+		{"lineproto", "# a\ncpu v=1 1\n  \n # b\ncpu v=\"2\n3\" 2\n#", "2 rows stored"},
+		{"lineproto", "# a\n", "0 rows stored"},
 		{"logpush", `{"streams":[{"stream":{},"values":[["1","a"],["2","b"],["3","c"]]},{"stream":{},"values":[]},{"values":[["4","d"]]}]}`, "4 rows stored"},
 	} {
 		f := newFake(t)

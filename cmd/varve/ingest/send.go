@@ -251,9 +251,8 @@ func (w *worker) pack(body []byte) []byte {
 
 // reject puts the one entry of a part among the rejects, or ends the run.
 func (w *worker) reject(b *batch, p *part, cause error) error {
-	entry := bytes.Trim(p.body, "\r\n")
 	n := w.r.report.reject()
-	if err := w.rejects.add(b.in.name, p.line(), entry, cause, n); err != nil {
+	if err := w.rejects.add(b.in.name, p.line(), p.text(), cause, n); err != nil {
 		return err
 	}
 	if w.r.o.Rejects == "" {
