@@ -251,17 +251,70 @@ func TestTailOfSeconds(t *testing.T) {
 	p.want("3")
 	insert(4, 5, ago(65))
 	p.want("4")
-	// 1,500 rows of three seconds, the newest of which has 300.
-	insert(1000, 2500, func(n int) int64 { return now - 30 + int64(n-1000)/600 })
-	p.take(1000)
-	waitFor(t, func() bool { return strings.Contains(p.said(), "varve: 500 rows left out\n") })
-	insert(5, 6, ago(28))
+	// 2,500 rows of five seconds, the newest of which has 100: of those shown, no second is cut.
+	insert(1000, 3500, func(n int) int64 { return now - 30 + int64(n-1000)/600 })
+	p.take(1300)
+	waitFor(t, func() bool { return strings.Contains(p.said(), "varve: 1200 rows left out\n") })
+	insert(5, 6, ago(26))
 	p.want("5")
-	insert(6, 7, ago(28))
+	insert(6, 7, ago(27))
 	p.want("6")
 	p.interrupt()
 	if strings.Count(p.said(), "left out") != 1 {
 		t.Errorf("it said %s", p.said())
+	}
+}
+
+// TestTailOfPiles: of an instant with more rows than a poll has each is shown once: of the one that is the newest at the start, of one that comes
+// and grows, and of one that late rows come to. Of more than can be shown at all, those left out are told.
+func TestTailOfPiles(t *testing.T) {
+	for _, digits := range []int64{0, 9} {
+		t.Run(fmt.Sprint(digits), func(t *testing.T) {
+			s := serve(t, nil)
+			s.ask("csv", fmt.Sprintf("CREATE TABLE app (ts TIMESTAMP(%d) TIME INDEX, n BIGINT) WITH (append_mode='true')", digits))
+			unit := map[int64]int64{0: 1, 9: 1e9}[digits]
+			now := time.Now().Unix()
+			insert := func(from, to int, ago int64) {
+				var rows []string
+				for n := from; n < to; n++ {
+					rows = append(rows, fmt.Sprintf("(%d, %d)", (now-ago)*unit, n))
+				}
+				s.ask("csv", "INSERT INTO app VALUES "+strings.Join(rows, ", "))
+			}
+			var p *tailed
+			want := func(from, to int) {
+				t.Helper()
+				got := p.take(to - from)
+				slices.Sort(got)
+				if got = slices.Compact(got); len(got) != to-from || got[0] != fmt.Sprint(from) || got[to-from-1] != fmt.Sprint(to-1) {
+					t.Fatalf("got %d rows from %s to %s, want %d to %d", len(got), got[0], got[len(got)-1], from, to)
+				}
+			}
+			insert(10_000, 13_000, 60)
+			p = startTail(t, "app", "-n", "0", "--url", s.url, "--format", "csv", "--columns", "n")
+			p.want("n")
+			insert(13_000, 13_500, 60)
+			want(13_000, 13_500)
+			insert(14_000, 15_200, 40)
+			want(14_000, 15_200)
+			insert(15_200, 18_200, 40)
+			want(15_200, 18_200)
+			insert(18_200, 18_201, 39)
+			want(18_200, 18_201)
+			insert(18_201, 19_000, 40)
+			want(18_201, 19_000)
+			if p.said() != "" {
+				t.Errorf("it said %s", p.said())
+			}
+			insert(20_000, 32_000, 20)
+			p.take(10_000)
+			waitFor(t, func() bool { return strings.Contains(p.said(), "varve: 2000 rows left out\n") })
+			insert(32_000, 32_010, 20)
+			waitFor(t, func() bool { return strings.Contains(p.said(), "varve: 10 rows left out\n") })
+			insert(33_000, 33_001, 19)
+			want(33_000, 33_001)
+			p.interrupt()
+		})
 	}
 }
 

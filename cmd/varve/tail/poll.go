@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -35,10 +36,12 @@ type poller struct {
 
 	columns  []client.Column
 	seen     seen
-	taken    [][]any // new rows that could not be given yet
-	high     int64   // the newest instant that was seen
-	floor    int64   // rows up to it are not asked for: they were before the start, or left out
-	bySecond map[int64]int64
+	taken    [][]any         // new rows that could not be given yet
+	untold   int64           // how many rows were left out besides, that could not be told yet
+	high     int64           // the newest instant that was seen
+	floor    int64           // rows up to it are not asked for: they were before the start, or left out
+	bySecond map[int64]int64 // rows of a second that were seen or left out
+	piles    map[int64]int64 // and of an instant that has more than one answer
 }
 
 func newPoller(c *client.Client, t *client.Table, o Options, conditions []string) *poller {
@@ -49,7 +52,7 @@ func newPoller(c *client.Client, t *client.Table, o Options, conditions []string
 	}
 	p := &poller{
 		c: c, db: o.DB, table: client.Name(t.Name), time: client.Name(index), perSecond: t.PerSecond(), conditions: conditions,
-		wanted: o.Rows, follows: o.Follow, floor: math.MinInt64, bySecond: map[int64]int64{},
+		wanted: o.Rows, follows: o.Follow, floor: math.MinInt64, bySecond: map[int64]int64{}, piles: map[int64]int64{},
 	}
 	p.from = client.Names(columns) + " FROM " + p.table
 	if p.at = t.Time; len(columns) > 0 {
@@ -77,17 +80,23 @@ func (p *poller) first(ctx context.Context) (rows [][]any, leftOut int64, err er
 	if err != nil {
 		return nil, 0, err
 	}
-	p.take(rows)
+	isFull := len(rows) == limit
 	switch {
-	case len(rows) == limit:
-		p.floor = p.instant(rows[0])
 	case len(rows) == 0:
 		p.high = p.now() - p.overlap
+	case p.follows && isFull && p.instant(rows[0]) == p.instant(rows[limit-1]): // it may have more, and get more
+		p.floor = p.instant(rows[0]) - 1
+		rows, _, err = p.complete(ctx, rows)
+	case isFull:
+		p.floor = p.instant(rows[0])
 	}
-	if len(rows) > 0 {
+	if err != nil {
+		return nil, 0, err
+	}
+	if p.take(rows); len(rows) > 0 {
 		p.high = p.instant(rows[len(rows)-1])
 	}
-	if p.counted && len(rows) == limit {
+	if p.counted && isFull {
 		total, err := p.count(ctx)
 		if err != nil {
 			return nil, 0, err
@@ -105,54 +114,77 @@ func (p *poller) poll(ctx context.Context) (fresh [][]any, leftOut int64, err er
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(rows) == 0 {
-		fresh, p.taken = p.taken, nil
-		return fresh, 0, nil
-	}
-	p.forget(p.second(p.after(high)))
-	oldest, newest := p.instant(rows[0]), p.instant(rows[len(rows)-1])
-	switch {
-	case len(rows) < perPoll:
-		fresh = p.take(rows)
-	case oldest > high:
-		if leftOut, err = p.leave(ctx, high, rows); err != nil {
+	if len(rows) > 0 {
+		p.forget(p.second(p.after(high)))
+		newest := p.instant(rows[len(rows)-1])
+		if len(rows) < perPoll {
+			fresh = p.take(rows)
+		} else if fresh, err = p.full(ctx, high, rows); err != nil {
 			return nil, 0, err
 		}
-		fresh = p.take(rows)
-	default:
-		// What was taken is not asked for again: it waits for the late ones, if they cannot be had now.
-		p.taken = append(p.taken, p.take(rows)...)
-		late, err := p.late(ctx, high, oldest)
-		if err != nil {
-			return nil, 0, err
-		}
-		fresh = p.take(late)
+		p.high = max(p.high, newest)
 	}
-	fresh = append(fresh, p.taken...)
-	p.taken = nil
-	p.high = max(p.high, newest)
+	fresh, leftOut = append(fresh, p.taken...), p.untold
+	p.taken, p.untold = nil, 0
 	return fresh, leftOut, nil
 }
 
-// leave gives up the rows behind an instant that an answer does not reach back to, and tells how many they are. Those of the newest
-// instant are all in the answer, unless it has no other, and so more of them can be told from them later.
-func (p *poller) leave(ctx context.Context, high int64, rows [][]any) (int64, error) {
-	oldest, newest := p.instant(rows[0]), p.instant(rows[len(rows)-1])
-	last, here := newest, len(rows) // the newest instant that is given up, and the answer's rows up to it
-	if oldest < newest {
-		last = newest - 1
-		here = slices.IndexFunc(rows, func(row []any) bool { return p.instant(row) == newest })
+// full deals with an answer that has as many rows as it may: of the oldest instant in it there may be more, and of those before it.
+// It gives the new rows that are older than those it takes.
+func (p *poller) full(ctx context.Context, high int64, rows [][]any) (older [][]any, err error) {
+	oldest, between := p.instant(rows[0]), int64(0)
+	if oldest > high {
+		// There is no telling how many of those between were seen: none, as they are newer than all that was.
+		if between, err = p.count(ctx, fmt.Sprintf("%s > %d", p.time, high), fmt.Sprintf("%s < %d", p.time, oldest)); err != nil {
+			return nil, err
+		}
 	}
-	// There is no telling how many of those between were seen: none, as they are newer than all that was.
-	total, err := p.count(ctx, fmt.Sprintf("%s > %d", p.time, high), fmt.Sprintf("%s <= %d", p.time, last))
+	rows, tooMany, err := p.complete(ctx, rows)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	leftOut := max(0, total-int64(here))
-	if leftOut > 0 {
-		p.floor = last
+	// What was taken is not asked for again: it waits for the late ones, if they cannot be had now.
+	p.taken = append(p.taken, p.take(rows)...)
+	p.untold += between + tooMany
+	if between > 0 {
+		p.floor = oldest - 1
 	}
-	return leftOut, nil
+	if oldest > high {
+		return nil, nil
+	}
+	late, err := p.late(ctx, high, oldest)
+	return p.take(late), err
+}
+
+// complete adds the rows to an answer that it lacks of its oldest instant, and gives how many there are too many of. What it gives is
+// to be taken: it is known from then on.
+func (p *poller) complete(ctx context.Context, rows [][]any) (whole [][]any, tooMany int64, err error) {
+	oldest := p.instant(rows[0])
+	newer := slices.IndexFunc(rows, func(row []any) bool { return p.instant(row) > oldest })
+	if newer < 0 {
+		newer = len(rows)
+	}
+	condition := fmt.Sprintf("%s = %d", p.time, oldest)
+	n, err := p.count(ctx, condition)
+	if err != nil || n <= int64(newer) {
+		return rows, 0, err
+	}
+	known := p.piles[oldest]
+	var pile [][]any
+	switch {
+	case n <= known:
+		n = known
+	case known > MostRows: // of so many, the new ones cannot be told
+		tooMany = n - known
+	default:
+		if pile, err = p.ask(ctx, MostRows, condition); err != nil {
+			return nil, 0, err
+		}
+		tooMany = max(0, n-int64(len(pile)))
+	}
+	p.piles[oldest] = n
+	p.bySecond[p.second(oldest)] += tooMany
+	return append(pile, rows[newer:]...), tooMany, nil
 }
 
 // lookAtClock compares the server's clock with ours.
@@ -187,7 +219,8 @@ func (p *poller) take(rows [][]any) [][]any {
 	return fresh
 }
 
-// late gives rows of the seconds that an answer does not reach back to, where the table has more than were seen.
+// late gives rows of the seconds that an answer does not reach back to, where the table has more than were seen. Where they are too many,
+// they are left out.
 func (p *poller) late(ctx context.Context, high, oldest int64) ([][]any, error) {
 	from, to := p.second(p.after(high))+1, p.second(oldest) // seconds, the last not whole in the answer
 	if from > to {
@@ -199,19 +232,25 @@ func (p *poller) late(ctx context.Context, high, oldest int64) ([][]any, error) 
 		return nil, err
 	}
 	var found [][]any
-	asked := 0
+	asked, newer := 0, int64(perPoll)
 	for _, row := range a.Rows {
 		if len(row) != 2 {
 			return nil, fmt.Errorf("%s answered something else than counts by time", p.c.Base)
 		}
 		second, n := whole(row[0]), whole(row[1])
-		if n <= p.bySecond[second] {
+		known := p.bySecond[second]
+		switch newer += known; {
+		case n <= known:
+			continue
+		case n > MostRows || newer > window: // those that were seen may be forgotten, and would be shown again
+			p.untold += n - known
+			p.bySecond[second] = n
 			continue
 		}
-		if asked++; asked > secondsPerPoll {
+		if asked++; asked > secondsPerPoll || len(found) > window {
 			break
 		}
-		rows, err := p.ask(ctx, perPoll, p.seconds(second, second))
+		rows, err := p.ask(ctx, MostRows, p.seconds(second, second))
 		if err != nil {
 			return nil, err
 		}
@@ -222,14 +261,11 @@ func (p *poller) late(ctx context.Context, high, oldest int64) ([][]any, error) 
 
 // forget forgets how many rows were seen of seconds before one, when that is worth it.
 func (p *poller) forget(first int64) {
+	maps.DeleteFunc(p.piles, func(at, _ int64) bool { return p.second(at) < first })
 	if len(p.bySecond) < 1000 {
 		return
 	}
-	for second := range p.bySecond {
-		if second < first {
-			delete(p.bySecond, second)
-		}
-	}
+	maps.DeleteFunc(p.bySecond, func(second, _ int64) bool { return second < first })
 }
 
 // seconds is the condition that a row lies in whole seconds, both included.
