@@ -180,7 +180,7 @@ func (c *sqlCommand) options(server *client.Client, in io.Reader, s streams) she
 		o.Format = "tsv"
 	}
 	o.Footer = client.IsTerminal(s.err) && !c.Quiet && (o.Format == "table" || o.Format == "vertical" || o.Format == "markdown")
-	o.Colour = c.colour(s)
+	o.Colour, o.ColourFiles = c.colour(s), c.Color == "always"
 	return o
 }
 

@@ -34,19 +34,22 @@ func (s *Shell) redirect(_ context.Context, arg string) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	s.look.terminal = 0 // results go elsewhere, until one is for it again
+	s.look.terminal, s.look.colour = 0, s.o.Colour // results go elsewhere, until one is for the terminal again
 	command, piped := strings.CutPrefix(arg, "|")
 	switch {
 	case arg == "":
 		return nil
 	case piped:
-		return s.pipe(strings.TrimSpace(command))
+		err := s.pipe(strings.TrimSpace(command))
+		s.look.colour = s.o.Colour && (s.out == nil || s.o.ColourFiles)
+		return err
 	}
 	file, err := os.Create(arg)
 	if err != nil {
 		return err
 	}
 	s.out, s.ended = file, file.Close
+	s.look.colour = s.o.Colour && s.o.ColourFiles
 	return nil
 }
 

@@ -39,6 +39,7 @@ type Options struct {
 	KeepGoing    bool   // behind an error
 	ReadOnly     string // why nothing may be changed; empty: it may
 	Colour       bool
+	ColourFiles  bool // results that \o sends to files and commands have colours too
 	Footer       bool // say rows and times on Notes
 	// Size is that of the terminal that Out is; nil: it is none.
 	Size func() (columns, rows int)

@@ -353,6 +353,25 @@ func TestNothingSteers(t *testing.T) {
 	}
 }
 
+// TestColoursOfFiles: what \o sends to a file or a command has no colours, unless they are always wanted; what follows on the terminal has.
+func TestColoursOfFiles(t *testing.T) {
+	c := server(t, func(w http.ResponseWriter, _ *http.Request) { rows(w, 1, whole) })
+	for _, format := range []string{"table", "vertical"} {
+		for _, to := range []string{"out", "| cat > out", "/no/such/directory/out"} {
+			for _, always := range []bool{false, true} {
+				t.Chdir(t.TempDir())
+				o := Options{Client: c, Format: format, Size: sized(80), Colour: true, ColourFiles: always, KeepGoing: true}
+				out, _, err := run(t, o, "\\o "+to+"\nSELECT 1;\n\\o\nSELECT 1;")
+				text, _ := os.ReadFile("out") //nolint:errcheck // one is not written
+				wrote := !strings.HasPrefix(to, "/")
+				if (err == nil) != wrote || len(text) > 0 != wrote || bytes.Contains(text, []byte("\x1b[")) != (wrote && always) || !strings.Contains(out, "\x1b[") {
+					t.Errorf("%s to %q, always %v: %q, then %q, %v", format, to, always, text, out, err)
+				}
+			}
+		}
+	}
+}
+
 // TestWatchedResult: of a result that \watch shows no more is held than the terminal shows.
 func TestWatchedResult(t *testing.T) {
 	var answered int
