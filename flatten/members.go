@@ -16,6 +16,7 @@ import (
 // One goroutine at a time.
 type Members struct {
 	names  map[string]int
+	raw    []bool // nil: none is
 	places []keyAt
 	d      Decoder // its buffer is the object's text
 }
@@ -26,7 +27,8 @@ type keyAt struct {
 	name int
 }
 
-// Cell is the value of a name in an object. Text of a Given one is what a string holds, or what else is written.
+// Cell is the value of a name in an object. Text of a Given one is what a string holds, or what else is written; that of a raw name is
+// what is written, strings too.
 type Cell struct {
 	State    CellState
 	Off, End int // of its text
@@ -45,9 +47,9 @@ const (
 // errNoObject is the error of a text that is another value.
 var errNoObject = errors.New("every line must hold one JSON object")
 
-// NewMembers makes a reader of the members with the names.
-func NewMembers(names []string) *Members {
-	m := &Members{names: map[string]int{}, d: Decoder{newlines: true}}
+// NewMembers makes a reader of the members with the names. raw[k]: the text of name k is JSON; nil: that of none is.
+func NewMembers(names []string, raw []bool) *Members {
+	m := &Members{names: map[string]int{}, raw: raw, d: Decoder{newlines: true}}
 	for k, name := range names {
 		m.names[name] = k
 	}
@@ -83,7 +85,7 @@ func (m *Members) Read(text []byte, cells []Cell, dst []byte) ([]byte, error) {
 			i, f = d.skip(i, 2)
 		} else {
 			from := len(dst)
-			cells[name], dst, i, f = m.value(i, dst)
+			cells[name], dst, i, f = m.value(i, dst, m.raw != nil && m.raw[name])
 			if !valid && f == fine && !utf8.Validate(dst[from:]) {
 				return dst, errors.New("a string is not UTF-8")
 			}
@@ -142,11 +144,11 @@ func (m *Members) key(i, place int) (name, end int, f fault) {
 	return name, i + 1, fine
 }
 
-// value reads the value at i and appends its text.
-func (m *Members) value(i int, dst []byte) (c Cell, text []byte, end int, f fault) {
+// value reads the value at i and appends its text; raw: as it is written.
+func (m *Members) value(i int, dst []byte, raw bool) (c Cell, text []byte, end int, f fault) {
 	b, off := m.d.buf, len(dst)
-	switch b[i] {
-	case '"':
+	switch {
+	case b[i] == '"' && !raw:
 		j := jsontext.Plain(b, i+1)
 		if b[j] == '"' {
 			dst, end = append(dst, b[i+1:j]...), j+1
@@ -156,7 +158,7 @@ func (m *Members) value(i int, dst []byte) (c Cell, text []byte, end int, f faul
 		if dst, end, ok = jsontext.Unescape(dst, b, i+1); !ok {
 			return c, dst, end, badSyntax
 		}
-	case 'n':
+	case b[i] == 'n':
 		if end, ok := jsontext.Word(b, i, "null"); !ok {
 			return c, dst, end, badSyntax
 		}

@@ -12,8 +12,32 @@ func readMembers(m *Members, text string) (cells []Cell, values string, err erro
 	return cells, string(dst), err
 }
 
+// TestRawMembers: the text of a raw name is JSON, that of others is what strings hold.
+func TestRawMembers(t *testing.T) {
+	m := NewMembers([]string{"a", "b", "c"}, []bool{true, false, true})
+	for _, c := range []struct{ text, a, b string }{
+		{`{"a":"x","b":"x"}`, `"x"`, "x"},
+		{`{"a":"\u00e9\"\n","b":"\""}`, `"\u00e9\"\n"`, `"`},
+		{`{"a":[ "x" ],"b":[ "x" ]}`, `[ "x" ]`, `[ "x" ]`},
+		{`{"a":1.50,"b":true}`, "1.50", "true"},
+	} {
+		cells, values, err := readMembers(m, c.text)
+		if err != nil || values[cells[0].Off:cells[0].End] != c.a || values[cells[1].Off:cells[1].End] != c.b || cells[2].State != Absent {
+			t.Errorf("%s: got %+v of %q, %v", c.text, cells, values, err)
+		}
+	}
+	for _, bad := range []string{`{"a":"x}`, `{"a":"\x"}`, "{\"a\":\"\xff\"}", "{\"a\":\"\n\"}"} {
+		if _, values, err := readMembers(m, bad); err == nil {
+			t.Errorf("%s: got %q", bad, values)
+		}
+	}
+	if cells, _, err := readMembers(m, `{"a":null}`); err != nil || cells[0].State != Null {
+		t.Errorf("got %+v %v", cells, err)
+	}
+}
+
 func TestMembers(t *testing.T) {
-	m := NewMembers([]string{"a", "b", "c"})
+	m := NewMembers([]string{"a", "b", "c"}, nil)
 	show := func(text string) string {
 		cells, values, err := readMembers(m, text)
 		if err != nil {
@@ -61,7 +85,7 @@ func TestMembers(t *testing.T) {
 
 // TestMembersAllocate holds that a warm reader allocates nothing.
 func TestMembersAllocate(t *testing.T) {
-	m, cells := NewMembers([]string{"a", "b", "c"}), make([]Cell, 3)
+	m, cells := NewMembers([]string{"a", "b", "c"}, nil), make([]Cell, 3)
 	text, dst := Pad([]byte(`{"a":1,"other":[1,2],"b":"\u00e9","c":"text"}`)), make([]byte, 0, 100)
 	if n := testing.AllocsPerRun(100, func() {
 		if _, err := m.Read(text, cells, dst); err != nil {
@@ -77,7 +101,7 @@ func FuzzMembers(f *testing.F) {
 	for _, text := range []string{`{"a":1,"b":"x","c":null}`, `{"b":{"a":[1,{}]},"a":"\ud83d\ude00"}`, `{"a":1,"a":2} `, `{"a":1e5,"c":-0}`, `{"a"`} {
 		f.Add(text)
 	}
-	m := NewMembers([]string{"a", "b", "c"})
+	m := NewMembers([]string{"a", "b", "c"}, nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		cells, values, err := readMembers(m, text)
 		var want map[string]json.RawMessage

@@ -107,6 +107,20 @@ func TestCopyRoundTrips(t *testing.T) {
 	}
 }
 
+// TestCopyOfJSON: whatever a value of JSON is, it comes back as it was; texts that hold JSON stay texts.
+func TestCopyOfJSON(t *testing.T) {
+	x, _ := copyStore(t)
+	outcomeOf(t, x, `CREATE TABLE src (ts TIMESTAMP TIME INDEX, j JSON, s STRING);
+INSERT INTO src VALUES (1, '"bare \u00e9 \"text\""', '"x"'), (2, '"{\"a\":1}"', '{"a":1}'), (3, '""', ''), (4, '{"a":[1,"b",null]}', NULL), (5, '[]', 'null'), (6, 'true', 'true'), (7, '-1.50', '1'), (8, '"null"', NULL), (9, NULL, NULL);`)
+	want := outcomeOf(t, x, "SELECT * FROM src ORDER BY ts;")
+	for _, form := range []string{"csv", "json", "parquet"} {
+		outcomeOf(t, x, fmt.Sprintf("CREATE TABLE %s LIKE src; COPY src TO 'a.%[1]s'; COPY %[1]s FROM 'a.%[1]s';", form))
+		if got := outcomeOf(t, x, fmt.Sprintf("SELECT * FROM %s ORDER BY ts;", form)); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", form, got, want)
+		}
+	}
+}
+
 func TestCopyWritesWhatOthersRead(t *testing.T) {
 	x, dir := copyStore(t)
 	outcomeOf(t, x, `CREATE TABLE t (h STRING, v DOUBLE, b BINARY, j JSON, n BIGINT, ts TIMESTAMP(3) TIME INDEX, PRIMARY KEY (h));

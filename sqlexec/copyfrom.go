@@ -130,6 +130,7 @@ type loader struct {
 	b       *vector.Builder
 	cols    []*vector.ColumnBuilder
 	names   []string
+	raw     []bool           // columns of JSON
 	defs    []*vector.Vector // values of columns that a row does not have; nil: NULL
 	defErrs []error          // why there is none
 	convert []*converter     // nil: the file does not have the column
@@ -152,6 +153,7 @@ func (x *Executor) loadFile(ctx context.Context, s *Session, root *os.Root, t *s
 	for i := range t.Columns {
 		def, err := x.defaultOf(s, &t.Columns[i])
 		l.names, l.defs, l.defErrs = append(l.names, t.Columns[i].Name), append(l.defs, def), append(l.defErrs, err)
+		l.raw = append(l.raw, t.Columns[i].Type.ID == vector.TypeJSON)
 	}
 	f, size, err := openFile(root, name)
 	if err != nil {
@@ -178,7 +180,7 @@ func (l *loader) pass(ctx context.Context, f *os.File, size int64, write bool) (
 	defer reading.Close()
 	hold := func(bytes int64) error { return reading.Reserve(max(0, bytes-reading.Used())) }
 	r, err := rowfile.NewReader(f, size, l.names, rowfile.ReadOptions{
-		Format: l.o.format, Compression: l.o.compression, Delimiter: l.o.delimiter, Bad: l.bad, Hold: hold,
+		Format: l.o.format, Compression: l.o.compression, Delimiter: l.o.delimiter, Raw: l.raw, Bad: l.bad, Hold: hold,
 	})
 	if err != nil {
 		return false, err

@@ -23,9 +23,9 @@ type jsonReader struct {
 	at      []int64
 }
 
-func newJSONReader(lines *lineReader, names []string, bad func(int64, error) error) *jsonReader {
+func newJSONReader(lines *lineReader, names []string, raw []bool, bad func(int64, error) error) *jsonReader {
 	return &jsonReader{
-		lines: lines, bad: bad, members: flatten.NewMembers(names), cols: stringColumns(len(names)),
+		lines: lines, bad: bad, members: flatten.NewMembers(names, raw), cols: stringColumns(len(names)),
 		cells: make([]flatten.Cell, len(names)), missing: make([]vector.Bitmap, len(names)),
 	}
 }

@@ -149,6 +149,8 @@ type ReadOptions struct {
 	// Compression of a text file; Auto looks at its first bytes.
 	Compression Compression
 	Delimiter   byte // of CSV; 0 is the comma
+	// Raw tells the names whose values in JSON are wanted as JSON, strings with their quotes; nil: no name.
+	Raw []bool
 	// Bad is told of records that cannot be taken apart, with their place. Without an error it gives, the record is left
 	// out. nil: the first is the error of Next.
 	Bad func(at int64, err error) error
@@ -174,7 +176,7 @@ func NewReader(f File, size int64, names []string, o ReadOptions) (Reader, error
 	}
 	lines := newLineReader(z)
 	if o.Format == JSON {
-		return newJSONReader(lines, names, o.Bad), nil
+		return newJSONReader(lines, names, o.Raw, o.Bad), nil
 	}
 	r, err := newCSVReader(lines, names, newCSVForm(o.Delimiter).comma, o.Bad)
 	if err != nil {
